@@ -1,0 +1,235 @@
+/* Thinwire's C ABI: compressed messages over memory, codecs, and the plan that chooses.
+ *
+ * Conventions
+ *   - Every function that can fail returns tw_status; tw_last_error() then has a sentence for the
+ *     user, kept per thread until that thread's next failing call.
+ *   - Outputs come last and are written on success only.
+ *   - Structs that may grow begin with `size`: set it to sizeof the struct before the call.
+ *   - Sizes are 64-bit and in bytes unless a name says otherwise. Memory is host memory, at any
+ *     alignment. No function keeps a pointer to the caller's memory after it returns.
+ *   - All functions may be called from any thread; none blocks on another process.
+ *
+ * Python reads the declarations between the BEGIN and END marks below: plain C, no macros there.
+ */
+#ifndef THINWIRE_THINWIRE_H
+#define THINWIRE_THINWIRE_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* BEGIN declarations */
+
+typedef enum tw_status {
+  TW_OK = 0,
+  TW_INVALID_ARGUMENT = 1, /* the caller's mistake: a null pointer, a spec that does not parse */
+  TW_UNSUPPORTED = 2,      /* well formed, but this build or codec cannot do it */
+  TW_NOT_A_FRAME = 3,      /* the bytes do not begin with the expected mark */
+  TW_VERSION = 4,          /* a frame or codec format of another version */
+  TW_DAMAGED = 5,          /* a checksum or a length contradicts the bytes */
+  TW_TOO_SMALL = 6,        /* the destination cannot hold the result */
+  TW_DECLINED = 7,         /* the codec does not take this data, or it would not shrink */
+  TW_INTERNAL = 8
+} tw_status;
+
+/* Values are on the wire. */
+typedef enum tw_dtype { TW_BYTES = 0, TW_F32 = 1, TW_F64 = 2, TW_F16 = 3, TW_BF16 = 4 } tw_dtype;
+
+/* One short phrase for a status, as in "damaged frame". Static storage. */
+const char* tw_status_text(tw_status status);
+
+/* What the last failing call of this thread was about; "" before any. Owned by the library. */
+const char* tw_last_error(void);
+
+/* The library's version, as in "0.1.0". Static storage. */
+const char* tw_version(void);
+
+/* The version of the frame format that this build writes and reads. */
+uint32_t tw_format_version(void);
+
+/* "64KiB" and the like to bytes; "1gbit" and the like to bytes per second. */
+tw_status tw_size_parse(const char* text, uint64_t* bytes);
+tw_status tw_link_rate_parse(const char* text, double* bytes_per_second);
+
+/* ---- Codecs ---- */
+
+typedef struct tw_codec_info {
+  uint32_t size;
+  uint32_t id;          /* on the wire */
+  uint32_t version;     /* of the codec's own format */
+  uint32_t lossless;    /* 0 or 1 */
+  uint32_t fixed_size;  /* 0 or 1: the encoded size follows from shape and spec alone */
+  uint32_t dtypes;      /* bit 1 << tw_dtype for each that it takes */
+  uint32_t max_rank;
+  const char* name;     /* static storage, as the others */
+  const char* summary;
+  const char* options;
+  const char* example;
+} tw_codec_info;
+
+/* How many codecs this build has, and one of them, index from 0. */
+uint32_t tw_codec_count(void);
+tw_status tw_codec_describe(uint32_t index, tw_codec_info* info);
+
+/* A parsed codec spec, name[:key=value[,key=value]]; also "off" and "auto". Immutable. */
+typedef struct tw_codec tw_codec;
+tw_status tw_codec_create(const char* spec, tw_codec** codec);
+void tw_codec_destroy(tw_codec* codec);
+
+/* The spec in its normal form. Owned by `codec`. */
+const char* tw_codec_spec(const tw_codec* codec);
+
+/* The id of the codec that the spec names, or -1 for "off" and "auto". */
+int32_t tw_codec_id(const tw_codec* codec);
+
+/* Speed and ratio of a codec on this machine, one thread. */
+typedef struct tw_codec_cost {
+  uint32_t size;
+  uint32_t reserved;
+  double encode_bytes_per_second; /* of uncompressed bytes */
+  double decode_bytes_per_second;
+  double ratio;                   /* uncompressed / encoded, on the sample */
+} tw_codec_cost;
+
+/* Measures by encoding and decoding `bytes` bytes of a smooth generated array several times and
+ * keeping the fastest. Allocates; takes a few milliseconds at 256 KiB. TW_UNSUPPORTED where the
+ * codec does not take the dtype. */
+tw_status tw_codec_measure(const tw_codec* codec, tw_dtype dtype, uint64_t bytes,
+                           tw_codec_cost* cost);
+
+/* ---- Messages: one array in one frame, memory to memory (spec/frame.md) ---- */
+
+/* An array's type and shape: `rank` extents, slowest first, 1 <= rank <= 4. */
+typedef struct tw_shape {
+  uint32_t dtype; /* tw_dtype */
+  uint32_t rank;
+  uint64_t extent[4];
+} tw_shape;
+
+typedef struct tw_message_info {
+  uint32_t size;
+  uint32_t codec_id;
+  tw_shape shape;
+  uint64_t raw_bytes;   /* of the decoded array */
+  uint64_t frame_bytes; /* header, chunk table and payload, without padding behind them */
+  char spec[64];        /* the codec and its options, as in "zfp:rate=16" */
+} tw_message_info;
+
+typedef enum tw_message_flag {
+  TW_MESSAGE_DECLINE = 1,     /* fail with TW_DECLINED where the frame would otherwise be raw */
+  TW_MESSAGE_NO_CHECKSUM = 2  /* leave the chunk checksums out; the header's stays */
+} tw_message_flag;
+
+/* Frames in files and in memory carry one mark, the messages of a job another: `job` names the
+ * job with `job_bytes` bytes, and NULL stands for the file mark. Both sides must pass the same. */
+typedef struct tw_message_options {
+  uint32_t size;
+  uint32_t flags;        /* of tw_message_flag */
+  const char* job;
+  uint64_t job_bytes;
+} tw_message_options;
+
+/* Most bytes that a frame of such an array can take, whatever the data. */
+tw_status tw_message_bound(const tw_codec* codec, const tw_shape* shape, uint64_t* bytes);
+
+/* Encodes the array at `source` into one frame at `destination`. Data that the codec declines (NaN
+ * or infinity in a fixed-rate codec), or that would not shrink, becomes a raw frame, or fails with
+ * TW_DECLINED under that flag. TW_TOO_SMALL when `capacity` is below tw_message_bound(). `options`
+ * may be NULL. Source and destination must not overlap. Allocates nothing. */
+tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const void* source,
+                            void* destination, uint64_t capacity,
+                            const tw_message_options* options, uint64_t* written);
+
+/* Reads the header of the frame at `source`: TW_NOT_A_FRAME, TW_VERSION, TW_DAMAGED, or
+ * TW_UNSUPPORTED for a codec that this build lacks. `length` may exceed the frame (padding). */
+tw_status tw_message_inspect(const void* source, uint64_t length, const tw_message_options* options,
+                             tw_message_info* info);
+
+/* Decodes the frame at `source` into `destination`, which must hold info.raw_bytes
+ * (TW_TOO_SMALL). Any bytes are safe: damage gives an error, and then the destination's contents
+ * are undefined inside its capacity. `info` may be NULL. Allocates nothing. */
+tw_status tw_message_decode(const void* source, uint64_t length, void* destination,
+                            uint64_t capacity, const tw_message_options* options,
+                            tw_message_info* info);
+
+/* ---- The plan: whether one point-to-point message is compressed ---- */
+
+typedef enum tw_peer {
+  TW_PEER_SELF = 0,
+  TW_PEER_SAME_NODE = 1,
+  TW_PEER_OTHER_NODE = 2,
+  TW_PEER_UNKNOWN = 3 /* outside the job: spawned or connected */
+} tw_peer;
+
+/* Why a message goes raw. */
+typedef enum tw_reason {
+  TW_COMPRESS = 0,
+  TW_RAW_OFF = 1,             /* the spec is "off" */
+  TW_RAW_NO_CODEC = 2,        /* "auto", and this build has no lossless codec that pays */
+  TW_RAW_BELOW_THRESHOLD = 3,
+  TW_RAW_DTYPE = 4,           /* the codec does not take this datatype */
+  TW_RAW_SAME_NODE = 5,
+  TW_RAW_PEER_NOT_READY = 6,  /* the peer is not known to run this version of Thinwire */
+  TW_RAW_LINK_FASTER = 7,     /* the codec cannot win on the stated link */
+  TW_RAW_MODE = 8,            /* a synchronous or buffered send */
+  TW_RAW_DECLINED = 9,        /* NaN, infinity, or data that would not shrink */
+  TW_RAW_NO_MEMORY = 10,
+  TW_REASON_COUNT = 11
+} tw_reason;
+
+/* One short phrase for a reason, as in "below the threshold". Static storage. */
+const char* tw_reason_text(tw_reason reason);
+
+typedef struct tw_plan_settings {
+  uint32_t size;
+  uint32_t same_node;            /* 1: peers on the same node are compressed to */
+  uint64_t threshold;            /* messages below this many bytes go raw */
+  double link_bytes_per_second;  /* 0: not stated, the codec is trusted to win */
+  tw_codec_cost cost;            /* used where a link is stated */
+} tw_plan_settings;
+
+typedef struct tw_plan_facts {
+  uint32_t size;
+  uint32_t dtype; /* tw_dtype */
+  uint64_t bytes;
+  uint32_t peer;       /* tw_peer */
+  uint32_t peer_ready; /* 1: proven to decode what this build encodes */
+} tw_plan_facts;
+
+typedef struct tw_plan_choice {
+  uint32_t size;
+  uint32_t reason;                     /* tw_reason */
+  double predicted_raw_seconds;        /* 0 where no link is stated */
+  double predicted_compressed_seconds;
+} tw_plan_choice;
+
+/* Pure: no clock, no environment. */
+tw_status tw_plan_message(const tw_codec* codec, const tw_plan_settings* settings,
+                          const tw_plan_facts* facts, tw_plan_choice* choice);
+
+/* ---- Log: one line on standard error, if THINWIRE_LOG admits the level ---- */
+
+typedef enum tw_log_level {
+  TW_LOG_ERROR = 1,
+  TW_LOG_WARNING = 2,
+  TW_LOG_INFO = 3,
+  TW_LOG_DEBUG = 4
+} tw_log_level;
+
+void tw_log(tw_log_level level, const char* text);
+
+/* END declarations */
+
+#ifdef __cplusplus
+}
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#endif /* THINWIRE_THINWIRE_H */

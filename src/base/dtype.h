@@ -1,0 +1,69 @@
+// Element types and array shapes as frames carry them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace thinwire {
+
+// Values are on the wire for ever; never renumber.
+enum class Dtype : std::uint8_t {
+  kBytes = 0,  // no float type known; one element is one byte
+  kF32 = 1,
+  kF64 = 2,
+  kF16 = 3,
+  kBf16 = 4,
+};
+inline constexpr int kDtypeCount = 5;
+
+constexpr std::uint64_t dtype_size(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kF32: return 4;
+    case Dtype::kF64: return 8;
+    case Dtype::kF16:
+    case Dtype::kBf16: return 2;
+    case Dtype::kBytes: break;
+  }
+  return 1;
+}
+
+constexpr const char* dtype_name(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kF32: return "f32";
+    case Dtype::kF64: return "f64";
+    case Dtype::kF16: return "f16";
+    case Dtype::kBf16: return "bf16";
+    case Dtype::kBytes: break;
+  }
+  return "bytes";
+}
+
+// A set of dtypes as a bit mask.
+constexpr std::uint32_t dtype_bit(Dtype dtype) { return 1u << static_cast<int>(dtype); }
+
+inline constexpr int kMaxRank = 4;
+
+// Extents, slowest first, all at least 1 unless the array is empty.
+struct Shape {
+  int rank = 1;
+  std::array<std::uint64_t, kMaxRank> extent{};
+
+  static constexpr Shape line(std::uint64_t count) {
+    Shape shape;
+    shape.extent[0] = count;
+    return shape;
+  }
+
+  // Number of elements; 0 when the product leaves 64 bits.
+  constexpr std::uint64_t count() const {
+    std::uint64_t product = 1;
+    for (int axis = 0; axis < rank; ++axis) {
+      if (__builtin_mul_overflow(product, extent[axis], &product)) return 0;
+    }
+    return product;
+  }
+
+  friend constexpr bool operator==(const Shape&, const Shape&) = default;
+};
+
+}  // namespace thinwire

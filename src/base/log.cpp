@@ -1,0 +1,41 @@
+#include "base/log.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <string>
+
+namespace thinwire {
+namespace {
+
+constexpr std::array<std::string_view, 5> kNames = {"off", "error", "warning", "info", "debug"};
+
+LogLevel level_from_environment() {
+  const char* text = std::getenv("THINWIRE_LOG");
+  if (text == nullptr) return LogLevel::kWarning;
+  for (std::size_t level = 0; level < kNames.size(); ++level) {
+    if (kNames[level] == text) return static_cast<LogLevel>(level);
+  }
+  return LogLevel::kWarning;
+}
+
+}  // namespace
+
+LogLevel log_level() {
+  static const LogLevel level = level_from_environment();
+  return level;
+}
+
+void log(LogLevel level, std::string_view text) {
+  if (level > log_level() || level == LogLevel::kOff) return;
+  std::string line = "thinwire: ";
+  line += kNames[static_cast<std::size_t>(level)];
+  line += ": ";
+  line += text;
+  line += '\n';
+  // Standard error may be closed; there is nobody left to tell.
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace thinwire

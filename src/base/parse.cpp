@@ -1,0 +1,86 @@
+#include "base/parse.h"
+
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <system_error>
+
+namespace thinwire {
+namespace {
+
+struct Quantity {
+  double value;
+  std::string unit;  // lower case, spaces removed
+};
+
+Result<Quantity> split_unit(std::string_view text) {
+  Quantity quantity{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), quantity.value);
+  if (error != std::errc() || !std::isfinite(quantity.value) || quantity.value < 0) {
+    return {StatusCode::kInvalidArgument, "'" + std::string(text) + "' is not a number"};
+  }
+  for (const char* at = end; at != text.data() + text.size(); ++at) {
+    if (*at != ' ') quantity.unit += static_cast<char>(*at >= 'A' && *at <= 'Z' ? *at + 32 : *at);
+  }
+  return quantity;
+}
+
+// 10 or 2^10 to the power that a prefix letter names, or 0 for no such prefix.
+double prefix_factor(std::string_view prefix, double step) {
+  if (prefix.empty()) return 1;
+  if (prefix == "k") return step;
+  if (prefix == "m") return step * step;
+  if (prefix == "g") return step * step * step;
+  if (prefix == "t") return step * step * step * step;
+  return 0;
+}
+
+bool strip_suffix(std::string& text, std::string_view suffix) {
+  if (!text.ends_with(suffix)) return false;
+  text.resize(text.size() - suffix.size());
+  return true;
+}
+
+}  // namespace
+
+Result<double> parse_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    return {StatusCode::kInvalidArgument, "'" + std::string(text) + "' is not a number"};
+  }
+  return value;
+}
+
+Result<std::uint64_t> parse_size(std::string_view text) {
+  auto quantity = split_unit(text);
+  if (!quantity.ok()) return quantity.status();
+  std::string unit = quantity->unit;
+  if (!strip_suffix(unit, "ib")) strip_suffix(unit, "b");
+  const double factor = prefix_factor(unit, 1024);
+  const double bytes = quantity->value * factor;
+  if (factor == 0 || bytes >= 0x1p63) {
+    return {StatusCode::kInvalidArgument,
+            "'" + std::string(text) + "' is not a size in bytes (as in 65536, 64KiB, 1MiB)"};
+  }
+  return static_cast<std::uint64_t>(bytes);
+}
+
+Result<double> parse_link_rate(std::string_view text) {
+  auto quantity = split_unit(text);
+  if (!quantity.ok()) return quantity.status();
+  std::string unit = quantity->unit;
+  double factor = 0;
+  if (strip_suffix(unit, "bit/s") || strip_suffix(unit, "bit") || strip_suffix(unit, "bps")) {
+    factor = prefix_factor(unit, 1000) / 8;
+  } else if (strip_suffix(unit, "b/s")) {
+    factor = prefix_factor(unit, 1000);
+  }
+  if (factor == 0 || quantity->value == 0) {
+    return {StatusCode::kInvalidArgument,
+            "'" + std::string(text) + "' is not a link rate (as in 100mbit, 1gbit, 2.5GB/s)"};
+  }
+  return quantity->value * factor;
+}
+
+}  // namespace thinwire

@@ -1,0 +1,78 @@
+// What a codec is: one row of the registry. Codecs know nothing of frames, plans or transports.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/dtype.h"
+#include "base/status.h"
+
+namespace thinwire::codec {
+
+// Ids are on the wire for ever. 0xF0 to 0xFF are reserved for codecs that only tests build.
+using CodecId = std::uint8_t;
+inline constexpr CodecId kFirstTestId = 0xF0;
+
+// One key=value of a codec spec.
+struct Option {
+  std::string_view key;
+  std::string_view value;
+};
+
+// One chunk in memory: a dense array, slowest axis first, at any alignment.
+struct Chunk {
+  Dtype dtype = Dtype::kBytes;
+  Shape shape;
+
+  std::uint64_t raw_bytes() const { return shape.count() * dtype_size(dtype); }
+};
+
+// A row of the registry. Functions are pure, thread-safe and allocate nothing, `parse` and
+// `describe` excepted. `parameter` is the codec's own 64-bit word: it comes from `parse`, travels
+// in the frame, and passed `check` before any other function sees it.
+struct Codec {
+  CodecId id;
+  const char* name;
+  const char* summary;        // one line for `thinwire codecs`
+  const char* options;        // as in "rate=<bits per value>", or ""
+  const char* example;        // a spec that any array of `dtypes` accepts, as in "zfp:rate=16"
+  std::uint8_t version;       // of this codec's own format
+  bool lossless;
+  bool fixed_size;            // encoded size depends on dtype, shape and parameter alone
+  std::uint32_t dtypes;       // dtype_bit() of each that it takes
+  int max_rank;               // shapes of a higher rank are refused
+
+  // The parameter word that the options mean; an unknown or missing key is an error.
+  Result<std::uint64_t> (*parse)(std::span<const Option> options);
+
+  // The options that `parse` would turn into `parameter`, as in "rate=8"; "" for none.
+  std::string (*describe)(std::uint64_t parameter);
+
+  // Whether a parameter read from a frame, hostile or not, is one that this codec defines.
+  Status (*check)(std::uint64_t parameter, Dtype dtype, int rank);
+
+  // How many planes of the slowest axis (values, in 1-D) one chunk holds; at least 1.
+  std::uint64_t (*chunk_extent)(const Shape& shape, Dtype dtype, std::uint64_t parameter);
+
+  // Most bytes that encoding `chunk` can take; the exact number where fixed_size.
+  std::uint64_t (*bound)(const Chunk& chunk, std::uint64_t parameter);
+
+  // Encodes the chunk at `source` into `out`, which holds at least bound() bytes; returns the
+  // bytes written. kDeclined where this data can't be coded (NaN in a fixed-rate codec).
+  Result<std::uint64_t> (*encode)(const std::byte* source, const Chunk& chunk,
+                                  std::uint64_t parameter, std::byte* out);
+
+  // Decodes `encoded`, the whole of one chunk and nothing else, into chunk.raw_bytes() bytes at
+  // `out`, every one of which is written. Any bytes are safe; kDamaged where they cannot be this
+  // codec's.
+  Status (*decode)(ByteView encoded, const Chunk& chunk, std::uint64_t parameter, std::byte* out);
+
+  bool takes(Dtype dtype) const { return (dtypes & dtype_bit(dtype)) != 0; }
+  bool test_only() const { return id >= kFirstTestId; }
+};
+
+}  // namespace thinwire::codec

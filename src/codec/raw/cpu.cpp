@@ -1,0 +1,65 @@
+#include "codec/raw/raw.h"
+
+namespace thinwire::codec {
+namespace {
+
+constexpr std::uint64_t kChunkBytes = 1 << 20;
+
+Result<std::uint64_t> parse(std::span<const Option> options) {
+  if (options.empty()) return std::uint64_t{0};
+  return {StatusCode::kInvalidArgument, "raw takes no options"};
+}
+
+std::string describe(std::uint64_t) { return ""; }
+
+Status check(std::uint64_t parameter, Dtype, int) {
+  if (parameter == 0) return {};
+  return {StatusCode::kDamaged, "raw: the parameter is not 0"};
+}
+
+std::uint64_t chunk_extent(const Shape& shape, Dtype dtype, std::uint64_t) {
+  Shape plane = shape;
+  plane.extent[0] = 1;
+  const std::uint64_t plane_bytes = plane.count() * dtype_size(dtype);
+  return plane_bytes >= kChunkBytes ? 1 : kChunkBytes / plane_bytes;
+}
+
+std::uint64_t bound(const Chunk& chunk, std::uint64_t) { return chunk.raw_bytes(); }
+
+Result<std::uint64_t> encode(const std::byte* source, const Chunk& chunk, std::uint64_t,
+                             std::byte* out) {
+  std::memcpy(out, source, chunk.raw_bytes());
+  return chunk.raw_bytes();
+}
+
+Status decode(ByteView encoded, const Chunk& chunk, std::uint64_t, std::byte* out) {
+  if (encoded.size() != chunk.raw_bytes()) {
+    return {StatusCode::kDamaged, "raw: the chunk has another length than its array"};
+  }
+  std::memcpy(out, encoded.data(), encoded.size());
+  return {};
+}
+
+}  // namespace
+
+const Codec kRaw = {
+    .id = 0,
+    .name = "raw",
+    .summary = "the bytes themselves",
+    .options = "",
+    .example = "raw",
+    .version = 0,
+    .lossless = true,
+    .fixed_size = true,
+    .dtypes = (1u << kDtypeCount) - 1,
+    .max_rank = kMaxRank,
+    .parse = parse,
+    .describe = describe,
+    .check = check,
+    .chunk_extent = chunk_extent,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+};
+
+}  // namespace thinwire::codec

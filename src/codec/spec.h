@@ -1,0 +1,28 @@
+// Codec specs as users write them: name[:key=value[,key=value]].
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/dtype.h"
+#include "base/status.h"
+#include "codec/codec.h"
+
+namespace thinwire::codec {
+
+// A parsed spec. Besides the names of the registry, "off" (never compress) and "auto" (lossless
+// where it pays) are specs of a policy: they name no codec by themselves.
+struct Spec {
+  enum class Kind { kOff, kAuto, kCodec };
+  Kind kind = Kind::kOff;
+  const Codec* codec = nullptr;  // kCodec only
+  std::uint64_t parameter = 0;
+
+  // The spec in its normal form, as in "zfp:rate=16".
+  std::string text() const;
+};
+
+// kInvalidArgument, with a message for the user, for what does not parse.
+Result<Spec> parse_spec(std::string_view text);
+
+}  // namespace thinwire::codec

@@ -1,0 +1,54 @@
+// The frame header of spec/frame.md: pack, unpack, validate. Pure functions over bytes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "base/dtype.h"
+#include "base/status.h"
+
+namespace thinwire::frame {
+
+inline constexpr std::uint8_t kFormatVersion = 0;
+inline constexpr std::size_t kFixedHeaderBytes = 56;
+inline constexpr std::size_t kMaxHeaderBytes = kFixedHeaderBytes + 8 * (kMaxRank - 1);
+
+// The 16 bytes that say "a frame begins here".
+struct Mark {
+  std::array<std::uint64_t, 2> word;
+  friend constexpr bool operator==(const Mark&, const Mark&) = default;
+};
+
+// The mark of frames in files and of memory-to-memory use.
+Mark file_mark();
+
+// The mark of messages of the job that `job` names; never equal to file_mark().
+Mark job_mark(ByteView job);
+
+struct Header {
+  std::uint8_t codec = 0;
+  std::uint8_t codec_version = 0;
+  Dtype dtype = Dtype::kBytes;
+  bool chunk_checksums = true;
+  Shape shape;                   // of the decoded array
+  std::uint64_t parameter = 0;   // the codec's own word, see its page
+  std::uint64_t body_bytes = 0;  // chunk table and payloads, without header and padding
+
+  std::size_t header_bytes() const { return kFixedHeaderBytes + 8 * (shape.rank - 1); }
+  std::uint64_t frame_bytes() const { return header_bytes() + body_bytes; }
+  std::uint64_t raw_bytes() const { return shape.count() * dtype_size(dtype); }
+};
+
+// True when `bytes` is long enough for a mark and begins with it.
+bool has_mark(ByteView bytes, const Mark& mark);
+
+// Writes header.header_bytes() bytes at `out`.
+void pack(const Header& header, const Mark& mark, std::byte* out);
+
+// Reads and validates a header: kNotAFrame, kVersion or kDamaged tells what is wrong. On success
+// body_bytes fits behind the header inside `bytes`, which may be longer (padding), and
+// raw_bytes() does not overflow.
+Result<Header> unpack(ByteView bytes, const Mark& mark);
+
+}  // namespace thinwire::frame
