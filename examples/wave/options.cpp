@@ -1,0 +1,67 @@
+#include "options.h"
+
+#include <charconv>
+#include <string_view>
+
+#include "stencil.h"
+
+namespace wave {
+namespace {
+
+bool parse_int(std::string_view text, int* value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+int* find_integer(std::string_view name, Options* options) {
+  if (name == "--nx") return &options->nx;
+  if (name == "--ny") return &options->ny;
+  if (name == "--nz") return &options->nz;
+  if (name == "--steps") return &options->steps;
+  if (name == "--gather-every") return &options->gather_every;
+  return nullptr;
+}
+
+bool check(const Options& options, std::string* error) {
+  constexpr int kSmallest = 4 * kRadius;
+  for (const int extent : {options.nx, options.ny, options.nz}) {
+    if (extent < kSmallest || extent > 4096) {
+      *error = "--nx, --ny and --nz must lie between " + std::to_string(kSmallest) + " and 4096";
+      return false;
+    }
+  }
+  if (options.steps < 1 || options.gather_every < 0) {
+    *error = "--steps must be at least 1 and --gather-every at least 0";
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool parse_options(int argc, char** argv, Options* options, std::string* error) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (i + 1 == argc) {
+      *error = "unknown option or missing value: " + name;
+      return false;
+    }
+    const char* value = argv[++i];
+    if (name == "--output") {
+      options->output = value;
+    } else if (int* integer = find_integer(name, options); integer == nullptr) {
+      *error = "unknown option: " + name;
+      return false;
+    } else if (!parse_int(value, integer)) {
+      *error = name + " takes an integer, not '" + value + "'";
+      return false;
+    }
+  }
+  return check(*options, error);
+}
+
+const char* usage() {
+  return "usage: wave [--nx N] [--ny N] [--nz N] [--steps N] [--gather-every N] [--output FILE]";
+}
+
+}  // namespace wave
