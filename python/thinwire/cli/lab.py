@@ -1,0 +1,115 @@
+"""`thinwire lab`: a small cluster on this machine, for programs that need hosts and slow links."""
+
+import subprocess
+import sys
+from typing import Annotated
+
+import typer
+
+from thinwire.lab import Lab, LabError, LabUnavailable, persistent
+from thinwire.lab.signals import forward_signals
+
+app = typer.Typer(
+    help="A small cluster on this machine: hosts joined by shaped links.", no_args_is_help=True
+)
+
+# EX_UNAVAILABLE of sysexits.h: scripts can tell it from the command's own failure.
+UNAVAILABLE = 69
+
+Hosts = Annotated[int, typer.Option(min=1, help="How many hosts.")]
+Link = Annotated[str, typer.Option(help="Each host's rate: 100mbit, 12.5gbit, or none.")]
+RanksPerHost = Annotated[int, typer.Option(min=1, help="MPI slots on each host.")]
+Name = Annotated[str, typer.Option(help="The lab's name.")]
+
+
+@app.command(context_settings={"allow_interspersed_args": False})
+def run(
+    command: Annotated[list[str], typer.Argument(help="The command, after '--'.")],
+    hosts: Hosts = 2,
+    link: Link = "100mbit",
+    ranks_per_host: RanksPerHost = 1,
+    name: Annotated[str, typer.Option(help="Run in the lab of this name that is up.")] = "",
+    host: Annotated[
+        int | None,
+        typer.Option(help="Run on this host, from 0, as a fresh login would, without MPI set up."),
+    ] = None,
+    measure: Annotated[bool, typer.Option(help="Also report the raw rate of the links.")] = False,
+) -> None:
+    """Run a command in a lab that exists as long as the command; its exit code is passed on.
+
+    The command runs on host 0. A plain `mpirun` of Open MPI spreads its ranks over all hosts.
+    """
+    try:
+        lab = Lab.attach(name) if name else Lab(hosts, link, ranks_per_host)
+        with lab:
+            _say(f"{lab.hosts} hosts, link {lab.link.text}, burst {lab.link.burst_bytes} bytes")
+            code = _run_command(lab, command, host)
+            _say_drops(lab.drops())
+            if measure:
+                _say(f"raw rate {lab.raw_rate() / 1e6:.1f} Mbit/s of payload, one TCP connection")
+    except (LabError, ValueError) as error:
+        raise _failure(error) from None
+    raise typer.Exit(code)
+
+
+@app.command()
+def up(
+    name: Name = "lab", hosts: Hosts = 2, link: Link = "100mbit", ranks_per_host: RanksPerHost = 1
+) -> None:
+    """Build a lab that stays until `down`."""
+    try:
+        record = persistent.up(Lab(hosts, link, ranks_per_host, name))
+    except (LabError, ValueError) as error:
+        raise _failure(error) from None
+    _say(f"{record.name!r} is up: {record.hosts} hosts, link {record.link}")
+
+
+@app.command()
+def status() -> None:
+    """List the labs that are up: name, hosts, link, ranks a host, holder's process."""
+    try:
+        alive, dead = persistent.status()
+    except LabError as error:
+        raise _failure(error) from None
+    for name in dead:
+        _say(f"{name!r} had ended without `down`; forgotten")
+    for record in alive:
+        print(
+            f"{record.name}\thosts={record.hosts}\tlink={record.link}"
+            f"\tranks_per_host={record.ranks_per_host}\tprocess={record.process}"
+        )
+
+
+@app.command()
+def down(name: Name = "lab") -> None:
+    """End a lab, and everything that runs in it."""
+    try:
+        was_alive = persistent.down(name)
+    except LabError as error:
+        raise _failure(error) from None
+    _say(f"{name!r} is down" if was_alive else f"{name!r} had ended already; forgotten")
+
+
+def _run_command(lab: Lab, command: list[str], host: int | None) -> int:
+    """The command's exit code, or 128 and the signal's number, as shells have it."""
+    process: subprocess.Popen[bytes] = lab.popen(command, host=host)
+    forward_signals(process.pid)
+    code = process.wait()
+    return code if code >= 0 else 128 - code
+
+
+def _say_drops(drops: int) -> None:
+    if drops:
+        _say(f"WARNING: {drops} packets dropped; figures of this run are void")
+    else:
+        _say("0 drops")
+
+
+def _say(text: str) -> None:
+    """Messages go to stderr: stdout is the command's."""
+    print(f"lab: {text}", file=sys.stderr, flush=True)
+
+
+def _failure(error: Exception) -> typer.Exit:
+    _say(str(error))
+    return typer.Exit(UNAVAILABLE if isinstance(error, LabUnavailable) else 2)

@@ -1,0 +1,113 @@
+"""The process that holds a lab: it makes the namespaces, builds the network, and stays.
+
+Nothing else keeps a lab alive. The holder is process 1 of the lab's pid namespace, so when it
+ends, however it ends, the kernel kills every process inside and frees every namespace. Unless the
+lab is to persist, the holder ends when the connection to its owner closes, which the kernel sees
+to even when the owner is killed. (A parent-death signal would do less: it fires when the thread
+that started the holder ends.)
+
+Started by `connection.py` as `python -m thinwire.lab.holder OPTIONS`, OPTIONS being JSON.
+"""
+
+import errno
+import json
+import os
+import resource
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from . import mounts, open_mpi
+from .login import login_environment
+from .namespaces import (
+    CLONE_NEWNET,
+    CLONE_NEWNS,
+    CLONE_NEWPID,
+    CLONE_NEWUTS,
+    become_root_of_user_namespace,
+    die_with_parent,
+    unshare,
+)
+from .serve import send, serve
+from .shaping import parse_link
+
+
+def main() -> int:
+    options = json.loads(sys.argv[1])
+    owner = socket.socket(fileno=options["owner"])
+    # Read before the user namespace, where everybody is root.
+    login = login_environment()
+    try:
+        _make_namespaces()
+    except OSError as error:
+        send(owner, {"unavailable": f"namespaces are not permitted here ({error.strerror})"})
+        return 1
+    child = os.fork()
+    if child != 0:
+        if options["persistent"]:
+            return 0
+        owner.close()
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    _hold(options, owner, login)
+    return 0
+
+
+def _make_namespaces() -> None:
+    kinds = CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWUTS | CLONE_NEWPID
+    try:
+        unshare(kinds, "new namespaces")
+    except OSError as error:
+        if error.errno != errno.EPERM:
+            raise
+        become_root_of_user_namespace()
+        unshare(kinds, "new namespaces in a user namespace")
+
+
+def _hold(options: dict[str, Any], owner: socket.socket, login: dict[str, str]) -> None:
+    if not options["persistent"]:
+        die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Process 1 inherits every orphan of the lab; ignoring the signal has the kernel reap them.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    outer = mounts.own_process()
+    try:
+        # Kept out of main(): a refusal of namespaces is then known before this costly import.
+        from .network import Network
+
+        mounts.make_private(Path(options["folder"]))
+        network = Network(options["name"], options["hosts"], parse_link(options["link"]))
+        description = _write_description(options, network, login)
+    except ImportError as error:
+        send(owner, {"unavailable": f"{error}; pip install 'thinwire[lab]'"})
+        return
+    except OSError as error:
+        send(owner, {"unavailable": f"the lab cannot be built here ({error.strerror or error})"})
+        return
+    except Exception as error:
+        send(owner, {"failed": f"the lab could not be built: {error}"})
+        return
+    listener = socket.socket(fileno=options["listener"]) if options["persistent"] else None
+    serve(owner, listener, {**description, "process": int(outer)}, network.counters)
+
+
+def _write_description(options: dict[str, Any], network: Any, login: dict[str, str]) -> Any:
+    """Puts the agent, its data and the hostfile into the lab's folder; returns what owners get."""
+    folder = Path(options["folder"])
+    mounts.name_hosts(folder, {host.name: host.address for host in network.hosts})
+    slots = options["ranks_per_host"]
+    files = open_mpi.write_files(folder, [host.name for host in network.hosts], slots)
+    held = {
+        name: (host.net, host.uts) for host in network.hosts for name in (host.name, host.address)
+    }
+    data = {"process": mounts.own_process(), "login": login, "hosts": held}
+    (folder / open_mpi.DESCRIPTION).write_text(json.dumps(data))
+    hosts = [vars(host) for host in network.hosts]
+    return {"hosts": hosts, "open_mpi": files, "login": login}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""The lab's network: one bridge, and for each host a veth pair shaped at both ends.
+
+Runs in the holder, whose own network namespace is the lab's private one: the bridge and the
+bridge ends of the links live there, so the machine's interfaces and routes are never touched.
+"""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pyroute2 import IPRoute
+
+from .addresses import INTERFACE, PREFIX_LENGTH, address_of, name_of
+from .namespaces import CLONE_NEWNET, CLONE_NEWUTS, setns, unshare
+from .shaping import LARGEST_BUFFER_BYTES, Link, read_counters, shape
+
+_BRIDGE = "bridge"
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host: its name, its address, and the holder's descriptors of its two namespaces."""
+
+    name: str
+    address: str
+    net: int
+    uts: int
+
+
+class Network:
+    """The bridge, the hosts and their links, in the calling process's network namespace."""
+
+    def __init__(self, name: str, hosts: int, link: Link) -> None:
+        self._link = link
+        self._home = os.open("/proc/self/ns/net", os.O_RDONLY)
+        _without_ipv6()
+        with IPRoute() as netlink:
+            netlink.link("add", ifname=_BRIDGE, kind="bridge", br_mcast_snooping=0)
+            bridge = netlink.link_lookup(ifname=_BRIDGE)[0]
+            netlink.link("set", index=bridge, state="up")
+        self.hosts = [self._add_host(name_of(name, i), i, bridge) for i in range(hosts)]
+
+    def counters(self) -> list[dict[str, Any]]:
+        """The counters of both ends of every link, each with its host's name."""
+        rows = []
+        for host in self.hosts:
+            with self._inside(host.net), IPRoute() as netlink:
+                rows += [{"host": host.name, **row} for row in read_counters(netlink)]
+        with IPRoute() as netlink:
+            ends = {f"port{i}": host.name for i, host in enumerate(self.hosts)}
+            for row in read_counters(netlink):
+                rows.append({"host": ends.get(row["interface"], ""), **row})
+        return rows
+
+    def _add_host(self, name: str, index: int, bridge: int) -> Host:
+        unshare(CLONE_NEWNET | CLONE_NEWUTS, "new network namespace of a host")
+        socket.sethostname(name)
+        _without_ipv6()
+        net = os.open("/proc/self/ns/net", os.O_RDONLY)
+        uts = os.open("/proc/self/ns/uts", os.O_RDONLY)
+        setns(self._home, "return to the lab's network")
+        host = Host(name, address_of(index), net, uts)
+        self._add_port(f"port{index}", net, bridge)
+        with self._inside(net), IPRoute() as netlink:
+            self._set_up_interface(netlink, host.address)
+        return host
+
+    def _add_port(self, port: str, net: int, bridge: int) -> None:
+        with IPRoute() as netlink:
+            peer = {"ifname": INTERFACE, "net_ns_fd": net}
+            netlink.link("add", ifname=port, kind="veth", peer=peer)
+            index = netlink.link_lookup(ifname=port)[0]
+            shape(netlink, index, self._link)
+            netlink.link("set", index=index, master=bridge, state="up")
+
+    def _set_up_interface(self, netlink: IPRoute, address: str) -> None:
+        netlink.link("set", index=netlink.link_lookup(ifname="lo")[0], state="up")
+        index = netlink.link_lookup(ifname=INTERFACE)[0]
+        shape(netlink, index, self._link)
+        netlink.link("set", index=index, gso_max_size=LARGEST_BUFFER_BYTES, state="up")
+        netlink.addr("add", index=index, address=address, prefixlen=PREFIX_LENGTH)
+
+    @contextmanager
+    def _inside(self, net: int) -> Iterator[None]:
+        setns(net, "enter a host's network")
+        try:
+            yield
+        finally:
+            setns(self._home, "return to the lab's network")
+
+
+def _without_ipv6() -> None:
+    """Keeps later interfaces of this namespace from speaking IPv6.
+
+    Its neighbour discovery would be traffic on the links that no program sent. Where /proc/sys
+    cannot be written that noise stays; nothing else depends on it.
+    """
+    with suppress(OSError):
+        Path("/proc/sys/net/ipv6/conf/default/disable_ipv6").write_text("1")
