@@ -56,13 +56,15 @@ THINWIRE_HOST_DEVICE inline int leading_zeros(std::uint32_t word) {
   return leading_zeros((std::uint64_t{word} << 1) | 1) - 31;
 }
 
-THINWIRE_HOST_DEVICE constexpr std::uint64_t reverse_bits(std::uint64_t word) {
+THINWIRE_HOST_DEVICE inline std::uint64_t reverse_bits(std::uint64_t word) {
+#if defined(__CUDA_ARCH__)
+  return __brevll(word);
+#else
   word = ((word >> 1) & 0x5555555555555555) | ((word & 0x5555555555555555) << 1);
   word = ((word >> 2) & 0x3333333333333333) | ((word & 0x3333333333333333) << 2);
   word = ((word >> 4) & 0x0f0f0f0f0f0f0f0f) | ((word & 0x0f0f0f0f0f0f0f0f) << 4);
-  word = ((word >> 8) & 0x00ff00ff00ff00ff) | ((word & 0x00ff00ff00ff00ff) << 8);
-  word = ((word >> 16) & 0x0000ffff0000ffff) | ((word & 0x0000ffff0000ffff) << 16);
-  return (word >> 32) | (word << 32);
+  return __builtin_bswap64(word);
+#endif
 }
 
 // ---- The common exponent of a block ----
