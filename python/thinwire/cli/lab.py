@@ -5,7 +5,6 @@ import sys
 from typing import Annotated
 
 import typer
-
 from thinwire.lab import Lab, LabError, LabUnavailable, persistent
 from thinwire.lab.signals import forward_signals
 

@@ -2,7 +2,8 @@
 
 SUBNET = "10.77.0.0/16"
 PREFIX_LENGTH = 16
-MOST_HOSTS = 2**16 - 2
+# A Linux bridge has 1024 ports, the first of which is none.
+MOST_HOSTS = 1023
 
 # What every host's link is called on the host.
 INTERFACE = "tw0"

@@ -81,6 +81,8 @@ def start_holder(
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
+            # One that is kept must not keep the caller's output open as well.
+            stderr=subprocess.DEVNULL if listener else None,
             # Ctrl-C is for the command; the lab has to outlive it.
             start_new_session=True,
         )

@@ -90,6 +90,8 @@ def _hold(options: dict[str, Any], owner: socket.socket, login: dict[str, str]) 
     except Exception as error:
         send(owner, {"failed": f"the lab could not be built: {error}"})
         return
+    # So that a lab that persists does not keep the caller's folder in use.
+    os.chdir("/")
     listener = socket.socket(fileno=options["listener"]) if options["persistent"] else None
     serve(owner, listener, {**description, "process": int(outer)}, network.counters)
 

@@ -1,0 +1,45 @@
+// What the shim must know of a datatype: its size, its float type, and whether it has gaps.
+#pragma once
+
+#include <cstdint>
+
+#include "mpi_abi.h"
+#include "thinwire/thinwire.h"
+
+namespace thinwire::mpi {
+
+struct TypeFacts {
+  std::uint64_t size = 0;  // bytes of data in one element
+  tw_dtype leaf = TW_BYTES;  // the one float type that all of it is made of, else TW_BYTES
+  bool dense = false;      // elements lie in memory one behind the other, in order, from byte 0
+};
+
+// Flattened once and kept as an attribute of the datatype.
+TypeFacts type_facts(MPI_Datatype type);
+
+// size * count, also beyond 2 GiB; 0 for what MPI itself must judge (negative counts, null type).
+std::uint64_t message_bytes(int count, MPI_Datatype type);
+
+// `bytes` bytes as (count, datatype) for a call with an int count.
+class ByteCount {
+ public:
+  explicit ByteCount(std::uint64_t bytes);
+  ~ByteCount();
+  ByteCount(const ByteCount&) = delete;
+  ByteCount& operator=(const ByteCount&) = delete;
+  int count() const { return count_; }
+  MPI_Datatype type() const { return type_; }
+
+ private:
+  int count_;
+  MPI_Datatype type_;
+  bool owned_ = false;
+};
+
+// Copies between user memory of any datatype and dense bytes, partial last elements included.
+int pack(const void* buffer, int count, MPI_Datatype type, void* dense, std::uint64_t bytes);
+int unpack(const void* dense, std::uint64_t bytes, void* buffer, int count, MPI_Datatype type);
+
+void release_type_cache();
+
+}  // namespace thinwire::mpi

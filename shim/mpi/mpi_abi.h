@@ -1,0 +1,32 @@
+// mpi.h, with the MPI's own objects reached through a table that is filled at run time: the shim
+// links no MPI, and a direct reference to such an object would make the preload fail in bash.
+#pragma once
+
+#define OMPI_SKIP_MPICXX 1
+#include <mpi.h>
+
+#ifndef OPEN_MPI
+#error "this object is for Open MPI's handle ABI"
+#endif
+
+// The objects of libmpi that the shim compares with or passes on.
+#define THINWIRE_MPI_OBJECTS(X)                                                                  \
+  X(ompi_mpi_comm_world) X(ompi_mpi_comm_self) X(ompi_mpi_comm_null) X(ompi_request_null)        \
+  X(ompi_message_null) X(ompi_message_no_proc) X(ompi_mpi_datatype_null) X(ompi_mpi_byte)        \
+  X(ompi_mpi_float) X(ompi_mpi_real) X(ompi_mpi_real4) X(ompi_mpi_double) X(ompi_mpi_real8)      \
+  X(ompi_mpi_dblprec) X(ompi_mpi_uint64_t) X(ompi_mpi_op_sum)
+
+namespace thinwire::mpi {
+
+struct Objects {
+#define THINWIRE_OBJECT(name) void* name = nullptr;
+  THINWIRE_MPI_OBJECTS(THINWIRE_OBJECT)
+#undef THINWIRE_OBJECT
+};
+
+extern Objects objects;
+
+}  // namespace thinwire::mpi
+
+#undef OMPI_PREDEFINED_GLOBAL
+#define OMPI_PREDEFINED_GLOBAL(type, global) (static_cast<type>(::thinwire::mpi::objects.global))

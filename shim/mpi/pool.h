@@ -1,0 +1,60 @@
+// Scratch memory for wire messages, kept between messages: fresh pages cost as much as a codec.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace thinwire::mpi {
+
+class Pool;
+
+// One buffer on loan; gives itself back. `data()` is nullptr where there was no memory.
+class Lease {
+ public:
+  Lease() = default;
+  Lease(Pool* pool, void* data, int size_class) : pool_(pool), data_(data), class_(size_class) {}
+  Lease(Lease&& other) noexcept { swap(other); }
+  Lease& operator=(Lease&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Lease();
+
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+  explicit operator bool() const { return data_ != nullptr; }
+
+ private:
+  void swap(Lease& other) noexcept {
+    std::swap(pool_, other.pool_);
+    std::swap(data_, other.data_);
+    std::swap(class_, other.class_);
+  }
+  Pool* pool_ = nullptr;
+  void* data_ = nullptr;
+  int class_ = 0;
+};
+
+// Buffers of powers of two from 4 KiB, the most recently used first. The bound limits what lies
+// idle, never what is on loan.
+class Pool {
+ public:
+  void set_idle_bound(std::uint64_t bytes) { idle_bound_ = bytes; }
+
+  // At least `bytes` bytes, aligned to 64; an empty lease where the system has no memory.
+  Lease acquire(std::uint64_t bytes);
+
+ private:
+  friend class Lease;
+  static constexpr int kClasses = 52;
+  void give_back(void* data, int size_class);
+
+  std::mutex mutex_;
+  std::vector<void*> idle_[kClasses];
+  std::uint64_t idle_bytes_ = 0;
+  std::uint64_t idle_bound_ = 0;
+};
+
+}  // namespace thinwire::mpi

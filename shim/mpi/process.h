@@ -1,0 +1,54 @@
+// This process' one state: settings, its job, counters, scratch.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "job.h"
+#include "mpi_abi.h"
+#include "pool.h"
+#include "settings.h"
+
+namespace thinwire::mpi {
+
+// Counted as they happen. Those below the threshold are counted without an atomic add, which the
+// short path cannot afford: under MPI_THREAD_MULTIPLE that one figure is approximate.
+struct Counters {
+  std::atomic<std::uint64_t> raw_by_reason[TW_REASON_COUNT]{};
+  std::atomic<std::uint64_t> raw_bytes{0};         // of raw sends at or above the threshold
+  std::atomic<std::uint64_t> compressed_messages{0};
+  std::atomic<std::uint64_t> compressed_bytes{0};  // as the program asked for them
+  std::atomic<std::uint64_t> wire_bytes{0};        // as they travelled
+  std::atomic<std::uint64_t> decoded_messages{0};
+  std::atomic<std::uint64_t> damaged_messages{0};
+  std::atomic<std::uint64_t> encode_nanoseconds{0};
+  std::atomic<std::uint64_t> decode_nanoseconds{0};
+  std::atomic<std::uint64_t> predicted_nanoseconds{0};  // of compressed sends, where a link is stated
+};
+
+struct Process {
+  Settings settings;
+  Job job;
+  Pool pool;
+  Counters counters;
+  int rank = 0;
+  int size = 1;
+  MPI_Group world_group{};
+  tw_message_options options{};  // carries the job's name: its mark
+
+  // Sends and receives below these go straight to the MPI. The largest value outside
+  // MPI_Init .. MPI_Finalize and where the shim is switched off, so that one compare decides.
+  std::uint64_t send_threshold = UINT64_MAX;
+  std::uint64_t receive_threshold = UINT64_MAX;
+
+  bool active() const { return receive_threshold != UINT64_MAX; }
+};
+
+Process& process();
+
+// The two halves of MPI_Init, around the MPI's own, and MPI_Finalize's before it.
+void before_init();
+void after_init();
+void before_finalize();
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,37 @@
+// The send side: whether a message is compressed, and its wire form.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "mpi_abi.h"
+#include "pool.h"
+#include "thinwire/thinwire.h"
+
+namespace thinwire::mpi {
+
+// The user's arguments of a send.
+struct Outgoing {
+  const void* buffer;
+  int count;
+  MPI_Datatype type;
+  int destination;
+  MPI_Comm comm;
+};
+
+// A message ready to travel in place of the user's.
+struct Wire {
+  Lease data;
+  std::uint64_t bytes;
+};
+
+// Counts a send that is not compressed.
+void count_raw(tw_reason reason, std::uint64_t bytes);
+
+// True, and counted, for sends that are none of the shim's business: the short path.
+bool sends_raw_at_once(int count, MPI_Datatype type, int destination);
+
+// The wire message to send instead, or nothing where the message goes raw (counted by reason).
+std::optional<Wire> encode(const Outgoing& message);
+
+}  // namespace thinwire::mpi

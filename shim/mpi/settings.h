@@ -1,0 +1,33 @@
+// What the user set in the environment, read once in MPI_Init.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "thinwire/thinwire.h"
+
+namespace thinwire::mpi {
+
+struct CodecDeleter {
+  void operator()(tw_codec* codec) const { tw_codec_destroy(codec); }
+};
+using CodecHandle = std::unique_ptr<tw_codec, CodecDeleter>;
+
+struct Settings {
+  bool disabled = false;           // THINWIRE_DISABLE=1: the MPI as it was
+  CodecHandle codec;               // THINWIRE_CODEC, "auto" by default
+  tw_plan_settings plan{};         // THINWIRE_THRESHOLD, _SAME_NODE, _LINK
+  std::uint64_t hook_threshold = 0;  // receives that hold fewer bytes are never hooked
+  std::uint64_t pool_bytes = 0;    // THINWIRE_POOL: idle scratch kept for reuse, in bytes
+  std::string report;              // THINWIRE_REPORT: "", "1" (standard error) or a file's path
+
+  // Whether this process can ever send a compressed message.
+  bool may_compress() const;
+};
+
+// A value that does not parse is logged (by `speaks`, one rank of the job) and its default taken;
+// for THINWIRE_CODEC that is "off", because what the user wanted is not known.
+Settings read_settings(bool speaks);
+
+}  // namespace thinwire::mpi

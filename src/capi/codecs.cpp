@@ -1,0 +1,66 @@
+#include <memory>
+
+#include "capi/errors.h"
+#include "capi/handles.h"
+#include "codec/registry.h"
+#include "message/measure.h"
+
+using namespace thinwire;
+
+uint32_t tw_codec_count(void) { return static_cast<uint32_t>(codec::all_codecs().size()); }
+
+tw_status tw_codec_describe(uint32_t index, tw_codec_info* info) {
+  if (info == nullptr || info->size < sizeof(tw_codec_info)) {
+    return capi::misuse("tw_codec_describe: info is null or its size is not set");
+  }
+  if (index >= tw_codec_count()) return capi::misuse("tw_codec_describe: no such index");
+  const codec::Codec& row = *codec::all_codecs()[index];
+  info->id = row.id;
+  info->version = row.version;
+  info->lossless = row.lossless;
+  info->fixed_size = row.fixed_size;
+  info->dtypes = row.dtypes;
+  info->max_rank = static_cast<uint32_t>(row.max_rank);
+  info->name = row.name;
+  info->summary = row.summary;
+  info->options = row.options;
+  info->example = row.example;
+  return TW_OK;
+}
+
+tw_status tw_codec_create(const char* spec, tw_codec** codec) {
+  return capi::guarded([&] {
+    if (spec == nullptr || codec == nullptr) return capi::misuse("tw_codec_create: null pointer");
+    auto parsed = codec::parse_spec(spec);
+    if (!parsed.ok()) return capi::report(parsed.status());
+    *codec = new tw_codec{*parsed, parsed->text()};
+    return TW_OK;
+  });
+}
+
+void tw_codec_destroy(tw_codec* codec) { delete codec; }
+
+const char* tw_codec_spec(const tw_codec* codec) {
+  return codec == nullptr ? "" : codec->text.c_str();
+}
+
+int32_t tw_codec_id(const tw_codec* codec) {
+  if (codec == nullptr || codec->spec.kind != codec::Spec::Kind::kCodec) return -1;
+  return codec->spec.codec->id;
+}
+
+tw_status tw_codec_measure(const tw_codec* codec, tw_dtype dtype, uint64_t bytes,
+                           tw_codec_cost* cost) {
+  return capi::guarded([&] {
+    if (codec == nullptr || cost == nullptr || cost->size < sizeof(tw_codec_cost) || dtype < 0 ||
+        dtype >= kDtypeCount) {
+      return capi::misuse("tw_codec_measure: null pointer, unknown dtype, or size not set");
+    }
+    auto speed = message::measure(codec->coder(), static_cast<Dtype>(dtype), bytes);
+    if (!speed.ok()) return capi::report(speed.status());
+    cost->encode_bytes_per_second = speed->encode_bytes_per_second;
+    cost->decode_bytes_per_second = speed->decode_bytes_per_second;
+    cost->ratio = speed->ratio;
+    return TW_OK;
+  });
+}

@@ -1,0 +1,20 @@
+// What the opaque handles of the C ABI hold.
+#pragma once
+
+#include <string>
+
+#include "codec/raw/raw.h"
+#include "codec/spec.h"
+#include "message/message.h"
+#include "thinwire/thinwire.h"
+
+struct tw_codec {
+  thinwire::codec::Spec spec;
+  std::string text;  // the normal form, kept for tw_codec_spec()
+
+  // "off", and "auto" as long as no lossless codec of this build pays, code raw frames.
+  thinwire::message::Coder coder() const {
+    if (spec.kind == thinwire::codec::Spec::Kind::kCodec) return {spec.codec, spec.parameter};
+    return {&thinwire::codec::kRaw, 0};
+  }
+};

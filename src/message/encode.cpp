@@ -1,0 +1,127 @@
+#include <algorithm>
+
+#include "base/checksum.h"
+#include "codec/raw/raw.h"
+#include "message/layout.h"
+#include "message/message.h"
+
+namespace thinwire::message {
+namespace {
+
+constexpr Coder kRawCoder = {&codec::kRaw, 0};
+
+frame::Header make_header(const Coder& coder, const codec::Chunk& array, bool chunk_checksums) {
+  frame::Header header;
+  header.codec = coder.codec->id;
+  header.codec_version = coder.codec->version;
+  header.dtype = array.dtype;
+  header.shape = array.shape;
+  header.parameter = coder.parameter;
+  header.chunk_checksums = chunk_checksums;
+  return header;
+}
+
+Status check_array(const Coder& coder, const codec::Chunk& array) {
+  if (array.shape.rank < 1 || array.shape.rank > kMaxRank) {
+    return {StatusCode::kInvalidArgument, "an array's rank is 1 to 4"};
+  }
+  std::uint64_t bytes = dtype_size(array.dtype);
+  for (int axis = 0; axis < array.shape.rank; ++axis) {
+    const std::uint64_t extent = array.shape.extent[axis];
+    if (__builtin_mul_overflow(bytes, extent, &bytes) || (extent == 0 && array.shape.rank > 1)) {
+      return {StatusCode::kInvalidArgument, "an extent is zero, or the extents overflow"};
+    }
+  }
+  // Bounds add headers and tables to this; a quarter of the range leaves them room.
+  if (bytes > UINT64_MAX / 4) return {StatusCode::kInvalidArgument, "the array is too large"};
+  if (!coder.codec->takes(array.dtype) || array.shape.rank > coder.codec->max_rank) {
+    return {StatusCode::kUnsupported, std::string(coder.codec->name) + " does not take " +
+                                          dtype_name(array.dtype) + " arrays of rank " +
+                                          std::to_string(array.shape.rank)};
+  }
+  return {};
+}
+
+// A chunk of any codec may be stored raw, except where a fixed size is the codec's promise.
+std::uint64_t chunk_bound(const Coder& coder, const codec::Chunk& chunk) {
+  const std::uint64_t coded = coder.codec->bound(chunk, coder.parameter);
+  return coder.codec->fixed_size ? coded : std::max(coded, chunk.raw_bytes());
+}
+
+std::uint64_t frame_bound(const Coder& coder, const codec::Chunk& array) {
+  const Layout layout = make_layout(*coder.codec, coder.parameter, array);
+  std::uint64_t bytes = make_header(coder, array, true).header_bytes() + layout.table_bytes();
+  if (layout.chunks > 0) {
+    bytes += (layout.chunks - 1) * chunk_bound(coder, layout.chunk(0));
+    bytes += chunk_bound(coder, layout.chunk(layout.chunks - 1));
+  }
+  return bytes;
+}
+
+// Encodes one chunk at `out` and returns its row of the chunk table, checksum in the high half.
+Result<std::uint64_t> encode_chunk(const Coder& coder, const codec::Chunk& chunk,
+                                   const std::byte* source, std::byte* out, bool with_checksum) {
+  auto coded = coder.codec->encode(source, chunk, coder.parameter, out);
+  if (!coded.ok()) return coded.status();
+  std::uint64_t bytes = *coded;
+  std::uint32_t row = static_cast<std::uint32_t>(bytes);
+  if (!coder.codec->fixed_size && bytes >= chunk.raw_bytes()) {
+    bytes = chunk.raw_bytes();
+    std::memcpy(out, source, bytes);
+    row = static_cast<std::uint32_t>(bytes) | kRawChunk;
+  }
+  const std::uint64_t sum = with_checksum ? checksum({out, bytes}) & 0xFFFFFFFFu : 0;
+  return sum << 32 | row;
+}
+
+Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array,
+                                   const std::byte* source, MutableByteView destination,
+                                   const EncodeOptions& options) {
+  const Layout layout = make_layout(*coder.codec, coder.parameter, array);
+  frame::Header header = make_header(coder, array, options.chunk_checksums);
+  std::byte* const table = destination.data() + header.header_bytes();
+  std::byte* out = table + layout.table_bytes();
+  for (std::uint64_t index = 0; index < layout.chunks; ++index) {
+    auto row = encode_chunk(coder, layout.chunk(index), source + layout.raw_offset(index), out,
+                            options.chunk_checksums);
+    if (!row.ok()) return row.status();
+    store(table + index * kTableRowBytes, *row);
+    out += *row & 0x7FFFFFFFu;
+  }
+  header.body_bytes = static_cast<std::uint64_t>(out - table);
+  frame::pack(header, options.mark, destination.data());
+  return header.frame_bytes();
+}
+
+}  // namespace
+
+Result<std::uint64_t> bound(const Coder& coder, const codec::Chunk& array) {
+  if (Status status = check_array(coder, array); !status.ok()) return status;
+  return std::max(frame_bound(coder, array), frame_bound(kRawCoder, array));
+}
+
+Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array,
+                             const std::byte* source, MutableByteView destination,
+                             const EncodeOptions& options) {
+  auto most = bound(coder, array);
+  if (!most.ok()) return most.status();
+  if (destination.size() < *most) {
+    return {StatusCode::kTooSmall, "a frame of this array may take " + std::to_string(*most) +
+                                       " bytes, the destination has " +
+                                       std::to_string(destination.size())};
+  }
+  const bool hopeless = coder.codec == &codec::kRaw ||
+                        (coder.codec->fixed_size && frame_bound(coder, array) >= array.raw_bytes());
+  if (!hopeless) {
+    auto written = encode_frame(coder, array, source, destination, options);
+    if (written.ok() && *written < array.raw_bytes()) return written;
+    if (!written.ok() && written.status().code() != StatusCode::kDeclined) return written;
+    if (options.decline && !written.ok()) return written;
+  }
+  if (options.decline) {
+    return {StatusCode::kDeclined, "the frame would not be smaller than the data"};
+  }
+  return encode_frame(kRawCoder, array, source, destination, options);
+}
+
+}  // namespace thinwire::message

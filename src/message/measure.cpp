@@ -1,0 +1,87 @@
+#include "message/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace thinwire::message {
+namespace {
+
+constexpr int kRuns = 5;
+
+// Two incommensurate waves: smooth like a field, without a period that a codec could exploit.
+double wave(std::uint64_t index) {
+  const double t = static_cast<double>(index);
+  return std::sin(0.013 * t) + 0.25 * std::sin(0.131 * t + 1.0);
+}
+
+std::vector<std::byte> make_sample(Dtype dtype, std::uint64_t count) {
+  std::vector<std::byte> sample(count * dtype_size(dtype));
+  for (std::uint64_t index = 0; index < count; ++index) {
+    std::byte* at = sample.data() + index * dtype_size(dtype);
+    const double value = wave(index);
+    const float narrow = static_cast<float>(value);
+    switch (dtype) {
+      case Dtype::kF32: store(at, narrow); break;
+      case Dtype::kF64: store(at, value); break;
+      case Dtype::kBf16:
+        store(at, static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(narrow) >> 16));
+        break;
+      case Dtype::kF16: {
+        // The wave stays well inside the normal range, so rebiasing the exponent is enough.
+        const auto bits = std::bit_cast<std::uint32_t>(narrow);
+        const auto exponent = static_cast<int>(bits >> 23 & 0xFF) - 112;
+        const std::uint32_t magnitude =
+            exponent <= 0 ? 0 : static_cast<std::uint32_t>(exponent) << 10 | (bits >> 13 & 0x3FF);
+        store(at, static_cast<std::uint16_t>((bits >> 16 & 0x8000) | magnitude));
+        break;
+      }
+      case Dtype::kBytes: store(at, static_cast<std::uint8_t>(40 * value)); break;
+    }
+  }
+  return sample;
+}
+
+template <typename Work>
+double seconds(Work&& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Result<CodecSpeed> measure(const Coder& coder, Dtype dtype, std::uint64_t bytes) {
+  const std::uint64_t count = std::max<std::uint64_t>(1, bytes / dtype_size(dtype));
+  const codec::Chunk array{dtype, Shape::line(count)};
+  auto most = bound(coder, array);
+  if (!most.ok()) return most.status();
+  const std::vector<std::byte> sample = make_sample(dtype, count);
+  std::vector<std::byte> encoded(*most);
+  std::vector<std::byte> decoded(sample.size());
+
+  double encode_seconds = std::numeric_limits<double>::max();
+  double decode_seconds = std::numeric_limits<double>::max();
+  std::uint64_t length = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    Status failure;
+    encode_seconds = std::min(encode_seconds, seconds([&] {
+      auto written = encode(coder, array, sample.data(), encoded, {});
+      if (written.ok()) length = *written;
+      else failure = written.status();
+    }));
+    if (!failure.ok()) return failure;
+    decode_seconds = std::min(decode_seconds, seconds([&] {
+      auto info = decode(ByteView(encoded).first(length), decoded, frame::file_mark());
+      if (!info.ok()) failure = info.status();
+    }));
+    if (!failure.ok()) return failure;
+  }
+  const double raw = static_cast<double>(sample.size());
+  return CodecSpeed{raw / std::max(encode_seconds, 1e-9), raw / std::max(decode_seconds, 1e-9),
+                    raw / static_cast<double>(length)};
+}
+
+}  // namespace thinwire::message

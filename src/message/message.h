@@ -1,0 +1,44 @@
+// One compressed message: codec and frame meet here and nowhere else. Memory to memory.
+#pragma once
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "codec/codec.h"
+#include "frame/header.h"
+
+namespace thinwire::message {
+
+struct EncodeOptions {
+  frame::Mark mark = frame::file_mark();
+  bool decline = false;  // fail with kDeclined where the frame would otherwise be raw
+  bool chunk_checksums = true;
+};
+
+// A codec with its parameter word, as a spec names it.
+struct Coder {
+  const codec::Codec* codec;
+  std::uint64_t parameter;
+};
+
+// A validated frame: its header and the codec it names.
+struct Info {
+  frame::Header header;
+  const codec::Codec* codec;
+};
+
+// Most bytes that a frame of this array can take; kUnsupported where the codec does not take it.
+Result<std::uint64_t> bound(const Coder& coder, const codec::Chunk& array);
+
+// Encodes the array at `source` into one frame; returns its length. What the codec declines, or
+// what would not shrink, becomes a frame of codec raw, or kDeclined. kTooSmall below bound().
+Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array,
+                             const std::byte* source, MutableByteView destination,
+                             const EncodeOptions& options);
+
+// Reads and validates the header, finds the codec and checks its parameter.
+Result<Info> inspect(ByteView source, const frame::Mark& mark);
+
+// Decodes a whole frame; kTooSmall where `destination` is below the raw size.
+Result<Info> decode(ByteView source, MutableByteView destination, const frame::Mark& mark);
+
+}  // namespace thinwire::message

@@ -1,0 +1,54 @@
+#include "plan/plan.h"
+
+namespace thinwire::plan {
+namespace {
+
+Reason eligible(const codec::Spec& spec, const Settings& settings, const Facts& facts) {
+  if (spec.kind == codec::Spec::Kind::kOff) return Reason::kOff;
+  if (spec.kind == codec::Spec::Kind::kAuto) return Reason::kNoCodec;
+  if (facts.bytes < settings.threshold) return Reason::kBelowThreshold;
+  if (!spec.codec->takes(facts.dtype)) return Reason::kDtype;
+  if (facts.peer == Peer::kSelf || facts.peer == Peer::kSameNode) {
+    if (!settings.same_node) return Reason::kSameNode;
+  }
+  if (facts.peer == Peer::kUnknown || !facts.peer_ready) return Reason::kPeerNotReady;
+  return Reason::kCompress;
+}
+
+}  // namespace
+
+const char* reason_text(Reason reason) {
+  switch (reason) {
+    case Reason::kCompress: return "compressed";
+    case Reason::kOff: return "codec off";
+    case Reason::kNoCodec: return "no lossless codec that pays";
+    case Reason::kBelowThreshold: return "below the threshold";
+    case Reason::kDtype: return "datatype not taken by the codec";
+    case Reason::kSameNode: return "peer on the same node";
+    case Reason::kPeerNotReady: return "peer without this Thinwire";
+    case Reason::kLinkFaster: return "link faster than the codec";
+    case Reason::kMode: return "synchronous or buffered send";
+    case Reason::kDeclined: return "data declined by the codec";
+    case Reason::kNoMemory: return "out of memory";
+  }
+  return "unknown reason";
+}
+
+Choice plan_message(const codec::Spec& spec, const Settings& settings, const Facts& facts) {
+  Choice choice;
+  choice.reason = eligible(spec, settings, facts);
+  if (choice.reason != Reason::kCompress || settings.link_bytes_per_second <= 0) return choice;
+
+  // The cost model of ARCHITECTURE section 8, terms in series: one message is one MPI message.
+  const double bytes = static_cast<double>(facts.bytes);
+  const CodecCost& cost = settings.cost;
+  choice.raw_seconds = bytes / settings.link_bytes_per_second;
+  choice.compressed_seconds = bytes / cost.encode_bytes_per_second +
+                              choice.raw_seconds / cost.ratio +
+                              bytes / cost.decode_bytes_per_second;
+  // A cost that was never measured is 0 or NaN and must not count as a win.
+  if (!(choice.compressed_seconds < choice.raw_seconds)) choice.reason = Reason::kLinkFaster;
+  return choice;
+}
+
+}  // namespace thinwire::plan

@@ -1,0 +1,60 @@
+// Whether one point-to-point message is compressed. Pure: no clock, no environment, no MPI.
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "codec/spec.h"
+
+namespace thinwire::plan {
+
+// Values are part of the C ABI (tw_peer, tw_reason); never renumber.
+enum class Peer : std::uint32_t { kSelf = 0, kSameNode = 1, kOtherNode = 2, kUnknown = 3 };
+
+enum class Reason : std::uint32_t {
+  kCompress = 0,
+  kOff = 1,
+  kNoCodec = 2,
+  kBelowThreshold = 3,
+  kDtype = 4,
+  kSameNode = 5,
+  kPeerNotReady = 6,
+  kLinkFaster = 7,
+  kMode = 8,
+  kDeclined = 9,
+  kNoMemory = 10,
+};
+inline constexpr int kReasonCount = 11;
+
+// One short phrase, as in "below the threshold".
+const char* reason_text(Reason reason);
+
+struct CodecCost {
+  double encode_bytes_per_second = 0;
+  double decode_bytes_per_second = 0;
+  double ratio = 1;
+};
+
+struct Settings {
+  std::uint64_t threshold = 0;
+  bool same_node = false;
+  double link_bytes_per_second = 0;  // 0: not stated
+  CodecCost cost;                    // read only where a link is stated
+};
+
+struct Facts {
+  std::uint64_t bytes = 0;
+  Dtype dtype = Dtype::kBytes;
+  Peer peer = Peer::kUnknown;
+  bool peer_ready = false;
+};
+
+struct Choice {
+  Reason reason = Reason::kCompress;
+  double raw_seconds = 0;         // predicted; 0 where no link is stated
+  double compressed_seconds = 0;
+};
+
+Choice plan_message(const codec::Spec& spec, const Settings& settings, const Facts& facts);
+
+}  // namespace thinwire::plan
