@@ -1,0 +1,64 @@
+"""What the demo may claim: pure formulas, no clock, no processes.
+
+The program exchanges halos and gathers slabs without overlapping them with arithmetic, so a raw run
+lasts ``compute + T`` where ``T`` is the time spent in MPI calls. With two ranks on two hosts a
+full-duplex link has one direction per rank. Halos travel both ways at once and cost the time of one
+direction; the gather travels from rank 1 to rank 0 alone and adds to that direction. What the link
+must carry one after another is therefore ``S``, the bytes sent by the rank that sends most, and not
+the sum over both ranks. Encoding is on the critical path once for those bytes, at the sender, and
+decoding once, at the receiver: both ranks encode their halos at the same time.
+
+``link_share`` says how far ``S / B`` explains the measured ``T``. Near 1 the link decides. Far
+below 1 something else does, as waiting for the other rank or copies inside the MPI, and the ideal,
+which takes all of ``T`` for the link's, is too high.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class RawRun:
+    """The run without compression: seconds of the time loop, seconds inside MPI calls, and bytes
+    sent by the rank that sends most."""
+
+    seconds: float
+    comm_seconds: float
+    bytes_one_way: int
+
+
+@dataclass(frozen=True)
+class CodecSpeed:
+    """Uncompressed bytes per second of one thread."""
+
+    encode: float
+    decode: float
+
+
+def ideal_speedup(raw: RawRun, ratio: float, link_rate: float, speed: CodecSpeed) -> float:
+    """The speed-up if compression replaced ``T`` by ``Tc + S / (CR * B) + Td`` and cost nothing
+    else. `link_rate` in bytes per second, `ratio` is uncompressed / on the wire."""
+    size = raw.bytes_one_way
+    codec_seconds = size / speed.encode + size / speed.decode
+    link_seconds = size / (ratio * link_rate)
+    return raw.seconds / (raw.seconds - raw.comm_seconds + codec_seconds + link_seconds)
+
+
+def compression_ratio(raw_bytes: int, wire_bytes: int) -> float:
+    """Uncompressed over transferred bytes; 1 where nothing was sent."""
+    return raw_bytes / wire_bytes if wire_bytes else 1.0
+
+
+def link_share(raw: RawRun, link_rate: float) -> float:
+    """The part of the raw run's communication time that its bytes at the link's rate explain."""
+    return raw.bytes_one_way / link_rate / raw.comm_seconds if raw.comm_seconds else 0.0
+
+
+def burst_share(messages_one_way: int, wire_bytes_one_way: float, burst_bytes: int) -> float:
+    """The largest part of one direction's bytes that can have passed a token bucket at once.
+
+    A bucket refills while the program computes, so each message may find one burst of free tokens:
+    this bounds how much the emulated link flatters a run.
+    """
+    if wire_bytes_one_way <= 0:
+        return 0.0
+    return min(1.0, messages_one_way * burst_bytes / wire_bytes_one_way)

@@ -1,0 +1,50 @@
+"""The demo's report on disk: a list of runs, one object each."""
+
+import json
+import math
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Row:
+    """One case over one link.
+
+    `seconds` is the fastest of `repeats`; `speedup` and `ideal_speedup` compare with the fastest
+    run without the shim. `bytes` were asked for by the program on all ranks, `wire_bytes` travelled
+    for them. `max_error` and `relative_error` are the worst of all repeats, against the field of a
+    run without the shim. `raw_link_rate` is in bytes per second; `link_share` and `burst_share` are
+    explained in thinwire.demo.model.
+    """
+
+    link: str
+    codec: str
+    seconds: float
+    raw_seconds: float
+    speedup: float
+    ideal_speedup: float
+    ratio: float
+    max_error: float
+    relative_error: float
+    verified: bool
+    problems: list[str]
+    bytes: int
+    wire_bytes: int
+    comm_seconds: float
+    raw_link_rate: float
+    link_share: float
+    burst_share: float
+    burst_bytes: int = 0
+    drops: int = 0
+    repeats: list[float] = field(default_factory=list)
+
+
+def write_report(rows: list[Row], path: Path) -> None:
+    """Writes the rows as a JSON list. Numbers that are not finite become null."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    objects = [{key: _finite(value) for key, value in asdict(row).items()} for row in rows]
+    path.write_text(json.dumps(objects, indent=2, allow_nan=False) + "\n")
+
+
+def _finite(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

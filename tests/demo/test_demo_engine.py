@@ -1,0 +1,121 @@
+import io
+import json
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from demo_stand_ins import make_run
+from rich.console import Console
+from thinwire.demo import engine, links, runs
+from thinwire.demo.model import CodecSpeed
+from thinwire.demo.picture import draw
+from thinwire.demo.report import write_report
+from thinwire.demo.table import build_table, footnotes
+
+SECONDS = {"none": [10.0, 10.5], "off": [10.25, 10.0], "zfp:rate=16": [8.0, 9.0]}
+
+
+class SlowLink(links.Loopback):
+    name = "100mbit"
+
+    def raw_rate(self):
+        return 150_000.0
+
+    def facts(self):
+        return {"burst_bytes": 65_536, "drops": 0}
+
+
+def run_engine(monkeypatch, rate8_seconds=12.5, link=None, **shim):
+    left = {codec: list(values) for codec, values in SECONDS.items()}
+    left["zfp:rate=8"] = [rate8_seconds, rate8_seconds]
+
+    def stand_in(link, codec, size, wave, scratch):
+        lossy = {"noise": 1e-4, **shim} if codec.startswith("zfp") else {}
+        return make_run(codec, left[codec].pop(0), **lossy)
+
+    monkeypatch.setattr(engine, "run_wave", stand_in)
+    session = engine.Session(
+        wave=Path("wave"),
+        size=runs.QUICK,
+        repeats=2,
+        speed_of=lambda spec, size: CodecSpeed(1.2e6, 1.2e6),
+        progress=lambda words: nullcontext(),
+    )
+    return engine.run_all(session, [link or SlowLink()])
+
+
+def text_of(rows):
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(build_table(rows))
+    return console.export_text()
+
+
+def test_rows_hold_the_fastest_repeat_and_the_model(monkeypatch):
+    none, off, rate16, rate8 = run_engine(monkeypatch).rows
+    assert (none.speedup, off.speedup, rate16.speedup, rate8.speedup) == (1, 1, 1.25, 0.8)
+    assert (none.ratio, off.ratio, rate16.ratio, rate8.ratio) == (1, 1, 2, 4)
+    # 2 s of arithmetic, 1 s encode, 1 s decode, 0.6 MB at 0.15 MB/s = 4 s.
+    assert rate16.ideal_speedup == pytest.approx(10 / 8)
+    assert none.link_share == pytest.approx(1)
+    assert all(row.verified for row in (none, off, rate16, rate8))
+
+
+def test_report_schema(monkeypatch, tmp_path):
+    write_report(run_engine(monkeypatch).rows, tmp_path / "deep" / "report.json")
+    report = json.loads((tmp_path / "deep" / "report.json").read_text())
+    assert [row["codec"] for row in report] == ["none", "off", "zfp:rate=16", "zfp:rate=8"]
+    numbers = (
+        "seconds raw_seconds speedup ideal_speedup ratio max_error relative_error bytes "
+        "wire_bytes comm_seconds raw_link_rate link_share burst_share burst_bytes drops"
+    )
+    for row in report:
+        assert row["link"] == "100mbit" and row["verified"] is True
+        assert all(isinstance(row[name], int | float) for name in numbers.split())
+
+
+def test_table_calls_a_loss_a_loss(monkeypatch):
+    lines = text_of(run_engine(monkeypatch).rows).splitlines()
+    (loss,) = [line for line in lines if "zfp:rate=8" in line]
+    (gain,) = [line for line in lines if "zfp:rate=16" in line]
+    assert "loss, 25.0% slower" in loss
+    assert "1.25x as fast" in gain and "loss" not in gain
+
+
+def test_a_run_that_is_not_verified_shows_no_number(monkeypatch):
+    rows = run_engine(monkeypatch, decoded_messages=7).rows
+    assert [row.verified for row in rows] == [True, True, False, False]
+    (line,) = [line for line in text_of(rows).splitlines() if "zfp:rate=16" in line]
+    assert "NOT" in line and "8.00" not in line and "1.25" not in line
+
+
+def test_dropped_packets_void_the_link(monkeypatch):
+    class Dropping(SlowLink):
+        def facts(self):
+            return {"burst_bytes": 65_536, "drops": 3}
+
+    rows = run_engine(monkeypatch, link=Dropping()).rows
+    assert not any(row.verified for row in rows)
+
+
+def test_footnote_states_rate_and_burst(monkeypatch):
+    (note,) = footnotes(run_engine(monkeypatch).rows)
+    assert "65536 bytes" in note and "0 dropped" in note and "100% of the raw run's" in note
+
+
+def test_picture_is_drawn_also_where_nothing_is_verified(monkeypatch, tmp_path):
+    for shim in ({}, {"decoded_messages": 7}):
+        outcome = run_engine(monkeypatch, **shim)
+        draw(outcome.rows, outcome.fields, tmp_path / "report.png")
+        data = (tmp_path / "report.png").read_bytes()
+        assert data.startswith(b"\x89PNG") and len(data) > 20_000
+
+
+def test_shim_commands(monkeypatch, tmp_path):
+    monkeypatch.setattr(runs, "thinwire_command", lambda: ["thinwire"])
+    report = tmp_path / "r.json"
+    assert runs.shim_command("none", report, same_node=True) == ([], {})
+    words, environment = runs.shim_command("off", report, same_node=False)
+    assert environment == {"THINWIRE_DISABLE": "1"} and words[-1] == "--"
+    words, environment = runs.shim_command("zfp:rate=8", report, same_node=True)
+    expected = ["thinwire", "run", "--codec", "zfp:rate=8", "--report", str(report)]
+    assert words == [*expected, "--same-node", "--"] and environment == {}
