@@ -1,0 +1,37 @@
+"""Fixtures of the lab's tests; those that need a lab are skipped where none is permitted."""
+
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from lab_processes import COMMAND_LINE
+from thinwire.lab import Lab, LabUnavailable
+
+
+@pytest.fixture(scope="session")
+def permitted() -> None:
+    try:
+        with Lab(hosts=1, link="none"):
+            pass
+    except LabUnavailable as error:
+        pytest.skip(f"no lab here: {error}")
+
+
+@pytest.fixture
+def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A state folder of the test's own; its path is part of the command line of its holders."""
+    folder = tmp_path / "state"
+    folder.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture
+def thinwire_lab() -> Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]:
+    """Runs `thinwire lab` with the words given, and captures what it prints."""
+
+    def call(words: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run([*COMMAND_LINE, *words], capture_output=True, text=True, timeout=60)
+
+    return call

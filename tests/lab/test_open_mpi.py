@@ -1,0 +1,101 @@
+"""A plain mpirun in a lab is a run on several machines."""
+
+import os
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from thinwire.lab import Lab
+
+pytestmark = [
+    pytest.mark.multiproc,
+    pytest.mark.usefixtures("permitted"),
+    pytest.mark.skipif(shutil.which("mpicc") is None, reason="no mpicc"),
+    pytest.mark.skipif(shutil.which("orted") is None, reason="mpirun is not Open MPI 4's"),
+]
+
+MESSAGE_BYTES = 4 << 20
+PROGRAM = f"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char** argv) {{
+  MPI_Init(&argc, &argv);
+  int rank, size, length;
+  char name[MPI_MAX_PROCESSOR_NAME];
+  char* data = calloc({MESSAGE_BYTES}, 1);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Get_processor_name(name, &length);
+  if (rank == 0) memset(data, 7, {MESSAGE_BYTES});
+  if (rank == 0) MPI_Send(data, {MESSAGE_BYTES}, MPI_BYTE, size - 1, 0, MPI_COMM_WORLD);
+  if (rank == size - 1)
+    MPI_Recv(data, {MESSAGE_BYTES}, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  int intact = data[{MESSAGE_BYTES} - 1] == (rank == 0 || rank == size - 1 ? 7 : 0);
+  printf("%s %d %d\\n", name, intact, getenv("THINWIRE_MARK") != NULL);
+  MPI_Finalize();
+  return 0;
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mpi")
+    source = folder / "names.c"
+    source.write_text(PROGRAM)
+    subprocess.run(["mpicc", "-o", folder / "names", source], check=True)
+    return folder / "names"
+
+
+def run(lab: Lab, ranks: int, program: Path) -> list[tuple[str, str, str]]:
+    """What each rank printed: its host, whether its data was intact, whether it has the mark."""
+    environment = {**os.environ, "THINWIRE_MARK": "here"}
+    words = ["mpirun", "-n", str(ranks), str(program)]
+    done = lab.run(words, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return [tuple(line.split()) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(("ranks", "ranks_per_host"), [(2, 1), (4, 2)])
+def test_ranks_spread_over_the_hosts(program: Path, ranks: int, ranks_per_host: int) -> None:
+    with Lab(hosts=2, link="1gbit", ranks_per_host=ranks_per_host) as lab:
+        lines = run(lab, ranks, program)
+        sent = {
+            row["host"]: row["sent_bytes"] for row in lab.counters() if row["interface"] == "tw0"
+        }
+        assert lab.drops() == 0
+    assert Counter(line[0] for line in lines) == {
+        "tw-lab-0": ranks_per_host,
+        "tw-lab-1": ranks_per_host,
+    }
+    assert all(line[1] == "1" for line in lines)
+    # Neither shared memory nor anything else but the link carried the message between hosts.
+    assert MESSAGE_BYTES < sent["tw-lab-0"] < 1.1 * MESSAGE_BYTES + 500_000
+
+
+def test_ranks_of_one_host_do_not_use_the_link(program: Path) -> None:
+    with Lab(hosts=2, link="1gbit", ranks_per_host=2) as lab:
+        words = ["mpirun", "--host", "tw-lab-0:2", "-n", "2", str(program)]
+        lab.run(words, check=True, timeout=60, stdout=subprocess.DEVNULL)
+        sent = max(row["sent_bytes"] for row in lab.counters())
+    assert sent < MESSAGE_BYTES / 4
+
+
+def test_environment_is_not_forwarded_to_other_hosts(program: Path) -> None:
+    with Lab(hosts=2, link="1gbit") as lab:
+        marks = {line[0]: line[2] for line in run(lab, 2, program)}
+    assert marks == {"tw-lab-0": "1", "tw-lab-1": "0"}
+
+
+def test_two_labs_run_mpi_at_once(program: Path) -> None:
+    words = ["mpirun", "-n", "2", str(program)]
+    with Lab(hosts=2, link="1gbit") as one, Lab(hosts=2, link="1gbit") as two:
+        started = [lab.popen(words, stdout=subprocess.PIPE, text=True) for lab in (one, two)]
+        outputs = [process.communicate(timeout=60)[0] for process in started]
+        assert [process.returncode for process in started] == [0, 0]
+    for output in outputs:
+        assert sorted(line.split()[0] for line in output.splitlines()) == ["tw-lab-0", "tw-lab-1"]

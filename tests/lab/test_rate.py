@@ -1,0 +1,58 @@
+"""The links carry what they say, lose nothing, and would say so if they did."""
+
+import sys
+import threading
+
+import pytest
+from thinwire.lab import Lab
+from thinwire.lab.measure import raw_rate
+
+pytestmark = [pytest.mark.multiproc, pytest.mark.usefixtures("permitted")]
+
+FLOOD = """
+import socket
+from pyroute2 import IPRoute
+with IPRoute() as netlink:
+    link = netlink.link_lookup(ifname="tw0")[0]
+    netlink.tc("change", "tbf", index=link, handle="1:", rate=1000000, burst=65536, limit=3000)
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+    for _ in range(500):
+        sender.sendto(bytes(1400), ("10.77.0.2", 9))
+"""
+
+
+@pytest.mark.parametrize(("link", "bits_per_second"), [("100mbit", 100e6), ("1gbit", 1e9)])
+def test_rate_is_reached_without_drops(link: str, bits_per_second: float) -> None:
+    with Lab(hosts=2, link=link) as lab:
+        report = lab.report(measure_rate=True)
+    assert report.burst_bytes == 65536
+    assert report.drops == 0
+    assert report.raw_bits_per_second == pytest.approx(bits_per_second, rel=0.1)
+
+
+def test_unshaped_is_faster_than_a_shaped_link() -> None:
+    with Lab(hosts=2, link="none") as lab:
+        report = lab.report(measure_rate=True)
+    assert report.drops == 0
+    assert report.burst_bytes == 0
+    assert report.raw_bits_per_second is not None
+    assert report.raw_bits_per_second > 1.5e9
+
+
+def test_several_connections_share_the_link_without_drops() -> None:
+    with Lab(hosts=2, link="1gbit") as lab:
+        rates: list[float] = []
+        threads = [threading.Thread(target=lambda: rates.append(raw_rate(lab))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert lab.drops() == 0
+    assert len(rates) == 4
+    assert min(rates) < 0.6e9
+
+
+def test_drops_are_counted() -> None:
+    with Lab(hosts=2, link="100mbit") as lab:
+        lab.run([sys.executable, "-c", FLOOD], host=0, check=True)
+        assert lab.drops() > 0
