@@ -12,7 +12,7 @@ from typing import Any
 from .errors import LabError, LabUnavailable
 from .serve import COUNTERS, KEEP
 
-_PACKAGE_ROOT = Path(__file__).resolve().parents[2]
+_HOLD = Path(__file__).with_name("hold.py")
 
 
 class Connection:
@@ -70,13 +70,11 @@ def start_holder(
     options = {**options, "owner": theirs.fileno(), "persistent": listener is not None}
     if listener:
         options["listener"] = listener.fileno()
-    # The holder needs this package wherever the caller got it from, and none of its preloads.
+    # The caller's preloads are for its command alone.
     environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
-    paths = [str(_PACKAGE_ROOT), environment.get("PYTHONPATH", "")]
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     with theirs:
         holder = subprocess.Popen(
-            [sys.executable, "-m", "thinwire.lab.holder", json.dumps(options)],
+            [sys.executable, str(_HOLD), json.dumps(options)],
             pass_fds=[each.fileno() for each in passed],
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -6,7 +6,7 @@ lab is to persist, the holder ends when the connection to its owner closes, whic
 to even when the owner is killed. (A parent-death signal would do less: it fires when the thread
 that started the holder ends.)
 
-Started by `connection.py` as `python -m thinwire.lab.holder OPTIONS`, OPTIONS being JSON.
+Started by `connection.py` through `hold.py`, with its options as JSON.
 """
 
 import errno
@@ -109,7 +109,3 @@ def _write_description(options: dict[str, Any], network: Any, login: dict[str, s
     (folder / open_mpi.DESCRIPTION).write_text(json.dumps(data))
     hosts = [vars(host) for host in network.hosts]
     return {"hosts": hosts, "open_mpi": files, "login": login}
-
-
-if __name__ == "__main__":
-    sys.exit(main())
