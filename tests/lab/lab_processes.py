@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-COMMAND_LINE = [sys.executable, "-c", "from thinwire.cli.lab import app; app()"]
+COMMAND_LINE = [sys.executable, "-c", "from thinwire.cli import main; main()", "lab"]
 
 
 def holders(folder: Path) -> list[int]:
@@ -16,7 +16,7 @@ def holders(folder: Path) -> list[int]:
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             words = (entry / "cmdline").read_bytes()
-            if b"thinwire.lab.holder" in words and bytes(folder) in words:
+            if b"lab/hold.py" in words and bytes(folder) in words:
                 found.append(int(entry.name))
     return sorted(found)
 
