@@ -1,0 +1,74 @@
+# The front door. Every target does its own set-up; `make` alone lists them.
+
+PYTHON ?= python3
+JOBS   ?= $(shell nproc)
+VENV   := .venv
+BIN    := $(VENV)/bin
+BUILD  := build/release
+
+export OMPI_ALLOW_RUN_AS_ROOT ?= 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
+
+.PHONY: help packages venv build demo test test-all test-asan bench format lint clean
+
+help:
+	@echo "make build    compile; leaves a ready $(VENV) with thinwire in it"
+	@echo "make demo     the main job: a wave solver over slow links, raw and compressed"
+	@echo "make test     every test that CI runs; test-all adds the slow ones"
+	@echo "make bench    codec and message benchmarks"
+	@echo "make format   format by machine; lint checks it"
+	@echo "make clean    remove what was built"
+
+packages:
+	@tools/setup_packages
+
+# Leaves the environment alone where pyproject.toml has not changed since.
+$(VENV)/.ready: pyproject.toml | packages
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check "scikit-build-core>=0.10" clang-format==19.1.7
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation \
+	  --config-settings=wheel.cmake=false --config-settings=editable.mode=redirect \
+	  -e ".[lab,demo,test]"
+	@touch $@
+
+venv: $(VENV)/.ready
+
+$(BUILD)/build.ninja: | packages
+	cmake --preset release
+
+build: $(VENV)/.ready $(BUILD)/build.ninja
+	cmake --build $(BUILD) -j $(JOBS)
+	@cmake --install $(BUILD) --component wheel --prefix python/thinwire >/dev/null
+
+demo: build
+	$(BIN)/thinwire demo
+
+lint: $(VENV)/.ready
+	tools/check_layers
+	tools/format --check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.ready
+	tools/format
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+test-asan: | packages
+	cmake --preset asan
+	cmake --build build/asan -j $(JOBS)
+	ctest --preset asan -L unit -j $(JOBS)
+
+test: build lint test-asan
+	ctest --preset release -j $(JOBS) -LE slow
+	$(BIN)/pytest -m "not slow" tests
+
+test-all: build lint test-asan
+	ctest --preset release -j $(JOBS)
+	$(BIN)/pytest tests
+
+bench: build
+	$(BIN)/thinwire bench codec
+
+clean:
+	rm -rf build $(VENV) python/thinwire/lib python/thinwire/include

@@ -1,0 +1,52 @@
+"""`thinwire env`: what this installation and this machine have."""
+
+import os
+import platform
+import shutil
+import subprocess
+
+from rich.console import Console
+from rich.table import Table
+
+from thinwire.library import MPI_SHIMS, PACKAGE, format_version, library_path, version
+
+
+def _first_line(command: list[str]) -> str:
+    if shutil.which(command[0]) is None:
+        return "not found"
+    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return said.strip().splitlines()[0] if said.strip() else "found"
+
+
+def _shim(name: str) -> str:
+    try:
+        return str(library_path(name))
+    except FileNotFoundError:
+        return "not built"
+
+
+def _namespaces() -> str:
+    """Whether the lab can make its hosts."""
+    for prefix in (["unshare"], ["unshare", "--user", "--map-root-user"]):
+        probe = subprocess.run(
+            [*prefix, "--net", "--uts", "true"], capture_output=True, check=False
+        )
+        if probe.returncode == 0:
+            return "allowed" if len(prefix) == 1 else "allowed in a user namespace"
+    return "not allowed: the lab cannot run"
+
+
+def env() -> None:
+    """Show versions, libraries, MPI, the lab's needs and the THINWIRE_ settings in force."""
+    table = Table(box=None, show_header=False)
+    table.add_row("thinwire", f"{version()}, frame format {format_version()}")
+    table.add_row("package", str(PACKAGE))
+    for mpi, name in MPI_SHIMS.items():
+        table.add_row(f"preload for {mpi}", _shim(name))
+    table.add_row("mpirun", _first_line(["mpirun", "--version"]))
+    table.add_row("machine", f"{platform.platform()}, {os.cpu_count()} CPUs")
+    table.add_row("namespaces", _namespaces() if shutil.which("unshare") else "no unshare program")
+    for name in sorted(os.environ):
+        if name.startswith("THINWIRE_"):
+            table.add_row(name, os.environ[name])
+    Console().print(table)

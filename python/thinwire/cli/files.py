@@ -1,0 +1,53 @@
+"""`thinwire encode`, `decode` and `inspect`: frames in files."""
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from thinwire import dtypes, message
+
+Source = Annotated[Path, typer.Argument(exists=True, dir_okay=False)]
+Target = Annotated[Path, typer.Argument(dir_okay=False)]
+
+
+def _dtype_of(path: Path, given: str | None) -> str:
+    name = given or path.suffix.lstrip(".")
+    if name not in dtypes.CODES:
+        raise typer.BadParameter(
+            f"cannot tell the element type of {path.name}: pass --dtype {'|'.join(dtypes.CODES)}"
+        )
+    return name
+
+
+def encode(
+    source: Source,
+    target: Target,
+    codec: Annotated[str, typer.Option(help="Codec spec, as in zfp:rate=16.", metavar="SPEC")],
+    dtype: Annotated[str | None, typer.Option(help="Element type; else the file's suffix.")] = None,
+) -> None:
+    """Encode a file of raw little-endian values into one frame."""
+    name = _dtype_of(source, dtype)
+    data = np.fromfile(source, dtypes.NUMPY[name])
+    if data.nbytes != source.stat().st_size:
+        raise typer.BadParameter(f"{source} is not a whole number of {name} values")
+    frame = message.encode(data, codec, dtype=name)
+    target.write_bytes(frame)
+    spec = message.inspect(frame).spec
+    ratio = data.nbytes / len(frame)
+    Console(stderr=True).print(f"{spec}: {data.nbytes} bytes as {len(frame)}, ratio {ratio:.3f}")
+
+
+def decode(source: Source, target: Target) -> None:
+    """Decode a frame into a file of raw little-endian values."""
+    array = message.decode(source.read_bytes())
+    array.tofile(target)
+
+
+def inspect(source: Source) -> None:
+    """Print what a frame's header says."""
+    info = message.inspect(source.read_bytes())
+    shape = "x".join(str(extent) for extent in info.shape)
+    print(f"{info.spec} {info.dtype} {shape}: {info.raw_bytes} bytes as {info.frame_bytes}")

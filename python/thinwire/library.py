@@ -1,0 +1,99 @@
+"""The C library, loaded once; its header is the one source of the declarations."""
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import cffi
+
+PACKAGE = Path(__file__).resolve().parent
+MPI_SHIMS = {"openmpi": "libthinwire_mpi_openmpi.so"}
+_CORE = "libthinwire.so.0"
+
+ffi = cffi.FFI()
+
+
+class ThinwireError(Exception):
+    """A call of the library failed; `status` is the C API's code, as in `TW_DAMAGED`."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+def library_path(name: str) -> Path:
+    """A library of this installation; `THINWIRE_LIBRARY_DIR` names another folder of them.
+
+    Raises FileNotFoundError with what to do about it.
+    """
+    folder = Path(os.environ.get("THINWIRE_LIBRARY_DIR", PACKAGE / "lib"))
+    path = folder / name
+    if not path.exists():
+        raise FileNotFoundError(
+            f"{path} does not exist: build it with `make build`, or install thinwire where "
+            "the headers of an MPI are present"
+        )
+    return path
+
+
+@cache
+def library() -> Any:
+    """The core library's functions, as cffi sees them."""
+    header = (PACKAGE / "include" / "thinwire" / "thinwire.h").read_text()
+    declarations = re.search(r"/\* BEGIN declarations \*/(.*)/\* END declarations \*/", header, re.S)
+    assert declarations is not None, "thinwire.h has lost its marks"
+    ffi.cdef(declarations[1])
+    return ffi.dlopen(str(library_path(_CORE)))
+
+
+def check(status: int) -> None:
+    """Raise what a status code means."""
+    if status == 0:
+        return
+    lib = library()
+    phrase = ffi.string(lib.tw_status_text(status)).decode()
+    detail = ffi.string(lib.tw_last_error()).decode()
+    raise ThinwireError(status, f"{phrase}: {detail}" if detail else phrase)
+
+
+def new_struct(kind: str) -> Any:
+    """A zeroed struct whose `size` is set, as the C API asks."""
+    struct = ffi.new(f"{kind} *")
+    struct.size = ffi.sizeof(kind)
+    return struct
+
+
+def text(pointer: Any) -> str:
+    return ffi.string(pointer).decode()
+
+
+def version() -> str:
+    """The library's version, as in "0.1.0"."""
+    return text(library().tw_version())
+
+
+def format_version() -> int:
+    """The version of the frame format that this library reads and writes."""
+    return library().tw_format_version()
+
+
+def parse_size(size: str) -> int:
+    """Bytes of a text such as "64KiB"; ThinwireError where it is none."""
+    out = ffi_new("uint64_t *")
+    check(library().tw_size_parse(size.encode(), out))
+    return out[0]
+
+
+def parse_link_rate(rate: str) -> float:
+    """Bytes per second of a text such as "1gbit"; ThinwireError where it is none."""
+    out = ffi_new("double *")
+    check(library().tw_link_rate_parse(rate.encode(), out))
+    return out[0]
+
+
+def ffi_new(kind: str) -> Any:
+    """`ffi.new` after the declarations are known."""
+    library()
+    return ffi.new(kind)
