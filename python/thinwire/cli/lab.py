@@ -43,9 +43,9 @@ def run(
         with lab:
             _say(f"{lab.hosts} hosts, link {lab.link.text}, burst {lab.link.burst_bytes} bytes")
             code = _run_command(lab, command, host)
-            _say_drops(lab.drops())
             if measure:
                 _say(f"raw rate {lab.raw_rate() / 1e6:.1f} Mbit/s of payload, one TCP connection")
+            _say_drops(lab.drops())
     except (LabError, ValueError) as error:
         raise _failure(error) from None
     raise typer.Exit(code)
