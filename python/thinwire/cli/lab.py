@@ -5,6 +5,7 @@ import sys
 from typing import Annotated
 
 import typer
+
 from thinwire.lab import Lab, LabError, LabUnavailable, persistent
 from thinwire.lab.signals import forward_signals
 
