@@ -162,8 +162,8 @@ void compare(const char* data, const std::vector<float>& values, int rate) {
 }  // namespace
 
 int main() {
-  std::printf("MB/s of uncompressed bytes, best of %d; libzfp %s, %zu-bit stream words\n\n",
-              kRepeats, zfp_version_string, stream_word_bits);
+  std::printf("MB/s of uncompressed bytes, best of %d; %s, %zu-bit stream words\n\n", kRepeats,
+              zfp_version_string, stream_word_bits);
   std::printf("%-7s %4s  %8s %8s %7s  %8s %8s %7s\n", "data", "rate", "encode", "libzfp", "",
               "decode", "libzfp", "");
   const std::vector<float> smooth = smooth_field();

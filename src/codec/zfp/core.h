@@ -69,10 +69,12 @@ THINWIRE_HOST_DEVICE inline std::uint64_t reverse_bits(std::uint64_t word) {
 
 // ---- The common exponent of a block ----
 
+// Here and below the builtin, because std::bit_cast is a host function to a CUDA compiler.
+
 // The bits of |value|, which compare as magnitudes do: NaN above infinity above the rest. Signed,
 // as vector units compare signed words more readily.
 THINWIRE_HOST_DEVICE constexpr std::int32_t magnitude_bits(float value) {
-  return std::bit_cast<std::int32_t>(value) & 0x7fffffff;
+  return __builtin_bit_cast(std::int32_t, value) & 0x7fffffff;
 }
 
 // The nine header bits of a block whose largest magnitude is `largest`, finite; 0 when empty.
@@ -83,7 +85,7 @@ THINWIRE_HOST_DEVICE constexpr std::int32_t block_header(std::int32_t largest) {
 // What values of such a block are multiplied by to become integers below 2^30; 0 when empty.
 THINWIRE_HOST_DEVICE constexpr float forward_scale(std::int32_t largest) {
   const std::int32_t exponent = 283 - (largest >> 23);
-  return std::bit_cast<float>(largest >= kSmallestCodedBits ? exponent << 23 : 0);
+  return __builtin_bit_cast(float, largest >= kSmallestCodedBits ? exponent << 23 : 0);
 }
 
 // What integers of a block with this header are multiplied by: 2^(e - 157), subnormal or 0 where
@@ -92,7 +94,7 @@ THINWIRE_HOST_DEVICE constexpr float inverse_scale(std::uint32_t header) {
   const std::uint32_t exponent = (header >> 1) & 0xff;
   const std::uint32_t normal = (exponent - 30) << 23;
   const std::uint32_t subnormal = exponent >= 8 ? 1u << ((exponent - 8) & 31) : 0;
-  return std::bit_cast<float>(exponent > 30 ? normal : subnormal);
+  return __builtin_bit_cast(float, exponent > 30 ? normal : subnormal);
 }
 
 // ---- The transform: unsigned words that stand for two's complement, so that nothing overflows

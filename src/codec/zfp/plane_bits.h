@@ -127,7 +127,7 @@ THINWIRE_HOST_DEVICE constexpr Block from_planes(const Planes& planes) {
 
 // The bits of those pairs i, counted from the low end, for which i / group is even (half 0) or odd
 // (half 1), in a word where runs of 2 * group pairs begin every 6 * group bits.
-constexpr std::uint64_t pairs_mask(int group, int half) {
+THINWIRE_HOST_DEVICE constexpr std::uint64_t pairs_mask(int group, int half) {
   std::uint64_t mask = 0;
   for (int i = 0; i < 21; ++i) {
     if (i / group % 2 == half)
@@ -185,7 +185,7 @@ THINWIRE_HOST_DEVICE constexpr std::uint64_t pairs_of(Word triples) {
 
 // The third bit of every triple.
 template <typename Word>
-constexpr Word third_bits() {
+THINWIRE_HOST_DEVICE constexpr Word third_bits() {
   Word mask = 0;
   for (int bit = kBits<Word> - 3; bit >= 0; bit -= 3) mask |= Word{1} << bit;
   return mask;
