@@ -23,6 +23,7 @@ def make_run(codec: str, seconds: float, noise: float = 0.0, **shim: Any) -> Run
         "compressed_messages": 20,
         "decoded_messages": 20,
         "bytes": 2_000_000,
+        "raw_by_reason": {"below the threshold": 2},
         "wire_bytes": 1_000_000 if codec.endswith("16") else 500_000,
     }
     return Run(codec, wave, {**report, **shim}, field)

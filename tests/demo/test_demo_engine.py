@@ -10,7 +10,7 @@ from thinwire.demo import engine, links, runs
 from thinwire.demo.model import CodecSpeed
 from thinwire.demo.picture import draw
 from thinwire.demo.report import write_report
-from thinwire.demo.table import build_table, footnotes
+from thinwire.demo.table import build_table, notes
 
 SECONDS = {"none": [10.0, 10.5], "off": [10.25, 10.0], "zfp:rate=16": [8.0, 9.0]}
 
@@ -45,8 +45,8 @@ def run_engine(monkeypatch, rate8_seconds=12.5, link=None, **shim):
 
 
 def text_of(rows):
-    console = Console(width=200, record=True, file=io.StringIO())
-    console.print(build_table(rows))
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(build_table(rows), *notes(rows), sep="\n", soft_wrap=True)
     return console.export_text()
 
 
@@ -66,7 +66,7 @@ def test_report_schema(monkeypatch, tmp_path):
     assert [row["codec"] for row in report] == ["none", "off", "zfp:rate=16", "zfp:rate=8"]
     numbers = (
         "seconds raw_seconds speedup ideal_speedup ratio max_error relative_error bytes "
-        "wire_bytes comm_seconds raw_link_rate link_share burst_share burst_bytes drops"
+        "wire_bytes comm_seconds raw_link_rate link_share speedup_without_bursts burst_bytes drops"
     )
     for row in report:
         assert row["link"] == "100mbit" and row["verified"] is True
@@ -75,17 +75,18 @@ def test_report_schema(monkeypatch, tmp_path):
 
 def test_table_calls_a_loss_a_loss(monkeypatch):
     lines = text_of(run_engine(monkeypatch).rows).splitlines()
-    (loss,) = [line for line in lines if "zfp:rate=8" in line]
-    (gain,) = [line for line in lines if "zfp:rate=16" in line]
-    assert "loss, 25.0% slower" in loss
-    assert "1.25x as fast" in gain and "loss" not in gain
+    loss, words = [line for line in lines if line.strip().startswith("zfp:rate=8")]
+    (gain,) = [line for line in lines if line.strip().startswith("zfp:rate=16")]
+    assert "LOSS 0.80" in loss and "zfp:rate=8 loses: 25.0% slower than no shim" in words
+    assert "1.25" in gain and "LOSS" not in gain
 
 
 def test_a_run_that_is_not_verified_shows_no_number(monkeypatch):
     rows = run_engine(monkeypatch, decoded_messages=7).rows
     assert [row.verified for row in rows] == [True, True, False, False]
-    (line,) = [line for line in text_of(rows).splitlines() if "zfp:rate=16" in line]
-    assert "NOT" in line and "8.00" not in line and "1.25" not in line
+    lines = [line for line in text_of(rows).splitlines() if "zfp:rate=16" in line]
+    assert "8.00" not in lines[0] and "1.25" not in lines[0]
+    assert "NOT VERIFIED: 20 messages were encoded but 7 decoded" in lines[1]
 
 
 def test_dropped_packets_void_the_link(monkeypatch):
@@ -97,9 +98,21 @@ def test_dropped_packets_void_the_link(monkeypatch):
     assert not any(row.verified for row in rows)
 
 
-def test_footnote_states_rate_and_burst(monkeypatch):
-    (note,) = footnotes(run_engine(monkeypatch).rows)
-    assert "65536 bytes" in note and "0 dropped" in note and "100% of the raw run's" in note
+def test_notes_state_rate_and_bursts(monkeypatch):
+    rate, bursts = [note.plain for note in notes(run_engine(monkeypatch, 9.0).rows)]
+    assert "1 Mbit/s" in rate and "explain 100% of the raw run's" in rate
+    # 10 messages of 65536 bytes at 150 kB/s are 4.37 s more.
+    assert "65536 bytes, 0 packets" in bursts and "0.81 for zfp:rate=16" in bursts
+
+
+def test_a_link_that_explains_little_is_said_to(monkeypatch):
+    class Fast(SlowLink):
+        def raw_rate(self):
+            return 600_000.0
+
+    assert any(
+        "is too high" in note.plain for note in notes(run_engine(monkeypatch, link=Fast()).rows)
+    )
 
 
 def test_picture_is_drawn_also_where_nothing_is_verified(monkeypatch, tmp_path):

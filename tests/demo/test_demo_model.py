@@ -28,7 +28,7 @@ def test_link_share_is_the_explained_part():
     assert model.link_share(RAW, 20e6) == pytest.approx(0.5)
 
 
-def test_burst_share_is_bounded():
-    assert model.burst_share(10, 1_000_000, 65_536) == pytest.approx(0.65536)
-    assert model.burst_share(1000, 1_000_000, 65_536) == 1
-    assert model.burst_share(10, 0, 65_536) == 0
+def test_every_message_pays_for_its_burst():
+    # 5 s and 100 messages of 50 kB at 10 MB/s: 5.5 s.
+    assert model.speedup_without_bursts(RAW, 5.0, 100, 50_000, 10e6) == pytest.approx(10 / 5.5)
+    assert model.speedup_without_bursts(RAW, 5.0, 100, 0, 10e6) == 2

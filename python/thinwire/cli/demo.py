@@ -32,7 +32,7 @@ def demo(
     from ..demo.report import write_report
     from ..demo.runs import FULL, QUICK, DemoError, find_wave
     from ..demo.speed import codec_speed
-    from ..demo.table import build_table, footnotes
+    from ..demo.table import build_table, notes
     from ..lab import LabError
 
     messages, console = Console(stderr=True), Console()
@@ -52,9 +52,10 @@ def demo(
 
     write_report(outcome.rows, output_dir / "report.json")
     draw(outcome.rows, outcome.fields, output_dir / "report.png")
-    console.print(build_table(outcome.rows))
-    for note in footnotes(outcome.rows):
-        console.print(note, highlight=False)
+    for link in dict.fromkeys(row.link for row in outcome.rows):
+        rows = [row for row in outcome.rows if row.link == link]
+        console.print(build_table(rows), *notes(rows), sep="\n")
+        console.print()
     console.print(f"Written: {output_dir / 'report.json'} and {output_dir / 'report.png'}")
     if not all(row.verified for row in outcome.rows):
         raise typer.Exit(1)

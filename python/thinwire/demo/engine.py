@@ -109,6 +109,13 @@ def _row(
         raw_seconds=raw.seconds,
         speedup=raw.seconds / run.seconds,
         ideal_speedup=ideal,
+        speedup_without_bursts=model.speedup_without_bursts(
+            raw,
+            run.seconds,
+            run.wave["busiest_messages_sent"] if run.shim else 0,
+            facts.get("burst_bytes", 0),
+            rate,
+        ),
         ratio=ratio,
         max_error=worst.absolute,
         relative_error=worst.relative,
@@ -120,11 +127,7 @@ def _row(
         repeats=[other.seconds for other in runs[codec]],
         raw_link_rate=rate,
         link_share=model.link_share(raw, rate),
-        burst_share=model.burst_share(
-            run.wave["busiest_messages_sent"],
-            raw.bytes_one_way / ratio,
-            facts.get("burst_bytes", 0),
-        ),
+        raw_messages=run.shim["raw_by_reason"] if run.shim else {},
         **facts,
     )
 

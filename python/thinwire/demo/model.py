@@ -11,6 +11,10 @@ decoding once, at the receiver: both ranks encode their halos at the same time.
 ``link_share`` says how far ``S / B`` explains the measured ``T``. Near 1 the link decides. Far
 below 1 something else does, as waiting for the other rank or copies inside the MPI, and the ideal,
 which takes all of ``T`` for the link's, is too high.
+
+The lab's links are token buckets. A bucket refills while the program computes, so a message may
+find one burst of free tokens, and small messages gain more from it than large ones: compressed runs
+are flattered more than raw ones, and may pass their ideal. `speedup_without_bursts` bounds that.
 """
 
 from dataclasses import dataclass
@@ -53,12 +57,9 @@ def link_share(raw: RawRun, link_rate: float) -> float:
     return raw.bytes_one_way / link_rate / raw.comm_seconds if raw.comm_seconds else 0.0
 
 
-def burst_share(messages_one_way: int, wire_bytes_one_way: float, burst_bytes: int) -> float:
-    """The largest part of one direction's bytes that can have passed a token bucket at once.
-
-    A bucket refills while the program computes, so each message may find one burst of free tokens:
-    this bounds how much the emulated link flatters a run.
-    """
-    if wire_bytes_one_way <= 0:
-        return 0.0
-    return min(1.0, messages_one_way * burst_bytes / wire_bytes_one_way)
+def speedup_without_bursts(
+    raw: RawRun, seconds: float, messages_one_way: int, burst_bytes: int, link_rate: float
+) -> float:
+    """A lower bound of the speed-up on a link without a token bucket: every message of the run pays
+    for a whole burst at the link's rate, while the raw run keeps what bursts saved it."""
+    return raw.seconds / (seconds + messages_one_way * burst_bytes / link_rate)

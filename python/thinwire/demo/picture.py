@@ -44,6 +44,9 @@ def _draw_link(axes, rows: list[Row]) -> None:
         measured = axes.bar(place - width / 2, row.speedup, width, color=colour)
         words = f"{row.speedup:.2f}" + ("\nloss" if row.speedup < 1 else "")
         axes.bar_label(measured, labels=[words], padding=2, fontweight="bold")
+        if row.speedup_without_bursts < row.speedup:
+            middle = place - width / 2
+            axes.plot([middle] * 2, [row.speedup_without_bursts, row.speedup], "k_-", lw=1)
         ideal = axes.bar(
             place + width / 2, row.ideal_speedup, width, fill=False, edgecolor=colour, hatch="///"
         )
@@ -51,7 +54,7 @@ def _draw_link(axes, rows: list[Row]) -> None:
     axes.axhline(1, color="black", linewidth=1, linestyle="--")
     axes.set_xticks(range(len(rows)), [LABELS.get(row.codec, row.codec) for row in rows])
     axes.set_ylim(0, 1.22 * max([1.0, *(max(row.speedup, row.ideal_speedup) for row in rows)]))
-    axes.set_ylabel("speed-up (filled: measured, hatched: ideal)")
+    axes.set_ylabel("filled: measured (line: bound without bursts)\nhatched: ideal")
     axes.spines[["top", "right"]].set_visible(False)
 
 

@@ -13,8 +13,9 @@ class Row:
     `seconds` is the fastest of `repeats`; `speedup` and `ideal_speedup` compare with the fastest
     run without the shim. `bytes` were asked for by the program on all ranks, `wire_bytes` travelled
     for them. `max_error` and `relative_error` are the worst of all repeats, against the field of a
-    run without the shim. `raw_link_rate` is in bytes per second; `link_share` and `burst_share` are
-    explained in thinwire.demo.model.
+    run without the shim. `raw_link_rate` is in bytes per second; `link_share` and
+    `speedup_without_bursts`, a lower bound, are explained in thinwire.demo.model. `raw_messages`
+    counts by reason what the shim left uncompressed.
     """
 
     link: str
@@ -23,6 +24,7 @@ class Row:
     raw_seconds: float
     speedup: float
     ideal_speedup: float
+    speedup_without_bursts: float
     ratio: float
     max_error: float
     relative_error: float
@@ -33,10 +35,10 @@ class Row:
     comm_seconds: float
     raw_link_rate: float
     link_share: float
-    burst_share: float
     burst_bytes: int = 0
     drops: int = 0
     repeats: list[float] = field(default_factory=list)
+    raw_messages: dict[str, int] = field(default_factory=dict)
 
 
 def write_report(rows: list[Row], path: Path) -> None:

@@ -1,33 +1,32 @@
-"""The demo's table for the terminal. What loses is called a loss."""
+"""The demo's tables for the terminal. What loses is called a loss."""
 
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from .report import Row
 from .runs import NO_SHIM, SHIM_OFF
 
-CODEC_WORDS = {NO_SHIM: "no shim", SHIM_OFF: "shim switched off"}
+CODEC_WORDS = {NO_SHIM: "no shim", SHIM_OFF: "shim off"}
 HEADINGS = (
     "seconds",
-    "MB asked for",
-    "MB on the wire",
+    "MB asked",
+    "MB wire",
     "ratio",
     "speed-up",
     "ideal",
-    "max error",
+    "max err",
     "relative",
 )
 
 
 def verdict(row: Row) -> Text:
-    """What the row amounts to, in words and colour."""
-    if not row.verified:
-        return Text("NOT VERIFIED: " + "; ".join(dict.fromkeys(row.problems)), style="bold red")
+    """The speed-up, in words too where it is a loss."""
     if row.codec == NO_SHIM:
-        return Text("baseline", style="dim")
+        return Text("1.00", style="dim")
     if row.speedup < 1:
-        return Text(f"loss, {row.seconds / row.raw_seconds - 1:.1%} slower", style="red")
-    return Text(f"{row.speedup:.2f}x as fast", style="green" if row.wire_bytes < row.bytes else "")
+        return Text(f"LOSS {row.speedup:.2f}", style="bold red")
+    return Text(f"{row.speedup:.2f}", style="green" if row.wire_bytes < row.bytes else "")
 
 
 def megabytes(count: int) -> str:
@@ -38,13 +37,12 @@ def figures(row: Row) -> list[str | Text]:
     """The cells of the row's numbers; a run that is not verified has none to show."""
     if not row.verified:
         return ["-"] * len(HEADINGS)
-    lost = row.codec != NO_SHIM and row.speedup < 1
     return [
         f"{row.seconds:.2f}",
         megabytes(row.bytes),
         megabytes(row.wire_bytes),
         f"{row.ratio:.2f}",
-        Text(f"{row.speedup:.2f}", style="red" if lost else ""),
+        verdict(row),
         f"{row.ideal_speedup:.2f}",
         f"{row.max_error:.2g}",
         f"{row.relative_error:.2g}",
@@ -52,39 +50,49 @@ def figures(row: Row) -> list[str | Text]:
 
 
 def build_table(rows: list[Row]) -> Table:
-    """One line per row, a rule between links."""
-    table = Table(title="One MPI program, raw and compressed")
-    table.add_column("link")
-    table.add_column("codec")
+    """The rows of one link, in 80 columns."""
+    table = Table(title=f"Link: {rows[0].link}", box=box.SIMPLE_HEAD, padding=0)
+    table.add_column("codec", no_wrap=True)
     for heading in HEADINGS:
-        table.add_column(heading, justify="right")
-    table.add_column("verdict")
-    for index, row in enumerate(rows):
-        last_of_link = index + 1 == len(rows) or rows[index + 1].link != row.link
-        table.add_row(
-            row.link,
-            CODEC_WORDS.get(row.codec, row.codec),
-            *figures(row),
-            verdict(row),
-            end_section=last_of_link,
-        )
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(CODEC_WORDS.get(row.codec, row.codec), *figures(row))
     return table
 
 
-def footnotes(rows: list[Row]) -> list[str]:
-    """What a reader needs to judge the rows of each link."""
-    notes = []
-    for link in dict.fromkeys(row.link for row in rows):
-        row = next(row for row in rows if row.link == link)
-        note = (
-            f"{link}: {row.raw_link_rate * 8 / 1e6:.0f} Mbit/s reached raw; bytes over rate "
-            f"explain {row.link_share:.0%} of the raw run's communication"
-        )
-        if row.burst_bytes:
-            worst = max(other.burst_share for other in rows if other.link == link)
-            note += (
-                f"; token bucket of {row.burst_bytes} bytes (up to {worst:.0%} of a run's bytes), "
-                f"{row.drops} dropped packets"
+def notes(rows: list[Row]) -> list[Text]:
+    """What a reader needs to judge the rows of one link, losses and failures first."""
+    found = []
+    for row in rows:
+        name = CODEC_WORDS.get(row.codec, row.codec)
+        if not row.verified:
+            words = "; ".join(dict.fromkeys(row.problems))
+            found.append(Text(f"{name} is NOT VERIFIED: {words}", style="bold red"))
+        elif row.codec != NO_SHIM and row.speedup < 1:
+            slower = row.seconds / row.raw_seconds - 1
+            found.append(Text(f"{name} loses: {slower:.1%} slower than no shim", style="red"))
+    return [*found, *_link_notes(rows)]
+
+
+def _link_notes(rows: list[Row]) -> list[Text]:
+    first = rows[0]
+    explained = (
+        f"The bare link carried {first.raw_link_rate * 8 / 1e6:.0f} Mbit/s; at that rate the bytes "
+        f"explain {first.link_share:.0%} of the raw run's communication"
+    )
+    if first.link_share < 0.8:
+        explained += ": the ideal, which takes all of it for the link's, is too high"
+    found = [Text(explained + ".")]
+    bounds = [
+        f"{row.speedup_without_bursts:.2f} for {row.codec}"
+        for row in rows
+        if row.verified and row.wire_bytes < row.bytes
+    ]
+    if first.burst_bytes and bounds:
+        found.append(
+            Text(
+                f"Token bucket of {first.burst_bytes} bytes, {first.drops} packets dropped; "
+                f"without bursts the speed-up is at least {', '.join(bounds)}."
             )
-        notes.append(note)
-    return notes
+        )
+    return found
