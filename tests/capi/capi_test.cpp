@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "thinwire/thinwire.h"
+
+extern "C" int header_is_plain_c(void);
+
+namespace {
+
+struct Codec {
+  tw_codec* handle = nullptr;
+  explicit Codec(const char* spec) { EXPECT_EQ(tw_codec_create(spec, &handle), TW_OK) << spec; }
+  ~Codec() { tw_codec_destroy(handle); }
+};
+
+tw_shape line(std::uint64_t count) { return {TW_F32, 1, {count, 0, 0, 0}}; }
+
+tw_message_info blank_info() {
+  tw_message_info info{};
+  info.size = sizeof info;
+  return info;
+}
+
+std::vector<float> wave(std::size_t count) {
+  std::vector<float> values(count);
+  for (std::size_t at = 0; at < count; ++at) values[at] = std::sin(0.01f * static_cast<float>(at));
+  return values;
+}
+
+TEST(CApi, TheHeaderIsPlainC) { EXPECT_EQ(header_is_plain_c(), 0); }
+
+TEST(CApi, EncodesInspectsAndDecodes) {
+  const Codec codec("zfp:rate=16");
+  const auto values = wave(100000);
+  const tw_shape shape = line(values.size());
+  std::uint64_t most = 0, written = 0;
+  ASSERT_EQ(tw_message_bound(codec.handle, &shape, &most), TW_OK);
+  std::vector<char> frame(most);
+  ASSERT_EQ(tw_message_encode(codec.handle, &shape, values.data(), frame.data(), frame.size(),
+                              nullptr, &written),
+            TW_OK);
+  EXPECT_LT(written, 4 * values.size() / 1.9);
+  tw_message_info info = blank_info();
+  ASSERT_EQ(tw_message_inspect(frame.data(), written, nullptr, &info), TW_OK);
+  EXPECT_STREQ(info.spec, "zfp:rate=16");
+  EXPECT_EQ(info.raw_bytes, 4 * values.size());
+  EXPECT_EQ(info.frame_bytes, written);
+  EXPECT_EQ(info.shape.extent[0], values.size());
+  std::vector<float> out(values.size());
+  ASSERT_EQ(tw_message_decode(frame.data(), written, out.data(), 4 * out.size(), nullptr, nullptr),
+            TW_OK);
+  for (std::size_t at = 0; at < out.size(); ++at) ASSERT_NEAR(out[at], values[at], 1e-3);
+}
+
+TEST(CApi, JobsDoNotReadEachOthersMessages) {
+  const Codec codec("zfp:rate=8");
+  const auto values = wave(5000);
+  const tw_shape shape = line(values.size());
+  tw_message_options mine{sizeof mine, 0, "job 1", 5};
+  tw_message_options other{sizeof other, 0, "job 2", 5};
+  std::vector<char> frame(30000);
+  std::uint64_t written = 0;
+  ASSERT_EQ(tw_message_encode(codec.handle, &shape, values.data(), frame.data(), frame.size(),
+                              &mine, &written),
+            TW_OK);
+  tw_message_info info = blank_info();
+  EXPECT_EQ(tw_message_inspect(frame.data(), written, &mine, &info), TW_OK);
+  EXPECT_EQ(tw_message_inspect(frame.data(), written, &other, &info), TW_NOT_A_FRAME);
+  EXPECT_EQ(tw_message_inspect(frame.data(), written, nullptr, &info), TW_NOT_A_FRAME);
+}
+
+TEST(CApi, MisuseIsAnErrorWithAText) {
+  const Codec codec("raw");
+  const tw_shape shape = line(4);
+  std::uint64_t number = 0;
+  tw_codec* handle = nullptr;
+  tw_message_info unsized{};
+  char byte = 0;
+  EXPECT_EQ(tw_codec_create(nullptr, &handle), TW_INVALID_ARGUMENT);
+  EXPECT_EQ(tw_codec_create("nonsense", &handle), TW_INVALID_ARGUMENT);
+  EXPECT_NE(std::strstr(tw_last_error(), "nonsense"), nullptr);
+  EXPECT_EQ(tw_message_bound(nullptr, &shape, &number), TW_INVALID_ARGUMENT);
+  const tw_shape bad_rank{TW_F32, 5, {1, 1, 1, 1}}, bad_dtype{99, 1, {1, 0, 0, 0}};
+  EXPECT_EQ(tw_message_bound(codec.handle, &bad_rank, &number), TW_INVALID_ARGUMENT);
+  EXPECT_EQ(tw_message_bound(codec.handle, &bad_dtype, &number), TW_INVALID_ARGUMENT);
+  EXPECT_EQ(tw_message_inspect(&byte, 1, nullptr, &unsized), TW_INVALID_ARGUMENT);
+  EXPECT_EQ(tw_message_decode(nullptr, 1, &byte, 1, nullptr, nullptr), TW_INVALID_ARGUMENT);
+  EXPECT_EQ(tw_size_parse("many", &number), TW_INVALID_ARGUMENT);
+  tw_codec_info info{};
+  EXPECT_EQ(tw_codec_describe(0, &info), TW_INVALID_ARGUMENT);
+  info.size = sizeof info;
+  EXPECT_EQ(tw_codec_describe(10000, &info), TW_INVALID_ARGUMENT);
+  for (int status = TW_OK; status <= TW_INTERNAL; ++status) {
+    EXPECT_STRNE(tw_status_text(static_cast<tw_status>(status)), "unknown status");
+  }
+}
+
+TEST(CApi, LastErrorIsPerThread) {
+  tw_codec* handle = nullptr;
+  ASSERT_EQ(tw_codec_create("mine", &handle), TW_INVALID_ARGUMENT);
+  std::thread([] {
+    tw_codec* other = nullptr;
+    ASSERT_EQ(tw_codec_create("other", &other), TW_INVALID_ARGUMENT);
+  }).join();
+  EXPECT_NE(std::strstr(tw_last_error(), "mine"), nullptr);
+}
+
+TEST(CApi, EveryCodecIsDescribedAndMeasured) {
+  for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
+    tw_codec_info info{};
+    info.size = sizeof info;
+    ASSERT_EQ(tw_codec_describe(index, &info), TW_OK);
+    const Codec codec(info.example);
+    EXPECT_EQ(tw_codec_id(codec.handle), static_cast<std::int32_t>(info.id));
+    EXPECT_STREQ(tw_codec_spec(codec.handle), info.example);
+    tw_codec_cost cost{};
+    cost.size = sizeof cost;
+    if (info.id < 0xF0) {
+      EXPECT_EQ(tw_codec_measure(codec.handle, TW_F32, 65536, &cost), TW_OK);
+      EXPECT_GT(cost.decode_bytes_per_second, 0);
+    }
+  }
+  EXPECT_EQ(tw_codec_id(Codec("off").handle), -1);
+}
+
+}  // namespace

@@ -1,0 +1,107 @@
+// Damaged and hostile frames: an error each time, never a crash (the sanitizers watch).
+#include <gtest/gtest.h>
+
+#include "arrays.h"
+#include "base/checksum.h"
+#include "codec/raw/raw.h"
+#include "frame/header.h"
+
+namespace thinwire::message {
+namespace {
+
+// Puts a right header checksum under a changed one-dimensional frame.
+void reseal(std::vector<std::byte>& frame) {
+  store(frame.data() + 48, checksum(ByteView(frame).first(48)));
+}
+
+StatusCode decode_code(ByteView frame, std::size_t capacity = 1 << 20) {
+  std::vector<std::byte> out(capacity);
+  return decode(frame, out, frame::file_mark()).status().code();
+}
+
+std::vector<std::byte> zfp_frame(std::uint64_t count, bool checksums = true) {
+  const auto spec = codec::parse_spec("zfp:rate=8");
+  EncodeOptions options;
+  options.chunk_checksums = checksums;
+  return encoded({spec->codec, spec->parameter}, line(Dtype::kF32, count),
+                 smooth(Dtype::kF32, count), options);
+}
+
+TEST(Hostile, EveryTruncationIsAnError) {
+  const auto frame = zfp_frame(20000);
+  for (std::size_t length = 0; length < frame.size(); length += length < 200 ? 1 : 37) {
+    EXPECT_NE(decode_code(ByteView(frame).first(length)), StatusCode::kOk) << length;
+  }
+}
+
+TEST(Hostile, EveryFlippedByteIsAnError) {
+  for_each_coder([](const Coder& coder, Dtype dtype) {
+    if (coder.codec->test_only()) return;
+    const auto sound = encoded(coder, line(dtype, 20000), smooth(dtype, 20000));
+    std::mt19937 random(7);
+    for (int trial = 0; trial < 300; ++trial) {
+      auto frame = sound;
+      const std::size_t at = trial < 100 ? static_cast<std::size_t>(trial) : random() % frame.size();
+      frame[at] ^= static_cast<std::byte>(1 + random() % 255);
+      EXPECT_NE(decode_code(frame), StatusCode::kOk) << "byte " << at;
+    }
+  });
+}
+
+TEST(Hostile, RandomPayloadsNeverEscapeTheirBuffer) {
+  for_each_coder([](const Coder& coder, Dtype dtype) {
+    if (coder.codec->test_only()) return;
+    EncodeOptions options;
+    options.chunk_checksums = false;
+    auto frame = encoded(coder, line(dtype, 20000), smooth(dtype, 20000), options);
+    std::mt19937 random(11);
+    for (int trial = 0; trial < 50; ++trial) {
+      for (std::size_t at = 56; at < frame.size(); ++at) {
+        if (trial % 2 == 0 || at >= 56 + 8 * 8) frame[at] = static_cast<std::byte>(random());
+      }
+      std::vector<std::byte> out(20000 * dtype_size(dtype) + 64, std::byte{0xC5});
+      const MutableByteView target = MutableByteView(out).first(out.size() - 64);
+      (void)decode(frame, target, frame::file_mark());
+      for (std::size_t at = target.size(); at < out.size(); ++at) {
+        ASSERT_EQ(out[at], std::byte{0xC5});
+      }
+    }
+  });
+}
+
+TEST(Hostile, SealedNonsenseInTheHeaderIsAnError) {
+  const auto change = [](std::size_t at, std::uint64_t value, std::size_t width) {
+    auto frame = zfp_frame(20000);
+    std::memcpy(frame.data() + at, &value, width);
+    reseal(frame);
+    return decode_code(frame);
+  };
+  EXPECT_EQ(change(17, 77, 1), StatusCode::kUnsupported);  // a codec this build lacks
+  EXPECT_EQ(change(18, 9, 1), StatusCode::kVersion);       // its format of another version
+  EXPECT_EQ(change(19, 0, 1), StatusCode::kDamaged);       // a dtype it does not take
+  EXPECT_EQ(change(24, 20001, 8), StatusCode::kDamaged);   // more values than the body has
+  EXPECT_EQ(change(24, 1ull << 40, 8), StatusCode::kTooSmall);
+  EXPECT_EQ(change(32, 0, 8), StatusCode::kDamaged);       // a rate that does not exist
+  EXPECT_EQ(change(32, ~0ull, 8), StatusCode::kDamaged);
+  EXPECT_EQ(change(40, 8, 8), StatusCode::kDamaged);       // a body shorter than its table
+}
+
+TEST(Hostile, ChunkTablesThatLieAreAnError) {
+  for (const std::uint32_t row : {0u, 1u, 0x7FFFFFFFu, 0x80000000u, 0x80010000u, 0xFFFFFFFFu}) {
+    auto frame = zfp_frame(20000, false);
+    store(frame.data() + 56, row);
+    EXPECT_EQ(decode_code(frame), StatusCode::kDamaged) << row;
+  }
+}
+
+TEST(Hostile, BytesLeftBehindTheLastChunkAreAnError) {
+  auto frame = zfp_frame(20000);
+  frame.resize(frame.size() + 8);
+  EXPECT_EQ(decode_code(frame), StatusCode::kOk);  // padding behind the frame
+  store(frame.data() + 40, load<std::uint64_t>(frame.data() + 40) + 8);
+  reseal(frame);
+  EXPECT_EQ(decode_code(frame), StatusCode::kDamaged);  // bytes inside it
+}
+
+}  // namespace
+}  // namespace thinwire::message

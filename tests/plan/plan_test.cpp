@@ -1,0 +1,97 @@
+#include "plan/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace thinwire::plan {
+namespace {
+
+codec::Spec spec(const char* text) { return *codec::parse_spec(text); }
+
+Settings settings() {
+  Settings settings;
+  settings.threshold = 65536;
+  return settings;
+}
+
+Facts facts() {
+  Facts facts;
+  facts.bytes = 1 << 20;
+  facts.dtype = Dtype::kF32;
+  facts.peer = Peer::kOtherNode;
+  facts.peer_ready = true;
+  return facts;
+}
+
+TEST(Plan, CompressesWhatTheUserNamed) {
+  EXPECT_EQ(plan_message(spec("zfp:rate=8"), settings(), facts()).reason, Reason::kCompress);
+}
+
+TEST(Plan, NamesEachReasonToGoRaw) {
+  const auto reason = [](const char* text, auto&& change) {
+    Settings with = settings();
+    Facts about = facts();
+    change(with, about);
+    return plan_message(spec(text), with, about).reason;
+  };
+  const auto nothing = [](Settings&, Facts&) {};
+  EXPECT_EQ(reason("off", nothing), Reason::kOff);
+  EXPECT_EQ(reason("auto", nothing), Reason::kNoCodec);
+  EXPECT_EQ(reason("zfp:rate=8", [](auto&, Facts& f) { f.bytes = 65535; }),
+            Reason::kBelowThreshold);
+  EXPECT_EQ(reason("zfp:rate=8", [](auto&, Facts& f) { f.bytes = 65536; }), Reason::kCompress);
+  EXPECT_EQ(reason("zfp:rate=8", [](auto&, Facts& f) { f.dtype = Dtype::kBytes; }), Reason::kDtype);
+  EXPECT_EQ(reason("zfp:rate=8", [](auto&, Facts& f) { f.peer = Peer::kSameNode; }),
+            Reason::kSameNode);
+  EXPECT_EQ(reason("zfp:rate=8", [](auto&, Facts& f) { f.peer = Peer::kSelf; }), Reason::kSameNode);
+  EXPECT_EQ(reason("zfp:rate=8",
+                   [](Settings& s, Facts& f) {
+                     f.peer = Peer::kSameNode;
+                     s.same_node = true;
+                   }),
+            Reason::kCompress);
+  EXPECT_EQ(reason("zfp:rate=8", [](auto&, Facts& f) { f.peer_ready = false; }),
+            Reason::kPeerNotReady);
+  EXPECT_EQ(reason("zfp:rate=8", [](auto&, Facts& f) { f.peer = Peer::kUnknown; }),
+            Reason::kPeerNotReady);
+}
+
+// Promise 1: no settings make a lossy codec run that the user did not name.
+TEST(Plan, AutoIsNeverLossy) {
+  Settings with = settings();
+  with.same_node = true;
+  with.link_bytes_per_second = 1;
+  with.cost = {1e12, 1e12, 100};
+  EXPECT_NE(plan_message(spec("auto"), with, facts()).reason, Reason::kCompress);
+}
+
+TEST(Plan, WeighsTheCodecAgainstAStatedLink) {
+  Settings with = settings();
+  with.link_bytes_per_second = 125e6;
+  with.cost = {500e6, 500e6, 2};  // 1/250 + 1/500 + 1/500 = 8 ns a byte: no gain at all
+  const Choice even = plan_message(spec("zfp:rate=16"), with, facts());
+  EXPECT_EQ(even.reason, Reason::kLinkFaster);
+  EXPECT_DOUBLE_EQ(even.raw_seconds, (1 << 20) / 125e6);
+  EXPECT_DOUBLE_EQ(even.compressed_seconds, even.raw_seconds);
+  with.cost = {501e6, 500e6, 2};
+  EXPECT_EQ(plan_message(spec("zfp:rate=16"), with, facts()).reason, Reason::kCompress);
+}
+
+TEST(Plan, AnUnmeasuredCostNeverWins) {
+  Settings with = settings();
+  with.link_bytes_per_second = 125e6;
+  for (const double speed : {0.0, std::numeric_limits<double>::quiet_NaN()}) {
+    with.cost = {speed, speed, 4};
+    EXPECT_EQ(plan_message(spec("zfp:rate=8"), with, facts()).reason, Reason::kLinkFaster);
+  }
+}
+
+TEST(Plan, EveryReasonHasAText) {
+  for (int reason = 0; reason < kReasonCount; ++reason) {
+    EXPECT_STRNE(reason_text(static_cast<Reason>(reason)), "unknown reason") << reason;
+  }
+}
+
+}  // namespace
+}  // namespace thinwire::plan

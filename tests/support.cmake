@@ -1,0 +1,6 @@
+# add_core_test(name labels sources...): a googletest over the whole core, test codecs included.
+function(add_core_test name labels)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE thinwire_testing GTest::gtest_main)
+  gtest_discover_tests(${name} PROPERTIES LABELS "${labels}" DISCOVERY_TIMEOUT 60)
+endfunction()
