@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from thinwire.demo.links import Loopback
 from thinwire.demo.runs import DemoError, find_wave
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+
 from thinwire.demo.runs import Run
 
 

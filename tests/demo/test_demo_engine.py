@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 from demo_stand_ins import make_run
 from rich.console import Console
+
 from thinwire.demo import engine, links, runs
 from thinwire.demo.model import CodecSpeed
 from thinwire.demo.picture import draw
 from thinwire.demo.report import write_report
 from thinwire.demo.table import build_table, notes
+from thinwire.lab import LabUnavailable
 
 SECONDS = {"none": [10.0, 10.5], "off": [10.25, 10.0], "zfp:rate=16": [8.0, 9.0]}
 
@@ -105,6 +107,11 @@ def test_notes_state_rate_and_bursts(monkeypatch):
     assert "65536 bytes, 0 packets" in bursts and "0.81 for zfp:rate=16" in bursts
 
 
+def test_loopback_is_not_called_a_link(monkeypatch):
+    (note,) = [note.plain for note in notes(run_engine(monkeypatch, 9.0, links.Loopback()).rows)]
+    assert "No slow link here" in note
+
+
 def test_a_link_that_explains_little_is_said_to(monkeypatch):
     class Fast(SlowLink):
         def raw_rate(self):
@@ -121,6 +128,24 @@ def test_picture_is_drawn_also_where_nothing_is_verified(monkeypatch, tmp_path):
         draw(outcome.rows, outcome.fields, tmp_path / "report.png")
         data = (tmp_path / "report.png").read_bytes()
         assert data.startswith(b"\x89PNG") and len(data) > 20_000
+
+
+def test_without_a_lab_the_loopback_serves_once(monkeypatch):
+    class NoLab:
+        def __init__(self, **settings):
+            pass
+
+        def __enter__(self):
+            raise LabUnavailable("no namespaces")
+
+        def __exit__(self, *error):
+            return None
+
+    monkeypatch.setattr(links, "Lab", NoLab)
+    told = []
+    found = list(links.each_link(links.RATES, told.append))
+    assert [link.name for link in found] == ["loopback"] and found[0].same_node
+    assert len(told) == 1 and "no namespaces" in told[0]
 
 
 def test_shim_commands(monkeypatch, tmp_path):

@@ -1,4 +1,5 @@
 import pytest
+
 from thinwire.demo import model
 
 RAW = model.RawRun(seconds=10.0, comm_seconds=8.0, bytes_one_way=80_000_000)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from demo_stand_ins import make_run
+
 from thinwire.demo.verify import field_error, problems_of
 
 REFERENCE = make_run("none", 1.0).field

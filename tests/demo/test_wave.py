@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+
 from thinwire.demo.runs import DemoError, Size, find_wave, run_wave
 
 pytestmark = pytest.mark.multiproc

@@ -76,6 +76,10 @@ def notes(rows: list[Row]) -> list[Text]:
 
 def _link_notes(rows: list[Row]) -> list[Text]:
     first = rows[0]
+    if not first.burst_bytes:
+        rate = first.raw_link_rate / 1e6
+        words = f"No slow link here: the ideal takes the {rate:.0f} MB/s that the raw run reached."
+        return [Text(words)]
     explained = (
         f"The bare link carried {first.raw_link_rate * 8 / 1e6:.0f} Mbit/s; at that rate the bytes "
         f"explain {first.link_share:.0%} of the raw run's communication"
@@ -88,7 +92,7 @@ def _link_notes(rows: list[Row]) -> list[Text]:
         for row in rows
         if row.verified and row.wire_bytes < row.bytes
     ]
-    if first.burst_bytes and bounds:
+    if bounds:
         found.append(
             Text(
                 f"Token bucket of {first.burst_bytes} bytes, {first.drops} packets dropped; "
