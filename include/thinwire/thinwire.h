@@ -60,13 +60,13 @@ tw_status tw_link_rate_parse(const char* text, double* bytes_per_second);
 
 typedef struct tw_codec_info {
   uint32_t size;
-  uint32_t id;          /* on the wire */
-  uint32_t version;     /* of the codec's own format */
-  uint32_t lossless;    /* 0 or 1 */
-  uint32_t fixed_size;  /* 0 or 1: the encoded size follows from shape and spec alone */
-  uint32_t dtypes;      /* bit 1 << tw_dtype for each that it takes */
+  uint32_t id;         /* on the wire */
+  uint32_t version;    /* of the codec's own format */
+  uint32_t lossless;   /* 0 or 1 */
+  uint32_t fixed_size; /* 0 or 1: the encoded size follows from shape and spec alone */
+  uint32_t dtypes;     /* bit 1 << tw_dtype for each that it takes */
   uint32_t max_rank;
-  const char* name;     /* static storage, as the others */
+  const char* name; /* static storage, as the others */
   const char* summary;
   const char* options;
   const char* example;
@@ -93,7 +93,7 @@ typedef struct tw_codec_cost {
   uint32_t reserved;
   double encode_bytes_per_second; /* of uncompressed bytes */
   double decode_bytes_per_second;
-  double ratio;                   /* uncompressed / encoded, on the sample */
+  double ratio; /* uncompressed / encoded, on the sample */
 } tw_codec_cost;
 
 /* Measures by encoding and decoding `bytes` bytes of a smooth generated array several times and
@@ -121,15 +121,15 @@ typedef struct tw_message_info {
 } tw_message_info;
 
 typedef enum tw_message_flag {
-  TW_MESSAGE_DECLINE = 1,     /* fail with TW_DECLINED where the frame would otherwise be raw */
-  TW_MESSAGE_NO_CHECKSUM = 2  /* leave the chunk checksums out; the header's stays */
+  TW_MESSAGE_DECLINE = 1,    /* fail with TW_DECLINED where the frame would otherwise be raw */
+  TW_MESSAGE_NO_CHECKSUM = 2 /* leave the chunk checksums out; the header's stays */
 } tw_message_flag;
 
 /* Frames in files and in memory carry one mark, the messages of a job another: `job` names the
  * job with `job_bytes` bytes, and NULL stands for the file mark. Both sides must pass the same. */
 typedef struct tw_message_options {
   uint32_t size;
-  uint32_t flags;        /* of tw_message_flag */
+  uint32_t flags; /* of tw_message_flag */
   const char* job;
   uint64_t job_bytes;
 } tw_message_options;
@@ -142,8 +142,8 @@ tw_status tw_message_bound(const tw_codec* codec, const tw_shape* shape, uint64_
  * TW_DECLINED under that flag. TW_TOO_SMALL when `capacity` is below tw_message_bound(). `options`
  * may be NULL. Source and destination must not overlap. Allocates nothing. */
 tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const void* source,
-                            void* destination, uint64_t capacity,
-                            const tw_message_options* options, uint64_t* written);
+                            void* destination, uint64_t capacity, const tw_message_options* options,
+                            uint64_t* written);
 
 /* Reads the header of the frame at `source`: TW_NOT_A_FRAME, TW_VERSION, TW_DAMAGED, or
  * TW_UNSUPPORTED for a codec that this build lacks. `length` may exceed the frame (padding). */
@@ -169,15 +169,15 @@ typedef enum tw_peer {
 /* Why a message goes raw. */
 typedef enum tw_reason {
   TW_COMPRESS = 0,
-  TW_RAW_OFF = 1,             /* the spec is "off" */
-  TW_RAW_NO_CODEC = 2,        /* "auto", and this build has no lossless codec that pays */
+  TW_RAW_OFF = 1,      /* the spec is "off" */
+  TW_RAW_NO_CODEC = 2, /* "auto", and this build has no lossless codec that pays */
   TW_RAW_BELOW_THRESHOLD = 3,
-  TW_RAW_DTYPE = 4,           /* the codec does not take this datatype */
+  TW_RAW_DTYPE = 4, /* the codec does not take this datatype */
   TW_RAW_SAME_NODE = 5,
-  TW_RAW_PEER_NOT_READY = 6,  /* the peer is not known to run this version of Thinwire */
-  TW_RAW_LINK_FASTER = 7,     /* the codec cannot win on the stated link */
-  TW_RAW_MODE = 8,            /* a synchronous or buffered send */
-  TW_RAW_DECLINED = 9,        /* NaN, infinity, or data that would not shrink */
+  TW_RAW_PEER_NOT_READY = 6, /* the peer is not known to run this version of Thinwire */
+  TW_RAW_LINK_FASTER = 7,    /* the codec cannot win on the stated link */
+  TW_RAW_MODE = 8,           /* a synchronous or buffered send */
+  TW_RAW_DECLINED = 9,       /* NaN, infinity, or data that would not shrink */
   TW_RAW_NO_MEMORY = 10,
   TW_REASON_COUNT = 11
 } tw_reason;
@@ -187,10 +187,10 @@ const char* tw_reason_text(tw_reason reason);
 
 typedef struct tw_plan_settings {
   uint32_t size;
-  uint32_t same_node;            /* 1: peers on the same node are compressed to */
-  uint64_t threshold;            /* messages below this many bytes go raw */
-  double link_bytes_per_second;  /* 0: not stated, the codec is trusted to win */
-  tw_codec_cost cost;            /* used where a link is stated */
+  uint32_t same_node;           /* 1: peers on the same node are compressed to */
+  uint64_t threshold;           /* messages below this many bytes go raw */
+  double link_bytes_per_second; /* 0: not stated, the codec is trusted to win */
+  tw_codec_cost cost;           /* used where a link is stated */
 } tw_plan_settings;
 
 typedef struct tw_plan_facts {
@@ -203,8 +203,8 @@ typedef struct tw_plan_facts {
 
 typedef struct tw_plan_choice {
   uint32_t size;
-  uint32_t reason;                     /* tw_reason */
-  double predicted_raw_seconds;        /* 0 where no link is stated */
+  uint32_t reason;              /* tw_reason */
+  double predicted_raw_seconds; /* 0 where no link is stated */
   double predicted_compressed_seconds;
 } tw_plan_choice;
 

@@ -42,7 +42,9 @@ def library_path(name: str) -> Path:
 def library() -> Any:
     """The core library's functions, as cffi sees them."""
     header = (PACKAGE / "include" / "thinwire" / "thinwire.h").read_text()
-    declarations = re.search(r"/\* BEGIN declarations \*/(.*)/\* END declarations \*/", header, re.S)
+    declarations = re.search(
+        r"/\* BEGIN declarations \*/(.*)/\* END declarations \*/", header, re.S
+    )
     assert declarations is not None, "thinwire.h has lost its marks"
     ffi.cdef(declarations[1])
     return ffi.dlopen(str(library_path(_CORE)))

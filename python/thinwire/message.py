@@ -74,9 +74,7 @@ def decode(frame: Buffer) -> np.ndarray:
     source = ffi.from_buffer(frame)
     target = ffi.from_buffer(array.reshape(-1).view(np.uint8), require_writable=True)
     check(
-        library().tw_message_decode(
-            source, len(source), target, array.nbytes, ffi.NULL, ffi.NULL
-        )
+        library().tw_message_decode(source, len(source), target, array.nbytes, ffi.NULL, ffi.NULL)
     )
     return array
 

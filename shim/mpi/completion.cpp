@@ -5,10 +5,7 @@
 namespace thinwire::mpi {
 
 Completion::Completion(int count, MPI_Request* requests)
-    : user_(requests),
-      native_(requests, requests + count),
-      statuses_(count),
-      entries_(count) {
+    : user_(requests), native_(requests, requests + count), statuses_(count), entries_(count) {
   for (int at = 0; at < count; ++at) {
     if (native_[at] == MPI_REQUEST_NULL) continue;
     if (Persistent* persistent = find_persistent(native_[at])) {
@@ -26,8 +23,10 @@ Completion::~Completion() {
   for (std::size_t at = 0; at < entries_.size(); ++at) {
     Entry& entry = entries_[at];
     if (!entry.settled && entry.hook) put_hook(native_[at], std::move(entry.hook));
-    if (entry.persistent != nullptr) entry.persistent->active = native_[at];
-    else user_[at] = native_[at];
+    if (entry.persistent != nullptr)
+      entry.persistent->active = native_[at];
+    else
+      user_[at] = native_[at];
   }
 }
 

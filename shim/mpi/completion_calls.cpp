@@ -40,8 +40,7 @@ int settle_some(Completion& completion, int completed, const int* indices, int e
   std::vector<int> errors(completed, MPI_SUCCESS);
   for (int at = 0; at < completed; ++at) {
     MPI_Status& native = completion.statuses()[at];
-    errors[at] = completion.settle(indices[at], native,
-                                   per_status ? native.MPI_ERROR : MPI_SUCCESS,
+    errors[at] = completion.settle(indices[at], native, per_status ? native.MPI_ERROR : MPI_SUCCESS,
                                    status_at(statuses, at));
     failed = failed || errors[at] != MPI_SUCCESS;
   }

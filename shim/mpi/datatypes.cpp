@@ -42,8 +42,7 @@ TypeFacts examine(MPI_Datatype type);
 
 // Types built from others: all leaves must agree, and only constructors that keep the order of
 // their elements can be dense (a permuted indexed type has size equal to extent too).
-TypeFacts examine_derived(MPI_Datatype type, int integers, int addresses, int types,
-                          int combiner) {
+TypeFacts examine_derived(MPI_Datatype type, int integers, int addresses, int types, int combiner) {
   std::vector<int> integer_values(integers);
   std::vector<MPI_Aint> address_values(addresses);
   std::vector<MPI_Datatype> parts(types);

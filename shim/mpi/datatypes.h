@@ -9,9 +9,9 @@
 namespace thinwire::mpi {
 
 struct TypeFacts {
-  std::uint64_t size = 0;  // bytes of data in one element
+  std::uint64_t size = 0;    // bytes of data in one element
   tw_dtype leaf = TW_BYTES;  // the one float type that all of it is made of, else TW_BYTES
-  bool dense = false;      // elements lie in memory one behind the other, in order, from byte 0
+  bool dense = false;        // elements lie in memory one behind the other, in order, from byte 0
 };
 
 // Flattened once and kept as an attribute of the datatype.

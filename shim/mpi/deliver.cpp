@@ -32,8 +32,7 @@ int copy_out(const Destination& destination, const std::byte* dense, std::uint64
 bool decode(const std::byte* wire, std::uint64_t bytes, void* out, std::uint64_t capacity) {
   Process& self = process();
   const auto start = std::chrono::steady_clock::now();
-  const tw_status status =
-      tw_message_decode(wire, bytes, out, capacity, &self.options, nullptr);
+  const tw_status status = tw_message_decode(wire, bytes, out, capacity, &self.options, nullptr);
   self.counters.decode_nanoseconds +=
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   if (status == TW_OK) {
@@ -56,8 +55,7 @@ int decode_to(const Destination& destination, const std::byte* wire, std::uint64
   const Lease dense = process().pool.acquire(raw_bytes);
   if (!dense) return MPI_ERR_NO_MEM;
   if (!decode(wire, bytes, dense.data(), raw_bytes)) return MPI_ERR_OTHER;
-  const int error =
-      copy_out(destination, dense.data(), std::min(raw_bytes, destination.capacity));
+  const int error = copy_out(destination, dense.data(), std::min(raw_bytes, destination.capacity));
   return fits ? error : MPI_ERR_TRUNCATE;
 }
 
@@ -70,9 +68,13 @@ Kind examine(const void* wire, std::uint64_t bytes, std::uint64_t* raw_bytes) {
   tw_message_info info{};
   info.size = sizeof info;
   switch (tw_message_inspect(wire, bytes, &process().options, &info)) {
-    case TW_OK: *raw_bytes = info.raw_bytes; return Kind::kFrame;
-    case TW_NOT_A_FRAME: return Kind::kRaw;
-    default: return Kind::kDamaged;
+    case TW_OK:
+      *raw_bytes = info.raw_bytes;
+      return Kind::kFrame;
+    case TW_NOT_A_FRAME:
+      return Kind::kRaw;
+    default:
+      return Kind::kDamaged;
   }
 }
 
@@ -97,8 +99,7 @@ int deliver(const Destination& destination, const Lease& wire, MPI_Status& statu
   std::uint64_t raw_bytes = bytes;
   const Kind kind = examine(wire.data(), bytes, &raw_bytes);
   if (kind == Kind::kRaw) {
-    const int copied =
-        copy_out(destination, wire.data(), std::min(bytes, destination.capacity));
+    const int copied = copy_out(destination, wire.data(), std::min(bytes, destination.capacity));
     return bytes > destination.capacity ? MPI_ERR_TRUNCATE : copied;
   }
   // A damaged header takes the same path: the decoder refuses it, and that is logged and counted.

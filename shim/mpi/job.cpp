@@ -96,8 +96,8 @@ void Job::publish(const Card& card) {
   pmix::Value value{};
   value.type = pmix::kTypeString;
   value.data.string = text.data();
-  reachable_ = pmix_calls.put(pmix::kScopeGlobal, kCardKey, &value) == 0 &&
-               pmix_calls.commit() == 0;
+  reachable_ =
+      pmix_calls.put(pmix::kScopeGlobal, kCardKey, &value) == 0 && pmix_calls.commit() == 0;
   name_ = self.name_space;
 }
 

@@ -27,9 +27,9 @@ struct Stashed {
   int tag = 0;
   std::uint64_t wire_bytes = 0;
   Lease wire;
-  MPI_Request request{};    // of the receive into `wire`; stays live until somebody takes it
-  bool complete = false;    // the rest is known from here on
-  MPI_Status status{};      // with the raw size
+  MPI_Request request{};  // of the receive into `wire`; stays live until somebody takes it
+  bool complete = false;  // the rest is known from here on
+  MPI_Status status{};    // with the raw size
 };
 
 // How many messages lie in the stashes of all communicators.

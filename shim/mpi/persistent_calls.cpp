@@ -139,8 +139,7 @@ THINWIRE_ALSO_PMPI(Startall);
 
 extern "C" int MPI_Request_free(MPI_Request* request) {
   if (auto persistent = take_persistent(*request)) {
-    real().Type_free(persistent->is_send ? &persistent->outgoing.type
-                                         : &persistent->incoming.type);
+    real().Type_free(persistent->is_send ? &persistent->outgoing.type : &persistent->incoming.type);
     const int error = free_active(persistent->active);
     return error == MPI_SUCCESS ? real().Request_free(request) : error;
   }

@@ -8,7 +8,9 @@ namespace {
 
 constexpr int kSmallestBits = 12;
 
-std::uint64_t class_bytes(int size_class) { return std::uint64_t{1} << (kSmallestBits + size_class); }
+std::uint64_t class_bytes(int size_class) {
+  return std::uint64_t{1} << (kSmallestBits + size_class);
+}
 
 int class_of(std::uint64_t bytes) {
   const int bits = bytes <= 1 ? 0 : std::bit_width(bytes - 1);

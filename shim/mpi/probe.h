@@ -13,7 +13,7 @@ namespace thinwire::mpi {
 struct Found {
   bool any = false;
   bool stashed = false;
-  MPI_Status status{};  // with the raw size
+  MPI_Status status{};      // with the raw size
   int error = MPI_SUCCESS;  // the MPI's own; then nothing else counts
 };
 

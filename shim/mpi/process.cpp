@@ -19,10 +19,17 @@ namespace {
 
 // Receive calls of later MPI standards that this source does not replace. An MPI that has one
 // could hand wire bytes to its caller, so beside it the shim keeps out.
-constexpr const char* kForeignReceives[] = {
-    "MPI_Isendrecv",   "MPI_Isendrecv_replace", "MPI_Recv_c",         "MPI_Irecv_c",
-    "MPI_Recv_init_c", "MPI_Mrecv_c",           "MPI_Imrecv_c",       "MPI_Sendrecv_c",
-    "MPI_Request_get_status_any", "MPI_Request_get_status_all", "MPI_Request_get_status_some"};
+constexpr const char* kForeignReceives[] = {"MPI_Isendrecv",
+                                            "MPI_Isendrecv_replace",
+                                            "MPI_Recv_c",
+                                            "MPI_Irecv_c",
+                                            "MPI_Recv_init_c",
+                                            "MPI_Mrecv_c",
+                                            "MPI_Imrecv_c",
+                                            "MPI_Sendrecv_c",
+                                            "MPI_Request_get_status_any",
+                                            "MPI_Request_get_status_all",
+                                            "MPI_Request_get_status_some"};
 
 // One rank of a job speaks for all where all would say the same.
 bool speaks() {
@@ -83,7 +90,8 @@ void before_init() {
   if (const char* name = foreign_receive()) {
     if (speaks()) {
       tw_log(TW_LOG_WARNING, (std::string("this MPI has ") + name +
-                              ", which this build does not know: all messages go raw").c_str());
+                              ", which this build does not know: all messages go raw")
+                                 .c_str());
     }
     self.settings.disabled = true;
     return;

@@ -15,7 +15,7 @@ namespace thinwire::mpi {
 // short path cannot afford: under MPI_THREAD_MULTIPLE that one figure is approximate.
 struct Counters {
   std::atomic<std::uint64_t> raw_by_reason[TW_REASON_COUNT]{};
-  std::atomic<std::uint64_t> raw_bytes{0};         // of raw sends at or above the threshold
+  std::atomic<std::uint64_t> raw_bytes{0};  // of raw sends at or above the threshold
   std::atomic<std::uint64_t> compressed_messages{0};
   std::atomic<std::uint64_t> compressed_bytes{0};  // as the program asked for them
   std::atomic<std::uint64_t> wire_bytes{0};        // as they travelled
@@ -23,7 +23,8 @@ struct Counters {
   std::atomic<std::uint64_t> damaged_messages{0};
   std::atomic<std::uint64_t> encode_nanoseconds{0};
   std::atomic<std::uint64_t> decode_nanoseconds{0};
-  std::atomic<std::uint64_t> predicted_nanoseconds{0};  // of compressed sends, where a link is stated
+  std::atomic<std::uint64_t> predicted_nanoseconds{
+      0};  // of compressed sends, where a link is stated
 };
 
 struct Process {

@@ -38,8 +38,9 @@ template <typename Pointer>
 void find_call(Pointer& slot, const char* name) {
   slot = reinterpret_cast<Pointer>(find_symbol(name));
   if (slot != nullptr) return;
-  tw_log(TW_LOG_ERROR, (std::string("no ") + name + " in this MPI; the preloaded library is for " +
-                        kSoname).c_str());
+  tw_log(TW_LOG_ERROR,
+         (std::string("no ") + name + " in this MPI; the preloaded library is for " + kSoname)
+             .c_str());
   std::abort();
 }
 

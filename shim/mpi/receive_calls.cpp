@@ -46,14 +46,15 @@ int receive_stashed(Stashed& stashed, const Incoming& message, MPI_Status* statu
 int receive_stashed_later(std::unique_ptr<Stashed> stashed, const Incoming& message,
                           MPI_Request* request) {
   *request = stashed->request;
-  put_hook(*request, make_receive_hook(std::move(stashed->wire),
-                                       destination_of(message, message_bytes(message.count,
-                                                                             message.type))));
+  put_hook(*request,
+           make_receive_hook(std::move(stashed->wire),
+                             destination_of(message, message_bytes(message.count, message.type))));
   return MPI_SUCCESS;
 }
 
 bool needs_hook(const Incoming& message, std::uint64_t bytes) {
-  return bytes >= process().receive_threshold && may_receive_compressed(message.comm, message.source);
+  return bytes >= process().receive_threshold &&
+         may_receive_compressed(message.comm, message.source);
 }
 
 int nonblocking_receive(const Incoming& message, MPI_Request* request) {
@@ -137,8 +138,8 @@ extern "C" int MPI_Sendrecv(const void* send_buffer, int send_count, MPI_Datatyp
   const Incoming received{buffer, count, type, source, tag, comm};
   const bool raw = sends_raw_at_once(send_count, send_type, destination);
   if (raw && receives_untouched(received)) {
-    return real().Sendrecv(send_buffer, send_count, send_type, destination, send_tag, buffer,
-                           count, type, source, tag, comm, status);
+    return real().Sendrecv(send_buffer, send_count, send_type, destination, send_tag, buffer, count,
+                           type, source, tag, comm, status);
   }
   const auto start_send = [&](MPI_Request* request) {
     return raw ? real().Isend(send_buffer, send_count, send_type, destination, send_tag, comm,

@@ -87,9 +87,8 @@ std::string as_json(const Totals& totals) {
 
 std::string as_text(const Totals& totals, const std::string& whose) {
   std::ostringstream out;
-  const double ratio = totals.wire_bytes == 0
-                           ? 1
-                           : static_cast<double>(totals.compressed_bytes) / totals.wire_bytes;
+  const double ratio =
+      totals.wire_bytes == 0 ? 1 : static_cast<double>(totals.compressed_bytes) / totals.wire_bytes;
   out << "thinwire: " << whose << ", codec " << tw_codec_spec(process().settings.codec.get())
       << '\n'
       << "  compressed  " << totals.compressed_messages << " messages, " << totals.compressed_bytes
@@ -135,10 +134,10 @@ void report() {
   if (self.rank != 0) return;
   write(sum, std::to_string(self.size) + " ranks", "");
   if (sum.compressed_messages != sum.decoded_messages + sum.damaged_messages) {
-    tw_log(TW_LOG_ERROR, (std::to_string(sum.compressed_messages) +
-                          " compressed messages were sent and " +
-                          std::to_string(sum.decoded_messages) + " decoded")
-                             .c_str());
+    tw_log(TW_LOG_ERROR,
+           (std::to_string(sum.compressed_messages) + " compressed messages were sent and " +
+            std::to_string(sum.decoded_messages) + " decoded")
+               .c_str());
   }
 }
 

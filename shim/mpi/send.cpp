@@ -102,8 +102,8 @@ std::optional<Wire> encode(const Outgoing& message) {
   Lease packed;
   if (!type.dense) {
     packed = self.pool.acquire(bytes);
-    if (!packed || pack(message.buffer, message.count, message.type, packed.data(), bytes) !=
-                       MPI_SUCCESS) {
+    if (!packed ||
+        pack(message.buffer, message.count, message.type, packed.data(), bytes) != MPI_SUCCESS) {
       count_raw(TW_RAW_NO_MEMORY, bytes);
       return std::nullopt;
     }

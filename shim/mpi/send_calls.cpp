@@ -17,8 +17,7 @@ int blocking_send(BlockingSend call, const Outgoing& message, int tag) {
   if (!sends_raw_at_once(message.count, message.type, message.destination)) {
     if (const auto wire = encode(message)) {
       const ByteCount as(wire->bytes);
-      return call(wire->data.data(), as.count(), as.type(), message.destination, tag,
-                  message.comm);
+      return call(wire->data.data(), as.count(), as.type(), message.destination, tag, message.comm);
     }
   }
   return call(message.buffer, message.count, message.type, message.destination, tag, message.comm);
@@ -34,21 +33,19 @@ void count_mode(int count, MPI_Datatype type, int destination) {
 
 }  // namespace
 
-int nonblocking_send(NonblockingSend call, const Outgoing& message, int tag,
-                     MPI_Request* request) {
+int nonblocking_send(NonblockingSend call, const Outgoing& message, int tag, MPI_Request* request) {
   if (sends_raw_at_once(message.count, message.type, message.destination)) {
-    return call(message.buffer, message.count, message.type, message.destination, tag,
-                message.comm, request);
+    return call(message.buffer, message.count, message.type, message.destination, tag, message.comm,
+                request);
   }
   return start_large_send(call, message, tag, request);
 }
 
-int start_large_send(NonblockingSend call, const Outgoing& message, int tag,
-                     MPI_Request* request) {
+int start_large_send(NonblockingSend call, const Outgoing& message, int tag, MPI_Request* request) {
   auto wire = encode(message);
   if (!wire) {
-    return call(message.buffer, message.count, message.type, message.destination, tag,
-                message.comm, request);
+    return call(message.buffer, message.count, message.type, message.destination, tag, message.comm,
+                request);
   }
   const ByteCount as(wire->bytes);
   const int error = call(wire->data.data(), as.count(), as.type(), message.destination, tag,
@@ -72,12 +69,11 @@ int start_large_send(NonblockingSend call, const Outgoing& message, int tag,
   }                                                                                            \
   THINWIRE_ALSO_PMPI(name)
 
-#define THINWIRE_NONBLOCKING_SEND(name)                                                        \
-  extern "C" int MPI_##name(const void* buffer, int count, MPI_Datatype type, int destination, \
-                            int tag, MPI_Comm comm, MPI_Request* request) {                    \
-    return nonblocking_send(real().name, {buffer, count, type, destination, comm}, tag,        \
-                            request);                                                          \
-  }                                                                                            \
+#define THINWIRE_NONBLOCKING_SEND(name)                                                           \
+  extern "C" int MPI_##name(const void* buffer, int count, MPI_Datatype type, int destination,    \
+                            int tag, MPI_Comm comm, MPI_Request* request) {                       \
+    return nonblocking_send(real().name, {buffer, count, type, destination, comm}, tag, request); \
+  }                                                                                               \
   THINWIRE_ALSO_PMPI(name)
 
 #define THINWIRE_RAW_SEND(name)                                                                \

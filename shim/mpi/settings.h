@@ -15,12 +15,12 @@ struct CodecDeleter {
 using CodecHandle = std::unique_ptr<tw_codec, CodecDeleter>;
 
 struct Settings {
-  bool disabled = false;           // THINWIRE_DISABLE=1: the MPI as it was
-  CodecHandle codec;               // THINWIRE_CODEC, "auto" by default
-  tw_plan_settings plan{};         // THINWIRE_THRESHOLD, _SAME_NODE, _LINK
+  bool disabled = false;             // THINWIRE_DISABLE=1: the MPI as it was
+  CodecHandle codec;                 // THINWIRE_CODEC, "auto" by default
+  tw_plan_settings plan{};           // THINWIRE_THRESHOLD, _SAME_NODE, _LINK
   std::uint64_t hook_threshold = 0;  // receives that hold fewer bytes are never hooked
-  std::uint64_t pool_bytes = 0;    // THINWIRE_POOL: idle scratch kept for reuse, in bytes
-  std::string report;              // THINWIRE_REPORT: "", "1" (standard error) or a file's path
+  std::uint64_t pool_bytes = 0;      // THINWIRE_POOL: idle scratch kept for reuse, in bytes
+  std::string report;                // THINWIRE_REPORT: "", "1" (standard error) or a file's path
 
   // Whether this process can ever send a compressed message.
   bool may_compress() const;

@@ -18,22 +18,31 @@ inline constexpr int kDtypeCount = 5;
 
 constexpr std::uint64_t dtype_size(Dtype dtype) {
   switch (dtype) {
-    case Dtype::kF32: return 4;
-    case Dtype::kF64: return 8;
+    case Dtype::kF32:
+      return 4;
+    case Dtype::kF64:
+      return 8;
     case Dtype::kF16:
-    case Dtype::kBf16: return 2;
-    case Dtype::kBytes: break;
+    case Dtype::kBf16:
+      return 2;
+    case Dtype::kBytes:
+      break;
   }
   return 1;
 }
 
 constexpr const char* dtype_name(Dtype dtype) {
   switch (dtype) {
-    case Dtype::kF32: return "f32";
-    case Dtype::kF64: return "f64";
-    case Dtype::kF16: return "f16";
-    case Dtype::kBf16: return "bf16";
-    case Dtype::kBytes: break;
+    case Dtype::kF32:
+      return "f32";
+    case Dtype::kF64:
+      return "f64";
+    case Dtype::kF16:
+      return "f16";
+    case Dtype::kBf16:
+      return "bf16";
+    case Dtype::kBytes:
+      break;
   }
   return "bytes";
 }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "codec/raw/raw.h"
+#include "codec/registry.h"
 #include "codec/spec.h"
 #include "message/message.h"
 #include "thinwire/thinwire.h"
@@ -15,6 +15,6 @@ struct tw_codec {
   // "off", and "auto" as long as no lossless codec of this build pays, code raw frames.
   thinwire::message::Coder coder() const {
     if (spec.kind == thinwire::codec::Spec::Kind::kCodec) return {spec.codec, spec.parameter};
-    return {&thinwire::codec::kRaw, 0};
+    return {&thinwire::codec::raw_codec(), 0};
   }
 };

@@ -63,8 +63,8 @@ tw_status tw_message_bound(const tw_codec* codec, const tw_shape* shape, uint64_
 }
 
 tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const void* source,
-                            void* destination, uint64_t capacity,
-                            const tw_message_options* options, uint64_t* written) {
+                            void* destination, uint64_t capacity, const tw_message_options* options,
+                            uint64_t* written) {
   return capi::guarded([&] {
     const auto array = to_array(shape);
     if (codec == nullptr || !array || destination == nullptr || written == nullptr ||
@@ -105,9 +105,8 @@ tw_status tw_message_decode(const void* source, uint64_t length, void* destinati
         (info != nullptr && info->size < sizeof(tw_message_info))) {
       return capi::misuse("tw_message_decode: null pointer, or size not set");
     }
-    auto found = message::decode(view(source, length),
-                                 {static_cast<std::byte*>(destination), capacity},
-                                 mark_of(options));
+    auto found = message::decode(
+        view(source, length), {static_cast<std::byte*>(destination), capacity}, mark_of(options));
     if (found.ok() && info != nullptr) fill(*found, info);
     return capi::report(found.status());
   });

@@ -37,14 +37,14 @@ struct Chunk {
 struct Codec {
   CodecId id;
   const char* name;
-  const char* summary;        // one line for `thinwire codecs`
-  const char* options;        // as in "rate=<bits per value>", or ""
-  const char* example;        // a spec that any array of `dtypes` accepts, as in "zfp:rate=16"
-  std::uint8_t version;       // of this codec's own format
+  const char* summary;   // one line for `thinwire codecs`
+  const char* options;   // as in "rate=<bits per value>", or ""
+  const char* example;   // a spec that any array of `dtypes` accepts, as in "zfp:rate=16"
+  std::uint8_t version;  // of this codec's own format
   bool lossless;
-  bool fixed_size;            // encoded size depends on dtype, shape and parameter alone
-  std::uint32_t dtypes;       // dtype_bit() of each that it takes
-  int max_rank;               // shapes of a higher rank are refused
+  bool fixed_size;       // encoded size depends on dtype, shape and parameter alone
+  std::uint32_t dtypes;  // dtype_bit() of each that it takes
+  int max_rank;          // shapes of a higher rank are refused
 
   // The parameter word that the options mean; an unknown or missing key is an error.
   Result<std::uint64_t> (*parse)(std::span<const Option> options);

@@ -37,4 +37,6 @@ const Codec* find_codec(std::string_view name) {
   return nullptr;
 }
 
+const Codec& raw_codec() { return kRaw; }
+
 }  // namespace thinwire::codec

@@ -15,4 +15,7 @@ std::span<const Codec* const> all_codecs();
 const Codec* find_codec(CodecId id);
 const Codec* find_codec(std::string_view name);
 
+// The codec that every build has and every message can fall back to.
+const Codec& raw_codec();
+
 }  // namespace thinwire::codec

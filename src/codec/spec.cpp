@@ -56,7 +56,8 @@ Result<Spec> parse_spec(std::string_view text) {
     options = *split;
   }
   if (name == "off" || name == "auto") {
-    if (!options.empty()) return invalid("codec spec: '" + std::string(name) + "' takes no options");
+    if (!options.empty())
+      return invalid("codec spec: '" + std::string(name) + "' takes no options");
     return Spec{.kind = name == "off" ? Spec::Kind::kOff : Spec::Kind::kAuto};
   }
   const Codec* codec = find_codec(name);

@@ -59,10 +59,9 @@ Result<Info> inspect(ByteView source, const frame::Mark& mark) {
             "this build has no codec with id " + std::to_string(header->codec)};
   }
   if (codec->version != header->codec_version) {
-    return {StatusCode::kVersion, std::string(codec->name) + " format version " +
-                                      std::to_string(header->codec_version) +
-                                      ", this build reads version " +
-                                      std::to_string(codec->version)};
+    return {StatusCode::kVersion,
+            std::string(codec->name) + " format version " + std::to_string(header->codec_version) +
+                ", this build reads version " + std::to_string(codec->version)};
   }
   if (!codec->takes(header->dtype) || header->shape.rank > codec->max_rank) {
     return {StatusCode::kDamaged, std::string(codec->name) + " does not code such arrays"};

@@ -1,14 +1,14 @@
 #include <algorithm>
 
 #include "base/checksum.h"
-#include "codec/raw/raw.h"
+#include "codec/registry.h"
 #include "message/layout.h"
 #include "message/message.h"
 
 namespace thinwire::message {
 namespace {
 
-constexpr Coder kRawCoder = {&codec::kRaw, 0};
+Coder raw_coder() { return {&codec::raw_codec(), 0}; }
 
 frame::Header make_header(const Coder& coder, const codec::Chunk& array, bool chunk_checksums) {
   frame::Header header;
@@ -97,12 +97,11 @@ Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array
 
 Result<std::uint64_t> bound(const Coder& coder, const codec::Chunk& array) {
   if (Status status = check_array(coder, array); !status.ok()) return status;
-  return std::max(frame_bound(coder, array), frame_bound(kRawCoder, array));
+  return std::max(frame_bound(coder, array), frame_bound(raw_coder(), array));
 }
 
-Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array,
-                             const std::byte* source, MutableByteView destination,
-                             const EncodeOptions& options) {
+Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
+                             MutableByteView destination, const EncodeOptions& options) {
   auto most = bound(coder, array);
   if (!most.ok()) return most.status();
   if (destination.size() < *most) {
@@ -110,7 +109,7 @@ Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array,
                                        " bytes, the destination has " +
                                        std::to_string(destination.size())};
   }
-  const bool hopeless = coder.codec == &codec::kRaw ||
+  const bool hopeless = coder.codec == &codec::raw_codec() ||
                         (coder.codec->fixed_size && frame_bound(coder, array) >= array.raw_bytes());
   if (!hopeless) {
     auto written = encode_frame(coder, array, source, destination, options);
@@ -121,7 +120,7 @@ Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array,
   if (options.decline) {
     return {StatusCode::kDeclined, "the frame would not be smaller than the data"};
   }
-  return encode_frame(kRawCoder, array, source, destination, options);
+  return encode_frame(raw_coder(), array, source, destination, options);
 }
 
 }  // namespace thinwire::message

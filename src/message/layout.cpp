@@ -6,8 +6,7 @@ namespace thinwire::message {
 
 codec::Chunk Layout::chunk(std::uint64_t index) const {
   codec::Chunk piece = array;
-  piece.shape.extent[0] =
-      std::min(chunk_planes, array.shape.extent[0] - index * chunk_planes);
+  piece.shape.extent[0] = std::min(chunk_planes, array.shape.extent[0] - index * chunk_planes);
   return piece;
 }
 

@@ -12,9 +12,9 @@ inline constexpr std::size_t kTableRowBytes = 8;
 inline constexpr std::uint32_t kRawChunk = 0x80000000u;
 
 struct Layout {
-  codec::Chunk array;           // the whole array
-  std::uint64_t chunk_planes;   // planes of the slowest axis in every chunk but the last
-  std::uint64_t plane_bytes;    // raw bytes of one such plane
+  codec::Chunk array;          // the whole array
+  std::uint64_t chunk_planes;  // planes of the slowest axis in every chunk but the last
+  std::uint64_t plane_bytes;   // raw bytes of one such plane
   std::uint64_t chunks;
 
   std::uint64_t table_bytes() const { return chunks * kTableRowBytes; }

@@ -24,8 +24,12 @@ std::vector<std::byte> make_sample(Dtype dtype, std::uint64_t count) {
     const double value = wave(index);
     const float narrow = static_cast<float>(value);
     switch (dtype) {
-      case Dtype::kF32: store(at, narrow); break;
-      case Dtype::kF64: store(at, value); break;
+      case Dtype::kF32:
+        store(at, narrow);
+        break;
+      case Dtype::kF64:
+        store(at, value);
+        break;
       case Dtype::kBf16:
         store(at, static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(narrow) >> 16));
         break;
@@ -38,7 +42,9 @@ std::vector<std::byte> make_sample(Dtype dtype, std::uint64_t count) {
         store(at, static_cast<std::uint16_t>((bits >> 16 & 0x8000) | magnitude));
         break;
       }
-      case Dtype::kBytes: store(at, static_cast<std::uint8_t>(40 * value)); break;
+      case Dtype::kBytes:
+        store(at, static_cast<std::uint8_t>(40 * value));
+        break;
     }
   }
   return sample;
@@ -68,15 +74,18 @@ Result<CodecSpeed> measure(const Coder& coder, Dtype dtype, std::uint64_t bytes)
   for (int run = 0; run < kRuns; ++run) {
     Status failure;
     encode_seconds = std::min(encode_seconds, seconds([&] {
-      auto written = encode(coder, array, sample.data(), encoded, {});
-      if (written.ok()) length = *written;
-      else failure = written.status();
-    }));
+                                auto written = encode(coder, array, sample.data(), encoded, {});
+                                if (written.ok())
+                                  length = *written;
+                                else
+                                  failure = written.status();
+                              }));
     if (!failure.ok()) return failure;
-    decode_seconds = std::min(decode_seconds, seconds([&] {
-      auto info = decode(ByteView(encoded).first(length), decoded, frame::file_mark());
-      if (!info.ok()) failure = info.status();
-    }));
+    decode_seconds =
+        std::min(decode_seconds, seconds([&] {
+                   auto info = decode(ByteView(encoded).first(length), decoded, frame::file_mark());
+                   if (!info.ok()) failure = info.status();
+                 }));
     if (!failure.ok()) return failure;
   }
   const double raw = static_cast<double>(sample.size());

@@ -31,9 +31,8 @@ Result<std::uint64_t> bound(const Coder& coder, const codec::Chunk& array);
 
 // Encodes the array at `source` into one frame; returns its length. What the codec declines, or
 // what would not shrink, becomes a frame of codec raw, or kDeclined. kTooSmall below bound().
-Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array,
-                             const std::byte* source, MutableByteView destination,
-                             const EncodeOptions& options);
+Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
+                             MutableByteView destination, const EncodeOptions& options);
 
 // Reads and validates the header, finds the codec and checks its parameter.
 Result<Info> inspect(ByteView source, const frame::Mark& mark);

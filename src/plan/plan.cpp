@@ -19,17 +19,28 @@ Reason eligible(const codec::Spec& spec, const Settings& settings, const Facts& 
 
 const char* reason_text(Reason reason) {
   switch (reason) {
-    case Reason::kCompress: return "compressed";
-    case Reason::kOff: return "codec off";
-    case Reason::kNoCodec: return "no lossless codec that pays";
-    case Reason::kBelowThreshold: return "below the threshold";
-    case Reason::kDtype: return "datatype not taken by the codec";
-    case Reason::kSameNode: return "peer on the same node";
-    case Reason::kPeerNotReady: return "peer without this Thinwire";
-    case Reason::kLinkFaster: return "link faster than the codec";
-    case Reason::kMode: return "synchronous or buffered send";
-    case Reason::kDeclined: return "data declined by the codec";
-    case Reason::kNoMemory: return "out of memory";
+    case Reason::kCompress:
+      return "compressed";
+    case Reason::kOff:
+      return "codec off";
+    case Reason::kNoCodec:
+      return "no lossless codec that pays";
+    case Reason::kBelowThreshold:
+      return "below the threshold";
+    case Reason::kDtype:
+      return "datatype not taken by the codec";
+    case Reason::kSameNode:
+      return "peer on the same node";
+    case Reason::kPeerNotReady:
+      return "peer without this Thinwire";
+    case Reason::kLinkFaster:
+      return "link faster than the codec";
+    case Reason::kMode:
+      return "synchronous or buffered send";
+    case Reason::kDeclined:
+      return "data declined by the codec";
+    case Reason::kNoMemory:
+      return "out of memory";
   }
   return "unknown reason";
 }

@@ -51,7 +51,7 @@ struct Facts {
 
 struct Choice {
   Reason reason = Reason::kCompress;
-  double raw_seconds = 0;         // predicted; 0 where no link is stated
+  double raw_seconds = 0;  // predicted; 0 where no link is stated
   double compressed_seconds = 0;
 };
 

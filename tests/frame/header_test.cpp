@@ -30,7 +30,8 @@ std::vector<std::byte> packed(const Header& header, const Mark& mark = file_mark
 // Puts a right checksum under a changed header, as a hostile sender would.
 void reseal(std::vector<std::byte>& bytes, std::size_t header_bytes) {
   std::vector<std::byte> covered(bytes.begin(), bytes.begin() + 48);
-  covered.insert(covered.end(), bytes.begin() + 56, bytes.begin() + static_cast<long>(header_bytes));
+  covered.insert(covered.end(), bytes.begin() + 56,
+                 bytes.begin() + static_cast<long>(header_bytes));
   store(bytes.data() + 48, checksum(covered));
 }
 
@@ -91,13 +92,17 @@ TEST(Header, SealedNonsenseIsRefused) {
     std::uint64_t value;
     std::size_t width;
   };
-  const Change changes[] = {
-      {"dtype", 19, 200, 1},          {"rank 0", 20, 0, 1},
-      {"rank 5", 20, 5, 1},           {"unknown flag", 21, 2, 1},
-      {"reserved", 22, 1, 2},         {"body past the end", 40, 101, 8},
-      {"body overflows", 40, ~0ull, 8}, {"extent overflows", 24, ~0ull, 8},
-      {"zero extent", 24, 0, 8},      {"second extent zero", 56, 0, 8},
-      {"product overflows", 56, 1ull << 62, 8}};
+  const Change changes[] = {{"dtype", 19, 200, 1},
+                            {"rank 0", 20, 0, 1},
+                            {"rank 5", 20, 5, 1},
+                            {"unknown flag", 21, 2, 1},
+                            {"reserved", 22, 1, 2},
+                            {"body past the end", 40, 101, 8},
+                            {"body overflows", 40, ~0ull, 8},
+                            {"extent overflows", 24, ~0ull, 8},
+                            {"zero extent", 24, 0, 8},
+                            {"second extent zero", 56, 0, 8},
+                            {"product overflows", 56, 1ull << 62, 8}};
   for (const Change& change : changes) {
     auto bytes = packed(sample(2));
     std::memcpy(bytes.data() + change.at, &change.value, change.width);

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from lab_processes import COMMAND_LINE
+
 from thinwire.lab import Lab, LabUnavailable
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from lab_processes import COMMAND_LINE, becomes_true, holders
+
 from thinwire.lab import state
 
 pytestmark = [

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from thinwire.lab import Lab, LabError
 
 pytestmark = [pytest.mark.multiproc, pytest.mark.usefixtures("permitted")]

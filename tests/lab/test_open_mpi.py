@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+
 from thinwire.lab import Lab
 
 pytestmark = [

@@ -4,6 +4,7 @@ import sys
 import threading
 
 import pytest
+
 from thinwire.lab import Lab
 from thinwire.lab.measure import raw_rate
 

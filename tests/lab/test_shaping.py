@@ -1,4 +1,5 @@
 import pytest
+
 from thinwire.lab.shaping import parse_link
 
 

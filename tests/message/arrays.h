@@ -11,7 +11,8 @@
 
 namespace thinwire::message {
 
-inline const std::vector<std::uint64_t> kLengths = {0, 1, 2, 3, 4, 5, 31, 64, 1000, 16384, 16385, 40001};
+inline const std::vector<std::uint64_t> kLengths = {0,  1,  2,    3,     4,     5,
+                                                    31, 64, 1000, 16384, 16385, 40001};
 
 inline codec::Chunk line(Dtype dtype, std::uint64_t count) { return {dtype, Shape::line(count)}; }
 
@@ -26,10 +27,18 @@ inline std::vector<std::byte> smooth(Dtype dtype, std::uint64_t count, unsigned 
     std::byte* to = bytes.data() + at * dtype_size(dtype);
     const auto narrow = std::bit_cast<std::uint32_t>(static_cast<float>(value));
     switch (dtype_size(dtype)) {
-      case 8: store(to, value); break;
-      case 4: store(to, narrow); break;
-      case 2: store(to, static_cast<std::uint16_t>(narrow >> 16)); break;
-      default: store(to, static_cast<std::uint8_t>(100 * value)); break;
+      case 8:
+        store(to, value);
+        break;
+      case 4:
+        store(to, narrow);
+        break;
+      case 2:
+        store(to, static_cast<std::uint16_t>(narrow >> 16));
+        break;
+      default:
+        store(to, static_cast<std::uint8_t>(100 * value));
+        break;
     }
   }
   return bytes;

@@ -3,7 +3,6 @@
 
 #include "arrays.h"
 #include "base/checksum.h"
-#include "codec/raw/raw.h"
 #include "frame/header.h"
 
 namespace thinwire::message {
@@ -41,7 +40,8 @@ TEST(Hostile, EveryFlippedByteIsAnError) {
     std::mt19937 random(7);
     for (int trial = 0; trial < 300; ++trial) {
       auto frame = sound;
-      const std::size_t at = trial < 100 ? static_cast<std::size_t>(trial) : random() % frame.size();
+      const std::size_t at =
+          trial < 100 ? static_cast<std::size_t>(trial) : random() % frame.size();
       frame[at] ^= static_cast<std::byte>(1 + random() % 255);
       EXPECT_NE(decode_code(frame), StatusCode::kOk) << "byte " << at;
     }
@@ -81,9 +81,9 @@ TEST(Hostile, SealedNonsenseInTheHeaderIsAnError) {
   EXPECT_EQ(change(19, 0, 1), StatusCode::kDamaged);       // a dtype it does not take
   EXPECT_EQ(change(24, 20001, 8), StatusCode::kDamaged);   // more values than the body has
   EXPECT_EQ(change(24, 1ull << 40, 8), StatusCode::kTooSmall);
-  EXPECT_EQ(change(32, 0, 8), StatusCode::kDamaged);       // a rate that does not exist
+  EXPECT_EQ(change(32, 0, 8), StatusCode::kDamaged);  // a rate that does not exist
   EXPECT_EQ(change(32, ~0ull, 8), StatusCode::kDamaged);
-  EXPECT_EQ(change(40, 8, 8), StatusCode::kDamaged);       // a body shorter than its table
+  EXPECT_EQ(change(40, 8, 8), StatusCode::kDamaged);  // a body shorter than its table
 }
 
 TEST(Hostile, ChunkTablesThatLieAreAnError) {

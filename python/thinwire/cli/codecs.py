@@ -22,7 +22,5 @@ def codecs(
     table = Table("name", "id", "kind", "types", "options", "what", box=None)
     for row in rows:
         kind = "lossless" if row.lossless else "lossy"
-        table.add_row(
-            row.name, str(row.id), kind, " ".join(row.dtypes), row.options, row.summary
-        )
+        table.add_row(row.name, str(row.id), kind, " ".join(row.dtypes), row.options, row.summary)
     Console().print(table)

@@ -18,8 +18,10 @@ def mpi_of(launcher: str) -> str:
     if "Open MPI" in said.stdout or "OpenRTE" in said.stdout or "PRRTE" in said.stdout:
         return "openmpi"
     first = (said.stdout or said.stderr).strip().splitlines()[:1]
-    _fail(f"{path} is not Open MPI's ({first[0] if first else 'it says nothing'}); "
-          "this build has a preload library for Open MPI only")
+    _fail(
+        f"{path} is not Open MPI's ({first[0] if first else 'it says nothing'}); "
+        "this build has a preload library for Open MPI only"
+    )
 
 
 def shim(
