@@ -107,6 +107,12 @@ def test_notes_state_rate_and_bursts(monkeypatch):
     assert "65536 bytes, 0 packets" in bursts and "0.81 for zfp:rate=16" in bursts
 
 
+def test_a_busy_machine_is_said_to_be(monkeypatch):
+    monkeypatch.setitem(SECONDS, "none", [10.0, 13.0])
+    plain = [note.plain for note in notes(run_engine(monkeypatch).rows)]
+    assert any("differ by up to 30%" in note for note in plain)
+
+
 def test_loopback_is_not_called_a_link(monkeypatch):
     (note,) = [note.plain for note in notes(run_engine(monkeypatch, 9.0, links.Loopback()).rows)]
     assert "No slow link here" in note

@@ -8,6 +8,7 @@ from .report import Row
 from .runs import NO_SHIM, SHIM_OFF
 
 CODEC_WORDS = {NO_SHIM: "no shim", SHIM_OFF: "shim off"}
+NOTABLE_SPREAD = 0.15
 HEADINGS = (
     "seconds",
     "MB asked",
@@ -71,6 +72,10 @@ def notes(rows: list[Row]) -> list[Text]:
         elif row.codec != NO_SHIM and row.speedup < 1:
             slower = row.seconds / row.raw_seconds - 1
             found.append(Text(f"{name} loses: {slower:.1%} slower than no shim", style="red"))
+    spread = max(max(row.repeats) / min(row.repeats) - 1 for row in rows)
+    if spread > NOTABLE_SPREAD:
+        words = f"Repeats of one run differ by up to {spread:.0%}: this machine was not quiet."
+        found.append(Text(words, style="yellow"))
     return [*found, *_link_notes(rows)]
 
 
