@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -13,11 +14,11 @@ struct Quantity {
   std::string unit;  // lower case, spaces removed
 };
 
-Result<Quantity> split_unit(std::string_view text) {
+std::optional<Quantity> split_unit(std::string_view text) {
   Quantity quantity{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), quantity.value);
   if (error != std::errc() || !std::isfinite(quantity.value) || quantity.value < 0) {
-    return {StatusCode::kInvalidArgument, "'" + std::string(text) + "' is not a number"};
+    return std::nullopt;
   }
   for (const char* at = end; at != text.data() + text.size(); ++at) {
     if (*at != ' ') quantity.unit += static_cast<char>(*at >= 'A' && *at <= 'Z' ? *at + 32 : *at);
@@ -54,22 +55,21 @@ Result<double> parse_number(std::string_view text) {
 
 Result<std::uint64_t> parse_size(std::string_view text) {
   auto quantity = split_unit(text);
-  if (!quantity.ok()) return quantity.status();
-  std::string unit = quantity->unit;
-  if (!strip_suffix(unit, "ib")) strip_suffix(unit, "b");
-  const double factor = prefix_factor(unit, 1024);
-  const double bytes = quantity->value * factor;
-  if (factor == 0 || bytes >= 0x1p63) {
+  double factor = 0;
+  if (quantity) {
+    if (!strip_suffix(quantity->unit, "ib")) strip_suffix(quantity->unit, "b");
+    factor = prefix_factor(quantity->unit, 1024);
+  }
+  if (factor == 0 || quantity->value * factor >= 0x1p63) {
     return {StatusCode::kInvalidArgument,
             "'" + std::string(text) + "' is not a size in bytes (as in 65536, 64KiB, 1MiB)"};
   }
-  return static_cast<std::uint64_t>(bytes);
+  return static_cast<std::uint64_t>(quantity->value * factor);
 }
 
 Result<double> parse_link_rate(std::string_view text) {
   auto quantity = split_unit(text);
-  if (!quantity.ok()) return quantity.status();
-  std::string unit = quantity->unit;
+  std::string unit = quantity ? quantity->unit : "";
   double factor = 0;
   if (strip_suffix(unit, "bit/s") || strip_suffix(unit, "bit") || strip_suffix(unit, "bps")) {
     factor = prefix_factor(unit, 1000) / 8;

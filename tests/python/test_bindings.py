@@ -1,0 +1,89 @@
+"""The Python face of codecs and frames."""
+
+import numpy as np
+import pytest
+
+import thinwire
+
+
+def wave(count: int) -> np.ndarray:
+    return np.sin(0.01 * np.arange(count)).astype(np.float32)
+
+
+def examples(dtype: str) -> list[str]:
+    return [row.example for row in thinwire.codecs() if dtype in row.dtypes]
+
+
+def test_registry_is_complete() -> None:
+    rows = {row.name: row for row in thinwire.codecs()}
+    assert rows["raw"].lossless and not rows["zfp"].lossless
+    assert len({row.id for row in rows.values()}) == len(rows)
+    assert all(row.id < 0xF0 for row in rows.values()), "a test codec is in the shipped library"
+
+
+@pytest.mark.parametrize("spec", examples("f32"))
+def test_round_trip(spec: str) -> None:
+    data = wave(40001)
+    frame = thinwire.encode(data, spec)
+    info = thinwire.inspect(frame)
+    assert (info.spec, info.dtype, info.shape) == (spec, "f32", (40001,))
+    assert info.raw_bytes == data.nbytes
+    assert info.frame_bytes == len(frame)
+    out = thinwire.decode(frame)
+    assert out.dtype == data.dtype
+    np.testing.assert_allclose(out, data, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.uint8, np.int64])
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (5, 7), (2, 3, 4), (2, 2, 2, 2, 2)])
+def test_raw_frames_of_every_shape(dtype: type, shape: tuple[int, ...]) -> None:
+    data = (np.arange(np.prod(shape, dtype=int)) % 100).astype(dtype).reshape(shape)
+    out = thinwire.decode(thinwire.encode(data, "raw"))
+    assert out.tobytes() == data.tobytes()
+
+
+def test_arrays_out_of_order_and_of_higher_rank() -> None:
+    data = wave(6000).reshape(20, 300).T
+    out = thinwire.decode(thinwire.encode(data, "zfp:rate=16"))
+    np.testing.assert_allclose(out.reshape(data.shape), data, atol=1e-2)
+
+
+def test_bf16_travels_as_words() -> None:
+    words = (wave(1000).view(np.uint32) >> 16).astype(np.uint16)
+    frame = thinwire.encode(words, "raw", dtype="bf16")
+    assert thinwire.inspect(frame).dtype == "bf16"
+    assert (thinwire.decode(frame) == words).all()
+
+
+def test_not_a_number_survives_a_lossy_codec() -> None:
+    data = wave(5000)
+    data[1234] = np.nan
+    frame = thinwire.encode(data, "zfp:rate=8")
+    assert thinwire.inspect(frame).spec == "raw"
+    assert thinwire.decode(frame).tobytes() == data.tobytes()
+
+
+def test_damage_is_an_exception() -> None:
+    frame = bytearray(thinwire.encode(wave(5000), "zfp:rate=8"))
+    frame[-1] ^= 1
+    with pytest.raises(thinwire.ThinwireError, match="damaged"):
+        thinwire.decode(frame)
+    with pytest.raises(thinwire.ThinwireError, match="not a frame"):
+        thinwire.inspect(b"something else entirely")
+    with pytest.raises(thinwire.ThinwireError):
+        thinwire.inspect(b"")
+
+
+def test_specs() -> None:
+    assert thinwire.Codec("zfp:rate=16").spec == "zfp:rate=16"
+    with pytest.raises(thinwire.ThinwireError, match="no codec named 'zpf'"):
+        thinwire.Codec("zpf:rate=16")
+
+
+def test_measure() -> None:
+    cost = thinwire.Codec("zfp:rate=16").measure("f32", 1 << 16)
+    assert cost.encode_bytes_per_second > 1e6
+    assert cost.decode_bytes_per_second > 1e6
+    assert 1.9 < cost.ratio <= 2.0
+    with pytest.raises(thinwire.ThinwireError, match="does not take"):
+        thinwire.Codec("zfp:rate=16").measure("bytes", 1 << 16)
