@@ -10,12 +10,14 @@
 #endif
 
 // The objects of libmpi that the shim compares with or passes on.
-#define THINWIRE_MPI_OBJECTS(X)                                                            \
-  X(ompi_mpi_comm_world)                                                                   \
-  X(ompi_mpi_comm_self) X(ompi_mpi_comm_null) X(ompi_request_null) X(ompi_message_null)    \
-      X(ompi_message_no_proc) X(ompi_mpi_datatype_null) X(ompi_mpi_byte) X(ompi_mpi_float) \
-          X(ompi_mpi_real) X(ompi_mpi_real4) X(ompi_mpi_double) X(ompi_mpi_real8)          \
-              X(ompi_mpi_dblprec) X(ompi_mpi_uint64_t) X(ompi_mpi_op_sum)
+// clang-format off
+#define THINWIRE_MPI_OBJECTS(X)                                                          \
+  X(ompi_mpi_comm_world) X(ompi_mpi_comm_self) X(ompi_mpi_comm_null)                     \
+  X(ompi_request_null) X(ompi_message_null) X(ompi_message_no_proc)                      \
+  X(ompi_mpi_datatype_null) X(ompi_mpi_byte) X(ompi_mpi_float) X(ompi_mpi_real)          \
+  X(ompi_mpi_real4) X(ompi_mpi_double) X(ompi_mpi_real8) X(ompi_mpi_dblprec)             \
+  X(ompi_mpi_uint64_t) X(ompi_mpi_op_sum)
+// clang-format on
 
 namespace thinwire::mpi {
 

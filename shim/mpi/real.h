@@ -6,25 +6,28 @@
 #include "mpi_abi.h"
 
 // Every function of the MPI that the shim calls. None but those marked wrapped is replaced.
-#define THINWIRE_WRAPPED_CALLS(X)                                                                 \
-  X(Init)                                                                                         \
-  X(Init_thread) X(Finalize) X(Send) X(Ssend) X(Bsend) X(Rsend) X(Isend) X(Issend) X(Ibsend)      \
-      X(Irsend) X(Recv) X(Irecv) X(Sendrecv) X(Sendrecv_replace) X(Mrecv) X(Imrecv) X(Probe)      \
-          X(Iprobe) X(Mprobe) X(Improbe) X(Send_init) X(Rsend_init) X(Recv_init) X(Start)         \
-              X(Startall) X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany) \
-                  X(Testsome) X(Request_free) X(Request_get_status) X(Cancel)
+// clang-format off
+#define THINWIRE_WRAPPED_CALLS(X)                                                        \
+  X(Init) X(Init_thread) X(Finalize) X(Send) X(Ssend) X(Bsend) X(Rsend) X(Isend)         \
+  X(Issend) X(Ibsend) X(Irsend) X(Recv) X(Irecv) X(Sendrecv) X(Sendrecv_replace)         \
+  X(Mrecv) X(Imrecv) X(Probe) X(Iprobe) X(Mprobe) X(Improbe) X(Send_init)                \
+  X(Rsend_init) X(Recv_init) X(Start) X(Startall) X(Wait) X(Waitall) X(Waitany)          \
+  X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_free)                  \
+  X(Request_get_status) X(Cancel)
+// clang-format on
 
-#define THINWIRE_HELPER_CALLS(X)                                                              \
-  X(Comm_rank)                                                                                \
-  X(Comm_size) X(Comm_dup) X(Comm_free) X(Comm_group) X(Comm_remote_group) X(Comm_test_inter) \
-      X(Comm_create_keyval) X(Comm_free_keyval) X(Comm_get_attr) X(Comm_set_attr)             \
-          X(Comm_call_errhandler) X(Group_free) X(Group_size) X(Group_translate_ranks)        \
-              X(Type_size) X(Type_size_x) X(Type_get_extent_x) X(Type_get_true_extent_x)      \
-                  X(Type_get_envelope) X(Type_get_contents) X(Type_dup) X(Type_free)          \
-                      X(Type_commit) X(Type_contiguous) X(Type_create_struct)                 \
-                          X(Type_create_keyval) X(Type_free_keyval) X(Type_get_attr)          \
-                              X(Type_set_attr) X(Get_elements_x) X(Status_set_elements_x)     \
-                                  X(Test_cancelled) X(Reduce)
+// clang-format off
+#define THINWIRE_HELPER_CALLS(X)                                                         \
+  X(Comm_rank) X(Comm_size) X(Comm_dup) X(Comm_free) X(Comm_group)                       \
+  X(Comm_remote_group) X(Comm_test_inter) X(Comm_create_keyval) X(Comm_free_keyval)      \
+  X(Comm_get_attr) X(Comm_set_attr) X(Comm_call_errhandler) X(Group_free)                \
+  X(Group_size) X(Group_translate_ranks) X(Type_size) X(Type_size_x)                     \
+  X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_get_envelope)                    \
+  X(Type_get_contents) X(Type_dup) X(Type_free) X(Type_commit) X(Type_contiguous)        \
+  X(Type_create_struct) X(Type_create_keyval) X(Type_free_keyval) X(Type_get_attr)       \
+  X(Type_set_attr) X(Get_elements_x) X(Status_set_elements_x) X(Test_cancelled)          \
+  X(Reduce)
+// clang-format on
 
 namespace thinwire::mpi {
 
