@@ -1,0 +1,82 @@
+// What a pair of small messages costs: one process sends to itself by Irecv, Isend and Waitall.
+// A plain MPI program; the fastest of many batches stands for the code path, as everything that
+// disturbs a batch makes it slower. Prints a JSON line a size.
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace {
+
+constexpr int kPairs = 200;
+constexpr int kDefaultBatches = 400;
+constexpr int kWarmupBatches = 20;
+// Below the smallest default size at which receives are watched (16 KiB).
+constexpr int kSizes[] = {4, 64, 1024, 16384 - 16};
+
+struct Buffers {
+  explicit Buffers(int bytes) : sent(bytes / sizeof(float)), received(sent.size()) {}
+  int count() const { return static_cast<int>(sent.size()); }
+
+  std::vector<float> sent;
+  std::vector<float> received;
+};
+
+double time_batch(Buffers& buffers) {
+  const double start = MPI_Wtime();
+  for (int pair = 0; pair < kPairs; ++pair) {
+    MPI_Request requests[2];
+    MPI_Irecv(buffers.received.data(), buffers.count(), MPI_FLOAT, 0, 0, MPI_COMM_WORLD,
+              &requests[0]);
+    MPI_Isend(buffers.sent.data(), buffers.count(), MPI_FLOAT, 0, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+  return MPI_Wtime() - start;
+}
+
+bool arrived(const Buffers& buffers) {
+  return std::memcmp(buffers.sent.data(), buffers.received.data(),
+                     buffers.sent.size() * sizeof(float)) == 0;
+}
+
+bool measure(int bytes, int batches) {
+  Buffers buffers(bytes);
+  double best = std::numeric_limits<double>::infinity();
+  bool verified = true;
+  for (int batch = -kWarmupBatches; batch < batches; ++batch) {
+    // New values every time, or a batch that moves nothing would pass for one that does.
+    std::fill(buffers.sent.begin(), buffers.sent.end(), static_cast<float>(batch));
+    buffers.sent.back() += 0.5f;
+    const double seconds = time_batch(buffers);
+    if (batch >= 0) best = std::min(best, seconds);
+    verified = verified && arrived(buffers);
+  }
+  std::printf(
+      "{\"program\": \"overhead\", \"bytes\": %d, \"batches\": %d, \"messages\": %d, "
+      "\"nanoseconds\": %.2f, \"verified\": %s}\n",
+      bytes, batches, (kWarmupBatches + batches) * kPairs, best / kPairs * 1e9,
+      verified ? "true" : "false");
+  return verified;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int batches = argc > 1 ? std::atoi(argv[1]) : kDefaultBatches;
+  if (argc > 2 || batches < 1) {
+    std::fprintf(stderr, "usage: overhead [BATCHES]\n");
+    return 2;
+  }
+  MPI_Init(nullptr, nullptr);
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  bool verified = size == 1;
+  if (size != 1) std::fprintf(stderr, "overhead: runs on 1 rank, not %d\n", size);
+  for (const int bytes : kSizes) verified = verified && measure(bytes, batches);
+  MPI_Finalize();
+  return verified ? 0 : 1;
+}

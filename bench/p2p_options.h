@@ -1,0 +1,28 @@
+// The command line of p2p.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace thinwire::bench {
+
+enum class Mode { kLatency, kBandwidth };
+
+struct Options {
+  std::vector<std::int64_t> sizes = {65536, 262144, 1048576, 4194304};  // bytes, of fp32 values
+  int iterations = 20;
+  std::int64_t filler = 0;  // bytes
+  std::string data;         // a file of fp32 values; empty: the pattern
+  std::string pattern = "smooth";
+  Mode mode = Mode::kLatency;
+
+  std::int64_t largest() const;
+};
+
+// False and a sentence in `error` where the words make no sense.
+bool parse_options(int argc, char** argv, Options* options, std::string* error);
+
+const char* usage();
+
+}  // namespace thinwire::bench
