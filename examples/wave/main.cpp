@@ -24,15 +24,18 @@ struct Outcome {
   std::vector<float> field;  // rank 0: the whole wavefield after the last step
 };
 
+// Of a point that this rank owns, in its padded slab.
+std::size_t index_of(const Slab& slab, const Source& source) {
+  const auto plane = static_cast<std::size_t>(source.z - slab.first + kRadius);
+  return (plane * slab.ny + source.y) * slab.nx + source.x;
+}
+
 Outcome simulate(MPI_Comm comm, const Options& options, const Slab& slab) {
   const Coefficients coefficients = make_coefficients(slab);
   const std::size_t padded = slab.owned() + 2 * kRadius * slab.plane();
   std::vector<float> current(padded, 0.0F);
   std::vector<float> previous(padded, 0.0F);
-  const Source source = place_source(slab);
-  const std::size_t source_at =
-      (static_cast<std::size_t>(source.z - slab.first + kRadius) * slab.ny + source.y) * slab.nx +
-      source.x;
+  const std::vector<Source> sources = place_sources(slab, options.shots);
   const double dt = time_step();
 
   Outcome outcome;
@@ -42,7 +45,9 @@ Outcome simulate(MPI_Comm comm, const Options& options, const Slab& slab) {
   for (int step = 1; step <= options.steps; ++step) {
     exchange_halos(comm, slab, current.data(), &outcome.traffic);
     advance(slab, coefficients, current.data(), previous.data());
-    if (slab.owns(source.z)) previous[source_at] += ricker(step * dt);
+    for (const Source& source : sources) {
+      if (slab.owns(source.z)) previous[index_of(slab, source)] += ricker(step * dt - source.onset);
+    }
     std::swap(current, previous);
     const bool due = options.gather_every > 0 && step % options.gather_every == 0;
     if (due || step == options.steps) {

@@ -19,6 +19,7 @@ int* find_integer(std::string_view name, Options* options) {
   if (name == "--nz") return &options->nz;
   if (name == "--steps") return &options->steps;
   if (name == "--gather-every") return &options->gather_every;
+  if (name == "--shots") return &options->shots;
   return nullptr;
 }
 
@@ -32,6 +33,10 @@ bool check(const Options& options, std::string* error) {
   }
   if (options.steps < 1 || options.gather_every < 0) {
     *error = "--steps must be at least 1 and --gather-every at least 0";
+    return false;
+  }
+  if (options.shots < 1 || options.shots > kSmallest) {
+    *error = "--shots must lie between 1 and " + std::to_string(kSmallest);
     return false;
   }
   return true;
@@ -61,7 +66,8 @@ bool parse_options(int argc, char** argv, Options* options, std::string* error) 
 }
 
 const char* usage() {
-  return "usage: wave [--nx N] [--ny N] [--nz N] [--steps N] [--gather-every N] [--output FILE]";
+  return "usage: wave [--nx N] [--ny N] [--nz N] [--steps N] [--gather-every N] [--shots N] "
+         "[--output FILE]";
 }
 
 }  // namespace wave

@@ -11,6 +11,7 @@ struct Options {
   int nz = 96;
   int steps = 260;
   int gather_every = 65;  // steps between two gathers of the wavefield; 0: after the last only
+  int shots = 1;          // sources along x and along y
   std::string output;     // raw little-endian fp32, [nz][ny][nx]; "" writes none
 };
 

@@ -65,14 +65,14 @@ def test_bad_options_are_refused(loopback, wave, options):
 
 
 def test_the_engine_runs_it_without_the_shim(loopback, wave, tmp_path):
-    size = Size(nx=48, ny=40, nz=32, steps=20, gather_every=0)
+    size = Size(nx=48, ny=40, nz=32, steps=20, gather_every=0, shots=1)
     run = run_wave(loopback, "none", size, wave, tmp_path)
     assert run.field.shape == (32, 40, 48) and run.shim is None
     assert 0 < run.wave["comm_seconds"] <= run.seconds
 
 
 def test_a_failing_program_is_named(loopback, wave, tmp_path):
-    size = Size(nx=48, ny=40, nz=32, steps=0, gather_every=0)
+    size = Size(nx=48, ny=40, nz=32, steps=0, gather_every=0, shots=1)
     with pytest.raises(DemoError, match="steps"):
         run_wave(loopback, "none", size, wave, tmp_path)
 

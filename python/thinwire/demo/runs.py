@@ -32,6 +32,7 @@ class Size:
     nz: int
     steps: int
     gather_every: int
+    shots: int
 
     def arguments(self) -> list[str]:
         options = {
@@ -40,14 +41,16 @@ class Size:
             "--nz": self.nz,
             "--steps": self.steps,
             "--gather-every": self.gather_every,
+            "--shots": self.shots,
         }
         return [word for name, value in options.items() for word in (name, str(value))]
 
 
-# Halos of 496 KB, and enough of them for a 100 Mbit/s link to need 12 seconds.
-FULL = Size(nx=176, ny=176, nz=96, steps=260, gather_every=65)
+# Halos of 1 MB, so that what a link's token bucket gives away between two of them (128 KiB) is
+# small beside one, and enough of them for a 100 Mbit/s link to need 13 seconds.
+FULL = Size(nx=256, ny=256, nz=64, steps=140, gather_every=70, shots=6)
 # Halos of 147 KB, above the shim's default threshold of 64 KiB.
-QUICK = Size(nx=96, ny=96, nz=48, steps=120, gather_every=60)
+QUICK = Size(nx=96, ny=96, nz=48, steps=120, gather_every=60, shots=2)
 
 
 @dataclass(frozen=True)

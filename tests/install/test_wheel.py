@@ -1,0 +1,63 @@
+"""The wheel, installed alone into a fresh environment, away from the source tree."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PROGRAM = """
+#include <thinwire/thinwire.h>
+#include <stdio.h>
+int main(void) {
+  tw_codec* codec = 0;
+  if (tw_codec_create("zfp:rate=8", &codec) != TW_OK) return 1;
+  puts(tw_codec_spec(codec));
+  tw_codec_destroy(codec);
+  return 0;
+}
+"""
+
+
+def run(command: list[str | Path], cwd: Path) -> str:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_wheel_works_alone(tmp_path: Path) -> None:
+    wheels = tmp_path / "wheels"
+    run([sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", wheels, ROOT], tmp_path)
+    environment = tmp_path / "environment"
+    run([sys.executable, "-m", "venv", environment], tmp_path)
+    binaries = environment / "bin"
+    run([binaries / "pip", "install", "--quiet", *wheels.glob("thinwire-*.whl")], tmp_path)
+
+    assert "zfp" in run([binaries / "thinwire", "codecs"], tmp_path)
+    script = (
+        "import numpy, thinwire; print(thinwire.decode(thinwire.encode(numpy.zeros(9), 'raw')))"
+    )
+    assert "0." in run([binaries / "python", "-c", script], tmp_path)
+
+    package = next((environment / "lib").glob("python*/site-packages/thinwire"))
+    (tmp_path / "program.c").write_text(PROGRAM)
+    library = package / "lib" / "libthinwire.so.0"
+    run(
+        ["cc", "program.c", "-I", package / "include", library, f"-Wl,-rpath,{library.parent}"]
+        + ["-o", "program"],
+        tmp_path,
+    )
+    assert run([tmp_path / "program"], tmp_path) == "zfp:rate=8\n"
