@@ -1,0 +1,81 @@
+"""Rows to standard output: a table for people, CSV or JSON for programs. Progress to stderr."""
+
+import csv
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+# A table that is piped somewhere must not be folded to 80 columns.
+PIPED_WIDTH = 160
+
+BUSY_SHARE = 0.5
+
+Column = tuple[str, Callable[[Any], str | Text]]
+
+_messages = Console(stderr=True)
+
+
+def say(text: str) -> None:
+    """A line for the user, on standard error."""
+    _messages.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def warn_if_busy() -> None:
+    """Tells the user when other work takes the processors that a benchmark needs."""
+    load, processors = os.getloadavg()[0], os.cpu_count() or 1
+    if load > BUSY_SHARE * processors:
+        say(f"WARNING: load {load:.1f} on {processors} processors: the figures will be rough")
+
+
+@contextmanager
+def progress(words: str) -> Iterator[None]:
+    """Shows what runs: a spinner, or one line where no one watches."""
+    if not _messages.is_terminal:
+        say(words)
+        yield
+        return
+    with _messages.status(words):
+        yield
+
+
+def number(value: float | None, form: str) -> str:
+    """A figure in a format such as ".2f"; a dash for a figure that there is not."""
+    return "-" if value is None else format(value, form)
+
+
+def print_json(rows: Sequence[Any]) -> None:
+    """A list of objects, one per row (a dataclass)."""
+    print(json.dumps([asdict(row) for row in rows], indent=2))
+
+
+def print_csv(rows: Sequence[Any]) -> None:
+    """One line per row (a dataclass) under a heading; values without a figure are empty."""
+    if not rows:
+        return
+    writer = csv.DictWriter(sys.stdout, [field.name for field in fields(rows[0])])
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(asdict(row))
+
+
+def print_table(rows: Sequence[Any], columns: Sequence[Column], notes: Sequence[str] = ()) -> None:
+    """One line per row; the first two columns are names, the others figures."""
+    table = Table(box=None)
+    for index, (heading, _) in enumerate(columns):
+        table.add_column(heading, justify="left" if index < 2 else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(cell(row) for _, cell in columns))
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=PIPED_WIDTH)
+    console.print(table)
+    for note in notes:
+        console.print(note, highlight=False, markup=False)

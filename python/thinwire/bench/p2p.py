@@ -1,0 +1,113 @@
+"""One-way message times, native and under the shim, in alternation over the same link."""
+
+import tempfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from thinwire.bench.expected import Expected, expect
+from thinwire.bench.programs import Place, read_report, run_program, under_shim
+from thinwire.codec import Codec
+
+NATIVE = "native"
+THRESHOLD = 64 * 1024
+# Stands for the time that a message needs whatever its size.
+STARTUP_BYTES = 8
+SLOWEST_BYTES_PER_SECOND = 50e6  # assumed of an unshaped link, for the time limit alone
+
+Progress = Callable[[str], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True)
+class Session:
+    """What is run over each link. `values` are the fp32 values that messages are cut from, as
+    many as the largest of `sizes` (bytes) holds."""
+
+    program: Path
+    values: np.ndarray
+    sizes: tuple[int, ...]
+    codecs: tuple[Codec, ...]
+    iterations: int
+    rounds: int
+    progress: Progress
+
+
+@dataclass
+class Runs:
+    """All rounds of one case: a round's lines by message size, and the shim's reports."""
+
+    rounds: list[dict[int, dict[str, Any]]] = field(default_factory=list)
+    reports: list[dict[str, Any]] = field(default_factory=list)
+
+    def seconds(self, size: int) -> float:
+        """The median message of the fastest round."""
+        return min(line["median"] for line in self.lines(size))
+
+    def fastest(self, size: int) -> float:
+        return min(line["min"] for line in self.lines(size))
+
+    def lines(self, size: int) -> list[dict[str, Any]]:
+        return [lines[size] for lines in self.rounds]
+
+
+def expect_all(session: Session) -> dict[tuple[str, int], Expected]:
+    """What each (spec, message size) should come to, the codecs measured now."""
+    return {
+        (codec.spec, size): expect(codec, session.values[: size // 4], THRESHOLD)
+        for codec in session.codecs
+        for size in session.sizes
+    }
+
+
+def run_link(place: Place, session: Session) -> dict[str, Runs]:
+    """Runs every case over one link, NATIVE and each codec's spec, a round of all after another.
+
+    Raises BenchError where a program does not run.
+    """
+    cases: dict[str, Codec | None] = {NATIVE: None, **{c.spec: c for c in session.codecs}}
+    runs = {case: Runs() for case in cases}
+    with tempfile.TemporaryDirectory(prefix="thinwire-bench-") as folder:
+        data = Path(folder) / "data.f32"
+        session.values.tofile(data)
+        for number in range(1, session.rounds + 1):
+            for case in cases:
+                words = f"{place.name}: {case}, round {number} of {session.rounds}"
+                with session.progress(words):
+                    _run_once(place, session, case, data, runs[case])
+    return runs
+
+
+def _run_once(place: Place, session: Session, case: str, data: Path, runs: Runs) -> None:
+    sizes = [STARTUP_BYTES, *session.sizes]
+    # The second burst makes up for what the first lets through at full speed.
+    filler = 2 * place.burst_bytes
+    options = {
+        "--sizes": ",".join(str(size) for size in sizes),
+        "--iterations": str(session.iterations),
+        "--filler": str(filler),
+        "--data": str(data),
+    }
+    words = [word for option in options.items() for word in option]
+    command = ["mpirun", "-n", "2", str(session.program), *words]
+    report = data.with_name("report.json")
+    report.unlink(missing_ok=True)
+    if case != NATIVE:
+        shim_options = ["--threshold", str(THRESHOLD)]
+        if place.same_node:
+            shim_options.append("--same-node")
+        command = under_shim(case, report, shim_options, command)
+    lines = run_program(place, command, _time_limit(place, session))
+    runs.rounds.append({line["bytes"]: line for line in lines})
+    if case != NATIVE:
+        runs.reports.append(read_report(report))
+
+
+def _time_limit(place: Place, session: Session) -> float:
+    """Seconds after which a run hangs: several times what its bytes need."""
+    rate = place.bytes_per_second or SLOWEST_BYTES_PER_SECOND
+    bytes_of_one = sum(session.sizes) + 2 * place.burst_bytes * (len(session.sizes) + 1)
+    return 60 + 10 * 2 * (session.iterations + 2) * bytes_of_one / rate

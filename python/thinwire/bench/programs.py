@@ -1,0 +1,129 @@
+"""The compiled benchmark programs: where they are, where they run, what they print."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from thinwire.lab import Lab
+
+
+class BenchError(Exception):
+    """A benchmark that could not run; the text is a sentence for the user."""
+
+
+class Place(Protocol):
+    """Where `mpirun -n 2` puts one rank at either end of a link."""
+
+    name: str
+    same_node: bool  # the shim compresses inside one node only when told to
+    burst_bytes: int
+    bytes_per_second: float | None  # the link's nominal rate
+
+    def run(self, command: list[str], timeout: float) -> "subprocess.CompletedProcess[str]": ...
+
+    def drops(self) -> int:
+        """Packets lost so far; figures are void where it is not 0."""
+
+
+class Loopback:
+    """Both ranks on this host."""
+
+    name = "loopback"
+    same_node = True
+    burst_bytes = 0
+    bytes_per_second = None
+
+    def run(self, command: list[str], timeout: float) -> "subprocess.CompletedProcess[str]":
+        settings = {"OMPI_MCA_rmaps_base_oversubscribe": "1"}
+        if os.geteuid() == 0:
+            settings |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        environment = clean_environment() | settings
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=timeout
+        )
+
+    def drops(self) -> int:
+        return 0
+
+
+class LabPlace:
+    """Hosts 0 and 1 of a lab that is open."""
+
+    same_node = False
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self.name = lab.link.text
+        self.burst_bytes = lab.link.burst_bytes
+        self.bytes_per_second = lab.link.bytes_per_second
+
+    def run(self, command: list[str], timeout: float) -> "subprocess.CompletedProcess[str]":
+        return self._lab.run(
+            command, env=clean_environment(), capture_output=True, text=True, timeout=timeout
+        )
+
+    def drops(self) -> int:
+        return self._lab.drops()
+
+
+def clean_environment() -> dict[str, str]:
+    """This process's environment without what would turn a native run into one under the shim."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("THINWIRE_") or name == "THINWIRE_LIBRARY_DIR"
+    }
+    if "thinwire" in kept.get("LD_PRELOAD", ""):
+        del kept["LD_PRELOAD"]
+    return kept
+
+
+def find_program(name: str, given: Path | None) -> Path:
+    """`given`, or the release build of the source tree around this package or the current
+    folder; BenchError where there is none."""
+    roots = [*Path(__file__).resolve().parents, Path.cwd()]
+    built = [root / "build" / "release" / "bin" / name for root in roots]
+    for candidate in built if given is None else [given]:
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            return candidate.resolve()
+    raise BenchError(f"no {name} program found: build it with `make build`, or pass --program")
+
+
+def under_shim(spec: str, report: Path, options: Sequence[str], command: list[str]) -> list[str]:
+    """`command`, a launcher's, under `thinwire run`, with its report written to `report`."""
+    beside = Path(sys.executable).with_name("thinwire")
+    thinwire = str(beside) if beside.exists() else shutil.which("thinwire")
+    if thinwire is None:
+        raise BenchError("the thinwire command is not installed beside this Python")
+    return [thinwire, "run", "--codec", spec, "--report", str(report), *options, "--", *command]
+
+
+def run_program(place: Place, command: list[str], timeout: float) -> list[dict[str, Any]]:
+    """The JSON lines that a program prints; BenchError where it prints none, or hangs.
+
+    An exit code other than 0 beside lines means that not all of them verified, and each line
+    says so itself.
+    """
+    try:
+        done = place.run(command, timeout)
+    except FileNotFoundError as error:
+        raise BenchError(f"there is no {error.filename} on PATH") from error
+    except subprocess.TimeoutExpired as error:
+        raise BenchError(f"{' '.join(command)} did not end in {timeout:.0f} s") from error
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    if not lines:
+        said = (done.stderr or "no output").strip()[-1500:]
+        raise BenchError(f"{' '.join(command)} exited {done.returncode}: {said}")
+    return lines
+
+
+def read_report(path: Path) -> dict[str, Any]:
+    """What the shim wrote; BenchError where it wrote nothing, as it was not loaded then."""
+    if not path.exists():
+        raise BenchError("the shim wrote no report: was it loaded on every rank?")
+    return json.loads(path.read_text())

@@ -1,0 +1,89 @@
+"""The tables of `thinwire bench`: what loses is called a loss."""
+
+from rich.text import Text
+
+from thinwire.bench.output import Column, number
+from thinwire.bench.p2p_rows import P2pRow
+
+# The part of a message's time from which the token bucket's help is worth a word.
+NOTED_REFILL = 0.05
+
+
+def verdict(verified: bool, note: str) -> Text:
+    """The last column of every table."""
+    if not verified:
+        return Text(f"NOT VERIFIED: {note}", style="bold red")
+    return Text(f"verified, {note}" if note else "verified")
+
+
+CODEC_COLUMNS: list[Column] = [
+    ("codec", lambda row: row.codec),
+    ("data", lambda row: f"{row.data} {row.dtype}"),
+    ("MB", lambda row: number(row.bytes / 1e6, ".2f")),
+    ("encode GB/s", lambda row: number(row.encode_gb_per_second, ".3f")),
+    ("decode GB/s", lambda row: number(row.decode_gb_per_second, ".3f")),
+    ("ratio", lambda row: number(row.ratio, ".3f")),
+    ("max error", lambda row: number(row.max_error, ".3g")),
+    ("", lambda row: verdict(row.verified, row.note)),
+]
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return number(None if seconds is None else 1e3 * seconds, ".3f")
+
+
+def _speedup(row: P2pRow) -> Text:
+    if row.speedup is None:
+        return Text("-")
+    if row.speedup < 1:
+        return Text(f"{row.speedup:.2f} loss", style="red")
+    return Text(f"{row.speedup:.2f}", style="green" if row.ratio != 1 else "")
+
+
+P2P_COLUMNS: list[Column] = [
+    ("link", lambda row: row.link),
+    ("codec", lambda row: row.codec),
+    ("bytes", lambda row: str(row.bytes)),
+    ("native ms", lambda row: _milliseconds(row.native_seconds)),
+    ("codec ms", lambda row: _milliseconds(row.codec_seconds)),
+    ("speed-up", _speedup),
+    ("allowed", lambda row: number(row.allowed_speedup, ".2f")),
+    ("ratio", lambda row: number(row.ratio, ".2f")),
+    ("max error", lambda row: number(row.max_error, ".3g")),
+    ("", lambda row: verdict(row.verified, _p2p_note(row))),
+]
+
+
+def _p2p_note(row: P2pRow) -> str:
+    if row.refill_seconds is None or row.refill_seconds < NOTED_REFILL * row.codec_seconds:
+        return row.note
+    return f"up to {1e3 * row.refill_seconds:.2f} ms flattered"
+
+
+def p2p_notes(rows: list[P2pRow]) -> list[str]:
+    """What a reader needs to judge the rows of each link."""
+    notes = []
+    for link in dict.fromkeys(row.link for row in rows):
+        of_link = [row for row in rows if row.link == link]
+        first = max(of_link, key=lambda row: (row.verified, row.bytes))
+        rate = first.raw_bits_per_second
+        reached = "no verified rate" if rate is None else f"{rate / 1e6:.0f} Mbit/s reached raw"
+        bucket = (
+            f"token bucket of {first.burst_bytes} bytes, each timed message behind a filler of "
+            f"two, {first.drops} drops"
+            if first.burst_bytes
+            else "not shaped"
+        )
+        notes.append(f"{link}: {reached}; {bucket}")
+    return notes
+
+
+OVERHEAD_COLUMNS: list[Column] = [
+    ("bytes", lambda row: str(row.bytes)),
+    ("alternations", lambda row: str(row.alternations)),
+    ("messages", lambda row: str(row.messages)),
+    ("native ns", lambda row: number(row.native_nanoseconds, ".1f")),
+    ("shim ns", lambda row: number(row.shim_nanoseconds, ".1f")),
+    ("added ns", lambda row: number(row.added_nanoseconds, "+.1f")),
+    ("", lambda row: verdict(row.verified, row.note)),
+]
