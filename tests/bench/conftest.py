@@ -1,0 +1,47 @@
+"""The compiled benchmark programs, where they are built, and the command itself."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from thinwire.bench.programs import BenchError, find_program
+from thinwire.cli import app
+
+Bench = Callable[..., Any]
+
+
+@pytest.fixture
+def bench() -> Bench:
+    """`thinwire bench` with these words, in this process: `.exit_code`, `.stdout`, `.stderr`."""
+
+    def call(*words: str) -> Any:
+        return CliRunner().invoke(app, ["bench", *words], catch_exceptions=False)
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def program() -> Callable[[str], str]:
+    """The path of a program: in $THINWIRE_BENCH_PROGRAMS or in the release build."""
+
+    def find(name: str) -> str:
+        if shutil.which("mpirun") is None:
+            pytest.skip("no mpirun on this machine")
+        folder = os.environ.get("THINWIRE_BENCH_PROGRAMS")
+        try:
+            return str(find_program(name, Path(folder, name) if folder else None))
+        except BenchError as error:
+            pytest.skip(str(error))
+
+    return find
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The caller's data folder would make the tests long."""
+    monkeypatch.delenv("THINWIRE_DATA", raising=False)
