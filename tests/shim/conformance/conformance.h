@@ -1,0 +1,47 @@
+// A conformance program of plain MPI: many named cases, each of which any MPI must pass. It knows
+// nothing of compression; it is run with and without the preloaded library.
+#pragma once
+
+#include <mpi.h>
+#include <stddef.h>
+
+typedef struct Case {
+  const char* name;
+  void (*run)(void);
+} Case;
+
+// Cases that run together in one job of `ranks` processes.
+typedef struct Family {
+  const char* name;
+  int ranks;
+  int threads;  // 1: needs MPI_THREAD_MULTIPLE
+  const Case* cases;
+  int count;
+} Family;
+
+#define FAMILY(family_name, family_ranks, family_threads)                                  \
+  const Family family_name##_family = {#family_name, family_ranks, family_threads, kCases, \
+                                       (int)(sizeof kCases / sizeof kCases[0])}
+
+// What a case works on: a communicator of its own, a duplicate of MPI_COMM_WORLD.
+extern MPI_Comm comm;
+extern int rank;
+extern int size;
+
+// Notes a failed condition with its place; the case goes on, because its peer waits for it.
+#define CHECK(condition) check((condition), #condition, __FILE__, __LINE__)
+void check(int holds, const char* condition, const char* file, int line);
+
+// Values that no two seeds share below 4096 of them, exact as floats.
+void fill(float* data, int count, int seed);
+int holds(const float* data, int count, int seed);
+
+// A status of `count` floats from `source` with `tag`.
+int is_status(const MPI_Status* status, int source, int tag, int count);
+
+// An array that lives until the end of the case.
+float* floats(int count);
+void* bytes(size_t count);
+
+// Waits until the other ranks have come here too; sends of theirs before it may still be under way.
+void meet(void);
