@@ -40,6 +40,17 @@ bool extent_is_size(MPI_Datatype type, std::uint64_t size) {
 
 TypeFacts examine(MPI_Datatype type);
 
+// MPI_Type_get_contents hands out references to free, but for predefined types: the named ones and
+// those that Fortran 90 describes by precision and range.
+void release_part(MPI_Datatype part) {
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  real().Type_get_envelope(part, &integers, &addresses, &types, &combiner);
+  const bool predefined = combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
+                          combiner == MPI_COMBINER_F90_COMPLEX ||
+                          combiner == MPI_COMBINER_F90_INTEGER;
+  if (!predefined) real().Type_free(&part);
+}
+
 // Types built from others: all leaves must agree, and only constructors that keep the order of
 // their elements can be dense (a permuted indexed type has size equal to extent too).
 TypeFacts examine_derived(MPI_Datatype type, int integers, int addresses, int types, int combiner) {
@@ -57,10 +68,7 @@ TypeFacts examine_derived(MPI_Datatype type, int integers, int addresses, int ty
     agree = agree && part.leaf != TW_BYTES && (at == 0 || part.leaf == facts.leaf);
     if (at == 0) facts.leaf = part.leaf;
     dense = dense && part.dense;
-    int more_integers = 0, more_addresses = 0, more_types = 0, part_combiner = 0;
-    real().Type_get_envelope(parts[at], &more_integers, &more_addresses, &more_types,
-                             &part_combiner);
-    if (part_combiner != MPI_COMBINER_NAMED) real().Type_free(&parts[at]);
+    release_part(parts[at]);
   }
   if (!agree) facts.leaf = TW_BYTES;
   facts.dense = dense && (combiner == MPI_COMBINER_CONTIGUOUS || combiner == MPI_COMBINER_DUP);
