@@ -12,6 +12,7 @@ namespace {
 
 int g_keyval = MPI_KEYVAL_INVALID;
 std::once_flag g_keyval_once;
+std::mutex g_attribute_mutex;
 
 extern "C" int thinwire_type_not_copied(MPI_Datatype, int, void*, void*, void*, int* flag) {
   *flag = 0;
@@ -94,6 +95,13 @@ TypeFacts examine(MPI_Datatype type) {
   return facts;
 }
 
+const TypeFacts* find_facts(MPI_Datatype type) {
+  void* kept = nullptr;
+  int found = 0;
+  real().Type_get_attr(type, g_keyval, &kept, &found);
+  return found ? static_cast<const TypeFacts*>(kept) : nullptr;
+}
+
 }  // namespace
 
 TypeFacts type_facts(MPI_Datatype type) {
@@ -104,11 +112,11 @@ TypeFacts type_facts(MPI_Datatype type) {
   std::call_once(g_keyval_once, [] {
     real().Type_create_keyval(thinwire_type_not_copied, thinwire_type_deleted, &g_keyval, nullptr);
   });
-  void* kept = nullptr;
-  int found = 0;
-  real().Type_get_attr(type, g_keyval, &kept, &found);
-  if (found) return *static_cast<TypeFacts*>(kept);
+  if (const TypeFacts* kept = find_facts(type)) return *kept;
   const TypeFacts facts = examine(type);
+  // Replacing an attribute deletes the one that another thread may be reading.
+  const std::lock_guard lock(g_attribute_mutex);
+  if (find_facts(type) != nullptr) return facts;
   auto* copy = new TypeFacts(facts);
   if (real().Type_set_attr(type, g_keyval, copy) != MPI_SUCCESS) delete copy;
   return facts;
