@@ -16,7 +16,7 @@
   X(ompi_request_null) X(ompi_message_null) X(ompi_message_no_proc)                      \
   X(ompi_mpi_datatype_null) X(ompi_mpi_byte) X(ompi_mpi_float) X(ompi_mpi_real)          \
   X(ompi_mpi_real4) X(ompi_mpi_double) X(ompi_mpi_real8) X(ompi_mpi_dblprec)             \
-  X(ompi_mpi_uint64_t) X(ompi_mpi_op_sum)
+  X(ompi_mpi_uint64_t) X(ompi_mpi_op_sum) X(ompi_mpi_errors_return)
 // clang-format on
 
 namespace thinwire::mpi {

@@ -15,7 +15,10 @@ std::atomic<unsigned> g_next_tag{0};
 
 MPI_Comm self() {
   std::call_once(g_once, [] {
-    real().Comm_dup(MPI_COMM_SELF, &g_self);
+    // A duplicate would call the program's attribute functions; and what goes wrong here is raised
+    // on the communicator of the message, by the caller.
+    real().Comm_split(MPI_COMM_SELF, 0, 0, &g_self);
+    real().Comm_set_errhandler(g_self, MPI_ERRORS_RETURN);
     g_made = true;
   });
   return g_self;
