@@ -6,6 +6,7 @@
 
 #include "real.h"
 #include "self.h"
+#include "shortcut.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -122,11 +123,7 @@ TypeFacts type_facts(MPI_Datatype type) {
   return facts;
 }
 
-std::uint64_t message_bytes(int count, MPI_Datatype type) {
-  if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
-  int size = 0;
-  if (real().Type_size(type, &size) != MPI_SUCCESS) return 0;
-  if (size >= 0) return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+std::uint64_t wide_message_bytes(int count, MPI_Datatype type) {
   MPI_Count wide = 0;
   real().Type_size_x(type, &wide);
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(wide);

@@ -17,9 +17,6 @@ struct TypeFacts {
 // Flattened once and kept as an attribute of the datatype.
 TypeFacts type_facts(MPI_Datatype type);
 
-// size * count, also beyond 2 GiB; 0 for what MPI itself must judge (negative counts, null type).
-std::uint64_t message_bytes(int count, MPI_Datatype type);
-
 // `bytes` bytes as (count, datatype) for a call with an int count.
 class ByteCount {
  public:

@@ -6,6 +6,7 @@
 #include "mpi_abi.h"
 #include "peers.h"
 #include "send.h"
+#include "shortcut.h"
 
 namespace thinwire::mpi {
 
@@ -37,6 +38,8 @@ int receive_stashed_later(std::unique_ptr<Stashed> stashed, const Incoming& mess
                           MPI_Request* request);
 
 // Whether a receive of `bytes` bytes needs a hook.
-bool needs_hook(const Incoming& message, std::uint64_t bytes);
+inline bool needs_hook(const Incoming& message, std::uint64_t bytes) {
+  return bytes >= thresholds.receive && may_receive_compressed(message.comm, message.source);
+}
 
 }  // namespace thinwire::mpi

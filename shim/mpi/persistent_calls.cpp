@@ -12,6 +12,7 @@
 #include "persistent.h"
 #include "process.h"
 #include "real.h"
+#include "shortcut.h"
 
 using namespace thinwire::mpi;
 
@@ -52,8 +53,8 @@ int send_init(decltype(&PMPI_Send_init) call, NonblockingSend start, const Outgo
               int tag, MPI_Request* request) {
   const int error = call(message.buffer, message.count, message.type, message.destination, tag,
                          message.comm, request);
-  if (error != MPI_SUCCESS || !process().active() || message.destination == MPI_PROC_NULL ||
-      message_bytes(message.count, message.type) < process().send_threshold) {
+  if (error != MPI_SUCCESS || !shim_is_active() || message.destination == MPI_PROC_NULL ||
+      message_bytes(message.count, message.type) < thresholds.send) {
     return error;
   }
   Persistent persistent{true, start, message, {}, tag, {}};
@@ -109,7 +110,7 @@ extern "C" int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int sou
                              MPI_Comm comm, MPI_Request* request) {
   const int error = real().Recv_init(buffer, count, type, source, tag, comm, request);
   // Small ones too: a probe may have pulled their message into a stash when they are started.
-  if (error != MPI_SUCCESS || !process().active() || !may_receive_compressed(comm, source)) {
+  if (error != MPI_SUCCESS || !shim_is_active() || !may_receive_compressed(comm, source)) {
     return error;
   }
   Persistent persistent{false, nullptr, {}, {buffer, count, type, source, tag, comm}, tag, {}};

@@ -6,6 +6,7 @@
 #include "deliver.h"
 #include "process.h"
 #include "real.h"
+#include "shortcut.h"
 #include "wire.h"
 
 namespace thinwire::mpi {
@@ -22,7 +23,7 @@ bool suspicious(const MPI_Status& status) {
   MPI_Count bytes = 0;
   real().Get_elements_x(&status, MPI_BYTE, &bytes);
   // Shorter ones can't be: senders pad to this process' hook threshold.
-  return bytes > 0 && static_cast<std::uint64_t>(bytes) >= process().receive_threshold &&
+  return bytes > 0 && static_cast<std::uint64_t>(bytes) >= thresholds.receive &&
          is_suspicious(static_cast<std::uint64_t>(bytes));
 }
 

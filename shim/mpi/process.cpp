@@ -13,8 +13,13 @@
 #include "real.h"
 #include "report.h"
 #include "self.h"
+#include "shortcut.h"
 
 namespace thinwire::mpi {
+
+Thresholds thresholds;
+std::atomic<std::uint64_t> sends_below_threshold{0};
+
 namespace {
 
 // Receive calls of later MPI standards that this source does not replace. An MPI that has one
@@ -111,19 +116,18 @@ void after_init() {
   self.options.flags = TW_MESSAGE_DECLINE;
   self.options.job = self.job.name().c_str();
   self.options.job_bytes = self.job.name().size();
-  self.send_threshold = self.settings.plan.threshold;
-  self.receive_threshold = self.settings.hook_threshold;
+  thresholds.send = self.settings.plan.threshold;
+  thresholds.receive = self.settings.hook_threshold;
   explain_silence(self);
 }
 
 void before_finalize() {
   Process& self = process();
-  if (!self.active()) return;
+  if (!shim_is_active()) return;
   drain_orphans();
   check_nothing_left();
   report();
-  self.send_threshold = UINT64_MAX;
-  self.receive_threshold = UINT64_MAX;
+  thresholds = {};
   release_type_cache();
   release_peers();
   release_self();

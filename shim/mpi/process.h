@@ -11,8 +11,7 @@
 
 namespace thinwire::mpi {
 
-// Counted as they happen. Those below the threshold are counted without an atomic add, which the
-// short path cannot afford: under MPI_THREAD_MULTIPLE that one figure is approximate.
+// Counted as they happen; sends below the threshold are counted in shortcut.h.
 struct Counters {
   std::atomic<std::uint64_t> raw_by_reason[TW_REASON_COUNT]{};
   std::atomic<std::uint64_t> raw_bytes{0};  // of raw sends at or above the threshold
@@ -36,13 +35,6 @@ struct Process {
   int size = 1;
   MPI_Group world_group{};
   tw_message_options options{};  // carries the job's name: its mark
-
-  // Sends and receives below these go straight to the MPI. The largest value outside
-  // MPI_Init .. MPI_Finalize and where the shim is switched off, so that one compare decides.
-  std::uint64_t send_threshold = UINT64_MAX;
-  std::uint64_t receive_threshold = UINT64_MAX;
-
-  bool active() const { return receive_threshold != UINT64_MAX; }
 };
 
 Process& process();

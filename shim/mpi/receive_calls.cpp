@@ -9,6 +9,7 @@
 #include "probe.h"
 #include "process.h"
 #include "real.h"
+#include "shortcut.h"
 
 using namespace thinwire::mpi;
 
@@ -50,11 +51,6 @@ int receive_stashed_later(std::unique_ptr<Stashed> stashed, const Incoming& mess
            make_receive_hook(std::move(stashed->wire),
                              destination_of(message, message_bytes(message.count, message.type))));
   return MPI_SUCCESS;
-}
-
-bool needs_hook(const Incoming& message, std::uint64_t bytes) {
-  return bytes >= process().receive_threshold &&
-         may_receive_compressed(message.comm, message.source);
 }
 
 int nonblocking_receive(const Incoming& message, MPI_Request* request) {

@@ -8,6 +8,7 @@
 
 #include "process.h"
 #include "real.h"
+#include "shortcut.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -32,6 +33,7 @@ Totals own_totals() {
   for (int reason = 0; reason < TW_REASON_COUNT; ++reason) {
     totals.raw_by_reason[reason] = counters.raw_by_reason[reason];
   }
+  totals.raw_by_reason[TW_RAW_BELOW_THRESHOLD] = sends_below_threshold;
   totals.raw_bytes = counters.raw_bytes;
   totals.compressed_messages = counters.compressed_messages;
   totals.compressed_bytes = counters.compressed_bytes;

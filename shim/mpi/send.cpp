@@ -8,6 +8,7 @@
 #include "peers.h"
 #include "process.h"
 #include "real.h"
+#include "shortcut.h"
 #include "wire.h"
 
 namespace thinwire::mpi {
@@ -73,15 +74,6 @@ void count_raw(tw_reason reason, std::uint64_t bytes) {
   Counters& counters = process().counters;
   ++counters.raw_by_reason[reason];
   counters.raw_bytes += bytes;
-}
-
-bool sends_raw_at_once(int count, MPI_Datatype type, int destination) {
-  Process& self = process();
-  if (!self.active() || destination == MPI_PROC_NULL) return true;
-  if (message_bytes(count, type) >= self.send_threshold) return false;
-  auto& small = self.counters.raw_by_reason[TW_RAW_BELOW_THRESHOLD];
-  small.store(small.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  return true;
 }
 
 std::optional<Wire> encode(const Outgoing& message) {

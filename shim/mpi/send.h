@@ -28,9 +28,6 @@ struct Wire {
 // Counts a send that is not compressed.
 void count_raw(tw_reason reason, std::uint64_t bytes);
 
-// True, and counted, for sends that are none of the shim's business: the short path.
-bool sends_raw_at_once(int count, MPI_Datatype type, int destination);
-
 // The wire message to send instead, or nothing where the message goes raw (counted by reason).
 std::optional<Wire> encode(const Outgoing& message);
 

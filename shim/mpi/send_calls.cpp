@@ -5,6 +5,7 @@
 #include "process.h"
 #include "real.h"
 #include "send.h"
+#include "shortcut.h"
 
 using namespace thinwire::mpi;
 
