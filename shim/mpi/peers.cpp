@@ -98,7 +98,7 @@ CommFacts& comm_facts(MPI_Comm comm) {
 }
 
 Peer peer_of(MPI_Comm comm, int rank) {
-  if (rank < 0) return {};
+  if (rank < 0 || comm == MPI_COMM_NULL) return {};
   CommFacts& facts = comm_facts(comm);
   const std::lock_guard lock(facts.mutex);
   const auto known = facts.peers.find(rank);

@@ -99,6 +99,13 @@ THINWIRE_ALSO_PMPI(Irecv);
 
 namespace {
 
+// Takes back a receive whose send failed: left posted, it would take somebody else's message.
+void withdraw(MPI_Request request) {
+  const HookPointer hook = take_hook(request);
+  real().Cancel(&request);
+  real().Wait(&request, MPI_STATUS_IGNORE);
+}
+
 // A receive as the calls above would do it, and the send that `start_send(request)` starts. Both
 // are complete before the receive is delivered.
 template <typename StartSend>
@@ -107,7 +114,10 @@ int exchange(const Incoming& received, StartSend&& start_send, MPI_Status* statu
   int error = nonblocking_receive(received, &requests[0]);
   if (error != MPI_SUCCESS) return error;
   error = start_send(&requests[1]);
-  if (error != MPI_SUCCESS) return error;
+  if (error != MPI_SUCCESS) {
+    withdraw(requests[0]);
+    return error;
+  }
   const HookPointer receive_hook = take_hook(requests[0]);
   const HookPointer send_hook = take_hook(requests[1]);
   MPI_Status own[2];
