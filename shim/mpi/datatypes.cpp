@@ -123,6 +123,10 @@ TypeFacts type_facts(MPI_Datatype type) {
   return facts;
 }
 
+bool is_null_buffer(const void* buffer, MPI_Datatype type) {
+  return buffer == nullptr && type_facts(type).dense;
+}
+
 std::uint64_t wide_message_bytes(int count, MPI_Datatype type) {
   MPI_Count wide = 0;
   real().Type_size_x(type, &wide);

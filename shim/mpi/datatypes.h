@@ -17,6 +17,10 @@ struct TypeFacts {
 // Flattened once and kept as an attribute of the datatype.
 TypeFacts type_facts(MPI_Datatype type);
 
+// Whether the MPI itself must judge this buffer: nothing lies at address 0 but what a type of
+// absolute addresses (MPI_BOTTOM) means.
+bool is_null_buffer(const void* buffer, MPI_Datatype type);
+
 // `bytes` bytes as (count, datatype) for a call with an int count.
 class ByteCount {
  public:

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "datatypes.h"
 #include "mpi_abi.h"
 #include "peers.h"
 #include "send.h"
@@ -39,7 +40,8 @@ int receive_stashed_later(std::unique_ptr<Stashed> stashed, const Incoming& mess
 
 // Whether a receive of `bytes` bytes needs a hook.
 inline bool needs_hook(const Incoming& message, std::uint64_t bytes) {
-  return bytes >= thresholds.receive && may_receive_compressed(message.comm, message.source);
+  return bytes >= thresholds.receive && may_receive_compressed(message.comm, message.source) &&
+         !is_null_buffer(message.buffer, message.type);
 }
 
 }  // namespace thinwire::mpi

@@ -21,8 +21,8 @@
   X(Comm_rank) X(Comm_size) X(Comm_split) X(Comm_free) X(Comm_group)                     \
   X(Comm_remote_group) X(Comm_test_inter) X(Comm_create_keyval) X(Comm_free_keyval)      \
   X(Comm_get_attr) X(Comm_set_attr) X(Comm_call_errhandler) X(Comm_set_errhandler)       \
-  X(Group_free) X(Group_size) X(Group_translate_ranks) X(Type_size) X(Type_size_x)                     \
-  X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_get_envelope)                    \
+  X(Group_free) X(Group_size) X(Group_translate_ranks) X(Type_size)                      \
+  X(Type_size_x) X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_get_envelope)     \
   X(Type_get_contents) X(Type_dup) X(Type_free) X(Type_commit) X(Type_contiguous)        \
   X(Type_create_struct) X(Type_create_keyval) X(Type_free_keyval) X(Type_get_attr)       \
   X(Type_set_attr) X(Get_elements_x) X(Status_set_elements_x) X(Test_cancelled)          \

@@ -80,6 +80,7 @@ std::optional<Wire> encode(const Outgoing& message) {
   Process& self = process();
   const std::uint64_t bytes = message_bytes(message.count, message.type);
   const TypeFacts type = type_facts(message.type);
+  if (is_null_buffer(message.buffer, message.type)) return std::nullopt;
   const Peer peer = peer_of(message.comm, message.destination);
   const tw_plan_choice choice = choose(type, bytes, peer);
   if (choice.reason != TW_COMPRESS) {
