@@ -169,17 +169,19 @@ extern "C" int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, 
   // one leaves from its wire form or from a copy.
   std::optional<Wire> outgoing;
   if (!raw) outgoing = encode({buffer, count, type, destination, comm});
-  if (!outgoing) {
+  const bool compressed = outgoing.has_value();
+  if (!compressed) {
     const std::uint64_t bytes = message_bytes(count, type);
-    outgoing = Wire{process().pool.acquire(bytes), bytes};
+    outgoing = Wire{process().pool.acquire(bytes), bytes, bytes, 0};
     if (!outgoing->data) return raise(comm, MPI_ERR_NO_MEM);
     const int error = pack(buffer, count, type, outgoing->data.data(), bytes);
     if (error != MPI_SUCCESS) return raise(comm, error);
   }
   const auto start_send = [&](MPI_Request* request) {
     const ByteCount as(outgoing->bytes);
-    return real().Isend(outgoing->data.data(), as.count(), as.type(), destination, send_tag, comm,
-                        request);
+    const int error = real().Isend(outgoing->data.data(), as.count(), as.type(), destination,
+                                   send_tag, comm, request);
+    return compressed ? count_compressed(*outgoing, error) : error;
   };
   return exchange(received, start_send, status);
 }

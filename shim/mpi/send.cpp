@@ -65,10 +65,20 @@ std::optional<Wire> encode_dense(const void* data, const TypeFacts& type, std::u
     return std::nullopt;
   }
   std::memset(wire.data() + frame, 0, length - frame);
-  return Wire{std::move(wire), length};
+  return Wire{std::move(wire), length, bytes, 0};
 }
 
 }  // namespace
+
+int count_compressed(const Wire& wire, int error) {
+  if (error != MPI_SUCCESS) return error;
+  Counters& counters = process().counters;
+  ++counters.compressed_messages;
+  counters.compressed_bytes += wire.raw_bytes;
+  counters.wire_bytes += wire.bytes;
+  counters.predicted_nanoseconds += wire.predicted_nanoseconds;
+  return error;
+}
 
 void count_raw(tw_reason reason, std::uint64_t bytes) {
   Counters& counters = process().counters;
@@ -106,10 +116,7 @@ std::optional<Wire> encode(const Outgoing& message) {
   self.counters.encode_nanoseconds +=
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   if (wire) {
-    ++self.counters.compressed_messages;
-    self.counters.compressed_bytes += bytes;
-    self.counters.wire_bytes += wire->bytes;
-    self.counters.predicted_nanoseconds +=
+    wire->predicted_nanoseconds =
         static_cast<std::uint64_t>(choice.predicted_compressed_seconds * 1e9);
   }
   return wire;

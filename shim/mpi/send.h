@@ -23,7 +23,12 @@ struct Outgoing {
 struct Wire {
   Lease data;
   std::uint64_t bytes;
+  std::uint64_t raw_bytes;
+  std::uint64_t predicted_nanoseconds;  // 0 where no link is stated
 };
+
+// Counts `wire` as sent unless the MPI refused it; returns `error`, the MPI's own.
+int count_compressed(const Wire& wire, int error);
 
 // Counts a send that is not compressed.
 void count_raw(tw_reason reason, std::uint64_t bytes);

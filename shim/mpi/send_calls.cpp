@@ -18,7 +18,8 @@ int blocking_send(BlockingSend call, const Outgoing& message, int tag) {
   if (!sends_raw_at_once(message.count, message.type, message.destination)) {
     if (const auto wire = encode(message)) {
       const ByteCount as(wire->bytes);
-      return call(wire->data.data(), as.count(), as.type(), message.destination, tag, message.comm);
+      return count_compressed(*wire, call(wire->data.data(), as.count(), as.type(),
+                                          message.destination, tag, message.comm));
     }
   }
   return call(message.buffer, message.count, message.type, message.destination, tag, message.comm);
@@ -49,8 +50,9 @@ int start_large_send(NonblockingSend call, const Outgoing& message, int tag, MPI
                 request);
   }
   const ByteCount as(wire->bytes);
-  const int error = call(wire->data.data(), as.count(), as.type(), message.destination, tag,
-                         message.comm, request);
+  const int error =
+      count_compressed(*wire, call(wire->data.data(), as.count(), as.type(), message.destination,
+                                   tag, message.comm, request));
   if (error != MPI_SUCCESS) return error;
   // An MPI may give all sends that complete at once one and the same handle: no hook on those.
   int done = 0;
