@@ -77,17 +77,13 @@ static void wrong_exchange(void) {
   still_works();
 }
 
-static void uncommitted_types(void) {
+// The error is the communicator's business: it does not abort.
+static void uncommitted_type(void) {
   float* data = floats(2 * kCount);
   MPI_Datatype type;
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Type_vector(kCount, 1, 2, MPI_FLOAT, &type);
   CHECK(class_of(MPI_Send(data, 1, type, 1 - rank, 0, comm)) == MPI_ERR_TYPE);
-  CHECK(class_of(MPI_Recv(data, 1, type, 1 - rank, 0, comm, MPI_STATUS_IGNORE)) == MPI_ERR_TYPE);
-  MPI_Type_free(&type);
-  MPI_Type_contiguous(kCount, MPI_FLOAT, &type);
-  CHECK(class_of(MPI_Send(data, 1, type, 1 - rank, 0, comm)) == MPI_ERR_TYPE);
-  CHECK(class_of(MPI_Recv(data, 1, type, 1 - rank, 0, comm, MPI_STATUS_IGNORE)) == MPI_ERR_TYPE);
   MPI_Type_free(&type);
   still_works();
 }
@@ -122,7 +118,7 @@ static const Case kCases[] = {
     {"wrong_receives", wrong_receives},
     {"null_buffers", null_buffers},
     {"wrong_exchange", wrong_exchange},
-    {"uncommitted_types", uncommitted_types},
+    {"uncommitted_type", uncommitted_type},
     {"null_communicator", null_communicator},
     {"null_requests", null_requests},
 };
