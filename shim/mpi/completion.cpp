@@ -28,6 +28,7 @@ Completion::~Completion() {
     else
       user_[at] = native_[at];
   }
+  progress_orphans();
 }
 
 int Completion::settle(int at, MPI_Status& status, int error, MPI_Status* user) {

@@ -1,5 +1,6 @@
 #include "hooks.h"
 
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -14,6 +15,7 @@
 namespace thinwire::mpi {
 
 std::atomic<std::uint64_t> live_hooks{0};
+std::atomic<std::uint64_t> live_orphans{0};
 
 namespace {
 
@@ -76,20 +78,41 @@ HookPointer take_hook(MPI_Request request) {
 }
 
 void adopt_orphan(MPI_Request request, HookPointer hook) {
-  const std::lock_guard lock(g_mutex);
-  std::erase_if(g_orphans, [](Orphan& orphan) {
+  {
+    const std::lock_guard lock(g_mutex);
+    g_orphans.push_back({request, std::move(hook)});
+    live_orphans.store(g_orphans.size(), std::memory_order_relaxed);
+  }
+  progress_orphans();
+}
+
+void complete_orphans() {
+  // Out of reach of other threads meanwhile, and without the lock: an error handler may call back.
+  std::vector<Orphan> orphans;
+  {
+    const std::lock_guard lock(g_mutex);
+    orphans.swap(g_orphans);
+  }
+  std::erase_if(orphans, [](Orphan& orphan) {
     int done = 0;
     MPI_Status status;
     const int error = real().Test(&orphan.request, &done, &status);
     if (done) finish(*orphan.hook, status, error);
     return done != 0;
   });
-  g_orphans.push_back({request, std::move(hook)});
+  const std::lock_guard lock(g_mutex);
+  std::move(orphans.begin(), orphans.end(), std::back_inserter(g_orphans));
+  live_orphans.store(g_orphans.size(), std::memory_order_relaxed);
 }
 
 void drain_orphans() {
-  const std::lock_guard lock(g_mutex);
-  for (Orphan& orphan : g_orphans) {
+  std::vector<Orphan> orphans;
+  {
+    const std::lock_guard lock(g_mutex);
+    orphans.swap(g_orphans);
+    live_orphans.store(0, std::memory_order_relaxed);
+  }
+  for (Orphan& orphan : orphans) {
     // A receive that nothing matched would be waited for in vain.
     int done = 0;
     MPI_Status status;
@@ -98,7 +121,6 @@ void drain_orphans() {
     const int error = real().Wait(&orphan.request, &status);
     finish(*orphan.hook, status, error);
   }
-  g_orphans.clear();
 }
 
 void check_nothing_left() {

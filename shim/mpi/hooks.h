@@ -50,8 +50,15 @@ void put_hook(MPI_Request request, HookPointer hook);
 HookPointer take_hook(MPI_Request request);
 extern std::atomic<std::uint64_t> live_hooks;
 
-// A request that the user freed while its operation runs; it is completed here.
+// A request that the user freed while its operation runs. It is completed here, by the receives,
+// probes and completion calls that follow: the message must reach the user's buffer all the same.
 void adopt_orphan(MPI_Request request, HookPointer hook);
+extern std::atomic<std::uint64_t> live_orphans;
+void complete_orphans();
+inline void progress_orphans() {
+  if (live_orphans.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    complete_orphans();
+}
 void drain_orphans();
 
 // Logs what is left of this process' hooks and stashes at MPI_Finalize, where nothing should be.

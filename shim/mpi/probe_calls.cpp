@@ -29,6 +29,7 @@ Found look_until_found(MPI_Comm comm, int source, int tag) {
   while (true) {
     const Found found = look(comm, source, tag);
     if (found.any || found.error != MPI_SUCCESS) return found;
+    progress_orphans();
     sched_yield();
   }
 }
@@ -71,6 +72,7 @@ extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Sta
   const Found found = look(comm, source, tag);
   *flag = found.any;
   if (found.any) copy_status(found.status, status);
+  progress_orphans();
   return found.error;
 }
 THINWIRE_ALSO_PMPI(Iprobe);

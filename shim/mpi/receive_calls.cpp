@@ -32,6 +32,18 @@ int receive_hooked(const Incoming& message, std::uint64_t capacity, MPI_Status* 
   return outcome == error ? error : raise(message.comm, outcome);
 }
 
+int receive(const Incoming& message, MPI_Status* status) {
+  if (stashed_messages.load(std::memory_order_acquire) != 0) {
+    if (auto stashed = take_stashed(message.comm, message.source, message.tag)) {
+      return receive_stashed(*stashed, message, status);
+    }
+  }
+  const std::uint64_t capacity = message_bytes(message.count, message.type);
+  if (needs_hook(message, capacity)) return receive_hooked(message, capacity, status);
+  return real().Recv(message.buffer, message.count, message.type, message.source, message.tag,
+                     message.comm, status);
+}
+
 }  // namespace
 
 int receive_stashed(Stashed& stashed, const Incoming& message, MPI_Status* status) {
@@ -79,15 +91,9 @@ int nonblocking_receive(const Incoming& message, MPI_Request* request) {
 
 extern "C" int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag,
                         MPI_Comm comm, MPI_Status* status) {
-  const Incoming message{buffer, count, type, source, tag, comm};
-  if (stashed_messages.load(std::memory_order_acquire) != 0) {
-    if (auto stashed = take_stashed(comm, source, tag)) {
-      return receive_stashed(*stashed, message, status);
-    }
-  }
-  const std::uint64_t capacity = message_bytes(count, type);
-  if (needs_hook(message, capacity)) return receive_hooked(message, capacity, status);
-  return real().Recv(buffer, count, type, source, tag, comm, status);
+  const int error = receive({buffer, count, type, source, tag, comm}, status);
+  progress_orphans();
+  return error;
 }
 THINWIRE_ALSO_PMPI(Recv);
 
@@ -126,6 +132,7 @@ int exchange(const Incoming& received, StartSend&& start_send, MPI_Status* statu
   const int send_error = together == MPI_ERR_IN_STATUS ? own[1].MPI_ERROR : together;
   if (receive_hook) receive_error = finish(*receive_hook, own[0], receive_error);
   copy_status(own[0], status);
+  progress_orphans();
   return receive_error != MPI_SUCCESS ? receive_error : send_error;
 }
 
