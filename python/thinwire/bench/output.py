@@ -67,10 +67,13 @@ def print_csv(rows: Sequence[Any]) -> None:
 
 
 def print_table(rows: Sequence[Any], columns: Sequence[Column], notes: Sequence[str] = ()) -> None:
-    """One line per row; the first two columns are names, the others figures."""
+    """One line per row: two columns of names, figures, and a remark, which alone may be folded."""
     table = Table(box=None)
     for index, (heading, _) in enumerate(columns):
-        table.add_column(heading, justify="left" if index < 2 else "right", no_wrap=True)
+        is_text, is_last = index < 2, index == len(columns) - 1
+        table.add_column(
+            heading, justify="left" if is_text or is_last else "right", no_wrap=not is_last
+        )
     for row in rows:
         table.add_row(*(cell(row) for _, cell in columns))
     console = Console()

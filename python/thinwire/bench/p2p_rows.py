@@ -10,7 +10,7 @@ from thinwire.bench.programs import Place
 @dataclass(frozen=True)
 class P2pRow:
     """One message size under one codec. Seconds are one-way: the median of a round's messages,
-    of the fastest round; `min` is the fastest message of all. `allowed_speedup` is what the cost
+    and of the rounds; `min` is the fastest message of all. `allowed_speedup` is what the cost
     model allows, `raw_bits_per_second` what the native message reached, `refill_seconds` the most
     by which the emulated link can have flattered the codec. Figures are None where the row is not
     verified, and `note` then says why."""
@@ -47,6 +47,7 @@ def make_rows(
         if drops:
             problems.append(f"{drops} packets dropped")
         row = _figures(place, runs, spec, size, hoped)
+        problems += problems_of_rate(row, place.bytes_per_second)
         if problems:
             row = _without_figures(row, "; ".join(dict.fromkeys(problems)))
         rows.append(replace(row, drops=drops))
@@ -66,6 +67,19 @@ def problems_of_message(runs: dict[str, Runs], spec: str, size: int, hoped: Expe
             problems.append(
                 f"max error {line['max_error']:.9g} where the codec makes {hoped.max_error:.9g}"
             )
+    return problems
+
+
+def problems_of_rate(row: P2pRow, bytes_per_second: float | None) -> list[str]:
+    """Whether a message was faster than its link can be: then the token bucket had filled up
+    before it, as it does when a busy machine delays the sender."""
+    if bytes_per_second is None:
+        return []
+    problems = []
+    if row.native_seconds < row.bytes / bytes_per_second:
+        problems.append("native messages beat the link, is the machine busy?")
+    if row.codec_seconds + row.refill_seconds < row.bytes / row.ratio / bytes_per_second:
+        problems.append("compressed messages beat the link, is the machine busy?")
     return problems
 
 

@@ -18,7 +18,8 @@ def verdict(verified: bool, note: str) -> Text:
 
 CODEC_COLUMNS: list[Column] = [
     ("codec", lambda row: row.codec),
-    ("data", lambda row: f"{row.data} {row.dtype}"),
+    ("data", lambda row: row.data),
+    ("dtype", lambda row: row.dtype),
     ("MB", lambda row: number(row.bytes / 1e6, ".2f")),
     ("encode GB/s", lambda row: number(row.encode_gb_per_second, ".3f")),
     ("decode GB/s", lambda row: number(row.decode_gb_per_second, ".3f")),
