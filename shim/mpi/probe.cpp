@@ -1,5 +1,7 @@
 #include "probe.h"
 
+#include <sched.h>
+
 #include <set>
 
 #include "datatypes.h"
@@ -19,12 +21,15 @@ bool matches(const Stashed& message, int source, int tag) {
          (tag == MPI_ANY_TAG || tag == message.tag);
 }
 
-bool suspicious(const MPI_Status& status) {
-  MPI_Count bytes = 0;
-  real().Get_elements_x(&status, MPI_BYTE, &bytes);
-  // Shorter ones can't be: senders pad to this process' hook threshold.
-  return bytes > 0 && static_cast<std::uint64_t>(bytes) >= thresholds.receive &&
-         is_suspicious(static_cast<std::uint64_t>(bytes));
+std::unique_ptr<Stashed> take(Stash& stash, int source, int tag) {
+  for (auto at = stash.begin(); at != stash.end(); ++at) {
+    if (!matches(**at, source, tag)) continue;
+    auto message = std::move(*at);
+    stash.erase(at);
+    --stashed_messages;
+    return message;
+  }
+  return nullptr;
 }
 
 // Makes progress on a stashed message; once it is complete its status says the raw size.
@@ -47,16 +52,7 @@ bool pull(MPI_Comm comm, Stash& stash, int source) {
   MPI_Status status;
   real().Improbe(source, MPI_ANY_TAG, comm, &found, &handle, &status);
   if (!found) return false;
-  MPI_Count bytes = 0;
-  real().Get_elements_x(&status, MPI_BYTE, &bytes);
-  auto message = std::make_unique<Stashed>();
-  message->source = status.MPI_SOURCE;
-  message->tag = status.MPI_TAG;
-  message->wire_bytes = static_cast<std::uint64_t>(bytes);
-  message->wire = process().pool.acquire(message->wire_bytes);
-  const ByteCount as(message->wire_bytes);
-  real().Imrecv(message->wire.data(), as.count(), as.type(), &handle, &message->request);
-  stash.push_back(std::move(message));
+  stash.push_back(start_receive(handle, status));
   ++stashed_messages;
   return true;
 }
@@ -82,14 +78,48 @@ std::unique_ptr<Stashed> take_stashed(MPI_Comm comm, int source, int tag) {
   if (comm == MPI_COMM_NULL) return nullptr;
   CommFacts& facts = comm_facts(comm);
   const std::lock_guard lock(facts.mutex);
-  for (auto at = facts.stash.begin(); at != facts.stash.end(); ++at) {
-    if (!matches(**at, source, tag)) continue;
-    auto message = std::move(*at);
-    facts.stash.erase(at);
-    --stashed_messages;
-    return message;
-  }
-  return nullptr;
+  return take(facts.stash, source, tag);
+}
+
+bool is_suspicious(const MPI_Status& status) {
+  MPI_Count bytes = 0;
+  real().Get_elements_x(&status, MPI_BYTE, &bytes);
+  // Shorter ones can't be: senders pad to this process' hook threshold.
+  return bytes > 0 && static_cast<std::uint64_t>(bytes) >= thresholds.receive &&
+         is_suspicious(static_cast<std::uint64_t>(bytes));
+}
+
+std::unique_ptr<Stashed> start_receive(MPI_Message handle, const MPI_Status& status) {
+  MPI_Count bytes = 0;
+  real().Get_elements_x(&status, MPI_BYTE, &bytes);
+  auto message = std::make_unique<Stashed>();
+  message->source = status.MPI_SOURCE;
+  message->tag = status.MPI_TAG;
+  message->wire_bytes = static_cast<std::uint64_t>(bytes);
+  message->wire = process().pool.acquire(message->wire_bytes);
+  const ByteCount as(message->wire_bytes);
+  real().Imrecv(message->wire.data(), as.count(), as.type(), &handle, &message->request);
+  return message;
+}
+
+const MPI_Status& complete(Stashed& message) {
+  while (!is_complete(message)) sched_yield();
+  return message.status;
+}
+
+bool may_be_pulled(MPI_Comm comm, int source) {
+  return shim_is_active() && process().concurrent && may_receive_compressed(comm, source);
+}
+
+StashLock::StashLock(MPI_Comm comm, int source) {
+  if (comm == MPI_COMM_NULL) return;
+  if (stashed_messages.load(std::memory_order_acquire) == 0 && !may_be_pulled(comm, source)) return;
+  facts_ = &comm_facts(comm);
+  lock_ = std::unique_lock(facts_->mutex);
+}
+
+std::unique_ptr<Stashed> StashLock::take(int source, int tag) {
+  return facts_ == nullptr ? nullptr : mpi::take(facts_->stash, source, tag);
 }
 
 // One non-blocking look, stash first. The lock makes the probe and the pull one step.
@@ -103,7 +133,7 @@ Found look(MPI_Comm comm, int source, int tag) {
   MPI_Status status;
   found.error = real().Iprobe(source, tag, comm, &flag, &status);
   if (found.error != MPI_SUCCESS || !flag || waiting.contains(status.MPI_SOURCE)) return found;
-  if (!suspicious(status)) return {true, false, status, MPI_SUCCESS};
+  if (!is_suspicious(status)) return {true, false, status, MPI_SUCCESS};
   while (pull(comm, facts.stash, status.MPI_SOURCE)) {
     if (matches(*facts.stash.back(), status.MPI_SOURCE, tag)) break;
   }

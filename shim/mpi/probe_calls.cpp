@@ -38,8 +38,8 @@ bool untouched(MPI_Comm comm, int source) {
   return !shim_is_active() || !may_receive_compressed(comm, source);
 }
 
-MPI_Message hand_out(MPI_Comm comm, int source, int tag) {
-  Probed probed{make_token(), take_stashed(comm, source, tag), comm};
+MPI_Message hand_out(MPI_Comm comm, std::unique_ptr<Stashed> stashed) {
+  Probed probed{make_token(), std::move(stashed), comm};
   const MPI_Message handle = probed.token.message;
   const std::lock_guard lock(g_probed_mutex);
   g_probed.emplace(handle, std::move(probed));
@@ -83,12 +83,23 @@ extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Me
   const Found found = look(comm, source, tag);
   *flag = found.any;
   if (!found.any) return found.error;
-  if (!found.stashed) {
-    return real().Improbe(found.status.MPI_SOURCE, found.status.MPI_TAG, comm, flag, message,
-                          status);
+  // What was found may be another thread's by now: then nothing is found, or a later message.
+  MPI_Status matched = found.status;
+  std::unique_ptr<Stashed> stashed;
+  if (found.stashed) {
+    stashed = take_stashed(comm, matched.MPI_SOURCE, matched.MPI_TAG);
+    *flag = stashed != nullptr;
+  } else {
+    const int error =
+        real().Improbe(matched.MPI_SOURCE, matched.MPI_TAG, comm, flag, message, &matched);
+    if (error != MPI_SUCCESS) return error;
+    if (*flag && is_suspicious(matched)) stashed = start_receive(*message, matched);
   }
-  *message = hand_out(comm, found.status.MPI_SOURCE, found.status.MPI_TAG);
-  copy_status(found.status, status);
+  if (stashed) {
+    matched = complete(*stashed);
+    *message = hand_out(comm, std::move(stashed));
+  }
+  if (*flag) copy_status(matched, status);
   return MPI_SUCCESS;
 }
 THINWIRE_ALSO_PMPI(Improbe);

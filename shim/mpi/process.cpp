@@ -111,6 +111,9 @@ void after_init() {
   real().Comm_rank(MPI_COMM_WORLD, &self.rank);
   real().Comm_size(MPI_COMM_WORLD, &self.size);
   real().Comm_group(MPI_COMM_WORLD, &self.world_group);
+  int provided = MPI_THREAD_SINGLE;
+  real().Query_thread(&provided);
+  self.concurrent = provided == MPI_THREAD_MULTIPLE;
   self.job.learn_locality();
   self.options.size = sizeof self.options;
   self.options.flags = TW_MESSAGE_DECLINE;

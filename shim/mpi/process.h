@@ -33,6 +33,7 @@ struct Process {
   Counters counters;
   int rank = 0;
   int size = 1;
+  bool concurrent = false;  // MPI_THREAD_MULTIPLE
   MPI_Group world_group{};
   tw_message_options options{};  // carries the job's name: its mark
 };

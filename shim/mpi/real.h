@@ -26,7 +26,7 @@
   X(Type_get_contents) X(Type_dup) X(Type_free) X(Type_commit) X(Type_contiguous)        \
   X(Type_create_struct) X(Type_create_keyval) X(Type_free_keyval) X(Type_get_attr)       \
   X(Type_set_attr) X(Get_elements_x) X(Status_set_elements_x) X(Test_cancelled)          \
-  X(Reduce)
+  X(Reduce) X(Query_thread)
 // clang-format on
 
 namespace thinwire::mpi {

@@ -32,7 +32,21 @@ int receive_hooked(const Incoming& message, std::uint64_t capacity, MPI_Status* 
   return outcome == error ? error : raise(message.comm, outcome);
 }
 
+// A blocking receive cannot be posted under a lock; started and waited for, it can.
+int receive_in_two_steps(const Incoming& message, MPI_Status* status) {
+  MPI_Request request;
+  int error = nonblocking_receive(message, &request);
+  if (error != MPI_SUCCESS) return error;
+  const HookPointer hook = take_hook(request);
+  MPI_Status own;
+  error = real().Wait(&request, &own);
+  if (hook) error = finish(*hook, own, error);
+  copy_status(own, status);
+  return error;
+}
+
 int receive(const Incoming& message, MPI_Status* status) {
+  if (may_be_pulled(message.comm, message.source)) return receive_in_two_steps(message, status);
   if (stashed_messages.load(std::memory_order_acquire) != 0) {
     if (auto stashed = take_stashed(message.comm, message.source, message.tag)) {
       return receive_stashed(*stashed, message, status);
@@ -67,12 +81,12 @@ int receive_stashed_later(std::unique_ptr<Stashed> stashed, const Incoming& mess
 
 int nonblocking_receive(const Incoming& message, MPI_Request* request) {
   const std::uint64_t capacity = message_bytes(message.count, message.type);
-  if (stashed_messages.load(std::memory_order_acquire) != 0) {
-    if (auto stashed = take_stashed(message.comm, message.source, message.tag)) {
-      return receive_stashed_later(std::move(stashed), message, request);
-    }
+  const bool hooked = needs_hook(message, capacity);
+  StashLock stash(message.comm, message.source);
+  if (auto stashed = stash.take(message.source, message.tag)) {
+    return receive_stashed_later(std::move(stashed), message, request);
   }
-  if (!needs_hook(message, capacity)) {
+  if (!hooked) {
     return real().Irecv(message.buffer, message.count, message.type, message.source, message.tag,
                         message.comm, request);
   }
@@ -138,6 +152,7 @@ int exchange(const Incoming& received, StartSend&& start_send, MPI_Status* statu
 
 bool receives_untouched(const Incoming& message) {
   return stashed_messages.load(std::memory_order_acquire) == 0 &&
+         !may_be_pulled(message.comm, message.source) &&
          !needs_hook(message, message_bytes(message.count, message.type));
 }
 
