@@ -50,9 +50,8 @@ int start_large_send(NonblockingSend call, const Outgoing& message, int tag, MPI
                 request);
   }
   const ByteCount as(wire->bytes);
-  const int error =
-      count_compressed(*wire, call(wire->data.data(), as.count(), as.type(), message.destination,
-                                   tag, message.comm, request));
+  const int error = count_compressed(*wire, call(wire->data.data(), as.count(), as.type(),
+                                                 message.destination, tag, message.comm, request));
   if (error != MPI_SUCCESS) return error;
   // An MPI may give all sends that complete at once one and the same handle: no hook on those.
   int done = 0;
