@@ -1,0 +1,93 @@
+"""Runs of MPI programs, with and without the preload library, and what came of them."""
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("THINWIRE_BUILD_DIR", ROOT / "build" / "release"))
+PROGRAMS = BUILD / "tests" / "shim"
+PRODUCTION = BUILD / "shim" / "mpi" / "libthinwire_mpi_openmpi.so"
+TESTING = BUILD / "shim" / "mpi" / "libthinwire_mpi_openmpi_testing.so"
+
+# The test codec carries any data without loss and always shrinks messages of at least 76 bytes.
+SHRINK = {"THINWIRE_CODEC": "shrink", "THINWIRE_SAME_NODE": "1", "THINWIRE_THRESHOLD": "76"}
+ZFP = {"THINWIRE_CODEC": "zfp:rate=16", "THINWIRE_SAME_NODE": "1"}
+
+MPIRUN = ("mpirun", "--oversubscribe")
+
+
+@dataclass
+class Run:
+    code: int | None  # None: it did not end in time
+    output: str
+    errors: str
+    report: dict | None  # what rank 0 wrote at MPI_Finalize
+
+    def thinwire_lines(self) -> list[str]:
+        return [line for line in self.errors.splitlines() if line.startswith("thinwire")]
+
+
+def environment(settings: Mapping[str, str]) -> dict[str, str]:
+    """This process' environment with those settings and no others."""
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("THINWIRE_", "OMPI_", "PMIX_", "LD_PRELOAD"))
+    }
+    allow = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return {**clean, **allow, **settings}
+
+
+def preloaded(program: Sequence[str | Path], library: Path | None) -> list[str]:
+    """The program's words with `library` preloaded, or as they are."""
+    words = [str(word) for word in program]
+    return words if library is None else ["env", f"LD_PRELOAD={library}", *words]
+
+
+def run(
+    words: Sequence[str | Path],
+    settings: Mapping[str, str] | None = None,
+    report: Path | None = None,
+    timeout: float = 60,
+) -> Run:
+    """Runs `words`; with `report`, the library's report is written there and read back."""
+    wanted = {} if report is None else {"THINWIRE_REPORT": str(report)}
+    started = subprocess.Popen(
+        [str(word) for word in words],
+        env=environment({**(settings or {}), **wanted}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    code: int | None
+    try:
+        output, errors = started.communicate(timeout=timeout)
+        code = started.returncode
+    except subprocess.TimeoutExpired:
+        started.terminate()  # mpirun takes its ranks with it
+        output, errors = started.communicate()
+        code = None
+    written = report is not None and report.exists()
+    return Run(code, output, errors, json.loads(report.read_text()) if written else None)
+
+
+def mpirun(
+    ranks: int,
+    program: Sequence[str | Path],
+    library: Path | None = None,
+    settings: Mapping[str, str] | None = None,
+    report: Path | None = None,
+    timeout: float = 60,
+) -> Run:
+    words = [*MPIRUN, "-n", str(ranks), *preloaded(program, library)]
+    return run(words, settings, report, timeout)
+
+
+def largest_differences(done: Run) -> dict[int, float]:
+    """By rank, what `shim_exchange` printed."""
+    lines = [line.split() for line in done.output.splitlines() if line.startswith("rank ")]
+    return {int(words[1]): float(words[3]) for words in lines}
