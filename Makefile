@@ -48,6 +48,8 @@ lint: $(VENV)/.ready
 	tools/format --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/make_vectors/zfp.py --check
+	$(BIN)/python tools/make_vectors/mpc.py --check
 
 format: $(VENV)/.ready
 	tools/format
@@ -69,6 +71,7 @@ test-all: build lint test-asan
 
 bench: build
 	$(BIN)/thinwire bench codec
+	$(BIN)/thinwire bench overhead
 
 clean:
 	rm -rf build $(VENV) python/thinwire/lib python/thinwire/include

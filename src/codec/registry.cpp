@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "codec/mpc/mpc.h"
 #include "codec/raw/raw.h"
 #include "codec/zfp/zfp.h"
 #ifdef THINWIRE_TEST_CODECS
@@ -14,6 +15,7 @@ namespace {
 constexpr auto kCodecs = std::to_array<const Codec*>({
     &kRaw,
     &kZfp,
+    &kMpc,
 #ifdef THINWIRE_TEST_CODECS
     &kShrink,
 #endif

@@ -1,22 +1,16 @@
-// The golden vectors of tests/vectors/zfp-1d-f32.txt, made by tools/make_vectors.py from libzfp.
+// The golden vectors of tests/vectors/zfp-1d-f32.txt, made by tools/make_vectors/zfp.py from
+// libzfp.
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <sstream>
 #include <string>
 
+#include "codec/hex.h"
 #include "codec/zfp_arrays.h"
 
 namespace thinwire::codec::testing {
 namespace {
-
-std::vector<std::byte> from_hex(const std::string& text) {
-  std::vector<std::byte> bytes(text.size() / 2);
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    bytes[i] = static_cast<std::byte>(std::stoul(text.substr(2 * i, 2), nullptr, 16));
-  }
-  return bytes;
-}
 
 // FNV-1a, 64 bits, of the bytes of an array.
 std::uint64_t hash_of(const std::vector<float>& values) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Write the golden vectors of the zfp codec, with zfpy (libzfp) as the oracle.
 
-    make_vectors.py            write tests/vectors/zfp-1d-f32.txt
-    make_vectors.py --check    exit 1 if the committed file differs from what would be written
+    zfp.py            write tests/vectors/zfp-1d-f32.txt
+    zfp.py --check    exit 1 if the committed file differs from what would be written
 
 Needs numpy and zfpy. Both codecs of a vector see libzfp alone: nothing of Thinwire runs here.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import zfpy
 
-TARGET = Path(__file__).resolve().parent.parent / "tests" / "vectors" / "zfp-1d-f32.txt"
+TARGET = Path(__file__).resolve().parents[2] / "tests" / "vectors" / "zfp-1d-f32.txt"
 
 # A prime number of values, so that no two blocks of an array are alike and swapped ones show.
 PERIOD = 251
@@ -28,7 +28,7 @@ LONG_LENGTH = 16389
 LONG_BLOCK_BITS = (9, 14)
 
 HEADER = f"""\
-# zfp, 1-D, fp32: streams of libzfp without a header. Written by tools/make_vectors.py.
+# zfp, 1-D, fp32: streams of libzfp without a header. Written by tools/make_vectors/zfp.py.
 # period <{PERIOD} little-endian fp32, hex>: value i of every array is period[i mod {PERIOD}]
 # case <values> <bits of a block> <FNV-1a 64 of the decoded bytes> <stream, hex>
 """
