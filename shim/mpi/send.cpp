@@ -94,7 +94,9 @@ std::optional<Wire> encode(const Outgoing& message) {
   const Peer peer = peer_of(message.comm, message.destination);
   const tw_plan_choice choice = choose(type, bytes, peer);
   if (choice.reason != TW_COMPRESS) {
-    if (choice.reason == TW_RAW_PEER_NOT_READY && peer.place != TW_PEER_UNKNOWN) {
+    // Without a launcher nobody is ready, and MPI_Init has said so.
+    if (choice.reason == TW_RAW_PEER_NOT_READY && peer.place != TW_PEER_UNKNOWN &&
+        self.job.reachable()) {
       explain_unready_peer(message.destination);
     }
     count_raw(static_cast<tw_reason>(choice.reason), bytes);
