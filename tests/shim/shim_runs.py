@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("THINWIRE_BUILD_DIR", ROOT / "build" / "release"))
 PROGRAMS = BUILD / "tests" / "shim"
+EXCHANGE = PROGRAMS / "shim_exchange"
 PRODUCTION = BUILD / "shim" / "mpi" / "libthinwire_mpi_openmpi.so"
 TESTING = BUILD / "shim" / "mpi" / "libthinwire_mpi_openmpi_testing.so"
 
@@ -72,7 +73,7 @@ def run(
         output, errors = started.communicate()
         code = None
     written = report is not None and report.exists()
-    return Run(code, output, errors, json.loads(report.read_text()) if written else None)
+    return Run(code, output, errors, read_report(report) if written else None)
 
 
 def mpirun(
@@ -87,7 +88,11 @@ def mpirun(
     return run(words, settings, report, timeout)
 
 
-def largest_differences(done: Run) -> dict[int, float]:
-    """By rank, what `shim_exchange` printed."""
-    lines = [line.split() for line in done.output.splitlines() if line.startswith("rank ")]
+def largest_differences(output: str) -> dict[int, float]:
+    """By rank, what EXCHANGE printed."""
+    lines = [line.split() for line in output.splitlines() if line.startswith("rank ")]
     return {int(words[1]): float(words[3]) for words in lines}
+
+
+def read_report(path: Path) -> dict:
+    return json.loads(path.read_text())

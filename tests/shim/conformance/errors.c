@@ -114,12 +114,9 @@ static void null_requests(void) {
 }
 
 static const Case kCases[] = {
-    {"wrong_sends", wrong_sends},
-    {"wrong_receives", wrong_receives},
-    {"null_buffers", null_buffers},
-    {"wrong_exchange", wrong_exchange},
-    {"uncommitted_type", uncommitted_type},
-    {"null_communicator", null_communicator},
+    {"wrong_sends", wrong_sends},           {"wrong_receives", wrong_receives},
+    {"null_buffers", null_buffers},         {"wrong_exchange", wrong_exchange},
+    {"uncommitted_type", uncommitted_type}, {"null_communicator", null_communicator},
     {"null_requests", null_requests},
 };
 FAMILY(errors, 2, 0);

@@ -1,0 +1,267 @@
+"""The library under the settings, programs and mistakes that it meets in the field."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from shim_runs import (
+    EXCHANGE,
+    MPIRUN,
+    PRODUCTION,
+    SHRINK,
+    TESTING,
+    ZFP,
+    largest_differences,
+    mpirun,
+    preloaded,
+    read_report,
+    run,
+)
+
+pytestmark = pytest.mark.multiproc
+
+MESSAGES = 6  # of a run of EXCHANGE on two ranks
+
+# Of zfp at 16 bits a value on the smooth data of EXCHANGE; what arrives raw arrives exactly.
+WORST_LOSS = 1e-3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["bash", "-c", "echo ok; exit 3"], [sys.executable, "-c", "print('ok'); exit(3)"]],
+    ids=["bash", "python"],
+)
+def test_silent_in_programs_without_mpi(words: list[str]) -> None:
+    done = run(words, {**ZFP, "LD_PRELOAD": str(PRODUCTION), "THINWIRE_REPORT": "1"})
+    assert (done.code, done.output, done.errors) == (3, "ok\n", "")
+
+
+def test_silent_in_the_launcher_itself(tmp_path: Path) -> None:
+    """And found by the ranks, which inherit the launcher's environment on this node."""
+    words = [*MPIRUN, "-n", "2", EXCHANGE]
+    settings = {**ZFP, "LD_PRELOAD": str(PRODUCTION)}
+    done = run(words, settings, tmp_path / "report.json")
+    assert (done.code, done.errors) == (0, "")
+    assert done.report is not None
+    assert done.report["compressed_messages"] == MESSAGES
+
+
+def test_compresses_and_stays_within_the_codecs_loss(tmp_path: Path) -> None:
+    done = mpirun(2, [EXCHANGE], PRODUCTION, ZFP, tmp_path / "report.json")
+    differences = largest_differences(done.output)
+    assert (done.code, done.errors, sorted(differences)) == (0, "", [0, 1])
+    assert all(0 < difference < WORST_LOSS for difference in differences.values())
+    assert done.report is not None
+    assert done.report["compressed_messages"] == done.report["decoded_messages"] == MESSAGES
+    assert done.report["wire_bytes"] < 0.6 * done.report["bytes"]
+
+
+def test_report_on_standard_error() -> None:
+    done = mpirun(2, [EXCHANGE], PRODUCTION, {**ZFP, "THINWIRE_REPORT": "1"})
+    assert done.code == 0
+    assert f"compressed  {MESSAGES} messages" in done.errors
+    assert done.errors.count("thinwire: 2 ranks, codec zfp:rate=16") == 1
+
+
+def expect_raw(settings: dict[str, str], report: Path, reason: str | None, line: str) -> None:
+    """Exact data, nothing compressed, one line of explanation and the report's reason."""
+    done = mpirun(2, [EXCHANGE], PRODUCTION, settings, report)
+    assert done.code == 0, done.errors
+    assert largest_differences(done.output) == {0: 0, 1: 0}
+    assert done.report is not None
+    assert done.report["compressed_messages"] == 0
+    if reason is not None:
+        assert done.report["raw_by_reason"] == {reason: MESSAGES}
+    assert sum(line in each for each in done.thinwire_lines()) == 1, done.errors
+
+
+def test_ranks_of_one_node_go_raw_by_default_and_say_so(tmp_path: Path) -> None:
+    settings = {"THINWIRE_CODEC": "zfp:rate=16"}
+    expect_raw(settings, tmp_path / "report", "peer on the same node", "THINWIRE_SAME_NODE=1")
+
+
+def test_a_wrong_codec_is_one_line_and_a_raw_run(tmp_path: Path) -> None:
+    settings = {**ZFP, "THINWIRE_CODEC": "zpf:rate=16"}
+    expect_raw(settings, tmp_path / "report", None, "THINWIRE_CODEC: ")
+
+
+def test_a_link_faster_than_the_codec_goes_raw(tmp_path: Path) -> None:
+    settings = {**ZFP, "THINWIRE_LINK": "1000gbit"}
+    expect_raw(settings, tmp_path / "report", None, "cannot win on the stated link")
+
+
+def test_a_slow_link_compresses(tmp_path: Path) -> None:
+    settings = {**ZFP, "THINWIRE_LINK": "10mbit"}
+    done = mpirun(2, [EXCHANGE], PRODUCTION, settings, tmp_path / "report.json")
+    assert (done.code, done.errors) == (0, "")
+    assert done.report is not None
+    assert done.report["compressed_messages"] == MESSAGES
+    assert done.report["predicted_seconds"] > 0
+
+
+def test_disabled_is_the_mpi_as_it_was(tmp_path: Path) -> None:
+    settings = {**ZFP, "THINWIRE_DISABLE": "1"}
+    done = mpirun(2, [EXCHANGE], PRODUCTION, settings, tmp_path / "report.json")
+    assert (done.code, done.errors, done.report) == (0, "", None)
+    assert largest_differences(done.output) == {0: 0, 1: 0}
+
+
+def test_without_a_launcher(tmp_path: Path) -> None:
+    """A single process talks to itself, raw: nothing proves what others run."""
+    report = tmp_path / "report.json"
+    done = run(preloaded([EXCHANGE], PRODUCTION), ZFP, report)
+    assert (done.code, done.errors) == (0, "")
+    assert set(largest_differences(done.output)) == {0}
+
+
+def two_kinds(first: list[str], second: list[str]) -> list[str]:
+    """One job: rank 0 as `env FIRST program`, rank 1 as `env SECOND program`."""
+    program = str(EXCHANGE)
+    return [*MPIRUN, "-n", "1", "env", *first, program, ":", "-n", "1", "env", *second, program]
+
+
+@pytest.mark.parametrize("first_has_it", [True, False])
+def test_a_rank_without_the_library_gets_raw_data(first_has_it: bool) -> None:
+    preload = [f"LD_PRELOAD={PRODUCTION}"]
+    words = two_kinds(preload, []) if first_has_it else two_kinds([], preload)
+    done = run(words, ZFP)
+    assert done.code == 0, done.errors
+    assert largest_differences(done.output) == {0: 0, 1: 0}
+    (line,) = done.thinwire_lines()
+    assert "does not run this Thinwire" in line
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "compressed"),
+    [
+        ({"THINWIRE_CODEC": "off"}, {}, MESSAGES // 2),
+        ({"THINWIRE_THRESHOLD": "1MiB"}, {}, MESSAGES // 2),
+        ({"THINWIRE_THRESHOLD": "76"}, {"THINWIRE_THRESHOLD": "128KiB"}, MESSAGES),
+        ({"THINWIRE_CODEC": "zfp:rate=12"}, {"THINWIRE_CODEC": "zfp:rate=24"}, MESSAGES),
+        ({"THINWIRE_DISABLE": "1"}, {}, None),
+    ],
+    ids=["one off", "one with a high threshold", "thresholds", "rates", "one disabled"],
+)
+def test_ranks_with_different_settings(
+    first: dict[str, str], second: dict[str, str], compressed: int | None, tmp_path: Path
+) -> None:
+    preload = [f"LD_PRELOAD={PRODUCTION}"]
+    kinds = [[*preload, *(f"{k}={v}" for k, v in each.items())] for each in (first, second)]
+    report = tmp_path / "report.json"
+    done = run(two_kinds(*kinds), ZFP, report)
+    assert done.code == 0, done.errors
+    differences = largest_differences(done.output)
+    assert sorted(differences) == [0, 1]
+    assert all(difference < 0.1 for difference in differences.values())
+    if compressed is None:
+        assert all(difference == 0 for difference in differences.values())
+        return
+    assert done.report is not None
+    assert done.report["compressed_messages"] == done.report["decoded_messages"] == compressed
+
+
+MPI4PY_PROGRAM = """
+import numpy
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+other = 1 - comm.rank
+out = numpy.arange(1000, dtype=numpy.float32) + comm.rank
+got = numpy.empty_like(out)
+for _ in range(3):
+    comm.Sendrecv(out, other, 0, got, other, 0)
+assert (got == numpy.arange(1000) + other).all()
+answer = comm.sendrecv({"data": out.tolist()}, other, 1, source=other, recvtag=1)
+assert answer["data"][-1] == 999 + other
+request = comm.irecv(source=other, tag=2)
+comm.send("x" * 500, other, 2)
+assert request.wait() == "x" * 500
+print("fine")
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="no mpi4py")
+def test_python_programs_that_load_the_mpi_privately(tmp_path: Path) -> None:
+    if "Open MPI" not in mpi4py_library():
+        pytest.skip("mpi4py runs on another MPI")
+    words = [sys.executable, "-c", MPI4PY_PROGRAM]
+    done = mpirun(2, words, TESTING, SHRINK, tmp_path / "report.json")
+    assert (done.code, done.output, done.errors) == (0, "fine\nfine\n", "")
+    assert done.report is not None
+    assert done.report["compressed_messages"] == done.report["decoded_messages"] >= 10
+
+
+def mpi4py_library() -> str:
+    code = "from mpi4py import MPI; print(MPI.Get_library_version())"
+    return mpirun(1, [sys.executable, "-c", code]).output
+
+
+FORTRAN_PROGRAM = """
+program exchange
+  use mpi
+  implicit none
+  integer :: error, rank, other, requests(2), status(MPI_STATUS_SIZE), count
+  real :: out(1000), got(1000)
+  call MPI_Init(error)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+  other = 1 - rank
+  out = rank + 1
+  got = 0
+  call MPI_Sendrecv(out, 1000, MPI_REAL, other, 1, got, 1000, MPI_REAL, other, 1, &
+                    MPI_COMM_WORLD, status, error)
+  call MPI_Get_count(status, MPI_REAL, count, error)
+  if (count /= 1000 .or. any(got /= other + 1)) stop 1
+  got = 0
+  call MPI_Irecv(got, 1000, MPI_REAL, other, 2, MPI_COMM_WORLD, requests(1), error)
+  call MPI_Isend(out, 1000, MPI_REAL, other, 2, MPI_COMM_WORLD, requests(2), error)
+  call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, error)
+  if (any(got /= other + 1)) stop 2
+  got = 0
+  call MPI_Isend(out, 1000, MPI_REAL, other, 3, MPI_COMM_WORLD, requests(1), error)
+  call MPI_Probe(MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, status, error)
+  call MPI_Get_count(status, MPI_REAL, count, error)
+  call MPI_Recv(got, count, MPI_REAL, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+  call MPI_Wait(requests(1), MPI_STATUS_IGNORE, error)
+  if (count /= 1000 .or. any(got /= other + 1)) stop 3
+  call MPI_Finalize(error)
+end program
+"""
+
+
+def has_fortran() -> bool:
+    words = ["mpifort", "--showme:version"]
+    return bool(shutil.which("mpifort") and shutil.which("gfortran")) and (
+        subprocess.run(words, capture_output=True, check=False).returncode == 0
+    )
+
+
+@pytest.mark.skipif(not has_fortran(), reason="no mpifort with gfortran")
+def test_fortran_programs_are_compressed_too(tmp_path: Path) -> None:
+    """The MPI's Fortran calls reach the library by their PMPI names."""
+    source, program = tmp_path / "exchange.f90", tmp_path / "exchange"
+    source.write_text(FORTRAN_PROGRAM)
+    subprocess.run(["mpifort", "-o", program, source], check=True, cwd=tmp_path)
+    done = mpirun(2, [program], TESTING, SHRINK, tmp_path / "report.json")
+    assert (done.code, done.errors) == (0, ""), done.output
+    assert done.report is not None
+    assert done.report["compressed_messages"] == done.report["decoded_messages"] == 6
+
+
+def test_report_file_that_cannot_be_written(tmp_path: Path) -> None:
+    settings = {**ZFP, "THINWIRE_REPORT": str(tmp_path / "no" / "folder")}
+    done = mpirun(2, [EXCHANGE], PRODUCTION, settings)
+    assert done.code == 0
+    (line,) = done.thinwire_lines()
+    assert "cannot write" in line
+
+
+def test_a_rank_that_does_not_report_leaves_the_others_their_own(tmp_path: Path) -> None:
+    """No collective is entered then: rank 1 would never come."""
+    report = tmp_path / "report.json"
+    preload = f"LD_PRELOAD={PRODUCTION}"
+    done = run(two_kinds([preload, f"THINWIRE_REPORT={report}"], [preload]), ZFP)
+    assert done.code == 0, done.errors
+    own = read_report(Path(f"{report}.rank0"))
+    assert own["compressed_messages"] == own["decoded_messages"] == MESSAGES // 2

@@ -1,0 +1,78 @@
+"""The library across hosts: the lab's, which share nothing but a link."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from shim_runs import EXCHANGE, PRODUCTION, environment, largest_differences, read_report
+from thinwire.lab import Lab, LabUnavailable
+
+pytestmark = pytest.mark.multiproc
+
+ZFP = {"THINWIRE_CODEC": "zfp:rate=16"}
+ROUNDS = 3
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    """Two hosts for two ranks each."""
+    try:
+        with Lab(hosts=2, link="none", ranks_per_host=2) as made:
+            yield made
+    except LabUnavailable as error:
+        pytest.skip(f"no lab here: {error}")
+
+
+def exchange(lab: Lab, ranks: int, report: Path, *options: str, forward: bool = True):
+    """Runs the exchange over the lab with the library on host 0 or on both."""
+    settings = {**ZFP, "THINWIRE_REPORT": str(report), "LD_PRELOAD": str(PRODUCTION)}
+    words = ["mpirun", "-n", str(ranks), *options]
+    if forward:
+        words += [word for name in settings for word in ("-x", name)]
+    done = lab.run(
+        [*words, str(EXCHANGE)],
+        env=environment(settings),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_hosts_compress_to_each_other_by_default(lab: Lab, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    done = exchange(lab, 2, report, "--map-by", "node")
+    assert done.stderr == ""
+    differences = largest_differences(done.stdout)
+    assert all(0 < differences[rank] < 1e-3 for rank in range(2))
+    written = read_report(report)
+    assert written["compressed_messages"] == written["decoded_messages"] == 2 * ROUNDS
+
+
+@pytest.mark.parametrize(("order", "inside"), [("slot", False), ("node", True)])
+def test_ranks_of_one_host_stay_raw(lab: Lab, tmp_path: Path, order: str, inside: bool) -> None:
+    """Four ranks in pairs (0, 2) and (1, 3): by slot across the hosts, by node inside them."""
+    report = tmp_path / "report.json"
+    done = exchange(lab, 4, report, "--map-by", order)
+    assert done.stderr == ""
+    differences = largest_differences(done.stdout)
+    written = read_report(report)
+    messages = 4 * ROUNDS
+    assert sorted(differences) == [0, 1, 2, 3]
+    if inside:
+        assert set(differences.values()) == {0.0}
+        assert written["raw_by_reason"] == {"peer on the same node": messages}
+    else:
+        assert all(0 < difference < 1e-3 for difference in differences.values())
+        assert written["compressed_messages"] == written["decoded_messages"] == messages
+        assert written["raw_by_reason"] == {}
+
+
+def test_a_host_without_the_library_gets_raw_data(lab: Lab, tmp_path: Path) -> None:
+    """A login on another host does not pass on LD_PRELOAD, which the launcher alone has then."""
+    done = exchange(lab, 2, tmp_path / "report.json", "--map-by", "node", forward=False)
+    assert largest_differences(done.stdout) == {0: 0.0, 1: 0.0}
+    (line,) = done.stderr.splitlines()
+    assert "does not run this Thinwire" in line
+    assert read_report(tmp_path / "report.json.rank0")["compressed_messages"] == 0
