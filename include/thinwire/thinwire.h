@@ -170,7 +170,7 @@ typedef enum tw_peer {
 typedef enum tw_reason {
   TW_COMPRESS = 0,
   TW_RAW_OFF = 1,      /* the spec is "off" */
-  TW_RAW_NO_CODEC = 2, /* "auto", and this build has no lossless codec that pays */
+  TW_RAW_NO_CODEC = 2, /* "auto", which chooses no codec in this version */
   TW_RAW_BELOW_THRESHOLD = 3,
   TW_RAW_DTYPE = 4, /* the codec does not take this datatype */
   TW_RAW_SAME_NODE = 5,

@@ -24,7 +24,7 @@ const char* reason_text(Reason reason) {
     case Reason::kOff:
       return "codec off";
     case Reason::kNoCodec:
-      return "no lossless codec that pays";
+      return "auto, which chooses no codec yet";
     case Reason::kBelowThreshold:
       return "below the threshold";
     case Reason::kDtype:
