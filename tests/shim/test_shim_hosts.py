@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from shim_runs import EXCHANGE, PRODUCTION, environment, largest_differences, read_report
+
 from thinwire.lab import Lab, LabUnavailable
 
 pytestmark = pytest.mark.multiproc
