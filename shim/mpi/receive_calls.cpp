@@ -24,7 +24,7 @@ int receive_hooked(const Incoming& message, std::uint64_t capacity, MPI_Status* 
   const Lease wire = process().pool.acquire(capacity);
   if (!wire) return raise(message.comm, MPI_ERR_NO_MEM);
   const ByteCount as(capacity);
-  MPI_Status own;
+  MPI_Status own{};  // stays empty where the MPI refuses the arguments
   const int error = real().Recv(wire.data(), as.count(), as.type(), message.source, message.tag,
                                 message.comm, &own);
   const int outcome = deliver(destination_of(message, capacity), wire, own, error);
@@ -38,7 +38,7 @@ int receive_in_two_steps(const Incoming& message, MPI_Status* status) {
   int error = nonblocking_receive(message, &request);
   if (error != MPI_SUCCESS) return error;
   const HookPointer hook = take_hook(request);
-  MPI_Status own;
+  MPI_Status own{};
   error = real().Wait(&request, &own);
   if (hook) error = finish(*hook, own, error);
   copy_status(own, status);
@@ -61,7 +61,7 @@ int receive(const Incoming& message, MPI_Status* status) {
 }  // namespace
 
 int receive_stashed(Stashed& stashed, const Incoming& message, MPI_Status* status) {
-  MPI_Status own;
+  MPI_Status own{};
   const int error = real().Wait(&stashed.request, &own);
   const Destination destination =
       destination_of(message, message_bytes(message.count, message.type));
@@ -140,7 +140,7 @@ int exchange(const Incoming& received, StartSend&& start_send, MPI_Status* statu
   }
   const HookPointer receive_hook = take_hook(requests[0]);
   const HookPointer send_hook = take_hook(requests[1]);
-  MPI_Status own[2];
+  MPI_Status own[2]{};
   const int together = real().Waitall(2, requests, own);
   int receive_error = together == MPI_ERR_IN_STATUS ? own[0].MPI_ERROR : together;
   const int send_error = together == MPI_ERR_IN_STATUS ? own[1].MPI_ERROR : together;
