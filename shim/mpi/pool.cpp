@@ -23,6 +23,12 @@ Lease::~Lease() {
   if (data_ != nullptr) pool_->give_back(data_, class_);
 }
 
+Pool::~Pool() {
+  for (const auto& buffers : idle_) {
+    for (void* data : buffers) std::free(data);
+  }
+}
+
 Lease Pool::acquire(std::uint64_t bytes) {
   const int size_class = class_of(bytes);
   if (size_class >= kClasses) return {};

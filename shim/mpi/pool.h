@@ -41,6 +41,11 @@ class Lease {
 // idle, never what is on loan.
 class Pool {
  public:
+  Pool() = default;
+  ~Pool();  // after its last lease
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
   void set_idle_bound(std::uint64_t bytes) { idle_bound_ = bytes; }
 
   // At least `bytes` bytes, aligned to 64; an empty lease where the system has no memory.
