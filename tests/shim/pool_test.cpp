@@ -55,7 +55,7 @@ TEST(Pool, KeepsNoMoreIdleThanItsBound) {
 TEST(Pool, RefusesWhatNoMachineHas) {
   Pool pool;
   EXPECT_FALSE(pool.acquire(UINT64_MAX));
-  EXPECT_FALSE(pool.acquire(std::uint64_t{1} << 62));
+  EXPECT_FALSE(pool.acquire((std::uint64_t{1} << 63) + 1));
 }
 
 TEST(Pool, MovedLeasesAreGivenBackOnce) {

@@ -39,9 +39,11 @@ static void wrong_receives(void) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Status status;
   int flag = 0;
+  fill(data, kCount, 5);
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   CHECK(class_of(MPI_Recv(data, kCount, MPI_FLOAT, size, 0, comm, &status)) == MPI_ERR_RANK);
   CHECK(class_of(MPI_Recv(data, kCount, MPI_FLOAT, 0, -7, comm, &status)) == MPI_ERR_TAG);
+  CHECK(holds(data, kCount, 5));  // nothing was received
   CHECK(class_of(MPI_Recv(data, -1, MPI_FLOAT, 0, 0, comm, &status)) == MPI_ERR_COUNT);
   CHECK(class_of(MPI_Irecv(data, kCount, MPI_FLOAT, size, 0, comm, &request)) == MPI_ERR_RANK);
   CHECK(class_of(MPI_Irecv(data, kCount, MPI_DATATYPE_NULL, 0, 0, comm, &request)) == MPI_ERR_TYPE);
