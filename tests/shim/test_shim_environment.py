@@ -188,7 +188,8 @@ def test_python_programs_that_load_the_mpi_privately(tmp_path: Path) -> None:
         pytest.skip("mpi4py runs on another MPI")
     words = [sys.executable, "-c", MPI4PY_PROGRAM]
     done = mpirun(2, words, TESTING, SHRINK, tmp_path / "report.json")
-    assert (done.code, done.output, done.errors) == (0, "fine\nfine\n", "")
+    assert (done.code, done.errors) == (0, "")
+    assert done.output.count("fine") == 2  # Python may write the line in two pieces
     assert done.report is not None
     assert done.report["compressed_messages"] == done.report["decoded_messages"] >= 10
 
