@@ -12,7 +12,7 @@ struct tw_codec {
   thinwire::codec::Spec spec;
   std::string text;  // the normal form, kept for tw_codec_spec()
 
-  // "off", and "auto" as long as no lossless codec of this build pays, code raw frames.
+  // "off" codes raw frames, and so does "auto", which chooses no codec in this version.
   thinwire::message::Coder coder() const {
     if (spec.kind == thinwire::codec::Spec::Kind::kCodec) return {spec.codec, spec.parameter};
     return {&thinwire::codec::raw_codec(), 0};

@@ -1,7 +1,7 @@
 // What ranks publish of themselves: read back as written, and refused where it is something else.
 #include <gtest/gtest.h>
 
-#include "job.h"
+#include "peers/job.h"
 
 namespace thinwire::mpi {
 namespace {

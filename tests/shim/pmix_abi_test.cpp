@@ -8,7 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "pmix_abi.h"
+#include "peers/pmix_abi.h"
 
 namespace thinwire::mpi::pmix {
 namespace {

@@ -1,4 +1,4 @@
-#include "pool.h"
+#include "wire/pool.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>

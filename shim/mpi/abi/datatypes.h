@@ -1,0 +1,46 @@
+// What the shim must know of a datatype: its size, its float type, and whether it has gaps.
+#pragma once
+
+#include <cstdint>
+
+#include "abi/mpi_abi.h"
+#include "thinwire/thinwire.h"
+
+namespace thinwire::mpi {
+
+struct TypeFacts {
+  std::uint64_t size = 0;    // bytes of data in one element
+  tw_dtype leaf = TW_BYTES;  // the one float type that all of it is made of, else TW_BYTES
+  bool dense = false;        // elements lie in memory one behind the other, in order, from byte 0
+};
+
+// Flattened once and kept as an attribute of the datatype.
+TypeFacts type_facts(MPI_Datatype type);
+
+// Whether the MPI itself must judge this buffer: nothing lies at address 0 but what a type of
+// absolute addresses (MPI_BOTTOM) means.
+bool is_null_buffer(const void* buffer, MPI_Datatype type);
+
+// `bytes` bytes as (count, datatype) for a call with an int count.
+class ByteCount {
+ public:
+  explicit ByteCount(std::uint64_t bytes);
+  ~ByteCount();
+  ByteCount(const ByteCount&) = delete;
+  ByteCount& operator=(const ByteCount&) = delete;
+  int count() const { return count_; }
+  MPI_Datatype type() const { return type_; }
+
+ private:
+  int count_;
+  MPI_Datatype type_;
+  bool owned_ = false;
+};
+
+// Copies between user memory of any datatype and dense bytes, partial last elements included.
+int pack(const void* buffer, int count, MPI_Datatype type, void* dense, std::uint64_t bytes);
+int unpack(const void* dense, std::uint64_t bytes, void* buffer, int count, MPI_Datatype type);
+
+void release_type_cache();
+
+}  // namespace thinwire::mpi

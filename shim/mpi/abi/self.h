@@ -1,0 +1,23 @@
+// A private communicator of this process alone: type conversion and message tokens.
+#pragma once
+
+#include "abi/mpi_abi.h"
+
+namespace thinwire::mpi {
+
+// Copies between two buffers of any datatypes; returns an MPI error code.
+int self_copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
+              MPI_Datatype to_type);
+
+// A real, matched MPI_Message of zero bytes, for a message that was received ahead of its
+// MPI_Mrecv; `spend_token` ends it.
+struct Token {
+  MPI_Message message;
+  MPI_Request send;
+};
+Token make_token();
+void spend_token(Token token);
+
+void release_self();
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,186 @@
+// The Wait and Test families.
+#include "requests/completion.h"
+#include "abi/real.h"
+#include "wire/deliver.h"
+
+using namespace thinwire::mpi;
+
+namespace {
+
+MPI_Status* status_at(MPI_Status* statuses, int at) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + at;
+}
+
+// After a call that completed all of `count`, or failed for some of them.
+int settle_all(Completion& completion, int count, int error, MPI_Status* statuses) {
+  const bool per_status = error == MPI_ERR_IN_STATUS;
+  if (error != MPI_SUCCESS && !per_status) return error;
+  bool failed = per_status;
+  std::vector<int> errors(count, MPI_SUCCESS);
+  for (int at = 0; at < count; ++at) {
+    MPI_Status& native = completion.statuses()[at];
+    errors[at] = per_status ? native.MPI_ERROR : MPI_SUCCESS;
+    if (errors[at] == MPI_ERR_PENDING) continue;
+    errors[at] = completion.settle(at, native, errors[at], status_at(statuses, at));
+    failed = failed || errors[at] != MPI_SUCCESS;
+  }
+  if (!failed) return MPI_SUCCESS;
+  if (statuses != MPI_STATUSES_IGNORE) {
+    for (int at = 0; at < count; ++at) statuses[at].MPI_ERROR = errors[at];
+  }
+  return MPI_ERR_IN_STATUS;
+}
+
+// After a call that completed some: their places in `indices`, their statuses in order of that.
+int settle_some(Completion& completion, int completed, const int* indices, int error,
+                MPI_Status* statuses) {
+  const bool per_status = error == MPI_ERR_IN_STATUS;
+  if ((error != MPI_SUCCESS && !per_status) || completed == MPI_UNDEFINED) return error;
+  bool failed = per_status;
+  std::vector<int> errors(completed, MPI_SUCCESS);
+  for (int at = 0; at < completed; ++at) {
+    MPI_Status& native = completion.statuses()[at];
+    errors[at] = completion.settle(indices[at], native, per_status ? native.MPI_ERROR : MPI_SUCCESS,
+                                   status_at(statuses, at));
+    failed = failed || errors[at] != MPI_SUCCESS;
+  }
+  if (!failed) return MPI_SUCCESS;
+  if (statuses != MPI_STATUSES_IGNORE) {
+    for (int at = 0; at < completed; ++at) statuses[at].MPI_ERROR = errors[at];
+  }
+  return MPI_ERR_IN_STATUS;
+}
+
+}  // namespace
+
+extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  if (!requests_pending() || request == nullptr) return real().Wait(request, status);
+  Completion completion(1, request);
+  if (!completion.concerns_shim()) return real().Wait(completion.requests(), status);
+  MPI_Status& native = completion.statuses()[0];
+  const int error = real().Wait(completion.requests(), &native);
+  return completion.settle(0, native, error, status);
+}
+THINWIRE_ALSO_PMPI(Wait);
+
+extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  if (!requests_pending() || request == nullptr) return real().Test(request, flag, status);
+  Completion completion(1, request);
+  if (!completion.concerns_shim()) return real().Test(completion.requests(), flag, status);
+  MPI_Status& native = completion.statuses()[0];
+  const int error = real().Test(completion.requests(), flag, &native);
+  return *flag ? completion.settle(0, native, error, status) : error;
+}
+THINWIRE_ALSO_PMPI(Test);
+
+extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  if (!requests_pending() || count <= 0) return real().Waitall(count, requests, statuses);
+  Completion completion(count, requests);
+  if (!completion.concerns_shim()) {
+    return real().Waitall(count, completion.requests(), statuses);
+  }
+  const int error = real().Waitall(count, completion.requests(), completion.statuses());
+  return settle_all(completion, count, error, statuses);
+}
+THINWIRE_ALSO_PMPI(Waitall);
+
+extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  if (!requests_pending() || count <= 0) return real().Testall(count, requests, flag, statuses);
+  Completion completion(count, requests);
+  if (!completion.concerns_shim()) {
+    return real().Testall(count, completion.requests(), flag, statuses);
+  }
+  const int error = real().Testall(count, completion.requests(), flag, completion.statuses());
+  return *flag ? settle_all(completion, count, error, statuses) : error;
+}
+THINWIRE_ALSO_PMPI(Testall);
+
+extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  if (!requests_pending() || count <= 0) return real().Waitany(count, requests, index, status);
+  Completion completion(count, requests);
+  if (!completion.concerns_shim()) {
+    return real().Waitany(count, completion.requests(), index, status);
+  }
+  MPI_Status native{};
+  const int error = real().Waitany(count, completion.requests(), index, &native);
+  if (*index == MPI_UNDEFINED) {
+    copy_status(native, status);
+    return error;
+  }
+  return completion.settle(*index, native, error, status);
+}
+THINWIRE_ALSO_PMPI(Waitany);
+
+extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
+                           MPI_Status* status) {
+  if (!requests_pending() || count <= 0) {
+    return real().Testany(count, requests, index, flag, status);
+  }
+  Completion completion(count, requests);
+  if (!completion.concerns_shim()) {
+    return real().Testany(count, completion.requests(), index, flag, status);
+  }
+  MPI_Status native{};
+  const int error = real().Testany(count, completion.requests(), index, flag, &native);
+  if (!*flag) return error;
+  if (*index == MPI_UNDEFINED) {
+    copy_status(native, status);
+    return error;
+  }
+  return completion.settle(*index, native, error, status);
+}
+THINWIRE_ALSO_PMPI(Testany);
+
+extern "C" int MPI_Waitsome(int count, MPI_Request requests[], int* completed, int indices[],
+                            MPI_Status statuses[]) {
+  if (!requests_pending() || count <= 0) {
+    return real().Waitsome(count, requests, completed, indices, statuses);
+  }
+  Completion completion(count, requests);
+  if (!completion.concerns_shim()) {
+    return real().Waitsome(count, completion.requests(), completed, indices, statuses);
+  }
+  const int error =
+      real().Waitsome(count, completion.requests(), completed, indices, completion.statuses());
+  return settle_some(completion, *completed, indices, error, statuses);
+}
+THINWIRE_ALSO_PMPI(Waitsome);
+
+extern "C" int MPI_Testsome(int count, MPI_Request requests[], int* completed, int indices[],
+                            MPI_Status statuses[]) {
+  if (!requests_pending() || count <= 0) {
+    return real().Testsome(count, requests, completed, indices, statuses);
+  }
+  Completion completion(count, requests);
+  if (!completion.concerns_shim()) {
+    return real().Testsome(count, completion.requests(), completed, indices, statuses);
+  }
+  const int error =
+      real().Testsome(count, completion.requests(), completed, indices, completion.statuses());
+  return settle_some(completion, *completed, indices, error, statuses);
+}
+THINWIRE_ALSO_PMPI(Testsome);
+
+extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  if (!requests_pending() || request == MPI_REQUEST_NULL) {
+    return real().Request_get_status(request, flag, status);
+  }
+  const Persistent* persistent = find_persistent(request);
+  const MPI_Request native = persistent != nullptr ? persistent->active : request;
+  HookPointer hook = take_hook(native);
+  if (!hook) return real().Request_get_status(native, flag, status);
+  MPI_Status own{};
+  int error = real().Request_get_status(native, flag, &own);
+  if (*flag) {
+    // Delivered now, because the user may read the buffer now; the outcome is kept for the call
+    // that completes the request.
+    error = finish(*hook, own, error);
+    hook->status = own;
+    hook->error = error;
+    hook->delivered = true;
+    copy_status(own, status);
+  }
+  put_hook(native, std::move(hook));
+  return error;
+}
+THINWIRE_ALSO_PMPI(Request_get_status);

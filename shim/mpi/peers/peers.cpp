@@ -1,0 +1,119 @@
+#include "peers/peers.h"
+
+#include <algorithm>
+
+#include "abi/real.h"
+#include "process/process.h"
+
+namespace thinwire::mpi {
+
+std::atomic<std::uint64_t> stashed_messages{0};
+
+namespace {
+
+int g_keyval = MPI_KEYVAL_INVALID;
+std::once_flag g_keyval_once;
+std::mutex g_attribute_mutex;
+
+extern "C" int thinwire_comm_not_copied(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+extern "C" int thinwire_comm_deleted(MPI_Comm, int, void* facts, void*) {
+  delete static_cast<CommFacts*>(facts);
+  return MPI_SUCCESS;
+}
+
+CommFacts* find_facts(MPI_Comm comm) {
+  void* kept = nullptr;
+  int found = 0;
+  real().Comm_get_attr(comm, g_keyval, &kept, &found);
+  return found ? static_cast<CommFacts*>(kept) : nullptr;
+}
+
+CommFacts* make_facts(MPI_Comm comm) {
+  auto* facts = new CommFacts;
+  real().Comm_set_attr(comm, g_keyval, facts);
+  return facts;
+}
+
+// The rank in MPI_COMM_WORLD, or MPI_UNDEFINED for a process of another job.
+int world_rank_of(MPI_Comm comm, int rank) {
+  int inter = 0, size = 0;
+  MPI_Group group{};
+  real().Comm_test_inter(comm, &inter);
+  (inter ? real().Comm_remote_group : real().Comm_group)(comm, &group);
+  real().Group_size(group, &size);
+  int world_rank = MPI_UNDEFINED;
+  if (rank < size) {
+    real().Group_translate_ranks(group, 1, &rank, process().world_group, &world_rank);
+  }
+  real().Group_free(&group);
+  return world_rank;
+}
+
+Peer examine(int world_rank) {
+  Peer peer;
+  const Process& self = process();
+  if (world_rank == MPI_UNDEFINED || world_rank == MPI_PROC_NULL) return peer;
+  const bool same_node = self.job.on_this_node(world_rank);
+  peer.place = world_rank == self.rank ? TW_PEER_SELF
+               : same_node             ? TW_PEER_SAME_NODE
+                                       : TW_PEER_OTHER_NODE;
+  const auto card = self.job.card_of(world_rank);
+  if (!card || card->format_version != tw_format_version()) return peer;
+  const std::int32_t codec = tw_codec_id(self.settings.codec.get());
+  peer.ready = codec >= 0 && std::find(card->codecs.begin(), card->codecs.end(),
+                                       static_cast<std::uint32_t>(codec)) != card->codecs.end();
+  peer.may_send_compressed = card->sends_compressed && (!same_node || card->sends_same_node);
+  peer.hook_threshold = card->hook_threshold;
+  return peer;
+}
+
+// On a world of one node the cards tell whether anybody compresses at all; across nodes somebody
+// may, and asking every rank would grow with the job.
+bool anybody_compresses() {
+  static const bool answer = [] {
+    const Process& self = process();
+    if (self.job.ranks_on_this_node() < self.size) return true;
+    for (int rank = 0; rank < self.size; ++rank) {
+      if (examine(rank).may_send_compressed) return true;
+    }
+    return false;
+  }();
+  return answer;
+}
+
+}  // namespace
+
+CommFacts& comm_facts(MPI_Comm comm) {
+  std::call_once(g_keyval_once, [] {
+    real().Comm_create_keyval(thinwire_comm_not_copied, thinwire_comm_deleted, &g_keyval, nullptr);
+  });
+  if (CommFacts* facts = find_facts(comm)) return *facts;
+  const std::lock_guard lock(g_attribute_mutex);
+  if (CommFacts* facts = find_facts(comm)) return *facts;
+  return *make_facts(comm);
+}
+
+Peer peer_of(MPI_Comm comm, int rank) {
+  if (rank < 0 || comm == MPI_COMM_NULL) return {};
+  CommFacts& facts = comm_facts(comm);
+  const std::lock_guard lock(facts.mutex);
+  const auto known = facts.peers.find(rank);
+  if (known != facts.peers.end()) return known->second;
+  return facts.peers.emplace(rank, examine(world_rank_of(comm, rank))).first->second;
+}
+
+bool may_receive_compressed(MPI_Comm comm, int source) {
+  if (!process().job.reachable() || comm == MPI_COMM_NULL || source == MPI_PROC_NULL) return false;
+  if (source == MPI_ANY_SOURCE) return anybody_compresses();
+  return peer_of(comm, source).may_send_compressed;
+}
+
+void release_peers() {
+  if (g_keyval != MPI_KEYVAL_INVALID) real().Comm_free_keyval(&g_keyval);
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,57 @@
+// The process behind a rank of a communicator: where it runs and whether it speaks this format.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "abi/mpi_abi.h"
+#include "thinwire/thinwire.h"
+#include "wire/pool.h"
+
+namespace thinwire::mpi {
+
+struct Peer {
+  tw_peer place = TW_PEER_UNKNOWN;
+  bool ready = false;                // it decodes what this process encodes
+  bool may_send_compressed = false;  // to this process
+  std::uint64_t hook_threshold = 0;  // no wire message to it may be shorter
+};
+
+// A message that a probe pulled out of the MPI to learn its raw size.
+struct Stashed {
+  int source = 0;
+  int tag = 0;
+  std::uint64_t wire_bytes = 0;
+  Lease wire;
+  MPI_Request request{};  // of the receive into `wire`; stays live until somebody takes it
+  bool complete = false;  // the rest is known from here on
+  MPI_Status status{};    // with the raw size
+};
+
+// How many messages lie in the stashes of all communicators.
+extern std::atomic<std::uint64_t> stashed_messages;
+
+// What the shim keeps with a communicator, as an attribute of it. Grows with the peers that this
+// process talks to, not with the communicator.
+struct CommFacts {
+  std::mutex mutex;  // guards the two below
+  std::unordered_map<int, Peer> peers;
+  std::deque<std::unique_ptr<Stashed>> stash;  // per source in order of arrival
+  ~CommFacts() { stashed_messages -= stash.size(); }
+};
+
+CommFacts& comm_facts(MPI_Comm comm);
+
+// `rank` as in a send on `comm`; MPI_PROC_NULL and ranks out of range are unknown peers.
+Peer peer_of(MPI_Comm comm, int rank);
+
+// Whether a receive from `source` (or MPI_ANY_SOURCE) can meet a compressed message.
+bool may_receive_compressed(MPI_Comm comm, int source);
+
+void release_peers();
+
+}  // namespace thinwire::mpi

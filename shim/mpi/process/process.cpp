@@ -1,0 +1,141 @@
+#include "process/process.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+
+#include "abi/datatypes.h"
+#include "abi/real.h"
+#include "abi/self.h"
+#include "peers/peers.h"
+#include "peers/stash.h"
+#include "process/report.h"
+#include "process/shortcut.h"
+#include "requests/hooks.h"
+#include "requests/persistent.h"
+
+namespace thinwire::mpi {
+
+Thresholds thresholds;
+std::atomic<std::uint64_t> sends_below_threshold{0};
+
+namespace {
+
+// Receive calls of later MPI standards that this source does not replace. An MPI that has one
+// could hand wire bytes to its caller, so beside it the shim keeps out.
+constexpr const char* kForeignReceives[] = {"MPI_Isendrecv",
+                                            "MPI_Isendrecv_replace",
+                                            "MPI_Recv_c",
+                                            "MPI_Irecv_c",
+                                            "MPI_Recv_init_c",
+                                            "MPI_Mrecv_c",
+                                            "MPI_Imrecv_c",
+                                            "MPI_Sendrecv_c",
+                                            "MPI_Request_get_status_any",
+                                            "MPI_Request_get_status_all",
+                                            "MPI_Request_get_status_some"};
+
+// One rank of a job speaks for all where all would say the same.
+bool speaks() {
+  const char* rank = std::getenv("PMIX_RANK");
+  return rank == nullptr || std::strcmp(rank, "0") == 0;
+}
+
+const char* foreign_receive() {
+  for (const char* name : kForeignReceives) {
+    if (find_symbol(name) != nullptr) return name;
+  }
+  return nullptr;
+}
+
+Card own_card(const Settings& settings) {
+  Card card;
+  card.format_version = tw_format_version();
+  card.hook_threshold = settings.hook_threshold;
+  card.sends_compressed = settings.may_compress();
+  card.sends_same_node = card.sends_compressed && settings.plan.same_node;
+  card.reports = !settings.report.empty();
+  for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
+    tw_codec_info info{};
+    info.size = sizeof info;
+    if (tw_codec_describe(index, &info) == TW_OK) card.codecs.push_back(info.id);
+  }
+  return card;
+}
+
+void explain_silence(const Process& self) {
+  if (!speaks()) return;
+  const bool wanted = tw_codec_id(self.settings.codec.get()) >= 0;
+  if (!wanted || self.size == 1) return;
+  const std::string spec = tw_codec_spec(self.settings.codec.get());
+  if (!self.job.reachable()) {
+    tw_log(TW_LOG_WARNING, "no PMIx server to prove what the other ranks run: all messages go raw");
+  } else if (!self.settings.may_compress()) {
+    tw_log(TW_LOG_WARNING, (spec + " cannot win on the stated link: all messages go raw").c_str());
+  } else if (self.job.ranks_on_this_node() == self.size && !self.settings.plan.same_node) {
+    tw_log(TW_LOG_WARNING,
+           "all ranks are on one node: all messages go raw (THINWIRE_SAME_NODE=1 changes that)");
+  }
+}
+
+}  // namespace
+
+Process& process() {
+  // Never destroyed: the MPI may call back after this library's own destructors would have run.
+  alignas(Process) static unsigned char storage[sizeof(Process)];
+  static Process* const self = new (storage) Process;
+  return *self;
+}
+
+void before_init() {
+  Process& self = process();
+  self.settings = read_settings(speaks());
+  if (self.settings.disabled) return;
+  if (const char* name = foreign_receive()) {
+    if (speaks()) {
+      tw_log(TW_LOG_WARNING, (std::string("this MPI has ") + name +
+                              ", which this build does not know: all messages go raw")
+                                 .c_str());
+    }
+    self.settings.disabled = true;
+    return;
+  }
+  self.pool.set_idle_bound(self.settings.pool_bytes);
+  self.job.publish(own_card(self.settings));
+}
+
+void after_init() {
+  Process& self = process();
+  if (self.settings.disabled) return;
+  real().Comm_rank(MPI_COMM_WORLD, &self.rank);
+  real().Comm_size(MPI_COMM_WORLD, &self.size);
+  real().Comm_group(MPI_COMM_WORLD, &self.world_group);
+  int provided = MPI_THREAD_SINGLE;
+  real().Query_thread(&provided);
+  self.concurrent = provided == MPI_THREAD_MULTIPLE;
+  self.job.learn_locality();
+  self.options.size = sizeof self.options;
+  self.options.flags = TW_MESSAGE_DECLINE;
+  self.options.job = self.job.name().c_str();
+  self.options.job_bytes = self.job.name().size();
+  thresholds.send = self.settings.plan.threshold;
+  thresholds.receive = self.settings.hook_threshold;
+  explain_silence(self);
+}
+
+void before_finalize() {
+  Process& self = process();
+  if (!shim_is_active()) return;
+  drain_orphans();
+  check_nothing_left();
+  report();
+  thresholds = {};
+  release_type_cache();
+  release_peers();
+  release_self();
+  real().Group_free(&self.world_group);
+  self.job.leave();
+}
+
+}  // namespace thinwire::mpi

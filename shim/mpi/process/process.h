@@ -1,0 +1,48 @@
+// This process' one state: settings, its job, counters, scratch.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "abi/mpi_abi.h"
+#include "peers/job.h"
+#include "process/settings.h"
+#include "wire/pool.h"
+
+namespace thinwire::mpi {
+
+// Counted as they happen; sends below the threshold are counted in shortcut.h.
+struct Counters {
+  std::atomic<std::uint64_t> raw_by_reason[TW_REASON_COUNT]{};
+  std::atomic<std::uint64_t> raw_bytes{0};  // of raw sends at or above the threshold
+  std::atomic<std::uint64_t> compressed_messages{0};
+  std::atomic<std::uint64_t> compressed_bytes{0};  // as the program asked for them
+  std::atomic<std::uint64_t> wire_bytes{0};        // as they travelled
+  std::atomic<std::uint64_t> decoded_messages{0};
+  std::atomic<std::uint64_t> damaged_messages{0};
+  std::atomic<std::uint64_t> encode_nanoseconds{0};
+  std::atomic<std::uint64_t> decode_nanoseconds{0};
+  std::atomic<std::uint64_t> predicted_nanoseconds{
+      0};  // of compressed sends, where a link is stated
+};
+
+struct Process {
+  Settings settings;
+  Job job;
+  Pool pool;
+  Counters counters;
+  int rank = 0;
+  int size = 1;
+  bool concurrent = false;  // MPI_THREAD_MULTIPLE
+  MPI_Group world_group{};
+  tw_message_options options{};  // carries the job's name: its mark
+};
+
+Process& process();
+
+// The two halves of MPI_Init, around the MPI's own, and MPI_Finalize's before it.
+void before_init();
+void after_init();
+void before_finalize();
+
+}  // namespace thinwire::mpi

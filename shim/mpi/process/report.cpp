@@ -1,0 +1,147 @@
+#include "process/report.h"
+
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "abi/real.h"
+#include "process/process.h"
+#include "process/shortcut.h"
+
+namespace thinwire::mpi {
+namespace {
+
+struct Totals {
+  std::array<std::uint64_t, TW_REASON_COUNT> raw_by_reason;
+  std::uint64_t raw_bytes;
+  std::uint64_t compressed_messages;
+  std::uint64_t compressed_bytes;
+  std::uint64_t wire_bytes;
+  std::uint64_t decoded_messages;
+  std::uint64_t damaged_messages;
+  std::uint64_t encode_nanoseconds;
+  std::uint64_t decode_nanoseconds;
+  std::uint64_t predicted_nanoseconds;
+};
+constexpr int kTotalsWords = sizeof(Totals) / sizeof(std::uint64_t);
+
+Totals own_totals() {
+  const Counters& counters = process().counters;
+  Totals totals{};
+  for (int reason = 0; reason < TW_REASON_COUNT; ++reason) {
+    totals.raw_by_reason[reason] = counters.raw_by_reason[reason];
+  }
+  totals.raw_by_reason[TW_RAW_BELOW_THRESHOLD] = sends_below_threshold;
+  totals.raw_bytes = counters.raw_bytes;
+  totals.compressed_messages = counters.compressed_messages;
+  totals.compressed_bytes = counters.compressed_bytes;
+  totals.wire_bytes = counters.wire_bytes;
+  totals.decoded_messages = counters.decoded_messages;
+  totals.damaged_messages = counters.damaged_messages;
+  totals.encode_nanoseconds = counters.encode_nanoseconds;
+  totals.decode_nanoseconds = counters.decode_nanoseconds;
+  totals.predicted_nanoseconds = counters.predicted_nanoseconds;
+  return totals;
+}
+
+bool everybody_reports() {
+  const Process& self = process();
+  for (int rank = 0; rank < self.size; ++rank) {
+    const auto card = self.job.card_of(rank);
+    if (!card || !card->reports || card->format_version != tw_format_version()) return false;
+  }
+  return true;
+}
+
+std::uint64_t raw_messages(const Totals& totals) {
+  std::uint64_t messages = 0;
+  for (const std::uint64_t count : totals.raw_by_reason) messages += count;
+  return messages;
+}
+
+std::string as_json(const Totals& totals) {
+  std::ostringstream out;
+  out << "{\"codec\": \"" << tw_codec_spec(process().settings.codec.get()) << "\""
+      << ", \"messages\": " << raw_messages(totals) + totals.compressed_messages
+      << ", \"compressed_messages\": " << totals.compressed_messages
+      << ", \"decoded_messages\": " << totals.decoded_messages
+      << ", \"damaged_messages\": " << totals.damaged_messages
+      << ", \"bytes\": " << totals.raw_bytes + totals.compressed_bytes
+      << ", \"wire_bytes\": " << totals.raw_bytes + totals.wire_bytes
+      << ", \"compressed_bytes\": " << totals.compressed_bytes
+      << ", \"compressed_wire_bytes\": " << totals.wire_bytes
+      << ", \"encode_seconds\": " << 1e-9 * totals.encode_nanoseconds
+      << ", \"decode_seconds\": " << 1e-9 * totals.decode_nanoseconds
+      << ", \"predicted_seconds\": " << 1e-9 * totals.predicted_nanoseconds
+      << ", \"raw_by_reason\": {";
+  const char* separator = "";
+  for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
+    if (totals.raw_by_reason[reason] == 0) continue;
+    out << separator << '"' << tw_reason_text(static_cast<tw_reason>(reason))
+        << "\": " << totals.raw_by_reason[reason];
+    separator = ", ";
+  }
+  out << "}}\n";
+  return out.str();
+}
+
+std::string as_text(const Totals& totals, const std::string& whose) {
+  std::ostringstream out;
+  const double ratio =
+      totals.wire_bytes == 0 ? 1 : static_cast<double>(totals.compressed_bytes) / totals.wire_bytes;
+  out << "thinwire: " << whose << ", codec " << tw_codec_spec(process().settings.codec.get())
+      << '\n'
+      << "  compressed  " << totals.compressed_messages << " messages, " << totals.compressed_bytes
+      << " bytes as " << totals.wire_bytes << " on the wire, ratio " << ratio << '\n'
+      << "  decoded     " << totals.decoded_messages << " messages, damaged "
+      << totals.damaged_messages << '\n'
+      << "  codec time  encode " << 1e-9 * totals.encode_nanoseconds << " s, decode "
+      << 1e-9 * totals.decode_nanoseconds << " s, summed over ranks\n"
+      << "  raw         " << raw_messages(totals) << " messages, " << totals.raw_bytes
+      << " bytes in those above the threshold\n";
+  for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
+    if (totals.raw_by_reason[reason] == 0) continue;
+    out << "    " << totals.raw_by_reason[reason] << "  "
+        << tw_reason_text(static_cast<tw_reason>(reason)) << '\n';
+  }
+  return out.str();
+}
+
+void write(const Totals& totals, const std::string& whose, const std::string& suffix) {
+  const std::string& target = process().settings.report;
+  if (target == "1") {
+    const std::string text = as_text(totals, whose);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    return;
+  }
+  std::ofstream file(target + suffix);
+  file << as_json(totals);
+  if (!file.flush()) tw_log(TW_LOG_ERROR, ("cannot write " + target + suffix).c_str());
+}
+
+}  // namespace
+
+void report() {
+  const Process& self = process();
+  if (self.settings.report.empty()) return;
+  Totals totals = own_totals();
+  if (!everybody_reports()) {
+    const std::string rank = std::to_string(self.rank);
+    return write(totals, "rank " + rank + " alone", ".rank" + rank);
+  }
+  Totals sum{};
+  real().Reduce(&totals, &sum, kTotalsWords, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (self.rank != 0) return;
+  write(sum, std::to_string(self.size) + " ranks", "");
+  if (sum.compressed_messages != sum.decoded_messages + sum.damaged_messages) {
+    tw_log(TW_LOG_ERROR,
+           (std::to_string(sum.compressed_messages) + " compressed messages were sent and " +
+            std::to_string(sum.decoded_messages) +
+            " decoded: the others were truncated by receives too small for them, or never received")
+               .c_str());
+  }
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,86 @@
+#include "process/settings.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace thinwire::mpi {
+namespace {
+
+constexpr std::uint64_t kDefaultThreshold = 64 << 10;
+constexpr std::uint64_t kDefaultPool = 512 << 20;
+constexpr std::uint64_t kMostHookThreshold = 16 << 10;
+constexpr std::uint64_t kSampleBytes = 256 << 10;
+
+bool is_on(const char* name) {
+  const char* text = std::getenv(name);
+  return text != nullptr && *text != '\0' && std::strcmp(text, "0") != 0;
+}
+
+void complain(bool speaks, const char* name) {
+  if (!speaks) return;
+  tw_log(TW_LOG_ERROR, (std::string(name) + ": " + tw_last_error()).c_str());
+}
+
+std::uint64_t size_or(const char* name, std::uint64_t fallback, bool speaks) {
+  const char* text = std::getenv(name);
+  std::uint64_t bytes = fallback;
+  if (text != nullptr && tw_size_parse(text, &bytes) != TW_OK) complain(speaks, name);
+  return bytes;
+}
+
+CodecHandle read_codec(bool speaks) {
+  const char* text = std::getenv("THINWIRE_CODEC");
+  tw_codec* codec = nullptr;
+  if (tw_codec_create(text == nullptr ? "auto" : text, &codec) != TW_OK) {
+    complain(speaks, "THINWIRE_CODEC");
+    if (speaks) tw_log(TW_LOG_ERROR, "every message goes raw");
+    tw_codec_create("off", &codec);
+  }
+  return CodecHandle(codec);
+}
+
+// The codec's speed matters only against a stated link, and costs milliseconds to measure.
+void read_link(Settings& settings, bool speaks) {
+  const char* text = std::getenv("THINWIRE_LINK");
+  if (text == nullptr) return;
+  double rate = 0;
+  if (tw_link_rate_parse(text, &rate) != TW_OK) return complain(speaks, "THINWIRE_LINK");
+  settings.plan.cost.size = sizeof settings.plan.cost;
+  if (tw_codec_measure(settings.codec.get(), TW_F32, kSampleBytes, &settings.plan.cost) == TW_OK) {
+    settings.plan.link_bytes_per_second = rate;
+  }
+}
+
+}  // namespace
+
+bool Settings::may_compress() const {
+  if (disabled || codec == nullptr || tw_codec_id(codec.get()) < 0) return false;
+  if (plan.link_bytes_per_second <= 0) return true;
+  // The costs are linear in the size, so one size stands for all.
+  tw_plan_facts facts{sizeof(tw_plan_facts), TW_F32, plan.threshold + kSampleBytes,
+                      TW_PEER_OTHER_NODE, 1};
+  tw_plan_choice choice{};
+  choice.size = sizeof choice;
+  return tw_plan_message(codec.get(), &plan, &facts, &choice) == TW_OK &&
+         choice.reason == TW_COMPRESS;
+}
+
+Settings read_settings(bool speaks) {
+  Settings settings;
+  settings.disabled = is_on("THINWIRE_DISABLE");
+  if (settings.disabled) return settings;
+  settings.codec = read_codec(speaks);
+  settings.plan.size = sizeof settings.plan;
+  settings.plan.same_node = is_on("THINWIRE_SAME_NODE");
+  settings.plan.threshold = size_or("THINWIRE_THRESHOLD", kDefaultThreshold, speaks);
+  // A wire message is padded to the receiver's hook threshold, so a receive below it that a wire
+  // message reaches is truncated by the MPI itself, as the raw message would have been.
+  settings.hook_threshold = std::min(kMostHookThreshold, settings.plan.threshold / 4);
+  settings.pool_bytes = size_or("THINWIRE_POOL", kDefaultPool, speaks);
+  if (const char* report = std::getenv("THINWIRE_REPORT")) settings.report = report;
+  read_link(settings, speaks);
+  return settings;
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,45 @@
+#include "requests/completion.h"
+
+#include "wire/deliver.h"
+
+namespace thinwire::mpi {
+
+Completion::Completion(int count, MPI_Request* requests)
+    : user_(requests), native_(requests, requests + count), statuses_(count), entries_(count) {
+  for (int at = 0; at < count; ++at) {
+    if (native_[at] == MPI_REQUEST_NULL) continue;
+    if (Persistent* persistent = find_persistent(native_[at])) {
+      entries_[at].persistent = persistent;
+      native_[at] = persistent->active;
+      concerned_ = true;
+    }
+    if (native_[at] == MPI_REQUEST_NULL) continue;
+    entries_[at].hook = take_hook(native_[at]);
+    concerned_ = concerned_ || entries_[at].hook;
+  }
+}
+
+Completion::~Completion() {
+  for (std::size_t at = 0; at < entries_.size(); ++at) {
+    Entry& entry = entries_[at];
+    if (!entry.settled && entry.hook) put_hook(native_[at], std::move(entry.hook));
+    if (entry.persistent != nullptr)
+      entry.persistent->active = native_[at];
+    else
+      user_[at] = native_[at];
+  }
+  progress_orphans();
+}
+
+int Completion::settle(int at, MPI_Status& status, int error, MPI_Status* user) {
+  Entry& entry = entries_[at];
+  if (entry.hook) {
+    error = finish(*entry.hook, status, error);
+    entry.hook.reset();
+  }
+  entry.settled = true;
+  copy_status(status, user);
+  return error;
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,52 @@
+// The user's requests on their way through one completion call of the MPI.
+#pragma once
+
+#include <vector>
+
+#include "abi/mpi_abi.h"
+#include "requests/hooks.h"
+#include "requests/persistent.h"
+
+namespace thinwire::mpi {
+
+// Whether any request of this process needs the shim at its completion: one load each.
+inline bool requests_pending() {
+  return live_hooks.load(std::memory_order_relaxed) != 0 ||
+         live_persistent.load(std::memory_order_relaxed) != 0 ||
+         live_orphans.load(std::memory_order_relaxed) != 0;
+}
+
+// Takes the hooks of `count` requests out of the table and stands in for the user's arrays, which
+// are brought up to date by `settle` for every request that completed and by the destructor for
+// the others.
+class Completion {
+ public:
+  Completion(int count, MPI_Request* requests);
+  ~Completion();
+  Completion(const Completion&) = delete;
+  Completion& operator=(const Completion&) = delete;
+
+  // False: none of the requests is the shim's business.
+  bool concerns_shim() const { return concerned_; }
+
+  MPI_Request* requests() { return native_.data(); }
+  MPI_Status* statuses() { return statuses_.data(); }
+
+  // Request `at` completed with the MPI's `status` and `error`: the message is delivered, the
+  // status corrected and written to `user` unless that is ignored. Returns the final error.
+  int settle(int at, MPI_Status& status, int error, MPI_Status* user);
+
+ private:
+  struct Entry {
+    HookPointer hook;
+    Persistent* persistent = nullptr;
+    bool settled = false;
+  };
+  MPI_Request* user_;
+  std::vector<MPI_Request> native_;
+  std::vector<MPI_Status> statuses_;
+  std::vector<Entry> entries_;
+  bool concerned_ = false;
+};
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,70 @@
+// What remains to be done when one of the user's requests completes.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "abi/mpi_abi.h"
+#include "wire/pool.h"
+
+namespace thinwire::mpi {
+
+// Where a received message belongs in the user's memory.
+struct Destination {
+  void* buffer = nullptr;
+  int count = 0;
+  MPI_Datatype type{};
+  std::uint64_t capacity = 0;  // bytes
+  MPI_Comm comm{};
+};
+
+struct Hook {
+  enum class Kind { kSend, kReceive };
+  Kind kind = Kind::kSend;
+  Lease wire;               // what is being sent or received
+  Destination destination;  // kReceive; owns a duplicate of a derived type
+  bool delivered = false;   // by MPI_Request_get_status; the two below hold the outcome
+  MPI_Status status{};
+  int error = MPI_SUCCESS;
+
+  Hook(Kind kind_, Lease wire_) : kind(kind_), wire(std::move(wire_)) {}
+  ~Hook();
+  Hook(const Hook&) = delete;
+  Hook& operator=(const Hook&) = delete;
+};
+using HookPointer = std::unique_ptr<Hook>;
+
+// The hook of a receive into `wire`. A derived type is duplicated: the user may free his.
+HookPointer make_receive_hook(Lease wire, const Destination& destination);
+
+// Finishes a completed operation: a received message is decoded or copied to the user, `status`
+// then says what a raw message's would. `error` is the operation's own; returns it, or what went
+// wrong here, raised on the communicator's error handler.
+int finish(Hook& hook, MPI_Status& status, int error);
+
+// Hooks by request handle. Whoever completes requests takes their hooks out before the MPI call
+// and puts the incomplete ones back, so that a reused handle never meets an old hook.
+void put_hook(MPI_Request request, HookPointer hook);
+HookPointer take_hook(MPI_Request request);
+extern std::atomic<std::uint64_t> live_hooks;
+
+// A request that the user freed while its operation runs. It is completed here, by the receives,
+// probes and completion calls that follow: the message must reach the user's buffer all the same.
+void adopt_orphan(MPI_Request request, HookPointer hook);
+extern std::atomic<std::uint64_t> live_orphans;
+void complete_orphans();
+inline void progress_orphans() {
+  if (live_orphans.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    complete_orphans();
+}
+void drain_orphans();
+
+// Logs what is left of this process' hooks and stashes at MPI_Finalize, where nothing should be.
+void check_nothing_left();
+
+// Raises `error` on the communicator's error handler and returns it.
+int raise(MPI_Comm comm, int error);
+
+}  // namespace thinwire::mpi

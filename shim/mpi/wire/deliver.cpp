@@ -1,0 +1,118 @@
+#include "wire/deliver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <string>
+
+#include "abi/datatypes.h"
+#include "abi/real.h"
+#include "process/process.h"
+#include "wire/length.h"
+
+namespace thinwire::mpi {
+namespace {
+
+std::uint64_t received_bytes(const MPI_Status& status) {
+  MPI_Count bytes = 0;
+  real().Get_elements_x(&status, MPI_BYTE, &bytes);
+  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
+}
+
+int copy_out(const Destination& destination, const std::byte* dense, std::uint64_t bytes) {
+  if (bytes == 0) return MPI_SUCCESS;
+  if (type_facts(destination.type).dense) {
+    std::memcpy(destination.buffer, dense, bytes);
+    return MPI_SUCCESS;
+  }
+  return unpack(dense, bytes, destination.buffer, destination.count, destination.type);
+}
+
+// Decodes into `out`; false, logged and counted, where the frame is damaged.
+bool decode(const std::byte* wire, std::uint64_t bytes, void* out, std::uint64_t capacity) {
+  Process& self = process();
+  const auto start = std::chrono::steady_clock::now();
+  const tw_status status = tw_message_decode(wire, bytes, out, capacity, &self.options, nullptr);
+  self.counters.decode_nanoseconds +=
+      std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+  if (status == TW_OK) {
+    ++self.counters.decoded_messages;
+    return true;
+  }
+  ++self.counters.damaged_messages;
+  tw_log(TW_LOG_ERROR, ("rank " + std::to_string(self.rank) +
+                        " received a compressed message that does not decode: " + tw_last_error())
+                           .c_str());
+  return false;
+}
+
+int decode_to(const Destination& destination, const std::byte* wire, std::uint64_t bytes,
+              std::uint64_t raw_bytes) {
+  const bool fits = raw_bytes <= destination.capacity;
+  if (fits && type_facts(destination.type).dense) {
+    return decode(wire, bytes, destination.buffer, raw_bytes) ? MPI_SUCCESS : MPI_ERR_OTHER;
+  }
+  const Lease dense = process().pool.acquire(raw_bytes);
+  if (!dense) return MPI_ERR_NO_MEM;
+  if (!decode(wire, bytes, dense.data(), raw_bytes)) return MPI_ERR_OTHER;
+  const int error = copy_out(destination, dense.data(), std::min(raw_bytes, destination.capacity));
+  return fits ? error : MPI_ERR_TRUNCATE;
+}
+
+// Whether the bytes are a frame of this job; then also its raw size. A frame whose header is
+// damaged has its mark all the same, and is no data of the program's.
+enum class Kind { kRaw, kFrame, kDamaged };
+Kind examine(const void* wire, std::uint64_t bytes, std::uint64_t* raw_bytes) {
+  *raw_bytes = bytes;
+  if (!is_suspicious(bytes)) return Kind::kRaw;
+  tw_message_info info{};
+  info.size = sizeof info;
+  switch (tw_message_inspect(wire, bytes, &process().options, &info)) {
+    case TW_OK:
+      *raw_bytes = info.raw_bytes;
+      return Kind::kFrame;
+    case TW_NOT_A_FRAME:
+      return Kind::kRaw;
+    default:
+      return Kind::kDamaged;
+  }
+}
+
+}  // namespace
+
+std::uint64_t raw_length(const void* wire, std::uint64_t bytes) {
+  std::uint64_t raw_bytes = 0;
+  examine(wire, bytes, &raw_bytes);
+  return raw_bytes;
+}
+
+int deliver(const Destination& destination, const Lease& wire, MPI_Status& status, int error) {
+  int cancelled = 0;
+  real().Test_cancelled(&status, &cancelled);
+  if (cancelled) return error;
+  const std::uint64_t bytes = received_bytes(status);
+  if (error != MPI_SUCCESS) {
+    // Truncated by the MPI: raw, and what arrived is the user's.
+    copy_out(destination, wire.data(), std::min(bytes, destination.capacity));
+    return error;
+  }
+  std::uint64_t raw_bytes = bytes;
+  const Kind kind = examine(wire.data(), bytes, &raw_bytes);
+  if (kind == Kind::kRaw) {
+    const int copied = copy_out(destination, wire.data(), std::min(bytes, destination.capacity));
+    return bytes > destination.capacity ? MPI_ERR_TRUNCATE : copied;
+  }
+  // A damaged header takes the same path: the decoder refuses it, and that is logged and counted.
+  const int outcome = decode_to(destination, wire.data(), bytes, raw_bytes);
+  real().Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(raw_bytes));
+  return outcome;
+}
+
+void copy_status(const MPI_Status& from, MPI_Status* to) {
+  if (to == MPI_STATUS_IGNORE) return;
+  const int error = to->MPI_ERROR;
+  *to = from;
+  to->MPI_ERROR = error;
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,22 @@
+// From a message as it came off the wire to the user's buffer.
+#pragma once
+
+#include <cstdint>
+
+#include "requests/hooks.h"
+
+namespace thinwire::mpi {
+
+// The size of the message in `wire` once decoded: its own where it is raw or damaged.
+std::uint64_t raw_length(const void* wire, std::uint64_t bytes);
+
+// Decodes or copies the received message in `wire` to its destination. `status` is the MPI's and
+// is corrected to raw sizes; `error` is the receive's own. Returns an MPI error code:
+// MPI_ERR_TRUNCATE where the raw message does not fit, MPI_ERR_OTHER (logged) for a damaged one.
+int deliver(const Destination& destination, const Lease& wire, MPI_Status& status, int error);
+
+// To the user's status, unless that is ignored. MPI_ERROR stays as it was: only calls that
+// complete several requests at once may touch it.
+void copy_status(const MPI_Status& from, MPI_Status* to);
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,59 @@
+#include "wire/pool.h"
+
+#include <bit>
+#include <cstdlib>
+
+namespace thinwire::mpi {
+namespace {
+
+constexpr int kSmallestBits = 12;
+
+std::uint64_t class_bytes(int size_class) {
+  return std::uint64_t{1} << (kSmallestBits + size_class);
+}
+
+int class_of(std::uint64_t bytes) {
+  const int bits = bytes <= 1 ? 0 : std::bit_width(bytes - 1);
+  return bits <= kSmallestBits ? 0 : bits - kSmallestBits;
+}
+
+}  // namespace
+
+Lease::~Lease() {
+  if (data_ != nullptr) pool_->give_back(data_, class_);
+}
+
+Pool::~Pool() {
+  for (const auto& buffers : idle_) {
+    for (void* data : buffers) std::free(data);
+  }
+}
+
+Lease Pool::acquire(std::uint64_t bytes) {
+  const int size_class = class_of(bytes);
+  if (size_class >= kClasses) return {};
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_[size_class].empty()) {
+      void* data = idle_[size_class].back();
+      idle_[size_class].pop_back();
+      idle_bytes_ -= class_bytes(size_class);
+      return {this, data, size_class};
+    }
+  }
+  return {this, std::aligned_alloc(64, class_bytes(size_class)), size_class};
+}
+
+void Pool::give_back(void* data, int size_class) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (idle_bytes_ + class_bytes(size_class) <= idle_bound_) {
+      idle_[size_class].push_back(data);
+      idle_bytes_ += class_bytes(size_class);
+      return;
+    }
+  }
+  std::free(data);
+}
+
+}  // namespace thinwire::mpi
