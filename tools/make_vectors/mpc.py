@@ -7,13 +7,10 @@
 Needs numpy. Nothing of Thinwire runs here: every bit is moved one at a time, as the page says.
 """
 
-import argparse
 import sys
-from pathlib import Path
 
 import numpy as np
-
-TARGET = Path(__file__).resolve().parents[2] / "tests" / "vectors" / "mpc-1d.txt"
+import output
 
 # A prime number of values, so that no two units of an array are alike and swapped ones show.
 PERIOD = 251
@@ -82,19 +79,5 @@ def make_file() -> str:
     return HEADER + "".join(lines)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    text = make_file()
-    if parser.parse_args().check:
-        if not TARGET.is_file() or TARGET.read_text() != text:
-            print(f"{TARGET.name} differs from what its page says", file=sys.stderr)
-            return 1
-        return 0
-    TARGET.write_text(text)
-    print(f"{TARGET}: {len(text)} bytes")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(output.run("mpc-1d.txt", make_file(), "spec/codec-mpc.md"))

@@ -7,14 +7,11 @@
 Needs numpy and zfpy. Both codecs of a vector see libzfp alone: nothing of Thinwire runs here.
 """
 
-import argparse
 import sys
-from pathlib import Path
 
 import numpy as np
+import output
 import zfpy
-
-TARGET = Path(__file__).resolve().parents[2] / "tests" / "vectors" / "zfp-1d-f32.txt"
 
 # A prime number of values, so that no two blocks of an array are alike and swapped ones show.
 PERIOD = 251
@@ -85,20 +82,5 @@ def make_file() -> str:
     return HEADER + f"period {period.astype('<f4').tobytes().hex()}\n" + "".join(lines)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    text = make_file()
-    if parser.parse_args().check:
-        if not TARGET.is_file() or TARGET.read_text() != text:
-            print(f"{TARGET.name} differs from what libzfp gives", file=sys.stderr)
-            return 1
-        return 0
-    TARGET.parent.mkdir(parents=True, exist_ok=True)
-    TARGET.write_text(text)
-    print(f"{TARGET}: {len(text)} bytes")
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(output.run("zfp-1d-f32.txt", make_file(), "libzfp"))

@@ -3,7 +3,7 @@
 import os
 import shutil
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -60,16 +60,18 @@ def settings(
     return found
 
 
-def with_preload(environment: dict[str, str], library: Path) -> str:
-    """LD_PRELOAD with the library in front of what the user preloads already."""
-    earlier = environment.get("LD_PRELOAD", "")
-    return f"{library}:{earlier}" if earlier else str(library)
+def preloaded(wanted: dict[str, str], mpi: str) -> dict[str, str]:
+    """The settings and the preload library of that MPI, in front of what is preloaded already."""
+    library = str(library_path(MPI_SHIMS[mpi]))
+    earlier = os.environ.get("LD_PRELOAD", "")
+    return {**wanted, "LD_PRELOAD": f"{library}:{earlier}" if earlier else library}
 
 
 def forwarded(environment: dict[str, str], wanted: dict[str, str]) -> dict[str, str]:
-    """The launcher's environment: it hands `wanted` to every rank, on every node.
+    """What to change in a launcher's environment for it to hand `wanted` to every rank.
 
-    Open MPI sends the variables of this parameter along; plain ones stay on the first node.
+    Open MPI sends the variables of this parameter along; plain ones stay on the first node. The
+    launcher itself needs no preload.
     """
     named = {
         name: value
@@ -79,12 +81,8 @@ def forwarded(environment: dict[str, str], wanted: dict[str, str]) -> dict[str, 
     pairs = [f"{name}={value}" for name, value in {**named, **wanted}.items()]
     earlier = environment.get("OMPI_MCA_mca_base_env_list")
     listed = ";".join([earlier, *pairs] if earlier else pairs)
-    return {**environment, **wanted_without_preload(wanted), "OMPI_MCA_mca_base_env_list": listed}
-
-
-def wanted_without_preload(wanted: dict[str, str]) -> dict[str, str]:
-    """The launcher itself needs no preload."""
-    return {name: value for name, value in wanted.items() if name != "LD_PRELOAD"}
+    own = {name: value for name, value in wanted.items() if name != "LD_PRELOAD"}
+    return {**own, "OMPI_MCA_mca_base_env_list": listed}
 
 
 def run(
@@ -98,14 +96,10 @@ def run(
 ) -> None:
     """Run an MPI launcher, as in: thinwire run --codec zfp:rate=16 -- mpirun -n 4 ./program"""
     command = _command(context)
-    environment = dict(os.environ)
     wanted = settings(codec, threshold, same_node, link, report, log)
-    is_launcher = Path(command[0]).name in LAUNCHERS
-    mpi = mpi_of(command[0]) if is_launcher else mpi_of("mpirun")
-    wanted["LD_PRELOAD"] = with_preload(environment, library_path(MPI_SHIMS[mpi]))
-    if is_launcher:
-        _replace(command, forwarded(environment, wanted))
-    _replace(command, {**environment, **wanted})
+    if Path(command[0]).name not in LAUNCHERS:
+        _replace(command, preloaded(wanted, mpi_of("mpirun")))
+    _replace(command, forwarded(dict(os.environ), preloaded(wanted, mpi_of(command[0]))))
 
 
 def execute(
@@ -119,12 +113,10 @@ def execute(
 ) -> None:
     """Become one rank's program, as in: mpirun -n 4 thinwire exec --codec zfp:rate=16 ./program"""
     command = _command(context)
-    environment = dict(os.environ)
     wanted = settings(codec, threshold, same_node, link, report, log)
     # Under a launcher its own kind counts, not what comes first on PATH.
-    mpi = "openmpi" if "OMPI_COMM_WORLD_RANK" in environment else mpi_of("mpirun")
-    wanted["LD_PRELOAD"] = with_preload(environment, library_path(MPI_SHIMS[mpi]))
-    _replace(command, {**environment, **wanted})
+    mpi = "openmpi" if "OMPI_COMM_WORLD_RANK" in os.environ else mpi_of("mpirun")
+    _replace(command, preloaded(wanted, mpi))
 
 
 def _command(context: typer.Context) -> list[str]:
@@ -138,5 +130,6 @@ def _command(context: typer.Context) -> list[str]:
     return list(command)
 
 
-def _replace(command: list[str], environment: dict[str, str]) -> None:
-    os.execvpe(command[0], command, environment)
+def _replace(command: list[str], changes: dict[str, str]) -> NoReturn:
+    """Become the command, in this environment with changes."""
+    os.execvpe(command[0], command, {**os.environ, **changes})
