@@ -38,6 +38,8 @@ $(BUILD)/build.ninja: | packages
 
 build: $(VENV)/.ready $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
+	@# Removed first: a running program keeps the library it has mapped, and must not see it change.
+	@rm -rf python/thinwire/lib
 	@cmake --install $(BUILD) --component wheel --prefix python/thinwire >/dev/null
 
 demo: build
