@@ -4,11 +4,7 @@
 
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define THINWIRE_HOST_DEVICE __host__ __device__
-#else
-#define THINWIRE_HOST_DEVICE
-#endif
+#include "base/host_device.h"
 
 namespace thinwire::codec::mpc {
 

@@ -6,11 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-#if defined(__CUDACC__)
-#define THINWIRE_HOST_DEVICE __host__ __device__
-#else
-#define THINWIRE_HOST_DEVICE
-#endif
+#include "base/host_device.h"
 
 namespace thinwire::codec::zfp {
 

@@ -1,0 +1,9 @@
+// The mark of functions that define bytes: compiled for the host, and for the device where a CUDA
+// compiler reads them, so that both produce the same.
+#pragma once
+
+#if defined(__CUDACC__)
+#define THINWIRE_HOST_DEVICE __host__ __device__
+#else
+#define THINWIRE_HOST_DEVICE
+#endif
