@@ -78,3 +78,21 @@ def test_shim_names_an_existing_library() -> None:
     if result.returncode != 0:
         pytest.skip(result.stderr.strip())
     assert Path(result.stdout.strip()).is_file()
+
+
+@pytest.mark.parametrize(
+    ("options", "variables", "codec"),
+    [
+        ([], {}, "auto"),
+        ([], {"THINWIRE_CODEC": "zfp:rate=8"}, "zfp:rate=8"),
+        (["--codec", "mpc"], {"THINWIRE_CODEC": "zfp:rate=8"}, "mpc:stride=1"),
+    ],
+)
+def test_exec_takes_the_option_then_the_environment(
+    options: list[str], variables: dict[str, str], codec: str
+) -> None:
+    rank = {"OMPI_COMM_WORLD_RANK": "0", **variables}
+    result = call("exec", *options, "--", "printenv", "THINWIRE_CODEC", **rank)
+    if "does not exist" in result.stderr:
+        pytest.skip(result.stderr.strip())
+    assert result.stdout.strip() == codec

@@ -13,7 +13,15 @@ from thinwire.library import MPI_SHIMS, library_path, parse_link_rate, parse_siz
 
 LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")
 
-CodecOption = Annotated[str, typer.Option(help="Codec spec, as in zfp:rate=16.", metavar="SPEC")]
+CodecOption = Annotated[
+    str,
+    typer.Option(
+        help="Codec spec, as in zfp:rate=16.",
+        metavar="SPEC",
+        envvar="THINWIRE_CODEC",
+        show_envvar=True,
+    ),
+]
 ThresholdOption = Annotated[
     str | None, typer.Option(help="Messages below this size go raw, as in 64KiB.", metavar="SIZE")
 ]
