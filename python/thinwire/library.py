@@ -62,7 +62,7 @@ def check(status: int) -> None:
 
 def new_struct(kind: str) -> Any:
     """A zeroed struct whose `size` is set, as the C API asks."""
-    struct = ffi.new(f"{kind} *")
+    struct = ffi_new(f"{kind} *")
     struct.size = ffi.sizeof(kind)
     return struct
 

@@ -54,7 +54,7 @@ def encode(array: np.ndarray, codec: Codec | str, *, dtype: str | None = None) -
 
 def inspect(frame: Buffer) -> MessageInfo:
     """Read a frame's header. Raises ThinwireError for anything that is no sound frame."""
-    info = new_message_info()
+    info = new_struct("tw_message_info")
     source = ffi.from_buffer(frame)
     check(library().tw_message_inspect(source, len(source), ffi.NULL, info))
     return MessageInfo(
@@ -77,11 +77,6 @@ def decode(frame: Buffer) -> np.ndarray:
         library().tw_message_decode(source, len(source), target, array.nbytes, ffi.NULL, ffi.NULL)
     )
     return array
-
-
-def new_message_info() -> Any:
-    library()
-    return new_struct("tw_message_info")
 
 
 def _shape(data: np.ndarray, dtype: str) -> Any:

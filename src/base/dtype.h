@@ -72,6 +72,17 @@ struct Shape {
     return product;
   }
 
+  // Whether the array exists: its bytes, `value_bytes` an element, fit 64 bits, and no extent is 0
+  // but a line's.
+  constexpr bool is_sound(std::uint64_t value_bytes) const {
+    std::uint64_t product = value_bytes;
+    for (int axis = 0; axis < rank; ++axis) {
+      if (__builtin_mul_overflow(product, extent[axis], &product)) return false;
+      if (extent[axis] == 0 && rank > 1) return false;
+    }
+    return true;
+  }
+
   friend constexpr bool operator==(const Shape&, const Shape&) = default;
 };
 

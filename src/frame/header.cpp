@@ -40,15 +40,9 @@ Status check_sizes(const Header& header, std::size_t available) {
     return damaged("says " + std::to_string(header.body_bytes) + " bytes follow, " +
                    std::to_string(available - header.header_bytes()) + " do");
   }
-  std::uint64_t raw = dtype_size(header.dtype);
-  bool empty = false;
-  for (int axis = 0; axis < header.shape.rank; ++axis) {
-    empty |= header.shape.extent[axis] == 0;
-    if (__builtin_mul_overflow(raw, header.shape.extent[axis], &raw)) {
-      return damaged("the extents overflow");
-    }
+  if (!header.shape.is_sound(dtype_size(header.dtype))) {
+    return damaged("an extent is zero, or the extents overflow");
   }
-  if (empty && header.shape.rank > 1) return damaged("an extent is zero");
   return {};
 }
 

@@ -25,15 +25,13 @@ Status check_array(const Coder& coder, const codec::Chunk& array) {
   if (array.shape.rank < 1 || array.shape.rank > kMaxRank) {
     return {StatusCode::kInvalidArgument, "an array's rank is 1 to 4"};
   }
-  std::uint64_t bytes = dtype_size(array.dtype);
-  for (int axis = 0; axis < array.shape.rank; ++axis) {
-    const std::uint64_t extent = array.shape.extent[axis];
-    if (__builtin_mul_overflow(bytes, extent, &bytes) || (extent == 0 && array.shape.rank > 1)) {
-      return {StatusCode::kInvalidArgument, "an extent is zero, or the extents overflow"};
-    }
+  if (!array.shape.is_sound(dtype_size(array.dtype))) {
+    return {StatusCode::kInvalidArgument, "an extent is zero, or the extents overflow"};
   }
   // Bounds add headers and tables to this; a quarter of the range leaves them room.
-  if (bytes > UINT64_MAX / 4) return {StatusCode::kInvalidArgument, "the array is too large"};
+  if (array.raw_bytes() > UINT64_MAX / 4) {
+    return {StatusCode::kInvalidArgument, "the array is too large"};
+  }
   if (!coder.codec->takes(array.dtype) || array.shape.rank > coder.codec->max_rank) {
     return {StatusCode::kUnsupported, std::string(coder.codec->name) + " does not take " +
                                           dtype_name(array.dtype) + " arrays of rank " +

@@ -17,6 +17,11 @@ struct TypeFacts {
 // Flattened once and kept as an attribute of the datatype.
 TypeFacts type_facts(MPI_Datatype type);
 
+// Bytes of one element of a leaf.
+constexpr std::uint64_t leaf_bytes(tw_dtype leaf) {
+  return leaf == TW_F64 ? 8 : leaf == TW_F32 ? 4 : 1;
+}
+
 // Whether the MPI itself must judge this buffer: nothing lies at address 0 but what a type of
 // absolute addresses (MPI_BOTTOM) means.
 bool is_null_buffer(const void* buffer, MPI_Datatype type);

@@ -29,7 +29,7 @@ int receive_hooked(const Incoming& message, std::uint64_t capacity, MPI_Status* 
                                 message.comm, &own);
   const int outcome = deliver(destination_of(message, capacity), wire, own, error);
   copy_status(own, status);
-  return outcome == error ? error : raise(message.comm, outcome);
+  return outcome;
 }
 
 // A blocking receive cannot be posted under a lock; started and waited for, it can.
@@ -67,7 +67,7 @@ int receive_stashed(Stashed& stashed, const Incoming& message, MPI_Status* statu
       destination_of(message, message_bytes(message.count, message.type));
   const int outcome = deliver(destination, stashed.wire, own, error);
   copy_status(own, status);
-  return outcome == error ? error : raise(message.comm, outcome);
+  return outcome;
 }
 
 int receive_stashed_later(std::unique_ptr<Stashed> stashed, const Incoming& message,

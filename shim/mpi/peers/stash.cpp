@@ -82,20 +82,16 @@ std::unique_ptr<Stashed> take_stashed(MPI_Comm comm, int source, int tag) {
 }
 
 bool is_suspicious(const MPI_Status& status) {
-  MPI_Count bytes = 0;
-  real().Get_elements_x(&status, MPI_BYTE, &bytes);
+  const std::uint64_t bytes = wire_bytes_of(status);
   // Shorter ones can't be: senders pad to this process' hook threshold.
-  return bytes > 0 && static_cast<std::uint64_t>(bytes) >= thresholds.receive &&
-         is_suspicious(static_cast<std::uint64_t>(bytes));
+  return bytes >= thresholds.receive && is_suspicious(bytes);
 }
 
 std::unique_ptr<Stashed> start_receive(MPI_Message handle, const MPI_Status& status) {
-  MPI_Count bytes = 0;
-  real().Get_elements_x(&status, MPI_BYTE, &bytes);
   auto message = std::make_unique<Stashed>();
   message->source = status.MPI_SOURCE;
   message->tag = status.MPI_TAG;
-  message->wire_bytes = static_cast<std::uint64_t>(bytes);
+  message->wire_bytes = wire_bytes_of(status);
   message->wire = process().pool.acquire(message->wire_bytes);
   const ByteCount as(message->wire_bytes);
   real().Imrecv(message->wire.data(), as.count(), as.type(), &handle, &message->request);

@@ -39,14 +39,13 @@ bool is_derived(MPI_Datatype type) {
 HookPointer make_receive_hook(Lease wire, const Destination& destination) {
   auto hook = std::make_unique<Hook>(Hook::Kind::kReceive, std::move(wire));
   hook->destination = destination;
-  if (is_derived(destination.type)) {
-    real().Type_dup(destination.type, &hook->destination.type);
-  }
+  hook->owns_type = is_derived(destination.type);
+  if (hook->owns_type) real().Type_dup(destination.type, &hook->destination.type);
   return hook;
 }
 
 Hook::~Hook() {
-  if (kind == Kind::kReceive && is_derived(destination.type)) real().Type_free(&destination.type);
+  if (owns_type) real().Type_free(&destination.type);
 }
 
 int finish(Hook& hook, MPI_Status& status, int error) {
@@ -55,9 +54,7 @@ int finish(Hook& hook, MPI_Status& status, int error) {
     status = hook.status;
     return hook.error;
   }
-  const int outcome = deliver(hook.destination, hook.wire, status, error);
-  // The MPI raised its own errors already.
-  return outcome == error ? error : raise(hook.destination.comm, outcome);
+  return deliver(hook.destination, hook.wire, status, error);
 }
 
 void put_hook(MPI_Request request, HookPointer hook) {

@@ -24,7 +24,8 @@ struct Hook {
   enum class Kind { kSend, kReceive };
   Kind kind = Kind::kSend;
   Lease wire;               // what is being sent or received
-  Destination destination;  // kReceive; owns a duplicate of a derived type
+  Destination destination;  // kReceive
+  bool owns_type = false;   // the destination's type is a duplicate of the user's
   bool delivered = false;   // by MPI_Request_get_status; the two below hold the outcome
   MPI_Status status{};
   int error = MPI_SUCCESS;

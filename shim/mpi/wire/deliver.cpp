@@ -13,12 +13,6 @@
 namespace thinwire::mpi {
 namespace {
 
-std::uint64_t received_bytes(const MPI_Status& status) {
-  MPI_Count bytes = 0;
-  real().Get_elements_x(&status, MPI_BYTE, &bytes);
-  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
-}
-
 int copy_out(const Destination& destination, const std::byte* dense, std::uint64_t bytes) {
   if (bytes == 0) return MPI_SUCCESS;
   if (type_facts(destination.type).dense) {
@@ -78,19 +72,12 @@ Kind examine(const void* wire, std::uint64_t bytes, std::uint64_t* raw_bytes) {
   }
 }
 
-}  // namespace
-
-std::uint64_t raw_length(const void* wire, std::uint64_t bytes) {
-  std::uint64_t raw_bytes = 0;
-  examine(wire, bytes, &raw_bytes);
-  return raw_bytes;
-}
-
-int deliver(const Destination& destination, const Lease& wire, MPI_Status& status, int error) {
+// As deliver(), without raising anything.
+int place(const Destination& destination, const Lease& wire, MPI_Status& status, int error) {
   int cancelled = 0;
   real().Test_cancelled(&status, &cancelled);
   if (cancelled) return error;
-  const std::uint64_t bytes = received_bytes(status);
+  const std::uint64_t bytes = wire_bytes_of(status);
   if (error != MPI_SUCCESS) {
     // Truncated by the MPI: raw, and what arrived is the user's.
     copy_out(destination, wire.data(), std::min(bytes, destination.capacity));
@@ -106,6 +93,25 @@ int deliver(const Destination& destination, const Lease& wire, MPI_Status& statu
   const int outcome = decode_to(destination, wire.data(), bytes, raw_bytes);
   real().Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(raw_bytes));
   return outcome;
+}
+
+}  // namespace
+
+std::uint64_t wire_bytes_of(const MPI_Status& status) {
+  MPI_Count bytes = 0;
+  real().Get_elements_x(&status, MPI_BYTE, &bytes);
+  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
+}
+
+std::uint64_t raw_length(const void* wire, std::uint64_t bytes) {
+  std::uint64_t raw_bytes = 0;
+  examine(wire, bytes, &raw_bytes);
+  return raw_bytes;
+}
+
+int deliver(const Destination& destination, const Lease& wire, MPI_Status& status, int error) {
+  const int outcome = place(destination, wire, status, error);
+  return outcome == error ? error : raise(destination.comm, outcome);
 }
 
 void copy_status(const MPI_Status& from, MPI_Status* to) {

@@ -10,9 +10,13 @@ namespace thinwire::mpi {
 // The size of the message in `wire` once decoded: its own where it is raw or damaged.
 std::uint64_t raw_length(const void* wire, std::uint64_t bytes);
 
+// The bytes of the message that a status of the MPI tells of, as they were on the wire.
+std::uint64_t wire_bytes_of(const MPI_Status& status);
+
 // Decodes or copies the received message in `wire` to its destination. `status` is the MPI's and
-// is corrected to raw sizes; `error` is the receive's own. Returns an MPI error code:
-// MPI_ERR_TRUNCATE where the raw message does not fit, MPI_ERR_OTHER (logged) for a damaged one.
+// is corrected to raw sizes; `error` is the receive's own, which the MPI has raised. Returns it, or
+// what went wrong here, raised on the communicator's error handler: MPI_ERR_TRUNCATE where the raw
+// message does not fit, MPI_ERR_OTHER (logged) for a damaged one.
 int deliver(const Destination& destination, const Lease& wire, MPI_Status& status, int error);
 
 // To the user's status, unless that is ignored. MPI_ERROR stays as it was: only calls that

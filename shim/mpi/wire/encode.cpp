@@ -46,7 +46,7 @@ std::optional<Wire> encode_dense(const void* data, const TypeFacts& type, std::u
   tw_shape shape{};
   shape.dtype = type.leaf;
   shape.rank = 1;
-  shape.extent[0] = bytes / (type.leaf == TW_BYTES ? 1 : type.leaf == TW_F64 ? 8 : 4);
+  shape.extent[0] = bytes / leaf_bytes(type.leaf);
   std::uint64_t most = 0;
   if (tw_message_bound(self.settings.codec.get(), &shape, &most) != TW_OK) return std::nullopt;
   // Padding to the wire length comes on top.
