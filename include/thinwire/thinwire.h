@@ -5,8 +5,10 @@
  *     user, kept per thread until that thread's next failing call.
  *   - Outputs come last and are written on success only.
  *   - Structs that may grow begin with `size`: set it to sizeof the struct before the call.
- *   - Sizes are 64-bit and in bytes unless a name says otherwise. Memory is host memory, at any
- *     alignment. No function keeps a pointer to the caller's memory after it returns.
+ *   - Sizes are 64-bit and in bytes unless a name says otherwise. Memory may have any alignment.
+ *     It is host memory, pageable or pinned, or GPU memory of this process where a function says
+ *     so. No function keeps a pointer to the caller's memory after it returns; those that only
+ *     enqueue say what must stay until their work has run.
  *   - All functions may be called from any thread; none blocks on another process.
  *
  * Python reads the declarations between the BEGIN and END marks below: plain C, no macros there.
@@ -34,7 +36,8 @@ typedef enum tw_status {
   TW_DAMAGED = 5,          /* a checksum or a length contradicts the bytes */
   TW_TOO_SMALL = 6,        /* the destination cannot hold the result */
   TW_DECLINED = 7,         /* the codec does not take this data, or it would not shrink */
-  TW_INTERNAL = 8
+  TW_INTERNAL = 8,
+  TW_DEVICE = 9 /* the CUDA driver or a GPU failed, or none is there */
 } tw_status;
 
 /* Values are on the wire. */
@@ -57,6 +60,13 @@ tw_status tw_size_parse(const char* text, uint64_t* bytes);
 tw_status tw_link_rate_parse(const char* text, double* bytes_per_second);
 
 /* ---- Codecs ---- */
+
+/* An array's type and shape: `rank` extents, slowest first, 1 <= rank <= 4. */
+typedef struct tw_shape {
+  uint32_t dtype; /* tw_dtype */
+  uint32_t rank;
+  uint64_t extent[4];
+} tw_shape;
 
 typedef struct tw_codec_info {
   uint32_t size;
@@ -87,6 +97,11 @@ const char* tw_codec_spec(const tw_codec* codec);
 /* The id of the codec that the spec names, or -1 for "off" and "auto". */
 int32_t tw_codec_id(const tw_codec* codec);
 
+/* The shape in which `count` elements are coded under this spec: its "shape=" (one extent may be ?)
+ * where that fits the count, a line where it names none. Where it does not fit, a lossless codec
+ * gets a line and a lossy one TW_UNSUPPORTED. */
+tw_status tw_codec_shape(const tw_codec* codec, tw_dtype dtype, uint64_t count, tw_shape* shape);
+
 /* Speed and ratio of a codec on this machine, one thread. */
 typedef struct tw_codec_cost {
   uint32_t size;
@@ -102,14 +117,89 @@ typedef struct tw_codec_cost {
 tw_status tw_codec_measure(const tw_codec* codec, tw_dtype dtype, uint64_t bytes,
                            tw_codec_cost* cost);
 
-/* ---- Messages: one array in one frame, memory to memory (spec/frame.md) ---- */
+/* ---- Memory: where it lies, copies, scratch ---- */
 
-/* An array's type and shape: `rank` extents, slowest first, 1 <= rank <= 4. */
-typedef struct tw_shape {
-  uint32_t dtype; /* tw_dtype */
-  uint32_t rank;
-  uint64_t extent[4];
-} tw_shape;
+typedef enum tw_memory {
+  TW_MEMORY_HOST = 0,   /* pageable */
+  TW_MEMORY_PINNED = 1, /* page-locked host memory that GPUs reach under the same address */
+  TW_MEMORY_DEVICE = 2,
+  TW_MEMORY_MANAGED = 3 /* migrates; counts as GPU memory wherever the two are told apart */
+} tw_memory;
+
+typedef struct tw_place {
+  uint32_t size;
+  uint32_t memory; /* tw_memory */
+  int32_t device;  /* ordinal of the GPU; -1 for host memory */
+  uint32_t reserved;
+} tw_place;
+
+/* Where `pointer` points. Never initialises CUDA: a process that does not use it has host memory
+ * only, and is told so in nanoseconds. TW_UNSUPPORTED for GPU memory that this library cannot
+ * reach (of a context other than the device's primary one). */
+tw_status tw_place_of(const void* pointer, tw_place* place);
+
+/* 1 where `pointer` points to device or managed memory, else 0. As tw_place_of(), without words. */
+uint32_t tw_on_device(const void* pointer);
+
+/* How many GPUs this process can use. TW_DEVICE, with the cause in tw_last_error(), where there is
+ * no driver or no GPU; TW_UNSUPPORTED for a build without CUDA. Initialises CUDA. */
+tw_status tw_device_count(uint32_t* count);
+
+/* Copies between any two places; complete on return. Waits for no earlier work of the caller's. */
+tw_status tw_memory_copy(void* destination, const void* source, uint64_t bytes);
+
+/* The same, begun: both sides must stay until tw_copy_finish(), which frees the handle. A copy
+ * with pageable host memory may be complete on return. Copies run in the order of their starts. */
+typedef struct tw_copy tw_copy;
+tw_status tw_memory_copy_start(void* destination, const void* source, uint64_t bytes,
+                               tw_copy** copy);
+tw_status tw_copy_finish(tw_copy* copy);
+
+/* Scratch memory of a kind (PINNED or DEVICE; `device` is a GPU's ordinal, ignored for PINNED) from
+ * the library's pools, aligned to 256 bytes, contents undefined. The pool's bound limits what lies
+ * idle, never what is on loan; what the GPU refuses is TW_DEVICE. */
+tw_status tw_scratch_acquire(tw_memory memory, int32_t device, uint64_t bytes, void** scratch);
+void tw_scratch_release(void* scratch);
+
+typedef struct tw_pool_counters {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t idle_bytes;   /* kept for reuse */
+  uint64_t loaned_bytes; /* on loan */
+  uint64_t allocations;  /* calls to the driver for memory since the start */
+  uint64_t loans;        /* leases given since the start */
+} tw_pool_counters;
+
+/* The pool of PINNED memory, or of DEVICE memory on one GPU. */
+tw_status tw_pool_describe(tw_memory memory, int32_t device, tw_pool_counters* counters);
+
+/* Most bytes that each pool keeps idle (512 MiB unless set). */
+void tw_pool_set_idle_bound(uint64_t bytes);
+
+/* ---- Layouts: arrays with gaps, packed and unpacked on the GPU ---- */
+
+/* `bytes` bytes at `offset` from the start of an element. */
+typedef struct tw_segment {
+  int64_t offset;
+  uint64_t bytes;
+} tw_segment;
+
+/* An element's segments in the order of the packed stream, and the distance from one element to the
+ * next. Immutable; what a GPU needs of it is kept with it. */
+typedef struct tw_layout tw_layout;
+tw_status tw_layout_create(const tw_segment* segments, uint64_t count, int64_t extent,
+                           tw_layout** layout);
+void tw_layout_destroy(tw_layout* layout);
+
+/* Packs the first `bytes` bytes of the stream of the elements at `source`, GPU memory, into
+ * `destination`, GPU memory of the same device or PINNED; complete on return. Unpack is the
+ * reverse, and writes the layout's own bytes only. */
+tw_status tw_layout_pack(const tw_layout* layout, const void* source, void* destination,
+                         uint64_t bytes);
+tw_status tw_layout_unpack(const tw_layout* layout, const void* source, void* destination,
+                           uint64_t bytes);
+
+/* ---- Messages: one array in one frame, memory to memory (spec/frame.md) ---- */
 
 typedef struct tw_message_info {
   uint32_t size;
@@ -132,30 +222,65 @@ typedef struct tw_message_options {
   uint32_t flags; /* of tw_message_flag */
   const char* job;
   uint64_t job_bytes;
+  void* stream; /* cudaStream_t that GPU work is enqueued on; NULL: the library's own, which waits
+                   for no earlier work of the caller's */
 } tw_message_options;
 
 /* Most bytes that a frame of such an array can take, whatever the data. */
 tw_status tw_message_bound(const tw_codec* codec, const tw_shape* shape, uint64_t* bytes);
 
-/* Encodes the array at `source` into one frame at `destination`. Data that the codec declines (NaN
- * or infinity in a fixed-rate codec), or that would not shrink, becomes a raw frame, or fails with
- * TW_DECLINED under that flag. TW_TOO_SMALL when `capacity` is below tw_message_bound(). `options`
- * may be NULL. Source and destination must not overlap. Allocates nothing. */
+/* Encodes the array at `source` into one frame at `destination`; either may be GPU memory. The
+ * codec runs where the array lies, and the bytes are the same. Complete on return. Data that the
+ * codec declines (NaN or infinity in a fixed-rate codec), or that would not shrink, becomes a raw
+ * frame, or fails with TW_DECLINED under that flag. TW_TOO_SMALL when `capacity` is below
+ * tw_message_bound(). `options` may be NULL. Source and destination must not overlap. Allocates
+ * nothing on the host, and on the GPU only what the pools have not yet. While the stream is being
+ * captured: TW_UNSUPPORTED. */
 tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const void* source,
                             void* destination, uint64_t capacity, const tw_message_options* options,
                             uint64_t* written);
 
-/* Reads the header of the frame at `source`: TW_NOT_A_FRAME, TW_VERSION, TW_DAMAGED, or
- * TW_UNSUPPORTED for a codec that this build lacks. `length` may exceed the frame (padding). */
+/* Reads the header of the frame at `source`, host or GPU memory: TW_NOT_A_FRAME, TW_VERSION,
+ * TW_DAMAGED, or TW_UNSUPPORTED for a codec that this build lacks. `length` may exceed the frame
+ * (padding). */
 tw_status tw_message_inspect(const void* source, uint64_t length, const tw_message_options* options,
                              tw_message_info* info);
 
 /* Decodes the frame at `source` into `destination`, which must hold info.raw_bytes
- * (TW_TOO_SMALL). Any bytes are safe: damage gives an error, and then the destination's contents
- * are undefined inside its capacity. `info` may be NULL. Allocates nothing. */
+ * (TW_TOO_SMALL); either may be GPU memory, and the codec runs where the array is to lie. Any bytes
+ * are safe: damage gives an error, and then the destination's contents are undefined inside its
+ * capacity. `info` may be NULL. Allocates nothing. */
 tw_status tw_message_decode(const void* source, uint64_t length, void* destination,
                             uint64_t capacity, const tw_message_options* options,
                             tw_message_info* info);
+
+/* ---- Messages in stream order: enqueued, never waited for, capturable in a CUDA graph ---- */
+
+/* What an enqueued encode or decode came to, in 8 bytes that the GPU writes: PINNED or device
+ * memory. 0 until it is known; the caller clears it before each use. tw_outcome_read() takes a
+ * value that is not 0 apart: the status, and the frame's bytes after an encode. */
+tw_status tw_outcome_read(uint64_t outcome, uint64_t* bytes);
+
+/* Device memory that enqueueing this codec for this shape needs; the same for encode and decode.
+ * All zeros before its first use, then left ready for the next; one stream at a time. */
+tw_status tw_message_workspace(const tw_codec* codec, const tw_shape* shape, uint64_t* bytes);
+
+/* As tw_message_encode() on options->stream, with everything in memory that the GPU reaches.
+ * Source, destination, workspace and outcome must stay until the work has run; a frame is complete
+ * in stream order. The outcome may be written before that; it is TW_DECLINED, and no frame there,
+ * where the data is declined or would not shrink. */
+tw_status tw_message_encode_enqueue(const tw_codec* codec, const tw_shape* shape,
+                                    const void* source, void* destination, uint64_t capacity,
+                                    const tw_message_options* options, void* workspace,
+                                    uint64_t workspace_bytes, uint64_t* outcome);
+
+/* Decodes a frame of `codec` and `shape`, known beforehand, at `source` (`length` bytes, padding
+ * included). A frame that says otherwise, or is damaged, makes the outcome an error; the
+ * destination's contents are then undefined inside the array. */
+tw_status tw_message_decode_enqueue(const tw_codec* codec, const tw_shape* shape,
+                                    const void* source, uint64_t length, void* destination,
+                                    uint64_t capacity, const tw_message_options* options,
+                                    void* workspace, uint64_t workspace_bytes, uint64_t* outcome);
 
 /* ---- The plan: whether one point-to-point message is compressed ---- */
 
@@ -179,7 +304,8 @@ typedef enum tw_reason {
   TW_RAW_MODE = 8,           /* a synchronous or buffered send */
   TW_RAW_DECLINED = 9,       /* NaN, infinity, or data that would not shrink */
   TW_RAW_NO_MEMORY = 10,
-  TW_REASON_COUNT = 11
+  TW_RAW_SHAPE = 11, /* the spec's shape does not fit the count, and the codec is lossy */
+  TW_REASON_COUNT = 12
 } tw_reason;
 
 /* One short phrase for a reason, as in "below the threshold". Static storage. */

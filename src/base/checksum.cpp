@@ -2,37 +2,23 @@
 
 #include <array>
 
+#include "base/checksum_core.h"
+
 namespace thinwire {
 namespace {
 
-constexpr std::size_t kBlockBytes = 1024;
-constexpr std::size_t kLanes = kBlockBytes / sizeof(std::uint64_t);
-constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15u;
-
-// The finaliser of SplitMix64.
-constexpr std::uint64_t mix(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-  return z ^ (z >> 31);
-}
-
-constexpr std::array<std::uint64_t, kLanes> make_keys() {
-  std::array<std::uint64_t, kLanes> keys{};
-  for (std::size_t lane = 0; lane < kLanes; ++lane) keys[lane] = mix((lane + 1) * kGolden);
+constexpr std::array<std::uint64_t, kChecksumLanes> make_keys() {
+  std::array<std::uint64_t, kChecksumLanes> keys{};
+  for (int lane = 0; lane < kChecksumLanes; ++lane) keys[lane] = checksum_key(lane);
   return keys;
 }
 
-constexpr std::array<std::uint64_t, kLanes> kKeys = make_keys();
-
-inline std::uint64_t product(std::uint64_t word, std::uint64_t key) {
-  const std::uint64_t keyed = word ^ key;
-  return (keyed & 0xFFFFFFFFu) * (keyed >> 32);
-}
+constexpr std::array<std::uint64_t, kChecksumLanes> kKeys = make_keys();
 
 std::uint64_t full_block(const std::byte* block) {
   std::uint64_t sum = 0;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    sum += product(load<std::uint64_t>(block + lane * 8), kKeys[lane]);
+  for (int lane = 0; lane < kChecksumLanes; ++lane) {
+    sum += checksum_product(load<std::uint64_t>(block + lane * 8), kKeys[lane]);
   }
   return sum;
 }
@@ -42,7 +28,7 @@ std::uint64_t partial_block(ByteView tail) {
   for (std::size_t at = 0; at < tail.size(); at += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, tail.data() + at, tail.size() - at < 8 ? tail.size() - at : 8);
-    sum += product(word, kKeys[at / 8]);
+    sum += checksum_product(word, kKeys[at / 8]);
   }
   return sum;
 }
@@ -50,14 +36,14 @@ std::uint64_t partial_block(ByteView tail) {
 }  // namespace
 
 std::uint64_t checksum(ByteView bytes) {
-  std::uint64_t total = bytes.size();
-  std::uint64_t salt = kGolden;
+  std::uint64_t sum = 0;
+  std::uint64_t block = 0;
   std::size_t at = 0;
-  for (; bytes.size() - at >= kBlockBytes; at += kBlockBytes, salt += kGolden) {
-    total += mix(full_block(bytes.data() + at) + salt);
+  for (; bytes.size() - at >= kChecksumBlockBytes; at += kChecksumBlockBytes, ++block) {
+    sum += full_block(bytes.data() + at) * checksum_weight(block);
   }
-  if (at < bytes.size()) total += mix(partial_block(bytes.subspan(at)) + salt);
-  return mix(total);
+  if (at < bytes.size()) sum += partial_block(bytes.subspan(at)) * checksum_weight(block);
+  return checksum_finish(bytes.size(), sum);
 }
 
 }  // namespace thinwire

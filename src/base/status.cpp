@@ -22,6 +22,8 @@ const char* status_text(StatusCode code) {
       return "declined";
     case StatusCode::kInternal:
       return "internal error";
+    case StatusCode::kDevice:
+      return "GPU or driver failure";
   }
   return "unknown status";
 }

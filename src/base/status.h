@@ -18,6 +18,7 @@ enum class StatusCode : int {
   kTooSmall = 6,         // the destination cannot hold the result
   kDeclined = 7,         // the codec does not take this data (NaN, infinity) or it would not shrink
   kInternal = 8,
+  kDevice = 9,  // the CUDA driver or a GPU failed, or none is there
 };
 
 // One short English phrase per code, for example "damaged frame".

@@ -31,6 +31,8 @@ struct Chunk {
   std::uint64_t raw_bytes() const { return shape.count() * dtype_size(dtype); }
 };
 
+struct DeviceCodec;  // codec/job.h
+
 // A row of the registry. Functions are pure, thread-safe and allocate nothing, `parse` and
 // `describe` excepted. `parameter` is the codec's own 64-bit word: it comes from `parse`, travels
 // in the frame, and passed `check` before any other function sees it.
@@ -70,6 +72,9 @@ struct Codec {
   // `out`, every one of which is written. Any bytes are safe; kDamaged where they cannot be this
   // codec's.
   Status (*decode)(ByteView encoded, const Chunk& chunk, std::uint64_t parameter, std::byte* out);
+
+  // The same on a GPU, byte for byte; nullptr where this build or the codec has no such side.
+  const DeviceCodec* device = nullptr;
 
   bool takes(Dtype dtype) const { return (dtypes & dtype_bit(dtype)) != 0; }
   bool test_only() const { return id >= kFirstTestId; }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/checksum.h"
+#include "frame/seal.h"
 
 namespace thinwire::frame {
 namespace {
@@ -26,13 +27,11 @@ constexpr std::uint64_t kMessageMarkHigh = 0x6567617373656D00u;  // "\0message"
 
 Status damaged(std::string what) { return {StatusCode::kDamaged, "frame header: " + what}; }
 
-// The checksum covers everything before its own field and the extents behind it.
 std::uint64_t header_checksum(const std::byte* header, std::size_t header_bytes) {
-  std::array<std::byte, kMaxHeaderBytes> covered;
-  const std::size_t extents = header_bytes - kFixedHeaderBytes;
-  std::memcpy(covered.data(), header, kChecksumAt);
-  std::memcpy(covered.data() + kChecksumAt, header + kFixedHeaderBytes, extents);
-  return checksum({covered.data(), kChecksumAt + extents});
+  HeaderWords words{};
+  words.count = static_cast<std::uint32_t>(header_bytes / 8);
+  std::memcpy(words.word, header, header_bytes);
+  return frame::header_checksum(words);
 }
 
 Status check_sizes(const Header& header, std::size_t available) {

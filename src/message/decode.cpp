@@ -1,6 +1,6 @@
 #include "base/checksum.h"
+#include "codec/layout.h"
 #include "codec/registry.h"
-#include "message/layout.h"
 #include "message/message.h"
 
 namespace thinwire::message {
@@ -12,7 +12,7 @@ Status damaged(std::uint64_t chunk, const char* what) {
 
 Status decode_chunk(const Info& info, const codec::Chunk& chunk, std::uint32_t row,
                     ByteView encoded, std::byte* out) {
-  if ((row & kRawChunk) == 0) {
+  if ((row & codec::kRawChunk) == 0) {
     return info.codec->decode(encoded, chunk, info.header.parameter, out);
   }
   if (info.codec->fixed_size || encoded.size() != chunk.raw_bytes()) {
@@ -24,16 +24,16 @@ Status decode_chunk(const Info& info, const codec::Chunk& chunk, std::uint32_t r
 
 Status decode_body(const Info& info, ByteView body, std::byte* destination) {
   const codec::Chunk array{info.header.dtype, info.header.shape};
-  const Layout layout = make_layout(*info.codec, info.header.parameter, array);
-  if (layout.chunks > body.size() / kTableRowBytes) {
+  const codec::Layout layout = codec::make_layout(*info.codec, info.header.parameter, array);
+  if (layout.chunks > body.size() / codec::kTableRowBytes) {
     return {StatusCode::kDamaged, "the frame is too short for its chunk table"};
   }
   const std::byte* const table = body.data();
   ByteView rest = body.subspan(layout.table_bytes());
   for (std::uint64_t index = 0; index < layout.chunks; ++index) {
-    const auto row = load<std::uint32_t>(table + index * kTableRowBytes);
-    const auto sum = load<std::uint32_t>(table + index * kTableRowBytes + 4);
-    const std::uint64_t bytes = row & ~kRawChunk;
+    const auto row = load<std::uint32_t>(table + index * codec::kTableRowBytes);
+    const auto sum = load<std::uint32_t>(table + index * codec::kTableRowBytes + 4);
+    const std::uint64_t bytes = row & ~codec::kRawChunk;
     if (bytes > rest.size()) return damaged(index, "reaches past the end of the frame");
     const ByteView encoded = rest.first(bytes);
     if (info.header.chunk_checksums && static_cast<std::uint32_t>(checksum(encoded)) != sum) {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/checksum.h"
+#include "codec/layout.h"
 #include "codec/registry.h"
-#include "message/layout.h"
 #include "message/message.h"
 
 namespace thinwire::message {
@@ -47,7 +47,7 @@ std::uint64_t chunk_bound(const Coder& coder, const codec::Chunk& chunk) {
 }
 
 std::uint64_t frame_bound(const Coder& coder, const codec::Chunk& array) {
-  const Layout layout = make_layout(*coder.codec, coder.parameter, array);
+  const codec::Layout layout = codec::make_layout(*coder.codec, coder.parameter, array);
   std::uint64_t bytes = make_header(coder, array, true).header_bytes() + layout.table_bytes();
   if (layout.chunks > 0) {
     bytes += (layout.chunks - 1) * chunk_bound(coder, layout.chunk(0));
@@ -66,7 +66,7 @@ Result<std::uint64_t> encode_chunk(const Coder& coder, const codec::Chunk& chunk
   if (!coder.codec->fixed_size && bytes >= chunk.raw_bytes()) {
     bytes = chunk.raw_bytes();
     std::memcpy(out, source, bytes);
-    row = static_cast<std::uint32_t>(bytes) | kRawChunk;
+    row = static_cast<std::uint32_t>(bytes) | codec::kRawChunk;
   }
   const std::uint64_t sum = with_checksum ? checksum({out, bytes}) & 0xFFFFFFFFu : 0;
   return sum << 32 | row;
@@ -75,7 +75,7 @@ Result<std::uint64_t> encode_chunk(const Coder& coder, const codec::Chunk& chunk
 Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array,
                                    const std::byte* source, MutableByteView destination,
                                    const EncodeOptions& options) {
-  const Layout layout = make_layout(*coder.codec, coder.parameter, array);
+  const codec::Layout layout = codec::make_layout(*coder.codec, coder.parameter, array);
   frame::Header header = make_header(coder, array, options.chunk_checksums);
   std::byte* const table = destination.data() + header.header_bytes();
   std::byte* out = table + layout.table_bytes();
@@ -83,7 +83,7 @@ Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array
     auto row = encode_chunk(coder, layout.chunk(index), source + layout.raw_offset(index), out,
                             options.chunk_checksums);
     if (!row.ok()) return row.status();
-    store(table + index * kTableRowBytes, *row);
+    store(table + index * codec::kTableRowBytes, *row);
     out += *row & 0x7FFFFFFFu;
   }
   header.body_bytes = static_cast<std::uint64_t>(out - table);

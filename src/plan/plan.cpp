@@ -41,6 +41,8 @@ const char* reason_text(Reason reason) {
       return "data declined by the codec";
     case Reason::kNoMemory:
       return "out of memory";
+    case Reason::kShape:
+      return "shape does not fit the count";
   }
   return "unknown reason";
 }

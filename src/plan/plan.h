@@ -23,8 +23,9 @@ enum class Reason : std::uint32_t {
   kMode = 8,
   kDeclined = 9,
   kNoMemory = 10,
+  kShape = 11,
 };
-inline constexpr int kReasonCount = 11;
+inline constexpr int kReasonCount = 12;
 
 // One short phrase, as in "below the threshold".
 const char* reason_text(Reason reason);

@@ -1,17 +1,17 @@
-#include "message/layout.h"
+#include "codec/layout.h"
 
 #include <algorithm>
 
-namespace thinwire::message {
+namespace thinwire::codec {
 
-codec::Chunk Layout::chunk(std::uint64_t index) const {
-  codec::Chunk piece = array;
+Chunk Layout::chunk(std::uint64_t index) const {
+  Chunk piece = array;
   piece.shape.extent[0] = std::min(chunk_planes, array.shape.extent[0] - index * chunk_planes);
   return piece;
 }
 
-Layout make_layout(const codec::Codec& codec, std::uint64_t parameter, const codec::Chunk& array) {
-  codec::Chunk plane = array;
+Layout make_layout(const Codec& codec, std::uint64_t parameter, const Chunk& array) {
+  Chunk plane = array;
   plane.shape.extent[0] = 1;
   Layout layout{};
   layout.array = array;
@@ -22,4 +22,4 @@ Layout make_layout(const codec::Codec& codec, std::uint64_t parameter, const cod
   return layout;
 }
 
-}  // namespace thinwire::message
+}  // namespace thinwire::codec

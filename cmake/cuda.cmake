@@ -1,0 +1,32 @@
+# The GPU side of the build. Sets THINWIRE_HAS_CUDA, and defines THINWIRE_CUDA for every target.
+# The library finds the driver when it runs: a build with CUDA works on machines without a GPU.
+set(THINWIRE_HAS_CUDA OFF)
+if(THINWIRE_CUDA STREQUAL "OFF")
+  return()
+endif()
+
+include(CheckLanguage)
+if(NOT CMAKE_CUDA_COMPILER AND EXISTS /usr/local/cuda/bin/nvcc)
+  set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)
+endif()
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+  if(THINWIRE_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "THINWIRE_CUDA=ON, and no nvcc was found")
+  endif()
+  message(STATUS "No nvcc: building without the GPU side")
+  return()
+endif()
+
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  # Machine code for Hopper; every later or slightly older GPU compiles the portable form at start.
+  set(CMAKE_CUDA_ARCHITECTURES 80-virtual 90-real)
+endif()
+enable_language(CUDA)
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+find_package(CUDAToolkit REQUIRED)
+set(THINWIRE_HAS_CUDA ON)
+add_compile_definitions(THINWIRE_CUDA)
+# --fmad=false is part of the wire format, as -ffp-contract=off is.
+add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false;--expt-relaxed-constexpr;-Xcompiler=-Wall,-ffp-contract=off>")

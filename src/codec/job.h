@@ -1,0 +1,53 @@
+// What a codec's kernels are given: a whole frame's body in one launch.
+#pragma once
+
+#include <cstdint>
+
+#include "codec/layout.h"
+#include "device/stream.h"
+#include "frame/seal.h"
+
+namespace thinwire::codec {
+
+// Encode `source` into the frame at `frame`: header, chunk table and payloads, one behind the
+// other, as the CPU would. All pointers are memory that the device reaches. A frame of `limit`
+// bytes or more is declined, as is data that the codec declines: the outcome says so, and what lies
+// at `frame` is undefined.
+struct EncodeJob {
+  const std::byte* source;
+  Layout layout;
+  std::uint64_t parameter;
+  frame::HeaderWords header;  // to be sealed by the kernel
+  bool checksums;
+  std::byte* frame;
+  std::uint64_t limit;
+  std::byte* workspace;
+  device::Outcome* outcome;
+  device::StreamHandle stream;
+};
+
+// Decode the frame of `length` bytes at `frame` into `destination`. `header` is what the frame must
+// begin with, body size and checksum aside; the kernel compares, so that it may be enqueued before
+// the frame is there. Reads nothing outside the frame, writes nothing outside the array.
+struct DecodeJob {
+  const std::byte* frame;
+  std::uint64_t length;
+  Layout layout;
+  std::uint64_t parameter;
+  frame::HeaderWords header;
+  bool checksums;
+  std::byte* destination;
+  std::byte* workspace;
+  device::Outcome* outcome;
+  device::StreamHandle stream;
+};
+
+// A codec's CUDA side. One kernel each; the workspace is zeros before its first use, and kernels
+// leave it as they found it. Both return once the work is enqueued.
+struct DeviceCodec {
+  std::uint64_t (*workspace_bytes)(const Layout& layout, std::uint64_t parameter);
+  Status (*encode)(const EncodeJob& job);
+  Status (*decode)(const DecodeJob& job);
+};
+
+}  // namespace thinwire::codec

@@ -1,0 +1,41 @@
+// Completing a header once the body's size is known, on the host or on the device; spec/frame.md.
+#pragma once
+
+#include <cstdint>
+
+#include "base/checksum_core.h"
+#include "base/dtype.h"
+
+namespace thinwire::frame {
+
+inline constexpr int kFixedHeaderWords = 7;
+inline constexpr int kMaxHeaderWords = kFixedHeaderWords + kMaxRank - 1;
+inline constexpr int kBodyBytesWord = 5;
+inline constexpr int kChecksumWord = 6;
+
+// A header as 64-bit words, sealed or yet to be.
+struct HeaderWords {
+  std::uint64_t word[kMaxHeaderWords];
+  std::uint32_t count;  // kFixedHeaderWords + rank - 1
+
+  THINWIRE_HOST_DEVICE constexpr std::uint64_t bytes() const { return 8 * std::uint64_t{count}; }
+};
+
+// The checksum of a header's words; it covers all but its own.
+THINWIRE_HOST_DEVICE constexpr std::uint64_t header_checksum(const HeaderWords& header) {
+  std::uint64_t sum = 0;
+  std::uint64_t lane = 0;
+  for (std::uint32_t at = 0; at < header.count; ++at) {
+    if (at == kChecksumWord) continue;
+    sum += checksum_product(header.word[at], checksum_key(lane));
+    ++lane;
+  }
+  return checksum_finish(8 * lane, sum);
+}
+
+THINWIRE_HOST_DEVICE constexpr void seal(HeaderWords& header, std::uint64_t body_bytes) {
+  header.word[kBodyBytesWord] = body_bytes;
+  header.word[kChecksumWord] = header_checksum(header);
+}
+
+}  // namespace thinwire::frame
