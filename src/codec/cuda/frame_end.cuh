@@ -1,0 +1,105 @@
+// How kernels end a frame: the last thread block, the header, the outcome.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "device/outcome.h"
+#include "frame/seal.h"
+
+namespace thinwire::codec::cuda {
+
+// Writes and reads 64-bit words at any alignment.
+__device__ inline void store_word(std::byte* at, std::uint64_t word) {
+  if (reinterpret_cast<std::uintptr_t>(at) % 8 == 0) {
+    *reinterpret_cast<std::uint64_t*>(at) = word;
+    return;
+  }
+  for (int byte = 0; byte < 8; ++byte) at[byte] = static_cast<std::byte>(word >> (8 * byte));
+}
+
+__device__ inline std::uint64_t load_word(const std::byte* at) {
+  if (reinterpret_cast<std::uintptr_t>(at) % 8 == 0) {
+    return *reinterpret_cast<const std::uint64_t*>(at);
+  }
+  std::uint64_t word = 0;
+  for (int byte = 0; byte < 8; ++byte) word |= static_cast<std::uint64_t>(at[byte]) << (8 * byte);
+  return word;
+}
+
+// For every thread of the thread block that is the last of `blocks` to call this with `counter`,
+// true: it then sees what all threads of the others wrote before. The counter is 0 before the first
+// call and after the last. For whole thread blocks.
+__device__ inline bool arrives_last(unsigned* counter, unsigned blocks) {
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    is_last = atomicInc(counter, blocks - 1) == blocks - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  return is_last;
+}
+
+// Tells the host, or whoever reads the word in stream order. One thread.
+__device__ inline void publish(device::Outcome* outcome, StatusCode status, std::uint64_t bytes) {
+  __threadfence_system();
+  *static_cast<volatile device::Outcome*>(outcome) = device::make_outcome(status, bytes);
+}
+
+// Seals `header` over a body of `body_bytes` and writes it at `frame`. One thread.
+__device__ inline void write_header(const frame::HeaderWords& header, std::uint64_t body_bytes,
+                                    std::byte* frame) {
+  frame::HeaderWords sealed;
+  sealed.count = header.count;
+#pragma unroll
+  for (int at = 0; at < frame::kMaxHeaderWords; ++at) sealed.word[at] = header.word[at];
+  frame::seal(sealed, body_bytes);
+#pragma unroll
+  for (int at = 0; at < frame::kMaxHeaderWords; ++at) {
+    if (at < static_cast<int>(sealed.count)) store_word(frame + 8 * at, sealed.word[at]);
+  }
+}
+
+// The end of an encode, by one thread that knows the body's size: a frame below the limit gets its
+// header, another is declined.
+__device__ inline void end_frame(const frame::HeaderWords& header, std::uint64_t body_bytes,
+                                 std::uint64_t limit, std::byte* frame, device::Outcome* outcome) {
+  const std::uint64_t frame_bytes = header.bytes() + body_bytes;
+  if (frame_bytes >= limit) {
+    publish(outcome, StatusCode::kDeclined, 0);
+    return;
+  }
+  write_header(header, body_bytes, frame);
+  publish(outcome, StatusCode::kOk, frame_bytes);
+}
+
+// Whether the `length` bytes at `frame` begin with `expected`, sealed over any body that fits; the
+// body's size then. One thread.
+__device__ inline StatusCode check_header(const std::byte* frame, std::uint64_t length,
+                                          const frame::HeaderWords& expected,
+                                          std::uint64_t* body_bytes) {
+  if (length < expected.bytes()) return StatusCode::kDamaged;
+  frame::HeaderWords found;
+  found.count = expected.count;
+  bool same = true;
+#pragma unroll
+  for (int at = 0; at < frame::kMaxHeaderWords; ++at) {
+    found.word[at] = at < static_cast<int>(expected.count) ? load_word(frame + 8 * at) : 0;
+    const bool compared = at < static_cast<int>(expected.count) && at != frame::kBodyBytesWord &&
+                          at != frame::kChecksumWord;
+    if (compared && found.word[at] != expected.word[at]) {
+      if (at < 2) return StatusCode::kNotAFrame;
+      same = false;
+    }
+  }
+  *body_bytes = found.word[frame::kBodyBytesWord];
+  if (!same || found.word[frame::kChecksumWord] != frame::header_checksum(found) ||
+      *body_bytes > length - expected.bytes()) {
+    return StatusCode::kDamaged;
+  }
+  return StatusCode::kOk;
+}
+
+}  // namespace thinwire::codec::cuda
