@@ -5,113 +5,32 @@
 // so an untimed filler, sent as bytes and acknowledged, goes ahead of each timed message in its
 // direction. The filler of the way back falls into the round trip: rank 1 tells how long it took
 // on its own clock, and that is taken off. Bandwidth is a window of messages and an empty answer.
+// A message begins and ends where its values belong: with GPU memory, copies to and from it are
+// part of the time.
 #include <mpi.h>
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "p2p_data.h"
+#include "p2p_exchange.h"
+#include "p2p_memory.h"
 #include "p2p_options.h"
 
 namespace thinwire::bench {
 namespace {
 
-constexpr int kDataTag = 1;
-constexpr int kFillerTag = 2;
-constexpr int kAnswerTag = 3;
 constexpr int kWarmups = 2;
-constexpr int kWindow = 8;
-
-class Pair {
- public:
-  Pair(int rank, std::int64_t filler)
-      : rank_(rank), other_(1 - rank), filler_(static_cast<std::size_t>(filler)) {}
-
-  bool is_first() const { return rank_ == 0; }
-  int other() const { return other_; }
-
-  // Empties what a pause has filled up on the way from `rank`. Both call it; when it returns on
-  // the sender, nothing is under way and the receiver is ready.
-  void fill(int rank) {
-    const auto bytes = static_cast<int>(filler_.size());
-    if (rank == rank_) {
-      MPI_Send(filler_.data(), bytes, MPI_BYTE, other_, kFillerTag, MPI_COMM_WORLD);
-      wait_for_answer();
-    } else {
-      MPI_Recv(filler_.data(), bytes, MPI_BYTE, other_, kFillerTag, MPI_COMM_WORLD,
-               MPI_STATUS_IGNORE);
-      answer();
-    }
-  }
-
-  void answer() { MPI_Send(nullptr, 0, MPI_BYTE, other_, kAnswerTag, MPI_COMM_WORLD); }
-  void wait_for_answer() {
-    MPI_Recv(nullptr, 0, MPI_BYTE, other_, kAnswerTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  }
-
- private:
-  int rank_;
-  int other_;
-  std::vector<char> filler_;
-};
-
-// Seconds of half a round trip, on rank 0.
-double time_latency(Pair& pair, std::span<const float> data, Arrivals& arrivals) {
-  const auto count = static_cast<int>(data.size());
-  float* target = arrivals.prepare();
-  double turn_seconds = 0;
-  pair.fill(0);
-  const double start = MPI_Wtime();
-  if (pair.is_first()) {
-    MPI_Send(data.data(), count, MPI_FLOAT, 1, kDataTag, MPI_COMM_WORLD);
-    pair.fill(1);
-    MPI_Recv(target, count, MPI_FLOAT, 1, kDataTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  } else {
-    MPI_Recv(target, count, MPI_FLOAT, 0, kDataTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    const double arrived = MPI_Wtime();
-    pair.fill(1);
-    turn_seconds = MPI_Wtime() - arrived;
-    MPI_Send(data.data(), count, MPI_FLOAT, 0, kDataTag, MPI_COMM_WORLD);
-  }
-  const double round_trip = MPI_Wtime() - start;
-  if (pair.is_first()) {
-    MPI_Recv(&turn_seconds, 1, MPI_DOUBLE, 1, kAnswerTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  } else {
-    MPI_Send(&turn_seconds, 1, MPI_DOUBLE, 0, kAnswerTag, MPI_COMM_WORLD);
-  }
-  arrivals.check();
-  return (round_trip - turn_seconds) / 2;
-}
-
-// Seconds a message of a window from rank 0 to rank 1, on rank 0.
-double time_window(Pair& pair, std::span<const float> data, std::vector<Arrivals>& window) {
-  const auto count = static_cast<int>(data.size());
-  MPI_Request requests[kWindow];
-  if (!pair.is_first()) {
-    for (int i = 0; i < kWindow; ++i) {
-      MPI_Irecv(window[i].prepare(), count, MPI_FLOAT, 0, kDataTag, MPI_COMM_WORLD, &requests[i]);
-    }
-  }
-  pair.fill(0);
-  const double start = MPI_Wtime();
-  if (pair.is_first()) {
-    for (MPI_Request& request : requests) {
-      MPI_Isend(data.data(), count, MPI_FLOAT, 1, kDataTag, MPI_COMM_WORLD, &request);
-    }
-  }
-  MPI_Waitall(kWindow, requests, MPI_STATUSES_IGNORE);
-  if (pair.is_first()) {
-    pair.wait_for_answer();
-    return (MPI_Wtime() - start) / kWindow;
-  }
-  pair.answer();
-  for (Arrivals& arrivals : window) arrivals.check();
-  return 0;
-}
 
 struct Outcome {
   std::vector<double> seconds;
@@ -139,12 +58,15 @@ Outcome measure(Pair& pair, std::span<const float> data, const Options& options)
   const bool latency = options.mode == Mode::kLatency;
   // In a window rank 0 receives nothing.
   const bool receives = latency || !pair.is_first();
+  Departures departures(data, options.memory, latency ? 1 : kWindow);
   std::vector<Arrivals> arrivals;
-  for (int i = 0; receives && i < (latency ? 1 : kWindow); ++i) arrivals.emplace_back(data);
+  for (int i = 0; receives && i < (latency ? 1 : kWindow); ++i) {
+    arrivals.emplace_back(data, options.memory);
+  }
   Outcome outcome;
   for (int i = 0; i < kWarmups + options.iterations; ++i) {
-    const double seconds =
-        latency ? time_latency(pair, data, arrivals.front()) : time_window(pair, data, arrivals);
+    const double seconds = latency ? time_latency(pair, departures, arrivals.front())
+                                   : time_window(pair, departures, arrivals);
     if (i >= kWarmups) outcome.seconds.push_back(seconds);
   }
   std::sort(outcome.seconds.begin(), outcome.seconds.end());
@@ -152,24 +74,71 @@ Outcome measure(Pair& pair, std::span<const float> data, const Options& options)
   return outcome;
 }
 
-void print(std::int64_t bytes, const Options& options, const Outcome& outcome) {
+void print(std::int64_t bytes, const Options& options, const Outcome& outcome,
+           const std::string& gpus) {
   const auto text = [](bool value) { return value ? "true" : "false"; };
   const std::vector<double>& seconds = outcome.seconds;
   // Of both ranks, untimed ones included.
   const std::size_t per_iteration = options.mode == Mode::kLatency ? 2 : kWindow;
   const std::size_t messages = per_iteration * (kWarmups + seconds.size());
   std::printf(
-      "{\"program\": \"p2p\", \"mode\": \"%s\", \"bytes\": %lld, \"iterations\": %zu, "
+      "{\"program\": \"p2p\", \"mode\": \"%s\", \"memory\": \"%s\", \"gpus\": [%s], "
+      "\"bytes\": %lld, \"iterations\": %zu, "
       "\"messages\": %zu, \"filler\": %lld, \"min\": %.9f, \"median\": %.9f, \"max\": %.9f, "
       "\"max_error\": %.17g, \"identical\": %s, \"verified\": %s}\n",
-      options.mode == Mode::kLatency ? "latency" : "bandwidth", static_cast<long long>(bytes),
-      seconds.size(), messages, static_cast<long long>(options.filler), seconds.front(),
-      seconds[seconds.size() / 2], seconds.back(), outcome.max_error, text(outcome.identical),
-      text(outcome.verified));
+      options.mode == Mode::kLatency ? "latency" : "bandwidth", name_of(options.memory),
+      gpus.c_str(), static_cast<long long>(bytes), seconds.size(), messages,
+      static_cast<long long>(options.filler), seconds.front(), seconds[seconds.size() / 2],
+      seconds.back(), outcome.max_error, text(outcome.identical), text(outcome.verified));
   std::fflush(stdout);
 }
 
-int run(int rank, const Options& options) {
+// Whether somebody takes GPU memory from MPI's callers: an MPI that says so, or the preload library
+// in front of one that does not.
+bool takes_gpu_memory() {
+  const char* preload = std::getenv("LD_PRELOAD");
+  if (preload != nullptr && std::string_view(preload).find("thinwire") != std::string_view::npos) {
+    return true;
+  }
+#ifdef OMPI_HAVE_MPI_EXT_CUDA
+  return MPIX_Query_cuda_support() != 0;
+#else
+  return true;  // An MPI that cannot be asked.
+#endif
+}
+
+int local_rank() {
+  MPI_Comm node;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int rank = 0;
+  MPI_Comm_rank(node, &rank);
+  MPI_Comm_free(&node);
+  return rank;
+}
+
+// Chooses each rank's GPU where the messages are to lie on one. `gpus` becomes both ranks' as JSON
+// strings, on rank 0; false and a sentence on every rank that has none.
+bool prepare_gpus(const Options& options, int rank, std::string* gpus, std::string* error) {
+  if (options.memory == Memory::kHost) return true;
+  Gpu gpu;
+  const int local = local_rank();
+  int ready = choose_gpu(local, &gpu, error) ? 1 : 0;
+  if (ready == 1 && options.memory == Memory::kDevice && !takes_gpu_memory()) {
+    *error = "this MPI takes no GPU memory: preload the shim, or use --memory staged";
+    ready = 0;
+  }
+  char own[128] = "";
+  char both[2][sizeof own] = {};
+  std::snprintf(own, sizeof own, "\"%s %s\"", gpu.name.c_str(), gpu.bus.c_str());
+  MPI_Gather(own, sizeof own, MPI_CHAR, both, sizeof own, MPI_CHAR, 0, MPI_COMM_WORLD);
+  int all_ready = 0;
+  MPI_Allreduce(&ready, &all_ready, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (rank == 0) *gpus = std::string(both[0]) + ", " + both[1];
+  if (all_ready == 0 && ready == 1) *error = "the other rank has no GPU to use";
+  return all_ready == 1;
+}
+
+int run(int rank, const Options& options, const std::string& gpus) {
   const auto most = static_cast<std::size_t>(options.largest()) / sizeof(float);
   const std::vector<float> values = make_data(options.data, options.pattern, most);
   if (values.empty()) {
@@ -183,31 +152,44 @@ int run(int rank, const Options& options) {
                                       static_cast<std::size_t>(bytes) / sizeof(float));
     const Outcome outcome = measure(pair, data, options);
     verified = verified && outcome.verified;
-    if (rank == 0) print(bytes, options, outcome);
+    if (rank == 0) print(bytes, options, outcome, gpus);
   }
   return verified ? 0 : 1;
+}
+
+int start(int argc, char** argv, int rank, int size) {
+  Options options;
+  std::string error;
+  if (!parse_options(argc, argv, &options, &error) || size != 2) {
+    if (error.empty()) error = "runs on 2 ranks, not " + std::to_string(size);
+    if (rank == 0) std::fprintf(stderr, "p2p: %s\n%s\n", error.c_str(), usage());
+    return 2;
+  }
+  std::string gpus;
+  if (!prepare_gpus(options, rank, &gpus, &error)) {
+    if (rank == 0) {
+      std::fprintf(stderr, "p2p: --memory %s: %s\n", name_of(options.memory), error.c_str());
+    }
+    return 2;
+  }
+  return run(rank, options, gpus);
 }
 
 }  // namespace
 }  // namespace thinwire::bench
 
 int main(int argc, char** argv) {
-  using namespace thinwire::bench;
   MPI_Init(&argc, &argv);
   int rank = 0;
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  Options options;
-  std::string error;
-  int code = 2;
-  if (!parse_options(argc, argv, &options, &error) || size != 2) {
-    if (rank == 0) {
-      if (error.empty()) error = "runs on 2 ranks, not " + std::to_string(size);
-      std::fprintf(stderr, "p2p: %s\n%s\n", error.c_str(), usage());
-    }
-  } else {
-    code = run(rank, options);
+  int code = 1;
+  try {
+    code = thinwire::bench::start(argc, argv, rank, size);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "p2p: rank %d: %s\n", rank, error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
   }
   MPI_Finalize();
   return code;

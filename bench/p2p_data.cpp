@@ -45,11 +45,12 @@ std::vector<float> make_data(const std::string& path, const std::string& pattern
 }
 
 float* Arrivals::prepare() {
-  std::memset(received_.data(), 0xff, received_.size() * sizeof(float));
-  return received_.data();
+  buffer_->clear();
+  return buffer_->message();
 }
 
 void Arrivals::check() {
+  buffer_->read(received_);
   if (first_.empty()) {
     first_ = received_;
     identical_ = same_bits(received_, sent_);

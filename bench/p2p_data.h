@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "p2p_memory.h"
 
 namespace thinwire::bench {
 
@@ -16,12 +19,16 @@ std::vector<float> make_data(const std::string& path, const std::string& pattern
 // Judges all arrivals of one message against what was sent.
 class Arrivals {
  public:
-  explicit Arrivals(std::span<const float> sent) : sent_(sent), received_(sent.size()) {}
+  Arrivals(std::span<const float> sent, Memory memory)
+      : sent_(sent), buffer_(make_buffer(memory, sent.size())), received_(sent.size()) {}
 
   // Where to receive. Every value is NaN before, so that one which nobody wrote shows.
   float* prepare();
 
-  // Looks at the message that arrived since.
+  // The part of a receive that MPI leaves to the program.
+  void finish() { buffer_->after_receive(); }
+
+  // Looks at the message that arrived since, where it was to arrive.
   void check();
 
   // The largest difference of a value; NaN and infinity count as `broken`.
@@ -35,6 +42,7 @@ class Arrivals {
   void compare_values();
 
   std::span<const float> sent_;
+  std::unique_ptr<Buffer> buffer_;
   std::vector<float> received_;
   std::vector<float> first_;
   double max_error_ = 0;

@@ -34,6 +34,15 @@ bool parse_mode(std::string_view text, Mode* mode) {
   return true;
 }
 
+bool parse_memory(std::string_view text, Memory* found) {
+  for (const Memory memory : {Memory::kHost, Memory::kDevice, Memory::kStaged}) {
+    if (text != name_of(memory)) continue;
+    *found = memory;
+    return true;
+  }
+  return false;
+}
+
 bool is_pattern(std::string_view text) {
   return text == "smooth" || text == "random" || text == "zeros";
 }
@@ -48,6 +57,7 @@ bool set(std::string_view name, const std::string& value, Options* options) {
            options->filler <= INT_MAX;
   }
   if (name == "--mode") return parse_mode(value, &options->mode);
+  if (name == "--memory") return parse_memory(value, &options->memory);
   if (name == "--data") {
     options->data = value;
     return !value.empty();
@@ -75,10 +85,17 @@ bool parse_options(int argc, char** argv, Options* options, std::string* error) 
   return true;
 }
 
+const char* name_of(Memory memory) {
+  if (memory == Memory::kDevice) return "device";
+  return memory == Memory::kStaged ? "staged" : "host";
+}
+
 const char* usage() {
   return "usage: p2p [--sizes BYTES,...] [--iterations N] [--filler BYTES]\n"
          "           [--data FILE | --pattern smooth|random|zeros] [--mode latency|bandwidth]\n"
-         "between ranks 0 and 1; sizes are multiples of 4, as all messages are fp32";
+         "           [--memory host|device|staged]\n"
+         "between ranks 0 and 1; sizes are multiples of 4, as all messages are fp32. device hands\n"
+         "GPU memory to MPI, staged copies it through pinned memory by hand";
 }
 
 }  // namespace thinwire::bench

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "p2p_memory.h"
+
 namespace thinwire::bench {
 
 enum class Mode { kLatency, kBandwidth };
@@ -16,12 +18,16 @@ struct Options {
   std::string data;         // a file of fp32 values; empty: the pattern
   std::string pattern = "smooth";
   Mode mode = Mode::kLatency;
+  Memory memory = Memory::kHost;
 
   std::int64_t largest() const;
 };
 
 // False and a sentence in `error` where the words make no sense.
 bool parse_options(int argc, char** argv, Options* options, std::string* error);
+
+// As the command line spells it.
+const char* name_of(Memory memory);
 
 const char* usage();
 

@@ -1,0 +1,59 @@
+// The timed exchanges of p2p between ranks 0 and 1.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "p2p_data.h"
+#include "p2p_memory.h"
+
+namespace thinwire::bench {
+
+inline constexpr int kWindow = 8;
+
+// The two ranks, as one of them sees them, and the untimed messages between them.
+class Pair {
+ public:
+  Pair(int rank, std::int64_t filler)
+      : rank_(rank), other_(1 - rank), filler_(static_cast<std::size_t>(filler)) {}
+
+  bool is_first() const { return rank_ == 0; }
+
+  // Empties what a pause has filled up on the way from `rank`. Both call it; when it returns on
+  // the sender, nothing is under way and the receiver is ready.
+  void fill(int rank);
+
+  void answer();
+  void wait_for_answer();
+
+ private:
+  int rank_;
+  int other_;
+  std::vector<char> filler_;
+};
+
+// What a rank sends, once or several times at once. Staged messages need room of their own each,
+// for a message under way must not be written to; others are sent from one place.
+class Departures {
+ public:
+  Departures(std::span<const float> values, Memory memory, int at_once);
+
+  int count() const { return count_; }
+  Buffer& at(int index) { return *buffers_[index % buffers_.size()]; }
+
+ private:
+  int count_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+};
+
+// Seconds of half a round trip, on rank 0.
+double time_latency(Pair& pair, Departures& departures, Arrivals& arrivals);
+
+// Seconds a message of a window from rank 0 to rank 1, on rank 0. Rank 0 passes no arrivals.
+double time_window(Pair& pair, Departures& departures, std::vector<Arrivals>& window);
+
+}  // namespace thinwire::bench
