@@ -1,4 +1,4 @@
-"""Element types as frames, numpy and file names know them."""
+"""Element types as frames, numpy, GPU arrays and file names know them."""
 
 import numpy as np
 
@@ -13,13 +13,41 @@ NUMPY = {
     "bf16": np.dtype(np.uint16),
 }
 
+# Type codes of DLPack: DLDataTypeCode.
+DLPACK_UINT, DLPACK_FLOAT, DLPACK_BFLOAT = 1, 2, 4
+_DLPACK = {
+    "bytes": (DLPACK_UINT, 8),
+    "f32": (DLPACK_FLOAT, 32),
+    "f64": (DLPACK_FLOAT, 64),
+    "f16": (DLPACK_FLOAT, 16),
+    "bf16": (DLPACK_BFLOAT, 16),
+}
+
+
+def name_of_numpy(dtype: np.dtype) -> str:
+    """The dtype name of a numpy type; anything that is no float counts as bytes."""
+    for name in ("f32", "f64", "f16"):
+        if dtype == NUMPY[name]:
+            return name
+    return "bytes"
+
 
 def name_of(array: np.ndarray) -> str:
     """The dtype name of an array; anything that is no float counts as bytes."""
-    for name in ("f32", "f64", "f16"):
-        if array.dtype == NUMPY[name]:
+    return name_of_numpy(array.dtype)
+
+
+def name_of_dlpack(code: int, bits: int) -> str:
+    """The dtype name of a DLPack type; anything that is no such float counts as bytes."""
+    for name, pair in _DLPACK.items():
+        if pair == (code, bits):
             return name
     return "bytes"
+
+
+def to_dlpack(name: str) -> tuple[int, int]:
+    """Type code and bits of a dtype name."""
+    return _DLPACK[name]
 
 
 def names_in(mask: int) -> list[str]:

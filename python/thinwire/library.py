@@ -23,13 +23,14 @@ class ThinwireError(Exception):
         self.status = status
 
 
-def library_path(name: str) -> Path:
-    """A library of this installation; `THINWIRE_LIBRARY_DIR` names another folder of them.
+def library_folder() -> Path:
+    """Where this installation's libraries are, unless `THINWIRE_LIBRARY_DIR` names a folder."""
+    return Path(os.environ.get("THINWIRE_LIBRARY_DIR", PACKAGE / "lib"))
 
-    Raises FileNotFoundError with what to do about it.
-    """
-    folder = Path(os.environ.get("THINWIRE_LIBRARY_DIR", PACKAGE / "lib"))
-    path = folder / name
+
+def library_path(name: str) -> Path:
+    """A library of this installation; FileNotFoundError with what to do about it otherwise."""
+    path = library_folder() / name
     if not path.exists():
         raise FileNotFoundError(
             f"{path} does not exist: build it with `make build`, or install thinwire where "
@@ -38,10 +39,19 @@ def library_path(name: str) -> Path:
     return path
 
 
+def _header_path() -> Path:
+    """The header that belongs to the library: installed beside it, else beside this package."""
+    beside = library_folder().parent / "include"
+    for folder in (beside, PACKAGE / "include"):
+        if (folder / "thinwire" / "thinwire.h").exists():
+            return folder / "thinwire" / "thinwire.h"
+    raise FileNotFoundError(f"{beside}/thinwire/thinwire.h does not exist: run `make build`")
+
+
 @cache
 def library() -> Any:
     """The core library's functions, as cffi sees them."""
-    header = (PACKAGE / "include" / "thinwire" / "thinwire.h").read_text()
+    header = _header_path().read_text()
     declarations = re.search(
         r"/\* BEGIN declarations \*/(.*)/\* END declarations \*/", header, re.S
     )
@@ -55,9 +65,10 @@ def check(status: int) -> None:
     if status == 0:
         return
     lib = library()
-    phrase = ffi.string(lib.tw_status_text(status)).decode()
-    detail = ffi.string(lib.tw_last_error()).decode()
-    raise ThinwireError(status, f"{phrase}: {detail}" if detail else phrase)
+    words = [text(lib.tw_status_text(status)), text(lib.tw_last_error())]
+    if status == lib.TW_DEVICE:
+        words.append("`thinwire env` shows what this process sees of its GPUs")
+    raise ThinwireError(status, ": ".join(filter(None, words)))
 
 
 def new_struct(kind: str) -> Any:

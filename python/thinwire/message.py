@@ -1,4 +1,4 @@
-"""One array in one frame, memory to memory."""
+"""One array in one frame, memory to memory, on the CPU or on a GPU."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 
 from thinwire import dtypes
+from thinwire.arrays import DEFAULT_STREAM, ArrayView, stream_number, view_of
 from thinwire.codec import Codec
+from thinwire.gpu import Frame, GpuArray, GpuMemory, copy_bytes
 from thinwire.library import check, ffi, ffi_new, library, new_struct
 
-Buffer = bytes | bytearray | memoryview
+MAX_RANK = 4
 
 
 @dataclass(frozen=True)
@@ -24,39 +26,165 @@ class MessageInfo:
     frame_bytes: int
 
 
-def encode(array: np.ndarray, codec: Codec | str, *, dtype: str | None = None) -> bytes:
-    """Encode an array into one frame.
+def compress(
+    array: Any,
+    codec: Codec | str,
+    *,
+    dtype: str | None = None,
+    shape: tuple[int, ...] | None = None,
+    stream: Any = None,
+) -> bytes | Frame:
+    """Encode an array into one frame: `bytes` of a host array, a `Frame` on its GPU of a GPU array.
 
-    `dtype` names the element type where numpy cannot ("bf16" in 16-bit words). Arrays of a rank
-    that the codec does not take, or with axes out of C order, are coded as one line; data that
-    the codec declines, or that would not shrink, becomes a raw frame. Raises ThinwireError.
+    Arrays are numpy's, any buffer, and anything with `__dlpack__` or `__cuda_array_interface__`
+    (torch, cupy, ...). Host arrays that are not contiguous are copied; GPU arrays that are not
+    are a ValueError. The bytes of a frame do not depend on where the array lies.
+
+    `dtype` names the element type where the array cannot ("bf16" in 16-bit words). `shape` is the
+    shape to code it in: given here, else by the spec ("shape="), else the array's own. Where the
+    codec does not take that rank, the array is coded as one line. Data that the codec declines, or
+    that would not shrink, becomes a raw frame.
+
+    `stream` orders the work on a GPU: a cudaStream_t as a number, or torch's or cupy's stream. By
+    default the array's own, else the legacy default stream. Blocks until the frame is complete.
+    Raises ThinwireError.
     """
     codec = Codec(codec) if isinstance(codec, str) else codec
-    data = np.ascontiguousarray(array)
-    shape = _shape(data, dtype or dtypes.name_of(data))
+    number = stream_number(stream)
+    view = view_of(array, number)
+    extents = _shape_to_code(view, codec, dtype or view.dtype, shape)
+    options = _options(number, view)
+    extents, most = _bound(codec, extents)
+    if view.gpu is not None:
+        return _compress_on_gpu(view, codec, extents, most, options)
+    frame = np.empty(most, np.uint8)
+    written = _encode(view, codec, extents, frame.ctypes.data, most, options)
+    return frame[:written].tobytes()
+
+
+def inspect(frame: Any, *, stream: Any = None) -> MessageInfo:
+    """Read the header of a frame in host or GPU memory. Raises ThinwireError for anything that is
+    no sound frame."""
+    if isinstance(frame, Frame):
+        return frame.info
+    number = stream_number(stream)
+    view = view_of(frame, number)
+    return _inspect(view, _options(number, view))
+
+
+def decompress(frame: Any, *, out: Any = None, stream: Any = None) -> Any:
+    """Decode a frame into a new array of its own dtype and shape (bf16: 16-bit words): a numpy
+    array from host memory, a `GpuArray` on the same GPU from GPU memory.
+
+    `out`, an array on either side, is written instead and returned: contiguous, writable, of the
+    frame's size (ValueError) and dtype or bytes (TypeError). `stream` as for `compress`; by
+    default that of `out`, else that of the frame. Blocks until the array is complete. Raises
+    ThinwireError; what `out` then holds is undefined.
+    """
+    number = stream_number(stream)
+    source = view_of(frame, number)
+    target = None if out is None else view_of(out, number)
+    options = _options(number, source, *([] if target is None else [target]))
+    info = frame.info if isinstance(frame, Frame) else _inspect(source, options)
+    if target is not None:
+        _check_target(target, info)
+        _decode(source, target.pointer, info, options)
+        return out
+    if source.gpu is None:
+        array = np.empty(info.shape, dtypes.NUMPY[info.dtype])
+        _decode(source, array.ctypes.data, info, options)
+        return array
+    memory = GpuMemory(info.raw_bytes, source.gpu)
+    _decode(source, memory.pointer, info, options)
+    return GpuArray(memory, info.shape, info.dtype)
+
+
+def _shape_to_code(
+    view: ArrayView, codec: Codec, dtype: str, given: tuple[int, ...] | None
+) -> tuple[str, tuple[int, ...]]:
+    """dtype and shape that the array is coded in; ValueError where they do not fit it."""
+    if dtype not in dtypes.CODES:
+        raise ValueError(f"no dtype {dtype!r}: {', '.join(dtypes.CODES)}")
+    itemsize = dtypes.NUMPY[dtype].itemsize
+    own = view.shape or (1,)
+    if view.itemsize != itemsize:
+        if view.nbytes % itemsize:
+            raise ValueError(f"{view.nbytes} bytes are no whole number of {dtype} values")
+        own = (view.nbytes // itemsize,)
+    count = view.nbytes // itemsize
+    if given is not None:
+        if int(np.prod(given, dtype=object)) != count or not 1 <= len(given) <= MAX_RANK:
+            raise ValueError(f"shape {given} is not one of {count} elements, rank 1 to {MAX_RANK}")
+        return dtype, tuple(given)
+    if "shape=" in codec.spec:
+        shape = ffi_new("tw_shape *")
+        check(library().tw_codec_shape(codec.handle, dtypes.CODES[dtype], count, shape))
+        return dtype, tuple(shape.extent[axis] for axis in range(shape.rank))
+    return dtype, own if len(own) <= MAX_RANK and count else (count,)
+
+
+def _bound(codec: Codec, coded: tuple[str, tuple[int, ...]]) -> tuple[Any, int]:
+    """The shape as the library takes it, as one line where the codec does not take the rank, and
+    the most bytes that a frame can take."""
+    dtype, extents = coded
     lib = library()
     most = ffi_new("uint64_t *")
+    shape = _shape_struct(dtype, extents)
     status = lib.tw_message_bound(codec.handle, shape, most)
-    if status == lib.TW_UNSUPPORTED and shape.rank > 1:
-        shape = _shape(data.reshape(-1), dtype or dtypes.name_of(data))
+    if status == lib.TW_UNSUPPORTED and len(extents) > 1:
+        shape = _shape_struct(dtype, (int(np.prod(extents, dtype=object)),))
         status = lib.tw_message_bound(codec.handle, shape, most)
     check(status)
-    frame = bytearray(most[0])
-    written = ffi.new("uint64_t *")
-    source = ffi.from_buffer(data.reshape(-1).view(np.uint8))
-    check(
-        lib.tw_message_encode(
-            codec.handle, shape, source, ffi.from_buffer(frame), len(frame), ffi.NULL, written
-        )
-    )
-    return bytes(memoryview(frame)[: written[0]])
+    return shape, most[0]
 
 
-def inspect(frame: Buffer) -> MessageInfo:
-    """Read a frame's header. Raises ThinwireError for anything that is no sound frame."""
+def _shape_struct(dtype: str, extents: tuple[int, ...]) -> Any:
+    shape = ffi_new("tw_shape *")
+    shape.dtype, shape.rank = dtypes.CODES[dtype], len(extents)
+    shape.extent[0 : len(extents)] = extents
+    return shape
+
+
+def _options(stream: int | None, *views: ArrayView) -> Any:
+    """Options for work on `stream`, else on the last stream that a view names, else on the default
+    one; none for work in host memory."""
+    on_gpu = [view for view in views if view.gpu is not None]
+    if not on_gpu:
+        return ffi.NULL
+    named = [view.stream for view in on_gpu if view.stream is not None]
+    number = stream if stream is not None else (named or [DEFAULT_STREAM])[-1]
+    options = new_struct("tw_message_options")
+    options.stream = ffi.cast("void *", number)
+    return options
+
+
+def _compress_on_gpu(view: ArrayView, codec: Codec, shape: Any, most: int, options: Any) -> Frame:
+    memory = GpuMemory(most, view.gpu or 0)
+    written = _encode(view, codec, shape, memory.pointer, most, options)
+    if written <= most // 2:
+        # The pool would go on lending the room that the frame might have needed.
+        kept = GpuMemory(written, memory.gpu)
+        copy_bytes(kept.pointer, memory.pointer, written)
+        memory = kept
+    return Frame(memory, written, _inspect_at(memory.pointer, written, options))
+
+
+def _encode(
+    view: ArrayView, codec: Codec, shape: Any, target: int, capacity: int, options: Any
+) -> int:
+    written = ffi_new("uint64_t *")
+    source, to = ffi.cast("void *", view.pointer), ffi.cast("void *", target)
+    check(library().tw_message_encode(codec.handle, shape, source, to, capacity, options, written))
+    return written[0]
+
+
+def _inspect(view: ArrayView, options: Any) -> MessageInfo:
+    return _inspect_at(view.pointer, view.nbytes, options)
+
+
+def _inspect_at(pointer: int, length: int, options: Any) -> MessageInfo:
     info = new_struct("tw_message_info")
-    source = ffi.from_buffer(frame)
-    check(library().tw_message_inspect(source, len(source), ffi.NULL, info))
+    check(library().tw_message_inspect(ffi.cast("void *", pointer), length, options, info))
     return MessageInfo(
         spec=ffi.string(info.spec).decode(),
         codec_id=info.codec_id,
@@ -67,26 +195,15 @@ def inspect(frame: Buffer) -> MessageInfo:
     )
 
 
-def decode(frame: Buffer) -> np.ndarray:
-    """Decode a frame into a new array of its own dtype and shape (bf16: 16-bit words)."""
-    info = inspect(frame)
-    array = np.empty(info.shape, dtypes.NUMPY[info.dtype])
-    source = ffi.from_buffer(frame)
-    target = ffi.from_buffer(array.reshape(-1).view(np.uint8), require_writable=True)
-    check(
-        library().tw_message_decode(source, len(source), target, array.nbytes, ffi.NULL, ffi.NULL)
-    )
-    return array
+def _check_target(target: ArrayView, info: MessageInfo) -> None:
+    if target.read_only:
+        raise ValueError("out cannot be written to, or is not contiguous in C order")
+    if target.nbytes != info.raw_bytes:
+        raise ValueError(f"out has {target.nbytes} bytes, the frame's array {info.raw_bytes}")
+    if "bytes" not in (target.dtype, info.dtype) and target.dtype != info.dtype:
+        raise TypeError(f"out has {target.dtype} elements, the frame {info.dtype}")
 
 
-def _shape(data: np.ndarray, dtype: str) -> Any:
-    if data.dtype.itemsize != dtypes.NUMPY[dtype].itemsize:
-        data = data.reshape(-1).view(np.uint8)
-    if data.ndim > 4:
-        data = data.reshape(-1)
-    shape = ffi_new("tw_shape *")
-    shape.dtype = dtypes.CODES[dtype]
-    shape.rank = max(1, data.ndim)
-    for axis, extent in enumerate(data.shape or (1,)):
-        shape.extent[axis] = extent
-    return shape
+def _decode(source: ArrayView, target: int, info: MessageInfo, options: Any) -> None:
+    of, to = ffi.cast("void *", source.pointer), ffi.cast("void *", target)
+    check(library().tw_message_decode(of, source.nbytes, to, info.raw_bytes, options, ffi.NULL))

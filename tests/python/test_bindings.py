@@ -24,12 +24,12 @@ def test_registry_is_complete() -> None:
 @pytest.mark.parametrize("spec", examples("f32"))
 def test_round_trip(spec: str) -> None:
     data = wave(40001)
-    frame = thinwire.encode(data, spec)
+    frame = thinwire.compress(data, spec)
     info = thinwire.inspect(frame)
     assert (info.spec, info.dtype, info.shape) == (spec, "f32", (40001,))
     assert info.raw_bytes == data.nbytes
     assert info.frame_bytes == len(frame)
-    out = thinwire.decode(frame)
+    out = thinwire.decompress(frame)
     assert out.dtype == data.dtype
     np.testing.assert_allclose(out, data, atol=1e-3)
 
@@ -38,36 +38,36 @@ def test_round_trip(spec: str) -> None:
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (5, 7), (2, 3, 4), (2, 2, 2, 2, 2)])
 def test_raw_frames_of_every_shape(dtype: type, shape: tuple[int, ...]) -> None:
     data = (np.arange(np.prod(shape, dtype=int)) % 100).astype(dtype).reshape(shape)
-    out = thinwire.decode(thinwire.encode(data, "raw"))
+    out = thinwire.decompress(thinwire.compress(data, "raw"))
     assert out.tobytes() == data.tobytes()
 
 
 def test_arrays_out_of_order_and_of_higher_rank() -> None:
     data = wave(6000).reshape(20, 300).T
-    out = thinwire.decode(thinwire.encode(data, "zfp:rate=16"))
+    out = thinwire.decompress(thinwire.compress(data, "zfp:rate=16"))
     np.testing.assert_allclose(out.reshape(data.shape), data, atol=1e-2)
 
 
 def test_bf16_travels_as_words() -> None:
     words = (wave(1000).view(np.uint32) >> 16).astype(np.uint16)
-    frame = thinwire.encode(words, "raw", dtype="bf16")
+    frame = thinwire.compress(words, "raw", dtype="bf16")
     assert thinwire.inspect(frame).dtype == "bf16"
-    assert (thinwire.decode(frame) == words).all()
+    assert (thinwire.decompress(frame) == words).all()
 
 
 def test_not_a_number_survives_a_lossy_codec() -> None:
     data = wave(5000)
     data[1234] = np.nan
-    frame = thinwire.encode(data, "zfp:rate=8")
+    frame = thinwire.compress(data, "zfp:rate=8")
     assert thinwire.inspect(frame).spec == "raw"
-    assert thinwire.decode(frame).tobytes() == data.tobytes()
+    assert thinwire.decompress(frame).tobytes() == data.tobytes()
 
 
 def test_damage_is_an_exception() -> None:
-    frame = bytearray(thinwire.encode(wave(5000), "zfp:rate=8"))
+    frame = bytearray(thinwire.compress(wave(5000), "zfp:rate=8"))
     frame[-1] ^= 1
     with pytest.raises(thinwire.ThinwireError, match="damaged"):
-        thinwire.decode(frame)
+        thinwire.decompress(frame)
     with pytest.raises(thinwire.ThinwireError, match="not a frame"):
         thinwire.inspect(b"something else entirely")
     with pytest.raises(thinwire.ThinwireError):

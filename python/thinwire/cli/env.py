@@ -8,7 +8,15 @@ import subprocess
 from rich.console import Console
 from rich.table import Table
 
-from thinwire.library import MPI_SHIMS, PACKAGE, format_version, library_path, version
+from thinwire.library import (
+    MPI_SHIMS,
+    PACKAGE,
+    ThinwireError,
+    format_version,
+    library_path,
+    version,
+)
+from thinwire.pools import PoolCounters, gpu_count, pool_counters
 
 
 def _first_line(command: list[str]) -> str:
@@ -25,6 +33,24 @@ def _shim(name: str) -> str:
         return "not built"
 
 
+def _gpus() -> list[tuple[str, str]]:
+    """How many GPUs there are, or why none; the library's pools where there are any."""
+    try:
+        count = gpu_count()
+        pools = [("pinned memory", pool_counters(None))]
+        pools += [(f"memory of GPU {gpu}", pool_counters(gpu)) for gpu in range(count)]
+    except ThinwireError as error:
+        return [("GPUs", f"none: {error}")]
+    return [("GPUs", str(count)), *((name, _pool(counters)) for name, counters in pools)]
+
+
+def _pool(counters: PoolCounters) -> str:
+    return (
+        f"{counters.loaned_bytes} bytes on loan, {counters.idle_bytes} idle; "
+        f"{counters.loans} loans, {counters.allocations} allocations"
+    )
+
+
 def _namespaces() -> str:
     """Whether the lab can make its hosts."""
     for prefix in (["unshare"], ["unshare", "--user", "--map-root-user"]):
@@ -37,7 +63,7 @@ def _namespaces() -> str:
 
 
 def env() -> None:
-    """Show versions, libraries, MPI, the lab's needs and the THINWIRE_ settings in force."""
+    """Show versions, libraries, MPI, GPUs, the lab's needs and the THINWIRE_ settings in force."""
     table = Table(box=None, show_header=False)
     table.add_row("thinwire", f"{version()}, frame format {format_version()}")
     table.add_row("package", str(PACKAGE))
@@ -45,6 +71,8 @@ def env() -> None:
         table.add_row(f"preload for {mpi}", _shim(name))
     table.add_row("mpirun", _first_line(["mpirun", "--version"]))
     table.add_row("machine", f"{platform.platform()}, {os.cpu_count()} CPUs")
+    for name, said in _gpus():
+        table.add_row(name, said)
     table.add_row("namespaces", _namespaces() if shutil.which("unshare") else "no unshare program")
     for name in sorted(os.environ):
         if name.startswith("THINWIRE_"):

@@ -33,7 +33,7 @@ def encode(
     data = np.fromfile(source, dtypes.NUMPY[name])
     if data.nbytes != source.stat().st_size:
         raise typer.BadParameter(f"{source} is not a whole number of {name} values")
-    frame = message.encode(data, codec, dtype=name)
+    frame = message.compress(data, codec, dtype=name)
     target.write_bytes(frame)
     spec = message.inspect(frame).spec
     ratio = data.nbytes / len(frame)
@@ -42,7 +42,7 @@ def encode(
 
 def decode(source: Source, target: Target) -> None:
     """Decode a frame into a file of raw little-endian values."""
-    array = message.decode(source.read_bytes())
+    array = message.decompress(source.read_bytes())
     array.tofile(target)
 
 

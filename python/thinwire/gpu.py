@@ -1,0 +1,159 @@
+"""GPU memory of our own, and the arrays and frames in it."""
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from thinwire import dlpack, dtypes
+from thinwire.driver import wait_for_gpu
+from thinwire.library import check, ffi, ffi_new, library
+
+# GPU and address of what has yet to go back to the pool: while a stream is being captured, nobody
+# can wait for the work that others may have on it.
+_parked: "deque[tuple[int, Any]]" = deque()
+
+
+def _take_all(queue: "deque[tuple[int, Any]]") -> list[tuple[int, Any]]:
+    taken = []
+    try:
+        while True:
+            taken.append(queue.popleft())
+    except IndexError:
+        return taken
+
+
+class GpuMemory:
+    """`nbytes` bytes on a GPU, from the library's pool, given back when this object goes.
+
+    Once others were shown the memory (`shown`), it goes back only after all work on the GPU has
+    run: they may have enqueued work on it that nobody here knows of.
+    """
+
+    def __init__(self, nbytes: int, gpu: int) -> None:
+        """Raises ThinwireError (TW_DEVICE) where the GPU refuses."""
+        self.nbytes, self.gpu, self.shown = nbytes, gpu, False
+        self.pointer = 0
+        lib = library()
+        out = ffi_new("void **")
+        check(lib.tw_scratch_acquire(lib.TW_MEMORY_DEVICE, gpu, max(1, nbytes), out))
+        self.pointer = int(ffi.cast("uintptr_t", out[0]))
+
+    def __del__(self) -> None:
+        if not self.pointer:
+            return
+        scratch = ffi.cast("void *", self.pointer)
+        if not self.shown:
+            library().tw_scratch_release(scratch)
+            return
+        # Objects die at any time, in any thread and inside this very function: hence no lock, and
+        # nothing but single steps on the deque.
+        _parked.append((self.gpu, scratch))
+        taken = _take_all(_parked)
+        done = {gpu: wait_for_gpu(gpu) for gpu in {gpu for gpu, _ in taken}}
+        for gpu, each in taken:
+            if done[gpu]:
+                library().tw_scratch_release(each)
+            else:
+                _parked.append((gpu, each))
+
+    def copy_to_host(self, nbytes: int) -> np.ndarray:
+        """The first `nbytes` bytes."""
+        host = np.empty(nbytes, np.uint8)
+        copy_bytes(host.ctypes.data, self.pointer, nbytes)
+        return host
+
+
+def copy_bytes(target: int, source: int, nbytes: int) -> None:
+    """Copy between any two places; complete on return, behind no earlier work."""
+    if nbytes:
+        to, of = ffi.cast("void *", target), ffi.cast("void *", source)
+        check(library().tw_memory_copy(to, of, nbytes))
+
+
+class GpuArray:
+    """A contiguous array on a GPU: what a frame there decodes to.
+
+    `torch.from_dlpack(array)` and `cupy.asarray(array)` make arrays of the same memory, which
+    lives until the last of them is gone. `dtype` is a name as in `MessageInfo.dtype`; bf16 is bf16
+    through DLPack, and 16-bit words where numpy's types are used.
+    """
+
+    def __init__(self, memory: GpuMemory, shape: tuple[int, ...], dtype: str) -> None:
+        self._memory, self.shape, self.dtype = memory, shape, dtype
+
+    @property
+    def nbytes(self) -> int:
+        return int(np.prod(self.shape, dtype=object)) * dtypes.NUMPY[self.dtype].itemsize
+
+    @property
+    def gpu(self) -> int:
+        """The GPU's ordinal."""
+        return self._memory.gpu
+
+    @property
+    def pointer(self) -> int:
+        """The address on the GPU."""
+        return self._memory.pointer
+
+    def numpy(self) -> np.ndarray:
+        """A copy in host memory (bf16: 16-bit words)."""
+        data = self._memory.copy_to_host(self.nbytes)
+        return data.view(dtypes.NUMPY[self.dtype]).reshape(self.shape)
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        self._memory.shown = True
+        return {
+            "version": 3,
+            "shape": self.shape,
+            "typestr": dtypes.NUMPY[self.dtype].str,
+            "data": (self.pointer if self.nbytes else 0, False),
+            "strides": None,
+            "stream": None,  # complete: nothing to wait for
+        }
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return dlpack.CUDA, self.gpu
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> object:
+        """A capsule; `stream` needs no waiting, as the array is complete."""
+        if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
+            raise BufferError("the memory is lent, not copied: use .numpy() for a host copy")
+        self._memory.shown = True
+        return dlpack.lend(
+            self._memory,
+            self.pointer,
+            self.__dlpack_device__(),
+            dtypes.to_dlpack(self.dtype),
+            self.shape,
+            versioned=max_version is not None and max_version[0] >= dlpack.MAJOR,
+        )
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.dtype}, {self.shape}, gpu={self.gpu})"
+
+
+class Frame(GpuArray):
+    """A frame on a GPU, as an array of its bytes."""
+
+    def __init__(self, memory: GpuMemory, nbytes: int, info: Any) -> None:
+        super().__init__(memory, (nbytes,), "bytes")
+        self.info = info  # MessageInfo
+
+    def to_bytes(self) -> bytes:
+        """The frame in host memory, the same bytes as of the same array there."""
+        return self.numpy().tobytes()
+
+    def __repr__(self) -> str:
+        return f"Frame({self.info.spec}, {self.info.raw_bytes} as {self.nbytes}, gpu={self.gpu})"
