@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "base/status.h"
 #include "device/stream.h"
@@ -11,14 +12,14 @@ namespace thinwire::device {
 
 struct LaneState;
 
-// A lane of one device, on loan. Its work is over when it goes back (finish() or wait() was
-// called), unless the device failed.
+// A lane of one device, on loan to one thread. While it is held, its device is the thread's current
+// one; what was current before is so again afterwards. Its work must be over when it goes back:
+// wait() or finish() was called after the last thing enqueued.
 class Lane {
  public:
-  Lane() = default;
-  explicit Lane(LaneState* state) : state_(state) {}
-  Lane(Lane&& other) noexcept;
-  Lane& operator=(Lane&& other) noexcept;
+  explicit Lane(std::unique_ptr<LaneState> state);
+  Lane(Lane&&) noexcept;
+  Lane& operator=(Lane&&) noexcept;
   ~Lane();
 
   StreamHandle stream() const;
@@ -27,26 +28,33 @@ class Lane {
   // Pinned memory that device and host reach under one address; 0 after acquire_lane().
   Outcome* outcome() const;
 
-  // Polls until the device has written the outcome. Fails, instead of waiting for ever, where the
-  // device failed or its work ended without writing.
+  // Polls until the device has written the outcome, and clears it. kDevice, instead of waiting for
+  // ever, where the device failed or its work ended without a word.
   Result<Outcome> wait();
 
   // Waits until all work enqueued on the lane's stream has run.
   Status finish();
 
-  // Copies on the lane's stream, between any two places; asynchronous for pinned host memory.
+  // Copies between any two places, on the lane's stream; asynchronous but for pageable memory.
   Status copy(void* destination, const void* source, std::uint64_t bytes);
 
+  // Gives the thread its own context back before the lane goes back, so that the lane may end on
+  // another thread or after lanes that were taken later.
+  void leave_context();
+
+  // Grows the workspace to at least `bytes`.
+  Status reserve(std::uint64_t bytes);
+
+  // Makes the lane's work wait for what is on `stream` now.
+  Status order_after(StreamHandle stream);
+
  private:
-  LaneState* state_ = nullptr;
+  std::unique_ptr<LaneState> state_;
 };
 
-// A lane with at least `workspace_bytes` of workspace, all zeros or left by kernels as they found
-// it. Makes `device` the thread's current one. kDevice where there is none or the driver refuses.
+// A lane with at least `workspace_bytes` of workspace, all zeros or as kernels left it. kDevice
+// where there is no such device or the driver refuses, kUnsupported in a build without CUDA.
 Result<Lane> acquire_lane(int device, std::uint64_t workspace_bytes);
-
-// Makes the lane's work wait for what is on `stream` now.
-Status order_after(const Lane& lane, StreamHandle stream);
 
 // Whether `stream` is being captured into a graph.
 bool is_capturing(StreamHandle stream);

@@ -10,38 +10,29 @@
 
 namespace thinwire::device {
 
-class Pool;
+// Takes a buffer of any pool back; nullptr is fine.
+void give_back(std::byte* data);
 
 // One buffer on loan; gives itself back.
 class Lease {
  public:
   Lease() = default;
-  Lease(Pool* pool, std::byte* data, int size_class)
-      : pool_(pool), data_(data), class_(size_class) {}
-  Lease(Lease&& other) noexcept { swap(other); }
+  explicit Lease(std::byte* data) : data_(data) {}
+  Lease(Lease&& other) noexcept : data_(other.release()) {}
   Lease& operator=(Lease&& other) noexcept {
-    swap(other);
+    std::swap(data_, other.data_);
     return *this;
   }
-  ~Lease();
+  ~Lease() { give_back(data_); }
 
   std::byte* data() const { return data_; }
   explicit operator bool() const { return data_ != nullptr; }
 
-  // Takes the buffer out of the lease; Pool::give_back() must see it again.
+  // The buffer without its lease: give_back() must see it again.
   std::byte* release() { return std::exchange(data_, nullptr); }
-  Pool* pool() const { return pool_; }
-  int size_class() const { return class_; }
 
  private:
-  void swap(Lease& other) noexcept {
-    std::swap(pool_, other.pool_);
-    std::swap(data_, other.data_);
-    std::swap(class_, other.class_);
-  }
-  Pool* pool_ = nullptr;
   std::byte* data_ = nullptr;
-  int class_ = 0;
 };
 
 struct PoolCounters {
@@ -52,12 +43,15 @@ struct PoolCounters {
 };
 
 // The pool of pinned memory, or of device memory on one GPU; filled when first asked for. The bound
-// limits idle memory alone: what a loan needs beyond it is allocated. kDevice where the driver
-// refuses.
+// limits idle memory alone: what a loan needs beyond it is allocated. Aligned to 256 bytes.
+// kDevice where the driver refuses.
 Result<Lease> acquire_pinned(std::uint64_t bytes);
 Result<Lease> acquire_device(int device, std::uint64_t bytes);
 
-Result<PoolCounters> describe_pool(Memory memory, int device);
+// kPinned or kDevice; all zeros for a pool not used yet.
+PoolCounters describe_pool(Memory memory, int device);
+
+// Most bytes that each pool keeps idle; 512 MiB unless set.
 void set_idle_bound(std::uint64_t bytes);
 
 }  // namespace thinwire::device

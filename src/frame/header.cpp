@@ -3,7 +3,6 @@
 #include <string>
 
 #include "base/checksum.h"
-#include "frame/seal.h"
 
 namespace thinwire::frame {
 namespace {
@@ -34,7 +33,7 @@ std::uint64_t header_checksum(const std::byte* header, std::size_t header_bytes)
   return frame::header_checksum(words);
 }
 
-Status check_sizes(const Header& header, std::size_t available) {
+Status check_sizes(const Header& header, std::uint64_t available) {
   if (header.body_bytes > available - header.header_bytes()) {
     return damaged("says " + std::to_string(header.body_bytes) + " bytes follow, " +
                    std::to_string(available - header.header_bytes()) + " do");
@@ -76,7 +75,22 @@ void pack(const Header& header, const Mark& mark, std::byte* out) {
   store(out + kChecksumAt, header_checksum(out, header.header_bytes()));
 }
 
+HeaderWords unsealed(const Header& header, const Mark& mark) {
+  HeaderWords words{};
+  words.count = static_cast<std::uint32_t>(header.header_bytes() / 8);
+  std::array<std::byte, kMaxHeaderBytes> bytes{};
+  pack(header, mark, bytes.data());
+  std::memcpy(words.word, bytes.data(), sizeof words.word);
+  words.word[kBodyBytesWord] = 0;
+  words.word[kChecksumWord] = 0;
+  return words;
+}
+
 Result<Header> unpack(ByteView bytes, const Mark& mark) {
+  return unpack_start(bytes, bytes.size(), mark);
+}
+
+Result<Header> unpack_start(ByteView bytes, std::uint64_t length, const Mark& mark) {
   if (!has_mark(bytes, mark)) return {StatusCode::kNotAFrame, "these bytes are not a frame"};
   if (bytes.size() < kFixedHeaderBytes) return damaged("cut short");
   const std::byte* at = bytes.data();
@@ -111,7 +125,7 @@ Result<Header> unpack(ByteView bytes, const Mark& mark) {
   }
   header.parameter = load<std::uint64_t>(at + kParameterAt);
   header.body_bytes = load<std::uint64_t>(at + kBodyBytesAt);
-  if (Status status = check_sizes(header, bytes.size()); !status.ok()) return status;
+  if (Status status = check_sizes(header, length); !status.ok()) return status;
   return header;
 }
 

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/dtype.h"
 #include "base/status.h"
+#include "frame/seal.h"
 
 namespace thinwire::frame {
 
@@ -50,5 +51,11 @@ void pack(const Header& header, const Mark& mark, std::byte* out);
 // body_bytes fits behind the header inside `bytes`, which may be longer (padding), and
 // raw_bytes() does not overflow.
 Result<Header> unpack(ByteView bytes, const Mark& mark);
+
+// The same of a frame of `length` bytes whose first ones, kMaxHeaderBytes or all, are `start`.
+Result<Header> unpack_start(ByteView start, std::uint64_t length, const Mark& mark);
+
+// The header's words, body size and checksum left 0, for whoever seals them later.
+HeaderWords unsealed(const Header& header, const Mark& mark);
 
 }  // namespace thinwire::frame

@@ -1,7 +1,8 @@
 #include "base/checksum.h"
 #include "codec/layout.h"
 #include "codec/registry.h"
-#include "message/message.h"
+#include "message/gpu.h"
+#include "message/host.h"
 
 namespace thinwire::message {
 namespace {
@@ -48,10 +49,7 @@ Status decode_body(const Info& info, ByteView body, std::byte* destination) {
   return {};
 }
 
-}  // namespace
-
-Result<Info> inspect(ByteView source, const frame::Mark& mark) {
-  auto header = frame::unpack(source, mark);
+Result<Info> find_coder(const Result<frame::Header>& header, const frame::Mark& mark) {
   if (!header.ok()) return header.status();
   const codec::Codec* codec = codec::find_codec(header->codec);
   if (codec == nullptr) {
@@ -68,19 +66,53 @@ Result<Info> inspect(ByteView source, const frame::Mark& mark) {
   }
   Status status = codec->check(header->parameter, header->dtype, header->shape.rank);
   if (!status.ok()) return status;
-  return Info{*header, codec};
+  return Info{*header, codec, mark};
 }
 
-Result<Info> decode(ByteView source, MutableByteView destination, const frame::Mark& mark) {
-  auto info = inspect(source, mark);
+Result<Info> inspect_at(ByteView source, const device::Place& place, const frame::Mark& mark,
+                        device::StreamHandle stream) {
+  if (!place.on_device()) return find_coder(frame::unpack(source, mark), mark);
+  auto start = read_start(source.data(), source.size(), place.device, stream);
+  if (!start.ok()) return start.status();
+  return find_coder(
+      frame::unpack_start(ByteView(start->bytes).first(start->count), source.size(), mark), mark);
+}
+
+}  // namespace
+
+Status decode_on_host(const Info& info, ByteView source, std::byte* destination) {
+  return decode_body(info, source.subspan(info.header.header_bytes(), info.header.body_bytes),
+                     destination);
+}
+
+Result<Info> inspect(ByteView source, const frame::Mark& mark) {
+  const auto place = device::place_of(source.data());
+  if (!place.ok()) return place.status();
+  return inspect_at(source, *place, mark, nullptr);
+}
+
+Result<Info> decode(ByteView source, MutableByteView destination, const frame::Mark& mark,
+                    device::StreamHandle stream) {
+  const auto from = device::place_of(source.data());
+  if (!from.ok()) return from.status();
+  auto info = inspect_at(source, *from, mark, stream);
   if (!info.ok()) return info;
   if (info->header.raw_bytes() > destination.size()) {
     return {StatusCode::kTooSmall, "the message has " + std::to_string(info->header.raw_bytes()) +
                                        " bytes, the destination " +
                                        std::to_string(destination.size())};
   }
-  const ByteView body = source.subspan(info->header.header_bytes(), info->header.body_bytes);
-  if (Status status = decode_body(*info, body, destination.data()); !status.ok()) return status;
+  const auto to = device::place_of(destination.data());
+  if (!to.ok()) return to.status();
+  Status status;
+  if (to->on_device()) {
+    status = decode_to_device(*info, source.data(), *from, destination.data(), to->device, stream);
+  } else if (from->on_device()) {
+    status = decode_to_host(*info, source.data(), from->device, destination.data(), stream);
+  } else {
+    status = decode_on_host(*info, source, destination.data());
+  }
+  if (!status.ok()) return status;
   return info;
 }
 

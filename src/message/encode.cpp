@@ -3,10 +3,10 @@
 #include "base/checksum.h"
 #include "codec/layout.h"
 #include "codec/registry.h"
-#include "message/message.h"
+#include "message/gpu.h"
+#include "message/host.h"
 
 namespace thinwire::message {
-namespace {
 
 Coder raw_coder() { return {&codec::raw_codec(), 0}; }
 
@@ -20,6 +20,8 @@ frame::Header make_header(const Coder& coder, const codec::Chunk& array, bool ch
   header.chunk_checksums = chunk_checksums;
   return header;
 }
+
+namespace {
 
 Status check_array(const Coder& coder, const codec::Chunk& array) {
   if (array.shape.rank < 1 || array.shape.rank > kMaxRank) {
@@ -98,18 +100,15 @@ Result<std::uint64_t> bound(const Coder& coder, const codec::Chunk& array) {
   return std::max(frame_bound(coder, array), frame_bound(raw_coder(), array));
 }
 
-Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
-                             MutableByteView destination, const EncodeOptions& options) {
-  auto most = bound(coder, array);
-  if (!most.ok()) return most.status();
-  if (destination.size() < *most) {
-    return {StatusCode::kTooSmall, "a frame of this array may take " + std::to_string(*most) +
-                                       " bytes, the destination has " +
-                                       std::to_string(destination.size())};
-  }
-  const bool hopeless = coder.codec == &codec::raw_codec() ||
-                        (coder.codec->fixed_size && frame_bound(coder, array) >= array.raw_bytes());
-  if (!hopeless) {
+bool is_hopeless(const Coder& coder, const codec::Chunk& array) {
+  return coder.codec == &codec::raw_codec() ||
+         (coder.codec->fixed_size && frame_bound(coder, array) >= array.raw_bytes());
+}
+
+Result<std::uint64_t> encode_on_host(const Coder& coder, const codec::Chunk& array,
+                                     const std::byte* source, MutableByteView destination,
+                                     const EncodeOptions& options) {
+  if (!is_hopeless(coder, array)) {
     auto written = encode_frame(coder, array, source, destination, options);
     if (written.ok() && *written < array.raw_bytes()) return written;
     if (!written.ok() && written.status().code() != StatusCode::kDeclined) return written;
@@ -119,6 +118,28 @@ Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array, cons
     return {StatusCode::kDeclined, "the frame would not be smaller than the data"};
   }
   return encode_frame(raw_coder(), array, source, destination, options);
+}
+
+Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
+                             MutableByteView destination, const EncodeOptions& options) {
+  auto most = bound(coder, array);
+  if (!most.ok()) return most.status();
+  if (destination.size() < *most) {
+    return {StatusCode::kTooSmall, "a frame of this array may take " + std::to_string(*most) +
+                                       " bytes, the destination has " +
+                                       std::to_string(destination.size())};
+  }
+  const auto from = device::place_of(source);
+  if (!from.ok()) return from.status();
+  const auto to = device::place_of(destination.data());
+  if (!to.ok()) return to.status();
+  if (from->on_device()) {
+    return encode_from_device(coder, array, source, from->device, destination, *most, options);
+  }
+  if (to->on_device()) {
+    return encode_to_device(coder, array, source, destination, to->device, *most, options);
+  }
+  return encode_on_host(coder, array, source, destination, options);
 }
 
 }  // namespace thinwire::message

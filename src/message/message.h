@@ -1,9 +1,12 @@
-// One compressed message: codec and frame meet here and nowhere else. Memory to memory.
+// One compressed message: codec and frame meet here and nowhere else. Memory to memory, host or
+// GPU.
 #pragma once
 
 #include "base/bytes.h"
 #include "base/status.h"
 #include "codec/codec.h"
+#include "device/place.h"
+#include "device/stream.h"
 #include "frame/header.h"
 
 namespace thinwire::message {
@@ -12,6 +15,7 @@ struct EncodeOptions {
   frame::Mark mark = frame::file_mark();
   bool decline = false;  // fail with kDeclined where the frame would otherwise be raw
   bool chunk_checksums = true;
+  device::StreamHandle stream = nullptr;  // GPU work runs after what is on it now
 };
 
 // A codec with its parameter word, as a spec names it.
@@ -24,20 +28,24 @@ struct Coder {
 struct Info {
   frame::Header header;
   const codec::Codec* codec;
+  frame::Mark mark;
 };
 
 // Most bytes that a frame of this array can take; kUnsupported where the codec does not take it.
 Result<std::uint64_t> bound(const Coder& coder, const codec::Chunk& array);
 
 // Encodes the array at `source` into one frame; returns its length. What the codec declines, or
-// what would not shrink, becomes a frame of codec raw, or kDeclined. kTooSmall below bound().
+// what would not shrink, becomes a frame of codec raw, or kDeclined. kTooSmall below bound(). The
+// codec runs where the array lies; complete on return.
 Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
                              MutableByteView destination, const EncodeOptions& options);
 
 // Reads and validates the header, finds the codec and checks its parameter.
 Result<Info> inspect(ByteView source, const frame::Mark& mark);
 
-// Decodes a whole frame; kTooSmall where `destination` is below the raw size.
-Result<Info> decode(ByteView source, MutableByteView destination, const frame::Mark& mark);
+// Decodes a whole frame; kTooSmall where `destination` is below the raw size. The codec runs where
+// the array is to lie; complete on return. GPU work runs after what is on `stream` now.
+Result<Info> decode(ByteView source, MutableByteView destination, const frame::Mark& mark,
+                    device::StreamHandle stream = nullptr);
 
 }  // namespace thinwire::message

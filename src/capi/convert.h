@@ -1,0 +1,25 @@
+// The C ABI's structs to the library's types.
+#pragma once
+
+#include <optional>
+
+#include "capi/handles.h"
+#include "codec/codec.h"
+#include "message/message.h"
+
+namespace thinwire::capi {
+
+// Nothing for a null pointer, an unknown dtype or a rank that is not 1 to 4.
+std::optional<codec::Chunk> to_array(const tw_shape* shape);
+
+// Null options are sound.
+bool usable(const tw_message_options* options);
+
+message::EncodeOptions to_encode_options(const tw_message_options* options);
+
+inline const std::byte* bytes_at(const void* pointer) {
+  return static_cast<const std::byte*>(pointer);
+}
+inline std::byte* bytes_at(void* pointer) { return static_cast<std::byte*>(pointer); }
+
+}  // namespace thinwire::capi

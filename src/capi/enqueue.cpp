@@ -1,0 +1,60 @@
+#include "message/enqueue.h"
+
+#include "capi/convert.h"
+#include "capi/errors.h"
+
+using namespace thinwire;
+using namespace thinwire::capi;
+
+tw_status tw_outcome_read(uint64_t outcome, uint64_t* bytes) {
+  if (bytes == nullptr || (outcome & device::kKnown) == 0) {
+    return misuse("tw_outcome_read: null pointer, or an outcome that is not known yet");
+  }
+  const StatusCode status = device::outcome_status(outcome);
+  *bytes = device::outcome_bytes(outcome);
+  return status == StatusCode::kOk ? TW_OK : report({status, status_text(status)});
+}
+
+tw_status tw_message_workspace(const tw_codec* codec, const tw_shape* shape, uint64_t* bytes) {
+  return guarded([&] {
+    const auto array = to_array(shape);
+    if (codec == nullptr || !array || bytes == nullptr) {
+      return misuse("tw_message_workspace: null pointer, unknown dtype, or rank not 1 to 4");
+    }
+    auto needed = message::workspace_bytes(codec->coder(), *array);
+    if (needed.ok()) *bytes = *needed;
+    return report(needed.status());
+  });
+}
+
+tw_status tw_message_encode_enqueue(const tw_codec* codec, const tw_shape* shape,
+                                    const void* source, void* destination, uint64_t capacity,
+                                    const tw_message_options* options, void* workspace,
+                                    uint64_t workspace_bytes, uint64_t* outcome) {
+  return guarded([&] {
+    const auto array = to_array(shape);
+    if (codec == nullptr || !array || source == nullptr || destination == nullptr ||
+        workspace == nullptr || outcome == nullptr || !usable(options)) {
+      return misuse("tw_message_encode_enqueue: null pointer, unknown dtype, or size not set");
+    }
+    return report(message::enqueue_encode(
+        codec->coder(), *array, bytes_at(source), {bytes_at(destination), capacity},
+        to_encode_options(options), {bytes_at(workspace), workspace_bytes, outcome}));
+  });
+}
+
+tw_status tw_message_decode_enqueue(const tw_codec* codec, const tw_shape* shape,
+                                    const void* source, uint64_t length, void* destination,
+                                    uint64_t capacity, const tw_message_options* options,
+                                    void* workspace, uint64_t workspace_bytes, uint64_t* outcome) {
+  return guarded([&] {
+    const auto array = to_array(shape);
+    if (codec == nullptr || !array || source == nullptr || destination == nullptr ||
+        workspace == nullptr || outcome == nullptr || !usable(options)) {
+      return misuse("tw_message_decode_enqueue: null pointer, unknown dtype, or size not set");
+    }
+    return report(message::enqueue_decode(
+        codec->coder(), *array, {bytes_at(source), length}, {bytes_at(destination), capacity},
+        to_encode_options(options), {bytes_at(workspace), workspace_bytes, outcome}));
+  });
+}

@@ -1,0 +1,183 @@
+#include <cstring>
+#include <memory>
+
+#include "capi/convert.h"
+#include "capi/errors.h"
+#include "device/lane.h"
+#include "device/memory_layout.h"
+#include "device/place.h"
+#include "device/pool.h"
+
+using namespace thinwire;
+using namespace thinwire::capi;
+
+// A lane whose stream carries the copy.
+struct tw_copy {
+  device::Lane lane;
+};
+
+struct tw_layout {
+  std::unique_ptr<device::MemoryLayout> layout;
+};
+
+namespace {
+
+static_assert(sizeof(device::Segment) == sizeof(tw_segment));
+
+// The device of either side; -1 where both are host memory.
+Result<int> device_of(const void* destination, const void* source) {
+  for (const void* side : {destination, source}) {
+    const auto place = device::place_of(side);
+    if (!place.ok()) return place.status();
+    if (place->on_device()) return place->device;
+  }
+  return -1;
+}
+
+Status copy(void* destination, const void* source, std::uint64_t bytes) {
+  if (bytes == 0) return {};
+  const auto device = device_of(destination, source);
+  if (!device.ok()) return device.status();
+  if (*device < 0) {
+    std::memcpy(destination, source, bytes);
+    return {};
+  }
+  auto lane = device::acquire_lane(*device, 0);
+  if (!lane.ok()) return lane.status();
+  Status status = lane->copy(destination, source, bytes);
+  return status.ok() ? lane->finish() : status;
+}
+
+}  // namespace
+
+tw_status tw_place_of(const void* pointer, tw_place* place) {
+  return guarded([&] {
+    if (place == nullptr || place->size < sizeof(tw_place)) {
+      return misuse("tw_place_of: place is null or its size is not set");
+    }
+    const auto found = device::place_of(pointer);
+    if (!found.ok()) return report(found.status());
+    place->memory = static_cast<uint32_t>(found->memory);
+    place->device = found->device;
+    return TW_OK;
+  });
+}
+
+uint32_t tw_on_device(const void* pointer) { return device::on_device(pointer) ? 1 : 0; }
+
+tw_status tw_device_count(uint32_t* count) {
+  return guarded([&] {
+    if (count == nullptr) return misuse("tw_device_count: null pointer");
+    const auto devices = device::device_count();
+    if (devices.ok()) *count = static_cast<uint32_t>(*devices);
+    return report(devices.status());
+  });
+}
+
+tw_status tw_memory_copy(void* destination, const void* source, uint64_t bytes) {
+  return guarded([&] {
+    if (bytes != 0 && (destination == nullptr || source == nullptr)) {
+      return misuse("tw_memory_copy: null pointer");
+    }
+    return report(copy(destination, source, bytes));
+  });
+}
+
+tw_status tw_memory_copy_start(void* destination, const void* source, uint64_t bytes,
+                               tw_copy** begun) {
+  return guarded([&] {
+    if (begun == nullptr || (bytes != 0 && (destination == nullptr || source == nullptr))) {
+      return misuse("tw_memory_copy_start: null pointer");
+    }
+    const auto device = device_of(destination, source);
+    if (!device.ok()) return report(device.status());
+    if (*device < 0) {
+      std::memcpy(destination, source, bytes);
+      *begun = nullptr;
+      return TW_OK;
+    }
+    auto lane = device::acquire_lane(*device, 0);
+    if (!lane.ok()) return report(lane.status());
+    if (Status status = lane->copy(destination, source, bytes); !status.ok()) {
+      return report(status);
+    }
+    lane->leave_context();
+    *begun = new tw_copy{std::move(*lane)};
+    return TW_OK;
+  });
+}
+
+tw_status tw_copy_finish(tw_copy* begun) {
+  return guarded([&] {
+    if (begun == nullptr) return TW_OK;
+    const std::unique_ptr<tw_copy> owned(begun);
+    return report(owned->lane.finish());
+  });
+}
+
+tw_status tw_scratch_acquire(tw_memory memory, int32_t device, uint64_t bytes, void** scratch) {
+  return guarded([&] {
+    if (scratch == nullptr || (memory != TW_MEMORY_PINNED && memory != TW_MEMORY_DEVICE)) {
+      return misuse("tw_scratch_acquire: null pointer, or memory neither PINNED nor DEVICE");
+    }
+    auto lease = memory == TW_MEMORY_PINNED ? device::acquire_pinned(bytes)
+                                            : device::acquire_device(device, bytes);
+    if (lease.ok()) *scratch = lease->release();
+    return report(lease.status());
+  });
+}
+
+void tw_scratch_release(void* scratch) { device::give_back(bytes_at(scratch)); }
+
+tw_status tw_pool_describe(tw_memory memory, int32_t device, tw_pool_counters* counters) {
+  return guarded([&] {
+    if (counters == nullptr || counters->size < sizeof(tw_pool_counters) ||
+        (memory != TW_MEMORY_PINNED && memory != TW_MEMORY_DEVICE)) {
+      return misuse("tw_pool_describe: null pointer, size not set, or no such pool");
+    }
+    const device::PoolCounters found =
+        device::describe_pool(static_cast<device::Memory>(memory), device);
+    counters->idle_bytes = found.idle_bytes;
+    counters->loaned_bytes = found.loaned_bytes;
+    counters->allocations = found.allocations;
+    counters->loans = found.loans;
+    return TW_OK;
+  });
+}
+
+void tw_pool_set_idle_bound(uint64_t bytes) { device::set_idle_bound(bytes); }
+
+tw_status tw_layout_create(const tw_segment* segments, uint64_t count, int64_t extent,
+                           tw_layout** layout) {
+  return guarded([&] {
+    if (layout == nullptr || (segments == nullptr && count != 0)) {
+      return misuse("tw_layout_create: null pointer");
+    }
+    auto made = device::MemoryLayout::create(reinterpret_cast<const device::Segment*>(segments),
+                                             count, extent);
+    if (made.ok()) *layout = new tw_layout{std::move(*made)};
+    return report(made.status());
+  });
+}
+
+void tw_layout_destroy(tw_layout* layout) { delete layout; }
+
+tw_status tw_layout_pack(const tw_layout* layout, const void* source, void* destination,
+                         uint64_t bytes) {
+  return guarded([&] {
+    if (layout == nullptr || (bytes != 0 && (source == nullptr || destination == nullptr))) {
+      return misuse("tw_layout_pack: null pointer");
+    }
+    return report(layout->layout->pack(bytes_at(source), bytes_at(destination), bytes));
+  });
+}
+
+tw_status tw_layout_unpack(const tw_layout* layout, const void* source, void* destination,
+                           uint64_t bytes) {
+  return guarded([&] {
+    if (layout == nullptr || (bytes != 0 && (source == nullptr || destination == nullptr))) {
+      return misuse("tw_layout_unpack: null pointer");
+    }
+    return report(layout->layout->unpack(bytes_at(source), bytes_at(destination), bytes));
+  });
+}

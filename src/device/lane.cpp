@@ -1,0 +1,205 @@
+#include "device/lane.h"
+
+#include <cuda_runtime_api.h>
+
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "device/context.h"
+
+namespace thinwire::device {
+
+struct LaneState {
+  int device = -1;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  Outcome* outcome = nullptr;
+  std::byte* workspace = nullptr;
+  std::uint64_t workspace_bytes = 0;
+  bool failed = false;  // never to be used again
+  ContextGuard guard;
+};
+
+namespace {
+
+constexpr std::uint64_t kSmallestWorkspace = 256u << 10;
+constexpr int kPollsBetweenQueries = 1 << 14;
+
+// Never destroyed, for the reason that pools are not.
+struct Idle {
+  std::mutex mutex;
+  std::unordered_map<int, std::vector<std::unique_ptr<LaneState>>> by_device;
+};
+
+Idle& idle() {
+  static auto* all = new Idle;
+  return *all;
+}
+
+std::unique_ptr<LaneState> take_idle(int device) {
+  const std::lock_guard lock(idle().mutex);
+  auto& lanes = idle().by_device[device];
+  if (lanes.empty()) return nullptr;
+  auto state = std::move(lanes.back());
+  lanes.pop_back();
+  return state;
+}
+
+Status create(LaneState& state) {
+  int least = 0;
+  int greatest = 0;
+  void* outcome = nullptr;
+  cudaError_t error = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+  if (error == cudaSuccess) {
+    error = cudaStreamCreateWithPriority(&state.stream, cudaStreamNonBlocking, greatest);
+  }
+  if (error == cudaSuccess) {
+    error = cudaEventCreateWithFlags(&state.event, cudaEventDisableTiming);
+  }
+  if (error == cudaSuccess) {
+    error = cudaHostAlloc(&outcome, sizeof(Outcome), cudaHostAllocPortable | cudaHostAllocMapped);
+  }
+  if (error != cudaSuccess) return device_error("cannot prepare the GPU", error);
+  state.outcome = static_cast<Outcome*>(outcome);
+  *state.outcome = 0;
+  return {};
+}
+
+// Grown to a power of two, so that it settles after a few messages.
+Status grow_workspace(LaneState& state, std::uint64_t bytes) {
+  if (bytes <= state.workspace_bytes) return {};
+  std::uint64_t size = kSmallestWorkspace;
+  while (size < bytes) size *= 2;
+  void* workspace = nullptr;
+  cudaError_t error = cudaMalloc(&workspace, size);
+  if (error == cudaSuccess) error = cudaMemsetAsync(workspace, 0, size, state.stream);
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    cudaFree(workspace);
+    return device_error("cannot allocate a workspace", error);
+  }
+  cudaFree(state.workspace);
+  state.workspace = static_cast<std::byte*>(workspace);
+  state.workspace_bytes = size;
+  return {};
+}
+
+void destroy(LaneState& state) {
+  cudaFreeHost(state.outcome);
+  cudaFree(state.workspace);
+  if (state.event != nullptr) cudaEventDestroy(state.event);
+  if (state.stream != nullptr) cudaStreamDestroy(state.stream);
+}
+
+Outcome read(const Outcome* outcome) { return __atomic_load_n(outcome, __ATOMIC_ACQUIRE); }
+
+}  // namespace
+
+Lane::Lane(std::unique_ptr<LaneState> state) : state_(std::move(state)) {}
+Lane::Lane(Lane&&) noexcept = default;
+Lane& Lane::operator=(Lane&&) noexcept = default;
+
+Lane::~Lane() {
+  if (state_ == nullptr) return;
+  const int device = state_->device;
+  state_->guard = ContextGuard();
+  if (state_->failed) {
+    // Its stream may still write: nothing of it can be freed.
+    state_.release();
+    return;
+  }
+  const std::lock_guard lock(idle().mutex);
+  idle().by_device[device].push_back(std::move(state_));
+}
+
+StreamHandle Lane::stream() const { return state_->stream; }
+std::byte* Lane::workspace() const { return state_->workspace; }
+Outcome* Lane::outcome() const { return state_->outcome; }
+
+Result<Outcome> Lane::wait() {
+  while (true) {
+    for (int poll = 0; poll < kPollsBetweenQueries; ++poll) {
+      if (const Outcome outcome = read(state_->outcome); outcome != 0) {
+        *state_->outcome = 0;
+        return outcome;
+      }
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+    const cudaError_t error = cudaStreamQuery(state_->stream);
+    if (error == cudaErrorNotReady || (error == cudaSuccess && read(state_->outcome) != 0)) {
+      continue;
+    }
+    state_->failed = true;
+    if (error != cudaSuccess) return device_error("the GPU failed", error);
+    return {StatusCode::kDevice, "the GPU's work ended without an outcome"};
+  }
+}
+
+Status Lane::finish() {
+  const cudaError_t error = cudaStreamSynchronize(state_->stream);
+  if (error == cudaSuccess) return {};
+  state_->failed = true;
+  return device_error("the GPU failed", error);
+}
+
+Status Lane::copy(void* destination, const void* source, std::uint64_t bytes) {
+  if (bytes == 0) return {};
+  const cudaError_t error =
+      cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, state_->stream);
+  if (error == cudaSuccess) return {};
+  cudaGetLastError();
+  return device_error("cannot copy to or from GPU memory", error);
+}
+
+Status Lane::order_after(StreamHandle stream) {
+  cudaError_t error = cudaEventRecord(state_->event, stream);
+  if (error == cudaSuccess) error = cudaStreamWaitEvent(state_->stream, state_->event, 0);
+  if (error == cudaSuccess) return {};
+  cudaGetLastError();
+  return device_error("cannot wait for the caller's stream", error);
+}
+
+void Lane::leave_context() { state_->guard = ContextGuard(); }
+
+Status Lane::reserve(std::uint64_t bytes) { return grow_workspace(*state_, bytes); }
+
+Result<Lane> acquire_lane(int device, std::uint64_t workspace_bytes) {
+  auto guard = ContextGuard::enter(device);
+  if (!guard.ok()) return guard.status();
+  auto state = take_idle(device);
+  if (state == nullptr) {
+    state = std::make_unique<LaneState>();
+    state->device = device;
+    if (Status status = create(*state); !status.ok()) {
+      destroy(*state);
+      return status;
+    }
+  }
+  state->guard = std::move(*guard);
+  Lane lane(std::move(state));
+  if (Status status = lane.reserve(workspace_bytes); !status.ok()) return status;
+  return lane;
+}
+
+bool is_capturing(StreamHandle stream) {
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  const cudaError_t error = cudaStreamIsCapturing(stream, &capture);
+  if (error != cudaSuccess) cudaGetLastError();
+  // The legacy stream takes part in every capture of a blocking stream.
+  return error == cudaErrorStreamCaptureImplicit || capture != cudaStreamCaptureStatusNone;
+}
+
+Result<int> device_count() {
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    return device_error("no GPU can be used", error);
+  }
+  return count;
+}
+
+}  // namespace thinwire::device

@@ -1,0 +1,83 @@
+#include <algorithm>
+
+#include "device/driver.h"
+#include "device/layout_address.h"
+
+namespace thinwire::device {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr std::uint64_t kMostBlocks = 1u << 16;
+
+template <typename Unit>
+__global__ void pack_kernel(LayoutView view, const std::byte* elements, Unit* packed,
+                            std::uint64_t units) {
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t at = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; at < units;
+       at += step) {
+    packed[at] = *reinterpret_cast<const Unit*>(elements + address_of(view, at * sizeof(Unit)));
+  }
+}
+
+template <typename Unit>
+__global__ void unpack_kernel(LayoutView view, const Unit* packed, std::byte* elements,
+                              std::uint64_t units) {
+  const std::uint64_t step = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t at = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; at < units;
+       at += step) {
+    *reinterpret_cast<Unit*>(elements + address_of(view, at * sizeof(Unit))) = packed[at];
+  }
+}
+
+unsigned blocks_for(std::uint64_t units) {
+  return static_cast<unsigned>(std::min((units + kThreads - 1) / kThreads, kMostBlocks));
+}
+
+Status launched() {
+  const cudaError_t error = cudaGetLastError();
+  return error == cudaSuccess ? Status{} : device_error("cannot start a kernel", error);
+}
+
+// Calls `launch` with a value of the type of `unit` bytes.
+template <typename Launch>
+Status with_unit(int unit, Launch&& launch) {
+  switch (unit) {
+    case 16:
+      launch(uint4{});
+      break;
+    case 8:
+      launch(std::uint64_t{});
+      break;
+    case 4:
+      launch(std::uint32_t{});
+      break;
+    case 2:
+      launch(std::uint16_t{});
+      break;
+    default:
+      launch(std::uint8_t{});
+  }
+  return launched();
+}
+
+}  // namespace
+
+Status enqueue_pack(const LayoutView& view, const std::byte* elements, std::byte* packed,
+                    std::uint64_t bytes, int unit, StreamHandle stream) {
+  return with_unit(unit, [&]<typename Unit>(Unit) {
+    const std::uint64_t units = bytes / sizeof(Unit);
+    pack_kernel<Unit><<<blocks_for(units), kThreads, 0, stream>>>(
+        view, elements, reinterpret_cast<Unit*>(packed), units);
+  });
+}
+
+Status enqueue_unpack(const LayoutView& view, const std::byte* packed, std::byte* elements,
+                      std::uint64_t bytes, int unit, StreamHandle stream) {
+  return with_unit(unit, [&]<typename Unit>(Unit) {
+    const std::uint64_t units = bytes / sizeof(Unit);
+    unpack_kernel<Unit><<<blocks_for(units), kThreads, 0, stream>>>(
+        view, reinterpret_cast<const Unit*>(packed), elements, units);
+  });
+}
+
+}  // namespace thinwire::device

@@ -1,0 +1,197 @@
+#include "device/pool.h"
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "device/context.h"
+#include "device/size_class.h"
+
+namespace thinwire::device {
+namespace {
+
+constexpr int kPinnedPool = -1;
+std::atomic<std::uint64_t> idle_bound{512u << 20};
+
+// What a pool holds from its first use on, so that first messages do not pay for it.
+struct Fill {
+  std::uint64_t bytes;
+  int count;
+};
+constexpr Fill kFill[] = {{64u << 10, 8}, {1u << 20, 4}, {8u << 20, 2}};
+
+class Pool {
+ public:
+  explicit Pool(int device) : device_(device) {}
+
+  Result<std::byte*> acquire(std::uint64_t bytes);
+  void give_back(std::byte* data, int size_class);
+  PoolCounters counters();
+
+ private:
+  Result<std::byte*> allocate(int size_class);
+  void free(std::byte* data);
+  void fill();
+
+  const int device_;
+  std::mutex mutex_;
+  std::once_flag filled_;
+  std::array<std::vector<std::byte*>, kSizeClasses> idle_;
+  PoolCounters counters_{};
+};
+
+struct Owner {
+  Pool* pool;
+  int size_class;
+};
+
+// All buffers of all pools, on loan or idle. Never destroyed: buffers may come back while the
+// process ends, after the driver has gone.
+struct Pools {
+  std::mutex mutex;
+  std::unordered_map<int, std::unique_ptr<Pool>> by_device;
+  std::unordered_map<std::byte*, Owner> owners;
+
+  Pool& of(int device) {
+    const std::lock_guard lock(mutex);
+    auto& pool = by_device[device];
+    if (pool == nullptr) pool = std::make_unique<Pool>(device);
+    return *pool;
+  }
+};
+
+Pools& pools() {
+  static auto* all = new Pools;
+  return *all;
+}
+
+Result<std::byte*> Pool::allocate(int size_class) {
+  auto guard = ContextGuard::enter(device_ == kPinnedPool ? 0 : device_);
+  if (!guard.ok()) return guard.status();
+  void* data = nullptr;
+  const std::uint64_t bytes = class_bytes(size_class);
+  const cudaError_t error =
+      device_ == kPinnedPool
+          ? cudaHostAlloc(&data, bytes, cudaHostAllocPortable | cudaHostAllocMapped)
+          : cudaMalloc(&data, bytes);
+  if (error != cudaSuccess) {
+    cudaGetLastError();  // a refused allocation is no lasting failure
+    return device_error(
+        device_ == kPinnedPool ? "cannot allocate pinned memory" : "cannot allocate GPU memory",
+        error);
+  }
+  auto* const buffer = static_cast<std::byte*>(data);
+  const std::lock_guard lock(pools().mutex);
+  pools().owners[buffer] = {this, size_class};
+  return buffer;
+}
+
+void Pool::free(std::byte* data) {
+  {
+    const std::lock_guard lock(pools().mutex);
+    pools().owners.erase(data);
+  }
+  auto guard = ContextGuard::enter(device_ == kPinnedPool ? 0 : device_);
+  if (!guard.ok()) return;
+  device_ == kPinnedPool ? cudaFreeHost(data) : cudaFree(data);
+}
+
+void Pool::fill() {
+  for (const Fill& step : kFill) {
+    if (step.bytes * static_cast<std::uint64_t>(step.count) > idle_bound) return;
+    for (int made = 0; made < step.count; ++made) {
+      auto data = allocate(class_of(step.bytes));
+      if (!data.ok()) return;
+      const std::lock_guard lock(mutex_);
+      ++counters_.allocations;
+      counters_.idle_bytes += class_bytes(class_of(step.bytes));
+      idle_[class_of(step.bytes)].push_back(*data);
+    }
+  }
+}
+
+Result<std::byte*> Pool::acquire(std::uint64_t bytes) {
+  const int size_class = class_of(bytes);
+  if (size_class >= kSizeClasses) return {StatusCode::kDevice, "no memory is that large"};
+  std::call_once(filled_, [this] { fill(); });
+  {
+    const std::lock_guard lock(mutex_);
+    auto& idle = idle_[size_class];
+    if (!idle.empty()) {
+      std::byte* const data = idle.back();
+      idle.pop_back();
+      counters_.idle_bytes -= class_bytes(size_class);
+      counters_.loaned_bytes += class_bytes(size_class);
+      ++counters_.loans;
+      return data;
+    }
+  }
+  auto data = allocate(size_class);
+  if (!data.ok()) return data;
+  const std::lock_guard lock(mutex_);
+  ++counters_.allocations;
+  ++counters_.loans;
+  counters_.loaned_bytes += class_bytes(size_class);
+  return data;
+}
+
+void Pool::give_back(std::byte* data, int size_class) {
+  const std::uint64_t bytes = class_bytes(size_class);
+  {
+    const std::lock_guard lock(mutex_);
+    counters_.loaned_bytes -= bytes;
+    if (counters_.idle_bytes + bytes <= idle_bound) {
+      idle_[size_class].push_back(data);
+      counters_.idle_bytes += bytes;
+      return;
+    }
+  }
+  free(data);
+}
+
+PoolCounters Pool::counters() {
+  const std::lock_guard lock(mutex_);
+  return counters_;
+}
+
+Result<Lease> acquire_from(int device, std::uint64_t bytes) {
+  auto data = pools().of(device).acquire(bytes);
+  if (!data.ok()) return data.status();
+  return Lease(*data);
+}
+
+}  // namespace
+
+void give_back(std::byte* data) {
+  if (data == nullptr) return;
+  Owner owner{};
+  {
+    const std::lock_guard lock(pools().mutex);
+    const auto found = pools().owners.find(data);
+    if (found == pools().owners.end()) return;
+    owner = found->second;
+  }
+  owner.pool->give_back(data, owner.size_class);
+}
+
+Result<Lease> acquire_pinned(std::uint64_t bytes) { return acquire_from(kPinnedPool, bytes); }
+
+Result<Lease> acquire_device(int device, std::uint64_t bytes) {
+  if (device < 0) return {StatusCode::kDevice, "there is no GPU " + std::to_string(device)};
+  return acquire_from(device, bytes);
+}
+
+PoolCounters describe_pool(Memory memory, int device) {
+  const std::lock_guard lock(pools().mutex);
+  const auto found = pools().by_device.find(memory == Memory::kPinned ? kPinnedPool : device);
+  return found == pools().by_device.end() ? PoolCounters{} : found->second->counters();
+}
+
+void set_idle_bound(std::uint64_t bytes) { idle_bound = bytes; }
+
+}  // namespace thinwire::device

@@ -1,0 +1,51 @@
+// The device layer of a build without CUDA: all memory is host memory, and GPUs are refused.
+#include "device/lane.h"
+#include "device/memory_layout.h"
+#include "device/place.h"
+#include "device/pool.h"
+
+namespace thinwire::device {
+namespace {
+
+Status absent() { return {StatusCode::kUnsupported, "this build of Thinwire has no CUDA"}; }
+
+}  // namespace
+
+struct LaneState {};
+
+bool on_device(const void*) { return false; }
+Result<Place> place_of(const void*) { return Place{}; }
+
+void give_back(std::byte*) {}
+Result<Lease> acquire_pinned(std::uint64_t) { return absent(); }
+Result<Lease> acquire_device(int, std::uint64_t) { return absent(); }
+PoolCounters describe_pool(Memory, int) { return {}; }
+void set_idle_bound(std::uint64_t) {}
+
+Lane::Lane(std::unique_ptr<LaneState> state) : state_(std::move(state)) {}
+Lane::Lane(Lane&&) noexcept = default;
+Lane& Lane::operator=(Lane&&) noexcept = default;
+Lane::~Lane() = default;
+StreamHandle Lane::stream() const { return nullptr; }
+std::byte* Lane::workspace() const { return nullptr; }
+Outcome* Lane::outcome() const { return nullptr; }
+Result<Outcome> Lane::wait() { return absent(); }
+Status Lane::finish() { return absent(); }
+Status Lane::copy(void*, const void*, std::uint64_t) { return absent(); }
+void Lane::leave_context() {}
+Status Lane::reserve(std::uint64_t) { return absent(); }
+Status Lane::order_after(StreamHandle) { return absent(); }
+Result<Lane> acquire_lane(int, std::uint64_t) { return absent(); }
+bool is_capturing(StreamHandle) { return false; }
+Result<int> device_count() { return absent(); }
+
+Status enqueue_pack(const LayoutView&, const std::byte*, std::byte*, std::uint64_t, int,
+                    StreamHandle) {
+  return absent();
+}
+Status enqueue_unpack(const LayoutView&, const std::byte*, std::byte*, std::uint64_t, int,
+                      StreamHandle) {
+  return absent();
+}
+
+}  // namespace thinwire::device

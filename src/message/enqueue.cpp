@@ -1,0 +1,91 @@
+#include "message/enqueue.h"
+
+#include "codec/job.h"
+#include "message/host.h"
+
+namespace thinwire::message {
+namespace {
+
+Status check(const Coder& coder, const codec::Chunk& array, const Lent& lent) {
+  auto needed = workspace_bytes(coder, array);
+  if (!needed.ok()) return needed.status();
+  if (lent.workspace_bytes < *needed) {
+    return {StatusCode::kTooSmall, "the workspace must have " + std::to_string(*needed) +
+                                       " bytes, it has " + std::to_string(lent.workspace_bytes)};
+  }
+  return {};
+}
+
+// Work on a stream needs the context of the memory it touches.
+Status check_place(const std::byte* memory) {
+  const auto place = device::place_of(memory);
+  if (!place.ok()) return place.status();
+  if (place->memory == device::Memory::kHost) {
+    return {StatusCode::kInvalidArgument, "enqueued work needs GPU or pinned memory"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::uint64_t> workspace_bytes(const Coder& coder, const codec::Chunk& array) {
+  auto most = bound(coder, array);
+  if (!most.ok()) return most.status();
+  if (coder.codec->device == nullptr) {
+    return {StatusCode::kUnsupported,
+            std::string(coder.codec->name) + " has no GPU side in this build"};
+  }
+  const codec::Layout layout = codec::make_layout(*coder.codec, coder.parameter, array);
+  return coder.codec->device->workspace_bytes(layout, coder.parameter);
+}
+
+Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
+                      MutableByteView destination, const EncodeOptions& options, const Lent& lent) {
+  if (Status status = check(coder, array, lent); !status.ok()) return status;
+  auto most = bound(coder, array);
+  if (destination.size() < *most) {
+    return {StatusCode::kTooSmall, "a frame of this array may take " + std::to_string(*most) +
+                                       " bytes, the destination has " +
+                                       std::to_string(destination.size())};
+  }
+  if (Status status = check_place(source); !status.ok()) return status;
+  if (Status status = check_place(destination.data()); !status.ok()) return status;
+  const codec::EncodeJob job{
+      .source = source,
+      .layout = codec::make_layout(*coder.codec, coder.parameter, array),
+      .parameter = coder.parameter,
+      .header = frame::unsealed(make_header(coder, array, options.chunk_checksums), options.mark),
+      .checksums = options.chunk_checksums,
+      .frame = destination.data(),
+      .limit = array.raw_bytes(),
+      .workspace = lent.workspace,
+      .outcome = lent.outcome,
+      .stream = options.stream};
+  return coder.codec->device->encode(job);
+}
+
+Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView source,
+                      MutableByteView destination, const EncodeOptions& options, const Lent& lent) {
+  if (Status status = check(coder, array, lent); !status.ok()) return status;
+  if (destination.size() < array.raw_bytes()) {
+    return {StatusCode::kTooSmall, "the array has " + std::to_string(array.raw_bytes()) +
+                                       " bytes, the destination " +
+                                       std::to_string(destination.size())};
+  }
+  if (Status status = check_place(source.data()); !status.ok()) return status;
+  if (Status status = check_place(destination.data()); !status.ok()) return status;
+  const codec::DecodeJob job{
+      .frame = source.data(),
+      .length = source.size(),
+      .layout = codec::make_layout(*coder.codec, coder.parameter, array),
+      .parameter = coder.parameter,
+      .header = frame::unsealed(make_header(coder, array, options.chunk_checksums), options.mark),
+      .checksums = options.chunk_checksums,
+      .destination = destination.data(),
+      .workspace = lent.workspace,
+      .outcome = lent.outcome,
+      .stream = options.stream};
+  return coder.codec->device->decode(job);
+}
+
+}  // namespace thinwire::message

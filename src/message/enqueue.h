@@ -1,0 +1,26 @@
+// Messages in stream order: one kernel on the caller's stream, nothing waited for.
+#pragma once
+
+#include "message/message.h"
+
+namespace thinwire::message {
+
+// What the caller lends until the work has run; all of it memory that the device reaches.
+struct Lent {
+  std::byte* workspace;  // zeros before its first use
+  std::uint64_t workspace_bytes;
+  device::Outcome* outcome;  // 0
+};
+
+// Bytes of workspace for either direction; kUnsupported where the codec has no GPU side.
+Result<std::uint64_t> workspace_bytes(const Coder& coder, const codec::Chunk& array);
+
+// As encode() on options.stream; what is declined has no frame, whatever options.decline says.
+Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
+                      MutableByteView destination, const EncodeOptions& options, const Lent& lent);
+
+// Decodes a frame that must be of this coder, array and options.
+Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView source,
+                      MutableByteView destination, const EncodeOptions& options, const Lent& lent);
+
+}  // namespace thinwire::message

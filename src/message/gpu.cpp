@@ -1,0 +1,228 @@
+#include "message/gpu.h"
+
+#include <algorithm>
+
+#include "codec/job.h"
+#include "device/lane.h"
+#include "device/pool.h"
+#include "message/host.h"
+
+namespace thinwire::message {
+namespace {
+
+using device::acquire_device;
+using device::acquire_lane;
+using device::acquire_pinned;
+using device::Lane;
+using device::Lease;
+using device::Place;
+using device::StreamHandle;
+
+constexpr std::uint64_t kNoLimit = UINT64_MAX;
+
+Result<Lane> prepared_lane(int device, std::uint64_t workspace, StreamHandle stream) {
+  if (stream != nullptr && device::is_capturing(stream)) {
+    return {StatusCode::kUnsupported,
+            "the stream is being captured: a call that returns a size must wait for it"};
+  }
+  auto lane = acquire_lane(device, workspace);
+  if (lane.ok() && stream != nullptr) {
+    if (Status status = lane->order_after(stream); !status.ok()) return status;
+  }
+  return lane;
+}
+
+codec::EncodeJob encode_job(const Coder& coder, const codec::Chunk& array, const std::byte* source,
+                            const EncodeOptions& options) {
+  return {
+      .source = source,
+      .layout = codec::make_layout(*coder.codec, coder.parameter, array),
+      .parameter = coder.parameter,
+      .header = frame::unsealed(make_header(coder, array, options.chunk_checksums), options.mark),
+      .checksums = options.chunk_checksums,
+      .frame = nullptr,
+      .limit = kNoLimit,
+      .workspace = nullptr,
+      .outcome = nullptr,
+      .stream = nullptr};
+}
+
+// Encodes into `frame`, memory of the lane's device; the frame's size, or kDeclined at `limit`.
+Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
+                                 const std::byte* source, std::byte* frame, std::uint64_t limit,
+                                 const EncodeOptions& options, Lane& lane) {
+  codec::EncodeJob job = encode_job(coder, array, source, options);
+  Status status = lane.reserve(coder.codec->device->workspace_bytes(job.layout, coder.parameter));
+  if (!status.ok()) return status;
+  job.frame = frame;
+  job.limit = limit;
+  job.workspace = lane.workspace();
+  job.outcome = lane.outcome();
+  job.stream = lane.stream();
+  if (status = coder.codec->device->encode(job); !status.ok()) return status;
+  auto outcome = lane.wait();
+  if (!outcome.ok()) return outcome.status();
+  if (device::outcome_status(*outcome) == StatusCode::kOk) return device::outcome_bytes(*outcome);
+  return {device::outcome_status(*outcome), "the data is declined, or would not shrink"};
+}
+
+// As encode_on_host(), on the GPU.
+Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array,
+                                   const std::byte* source, std::byte* frame,
+                                   const EncodeOptions& options, Lane& lane) {
+  if (!is_hopeless(coder, array)) {
+    auto written = run_encode(coder, array, source, frame, array.raw_bytes(), options, lane);
+    if (written.ok() || written.status().code() != StatusCode::kDeclined || options.decline) {
+      return written;
+    }
+  }
+  if (options.decline) {
+    return {StatusCode::kDeclined, "the frame would not be smaller than the data"};
+  }
+  return run_encode(raw_coder(), array, source, frame, kNoLimit, options, lane);
+}
+
+// Where the codec has no GPU side.
+Result<std::uint64_t> encode_through_host(const Coder& coder, const codec::Chunk& array,
+                                          const std::byte* source, MutableByteView destination,
+                                          std::uint64_t most, const EncodeOptions& options,
+                                          Lane& lane) {
+  auto staged = acquire_pinned(array.raw_bytes());
+  if (!staged.ok()) return staged.status();
+  auto frame = acquire_pinned(most);
+  if (!frame.ok()) return frame.status();
+  Status status = lane.copy(staged->data(), source, array.raw_bytes());
+  if (status.ok()) status = lane.finish();
+  if (!status.ok()) return status;
+  auto written = encode_on_host(coder, array, staged->data(), {frame->data(), most}, options);
+  if (!written.ok()) return written;
+  status = lane.copy(destination.data(), frame->data(), *written);
+  if (status.ok()) status = lane.finish();
+  if (!status.ok()) return status;
+  return written;
+}
+
+Status run_decode(const Info& info, const std::byte* frame, std::byte* destination, Lane& lane) {
+  const codec::Chunk array{info.header.dtype, info.header.shape};
+  codec::DecodeJob job{.frame = frame,
+                       .length = info.header.frame_bytes(),
+                       .layout = codec::make_layout(*info.codec, info.header.parameter, array),
+                       .parameter = info.header.parameter,
+                       .header = {},
+                       .checksums = info.header.chunk_checksums,
+                       .destination = destination,
+                       .workspace = nullptr,
+                       .outcome = lane.outcome(),
+                       .stream = lane.stream()};
+  if (job.layout.chunks > info.header.body_bytes / codec::kTableRowBytes) {
+    return {StatusCode::kDamaged, "the frame is too short for its chunk table"};
+  }
+  job.header = frame::unsealed(info.header, info.mark);
+  Status status =
+      lane.reserve(info.codec->device->workspace_bytes(job.layout, info.header.parameter));
+  if (!status.ok()) return status;
+  job.workspace = lane.workspace();
+  if (status = info.codec->device->decode(job); !status.ok()) return status;
+  auto outcome = lane.wait();
+  if (!outcome.ok()) return outcome.status();
+  if (device::outcome_status(*outcome) == StatusCode::kOk) return {};
+  return {device::outcome_status(*outcome), "a chunk of the frame is damaged"};
+}
+
+}  // namespace
+
+Result<std::uint64_t> encode_from_device(const Coder& coder, const codec::Chunk& array,
+                                         const std::byte* source, int device,
+                                         MutableByteView destination, std::uint64_t most,
+                                         const EncodeOptions& options) {
+  auto lane = prepared_lane(device, 0, options.stream);
+  if (!lane.ok()) return lane.status();
+  if (coder.codec->device == nullptr) {
+    return encode_through_host(coder, array, source, destination, most, options, *lane);
+  }
+  const auto to = device::place_of(destination.data());
+  if (to.ok() && to->on_device() && to->device == device) {
+    auto written = encode_frame(coder, array, source, destination.data(), options, *lane);
+    if (Status status = lane->finish(); written.ok() && !status.ok()) return status;
+    return written;
+  }
+  auto frame = acquire_device(device, most);
+  if (!frame.ok()) return frame.status();
+  auto written = encode_frame(coder, array, source, frame->data(), options, *lane);
+  Status status;
+  if (written.ok()) status = lane->copy(destination.data(), frame->data(), *written);
+  // Also where the frame is declined: the kernel may still be writing to memory that goes back.
+  if (Status finished = lane->finish(); status.ok()) status = finished;
+  if (written.ok() && !status.ok()) return status;
+  return written;
+}
+
+Result<std::uint64_t> encode_to_device(const Coder& coder, const codec::Chunk& array,
+                                       const std::byte* source, MutableByteView destination,
+                                       int device, std::uint64_t most,
+                                       const EncodeOptions& options) {
+  auto lane = prepared_lane(device, 0, options.stream);
+  if (!lane.ok()) return lane.status();
+  auto frame = acquire_pinned(most);
+  if (!frame.ok()) return frame.status();
+  auto written = encode_on_host(coder, array, source, {frame->data(), most}, options);
+  if (!written.ok()) return written;
+  Status status = lane->copy(destination.data(), frame->data(), *written);
+  if (status.ok()) status = lane->finish();
+  if (!status.ok()) return status;
+  return written;
+}
+
+Status decode_to_device(const Info& info, const std::byte* source, Place source_place,
+                        std::byte* destination, int device, StreamHandle stream) {
+  auto lane = prepared_lane(device, 0, stream);
+  if (!lane.ok()) return lane.status();
+  const std::uint64_t frame_bytes = info.header.frame_bytes();
+  if (info.codec->device == nullptr) {
+    auto array = acquire_pinned(info.header.raw_bytes());
+    if (!array.ok()) return array.status();
+    Status status = source_place.on_device()
+                        ? decode_to_host(info, source, source_place.device, array->data(), nullptr)
+                        : decode_on_host(info, {source, frame_bytes}, array->data());
+    if (status.ok()) status = lane->copy(destination, array->data(), info.header.raw_bytes());
+    return status.ok() ? lane->finish() : status;
+  }
+  // The outcome of a decode comes after the last access to either side: nothing else to wait for.
+  if (source_place.on_device() && source_place.device == device) {
+    return run_decode(info, source, destination, *lane);
+  }
+  auto frame = acquire_device(device, frame_bytes);
+  if (!frame.ok()) return frame.status();
+  Status status = lane->copy(frame->data(), source, frame_bytes);
+  return status.ok() ? run_decode(info, frame->data(), destination, *lane) : status;
+}
+
+Status decode_to_host(const Info& info, const std::byte* source, int source_device,
+                      std::byte* destination, StreamHandle stream) {
+  auto lane = prepared_lane(source_device, 0, stream);
+  if (!lane.ok()) return lane.status();
+  const std::uint64_t frame_bytes = info.header.frame_bytes();
+  auto frame = acquire_pinned(frame_bytes);
+  if (!frame.ok()) return frame.status();
+  Status status = lane->copy(frame->data(), source, frame_bytes);
+  if (status.ok()) status = lane->finish();
+  if (!status.ok()) return status;
+  return decode_on_host(info, {frame->data(), frame_bytes}, destination);
+}
+
+Result<FrameStart> read_start(const std::byte* source, std::uint64_t length, int device,
+                              StreamHandle stream) {
+  auto lane = prepared_lane(device, 0, stream);
+  if (!lane.ok()) return lane.status();
+  auto staged = acquire_pinned(frame::kMaxHeaderBytes);
+  if (!staged.ok()) return staged.status();
+  FrameStart start{};
+  start.count = static_cast<std::size_t>(std::min<std::uint64_t>(length, start.bytes.size()));
+  Status status = lane->copy(staged->data(), source, start.count);
+  if (status.ok()) status = lane->finish();
+  if (!status.ok()) return status;
+  std::copy_n(staged->data(), start.count, start.bytes.begin());
+  return start;
+}
+
+}  // namespace thinwire::message

@@ -1,0 +1,31 @@
+// Encoding and decoding where one side or both lie in GPU memory; complete on return.
+#pragma once
+
+#include "device/place.h"
+#include "message/message.h"
+
+namespace thinwire::message {
+
+// As encode() and decode(), sizes having been checked. `most` is the frame's bound.
+Result<std::uint64_t> encode_from_device(const Coder& coder, const codec::Chunk& array,
+                                         const std::byte* source, int device,
+                                         MutableByteView destination, std::uint64_t most,
+                                         const EncodeOptions& options);
+Result<std::uint64_t> encode_to_device(const Coder& coder, const codec::Chunk& array,
+                                       const std::byte* source, MutableByteView destination,
+                                       int device, std::uint64_t most,
+                                       const EncodeOptions& options);
+Status decode_to_device(const Info& info, const std::byte* source, device::Place source_place,
+                        std::byte* destination, int device, device::StreamHandle stream);
+Status decode_to_host(const Info& info, const std::byte* source, int source_device,
+                      std::byte* destination, device::StreamHandle stream);
+
+// The first bytes of a frame in GPU memory, at most kMaxHeaderBytes, for inspect().
+struct FrameStart {
+  std::array<std::byte, frame::kMaxHeaderBytes> bytes;
+  std::size_t count;
+};
+Result<FrameStart> read_start(const std::byte* source, std::uint64_t length, int device,
+                              device::StreamHandle stream);
+
+}  // namespace thinwire::message

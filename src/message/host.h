@@ -1,0 +1,21 @@
+// Encoding and decoding with everything in host memory; and what the GPU's side shares with it.
+#pragma once
+
+#include "message/message.h"
+
+namespace thinwire::message {
+
+Coder raw_coder();
+
+frame::Header make_header(const Coder& coder, const codec::Chunk& array, bool chunk_checksums);
+
+// Whether no data of this shape could shrink.
+bool is_hopeless(const Coder& coder, const codec::Chunk& array);
+
+// As encode() and decode(), sizes having been checked.
+Result<std::uint64_t> encode_on_host(const Coder& coder, const codec::Chunk& array,
+                                     const std::byte* source, MutableByteView destination,
+                                     const EncodeOptions& options);
+Status decode_on_host(const Info& info, ByteView source, std::byte* destination);
+
+}  // namespace thinwire::message
