@@ -4,16 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <exception>
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "exchange.h"
-#include "medium.h"
+#include "gpu.h"
 #include "options.h"
 #include "slab.h"
+#include "solver.h"
 #include "source.h"
-#include "stencil.h"
+#include "staging.h"
 
 namespace wave {
 namespace {
@@ -24,38 +26,36 @@ struct Outcome {
   std::vector<float> field;  // rank 0: the whole wavefield after the last step
 };
 
-// Of a point that this rank owns, in its padded slab.
-std::size_t index_of(const Slab& slab, const Source& source) {
-  const auto plane = static_cast<std::size_t>(source.z - slab.first + kRadius);
-  return (plane * slab.ny + source.y) * slab.nx + source.x;
+// Where one rank's arithmetic takes place, and how its messages leave.
+struct Setup {
+  std::unique_ptr<Solver> solver;
+  std::unique_ptr<Exchange> exchange;
+};
+
+Setup make_setup(MPI_Comm comm, const Options& options, const Slab& slab, bool on_gpu) {
+  const Shots shots = make_shots(slab, options.shots, options.steps);
+  const bool staged = on_gpu && options.staging;
+  return {on_gpu ? make_gpu_solver(slab, shots) : make_cpu_solver(slab, shots),
+          staged ? make_staged_exchange(comm, slab) : make_direct_exchange(comm, slab)};
 }
 
-Outcome simulate(MPI_Comm comm, const Options& options, const Slab& slab) {
-  const Coefficients coefficients = make_coefficients(slab);
-  const std::size_t padded = slab.owned() + 2 * kRadius * slab.plane();
-  std::vector<float> current(padded, 0.0F);
-  std::vector<float> previous(padded, 0.0F);
-  const std::vector<Source> sources = place_sources(slab, options.shots);
-  const double dt = time_step();
-
-  Outcome outcome;
-  if (slab.rank == 0) outcome.field.resize(slab.plane() * slab.nz);
+Outcome simulate(MPI_Comm comm, const Options& options, Setup& setup) {
+  Solver& solver = *setup.solver;
+  Exchange& exchange = *setup.exchange;
   MPI_Barrier(comm);
   const double start = MPI_Wtime();
   for (int step = 1; step <= options.steps; ++step) {
-    exchange_halos(comm, slab, current.data(), &outcome.traffic);
-    advance(slab, coefficients, current.data(), previous.data());
-    for (const Source& source : sources) {
-      if (slab.owns(source.z)) previous[index_of(slab, source)] += ricker(step * dt - source.onset);
-    }
-    std::swap(current, previous);
+    exchange.halos(solver.field());
+    solver.advance(step);
     const bool due = options.gather_every > 0 && step % options.gather_every == 0;
-    if (due || step == options.steps) {
-      gather_field(comm, slab, current.data(), &outcome.field, &outcome.traffic);
-    }
+    const bool gathers = due || step == options.steps;
+    if (gathers && solver.snapshot() != nullptr) solver.copy_own_planes();
+    // MPI knows nothing of what a GPU has still to do.
+    solver.wait();
+    if (gathers) exchange.gather(solver.field(), solver.snapshot());
   }
-  outcome.seconds = MPI_Wtime() - start;
-  return outcome;
+  const double seconds = MPI_Wtime() - start;
+  return {seconds, exchange.traffic(), solver.download_snapshot()};
 }
 
 float largest(const std::vector<float>& field) {
@@ -69,7 +69,8 @@ float largest(const std::vector<float>& field) {
 
 // One line of JSON from rank 0: seconds and communication are of the slowest rank, bytes and
 // messages of all ranks, and of the rank that sent most.
-void report(MPI_Comm comm, const Options& options, const Slab& slab, const Outcome& outcome) {
+void report(MPI_Comm comm, const Options& options, const Slab& slab, bool on_gpu,
+            const Outcome& outcome) {
   double seconds[2] = {outcome.seconds, outcome.traffic.seconds};
   long long total[2] = {outcome.traffic.bytes_sent, outcome.traffic.messages_sent};
   long long busiest[2] = {total[0], total[1]};
@@ -81,12 +82,39 @@ void report(MPI_Comm comm, const Options& options, const Slab& slab, const Outco
   const float peak = largest(outcome.field);
   std::printf("{\"program\": \"wave\", \"ranks\": %d, \"grid\": [%d, %d, %d], \"steps\": %d, ",
               slab.ranks, slab.nz, slab.ny, slab.nx, options.steps);
+  std::printf("\"device\": \"%s\", \"staging\": %s, ", on_gpu ? "gpu" : "cpu",
+              on_gpu && options.staging ? "true" : "false");
   std::printf("\"seconds\": %.6f, \"comm_seconds\": %.6f, ", seconds[0], seconds[1]);
   std::printf("\"bytes_sent\": %lld, \"messages_sent\": %lld, ", total[0], total[1]);
   std::printf("\"busiest_bytes_sent\": %lld, \"busiest_messages_sent\": %lld, ", busiest[0],
               busiest[1]);
   std::printf(std::isfinite(peak) ? "\"peak\": %.9g}\n" : "\"peak\": null}\n", peak);
   std::fflush(stdout);
+}
+
+int local_rank(MPI_Comm comm) {
+  MPI_Comm node;
+  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  int rank = 0;
+  MPI_Comm_rank(node, &rank);
+  MPI_Comm_free(&node);
+  return rank;
+}
+
+// Whether the ranks compute on GPUs: all of them or none. False, after a sentence for the user,
+// where GPUs are asked for and a rank has none.
+bool settle_device(MPI_Comm comm, Device device, bool* on_gpu) {
+  *on_gpu = false;
+  if (device == Device::kCpu) return true;
+  std::string error;
+  const int own = choose_gpu(local_rank(comm), &error) ? 1 : 0;
+  if (own == 0 && device == Device::kGpu) {
+    std::fprintf(stderr, "wave: --device gpu: %s\n", error.c_str());
+  }
+  int all = 0;
+  MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, comm);
+  *on_gpu = all == 1;
+  return *on_gpu || device == Device::kAuto;
 }
 
 bool write_field(const std::string& path, const std::vector<float>& field) {
@@ -111,9 +139,12 @@ int run(int argc, char** argv) {
     if (rank == 0) std::fprintf(stderr, "wave: %d ranks need --nz %d\n", ranks, kRadius * ranks);
     return 2;
   }
+  bool on_gpu = false;
+  if (!settle_device(MPI_COMM_WORLD, options.device, &on_gpu)) return 2;
   const Slab slab = make_slab(options.nx, options.ny, options.nz, rank, ranks);
-  const Outcome outcome = simulate(MPI_COMM_WORLD, options, slab);
-  report(MPI_COMM_WORLD, options, slab, outcome);
+  Setup setup = make_setup(MPI_COMM_WORLD, options, slab, on_gpu);
+  const Outcome outcome = simulate(MPI_COMM_WORLD, options, setup);
+  report(MPI_COMM_WORLD, options, slab, on_gpu, outcome);
   if (rank == 0 && !options.output.empty() && !write_field(options.output, outcome.field)) {
     std::fprintf(stderr, "wave: cannot write %s\n", options.output.c_str());
     return 1;
@@ -126,7 +157,13 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
-  const int status = wave::run(argc, argv);
+  int status = 1;
+  try {
+    status = wave::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "wave: %s\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
   MPI_Finalize();
   return status;
 }

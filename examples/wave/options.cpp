@@ -23,6 +23,27 @@ int* find_integer(std::string_view name, Options* options) {
   return nullptr;
 }
 
+bool parse_device(std::string_view text, Device* device) {
+  if (text == "cpu") *device = Device::kCpu;
+  if (text == "gpu") *device = Device::kGpu;
+  if (text == "auto") *device = Device::kAuto;
+  return text == "cpu" || text == "gpu" || text == "auto";
+}
+
+// Of an option that takes a value. On failure `error` holds a sentence for the user.
+bool set(const std::string& name, const char* value, Options* options, std::string* error) {
+  if (name == "--output") {
+    options->output = value;
+  } else if (name == "--device") {
+    if (!parse_device(value, &options->device)) *error = "--device takes cpu, gpu or auto";
+  } else if (int* integer = find_integer(name, options); integer == nullptr) {
+    *error = "unknown option: " + name;
+  } else if (!parse_int(value, integer)) {
+    *error = name + " takes an integer, not '" + value + "'";
+  }
+  return error->empty();
+}
+
 bool check(const Options& options, std::string* error) {
   constexpr int kSmallest = 4 * kRadius;
   for (const int extent : {options.nx, options.ny, options.nz}) {
@@ -33,6 +54,10 @@ bool check(const Options& options, std::string* error) {
   }
   if (options.steps < 1 || options.gather_every < 0) {
     *error = "--steps must be at least 1 and --gather-every at least 0";
+    return false;
+  }
+  if (options.staging && options.device == Device::kCpu) {
+    *error = "--staging is for --device gpu or auto";
     return false;
   }
   if (options.shots < 1 || options.shots > kSmallest) {
@@ -47,27 +72,22 @@ bool check(const Options& options, std::string* error) {
 bool parse_options(int argc, char** argv, Options* options, std::string* error) {
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
+    if (name == "--staging") {
+      options->staging = true;
+      continue;
+    }
     if (i + 1 == argc) {
       *error = "unknown option or missing value: " + name;
       return false;
     }
-    const char* value = argv[++i];
-    if (name == "--output") {
-      options->output = value;
-    } else if (int* integer = find_integer(name, options); integer == nullptr) {
-      *error = "unknown option: " + name;
-      return false;
-    } else if (!parse_int(value, integer)) {
-      *error = name + " takes an integer, not '" + value + "'";
-      return false;
-    }
+    if (!set(name, argv[++i], options, error)) return false;
   }
   return check(*options, error);
 }
 
 const char* usage() {
   return "usage: wave [--nx N] [--ny N] [--nz N] [--steps N] [--gather-every N] [--shots N] "
-         "[--output FILE]";
+         "[--device cpu|gpu|auto] [--staging] [--output FILE]";
 }
 
 }  // namespace wave

@@ -5,6 +5,8 @@
 
 namespace wave {
 
+inline constexpr int kRadius = 4;  // planes that a point's update reaches to either side
+
 struct Slab {
   int rank = 0;
   int ranks = 1;
@@ -16,6 +18,8 @@ struct Slab {
 
   std::size_t plane() const { return static_cast<std::size_t>(nx) * ny; }
   std::size_t owned() const { return plane() * depth; }
+  // With kRadius halo planes on either side.
+  std::size_t padded() const { return owned() + 2 * kRadius * plane(); }
   bool owns(int z) const { return z >= first && z < first + depth; }
 };
 

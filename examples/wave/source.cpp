@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "medium.h"
+
 namespace wave {
 namespace {
 
@@ -11,7 +13,18 @@ constexpr double kPeakHertz = 20.0;
 constexpr double kDelay = 1.2 / kPeakHertz;
 constexpr double kInterval = 0.1 / kPeakHertz;
 
-}  // namespace
+struct Source {
+  int x = 0;
+  int y = 0;
+  int z = 0;         // global indices
+  double onset = 0;  // seconds after the start
+};
+
+// The wavelet at `seconds` after its onset, its peak 1.
+float ricker(double seconds) {
+  const double phase = std::numbers::pi * kPeakHertz * (seconds - kDelay);
+  return static_cast<float>((1.0 - 2.0 * phase * phase) * std::exp(-phase * phase));
+}
 
 std::vector<Source> place_sources(const Slab& grid, int across) {
   std::vector<Source> sources;
@@ -26,9 +39,22 @@ std::vector<Source> place_sources(const Slab& grid, int across) {
   return sources;
 }
 
-float ricker(double seconds) {
-  const double phase = std::numbers::pi * kPeakHertz * (seconds - kDelay);
-  return static_cast<float>((1.0 - 2.0 * phase * phase) * std::exp(-phase * phase));
+}  // namespace
+
+Shots make_shots(const Slab& slab, int across, int steps) {
+  Shots shots;
+  std::vector<double> onsets;
+  for (const Source& source : place_sources(slab, across)) {
+    if (!slab.owns(source.z)) continue;
+    const auto plane = static_cast<std::size_t>(source.z - slab.first + kRadius);
+    shots.points.push_back((plane * slab.ny + source.y) * slab.nx + source.x);
+    onsets.push_back(source.onset);
+  }
+  const double dt = time_step();
+  for (int step = 1; step <= steps; ++step) {
+    for (const double onset : onsets) shots.amplitudes.push_back(ricker(step * dt - onset));
+  }
+  return shots;
 }
 
 }  // namespace wave

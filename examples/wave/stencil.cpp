@@ -1,23 +1,13 @@
 #include "stencil.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 #include "medium.h"
+#include "point.h"
 
 namespace wave {
 namespace {
-
-constexpr float kC0 = static_cast<float>(3.0 * kLaplacian[0]);
-constexpr float kC1 = static_cast<float>(kLaplacian[1]);
-constexpr float kC2 = static_cast<float>(kLaplacian[2]);
-constexpr float kC3 = static_cast<float>(kLaplacian[3]);
-constexpr float kC4 = static_cast<float>(kLaplacian[4]);
-
-// Ahead of a wave front values fall to subnormals, which slow the arithmetic down many times over.
-// What lies this far below any signal is set to zero instead.
-constexpr float kSilence = 1e-30F;
 
 // Never inlined: compilers drop __restrict with the call, and then do not vectorise the loop.
 [[gnu::noinline]] void advance_row(std::ptrdiff_t nx, std::ptrdiff_t plane,
@@ -25,18 +15,9 @@ constexpr float kSilence = 1e-30F;
                                    const float* __restrict courant_squared,
                                    const float* __restrict damping_x, float damping,
                                    float* __restrict previous) {
-  // The six neighbours at distance k cells along the axes.
-  const auto ring = [=](std::ptrdiff_t x, std::ptrdiff_t k) {
-    return (u[x - k] + u[x + k]) + (u[x - k * nx] + u[x + k * nx]) +
-           (u[x - k * plane] + u[x + k * plane]);
-  };
   for (std::ptrdiff_t x = kRadius; x < nx - kRadius; ++x) {
-    const float laplacian =
-        kC0 * u[x] + kC1 * ring(x, 1) + kC2 * ring(x, 2) + kC3 * ring(x, 3) + kC4 * ring(x, 4);
-    const float factor = damping * damping_x[x];
-    const float next =
-        factor * (2.0F * u[x] - factor * previous[x] + courant_squared[x] * laplacian);
-    previous[x] = std::abs(next) < kSilence ? 0.0F : next;
+    previous[x] =
+        next_value(u + x, nx, plane, previous[x], courant_squared[x], damping * damping_x[x]);
   }
 }
 

@@ -8,8 +8,6 @@
 
 namespace wave {
 
-inline constexpr int kRadius = 4;  // planes that the Laplacian reaches to either side
-
 // Central 8th-order weights of the second derivative, in units of 1 / spacing^2.
 inline constexpr std::array<double, kRadius + 1> kLaplacian = {-205.0 / 72.0, 8.0 / 5.0, -1.0 / 5.0,
                                                                8.0 / 315.0, -1.0 / 560.0};
