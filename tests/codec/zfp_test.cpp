@@ -1,8 +1,9 @@
-// The codec's row by itself: parameters, refusals, memory safety, determinism.
+// The codec's row by itself: parameters, sizes, refusals, memory safety, determinism.
 #include <gtest/gtest.h>
 
 #include "codec/registry.h"
 #include "codec/spec.h"
+#include "codec/zfp/sizes.h"
 #include "codec/zfp_arrays.h"
 
 namespace thinwire::codec::testing {
@@ -14,30 +15,35 @@ std::uint64_t parameter_of(const std::string& spec) {
   return parsed.ok() ? parsed->parameter : 0;
 }
 
-TEST(ZfpSpec, RatesBecomeBitsOfABlock) {
-  EXPECT_EQ(parameter_of("zfp:rate=16"), 64u);
-  EXPECT_EQ(parameter_of("zfp:rate=2.25"), 9u);
-  EXPECT_EQ(parameter_of("zfp:rate=2.125"), 9u);
-  EXPECT_EQ(parameter_of("zfp:rate=32"), 128u);
-  EXPECT_EQ(parameter_of("zfp:rate=11.3"), 45u);
-  EXPECT_EQ(parameter_of("zfp:rate=8e0"), 32u);
+template <typename Scalar>
+class Zfp : public ::testing::Test {};
+TYPED_TEST_SUITE(Zfp, ZfpScalars, DtypeNames);
+
+TEST(ZfpSpec, RatesBecome64ths) {
+  EXPECT_EQ(parameter_of("zfp:rate=16"), 1024u);
+  EXPECT_EQ(parameter_of("zfp:rate=2.25"), 144u);
+  EXPECT_EQ(parameter_of("zfp:rate=0.0078125"), 1u);  // half of a step, upwards
+  EXPECT_EQ(parameter_of("zfp:rate=64"), 4096u);
+  EXPECT_EQ(parameter_of("zfp:rate=11.3"), 723u);
+  EXPECT_EQ(parameter_of("zfp:rate=8e0"), 512u);
   EXPECT_EQ(find_codec(CodecId{1}), &kZfp);
 }
 
 TEST(ZfpSpec, NormalFormMeansTheSame) {
-  for (std::uint64_t block_bits = 9; block_bits <= 128; ++block_bits) {
-    const std::string options = kZfp.describe(block_bits);
-    EXPECT_EQ(parameter_of("zfp:" + options), block_bits) << options;
-    EXPECT_TRUE(kZfp.check(block_bits, Dtype::kF32, 1).ok());
+  for (std::uint64_t rate = 1; rate <= 4096; ++rate) {
+    const std::string options = kZfp.describe(rate);
+    EXPECT_EQ(parameter_of("zfp:" + options), rate) << options;
+    EXPECT_TRUE(kZfp.check(rate, Dtype::kF64, 3).ok());
   }
-  EXPECT_EQ(kZfp.describe(64), "rate=16");
-  EXPECT_EQ(kZfp.describe(9), "rate=2.25");
-  EXPECT_EQ(kZfp.describe(126), "rate=31.5");
+  EXPECT_EQ(kZfp.describe(1024), "rate=16");
+  EXPECT_EQ(kZfp.describe(144), "rate=2.25");
+  EXPECT_EQ(kZfp.describe(1), "rate=0.015625");
+  EXPECT_EQ(kZfp.describe(4095), "rate=63.984375");
 }
 
 TEST(ZfpSpec, OthersAreRefusedWithAReason) {
   for (const char* spec :
-       {"zfp", "zfp:rate=2", "zfp:rate=0", "zfp:rate=-8", "zfp:rate=32.2", "zfp:rate=1e30",
+       {"zfp", "zfp:rate=0.007", "zfp:rate=0", "zfp:rate=-8", "zfp:rate=64.1", "zfp:rate=1e30",
         "zfp:rate=nan", "zfp:rate=inf", "zfp:rate=8bits", "zfp:accuracy=8", "zfp:rate=8,abs=1"}) {
     const auto parsed = parse_spec(spec);
     ASSERT_FALSE(parsed.ok()) << spec;
@@ -47,130 +53,122 @@ TEST(ZfpSpec, OthersAreRefusedWithAReason) {
 }
 
 TEST(ZfpSpec, ParametersOfFramesAreChecked) {
-  for (const std::uint64_t parameter : {std::uint64_t{0}, std::uint64_t{8}, std::uint64_t{129},
-                                        std::uint64_t{1} << 32 | 64, ~std::uint64_t{0}}) {
-    EXPECT_EQ(kZfp.check(parameter, Dtype::kF32, 1).code(), StatusCode::kDamaged) << parameter;
+  for (const std::uint64_t parameter :
+       {std::uint64_t{0}, std::uint64_t{4097}, std::uint64_t{1} << 32 | 64, ~std::uint64_t{0}}) {
+    EXPECT_EQ(kZfp.check(parameter, Dtype::kF64, 1).code(), StatusCode::kDamaged) << parameter;
   }
-  EXPECT_EQ(kZfp.check(64, Dtype::kF64, 1).code(), StatusCode::kUnsupported);
-  EXPECT_EQ(kZfp.check(64, Dtype::kF32, 2).code(), StatusCode::kUnsupported);
+  for (int rank = 1; rank <= 3; ++rank) {
+    EXPECT_TRUE(kZfp.check(1, Dtype::kF32, rank).ok());
+    EXPECT_TRUE(kZfp.check(rate_word(32), Dtype::kF32, rank).ok());
+    EXPECT_EQ(kZfp.check(rate_word(32.25), Dtype::kF32, rank).code(), StatusCode::kDamaged);
+  }
+  EXPECT_EQ(kZfp.check(64, Dtype::kBf16, 1).code(), StatusCode::kUnsupported);
+  EXPECT_EQ(kZfp.check(64, Dtype::kF32, 4).code(), StatusCode::kUnsupported);
 }
 
-TEST(ZfpSizes, FollowFromLengthAndRate) {
-  EXPECT_EQ(kZfp.bound(line_chunk(0), 64), 0u);
-  EXPECT_EQ(kZfp.bound(line_chunk(1), 9), 8u);
-  EXPECT_EQ(kZfp.bound(line_chunk(28), 9), 8u);   // 63 bits
-  EXPECT_EQ(kZfp.bound(line_chunk(29), 9), 16u);  // 72 bits
-  for (std::uint64_t block_bits = 9; block_bits <= 128; ++block_bits) {
-    EXPECT_EQ(kZfp.bound(line_chunk(16384), block_bits), 512 * block_bits);
+TEST(ZfpSizes, BitsOfABlock) {
+  EXPECT_EQ(zfp::block_bits(rate_word(8), Dtype::kF32, 1), 32);
+  EXPECT_EQ(zfp::block_bits(rate_word(8), Dtype::kF32, 2), 128);
+  EXPECT_EQ(zfp::block_bits(rate_word(8), Dtype::kF32, 3), 512);
+  EXPECT_EQ(zfp::block_bits(rate_word(2), Dtype::kF32, 1), 9);
+  EXPECT_EQ(zfp::block_bits(rate_word(2), Dtype::kF64, 1), 12);
+  EXPECT_EQ(zfp::block_bits(1, Dtype::kF64, 3), 12);
+  EXPECT_EQ(zfp::block_bits(723, Dtype::kF32, 1), 45);
+  EXPECT_EQ(zfp::block_bits(rate_word(64), Dtype::kF64, 3), 4096);
+}
+
+TYPED_TEST(Zfp, ChunksAreTheFewestWholeLayersOfWholeWords) {
+  constexpr Dtype kDtype = kDtypeOf<TypeParam>;
+  EXPECT_EQ(kZfp.chunk_extent(Shape::line(99), kDtype, 145), 16384u);
+  for (const std::uint64_t x : {1, 3, 4, 5, 100, 1000, 16384, 16385, 70001}) {
+    for (const auto& shape : {make_shape({1000, x}), make_shape({1000, 7, x})}) {
+      for (const std::uint64_t rate : {1, 36, 145, 201, 512, 723, 1024, 2047}) {
+        const auto planes = kZfp.chunk_extent(shape, kDtype, rate);
+        const auto qualifies = [&](std::uint64_t extent) {
+          Shape chunk = shape;
+          chunk.extent[0] = extent;
+          const auto bits = static_cast<std::uint64_t>(zfp::block_bits(rate, kDtype, shape.rank));
+          return chunk.count() * dtype_size(kDtype) >= 65536 &&
+                 zfp::make_grid(chunk).blocks() * bits % 64 == 0;
+        };
+        ASSERT_EQ(planes % 4, 0u);
+        EXPECT_TRUE(qualifies(planes)) << x << " " << rate;
+        for (std::uint64_t fewer = 4; fewer < planes; fewer += 4) ASSERT_FALSE(qualifies(fewer));
+      }
+    }
   }
 }
 
-TEST(ZfpEncode, NonFiniteValuesAreDeclined) {
-  for (const float bad :
-       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
-        -std::numeric_limits<float>::infinity(), std::bit_cast<float>(0xff800001u)}) {
-    for (const std::size_t count : {1, 3, 37, 64, 16387}) {
+TEST(ZfpSizes, FollowFromShapeAndRate) {
+  const auto bytes = [](const Shape& shape, std::uint64_t rate) {
+    return kZfp.bound({Dtype::kF32, shape}, rate);
+  };
+  EXPECT_EQ(bytes(Shape::line(0), rate_word(16)), 0u);
+  EXPECT_EQ(bytes(Shape::line(1), 144), 8u);
+  EXPECT_EQ(bytes(Shape::line(28), 144), 8u);   // 63 bits
+  EXPECT_EQ(bytes(Shape::line(29), 144), 16u);  // 72 bits
+  EXPECT_EQ(bytes(make_shape({5, 9}), rate_word(8)), 6 * 16u);
+  EXPECT_EQ(bytes(make_shape({5, 1, 9}), rate_word(8)), 6 * 64u);
+  // What no memory holds must not wrap around to something small.
+  EXPECT_GT(bytes(make_shape({1, 1, 1ull << 60}), rate_word(32)), 1ull << 50);
+}
+
+TYPED_TEST(Zfp, NonFiniteValuesAreDeclined) {
+  const auto infinity = std::numeric_limits<TypeParam>::infinity();
+  const auto quiet = std::numeric_limits<TypeParam>::quiet_NaN();
+  const auto signalling = std::numeric_limits<TypeParam>::signaling_NaN();
+  for (const TypeParam bad : {quiet, signalling, -quiet, infinity, -infinity}) {
+    for (const Shape& shape : some_shapes()) {
+      const std::size_t count = shape.count();
       for (const std::size_t at : {std::size_t{0}, count / 2, count - 1}) {
-        auto values = make_array(Kind::kSmooth, count);
+        auto values = make_array<TypeParam>(Kind::kSmooth, count);
         values[at] = bad;
-        EXPECT_EQ(encode_array(values, 64).status().code(), StatusCode::kDeclined)
+        EXPECT_EQ(encode_array(values, shape, 1024).status().code(), StatusCode::kDeclined)
             << bad << " at " << at << " of " << count;
       }
     }
   }
 }
 
-TEST(ZfpEncode, TinyBlocksBecomeZeros) {
-  const float limit = std::ldexp(1.0f, -98);
-  const std::vector<float> values = {
-      std::nextafter(limit, 0.0f), -limit / 2, 0, -0.0f, limit, 0, 0, 0};
-  const auto decoded = decode_array(*encode_array(values, 128), values.size(), 128);
+TYPED_TEST(Zfp, TinyBlocksBecomeZeros) {
+  const TypeParam limit = kSmallestCoded<TypeParam>;
+  const std::vector<TypeParam> values = {
+      std::nextafter(limit, TypeParam{0}), -limit / 2, 0, TypeParam{-0.0}, limit, 0, 0, 0};
+  const Shape shape = Shape::line(8);
+  const auto decoded = decode_array<TypeParam>(*encode_array(values, shape, 2048), shape, 2048);
   ASSERT_TRUE(decoded.ok());
   for (int i = 0; i < 4; ++i) EXPECT_EQ(bits_of(*decoded)[i], 0u) << i;
   EXPECT_NEAR((*decoded)[4] / limit, 1.0, 1e-6);
 }
 
-TEST(ZfpEncode, GivesTheSameBytesTwice) {
+TYPED_TEST(Zfp, EncodingTwiceGivesTheSameBytes) {
   for (const Kind kind : kAllKinds) {
-    const auto values = make_array(kind, 20011);
-    for (const std::uint64_t block_bits : {14, 32, 64, 127}) {
-      EXPECT_EQ(*encode_array(values, block_bits), *encode_array(values, block_bits));
+    for (const Shape& shape : some_shapes()) {
+      const auto values = make_array<TypeParam>(kind, shape.count());
+      for (const std::uint64_t rate : {201, 512, 1024, 2033}) {
+        EXPECT_EQ(*encode_array(values, shape, rate), *encode_array(values, shape, rate));
+      }
     }
   }
 }
 
-TEST(ZfpDecode, ComesCloseOnSmoothData) {
-  const auto values = make_array(Kind::kSmooth, 10007);
-  double last = 1e9;
-  for (const std::uint64_t block_bits : {24, 32, 48, 64, 96, 128}) {
-    const auto decoded = decode_array(*encode_array(values, block_bits), values.size(), block_bits);
-    double worst = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      worst = std::max(worst, std::abs(double{values[i]} - double{(*decoded)[i]}));
+TYPED_TEST(Zfp, ComesCloseOnSmoothData) {
+  for (const Shape& shape :
+       {Shape::line(10007), make_shape({101, 100}), make_shape({23, 22, 20})}) {
+    const auto values = make_array<TypeParam>(Kind::kSmooth, shape.count());
+    double last = 1e9;
+    for (const int rate : {6, 8, 12, 16, 24, 32}) {
+      const auto word = rate_word(rate);
+      const auto decoded = decode_array<TypeParam>(*encode_array(values, shape, word), shape, word);
+      double worst = 0;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        worst = std::max<double>(worst, std::abs(values[i] - (*decoded)[i]));
+      }
+      EXPECT_LT(worst, std::max(last / 2, 1e-7)) << rate;  // what fp32 holds ends there
+      last = worst;
     }
-    EXPECT_LT(worst, last / 2) << block_bits;
-    last = worst;
+    EXPECT_LT(last, 1e-6);
   }
-  EXPECT_LT(last, 1e-6);
-}
-
-TEST(ZfpDecode, OtherLengthsAreDamage) {
-  const std::vector<std::byte> bytes(4096);
-  std::vector<float> out(100);
-  for (const std::uint64_t block_bits : {9, 33, 64, 128}) {
-    const Chunk chunk = line_chunk(out.size());
-    const auto right = kZfp.bound(chunk, block_bits);
-    for (std::uint64_t length = 0; length <= 2 * right; ++length) {
-      const Status status = kZfp.decode(ByteView(bytes).first(length), chunk, block_bits,
-                                        reinterpret_cast<std::byte*>(out.data()));
-      EXPECT_EQ(status.code(), length == right ? StatusCode::kOk : StatusCode::kDamaged) << length;
-    }
-  }
-}
-
-// Encodes and decodes at odd addresses; neither may touch a byte outside its buffer.
-TEST(ZfpMemory, UnalignedBuffersWithCanaries) {
-  constexpr std::size_t kGuard = 64;
-  constexpr std::byte kCanary{0xA5};
-  for (const std::size_t count : {1, 2, 5, 31, 33, 67, 255}) {
-    const auto values = make_array(Kind::kNormal, count);
-    const Chunk chunk = line_chunk(count);
-    for (const std::uint64_t block_bits : {9, 14, 32, 45, 64, 65, 111, 128}) {
-      const auto size = kZfp.bound(chunk, block_bits);
-      const std::size_t shift = 1 + (count + block_bits) % 7;
-      std::vector<std::byte> source(shift + chunk.raw_bytes());
-      std::memcpy(source.data() + shift, values.data(), chunk.raw_bytes());
-      std::vector<std::byte> encoded(kGuard + shift + size + kGuard, kCanary);
-      std::byte* payload = encoded.data() + kGuard + shift;
-      ASSERT_EQ(*kZfp.encode(source.data() + shift, chunk, block_bits, payload), size);
-
-      std::vector<std::byte> decoded(kGuard + shift + chunk.raw_bytes() + kGuard, kCanary);
-      std::byte* out = decoded.data() + kGuard + shift;
-      ASSERT_TRUE(kZfp.decode(ByteView(payload, size), chunk, block_bits, out).ok());
-
-      const auto intact = [&](const std::vector<std::byte>& buffer) {
-        const auto canary = [&](std::byte byte) { return byte == kCanary; };
-        return std::all_of(buffer.begin(), buffer.begin() + kGuard + shift, canary) &&
-               std::all_of(buffer.end() - kGuard, buffer.end(), canary);
-      };
-      EXPECT_TRUE(intact(encoded)) << count << " values, " << block_bits << " bits";
-      EXPECT_TRUE(intact(decoded)) << count << " values, " << block_bits << " bits";
-
-      const auto aligned = *encode_array(values, block_bits);
-      EXPECT_TRUE(std::equal(aligned.begin(), aligned.end(), payload, payload + size));
-      std::vector<float> result(count);
-      std::memcpy(result.data(), out, chunk.raw_bytes());
-      EXPECT_EQ(bits_of(result), bits_of(*decode_array(aligned, count, block_bits)));
-    }
-  }
-}
-
-TEST(ZfpDecode, PaddingIsIgnored) {
-  const auto values = make_array(Kind::kNormal, 5);
-  auto stream = *encode_array(values, 23);  // 46 bits used of 64
-  const auto clean = *decode_array(stream, 5, 23);
-  stream[7] = std::byte{0xff};
-  EXPECT_EQ(bits_of(*decode_array(stream, 5, 23)), bits_of(clean));
 }
 
 }  // namespace

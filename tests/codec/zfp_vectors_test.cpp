@@ -1,5 +1,4 @@
-// The golden vectors of tests/vectors/zfp-1d-f32.txt, made by tools/make_vectors/zfp.py from
-// libzfp.
+// The golden vectors of tests/vectors/zfp-*.txt, made by tools/make_vectors/zfp.py from libzfp.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -13,42 +12,57 @@ namespace thinwire::codec::testing {
 namespace {
 
 // FNV-1a, 64 bits, of the bytes of an array.
-std::uint64_t hash_of(const std::vector<float>& values) {
+template <typename Scalar>
+std::uint64_t hash_of(const std::vector<Scalar>& values) {
   std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::uint32_t word : bits_of(values)) {
-    for (int shift = 0; shift < 32; shift += 8)
-      hash = (hash ^ (word >> shift & 0xff)) * 0x100000001b3;
+  for (const auto word : bits_of(values)) {
+    for (std::size_t byte = 0; byte < sizeof word; ++byte)
+      hash = (hash ^ (word >> 8 * byte & 0xff)) * 0x100000001b3;
   }
   return hash;
 }
 
+// As in "5x3x6".
+Shape read_shape(const std::string& text) {
+  Shape shape;
+  shape.rank = 0;
+  std::istringstream fields(text);
+  for (std::string extent; std::getline(fields, extent, 'x');) {
+    shape.extent[static_cast<std::size_t>(shape.rank++)] = std::stoull(extent);
+  }
+  return shape;
+}
+
+template <typename Scalar>
 struct Vectors {
-  std::vector<float> period;
+  std::vector<Scalar> period;
   struct Case {
-    std::size_t count;
-    std::uint64_t block_bits;
+    Shape shape;
+    std::uint64_t rate;
     std::vector<std::byte> stream;
     std::uint64_t decoded_hash;
   };
   std::vector<Case> cases;
 };
 
-Vectors read_vectors(const std::string& path) {
-  Vectors vectors;
+template <typename Scalar>
+Vectors<Scalar> read_vectors(const std::string& path) {
+  Vectors<Scalar> vectors;
   std::ifstream file(path);
   EXPECT_TRUE(file) << path;
   for (std::string line; std::getline(file, line);) {
     std::istringstream fields(line);
-    std::string what, hex, hash;
+    std::string what, shape, hex, hash;
     fields >> what;
     if (what == "period") {
       fields >> hex;
       const auto bytes = from_hex(hex);
-      vectors.period.resize(bytes.size() / sizeof(float));
+      vectors.period.resize(bytes.size() / sizeof(Scalar));
       std::memcpy(vectors.period.data(), bytes.data(), bytes.size());
     } else if (what == "case") {
-      Vectors::Case entry{};
-      fields >> entry.count >> entry.block_bits >> hash >> hex;
+      typename Vectors<Scalar>::Case entry{};
+      fields >> shape >> entry.rate >> hash >> hex;
+      entry.shape = read_shape(shape);
       entry.stream = from_hex(hex);
       entry.decoded_hash = std::stoull(hash, nullptr, 16);
       vectors.cases.push_back(std::move(entry));
@@ -58,21 +72,32 @@ Vectors read_vectors(const std::string& path) {
   return vectors;
 }
 
-TEST(ZfpGolden, BytesAndValuesHaveNotDrifted) {
-  const auto vectors = read_vectors(THINWIRE_VECTORS "/zfp-1d-f32.txt");
+template <typename Scalar>
+void expect_no_drift(const std::string& name, std::size_t cases) {
+  const auto vectors = read_vectors<Scalar>(THINWIRE_VECTORS "/" + name);
   ASSERT_EQ(vectors.period.size(), 251u);
-  ASSERT_GE(vectors.cases.size(), 50u);
+  ASSERT_GE(vectors.cases.size(), cases);
   for (const auto& entry : vectors.cases) {
-    SCOPED_TRACE(::testing::Message() << entry.count << " values, " << entry.block_bits << " bits");
-    std::vector<float> values(entry.count);
-    for (std::size_t i = 0; i < entry.count; ++i) values[i] = vectors.period[i % 251];
-    const auto stream = encode_array(values, entry.block_bits);
+    SCOPED_TRACE(::testing::Message()
+                 << name << ": " << entry.shape.count() << " values, " << entry.rate << "/64 bits");
+    std::vector<Scalar> values(entry.shape.count());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = vectors.period[i % 251];
+    const auto stream = encode_array(values, entry.shape, entry.rate);
     ASSERT_TRUE(stream.ok());
     EXPECT_EQ(*stream, entry.stream);
-    const auto decoded = decode_array(entry.stream, entry.count, entry.block_bits);
+    const auto decoded = decode_array<Scalar>(entry.stream, entry.shape, entry.rate);
     ASSERT_TRUE(decoded.ok());
     EXPECT_EQ(hash_of(*decoded), entry.decoded_hash);
   }
+}
+
+TEST(ZfpGolden, BytesAndValuesHaveNotDrifted) {
+  expect_no_drift<float>("zfp-1d-f32.txt", 57);
+  expect_no_drift<float>("zfp-2d-f32.txt", 36);
+  expect_no_drift<float>("zfp-3d-f32.txt", 22);
+  expect_no_drift<double>("zfp-1d-f64.txt", 49);
+  expect_no_drift<double>("zfp-2d-f64.txt", 31);
+  expect_no_drift<double>("zfp-3d-f64.txt", 19);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Write the golden vectors of the zfp codec, with zfpy (libzfp) as the oracle.
 
-    zfp.py            write tests/vectors/zfp-1d-f32.txt
-    zfp.py --check    exit 1 if the committed file differs from what would be written
+    zfp.py            write tests/vectors/zfp-<rank>d-<dtype>.txt, ranks 1 to 3, f32 and f64
+    zfp.py --check    exit 1 if a committed file differs from what would be written
 
 Needs numpy and zfpy. Both codecs of a vector see libzfp alone: nothing of Thinwire runs here.
 """
@@ -16,25 +16,37 @@ import zfpy
 # A prime number of values, so that no two blocks of an array are alike and swapped ones show.
 PERIOD = 251
 
-# Block bits, four times the rate. zfpy corrupts its heap below 9.
-BLOCK_BITS = (9, 14, 32, 45, 64, 66, 111, 128)
-LENGTHS = (1, 2, 3, 4, 5, 31, 32, 33, 257)
+DTYPES = {"f32": np.dtype("<f4"), "f64": np.dtype("<f8")}
 
-# One more than a chunk of 16384 values, and a last block that is not full.
-LONG_LENGTH = 16389
-LONG_BLOCK_BITS = (9, 14)
+# The least bits of a block and of a magnitude that is coded. zfpy corrupts its heap below the
+# first; the rates below leave it alone.
+LEAST_BITS = {"f32": 9, "f64": 12}
+LEAST_EXPONENT = {"f32": -98, "f64": -962}
 
-HEADER = f"""\
-# zfp, 1-D, fp32: streams of libzfp without a header. Written by tools/make_vectors/zfp.py.
-# period <{PERIOD} little-endian fp32, hex>: value i of every array is period[i mod {PERIOD}]
-# case <values> <bits of a block> <FNV-1a 64 of the decoded bytes> <stream, hex>
+# Rates in 64ths of a bit per value.
+RATES = {"f32": (144, 224, 512, 723, 1024, 1056, 2048), "f64": (192, 512, 1029, 2048, 3001, 4096)}
+SHAPES = {
+    1: ((1,), (2,), (3,), (4,), (5,), (31,), (33,), (101,)),
+    2: ((1, 1), (2, 3), (4, 4), (5, 9), (7, 8)),
+    3: ((1, 2, 3), (4, 4, 4), (5, 3, 6)),
+}
+
+# More than one chunk, and blocks at the end that are not full; at a low rate, because of its size.
+LONG_SHAPES = {1: (16389,), 2: (171, 99), 3: (27, 26, 25)}
+LONG_RATES = {1: 208, 2: 65, 3: 13}
+
+HEADER = """\
+# zfp, {rank}-D, {dtype}: streams of libzfp without a header. Written by tools/make_vectors/zfp.py.
+# period <{period} little-endian values, hex>: value i of every array is period[i mod {period}]
+# case <extents, slowest first> <rate in 64ths of a bit> <FNV-1a 64 of the decoded bytes> \
+<stream, hex>
 """
 
 
-def make_period() -> np.ndarray:
-    """Smooth, noisy, sparse, mixed and huge stretches; magnitudes are 0 or at least 2**-98."""
+def make_period(dtype: str) -> np.ndarray:
+    """Smooth, noisy, sparse, mixed, huge and tiny stretches; magnitudes are 0 or can be coded."""
     state = 12345
-    values = np.zeros(PERIOD, dtype=np.float32)
+    values = np.zeros(PERIOD, dtype=DTYPES[dtype])
     for i in range(PERIOD):
         state = (state * 1103515245 + 12345) % 2**31
         noise = state / 2**30 - 1.0
@@ -51,9 +63,11 @@ def make_period() -> np.ndarray:
         elif i < 230:
             values[i] = np.ldexp(noise, state // 7 % 120 - 60)
         elif i < 240:
-            values[i] = np.copysign(np.finfo(np.float32).max / 4, noise)
+            values[i] = np.copysign(np.finfo(DTYPES[dtype]).max / 4, noise)
         else:
-            values[i] = np.ldexp(1.0 + abs(noise), -98)
+            values[i] = np.ldexp(1.0 + abs(noise), LEAST_EXPONENT[dtype])
+    if not np.isfinite(values).all():
+        raise ValueError("the input has values that are not finite")
     return values
 
 
@@ -64,23 +78,31 @@ def fnv1a(data: bytes) -> int:
     return value
 
 
-def make_case(period: np.ndarray, length: int, block_bits: int) -> str:
-    array = np.resize(period, length)
-    rate = block_bits / 4
+def make_case(period: np.ndarray, dtype: str, shape: tuple[int, ...], word: int) -> str:
+    if (4 ** len(shape) * word + 32) // 64 < LEAST_BITS[dtype]:
+        raise ValueError(f"zfpy must not be asked for rate {word}/64 in rank {len(shape)}")
+    array = np.resize(period, shape)
+    rate = word / 64
     stream = zfpy.compress_numpy(array, rate=rate, write_header=False)
-    decoded = zfpy._decompress(stream, zfpy.dtype_to_ztype(array.dtype), array.shape, rate=rate)
-    return f"case {length} {block_bits} {fnv1a(decoded.tobytes()):016x} {stream.hex()}\n"
+    decoded = zfpy._decompress(stream, zfpy.dtype_to_ztype(array.dtype), shape, rate=rate)
+    extents = "x".join(map(str, shape))
+    return f"case {extents} {word} {fnv1a(decoded.tobytes()):016x} {stream.hex()}\n"
 
 
-def make_file() -> str:
-    period = make_period()
-    if not np.isfinite(period).all():
-        raise ValueError("the input has values that are not finite")
-    cases = [(length, bits) for length in LENGTHS for bits in BLOCK_BITS]
-    cases += [(LONG_LENGTH, bits) for bits in LONG_BLOCK_BITS]
-    lines = [make_case(period, length, bits) for length, bits in cases]
-    return HEADER + f"period {period.astype('<f4').tobytes().hex()}\n" + "".join(lines)
+def make_file(rank: int, dtype: str) -> str:
+    period = make_period(dtype)
+    cases = [(shape, word) for shape in SHAPES[rank] for word in RATES[dtype]]
+    cases.append((LONG_SHAPES[rank], LONG_RATES[rank]))
+    lines = [make_case(period, dtype, shape, word) for shape, word in cases]
+    header = HEADER.format(rank=rank, dtype=dtype, period=PERIOD)
+    return header + f"period {period.tobytes().hex()}\n" + "".join(lines)
 
 
 if __name__ == "__main__":
-    sys.exit(output.run("zfp-1d-f32.txt", make_file(), "libzfp"))
+    sys.exit(
+        max(
+            output.run(f"zfp-{rank}d-{dtype}.txt", make_file(rank, dtype), "libzfp")
+            for rank in SHAPES
+            for dtype in DTYPES
+        )
+    )

@@ -14,9 +14,8 @@
 
 #include <cstdint>
 
-#include "codec/zfp/core.h"
-#include "codec/zfp/plane_bits.h"
-#include "codec/zfp/plane_tables.h"
+#include "codec/zfp/line_bits.h"
+#include "codec/zfp/line_tables.h"
 
 namespace thinwire::codec::zfp {
 

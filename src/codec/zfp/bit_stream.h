@@ -2,14 +2,14 @@
 #pragma once
 
 #include "base/bytes.h"
-#include "codec/zfp/core.h"
+#include "codec/zfp/bits.h"
 
 namespace thinwire::codec::zfp {
 
-class BlockWriter {
+class BitWriter {
  public:
   // Writes to `at`, at any alignment, whole words only.
-  explicit BlockWriter(std::byte* at) : at_(at) {}
+  explicit BitWriter(std::byte* at) : at_(at) {}
 
   // Appends the low `bits` bits of `value`, 1 to 64; those above must be 0.
   void put(std::uint64_t value, int bits) {
@@ -33,10 +33,10 @@ class BlockWriter {
   int filled_ = 0;  // bits of pending_, below 64
 };
 
-class BlockReader {
+class BitReader {
  public:
   // Reads from `at`, at any alignment, no word before a bit of it is asked for.
-  explicit BlockReader(const std::byte* at) : at_(at) {}
+  explicit BitReader(const std::byte* at) : at_(at) {}
 
   // The next `bits` bits, 1 to 64.
   std::uint64_t get(int bits) {

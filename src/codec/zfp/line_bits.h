@@ -4,9 +4,20 @@
 
 #include <cstdint>
 
-#include "codec/zfp/core.h"
+#include "base/host_device.h"
+#include "codec/zfp/bits.h"
 
 namespace thinwire::codec::zfp {
+
+__extension__ typedef unsigned __int128 Uint128;
+
+inline constexpr int kLineValues = 4;
+inline constexpr int kPlanes = 32;
+
+// The coefficients of a block.
+struct Block {
+  std::uint32_t x, y, z, w;
+};
 
 // ---- Words: 64 bits for blocks of up to 64 bits, 128 for larger ones ----
 
@@ -46,8 +57,6 @@ THINWIRE_HOST_DEVICE inline int leading_zeros(Uint128 word) {
   const int high = leading_zeros(top_of(word));
   return high < 64 ? high : 64 + leading_zeros(static_cast<std::uint64_t>(word));
 }
-
-THINWIRE_HOST_DEVICE constexpr int smaller(int a, int b) { return a < b ? a : b; }
 
 // ---- Coefficients to planes and back ----
 
