@@ -18,7 +18,7 @@ struct Layout {
   std::uint64_t plane_bytes;   // raw bytes of one such plane
   std::uint64_t chunks;
 
-  std::uint64_t table_bytes() const { return chunks * kTableRowBytes; }
+  THINWIRE_HOST_DEVICE std::uint64_t table_bytes() const { return chunks * kTableRowBytes; }
   Chunk chunk(std::uint64_t index) const;
   THINWIRE_HOST_DEVICE std::uint64_t raw_offset(std::uint64_t index) const {
     return index * chunk_planes * plane_bytes;

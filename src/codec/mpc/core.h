@@ -9,7 +9,8 @@
 namespace thinwire::codec::mpc {
 
 inline constexpr int kUnitValues = 1024;
-inline constexpr std::uint64_t kChunkBytes = 64 << 10;
+inline constexpr int kChunkUnits = 4;
+inline constexpr int kChunkValues = kChunkUnits * kUnitValues;
 inline constexpr int kMaxStride = 32;
 
 template <typename Word>

@@ -114,9 +114,7 @@ Status check(std::uint64_t parameter, Dtype, int) {
   return {StatusCode::kDamaged, "mpc: the parameter is no stride"};
 }
 
-std::uint64_t chunk_extent(const Shape&, Dtype dtype, std::uint64_t) {
-  return kChunkBytes / dtype_size(dtype);
-}
+std::uint64_t chunk_extent(const Shape&, Dtype, std::uint64_t) { return kChunkValues; }
 
 std::uint64_t bound(const Chunk& chunk, std::uint64_t) {
   const std::uint64_t bits = 8 * dtype_size(chunk.dtype);
@@ -160,6 +158,9 @@ const Codec kMpc = {
     .bound = bound,
     .encode = encode,
     .decode = decode,
+#ifdef THINWIRE_CUDA
+    .device = &kMpcDevice,
+#endif
 };
 
 }  // namespace thinwire::codec

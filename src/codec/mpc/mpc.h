@@ -2,9 +2,13 @@
 #pragma once
 
 #include "codec/codec.h"
+#include "codec/job.h"
 
 namespace thinwire::codec {
 
 extern const Codec kMpc;
+
+// In builds with CUDA only.
+extern const DeviceCodec kMpcDevice;
 
 }  // namespace thinwire::codec

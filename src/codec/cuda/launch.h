@@ -1,0 +1,35 @@
+// Starting a codec's kernel from the host.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <string>
+
+#include "base/status.h"
+
+namespace thinwire::codec::cuda {
+
+inline Status launch_status(cudaError_t error) {
+  if (error == cudaSuccess) return {};
+  return {StatusCode::kDevice, std::string("cannot start a codec: ") + cudaGetErrorString(error)};
+}
+
+// Allows `kernel` so much dynamic shared memory on the current device. Asked of the driver once a
+// device; `kernel` must be the only one of its type that comes here.
+template <typename Kernel>
+Status allow_shared(Kernel* kernel, std::size_t bytes, std::atomic<std::uint64_t>& allowed) {
+  int device = 0;
+  if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess) {
+    return launch_status(error);
+  }
+  const std::uint64_t bit = std::uint64_t{1} << (device % 64);
+  if ((allowed.load(std::memory_order_acquire) & bit) != 0) return {};
+  const cudaError_t error =
+      cudaFuncSetAttribute(reinterpret_cast<const void*>(kernel),
+                           cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+  if (error == cudaSuccess) allowed.fetch_or(bit, std::memory_order_release);
+  return launch_status(error);
+}
+
+}  // namespace thinwire::codec::cuda

@@ -1,0 +1,205 @@
+// Kernels for codecs whose chunks have sizes that depend on the data: one thread block a chunk, one
+// pass from the array to the finished frame.
+//
+// A coder has
+//   kThreads          threads of a thread block, a multiple of kChecksumLanes
+//   kPayloadBytes     most bytes of an encoded chunk, and of a raw one; a multiple of 8
+//   State             its own shared memory
+//   encode(source, values, parameter, payload, state)   the bytes of the payload that it leaves
+//   decode(payload, bytes, values, parameter, state, out)   false where the payload is damaged
+// The two are for whole thread blocks and give every thread the same answer. `payload` is shared
+// memory of kPayloadBytes, complete for all threads when encode returns and when decode begins.
+#pragma once
+
+#include "codec/cuda/checksum.cuh"
+#include "codec/cuda/copy.cuh"
+#include "codec/cuda/frame_end.cuh"
+#include "codec/cuda/look_back.cuh"
+#include "codec/job.h"
+
+namespace thinwire::codec::cuda {
+
+// The workspace: this, then a ScanWord for each chunk.
+struct VariableState {
+  unsigned arrived;
+  unsigned status;
+  std::uint64_t unused;
+};
+
+inline std::uint64_t variable_workspace_bytes(const Layout& layout) {
+  return sizeof(VariableState) + layout.chunks * sizeof(ScanWord);
+}
+
+template <typename Coder>
+struct VariableShared {
+  alignas(16) std::uint64_t payload[Coder::kPayloadBytes / 8];
+  typename Coder::State state;
+  std::uint64_t sums[Coder::kThreads / 32];
+  std::uint64_t offset;
+  bool sound;
+};
+
+__device__ inline std::uint32_t raw_bytes_of(const Layout& layout, std::uint64_t index) {
+  const std::uint64_t total = layout.array.shape.extent[0] * layout.plane_bytes;
+  const std::uint64_t left = total - layout.raw_offset(index);
+  const std::uint64_t whole = layout.chunk_planes * layout.plane_bytes;
+  return static_cast<std::uint32_t>(left < whole ? left : whole);
+}
+
+// The sum over the payload's words, in thread 0.
+template <typename Coder>
+__device__ std::uint64_t payload_sum(VariableShared<Coder>& shared, std::uint32_t bytes) {
+  ChecksumPart part(threadIdx.x);
+  for (std::uint32_t at = threadIdx.x; at < (bytes + 7) / 8; at += Coder::kThreads) {
+    part.add(shared.payload[at], at);
+  }
+  return sum_over_block(part.sum(), shared.sums);
+}
+
+// One chunk: encoded, placed, written. Leaves the chunk's end, counted from the first payload, in
+// thread 0's return value.
+template <typename Coder>
+__device__ std::uint64_t encode_chunk(const EncodeJob& job, std::uint64_t index, ScanWord* words,
+                                      VariableShared<Coder>& shared) {
+  const std::byte* source = job.source + job.layout.raw_offset(index);
+  const std::uint32_t raw = raw_bytes_of(job.layout, index);
+  std::uint32_t bytes = Coder::encode(source, raw, job.parameter, shared.payload, shared.state);
+  std::uint32_t flag = 0;
+  if (bytes >= raw) {
+    bytes = raw;
+    flag = kRawChunk;
+    __syncthreads();
+    copy_in(shared.payload, source, raw);
+  }
+  if (threadIdx.x == 0) say(words, index, index == 0 ? kSum : kAdds, bytes);
+  if (flag == 0 && threadIdx.x < (8 - bytes % 8) % 8) {
+    reinterpret_cast<std::byte*>(shared.payload)[bytes + threadIdx.x] = std::byte{0};
+  }
+  __syncthreads();
+  const std::uint64_t sum = job.checksums ? payload_sum(shared, bytes) : 0;
+  if (threadIdx.x < 32) {
+    const std::uint64_t before = look_back(words, index);
+    if (threadIdx.x == 0) {
+      say(words, index, kSum, before + bytes);
+      shared.offset = before;
+    }
+  }
+  __syncthreads();
+  std::byte* const table = job.frame + job.header.bytes();
+  copy_out(table + job.layout.table_bytes() + shared.offset, shared.payload, bytes);
+  if (threadIdx.x == 0) {
+    const std::uint64_t check = job.checksums ? checksum_finish(bytes, sum) : 0;
+    store_word(table + index * kTableRowBytes, check << 32 | flag | bytes);
+  }
+  return shared.offset + bytes;
+}
+
+template <typename Coder>
+__global__ void __launch_bounds__(Coder::kThreads) encode_variable(EncodeJob job) {
+  extern __shared__ std::uint64_t shared_words[];
+  auto& shared = *reinterpret_cast<VariableShared<Coder>*>(shared_words);
+  auto* const state = reinterpret_cast<VariableState*>(job.workspace);
+  auto* const words = reinterpret_cast<ScanWord*>(job.workspace + sizeof(VariableState));
+  const std::uint64_t index = blockIdx.x;
+  std::uint64_t end = 0;
+  if (index < job.layout.chunks) end = encode_chunk<Coder>(job, index, words, shared);
+  // The size is known now; what reads the frame comes later in the stream.
+  if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) {
+    end_frame(job.header, job.layout.table_bytes() + end, job.limit, job.frame, job.outcome);
+  }
+  if (!arrives_last(&state->arrived, gridDim.x)) return;
+  for (std::uint64_t at = threadIdx.x; at < job.layout.chunks; at += Coder::kThreads) words[at] = 0;
+}
+
+// The bytes of the payloads before chunk `index`, for all threads.
+template <typename Coder>
+__device__ std::uint64_t bytes_before(const std::byte* table, std::uint64_t index,
+                                      VariableShared<Coder>& shared) {
+  std::uint64_t bytes = 0;
+  for (std::uint64_t row = threadIdx.x; row < index; row += Coder::kThreads) {
+    bytes += load_word(table + row * kTableRowBytes) & ~std::uint64_t{kRawChunk} & 0xffffffffu;
+  }
+  bytes = sum_over_block(bytes, shared.sums);
+  if (threadIdx.x == 0) shared.offset = bytes;
+  __syncthreads();
+  const std::uint64_t offset = shared.offset;
+  __syncthreads();
+  return offset;
+}
+
+// Decodes the chunk whose payload is `bytes` bytes at `payload`; false, for all threads, where it is
+// damaged. `row` is its row of the chunk table.
+template <typename Coder>
+__device__ bool decode_chunk(const DecodeJob& job, std::uint64_t index, std::uint64_t row,
+                             const std::byte* payload, VariableShared<Coder>& shared) {
+  const auto bytes = static_cast<std::uint32_t>(row) & ~kRawChunk;
+  const bool is_raw = (row & kRawChunk) != 0;
+  const std::uint32_t raw = raw_bytes_of(job.layout, index);
+  if (is_raw && bytes != raw) return false;
+  copy_in(shared.payload, payload, bytes);
+  __syncthreads();
+  if (job.checksums) {
+    const std::uint64_t sum = payload_sum(shared, bytes);
+    if (threadIdx.x == 0) {
+      shared.sound = static_cast<std::uint32_t>(checksum_finish(bytes, sum)) == row >> 32;
+    }
+    __syncthreads();
+    if (!shared.sound) return false;
+  }
+  std::byte* const out = job.destination + job.layout.raw_offset(index);
+  if (!is_raw) {
+    return Coder::decode(shared.payload, bytes, raw, job.parameter, shared.state, out);
+  }
+  copy_out(out, shared.payload, bytes);
+  return true;
+}
+
+// Decodes the chunks from `first` to `end`; the status, for all threads.
+template <typename Coder>
+__device__ StatusCode decode_range(const DecodeJob& job, std::uint64_t first, std::uint64_t end,
+                                   VariableShared<Coder>& shared) {
+  const std::uint64_t head = job.header.bytes() + job.layout.table_bytes();
+  if (job.length < head) return StatusCode::kDamaged;
+  const std::byte* const table = job.frame + job.header.bytes();
+  const std::uint64_t available = job.length - head;
+  std::uint64_t offset = bytes_before(table, first, shared);
+  for (std::uint64_t index = first; index < end; ++index) {
+    const std::uint64_t row = load_word(table + index * kTableRowBytes);
+    const std::uint32_t bytes = static_cast<std::uint32_t>(row) & ~kRawChunk;
+    if (bytes > Coder::kPayloadBytes || offset > available || bytes > available - offset) {
+      return StatusCode::kDamaged;
+    }
+    if (!decode_chunk<Coder>(job, index, row, job.frame + head + offset, shared)) {
+      return StatusCode::kDamaged;
+    }
+    offset += bytes;
+    __syncthreads();
+  }
+  if (end < job.layout.chunks) return StatusCode::kOk;
+  // Whoever has the last chunk looks at the header: the payloads fill the body to its end.
+  std::uint64_t body = 0;
+  const StatusCode status = check_header(job.frame, job.length, job.header, &body);
+  if (status != StatusCode::kOk) return status;
+  return body == job.layout.table_bytes() + offset ? StatusCode::kOk : StatusCode::kDamaged;
+}
+
+// Each thread block has a run of chunks, so that it sums up the table once.
+template <typename Coder>
+__global__ void __launch_bounds__(Coder::kThreads) decode_variable(DecodeJob job) {
+  extern __shared__ std::uint64_t shared_words[];
+  auto& shared = *reinterpret_cast<VariableShared<Coder>*>(shared_words);
+  auto* const state = reinterpret_cast<VariableState*>(job.workspace);
+  const std::uint64_t each = job.layout.chunks / gridDim.x;
+  const std::uint64_t more = job.layout.chunks % gridDim.x;
+  const std::uint64_t block = blockIdx.x;
+  const std::uint64_t first = block * each + (block < more ? block : more);
+  const std::uint64_t end = first + each + (block < more ? 1 : 0);
+  const StatusCode status = decode_range<Coder>(job, first, end, shared);
+  if (threadIdx.x == 0 && status != StatusCode::kOk) {
+    atomicMax(&state->status, static_cast<unsigned>(status));
+  }
+  if (!arrives_last(&state->arrived, gridDim.x) || threadIdx.x != 0) return;
+  publish(job.outcome, static_cast<StatusCode>(atomicExch(&state->status, 0u)), 0);
+}
+
+}  // namespace thinwire::codec::cuda

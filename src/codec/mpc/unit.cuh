@@ -1,0 +1,224 @@
+// A chunk of MPC by one thread block, a unit by each of its warps; spec/codec-mpc.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "codec/mpc/group.cuh"
+
+namespace thinwire::codec::mpc {
+
+template <typename Word>
+struct ChunkCoder {
+  static constexpr int kThreads = 32 * kChunkUnits;
+  static constexpr int kUnitGroups = kUnitValues / kWordBits<Word>;
+
+  // Values of a unit in shared memory: a word is left free behind each 32, so that lanes that go
+  // through neighbouring stretches meet different banks.
+  static constexpr int kUnitSlots = kUnitValues + kUnitValues / 32;
+  static constexpr std::uint32_t kPayloadBytes =
+      kChunkUnits * (kUnitSlots > kUnitValues + kUnitGroups ? kUnitSlots
+                                                            : kUnitValues + kUnitGroups) *
+      sizeof(Word);
+
+  struct State {
+    int words[kChunkUnits];  // that each unit's bitmaps count
+  };
+
+  // What a thread knows of its chunk and of its warp's unit.
+  struct Place {
+    unsigned lane;
+    int unit;
+    int groups;       // of the chunk
+    int unit_values;  // 0 for a unit that the chunk lacks
+
+    __device__ Place(std::uint32_t raw_bytes)
+        : lane(threadIdx.x % 32), unit(static_cast<int>(threadIdx.x / 32)) {
+      const int values = static_cast<int>(raw_bytes / sizeof(Word));
+      groups = (values + kWordBits<Word> - 1) / kWordBits<Word>;
+      const int left = values - unit * kUnitValues;
+      unit_values = left < 0 ? 0 : left < kUnitValues ? left : kUnitValues;
+    }
+  };
+
+  __device__ static std::uint32_t encode(const std::byte* source, std::uint32_t raw_bytes,
+                                         std::uint64_t parameter, std::uint64_t* payload,
+                                         State& state);
+  __device__ static bool decode(std::uint64_t* payload, std::uint32_t bytes,
+                                std::uint32_t raw_bytes, std::uint64_t parameter, State& state,
+                                std::byte* out);
+
+ private:
+  __device__ static Word load(const std::byte* at, bool aligned) {
+    if (aligned) return *reinterpret_cast<const Word*>(at);
+    Word word = 0;
+    for (unsigned byte = 0; byte < sizeof(Word); ++byte) {
+      word |= static_cast<Word>(at[byte]) << (8 * byte);
+    }
+    return word;
+  }
+
+  // Where this unit's words begin among the chunk's, `total` in the end.
+  __device__ static int first_word(const State& state, int unit, int& total) {
+    int first = 0;
+    total = 0;
+#pragma unroll
+    for (int other = 0; other < kChunkUnits; ++other) {
+      if (other == unit) first = total;
+      total += state.words[other];
+    }
+    return first;
+  }
+
+  __device__ static int slot(int value) { return value + value / 32; }
+  __device__ static void undo_differences(Word* values, int count, int stride, unsigned lane);
+};
+
+template <typename Word>
+__device__ std::uint32_t ChunkCoder<Word>::encode(const std::byte* source, std::uint32_t raw_bytes,
+                                                  std::uint64_t parameter, std::uint64_t* payload,
+                                                  State& state) {
+  const Place place(raw_bytes);
+  const int stride = static_cast<int>(parameter);
+  const std::byte* const unit = source + place.unit * kUnitValues * sizeof(Word);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(source) % sizeof(Word) == 0;
+
+  Group<Word> words[kUnitGroups];
+  Word own_presence = 0;  // of the group with the lane's number
+  Word before = 0;
+#pragma unroll
+  for (int group = 0; group < kUnitGroups; ++group) {
+    Group<Word> differences;
+#pragma unroll
+    for (int at = 0; at < kLaneWords<Word>; ++at) {
+      const int value = group * kWordBits<Word> + 32 * at + static_cast<int>(place.lane);
+      Word word = value < place.unit_values ? load(unit + value * sizeof(Word), aligned) : Word{0};
+      if (value >= stride && value < place.unit_values) {
+        word -= load(unit + (value - stride) * sizeof(Word), aligned);
+      }
+      differences.word[at] = word;
+    }
+    words[group] = word_differences(transpose(differences, place.lane), place.lane, before);
+    const Word present = presence(words[group]);
+    if (static_cast<int>(place.lane) == group) own_presence = present;
+  }
+  // What lies behind the chunk's last group is padding of padding, and not stored.
+  const int own_group = place.unit * kUnitGroups + static_cast<int>(place.lane);
+  const bool has_group = static_cast<int>(place.lane) < kUnitGroups && own_group < place.groups;
+  if (!has_group) own_presence = 0;
+
+  const int own_words = count_bits(own_presence);
+  const int up_to = sum_of_lanes(own_words, place.lane);
+  if (place.lane == 31) state.words[place.unit] = up_to;
+  __syncthreads();
+  int total = 0;
+  const int first = place.groups + first_word(state, place.unit, total);
+  Word* const out = reinterpret_cast<Word*>(payload);
+  if (has_group) out[own_group] = own_presence;
+#pragma unroll
+  for (int group = 0; group < kUnitGroups; ++group) {
+    const Word present = __shfl_sync(kAllLanes, own_presence, group);
+    const int start = first + __shfl_sync(kAllLanes, up_to - own_words, group);
+#pragma unroll
+    for (int at = 0; at < kLaneWords<Word>; ++at) {
+      if ((present >> (place.lane + 32 * at) & 1) == 0) continue;
+      out[start + words_before(present, place.lane, at)] = words[group].word[at];
+    }
+  }
+  __syncthreads();
+  return static_cast<std::uint32_t>((place.groups + total) * sizeof(Word));
+}
+
+template <typename Word>
+__device__ bool ChunkCoder<Word>::decode(std::uint64_t* payload, std::uint32_t bytes,
+                                         std::uint32_t raw_bytes, std::uint64_t parameter,
+                                         State& state, std::byte* out) {
+  const Place place(raw_bytes);
+  Word* const in = reinterpret_cast<Word*>(payload);
+  if (bytes < place.groups * sizeof(Word)) return false;
+  const int own_group = place.unit * kUnitGroups + static_cast<int>(place.lane);
+  const bool has_group = static_cast<int>(place.lane) < kUnitGroups && own_group < place.groups;
+  const Word own_presence = has_group ? in[own_group] : Word{0};
+  const int own_words = count_bits(own_presence);
+  const int up_to = sum_of_lanes(own_words, place.lane);
+  if (place.lane == 31) state.words[place.unit] = up_to;
+  __syncthreads();
+  int total = 0;
+  const int first = place.groups + first_word(state, place.unit, total);
+  if (bytes != (place.groups + total) * sizeof(Word)) return false;
+
+  Group<Word> words[kUnitGroups];
+#pragma unroll
+  for (int group = 0; group < kUnitGroups; ++group) {
+    const Word present = __shfl_sync(kAllLanes, own_presence, group);
+    const int start = first + __shfl_sync(kAllLanes, up_to - own_words, group);
+#pragma unroll
+    for (int at = 0; at < kLaneWords<Word>; ++at) {
+      const bool is_there = (present >> (place.lane + 32 * at) & 1) != 0;
+      words[group].word[at] =
+          is_there ? in[start + words_before(present, place.lane, at)] : Word{0};
+    }
+  }
+  __syncthreads();
+  // The payload has been read: its memory takes the values.
+  Word* const values = in + place.unit * kUnitSlots;
+  Word before = 0;
+#pragma unroll
+  for (int group = 0; group < kUnitGroups; ++group) {
+    const Group<Word> differences =
+        transpose(word_sums(words[group], place.lane, before), place.lane);
+#pragma unroll
+    for (int at = 0; at < kLaneWords<Word>; ++at) {
+      values[slot(group * kWordBits<Word> + 32 * at + static_cast<int>(place.lane))] =
+          differences.word[at];
+    }
+  }
+  __syncwarp();
+  undo_differences(values, place.unit_values, static_cast<int>(parameter), place.lane);
+  __syncwarp();
+  std::byte* const unit = out + place.unit * kUnitValues * sizeof(Word);
+  if (reinterpret_cast<std::uintptr_t>(out) % sizeof(Word) == 0) {
+    for (int at = static_cast<int>(place.lane); at < place.unit_values; at += 32) {
+      reinterpret_cast<Word*>(unit)[at] = values[slot(at)];
+    }
+  } else {
+    for (int at = static_cast<int>(place.lane); at < place.unit_values; at += 32) {
+      const Word value = values[slot(at)];
+      for (unsigned byte = 0; byte < sizeof(Word); ++byte) {
+        unit[at * sizeof(Word) + byte] = static_cast<std::byte>(value >> (8 * byte));
+      }
+    }
+  }
+  return true;
+}
+
+// Each value plus the one `stride` before it, along the whole unit. There are `stride` chains of
+// such values; as many lanes as possible share a chain, each with a stretch of it.
+template <typename Word>
+__device__ void ChunkCoder<Word>::undo_differences(Word* values, int count, int stride,
+                                                   unsigned lane) {
+  const int sharers = 32 / stride;
+  const int chain = static_cast<int>(lane) % stride;
+  const int share = static_cast<int>(lane) / stride;
+  const int links = (kUnitValues + stride - 1) / stride;  // of the longest chain
+  const int length = (links + sharers - 1) / sharers;     // of a stretch
+  const int begin = chain + share * length * stride;
+  const int past = begin + length * stride;
+  const int end = share >= sharers ? begin : past < count ? past : count;
+  Word sum = 0;
+#pragma unroll 4
+  for (int at = begin; at < end; at += stride) sum += values[slot(at)];
+  const Word own = sum;
+  for (int offset = stride; offset < 32; offset *= 2) {
+    const Word left = __shfl_up_sync(kAllLanes, sum, offset);
+    if (static_cast<int>(lane) >= offset) sum += left;
+  }
+  sum -= own;
+#pragma unroll 4
+  for (int at = begin; at < end; at += stride) {
+    sum += values[slot(at)];
+    values[slot(at)] = sum;
+  }
+}
+
+}  // namespace thinwire::codec::mpc
