@@ -22,6 +22,11 @@ class ThinwireError(Exception):
         super().__init__(message)
         self.status = status
 
+    def __str__(self) -> str:
+        if self.status == library().TW_DEVICE:
+            return f"{self.args[0]} (`thinwire env` shows what this process sees of its GPUs)"
+        return self.args[0]
+
 
 def library_folder() -> Path:
     """Where this installation's libraries are, unless `THINWIRE_LIBRARY_DIR` names a folder."""
@@ -66,8 +71,6 @@ def check(status: int) -> None:
         return
     lib = library()
     words = [text(lib.tw_status_text(status)), text(lib.tw_last_error())]
-    if status == lib.TW_DEVICE:
-        words.append("`thinwire env` shows what this process sees of its GPUs")
     raise ThinwireError(status, ": ".join(filter(None, words)))
 
 

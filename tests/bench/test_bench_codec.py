@@ -8,7 +8,7 @@ import pytest
 from thinwire import codecs
 from thinwire.bench.buffers import FrameBuffers
 
-SMALL = ("codec", "--size", "256KiB", "--runs", "2")
+SMALL = ("codec", "--device", "cpu", "--size", "256KiB", "--runs", "2")
 
 
 def test_every_codec_of_the_registry_is_measured_and_verified(bench):

@@ -12,7 +12,7 @@ from thinwire.bench.samples import Sample, to_float
 from thinwire.codec import Codec, CodecInfo, codecs
 from thinwire.library import ThinwireError, library
 
-ZFP_RATES = (8, 16)
+ZFP_RATES = (4, 8, 16)
 
 # What a frame may hold beyond its codec's bits: headers, a row and some padding per chunk.
 FRAME_SHARE, FRAME_BYTES = 0.005, 256

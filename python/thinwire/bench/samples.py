@@ -1,5 +1,6 @@
 """The arrays that benchmarks run on: generated ones and files of raw values."""
 
+import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ DATA_FOLDER = "THINWIRE_DATA"
 
 @dataclass(frozen=True)
 class Sample:
-    """A named array of `dtype`, one-dimensional (bf16: 16-bit words)."""
+    """A named array of `dtype` in the shape to code it in (bf16: 16-bit words)."""
 
     name: str
     dtype: str
@@ -66,6 +67,24 @@ def read(path: Path) -> Sample:
     if size == 0 or size % dtypes.NUMPY[dtype].itemsize:
         raise ValueError(f"{path.name}: {size} bytes are no whole number of {dtype} values")
     return Sample(path.name, dtype, np.fromfile(path, dtypes.NUMPY[dtype]))
+
+
+def stated_shape(path: Path) -> tuple[int, ...] | None:
+    """The shape of a data file as the table of a README.md beside it states it, in the column
+    "shape"; None where it does not, or where the file has another size."""
+    readme = path.with_name("README.md")
+    rows = readme.read_text().splitlines() if readme.exists() else []
+    table = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows if row[:1] == "|"]
+    heading = next((row for row in table if "shape" in row), None)
+    row = next((row for row in table if row[0] == path.name), None)
+    if heading is None or row is None:
+        return None
+    words = row[heading.index("shape")].split("x")
+    if not all(word.isdigit() for word in words):
+        return None
+    shape = tuple(int(word) for word in words if int(word) != 1)
+    itemsize = dtypes.NUMPY[path.suffix.lstrip(".")].itemsize
+    return shape if math.prod(shape) * itemsize == path.stat().st_size else None
 
 
 def data_files() -> list[Path]:

@@ -40,7 +40,7 @@ def _gpus() -> list[tuple[str, str]]:
         pools = [("pinned memory", pool_counters(None))]
         pools += [(f"memory of GPU {gpu}", pool_counters(gpu)) for gpu in range(count)]
     except ThinwireError as error:
-        return [("GPUs", f"none: {error}")]
+        return [("GPUs", f"none: {error.args[0]}")]
     return [("GPUs", str(count)), *((name, _pool(counters)) for name, counters in pools)]
 
 

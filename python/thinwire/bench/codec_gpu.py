@@ -1,0 +1,170 @@
+"""How fast codecs are on a GPU: requests to the compiled program, and rows of what it says."""
+
+import json
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from thinwire import message
+from thinwire.bench.gpu_inputs import GpuInput
+from thinwire.bench.programs import BenchError
+from thinwire.codec import Codec
+
+_PATIENCE_SECONDS = 300
+
+
+@dataclass(frozen=True)
+class GpuCodecRow:
+    """One codec on one array on a GPU. GB/s are 10^9 uncompressed bytes per second of GPU time;
+    "ready" is when the host knows the size of a complete frame, "decoded" when the array is there,
+    both from an idle GPU; the graph's is the same for a replayed encode. Medians. The percentages
+    are what chunk checksums add to GPU time. `ratio` is that of the array before it was repeated
+    to `bytes`. Figures are None where the row is not verified, or the codec declined the data."""
+
+    codec: str
+    data: str
+    dtype: str
+    shape: str
+    bytes: int
+    ratio: float | None = None
+    encode_gb_per_second: float | None = None
+    decode_gb_per_second: float | None = None
+    encode_us: float | None = None
+    decode_us: float | None = None
+    ready_us: float | None = None
+    ready_p90_us: float | None = None
+    graph_ready_us: float | None = None
+    graph_ready_p90_us: float | None = None
+    decoded_us: float | None = None
+    decoded_p90_us: float | None = None
+    encode_checksum_percent: float | None = None
+    decode_checksum_percent: float | None = None
+    max_error: float | None = None
+    range: float | None = None
+    verified: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """GPU time of copying `bytes` bytes, and of reading them and writing half as many."""
+
+    bytes: int
+    copy_us: float
+    halve_us: float
+
+
+class GpuProgram:
+    """The running program; answers one request after another."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+        self.gpu: str = self._answer()["gpu"]
+
+    def ceiling(self, nbytes: int) -> Ceiling:
+        said = self._ask("ceiling", str(nbytes))
+        if "copy_us" not in said:
+            raise BenchError(f"no ceilings: {said['note']}")
+        return Ceiling(**said)
+
+    def codec(self, spec: str, source: GpuInput, checksums: bool) -> dict[str, Any]:
+        """What the program says of one codec on one input; `verified` at least."""
+        shape = "x".join(str(extent) for extent in source.shape)
+        flag = "1" if checksums else "0"
+        return self._ask("codec", spec, source.dtype, shape, str(source.path), flag)
+
+    def _ask(self, *fields: str) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write("\t".join(fields) + "\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise BenchError("the program has ended") from error
+        return self._answer()
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        watch = threading.Timer(_PATIENCE_SECONDS, self._process.kill)
+        watch.start()
+        line = self._process.stdout.readline()
+        watch.cancel()
+        if not line:
+            code = self._process.wait()
+            raise BenchError(f"the program ended with {code} instead of an answer")
+        return json.loads(line)
+
+
+@contextmanager
+def running(program: Path) -> Iterator[GpuProgram]:
+    """Start the program; it ends with the block. BenchError where it does not start."""
+    command = [str(program)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        yield GpuProgram(process)
+    finally:
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def measure(program: GpuProgram, codec: Codec, source: GpuInput) -> GpuCodecRow:
+    """Measure with chunk checksums and without them, in turn."""
+    facts: dict[str, Any] = {
+        "codec": codec.spec,
+        "data": source.name,
+        "dtype": source.dtype,
+        "shape": "x".join(str(extent) for extent in source.shape),
+        "bytes": source.nbytes,
+    }
+    said = program.codec(codec.spec, source, checksums=True)
+    bare = program.codec(codec.spec, source, checksums=False)
+    for each in (said, bare):
+        if not each["verified"]:
+            return GpuCodecRow(**facts, note=each["note"])
+    return make_row(facts, said, bare, ratio_of(codec, source))
+
+
+def ratio_of(codec: Codec, source: GpuInput) -> float:
+    """That of the array before it was repeated; the GPU's frames are the CPU's, byte for byte."""
+    frame = message.compress(source.period, codec, dtype=source.dtype)
+    return source.period.nbytes / len(frame)
+
+
+def make_row(
+    facts: dict[str, Any], said: dict[str, Any], bare: dict[str, Any], ratio: float
+) -> GpuCodecRow:
+    """A row of two verified answers, the second without checksums."""
+    figures = {name: said[name] for name in said if name.endswith("_us")}
+    known = {name: figures[name] for name in figures if name in GpuCodecRow.__dataclass_fields__}
+    declined = said["declined"]
+    return GpuCodecRow(
+        **facts,
+        **known,
+        ratio=1.0 if declined else ratio,
+        encode_gb_per_second=_rate(facts["bytes"], said.get("encode_us")),
+        decode_gb_per_second=_rate(facts["bytes"], said.get("decode_us")),
+        encode_checksum_percent=_added(said, bare, "encode_us"),
+        decode_checksum_percent=_added(said, bare, "decode_us"),
+        max_error=None if declined else said["max_error"],
+        range=said["range"],
+        verified=True,
+        note="declined: goes raw" if declined else "",
+    )
+
+
+def _rate(nbytes: int, microseconds: float | None) -> float | None:
+    return None if not microseconds else nbytes / microseconds / 1e3
+
+
+def _added(said: dict[str, Any], bare: dict[str, Any], name: str) -> float | None:
+    if name not in said or not bare.get(name):
+        return None
+    return 100 * (said[name] / bare[name] - 1)

@@ -1,0 +1,48 @@
+"""A seismic wavefield without a solver: the array that GPU figures are compared on."""
+
+from functools import cache
+
+import numpy as np
+
+EDGE = 256
+SEED = 5
+SOURCES = 6
+_WAVELENGTH = 0.05  # of the cube's edge, about 13 points
+_NOISE = 1e-6
+
+
+@cache
+def wavefield() -> np.ndarray:
+    """256 x 256 x 256 values in fp64: expanding Ricker fronts of six sources and of
+    their images above the surface, falling off with distance, a weak coda behind them, peak 1,
+    Gaussian noise of 1e-6. Always the same."""
+    random = np.random.default_rng(SEED)
+    places = random.uniform(0.1, 0.9, (SOURCES, 3)).astype(np.float32)
+    images = places * np.float32([-1, 1, 1])
+    radii = random.uniform(0.25, 0.8, SOURCES).astype(np.float32)
+    # fp32 is fine for the fronts and half the time; the noise fills the bits below.
+    axis = ((np.arange(EDGE) + 0.5) / EDGE).astype(np.float32)
+    field = np.zeros((EDGE, EDGE, EDGE))
+    for index in range(EDGE):
+        for sign, centres in ((1, places), (-1, images)):
+            for centre, radius in zip(centres, radii, strict=True):
+                field[index] += sign * _front(axis, axis[index], centre, radius)
+    return field / np.abs(field).max() + _NOISE * random.standard_normal(field.shape)
+
+
+def _front(axis: np.ndarray, depth: float, centre: np.ndarray, radius: float) -> np.ndarray:
+    """One plane of one front."""
+    across = (axis - centre[1])[:, None] ** 2 + (axis - centre[2]) ** 2
+    distance = np.sqrt(across + (depth - centre[0]) ** 2)
+    behind = radius - distance
+    argument = (np.pi * behind / _WAVELENGTH) ** 2
+    ricker = (1 - 2 * argument) * np.exp(-argument)
+    coda = 0.02 * np.sin(40 * behind) * np.exp(-4 * np.abs(behind)) * (behind > 0)
+    return (ricker + coda) / (1 + 20 * distance)
+
+
+def slab(count: int) -> np.ndarray:
+    """At most `count` values, at least a plane: a centred slab of the wavefield, in fp64."""
+    planes = min(EDGE, max(1, count // (EDGE * EDGE)))
+    first = (EDGE - planes) // 2
+    return wavefield()[first : first + planes]

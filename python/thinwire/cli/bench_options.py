@@ -1,0 +1,55 @@
+"""What the commands of `thinwire bench` have in common: options, codecs, the end of a run."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from thinwire.bench import codec as codec_bench
+from thinwire.bench.output import Column, print_csv, print_json, print_table, say
+from thinwire.codec import Codec
+
+Specs = Annotated[
+    list[str] | None,
+    typer.Option("--codec", help="Codec spec, as in zfp:rate=16; may be repeated.", metavar="SPEC"),
+]
+Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Program = Annotated[
+    Path | None, typer.Option(help="The compiled program, if not the one in build/release/bin.")
+]
+
+
+def parse_codecs(specs: Sequence[str]) -> list[Codec]:
+    """The codecs of these specs, each once; exits for one that is none."""
+    found = {each.spec: each for each in map(Codec, specs)}
+    for each in found.values():
+        try:
+            codec_bench.row_of(each)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from error
+    return list(found.values())
+
+
+def finish(
+    rows: list[Any],
+    columns: Sequence[Column],
+    as_csv: bool,
+    as_json: bool,
+    notes: Sequence[str] = (),
+) -> None:
+    """Prints the rows; exits with 1 where one is not verified, or there is none."""
+    if as_json:
+        print_json(rows)
+    elif as_csv:
+        print_csv(rows)
+    else:
+        print_table(rows, columns, notes)
+    if not rows or not all(row.verified for row in rows):
+        raise typer.Exit(1)
+
+
+def failure(error: Exception) -> typer.Exit:
+    say(f"thinwire: error: {error}")
+    return typer.Exit(1)
