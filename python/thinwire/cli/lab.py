@@ -1,5 +1,6 @@
 """`thinwire lab`: a small cluster on this machine, for programs that need hosts and slow links."""
 
+import os
 import subprocess
 import sys
 from typing import Annotated
@@ -7,6 +8,7 @@ from typing import Annotated
 import typer
 
 from thinwire.lab import Lab, LabError, LabUnavailable, persistent
+from thinwire.lab.gpus import parse
 from thinwire.lab.signals import forward_signals
 
 app = typer.Typer(
@@ -19,6 +21,9 @@ UNAVAILABLE = 69
 Hosts = Annotated[int, typer.Option(min=1, help="How many hosts.")]
 Link = Annotated[str, typer.Option(help="Each host's rate: 100mbit, 12.5gbit, or none.")]
 RanksPerHost = Annotated[int, typer.Option(min=1, help="MPI slots on each host.")]
+Gpus = Annotated[
+    str, typer.Option(help="GPUs to deal out to the hosts: all, none, or a list such as 0,1.")
+]
 Name = Annotated[str, typer.Option(help="The lab's name.")]
 
 
@@ -28,6 +33,7 @@ def run(
     hosts: Hosts = 2,
     link: Link = "100mbit",
     ranks_per_host: RanksPerHost = 1,
+    gpus: Gpus = "all",
     name: Annotated[str, typer.Option(help="Run in the lab of this name that is up.")] = "",
     host: Annotated[
         int | None,
@@ -40,9 +46,11 @@ def run(
     The command runs on host 0. A plain `mpirun` of Open MPI spreads its ranks over all hosts.
     """
     try:
-        lab = Lab.attach(name) if name else Lab(hosts, link, ranks_per_host)
+        named = parse(gpus, os.environ)
+        lab = Lab.attach(name) if name else Lab(hosts, link, ranks_per_host, gpus=named)
         with lab:
             _say(f"{lab.hosts} hosts, link {lab.link.text}, burst {lab.link.burst_bytes} bytes")
+            _say_gpus(lab)
             code = _run_command(lab, command, host)
             if measure:
                 _say(f"raw rate {lab.raw_rate() / 1e6:.1f} Mbit/s of payload, one TCP connection")
@@ -54,11 +62,15 @@ def run(
 
 @app.command()
 def up(
-    name: Name = "lab", hosts: Hosts = 2, link: Link = "100mbit", ranks_per_host: RanksPerHost = 1
+    name: Name = "lab",
+    hosts: Hosts = 2,
+    link: Link = "100mbit",
+    ranks_per_host: RanksPerHost = 1,
+    gpus: Gpus = "all",
 ) -> None:
     """Build a lab that stays until `down`."""
     try:
-        record = persistent.up(Lab(hosts, link, ranks_per_host, name))
+        record = persistent.up(Lab(hosts, link, ranks_per_host, name, parse(gpus, os.environ)))
     except (LabError, ValueError) as error:
         raise _failure(error) from None
     _say(f"{record.name!r} is up: {record.hosts} hosts, link {record.link}")
@@ -96,6 +108,14 @@ def _run_command(lab: Lab, command: list[str], host: int | None) -> int:
     forward_signals(process.pid)
     code = process.wait()
     return code if code >= 0 else 128 - code
+
+
+def _say_gpus(lab: Lab) -> None:
+    """One line where hosts have GPUs, none where there are none to speak of."""
+    dealt = zip(lab.host_names(), lab.gpus(), strict=True)
+    words = [f"{','.join(gpus)} on {name}" for name, gpus in dealt if gpus]
+    if words:
+        _say(f"GPUs {'; '.join(words)}")
 
 
 def _say_drops(drops: int) -> None:

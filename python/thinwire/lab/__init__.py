@@ -4,8 +4,9 @@
         lab.run(["mpirun", "-n", "2", "./program"], check=True)
         print(lab.report())
 
-Needs pyroute2 and the right to make namespaces, as root or through a user namespace; where either
-is missing, `LabUnavailable` says which.
+Each host has GPUs of its own where the machine has any (`gpus.py`). Needs pyroute2 and the right
+to make namespaces, as root or through a user namespace; where either is missing, `LabUnavailable`
+says which.
 """
 
 from .errors import LabError, LabUnavailable

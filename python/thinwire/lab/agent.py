@@ -1,7 +1,8 @@
 """Runs a command on another host of the lab, in the place of ssh: `agent HOST COMMAND...`.
 
 As over ssh, the words are joined and given to the login shell, the environment is that of a fresh
-login, and the exit status is the command's. Open MPI starts its daemons this way.
+login on that host (its GPUs among it), and the exit status is the command's. Open MPI starts its
+daemons this way.
 
 A program, run by its path inside a lab: without the package and without site-packages it starts
 in milliseconds, and it needs nothing of its environment.
@@ -25,7 +26,7 @@ def main() -> int:
         print(f"thinwire lab: there is no host {host!r} in this lab", file=sys.stderr)
         return 255
     join_host(open_host(lab["process"], *lab["hosts"][host]))
-    login = lab["login"]
+    login = lab["logins"][host]
     folder = login["HOME"] if os.path.isdir(login["HOME"]) else "/"
     os.chdir(folder)
     shell = login["SHELL"]

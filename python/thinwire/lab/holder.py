@@ -105,7 +105,15 @@ def _write_description(options: dict[str, Any], network: Any, login: dict[str, s
     held = {
         name: (host.net, host.uts) for host in network.hosts for name in (host.name, host.address)
     }
-    data = {"process": mounts.own_process(), "login": login, "hosts": held}
+    logins = {
+        name: {**login, **environment}
+        for host, environment in zip(network.hosts, options["environments"], strict=True)
+        for name in (host.name, host.address)
+    }
+    data = {"process": mounts.own_process(), "logins": logins, "hosts": held}
     (folder / open_mpi.DESCRIPTION).write_text(json.dumps(data))
-    hosts = [vars(host) for host in network.hosts]
+    hosts = [
+        {**vars(host), "environment": environment}
+        for host, environment in zip(network.hosts, options["environments"], strict=True)
+    ]
     return {"hosts": hosts, "open_mpi": files, "login": login}

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from . import gpus as gpu_devices
 from . import measure, open_mpi, state
 from .addresses import MOST_HOSTS
 from .connection import Connection, connect, start_holder
@@ -27,11 +28,18 @@ class Lab:
     """
 
     def __init__(
-        self, hosts: int = 2, link: str = "100mbit", ranks_per_host: int = 1, name: str = "lab"
+        self,
+        hosts: int = 2,
+        link: str = "100mbit",
+        ranks_per_host: int = 1,
+        name: str = "lab",
+        gpus: Sequence[str | int] | None = None,
     ) -> None:
         """Checks the settings (ValueError, LabError for the name); nothing is built yet.
 
         `link` is each host's rate in both directions, as in `12.5gbit`, or `none` for unshaped.
+        `gpus` are those to deal out to the hosts, as CUDA_VISIBLE_DEVICES names them: by default
+        all that the caller's programs would see, if any; an empty sequence hides all of them.
         """
         if not 1 <= hosts <= MOST_HOSTS:
             raise ValueError(f"a lab has 1 to {MOST_HOSTS} hosts, not {hosts}")
@@ -41,6 +49,9 @@ class Lab:
         self.link = parse_link(link)
         self.hosts = hosts
         self.ranks_per_host = ranks_per_host
+        self._gpus = gpu_devices.visible(os.environ) or None
+        if gpus is not None:
+            self._gpus = gpu_devices.checked(gpus)
         self._holder: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._attached = False
@@ -84,7 +95,15 @@ class Lab:
             "link": self.link.text,
             "ranks_per_host": self.ranks_per_host,
             "folder": str(state.mount_point()),
+            "environments": self._environments(),
         }
+
+    def _environments(self) -> list[dict[str, str]]:
+        """What the environment of each host's programs has of the host's own: its GPUs."""
+        if self._gpus is None:
+            return [{}] * self.hosts
+        dealt = gpu_devices.deal(self._gpus, self.hosts)
+        return [gpu_devices.variables(gpus, os.environ) for gpus in dealt]
 
     def host_names(self) -> list[str]:
         """The hostnames, which resolve inside the lab."""
@@ -93,6 +112,14 @@ class Lab:
     def addresses(self) -> list[str]:
         """The hosts' IPv4 addresses."""
         return [host["address"] for host in self._open_connection().description["hosts"]]
+
+    def gpus(self) -> list[tuple[str, ...]]:
+        """The GPUs of each host, as CUDA_VISIBLE_DEVICES names them there."""
+        listed = [
+            host["environment"].get(gpu_devices.VARIABLE, "")
+            for host in self._open_connection().description["hosts"]
+        ]
+        return [tuple(names.split(",")) if names else () for names in listed]
 
     def run(
         self,
@@ -106,7 +133,8 @@ class Lab:
 
         Without `host`, it runs on host 0 in `env` (default: this process's environment) with what
         spreads Open MPI's ranks over the lab added. With `host`, it runs on that one in `env` as
-        it is (default: the environment of a fresh login).
+        it is (default: the environment of a fresh login). Where the lab deals out GPUs, the
+        host's own replace CUDA_VISIBLE_DEVICES in each of them.
         """
         words, environment = self.prepare(command, env, host)
         return subprocess.run(words, env=environment, **options)
@@ -139,6 +167,7 @@ class Lab:
         else:
             environment = dict(description["login"] if env is None else env)
         held = description["hosts"][host or 0]
+        environment |= held["environment"]
         enter = [sys.executable, "-E", "-S", str(_ENTER), str(description["process"])]
         where = [str(held["net"]), str(held["uts"])]
         return [*enter, *where, *(os.fspath(word) for word in command)], environment
