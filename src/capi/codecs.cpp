@@ -49,6 +49,21 @@ int32_t tw_codec_id(const tw_codec* codec) {
   return codec->spec.codec->id;
 }
 
+tw_status tw_codec_shape(const tw_codec* codec, tw_dtype dtype, uint64_t count, tw_shape* shape) {
+  return capi::guarded([&] {
+    if (codec == nullptr || shape == nullptr || dtype < 0 || dtype >= kDtypeCount) {
+      return capi::misuse("tw_codec_shape: null pointer or unknown dtype");
+    }
+    const auto fitted = codec->spec.shape_of(count);
+    if (!fitted.ok()) return capi::report(fitted.status());
+    *shape = {.dtype = static_cast<uint32_t>(dtype),
+              .rank = static_cast<uint32_t>(fitted->rank),
+              .extent = {}};
+    for (int axis = 0; axis < fitted->rank; ++axis) shape->extent[axis] = fitted->extent[axis];
+    return TW_OK;
+  });
+}
+
 tw_status tw_codec_measure(const tw_codec* codec, tw_dtype dtype, uint64_t bytes,
                            tw_codec_cost* cost) {
   return capi::guarded([&] {

@@ -1,5 +1,8 @@
 #include "codec/spec.h"
 
+#include <algorithm>
+#include <charconv>
+
 #include "codec/registry.h"
 
 namespace thinwire::codec {
@@ -37,12 +40,89 @@ Result<std::vector<Option>> split_options(std::string_view text) {
   }
 }
 
+constexpr std::string_view kShapeKey = "shape";
+
+// One extent; 0 for "?".
+Result<std::uint64_t> parse_extent(std::string_view text) {
+  if (text == "?") return std::uint64_t{0};
+  std::uint64_t extent = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
+  if (error != std::errc{} || end != text.data() + text.size() || extent == 0) {
+    return invalid("codec spec: shape: '" + std::string(text) + "' is neither an extent nor ?");
+  }
+  return extent;
+}
+
+// As in "24x224x?", slowest first.
+Result<Shape> parse_shape(std::string_view text) {
+  Shape shape{.rank = 0};
+  bool has_open = false;
+  while (true) {
+    const auto cross = text.find('x');
+    const auto extent = parse_extent(text.substr(0, cross));
+    if (!extent.ok()) return extent.status();
+    if (shape.rank == kMaxRank) return invalid("codec spec: shape: more than four extents");
+    if (*extent == 0 && has_open) return invalid("codec spec: shape: more than one ?");
+    has_open = has_open || *extent == 0;
+    shape.extent[static_cast<std::size_t>(shape.rank++)] = *extent;
+    if (cross == std::string_view::npos) return shape;
+    text.remove_prefix(cross + 1);
+  }
+}
+
+std::string shape_text(const Shape& shape) {
+  std::string text;
+  for (int axis = 0; axis < shape.rank; ++axis) {
+    const std::uint64_t extent = shape.extent[static_cast<std::size_t>(axis)];
+    if (axis > 0) text += 'x';
+    text += extent == 0 ? "?" : std::to_string(extent);
+  }
+  return text;
+}
+
+// Fills in the open extent of `shape`; false where it cannot hold exactly `count` elements.
+bool fit(Shape& shape, std::uint64_t count) {
+  std::uint64_t* open = nullptr;
+  std::uint64_t left = count;
+  for (int axis = 0; axis < shape.rank; ++axis) {
+    std::uint64_t& extent = shape.extent[static_cast<std::size_t>(axis)];
+    if (extent == 0) {
+      open = &extent;
+    } else if (left % extent != 0) {
+      return false;
+    } else {
+      left /= extent;
+    }
+  }
+  if (open != nullptr) *open = left;
+  return open != nullptr ? left > 0 : left == 1;
+}
+
 }  // namespace
+
+Result<Shape> Spec::shape_of(std::uint64_t count) const {
+  const Shape line = Shape::line(count);
+  if (shape.rank == 0 || count == 0) return line;
+  Shape fitted = shape;
+  if (shape.rank <= codec->max_rank && fit(fitted, count)) return fitted;
+  if (codec->lossless) return line;
+  if (shape.rank > codec->max_rank) {
+    return {StatusCode::kUnsupported, std::string(codec->name) + ": shape=" + shape_text(shape) +
+                                          " has more than " + std::to_string(codec->max_rank) +
+                                          " extents"};
+  }
+  return {StatusCode::kUnsupported, std::string(codec->name) + ": shape=" + shape_text(shape) +
+                                        " does not fit " + std::to_string(count) + " elements"};
+}
 
 std::string Spec::text() const {
   if (kind == Kind::kOff) return "off";
   if (kind == Kind::kAuto) return "auto";
-  const std::string options = codec->describe(parameter);
+  std::string options = codec->describe(parameter);
+  if (shape.rank > 0) {
+    if (!options.empty()) options += ',';
+    options += std::string(kShapeKey) + "=" + shape_text(shape);
+  }
   return options.empty() ? codec->name : std::string(codec->name) + ":" + options;
 }
 
@@ -64,9 +144,19 @@ Result<Spec> parse_spec(std::string_view text) {
   if (codec == nullptr) {
     return invalid("no codec named '" + std::string(name) + "'; this build has " + known_names());
   }
+  Spec spec{.kind = Spec::Kind::kCodec, .codec = codec};
+  const auto option = std::find_if(options.begin(), options.end(),
+                                   [](const Option& each) { return each.key == kShapeKey; });
+  if (option != options.end()) {
+    auto shape = parse_shape(option->value);
+    if (!shape.ok()) return shape.status();
+    spec.shape = *shape;
+    options.erase(option);
+  }
   auto parameter = codec->parse(options);
   if (!parameter.ok()) return parameter.status();
-  return Spec{.kind = Spec::Kind::kCodec, .codec = codec, .parameter = *parameter};
+  spec.parameter = *parameter;
+  return spec;
 }
 
 }  // namespace thinwire::codec

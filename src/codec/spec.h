@@ -18,8 +18,17 @@ struct Spec {
   const Codec* codec = nullptr;  // kCodec only
   std::uint64_t parameter = 0;
 
-  // The spec in its normal form, as in "zfp:rate=16".
+  // "shape=", an option of every codec: extents, slowest first, 0 for the one given as "?". Rank 0
+  // where there is none.
+  Shape shape{.rank = 0};
+
+  // The spec in its normal form, as in "zfp:rate=16" or "zfp:rate=8,shape=24x24x?".
   std::string text() const;
+
+  // The shape in which `count` elements are coded: `shape` where it fits them and the codec takes
+  // its rank, else a line. kUnsupported, with a message for the user, where a lossy codec would get
+  // a line instead of the shape that was asked for.
+  Result<Shape> shape_of(std::uint64_t count) const;
 };
 
 // kInvalidArgument, with a message for the user, for what does not parse.
