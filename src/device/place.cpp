@@ -3,6 +3,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <fstream>
+#include <string>
+
 #include "device/context.h"
 #include "device/driver.h"
 
@@ -32,12 +36,21 @@ Range own_stack() {
   return range;
 }
 
+// Where the heap behind the program begins; it ends at sbrk(0).
+std::uintptr_t heap_start() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.ends_with("[heap]")) return std::stoull(line, nullptr, 16);
+  }
+  return UINTPTR_MAX;
+}
+
 // What no driver can ever hand out: the thread's stack, and the heap that grows behind the program.
 // All other answers may change with the next allocation, so they are asked for each time.
 bool is_certainly_host(const void* pointer) {
   thread_local const Range stack = own_stack();
   if (stack.holds(pointer)) return true;
-  static const auto heap = reinterpret_cast<std::uintptr_t>(sbrk(0));
+  static const std::uintptr_t heap = heap_start();
   return Range{heap, reinterpret_cast<std::uintptr_t>(sbrk(0))}.holds(pointer);
 }
 

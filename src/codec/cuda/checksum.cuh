@@ -29,6 +29,33 @@ class ChecksumPart {
   std::uint64_t sum_ = 0;
 };
 
+// The same for a thread block that goes through a whole payload, a thread for each word of a block:
+// from the end, so that a block's weight comes from adding up instead of multiplying.
+template <int kThreads>
+class ChecksumRun {
+  static_assert(kThreads == kChecksumLanes);
+
+ public:
+  __device__ void add_all(const std::uint64_t* payload, std::uint32_t words) {
+    const std::uint64_t key = checksum_key(threadIdx.x);
+    const int blocks = static_cast<int>((words + kThreads - 1) / kThreads);
+    int block = blocks - 1;
+    if (block >= 0 && block * kThreads + threadIdx.x >= words) --block;
+#pragma unroll 4
+    for (; block >= 0; --block) {
+      products_ += checksum_product(payload[block * kThreads + threadIdx.x], key);
+      sums_ += products_;
+    }
+  }
+
+  // Block b was added b + 1 times to one sum and once to the other.
+  __device__ std::uint64_t sum() const { return 2 * sums_ - products_; }
+
+ private:
+  std::uint64_t products_ = 0;
+  std::uint64_t sums_ = 0;
+};
+
 // The sum over a thread block, in its thread 0. For whole thread blocks; `scratch` is shared memory
 // of one word a warp, free again after the next barrier.
 __device__ inline std::uint64_t sum_over_block(std::uint64_t value, std::uint64_t* scratch) {

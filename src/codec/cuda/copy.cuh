@@ -1,12 +1,14 @@
 // Copies between a thread block's payload in shared memory and memory at any alignment.
 #pragma once
 
+#include <cuda_pipeline.h>
+
 #include <cstddef>
 #include <cstdint>
 
 namespace thinwire::codec::cuda {
 
-// Both for whole thread blocks, without a barrier; `payload` is aligned to 8 bytes.
+// Both for whole thread blocks, without a barrier; `payload` is aligned to 16 bytes.
 __device__ inline void copy_out(std::byte* out, const std::uint64_t* payload, std::uint32_t bytes) {
   std::uint32_t done = 0;
   if (reinterpret_cast<std::uintptr_t>(out) % 4 == 0) {
@@ -21,21 +23,31 @@ __device__ inline void copy_out(std::byte* out, const std::uint64_t* payload, st
   for (std::uint32_t at = done + threadIdx.x; at < bytes; at += blockDim.x) out[at] = single[at];
 }
 
+// Copies as many whole units as there are; all of a thread's are under way at once.
+template <int kUnit>
+__device__ std::uint32_t copy_units_in(std::byte* payload, const std::byte* in,
+                                       std::uint32_t bytes) {
+  const std::uint32_t whole = bytes / kUnit * kUnit;
+  for (std::uint32_t at = kUnit * threadIdx.x; at < whole; at += kUnit * blockDim.x) {
+    __pipeline_memcpy_async(payload + at, in + at, kUnit);
+  }
+  return whole;
+}
+
 // Fills up with zeros to whole words of 8 bytes.
 __device__ inline void copy_in(std::uint64_t* payload, const std::byte* in, std::uint32_t bytes) {
+  auto* const out = reinterpret_cast<std::byte*>(payload);
+  const auto address = reinterpret_cast<std::uintptr_t>(in);
   std::uint32_t done = 0;
-  if (reinterpret_cast<std::uintptr_t>(in) % 4 == 0) {
-    auto* words = reinterpret_cast<std::uint32_t*>(payload);
-    const std::uint32_t count = bytes / 4;
-#pragma unroll 8
-    for (std::uint32_t at = threadIdx.x; at < count; at += blockDim.x) {
-      words[at] = reinterpret_cast<const std::uint32_t*>(in)[at];
-    }
-    done = 4 * count;
+  if (address % 16 == 0) {
+    done = copy_units_in<16>(out, in, bytes);
+  } else if (address % 4 == 0) {
+    done = copy_units_in<4>(out, in, bytes);
   }
-  auto* single = reinterpret_cast<std::byte*>(payload);
-  for (std::uint32_t at = done + threadIdx.x; at < bytes; at += blockDim.x) single[at] = in[at];
-  if (threadIdx.x < (8 - bytes % 8) % 8) single[bytes + threadIdx.x] = std::byte{0};
+  for (std::uint32_t at = done + threadIdx.x; at < bytes; at += blockDim.x) out[at] = in[at];
+  if (threadIdx.x < (8 - bytes % 8) % 8) out[bytes + threadIdx.x] = std::byte{0};
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
 }
 
 }  // namespace thinwire::codec::cuda

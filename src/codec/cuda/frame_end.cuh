@@ -44,8 +44,14 @@ __device__ inline bool arrives_last(unsigned* counter, unsigned blocks) {
 
 // Tells the host, or whoever reads the word in stream order. One thread.
 __device__ inline void publish(device::Outcome* outcome, StatusCode status, std::uint64_t bytes) {
-  __threadfence_system();
   *static_cast<volatile device::Outcome*>(outcome) = device::make_outcome(status, bytes);
+}
+
+// The same, and who sees the outcome sees all that this thread has seen written.
+__device__ inline void publish_with_writes(device::Outcome* outcome, StatusCode status,
+                                           std::uint64_t bytes) {
+  __threadfence_system();
+  publish(outcome, status, bytes);
 }
 
 // Seals `header` over a body of `body_bytes` and writes it at `frame`. One thread.
@@ -63,7 +69,8 @@ __device__ inline void write_header(const frame::HeaderWords& header, std::uint6
 }
 
 // The end of an encode, by one thread that knows the body's size: a frame below the limit gets its
-// header, another is declined.
+// header, another is declined. The outcome comes first, because whoever reads the frame does so
+// behind this kernel, while the host is waiting for the size.
 __device__ inline void end_frame(const frame::HeaderWords& header, std::uint64_t body_bytes,
                                  std::uint64_t limit, std::byte* frame, device::Outcome* outcome) {
   const std::uint64_t frame_bytes = header.bytes() + body_bytes;
@@ -71,8 +78,8 @@ __device__ inline void end_frame(const frame::HeaderWords& header, std::uint64_t
     publish(outcome, StatusCode::kDeclined, 0);
     return;
   }
-  write_header(header, body_bytes, frame);
   publish(outcome, StatusCode::kOk, frame_bytes);
+  write_header(header, body_bytes, frame);
 }
 
 // Whether the `length` bytes at `frame` begin with `expected`, sealed over any body that fits; the

@@ -5,10 +5,11 @@
 //   kThreads          threads of a thread block, a multiple of kChecksumLanes
 //   kPayloadBytes     most bytes of an encoded chunk, and of a raw one; a multiple of 8
 //   State             its own shared memory
-//   encode(source, values, parameter, payload, state)   the bytes of the payload that it leaves
-//   decode(payload, bytes, values, parameter, state, out)   false where the payload is damaged
+//   encode(payload, raw_bytes, parameter, state)   turns the values in `payload` into the chunk's
+//                     payload in the same place, and returns its size
+//   decode(payload, bytes, raw_bytes, parameter, state, out)   false where the payload is damaged
 // The two are for whole thread blocks and give every thread the same answer. `payload` is shared
-// memory of kPayloadBytes, complete for all threads when encode returns and when decode begins.
+// memory of kPayloadBytes, complete for all threads when they begin and when encode returns.
 #pragma once
 
 #include "codec/cuda/checksum.cuh"
@@ -49,41 +50,54 @@ __device__ inline std::uint32_t raw_bytes_of(const Layout& layout, std::uint64_t
 // The sum over the payload's words, in thread 0.
 template <typename Coder>
 __device__ std::uint64_t payload_sum(VariableShared<Coder>& shared, std::uint32_t bytes) {
-  ChecksumPart part(threadIdx.x);
-  for (std::uint32_t at = threadIdx.x; at < (bytes + 7) / 8; at += Coder::kThreads) {
-    part.add(shared.payload[at], at);
-  }
-  return sum_over_block(part.sum(), shared.sums);
+  ChecksumRun<Coder::kThreads> run;
+  run.add_all(shared.payload, (bytes + 7) / 8);
+  return sum_over_block(run.sum(), shared.sums);
 }
 
-// One chunk: encoded, placed, written. Leaves the chunk's end, counted from the first payload, in
-// thread 0's return value.
+// The values of a chunk in shared memory become its payload, or stay as they are where that is not
+// smaller. Returns the size, and kRawChunk in `flag` in the second case.
 template <typename Coder>
-__device__ std::uint64_t encode_chunk(const EncodeJob& job, std::uint64_t index, ScanWord* words,
-                                      VariableShared<Coder>& shared) {
+__device__ std::uint32_t make_payload(const EncodeJob& job, std::uint64_t index,
+                                      VariableShared<Coder>& shared, std::uint32_t& flag) {
   const std::byte* source = job.source + job.layout.raw_offset(index);
   const std::uint32_t raw = raw_bytes_of(job.layout, index);
-  std::uint32_t bytes = Coder::encode(source, raw, job.parameter, shared.payload, shared.state);
-  std::uint32_t flag = 0;
-  if (bytes >= raw) {
-    bytes = raw;
-    flag = kRawChunk;
-    __syncthreads();
-    copy_in(shared.payload, source, raw);
-  }
-  if (threadIdx.x == 0) say(words, index, index == 0 ? kSum : kAdds, bytes);
-  if (flag == 0 && threadIdx.x < (8 - bytes % 8) % 8) {
-    reinterpret_cast<std::byte*>(shared.payload)[bytes + threadIdx.x] = std::byte{0};
-  }
+  copy_in(shared.payload, source, raw);
   __syncthreads();
-  const std::uint64_t sum = job.checksums ? payload_sum(shared, bytes) : 0;
+  const std::uint32_t bytes = Coder::encode(shared.payload, raw, job.parameter, shared.state);
+  if (bytes < raw) {
+    if (threadIdx.x < (8 - bytes % 8) % 8) {
+      reinterpret_cast<std::byte*>(shared.payload)[bytes + threadIdx.x] = std::byte{0};
+    }
+    return bytes;
+  }
+  flag = kRawChunk;
+  __syncthreads();
+  copy_in(shared.payload, source, raw);
+  return raw;
+}
+
+// One chunk: encoded, placed, written.
+template <typename Coder>
+__device__ void encode_chunk(const EncodeJob& job, std::uint64_t index, ScanWord* words,
+                             VariableShared<Coder>& shared) {
+  std::uint32_t flag = 0;
+  const std::uint32_t bytes = make_payload(job, index, shared, flag);
+  if (threadIdx.x == 0) say(words, index, kAdds, bytes);
+  __syncthreads();
   if (threadIdx.x < 32) {
     const std::uint64_t before = look_back(words, index);
     if (threadIdx.x == 0) {
       say(words, index, kSum, before + bytes);
       shared.offset = before;
+      // The size is known now; what reads the frame comes later in the stream.
+      if (index + 1 == job.layout.chunks) {
+        end_frame(job.header, job.layout.table_bytes() + before + bytes, job.limit, job.frame,
+                  job.outcome);
+      }
     }
   }
+  const std::uint64_t sum = job.checksums ? payload_sum(shared, bytes) : 0;
   __syncthreads();
   std::byte* const table = job.frame + job.header.bytes();
   copy_out(table + job.layout.table_bytes() + shared.offset, shared.payload, bytes);
@@ -91,7 +105,6 @@ __device__ std::uint64_t encode_chunk(const EncodeJob& job, std::uint64_t index,
     const std::uint64_t check = job.checksums ? checksum_finish(bytes, sum) : 0;
     store_word(table + index * kTableRowBytes, check << 32 | flag | bytes);
   }
-  return shared.offset + bytes;
 }
 
 template <typename Coder>
@@ -100,12 +113,10 @@ __global__ void __launch_bounds__(Coder::kThreads) encode_variable(EncodeJob job
   auto& shared = *reinterpret_cast<VariableShared<Coder>*>(shared_words);
   auto* const state = reinterpret_cast<VariableState*>(job.workspace);
   auto* const words = reinterpret_cast<ScanWord*>(job.workspace + sizeof(VariableState));
-  const std::uint64_t index = blockIdx.x;
-  std::uint64_t end = 0;
-  if (index < job.layout.chunks) end = encode_chunk<Coder>(job, index, words, shared);
-  // The size is known now; what reads the frame comes later in the stream.
-  if (threadIdx.x == 0 && blockIdx.x == gridDim.x - 1) {
-    end_frame(job.header, job.layout.table_bytes() + end, job.limit, job.frame, job.outcome);
+  if (blockIdx.x < job.layout.chunks) {
+    encode_chunk<Coder>(job, blockIdx.x, words, shared);
+  } else if (threadIdx.x == 0) {
+    end_frame(job.header, 0, job.limit, job.frame, job.outcome);
   }
   if (!arrives_last(&state->arrived, gridDim.x)) return;
   for (std::uint64_t at = threadIdx.x; at < job.layout.chunks; at += Coder::kThreads) words[at] = 0;
@@ -127,8 +138,8 @@ __device__ std::uint64_t bytes_before(const std::byte* table, std::uint64_t inde
   return offset;
 }
 
-// Decodes the chunk whose payload is `bytes` bytes at `payload`; false, for all threads, where it is
-// damaged. `row` is its row of the chunk table.
+// Decodes the chunk whose payload is `bytes` bytes at `payload`; false, for all threads, where it
+// is damaged. `row` is its row of the chunk table.
 template <typename Coder>
 __device__ bool decode_chunk(const DecodeJob& job, std::uint64_t index, std::uint64_t row,
                              const std::byte* payload, VariableShared<Coder>& shared) {
@@ -199,7 +210,7 @@ __global__ void __launch_bounds__(Coder::kThreads) decode_variable(DecodeJob job
     atomicMax(&state->status, static_cast<unsigned>(status));
   }
   if (!arrives_last(&state->arrived, gridDim.x) || threadIdx.x != 0) return;
-  publish(job.outcome, static_cast<StatusCode>(atomicExch(&state->status, 0u)), 0);
+  publish_with_writes(job.outcome, static_cast<StatusCode>(atomicExch(&state->status, 0u)), 0);
 }
 
 }  // namespace thinwire::codec::cuda

@@ -85,7 +85,8 @@ __device__ Word presence(const Group<Word>& group) {
   Word bits = 0;
 #pragma unroll
   for (int at = 0; at < kLaneWords<Word>; ++at) {
-    bits |= static_cast<Word>(__ballot_sync(kAllLanes, group.word[at] != 0)) << (32 * at % kWordBits<Word>);
+    bits |= static_cast<Word>(__ballot_sync(kAllLanes, group.word[at] != 0))
+            << (32 * at % kWordBits<Word>);
   }
   return bits;
 }

@@ -17,8 +17,8 @@ struct ChunkCoder {
   // through neighbouring stretches meet different banks.
   static constexpr int kUnitSlots = kUnitValues + kUnitValues / 32;
   static constexpr std::uint32_t kPayloadBytes =
-      kChunkUnits * (kUnitSlots > kUnitValues + kUnitGroups ? kUnitSlots
-                                                            : kUnitValues + kUnitGroups) *
+      kChunkUnits *
+      (kUnitSlots > kUnitValues + kUnitGroups ? kUnitSlots : kUnitValues + kUnitGroups) *
       sizeof(Word);
 
   struct State {
@@ -41,23 +41,13 @@ struct ChunkCoder {
     }
   };
 
-  __device__ static std::uint32_t encode(const std::byte* source, std::uint32_t raw_bytes,
-                                         std::uint64_t parameter, std::uint64_t* payload,
-                                         State& state);
+  __device__ static std::uint32_t encode(std::uint64_t* payload, std::uint32_t raw_bytes,
+                                         std::uint64_t parameter, State& state);
   __device__ static bool decode(std::uint64_t* payload, std::uint32_t bytes,
                                 std::uint32_t raw_bytes, std::uint64_t parameter, State& state,
                                 std::byte* out);
 
  private:
-  __device__ static Word load(const std::byte* at, bool aligned) {
-    if (aligned) return *reinterpret_cast<const Word*>(at);
-    Word word = 0;
-    for (unsigned byte = 0; byte < sizeof(Word); ++byte) {
-      word |= static_cast<Word>(at[byte]) << (8 * byte);
-    }
-    return word;
-  }
-
   // Where this unit's words begin among the chunk's, `total` in the end.
   __device__ static int first_word(const State& state, int unit, int& total) {
     int first = 0;
@@ -75,13 +65,11 @@ struct ChunkCoder {
 };
 
 template <typename Word>
-__device__ std::uint32_t ChunkCoder<Word>::encode(const std::byte* source, std::uint32_t raw_bytes,
-                                                  std::uint64_t parameter, std::uint64_t* payload,
-                                                  State& state) {
+__device__ std::uint32_t ChunkCoder<Word>::encode(std::uint64_t* payload, std::uint32_t raw_bytes,
+                                                  std::uint64_t parameter, State& state) {
   const Place place(raw_bytes);
   const int stride = static_cast<int>(parameter);
-  const std::byte* const unit = source + place.unit * kUnitValues * sizeof(Word);
-  const bool aligned = reinterpret_cast<std::uintptr_t>(source) % sizeof(Word) == 0;
+  const Word* const values = reinterpret_cast<const Word*>(payload) + place.unit * kUnitValues;
 
   Group<Word> words[kUnitGroups];
   Word own_presence = 0;  // of the group with the lane's number
@@ -92,10 +80,8 @@ __device__ std::uint32_t ChunkCoder<Word>::encode(const std::byte* source, std::
 #pragma unroll
     for (int at = 0; at < kLaneWords<Word>; ++at) {
       const int value = group * kWordBits<Word> + 32 * at + static_cast<int>(place.lane);
-      Word word = value < place.unit_values ? load(unit + value * sizeof(Word), aligned) : Word{0};
-      if (value >= stride && value < place.unit_values) {
-        word -= load(unit + (value - stride) * sizeof(Word), aligned);
-      }
+      Word word = value < place.unit_values ? values[value] : Word{0};
+      if (value >= stride && value < place.unit_values) word -= values[value - stride];
       differences.word[at] = word;
     }
     words[group] = word_differences(transpose(differences, place.lane), place.lane, before);
@@ -111,6 +97,7 @@ __device__ std::uint32_t ChunkCoder<Word>::encode(const std::byte* source, std::
   const int up_to = sum_of_lanes(own_words, place.lane);
   if (place.lane == 31) state.words[place.unit] = up_to;
   __syncthreads();
+  // All values have been read: their memory takes the payload.
   int total = 0;
   const int first = place.groups + first_word(state, place.unit, total);
   Word* const out = reinterpret_cast<Word*>(payload);
