@@ -18,8 +18,10 @@ std::vector<Segment> merge(const Segment* segments, std::uint64_t count) {
   for (std::uint64_t at = 0; at < count; ++at) {
     const Segment& next = segments[at];
     if (next.bytes == 0) continue;
-    if (!merged.empty() &&
-        merged.back().offset + static_cast<std::int64_t>(merged.back().bytes) == next.offset) {
+    const auto end = [](const Segment& segment) {
+      return static_cast<std::uint64_t>(segment.offset) + segment.bytes;
+    };
+    if (!merged.empty() && end(merged.back()) == static_cast<std::uint64_t>(next.offset)) {
       merged.back().bytes += next.bytes;
     } else {
       merged.push_back(next);
