@@ -1,5 +1,5 @@
-// Prefix sums over thread blocks in one pass: decoupled look-back (Merrill and Garland, "Single-pass
-// Parallel Prefix Scan with Decoupled Look-back", 2016).
+// Prefix sums over thread blocks in one pass: decoupled look-back (Merrill and Garland,
+// "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016).
 #pragma once
 
 #include <cstdint>
