@@ -117,6 +117,11 @@ typedef struct tw_codec_cost {
 tw_status tw_codec_measure(const tw_codec* codec, tw_dtype dtype, uint64_t bytes,
                            tw_codec_cost* cost);
 
+/* The same for an array in the memory of a GPU, its frame in PINNED memory: what a message that is
+ * staged through the host pays, copies included. */
+tw_status tw_codec_measure_device(const tw_codec* codec, int32_t device, tw_dtype dtype,
+                                  uint64_t bytes, tw_codec_cost* cost);
+
 /* ---- Memory: where it lies, copies, scratch ---- */
 
 typedef enum tw_memory {

@@ -64,18 +64,36 @@ tw_status tw_codec_shape(const tw_codec* codec, tw_dtype dtype, uint64_t count, 
   });
 }
 
-tw_status tw_codec_measure(const tw_codec* codec, tw_dtype dtype, uint64_t bytes,
-                           tw_codec_cost* cost) {
+namespace {
+
+// `device` is a GPU's ordinal, or -1.
+tw_status measure(const tw_codec* codec, int32_t device, tw_dtype dtype, uint64_t bytes,
+                  tw_codec_cost* cost) {
   return capi::guarded([&] {
     if (codec == nullptr || cost == nullptr || cost->size < sizeof(tw_codec_cost) || dtype < 0 ||
         dtype >= kDtypeCount) {
       return capi::misuse("tw_codec_measure: null pointer, unknown dtype, or size not set");
     }
-    auto speed = message::measure(codec->coder(), static_cast<Dtype>(dtype), bytes);
+    const auto type = static_cast<Dtype>(dtype);
+    auto speed = device < 0 ? message::measure(codec->coder(), type, bytes)
+                            : message::measure_on_device(codec->coder(), type, bytes, device);
     if (!speed.ok()) return capi::report(speed.status());
     cost->encode_bytes_per_second = speed->encode_bytes_per_second;
     cost->decode_bytes_per_second = speed->decode_bytes_per_second;
     cost->ratio = speed->ratio;
     return TW_OK;
   });
+}
+
+}  // namespace
+
+tw_status tw_codec_measure(const tw_codec* codec, tw_dtype dtype, uint64_t bytes,
+                           tw_codec_cost* cost) {
+  return measure(codec, -1, dtype, bytes, cost);
+}
+
+tw_status tw_codec_measure_device(const tw_codec* codec, int32_t device, tw_dtype dtype,
+                                  uint64_t bytes, tw_codec_cost* cost) {
+  if (device < 0) return capi::misuse("tw_codec_measure_device: a GPU's ordinal is not negative");
+  return measure(codec, device, dtype, bytes, cost);
 }

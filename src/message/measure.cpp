@@ -6,6 +6,9 @@
 #include <limits>
 #include <vector>
 
+#include "device/lane.h"
+#include "device/pool.h"
+
 namespace thinwire::message {
 namespace {
 
@@ -57,24 +60,17 @@ double seconds(Work&& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-}  // namespace
-
-Result<CodecSpeed> measure(const Coder& coder, Dtype dtype, std::uint64_t bytes) {
-  const std::uint64_t count = std::max<std::uint64_t>(1, bytes / dtype_size(dtype));
-  const codec::Chunk array{dtype, Shape::line(count)};
-  auto most = bound(coder, array);
-  if (!most.ok()) return most.status();
-  const std::vector<std::byte> sample = make_sample(dtype, count);
-  std::vector<std::byte> encoded(*most);
-  std::vector<std::byte> decoded(sample.size());
-
+// Encodes `array` at `source` into `frame` and decodes it into `target`, several times.
+Result<CodecSpeed> time_coder(const Coder& coder, const codec::Chunk& array,
+                              const std::byte* source, MutableByteView frame,
+                              MutableByteView target) {
   double encode_seconds = std::numeric_limits<double>::max();
   double decode_seconds = std::numeric_limits<double>::max();
   std::uint64_t length = 0;
   for (int run = 0; run < kRuns; ++run) {
     Status failure;
     encode_seconds = std::min(encode_seconds, seconds([&] {
-                                auto written = encode(coder, array, sample.data(), encoded, {});
+                                auto written = encode(coder, array, source, frame, {});
                                 if (written.ok())
                                   length = *written;
                                 else
@@ -83,14 +79,51 @@ Result<CodecSpeed> measure(const Coder& coder, Dtype dtype, std::uint64_t bytes)
     if (!failure.ok()) return failure;
     decode_seconds =
         std::min(decode_seconds, seconds([&] {
-                   auto info = decode(ByteView(encoded).first(length), decoded, frame::file_mark());
+                   auto info = decode(ByteView(frame).first(length), target, frame::file_mark());
                    if (!info.ok()) failure = info.status();
                  }));
     if (!failure.ok()) return failure;
   }
-  const double raw = static_cast<double>(sample.size());
+  const double raw = static_cast<double>(array.raw_bytes());
   return CodecSpeed{raw / std::max(encode_seconds, 1e-9), raw / std::max(decode_seconds, 1e-9),
                     raw / static_cast<double>(length)};
+}
+
+codec::Chunk line_of(Dtype dtype, std::uint64_t bytes) {
+  return {dtype, Shape::line(std::max<std::uint64_t>(1, bytes / dtype_size(dtype)))};
+}
+
+}  // namespace
+
+Result<CodecSpeed> measure(const Coder& coder, Dtype dtype, std::uint64_t bytes) {
+  const codec::Chunk array = line_of(dtype, bytes);
+  auto most = bound(coder, array);
+  if (!most.ok()) return most.status();
+  const std::vector<std::byte> sample = make_sample(dtype, array.shape.count());
+  std::vector<std::byte> frame(*most);
+  std::vector<std::byte> target(sample.size());
+  return time_coder(coder, array, sample.data(), frame, target);
+}
+
+Result<CodecSpeed> measure_on_device(const Coder& coder, Dtype dtype, std::uint64_t bytes,
+                                     int device) {
+  const codec::Chunk array = line_of(dtype, bytes);
+  auto most = bound(coder, array);
+  if (!most.ok()) return most.status();
+  auto source = device::acquire_device(device, array.raw_bytes());
+  if (!source.ok()) return source.status();
+  auto target = device::acquire_device(device, array.raw_bytes());
+  if (!target.ok()) return target.status();
+  auto frame = device::acquire_pinned(*most);
+  if (!frame.ok()) return frame.status();
+  auto lane = device::acquire_lane(device, 0);
+  if (!lane.ok()) return lane.status();
+  const std::vector<std::byte> sample = make_sample(dtype, array.shape.count());
+  Status status = lane->copy(source->data(), sample.data(), sample.size());
+  if (status.ok()) status = lane->finish();
+  if (!status.ok()) return status;
+  return time_coder(coder, array, source->data(), {frame->data(), *most},
+                    {target->data(), sample.size()});
 }
 
 }  // namespace thinwire::message

@@ -15,4 +15,9 @@ struct CodecSpeed {
 // runs, whole frames with checksums. kInternal where a decode fails.
 Result<CodecSpeed> measure(const Coder& coder, Dtype dtype, std::uint64_t bytes);
 
+// The same for an array on a GPU whose frame travels through pinned memory: what staged messages
+// pay, copies included.
+Result<CodecSpeed> measure_on_device(const Coder& coder, Dtype dtype, std::uint64_t bytes,
+                                     int device);
+
 }  // namespace thinwire::message
