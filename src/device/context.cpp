@@ -1,9 +1,11 @@
 #include "device/context.h"
 
+#include <cuda_runtime_api.h>
+
 #include <array>
 #include <atomic>
-#include <mutex>
-#include <utility>
+
+#include "device/driver.h"
 
 namespace thinwire::device {
 namespace {
@@ -59,28 +61,26 @@ Result<ContextGuard> ContextGuard::enter(int device) {
   if (wanted == nullptr) {
     return {StatusCode::kDevice, "GPU " + std::to_string(device) + " gives no context"};
   }
-  ContextGuard guard;
-  if (driver->current_context(&guard.before_) != CUDA_SUCCESS) guard.before_ = nullptr;
-  if (guard.before_ != wanted && driver->set_context(wanted) != CUDA_SUCCESS) {
+  CUcontext before = nullptr;
+  if (driver->current_context(&before) != CUDA_SUCCESS) before = nullptr;
+  if (before != wanted && driver->set_context(wanted) != CUDA_SUCCESS) {
     return {StatusCode::kDevice, "GPU " + std::to_string(device) + " cannot be made current"};
   }
-  guard.changed_ = guard.before_ != wanted;
-  guard.driver_ = driver;
-  cudaThreadExchangeStreamCaptureMode(&guard.mode_);
+  ContextGuard guard;
+  guard.entered_ = true;
+  guard.changed_ = before != wanted;
+  guard.before_ = before;
+  auto mode = cudaStreamCaptureModeRelaxed;
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  guard.capture_mode_ = mode;
   return guard;
 }
 
 ContextGuard::~ContextGuard() {
-  if (driver_ == nullptr) return;
-  cudaThreadExchangeStreamCaptureMode(&mode_);
-  if (changed_) driver_->set_context(before_);
-}
-
-void ContextGuard::swap(ContextGuard& other) noexcept {
-  std::swap(driver_, other.driver_);
-  std::swap(before_, other.before_);
-  std::swap(changed_, other.changed_);
-  std::swap(mode_, other.mode_);
+  if (!entered_) return;
+  auto mode = static_cast<cudaStreamCaptureMode>(capture_mode_);
+  cudaThreadExchangeStreamCaptureMode(&mode);
+  if (changed_) loaded_driver()->set_context(static_cast<CUcontext>(before_));
 }
 
 }  // namespace thinwire::device

@@ -1,20 +1,14 @@
-// Contexts: the library works in each device's primary one and leaves the caller's as it was. CUDA
-// builds only.
+// Contexts: the library works in each device's primary one and leaves the caller's as it was.
 #pragma once
 
-#include <cuda.h>
-#include <cuda_runtime_api.h>
+#include <utility>
 
 #include "base/status.h"
-#include "device/driver.h"
 
 namespace thinwire::device {
 
-// The primary context of a device if the process has one already, else nullptr.
-CUcontext known_primary(const Driver& driver, int device);
-
 // Makes a device's primary context current for this thread, and allows calls that a stream capture
-// elsewhere in the process would forbid; puts both back at the end of its life.
+// elsewhere in the process would forbid; puts both back at the end of its life, on the same thread.
 class ContextGuard {
  public:
   ContextGuard() = default;
@@ -25,15 +19,21 @@ class ContextGuard {
   }
   ~ContextGuard();
 
+  // kDevice where there is no such device, kUnsupported in a build without CUDA.
   static Result<ContextGuard> enter(int device);
 
  private:
-  void swap(ContextGuard& other) noexcept;
+  void swap(ContextGuard& other) noexcept {
+    std::swap(entered_, other.entered_);
+    std::swap(changed_, other.changed_);
+    std::swap(before_, other.before_);
+    std::swap(capture_mode_, other.capture_mode_);
+  }
 
-  const Driver* driver_ = nullptr;
-  CUcontext before_ = nullptr;
+  bool entered_ = false;
   bool changed_ = false;
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+  void* before_ = nullptr;  // the context that was current
+  int capture_mode_ = 0;    // the thread's own, once entered
 };
 
 }  // namespace thinwire::device

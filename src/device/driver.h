@@ -21,6 +21,9 @@ struct Driver {
 // a GPU: libraries may be loaded at any time.
 const Driver* loaded_driver();
 
+// The primary context of a device if the process has one already, else nullptr.
+CUcontext known_primary(const Driver& driver, int device);
+
 // "cannot ...: what the runtime says of `error`", as a kDevice status. `error` is a cudaError_t.
 Status device_error(const char* what, int error);
 

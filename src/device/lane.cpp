@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/context.h"
+#include "device/driver.h"
 
 namespace thinwire::device {
 

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <string>
 
-#include "device/context.h"
 #include "device/driver.h"
 
 namespace thinwire::device {

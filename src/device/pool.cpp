@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "device/context.h"
+#include "device/driver.h"
 #include "device/size_class.h"
 
 namespace thinwire::device {

@@ -1,4 +1,5 @@
 // The device layer of a build without CUDA: all memory is host memory, and GPUs are refused.
+#include "device/context.h"
 #include "device/lane.h"
 #include "device/memory_layout.h"
 #include "device/place.h"
@@ -12,6 +13,9 @@ Status absent() { return {StatusCode::kUnsupported, "this build of Thinwire has 
 }  // namespace
 
 struct LaneState {};
+
+ContextGuard::~ContextGuard() = default;
+Result<ContextGuard> ContextGuard::enter(int) { return absent(); }
 
 bool on_device(const void*) { return false; }
 Result<Place> place_of(const void*) { return Place{}; }

@@ -1,6 +1,7 @@
 #include "message/enqueue.h"
 
 #include "codec/job.h"
+#include "device/context.h"
 #include "message/host.h"
 
 namespace thinwire::message {
@@ -16,14 +17,21 @@ Status check(const Coder& coder, const codec::Chunk& array, const Lent& lent) {
   return {};
 }
 
-// Work on a stream needs the context of the memory it touches.
-Status check_place(const std::byte* memory) {
-  const auto place = device::place_of(memory);
-  if (!place.ok()) return place.status();
-  if (place->memory == device::Memory::kHost) {
-    return {StatusCode::kInvalidArgument, "enqueued work needs GPU or pinned memory"};
+// Makes the device current on which the memory lies; a stream must be of that device.
+Result<device::ContextGuard> enter_device_of(const std::byte* one, const std::byte* other) {
+  int device = -1;
+  for (const std::byte* side : {one, other}) {
+    const auto place = device::place_of(side);
+    if (!place.ok()) return place.status();
+    if (place->memory == device::Memory::kHost) {
+      return {StatusCode::kInvalidArgument, "enqueued work needs GPU or pinned memory"};
+    }
+    if (place->device >= 0) device = place->device;
   }
-  return {};
+  if (device < 0) {
+    return {StatusCode::kInvalidArgument, "neither side of the enqueued work is GPU memory"};
+  }
+  return device::ContextGuard::enter(device);
 }
 
 }  // namespace
@@ -48,8 +56,8 @@ Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::
                                        " bytes, the destination has " +
                                        std::to_string(destination.size())};
   }
-  if (Status status = check_place(source); !status.ok()) return status;
-  if (Status status = check_place(destination.data()); !status.ok()) return status;
+  const auto current = enter_device_of(source, destination.data());
+  if (!current.ok()) return current.status();
   const codec::EncodeJob job{
       .source = source,
       .layout = codec::make_layout(*coder.codec, coder.parameter, array),
@@ -72,8 +80,8 @@ Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView so
                                        " bytes, the destination " +
                                        std::to_string(destination.size())};
   }
-  if (Status status = check_place(source.data()); !status.ok()) return status;
-  if (Status status = check_place(destination.data()); !status.ok()) return status;
+  const auto current = enter_device_of(source.data(), destination.data());
+  if (!current.ok()) return current.status();
   const codec::DecodeJob job{
       .frame = source.data(),
       .length = source.size(),
