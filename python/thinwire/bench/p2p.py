@@ -1,7 +1,7 @@
 """One-way message times, native and under the shim, in alternation over the same link."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,6 +84,28 @@ def run_link(place: Place, session: Session) -> dict[str, Runs]:
 
 
 def _run_once(place: Place, session: Session, case: str, data: Path, runs: Runs) -> None:
+    if case == NATIVE:
+        run_once(place, session, data, runs)
+        return
+    options = ["--same-node"] if place.same_node else []
+    run_once(place, session, data, runs, spec=case, shim_options=options)
+
+
+def run_once(
+    place: Place,
+    session: Session,
+    data: Path,
+    runs: Runs,
+    *,
+    memory: str = "host",
+    spec: str | None = None,
+    shim_options: Sequence[str] = (),
+) -> None:
+    """Adds one round to `runs`: of the program as it is, or under the shim with `spec`.
+
+    `data` holds the session's values, in a folder for files of this run; `memory` is where the
+    program keeps its messages. Raises BenchError where the program does not run.
+    """
     sizes = [STARTUP_BYTES, *session.sizes]
     # The second burst makes up for what the first lets through at full speed.
     filler = 2 * place.burst_bytes
@@ -92,19 +114,18 @@ def _run_once(place: Place, session: Session, case: str, data: Path, runs: Runs)
         "--iterations": str(session.iterations),
         "--filler": str(filler),
         "--data": str(data),
+        "--memory": memory,
     }
     words = [word for option in options.items() for word in option]
     command = ["mpirun", "-n", "2", str(session.program), *words]
     report = data.with_name("report.json")
     report.unlink(missing_ok=True)
-    if case != NATIVE:
-        shim_options = ["--threshold", str(THRESHOLD)]
-        if place.same_node:
-            shim_options.append("--same-node")
-        command = under_shim(case, report, shim_options, command)
+    if spec is not None:
+        shim_options = ["--threshold", str(THRESHOLD), *shim_options]
+        command = under_shim(spec, report, shim_options, command)
     lines = run_program(place, command, _time_limit(place, session))
     runs.rounds.append({line["bytes"]: line for line in lines})
-    if case != NATIVE:
+    if spec is not None:
         runs.reports.append(read_report(report))
 
 

@@ -1,0 +1,102 @@
+"""Messages between GPUs by turns: staged by hand, and through the shim raw and under each codec."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from thinwire.bench.expected import Expected
+from thinwire.bench.p2p import Runs, Session, expect_all, run_once
+from thinwire.bench.p2p_gpu_cost import measure_on_gpu, why_no_gpu
+from thinwire.bench.programs import Place
+from thinwire.codec import Codec
+
+HOST = "host native"
+STAGED = "staged native"
+RAW = "shim raw"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One way to send. `memory` is the program's; `spec` is None without the shim, and `codec` is
+    None where messages are to go raw."""
+
+    name: str
+    memory: str
+    spec: str | None = None
+    codec: Codec | None = None
+    same_node: bool = False
+
+
+@dataclass(frozen=True)
+class GpuExpected:
+    """What messages of a (spec, size) should come to, and the codec's seconds on the GPU, None
+    where `why_no_seconds` says why they are not known."""
+
+    message: Expected
+    encode_seconds: float | None
+    decode_seconds: float | None
+    why_no_seconds: str = ""
+
+
+def all_cases(place: Place, codecs: Sequence[Codec]) -> list[Case]:
+    """The rows of a link. Inside one node the shim leaves messages raw until it is told to, which
+    is a case of its own there."""
+    found = [
+        Case(HOST, "host"),
+        Case(STAGED, "staged"),
+        Case(RAW, "device", spec="off"),
+    ]
+    if place.same_node:
+        spec = codecs[0].spec
+        found.append(Case(f"shim, {spec} not for this node", "device", spec=spec))
+    found += [Case(c.spec, "device", c.spec, c, same_node=place.same_node) for c in codecs]
+    return found
+
+
+def expect_on_gpu(session: Session) -> dict[tuple[str, int], GpuExpected]:
+    """What each (spec, message size) should come to; values, ratio and error are the CPU's, which
+    the GPU has to meet bit for bit."""
+    reason = why_no_gpu()
+    found = {}
+    sizes = {codec.spec: codec for codec in session.codecs}
+    for (spec, size), message in expect_all(session).items():
+        hoped = GpuExpected(message, None, None, reason)
+        if not message.compressed:
+            hoped = GpuExpected(message, 0, 0)
+        elif not reason:
+            cost = measure_on_gpu(sizes[spec], session.values[: size // 4])
+            hoped = (
+                replace(hoped, why_no_seconds="the GPU encodes nothing")
+                if cost is None
+                else GpuExpected(message, cost.encode_seconds, cost.decode_seconds)
+            )
+        found[spec, size] = hoped
+    return found
+
+
+def run_gpu_link(place: Place, session: Session) -> dict[str, Runs]:
+    """Runs every case over one link by its name, a round of all after another.
+
+    Raises BenchError where a program does not run, as without a GPU.
+    """
+    cases = all_cases(place, session.codecs)
+    runs = {case.name: Runs() for case in cases}
+    with tempfile.TemporaryDirectory(prefix="thinwire-bench-") as folder:
+        data = Path(folder) / "data.f32"
+        session.values.tofile(data)
+        for number in range(1, session.rounds + 1):
+            for case in cases:
+                with session.progress(
+                    f"{place.name}: {case.name}, round {number} of {session.rounds}"
+                ):
+                    run_once(
+                        place,
+                        session,
+                        data,
+                        runs[case.name],
+                        memory=case.memory,
+                        spec=case.spec,
+                        shim_options=["--same-node"] if case.same_node else [],
+                    )
+    return runs
