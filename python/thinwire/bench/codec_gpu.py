@@ -4,7 +4,7 @@ import json
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,13 +106,20 @@ def running(program: Path) -> Iterator[GpuProgram]:
     try:
         yield GpuProgram(process)
     finally:
-        if process.stdin is not None:
-            process.stdin.close()
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        _end(process)
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    """The program ends when nothing more can be asked."""
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):  # what it no longer reads
+            if pipe is not None:
+                pipe.close()
+    try:
+        process.wait(timeout=10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def measure(program: GpuProgram, codec: Codec, source: GpuInput) -> GpuCodecRow:

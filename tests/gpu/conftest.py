@@ -1,0 +1,48 @@
+"""Without a GPU every test here is skipped, by name and with the reason."""
+
+import ctypes
+
+import cuda_driver
+import pytest
+
+from thinwire import ThinwireError, gpu_count
+
+
+def _no_gpu() -> str | None:
+    """Why there is none to test on."""
+    try:
+        count = gpu_count()
+    except ThinwireError as error:
+        return f"no GPU: {error.args[0]}"
+    return None if count else "no GPU"
+
+
+def _no_driver() -> str | None:
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return "no CUDA driver"
+    return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    why = _no_gpu()
+    for item in items:
+        if why and item.path.parent.name == "gpu":
+            item.add_marker(pytest.mark.skip(reason=why))
+
+
+@pytest.fixture
+def cuda() -> None:
+    """The driver itself, with GPU 0 current."""
+    why = _no_driver()
+    if why:
+        pytest.skip(why)
+    cuda_driver.use_gpu(0)
+
+
+@pytest.fixture
+def second_gpu(cuda: None) -> int:
+    if gpu_count() < 2:
+        pytest.skip("one GPU only: memory of a second one is not tested")
+    return 1

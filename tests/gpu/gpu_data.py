@@ -1,0 +1,137 @@
+"""Arrays for the GPU tests, and what the registry can do with them."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from thinwire import Codec, codecs, dtypes
+
+# Besides each codec's example: options that take other paths.
+MORE_SPECS = {"zfp": ["zfp:rate=4", "zfp:rate=8"], "mpc": ["mpc:stride=3"]}
+
+KINDS = ("smooth", "random", "zeros", "special", "constant", "huge")
+
+# Around units, blocks, warps and chunks (64 KiB, 16384 values, 1 MiB), primes, and nothing.
+COUNTS = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    7,
+    31,
+    32,
+    33,
+    63,
+    64,
+    65,
+    127,
+    251,
+    1000,
+    1023,
+    1024,
+    1025,
+    2048,
+    4097,
+) + (8191, 8192, 8193, 16383, 16384, 16385, 32768, 32769, 40001, 65537)
+LARGE_COUNTS = (131071, 262143, 262144, 262145, 524287, 1048573)
+
+SHAPES = (
+    (1, 1), (3, 5), (4, 4), (5, 4), (4, 5), (17, 33), (64, 64), (129, 131), (1, 5000), (5000, 1),
+    (1, 1, 1), (3, 5, 7), (4, 4, 4), (5, 4, 4), (4, 4, 5), (33, 17, 9), (31, 64, 65), (2, 300, 3),
+    (2, 3, 5, 7), (9, 8, 7, 6),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Coder:
+    """A spec at a dtype that its codec takes."""
+
+    spec: str
+    dtype: str
+    max_rank: int
+
+    def codec(self) -> Codec:
+        return Codec(self.spec)
+
+    def __str__(self) -> str:
+        return f"{self.spec}-{self.dtype}"
+
+
+def coders(every_spec: bool = True) -> list[Coder]:
+    """The whole registry, at every dtype."""
+    return [
+        Coder(spec, dtype, row.max_rank)
+        for row in codecs()
+        for spec in [row.example, *(MORE_SPECS.get(row.name, []) if every_spec else [])]
+        for dtype in row.dtypes
+    ]
+
+
+def shapes(max_rank: int) -> list[tuple[int, ...]]:
+    """Shapes of more than one dimension that a codec takes."""
+    return [shape for shape in SHAPES if len(shape) <= max_rank]
+
+
+def make(kind: str, dtype: str, shape: tuple[int, ...], seed: int = 1) -> np.ndarray:
+    """An array as numpy keeps that dtype (bf16: 16-bit words), contiguous."""
+    count = math.prod(shape)
+    random = np.random.default_rng(seed)
+    item = dtypes.NUMPY[dtype]
+    if kind == "random" or (dtype == "bytes" and kind in ("special", "huge")):
+        return np.frombuffer(random.bytes(count * item.itemsize), item).reshape(shape)
+    if kind == "zeros":
+        return np.zeros(shape, item)
+    if kind == "constant":
+        return np.resize(_as(np.full(1, 0.7), dtype), shape)
+    at = np.arange(count)
+    wave = np.sin(0.01 * at) + 0.3 * np.sin(0.00137 * at) + 1e-6 * random.standard_normal(count)
+    values = _as(wave, dtype)
+    if kind == "special":
+        values = _with_special(values, dtype, random)
+    if kind == "huge":
+        # The largest exponent but one, with the mantissas of a wave.
+        values = _with_exponent(values, dtype)
+    return values.reshape(shape)
+
+
+def _as(values: np.ndarray, dtype: str) -> np.ndarray:
+    if dtype == "bf16":
+        return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    if dtype == "bytes":
+        return (100 * values).astype(np.int64).astype(np.uint8)
+    return values.astype(dtypes.NUMPY[dtype])
+
+
+# Bits of mantissa and of exponent.
+_FORMATS = {"f32": (23, 8), "f64": (52, 11), "f16": (10, 5), "bf16": (7, 8)}
+
+
+def _words(values: np.ndarray) -> np.ndarray:
+    return values.view(f"u{values.itemsize}").astype(np.uint64)
+
+
+def _from_words(words: np.ndarray, dtype: str) -> np.ndarray:
+    item = dtypes.NUMPY[dtype]
+    return words.astype(f"u{item.itemsize}").view(item)
+
+
+def _with_special(values: np.ndarray, dtype: str, random: np.random.Generator) -> np.ndarray:
+    """NaN with payloads, infinities, -0, subnormals, one value in ten."""
+    mantissa, exponent = _FORMATS[dtype]
+    top = ((1 << exponent) - 1) << mantissa
+    sign = 1 << (mantissa + exponent)
+    odd = [top | 1, top | sign | 3, top, top | sign, sign, 1, sign | ((1 << mantissa) - 1)]
+    words = _words(values)
+    places = random.random(words.size) < 0.1
+    words[places] = random.choice(np.array(odd, np.uint64), int(places.sum()))
+    return _from_words(words, dtype)
+
+
+def _with_exponent(values: np.ndarray, dtype: str) -> np.ndarray:
+    mantissa, exponent = _FORMATS[dtype]
+    kept = np.uint64(((1 << mantissa) - 1) | 1 << (mantissa + exponent))
+    largest = np.uint64(((1 << exponent) - 2) << mantissa)
+    return _from_words((_words(values) & kept) | largest, dtype)

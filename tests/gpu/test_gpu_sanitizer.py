@@ -1,0 +1,54 @@
+"""The kernels under compute-sanitizer: no access out of bounds, no race, no misplaced barrier."""
+
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+ERROR_EXIT = 99
+SECONDS = 240
+
+
+@cache
+def tool() -> str:
+    """The program; skips where there is none, or where it cannot see into this GPU."""
+    path = shutil.which("compute-sanitizer", path=f"{os.environ['PATH']}:/usr/local/cuda/bin")
+    if path is None:
+        pytest.skip("no compute-sanitizer in PATH or /usr/local/cuda/bin")
+    return path
+
+
+def run(checker: str, part: str, size: str) -> None:
+    # Errors that calls return are looked at by the callers: asking where host memory lies is one.
+    options = ["--tool", checker, "--error-exitcode", str(ERROR_EXIT), "--print-limit", "10"]
+    options += ["--report-api-errors", "no"]
+    program = [sys.executable, str(HERE / "sanitizer_corpus.py"), part, size]
+    places = [str(HERE), *sys.path]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places))}
+    done = subprocess.run(
+        [tool(), *options, *program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    said = (done.stdout + done.stderr)[-4000:]
+    if "Device not supported" in said:
+        pytest.skip("compute-sanitizer does not support this device here")
+    assert done.returncode == 0, said
+
+
+@pytest.mark.parametrize("part", ["property", "hostile"])
+def test_memcheck(part: str) -> None:
+    run("memcheck", part, "full")
+
+
+@pytest.mark.parametrize("checker", ["racecheck", "synccheck", "initcheck"])
+def test_other_checks(checker: str) -> None:
+    run(checker, "property", "small")

@@ -1,0 +1,133 @@
+"""The golden vectors of tests/vectors, coded on a GPU."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import frame_bytes
+import numpy as np
+import pytest
+from gpu_calls import DeviceBuffer, bound, decode, encode, shape_struct
+
+from thinwire import Codec, codecs, dtypes
+
+VECTORS = Path(__file__).parents[1] / "vectors"
+
+
+@dataclass(frozen=True)
+class Case:
+    """An array, the spec and parameter that code it, and the payloads that come of it, joined."""
+
+    spec: str
+    dtype: str
+    values: np.ndarray
+    parameter: int
+    stream: bytes
+    decoded_hash: int | None = None
+
+
+def read_mpc() -> list[Case]:
+    periods: dict[str, np.ndarray] = {}
+    cases = []
+    for line in (VECTORS / "mpc-1d.txt").read_text().splitlines():
+        kind, *fields = line.split()
+        if kind == "period":
+            periods[fields[0]] = np.frombuffer(bytes.fromhex(fields[1]), dtypes.NUMPY[fields[0]])
+        elif kind == "case":
+            dtype, count, stride, stream = fields
+            values = np.resize(periods[dtype], int(count))
+            spec = f"mpc:stride={stride}"
+            cases.append(Case(spec, dtype, values, int(stride), bytes.fromhex(stream)))
+    return cases
+
+
+def read_zfp() -> list[Case]:
+    return [case for path in sorted(VECTORS.glob("zfp-?d-*.txt")) for case in read_zfp_file(path)]
+
+
+def read_zfp_file(path: Path) -> list[Case]:
+    dtype = path.stem.rpartition("-")[2]
+    period, cases = np.zeros(0), []
+    for line in path.read_text().splitlines():
+        kind, *fields = line.split()
+        if kind == "period":
+            period = np.frombuffer(bytes.fromhex(fields[0]), dtypes.NUMPY[dtype])
+        elif kind == "case":
+            extents, rate, decoded_hash, stream = fields
+            shape = tuple(int(extent) for extent in extents.split("x"))
+            values = np.resize(period, shape)
+            words = (int(rate), bytes.fromhex(stream), int(decoded_hash, 16))
+            cases.append(Case(f"zfp:rate={int(rate) / 64}", dtype, values, *words))
+    return cases
+
+
+def fnv1a(data: bytes) -> int:
+    value = 0xCBF29CE484222325
+    for byte in data:
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value
+
+
+def zfp_chunk_bytes(case: Case) -> int:
+    """Of every chunk but the last, as spec/codec-zfp.md cuts them."""
+    shape, itemsize = case.values.shape, case.values.itemsize
+    header = 9 if case.dtype == "f32" else 12
+    block_bits = max(int(4 ** len(shape) * case.parameter / 64 + 0.5), header)
+    if len(shape) == 1:
+        return 16384 // 4 * block_bits // 8
+    blocks = math.prod(math.ceil(extent / 4) for extent in shape[1:])
+    plane_bytes = math.prod(shape[1:]) * itemsize
+    step = 64 // math.gcd(64, blocks * block_bits)
+    layers = step * math.ceil(math.ceil(65536 / (4 * plane_bytes)) / step)
+    return layers * blocks * block_bits // 8
+
+
+def frame_of(case: Case) -> np.ndarray:
+    """The case's stream in a frame, cut into the codec's chunks."""
+    name = case.spec.partition(":")[0]
+    size = zfp_chunk_bytes(case) if name == "zfp" else len(case.stream)
+    payloads = [case.stream[at : at + size] for at in range(0, len(case.stream), size)]
+    return frame_bytes.build(name, case.dtype, case.values.shape, case.parameter, payloads)
+
+
+def encoded_on_gpu(case: Case) -> np.ndarray:
+    codec, shape = Codec(case.spec), shape_struct(case.dtype, case.values.shape)
+    source, frame = DeviceBuffer(case.values), DeviceBuffer(bound(codec, shape))
+    status, written = encode(codec, shape, source.address, frame.address, frame.nbytes)
+    assert status == 0
+    return frame.read()[:written]
+
+
+@pytest.mark.parametrize(("read", "least"), [(read_mpc, 26), (read_zfp, 120)])
+def test_decoded(read, least: int) -> None:
+    cases = read()
+    assert len(cases) >= least
+    for case in cases:
+        frame, out = frame_of(case), DeviceBuffer(case.values.nbytes)
+        status = decode(DeviceBuffer(frame).address, frame.size, out.address, out.nbytes)
+        assert status == 0, f"{case.spec}, {case.values.size} values"
+        if case.decoded_hash is None:
+            assert out.read().tobytes() == case.values.tobytes()
+        else:
+            assert fnv1a(out.read().tobytes()) == case.decoded_hash
+
+
+@pytest.mark.parametrize(("read", "least"), [(read_mpc, 2), (read_zfp, 20)])
+def test_encoded(read, least: int) -> None:
+    """Those whose frame is smaller than the array; the others become raw frames."""
+    identity = {row.name: row.id for row in codecs()}
+    seen = 0
+    for case in read():
+        frame = encoded_on_gpu(case)
+        if frame[frame_bytes.CODEC_AT] != identity[case.spec.partition(":")[0]]:
+            continue
+        assert b"".join(frame_bytes.payloads_of(frame)) == case.stream, case.spec
+        seen += 1
+    assert seen >= least, "hardly a vector was encoded"
+
+
+def test_the_checksum_is_the_specs() -> None:
+    data = bytes(index % 251 for index in range(5000))
+    expected = {1: 0x311E7E5E4ECF6C06, 1024: 0x9BD5FD0E27E11244, 5000: 0xDD3C3889653CBCE8}
+    for length, value in expected.items():
+        assert frame_bytes.checksum(data[:length]) == value
