@@ -1,0 +1,27 @@
+// What a datatype was built from.
+#pragma once
+
+#include <vector>
+
+#include "abi/mpi_abi.h"
+
+namespace thinwire::mpi {
+
+// The constructor's arguments. MPI_Type_get_contents hands out references to the parts, which the
+// destructor gives back.
+class Contents {
+ public:
+  explicit Contents(MPI_Datatype type);
+  ~Contents();
+  Contents(const Contents&) = delete;
+  Contents& operator=(const Contents&) = delete;
+
+  // One of MPI_COMBINER_; MPI_COMBINER_NAMED for every predefined type, those too that Fortran 90
+  // describes by precision and range. Only others have the arguments below.
+  int combiner = MPI_COMBINER_NAMED;
+  std::vector<int> integers;
+  std::vector<MPI_Aint> addresses;
+  std::vector<MPI_Datatype> parts;
+};
+
+}  // namespace thinwire::mpi
