@@ -22,7 +22,6 @@ LEFT_ALONE = {
     "one-sided: windows match no message": r"Win_\w+|Put|Get|Accumulate|Get_accumulate"
     r"|Fetch_and_op|Compare_and_swap|R(put|get|accumulate|get_accumulate)",
     "files": r"File_\w+|Register_datarep|CONVERSION_FN_NULL",
-    "persistent sends whose mode stays raw; MPI_Start passes them on": r"(Ss|Bs)end_init",
     "buffered sends go raw": r"Buffer_(attach|detach)",
     "packing: works on memory": r"(Un)?[Pp]ack(_external)?(_size)?",
     "statuses: corrected before the program has them": r"Get_(count|elements|elements_x)"

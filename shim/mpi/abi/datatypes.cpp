@@ -1,9 +1,12 @@
 #include "abi/datatypes.h"
 
+#include <algorithm>
 #include <climits>
 #include <mutex>
 #include <vector>
 
+#include "abi/contents.h"
+#include "abi/flatten.h"
 #include "abi/real.h"
 #include "abi/self.h"
 #include "process/shortcut.h"
@@ -20,8 +23,11 @@ extern "C" int thinwire_type_not_copied(MPI_Datatype, int, void*, void*, void*, 
   return MPI_SUCCESS;
 }
 
-extern "C" int thinwire_type_deleted(MPI_Datatype, int, void* facts, void*) {
-  delete static_cast<TypeFacts*>(facts);
+struct Kept;
+void destroy(Kept* kept);
+
+extern "C" int thinwire_type_deleted(MPI_Datatype, int, void* kept, void*) {
+  destroy(static_cast<Kept*>(kept));
   return MPI_SUCCESS;
 }
 
@@ -42,65 +48,123 @@ bool extent_is_size(MPI_Datatype type, std::uint64_t size) {
 
 TypeFacts examine(MPI_Datatype type);
 
-// MPI_Type_get_contents hands out references to free, but for predefined types: the named ones and
-// those that Fortran 90 describes by precision and range.
-void release_part(MPI_Datatype part) {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-  real().Type_get_envelope(part, &integers, &addresses, &types, &combiner);
-  const bool predefined = combiner == MPI_COMBINER_NAMED || combiner == MPI_COMBINER_F90_REAL ||
-                          combiner == MPI_COMBINER_F90_COMPLEX ||
-                          combiner == MPI_COMBINER_F90_INTEGER;
-  if (!predefined) real().Type_free(&part);
+// Extents of 1 say nothing, and a shape has room for four others.
+void set_shape(TypeFacts& facts, const int* extents, int rank, bool reversed) {
+  std::uint32_t kept = 0;
+  for (int at = 0; at < rank; ++at) {
+    const int extent = extents[reversed ? rank - 1 - at : at];
+    if (extent == 1) continue;
+    if (kept == 4) return;
+    facts.extent[kept++] = static_cast<std::uint64_t>(extent);
+  }
+  facts.rank = kept;
 }
+
+void find_shape(TypeFacts& facts, const Contents& from, const TypeFacts& part) {
+  const std::vector<int>& integers = from.integers;
+  const bool leaves = part.dense && part.leaf != TW_BYTES && part.size == leaf_bytes(part.leaf);
+  if (from.combiner == MPI_COMBINER_DUP || from.combiner == MPI_COMBINER_RESIZED) {
+    facts.rank = part.rank;
+    std::copy_n(part.extent, 4, facts.extent);
+  } else if (from.combiner == MPI_COMBINER_SUBARRAY && leaves) {
+    const int rank = integers[0];
+    set_shape(facts, &integers[1 + rank], rank, integers[1 + 3 * rank] == MPI_ORDER_FORTRAN);
+  } else if ((from.combiner == MPI_COMBINER_VECTOR || from.combiner == MPI_COMBINER_HVECTOR) &&
+             leaves) {
+    set_shape(facts, integers.data(), 2, false);
+  }
+}
+
+TypeFacts examine(MPI_Datatype type);
 
 // Types built from others: all leaves must agree, and only constructors that keep the order of
 // their elements can be dense (a permuted indexed type has size equal to extent too).
-TypeFacts examine_derived(MPI_Datatype type, int integers, int addresses, int types, int combiner) {
-  std::vector<int> integer_values(integers);
-  std::vector<MPI_Aint> address_values(addresses);
-  std::vector<MPI_Datatype> parts(types);
+TypeFacts examine_derived(const Contents& from) {
   TypeFacts facts;
-  if (real().Type_get_contents(type, integers, addresses, types, integer_values.data(),
-                               address_values.data(), parts.data()) != MPI_SUCCESS) {
-    return facts;
-  }
-  bool agree = types > 0, dense = types == 1;
-  for (int at = 0; at < types; ++at) {
-    const TypeFacts part = examine(parts[at]);
+  bool agree = !from.parts.empty(), dense = from.parts.size() == 1;
+  for (std::size_t at = 0; at < from.parts.size(); ++at) {
+    const TypeFacts part = examine(from.parts[at]);
     agree = agree && part.leaf != TW_BYTES && (at == 0 || part.leaf == facts.leaf);
     if (at == 0) facts.leaf = part.leaf;
+    if (at == 0) find_shape(facts, from, part);
     dense = dense && part.dense;
-    release_part(parts[at]);
   }
   if (!agree) facts.leaf = TW_BYTES;
-  facts.dense = dense && (combiner == MPI_COMBINER_CONTIGUOUS || combiner == MPI_COMBINER_DUP);
+  facts.dense =
+      dense && (from.combiner == MPI_COMBINER_CONTIGUOUS || from.combiner == MPI_COMBINER_DUP);
   return facts;
 }
 
 TypeFacts examine(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  const Contents from(type);
   MPI_Count size = 0;
   real().Type_size_x(type, &size);
   TypeFacts facts;
-  if (combiner == MPI_COMBINER_NAMED) {
+  if (from.combiner == MPI_COMBINER_NAMED) {
     facts.leaf = named_leaf(type);
     facts.dense = true;
   } else {
-    facts = examine_derived(type, integers, addresses, types, combiner);
+    facts = examine_derived(from);
   }
   facts.size = size < 0 ? 0 : static_cast<std::uint64_t>(size);
   // A Fortran compiler's options can make MPI_REAL 8 bytes wide.
-  if (combiner == MPI_COMBINER_NAMED && facts.leaf == TW_F32 && size != 4) facts.leaf = TW_BYTES;
+  if (facts.leaf == TW_F32 && from.combiner == MPI_COMBINER_NAMED && size != 4) {
+    facts.leaf = TW_BYTES;
+  }
   facts.dense = facts.dense && extent_is_size(type, facts.size);
   return facts;
 }
 
-const TypeFacts* find_facts(MPI_Datatype type) {
+// What the attribute holds.
+struct Kept {
+  TypeFacts facts;
+  std::mutex mutex;
+  LayoutPointer layout;  // once somebody asked for it
+};
+
+void destroy(Kept* kept) { delete kept; }
+
+Kept* find_kept(MPI_Datatype type) {
   void* kept = nullptr;
   int found = 0;
   real().Type_get_attr(type, g_keyval, &kept, &found);
-  return found ? static_cast<const TypeFacts*>(kept) : nullptr;
+  return found ? static_cast<Kept*>(kept) : nullptr;
+}
+
+// nullptr where the type takes no attribute.
+Kept* kept_of(MPI_Datatype type) {
+  std::call_once(g_keyval_once, [] {
+    real().Type_create_keyval(thinwire_type_not_copied, thinwire_type_deleted, &g_keyval, nullptr);
+  });
+  if (Kept* kept = find_kept(type)) return kept;
+  const TypeFacts facts = examine(type);
+  // Replacing an attribute deletes the one that another thread may be reading.
+  const std::lock_guard lock(g_attribute_mutex);
+  if (Kept* kept = find_kept(type)) return kept;
+  auto made = std::make_unique<Kept>();
+  made->facts = facts;
+  if (real().Type_set_attr(type, g_keyval, made.get()) != MPI_SUCCESS) return nullptr;
+  return made.release();
+}
+
+LayoutPointer make_layout(MPI_Datatype type) {
+  auto segments = flatten(type);
+  if (!segments) {
+    tw_log(TW_LOG_ERROR,
+           "a datatype on GPU memory is made by a constructor that MPI has withdrawn");
+    return nullptr;
+  }
+  MPI_Count lower = 0, extent = 0;
+  real().Type_get_extent_x(type, &lower, &extent);
+  MPI_Count first = 0, true_extent = 0;
+  real().Type_get_true_extent_x(type, &first, &true_extent);
+  for (tw_segment& segment : *segments) segment.offset -= first;
+  tw_layout* layout = nullptr;
+  if (tw_layout_create(segments->data(), segments->size(), extent, &layout) != TW_OK) {
+    tw_log(TW_LOG_ERROR, tw_last_error());
+    return nullptr;
+  }
+  return {layout, [](const tw_layout* made) { tw_layout_destroy(const_cast<tw_layout*>(made)); }};
 }
 
 }  // namespace
@@ -110,21 +174,31 @@ TypeFacts type_facts(MPI_Datatype type) {
   if (type == MPI_FLOAT) return {4, TW_F32, true};
   if (type == MPI_DOUBLE) return {8, TW_F64, true};
   if (type == MPI_BYTE) return {1, TW_BYTES, true};
-  std::call_once(g_keyval_once, [] {
-    real().Type_create_keyval(thinwire_type_not_copied, thinwire_type_deleted, &g_keyval, nullptr);
-  });
-  if (const TypeFacts* kept = find_facts(type)) return *kept;
-  const TypeFacts facts = examine(type);
-  // Replacing an attribute deletes the one that another thread may be reading.
-  const std::lock_guard lock(g_attribute_mutex);
-  if (find_facts(type) != nullptr) return facts;
-  auto* copy = new TypeFacts(facts);
-  if (real().Type_set_attr(type, g_keyval, copy) != MPI_SUCCESS) delete copy;
-  return facts;
+  const Kept* kept = kept_of(type);
+  return kept != nullptr ? kept->facts : examine(type);
+}
+
+LayoutPointer layout_of(MPI_Datatype type) {
+  Kept* kept = kept_of(type);
+  if (kept == nullptr) return make_layout(type);
+  const std::lock_guard lock(kept->mutex);
+  if (!kept->layout) kept->layout = make_layout(type);
+  return kept->layout;
+}
+
+const void* first_byte(const void* buffer, MPI_Datatype type) {
+  MPI_Count lower = 0, extent = 0;
+  real().Type_get_true_extent_x(type, &lower, &extent);
+  return reinterpret_cast<const void*>(reinterpret_cast<std::intptr_t>(buffer) + lower);
 }
 
 bool is_null_buffer(const void* buffer, MPI_Datatype type) {
   return buffer == nullptr && type_facts(type).dense;
+}
+
+bool bottom_is_on_device(MPI_Datatype type) {
+  const void* first = first_byte(MPI_BOTTOM, type);
+  return first != nullptr && tw_on_device(first) != 0;
 }
 
 std::uint64_t wide_message_bytes(int count, MPI_Datatype type) {

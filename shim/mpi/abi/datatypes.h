@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "abi/mpi_abi.h"
 #include "thinwire/thinwire.h"
@@ -12,10 +13,23 @@ struct TypeFacts {
   std::uint64_t size = 0;    // bytes of data in one element
   tw_dtype leaf = TW_BYTES;  // the one float type that all of it is made of, else TW_BYTES
   bool dense = false;        // elements lie in memory one behind the other, in order, from byte 0
+  // The array that one element is, slowest extent first: a subarray's, or a vector's blocks, of
+  // single leaves. Rank 0 where it is none.
+  std::uint32_t rank = 0;
+  std::uint64_t extent[4] = {};
 };
 
-// Flattened once and kept as an attribute of the datatype.
+// Found out once and kept as an attribute of the datatype.
 TypeFacts type_facts(MPI_Datatype type);
+
+// The type's layout for packing on GPUs, from its first_byte() on; made once and kept with the
+// type, whoever holds it may outlive that. nullptr, logged, for a type that cannot be flattened.
+using LayoutPointer = std::shared_ptr<const tw_layout>;
+LayoutPointer layout_of(MPI_Datatype type);
+
+// Where the lowest byte of the first element lies. The buffer's own address may be no memory at
+// all: MPI_BOTTOM before absolute addresses, or the far end of a type's lower bound.
+const void* first_byte(const void* buffer, MPI_Datatype type);
 
 // Bytes of one element of a leaf.
 constexpr std::uint64_t leaf_bytes(tw_dtype leaf) {

@@ -11,7 +11,7 @@
   X(Init) X(Init_thread) X(Finalize) X(Send) X(Ssend) X(Bsend) X(Rsend) X(Isend)         \
   X(Issend) X(Ibsend) X(Irsend) X(Recv) X(Irecv) X(Sendrecv) X(Sendrecv_replace)         \
   X(Mrecv) X(Imrecv) X(Probe) X(Iprobe) X(Mprobe) X(Improbe) X(Send_init)                \
-  X(Rsend_init) X(Recv_init) X(Start) X(Startall) X(Wait) X(Waitall) X(Waitany)          \
+  X(Ssend_init) X(Bsend_init) X(Rsend_init) X(Recv_init) X(Start) X(Startall) X(Wait) X(Waitall) X(Waitany)          \
   X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_free)                  \
   X(Request_get_status) X(Cancel)
 // clang-format on

@@ -18,8 +18,12 @@ int settle_all(Completion& completion, int count, int error, MPI_Status* statuse
   bool failed = per_status;
   std::vector<int> errors(count, MPI_SUCCESS);
   for (int at = 0; at < count; ++at) {
+    const MPI_Status& native = completion.statuses()[at];
+    if (per_status) errors[at] = native.MPI_ERROR;
+    completion.begin(at, native, errors[at]);
+  }
+  for (int at = 0; at < count; ++at) {
     MPI_Status& native = completion.statuses()[at];
-    errors[at] = per_status ? native.MPI_ERROR : MPI_SUCCESS;
     if (errors[at] == MPI_ERR_PENDING) continue;
     errors[at] = completion.settle(at, native, errors[at], status_at(statuses, at));
     failed = failed || errors[at] != MPI_SUCCESS;
@@ -39,9 +43,13 @@ int settle_some(Completion& completion, int completed, const int* indices, int e
   bool failed = per_status;
   std::vector<int> errors(completed, MPI_SUCCESS);
   for (int at = 0; at < completed; ++at) {
+    const MPI_Status& native = completion.statuses()[at];
+    if (per_status) errors[at] = native.MPI_ERROR;
+    completion.begin(indices[at], native, errors[at]);
+  }
+  for (int at = 0; at < completed; ++at) {
     MPI_Status& native = completion.statuses()[at];
-    errors[at] = completion.settle(indices[at], native, per_status ? native.MPI_ERROR : MPI_SUCCESS,
-                                   status_at(statuses, at));
+    errors[at] = completion.settle(indices[at], native, errors[at], status_at(statuses, at));
     failed = failed || errors[at] != MPI_SUCCESS;
   }
   if (!failed) return MPI_SUCCESS;
@@ -79,6 +87,7 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuse
   if (!completion.concerns_shim()) {
     return real().Waitall(count, completion.requests(), statuses);
   }
+  completion.overlap_device_receives();
   const int error = real().Waitall(count, completion.requests(), completion.statuses());
   return settle_all(completion, count, error, statuses);
 }

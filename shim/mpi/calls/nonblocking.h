@@ -7,6 +7,7 @@
 #include "abi/mpi_abi.h"
 #include "peers/peers.h"
 #include "process/shortcut.h"
+#include "wire/device.h"
 #include "wire/encode.h"
 
 namespace thinwire::mpi {
@@ -21,6 +22,7 @@ struct Incoming {
   int source;
   int tag;
   MPI_Comm comm;
+  bool on_device = false;  // the buffer is GPU memory
 };
 
 // As MPI_Isend with `call`'s mode, compressed where the plan says so; `*request` may be hooked.
@@ -28,6 +30,14 @@ int nonblocking_send(NonblockingSend call, const Outgoing& message, int tag, MPI
 
 // The same for a message that sends_raw_at_once() left to the plan.
 int start_large_send(NonblockingSend call, const Outgoing& message, int tag, MPI_Request* request);
+
+// The wire form of a message in GPU memory: a frame, or a raw copy where the MPI cannot reach the
+// buffer itself or `must_copy` says so; else nothing. Returns what went wrong, raised.
+int depart(const Outgoing& message, bool must_copy, std::optional<Wire>& wire);
+
+// Starts to send `wire` in place of `message`; keeps it until that is done.
+int start_wire(NonblockingSend call, const Outgoing& message, Wire& wire, int tag,
+               MPI_Request* request);
 
 // As MPI_Irecv; `*request` is hooked where the message may come compressed or lies in a stash.
 int nonblocking_receive(const Incoming& message, MPI_Request* request);
@@ -38,10 +48,33 @@ int receive_stashed(Stashed& stashed, const Incoming& message, MPI_Status* statu
 int receive_stashed_later(std::unique_ptr<Stashed> stashed, const Incoming& message,
                           MPI_Request* request);
 
-// Whether a receive of `bytes` bytes needs a hook.
-inline bool needs_hook(const Incoming& message, std::uint64_t bytes) {
+// As MPI_Mrecv and MPI_Imrecv of a message that the MPI holds, into GPU memory that it cannot
+// reach.
+int receive_matched(const Incoming& message, MPI_Message* handle, MPI_Status* status);
+int receive_matched_later(const Incoming& message, MPI_Message* handle, MPI_Request* request);
+
+// Whether a receive of `bytes` bytes may meet a frame.
+inline bool may_meet_frame(const Incoming& message, std::uint64_t bytes) {
   return bytes >= thresholds.receive && may_receive_compressed(message.comm, message.source) &&
          !is_null_buffer(message.buffer, message.type);
 }
+
+// Whether it needs a hook.
+inline bool needs_hook(const Incoming& message, std::uint64_t bytes) {
+  if (must_be_staged(message.on_device)) [[unlikely]]
+    return bytes > 0 && message.source != MPI_PROC_NULL;
+  return may_meet_frame(message, bytes);
+}
+
+// The buffer of a receive without a hook.
+inline void* plain_buffer(const Incoming& message) {
+  return must_be_staged(message.on_device) ? untouched_buffer() : message.buffer;
+}
+
+// Where a hooked receive's message goes. Returns what is wrong with that place, raised.
+int find_destination(const Incoming& message, std::uint64_t capacity, Destination& destination);
+
+// Scratch for its wire form; an empty lease where there is none.
+Lease acquire_wire(const Incoming& message, std::uint64_t capacity);
 
 }  // namespace thinwire::mpi

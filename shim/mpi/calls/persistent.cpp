@@ -51,12 +51,14 @@ std::unique_ptr<Persistent> take_persistent(MPI_Request token) {
 
 int send_init(decltype(&PMPI_Send_init) call, NonblockingSend start, const Outgoing& message,
               int tag, MPI_Request* request) {
-  const int error = call(message.buffer, message.count, message.type, message.destination, tag,
-                         message.comm, request);
-  if (error != MPI_SUCCESS || !shim_is_active() || message.destination == MPI_PROC_NULL ||
-      message_bytes(message.count, message.type) < thresholds.send) {
+  const bool staged = must_be_staged(message.on_device);
+  const int error = call(staged ? untouched_buffer() : message.buffer, message.count, message.type,
+                         message.destination, tag, message.comm, request);
+  if (error != MPI_SUCCESS || !shim_is_active() || message.destination == MPI_PROC_NULL) {
     return error;
   }
+  const bool large = message_bytes(message.count, message.type) >= thresholds.send;
+  if (!staged && !(large && message.may_compress)) return error;
   Persistent persistent{true, start, message, {}, tag, {}};
   persistent.outgoing.type = keep_type(message.type);
   add_persistent(*request, persistent);
@@ -92,28 +94,30 @@ Persistent* find_persistent(MPI_Request token) {
 
 }  // namespace thinwire::mpi
 
-extern "C" int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int destination,
-                             int tag, MPI_Comm comm, MPI_Request* request) {
-  return send_init(real().Send_init, real().Isend, {buffer, count, type, destination, comm}, tag,
-                   request);
-}
-THINWIRE_ALSO_PMPI(Send_init);
+#define THINWIRE_SEND_INIT(name, start, may_compress)                                           \
+  extern "C" int MPI_##name(const void* buffer, int count, MPI_Datatype type, int destination,  \
+                            int tag, MPI_Comm comm, MPI_Request* request) {                     \
+    return send_init(                                                                           \
+        real().name, real().start,                                                              \
+        {buffer, count, type, destination, comm, on_device(buffer, count, type), may_compress}, \
+        tag, request);                                                                          \
+  }                                                                                             \
+  THINWIRE_ALSO_PMPI(name)
 
-extern "C" int MPI_Rsend_init(const void* buffer, int count, MPI_Datatype type, int destination,
-                              int tag, MPI_Comm comm, MPI_Request* request) {
-  return send_init(real().Rsend_init, real().Irsend, {buffer, count, type, destination, comm}, tag,
-                   request);
-}
-THINWIRE_ALSO_PMPI(Rsend_init);
+THINWIRE_SEND_INIT(Send_init, Isend, true);
+THINWIRE_SEND_INIT(Rsend_init, Irsend, true);
+THINWIRE_SEND_INIT(Ssend_init, Issend, false);
+THINWIRE_SEND_INIT(Bsend_init, Ibsend, false);
 
 extern "C" int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int source, int tag,
                              MPI_Comm comm, MPI_Request* request) {
-  const int error = real().Recv_init(buffer, count, type, source, tag, comm, request);
+  const Incoming message{buffer, count, type, source, tag, comm, on_device(buffer, count, type)};
+  const int error =
+      real().Recv_init(plain_buffer(message), count, type, source, tag, comm, request);
+  if (error != MPI_SUCCESS || !shim_is_active()) return error;
   // Small ones too: a probe may have pulled their message into a stash when they are started.
-  if (error != MPI_SUCCESS || !shim_is_active() || !may_receive_compressed(comm, source)) {
-    return error;
-  }
-  Persistent persistent{false, nullptr, {}, {buffer, count, type, source, tag, comm}, tag, {}};
+  if (!must_be_staged(message.on_device) && !may_receive_compressed(comm, source)) return error;
+  Persistent persistent{false, nullptr, {}, message, tag, {}};
   persistent.incoming.type = keep_type(type);
   add_persistent(*request, persistent);
   return error;

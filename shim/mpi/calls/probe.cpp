@@ -118,22 +118,32 @@ THINWIRE_ALSO_PMPI(Mprobe);
 
 extern "C" int MPI_Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message,
                          MPI_Status* status) {
-  MPI_Comm comm{};
+  MPI_Comm comm = MPI_COMM_WORLD;  // of the MPI's own messages it is not known here
+  const bool gpu = on_device(buffer, count, type);
   const auto stashed = redeem(*message, comm);
+  if (!stashed && must_be_staged(gpu)) {
+    return receive_matched({buffer, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, gpu}, message,
+                           status);
+  }
   if (!stashed) return real().Mrecv(buffer, count, type, message, status);
   *message = MPI_MESSAGE_NULL;
-  return receive_stashed(*stashed, {buffer, count, type, stashed->source, stashed->tag, comm},
+  return receive_stashed(*stashed, {buffer, count, type, stashed->source, stashed->tag, comm, gpu},
                          status);
 }
 THINWIRE_ALSO_PMPI(Mrecv);
 
 extern "C" int MPI_Imrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message,
                           MPI_Request* request) {
-  MPI_Comm comm{};
+  MPI_Comm comm = MPI_COMM_WORLD;  // as in MPI_Mrecv
+  const bool gpu = on_device(buffer, count, type);
   auto stashed = redeem(*message, comm);
+  if (!stashed && must_be_staged(gpu)) {
+    return receive_matched_later({buffer, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, gpu},
+                                 message, request);
+  }
   if (!stashed) return real().Imrecv(buffer, count, type, message, request);
   *message = MPI_MESSAGE_NULL;
-  return receive_stashed_later(std::move(stashed),
-                               {buffer, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, comm}, request);
+  return receive_stashed_later(
+      std::move(stashed), {buffer, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, gpu}, request);
 }
 THINWIRE_ALSO_PMPI(Imrecv);

@@ -14,28 +14,92 @@ namespace {
 
 using BlockingSend = decltype(&PMPI_Send);
 
+// `arguments`: the request of a non-blocking call.
+template <typename Call, typename... Arguments>
+int send_wire(Call call, const Outgoing& message, const Wire& wire, int tag,
+              Arguments... arguments) {
+  if (wire.form == Wire::Form::kUsersType) {
+    const void* data = wire.data ? wire.data.data() : untouched_buffer();
+    return call(data, message.count, message.type, message.destination, tag, message.comm,
+                arguments...);
+  }
+  const ByteCount as(wire.bytes);
+  return count_sent(wire, call(wire.data.data(), as.count(), as.type(), message.destination, tag,
+                               message.comm, arguments...));
+}
+
+// For a message from the threshold on.
+std::optional<Wire> encode_large(const Outgoing& message) {
+  if (message.may_compress) return encode(message);
+  count_raw(TW_RAW_MODE, message_bytes(message.count, message.type));
+  return std::nullopt;
+}
+
+// The MPI refuses a datatype that is not committed, which packed bytes would hide; a message to
+// nobody makes it look.
+int let_mpi_check(const Outgoing& message) {
+  if (message_bytes(message.count, message.type) == 0 || type_facts(message.type).dense) {
+    return MPI_SUCCESS;
+  }
+  return real().Send(untouched_buffer(), message.count, message.type, MPI_PROC_NULL, 0,
+                     message.comm);
+}
+
+int send_from_device(BlockingSend call, const Outgoing& message, int tag) {
+  std::optional<Wire> wire;
+  const int error = depart(message, false, wire);
+  if (error != MPI_SUCCESS) return error;
+  if (wire) return send_wire(call, message, *wire, tag);
+  return call(message.buffer, message.count, message.type, message.destination, tag, message.comm);
+}
+
+int start_from_device(NonblockingSend call, const Outgoing& message, int tag,
+                      MPI_Request* request) {
+  std::optional<Wire> wire;
+  const int error = depart(message, false, wire);
+  if (error != MPI_SUCCESS) return error;
+  if (wire) return start_wire(call, message, *wire, tag, request);
+  return call(message.buffer, message.count, message.type, message.destination, tag, message.comm,
+              request);
+}
+
 int blocking_send(BlockingSend call, const Outgoing& message, int tag) {
+  if (message.on_device) [[unlikely]]
+    return send_from_device(call, message, tag);
   if (!sends_raw_at_once(message.count, message.type, message.destination)) {
-    if (const auto wire = encode(message)) {
-      const ByteCount as(wire->bytes);
-      return count_compressed(*wire, call(wire->data.data(), as.count(), as.type(),
-                                          message.destination, tag, message.comm));
-    }
+    if (const auto wire = encode_large(message)) return send_wire(call, message, *wire, tag);
   }
   return call(message.buffer, message.count, message.type, message.destination, tag, message.comm);
 }
 
-// Modes whose meaning a shorter message would change: a probe must not complete a synchronous
-// send, and the user sized the buffer of a buffered one.
-void count_mode(int count, MPI_Datatype type, int destination) {
-  if (!sends_raw_at_once(count, type, destination)) {
-    count_raw(TW_RAW_MODE, message_bytes(count, type));
-  }
-}
-
 }  // namespace
 
+int depart(const Outgoing& message, bool must_copy, std::optional<Wire>& wire) {
+  ++process().counters.device_messages;
+  if (const int error = let_mpi_check(message); error != MPI_SUCCESS) return error;
+  if (!sends_raw_at_once(message.count, message.type, message.destination)) {
+    wire = encode_large(message);
+  }
+  if (wire || !(must_copy || must_be_staged(message.on_device))) return MPI_SUCCESS;
+  return stage(message, wire);
+}
+
+int start_wire(NonblockingSend call, const Outgoing& message, Wire& wire, int tag,
+               MPI_Request* request) {
+  const int error = send_wire(call, message, wire, tag, request);
+  if (error != MPI_SUCCESS || !wire.data) return error;
+  // An MPI may give all sends that complete at once one and the same handle: no hook on those.
+  int done = 0;
+  real().Request_get_status(*request, &done, MPI_STATUS_IGNORE);
+  if (!done) {
+    put_hook(*request, std::make_unique<Hook>(Hook::Kind::kSend, std::move(wire.data)));
+  }
+  return MPI_SUCCESS;
+}
+
 int nonblocking_send(NonblockingSend call, const Outgoing& message, int tag, MPI_Request* request) {
+  if (message.on_device) [[unlikely]]
+    return start_from_device(call, message, tag, request);
   if (sends_raw_at_once(message.count, message.type, message.destination)) {
     return call(message.buffer, message.count, message.type, message.destination, tag, message.comm,
                 request);
@@ -44,61 +108,39 @@ int nonblocking_send(NonblockingSend call, const Outgoing& message, int tag, MPI
 }
 
 int start_large_send(NonblockingSend call, const Outgoing& message, int tag, MPI_Request* request) {
-  auto wire = encode(message);
-  if (!wire) {
-    return call(message.buffer, message.count, message.type, message.destination, tag, message.comm,
-                request);
-  }
-  const ByteCount as(wire->bytes);
-  const int error = count_compressed(*wire, call(wire->data.data(), as.count(), as.type(),
-                                                 message.destination, tag, message.comm, request));
-  if (error != MPI_SUCCESS) return error;
-  // An MPI may give all sends that complete at once one and the same handle: no hook on those.
-  int done = 0;
-  real().Request_get_status(*request, &done, MPI_STATUS_IGNORE);
-  if (!done) {
-    put_hook(*request, std::make_unique<Hook>(Hook::Kind::kSend, std::move(wire->data)));
-  }
-  return MPI_SUCCESS;
+  if (auto wire = encode_large(message)) return start_wire(call, message, *wire, tag, request);
+  return call(message.buffer, message.count, message.type, message.destination, tag, message.comm,
+              request);
 }
 
 }  // namespace thinwire::mpi
 
-#define THINWIRE_BLOCKING_SEND(name)                                                           \
-  extern "C" int MPI_##name(const void* buffer, int count, MPI_Datatype type, int destination, \
-                            int tag, MPI_Comm comm) {                                          \
-    return blocking_send(real().name, {buffer, count, type, destination, comm}, tag);          \
-  }                                                                                            \
+#define THINWIRE_BLOCKING_SEND(name, may_compress)                                              \
+  extern "C" int MPI_##name(const void* buffer, int count, MPI_Datatype type, int destination,  \
+                            int tag, MPI_Comm comm) {                                           \
+    return blocking_send(                                                                       \
+        real().name,                                                                            \
+        {buffer, count, type, destination, comm, on_device(buffer, count, type), may_compress}, \
+        tag);                                                                                   \
+  }                                                                                             \
   THINWIRE_ALSO_PMPI(name)
 
-#define THINWIRE_NONBLOCKING_SEND(name)                                                           \
-  extern "C" int MPI_##name(const void* buffer, int count, MPI_Datatype type, int destination,    \
-                            int tag, MPI_Comm comm, MPI_Request* request) {                       \
-    return nonblocking_send(real().name, {buffer, count, type, destination, comm}, tag, request); \
-  }                                                                                               \
+#define THINWIRE_NONBLOCKING_SEND(name, may_compress)                                           \
+  extern "C" int MPI_##name(const void* buffer, int count, MPI_Datatype type, int destination,  \
+                            int tag, MPI_Comm comm, MPI_Request* request) {                     \
+    return nonblocking_send(                                                                    \
+        real().name,                                                                            \
+        {buffer, count, type, destination, comm, on_device(buffer, count, type), may_compress}, \
+        tag, request);                                                                          \
+  }                                                                                             \
   THINWIRE_ALSO_PMPI(name)
 
-#define THINWIRE_RAW_SEND(name)                                                                \
-  extern "C" int MPI_##name(const void* buffer, int count, MPI_Datatype type, int destination, \
-                            int tag, MPI_Comm comm) {                                          \
-    count_mode(count, type, destination);                                                      \
-    return real().name(buffer, count, type, destination, tag, comm);                           \
-  }                                                                                            \
-  THINWIRE_ALSO_PMPI(name)
-
-#define THINWIRE_RAW_NONBLOCKING_SEND(name)                                                    \
-  extern "C" int MPI_##name(const void* buffer, int count, MPI_Datatype type, int destination, \
-                            int tag, MPI_Comm comm, MPI_Request* request) {                    \
-    count_mode(count, type, destination);                                                      \
-    return real().name(buffer, count, type, destination, tag, comm, request);                  \
-  }                                                                                            \
-  THINWIRE_ALSO_PMPI(name)
-
-THINWIRE_BLOCKING_SEND(Send);
-THINWIRE_BLOCKING_SEND(Rsend);
-THINWIRE_NONBLOCKING_SEND(Isend);
-THINWIRE_NONBLOCKING_SEND(Irsend);
-THINWIRE_RAW_SEND(Ssend);
-THINWIRE_RAW_SEND(Bsend);
-THINWIRE_RAW_NONBLOCKING_SEND(Issend);
-THINWIRE_RAW_NONBLOCKING_SEND(Ibsend);
+THINWIRE_BLOCKING_SEND(Send, true);
+THINWIRE_BLOCKING_SEND(Rsend, true);
+THINWIRE_NONBLOCKING_SEND(Isend, true);
+THINWIRE_NONBLOCKING_SEND(Irsend, true);
+// A probe must not complete a synchronous send, and the user sized the buffer of a buffered one.
+THINWIRE_BLOCKING_SEND(Ssend, false);
+THINWIRE_BLOCKING_SEND(Bsend, false);
+THINWIRE_NONBLOCKING_SEND(Issend, false);
+THINWIRE_NONBLOCKING_SEND(Ibsend, false);

@@ -43,6 +43,7 @@ class StashLock {
  public:
   StashLock(MPI_Comm comm, int source);
   std::unique_ptr<Stashed> take(int source, int tag);
+  void release() { lock_ = {}; }
 
  private:
   CommFacts* facts_ = nullptr;

@@ -17,9 +17,6 @@
 
 namespace thinwire::mpi {
 
-Thresholds thresholds;
-std::atomic<std::uint64_t> sends_below_threshold{0};
-
 namespace {
 
 // Receive calls of later MPI standards that this source does not replace. An MPI that has one
@@ -79,6 +76,26 @@ void explain_silence(const Process& self) {
   }
 }
 
+// Open MPI's own answer, which other MPIs may give under the same name.
+bool mpi_is_gpu_aware(const Settings& settings) {
+  if (settings.gpu_aware) return *settings.gpu_aware;
+  using Query = int (*)();
+  const auto query = reinterpret_cast<Query>(find_symbol("MPIX_Query_cuda_support"));
+  return query != nullptr && query() == 1;
+}
+
+std::uint32_t rank_of(const tw_codec* codec) {
+  for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
+    tw_codec_info info{};
+    info.size = sizeof info;
+    if (tw_codec_describe(index, &info) == TW_OK &&
+        static_cast<std::int64_t>(info.id) == tw_codec_id(codec)) {
+      return info.max_rank;
+    }
+  }
+  return 1;
+}
+
 }  // namespace
 
 Process& process() {
@@ -114,6 +131,8 @@ void after_init() {
   int provided = MPI_THREAD_SINGLE;
   real().Query_thread(&provided);
   self.concurrent = provided == MPI_THREAD_MULTIPLE;
+  self.gpu_aware = mpi_is_gpu_aware(self.settings);
+  self.codec_rank = rank_of(self.settings.codec.get());
   self.job.learn_locality();
   self.options.size = sizeof self.options;
   self.options.flags = TW_MESSAGE_DECLINE;

@@ -23,7 +23,12 @@ struct Counters {
   std::atomic<std::uint64_t> encode_nanoseconds{0};
   std::atomic<std::uint64_t> decode_nanoseconds{0};
   std::atomic<std::uint64_t> predicted_nanoseconds{
-      0};  // of compressed sends, where a link is stated
+      0};                                         // of compressed sends, where a link is stated
+  std::atomic<std::uint64_t> device_messages{0};  // sends from GPU memory
+  std::atomic<std::uint64_t> staged_messages{0};  // of them, those copied to pinned memory raw
+  std::atomic<std::uint64_t> staged_bytes{0};
+  std::atomic<std::uint64_t> staging_nanoseconds{0};  // raw copies of either direction
+  std::atomic<std::uint64_t> device_failures{0};      // a GPU or its driver refused something
 };
 
 struct Process {
@@ -33,7 +38,9 @@ struct Process {
   Counters counters;
   int rank = 0;
   int size = 1;
-  bool concurrent = false;  // MPI_THREAD_MULTIPLE
+  bool concurrent = false;       // MPI_THREAD_MULTIPLE
+  bool gpu_aware = false;        // the MPI itself takes GPU pointers
+  std::uint32_t codec_rank = 1;  // of the arrays that the codec takes, at most
   MPI_Group world_group{};
   tw_message_options options{};  // carries the job's name: its mark
 };

@@ -24,6 +24,11 @@ struct Totals {
   std::uint64_t encode_nanoseconds;
   std::uint64_t decode_nanoseconds;
   std::uint64_t predicted_nanoseconds;
+  std::uint64_t device_messages;
+  std::uint64_t staged_messages;
+  std::uint64_t staged_bytes;
+  std::uint64_t staging_nanoseconds;
+  std::uint64_t device_failures;
 };
 constexpr int kTotalsWords = sizeof(Totals) / sizeof(std::uint64_t);
 
@@ -43,6 +48,11 @@ Totals own_totals() {
   totals.encode_nanoseconds = counters.encode_nanoseconds;
   totals.decode_nanoseconds = counters.decode_nanoseconds;
   totals.predicted_nanoseconds = counters.predicted_nanoseconds;
+  totals.device_messages = counters.device_messages;
+  totals.staged_messages = counters.staged_messages;
+  totals.staged_bytes = counters.staged_bytes;
+  totals.staging_nanoseconds = counters.staging_nanoseconds;
+  totals.device_failures = counters.device_failures;
   return totals;
 }
 
@@ -75,7 +85,11 @@ std::string as_json(const Totals& totals) {
       << ", \"encode_seconds\": " << 1e-9 * totals.encode_nanoseconds
       << ", \"decode_seconds\": " << 1e-9 * totals.decode_nanoseconds
       << ", \"predicted_seconds\": " << 1e-9 * totals.predicted_nanoseconds
-      << ", \"raw_by_reason\": {";
+      << ", \"device_messages\": " << totals.device_messages
+      << ", \"staged_messages\": " << totals.staged_messages
+      << ", \"staged_bytes\": " << totals.staged_bytes
+      << ", \"staging_seconds\": " << 1e-9 * totals.staging_nanoseconds
+      << ", \"device_failures\": " << totals.device_failures << ", \"raw_by_reason\": {";
   const char* separator = "";
   for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
     if (totals.raw_by_reason[reason] == 0) continue;
@@ -101,6 +115,12 @@ std::string as_text(const Totals& totals, const std::string& whose) {
       << 1e-9 * totals.decode_nanoseconds << " s, summed over ranks\n"
       << "  raw         " << raw_messages(totals) << " messages, " << totals.raw_bytes
       << " bytes in those above the threshold\n";
+  if (totals.device_messages != 0 || totals.staging_nanoseconds != 0) {
+    out << "  GPU memory  " << totals.device_messages << " messages sent, of them "
+        << totals.staged_messages << " raw through pinned memory (" << totals.staged_bytes
+        << " bytes), copies " << 1e-9 * totals.staging_nanoseconds << " s, failures "
+        << totals.device_failures << '\n';
+  }
   for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
     if (totals.raw_by_reason[reason] == 0) continue;
     out << "    " << totals.raw_by_reason[reason] << "  "

@@ -78,6 +78,8 @@ Settings read_settings(bool speaks) {
   // message reaches is truncated by the MPI itself, as the raw message would have been.
   settings.hook_threshold = std::min(kMostHookThreshold, settings.plan.threshold / 4);
   settings.pool_bytes = size_or("THINWIRE_POOL", kDefaultPool, speaks);
+  if (std::getenv("THINWIRE_GPU_AWARE") != nullptr)
+    settings.gpu_aware = is_on("THINWIRE_GPU_AWARE");
   if (const char* report = std::getenv("THINWIRE_REPORT")) settings.report = report;
   read_link(settings, speaks);
   return settings;

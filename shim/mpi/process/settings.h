@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "thinwire/thinwire.h"
@@ -20,6 +21,7 @@ struct Settings {
   tw_plan_settings plan{};           // THINWIRE_THRESHOLD, _SAME_NODE, _LINK
   std::uint64_t hook_threshold = 0;  // receives that hold fewer bytes are never hooked
   std::uint64_t pool_bytes = 0;      // THINWIRE_POOL: idle scratch kept for reuse, in bytes
+  std::optional<bool> gpu_aware;     // THINWIRE_GPU_AWARE; unset: the MPI is asked
   std::string report;                // THINWIRE_REPORT: "", "1" (standard error) or a file's path
 
   // Whether this process can ever send a compressed message.

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "abi/real.h"
+#include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
 
@@ -18,6 +19,18 @@ struct Thresholds {
 extern Thresholds thresholds;
 
 inline bool shim_is_active() { return thresholds.receive != UINT64_MAX; }
+
+// GPU memory that a datatype of absolute addresses means.
+bool bottom_is_on_device(MPI_Datatype type);
+
+// Whether the data of a message lies in GPU memory. Asked once a call and before all else: what it
+// says decides who may touch the buffer.
+inline bool on_device(const void* buffer, int count, MPI_Datatype type) {
+  if (!shim_is_active()) return false;
+  if (buffer != MPI_BOTTOM) [[likely]]
+    return tw_on_device(buffer) != 0;
+  return count > 0 && type != MPI_DATATYPE_NULL && bottom_is_on_device(type);
+}
 
 // Counted without an atomic addition, which this path cannot afford: under MPI_THREAD_MULTIPLE the
 // figure is approximate.

@@ -1,5 +1,8 @@
 #include "requests/completion.h"
 
+#include <sched.h>
+
+#include "abi/real.h"
 #include "wire/deliver.h"
 
 namespace thinwire::mpi {
@@ -15,7 +18,9 @@ Completion::Completion(int count, MPI_Request* requests)
     }
     if (native_[at] == MPI_REQUEST_NULL) continue;
     entries_[at].hook = take_hook(native_[at]);
-    concerned_ = concerned_ || entries_[at].hook;
+    if (!entries_[at].hook) continue;
+    concerned_ = true;
+    device_receives_ += entries_[at].hook->destination.on_device;
   }
 }
 
@@ -29,6 +34,27 @@ Completion::~Completion() {
       user_[at] = native_[at];
   }
   progress_orphans();
+}
+
+void Completion::overlap_device_receives() {
+  if (device_receives_ < 2) return;
+  for (std::size_t at = 0; at < entries_.size(); ++at) {
+    const HookPointer& hook = entries_[at].hook;
+    if (!hook || !hook->destination.on_device || hook->delivered) continue;
+    int done = 0;
+    MPI_Status status{};
+    while (true) {
+      if (real().Request_get_status(native_[at], &done, &status) != MPI_SUCCESS) return;
+      if (done) break;
+      sched_yield();
+    }
+    // What the MPI truncated is left to the call that reports it.
+    begin_delivery(*hook, status, status.MPI_ERROR);
+  }
+}
+
+void Completion::begin(int at, const MPI_Status& status, int error) {
+  if (entries_[at].hook) begin_delivery(*entries_[at].hook, status, error);
 }
 
 int Completion::settle(int at, MPI_Status& status, int error, MPI_Status* user) {

@@ -32,6 +32,13 @@ class Completion {
   MPI_Request* requests() { return native_.data(); }
   MPI_Status* statuses() { return statuses_.data(); }
 
+  // Waits for the receives into GPU memory, in their order, and begins to copy each while the
+  // others arrive; completes none. Does nothing for a single one.
+  void overlap_device_receives();
+
+  // Request `at` completed, and others with it: begins what can run while they are settled.
+  void begin(int at, const MPI_Status& status, int error);
+
   // Request `at` completed with the MPI's `status` and `error`: the message is delivered, the
   // status corrected and written to `user` unless that is ignored. Returns the final error.
   int settle(int at, MPI_Status& status, int error, MPI_Status* user);
@@ -47,6 +54,7 @@ class Completion {
   std::vector<MPI_Status> statuses_;
   std::vector<Entry> entries_;
   bool concerned_ = false;
+  int device_receives_ = 0;
 };
 
 }  // namespace thinwire::mpi

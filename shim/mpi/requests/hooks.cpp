@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "abi/datatypes.h"
@@ -45,6 +46,7 @@ HookPointer make_receive_hook(Lease wire, const Destination& destination) {
 }
 
 Hook::~Hook() {
+  if (copy != nullptr) tw_copy_finish(copy);
   if (owns_type) real().Type_free(&destination.type);
 }
 
@@ -54,7 +56,12 @@ int finish(Hook& hook, MPI_Status& status, int error) {
     status = hook.status;
     return hook.error;
   }
-  return deliver(hook.destination, hook.wire, status, error);
+  return deliver(hook.destination, hook.wire, status, error, std::exchange(hook.copy, nullptr));
+}
+
+void begin_delivery(Hook& hook, const MPI_Status& status, int error) {
+  if (hook.kind == Hook::Kind::kSend || hook.delivered || hook.copy != nullptr) return;
+  if (error == MPI_SUCCESS) hook.copy = begin_copy(hook.destination, hook.wire, status);
 }
 
 void put_hook(MPI_Request request, HookPointer hook) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "abi/datatypes.h"
 #include "abi/mpi_abi.h"
 #include "wire/pool.h"
 
@@ -18,6 +19,12 @@ struct Destination {
   MPI_Datatype type{};
   std::uint64_t capacity = 0;  // bytes
   MPI_Comm comm{};
+  bool dense = false;        // what arrives lies in the buffer as it travelled
+  bool may_be_frame = true;  // false: the sender never compresses such a message
+  bool on_device = false;    // the rest is set for GPU memory only
+  int device = -1;           // the GPU's ordinal
+  LayoutPointer layout;      // where not dense, from the address below on
+  void* first = nullptr;
 };
 
 struct Hook {
@@ -29,6 +36,7 @@ struct Hook {
   bool delivered = false;   // by MPI_Request_get_status; the two below hold the outcome
   MPI_Status status{};
   int error = MPI_SUCCESS;
+  tw_copy* copy = nullptr;  // of a raw message to GPU memory, under way before its delivery
 
   Hook(Kind kind_, Lease wire_) : kind(kind_), wire(std::move(wire_)) {}
   ~Hook();
@@ -44,6 +52,10 @@ HookPointer make_receive_hook(Lease wire, const Destination& destination);
 // then says what a raw message's would. `error` is the operation's own; returns it, or what went
 // wrong here, raised on the communicator's error handler.
 int finish(Hook& hook, MPI_Status& status, int error);
+
+// Begins what of a completed receive can run while others are waited for: the copy of a raw message
+// to GPU memory. `finish` completes it.
+void begin_delivery(Hook& hook, const MPI_Status& status, int error);
 
 // Hooks by request handle. Whoever completes requests takes their hooks out before the MPI call
 // and puts the incomplete ones back, so that a reused handle never meets an old hook.

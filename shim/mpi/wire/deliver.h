@@ -17,7 +17,13 @@ std::uint64_t wire_bytes_of(const MPI_Status& status);
 // is corrected to raw sizes; `error` is the receive's own, which the MPI has raised. Returns it, or
 // what went wrong here, raised on the communicator's error handler: MPI_ERR_TRUNCATE where the raw
 // message does not fit, MPI_ERR_OTHER (logged) for a damaged one.
-int deliver(const Destination& destination, const Lease& wire, MPI_Status& status, int error);
+// `begun` is what begin_copy() returned for this message, if it was called.
+int deliver(const Destination& destination, const Lease& wire, MPI_Status& status, int error,
+            tw_copy* begun = nullptr);
+
+// Begins the copy of a raw message in `wire` to GPU memory, for deliver() to finish; nullptr for
+// every other message, and where the copy could not be begun.
+tw_copy* begin_copy(const Destination& destination, const Lease& wire, const MPI_Status& status);
 
 // To the user's status, unless that is ignored. MPI_ERROR stays as it was: only calls that
 // complete several requests at once may touch it.

@@ -9,7 +9,9 @@
 #include "peers/peers.h"
 #include "process/process.h"
 #include "process/shortcut.h"
+#include "wire/device.h"
 #include "wire/length.h"
+#include "wire/shape.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -40,38 +42,70 @@ void explain_unready_peer(int destination) {
              .c_str());
 }
 
-std::optional<Wire> encode_dense(const void* data, const TypeFacts& type, std::uint64_t bytes,
-                                 const Peer& peer) {
-  Process& self = process();
-  tw_shape shape{};
-  shape.dtype = type.leaf;
-  shape.rank = 1;
-  shape.extent[0] = bytes / leaf_bytes(type.leaf);
+// The bytes in scratch that the codec's processor reaches: pinned where the data is on a GPU.
+Lease acquire_wire(const Outgoing& message, std::uint64_t bytes) {
+  return message.on_device ? acquire_counted(TW_MEMORY_PINNED, -1, bytes)
+                           : process().pool.acquire(bytes);
+}
+
+std::optional<Wire> encode_dense(const Outgoing& message, const void* data, const TypeFacts& type,
+                                 std::uint64_t bytes, const Peer& peer) {
+  const Process& self = process();
+  const tw_codec* codec = self.settings.codec.get();
+  const auto shape = shape_of(codec, self.codec_rank, type, bytes);
+  if (!shape) {
+    count_raw(TW_RAW_SHAPE, bytes);
+    return std::nullopt;
+  }
   std::uint64_t most = 0;
-  if (tw_message_bound(self.settings.codec.get(), &shape, &most) != TW_OK) return std::nullopt;
+  if (tw_message_bound(codec, &*shape, &most) != TW_OK) {
+    count_raw(TW_RAW_DECLINED, bytes);
+    return std::nullopt;
+  }
   // Padding to the wire length comes on top.
   const std::uint64_t capacity = wire_length(most, bytes, peer.hook_threshold);
-  Lease wire = self.pool.acquire(capacity);
+  Lease wire = acquire_wire(message, capacity);
   if (!wire) {
     count_raw(TW_RAW_NO_MEMORY, bytes);
     return std::nullopt;
   }
   std::uint64_t frame = 0;
-  const tw_status status = tw_message_encode(self.settings.codec.get(), &shape, data, wire.data(),
-                                             capacity, &self.options, &frame);
+  const tw_status status =
+      tw_message_encode(codec, &*shape, data, wire.data(), capacity, &self.options, &frame);
   const std::uint64_t length = wire_length(frame, bytes, peer.hook_threshold);
+  if (status == TW_DEVICE) ++process().counters.device_failures;
   if (status != TW_OK || length >= bytes) {
-    count_raw(TW_RAW_DECLINED, bytes);
+    count_raw(status == TW_DEVICE ? TW_RAW_NO_MEMORY : TW_RAW_DECLINED, bytes);
     return std::nullopt;
   }
   std::memset(wire.data() + frame, 0, length - frame);
-  return Wire{std::move(wire), length, bytes, 0};
+  return Wire{Wire::Form::kFrame, std::move(wire), length, bytes, 0};
+}
+
+// The elements of a type with gaps, one behind the other where its buffer lies; empty where that
+// failed.
+Lease pack_elements(const Outgoing& message, std::uint64_t bytes) {
+  if (!message.on_device) {
+    Lease packed = process().pool.acquire(bytes);
+    if (packed &&
+        pack(message.buffer, message.count, message.type, packed.data(), bytes) == MPI_SUCCESS) {
+      return packed;
+    }
+    return {};
+  }
+  int device = -1;
+  if (find_device(message.buffer, message.type, &device) != MPI_SUCCESS) return {};
+  Lease packed = acquire_counted(TW_MEMORY_DEVICE, device, bytes);
+  if (packed && copy_from_device(message.buffer, message.type, packed, bytes) == MPI_SUCCESS) {
+    return packed;
+  }
+  return {};
 }
 
 }  // namespace
 
-int count_compressed(const Wire& wire, int error) {
-  if (error != MPI_SUCCESS) return error;
+int count_sent(const Wire& wire, int error) {
+  if (error != MPI_SUCCESS || wire.form != Wire::Form::kFrame) return error;
   Counters& counters = process().counters;
   ++counters.compressed_messages;
   counters.compressed_bytes += wire.raw_bytes;
@@ -106,15 +140,14 @@ std::optional<Wire> encode(const Outgoing& message) {
   const void* data = message.buffer;
   Lease packed;
   if (!type.dense) {
-    packed = self.pool.acquire(bytes);
-    if (!packed ||
-        pack(message.buffer, message.count, message.type, packed.data(), bytes) != MPI_SUCCESS) {
+    packed = pack_elements(message, bytes);
+    if (!packed) {
       count_raw(TW_RAW_NO_MEMORY, bytes);
       return std::nullopt;
     }
     data = packed.data();
   }
-  auto wire = encode_dense(data, type, bytes, peer);
+  auto wire = encode_dense(message, data, type, bytes, peer);
   self.counters.encode_nanoseconds +=
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   if (wire) {

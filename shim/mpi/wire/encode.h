@@ -17,23 +17,29 @@ struct Outgoing {
   MPI_Datatype type;
   int destination;
   MPI_Comm comm;
+  bool on_device = false;    // the buffer is GPU memory
+  bool may_compress = true;  // false for the modes whose meaning a shorter message would change
 };
 
 // A message ready to travel in place of the user's.
 struct Wire {
-  Lease data;
-  std::uint64_t bytes;
-  std::uint64_t raw_bytes;
-  std::uint64_t predicted_nanoseconds;  // 0 where no link is stated
+  // How the MPI is told of it: a frame; raw bytes in the user's own count and datatype; or raw
+  // bytes as such, where that datatype has gaps.
+  enum class Form { kFrame, kUsersType, kBytes };
+  Form form = Form::kFrame;
+  Lease data;  // empty where there is nothing to send
+  std::uint64_t bytes = 0;
+  std::uint64_t raw_bytes = 0;
+  std::uint64_t predicted_nanoseconds = 0;  // 0 where no link is stated
 };
 
-// Counts `wire` as sent unless the MPI refused it; returns `error`, the MPI's own.
-int count_compressed(const Wire& wire, int error);
+// Counts a frame as sent unless the MPI refused it; returns `error`, the MPI's own.
+int count_sent(const Wire& wire, int error);
 
 // Counts a send that is not compressed.
 void count_raw(tw_reason reason, std::uint64_t bytes);
 
-// The wire message to send instead, or nothing where the message goes raw (counted by reason).
+// The frame to send instead, or nothing where the message goes raw (counted by reason).
 std::optional<Wire> encode(const Outgoing& message);
 
 }  // namespace thinwire::mpi

@@ -20,7 +20,18 @@ int class_of(std::uint64_t bytes) {
 }  // namespace
 
 Lease::~Lease() {
-  if (data_ != nullptr) pool_->give_back(data_, class_);
+  if (data_ == nullptr) return;
+  if (pool_ != nullptr) {
+    pool_->give_back(data_, class_);
+  } else {
+    tw_scratch_release(data_);
+  }
+}
+
+Lease acquire_scratch(tw_memory memory, int device, std::uint64_t bytes) {
+  void* data = nullptr;
+  if (tw_scratch_acquire(memory, device, bytes, &data) != TW_OK) return {};
+  return {nullptr, data, 0};
 }
 
 Pool::~Pool() {

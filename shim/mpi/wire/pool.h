@@ -1,4 +1,5 @@
 // Scratch memory for wire messages, kept between messages: fresh pages cost as much as a codec.
+// Host memory comes from the pool here; memory that GPUs reach from the core's pools.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,8 @@
 #include <mutex>
 #include <utility>
 #include <vector>
+
+#include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
 
@@ -24,6 +27,7 @@ class Lease {
   ~Lease();
 
   std::byte* data() const { return static_cast<std::byte*>(data_); }
+  bool gpus_reach() const { return data_ != nullptr && pool_ == nullptr; }
   explicit operator bool() const { return data_ != nullptr; }
 
  private:
@@ -36,6 +40,10 @@ class Lease {
   void* data_ = nullptr;
   int class_ = 0;
 };
+
+// At least `bytes` bytes of the core's scratch memory, pinned or on a GPU; an empty lease, and the
+// reason in tw_last_error(), where there is none.
+Lease acquire_scratch(tw_memory memory, int device, std::uint64_t bytes);
 
 // Buffers of powers of two from 4 KiB, the most recently used first. The bound limits what lies
 // idle, never what is on loan.

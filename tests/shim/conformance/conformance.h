@@ -43,5 +43,9 @@ int is_status(const MPI_Status* status, int source, int tag, int count);
 float* floats(int count);
 void* bytes(size_t count);
 
+// Where such arrays come from: zeroed memory, and the end of all of it.
+void* allocate(size_t count);
+void release_all(void);
+
 // Waits until the other ranks have come here too; sends of theirs before it may still be under way.
 void meet(void);

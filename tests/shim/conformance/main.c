@@ -7,7 +7,7 @@
 
 #include "conformance.h"
 
-enum { kCaseSeconds = 20, kMostArrays = 4096 };
+enum { kCaseSeconds = 20 };
 
 extern const Family sends_family, receives_family, completions_family, persistent_family,
     probes_family, stash_family, datatypes_family, truncation_family, errors_family,
@@ -24,8 +24,6 @@ int rank, size;
 
 static const char* running = "";
 static int failures;
-static void* arrays[kMostArrays];
-static int array_count;
 
 void check(int condition_holds, const char* condition, const char* file, int line) {
   if (condition_holds) return;
@@ -52,12 +50,7 @@ int is_status(const MPI_Status* status, int source, int tag, int count) {
   return status->MPI_SOURCE == source && status->MPI_TAG == tag && elements == count;
 }
 
-void* bytes(size_t count) {
-  void* data = calloc(count + 1, 1);
-  if (data == NULL || array_count == kMostArrays) abort();
-  arrays[array_count++] = data;
-  return data;
-}
+void* bytes(size_t count) { return allocate(count + 1); }
 
 float* floats(int count) { return bytes((size_t)count * sizeof(float)); }
 
@@ -82,7 +75,7 @@ static int run_case(const Case* one) {
   MPI_Allreduce(&failures, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Comm_free(&comm);
   alarm(0);
-  while (array_count > 0) free(arrays[--array_count]);
+  release_all();
   if (rank == 0) printf("%s %s\n", total == 0 ? "PASS" : "FAIL", one->name);
   fflush(stdout);
   return total;

@@ -9,7 +9,7 @@ enum { kThreads = 4, kRounds = 100, kCount = 200 };
 typedef struct Worker {
   int number;
   int bad;
-  float out[kCount], in[kCount];
+  float *out, *in;  // kCount each, of the case
 } Worker;
 
 static Worker workers[kThreads];
@@ -19,6 +19,8 @@ static void in_threads(int count, void* (*work)(void*)) {
   for (int at = 0; at < count; ++at) {
     workers[at].number = at;
     workers[at].bad = 0;
+    workers[at].out = floats(kCount);
+    workers[at].in = floats(kCount);
     pthread_create(&threads[at], NULL, work, &workers[at]);
   }
   for (int at = 0; at < count; ++at) pthread_join(threads[at], NULL);
@@ -107,9 +109,10 @@ static void shared_queue(void) {
     in_threads(kThreads, serve);
     for (int at = 0; at < kThreads * kRounds; ++at) CHECK(marks[at] == 1);
   }
+  float* data = floats(kCount);
   for (int at = 0; at < kThreads * kRounds && rank == 0; ++at) {
-    fill(workers[0].out, kCount, at % 7);
-    MPI_Send(workers[0].out, at % 2 ? kCount : 3, MPI_FLOAT, 1, at, comm);
+    fill(data, kCount, at % 7);
+    MPI_Send(data, at % 2 ? kCount : 3, MPI_FLOAT, 1, at, comm);
   }
 }
 

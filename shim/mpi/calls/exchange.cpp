@@ -1,0 +1,111 @@
+// MPI_Sendrecv and MPI_Sendrecv_replace.
+#include <optional>
+
+#include "abi/datatypes.h"
+#include "abi/real.h"
+#include "calls/nonblocking.h"
+#include "peers/peers.h"
+#include "peers/stash.h"
+#include "process/process.h"
+#include "process/shortcut.h"
+#include "requests/hooks.h"
+#include "wire/deliver.h"
+
+using namespace thinwire::mpi;
+
+namespace {
+
+// Takes back a receive whose send failed: left posted, it would take somebody else's message.
+void withdraw(MPI_Request request) {
+  const HookPointer hook = take_hook(request);
+  real().Cancel(&request);
+  real().Wait(&request, MPI_STATUS_IGNORE);
+}
+
+// A receive as the calls above would do it, and the send that `start_send(request)` starts. Both
+// are complete before the receive is delivered.
+template <typename StartSend>
+int exchange(const Incoming& received, StartSend&& start_send, MPI_Status* status) {
+  MPI_Request requests[2];
+  int error = nonblocking_receive(received, &requests[0]);
+  if (error != MPI_SUCCESS) return error;
+  error = start_send(&requests[1]);
+  if (error != MPI_SUCCESS) {
+    withdraw(requests[0]);
+    return error;
+  }
+  const HookPointer receive_hook = take_hook(requests[0]);
+  const HookPointer send_hook = take_hook(requests[1]);
+  MPI_Status own[2]{};
+  const int together = real().Waitall(2, requests, own);
+  int receive_error = together == MPI_ERR_IN_STATUS ? own[0].MPI_ERROR : together;
+  const int send_error = together == MPI_ERR_IN_STATUS ? own[1].MPI_ERROR : together;
+  if (receive_hook) receive_error = finish(*receive_hook, own[0], receive_error);
+  copy_status(own[0], status);
+  progress_orphans();
+  return receive_error != MPI_SUCCESS ? receive_error : send_error;
+}
+
+// The incoming message may reach the buffer before the outgoing one has left it, so the outgoing
+// one leaves from its wire form or from a copy.
+int copy_outgoing(const Outgoing& message, bool raw, std::optional<Wire>& wire) {
+  if (!raw) wire = encode(message);
+  if (wire) return MPI_SUCCESS;
+  const std::uint64_t bytes = message_bytes(message.count, message.type);
+  wire = Wire{Wire::Form::kBytes, process().pool.acquire(bytes), bytes, bytes, 0};
+  if (!wire->data) return raise(message.comm, MPI_ERR_NO_MEM);
+  const int error = pack(message.buffer, message.count, message.type, wire->data.data(), bytes);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : raise(message.comm, error);
+}
+
+bool receives_untouched(const Incoming& message) {
+  return !message.on_device && stashed_messages.load(std::memory_order_acquire) == 0 &&
+         !may_be_pulled(message.comm, message.source) &&
+         !needs_hook(message, message_bytes(message.count, message.type));
+}
+
+}  // namespace
+
+extern "C" int MPI_Sendrecv(const void* send_buffer, int send_count, MPI_Datatype send_type,
+                            int destination, int send_tag, void* buffer, int count,
+                            MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                            MPI_Status* status) {
+  const Outgoing sent{send_buffer, send_count, send_type,
+                      destination, comm,       on_device(send_buffer, send_count, send_type)};
+  const Incoming received{buffer, count, type, source, tag, comm, on_device(buffer, count, type)};
+  // Of the rest a message in GPU memory is asked where it departs.
+  const bool raw = !sent.on_device && sends_raw_at_once(send_count, send_type, destination);
+  if (raw && receives_untouched(received)) {
+    return real().Sendrecv(send_buffer, send_count, send_type, destination, send_tag, buffer, count,
+                           type, source, tag, comm, status);
+  }
+  const auto start_send = [&](MPI_Request* request) {
+    return raw ? real().Isend(send_buffer, send_count, send_type, destination, send_tag, comm,
+                              request)
+           : sent.on_device ? nonblocking_send(real().Isend, sent, send_tag, request)
+                            : start_large_send(real().Isend, sent, send_tag, request);
+  };
+  return exchange(received, start_send, status);
+}
+THINWIRE_ALSO_PMPI(Sendrecv);
+
+extern "C" int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int destination,
+                                    int send_tag, int source, int tag, MPI_Comm comm,
+                                    MPI_Status* status) {
+  const bool gpu = on_device(buffer, count, type);
+  const Outgoing sent{buffer, count, type, destination, comm, gpu};
+  const Incoming received{buffer, count, type, source, tag, comm, gpu};
+  const bool raw = !gpu && sends_raw_at_once(count, type, destination);
+  if (raw && receives_untouched(received)) {
+    return real().Sendrecv_replace(buffer, count, type, destination, send_tag, source, tag, comm,
+                                   status);
+  }
+  std::optional<Wire> outgoing;
+  const int error = gpu ? depart(sent, true, outgoing) : copy_outgoing(sent, raw, outgoing);
+  if (error != MPI_SUCCESS) return error;
+  const auto start_send = [&](MPI_Request* request) {
+    return start_wire(real().Isend, sent, *outgoing, send_tag, request);
+  };
+  return exchange(received, start_send, status);
+}
+THINWIRE_ALSO_PMPI(Sendrecv_replace);

@@ -1,0 +1,96 @@
+// What programs see when something on a GPU goes wrong, or when they ask for what is not supported:
+// a line a rank of error classes. The fake device's memory stands for a GPU's.
+//
+// device_errors messages: an exchange that must work; lost: a send and a receive that may fail.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake_device/memory.h"
+
+enum { kCount = 4096 };
+
+static int rank, peer;
+
+static const char* name_of(int code) {
+  int error_class = MPI_SUCCESS;
+  MPI_Error_class(code, &error_class);
+  switch (error_class) {
+    case MPI_SUCCESS:
+      return "MPI_SUCCESS";
+    case MPI_ERR_BUFFER:
+      return "MPI_ERR_BUFFER";
+    case MPI_ERR_NO_MEM:
+      return "MPI_ERR_NO_MEM";
+    case MPI_ERR_OTHER:
+      return "MPI_ERR_OTHER";
+    default:
+      return "another class";
+  }
+}
+
+static float* floats(void) {
+  float* data = fake_device_allocate(kCount * sizeof(float));
+  for (int at = 0; at < kCount; ++at) data[at] = (float)(rank * kCount + at);
+  return data;
+}
+
+static int is_from_peer(const float* data, int stride) {
+  for (int at = 0; at < kCount; ++at) {
+    const int sent = at % stride == 0;
+    if (data[at] != (float)((sent ? peer : rank) * kCount + at)) return 0;
+  }
+  return 1;
+}
+
+// Dense, and every second float of a vector.
+static void messages(void) {
+  MPI_Datatype every_second;
+  MPI_Type_vector(kCount / 2, 1, 2, MPI_FLOAT, &every_second);
+  MPI_Type_commit(&every_second);
+  int right = 1, sends = MPI_SUCCESS, receives = MPI_SUCCESS;
+  for (int stride = 1; stride <= 2; ++stride) {
+    float *out = floats(), *in = floats();
+    MPI_Request requests[2];
+    const int count = stride == 1 ? kCount : 1;
+    const MPI_Datatype type = stride == 1 ? MPI_FLOAT : every_second;
+    receives |= MPI_Irecv(in, count, type, peer, 0, MPI_COMM_WORLD, &requests[0]);
+    sends |= MPI_Isend(out, count, type, peer, 0, MPI_COMM_WORLD, &requests[1]);
+    receives |= MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    right = right && is_from_peer(in, stride);
+  }
+  MPI_Type_free(&every_second);
+  printf("send %d receive %d data %s\n", sends, receives, right ? "right" : "wrong");
+}
+
+static void lost(void) {
+  float *out = floats(), *in = floats();
+  float* host = calloc(kCount, sizeof(float));
+  MPI_Request requests[2];
+  const int sent = MPI_Send(out, kCount, MPI_FLOAT, peer, 0, MPI_COMM_WORLD);
+  int received = MPI_Irecv(in, kCount, MPI_FLOAT, peer, 1, MPI_COMM_WORLD, &requests[0]);
+  MPI_Isend(host, kCount, MPI_FLOAT, peer, 1, MPI_COMM_WORLD, &requests[1]);
+  if (received == MPI_SUCCESS) {
+    received = MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  } else {
+    float* other = calloc(kCount, sizeof(float));
+    MPI_Recv(other, kCount, MPI_FLOAT, peer, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    free(other);
+  }
+  MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+  printf("send %s receive %s\n", name_of(sent), name_of(received));
+  free(host);
+}
+
+int main(int argc, char** argv) {
+  const char* wanted = argc > 1 ? argv[1] : "";
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  peer = 1 - rank;
+  if (strcmp(wanted, "messages") == 0) messages();
+  if (strcmp(wanted, "lost") == 0) lost();
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,103 @@
+"""The library with messages in GPU memory, over memory that only a fake device layer can touch.
+
+The conformance program's arrays lie there: an MPI, or a line of the library, that touched one by
+its address would end the program.
+"""
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from shim_runs import BUILD, PROGRAMS, SHRINK, ZFP, Run, mpirun
+from test_shim_conformance import CASES, FAMILIES, LINES_EXPECTED
+
+pytestmark = pytest.mark.multiproc
+
+FAKE = BUILD / "shim" / "mpi" / "libthinwire_mpi_openmpi_fake_device.so"
+PROGRAM = PROGRAMS / "shim_conformance_device"
+ERRORS = PROGRAMS / "shim_device_errors"
+
+# On an MPI that takes GPU pointers only frames go through pinned memory.
+CONFIGURATIONS = {
+    "compressed": SHRINK,
+    "mixed": {**SHRINK, "CONFORMANCE_MEMORY": "mixed"},
+    "raw": {**ZFP, "THINWIRE_THRESHOLD": "1GiB"},
+    "off": {"THINWIRE_CODEC": "off"},
+    "aware": {**SHRINK, "THINWIRE_GPU_AWARE": "1", "FAKE_DEVICE_REACHABLE": "1"},
+}
+
+
+@cache
+def run_family(configuration: str, family: str) -> Run:
+    with TemporaryDirectory() as folder:
+        settings, report = CONFIGURATIONS[configuration], Path(folder, "report.json")
+        return mpirun(FAMILIES[family], [PROGRAM, family], FAKE, settings, report)
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+@pytest.mark.parametrize(("family", "case"), [(family, case) for family, _, case in CASES])
+def test_case(configuration: str, family: str, case: str) -> None:
+    done = run_family(configuration, family)
+    verdicts = [line for line in done.output.splitlines() if line.endswith(f" {case}")]
+    assert f"PASS {case}" in verdicts, done.output + done.errors
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_run_ends_well_and_silently(configuration: str, family: str) -> None:
+    done = run_family(configuration, family)
+    assert done.code == 0, done.errors
+    lines = done.errors.splitlines()
+    compresses = configuration in ("compressed", "mixed", "aware")
+    if compresses and ("shrink", family) in LINES_EXPECTED:
+        assert len(lines) == 1 and LINES_EXPECTED["shrink", family] in lines[0]
+    else:
+        assert lines == []
+
+
+@pytest.mark.parametrize("configuration", CONFIGURATIONS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_was_staged_is_counted(configuration: str, family: str) -> None:
+    report = run_family(configuration, family).report
+    assert report is not None
+    assert report["device_messages"] > 0
+    assert report["device_failures"] == report["damaged_messages"] == 0
+    if configuration in ("raw", "off"):
+        assert report["compressed_messages"] == 0 < report["staged_messages"]
+    else:
+        assert report["compressed_messages"] > 0
+    if family != "truncation":
+        assert report["decoded_messages"] == report["compressed_messages"]
+
+
+def faulty(fault: str, report: Path | None = None, **settings: str) -> Run:
+    wanted = {**SHRINK, **settings, "FAKE_DEVICE_FAULT": fault}
+    return mpirun(2, [ERRORS, "messages"], FAKE, wanted, report)
+
+
+@pytest.mark.parametrize("fault", ["encode", "decode", "device", "start"])
+def test_a_gpu_that_refuses_its_part_costs_time_only(fault: str, tmp_path: Path) -> None:
+    """Raw instead of compressed, the CPU's decoder, a plain copy: the data arrives."""
+    done = faulty(fault, tmp_path / "report.json")
+    assert done.code == 0, done.errors
+    assert done.output.count("send 0 receive 0 data right") == 2, done.output
+    assert done.errors == ""
+    assert done.report is not None
+    assert (done.report["device_failures"] > 0) == (fault != "start")
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "sentence"),
+    [
+        ("pinned", "MPI_ERR_NO_MEM", "pinned memory"),
+        ("copy", "MPI_ERR_OTHER", "cannot copy a message from GPU memory: copy"),
+        ("place", "MPI_ERR_BUFFER", "cannot reach a message's GPU memory: place"),
+    ],
+)
+def test_a_lost_gpu_is_an_error_and_a_sentence(fault: str, error: str, sentence: str) -> None:
+    done = mpirun(2, [ERRORS, "lost"], FAKE, {"THINWIRE_CODEC": "off", "FAKE_DEVICE_FAULT": fault})
+    assert done.code == 0, done.errors
+    assert done.output.count(f"send {error}") == 2, done.output
+    assert done.output.count(f"receive {error}") == 2, done.output
+    assert sum(sentence in line for line in done.thinwire_lines()) >= 2, done.errors
