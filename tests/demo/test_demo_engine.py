@@ -31,7 +31,7 @@ def run_engine(monkeypatch, rate8_seconds=12.5, link=None, **shim):
     left = {codec: list(values) for codec, values in SECONDS.items()}
     left["zfp:rate=8"] = [rate8_seconds, rate8_seconds]
 
-    def stand_in(link, codec, size, wave, scratch):
+    def stand_in(link, codec, size, wave, scratch, device):
         lossy = {"noise": 1e-4, **shim} if codec.startswith("zfp") else {}
         return make_run(codec, left[codec].pop(0), **lossy)
 

@@ -11,7 +11,7 @@ import numpy as np
 from . import model
 from .links import Link
 from .report import Row
-from .runs import CODECS, NO_SHIM, SHIM_OFF, Run, Size, run_wave
+from .runs import CODECS, CPU, NO_SHIM, SHIM_OFF, Run, Size, run_wave
 from .verify import field_error, problems_of
 
 CASES = (NO_SHIM, SHIM_OFF, *CODECS)
@@ -31,6 +31,7 @@ class Session:
     repeats: int
     speed_of: SpeedOf
     progress: Progress
+    device: str = CPU
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,9 @@ def _run_cases(session: Session, link: Link) -> dict[str, list[Run]]:
             for codec in CASES:
                 words = f"{link.name}  {codec}  {repeat + 1}/{session.repeats}"
                 with session.progress(words):
-                    run = run_wave(link, codec, session.size, session.wave, Path(scratch))
+                    run = run_wave(
+                        link, codec, session.size, session.wave, Path(scratch), session.device
+                    )
                 runs[codec].append(run)
     return runs
 
@@ -95,11 +98,11 @@ def _row(
     asked = run.wave["bytes_sent"]
     wire = run.shim["wire_bytes"] if run.shim else asked
     ratio = model.compression_ratio(asked, wire)
-    ideal = 1.0
+    ideal, basis = 1.0, ""
     if run.shim:
         message = raw.bytes_one_way // run.wave["busiest_messages_sent"]
         speed = session.speed_of(codec, message)
-        ideal = model.ideal_speedup(raw, ratio, rate, speed)
+        ideal, basis = model.ideal_speedup(raw, ratio, rate, speed), speed.basis
     errors = [field_error(reference, other.field) for other in runs[codec]]
     worst = max(errors, key=lambda error: error.absolute)
     return Row(
@@ -128,6 +131,8 @@ def _row(
         raw_link_rate=rate,
         link_share=model.link_share(raw, rate),
         raw_messages=run.shim["raw_by_reason"] if run.shim else {},
+        device=session.device,
+        ideal_basis=basis,
         **facts,
     )
 

@@ -9,6 +9,7 @@ from typing import Protocol
 from ..lab import Lab, LabUnavailable
 
 RATES = ("100mbit", "1gbit")
+GPU_RATES = ("10gbit", "25gbit")
 RUN_OPTIONS = {"capture_output": True, "text": True, "timeout": 300}
 
 # Over a single TCP connection Open MPI's control message for a peer's transfer waits behind the

@@ -32,10 +32,12 @@ class RawRun:
 
 @dataclass(frozen=True)
 class CodecSpeed:
-    """Uncompressed bytes per second of one thread."""
+    """Uncompressed bytes per second; `basis` says what they are of. Infinite where they are not
+    known: the ideal is then that of the wire alone, which `basis` says as well."""
 
     encode: float
     decode: float
+    basis: str = "wire and codec on one CPU thread"
 
 
 def ideal_speedup(raw: RawRun, ratio: float, link_rate: float, speed: CodecSpeed) -> float:

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import numpy as np
 
-from .report import Row
+from .report import Row, case_name
 from .runs import CODECS, NO_SHIM, SHIM_OFF
 
 COLOURS = {SHIM_OFF: "#8a8f98", CODECS[0]: "#2a6fbb", CODECS[1]: "#e07b39"}
-LABELS = {SHIM_OFF: "shim off"}
 
 
 def draw(rows: list[Row], fields: dict[str, np.ndarray], path: Path) -> None:
@@ -52,7 +51,7 @@ def _draw_link(axes, rows: list[Row]) -> None:
         )
         axes.bar_label(ideal, labels=[f"{row.ideal_speedup:.2f}"], padding=2)
     axes.axhline(1, color="black", linewidth=1, linestyle="--")
-    axes.set_xticks(range(len(rows)), [LABELS.get(row.codec, row.codec) for row in rows])
+    axes.set_xticks(range(len(rows)), [case_name(row) for row in rows])
     axes.set_ylim(0, 1.22 * max([1.0, *(max(row.speedup, row.ideal_speedup) for row in rows)]))
     axes.set_ylabel("filled: measured (line: bound without bursts)\nhatched: ideal")
     axes.spines[["top", "right"]].set_visible(False)

@@ -5,6 +5,8 @@ import math
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from .runs import CPU, GPU, NO_SHIM, SHIM_OFF
+
 
 @dataclass(frozen=True)
 class Row:
@@ -15,7 +17,9 @@ class Row:
     for them. `max_error` and `relative_error` are the worst of all repeats, against the field of a
     run without the shim. `raw_link_rate` is in bytes per second; `link_share` and
     `speedup_without_bursts`, a lower bound, are explained in thinwire.demo.model. `raw_messages`
-    counts by reason what the shim left uncompressed.
+    counts by reason what the shim left uncompressed. On GPUs the run without the shim is staged by
+    hand, and the one that is off is the shim's own staging. `ideal_basis` says what the ideal has
+    in it; empty where nothing was compressed.
     """
 
     link: str
@@ -35,10 +39,20 @@ class Row:
     comm_seconds: float
     raw_link_rate: float
     link_share: float
+    device: str = CPU
+    ideal_basis: str = ""
     burst_bytes: int = 0
     drops: int = 0
     repeats: list[float] = field(default_factory=list)
     raw_messages: dict[str, int] = field(default_factory=dict)
+
+
+def case_name(row: Row) -> str:
+    """What tables and pictures call the row's case."""
+    words = {NO_SHIM: "no shim", SHIM_OFF: "shim off"}
+    if row.device == GPU:
+        words = {NO_SHIM: "staged", SHIM_OFF: "shim raw"}
+    return words.get(row.codec, row.codec)
 
 
 def write_report(rows: list[Row], path: Path) -> None:

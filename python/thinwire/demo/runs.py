@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from .links import Link
 RANKS = 2
 NO_SHIM = "none"
 SHIM_OFF = "off"
+CPU, GPU = "cpu", "gpu"
 CODECS = ("zfp:rate=16", "zfp:rate=8")
 
 
@@ -53,10 +53,16 @@ FULL = Size(nx=256, ny=256, nz=64, steps=140, gather_every=70, shots=6)
 QUICK = Size(nx=96, ny=96, nz=48, steps=120, gather_every=60, shots=2)
 
 
+# Halos of 9.4 MB, a hundred times and more what a 10 Gbit/s link's bucket gives away, and thirty
+# times what a 25 Gbit/s link's does.
+GPU_FULL = Size(nx=768, ny=768, nz=96, steps=200, gather_every=100, shots=6)
+GPU_QUICK = Size(nx=512, ny=512, nz=64, steps=120, gather_every=60, shots=4)
+
+
 @dataclass(frozen=True)
 class Run:
     """What one run left behind. `wave` is the program's JSON line, `shim` the shim's report, None
-    without a shim or with one that is switched off."""
+    where nothing was to be compressed."""
 
     codec: str
     wave: dict[str, Any]
@@ -69,33 +75,44 @@ class Run:
 
 
 def thinwire_command() -> list[str]:
-    """The `thinwire` program of this installation."""
-    beside = Path(sys.executable).with_name("thinwire")
-    found = str(beside) if beside.exists() else shutil.which("thinwire")
-    if found is None:
-        raise DemoError("the thinwire command is not installed beside this Python")
-    return [found]
+    """The `thinwire` program of this installation, also where it is not installed but on
+    PYTHONPATH."""
+    return [sys.executable, "-m", "thinwire"]
 
 
-def shim_command(codec: str, report: Path, same_node: bool) -> tuple[list[str], dict[str, str]]:
+def shim_command(
+    codec: str, report: Path, same_node: bool, device: str = CPU
+) -> tuple[list[str], dict[str, str]]:
     """What precedes `mpirun` for `codec`, and the environment it needs."""
     if codec == NO_SHIM:
         return [], {}
-    # The off-switch must win over a codec that is set, so the run that is off sets one too.
-    spec = CODECS[0] if codec == SHIM_OFF else codec
+    # The off-switch must win over a codec that is set, so the run that is off sets one too. With
+    # GPU memory it is no case: an MPI that takes none would get pointers to it.
+    switched_off = codec == SHIM_OFF and device == CPU
+    spec = CODECS[0] if switched_off else codec
     command = [*thinwire_command(), "run", "--codec", spec, "--report", str(report)]
     if same_node:
         command.append("--same-node")
-    return [*command, "--"], {"THINWIRE_DISABLE": "1"} if codec == SHIM_OFF else {}
+    return [*command, "--"], {"THINWIRE_DISABLE": "1"} if switched_off else {}
 
 
-def run_wave(link: Link, codec: str, size: Size, wave: Path, scratch: Path) -> Run:
+def device_options(codec: str, device: str) -> list[str]:
+    """What the program is told of its device: without the shim, GPU memory is staged by hand."""
+    if device == CPU:
+        return []
+    return ["--device", device, *(["--staging"] if codec == NO_SHIM else [])]
+
+
+def run_wave(
+    link: Link, codec: str, size: Size, wave: Path, scratch: Path, device: str = CPU
+) -> Run:
     """Runs the program once over `link`. `scratch` is a directory for files of this run alone."""
     field_file, report_file = scratch / "field.f32", scratch / "report.json"
     for stale in (field_file, report_file):
         stale.unlink(missing_ok=True)
-    shim, environment = shim_command(codec, report_file, link.same_node)
-    program = [str(wave), *size.arguments(), "--output", str(field_file)]
+    shim, environment = shim_command(codec, report_file, link.same_node, device)
+    options = [*size.arguments(), *device_options(codec, device), "--output", str(field_file)]
+    program = [str(wave), *options]
     command = [*shim, "mpirun", "-n", str(RANKS), *program]
     done = link.run(command, environment)
     if done.returncode != 0:

@@ -1,5 +1,7 @@
 """How fast a codec is on this machine, now."""
 
+import math
+
 from .model import CodecSpeed
 
 
@@ -9,3 +11,23 @@ def codec_speed(spec: str, message_bytes: int) -> CodecSpeed:
 
     cost = Codec(spec).measure("f32", message_bytes)
     return CodecSpeed(cost.encode_bytes_per_second, cost.decode_bytes_per_second)
+
+
+def gpu_codec_speed(spec: str, message_bytes: int) -> CodecSpeed:
+    """The same on the first GPU and smooth generated values; infinite, with the reason in `basis`,
+    where it cannot be measured."""
+    from .. import Codec
+    from ..bench import p2p_gpu_cost, samples
+
+    reason = p2p_gpu_cost.why_no_gpu()
+    if not reason:
+        values = samples.generate("smooth", "f32", message_bytes).values
+        cost = p2p_gpu_cost.measure_on_gpu(Codec(spec), values)
+        if cost is not None:
+            return CodecSpeed(
+                values.nbytes / cost.encode_seconds,
+                values.nbytes / cost.decode_seconds,
+                "wire and codec on the GPU",
+            )
+        reason = "the GPU encodes nothing"
+    return CodecSpeed(math.inf, math.inf, f"wire only ({reason})")

@@ -4,10 +4,9 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from .report import Row
-from .runs import NO_SHIM, SHIM_OFF
+from .report import Row, case_name
+from .runs import GPU, NO_SHIM
 
-CODEC_WORDS = {NO_SHIM: "no shim", SHIM_OFF: "shim off"}
 NOTABLE_SPREAD = 0.15
 HEADINGS = (
     "seconds",
@@ -57,7 +56,7 @@ def build_table(rows: list[Row]) -> Table:
     for heading in HEADINGS:
         table.add_column(heading, justify="right", no_wrap=True)
     for row in rows:
-        table.add_row(CODEC_WORDS.get(row.codec, row.codec), *figures(row))
+        table.add_row(case_name(row), *figures(row))
     return table
 
 
@@ -65,18 +64,32 @@ def notes(rows: list[Row]) -> list[Text]:
     """What a reader needs to judge the rows of one link, losses and failures first."""
     found = []
     for row in rows:
-        name = CODEC_WORDS.get(row.codec, row.codec)
+        name = case_name(row)
         if not row.verified:
             words = "; ".join(dict.fromkeys(row.problems))
             found.append(Text(f"{name} is NOT VERIFIED: {words}", style="bold red"))
         elif row.codec != NO_SHIM and row.speedup < 1:
             slower = row.seconds / row.raw_seconds - 1
-            found.append(Text(f"{name} loses: {slower:.1%} slower than no shim", style="red"))
+            found.append(
+                Text(f"{name} loses: {slower:.1%} slower than {case_name(rows[0])}", style="red")
+            )
     spread = max(max(row.repeats) / min(row.repeats) - 1 for row in rows)
     if spread > NOTABLE_SPREAD:
         words = f"Repeats of one run differ by up to {spread:.0%}: this machine was not quiet."
         found.append(Text(words, style="yellow"))
-    return [*found, *_link_notes(rows)]
+    return [*found, *_device_notes(rows), *_link_notes(rows)]
+
+
+def _device_notes(rows: list[Row]) -> list[Text]:
+    """What is different on GPUs: the baseline, and what the ideal is made of."""
+    if rows[0].device != GPU:
+        return []
+    bases = ", ".join(dict.fromkeys(row.ideal_basis for row in rows if row.ideal_basis))
+    words = (
+        "On GPUs: staged copies messages through pinned memory by hand, shim raw leaves that to "
+        f"the shim. The ideal has in it: {bases or 'nothing'}."
+    )
+    return [Text(words)]
 
 
 def _link_notes(rows: list[Row]) -> list[Text]:
