@@ -24,13 +24,13 @@ struct HeaderWords {
 // The checksum of a header's words; it covers all but its own.
 THINWIRE_HOST_DEVICE constexpr std::uint64_t header_checksum(const HeaderWords& header) {
   std::uint64_t sum = 0;
-  std::uint64_t lane = 0;
-  for (std::uint32_t at = 0; at < header.count; ++at) {
-    if (at == kChecksumWord) continue;
-    sum += checksum_product(header.word[at], checksum_key(lane));
-    ++lane;
+  // Over all that a header may have, so that an unrolled loop knows its keys when it is compiled.
+  for (int at = 0; at < kMaxHeaderWords; ++at) {
+    if (at == kChecksumWord || at >= static_cast<int>(header.count)) continue;
+    const int lane = at < kChecksumWord ? at : at - 1;
+    sum += checksum_product(header.word[at], checksum_key(static_cast<std::uint64_t>(lane)));
   }
-  return checksum_finish(8 * lane, sum);
+  return checksum_finish(header.bytes() - 8, sum);
 }
 
 THINWIRE_HOST_DEVICE constexpr void seal(HeaderWords& header, std::uint64_t body_bytes) {

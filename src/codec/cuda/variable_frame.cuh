@@ -165,47 +165,62 @@ __device__ bool decode_chunk(const DecodeJob& job, std::uint64_t index, std::uin
   return true;
 }
 
-// Decodes the chunks from `first` to `end`; the status, for all threads.
+// Decodes the chunks from `first` to `end`; false, for all threads, at the first damaged one.
 template <typename Coder>
-__device__ StatusCode decode_range(const DecodeJob& job, std::uint64_t first, std::uint64_t end,
-                                   VariableShared<Coder>& shared) {
+__device__ bool decode_range(const DecodeJob& job, std::uint64_t first, std::uint64_t end,
+                             VariableShared<Coder>& shared) {
   const std::uint64_t head = job.header.bytes() + job.layout.table_bytes();
-  if (job.length < head) return StatusCode::kDamaged;
+  if (job.length < head || first == end) return job.length >= head;
   const std::byte* const table = job.frame + job.header.bytes();
   const std::uint64_t available = job.length - head;
+  std::uint64_t row = load_word(table + first * kTableRowBytes);
   std::uint64_t offset = bytes_before(table, first, shared);
-  for (std::uint64_t index = first; index < end; ++index) {
-    const std::uint64_t row = load_word(table + index * kTableRowBytes);
+  for (std::uint64_t index = first;;) {
     const std::uint32_t bytes = static_cast<std::uint32_t>(row) & ~kRawChunk;
-    if (bytes > Coder::kPayloadBytes || offset > available || bytes > available - offset) {
-      return StatusCode::kDamaged;
+    if (bytes > Coder::kPayloadBytes || offset > available || bytes > available - offset ||
+        !decode_chunk<Coder>(job, index, row, job.frame + head + offset, shared)) {
+      return false;
     }
-    if (!decode_chunk<Coder>(job, index, row, job.frame + head + offset, shared)) {
-      return StatusCode::kDamaged;
-    }
+    if (++index == end) return true;
+    row = load_word(table + index * kTableRowBytes);
     offset += bytes;
     __syncthreads();
   }
-  if (end < job.layout.chunks) return StatusCode::kOk;
-  // Whoever has the last chunk looks at the header: the payloads fill the body to its end.
+}
+
+// Whether the header is the expected one and the payloads fill the body to its end; the status, in
+// thread 0.
+template <typename Coder>
+__device__ StatusCode check_frame(const DecodeJob& job, VariableShared<Coder>& shared) {
+  if (job.length < job.header.bytes() + job.layout.table_bytes()) return StatusCode::kDamaged;
+  const std::uint64_t payloads =
+      bytes_before(job.frame + job.header.bytes(), job.layout.chunks, shared);
+  if (threadIdx.x != 0) return StatusCode::kOk;
   std::uint64_t body = 0;
   const StatusCode status = check_header(job.frame, job.length, job.header, &body);
   if (status != StatusCode::kOk) return status;
-  return body == job.layout.table_bytes() + offset ? StatusCode::kOk : StatusCode::kDamaged;
+  return body == job.layout.table_bytes() + payloads ? StatusCode::kOk : StatusCode::kDamaged;
 }
 
-// Each thread block has a run of chunks, so that it sums up the table once.
+// The last thread block looks at the frame as a whole; the others have a run of chunks each, so
+// that they sum up the table once.
 template <typename Coder>
 __global__ void __launch_bounds__(Coder::kThreads) decode_variable(DecodeJob job) {
   extern __shared__ std::uint64_t shared_words[];
   auto& shared = *reinterpret_cast<VariableShared<Coder>*>(shared_words);
   auto* const state = reinterpret_cast<VariableState*>(job.workspace);
-  const std::uint64_t each = job.layout.chunks / gridDim.x;
-  const std::uint64_t more = job.layout.chunks % gridDim.x;
+  StatusCode status = StatusCode::kOk;
+  const std::uint64_t blocks = gridDim.x - 1;
   const std::uint64_t block = blockIdx.x;
-  const std::uint64_t first = block * each + (block < more ? block : more);
-  const std::uint64_t end = first + each + (block < more ? 1 : 0);
-  const StatusCode status = decode_range<Coder>(job, first, end, shared);
+  if (block == blocks) {
+    status = check_frame<Coder>(job, shared);
+  } else {
+    const std::uint64_t each = job.layout.chunks / blocks;
+    const std::uint64_t more = job.layout.chunks % blocks;
+    const std::uint64_t first = block * each + (block < more ? block : more);
+    const std::uint64_t end = first + each + (block < more ? 1 : 0);
+    if (!decode_range<Coder>(job, first, end, shared)) status = StatusCode::kDamaged;
+  }
   if (threadIdx.x == 0 && status != StatusCode::kOk) {
     atomicMax(&state->status, static_cast<unsigned>(status));
   }

@@ -31,7 +31,8 @@ Status encode_words(const EncodeJob& job) {
 template <typename Word>
 Status decode_words(const DecodeJob& job) {
   using Coder = ChunkCoder<Word>;
-  const auto blocks = std::clamp<std::uint64_t>(job.layout.chunks, 1, kMostDecodeBlocks);
+  // And one that looks at the frame as a whole.
+  const auto blocks = std::min(job.layout.chunks, kMostDecodeBlocks) + 1;
   decode_variable<Coder><<<static_cast<unsigned>(blocks), Coder::kThreads,
                            sizeof(VariableShared<Coder>), job.stream>>>(job);
   return launch_status(cudaGetLastError());

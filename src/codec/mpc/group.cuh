@@ -1,5 +1,8 @@
-// MPC's stages on one group of W words by one warp; spec/codec-mpc.md. W = 32 or 64: a lane holds
-// word `lane`, and of 64-bit words also word `lane` + 32.
+// MPC's stages on groups of W words by one warp; spec/codec-mpc.md. W = 32 or 64: of each group a
+// lane holds word `lane`, and of 64-bit words also word `lane` + 32.
+//
+// Every stage takes several groups at once and does each of its steps for all of them: a shuffle
+// takes tens of cycles, and the next one need not wait where it belongs to another group.
 #pragma once
 
 #include <cstdint>
@@ -10,85 +13,110 @@ namespace thinwire::codec::mpc {
 
 inline constexpr unsigned kAllLanes = 0xffffffffu;
 
+// Words of a group in a lane.
 template <typename Word>
 inline constexpr int kLaneWords = kWordBits<Word> / 32;
 
+// Groups at once: eight squares of 32 x 32 bits.
 template <typename Word>
-struct Group {
-  Word word[kLaneWords<Word>];
-};
+inline constexpr int kBatch = 8 / (kLaneWords<Word> * kLaneWords<Word>);
 
-// Transposes 32 words of 32 bits, one a lane.
-__device__ inline std::uint32_t transpose_lanes(std::uint32_t word, unsigned lane) {
+template <typename Word>
+inline constexpr int kBatchWords = kBatch<Word> * kLaneWords<Word>;
+
+// Transposes squares of 32 words of 32 bits, a word of each in every lane.
+template <int kSquares>
+__device__ void transpose_squares(std::uint32_t (&rows)[kSquares], unsigned lane) {
 #pragma unroll
   for (int width = 16; width > 0; width /= 2) {
     // The columns whose number lacks this bit.
     const std::uint32_t columns = 0xffffffffu / ((1u << width) + 1);
     const bool low = (lane & width) == 0;
-    const std::uint32_t other = __shfl_xor_sync(kAllLanes, word, width);
     const std::uint32_t kept = low ? columns : ~columns;
-    const std::uint32_t moved = __funnelshift_l(other, other, low ? width : 32 - width);
-    word = (word & kept) | (moved & ~kept);
+    const int turn = low ? width : 32 - width;
+    std::uint32_t other[kSquares];
+#pragma unroll
+    for (int at = 0; at < kSquares; ++at) other[at] = __shfl_xor_sync(kAllLanes, rows[at], width);
+#pragma unroll
+    for (int at = 0; at < kSquares; ++at) {
+      const std::uint32_t moved = __funnelshift_l(other[at], other[at], turn);
+      rows[at] = (rows[at] & kept) | (moved & ~kept);
+    }
   }
-  return word;
 }
 
-__device__ inline Group<std::uint32_t> transpose(Group<std::uint32_t> group, unsigned lane) {
-  return {{transpose_lanes(group.word[0], lane)}};
+__device__ inline void transpose(std::uint32_t (&words)[kBatchWords<std::uint32_t>],
+                                 unsigned lane) {
+  transpose_squares(words, lane);
 }
 
-// As four squares of 32 x 32, of which the two off the diagonal change places.
-__device__ inline Group<std::uint64_t> transpose(Group<std::uint64_t> group, unsigned lane) {
-  const auto high = [](std::uint64_t word) { return static_cast<std::uint32_t>(word >> 32); };
-  const auto low = [](std::uint64_t word) { return static_cast<std::uint32_t>(word); };
-  const std::uint32_t a = transpose_lanes(low(group.word[0]), lane);
-  const std::uint32_t b = transpose_lanes(high(group.word[0]), lane);
-  const std::uint32_t c = transpose_lanes(low(group.word[1]), lane);
-  const std::uint32_t d = transpose_lanes(high(group.word[1]), lane);
-  return {{a | std::uint64_t{c} << 32, b | std::uint64_t{d} << 32}};
+// Each group as four squares, of which the two off the diagonal change places.
+__device__ inline void transpose(std::uint64_t (&words)[kBatchWords<std::uint64_t>],
+                                 unsigned lane) {
+  std::uint32_t squares[2 * kBatchWords<std::uint64_t>];
+#pragma unroll
+  for (int at = 0; at < kBatchWords<std::uint64_t>; ++at) {
+    squares[2 * at] = static_cast<std::uint32_t>(words[at]);
+    squares[2 * at + 1] = static_cast<std::uint32_t>(words[at] >> 32);
+  }
+  transpose_squares(squares, lane);
+#pragma unroll
+  for (int at = 0; at < kBatchWords<std::uint64_t>; at += 2) {
+    words[at] = squares[2 * at] | std::uint64_t{squares[2 * at + 2]} << 32;
+    words[at + 1] = squares[2 * at + 1] | std::uint64_t{squares[2 * at + 3]} << 32;
+  }
 }
 
 // Every word less the one before it; `before` stands before the first, and becomes the last.
 template <typename Word>
-__device__ Group<Word> word_differences(const Group<Word>& group, unsigned lane, Word& before) {
-  Group<Word> result;
+__device__ void subtract_neighbours(Word (&words)[kBatchWords<Word>], unsigned lane, Word& before) {
+  Word left[kBatchWords<Word>];
+  Word last[kBatchWords<Word>];
 #pragma unroll
-  for (int at = 0; at < kLaneWords<Word>; ++at) {
-    const Word left = __shfl_up_sync(kAllLanes, group.word[at], 1);
-    result.word[at] = group.word[at] - (lane == 0 ? before : left);
-    before = __shfl_sync(kAllLanes, group.word[at], 31);
+  for (int at = 0; at < kBatchWords<Word>; ++at) {
+    left[at] = __shfl_up_sync(kAllLanes, words[at], 1);
+    last[at] = __shfl_sync(kAllLanes, words[at], 31);
   }
-  return result;
+#pragma unroll
+  for (int at = 0; at < kBatchWords<Word>; ++at) {
+    words[at] -= lane != 0 ? left[at] : at == 0 ? before : last[at - 1];
+  }
+  before = last[kBatchWords<Word> - 1];
 }
 
-// Undoes word_differences().
+// Undoes subtract_neighbours().
 template <typename Word>
-__device__ Group<Word> word_sums(const Group<Word>& group, unsigned lane, Word& before) {
-  Group<Word> result;
+__device__ void add_up(Word (&words)[kBatchWords<Word>], unsigned lane, Word& before) {
 #pragma unroll
-  for (int at = 0; at < kLaneWords<Word>; ++at) {
-    Word sum = group.word[at];
+  for (int offset = 1; offset < 32; offset *= 2) {
+    Word left[kBatchWords<Word>];
 #pragma unroll
-    for (int offset = 1; offset < 32; offset *= 2) {
-      const Word left = __shfl_up_sync(kAllLanes, sum, offset);
-      if (lane >= offset) sum += left;
+    for (int at = 0; at < kBatchWords<Word>; ++at) {
+      left[at] = __shfl_up_sync(kAllLanes, words[at], offset);
     }
-    result.word[at] = sum + before;
-    before = __shfl_sync(kAllLanes, result.word[at], 31);
+#pragma unroll
+    for (int at = 0; at < kBatchWords<Word>; ++at) {
+      if (lane >= offset) words[at] += left[at];
+    }
   }
-  return result;
+  Word total[kBatchWords<Word>];
+#pragma unroll
+  for (int at = 0; at < kBatchWords<Word>; ++at) total[at] = __shfl_sync(kAllLanes, words[at], 31);
+#pragma unroll
+  for (int at = 0; at < kBatchWords<Word>; ++at) {
+    words[at] += before;
+    before += total[at];
+  }
 }
 
-// Which words of a group are not zero, for all lanes.
-template <typename Word>
-__device__ Word presence(const Group<Word>& group) {
-  Word bits = 0;
-#pragma unroll
-  for (int at = 0; at < kLaneWords<Word>; ++at) {
-    bits |= static_cast<Word>(__ballot_sync(kAllLanes, group.word[at] != 0))
-            << (32 * at % kWordBits<Word>);
-  }
-  return bits;
+// Which words of the group whose first is words[at] are not zero, for all lanes.
+__device__ inline std::uint32_t presence(const std::uint32_t* words) {
+  return __ballot_sync(kAllLanes, words[0] != 0);
+}
+
+__device__ inline std::uint64_t presence(const std::uint64_t* words) {
+  const std::uint64_t high = __ballot_sync(kAllLanes, words[1] != 0);
+  return high << 32 | __ballot_sync(kAllLanes, words[0] != 0);
 }
 
 __device__ inline int count_bits(std::uint32_t word) { return __popc(word); }

@@ -12,6 +12,7 @@ template <typename Word>
 struct ChunkCoder {
   static constexpr int kThreads = 32 * kChunkUnits;
   static constexpr int kUnitGroups = kUnitValues / kWordBits<Word>;
+  static constexpr int kBatches = kUnitGroups / kBatch<Word>;
 
   // Values of a unit in shared memory: a word is left free behind each 32, so that lanes that go
   // through neighbouring stretches meet different banks.
@@ -71,22 +72,25 @@ __device__ std::uint32_t ChunkCoder<Word>::encode(std::uint64_t* payload, std::u
   const int stride = static_cast<int>(parameter);
   const Word* const values = reinterpret_cast<const Word*>(payload) + place.unit * kUnitValues;
 
-  Group<Word> words[kUnitGroups];
+  Word words[kBatches][kBatchWords<Word>];
   Word own_presence = 0;  // of the group with the lane's number
   Word before = 0;
 #pragma unroll
-  for (int group = 0; group < kUnitGroups; ++group) {
-    Group<Word> differences;
+  for (int batch = 0; batch < kBatches; ++batch) {
 #pragma unroll
-    for (int at = 0; at < kLaneWords<Word>; ++at) {
-      const int value = group * kWordBits<Word> + 32 * at + static_cast<int>(place.lane);
+    for (int at = 0; at < kBatchWords<Word>; ++at) {
+      const int value = 32 * (batch * kBatchWords<Word> + at) + static_cast<int>(place.lane);
       Word word = value < place.unit_values ? values[value] : Word{0};
       if (value >= stride && value < place.unit_values) word -= values[value - stride];
-      differences.word[at] = word;
+      words[batch][at] = word;
     }
-    words[group] = word_differences(transpose(differences, place.lane), place.lane, before);
-    const Word present = presence(words[group]);
-    if (static_cast<int>(place.lane) == group) own_presence = present;
+    transpose(words[batch], place.lane);
+    subtract_neighbours(words[batch], place.lane, before);
+#pragma unroll
+    for (int at = 0; at < kBatch<Word>; ++at) {
+      const Word present = presence(words[batch] + at * kLaneWords<Word>);
+      if (static_cast<int>(place.lane) == batch * kBatch<Word> + at) own_presence = present;
+    }
   }
   // What lies behind the chunk's last group is padding of padding, and not stored.
   const int own_group = place.unit * kUnitGroups + static_cast<int>(place.lane);
@@ -109,7 +113,8 @@ __device__ std::uint32_t ChunkCoder<Word>::encode(std::uint64_t* payload, std::u
 #pragma unroll
     for (int at = 0; at < kLaneWords<Word>; ++at) {
       if ((present >> (place.lane + 32 * at) & 1) == 0) continue;
-      out[start + words_before(present, place.lane, at)] = words[group].word[at];
+      out[start + words_before(present, place.lane, at)] =
+          words[group / kBatch<Word>][group % kBatch<Word> * kLaneWords<Word> + at];
     }
   }
   __syncthreads();
@@ -134,7 +139,7 @@ __device__ bool ChunkCoder<Word>::decode(std::uint64_t* payload, std::uint32_t b
   const int first = place.groups + first_word(state, place.unit, total);
   if (bytes != (place.groups + total) * sizeof(Word)) return false;
 
-  Group<Word> words[kUnitGroups];
+  Word words[kBatches][kBatchWords<Word>];
 #pragma unroll
   for (int group = 0; group < kUnitGroups; ++group) {
     const Word present = __shfl_sync(kAllLanes, own_presence, group);
@@ -142,7 +147,7 @@ __device__ bool ChunkCoder<Word>::decode(std::uint64_t* payload, std::uint32_t b
 #pragma unroll
     for (int at = 0; at < kLaneWords<Word>; ++at) {
       const bool is_there = (present >> (place.lane + 32 * at) & 1) != 0;
-      words[group].word[at] =
+      words[group / kBatch<Word>][group % kBatch<Word> * kLaneWords<Word> + at] =
           is_there ? in[start + words_before(present, place.lane, at)] : Word{0};
     }
   }
@@ -151,13 +156,13 @@ __device__ bool ChunkCoder<Word>::decode(std::uint64_t* payload, std::uint32_t b
   Word* const values = in + place.unit * kUnitSlots;
   Word before = 0;
 #pragma unroll
-  for (int group = 0; group < kUnitGroups; ++group) {
-    const Group<Word> differences =
-        transpose(word_sums(words[group], place.lane, before), place.lane);
+  for (int batch = 0; batch < kBatches; ++batch) {
+    add_up(words[batch], place.lane, before);
+    transpose(words[batch], place.lane);
 #pragma unroll
-    for (int at = 0; at < kLaneWords<Word>; ++at) {
-      values[slot(group * kWordBits<Word> + 32 * at + static_cast<int>(place.lane))] =
-          differences.word[at];
+    for (int at = 0; at < kBatchWords<Word>; ++at) {
+      values[slot(32 * (batch * kBatchWords<Word> + at) + static_cast<int>(place.lane))] =
+          words[batch][at];
     }
   }
   __syncwarp();
@@ -193,7 +198,7 @@ __device__ void ChunkCoder<Word>::undo_differences(Word* values, int count, int 
   const int past = begin + length * stride;
   const int end = share >= sharers ? begin : past < count ? past : count;
   Word sum = 0;
-#pragma unroll 4
+#pragma unroll 8
   for (int at = begin; at < end; at += stride) sum += values[slot(at)];
   const Word own = sum;
   for (int offset = stride; offset < 32; offset *= 2) {
@@ -201,7 +206,7 @@ __device__ void ChunkCoder<Word>::undo_differences(Word* values, int count, int 
     if (static_cast<int>(lane) >= offset) sum += left;
   }
   sum -= own;
-#pragma unroll 4
+#pragma unroll 8
   for (int at = begin; at < end; at += stride) {
     sum += values[slot(at)];
     values[slot(at)] = sum;
