@@ -9,12 +9,13 @@ BUILD  := build/release
 export OMPI_ALLOW_RUN_AS_ROOT ?= 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 
-.PHONY: help packages venv build demo test test-all test-asan bench format lint clean
+.PHONY: help packages venv build demo test test-all test-asan test-gpu bench format lint clean
 
 help:
 	@echo "make build    compile; leaves a ready $(VENV) with thinwire in it"
 	@echo "make demo     the main job: a wave solver over slow links, raw and compressed"
 	@echo "make test     every test that CI runs; test-all adds the slow ones"
+	@echo "make test-gpu the GPU tests, where there is a GPU; nothing is installed"
 	@echo "make bench    codec and message benchmarks"
 	@echo "make format   format by machine; lint checks it"
 	@echo "make clean    remove what was built"
@@ -70,6 +71,10 @@ test: build lint test-asan
 test-all: build lint test-asan
 	ctest --preset release -j $(JOBS)
 	$(BIN)/pytest tests
+
+# Works on machines where nothing can be installed: it takes what is there (tools/test_gpu).
+test-gpu:
+	tools/test_gpu
 
 bench: build
 	$(BIN)/thinwire bench codec
