@@ -60,6 +60,9 @@ const Codec kRaw = {
     .bound = bound,
     .encode = encode,
     .decode = decode,
+#ifdef THINWIRE_CUDA
+    .device = &kRawDevice,
+#endif
 };
 
 }  // namespace thinwire::codec

@@ -2,9 +2,13 @@
 #pragma once
 
 #include "codec/codec.h"
+#include "codec/job.h"
 
 namespace thinwire::codec {
 
 extern const Codec kRaw;
+
+// In builds with CUDA only.
+extern const DeviceCodec kRawDevice;
 
 }  // namespace thinwire::codec

@@ -120,6 +120,9 @@ const Codec kZfp = {
     .bound = bound,
     .encode = encode,
     .decode = decode,
+#ifdef THINWIRE_CUDA
+    .device = &kZfpDevice,
+#endif
 };
 
 }  // namespace thinwire::codec

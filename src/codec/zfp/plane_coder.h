@@ -14,6 +14,13 @@
 
 namespace thinwire::codec::zfp {
 
+// The lowest `count` bits, 0 to kValues.
+template <int kValues, typename Plane>
+THINWIRE_HOST_DEVICE constexpr Plane lowest_bits(int count) {
+  if constexpr (kValues == 64) return low_bits_mask(count);
+  return (Plane{1} << count) - 1;
+}
+
 // Writes kPlanes planes (see load_plane()) until `writer` is full. It has put(value, bits), 0 to 64
 // bits (32 for up to 16 coefficients) with none set above them, and full(); it drops what is put
 // beyond its end.
@@ -54,7 +61,7 @@ THINWIRE_HOST_DEVICE inline void get_planes(Reader& reader, int budget, int lowe
   int n = 0;
   for (int k = kPlanes - 1; k >= lowest && budget > 0; --k) {
     const int verbatim = smaller(n, budget);
-    Plane plane = static_cast<Plane>(reader.window() & low_bits_mask(verbatim));
+    Plane plane = static_cast<Plane>(reader.window()) & lowest_bits<kValues, Plane>(verbatim);
     reader.skip(verbatim);
     budget -= verbatim;
     while (n < kValues && budget > 0) {

@@ -1,0 +1,66 @@
+// Launching the kernels of fixed_frame.cuh.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "codec/cuda/fixed_frame.cuh"
+#include "codec/cuda/launch.h"
+
+namespace thinwire::codec::cuda {
+
+// What every kernel may have without asking; the rest is left to its static shared memory.
+inline constexpr std::uint32_t kFreeSharedBytes = 47 * 1024;
+inline constexpr std::uint32_t kMostSharedBytes = 96 * 1024;
+
+// Whether the chunk table can say what these payloads are.
+inline Status check_fixed(std::uint64_t chunks, std::uint64_t chunk_bytes) {
+  if (chunk_bytes < 1u << 31 && chunks < 1u << 31) return {};
+  return {StatusCode::kUnsupported, "a plane of the array is too large for one chunk"};
+}
+
+inline unsigned blocks_for(const Tiles& tiles) {
+  return static_cast<unsigned>(std::min<std::uint64_t>(tiles.count(), INT32_MAX));
+}
+
+template <typename Kernel>
+Status prepare_shared(Kernel* kernel, std::uint32_t bytes, std::atomic<std::uint64_t>& allowed) {
+  return bytes <= kFreeSharedBytes ? Status{} : allow_shared(kernel, kMostSharedBytes, allowed);
+}
+
+// Enqueues the encode of `tiles`; both return once that is done.
+template <typename Coder>
+Status launch_encode(const EncodeJob& job, const Tiles& tiles, const Coder& coder) {
+  const std::uint64_t body = job.layout.table_bytes() + tiles.payload_bytes();
+  if (tiles.count() == 0 || job.header.bytes() + body >= job.limit) {
+    encode_nothing<<<1, 1, 0, job.stream>>>(job, body);
+    return launch_status(cudaGetLastError());
+  }
+  static std::atomic<std::uint64_t> allowed;
+  const std::uint32_t shared = padded_tile_bytes(tiles) + Coder::kScratchBytes;
+  Status status = prepare_shared(encode_fixed<Coder>, shared, allowed);
+  if (!status.ok()) return status;
+  encode_fixed<Coder>
+      <<<blocks_for(tiles), Coder::kThreads, shared, job.stream>>>(job, tiles, coder);
+  return launch_status(cudaGetLastError());
+}
+
+template <typename Coder>
+Status launch_decode(const DecodeJob& job, const Tiles& tiles, const Coder& coder) {
+  const std::uint64_t needed =
+      job.header.bytes() + job.layout.table_bytes() + tiles.payload_bytes();
+  if (tiles.count() == 0 || job.length < needed) {
+    decode_nothing<<<1, 1, 0, job.stream>>>(job, tiles.payload_bytes());
+    return launch_status(cudaGetLastError());
+  }
+  static std::atomic<std::uint64_t> allowed;
+  const std::uint32_t shared = padded_tile_bytes(tiles) + Coder::kScratchBytes;
+  Status status = prepare_shared(decode_fixed<Coder>, shared, allowed);
+  if (!status.ok()) return status;
+  decode_fixed<Coder>
+      <<<blocks_for(tiles), Coder::kThreads, shared, job.stream>>>(job, tiles, coder);
+  return launch_status(cudaGetLastError());
+}
+
+}  // namespace thinwire::codec::cuda

@@ -1,0 +1,61 @@
+#include "codec/cuda/copy.cuh"
+#include "codec/cuda/fixed_launch.cuh"
+#include "codec/raw/raw.h"
+
+namespace thinwire::codec {
+namespace {
+
+using namespace cuda;
+
+constexpr std::uint32_t kTileBytes = 16 * 1024;
+
+// The bytes of an array lie as its payloads do.
+struct RawCoder {
+  static constexpr int kThreads = 256;
+  static constexpr std::uint32_t kScratchBytes = 0;
+
+  std::uint64_t chunk_bytes;
+
+  __device__ bool encode(const std::byte* source, const Tile& tile, std::uint64_t* payload,
+                         std::byte*) const {
+    copy_in(payload, source + tile.chunk * chunk_bytes + tile.offset, tile.bytes);
+    return true;
+  }
+
+  __device__ void decode(const std::uint64_t* payload, const Tile& tile, std::byte*,
+                         std::byte* destination) const {
+    copy_out(destination + tile.chunk * chunk_bytes + tile.offset, payload, tile.bytes);
+  }
+};
+
+std::uint64_t workspace_bytes(const Layout& layout, std::uint64_t) {
+  return fixed_workspace_bytes(layout);
+}
+
+Result<Tiles> tiles_of(const Layout& layout) {
+  if (layout.chunks == 0) return Tiles{};
+  const std::uint64_t last = layout.chunk(layout.chunks - 1).raw_bytes();
+  const std::uint64_t whole = layout.chunks > 1 ? layout.chunk(0).raw_bytes() : last;
+  if (Status status = check_fixed(layout.chunks, whole); !status.ok()) return status;
+  return make_tiles(layout.chunks, static_cast<std::uint32_t>(whole),
+                    static_cast<std::uint32_t>(last), kTileBytes);
+}
+
+Status encode(const EncodeJob& job) {
+  const auto tiles = tiles_of(job.layout);
+  if (!tiles.ok()) return tiles.status();
+  return launch_encode(job, *tiles, RawCoder{tiles->chunk_bytes});
+}
+
+Status decode(const DecodeJob& job) {
+  const auto tiles = tiles_of(job.layout);
+  if (!tiles.ok()) return tiles.status();
+  return launch_decode(job, *tiles, RawCoder{tiles->chunk_bytes});
+}
+
+}  // namespace
+
+const DeviceCodec kRawDevice = {
+    .workspace_bytes = workspace_bytes, .encode = encode, .decode = decode};
+
+}  // namespace thinwire::codec

@@ -1,0 +1,125 @@
+// Loading and storing a thread's block of an array on the device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "codec/zfp/exponent.h"
+#include "codec/zfp/gather.h"
+
+namespace thinwire::codec::zfp {
+
+// How the values of an array may be reached, by the alignment of all its rows of four.
+enum class Access : std::uint32_t {
+  kRows,    // 16 bytes at a time
+  kValues,  // value by value
+  kBytes,
+};
+
+// For an array at `base` whose rows of the fastest axis have `row_values` values; a line is one
+// row.
+inline Access access_of(const void* base, std::uint64_t row_values, int rank, std::size_t size) {
+  const auto address = reinterpret_cast<std::uintptr_t>(base);
+  if (address % size != 0) return Access::kBytes;
+  const bool rows = address % 16 == 0 && (rank == 1 || row_values * size % 16 == 0);
+  return rows ? Access::kRows : Access::kValues;
+}
+
+__device__ inline void load_row(const float* at, float* values) {
+  const float4 row = __ldg(reinterpret_cast<const float4*>(at));
+  values[0] = row.x;
+  values[1] = row.y;
+  values[2] = row.z;
+  values[3] = row.w;
+}
+
+__device__ inline void load_row(const double* at, double* values) {
+  const double2 low = __ldg(reinterpret_cast<const double2*>(at));
+  const double2 high = __ldg(reinterpret_cast<const double2*>(at) + 1);
+  values[0] = low.x;
+  values[1] = low.y;
+  values[2] = high.x;
+  values[3] = high.y;
+}
+
+__device__ inline void store_row(float* at, const float* values) {
+  *reinterpret_cast<float4*>(at) = make_float4(values[0], values[1], values[2], values[3]);
+}
+
+__device__ inline void store_row(double* at, const double* values) {
+  reinterpret_cast<double2*>(at)[0] = make_double2(values[0], values[1]);
+  reinterpret_cast<double2*>(at)[1] = make_double2(values[2], values[3]);
+}
+
+template <typename Scalar>
+__device__ Scalar load_bytes(const std::byte* at) {
+  BitsOf<Scalar> bits = 0;
+#pragma unroll
+  for (int byte = 0; byte < static_cast<int>(sizeof bits); ++byte) {
+    bits |= static_cast<BitsOf<Scalar>>(at[byte]) << (8 * byte);
+  }
+  return __builtin_bit_cast(Scalar, bits);
+}
+
+template <typename Scalar>
+__device__ void store_bytes(std::byte* at, Scalar value) {
+  const auto bits = __builtin_bit_cast(BitsOf<Scalar>, value);
+#pragma unroll
+  for (int byte = 0; byte < static_cast<int>(sizeof bits); ++byte) {
+    at[byte] = static_cast<std::byte>(bits >> (8 * byte));
+  }
+}
+
+// Where value i of a block stands behind its first one, `x` and so on being its place in the block.
+__device__ inline std::uint64_t offset_in(const Grid& grid, int x, int y, int z) {
+  return (static_cast<std::uint64_t>(z) * grid.y + y) * grid.x + x;
+}
+
+// As gather_block().
+template <typename Scalar, int kRank>
+__device__ void load_block(const std::byte* source, const Grid& grid, const BlockPlace& place,
+                           Access access, Scalar (&values)[kBlockValues<kRank>]) {
+  const std::byte* const base = source + place.first * sizeof(Scalar);
+  const auto* const first = reinterpret_cast<const Scalar*>(base);
+  if (access == Access::kRows && is_full<kRank>(place)) {
+#pragma unroll
+    for (int row = 0; row < kBlockValues<kRank> / 4; ++row) {
+      load_row(first + offset_in(grid, 0, row % 4, row / 4), values + 4 * row);
+    }
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kBlockValues<kRank>; ++i) {
+    const std::uint64_t offset = offset_in(
+        grid, pad_index(i % 4, place.x), pad_index(i / 4 % 4, place.y), pad_index(i / 16, place.z));
+    values[i] = access == Access::kBytes ? load_bytes<Scalar>(base + offset * sizeof(Scalar))
+                                         : __ldg(first + offset);
+  }
+}
+
+// As scatter_block().
+template <typename Scalar, int kRank>
+__device__ void store_block(const Scalar (&values)[kBlockValues<kRank>], const Grid& grid,
+                            const BlockPlace& place, Access access, std::byte* destination) {
+  std::byte* const base = destination + place.first * sizeof(Scalar);
+  auto* const first = reinterpret_cast<Scalar*>(base);
+  if (access == Access::kRows && is_full<kRank>(place)) {
+#pragma unroll
+    for (int row = 0; row < kBlockValues<kRank> / 4; ++row) {
+      store_row(first + offset_in(grid, 0, row % 4, row / 4), values + 4 * row);
+    }
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < kBlockValues<kRank>; ++i) {
+    if (i % 4 >= place.x || i / 4 % 4 >= place.y || i / 16 >= place.z) continue;
+    const std::uint64_t offset = offset_in(grid, i % 4, i / 4 % 4, i / 16);
+    if (access == Access::kBytes) {
+      store_bytes(base + offset * sizeof(Scalar), values[i]);
+    } else {
+      first[offset] = values[i];
+    }
+  }
+}
+
+}  // namespace thinwire::codec::zfp
