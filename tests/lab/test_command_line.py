@@ -24,8 +24,8 @@ Call = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
 
 
 def test_run_passes_output_and_exit_code_on(thinwire_lab: Call) -> None:
-    words = ["run", "--hosts", "3", "--link", "1gbit", "--", "sh", "-c", "hostname; exit 5"]
-    done = thinwire_lab(words)
+    options = ["--hosts", "3", "--link", "1gbit", "--gpus", "none"]
+    done = thinwire_lab(["run", *options, "--", "sh", "-c", "hostname; exit 5"])
     assert done.returncode == 5
     assert done.stdout == "tw-lab-0\n"
     assert done.stderr.splitlines() == [

@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from thinwire.lab import Lab, LabError
+from thinwire.lab.gpus import visible
 
 pytestmark = [pytest.mark.multiproc, pytest.mark.usefixtures("permitted")]
 
 ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
-LOGIN = {"HOME", "USER", "LOGNAME", "SHELL", "PATH"}
+# A host's GPUs belong to it, where the machine has any.
+GPUS = {"CUDA_VISIBLE_DEVICES"} if visible(os.environ) else set()
+LOGIN = {"HOME", "USER", "LOGNAME", "SHELL", "PATH"} | GPUS
 # Python sets LC_CTYPE, and shells set the others, by themselves.
 SET_BY_PROGRAMS = {"LANG", "LC_CTYPE", "PWD", "SHLVL", "_", "OLDPWD"}
 
