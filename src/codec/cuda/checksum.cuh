@@ -29,45 +29,56 @@ class ChecksumPart {
   std::uint64_t sum_ = 0;
 };
 
-// The same for a thread block that goes through a whole payload, a thread for each word of a block:
-// from the end, so that a block's weight comes from adding up instead of multiplying.
-template <int kThreads>
-class ChecksumRun {
-  static_assert(kThreads == kChecksumLanes);
-
- public:
-  __device__ void add_all(const std::uint64_t* payload, std::uint32_t words) {
-    const std::uint64_t key = checksum_key(threadIdx.x);
-    const int blocks = static_cast<int>((words + kThreads - 1) / kThreads);
-    int block = blocks - 1;
-    if (block >= 0 && block * kThreads + threadIdx.x >= words) --block;
-#pragma unroll 4
-    for (; block >= 0; --block) {
-      products_ += checksum_product(payload[block * kThreads + threadIdx.x], key);
-      sums_ += products_;
-    }
-  }
-
-  // Block b was added b + 1 times to one sum and once to the other.
-  __device__ std::uint64_t sum() const { return 2 * sums_ - products_; }
-
- private:
-  std::uint64_t products_ = 0;
-  std::uint64_t sums_ = 0;
+struct ChecksumKeys {
+  std::uint64_t key[kChecksumLanes];
 };
 
-// The sum over a thread block, in its thread 0. For whole thread blocks; `scratch` is shared memory
-// of one word a warp, free again after the next barrier.
-__device__ inline std::uint64_t sum_over_block(std::uint64_t value, std::uint64_t* scratch) {
+constexpr ChecksumKeys make_checksum_keys() {
+  ChecksumKeys keys{};
+  for (int lane = 0; lane < kChecksumLanes; ++lane) keys.key[lane] = checksum_key(lane);
+  return keys;
+}
+
+// Read, because working one out takes as long as adding up a kilobyte.
+static __device__ const ChecksumKeys kChecksumKeys = make_checksum_keys();
+
+// The same for a thread block of kChecksumLanes threads that goes through a whole payload, a thread
+// for each word of a block: from the end, so that a block's weight comes from adding up instead of
+// multiplying. `key` is the thread's own.
+__device__ inline std::uint64_t sum_of_payload(const std::uint64_t* payload, std::uint32_t words,
+                                               std::uint64_t key) {
+  std::uint64_t products = 0;
+  std::uint64_t sums = 0;
+  int block = static_cast<int>((words + kChecksumLanes - 1 - threadIdx.x) / kChecksumLanes) - 1;
+#pragma unroll 4
+  for (; block >= 0; --block) {
+    products += checksum_product(payload[block * kChecksumLanes + threadIdx.x], key);
+    sums += products;
+  }
+  // Block b was added b + 1 times to one sum and once to the other.
+  return 2 * sums - products;
+}
+
+// The sum over a thread block in two steps with a barrier between them; `scratch` is shared memory
+// of one word a warp.
+__device__ inline void sum_over_warp(std::uint64_t value, std::uint64_t* scratch) {
   for (int offset = 16; offset > 0; offset /= 2) {
     value += __shfl_down_sync(0xffffffffu, value, offset);
   }
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = value;
+}
+
+__device__ inline std::uint64_t sum_of_warps(const std::uint64_t* scratch) {
+  std::uint64_t sum = 0;
+  for (unsigned warp = 0; warp < blockDim.x / 32; ++warp) sum += scratch[warp];
+  return sum;
+}
+
+// Both steps, and the barrier.
+__device__ inline std::uint64_t sum_over_block(std::uint64_t value, std::uint64_t* scratch) {
+  sum_over_warp(value, scratch);
   __syncthreads();
-  if (threadIdx.x == 0) {
-    for (unsigned warp = 1; warp < blockDim.x / 32; ++warp) value += scratch[warp];
-  }
-  return value;
+  return sum_of_warps(scratch);
 }
 
 }  // namespace thinwire::codec::cuda

@@ -2,7 +2,7 @@
 // pass from the array to the finished frame.
 //
 // A coder has
-//   kThreads          threads of a thread block, a multiple of kChecksumLanes
+//   kThreads          threads of a thread block: kChecksumLanes
 //   kPayloadBytes     most bytes of an encoded chunk, and of a raw one; a multiple of 8
 //   State             its own shared memory
 //   encode(payload, raw_bytes, parameter, state)   turns the values in `payload` into the chunk's
@@ -37,7 +37,6 @@ struct VariableShared {
   typename Coder::State state;
   std::uint64_t sums[Coder::kThreads / 32];
   std::uint64_t offset;
-  bool sound;
 };
 
 __device__ inline std::uint32_t raw_bytes_of(const Layout& layout, std::uint64_t index) {
@@ -45,14 +44,6 @@ __device__ inline std::uint32_t raw_bytes_of(const Layout& layout, std::uint64_t
   const std::uint64_t left = total - layout.raw_offset(index);
   const std::uint64_t whole = layout.chunk_planes * layout.plane_bytes;
   return static_cast<std::uint32_t>(left < whole ? left : whole);
-}
-
-// The sum over the payload's words, in thread 0.
-template <typename Coder>
-__device__ std::uint64_t payload_sum(VariableShared<Coder>& shared, std::uint32_t bytes) {
-  ChecksumRun<Coder::kThreads> run;
-  run.add_all(shared.payload, (bytes + 7) / 8);
-  return sum_over_block(run.sum(), shared.sums);
 }
 
 // The values of a chunk in shared memory become its payload, or stay as they are where that is not
@@ -97,13 +88,16 @@ __device__ void encode_chunk(const EncodeJob& job, std::uint64_t index, ScanWord
       }
     }
   }
-  const std::uint64_t sum = job.checksums ? payload_sum(shared, bytes) : 0;
+  if (job.checksums) {
+    const std::uint64_t key = kChecksumKeys.key[threadIdx.x];
+    sum_over_warp(sum_of_payload(shared.payload, (bytes + 7) / 8, key), shared.sums);
+  }
   __syncthreads();
   std::byte* const table = job.frame + job.header.bytes();
   copy_out(table + job.layout.table_bytes() + shared.offset, shared.payload, bytes);
   if (threadIdx.x == 0) {
-    const std::uint64_t check = job.checksums ? checksum_finish(bytes, sum) : 0;
-    store_word(table + index * kTableRowBytes, check << 32 | flag | bytes);
+    const std::uint64_t sum = job.checksums ? checksum_finish(bytes, sum_of_warps(shared.sums)) : 0;
+    store_word(table + index * kTableRowBytes, sum << 32 | flag | bytes);
   }
 }
 
@@ -130,12 +124,7 @@ __device__ std::uint64_t bytes_before(const std::byte* table, std::uint64_t inde
   for (std::uint64_t row = threadIdx.x; row < index; row += Coder::kThreads) {
     bytes += load_word(table + row * kTableRowBytes) & ~std::uint64_t{kRawChunk} & 0xffffffffu;
   }
-  bytes = sum_over_block(bytes, shared.sums);
-  if (threadIdx.x == 0) shared.offset = bytes;
-  __syncthreads();
-  const std::uint64_t offset = shared.offset;
-  __syncthreads();
-  return offset;
+  return sum_over_block(bytes, shared.sums);
 }
 
 // Decodes the chunk whose payload is `bytes` bytes at `payload`; false, for all threads, where it
@@ -150,12 +139,10 @@ __device__ bool decode_chunk(const DecodeJob& job, std::uint64_t index, std::uin
   copy_in(shared.payload, payload, bytes);
   __syncthreads();
   if (job.checksums) {
-    const std::uint64_t sum = payload_sum(shared, bytes);
-    if (threadIdx.x == 0) {
-      shared.sound = static_cast<std::uint32_t>(checksum_finish(bytes, sum)) == row >> 32;
-    }
-    __syncthreads();
-    if (!shared.sound) return false;
+    const std::uint64_t key = kChecksumKeys.key[threadIdx.x];
+    const std::uint64_t sum =
+        sum_over_block(sum_of_payload(shared.payload, (bytes + 7) / 8, key), shared.sums);
+    if (static_cast<std::uint32_t>(checksum_finish(bytes, sum)) != row >> 32) return false;
   }
   std::byte* const out = job.destination + job.layout.raw_offset(index);
   if (!is_raw) {
