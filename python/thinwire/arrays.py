@@ -42,14 +42,17 @@ class ArrayView:
 
 
 def stream_number(stream: Any) -> int | None:
-    """A cudaStream_t as a number: of an int, of torch's stream (`.cuda_stream`) or of cupy's
-    (`.ptr`). 0 is the legacy default stream, as in CUDA. TypeError for anything else."""
+    """A cudaStream_t as a number: of an int, of torch's stream (`.cuda_stream`), of cupy's
+    (`.ptr`), or of any with `__cuda_stream__`. 0 is the legacy default stream, as in CUDA.
+    TypeError for anything else."""
     if stream is None:
         return None
+    if hasattr(stream, "__cuda_stream__"):
+        stream = stream.__cuda_stream__()[1]
     for name in ("cuda_stream", "ptr"):
         stream = getattr(stream, name, stream)
     if isinstance(stream, bool) or not isinstance(stream, int):
-        raise TypeError(f"stream: a number, or an object with .cuda_stream or .ptr, not {stream!r}")
+        raise TypeError(f"stream: a number, or a stream of torch's or cupy's, not {stream!r}")
     return stream or DEFAULT_STREAM
 
 

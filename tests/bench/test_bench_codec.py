@@ -41,14 +41,14 @@ def test_csv_has_a_line_per_row(bench):
 
 def test_files_are_taken_by_their_suffix_and_others_named(bench, tmp_path, monkeypatch):
     np.linspace(0, 1, 40000, dtype=np.float32).tofile(tmp_path / "line.f32")
-    np.linspace(0, 1, 4000).tofile(tmp_path / "line.f64")
+    np.linspace(0, 1, 4000, dtype=np.float16).tofile(tmp_path / "line.f16")
     (tmp_path / "odd.f32").write_bytes(b"12345")
     (tmp_path / "picture.png").write_bytes(b"1234")
     monkeypatch.setenv("THINWIRE_DATA", str(tmp_path))
     done = bench(*SMALL, "--codec", "zfp:rate=16", "--json")
     assert done.exit_code == 0
     assert [row["data"] for row in json.loads(done.stdout)] == ["smooth", "random", "line.f32"]
-    for name in ("line.f64", "odd.f32", "picture.png"):
+    for name in ("line.f16", "odd.f32", "picture.png"):
         assert f"skipped {name}" in done.stderr
 
 

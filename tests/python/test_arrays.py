@@ -136,9 +136,14 @@ def test_streams() -> None:
     class Cupy:
         ptr = 78
 
-    assert [stream_number(each) for each in (None, 0, 5, Torch(), Cupy())] == [None, 1, 5, 77, 78]
+    class Protocol:
+        def __cuda_stream__(self) -> tuple[int, int]:
+            return 0, 79
+
+    streams = (None, 0, 5, Torch(), Cupy(), Protocol())
+    assert [stream_number(each) for each in streams] == [None, 1, 5, 77, 78, 79]
     for wrong in ("default", 1.5, True):
-        with pytest.raises(TypeError, match="cuda_stream"):
+        with pytest.raises(TypeError, match="a stream of torch"):
             stream_number(wrong)
 
 

@@ -43,8 +43,10 @@ def tile(sample: Sample, nbytes: int, folder: Path) -> GpuInput:
         sample.values.tofile(path)
     times = max(1, nbytes // sample.values.nbytes)
     slowest, *others = sample.values.shape
-    shape = (times * slowest, *others)
-    return GpuInput(sample.name, sample.dtype, shape, sample.values, path)
+    # One plane is a plane: a codec of volumes would fill it up to a block's depth.
+    shape = (times * slowest, *others) if times * slowest > 1 else tuple(others) or (1,)
+    values = sample.values.reshape(shape) if times == 1 else sample.values
+    return GpuInput(sample.name, sample.dtype, shape, values, path)
 
 
 def generated(dtype: str, sizes: list[int], folder: Path) -> Iterator[GpuInput]:
