@@ -114,8 +114,9 @@ def run_once(
         "--iterations": str(session.iterations),
         "--filler": str(filler),
         "--data": str(data),
-        "--memory": memory,
     }
+    if memory != "host":
+        options["--memory"] = memory
     words = [word for option in options.items() for word in option]
     command = ["mpirun", "-n", "2", str(session.program), *words]
     report = data.with_name("report.json")
