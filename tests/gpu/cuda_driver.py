@@ -126,6 +126,21 @@ def device(nbytes: int) -> Iterator[int]:
 
 
 @contextmanager
+def other_context(nbytes: int) -> Iterator[int]:
+    """Memory of a context of GPU 0 that is not its primary one; the primary is current."""
+    context, gpu, pointer = ctypes.c_void_p(), ctypes.c_int(), ctypes.c_uint64()
+    call("cuDeviceGet", ctypes.byref(gpu), 0)
+    call("cuCtxCreate_v2", ctypes.byref(context), 0, gpu)
+    try:
+        call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(nbytes))
+        use_gpu(0)
+        yield pointer.value
+    finally:
+        call("cuCtxDestroy_v2", context)
+        use_gpu(0)
+
+
+@contextmanager
 def pinned(nbytes: int) -> Iterator[int]:
     """Page-locked host memory; its address."""
     pointer = ctypes.c_void_p()
