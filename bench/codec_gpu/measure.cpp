@@ -95,7 +95,7 @@ Measured measure(const Coder& coder, const Slots& slots, const Stream& stream,
   };
   const auto see_encode = [&](int) { encodes.see(await(outcome)); };
 
-  warm_clocks(stream, kClockSeconds);
+  raise_clocks(stream);
   flush_cache(stream, flush);
   measured.encode = time_on_gpu(stream, calls, encode, see_encode);
 

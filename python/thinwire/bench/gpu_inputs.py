@@ -14,6 +14,7 @@ from thinwire.bench.samples import Sample
 # The sizes of the table of rivals, and the size that files are repeated to.
 SIZES = "256KiB,1MiB,4MiB,16MiB,64MiB,256MiB"
 TILED_BYTES = 64 << 20
+WAVE = "wave"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def generated(dtype: str, sizes: list[int], folder: Path) -> Iterator[GpuInput]:
     itemsize = dtypes.NUMPY[dtype].itemsize
     for nbytes in sizes:
         values = samples.from_float(wavefield.slab(nbytes // itemsize), dtype)
-        yield tile(Sample("wave", dtype, values), nbytes, folder)
+        yield tile(Sample(WAVE, dtype, values), nbytes, folder)
     nbytes = max([size for size in sizes if size <= TILED_BYTES], default=min(sizes))
     bits = np.random.default_rng(3).bytes(nbytes // itemsize * itemsize)
     yield tile(Sample("random bits", dtype, np.frombuffer(bits, dtypes.NUMPY[dtype])), 0, folder)

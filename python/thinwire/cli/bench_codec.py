@@ -135,8 +135,11 @@ def _running(program: Path | None) -> AbstractContextManager[GpuProgram]:
 
 
 def _inputs_of(each: Codec, inputs: list[GpuInput]) -> list[GpuInput]:
-    """The inputs whose dtype the codec takes, in the shapes that make a difference to it."""
+    """The inputs whose dtype the codec takes, in the shapes that make a difference to it: none
+    does to raw, nor what values a file has."""
     row = codec_bench.row_of(each)
-    rank = 1 if row.name == "raw" else row.max_rank
     taken = [source for source in inputs if source.dtype in row.dtypes]
+    if row.name == "raw":
+        return [source.as_line() for source in taken if source.name == gpu_inputs.WAVE]
+    rank = row.max_rank
     return [variant for source in taken for variant in gpu_inputs.variants(source, rank)]
