@@ -1,7 +1,8 @@
 // What programs see when something on a GPU goes wrong, or when they ask for what is not supported:
 // a line a rank of error classes. The fake device's memory stands for a GPU's.
 //
-// device_errors messages: an exchange that must work; lost: a send and a receive that may fail.
+// device_errors messages: an exchange that must work; lost: a send and a receive that may fail;
+// refused FILE: calls that take no GPU memory.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,14 +84,44 @@ static void lost(void) {
   free(host);
 }
 
+static void say(const char* call, int error) { printf("%s %s\n", call, name_of(error)); }
+
+static void refused(const char* path) {
+  float *gpu = fake_device_address(floats()), host[4] = {0};
+  char packed[64];
+  int position = 0;
+  MPI_Request request;
+  MPI_Win window;
+  MPI_File file;
+  say("MPI_Ibcast", MPI_Ibcast(gpu, 4, MPI_FLOAT, 0, MPI_COMM_WORLD, &request));
+  say("MPI_Iallreduce", MPI_Iallreduce(host, gpu, 4, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, &request));
+  say("MPI_Pack", MPI_Pack(gpu, 4, MPI_FLOAT, packed, sizeof packed, &position, MPI_COMM_WORLD));
+  say("MPI_Win_create", MPI_Win_create(gpu, sizeof host, 1, MPI_INFO_NULL, MPI_COMM_SELF, &window));
+  MPI_Win_create(host, sizeof host, 1, MPI_INFO_NULL, MPI_COMM_SELF, &window);
+  MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+  MPI_Win_fence(0, window);
+  say("MPI_Put", MPI_Put(gpu, 4, MPI_FLOAT, 0, 0, 4, MPI_FLOAT, window));
+  say("MPI_Get", MPI_Get(gpu, 4, MPI_FLOAT, 0, 0, 4, MPI_FLOAT, window));
+  MPI_Win_fence(0, window);
+  MPI_Win_free(&window);
+  MPI_File_open(MPI_COMM_SELF, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                MPI_INFO_NULL, &file);
+  say("MPI_File_write", MPI_File_write(file, gpu, 4, MPI_FLOAT, MPI_STATUS_IGNORE));
+  say("MPI_File_read_at", MPI_File_read_at(file, 0, gpu, 4, MPI_FLOAT, MPI_STATUS_IGNORE));
+  say("MPI_File_write of host memory", MPI_File_write(file, host, 4, MPI_FLOAT, MPI_STATUS_IGNORE));
+  MPI_File_close(&file);
+}
+
 int main(int argc, char** argv) {
   const char* wanted = argc > 1 ? argv[1] : "";
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   peer = 1 - rank;
   if (strcmp(wanted, "messages") == 0) messages();
   if (strcmp(wanted, "lost") == 0) lost();
+  if (strcmp(wanted, "refused") == 0 && rank == 0) refused(argv[2]);
   MPI_Finalize();
   return 0;
 }

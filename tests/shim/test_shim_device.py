@@ -101,3 +101,15 @@ def test_a_lost_gpu_is_an_error_and_a_sentence(fault: str, error: str, sentence:
     assert done.output.count(f"send {error}") == 2, done.output
     assert done.output.count(f"receive {error}") == 2, done.output
     assert sum(sentence in line for line in done.thinwire_lines()) >= 2, done.errors
+
+
+def test_calls_that_take_no_gpu_memory_say_so(tmp_path: Path) -> None:
+    done = mpirun(1, [ERRORS, "refused", tmp_path / "file"], FAKE, {"THINWIRE_CODEC": "off"})
+    assert done.code == 0, done.errors
+    *refused, allowed = done.output.splitlines()
+    assert allowed == "MPI_File_write of host memory MPI_SUCCESS"
+    assert len(refused) == 8
+    assert all(line.endswith(" MPI_ERR_BUFFER") for line in refused), done.output
+    for line in refused:
+        sentence = f"GPU memory in {line.split()[0]} needs a GPU-aware MPI"
+        assert sum(sentence in said for said in done.thinwire_lines()) == 1, done.errors

@@ -58,6 +58,10 @@ void detail::resolve() {
     THINWIRE_WRAPPED_CALLS(THINWIRE_FIND_CALL)
     THINWIRE_HELPER_CALLS(THINWIRE_FIND_CALL)
 #undef THINWIRE_FIND_CALL
+#define THINWIRE_FIND_IF_THERE(name) \
+  table.name = reinterpret_cast<decltype(table.name)>(find_symbol("PMPI_" #name));
+    THINWIRE_REFUSED_CALLS(THINWIRE_FIND_IF_THERE)
+#undef THINWIRE_FIND_IF_THERE
 #define THINWIRE_FIND_OBJECT(name) objects.name = find_object(#name);
     THINWIRE_MPI_OBJECTS(THINWIRE_FIND_OBJECT)
 #undef THINWIRE_FIND_OBJECT

@@ -13,7 +13,31 @@
   X(Mrecv) X(Imrecv) X(Probe) X(Iprobe) X(Mprobe) X(Improbe) X(Send_init)                \
   X(Ssend_init) X(Bsend_init) X(Rsend_init) X(Recv_init) X(Start) X(Startall) X(Wait) X(Waitall) X(Waitany)          \
   X(Waitsome) X(Test) X(Testall) X(Testany) X(Testsome) X(Request_free)                  \
-  X(Request_get_status) X(Cancel)
+  X(Request_get_status) X(Cancel)                                                        \
+  X(Bcast) X(Reduce) X(Allreduce) X(Gather) X(Gatherv) X(Scatter) X(Scatterv)            \
+  X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv) X(Reduce_scatter)                  \
+  X(Reduce_scatter_block) X(Scan) X(Exscan)
+// clang-format on
+
+// Wrapped too, for an error where GPU memory is handed to them; an MPI may lack some.
+// clang-format off
+#define THINWIRE_REFUSED_CALLS(X)                                                        \
+  X(Alltoallw) X(Neighbor_allgather) X(Neighbor_allgatherv) X(Neighbor_alltoall)         \
+  X(Neighbor_alltoallv) X(Neighbor_alltoallw) X(Iallgather) X(Iallgatherv) X(Iallreduce) \
+  X(Ialltoall) X(Ialltoallv) X(Ialltoallw) X(Ibcast) X(Iexscan) X(Igather) X(Igatherv)   \
+  X(Ineighbor_allgather) X(Ineighbor_allgatherv) X(Ineighbor_alltoall)                   \
+  X(Ineighbor_alltoallv) X(Ineighbor_alltoallw) X(Ireduce) X(Ireduce_scatter)            \
+  X(Ireduce_scatter_block) X(Iscan) X(Iscatter) X(Iscatterv) X(Put) X(Get) X(Accumulate) \
+  X(Get_accumulate) X(Fetch_and_op) X(Compare_and_swap) X(Rput) X(Rget) X(Raccumulate)   \
+  X(Rget_accumulate) X(Win_create) X(Win_attach) X(File_read_at) X(File_read_at_all)     \
+  X(File_write_at) X(File_write_at_all) X(File_iread_at) X(File_iwrite_at)               \
+  X(File_iread_at_all) X(File_iwrite_at_all) X(File_read) X(File_read_all) X(File_write) \
+  X(File_write_all) X(File_iread) X(File_iwrite) X(File_iread_all) X(File_iwrite_all)    \
+  X(File_read_shared) X(File_write_shared) X(File_iread_shared) X(File_iwrite_shared)    \
+  X(File_read_ordered) X(File_write_ordered) X(File_read_at_all_begin)                   \
+  X(File_write_at_all_begin) X(File_read_all_begin) X(File_write_all_begin)              \
+  X(File_read_ordered_begin) X(File_write_ordered_begin) X(Pack) X(Unpack)               \
+  X(Pack_external) X(Unpack_external) X(Reduce_local)
 // clang-format on
 
 // clang-format off
@@ -26,7 +50,7 @@
   X(Type_get_contents) X(Type_dup) X(Type_free) X(Type_commit) X(Type_contiguous)        \
   X(Type_create_struct) X(Type_create_keyval) X(Type_free_keyval) X(Type_get_attr)       \
   X(Type_set_attr) X(Get_elements_x) X(Status_set_elements_x) X(Test_cancelled)          \
-  X(Reduce) X(Query_thread)
+  X(Query_thread) X(Win_call_errhandler) X(File_call_errhandler)
 // clang-format on
 
 namespace thinwire::mpi {
@@ -34,6 +58,7 @@ namespace thinwire::mpi {
 struct Real {
 #define THINWIRE_REAL(name) decltype(&PMPI_##name) name = nullptr;
   THINWIRE_WRAPPED_CALLS(THINWIRE_REAL)
+  THINWIRE_REFUSED_CALLS(THINWIRE_REAL)
   THINWIRE_HELPER_CALLS(THINWIRE_REAL)
 #undef THINWIRE_REAL
 };

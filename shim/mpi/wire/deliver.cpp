@@ -150,7 +150,7 @@ tw_copy* begin_copy(const Destination& destination, const Lease& wire, const MPI
       examine(destination, wire, bytes, &raw_bytes) != Kind::kRaw) {
     return nullptr;
   }
-  return start_copy_to_device(destination, wire, bytes);
+  return start_copy(destination.buffer, wire.data(), bytes);
 }
 
 void copy_status(const MPI_Status& from, MPI_Status* to) {

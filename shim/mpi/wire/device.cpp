@@ -89,19 +89,24 @@ int copy_to_device(const Destination& destination, const Lease& dense, std::uint
                          : failed("cannot copy a message to GPU memory", MPI_ERR_OTHER);
 }
 
-tw_copy* start_copy_to_device(const Destination& destination, const Lease& dense,
-                              std::uint64_t bytes) {
+tw_copy* start_copy(void* destination, const void* source, std::uint64_t bytes) {
   const StagingTime time;
   tw_copy* copy = nullptr;
-  return tw_memory_copy_start(destination.buffer, dense.data(), bytes, &copy) == TW_OK ? copy
-                                                                                       : nullptr;
+  return tw_memory_copy_start(destination, source, bytes, &copy) == TW_OK ? copy : nullptr;
 }
 
 int finish_copy(tw_copy* copy) {
   const StagingTime time;
   return tw_copy_finish(copy) == TW_OK
              ? MPI_SUCCESS
-             : failed("cannot copy a message to GPU memory", MPI_ERR_OTHER);
+             : failed("cannot copy between GPU memory and the MPI", MPI_ERR_OTHER);
+}
+
+int copy_now(void* destination, const void* source, std::uint64_t bytes) {
+  const StagingTime time;
+  return tw_memory_copy(destination, source, bytes) == TW_OK
+             ? MPI_SUCCESS
+             : failed("cannot copy between GPU memory and the MPI", MPI_ERR_OTHER);
 }
 
 int stage(const Outgoing& message, std::optional<Wire>& wire) {

@@ -31,11 +31,13 @@ int copy_from_device(const void* buffer, MPI_Datatype type, const Lease& dense,
 // The reverse, from host or GPU memory; writes the type's own bytes only.
 int copy_to_device(const Destination& destination, const Lease& dense, std::uint64_t bytes);
 
-// The same for a dense destination, begun: nullptr where it could not be. `dense` must stay until
-// finish_copy(), which returns an MPI error code, logged.
-tw_copy* start_copy_to_device(const Destination& destination, const Lease& dense,
-                              std::uint64_t bytes);
+// A copy between a GPU and pinned memory, begun: nullptr where it could not be. Both sides must
+// stay until finish_copy(), which returns an MPI error code, logged.
+tw_copy* start_copy(void* destination, const void* source, std::uint64_t bytes);
 int finish_copy(tw_copy* copy);
+
+// The same, complete on return.
+int copy_now(void* destination, const void* source, std::uint64_t bytes);
 
 // A raw message in GPU memory as the MPI would have sent it, in pinned memory. Returns what went
 // wrong, raised on the communicator.

@@ -11,12 +11,13 @@ enum { kCaseSeconds = 20 };
 
 extern const Family sends_family, receives_family, completions_family, persistent_family,
     probes_family, stash_family, datatypes_family, truncation_family, errors_family,
-    wildcards_family, communicators_family, threads_family;
+    wildcards_family, communicators_family, threads_family, collectives_family;
 
 static const Family* const kFamilies[] = {
-    &sends_family,  &receives_family,  &completions_family,   &persistent_family,
-    &probes_family, &stash_family,     &datatypes_family,     &truncation_family,
-    &errors_family, &wildcards_family, &communicators_family, &threads_family};
+    &sends_family,      &receives_family,  &completions_family,   &persistent_family,
+    &probes_family,     &stash_family,     &datatypes_family,     &truncation_family,
+    &errors_family,     &wildcards_family, &communicators_family, &threads_family,
+    &collectives_family};
 enum { kFamilyCount = sizeof kFamilies / sizeof kFamilies[0] };
 
 MPI_Comm comm;

@@ -69,6 +69,73 @@ int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int destina
                                     source, tag, comm, status);
 }
 
+#define DEVICE(buffer) fake_device_address(buffer)
+
+int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  return NEXT(MPI_Bcast)(DEVICE(buffer), count, type, root, comm);
+}
+
+int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root,
+               MPI_Comm comm) {
+  return NEXT(MPI_Reduce)(DEVICE(in), DEVICE(out), count, type, op, root, comm);
+}
+
+#define REDUCTION(name)                                                                         \
+  int name(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) { \
+    return NEXT(name)(DEVICE(in), DEVICE(out), count, type, op, comm);                          \
+  }
+REDUCTION(MPI_Allreduce)
+REDUCTION(MPI_Scan)
+REDUCTION(MPI_Exscan)
+REDUCTION(MPI_Reduce_scatter_block)
+
+int MPI_Reduce_scatter(const void* in, void* out, const int counts[], MPI_Datatype type, MPI_Op op,
+                       MPI_Comm comm) {
+  return NEXT(MPI_Reduce_scatter)(DEVICE(in), DEVICE(out), counts, type, op, comm);
+}
+
+#define ROOTED(name)                                                                         \
+  int name(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,     \
+           MPI_Datatype out_type, int root, MPI_Comm comm) {                                 \
+    return NEXT(name)(DEVICE(in), in_count, in_type, DEVICE(out), out_count, out_type, root, \
+                      comm);                                                                 \
+  }
+ROOTED(MPI_Gather)
+ROOTED(MPI_Scatter)
+
+#define ROOTLESS(name)                                                                        \
+  int name(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,      \
+           MPI_Datatype out_type, MPI_Comm comm) {                                            \
+    return NEXT(name)(DEVICE(in), in_count, in_type, DEVICE(out), out_count, out_type, comm); \
+  }
+ROOTLESS(MPI_Allgather)
+ROOTLESS(MPI_Alltoall)
+
+int MPI_Gatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int counts[],
+                const int places[], MPI_Datatype out_type, int root, MPI_Comm comm) {
+  return NEXT(MPI_Gatherv)(DEVICE(in), in_count, in_type, DEVICE(out), counts, places, out_type,
+                           root, comm);
+}
+
+int MPI_Scatterv(const void* in, const int counts[], const int places[], MPI_Datatype in_type,
+                 void* out, int out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
+  return NEXT(MPI_Scatterv)(DEVICE(in), counts, places, in_type, DEVICE(out), out_count, out_type,
+                            root, comm);
+}
+
+int MPI_Allgatherv(const void* in, int in_count, MPI_Datatype in_type, void* out,
+                   const int counts[], const int places[], MPI_Datatype out_type, MPI_Comm comm) {
+  return NEXT(MPI_Allgatherv)(DEVICE(in), in_count, in_type, DEVICE(out), counts, places, out_type,
+                              comm);
+}
+
+int MPI_Alltoallv(const void* in, const int in_counts[], const int in_places[],
+                  MPI_Datatype in_type, void* out, const int counts[], const int places[],
+                  MPI_Datatype out_type, MPI_Comm comm) {
+  return NEXT(MPI_Alltoallv)(DEVICE(in), in_counts, in_places, in_type, DEVICE(out), counts, places,
+                             out_type, comm);
+}
+
 int MPI_Get_address(const void* location, MPI_Aint* address) {
   return NEXT(MPI_Get_address)(fake_device_address(location), address);
 }

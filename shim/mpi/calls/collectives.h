@@ -1,0 +1,75 @@
+// Blocking collectives with buffers in GPU memory that the MPI cannot reach: the MPI's own
+// algorithm runs on host memory that stands in for them. What the ranks do stays the same, so each
+// decides for its own buffers.
+#pragma once
+
+#include <vector>
+
+#include "abi/mpi_abi.h"
+#include "abi/real.h"
+#include "calls/refuse.h"
+#include "requests/hooks.h"
+#include "wire/substitute.h"
+
+namespace thinwire::mpi {
+
+// Whose buffers count in a rooted collective, also between two groups.
+struct Role {
+  bool is_root = false;
+  bool is_leaf = false;  // takes part as everybody does; so does the root inside one group
+};
+
+inline Role role_of(int root, MPI_Comm comm) {
+  int inter = 0, rank = 0;
+  real().Comm_test_inter(comm, &inter);
+  if (inter) return {root == MPI_ROOT, root >= 0};
+  real().Comm_rank(comm, &rank);
+  return {root == rank, true};
+}
+
+// How many ranks a rank exchanges blocks with.
+inline int peers_in(MPI_Comm comm) {
+  int inter = 0, size = 0;
+  real().Comm_test_inter(comm, &inter);
+  if (!inter) {
+    real().Comm_size(comm, &size);
+    return size;
+  }
+  MPI_Group group{};
+  real().Comm_remote_group(comm, &group);
+  real().Group_size(group, &size);
+  real().Group_free(&group);
+  return size;
+}
+
+inline std::vector<Block> even_blocks(int count, int blocks) {
+  std::vector<Block> all;
+  for (int at = 0; at < blocks; ++at) all.push_back({std::int64_t{at} * count, count});
+  return all;
+}
+
+inline std::vector<Block> listed_blocks(const int counts[], const int places[], int blocks) {
+  std::vector<Block> all;
+  for (int at = 0; at < blocks; ++at) all.push_back({places[at], counts[at]});
+  return all;
+}
+
+// The type of an argument that counts on some ranks only; elsewhere its values mean nothing.
+inline MPI_Datatype type_if(bool counts, MPI_Datatype type) {
+  return counts ? type : MPI_DATATYPE_NULL;
+}
+
+// Runs `native`, which uses the addresses of both. `read` says that the call reads `received` too.
+template <typename Native>
+int with_substitutes(MPI_Comm comm, Substitute& sent, Substitute& received, bool read,
+                     Native&& native) {
+  int error = sent.prepare(true);
+  if (error == MPI_SUCCESS) error = received.prepare(read);
+  if (error != MPI_SUCCESS) return raise(comm, error);
+  error = native();
+  if (error != MPI_SUCCESS) return error;
+  error = received.write_back();
+  return error == MPI_SUCCESS ? MPI_SUCCESS : raise(comm, error);
+}
+
+}  // namespace thinwire::mpi
