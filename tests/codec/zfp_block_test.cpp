@@ -6,6 +6,8 @@
 #include "codec/zfp/blocks.h"
 #include "codec/zfp/gather.h"
 #include "codec/zfp/line.h"
+#include "codec/zfp/line_block.h"
+#include "codec/zfp/line_short.h"
 #include "codec/zfp/sizes.h"
 #include "codec/zfp_arrays.h"
 
@@ -30,6 +32,43 @@ TEST(ZfpBlock, LinesAreCodedAlikeByBothCoders) {
       zfp::decode_blocks(line.data(), Dtype::kF32, shape, bits, by_blocks.data());
       ASSERT_EQ(by_line, by_blocks) << bits;
     }
+  }
+}
+
+constexpr zfp::Tables kTables = zfp::make_tables();
+
+void expect_short_block(const zfp::Block& u, std::uint32_t header, int bits) {
+  const auto expected = zfp::line_bits(kTables, u, zfp::to_planes(u), header, bits);
+  ASSERT_EQ(zfp::short_bits(kTables, u, header, bits), expected.first) << bits;
+}
+
+void expect_short_stream(std::uint32_t stream, int bits) {
+  const auto block = zfp::from_planes(zfp::line_planes(kTables, {stream, 0}, bits));
+  const auto u = zfp::short_coefficients(kTables, stream, bits);
+  ASSERT_TRUE(u.x == block.x && u.y == block.y && u.z == block.z && u.w == block.w)
+      << std::hex << stream << " of " << std::dec << bits;
+}
+
+// The third coder, for short blocks of lines, beside the second: coefficients of every length, and
+// any bits.
+TEST(ZfpBlock, ShortBlocksOfLinesAreCodedAlike) {
+  std::mt19937 random(11);
+  const auto draw = [&] { return static_cast<std::uint32_t>(random()); };
+  const auto coefficient = [&](std::uint32_t density) {
+    const std::uint32_t value = density % 2 == 0 ? draw() : draw() & draw() & draw();
+    const std::uint32_t zeros = draw() % 33;
+    return zeros == 32 ? 0 : value >> zeros;
+  };
+  for (int i = 0; i < 400000; ++i) {
+    const std::uint32_t density = draw();
+    const zfp::Block u = {coefficient(density), coefficient(density >> 1),
+                          coefficient(density >> 2), coefficient(density >> 3)};
+    expect_short_block(u, draw() % 512, 9 + i % 24);
+    const int bits = 9 + i % 24;
+    std::uint32_t stream = draw();
+    for (std::uint32_t thin = density >> 4 & 7; thin > 0; --thin) stream &= draw() | 0x1ff;
+    expect_short_stream(stream & static_cast<std::uint32_t>(zfp::low_bits_mask(bits)), bits);
+    if (HasFatalFailure()) return;
   }
 }
 

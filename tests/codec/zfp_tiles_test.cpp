@@ -21,7 +21,7 @@ TEST(Tiles, CoverEveryPayloadOnce) {
           const auto whole = chunks == 1 ? last_bytes : chunk_bytes;
           const auto tiles = cuda::make_tiles(chunks, whole, last_bytes, tile_bytes);
           std::uint64_t at = 0;
-          for (std::uint64_t index = 0; index < tiles.count(); ++index) {
+          for (std::uint32_t index = 0; index < tiles.count(); ++index) {
             const cuda::Tile tile = tiles.at(index);
             ASSERT_EQ(tile.chunk * tiles.chunk_bytes + tile.offset, at);
             ASSERT_EQ(tile.offset % 8, 0u);
@@ -42,14 +42,14 @@ TEST(Tiles, CoverEveryPayloadOnce) {
   EXPECT_EQ(cuda::Tiles{}.count(), 0u);
 }
 
-TEST(Tiles, BeyondIndicesOf32Bits) {
-  const auto tiles = cuda::make_tiles(1ull << 30, 1u << 30, 12345, 1u << 10);
-  const std::uint64_t last = tiles.count() - 1;
-  EXPECT_GT(last, 1ull << 49);
-  EXPECT_EQ(tiles.at(last).chunk, (1ull << 30) - 1);
-  EXPECT_EQ(tiles.at(last).bytes, 12345u % 1024);
-  EXPECT_EQ(tiles.at((1ull << 40) + 3).chunk, 1ull << 20);
-  EXPECT_EQ(tiles.at((1ull << 40) + 3).place, 3u);
+TEST(Tiles, OfArraysBeyond32Bits) {
+  const auto tiles = cuda::make_tiles(1 << 12, 1u << 30, 12345, 1u << 12);
+  EXPECT_GT(tiles.payload_bytes(), 1ull << 41);
+  const auto last = static_cast<std::uint32_t>(tiles.count() - 1);
+  EXPECT_EQ(tiles.at(last).chunk, (1u << 12) - 1);
+  EXPECT_EQ(tiles.at(last).bytes, 12345u % 4096);
+  EXPECT_EQ(tiles.at((1u << 29) + 3).chunk, 1u << 11);
+  EXPECT_EQ(tiles.at((1u << 29) + 3).offset, 3u << 12);
 }
 
 TEST(Tiles, TermsOfAllWordsMakeTheChecksum) {
@@ -62,7 +62,7 @@ TEST(Tiles, TermsOfAllWordsMakeTheChecksum) {
     const auto count = static_cast<std::uint32_t>(size);
     const auto tiles = cuda::make_tiles(1, count, count, 1016);
     std::uint64_t sum = 0;
-    for (std::uint64_t index = tiles.count(); index-- > 0;) {
+    for (auto index = static_cast<std::uint32_t>(tiles.count()); index-- > 0;) {
       const cuda::Tile tile = tiles.at(index);
       for (std::uint64_t at = tile.offset; at < tile.offset + tile.bytes; at += 8) {
         sum += cuda::checksum_term(load<std::uint64_t>(padded.data() + at), at / 8);
@@ -95,7 +95,7 @@ struct Tiled {
 
   std::vector<std::byte> encode(const std::vector<Scalar>& values) const {
     std::vector<std::byte> stream(tiles.payload_bytes());
-    for (std::uint64_t index = 0; index < tiles.count(); ++index) {
+    for (std::uint32_t index = 0; index < tiles.count(); ++index) {
       const cuda::Tile tile = tiles.at(index);
       std::vector<std::uint32_t> words(tile.bytes / 4);
       for (std::uint32_t at = plan.blocks(tile); at-- > 0;) encode_one(values, tile, at, words);
@@ -107,7 +107,7 @@ struct Tiled {
 
   std::vector<Scalar> decode(const std::vector<std::byte>& stream) const {
     std::vector<Scalar> values(layout.array.shape.count());
-    for (std::uint64_t index = 0; index < tiles.count(); ++index) {
+    for (std::uint32_t index = 0; index < tiles.count(); ++index) {
       const cuda::Tile tile = tiles.at(index);
       std::vector<std::uint32_t> words(tile.bytes / 4 + zfp::kReadAhead, 0xA5A5A5A5);
       std::memcpy(words.data(), stream.data() + tile.chunk * tiles.chunk_bytes + tile.offset,

@@ -3,6 +3,7 @@
 //
 // A coder is what its kernels are given besides the job, and has
 //   kThreads        of a thread block, a multiple of 32
+//   kResident       thread blocks that a multiprocessor should be able to hold
 //   kScratchBytes   of shared memory
 //   encode(source, tile, payload, scratch)   fills the tile's payload, whole words with zeros
 //                   behind its end; false for a thread that met data which the codec declines
@@ -55,68 +56,70 @@ __device__ inline FixedChunk* chunk_of(std::byte* workspace, std::uint64_t index
   return reinterpret_cast<FixedChunk*>(workspace + sizeof(FixedGrid)) + index;
 }
 
-// The sum of terms that a thread adds for words at `place`, `place` + kThreads, ... of a payload.
-// Where all of them stand at one lane its key is found once.
+// The thread's part of the checksum of a tile that lies in `payload`. A thread whose words all
+// stand at one lane finds its key once.
 template <int kThreads>
-class TermSum {
- public:
-  __device__ explicit TermSum(std::uint64_t place) : key_(checksum_key(place % kChecksumLanes)) {}
-
-  __device__ void add(std::uint64_t word, std::uint64_t place) {
+__device__ std::uint64_t sum_of(const Tile& tile, const std::uint64_t* payload) {
+  const std::uint32_t first = static_cast<std::uint32_t>(tile.offset / 8);
+  const std::uint64_t key = checksum_key((first + threadIdx.x) % kChecksumLanes);
+  std::uint64_t sum = 0;
+#pragma unroll 2
+  for (std::uint32_t at = threadIdx.x; at < (tile.bytes + 7) / 8; at += kThreads) {
     if constexpr (kThreads % kChecksumLanes == 0) {
-      sum_ += checksum_product(word, key_) * checksum_weight(place / kChecksumLanes);
+      sum += checksum_product(payload[at], key) * checksum_weight((first + at) / kChecksumLanes);
     } else {
-      sum_ += checksum_term(word, place);
+      sum += checksum_term(payload[at], first + at);
     }
   }
-  __device__ std::uint64_t sum() const { return sum_; }
-
- private:
-  std::uint64_t key_;
-  std::uint64_t sum_ = 0;
-};
+  return sum;
+}
 
 // Copies a tile to its place in the frame; the thread's part of the checksum.
 template <typename Coder>
 __device__ std::uint64_t write_tile(const Tile& tile, const std::uint64_t* payload, std::byte* out,
                                     bool checksums) {
-  const std::uint64_t first = tile.offset / 8;
-  TermSum<Coder::kThreads> terms(first + threadIdx.x);
+  const std::uint32_t whole = tile.bytes / 8;
+  if (reinterpret_cast<std::uintptr_t>(out) % 8 == 0) {
 #pragma unroll 4
-  for (std::uint32_t at = threadIdx.x; at < (tile.bytes + 7) / 8; at += Coder::kThreads) {
-    const std::uint64_t word = payload[at];
-    if (checksums) terms.add(word, first + at);
-    if (8 * at + 8 <= tile.bytes) {
-      store_word(out + 8 * std::uint64_t{at}, word);
-    } else {
-      for (std::uint32_t byte = 8 * at; byte < tile.bytes; ++byte) {
-        out[byte] = static_cast<std::byte>(word >> (8 * (byte % 8)));
-      }
+    for (std::uint32_t at = threadIdx.x; at < whole; at += Coder::kThreads) {
+      reinterpret_cast<std::uint64_t*>(out)[at] = payload[at];
+    }
+  } else {
+#pragma unroll 1
+    for (std::uint32_t at = threadIdx.x; at < whole; at += Coder::kThreads) {
+      store_word(out + 8 * std::uint64_t{at}, payload[at]);
     }
   }
-  return terms.sum();
+  if (threadIdx.x < tile.bytes % 8) {
+    const std::uint32_t at = 8 * whole + threadIdx.x;
+    out[at] = reinterpret_cast<const std::byte*>(payload)[at];
+  }
+  return checksums ? sum_of<Coder::kThreads>(tile, payload) : 0;
 }
 
-// The reverse, with zeros behind the tile's end.
+// The reverse, with zeros behind the tile's end. For whole thread blocks; has a barrier behind the
+// copy.
 template <typename Coder>
 __device__ std::uint64_t read_tile(const Tile& tile, const std::byte* in, std::uint64_t* payload,
                                    bool checksums) {
-  const std::uint64_t first = tile.offset / 8;
-  TermSum<Coder::kThreads> terms(first + threadIdx.x);
+  const std::uint32_t whole = tile.bytes / 8;
+  if (reinterpret_cast<std::uintptr_t>(in) % 8 == 0) {
 #pragma unroll 4
-  for (std::uint32_t at = threadIdx.x; at < (tile.bytes + 7) / 8; at += Coder::kThreads) {
-    std::uint64_t word = 0;
-    if (8 * at + 8 <= tile.bytes) {
-      word = load_word(in + 8 * std::uint64_t{at});
-    } else {
-      for (std::uint32_t byte = 8 * at; byte < tile.bytes; ++byte) {
-        word |= static_cast<std::uint64_t>(in[byte]) << (8 * (byte % 8));
-      }
+    for (std::uint32_t at = threadIdx.x; at < whole; at += Coder::kThreads) {
+      payload[at] = reinterpret_cast<const std::uint64_t*>(in)[at];
     }
-    payload[at] = word;
-    if (checksums) terms.add(word, first + at);
+  } else {
+#pragma unroll 1
+    for (std::uint32_t at = threadIdx.x; at < whole; at += Coder::kThreads) {
+      payload[at] = load_word(in + 8 * std::uint64_t{at});
+    }
   }
-  return terms.sum();
+  if (tile.bytes % 8 != 0 && threadIdx.x < 8) {
+    const std::uint32_t at = 8 * whole + threadIdx.x;
+    reinterpret_cast<std::byte*>(payload)[at] = at < tile.bytes ? in[at] : std::byte{0};
+  }
+  __syncthreads();
+  return checksums ? sum_of<Coder::kThreads>(tile, payload) : 0;
 }
 
 // Adds a tile's sum to its chunk. For the thread that brings the last one, true, and the chunk's
@@ -163,22 +166,19 @@ __device__ inline void end_encoded_tile(const EncodeJob& job, const Tiles& tiles
 }
 
 template <typename Coder>
-__global__ void __launch_bounds__(Coder::kThreads)
+__global__ void __launch_bounds__(Coder::kThreads, Coder::kResident)
     encode_fixed(const EncodeJob job, const Tiles tiles, const Coder coder) {
   extern __shared__ __align__(16) std::uint64_t shared_words[];
   __shared__ std::uint64_t sums[Coder::kThreads / 32];
   std::byte* const scratch = reinterpret_cast<std::byte*>(shared_words) + padded_tile_bytes(tiles);
   std::byte* const payloads = job.frame + job.header.bytes() + job.layout.table_bytes();
-  for (std::uint64_t index = blockIdx.x; index < tiles.count(); index += gridDim.x) {
-    if (index != blockIdx.x) __syncthreads();
-    const Tile tile = tiles.at(index);
-    const bool mine = coder.encode(job.source, tile, shared_words, scratch);
-    const bool taken = __syncthreads_and(mine) != 0;
-    std::byte* const out = payloads + tile.chunk * tiles.chunk_bytes + tile.offset;
-    std::uint64_t sum = write_tile<Coder>(tile, shared_words, out, job.checksums);
-    if (job.checksums) sum = sum_over_block(sum, sums);
-    if (threadIdx.x == 0) end_encoded_tile(job, tiles, tile, sum, taken);
-  }
+  const Tile tile = tiles.at(blockIdx.x);
+  const bool mine = coder.encode(job.source, tile, shared_words, scratch);
+  const bool taken = __syncthreads_and(mine) != 0;
+  std::byte* const out = payloads + tile.chunk * tiles.chunk_bytes + tile.offset;
+  std::uint64_t sum = write_tile<Coder>(tile, shared_words, out, job.checksums);
+  if (job.checksums) sum = sum_over_block(sum, sums);
+  if (threadIdx.x == 0) end_encoded_tile(job, tiles, tile, sum, taken);
 }
 
 // Where there is nothing to encode, or no room for it: the header alone, or that it is declined.
@@ -213,28 +213,25 @@ __device__ inline void end_decoded_tile(const DecodeJob& job, const Tiles& tiles
 
 // For frames that are long enough for their payloads, which follow from the shape.
 template <typename Coder>
-__global__ void __launch_bounds__(Coder::kThreads)
+__global__ void __launch_bounds__(Coder::kThreads, Coder::kResident)
     decode_fixed(const DecodeJob job, const Tiles tiles, const Coder coder) {
   extern __shared__ __align__(16) std::uint64_t shared_words[];
   __shared__ std::uint64_t sums[Coder::kThreads / 32];
   std::byte* const scratch = reinterpret_cast<std::byte*>(shared_words) + padded_tile_bytes(tiles);
   const std::byte* const payloads = job.frame + job.header.bytes() + job.layout.table_bytes();
-  for (std::uint64_t index = blockIdx.x; index < tiles.count(); index += gridDim.x) {
-    if (index == 0 && threadIdx.x == 0) {
-      const auto status = static_cast<unsigned>(header_status(job, tiles.payload_bytes()));
-      if (status != 0) atomicOr(&grid_of(job.workspace)->problems, status << kHeaderStatusShift);
-    }
-    const Tile tile = tiles.at(index);
-    const std::byte* const in = payloads + tile.chunk * tiles.chunk_bytes + tile.offset;
-    std::uint64_t sum = read_tile<Coder>(tile, in, shared_words, job.checksums);
-    __syncthreads();
-    coder.decode(shared_words, tile, scratch, job.destination);
-    if (job.checksums) sum = sum_over_block(sum, sums);
-    // The outcome says that the array is complete.
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) end_decoded_tile(job, tiles, tile, sum);
+  if (blockIdx.x == 0 && threadIdx.x == 0) {
+    const auto status = static_cast<unsigned>(header_status(job, tiles.payload_bytes()));
+    if (status != 0) atomicOr(&grid_of(job.workspace)->problems, status << kHeaderStatusShift);
   }
+  const Tile tile = tiles.at(blockIdx.x);
+  const std::byte* const in = payloads + tile.chunk * tiles.chunk_bytes + tile.offset;
+  std::uint64_t sum = read_tile<Coder>(tile, in, shared_words, job.checksums);
+  coder.decode(shared_words, tile, scratch, job.destination);
+  if (job.checksums) sum = sum_over_block(sum, sums);
+  // The outcome says that the array is complete: what one thread fences from here on is what all
+  // of them stored before.
+  __syncthreads();
+  if (threadIdx.x == 0) end_decoded_tile(job, tiles, tile, sum);
 }
 
 // Where there is nothing to decode, or the frame is too short for it.

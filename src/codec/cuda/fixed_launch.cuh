@@ -1,7 +1,6 @@
 // Launching the kernels of fixed_frame.cuh.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -14,14 +13,17 @@ namespace thinwire::codec::cuda {
 inline constexpr std::uint32_t kFreeSharedBytes = 47 * 1024;
 inline constexpr std::uint32_t kMostSharedBytes = 96 * 1024;
 
-// Whether the chunk table can say what these payloads are.
-inline Status check_fixed(std::uint64_t chunks, std::uint64_t chunk_bytes) {
-  if (chunk_bytes < 1u << 31 && chunks < 1u << 31) return {};
-  return {StatusCode::kUnsupported, "a plane of the array is too large for one chunk"};
-}
-
-inline unsigned blocks_for(const Tiles& tiles) {
-  return static_cast<unsigned>(std::min<std::uint64_t>(tiles.count(), INT32_MAX));
+// As make_tiles(); kUnsupported where the chunk table cannot say a payload's size, or a grid cannot
+// have as many tiles (arrays of terabytes).
+inline Result<Tiles> plan_tiles(std::uint64_t chunks, std::uint64_t chunk_bytes,
+                                std::uint64_t last_bytes, std::uint32_t tile_bytes) {
+  if (chunk_bytes > INT32_MAX || chunks > INT32_MAX) {
+    return {StatusCode::kUnsupported, "the array has too many chunks, or too large ones"};
+  }
+  const Tiles tiles = make_tiles(chunks, static_cast<std::uint32_t>(chunk_bytes),
+                                 static_cast<std::uint32_t>(last_bytes), tile_bytes);
+  if (tiles.count() <= INT32_MAX) return tiles;
+  return {StatusCode::kUnsupported, "the array is too large for one launch"};
 }
 
 template <typename Kernel>
@@ -42,7 +44,8 @@ Status launch_encode(const EncodeJob& job, const Tiles& tiles, const Coder& code
   Status status = prepare_shared(encode_fixed<Coder>, shared, allowed);
   if (!status.ok()) return status;
   encode_fixed<Coder>
-      <<<blocks_for(tiles), Coder::kThreads, shared, job.stream>>>(job, tiles, coder);
+      <<<static_cast<unsigned>(tiles.count()), Coder::kThreads, shared, job.stream>>>(job, tiles,
+                                                                                      coder);
   return launch_status(cudaGetLastError());
 }
 
@@ -59,7 +62,8 @@ Status launch_decode(const DecodeJob& job, const Tiles& tiles, const Coder& code
   Status status = prepare_shared(decode_fixed<Coder>, shared, allowed);
   if (!status.ok()) return status;
   decode_fixed<Coder>
-      <<<blocks_for(tiles), Coder::kThreads, shared, job.stream>>>(job, tiles, coder);
+      <<<static_cast<unsigned>(tiles.count()), Coder::kThreads, shared, job.stream>>>(job, tiles,
+                                                                                      coder);
   return launch_status(cudaGetLastError());
 }
 

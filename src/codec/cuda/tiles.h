@@ -38,12 +38,13 @@ struct Tiles {
     return chunks == 0 ? 0 : (chunks - 1) * chunk_bytes + last_bytes;
   }
 
-  THINWIRE_HOST_DEVICE Tile at(std::uint64_t index) const {
+  // For fewer than 2^32 tiles, all that a grid can have: division of longer words is slow on a
+  // device.
+  THINWIRE_HOST_DEVICE Tile at(std::uint32_t index) const {
     Tile tile{};
-    // Division of 64-bit words is slow on a device; few arrays need it.
-    tile.chunk =
-        index >> 32 == 0 ? static_cast<std::uint32_t>(index) / chunk_tiles : index / chunk_tiles;
-    tile.place = static_cast<std::uint32_t>(index - tile.chunk * chunk_tiles);
+    const std::uint32_t chunk = index / chunk_tiles;
+    tile.chunk = chunk;
+    tile.place = index - chunk * chunk_tiles;
     const bool is_last = tile.chunk + 1 == chunks;
     tile.chunk_bytes = is_last ? last_bytes : chunk_bytes;
     tile.chunk_tiles = is_last ? last_tiles : chunk_tiles;

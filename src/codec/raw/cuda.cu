@@ -12,6 +12,7 @@ constexpr std::uint32_t kTileBytes = 16 * 1024;
 // The bytes of an array lie as its payloads do.
 struct RawCoder {
   static constexpr int kThreads = 256;
+  static constexpr int kResident = 8;
   static constexpr std::uint32_t kScratchBytes = 0;
 
   std::uint64_t chunk_bytes;
@@ -36,9 +37,7 @@ Result<Tiles> tiles_of(const Layout& layout) {
   if (layout.chunks == 0) return Tiles{};
   const std::uint64_t last = layout.chunk(layout.chunks - 1).raw_bytes();
   const std::uint64_t whole = layout.chunks > 1 ? layout.chunk(0).raw_bytes() : last;
-  if (Status status = check_fixed(layout.chunks, whole); !status.ok()) return status;
-  return make_tiles(layout.chunks, static_cast<std::uint32_t>(whole),
-                    static_cast<std::uint32_t>(last), kTileBytes);
+  return plan_tiles(layout.chunks, whole, last, kTileBytes);
 }
 
 Status encode(const EncodeJob& job) {

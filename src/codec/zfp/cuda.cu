@@ -48,10 +48,11 @@ Result<Work> plan_work(const Layout& layout, std::uint64_t parameter) {
       Coder::kThreads * rounds_for<Coder>(make_grid(array).blocks(), plan.block_bits);
   const std::uint64_t whole = encoded_bytes(plan.whole.blocks(), plan.block_bits);
   const std::uint64_t last = encoded_bytes(plan.last.blocks(), plan.block_bits);
-  if (Status status = cuda::check_fixed(layout.chunks, whole); !status.ok()) return status;
-  work.tiles = cuda::make_tiles(layout.chunks, static_cast<std::uint32_t>(whole),
-                                static_cast<std::uint32_t>(last),
-                                plan.tile_blocks * static_cast<std::uint32_t>(plan.block_bits) / 8);
+  const auto tiles =
+      cuda::plan_tiles(layout.chunks, whole, last,
+                       plan.tile_blocks * static_cast<std::uint32_t>(plan.block_bits) / 8);
+  if (!tiles.ok()) return tiles.status();
+  work.tiles = *tiles;
   return work;
 }
 
@@ -59,6 +60,10 @@ template <typename Coder>
 Access access_at(const std::byte* base, const Layout& layout) {
   const Shape& shape = layout.array.shape;
   return access_of(base, shape.extent[shape.rank - 1], shape.rank, sizeof(typename Coder::Scalar));
+}
+
+bool is_short(const Layout& layout, std::uint64_t parameter) {
+  return block_bits(parameter, layout.array.dtype, 1) <= kMaxShortBits;
 }
 
 template <typename Coder>
@@ -78,23 +83,37 @@ Status decode_with(const DecodeJob& job) {
 }
 
 Status encode(const EncodeJob& job) {
-  using Function = Status (*)(const EncodeJob&);
-  constexpr Function kFunctions[2][kMaxRank] = {
-      {encode_with<LineCoder>, encode_with<BlockCoder<float, 2>>,
-       encode_with<BlockCoder<float, 3>>},
-      {encode_with<BlockCoder<double, 1>>, encode_with<BlockCoder<double, 2>>,
-       encode_with<BlockCoder<double, 3>>}};
-  return kFunctions[job.layout.array.dtype == Dtype::kF64][job.layout.array.shape.rank - 1](job);
+  const Layout& layout = job.layout;
+  const bool is_double = layout.array.dtype == Dtype::kF64;
+  switch (layout.array.shape.rank) {
+    case 1:
+      if (is_double) return encode_with<BlockCoder<double, 1>>(job);
+      return is_short(layout, job.parameter) ? encode_with<LineCoder<true>>(job)
+                                             : encode_with<LineCoder<false>>(job);
+    case 2:
+      return is_double ? encode_with<BlockCoder<double, 2>>(job)
+                       : encode_with<BlockCoder<float, 2>>(job);
+    default:
+      return is_double ? encode_with<BlockCoder<double, 3>>(job)
+                       : encode_with<BlockCoder<float, 3>>(job);
+  }
 }
 
 Status decode(const DecodeJob& job) {
-  using Function = Status (*)(const DecodeJob&);
-  constexpr Function kFunctions[2][kMaxRank] = {
-      {decode_with<LineCoder>, decode_with<BlockCoder<float, 2>>,
-       decode_with<BlockCoder<float, 3>>},
-      {decode_with<BlockCoder<double, 1>>, decode_with<BlockCoder<double, 2>>,
-       decode_with<BlockCoder<double, 3>>}};
-  return kFunctions[job.layout.array.dtype == Dtype::kF64][job.layout.array.shape.rank - 1](job);
+  const Layout& layout = job.layout;
+  const bool is_double = layout.array.dtype == Dtype::kF64;
+  switch (layout.array.shape.rank) {
+    case 1:
+      if (is_double) return decode_with<BlockCoder<double, 1>>(job);
+      return is_short(layout, job.parameter) ? decode_with<LineCoder<true>>(job)
+                                             : decode_with<LineCoder<false>>(job);
+    case 2:
+      return is_double ? decode_with<BlockCoder<double, 2>>(job)
+                       : decode_with<BlockCoder<float, 2>>(job);
+    default:
+      return is_double ? decode_with<BlockCoder<double, 3>>(job)
+                       : decode_with<BlockCoder<float, 3>>(job);
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "codec/zfp/array_access.cuh"
 #include "codec/zfp/block.h"
 #include "codec/zfp/line_block.h"
+#include "codec/zfp/line_short.h"
 #include "codec/zfp/tile_plan.h"
 #include "codec/zfp/word_stream.h"
 
@@ -12,10 +13,13 @@ namespace thinwire::codec::zfp {
 // In global memory: threads look up different entries, which constant memory would serve in turns.
 __device__ constexpr Tables kDeviceTables = make_tables();
 
+// kShort: for blocks of up to kMaxShortBits bits; otherwise for any.
+template <bool kShort>
 struct LineCoder {
   using Scalar = float;
   static constexpr int kRank = 1;
   static constexpr int kThreads = 128;
+  static constexpr int kResident = 8;
   static constexpr std::uint32_t kScratchBytes = 0;
 
   TilePlan plan;
@@ -23,47 +27,92 @@ struct LineCoder {
 
   __device__ bool encode(const std::byte* source, const cuda::Tile& tile, std::uint64_t* payload,
                          std::byte*) const {
-    const int bits = plan.block_bits;
-    for (std::uint32_t at = threadIdx.x; at < tile.bytes / 8; at += kThreads) payload[at] = 0;
-    __syncthreads();
+    auto* const words = reinterpret_cast<std::uint32_t*>(payload);
+    const std::uint32_t blocks = plan.blocks(tile);
+    clear(tile, words, blocks);
     const Grid grid = plan.grid(tile);
     const std::byte* const chunk = source + tile.chunk * plan.chunk_values * sizeof(float);
     bool taken = true;
-    for (std::uint32_t at = threadIdx.x; at < plan.blocks(tile); at += kThreads) {
+    for (std::uint32_t at = threadIdx.x; at < blocks; at += kThreads) {
       float values[4];
       load_block<float, 1>(chunk, grid, TilePlan::place<1>(grid, plan.first_block(tile) + at),
                            access, values);
       const std::int32_t largest = largest_magnitude(values);
       taken = taken && largest < kInfinityBits<float>;
-      const Block coefficients = line_coefficients(values, forward_scale<float>(largest));
-      const auto header = static_cast<std::uint32_t>(block_header<float>(largest));
-      const LineBits code =
-          line_bits(kDeviceTables, coefficients, to_planes(coefficients), header, bits);
-      WordWriter writer(reinterpret_cast<std::uint32_t*>(payload), at * bits, bits, bits % 32 == 0);
-      writer.put(code.first, smaller(bits, 64));
-      if (bits > 64) writer.put(code.second, bits - 64);
-      writer.finish();
+      put(words, at, line_coefficients(values, forward_scale<float>(largest)),
+          static_cast<std::uint32_t>(block_header<float>(largest)));
     }
     return taken;
   }
 
   __device__ void decode(const std::uint64_t* payload, const cuda::Tile& tile, std::byte*,
                          std::byte* destination) const {
-    const int bits = plan.block_bits;
+    const auto* const words = reinterpret_cast<const std::uint32_t*>(payload);
     const Grid grid = plan.grid(tile);
     std::byte* const chunk = destination + tile.chunk * plan.chunk_values * sizeof(float);
     for (std::uint32_t at = threadIdx.x; at < plan.blocks(tile); at += kThreads) {
-      WordReader<std::uint64_t> reader(reinterpret_cast<const std::uint32_t*>(payload), at * bits);
+      float scale;
+      const Block coefficients = get(words, at, scale);
+      float values[4];
+      line_values(coefficients, scale, values);
+      store_block<float, 1>(values, grid, TilePlan::place<1>(grid, plan.first_block(tile) + at),
+                            access, chunk);
+    }
+  }
+
+ private:
+  // Zeros where blocks share words, and behind the last block.
+  __device__ void clear(const cuda::Tile& tile, std::uint32_t* words, std::uint32_t blocks) const {
+    const std::uint32_t count = tile.bytes / 4;
+    if (plan.block_bits % 32 != 0) {
+      for (std::uint32_t at = threadIdx.x; at < count; at += kThreads) words[at] = 0;
+      __syncthreads();
+    } else if (threadIdx.x == 0 && blocks * plan.block_bits / 32 < count) {
+      words[count - 1] = 0;
+    }
+  }
+
+  __device__ void put(std::uint32_t* words, std::uint32_t at, const Block& coefficients,
+                      std::uint32_t header) const {
+    const int bits = plan.block_bits;
+    WordWriter writer(words, at * bits, bits, bits % 32 == 0);
+    if constexpr (kShort) {
+      const std::uint32_t code = short_bits(kDeviceTables, coefficients, header, bits);
+      if (bits == 32) {
+        words[at] = code;
+        return;
+      }
+      writer.put(code, bits);
+    } else {
+      const LineBits code =
+          line_bits(kDeviceTables, coefficients, to_planes(coefficients), header, bits);
+      writer.put(code.first, smaller(bits, 64));
+      if (bits > 64) writer.put(code.second, bits - 64);
+    }
+    writer.finish();
+  }
+
+  __device__ Block get(const std::uint32_t* words, std::uint32_t at, float& scale) const {
+    const int bits = plan.block_bits;
+    if constexpr (kShort) {
+      std::uint32_t code;
+      if (bits == 32) {
+        code = words[at];
+      } else {
+        const WordReader<std::uint32_t> reader(words, at * bits);
+        code = reader.window() & static_cast<std::uint32_t>(low_bits_mask(bits));
+      }
+      scale = inverse_scale<float>(code & 0x1ff);
+      return short_coefficients(kDeviceTables, code, bits);
+    } else {
+      WordReader<std::uint64_t> reader(words, at * bits);
       LineBits code = {reader.window() & low_bits_mask(bits), 0};
       if (bits > 64) {
         reader.skip(64);
         code.second = reader.window() & low_bits_mask(bits - 64);
       }
-      const float scale = inverse_scale<float>(static_cast<std::uint32_t>(code.first) & 0x1ff);
-      float values[4];
-      line_values(from_planes(line_planes(kDeviceTables, code, bits)), scale, values);
-      store_block<float, 1>(values, grid, TilePlan::place<1>(grid, plan.first_block(tile) + at),
-                            access, chunk);
+      scale = inverse_scale<float>(static_cast<std::uint32_t>(code.first) & 0x1ff);
+      return from_planes(line_planes(kDeviceTables, code, bits));
     }
   }
 };
