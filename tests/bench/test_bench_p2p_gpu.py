@@ -1,5 +1,6 @@
 """Messages between GPUs: what is refused without one, and what becomes of the runs' figures."""
 
+import json
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -143,9 +144,9 @@ def test_ranks_that_share_a_gpu_are_told():
     assert not any("share" in note for note in gpu_notes(list(rows_of(make_runs()).values())))
 
 
-@pytest.mark.multiproc
-def test_every_case_runs_and_is_verified_with_host_memory_in_its_place(program, tmp_path):
-    """All but the GPU: the program itself, the shim, the counters, the values."""
+@pytest.fixture
+def on_the_host(program, tmp_path) -> Path:
+    """The program with host memory wherever GPU memory is asked for."""
     stand_in = tmp_path / "p2p"
     stand_in.write_text(
         "#!/bin/sh\n"
@@ -155,8 +156,14 @@ def test_every_case_runs_and_is_verified_with_host_memory_in_its_place(program, 
         f'exec {program("p2p")} "$@"\n'
     )
     stand_in.chmod(0o755)
+    return stand_in
+
+
+@pytest.mark.multiproc
+def test_every_case_runs_and_is_verified_with_host_memory_in_its_place(on_the_host):
+    """All but the GPU: the program itself, the shim, the counters, the values."""
     values = samples.generate("smooth", "f32", 1 << 18).values
-    session = session_of(stand_in, 1 << 18, values)
+    session = session_of(on_the_host, 1 << 18, values)
     rows = measure_links([Loopback()], session, values[:1000])
     assert [row.case for row in rows] == [case.name for case in all_cases(Loopback(), [ZFP])]
     assert all(row.verified for row in rows), [row.note for row in rows]
@@ -192,3 +199,14 @@ def test_codec_seconds_on_the_gpu():
 def test_a_library_without_a_gpu_side_is_named(monkeypatch):
     monkeypatch.setattr(p2p_gpu_cost, "library", lambda: object())
     assert p2p_gpu_cost.why_no_gpu() == "this library has no GPU side"
+
+
+@pytest.mark.multiproc
+def test_the_command_prints_every_case(bench, on_the_host):
+    words = ("--memory", "device", "--loopback", "--sizes", "128KiB", "--rounds", "1")
+    done = bench("p2p", *words, "--codec", "zfp:rate=8", "--program", str(on_the_host), "--json")
+    assert done.exit_code == 0, done.stdout + done.stderr
+    rows = json.loads(done.stdout)
+    assert [row["memory"] for row in rows] == ["host", "staged", "device", "device", "device"]
+    assert all(row["verified"] for row in rows) and rows[-1]["ratio"] > 3.9
+    assert bench("p2p", "--memory", "gpu", "--program", str(on_the_host)).exit_code == 2

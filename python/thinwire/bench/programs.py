@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -96,11 +95,8 @@ def find_program(name: str, given: Path | None) -> Path:
 
 def under_shim(spec: str, report: Path, options: Sequence[str], command: list[str]) -> list[str]:
     """`command`, a launcher's, under `thinwire run`, with its report written to `report`."""
-    beside = Path(sys.executable).with_name("thinwire")
-    thinwire = str(beside) if beside.exists() else shutil.which("thinwire")
-    if thinwire is None:
-        raise BenchError("the thinwire command is not installed beside this Python")
-    return [thinwire, "run", "--codec", spec, "--report", str(report), *options, "--", *command]
+    thinwire = [sys.executable, "-m", "thinwire"]
+    return [*thinwire, "run", "--codec", spec, "--report", str(report), *options, "--", *command]
 
 
 def run_program(place: Place, command: list[str], timeout: float) -> list[dict[str, Any]]:

@@ -12,6 +12,8 @@ from thinwire.bench import overhead as overhead_bench
 from thinwire.bench import samples, tables
 from thinwire.bench.output import progress, say, warn_if_busy
 from thinwire.bench.p2p import STARTUP_BYTES, Session, expect_all, run_link
+from thinwire.bench.p2p_gpu_rows import measure_links
+from thinwire.bench.p2p_gpu_tables import GPU_COLUMNS, gpu_notes
 from thinwire.bench.p2p_rows import make_rows
 from thinwire.bench.programs import BenchError, LabPlace, Loopback, Place, find_program
 from thinwire.cli import bench_codec
@@ -39,6 +41,9 @@ def p2p(
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="fp32 values to send; else smooth ones."),
     ] = None,
+    memory: Annotated[
+        str, typer.Option(help="host, or device: between GPUs, staged by hand and by the shim.")
+    ] = "host",
     program: Program = None,
     as_csv: Csv = False,
     as_json: Json = False,
@@ -47,6 +52,8 @@ def p2p(
 
     Each link is a lab of its own; where this machine permits none, one host stands for both.
     """
+    if memory not in ("host", "device"):
+        raise typer.BadParameter(f"--memory is host or device, not {memory}")
     warn_if_busy()
     rows = []
     try:
@@ -59,12 +66,19 @@ def p2p(
             rounds=rounds,
             progress=progress,
         )
-        for place in places([] if loopback else link.split(","), hosts):
+        found = places([] if loopback else link.split(","), hosts)
+        if memory == "device":
+            period = samples.read(data).values if data else session.values
+            rows = measure_links(found, session, period)
+        for place in found:
             expected = expect_all(session)
             rows += make_rows(place, run_link(place, session), expected)
     except (BenchError, LabError, ValueError) as error:
         raise failure(error) from error
-    finish(rows, tables.P2P_COLUMNS, as_csv, as_json, tables.p2p_notes(rows))
+    if memory == "device":
+        finish(rows, GPU_COLUMNS, as_csv, as_json, gpu_notes(rows))
+    else:
+        finish(rows, tables.P2P_COLUMNS, as_csv, as_json, tables.p2p_notes(rows))
 
 
 @app.command()
