@@ -143,7 +143,7 @@ TYPED_TEST(ZfpAgainstLibzfp, SmallVolumes) {
 TYPED_TEST(ZfpAgainstLibzfp, EveryRate) {
   std::vector<std::uint64_t> rates;
   for (std::uint64_t rate = 1; rate <= 64 * 8 * sizeof(TypeParam); ++rate) rates.push_back(rate);
-  const std::vector<Shape> shapes = {Shape::line(259), make_shape({9, 11}), make_shape({5, 4, 6})};
+  const std::vector<Shape> shapes = {Shape::line(99), make_shape({6, 11}), make_shape({5, 4, 3})};
   expect_agreement_at<TypeParam>(shapes, rates);
 }
 
