@@ -30,6 +30,8 @@ def environment(files: dict[str, str], caller: dict[str, str]) -> dict[str, str]
     """
     tied = {
         "OMPI_MCA_orte_default_hostfile": files["hostfile"],
+        # An image for single machines may say "isolated", which starts nothing elsewhere.
+        "OMPI_MCA_plm": "rsh",
         "OMPI_MCA_plm_rsh_agent": files["agent"],
         # Session folders are named after process numbers, which two labs have in common.
         "OMPI_MCA_orte_tmpdir_base": files["scratch"],
