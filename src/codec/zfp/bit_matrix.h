@@ -14,18 +14,21 @@ template <int kDistance>
 THINWIRE_HOST_DEVICE constexpr void exchange_bits(std::uint32_t& a, std::uint32_t& b,
                                                   std::uint32_t mask) {
 #if defined(__CUDA_ARCH__)
-  if constexpr (kDistance >= 8) {  // whole bytes: one instruction each
-    const std::uint32_t low = kDistance == 16 ? 0x5410 : 0x6240;
-    const std::uint32_t high = kDistance == 16 ? 0x7632 : 0x7351;
-    const std::uint32_t kept = __byte_perm(a, b, low);
-    b = __byte_perm(a, b, high);
-    a = kept;
-    return;
+  // Fewer instructions where one takes three operands, or moves whole bytes.
+  std::uint32_t kept;
+  if constexpr (kDistance >= 8) {
+    kept = __byte_perm(a, b, kDistance == 16 ? 0x5410 : 0x6240);
+    b = __byte_perm(a, b, kDistance == 16 ? 0x7632 : 0x7351);
+  } else {
+    kept = (a & mask) | (b << kDistance & ~mask);
+    b = (b & ~mask) | (a >> kDistance & mask);
   }
-#endif
+  a = kept;
+#else
   const std::uint32_t differ = ((a >> kDistance) ^ b) & mask;
   b ^= differ;
   a ^= differ << kDistance;
+#endif
 }
 
 // One step: the square of side 2 * kDistance on every diagonal place.

@@ -26,7 +26,7 @@ struct BlockCoder {
   // Fewer in higher ranks, whose blocks are larger, so that small arrays are spread as well.
   static constexpr int kThreads = kRank == 1 ? 128 : kRank == 2 ? 64 : 32;
   // Leaves as many registers as the values of a block need.
-  static constexpr int kResident = sizeof(Scalar) == 4 && kRank > 1 ? 16 : 8;
+  static constexpr int kResident = sizeof(Scalar) == 8 ? 8 : 16;
   static constexpr std::uint32_t kScratchBytes = kThreads * kPlaneWords<Scalar, kRank> * 4;
 
   TilePlan plan;

@@ -35,15 +35,24 @@ struct TilePlan {
     return left < tile_blocks ? left : tile_blocks;
   }
 
+  THINWIRE_HOST_DEVICE static std::uint32_t quotient(std::uint32_t value, std::uint32_t by) {
+    std::uint32_t result = value / by;
+#if defined(__CUDA_ARCH__)
+    // Opaque, because the compiler would rather divide again at every use than keep a register.
+    asm volatile("" : "+r"(result));
+#endif
+    return result;
+  }
+
   // Block `index` of a chunk with these extents.
   template <int kRank>
   THINWIRE_HOST_DEVICE static BlockPlace place(const Grid& grid, std::uint32_t index) {
     if constexpr (kRank == 1) return block_place(grid, index, 0, 0);
     const auto along_x = static_cast<std::uint32_t>(Grid::blocks_along(grid.x));
-    const std::uint32_t row = index / along_x;
+    const std::uint32_t row = quotient(index, along_x);
     if constexpr (kRank == 2) return block_place(grid, index - row * along_x, row, 0);
     const auto along_y = static_cast<std::uint32_t>(Grid::blocks_along(grid.y));
-    const std::uint32_t z = row / along_y;
+    const std::uint32_t z = quotient(row, along_y);
     return block_place(grid, index - row * along_x, row - z * along_y, z);
   }
 };
