@@ -1,5 +1,7 @@
 #include "process/settings.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -52,11 +54,16 @@ void read_link(Settings& settings, bool speaks) {
   }
 }
 
+// Where messages may come from GPUs, whose codecs are not measured before there is one.
+bool machine_may_have_gpu() {
+  return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+}
+
 }  // namespace
 
 bool Settings::may_compress() const {
   if (disabled || codec == nullptr || tw_codec_id(codec.get()) < 0) return false;
-  if (plan.link_bytes_per_second <= 0) return true;
+  if (plan.link_bytes_per_second <= 0 || machine_may_have_gpu()) return true;
   // The costs are linear in the size, so one size stands for all.
   tw_plan_facts facts{sizeof(tw_plan_facts), TW_F32, plan.threshold + kSampleBytes,
                       TW_PEER_OTHER_NODE, 1};

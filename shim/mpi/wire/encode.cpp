@@ -16,7 +16,35 @@
 namespace thinwire::mpi {
 namespace {
 
-tw_plan_choice choose(const TypeFacts& type, std::uint64_t bytes, const Peer& peer) {
+// A GPU's launches and copies cost little against this much.
+constexpr std::uint64_t kDeviceSampleBytes = 4 << 20;
+
+// The settings with the codec's speed on the GPU that holds `buffer`, as staged messages pay it.
+tw_plan_settings measure_on_device_of(const void* buffer) {
+  const Settings& settings = process().settings;
+  tw_plan_settings plan = settings.plan;
+  plan.cost = {};
+  plan.cost.size = sizeof plan.cost;
+  tw_place place{};
+  place.size = sizeof place;
+  if (tw_place_of(buffer, &place) == TW_OK) {
+    tw_codec_measure_device(settings.codec.get(), place.device, TW_F32, kDeviceSampleBytes,
+                            &plan.cost);
+  }
+  return plan;
+}
+
+// Speeds matter where a link is stated. The first message from a GPU has its codec measured there;
+// a node's GPUs are taken to be alike.
+const tw_plan_settings& plan_settings_for(const Outgoing& message) {
+  const tw_plan_settings& own = process().settings.plan;
+  if (!message.on_device || own.link_bytes_per_second <= 0) return own;
+  static const tw_plan_settings on_gpus = measure_on_device_of(message.buffer);
+  return on_gpus;
+}
+
+tw_plan_choice choose(const Outgoing& message, const TypeFacts& type, std::uint64_t bytes,
+                      const Peer& peer) {
   const Process& self = process();
   tw_plan_facts facts{};
   facts.size = sizeof facts;
@@ -26,7 +54,7 @@ tw_plan_choice choose(const TypeFacts& type, std::uint64_t bytes, const Peer& pe
   facts.peer_ready = peer.ready;
   tw_plan_choice choice{};
   choice.size = sizeof choice;
-  tw_plan_message(self.settings.codec.get(), &self.settings.plan, &facts, &choice);
+  tw_plan_message(self.settings.codec.get(), &plan_settings_for(message), &facts, &choice);
   return choice;
 }
 
@@ -126,7 +154,7 @@ std::optional<Wire> encode(const Outgoing& message) {
   const TypeFacts type = type_facts(message.type);
   if (is_null_buffer(message.buffer, message.type)) return std::nullopt;
   const Peer peer = peer_of(message.comm, message.destination);
-  const tw_plan_choice choice = choose(type, bytes, peer);
+  const tw_plan_choice choice = choose(message, type, bytes, peer);
   if (choice.reason != TW_COMPRESS) {
     // Without a launcher nobody is ready, and MPI_Init has said so.
     if (choice.reason == TW_RAW_PEER_NOT_READY && peer.place != TW_PEER_UNKNOWN &&

@@ -1,0 +1,116 @@
+"""Unmodified MPI programs with buffers on GPUs, under the preload library, on a plain MPI."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_gpu_programs import program
+
+from thinwire import gpu_count
+
+# A codec and the relative error that its messages may have.
+CODECS = [("off", "0"), ("mpc", "0"), ("zfp:rate=16", "1e-3")]
+
+MPI4PY = """
+import sys
+import numpy as np, cupy
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+rank, peer = comm.rank, 1 - comm.rank
+cupy.cuda.Device(rank % cupy.cuda.runtime.getDeviceCount()).use()
+mine = cupy.sin(cupy.arange(1 << 20, dtype=cupy.float32) * 0.001) + rank
+theirs = cupy.zeros_like(mine)
+cupy.cuda.get_current_stream().synchronize()
+comm.Sendrecv(mine, peer, recvbuf=theirs, source=peer)
+expected = mine - rank + peer
+bound = float(sys.argv[1])
+assert float(cupy.abs(theirs - expected).max()) <= bound * 3 + 1e-6
+total = cupy.zeros_like(mine)
+comm.Allreduce(mine, total)
+assert float(cupy.abs(total - (mine - rank) * 2 - 1).max()) < 1e-5
+print("ok", rank, flush=True)
+"""
+
+
+@pytest.fixture
+def mpirun() -> str:
+    found = shutil.which("mpirun")
+    if found is None:
+        pytest.skip("no mpirun")
+    return found
+
+
+def environment() -> dict[str, str]:
+    return os.environ | {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    }
+
+
+def run_under_shim(
+    words: list[str], codec: str, report: Path, command: list[str]
+) -> subprocess.CompletedProcess[str]:
+    """`words` may start a lab; `command` starts the ranks."""
+    thinwire = [sys.executable, "-m", "thinwire"]
+    shim = [*thinwire, "run", "--codec", codec, "--same-node", "--report", str(report), "--"]
+    return subprocess.run(
+        [*words, *shim, *command],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+
+
+def check_report(report: Path, codec: str) -> None:
+    totals = json.loads(report.read_text())
+    assert totals["device_messages"] > 0
+    assert totals["decoded_messages"] == totals["compressed_messages"]
+    assert (totals["compressed_messages"] > 0) == (codec != "off")
+    assert totals["damaged_messages"] == 0
+
+
+@pytest.mark.parametrize(("codec", "bound"), CODECS)
+def test_every_call_on_one_host(codec: str, bound: str, mpirun: str, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    command = [mpirun, "-n", "2", program("shim_exchange_gpu"), bound]
+    done = run_under_shim([], codec, report, command)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ok " in done.stdout
+    check_report(report, codec)
+
+
+@pytest.mark.parametrize(("codec", "bound"), CODECS)
+def test_two_gpus_on_two_hosts(codec: str, bound: str, mpirun: str, tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("hosts with GPUs of their own need root")
+    pytest.importorskip("pyroute2")
+    if gpu_count() < 2:
+        pytest.skip("one GPU only: two hosts would share it")
+    report = tmp_path / "report.json"
+    lab = [sys.executable, "-m", "thinwire", "lab", "run", "--hosts", "2", "--link", "10gbit", "--"]
+    command = [mpirun, "-n", "2", program("shim_exchange_gpu"), bound]
+    done = run_under_shim(lab, codec, report, command)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ok " in done.stdout
+    check_report(report, codec)
+
+
+@pytest.mark.parametrize(("codec", "bound"), CODECS)
+def test_mpi4py_with_cupy(codec: str, bound: str, mpirun: str, tmp_path: Path) -> None:
+    pytest.importorskip("mpi4py")
+    pytest.importorskip("cupy")
+    report = tmp_path / "report.json"
+    script = tmp_path / "exchange.py"
+    script.write_text(MPI4PY)
+    command = [mpirun, "-n", "2", sys.executable, str(script), bound]
+    done = run_under_shim([], codec, report, command)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("ok ") == 2
+    check_report(report, codec)
