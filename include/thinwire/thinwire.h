@@ -267,7 +267,8 @@ tw_status tw_message_decode(const void* source, uint64_t length, void* destinati
 tw_status tw_outcome_read(uint64_t outcome, uint64_t* bytes);
 
 /* Device memory that enqueueing this codec for this shape needs; the same for encode and decode.
- * All zeros before its first use, then left ready for the next; one stream at a time. */
+ * Aligned to 16 bytes, all zeros before its first use, then left ready for the next; one stream at
+ * a time. */
 tw_status tw_message_workspace(const tw_codec* codec, const tw_shape* shape, uint64_t* bytes);
 
 /* As tw_message_encode() on options->stream, with everything in memory that the GPU reaches.

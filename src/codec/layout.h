@@ -11,6 +11,7 @@ namespace thinwire::codec {
 // One row of the chunk table: size in the low 31 bits, the top bit marks a chunk stored raw.
 inline constexpr std::size_t kTableRowBytes = 8;
 inline constexpr std::uint32_t kRawChunk = 0x80000000u;
+inline constexpr std::uint32_t kMostChunkBytes = kRawChunk - 1;
 
 struct Layout {
   Chunk array;                 // the whole array

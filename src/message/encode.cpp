@@ -39,6 +39,8 @@ Status check_array(const Coder& coder, const codec::Chunk& array) {
                                           dtype_name(array.dtype) + " arrays of rank " +
                                           std::to_string(array.shape.rank)};
   }
+  Status status = coder.codec->check(coder.parameter, array.dtype, array.shape.rank);
+  if (!status.ok()) return {StatusCode::kUnsupported, status.message()};
   return {};
 }
 
@@ -86,7 +88,7 @@ Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array
                             options.chunk_checksums);
     if (!row.ok()) return row.status();
     store(table + index * codec::kTableRowBytes, *row);
-    out += *row & 0x7FFFFFFFu;
+    out += *row & codec::kMostChunkBytes;
   }
   header.body_bytes = static_cast<std::uint64_t>(out - table);
   frame::pack(header, options.mark, destination.data());
@@ -97,6 +99,12 @@ Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array
 
 Result<std::uint64_t> bound(const Coder& coder, const codec::Chunk& array) {
   if (Status status = check_array(coder, array); !status.ok()) return status;
+  for (const Coder& either : {coder, raw_coder()}) {
+    const codec::Layout layout = codec::make_layout(*either.codec, either.parameter, array);
+    if (layout.chunks > 0 && chunk_bound(either, layout.chunk(0)) > codec::kMostChunkBytes) {
+      return {StatusCode::kUnsupported, "a plane of the array is too large for one chunk"};
+    }
+  }
   return std::max(frame_bound(coder, array), frame_bound(raw_coder(), array));
 }
 

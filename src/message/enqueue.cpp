@@ -7,12 +7,17 @@
 namespace thinwire::message {
 namespace {
 
+constexpr std::uint64_t kWorkspaceAlignment = 16;
+
 Status check(const Coder& coder, const codec::Chunk& array, const Lent& lent) {
   auto needed = workspace_bytes(coder, array);
   if (!needed.ok()) return needed.status();
   if (lent.workspace_bytes < *needed) {
     return {StatusCode::kTooSmall, "the workspace must have " + std::to_string(*needed) +
                                        " bytes, it has " + std::to_string(lent.workspace_bytes)};
+  }
+  if (reinterpret_cast<std::uintptr_t>(lent.workspace) % kWorkspaceAlignment != 0) {
+    return {StatusCode::kInvalidArgument, "the workspace must be aligned to 16 bytes"};
   }
   return {};
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/checksum.h"
+#include "base/checksum_core.h"
 #include "codec/cuda/tiles.h"
 #include "codec/zfp/block.h"
 #include "codec/zfp/sizes.h"
@@ -65,7 +66,10 @@ TEST(Tiles, TermsOfAllWordsMakeTheChecksum) {
     for (auto index = static_cast<std::uint32_t>(tiles.count()); index-- > 0;) {
       const cuda::Tile tile = tiles.at(index);
       for (std::uint64_t at = tile.offset; at < tile.offset + tile.bytes; at += 8) {
-        sum += cuda::checksum_term(load<std::uint64_t>(padded.data() + at), at / 8);
+        const std::uint64_t place = at / 8;
+        sum += checksum_product(load<std::uint64_t>(padded.data() + at),
+                                checksum_key(place % kChecksumLanes)) *
+               checksum_weight(place / kChecksumLanes);
       }
     }
     EXPECT_EQ(checksum_finish(size, sum), checksum(bytes));

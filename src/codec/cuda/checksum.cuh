@@ -7,28 +7,6 @@
 
 namespace thinwire::codec::cuda {
 
-// The part of one thread: words at one place of their blocks, whatever the blocks. So its key is
-// found once. For thread blocks of a multiple of kChecksumLanes threads that go through a payload
-// thread by word.
-class ChecksumPart {
- public:
-  // `first_word`: the first that this thread will add, counted in its chunk's payload.
-  __device__ explicit ChecksumPart(std::uint64_t first_word)
-      : key_(checksum_key(first_word % kChecksumLanes)) {}
-
-  // Adds the word at place `at` of the chunk's payload; at - first_word is a multiple of
-  // kChecksumLanes.
-  __device__ void add(std::uint64_t word, std::uint64_t at) {
-    sum_ += checksum_product(word, key_) * checksum_weight(at / kChecksumLanes);
-  }
-
-  __device__ std::uint64_t sum() const { return sum_; }
-
- private:
-  std::uint64_t key_;
-  std::uint64_t sum_ = 0;
-};
-
 struct ChecksumKeys {
   std::uint64_t key[kChecksumLanes];
 };
@@ -39,11 +17,11 @@ constexpr ChecksumKeys make_checksum_keys() {
   return keys;
 }
 
-// Read, because working one out takes as long as adding up a kilobyte.
+// By place in a block. Read, because working one out takes as long as adding up a kilobyte.
 static __device__ const ChecksumKeys kChecksumKeys = make_checksum_keys();
 
-// The same for a thread block of kChecksumLanes threads that goes through a whole payload, a thread
-// for each word of a block: from the end, so that a block's weight comes from adding up instead of
+// The part of one thread of a block of kChecksumLanes that goes through a whole payload, a thread
+// for each place: from the end, so that a block's weight comes from adding up instead of
 // multiplying. `key` is the thread's own.
 __device__ inline std::uint64_t sum_of_payload(const std::uint64_t* payload, std::uint32_t words,
                                                std::uint64_t key) {
@@ -62,10 +40,13 @@ __device__ inline std::uint64_t sum_of_payload(const std::uint64_t* payload, std
 // The sum over a thread block in two steps with a barrier between them; `scratch` is shared memory
 // of one word a warp.
 __device__ inline void sum_over_warp(std::uint64_t value, std::uint64_t* scratch) {
-  for (int offset = 16; offset > 0; offset /= 2) {
-    value += __shfl_down_sync(0xffffffffu, value, offset);
-  }
-  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = value;
+  // In three parts, of which 32 still fit a word: the warp adds words at once.
+  const auto part = [&](int from, int bits) {
+    const auto piece = static_cast<unsigned>(value >> from) & ((1u << bits) - 1);
+    return static_cast<std::uint64_t>(__reduce_add_sync(0xffffffffu, piece)) << from;
+  };
+  const std::uint64_t sum = part(0, 22) + part(22, 21) + part(43, 21);
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = sum;
 }
 
 __device__ inline std::uint64_t sum_of_warps(const std::uint64_t* scratch) {

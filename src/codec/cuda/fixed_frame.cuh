@@ -61,15 +61,12 @@ __device__ inline FixedChunk* chunk_of(std::byte* workspace, std::uint64_t index
 template <int kThreads>
 __device__ std::uint64_t sum_of(const Tile& tile, const std::uint64_t* payload) {
   const std::uint32_t first = static_cast<std::uint32_t>(tile.offset / 8);
-  const std::uint64_t key = checksum_key((first + threadIdx.x) % kChecksumLanes);
+  std::uint64_t key = kChecksumKeys.key[(first + threadIdx.x) % kChecksumLanes];
   std::uint64_t sum = 0;
 #pragma unroll 2
   for (std::uint32_t at = threadIdx.x; at < (tile.bytes + 7) / 8; at += kThreads) {
-    if constexpr (kThreads % kChecksumLanes == 0) {
-      sum += checksum_product(payload[at], key) * checksum_weight((first + at) / kChecksumLanes);
-    } else {
-      sum += checksum_term(payload[at], first + at);
-    }
+    if (kThreads % kChecksumLanes != 0) key = kChecksumKeys.key[(first + at) % kChecksumLanes];
+    sum += checksum_product(payload[at], key) * checksum_weight((first + at) / kChecksumLanes);
   }
   return sum;
 }
@@ -208,7 +205,7 @@ __device__ inline void end_decoded_tile(const DecodeJob& job, const Tiles& tiles
   // What the header is comes before what the chunks are: the bytes may be anybody's.
   StatusCode status = static_cast<StatusCode>(problems >> kHeaderStatusShift);
   if (status == StatusCode::kOk && problems != 0) status = StatusCode::kDamaged;
-  publish(job.outcome, status, 0);
+  publish_with_writes(job.outcome, status, 0);
 }
 
 // For frames that are long enough for their payloads, which follow from the shape.

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "base/checksum_core.h"
 #include "base/host_device.h"
 
 namespace thinwire::codec::cuda {
@@ -67,12 +66,6 @@ constexpr Tiles make_tiles(std::uint64_t chunks, std::uint32_t chunk_bytes,
           .tile_bytes = tile_bytes,
           .chunk_tiles = tiles_of(chunk_bytes),
           .last_tiles = tiles_of(last_bytes)};
-}
-
-// What the word at place `at` of a payload, counted in words, adds to the payload's checksum.
-THINWIRE_HOST_DEVICE inline std::uint64_t checksum_term(std::uint64_t word, std::uint64_t at) {
-  return checksum_product(word, checksum_key(at % kChecksumLanes)) *
-         checksum_weight(at / kChecksumLanes);
 }
 
 }  // namespace thinwire::codec::cuda
