@@ -7,24 +7,11 @@
 
 namespace thinwire::codec::cuda {
 
-struct ChecksumKeys {
-  std::uint64_t key[kChecksumLanes];
-};
-
-constexpr ChecksumKeys make_checksum_keys() {
-  ChecksumKeys keys{};
-  for (int lane = 0; lane < kChecksumLanes; ++lane) keys.key[lane] = checksum_key(lane);
-  return keys;
-}
-
-// By place in a block. Read, because working one out takes as long as adding up a kilobyte.
-static __device__ const ChecksumKeys kChecksumKeys = make_checksum_keys();
-
 // The part of one thread of a block of kChecksumLanes that goes through a whole payload, a thread
 // for each place: from the end, so that a block's weight comes from adding up instead of
-// multiplying. `key` is the thread's own.
-__device__ inline std::uint64_t sum_of_payload(const std::uint64_t* payload, std::uint32_t words,
-                                               std::uint64_t key) {
+// multiplying.
+__device__ inline std::uint64_t sum_of_payload(const std::uint64_t* payload, std::uint32_t words) {
+  const std::uint64_t key = checksum_key(threadIdx.x);
   std::uint64_t products = 0;
   std::uint64_t sums = 0;
   int block = static_cast<int>((words + kChecksumLanes - 1 - threadIdx.x) / kChecksumLanes) - 1;

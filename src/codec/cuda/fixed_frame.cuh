@@ -61,11 +61,11 @@ __device__ inline FixedChunk* chunk_of(std::byte* workspace, std::uint64_t index
 template <int kThreads>
 __device__ std::uint64_t sum_of(const Tile& tile, const std::uint64_t* payload) {
   const std::uint32_t first = static_cast<std::uint32_t>(tile.offset / 8);
-  std::uint64_t key = kChecksumKeys.key[(first + threadIdx.x) % kChecksumLanes];
+  std::uint64_t key = checksum_key((first + threadIdx.x) % kChecksumLanes);
   std::uint64_t sum = 0;
 #pragma unroll 2
   for (std::uint32_t at = threadIdx.x; at < (tile.bytes + 7) / 8; at += kThreads) {
-    if (kThreads % kChecksumLanes != 0) key = kChecksumKeys.key[(first + at) % kChecksumLanes];
+    if (kThreads % kChecksumLanes != 0) key = checksum_key((first + at) % kChecksumLanes);
     sum += checksum_product(payload[at], key) * checksum_weight((first + at) / kChecksumLanes);
   }
   return sum;
@@ -173,9 +173,13 @@ __global__ void __launch_bounds__(Coder::kThreads, Coder::kResident)
   const bool mine = coder.encode(job.source, tile, shared_words, scratch);
   const bool taken = __syncthreads_and(mine) != 0;
   std::byte* const out = payloads + tile.chunk * tiles.chunk_bytes + tile.offset;
-  std::uint64_t sum = write_tile<Coder>(tile, shared_words, out, job.checksums);
-  if (job.checksums) sum = sum_over_block(sum, sums);
-  if (threadIdx.x == 0) end_encoded_tile(job, tiles, tile, sum, taken);
+  const std::uint64_t part = write_tile<Coder>(tile, shared_words, out, job.checksums);
+  if (job.checksums) {
+    sum_over_warp(part, sums);
+    __syncthreads();
+  }
+  if (threadIdx.x != 0) return;
+  end_encoded_tile(job, tiles, tile, job.checksums ? sum_of_warps(sums) : 0, taken);
 }
 
 // Where there is nothing to encode, or no room for it: the header alone, or that it is declined.
@@ -222,13 +226,14 @@ __global__ void __launch_bounds__(Coder::kThreads, Coder::kResident)
   }
   const Tile tile = tiles.at(blockIdx.x);
   const std::byte* const in = payloads + tile.chunk * tiles.chunk_bytes + tile.offset;
-  std::uint64_t sum = read_tile<Coder>(tile, in, shared_words, job.checksums);
+  const std::uint64_t part = read_tile<Coder>(tile, in, shared_words, job.checksums);
+  if (job.checksums) sum_over_warp(part, sums);
   coder.decode(shared_words, tile, scratch, job.destination);
-  if (job.checksums) sum = sum_over_block(sum, sums);
   // The outcome says that the array is complete: what one thread fences from here on is what all
   // of them stored before.
   __syncthreads();
-  if (threadIdx.x == 0) end_decoded_tile(job, tiles, tile, sum);
+  if (threadIdx.x != 0) return;
+  end_decoded_tile(job, tiles, tile, job.checksums ? sum_of_warps(sums) : 0);
 }
 
 // Where there is nothing to decode, or the frame is too short for it.

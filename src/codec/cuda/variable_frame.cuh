@@ -9,7 +9,8 @@
 //                     payload in the same place, and returns its size
 //   decode(payload, bytes, raw_bytes, parameter, state, out)   false where the payload is damaged
 // The two are for whole thread blocks and give every thread the same answer. `payload` is shared
-// memory of kPayloadBytes, complete for all threads when they begin and when encode returns.
+// memory of kPayloadBytes, complete for all threads when they begin and when encode returns; others
+// may read it until decode's first barrier.
 #pragma once
 
 #include "codec/cuda/checksum.cuh"
@@ -89,8 +90,7 @@ __device__ void encode_chunk(const EncodeJob& job, std::uint64_t index, ScanWord
     }
   }
   if (job.checksums) {
-    const std::uint64_t key = kChecksumKeys.key[threadIdx.x];
-    sum_over_warp(sum_of_payload(shared.payload, (bytes + 7) / 8, key), shared.sums);
+    sum_over_warp(sum_of_payload(shared.payload, (bytes + 7) / 8), shared.sums);
   }
   __syncthreads();
   std::byte* const table = job.frame + job.header.bytes();
@@ -127,8 +127,9 @@ __device__ std::uint64_t bytes_before(const std::byte* table, std::uint64_t inde
   return sum_over_block(bytes, shared.sums);
 }
 
-// Decodes the chunk whose payload is `bytes` bytes at `payload`; false, for all threads, where it
-// is damaged. `row` is its row of the chunk table.
+// Decodes the chunk whose payload is at `payload`; `row` is its row of the chunk table. False, for
+// all threads, where that cannot be done, and in thread 0 where the checksum is another. Ends with
+// a barrier.
 template <typename Coder>
 __device__ bool decode_chunk(const DecodeJob& job, std::uint64_t index, std::uint64_t row,
                              const std::byte* payload, VariableShared<Coder>& shared) {
@@ -139,20 +140,22 @@ __device__ bool decode_chunk(const DecodeJob& job, std::uint64_t index, std::uin
   copy_in(shared.payload, payload, bytes);
   __syncthreads();
   if (job.checksums) {
-    const std::uint64_t key = kChecksumKeys.key[threadIdx.x];
-    const std::uint64_t sum =
-        sum_over_block(sum_of_payload(shared.payload, (bytes + 7) / 8, key), shared.sums);
-    if (static_cast<std::uint32_t>(checksum_finish(bytes, sum)) != row >> 32) return false;
+    sum_over_warp(sum_of_payload(shared.payload, (bytes + 7) / 8), shared.sums);
   }
   std::byte* const out = job.destination + job.layout.raw_offset(index);
-  if (!is_raw) {
-    return Coder::decode(shared.payload, bytes, raw, job.parameter, shared.state, out);
+  bool decoded = true;
+  if (is_raw) {
+    copy_out(out, shared.payload, bytes);
+  } else {
+    decoded = Coder::decode(shared.payload, bytes, raw, job.parameter, shared.state, out);
   }
-  copy_out(out, shared.payload, bytes);
-  return true;
+  __syncthreads();
+  if (threadIdx.x != 0 || !job.checksums) return decoded;
+  const std::uint64_t sum = checksum_finish(bytes, sum_of_warps(shared.sums));
+  return decoded && static_cast<std::uint32_t>(sum) == row >> 32;
 }
 
-// Decodes the chunks from `first` to `end`; false, for all threads, at the first damaged one.
+// Decodes the chunks from `first` to `end`; false in thread 0 where one is damaged.
 template <typename Coder>
 __device__ bool decode_range(const DecodeJob& job, std::uint64_t first, std::uint64_t end,
                              VariableShared<Coder>& shared) {
@@ -162,16 +165,17 @@ __device__ bool decode_range(const DecodeJob& job, std::uint64_t first, std::uin
   const std::uint64_t available = job.length - head;
   std::uint64_t row = load_word(table + first * kTableRowBytes);
   std::uint64_t offset = bytes_before(table, first, shared);
+  bool sound = true;
   for (std::uint64_t index = first;;) {
     const std::uint32_t bytes = static_cast<std::uint32_t>(row) & ~kRawChunk;
-    if (bytes > Coder::kPayloadBytes || offset > available || bytes > available - offset ||
-        !decode_chunk<Coder>(job, index, row, job.frame + head + offset, shared)) {
+    // Not worth going on for: where it ends, and the next one begins, is not known.
+    if (bytes > Coder::kPayloadBytes || offset > available || bytes > available - offset) {
       return false;
     }
-    if (++index == end) return true;
+    sound &= decode_chunk<Coder>(job, index, row, job.frame + head + offset, shared);
+    if (++index == end) return sound;
     row = load_word(table + index * kTableRowBytes);
     offset += bytes;
-    __syncthreads();
   }
 }
 
