@@ -97,10 +97,10 @@ const char* tw_codec_spec(const tw_codec* codec);
 /* The id of the codec that the spec names, or -1 for "off" and "auto". */
 int32_t tw_codec_id(const tw_codec* codec);
 
-/* The shape in which `count` elements are coded under this spec: its "shape=" (one extent may be ?)
- * where that fits the count, a line where it names none. Where it does not fit, a lossless codec
- * gets a line and a lossy one TW_UNSUPPORTED. */
-tw_status tw_codec_shape(const tw_codec* codec, tw_dtype dtype, uint64_t count, tw_shape* shape);
+/* The shape in which `count` elements of a tw_dtype are coded under this spec: its "shape=" (one
+ * extent may be ?) where that fits the count, a line where it names none. Where it does not fit, a
+ * lossless codec gets a line and a lossy one TW_UNSUPPORTED. */
+tw_status tw_codec_shape(const tw_codec* codec, uint32_t dtype, uint64_t count, tw_shape* shape);
 
 /* Speed and ratio of a codec on this machine, one thread. */
 typedef struct tw_codec_cost {
@@ -114,12 +114,12 @@ typedef struct tw_codec_cost {
 /* Measures by encoding and decoding `bytes` bytes of a smooth generated array several times and
  * keeping the fastest. Allocates; takes a few milliseconds at 256 KiB. TW_UNSUPPORTED where the
  * codec does not take the dtype. */
-tw_status tw_codec_measure(const tw_codec* codec, tw_dtype dtype, uint64_t bytes,
+tw_status tw_codec_measure(const tw_codec* codec, uint32_t dtype, uint64_t bytes,
                            tw_codec_cost* cost);
 
 /* The same for an array in the memory of a GPU, its frame in PINNED memory: what a message that is
  * staged through the host pays, copies included. */
-tw_status tw_codec_measure_device(const tw_codec* codec, int32_t device, tw_dtype dtype,
+tw_status tw_codec_measure_device(const tw_codec* codec, int32_t device, uint32_t dtype,
                                   uint64_t bytes, tw_codec_cost* cost);
 
 /* ---- Memory: where it lies, copies, scratch ---- */
@@ -140,10 +140,11 @@ typedef struct tw_place {
 
 /* Where `pointer` points. Never initialises CUDA: a process that does not use it has host memory
  * only, and is told so in nanoseconds. TW_UNSUPPORTED for GPU memory that this library cannot
- * reach (of a context other than the device's primary one). */
+ * reach (of a context other than the device's primary one), TW_DEVICE where the driver fails. */
 tw_status tw_place_of(const void* pointer, tw_place* place);
 
-/* 1 where `pointer` points to device or managed memory, else 0. As tw_place_of(), without words. */
+/* 1 where `pointer` points to device or managed memory, else 0. As tw_place_of(), without words; 1
+ * too where that fails. */
 uint32_t tw_on_device(const void* pointer);
 
 /* How many GPUs this process can use. TW_DEVICE, with the cause in tw_last_error(), where there is

@@ -49,9 +49,9 @@ int32_t tw_codec_id(const tw_codec* codec) {
   return codec->spec.codec->id;
 }
 
-tw_status tw_codec_shape(const tw_codec* codec, tw_dtype dtype, uint64_t count, tw_shape* shape) {
+tw_status tw_codec_shape(const tw_codec* codec, uint32_t dtype, uint64_t count, tw_shape* shape) {
   return capi::guarded([&] {
-    if (codec == nullptr || shape == nullptr || dtype < 0 || dtype >= kDtypeCount) {
+    if (codec == nullptr || shape == nullptr || dtype >= kDtypeCount) {
       return capi::misuse("tw_codec_shape: null pointer or unknown dtype");
     }
     const auto fitted = codec->spec.shape_of(count);
@@ -67,10 +67,10 @@ tw_status tw_codec_shape(const tw_codec* codec, tw_dtype dtype, uint64_t count, 
 namespace {
 
 // `device` is a GPU's ordinal, or -1.
-tw_status measure(const tw_codec* codec, int32_t device, tw_dtype dtype, uint64_t bytes,
+tw_status measure(const tw_codec* codec, int32_t device, uint32_t dtype, uint64_t bytes,
                   tw_codec_cost* cost) {
   return capi::guarded([&] {
-    if (codec == nullptr || cost == nullptr || cost->size < sizeof(tw_codec_cost) || dtype < 0 ||
+    if (codec == nullptr || cost == nullptr || cost->size < sizeof(tw_codec_cost) ||
         dtype >= kDtypeCount) {
       return capi::misuse("tw_codec_measure: null pointer, unknown dtype, or size not set");
     }
@@ -87,12 +87,12 @@ tw_status measure(const tw_codec* codec, int32_t device, tw_dtype dtype, uint64_
 
 }  // namespace
 
-tw_status tw_codec_measure(const tw_codec* codec, tw_dtype dtype, uint64_t bytes,
+tw_status tw_codec_measure(const tw_codec* codec, uint32_t dtype, uint64_t bytes,
                            tw_codec_cost* cost) {
   return measure(codec, -1, dtype, bytes, cost);
 }
 
-tw_status tw_codec_measure_device(const tw_codec* codec, int32_t device, tw_dtype dtype,
+tw_status tw_codec_measure_device(const tw_codec* codec, int32_t device, uint32_t dtype,
                                   uint64_t bytes, tw_codec_cost* cost) {
   if (device < 0) return capi::misuse("tw_codec_measure_device: a GPU's ordinal is not negative");
   return measure(codec, device, dtype, bytes, cost);

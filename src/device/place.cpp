@@ -60,13 +60,18 @@ struct Attributes {
   CUcontext context = nullptr;
 };
 
-bool ask(const Driver& driver, const void* pointer, Attributes& found) {
+CUresult ask(const Driver& driver, const void* pointer, Attributes& found) {
   CUpointer_attribute names[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
                                  CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_CONTEXT};
   void* values[] = {&found.type, &found.device, &found.managed, &found.context};
-  return driver.pointer_attributes(4, names, values, reinterpret_cast<CUdeviceptr>(pointer)) ==
-         CUDA_SUCCESS;
+  return driver.pointer_attributes(4, names, values, reinterpret_cast<CUdeviceptr>(pointer));
+}
+
+// A driver that was never started, or has ended, has no memory to point to. Any other failure, as
+// after a device was lost, says nothing about the pointer.
+bool has_no_memory(CUresult result) {
+  return result == CUDA_ERROR_NOT_INITIALIZED || result == CUDA_ERROR_DEINITIALIZED;
 }
 
 }  // namespace
@@ -78,16 +83,21 @@ bool on_device(const void* pointer) {
   CUmemorytype type = static_cast<CUmemorytype>(0);
   unsigned managed = 0;
   void* values[] = {&type, &managed};
-  return driver->pointer_attributes(2, names, values, reinterpret_cast<CUdeviceptr>(pointer)) ==
-             CUDA_SUCCESS &&
-         (type == CU_MEMORYTYPE_DEVICE || managed != 0);
+  const CUresult result =
+      driver->pointer_attributes(2, names, values, reinterpret_cast<CUdeviceptr>(pointer));
+  if (result != CUDA_SUCCESS) return !has_no_memory(result);
+  return type == CU_MEMORYTYPE_DEVICE || managed != 0;
 }
 
 Result<Place> place_of(const void* pointer) {
   const Driver* driver = loaded_driver();
   if (driver == nullptr || pointer == nullptr || is_certainly_host(pointer)) return Place{};
   Attributes found;
-  if (!ask(*driver, pointer, found)) return Place{};
+  if (const CUresult result = ask(*driver, pointer, found); result != CUDA_SUCCESS) {
+    if (has_no_memory(result)) return Place{};
+    return {StatusCode::kDevice, "the driver does not say where a pointer points (error " +
+                                     std::to_string(result) + "): was the GPU lost?"};
+  }
   if (found.managed != 0) return Place{Memory::kManaged, found.device};
   if (found.type == CU_MEMORYTYPE_HOST) return Place{Memory::kPinned, -1};
   if (found.type != CU_MEMORYTYPE_DEVICE) return Place{};

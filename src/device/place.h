@@ -19,11 +19,12 @@ struct Place {
 
 // Asks the driver where that can matter: never before the process has loaded it, never for a stack
 // or the main heap. Does not initialise CUDA. kUnsupported for memory of a context other than its
-// device's primary one, which this library's streams do not reach.
+// device's primary one, which this library's streams do not reach;
+// kDevice where the driver does not answer.
 Result<Place> place_of(const void* pointer);
 
-// As above in the common case of host memory, without a Result: false for host memory and where
-// the driver does not know the pointer.
+// As above, without a Result: also true where place_of() fails, so that nobody takes such memory
+// for the host's.
 bool on_device(const void* pointer);
 
 }  // namespace thinwire::device

@@ -10,7 +10,7 @@
 
 namespace {
 
-tw_status shape_of(const char* spec, tw_dtype dtype, std::uint64_t count, tw_shape* shape) {
+tw_status shape_of(const char* spec, std::uint32_t dtype, std::uint64_t count, tw_shape* shape) {
   tw_codec* codec = nullptr;
   EXPECT_EQ(tw_codec_create(spec, &codec), TW_OK) << tw_last_error();
   const tw_status status = tw_codec_shape(codec, dtype, count, shape);
@@ -89,7 +89,7 @@ TEST(CApiShape, MisuseIsRefused) {
   tw_shape shape{};
   EXPECT_EQ(tw_codec_shape(nullptr, TW_F32, 1, &shape), TW_INVALID_ARGUMENT);
   EXPECT_EQ(shape_of("raw", TW_F32, 1, nullptr), TW_INVALID_ARGUMENT);
-  EXPECT_EQ(shape_of("raw", static_cast<tw_dtype>(9), 1, &shape), TW_INVALID_ARGUMENT);
+  EXPECT_EQ(shape_of("raw", 9, 1, &shape), TW_INVALID_ARGUMENT);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 """`thinwire.compress` and `decompress` on arrays of torch and cupy, and on our own."""
 
 import gc
+import subprocess
+import sys
 
 import cuda_driver
 import numpy as np
@@ -190,3 +192,38 @@ def on_torch(values) -> object:
         __cuda_array_interface__ = values.__cuda_array_interface__
 
     return Plain()
+
+
+LOST = """
+import os, torch, thinwire
+class Plain:
+    def __init__(self, interface): self.__cuda_array_interface__ = interface
+values = torch.sin(torch.arange(1 << 18, dtype=torch.float32, device="cuda"))
+plain = Plain(values.__cuda_array_interface__)
+frame = thinwire.compress(values, "mpc")
+on_host = frame.to_bytes()
+try:
+    values[torch.tensor([1 << 20], device="cuda")].sum().item()
+except RuntimeError:
+    pass
+for call in (lambda: thinwire.compress(plain, "mpc"), lambda: thinwire.decompress(frame)):
+    for again in range(2):
+        try:
+            call()
+        except thinwire.ThinwireError as error:
+            print("refused", error.status, flush=True)
+print("host", thinwire.decompress(on_host).size, flush=True)
+os._exit(0)
+"""
+
+
+def test_a_lost_gpu_is_an_error(torch, tmp_path) -> None:
+    """A kernel that fails ends the context: calls say so, none hangs, host memory goes on."""
+    script = tmp_path / "lost.py"
+    script.write_text(LOST)
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("refused 9") == 4, done.stdout + done.stderr
+    assert f"host {1 << 18}" in done.stdout
