@@ -10,6 +10,7 @@
 #include "process/shortcut.h"
 #include "requests/hooks.h"
 #include "wire/deliver.h"
+#include "wire/device.h"
 
 using namespace thinwire::mpi;
 
@@ -22,12 +23,23 @@ void withdraw(MPI_Request request) {
   real().Wait(&request, MPI_STATUS_IGNORE);
 }
 
+// Has the MPI look at the arguments of a send that is never started.
+int check_send(const Outgoing& message, int tag) {
+  MPI_Request request;
+  const int error = real().Send_init(untouched_buffer(), message.count, message.type,
+                                     message.destination, tag, message.comm, &request);
+  return error == MPI_SUCCESS ? real().Request_free(&request) : error;
+}
+
 // A receive as the calls above would do it, and the send that `start_send(request)` starts. Both
-// are complete before the receive is delivered.
+// are complete before the receive is delivered. A send that the MPI refuses must not have posted a
+// receive: until it is withdrawn it could take a later message.
 template <typename StartSend>
-int exchange(const Incoming& received, StartSend&& start_send, MPI_Status* status) {
+int exchange(const Outgoing& sent, int send_tag, const Incoming& received, StartSend&& start_send,
+             MPI_Status* status) {
   MPI_Request requests[2];
-  int error = nonblocking_receive(received, &requests[0]);
+  int error = check_send(sent, send_tag);
+  if (error == MPI_SUCCESS) error = nonblocking_receive(received, &requests[0]);
   if (error != MPI_SUCCESS) return error;
   error = start_send(&requests[1]);
   if (error != MPI_SUCCESS) {
@@ -85,7 +97,7 @@ extern "C" int MPI_Sendrecv(const void* send_buffer, int send_count, MPI_Datatyp
            : sent.on_device ? nonblocking_send(real().Isend, sent, send_tag, request)
                             : start_large_send(real().Isend, sent, send_tag, request);
   };
-  return exchange(received, start_send, status);
+  return exchange(sent, send_tag, received, start_send, status);
 }
 THINWIRE_ALSO_PMPI(Sendrecv);
 
@@ -106,6 +118,6 @@ extern "C" int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, 
   const auto start_send = [&](MPI_Request* request) {
     return start_wire(real().Isend, sent, *outgoing, send_tag, request);
   };
-  return exchange(received, start_send, status);
+  return exchange(sent, send_tag, received, start_send, status);
 }
 THINWIRE_ALSO_PMPI(Sendrecv_replace);
