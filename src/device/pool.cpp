@@ -11,6 +11,7 @@
 
 #include "device/context.h"
 #include "device/driver.h"
+#include "device/pinned.h"
 #include "device/size_class.h"
 
 namespace thinwire::device {
@@ -49,6 +50,7 @@ class Pool {
 struct Owner {
   Pool* pool;
   int size_class;
+  std::uint64_t mapped_bytes;  // of pinned memory, see pinned.h
 };
 
 // All buffers of all pools, on loan or idle. Never destroyed: buffers may come back while the
@@ -71,35 +73,39 @@ Pools& pools() {
   return *all;
 }
 
+Result<Allocation> allocate_on_device(std::uint64_t bytes) {
+  void* data = nullptr;
+  const cudaError_t error = cudaMalloc(&data, bytes);
+  if (error == cudaSuccess) return Allocation{static_cast<std::byte*>(data), 0};
+  cudaGetLastError();  // a refused allocation is no lasting failure
+  return device_error("cannot allocate GPU memory", error);
+}
+
 Result<std::byte*> Pool::allocate(int size_class) {
   auto guard = ContextGuard::enter(device_ == kPinnedPool ? 0 : device_);
   if (!guard.ok()) return guard.status();
-  void* data = nullptr;
   const std::uint64_t bytes = class_bytes(size_class);
-  const cudaError_t error =
-      device_ == kPinnedPool
-          ? cudaHostAlloc(&data, bytes, cudaHostAllocPortable | cudaHostAllocMapped)
-          : cudaMalloc(&data, bytes);
-  if (error != cudaSuccess) {
-    cudaGetLastError();  // a refused allocation is no lasting failure
-    return device_error(
-        device_ == kPinnedPool ? "cannot allocate pinned memory" : "cannot allocate GPU memory",
-        error);
-  }
-  auto* const buffer = static_cast<std::byte*>(data);
+  const auto memory = device_ == kPinnedPool ? allocate_pinned(bytes) : allocate_on_device(bytes);
+  if (!memory.ok()) return memory.status();
   const std::lock_guard lock(pools().mutex);
-  pools().owners[buffer] = {this, size_class};
-  return buffer;
+  pools().owners[memory->data] = {this, size_class, memory->mapped_bytes};
+  return memory->data;
 }
 
 void Pool::free(std::byte* data) {
+  Allocation memory{data, 0};
   {
     const std::lock_guard lock(pools().mutex);
+    memory.mapped_bytes = pools().owners[data].mapped_bytes;
     pools().owners.erase(data);
   }
   auto guard = ContextGuard::enter(device_ == kPinnedPool ? 0 : device_);
   if (!guard.ok()) return;
-  device_ == kPinnedPool ? cudaFreeHost(data) : cudaFree(data);
+  if (device_ == kPinnedPool) {
+    free_pinned(memory);
+  } else {
+    cudaFree(data);
+  }
 }
 
 void Pool::fill() {
