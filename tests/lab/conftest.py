@@ -1,5 +1,6 @@
 """Fixtures of the lab's tests; those that need a lab are skipped where none is permitted."""
 
+import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,6 +9,11 @@ import pytest
 from lab_processes import COMMAND_LINE
 
 from thinwire.lab import Lab, LabUnavailable
+
+# Started in the background of a script, this process ignores SIGINT, and so would every command
+# that these tests interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
