@@ -16,19 +16,36 @@ using namespace thinwire::mpi;
 namespace thinwire::mpi {
 namespace {
 
-int receive_hooked(const Incoming& message, std::uint64_t capacity, MPI_Status* status) {
-  Destination destination;
-  int error = find_destination(message, capacity, destination);
+// Where a message goes and the memory that it lands in first. Returns what went wrong, raised.
+int prepare(const Incoming& message, std::uint64_t capacity, Destination& destination,
+            Lease& wire) {
+  const int error = find_destination(message, capacity, destination);
   if (error != MPI_SUCCESS) return error;
-  const Lease wire = acquire_wire(message, capacity);
-  if (!wire) return raise(message.comm, MPI_ERR_NO_MEM);
+  wire = acquire_wire(message, capacity);
+  return wire ? MPI_SUCCESS : raise(message.comm, MPI_ERR_NO_MEM);
+}
+
+// A blocking receive into scratch, delivered: `call(data, count, type, status)` is the MPI's.
+template <typename Call>
+int receive_through_scratch(const Incoming& message, std::uint64_t capacity, Call&& call,
+                            MPI_Status* status) {
+  Destination destination;
+  Lease wire;
+  int error = prepare(message, capacity, destination, wire);
+  if (error != MPI_SUCCESS) return error;
   const ByteCount as(capacity);
   MPI_Status own{};  // stays empty where the MPI refuses the arguments
-  error = real().Recv(wire.data(), as.count(), as.type(), message.source, message.tag, message.comm,
-                      &own);
+  error = call(wire.data(), as.count(), as.type(), &own);
   const int outcome = deliver(destination, wire, own, error);
   copy_status(own, status);
   return outcome;
+}
+
+int receive_hooked(const Incoming& message, std::uint64_t capacity, MPI_Status* status) {
+  const auto call = [&](void* data, int count, MPI_Datatype type, MPI_Status* own) {
+    return real().Recv(data, count, type, message.source, message.tag, message.comm, own);
+  };
+  return receive_through_scratch(message, capacity, call, status);
 }
 
 // A blocking receive cannot be posted under a lock; started and waited for, it can.
@@ -122,17 +139,10 @@ int receive_matched(const Incoming& message, MPI_Message* handle, MPI_Status* st
   if (capacity == 0 || *handle == MPI_MESSAGE_NO_PROC) {
     return real().Mrecv(untouched_buffer(), message.count, message.type, handle, status);
   }
-  Destination destination;
-  int error = find_destination(message, capacity, destination);
-  if (error != MPI_SUCCESS) return error;
-  const Lease wire = acquire_wire(message, capacity);
-  if (!wire) return raise(message.comm, MPI_ERR_NO_MEM);
-  const ByteCount as(capacity);
-  MPI_Status own{};
-  error = real().Mrecv(wire.data(), as.count(), as.type(), handle, &own);
-  const int outcome = deliver(destination, wire, own, error);
-  copy_status(own, status);
-  return outcome;
+  const auto call = [&](void* data, int count, MPI_Datatype type, MPI_Status* own) {
+    return real().Mrecv(data, count, type, handle, own);
+  };
+  return receive_through_scratch(message, capacity, call, status);
 }
 
 int receive_matched_later(const Incoming& message, MPI_Message* handle, MPI_Request* request) {
@@ -141,10 +151,9 @@ int receive_matched_later(const Incoming& message, MPI_Message* handle, MPI_Requ
     return real().Imrecv(untouched_buffer(), message.count, message.type, handle, request);
   }
   Destination destination;
-  int error = find_destination(message, capacity, destination);
+  Lease wire;
+  int error = prepare(message, capacity, destination, wire);
   if (error != MPI_SUCCESS) return error;
-  Lease wire = acquire_wire(message, capacity);
-  if (!wire) return raise(message.comm, MPI_ERR_NO_MEM);
   const ByteCount as(capacity);
   error = real().Imrecv(wire.data(), as.count(), as.type(), handle, request);
   if (error == MPI_SUCCESS) put_hook(*request, make_receive_hook(std::move(wire), destination));

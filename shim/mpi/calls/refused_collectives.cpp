@@ -1,94 +1,77 @@
 // Collectives that GPU memory cannot take part in where the MPI does not reach it.
 #include "calls/refuse.h"
 
-THINWIRE_REFUSE(Alltoallw,
-                (const void* sendbuf, const int sendcounts[], const int sdispls[],
-                 const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                 const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm),
-                (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
-                 comm),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Neighbor_allgather,
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm),
-                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Neighbor_allgatherv,
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm),
-                (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Neighbor_alltoall,
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm),
-                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Neighbor_alltoallv,
-                (const void* sendbuf, const int sendcounts[], const int sdispls[],
-                 MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
-                 MPI_Datatype recvtype, MPI_Comm comm),
-                (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                 comm),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Neighbor_alltoallw,
-                (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                 const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                 const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm),
-                (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
-                 comm),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Iallgather,
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
-                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Iallgatherv,
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
-                 MPI_Request* request),
-                (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
-                 request),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Iallreduce,
-                (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                 MPI_Comm comm, MPI_Request* request),
-                (sendbuf, recvbuf, count, datatype, op, comm, request), raise_on_comm(comm),
-                sendbuf, recvbuf);
-THINWIRE_REFUSE(Ialltoall,
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
-                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Ialltoallv,
-                (const void* sendbuf, const int sendcounts[], const int sdispls[],
-                 MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
-                 MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
-                (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                 comm, request),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Ialltoallw,
-                (const void* sendbuf, const int sendcounts[], const int sdispls[],
-                 const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                 const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                 MPI_Request* request),
-                (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
-                 comm, request),
-                raise_on_comm(comm), sendbuf, recvbuf);
+// What calls share of their parameters, and of what they pass on: blocks of one size, of sizes of
+// their own at one side or both, of types of their own, and one block reduced.
+#define EQUAL_PARAMETERS                                                                   \
+  const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount, \
+      MPI_Datatype recvtype
+#define EQUAL_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
+
+#define ROOTED_PARAMETERS EQUAL_PARAMETERS, int root
+#define ROOTED_ARGUMENTS EQUAL_ARGUMENTS, root
+
+#define GATHERED_PARAMETERS                                                 \
+  const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, \
+      const int recvcounts[], const int displs[], MPI_Datatype recvtype
+#define GATHERED_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype
+
+#define VARIED_PARAMETERS                                                                  \
+  const void *sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype, \
+      void *recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype
+#define VARIED_ARGUMENTS \
+  sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype
+
+#define TYPED_PARAMETERS(Displacement)                                       \
+  const void *sendbuf, const int sendcounts[], const Displacement sdispls[], \
+      const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[], \
+      const Displacement rdispls[], const MPI_Datatype recvtypes[]
+#define BYTES_PARAMETERS TYPED_PARAMETERS(int)
+#define ADDRESSES_PARAMETERS TYPED_PARAMETERS(MPI_Aint)
+#define TYPED_ARGUMENTS \
+  sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes
+#define BYTES_ARGUMENTS TYPED_ARGUMENTS
+#define ADDRESSES_ARGUMENTS TYPED_ARGUMENTS
+
+#define REDUCED_PARAMETERS \
+  const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op
+#define REDUCED_ARGUMENTS sendbuf, recvbuf, count, datatype, op
+
+#define REFUSE_BLOCKING(name, signature)                                                        \
+  THINWIRE_REFUSE(name, (signature##_PARAMETERS, MPI_Comm comm), (signature##_ARGUMENTS, comm), \
+                  raise_on_comm(comm), sendbuf, recvbuf)
+#define REFUSE_NONBLOCKING(name, signature)                                             \
+  THINWIRE_REFUSE(name, (signature##_PARAMETERS, MPI_Comm comm, MPI_Request * request), \
+                  (signature##_ARGUMENTS, comm, request), raise_on_comm(comm), sendbuf, recvbuf)
+
+REFUSE_BLOCKING(Alltoallw, BYTES);
+REFUSE_BLOCKING(Neighbor_allgather, EQUAL);
+REFUSE_BLOCKING(Neighbor_allgatherv, GATHERED);
+REFUSE_BLOCKING(Neighbor_alltoall, EQUAL);
+REFUSE_BLOCKING(Neighbor_alltoallv, VARIED);
+REFUSE_BLOCKING(Neighbor_alltoallw, ADDRESSES);
+
+REFUSE_NONBLOCKING(Iallgather, EQUAL);
+REFUSE_NONBLOCKING(Iallgatherv, GATHERED);
+REFUSE_NONBLOCKING(Iallreduce, REDUCED);
+REFUSE_NONBLOCKING(Ialltoall, EQUAL);
+REFUSE_NONBLOCKING(Ialltoallv, VARIED);
+REFUSE_NONBLOCKING(Ialltoallw, BYTES);
+REFUSE_NONBLOCKING(Iexscan, REDUCED);
+REFUSE_NONBLOCKING(Igather, ROOTED);
+REFUSE_NONBLOCKING(Ineighbor_allgather, EQUAL);
+REFUSE_NONBLOCKING(Ineighbor_allgatherv, GATHERED);
+REFUSE_NONBLOCKING(Ineighbor_alltoall, EQUAL);
+REFUSE_NONBLOCKING(Ineighbor_alltoallv, VARIED);
+REFUSE_NONBLOCKING(Ineighbor_alltoallw, ADDRESSES);
+REFUSE_NONBLOCKING(Iscan, REDUCED);
+REFUSE_NONBLOCKING(Iscatter, ROOTED);
+
+// Signatures that stand alone.
 THINWIRE_REFUSE(Ibcast,
                 (void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                  MPI_Request* request),
                 (buffer, count, datatype, root, comm, request), raise_on_comm(comm), buffer);
-THINWIRE_REFUSE(Iexscan,
-                (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                 MPI_Comm comm, MPI_Request* request),
-                (sendbuf, recvbuf, count, datatype, op, comm, request), raise_on_comm(comm),
-                sendbuf, recvbuf);
-THINWIRE_REFUSE(Igather,
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                 MPI_Request* request),
-                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request),
-                raise_on_comm(comm), sendbuf, recvbuf);
 THINWIRE_REFUSE(Igatherv,
                 (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
@@ -96,37 +79,12 @@ THINWIRE_REFUSE(Igatherv,
                 (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm,
                  request),
                 raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Ineighbor_allgather,
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
-                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Ineighbor_allgatherv,
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm,
-                 MPI_Request* request),
-                (sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm,
+THINWIRE_REFUSE(Iscatterv,
+                (const void* sendbuf, const int sendcounts[], const int displs[],
+                 MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                 int root, MPI_Comm comm, MPI_Request* request),
+                (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
                  request),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Ineighbor_alltoall,
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
-                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, request),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Ineighbor_alltoallv,
-                (const void* sendbuf, const int sendcounts[], const int sdispls[],
-                 MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
-                 MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request),
-                (sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
-                 comm, request),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Ineighbor_alltoallw,
-                (const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
-                 const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
-                 const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                 MPI_Request* request),
-                (sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
-                 comm, request),
                 raise_on_comm(comm), sendbuf, recvbuf);
 THINWIRE_REFUSE(Ireduce,
                 (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
@@ -143,24 +101,6 @@ THINWIRE_REFUSE(Ireduce_scatter_block,
                  MPI_Op op, MPI_Comm comm, MPI_Request* request),
                 (sendbuf, recvbuf, recvcount, datatype, op, comm, request), raise_on_comm(comm),
                 sendbuf, recvbuf);
-THINWIRE_REFUSE(Iscan,
-                (const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
-                 MPI_Comm comm, MPI_Request* request),
-                (sendbuf, recvbuf, count, datatype, op, comm, request), raise_on_comm(comm),
-                sendbuf, recvbuf);
-THINWIRE_REFUSE(Iscatter,
-                (const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
-                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                 MPI_Request* request),
-                (sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, request),
-                raise_on_comm(comm), sendbuf, recvbuf);
-THINWIRE_REFUSE(Iscatterv,
-                (const void* sendbuf, const int sendcounts[], const int displs[],
-                 MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
-                 int root, MPI_Comm comm, MPI_Request* request),
-                (sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm,
-                 request),
-                raise_on_comm(comm), sendbuf, recvbuf);
 THINWIRE_REFUSE(Pack,
                 (const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize,
                  int* position, MPI_Comm comm),
