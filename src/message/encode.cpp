@@ -113,6 +113,12 @@ bool is_hopeless(const Coder& coder, const codec::Chunk& array) {
          (coder.codec->fixed_size && frame_bound(coder, array) >= array.raw_bytes());
 }
 
+Status check_capacity(std::uint64_t most, std::uint64_t capacity) {
+  if (capacity >= most) return {};
+  return {StatusCode::kTooSmall, "a frame of this array may take " + std::to_string(most) +
+                                     " bytes, the destination has " + std::to_string(capacity)};
+}
+
 Result<std::uint64_t> encode_on_host(const Coder& coder, const codec::Chunk& array,
                                      const std::byte* source, MutableByteView destination,
                                      const EncodeOptions& options) {
@@ -132,17 +138,13 @@ Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array, cons
                              MutableByteView destination, const EncodeOptions& options) {
   auto most = bound(coder, array);
   if (!most.ok()) return most.status();
-  if (destination.size() < *most) {
-    return {StatusCode::kTooSmall, "a frame of this array may take " + std::to_string(*most) +
-                                       " bytes, the destination has " +
-                                       std::to_string(destination.size())};
-  }
+  if (Status status = check_capacity(*most, destination.size()); !status.ok()) return status;
   const auto from = device::place_of(source);
   if (!from.ok()) return from.status();
   const auto to = device::place_of(destination.data());
   if (!to.ok()) return to.status();
   if (from->on_device()) {
-    return encode_from_device(coder, array, source, from->device, destination, *most, options);
+    return encode_from_device(coder, array, source, from->device, destination, *to, *most, options);
   }
   if (to->on_device()) {
     return encode_to_device(coder, array, source, destination, to->device, *most, options);

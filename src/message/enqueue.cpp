@@ -1,16 +1,25 @@
 #include "message/enqueue.h"
 
-#include "codec/job.h"
 #include "device/context.h"
-#include "message/host.h"
+#include "message/job.h"
 
 namespace thinwire::message {
 namespace {
 
 constexpr std::uint64_t kWorkspaceAlignment = 16;
 
-Status check(const Coder& coder, const codec::Chunk& array, const Lent& lent) {
-  auto needed = workspace_bytes(coder, array);
+// Of an array that bound() has taken.
+Result<std::uint64_t> needed_workspace(const Coder& coder, const codec::Chunk& array) {
+  if (coder.codec->device == nullptr) {
+    return {StatusCode::kUnsupported,
+            std::string(coder.codec->name) + " has no GPU side in this build"};
+  }
+  const codec::Layout layout = codec::make_layout(*coder.codec, coder.parameter, array);
+  return coder.codec->device->workspace_bytes(layout, coder.parameter);
+}
+
+Status check_workspace(const Coder& coder, const codec::Chunk& array, const Lent& lent) {
+  auto needed = needed_workspace(coder, array);
   if (!needed.ok()) return needed.status();
   if (lent.workspace_bytes < *needed) {
     return {StatusCode::kTooSmall, "the workspace must have " + std::to_string(*needed) +
@@ -43,43 +52,30 @@ Result<device::ContextGuard> enter_device_of(const std::byte* one, const std::by
 
 Result<std::uint64_t> workspace_bytes(const Coder& coder, const codec::Chunk& array) {
   auto most = bound(coder, array);
-  if (!most.ok()) return most.status();
-  if (coder.codec->device == nullptr) {
-    return {StatusCode::kUnsupported,
-            std::string(coder.codec->name) + " has no GPU side in this build"};
-  }
-  const codec::Layout layout = codec::make_layout(*coder.codec, coder.parameter, array);
-  return coder.codec->device->workspace_bytes(layout, coder.parameter);
+  return most.ok() ? needed_workspace(coder, array) : most.status();
 }
 
 Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
                       MutableByteView destination, const EncodeOptions& options, const Lent& lent) {
-  if (Status status = check(coder, array, lent); !status.ok()) return status;
   auto most = bound(coder, array);
-  if (destination.size() < *most) {
-    return {StatusCode::kTooSmall, "a frame of this array may take " + std::to_string(*most) +
-                                       " bytes, the destination has " +
-                                       std::to_string(destination.size())};
-  }
+  if (!most.ok()) return most.status();
+  if (Status status = check_workspace(coder, array, lent); !status.ok()) return status;
+  if (Status status = check_capacity(*most, destination.size()); !status.ok()) return status;
   const auto current = enter_device_of(source, destination.data());
   if (!current.ok()) return current.status();
-  const codec::EncodeJob job{
-      .source = source,
-      .layout = codec::make_layout(*coder.codec, coder.parameter, array),
-      .parameter = coder.parameter,
-      .header = frame::unsealed(make_header(coder, array, options.chunk_checksums), options.mark),
-      .checksums = options.chunk_checksums,
-      .frame = destination.data(),
-      .limit = array.raw_bytes(),
-      .workspace = lent.workspace,
-      .outcome = lent.outcome,
-      .stream = options.stream};
+  codec::EncodeJob job = make_encode_job(coder, array, source, options);
+  job.frame = destination.data();
+  job.limit = array.raw_bytes();
+  job.workspace = lent.workspace;
+  job.outcome = lent.outcome;
+  job.stream = options.stream;
   return coder.codec->device->encode(job);
 }
 
 Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView source,
                       MutableByteView destination, const EncodeOptions& options, const Lent& lent) {
-  if (Status status = check(coder, array, lent); !status.ok()) return status;
+  if (auto most = bound(coder, array); !most.ok()) return most.status();
+  if (Status status = check_workspace(coder, array, lent); !status.ok()) return status;
   if (destination.size() < array.raw_bytes()) {
     return {StatusCode::kTooSmall, "the array has " + std::to_string(array.raw_bytes()) +
                                        " bytes, the destination " +

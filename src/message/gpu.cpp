@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "codec/job.h"
 #include "device/lane.h"
 #include "device/pool.h"
 #include "message/host.h"
+#include "message/job.h"
 
 namespace thinwire::message {
 namespace {
@@ -20,38 +20,23 @@ using device::StreamHandle;
 
 constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
-Result<Lane> prepared_lane(int device, std::uint64_t workspace, StreamHandle stream) {
+Result<Lane> prepared_lane(int device, StreamHandle stream) {
   if (stream != nullptr && device::is_capturing(stream)) {
     return {StatusCode::kUnsupported,
             "the stream is being captured: a call that returns a size must wait for it"};
   }
-  auto lane = acquire_lane(device, workspace);
+  auto lane = acquire_lane(device, 0);
   if (lane.ok() && stream != nullptr) {
     if (Status status = lane->order_after(stream); !status.ok()) return status;
   }
   return lane;
 }
 
-codec::EncodeJob encode_job(const Coder& coder, const codec::Chunk& array, const std::byte* source,
-                            const EncodeOptions& options) {
-  return {
-      .source = source,
-      .layout = codec::make_layout(*coder.codec, coder.parameter, array),
-      .parameter = coder.parameter,
-      .header = frame::unsealed(make_header(coder, array, options.chunk_checksums), options.mark),
-      .checksums = options.chunk_checksums,
-      .frame = nullptr,
-      .limit = kNoLimit,
-      .workspace = nullptr,
-      .outcome = nullptr,
-      .stream = nullptr};
-}
-
 // Encodes into `frame`, memory of the lane's device; the frame's size, or kDeclined at `limit`.
 Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
                                  const std::byte* source, std::byte* frame, std::uint64_t limit,
                                  const EncodeOptions& options, Lane& lane) {
-  codec::EncodeJob job = encode_job(coder, array, source, options);
+  codec::EncodeJob job = make_encode_job(coder, array, source, options);
   Status status = lane.reserve(coder.codec->device->workspace_bytes(job.layout, coder.parameter));
   if (!status.ok()) return status;
   job.frame = frame;
@@ -133,15 +118,14 @@ Status run_decode(const Info& info, const std::byte* frame, std::byte* destinati
 
 Result<std::uint64_t> encode_from_device(const Coder& coder, const codec::Chunk& array,
                                          const std::byte* source, int device,
-                                         MutableByteView destination, std::uint64_t most,
-                                         const EncodeOptions& options) {
-  auto lane = prepared_lane(device, 0, options.stream);
+                                         MutableByteView destination, const Place& to,
+                                         std::uint64_t most, const EncodeOptions& options) {
+  auto lane = prepared_lane(device, options.stream);
   if (!lane.ok()) return lane.status();
   if (coder.codec->device == nullptr) {
     return encode_through_host(coder, array, source, destination, most, options, *lane);
   }
-  const auto to = device::place_of(destination.data());
-  if (to.ok() && to->on_device() && to->device == device) {
+  if (to.on_device() && to.device == device) {
     auto written = encode_frame(coder, array, source, destination.data(), options, *lane);
     if (Status status = lane->finish(); written.ok() && !status.ok()) return status;
     return written;
@@ -161,7 +145,7 @@ Result<std::uint64_t> encode_to_device(const Coder& coder, const codec::Chunk& a
                                        const std::byte* source, MutableByteView destination,
                                        int device, std::uint64_t most,
                                        const EncodeOptions& options) {
-  auto lane = prepared_lane(device, 0, options.stream);
+  auto lane = prepared_lane(device, options.stream);
   if (!lane.ok()) return lane.status();
   auto frame = acquire_pinned(most);
   if (!frame.ok()) return frame.status();
@@ -175,7 +159,7 @@ Result<std::uint64_t> encode_to_device(const Coder& coder, const codec::Chunk& a
 
 Status decode_to_device(const Info& info, const std::byte* source, Place source_place,
                         std::byte* destination, int device, StreamHandle stream) {
-  auto lane = prepared_lane(device, 0, stream);
+  auto lane = prepared_lane(device, stream);
   if (!lane.ok()) return lane.status();
   const std::uint64_t frame_bytes = info.header.frame_bytes();
   if (info.codec->device == nullptr) {
@@ -199,7 +183,7 @@ Status decode_to_device(const Info& info, const std::byte* source, Place source_
 
 Status decode_to_host(const Info& info, const std::byte* source, int source_device,
                       std::byte* destination, StreamHandle stream) {
-  auto lane = prepared_lane(source_device, 0, stream);
+  auto lane = prepared_lane(source_device, stream);
   if (!lane.ok()) return lane.status();
   const std::uint64_t frame_bytes = info.header.frame_bytes();
   auto frame = acquire_pinned(frame_bytes);
@@ -212,7 +196,7 @@ Status decode_to_host(const Info& info, const std::byte* source, int source_devi
 
 Result<FrameStart> read_start(const std::byte* source, std::uint64_t length, int device,
                               StreamHandle stream) {
-  auto lane = prepared_lane(device, 0, stream);
+  auto lane = prepared_lane(device, stream);
   if (!lane.ok()) return lane.status();
   auto staged = acquire_pinned(frame::kMaxHeaderBytes);
   if (!staged.ok()) return staged.status();

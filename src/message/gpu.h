@@ -6,11 +6,12 @@
 
 namespace thinwire::message {
 
-// As encode() and decode(), sizes having been checked. `most` is the frame's bound.
+// As encode() and decode(), sizes having been checked. `most` is the frame's bound, `to` where the
+// destination lies.
 Result<std::uint64_t> encode_from_device(const Coder& coder, const codec::Chunk& array,
                                          const std::byte* source, int device,
-                                         MutableByteView destination, std::uint64_t most,
-                                         const EncodeOptions& options);
+                                         MutableByteView destination, const device::Place& to,
+                                         std::uint64_t most, const EncodeOptions& options);
 Result<std::uint64_t> encode_to_device(const Coder& coder, const codec::Chunk& array,
                                        const std::byte* source, MutableByteView destination,
                                        int device, std::uint64_t most,

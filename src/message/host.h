@@ -9,6 +9,9 @@ Coder raw_coder();
 
 frame::Header make_header(const Coder& coder, const codec::Chunk& array, bool chunk_checksums);
 
+// kTooSmall where a destination of `capacity` bytes may not hold a frame of up to `most`.
+Status check_capacity(std::uint64_t most, std::uint64_t capacity);
+
 // Whether no data of this shape could shrink.
 bool is_hopeless(const Coder& coder, const codec::Chunk& array);
 
