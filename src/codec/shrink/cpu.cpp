@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 
 #include "codec/shrink/shrink.h"
@@ -50,8 +51,13 @@ Status io_error(const char* what) { return {StatusCode::kInternal, what}; }
 Result<std::uint64_t> encode(const std::byte* source, const Chunk& chunk, std::uint64_t,
                              std::byte* out) {
   if (chunk.raw_bytes() <= kKeyBytes) return {StatusCode::kDeclined, "shrink: too short"};
-  const std::uint64_t key = next_key();
-  const int file = shm_open(Name(key).text, O_CREAT | O_EXCL | O_WRONLY, 0600);
+  std::uint64_t key = 0;
+  int file = -1;
+  // Messages that nobody decoded have left their files, and process ids come again.
+  do {
+    key = next_key();
+    file = shm_open(Name(key).text, O_CREAT | O_EXCL | O_WRONLY, 0600);
+  } while (file < 0 && errno == EEXIST);
   if (file < 0) return io_error("shrink: cannot create its file");
   std::uint64_t written = 0;
   while (written < chunk.raw_bytes()) {
