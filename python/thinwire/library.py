@@ -9,7 +9,12 @@ from typing import Any
 import cffi
 
 PACKAGE = Path(__file__).resolve().parent
-MPI_SHIMS = {"openmpi": "libthinwire_mpi_openmpi.so"}
+# One for each handle ABI; a build may lack some.
+MPI_SHIMS = {
+    "openmpi": "libthinwire_mpi_openmpi.so",
+    "mpich": "libthinwire_mpi_mpich.so",
+    "abi": "libthinwire_mpi_abi.so",
+}
 _CORE = "libthinwire.so.0"
 
 ffi = cffi.FFI()
@@ -42,6 +47,12 @@ def library_path(name: str) -> Path:
             "the headers of an MPI are present"
         )
     return path
+
+
+def built_shims() -> dict[str, Path]:
+    """The preload libraries that this installation has, by key of MPI_SHIMS."""
+    found = {mpi: library_folder() / name for mpi, name in MPI_SHIMS.items()}
+    return {mpi: path for mpi, path in found.items() if path.exists()}
 
 
 def _header_path() -> Path:

@@ -4,10 +4,13 @@ import os
 import platform
 import shutil
 import subprocess
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from thinwire.launch import Launcher, on_path
+from thinwire.launch.families import FAMILIES
 from thinwire.library import (
     MPI_SHIMS,
     PACKAGE,
@@ -19,11 +22,17 @@ from thinwire.library import (
 from thinwire.pools import PoolCounters, gpu_count, pool_counters
 
 
-def _first_line(command: list[str]) -> str:
-    if shutil.which(command[0]) is None:
-        return "not found"
-    said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    return said.strip().splitlines()[0] if said.strip() else "found"
+def _launchers() -> list[tuple[str, str]]:
+    """What `mpirun` and `mpiexec` are here; both, as they may be of two MPIs."""
+    found = on_path()
+    if not found:
+        return [("mpirun", "not found")]
+    return [(Path(launcher.title).name, _launcher(launcher)) for launcher in found]
+
+
+def _launcher(launcher: Launcher) -> str:
+    mpi = FAMILIES[launcher.mpis[0]] if launcher.mpis else "an unknown MPI"
+    return f"{launcher.title}, of {mpi}: {launcher.said}"
 
 
 def _shim(name: str) -> str:
@@ -69,7 +78,8 @@ def env() -> None:
     table.add_row("package", str(PACKAGE))
     for mpi, name in MPI_SHIMS.items():
         table.add_row(f"preload for {mpi}", _shim(name))
-    table.add_row("mpirun", _first_line(["mpirun", "--version"]))
+    for name, said in _launchers():
+        table.add_row(name, said)
     table.add_row("machine", f"{platform.platform()}, {os.cpu_count()} CPUs")
     for name, said in _gpus():
         table.add_row(name, said)

@@ -7,11 +7,13 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from thinwire.cli.shim import mpi_of
+from thinwire import launch
+from thinwire.cli.shim import MpiOption, chosen, fail, library_of, warn
 from thinwire.codec import Codec
-from thinwire.library import MPI_SHIMS, library_path, parse_link_rate, parse_size
+from thinwire.library import parse_link_rate, parse_size
 
-LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")
+# Which rank of its job a process is, whatever started it.
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 
 CodecOption = Annotated[
     str,
@@ -70,27 +72,9 @@ def settings(
 
 def preloaded(wanted: dict[str, str], mpi: str) -> dict[str, str]:
     """The settings and the preload library of that MPI, in front of what is preloaded already."""
-    library = str(library_path(MPI_SHIMS[mpi]))
+    library = str(library_of(mpi))
     earlier = os.environ.get("LD_PRELOAD", "")
     return {**wanted, "LD_PRELOAD": f"{library}:{earlier}" if earlier else library}
-
-
-def forwarded(environment: dict[str, str], wanted: dict[str, str]) -> dict[str, str]:
-    """What to change in a launcher's environment for it to hand `wanted` to every rank.
-
-    Open MPI sends the variables of this parameter along; plain ones stay on the first node. The
-    launcher itself needs no preload.
-    """
-    named = {
-        name: value
-        for name, value in environment.items()
-        if name.startswith("THINWIRE_") and name != "THINWIRE_LIBRARY_DIR"
-    }
-    pairs = [f"{name}={value}" for name, value in {**named, **wanted}.items()]
-    earlier = environment.get("OMPI_MCA_mca_base_env_list")
-    listed = ";".join([earlier, *pairs] if earlier else pairs)
-    own = {name: value for name, value in wanted.items() if name != "LD_PRELOAD"}
-    return {**own, "OMPI_MCA_mca_base_env_list": listed}
 
 
 def run(
@@ -101,13 +85,34 @@ def run(
     link: LinkOption = None,
     report: ReportOption = None,
     log: LogOption = None,
+    mpi: MpiOption = None,
 ) -> None:
-    """Run an MPI launcher, as in: thinwire run --codec zfp:rate=16 -- mpirun -n 4 ./program"""
+    """Run an MPI launcher, as in: thinwire run --codec zfp:rate=16 -- mpirun -n 4 ./program
+
+    The preload library is that of the MPI which the program is linked to; where that does not
+    show, as with a shell script, that of the launcher's MPI.
+    """
     command = _command(context)
     wanted = settings(codec, threshold, same_node, link, report, log)
-    if Path(command[0]).name not in LAUNCHERS:
-        _replace(command, preloaded(wanted, mpi_of("mpirun")))
-    _replace(command, forwarded(dict(os.environ), preloaded(wanted, mpi_of(command[0]))))
+    if not launch.is_launcher(command[0]):
+        _become_program(command, wanted, mpi, None, quiet=_quiet(log))
+    launcher = launch.from_path(shutil.which(command[0]) or command[0])
+    programs = [launch.find_program(words) for words in _parts(command[1:])]
+    choice = chosen(mpi, programs, launcher)
+    doubts = [choice.doubt]
+    if launcher.style == "unknown":
+        doubts.append(
+            f"{launcher.title} is of no MPI known here (it says '{launcher.said}'): the preload is "
+            "in its environment, which it may not hand to other nodes; `thinwire exec` would"
+        )
+    _warn(doubts, quiet=_quiet(log))
+    named = {name: value for name, value in os.environ.items() if _is_setting(name)}
+    everything = preloaded({**named, **wanted}, choice.mpi)
+    try:
+        words, changes = launch.forward(launcher, command, everything, os.environ)
+    except launch.Refused as refusal:
+        fail(str(refusal))
+    _replace(words, changes)
 
 
 def execute(
@@ -118,13 +123,55 @@ def execute(
     link: LinkOption = None,
     report: ReportOption = None,
     log: LogOption = None,
+    mpi: MpiOption = None,
 ) -> None:
-    """Become one rank's program, as in: mpirun -n 4 thinwire exec --codec zfp:rate=16 ./program"""
+    """Become one rank's program, as in: mpirun -n 4 thinwire exec --codec zfp:rate=16 ./program
+
+    The preload library is chosen as `thinwire run` does, by the launcher that started the rank.
+    """
     command = _command(context)
     wanted = settings(codec, threshold, same_node, link, report, log)
-    # Under a launcher its own kind counts, not what comes first on PATH.
-    mpi = "openmpi" if "OMPI_COMM_WORLD_RANK" in os.environ else mpi_of("mpirun")
-    _replace(command, preloaded(wanted, mpi))
+    launcher = launch.from_environment(os.environ)
+    rank = next((os.environ[name] for name in _RANKS if name in os.environ), "0")
+    _become_program(command, wanted, mpi, launcher, quiet=rank != "0" or _quiet(log))
+
+
+def _become_program(
+    command: list[str],
+    wanted: dict[str, str],
+    mpi: str | None,
+    launcher: launch.Launcher | None,
+    quiet: bool,
+) -> NoReturn:
+    choice = chosen(mpi, [launch.find_program(command)], launcher)
+    _warn([choice.doubt], quiet)
+    _replace(command, preloaded(wanted, choice.mpi))
+
+
+def _parts(words: list[str]) -> list[list[str]]:
+    """The words of each program of a launcher's command line, which colons separate."""
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == ":":
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
+def _is_setting(name: str) -> bool:
+    """Whether ranks are to have this variable: not where this node has its libraries."""
+    return name.startswith("THINWIRE_") and name != "THINWIRE_LIBRARY_DIR"
+
+
+def _quiet(log: str | None) -> bool:
+    return (log or os.environ.get("THINWIRE_LOG")) in ("off", "error")
+
+
+def _warn(doubts: list[str | None], quiet: bool) -> None:
+    for doubt in doubts:
+        if doubt is not None and not quiet:
+            warn(doubt)
 
 
 def _command(context: typer.Context) -> list[str]:

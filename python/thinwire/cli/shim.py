@@ -1,44 +1,91 @@
-"""`thinwire shim`: the preload library of an MPI."""
+"""`thinwire shim`: the preload library of an MPI; and the choice of it for `run` and `exec`."""
 
-import shutil
-import subprocess
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, NoReturn
 
 import typer
 
-from thinwire.library import MPI_SHIMS, library_path
+from thinwire.launch import Choice, Launcher, Program, Refused, choose, on_path
+from thinwire.launch.families import FAMILIES
+from thinwire.launch.launcher import has_standard_abi
+from thinwire.library import MPI_SHIMS, built_shims, library_folder
+
+MpiOption = Annotated[
+    str | None,
+    typer.Option(
+        help="openmpi, mpich or abi, whatever the program and its launcher seem to be of.",
+        metavar="NAME",
+    ),
+]
 
 
-def mpi_of(launcher: str) -> str:
-    """Which MPI a launcher belongs to, as a key of MPI_SHIMS; exits with the reason otherwise."""
-    path = shutil.which(launcher)
-    if path is None:
-        _fail(f"there is no {launcher} on PATH: load an MPI, or name one with --mpi")
-    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-    if "Open MPI" in said.stdout or "OpenRTE" in said.stdout or "PRRTE" in said.stdout:
-        return "openmpi"
-    first = (said.stdout or said.stderr).strip().splitlines()[:1]
-    _fail(
-        f"{path} is not Open MPI's ({first[0] if first else 'it says nothing'}); "
-        "this build has a preload library for Open MPI only"
-    )
+def library_of(mpi: str) -> Path:
+    """The preload library for a key of MPI_SHIMS; exits with the reason where there is none."""
+    built = built_shims()
+    has = ", ".join(built) if built else "none: build it with `make build`"
+    if mpi not in MPI_SHIMS:
+        fail(f"no preload library for '{mpi}'; this build has: {has}")
+    if mpi not in built:
+        missing = library_folder() / MPI_SHIMS[mpi]
+        fail(f"no preload library for {FAMILIES[mpi]}: {missing} does not exist; it has: {has}")
+    return built[mpi]
+
+
+def chosen(
+    asked: str | None, programs: Sequence[Program | None], launcher: Launcher | None
+) -> Choice:
+    """What was asked for, else what the programs and the launcher are of; where these leave it
+    open, what the `mpirun` on PATH is of. Exits with the reason where nothing decides."""
+    if asked is not None:
+        return Choice(asked)
+    clear = any(program is not None and len(program.mpis) <= 1 for program in programs)
+    if not clear and (launcher is None or not launcher.mpis):
+        launcher = path_launcher()
+    try:
+        return choose(programs, launcher)
+    except Refused as refusal:
+        fail(str(refusal))
+
+
+def path_launcher() -> Launcher:
+    """The launcher that a plain `mpirun` or `mpiexec` is; exits where these are of two MPIs."""
+    found = on_path()
+    if not found:
+        fail("there is no mpirun and no mpiexec on PATH: load an MPI, or name one with --mpi")
+    known = [launcher for launcher in found if launcher.mpis]
+    if not found[0].mpis:
+        fail(
+            f"{found[0].path} does not show its MPI, it says '{found[0].said}'; name it with --mpi"
+        )
+    if len({launcher.mpis[0] for launcher in known}) > 1:
+        told = " and ".join(f"{one.path} ({FAMILIES[one.mpis[0]]})" for one in known)
+        fail(f"mpirun and mpiexec are of two MPIs: {told}; name one with --mpi")
+    return found[0]
 
 
 def shim(
     kind: Annotated[str, typer.Argument(help="mpi")],
-    mpi: Annotated[
-        str | None, typer.Option(help="Which MPI; else the one that `mpirun` belongs to.")
-    ] = None,
+    mpi: MpiOption = None,
 ) -> None:
-    """Print the path of a preload library, as in LD_PRELOAD=$(thinwire shim mpi)."""
+    """Print the path of a preload library, as in LD_PRELOAD=$(thinwire shim mpi).
+
+    Without --mpi it is that of the MPI which `mpirun` belongs to.
+    """
     if kind != "mpi":
-        _fail(f"no preload library named '{kind}'; this build has: mpi")
-    name = mpi or mpi_of("mpirun")
-    if name not in MPI_SHIMS:
-        _fail(f"no preload library for '{name}'; this build has: {', '.join(MPI_SHIMS)}")
-    print(library_path(MPI_SHIMS[name]))
+        fail(f"no preload library named '{kind}'; this build has: mpi")
+    if mpi is None:
+        launcher = path_launcher()
+        mpi = launcher.mpis[0]
+        if has_standard_abi(launcher):
+            warn(f"taking {FAMILIES[mpi]}, that of {launcher.path}; its standard ABI is --mpi abi")
+    print(library_of(mpi))
 
 
-def _fail(message: str) -> None:
+def warn(message: str) -> None:
+    typer.echo(f"thinwire: warning: {message}", err=True)
+
+
+def fail(message: str) -> NoReturn:
     typer.echo(f"thinwire: error: {message}", err=True)
     raise typer.Exit(1)

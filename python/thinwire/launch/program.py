@@ -1,0 +1,136 @@
+"""The program in a command line, and the MPI that it needs."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .families import FAMILIES, family_of
+
+_PYTHON = re.compile(r"(python|pypy)[\d.]*t?")
+# `NAME => PATH (ADDRESS)`, or `NAME => not found`.
+_LDD_LINE = re.compile(r"\s*(\S+) => (not found|\S+)")
+_FIND_MPI4PY = (
+    "import importlib.util\n"
+    "spec = importlib.util.find_spec('mpi4py')\n"
+    "print(*(spec.submodule_search_locations if spec else ()), sep='\\n')\n"
+)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program of a command line that needs an MPI."""
+
+    path: str
+    mpis: frozenset[str]  # which it can be of; empty where none of FAMILIES
+    evidence: str  # as in "needs libmpi.so.40 (/usr/lib/libmpi.so.40)"
+
+
+def find_program(words: Sequence[str]) -> Program | None:
+    """The first word that is a program of one MPI, else the first of several; None where no word
+    shows any: a shell script, say, or a language that loads its MPI later.
+
+    Options come before the program, so a word counts by what it names, not by its place: scripts
+    and tools (`nice`, `gdb --args`) stand between a launcher and the MPI program.
+    """
+    several = None
+    for word in words:
+        found = _look_into(word)
+        if found is not None and len(found.mpis) <= 1:
+            return found
+        several = several or found
+    return several
+
+
+def _look_into(word: str) -> Program | None:
+    path = None if word.startswith("-") else shutil.which(word)
+    if path is None:
+        return None
+    path = os.path.abspath(path)
+    binary = _interpreter(path)
+    if binary is None:
+        return None
+    found = _needs(binary, path)
+    if found is None and _is_python(binary):
+        return _mpi4py(binary, path)
+    return found
+
+
+def _is_python(path: str) -> bool:
+    return _PYTHON.fullmatch(Path(path).name) is not None
+
+
+def _interpreter(path: str) -> str | None:
+    """What runs a script, through `env` and scripts of scripts; a binary itself."""
+    for _ in range(4):
+        try:
+            with open(path, "rb") as file:
+                first = file.readline(512)
+        except OSError:
+            return None
+        # A version manager's `python` is a script, which stands for the binary all the same.
+        if _is_python(path) or not first.startswith(b"#!"):
+            return path
+        words = first[2:].decode(errors="replace").split()
+        if words and Path(words[0]).name == "env":
+            words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+        found = shutil.which(words[0]) if words else None
+        if found is None:
+            return None
+        path = found
+    return None
+
+
+def _libraries(binary: str) -> Iterator[tuple[str, str]]:
+    """Name and place of every library that the loader would bring in with `binary`."""
+    said = _output_of(["ldd", binary])
+    for match in filter(None, map(_LDD_LINE.match, said.splitlines())):
+        yield Path(match[1]).name, match[2]
+
+
+def _needs(binary: str, path: str) -> Program | None:
+    """`path` as a program of the MPIs that `binary` is linked to; None where there are none."""
+    found = {name: place for name, place in _libraries(binary) if family_of(name) is not None}
+    if not found:
+        return None
+    listed = " and ".join(f"{name} ({place})" for name, place in found.items())
+    mpis = frozenset(filter(None, map(family_of, found)))
+    return Program(path, mpis, f"needs {listed}")
+
+
+def _mpi4py(python: str, path: str) -> Program | None:
+    """By the extension that mpi4py loads; its wheels have several, and choose when imported."""
+    folders = _output_of([python, "-c", _FIND_MPI4PY]).splitlines()
+    extensions = [file for folder in folders for file in sorted(Path(folder).glob("MPI*.so"))]
+    found = list(filter(None, (_needs(str(file), path) for file in extensions)))
+    if not found:
+        return None
+    mpis = frozenset().union(*(program.mpis for program in found))
+    # mpi4py's own setting, in the spellings that it takes.
+    said = os.environ.get("MPI4PY_MPIABI", "").translate({ord(c): None for c in " -_"}).lower()
+    asked = {"impi": "mpich", "mpiabi": "abi"}.get(said, said)
+    if asked in FAMILIES:
+        return Program(path, frozenset({asked}), f"has mpi4py, and MPI4PY_MPIABI is {said}")
+    if len(found) == 1:
+        return Program(path, mpis, f"has mpi4py, which {found[0].evidence}")
+    return Program(path, mpis, "has mpi4py, which takes any of several MPIs")
+
+
+def _output_of(command: list[str]) -> str:
+    """What a command prints; "" where it is not there or does not answer."""
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=20,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout
