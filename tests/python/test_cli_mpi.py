@@ -86,12 +86,12 @@ def test_run_under_srun(machine: Path, libraries: dict[str, str], mpi: str) -> N
     assert "LD_PRELOAD" not in environment and environment["THINWIRE_CODEC"] == "auto"
 
 
-def test_what_is_preloaded_already_stays(machine: Path, libraries: dict[str, str]) -> None:
+def test_what_is_preloaded_already_stays_in_front(machine: Path, libraries: dict[str, str]) -> None:
     other = make_library(machine, "libother.so")
     make_launcher(machine / "mpirun", "mpich-4.0")
     given = {**libraries, "LD_PRELOAD": str(other)}
     words, _ = started(call("run", "--", "mpirun", "./mpich", environment=given))
-    assert words[words.index("LD_PRELOAD") + 1] == f"{preload(libraries, 'mpich')}:{other}"
+    assert words[words.index("LD_PRELOAD") + 1] == f"{other}:{preload(libraries, 'mpich')}"
 
 
 def test_a_program_of_another_mpi_than_the_launcher(

@@ -4,11 +4,11 @@ import pytest
 
 from thinwire.launch import Launcher, Refused, forward
 
-WANTED = {"THINWIRE_CODEC": "zfp:rate=8,shape=2x3", "LD_PRELOAD": "/t/lib.so:/own.so"}
+WANTED = {"THINWIRE_CODEC": "zfp:rate=8,shape=2x3", "LD_PRELOAD": "/own.so:/t/lib.so"}
 SETTINGS = {"THINWIRE_CODEC": WANTED["THINWIRE_CODEC"]}
-PAIRS = "THINWIRE_CODEC=zfp:rate=8,shape=2x3;LD_PRELOAD=/t/lib.so:/own.so"
+PAIRS = "THINWIRE_CODEC=zfp:rate=8,shape=2x3;LD_PRELOAD=/own.so:/t/lib.so"
 OPTIONS_X = ["-x", f"THINWIRE_CODEC={SETTINGS['THINWIRE_CODEC']}"]
-OPTIONS_X += ["-x", "LD_PRELOAD=/t/lib.so:/own.so"]
+OPTIONS_X += ["-x", "LD_PRELOAD=/own.so:/t/lib.so"]
 LIST = "OMPI_MCA_mca_base_env_list"
 
 
@@ -78,7 +78,7 @@ def test_hydra_takes_options_for_all_programs() -> None:
 )
 def test_srun_exports(words: str, environment: dict[str, str], export: str, rest: str) -> None:
     said, changes = run("srun", words, **environment)
-    assert said == ["srun", f"--export={export},LD_PRELOAD=/t/lib.so:/own.so", *rest.split()]
+    assert said == ["srun", f"--export={export},LD_PRELOAD=/own.so:/t/lib.so", *rest.split()]
     # Names stand for srun's own environment: a value with commas would end the option.
     assert changes == SETTINGS
 

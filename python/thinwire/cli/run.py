@@ -71,10 +71,14 @@ def settings(
 
 
 def preloaded(wanted: dict[str, str], mpi: str) -> dict[str, str]:
-    """The settings and the preload library of that MPI, in front of what is preloaded already."""
+    """The settings and the preload library of that MPI, behind what is preloaded already.
+
+    A tool of the profiling interface in front sees the program's calls, and its PMPI_ calls reach
+    the library; behind it would see none. Sanitizers insist on being first.
+    """
     library = str(library_of(mpi))
     earlier = os.environ.get("LD_PRELOAD", "")
-    return {**wanted, "LD_PRELOAD": f"{library}:{earlier}" if earlier else library}
+    return {**wanted, "LD_PRELOAD": f"{earlier}:{library}" if earlier else library}
 
 
 def run(
