@@ -64,8 +64,7 @@ def test_run_under_open_mpi(machine: Path, libraries: dict[str, str]) -> None:
     assert result.stderr == ""
 
 
-@pytest.mark.parametrize("version", ["mpich-4.0", "mpich-5.0", "intel"])
-@pytest.mark.parametrize("mpi", ["mpich", "abi"])
+@pytest.mark.parametrize(("version", "mpi"), [("mpich-5.0", "abi"), ("intel", "mpich")])
 def test_run_under_hydra(machine: Path, libraries: dict[str, str], version: str, mpi: str) -> None:
     make_launcher(machine / "mpiexec", version)
     result = call("run", "--", "mpiexec", "-n", "2", f"./{mpi}", environment=libraries)
@@ -77,12 +76,11 @@ def test_run_under_hydra(machine: Path, libraries: dict[str, str], version: str,
     assert result.stderr == ""
 
 
-@pytest.mark.parametrize("mpi", SONAMES)
-def test_run_under_srun(machine: Path, libraries: dict[str, str], mpi: str) -> None:
+def test_run_under_srun(machine: Path, libraries: dict[str, str]) -> None:
     make_launcher(machine / "srun", "other")
-    result = call("run", "--", "srun", "-n", "2", f"./{mpi}", environment=libraries)
+    result = call("run", "--", "srun", "-n", "2", "./abi", environment=libraries)
     words, environment = started(result)
-    assert words[0] == f"--export=ALL,LD_PRELOAD={preload(libraries, mpi)}"
+    assert words[0] == f"--export=ALL,LD_PRELOAD={preload(libraries, 'abi')}"
     assert "LD_PRELOAD" not in environment and environment["THINWIRE_CODEC"] == "auto"
 
 
@@ -146,15 +144,14 @@ def test_a_library_that_this_build_lacks(machine: Path) -> None:
     assert result.stderr.rstrip().endswith("openmpi, mpich")
 
 
-@pytest.mark.parametrize("mpi", SONAMES)
+@pytest.mark.parametrize(("command", "mpi"), [("run", "mpich"), ("exec", "abi")])
 def test_a_program_alone_gets_its_own_library(
-    machine: Path, libraries: dict[str, str], mpi: str
+    machine: Path, libraries: dict[str, str], command: str, mpi: str
 ) -> None:
     make_launcher(machine / "mpirun", "openmpi-4.1")
-    for command in ("run", "exec"):
-        # The program of that MPI is an argument, which is found as one behind a script is.
-        shown = call(command, "--", "printenv", "LD_PRELOAD", f"./{mpi}", environment=libraries)
-        assert shown.stdout.strip() == preload(libraries, mpi)
+    # The program of that MPI is an argument, which is found as one behind a script is.
+    shown = call(command, "--", "printenv", "LD_PRELOAD", f"./{mpi}", environment=libraries)
+    assert shown.stdout.strip() == preload(libraries, mpi)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +192,7 @@ def test_exec_refuses_a_program_of_another_mpi(machine: Path, libraries: dict[st
 
 @pytest.mark.parametrize(
     ("version", "mpi"),
-    [("openmpi-debian", "openmpi"), ("openmpi-5", "openmpi"), ("mpich-4.0", "mpich")],
+    [("openmpi-debian", "openmpi"), ("mpich-4.0", "mpich")],
 )
 def test_shim_goes_by_mpirun(
     machine: Path, libraries: dict[str, str], version: str, mpi: str
