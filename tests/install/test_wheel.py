@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from thinwire.library import MPI_SHIMS, built_shims
+
 ROOT = Path(__file__).resolve().parents[2]
 
 PROGRAM = """
@@ -62,3 +64,17 @@ def test_wheel_works_alone(tmp_path: Path) -> None:
         tmp_path,
     )
     assert run([tmp_path / "program"], tmp_path) == "zfp:rate=8\n"
+
+    preloads_are_whole(package / "lib", binaries / "thinwire", tmp_path)
+
+
+def preloads_are_whole(folder: Path, thinwire: Path, work: Path) -> None:
+    """Every preload library of this build is in the wheel, is found, and bears a program without
+    MPI; nothing else that could be taken for one is in it."""
+    names = {mpi: MPI_SHIMS[mpi] for mpi in built_shims()}
+    assert {path.name for path in folder.glob("libthinwire_mpi_*")} == set(names.values())
+    for mpi, name in names.items():
+        found = run([thinwire, "shim", "mpi", "--mpi", mpi], work).strip()
+        assert found == str(folder / name)
+        # The loader says what it cannot preload, and goes on.
+        assert run(["sh", "-c", f"LD_PRELOAD={found} /bin/true 2>&1"], work) == ""
