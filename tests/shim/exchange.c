@@ -3,7 +3,11 @@
 // exchange [BYTES [ROUNDS]]: rank r and its partner (r + size / 2) % size; a line per rank with the
 // largest relative difference from what was sent.
 #include <math.h>
+#ifdef SHIM_TEST_STANDARD_ABI
+#include <mpi_abi.h>
+#else
 #include <mpi.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 

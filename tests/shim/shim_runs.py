@@ -7,18 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("THINWIRE_BUILD_DIR", ROOT / "build" / "release"))
-PROGRAMS = BUILD / "tests" / "shim"
+from mpis import BUILD, ROOT, SYSTEM, Mpi
+
+__all__ = ["BUILD", "ROOT"]
+
+PROGRAMS = SYSTEM.programs
 EXCHANGE = PROGRAMS / "shim_exchange"
-PRODUCTION = BUILD / "shim" / "mpi" / "libthinwire_mpi_openmpi.so"
-TESTING = BUILD / "shim" / "mpi" / "libthinwire_mpi_openmpi_testing.so"
+PRODUCTION = SYSTEM.production
+TESTING = SYSTEM.testing
 
 # The test codec carries any data without loss and always shrinks messages of at least 76 bytes.
 SHRINK = {"THINWIRE_CODEC": "shrink", "THINWIRE_SAME_NODE": "1", "THINWIRE_THRESHOLD": "76"}
 ZFP = {"THINWIRE_CODEC": "zfp:rate=16", "THINWIRE_SAME_NODE": "1"}
 
-MPIRUN = ("mpirun", "--oversubscribe")
+MPIRUN = SYSTEM.launcher
 
 
 @dataclass
@@ -37,7 +39,7 @@ def environment(settings: Mapping[str, str]) -> dict[str, str]:
     clean = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("THINWIRE_", "OMPI_", "PMIX_", "LD_PRELOAD"))
+        if not name.startswith(("THINWIRE_", "OMPI_", "PMIX_", "PMI_", "LD_PRELOAD"))
     }
     allow = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     return {**clean, **allow, **settings}
@@ -83,8 +85,9 @@ def mpirun(
     settings: Mapping[str, str] | None = None,
     report: Path | None = None,
     timeout: float = 60,
+    mpi: Mpi = SYSTEM,
 ) -> Run:
-    words = [*MPIRUN, "-n", str(ranks), *preloaded(program, library)]
+    words = [*mpi.launcher, "-n", str(ranks), *preloaded(program, library)]
     return run(words, settings, report, timeout)
 
 

@@ -1,6 +1,7 @@
 // What a datatype was built from.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "abi/mpi_abi.h"
@@ -17,10 +18,11 @@ class Contents {
   Contents& operator=(const Contents&) = delete;
 
   // One of MPI_COMBINER_; MPI_COMBINER_NAMED for every predefined type, those too that Fortran 90
-  // describes by precision and range. Only others have the arguments below.
+  // describes by precision and range. Only others have the arguments below. A type made by a `_c`
+  // constructor has them where its plain form has them.
   int combiner = MPI_COMBINER_NAMED;
-  std::vector<int> integers;
-  std::vector<MPI_Aint> addresses;
+  std::vector<std::int64_t> integers;
+  std::vector<std::int64_t> addresses;
   std::vector<MPI_Datatype> parts;
 };
 

@@ -49,10 +49,10 @@ bool extent_is_size(MPI_Datatype type, std::uint64_t size) {
 TypeFacts examine(MPI_Datatype type);
 
 // Extents of 1 say nothing, and a shape has room for four others.
-void set_shape(TypeFacts& facts, const int* extents, int rank, bool reversed) {
+void set_shape(TypeFacts& facts, const std::int64_t* extents, std::int64_t rank, bool reversed) {
   std::uint32_t kept = 0;
-  for (int at = 0; at < rank; ++at) {
-    const int extent = extents[reversed ? rank - 1 - at : at];
+  for (std::int64_t at = 0; at < rank; ++at) {
+    const std::int64_t extent = extents[reversed ? rank - 1 - at : at];
     if (extent == 1) continue;
     if (kept == 4) return;
     facts.extent[kept++] = static_cast<std::uint64_t>(extent);
@@ -61,13 +61,13 @@ void set_shape(TypeFacts& facts, const int* extents, int rank, bool reversed) {
 }
 
 void find_shape(TypeFacts& facts, const Contents& from, const TypeFacts& part) {
-  const std::vector<int>& integers = from.integers;
+  const std::vector<std::int64_t>& integers = from.integers;
   const bool leaves = part.dense && part.leaf != TW_BYTES && part.size == leaf_bytes(part.leaf);
   if (from.combiner == MPI_COMBINER_DUP || from.combiner == MPI_COMBINER_RESIZED) {
     facts.rank = part.rank;
     std::copy_n(part.extent, 4, facts.extent);
   } else if (from.combiner == MPI_COMBINER_SUBARRAY && leaves) {
-    const int rank = integers[0];
+    const std::int64_t rank = integers[0];
     set_shape(facts, &integers[1 + rank], rank, integers[1 + 3 * rank] == MPI_ORDER_FORTRAN);
   } else if ((from.combiner == MPI_COMBINER_VECTOR || from.combiner == MPI_COMBINER_HVECTOR) &&
              leaves) {
@@ -201,7 +201,7 @@ bool bottom_is_on_device(MPI_Datatype type) {
   return first != nullptr && tw_on_device(first) != 0;
 }
 
-std::uint64_t wide_message_bytes(int count, MPI_Datatype type) {
+std::uint64_t wide_message_bytes(MPI_Count count, MPI_Datatype type) {
   MPI_Count wide = 0;
   real().Type_size_x(type, &wide);
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(wide);
@@ -228,12 +228,12 @@ ByteCount::~ByteCount() {
 
 // A message to oneself is the one conversion that MPI defines for any datatype, absolute
 // addresses and partial last elements included.
-int pack(const void* buffer, int count, MPI_Datatype type, void* dense, std::uint64_t bytes) {
+int pack(const void* buffer, MPI_Count count, MPI_Datatype type, void* dense, std::uint64_t bytes) {
   const ByteCount as_bytes(bytes);
   return self_copy(buffer, count, type, dense, as_bytes.count(), as_bytes.type());
 }
 
-int unpack(const void* dense, std::uint64_t bytes, void* buffer, int count, MPI_Datatype type) {
+int unpack(const void* dense, std::uint64_t bytes, void* buffer, MPI_Count count, MPI_Datatype type) {
   const ByteCount as_bytes(bytes);
   return self_copy(dense, as_bytes.count(), as_bytes.type(), buffer, count, type);
 }

@@ -57,8 +57,9 @@ class ByteCount {
 };
 
 // Copies between user memory of any datatype and dense bytes, partial last elements included.
-int pack(const void* buffer, int count, MPI_Datatype type, void* dense, std::uint64_t bytes);
-int unpack(const void* dense, std::uint64_t bytes, void* buffer, int count, MPI_Datatype type);
+int pack(const void* buffer, MPI_Count count, MPI_Datatype type, void* dense, std::uint64_t bytes);
+int unpack(const void* dense, std::uint64_t bytes, void* buffer, MPI_Count count,
+           MPI_Datatype type);
 
 void release_type_cache();
 

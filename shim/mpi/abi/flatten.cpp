@@ -69,18 +69,18 @@ void append_grid(Segments& out, const Part& part, const std::vector<Axis>& axes,
   }
 }
 
-std::vector<Axis> subarray_axes(const std::vector<int>& integers) {
-  const int rank = integers[0];
-  const int *sizes = &integers[1], *counts = sizes + rank, *starts = counts + rank;
+std::vector<Axis> subarray_axes(const std::vector<std::int64_t>& integers) {
+  const std::int64_t rank = integers[0];
+  const std::int64_t *sizes = &integers[1], *counts = sizes + rank, *starts = counts + rank;
   std::vector<Axis> axes(rank);
-  for (int at = 0; at < rank; ++at) axes[at] = {sizes[at], {{starts[at], counts[at]}}};
+  for (std::int64_t at = 0; at < rank; ++at) axes[at] = {sizes[at], {{starts[at], counts[at]}}};
   if (integers[1 + 3 * rank] == MPI_ORDER_FORTRAN) std::reverse(axes.begin(), axes.end());
   return axes;
 }
 
 // What process `place` of `places` along an axis owns.
-std::vector<Range> owned_ranges(std::int64_t size, int distribution, int argument,
-                                std::int64_t places, std::int64_t place) {
+std::vector<Range> owned_ranges(std::int64_t size, std::int64_t distribution,
+                                std::int64_t argument, std::int64_t places, std::int64_t place) {
   if (distribution == MPI_DISTRIBUTE_NONE) return {{0, size}};
   const bool block_wise = distribution == MPI_DISTRIBUTE_BLOCK;
   std::int64_t block = argument;
@@ -93,14 +93,14 @@ std::vector<Range> owned_ranges(std::int64_t size, int distribution, int argumen
   return ranges;
 }
 
-std::vector<Axis> distributed_axes(const std::vector<int>& integers) {
-  const int rank = integers[2];
-  const int *sizes = &integers[3], *distributions = sizes + rank, *arguments = distributions + rank,
-            *places = arguments + rank;
+std::vector<Axis> distributed_axes(const std::vector<std::int64_t>& integers) {
+  const std::int64_t rank = integers[2];
+  const std::int64_t *sizes = &integers[3], *distributions = sizes + rank,
+                     *arguments = distributions + rank, *places = arguments + rank;
   std::vector<Axis> axes(rank);
-  int process = integers[1];
+  std::int64_t process = integers[1];
   // Processes are numbered row by row whatever the order of the array.
-  for (int at = rank - 1; at >= 0; --at) {
+  for (std::int64_t at = rank - 1; at >= 0; --at) {
     axes[at] = {sizes[at], owned_ranges(sizes[at], distributions[at], arguments[at], places[at],
                                         process % places[at])};
     process /= places[at];
@@ -113,18 +113,18 @@ Part part_of(MPI_Datatype type, bool& known);
 
 // Blocks of one part with a fixed or listed place each; places in bytes or in extents.
 void append_blocks(Segments& out, const Contents& from, const Part& part) {
-  const std::vector<int>& integers = from.integers;
-  const int count = integers[0];
-  for (int at = 0; at < count; ++at) {
+  const std::vector<std::int64_t>& integers = from.integers;
+  const std::int64_t count = integers[0];
+  for (std::int64_t at = 0; at < count; ++at) {
     std::int64_t length = 0, offset = 0;
     switch (from.combiner) {
       case MPI_COMBINER_VECTOR:
         length = integers[1];
-        offset = std::int64_t{at} * integers[2] * part.extent;
+        offset = at * integers[2] * part.extent;
         break;
       case MPI_COMBINER_HVECTOR:
         length = integers[1];
-        offset = std::int64_t{at} * from.addresses[0];
+        offset = at * from.addresses[0];
         break;
       case MPI_COMBINER_INDEXED:
         length = integers[1 + at];

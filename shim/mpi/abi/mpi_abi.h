@@ -1,22 +1,32 @@
-// mpi.h, with the MPI's own objects reached through a table that is filled at run time: the shim
-// links no MPI, and a direct reference to such an object would make the preload fail in bash.
+// The mpi.h of the handle ABI that this object is built for: Open MPI's, MPICH's, or MPI 5's.
+//
+// Open MPI's handles are addresses of the MPI's own objects. They are reached through a table that
+// is filled at run time: the shim links no MPI, and a direct reference to such an object would make
+// the preload fail in bash. The handles of the others are plain numbers.
 #pragma once
 
+#ifdef THINWIRE_MPI_ABI
+#include <mpi_abi.h>
+#else
 #define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
-
-#ifndef OPEN_MPI
-#error "this object is for Open MPI's handle ABI"
 #endif
 
-// The objects of libmpi that the shim compares with or passes on.
+#include "abi/later_calls.h"
+
 // clang-format off
+#ifdef OPEN_MPI
 #define THINWIRE_MPI_OBJECTS(X)                                                          \
   X(ompi_mpi_comm_world) X(ompi_mpi_comm_self) X(ompi_mpi_comm_null)                     \
   X(ompi_request_null) X(ompi_message_null) X(ompi_message_no_proc)                      \
   X(ompi_mpi_datatype_null) X(ompi_mpi_byte) X(ompi_mpi_float) X(ompi_mpi_real)          \
   X(ompi_mpi_real4) X(ompi_mpi_double) X(ompi_mpi_real8) X(ompi_mpi_dblprec)             \
-  X(ompi_mpi_uint64_t) X(ompi_mpi_op_sum) X(ompi_mpi_errors_return)
+  X(ompi_mpi_uint64_t) X(ompi_mpi_op_sum) X(ompi_mpi_errors_return)                      \
+  X(ompi_mpi_info_null) X(ompi_mpi_errhandler_null) X(ompi_mpi_group_null)
+#else
+#define THINWIRE_MPI_OBJECTS(X)
+#endif
 // clang-format on
 
 namespace thinwire::mpi {
@@ -31,5 +41,7 @@ extern Objects objects;
 
 }  // namespace thinwire::mpi
 
+#ifdef OPEN_MPI
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, global) (static_cast<type>(::thinwire::mpi::objects.global))
+#endif

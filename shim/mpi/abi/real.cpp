@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <initializer_list>
 #include <mutex>
 #include <string>
 
@@ -19,32 +20,103 @@ std::atomic<bool> resolved{false};
 
 namespace {
 
-constexpr const char* kSoname = "libmpi.so.40";
+enum class Family { kOpenMpi, kMpich, kStandardAbi };
+
+#if defined(OPEN_MPI)
+constexpr Family kFamily = Family::kOpenMpi;
+constexpr std::initializer_list<const char*> kSonames = {"libmpi.so.40"};
+#elif defined(THINWIRE_MPI_ABI)
+constexpr Family kFamily = Family::kStandardAbi;
+constexpr std::initializer_list<const char*> kSonames = {"libmpi_abi.so.1", "libmpi_abi.so.0"};
+#else
+constexpr Family kFamily = Family::kMpich;
+constexpr std::initializer_list<const char*> kSonames = {"libmpi.so.12", "libmpich.so.12"};
+#endif
+
+const char* name_of(Family family) {
+  switch (family) {
+    case Family::kOpenMpi:
+      return "Open MPI";
+    case Family::kMpich:
+      return "MPICH";
+    default:
+      return "the standard MPI ABI";
+  }
+}
+
+// What `thinwire run` and `thinwire shim` call it.
+const char* option_of(Family family) {
+  switch (family) {
+    case Family::kOpenMpi:
+      return "openmpi";
+    case Family::kMpich:
+      return "mpich";
+    default:
+      return "abi";
+  }
+}
 
 // Python's MPI modules load the MPI with RTLD_LOCAL, where RTLD_NEXT does not look.
 void* loaded_mpi() {
-  static void* const handle = dlopen(kSoname, RTLD_LAZY | RTLD_NOLOAD);
+  static void* const handle = [] {
+    void* found = nullptr;
+    for (const char* soname : kSonames) {
+      if (found == nullptr) found = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD);
+    }
+    return found;
+  }();
   return handle;
 }
 
 // Unlike a function, an object of the MPI may have been copied into the program itself, which
 // then is the place that the MPI uses too.
-void* find_object(const char* name) {
+[[maybe_unused]] void* find_object(const char* name) {
   if (void* found = dlsym(RTLD_DEFAULT, name)) return found;
   return loaded_mpi() == nullptr ? nullptr : dlsym(loaded_mpi(), name);
+}
+
+[[noreturn]] void refuse(const std::string& why) {
+  tw_log(TW_LOG_ERROR, why.c_str());
+  std::abort();
+}
+
+// Handles of one family mean nothing to another, and the names of their calls are the same.
+void check_family() {
+  void* const call = find_symbol("PMPI_Init");
+  if (call == nullptr) {
+    refuse(std::string("this program has no MPI that the preloaded library could find; it is for ") +
+           name_of(kFamily) + " (" + *kSonames.begin() + ")");
+  }
+  Dl_info where{};
+  dladdr(call, &where);
+  const std::string path = where.dli_fname == nullptr ? "" : where.dli_fname;
+  const bool open_mpi = find_symbol("ompi_mpi_comm_world") != nullptr;
+  const bool standard = path.find("libmpi_abi.so") != std::string::npos;
+  const Family found = open_mpi   ? Family::kOpenMpi
+                       : standard ? Family::kStandardAbi
+                                  : Family::kMpich;
+  if (found == kFamily) return;
+  refuse("the preloaded library is for " + std::string(name_of(kFamily)) +
+         ", and this program's MPI is " + name_of(found) + " (" + path +
+         "): preload $(thinwire shim mpi --mpi " + option_of(found) + ") instead");
 }
 
 template <typename Pointer>
 void find_call(Pointer& slot, const char* name) {
   slot = reinterpret_cast<Pointer>(find_symbol(name));
-  if (slot != nullptr) return;
-  tw_log(TW_LOG_ERROR,
-         (std::string("no ") + name + " in this MPI; the preloaded library is for " + kSoname)
-             .c_str());
-  std::abort();
+}
+
+template <typename Pointer>
+void need_call(Pointer& slot, const char* name) {
+  slot = reinterpret_cast<Pointer>(native_call(name));
 }
 
 }  // namespace
+
+void* native_call(const char* name) {
+  if (void* found = find_symbol(name)) return found;
+  refuse(std::string("no ") + name + " in this " + name_of(kFamily));
+}
 
 void* find_symbol(const char* name) {
   if (void* found = dlsym(RTLD_NEXT, name)) return found;
@@ -54,14 +126,23 @@ void* find_symbol(const char* name) {
 void detail::resolve() {
   static std::once_flag once;
   std::call_once(once, [] {
-#define THINWIRE_FIND_CALL(name) find_call(table.name, "PMPI_" #name);
-    THINWIRE_WRAPPED_CALLS(THINWIRE_FIND_CALL)
-    THINWIRE_HELPER_CALLS(THINWIRE_FIND_CALL)
-#undef THINWIRE_FIND_CALL
-#define THINWIRE_FIND_IF_THERE(name) \
-  table.name = reinterpret_cast<decltype(table.name)>(find_symbol("PMPI_" #name));
-    THINWIRE_REFUSED_CALLS(THINWIRE_FIND_IF_THERE)
-#undef THINWIRE_FIND_IF_THERE
+    check_family();
+#define THINWIRE_NEED_COUNTED(name)               \
+  need_call(table.name.narrow, "PMPI_" #name);    \
+  find_call(table.name.wide, "PMPI_" #name "_c");
+    THINWIRE_COUNTED_CALLS(THINWIRE_NEED_COUNTED)
+#undef THINWIRE_NEED_COUNTED
+#define THINWIRE_FIND_COUNTED(name)               \
+  find_call(table.name.narrow, "PMPI_" #name);    \
+  find_call(table.name.wide, "PMPI_" #name "_c");
+    THINWIRE_LATER_COUNTED_CALLS(THINWIRE_FIND_COUNTED)
+#undef THINWIRE_FIND_COUNTED
+#define THINWIRE_NEED(name) need_call(table.name, "PMPI_" #name);
+    THINWIRE_PLAIN_CALLS(THINWIRE_NEED)
+#undef THINWIRE_NEED
+#define THINWIRE_FIND(name) find_call(table.name, "PMPI_" #name);
+    THINWIRE_LATER_CALLS(THINWIRE_FIND)
+#undef THINWIRE_FIND
 #define THINWIRE_FIND_OBJECT(name) objects.name = find_object(#name);
     THINWIRE_MPI_OBJECTS(THINWIRE_FIND_OBJECT)
 #undef THINWIRE_FIND_OBJECT

@@ -29,8 +29,8 @@ int next_tag() { return static_cast<int>(g_next_tag.fetch_add(1) & 0x7FFF); }
 
 }  // namespace
 
-int self_copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
-              MPI_Datatype to_type) {
+int self_copy(const void* from, MPI_Count from_count, MPI_Datatype from_type, void* to,
+              MPI_Count to_count, MPI_Datatype to_type) {
   const int tag = next_tag();
   return real().Sendrecv(from, from_count, from_type, 0, tag, to, to_count, to_type, 0, tag, self(),
                          MPI_STATUS_IGNORE);

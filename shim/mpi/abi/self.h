@@ -6,8 +6,8 @@
 namespace thinwire::mpi {
 
 // Copies between two buffers of any datatypes; returns an MPI error code.
-int self_copy(const void* from, int from_count, MPI_Datatype from_type, void* to, int to_count,
-              MPI_Datatype to_type);
+int self_copy(const void* from, MPI_Count from_count, MPI_Datatype from_type, void* to,
+              MPI_Count to_count, MPI_Datatype to_type);
 
 // A real, matched MPI_Message of zero bytes, for a message that was received ahead of its
 // MPI_Mrecv; `spend_token` ends it.

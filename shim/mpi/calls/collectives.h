@@ -42,13 +42,14 @@ inline int peers_in(MPI_Comm comm) {
   return size;
 }
 
-inline std::vector<Block> even_blocks(int count, int blocks) {
+inline std::vector<Block> even_blocks(std::int64_t count, int blocks) {
   std::vector<Block> all;
-  for (int at = 0; at < blocks; ++at) all.push_back({std::int64_t{at} * count, count});
+  for (int at = 0; at < blocks; ++at) all.push_back({at * count, count});
   return all;
 }
 
-inline std::vector<Block> listed_blocks(const int counts[], const int places[], int blocks) {
+template <typename Count, typename Place>
+std::vector<Block> listed_blocks(const Count counts[], const Place places[], int blocks) {
   std::vector<Block> all;
   for (int at = 0; at < blocks; ++at) all.push_back({places[at], counts[at]});
   return all;
@@ -73,3 +74,7 @@ int with_substitutes(MPI_Comm comm, Substitute& sent, Substitute& received, bool
 }
 
 }  // namespace thinwire::mpi
+
+// Begins the definition of a call whose table is compiled for int and for large counts.
+#define THINWIRE_DEFINE(...) THINWIRE_DEFINE_EXPANDED(__VA_ARGS__)
+#define THINWIRE_DEFINE_EXPANDED(name, ...) extern "C" int MPI_##name(__VA_ARGS__)

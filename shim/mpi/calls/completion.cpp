@@ -169,27 +169,3 @@ extern "C" int MPI_Testsome(int count, MPI_Request requests[], int* completed, i
   return settle_some(completion, *completed, indices, error, statuses);
 }
 THINWIRE_ALSO_PMPI(Testsome);
-
-extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  if (!requests_pending() || request == MPI_REQUEST_NULL) {
-    return real().Request_get_status(request, flag, status);
-  }
-  const Persistent* persistent = find_persistent(request);
-  const MPI_Request native = persistent != nullptr ? persistent->active : request;
-  HookPointer hook = take_hook(native);
-  if (!hook) return real().Request_get_status(native, flag, status);
-  MPI_Status own{};
-  int error = real().Request_get_status(native, flag, &own);
-  if (*flag) {
-    // Delivered now, because the user may read the buffer now; the outcome is kept for the call
-    // that completes the request.
-    error = finish(*hook, own, error);
-    hook->status = own;
-    hook->error = error;
-    hook->delivered = true;
-    copy_status(own, status);
-  }
-  put_hook(native, std::move(hook));
-  return error;
-}
-THINWIRE_ALSO_PMPI(Request_get_status);

@@ -3,6 +3,7 @@
 
 #include "abi/datatypes.h"
 #include "abi/real.h"
+#include "calls/exchange.h"
 #include "calls/nonblocking.h"
 #include "peers/peers.h"
 #include "peers/stash.h"
@@ -13,6 +14,26 @@
 #include "wire/device.h"
 
 using namespace thinwire::mpi;
+
+namespace thinwire::mpi {
+
+int copy_outgoing(const Outgoing& message, bool raw, std::optional<Wire>& wire) {
+  if (!raw) wire = encode(message);
+  if (wire) return MPI_SUCCESS;
+  const std::uint64_t bytes = message_bytes(message.count, message.type);
+  wire = Wire{Wire::Form::kBytes, process().pool.acquire(bytes), bytes, bytes, 0};
+  if (!wire->data) return raise(message.comm, MPI_ERR_NO_MEM);
+  const int error = pack(message.buffer, message.count, message.type, wire->data.data(), bytes);
+  return error == MPI_SUCCESS ? MPI_SUCCESS : raise(message.comm, error);
+}
+
+bool receives_untouched(const Incoming& message) {
+  return !message.on_device && stashed_messages.load(std::memory_order_acquire) == 0 &&
+         !may_be_pulled(message.comm, message.source) &&
+         !needs_hook(message, message_bytes(message.count, message.type));
+}
+
+}  // namespace thinwire::mpi
 
 namespace {
 
@@ -58,66 +79,67 @@ int exchange(const Outgoing& sent, int send_tag, const Incoming& received, Start
   return receive_error != MPI_SUCCESS ? receive_error : send_error;
 }
 
-// The incoming message may reach the buffer before the outgoing one has left it, so the outgoing
-// one leaves from its wire form or from a copy.
-int copy_outgoing(const Outgoing& message, bool raw, std::optional<Wire>& wire) {
-  if (!raw) wire = encode(message);
-  if (wire) return MPI_SUCCESS;
-  const std::uint64_t bytes = message_bytes(message.count, message.type);
-  wire = Wire{Wire::Form::kBytes, process().pool.acquire(bytes), bytes, bytes, 0};
-  if (!wire->data) return raise(message.comm, MPI_ERR_NO_MEM);
-  const int error = pack(message.buffer, message.count, message.type, wire->data.data(), bytes);
-  return error == MPI_SUCCESS ? MPI_SUCCESS : raise(message.comm, error);
-}
-
-bool receives_untouched(const Incoming& message) {
-  return !message.on_device && stashed_messages.load(std::memory_order_acquire) == 0 &&
-         !may_be_pulled(message.comm, message.source) &&
-         !needs_hook(message, message_bytes(message.count, message.type));
-}
-
-}  // namespace
-
-extern "C" int MPI_Sendrecv(const void* send_buffer, int send_count, MPI_Datatype send_type,
-                            int destination, int send_tag, void* buffer, int count,
-                            MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                            MPI_Status* status) {
-  const Outgoing sent{send_buffer, send_count, send_type,
-                      destination, comm,       on_device(send_buffer, send_count, send_type)};
-  const Incoming received{buffer, count, type, source, tag, comm, on_device(buffer, count, type)};
+int send_and_receive(const Outgoing& sent, int send_tag, const Incoming& received,
+                     MPI_Status* status) {
   // Of the rest a message in GPU memory is asked where it departs.
-  const bool raw = !sent.on_device && sends_raw_at_once(send_count, send_type, destination);
+  const bool raw =
+      !sent.on_device && sends_raw_at_once(sent.count, sent.type, sent.destination);
   if (raw && receives_untouched(received)) {
-    return real().Sendrecv(send_buffer, send_count, send_type, destination, send_tag, buffer, count,
-                           type, source, tag, comm, status);
+    return real().Sendrecv(sent.buffer, sent.count, sent.type, sent.destination, send_tag,
+                           received.buffer, received.count, received.type, received.source,
+                           received.tag, received.comm, status);
   }
   const auto start_send = [&](MPI_Request* request) {
-    return raw ? real().Isend(send_buffer, send_count, send_type, destination, send_tag, comm,
-                              request)
+    return raw ? real().Isend(sent.buffer, sent.count, sent.type, sent.destination, send_tag,
+                              sent.comm, request)
            : sent.on_device ? nonblocking_send(real().Isend, sent, send_tag, request)
                             : start_large_send(real().Isend, sent, send_tag, request);
   };
   return exchange(sent, send_tag, received, start_send, status);
 }
-THINWIRE_ALSO_PMPI(Sendrecv);
 
-extern "C" int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int destination,
-                                    int send_tag, int source, int tag, MPI_Comm comm,
-                                    MPI_Status* status) {
-  const bool gpu = on_device(buffer, count, type);
-  const Outgoing sent{buffer, count, type, destination, comm, gpu};
-  const Incoming received{buffer, count, type, source, tag, comm, gpu};
-  const bool raw = !gpu && sends_raw_at_once(count, type, destination);
+int replace(const Outgoing& sent, int send_tag, const Incoming& received, MPI_Status* status) {
+  const bool raw =
+      !sent.on_device && sends_raw_at_once(sent.count, sent.type, sent.destination);
   if (raw && receives_untouched(received)) {
-    return real().Sendrecv_replace(buffer, count, type, destination, send_tag, source, tag, comm,
-                                   status);
+    return real().Sendrecv_replace(received.buffer, received.count, received.type,
+                                   sent.destination, send_tag, received.source, received.tag,
+                                   received.comm, status);
   }
   std::optional<Wire> outgoing;
-  const int error = gpu ? depart(sent, true, outgoing) : copy_outgoing(sent, raw, outgoing);
+  const int error =
+      sent.on_device ? depart(sent, true, outgoing) : copy_outgoing(sent, raw, outgoing);
   if (error != MPI_SUCCESS) return error;
   const auto start_send = [&](MPI_Request* request) {
     return start_wire(real().Isend, sent, *outgoing, send_tag, request);
   };
   return exchange(sent, send_tag, received, start_send, status);
 }
-THINWIRE_ALSO_PMPI(Sendrecv_replace);
+
+}  // namespace
+
+#define THINWIRE_SENDRECV(entry, Count, call)                                                      \
+  extern "C" int MPI_##entry(const void* send_buffer, Count send_count, MPI_Datatype send_type,    \
+                             int destination, int send_tag, void* buffer, Count count,             \
+                             MPI_Datatype type, int source, int tag, MPI_Comm comm,                \
+                             MPI_Status* status) {                                                 \
+    return send_and_receive(                                                                       \
+        {send_buffer, send_count, send_type, destination, comm,                                    \
+         on_device(send_buffer, send_count, send_type)},                                           \
+        send_tag, {buffer, count, type, source, tag, comm, on_device(buffer, count, type)},        \
+        status);                                                                                   \
+  }                                                                                                \
+  THINWIRE_ALSO_PMPI(entry)
+
+#define THINWIRE_SENDRECV_REPLACE(entry, Count, call)                                              \
+  extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type, int destination,        \
+                             int send_tag, int source, int tag, MPI_Comm comm,                     \
+                             MPI_Status* status) {                                                 \
+    const bool gpu = on_device(buffer, count, type);                                               \
+    return replace({buffer, count, type, destination, comm, gpu}, send_tag,                        \
+                   {buffer, count, type, source, tag, comm, gpu}, status);                         \
+  }                                                                                                \
+  THINWIRE_ALSO_PMPI(entry)
+
+THINWIRE_BOTH_COUNTS(THINWIRE_SENDRECV, Sendrecv);
+THINWIRE_BOTH_COUNTS(THINWIRE_SENDRECV_REPLACE, Sendrecv_replace);

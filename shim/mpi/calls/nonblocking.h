@@ -12,12 +12,12 @@
 
 namespace thinwire::mpi {
 
-using NonblockingSend = decltype(&PMPI_Isend);
+using NonblockingSend = CountedCall<decltype(&PMPI_Isend)>;
 
 // The user's arguments of a receive.
 struct Incoming {
   void* buffer;
-  int count;
+  MPI_Count count;
   MPI_Datatype type;
   int source;
   int tag;

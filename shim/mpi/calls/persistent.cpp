@@ -49,7 +49,7 @@ std::unique_ptr<Persistent> take_persistent(MPI_Request token) {
   return persistent;
 }
 
-int send_init(decltype(&PMPI_Send_init) call, NonblockingSend start, const Outgoing& message,
+int send_init(CountedCall<decltype(&PMPI_Send_init)> call, NonblockingSend start, const Outgoing& message,
               int tag, MPI_Request* request) {
   const bool staged = must_be_staged(message.on_device);
   const int error = call(staged ? untouched_buffer() : message.buffer, message.count, message.type,
@@ -61,6 +61,22 @@ int send_init(decltype(&PMPI_Send_init) call, NonblockingSend start, const Outgo
   if (!staged && !(large && message.may_compress)) return error;
   Persistent persistent{true, start, message, {}, tag, {}};
   persistent.outgoing.type = keep_type(message.type);
+  add_persistent(*request, persistent);
+  return error;
+}
+
+int receive_init(const Incoming& message, MPI_Request* request) {
+  const int error =
+      real().Recv_init(plain_buffer(message), message.count, message.type, message.source,
+                       message.tag, message.comm, request);
+  if (error != MPI_SUCCESS || !shim_is_active()) return error;
+  // Small ones too: a probe may have pulled their message into a stash when they are started.
+  if (!must_be_staged(message.on_device) &&
+      !may_receive_compressed(message.comm, message.source)) {
+    return error;
+  }
+  Persistent persistent{false, {}, {}, message, message.tag, {}};
+  persistent.incoming.type = keep_type(message.type);
   add_persistent(*request, persistent);
   return error;
 }
@@ -94,35 +110,30 @@ Persistent* find_persistent(MPI_Request token) {
 
 }  // namespace thinwire::mpi
 
-#define THINWIRE_SEND_INIT(name, start, may_compress)                                           \
-  extern "C" int MPI_##name(const void* buffer, int count, MPI_Datatype type, int destination,  \
-                            int tag, MPI_Comm comm, MPI_Request* request) {                     \
+#define THINWIRE_SEND_INIT(entry, Count, call, start, may_compress)                             \
+  extern "C" int MPI_##entry(const void* buffer, Count count, MPI_Datatype type,                \
+                             int destination, int tag, MPI_Comm comm, MPI_Request* request) {   \
     return send_init(                                                                           \
-        real().name, real().start,                                                              \
+        real().call, real().start,                                                              \
         {buffer, count, type, destination, comm, on_device(buffer, count, type), may_compress}, \
         tag, request);                                                                          \
   }                                                                                             \
-  THINWIRE_ALSO_PMPI(name)
+  THINWIRE_ALSO_PMPI(entry)
 
-THINWIRE_SEND_INIT(Send_init, Isend, true);
-THINWIRE_SEND_INIT(Rsend_init, Irsend, true);
-THINWIRE_SEND_INIT(Ssend_init, Issend, false);
-THINWIRE_SEND_INIT(Bsend_init, Ibsend, false);
+THINWIRE_BOTH_COUNTS(THINWIRE_SEND_INIT, Send_init, Isend, true);
+THINWIRE_BOTH_COUNTS(THINWIRE_SEND_INIT, Rsend_init, Irsend, true);
+THINWIRE_BOTH_COUNTS(THINWIRE_SEND_INIT, Ssend_init, Issend, false);
+THINWIRE_BOTH_COUNTS(THINWIRE_SEND_INIT, Bsend_init, Ibsend, false);
 
-extern "C" int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int source, int tag,
-                             MPI_Comm comm, MPI_Request* request) {
-  const Incoming message{buffer, count, type, source, tag, comm, on_device(buffer, count, type)};
-  const int error =
-      real().Recv_init(plain_buffer(message), count, type, source, tag, comm, request);
-  if (error != MPI_SUCCESS || !shim_is_active()) return error;
-  // Small ones too: a probe may have pulled their message into a stash when they are started.
-  if (!must_be_staged(message.on_device) && !may_receive_compressed(comm, source)) return error;
-  Persistent persistent{false, nullptr, {}, message, tag, {}};
-  persistent.incoming.type = keep_type(type);
-  add_persistent(*request, persistent);
-  return error;
-}
-THINWIRE_ALSO_PMPI(Recv_init);
+#define THINWIRE_RECEIVE_INIT(entry, Count, call)                                               \
+  extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type, int source, int tag, \
+                             MPI_Comm comm, MPI_Request* request) {                             \
+    return receive_init(                                                                        \
+        {buffer, count, type, source, tag, comm, on_device(buffer, count, type)}, request);     \
+  }                                                                                             \
+  THINWIRE_ALSO_PMPI(entry)
+
+THINWIRE_BOTH_COUNTS(THINWIRE_RECEIVE_INIT, Recv_init);
 
 extern "C" int MPI_Start(MPI_Request* request) {
   Persistent* persistent = find_persistent(*request);

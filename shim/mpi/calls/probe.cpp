@@ -116,8 +116,10 @@ extern "C" int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* messa
 }
 THINWIRE_ALSO_PMPI(Mprobe);
 
-extern "C" int MPI_Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message,
-                         MPI_Status* status) {
+namespace {
+
+int receive_message(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
+                    MPI_Status* status) {
   MPI_Comm comm = MPI_COMM_WORLD;  // of the MPI's own messages it is not known here
   const bool gpu = on_device(buffer, count, type);
   const auto stashed = redeem(*message, comm);
@@ -130,11 +132,10 @@ extern "C" int MPI_Mrecv(void* buffer, int count, MPI_Datatype type, MPI_Message
   return receive_stashed(*stashed, {buffer, count, type, stashed->source, stashed->tag, comm, gpu},
                          status);
 }
-THINWIRE_ALSO_PMPI(Mrecv);
 
-extern "C" int MPI_Imrecv(void* buffer, int count, MPI_Datatype type, MPI_Message* message,
+int receive_message_later(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
                           MPI_Request* request) {
-  MPI_Comm comm = MPI_COMM_WORLD;  // as in MPI_Mrecv
+  MPI_Comm comm = MPI_COMM_WORLD;  // as above
   const bool gpu = on_device(buffer, count, type);
   auto stashed = redeem(*message, comm);
   if (!stashed && must_be_staged(gpu)) {
@@ -146,4 +147,15 @@ extern "C" int MPI_Imrecv(void* buffer, int count, MPI_Datatype type, MPI_Messag
   return receive_stashed_later(
       std::move(stashed), {buffer, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, gpu}, request);
 }
-THINWIRE_ALSO_PMPI(Imrecv);
+
+}  // namespace
+
+#define THINWIRE_RECEIVE_MESSAGE(entry, Count, call, Result, function)                 \
+  extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type,             \
+                             MPI_Message* message, Result* result) {                   \
+    return function(buffer, count, type, message, result);                             \
+  }                                                                                    \
+  THINWIRE_ALSO_PMPI(entry)
+
+THINWIRE_BOTH_COUNTS(THINWIRE_RECEIVE_MESSAGE, Mrecv, MPI_Status, receive_message);
+THINWIRE_BOTH_COUNTS(THINWIRE_RECEIVE_MESSAGE, Imrecv, MPI_Request, receive_message_later);

@@ -44,14 +44,17 @@ inline void explain_refusal(const char* name) {
 
 }  // namespace thinwire::mpi
 
-// MPI_<name> with these parameters; `raised` is where its error goes, the rest are its buffers.
-#define THINWIRE_REFUSE(name, parameters, arguments, raised, ...) \
-  extern "C" int MPI_##name parameters {                          \
-    using namespace thinwire::mpi;                                \
-    if (any_out_of_reach({__VA_ARGS__})) [[unlikely]] {           \
-      explain_refusal("MPI_" #name);                              \
-      return raised;                                              \
-    }                                                             \
-    return real().name arguments;                                 \
-  }                                                               \
+// MPI_<name> with these parameters; `raised` is where its error goes, the rest are its buffers. Such
+// calls are in no table of abi/real.h: each finds the MPI's own at its first use.
+#define THINWIRE_REFUSE(...) THINWIRE_REFUSE_EXPANDED(__VA_ARGS__)
+#define THINWIRE_REFUSE_EXPANDED(name, parameters, arguments, raised, ...)                     \
+  extern "C" int MPI_##name parameters {                                                       \
+    using namespace thinwire::mpi;                                                             \
+    static const auto native = reinterpret_cast<int(*) parameters>(native_call("PMPI_" #name)); \
+    if (any_out_of_reach({__VA_ARGS__})) [[unlikely]] {                                        \
+      explain_refusal("MPI_" #name);                                                           \
+      return raised;                                                                           \
+    }                                                                                          \
+    return native arguments;                                                                   \
+  }                                                                                            \
   THINWIRE_ALSO_PMPI(name)

@@ -12,7 +12,7 @@ using namespace thinwire::mpi;
 namespace thinwire::mpi {
 namespace {
 
-using BlockingSend = decltype(&PMPI_Send);
+using BlockingSend = CountedCall<decltype(&PMPI_Send)>;
 
 // `arguments`: the request of a non-blocking call.
 template <typename Call, typename... Arguments>
@@ -115,32 +115,32 @@ int start_large_send(NonblockingSend call, const Outgoing& message, int tag, MPI
 
 }  // namespace thinwire::mpi
 
-#define THINWIRE_BLOCKING_SEND(name, may_compress)                                              \
-  extern "C" int MPI_##name(const void* buffer, int count, MPI_Datatype type, int destination,  \
-                            int tag, MPI_Comm comm) {                                           \
+#define THINWIRE_BLOCKING_SEND(entry, Count, call, may_compress)                                \
+  extern "C" int MPI_##entry(const void* buffer, Count count, MPI_Datatype type,                \
+                             int destination, int tag, MPI_Comm comm) {                         \
     return blocking_send(                                                                       \
-        real().name,                                                                            \
+        real().call,                                                                            \
         {buffer, count, type, destination, comm, on_device(buffer, count, type), may_compress}, \
         tag);                                                                                   \
   }                                                                                             \
-  THINWIRE_ALSO_PMPI(name)
+  THINWIRE_ALSO_PMPI(entry)
 
-#define THINWIRE_NONBLOCKING_SEND(name, may_compress)                                           \
-  extern "C" int MPI_##name(const void* buffer, int count, MPI_Datatype type, int destination,  \
-                            int tag, MPI_Comm comm, MPI_Request* request) {                     \
+#define THINWIRE_NONBLOCKING_SEND(entry, Count, call, may_compress)                             \
+  extern "C" int MPI_##entry(const void* buffer, Count count, MPI_Datatype type,                \
+                             int destination, int tag, MPI_Comm comm, MPI_Request* request) {   \
     return nonblocking_send(                                                                    \
-        real().name,                                                                            \
+        real().call,                                                                            \
         {buffer, count, type, destination, comm, on_device(buffer, count, type), may_compress}, \
         tag, request);                                                                          \
   }                                                                                             \
-  THINWIRE_ALSO_PMPI(name)
+  THINWIRE_ALSO_PMPI(entry)
 
-THINWIRE_BLOCKING_SEND(Send, true);
-THINWIRE_BLOCKING_SEND(Rsend, true);
-THINWIRE_NONBLOCKING_SEND(Isend, true);
-THINWIRE_NONBLOCKING_SEND(Irsend, true);
+THINWIRE_BOTH_COUNTS(THINWIRE_BLOCKING_SEND, Send, true);
+THINWIRE_BOTH_COUNTS(THINWIRE_BLOCKING_SEND, Rsend, true);
+THINWIRE_BOTH_COUNTS(THINWIRE_NONBLOCKING_SEND, Isend, true);
+THINWIRE_BOTH_COUNTS(THINWIRE_NONBLOCKING_SEND, Irsend, true);
 // A probe must not complete a synchronous send, and the user sized the buffer of a buffered one.
-THINWIRE_BLOCKING_SEND(Ssend, false);
-THINWIRE_BLOCKING_SEND(Bsend, false);
-THINWIRE_NONBLOCKING_SEND(Issend, false);
-THINWIRE_NONBLOCKING_SEND(Ibsend, false);
+THINWIRE_BOTH_COUNTS(THINWIRE_BLOCKING_SEND, Ssend, false);
+THINWIRE_BOTH_COUNTS(THINWIRE_BLOCKING_SEND, Bsend, false);
+THINWIRE_BOTH_COUNTS(THINWIRE_NONBLOCKING_SEND, Issend, false);
+THINWIRE_BOTH_COUNTS(THINWIRE_NONBLOCKING_SEND, Ibsend, false);

@@ -19,31 +19,10 @@ namespace thinwire::mpi {
 
 namespace {
 
-// Receive calls of later MPI standards that this source does not replace. An MPI that has one
-// could hand wire bytes to its caller, so beside it the shim keeps out.
-constexpr const char* kForeignReceives[] = {"MPI_Isendrecv",
-                                            "MPI_Isendrecv_replace",
-                                            "MPI_Recv_c",
-                                            "MPI_Irecv_c",
-                                            "MPI_Recv_init_c",
-                                            "MPI_Mrecv_c",
-                                            "MPI_Imrecv_c",
-                                            "MPI_Sendrecv_c",
-                                            "MPI_Request_get_status_any",
-                                            "MPI_Request_get_status_all",
-                                            "MPI_Request_get_status_some"};
-
 // One rank of a job speaks for all where all would say the same.
 bool speaks() {
   const char* rank = std::getenv("PMIX_RANK");
   return rank == nullptr || std::strcmp(rank, "0") == 0;
-}
-
-const char* foreign_receive() {
-  for (const char* name : kForeignReceives) {
-    if (find_symbol(name) != nullptr) return name;
-  }
-  return nullptr;
 }
 
 Card own_card(const Settings& settings) {
@@ -109,15 +88,6 @@ void before_init() {
   Process& self = process();
   self.settings = read_settings(speaks());
   if (self.settings.disabled) return;
-  if (const char* name = foreign_receive()) {
-    if (speaks()) {
-      tw_log(TW_LOG_WARNING, (std::string("this MPI has ") + name +
-                              ", which this build does not know: all messages go raw")
-                                 .c_str());
-    }
-    self.settings.disabled = true;
-    return;
-  }
   self.pool.set_idle_bound(self.settings.pool_bytes);
   self.job.publish(own_card(self.settings));
 }

@@ -25,7 +25,7 @@ bool bottom_is_on_device(MPI_Datatype type);
 
 // Whether the data of a message lies in GPU memory. Asked once a call and before all else: what it
 // says decides who may touch the buffer.
-inline bool on_device(const void* buffer, int count, MPI_Datatype type) {
+inline bool on_device(const void* buffer, MPI_Count count, MPI_Datatype type) {
   if (!shim_is_active()) return false;
   if (buffer != MPI_BOTTOM) [[likely]]
     return tw_on_device(buffer) != 0;
@@ -37,10 +37,10 @@ inline bool on_device(const void* buffer, int count, MPI_Datatype type) {
 extern std::atomic<std::uint64_t> sends_below_threshold;
 
 // message_bytes() of a type of 2 GiB and more.
-std::uint64_t wide_message_bytes(int count, MPI_Datatype type);
+std::uint64_t wide_message_bytes(MPI_Count count, MPI_Datatype type);
 
 // size * count, also beyond 2 GiB; 0 for what the MPI itself must judge (negative counts, no type).
-inline std::uint64_t message_bytes(int count, MPI_Datatype type) {
+inline std::uint64_t message_bytes(MPI_Count count, MPI_Datatype type) {
   if (count <= 0 || type == MPI_DATATYPE_NULL) return 0;
   // The types that carry nearly all traffic need no call.
   if (type == MPI_FLOAT) return 4 * static_cast<std::uint64_t>(count);
@@ -54,7 +54,7 @@ inline std::uint64_t message_bytes(int count, MPI_Datatype type) {
 }
 
 // True, and counted, for sends that are none of the shim's business.
-inline bool sends_raw_at_once(int count, MPI_Datatype type, int destination) {
+inline bool sends_raw_at_once(MPI_Count count, MPI_Datatype type, int destination) {
   if (message_bytes(count, type) >= thresholds.send) [[unlikely]] {
     return destination == MPI_PROC_NULL;
   }

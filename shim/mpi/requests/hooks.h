@@ -15,7 +15,7 @@ namespace thinwire::mpi {
 // Where a received message belongs in the user's memory.
 struct Destination {
   void* buffer = nullptr;
-  int count = 0;
+  MPI_Count count = 0;
   MPI_Datatype type{};
   std::uint64_t capacity = 0;  // bytes
   MPI_Comm comm{};
@@ -31,6 +31,7 @@ struct Hook {
   enum class Kind { kSend, kReceive };
   Kind kind = Kind::kSend;
   Lease wire;               // what is being sent or received
+  Lease sent;               // of an exchange: its other half
   Destination destination;  // kReceive
   bool owns_type = false;   // the destination's type is a duplicate of the user's
   bool delivered = false;   // by MPI_Request_get_status; the two below hold the outcome

@@ -13,7 +13,7 @@ namespace thinwire::mpi {
 // The user's arguments of a send.
 struct Outgoing {
   const void* buffer;
-  int count;
+  MPI_Count count;
   MPI_Datatype type;
   int destination;
   MPI_Comm comm;

@@ -12,7 +12,7 @@ namespace thinwire::mpi {
 // `count` elements from `place` elements behind the buffer's address on.
 struct Block {
   std::int64_t place;
-  int count;
+  std::int64_t count;
 };
 
 // Stands in for `buffer` in one call of the MPI: the same elements at the same distances from

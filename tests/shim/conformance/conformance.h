@@ -2,7 +2,11 @@
 // nothing of compression; it is run with and without the preloaded library.
 #pragma once
 
+#ifdef SHIM_TEST_STANDARD_ABI
+#include <mpi_abi.h>
+#else
 #include <mpi.h>
+#endif
 #include <stddef.h>
 
 typedef struct Case {
