@@ -75,7 +75,8 @@ TEST(Job, WithoutALauncherKnowsNobody) {
   const Job job;
   EXPECT_FALSE(job.reachable());
   EXPECT_FALSE(job.on_this_node(0));
-  EXPECT_FALSE(job.card_of(0));
+  EXPECT_TRUE(job.card_of(0).known);
+  EXPECT_FALSE(job.card_of(0).card);
   EXPECT_EQ(job.ranks_on_this_node(), 0);
 }
 

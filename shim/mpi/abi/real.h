@@ -5,6 +5,7 @@
 
 #include "abi/counted_call.h"
 #include "abi/mpi_abi.h"
+#include "abi/symbols.h"
 
 // Every function of the MPI that the shim calls by name, but for those that it only refuses
 // (calls/refuse.h).
@@ -74,11 +75,8 @@ inline const Real& real() {
   return detail::table;
 }
 
-// An address inside the loaded MPI or what it links, or nullptr.
-void* find_symbol(const char* name);
-
-// The same for a function that the program called, which its MPI therefore has; ends the process
-// with a message otherwise.
+// The MPI's own of a function that the program called and that is in no table; ends the process
+// with a message where there is none.
 void* native_call(const char* name);
 
 }  // namespace thinwire::mpi

@@ -53,6 +53,13 @@ int world_rank_of(MPI_Comm comm, int rank) {
   return world_rank;
 }
 
+// While a card is not known it may be a card of somebody who compresses, but not one to encode for.
+Peer unknown_for_now(Peer peer) {
+  peer.known = false;
+  peer.may_send_compressed = true;
+  return peer;
+}
+
 Peer examine(int world_rank) {
   Peer peer;
   const Process& self = process();
@@ -61,7 +68,8 @@ Peer examine(int world_rank) {
   peer.place = world_rank == self.rank ? TW_PEER_SELF
                : same_node             ? TW_PEER_SAME_NODE
                                        : TW_PEER_OTHER_NODE;
-  const auto card = self.job.card_of(world_rank);
+  const auto [known, card] = self.job.card_of(world_rank);
+  if (!known) return unknown_for_now(peer);
   if (!card || card->format_version != tw_format_version()) return peer;
   const std::int32_t codec = tw_codec_id(self.settings.codec.get());
   peer.ready = codec >= 0 && std::find(card->codecs.begin(), card->codecs.end(),
@@ -74,15 +82,19 @@ Peer examine(int world_rank) {
 // On a world of one node the cards tell whether anybody compresses at all; across nodes somebody
 // may, and asking every rank would grow with the job.
 bool anybody_compresses() {
-  static const bool answer = [] {
-    const Process& self = process();
-    if (self.job.ranks_on_this_node() < self.size) return true;
-    for (int rank = 0; rank < self.size; ++rank) {
-      if (examine(rank).may_send_compressed) return true;
-    }
-    return false;
-  }();
-  return answer;
+  enum : int { kNotAsked, kYes, kNo };
+  static std::atomic<int> answer{kNotAsked};
+  const int before = answer.load(std::memory_order_relaxed);
+  if (before != kNotAsked) return before == kYes;
+  const Process& self = process();
+  bool found = self.job.ranks_on_this_node() < self.size;
+  for (int rank = 0; rank < self.size && !found; ++rank) {
+    const Peer peer = examine(rank);
+    if (!peer.known) return true;
+    found = peer.may_send_compressed;
+  }
+  answer.store(found ? kYes : kNo, std::memory_order_relaxed);
+  return found;
 }
 
 }  // namespace
@@ -103,7 +115,9 @@ Peer peer_of(MPI_Comm comm, int rank) {
   const std::lock_guard lock(facts.mutex);
   const auto known = facts.peers.find(rank);
   if (known != facts.peers.end()) return known->second;
-  return facts.peers.emplace(rank, examine(world_rank_of(comm, rank))).first->second;
+  const Peer peer = examine(world_rank_of(comm, rank));
+  if (peer.known) facts.peers.emplace(rank, peer);
+  return peer;
 }
 
 bool may_receive_compressed(MPI_Comm comm, int source) {

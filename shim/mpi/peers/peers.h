@@ -15,6 +15,7 @@
 namespace thinwire::mpi {
 
 struct Peer {
+  bool known = true;  // false: its card could not be asked for now; ask again
   tw_peer place = TW_PEER_UNKNOWN;
   bool ready = false;                // it decodes what this process encodes
   bool may_send_compressed = false;  // to this process

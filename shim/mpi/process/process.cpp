@@ -1,7 +1,5 @@
 #include "process/process.h"
 
-#include <cstdlib>
-#include <cstring>
 #include <new>
 #include <string>
 
@@ -20,10 +18,7 @@ namespace thinwire::mpi {
 namespace {
 
 // One rank of a job speaks for all where all would say the same.
-bool speaks() {
-  const char* rank = std::getenv("PMIX_RANK");
-  return rank == nullptr || std::strcmp(rank, "0") == 0;
-}
+bool speaks() { return rank_by_launcher().value_or(0) == 0; }
 
 Card own_card(const Settings& settings) {
   Card card;
@@ -40,13 +35,20 @@ Card own_card(const Settings& settings) {
   return card;
 }
 
-void explain_silence(const Process& self) {
+void explain_silence(const Process& self, bool peers_can_be_asked) {
   if (!speaks()) return;
   const bool wanted = tw_codec_id(self.settings.codec.get()) >= 0;
   if (!wanted || self.size == 1) return;
   const std::string spec = tw_codec_spec(self.settings.codec.get());
   if (!self.job.reachable()) {
-    tw_log(TW_LOG_WARNING, "no PMIx server to prove what the other ranks run: all messages go raw");
+    tw_log(TW_LOG_WARNING,
+           "no launcher that speaks PMIx or PMI-1 to prove what the other ranks run: "
+           "all messages go raw");
+  } else if (!peers_can_be_asked) {
+    tw_log(
+        TW_LOG_WARNING,
+        "with MPI_THREAD_MULTIPLE this MPI may speak with its launcher at any time: all messages "
+        "go raw");
   } else if (!self.settings.may_compress()) {
     tw_log(TW_LOG_WARNING, (spec + " cannot win on the stated link: all messages go raw").c_str());
   } else if (self.job.ranks_on_this_node() == self.size && !self.settings.plan.same_node) {
@@ -104,13 +106,14 @@ void after_init() {
   self.gpu_aware = mpi_is_gpu_aware(self.settings);
   self.codec_rank = rank_of(self.settings.codec.get());
   self.job.learn_locality();
+  const bool peers_can_be_asked = !self.concurrent || self.job.expect_threads();
   self.options.size = sizeof self.options;
   self.options.flags = TW_MESSAGE_DECLINE;
   self.options.job = self.job.name().c_str();
   self.options.job_bytes = self.job.name().size();
   thresholds.send = self.settings.plan.threshold;
   thresholds.receive = self.settings.hook_threshold;
-  explain_silence(self);
+  explain_silence(self, peers_can_be_asked);
 }
 
 void before_finalize() {

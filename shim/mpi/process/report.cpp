@@ -59,7 +59,7 @@ Totals own_totals() {
 bool everybody_reports() {
   const Process& self = process();
   for (int rank = 0; rank < self.size; ++rank) {
-    const auto card = self.job.card_of(rank);
+    const auto card = self.job.card_of(rank).card;
     if (!card || !card->reports || card->format_version != tw_format_version()) return false;
   }
   return true;

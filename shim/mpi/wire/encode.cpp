@@ -157,7 +157,7 @@ std::optional<Wire> encode(const Outgoing& message) {
   const tw_plan_choice choice = choose(message, type, bytes, peer);
   if (choice.reason != TW_COMPRESS) {
     // Without a launcher nobody is ready, and MPI_Init has said so.
-    if (choice.reason == TW_RAW_PEER_NOT_READY && peer.place != TW_PEER_UNKNOWN &&
+    if (choice.reason == TW_RAW_PEER_NOT_READY && peer.place != TW_PEER_UNKNOWN && peer.known &&
         self.job.reachable()) {
       explain_unready_peer(message.destination);
     }

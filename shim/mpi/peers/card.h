@@ -1,0 +1,44 @@
+// What a rank publishes of itself before MPI_Init, and others read when they first talk to it.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace thinwire::mpi {
+
+// A rank without a card runs without this library: nothing compressed may reach it.
+struct Card {
+  std::uint32_t format_version = 0;
+  std::uint64_t hook_threshold = 0;   // it hooks every receive of at least so many bytes
+  bool sends_compressed = false;      // it may send compressed messages to other nodes
+  bool sends_same_node = false;       // and to its own node too
+  bool reports = false;               // it takes part in the exit report
+  std::vector<std::uint32_t> codecs;  // ids it can decode
+
+  std::string text() const;
+  static std::optional<Card> parse(const std::string& text);
+};
+
+template <typename Number>
+bool read_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// Numbers with commas between them; what is none is left out.
+template <typename Number>
+std::vector<Number> read_list(const std::string& text) {
+  std::vector<Number> numbers;
+  std::istringstream items(text);
+  for (std::string item; std::getline(items, item, ',');) {
+    Number number{};
+    if (read_number(item, number)) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+}  // namespace thinwire::mpi

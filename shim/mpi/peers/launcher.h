@@ -1,0 +1,59 @@
+// One way to reach what the launcher knows: PMIx (Open MPI, Slurm, any PMIx server) or PMI-1
+// (hydra, the launcher of MPICH and its kin).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace thinwire::mpi {
+
+// What could be learnt about a card. "Not known now" is not "no card": the rank may have one, and
+// may have read this rank's.
+struct CardText {
+  bool known = true;
+  std::optional<std::string> text;
+};
+
+class Launcher {
+ public:
+  Launcher() = default;
+  Launcher(const Launcher&) = delete;
+  Launcher& operator=(const Launcher&) = delete;
+  virtual ~Launcher() = default;
+
+  // Before the MPI starts; the card may be handed on while it does.
+  virtual void publish(const std::string& card) = 0;
+
+  // From here on the MPI has started. False: no other rank can have seen the card, and nobody can
+  // be asked.
+  virtual bool published() const = 0;
+  virtual const std::string& job_name() const = 0;
+  virtual std::vector<int> ranks_on_this_node() = 0;
+  virtual CardText card_of(int world_rank) = 0;  // from any thread
+
+  // Several threads will call the MPI at once. False: nobody can be asked from here on.
+  virtual bool expect_threads() { return true; }
+};
+
+// Held around an MPI call in which the MPI itself may speak with the launcher: MPI_Comm_spawn and
+// _multiple; MPI_Publish_name, _Unpublish_name and _Lookup_name; MPI_Comm_get_attr and
+// MPI_Attr_get of MPI_UNIVERSE_SIZE; MPI_Session_init and _finalize, MPI_Comm_create_from_group and
+// MPI_Intercomm_create_from_groups; and the calls that ask who died (MPIX_Comm_failure_ack,
+// _get_failed, _agree, _shrink). Ports, accept, connect and disconnect do without the launcher.
+// Where both speak on one descriptor, what must be asked meanwhile is not known now. Waits for an
+// exchange under way, never for another such call.
+class LauncherCall {
+ public:
+  LauncherCall();
+  ~LauncherCall();
+  LauncherCall(const LauncherCall&) = delete;
+  LauncherCall& operator=(const LauncherCall&) = delete;
+};
+
+// Nullptr where the environment names no launcher of this kind.
+std::unique_ptr<Launcher> find_pmix_launcher();
+std::unique_ptr<Launcher> find_pmi_launcher();
+
+}  // namespace thinwire::mpi
