@@ -14,18 +14,35 @@ typedef struct Case {
   void (*run)(void);
 } Case;
 
+// What a family may need: MPI_THREAD_MULTIPLE; minutes and gigabytes; of MPICH its module for
+// libfabric, because over UCX it loses messages from any source between two worlds.
+enum { kThreads = 1, kSlow = 2, kLibfabric = 4 };
+
+// How MPI starts and ends around the cases of a family, and how their ranks add up failures.
+typedef struct Life {
+  void (*start)(void);
+  int (*sum)(int failures);
+  void (*stop)(void);
+} Life;
+
 // Cases that run together in one job of `ranks` processes.
 typedef struct Family {
   const char* name;
   int ranks;
-  int threads;  // 1: needs MPI_THREAD_MULTIPLE
+  int needs;
   const Case* cases;
   int count;
+  const Life* life;  // NULL: the world's, which main starts and ends
 } Family;
 
-#define FAMILY(family_name, family_ranks, family_threads)                                  \
-  const Family family_name##_family = {#family_name, family_ranks, family_threads, kCases, \
-                                       (int)(sizeof kCases / sizeof kCases[0])}
+#define FAMILY(family_name, family_ranks, family_needs)                                          \
+  const Family family_name##_family = {                                                          \
+      #family_name, family_ranks, family_needs, kCases, (int)(sizeof kCases / sizeof kCases[0]), \
+      NULL}
+
+// Of a family whose calls this MPI lacks.
+#define NO_CASES(family_name) \
+  const Family family_name##_family = {#family_name, 0, 0, NULL, 0, NULL}
 
 // What a case works on: a communicator of its own, a duplicate of MPI_COMM_WORLD.
 extern MPI_Comm comm;
@@ -35,6 +52,7 @@ extern int size;
 // Notes a failed condition with its place; the case goes on, because its peer waits for it.
 #define CHECK(condition) check((condition), #condition, __FILE__, __LINE__)
 void check(int holds, const char* condition, const char* file, int line);
+int failure_count(void);  // of this process, in this case
 
 // Values that no two seeds share below 4096 of them, exact as floats.
 void fill(float* data, int count, int seed);
@@ -42,6 +60,8 @@ int holds(const float* data, int count, int seed);
 
 // A status of `count` floats from `source` with `tag`.
 int is_status(const MPI_Status* status, int source, int tag, int count);
+
+int class_of(int code);
 
 // An array that lives until the end of the case.
 float* floats(int count);
@@ -53,3 +73,6 @@ void release_all(void);
 
 // Waits until the other ranks have come here too; sends of theirs before it may still be under way.
 void meet(void);
+
+// What a process does that a case has spawned with the arguments "--child" and `name`.
+int run_child(const char* name);

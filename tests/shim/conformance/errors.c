@@ -3,12 +3,6 @@
 
 enum { kCount = 500 };
 
-static int class_of(int code) {
-  int error_class = MPI_SUCCESS;
-  MPI_Error_class(code, &error_class);
-  return error_class;
-}
-
 // Correct traffic after the mistakes of a case.
 static void still_works(void) {
   float *out = floats(kCount), *in = floats(kCount);

@@ -1,4 +1,5 @@
-// conformance --list, or conformance FAMILY under mpirun: a line "PASS case" or "FAIL case" each.
+// conformance --list [slow], or conformance FAMILY [CASE] under mpirun: a line "PASS case" or
+// "FAIL case" each.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,17 +8,23 @@
 
 #include "conformance.h"
 
-enum { kCaseSeconds = 20 };
+enum { kCaseSeconds = 20, kSlowCaseSeconds = 300 };
 
-extern const Family sends_family, receives_family, completions_family, persistent_family,
-    probes_family, stash_family, datatypes_family, truncation_family, errors_family,
-    wildcards_family, communicators_family, threads_family, collectives_family;
+// clang-format off
+#define FAMILIES(each) \
+  each(sends) each(receives) each(completions) each(persistent) each(probes) \
+  each(stash) each(datatypes) each(truncation) each(errors) each(wildcards) \
+  each(communicators) each(threads) each(collectives) each(large_counts) \
+  each(large_count_types) each(huge) each(sessions) each(dynamic) \
+  each(intercommunicators) each(pending) each(error_handlers) each(probing_threads) \
+  each(buffers) each(cancels) each(untouched)
+// clang-format on
 
-static const Family* const kFamilies[] = {
-    &sends_family,      &receives_family,  &completions_family,   &persistent_family,
-    &probes_family,     &stash_family,     &datatypes_family,     &truncation_family,
-    &errors_family,     &wildcards_family, &communicators_family, &threads_family,
-    &collectives_family};
+#define DECLARE(name) extern const Family name##_family;
+FAMILIES(DECLARE)
+
+#define ADDRESS(name) &name##_family,
+static const Family* const kFamilies[] = {FAMILIES(ADDRESS)};
 enum { kFamilyCount = sizeof kFamilies / sizeof kFamilies[0] };
 
 MPI_Comm comm;
@@ -33,6 +40,8 @@ void check(int condition_holds, const char* condition, const char* file, int lin
   printf("  %s: rank %d, %s:%d: %s\n", running, rank, slash ? slash + 1 : file, line, condition);
   fflush(stdout);
 }
+
+int failure_count(void) { return failures; }
 
 void fill(float* data, int count, int seed) {
   for (int at = 0; at < count; ++at) data[at] = (float)(seed * 4096 + at % 4096);
@@ -51,6 +60,12 @@ int is_status(const MPI_Status* status, int source, int tag, int count) {
   return status->MPI_SOURCE == source && status->MPI_TAG == tag && elements == count;
 }
 
+int class_of(int code) {
+  int error_class = MPI_SUCCESS;
+  if (code != MPI_SUCCESS) MPI_Error_class(code, &error_class);
+  return error_class;
+}
+
 void* bytes(size_t count) { return allocate(count + 1); }
 
 float* floats(int count) { return bytes((size_t)count * sizeof(float)); }
@@ -65,16 +80,21 @@ static void on_hang(int signal) {
   _exit(1);
 }
 
+static int sum_of_the_world(int own) {
+  int total = 0;
+  MPI_Allreduce(&own, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  return total;
+}
+
 // One case on every rank; its verdict is theirs together.
-static int run_case(const Case* one) {
+static int run_case(const Family* family, const Case* one) {
   running = one->name;
   failures = 0;
-  alarm(kCaseSeconds);
-  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  alarm(family->needs & kSlow ? kSlowCaseSeconds : kCaseSeconds);
+  if (family->life == NULL) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   one->run();
-  int total = 0;
-  MPI_Allreduce(&failures, &total, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  MPI_Comm_free(&comm);
+  const int total = family->life ? family->life->sum(failures) : sum_of_the_world(failures);
+  if (family->life == NULL) MPI_Comm_free(&comm);
   alarm(0);
   release_all();
   if (rank == 0) printf("%s %s\n", total == 0 ? "PASS" : "FAIL", one->name);
@@ -82,35 +102,52 @@ static int run_case(const Case* one) {
   return total;
 }
 
-static int run_family(const Family* family, int argc, char** argv) {
+// 0 where the world is as the family wants it.
+static int start_world(const Family* family, int* argc, char*** argv) {
+  const int threads = family->needs & kThreads;
   int provided = MPI_THREAD_SINGLE;
-  if (family->threads) {
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  } else {
-    MPI_Init(&argc, &argv);
-  }
+  if (threads) MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+  if (!threads) MPI_Init(argc, argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size == family->ranks && !(threads && provided < MPI_THREAD_MULTIPLE)) return 0;
+  printf("%s wants %d ranks%s\n", family->name, family->ranks, threads ? " with threads" : "");
+  return 1;
+}
+
+static int run_family(const Family* family, int argc, char** argv) {
+  if (family->needs & kLibfabric) setenv("MPIR_CVAR_CH4_NETMOD", "ofi", 0);
+  const int unfit = family->life ? 0 : start_world(family, &argc, &argv);
+  if (family->life) family->life->start();
+  int bad = unfit;
   signal(SIGALRM, on_hang);
-  int bad = size != family->ranks || (family->threads && provided < MPI_THREAD_MULTIPLE);
-  if (bad)
-    printf("%s wants %d ranks and threads %d\n", family->name, family->ranks, family->threads);
-  for (int at = 0; at < family->count && size == family->ranks; ++at) {
+  for (int at = 0; at < family->count && !unfit; ++at) {
     if (argc < 3 || strcmp(argv[2], family->cases[at].name) == 0)
-      bad += run_case(&family->cases[at]);
+      bad += run_case(family, &family->cases[at]);
   }
-  MPI_Finalize();
+  if (family->life) family->life->stop();
+  if (!family->life) MPI_Finalize();
   return bad != 0;
 }
 
-int main(int argc, char** argv) {
-  const char* wanted = argc > 1 ? argv[1] : "";
+static void list(int needs) {
   for (int at = 0; at < kFamilyCount; ++at) {
     const Family* family = kFamilies[at];
-    if (strcmp(wanted, family->name) == 0) return run_family(family, argc, argv);
-    for (int each = 0; each < family->count && strcmp(wanted, "--list") == 0; ++each) {
+    for (int each = 0; each < family->count && (family->needs & kSlow) == needs; ++each) {
       printf("%s %d %s\n", family->name, family->ranks, family->cases[each].name);
     }
   }
-  return strcmp(wanted, "--list") != 0;
+}
+
+int main(int argc, char** argv) {
+  const char *wanted = argc > 1 ? argv[1] : "", *option = argc > 2 ? argv[2] : "";
+  if (strcmp(wanted, "--list") == 0) {
+    list(strcmp(option, "slow") == 0 ? kSlow : 0);
+    return 0;
+  }
+  if (strcmp(wanted, "--child") == 0) return run_child(option);
+  for (int at = 0; at < kFamilyCount; ++at) {
+    if (strcmp(wanted, kFamilies[at]->name) == 0) return run_family(kFamilies[at], argc, argv);
+  }
+  return 1;
 }

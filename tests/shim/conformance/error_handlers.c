@@ -1,0 +1,172 @@
+// The program's own error handlers: how often they are called, with what, and what they may do.
+#include "conformance.h"
+
+enum { kCount = 300, kShort = 100 };
+
+static MPI_Comm aside;  // where a handler sends
+static int calls, last_class, inside;
+static MPI_Comm last_comm;
+static void (*then)(void);  // what a handler does besides counting
+
+static void handle(MPI_Comm* which, int* code, ...) {
+  ++calls;
+  ++inside;
+  last_comm = *which;
+  last_class = class_of(*code);
+  if (then && inside == 1) then();
+  --inside;
+}
+
+// The same handler everywhere: a failed completion is the business of its communicator in one MPI
+// and of the process in another.
+static void with_handler(void (*run)(void)) {
+  MPI_Errhandler handler;
+  const MPI_Comm everywhere[] = {comm, MPI_COMM_WORLD, MPI_COMM_SELF};
+  MPI_Comm_dup(comm, &aside);
+  MPI_Comm_create_errhandler(handle, &handler);
+  for (int at = 0; at < 3; ++at) MPI_Comm_set_errhandler(everywhere[at], handler);
+  MPI_Errhandler_free(&handler);  // it lives on in its communicators
+  CHECK(handler == MPI_ERRHANDLER_NULL);
+  calls = inside = 0;
+  then = NULL;
+  run();
+  for (int at = 1; at < 3; ++at) MPI_Comm_set_errhandler(everywhere[at], MPI_ERRORS_ARE_FATAL);
+  MPI_Comm_free(&aside);
+}
+
+static void send_long(int tag) {
+  float* data = floats(kCount);
+  fill(data, kCount, tag);
+  MPI_Send(data, kCount, MPI_FLOAT, 1, tag, comm);
+}
+
+// What the call returns is not looked at: MPICH 5 takes a handler that returns for success.
+static int called(int times, int error_class) {
+  return calls == times && last_class == error_class;
+}
+
+static void called_once_each(void) {
+  float* data = floats(kCount);
+  MPI_Message message;
+  MPI_Request request;
+  for (int tag = 0; tag < 4 && rank == 0; ++tag) send_long(tag);
+  if (rank == 0) return;
+  MPI_Recv(data, kShort, MPI_FLOAT, 0, 0, comm, MPI_STATUS_IGNORE);
+  CHECK(called(1, MPI_ERR_TRUNCATE) && last_comm == comm);
+  MPI_Mprobe(0, 1, comm, &message, MPI_STATUS_IGNORE);
+  CHECK(calls == 1);
+  MPI_Mrecv(data, kShort, MPI_FLOAT, &message, MPI_STATUS_IGNORE);
+  CHECK(called(2, MPI_ERR_TRUNCATE));
+  MPI_Irecv(data, kShort, MPI_FLOAT, 0, 2, comm, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  CHECK(called(3, MPI_ERR_TRUNCATE));
+  CHECK(MPI_Recv(data, kCount, MPI_FLOAT, 0, 3, comm, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+  CHECK(calls == 3 && holds(data, kCount, 3));
+}
+
+static void wrong_arguments(void) {
+  float* data = floats(kCount);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Status status;
+  MPI_Send(data, kCount, MPI_FLOAT, size, 0, comm);
+  CHECK(called(1, MPI_ERR_RANK) && last_comm == comm);
+  MPI_Isend(data, kCount, MPI_FLOAT, 1 - rank, -7, comm, &request);
+  CHECK(called(2, MPI_ERR_TAG) && last_comm == comm);
+  MPI_Irecv(data, -1, MPI_FLOAT, 1 - rank, 0, comm, &request);
+  CHECK(called(3, MPI_ERR_COUNT) && last_comm == comm);
+  MPI_Sendrecv(data, kCount, MPI_FLOAT, size, 1, data + 1, 1, MPI_FLOAT, 0, 1, comm, &status);
+  CHECK(called(4, MPI_ERR_RANK) && last_comm == comm);
+  MPI_Probe(size, 0, comm, &status);
+  CHECK(called(5, MPI_ERR_RANK) && last_comm == comm);
+}
+
+// A handler may call MPI, on the same communicator too.
+static void talk_aside(void) {
+  float *out = floats(kCount), *in = floats(kCount);
+  const MPI_Comm where[] = {aside, comm};
+  MPI_Request request;
+  MPI_Status status;
+  fill(out, kCount, 8);
+  for (int at = 0; at < 2; ++at) {
+    MPI_Isend(out, kCount, MPI_FLOAT, rank, 5, where[at], &request);
+    MPI_Probe(rank, 5, where[at], &status);
+    CHECK(is_status(&status, rank, 5, kCount));
+    MPI_Recv(in, kCount, MPI_FLOAT, rank, 5, where[at], &status);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(holds(in, kCount, 8));
+  }
+}
+
+static void handlers_that_communicate(void) {
+  float* data = floats(kCount);
+  then = talk_aside;
+  called_once_each();
+  MPI_Send(data, kCount, MPI_FLOAT, size, 0, comm);
+  CHECK(last_class == MPI_ERR_RANK);
+}
+
+// Its own call fails again: it is called for that too.
+static void fail_again(void) {
+  float* data = floats(kCount);
+  MPI_Send(data, kCount, MPI_FLOAT, 1 - rank, -7, comm);
+  CHECK(called(2, MPI_ERR_TAG));
+}
+
+static void handlers_that_fail(void) {
+  float* data = floats(kCount);
+  then = fail_again;
+  MPI_Send(data, kCount, MPI_FLOAT, size, 0, comm);
+  CHECK(calls == 2 && inside == 0);
+}
+
+static void return_from_now_on(void) { MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN); }
+
+static void handlers_that_replace_themselves(void) {
+  float* data = floats(kCount);
+  then = return_from_now_on;
+  MPI_Send(data, kCount, MPI_FLOAT, size, 0, comm);
+  CHECK(class_of(MPI_Send(data, kCount, MPI_FLOAT, size, 0, comm)) == MPI_ERR_RANK);
+  CHECK(calls == 1);
+}
+
+// The others of an array are complete and right, and each status says what came of its own.
+static void one_of_many(void) {
+  enum { kRequests = 4 };
+  float* data = floats(kRequests * kCount);
+  MPI_Request requests[kRequests];
+  MPI_Status statuses[kRequests];
+  for (int tag = 0; tag < kRequests && rank == 0; ++tag) send_long(tag);
+  if (rank == 0) return;
+  for (int at = 0; at < kRequests; ++at) {
+    MPI_Irecv(data + at * kCount, at == 2 ? kShort : kCount, MPI_FLOAT, 0, at, comm, &requests[at]);
+  }
+  int error = MPI_SUCCESS, left = kRequests;
+  while (left > 0) {  // an MPI may return at the first error with others still pending
+    error = MPI_Waitall(kRequests, requests, statuses);
+    if (error != MPI_SUCCESS) CHECK(error == MPI_ERR_IN_STATUS && calls >= 1);
+    left = 0;
+    for (int at = 0; at < kRequests; ++at) left += requests[at] != MPI_REQUEST_NULL;
+  }
+  CHECK(calls == 1);
+  for (int at = 0; at < kRequests; ++at) {
+    if (at != 2) CHECK(holds(data + at * kCount, kCount, at));
+  }
+  CHECK(data[2 * kCount + kShort] == 0);
+}
+
+static void calls_counted(void) { with_handler(called_once_each); }
+static void calls_of_wrong_arguments(void) { with_handler(wrong_arguments); }
+static void communicating(void) { with_handler(handlers_that_communicate); }
+static void failing(void) { with_handler(handlers_that_fail); }
+static void replacing(void) { with_handler(handlers_that_replace_themselves); }
+static void among_many(void) { with_handler(one_of_many); }
+
+static const Case kCases[] = {
+    {"handler_called_once_each", calls_counted},
+    {"handler_of_wrong_arguments", calls_of_wrong_arguments},
+    {"handler_that_communicates", communicating},
+    {"handler_that_fails", failing},
+    {"handler_that_replaces_itself", replacing},
+    {"handler_for_one_of_many", among_many},
+};
+FAMILY(error_handlers, 2, 0);
