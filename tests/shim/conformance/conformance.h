@@ -14,9 +14,8 @@ typedef struct Case {
   void (*run)(void);
 } Case;
 
-// What a family may need: MPI_THREAD_MULTIPLE; minutes and gigabytes; of MPICH its module for
-// libfabric, because over UCX it loses messages from any source between two worlds.
-enum { kThreads = 1, kSlow = 2, kLibfabric = 4 };
+// What a family may need: MPI_THREAD_MULTIPLE, or minutes and gigabytes.
+enum { kThreads = 1, kSlow = 2 };
 
 // How MPI starts and ends around the cases of a family, and how their ranks add up failures.
 typedef struct Life {
@@ -74,5 +73,5 @@ void release_all(void);
 // Waits until the other ranks have come here too; sends of theirs before it may still be under way.
 void meet(void);
 
-// What a process does that a case has spawned with the arguments "--child" and `name`.
-int run_child(const char* name);
+// What a process does that was spawned with the argument "--child".
+int run_child(void);

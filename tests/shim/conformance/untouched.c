@@ -109,7 +109,7 @@ static void files(void) {
 #define PARTITIONED {"partitioned_beside_messages", partitioned},
 static void partitioned(void) {
   enum { kParts = 4 };
-  float* data = malloc(kBytes);
+  float* data = calloc(kCount, sizeof(float));
   MPI_Request request;
   MPI_Status status;
   if (rank == 0)
