@@ -1,0 +1,94 @@
+"""Fortran programs under the library: by mpif.h, the module mpi and the module mpi_f08.
+
+They are compiled here, with the MPI's own compiler command: what a Fortran module holds is fit for
+one compiler only. Open MPI's Fortran calls reach the library by PMPI names, MPICH's by MPI names.
+"""
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from shim_runs import BUILD, ROOT, SHRINK, preloaded, run
+
+pytestmark = pytest.mark.multiproc
+
+SOURCES = ROOT / "tests" / "shim" / "fortran"
+CASES = 9
+
+
+@dataclass(frozen=True)
+class Binding:
+    """An MPI that has Fortran: Debian's names."""
+
+    compiler: str
+    launcher: tuple[str, ...]
+    library: Path
+
+    def why_not(self) -> str | None:
+        if shutil.which("gfortran") is None:
+            return "no gfortran"
+        missing = next(
+            (tool for tool in (self.compiler, self.launcher[0]) if not which(tool)), None
+        )
+        if missing is not None:
+            return f"no {missing}"
+        return None if self.library.exists() else f"no {self.library.name} in this build"
+
+
+def which(tool: str) -> bool:
+    return shutil.which(tool) is not None
+
+
+LIBRARIES = BUILD / "shim" / "mpi"
+BINDINGS = {
+    "openmpi": Binding(
+        "mpif90.openmpi",
+        ("mpirun.openmpi", "--oversubscribe"),
+        LIBRARIES / "libthinwire_mpi_openmpi_testing.so",
+    ),
+    "mpich": Binding(
+        "mpif90.mpich", ("mpiexec.mpich",), LIBRARIES / "libthinwire_mpi_mpich_testing.so"
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=BINDINGS)
+def binding(request: pytest.FixtureRequest) -> Binding:
+    chosen = BINDINGS[request.param]
+    reason = chosen.why_not()
+    if reason is not None:
+        pytest.skip(reason)
+    return chosen
+
+
+@pytest.fixture(scope="module", params=["mpif_h.f", "use_mpi.f90", "use_mpi_f08.f90"])
+def program(
+    binding: Binding, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    folder = tmp_path_factory.mktemp("fortran")
+    made = folder / "exchanges"
+    # One call with buffers of several types is what mpif.h has no interface for.
+    words = [binding.compiler, "-w", "-fallow-argument-mismatch", "-o", made]
+    subprocess.run([*words, SOURCES / request.param], check=True, cwd=folder)
+    return made
+
+
+def words_of(binding: Binding, program: Path, library: Path | None) -> list[str]:
+    return [*binding.launcher, "-n", "2", *preloaded([program], library)]
+
+
+def test_programs_are_right_without_the_library(binding: Binding, program: Path) -> None:
+    done = run(words_of(binding, program, None))
+    assert (done.code, done.output.count("PASS ")) == (0, CASES), done.output + done.errors
+
+
+def test_messages_of_fortran_are_compressed(
+    binding: Binding, program: Path, tmp_path: Path
+) -> None:
+    done = run(words_of(binding, program, binding.library), SHRINK, tmp_path / "report.json")
+    assert (done.code, done.output.count("PASS ")) == (0, CASES), done.output + done.errors
+    assert done.report is not None
+    assert done.report["damaged_messages"] == 0
+    assert done.report["compressed_messages"] == done.report["decoded_messages"] >= 2 * CASES
