@@ -1,8 +1,6 @@
 """The library under the settings, programs and mistakes that it meets in the field."""
 
 import importlib.util
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -197,57 +195,6 @@ def test_python_programs_that_load_the_mpi_privately(tmp_path: Path) -> None:
 def mpi4py_library() -> str:
     code = "from mpi4py import MPI; print(MPI.Get_library_version())"
     return mpirun(1, [sys.executable, "-c", code]).output
-
-
-FORTRAN_PROGRAM = """
-program exchange
-  use mpi
-  implicit none
-  integer :: error, rank, other, requests(2), status(MPI_STATUS_SIZE), count
-  real :: out(1000), got(1000)
-  call MPI_Init(error)
-  call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
-  other = 1 - rank
-  out = rank + 1
-  got = 0
-  call MPI_Sendrecv(out, 1000, MPI_REAL, other, 1, got, 1000, MPI_REAL, other, 1, &
-                    MPI_COMM_WORLD, status, error)
-  call MPI_Get_count(status, MPI_REAL, count, error)
-  if (count /= 1000 .or. any(got /= other + 1)) stop 1
-  got = 0
-  call MPI_Irecv(got, 1000, MPI_REAL, other, 2, MPI_COMM_WORLD, requests(1), error)
-  call MPI_Isend(out, 1000, MPI_REAL, other, 2, MPI_COMM_WORLD, requests(2), error)
-  call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, error)
-  if (any(got /= other + 1)) stop 2
-  got = 0
-  call MPI_Isend(out, 1000, MPI_REAL, other, 3, MPI_COMM_WORLD, requests(1), error)
-  call MPI_Probe(MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, status, error)
-  call MPI_Get_count(status, MPI_REAL, count, error)
-  call MPI_Recv(got, count, MPI_REAL, other, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
-  call MPI_Wait(requests(1), MPI_STATUS_IGNORE, error)
-  if (count /= 1000 .or. any(got /= other + 1)) stop 3
-  call MPI_Finalize(error)
-end program
-"""
-
-
-def has_fortran() -> bool:
-    words = ["mpifort", "--showme:version"]
-    return bool(shutil.which("mpifort") and shutil.which("gfortran")) and (
-        subprocess.run(words, capture_output=True, check=False).returncode == 0
-    )
-
-
-@pytest.mark.skipif(not has_fortran(), reason="no mpifort with gfortran")
-def test_fortran_programs_are_compressed_too(tmp_path: Path) -> None:
-    """The MPI's Fortran calls reach the library by their PMPI names."""
-    source, program = tmp_path / "exchange.f90", tmp_path / "exchange"
-    source.write_text(FORTRAN_PROGRAM)
-    subprocess.run(["mpifort", "-o", program, source], check=True, cwd=tmp_path)
-    done = mpirun(2, [program], TESTING, SHRINK, tmp_path / "report.json")
-    assert (done.code, done.errors) == (0, ""), done.output
-    assert done.report is not None
-    assert done.report["compressed_messages"] == done.report["decoded_messages"] == 6
 
 
 def test_report_file_that_cannot_be_written(tmp_path: Path) -> None:

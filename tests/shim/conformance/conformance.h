@@ -15,7 +15,7 @@ typedef struct Case {
 } Case;
 
 // What a family may need: MPI_THREAD_MULTIPLE, or minutes and gigabytes.
-enum { kThreads = 1, kSlow = 2 };
+enum { kThreadMultiple = 1, kSlow = 2 };
 
 // How MPI starts and ends around the cases of a family, and how their ranks add up failures.
 typedef struct Life {

@@ -104,7 +104,7 @@ static int run_case(const Family* family, const Case* one) {
 
 // 0 where the world is as the family wants it.
 static int start_world(const Family* family, int* argc, char*** argv) {
-  const int threads = family->needs & kThreads;
+  const int threads = family->needs & kThreadMultiple;
   int provided = MPI_THREAD_SINGLE;
   if (threads) MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
   if (!threads) MPI_Init(argc, argv);

@@ -172,4 +172,4 @@ static const Case kCases[] = {
     {"threads_look_on", looked_at},         {"threads_complete_own_lists", lists},
     {"threads_share_a_buffer", one_buffer},
 };
-FAMILY(probing_threads, 2, kThreads);
+FAMILY(probing_threads, 2, kThreadMultiple);

@@ -4,7 +4,7 @@
 
 #include "conformance.h"
 
-enum { kWorkers = 4, kRounds = 100, kCount = 200 };
+enum { kThreads = 4, kRounds = 100, kCount = 200 };
 
 typedef struct Worker {
   int number;
@@ -12,10 +12,10 @@ typedef struct Worker {
   float *out, *in;  // kCount each, of the case
 } Worker;
 
-static Worker workers[kWorkers];
+static Worker workers[kThreads];
 
 static void in_threads(int count, void* (*work)(void*)) {
-  pthread_t threads[kWorkers];
+  pthread_t threads[kThreads];
   for (int at = 0; at < count; ++at) {
     workers[at].number = at;
     workers[at].bad = 0;
@@ -47,7 +47,7 @@ static void* ping_pong(void* argument) {
   return NULL;
 }
 
-static void pairs(void) { in_threads(kWorkers, ping_pong); }
+static void pairs(void) { in_threads(kThreads, ping_pong); }
 
 // Every other thread probes for its message, blocking or not; the rest just receive.
 static void* probe_or_receive(void* argument) {
@@ -79,15 +79,15 @@ static void* probe_or_receive(void* argument) {
   return NULL;
 }
 
-static void probing_thread(void) { in_threads(kWorkers, probe_or_receive); }
+static void probing_thread(void) { in_threads(kThreads, probe_or_receive); }
 
 // Matched probes exist so that several threads may serve one queue: each message goes to one.
 static atomic_int served;
-static float marks[kWorkers * kRounds];
+static float marks[kThreads * kRounds];
 
 static void* serve(void* argument) {
   Worker* me = argument;
-  while (atomic_load(&served) < kWorkers * kRounds) {
+  while (atomic_load(&served) < kThreads * kRounds) {
     MPI_Message message;
     MPI_Status status;
     int flag = 0;
@@ -105,12 +105,12 @@ static void* serve(void* argument) {
 static void shared_queue(void) {
   if (rank == 1) {
     atomic_store(&served, 0);
-    for (int at = 0; at < kWorkers * kRounds; ++at) marks[at] = 0;
-    in_threads(kWorkers, serve);
-    for (int at = 0; at < kWorkers * kRounds; ++at) CHECK(marks[at] == 1);
+    for (int at = 0; at < kThreads * kRounds; ++at) marks[at] = 0;
+    in_threads(kThreads, serve);
+    for (int at = 0; at < kThreads * kRounds; ++at) CHECK(marks[at] == 1);
   }
   float* data = floats(kCount);
-  for (int at = 0; at < kWorkers * kRounds && rank == 0; ++at) {
+  for (int at = 0; at < kThreads * kRounds && rank == 0; ++at) {
     fill(data, kCount, at % 7);
     MPI_Send(data, at % 2 ? kCount : 3, MPI_FLOAT, 1, at, comm);
   }
@@ -132,7 +132,7 @@ static void* take_any(void* argument) {
   return NULL;
 }
 
-static void one_tag_for_all(void) { in_threads(kWorkers, take_any); }
+static void one_tag_for_all(void) { in_threads(kThreads, take_any); }
 
 // The first use of a datatype may come from several threads at once.
 static MPI_Datatype shared_type;
@@ -150,7 +150,7 @@ static void one_type_for_all(void) {
   for (int round = 0; round < 50; ++round) {
     MPI_Type_vector(kCount / 2, 1, 2, MPI_FLOAT, &shared_type);
     MPI_Type_commit(&shared_type);
-    in_threads(kWorkers, use_shared_type);
+    in_threads(kThreads, use_shared_type);
     MPI_Type_free(&shared_type);
   }
 }
@@ -162,4 +162,4 @@ static const Case kCases[] = {
     {"one_tag_for_all", one_tag_for_all},
     {"one_type_for_all", one_type_for_all},
 };
-FAMILY(threads, 2, kThreads);
+FAMILY(threads, 2, kThreadMultiple);
