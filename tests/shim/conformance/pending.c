@@ -37,7 +37,7 @@ static void communicator_freed(void) {
   for (int at = 0; at < 2; ++at) exchange_on_freed(kLengths[at]);
 }
 
-// The sends are complete, yet their messages may be received nowhere but in the stash of a probe.
+// After messages that a probe has looked at.
 static void communicator_disconnected(void) {
   for (int round = 0; round < 3; ++round) {
     float *out = floats(kCount), *in = floats(kCount);
@@ -193,9 +193,9 @@ static void truncated_on_freed_communicator(void) {
 #define TRUNCATED_ON_FREED
 #endif
 
-// What a probe has looked at, on a communicator that is freed with messages unreceived: they are
-// gone, and none of them turns up on the next one.
-static void probed_and_left(void) {
+// What a probe has looked at is received later, and none of it is left for the next communicator,
+// which may have the same handle.
+static void probed_then_freed(void) {
   for (int round = 0; round < 3; ++round) {
     float* data = floats(kCount);
     MPI_Comm own;
@@ -226,6 +226,6 @@ static const Case kCases[] = {
     {"inner_type_freed", inner_type_freed},
     {"sends_freed", sends_freed},
     {"receive_freed", receive_freed},
-    TRUNCATED_ON_FREED{"probed_then_communicator_freed", probed_and_left},
+    TRUNCATED_ON_FREED{"probed_then_communicator_freed", probed_then_freed},
 };
 FAMILY(pending, 2, 0);
