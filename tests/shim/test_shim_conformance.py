@@ -44,6 +44,12 @@ LINES_EXPECTED = {
     (configuration, "truncation"): "compressed messages were sent and"
     for configuration in SHRINKING
 }
+# MPICH 5 says that a send it refused succeeded, once the program's error handler has returned.
+LINES_EXPECTED |= {
+    (configuration, "error_handlers"): "compressed messages were sent and"
+    for configuration in SHRINKING
+    if configuration.startswith("mpich-5")
+}
 
 
 def cases(mpi: Mpi) -> list[tuple[str, int, str]]:
@@ -125,15 +131,13 @@ def test_run_ends_well_and_silently(configuration: str, family: str) -> None:
         assert expected in line
 
 
-@pytest.mark.parametrize(
-    ("configuration", "family"), [run for run in RUNS if run[0] in SHRINKING]
-)
+@pytest.mark.parametrize(("configuration", "family"), [run for run in RUNS if run[0] in SHRINKING])
 def test_every_compressed_message_is_decoded(configuration: str, family: str) -> None:
     report = run_family(configuration, family).report
     assert report is not None
     assert report["compressed_messages"] > 0
     assert report["damaged_messages"] == 0
-    if family != "truncation":
+    if (configuration, family) not in LINES_EXPECTED:
         assert report["decoded_messages"] == report["compressed_messages"]
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from mpis import SYSTEM
 from shim_runs import BUILD, PROGRAMS, SHRINK, ZFP, Run, mpirun
-from test_shim_conformance import CASES, FAMILIES, LINES_EXPECTED
+from test_shim_conformance import CASES, LINES_EXPECTED, RANKS, families
 
 pytestmark = pytest.mark.multiproc
 
@@ -32,11 +33,13 @@ CONFIGURATIONS = {
 def run_family(configuration: str, family: str) -> Run:
     with TemporaryDirectory() as folder:
         settings, report = CONFIGURATIONS[configuration], Path(folder, "report.json")
-        return mpirun(FAMILIES[family], [PROGRAM, family], FAKE, settings, report)
+        return mpirun(RANKS[family], [PROGRAM, family], FAKE, settings, report)
 
 
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
-@pytest.mark.parametrize(("family", "case"), [(family, case) for family, _, case in CASES])
+@pytest.mark.parametrize(
+    ("family", "case"), [(family, case) for family, _, case in CASES[SYSTEM.name]]
+)
 def test_case(configuration: str, family: str, case: str) -> None:
     done = run_family(configuration, family)
     verdicts = [line for line in done.output.splitlines() if line.endswith(f" {case}")]
@@ -44,7 +47,7 @@ def test_case(configuration: str, family: str, case: str) -> None:
 
 
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", families(SYSTEM))
 def test_run_ends_well_and_silently(configuration: str, family: str) -> None:
     done = run_family(configuration, family)
     assert done.code == 0, done.errors
@@ -57,7 +60,7 @@ def test_run_ends_well_and_silently(configuration: str, family: str) -> None:
 
 
 @pytest.mark.parametrize("configuration", CONFIGURATIONS)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", families(SYSTEM))
 def test_what_was_staged_is_counted(configuration: str, family: str) -> None:
     report = run_family(configuration, family).report
     assert report is not None

@@ -29,12 +29,12 @@ LEFT_ALONE = {
     r"|Status_\w+|Test_cancelled",
     "requests that the program completes itself": r"Grequest_(start|complete)",
     "handles between languages": r"(Request|Message)_(c2f|f2c|toint|fromint)",
-    "objects": r"(Type|Group|Info|Op|Errhandler|Attr|Keyval)_\w+"
-    r"|Comm_(?!\w+_buffer)\w+"
-    r"|Session_(?!\w+_buffer)\w+|Intercomm_(create|create_from_groups|merge)",
+    "objects": r"(Type|Group|Info|Op|Errhandler|Keyval)_\w+|Attr_(delete|put)"
+    r"|Comm_(?!free$|disconnect$|spawn|create_from_group$|get_attr$|\w+_buffer)\w+"
+    r"|Session_(?!init$|finalize$|\w+_buffer)\w+|Intercomm_(create|merge)",
     "topologies": r"(Cart|Cartdim|Graph|Graphdims|Dist_graph|Topo|Dims)_\w+",
     "errors": r"(Remove_)?(e|E)rror_(class|code|string)|Add_error_(class|code|string)|Abort",
-    "processes and names": r"(Open|Close)_port|(Publish|Unpublish|Lookup)_name",
+    "processes and names": r"(Open|Close)_port",
     "the process and its memory": r"Initialized|Finalized|Query_thread|Is_thread_main|Pcontrol"
     r"|Get_(version|library_version|processor_name|address|hw_resource_info)|(Alloc|Free)_mem"
     r"|Aint_(add|diff)|Address|Wtick|Wtime|T_\w+|Abi_\w+",

@@ -89,10 +89,9 @@ Contents::Contents(MPI_Datatype type) {
           ? real().Type_get_contents_c(type, envelope.integers, envelope.addresses,
                                        envelope.large_counts, envelope.types, small.data(),
                                        bytes.data(), large.data(), parts.data())
-          : real().Type_get_contents(type, static_cast<int>(envelope.integers),
-                                     static_cast<int>(envelope.addresses),
-                                     static_cast<int>(envelope.types), small.data(), bytes.data(),
-                                     parts.data());
+          : real().Type_get_contents(
+                type, static_cast<int>(envelope.integers), static_cast<int>(envelope.addresses),
+                static_cast<int>(envelope.types), small.data(), bytes.data(), parts.data());
   if (error != MPI_SUCCESS) parts.clear();
   integers.assign(small.begin(), small.end());
   addresses.assign(bytes.begin(), bytes.end());

@@ -59,14 +59,18 @@ class CallPair<int (*)(Narrow...), int (*)(Wide...)> {
 
   template <typename To, typename From>
   static bool fits(From value) {
-    if constexpr (std::is_same_v<To, From>) return true;
-    else return value <= INT_MAX;  // negative counts are the MPI's to judge
+    if constexpr (std::is_same_v<To, From>)
+      return true;
+    else
+      return value <= INT_MAX;  // negative counts are the MPI's to judge
   }
 
   template <typename To, typename From>
   static To narrowed(From value) {
-    if constexpr (std::is_same_v<To, From>) return value;
-    else return value < 0 ? -1 : static_cast<To>(value);
+    if constexpr (std::is_same_v<To, From>)
+      return value;
+    else
+      return value < 0 ? -1 : static_cast<To>(value);
   }
 };
 

@@ -233,7 +233,8 @@ int pack(const void* buffer, MPI_Count count, MPI_Datatype type, void* dense, st
   return self_copy(buffer, count, type, dense, as_bytes.count(), as_bytes.type());
 }
 
-int unpack(const void* dense, std::uint64_t bytes, void* buffer, MPI_Count count, MPI_Datatype type) {
+int unpack(const void* dense, std::uint64_t bytes, void* buffer, MPI_Count count,
+           MPI_Datatype type) {
   const ByteCount as_bytes(bytes);
   return self_copy(dense, as_bytes.count(), as_bytes.type(), buffer, count, type);
 }

@@ -79,8 +79,8 @@ std::vector<Axis> subarray_axes(const std::vector<std::int64_t>& integers) {
 }
 
 // What process `place` of `places` along an axis owns.
-std::vector<Range> owned_ranges(std::int64_t size, std::int64_t distribution,
-                                std::int64_t argument, std::int64_t places, std::int64_t place) {
+std::vector<Range> owned_ranges(std::int64_t size, std::int64_t distribution, std::int64_t argument,
+                                std::int64_t places, std::int64_t place) {
   if (distribution == MPI_DISTRIBUTE_NONE) return {{0, size}};
   const bool block_wise = distribution == MPI_DISTRIBUTE_BLOCK;
   std::int64_t block = argument;

@@ -84,8 +84,9 @@ void* loaded_mpi() {
 void check_family() {
   void* const call = find_symbol("PMPI_Init");
   if (call == nullptr) {
-    refuse(std::string("this program has no MPI that the preloaded library could find; it is for ") +
-           name_of(kFamily) + " (" + *kSonames.begin() + ")");
+    refuse(
+        std::string("this program has no MPI that the preloaded library could find; it is for ") +
+        name_of(kFamily) + " (" + *kSonames.begin() + ")");
   }
   Dl_info where{};
   dladdr(call, &where);
@@ -127,13 +128,13 @@ void detail::resolve() {
   static std::once_flag once;
   std::call_once(once, [] {
     check_family();
-#define THINWIRE_NEED_COUNTED(name)               \
-  need_call(table.name.narrow, "PMPI_" #name);    \
+#define THINWIRE_NEED_COUNTED(name)            \
+  need_call(table.name.narrow, "PMPI_" #name); \
   find_call(table.name.wide, "PMPI_" #name "_c");
     THINWIRE_COUNTED_CALLS(THINWIRE_NEED_COUNTED)
 #undef THINWIRE_NEED_COUNTED
-#define THINWIRE_FIND_COUNTED(name)               \
-  find_call(table.name.narrow, "PMPI_" #name);    \
+#define THINWIRE_FIND_COUNTED(name)            \
+  find_call(table.name.narrow, "PMPI_" #name); \
   find_call(table.name.wide, "PMPI_" #name "_c");
     THINWIRE_LATER_COUNTED_CALLS(THINWIRE_FIND_COUNTED)
 #undef THINWIRE_FIND_COUNTED

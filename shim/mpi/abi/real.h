@@ -26,9 +26,7 @@
   X(Init) X(Init_thread) X(Finalize) X(Probe) X(Iprobe) X(Mprobe) X(Improbe) X(Start)    \
   X(Startall) X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany)    \
   X(Testsome) X(Request_free) X(Request_get_status) X(Cancel)                            \
-  X(Comm_free) X(Comm_disconnect) X(Comm_spawn) X(Comm_spawn_multiple) X(Comm_accept)    \
-  X(Comm_connect) X(Comm_join) X(Publish_name) X(Unpublish_name) X(Lookup_name)          \
-  X(Open_port) X(Close_port) X(Comm_rank) X(Comm_size) X(Comm_split) X(Comm_group)       \
+  X(Comm_free) X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_split) X(Comm_group)       \
   X(Comm_remote_group) X(Comm_test_inter) X(Comm_create_keyval) X(Comm_free_keyval)      \
   X(Comm_get_attr) X(Comm_set_attr) X(Comm_call_errhandler) X(Comm_set_errhandler)       \
   X(Comm_get_errhandler) X(Errhandler_free) X(Error_class)                               \
@@ -89,6 +87,6 @@ void* native_call(const char* name);
       __attribute__((visibility("default"), alias("MPI_" #name))) decltype(MPI_##name) PMPI_##name
 
 // A call and its `_c` form from one definition: `define(<entry>, <type of counts>, <call>, ...)`.
-#define THINWIRE_BOTH_COUNTS(define, name, ...)                       \
-  define(name, int, name __VA_OPT__(, ) __VA_ARGS__);                 \
+#define THINWIRE_BOTH_COUNTS(define, name, ...)       \
+  define(name, int, name __VA_OPT__(, ) __VA_ARGS__); \
   define(name##_c, MPI_Count, name __VA_OPT__(, ) __VA_ARGS__)

@@ -8,19 +8,19 @@
 namespace thinwire::mpi {
 namespace {
 
-std::once_flag g_once;
+std::mutex g_mutex;
+std::atomic<bool> g_made{false};
 MPI_Comm g_self;
-bool g_made = false;
+World g_world;
 std::atomic<unsigned> g_next_tag{0};
 
 MPI_Comm self() {
-  std::call_once(g_once, [] {
-    // A duplicate would call the program's attribute functions; and what goes wrong here is raised
-    // on the communicator of the message, by the caller.
-    real().Comm_split(MPI_COMM_SELF, 0, 0, &g_self);
-    real().Comm_set_errhandler(g_self, MPI_ERRORS_RETURN);
-    g_made = true;
-  });
+  if (g_made.load(std::memory_order_acquire)) return g_self;
+  const std::lock_guard lock(g_mutex);
+  if (!g_made.load(std::memory_order_relaxed)) {
+    g_self = make_private_communicator(g_world);
+    g_made.store(true, std::memory_order_release);
+  }
   return g_self;
 }
 
@@ -28,6 +28,8 @@ MPI_Comm self() {
 int next_tag() { return static_cast<int>(g_next_tag.fetch_add(1) & 0x7FFF); }
 
 }  // namespace
+
+void place_self_in(const World& world) { g_world = world; }
 
 int self_copy(const void* from, MPI_Count from_count, MPI_Datatype from_type, void* to,
               MPI_Count to_count, MPI_Datatype to_type) {
@@ -50,8 +52,7 @@ void spend_token(Token token) {
 }
 
 void release_self() {
-  if (g_made) real().Comm_free(&g_self);
-  g_made = false;
+  if (g_made.exchange(false)) real().Comm_free(&g_self);
 }
 
 }  // namespace thinwire::mpi

@@ -2,8 +2,12 @@
 #pragma once
 
 #include "abi/mpi_abi.h"
+#include "process/world.h"
 
 namespace thinwire::mpi {
+
+// How the MPI was started; the communicator is made at its first use.
+void place_self_in(const World& world);
 
 // Copies between two buffers of any datatypes; returns an MPI error code.
 int self_copy(const void* from, MPI_Count from_count, MPI_Datatype from_type, void* to,

@@ -44,12 +44,15 @@ void withdraw(MPI_Request request) {
   real().Wait(&request, MPI_STATUS_IGNORE);
 }
 
-// Has the MPI look at the arguments of a send that is never started.
-int check_send(const Outgoing& message, int tag) {
-  MPI_Request request;
-  const int error = real().Send_init(untouched_buffer(), message.count, message.type,
-                                     message.destination, tag, message.comm, &request);
-  return error == MPI_SUCCESS ? real().Request_free(&request) : error;
+// Has the MPI look at the arguments of a send that is never started. What it refuses has no
+// request: MPICH says MPI_SUCCESS once the program's error handler has returned.
+bool passes_check(const Outgoing& message, int tag, int& error) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  error = real().Send_init(untouched_buffer(), message.count, message.type, message.destination,
+                           tag, message.comm, &request);
+  if (error != MPI_SUCCESS || request == MPI_REQUEST_NULL) return false;
+  real().Request_free(&request);
+  return true;
 }
 
 // A receive as the calls above would do it, and the send that `start_send(request)` starts. Both
@@ -58,12 +61,13 @@ int check_send(const Outgoing& message, int tag) {
 template <typename StartSend>
 int exchange(const Outgoing& sent, int send_tag, const Incoming& received, StartSend&& start_send,
              MPI_Status* status) {
-  MPI_Request requests[2];
-  int error = check_send(sent, send_tag);
-  if (error == MPI_SUCCESS) error = nonblocking_receive(received, &requests[0]);
-  if (error != MPI_SUCCESS) return error;
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  int error = MPI_SUCCESS;
+  if (!passes_check(sent, send_tag, error)) return error;
+  error = nonblocking_receive(received, &requests[0]);
+  if (error != MPI_SUCCESS || requests[0] == MPI_REQUEST_NULL) return error;
   error = start_send(&requests[1]);
-  if (error != MPI_SUCCESS) {
+  if (error != MPI_SUCCESS || requests[1] == MPI_REQUEST_NULL) {
     withdraw(requests[0]);
     return error;
   }
@@ -82,8 +86,7 @@ int exchange(const Outgoing& sent, int send_tag, const Incoming& received, Start
 int send_and_receive(const Outgoing& sent, int send_tag, const Incoming& received,
                      MPI_Status* status) {
   // Of the rest a message in GPU memory is asked where it departs.
-  const bool raw =
-      !sent.on_device && sends_raw_at_once(sent.count, sent.type, sent.destination);
+  const bool raw = !sent.on_device && sends_raw_at_once(sent.count, sent.type, sent.destination);
   if (raw && receives_untouched(received)) {
     return real().Sendrecv(sent.buffer, sent.count, sent.type, sent.destination, send_tag,
                            received.buffer, received.count, received.type, received.source,
@@ -99,12 +102,10 @@ int send_and_receive(const Outgoing& sent, int send_tag, const Incoming& receive
 }
 
 int replace(const Outgoing& sent, int send_tag, const Incoming& received, MPI_Status* status) {
-  const bool raw =
-      !sent.on_device && sends_raw_at_once(sent.count, sent.type, sent.destination);
+  const bool raw = !sent.on_device && sends_raw_at_once(sent.count, sent.type, sent.destination);
   if (raw && receives_untouched(received)) {
-    return real().Sendrecv_replace(received.buffer, received.count, received.type,
-                                   sent.destination, send_tag, received.source, received.tag,
-                                   received.comm, status);
+    return real().Sendrecv_replace(received.buffer, received.count, received.type, sent.destination,
+                                   send_tag, received.source, received.tag, received.comm, status);
   }
   std::optional<Wire> outgoing;
   const int error =
@@ -118,27 +119,27 @@ int replace(const Outgoing& sent, int send_tag, const Incoming& received, MPI_St
 
 }  // namespace
 
-#define THINWIRE_SENDRECV(entry, Count, call)                                                      \
-  extern "C" int MPI_##entry(const void* send_buffer, Count send_count, MPI_Datatype send_type,    \
-                             int destination, int send_tag, void* buffer, Count count,             \
-                             MPI_Datatype type, int source, int tag, MPI_Comm comm,                \
-                             MPI_Status* status) {                                                 \
-    return send_and_receive(                                                                       \
-        {send_buffer, send_count, send_type, destination, comm,                                    \
-         on_device(send_buffer, send_count, send_type)},                                           \
-        send_tag, {buffer, count, type, source, tag, comm, on_device(buffer, count, type)},        \
-        status);                                                                                   \
-  }                                                                                                \
+#define THINWIRE_SENDRECV(entry, Count, call)                                                   \
+  extern "C" int MPI_##entry(const void* send_buffer, Count send_count, MPI_Datatype send_type, \
+                             int destination, int send_tag, void* buffer, Count count,          \
+                             MPI_Datatype type, int source, int tag, MPI_Comm comm,             \
+                             MPI_Status* status) {                                              \
+    return send_and_receive(                                                                    \
+        {send_buffer, send_count, send_type, destination, comm,                                 \
+         on_device(send_buffer, send_count, send_type)},                                        \
+        send_tag, {buffer, count, type, source, tag, comm, on_device(buffer, count, type)},     \
+        status);                                                                                \
+  }                                                                                             \
   THINWIRE_ALSO_PMPI(entry)
 
-#define THINWIRE_SENDRECV_REPLACE(entry, Count, call)                                              \
-  extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type, int destination,        \
-                             int send_tag, int source, int tag, MPI_Comm comm,                     \
-                             MPI_Status* status) {                                                 \
-    const bool gpu = on_device(buffer, count, type);                                               \
-    return replace({buffer, count, type, destination, comm, gpu}, send_tag,                        \
-                   {buffer, count, type, source, tag, comm, gpu}, status);                         \
-  }                                                                                                \
+#define THINWIRE_SENDRECV_REPLACE(entry, Count, call)                                       \
+  extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type, int destination, \
+                             int send_tag, int source, int tag, MPI_Comm comm,              \
+                             MPI_Status* status) {                                          \
+    const bool gpu = on_device(buffer, count, type);                                        \
+    return replace({buffer, count, type, destination, comm, gpu}, send_tag,                 \
+                   {buffer, count, type, source, tag, comm, gpu}, status);                  \
+  }                                                                                         \
   THINWIRE_ALSO_PMPI(entry)
 
 THINWIRE_BOTH_COUNTS(THINWIRE_SENDRECV, Sendrecv);

@@ -1,4 +1,5 @@
-// MPI_Request_get_status and its MPI 4.1 forms over several requests: a look that completes nothing.
+// MPI_Request_get_status and its MPI 4.1 forms over several requests: a look that completes
+// nothing.
 #include "abi/real.h"
 #include "requests/completion.h"
 #include "wire/deliver.h"

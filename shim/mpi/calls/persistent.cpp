@@ -49,8 +49,8 @@ std::unique_ptr<Persistent> take_persistent(MPI_Request token) {
   return persistent;
 }
 
-int send_init(CountedCall<decltype(&PMPI_Send_init)> call, NonblockingSend start, const Outgoing& message,
-              int tag, MPI_Request* request) {
+int send_init(CountedCall<decltype(&PMPI_Send_init)> call, NonblockingSend start,
+              const Outgoing& message, int tag, MPI_Request* request) {
   const bool staged = must_be_staged(message.on_device);
   const int error = call(staged ? untouched_buffer() : message.buffer, message.count, message.type,
                          message.destination, tag, message.comm, request);
@@ -66,13 +66,11 @@ int send_init(CountedCall<decltype(&PMPI_Send_init)> call, NonblockingSend start
 }
 
 int receive_init(const Incoming& message, MPI_Request* request) {
-  const int error =
-      real().Recv_init(plain_buffer(message), message.count, message.type, message.source,
-                       message.tag, message.comm, request);
+  const int error = real().Recv_init(plain_buffer(message), message.count, message.type,
+                                     message.source, message.tag, message.comm, request);
   if (error != MPI_SUCCESS || !shim_is_active()) return error;
   // Small ones too: a probe may have pulled their message into a stash when they are started.
-  if (!must_be_staged(message.on_device) &&
-      !may_receive_compressed(message.comm, message.source)) {
+  if (!must_be_staged(message.on_device) && !may_receive_compressed(message.comm, message.source)) {
     return error;
   }
   Persistent persistent{false, {}, {}, message, message.tag, {}};
@@ -110,14 +108,14 @@ Persistent* find_persistent(MPI_Request token) {
 
 }  // namespace thinwire::mpi
 
-#define THINWIRE_SEND_INIT(entry, Count, call, start, may_compress)                             \
-  extern "C" int MPI_##entry(const void* buffer, Count count, MPI_Datatype type,                \
-                             int destination, int tag, MPI_Comm comm, MPI_Request* request) {   \
-    return send_init(                                                                           \
-        real().call, real().start,                                                              \
-        {buffer, count, type, destination, comm, on_device(buffer, count, type), may_compress}, \
-        tag, request);                                                                          \
-  }                                                                                             \
+#define THINWIRE_SEND_INIT(entry, Count, call, start, may_compress)                               \
+  extern "C" int MPI_##entry(const void* buffer, Count count, MPI_Datatype type, int destination, \
+                             int tag, MPI_Comm comm, MPI_Request* request) {                      \
+    return send_init(                                                                             \
+        real().call, real().start,                                                                \
+        {buffer, count, type, destination, comm, on_device(buffer, count, type), may_compress},   \
+        tag, request);                                                                            \
+  }                                                                                               \
   THINWIRE_ALSO_PMPI(entry)
 
 THINWIRE_BOTH_COUNTS(THINWIRE_SEND_INIT, Send_init, Isend, true);
@@ -125,12 +123,12 @@ THINWIRE_BOTH_COUNTS(THINWIRE_SEND_INIT, Rsend_init, Irsend, true);
 THINWIRE_BOTH_COUNTS(THINWIRE_SEND_INIT, Ssend_init, Issend, false);
 THINWIRE_BOTH_COUNTS(THINWIRE_SEND_INIT, Bsend_init, Ibsend, false);
 
-#define THINWIRE_RECEIVE_INIT(entry, Count, call)                                               \
-  extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type, int source, int tag, \
-                             MPI_Comm comm, MPI_Request* request) {                             \
-    return receive_init(                                                                        \
-        {buffer, count, type, source, tag, comm, on_device(buffer, count, type)}, request);     \
-  }                                                                                             \
+#define THINWIRE_RECEIVE_INIT(entry, Count, call)                                                 \
+  extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type, int source, int tag,   \
+                             MPI_Comm comm, MPI_Request* request) {                               \
+    return receive_init({buffer, count, type, source, tag, comm, on_device(buffer, count, type)}, \
+                        request);                                                                 \
+  }                                                                                               \
   THINWIRE_ALSO_PMPI(entry)
 
 THINWIRE_BOTH_COUNTS(THINWIRE_RECEIVE_INIT, Recv_init);

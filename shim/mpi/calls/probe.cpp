@@ -150,11 +150,11 @@ int receive_message_later(void* buffer, MPI_Count count, MPI_Datatype type, MPI_
 
 }  // namespace
 
-#define THINWIRE_RECEIVE_MESSAGE(entry, Count, call, Result, function)                 \
-  extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type,             \
-                             MPI_Message* message, Result* result) {                   \
-    return function(buffer, count, type, message, result);                             \
-  }                                                                                    \
+#define THINWIRE_RECEIVE_MESSAGE(entry, Count, call, Result, function)                           \
+  extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type, MPI_Message* message, \
+                             Result* result) {                                                   \
+    return function(buffer, count, type, message, result);                                       \
+  }                                                                                              \
   THINWIRE_ALSO_PMPI(entry)
 
 THINWIRE_BOTH_COUNTS(THINWIRE_RECEIVE_MESSAGE, Mrecv, MPI_Status, receive_message);

@@ -189,22 +189,22 @@ int nonblocking_receive(const Incoming& message, MPI_Request* request) {
 
 }  // namespace thinwire::mpi
 
-#define THINWIRE_RECEIVE(entry, Count, call)                                                 \
-  extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type, int source, int tag, \
-                             MPI_Comm comm, MPI_Status* status) {                              \
-    const int error = receive(                                                                 \
-        {buffer, count, type, source, tag, comm, on_device(buffer, count, type)}, status);     \
-    progress_orphans();                                                                        \
-    return error;                                                                              \
-  }                                                                                            \
+#define THINWIRE_RECEIVE(entry, Count, call)                                                       \
+  extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type, int source, int tag,    \
+                             MPI_Comm comm, MPI_Status* status) {                                  \
+    const int error =                                                                              \
+        receive({buffer, count, type, source, tag, comm, on_device(buffer, count, type)}, status); \
+    progress_orphans();                                                                            \
+    return error;                                                                                  \
+  }                                                                                                \
   THINWIRE_ALSO_PMPI(entry)
 
-#define THINWIRE_NONBLOCKING_RECEIVE(entry, Count, call)                                       \
+#define THINWIRE_NONBLOCKING_RECEIVE(entry, Count, call)                                        \
   extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type, int source, int tag, \
-                             MPI_Comm comm, MPI_Request* request) {                            \
-    return nonblocking_receive(                                                                \
-        {buffer, count, type, source, tag, comm, on_device(buffer, count, type)}, request);    \
-  }                                                                                            \
+                             MPI_Comm comm, MPI_Request* request) {                             \
+    return nonblocking_receive(                                                                 \
+        {buffer, count, type, source, tag, comm, on_device(buffer, count, type)}, request);     \
+  }                                                                                             \
   THINWIRE_ALSO_PMPI(entry)
 
 THINWIRE_BOTH_COUNTS(THINWIRE_RECEIVE, Recv);

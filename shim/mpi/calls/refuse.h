@@ -37,24 +37,24 @@ inline int raise_on_file(MPI_File file) {
 }
 
 inline void explain_refusal(const char* name) {
-  tw_log(TW_LOG_ERROR, ("rank " + std::to_string(process().rank) + ": GPU memory in " + name +
+  tw_log(TW_LOG_ERROR, ("rank " + std::to_string(process().world.rank) + ": GPU memory in " + name +
                         " needs a GPU-aware MPI")
                            .c_str());
 }
 
 }  // namespace thinwire::mpi
 
-// MPI_<name> with these parameters; `raised` is where its error goes, the rest are its buffers. Such
-// calls are in no table of abi/real.h: each finds the MPI's own at its first use.
+// MPI_<name> with these parameters; `raised` is where its error goes, the rest are its buffers.
+// Such calls are in no table of abi/real.h: each finds the MPI's own at its first use.
 #define THINWIRE_REFUSE(...) THINWIRE_REFUSE_EXPANDED(__VA_ARGS__)
-#define THINWIRE_REFUSE_EXPANDED(name, parameters, arguments, raised, ...)                     \
-  extern "C" int MPI_##name parameters {                                                       \
-    using namespace thinwire::mpi;                                                             \
+#define THINWIRE_REFUSE_EXPANDED(name, parameters, arguments, raised, ...)                      \
+  extern "C" int MPI_##name parameters {                                                        \
+    using namespace thinwire::mpi;                                                              \
     static const auto native = reinterpret_cast<int(*) parameters>(native_call("PMPI_" #name)); \
-    if (any_out_of_reach({__VA_ARGS__})) [[unlikely]] {                                        \
-      explain_refusal("MPI_" #name);                                                           \
-      return raised;                                                                           \
-    }                                                                                          \
-    return native arguments;                                                                   \
-  }                                                                                            \
+    if (any_out_of_reach({__VA_ARGS__})) [[unlikely]] {                                         \
+      explain_refusal("MPI_" #name);                                                            \
+      return raised;                                                                            \
+    }                                                                                           \
+    return native arguments;                                                                    \
+  }                                                                                             \
   THINWIRE_ALSO_PMPI(name)

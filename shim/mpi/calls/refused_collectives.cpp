@@ -3,7 +3,7 @@
 
 // What calls share of their parameters, and of what they pass on: blocks of one size, of sizes of
 // their own at one side or both, of types of their own, and one block reduced.
-#define EQUAL_PARAMETERS                                                                   \
+#define EQUAL_PARAMETERS                                                                       \
   const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf, COUNT recvcount, \
       MPI_Datatype recvtype
 #define EQUAL_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype
@@ -11,18 +11,18 @@
 #define ROOTED_PARAMETERS EQUAL_PARAMETERS, int root
 #define ROOTED_ARGUMENTS EQUAL_ARGUMENTS, root
 
-#define GATHERED_PARAMETERS                                                 \
+#define GATHERED_PARAMETERS                                                   \
   const void *sendbuf, COUNT sendcount, MPI_Datatype sendtype, void *recvbuf, \
       const COUNT recvcounts[], const PLACE displs[], MPI_Datatype recvtype
 #define GATHERED_ARGUMENTS sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype
 
-#define VARIED_PARAMETERS                                                                  \
+#define VARIED_PARAMETERS                                                                      \
   const void *sendbuf, const COUNT sendcounts[], const PLACE sdispls[], MPI_Datatype sendtype, \
       void *recvbuf, const COUNT recvcounts[], const PLACE rdispls[], MPI_Datatype recvtype
 #define VARIED_ARGUMENTS \
   sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype
 
-#define TYPED_PARAMETERS(Displacement)                                       \
+#define TYPED_PARAMETERS(Displacement)                                         \
   const void *sendbuf, const COUNT sendcounts[], const Displacement sdispls[], \
       const MPI_Datatype sendtypes[], void *recvbuf, const COUNT recvcounts[], \
       const Displacement rdispls[], const MPI_Datatype recvtypes[]
@@ -43,7 +43,7 @@
 #define GATHERED_TO_PARAMETERS GATHERED_PARAMETERS, int root
 #define GATHERED_TO_ARGUMENTS GATHERED_ARGUMENTS, root
 
-#define SCATTERED_PARAMETERS                                                                    \
+#define SCATTERED_PARAMETERS                                                                  \
   const void *sendbuf, const COUNT sendcounts[], const PLACE displs[], MPI_Datatype sendtype, \
       void *recvbuf, COUNT recvcount, MPI_Datatype recvtype, int root
 #define SCATTERED_ARGUMENTS \
@@ -56,20 +56,22 @@
   const void *sendbuf, void *recvbuf, const COUNT recvcounts[], MPI_Datatype datatype, MPI_Op op
 #define REDUCED_BLOCKS_ARGUMENTS sendbuf, recvbuf, recvcounts, datatype, op
 
-#define REFUSE_BLOCKING(name, signature, ...)                        \
+#define REFUSE_BLOCKING(name, signature, ...)                          \
   THINWIRE_REFUSE(CALL(name), (signature##_PARAMETERS, MPI_Comm comm), \
                   (signature##_ARGUMENTS, comm), raise_on_comm(comm), __VA_ARGS__)
 // A non-blocking call, and the persistent one of MPI 4.
-#define REFUSE_STARTED(nonblocking, persistent, signature, ...)                                    \
-  THINWIRE_REFUSE(CALL(nonblocking), (signature##_PARAMETERS, MPI_Comm comm, MPI_Request * request), \
-                  (signature##_ARGUMENTS, comm, request), raise_on_comm(comm), __VA_ARGS__);       \
-  THINWIRE_REFUSE(                                                                                 \
-      CALL(persistent),                                                                            \
-      (signature##_PARAMETERS, MPI_Comm comm, MPI_Info info, MPI_Request * request),               \
-      (signature##_ARGUMENTS, comm, info, request), raise_on_comm(comm), __VA_ARGS__)
+#define REFUSE_STARTED(nonblocking, persistent, signature, ...)                                  \
+  THINWIRE_REFUSE(CALL(nonblocking),                                                             \
+                  (signature##_PARAMETERS, MPI_Comm comm, MPI_Request * request),                \
+                  (signature##_ARGUMENTS, comm, request), raise_on_comm(comm), __VA_ARGS__);     \
+  THINWIRE_REFUSE(CALL(persistent),                                                              \
+                  (signature##_PARAMETERS, MPI_Comm comm, MPI_Info info, MPI_Request * request), \
+                  (signature##_ARGUMENTS, comm, info, request), raise_on_comm(comm), __VA_ARGS__)
 
+// The order matters.
+// clang-format off
 #include "calls/for_int_counts.h"
 #include "calls/refused_collectives.inc"
-
 #include "calls/for_large_counts.h"
 #include "calls/refused_collectives.inc"
+// clang-format on

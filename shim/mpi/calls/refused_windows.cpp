@@ -1,4 +1,5 @@
-// One-sided and partitioned communication, which GPU memory cannot take part in where the MPI does not reach it.
+// One-sided and partitioned communication, which GPU memory cannot take part in where the MPI does
+// not reach it.
 #include "calls/refuse.h"
 
 THINWIRE_REFUSE(Fetch_and_op,
@@ -15,17 +16,19 @@ THINWIRE_REFUSE(Win_attach, (MPI_Win win, void* base, MPI_Aint size), (win, base
                 raise_on_window(win), base);
 
 // Partitioned communication never meets a frame, but it does take buffers.
-#define THINWIRE_PARTITIONED(name, Data)                                                          \
-  THINWIRE_REFUSE(name,                                                                           \
-                  (Data * buf, int partitions, MPI_Count count, MPI_Datatype datatype, int peer,  \
-                   int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request),                  \
-                  (buf, partitions, count, datatype, peer, tag, comm, info, request),             \
+#define THINWIRE_PARTITIONED(name, Data)                                                         \
+  THINWIRE_REFUSE(name,                                                                          \
+                  (Data * buf, int partitions, MPI_Count count, MPI_Datatype datatype, int peer, \
+                   int tag, MPI_Comm comm, MPI_Info info, MPI_Request* request),                 \
+                  (buf, partitions, count, datatype, peer, tag, comm, info, request),            \
                   raise_on_comm(comm), buf)
 THINWIRE_PARTITIONED(Psend_init, const void);
 THINWIRE_PARTITIONED(Precv_init, void);
 
+// The order matters.
+// clang-format off
 #include "calls/for_int_counts.h"
 #include "calls/refused_windows.inc"
-
 #include "calls/for_large_counts.h"
 #include "calls/refused_windows.inc"
+// clang-format on

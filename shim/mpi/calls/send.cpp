@@ -115,24 +115,24 @@ int start_large_send(NonblockingSend call, const Outgoing& message, int tag, MPI
 
 }  // namespace thinwire::mpi
 
-#define THINWIRE_BLOCKING_SEND(entry, Count, call, may_compress)                                \
-  extern "C" int MPI_##entry(const void* buffer, Count count, MPI_Datatype type,                \
-                             int destination, int tag, MPI_Comm comm) {                         \
-    return blocking_send(                                                                       \
-        real().call,                                                                            \
-        {buffer, count, type, destination, comm, on_device(buffer, count, type), may_compress}, \
-        tag);                                                                                   \
-  }                                                                                             \
+#define THINWIRE_BLOCKING_SEND(entry, Count, call, may_compress)                                  \
+  extern "C" int MPI_##entry(const void* buffer, Count count, MPI_Datatype type, int destination, \
+                             int tag, MPI_Comm comm) {                                            \
+    return blocking_send(                                                                         \
+        real().call,                                                                              \
+        {buffer, count, type, destination, comm, on_device(buffer, count, type), may_compress},   \
+        tag);                                                                                     \
+  }                                                                                               \
   THINWIRE_ALSO_PMPI(entry)
 
-#define THINWIRE_NONBLOCKING_SEND(entry, Count, call, may_compress)                             \
-  extern "C" int MPI_##entry(const void* buffer, Count count, MPI_Datatype type,                \
-                             int destination, int tag, MPI_Comm comm, MPI_Request* request) {   \
-    return nonblocking_send(                                                                    \
-        real().call,                                                                            \
-        {buffer, count, type, destination, comm, on_device(buffer, count, type), may_compress}, \
-        tag, request);                                                                          \
-  }                                                                                             \
+#define THINWIRE_NONBLOCKING_SEND(entry, Count, call, may_compress)                               \
+  extern "C" int MPI_##entry(const void* buffer, Count count, MPI_Datatype type, int destination, \
+                             int tag, MPI_Comm comm, MPI_Request* request) {                      \
+    return nonblocking_send(                                                                      \
+        real().call,                                                                              \
+        {buffer, count, type, destination, comm, on_device(buffer, count, type), may_compress},   \
+        tag, request);                                                                            \
+  }                                                                                               \
   THINWIRE_ALSO_PMPI(entry)
 
 THINWIRE_BOTH_COUNTS(THINWIRE_BLOCKING_SEND, Send, true);

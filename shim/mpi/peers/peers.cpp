@@ -47,7 +47,7 @@ int world_rank_of(MPI_Comm comm, int rank) {
   real().Group_size(group, &size);
   int world_rank = MPI_UNDEFINED;
   if (rank < size) {
-    real().Group_translate_ranks(group, 1, &rank, process().world_group, &world_rank);
+    real().Group_translate_ranks(group, 1, &rank, process().world.group, &world_rank);
   }
   real().Group_free(&group);
   return world_rank;
@@ -65,9 +65,9 @@ Peer examine(int world_rank) {
   const Process& self = process();
   if (world_rank == MPI_UNDEFINED || world_rank == MPI_PROC_NULL) return peer;
   const bool same_node = self.job.on_this_node(world_rank);
-  peer.place = world_rank == self.rank ? TW_PEER_SELF
-               : same_node             ? TW_PEER_SAME_NODE
-                                       : TW_PEER_OTHER_NODE;
+  peer.place = world_rank == self.world.rank ? TW_PEER_SELF
+               : same_node                   ? TW_PEER_SAME_NODE
+                                             : TW_PEER_OTHER_NODE;
   const auto [known, card] = self.job.card_of(world_rank);
   if (!known) return unknown_for_now(peer);
   if (!card || card->format_version != tw_format_version()) return peer;
@@ -87,8 +87,8 @@ bool anybody_compresses() {
   const int before = answer.load(std::memory_order_relaxed);
   if (before != kNotAsked) return before == kYes;
   const Process& self = process();
-  bool found = self.job.ranks_on_this_node() < self.size;
-  for (int rank = 0; rank < self.size && !found; ++rank) {
+  bool found = self.job.ranks_on_this_node() < self.world.size;
+  for (int rank = 0; rank < self.world.size && !found; ++rank) {
     const Peer peer = examine(rank);
     if (!peer.known) return true;
     found = peer.may_send_compressed;

@@ -2,6 +2,7 @@
 
 #include <new>
 #include <string>
+#include <utility>
 
 #include "abi/datatypes.h"
 #include "abi/real.h"
@@ -38,7 +39,7 @@ Card own_card(const Settings& settings) {
 void explain_silence(const Process& self, bool peers_can_be_asked) {
   if (!speaks()) return;
   const bool wanted = tw_codec_id(self.settings.codec.get()) >= 0;
-  if (!wanted || self.size == 1) return;
+  if (!wanted || self.world.size == 1) return;
   const std::string spec = tw_codec_spec(self.settings.codec.get());
   if (!self.job.reachable()) {
     tw_log(TW_LOG_WARNING,
@@ -51,7 +52,7 @@ void explain_silence(const Process& self, bool peers_can_be_asked) {
         "go raw");
   } else if (!self.settings.may_compress()) {
     tw_log(TW_LOG_WARNING, (spec + " cannot win on the stated link: all messages go raw").c_str());
-  } else if (self.job.ranks_on_this_node() == self.size && !self.settings.plan.same_node) {
+  } else if (self.job.ranks_on_this_node() == self.world.size && !self.settings.plan.same_node) {
     tw_log(TW_LOG_WARNING,
            "all ranks are on one node: all messages go raw (THINWIRE_SAME_NODE=1 changes that)");
   }
@@ -86,7 +87,7 @@ Process& process() {
   return *self;
 }
 
-void before_init() {
+void before_start() {
   Process& self = process();
   self.settings = read_settings(speaks());
   if (self.settings.disabled) return;
@@ -94,12 +95,14 @@ void before_init() {
   self.job.publish(own_card(self.settings));
 }
 
-void after_init() {
+void after_start(bool by_session) {
   Process& self = process();
   if (self.settings.disabled) return;
-  real().Comm_rank(MPI_COMM_WORLD, &self.rank);
-  real().Comm_size(MPI_COMM_WORLD, &self.size);
-  real().Comm_group(MPI_COMM_WORLD, &self.world_group);
+  if (!enter_world(self.world, by_session)) {
+    tw_log(TW_LOG_WARNING, "this MPI's sessions do not tell who is in the job: it stays as it is");
+    return;
+  }
+  place_self_in(self.world);
   int provided = MPI_THREAD_SINGLE;
   real().Query_thread(&provided);
   self.concurrent = provided == MPI_THREAD_MULTIPLE;
@@ -116,17 +119,32 @@ void after_init() {
   explain_silence(self, peers_can_be_asked);
 }
 
-void before_finalize() {
+void before_world_ends() {
+  Process& self = process();
+  if (!shim_is_active()) return;
+  report(true);
+  if (self.world.by_session) return;
+  World next;
+  if (!enter_world(next, true)) {
+    tw_log(TW_LOG_ERROR, "cannot go on in the sessions that MPI_Finalize leaves open");
+    return;
+  }
+  release_self();
+  leave_world(std::exchange(self.world, next));
+  place_self_in(self.world);
+}
+
+void before_end(bool has_comm_world) {
   Process& self = process();
   if (!shim_is_active()) return;
   drain_orphans();
   check_nothing_left();
-  report();
+  report(has_comm_world);
   thresholds = {};
   release_type_cache();
   release_peers();
   release_self();
-  real().Group_free(&self.world_group);
+  leave_world(self.world);
   self.job.leave();
 }
 

@@ -7,6 +7,7 @@
 #include "abi/mpi_abi.h"
 #include "peers/job.h"
 #include "process/settings.h"
+#include "process/world.h"
 #include "wire/pool.h"
 
 namespace thinwire::mpi {
@@ -36,20 +37,23 @@ struct Process {
   Job job;
   Pool pool;
   Counters counters;
-  int rank = 0;
-  int size = 1;
+  World world;
   bool concurrent = false;       // MPI_THREAD_MULTIPLE
   bool gpu_aware = false;        // the MPI itself takes GPU pointers
   std::uint32_t codec_rank = 1;  // of the arrays that the codec takes, at most
-  MPI_Group world_group{};
   tw_message_options options{};  // carries the job's name: its mark
 };
 
 Process& process();
 
-// The two halves of MPI_Init, around the MPI's own, and MPI_Finalize's before it.
-void before_init();
-void after_init();
-void before_finalize();
+// Around the first MPI_Init or MPI_Session_init of the process: before the MPI's own, and after.
+void before_start();
+void after_start(bool by_session);
+
+// Before MPI_Finalize where sessions go on: what belongs to MPI_COMM_WORLD is let go.
+void before_world_ends();
+
+// Before the last MPI_Finalize or MPI_Session_finalize. `has_comm_world`: there is one yet.
+void before_end(bool has_comm_world);
 
 }  // namespace thinwire::mpi

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "abi/real.h"
 #include "process/process.h"
@@ -58,7 +59,7 @@ Totals own_totals() {
 
 bool everybody_reports() {
   const Process& self = process();
-  for (int rank = 0; rank < self.size; ++rank) {
+  for (int rank = 0; rank < self.world.size; ++rank) {
     const auto card = self.job.card_of(rank).card;
     if (!card || !card->reports || card->format_version != tw_format_version()) return false;
   }
@@ -143,18 +144,20 @@ void write(const Totals& totals, const std::string& whose, const std::string& su
 
 }  // namespace
 
-void report() {
+void report(bool has_comm_world) {
   const Process& self = process();
+  static bool reported = false;
+  if (std::exchange(reported, true)) return;
   if (self.settings.report.empty()) return;
   Totals totals = own_totals();
-  if (!everybody_reports()) {
-    const std::string rank = std::to_string(self.rank);
+  if (!has_comm_world || !everybody_reports()) {
+    const std::string rank = std::to_string(self.world.rank);
     return write(totals, "rank " + rank + " alone", ".rank" + rank);
   }
   Totals sum{};
   real().Reduce(&totals, &sum, kTotalsWords, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (self.rank != 0) return;
-  write(sum, std::to_string(self.size) + " ranks", "");
+  if (self.world.rank != 0) return;
+  write(sum, std::to_string(self.world.size) + " ranks", "");
   if (sum.compressed_messages != sum.decoded_messages + sum.damaged_messages) {
     tw_log(TW_LOG_ERROR,
            (std::to_string(sum.compressed_messages) + " compressed messages were sent and " +

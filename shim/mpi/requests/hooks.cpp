@@ -130,10 +130,11 @@ void drain_orphans() {
 void check_nothing_left() {
   const std::uint64_t hooks = live_hooks.load(), stashed = stashed_messages.load();
   if (hooks == 0 && stashed == 0) return;
-  tw_log(TW_LOG_WARNING, ("rank " + std::to_string(process().rank) + " reaches MPI_Finalize with " +
-                          std::to_string(hooks) + " requests not completed and " +
-                          std::to_string(stashed) + " probed messages not received")
-                             .c_str());
+  tw_log(TW_LOG_WARNING,
+         ("rank " + std::to_string(process().world.rank) + " reaches MPI_Finalize with " +
+          std::to_string(hooks) + " requests not completed and " + std::to_string(stashed) +
+          " probed messages not received")
+             .c_str());
 }
 
 int raise(MPI_Comm comm, int error) {

@@ -37,7 +37,7 @@ tw_status decode(const std::byte* wire, std::uint64_t bytes, void* out, std::uin
     ++self.counters.device_failures;
   } else {
     ++self.counters.damaged_messages;
-    tw_log(TW_LOG_ERROR, ("rank " + std::to_string(self.rank) +
+    tw_log(TW_LOG_ERROR, ("rank " + std::to_string(self.world.rank) +
                           " received a compressed message that does not decode: " + tw_last_error())
                              .c_str());
   }

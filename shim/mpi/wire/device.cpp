@@ -27,7 +27,7 @@ int failed(const char* what, int error) {
   Process& self = process();
   if (error != MPI_ERR_NO_MEM) ++self.counters.device_failures;  // scratch is counted already
   tw_log(TW_LOG_ERROR,
-         ("rank " + std::to_string(self.rank) + " " + what + ": " + tw_last_error()).c_str());
+         ("rank " + std::to_string(self.world.rank) + " " + what + ": " + tw_last_error()).c_str());
   return error;
 }
 

@@ -63,7 +63,7 @@ void explain_unready_peer(int destination) {
   static std::atomic<bool> said{false};
   if (said.exchange(true)) return;
   tw_log(TW_LOG_WARNING,
-         ("rank " + std::to_string(process().rank) + " finds that the peer with rank " +
+         ("rank " + std::to_string(process().world.rank) + " finds that the peer with rank " +
           std::to_string(destination) +
           " of its communicator does not run this Thinwire: messages to such peers go raw "
           "(start the program with `thinwire run`, or each rank with `thinwire exec`)")
