@@ -76,11 +76,12 @@ Result<double> parse_link_rate(std::string_view text) {
   } else if (strip_suffix(unit, "b/s")) {
     factor = prefix_factor(unit, 1000);
   }
-  if (factor == 0 || quantity->value == 0) {
+  const double rate = factor == 0 ? 0 : quantity->value * factor;
+  if (rate == 0 || !std::isfinite(rate)) {
     return {StatusCode::kInvalidArgument,
             "'" + std::string(text) + "' is not a link rate (as in 100mbit, 1gbit, 2.5GB/s)"};
   }
-  return quantity->value * factor;
+  return rate;
 }
 
 }  // namespace thinwire
