@@ -40,6 +40,16 @@ TEST(WireLength, IsSuspiciousWheneverItIsShorterThanTheMessage) {
   }
 }
 
+// The shortest length comes from another rank's card, which may say anything.
+TEST(WireLength, NeverFallsBelowAShortestNearTheEndOfItsRange) {
+  for (std::uint64_t below = 0; below < 9000; ++below) {
+    const std::uint64_t shortest = UINT64_MAX - below;
+    for (const std::uint64_t raw : kRawSizes) {
+      ASSERT_GE(wire_length(100, raw, shortest), shortest) << raw;
+    }
+  }
+}
+
 TEST(WireLength, AFrameOfTheTestCodecTravelsIn73Bytes) { EXPECT_EQ(wire_length(72, 76, 19), 73u); }
 
 TEST(IsSuspicious, NeverAMessageOfWholeFloats) {

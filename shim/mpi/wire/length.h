@@ -20,6 +20,8 @@ constexpr std::uint64_t wire_length(std::uint64_t frame_bytes, std::uint64_t raw
                                     std::uint64_t shortest) {
   const std::uint64_t modulus = length_modulus(raw_bytes);
   const std::uint64_t least = frame_bytes < shortest ? shortest : frame_bytes;
+  // `shortest` is another rank's word, which may be anything; no buffer has this length.
+  if (least > UINT64_MAX - modulus) return UINT64_MAX;
   return (least + modulus - 2) / modulus * modulus + 1;
 }
 
