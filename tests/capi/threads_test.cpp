@@ -1,0 +1,91 @@
+// Threads that share a codec and the library, as the C ABI allows; the thread sanitizer watches.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "thinwire/thinwire.h"
+
+namespace {
+
+constexpr int kThreads = 4;
+constexpr int kRounds = 40;
+
+template <typename Work>
+void on_threads(const Work& work) {
+  std::vector<std::thread> threads;
+  for (int number = 0; number < kThreads; ++number) threads.emplace_back(work, number);
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Encodes and decodes an array of its own; returns how often something was wrong.
+int exchange(const tw_codec* codec, const tw_codec_info& info, int number) {
+  tw_shape shape{};
+  while ((info.dtypes >> shape.dtype & 1) == 0) ++shape.dtype;
+  shape.rank = 1;
+  shape.extent[0] = 3000 + static_cast<std::uint64_t>(number);
+  std::uint64_t most = 0;
+  if (tw_message_bound(codec, &shape, &most) != TW_OK) return 1;
+  std::vector<unsigned char> values(8 * shape.extent[0], static_cast<unsigned char>(number));
+  std::vector<unsigned char> frame(most), out(values.size());
+  std::uint64_t length = 0;
+  int wrong = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    tw_message_info read{};
+    read.size = sizeof read;
+    wrong += tw_message_encode(codec, &shape, values.data(), frame.data(), most, nullptr,
+                               &length) != TW_OK;
+    wrong +=
+        tw_message_decode(frame.data(), length, out.data(), out.size(), nullptr, &read) != TW_OK;
+    wrong += info.lossless != 0 && std::memcmp(out.data(), values.data(), read.raw_bytes) != 0;
+  }
+  return wrong;
+}
+
+TEST(Threads, ShareACodec) {
+  for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
+    tw_codec_info info{};
+    info.size = sizeof info;
+    ASSERT_EQ(tw_codec_describe(index, &info), TW_OK);
+    SCOPED_TRACE(info.name);
+    tw_codec* codec = nullptr;
+    ASSERT_EQ(tw_codec_create(info.example, &codec), TW_OK);
+    std::vector<int> wrong(kThreads, 0);
+    on_threads([&](int number) { wrong[number] = exchange(codec, info, number); });
+    for (const int count : wrong) EXPECT_EQ(count, 0);
+    tw_codec_destroy(codec);
+  }
+}
+
+TEST(Threads, HaveLastErrorsOfTheirOwn) {
+  std::vector<int> wrong(kThreads, 0);
+  on_threads([&](int number) {
+    const std::string name = "nocodec" + std::to_string(number);
+    for (int round = 0; round < kRounds; ++round) {
+      tw_codec* codec = nullptr;
+      wrong[number] += tw_codec_create(name.c_str(), &codec) != TW_INVALID_ARGUMENT;
+      tw_log(TW_LOG_DEBUG, name.c_str());
+      wrong[number] += std::strstr(tw_last_error(), name.c_str()) == nullptr;
+    }
+  });
+  for (const int count : wrong) EXPECT_EQ(count, 0);
+}
+
+TEST(Threads, ReadPlansAndTextsTogether) {
+  std::vector<int> wrong(kThreads, 0);
+  on_threads([&](int number) {
+    for (int round = 0; round < kRounds; ++round) {
+      std::uint64_t bytes = 0;
+      double rate = 0;
+      wrong[number] += tw_size_parse("64KiB", &bytes) != TW_OK || bytes != 65536;
+      wrong[number] += tw_link_rate_parse("1gbit", &rate) != TW_OK || rate != 125e6;
+      wrong[number] += std::strlen(tw_status_text(TW_DAMAGED)) == 0;
+      wrong[number] += std::strlen(tw_reason_text(TW_RAW_SHAPE)) == 0;
+    }
+  });
+  for (const int count : wrong) EXPECT_EQ(count, 0);
+}
+
+}  // namespace
