@@ -1,0 +1,165 @@
+// decode-<codec>: hostile payloads under a sound header and sound checksums.
+#include "base/checksum.h"
+#include "codec/layout.h"
+#include "fuzz/codec_targets.h"
+#include "fuzz/recipe.h"
+
+namespace thinwire::fuzz {
+namespace {
+
+enum Flag : std::uint8_t {
+  kNoChecksums = 1,
+  // The payloads' lengths: of fixed-size codecs what the codec asks for, the input repeated where
+  // it is too short; of others the input says. This flag is for the other way.
+  kOtherLengths = 2,
+  kRawChunks = 4,  // the chunks say that they are stored raw
+};
+
+// The payload of each chunk, out of what the input has left.
+std::vector<Bytes> cut_payloads(const Recipe& recipe, const codec::Layout& layout, Reader reader) {
+  const codec::Codec& codec = *recipe.coder.codec;
+  const bool fitting = codec.fixed_size != ((recipe.flags & kOtherLengths) != 0);
+  std::vector<Bytes> payloads;
+  std::size_t at = 0;
+  for (std::uint64_t index = 0; index < layout.chunks; ++index) {
+    const bool last = index + 1 == layout.chunks;
+    if (!fitting) {
+      const std::size_t wanted = last ? SIZE_MAX : reader.take<std::uint16_t>();
+      const ByteView from = reader.rest();
+      const std::size_t given = std::min(wanted, from.size());
+      payloads.emplace_back(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(given));
+      reader = Reader(from.subspan(given));
+      continue;
+    }
+    const codec::Chunk chunk = layout.chunk(index);
+    const ByteView from = reader.rest();
+    Bytes payload((recipe.flags & kRawChunks) != 0 ? chunk.raw_bytes()
+                                                   : codec.bound(chunk, recipe.coder.parameter));
+    repeat(from.empty() ? from : from.subspan(at % from.size()), payload);
+    at += payload.size();
+    payloads.push_back(std::move(payload));
+  }
+  return payloads;
+}
+
+// A frame of exactly these payloads, all its checksums right.
+Bytes seal_frame(const Recipe& recipe, const std::vector<Bytes>& payloads) {
+  const bool checksums = (recipe.flags & kNoChecksums) == 0;
+  Bytes table, body;
+  for (const Bytes& payload : payloads) {
+    auto row = static_cast<std::uint32_t>(payload.size());
+    if ((recipe.flags & kRawChunks) != 0) row |= codec::kRawChunk;
+    const auto sum = checksums ? static_cast<std::uint32_t>(checksum(payload)) : 0u;
+    table.resize(table.size() + codec::kTableRowBytes);
+    store(table.data() + table.size() - 8, row);
+    store(table.data() + table.size() - 4, sum);
+    body.insert(body.end(), payload.begin(), payload.end());
+  }
+  frame::Header header;
+  header.codec = recipe.coder.codec->id;
+  header.codec_version = recipe.coder.codec->version;
+  header.dtype = recipe.array.dtype;
+  header.chunk_checksums = checksums;
+  header.shape = recipe.array.shape;
+  header.parameter = recipe.coder.parameter;
+  header.body_bytes = table.size() + body.size();
+  Bytes sealed(header.header_bytes());
+  frame::pack(header, frame::file_mark(), sealed.data());
+  sealed.insert(sealed.end(), table.begin(), table.end());
+  sealed.insert(sealed.end(), body.begin(), body.end());
+  return sealed;
+}
+
+}  // namespace
+
+void run_decode(const Target& target, ByteView input) {
+  Reader reader(input);
+  const Recipe recipe = read_recipe(*target.codec, reader);
+  const codec::Layout layout =
+      codec::make_layout(*target.codec, recipe.coder.parameter, recipe.array);
+  const WatchedBuffer frame(seal_frame(recipe, cut_payloads(recipe, layout, reader)), recipe.shift);
+  const auto info = message::inspect(frame.view(), frame::file_mark());
+  THINWIRE_FUZZ_CHECK(info.ok());
+  const std::uint64_t raw_bytes = info->header.raw_bytes();
+  THINWIRE_FUZZ_CHECK(raw_bytes == recipe.array.raw_bytes());
+
+  const WatchedBuffer out(raw_bytes, std::byte{0xA5}, recipe.shift);
+  const auto decoded = message::decode(frame.view(), out.view(), frame::file_mark());
+  const StatusCode code = decoded.status().code();
+  THINWIRE_FUZZ_CHECK(code == StatusCode::kOk || code == StatusCode::kDamaged);
+  if (!decoded.ok()) return;
+  // Over other bytes the result is the same only where every byte of it is written.
+  const WatchedBuffer again(raw_bytes, std::byte{0x5A});
+  THINWIRE_FUZZ_CHECK(message::decode(frame.view(), again.view(), frame::file_mark()).ok());
+  THINWIRE_FUZZ_CHECK(same(out.view(), again.view()));
+}
+
+namespace {
+
+// What the codec makes of such an array as the rest of an input of run_decode(); empty where it
+// declines.
+Bytes encoded_rest(const Recipe& recipe, ByteView values) {
+  const codec::Codec& codec = *recipe.coder.codec;
+  const codec::Layout layout = codec::make_layout(codec, recipe.coder.parameter, recipe.array);
+  Bytes rest;
+  for (std::uint64_t index = 0; index < layout.chunks; ++index) {
+    const codec::Chunk chunk = layout.chunk(index);
+    Bytes payload(codec.bound(chunk, recipe.coder.parameter));
+    const auto bytes = codec.encode(values.data() + layout.raw_offset(index), chunk,
+                                    recipe.coder.parameter, payload.data());
+    if (!bytes.ok()) return {};
+    payload.resize(*bytes);
+    if (!codec.fixed_size && index + 1 < layout.chunks) {
+      rest.resize(rest.size() + 2);
+      store(rest.data() + rest.size() - 2, static_cast<std::uint16_t>(payload.size()));
+    }
+    rest.insert(rest.end(), payload.begin(), payload.end());
+  }
+  return rest;
+}
+
+constexpr std::size_t kLongestSeed = 1200;
+
+}  // namespace
+
+// Most mutations of a payload of any length break its length; so now and then the payload becomes
+// what the codec makes of the payload taken as an array.
+std::size_t mend_decode(const Target& target, MutableByteView input, std::size_t length,
+                        unsigned seed) {
+  if (seed % 8 != 0 || length < kRecipeBytes) return length;
+  Reader reader(input.first(length));
+  const Recipe recipe = read_recipe(*target.codec, reader);
+  Bytes values(recipe.array.raw_bytes());
+  fill_array(recipe.array, static_cast<int>(seed / 8 % kDataKinds), reader.rest(), values.data());
+  const Bytes rest = encoded_rest(recipe, values);
+  if (rest.empty() || kRecipeBytes + rest.size() > input.size()) return length;
+  input[2] &= ~std::byte{kOtherLengths | kRawChunks};
+  std::copy(rest.begin(), rest.end(), input.begin() + kRecipeBytes);
+  return kRecipeBytes + rest.size();
+}
+
+std::vector<Bytes> decode_seeds(const Target& target) {
+  std::vector<Bytes> seeds;
+  Random random(1);
+  for_each_sample(*target.codec, [&](const codec::Chunk& array, std::uint64_t parameter) {
+    const std::uint8_t flags =
+        random.below(8) != 0 ? 0 : static_cast<std::uint8_t>(seeds.size() % 8);
+    Recipe recipe{{target.codec, parameter}, array, flags, 0};
+    Bytes source(24);
+    // Exponents near that of 1, so that fp32 and fp64 are finite.
+    for (std::byte& byte : source) byte = static_cast<std::byte>(0x30 + random.below(16));
+    if (array.shape.count() > kFewValues) source.clear();
+    Bytes values(array.raw_bytes());
+    fill_array(array, static_cast<int>(seeds.size() % kDataKinds), source, values.data());
+    Bytes seed = write_recipe(*target.codec, array, parameter, flags);
+    Bytes rest = encoded_rest(recipe, values);
+    // The target repeats what is too short for a fixed size.
+    if (target.codec->fixed_size) rest.resize(std::min(rest.size(), kLongestSeed / 8));
+    if (rest.size() > kLongestSeed) return;
+    seed.insert(seed.end(), rest.begin(), rest.end());
+    seeds.push_back(std::move(seed));
+  });
+  return seeds;
+}
+
+}  // namespace thinwire::fuzz

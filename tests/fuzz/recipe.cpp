@@ -1,0 +1,127 @@
+#include "fuzz/recipe.h"
+
+#include <cmath>
+
+#include "codec/spec.h"
+
+namespace thinwire::fuzz {
+namespace {
+
+std::vector<Dtype> dtypes_of(const codec::Codec& codec) {
+  std::vector<Dtype> dtypes;
+  for (int dtype = 0; dtype < kDtypeCount; ++dtype) {
+    if (codec.takes(static_cast<Dtype>(dtype))) dtypes.push_back(static_cast<Dtype>(dtype));
+  }
+  return dtypes;
+}
+
+std::uint64_t most_values(std::uint8_t flags) {
+  if ((flags & 0xF0) == kManyFlags) return kManyValues;
+  return (flags & 0xF0) == kSomeFlags ? kSomeValues : kFewValues;
+}
+
+// Halves the largest extents until the array is small enough.
+void shrink(Shape& shape, std::uint64_t most) {
+  while (shape.count() > most) {
+    auto& largest = *std::max_element(shape.extent.begin(), shape.extent.begin() + shape.rank);
+    largest = ceil_div(largest, 2);
+  }
+}
+
+// The parameter nearest below the word in bits that the codec takes; its example's where none is.
+std::uint64_t sound_parameter(const codec::Codec& codec, std::uint64_t word, Dtype dtype,
+                              int rank) {
+  for (; word != 0; word >>= 1) {
+    if (codec.check(word, dtype, rank).ok()) return word;
+  }
+  if (codec.check(0, dtype, rank).ok()) return 0;
+  const auto example = codec::parse_spec(codec.example);
+  THINWIRE_FUZZ_CHECK(example.ok() && codec.check(example->parameter, dtype, rank).ok());
+  return example->parameter;
+}
+
+}  // namespace
+
+Recipe read_recipe(const codec::Codec& codec, Reader& reader) {
+  const std::vector<Dtype> dtypes = dtypes_of(codec);
+  Recipe recipe;
+  recipe.array.dtype = dtypes[reader.take<std::uint8_t>() % dtypes.size()];
+  const auto rank = reader.take<std::uint8_t>();
+  recipe.array.shape.rank = 1 + rank % codec.max_rank;
+  recipe.flags = reader.take<std::uint8_t>();
+  recipe.shift = reader.take<std::uint8_t>() % 8;
+  const auto word = reader.take<std::uint16_t>();
+  recipe.coder = {&codec,
+                  sound_parameter(codec, word, recipe.array.dtype, recipe.array.shape.rank)};
+  Shape& shape = recipe.array.shape;
+  for (int axis = 0; axis < kMaxRank; ++axis) {
+    const auto extent = reader.take<std::uint16_t>();
+    if (axis >= shape.rank) continue;
+    shape.extent[axis] = shape.rank > 1 && extent == 0 ? 1 : extent;
+  }
+  shrink(shape, most_values(recipe.flags));
+  return recipe;
+}
+
+Bytes write_recipe(const codec::Codec& codec, const codec::Chunk& array, std::uint64_t parameter,
+                   std::uint8_t flags) {
+  const std::vector<Dtype> dtypes = dtypes_of(codec);
+  const auto dtype = std::find(dtypes.begin(), dtypes.end(), array.dtype) - dtypes.begin();
+  Bytes recipe(kRecipeBytes);
+  if (array.shape.count() > kFewValues) {
+    flags |= array.shape.count() > kSomeValues ? kManyFlags : kSomeFlags;
+  }
+  store(recipe.data(), static_cast<std::uint8_t>(dtype));
+  store(recipe.data() + 1, static_cast<std::uint8_t>(array.shape.rank - 1));
+  store(recipe.data() + 2, flags);
+  store(recipe.data() + 4, static_cast<std::uint16_t>(parameter));
+  for (int axis = 0; axis < array.shape.rank; ++axis) {
+    store(recipe.data() + 6 + 2 * axis, static_cast<std::uint16_t>(array.shape.extent[axis]));
+  }
+  return recipe;
+}
+
+std::vector<std::uint64_t> sample_parameters(const codec::Codec& codec, Dtype dtype, int rank,
+                                             std::size_t most) {
+  std::vector<std::uint64_t> found;
+  for (const std::uint64_t word : {512u, 3u, 0u, 1u, 32u, 2048u, 1029u, 200u, 4096u}) {
+    if (codec.check(word, dtype, rank).ok()) found.push_back(word);
+  }
+  if (found.empty()) found.push_back(sound_parameter(codec, 0, dtype, rank));
+  found.resize(std::min(found.size(), most));
+  return found;
+}
+
+void fill_array(const codec::Chunk& array, int kind, ByteView source, std::byte* out) {
+  const std::uint64_t bytes = array.raw_bytes();
+  repeat(source, {out, bytes});
+  if (kind == 2 && source.size() < bytes) std::fill(out + source.size(), out + bytes, std::byte{0});
+  if (kind == 0 || kind == 2) return;
+  const std::uint64_t width = dtype_size(array.dtype);
+  Random random(bytes);
+  for (std::uint64_t at = 0; at + width <= bytes; at += width) {
+    // A ramp in the low bytes of each value, or noise in its lowest.
+    const std::uint64_t low = kind == 1 ? at / width : random.below(256);
+    std::uint64_t word = 0;
+    std::memcpy(&word, out + at, width);
+    word += low;
+    std::memcpy(out + at, &word, width);
+  }
+}
+
+std::vector<Shape> sample_shapes(int rank) {
+  const auto shape = [rank](std::uint64_t slowest, std::uint64_t other) {
+    Shape made{.rank = rank};
+    made.extent[0] = slowest;
+    for (int axis = 1; axis < rank; ++axis) made.extent[axis] = other + (axis - 1);
+    return made;
+  };
+  if (rank == 1) {
+    return {Shape::line(0),  Shape::line(1),    Shape::line(2),    Shape::line(3),
+            Shape::line(66), Shape::line(1100), Shape::line(4100), Shape::line(16390)};
+  }
+  if (rank == 2) return {shape(1, 1), shape(4, 8), shape(6, 7), shape(260, 70)};
+  return {shape(1, 1), shape(4, 4), shape(5, 2), shape(6, 3)};
+}
+
+}  // namespace thinwire::fuzz

@@ -1,0 +1,18 @@
+// Targets over what the MPI shim reads of other ranks.
+#pragma once
+
+#include "fuzz/target.h"
+
+namespace thinwire::fuzz {
+
+// A wire message: a frame under a job's mark, and the lengths that the shim gives it.
+void run_wire(const Target& target, ByteView input);
+std::size_t mend_wire(const Target& target, MutableByteView input, std::size_t length,
+                      unsigned seed);
+std::vector<Bytes> wire_seeds(const Target& target);
+
+// The card that a rank publishes. In builds with an MPI only.
+void run_card(const Target& target, ByteView input);
+std::vector<Bytes> card_seeds(const Target& target);
+
+}  // namespace thinwire::fuzz
