@@ -9,12 +9,20 @@ BUILD  := build/release
 export OMPI_ALLOW_RUN_AS_ROOT ?= 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 
-.PHONY: help packages venv build demo test test-all test-asan test-gpu bench format lint clean
+# How long `make fuzz` works on each target; `make test-all` counts executions instead.
+FUZZ_SECONDS  ?= 20
+FUZZ_RUNS     ?= -1
+FUZZ_RUNS_ALL ?= 1000000
+
+.PHONY: help packages venv build demo test test-all test-asan test-ubsan test-tsan test-gpu fuzz \
+        fuzz-build bench format lint clean
 
 help:
 	@echo "make build    compile; leaves a ready $(VENV) with thinwire in it"
 	@echo "make demo     the main job: a wave solver over slow links, raw and compressed"
-	@echo "make test     every test that CI runs; test-all adds the slow ones"
+	@echo "make test     every test that CI runs; test-all adds what is too long for CI"
+	@echo "make fuzz     fuzz every target for FUZZ_SECONDS seconds, or FUZZ_RUNS executions"
+	@echo "make test-asan, test-ubsan, test-tsan   the units under one of the sanitizers"
 	@echo "make test-gpu the GPU tests, where there is a GPU; nothing is installed"
 	@echo "make bench    codec and message benchmarks"
 	@echo "make format   format by machine; lint checks it"
@@ -62,15 +70,38 @@ format: $(VENV)/.ready
 test-asan: | packages
 	cmake --preset asan
 	cmake --build build/asan -j $(JOBS)
-	ctest --preset asan -L unit -j $(JOBS)
+	ctest --preset asan -L "unit|fuzz" -j $(JOBS)
+
+test-ubsan: | packages
+	cmake --preset ubsan
+	cmake --build build/ubsan -j $(JOBS)
+	ctest --preset ubsan -j $(JOBS)
+
+# The MPI is not instrumented: what it does on its own is left out.
+test-tsan: export TSAN_OPTIONS = ignore_noninstrumented_modules=1
+test-tsan: export THINWIRE_BUILD_DIR = $(CURDIR)/build/tsan
+test-tsan: $(VENV)/.ready
+	cmake --preset tsan
+	cmake --build build/tsan -j $(JOBS)
+	ctest --preset tsan -L unit -j $(JOBS)
+	$(BIN)/pytest -k "threads and shrink" tests/shim/test_shim_conformance.py
+
+fuzz-build:
+	@tools/setup_packages --fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz -j $(JOBS)
+
+fuzz: fuzz-build
+	tools/fuzz --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS)
 
 test: build lint test-asan
 	ctest --preset release -j $(JOBS) -LE slow
 	$(BIN)/pytest -m "not slow" tests
 
-test-all: build lint test-asan
+test-all: build lint test-asan test-ubsan test-tsan fuzz-build
 	ctest --preset release -j $(JOBS)
 	$(BIN)/pytest tests
+	tools/fuzz --runs $(FUZZ_RUNS_ALL)
 
 # Works on machines where nothing can be installed: it takes what is there (tools/test_gpu).
 test-gpu:
