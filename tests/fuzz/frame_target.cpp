@@ -2,6 +2,8 @@
 #include <array>
 #include <utility>
 
+#include "codec/layout.h"
+#include "codec/registry.h"
 #include "frame/header.h"
 #include "fuzz/frame_targets.h"
 #include "fuzz/input.h"
@@ -12,6 +14,20 @@ namespace {
 
 // Larger arrays are refused as too large for the destination.
 constexpr std::uint64_t kMostRawBytes = 64 << 10;
+
+// Whether the chunks of a frame that decodes are all of its body.
+bool is_accounted_for(ByteView frame) {
+  const auto header = frame::unpack(frame, frame::file_mark());
+  const codec::Codec* codec = codec::find_codec(header->codec);
+  const codec::Layout layout =
+      codec::make_layout(*codec, header->parameter, {header->dtype, header->shape});
+  std::uint64_t bytes = layout.table_bytes();
+  for (std::uint64_t index = 0; index < layout.chunks; ++index) {
+    const std::byte* row = frame.data() + header->header_bytes() + index * codec::kTableRowBytes;
+    bytes += load<std::uint32_t>(row) & codec::kMostChunkBytes;
+  }
+  return bytes == header->body_bytes;
+}
 
 void check_decode(const WatchedBuffer& frame, const tw_message_info& info) {
   const std::uint64_t capacity = std::min(info.raw_bytes, kMostRawBytes);
@@ -26,6 +42,7 @@ void check_decode(const WatchedBuffer& frame, const tw_message_info& info) {
   }
   THINWIRE_FUZZ_CHECK(status == TW_OK || status == TW_DAMAGED);
   if (status != TW_OK) return;
+  THINWIRE_FUZZ_CHECK(is_accounted_for(frame.view()));
   THINWIRE_FUZZ_CHECK(std::memcmp(&decoded, &info, sizeof info) == 0);
   const WatchedBuffer again(capacity, std::byte{0x5A});
   THINWIRE_FUZZ_CHECK(tw_message_decode(frame.data(), info.frame_bytes, again.data(), capacity,
@@ -57,11 +74,12 @@ std::size_t mend_frame(const Target&, MutableByteView input, std::size_t length,
 }
 
 // Of the frames of every codec some as they are, and one with each small field of its header wrong
-// under a right checksum.
+// under a right checksum, or with bytes behind its last chunk.
 std::vector<Bytes> frame_seeds(const Target&) {
   constexpr std::size_t kSmallFields = 16;
   constexpr std::size_t kSmallFieldsEnd = 24;
   constexpr std::size_t kCodecAt = 17;
+  constexpr std::size_t kBodyBytesAt = 40;
   std::vector<Bytes> seeds;
   std::size_t number = 0;
   std::array<bool, 256> seen{};
@@ -74,6 +92,11 @@ std::vector<Bytes> frame_seeds(const Target&) {
       reseal(wrong, frame::file_mark(), true);
       seeds.push_back(std::move(wrong));
     }
+    Bytes longer = frame;
+    longer.resize(frame.size() + 8);
+    store(longer.data() + kBodyBytesAt, load<std::uint64_t>(frame.data() + kBodyBytesAt) + 8);
+    reseal(longer, frame::file_mark(), true);
+    seeds.push_back(std::move(longer));
   }
   return seeds;
 }
