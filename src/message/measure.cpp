@@ -46,7 +46,7 @@ std::vector<std::byte> make_sample(Dtype dtype, std::uint64_t count) {
         break;
       }
       case Dtype::kBytes:
-        store(at, static_cast<std::uint8_t>(40 * value));
+        store(at, static_cast<std::uint8_t>(static_cast<int>(40 * value)));
         break;
     }
   }

@@ -37,7 +37,7 @@ inline std::vector<std::byte> smooth(Dtype dtype, std::uint64_t count, unsigned 
         store(to, static_cast<std::uint16_t>(narrow >> 16));
         break;
       default:
-        store(to, static_cast<std::uint8_t>(100 * value));
+        store(to, static_cast<std::uint8_t>(static_cast<int>(100 * value)));
         break;
     }
   }
