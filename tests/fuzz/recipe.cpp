@@ -75,7 +75,7 @@ Bytes write_recipe(const codec::Codec& codec, const codec::Chunk& array, std::ui
   store(recipe.data() + 1, static_cast<std::uint8_t>(array.shape.rank - 1));
   store(recipe.data() + 2, flags);
   store(recipe.data() + 4, static_cast<std::uint16_t>(parameter));
-  for (int axis = 0; axis < array.shape.rank; ++axis) {
+  for (int axis = 0; axis < kMaxRank; ++axis) {
     store(recipe.data() + 6 + 2 * axis, static_cast<std::uint16_t>(array.shape.extent[axis]));
   }
   return recipe;
