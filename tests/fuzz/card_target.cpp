@@ -1,7 +1,7 @@
 // card: any text that a launcher may hand over as another rank's card.
 #include "fuzz/text_targets.h"
 #include "fuzz/wire_target.h"
-#include "peers/job.h"
+#include "peers/card.h"
 
 namespace thinwire::fuzz {
 

@@ -15,9 +15,8 @@ std::vector<Target> make_targets() {
       {"wire", nullptr, run_wire, mend_wire, wire_seeds},
       {"spec", nullptr, run_spec, nullptr, spec_seeds},
       {"quantity", nullptr, run_quantity, nullptr, quantity_seeds},
-#ifdef THINWIRE_HAVE_MPI
       {"card", nullptr, run_card, nullptr, card_seeds},
-#endif
+      {"launcher", nullptr, run_launcher, nullptr, launcher_seeds},
   };
   for (const codec::Codec* codec : codec::all_codecs()) {
     const std::string name = codec->name;

@@ -1,4 +1,4 @@
-// Targets over what the MPI shim reads of other ranks.
+// Targets over what the MPI shim reads of other ranks and of launchers.
 #pragma once
 
 #include "fuzz/target.h"
@@ -11,8 +11,12 @@ std::size_t mend_wire(const Target& target, MutableByteView input, std::size_t l
                       unsigned seed);
 std::vector<Bytes> wire_seeds(const Target& target);
 
-// The card that a rank publishes. In builds with an MPI only.
+// The card that a rank publishes.
 void run_card(const Target& target, ByteView input);
 std::vector<Bytes> card_seeds(const Target& target);
+
+// What a launcher of MPICH's kin answers: lines, and which rank runs on which node.
+void run_launcher(const Target& target, ByteView input);
+std::vector<Bytes> launcher_seeds(const Target& target);
 
 }  // namespace thinwire::fuzz

@@ -1,0 +1,75 @@
+// launcher: any line that a launcher may answer, and any mapping of ranks to nodes.
+#include <algorithm>
+
+#include "fuzz/input.h"
+#include "fuzz/text_targets.h"
+#include "fuzz/wire_target.h"
+#include "peers/pmi_wire.h"
+
+namespace thinwire::fuzz {
+namespace {
+
+namespace pmi = mpi::pmi;
+
+constexpr int kMostRanks = 64;
+
+// A field lies inside its line, behind its key, and has no space in it.
+void check_field(std::string_view line, std::string_view key) {
+  const auto value = pmi::field(line, key);
+  if (!value) return;
+  THINWIRE_FUZZ_CHECK(value->find(' ') == std::string_view::npos);
+  THINWIRE_FUZZ_CHECK(line.find(std::string(key) + "=" + std::string(*value)) !=
+                      std::string_view::npos);
+}
+
+// Being beside each other is mutual, and every rank is beside itself.
+void check_mapping(std::string_view text, int size, int rank) {
+  const auto mapping = pmi::parse_mapping(text);
+  if (!mapping) return;
+  const std::vector<int> beside = pmi::ranks_beside(*mapping, rank, size);
+  THINWIRE_FUZZ_CHECK(std::is_sorted(beside.begin(), beside.end()));
+  THINWIRE_FUZZ_CHECK(std::binary_search(beside.begin(), beside.end(), rank));
+  for (const int other : beside) {
+    THINWIRE_FUZZ_CHECK(other >= 0 && other < size);
+    THINWIRE_FUZZ_CHECK(pmi::ranks_beside(*mapping, other, size) == beside);
+  }
+}
+
+}  // namespace
+
+// The first byte is how many ranks there are, the second one of them; text follows.
+void run_launcher(const Target&, ByteView input) {
+  Reader reader(input);
+  const int size = 1 + reader.take<std::uint8_t>() % kMostRanks;
+  const int rank = reader.take<std::uint8_t>() % size;
+  const std::string text = text_of(reader.rest());
+  for (const char* key : {"cmd", "rc", "value", "kvsname", "", "="}) check_field(text, key);
+  if (pmi::answers(text, "get_result")) {
+    THINWIRE_FUZZ_CHECK(pmi::field(text, "cmd") == std::string_view("get_result"));
+  }
+  if (pmi::is_word(text)) {
+    const std::string word = pmi::as_word(pmi::from_word(text));
+    THINWIRE_FUZZ_CHECK(word == text && pmi::is_word(word));
+  }
+  check_mapping(text, size, rank);
+  if (const auto value = pmi::field(text, "value")) check_mapping(*value, size, rank);
+}
+
+std::vector<Bytes> launcher_seeds(const Target&) {
+  std::vector<Bytes> seeds;
+  for (const char* text :
+       {"(vector,(0,2,1))", "(vector,(0,1,4),(1,2,3))", "(vector,0,1,1)", "(vector,[(0,2,1),3]x2)",
+        "(vector,(2147483647,2147483647,2147483647))", "(vector)", "(vector,(0,0,1))",
+        "(vector,[0]x2147483647)", "cmd=get_result rc=0 msg=success value=(vector,(0,2,2))",
+        "cmd=get_result rc=-1 msg=key_not_found value=unknown", "cmd=maxes kvsname_max=256",
+        "cmd=my_kvsname kvsname=kvs_17_0", "cmd=get_result rc=0 value=0_19_1_1_1_0,1,2", "cmd= rc",
+        "value==x", "  cmd=a"}) {
+    Bytes seed = {std::byte{7}, std::byte{3}};
+    const Bytes bytes = bytes_of(text);
+    seed.insert(seed.end(), bytes.begin(), bytes.end());
+    seeds.push_back(std::move(seed));
+  }
+  return seeds;
+}
+
+}  // namespace thinwire::fuzz
