@@ -10,6 +10,7 @@
 
 #include "abi/datatypes.h"
 #include "abi/real.h"
+#include "abi/self.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -34,9 +35,42 @@ std::vector<unsigned char> packed_by_mpi(MPI_Datatype type, int count) {
   const auto memory = numbered();
   const std::uint64_t bytes = type_facts(type).size * count;
   std::vector<unsigned char> out(bytes + 1);
-  EXPECT_EQ(pack(memory.data() + kMiddle, count, type, out.data(), bytes), MPI_SUCCESS);
+  const ByteCount as(bytes);
+  EXPECT_EQ(self_copy(memory.data() + kMiddle, count, type, out.data(), as.count(), as.type()),
+            MPI_SUCCESS);
   out.resize(bytes);
   return out;
+}
+
+// Where the bytes of a message land that the MPI takes into elements of `type`.
+std::vector<unsigned char> received_by_mpi(MPI_Datatype type, int count, std::uint64_t bytes) {
+  const auto stream = numbered();
+  std::vector<unsigned char> memory(2 * kMiddle);
+  const ByteCount as(bytes);
+  EXPECT_EQ(self_copy(stream.data(), as.count(), as.type(), memory.data() + kMiddle, count, type),
+            MPI_SUCCESS);
+  return memory;
+}
+
+// The map's copies and its datatype of bytes, for messages of every length: all mean what `type`
+// means, also where they end inside an element.
+void expect_byte_form(MPI_Datatype type, int count) {
+  const ByteForm form = byte_form_of(type);
+  ASSERT_TRUE(form.map && form.type);
+  const std::uint64_t all = form.map->bytes() * static_cast<std::uint64_t>(count);
+  std::vector<unsigned char> packed(all);
+  auto memory = numbered();
+  gather({memory.data() + kMiddle, form.map}, all, packed.data());
+  EXPECT_EQ(packed, packed_by_mpi(type, count));
+  for (const std::uint64_t whole : {all, form.map->bytes()}) {  // elements, whatever they hold
+    EXPECT_EQ(received_by_mpi(*form.type, count, whole), received_by_mpi(type, count, whole));
+  }
+  const auto stream = numbered();
+  for (const std::uint64_t bytes : {all, all - 1, all / 2 + 1, std::uint64_t{1}}) {
+    std::vector<unsigned char> expected(2 * kMiddle);
+    scatter(stream.data(), bytes, {expected.data() + kMiddle, form.map});
+    EXPECT_EQ(received_by_mpi(*form.type, count, bytes), expected) << bytes;
+  }
 }
 
 std::vector<unsigned char> packed_by_segments(MPI_Datatype type, int count) {
@@ -61,6 +95,10 @@ void expect_same(MPI_Datatype type, std::size_t most_segments = SIZE_MAX) {
   EXPECT_EQ(packed_by_segments(type, 1), packed_by_mpi(type, 1));
   EXPECT_EQ(packed_by_segments(type, 3), packed_by_mpi(type, 3));
   EXPECT_LE(flatten(type)->size(), most_segments);
+  if (most_segments > 0) {
+    expect_byte_form(type, 1);
+    expect_byte_form(type, 3);
+  }
   real().Type_free(&type);
 }
 
@@ -210,6 +248,27 @@ TEST_F(Flatten, MillionsOfSegments) {
   ASSERT_TRUE(segments);
   ASSERT_EQ(segments->size(), std::size_t{kBlocks});
   EXPECT_EQ(segments->back().offset, 8LL * (kBlocks - 1));
+  real().Type_free(&type);
+}
+
+TEST_F(Flatten, LevelsTakeNoMemoryForTheirBlocks) {
+  MPI_Datatype type;
+  PMPI_Type_vector(3'000'000, 1, 2, MPI_FLOAT, &type);
+  real().Type_commit(&type);
+  const ByteForm form = byte_form_of(type);
+  ASSERT_TRUE(form.map && form.type);
+  EXPECT_EQ(form.map->segments().size(), 1u);
+  EXPECT_EQ(byte_form_of(type).map, form.map);  // made once
+  real().Type_free(&type);
+  EXPECT_EQ(form.map->bytes(), 12'000'000u);  // and held as long as somebody needs it
+}
+
+TEST_F(Flatten, AnUncommittedTypeHasNoByteForm) {
+  MPI_Datatype type;
+  PMPI_Type_vector(5, 2, 4, MPI_FLOAT, &type);
+  EXPECT_FALSE(byte_form_of(type).map);
+  real().Type_commit(&type);
+  EXPECT_TRUE(byte_form_of(type).map);
   real().Type_free(&type);
 }
 

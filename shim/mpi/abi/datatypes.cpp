@@ -1,10 +1,11 @@
 #include "abi/datatypes.h"
 
 #include <algorithm>
-#include <climits>
 #include <mutex>
+#include <unordered_set>
 #include <vector>
 
+#include "abi/byte_type.h"
 #include "abi/contents.h"
 #include "abi/flatten.h"
 #include "abi/real.h"
@@ -119,10 +120,26 @@ TypeFacts examine(MPI_Datatype type) {
 struct Kept {
   TypeFacts facts;
   std::mutex mutex;
-  LayoutPointer layout;  // once somebody asked for it
+  LayoutPointer layout;  // these once somebody asked for them
+  ByteForm bytes;
 };
 
-void destroy(Kept* kept) { delete kept; }
+// Those with a datatype of their own, which must be freed before the MPI ends.
+std::unordered_set<Kept*> g_with_byte_type;
+
+void free_byte_type(Kept& kept) {
+  if (kept.bytes.type) real().Type_free(&*kept.bytes.type);
+  kept.bytes.type.reset();
+}
+
+void destroy(Kept* kept) {
+  {
+    const std::lock_guard lock(g_attribute_mutex);
+    g_with_byte_type.erase(kept);
+  }
+  free_byte_type(*kept);
+  delete kept;
+}
 
 Kept* find_kept(MPI_Datatype type) {
   void* kept = nullptr;
@@ -186,6 +203,24 @@ LayoutPointer layout_of(MPI_Datatype type) {
   return kept->layout;
 }
 
+ByteForm byte_form_of(MPI_Datatype type) {
+  Kept* kept = kept_of(type);
+  if (kept == nullptr) return {};
+  const std::lock_guard lock(kept->mutex);
+  if (kept->bytes.map || !is_committed(type)) return kept->bytes;
+  auto segments = flatten(type);
+  if (!segments) return {};
+  MPI_Count lower = 0, extent = 0;
+  real().Type_get_extent_x(type, &lower, &extent);
+  kept->bytes.map = std::make_shared<TypeMap>(std::move(*segments), extent);
+  kept->bytes.type = make_byte_type(*kept->bytes.map);
+  if (kept->bytes.type) {
+    const std::lock_guard registry(g_attribute_mutex);
+    g_with_byte_type.insert(kept);
+  }
+  return kept->bytes;
+}
+
 const void* first_byte(const void* buffer, MPI_Datatype type) {
   MPI_Count lower = 0, extent = 0;
   real().Type_get_true_extent_x(type, &lower, &extent);
@@ -207,39 +242,13 @@ std::uint64_t wide_message_bytes(MPI_Count count, MPI_Datatype type) {
   return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(wide);
 }
 
-ByteCount::ByteCount(std::uint64_t bytes) : count_(static_cast<int>(bytes)), type_(MPI_BYTE) {
-  if (bytes <= INT_MAX) return;
-  constexpr std::uint64_t kBlock = 1 << 30;
-  MPI_Datatype block = MPI_BYTE;
-  real().Type_contiguous(static_cast<int>(kBlock), MPI_BYTE, &block);
-  int lengths[2] = {static_cast<int>(bytes / kBlock), static_cast<int>(bytes % kBlock)};
-  MPI_Aint places[2] = {0, static_cast<MPI_Aint>(bytes / kBlock * kBlock)};
-  MPI_Datatype types[2] = {block, MPI_BYTE};
-  real().Type_create_struct(2, lengths, places, types, &type_);
-  real().Type_commit(&type_);
-  real().Type_free(&block);
-  count_ = 1;
-  owned_ = true;
-}
-
-ByteCount::~ByteCount() {
-  if (owned_) real().Type_free(&type_);
-}
-
-// A message to oneself is the one conversion that MPI defines for any datatype, absolute
-// addresses and partial last elements included.
-int pack(const void* buffer, MPI_Count count, MPI_Datatype type, void* dense, std::uint64_t bytes) {
-  const ByteCount as_bytes(bytes);
-  return self_copy(buffer, count, type, dense, as_bytes.count(), as_bytes.type());
-}
-
-int unpack(const void* dense, std::uint64_t bytes, void* buffer, MPI_Count count,
-           MPI_Datatype type) {
-  const ByteCount as_bytes(bytes);
-  return self_copy(dense, as_bytes.count(), as_bytes.type(), buffer, count, type);
-}
-
 void release_type_cache() {
+  std::unordered_set<Kept*> kept;
+  {
+    const std::lock_guard lock(g_attribute_mutex);
+    kept.swap(g_with_byte_type);
+  }
+  for (Kept* each : kept) free_byte_type(*each);
   if (g_keyval != MPI_KEYVAL_INVALID) real().Type_free_keyval(&g_keyval);
 }
 

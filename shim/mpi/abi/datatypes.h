@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "abi/mpi_abi.h"
+#include "abi/type_map.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
@@ -26,6 +28,15 @@ TypeFacts type_facts(MPI_Datatype type);
 // type, whoever holds it may outlive that. nullptr, logged, for a type that cannot be flattened.
 using LayoutPointer = std::shared_ptr<const tw_layout>;
 LayoutPointer layout_of(MPI_Datatype type);
+
+// The type as bytes in host memory, made once and kept with the type. Who holds the map may outlive
+// that, and a call may name the datatype as long as the user may name his. Both are missing where
+// the type cannot be flattened or is not committed, the datatype also where the MPI cannot say it.
+struct ByteForm {
+  TypeMapPointer map;
+  std::optional<MPI_Datatype> type;
+};
+ByteForm byte_form_of(MPI_Datatype type);
 
 // Where the lowest byte of the first element lies. The buffer's own address may be no memory at
 // all: MPI_BOTTOM before absolute addresses, or the far end of a type's lower bound.

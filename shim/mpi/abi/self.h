@@ -1,4 +1,4 @@
-// A private communicator of this process alone: type conversion and message tokens.
+// A private communicator of this process alone: type conversion, message tokens and errors.
 #pragma once
 
 #include "abi/mpi_abi.h"
@@ -8,6 +8,12 @@ namespace thinwire::mpi {
 
 // How the MPI was started; the communicator is made at its first use.
 void place_self_in(const World& world);
+
+// Another such communicator, for the caller to free.
+MPI_Comm new_self();
+
+// Whether the MPI takes the type in a call that communicates.
+bool is_committed(MPI_Datatype type);
 
 // Copies between two buffers of any datatypes; returns an MPI error code.
 int self_copy(const void* from, MPI_Count from_count, MPI_Datatype from_type, void* to,
