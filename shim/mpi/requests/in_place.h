@@ -1,0 +1,102 @@
+// Which bytes of the program's memory belong to a receive at this moment, and what other receives
+// have yet to write there.
+//
+// A receive is posted straight into the user's buffer where it can claim its bytes; else into
+// scratch. Claims never share a byte, so each byte has one owner at most. Whoever else has data for
+// a claimed byte leaves it with the owner, who writes it when the claim ends: nobody waits.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <memory_resource>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "requests/byte_set.h"
+#include "wire/pool.h"
+
+namespace thinwire::mpi {
+
+class InPlace {
+  // What another receive has for the bytes of a claim.
+  struct Deferred {
+    std::shared_ptr<const Lease> stream;  // keeps `from`
+    const std::byte* from;
+    Range to;
+  };
+  struct Member {
+    ByteSet bytes;
+    std::pmr::vector<Deferred> deferred;  // in the order of their deliveries
+  };
+  struct Key {
+    int length_class;    // of its hull, in powers of two
+    std::int64_t first;  // of its hull; claims share no byte, so none begins where another does
+    auto operator<=>(const Key&) const = default;
+  };
+  using Members = std::pmr::map<Key, Member>;
+
+ public:
+  // Its bytes are the owner's until it ends, with end() or its destruction: the owner may read and
+  // write them without a lock, because all others write only bytes that nobody has claimed.
+  class Claim {
+   public:
+    Claim() = default;
+    Claim(Claim&& other) noexcept { *this = std::move(other); }
+    Claim& operator=(Claim&& other) noexcept {
+      std::swap(owner_, other.owner_);
+      std::swap(member_, other.member_);
+      return *this;
+    }
+    ~Claim() { end(); }
+    explicit operator bool() const { return owner_ != nullptr; }
+
+    // Writes what others have left here.
+    void end() {
+      if (owner_ != nullptr) std::exchange(owner_, nullptr)->release(member_);
+    }
+
+   private:
+    friend class InPlace;
+    Claim(InPlace* owner, Members::iterator member) : owner_(owner), member_(member) {}
+    InPlace* owner_ = nullptr;
+    Members::iterator member_;
+  };
+
+  // Nodes and lists come from a pool over `system`.
+  explicit InPlace(std::pmr::memory_resource* system = std::pmr::new_delete_resource());
+  InPlace(const InPlace&) = delete;
+  InPlace& operator=(const InPlace&) = delete;
+
+  // An empty claim where a byte is claimed already, or may be: patterns that take long to compare
+  // are not worth it.
+  Claim claim(const ByteSet& bytes);
+
+  // Writes the first `bytes` bytes of `stream` to the elements, for an owner without a claim. What
+  // falls on claimed bytes is left with their owners, which keep `stream` until then; returns
+  // whether there was any.
+  bool write(Lease stream, std::uint64_t bytes, const Elements& to);
+
+  // How many there are at this moment.
+  std::uint64_t claims() const { return claims_.load(std::memory_order_relaxed); }
+
+ private:
+  class Writer;
+  static constexpr int kClasses = 64;
+
+  template <typename Visit>
+  bool any_meeting(Range hull, Visit&& visit);
+  void release(Members::iterator member);
+
+  std::atomic<std::uint64_t> claims_{0};
+  std::mutex mutex_;  // guards all below; nothing of MPI is called under it
+  std::pmr::unsynchronized_pool_resource pool_;
+  Members members_;
+  std::array<std::uint64_t, kClasses> in_class_{};
+  std::uint64_t classes_ = 0;  // a bit for each that has members
+};
+
+}  // namespace thinwire::mpi

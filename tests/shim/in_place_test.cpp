@@ -1,0 +1,106 @@
+#include "requests/in_place.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "random_elements.h"
+#include "wire/counting_resource.h"
+
+namespace thinwire::mpi {
+namespace {
+
+ByteSet range_at(const void* address, std::size_t bytes) {
+  const auto first = reinterpret_cast<std::intptr_t>(address);
+  return ByteSet({first, first + static_cast<std::int64_t>(bytes)});
+}
+
+Lease filled(Pool& pool, std::size_t bytes, int value) {
+  Lease lease = pool.acquire(bytes);
+  std::memset(lease.data(), value, bytes);
+  return lease;
+}
+
+TEST(InPlace, OnlySharedBytesWait) {
+  std::vector<std::byte> memory(100);
+  Pool pool;
+  InPlace in_place;
+  InPlace::Claim claim = in_place.claim(range_at(&memory[20], 20));
+  EXPECT_FALSE(in_place.claim(range_at(&memory[39], 5)));
+  EXPECT_TRUE(in_place.claim(range_at(&memory[40], 5)));
+  EXPECT_TRUE(in_place.write(filled(pool, 60, 1), 60, {&memory[0], nullptr}));
+  EXPECT_TRUE(in_place.write(filled(pool, 10, 2), 10, {&memory[35], nullptr}));
+  EXPECT_EQ(memory[19], std::byte{1});
+  EXPECT_EQ(memory[20], std::byte{0});
+  EXPECT_EQ(memory[39], std::byte{0});
+  EXPECT_EQ(memory[40], std::byte{2});
+  claim.end();
+  EXPECT_EQ(memory[20], std::byte{1});
+  EXPECT_EQ(memory[35], std::byte{2});  // the later delivery
+  EXPECT_FALSE(in_place.write(filled(pool, 100, 3), 100, {&memory[0], nullptr}));
+  EXPECT_EQ(memory[99], std::byte{3});
+}
+
+// Thousands of claims and their lists come out of memory that was taken once.
+TEST(InPlace, ASteadyStateTakesNoMemory) {
+  constexpr int kClaims = 2000;
+  std::vector<std::byte> memory(64 * kClaims);
+  CountingResource system;
+  Pool pool;
+  pool.set_idle_bound(1 << 20);
+  InPlace in_place(&system);
+  std::uint64_t warm = 0;
+  for (int round = 0; round < 5; ++round) {
+    std::vector<InPlace::Claim> claims;
+    for (int at = 0; at < kClaims; ++at) {
+      claims.push_back(in_place.claim(range_at(&memory[64 * at], 64)));
+      ASSERT_TRUE(claims.back());
+    }
+    EXPECT_EQ(in_place.claims(), static_cast<std::uint64_t>(kClaims));
+    EXPECT_TRUE(in_place.write(filled(pool, 640, 1), 640, {&memory[0], nullptr}));
+    claims.clear();
+    if (round == 0) warm = system.allocations();
+  }
+  EXPECT_GT(warm, 0u);
+  EXPECT_EQ(system.allocations(), warm);
+}
+
+// Threads that receive into one buffer: what a claim protects is read back whole.
+TEST(InPlace, ThreadsShareABuffer) {
+  std::vector<std::byte> memory(4096);
+  Pool pool;
+  pool.set_idle_bound(1 << 20);
+  InPlace in_place;
+  std::atomic<int> torn{0}, claimed{0}, written{0};
+  const auto work = [&](int number) {
+    Random random(static_cast<std::uint64_t>(number));
+    for (int round = 0; round < 3000; ++round) {
+      const auto first = static_cast<std::size_t>(random.below(4000));
+      const auto bytes = static_cast<std::size_t>(random.between(1, 96));
+      InPlace::Claim claim = in_place.claim(range_at(&memory[first], bytes));
+      if (!claim) {
+        in_place.write(filled(pool, bytes, number), bytes, {&memory[first], nullptr});
+        ++written;
+        continue;
+      }
+      ++claimed;
+      std::memset(&memory[first], 100 + number, bytes);
+      if (round % 16 == 0) std::this_thread::yield();
+      for (std::size_t at = first; at < first + bytes; ++at) {
+        torn += memory[at] != static_cast<std::byte>(100 + number);
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int number = 1; number <= 4; ++number) threads.emplace_back(work, number);
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(torn, 0);
+  EXPECT_GT(claimed, 0);
+  EXPECT_EQ(in_place.claims(), 0u);
+}
+
+}  // namespace
+}  // namespace thinwire::mpi
