@@ -16,7 +16,7 @@ int settle_all(Completion& completion, int count, int error, MPI_Status* statuse
   const bool per_status = error == MPI_ERR_IN_STATUS;
   if (error != MPI_SUCCESS && !per_status) return error;
   bool failed = per_status;
-  std::vector<int> errors(count, MPI_SUCCESS);
+  int* const errors = completion.errors();
   for (int at = 0; at < count; ++at) {
     const MPI_Status& native = completion.statuses()[at];
     if (per_status) errors[at] = native.MPI_ERROR;
@@ -41,7 +41,7 @@ int settle_some(Completion& completion, int completed, const int* indices, int e
   const bool per_status = error == MPI_ERR_IN_STATUS;
   if ((error != MPI_SUCCESS && !per_status) || completed == MPI_UNDEFINED) return error;
   bool failed = per_status;
-  std::vector<int> errors(completed, MPI_SUCCESS);
+  int* const errors = completion.errors();
   for (int at = 0; at < completed; ++at) {
     const MPI_Status& native = completion.statuses()[at];
     if (per_status) errors[at] = native.MPI_ERROR;

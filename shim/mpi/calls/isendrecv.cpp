@@ -5,6 +5,7 @@
 #include "abi/datatypes.h"
 #include "abi/real.h"
 #include "calls/exchange.h"
+#include "calls/landing.h"
 #include "calls/nonblocking.h"
 #include "peers/stash.h"
 #include "process/shortcut.h"
@@ -51,19 +52,21 @@ int start_both(const Outgoing& sent, int send_tag, const Incoming& received,
   const bool hooked = needs_hook(received, capacity);
   // Before the lock, which looking up a peer takes too.
   Destination destination;
+  Landing landing;
   int error = hooked ? find_destination(received, capacity, destination) : MPI_SUCCESS;
   if (error != MPI_SUCCESS) return error;
+  if (hooked) error = find_landing(destination, landing);
+  if (error != MPI_SUCCESS) return raise(received.comm, error);
   HookPointer hook;
   StashLock stash(received.comm, received.source);
   if (auto stashed = stash.take(received.source, received.tag)) {
     stash.release();
+    landing.claim.end();
     hook = receive_now(*stashed, received);
     error = call(untouched_buffer(), 0, MPI_BYTE, MPI_PROC_NULL);
   } else if (hooked) {
-    Lease landing = acquire_wire(received, capacity);
-    if (!landing) return raise(received.comm, MPI_ERR_NO_MEM);
-    const ByteCount bytes(capacity);
-    error = call(landing.data(), bytes.count(), bytes.type(), received.source);
+    const PostedAs posted(destination, landing);
+    error = call(posted.data(), posted.count(), posted.type(), received.source);
     hook = make_receive_hook(std::move(landing), destination);
   } else {
     error = call(plain_buffer(received), received.count, received.type, received.source);

@@ -48,8 +48,8 @@ int receive_stashed(Stashed& stashed, const Incoming& message, MPI_Status* statu
 int receive_stashed_later(std::unique_ptr<Stashed> stashed, const Incoming& message,
                           MPI_Request* request);
 
-// As MPI_Mrecv and MPI_Imrecv of a message that the MPI holds, into GPU memory that it cannot
-// reach.
+// As MPI_Mrecv and MPI_Imrecv of a raw message that the MPI holds, into GPU memory that it cannot
+// reach, or bytes that may belong to another receive.
 int receive_matched(const Incoming& message, MPI_Message* handle, MPI_Status* status);
 int receive_matched_later(const Incoming& message, MPI_Message* handle, MPI_Request* request);
 
@@ -70,11 +70,5 @@ inline bool needs_hook(const Incoming& message, std::uint64_t bytes) {
 inline void* plain_buffer(const Incoming& message) {
   return must_be_staged(message.on_device) ? untouched_buffer() : message.buffer;
 }
-
-// Where a hooked receive's message goes. Returns what is wrong with that place, raised.
-int find_destination(const Incoming& message, std::uint64_t capacity, Destination& destination);
-
-// Scratch for its wire form; an empty lease where there is none.
-Lease acquire_wire(const Incoming& message, std::uint64_t capacity);
 
 }  // namespace thinwire::mpi

@@ -57,6 +57,11 @@ std::unique_ptr<Stashed> redeem(MPI_Message handle, MPI_Comm& comm) {
   return stashed;
 }
 
+// Memory that the MPI must not be given as it is: a GPU's, or bytes of an active receive.
+bool may_be_shared(bool on_device) {
+  return on_device ? must_be_staged(on_device) : process().in_place.claims() != 0;
+}
+
 }  // namespace
 
 extern "C" int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
@@ -123,7 +128,7 @@ int receive_message(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Messag
   MPI_Comm comm = MPI_COMM_WORLD;  // of the MPI's own messages it is not known here
   const bool gpu = on_device(buffer, count, type);
   const auto stashed = redeem(*message, comm);
-  if (!stashed && must_be_staged(gpu)) {
+  if (!stashed && may_be_shared(gpu)) {
     return receive_matched({buffer, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, gpu}, message,
                            status);
   }
@@ -138,7 +143,7 @@ int receive_message_later(void* buffer, MPI_Count count, MPI_Datatype type, MPI_
   MPI_Comm comm = MPI_COMM_WORLD;  // as above
   const bool gpu = on_device(buffer, count, type);
   auto stashed = redeem(*message, comm);
-  if (!stashed && must_be_staged(gpu)) {
+  if (!stashed && may_be_shared(gpu)) {
     return receive_matched_later({buffer, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, gpu},
                                  message, request);
   }

@@ -1,8 +1,7 @@
 // MPI_Recv and MPI_Irecv, and what other receives share with them.
-#include <string>
-
 #include "abi/datatypes.h"
 #include "abi/real.h"
+#include "calls/landing.h"
 #include "calls/nonblocking.h"
 #include "peers/peers.h"
 #include "peers/stash.h"
@@ -16,36 +15,30 @@ using namespace thinwire::mpi;
 namespace thinwire::mpi {
 namespace {
 
-// Where a message goes and the memory that it lands in first. Returns what went wrong, raised.
-int prepare(const Incoming& message, std::uint64_t capacity, Destination& destination,
-            Lease& wire) {
-  const int error = find_destination(message, capacity, destination);
-  if (error != MPI_SUCCESS) return error;
-  wire = acquire_wire(message, capacity);
-  return wire ? MPI_SUCCESS : raise(message.comm, MPI_ERR_NO_MEM);
-}
-
-// A blocking receive into scratch, delivered: `call(data, count, type, status)` is the MPI's.
+// A blocking receive, delivered: `call(posted as, status)` is the MPI's.
 template <typename Call>
-int receive_through_scratch(const Incoming& message, std::uint64_t capacity, Call&& call,
-                            MPI_Status* status) {
+int receive_and_deliver(const Incoming& message, std::uint64_t capacity, bool may_be_frame,
+                        Call&& call, MPI_Status* status) {
   Destination destination;
-  Lease wire;
-  int error = prepare(message, capacity, destination, wire);
+  int error = find_destination(message, capacity, destination);
   if (error != MPI_SUCCESS) return error;
-  const ByteCount as(capacity);
+  destination.may_be_frame = destination.may_be_frame && may_be_frame;
+  Landing landing;
+  error = find_landing(destination, landing);
+  if (error != MPI_SUCCESS) return raise(message.comm, error);
   MPI_Status own{};  // stays empty where the MPI refuses the arguments
-  error = call(wire.data(), as.count(), as.type(), &own);
-  const int outcome = deliver(destination, wire, own, error);
+  error = call(PostedAs(destination, landing), &own);
+  const int outcome = deliver(destination, landing, own, error);
   copy_status(own, status);
   return outcome;
 }
 
 int receive_hooked(const Incoming& message, std::uint64_t capacity, MPI_Status* status) {
-  const auto call = [&](void* data, int count, MPI_Datatype type, MPI_Status* own) {
-    return real().Recv(data, count, type, message.source, message.tag, message.comm, own);
+  const auto call = [&](const PostedAs& as, MPI_Status* own) {
+    return real().Recv(as.data(), as.count(), as.type(), message.source, message.tag, message.comm,
+                       own);
   };
-  return receive_through_scratch(message, capacity, call, status);
+  return receive_and_deliver(message, capacity, true, call, status);
 }
 
 // A blocking receive cannot be posted under a lock; started and waited for, it can.
@@ -76,36 +69,6 @@ int receive(const Incoming& message, MPI_Status* status) {
 
 }  // namespace
 
-int find_destination(const Incoming& message, std::uint64_t capacity, Destination& destination) {
-  destination.buffer = message.buffer;
-  destination.count = message.count;
-  destination.type = message.type;
-  destination.capacity = capacity;
-  destination.comm = message.comm;
-  destination.dense = type_facts(message.type).dense;
-  if (!message.on_device) return MPI_SUCCESS;
-  destination.on_device = true;
-  destination.may_be_frame = may_meet_frame(message, capacity);
-  if (capacity == 0) return MPI_SUCCESS;
-  int error = find_device(message.buffer, message.type, &destination.device);
-  if (error == MPI_SUCCESS && !destination.dense) {
-    destination.layout = layout_of(message.type);
-    destination.first = const_cast<void*>(first_byte(message.buffer, message.type));
-    if (!destination.layout) error = MPI_ERR_TYPE;
-  }
-  return error == MPI_SUCCESS ? MPI_SUCCESS : raise(message.comm, error);
-}
-
-Lease acquire_wire(const Incoming& message, std::uint64_t capacity) {
-  if (!message.on_device) return process().pool.acquire(capacity);
-  Lease wire = acquire_counted(TW_MEMORY_PINNED, -1, capacity);
-  if (!wire) {
-    tw_log(TW_LOG_ERROR,
-           (std::string("no pinned memory for a receive: ") + tw_last_error()).c_str());
-  }
-  return wire;
-}
-
 int receive_stashed(Stashed& stashed, const Incoming& message, MPI_Status* status) {
   MPI_Status own{};
   const int error = real().Wait(&stashed.request, &own);
@@ -114,7 +77,9 @@ int receive_stashed(Stashed& stashed, const Incoming& message, MPI_Status* statu
       find_destination(message, message_bytes(message.count, message.type), destination);
   if (bad != MPI_SUCCESS) return bad;
   destination.may_be_frame = true;
-  const int outcome = deliver(destination, stashed.wire, own, error);
+  Landing landing{std::move(stashed.wire), {}};
+  if (!destination.on_device) ++process().counters.receives_through_scratch;
+  const int outcome = deliver(destination, landing, own, error);
   copy_status(own, status);
   return outcome;
 }
@@ -130,7 +95,8 @@ int receive_stashed_later(std::unique_ptr<Stashed> stashed, const Incoming& mess
   }
   destination.may_be_frame = true;
   *request = stashed->request;
-  put_hook(*request, make_receive_hook(std::move(stashed->wire), destination));
+  if (!destination.on_device) ++process().counters.receives_through_scratch;
+  put_hook(*request, make_receive_hook({std::move(stashed->wire), {}}, destination));
   return MPI_SUCCESS;
 }
 
@@ -139,10 +105,10 @@ int receive_matched(const Incoming& message, MPI_Message* handle, MPI_Status* st
   if (capacity == 0 || *handle == MPI_MESSAGE_NO_PROC) {
     return real().Mrecv(untouched_buffer(), message.count, message.type, handle, status);
   }
-  const auto call = [&](void* data, int count, MPI_Datatype type, MPI_Status* own) {
-    return real().Mrecv(data, count, type, handle, own);
+  const auto call = [&](const PostedAs& as, MPI_Status* own) {
+    return real().Mrecv(as.data(), as.count(), as.type(), handle, own);
   };
-  return receive_through_scratch(message, capacity, call, status);
+  return receive_and_deliver(message, capacity, message.on_device, call, status);
 }
 
 int receive_matched_later(const Incoming& message, MPI_Message* handle, MPI_Request* request) {
@@ -151,39 +117,43 @@ int receive_matched_later(const Incoming& message, MPI_Message* handle, MPI_Requ
     return real().Imrecv(untouched_buffer(), message.count, message.type, handle, request);
   }
   Destination destination;
-  Lease wire;
-  int error = prepare(message, capacity, destination, wire);
+  int error = find_destination(message, capacity, destination);
   if (error != MPI_SUCCESS) return error;
-  const ByteCount as(capacity);
-  error = real().Imrecv(wire.data(), as.count(), as.type(), handle, request);
-  if (error == MPI_SUCCESS) put_hook(*request, make_receive_hook(std::move(wire), destination));
+  destination.may_be_frame = destination.may_be_frame && message.on_device;
+  Landing landing;
+  error = find_landing(destination, landing);
+  if (error != MPI_SUCCESS) return raise(message.comm, error);
+  const PostedAs as(destination, landing);
+  error = real().Imrecv(as.data(), as.count(), as.type(), handle, request);
+  if (error == MPI_SUCCESS) put_hook(*request, make_receive_hook(std::move(landing), destination));
   return error;
 }
 
 int nonblocking_receive(const Incoming& message, MPI_Request* request) {
   const std::uint64_t capacity = message_bytes(message.count, message.type);
   const bool hooked = needs_hook(message, capacity);
-  // Before the lock, which looking up a peer takes too.
+  // Before the lock, which looking up a peer takes too, and under which no error is raised.
   Destination destination;
+  Landing landing;
   int error = hooked ? find_destination(message, capacity, destination) : MPI_SUCCESS;
   if (error != MPI_SUCCESS) return error;
+  if (hooked) error = find_landing(destination, landing);
+  if (error != MPI_SUCCESS) return raise(message.comm, error);
   StashLock stash(message.comm, message.source);
   if (auto stashed = stash.take(message.source, message.tag)) {
     stash.release();
+    landing.claim.end();
     return receive_stashed_later(std::move(stashed), message, request);
   }
   if (!hooked) {
     return real().Irecv(plain_buffer(message), message.count, message.type, message.source,
                         message.tag, message.comm, request);
   }
-  Lease wire = acquire_wire(message, capacity);
-  if (!wire) return raise(message.comm, MPI_ERR_NO_MEM);
-  const ByteCount as(capacity);
-  error = real().Irecv(wire.data(), as.count(), as.type(), message.source, message.tag,
-                       message.comm, request);
-  if (error == MPI_SUCCESS) {
-    put_hook(*request, make_receive_hook(std::move(wire), destination));
-  }
+  const PostedAs as(destination, landing);
+  error = real().Irecv(as.data(), as.count(), as.type(), message.source, message.tag, message.comm,
+                       request);
+  stash.release();
+  if (error == MPI_SUCCESS) put_hook(*request, make_receive_hook(std::move(landing), destination));
   return error;
 }
 

@@ -4,6 +4,7 @@
 
 #include "abi/real.h"
 #include "process/process.h"
+#include "requests/hooks.h"
 
 namespace thinwire::mpi {
 
@@ -99,6 +100,15 @@ bool anybody_compresses() {
 
 }  // namespace
 
+// The MPI may be writing into the scratch of a message that nobody will receive.
+CommFacts::~CommFacts() {
+  stashed_messages -= stash.size();
+  for (auto& message : stash) {
+    keep_orphan(message->request,
+                std::make_unique<Hook>(Hook::Kind::kSend, std::move(message->wire)));
+  }
+}
+
 CommFacts& comm_facts(MPI_Comm comm) {
   std::call_once(g_keyval_once, [] {
     real().Comm_create_keyval(thinwire_comm_not_copied, thinwire_comm_deleted, &g_keyval, nullptr);
@@ -107,6 +117,18 @@ CommFacts& comm_facts(MPI_Comm comm) {
   const std::lock_guard lock(g_attribute_mutex);
   if (CommFacts* facts = find_facts(comm)) return *facts;
   return *make_facts(comm);
+}
+
+CommFacts* known_facts(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL || g_keyval == MPI_KEYVAL_INVALID) return nullptr;
+  return find_facts(comm);
+}
+
+ErrorTargetPointer error_target(MPI_Comm comm) {
+  CommFacts& facts = comm_facts(comm);
+  const std::lock_guard lock(facts.mutex);
+  if (!facts.errors) facts.errors = std::make_shared<ErrorTarget>(comm);
+  return facts.errors;
 }
 
 Peer peer_of(MPI_Comm comm, int rank) {

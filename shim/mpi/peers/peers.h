@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "abi/mpi_abi.h"
+#include "requests/error_target.h"
 #include "thinwire/thinwire.h"
 #include "wire/pool.h"
 
@@ -39,13 +40,20 @@ extern std::atomic<std::uint64_t> stashed_messages;
 // What the shim keeps with a communicator, as an attribute of it. Grows with the peers that this
 // process talks to, not with the communicator.
 struct CommFacts {
-  std::mutex mutex;  // guards the two below
+  std::mutex mutex;  // guards all below
   std::unordered_map<int, Peer> peers;
   std::deque<std::unique_ptr<Stashed>> stash;  // per source in order of arrival
-  ~CommFacts() { stashed_messages -= stash.size(); }
+  ErrorTargetPointer errors;                   // once a receive was pending
+  ~CommFacts();
 };
 
 CommFacts& comm_facts(MPI_Comm comm);
+
+// nullptr where nothing is kept with it.
+CommFacts* known_facts(MPI_Comm comm);
+
+// Where its pending receives raise their errors.
+ErrorTargetPointer error_target(MPI_Comm comm);
 
 // `rank` as in a send on `comm`; MPI_PROC_NULL and ranks out of range are unknown peers.
 Peer peer_of(MPI_Comm comm, int rank);

@@ -8,6 +8,8 @@
 #include "peers/job.h"
 #include "process/settings.h"
 #include "process/world.h"
+#include "requests/in_place.h"
+#include "wire/counting_resource.h"
 #include "wire/pool.h"
 
 namespace thinwire::mpi {
@@ -30,12 +32,20 @@ struct Counters {
   std::atomic<std::uint64_t> staged_bytes{0};
   std::atomic<std::uint64_t> staging_nanoseconds{0};  // raw copies of either direction
   std::atomic<std::uint64_t> device_failures{0};      // a GPU or its driver refused something
+  // Of receives into host memory that may meet a frame:
+  std::atomic<std::uint64_t> receives_in_place{0};
+  std::atomic<std::uint64_t> receives_through_scratch{0};
+  std::atomic<std::uint64_t> copied_receives{0};  // raw messages that were copied out of scratch
+  std::atomic<std::uint64_t> deferred_writes{0};  // messages that another receive's end completed
+  std::atomic<std::uint64_t> hooks{0};            // installed on requests, of sends too
 };
 
 struct Process {
   Settings settings;
   Job job;
   Pool pool;
+  CountingResource system;  // where the pools of hooks and claims take their memory
+  InPlace in_place{&system};
   Counters counters;
   World world;
   bool concurrent = false;       // MPI_THREAD_MULTIPLE

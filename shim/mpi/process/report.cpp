@@ -30,6 +30,12 @@ struct Totals {
   std::uint64_t staged_bytes;
   std::uint64_t staging_nanoseconds;
   std::uint64_t device_failures;
+  std::uint64_t receives_in_place;
+  std::uint64_t receives_through_scratch;
+  std::uint64_t copied_receives;
+  std::uint64_t deferred_writes;
+  std::uint64_t hooks;
+  std::uint64_t allocations;
 };
 constexpr int kTotalsWords = sizeof(Totals) / sizeof(std::uint64_t);
 
@@ -54,6 +60,12 @@ Totals own_totals() {
   totals.staged_bytes = counters.staged_bytes;
   totals.staging_nanoseconds = counters.staging_nanoseconds;
   totals.device_failures = counters.device_failures;
+  totals.receives_in_place = counters.receives_in_place;
+  totals.receives_through_scratch = counters.receives_through_scratch;
+  totals.copied_receives = counters.copied_receives;
+  totals.deferred_writes = counters.deferred_writes;
+  totals.hooks = counters.hooks;
+  totals.allocations = process().pool.allocations() + process().system.allocations();
   return totals;
 }
 
@@ -90,7 +102,12 @@ std::string as_json(const Totals& totals) {
       << ", \"staged_messages\": " << totals.staged_messages
       << ", \"staged_bytes\": " << totals.staged_bytes
       << ", \"staging_seconds\": " << 1e-9 * totals.staging_nanoseconds
-      << ", \"device_failures\": " << totals.device_failures << ", \"raw_by_reason\": {";
+      << ", \"device_failures\": " << totals.device_failures
+      << ", \"receives_in_place\": " << totals.receives_in_place
+      << ", \"receives_through_scratch\": " << totals.receives_through_scratch
+      << ", \"copied_receives\": " << totals.copied_receives
+      << ", \"deferred_writes\": " << totals.deferred_writes << ", \"hooks\": " << totals.hooks
+      << ", \"allocations\": " << totals.allocations << ", \"raw_by_reason\": {";
   const char* separator = "";
   for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
     if (totals.raw_by_reason[reason] == 0) continue;
@@ -115,7 +132,12 @@ std::string as_text(const Totals& totals, const std::string& whose) {
       << "  codec time  encode " << 1e-9 * totals.encode_nanoseconds << " s, decode "
       << 1e-9 * totals.decode_nanoseconds << " s, summed over ranks\n"
       << "  raw         " << raw_messages(totals) << " messages, " << totals.raw_bytes
-      << " bytes in those above the threshold\n";
+      << " bytes in those above the threshold\n"
+      << "  receives    " << totals.receives_in_place << " in place, "
+      << totals.receives_through_scratch << " through scratch, of them " << totals.copied_receives
+      << " copied raw, " << totals.deferred_writes << " deferred\n"
+      << "  memory      " << totals.hooks << " hooks on requests, " << totals.allocations
+      << " allocations\n";
   if (totals.device_messages != 0 || totals.staging_nanoseconds != 0) {
     out << "  GPU memory  " << totals.device_messages << " messages sent, of them "
         << totals.staged_messages << " raw through pinned memory (" << totals.staged_bytes

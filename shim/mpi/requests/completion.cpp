@@ -3,12 +3,18 @@
 #include <sched.h>
 
 #include "abi/real.h"
+#include "process/process.h"
 #include "wire/deliver.h"
 
 namespace thinwire::mpi {
 
 Completion::Completion(int count, MPI_Request* requests)
-    : user_(requests), native_(requests, requests + count), statuses_(count), entries_(count) {
+    : memory_(space_.data(), space_.size(), &process().system),
+      user_(requests),
+      native_(requests, requests + count, &memory_),
+      statuses_(count, &memory_),
+      errors_(count, MPI_SUCCESS, &memory_),
+      entries_(count, &memory_) {
   for (int at = 0; at < count; ++at) {
     if (native_[at] == MPI_REQUEST_NULL) continue;
     if (Persistent* persistent = find_persistent(native_[at])) {

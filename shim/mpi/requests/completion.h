@@ -1,6 +1,9 @@
 // The user's requests on their way through one completion call of the MPI.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <memory_resource>
 #include <vector>
 
 #include "abi/mpi_abi.h"
@@ -31,6 +34,8 @@ class Completion {
 
   MPI_Request* requests() { return native_.data(); }
   MPI_Status* statuses() { return statuses_.data(); }
+  // One for each request, MPI_SUCCESS at first.
+  int* errors() { return errors_.data(); }
 
   // Waits for the receives into GPU memory, in their order, and begins to copy each while the
   // others arrive; completes none. Does nothing for a single one.
@@ -49,10 +54,16 @@ class Completion {
     Persistent* persistent = nullptr;
     bool settled = false;
   };
+  // For as many requests as most calls have; more take memory from the system.
+  static constexpr std::size_t kInlineBytes = 8192;
+
+  std::array<std::byte, kInlineBytes> space_;
+  std::pmr::monotonic_buffer_resource memory_;
   MPI_Request* user_;
-  std::vector<MPI_Request> native_;
-  std::vector<MPI_Status> statuses_;
-  std::vector<Entry> entries_;
+  std::pmr::vector<MPI_Request> native_;
+  std::pmr::vector<MPI_Status> statuses_;
+  std::pmr::vector<int> errors_;
+  std::pmr::vector<Entry> entries_;
   bool concerned_ = false;
   int device_receives_ = 0;
 };

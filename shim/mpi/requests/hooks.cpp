@@ -1,7 +1,9 @@
 #include "requests/hooks.h"
 
 #include <iterator>
+#include <memory_resource>
 #include <mutex>
+#include <new>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -25,9 +27,32 @@ struct Orphan {
   HookPointer hook;
 };
 
-std::mutex g_mutex;
-std::unordered_map<MPI_Request, HookPointer> g_hooks;
-std::vector<Orphan> g_orphans;
+// Never destroyed: what is left at the end of the process belongs to an MPI that has ended.
+struct Table {
+  std::mutex mutex;  // guards all below
+  std::pmr::unsynchronized_pool_resource pool{&process().system};
+  std::pmr::unordered_map<MPI_Request, HookPointer> hooks{&pool};
+  std::vector<Orphan> orphans;
+};
+
+Table& table() {
+  alignas(Table) static unsigned char storage[sizeof(Table)];
+  static Table* const made = new (storage) Table;
+  return *made;
+}
+
+// Apart from the table, under whose lock a hook may end. One pool for all threads: programs start
+// threads for a moment's work, and a thread's own pool would cost more than the lock.
+struct HookMemory {
+  std::mutex mutex;
+  std::pmr::unsynchronized_pool_resource pool{&process().system};
+};
+
+HookMemory& hook_memory() {
+  alignas(HookMemory) static unsigned char storage[sizeof(HookMemory)];
+  static HookMemory* const made = new (storage) HookMemory;
+  return *made;
+}
 
 bool is_derived(MPI_Datatype type) {
   int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
@@ -37,10 +62,30 @@ bool is_derived(MPI_Datatype type) {
 
 }  // namespace
 
-HookPointer make_receive_hook(Lease wire, const Destination& destination) {
-  auto hook = std::make_unique<Hook>(Hook::Kind::kReceive, std::move(wire));
+Hook::Hook(Kind kind_, Lease wire) : kind(kind_), landing{std::move(wire), {}} {
+  ++process().counters.hooks;
+}
+
+void* Hook::operator new(std::size_t bytes) {
+  HookMemory& memory = hook_memory();
+  const std::lock_guard lock(memory.mutex);
+  return memory.pool.allocate(bytes, alignof(Hook));
+}
+
+void Hook::operator delete(void* hook, std::size_t bytes) {
+  HookMemory& memory = hook_memory();
+  const std::lock_guard lock(memory.mutex);
+  memory.pool.deallocate(hook, bytes, alignof(Hook));
+}
+
+HookPointer make_receive_hook(Landing landing, const Destination& destination) {
+  auto hook = std::make_unique<Hook>(Hook::Kind::kReceive, Lease());
+  hook->landing = std::move(landing);
   hook->destination = destination;
-  hook->owns_type = is_derived(destination.type);
+  hook->destination.errors = error_target(destination.comm);
+  // Needed where only the MPI can unpack it.
+  const bool knows_bytes = destination.dense || destination.on_device || destination.bytes.map;
+  hook->owns_type = !knows_bytes && is_derived(destination.type);
   if (hook->owns_type) real().Type_dup(destination.type, &hook->destination.type);
   return hook;
 }
@@ -56,46 +101,52 @@ int finish(Hook& hook, MPI_Status& status, int error) {
     status = hook.status;
     return hook.error;
   }
-  return deliver(hook.destination, hook.wire, status, error, std::exchange(hook.copy, nullptr));
+  return deliver(hook.destination, hook.landing, status, error, std::exchange(hook.copy, nullptr));
 }
 
 void begin_delivery(Hook& hook, const MPI_Status& status, int error) {
   if (hook.kind == Hook::Kind::kSend || hook.delivered || hook.copy != nullptr) return;
-  if (error == MPI_SUCCESS) hook.copy = begin_copy(hook.destination, hook.wire, status);
+  if (error == MPI_SUCCESS) hook.copy = begin_copy(hook.destination, hook.landing.wire, status);
 }
 
 void put_hook(MPI_Request request, HookPointer hook) {
-  const std::lock_guard lock(g_mutex);
-  g_hooks[request] = std::move(hook);
-  live_hooks.store(g_hooks.size(), std::memory_order_relaxed);
+  Table& all = table();
+  const std::lock_guard lock(all.mutex);
+  all.hooks[request] = std::move(hook);
+  live_hooks.store(all.hooks.size(), std::memory_order_relaxed);
 }
 
 HookPointer take_hook(MPI_Request request) {
   if (live_hooks.load(std::memory_order_relaxed) == 0) return nullptr;
-  const std::lock_guard lock(g_mutex);
-  const auto found = g_hooks.find(request);
-  if (found == g_hooks.end()) return nullptr;
+  Table& all = table();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.hooks.find(request);
+  if (found == all.hooks.end()) return nullptr;
   HookPointer hook = std::move(found->second);
-  g_hooks.erase(found);
-  live_hooks.store(g_hooks.size(), std::memory_order_relaxed);
+  all.hooks.erase(found);
+  live_hooks.store(all.hooks.size(), std::memory_order_relaxed);
   return hook;
 }
 
+void keep_orphan(MPI_Request request, HookPointer hook) {
+  Table& all = table();
+  const std::lock_guard lock(all.mutex);
+  all.orphans.push_back({request, std::move(hook)});
+  live_orphans.store(all.orphans.size(), std::memory_order_relaxed);
+}
+
 void adopt_orphan(MPI_Request request, HookPointer hook) {
-  {
-    const std::lock_guard lock(g_mutex);
-    g_orphans.push_back({request, std::move(hook)});
-    live_orphans.store(g_orphans.size(), std::memory_order_relaxed);
-  }
+  keep_orphan(request, std::move(hook));
   progress_orphans();
 }
 
 void complete_orphans() {
   // Out of reach of other threads meanwhile, and without the lock: an error handler may call back.
+  Table& all = table();
   std::vector<Orphan> orphans;
   {
-    const std::lock_guard lock(g_mutex);
-    orphans.swap(g_orphans);
+    const std::lock_guard lock(all.mutex);
+    orphans.swap(all.orphans);
   }
   std::erase_if(orphans, [](Orphan& orphan) {
     int done = 0;
@@ -104,16 +155,17 @@ void complete_orphans() {
     if (done) finish(*orphan.hook, status, error);
     return done != 0;
   });
-  const std::lock_guard lock(g_mutex);
-  std::move(orphans.begin(), orphans.end(), std::back_inserter(g_orphans));
-  live_orphans.store(g_orphans.size(), std::memory_order_relaxed);
+  const std::lock_guard lock(all.mutex);
+  std::move(orphans.begin(), orphans.end(), std::back_inserter(all.orphans));
+  live_orphans.store(all.orphans.size(), std::memory_order_relaxed);
 }
 
 void drain_orphans() {
+  Table& all = table();
   std::vector<Orphan> orphans;
   {
-    const std::lock_guard lock(g_mutex);
-    orphans.swap(g_orphans);
+    const std::lock_guard lock(all.mutex);
+    orphans.swap(all.orphans);
     live_orphans.store(0, std::memory_order_relaxed);
   }
   for (Orphan& orphan : orphans) {
@@ -135,11 +187,6 @@ void check_nothing_left() {
           std::to_string(hooks) + " requests not completed and " + std::to_string(stashed) +
           " probed messages not received")
              .c_str());
-}
-
-int raise(MPI_Comm comm, int error) {
-  real().Comm_call_errhandler(comm, error);
-  return error;
 }
 
 }  // namespace thinwire::mpi

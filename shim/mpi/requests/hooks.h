@@ -2,12 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "abi/datatypes.h"
 #include "abi/mpi_abi.h"
+#include "requests/error_target.h"
+#include "requests/in_place.h"
 #include "wire/pool.h"
 
 namespace thinwire::mpi {
@@ -19,18 +21,29 @@ struct Destination {
   MPI_Datatype type{};
   std::uint64_t capacity = 0;  // bytes
   MPI_Comm comm{};
-  bool dense = false;        // what arrives lies in the buffer as it travelled
-  bool may_be_frame = true;  // false: the sender never compresses such a message
-  bool on_device = false;    // the rest is set for GPU memory only
-  int device = -1;           // the GPU's ordinal
-  LayoutPointer layout;      // where not dense, from the address below on
+  ErrorTargetPointer errors;  // of a pending receive, whose communicator may be freed meanwhile
+  bool dense = false;         // what arrives lies in the buffer as it travelled
+  bool may_be_frame = true;   // false: the sender never compresses such a message
+  ByteForm bytes;             // of the type in host memory, where not dense
+  bool on_device = false;     // the rest is set for GPU memory only
+  int device = -1;            // the GPU's ordinal
+  LayoutPointer layout;       // where not dense, from the address below on
   void* first = nullptr;
+
+  Elements elements() const { return {buffer, bytes.map}; }
+};
+
+// Where a message lands when it arrives: in its destination, whose bytes are claimed then, or in
+// scratch.
+struct Landing {
+  Lease wire;
+  InPlace::Claim claim;
 };
 
 struct Hook {
   enum class Kind { kSend, kReceive };
   Kind kind = Kind::kSend;
-  Lease wire;               // what is being sent or received
+  Landing landing;          // a send's wire message is kept there too
   Lease sent;               // of an exchange: its other half
   Destination destination;  // kReceive
   bool owns_type = false;   // the destination's type is a duplicate of the user's
@@ -39,15 +52,20 @@ struct Hook {
   int error = MPI_SUCCESS;
   tw_copy* copy = nullptr;  // of a raw message to GPU memory, under way before its delivery
 
-  Hook(Kind kind_, Lease wire_) : kind(kind_), wire(std::move(wire_)) {}
+  Hook(Kind kind_, Lease wire);
   ~Hook();
   Hook(const Hook&) = delete;
   Hook& operator=(const Hook&) = delete;
+
+  // From a pool: there is one hook a message.
+  static void* operator new(std::size_t bytes);
+  static void operator delete(void* hook, std::size_t bytes);
 };
 using HookPointer = std::unique_ptr<Hook>;
 
-// The hook of a receive into `wire`. A derived type is duplicated: the user may free his.
-HookPointer make_receive_hook(Lease wire, const Destination& destination);
+// The hook of a pending receive. It needs nothing of the user's that he may free: neither the
+// datatype nor the communicator.
+HookPointer make_receive_hook(Landing landing, const Destination& destination);
 
 // Finishes a completed operation: a received message is decoded or copied to the user, `status`
 // then says what a raw message's would. `error` is the operation's own; returns it, or what went
@@ -64,8 +82,11 @@ void put_hook(MPI_Request request, HookPointer hook);
 HookPointer take_hook(MPI_Request request);
 extern std::atomic<std::uint64_t> live_hooks;
 
-// A request that the user freed while its operation runs. It is completed here, by the receives,
-// probes and completion calls that follow: the message must reach the user's buffer all the same.
+// A request whose operation goes on though nobody will ask for its end: a receive that the user
+// freed, whose message must reach his buffer all the same, or one into scratch that is not needed
+// any more. It is completed here, by the receives, probes and completion calls that follow;
+// keeping one calls no MPI.
+void keep_orphan(MPI_Request request, HookPointer hook);
 void adopt_orphan(MPI_Request request, HookPointer hook);
 extern std::atomic<std::uint64_t> live_orphans;
 void complete_orphans();
@@ -77,8 +98,5 @@ void drain_orphans();
 
 // Logs what is left of this process' hooks and stashes at MPI_Finalize, where nothing should be.
 void check_nothing_left();
-
-// Raises `error` on the communicator's error handler and returns it.
-int raise(MPI_Comm comm, int error);
 
 }  // namespace thinwire::mpi

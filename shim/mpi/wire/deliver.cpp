@@ -1,97 +1,81 @@
 #include "wire/deliver.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstring>
-#include <string>
+#include <optional>
+#include <utility>
 
 #include "abi/datatypes.h"
 #include "abi/real.h"
 #include "process/process.h"
+#include "wire/decode.h"
 #include "wire/device.h"
 #include "wire/length.h"
 
 namespace thinwire::mpi {
 namespace {
 
-int copy_out(const Destination& destination, const Lease& dense, std::uint64_t bytes) {
+// Copies the first `bytes` bytes of a dense message to the user. What falls on bytes of another
+// receive is written when that one ends.
+int copy_out(const Destination& destination, const InPlace::Claim& claim, Lease dense,
+             std::uint64_t bytes) {
   if (bytes == 0) return MPI_SUCCESS;
   if (destination.on_device) return copy_to_device(destination, dense, bytes);
-  if (destination.dense) {
-    std::memcpy(destination.buffer, dense.data(), bytes);
+  if (claim) {
+    scatter(dense.data(), bytes, destination.elements());
     return MPI_SUCCESS;
   }
-  return unpack(dense.data(), bytes, destination.buffer, destination.count, destination.type);
-}
-
-// Decodes into `out`. What is wrong with the frame itself is logged and counted.
-tw_status decode(const std::byte* wire, std::uint64_t bytes, void* out, std::uint64_t capacity) {
+  if (!destination.dense && !destination.bytes.map) {
+    return unpack(dense.data(), bytes, destination.buffer, destination.count, destination.type);
+  }
   Process& self = process();
-  const auto start = std::chrono::steady_clock::now();
-  const tw_status status = tw_message_decode(wire, bytes, out, capacity, &self.options, nullptr);
-  self.counters.decode_nanoseconds +=
-      std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
-  if (status == TW_OK) {
-    ++self.counters.decoded_messages;
-  } else if (status == TW_DEVICE) {
-    ++self.counters.device_failures;
-  } else {
-    ++self.counters.damaged_messages;
-    tw_log(TW_LOG_ERROR, ("rank " + std::to_string(self.world.rank) +
-                          " received a compressed message that does not decode: " + tw_last_error())
-                             .c_str());
+  if (self.in_place.write(std::move(dense), bytes, destination.elements())) {
+    ++self.counters.deferred_writes;
   }
-  return status;
+  return MPI_SUCCESS;
 }
 
-int decode_to(const Destination& destination, const std::byte* wire, std::uint64_t bytes,
-              std::uint64_t raw_bytes) {
-  const bool fits = raw_bytes <= destination.capacity;
-  if (fits && destination.dense) {
-    const tw_status status = decode(wire, bytes, destination.buffer, raw_bytes);
-    if (status != TW_DEVICE) return status == TW_OK ? MPI_SUCCESS : MPI_ERR_OTHER;
+// Straight to where it belongs. Nothing, where something forbids that or the GPU does not do it.
+std::optional<int> decode_at_once(const Destination& destination, const InPlace::Claim& claim,
+                                  const std::byte* wire, std::uint64_t bytes,
+                                  std::uint64_t raw_bytes) {
+  const bool may = destination.dense && (claim || destination.on_device);
+  if (!may || raw_bytes > destination.capacity) return std::nullopt;
+  const tw_status status = decode(wire, bytes, destination.buffer, raw_bytes);
+  if (status == TW_DEVICE) return std::nullopt;
+  return status == TW_OK ? MPI_SUCCESS : MPI_ERR_OTHER;
+}
+
+// On the GPU, to memory without gaps first. Nothing, where it does not do it.
+std::optional<int> decode_on_device(const Destination& destination, const std::byte* wire,
+                                    std::uint64_t bytes, std::uint64_t raw_bytes) {
+  const Lease dense = acquire_counted(TW_MEMORY_DEVICE, destination.device, raw_bytes);
+  const tw_status status = dense ? decode(wire, bytes, dense.data(), raw_bytes) : TW_DEVICE;
+  if (status == TW_DEVICE) return std::nullopt;
+  if (status != TW_OK) return MPI_ERR_OTHER;
+  const int error = copy_to_device(destination, dense, std::min(raw_bytes, destination.capacity));
+  return raw_bytes > destination.capacity ? MPI_ERR_TRUNCATE : error;
+}
+
+int decode_to(const Destination& destination, const InPlace::Claim& claim, const std::byte* wire,
+              std::uint64_t bytes, std::uint64_t raw_bytes) {
+  auto done = decode_at_once(destination, claim, wire, bytes, raw_bytes);
+  if (!done && destination.on_device && !destination.dense) {
+    done = decode_on_device(destination, wire, bytes, raw_bytes);
   }
-  const std::uint64_t wanted = std::min(raw_bytes, destination.capacity);
-  if (destination.on_device && !destination.dense) {
-    const Lease dense = acquire_counted(TW_MEMORY_DEVICE, destination.device, raw_bytes);
-    const tw_status status = dense ? decode(wire, bytes, dense.data(), raw_bytes) : TW_DEVICE;
-    if (status == TW_OK) {
-      const int error = copy_to_device(destination, dense, wanted);
-      return fits ? error : MPI_ERR_TRUNCATE;
-    }
-    if (status != TW_DEVICE) return MPI_ERR_OTHER;
-  }
+  if (done) return *done;
   // Also for a GPU that could not: the CPU decodes the same bytes.
-  const Lease dense = process().pool.acquire(raw_bytes);
+  Lease dense = process().pool.acquire(raw_bytes);
   if (!dense) return MPI_ERR_NO_MEM;
   if (decode(wire, bytes, dense.data(), raw_bytes) != TW_OK) return MPI_ERR_OTHER;
-  const int error = copy_out(destination, dense, wanted);
-  return fits ? error : MPI_ERR_TRUNCATE;
+  const int error =
+      copy_out(destination, claim, std::move(dense), std::min(raw_bytes, destination.capacity));
+  return raw_bytes > destination.capacity ? MPI_ERR_TRUNCATE : error;
 }
 
-// Whether the bytes are a frame of this job; then also its raw size. A frame whose header is
-// damaged has its mark all the same, and is no data of the program's.
-enum class Kind { kRaw, kFrame, kDamaged };
-Kind examine(const void* wire, std::uint64_t bytes, std::uint64_t* raw_bytes) {
+Kind examine_if(bool may_be_frame, const void* wire, std::uint64_t bytes,
+                std::uint64_t* raw_bytes) {
   *raw_bytes = bytes;
-  if (!is_suspicious(bytes)) return Kind::kRaw;
-  tw_message_info info{};
-  info.size = sizeof info;
-  switch (tw_message_inspect(wire, bytes, &process().options, &info)) {
-    case TW_OK:
-      *raw_bytes = info.raw_bytes;
-      return Kind::kFrame;
-    case TW_NOT_A_FRAME:
-      return Kind::kRaw;
-    default:
-      return Kind::kDamaged;
-  }
-}
-
-Kind examine(const Destination& destination, const Lease& wire, std::uint64_t bytes,
-             std::uint64_t* raw_bytes) {
-  *raw_bytes = bytes;
-  return destination.may_be_frame ? examine(wire.data(), bytes, raw_bytes) : Kind::kRaw;
+  return may_be_frame ? examine(wire, bytes, raw_bytes) : Kind::kRaw;
 }
 
 bool is_cancelled(const MPI_Status& status) {
@@ -100,26 +84,69 @@ bool is_cancelled(const MPI_Status& status) {
   return cancelled != 0;
 }
 
-// As deliver(), without raising anything.
-int place(const Destination& destination, const Lease& wire, MPI_Status& status, int error,
-          tw_copy* begun) {
-  if (is_cancelled(status)) return error;
-  const std::uint64_t bytes = wire_bytes_of(status);
-  const std::uint64_t fitting = std::min(bytes, destination.capacity);
-  if (error != MPI_SUCCESS) {
-    // Truncated by the MPI: raw, and what arrived is the user's.
-    copy_out(destination, wire, fitting);
-    return error;
+void tell_raw_size(MPI_Status& status, std::uint64_t raw_bytes) {
+  real().Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(raw_bytes));
+}
+
+// A message in the user's own bytes, complete: raw ones are where they belong, and one that fills
+// the receive is raw, because a frame is shorter. Only a frame is moved, to make room for what it
+// decodes to.
+int settle_in_place(const Destination& destination, const InPlace::Claim& claim,
+                    std::uint64_t bytes, MPI_Status& status) {
+  if (bytes >= destination.capacity || !destination.may_be_frame || !is_suspicious(bytes)) {
+    return MPI_SUCCESS;
   }
   std::uint64_t raw_bytes = bytes;
-  if (examine(destination, wire, bytes, &raw_bytes) == Kind::kRaw) {
-    const int copied = begun != nullptr ? finish_copy(begun) : copy_out(destination, wire, fitting);
+  if (destination.dense && examine(destination.buffer, bytes, &raw_bytes) == Kind::kRaw) {
+    return MPI_SUCCESS;
+  }
+  const Lease wire = process().pool.acquire(bytes);
+  if (!wire) return MPI_ERR_NO_MEM;
+  gather(destination.elements(), bytes, wire.data());
+  if (examine(wire.data(), bytes, &raw_bytes) == Kind::kRaw) return MPI_SUCCESS;
+  const int outcome = decode_to(destination, claim, wire.data(), bytes, raw_bytes);
+  tell_raw_size(status, raw_bytes);
+  return outcome;
+}
+
+int copy_raw(const Destination& destination, Landing& landing, std::uint64_t bytes,
+             tw_copy* begun) {
+  if (begun != nullptr) return finish_copy(begun);
+  if (!destination.on_device && bytes > 0) ++process().counters.copied_receives;
+  return copy_out(destination, landing.claim, std::move(landing.wire),
+                  std::min(bytes, destination.capacity));
+}
+
+int move_from_scratch(const Destination& destination, Landing& landing, std::uint64_t bytes,
+                      MPI_Status& status, tw_copy* begun) {
+  landing.claim = claim_bytes(destination);
+  std::uint64_t raw_bytes = bytes;
+  if (examine_if(destination.may_be_frame, landing.wire.data(), bytes, &raw_bytes) == Kind::kRaw) {
+    const int copied = copy_raw(destination, landing, bytes, begun);
     return bytes > destination.capacity ? MPI_ERR_TRUNCATE : copied;
   }
   // A damaged header takes the same path: the decoder refuses it, and that is logged and counted.
-  const int outcome = decode_to(destination, wire.data(), bytes, raw_bytes);
-  real().Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(raw_bytes));
+  const int outcome = decode_to(destination, landing.claim, landing.wire.data(), bytes, raw_bytes);
+  tell_raw_size(status, raw_bytes);
   return outcome;
+}
+
+// As deliver(), without raising anything.
+int place(const Destination& destination, Landing& landing, MPI_Status& status, int error,
+          tw_copy* begun) {
+  if (is_cancelled(status)) return error;
+  const std::uint64_t bytes = wire_bytes_of(status);
+  const bool in_place = static_cast<bool>(landing.claim);
+  if (error == MPI_SUCCESS) {
+    return in_place ? settle_in_place(destination, landing.claim, bytes, status)
+                    : move_from_scratch(destination, landing, bytes, status, begun);
+  }
+  // Truncated by the MPI: raw, and what arrived is the user's.
+  if (!in_place) {
+    copy_out(destination, landing.claim, std::move(landing.wire),
+             std::min(bytes, destination.capacity));
+  }
+  return error;
 }
 
 }  // namespace
@@ -136,10 +163,31 @@ std::uint64_t raw_length(const void* wire, std::uint64_t bytes) {
   return raw_bytes;
 }
 
-int deliver(const Destination& destination, const Lease& wire, MPI_Status& status, int error,
+InPlace::Claim claim_bytes(const Destination& destination) {
+  if (destination.on_device || destination.capacity == 0) return {};
+  std::optional<ByteSet> bytes;
+  if (destination.dense) {
+    const auto first = reinterpret_cast<std::intptr_t>(destination.buffer);
+    bytes = ByteSet({first, first + static_cast<std::int64_t>(destination.capacity)});
+  } else if (destination.bytes.map) {
+    bytes = ByteSet::of(destination.elements(), static_cast<std::uint64_t>(destination.count));
+  }
+  if (!bytes) return {};
+  InPlace& in_place = process().in_place;
+  InPlace::Claim claim = in_place.claim(*bytes);
+  if (claim || live_orphans.load(std::memory_order_relaxed) == 0) return claim;
+  complete_orphans();
+  return in_place.claim(*bytes);
+}
+
+int deliver(const Destination& destination, Landing& landing, MPI_Status& status, int error,
             tw_copy* begun) {
-  const int outcome = place(destination, wire, status, error, begun);
-  return outcome == error ? error : raise(destination.comm, outcome);
+  const int outcome = place(destination, landing, status, error, begun);
+  // Before an error handler, which may receive into the same buffer.
+  landing.claim.end();
+  landing.wire = Lease();
+  if (outcome == error) return error;
+  return raise(destination.errors ? destination.errors->comm() : destination.comm, outcome);
 }
 
 tw_copy* begin_copy(const Destination& destination, const Lease& wire, const MPI_Status& status) {
@@ -147,7 +195,7 @@ tw_copy* begin_copy(const Destination& destination, const Lease& wire, const MPI
   const std::uint64_t bytes = wire_bytes_of(status);
   std::uint64_t raw_bytes = 0;
   if (bytes == 0 || bytes > destination.capacity ||
-      examine(destination, wire, bytes, &raw_bytes) != Kind::kRaw) {
+      examine_if(destination.may_be_frame, wire.data(), bytes, &raw_bytes) != Kind::kRaw) {
     return nullptr;
   }
   return start_copy(destination.buffer, wire.data(), bytes);

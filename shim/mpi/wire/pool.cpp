@@ -52,6 +52,7 @@ Lease Pool::acquire(std::uint64_t bytes) {
       return {this, data, size_class};
     }
   }
+  allocations_.fetch_add(1, std::memory_order_relaxed);
   return {this, std::aligned_alloc(64, class_bytes(size_class)), size_class};
 }
 

@@ -2,6 +2,7 @@
 // Host memory comes from the pool here; memory that GPUs reach from the core's pools.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -59,6 +60,9 @@ class Pool {
   // At least `bytes` bytes, aligned to 64; an empty lease where the system has no memory.
   Lease acquire(std::uint64_t bytes);
 
+  // How often the system was asked.
+  std::uint64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }
+
  private:
   friend class Lease;
   static constexpr int kClasses = 52;
@@ -68,6 +72,7 @@ class Pool {
   std::vector<void*> idle_[kClasses];
   std::uint64_t idle_bytes_ = 0;
   std::uint64_t idle_bound_ = 0;
+  std::atomic<std::uint64_t> allocations_{0};
 };
 
 }  // namespace thinwire::mpi

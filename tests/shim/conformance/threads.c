@@ -134,6 +134,28 @@ static void* take_any(void* argument) {
 
 static void one_tag_for_all(void) { in_threads(kThreads, take_any); }
 
+// Threads that all receive into one buffer, as benchmarks do: every message is the same.
+static float* shared_buffer;
+
+static void* receive_shared(void* argument) {
+  Worker* me = argument;
+  for (int round = 0; round < kRounds; ++round) {
+    MPI_Status status;
+    if (rank == 0) fill(me->out, kCount, 7);
+    if (rank == 0) MPI_Send(me->out, kCount, MPI_FLOAT, 1, me->number, comm);
+    if (rank == 0) continue;
+    MPI_Recv(shared_buffer, kCount, MPI_FLOAT, 0, me->number, comm, &status);
+    me->bad += !is_status(&status, 0, me->number, kCount);
+  }
+  return NULL;
+}
+
+static void one_buffer_for_all_threads(void) {
+  shared_buffer = floats(kCount);
+  in_threads(kThreads, receive_shared);
+  if (rank == 1) CHECK(holds(shared_buffer, kCount, 7));
+}
+
 // The first use of a datatype may come from several threads at once.
 static MPI_Datatype shared_type;
 
@@ -160,6 +182,7 @@ static const Case kCases[] = {
     {"probing_thread", probing_thread},
     {"shared_queue", shared_queue},
     {"one_tag_for_all", one_tag_for_all},
+    {"one_buffer_for_all_threads", one_buffer_for_all_threads},
     {"one_type_for_all", one_type_for_all},
 };
 FAMILY(threads, 2, kThreadMultiple);

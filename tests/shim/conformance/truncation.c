@@ -177,6 +177,33 @@ static void handler_is_called(void) {
   return_errors(MPI_ERRORS_ARE_FATAL);
 }
 
+static float* handled_into;
+
+static void receive_again(MPI_Comm* which, int* code, ...) {
+  (void)code;
+  ++handler_calls;
+  MPI_Recv(handled_into, kCount, MPI_FLOAT, 0, 2, *which, MPI_STATUS_IGNORE);
+}
+
+// A handler may call MPI, and receive what comes next.
+static void handler_receives_again(void) {
+  MPI_Errhandler handler;
+  MPI_Request request;
+  if (rank == 0) {
+    send_long(1);
+    send_long(2);
+    return;
+  }
+  handler_calls = 0;
+  handled_into = floats(kCount);
+  MPI_Comm_create_errhandler(receive_again, &handler);
+  MPI_Comm_set_errhandler(comm, handler);
+  MPI_Irecv(guarded(), 400, MPI_FLOAT, 0, 1, comm, &request);
+  CHECK(is_truncation(MPI_Wait(&request, MPI_STATUS_IGNORE)));
+  CHECK(handler_calls == 1 && holds(handled_into, kCount, 1));
+  MPI_Errhandler_free(&handler);
+}
+
 static void into_a_derived_type(void) {
   float* data = guarded();
   MPI_Datatype type;
@@ -203,6 +230,7 @@ static const Case kCases[] = {
     {"probed_truncates", probed_truncates},
     {"matched_truncates", matched_truncates},
     {"handler_is_called", handler_is_called},
+    {"handler_receives_again", handler_receives_again},
     {"truncated_into_a_derived_type", into_a_derived_type},
 };
 FAMILY(truncation, 2, 0);

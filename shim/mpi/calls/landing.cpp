@@ -1,0 +1,53 @@
+#include "calls/landing.h"
+
+#include <string>
+
+#include "process/process.h"
+#include "wire/deliver.h"
+#include "wire/device.h"
+
+namespace thinwire::mpi {
+
+int find_destination(const Incoming& message, std::uint64_t capacity, Destination& destination) {
+  destination.buffer = message.buffer;
+  destination.count = message.count;
+  destination.type = message.type;
+  destination.capacity = capacity;
+  destination.comm = message.comm;
+  destination.dense = type_facts(message.type).dense;
+  if (!message.on_device) {
+    if (!destination.dense) destination.bytes = byte_form_of(message.type);
+    return MPI_SUCCESS;
+  }
+  destination.on_device = true;
+  destination.may_be_frame = may_meet_frame(message, capacity);
+  if (capacity == 0) return MPI_SUCCESS;
+  int error = find_device(message.buffer, message.type, &destination.device);
+  if (error == MPI_SUCCESS && !destination.dense) {
+    destination.layout = layout_of(message.type);
+    destination.first = const_cast<void*>(first_byte(message.buffer, message.type));
+    if (!destination.layout) error = MPI_ERR_TYPE;
+  }
+  return error == MPI_SUCCESS ? MPI_SUCCESS : raise(message.comm, error);
+}
+
+int find_landing(const Destination& destination, Landing& landing) {
+  Process& self = process();
+  if (destination.on_device) {
+    landing.wire = acquire_counted(TW_MEMORY_PINNED, -1, destination.capacity);
+    if (landing.wire) return MPI_SUCCESS;
+    tw_log(TW_LOG_ERROR,
+           (std::string("no pinned memory for a receive: ") + tw_last_error()).c_str());
+    return MPI_ERR_NO_MEM;
+  }
+  if (destination.dense || destination.bytes.type) landing.claim = claim_bytes(destination);
+  if (landing.claim) {
+    ++self.counters.receives_in_place;
+    return MPI_SUCCESS;
+  }
+  ++self.counters.receives_through_scratch;
+  landing.wire = self.pool.acquire(destination.capacity);
+  return landing.wire ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,46 @@
+#include "wire/decode.h"
+
+#include <chrono>
+#include <string>
+
+#include "process/process.h"
+#include "wire/length.h"
+
+namespace thinwire::mpi {
+
+Kind examine(const void* wire, std::uint64_t bytes, std::uint64_t* raw_bytes) {
+  *raw_bytes = bytes;
+  if (!is_suspicious(bytes)) return Kind::kRaw;
+  tw_message_info info{};
+  info.size = sizeof info;
+  switch (tw_message_inspect(wire, bytes, &process().options, &info)) {
+    case TW_OK:
+      *raw_bytes = info.raw_bytes;
+      return Kind::kFrame;
+    case TW_NOT_A_FRAME:
+      return Kind::kRaw;
+    default:
+      return Kind::kDamaged;
+  }
+}
+
+tw_status decode(const void* wire, std::uint64_t bytes, void* out, std::uint64_t capacity) {
+  Process& self = process();
+  const auto start = std::chrono::steady_clock::now();
+  const tw_status status = tw_message_decode(wire, bytes, out, capacity, &self.options, nullptr);
+  self.counters.decode_nanoseconds +=
+      std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+  if (status == TW_OK) {
+    ++self.counters.decoded_messages;
+  } else if (status == TW_DEVICE) {
+    ++self.counters.device_failures;
+  } else {
+    ++self.counters.damaged_messages;
+    tw_log(TW_LOG_ERROR, ("rank " + std::to_string(self.world.rank) +
+                          " received a compressed message that does not decode: " + tw_last_error())
+                             .c_str());
+  }
+  return status;
+}
+
+}  // namespace thinwire::mpi

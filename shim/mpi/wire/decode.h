@@ -1,0 +1,18 @@
+// What a received message is, and its decoding.
+#pragma once
+
+#include <cstdint>
+
+#include "thinwire/thinwire.h"
+
+namespace thinwire::mpi {
+
+// Whether the bytes are a frame of this job; then also its raw size. A frame whose header is
+// damaged has its mark all the same, and is no data of the program's.
+enum class Kind { kRaw, kFrame, kDamaged };
+Kind examine(const void* wire, std::uint64_t bytes, std::uint64_t* raw_bytes);
+
+// Decodes into `out`. What is wrong with the frame itself is logged and counted.
+tw_status decode(const void* wire, std::uint64_t bytes, void* out, std::uint64_t capacity);
+
+}  // namespace thinwire::mpi
