@@ -77,6 +77,13 @@ inline const Real& real() {
 // with a message where there is none.
 void* native_call(const char* name);
 
+// MPI returns classes or codes of its own.
+inline bool is_of_class(int error, int wanted) {
+  if (error == MPI_SUCCESS || error == wanted) return error == wanted;
+  int found = MPI_SUCCESS;
+  return real().Error_class(error, &found) == MPI_SUCCESS && found == wanted;
+}
+
 }  // namespace thinwire::mpi
 
 // Put behind the definition of MPI_<name>: exports it as PMPI_<name> too, because the Fortran

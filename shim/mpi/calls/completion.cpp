@@ -13,7 +13,7 @@ MPI_Status* status_at(MPI_Status* statuses, int at) {
 
 // After a call that completed all of `count`, or failed for some of them.
 int settle_all(Completion& completion, int count, int error, MPI_Status* statuses) {
-  const bool per_status = error == MPI_ERR_IN_STATUS;
+  const bool per_status = is_of_class(error, MPI_ERR_IN_STATUS);
   if (error != MPI_SUCCESS && !per_status) return error;
   bool failed = per_status;
   int* const errors = completion.errors();
@@ -24,7 +24,7 @@ int settle_all(Completion& completion, int count, int error, MPI_Status* statuse
   }
   for (int at = 0; at < count; ++at) {
     MPI_Status& native = completion.statuses()[at];
-    if (errors[at] == MPI_ERR_PENDING) continue;
+    if (is_of_class(errors[at], MPI_ERR_PENDING)) continue;
     errors[at] = completion.settle(at, native, errors[at], status_at(statuses, at));
     failed = failed || errors[at] != MPI_SUCCESS;
   }
@@ -38,7 +38,7 @@ int settle_all(Completion& completion, int count, int error, MPI_Status* statuse
 // After a call that completed some: their places in `indices`, their statuses in order of that.
 int settle_some(Completion& completion, int completed, const int* indices, int error,
                 MPI_Status* statuses) {
-  const bool per_status = error == MPI_ERR_IN_STATUS;
+  const bool per_status = is_of_class(error, MPI_ERR_IN_STATUS);
   if ((error != MPI_SUCCESS && !per_status) || completed == MPI_UNDEFINED) return error;
   bool failed = per_status;
   int* const errors = completion.errors();

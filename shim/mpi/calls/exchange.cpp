@@ -75,9 +75,15 @@ int exchange(const Outgoing& sent, int send_tag, const Incoming& received, Start
   const HookPointer send_hook = take_hook(requests[1]);
   MPI_Status own[2]{};
   const int together = real().Waitall(2, requests, own);
-  int receive_error = together == MPI_ERR_IN_STATUS ? own[0].MPI_ERROR : together;
-  const int send_error = together == MPI_ERR_IN_STATUS ? own[1].MPI_ERROR : together;
+  const bool apart = is_of_class(together, MPI_ERR_IN_STATUS);
+  int receive_error = apart ? own[0].MPI_ERROR : together;
+  const int send_error = apart ? own[1].MPI_ERROR : together;
   if (receive_hook) receive_error = finish(*receive_hook, own[0], receive_error);
+  if (received.source == MPI_PROC_NULL) {
+    // MPICH 4.0 says nothing of a receive from nobody.
+    own[0].MPI_SOURCE = MPI_PROC_NULL;
+    own[0].MPI_TAG = MPI_ANY_TAG;
+  }
   copy_status(own[0], status);
   progress_orphans();
   return receive_error != MPI_SUCCESS ? receive_error : send_error;
