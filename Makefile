@@ -42,8 +42,12 @@ $(VENV)/.ready: pyproject.toml | packages
 
 venv: $(VENV)/.ready
 
+# The MPIs that the preload libraries are built for and tested on, besides the system's. Without
+# PyPI the build goes on with what is there.
+MPIS = $$(tools/setup_mpis | paste -sd:)
+
 $(BUILD)/build.ninja: | packages
-	cmake --preset release
+	cmake --preset release -DTHINWIRE_MPIS="$(MPIS)"
 
 build: $(VENV)/.ready $(BUILD)/build.ninja
 	cmake --build $(BUILD) -j $(JOBS)
@@ -96,11 +100,11 @@ fuzz: fuzz-build
 
 test: build lint test-asan
 	ctest --preset release -j $(JOBS) -LE slow
-	$(BIN)/pytest -m "not slow" tests
+	THINWIRE_MPIS="$(MPIS)" $(BIN)/pytest -m "not slow" tests
 
 test-all: build lint test-asan test-ubsan test-tsan fuzz-build
 	ctest --preset release -j $(JOBS)
-	$(BIN)/pytest tests
+	THINWIRE_MPIS="$(MPIS)" $(BIN)/pytest tests
 	tools/fuzz --runs $(FUZZ_RUNS_ALL)
 
 # Works on machines where nothing can be installed: it takes what is there (tools/test_gpu).

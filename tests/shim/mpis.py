@@ -29,7 +29,7 @@ class Mpi:
         return (self.programs / "shim_conformance").exists()
 
 
-def _prefixes() -> list[Path]:
+def prefixes() -> list[Path]:
     """THINWIRE_MPIS, else what tools/setup_mpis has made in this tree."""
     named = os.environ.get("THINWIRE_MPIS")
     if named is not None:
@@ -54,7 +54,7 @@ def _others() -> list[Mpi]:
     mpich = shutil.which("mpiexec.mpich")
     if mpich is not None:
         found.append(Mpi("mpich", "mpich", (mpich,), BUILD / "tests" / "shim" / "mpich"))
-    for prefix in _prefixes():
+    for prefix in prefixes():
         found.extend(_of_prefix(prefix))
     return [mpi for mpi in found if mpi.built()]
 

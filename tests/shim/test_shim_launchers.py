@@ -1,15 +1,10 @@
-"""What the library learns from launchers, under every MPI at hand.
+"""What the library learns from launchers, under every MPI at hand."""
 
-`THINWIRE_TEST_MPIS` names more of them: folders with colons between, each with bin/mpirun and
-lib/libmpi.so.*.
-"""
-
-import os
 import shutil
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
+from mpis import prefixes
 from shim_runs import PROGRAMS, run
 
 pytestmark = pytest.mark.multiproc
@@ -35,10 +30,9 @@ class Mpi:
 
 
 def named_mpis() -> list[Mpi]:
-    folders = [Path(each) for each in os.environ.get("THINWIRE_TEST_MPIS", "").split(":") if each]
     return [
         Mpi(f"{folder.name}-{library.name}", str(folder / "bin" / "mpirun"), str(library))
-        for folder in folders
+        for folder in prefixes()
         for library in sorted((folder / "lib").glob("libmpi*.so.[0-9]*"))
         if library.name in ("libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1")
     ]
