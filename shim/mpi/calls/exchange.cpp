@@ -33,19 +33,12 @@ bool receives_untouched(const Incoming& message) {
          !needs_hook(message, message_bytes(message.count, message.type));
 }
 
-}  // namespace thinwire::mpi
-
-namespace {
-
-// Takes back a receive whose send failed: left posted, it would take somebody else's message.
 void withdraw(MPI_Request request) {
   const HookPointer hook = take_hook(request);
   real().Cancel(&request);
   real().Wait(&request, MPI_STATUS_IGNORE);
 }
 
-// Has the MPI look at the arguments of a send that is never started. What it refuses has no
-// request: MPICH says MPI_SUCCESS once the program's error handler has returned.
 bool passes_check(const Outgoing& message, int tag, int& error) {
   MPI_Request request = MPI_REQUEST_NULL;
   error = real().Send_init(untouched_buffer(), message.count, message.type, message.destination,
@@ -54,6 +47,10 @@ bool passes_check(const Outgoing& message, int tag, int& error) {
   real().Request_free(&request);
   return true;
 }
+
+}  // namespace thinwire::mpi
+
+namespace {
 
 // A receive as the calls above would do it, and the send that `start_send(request)` starts. Both
 // are complete before the receive is delivered. A send that the MPI refuses must not have posted a

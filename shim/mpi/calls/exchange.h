@@ -12,6 +12,13 @@ namespace thinwire::mpi {
 // what went wrong, raised.
 int copy_outgoing(const Outgoing& message, bool raw, std::optional<Wire>& wire);
 
+// Has the MPI look at the arguments of a send that is never started. What it refuses has no
+// request: MPICH says MPI_SUCCESS once the program's error handler has returned.
+bool passes_check(const Outgoing& message, int tag, int& error);
+
+// Takes back a receive whose send failed: left posted, it would take somebody else's message.
+void withdraw(MPI_Request request);
+
 // Whether a receive is none of the shim's business.
 bool receives_untouched(const Incoming& message);
 

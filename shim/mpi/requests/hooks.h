@@ -44,7 +44,6 @@ struct Hook {
   enum class Kind { kSend, kReceive };
   Kind kind = Kind::kSend;
   Landing landing;          // a send's wire message is kept there too
-  Lease sent;               // of an exchange: its other half
   Destination destination;  // kReceive
   bool owns_type = false;   // the destination's type is a duplicate of the user's
   bool delivered = false;   // by MPI_Request_get_status; the two below hold the outcome
