@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 from thinwire.lab import Lab
 
@@ -25,6 +25,10 @@ class Place(Protocol):
 
     def run(self, command: list[str], timeout: float) -> "subprocess.CompletedProcess[str]": ...
 
+    def start(self, command: list[str], stderr: IO[str]) -> "subprocess.Popen[str]":
+        """The command with its input and output piped to the caller, who owns the process."""
+        ...
+
     def drops(self) -> int:
         """Packets lost so far; figures are void where it is not 0."""
 
@@ -38,13 +42,18 @@ class Loopback:
     bytes_per_second = None
 
     def run(self, command: list[str], timeout: float) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            command, env=self._environment(), capture_output=True, text=True, timeout=timeout
+        )
+
+    def start(self, command: list[str], stderr: IO[str]) -> "subprocess.Popen[str]":
+        return subprocess.Popen(command, env=self._environment(), **_piped(stderr))
+
+    def _environment(self) -> dict[str, str]:
         settings = {"OMPI_MCA_rmaps_base_oversubscribe": "1"}
         if os.geteuid() == 0:
             settings |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        environment = clean_environment() | settings
-        return subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=timeout
-        )
+        return clean_environment() | settings
 
     def drops(self) -> int:
         return 0
@@ -66,8 +75,20 @@ class LabPlace:
             command, env=clean_environment(), capture_output=True, text=True, timeout=timeout
         )
 
+    def start(self, command: list[str], stderr: IO[str]) -> "subprocess.Popen[str]":
+        return self._lab.popen(command, env=clean_environment(), **_piped(stderr))
+
     def drops(self) -> int:
         return self._lab.drops()
+
+
+def _piped(stderr: IO[str]) -> dict[str, Any]:
+    return {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "stderr": stderr,
+        "text": True,
+    }
 
 
 def clean_environment() -> dict[str, str]:

@@ -4,6 +4,7 @@ from rich.text import Text
 
 from thinwire.bench.output import Column, number
 from thinwire.bench.p2p_rows import P2pRow
+from thinwire.bench.raw_rows import RawRow
 
 # The part of a message's time from which the token bucket's help is worth a word.
 NOTED_REFILL = 0.05
@@ -88,3 +89,36 @@ OVERHEAD_COLUMNS: list[Column] = [
     ("added ns", lambda row: number(row.added_nanoseconds, "+.1f")),
     ("", lambda row: verdict(row.verified, row.note)),
 ]
+
+
+def _against_wanted(row: RawRow) -> Text:
+    if row.ratio_bound is None:
+        return Text("-")
+    words = f"{row.ratio_bound:.4f}"
+    return Text(words, "green") if row.within else Text(f"{words} loss", "red")
+
+
+RAW_COLUMNS: list[Column] = [
+    ("link", lambda row: row.link),
+    ("shim", lambda row: row.setting),
+    ("bytes", lambda row: str(row.bytes)),
+    ("pairs", lambda row: str(row.pairs)),
+    ("native ms", lambda row: _milliseconds(row.native_seconds)),
+    ("shim ms", lambda row: _milliseconds(row.shim_seconds)),
+    ("ratio", lambda row: number(row.ratio, ".4f")),
+    ("95% below", _against_wanted),
+    ("wanted", lambda row: number(row.wanted, ".2f")),
+    ("", lambda row: verdict(row.verified, row.note)),
+]
+
+
+def raw_notes(rows: list[RawRow]) -> list[str]:
+    """What the shim counted in each link's job."""
+    first_of_link = {row.link: row for row in reversed(rows)}
+    return [
+        f"{link}: of {row.messages} timed and warm-up messages and their fillers "
+        f"{row.receives_in_place} received in place, {row.hooks} hooks, "
+        f"{row.allocations} allocations"
+        for link, row in reversed(first_of_link.items())
+        if row.hooks is not None
+    ]

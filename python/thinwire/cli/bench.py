@@ -1,7 +1,5 @@
 """`thinwire bench`."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -10,20 +8,30 @@ import typer
 
 from thinwire.bench import overhead as overhead_bench
 from thinwire.bench import samples, tables
-from thinwire.bench.output import progress, say, warn_if_busy
-from thinwire.bench.p2p import STARTUP_BYTES, Session, expect_all, run_link
+from thinwire.bench.output import progress, warn_if_busy
+from thinwire.bench.p2p import Session, expect_all, run_link
 from thinwire.bench.p2p_gpu_rows import measure_links
 from thinwire.bench.p2p_gpu_tables import GPU_COLUMNS, gpu_notes
 from thinwire.bench.p2p_rows import make_rows
-from thinwire.bench.programs import BenchError, LabPlace, Loopback, Place, find_program
-from thinwire.cli import bench_codec
-from thinwire.cli.bench_options import Csv, Json, Program, Specs, failure, finish, parse_codecs
-from thinwire.lab import Lab, LabError, LabUnavailable
-from thinwire.library import parse_size
+from thinwire.bench.programs import BenchError, find_program
+from thinwire.cli import bench_codec, bench_raw
+from thinwire.cli.bench_options import (
+    Csv,
+    Json,
+    Program,
+    Specs,
+    failure,
+    finish,
+    message_sizes,
+    parse_codecs,
+    places,
+)
+from thinwire.lab import LabError
 
 app = typer.Typer(help="Measure codecs and messages on this machine.", no_args_is_help=True)
 
 app.command("codec")(bench_codec.codec)
+app.command("raw")(bench_raw.raw)
 
 
 @app.command()
@@ -102,17 +110,6 @@ def overhead(
     finish(rows, tables.OVERHEAD_COLUMNS, as_csv, as_json)
 
 
-def message_sizes(text: str) -> tuple[int, ...]:
-    """Bytes of "64KiB,1MiB", each a whole number of fp32 values."""
-    sizes = tuple(dict.fromkeys(parse_size(word) for word in text.split(",")))
-    for size in sizes:
-        if size % 4 or size <= STARTUP_BYTES:
-            raise typer.BadParameter(
-                f"{size} bytes: messages are fp32 and have more than {STARTUP_BYTES} bytes"
-            )
-    return sizes
-
-
 def fp32_values(path: Path | None, nbytes: int) -> np.ndarray:
     """The values to send: those of a file over and over, or generated ones."""
     if path is None:
@@ -121,19 +118,3 @@ def fp32_values(path: Path | None, nbytes: int) -> np.ndarray:
     if sample.dtype != "f32":
         raise ValueError(f"{path.name}: messages are f32, not {sample.dtype}")
     return np.resize(sample.values, nbytes // 4)
-
-
-def places(links: Sequence[str], hosts: int) -> Iterator[Place]:
-    """One link after another, each open until the next is asked for. Loopback where none is
-    wanted, or where this machine permits no lab, after saying why."""
-    if not links:
-        yield Loopback()
-    for link in links:
-        with ExitStack() as stack:
-            try:
-                lab = stack.enter_context(Lab(hosts=hosts, link=link, name="bench"))
-            except LabUnavailable as error:
-                say(f"No lab on this machine ({error}): loopback instead, where nothing is slow.")
-                yield Loopback()
-                return
-            yield LabPlace(lab)

@@ -1,6 +1,7 @@
-"""What the commands of `thinwire bench` have in common: options, codecs, the end of a run."""
+"""What the commands of `thinwire bench` have in common: options, codecs, links, a run's end."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,7 +9,11 @@ import typer
 
 from thinwire.bench import codec as codec_bench
 from thinwire.bench.output import Column, print_csv, print_json, print_table, say
+from thinwire.bench.p2p import STARTUP_BYTES
+from thinwire.bench.programs import LabPlace, Loopback, Place
 from thinwire.codec import Codec
+from thinwire.lab import Lab, LabUnavailable
+from thinwire.library import parse_size
 
 Specs = Annotated[
     list[str] | None,
@@ -30,6 +35,33 @@ def parse_codecs(specs: Sequence[str]) -> list[Codec]:
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
     return list(found.values())
+
+
+def message_sizes(text: str) -> tuple[int, ...]:
+    """Bytes of "64KiB,1MiB", each a whole number of fp32 values."""
+    sizes = tuple(dict.fromkeys(parse_size(word) for word in text.split(",")))
+    for size in sizes:
+        if size % 4 or size <= STARTUP_BYTES:
+            raise typer.BadParameter(
+                f"{size} bytes: messages are fp32 and have more than {STARTUP_BYTES} bytes"
+            )
+    return sizes
+
+
+def places(links: Sequence[str], hosts: int) -> Iterator[Place]:
+    """One link after another, each open until the next is asked for. Loopback where none is
+    wanted, or where this machine permits no lab, after saying why."""
+    if not links:
+        yield Loopback()
+    for link in links:
+        with ExitStack() as stack:
+            try:
+                lab = stack.enter_context(Lab(hosts=hosts, link=link, name="bench"))
+            except LabUnavailable as error:
+                say(f"No lab on this machine ({error}): loopback instead, where nothing is slow.")
+                yield Loopback()
+                return
+            yield LabPlace(lab)
 
 
 def finish(

@@ -1,0 +1,163 @@
+// One-way times of messages from rank 0 to rank 1 whenever somebody asks, so that two jobs of this
+// program can take turns. Rank 0 reads a message size a line from its standard input and answers
+// each with a JSON line; the end of the input ends the job. A plain MPI program, which knows of no
+// compression.
+//
+// Between turns nobody spins, or the waiting job would take the processors from the other's
+// message: rank 0 sleeps in a read, rank 1 looks for the next turn now and then.
+//
+// A shaped link lets a burst through at full speed after a pause, so an untimed filler, sent as
+// bytes and acknowledged, goes ahead of each timed message.
+#include <mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr int kTurnTag = 1;
+constexpr int kFillerTag = 2;
+constexpr int kDataTag = 3;
+constexpr int kAnswerTag = 4;
+constexpr auto kLookEvery = std::chrono::milliseconds(2);
+// Every whole number below it is a float.
+constexpr std::uint32_t kValues = 1u << 24;
+constexpr std::uint32_t kStride = 7919;
+
+struct Turn {
+  std::int64_t bytes;  // 0 ends the job
+  std::int64_t number;
+};
+
+struct Buffers {
+  Buffers(std::int64_t largest, std::int64_t filler)
+      : values(static_cast<std::size_t>(largest) / sizeof(float)),
+        filler(static_cast<std::size_t>(filler)) {}
+
+  std::vector<float> values;
+  std::vector<char> filler;
+};
+
+int count_of(const Turn& turn) { return static_cast<int>(turn.bytes / sizeof(float)); }
+
+// Of two turns in a row no value is the same, so that what an earlier message left is found.
+float value_of(const Turn& turn, int index) {
+  const auto number = static_cast<std::uint32_t>(turn.number);
+  return static_cast<float>((number * kStride + static_cast<std::uint32_t>(index)) % kValues);
+}
+
+void send_answer(int value, int rank) {
+  MPI_Send(&value, 1, MPI_INT, rank, kAnswerTag, MPI_COMM_WORLD);
+}
+
+int wait_for_answer(int rank) {
+  int value = 0;
+  MPI_Recv(&value, 1, MPI_INT, rank, kAnswerTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return value;
+}
+
+// Seconds from the send to rank 1's answer.
+double send_one(const Turn& turn, Buffers& buffers, bool* verified) {
+  const int count = count_of(turn);
+  for (int i = 0; i < count; ++i) buffers.values[i] = value_of(turn, i);
+  MPI_Send(&turn, sizeof turn, MPI_BYTE, 1, kTurnTag, MPI_COMM_WORLD);
+  wait_for_answer(1);  // Rank 1 is awake.
+  MPI_Send(buffers.filler.data(), static_cast<int>(buffers.filler.size()), MPI_BYTE, 1, kFillerTag,
+           MPI_COMM_WORLD);
+  wait_for_answer(1);
+  const double start = MPI_Wtime();
+  MPI_Send(buffers.values.data(), count, MPI_FLOAT, 1, kDataTag, MPI_COMM_WORLD);
+  wait_for_answer(1);
+  const double seconds = MPI_Wtime() - start;
+  *verified = wait_for_answer(1) == 1;
+  return seconds;
+}
+
+void receive_one(const Turn& turn, Buffers& buffers) {
+  const int count = count_of(turn);
+  send_answer(1, 0);
+  MPI_Recv(buffers.filler.data(), static_cast<int>(buffers.filler.size()), MPI_BYTE, 0, kFillerTag,
+           MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Request request;
+  MPI_Irecv(buffers.values.data(), count, MPI_FLOAT, 0, kDataTag, MPI_COMM_WORLD, &request);
+  send_answer(1, 0);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  send_answer(1, 0);
+  bool same = true;
+  for (int i = 0; i < count; ++i) same &= buffers.values[i] == value_of(turn, i);
+  send_answer(same ? 1 : 0, 0);
+}
+
+bool lead(Buffers& buffers) {
+  const auto most = static_cast<std::int64_t>(buffers.values.size() * sizeof(float));
+  bool all_verified = true;
+  char line[64];
+  Turn turn{0, 0};
+  while (std::fgets(line, sizeof line, stdin) != nullptr) {
+    turn.bytes = std::atoll(line);
+    ++turn.number;
+    if (turn.bytes < 4 || turn.bytes > most || turn.bytes % 4 != 0) {
+      std::fprintf(stderr, "raw_turns: a size is 4 to %lld bytes and a multiple of 4, not %s",
+                   static_cast<long long>(most), line);
+      MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    bool verified = false;
+    const double seconds = send_one(turn, buffers, &verified);
+    all_verified = all_verified && verified;
+    std::printf(
+        "{\"program\": \"raw_turns\", \"bytes\": %lld, \"seconds\": %.9f, "
+        "\"verified\": %s}\n",
+        static_cast<long long>(turn.bytes), seconds, verified ? "true" : "false");
+    std::fflush(stdout);
+  }
+  turn.bytes = 0;
+  MPI_Send(&turn, sizeof turn, MPI_BYTE, 1, kTurnTag, MPI_COMM_WORLD);
+  return all_verified;
+}
+
+void follow(Buffers& buffers) {
+  while (true) {
+    Turn turn{0, 0};
+    MPI_Request request;
+    MPI_Irecv(&turn, sizeof turn, MPI_BYTE, 0, kTurnTag, MPI_COMM_WORLD, &request);
+    for (int here = 0; here == 0;) {
+      MPI_Test(&request, &here, MPI_STATUS_IGNORE);
+      if (here == 0) std::this_thread::sleep_for(kLookEvery);
+    }
+    if (turn.bytes == 0) return;
+    receive_one(turn, buffers);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const std::int64_t largest = argc == 3 ? std::atoll(argv[1]) : 0;
+  const std::int64_t filler = argc == 3 ? std::atoll(argv[2]) : 0;
+  if (size != 2 || largest < 4 || largest > INT32_MAX || filler < 0 || filler > INT32_MAX) {
+    if (rank == 0) std::fprintf(stderr, "usage, on 2 ranks: raw_turns LARGEST FILLER (bytes)\n");
+    MPI_Finalize();
+    return 2;
+  }
+  bool verified = true;
+  {
+    Buffers buffers(largest, filler);
+    if (rank == 0) {
+      verified = lead(buffers);
+    } else {
+      follow(buffers);
+    }
+  }
+  MPI_Finalize();
+  return verified ? 0 : 1;
+}

@@ -1,0 +1,95 @@
+"""Raw messages under the shim against none: two jobs take turns, message by message."""
+
+import tempfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from thinwire.bench.programs import Place, read_report, under_shim
+from thinwire.bench.turns import Job
+
+# From here on receives are hooked, whatever the threshold is.
+HOOKED_BYTES = 16 * 1024
+THRESHOLD = "1GiB"
+WARMUPS = 3
+SLOWEST_BYTES_PER_SECOND = 50e6  # assumed of an unshaped link, for the time limit alone
+
+SETTINGS = ("hooked", "default", "none")
+
+Progress = Callable[[str], AbstractContextManager[None]]
+
+
+@dataclass(frozen=True)
+class RawSession:
+    """What is measured over a link.
+
+    `setting` is that of the shimmed job. "hooked": the codec may compress and every receive is
+    prepared for it, but every message is below the threshold. "default": `thinwire run` without
+    options. "none": no shim either, which shows what the measure makes of equals.
+    """
+
+    program: Path
+    sizes: tuple[int, ...]
+    pairs: tuple[int, ...]  # of each size
+    setting: str
+    spec: str
+    progress: Progress
+
+
+@dataclass
+class RawRuns:
+    """The pairs of each size, (native, shim) seconds, and what the shim reported at the end."""
+
+    pairs: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    unverified: dict[int, int] = field(default_factory=dict)
+    messages: int = 0
+    fillers: int = 0
+    report: dict[str, Any] | None = None
+
+
+def run_pairs(place: Place, session: RawSession) -> RawRuns:
+    """Measures every size over one link; BenchError where a job does not run."""
+    # The second burst makes up for what the first lets through at full speed.
+    filler = 2 * place.burst_bytes
+    command = ["mpirun", "-n", "2", str(session.program), str(max(session.sizes)), str(filler)]
+    runs = RawRuns()
+    with tempfile.TemporaryDirectory(prefix="thinwire-bench-") as folder:
+        report = Path(folder) / "report.json"
+        shimmed = _shimmed(session, report, command)
+        with Job(place, command) as native, Job(place, shimmed) as shim:
+            for size, pairs in zip(session.sizes, session.pairs, strict=True):
+                with session.progress(f"{place.name}: {pairs} pairs of {size} bytes"):
+                    limit = _time_limit(place, size + filler)
+                    _alternate(native, shim, size, pairs, limit, runs)
+        if session.setting != "none":
+            runs.report = read_report(report)
+    runs.fillers = runs.messages if filler >= HOOKED_BYTES else 0
+    return runs
+
+
+def _shimmed(session: RawSession, report: Path, command: list[str]) -> list[str]:
+    if session.setting == "none":
+        return command
+    if session.setting == "default":
+        return under_shim(session.spec, report, [], command)
+    return under_shim(session.spec, report, ["--threshold", THRESHOLD, "--same-node"], command)
+
+
+def _alternate(native: Job, shim: Job, size: int, pairs: int, limit: float, runs: RawRuns) -> None:
+    """Who goes first alternates as well, for whatever the first does to the second."""
+    runs.pairs[size] = []
+    runs.unverified[size] = 0
+    for number in range(-WARMUPS, pairs):
+        order = (native, shim) if number % 2 == 0 else (shim, native)
+        lines = {job: job.turn(size, limit) for job in order}
+        runs.messages += 1
+        runs.unverified[size] += sum(not line["verified"] for line in lines.values())
+        if number >= 0:
+            runs.pairs[size].append((lines[native]["seconds"], lines[shim]["seconds"]))
+
+
+def _time_limit(place: Place, nbytes: int) -> float:
+    """Seconds after which a message hangs: many times what its bytes need."""
+    return 30 + 20 * nbytes / (place.bytes_per_second or SLOWEST_BYTES_PER_SECOND)

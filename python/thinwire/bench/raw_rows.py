@@ -1,0 +1,135 @@
+"""The rows of `thinwire bench raw`: how much longer a raw message takes under the shim, at most."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from thinwire.bench.p2p_rows import CREDIBLE_RATE
+from thinwire.bench.programs import Place
+from thinwire.bench.raw import RawRuns, RawSession
+
+WANTED_PAIRS = 200
+WANTED_BETWEEN_HOSTS = 1.02
+WANTED_INSIDE_HOST = 1.05
+RESAMPLES = 10_000
+CONFIDENCE = 0.95
+# Scratch and pools grow at the start; what grows with the messages passes this in a short run.
+MOST_ALLOCATIONS = 64
+
+
+@dataclass(frozen=True)
+class RawRow:
+    """Medians of one size's pairs. `ratio` is that of the pairwise ratios shim/native, and
+    `ratio_bound` its upper bound at 95% by bootstrap. Figures are None where the row is not
+    verified, and `note` then says why. The counters are those of the whole job, both ranks."""
+
+    link: str
+    setting: str
+    bytes: int
+    pairs: int
+    native_seconds: float | None
+    shim_seconds: float | None
+    ratio: float | None
+    ratio_bound: float | None
+    wanted: float
+    within: bool | None
+    messages: int
+    receives_in_place: int | None
+    hooks: int | None
+    allocations: int | None
+    verified: bool
+    note: str
+
+
+def upper_bound_of_median(values: Sequence[float], *, seed: int = 1) -> float:
+    """The median's upper bound at 95%, one-sided: medians of values drawn anew with repetition."""
+    given = np.asarray(values, dtype=np.float64)
+    if given.size == 0:
+        raise ValueError("no values, no median")
+    random = np.random.default_rng(seed)
+    medians = [
+        np.median(given[random.integers(given.size, size=given.size)]) for _ in range(RESAMPLES)
+    ]
+    return float(np.quantile(medians, CONFIDENCE))
+
+
+def make_rows(place: Place, session: RawSession, runs: RawRuns) -> list[RawRow]:
+    """A row a size."""
+    common = problems_of_report(session, runs)
+    drops = place.drops()
+    if drops:
+        common.append(f"{drops} packets dropped")
+    rows = []
+    for size in session.sizes:
+        row = _figures(place, session, runs, size)
+        problems = [*common]
+        if runs.unverified[size]:
+            problems.append(f"{runs.unverified[size]} messages changed on their way")
+        if _beats_link(row, place.bytes_per_second):
+            problems.append("messages beat the link, is the machine busy?")
+        rows.append(_without_figures(row, "; ".join(problems)) if problems else row)
+    return rows
+
+
+def problems_of_report(session: RawSession, runs: RawRuns) -> list[str]:
+    """Whether the shim did what is to be measured, and no more."""
+    if runs.report is None:
+        return []
+    problems = [
+        f"{runs.report[name]} {name.replace('_', ' ')}"
+        for name in ("compressed_messages", "copied_receives", "receives_through_scratch")
+        if runs.report[name]
+    ]
+    in_place, arrived = runs.report["receives_in_place"], runs.messages + runs.fillers
+    if session.setting == "hooked" and in_place != arrived:
+        problems.append(f"{in_place} receives in place, not {arrived}")
+    if runs.report["allocations"] > MOST_ALLOCATIONS:
+        problems.append(f"{runs.report['allocations']} allocations for {arrived} receives")
+    return problems
+
+
+def _beats_link(row: RawRow, bytes_per_second: float | None) -> bool:
+    """Then the token bucket had filled up before a message, as on a busy machine."""
+    if bytes_per_second is None:
+        return False
+    return min(row.native_seconds, row.shim_seconds) < row.bytes / bytes_per_second / CREDIBLE_RATE
+
+
+def _figures(place: Place, session: RawSession, runs: RawRuns, size: int) -> RawRow:
+    native, shim = np.array(runs.pairs[size]).T
+    ratios = shim / native
+    bound = upper_bound_of_median(ratios)
+    wanted = WANTED_INSIDE_HOST if place.same_node else WANTED_BETWEEN_HOSTS
+    report = runs.report or {}
+    return RawRow(
+        link=place.name,
+        setting=session.setting,
+        bytes=size,
+        pairs=len(ratios),
+        native_seconds=float(np.median(native)),
+        shim_seconds=float(np.median(shim)),
+        ratio=float(np.median(ratios)),
+        ratio_bound=bound,
+        wanted=wanted,
+        within=bound <= wanted,
+        messages=runs.messages,
+        receives_in_place=report.get("receives_in_place"),
+        hooks=report.get("hooks"),
+        allocations=report.get("allocations"),
+        verified=True,
+        note="" if len(ratios) >= WANTED_PAIRS else f"fewer than {WANTED_PAIRS} pairs",
+    )
+
+
+def _without_figures(row: RawRow, why: str) -> RawRow:
+    return replace(
+        row,
+        native_seconds=None,
+        shim_seconds=None,
+        ratio=None,
+        ratio_bound=None,
+        within=None,
+        verified=False,
+        note=why,
+    )

@@ -1,0 +1,85 @@
+"""`thinwire bench raw`."""
+
+from typing import Annotated
+
+import typer
+
+from thinwire.bench import tables
+from thinwire.bench.output import progress, warn_if_busy
+from thinwire.bench.programs import BenchError, find_program
+from thinwire.bench.raw import HOOKED_BYTES, SETTINGS, RawSession, run_pairs
+from thinwire.bench.raw_rows import WANTED_PAIRS, make_rows
+from thinwire.cli.bench_options import (
+    Csv,
+    Json,
+    Program,
+    failure,
+    finish,
+    message_sizes,
+    parse_codecs,
+    places,
+)
+from thinwire.lab import LabError
+
+
+def raw(
+    link: Annotated[str, typer.Option(help="Rates of the lab's links, as in 100mbit,1gbit.")] = (
+        "1gbit"
+    ),
+    loopback: Annotated[bool, typer.Option("--loopback", help="On this host, no lab.")] = False,
+    sizes: Annotated[str, typer.Option(help="Message sizes.")] = "1MiB,4MiB,16MiB,64MiB",
+    pairs: Annotated[
+        str, typer.Option(help="Pairs of messages: one number, or one for each size.")
+    ] = str(WANTED_PAIRS),
+    setting: Annotated[
+        str,
+        typer.Option(
+            help="The shim's: hooked, every receive ready for a compressed message; default, "
+            "as without options; none, no shim either, which shows what the measure makes of "
+            "equals."
+        ),
+    ] = "hooked",
+    spec: Annotated[
+        str, typer.Option("--codec", metavar="SPEC", help="What the shim has set.")
+    ] = "zfp:rate=16",
+    program: Program = None,
+    as_csv: Csv = False,
+    as_json: Json = False,
+) -> None:
+    """What the preload library adds to large messages that it leaves raw.
+
+    A native and a shimmed job take turns, message by message, over the same link.
+    """
+    if setting not in SETTINGS:
+        raise typer.BadParameter(f"--setting is one of {', '.join(SETTINGS)}, not {setting}")
+    warn_if_busy()
+    rows = []
+    try:
+        asked = message_sizes(sizes)
+        if min(asked) < HOOKED_BYTES:
+            raise typer.BadParameter(f"receives below {HOOKED_BYTES} bytes are never hooked")
+        (codec,) = parse_codecs([spec])
+        session = RawSession(
+            program=find_program("raw_turns", program),
+            sizes=asked,
+            pairs=pairs_of_sizes(pairs, len(asked)),
+            setting=setting,
+            spec=codec.spec,
+            progress=progress,
+        )
+        for place in places([] if loopback else link.split(","), hosts=2):
+            rows += make_rows(place, session, run_pairs(place, session))
+    except (BenchError, LabError, ValueError) as error:
+        raise failure(error) from error
+    finish(rows, tables.RAW_COLUMNS, as_csv, as_json, tables.raw_notes(rows))
+
+
+def pairs_of_sizes(text: str, sizes: int) -> tuple[int, ...]:
+    """The pairs of each size, of "200" or "200,200,100,50"."""
+    words = text.split(",")
+    if not all(word.isdecimal() and int(word) > 0 for word in words):
+        raise typer.BadParameter(f"--pairs is numbers from 1 on, not {text}")
+    if len(words) not in (1, sizes):
+        raise typer.BadParameter(f"--pairs has {len(words)} numbers for {sizes} sizes")
+    numbers = tuple(int(word) for word in words)
+    return numbers * sizes if len(numbers) == 1 else numbers
