@@ -122,28 +122,5 @@ int replace(const Outgoing& sent, int send_tag, const Incoming& received, MPI_St
 
 }  // namespace
 
-#define THINWIRE_SENDRECV(entry, Count, call)                                                   \
-  extern "C" int MPI_##entry(const void* send_buffer, Count send_count, MPI_Datatype send_type, \
-                             int destination, int send_tag, void* buffer, Count count,          \
-                             MPI_Datatype type, int source, int tag, MPI_Comm comm,             \
-                             MPI_Status* status) {                                              \
-    return send_and_receive(                                                                    \
-        {send_buffer, send_count, send_type, destination, comm,                                 \
-         on_device(send_buffer, send_count, send_type)},                                        \
-        send_tag, {buffer, count, type, source, tag, comm, on_device(buffer, count, type)},     \
-        status);                                                                                \
-  }                                                                                             \
-  THINWIRE_ALSO_PMPI(entry)
-
-#define THINWIRE_SENDRECV_REPLACE(entry, Count, call)                                       \
-  extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type, int destination, \
-                             int send_tag, int source, int tag, MPI_Comm comm,              \
-                             MPI_Status* status) {                                          \
-    const bool gpu = on_device(buffer, count, type);                                        \
-    return replace({buffer, count, type, destination, comm, gpu}, send_tag,                 \
-                   {buffer, count, type, source, tag, comm, gpu}, status);                  \
-  }                                                                                         \
-  THINWIRE_ALSO_PMPI(entry)
-
-THINWIRE_BOTH_COUNTS(THINWIRE_SENDRECV, Sendrecv);
-THINWIRE_BOTH_COUNTS(THINWIRE_SENDRECV_REPLACE, Sendrecv_replace);
+THINWIRE_BOTH_COUNTS(THINWIRE_EXCHANGE, Sendrecv, MPI_Status, send_and_receive);
+THINWIRE_BOTH_COUNTS(THINWIRE_REPLACEMENT, Sendrecv_replace, MPI_Status, replace);

@@ -23,3 +23,27 @@ void withdraw(MPI_Request request);
 bool receives_untouched(const Incoming& message);
 
 }  // namespace thinwire::mpi
+
+// The calls of both kinds: `function(sent, send_tag, received, result)` has the result of type
+// `Result`, a status or a request.
+#define THINWIRE_EXCHANGE(entry, Count, call, Result, function)                                 \
+  extern "C" int MPI_##entry(const void* send_buffer, Count send_count, MPI_Datatype send_type, \
+                             int destination, int send_tag, void* buffer, Count count,          \
+                             MPI_Datatype type, int source, int tag, MPI_Comm comm,             \
+                             Result* result) {                                                  \
+    return function({send_buffer, send_count, send_type, destination, comm,                     \
+                     on_device(send_buffer, send_count, send_type)},                            \
+                    send_tag,                                                                   \
+                    {buffer, count, type, source, tag, comm, on_device(buffer, count, type)},   \
+                    result);                                                                    \
+  }                                                                                             \
+  THINWIRE_ALSO_PMPI(entry)
+
+#define THINWIRE_REPLACEMENT(entry, Count, call, Result, function)                               \
+  extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type, int destination,      \
+                             int send_tag, int source, int tag, MPI_Comm comm, Result* result) { \
+    const bool gpu = on_device(buffer, count, type);                                             \
+    return function({buffer, count, type, destination, comm, gpu}, send_tag,                     \
+                    {buffer, count, type, source, tag, comm, gpu}, result);                      \
+  }                                                                                              \
+  THINWIRE_ALSO_PMPI(entry)

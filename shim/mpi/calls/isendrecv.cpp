@@ -65,28 +65,5 @@ int start_replacement(const Outgoing& sent, int send_tag, const Incoming& receiv
 
 }  // namespace
 
-#define THINWIRE_ISENDRECV(entry, Count, call)                                                  \
-  extern "C" int MPI_##entry(const void* send_buffer, Count send_count, MPI_Datatype send_type, \
-                             int destination, int send_tag, void* buffer, Count count,          \
-                             MPI_Datatype type, int source, int tag, MPI_Comm comm,             \
-                             MPI_Request* request) {                                            \
-    return start_exchange(                                                                      \
-        {send_buffer, send_count, send_type, destination, comm,                                 \
-         on_device(send_buffer, send_count, send_type)},                                        \
-        send_tag, {buffer, count, type, source, tag, comm, on_device(buffer, count, type)},     \
-        request);                                                                               \
-  }                                                                                             \
-  THINWIRE_ALSO_PMPI(entry)
-
-#define THINWIRE_ISENDRECV_REPLACE(entry, Count, call)                                      \
-  extern "C" int MPI_##entry(void* buffer, Count count, MPI_Datatype type, int destination, \
-                             int send_tag, int source, int tag, MPI_Comm comm,              \
-                             MPI_Request* request) {                                        \
-    const bool gpu = on_device(buffer, count, type);                                        \
-    return start_replacement({buffer, count, type, destination, comm, gpu}, send_tag,       \
-                             {buffer, count, type, source, tag, comm, gpu}, request);       \
-  }                                                                                         \
-  THINWIRE_ALSO_PMPI(entry)
-
-THINWIRE_BOTH_COUNTS(THINWIRE_ISENDRECV, Isendrecv);
-THINWIRE_BOTH_COUNTS(THINWIRE_ISENDRECV_REPLACE, Isendrecv_replace);
+THINWIRE_BOTH_COUNTS(THINWIRE_EXCHANGE, Isendrecv, MPI_Request, start_exchange);
+THINWIRE_BOTH_COUNTS(THINWIRE_REPLACEMENT, Isendrecv_replace, MPI_Request, start_replacement);
