@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import typer
 
-import thinwire.bench.raw as raw
+from thinwire.bench import raw, turns
+from thinwire.bench.programs import BenchError, Loopback
 from thinwire.bench.raw import RawRuns, RawSession
 from thinwire.bench.raw_rows import make_rows, upper_bound_of_median
 from thinwire.cli.bench_raw import pairs_of_sizes
@@ -140,6 +141,16 @@ def test_messages_that_were_compressed_are_no_result(bench, program, monkeypatch
 def test_a_program_that_does_not_answer_is_an_error(bench):
     done = bench(*LOOPBACK, "--program", "/bin/false")
     assert done.exit_code == 1 and "/bin/false" in done.stderr
+
+
+def test_a_job_that_hangs_is_ended(monkeypatch):
+    monkeypatch.setattr(turns, "START_SECONDS", 0.2)
+    with (
+        pytest.raises(BenchError, match="too late"),
+        turns.Job(Loopback(), ["sleep", "100"]) as job,
+    ):
+        job.turn(4, timeout=0.1)
+    assert job.exit_code is not None
 
 
 @pytest.mark.parametrize(

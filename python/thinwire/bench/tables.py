@@ -95,7 +95,7 @@ def _against_wanted(row: RawRow) -> Text:
     if row.ratio_bound is None:
         return Text("-")
     words = f"{row.ratio_bound:.4f}"
-    return Text(words, "green") if row.within else Text(f"{words} loss", "red")
+    return Text(words, "green") if row.within else Text(f"{words} above", "red")
 
 
 RAW_COLUMNS: list[Column] = [

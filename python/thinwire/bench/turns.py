@@ -32,6 +32,11 @@ class Job:
             raise BenchError(f"there is no {error.filename} on PATH") from error
         return self
 
+    @property
+    def exit_code(self) -> int | None:
+        """None while the job runs."""
+        return self._process.poll()
+
     def turn(self, nbytes: int, timeout: float) -> dict[str, Any]:
         """One message; what the program says about it. BenchError where it says nothing."""
         assert self._process.stdin is not None and self._process.stdout is not None
