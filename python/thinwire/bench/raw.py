@@ -32,7 +32,8 @@ class RawSession:
 
     program: Path
     sizes: tuple[int, ...]
-    pairs: tuple[int, ...]  # of each size
+    pairs: tuple[int, ...]  # of each size, in all rounds together
+    rounds: int  # each with jobs of its own
     setting: str
     spec: str
     progress: Progress
@@ -40,33 +41,52 @@ class RawSession:
 
 @dataclass
 class RawRuns:
-    """The pairs of each size, (native, shim) seconds, and what the shim reported at the end."""
+    """The pairs of each size, (native, shim) seconds, a list a round, and the shim's reports.
 
-    pairs: dict[int, list[tuple[float, float]]] = field(default_factory=dict)
+    All rounds send the same: `messages`, and `fillers` large enough for the shim to look at.
+    """
+
+    pairs: dict[int, list[list[tuple[float, float]]]] = field(default_factory=dict)
     unverified: dict[int, int] = field(default_factory=dict)
     messages: int = 0
     fillers: int = 0
-    report: dict[str, Any] | None = None
+    reports: list[dict[str, Any]] = field(default_factory=list)
 
 
 def run_pairs(place: Place, session: RawSession) -> RawRuns:
     """Measures every size over one link; BenchError where a job does not run."""
     # The second burst makes up for what the first lets through at full speed.
     filler = 2 * place.burst_bytes
-    command = ["mpirun", "-n", "2", str(session.program), str(max(session.sizes)), str(filler)]
-    runs = RawRuns()
-    with tempfile.TemporaryDirectory(prefix="thinwire-bench-") as folder:
-        report = Path(folder) / "report.json"
-        shimmed = _shimmed(session, report, command)
-        with Job(place, command) as native, Job(place, shimmed) as shim:
-            for size, pairs in zip(session.sizes, session.pairs, strict=True):
-                with session.progress(f"{place.name}: {pairs} pairs of {size} bytes"):
-                    limit = _time_limit(place, size + filler)
-                    _alternate(native, shim, size, pairs, limit, runs)
-        if session.setting != "none":
-            runs.report = read_report(report)
+    runs = RawRuns({size: [] for size in session.sizes}, dict.fromkeys(session.sizes, 0))
+    pairs = [-(-number // session.rounds) for number in session.pairs]
+    runs.messages = sum(WARMUPS + number for number in pairs)
     runs.fillers = runs.messages if filler >= HOOKED_BYTES else 0
+    with tempfile.TemporaryDirectory(prefix="thinwire-bench-") as folder:
+        for number in range(1, session.rounds + 1):
+            words = f"{place.name}: round {number} of {session.rounds}"
+            report = Path(folder) / f"report{number}.json"
+            _run_round(place, session, pairs, filler, report, words, runs)
     return runs
+
+
+def _run_round(
+    place: Place,
+    session: RawSession,
+    pairs: list[int],
+    filler: int,
+    report: Path,
+    words: str,
+    runs: RawRuns,
+) -> None:
+    command = ["mpirun", "-n", "2", str(session.program), str(max(session.sizes)), str(filler)]
+    shimmed = _shimmed(session, report, command)
+    with Job(place, command) as native, Job(place, shimmed) as shim:
+        for size, number in zip(session.sizes, pairs, strict=True):
+            with session.progress(f"{words}, {number} pairs of {size} bytes"):
+                limit = _time_limit(place, size + filler)
+                _alternate(native, shim, size, number, limit, runs)
+    if session.setting != "none":
+        runs.reports.append(read_report(report))
 
 
 def _shimmed(session: RawSession, report: Path, command: list[str]) -> list[str]:
@@ -79,15 +99,14 @@ def _shimmed(session: RawSession, report: Path, command: list[str]) -> list[str]
 
 def _alternate(native: Job, shim: Job, size: int, pairs: int, limit: float, runs: RawRuns) -> None:
     """Who goes first alternates as well, for whatever the first does to the second."""
-    runs.pairs[size] = []
-    runs.unverified[size] = 0
+    found = []
     for number in range(-WARMUPS, pairs):
         order = (native, shim) if number % 2 == 0 else (shim, native)
         lines = {job: job.turn(size, limit) for job in order}
-        runs.messages += 1
         runs.unverified[size] += sum(not line["verified"] for line in lines.values())
         if number >= 0:
-            runs.pairs[size].append((lines[native]["seconds"], lines[shim]["seconds"]))
+            found.append((lines[native]["seconds"], lines[shim]["seconds"]))
+    runs.pairs[size].append(found)
 
 
 def _time_limit(place: Place, nbytes: int) -> float:

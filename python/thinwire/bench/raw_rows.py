@@ -22,12 +22,14 @@ MOST_ALLOCATIONS = 64
 class RawRow:
     """Medians of one size's pairs. `ratio` is that of the pairwise ratios shim/native, and
     `ratio_bound` its upper bound at 95% by bootstrap. Figures are None where the row is not
-    verified, and `note` then says why. The counters are those of the whole job, both ranks."""
+    verified, and `note` then says why. The counters are those of the last round's job, both ranks:
+    so many `messages` of all sizes."""
 
     link: str
     setting: str
     bytes: int
     pairs: int
+    rounds: int
     native_seconds: float | None
     shim_seconds: float | None
     ratio: float | None
@@ -42,19 +44,25 @@ class RawRow:
     note: str
 
 
-def upper_bound_of_median(values: Sequence[float], *, seed: int = 1) -> float:
-    """The median's upper bound at 95%, one-sided: medians of values drawn anew with repetition."""
-    given = np.asarray(values, dtype=np.float64)
+def upper_bound_of_median(rounds: Sequence[Sequence[float]], *, seed: int = 1) -> float:
+    """The median's upper bound at 95%, one-sided: medians of values drawn anew with repetition.
+
+    Rounds, all of one length, are drawn first and then values in each, as the values of a round
+    have in common where its jobs lie in memory and on which cores.
+    """
+    given = np.asarray(rounds, dtype=np.float64)
     if given.size == 0:
         raise ValueError("no values, no median")
     random = np.random.default_rng(seed)
-    drawn = given[random.integers(given.size, size=(RESAMPLES, given.size))]
-    return float(np.quantile(np.median(drawn, axis=1), CONFIDENCE))
+    number, length = given.shape
+    which = random.integers(number, size=(RESAMPLES, number, 1))
+    drawn = given[which, random.integers(length, size=(RESAMPLES, number, length))]
+    return float(np.quantile(np.median(drawn.reshape(RESAMPLES, -1), axis=1), CONFIDENCE))
 
 
 def make_rows(place: Place, session: RawSession, runs: RawRuns) -> list[RawRow]:
     """A row a size."""
-    common = problems_of_report(session, runs)
+    common = problems_of_reports(session, runs)
     drops = place.drops()
     if drops:
         common.append(f"{drops} packets dropped")
@@ -70,21 +78,22 @@ def make_rows(place: Place, session: RawSession, runs: RawRuns) -> list[RawRow]:
     return rows
 
 
-def problems_of_report(session: RawSession, runs: RawRuns) -> list[str]:
+def problems_of_reports(session: RawSession, runs: RawRuns) -> list[str]:
     """Whether the shim did what is to be measured, and no more."""
-    if runs.report is None:
-        return []
-    problems = [
-        f"{runs.report[name]} {name.replace('_', ' ')}"
-        for name in ("compressed_messages", "copied_receives", "receives_through_scratch")
-        if runs.report[name]
-    ]
-    in_place, arrived = runs.report["receives_in_place"], runs.messages + runs.fillers
-    if session.setting == "hooked" and in_place != arrived:
-        problems.append(f"{in_place} receives in place, not {arrived}")
-    if runs.report["allocations"] > MOST_ALLOCATIONS:
-        problems.append(f"{runs.report['allocations']} allocations for {arrived} receives")
-    return problems
+    problems = []
+    arrived = runs.messages + runs.fillers
+    for report in runs.reports:
+        problems += [
+            f"{report[name]} {name.replace('_', ' ')}"
+            for name in ("compressed_messages", "copied_receives", "receives_through_scratch")
+            if report[name]
+        ]
+        in_place = report["receives_in_place"]
+        if session.setting == "hooked" and in_place != arrived:
+            problems.append(f"{in_place} receives in place, not {arrived}")
+        if report["allocations"] > MOST_ALLOCATIONS:
+            problems.append(f"{report['allocations']} allocations for {arrived} receives")
+    return list(dict.fromkeys(problems))
 
 
 def _beats_link(row: RawRow, bytes_per_second: float | None) -> bool:
@@ -95,16 +104,18 @@ def _beats_link(row: RawRow, bytes_per_second: float | None) -> bool:
 
 
 def _figures(place: Place, session: RawSession, runs: RawRuns, size: int) -> RawRow:
-    native, shim = np.array(runs.pairs[size]).T
+    times = np.array(runs.pairs[size])  # by round, pair, and native or shim
+    native, shim = times[..., 0], times[..., 1]
     ratios = shim / native
     bound = upper_bound_of_median(ratios)
     wanted = WANTED_INSIDE_HOST if place.same_node else WANTED_BETWEEN_HOSTS
-    report = runs.report or {}
+    last = runs.reports[-1] if runs.reports else {}
     return RawRow(
         link=place.name,
         setting=session.setting,
         bytes=size,
-        pairs=len(ratios),
+        pairs=ratios.size,
+        rounds=len(ratios),
         native_seconds=float(np.median(native)),
         shim_seconds=float(np.median(shim)),
         ratio=float(np.median(ratios)),
@@ -112,11 +123,11 @@ def _figures(place: Place, session: RawSession, runs: RawRuns, size: int) -> Raw
         wanted=wanted,
         within=bound <= wanted,
         messages=runs.messages,
-        receives_in_place=report.get("receives_in_place"),
-        hooks=report.get("hooks"),
-        allocations=report.get("allocations"),
+        receives_in_place=last.get("receives_in_place"),
+        hooks=last.get("hooks"),
+        allocations=last.get("allocations"),
         verified=True,
-        note="" if len(ratios) >= WANTED_PAIRS else f"fewer than {WANTED_PAIRS} pairs",
+        note="" if ratios.size >= WANTED_PAIRS else f"fewer than {WANTED_PAIRS} pairs",
     )
 
 

@@ -103,6 +103,7 @@ RAW_COLUMNS: list[Column] = [
     ("shim", lambda row: row.setting),
     ("bytes", lambda row: str(row.bytes)),
     ("pairs", lambda row: str(row.pairs)),
+    ("rounds", lambda row: str(row.rounds)),
     ("native ms", lambda row: _milliseconds(row.native_seconds)),
     ("shim ms", lambda row: _milliseconds(row.shim_seconds)),
     ("ratio", lambda row: number(row.ratio, ".4f")),
@@ -113,10 +114,10 @@ RAW_COLUMNS: list[Column] = [
 
 
 def raw_notes(rows: list[RawRow]) -> list[str]:
-    """What the shim counted in each link's job."""
+    """What the shim counted in the last job of each link."""
     first_of_link = {row.link: row for row in reversed(rows)}
     return [
-        f"{link}: of {row.messages} timed and warm-up messages and their fillers "
+        f"{link}, a round: of {row.messages} timed and warm-up messages and their fillers "
         f"{row.receives_in_place} received in place, {row.hooks} hooks, "
         f"{row.allocations} allocations"
         for link, row in reversed(first_of_link.items())

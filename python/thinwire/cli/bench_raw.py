@@ -31,6 +31,9 @@ def raw(
     pairs: Annotated[
         str, typer.Option(help="Pairs of messages: one number, or one for each size.")
     ] = str(WANTED_PAIRS),
+    rounds: Annotated[
+        int, typer.Option(min=1, help="Jobs started anew so often, the pairs dealt out to them.")
+    ] = 1,
     setting: Annotated[
         str,
         typer.Option(
@@ -63,6 +66,7 @@ def raw(
             program=find_program("raw_turns", program),
             sizes=asked,
             pairs=pairs_of_sizes(pairs, len(asked)),
+            rounds=rounds,
             setting=setting,
             spec=codec.spec,
             progress=progress,
