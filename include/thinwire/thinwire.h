@@ -217,8 +217,9 @@ typedef struct tw_message_info {
 } tw_message_info;
 
 typedef enum tw_message_flag {
-  TW_MESSAGE_DECLINE = 1,    /* fail with TW_DECLINED where the frame would otherwise be raw */
-  TW_MESSAGE_NO_CHECKSUM = 2 /* leave the chunk checksums out; the header's stays */
+  TW_MESSAGE_DECLINE = 1,     /* fail with TW_DECLINED where the frame would otherwise be raw */
+  TW_MESSAGE_NO_CHECKSUM = 2, /* leave the chunk checksums out; the header's stays */
+  TW_MESSAGE_ADD = 4 /* decode: add to what is at the destination, then multiply by `scale` */
 } tw_message_flag;
 
 /* Frames in files and in memory carry one mark, the messages of a job another: `job` names the
@@ -230,6 +231,9 @@ typedef struct tw_message_options {
   uint64_t job_bytes;
   void* stream; /* cudaStream_t that GPU work is enqueued on; NULL: the library's own, which waits
                    for no earlier work of the caller's */
+  double scale; /* read under TW_MESSAGE_ADD only: 1 for a sum, 1 / ranks in an average's last step.
+                   fp32 and fp64 round after the sum and after the product; 16-bit types do both in
+                   fp32 and round once more. NaN comes out as one quiet NaN, the same everywhere. */
 } tw_message_options;
 
 /* Most bytes that a frame of such an array can take, whatever the data. */
@@ -255,7 +259,8 @@ tw_status tw_message_inspect(const void* source, uint64_t length, const tw_messa
 /* Decodes the frame at `source` into `destination`, which must hold info.raw_bytes
  * (TW_TOO_SMALL); either may be GPU memory, and the codec runs where the array is to lie. Any bytes
  * are safe: damage gives an error, and then the destination's contents are undefined inside its
- * capacity. `info` may be NULL. Allocates nothing. */
+ * capacity. `info` may be NULL. Allocates nothing on the host, but for a chunk of an array of two
+ * or more axes that is added to another. TW_UNSUPPORTED where bytes would be added. */
 tw_status tw_message_decode(const void* source, uint64_t length, void* destination,
                             uint64_t capacity, const tw_message_options* options,
                             tw_message_info* info);

@@ -72,12 +72,15 @@ def inspect(frame: Any, *, stream: Any = None) -> MessageInfo:
     return _inspect(view, _options(number, view))
 
 
-def decompress(frame: Any, *, out: Any = None, stream: Any = None) -> Any:
+def decompress(
+    frame: Any, *, out: Any = None, add: bool = False, scale: float = 1.0, stream: Any = None
+) -> Any:
     """Decode a frame into a new array of its own dtype and shape (bf16: 16-bit words): a numpy
     array from host memory, a `GpuArray` on the same GPU from GPU memory.
 
     `out`, an array on either side, is written instead and returned: contiguous, writable, of the
-    frame's size (ValueError) and dtype or bytes (TypeError). `stream` as for `compress`; by
+    frame's size (ValueError) and dtype or bytes (TypeError). With `add` it becomes
+    (out + decoded) * scale, in one pass, rounded to its dtype. `stream` as for `compress`; by
     default that of `out`, else that of the frame. Blocks until the array is complete. Raises
     ThinwireError; what `out` then holds is undefined.
     """
@@ -86,8 +89,12 @@ def decompress(frame: Any, *, out: Any = None, stream: Any = None) -> Any:
     target = None if out is None else view_of(out, number)
     options = _options(number, source, *([] if target is None else [target]))
     info = frame.info if isinstance(frame, Frame) else _inspect(source, options)
+    if add and target is None:
+        raise ValueError("add needs out, the array that is added to")
     if target is not None:
         _check_target(target, info)
+        if add:
+            options = _adding(options, scale)
         _decode(source, target.pointer, info, options)
         return out
     if source.gpu is None:
@@ -155,6 +162,15 @@ def _options(stream: int | None, *views: ArrayView) -> Any:
     number = stream if stream is not None else (named or [DEFAULT_STREAM])[-1]
     options = new_struct("tw_message_options")
     options.stream = ffi.cast("void *", number)
+    return options
+
+
+def _adding(options: Any, scale: float) -> Any:
+    """The same options for a decode that adds."""
+    if options == ffi.NULL:
+        options = new_struct("tw_message_options")
+    options.flags |= library().TW_MESSAGE_ADD
+    options.scale = scale
     return options
 
 

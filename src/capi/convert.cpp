@@ -32,4 +32,9 @@ message::EncodeOptions to_encode_options(const tw_message_options* options) {
   return converted;
 }
 
+codec::Landing to_landing(const tw_message_options* options) {
+  if (options == nullptr || (options->flags & TW_MESSAGE_ADD) == 0) return {};
+  return {.adds = true, .scale = options->scale};
+}
+
 }  // namespace thinwire::capi

@@ -16,6 +16,7 @@ std::optional<codec::Chunk> to_array(const tw_shape* shape);
 bool usable(const tw_message_options* options);
 
 message::EncodeOptions to_encode_options(const tw_message_options* options);
+codec::Landing to_landing(const tw_message_options* options);
 
 inline const std::byte* bytes_at(const void* pointer) {
   return static_cast<const std::byte*>(pointer);

@@ -53,8 +53,9 @@ tw_status tw_message_decode_enqueue(const tw_codec* codec, const tw_shape* shape
         workspace == nullptr || outcome == nullptr || !usable(options)) {
       return misuse("tw_message_decode_enqueue: null pointer, unknown dtype, or size not set");
     }
-    return report(message::enqueue_decode(
-        codec->coder(), *array, {bytes_at(source), length}, {bytes_at(destination), capacity},
-        to_encode_options(options), {bytes_at(workspace), workspace_bytes, outcome}));
+    return report(message::enqueue_decode(codec->coder(), *array, {bytes_at(source), length},
+                                          {bytes_at(destination), capacity}, to_landing(options),
+                                          to_encode_options(options),
+                                          {bytes_at(workspace), workspace_bytes, outcome}));
   });
 }

@@ -76,7 +76,7 @@ tw_status tw_message_decode(const void* source, uint64_t length, void* destinati
     }
     const message::EncodeOptions converted = to_encode_options(options);
     auto found = message::decode({bytes_at(source), length}, {bytes_at(destination), capacity},
-                                 converted.mark, converted.stream);
+                                 converted.mark, converted.stream, to_landing(options));
     if (found.ok() && info != nullptr) fill(*found, info);
     return report(found.status());
   });

@@ -57,8 +57,9 @@ struct Codec {
   // Whether a parameter read from a frame, hostile or not, is one that this codec defines.
   Status (*check)(std::uint64_t parameter, Dtype dtype, int rank);
 
-  // How many planes of the slowest axis (values, in 1-D) one chunk holds; at least 1.
-  std::uint64_t (*chunk_extent)(const Shape& shape, Dtype dtype, std::uint64_t parameter);
+  // The extents of one chunk, each at least 1: a box, clipped at the far ends of the array's axes.
+  // It spans all axes but the slowest in full (a run of planes), or has at most kMostBoxBytes.
+  Shape (*chunk_shape)(const Shape& shape, Dtype dtype, std::uint64_t parameter);
 
   // Most bytes that encoding `chunk` can take; the exact number where fixed_size.
   std::uint64_t (*bound)(const Chunk& chunk, std::uint64_t parameter);
@@ -73,9 +74,22 @@ struct Codec {
   // codec's.
   Status (*decode)(ByteView encoded, const Chunk& chunk, std::uint64_t parameter, std::byte* out);
 
+  // Whether a parameter of a spec still depends on the data, as a bound relative to its range does;
+  // nullptr where none does. No frame carries such a one, and chunks are cut without it.
+  bool (*is_open)(std::uint64_t parameter) = nullptr;
+
+  // The parameter that an open one becomes for this array; the codec's GPU side does so by itself.
+  std::uint64_t (*resolve)(const std::byte* source, const Chunk& array,
+                           std::uint64_t parameter) = nullptr;
+
+  // kUnsupported, with what is missing and how to get it, where this machine lacks what the codec
+  // needs; nullptr where it needs nothing.
+  Status (*available)() = nullptr;
+
   // The same on a GPU, byte for byte; nullptr where this build or the codec has no such side.
   const DeviceCodec* device = nullptr;
 
+  bool open(std::uint64_t parameter) const { return is_open != nullptr && is_open(parameter); }
   bool takes(Dtype dtype) const { return (dtypes & dtype_bit(dtype)) != 0; }
   bool test_only() const { return id >= kFirstTestId; }
 };

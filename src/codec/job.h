@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "codec/landing.h"
 #include "codec/layout.h"
 #include "device/stream.h"
 #include "frame/seal.h"
@@ -12,7 +13,7 @@ namespace thinwire::codec {
 // Encode `source` into the frame at `frame`: header, chunk table and payloads, one behind the
 // other, as the CPU would. All pointers are memory that the device reaches. A frame of `limit`
 // bytes or more is declined, as is data that the codec declines: the outcome says so, and what lies
-// at `frame` is undefined.
+// at `frame` is undefined. An open parameter is resolved by the kernels, in the header too.
 struct EncodeJob {
   const std::byte* source;
   Layout layout;
@@ -37,13 +38,15 @@ struct DecodeJob {
   frame::HeaderWords header;
   bool checksums;
   std::byte* destination;
+  Landing landing;
   std::byte* workspace;
   device::Outcome* outcome;
   device::StreamHandle stream;
 };
 
-// A codec's CUDA side. One kernel each; the workspace is zeros before its first use, and kernels
-// leave it as they found it. Both return once the work is enqueued.
+// A codec's CUDA side. One kernel each (and one before it for an open parameter); the workspace is
+// zeros before its first use, and kernels leave it as they found it. Both return once the work is
+// enqueued.
 struct DeviceCodec {
   std::uint64_t (*workspace_bytes)(const Layout& layout, std::uint64_t parameter);
   Status (*encode)(const EncodeJob& job);

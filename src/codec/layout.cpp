@@ -5,20 +5,28 @@
 namespace thinwire::codec {
 
 Chunk Layout::chunk(std::uint64_t index) const {
-  Chunk piece = array;
-  piece.shape.extent[0] = std::min(chunk_planes, array.shape.extent[0] - index * chunk_planes);
+  Chunk piece{array.dtype, whole};
+  for (int axis = array.shape.rank - 1; axis >= 0; --axis) {
+    const auto each = static_cast<std::size_t>(axis);
+    const std::uint64_t begin = index % grid.extent[each] * whole.extent[each];
+    index /= grid.extent[each];
+    piece.shape.extent[each] = std::min(whole.extent[each], array.shape.extent[each] - begin);
+  }
   return piece;
 }
 
 Layout make_layout(const Codec& codec, std::uint64_t parameter, const Chunk& array) {
-  Chunk plane = array;
-  plane.shape.extent[0] = 1;
   Layout layout{};
   layout.array = array;
-  layout.chunk_planes = codec.chunk_extent(array.shape, array.dtype, parameter);
-  layout.plane_bytes = plane.raw_bytes();
-  layout.chunks =
-      array.shape.count() == 0 ? 0 : ceil_div(array.shape.extent[0], layout.chunk_planes);
+  layout.whole = codec.chunk_shape(array.shape, array.dtype, parameter);
+  layout.grid = array.shape;
+  layout.chunks = array.shape.count() == 0 ? 0 : 1;
+  for (int axis = 0; axis < array.shape.rank; ++axis) {
+    const auto each = static_cast<std::size_t>(axis);
+    layout.grid.extent[each] = ceil_div(array.shape.extent[each], layout.whole.extent[each]);
+    layout.chunks *= layout.grid.extent[each];
+    layout.in_boxes |= axis > 0 && layout.grid.extent[each] > 1;
+  }
   return layout;
 }
 

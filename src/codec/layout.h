@@ -3,6 +3,7 @@
 
 #include "base/host_device.h"
 #include "base/status.h"
+#include "codec/box.h"
 #include "codec/codec.h"
 #include "frame/header.h"
 
@@ -13,20 +14,88 @@ inline constexpr std::size_t kTableRowBytes = 8;
 inline constexpr std::uint32_t kRawChunk = 0x80000000u;
 inline constexpr std::uint32_t kMostChunkBytes = kRawChunk - 1;
 
+// Most raw bytes of a chunk that does not span the faster axes in full: those are gathered before
+// they are encoded on the host.
+inline constexpr std::uint64_t kMostBoxBytes = 64 * 1024;
+
 struct Layout {
-  Chunk array;                 // the whole array
-  std::uint64_t chunk_planes;  // planes of the slowest axis in every chunk but the last
-  std::uint64_t plane_bytes;   // raw bytes of one such plane
-  std::uint64_t chunks;
+  Chunk array;           // the whole array
+  Shape whole;           // of every chunk but those at the far ends of an axis
+  Shape grid;            // chunks along each axis
+  std::uint64_t chunks;  // in all, in the order of the grid, slowest axis first
+  bool in_boxes;  // chunks are boxes of rank 2 or 3; else their values lie one behind the other
 
   THINWIRE_HOST_DEVICE std::uint64_t table_bytes() const { return chunks * kTableRowBytes; }
   Chunk chunk(std::uint64_t index) const;
-  THINWIRE_HOST_DEVICE std::uint64_t raw_offset(std::uint64_t index) const {
-    return index * chunk_planes * plane_bytes;
-  }
+
+  // Of arrays of rank 1 to 3.
+  THINWIRE_HOST_DEVICE Box box(std::uint64_t index) const;
+
+  // Where the raw bytes of a chunk begin.
+  THINWIRE_HOST_DEVICE std::uint64_t raw_offset(std::uint64_t index) const;
 };
 
 // `array` must be one that the codec takes (checked by the caller); an empty one has no chunks.
 Layout make_layout(const Codec& codec, std::uint64_t parameter, const Chunk& array);
+
+// Calls visit(shape, how many) for each of the shapes that the chunks have.
+template <typename Visit>
+void for_each_chunk_shape(const Layout& layout, Visit&& visit) {
+  const int rank = layout.array.shape.rank;
+  for (int clipped = 0; clipped < 1 << rank; ++clipped) {
+    Shape shape = layout.whole;
+    std::uint64_t count = 1;
+    for (int axis = 0; axis < rank; ++axis) {
+      const auto at = static_cast<std::size_t>(axis);
+      const std::uint64_t all = layout.array.shape.extent[at];
+      const bool is_clipped = (clipped >> axis & 1) != 0;
+      if (is_clipped) shape.extent[at] = all % layout.whole.extent[at];
+      count *= is_clipped ? shape.extent[at] != 0 : all / layout.whole.extent[at];
+    }
+    if (count > 0) visit(shape, count);
+  }
+}
+
+// ---- Implementation ----
+
+// Both below 2^32 for all arrays but the largest: division of longer words is slow on a device.
+THINWIRE_HOST_DEVICE inline std::uint64_t divide(std::uint64_t dividend, std::uint64_t divisor) {
+  if ((dividend | divisor) >> 32 != 0) return dividend / divisor;
+  return static_cast<std::uint32_t>(dividend) / static_cast<std::uint32_t>(divisor);
+}
+
+THINWIRE_HOST_DEVICE inline Box Layout::box(std::uint64_t index) const {
+  Box box{.offset = 0, .row = 1, .plane = 1, .x = 1, .y = 1, .z = 1};
+  std::uint64_t stride = 1;
+  for (int axis = array.shape.rank - 1; axis >= 0; --axis) {
+    const auto each = static_cast<std::size_t>(axis);
+    const std::uint64_t before = axis > 0 ? divide(index, grid.extent[each]) : 0;
+    const std::uint64_t begin = (index - before * grid.extent[each]) * whole.extent[each];
+    index = before;
+    const std::uint64_t left = array.shape.extent[each] - begin;
+    const auto extent =
+        static_cast<std::uint32_t>(left < whole.extent[each] ? left : whole.extent[each]);
+    const int from_fastest = array.shape.rank - 1 - axis;
+    if (from_fastest == 0) box.x = extent;
+    if (from_fastest == 1) box.y = extent, box.row = stride;
+    if (from_fastest == 2) box.z = extent, box.plane = stride;
+    box.offset += begin * stride;
+    stride *= array.shape.extent[each];
+  }
+  return box;
+}
+
+THINWIRE_HOST_DEVICE inline std::uint64_t Layout::raw_offset(std::uint64_t index) const {
+  std::uint64_t offset = 0;
+  std::uint64_t stride = dtype_size(array.dtype);
+  for (int axis = array.shape.rank - 1; axis >= 0; --axis) {
+    const auto each = static_cast<std::size_t>(axis);
+    const std::uint64_t before = axis > 0 ? divide(index, grid.extent[each]) : 0;
+    offset += (index - before * grid.extent[each]) * whole.extent[each] * stride;
+    index = before;
+    stride *= array.shape.extent[each];
+  }
+  return offset;
+}
 
 }  // namespace thinwire::codec

@@ -10,6 +10,7 @@ namespace thinwire::frame {
 
 inline constexpr int kFixedHeaderWords = 7;
 inline constexpr int kMaxHeaderWords = kFixedHeaderWords + kMaxRank - 1;
+inline constexpr int kParameterWord = 4;
 inline constexpr int kBodyBytesWord = 5;
 inline constexpr int kChecksumWord = 6;
 

@@ -1,5 +1,8 @@
+#include <vector>
+
 #include "base/checksum.h"
 #include "codec/layout.h"
+#include "codec/reduce.h"
 #include "codec/registry.h"
 #include "message/gpu.h"
 #include "message/host.h"
@@ -23,7 +26,72 @@ Status decode_chunk(const Info& info, const codec::Chunk& chunk, std::uint32_t r
   return {};
 }
 
-Status decode_body(const Info& info, ByteView body, std::byte* destination) {
+// Where the values of a chunk are decoded to before they are moved to their places; grows where
+// chunks are runs of planes.
+class Scratch {
+ public:
+  std::byte* of(std::uint64_t bytes) {
+    if (bytes <= sizeof box_) return box_;
+    if (bytes > large_.size()) large_.resize(bytes);
+    return large_.data();
+  }
+
+ private:
+  alignas(64) std::byte box_[codec::kMostBoxBytes];
+  std::vector<std::byte> large_;
+};
+
+template <Dtype kDtype>
+void add(const std::byte* values, std::uint64_t count, double scale, std::byte* out) {
+  using Word = codec::WordOf<kDtype>;
+  const auto factor = static_cast<codec::NumberOf<kDtype>>(scale);
+  for (std::uint64_t at = 0; at < count; ++at) {
+    std::byte* const place = out + at * sizeof(Word);
+    store(place, codec::add_and_scale<kDtype>(load<Word>(place),
+                                              load<Word>(values + at * sizeof(Word)), factor));
+  }
+}
+
+void add(Dtype dtype, const std::byte* values, std::uint64_t count, double scale, std::byte* out) {
+  switch (dtype) {
+    case Dtype::kF32:
+      return add<Dtype::kF32>(values, count, scale, out);
+    case Dtype::kF64:
+      return add<Dtype::kF64>(values, count, scale, out);
+    case Dtype::kF16:
+      return add<Dtype::kF16>(values, count, scale, out);
+    case Dtype::kBf16:
+      return add<Dtype::kBf16>(values, count, scale, out);
+    case Dtype::kBytes:
+      break;
+  }
+}
+
+// Moves a chunk's values to their places.
+void land(const codec::Layout& layout, std::uint64_t index, const codec::Landing& landing,
+          const std::byte* values, std::byte* destination) {
+  const Dtype dtype = layout.array.dtype;
+  const std::uint64_t value_bytes = dtype_size(dtype);
+  if (!landing.adds) {
+    codec::scatter(values, layout.box(index), value_bytes, destination);
+    return;
+  }
+  if (!layout.in_boxes) {
+    add(dtype, values, layout.chunk(index).shape.count(), landing.scale,
+        destination + layout.raw_offset(index));
+    return;
+  }
+  const codec::Box box = layout.box(index);
+  for (std::uint32_t z = 0; z < box.z; ++z) {
+    for (std::uint32_t y = 0; y < box.y; ++y, values += box.x * value_bytes) {
+      const std::uint64_t first = box.offset + z * box.plane + y * box.row;
+      add(dtype, values, box.x, landing.scale, destination + first * value_bytes);
+    }
+  }
+}
+
+Status decode_body(const Info& info, ByteView body, const codec::Landing& landing,
+                   std::byte* destination) {
   const codec::Chunk array{info.header.dtype, info.header.shape};
   const codec::Layout layout = codec::make_layout(*info.codec, info.header.parameter, array);
   if (layout.chunks > body.size() / codec::kTableRowBytes) {
@@ -31,6 +99,8 @@ Status decode_body(const Info& info, ByteView body, std::byte* destination) {
   }
   const std::byte* const table = body.data();
   ByteView rest = body.subspan(layout.table_bytes());
+  const bool in_place = !layout.in_boxes && !landing.adds;
+  Scratch scratch;
   for (std::uint64_t index = 0; index < layout.chunks; ++index) {
     const auto row = load<std::uint32_t>(table + index * codec::kTableRowBytes);
     const auto sum = load<std::uint32_t>(table + index * codec::kTableRowBytes + 4);
@@ -40,9 +110,12 @@ Status decode_body(const Info& info, ByteView body, std::byte* destination) {
     if (info.header.chunk_checksums && static_cast<std::uint32_t>(checksum(encoded)) != sum) {
       return damaged(index, "checksum mismatch");
     }
-    Status status = decode_chunk(info, layout.chunk(index), row, encoded,
-                                 destination + layout.raw_offset(index));
+    const codec::Chunk chunk = layout.chunk(index);
+    std::byte* const values =
+        in_place ? destination + layout.raw_offset(index) : scratch.of(chunk.raw_bytes());
+    Status status = decode_chunk(info, chunk, row, encoded, values);
     if (!status.ok()) return status;
+    if (!in_place) land(layout, index, landing, values, destination);
     rest = rest.subspan(bytes);
   }
   if (!rest.empty()) return {StatusCode::kDamaged, "bytes are left behind the last chunk"};
@@ -66,6 +139,9 @@ Result<Info> find_coder(const Result<frame::Header>& header, const frame::Mark& 
   }
   Status status = codec->check(header->parameter, header->dtype, header->shape.rank);
   if (!status.ok()) return status;
+  if (codec->open(header->parameter)) {
+    return {StatusCode::kDamaged, std::string(codec->name) + ": the parameter is left open"};
+  }
   return Info{*header, codec, mark};
 }
 
@@ -80,9 +156,10 @@ Result<Info> inspect_at(ByteView source, const device::Place& place, const frame
 
 }  // namespace
 
-Status decode_on_host(const Info& info, ByteView source, std::byte* destination) {
+Status decode_on_host(const Info& info, ByteView source, const codec::Landing& landing,
+                      std::byte* destination) {
   return decode_body(info, source.subspan(info.header.header_bytes(), info.header.body_bytes),
-                     destination);
+                     landing, destination);
 }
 
 Result<Info> inspect(ByteView source, const frame::Mark& mark) {
@@ -92,7 +169,7 @@ Result<Info> inspect(ByteView source, const frame::Mark& mark) {
 }
 
 Result<Info> decode(ByteView source, MutableByteView destination, const frame::Mark& mark,
-                    device::StreamHandle stream) {
+                    device::StreamHandle stream, const codec::Landing& landing) {
   const auto from = device::place_of(source.data());
   if (!from.ok()) return from.status();
   auto info = inspect_at(source, *from, mark, stream);
@@ -102,15 +179,20 @@ Result<Info> decode(ByteView source, MutableByteView destination, const frame::M
                                        " bytes, the destination " +
                                        std::to_string(destination.size())};
   }
+  if (landing.adds && info->header.dtype == Dtype::kBytes) {
+    return {StatusCode::kUnsupported, "an array of bytes is not added to another"};
+  }
   const auto to = device::place_of(destination.data());
   if (!to.ok()) return to.status();
   Status status;
   if (to->on_device()) {
-    status = decode_to_device(*info, source.data(), *from, destination.data(), to->device, stream);
+    status = decode_to_device(*info, source.data(), *from, destination.data(), to->device, landing,
+                              stream);
   } else if (from->on_device()) {
-    status = decode_to_host(*info, source.data(), from->device, destination.data(), stream);
+    status =
+        decode_to_host(*info, source.data(), from->device, destination.data(), landing, stream);
   } else {
-    status = decode_on_host(*info, source, destination.data());
+    status = decode_on_host(*info, source, landing, destination.data());
   }
   if (!status.ok()) return status;
   return info;

@@ -50,14 +50,22 @@ std::uint64_t chunk_bound(const Coder& coder, const codec::Chunk& chunk) {
   return coder.codec->fixed_size ? coded : std::max(coded, chunk.raw_bytes());
 }
 
-std::uint64_t frame_bound(const Coder& coder, const codec::Chunk& array) {
+// kMostChunkBytes and more: no frame can say such a chunk's size.
+struct FrameBound {
+  std::uint64_t frame = 0;
+  std::uint64_t chunk = 0;
+};
+
+FrameBound bounds_of(const Coder& coder, const codec::Chunk& array) {
   const codec::Layout layout = codec::make_layout(*coder.codec, coder.parameter, array);
-  std::uint64_t bytes = make_header(coder, array, true).header_bytes() + layout.table_bytes();
-  if (layout.chunks > 0) {
-    bytes += (layout.chunks - 1) * chunk_bound(coder, layout.chunk(0));
-    bytes += chunk_bound(coder, layout.chunk(layout.chunks - 1));
-  }
-  return bytes;
+  FrameBound bounds;
+  bounds.frame = make_header(coder, array, true).header_bytes() + layout.table_bytes();
+  codec::for_each_chunk_shape(layout, [&](const Shape& shape, std::uint64_t count) {
+    const std::uint64_t bytes = chunk_bound(coder, {array.dtype, shape});
+    bounds.frame += count * bytes;
+    bounds.chunk = std::max(bounds.chunk, bytes);
+  });
+  return bounds;
 }
 
 // Encodes one chunk at `out` and returns its row of the chunk table, checksum in the high half.
@@ -83,9 +91,15 @@ Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array
   frame::Header header = make_header(coder, array, options.chunk_checksums);
   std::byte* const table = destination.data() + header.header_bytes();
   std::byte* out = table + layout.table_bytes();
+  alignas(64) std::byte gathered[codec::kMostBoxBytes];
   for (std::uint64_t index = 0; index < layout.chunks; ++index) {
-    auto row = encode_chunk(coder, layout.chunk(index), source + layout.raw_offset(index), out,
-                            options.chunk_checksums);
+    const std::byte* values = gathered;
+    if (layout.in_boxes) {
+      codec::gather(source, layout.box(index), dtype_size(array.dtype), gathered);
+    } else {
+      values = source + layout.raw_offset(index);
+    }
+    auto row = encode_chunk(coder, layout.chunk(index), values, out, options.chunk_checksums);
     if (!row.ok()) return row.status();
     store(table + index * codec::kTableRowBytes, *row);
     out += *row & codec::kMostChunkBytes;
@@ -99,18 +113,20 @@ Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array
 
 Result<std::uint64_t> bound(const Coder& coder, const codec::Chunk& array) {
   if (Status status = check_array(coder, array); !status.ok()) return status;
+  std::uint64_t most = 0;
   for (const Coder& either : {coder, raw_coder()}) {
-    const codec::Layout layout = codec::make_layout(*either.codec, either.parameter, array);
-    if (layout.chunks > 0 && chunk_bound(either, layout.chunk(0)) > codec::kMostChunkBytes) {
+    const FrameBound bounds = bounds_of(either, array);
+    if (bounds.chunk > codec::kMostChunkBytes) {
       return {StatusCode::kUnsupported, "a plane of the array is too large for one chunk"};
     }
+    most = std::max(most, bounds.frame);
   }
-  return std::max(frame_bound(coder, array), frame_bound(raw_coder(), array));
+  return most;
 }
 
 bool is_hopeless(const Coder& coder, const codec::Chunk& array) {
   return coder.codec == &codec::raw_codec() ||
-         (coder.codec->fixed_size && frame_bound(coder, array) >= array.raw_bytes());
+         (coder.codec->fixed_size && bounds_of(coder, array).frame >= array.raw_bytes());
 }
 
 Status check_capacity(std::uint64_t most, std::uint64_t capacity) {
@@ -123,7 +139,11 @@ Result<std::uint64_t> encode_on_host(const Coder& coder, const codec::Chunk& arr
                                      const std::byte* source, MutableByteView destination,
                                      const EncodeOptions& options) {
   if (!is_hopeless(coder, array)) {
-    auto written = encode_frame(coder, array, source, destination, options);
+    Coder resolved = coder;
+    if (coder.codec->open(coder.parameter)) {
+      resolved.parameter = coder.codec->resolve(source, array, coder.parameter);
+    }
+    auto written = encode_frame(resolved, array, source, destination, options);
     if (written.ok() && *written < array.raw_bytes()) return written;
     if (!written.ok() && written.status().code() != StatusCode::kDeclined) return written;
     if (options.decline && !written.ok()) return written;

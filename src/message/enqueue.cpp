@@ -73,13 +73,17 @@ Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::
 }
 
 Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView source,
-                      MutableByteView destination, const EncodeOptions& options, const Lent& lent) {
+                      MutableByteView destination, const codec::Landing& landing,
+                      const EncodeOptions& options, const Lent& lent) {
   if (auto most = bound(coder, array); !most.ok()) return most.status();
   if (Status status = check_workspace(coder, array, lent); !status.ok()) return status;
   if (destination.size() < array.raw_bytes()) {
     return {StatusCode::kTooSmall, "the array has " + std::to_string(array.raw_bytes()) +
                                        " bytes, the destination " +
                                        std::to_string(destination.size())};
+  }
+  if (landing.adds && array.dtype == Dtype::kBytes) {
+    return {StatusCode::kUnsupported, "an array of bytes is not added to another"};
   }
   const auto current = enter_device_of(source.data(), destination.data());
   if (!current.ok()) return current.status();
@@ -91,6 +95,7 @@ Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView so
       .header = frame::unsealed(make_header(coder, array, options.chunk_checksums), options.mark),
       .checksums = options.chunk_checksums,
       .destination = destination.data(),
+      .landing = landing,
       .workspace = lent.workspace,
       .outcome = lent.outcome,
       .stream = options.stream};

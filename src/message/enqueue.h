@@ -19,8 +19,10 @@ Result<std::uint64_t> workspace_bytes(const Coder& coder, const codec::Chunk& ar
 Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
                       MutableByteView destination, const EncodeOptions& options, const Lent& lent);
 
-// Decodes a frame that must be of this coder, array and options.
+// Decodes a frame that must be of this coder, array and options; of any parameter where the coder's
+// is open.
 Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView source,
-                      MutableByteView destination, const EncodeOptions& options, const Lent& lent);
+                      MutableByteView destination, const codec::Landing& landing,
+                      const EncodeOptions& options, const Lent& lent);
 
 }  // namespace thinwire::message

@@ -87,7 +87,8 @@ Result<std::uint64_t> encode_through_host(const Coder& coder, const codec::Chunk
   return written;
 }
 
-Status run_decode(const Info& info, const std::byte* frame, std::byte* destination, Lane& lane) {
+Status run_decode(const Info& info, const std::byte* frame, std::byte* destination,
+                  const codec::Landing& landing, Lane& lane) {
   const codec::Chunk array{info.header.dtype, info.header.shape};
   codec::DecodeJob job{.frame = frame,
                        .length = info.header.frame_bytes(),
@@ -96,6 +97,7 @@ Status run_decode(const Info& info, const std::byte* frame, std::byte* destinati
                        .header = {},
                        .checksums = info.header.chunk_checksums,
                        .destination = destination,
+                       .landing = landing,
                        .workspace = nullptr,
                        .outcome = lane.outcome(),
                        .stream = lane.stream()};
@@ -112,6 +114,25 @@ Status run_decode(const Info& info, const std::byte* frame, std::byte* destinati
   if (!outcome.ok()) return outcome.status();
   if (device::outcome_status(*outcome) == StatusCode::kOk) return {};
   return {device::outcome_status(*outcome), "a chunk of the frame is damaged"};
+}
+
+// Where the codec has no GPU side.
+Status decode_through_host(const Info& info, const std::byte* source, Place source_place,
+                           std::byte* destination, const codec::Landing& landing, Lane& lane) {
+  const std::uint64_t bytes = info.header.raw_bytes();
+  auto array = acquire_pinned(bytes);
+  if (!array.ok()) return array.status();
+  Status status;
+  if (landing.adds) {
+    status = lane.copy(array->data(), destination, bytes);
+    if (status.ok()) status = lane.finish();
+    if (!status.ok()) return status;
+  }
+  status = source_place.on_device()
+               ? decode_to_host(info, source, source_place.device, array->data(), landing, nullptr)
+               : decode_on_host(info, {source, info.header.frame_bytes()}, landing, array->data());
+  if (status.ok()) status = lane.copy(destination, array->data(), bytes);
+  return status.ok() ? lane.finish() : status;
 }
 
 }  // namespace
@@ -158,31 +179,26 @@ Result<std::uint64_t> encode_to_device(const Coder& coder, const codec::Chunk& a
 }
 
 Status decode_to_device(const Info& info, const std::byte* source, Place source_place,
-                        std::byte* destination, int device, StreamHandle stream) {
+                        std::byte* destination, int device, const codec::Landing& landing,
+                        StreamHandle stream) {
   auto lane = prepared_lane(device, stream);
   if (!lane.ok()) return lane.status();
   const std::uint64_t frame_bytes = info.header.frame_bytes();
   if (info.codec->device == nullptr) {
-    auto array = acquire_pinned(info.header.raw_bytes());
-    if (!array.ok()) return array.status();
-    Status status = source_place.on_device()
-                        ? decode_to_host(info, source, source_place.device, array->data(), nullptr)
-                        : decode_on_host(info, {source, frame_bytes}, array->data());
-    if (status.ok()) status = lane->copy(destination, array->data(), info.header.raw_bytes());
-    return status.ok() ? lane->finish() : status;
+    return decode_through_host(info, source, source_place, destination, landing, *lane);
   }
   // The outcome of a decode comes after the last access to either side: nothing else to wait for.
   if (source_place.on_device() && source_place.device == device) {
-    return run_decode(info, source, destination, *lane);
+    return run_decode(info, source, destination, landing, *lane);
   }
   auto frame = acquire_device(device, frame_bytes);
   if (!frame.ok()) return frame.status();
   Status status = lane->copy(frame->data(), source, frame_bytes);
-  return status.ok() ? run_decode(info, frame->data(), destination, *lane) : status;
+  return status.ok() ? run_decode(info, frame->data(), destination, landing, *lane) : status;
 }
 
 Status decode_to_host(const Info& info, const std::byte* source, int source_device,
-                      std::byte* destination, StreamHandle stream) {
+                      std::byte* destination, const codec::Landing& landing, StreamHandle stream) {
   auto lane = prepared_lane(source_device, stream);
   if (!lane.ok()) return lane.status();
   const std::uint64_t frame_bytes = info.header.frame_bytes();
@@ -191,7 +207,7 @@ Status decode_to_host(const Info& info, const std::byte* source, int source_devi
   Status status = lane->copy(frame->data(), source, frame_bytes);
   if (status.ok()) status = lane->finish();
   if (!status.ok()) return status;
-  return decode_on_host(info, {frame->data(), frame_bytes}, destination);
+  return decode_on_host(info, {frame->data(), frame_bytes}, landing, destination);
 }
 
 Result<FrameStart> read_start(const std::byte* source, std::uint64_t length, int device,

@@ -19,6 +19,7 @@ bool is_hopeless(const Coder& coder, const codec::Chunk& array);
 Result<std::uint64_t> encode_on_host(const Coder& coder, const codec::Chunk& array,
                                      const std::byte* source, MutableByteView destination,
                                      const EncodeOptions& options);
-Status decode_on_host(const Info& info, ByteView source, std::byte* destination);
+Status decode_on_host(const Info& info, ByteView source, const codec::Landing& landing,
+                      std::byte* destination);
 
 }  // namespace thinwire::message

@@ -5,6 +5,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "codec/codec.h"
+#include "codec/landing.h"
 #include "device/place.h"
 #include "device/stream.h"
 #include "frame/header.h"
@@ -44,8 +45,9 @@ Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array, cons
 Result<Info> inspect(ByteView source, const frame::Mark& mark);
 
 // Decodes a whole frame; kTooSmall where `destination` is below the raw size. The codec runs where
-// the array is to lie; complete on return. GPU work runs after what is on `stream` now.
+// the array is to lie; complete on return. GPU work runs after what is on `stream` now. Where
+// values are added rather than stored, an array of bytes is kUnsupported.
 Result<Info> decode(ByteView source, MutableByteView destination, const frame::Mark& mark,
-                    device::StreamHandle stream = nullptr);
+                    device::StreamHandle stream = nullptr, const codec::Landing& landing = {});
 
 }  // namespace thinwire::message

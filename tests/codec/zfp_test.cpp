@@ -79,11 +79,11 @@ TEST(ZfpSizes, BitsOfABlock) {
 
 TYPED_TEST(Zfp, ChunksAreTheFewestWholeLayersOfWholeWords) {
   constexpr Dtype kDtype = kDtypeOf<TypeParam>;
-  EXPECT_EQ(kZfp.chunk_extent(Shape::line(99), kDtype, 145), 16384u);
+  EXPECT_EQ(kZfp.chunk_shape(Shape::line(99), kDtype, 145).extent[0], 16384u);
   for (const std::uint64_t x : {1, 3, 4, 5, 100, 1000, 16384, 16385, 70001}) {
     for (const auto& shape : {make_shape({1000, x}), make_shape({1000, 7, x})}) {
       for (const std::uint64_t rate : {1, 36, 145, 201, 512, 723, 1024, 2047}) {
-        const auto planes = kZfp.chunk_extent(shape, kDtype, rate);
+        const auto planes = kZfp.chunk_shape(shape, kDtype, rate).extent[0];
         const auto qualifies = [&](std::uint64_t extent) {
           Shape chunk = shape;
           chunk.extent[0] = extent;

@@ -105,8 +105,13 @@ Bytes encoded_rest(const Recipe& recipe, ByteView values) {
   for (std::uint64_t index = 0; index < layout.chunks; ++index) {
     const codec::Chunk chunk = layout.chunk(index);
     Bytes payload(codec.bound(chunk, recipe.coder.parameter));
-    const auto bytes = codec.encode(values.data() + layout.raw_offset(index), chunk,
-                                    recipe.coder.parameter, payload.data());
+    Bytes source(chunk.raw_bytes());
+    if (layout.in_boxes) {
+      codec::gather(values.data(), layout.box(index), dtype_size(chunk.dtype), source.data());
+    } else {
+      std::memcpy(source.data(), values.data() + layout.raw_offset(index), source.size());
+    }
+    const auto bytes = codec.encode(source.data(), chunk, recipe.coder.parameter, payload.data());
     if (!bytes.ok()) return {};
     payload.resize(*bytes);
     if (!codec.fixed_size && index + 1 < layout.chunks) {

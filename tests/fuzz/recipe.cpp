@@ -28,15 +28,20 @@ void shrink(Shape& shape, std::uint64_t most) {
   }
 }
 
-// The parameter nearest below the word in bits that the codec takes; its example's where none is.
+// A parameter that frames may carry.
+bool is_sound(const codec::Codec& codec, std::uint64_t parameter, Dtype dtype, int rank) {
+  return codec.check(parameter, dtype, rank).ok() && !codec.open(parameter);
+}
+
+// The parameter nearest below the word in bits that frames may carry; its example's where none is.
 std::uint64_t sound_parameter(const codec::Codec& codec, std::uint64_t word, Dtype dtype,
                               int rank) {
   for (; word != 0; word >>= 1) {
-    if (codec.check(word, dtype, rank).ok()) return word;
+    if (is_sound(codec, word, dtype, rank)) return word;
   }
-  if (codec.check(0, dtype, rank).ok()) return 0;
+  if (is_sound(codec, 0, dtype, rank)) return 0;
   const auto example = codec::parse_spec(codec.example);
-  THINWIRE_FUZZ_CHECK(example.ok() && codec.check(example->parameter, dtype, rank).ok());
+  THINWIRE_FUZZ_CHECK(example.ok() && is_sound(codec, example->parameter, dtype, rank));
   return example->parameter;
 }
 

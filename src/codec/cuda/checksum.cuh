@@ -7,21 +7,25 @@
 
 namespace thinwire::codec::cuda {
 
-// The part of one thread of a block of kChecksumLanes that goes through a whole payload, a thread
-// for each place: from the end, so that a block's weight comes from adding up instead of
-// multiplying.
-__device__ inline std::uint64_t sum_of_payload(const std::uint64_t* payload, std::uint32_t words) {
-  const std::uint64_t key = checksum_key(threadIdx.x);
+// The part of one thread of a block of kThreads, a multiple of kChecksumLanes, that goes through a
+// whole payload: a thread has one place in every (kThreads / kChecksumLanes)th block, and begins at
+// the end, so that a block's weight comes from adding up instead of multiplying.
+template <int kThreads>
+__device__ std::uint64_t sum_of_payload(const std::uint64_t* payload, std::uint32_t words) {
+  constexpr int kStep = kThreads / kChecksumLanes;
+  const std::uint64_t key = checksum_key(threadIdx.x % kChecksumLanes);
+  const std::uint64_t first = threadIdx.x / kChecksumLanes;
   std::uint64_t products = 0;
   std::uint64_t sums = 0;
-  int block = static_cast<int>((words + kChecksumLanes - 1 - threadIdx.x) / kChecksumLanes) - 1;
+  const int own = static_cast<int>((words + kThreads - 1 - threadIdx.x) / kThreads);
 #pragma unroll 4
-  for (; block >= 0; --block) {
-    products += checksum_product(payload[block * kChecksumLanes + threadIdx.x], key);
+  for (int at = own - 1; at >= 0; --at) {
+    products += checksum_product(payload[at * kThreads + threadIdx.x], key);
     sums += products;
   }
-  // Block b was added b + 1 times to one sum and once to the other.
-  return 2 * sums - products;
+  // The product of block first + at * kStep was added at + 1 times to one sum and once to the
+  // other.
+  return 2 * kStep * (sums - products) + (2 * first + 1) * products;
 }
 
 // The sum over a thread block in two steps with a barrier between them; `scratch` is shared memory

@@ -8,16 +8,24 @@
 
 namespace thinwire::codec::cuda {
 
+template <typename Word>
+__device__ std::uint32_t copy_words_out(std::byte* out, const std::uint64_t* payload,
+                                        std::uint32_t bytes) {
+  const std::uint32_t count = bytes / sizeof(Word);
+#pragma unroll 4
+  for (std::uint32_t at = threadIdx.x; at < count; at += blockDim.x) {
+    reinterpret_cast<Word*>(out)[at] = reinterpret_cast<const Word*>(payload)[at];
+  }
+  return count * sizeof(Word);
+}
+
 // Both for whole thread blocks, without a barrier; `payload` is aligned to 16 bytes.
 __device__ inline void copy_out(std::byte* out, const std::uint64_t* payload, std::uint32_t bytes) {
   std::uint32_t done = 0;
-  if (reinterpret_cast<std::uintptr_t>(out) % 4 == 0) {
-    const auto* words = reinterpret_cast<const std::uint32_t*>(payload);
-    const std::uint32_t count = bytes / 4;
-    for (std::uint32_t at = threadIdx.x; at < count; at += blockDim.x) {
-      reinterpret_cast<std::uint32_t*>(out)[at] = words[at];
-    }
-    done = 4 * count;
+  if (reinterpret_cast<std::uintptr_t>(out) % 8 == 0) {
+    done = copy_words_out<std::uint64_t>(out, payload, bytes);
+  } else if (reinterpret_cast<std::uintptr_t>(out) % 4 == 0) {
+    done = copy_words_out<std::uint32_t>(out, payload, bytes);
   }
   const auto* single = reinterpret_cast<const std::byte*>(payload);
   for (std::uint32_t at = done + threadIdx.x; at < bytes; at += blockDim.x) out[at] = single[at];
@@ -41,6 +49,8 @@ __device__ inline void copy_in(std::uint64_t* payload, const std::byte* in, std:
   std::uint32_t done = 0;
   if (address % 16 == 0) {
     done = copy_units_in<16>(out, in, bytes);
+  } else if (address % 8 == 0) {
+    done = copy_units_in<8>(out, in, bytes);
   } else if (address % 4 == 0) {
     done = copy_units_in<4>(out, in, bytes);
   }

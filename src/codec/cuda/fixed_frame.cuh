@@ -190,7 +190,7 @@ static __global__ void encode_nothing(const EncodeJob job, const std::uint64_t b
 // The header of the frame, compared by one thread; a status other than kOk where it is another's.
 __device__ inline StatusCode header_status(const DecodeJob& job, std::uint64_t payload_bytes) {
   std::uint64_t body = 0;
-  const StatusCode status = check_header(job.frame, job.length, job.header, &body);
+  const StatusCode status = check_header(job.frame, job.length, job.header, false, &body);
   if (status != StatusCode::kOk) return status;
   return body == job.layout.table_bytes() + payload_bytes ? StatusCode::kOk : StatusCode::kDamaged;
 }

@@ -83,9 +83,9 @@ __device__ inline void end_frame(const frame::HeaderWords& header, std::uint64_t
 }
 
 // Whether the `length` bytes at `frame` begin with `expected`, sealed over any body that fits; the
-// body's size then. One thread.
+// body's size then. The parameter may be any where it is open. One thread.
 __device__ inline StatusCode check_header(const std::byte* frame, std::uint64_t length,
-                                          const frame::HeaderWords& expected,
+                                          const frame::HeaderWords& expected, bool open,
                                           std::uint64_t* body_bytes) {
   if (length < expected.bytes()) return StatusCode::kDamaged;
   frame::HeaderWords found;
@@ -95,7 +95,7 @@ __device__ inline StatusCode check_header(const std::byte* frame, std::uint64_t 
   for (int at = 0; at < frame::kMaxHeaderWords; ++at) {
     found.word[at] = at < static_cast<int>(expected.count) ? load_word(frame + 8 * at) : 0;
     const bool compared = at < static_cast<int>(expected.count) && at != frame::kBodyBytesWord &&
-                          at != frame::kChecksumWord;
+                          at != frame::kChecksumWord && !(open && at == frame::kParameterWord);
     if (compared && found.word[at] != expected.word[at]) {
       if (at < 2) return StatusCode::kNotAFrame;
       same = false;

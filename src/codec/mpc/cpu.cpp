@@ -114,7 +114,7 @@ Status check(std::uint64_t parameter, Dtype, int) {
   return {StatusCode::kDamaged, "mpc: the parameter is no stride"};
 }
 
-std::uint64_t chunk_extent(const Shape&, Dtype, std::uint64_t) { return kChunkValues; }
+Shape chunk_shape(const Shape&, Dtype, std::uint64_t) { return Shape::line(kChunkValues); }
 
 std::uint64_t bound(const Chunk& chunk, std::uint64_t) {
   const std::uint64_t bits = 8 * dtype_size(chunk.dtype);
@@ -154,7 +154,7 @@ const Codec kMpc = {
     .parse = parse,
     .describe = describe,
     .check = check,
-    .chunk_extent = chunk_extent,
+    .chunk_shape = chunk_shape,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "codec/cuda/piece.cuh"
 #include "codec/mpc/group.cuh"
 
 namespace thinwire::codec::mpc {
 
-template <typename Word>
+template <Dtype kType>
 struct ChunkCoder {
+  static constexpr Dtype kDtype = kType;
+  using Word = WordOf<kDtype>;
   static constexpr int kThreads = 32 * kChunkUnits;
   static constexpr int kUnitGroups = kUnitValues / kWordBits<Word>;
   static constexpr int kBatches = kUnitGroups / kBatch<Word>;
@@ -42,11 +45,12 @@ struct ChunkCoder {
     }
   };
 
-  __device__ static std::uint32_t encode(std::uint64_t* payload, std::uint32_t raw_bytes,
+  __device__ static std::uint32_t encode(const cuda::Piece& piece, std::uint64_t* payload,
                                          std::uint64_t parameter, State& state);
+  template <typename Sink>
   __device__ static bool decode(std::uint64_t* payload, std::uint32_t bytes,
-                                std::uint32_t raw_bytes, std::uint64_t parameter, State& state,
-                                std::byte* out);
+                                const cuda::Target& target, std::uint64_t parameter, State& state,
+                                const Sink& sink);
 
  private:
   // Where this unit's words begin among the chunk's, `total` in the end.
@@ -65,10 +69,12 @@ struct ChunkCoder {
   __device__ static void undo_differences(Word* values, int count, int stride, unsigned lane);
 };
 
-template <typename Word>
-__device__ std::uint32_t ChunkCoder<Word>::encode(std::uint64_t* payload, std::uint32_t raw_bytes,
-                                                  std::uint64_t parameter, State& state) {
-  const Place place(raw_bytes);
+template <Dtype kType>
+__device__ std::uint32_t ChunkCoder<kType>::encode(const cuda::Piece& piece, std::uint64_t* payload,
+                                                   std::uint64_t parameter, State& state) {
+  cuda::copy_in(payload, piece.at, piece.bytes);
+  __syncthreads();
+  const Place place(piece.bytes);
   const int stride = static_cast<int>(parameter);
   const Word* const values = reinterpret_cast<const Word*>(payload) + place.unit * kUnitValues;
 
@@ -121,11 +127,12 @@ __device__ std::uint32_t ChunkCoder<Word>::encode(std::uint64_t* payload, std::u
   return static_cast<std::uint32_t>((place.groups + total) * sizeof(Word));
 }
 
-template <typename Word>
-__device__ bool ChunkCoder<Word>::decode(std::uint64_t* payload, std::uint32_t bytes,
-                                         std::uint32_t raw_bytes, std::uint64_t parameter,
-                                         State& state, std::byte* out) {
-  const Place place(raw_bytes);
+template <Dtype kType>
+template <typename Sink>
+__device__ bool ChunkCoder<kType>::decode(std::uint64_t* payload, std::uint32_t bytes,
+                                          const cuda::Target& target, std::uint64_t parameter,
+                                          State& state, const Sink& sink) {
+  const Place place(target.bytes);
   Word* const in = reinterpret_cast<Word*>(payload);
   if (bytes < place.groups * sizeof(Word)) return false;
   const int own_group = place.unit * kUnitGroups + static_cast<int>(place.lane);
@@ -168,17 +175,14 @@ __device__ bool ChunkCoder<Word>::decode(std::uint64_t* payload, std::uint32_t b
   __syncwarp();
   undo_differences(values, place.unit_values, static_cast<int>(parameter), place.lane);
   __syncwarp();
-  std::byte* const unit = out + place.unit * kUnitValues * sizeof(Word);
-  if (reinterpret_cast<std::uintptr_t>(out) % sizeof(Word) == 0) {
+  std::byte* const unit = target.at + place.unit * kUnitValues * sizeof(Word);
+  if (reinterpret_cast<std::uintptr_t>(unit) % sizeof(Word) == 0) {
     for (int at = static_cast<int>(place.lane); at < place.unit_values; at += 32) {
-      reinterpret_cast<Word*>(unit)[at] = values[slot(at)];
+      sink.put_aligned(unit + at * sizeof(Word), values[slot(at)]);
     }
   } else {
     for (int at = static_cast<int>(place.lane); at < place.unit_values; at += 32) {
-      const Word value = values[slot(at)];
-      for (unsigned byte = 0; byte < sizeof(Word); ++byte) {
-        unit[at * sizeof(Word) + byte] = static_cast<std::byte>(value >> (8 * byte));
-      }
+      sink.put(unit + at * sizeof(Word), values[slot(at)]);
     }
   }
   return true;
@@ -186,9 +190,9 @@ __device__ bool ChunkCoder<Word>::decode(std::uint64_t* payload, std::uint32_t b
 
 // Each value plus the one `stride` before it, along the whole unit. There are `stride` chains of
 // such values; as many lanes as possible share a chain, each with a stretch of it.
-template <typename Word>
-__device__ void ChunkCoder<Word>::undo_differences(Word* values, int count, int stride,
-                                                   unsigned lane) {
+template <Dtype kType>
+__device__ void ChunkCoder<kType>::undo_differences(Word* values, int count, int stride,
+                                                    unsigned lane) {
   const int sharers = 32 / stride;
   const int chain = static_cast<int>(lane) % stride;
   const int share = static_cast<int>(lane) / stride;

@@ -17,11 +17,12 @@ Status check(std::uint64_t parameter, Dtype, int) {
   return {StatusCode::kDamaged, "raw: the parameter is not 0"};
 }
 
-std::uint64_t chunk_extent(const Shape& shape, Dtype dtype, std::uint64_t) {
-  Shape plane = shape;
-  plane.extent[0] = 1;
-  const std::uint64_t plane_bytes = plane.count() * dtype_size(dtype);
-  return plane_bytes >= kChunkBytes ? 1 : kChunkBytes / plane_bytes;
+Shape chunk_shape(const Shape& shape, Dtype dtype, std::uint64_t) {
+  Shape planes = shape;
+  planes.extent[0] = 1;
+  const std::uint64_t plane_bytes = planes.count() * dtype_size(dtype);
+  planes.extent[0] = plane_bytes >= kChunkBytes ? 1 : kChunkBytes / plane_bytes;
+  return planes;
 }
 
 std::uint64_t bound(const Chunk& chunk, std::uint64_t) { return chunk.raw_bytes(); }
@@ -56,7 +57,7 @@ const Codec kRaw = {
     .parse = parse,
     .describe = describe,
     .check = check,
-    .chunk_extent = chunk_extent,
+    .chunk_shape = chunk_shape,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -1,5 +1,6 @@
 #include "codec/cuda/copy.cuh"
 #include "codec/cuda/fixed_launch.cuh"
+#include "codec/cuda/sink.cuh"
 #include "codec/raw/raw.h"
 
 namespace thinwire::codec {
@@ -10,12 +11,14 @@ using namespace cuda;
 constexpr std::uint32_t kTileBytes = 16 * 1024;
 
 // The bytes of an array lie as its payloads do.
+template <typename Sink>
 struct RawCoder {
   static constexpr int kThreads = 256;
   static constexpr int kResident = 8;
   static constexpr std::uint32_t kScratchBytes = 0;
 
   std::uint64_t chunk_bytes;
+  Sink sink;
 
   __device__ bool encode(const std::byte* source, const Tile& tile, std::uint64_t* payload,
                          std::byte*) const {
@@ -25,7 +28,15 @@ struct RawCoder {
 
   __device__ void decode(const std::uint64_t* payload, const Tile& tile, std::byte*,
                          std::byte* destination) const {
-    copy_out(destination + tile.chunk * chunk_bytes + tile.offset, payload, tile.bytes);
+    using Word = typename Sink::Word;
+    std::byte* const out = destination + tile.chunk * chunk_bytes + tile.offset;
+    if constexpr (Sink::kAdds) {
+      for (std::uint32_t at = threadIdx.x; at < tile.bytes / sizeof(Word); at += kThreads) {
+        sink.put(out + at * sizeof(Word), reinterpret_cast<const Word*>(payload)[at]);
+      }
+    } else {
+      copy_out(out, payload, tile.bytes);
+    }
   }
 };
 
@@ -43,13 +54,35 @@ Result<Tiles> tiles_of(const Layout& layout) {
 Status encode(const EncodeJob& job) {
   const auto tiles = tiles_of(job.layout);
   if (!tiles.ok()) return tiles.status();
-  return launch_encode(job, *tiles, RawCoder{tiles->chunk_bytes});
+  return launch_encode(job, *tiles, RawCoder<Sink<Dtype::kBytes, false>>{tiles->chunk_bytes, {}});
+}
+
+template <Dtype kDtype>
+Status add_up(const DecodeJob& job, const Tiles& tiles) {
+  return with_sink<kDtype>(job, [&](const auto& sink) {
+    return launch_decode(job, tiles,
+                         RawCoder<std::decay_t<decltype(sink)>>{tiles.chunk_bytes, sink});
+  });
 }
 
 Status decode(const DecodeJob& job) {
   const auto tiles = tiles_of(job.layout);
   if (!tiles.ok()) return tiles.status();
-  return launch_decode(job, *tiles, RawCoder{tiles->chunk_bytes});
+  if (job.landing.adds) {
+    switch (job.layout.array.dtype) {
+      case Dtype::kF32:
+        return add_up<Dtype::kF32>(job, *tiles);
+      case Dtype::kF64:
+        return add_up<Dtype::kF64>(job, *tiles);
+      case Dtype::kF16:
+        return add_up<Dtype::kF16>(job, *tiles);
+      case Dtype::kBf16:
+        return add_up<Dtype::kBf16>(job, *tiles);
+      case Dtype::kBytes:
+        return {StatusCode::kUnsupported, "raw: bytes are not added"};
+    }
+  }
+  return launch_decode(job, *tiles, RawCoder<Sink<Dtype::kBytes, false>>{tiles->chunk_bytes, {}});
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ Status check(std::uint64_t parameter, Dtype, int) {
 }
 
 // The whole array is one chunk: a second row of the chunk table would cost a short message.
-std::uint64_t chunk_extent(const Shape& shape, Dtype, std::uint64_t) {
-  return shape.extent[0] == 0 ? 1 : shape.extent[0];
+Shape chunk_shape(const Shape& shape, Dtype, std::uint64_t) {
+  return shape.count() == 0 ? Shape::line(1) : shape;
 }
 
 std::uint64_t bound(const Chunk&, std::uint64_t) { return kKeyBytes; }
@@ -105,7 +105,7 @@ const Codec kShrink = {
     .parse = parse,
     .describe = describe,
     .check = check,
-    .chunk_extent = chunk_extent,
+    .chunk_shape = chunk_shape,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -61,8 +61,10 @@ Status check(std::uint64_t parameter, Dtype dtype, int rank) {
   return {};
 }
 
-std::uint64_t chunk_extent(const Shape& shape, Dtype dtype, std::uint64_t parameter) {
-  return chunk_planes(shape, dtype, parameter);
+Shape chunk_shape(const Shape& shape, Dtype dtype, std::uint64_t parameter) {
+  Shape planes = shape;
+  planes.extent[0] = chunk_planes(shape, dtype, parameter);
+  return planes;
 }
 
 int bits_of(const Chunk& chunk, std::uint64_t parameter) {
@@ -116,7 +118,7 @@ const Codec kZfp = {
     .parse = parse,
     .describe = describe,
     .check = check,
-    .chunk_extent = chunk_extent,
+    .chunk_shape = chunk_shape,
     .bound = bound,
     .encode = encode,
     .decode = decode,

@@ -100,6 +100,7 @@ Status encode(const EncodeJob& job) {
 }
 
 Status decode(const DecodeJob& job) {
+  if (job.landing.adds) return {StatusCode::kUnsupported, "zfp: values are not added yet"};
   const Layout& layout = job.layout;
   const bool is_double = layout.array.dtype == Dtype::kF64;
   switch (layout.array.shape.rank) {

@@ -1,0 +1,86 @@
+// One chunk's values in the array, for the thread block that codes it.
+#pragma once
+
+#include "codec/cuda/copy.cuh"
+#include "codec/cuda/sink.cuh"
+#include "codec/layout.h"
+
+namespace thinwire::codec::cuda {
+
+template <typename Bytes>
+struct PieceOf {
+  Bytes* at;  // the first value
+  Box box;
+  std::uint32_t values;
+  std::uint32_t bytes;
+
+  // The place of a value, by its number in the box.
+  template <int kValueBytes>
+  __device__ Bytes* place(std::uint32_t number) const {
+    const std::uint32_t row = number / box.x;
+    const std::uint32_t z = row / box.y;
+    const std::uint64_t distance =
+        z * box.plane + (row - z * box.y) * box.row + number - row * box.x;
+    return at + distance * kValueBytes;
+  }
+};
+
+using Piece = PieceOf<const std::byte>;
+using Target = PieceOf<std::byte>;
+
+template <typename Bytes>
+__device__ PieceOf<Bytes> piece_of(const Layout& layout, std::uint64_t index, Bytes* array) {
+  const auto value_bytes = static_cast<std::uint32_t>(dtype_size(layout.array.dtype));
+  PieceOf<Bytes> piece;
+  piece.box = layout.box(index);
+  piece.at = array + piece.box.offset * value_bytes;
+  piece.values = piece.box.count();
+  piece.bytes = piece.values * value_bytes;
+  return piece;
+}
+
+// A number of `kBytes` bytes at any alignment.
+template <typename Word>
+__device__ Word load_value(const std::byte* at) {
+  if (reinterpret_cast<std::uintptr_t>(at) % sizeof(Word) == 0) {
+    return *reinterpret_cast<const Word*>(at);
+  }
+  Word value = 0;
+  for (unsigned byte = 0; byte < sizeof(Word); ++byte) {
+    value |= static_cast<Word>(static_cast<Word>(at[byte]) << (8 * byte));
+  }
+  return value;
+}
+
+// The values of a piece, one behind the other, with zeros up to a whole word of 8 bytes; and back.
+// For whole thread blocks, without a barrier.
+template <typename Word>
+__device__ void gather_in(std::uint64_t* values, const Piece& piece) {
+  if (piece.box.is_dense()) {
+    copy_in(values, piece.at, piece.bytes);
+    return;
+  }
+  auto* const out = reinterpret_cast<Word*>(values);
+  for (std::uint32_t at = threadIdx.x; at < piece.values; at += blockDim.x) {
+    out[at] = load_value<Word>(piece.place<sizeof(Word)>(at));
+  }
+  const std::uint32_t padding = (8 - piece.bytes % 8) % 8;
+  if (threadIdx.x < padding) {
+    reinterpret_cast<std::byte*>(values)[piece.bytes + threadIdx.x] = std::byte{0};
+  }
+}
+
+template <typename Sink>
+__device__ void scatter_out(const Sink& sink, const Target& target, const std::uint64_t* values) {
+  using Word = typename Sink::Word;
+  if (!Sink::kAdds && target.box.is_dense()) {
+    copy_out(target.at, values, target.bytes);
+    return;
+  }
+  const auto* const in = reinterpret_cast<const Word*>(values);
+  for (std::uint32_t at = threadIdx.x; at < target.values; at += blockDim.x) {
+    sink.put(target.template place<sizeof(Word)>(at), in[at]);
+  }
+}
+
+}  // namespace thinwire::codec::cuda

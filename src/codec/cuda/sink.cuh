@@ -1,0 +1,87 @@
+// Where decoded values go: they are stored, or added to what is there and scaled.
+#pragma once
+
+#include "codec/job.h"
+#include "codec/reduce.h"
+
+namespace thinwire::codec::cuda {
+
+template <Dtype kType, bool kAdding>
+struct Sink {
+  static constexpr Dtype kDtype = kType;
+  static constexpr bool kAdds = kAdding;
+  using Word = WordOf<kDtype>;
+
+  NumberOf<kDtype> scale;
+
+  // The value whose place `at` is, at any alignment.
+  __device__ void put(std::byte* at, Word value) const {
+    if (reinterpret_cast<std::uintptr_t>(at) % sizeof(Word) == 0) {
+      put_aligned(at, value);
+      return;
+    }
+    if constexpr (kAdds) {
+      Word there = 0;
+      for (unsigned byte = 0; byte < sizeof(Word); ++byte) {
+        there |= static_cast<Word>(static_cast<Word>(at[byte]) << (8 * byte));
+      }
+      value = add_and_scale<kDtype>(there, value, scale);
+    }
+    for (unsigned byte = 0; byte < sizeof(Word); ++byte) {
+      at[byte] = static_cast<std::byte>(value >> (8 * byte));
+    }
+  }
+
+  // The same at a multiple of the value's size.
+  __device__ void put_aligned(std::byte* at, Word value) const {
+    auto* const place = reinterpret_cast<Word*>(at);
+    if constexpr (kAdds) value = add_and_scale<kDtype>(*place, value, scale);
+    *place = value;
+  }
+
+  // 16 bytes of values at a multiple of 16.
+  __device__ void put_aligned(std::byte* at, uint4 values) const {
+    auto* const place = reinterpret_cast<uint4*>(at);
+    if constexpr (kAdds) {
+      const uint4 there = *place;
+      values = {added(there.x, values.x), added(there.y, values.y), added(there.z, values.z),
+                added(there.w, values.w)};
+      if constexpr (sizeof(Word) == 8) {
+        const Word low = whole(place->x, place->y), high = whole(place->z, place->w);
+        const Word first = add_and_scale<kDtype>(low, whole(values.x, values.y), scale);
+        const Word second = add_and_scale<kDtype>(high, whole(values.z, values.w), scale);
+        values = {static_cast<unsigned>(first), static_cast<unsigned>(first >> 32),
+                  static_cast<unsigned>(second), static_cast<unsigned>(second >> 32)};
+      }
+    }
+    *place = values;
+  }
+
+ private:
+  __device__ static Word whole(unsigned low, unsigned high) {
+    return static_cast<Word>(static_cast<std::uint64_t>(high) << 32 | low);
+  }
+
+  // The values in 32 bits; of 64-bit ones, these bits as they are.
+  __device__ unsigned added(unsigned there, unsigned values) const {
+    if constexpr (sizeof(Word) == 4) return add_and_scale<kDtype>(there, values, scale);
+    if constexpr (sizeof(Word) == 2) {
+      const unsigned low =
+          add_and_scale<kDtype>(static_cast<Word>(there), static_cast<Word>(values), scale);
+      const unsigned high = add_and_scale<kDtype>(static_cast<Word>(there >> 16),
+                                                  static_cast<Word>(values >> 16), scale);
+      return low | high << 16;
+    }
+    return values;
+  }
+};
+
+// Calls launch(sink) with the sink of the job's landing.
+template <Dtype kDtype, typename Launch>
+Status with_sink(const DecodeJob& job, Launch&& launch) {
+  const auto scale = static_cast<NumberOf<kDtype>>(job.landing.scale);
+  if (job.landing.adds) return launch(Sink<kDtype, true>{scale});
+  return launch(Sink<kDtype, false>{scale});
+}
+
+}  // namespace thinwire::codec::cuda
