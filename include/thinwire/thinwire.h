@@ -76,6 +76,8 @@ typedef struct tw_codec_info {
   uint32_t fixed_size; /* 0 or 1: the encoded size follows from shape and spec alone */
   uint32_t dtypes;     /* bit 1 << tw_dtype for each that it takes */
   uint32_t max_rank;
+  uint32_t flat; /* 0 or 1: arrays of any shape are coded as one line */
+  uint32_t reserved;
   const char* name; /* static storage, as the others */
   const char* summary;
   const char* options;
@@ -86,7 +88,8 @@ typedef struct tw_codec_info {
 uint32_t tw_codec_count(void);
 tw_status tw_codec_describe(uint32_t index, tw_codec_info* info);
 
-/* A parsed codec spec, name[:key=value[,key=value]]; also "off" and "auto". Immutable. */
+/* A parsed codec spec, name[:key=value[,key=value]]; also "off", and "auto": the lossless codec
+ * that makes the least of a sample of the message, or raw where none pays. Immutable. */
 typedef struct tw_codec tw_codec;
 tw_status tw_codec_create(const char* spec, tw_codec** codec);
 void tw_codec_destroy(tw_codec* codec);
@@ -96,6 +99,10 @@ const char* tw_codec_spec(const tw_codec* codec);
 
 /* The id of the codec that the spec names, or -1 for "off" and "auto". */
 int32_t tw_codec_id(const tw_codec* codec);
+
+/* The ids of all codecs, raw aside, that frames under this spec may name: how many there are, and
+ * the first `capacity` of them in `ids`. 0 for "off". */
+uint32_t tw_codec_ids(const tw_codec* codec, uint32_t* ids, uint32_t capacity);
 
 /* The shape in which `count` elements of a tw_dtype are coded under this spec: its "shape=" (one
  * extent may be ?) where that fits the count, a line where it names none. Where it does not fit, a
@@ -234,6 +241,8 @@ typedef struct tw_message_options {
   double scale; /* read under TW_MESSAGE_ADD only: 1 for a sum, 1 / ranks in an average's last step.
                    fp32 and fp64 round after the sum and after the product; 16-bit types do both in
                    fp32 and round once more. NaN comes out as one quiet NaN, the same everywhere. */
+  double least_ratio; /* read under "auto" only: below this ratio of the sample the message is raw;
+                         0 stands for 1.02 */
 } tw_message_options;
 
 /* Most bytes that a frame of such an array can take, whatever the data. */
@@ -272,7 +281,10 @@ tw_status tw_message_decode(const void* source, uint64_t length, void* destinati
  * value that is not 0 apart: the status, and the frame's bytes after an encode. */
 tw_status tw_outcome_read(uint64_t outcome, uint64_t* bytes);
 
-/* Device memory that enqueueing this codec for this shape needs; the same for encode and decode.
+/* Under "auto" what is enqueued is chosen by dtype and shape alone, since nothing can be waited
+ * for.
+ *
+ * Device memory that enqueueing this codec for this shape needs; the same for encode and decode.
  * Aligned to 16 bytes, all zeros before its first use, then left ready for the next; one stream at
  * a time. */
 tw_status tw_message_workspace(const tw_codec* codec, const tw_shape* shape, uint64_t* bytes);
@@ -306,8 +318,8 @@ typedef enum tw_peer {
 /* Why a message goes raw. */
 typedef enum tw_reason {
   TW_COMPRESS = 0,
-  TW_RAW_OFF = 1,      /* the spec is "off" */
-  TW_RAW_NO_CODEC = 2, /* "auto", which chooses no codec in this version */
+  TW_RAW_OFF = 1,     /* the spec is "off" */
+  TW_RAW_NO_LINK = 2, /* "auto" without a stated link: whether it pays cannot be told */
   TW_RAW_BELOW_THRESHOLD = 3,
   TW_RAW_DTYPE = 4, /* the codec does not take this datatype */
   TW_RAW_SAME_NODE = 5,
@@ -341,9 +353,10 @@ typedef struct tw_plan_facts {
 
 typedef struct tw_plan_choice {
   uint32_t size;
-  uint32_t reason;              /* tw_reason */
-  double predicted_raw_seconds; /* 0 where no link is stated */
-  double predicted_compressed_seconds;
+  uint32_t reason;                     /* tw_reason */
+  double predicted_raw_seconds;        /* 0 where no link is stated */
+  double predicted_compressed_seconds; /* under "auto", at the most that can be hoped for */
+  double least_ratio; /* below this one raw is faster: for tw_message_options under "auto" */
 } tw_plan_choice;
 
 /* Pure: no clock, no environment. */

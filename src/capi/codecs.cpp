@@ -21,6 +21,7 @@ tw_status tw_codec_describe(uint32_t index, tw_codec_info* info) {
   info->fixed_size = row.fixed_size;
   info->dtypes = row.dtypes;
   info->max_rank = static_cast<uint32_t>(row.max_rank);
+  info->flat = row.flat;
   info->name = row.name;
   info->summary = row.summary;
   info->options = row.options;
@@ -49,6 +50,23 @@ int32_t tw_codec_id(const tw_codec* codec) {
   return codec->spec.codec->id;
 }
 
+uint32_t tw_codec_ids(const tw_codec* codec, uint32_t* ids, uint32_t capacity) {
+  if (codec == nullptr || codec->spec.kind == codec::Spec::Kind::kOff) return 0;
+  uint32_t count = 0;
+  const auto add = [&](const codec::Codec* row) {
+    if (ids != nullptr && count < capacity) ids[count] = row->id;
+    ++count;
+  };
+  if (!codec->is_auto()) {
+    add(codec->spec.codec);
+    return count;
+  }
+  for (const codec::Codec* row : codec::all_codecs()) {
+    if (message::may_choose(*row)) add(row);
+  }
+  return count;
+}
+
 tw_status tw_codec_shape(const tw_codec* codec, uint32_t dtype, uint64_t count, tw_shape* shape) {
   return capi::guarded([&] {
     if (codec == nullptr || shape == nullptr || dtype >= kDtypeCount) {
@@ -75,8 +93,9 @@ tw_status measure(const tw_codec* codec, int32_t device, uint32_t dtype, uint64_
       return capi::misuse("tw_codec_measure: null pointer, unknown dtype, or size not set");
     }
     const auto type = static_cast<Dtype>(dtype);
-    auto speed = device < 0 ? message::measure(codec->coder(), type, bytes)
-                            : message::measure_on_device(codec->coder(), type, bytes, device);
+    const auto coder = codec->coder_of({type, Shape::line(bytes / dtype_size(type))});
+    auto speed = device < 0 ? message::measure(coder, type, bytes)
+                            : message::measure_on_device(coder, type, bytes, device);
     if (!speed.ok()) return capi::report(speed.status());
     cost->encode_bytes_per_second = speed->encode_bytes_per_second;
     cost->decode_bytes_per_second = speed->decode_bytes_per_second;

@@ -32,6 +32,11 @@ message::EncodeOptions to_encode_options(const tw_message_options* options) {
   return converted;
 }
 
+double least_ratio(const tw_message_options* options) {
+  return options == nullptr || options->least_ratio == 0 ? message::kLeastRatio
+                                                         : options->least_ratio;
+}
+
 codec::Landing to_landing(const tw_message_options* options) {
   if (options == nullptr || (options->flags & TW_MESSAGE_ADD) == 0) return {};
   return {.adds = true, .scale = options->scale};

@@ -17,6 +17,7 @@ bool usable(const tw_message_options* options);
 
 message::EncodeOptions to_encode_options(const tw_message_options* options);
 codec::Landing to_landing(const tw_message_options* options);
+double least_ratio(const tw_message_options* options);
 
 inline const std::byte* bytes_at(const void* pointer) {
   return static_cast<const std::byte*>(pointer);

@@ -21,7 +21,7 @@ tw_status tw_message_workspace(const tw_codec* codec, const tw_shape* shape, uin
     if (codec == nullptr || !array || bytes == nullptr) {
       return misuse("tw_message_workspace: null pointer, unknown dtype, or rank not 1 to 4");
     }
-    auto needed = message::workspace_bytes(codec->coder(), *array);
+    auto needed = message::workspace_bytes(codec->coder_of(*array), *array);
     if (needed.ok()) *bytes = *needed;
     return report(needed.status());
   });
@@ -38,7 +38,7 @@ tw_status tw_message_encode_enqueue(const tw_codec* codec, const tw_shape* shape
       return misuse("tw_message_encode_enqueue: null pointer, unknown dtype, or size not set");
     }
     return report(message::enqueue_encode(
-        codec->coder(), *array, bytes_at(source), {bytes_at(destination), capacity},
+        codec->coder_of(*array), *array, bytes_at(source), {bytes_at(destination), capacity},
         to_encode_options(options), {bytes_at(workspace), workspace_bytes, outcome}));
   });
 }
@@ -53,9 +53,9 @@ tw_status tw_message_decode_enqueue(const tw_codec* codec, const tw_shape* shape
         workspace == nullptr || outcome == nullptr || !usable(options)) {
       return misuse("tw_message_decode_enqueue: null pointer, unknown dtype, or size not set");
     }
-    return report(message::enqueue_decode(codec->coder(), *array, {bytes_at(source), length},
-                                          {bytes_at(destination), capacity}, to_landing(options),
-                                          to_encode_options(options),
-                                          {bytes_at(workspace), workspace_bytes, outcome}));
+    return report(message::enqueue_decode(
+        codec->coder_of(*array), *array, {bytes_at(source), length},
+        {bytes_at(destination), capacity}, to_landing(options), to_encode_options(options),
+        {bytes_at(workspace), workspace_bytes, outcome}));
   });
 }

@@ -5,16 +5,19 @@
 
 #include "codec/registry.h"
 #include "codec/spec.h"
-#include "message/message.h"
+#include "message/automatic.h"
 #include "thinwire/thinwire.h"
 
 struct tw_codec {
   thinwire::codec::Spec spec;
   std::string text;  // the normal form, kept for tw_codec_spec()
 
-  // "off" codes raw frames, and so does "auto", which chooses no codec in this version.
-  thinwire::message::Coder coder() const {
+  bool is_auto() const { return spec.kind == thinwire::codec::Spec::Kind::kAuto; }
+
+  // For calls that look at no data: "off" codes raw frames, "auto" goes by dtype and shape.
+  thinwire::message::Coder coder_of(const thinwire::codec::Chunk& array) const {
     if (spec.kind == thinwire::codec::Spec::Kind::kCodec) return {spec.codec, spec.parameter};
+    if (is_auto()) return thinwire::message::automatic_in_stream(array);
     return {&thinwire::codec::raw_codec(), 0};
   }
 };

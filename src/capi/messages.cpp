@@ -31,7 +31,8 @@ tw_status tw_message_bound(const tw_codec* codec, const tw_shape* shape, uint64_
     if (codec == nullptr || !array || bytes == nullptr) {
       return misuse("tw_message_bound: null pointer, unknown dtype, or rank not 1 to 4");
     }
-    auto most = message::bound(codec->coder(), *array);
+    auto most = codec->is_auto() ? message::automatic_bound(*array)
+                                 : message::bound(codec->coder_of(*array), *array);
     if (most.ok()) *bytes = *most;
     return report(most.status());
   });
@@ -46,8 +47,12 @@ tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const 
         !usable(options) || (source == nullptr && array->shape.count() != 0)) {
       return misuse("tw_message_encode: null pointer, unknown dtype, or size not set");
     }
-    auto length = message::encode(codec->coder(), *array, bytes_at(source),
-                                  {bytes_at(destination), capacity}, to_encode_options(options));
+    const message::EncodeOptions converted = to_encode_options(options);
+    const MutableByteView target{bytes_at(destination), capacity};
+    auto length = codec->is_auto() ? message::encode_automatically(*array, bytes_at(source), target,
+                                                                   least_ratio(options), converted)
+                                   : message::encode(codec->coder_of(*array), *array,
+                                                     bytes_at(source), target, converted);
     if (length.ok()) *written = *length;
     return report(length.status());
   });

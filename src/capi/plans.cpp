@@ -32,5 +32,6 @@ tw_status tw_plan_message(const tw_codec* codec, const tw_plan_settings* setting
   choice->reason = static_cast<uint32_t>(made.reason);
   choice->predicted_raw_seconds = made.raw_seconds;
   choice->predicted_compressed_seconds = made.compressed_seconds;
+  choice->least_ratio = made.least_ratio;
   return TW_OK;
 }

@@ -47,6 +47,7 @@ struct Codec {
   bool fixed_size;       // encoded size depends on dtype, shape and parameter alone
   std::uint32_t dtypes;  // dtype_bit() of each that it takes
   int max_rank;          // shapes of a higher rank are refused
+  bool flat = false;     // arrays of any shape are coded as one line; the frame keeps the shape
 
   // The parameter word that the options mean; an unknown or missing key is an error.
   Result<std::uint64_t> (*parse)(std::span<const Option> options);

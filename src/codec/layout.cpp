@@ -18,12 +18,14 @@ Chunk Layout::chunk(std::uint64_t index) const {
 Layout make_layout(const Codec& codec, std::uint64_t parameter, const Chunk& array) {
   Layout layout{};
   layout.array = array;
-  layout.whole = codec.chunk_shape(array.shape, array.dtype, parameter);
-  layout.grid = array.shape;
-  layout.chunks = array.shape.count() == 0 ? 0 : 1;
-  for (int axis = 0; axis < array.shape.rank; ++axis) {
+  if (codec.flat) layout.array.shape = Shape::line(array.shape.count());
+  const Shape& shape = layout.array.shape;
+  layout.whole = codec.chunk_shape(shape, array.dtype, parameter);
+  layout.grid = shape;
+  layout.chunks = shape.count() == 0 ? 0 : 1;
+  for (int axis = 0; axis < shape.rank; ++axis) {
     const auto each = static_cast<std::size_t>(axis);
-    layout.grid.extent[each] = ceil_div(array.shape.extent[each], layout.whole.extent[each]);
+    layout.grid.extent[each] = ceil_div(shape.extent[each], layout.whole.extent[each]);
     layout.chunks *= layout.grid.extent[each];
     layout.in_boxes |= axis > 0 && layout.grid.extent[each] > 1;
   }

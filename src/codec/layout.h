@@ -19,7 +19,7 @@ inline constexpr std::uint32_t kMostChunkBytes = kRawChunk - 1;
 inline constexpr std::uint64_t kMostBoxBytes = 64 * 1024;
 
 struct Layout {
-  Chunk array;           // the whole array
+  Chunk array;           // the whole array; a line under a flat codec
   Shape whole;           // of every chunk but those at the far ends of an axis
   Shape grid;            // chunks along each axis
   std::uint64_t chunks;  // in all, in the order of the grid, slowest axis first

@@ -103,13 +103,14 @@ bool fit(Shape& shape, std::uint64_t count) {
 Result<Shape> Spec::shape_of(std::uint64_t count) const {
   const Shape line = Shape::line(count);
   if (shape.rank == 0 || count == 0) return line;
+  const bool lossless = codec == nullptr || codec->lossless;
+  const int most = codec == nullptr ? kMaxRank : codec->max_rank;
   Shape fitted = shape;
-  if (shape.rank <= codec->max_rank && fit(fitted, count)) return fitted;
-  if (codec->lossless) return line;
-  if (shape.rank > codec->max_rank) {
+  if (shape.rank <= most && fit(fitted, count)) return fitted;
+  if (lossless) return line;
+  if (shape.rank > most) {
     return {StatusCode::kUnsupported, std::string(codec->name) + ": shape=" + shape_text(shape) +
-                                          " has more than " + std::to_string(codec->max_rank) +
-                                          " extents"};
+                                          " has more than " + std::to_string(most) + " extents"};
   }
   return {StatusCode::kUnsupported, std::string(codec->name) + ": shape=" + shape_text(shape) +
                                         " does not fit " + std::to_string(count) + " elements"};
@@ -117,13 +118,13 @@ Result<Shape> Spec::shape_of(std::uint64_t count) const {
 
 std::string Spec::text() const {
   if (kind == Kind::kOff) return "off";
-  if (kind == Kind::kAuto) return "auto";
-  std::string options = codec->describe(parameter);
+  std::string options = kind == Kind::kAuto ? "" : codec->describe(parameter);
   if (shape.rank > 0) {
     if (!options.empty()) options += ',';
     options += std::string(kShapeKey) + "=" + shape_text(shape);
   }
-  return options.empty() ? codec->name : std::string(codec->name) + ":" + options;
+  const std::string name = kind == Kind::kAuto ? "auto" : codec->name;
+  return options.empty() ? name : name + ":" + options;
 }
 
 Result<Spec> parse_spec(std::string_view text) {
@@ -135,16 +136,16 @@ Result<Spec> parse_spec(std::string_view text) {
     if (!split.ok()) return split.status();
     options = *split;
   }
-  if (name == "off" || name == "auto") {
-    if (!options.empty())
-      return invalid("codec spec: '" + std::string(name) + "' takes no options");
-    return Spec{.kind = name == "off" ? Spec::Kind::kOff : Spec::Kind::kAuto};
+  if (name == "off") {
+    if (!options.empty()) return invalid("codec spec: 'off' takes no options");
+    return Spec{};
   }
-  const Codec* codec = find_codec(name);
-  if (codec == nullptr) {
+  const bool is_auto = name == "auto";
+  const Codec* codec = is_auto ? nullptr : find_codec(name);
+  if (codec == nullptr && !is_auto) {
     return invalid("no codec named '" + std::string(name) + "'; this build has " + known_names());
   }
-  Spec spec{.kind = Spec::Kind::kCodec, .codec = codec};
+  Spec spec{.kind = is_auto ? Spec::Kind::kAuto : Spec::Kind::kCodec, .codec = codec};
   const auto option = std::find_if(options.begin(), options.end(),
                                    [](const Option& each) { return each.key == kShapeKey; });
   if (option != options.end()) {
@@ -152,6 +153,10 @@ Result<Spec> parse_spec(std::string_view text) {
     if (!shape.ok()) return shape.status();
     spec.shape = *shape;
     options.erase(option);
+  }
+  if (is_auto) {
+    if (!options.empty()) return invalid("codec spec: 'auto' takes no option but shape");
+    return spec;
   }
   auto parameter = codec->parse(options);
   if (!parameter.ok()) return parameter.status();

@@ -10,8 +10,9 @@
 
 namespace thinwire::codec {
 
-// A parsed spec. Besides the names of the registry, "off" (never compress) and "auto" (lossless
-// where it pays) are specs of a policy: they name no codec by themselves.
+// A parsed spec. Besides the names of the registry, "off" (never compress) and "auto" (the lossless
+// codec that the data chooses, where one pays) are specs of a policy: they name no codec by
+// themselves.
 struct Spec {
   enum class Kind { kOff, kAuto, kCodec };
   Kind kind = Kind::kOff;

@@ -20,18 +20,6 @@ using device::StreamHandle;
 
 constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
-Result<Lane> prepared_lane(int device, StreamHandle stream) {
-  if (stream != nullptr && device::is_capturing(stream)) {
-    return {StatusCode::kUnsupported,
-            "the stream is being captured: a call that returns a size must wait for it"};
-  }
-  auto lane = acquire_lane(device, 0);
-  if (lane.ok() && stream != nullptr) {
-    if (Status status = lane->order_after(stream); !status.ok()) return status;
-  }
-  return lane;
-}
-
 // Encodes into `frame`, memory of the lane's device; the frame's size, or kDeclined at `limit`.
 Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
                                  const std::byte* source, std::byte* frame, std::uint64_t limit,
@@ -136,6 +124,18 @@ Status decode_through_host(const Info& info, const std::byte* source, Place sour
 }
 
 }  // namespace
+
+Result<Lane> prepared_lane(int device, StreamHandle stream) {
+  if (stream != nullptr && device::is_capturing(stream)) {
+    return {StatusCode::kUnsupported,
+            "the stream is being captured: a call that returns a size must wait for it"};
+  }
+  auto lane = acquire_lane(device, 0);
+  if (lane.ok() && stream != nullptr) {
+    if (Status status = lane->order_after(stream); !status.ok()) return status;
+  }
+  return lane;
+}
 
 Result<std::uint64_t> encode_from_device(const Coder& coder, const codec::Chunk& array,
                                          const std::byte* source, int device,

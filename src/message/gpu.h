@@ -1,10 +1,14 @@
 // Encoding and decoding where one side or both lie in GPU memory; complete on return.
 #pragma once
 
+#include "device/lane.h"
 #include "device/place.h"
 #include "message/message.h"
 
 namespace thinwire::message {
+
+// A lane whose work waits for what is on `stream` now. kUnsupported while that is being captured.
+Result<device::Lane> prepared_lane(int device, device::StreamHandle stream);
 
 // As encode() and decode(), sizes having been checked. `most` is the frame's bound, `to` where the
 // destination lies.

@@ -3,11 +3,18 @@
 namespace thinwire::plan {
 namespace {
 
+// The most that lossless codecs make of dense floats: where even that would not pay, nothing is
+// sampled.
+constexpr double kHopedRatio = 2;
+
 Reason eligible(const codec::Spec& spec, const Settings& settings, const Facts& facts) {
   if (spec.kind == codec::Spec::Kind::kOff) return Reason::kOff;
-  if (spec.kind == codec::Spec::Kind::kAuto) return Reason::kNoCodec;
+  const bool is_auto = spec.kind == codec::Spec::Kind::kAuto;
+  if (is_auto && settings.link_bytes_per_second <= 0) return Reason::kNoLink;
   if (facts.bytes < settings.threshold) return Reason::kBelowThreshold;
-  if (!spec.codec->takes(facts.dtype)) return Reason::kDtype;
+  if (is_auto ? facts.dtype == Dtype::kBytes : !spec.codec->takes(facts.dtype)) {
+    return Reason::kDtype;
+  }
   if (facts.peer == Peer::kSelf || facts.peer == Peer::kSameNode) {
     if (!settings.same_node) return Reason::kSameNode;
   }
@@ -23,8 +30,8 @@ const char* reason_text(Reason reason) {
       return "compressed";
     case Reason::kOff:
       return "codec off";
-    case Reason::kNoCodec:
-      return "auto, which chooses no codec yet";
+    case Reason::kNoLink:
+      return "auto without a stated link";
     case Reason::kBelowThreshold:
       return "below the threshold";
     case Reason::kDtype:
@@ -55,10 +62,15 @@ Choice plan_message(const codec::Spec& spec, const Settings& settings, const Fac
   // The cost model of ARCHITECTURE section 8, terms in series: one message is one MPI message.
   const double bytes = static_cast<double>(facts.bytes);
   const CodecCost& cost = settings.cost;
+  const double codec_seconds =
+      bytes / cost.encode_bytes_per_second + bytes / cost.decode_bytes_per_second;
+  const bool is_auto = spec.kind == codec::Spec::Kind::kAuto;
   choice.raw_seconds = bytes / settings.link_bytes_per_second;
-  choice.compressed_seconds = bytes / cost.encode_bytes_per_second +
-                              choice.raw_seconds / cost.ratio +
-                              bytes / cost.decode_bytes_per_second;
+  choice.least_ratio =
+      codec_seconds < choice.raw_seconds ? 1 / (1 - codec_seconds / choice.raw_seconds) : 0;
+  // What auto will make of the data nobody knows yet; it asks for least_ratio once it does.
+  const double ratio = is_auto ? kHopedRatio : cost.ratio;
+  choice.compressed_seconds = codec_seconds + choice.raw_seconds / ratio;
   // A cost that was never measured is 0 or NaN and must not count as a win.
   if (!(choice.compressed_seconds < choice.raw_seconds)) choice.reason = Reason::kLinkFaster;
   return choice;

@@ -14,7 +14,7 @@ enum class Peer : std::uint32_t { kSelf = 0, kSameNode = 1, kOtherNode = 2, kUnk
 enum class Reason : std::uint32_t {
   kCompress = 0,
   kOff = 1,
-  kNoCodec = 2,
+  kNoLink = 2,
   kBelowThreshold = 3,
   kDtype = 4,
   kSameNode = 5,
@@ -54,6 +54,7 @@ struct Choice {
   Reason reason = Reason::kCompress;
   double raw_seconds = 0;  // predicted; 0 where no link is stated
   double compressed_seconds = 0;
+  double least_ratio = 0;  // below this one raw is faster
 };
 
 Choice plan_message(const codec::Spec& spec, const Settings& settings, const Facts& facts);

@@ -60,8 +60,8 @@ TEST(CApi, JobsDoNotReadEachOthersMessages) {
   const Codec codec("zfp:rate=8");
   const auto values = wave(5000);
   const tw_shape shape = line(values.size());
-  tw_message_options mine{sizeof mine, 0, "job 1", 5, nullptr, 0};
-  tw_message_options other{sizeof other, 0, "job 2", 5, nullptr, 0};
+  tw_message_options mine{sizeof mine, 0, "job 1", 5, nullptr, 0, 0};
+  tw_message_options other{sizeof other, 0, "job 2", 5, nullptr, 0, 0};
   std::vector<char> frame(30000);
   std::uint64_t written = 0;
   ASSERT_EQ(tw_message_encode(codec.handle, &shape, values.data(), frame.data(), frame.size(),

@@ -37,7 +37,7 @@ TEST(Plan, NamesEachReasonToGoRaw) {
   };
   const auto nothing = [](Settings&, Facts&) {};
   EXPECT_EQ(reason("off", nothing), Reason::kOff);
-  EXPECT_EQ(reason("auto", nothing), Reason::kNoCodec);
+  EXPECT_EQ(reason("auto", nothing), Reason::kNoLink);
   EXPECT_EQ(reason("zfp:rate=8", [](auto&, Facts& f) { f.bytes = 65535; }),
             Reason::kBelowThreshold);
   EXPECT_EQ(reason("zfp:rate=8", [](auto&, Facts& f) { f.bytes = 65536; }), Reason::kCompress);
@@ -57,13 +57,20 @@ TEST(Plan, NamesEachReasonToGoRaw) {
             Reason::kPeerNotReady);
 }
 
-// Promise 1: no settings make a lossy codec run that the user did not name.
-TEST(Plan, AutoIsNeverLossy) {
+// What auto makes of the data is not known before it is sampled: the plan says from which ratio on
+// it would pay, and goes raw at once where no lossless codec reaches that.
+TEST(Plan, AutoAsksForARatioThatPays) {
   Settings with = settings();
-  with.same_node = true;
-  with.link_bytes_per_second = 1;
-  with.cost = {1e12, 1e12, 100};
-  EXPECT_NE(plan_message(spec("auto"), with, facts()).reason, Reason::kCompress);
+  with.link_bytes_per_second = 125e6;
+  with.cost = {1000e6, 1000e6, 100};  // a quarter of the raw time
+  const Choice choice = plan_message(spec("auto"), with, facts());
+  EXPECT_EQ(choice.reason, Reason::kCompress);
+  EXPECT_DOUBLE_EQ(choice.least_ratio, 4.0 / 3);
+  with.cost = {500e6, 500e6, 100};  // half of it: only a ratio above 2 would pay
+  EXPECT_EQ(plan_message(spec("auto"), with, facts()).reason, Reason::kLinkFaster);
+  Facts bytes = facts();
+  bytes.dtype = Dtype::kBytes;
+  EXPECT_EQ(plan_message(spec("auto"), with, bytes).reason, Reason::kDtype);
 }
 
 TEST(Plan, WeighsTheCodecAgainstAStatedLink) {

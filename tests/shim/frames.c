@@ -25,7 +25,7 @@ static uint64_t make_frame(const char* spec, const char* job, unsigned char* fra
   float data[kFloats];
   for (int at = 0; at < kFloats; ++at) data[at] = 1 + (float)at / kFloats;
   const tw_shape shape = {TW_F32, 1, {kFloats}};
-  tw_message_options options = {sizeof options, 0, job, job ? strlen(job) : 0, NULL, 0};
+  tw_message_options options = {sizeof options, 0, job, job ? strlen(job) : 0, NULL, 0, 0};
   tw_codec* codec = NULL;
   uint64_t bound = 0, written = 0;
   memset(frame, 0, kCapacity);

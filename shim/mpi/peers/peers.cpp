@@ -61,6 +61,15 @@ Peer unknown_for_now(Peer peer) {
   return peer;
 }
 
+// Whether the peer decodes all that frames under this spec may name.
+bool has_codecs_of(const tw_codec* codec, const Card& card) {
+  std::uint32_t ids[256];
+  const std::uint32_t count = tw_codec_ids(codec, ids, 256);
+  return count > 0 && std::all_of(ids, ids + count, [&](std::uint32_t id) {
+           return std::find(card.codecs.begin(), card.codecs.end(), id) != card.codecs.end();
+         });
+}
+
 Peer examine(int world_rank) {
   Peer peer;
   const Process& self = process();
@@ -72,9 +81,7 @@ Peer examine(int world_rank) {
   const auto [known, card] = self.job.card_of(world_rank);
   if (!known) return unknown_for_now(peer);
   if (!card || card->format_version != tw_format_version()) return peer;
-  const std::int32_t codec = tw_codec_id(self.settings.codec.get());
-  peer.ready = codec >= 0 && std::find(card->codecs.begin(), card->codecs.end(),
-                                       static_cast<std::uint32_t>(codec)) != card->codecs.end();
+  peer.ready = has_codecs_of(self.settings.codec.get(), *card);
   peer.may_send_compressed = card->sends_compressed && (!same_node || card->sends_same_node);
   peer.hook_threshold = card->hook_threshold;
   return peer;

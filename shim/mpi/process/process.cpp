@@ -38,7 +38,10 @@ Card own_card(const Settings& settings) {
 
 void explain_silence(const Process& self, bool peers_can_be_asked) {
   if (!speaks()) return;
-  const bool wanted = tw_codec_id(self.settings.codec.get()) >= 0;
+  const Settings& settings = self.settings;
+  // "auto" is the default: who stated no link has asked for nothing.
+  const bool wanted = tw_codec_ids(settings.codec.get(), nullptr, 0) > 0 &&
+                      !(settings.is_auto() && settings.plan.link_bytes_per_second <= 0);
   if (!wanted || self.world.size == 1) return;
   const std::string spec = tw_codec_spec(self.settings.codec.get());
   if (!self.job.reachable()) {
@@ -66,7 +69,9 @@ bool mpi_is_gpu_aware(const Settings& settings) {
   return query != nullptr && query() == 1;
 }
 
+// "auto" takes any shape.
 std::uint32_t rank_of(const tw_codec* codec) {
+  if (tw_codec_id(codec) < 0) return 4;
   for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
     tw_codec_info info{};
     info.size = sizeof info;

@@ -61,8 +61,15 @@ bool machine_may_have_gpu() {
 
 }  // namespace
 
+bool Settings::is_auto() const {
+  return tw_codec_id(codec.get()) < 0 && tw_codec_ids(codec.get(), nullptr, 0) > 0;
+}
+
 bool Settings::may_compress() const {
-  if (disabled || codec == nullptr || tw_codec_id(codec.get()) < 0) return false;
+  if (disabled || codec == nullptr || tw_codec_ids(codec.get(), nullptr, 0) == 0) {
+    return false;
+  }
+  if (is_auto() && plan.link_bytes_per_second <= 0) return false;
   if (plan.link_bytes_per_second <= 0 || machine_may_have_gpu()) return true;
   // The costs are linear in the size, so one size stands for all.
   tw_plan_facts facts{sizeof(tw_plan_facts), TW_F32, plan.threshold + kSampleBytes,

@@ -24,6 +24,9 @@ struct Settings {
   std::optional<bool> gpu_aware;     // THINWIRE_GPU_AWARE; unset: the MPI is asked
   std::string report;                // THINWIRE_REPORT: "", "1" (standard error) or a file's path
 
+  // The codec is the one that the data chooses, where the stated link lets one pay.
+  bool is_auto() const;
+
   // Whether this process can ever send a compressed message.
   bool may_compress() const;
 };

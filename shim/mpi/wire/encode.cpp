@@ -77,8 +77,10 @@ Lease acquire_wire(const Outgoing& message, std::uint64_t bytes) {
 }
 
 std::optional<Wire> encode_dense(const Outgoing& message, const void* data, const TypeFacts& type,
-                                 std::uint64_t bytes, const Peer& peer) {
+                                 std::uint64_t bytes, const Peer& peer, double least_ratio) {
   const Process& self = process();
+  tw_message_options options = self.options;
+  options.least_ratio = least_ratio;
   const tw_codec* codec = self.settings.codec.get();
   const auto shape = shape_of(codec, self.codec_rank, type, bytes);
   if (!shape) {
@@ -99,7 +101,7 @@ std::optional<Wire> encode_dense(const Outgoing& message, const void* data, cons
   }
   std::uint64_t frame = 0;
   const tw_status status =
-      tw_message_encode(codec, &*shape, data, wire.data(), capacity, &self.options, &frame);
+      tw_message_encode(codec, &*shape, data, wire.data(), capacity, &options, &frame);
   const std::uint64_t length = wire_length(frame, bytes, peer.hook_threshold);
   if (status == TW_DEVICE) ++process().counters.device_failures;
   if (status != TW_OK || length >= bytes) {
@@ -175,7 +177,7 @@ std::optional<Wire> encode(const Outgoing& message) {
     }
     data = packed.data();
   }
-  auto wire = encode_dense(message, data, type, bytes, peer);
+  auto wire = encode_dense(message, data, type, bytes, peer, choice.least_ratio);
   self.counters.encode_nanoseconds +=
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   if (wire) {

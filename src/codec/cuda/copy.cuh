@@ -42,8 +42,10 @@ __device__ std::uint32_t copy_units_in(std::byte* payload, const std::byte* in,
   return whole;
 }
 
-// Fills up with zeros to whole words of 8 bytes.
-__device__ inline void copy_in(std::uint64_t* payload, const std::byte* in, std::uint32_t bytes) {
+// Fills up with zeros to whole words of 8 bytes. What is started is complete for a thread once it
+// has committed and waited; at odd addresses at once.
+__device__ inline void start_copy_in(std::uint64_t* payload, const std::byte* in,
+                                     std::uint32_t bytes) {
   auto* const out = reinterpret_cast<std::byte*>(payload);
   const auto address = reinterpret_cast<std::uintptr_t>(in);
   std::uint32_t done = 0;
@@ -56,6 +58,10 @@ __device__ inline void copy_in(std::uint64_t* payload, const std::byte* in, std:
   }
   for (std::uint32_t at = done + threadIdx.x; at < bytes; at += blockDim.x) out[at] = in[at];
   if (threadIdx.x < (8 - bytes % 8) % 8) out[bytes + threadIdx.x] = std::byte{0};
+}
+
+__device__ inline void copy_in(std::uint64_t* payload, const std::byte* in, std::uint32_t bytes) {
+  start_copy_in(payload, in, bytes);
   __pipeline_commit();
   __pipeline_wait_prior(0);
 }

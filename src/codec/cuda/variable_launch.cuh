@@ -4,45 +4,71 @@
 #include <algorithm>
 
 #include "codec/cuda/launch.h"
-#include "codec/cuda/variable_frame.cuh"
+#include "codec/cuda/variable_decode.cuh"
+#include "codec/cuda/variable_encode.cuh"
 
 namespace thinwire::codec::cuda {
-
-// Enough to fill the largest GPUs several times over; each then has a run of chunks.
-inline constexpr std::uint64_t kMostDecodeBlocks = 2048;
 
 // What every kernel may have without asking.
 inline constexpr std::size_t kFreeDynamicBytes = 47 * 1024;
 
-// Both return once the kernel is enqueued. `open` where the job's parameter is: state->parameter of
-// the workspace then has the resolved one by the time the encode runs.
-template <typename Coder>
-Status launch_variable_encode(const EncodeJob& job, bool open = false) {
-  const std::uint64_t blocks = std::max<std::uint64_t>(1, job.layout.chunks);
-  if (blocks > INT32_MAX) return {StatusCode::kUnsupported, "the array has too many chunks"};
+// How many thread blocks of `kernel` the current device holds at once; asked of the driver once for
+// all devices, which are taken to be alike: blocks beyond what fits find no work left.
+template <typename Kernel>
+Result<unsigned> blocks_at_once(Kernel* kernel, int threads, std::size_t shared,
+                                std::atomic<unsigned>& known) {
+  if (const unsigned blocks = known.load(std::memory_order_relaxed); blocks != 0) return blocks;
+  int device = 0, processors = 0, each = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess) {
+    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  }
+  if (error == cudaSuccess) {
+    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, shared);
+  }
+  if (error != cudaSuccess) return launch_status(error);
+  const auto blocks = static_cast<unsigned>(std::max(1, processors * each));
+  known.store(blocks, std::memory_order_relaxed);
+  return blocks;
+}
+
+// The grid of `kernel` for so many chunks: one block for the sizes, and as many others as there are
+// chunks, or as fit.
+template <typename Coder, typename Kernel>
+Result<unsigned> grid_for(Kernel* kernel, std::uint64_t chunks, std::atomic<std::uint64_t>& allowed,
+                          std::atomic<unsigned>& known) {
   constexpr std::size_t kShared = sizeof(VariableShared<Coder>);
   if constexpr (kShared > kFreeDynamicBytes) {
-    static std::atomic<std::uint64_t> allowed;
-    Status status = allow_shared(encode_variable<Coder>, kShared, allowed);
+    Status status = allow_shared(kernel, kShared, allowed);
     if (!status.ok()) return status;
   }
+  const auto most = blocks_at_once(kernel, Coder::kThreads, kShared, known);
+  if (!most.ok()) return most.status();
+  return static_cast<unsigned>(std::min<std::uint64_t>(chunks, *most)) + 1;
+}
+
+// Both return once the kernel is enqueued. `open` where the job's parameter is: the state in the
+// workspace then has the resolved one by the time the encode runs.
+template <typename Coder>
+Status launch_variable_encode(const EncodeJob& job, bool open = false) {
+  static std::atomic<std::uint64_t> allowed;
+  static std::atomic<unsigned> known;
+  const auto grid = grid_for<Coder>(encode_variable<Coder>, job.layout.chunks, allowed, known);
+  if (!grid.ok()) return grid.status();
   encode_variable<Coder>
-      <<<static_cast<unsigned>(blocks), Coder::kThreads, kShared, job.stream>>>(job, open);
+      <<<*grid, Coder::kThreads, sizeof(VariableShared<Coder>), job.stream>>>(job, open);
   return launch_status(cudaGetLastError());
 }
 
 template <typename Coder, typename Sink>
 Status launch_variable_decode(const DecodeJob& job, const Sink& sink, bool open = false) {
-  // And one that looks at the frame as a whole.
-  const auto blocks = std::min(job.layout.chunks, kMostDecodeBlocks) + 1;
-  constexpr std::size_t kShared = sizeof(VariableShared<Coder>);
-  if constexpr (kShared > kFreeDynamicBytes) {
-    static std::atomic<std::uint64_t> allowed;
-    Status status = allow_shared(decode_variable<Coder, Sink>, kShared, allowed);
-    if (!status.ok()) return status;
-  }
+  static std::atomic<std::uint64_t> allowed;
+  static std::atomic<unsigned> known;
+  const auto grid =
+      grid_for<Coder>(decode_variable<Coder, Sink>, job.layout.chunks, allowed, known);
+  if (!grid.ok()) return grid.status();
   decode_variable<Coder, Sink>
-      <<<static_cast<unsigned>(blocks), Coder::kThreads, kShared, job.stream>>>(job, open, sink);
+      <<<*grid, Coder::kThreads, sizeof(VariableShared<Coder>), job.stream>>>(job, open, sink);
   return launch_status(cudaGetLastError());
 }
 

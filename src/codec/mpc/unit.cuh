@@ -14,6 +14,7 @@ struct ChunkCoder {
   static constexpr Dtype kDtype = kType;
   using Word = WordOf<kDtype>;
   static constexpr int kThreads = 32 * kChunkUnits;
+  static constexpr int kResident = sizeof(Word) == 4 ? 6 : 3;
   static constexpr int kUnitGroups = kUnitValues / kWordBits<Word>;
   static constexpr int kBatches = kUnitGroups / kBatch<Word>;
 

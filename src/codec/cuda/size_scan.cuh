@@ -1,0 +1,87 @@
+// Where the payloads of a frame begin: running sums of their sizes, by one warp or thread block of
+// the grid while the others work.
+//
+// In a decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
+// Look-back", 2016) every thread block reads its predecessors' words until it meets a sum. Here one
+// reads them all, once, and each other block polls a single word: its own.
+#pragma once
+
+#include <cstdint>
+
+namespace thinwire::codec::cuda {
+
+// One word for each chunk, 0 before its size is known: the size, later the sum up to and with it.
+// Value and meaning change in one store, so no fence stands between them.
+using ScanWord = std::uint64_t;
+
+inline constexpr ScanWord kAdds = std::uint64_t{1} << 62;
+inline constexpr ScanWord kSum = std::uint64_t{2} << 62;
+inline constexpr ScanWord kScanValue = kAdds - 1;
+
+// Words that a lane reads at once.
+inline constexpr int kWordsOfLane = 8;
+
+__device__ inline void say(ScanWord* words, std::uint64_t index, ScanWord meaning,
+                           std::uint64_t value) {
+  *static_cast<volatile ScanWord*>(words + index) = meaning | value;
+}
+
+// Waits for the sum up to and with `index`. One thread.
+__device__ inline std::uint64_t await_sum(const ScanWord* words, std::uint64_t index) {
+  ScanWord word = 0;
+  do {
+    word = *static_cast<const volatile ScanWord*>(words + index);
+  } while (word < kSum);
+  return word & kScanValue;
+}
+
+// The sum over the lanes up to and with this one.
+__device__ inline std::uint64_t sum_up_to_lane(std::uint64_t value) {
+  const unsigned lane = threadIdx.x % 32;
+  for (unsigned offset = 1; offset < 32; offset *= 2) {
+    const std::uint64_t left = __shfl_up_sync(0xffffffffu, value, offset);
+    if (lane >= offset) value += left;
+  }
+  return value;
+}
+
+// Turns the sizes of `count` chunks into sums as they become known, by one warp; the last sum.
+__device__ inline std::uint64_t scan_sizes(ScanWord* words, std::uint64_t count) {
+  const unsigned lane = threadIdx.x % 32;
+  std::uint64_t sum = 0;
+  for (std::uint64_t base = 0; base < count;) {
+    const std::uint64_t first = base + lane * kWordsOfLane;
+    ScanWord word[kWordsOfLane];
+#pragma unroll
+    for (int at = 0; at < kWordsOfLane; ++at) {
+      const bool exists = first + at < count;
+      word[at] = exists ? *static_cast<const volatile ScanWord*>(words + first + at) : 0;
+    }
+    // Those that are known without a gap from the base on.
+    int known = 0;
+    std::uint64_t own = 0;
+#pragma unroll
+    for (int at = 0; at < kWordsOfLane; ++at) {
+      if (known == at && word[at] != 0) {
+        ++known;
+        own += word[at] & kScanValue;
+      }
+    }
+    const unsigned gaps = __ballot_sync(0xffffffffu, known < kWordsOfLane);
+    const unsigned first_gap = gaps == 0 ? 32 : __ffs(gaps) - 1;
+    if (lane > first_gap) known = 0, own = 0;
+    const std::uint64_t up_to = sum + sum_up_to_lane(own);
+    std::uint64_t running = up_to - own;
+#pragma unroll
+    for (int at = 0; at < kWordsOfLane; ++at) {
+      if (at >= known) continue;
+      running += word[at] & kScanValue;
+      say(words, first + at, kSum, running);
+    }
+    sum = __shfl_sync(0xffffffffu, up_to, 31);
+    base += first_gap * kWordsOfLane + (gaps == 0 ? 0 : __shfl_sync(0xffffffffu, known, first_gap));
+  }
+  return sum;
+}
+
+}  // namespace thinwire::codec::cuda

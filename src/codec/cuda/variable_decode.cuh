@@ -1,0 +1,201 @@
+// The decode kernel of variable_frame.cuh.
+//
+// While a thread block decodes one chunk the payload of its next is on its way to shared memory.
+// The first block of a long frame adds up the sizes in the chunk table; of a short one every block
+// does so for itself.
+#pragma once
+
+#include "codec/cuda/variable_frame.cuh"
+
+namespace thinwire::codec::cuda {
+
+// Frames of no more chunks have tables that are added up faster than anybody can say the sum.
+template <typename Coder>
+inline constexpr std::uint64_t kShortTable = 2 * Coder::kThreads;
+
+// What a row of the chunk table says of its payload's size, no more than there can be: of a frame
+// that says more, the block that has the chunk says that it is damaged.
+template <typename Coder>
+__device__ std::uint32_t size_of_row(std::uint64_t row) {
+  const std::uint32_t bytes = static_cast<std::uint32_t>(row) & ~kRawChunk;
+  return bytes < Coder::kPayloadBytes ? bytes : Coder::kPayloadBytes;
+}
+
+// Says the sums of the sizes of all chunks, for whole thread blocks; the last sum, for all threads.
+template <typename Coder>
+__device__ std::uint64_t scan_table(const std::byte* table, std::uint64_t chunks, ScanWord* words,
+                                    VariableShared<Coder>& shared) {
+  constexpr std::uint64_t kStep = Coder::kThreads * kWordsOfLane;
+  const unsigned warp = threadIdx.x / 32;
+  std::uint64_t before = 0;
+  for (std::uint64_t base = 0; base < chunks; base += kStep) {
+    const std::uint64_t first = base + threadIdx.x * kWordsOfLane;
+    std::uint32_t size[kWordsOfLane];
+    std::uint64_t own = 0;
+#pragma unroll
+    for (int at = 0; at < kWordsOfLane; ++at) {
+      const std::uint64_t row = first + at;
+      size[at] = row < chunks ? size_of_row<Coder>(load_word(table + row * kTableRowBytes)) : 0;
+      own += size[at];
+    }
+    const std::uint64_t up_to = sum_up_to_lane(own);
+    if (threadIdx.x % 32 == 31) shared.sums[warp] = up_to;
+    __syncthreads();
+    std::uint64_t running = before + up_to - own;
+    for (unsigned other = 0; other < Coder::kThreads / 32; ++other) {
+      if (other < warp) running += shared.sums[other];
+      before += shared.sums[other];
+    }
+#pragma unroll
+    for (int at = 0; at < kWordsOfLane; ++at) {
+      running += size[at];
+      if (words != nullptr && first + at < chunks) say(words, first + at, kSum, running);
+    }
+    __syncthreads();
+  }
+  return before;
+}
+
+// The next chunk of a thread block: which one, and its payload on the way.
+struct Arriving {
+  std::uint64_t index;
+  std::uint32_t bytes;
+  std::uint32_t sum;  // its checksum
+  bool is_raw;
+  bool is_sound;  // its payload lies in the frame
+};
+
+// Takes a chunk and starts to copy its payload. For whole thread blocks; has barriers.
+template <typename Coder>
+__device__ Arriving take_chunk(const DecodeJob& job, std::uint64_t index, std::uint64_t* payload,
+                               VariableShared<Coder>& shared) {
+  const std::uint64_t chunks = job.layout.chunks;
+  Arriving chunk{.index = index, .bytes = 0, .sum = 0, .is_raw = false, .is_sound = false};
+  if (chunk.index >= chunks) {
+    __pipeline_commit();
+    return chunk;
+  }
+  const std::byte* const table = job.frame + job.header.bytes();
+  const std::uint64_t row = load_word(table + chunk.index * kTableRowBytes);
+  std::uint64_t offset = 0;
+  if (chunks <= kShortTable<Coder>) {
+    for (std::uint64_t at = threadIdx.x; at < chunk.index; at += Coder::kThreads) {
+      offset += size_of_row<Coder>(load_word(table + at * kTableRowBytes));
+    }
+    offset = sum_over_block(offset, shared.sums);
+  } else {
+    if (threadIdx.x == 0) {
+      const ScanWord* const words = words_of(job.workspace);
+      shared.offset = await_sum(words, chunk.index) - size_of_row<Coder>(row);
+    }
+    __syncthreads();
+    offset = shared.offset;
+  }
+  chunk.bytes = static_cast<std::uint32_t>(row) & ~kRawChunk;
+  chunk.is_raw = (row & kRawChunk) != 0;
+  chunk.sum = static_cast<std::uint32_t>(row >> 32);
+  const std::uint64_t head = job.header.bytes() + job.layout.table_bytes();
+  const std::uint64_t available = job.length - head;
+  chunk.is_sound = chunk.bytes <= Coder::kPayloadBytes && offset <= available &&
+                   chunk.bytes <= available - offset;
+  if (chunk.is_sound) start_copy_in(payload, job.frame + head + offset, chunk.bytes);
+  __pipeline_commit();
+  return chunk;
+}
+
+// Decodes a chunk whose payload is there. False, for all threads, where that cannot be done, and in
+// thread 0 where the checksum is another. Ends with a barrier.
+template <typename Coder, typename Sink>
+__device__ bool decode_chunk(const DecodeJob& job, const Arriving& chunk, std::uint64_t parameter,
+                             std::uint64_t* payload, const Sink& sink,
+                             VariableShared<Coder>& shared) {
+  const Target target = piece_of(job.layout, chunk.index, job.destination);
+  if (!chunk.is_sound || (chunk.is_raw && chunk.bytes != target.bytes)) return false;
+  if (job.checksums) {
+    sum_over_warp(sum_of_payload<Coder::kThreads>(payload, (chunk.bytes + 7) / 8), shared.sums);
+  }
+  bool decoded = true;
+  if (chunk.is_raw) {
+    scatter_out(sink, target, payload);
+  } else {
+    decoded = Coder::decode(payload, chunk.bytes, target, parameter, shared.state, sink);
+  }
+  __syncthreads();
+  if (threadIdx.x != 0 || !job.checksums) return decoded;
+  const std::uint64_t sum = checksum_finish(chunk.bytes, sum_of_warps(shared.sums));
+  return decoded && static_cast<std::uint32_t>(sum) == chunk.sum;
+}
+
+// Chunks until there are no more; false in thread 0 where one is damaged.
+template <typename Coder, typename Sink>
+__device__ bool decode_chunks(const DecodeJob& job, std::uint64_t parameter, const Sink& sink,
+                              VariableShared<Coder>& shared) {
+  const Tickets tickets(job.workspace, job.layout.chunks);
+  bool sound = true;
+  int side = 0;
+  std::uint64_t index = tickets.first(shared.next);
+  Arriving chunk = take_chunk<Coder>(job, index, shared.payload[side], shared);
+  while (chunk.index < job.layout.chunks) {
+    index = tickets.next_for_all(shared.next);
+    const Arriving next = take_chunk<Coder>(job, index, shared.payload[side ^ 1], shared);
+    __pipeline_wait_prior(1);
+    __syncthreads();
+    sound &= decode_chunk<Coder>(job, chunk, parameter, shared.payload[side], sink, shared);
+    __syncthreads();
+    chunk = next;
+    side ^= 1;
+  }
+  return sound;
+}
+
+// The header, and whether the payloads fill the body to its end; by the first thread block, for its
+// first thread.
+template <typename Coder>
+__device__ StatusCode check_frame(const DecodeJob& job, bool open, VariableShared<Coder>& shared) {
+  const bool has_table = job.length >= job.header.bytes() + job.layout.table_bytes();
+  const std::uint64_t chunks = job.layout.chunks;
+  std::uint64_t payloads = 0;
+  if (has_table) {
+    ScanWord* const words = chunks <= kShortTable<Coder> ? nullptr : words_of(job.workspace);
+    payloads = scan_table(job.frame + job.header.bytes(), chunks, words, shared);
+  }
+  if (threadIdx.x != 0) return StatusCode::kOk;
+  std::uint64_t body = 0;
+  const StatusCode status = check_header(job.frame, job.length, job.header, open, &body);
+  if (status != StatusCode::kOk) return status;
+  const bool is_full = has_table && body == job.layout.table_bytes() + payloads;
+  return is_full ? StatusCode::kOk : StatusCode::kDamaged;
+}
+
+// What the header is comes before what the chunks are: the bytes may be anybody's.
+__device__ inline StatusCode most_telling(unsigned statuses) {
+  for (const StatusCode status : {StatusCode::kNotAFrame, StatusCode::kDamaged}) {
+    if ((statuses >> static_cast<unsigned>(status) & 1) != 0) return status;
+  }
+  return StatusCode::kOk;
+}
+
+// Under an open parameter the frame's own counts, unchecked: a coder of such must be safe under
+// any.
+template <typename Coder, typename Sink>
+__global__ void __launch_bounds__(Coder::kThreads, resident_blocks<Coder>())
+    decode_variable(const __grid_constant__ DecodeJob job, const bool open, const Sink sink) {
+  extern __shared__ __align__(16) std::uint64_t shared_words[];
+  auto& shared = *reinterpret_cast<VariableShared<Coder>*>(shared_words);
+  VariableState* const state = state_of(job.workspace);
+  StatusCode status = StatusCode::kOk;
+  if (blockIdx.x == 0) {
+    status = check_frame<Coder>(job, open, shared);
+  } else if (job.length >= job.header.bytes() + job.layout.table_bytes()) {
+    const std::uint64_t parameter =
+        open ? load_word(job.frame + 8 * frame::kParameterWord) : job.parameter;
+    if (!decode_chunks<Coder>(job, parameter, sink, shared)) status = StatusCode::kDamaged;
+  }
+  if (threadIdx.x == 0 && status != StatusCode::kOk) {
+    atomicOr(&state->statuses, 1u << static_cast<unsigned>(status));
+  }
+  if (!ends_grid(job.workspace, job.layout.chunks) || threadIdx.x != 0) return;
+  publish_with_writes(job.outcome, most_telling(atomicExch(&state->statuses, 0u)), 0);
+}
+
+}  // namespace thinwire::codec::cuda

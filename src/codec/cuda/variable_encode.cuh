@@ -1,0 +1,110 @@
+// The encode kernel of variable_frame.cuh.
+//
+// Thread blocks take chunks in order, by ticket, so that those waited for are being worked on.
+// Where a chunk's payload goes is known once all before it are encoded; a block does not wait for
+// that but encodes its next chunk first, and writes the one before when that is done. The first
+// block does nothing but add up the sizes.
+#pragma once
+
+#include "codec/cuda/variable_frame.cuh"
+
+namespace thinwire::codec::cuda {
+
+// A chunk that is encoded and not yet written.
+struct Pending {
+  std::uint64_t index;
+  std::uint32_t bytes;
+  std::uint32_t flag;  // kRawChunk or 0
+};
+
+// The values of a chunk become its payload, or are taken as they are where that is not smaller.
+template <typename Coder>
+__device__ Pending make_payload(const EncodeJob& job, std::uint64_t index, std::uint64_t parameter,
+                                std::uint64_t* payload, VariableShared<Coder>& shared) {
+  const Piece piece = piece_of(job.layout, index, job.source);
+  const std::uint32_t bytes = Coder::encode(piece, payload, parameter, shared.state);
+  if (bytes < piece.bytes) {
+    if (threadIdx.x < (8 - bytes % 8) % 8) {
+      reinterpret_cast<std::byte*>(payload)[bytes + threadIdx.x] = std::byte{0};
+    }
+    return {index, bytes, 0};
+  }
+  __syncthreads();
+  gather_in<CoderWord<Coder>>(payload, piece);
+  return {index, piece.bytes, kRawChunk};
+}
+
+// Writes a chunk to its place. Has a barrier before the copy, which completes the payload.
+template <typename Coder>
+__device__ void write_chunk(const EncodeJob& job, const Pending& chunk,
+                            const std::uint64_t* payload, VariableShared<Coder>& shared) {
+  if (threadIdx.x == 0) {
+    shared.offset = await_sum(words_of(job.workspace), chunk.index) - chunk.bytes;
+  }
+  if (job.checksums) {
+    sum_over_warp(sum_of_payload<Coder::kThreads>(payload, (chunk.bytes + 7) / 8), shared.sums);
+  }
+  __syncthreads();
+  std::byte* const table = job.frame + job.header.bytes();
+  copy_out(table + job.layout.table_bytes() + shared.offset, payload, chunk.bytes);
+  if (threadIdx.x == 0) {
+    const std::uint64_t sum =
+        job.checksums ? checksum_finish(chunk.bytes, sum_of_warps(shared.sums)) : 0;
+    store_word(table + chunk.index * kTableRowBytes, sum << 32 | chunk.flag | chunk.bytes);
+  }
+}
+
+// Chunks until there are no more.
+template <typename Coder>
+__device__ void encode_chunks(const EncodeJob& job, std::uint64_t parameter,
+                              VariableShared<Coder>& shared) {
+  ScanWord* const words = words_of(job.workspace);
+  const std::uint64_t chunks = job.layout.chunks;
+  const Tickets tickets(job.workspace, chunks);
+  std::uint64_t index = tickets.first(shared.next);
+  Pending pending{};
+  bool is_pending = false;
+  int side = 0;
+  while (index < chunks) {
+    std::uint64_t next = 0;
+    if (threadIdx.x == 0) next = tickets.next();
+    const Pending made = make_payload<Coder>(job, index, parameter, shared.payload[side], shared);
+    if (threadIdx.x == 0) {
+      say(words, index, kAdds, made.bytes);
+      shared.next = next;
+    }
+    if (is_pending) write_chunk<Coder>(job, pending, shared.payload[side ^ 1], shared);
+    __syncthreads();
+    pending = made;
+    is_pending = true;
+    index = shared.next;
+    side ^= 1;
+  }
+  if (is_pending) write_chunk<Coder>(job, pending, shared.payload[side ^ 1], shared);
+}
+
+// Adds up the sizes and ends the frame: its size is known then, and what reads the frame comes
+// later in the stream. One warp.
+__device__ inline void end_when_known(const EncodeJob& job, std::uint64_t parameter) {
+  const std::uint64_t payloads = scan_sizes(words_of(job.workspace), job.layout.chunks);
+  if (threadIdx.x != 0) return;
+  frame::HeaderWords header = job.header;
+  header.word[frame::kParameterWord] = parameter;
+  end_frame(header, job.layout.table_bytes() + payloads, job.limit, job.frame, job.outcome);
+}
+
+template <typename Coder>
+__global__ void __launch_bounds__(Coder::kThreads, resident_blocks<Coder>())
+    encode_variable(const __grid_constant__ EncodeJob job, const bool open) {
+  extern __shared__ __align__(16) std::uint64_t shared_words[];
+  auto& shared = *reinterpret_cast<VariableShared<Coder>*>(shared_words);
+  const std::uint64_t parameter = open ? state_of(job.workspace)->parameter : job.parameter;
+  if (blockIdx.x != 0) {
+    encode_chunks<Coder>(job, parameter, shared);
+  } else if (threadIdx.x < 32) {
+    end_when_known(job, parameter);
+  }
+  ends_grid(job.workspace, job.layout.chunks);
+}
+
+}  // namespace thinwire::codec::cuda

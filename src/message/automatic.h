@@ -1,0 +1,44 @@
+// "auto": which lossless codec a message gets, by its dtype and a sample of its data.
+#pragma once
+
+#include <span>
+
+#include "message/message.h"
+
+namespace thinwire::message {
+
+// The codecs that auto chooses among for a dtype, in the order of preference; all lossless.
+std::span<const Coder> automatic_candidates(Dtype dtype);
+
+// Whether it is a candidate for some dtype.
+bool may_choose(const codec::Codec& codec);
+
+// A ratio below this one is not worth a message of its own.
+inline constexpr double kLeastRatio = 1.02;
+
+struct AutomaticChoice {
+  Coder coder;       // raw where nothing pays
+  double ratio = 1;  // of the sample
+};
+
+// The candidate that makes the least of a sample, a run of planes out of the array's middle; raw
+// where that is a ratio below `least_ratio`. The same wherever the array lies. On the host samples
+// are encoded into `scratch`, of automatic_bound() bytes; on a GPU into its pool, a launch for each
+// candidate on `stream`, and the sizes are waited for.
+Result<AutomaticChoice> choose_automatically(const codec::Chunk& array, const std::byte* source,
+                                             double least_ratio, MutableByteView scratch,
+                                             device::StreamHandle stream);
+
+// As encode(), with the codec that the data chooses; kDeclined or a raw frame where none pays.
+Result<std::uint64_t> encode_automatically(const codec::Chunk& array, const std::byte* source,
+                                           MutableByteView destination, double least_ratio,
+                                           const EncodeOptions& options);
+
+// The choice by dtype and shape alone, for work that may not wait: what a sender and a receiver
+// come to without the data.
+Coder automatic_in_stream(const codec::Chunk& array);
+
+// Most bytes that a frame can take, whichever candidate is chosen.
+Result<std::uint64_t> automatic_bound(const codec::Chunk& array);
+
+}  // namespace thinwire::message

@@ -1,0 +1,76 @@
+#include "message/trial.h"
+
+#include <array>
+#include <optional>
+
+#include "device/lane.h"
+#include "device/pool.h"
+#include "message/gpu.h"
+#include "message/job.h"
+
+namespace thinwire::message {
+namespace {
+
+// A trial under way.
+struct Running {
+  device::Lane lane;
+  device::Lease frame;
+};
+
+Result<Running> start(const Coder& coder, const codec::Chunk& sample, const std::byte* source,
+                      int device, device::StreamHandle stream) {
+  auto lane = prepared_lane(device, stream);
+  if (!lane.ok()) return lane.status();
+  auto most = bound(coder, sample);
+  if (!most.ok()) return most.status();
+  auto frame = device::acquire_device(device, *most);
+  if (!frame.ok()) return frame.status();
+  EncodeOptions options;
+  options.chunk_checksums = false;
+  codec::EncodeJob job = make_encode_job(coder, sample, source, options);
+  Status status = lane->reserve(coder.codec->device->workspace_bytes(job.layout, coder.parameter));
+  if (!status.ok()) return status;
+  job.frame = frame->data();
+  job.limit = sample.raw_bytes();
+  job.workspace = lane->workspace();
+  job.outcome = lane->outcome();
+  job.stream = lane->stream();
+  if (status = coder.codec->device->encode(job); !status.ok()) return status;
+  return Running{std::move(*lane), std::move(*frame)};
+}
+
+Status finish(Running& running, const codec::Chunk& sample, Trial& trial) {
+  const auto outcome = running.lane.wait();
+  if (!outcome.ok()) return outcome.status();
+  const StatusCode code = device::outcome_status(*outcome);
+  trial.bytes = code == StatusCode::kOk ? device::outcome_bytes(*outcome) : sample.raw_bytes();
+  // The kernel may still be writing to memory that goes back.
+  return running.lane.finish();
+}
+
+}  // namespace
+
+Status try_on_device(std::span<Trial> trials, const codec::Chunk& sample, const std::byte* source,
+                     int device, device::StreamHandle stream) {
+  std::array<std::optional<Running>, kMostTrials> running;
+  Status failure;
+  for (std::size_t at = 0; at < trials.size() && failure.ok(); ++at) {
+    trials[at].bytes = sample.raw_bytes();
+    if (trials[at].coder.codec->device == nullptr) continue;
+    auto started = start(trials[at].coder, sample, source, device, stream);
+    if (started.ok()) {
+      started->lane.leave_context();
+      running[at] = std::move(*started);
+    } else {
+      failure = started.status();
+    }
+  }
+  for (std::size_t at = 0; at < trials.size(); ++at) {
+    if (!running[at]) continue;
+    Status status = finish(*running[at], sample, trials[at]);
+    if (failure.ok()) failure = status;
+  }
+  return failure;
+}
+
+}  // namespace thinwire::message
