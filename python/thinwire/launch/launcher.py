@@ -2,10 +2,11 @@
 
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from .ask import answer_of
 
 # mpirun.openmpi, mpiexec.hydra, mpirun-mpich-gcc: distributions keep several side by side.
 _NAMES = re.compile(r"(mpirun|mpiexec|orterun|prterun|srun)([.-].*)?")
@@ -48,7 +49,7 @@ def from_path(path: str) -> Launcher:
     known = _BY_NAME.get(Path(path).name)
     if known is not None:
         return Launcher(path, known[1], known[0], path)
-    text = _version_text(path)
+    text = "".join(answer_of(path, "--version"))
     said = next((line.strip() for line in text.splitlines() if line.strip()), "nothing")
     hydra = _HYDRA_VERSION.search(text)
     if hydra is not None:
@@ -88,19 +89,3 @@ def has_standard_abi(launcher: Launcher) -> bool:
     prefix = Path(launcher.path).resolve().parent.parent
     patterns = ("lib*/libmpi_abi.so*", "lib/*-linux-*/libmpi_abi.so*")
     return any(True for pattern in patterns for _ in prefix.glob(pattern))
-
-
-def _version_text(path: str) -> str:
-    try:
-        done = subprocess.run(
-            [path, "--version"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=20,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout + done.stderr

@@ -3,11 +3,11 @@
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from .ask import answer_of
 from .families import FAMILIES, family_of
 
 _PYTHON = re.compile(r"(python|pypy)[\d.]*t?")
@@ -86,7 +86,7 @@ def _interpreter(path: str) -> str | None:
 
 def _libraries(binary: str) -> Iterator[tuple[str, str]]:
     """Name and place of every library that the loader would bring in with `binary`."""
-    said = _output_of(["ldd", binary])
+    said = answer_of("ldd", binary)[0]
     for match in filter(None, map(_LDD_LINE.match, said.splitlines())):
         yield Path(match[1]).name, match[2]
 
@@ -103,7 +103,7 @@ def _needs(binary: str, path: str) -> Program | None:
 
 def _mpi4py(python: str, path: str) -> Program | None:
     """By the extension that mpi4py loads; its wheels have several, and choose when imported."""
-    folders = _output_of([python, "-c", _FIND_MPI4PY]).splitlines()
+    folders = answer_of(python, "-c", _FIND_MPI4PY)[0].splitlines()
     extensions = [file for folder in folders for file in sorted(Path(folder).glob("MPI*.so"))]
     found = list(filter(None, (_needs(str(file), path) for file in extensions)))
     if not found:
@@ -117,20 +117,3 @@ def _mpi4py(python: str, path: str) -> Program | None:
     if len(found) == 1:
         return Program(path, mpis, f"has mpi4py, which {found[0].evidence}")
     return Program(path, mpis, "has mpi4py, which takes any of several MPIs")
-
-
-def _output_of(command: list[str]) -> str:
-    """What a command prints; "" where it is not there or does not answer."""
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=20,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout

@@ -17,7 +17,12 @@ using namespace thinwire::mpi;
 
 namespace thinwire::mpi {
 
+bool sends_untouched(const Outgoing& message) {
+  return !message.on_device && sends_raw_at_once(message.count, message.type, message.destination);
+}
+
 int copy_outgoing(const Outgoing& message, bool raw, std::optional<Wire>& wire) {
+  if (message.on_device) return depart(message, true, wire);
   if (!raw) wire = encode(message);
   if (wire) return MPI_SUCCESS;
   const std::uint64_t bytes = message_bytes(message.count, message.type);
@@ -88,8 +93,7 @@ int exchange(const Outgoing& sent, int send_tag, const Incoming& received, Start
 
 int send_and_receive(const Outgoing& sent, int send_tag, const Incoming& received,
                      MPI_Status* status) {
-  // Of the rest a message in GPU memory is asked where it departs.
-  const bool raw = !sent.on_device && sends_raw_at_once(sent.count, sent.type, sent.destination);
+  const bool raw = sends_untouched(sent);
   if (raw && receives_untouched(received)) {
     return real().Sendrecv(sent.buffer, sent.count, sent.type, sent.destination, send_tag,
                            received.buffer, received.count, received.type, received.source,
@@ -105,14 +109,13 @@ int send_and_receive(const Outgoing& sent, int send_tag, const Incoming& receive
 }
 
 int replace(const Outgoing& sent, int send_tag, const Incoming& received, MPI_Status* status) {
-  const bool raw = !sent.on_device && sends_raw_at_once(sent.count, sent.type, sent.destination);
+  const bool raw = sends_untouched(sent);
   if (raw && receives_untouched(received)) {
     return real().Sendrecv_replace(received.buffer, received.count, received.type, sent.destination,
                                    send_tag, received.source, received.tag, received.comm, status);
   }
   std::optional<Wire> outgoing;
-  const int error =
-      sent.on_device ? depart(sent, true, outgoing) : copy_outgoing(sent, raw, outgoing);
+  const int error = copy_outgoing(sent, raw, outgoing);
   if (error != MPI_SUCCESS) return error;
   const auto start_send = [&](MPI_Request* request) {
     return start_wire(real().Isend, sent, *outgoing, send_tag, request);

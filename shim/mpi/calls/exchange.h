@@ -7,6 +7,10 @@
 
 namespace thinwire::mpi {
 
+// Whether an outgoing message is none of the shim's business. Of one in GPU memory that is asked
+// where it departs.
+bool sends_untouched(const Outgoing& message);
+
 // The incoming message may reach the buffer before the outgoing one has left it, so the outgoing
 // one leaves from its wire form or from a copy. `raw` says that it is not to be compressed. Returns
 // what went wrong, raised.

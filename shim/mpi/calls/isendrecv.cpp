@@ -8,7 +8,6 @@
 #include "abi/real.h"
 #include "calls/exchange.h"
 #include "calls/nonblocking.h"
-#include "process/shortcut.h"
 #include "requests/hooks.h"
 
 using namespace thinwire::mpi;
@@ -27,7 +26,7 @@ void let_go(MPI_Request send) {
 int start_both(const Outgoing& sent, int send_tag, const Incoming& received, bool raw,
                MPI_Request* request) {
   std::optional<Wire> wire;
-  int error = sent.on_device ? depart(sent, true, wire) : copy_outgoing(sent, raw, wire);
+  int error = copy_outgoing(sent, raw, wire);
   if (error != MPI_SUCCESS || !passes_check(sent, send_tag, error)) return error;
   MPI_Request receive = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL;
   error = nonblocking_receive(received, &receive);
@@ -44,7 +43,7 @@ int start_both(const Outgoing& sent, int send_tag, const Incoming& received, boo
 
 int start_exchange(const Outgoing& sent, int send_tag, const Incoming& received,
                    MPI_Request* request) {
-  const bool raw = !sent.on_device && sends_raw_at_once(sent.count, sent.type, sent.destination);
+  const bool raw = sends_untouched(sent);
   if (!raw || !receives_untouched(received)) {
     return start_both(sent, send_tag, received, raw, request);
   }
@@ -55,7 +54,7 @@ int start_exchange(const Outgoing& sent, int send_tag, const Incoming& received,
 
 int start_replacement(const Outgoing& sent, int send_tag, const Incoming& received,
                       MPI_Request* request) {
-  const bool raw = !sent.on_device && sends_raw_at_once(sent.count, sent.type, sent.destination);
+  const bool raw = sends_untouched(sent);
   if (!raw || !receives_untouched(received)) {
     return start_both(sent, send_tag, received, raw, request);
   }
