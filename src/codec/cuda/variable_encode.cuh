@@ -54,6 +54,28 @@ __device__ void write_chunk(const EncodeJob& job, const Pending& chunk,
   }
 }
 
+// Ends the frame: its size is known then, and what reads the frame comes later in the stream. One
+// thread.
+__device__ inline void end_encode(const EncodeJob& job, std::uint64_t parameter,
+                                  std::uint64_t payloads) {
+  frame::HeaderWords header = job.header;
+  header.word[frame::kParameterWord] = parameter;
+  end_frame(header, job.layout.table_bytes() + payloads, job.limit, job.frame, job.outcome);
+}
+
+// Counts a chunk of a short frame, whose blocks have one each; who counts the last one ends it,
+// sooner than the running sums would be known. One thread.
+__device__ inline void count_encoded(const EncodeJob& job, std::uint64_t parameter,
+                                     std::uint32_t bytes) {
+  constexpr int kCountShift = 40;
+  unsigned long long* const encoded = &state_of(job.workspace)->encoded;
+  const unsigned long long own = 1ull << kCountShift | bytes;
+  const unsigned long long all = atomicAdd(encoded, own) + own;
+  if (all >> kCountShift != job.layout.chunks) return;
+  *encoded = 0;
+  end_encode(job, parameter, all & ((1ull << kCountShift) - 1));
+}
+
 // Chunks until there are no more.
 template <typename Coder>
 __device__ void encode_chunks(const EncodeJob& job, std::uint64_t parameter,
@@ -72,6 +94,7 @@ __device__ void encode_chunks(const EncodeJob& job, std::uint64_t parameter,
     if (threadIdx.x == 0) {
       say(words, index, kAdds, made.bytes);
       shared.next = next;
+      if (tickets.one_each()) count_encoded(job, parameter, made.bytes);
     }
     if (is_pending) write_chunk<Coder>(job, pending, shared.payload[side ^ 1], shared);
     __syncthreads();
@@ -83,16 +106,6 @@ __device__ void encode_chunks(const EncodeJob& job, std::uint64_t parameter,
   if (is_pending) write_chunk<Coder>(job, pending, shared.payload[side ^ 1], shared);
 }
 
-// Adds up the sizes and ends the frame: its size is known then, and what reads the frame comes
-// later in the stream. One warp.
-__device__ inline void end_when_known(const EncodeJob& job, std::uint64_t parameter) {
-  const std::uint64_t payloads = scan_sizes(words_of(job.workspace), job.layout.chunks);
-  if (threadIdx.x != 0) return;
-  frame::HeaderWords header = job.header;
-  header.word[frame::kParameterWord] = parameter;
-  end_frame(header, job.layout.table_bytes() + payloads, job.limit, job.frame, job.outcome);
-}
-
 template <typename Coder>
 __global__ void __launch_bounds__(Coder::kThreads, resident_blocks<Coder>())
     encode_variable(const __grid_constant__ EncodeJob job, const bool open) {
@@ -102,7 +115,10 @@ __global__ void __launch_bounds__(Coder::kThreads, resident_blocks<Coder>())
   if (blockIdx.x != 0) {
     encode_chunks<Coder>(job, parameter, shared);
   } else if (threadIdx.x < 32) {
-    end_when_known(job, parameter);
+    const std::uint64_t chunks = job.layout.chunks;
+    const std::uint64_t payloads = scan_sizes(words_of(job.workspace), chunks);
+    const bool is_counted = chunks > 0 && Tickets(job.workspace, chunks).one_each();
+    if (threadIdx.x == 0 && !is_counted) end_encode(job, parameter, payloads);
   }
   ends_grid(job.workspace, job.layout.chunks);
 }

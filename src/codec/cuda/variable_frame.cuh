@@ -28,10 +28,10 @@ namespace thinwire::codec::cuda {
 // parameter.
 struct VariableState {
   unsigned arrived;
-  unsigned statuses;          // a bit for each that a thread block met
-  std::uint64_t parameter;    // what an open one was resolved to, by a kernel before this one
-  unsigned long long ticket;  // the next chunk that nobody has taken
-  std::uint64_t unused;
+  unsigned statuses;           // a bit for each that a thread block met
+  std::uint64_t parameter;     // what an open one was resolved to, by a kernel before this one
+  unsigned long long ticket;   // the next chunk that nobody has taken
+  unsigned long long encoded;  // chunks and their bytes, where each block has one chunk
 };
 
 inline std::uint64_t variable_workspace_bytes(const Layout& layout) {
@@ -83,6 +83,9 @@ class Tickets {
   __device__ std::uint64_t next_for_all(std::uint64_t& shared) const {
     return one_each_ ? chunks_ : taken_for_all(shared);
   }
+
+  // Whether every block codes one chunk at most.
+  __device__ bool one_each() const { return one_each_; }
 
   // For one thread of a block.
   __device__ std::uint64_t next() const { return one_each_ ? chunks_ : atomicAdd(ticket_, 1ull); }
