@@ -15,6 +15,40 @@ Chunk Layout::chunk(std::uint64_t index) const {
   return piece;
 }
 
+std::uint64_t Layout::raw_offset(std::uint64_t index) const {
+  std::uint64_t offset = 0;
+  std::uint64_t stride = dtype_size(array.dtype);
+  for (int axis = array.shape.rank - 1; axis >= 0; --axis) {
+    const auto each = static_cast<std::size_t>(axis);
+    offset += index % grid.extent[each] * whole.extent[each] * stride;
+    index /= grid.extent[each];
+    stride *= array.shape.extent[each];
+  }
+  return offset;
+}
+
+namespace {
+
+Layout::Axes axes_of(const Shape& array, const Shape& whole, const Shape& grid) {
+  Layout::Axes axes;
+  const auto at = [&](int from_fastest) {
+    return static_cast<std::size_t>(array.rank - 1 - from_fastest);
+  };
+  axes.x = array.extent[at(0)];
+  axes.whole_x = whole.extent[at(0)];
+  axes.chunks_x = axes.chunks_xy = grid.extent[at(0)];
+  if (array.rank < 2) return axes;
+  axes.y = array.extent[at(1)];
+  axes.whole_y = whole.extent[at(1)];
+  axes.chunks_xy *= grid.extent[at(1)];
+  if (array.rank < 3) return axes;
+  axes.z = array.extent[at(2)];
+  axes.whole_z = whole.extent[at(2)];
+  return axes;
+}
+
+}  // namespace
+
 Layout make_layout(const Codec& codec, std::uint64_t parameter, const Chunk& array) {
   Layout layout{};
   layout.array = array;
@@ -29,6 +63,7 @@ Layout make_layout(const Codec& codec, std::uint64_t parameter, const Chunk& arr
     layout.chunks *= layout.grid.extent[each];
     layout.in_boxes |= axis > 0 && layout.grid.extent[each] > 1;
   }
+  layout.axes = axes_of(shape, layout.whole, layout.grid);
   return layout;
 }
 

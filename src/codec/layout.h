@@ -19,9 +19,18 @@ inline constexpr std::uint32_t kMostChunkBytes = kRawChunk - 1;
 inline constexpr std::uint64_t kMostBoxBytes = 64 * 1024;
 
 struct Layout {
-  Chunk array;           // the whole array; a line under a flat codec
-  Shape whole;           // of every chunk but those at the far ends of an axis
-  Shape grid;            // chunks along each axis
+  // Where chunks of arrays of rank 1 to 3 lie, x being the fastest axis; what a thread of a GPU
+  // needs for one chunk without a loop.
+  struct Axes {
+    std::uint64_t x = 1, y = 1, z = 1;                    // extents of the array
+    std::uint64_t whole_x = 1, whole_y = 1, whole_z = 1;  // of a whole chunk
+    std::uint64_t chunks_x = 1, chunks_xy = 1;            // chunks along x, and in a plane of them
+  };
+
+  Chunk array;  // the whole array; a line under a flat codec
+  Shape whole;  // of every chunk but those at the far ends of an axis
+  Shape grid;   // chunks along each axis
+  Axes axes;
   std::uint64_t chunks;  // in all, in the order of the grid, slowest axis first
   bool in_boxes;  // chunks are boxes of rank 2 or 3; else their values lie one behind the other
 
@@ -32,7 +41,7 @@ struct Layout {
   THINWIRE_HOST_DEVICE Box box(std::uint64_t index) const;
 
   // Where the raw bytes of a chunk begin.
-  THINWIRE_HOST_DEVICE std::uint64_t raw_offset(std::uint64_t index) const;
+  std::uint64_t raw_offset(std::uint64_t index) const;
 };
 
 // `array` must be one that the codec takes (checked by the caller); an empty one has no chunks.
@@ -65,37 +74,25 @@ THINWIRE_HOST_DEVICE inline std::uint64_t divide(std::uint64_t dividend, std::ui
 }
 
 THINWIRE_HOST_DEVICE inline Box Layout::box(std::uint64_t index) const {
-  Box box{.offset = 0, .row = 1, .plane = 1, .x = 1, .y = 1, .z = 1};
-  std::uint64_t stride = 1;
-  for (int axis = array.shape.rank - 1; axis >= 0; --axis) {
-    const auto each = static_cast<std::size_t>(axis);
-    const std::uint64_t before = axis > 0 ? divide(index, grid.extent[each]) : 0;
-    const std::uint64_t begin = (index - before * grid.extent[each]) * whole.extent[each];
-    index = before;
-    const std::uint64_t left = array.shape.extent[each] - begin;
-    const auto extent =
-        static_cast<std::uint32_t>(left < whole.extent[each] ? left : whole.extent[each]);
-    const int from_fastest = array.shape.rank - 1 - axis;
-    if (from_fastest == 0) box.x = extent;
-    if (from_fastest == 1) box.y = extent, box.row = stride;
-    if (from_fastest == 2) box.z = extent, box.plane = stride;
-    box.offset += begin * stride;
-    stride *= array.shape.extent[each];
+  std::uint64_t z = 0, y = 0, x = index;
+  if (array.shape.rank > 1) {
+    z = divide(index, axes.chunks_xy);
+    const std::uint64_t in_plane = index - z * axes.chunks_xy;
+    y = divide(in_plane, axes.chunks_x);
+    x = in_plane - y * axes.chunks_x;
   }
+  const auto clipped = [](std::uint64_t left, std::uint64_t most) {
+    return static_cast<std::uint32_t>(left < most ? left : most);
+  };
+  x *= axes.whole_x, y *= axes.whole_y, z *= axes.whole_z;
+  Box box;
+  box.row = axes.x;
+  box.plane = axes.x * axes.y;
+  box.offset = z * box.plane + y * box.row + x;
+  box.x = clipped(axes.x - x, axes.whole_x);
+  box.y = clipped(axes.y - y, axes.whole_y);
+  box.z = clipped(axes.z - z, axes.whole_z);
   return box;
-}
-
-THINWIRE_HOST_DEVICE inline std::uint64_t Layout::raw_offset(std::uint64_t index) const {
-  std::uint64_t offset = 0;
-  std::uint64_t stride = dtype_size(array.dtype);
-  for (int axis = array.shape.rank - 1; axis >= 0; --axis) {
-    const auto each = static_cast<std::size_t>(axis);
-    const std::uint64_t before = axis > 0 ? divide(index, grid.extent[each]) : 0;
-    offset += (index - before * grid.extent[each]) * whole.extent[each] * stride;
-    index = before;
-    stride *= array.shape.extent[each];
-  }
-  return offset;
 }
 
 }  // namespace thinwire::codec
