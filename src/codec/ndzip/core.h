@@ -1,0 +1,84 @@
+// ndzip's arithmetic: everything that defines bytes. Host and device code; no containers, no
+// allocation. See spec/codec-ndzip.md.
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "base/host_device.h"
+
+namespace thinwire::codec::ndzip {
+
+inline constexpr int kBoxValues = 4096;
+inline constexpr int kMaxRank = 3;
+
+template <typename Word>
+inline constexpr int kWordBits = 8 * sizeof(Word);
+
+// Axes that are more than one value long.
+constexpr int real_axes(const Shape& shape) {
+  int axes = 0;
+  for (int axis = 0; axis < shape.rank; ++axis) axes += shape.extent[axis] > 1;
+  return axes;
+}
+
+// Extents of a whole box along each of `axes` real axes.
+constexpr std::uint64_t box_extent(int axes) { return axes <= 1 ? 4096 : axes == 2 ? 64 : 16; }
+
+template <typename Word>
+THINWIRE_HOST_DEVICE constexpr std::uint32_t groups_of(std::uint32_t values) {
+  return (values + kWordBits<Word> - 1) / kWordBits<Word>;
+}
+
+// Bytes of a payload of so many words, heads and planes together.
+template <typename Word>
+THINWIRE_HOST_DEVICE constexpr std::uint32_t payload_bytes(std::uint32_t words) {
+  return (words * static_cast<std::uint32_t>(sizeof(Word)) + 7) / 8 * 8;
+}
+
+// The sign to the lowest bit, so that it does not part values around zero; and back.
+template <typename Word>
+THINWIRE_HOST_DEVICE constexpr Word rotate(Word word) {
+  return static_cast<Word>(word << 1 | word >> (kWordBits<Word> - 1));
+}
+
+template <typename Word>
+THINWIRE_HOST_DEVICE constexpr Word rotate_back(Word word) {
+  return static_cast<Word>(word >> 1 | word << (kWordBits<Word> - 1));
+}
+
+// Two's complement to sign and magnitude (of which the magnitude is one less), and back.
+template <typename Word>
+THINWIRE_HOST_DEVICE constexpr Word flip(Word word) {
+  const Word negative = static_cast<Word>(Word{0} - (word >> (kWordBits<Word> - 1)));
+  return word ^ (negative >> 1);
+}
+
+// One step of transposing: exchanges the blocks of `width` x `width` bits off the diagonal between
+// word `low` and the word `width` below it; `mask` has the columns that stay in `low`.
+THINWIRE_HOST_DEVICE constexpr void exchange_blocks(std::uint32_t& low, std::uint32_t& high,
+                                                    int width, std::uint32_t mask) {
+  const std::uint32_t first = (low & mask) | (high << width & ~mask);
+  high = (low >> width & mask) | (high & ~mask);
+  low = first;
+}
+
+// Transposes 32 words of 32 bits in place: bit i of word L and bit L of word i change places.
+THINWIRE_HOST_DEVICE constexpr void transpose(std::uint32_t (&words)[32]) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+  for (int step = 0; step < 5; ++step) {
+    const int width = 16 >> step;
+    const std::uint32_t mask = 0xFFFFFFFFu / ((1u << width) + 1);
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int pair = 0; pair < 16; ++pair) {
+      const int row = pair / width * 2 * width + pair % width;
+      exchange_blocks(words[row], words[row + width], width, mask);
+    }
+  }
+}
+
+}  // namespace thinwire::codec::ndzip

@@ -1,0 +1,267 @@
+// The ndzip codec against a plain reading of its page, and against its golden vectors, which
+// tools/make_vectors/ndzip.py makes from the page.
+#include "codec/ndzip/ndzip.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <random>
+#include <sstream>
+#include <vector>
+
+#include "codec/hex.h"
+
+namespace thinwire::codec {
+namespace {
+
+Shape shape_of(std::initializer_list<std::uint64_t> extents) {
+  Shape shape{.rank = static_cast<int>(extents.size())};
+  std::copy(extents.begin(), extents.end(), shape.extent.begin());
+  return shape;
+}
+
+// The residuals by the sum over the corners of the cube that ends in each value.
+template <typename Word>
+std::vector<Word> plain_residuals(const std::vector<Word>& values, const Shape& shape) {
+  constexpr int kBits = 8 * sizeof(Word);
+  std::array<std::uint64_t, 3> extent{1, 1, 1};
+  for (int axis = 0; axis < shape.rank; ++axis) extent[3 - shape.rank + axis] = shape.extent[axis];
+  const auto at = [&](std::uint64_t z, std::uint64_t y, std::uint64_t x) {
+    const Word word = values[(z * extent[1] + y) * extent[2] + x];
+    return static_cast<Word>(word << 1 | word >> (kBits - 1));
+  };
+  std::vector<Word> residuals;
+  for (std::uint64_t z = 0; z < extent[0]; ++z) {
+    for (std::uint64_t y = 0; y < extent[1]; ++y) {
+      for (std::uint64_t x = 0; x < extent[2]; ++x) {
+        Word sum = 0;
+        for (unsigned corner = 0; corner < 8; ++corner) {
+          const unsigned a = corner & 1, b = corner >> 1 & 1, c = corner >> 2;
+          if (x < a || y < b || z < c) continue;
+          const Word word = at(z - c, y - b, x - a);
+          sum += (a + b + c) % 2 == 0 ? word : Word{0} - word;
+        }
+        const Word top = Word{1} << (kBits - 1);
+        residuals.push_back((sum & top) != 0 ? sum ^ (top - 1) : sum);
+      }
+    }
+  }
+  return residuals;
+}
+
+template <typename Word>
+std::vector<std::byte> plain_stream(const std::vector<Word>& values, const Shape& shape) {
+  constexpr std::size_t kBits = 8 * sizeof(Word);
+  auto words = plain_residuals(values, shape);
+  words.resize((words.size() + kBits - 1) / kBits * kBits);
+  std::vector<Word> heads, planes;
+  for (std::size_t first = 0; first < words.size(); first += kBits) {
+    heads.push_back(0);
+    for (std::size_t bit = 0; bit < kBits; ++bit) {
+      Word plane = 0;
+      for (std::size_t at = 0; at < kBits; ++at) plane |= (words[first + at] >> bit & 1) << at;
+      if (plane == 0) continue;
+      heads.back() |= Word{1} << bit;
+      planes.push_back(plane);
+    }
+  }
+  heads.insert(heads.end(), planes.begin(), planes.end());
+  std::vector<std::byte> stream((heads.size() * sizeof(Word) + 7) / 8 * 8);
+  std::memcpy(stream.data(), heads.data(), heads.size() * sizeof(Word));
+  return stream;
+}
+
+template <typename Word>
+Chunk chunk_of(const Shape& shape) {
+  return {sizeof(Word) == 4 ? Dtype::kF32 : Dtype::kF64, shape};
+}
+
+template <typename Word>
+std::vector<std::byte> encoded(const std::vector<Word>& values, const Shape& shape) {
+  const Chunk chunk = chunk_of<Word>(shape);
+  const std::uint64_t bound = kNdzip.bound(chunk, 0);
+  std::vector<std::byte> out(bound + 64, std::byte{0xC5});
+  const auto* source = reinterpret_cast<const std::byte*>(values.data());
+  const auto written = kNdzip.encode(source, chunk, 0, out.data());
+  EXPECT_TRUE(written.ok());
+  for (std::size_t at = bound; at < out.size(); ++at) {
+    EXPECT_EQ(out[at], std::byte{0xC5}) << "written behind the bound";
+  }
+  out.resize(*written);
+  return out;
+}
+
+template <typename Word>
+void expect_round_trip(const std::vector<Word>& values, const Shape& shape) {
+  const auto stream = encoded(values, shape);
+  ASSERT_EQ(stream, plain_stream(values, shape));
+  std::vector<Word> out(values.size(), 0x5A);
+  const Status status =
+      kNdzip.decode(stream, chunk_of<Word>(shape), 0, reinterpret_cast<std::byte*>(out.data()));
+  ASSERT_TRUE(status.ok()) << status.message();
+  ASSERT_EQ(out, values);
+}
+
+template <typename Word, typename Float>
+std::vector<Word> field(std::size_t count, int kind) {
+  std::mt19937_64 random(count * 8 + kind);
+  std::vector<Word> values(count);
+  for (std::size_t at = 0; at < count; ++at) {
+    const auto smooth = static_cast<Float>(std::sin(0.01 * static_cast<double>(at)));
+    switch (kind) {
+      case 0:
+        std::memcpy(&values[at], &smooth, sizeof smooth);
+        break;
+      case 1:
+        values[at] = static_cast<Word>(random());
+        break;
+      case 2:
+        values[at] = 0;
+        break;
+      default:
+        values[at] = random() % 10 == 0 ? static_cast<Word>(random()) : 0;
+        break;
+    }
+  }
+  return values;
+}
+
+const Shape kShapes[] = {
+    shape_of({1}),        shape_of({2}),          shape_of({31}),         shape_of({32}),
+    shape_of({33}),       shape_of({64}),         shape_of({65}),         shape_of({1000}),
+    shape_of({4095}),     shape_of({4096}),       shape_of({1, 7}),       shape_of({7, 1}),
+    shape_of({5, 9}),     shape_of({64, 64}),     shape_of({63, 64}),     shape_of({64, 63}),
+    shape_of({1, 1, 17}), shape_of({16, 16, 16}), shape_of({15, 16, 16}), shape_of({16, 16, 15}),
+    shape_of({3, 5, 7}),  shape_of({16, 1, 16}),  shape_of({2, 16, 3}),
+};
+
+TEST(Ndzip, IsWhatItsPageSays) {
+  for (const Shape& shape : kShapes) {
+    for (int kind = 0; kind < 4; ++kind) {
+      SCOPED_TRACE(::testing::Message() << shape.extent[0] << "x" << shape.extent[1] << "x"
+                                        << shape.extent[2] << ", " << kind);
+      expect_round_trip(field<std::uint32_t, float>(shape.count(), kind), shape);
+      expect_round_trip(field<std::uint64_t, double>(shape.count(), kind), shape);
+    }
+  }
+}
+
+TEST(Ndzip, EveryBitPatternSurvives) {
+  const float specials[] = {
+      std::numeric_limits<float>::quiet_NaN(),  -std::numeric_limits<float>::signaling_NaN(),
+      std::numeric_limits<float>::infinity(),   -0.0f,
+      std::numeric_limits<float>::denorm_min(), std::numeric_limits<float>::max(),
+      std::numeric_limits<float>::lowest()};
+  std::vector<std::uint32_t> values(500);
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    std::memcpy(&values[at], &specials[at % std::size(specials)], 4);
+  }
+  values[17] = 0x7FC12345;  // a NaN with a payload
+  expect_round_trip(values, shape_of({500}));
+  expect_round_trip(values, shape_of({10, 50}));
+  expect_round_trip(values, shape_of({5, 10, 10}));
+}
+
+TEST(Ndzip, BoxesAreOfTheAxesThatThereAre) {
+  const auto box = [](const Shape& shape) { return kNdzip.chunk_shape(shape, Dtype::kF32, 0); };
+  EXPECT_EQ(box(shape_of({9})), shape_of({4096}));
+  EXPECT_EQ(box(shape_of({1})), shape_of({4096}));
+  EXPECT_EQ(box(shape_of({9, 9})), shape_of({64, 64}));
+  EXPECT_EQ(box(shape_of({9, 1})), shape_of({4096, 1}));
+  EXPECT_EQ(box(shape_of({1, 1})), shape_of({1, 4096}));
+  EXPECT_EQ(box(shape_of({9, 9, 9})), shape_of({16, 16, 16}));
+  EXPECT_EQ(box(shape_of({9, 1, 9})), shape_of({64, 1, 64}));
+  EXPECT_EQ(box(shape_of({1, 9, 1})), shape_of({1, 4096, 1}));
+}
+
+TEST(Ndzip, WrongLengthsAreDamage) {
+  const auto values = field<std::uint32_t, float>(3001, 0);
+  const Shape shape = shape_of({3001});
+  const auto stream = encoded(values, shape);
+  const Chunk chunk = chunk_of<std::uint32_t>(shape);
+  std::vector<std::byte> out(chunk.raw_bytes());
+  auto longer = stream;
+  longer.resize(longer.size() + 8);
+  EXPECT_EQ(kNdzip.decode(longer, chunk, 0, out.data()).code(), StatusCode::kDamaged);
+  for (std::size_t length = 0; length < stream.size(); length += 3) {
+    EXPECT_EQ(kNdzip.decode(ByteView(stream).first(length), chunk, 0, out.data()).code(),
+              StatusCode::kDamaged)
+        << length;
+  }
+  auto denser = stream;
+  denser[0] = denser[1] = denser[2] = denser[3] = std::byte{0};
+  EXPECT_EQ(kNdzip.decode(denser, chunk, 0, out.data()).code(), StatusCode::kDamaged);
+}
+
+TEST(Ndzip, PlanesOfZerosAreTaken) {
+  std::vector<std::byte> stream(16);
+  stream[0] = std::byte{3};  // planes 0 and 1, both zeros; then padding
+  std::vector<std::byte> out(4, std::byte{0x5A});
+  const Chunk chunk = chunk_of<std::uint32_t>(shape_of({1}));
+  ASSERT_TRUE(kNdzip.decode(stream, chunk, 0, out.data()).ok());
+  EXPECT_EQ(out, std::vector<std::byte>(4));
+}
+
+TEST(Ndzip, TakesNoParameter) {
+  const Option option{"rate", "8"};
+  EXPECT_EQ(kNdzip.parse({&option, 1}).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(*kNdzip.parse({}), 0u);
+  EXPECT_EQ(kNdzip.check(1, Dtype::kF32, 1).code(), StatusCode::kDamaged);
+  EXPECT_TRUE(kNdzip.check(0, Dtype::kF64, 3).ok());
+}
+
+// ---- Golden vectors ----
+
+Shape read_shape(const std::string& text) {
+  Shape shape{.rank = 0};
+  std::istringstream axes(text);
+  for (std::string extent; std::getline(axes, extent, 'x');) {
+    shape.extent[shape.rank++] = std::stoull(extent);
+  }
+  return shape;
+}
+
+void check_case(const Chunk& chunk, const std::vector<std::byte>& period,
+                const std::vector<std::byte>& stream) {
+  std::vector<std::byte> values(chunk.raw_bytes());
+  for (std::size_t at = 0; at < values.size(); ++at) values[at] = period[at % period.size()];
+  std::vector<std::byte> out(kNdzip.bound(chunk, 0));
+  const auto written = kNdzip.encode(values.data(), chunk, 0, out.data());
+  ASSERT_TRUE(written.ok());
+  out.resize(*written);
+  EXPECT_EQ(out, stream);
+  std::vector<std::byte> decoded(values.size());
+  ASSERT_TRUE(kNdzip.decode(stream, chunk, 0, decoded.data()).ok());
+  EXPECT_EQ(decoded, values);
+}
+
+TEST(NdzipGolden, BytesHaveNotDrifted) {
+  std::ifstream file(THINWIRE_VECTORS "/ndzip.txt");
+  ASSERT_TRUE(file);
+  std::map<std::string, std::vector<std::byte>> periods;
+  int cases = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream fields(line);
+    std::string what, name, extents, hex;
+    fields >> what >> name;
+    if (what == "period") {
+      fields >> hex;
+      periods[name] = testing::from_hex(hex);
+    } else if (what == "case") {
+      fields >> extents >> hex;
+      SCOPED_TRACE(name + " " + extents);
+      const Dtype dtype = name == "f32" ? Dtype::kF32 : Dtype::kF64;
+      check_case({dtype, read_shape(extents)}, periods.at(name), testing::from_hex(hex));
+      ++cases;
+    }
+  }
+  EXPECT_GE(cases, 14);
+}
+
+}  // namespace
+}  // namespace thinwire::codec
