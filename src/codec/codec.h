@@ -27,6 +27,7 @@ struct Option {
 struct Chunk {
   Dtype dtype = Dtype::kBytes;
   Shape shape;
+  std::uint64_t index = 0;  // which one of its array, where it is a piece of one
 
   std::uint64_t raw_bytes() const { return shape.count() * dtype_size(dtype); }
 };

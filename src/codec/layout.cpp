@@ -5,7 +5,7 @@
 namespace thinwire::codec {
 
 Chunk Layout::chunk(std::uint64_t index) const {
-  Chunk piece{array.dtype, whole};
+  Chunk piece{array.dtype, whole, index};
   for (int axis = array.shape.rank - 1; axis >= 0; --axis) {
     const auto each = static_cast<std::size_t>(axis);
     const std::uint64_t begin = index % grid.extent[each] * whole.extent[each];

@@ -2,7 +2,9 @@
 
 #include <array>
 
+#include "codec/blockq/blockq.h"
 #include "codec/mpc/mpc.h"
+#include "codec/ndzip/ndzip.h"
 #include "codec/raw/raw.h"
 #include "codec/zfp/zfp.h"
 #ifdef THINWIRE_TEST_CODECS
@@ -16,6 +18,8 @@ constexpr auto kCodecs = std::to_array<const Codec*>({
     &kRaw,
     &kZfp,
     &kMpc,
+    &kNdzip,
+    &kBlockq,
 #ifdef THINWIRE_TEST_CODECS
     &kShrink,
 #endif

@@ -195,6 +195,13 @@ __device__ inline StatusCode header_status(const DecodeJob& job, std::uint64_t p
   return body == job.layout.table_bytes() + payload_bytes ? StatusCode::kOk : StatusCode::kDamaged;
 }
 
+// What a decode that met these problems came to. What the header is comes before what the chunks
+// are: the bytes may be anybody's.
+__device__ inline StatusCode status_of(unsigned problems) {
+  const auto status = static_cast<StatusCode>(problems >> kHeaderStatusShift);
+  return status == StatusCode::kOk && problems != 0 ? StatusCode::kDamaged : status;
+}
+
 __device__ inline void end_decoded_tile(const DecodeJob& job, const Tiles& tiles, const Tile& tile,
                                         std::uint64_t sum) {
   if (!ends_chunk(job.workspace, tile, sum, job.checksums)) return;
@@ -206,10 +213,7 @@ __device__ inline void end_decoded_tile(const DecodeJob& job, const Tiles& tiles
   }
   unsigned problems = 0;
   if (!ends_grid(job.workspace, tiles.chunks, problems)) return;
-  // What the header is comes before what the chunks are: the bytes may be anybody's.
-  StatusCode status = static_cast<StatusCode>(problems >> kHeaderStatusShift);
-  if (status == StatusCode::kOk && problems != 0) status = StatusCode::kDamaged;
-  publish_with_writes(job.outcome, status, 0);
+  publish_with_writes(job.outcome, status_of(problems), 0);
 }
 
 // For frames that are long enough for their payloads, which follow from the shape.
