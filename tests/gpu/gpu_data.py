@@ -8,7 +8,16 @@ import numpy as np
 from thinwire import Codec, codecs, dtypes
 
 # Besides each codec's example: options that take other paths.
-MORE_SPECS = {"zfp": ["zfp:rate=4", "zfp:rate=8"], "mpc": ["mpc:stride=3"]}
+MORE_SPECS = {
+    "zfp": ["zfp:rate=4", "zfp:rate=8"],
+    "mpc": ["mpc:stride=3"],
+    "blockq": [
+        "blockq:bits=4,block=64",
+        "blockq:format=mxfp8",
+        "blockq:format=e4m3,block=128,hadamard=1",
+        "blockq:bits=4,hadamard=1,round=stochastic,seed=7",
+    ],
+}
 
 KINDS = ("smooth", "random", "zeros", "special", "constant", "huge")
 

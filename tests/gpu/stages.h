@@ -20,7 +20,9 @@ struct Report {
   }
 };
 
+void compare_blockq(Report& report);
 void compare_mpc(Report& report);
+void compare_ndzip(Report& report);
 void compare_zfp(Report& report);
 
 }  // namespace thinwire::stages

@@ -24,6 +24,7 @@ class Case:
     parameter: int
     stream: bytes
     decoded_hash: int | None = None
+    decoded: bytes | None = None  # where it is neither the values nor known by its hash
 
 
 def read_mpc() -> list[Case]:
@@ -38,6 +39,48 @@ def read_mpc() -> list[Case]:
             values = np.resize(periods[dtype], int(count))
             spec = f"mpc:stride={stride}"
             cases.append(Case(spec, dtype, values, int(stride), bytes.fromhex(stream)))
+    return cases
+
+
+def read_ndzip() -> list[Case]:
+    periods: dict[str, np.ndarray] = {}
+    cases = []
+    for line in (VECTORS / "ndzip.txt").read_text().splitlines():
+        kind, *fields = line.split()
+        if kind == "period":
+            periods[fields[0]] = np.frombuffer(bytes.fromhex(fields[1]), dtypes.NUMPY[fields[0]])
+        elif kind == "case":
+            dtype, extents, stream = fields
+            shape = tuple(int(extent) for extent in extents.split("x"))
+            values = np.resize(periods[dtype], shape)
+            cases.append(Case("ndzip", dtype, values, 0, bytes.fromhex(stream)))
+    return cases
+
+
+def blockq_spec(parameter: int) -> str:
+    """The options of a parameter, as spec/codec-blockq.md has its bits."""
+    words = [("bits=8", "bits=4", "format=e4m3")[parameter & 3]]
+    words.append(f"block={32 << (parameter >> 2 & 3)}")
+    words += ["scale=e8m0"] * (parameter >> 4 & 1) + ["hadamard=1"] * (parameter >> 5 & 1)
+    words += ["round=stochastic", f"seed={parameter >> 32}"] if parameter >> 6 & 1 else []
+    return "blockq:" + ",".join(words)
+
+
+def read_blockq() -> list[Case]:
+    """Those of an array's first chunk."""
+    periods: dict[str, np.ndarray] = {}
+    cases = []
+    for line in (VECTORS / "blockq.txt").read_text().splitlines():
+        kind, *fields = line.split()
+        if kind == "period":
+            item = {"f32": np.float32}.get(fields[0], np.uint16)
+            periods[fields[0]] = np.frombuffer(bytes.fromhex(fields[1]), item)
+        elif kind == "case" and fields[3] == "0":
+            dtype, count, parameter, _, stream, decoded = fields
+            values = np.resize(periods[dtype], int(count))
+            spec = blockq_spec(int(parameter))
+            hexes = (bytes.fromhex(stream), None, bytes.fromhex(decoded))
+            cases.append(Case(spec, dtype, values, int(parameter), *hexes))
     return cases
 
 
@@ -98,7 +141,10 @@ def encoded_on_gpu(case: Case) -> np.ndarray:
     return frame.read()[:written]
 
 
-@pytest.mark.parametrize(("read", "least"), [(read_mpc, 26), (read_zfp, 120)])
+@pytest.mark.parametrize(
+    ("read", "least"),
+    [(read_mpc, 26), (read_zfp, 120), (read_ndzip, 14), (read_blockq, 38)],
+)
 def test_decoded(read, least: int) -> None:
     cases = read()
     assert len(cases) >= least
@@ -107,12 +153,15 @@ def test_decoded(read, least: int) -> None:
         status = decode(DeviceBuffer(frame).address, frame.size, out.address, out.nbytes)
         assert status == 0, f"{case.spec}, {case.values.size} values"
         if case.decoded_hash is None:
-            assert out.read().tobytes() == case.values.tobytes()
+            assert out.read().tobytes() == (case.decoded or case.values.tobytes())
         else:
             assert fnv1a(out.read().tobytes()) == case.decoded_hash
 
 
-@pytest.mark.parametrize(("read", "least"), [(read_mpc, 2), (read_zfp, 20)])
+@pytest.mark.parametrize(
+    ("read", "least"),
+    [(read_mpc, 2), (read_zfp, 20), (read_ndzip, 2), (read_blockq, 20)],
+)
 def test_encoded(read, least: int) -> None:
     """Those whose frame is smaller than the array; the others become raw frames."""
     identity = {row.name: row.id for row in codecs()}

@@ -6,6 +6,12 @@
 
 namespace thinwire::codec::blockq {
 
+#ifndef RES_E
+#define RES_E 4
+#endif
+#ifndef RES_D
+#define RES_D 4
+#endif
 // What an encoder and a decoder know of their array.
 struct Plan {
   std::uint64_t values;
@@ -45,7 +51,7 @@ struct Encoder {
   using Raw = RawValues<kDtype, kElement>;
   using Writer = cuda::WordWriter<Row::kThreads>;
   static constexpr int kThreads = Row::kThreads;
-  static constexpr int kResident = kPlain ? 4 : 3;
+  static constexpr int kResident = RES_E;
 
   union State {
     std::uint64_t words[kChunkValues / 32 * 2 / 8];
@@ -71,13 +77,14 @@ struct Encoder {
     Raw raw[Row::kCount];
 #pragma unroll
     for (int row = 0; row < Row::kCount; ++row) {
-      raw[row] = load_aligned<kDtype, kElement>(values + (row * kThreads + threadIdx.x) *
-                                                             sizeof(Raw));
+      raw[row] = load_units<kDtype, kElement>(values +
+                                              (row * kThreads + threadIdx.x) * sizeof(Raw));
     }
     bool taken = true;
 #pragma unroll
     for (int row = 0; row < Row::kCount; ++row) {
       std::uint32_t scale;
+      exchange_units(raw[row].unit);
       writer.put_row(row, word_of(raw[row], row, chunk, scale, taken));
       put_scale(state, row, scale);
     }
@@ -174,7 +181,7 @@ struct Decoder {
   using Raw = RawValues<kDtype, kElement>;
   using Reader = cuda::WordReader<Row::kThreads>;
   static constexpr int kThreads = Row::kThreads;
-  static constexpr int kResident = 4;
+  static constexpr int kResident = RES_D;
 
   Plan plan;
   Sink sink;
@@ -205,10 +212,8 @@ struct Decoder {
 #pragma unroll
     for (int row = 0; row < Row::kCount; ++row) {
       reader.add_row(row, words[row]);
-      const Raw raw = values_of(words[row], scales[row]);
-      std::byte* const at = values + (row * kThreads + threadIdx.x) * sizeof(Raw);
-#pragma unroll
-      for (int unit = 0; unit < Raw::kUnits; ++unit) sink.put_aligned(at + 16 * unit, raw.unit[unit]);
+      put_units(sink, values + (row * kThreads + threadIdx.x) * sizeof(Raw),
+                values_of(words[row], scales[row]));
     }
   }
 

@@ -9,6 +9,9 @@
 
 namespace thinwire::codec::blockq {
 
+#ifndef LOADER
+#define LOADER __ldcs
+#endif
 inline constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 
 template <Element kElement>
@@ -22,14 +25,52 @@ struct RawValues {
   uint4 unit[kUnits];
 };
 
+// Where a lane reads and writes its `kUnits` units of 16 bytes: not one behind the other, but those
+// of two neighbouring lanes in turns, so that what a warp moves at once is whole sectors.
+template <int kUnits>
+__device__ std::uint32_t unit_offset(int unit) {
+  if constexpr (kUnits == 1) return 0;
+  const std::uint32_t odd = threadIdx.x % 2;
+  const int in_pair = unit % 2 == 0 ? unit : kUnits + unit - 1;
+  return 16 * (in_pair + odd) - 16 * kUnits * odd;
+}
+
+// Units as they are read to those that follow on each other, and the same back.
+template <int kUnits>
+__device__ void exchange_units(uint4 (&units)[kUnits]) {
+  const bool is_odd = threadIdx.x % 2 == 1;
+  const auto exchange = [&](unsigned& first, unsigned& second) {
+    const unsigned got = __shfl_xor_sync(kAllLanes, is_odd ? first : second, 1);
+    first = is_odd ? got : first;
+    second = is_odd ? second : got;
+  };
+#pragma unroll
+  for (int at = 0; at + 1 < kUnits; at += 2) {
+    exchange(units[at].x, units[at + 1].x);
+    exchange(units[at].y, units[at + 1].y);
+    exchange(units[at].z, units[at + 1].z);
+    exchange(units[at].w, units[at + 1].w);
+  }
+}
+
+// In two steps, so that many loads are under way before the first exchange.
 template <Dtype kDtype, Element kElement>
-__device__ RawValues<kDtype, kElement> load_aligned(const std::byte* at) {
+__device__ RawValues<kDtype, kElement> load_units(const std::byte* at) {
   RawValues<kDtype, kElement> raw;
 #pragma unroll
   for (int unit = 0; unit < raw.kUnits; ++unit) {
-    raw.unit[unit] = __ldcs(reinterpret_cast<const uint4*>(at) + unit);
+    raw.unit[unit] = LOADER(reinterpret_cast<const uint4*>(at + unit_offset<raw.kUnits>(unit)));
   }
   return raw;
+}
+
+template <Dtype kDtype, Element kElement, typename Sink>
+__device__ void put_units(const Sink& sink, std::byte* at, RawValues<kDtype, kElement> raw) {
+  exchange_units(raw.unit);
+#pragma unroll
+  for (int unit = 0; unit < raw.kUnits; ++unit) {
+    sink.put_aligned(at + unit_offset<raw.kUnits>(unit), raw.unit[unit]);
+  }
 }
 
 // At any alignment, with zeros behind the `count`th.

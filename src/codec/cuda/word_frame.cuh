@@ -11,6 +11,8 @@
 //   decode(reader, chunk, state, destination)   asks the reader for every word of the payload once
 #pragma once
 
+#include <algorithm>
+
 #include "codec/cuda/checksum.cuh"
 #include "codec/cuda/fixed_frame.cuh"
 #include "codec/cuda/launch.h"
@@ -150,38 +152,51 @@ __global__ void __launch_bounds__(Encoder::kThreads, Encoder::kResident)
   }
 }
 
-// For frames that are long enough for their payloads, which follow from the shape.
+// For frames that are long enough for their payloads, which follow from the shape. A block has a
+// chunk after the other: at its end it waits until all that it stored is seen.
 template <typename Decoder>
 __global__ void __launch_bounds__(Decoder::kThreads, Decoder::kResident)
     decode_words(const __grid_constant__ DecodeJob job, const WordChunks chunks,
                  const Decoder decoder) {
-  __shared__ std::uint64_t sums[Decoder::kThreads / 32];
-  const std::uint32_t chunk = blockIdx.x;
+  constexpr int kWarps = Decoder::kThreads / 32;
+  __shared__ std::uint64_t sums[2][kWarps];
   const std::byte* const table = job.frame + job.header.bytes();
-  WordReader<Decoder::kThreads> reader(table + job.layout.table_bytes() +
-                                       std::uint64_t{chunk} * chunks.chunk_bytes);
-  decoder.decode(reader, chunk, job.destination);
-  if (job.checksums) sum_over_warp(reader.sum(), sums);
-  // The outcome says that the array is complete: what one thread fences from here on is what all
-  // of them stored before.
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  const std::uint32_t bytes = chunks.bytes(chunk);
-  const std::uint64_t row = load_word(table + chunk * kTableRowBytes);
-  unsigned problem = static_cast<std::uint32_t>(row) == bytes ? 0 : kDamagedChunk;
-  if (job.checksums) {
-    const auto check = static_cast<std::uint32_t>(checksum_finish(bytes, sum_of_warps(sums)));
-    if (row >> 32 != check) problem = kDamagedChunk;
+  const std::byte* const payloads = table + job.layout.table_bytes();
+  unsigned problem = 0;
+  unsigned turn = 0;
+  for (std::uint32_t chunk = blockIdx.x; chunk < chunks.chunks; chunk += gridDim.x, turn ^= 1) {
+    WordReader<Decoder::kThreads> reader(payloads + std::uint64_t{chunk} * chunks.chunk_bytes);
+    const std::uint64_t row = threadIdx.x == 0 ? load_word(table + chunk * kTableRowBytes) : 0;
+    decoder.decode(reader, chunk, job.destination);
+    if (job.checksums) sum_over_warp(reader.sum(), sums[turn]);
+    __syncthreads();
+    if (threadIdx.x != 0) continue;
+    const std::uint32_t bytes = chunks.bytes(chunk);
+    if (static_cast<std::uint32_t>(row) != bytes) problem = kDamagedChunk;
+    if (!job.checksums) continue;
+    std::uint64_t sum = 0;
+#pragma unroll
+    for (int warp = 0; warp < kWarps; ++warp) sum += sums[turn][warp];
+    if (row >> 32 != static_cast<std::uint32_t>(checksum_finish(bytes, sum))) {
+      problem = kDamagedChunk;
+    }
   }
-  if (chunk == 0) {
+  if (threadIdx.x != 0) return;
+  if (blockIdx.x == 0) {
     const StatusCode status = header_status(job, chunks.payload_bytes());
     problem |= static_cast<unsigned>(status) << kHeaderStatusShift;
   }
+  // What one thread fences behind the barrier is what all of them stored before.
   __threadfence();
   unsigned problems = 0;
-  if (!ends_words(job.workspace, chunks.chunks, problem, problems)) return;
+  if (!ends_words(job.workspace, gridDim.x, problem, problems)) return;
   publish_with_writes(job.outcome, status_of(problems), 0);
 }
+
+#ifndef MOST
+#define MOST 1024
+#endif
+inline constexpr std::uint64_t kMostWordBlocks = MOST;
 
 // Both return once the kernel is enqueued.
 template <typename Encoder>
@@ -209,8 +224,9 @@ Status launch_words_decode(const DecodeJob& job, const WordChunks& chunks, const
   if (chunks.chunks == 0 || job.length < needed) {
     decode_nothing<<<1, 1, 0, job.stream>>>(job, chunks.payload_bytes());
   } else {
-    decode_words<<<static_cast<unsigned>(chunks.chunks), Decoder::kThreads, 0, job.stream>>>(
-        job, chunks, decoder);
+    const auto blocks = std::min(chunks.chunks, kMostWordBlocks);
+    decode_words<<<static_cast<unsigned>(blocks), Decoder::kThreads, 0, job.stream>>>(job, chunks,
+                                                                                      decoder);
   }
   return launch_status(cudaGetLastError());
 }
