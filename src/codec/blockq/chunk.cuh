@@ -84,7 +84,9 @@ struct Encoder {
 #pragma unroll
     for (int row = 0; row < Row::kCount; ++row) {
       std::uint32_t scale;
+#ifdef XCH
       exchange_units(raw[row].unit);
+#endif
       writer.put_row(row, word_of(raw[row], row, chunk, scale, taken));
       put_scale(state, row, scale);
     }

@@ -9,9 +9,6 @@
 
 namespace thinwire::codec::blockq {
 
-#ifndef LOADER
-#define LOADER __ldcs
-#endif
 inline constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 
 template <Element kElement>
@@ -25,17 +22,18 @@ struct RawValues {
   uint4 unit[kUnits];
 };
 
-// Where a lane reads and writes its `kUnits` units of 16 bytes: not one behind the other, but those
-// of two neighbouring lanes in turns, so that what a warp moves at once is whole sectors.
+// Where a lane writes its `kUnits` units of 16 bytes: not one behind the other, but those of two
+// neighbouring lanes in turns, so that what a warp stores at once is whole sectors of memory. (Loads
+// need none of this: the cache has the rest of a sector by the next one.)
 template <int kUnits>
-__device__ std::uint32_t unit_offset(int unit) {
+__device__ int unit_offset(int unit) {
   if constexpr (kUnits == 1) return 0;
-  const std::uint32_t odd = threadIdx.x % 2;
+  const int odd = static_cast<int>(threadIdx.x % 2);
   const int in_pair = unit % 2 == 0 ? unit : kUnits + unit - 1;
-  return 16 * (in_pair + odd) - 16 * kUnits * odd;
+  return 16 * (in_pair + odd - kUnits * odd);
 }
 
-// Units as they are read to those that follow on each other, and the same back.
+// Units that follow on each other to those that the lane is to write.
 template <int kUnits>
 __device__ void exchange_units(uint4 (&units)[kUnits]) {
   const bool is_odd = threadIdx.x % 2 == 1;
@@ -53,13 +51,16 @@ __device__ void exchange_units(uint4 (&units)[kUnits]) {
   }
 }
 
-// In two steps, so that many loads are under way before the first exchange.
 template <Dtype kDtype, Element kElement>
 __device__ RawValues<kDtype, kElement> load_units(const std::byte* at) {
   RawValues<kDtype, kElement> raw;
 #pragma unroll
   for (int unit = 0; unit < raw.kUnits; ++unit) {
-    raw.unit[unit] = LOADER(reinterpret_cast<const uint4*>(at + unit_offset<raw.kUnits>(unit)));
+#ifdef XCH
+    raw.unit[unit] = __ldg(reinterpret_cast<const uint4*>(at + unit_offset<raw.kUnits>(unit)));
+#else
+    raw.unit[unit] = __ldg(reinterpret_cast<const uint4*>(at) + unit);
+#endif
   }
   return raw;
 }

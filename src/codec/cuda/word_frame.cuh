@@ -11,8 +11,6 @@
 //   decode(reader, chunk, state, destination)   asks the reader for every word of the payload once
 #pragma once
 
-#include <algorithm>
-
 #include "codec/cuda/checksum.cuh"
 #include "codec/cuda/fixed_frame.cuh"
 #include "codec/cuda/launch.h"
@@ -109,106 +107,110 @@ class WordReader {
   WordSum<kThreads> sum_;
 };
 
-// For the one thread that ends the last chunk of the grid, true, and what the chunks met; `problem`
-// is what this one did. Says nothing of what others have written.
-__device__ inline bool ends_words(std::byte* workspace, std::uint64_t chunks, unsigned problem,
-                                  unsigned& problems) {
+// The end of a thread block, by one of its threads: true for that of the last one, and what all of
+// them met; `problem` is what this one did. Says nothing of what others have written.
+__device__ inline bool ends_words(std::byte* workspace, unsigned problem, unsigned& problems) {
   FixedGrid* const grid = grid_of(workspace);
   if (problem != 0) {
     atomicOr(&grid->problems, problem);
     __threadfence();
   }
-  const auto last = static_cast<unsigned>(chunks - 1);
+  const unsigned last = gridDim.x - 1;
   if (atomicInc(&grid->arrived, last) != last) return false;
   __threadfence();
   problems = atomicExch(&grid->problems, 0u);
   return true;
 }
 
+__device__ inline void end_encoded_words(const EncodeJob& job, unsigned problem,
+                                         std::uint64_t frame_bytes) {
+  unsigned problems = 0;
+  if (!ends_words(job.workspace, problem, problems)) return;
+  publish(job.outcome, problems == 0 ? StatusCode::kOk : StatusCode::kDeclined,
+          problems == 0 ? frame_bytes : 0);
+}
+
+// The first thread block writes the header, the others a chunk each. For frames below the limit.
 template <typename Encoder>
 __global__ void __launch_bounds__(Encoder::kThreads, Encoder::kResident)
     encode_words(const __grid_constant__ EncodeJob job, const WordChunks chunks,
                  const Encoder encoder) {
   __shared__ __align__(8) typename Encoder::State state;
   __shared__ std::uint64_t sums[Encoder::kThreads / 32];
-  const std::uint32_t chunk = blockIdx.x;
+  const std::uint64_t body = job.layout.table_bytes() + chunks.payload_bytes();
+  if (blockIdx.x == 0) {
+    if (threadIdx.x != 0) return;
+    write_header(job.header, body, job.frame);
+    end_encoded_words(job, 0, job.header.bytes() + body);
+    return;
+  }
+  const std::uint32_t chunk = blockIdx.x - 1;
   std::byte* const table = job.frame + job.header.bytes();
   WordWriter<Encoder::kThreads> writer(table + job.layout.table_bytes() +
                                        std::uint64_t{chunk} * chunks.chunk_bytes);
   const bool mine = encoder.encode(job.source, chunk, writer, state);
   if (job.checksums) sum_over_warp(writer.sum(), sums);
   const bool taken = __syncthreads_and(mine) != 0;
-  if (threadIdx.x != 0) return;
-  const std::uint32_t bytes = chunks.bytes(chunk);
-  const std::uint64_t check = job.checksums ? checksum_finish(bytes, sum_of_warps(sums)) : 0;
-  store_word(table + chunk * kTableRowBytes, check << 32 | bytes);
-  unsigned problems = 0;
-  if (!ends_words(job.workspace, chunks.chunks, taken ? 0 : kDeclinedData, problems)) return;
-  if (problems != 0) {
-    publish(job.outcome, StatusCode::kDeclined, 0);
-  } else {
-    end_frame(job.header, job.layout.table_bytes() + chunks.payload_bytes(), job.limit, job.frame,
-              job.outcome);
+  if (threadIdx.x == 0) {
+    end_encoded_words(job, taken ? 0 : kDeclinedData, job.header.bytes() + body);
+  } else if (threadIdx.x == 32) {
+    const std::uint32_t bytes = chunks.bytes(chunk);
+    const std::uint64_t check = job.checksums ? checksum_finish(bytes, sum_of_warps(sums)) : 0;
+    store_word(table + chunk * kTableRowBytes, check << 32 | bytes);
   }
 }
 
-// For frames that are long enough for their payloads, which follow from the shape. A block has a
-// chunk after the other: at its end it waits until all that it stored is seen.
+// The end of a thread block, by one thread behind a barrier: what it fences is what all of them
+// stored before, and the outcome says that the array is complete.
+__device__ inline void end_decoded_words(const DecodeJob& job, unsigned problem) {
+  __threadfence();
+  unsigned problems = 0;
+  if (!ends_words(job.workspace, problem, problems)) return;
+  publish_with_writes(job.outcome, status_of(problems), 0);
+}
+
+// The first thread block looks at the header, the others have a chunk each. For frames that are long
+// enough for their payloads, which follow from the shape.
 template <typename Decoder>
 __global__ void __launch_bounds__(Decoder::kThreads, Decoder::kResident)
     decode_words(const __grid_constant__ DecodeJob job, const WordChunks chunks,
                  const Decoder decoder) {
-  constexpr int kWarps = Decoder::kThreads / 32;
-  __shared__ std::uint64_t sums[2][kWarps];
-  const std::byte* const table = job.frame + job.header.bytes();
-  const std::byte* const payloads = table + job.layout.table_bytes();
-  unsigned problem = 0;
-  unsigned turn = 0;
-  for (std::uint32_t chunk = blockIdx.x; chunk < chunks.chunks; chunk += gridDim.x, turn ^= 1) {
-    WordReader<Decoder::kThreads> reader(payloads + std::uint64_t{chunk} * chunks.chunk_bytes);
-    const std::uint64_t row = threadIdx.x == 0 ? load_word(table + chunk * kTableRowBytes) : 0;
-    decoder.decode(reader, chunk, job.destination);
-    if (job.checksums) sum_over_warp(reader.sum(), sums[turn]);
-    __syncthreads();
-    if (threadIdx.x != 0) continue;
-    const std::uint32_t bytes = chunks.bytes(chunk);
-    if (static_cast<std::uint32_t>(row) != bytes) problem = kDamagedChunk;
-    if (!job.checksums) continue;
-    std::uint64_t sum = 0;
-#pragma unroll
-    for (int warp = 0; warp < kWarps; ++warp) sum += sums[turn][warp];
-    if (row >> 32 != static_cast<std::uint32_t>(checksum_finish(bytes, sum))) {
-      problem = kDamagedChunk;
-    }
-  }
-  if (threadIdx.x != 0) return;
+  __shared__ std::uint64_t sums[Decoder::kThreads / 32];
   if (blockIdx.x == 0) {
-    const StatusCode status = header_status(job, chunks.payload_bytes());
-    problem |= static_cast<unsigned>(status) << kHeaderStatusShift;
+    if (threadIdx.x != 0) return;
+    const auto status = static_cast<unsigned>(header_status(job, chunks.payload_bytes()));
+    end_decoded_words(job, status << kHeaderStatusShift);
+    return;
   }
-  // What one thread fences behind the barrier is what all of them stored before.
-  __threadfence();
-  unsigned problems = 0;
-  if (!ends_words(job.workspace, gridDim.x, problem, problems)) return;
-  publish_with_writes(job.outcome, status_of(problems), 0);
+  const std::uint32_t chunk = blockIdx.x - 1;
+  const std::byte* const table = job.frame + job.header.bytes();
+  const std::uint64_t row = threadIdx.x == 0 ? load_word(table + chunk * kTableRowBytes) : 0;
+  WordReader<Decoder::kThreads> reader(table + job.layout.table_bytes() +
+                                       std::uint64_t{chunk} * chunks.chunk_bytes);
+  decoder.decode(reader, chunk, job.destination);
+  if (job.checksums) sum_over_warp(reader.sum(), sums);
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  const std::uint32_t bytes = chunks.bytes(chunk);
+  bool sound = static_cast<std::uint32_t>(row) == bytes;
+  if (job.checksums) {
+    const std::uint64_t check = checksum_finish(bytes, sum_of_warps(sums));
+    sound = sound && row >> 32 == static_cast<std::uint32_t>(check);
+  }
+  end_decoded_words(job, sound ? 0 : kDamagedChunk);
 }
-
-#ifndef MOST
-#define MOST 1024
-#endif
-inline constexpr std::uint64_t kMostWordBlocks = MOST;
 
 // Both return once the kernel is enqueued.
 template <typename Encoder>
 Status launch_words_encode(const EncodeJob& job, const WordChunks& chunks, const Encoder& encoder) {
   const std::uint64_t body = job.layout.table_bytes() + chunks.payload_bytes();
-  if (chunks.chunks > INT32_MAX) {
+  if (chunks.chunks >= INT32_MAX) {
     return {StatusCode::kUnsupported, "the array is too large for one launch"};
   }
   if (chunks.chunks == 0 || job.header.bytes() + body >= job.limit) {
     encode_nothing<<<1, 1, 0, job.stream>>>(job, body);
   } else {
-    encode_words<<<static_cast<unsigned>(chunks.chunks), Encoder::kThreads, 0, job.stream>>>(
+    encode_words<<<static_cast<unsigned>(chunks.chunks) + 1, Encoder::kThreads, 0, job.stream>>>(
         job, chunks, encoder);
   }
   return launch_status(cudaGetLastError());
@@ -218,15 +220,14 @@ template <typename Decoder>
 Status launch_words_decode(const DecodeJob& job, const WordChunks& chunks, const Decoder& decoder) {
   const std::uint64_t needed =
       job.header.bytes() + job.layout.table_bytes() + chunks.payload_bytes();
-  if (chunks.chunks > INT32_MAX) {
+  if (chunks.chunks >= INT32_MAX) {
     return {StatusCode::kUnsupported, "the array is too large for one launch"};
   }
   if (chunks.chunks == 0 || job.length < needed) {
     decode_nothing<<<1, 1, 0, job.stream>>>(job, chunks.payload_bytes());
   } else {
-    const auto blocks = std::min(chunks.chunks, kMostWordBlocks);
-    decode_words<<<static_cast<unsigned>(blocks), Decoder::kThreads, 0, job.stream>>>(job, chunks,
-                                                                                      decoder);
+    decode_words<<<static_cast<unsigned>(chunks.chunks) + 1, Decoder::kThreads, 0, job.stream>>>(
+        job, chunks, decoder);
   }
   return launch_status(cudaGetLastError());
 }
