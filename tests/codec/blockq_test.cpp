@@ -51,8 +51,7 @@ Bytes encoded(const Chunk& chunk, const std::byte* values, std::uint64_t paramet
 
 std::vector<float> round_trip(const std::vector<float>& values, std::uint64_t parameter) {
   const Chunk chunk = line(Dtype::kF32, values.size());
-  const Bytes stream =
-      encoded(chunk, reinterpret_cast<const std::byte*>(values.data()), parameter);
+  const Bytes stream = encoded(chunk, reinterpret_cast<const std::byte*>(values.data()), parameter);
   std::vector<float> out(values.size());
   const Status status =
       kBlockq.decode(stream, chunk, parameter, reinterpret_cast<std::byte*>(out.data()));
@@ -65,7 +64,8 @@ double signal_to_noise(const std::vector<float>& values, std::uint64_t parameter
   double signal = 0, noise = 0;
   for (std::size_t at = 0; at < values.size(); ++at) {
     signal += static_cast<double>(values[at]) * values[at];
-    noise += (static_cast<double>(values[at]) - out[at]) * (static_cast<double>(values[at]) - out[at]);
+    noise +=
+        (static_cast<double>(values[at]) - out[at]) * (static_cast<double>(values[at]) - out[at]);
   }
   return 10 * std::log10(signal / noise);
 }
@@ -171,8 +171,8 @@ TEST(Blockq, ExtremesStayFiniteAndNear) {
 
 TEST(Blockq, WhatIsNotFiniteIsDeclined) {
   for (const char* spec : kSpecs) {
-    for (const float bad : {std::numeric_limits<float>::quiet_NaN(),
-                            -std::numeric_limits<float>::infinity()}) {
+    for (const float bad :
+         {std::numeric_limits<float>::quiet_NaN(), -std::numeric_limits<float>::infinity()}) {
       auto values = gaussian(100, 4);
       values[99] = bad;
       const Chunk chunk = line(Dtype::kF32, values.size());
@@ -235,20 +235,19 @@ TEST(Blockq, OptionsReadBack) {
 
 TEST(Blockq, WhatIsNoOptionIsRefused) {
   const Option wrong[][2] = {
-      {{"bits", "5"}, {"block", "32"}},      {{"block", "16"}, {"bits", "8"}},
-      {{"bits", "int8"}, {"bits", "8"}},     {{"format", "8"}, {"bits", "8"}},
-      {{"bits", "8"}, {"format", "e4m3"}},   {{"format", "mxfp8"}, {"scale", "bf16"}},
+      {{"bits", "5"}, {"block", "32"}},       {{"block", "16"}, {"bits", "8"}},
+      {{"bits", "int8"}, {"bits", "8"}},      {{"format", "8"}, {"bits", "8"}},
+      {{"bits", "8"}, {"format", "e4m3"}},    {{"format", "mxfp8"}, {"scale", "bf16"}},
       {{"block", "64"}, {"format", "mxfp8"}}, {{"scale", "fp16"}, {"bits", "8"}},
-      {{"hadamard", "2"}, {"bits", "8"}},    {{"round", "up"}, {"bits", "8"}},
-      {{"seed", "1"}, {"bits", "8"}},        {{"round", "stochastic"}, {"seed", "4294967296"}},
-      {{"rate", "8"}, {"bits", "8"}},        {{"round", "nearest"}, {"seed", "0"}}};
+      {{"hadamard", "2"}, {"bits", "8"}},     {{"round", "up"}, {"bits", "8"}},
+      {{"seed", "1"}, {"bits", "8"}},         {{"round", "stochastic"}, {"seed", "4294967296"}},
+      {{"rate", "8"}, {"bits", "8"}},         {{"round", "nearest"}, {"seed", "0"}}};
   for (const auto& options : wrong) {
     EXPECT_EQ(kBlockq.parse({options, 2}).status().code(), StatusCode::kInvalidArgument)
         << options[0].key << "=" << options[0].value;
   }
-  for (const std::uint64_t parameter :
-       {std::uint64_t{3}, std::uint64_t{0xC}, std::uint64_t{0x80}, std::uint64_t{1} << 31,
-        std::uint64_t{1} << 32}) {
+  for (const std::uint64_t parameter : {std::uint64_t{3}, std::uint64_t{0xC}, std::uint64_t{0x80},
+                                        std::uint64_t{1} << 31, std::uint64_t{1} << 32}) {
     EXPECT_EQ(kBlockq.check(parameter, Dtype::kF32, 1).code(), StatusCode::kDamaged);
   }
 }

@@ -52,7 +52,11 @@ def to_f32(words: np.ndarray, dtype: str) -> np.ndarray:
 
 def from_f32(values: np.ndarray, dtype: str) -> np.ndarray:
     """Saturated, then rounded to nearest, ties to even."""
-    most = {"f32": np.finfo(F).max, "f16": F(65504), "bf16": np.array([0x7F7F0000], "u4").view(F)[0]}
+    most = {
+        "f32": np.finfo(F).max,
+        "f16": F(65504),
+        "bf16": np.array([0x7F7F0000], "u4").view(F)[0],
+    }
     values = np.clip(values, -most[dtype], most[dtype])
     if dtype == "f16":
         return values.astype(np.float16).view(np.uint16)
@@ -83,7 +87,9 @@ def find_scale(largest: F, most: int, power: bool) -> tuple[int, F]:
 
 
 E4M3 = [  # the magnitudes of codes 0 to 0x7E
-    Fraction(code & 7, 512) if code < 8 else Fraction(8 + (code & 7)) * Fraction(2) ** ((code >> 3) - 10)
+    Fraction(code & 7, 512)
+    if code < 8
+    else Fraction(8 + (code & 7)) * Fraction(2) ** ((code >> 3) - 10)
     for code in range(0x7F)
 ]
 
@@ -155,7 +161,9 @@ def code_chunk(words: np.ndarray, dtype: str, parameter: int, chunk: int) -> tup
         code, scale = find_scale(np.abs(x).max(), ELEMENTS[kind], power)
         inverse = F(1) / scale
         own = [
-            element_of(F(y * inverse), kind, draw(parameter >> 32, chunk, first + i) if drawing else None)
+            element_of(
+                F(y * inverse), kind, draw(parameter >> 32, chunk, first + i) if drawing else None
+            )
             for i, y in enumerate(x)
         ]
         back = np.array([number_of(element, kind) for element in own], F)
@@ -180,7 +188,12 @@ def cases() -> list[tuple[str, int, int, int]]:
             for dtype in ("f32", "f16", "bf16"):
                 count = 211 if dtype == "f32" and options == 0 else 163
                 found.append((dtype, count, options | kind, 5 if options >> 6 & 1 else 0))
-    return [*found, ("f32", 1, 0, 0), ("bf16", 33, 1, 0), ("f32", 160, 0x73 & ~3 | 99 << 32, 2**33 + 1)]
+    return [
+        *found,
+        ("f32", 1, 0, 0),
+        ("bf16", 33, 1, 0),
+        ("f32", 160, 0x73 & ~3 | 99 << 32, 2**33 + 1),
+    ]
 
 
 def make_file() -> str:

@@ -6,12 +6,6 @@
 
 namespace thinwire::codec::blockq {
 
-#ifndef RES_E
-#define RES_E 4
-#endif
-#ifndef RES_D
-#define RES_D 4
-#endif
 // What an encoder and a decoder know of their array.
 struct Plan {
   std::uint64_t values;
@@ -51,7 +45,7 @@ struct Encoder {
   using Raw = RawValues<kDtype, kElement>;
   using Writer = cuda::WordWriter<Row::kThreads>;
   static constexpr int kThreads = Row::kThreads;
-  static constexpr int kResident = RES_E;
+  static constexpr int kResident = 4;
 
   union State {
     std::uint64_t words[kChunkValues / 32 * 2 / 8];
@@ -77,24 +71,22 @@ struct Encoder {
     Raw raw[Row::kCount];
 #pragma unroll
     for (int row = 0; row < Row::kCount; ++row) {
-      raw[row] = load_units<kDtype, kElement>(values +
-                                              (row * kThreads + threadIdx.x) * sizeof(Raw));
+      raw[row] =
+          load_units<kDtype, kElement>(values + (row * kThreads + threadIdx.x) * sizeof(Raw));
     }
     bool taken = true;
 #pragma unroll
     for (int row = 0; row < Row::kCount; ++row) {
       std::uint32_t scale;
-#ifdef XCH
-      exchange_units(raw[row].unit);
-#endif
       writer.put_row(row, word_of(raw[row], row, chunk, scale, taken));
       put_scale(state, row, scale);
     }
     __syncthreads();
-    const std::uint32_t scale_words = kChunkValues / plan.options.block *
-                                      plan.options.scale_bytes() / 8;
+    const std::uint32_t scale_words =
+        kChunkValues / plan.options.block * plan.options.scale_bytes() / 8;
     if (threadIdx.x < scale_words) {
-      // A row of its own: the elements fill theirs, and this one is shorter than a checksum's block.
+      // A row of its own: the elements fill theirs, and this one is shorter than a checksum's
+      // block.
       writer.put_row(Row::kCount, state.words[threadIdx.x]);
     }
     return taken;
@@ -183,7 +175,7 @@ struct Decoder {
   using Raw = RawValues<kDtype, kElement>;
   using Reader = cuda::WordReader<Row::kThreads>;
   static constexpr int kThreads = Row::kThreads;
-  static constexpr int kResident = RES_D;
+  static constexpr int kResident = 5;
 
   Plan plan;
   Sink sink;
@@ -208,8 +200,8 @@ struct Decoder {
       words[row] = reader.load_row(row);
       scales[row] = scale_at(reader.payload() + plan.element_bytes, row);
     }
-    const std::uint32_t scale_words = kChunkValues / plan.options.block *
-                                      plan.options.scale_bytes() / 8;
+    const std::uint32_t scale_words =
+        kChunkValues / plan.options.block * plan.options.scale_bytes() / 8;
     if (threadIdx.x < scale_words) reader.add_row(Row::kCount, reader.load_row(Row::kCount));
 #pragma unroll
     for (int row = 0; row < Row::kCount; ++row) {

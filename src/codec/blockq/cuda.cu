@@ -20,11 +20,9 @@ template <Dtype kDtype, Element kElement>
 Status encode_elements(const EncodeJob& job, const Options& options) {
   const auto chunks = chunks_of(job.layout, options);
   const Plan plan = make_plan<kElement>(job.layout.array.shape.count(), options);
-#ifndef QUICK
   if (options.rotated || options.stochastic) {
     return cuda::launch_words_encode(job, chunks, Encoder<kDtype, kElement, false>{plan});
   }
-#endif
   return cuda::launch_words_encode(job, chunks, Encoder<kDtype, kElement, true>{plan});
 }
 
@@ -34,10 +32,6 @@ Status decode_elements(const DecodeJob& job, const Options& options) {
   const Plan plan = make_plan<kElement>(job.layout.array.shape.count(), options);
   return cuda::with_sink<kDtype>(job, [&](const auto& sink) {
     using Sink = std::decay_t<decltype(sink)>;
-#ifdef QUICK
-    if constexpr (Sink::kAdds) return Status{};
-    else
-#endif
     return cuda::launch_words_decode(job, chunks, Decoder<kElement, Sink>{plan, sink});
   });
 }
@@ -48,10 +42,8 @@ Status encode_values(const EncodeJob& job) {
   switch (options.element) {
     case Element::kInt4:
       return encode_elements<kDtype, Element::kInt4>(job, options);
-#ifndef QUICK
     case Element::kE4m3:
       return encode_elements<kDtype, Element::kE4m3>(job, options);
-#endif
     default:
       return encode_elements<kDtype, Element::kInt8>(job, options);
   }
@@ -63,10 +55,8 @@ Status decode_values(const DecodeJob& job) {
   switch (options.element) {
     case Element::kInt4:
       return decode_elements<kDtype, Element::kInt4>(job, options);
-#ifndef QUICK
     case Element::kE4m3:
       return decode_elements<kDtype, Element::kE4m3>(job, options);
-#endif
     default:
       return decode_elements<kDtype, Element::kInt8>(job, options);
   }
@@ -74,10 +64,8 @@ Status decode_values(const DecodeJob& job) {
 
 Status encode(const EncodeJob& job) {
   switch (job.layout.array.dtype) {
-#ifndef QUICK
     case Dtype::kF16:
       return encode_values<Dtype::kF16>(job);
-#endif
     case Dtype::kBf16:
       return encode_values<Dtype::kBf16>(job);
     default:
@@ -87,10 +75,8 @@ Status encode(const EncodeJob& job) {
 
 Status decode(const DecodeJob& job) {
   switch (job.layout.array.dtype) {
-#ifndef QUICK
     case Dtype::kF16:
       return decode_values<Dtype::kF16>(job);
-#endif
     case Dtype::kBf16:
       return decode_values<Dtype::kBf16>(job);
     default:

@@ -14,7 +14,7 @@ enum class Element : std::uint8_t { kInt8 = 0, kInt4 = 1, kE4m3 = 2 };
 
 struct Options {
   Element element = Element::kInt8;
-  std::uint32_t block = 32;  // values
+  std::uint32_t block = 32;   // values
   bool power_of_two = false;  // E8M0 scales, else bf16
   bool rotated = false;
   bool stochastic = false;

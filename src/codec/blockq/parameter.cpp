@@ -6,7 +6,9 @@
 namespace thinwire::codec::blockq {
 namespace {
 
-Status invalid(const std::string& what) { return {StatusCode::kInvalidArgument, "blockq: " + what}; }
+Status invalid(const std::string& what) {
+  return {StatusCode::kInvalidArgument, "blockq: " + what};
+}
 
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t number = 0;

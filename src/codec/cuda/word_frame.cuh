@@ -169,8 +169,8 @@ __device__ inline void end_decoded_words(const DecodeJob& job, unsigned problem)
   publish_with_writes(job.outcome, status_of(problems), 0);
 }
 
-// The first thread block looks at the header, the others have a chunk each. For frames that are long
-// enough for their payloads, which follow from the shape.
+// The first thread block looks at the header, the others have a chunk each. For frames that are
+// long enough for their payloads, which follow from the shape.
 template <typename Decoder>
 __global__ void __launch_bounds__(Decoder::kThreads, Decoder::kResident)
     decode_words(const __grid_constant__ DecodeJob job, const WordChunks chunks,

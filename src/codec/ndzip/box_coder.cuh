@@ -12,10 +12,7 @@ struct BoxCoder {
   using Word = WordOf<kDtype>;
   using Stage = Staging<Word>;
   static constexpr int kThreads = Stage::kThreads;
-#ifndef RES
-#define RES 1024
-#endif
-  static constexpr int kResident = RES / kThreads;
+  static constexpr int kResident = 768 / kThreads;
   static constexpr std::uint32_t kPayloadBytes = Stage::kBytes;
 
   struct State {

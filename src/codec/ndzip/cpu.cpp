@@ -69,8 +69,8 @@ void transpose_group(std::uint64_t* group) {
     for (auto& words : row) transpose(words);
   }
   for (int at = 0; at < 64; ++at) {
-    group[at] = square[0][at / 32][at % 32] |
-                static_cast<std::uint64_t>(square[1][at / 32][at % 32]) << 32;
+    group[at] =
+        square[0][at / 32][at % 32] | static_cast<std::uint64_t>(square[1][at / 32][at % 32]) << 32;
   }
 }
 

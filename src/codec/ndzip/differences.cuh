@@ -50,7 +50,8 @@ __device__ void residuals_2d(const Staging<Word>& staging, Part<Word>& words) {
   Word before = 0;
   if (threadIdx.x % kRowThreads != 0) {
     const std::uint32_t number = threadIdx.x * kCount - 1;
-    before = staging.word(number) - (threadIdx.x < kRowThreads ? Word{0} : staging.word(number - 64));
+    before =
+        staging.word(number) - (threadIdx.x < kRowThreads ? Word{0} : staging.word(number - 64));
   }
   subtract_along(words, kCount, before);
 }
@@ -65,13 +66,13 @@ __device__ void residuals_3d(const Staging<Word>& staging, Part<Word>& words) {
   const bool has_plane = threadIdx.x >= kPlaneThreads;
   const bool has_row = threadIdx.x % kPlaneThreads != 0;
   const std::byte* const own = staging.part(threadIdx.x);
-  const std::byte* const below = has_plane ? staging.part(threadIdx.x - kPlaneThreads)
-                                           : staging.zeros();
-  const std::byte* const left = has_row ? staging.part(threadIdx.x - 1) + kLastRow
-                                        : staging.zeros();
-  const std::byte* const below_left =
-      has_row && has_plane ? staging.part(threadIdx.x - kPlaneThreads - 1) + kLastRow
-                           : staging.zeros();
+  const std::byte* const below =
+      has_plane ? staging.part(threadIdx.x - kPlaneThreads) : staging.zeros();
+  const std::byte* const left =
+      has_row ? staging.part(threadIdx.x - 1) + kLastRow : staging.zeros();
+  const std::byte* const below_left = has_row && has_plane
+                                          ? staging.part(threadIdx.x - kPlaneThreads - 1) + kLastRow
+                                          : staging.zeros();
   load_words(own, words);
   subtract<Word, Staging<Word>::kThreadWords>(words, below);
   if constexpr (kRows == 2) {

@@ -11,9 +11,7 @@ inline constexpr std::uint32_t kThreadBytes = 128;
 
 // 16 bytes are left free behind each 128, so that threads that read theirs at the same time meet
 // different banks.
-__device__ inline std::uint32_t slot(std::uint32_t byte) {
-  return byte + byte / kThreadBytes * 16;
-}
+__device__ inline std::uint32_t slot(std::uint32_t byte) { return byte + byte / kThreadBytes * 16; }
 
 template <typename Word>
 struct Staging {
@@ -82,8 +80,10 @@ __device__ void store_words(std::byte* at, const Word (&words)[kCount]) {
 // A whole box of kAxes axes: how far apart its units lie in the array.
 template <typename Word, int kAxes>
 struct WholeBox {
-  static constexpr std::uint32_t kRowBytes =
-      (kAxes == 1 ? 4096 : kAxes == 2 ? 64 : 16) * sizeof(Word);
+  static constexpr std::uint32_t kRowBytes = (kAxes == 1   ? 4096
+                                              : kAxes == 2 ? 64
+                                                           : 16) *
+                                             sizeof(Word);
 
   std::uint64_t row;  // in bytes
   std::uint64_t plane;

@@ -37,7 +37,7 @@ __device__ void add_along_x(Part<Word>& words, Word* totals) {
     return;
   }
   add_along(words, kCount);
-  Word before = sum_before<kAxes == 1 ? 32 : 64 / kCount>(words[kCount - 1]);
+  Word before = sum_before < kAxes == 1 ? 32 : 64 / kCount > (words[kCount - 1]);
   if constexpr (kAxes == 1) {
     const unsigned warp = threadIdx.x / 32;
     if (threadIdx.x % 32 == 31) totals[warp] = before + words[kCount - 1];
@@ -105,8 +105,8 @@ __device__ void put_column(const Sink& sink, std::byte* at, std::uint64_t stride
 
 // Sixteen cells `stride` bytes apart, the first at byte `first` of the box, added up.
 template <typename Word>
-__device__ void load_column(const Staging<Word>& staging, std::uint32_t first,
-                            std::uint32_t stride, Cell<Word> (&column)[16]) {
+__device__ void load_column(const Staging<Word>& staging, std::uint32_t first, std::uint32_t stride,
+                            Cell<Word> (&column)[16]) {
 #pragma unroll
   for (int i = 0; i < 16; ++i) column[i] = cell_at(staging, first + i * stride);
 #pragma unroll
@@ -175,8 +175,8 @@ __device__ void finish_3d(const Staging<Word>& staging, const cuda::Target& targ
   }
   __syncthreads();
   load_column(staging, line * box.kRowBytes + x, kPlaneBytes, column);
-  put_column(sink, target.at + line * box.row + x, box.plane,
-             box.template is_aligned<8>(target.at), column);
+  put_column(sink, target.at + line * box.row + x, box.plane, box.template is_aligned<8>(target.at),
+             column);
 }
 
 }  // namespace thinwire::codec::ndzip
