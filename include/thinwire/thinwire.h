@@ -76,8 +76,8 @@ typedef struct tw_codec_info {
   uint32_t fixed_size; /* 0 or 1: the encoded size follows from shape and spec alone */
   uint32_t dtypes;     /* bit 1 << tw_dtype for each that it takes */
   uint32_t max_rank;
-  uint32_t flat; /* 0 or 1: arrays of any shape are coded as one line */
-  uint32_t reserved;
+  uint32_t flat;     /* 0 or 1: arrays of any shape are coded as one line */
+  uint32_t gpu_only; /* 0 or 1: it codes arrays in GPU memory alone */
   const char* name; /* static storage, as the others */
   const char* summary;
   const char* options;
@@ -87,6 +87,10 @@ typedef struct tw_codec_info {
 /* How many codecs this build has, and one of them, index from 0. */
 uint32_t tw_codec_count(void);
 tw_status tw_codec_describe(uint32_t index, tw_codec_info* info);
+
+/* What this machine lacks to run that codec, and how to get it: static storage, "" where nothing is
+ * missing. Loads what the codec needs, once; null where there is no such index. */
+const char* tw_codec_missing(uint32_t index);
 
 /* A parsed codec spec, name[:key=value[,key=value]]; also "off", and "auto": the lossless codec
  * that makes the least of a sample of the message, or raw where none pays. Immutable. */
@@ -285,8 +289,8 @@ tw_status tw_outcome_read(uint64_t outcome, uint64_t* bytes);
  * for.
  *
  * Device memory that enqueueing this codec for this shape needs; the same for encode and decode.
- * Aligned to 16 bytes, all zeros before its first use, then left ready for the next; one stream at
- * a time. */
+ * Aligned to 16 bytes, all zeros before its first use, then left ready for the codec's next; one
+ * stream at a time. The nvcomp codecs' must be zeros again before another codec's use. */
 tw_status tw_message_workspace(const tw_codec* codec, const tw_shape* shape, uint64_t* bytes);
 
 /* As tw_message_encode() on options->stream, with everything in memory that the GPU reaches.

@@ -20,6 +20,12 @@ class CodecInfo:
     fixed_size: bool
     dtypes: tuple[str, ...]
     max_rank: int
+    gpu_only: bool
+    unavailable: str  # what this machine lacks for it, and how to get it; "" where nothing is
+
+    @property
+    def available(self) -> bool:
+        return self.unavailable == ""
 
 
 @dataclass(frozen=True)
@@ -77,6 +83,8 @@ def codecs() -> list[CodecInfo]:
                 fixed_size=bool(info.fixed_size),
                 dtypes=tuple(dtypes.names_in(info.dtypes)),
                 max_rank=info.max_rank,
+                gpu_only=bool(info.gpu_only),
+                unavailable=text(lib.tw_codec_missing(index)),
             )
         )
     return rows

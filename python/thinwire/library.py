@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -64,9 +65,19 @@ def _header_path() -> Path:
     raise FileNotFoundError(f"{beside}/thinwire/thinwire.h does not exist: run `make build`")
 
 
+def _name_nvcomp() -> None:
+    """Say where pip has put nvCOMP: the library knows nothing of Python's folders."""
+    for folder in sys.path:
+        path = Path(folder, "nvidia", "libnvcomp", "lib64", "libnvcomp.so.6")
+        if path.exists():
+            os.environ.setdefault("THINWIRE_NVCOMP", str(path))
+            return
+
+
 @cache
 def library() -> Any:
     """The core library's functions, as cffi sees them."""
+    _name_nvcomp()
     header = _header_path().read_text()
     declarations = re.search(
         r"/\* BEGIN declarations \*/(.*)/\* END declarations \*/", header, re.S

@@ -1,4 +1,7 @@
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string>
 
 #include "capi/errors.h"
 #include "capi/handles.h"
@@ -6,6 +9,21 @@
 #include "message/measure.h"
 
 using namespace thinwire;
+
+namespace {
+
+// What the codec says is missing, kept for ever; "" where nothing is.
+const char* missing_for(const codec::Codec& row) {
+  if (row.available == nullptr) return "";
+  static std::mutex mutex;
+  static auto* const texts = new std::map<codec::CodecId, std::string>;
+  const std::lock_guard lock(mutex);
+  const auto [text, is_new] = texts->try_emplace(row.id);
+  if (is_new) text->second = row.available().message();
+  return text->second.c_str();
+}
+
+}  // namespace
 
 uint32_t tw_codec_count(void) { return static_cast<uint32_t>(codec::all_codecs().size()); }
 
@@ -22,11 +40,16 @@ tw_status tw_codec_describe(uint32_t index, tw_codec_info* info) {
   info->dtypes = row.dtypes;
   info->max_rank = static_cast<uint32_t>(row.max_rank);
   info->flat = row.flat;
+  info->gpu_only = row.gpu_only;
   info->name = row.name;
   info->summary = row.summary;
   info->options = row.options;
   info->example = row.example;
   return TW_OK;
+}
+
+const char* tw_codec_missing(uint32_t index) {
+  return index < tw_codec_count() ? missing_for(*codec::all_codecs()[index]) : nullptr;
 }
 
 tw_status tw_codec_create(const char* spec, tw_codec** codec) {

@@ -88,6 +88,10 @@ struct Codec {
   // needs; nullptr where it needs nothing.
   Status (*available)() = nullptr;
 
+  // Whether host memory is none of its business: `encode` and `decode` are kUnsupported, and its
+  // GPU side has no other side to agree with.
+  bool gpu_only = false;
+
   // The same on a GPU, byte for byte; nullptr where this build or the codec has no such side.
   const DeviceCodec* device = nullptr;
 

@@ -45,12 +45,14 @@ struct DecodeJob {
 };
 
 // A codec's CUDA side. One kernel each (and one before it for an open parameter); the workspace is
-// zeros before its first use, and kernels leave it as they found it. Both return once the work is
+// zeros before its first use, and kernels leave it as they found it, or, where the codec says that
+// it does not leave zeros, fit for its own next use with any array. Both return once the work is
 // enqueued.
 struct DeviceCodec {
   std::uint64_t (*workspace_bytes)(const Layout& layout, std::uint64_t parameter);
   Status (*encode)(const EncodeJob& job);
   Status (*decode)(const DecodeJob& job);
+  bool leaves_zeros = true;
 };
 
 }  // namespace thinwire::codec

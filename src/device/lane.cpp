@@ -18,7 +18,8 @@ struct LaneState {
   Outcome* outcome = nullptr;
   std::byte* workspace = nullptr;
   std::uint64_t workspace_bytes = 0;
-  bool failed = false;  // never to be used again
+  std::uint64_t zero_bytes = 0;  // of the workspace, from its start
+  bool failed = false;           // never to be used again
   ContextGuard guard;
 };
 
@@ -83,6 +84,16 @@ Status grow_workspace(LaneState& state, std::uint64_t bytes) {
   cudaFree(state.workspace);
   state.workspace = static_cast<std::byte*>(workspace);
   state.workspace_bytes = size;
+  state.zero_bytes = size;
+  return {};
+}
+
+Status clear_workspace(LaneState& state, std::uint64_t bytes) {
+  if (bytes <= state.zero_bytes) return {};
+  const cudaError_t error = cudaMemsetAsync(state.workspace + state.zero_bytes, 0,
+                                            bytes - state.zero_bytes, state.stream);
+  if (error != cudaSuccess) return device_error("cannot clear a workspace", error);
+  state.zero_bytes = bytes;
   return {};
 }
 
@@ -165,7 +176,12 @@ Status Lane::order_after(StreamHandle stream) {
 
 void Lane::leave_context() { state_->guard = ContextGuard(); }
 
-Status Lane::reserve(std::uint64_t bytes) { return grow_workspace(*state_, bytes); }
+Status Lane::reserve(std::uint64_t bytes, bool leaves_zeros) {
+  Status status = grow_workspace(*state_, bytes);
+  if (leaves_zeros && status.ok()) status = clear_workspace(*state_, bytes);
+  if (!leaves_zeros) state_->zero_bytes = 0;
+  return status;
+}
 
 Result<Lane> acquire_lane(int device, std::uint64_t workspace_bytes) {
   auto guard = ContextGuard::enter(device);

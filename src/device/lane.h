@@ -42,8 +42,9 @@ class Lane {
   // another thread or after lanes that were taken later.
   void leave_context();
 
-  // Grows the workspace to at least `bytes`.
-  Status reserve(std::uint64_t bytes);
+  // Grows the workspace to at least `bytes`, which are zeros or as kernels that leave zeros left
+  // them. What is enqueued next may leave others where `leaves_zeros` is false.
+  Status reserve(std::uint64_t bytes, bool leaves_zeros = true);
 
   // Makes the lane's work wait for what is on `stream` now.
   Status order_after(StreamHandle stream);
@@ -52,7 +53,7 @@ class Lane {
   std::unique_ptr<LaneState> state_;
 };
 
-// A lane with at least `workspace_bytes` of workspace, all zeros or as kernels left it. kDevice
+// A lane with at least `workspace_bytes` of workspace, as reserve() has it. kDevice
 // where there is no such device or the driver refuses, kUnsupported in a build without CUDA.
 Result<Lane> acquire_lane(int device, std::uint64_t workspace_bytes);
 

@@ -37,7 +37,7 @@ Result<Outcome> Lane::wait() { return absent(); }
 Status Lane::finish() { return absent(); }
 Status Lane::copy(void*, const void*, std::uint64_t) { return absent(); }
 void Lane::leave_context() {}
-Status Lane::reserve(std::uint64_t) { return absent(); }
+Status Lane::reserve(std::uint64_t, bool) { return absent(); }
 Status Lane::order_after(StreamHandle) { return absent(); }
 Result<Lane> acquire_lane(int, std::uint64_t) { return absent(); }
 bool is_capturing(StreamHandle) { return false; }

@@ -184,7 +184,8 @@ Result<Info> decode(ByteView source, MutableByteView destination, const frame::M
   }
   const auto to = device::place_of(destination.data());
   if (!to.ok()) return to.status();
-  Status status;
+  Status status = check_usable(*info->codec, to->on_device());
+  if (!status.ok()) return status;
   if (to->on_device()) {
     status = decode_to_device(*info, source.data(), *from, destination.data(), to->device, landing,
                               stream);

@@ -129,6 +129,17 @@ bool is_hopeless(const Coder& coder, const codec::Chunk& array) {
          (coder.codec->fixed_size && bounds_of(coder, array).frame >= array.raw_bytes());
 }
 
+Status check_usable(const codec::Codec& codec, bool on_device) {
+  if (codec.available != nullptr) {
+    if (const Status status = codec.available(); !status.ok()) {
+      return {status.code(), std::string(codec.name) + ": " + status.message()};
+    }
+  }
+  if (!codec.gpu_only || on_device) return {};
+  return {StatusCode::kUnsupported,
+          std::string(codec.name) + " codes arrays in GPU memory only, this one is in host memory"};
+}
+
 Status check_capacity(std::uint64_t most, std::uint64_t capacity) {
   if (capacity >= most) return {};
   return {StatusCode::kTooSmall, "a frame of this array may take " + std::to_string(most) +
@@ -163,6 +174,8 @@ Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array, cons
   if (!from.ok()) return from.status();
   const auto to = device::place_of(destination.data());
   if (!to.ok()) return to.status();
+  Status status = check_usable(*coder.codec, from->on_device());
+  if (!status.ok()) return status;
   if (from->on_device()) {
     return encode_from_device(coder, array, source, from->device, destination, *to, *most, options);
   }

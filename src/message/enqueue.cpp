@@ -14,6 +14,7 @@ Result<std::uint64_t> needed_workspace(const Coder& coder, const codec::Chunk& a
     return {StatusCode::kUnsupported,
             std::string(coder.codec->name) + " has no GPU side in this build"};
   }
+  if (Status status = check_usable(*coder.codec, true); !status.ok()) return status;
   const codec::Layout layout = codec::make_layout(*coder.codec, coder.parameter, array);
   return coder.codec->device->workspace_bytes(layout, coder.parameter);
 }

@@ -25,14 +25,16 @@ Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
                                  const std::byte* source, std::byte* frame, std::uint64_t limit,
                                  const EncodeOptions& options, Lane& lane) {
   codec::EncodeJob job = make_encode_job(coder, array, source, options);
-  Status status = lane.reserve(coder.codec->device->workspace_bytes(job.layout, coder.parameter));
+  const codec::DeviceCodec& side = *coder.codec->device;
+  Status status =
+      lane.reserve(side.workspace_bytes(job.layout, coder.parameter), side.leaves_zeros);
   if (!status.ok()) return status;
   job.frame = frame;
   job.limit = limit;
   job.workspace = lane.workspace();
   job.outcome = lane.outcome();
   job.stream = lane.stream();
-  if (status = coder.codec->device->encode(job); !status.ok()) return status;
+  if (status = side.encode(job); !status.ok()) return status;
   auto outcome = lane.wait();
   if (!outcome.ok()) return outcome.status();
   if (device::outcome_status(*outcome) == StatusCode::kOk) return device::outcome_bytes(*outcome);
@@ -93,11 +95,12 @@ Status run_decode(const Info& info, const std::byte* frame, std::byte* destinati
     return {StatusCode::kDamaged, "the frame is too short for its chunk table"};
   }
   job.header = frame::unsealed(info.header, info.mark);
+  const codec::DeviceCodec& side = *info.codec->device;
   Status status =
-      lane.reserve(info.codec->device->workspace_bytes(job.layout, info.header.parameter));
+      lane.reserve(side.workspace_bytes(job.layout, info.header.parameter), side.leaves_zeros);
   if (!status.ok()) return status;
   job.workspace = lane.workspace();
-  if (status = info.codec->device->decode(job); !status.ok()) return status;
+  if (status = side.decode(job); !status.ok()) return status;
   auto outcome = lane.wait();
   if (!outcome.ok()) return outcome.status();
   if (device::outcome_status(*outcome) == StatusCode::kOk) return {};

@@ -15,6 +15,10 @@ Status check_capacity(std::uint64_t most, std::uint64_t capacity);
 // Whether no data of this shape could shrink.
 bool is_hopeless(const Coder& coder, const codec::Chunk& array);
 
+// kUnsupported, and why, where the codec cannot run here: something is missing on this machine, or
+// the array lies in host memory and the codec knows GPUs alone.
+Status check_usable(const codec::Codec& codec, bool on_device);
+
 // As encode() and decode(), sizes having been checked.
 Result<std::uint64_t> encode_on_host(const Coder& coder, const codec::Chunk& array,
                                      const std::byte* source, MutableByteView destination,

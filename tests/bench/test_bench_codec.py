@@ -15,7 +15,8 @@ def test_every_codec_of_the_registry_is_measured_and_verified(bench):
     done = bench(*SMALL, "--json")
     rows = json.loads(done.stdout)
     assert done.exit_code == 0, done.stdout + done.stderr
-    assert {row["codec"].partition(":")[0] for row in rows} == {row.name for row in codecs()}
+    on_cpu = {row.name for row in codecs() if not row.gpu_only}
+    assert {row["codec"].partition(":")[0] for row in rows} == on_cpu
     assert {"zfp:rate=8", "zfp:rate=16"} <= {row["codec"] for row in rows}
     for row in rows:
         assert row["verified"] and row["bytes"] == 256 * 1024

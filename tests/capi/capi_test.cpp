@@ -119,11 +119,19 @@ TEST(CApi, EveryCodecIsDescribedAndMeasured) {
     EXPECT_STREQ(tw_codec_spec(codec.handle), info.example);
     tw_codec_cost cost{};
     cost.size = sizeof cost;
+    ASSERT_NE(tw_codec_missing(index), nullptr);
+    if (info.gpu_only != 0) {
+      EXPECT_EQ(tw_codec_measure(codec.handle, TW_F32, 65536, &cost), TW_UNSUPPORTED);
+      EXPECT_NE(std::strstr(tw_last_error(), info.name), nullptr) << tw_last_error();
+      continue;
+    }
+    EXPECT_STREQ(tw_codec_missing(index), "");
     if (info.id < 0xF0) {
       EXPECT_EQ(tw_codec_measure(codec.handle, TW_F32, 65536, &cost), TW_OK);
       EXPECT_GT(cost.decode_bytes_per_second, 0);
     }
   }
+  EXPECT_EQ(tw_codec_missing(tw_codec_count()), nullptr);
   EXPECT_EQ(tw_codec_id(Codec("off").handle), -1);
 }
 

@@ -40,6 +40,11 @@ void check_decode(const WatchedBuffer& frame, const tw_message_info& info) {
     THINWIRE_FUZZ_CHECK(status == TW_TOO_SMALL);
     return;
   }
+  const auto codec = codec::find_codec(static_cast<codec::CodecId>(info.codec_id));
+  if (codec->gpu_only) {
+    THINWIRE_FUZZ_CHECK(status == TW_UNSUPPORTED);
+    return;
+  }
   THINWIRE_FUZZ_CHECK(status == TW_OK || status == TW_DAMAGED);
   if (status != TW_OK) return;
   THINWIRE_FUZZ_CHECK(is_accounted_for(frame.view()));

@@ -56,6 +56,7 @@ void reseal(MutableByteView frame, const frame::Mark& mark, bool header_only) {
 std::vector<Bytes> sample_frames(const frame::Mark& mark) {
   std::vector<Bytes> frames;
   for (const codec::Codec* codec : codec::all_codecs()) {
+    if (codec->gpu_only) continue;
     for_each_sample(*codec, [&](const codec::Chunk& array, std::uint64_t parameter) {
       message::EncodeOptions options;
       options.mark = mark;

@@ -19,6 +19,7 @@ std::vector<Target> make_targets() {
       {"launcher", nullptr, run_launcher, nullptr, launcher_seeds},
   };
   for (const codec::Codec* codec : codec::all_codecs()) {
+    if (codec->gpu_only) continue;
     const std::string name = codec->name;
     targets.push_back({"decode-" + name, codec, run_decode, mend_decode, decode_seeds});
     targets.push_back({"round-trip-" + name, codec, run_round_trip, nullptr, round_trip_seeds});

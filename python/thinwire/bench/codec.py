@@ -41,8 +41,8 @@ class UnverifiedError(Exception):
 
 
 def default_specs() -> list[str]:
-    """The example of every codec of the registry, and some rates of zfp."""
-    specs = [info.example for info in codecs()]
+    """The example of every codec that this machine's CPU runs, and some rates of zfp."""
+    specs = [info.example for info in codecs() if not info.gpu_only]
     if any(info.name == "zfp" for info in codecs()):
         specs += [f"zfp:rate={rate}" for rate in ZFP_RATES]
     return list(dict.fromkeys(specs))

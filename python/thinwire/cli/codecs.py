@@ -24,3 +24,6 @@ def codecs(
         kind = "lossless" if row.lossless else "lossy"
         table.add_row(row.name, str(row.id), kind, " ".join(row.dtypes), row.options, row.summary)
     Console().print(table)
+    for row in rows:
+        if not row.available:
+            print(f"{row.name} cannot run here: {row.unavailable}")

@@ -31,7 +31,10 @@ Card own_card(const Settings& settings) {
   for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
     tw_codec_info info{};
     info.size = sizeof info;
-    if (tw_codec_describe(index, &info) == TW_OK) card.codecs.push_back(info.id);
+    // A message may land in host memory, where no codec of GPUs alone could decode it.
+    if (tw_codec_describe(index, &info) == TW_OK && info.gpu_only == 0) {
+      card.codecs.push_back(info.id);
+    }
   }
   return card;
 }

@@ -31,11 +31,35 @@ std::uint64_t size_or(const char* name, std::uint64_t fallback, bool speaks) {
   return bytes;
 }
 
+// A message may land in host memory, where such a codec could not decode it.
+bool knows_gpus_alone(const tw_codec* codec) {
+  for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
+    tw_codec_info info{};
+    info.size = sizeof info;
+    if (tw_codec_describe(index, &info) == TW_OK &&
+        static_cast<std::int64_t>(info.id) == tw_codec_id(codec)) {
+      return info.gpu_only != 0;
+    }
+  }
+  return false;
+}
+
 CodecHandle read_codec(bool speaks) {
   const char* text = std::getenv("THINWIRE_CODEC");
   tw_codec* codec = nullptr;
-  if (tw_codec_create(text == nullptr ? "auto" : text, &codec) != TW_OK) {
+  bool usable = tw_codec_create(text == nullptr ? "auto" : text, &codec) == TW_OK;
+  if (!usable) {
     complain(speaks, "THINWIRE_CODEC");
+  } else if (knows_gpus_alone(codec)) {
+    if (speaks) {
+      tw_log(TW_LOG_ERROR, (std::string("THINWIRE_CODEC: ") + tw_codec_spec(codec) +
+                            " codes GPU memory only, and messages may land in host memory")
+                               .c_str());
+    }
+    tw_codec_destroy(codec);
+    usable = false;
+  }
+  if (!usable) {
     if (speaks) tw_log(TW_LOG_ERROR, "every message goes raw");
     tw_codec_create("off", &codec);
   }
