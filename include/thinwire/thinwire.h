@@ -78,7 +78,7 @@ typedef struct tw_codec_info {
   uint32_t max_rank;
   uint32_t flat;     /* 0 or 1: arrays of any shape are coded as one line */
   uint32_t gpu_only; /* 0 or 1: it codes arrays in GPU memory alone */
-  const char* name; /* static storage, as the others */
+  const char* name;  /* static storage, as the others */
   const char* summary;
   const char* options;
   const char* example;

@@ -5,6 +5,7 @@
 #include "codec/blockq/blockq.h"
 #include "codec/mpc/mpc.h"
 #include "codec/ndzip/ndzip.h"
+#include "codec/nvcomp/nvcomp.h"
 #include "codec/raw/raw.h"
 #include "codec/zfp/zfp.h"
 #ifdef THINWIRE_TEST_CODECS
@@ -20,6 +21,11 @@ constexpr auto kCodecs = std::to_array<const Codec*>({
     &kMpc,
     &kNdzip,
     &kBlockq,
+    &kNvcompAns,
+    &kNvcompBitcomp,
+    &kNvcompCascaded,
+    &kNvcompLz4,
+    &kNvcompBitcompLossy,
 #ifdef THINWIRE_TEST_CODECS
     &kShrink,
 #endif

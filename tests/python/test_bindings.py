@@ -1,5 +1,9 @@
 """The Python face of codecs and frames."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -11,7 +15,9 @@ def wave(count: int) -> np.ndarray:
 
 
 def examples(dtype: str) -> list[str]:
-    return [row.example for row in thinwire.codecs() if dtype in row.dtypes]
+    """Of the codecs that code host memory."""
+    rows = [row for row in thinwire.codecs() if not row.gpu_only]
+    return [row.example for row in rows if dtype in row.dtypes]
 
 
 def test_registry_is_complete() -> None:
@@ -72,6 +78,28 @@ def test_damage_is_an_exception() -> None:
         thinwire.inspect(b"something else entirely")
     with pytest.raises(thinwire.ThinwireError):
         thinwire.inspect(b"")
+
+
+def test_a_codec_that_is_not_installed_says_how_to_get_it() -> None:
+    """In a process that cannot find nvCOMP, whatever this machine has."""
+    script = """
+import numpy as np, thinwire
+row = next(row for row in thinwire.codecs() if row.name == "nvcomp-ans")
+assert not row.available and row.gpu_only and thinwire.Codec(row.example).spec == row.example
+try:
+    thinwire.compress(np.zeros(1000, np.float32), row.example)
+except thinwire.ThinwireError as error:
+    print(row.unavailable, error, sep="\\n")
+"""
+    settings = os.environ | {"THINWIRE_NVCOMP": "/nonexistent/libnvcomp.so.6"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=settings, capture_output=True, text=True, check=True
+    )
+    row, error = done.stdout.splitlines()
+    assert "nvcomp-ans" in error
+    # Builds without CUDA have nothing that could use it.
+    wanted = "THINWIRE_NVCOMP" if "not found" in row else "no GPU side"
+    assert wanted in row and wanted in error
 
 
 def test_specs() -> None:

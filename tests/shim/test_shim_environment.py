@@ -86,6 +86,11 @@ def test_a_wrong_codec_is_one_line_and_a_raw_run(tmp_path: Path) -> None:
     expect_raw(settings, tmp_path / "report", None, "THINWIRE_CODEC: ")
 
 
+def test_a_codec_of_gpus_alone_is_one_line_and_a_raw_run(tmp_path: Path) -> None:
+    settings = {**ZFP, "THINWIRE_CODEC": "nvcomp-ans"}
+    expect_raw(settings, tmp_path / "report", None, "nvcomp-ans codes GPU memory only")
+
+
 def test_a_link_faster_than_the_codec_goes_raw(tmp_path: Path) -> None:
     settings = {**ZFP, "THINWIRE_LINK": "1000gbit"}
     expect_raw(settings, tmp_path / "report", None, "cannot win on the stated link")
