@@ -76,12 +76,13 @@ TEST(Tiles, TermsOfAllWordsMakeTheChecksum) {
   }
 }
 
+constexpr zfp::ExpandTable kExpand = zfp::make_expand_table();
+constexpr zfp::SearchTable kSearch = zfp::make_search_table();
+
 // What a kernel's threads do, one after the other and the last first, because their order must not
 // matter.
 template <typename Scalar, int kRank>
 struct Tiled {
-  using Plane = typename zfp::PlaneLayout<zfp::kBlockValues<kRank>, 32>::Plane;
-
   Tiled(const Shape& shape, std::uint64_t parameter, std::uint32_t tile_blocks)
       : layout(make_layout(kZfp, parameter, {kDtypeOf<Scalar>, shape})) {
     plan.block_bits = zfp::block_bits(parameter, kDtypeOf<Scalar>, kRank);
@@ -113,7 +114,7 @@ struct Tiled {
     std::vector<Scalar> values(layout.array.shape.count());
     for (std::uint32_t index = 0; index < tiles.count(); ++index) {
       const cuda::Tile tile = tiles.at(index);
-      std::vector<std::uint32_t> words(tile.bytes / 4 + zfp::kReadAhead, 0xA5A5A5A5);
+      std::vector<std::uint32_t> words(tile.bytes / 4);
       std::memcpy(words.data(), stream.data() + tile.chunk * tiles.chunk_bytes + tile.offset,
                   tile.bytes);
       for (std::uint32_t at = 0; at < plan.blocks(tile); ++at) decode_one(words, tile, at, values);
@@ -130,19 +131,28 @@ struct Tiled {
                                      zfp::TilePlan::place<kRank>(grid, plan.first_block(tile) + at),
                                      block);
     zfp::LocalWords<zfp::kPlaneWords<Scalar, kRank>> planes;
-    zfp::WordWriter writer(words.data(), at * static_cast<std::uint32_t>(plan.block_bits),
-                           plan.block_bits, plan.block_bits % 32 == 0);
-    EXPECT_TRUE((zfp::encode_block<Scalar, kRank>(block, planes, writer)));
-    writer.finish();
+    zfp::BlockHead head;
+    EXPECT_TRUE((zfp::make_planes<Scalar, kRank>(block, head, planes)));
+    const auto write = [&](auto writer) {
+      zfp::put_block<Scalar, kRank>(kExpand, head, planes, writer);
+      writer.finish();
+    };
+    const std::uint32_t first = at * static_cast<std::uint32_t>(plan.block_bits);
+    if (plan.block_bits % 32 == 0) {
+      write(zfp::WordWriter<true>(words.data(), first, plan.block_bits));
+    } else {
+      write(zfp::WordWriter<false>(words.data(), first, plan.block_bits));
+    }
   }
 
   void decode_one(const std::vector<std::uint32_t>& words, const cuda::Tile& tile, std::uint32_t at,
                   std::vector<Scalar>& values) const {
     const zfp::Grid grid = plan.grid(tile);
-    zfp::WordReader<Plane> reader(words.data(), at * static_cast<std::uint32_t>(plan.block_bits));
+    zfp::WordReader reader(words.data(), tile.bytes / 4,
+                           at * static_cast<std::uint32_t>(plan.block_bits));
     zfp::LocalWords<zfp::kPlaneWords<Scalar, kRank>> planes;
     Scalar block[zfp::kBlockValues<kRank>];
-    zfp::decode_block<Scalar, kRank>(reader, plan.block_bits, planes, block);
+    zfp::decode_block<Scalar, kRank>(kSearch, reader, plan.block_bits, planes, block);
     auto* chunk = values.data() + tile.chunk * plan.chunk_values;
     zfp::scatter_block<Scalar, kRank>(
         block, grid, zfp::TilePlan::place<kRank>(grid, plan.first_block(tile) + at),

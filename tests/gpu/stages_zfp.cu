@@ -7,6 +7,17 @@ namespace {
 
 using namespace codec::zfp;
 
+constexpr ExpandTable kExpand = make_expand_table();
+constexpr SearchTable kSearch = make_search_table();
+__device__ constexpr ExpandTable kDeviceExpand = make_expand_table();
+__device__ constexpr SearchTable kDeviceSearch = make_search_table();
+
+#if defined(__CUDA_ARCH__)
+#define THINWIRE_TABLE(name) kDevice##name
+#else
+#define THINWIRE_TABLE(name) k##name
+#endif
+
 // A block as the bits of its values.
 template <typename Scalar, int kRank>
 struct Block {
@@ -121,6 +132,8 @@ struct BitRow {
     return bits;
   }
   THINWIRE_HOST_DEVICE void skip(int bits) { at += static_cast<std::uint64_t>(bits); }
+  THINWIRE_HOST_DEVICE std::uint64_t position() const { return at; }
+  THINWIRE_HOST_DEVICE void seek(std::uint64_t position) { at = position; }
 };
 
 // The whole block at a budget of kBits bits.
@@ -138,9 +151,11 @@ struct WholeBlock {
     for (int at = 0; at < kValues; ++at) values[at] = in.value(at);
     LocalWords<kPlaneWords<Scalar, kRank>> planes;
     out.row.begin(kBits);
-    out.coded = encode_block<Scalar, kRank>(values, planes, out.row) ? 1 : 0;
+    BlockHead head;
+    out.coded = make_planes<Scalar, kRank>(values, head, planes) ? 1 : 0;
+    put_block<Scalar, kRank>(THINWIRE_TABLE(Expand), head, planes, out.row);
     out.row.at = 0;
-    decode_block<Scalar, kRank>(out.row, kBits, planes, values);
+    decode_block<Scalar, kRank>(THINWIRE_TABLE(Search), out.row, kBits, planes, values);
     out.row.at = 0;
     for (int at = 0; at < kValues; ++at) {
       out.values[at] = __builtin_bit_cast(BitsOf<Scalar>, values[at]);

@@ -29,35 +29,57 @@ THINWIRE_HOST_DEVICE constexpr IntegerOf<Scalar> largest_magnitude(
   return largest;
 }
 
-// Writes the block to `writer` (see put_planes()), which fills up with zeros what is not put.
-// False, and nothing useful written, where a value is NaN or infinite. `planes` is scratch:
-// load(index) and store(index, word) for kPlaneWords words.
-template <typename Scalar, int kRank, typename Words, typename Writer>
-THINWIRE_HOST_DEVICE inline bool encode_block(const Scalar (&values)[kBlockValues<kRank>],
-                                              Words& planes, Writer& writer) {
+// What the bits of a block are made of besides its planes.
+struct BlockHead {
+  std::int32_t header;  // 0 when empty
+  int highest;          // plane with ones, or -1
+};
+
+// The planes of a block; those of an empty one are not written. False, and nothing useful written,
+// where a value is NaN or infinite. `planes` has load(index) and store(index, word) for kPlaneWords
+// words.
+template <typename Scalar, int kRank, typename Words>
+THINWIRE_HOST_DEVICE inline bool make_planes(const Scalar (&values)[kBlockValues<kRank>],
+                                             BlockHead& head, Words& planes) {
   constexpr int kValues = kBlockValues<kRank>;
   const IntegerOf<Scalar> largest = largest_magnitude(values);
+  head = {.header = 0, .highest = -1};
   if (largest >= kInfinityBits<Scalar>) return false;
-  const std::int32_t header = block_header<Scalar>(largest);
-  if (header == 0) return true;
+  head.header = block_header<Scalar>(largest);
+  if (head.header == 0) return true;
 
   const Scalar scale = forward_scale<Scalar>(largest);
   BitsOf<Scalar> block[kValues];
   THINWIRE_UNROLL
   for (int i = 0; i < kValues; ++i) block[i] = quantise(values[i], scale);
   forward_transform<kRank>(block);
+  BitsOf<Scalar> any = 0;
   THINWIRE_UNROLL
-  for (int i = 0; i < kValues; ++i) block[i] = to_negabinary(block[i]);
+  for (int i = 0; i < kValues; ++i) {
+    block[i] = to_negabinary(block[i]);
+    any |= block[i];
+  }
+  head.highest = FloatFormat<Scalar>::kBits - 1 - leading_zeros(any);
   to_planes<kRank>(block, planes);
-  writer.put(static_cast<std::uint32_t>(header), kHeaderBits<Scalar>);
-  put_planes<kValues, FloatFormat<Scalar>::kBits>(planes, writer);
   return true;
+}
+
+// Writes a block to `writer` (see put_planes()), which fills up with zeros what is not put.
+template <typename Scalar, int kRank, typename Words, typename Writer>
+THINWIRE_HOST_DEVICE inline void put_block(const ExpandTable& table, const BlockHead& head,
+                                           const Words& planes, Writer& writer) {
+  if (head.header != 0) {
+    writer.put(static_cast<std::uint32_t>(head.header), kHeaderBits<Scalar>);
+    put_planes<kBlockValues<kRank>, FloatFormat<Scalar>::kBits>(table, planes, head.highest,
+                                                                writer);
+  }
 }
 
 // Reads a block of `block_bits` bits from `reader` (see get_planes()). Any bits decode, and all
 // values are written.
 template <typename Scalar, int kRank, typename Words, typename Reader>
-THINWIRE_HOST_DEVICE inline void decode_block(Reader& reader, int block_bits, Words& planes,
+THINWIRE_HOST_DEVICE inline void decode_block(const SearchTable& table, Reader& reader,
+                                              int block_bits, Words& planes,
                                               Scalar (&values)[kBlockValues<kRank>]) {
   constexpr int kValues = kBlockValues<kRank>;
   constexpr int kHeader = kHeaderBits<Scalar>;
@@ -69,7 +91,7 @@ THINWIRE_HOST_DEVICE inline void decode_block(Reader& reader, int block_bits, Wo
   }
   reader.skip(kHeader);
   for (int i = 0; i < kPlaneWords<Scalar, kRank>; ++i) planes.store(i, 0);
-  get_planes<kValues, FloatFormat<Scalar>::kBits>(reader, block_bits - kHeader,
+  get_planes<kValues, FloatFormat<Scalar>::kBits>(table, reader, block_bits - kHeader,
                                                   lowest_plane<Scalar, kRank>(header), planes);
 
   BitsOf<Scalar> block[kValues];

@@ -40,7 +40,8 @@ class BlockWriter {
   }
 
  private:
-  std::uint64_t word_[kMaxBlockWords + 2];  // the last field may reach past the end
+  // What follows a group test may reach past the end by 128 bits.
+  std::uint64_t word_[kMaxBlockWords + 4];
   std::uint64_t pending_ = 0;
   int words_ = 0;
   int filled_ = 0;  // bits of pending_, below 64
@@ -54,18 +55,22 @@ class BlockReader {
     const int whole = block_bits / 64;
     for (int i = 0; i < whole; ++i) word_[i] = stream.get(64);
     word_[whole] = block_bits % 64 == 0 ? 0 : stream.get(block_bits % 64);
-    word_[whole + 1] = 0;
+    for (int i = 1; i < 5; ++i) word_[whole + i] = 0;
   }
 
-  // The next 64 bits; zeros behind the end of the block. Not more than the block may be skipped.
+  // The next 64 bits; zeros behind the end of the block.
   std::uint64_t window() const {
     const int shift = at_ % 64;
     return word_[at_ / 64] >> shift | word_[at_ / 64 + 1] << 1 << (63 - shift);
   }
   void skip(int bits) { at_ += bits; }
 
+  int position() const { return at_; }
+  void seek(int position) { at_ = position; }
+
  private:
-  std::uint64_t word_[kMaxBlockWords + 2];
+  // A plane that begins in the block may be read to its end, 128 bits on.
+  std::uint64_t word_[kMaxBlockWords + 5];
   int at_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include "codec/zfp/array_access.cuh"
 #include "codec/zfp/block.h"
+#include "codec/zfp/plane_tables.h"
 #include "codec/zfp/tile_plan.h"
 #include "codec/zfp/word_stream.h"
 
@@ -19,22 +20,49 @@ struct SharedWords {
   __device__ void store(int index, std::uint32_t word) { own[index * kThreads] = word; }
 };
 
+// In global memory: thread blocks copy what they look up into their shared memory, where lanes that
+// look up different entries do not wait for each other for long.
+__device__ constexpr ExpandTable kDeviceExpand = make_expand_table();
+__device__ constexpr SearchTable kDeviceSearch = make_search_table();
+
+#ifndef ZFP_THREADS2
+#define ZFP_THREADS2 64
+#endif
+#ifndef ZFP_WARPS2
+#define ZFP_WARPS2 32
+#endif
+#ifndef ZFP_THREADS3
+#define ZFP_THREADS3 32
+#endif
+#ifndef ZFP_WARPS3
+#define ZFP_WARPS3 20
+#endif
+#ifndef ZFP_SHARED_TABLES
+#define ZFP_SHARED_TABLES 1
+#endif
+
 template <typename Value, int kRankOfBlocks>
 struct BlockCoder {
   using Scalar = Value;
   static constexpr int kRank = kRankOfBlocks;
   // Fewer in higher ranks, whose blocks are larger, so that small arrays are spread as well.
-  static constexpr int kThreads = kRank == 1 ? 128 : kRank == 2 ? 64 : 32;
+  static constexpr int kThreads = kRank == 1 ? 128 : kRank == 2 ? ZFP_THREADS2 : ZFP_THREADS3;
   // Leaves as many registers as the values of a block need.
-  static constexpr int kResident = sizeof(Scalar) == 8 ? 8 : 16;
-  static constexpr std::uint32_t kScratchBytes = kThreads * kPlaneWords<Scalar, kRank> * 4;
+  static constexpr int kResident = sizeof(Scalar) == 8 ? 8 * 32 / kThreads
+                                   : kRank == 3        ? ZFP_WARPS3 * 32 / kThreads
+                                                       : ZFP_WARPS2 * 32 / kThreads;
+  static constexpr std::uint32_t kPlaneBytes = kThreads * kPlaneWords<Scalar, kRank> * 4;
+  static constexpr std::uint32_t kTableBytes = ZFP_SHARED_TABLES ? sizeof(ExpandTable) : 0;
+  static constexpr std::uint32_t kScratchBytes = kPlaneBytes + kTableBytes;
+  static_assert(sizeof(ExpandTable) == sizeof(SearchTable));
 
   TilePlan plan;
   Access access;
 
   __device__ bool encode(const std::byte* source, const cuda::Tile& tile, std::uint64_t* payload,
                          std::byte* scratch) const {
-    for (std::uint32_t at = threadIdx.x; at < tile.bytes / 8; at += kThreads) payload[at] = 0;
+    const ExpandTable& table = local_table(kDeviceExpand, scratch);
+    clear(tile, payload);
     __syncthreads();
     const Grid grid = plan.grid(tile);
     const std::byte* const chunk = source + tile.chunk * plan.chunk_values * sizeof(Scalar);
@@ -44,28 +72,68 @@ struct BlockCoder {
       const BlockPlace place = TilePlan::place<kRank>(grid, plan.first_block(tile) + at);
       Scalar values[kBlockValues<kRank>];
       load_block<Scalar, kRank>(chunk, grid, place, access, values);
-      WordWriter writer(reinterpret_cast<std::uint32_t*>(payload), at * plan.block_bits,
-                        plan.block_bits, plan.block_bits % 32 == 0);
-      taken = encode_block<Scalar, kRank>(values, planes, writer) && taken;
-      writer.finish();
+      BlockHead head;
+      taken = make_planes<Scalar, kRank>(values, head, planes) && taken;
+      auto* const words = reinterpret_cast<std::uint32_t*>(payload);
+      if (plan.block_bits % 32 == 0) {
+        put<true>(table, head, planes, words, at);
+      } else {
+        put<false>(table, head, planes, words, at);
+      }
     }
     return taken;
   }
 
   __device__ void decode(const std::uint64_t* payload, const cuda::Tile& tile, std::byte* scratch,
                          std::byte* destination) const {
-    using Plane = typename PlaneLayout<kBlockValues<kRank>, 32>::Plane;
+    const SearchTable& table = local_table(kDeviceSearch, scratch);
+    __syncthreads();
     const Grid grid = plan.grid(tile);
     std::byte* const chunk = destination + tile.chunk * plan.chunk_values * sizeof(Scalar);
     SharedWords<kThreads> planes(scratch);
     for (std::uint32_t at = threadIdx.x; at < plan.blocks(tile); at += kThreads) {
       const BlockPlace place = TilePlan::place<kRank>(grid, plan.first_block(tile) + at);
-      WordReader<Plane> reader(reinterpret_cast<const std::uint32_t*>(payload),
-                               at * plan.block_bits);
+      WordReader reader(reinterpret_cast<const std::uint32_t*>(payload), tile.bytes / 4,
+                        at * plan.block_bits);
       Scalar values[kBlockValues<kRank>];
-      decode_block<Scalar, kRank>(reader, plan.block_bits, planes, values);
+      decode_block<Scalar, kRank>(table, reader, plan.block_bits, planes, values);
       store_block<Scalar, kRank>(values, grid, place, access, chunk);
     }
+  }
+
+ private:
+  // Copies a table behind the planes; complete behind the next barrier.
+  template <typename Table>
+  __device__ static const Table& local_table(const Table& table, std::byte* scratch) {
+    if constexpr (kTableBytes == 0) return table;
+    const auto* const from = reinterpret_cast<const uint4*>(&table);
+    auto* const to = reinterpret_cast<uint4*>(scratch + kPlaneBytes);
+#pragma unroll
+    for (int at = 0; at < static_cast<int>(sizeof(Table) / 16); at += kThreads) {
+      if (at + kThreads <= sizeof(Table) / 16 || at + threadIdx.x < sizeof(Table) / 16) {
+        to[at + threadIdx.x] = __ldg(from + at + threadIdx.x);
+      }
+    }
+    return *reinterpret_cast<const Table*>(scratch + kPlaneBytes);
+  }
+
+  // Zeros where blocks share words, and behind the last block.
+  __device__ void clear(const cuda::Tile& tile, std::uint64_t* payload) const {
+    const std::uint32_t count = tile.bytes / 8;
+    if (plan.block_bits % 32 != 0) {
+      for (std::uint32_t at = threadIdx.x; at < count; at += kThreads) payload[at] = 0;
+    } else if (threadIdx.x == 0) {
+      payload[count - 1] = 0;
+    }
+  }
+
+  template <bool kApart>
+  __device__ void put(const ExpandTable& table, const BlockHead& head,
+                      const SharedWords<kThreads>& planes, std::uint32_t* words,
+                      std::uint32_t at) const {
+    WordWriter<kApart> writer(words, at * plan.block_bits, plan.block_bits);
+    put_block<Scalar, kRank>(table, head, planes, writer);
+    writer.finish();
   }
 };
 

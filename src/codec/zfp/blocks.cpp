@@ -9,6 +9,9 @@
 namespace thinwire::codec::zfp {
 namespace {
 
+constexpr ExpandTable kExpand = make_expand_table();
+constexpr SearchTable kSearch = make_search_table();
+
 template <typename Scalar, int kRank>
 bool encode_array(const std::byte* source, const Grid& grid, int block_bits, std::byte* out) {
   BitWriter stream(out);
@@ -18,8 +21,10 @@ bool encode_array(const std::byte* source, const Grid& grid, int block_bits, std
       for (std::uint64_t x = 0; x < Grid::blocks_along(grid.x); ++x) {
         Scalar values[kBlockValues<kRank>];
         gather_block<Scalar, kRank>(source, grid, block_place(grid, x, y, z), values);
+        BlockHead head;
+        if (!make_planes<Scalar, kRank>(values, head, planes)) return false;
         BlockWriter block(block_bits);
-        if (!encode_block<Scalar, kRank>(values, planes, block)) return false;
+        put_block<Scalar, kRank>(kExpand, head, planes, block);
         block.finish(stream, block_bits);
       }
     }
@@ -37,7 +42,7 @@ void decode_array(const std::byte* encoded, const Grid& grid, int block_bits, st
       for (std::uint64_t x = 0; x < Grid::blocks_along(grid.x); ++x) {
         Scalar values[kBlockValues<kRank>];
         BlockReader block(stream, block_bits);
-        decode_block<Scalar, kRank>(block, block_bits, planes, values);
+        decode_block<Scalar, kRank>(kSearch, block, block_bits, planes, values);
         scatter_block<Scalar, kRank>(values, grid, block_place(grid, x, y, z), out);
       }
     }

@@ -18,8 +18,17 @@ template <bool kShort>
 struct LineCoder {
   using Scalar = float;
   static constexpr int kRank = 1;
-  static constexpr int kThreads = 128;
-  static constexpr int kResident = 8;
+#ifndef ZFP_LINE_THREADS
+#define ZFP_LINE_THREADS 128
+#endif
+#ifndef ZFP_LINE_WARPS
+#define ZFP_LINE_WARPS 32
+#endif
+#ifndef ZFP_LINE_ROUNDS
+#define ZFP_LINE_ROUNDS 4
+#endif
+  static constexpr int kThreads = ZFP_LINE_THREADS;
+  static constexpr int kResident = ZFP_LINE_WARPS * 32 / ZFP_LINE_THREADS;
   static constexpr std::uint32_t kScratchBytes = 0;
 
   TilePlan plan;
@@ -52,7 +61,7 @@ struct LineCoder {
     std::byte* const chunk = destination + tile.chunk * plan.chunk_values * sizeof(float);
     for (std::uint32_t at = threadIdx.x; at < plan.blocks(tile); at += kThreads) {
       float scale;
-      const Block coefficients = get(words, at, scale);
+      const Block coefficients = get(words, tile.bytes / 4, at, scale);
       float values[4];
       line_values(coefficients, scale, values);
       store_block<float, 1>(values, grid, TilePlan::place<1>(grid, plan.first_block(tile) + at),
@@ -75,41 +84,57 @@ struct LineCoder {
   __device__ void put(std::uint32_t* words, std::uint32_t at, const Block& coefficients,
                       std::uint32_t header) const {
     const int bits = plan.block_bits;
-    WordWriter writer(words, at * bits, bits, bits % 32 == 0);
     if constexpr (kShort) {
       const std::uint32_t code = short_bits(kDeviceTables, coefficients, header, bits);
       if (bits == 32) {
         words[at] = code;
-        return;
+      } else {
+        write<false>(words, at, {code, 0});
       }
-      writer.put(code, bits);
     } else {
       const LineBits code =
           line_bits(kDeviceTables, coefficients, to_planes(coefficients), header, bits);
-      writer.put(code.first, smaller(bits, 64));
-      if (bits > 64) writer.put(code.second, bits - 64);
+      if (bits % 32 == 0) {
+        write<true>(words, at, code);
+      } else {
+        write<false>(words, at, code);
+      }
     }
+  }
+
+  template <bool kApart>
+  __device__ void write(std::uint32_t* words, std::uint32_t at, const LineBits& code) const {
+    const int bits = plan.block_bits;
+    WordWriter<kApart> writer(words, at * bits, bits);
+    writer.put(code.first, smaller(bits, 64));
+    if (bits > 64) writer.put(code.second, bits - 64);
     writer.finish();
   }
 
-  __device__ Block get(const std::uint32_t* words, std::uint32_t at, float& scale) const {
+  __device__ Block get(const std::uint32_t* words, std::uint32_t count, std::uint32_t at,
+                       float& scale) const {
     const int bits = plan.block_bits;
     if constexpr (kShort) {
       std::uint32_t code;
       if (bits == 32) {
         code = words[at];
       } else {
-        const WordReader<std::uint32_t> reader(words, at * bits);
+        const WordReader reader(words, count, at * bits);
         code = reader.window() & static_cast<std::uint32_t>(low_bits_mask(bits));
       }
       scale = inverse_scale<float>(code & 0x1ff);
       return short_coefficients(kDeviceTables, code, bits);
     } else {
-      WordReader<std::uint64_t> reader(words, at * bits);
-      LineBits code = {reader.window() & low_bits_mask(bits), 0};
+      WordReader reader(words, count, at * bits);
+      const auto next = [&] {
+        const std::uint64_t low = reader.window();
+        reader.skip(32);
+        return low | std::uint64_t{reader.window()} << 32;
+      };
+      LineBits code = {next() & low_bits_mask(bits), 0};
       if (bits > 64) {
-        reader.skip(64);
-        code.second = reader.window() & low_bits_mask(bits - 64);
+        reader.skip(32);
+        code.second = next() & low_bits_mask(bits - 64);
       }
       scale = inverse_scale<float>(static_cast<std::uint32_t>(code.first) & 0x1ff);
       return from_planes(line_planes(kDeviceTables, code, bits));

@@ -2,8 +2,8 @@
 // the coefficients known to be significant and group tests for the rest. See spec/codec-zfp.md,
 // "Planes".
 //
-// A group test always follows the last verbatim bit, or the one that ended a search: they are
-// written together, so that a plane takes one field and each coefficient found takes one more.
+// The group test behind the verbatim bits is written and read together with them; what follows a
+// positive one goes by tables, several coefficients a step.
 #pragma once
 
 #include <cstdint>
@@ -11,74 +11,136 @@
 #include "base/host_device.h"
 #include "codec/zfp/bit_matrix.h"
 #include "codec/zfp/bits.h"
+#include "codec/zfp/plane_tables.h"
 
 namespace thinwire::codec::zfp {
 
-// The lowest `count` bits, 0 to kValues.
-template <int kValues, typename Plane>
-THINWIRE_HOST_DEVICE constexpr Plane lowest_bits(int count) {
-  if constexpr (kValues == 64) return low_bits_mask(count);
-  return (Plane{1} << count) - 1;
+// Writes what follows a positive group test for coefficient `n`. `rest` is the plane from there on,
+// `last` whether its highest one is the block's last coefficient.
+template <typename Plane, typename Writer>
+THINWIRE_HOST_DEVICE inline void put_found(const ExpandTable& table, Plane rest, bool last,
+                                           Writer& writer) {
+  constexpr std::uint32_t kStep = (1u << kExpandBits) - 1;
+  bool more;
+  do {
+    more = rest > kStep;
+    const std::uint32_t entry =
+        table.entry[(static_cast<std::uint32_t>(rest) & kStep) + (more ? 0 : kStep + 1)];
+    std::uint32_t code = entry & 0xffff;
+    int bits = static_cast<int>(entry >> 24);
+    if (last && !more) {
+      bits -= 2;
+      code &= ~(~0u << bits);
+    }
+    writer.put(code, bits);
+    rest >>= kExpandBits;
+  } while (more);
 }
 
-// Writes kPlanes planes (see load_plane()) until `writer` is full. It has put(value, bits), 0 to 64
-// bits (32 for up to 16 coefficients) with none set above them, and full(); it drops what is put
-// beyond its end.
+// Writes planes `highest` and below (see load_plane()) until `writer` is full; those above have no
+// ones. It has put(value, bits), 0 to 64 bits (32 for up to 16 coefficients, and for
+// std::uint32_t) with none set above them, and full(); it drops what is put beyond its end.
 template <int kValues, int kPlanes, typename Words, typename Writer>
-THINWIRE_HOST_DEVICE inline void put_planes(const Words& planes, Writer& writer) {
+THINWIRE_HOST_DEVICE inline void put_planes(const ExpandTable& table, const Words& planes,
+                                            int highest, Writer& writer) {
   using Layout = PlaneLayout<kValues, kPlanes>;
   using Plane = typename Layout::Plane;
-  int n = 0;  // coefficients that may have ones already
-  for (int k = kPlanes - 1; k >= 0 && !writer.full(); --k) {
+  writer.put(std::uint64_t{0}, kPlanes - 1 - highest);
+  int n = 0;        // coefficients that may have ones already
+  Plane known = 0;  // their places
+  for (int k = highest; k >= 0 && !writer.full(); --k) {
     const Plane plane = load_plane<Layout>(planes, k);
+    const bool found = (plane & ~known) != 0;
     if (n == kValues) {
       writer.put(plane, kValues);
       continue;
     }
-    Plane rest = plane >> n;
-    writer.put((plane & ((Plane{1} << n) - 1)) | Plane{rest != 0} << n, n + 1);
-    while (rest != 0 && !writer.full()) {
-      const int zeros = trailing_zeros(rest);
-      rest = rest >> zeros >> 1;
-      n += zeros + 1;
-      // The last coefficient needs no bit, nor a test behind it: a search that gets there is over.
-      if (n == kValues) {
-        writer.put(Plane{0}, zeros);
-      } else {
-        writer.put((Plane{1} | Plane{rest != 0} << 1) << zeros, zeros + 2);
-      }
-    }
+    writer.put((plane & known) | Plane{found} << n, n + 1);
+    if (!found) continue;
+    const Plane rest = plane >> n;
+    const int zeros = leading_zeros(plane);
+    n = static_cast<int>(8 * sizeof(Plane)) - zeros;
+    known = static_cast<Plane>(~Plane{0}) >> zeros;
+    put_found(table, rest, n == kValues, writer);
   }
 }
 
+// One plane, of which `budget` bits are there; updates n. A search that the budget ends has found
+// where it stands.
+template <int kValues, typename Plane, typename Reader>
+THINWIRE_HOST_DEVICE inline Plane get_last_plane(Reader& reader, int budget, int n) {
+  Plane plane = 0;
+  const auto get = [&] {
+    const Plane bit = static_cast<Plane>(reader.window() & 1);
+    reader.skip(1);
+    --budget;
+    return bit;
+  };
+  for (int i = 0; i < n && budget > 0; ++i) plane |= get() << i;
+  while (n < kValues && budget > 0 && get() != 0) {
+    while (n < kValues - 1 && budget > 0 && get() == 0) ++n;
+    plane |= Plane{1} << n++;
+  }
+  return plane;
+}
+
+// One plane, of which all bits are there; updates n.
+template <int kValues, typename Plane, typename Reader>
+THINWIRE_HOST_DEVICE inline Plane get_plane(const SearchTable& table, Reader& reader, int& n) {
+  int verbatim = n;
+  Plane plane = 0;
+  if constexpr (kValues > 32) {
+    if (n >= 32) {
+      plane = static_cast<std::uint32_t>(reader.window());
+      reader.skip(32);
+      verbatim -= 32;
+    }
+  }
+  const auto window = static_cast<std::uint32_t>(reader.window());
+  const auto mask = static_cast<std::uint32_t>(~(~std::uint64_t{0} << verbatim));
+  plane |= static_cast<Plane>(window & mask) << (n - verbatim);
+  if (n == kValues) {
+    reader.skip(verbatim);
+    return plane;
+  }
+  bool found = (window >> verbatim & 1) != 0;
+  reader.skip(verbatim + 1);
+  while (found) {
+    const std::uint32_t step = table.entry[smaller(kValues - 1 - n, kSearchBits + 1)]
+                                          [reader.window() & ((1u << kSearchBits) - 1)];
+    plane |= static_cast<Plane>(step & 0xff) << n;
+    n += static_cast<int>(step >> 8 & 0xff);
+    reader.skip(static_cast<int>(step >> 16 & 0xff));
+    found = step < kSearchEnds;
+  }
+  return plane;
+}
+
 // Reads the planes of a stream of `budget` bits down to plane `lowest` into `planes`, all 0 before.
-// Any bits are a stream. `reader` has window(), the next bits (64, or 32 for up to 16
-// coefficients), whatever lies behind the budget, and skip(bits).
+// Any bits are a stream. `reader` has window(), the next 32 bits or more, whatever lies behind the
+// budget, skip(bits) of up to 32, position() and seek(position).
 template <int kValues, int kPlanes, typename Words, typename Reader>
-THINWIRE_HOST_DEVICE inline void get_planes(Reader& reader, int budget, int lowest, Words& planes) {
+THINWIRE_HOST_DEVICE inline void get_planes(const SearchTable& table, Reader& reader, int budget,
+                                            int lowest, Words& planes) {
   using Layout = PlaneLayout<kValues, kPlanes>;
   using Plane = typename Layout::Plane;
+  const auto end = reader.position() + budget;
+  int k = kPlanes - 1;
   int n = 0;
-  for (int k = kPlanes - 1; k >= lowest && budget > 0; --k) {
-    const int verbatim = smaller(n, budget);
-    Plane plane = static_cast<Plane>(reader.window()) & lowest_bits<kValues, Plane>(verbatim);
-    reader.skip(verbatim);
-    budget -= verbatim;
-    while (n < kValues && budget > 0) {
-      const auto next = static_cast<Plane>(reader.window());
-      --budget;
-      if ((next & 1) == 0) {
-        reader.skip(1);
-        break;
-      }
-      // A search that reaches the last coefficient, or the end of the budget, has found there.
-      const int most = smaller(kValues - 1 - n, budget);
-      const int zeros = trailing_zeros((next >> 1) | Plane{1} << most);
-      const int read = smaller(zeros + 1, most);
-      reader.skip(1 + read);
-      budget -= read;
-      plane |= Plane{1} << (n + zeros);
-      n += zeros + 1;
+  // Planes without ones are a zero each, as long as there is nothing to say verbatim.
+  const int most = smaller(smaller(budget, kPlanes - lowest), 31);
+  const int zeros = trailing_zeros(static_cast<std::uint32_t>(reader.window()) | 1u << most);
+  reader.skip(zeros);
+  k -= zeros;
+  for (; k >= lowest && reader.position() < end; --k) {
+    const auto begin = reader.position();
+    const int known = n;
+    const Plane plane = get_plane<kValues, Plane>(table, reader, n);
+    if (reader.position() > end) {
+      reader.seek(begin);
+      add_plane<Layout>(planes, k,
+                        get_last_plane<kValues, Plane>(reader, static_cast<int>(end - begin), known));
+      return;
     }
     add_plane<Layout>(planes, k, plane);
   }

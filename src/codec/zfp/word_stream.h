@@ -9,120 +9,144 @@
 
 namespace thinwire::codec::zfp {
 
+// The 32 bits from bit `shift` modulo 32 on of the two words.
+THINWIRE_HOST_DEVICE inline std::uint32_t joined_words(std::uint32_t low, std::uint32_t high,
+                                                       std::uint32_t shift) {
+#if defined(__CUDA_ARCH__)
+  return __funnelshift_r(low, high, shift);
+#else
+  return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> (shift & 31));
+#endif
+}
+
+// The upper of the two words that `word` becomes when it moves up by `shift` modulo 32 bits.
+THINWIRE_HOST_DEVICE inline std::uint32_t upper_word(std::uint32_t word, std::uint32_t shift) {
+#if defined(__CUDA_ARCH__)
+  return __funnelshift_l(word, 0, shift);
+#else
+  return static_cast<std::uint32_t>((std::uint64_t{word} << (shift & 31)) >> 32);
+#endif
+}
+THINWIRE_HOST_DEVICE inline std::uint32_t lower_word(std::uint32_t word, std::uint32_t shift) {
+#if defined(__CUDA_ARCH__)
+  return __funnelshift_l(0, word, shift);
+#else
+  return word << (shift & 31);
+#endif
+}
+
+// kApart: no word of the block has bits of another. Otherwise words are added to, and must be 0.
+template <bool kApart>
 class WordWriter {
  public:
-  // Writes bits first_bit to first_bit + bits - 1 of `words`, all 0 so far; `is_apart` where no
-  // word of them has bits of another block.
-  THINWIRE_HOST_DEVICE WordWriter(std::uint32_t* words, std::uint32_t first_bit, int bits,
-                                  bool is_apart)
-      : at_(words + first_bit / 32),
-        filled_(static_cast<int>(first_bit % 32)),
-        left_(bits),
-        is_apart_(is_apart) {}
+  // Writes bits first_bit to first_bit + bits - 1 of `words`.
+  THINWIRE_HOST_DEVICE WordWriter(std::uint32_t* words, std::uint32_t first_bit, int bits)
+      : next_(words + first_bit / 32), at_(first_bit), end_(first_bit + bits) {}
 
-  // Appends the low `bits` bits of `value`, 0 to 32, or what of them fits.
+  // Appends the low `bits` bits of `value`, 0 to 32, or what of them fits; those above must be 0.
   THINWIRE_HOST_DEVICE void put(std::uint32_t value, int bits) {
-    const int taken = smaller(bits, left_);
-    const std::uint32_t mask = taken >= 32 ? ~0u : (1u << taken) - 1;
-    pending_ |= static_cast<std::uint64_t>(value & mask) << filled_;
-    filled_ += taken;
-    left_ -= taken;
-    if (filled_ >= 32) {
-      emit();
-      pending_ >>= 32;
-      filled_ -= 32;
-    }
+    pending_ |= lower_word(value, at_);
+    const std::uint32_t at = at_ + static_cast<std::uint32_t>(bits);
+    const bool is_full = ((at_ ^ at) & 32) != 0;
+    emit(is_full);
+    pending_ = is_full ? upper_word(value, at_) : pending_;
+    at_ = at;
   }
 
   // The same for 0 to 64 bits.
   THINWIRE_HOST_DEVICE void put(std::uint64_t value, int bits) {
-    put(static_cast<std::uint32_t>(value), smaller(bits, 32));
-    if (bits > 32) put(static_cast<std::uint32_t>(value >> 32), bits - 32);
+    auto part = static_cast<std::uint32_t>(value);
+    if (bits > 32) {
+      pending_ |= lower_word(part, at_);
+      emit(true);
+      pending_ = upper_word(part, at_);
+      at_ += 32;
+      part = static_cast<std::uint32_t>(value >> 32);
+      bits -= 32;
+    }
+    put(part, bits);
   }
 
-  THINWIRE_HOST_DEVICE bool full() const { return left_ <= 0; }
+  THINWIRE_HOST_DEVICE bool full() const { return at_ >= end_; }
 
-  // Writes the last word. What the block lacks stays 0.
+  // Writes what is left, and zeros for what the block lacks.
   THINWIRE_HOST_DEVICE void finish() {
-    if (filled_ > 0) emit();
+    emit(at_ % 32 != 0);
+    if constexpr (kApart) {
+      for (at_ = (at_ + 31) / 32 * 32; at_ < end_; at_ += 32) *next_++ = 0;
+    }
   }
 
  private:
-  THINWIRE_HOST_DEVICE void emit() {
-    const auto word = static_cast<std::uint32_t>(pending_);
-    if (is_apart_) {
-      *at_ = word;
-    } else {
-#if defined(__CUDA_ARCH__)
-      atomicOr(at_, word);
-#else
-      *at_ |= word;
-#endif
+  // Where `is_full`, the word that has bit at_. Without branches where words are the block's own.
+  THINWIRE_HOST_DEVICE void emit(bool is_full) {
+    if constexpr (kApart) {
+      if (is_full & (at_ < end_)) *next_ = pending_;
+      next_ += is_full ? 1 : 0;
+    } else if (is_full) {
+      add_word();
     }
-    ++at_;
   }
 
-  std::uint32_t* at_;
-  std::uint64_t pending_ = 0;
-  int filled_;  // bits of pending_, below 32; those before the block's first are zeros
-  int left_;    // bits of the block that are to come
-  bool is_apart_;
+  THINWIRE_HOST_DEVICE void add_word() {
+    const std::uint32_t begin = at_ / 32 * 32;
+    if (begin >= end_) return;
+    const std::uint32_t left = end_ - begin;
+    const std::uint32_t word = left >= 32 ? pending_ : pending_ & ~(~0u << left);
+#if defined(__CUDA_ARCH__)
+    atomicOr(next_++, word);
+#else
+    *next_++ |= word;
+#endif
+  }
+
+  std::uint32_t* next_;
+  std::uint32_t pending_ = 0;  // of the word that has bit at_: those before the block's are 0
+  std::uint32_t at_;
+  std::uint32_t end_;
 };
 
-// The most words that a WordReader reads behind the last one that has bits of its block.
-inline constexpr int kReadAhead = 3;
-
-// Plane: the window's word, 32 bits for blocks of up to 16 values.
-template <typename Plane>
 class WordReader {
  public:
-  THINWIRE_HOST_DEVICE WordReader(const std::uint32_t* words, std::uint32_t first_bit)
-      : at_(words + first_bit / 32), shift_(static_cast<int>(first_bit % 32)) {
-    THINWIRE_UNROLL
-    for (int i = 0; i < kWords; ++i) word_[i] = *at_++;
+  // Reads from bit `first_bit` of the `count` words at `words` on. Words behind the last one are
+  // never read: others stand in for them.
+  THINWIRE_HOST_DEVICE WordReader(const std::uint32_t* words, std::uint32_t count,
+                                  std::uint32_t first_bit)
+      : words_(words), last_(words + count - 1) {
+    seek(first_bit);
   }
 
-  // The next bits; behind the block, whatever is there.
-  THINWIRE_HOST_DEVICE Plane window() const {
-    const std::uint32_t low = joined(word_[0], word_[1]);
-    if constexpr (kWords == 2) {
-      return low;
-    } else {
-      return low | static_cast<std::uint64_t>(joined(word_[1], word_[2])) << 32;
-    }
-  }
+  // The next 32 bits; behind the block, whatever is there.
+  THINWIRE_HOST_DEVICE std::uint32_t window() const { return joined_words(low_, high_, at_); }
 
-  // 0 to 32 bits, or 64 where the window has as many; not more than the block has.
+  // 0 to 32 bits.
   THINWIRE_HOST_DEVICE void skip(int bits) {
-    shift_ += bits;
-    THINWIRE_UNROLL
-    for (int i = 0; i < kWords - 1; ++i) {
-      if (shift_ < 32) return;
-      advance();
-      shift_ -= 32;
+    const std::uint32_t at = at_ + static_cast<std::uint32_t>(bits);
+    if (((at_ ^ at) & 32) != 0) {
+      low_ = high_;
+      if (next_ < last_) ++next_;
+      high_ = *next_;
     }
+    at_ = at;
+  }
+
+  THINWIRE_HOST_DEVICE std::uint32_t position() const { return at_; }
+
+  THINWIRE_HOST_DEVICE void seek(std::uint32_t position) {
+    at_ = position;
+    next_ = words_ + position / 32;
+    low_ = *next_;
+    if (next_ < last_) ++next_;
+    high_ = *next_;
   }
 
  private:
-  static constexpr int kWords = sizeof(Plane) / 4 + 1;
-
-  THINWIRE_HOST_DEVICE void advance() {
-    word_[0] = word_[1];
-    if constexpr (kWords == 3) word_[1] = word_[2];
-    word_[kWords - 1] = *at_++;
-  }
-
-  THINWIRE_HOST_DEVICE std::uint32_t joined(std::uint32_t low, std::uint32_t high) const {
-#if defined(__CUDA_ARCH__)
-    return __funnelshift_r(low, high, static_cast<unsigned>(shift_));
-#else
-    return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> shift_);
-#endif
-  }
-
-  const std::uint32_t* at_;
-  std::uint32_t word_[kWords];
-  int shift_;  // below 32
+  const std::uint32_t* words_;
+  const std::uint32_t* last_;
+  const std::uint32_t* next_;  // where high_ is from
+  std::uint32_t low_;
+  std::uint32_t high_;
+  std::uint32_t at_;
 };
 
 }  // namespace thinwire::codec::zfp
