@@ -7,3 +7,10 @@
 #else
 #define THINWIRE_HOST_DEVICE
 #endif
+
+// Before a loop whose arrays must stay in registers on the device.
+#if defined(__CUDA_ARCH__)
+#define THINWIRE_UNROLL _Pragma("unroll")
+#else
+#define THINWIRE_UNROLL
+#endif

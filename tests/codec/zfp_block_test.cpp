@@ -77,14 +77,14 @@ void expect_transposed() {
   std::mt19937 random(kRows);
   std::uint32_t rows[kRows], original[kRows];
   for (int i = 0; i < kRows; ++i) original[i] = rows[i] = static_cast<std::uint32_t>(random());
-  zfp::transpose_bits(rows);
+  transpose_bits(rows);
   for (int i = 0; i < kRows; ++i) {
     for (int bit = 0; bit < 32; ++bit) {
       const int group = bit / kRows * kRows;
       EXPECT_EQ(rows[i] >> bit & 1, original[bit % kRows] >> (group + i) & 1);
     }
   }
-  zfp::transpose_bits(rows);
+  transpose_bits(rows);
   for (int i = 0; i < kRows; ++i) EXPECT_EQ(rows[i], original[i]);
 }
 

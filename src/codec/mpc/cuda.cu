@@ -1,6 +1,6 @@
 #include "codec/cuda/variable_launch.cuh"
 #include "codec/mpc/mpc.h"
-#include "codec/mpc/unit.cuh"
+#include "codec/mpc/chunk.cuh"
 
 namespace thinwire::codec {
 namespace {

@@ -4,10 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "codec/cuda/sink.cuh"
 #include "codec/zfp/exponent.h"
 #include "codec/zfp/gather.h"
 
 namespace thinwire::codec::zfp {
+
+template <typename Sink>
+using ScalarOf = NumberOf<Sink::kDtype>;
 
 // How the values of an array may be reached, by the alignment of all its rows of four.
 enum class Access : std::uint32_t {
@@ -42,13 +46,19 @@ __device__ inline void load_row(const double* at, double* values) {
   values[3] = high.y;
 }
 
-__device__ inline void store_row(float* at, const float* values) {
-  *reinterpret_cast<float4*>(at) = make_float4(values[0], values[1], values[2], values[3]);
+template <typename Sink>
+__device__ void store_row(const Sink& sink, std::byte* at, const float* values) {
+  uint4 row;
+  memcpy(&row, values, sizeof row);
+  sink.put_aligned(at, row);
 }
 
-__device__ inline void store_row(double* at, const double* values) {
-  reinterpret_cast<double2*>(at)[0] = make_double2(values[0], values[1]);
-  reinterpret_cast<double2*>(at)[1] = make_double2(values[2], values[3]);
+template <typename Sink>
+__device__ void store_row(const Sink& sink, std::byte* at, const double* values) {
+  uint4 row[2];
+  memcpy(row, values, sizeof row);
+  sink.put_aligned(at, row[0]);
+  sink.put_aligned(at + sizeof row[0], row[1]);
 }
 
 template <typename Scalar>
@@ -59,15 +69,6 @@ __device__ Scalar load_bytes(const std::byte* at) {
     bits |= static_cast<BitsOf<Scalar>>(at[byte]) << (8 * byte);
   }
   return __builtin_bit_cast(Scalar, bits);
-}
-
-template <typename Scalar>
-__device__ void store_bytes(std::byte* at, Scalar value) {
-  const auto bits = __builtin_bit_cast(BitsOf<Scalar>, value);
-#pragma unroll
-  for (int byte = 0; byte < static_cast<int>(sizeof bits); ++byte) {
-    at[byte] = static_cast<std::byte>(bits >> (8 * byte));
-  }
 }
 
 // Where value i of a block stands behind its first one, `x` and so on being its place in the block.
@@ -97,16 +98,17 @@ __device__ void load_block(const std::byte* source, const Grid& grid, const Bloc
   }
 }
 
-// As scatter_block().
-template <typename Scalar, int kRank>
+// As scatter_block(), to where the sink says.
+template <typename Scalar, int kRank, typename Sink>
 __device__ void store_block(const Scalar (&values)[kBlockValues<kRank>], const Grid& grid,
-                            const BlockPlace& place, Access access, std::byte* destination) {
-  std::byte* const base = destination + place.first * sizeof(Scalar);
-  auto* const first = reinterpret_cast<Scalar*>(base);
+                            const BlockPlace& place, Access access, const Sink& sink,
+                            std::byte* destination) {
+  std::byte* const first = destination + place.first * sizeof(Scalar);
   if (access == Access::kRows && is_full<kRank>(place)) {
 #pragma unroll
     for (int row = 0; row < kBlockValues<kRank> / 4; ++row) {
-      store_row(first + offset_in(grid, 0, row % 4, row / 4), values + 4 * row);
+      store_row(sink, first + offset_in(grid, 0, row % 4, row / 4) * sizeof(Scalar),
+                values + 4 * row);
     }
     return;
   }
@@ -114,10 +116,11 @@ __device__ void store_block(const Scalar (&values)[kBlockValues<kRank>], const G
   for (int i = 0; i < kBlockValues<kRank>; ++i) {
     if (i % 4 >= place.x || i / 4 % 4 >= place.y || i / 16 >= place.z) continue;
     const std::uint64_t offset = offset_in(grid, i % 4, i / 4 % 4, i / 16);
+    const auto bits = __builtin_bit_cast(BitsOf<Scalar>, values[i]);
     if (access == Access::kBytes) {
-      store_bytes(base + offset * sizeof(Scalar), values[i]);
+      sink.put(first + offset * sizeof(Scalar), bits);
     } else {
-      first[offset] = values[i];
+      sink.put_aligned(first + offset * sizeof(Scalar), bits);
     }
   }
 }

@@ -6,13 +6,6 @@
 
 #include "base/host_device.h"
 
-// Before a loop whose arrays must stay in registers on the device.
-#if defined(__CUDA_ARCH__)
-#define THINWIRE_UNROLL _Pragma("unroll")
-#else
-#define THINWIRE_UNROLL
-#endif
-
 namespace thinwire::codec::zfp {
 
 THINWIRE_HOST_DEVICE constexpr int smaller(int a, int b) { return a < b ? a : b; }

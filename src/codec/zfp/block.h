@@ -75,25 +75,27 @@ THINWIRE_HOST_DEVICE inline void put_block(const ExpandTable& table, const Block
   }
 }
 
-// Reads a block of `block_bits` bits from `reader` (see get_planes()). Any bits decode, and all
-// values are written.
+// Reads the planes of a block of `block_bits` bits from `reader` (see get_planes()) into `planes`,
+// all 0 before; returns its header. Any bits are a block, an empty one has no ones.
 template <typename Scalar, int kRank, typename Words, typename Reader>
-THINWIRE_HOST_DEVICE inline void decode_block(const SearchTable& table, Reader& reader,
-                                              int block_bits, Words& planes,
-                                              Scalar (&values)[kBlockValues<kRank>]) {
-  constexpr int kValues = kBlockValues<kRank>;
+THINWIRE_HOST_DEVICE inline std::uint32_t get_block(const SearchTable& table, Reader& reader,
+                                                    int block_bits, Words& planes) {
   constexpr int kHeader = kHeaderBits<Scalar>;
-  const auto header = static_cast<std::uint32_t>(reader.window() & low_bits_mask(kHeader));
-  if ((header & 1) == 0) {
-    THINWIRE_UNROLL
-    for (int i = 0; i < kValues; ++i) values[i] = 0;
-    return;
+  const auto header =
+      static_cast<std::uint32_t>(reader.window()) & static_cast<std::uint32_t>(low_bits_mask(kHeader));
+  if ((header & 1) != 0) {
+    reader.skip(kHeader);
+    get_planes<kBlockValues<kRank>, FloatFormat<Scalar>::kBits>(
+        table, reader, block_bits - kHeader, lowest_plane<Scalar, kRank>(header), planes);
   }
-  reader.skip(kHeader);
-  for (int i = 0; i < kPlaneWords<Scalar, kRank>; ++i) planes.store(i, 0);
-  get_planes<kValues, FloatFormat<Scalar>::kBits>(table, reader, block_bits - kHeader,
-                                                  lowest_plane<Scalar, kRank>(header), planes);
+  return header;
+}
 
+// The values of a block with this header.
+template <typename Scalar, int kRank, typename Words>
+THINWIRE_HOST_DEVICE inline void restore_values(std::uint32_t header, const Words& planes,
+                                                Scalar (&values)[kBlockValues<kRank>]) {
+  constexpr int kValues = kBlockValues<kRank>;
   BitsOf<Scalar> block[kValues];
   from_planes<kRank>(planes, block);
   THINWIRE_UNROLL
@@ -102,6 +104,16 @@ THINWIRE_HOST_DEVICE inline void decode_block(const SearchTable& table, Reader& 
   const Scalar scale = inverse_scale<Scalar>(header);
   THINWIRE_UNROLL
   for (int i = 0; i < kValues; ++i) values[i] = restore(block[i], scale);
+}
+
+// Reads a block; all values are written.
+template <typename Scalar, int kRank, typename Words, typename Reader>
+THINWIRE_HOST_DEVICE inline void decode_block(const SearchTable& table, Reader& reader,
+                                              int block_bits, Words& planes,
+                                              Scalar (&values)[kBlockValues<kRank>]) {
+  for (int i = 0; i < kPlaneWords<Scalar, kRank>; ++i) planes.store(i, 0);
+  const std::uint32_t header = get_block<Scalar, kRank>(table, reader, block_bits, planes);
+  restore_values<Scalar, kRank>(header, planes, values);
 }
 
 }  // namespace thinwire::codec::zfp

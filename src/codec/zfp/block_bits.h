@@ -52,26 +52,48 @@ class BlockReader {
  public:
   // Takes the next `block_bits` bits out of `stream`.
   BlockReader(BitReader& stream, int block_bits) {
-    const int whole = block_bits / 64;
-    for (int i = 0; i < whole; ++i) word_[i] = stream.get(64);
-    word_[whole] = block_bits % 64 == 0 ? 0 : stream.get(block_bits % 64);
-    for (int i = 1; i < 5; ++i) word_[whole + i] = 0;
+    int word = 0;
+    for (; block_bits >= 64; block_bits -= 64) word = put_word(word, stream.get(64));
+    if (block_bits > 0) word = put_word(word, stream.get(block_bits));
+    for (int i = 0; i < kWordsBehind; ++i) word_[word + i] = 0;
+    seek(0);
   }
 
-  // The next 64 bits; zeros behind the end of the block.
-  std::uint64_t window() const {
-    const int shift = at_ % 64;
-    return word_[at_ / 64] >> shift | word_[at_ / 64 + 1] << 1 << (63 - shift);
-  }
-  void skip(int bits) { at_ += bits; }
+  // The next 32 bits and perhaps more; zeros behind the end of the block.
+  std::uint64_t window() const { return pending_; }
 
-  int position() const { return at_; }
-  void seek(int position) { at_ = position; }
+  // 0 to 32 bits.
+  void skip(int bits) {
+    pending_ >>= bits;
+    left_ -= bits;
+    if (left_ >= 32) return;
+    pending_ |= std::uint64_t{word_[next_++]} << left_;
+    left_ += 32;
+  }
+
+  int position() const { return 32 * next_ - left_; }
+
+  void seek(int position) {
+    next_ = position / 32;
+    const std::uint64_t low = word_[next_++];
+    pending_ = (low | std::uint64_t{word_[next_++]} << 32) >> position % 32;
+    left_ = 64 - position % 32;
+  }
 
  private:
-  // A plane that begins in the block may be read to its end, 128 bits on.
-  std::uint64_t word_[kMaxBlockWords + 5];
-  int at_ = 0;
+  // A plane that begins in the block may be read to its end, 128 bits on, and some words ahead.
+  static constexpr int kWordsBehind = 8;
+
+  int put_word(int at, std::uint64_t word) {
+    word_[at] = static_cast<std::uint32_t>(word);
+    word_[at + 1] = static_cast<std::uint32_t>(word >> 32);
+    return at + 2;
+  }
+
+  std::uint32_t word_[2 * kMaxBlockWords + kWordsBehind];
+  std::uint64_t pending_;
+  int left_;  // bits of pending_, 32 to 64
+  int next_;  // word
 };
 
 }  // namespace thinwire::codec::zfp

@@ -41,9 +41,9 @@ __device__ constexpr SearchTable kDeviceSearch = make_search_table();
 #define ZFP_SHARED_TABLES 1
 #endif
 
-template <typename Value, int kRankOfBlocks>
+template <typename Sink, int kRankOfBlocks>
 struct BlockCoder {
-  using Scalar = Value;
+  using Scalar = ScalarOf<Sink>;
   static constexpr int kRank = kRankOfBlocks;
   // Fewer in higher ranks, whose blocks are larger, so that small arrays are spread as well.
   static constexpr int kThreads = kRank == 1 ? 128 : kRank == 2 ? ZFP_THREADS2 : ZFP_THREADS3;
@@ -58,6 +58,7 @@ struct BlockCoder {
 
   TilePlan plan;
   Access access;
+  Sink sink;
 
   __device__ bool encode(const std::byte* source, const cuda::Tile& tile, std::uint64_t* payload,
                          std::byte* scratch) const {
@@ -97,7 +98,7 @@ struct BlockCoder {
                         at * plan.block_bits);
       Scalar values[kBlockValues<kRank>];
       decode_block<Scalar, kRank>(table, reader, plan.block_bits, planes, values);
-      store_block<Scalar, kRank>(values, grid, place, access, chunk);
+      store_block<Scalar, kRank>(values, grid, place, access, sink, chunk);
     }
   }
 

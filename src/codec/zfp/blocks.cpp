@@ -3,6 +3,7 @@
 #include "codec/zfp/block.h"
 #include "codec/zfp/block_bits.h"
 #include "codec/zfp/gather.h"
+#include "codec/zfp/group.h"
 #include "codec/zfp/sizes.h"
 #include "codec/zfp/vector_clones.h"
 
@@ -12,21 +13,94 @@ namespace {
 constexpr ExpandTable kExpand = make_expand_table();
 constexpr SearchTable kSearch = make_search_table();
 
+// The blocks of an array in their order, as many at a time as a group has.
+template <typename Group>
+class Groups {
+ public:
+  explicit Groups(const Grid& grid)
+      : grid_(grid), x_(Grid::blocks_along(grid.x)), y_(Grid::blocks_along(grid.y)) {
+    left_ = grid.blocks();
+  }
+
+  // The next ones; 0 behind the last.
+  int next() {
+    const std::uint64_t most = Group::kBlocks;
+    const int count = static_cast<int>(left_ < most ? left_ : most);
+    left_ -= static_cast<std::uint64_t>(count);
+    const bool in_row = x_ - at_x_ >= most;
+    for (int i = 0; i < count; ++i) {
+      place_[i] = block_place(grid_, at_x_, at_y_, at_z_);
+      if (++at_x_ < x_) continue;
+      at_x_ = 0;
+      if (++at_y_ < y_) continue;
+      at_y_ = 0;
+      ++at_z_;
+    }
+    is_run_ = in_row && is_full<Group::kRank>(place_[0]) &&
+              is_full<Group::kRank>(place_[Group::kBlocks - 1]);
+    return count;
+  }
+
+  const BlockPlace& place(int i) const { return place_[i]; }
+
+  // Whether they are full blocks that follow one another along x, and as many as a group has.
+  bool is_run() const { return is_run_; }
+
+ private:
+  Grid grid_;
+  std::uint64_t x_, y_;
+  std::uint64_t left_;
+  std::uint64_t at_x_ = 0, at_y_ = 0, at_z_ = 0;
+  BlockPlace place_[Group::kBlocks];
+  bool is_run_ = false;
+};
+
+template <typename Group>
+void load_group(const std::byte* source, const Grid& grid, const Groups<Group>& blocks, int count,
+                Group& group) {
+  using Scalar = typename Group::Scalar;
+  if (blocks.is_run()) {
+    gather_run(source + blocks.place(0).first * sizeof(Scalar), grid, group);
+    return;
+  }
+  Scalar values[Group::kValues] = {};
+  for (int at = 0; at < Group::kBlocks; ++at) {
+    if (at < count) gather_block<Scalar, Group::kRank>(source, grid, blocks.place(at), values);
+    for (int i = 0; i < Group::kValues; ++i) group.values[i][at] = values[i];
+  }
+}
+
+template <typename Group>
+void store_group(const Group& group, const Grid& grid, const Groups<Group>& blocks, int count,
+                 std::byte* out) {
+  using Scalar = typename Group::Scalar;
+  if (blocks.is_run()) {
+    scatter_run(group, grid, out + blocks.place(0).first * sizeof(Scalar));
+    return;
+  }
+  for (int at = 0; at < count; ++at) {
+    Scalar values[Group::kValues];
+    for (int i = 0; i < Group::kValues; ++i) values[i] = group.values[i][at];
+    scatter_block<Scalar, Group::kRank>(values, grid, blocks.place(at), out);
+  }
+}
+
 template <typename Scalar, int kRank>
 bool encode_array(const std::byte* source, const Grid& grid, int block_bits, std::byte* out) {
+  using Group = zfp::Group<Scalar, kRank>;
   BitWriter stream(out);
-  LocalWords<kPlaneWords<Scalar, kRank>> planes;
-  for (std::uint64_t z = 0; z < Grid::blocks_along(grid.z); ++z) {
-    for (std::uint64_t y = 0; y < Grid::blocks_along(grid.y); ++y) {
-      for (std::uint64_t x = 0; x < Grid::blocks_along(grid.x); ++x) {
-        Scalar values[kBlockValues<kRank>];
-        gather_block<Scalar, kRank>(source, grid, block_place(grid, x, y, z), values);
-        BlockHead head;
-        if (!make_planes<Scalar, kRank>(values, head, planes)) return false;
-        BlockWriter block(block_bits);
-        put_block<Scalar, kRank>(kExpand, head, planes, block);
-        block.finish(stream, block_bits);
-      }
+  Groups<Group> blocks(grid);
+  Group group;
+  while (const int count = blocks.next()) {
+    load_group(source, grid, blocks, count, group);
+    if (!make_group_planes(group)) return false;
+    for (int at = 0; at < count; ++at) {
+      const BlockHead head = {group.header[at],
+                              FloatFormat<Scalar>::kBits - 1 - leading_zeros(group.any[at])};
+      BlockWriter block(block_bits);
+      put_block<Scalar, kRank>(kExpand, head, LaneWords<Group::kBlocks>{&group.planes[0][at]},
+                               block);
+      block.finish(stream, block_bits);
     }
   }
   stream.finish();
@@ -35,17 +109,22 @@ bool encode_array(const std::byte* source, const Grid& grid, int block_bits, std
 
 template <typename Scalar, int kRank>
 void decode_array(const std::byte* encoded, const Grid& grid, int block_bits, std::byte* out) {
+  using Group = zfp::Group<Scalar, kRank>;
   BitReader stream(encoded);
-  LocalWords<kPlaneWords<Scalar, kRank>> planes;
-  for (std::uint64_t z = 0; z < Grid::blocks_along(grid.z); ++z) {
-    for (std::uint64_t y = 0; y < Grid::blocks_along(grid.y); ++y) {
-      for (std::uint64_t x = 0; x < Grid::blocks_along(grid.x); ++x) {
-        Scalar values[kBlockValues<kRank>];
-        BlockReader block(stream, block_bits);
-        decode_block<Scalar, kRank>(kSearch, block, block_bits, planes, values);
-        scatter_block<Scalar, kRank>(values, grid, block_place(grid, x, y, z), out);
-      }
+  Groups<Group> blocks(grid);
+  Group group;
+  while (const int count = blocks.next()) {
+    std::memset(group.planes, 0, sizeof group.planes);
+    for (int at = 0; at < Group::kBlocks; ++at) {
+      group.scale[at] = 0;
+      if (at >= count) continue;
+      BlockReader block(stream, block_bits);
+      LaneWords<Group::kBlocks> planes{&group.planes[0][at]};
+      group.scale[at] =
+          inverse_scale<Scalar>(get_block<Scalar, kRank>(kSearch, block, block_bits, planes));
     }
+    restore_group(group);
+    store_group(group, grid, blocks, count, out);
   }
 }
 

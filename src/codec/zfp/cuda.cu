@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 
 #include "codec/cuda/fixed_launch.cuh"
 #include "codec/zfp/block_coder.cuh"
@@ -66,55 +67,55 @@ bool is_short(const Layout& layout, std::uint64_t parameter) {
   return block_bits(parameter, layout.array.dtype, 1) <= kMaxShortBits;
 }
 
-template <typename Coder>
-Status encode_with(const EncodeJob& job) {
-  const auto work = plan_work<Coder>(job.layout, job.parameter);
-  if (!work.ok()) return work.status();
-  return cuda::launch_encode(job, work->tiles,
-                             Coder{work->plan, access_at<Coder>(job.source, job.layout)});
+// Calls launch(coder) with the coder of such arrays, for values that go to `sink`.
+template <typename Sink, typename Launch>
+Status with_coder(const Layout& layout, std::uint64_t parameter, const std::byte* array,
+                  const Sink& sink, Launch&& launch) {
+  const auto start = [&]<typename Coder>(std::type_identity<Coder>) -> Status {
+    const auto work = plan_work<Coder>(layout, parameter);
+    if (!work.ok()) return work.status();
+    return launch(work->tiles, Coder{work->plan, access_at<Coder>(array, layout), sink});
+  };
+  switch (layout.array.shape.rank) {
+    case 1:
+      if constexpr (Sink::kDtype == Dtype::kF32) {
+        return is_short(layout, parameter) ? start(std::type_identity<LineCoder<Sink, true>>{})
+                                           : start(std::type_identity<LineCoder<Sink, false>>{});
+      } else {
+        return start(std::type_identity<BlockCoder<Sink, 1>>{});
+      }
+    case 2:
+      return start(std::type_identity<BlockCoder<Sink, 2>>{});
+    default:
+      return start(std::type_identity<BlockCoder<Sink, 3>>{});
+  }
 }
 
-template <typename Coder>
-Status decode_with(const DecodeJob& job) {
-  const auto work = plan_work<Coder>(job.layout, job.parameter);
-  if (!work.ok()) return work.status();
-  return cuda::launch_decode(job, work->tiles,
-                             Coder{work->plan, access_at<Coder>(job.destination, job.layout)});
+template <Dtype kDtype>
+Status encode_as(const EncodeJob& job) {
+  return with_coder(
+      job.layout, job.parameter, job.source, cuda::Sink<kDtype, false>{},
+      [&](const auto& tiles, const auto& coder) { return cuda::launch_encode(job, tiles, coder); });
+}
+
+template <Dtype kDtype>
+Status decode_as(const DecodeJob& job) {
+  return cuda::with_sink<kDtype>(job, [&](const auto& sink) {
+    return with_coder(job.layout, job.parameter, job.destination, sink,
+                      [&](const auto& tiles, const auto& coder) {
+                        return cuda::launch_decode(job, tiles, coder);
+                      });
+  });
 }
 
 Status encode(const EncodeJob& job) {
-  const Layout& layout = job.layout;
-  const bool is_double = layout.array.dtype == Dtype::kF64;
-  switch (layout.array.shape.rank) {
-    case 1:
-      if (is_double) return encode_with<BlockCoder<double, 1>>(job);
-      return is_short(layout, job.parameter) ? encode_with<LineCoder<true>>(job)
-                                             : encode_with<LineCoder<false>>(job);
-    case 2:
-      return is_double ? encode_with<BlockCoder<double, 2>>(job)
-                       : encode_with<BlockCoder<float, 2>>(job);
-    default:
-      return is_double ? encode_with<BlockCoder<double, 3>>(job)
-                       : encode_with<BlockCoder<float, 3>>(job);
-  }
+  return job.layout.array.dtype == Dtype::kF64 ? encode_as<Dtype::kF64>(job)
+                                               : encode_as<Dtype::kF32>(job);
 }
 
 Status decode(const DecodeJob& job) {
-  if (job.landing.adds) return {StatusCode::kUnsupported, "zfp: values are not added yet"};
-  const Layout& layout = job.layout;
-  const bool is_double = layout.array.dtype == Dtype::kF64;
-  switch (layout.array.shape.rank) {
-    case 1:
-      if (is_double) return decode_with<BlockCoder<double, 1>>(job);
-      return is_short(layout, job.parameter) ? decode_with<LineCoder<true>>(job)
-                                             : decode_with<LineCoder<false>>(job);
-    case 2:
-      return is_double ? decode_with<BlockCoder<double, 2>>(job)
-                       : decode_with<BlockCoder<float, 2>>(job);
-    default:
-      return is_double ? decode_with<BlockCoder<double, 3>>(job)
-                       : decode_with<BlockCoder<float, 3>>(job);
-  }
+  return job.layout.array.dtype == Dtype::kF64 ? decode_as<Dtype::kF64>(job)
+                                               : decode_as<Dtype::kF32>(job);
 }
 
 }  // namespace

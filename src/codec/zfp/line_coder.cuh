@@ -14,7 +14,7 @@ namespace thinwire::codec::zfp {
 __device__ constexpr Tables kDeviceTables = make_tables();
 
 // kShort: for blocks of up to kMaxShortBits bits; otherwise for any.
-template <bool kShort>
+template <typename Sink, bool kShort>
 struct LineCoder {
   using Scalar = float;
   static constexpr int kRank = 1;
@@ -33,6 +33,7 @@ struct LineCoder {
 
   TilePlan plan;
   Access access;
+  Sink sink;
 
   __device__ bool encode(const std::byte* source, const cuda::Tile& tile, std::uint64_t* payload,
                          std::byte*) const {
@@ -65,7 +66,7 @@ struct LineCoder {
       float values[4];
       line_values(coefficients, scale, values);
       store_block<float, 1>(values, grid, TilePlan::place<1>(grid, plan.first_block(tile) + at),
-                            access, chunk);
+                            access, sink, chunk);
     }
   }
 

@@ -65,56 +65,90 @@ THINWIRE_HOST_DEVICE inline void put_planes(const ExpandTable& table, const Word
   }
 }
 
-// One plane, of which `budget` bits are there; updates n. A search that the budget ends has found
-// where it stands.
+// The next `bits` bits, 0 to kValues; up to 31 of them leave the reader's window as it was, so that
+// what follows can be had without another.
 template <int kValues, typename Plane, typename Reader>
-THINWIRE_HOST_DEVICE inline Plane get_last_plane(Reader& reader, int budget, int n) {
+THINWIRE_HOST_DEVICE inline Plane get_verbatim(Reader& reader, int& bits) {
   Plane plane = 0;
-  const auto get = [&] {
-    const Plane bit = static_cast<Plane>(reader.window() & 1);
-    reader.skip(1);
-    --budget;
-    return bit;
-  };
-  for (int i = 0; i < n && budget > 0; ++i) plane |= get() << i;
-  while (n < kValues && budget > 0 && get() != 0) {
-    while (n < kValues - 1 && budget > 0 && get() == 0) ++n;
-    plane |= Plane{1} << n++;
+  int place = 0;
+  if constexpr (kValues > 32) {
+    if (bits >= 32) {
+      plane = static_cast<std::uint32_t>(reader.window());
+      reader.skip(32);
+      bits -= 32;
+      place = 32;
+    }
   }
-  return plane;
+  const auto mask = static_cast<std::uint32_t>(~(~std::uint64_t{0} << bits));
+  return plane | static_cast<Plane>(static_cast<std::uint32_t>(reader.window()) & mask) << place;
+}
+
+// A step of a search at coefficient n, for which kSearchBits bits must be there. True where the
+// search goes on.
+template <int kValues, typename Plane, typename Reader>
+THINWIRE_HOST_DEVICE inline bool get_step(const SearchTable& table, Reader& reader, Plane& plane,
+                                          int& n) {
+  const std::uint32_t step = table.entry[smaller(kValues - 1 - n, kSearchBits + 1)]
+                                        [reader.window() & ((1u << kSearchBits) - 1)];
+  plane |= static_cast<Plane>(step & 0xff) << n;
+  n += static_cast<int>(step >> 8 & 0xff);
+  reader.skip(static_cast<int>(step >> 16 & 0xff));
+  return step < kSearchEnds;
 }
 
 // One plane, of which all bits are there; updates n.
 template <int kValues, typename Plane, typename Reader>
 THINWIRE_HOST_DEVICE inline Plane get_plane(const SearchTable& table, Reader& reader, int& n) {
-  int verbatim = n;
-  Plane plane = 0;
-  if constexpr (kValues > 32) {
-    if (n >= 32) {
-      plane = static_cast<std::uint32_t>(reader.window());
-      reader.skip(32);
-      verbatim -= 32;
-    }
-  }
-  const auto window = static_cast<std::uint32_t>(reader.window());
-  const auto mask = static_cast<std::uint32_t>(~(~std::uint64_t{0} << verbatim));
-  plane |= static_cast<Plane>(window & mask) << (n - verbatim);
+  int bits = n;
+  Plane plane = get_verbatim<kValues, Plane>(reader, bits);
   if (n == kValues) {
-    reader.skip(verbatim);
+    reader.skip(bits);
     return plane;
   }
-  bool found = (window >> verbatim & 1) != 0;
-  reader.skip(verbatim + 1);
-  while (found) {
-    const std::uint32_t step = table.entry[smaller(kValues - 1 - n, kSearchBits + 1)]
-                                          [reader.window() & ((1u << kSearchBits) - 1)];
-    plane |= static_cast<Plane>(step & 0xff) << n;
-    n += static_cast<int>(step >> 8 & 0xff);
-    reader.skip(static_cast<int>(step >> 16 & 0xff));
-    found = step < kSearchEnds;
+  bool found = (static_cast<std::uint32_t>(reader.window()) >> bits & 1) != 0;
+  reader.skip(bits + 1);
+  while (found) found = get_step<kValues>(table, reader, plane, n);
+  return plane;
+}
+
+// One plane, of which `left` bits are there, and fewer than it has. A search that they end has found
+// where it stands.
+template <int kValues, typename Plane, typename Reader>
+THINWIRE_HOST_DEVICE inline Plane get_last_plane(const SearchTable& table, Reader& reader, int left,
+                                                 int n) {
+  int bits = smaller(n, left);
+  left -= bits;
+  Plane plane = get_verbatim<kValues, Plane>(reader, bits);
+  reader.skip(bits);
+  const auto get = [&] {
+    const bool bit = (reader.window() & 1) != 0;
+    reader.skip(1);
+    --left;
+    return bit;
+  };
+  while (n < kValues && left > 0 && get()) {
+    while (left >= kSearchBits) {
+      const auto begin = reader.position();
+      const bool searches = get_step<kValues>(table, reader, plane, n);
+      left -= static_cast<int>(reader.position() - begin);
+      if (!searches) return plane;
+    }
+    while (n < kValues - 1 && left > 0 && !get()) ++n;
+    plane |= Plane{1} << n++;
   }
   return plane;
 }
+
+// The lanes of a warp that are here wait for each other where they call meet(): paths of different
+// lengths behind it would otherwise be taken one after the other.
+struct Lanes {
+#if defined(__CUDA_ARCH__)
+  unsigned mask = __activemask();
+  __device__ void meet() const { __syncwarp(mask); }
+#else
+  void meet() const {}
+#endif
+};
 
 // Reads the planes of a stream of `budget` bits down to plane `lowest` into `planes`, all 0 before.
 // Any bits are a stream. `reader` has window(), the next 32 bits or more, whatever lies behind the
@@ -132,17 +166,24 @@ THINWIRE_HOST_DEVICE inline void get_planes(const SearchTable& table, Reader& re
   const int zeros = trailing_zeros(static_cast<std::uint32_t>(reader.window()) | 1u << most);
   reader.skip(zeros);
   k -= zeros;
+  const Lanes lanes;
+  bool is_cut = false;
+  auto begin = reader.position();
+  int known = 0;
   for (; k >= lowest && reader.position() < end; --k) {
-    const auto begin = reader.position();
-    const int known = n;
+    begin = reader.position();
+    known = n;
     const Plane plane = get_plane<kValues, Plane>(table, reader, n);
-    if (reader.position() > end) {
-      reader.seek(begin);
-      add_plane<Layout>(planes, k,
-                        get_last_plane<kValues, Plane>(reader, static_cast<int>(end - begin), known));
-      return;
-    }
+    is_cut = reader.position() > end;
+    if (is_cut) break;
     add_plane<Layout>(planes, k, plane);
+  }
+  lanes.meet();
+  if (is_cut) {
+    reader.seek(begin);
+    add_plane<Layout>(
+        planes, k,
+        get_last_plane<kValues, Plane>(table, reader, static_cast<int>(end - begin), known));
   }
 }
 
