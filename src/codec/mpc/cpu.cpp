@@ -1,68 +1,28 @@
-#include <algorithm>
 #include <bit>
 #include <charconv>
 
 #include "codec/mpc/core.h"
 #include "codec/mpc/mpc.h"
+#include "codec/mpc/units.h"
 
 namespace thinwire::codec {
 namespace {
 
 using namespace mpc;
 
-// ---- One unit ----
-
-// Values at `source` to words whose bit planes are mostly zero; returns how many words.
-template <typename Word>
-int forward_unit(const std::byte* source, int values, int stride, Word* words) {
-  const int count = unit_words<Word>(values);
-  std::memcpy(words, source, values * sizeof(Word));
-  // From the back, because each difference needs its neighbour as it was.
-  for (int at = values - 1; at >= stride; --at) words[at] -= words[at - stride];
-  std::fill(words + values, words + count, Word{0});
-  for (int group = 0; group < count; group += kWordBits<Word>) transpose(words + group);
-  for (int at = count - 1; at > 0; --at) words[at] -= words[at - 1];
-  return count;
-}
-
-template <typename Word>
-void inverse_unit(Word* words, int values, int stride, std::byte* out) {
-  const int count = unit_words<Word>(values);
-  for (int at = 1; at < count; ++at) words[at] += words[at - 1];
-  for (int group = 0; group < count; group += kWordBits<Word>) transpose(words + group);
-  for (int at = stride; at < values; ++at) words[at] += words[at - stride];
-  std::memcpy(out, words, values * sizeof(Word));
-}
-
 // ---- One chunk ----
 
 template <typename Word>
 std::uint64_t encode_words(const std::byte* source, std::uint64_t values, int stride,
                            std::byte* out) {
-  std::byte* bitmap = out;
-  std::byte* next = out + bitmap_bytes<Word>(values);
-  Word words[kUnitValues];
-  for (std::uint64_t done = 0; done < values; done += kUnitValues) {
-    const int unit = static_cast<int>(std::min<std::uint64_t>(kUnitValues, values - done));
-    const int count = forward_unit(source + done * sizeof(Word), unit, stride, words);
-    for (int group = 0; group < count; group += kWordBits<Word>) {
-      Word present = 0;
-      for (int bit = 0; bit < kWordBits<Word>; ++bit) {
-        const Word word = words[group + bit];
-        // Written always, kept if not zero: no branch on the data.
-        store(next, word);
-        next += word != 0 ? sizeof(Word) : 0;
-        present |= static_cast<Word>(word != 0) << bit;
-      }
-      store(bitmap, present);
-      bitmap += sizeof present;
-    }
-  }
-  return static_cast<std::uint64_t>(next - out);
+  constexpr auto kEncode = sizeof(Word) == 4 ? encode_f32 : encode_f64;
+  return static_cast<std::uint64_t>(
+      kEncode(source, values, stride, out, out + bitmap_bytes<Word>(values)) - out);
 }
 
 template <typename Word>
 Status decode_words(ByteView encoded, std::uint64_t values, int stride, std::byte* out) {
+  constexpr auto kDecode = sizeof(Word) == 4 ? decode_f32 : decode_f64;
   const std::uint64_t bitmaps = bitmap_bytes<Word>(values);
   if (encoded.size() < bitmaps) return {StatusCode::kDamaged, "mpc: shorter than its bitmaps"};
   std::uint64_t present = 0;
@@ -72,21 +32,7 @@ Status decode_words(ByteView encoded, std::uint64_t values, int stride, std::byt
   if (encoded.size() != bitmaps + present * sizeof(Word)) {
     return {StatusCode::kDamaged, "mpc: its length is not what its bitmaps say"};
   }
-  const std::byte* bitmap = encoded.data();
-  const std::byte* next = bitmap + bitmaps;
-  Word words[kUnitValues];
-  for (std::uint64_t done = 0; done < values; done += kUnitValues) {
-    const int unit = static_cast<int>(std::min<std::uint64_t>(kUnitValues, values - done));
-    std::fill(words, words + unit_words<Word>(unit), Word{0});
-    for (int group = 0; group < unit_words<Word>(unit); group += kWordBits<Word>) {
-      for (Word left = load<Word>(bitmap); left != 0; left &= left - 1) {
-        words[group + std::countr_zero(left)] = load<Word>(next);
-        next += sizeof(Word);
-      }
-      bitmap += sizeof(Word);
-    }
-    inverse_unit(words, unit, stride, out + done * sizeof(Word));
-  }
+  kDecode(encoded.data(), encoded.subspan(bitmaps), values, stride, out);
   return {};
 }
 

@@ -5,7 +5,7 @@
 #include "codec/zfp/gather.h"
 #include "codec/zfp/group.h"
 #include "codec/zfp/sizes.h"
-#include "codec/zfp/vector_clones.h"
+#include "base/vector_clones.h"
 
 namespace thinwire::codec::zfp {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "codec/zfp/bit_stream.h"
 #include "codec/zfp/line_block.h"
-#include "codec/zfp/vector_clones.h"
+#include "base/vector_clones.h"
 
 namespace thinwire::codec::zfp {
 namespace {
