@@ -25,36 +25,25 @@ struct SharedWords {
 __device__ constexpr ExpandTable kDeviceExpand = make_expand_table();
 __device__ constexpr SearchTable kDeviceSearch = make_search_table();
 
-#ifndef ZFP_THREADS2
-#define ZFP_THREADS2 64
-#endif
 #ifndef ZFP_WARPS2
 #define ZFP_WARPS2 32
 #endif
-#ifndef ZFP_THREADS3
-#define ZFP_THREADS3 32
-#endif
 #ifndef ZFP_WARPS3
 #define ZFP_WARPS3 20
-#endif
-#ifndef ZFP_SHARED_TABLES
-#define ZFP_SHARED_TABLES 1
 #endif
 
 template <typename Sink, int kRankOfBlocks>
 struct BlockCoder {
   using Scalar = ScalarOf<Sink>;
   static constexpr int kRank = kRankOfBlocks;
-  // Fewer in higher ranks, whose blocks are larger, so that small arrays are spread as well.
-  static constexpr int kThreads = kRank == 1 ? 128 : kRank == 2 ? ZFP_THREADS2 : ZFP_THREADS3;
+  static constexpr int kThreads = 128;
   // Leaves as many registers as the values of a block need.
-  static constexpr int kResident = sizeof(Scalar) == 8 ? 8 * 32 / kThreads
-                                   : kRank == 3        ? ZFP_WARPS3 * 32 / kThreads
-                                                       : ZFP_WARPS2 * 32 / kThreads;
+  static constexpr int kResident =
+      (sizeof(Scalar) == 8 ? 8 : kRank == 3 ? ZFP_WARPS3 : ZFP_WARPS2) * 32 / kThreads;
   static constexpr std::uint32_t kPlaneBytes = kThreads * kPlaneWords<Scalar, kRank> * 4;
-  static constexpr std::uint32_t kTableBytes = ZFP_SHARED_TABLES ? sizeof(ExpandTable) : 0;
+  static constexpr std::uint32_t kTableBytes = sizeof(SearchTable);
   static constexpr std::uint32_t kScratchBytes = kPlaneBytes + kTableBytes;
-  static_assert(sizeof(ExpandTable) == sizeof(SearchTable));
+  static_assert(sizeof(ExpandTable) <= kTableBytes);
 
   TilePlan plan;
   Access access;
@@ -106,7 +95,6 @@ struct BlockCoder {
   // Copies a table behind the planes; complete behind the next barrier.
   template <typename Table>
   __device__ static const Table& local_table(const Table& table, std::byte* scratch) {
-    if constexpr (kTableBytes == 0) return table;
     const auto* const from = reinterpret_cast<const uint4*>(&table);
     auto* const to = reinterpret_cast<uint4*>(scratch + kPlaneBytes);
 #pragma unroll

@@ -40,37 +40,73 @@ struct LineCoder {
     auto* const words = reinterpret_cast<std::uint32_t*>(payload);
     const std::uint32_t blocks = plan.blocks(tile);
     clear(tile, words, blocks);
-    const Grid grid = plan.grid(tile);
-    const std::byte* const chunk = source + tile.chunk * plan.chunk_values * sizeof(float);
-    bool taken = true;
-    for (std::uint32_t at = threadIdx.x; at < blocks; at += kThreads) {
-      float values[4];
-      load_block<float, 1>(chunk, grid, TilePlan::place<1>(grid, plan.first_block(tile) + at),
-                           access, values);
+    const std::byte* const first = place_of(source, tile);
+    const std::uint32_t whole = whole_blocks(tile, blocks);
+    std::int32_t most = 0;
+    const auto put_values = [&](std::uint32_t at, const float(&values)[4]) {
       const std::int32_t largest = largest_magnitude(values);
-      taken = taken && largest < kInfinityBits<float>;
+      most = largest > most ? largest : most;
       put(words, at, line_coefficients(values, forward_scale<float>(largest)),
           static_cast<std::uint32_t>(block_header<float>(largest)));
+    };
+    std::uint32_t at = threadIdx.x;
+    for (; at < whole; at += kThreads) {
+      float values[4];
+      load_row(reinterpret_cast<const float*>(first) + 4 * at, values);
+      put_values(at, values);
     }
-    return taken;
+    const Grid grid = plan.grid(tile);
+    for (; at < blocks; at += kThreads) {
+      float values[4];
+      load_block<float, 1>(first - 4 * sizeof(float) * plan.first_block(tile), grid,
+                           TilePlan::place<1>(grid, plan.first_block(tile) + at), access, values);
+      put_values(at, values);
+    }
+    return most < kInfinityBits<float>;
   }
 
   __device__ void decode(const std::uint64_t* payload, const cuda::Tile& tile, std::byte*,
                          std::byte* destination) const {
     const auto* const words = reinterpret_cast<const std::uint32_t*>(payload);
-    const Grid grid = plan.grid(tile);
-    std::byte* const chunk = destination + tile.chunk * plan.chunk_values * sizeof(float);
-    for (std::uint32_t at = threadIdx.x; at < plan.blocks(tile); at += kThreads) {
+    const std::uint32_t blocks = plan.blocks(tile);
+    std::byte* const first = place_of(destination, tile);
+    const std::uint32_t whole = whole_blocks(tile, blocks);
+    const auto get_values = [&](std::uint32_t at, float(&values)[4]) {
       float scale;
       const Block coefficients = get(words, tile.bytes / 4, at, scale);
-      float values[4];
       line_values(coefficients, scale, values);
+    };
+    std::uint32_t at = threadIdx.x;
+    for (; at < whole; at += kThreads) {
+      float values[4];
+      get_values(at, values);
+      store_row(sink, first + sizeof values * at, values);
+    }
+    const Grid grid = plan.grid(tile);
+    for (; at < blocks; at += kThreads) {
+      float values[4];
+      get_values(at, values);
       store_block<float, 1>(values, grid, TilePlan::place<1>(grid, plan.first_block(tile) + at),
-                            access, sink, chunk);
+                            access, sink, first - sizeof values * plan.first_block(tile));
     }
   }
 
  private:
+  // The tile's first value.
+  template <typename Bytes>
+  __device__ Bytes* place_of(Bytes* array, const cuda::Tile& tile) const {
+    return array +
+           (tile.chunk * plan.chunk_values + 4 * std::uint64_t{plan.first_block(tile)}) *
+               sizeof(float);
+  }
+
+  // The tile's blocks that are full, where their values can be had 16 bytes at a time.
+  __device__ std::uint32_t whole_blocks(const cuda::Tile& tile, std::uint32_t blocks) const {
+    if (access != Access::kRows) return 0;
+    const auto full = static_cast<std::uint32_t>(plan.grid(tile).x / 4) - plan.first_block(tile);
+    return full < blocks ? full : blocks;
+  }
+
   // Zeros where blocks share words, and behind the last block.
   __device__ void clear(const cuda::Tile& tile, std::uint32_t* words, std::uint32_t blocks) const {
     const std::uint32_t count = tile.bytes / 4;

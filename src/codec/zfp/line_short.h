@@ -21,16 +21,24 @@ THINWIRE_HOST_DEVICE inline std::uint32_t reverse_bits(std::uint32_t word) {
 #endif
 }
 
-// Shifts to nothing from 32 on.
-THINWIRE_HOST_DEVICE constexpr std::uint32_t shift_right(std::uint32_t word, int count) {
+// Shifts by 0 or more, to nothing from 32 on.
+THINWIRE_HOST_DEVICE inline std::uint32_t shift_right(std::uint32_t word, int count) {
+#if defined(__CUDA_ARCH__)
+  return __funnelshift_rc(word, 0, static_cast<unsigned>(count));
+#else
   return count < 32 ? word >> count : 0;
+#endif
 }
-THINWIRE_HOST_DEVICE constexpr std::uint32_t shift_left(std::uint32_t word, int count) {
+THINWIRE_HOST_DEVICE inline std::uint32_t shift_left(std::uint32_t word, int count) {
+#if defined(__CUDA_ARCH__)
+  return __funnelshift_lc(0, word, static_cast<unsigned>(count));
+#else
   return count < 32 ? word << count : 0;
+#endif
 }
 
 // The highest `count` bits of `word`, 0 or more.
-THINWIRE_HOST_DEVICE constexpr std::uint32_t highest_bits(std::uint32_t word, int count) {
+THINWIRE_HOST_DEVICE inline std::uint32_t highest_bits(std::uint32_t word, int count) {
   return word & ~shift_right(0xffffffff, count);
 }
 
@@ -135,7 +143,7 @@ THINWIRE_HOST_DEVICE inline Block decode_short(const Tables& tables, std::uint32
   unsigned nibble = first >> 4;
   at += first & 15;
   if (nibble == 8) {  // coefficient 0 alone, up to the test that finds another
-    const std::uint32_t run = stream << at;
+    const std::uint32_t run = shift_left(stream, at);
     const std::uint32_t tests = run & 0x55555555;
     const int length = tests != 0 ? leading_zeros(tests) / 2 : 32;  // to the end of the planes
     u.x = 1u << 31 >> plane | shift_right(from_seconds(highest_bits(run, 2 * length)), plane + 1);

@@ -90,25 +90,21 @@ THINWIRE_HOST_DEVICE inline bool get_step(const SearchTable& table, Reader& read
                                           int& n) {
   const std::uint32_t step = table.entry[smaller(kValues - 1 - n, kSearchBits + 1)]
                                         [reader.window() & ((1u << kSearchBits) - 1)];
-  plane |= static_cast<Plane>(step & 0xff) << n;
-  n += static_cast<int>(step >> 8 & 0xff);
-  reader.skip(static_cast<int>(step >> 16 & 0xff));
+  plane |= static_cast<Plane>(search_ones(step)) << n;
+  n += search_passed(step);
+  reader.skip(search_read(step));
   return step < kSearchEnds;
 }
 
-// One plane, of which all bits are there; updates n.
+// The verbatim bits of a plane and the test behind them; true where it is positive.
 template <int kValues, typename Plane, typename Reader>
-THINWIRE_HOST_DEVICE inline Plane get_plane(const SearchTable& table, Reader& reader, int& n) {
+THINWIRE_HOST_DEVICE inline bool begin_plane(Reader& reader, Plane& plane, int n) {
   int bits = n;
-  Plane plane = get_verbatim<kValues, Plane>(reader, bits);
-  if (n == kValues) {
-    reader.skip(bits);
-    return plane;
-  }
-  bool found = (static_cast<std::uint32_t>(reader.window()) >> bits & 1) != 0;
-  reader.skip(bits + 1);
-  while (found) found = get_step<kValues>(table, reader, plane, n);
-  return plane;
+  plane = get_verbatim<kValues, Plane>(reader, bits);
+  const bool tested = n < kValues;
+  const bool found = tested && (static_cast<std::uint32_t>(reader.window()) >> bits & 1) != 0;
+  reader.skip(bits + (tested ? 1 : 0));
+  return found;
 }
 
 // One plane, of which `left` bits are there, and fewer than it has. A search that they end has found
@@ -167,16 +163,24 @@ THINWIRE_HOST_DEVICE inline void get_planes(const SearchTable& table, Reader& re
   reader.skip(zeros);
   k -= zeros;
   const Lanes lanes;
-  bool is_cut = false;
   auto begin = reader.position();
   int known = 0;
-  for (; k >= lowest && reader.position() < end; --k) {
-    begin = reader.position();
-    known = n;
-    const Plane plane = get_plane<kValues, Plane>(table, reader, n);
+  Plane plane = 0;
+  bool searches = false;
+  bool is_cut = false;
+  // One step of a search a turn, so that the lanes of a warp do not wait for each other's planes.
+  while (k >= lowest && begin < end) {
+    if (!searches) {
+      known = n;
+      searches = begin_plane<kValues>(reader, plane, n);
+    }
+    if (searches) searches = get_step<kValues>(table, reader, plane, n);
+    if (searches) continue;
     is_cut = reader.position() > end;
     if (is_cut) break;
     add_plane<Layout>(planes, k, plane);
+    --k;
+    begin = reader.position();
   }
   lanes.meet();
   if (is_cut) {

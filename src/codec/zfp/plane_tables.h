@@ -45,26 +45,35 @@ constexpr ExpandTable make_expand_table() {
 }
 
 // Bits of code that one step of the decoder looks at.
-inline constexpr int kSearchBits = 6;
+inline constexpr int kSearchBits = 7;
 
 // What a search that stands `left` coefficients before the block's last one, at most
 // kSearchBits + 1, makes of the next bits of code: ones of coefficients from there on in bits 0 to
-// 7, coefficients passed from bit 8 on, bits read from bit 16 on; bit 31 where it ends the plane.
+// 7, coefficients passed in bits 8 to 11, bits read in bits 12 to 14; bit 15 where it ends the
+// plane.
 struct alignas(16) SearchTable {
-  std::uint32_t entry[kSearchBits + 2][1 << kSearchBits];
+  std::uint16_t entry[kSearchBits + 2][1 << kSearchBits];
 };
 
-inline constexpr std::uint32_t kSearchEnds = 0x80000000u;
+inline constexpr std::uint32_t kSearchEnds = 0x8000;
+
+THINWIRE_HOST_DEVICE constexpr std::uint32_t search_ones(std::uint32_t entry) {
+  return entry & 0xff;
+}
+THINWIRE_HOST_DEVICE constexpr int search_passed(std::uint32_t entry) {
+  return static_cast<int>(entry >> 8 & 15);
+}
+THINWIRE_HOST_DEVICE constexpr int search_read(std::uint32_t entry) {
+  return static_cast<int>(entry >> 12 & 7);
+}
 
 constexpr std::uint32_t search_bits(int left, unsigned code) {
   std::uint32_t ones = 0;
-  int passed = 0;
-  int read = 0;
-  const auto entry = [&] {
-    return ones | static_cast<std::uint32_t>(passed) << 8 | static_cast<std::uint32_t>(read) << 16;
-  };
+  std::uint32_t passed = 0;
+  std::uint32_t read = 0;
+  const auto entry = [&] { return ones | passed << 8 | read << 12; };
   // A one whose test is not among the bits is left to the next step.
-  while (passed < left) {
+  while (passed < static_cast<std::uint32_t>(left)) {
     if (read == kSearchBits) return entry();
     if ((code >> read & 1) == 0) {
       ++passed;
@@ -85,7 +94,7 @@ constexpr SearchTable make_search_table() {
   SearchTable table{};
   for (int left = 0; left < kSearchBits + 2; ++left) {
     for (unsigned code = 0; code < 1u << kSearchBits; ++code) {
-      table.entry[left][code] = search_bits(left, code);
+      table.entry[left][code] = static_cast<std::uint16_t>(search_bits(left, code));
     }
   }
   return table;
