@@ -7,8 +7,8 @@ namespace {
 
 using namespace codec::zfp;
 
-constexpr ExpandTable kExpand = make_expand_table();
-constexpr SearchTable kSearch = make_search_table();
+[[maybe_unused]] constexpr ExpandTable kExpand = make_expand_table();
+[[maybe_unused]] constexpr SearchTable kSearch = make_search_table();
 __device__ constexpr ExpandTable kDeviceExpand = make_expand_table();
 __device__ constexpr SearchTable kDeviceSearch = make_search_table();
 
