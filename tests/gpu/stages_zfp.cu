@@ -132,6 +132,11 @@ struct BitRow {
     return bits;
   }
   THINWIRE_HOST_DEVICE void skip(int bits) { at += static_cast<std::uint64_t>(bits); }
+  THINWIRE_HOST_DEVICE std::uint32_t take_word() {
+    const auto word = static_cast<std::uint32_t>(window());
+    skip(32);
+    return word;
+  }
   THINWIRE_HOST_DEVICE std::uint64_t position() const { return at; }
   THINWIRE_HOST_DEVICE void seek(std::uint64_t position) { at = position; }
 };

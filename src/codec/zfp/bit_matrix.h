@@ -21,7 +21,11 @@ struct PlaneLayout {
       static_cast<Plane>(kValues == 64 ? ~std::uint64_t{0} : (1ull << kValues % 64) - 1);
 
   // The word that has plane k of the first 32 coefficients, and the place of its lowest bit.
-  THINWIRE_HOST_DEVICE static constexpr int word_of(int k) { return k / 32 * kValues + k % kRows; }
+  THINWIRE_HOST_DEVICE static constexpr int word_of(int k) {
+    // Where there is but one set, its number need not be found.
+    const int set = kPlanes > 32 ? k / 32 * kValues : 0;
+    return set + (kPlanes == kRows ? k : k % kRows);
+  }
   THINWIRE_HOST_DEVICE static constexpr int shift_of(int k) { return k % 32 / kRows * kRows; }
 };
 

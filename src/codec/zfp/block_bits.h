@@ -71,6 +71,12 @@ class BlockReader {
     left_ += 32;
   }
 
+  std::uint32_t take_word() {
+    const auto word = static_cast<std::uint32_t>(pending_);
+    skip(32);
+    return word;
+  }
+
   int position() const { return 32 * next_ - left_; }
 
   void seek(int position) {

@@ -22,7 +22,7 @@ std::uint64_t workspace_bytes(const Layout& layout, std::uint64_t) {
 // How many blocks a thread codes, one after the other.
 template <typename Coder>
 std::uint32_t rounds_for(std::uint64_t blocks, int block_bits) {
-  constexpr std::uint64_t kMost = Coder::kRank == 1 ? ZFP_LINE_ROUNDS : Coder::kRank == 2 ? 2 : 1;
+  constexpr std::uint64_t kMost = Coder::kRank == 1 ? 8 : Coder::kRank == 2 ? 2 : 1;
   const std::uint64_t wanted = std::min(blocks / (kManyTiles * Coder::kThreads), kMost);
   // Payloads of tiles are whole words of 64 bits.
   const std::uint64_t least = Coder::kThreads * block_bits % 64 == 0 ? 1 : 2;

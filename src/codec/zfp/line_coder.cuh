@@ -18,17 +18,8 @@ template <typename Sink, bool kShort>
 struct LineCoder {
   using Scalar = float;
   static constexpr int kRank = 1;
-#ifndef ZFP_LINE_THREADS
-#define ZFP_LINE_THREADS 128
-#endif
-#ifndef ZFP_LINE_WARPS
-#define ZFP_LINE_WARPS 32
-#endif
-#ifndef ZFP_LINE_ROUNDS
-#define ZFP_LINE_ROUNDS 4
-#endif
-  static constexpr int kThreads = ZFP_LINE_THREADS;
-  static constexpr int kResident = ZFP_LINE_WARPS * 32 / ZFP_LINE_THREADS;
+  static constexpr int kThreads = 128;
+  static constexpr int kResident = kShort ? 12 : 8;
   static constexpr std::uint32_t kScratchBytes = 0;
 
   TilePlan plan;

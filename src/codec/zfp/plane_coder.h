@@ -66,45 +66,46 @@ THINWIRE_HOST_DEVICE inline void put_planes(const ExpandTable& table, const Word
 }
 
 // The next `bits` bits, 0 to kValues; up to 31 of them leave the reader's window as it was, so that
-// what follows can be had without another.
+// what follows can be had without another. `bits` becomes what is to be skipped.
 template <int kValues, typename Plane, typename Reader>
 THINWIRE_HOST_DEVICE inline Plane get_verbatim(Reader& reader, int& bits) {
-  Plane plane = 0;
-  int place = 0;
-  if constexpr (kValues > 32) {
-    if (bits >= 32) {
-      plane = static_cast<std::uint32_t>(reader.window());
-      reader.skip(32);
-      bits -= 32;
-      place = 32;
-    }
+  std::uint32_t low = 0;
+  const bool is_long = kValues > 32 && bits >= 32;
+  if (is_long) {
+    low = static_cast<std::uint32_t>(reader.take_word());
+    bits -= 32;
   }
   const auto mask = static_cast<std::uint32_t>(~(~std::uint64_t{0} << bits));
-  return plane | static_cast<Plane>(static_cast<std::uint32_t>(reader.window()) & mask) << place;
+  const std::uint32_t part = static_cast<std::uint32_t>(reader.window()) & mask;
+  if constexpr (kValues > 32) {
+    const std::uint32_t high = is_long ? part : 0;
+    return static_cast<Plane>(high) << 32 | (is_long ? low : part);
+  }
+  return part;
 }
 
-// A step of a search at coefficient n, for which kSearchBits bits must be there. True where the
-// search goes on.
+// A step of a search at coefficient n, for which kSearchBits bits must be there; 0 where the search
+// goes on.
 template <int kValues, typename Plane, typename Reader>
-THINWIRE_HOST_DEVICE inline bool get_step(const SearchTable& table, Reader& reader, Plane& plane,
-                                          int& n) {
+THINWIRE_HOST_DEVICE inline std::uint32_t get_step(const SearchTable& table, Reader& reader,
+                                                   Plane& plane, int& n) {
   const std::uint32_t step = table.entry[smaller(kValues - 1 - n, kSearchBits + 1)]
                                         [reader.window() & ((1u << kSearchBits) - 1)];
   plane |= static_cast<Plane>(search_ones(step)) << n;
   n += search_passed(step);
   reader.skip(search_read(step));
-  return step < kSearchEnds;
+  return step & kSearchEnds;
 }
 
-// The verbatim bits of a plane and the test behind them; true where it is positive.
+// The verbatim bits of a plane and the test behind them; 0 where it is positive.
 template <int kValues, typename Plane, typename Reader>
-THINWIRE_HOST_DEVICE inline bool begin_plane(Reader& reader, Plane& plane, int n) {
+THINWIRE_HOST_DEVICE inline std::uint32_t begin_plane(Reader& reader, Plane& plane, int n) {
   int bits = n;
   plane = get_verbatim<kValues, Plane>(reader, bits);
-  const bool tested = n < kValues;
-  const bool found = tested && (static_cast<std::uint32_t>(reader.window()) >> bits & 1) != 0;
-  reader.skip(bits + (tested ? 1 : 0));
-  return found;
+  const std::uint32_t tested = n < kValues ? 1 : 0;
+  const std::uint32_t found = static_cast<std::uint32_t>(reader.window()) >> (bits & 31) & tested;
+  reader.skip(bits + static_cast<int>(tested));
+  return found ^ 1;
 }
 
 // One plane, of which `left` bits are there, and fewer than it has. A search that they end has found
@@ -125,9 +126,9 @@ THINWIRE_HOST_DEVICE inline Plane get_last_plane(const SearchTable& table, Reade
   while (n < kValues && left > 0 && get()) {
     while (left >= kSearchBits) {
       const auto begin = reader.position();
-      const bool searches = get_step<kValues>(table, reader, plane, n);
+      const std::uint32_t ends = get_step<kValues>(table, reader, plane, n);
       left -= static_cast<int>(reader.position() - begin);
-      if (!searches) return plane;
+      if (ends != 0) return plane;
     }
     while (n < kValues - 1 && left > 0 && !get()) ++n;
     plane |= Plane{1} << n++;
@@ -148,7 +149,8 @@ struct Lanes {
 
 // Reads the planes of a stream of `budget` bits down to plane `lowest` into `planes`, all 0 before.
 // Any bits are a stream. `reader` has window(), the next 32 bits or more, whatever lies behind the
-// budget, skip(bits) of up to 32, position() and seek(position).
+// budget, skip(bits) of up to 32, take_word(), which skips the 32 bits that it returns, position()
+// and seek(position).
 template <int kValues, int kPlanes, typename Words, typename Reader>
 THINWIRE_HOST_DEVICE inline void get_planes(const SearchTable& table, Reader& reader, int budget,
                                             int lowest, Words& planes) {
@@ -166,16 +168,16 @@ THINWIRE_HOST_DEVICE inline void get_planes(const SearchTable& table, Reader& re
   auto begin = reader.position();
   int known = 0;
   Plane plane = 0;
-  bool searches = false;
+  std::uint32_t ended = 1;
   bool is_cut = false;
   // One step of a search a turn, so that the lanes of a warp do not wait for each other's planes.
   while (k >= lowest && begin < end) {
-    if (!searches) {
+    if (ended != 0) {
       known = n;
-      searches = begin_plane<kValues>(reader, plane, n);
+      ended = begin_plane<kValues>(reader, plane, n);
     }
-    if (searches) searches = get_step<kValues>(table, reader, plane, n);
-    if (searches) continue;
+    if (ended == 0) ended = get_step<kValues>(table, reader, plane, n);
+    if (ended == 0) continue;
     is_cut = reader.position() > end;
     if (is_cut) break;
     add_plane<Layout>(planes, k, plane);

@@ -49,13 +49,13 @@ inline constexpr int kSearchBits = 7;
 
 // What a search that stands `left` coefficients before the block's last one, at most
 // kSearchBits + 1, makes of the next bits of code: ones of coefficients from there on in bits 0 to
-// 7, coefficients passed in bits 8 to 11, bits read in bits 12 to 14; bit 15 where it ends the
-// plane.
+// 7, coefficients passed in bits 8 to 11, bit 12 where it ends the plane, bits read in bits 13 to
+// 15.
 struct alignas(16) SearchTable {
   std::uint16_t entry[kSearchBits + 2][1 << kSearchBits];
 };
 
-inline constexpr std::uint32_t kSearchEnds = 0x8000;
+inline constexpr std::uint32_t kSearchEnds = 0x1000;
 
 THINWIRE_HOST_DEVICE constexpr std::uint32_t search_ones(std::uint32_t entry) {
   return entry & 0xff;
@@ -64,14 +64,14 @@ THINWIRE_HOST_DEVICE constexpr int search_passed(std::uint32_t entry) {
   return static_cast<int>(entry >> 8 & 15);
 }
 THINWIRE_HOST_DEVICE constexpr int search_read(std::uint32_t entry) {
-  return static_cast<int>(entry >> 12 & 7);
+  return static_cast<int>(entry >> 13);
 }
 
 constexpr std::uint32_t search_bits(int left, unsigned code) {
   std::uint32_t ones = 0;
   std::uint32_t passed = 0;
   std::uint32_t read = 0;
-  const auto entry = [&] { return ones | passed << 8 | read << 12; };
+  const auto entry = [&] { return ones | passed << 8 | read << 13; };
   // A one whose test is not among the bits is left to the next step.
   while (passed < static_cast<std::uint32_t>(left)) {
     if (read == kSearchBits) return entry();

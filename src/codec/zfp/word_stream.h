@@ -41,7 +41,7 @@ class WordWriter {
  public:
   // Writes bits first_bit to first_bit + bits - 1 of `words`.
   THINWIRE_HOST_DEVICE WordWriter(std::uint32_t* words, std::uint32_t first_bit, int bits)
-      : next_(words + first_bit / 32), at_(first_bit), end_(first_bit + bits) {}
+      : words_(words), at_(first_bit), end_(first_bit + static_cast<std::uint32_t>(bits)) {}
 
   // Appends the low `bits` bits of `value`, 0 to 32, or what of them fits; those above must be 0.
   THINWIRE_HOST_DEVICE void put(std::uint32_t value, int bits) {
@@ -73,7 +73,7 @@ class WordWriter {
   THINWIRE_HOST_DEVICE void finish() {
     emit(at_ % 32 != 0);
     if constexpr (kApart) {
-      for (at_ = (at_ + 31) / 32 * 32; at_ < end_; at_ += 32) *next_++ = 0;
+      for (at_ = (at_ + 31) / 32 * 32; at_ < end_; at_ += 32) words_[at_ / 32] = 0;
     }
   }
 
@@ -81,8 +81,7 @@ class WordWriter {
   // Where `is_full`, the word that has bit at_. Without branches where words are the block's own.
   THINWIRE_HOST_DEVICE void emit(bool is_full) {
     if constexpr (kApart) {
-      if (is_full & (at_ < end_)) *next_ = pending_;
-      next_ += is_full ? 1 : 0;
+      if (is_full & (at_ < end_)) words_[at_ / 32] = pending_;
     } else if (is_full) {
       add_word();
     }
@@ -94,13 +93,13 @@ class WordWriter {
     const std::uint32_t left = end_ - begin;
     const std::uint32_t word = left >= 32 ? pending_ : pending_ & ~(~0u << left);
 #if defined(__CUDA_ARCH__)
-    atomicOr(next_++, word);
+    atomicOr(words_ + at_ / 32, word);
 #else
-    *next_++ |= word;
+    words_[at_ / 32] |= word;
 #endif
   }
 
-  std::uint32_t* next_;
+  std::uint32_t* words_;
   std::uint32_t pending_ = 0;  // of the word that has bit at_: those before the block's are 0
   std::uint32_t at_;
   std::uint32_t end_;
@@ -109,10 +108,10 @@ class WordWriter {
 class WordReader {
  public:
   // Reads from bit `first_bit` of the `count` words at `words` on. Words behind the last one are
-  // never read: others stand in for them.
+  // never read: it stands in for them.
   THINWIRE_HOST_DEVICE WordReader(const std::uint32_t* words, std::uint32_t count,
                                   std::uint32_t first_bit)
-      : words_(words), last_(words + count - 1) {
+      : words_(words), last_(static_cast<int>(count) - 1) {
     seek(first_bit);
   }
 
@@ -124,26 +123,35 @@ class WordReader {
     const std::uint32_t at = at_ + static_cast<std::uint32_t>(bits);
     if (((at_ ^ at) & 32) != 0) {
       low_ = high_;
-      if (next_ < last_) ++next_;
-      high_ = *next_;
+      high_ = word_behind(at);
     }
     at_ = at;
+  }
+
+  // The window, and 32 bits.
+  THINWIRE_HOST_DEVICE std::uint32_t take_word() {
+    const std::uint32_t word = window();
+    at_ += 32;
+    low_ = high_;
+    high_ = word_behind(at_);
+    return word;
   }
 
   THINWIRE_HOST_DEVICE std::uint32_t position() const { return at_; }
 
   THINWIRE_HOST_DEVICE void seek(std::uint32_t position) {
     at_ = position;
-    next_ = words_ + position / 32;
-    low_ = *next_;
-    if (next_ < last_) ++next_;
-    high_ = *next_;
+    low_ = words_[position / 32];
+    high_ = word_behind(position);
   }
 
  private:
+  THINWIRE_HOST_DEVICE std::uint32_t word_behind(std::uint32_t at) const {
+    return words_[smaller(static_cast<int>(at / 32) + 1, last_)];
+  }
+
   const std::uint32_t* words_;
-  const std::uint32_t* last_;
-  const std::uint32_t* next_;  // where high_ is from
+  int last_;
   std::uint32_t low_;
   std::uint32_t high_;
   std::uint32_t at_;
