@@ -15,31 +15,28 @@
 
 namespace thinwire::codec::zfp {
 
-// Writes what follows a positive group test for coefficient `n`. `rest` is the plane from there on,
-// `last` whether its highest one is the block's last coefficient.
+// Writes the next coefficients of a search, `rest` being what of the plane is not written yet, and
+// takes them off; `last` where its highest one is the block's last coefficient.
 template <typename Plane, typename Writer>
-THINWIRE_HOST_DEVICE inline void put_found(const ExpandTable& table, Plane rest, bool last,
-                                           Writer& writer) {
+THINWIRE_HOST_DEVICE inline void put_step(const ExpandTable& table, Plane& rest, bool last,
+                                          Writer& writer) {
   constexpr std::uint32_t kStep = (1u << kExpandBits) - 1;
-  bool more;
-  do {
-    more = rest > kStep;
-    const std::uint32_t entry =
-        table.entry[(static_cast<std::uint32_t>(rest) & kStep) + (more ? 0 : kStep + 1)];
-    std::uint32_t code = entry & 0xffff;
-    int bits = static_cast<int>(entry >> 24);
-    if (last && !more) {
-      bits -= 2;
-      code &= ~(~0u << bits);
-    }
-    writer.put(code, bits);
-    rest >>= kExpandBits;
-  } while (more);
+  const bool more = rest > kStep;
+  const std::uint32_t entry =
+      table.entry[(static_cast<std::uint32_t>(rest) & kStep) + (more ? 0 : kStep + 1)];
+  std::uint32_t code = entry & 0xffff;
+  int bits = static_cast<int>(entry >> 24);
+  if (last && !more) {
+    bits -= 2;
+    code &= ~(~0u << bits);
+  }
+  writer.put(code, bits);
+  rest >>= kExpandBits;
 }
 
 // Writes planes `highest` and below (see load_plane()) until `writer` is full; those above have no
-// ones. It has put(value, bits), 0 to 64 bits (32 for up to 16 coefficients, and for
-// std::uint32_t) with none set above them, and full(); it drops what is put beyond its end.
+// ones. It has put(value, bits), 0 to 64 bits (32 for std::uint32_t) with none set above them, and
+// full(); it drops what is put beyond its end.
 template <int kValues, int kPlanes, typename Words, typename Writer>
 THINWIRE_HOST_DEVICE inline void put_planes(const ExpandTable& table, const Words& planes,
                                             int highest, Writer& writer) {
@@ -48,20 +45,23 @@ THINWIRE_HOST_DEVICE inline void put_planes(const ExpandTable& table, const Word
   writer.put(std::uint64_t{0}, kPlanes - 1 - highest);
   int n = 0;        // coefficients that may have ones already
   Plane known = 0;  // their places
-  for (int k = highest; k >= 0 && !writer.full(); --k) {
-    const Plane plane = load_plane<Layout>(planes, k);
-    const bool found = (plane & ~known) != 0;
-    if (n == kValues) {
-      writer.put(plane, kValues);
-      continue;
+  Plane rest = 0;   // of the plane, behind a test
+  // One step of a search a turn, so that the lanes of a warp do not wait for each other's planes.
+  for (int k = highest; k >= 0 && !writer.full();) {
+    if (rest == 0) {
+      const Plane plane = load_plane<Layout>(planes, k);
+      const bool found = (plane & ~known) != 0;
+      const bool tested = n < kValues;
+      writer.put((plane & known) | (tested ? Plane{found} << n : 0), n + (tested ? 1 : 0));
+      if (found) {
+        rest = plane >> n;
+        const int zeros = leading_zeros(plane);
+        n = static_cast<int>(8 * sizeof(Plane)) - zeros;
+        known = static_cast<Plane>(~Plane{0}) >> zeros;
+      }
     }
-    writer.put((plane & known) | Plane{found} << n, n + 1);
-    if (!found) continue;
-    const Plane rest = plane >> n;
-    const int zeros = leading_zeros(plane);
-    n = static_cast<int>(8 * sizeof(Plane)) - zeros;
-    known = static_cast<Plane>(~Plane{0}) >> zeros;
-    put_found(table, rest, n == kValues, writer);
+    if (rest != 0) put_step(table, rest, n == kValues, writer);
+    if (rest == 0) --k;
   }
 }
 
