@@ -13,6 +13,7 @@ struct ChunkCoder {
   static constexpr Dtype kDtype = kType;
   using Word = WordOf<kDtype>;
   static constexpr int kThreads = 32 * kChunkUnits;
+  static constexpr int kResident = sizeof(Word) == 4 ? 6 : 3;
   // As rows; the payload takes their memory, and is never larger.
   static constexpr std::uint32_t kPayloadBytes = kThreads * Rows<Word>::kPitch;
   static_assert(kPayloadBytes >= kChunkValues * (sizeof(Word) + 1.0 / 8));
