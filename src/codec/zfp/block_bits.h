@@ -102,4 +102,56 @@ class BlockReader {
   int next_;  // word
 };
 
+// The same for blocks of up to kMaxShortWordBits bits, in one word.
+inline constexpr int kMaxShortWordBits = 64;
+
+class ShortBlockWriter {
+ public:
+  explicit ShortBlockWriter(int block_bits) : bits_(block_bits) {}
+
+  void put(std::uint64_t value, int bits) {
+    if (at_ < 64) word_ |= value << at_;
+    at_ += bits;
+  }
+
+  bool full() const { return at_ >= bits_; }
+
+  void finish(BitWriter& stream, int block_bits) {
+    stream.put(word_ & low_bits_mask(block_bits), block_bits);
+  }
+
+ private:
+  std::uint64_t word_ = 0;
+  int at_ = 0;
+  int bits_;
+};
+
+class ShortBlockReader {
+ public:
+  ShortBlockReader(BitReader& stream, int block_bits)
+      : word_(stream.get(block_bits)), pending_(word_) {}
+
+  std::uint64_t window() const { return pending_; }
+  void skip(int bits) {
+    pending_ >>= bits;
+    at_ += bits;
+  }
+  std::uint32_t take_word() {
+    const auto word = static_cast<std::uint32_t>(pending_);
+    skip(32);
+    return word;
+  }
+
+  int position() const { return at_; }
+  void seek(int position) {
+    pending_ = word_ >> position;
+    at_ = position;
+  }
+
+ private:
+  std::uint64_t word_;
+  std::uint64_t pending_;
+  int at_ = 0;
+};
+
 }  // namespace thinwire::codec::zfp

@@ -85,22 +85,49 @@ void store_group(const Group& group, const Grid& grid, const Groups<Group>& bloc
   }
 }
 
+template <typename Writer, typename Group>
+void put_lanes(const Group& group, int count, int block_bits, BitWriter& stream) {
+  using Scalar = typename Group::Scalar;
+  for (int at = 0; at < count; ++at) {
+    const BlockHead head = {group.header[at],
+                            FloatFormat<Scalar>::kBits - 1 - leading_zeros(group.any[at])};
+    Writer block(block_bits);
+    put_block<Scalar, Group::kRank>(kExpand, head, LaneWords<const Group>{group, at}, block);
+    block.finish(stream, block_bits);
+  }
+}
+
+template <typename Reader, typename Group>
+void get_lanes(BitReader& stream, int count, int block_bits, Group& group) {
+  using Scalar = typename Group::Scalar;
+  std::memset(group.planes, 0, sizeof group.planes);
+  std::memset(group.scale, 0, sizeof group.scale);
+  for (int at = 0; at < count; ++at) {
+    Reader block(stream, block_bits);
+    LaneWords<Group> planes{group, at};
+    const std::uint32_t header =
+        get_block<Scalar, Group::kRank>(kSearch, block, block_bits, planes);
+    group.scale[at] = inverse_scale<Scalar>(header);
+  }
+}
+
+// Only lines have so short blocks often.
+constexpr bool is_short(int rank, int block_bits) {
+  return rank == 1 && block_bits <= kMaxShortWordBits;
+}
+
 template <typename Scalar, int kRank>
 bool encode_array(const std::byte* source, const Grid& grid, int block_bits, std::byte* out) {
-  using Group = zfp::Group<Scalar, kRank>;
   BitWriter stream(out);
-  Groups<Group> blocks(grid);
-  Group group;
+  Groups<Group<Scalar, kRank>> blocks(grid);
+  Group<Scalar, kRank> group;
   while (const int count = blocks.next()) {
     load_group(source, grid, blocks, count, group);
     if (!make_group_planes(group)) return false;
-    for (int at = 0; at < count; ++at) {
-      const BlockHead head = {group.header[at],
-                              FloatFormat<Scalar>::kBits - 1 - leading_zeros(group.any[at])};
-      BlockWriter block(block_bits);
-      put_block<Scalar, kRank>(kExpand, head, LaneWords<Group::kBlocks>{&group.planes[0][at]},
-                               block);
-      block.finish(stream, block_bits);
+    if (is_short(kRank, block_bits)) {
+      put_lanes<ShortBlockWriter>(group, count, block_bits, stream);
+    } else {
+      put_lanes<BlockWriter>(group, count, block_bits, stream);
     }
   }
   stream.finish();
@@ -109,19 +136,14 @@ bool encode_array(const std::byte* source, const Grid& grid, int block_bits, std
 
 template <typename Scalar, int kRank>
 void decode_array(const std::byte* encoded, const Grid& grid, int block_bits, std::byte* out) {
-  using Group = zfp::Group<Scalar, kRank>;
   BitReader stream(encoded);
-  Groups<Group> blocks(grid);
-  Group group;
+  Groups<Group<Scalar, kRank>> blocks(grid);
+  Group<Scalar, kRank> group;
   while (const int count = blocks.next()) {
-    std::memset(group.planes, 0, sizeof group.planes);
-    for (int at = 0; at < Group::kBlocks; ++at) {
-      group.scale[at] = 0;
-      if (at >= count) continue;
-      BlockReader block(stream, block_bits);
-      LaneWords<Group::kBlocks> planes{&group.planes[0][at]};
-      group.scale[at] =
-          inverse_scale<Scalar>(get_block<Scalar, kRank>(kSearch, block, block_bits, planes));
+    if (is_short(kRank, block_bits)) {
+      get_lanes<ShortBlockReader>(stream, count, block_bits, group);
+    } else {
+      get_lanes<BlockReader>(stream, count, block_bits, group);
     }
     restore_group(group);
     store_group(group, grid, blocks, count, out);

@@ -32,12 +32,13 @@ struct Group {
 };
 
 // The planes of one block of a group.
-template <int kBlocks>
+template <typename Group>
 struct LaneWords {
-  std::uint32_t* own;
+  Group& group;
+  int lane;
 
-  std::uint32_t load(int index) const { return own[index * kBlocks]; }
-  void store(int index, std::uint32_t word) { own[index * kBlocks] = word; }
+  std::uint32_t load(int index) const { return group.planes[index][lane]; }
+  void store(int index, std::uint32_t word) { group.planes[index][lane] = word; }
 };
 
 // ---- Values in and out ----
@@ -104,6 +105,15 @@ inline void transpose_rows(std::uint32_t (*rows)[kBlocks]) {
   transpose_step<4, kRows>(rows);
   transpose_step<2, kRows>(rows);
   transpose_step<1, kRows>(rows);
+}
+
+template <int kRows, int kBlocks>
+inline bool has_ones(const std::uint32_t (*rows)[kBlocks]) {
+  std::uint32_t any = 0;
+  for (int i = 0; i < kRows; ++i) {
+    for (int at = 0; at < kBlocks; ++at) any |= rows[i][at];
+  }
+  return any != 0;
 }
 
 // ---- The transform ----
@@ -183,7 +193,12 @@ inline void restore_group(Group& group) {
   constexpr int kRows = PlaneLayout<Group::kValues, 32>::kRows;
   constexpr int kSets = Group::kWords / kRows;
   constexpr int kHigh = sizeof(Scalar) == 8 ? Group::kWords / 2 : 0;
-  for (int set = 0; set < kSets; ++set) transpose_rows<kRows>(group.planes + set * kRows);
+  for (int set = 0; set < kSets; ++set) {
+    // At low rates the lowest planes of fp64 have no ones.
+    if (has_ones<kRows>(group.planes + set * kRows)) {
+      transpose_rows<kRows>(group.planes + set * kRows);
+    }
+  }
   for (int i = 0; i < Group::kValues; ++i) {
     auto& to = group.block[kSequency<Group::kRank>[i]];
     for (int at = 0; at < Group::kBlocks; ++at) {
