@@ -48,13 +48,15 @@ Slots::Slots(const Coder& coder, const std::vector<std::byte>& values, const Str
     check(cudaMemcpyAsync(array(slot), slot == 0 ? values.data() : array(0), values.size(),
                           cudaMemcpyDefault, stream.get()));
   }
-  poison(stream);
+  stream.finish();
 }
 
-void Slots::poison(const Stream& stream) const {
+void Slots::poison_frames(const Stream& stream) const {
   check(cudaMemsetAsync(frames_.data(), 0x5A, frames_.size(), stream.get()));
+}
+
+void Slots::poison_decoded(const Stream& stream) const {
   check(cudaMemsetAsync(decoded_.data(), 0xA5, decoded_.size(), stream.get()));
-  stream.finish();
 }
 
 }  // namespace thinwire::bench

@@ -57,8 +57,9 @@ class Slots {
   std::byte* frame(std::uint64_t call) const { return at(frames_, call); }
   std::byte* decoded(std::uint64_t call) const { return at(decoded_, call); }
 
-  // Fills frames and decoded arrays with what no codec leaves behind.
-  void poison(const Stream& stream) const;
+  // Fill frames, or decoded arrays, with what no codec leaves behind.
+  void poison_frames(const Stream& stream) const;
+  void poison_decoded(const Stream& stream) const;
 
  private:
   std::byte* at(const DeviceBytes& bytes, std::uint64_t call) const {

@@ -56,20 +56,21 @@ void print_times(const char* name, const Times& times) {
 void run_codec(std::istream& fields, const Stream& stream, const DeviceBytes& flush) {
   const Request request = parse(fields);
   const Coder coder(request, stream);
+  const Expected expected(request, coder);
   const Slots slots(coder, request.values, stream);
-  const Measured measured = measure(coder, slots, stream, flush);
-  const Verified verified = verify(request, coder, slots, stream, measured);
+  const Measured measured = measure(coder, slots, expected, stream, flush);
   std::printf("{\"verified\": true, \"declined\": %s, \"bytes\": %llu, \"frame_bytes\": %llu",
-              measured.declined ? "true" : "false",
+              expected.declined() ? "true" : "false",
               static_cast<unsigned long long>(request.values.size()),
-              static_cast<unsigned long long>(measured.frame_bytes));
-  std::printf(", \"max_error\": %.17g, \"range\": %.17g", verified.max_error, verified.range);
+              static_cast<unsigned long long>(expected.frame_bytes()));
+  std::printf(", \"max_error\": %.17g, \"range\": %.17g", expected.max_error(), expected.range());
   print_times("encode", measured.encode);
   print_times("ready", measured.ready);
   print_times("graph_ready", measured.graph_ready);
-  if (!measured.declined) {
+  if (!expected.declined()) {
     print_times("decode", measured.decode);
     print_times("decoded", measured.decoded);
+    print_times("decoded_synced", measured.decoded_synced);
   }
   std::printf("}\n");
 }

@@ -1,5 +1,7 @@
 #include "measure.h"
 
+#include "encode_graphs.h"
+
 namespace thinwire::bench {
 namespace {
 
@@ -18,119 +20,139 @@ std::uint64_t await(const PinnedWord& word) {
   return value;
 }
 
-// Every encode of the case must come to the same.
-class Encodes {
+class Phases {
  public:
-  explicit Encodes(Measured& measured) : measured_(measured) {}
+  Phases(const Coder& coder, const Slots& slots, const Expected& expected, const Stream& stream,
+         const DeviceBytes& flush)
+      : coder_(coder), slots_(slots), expected_(expected), stream_(stream), flush_(flush) {}
 
-  void see(std::uint64_t outcome) {
+  Times encode_on_gpu() {
+    return encode_phase([&](auto&& see) {
+      return time_on_gpu(stream_, calls_, [&](int call) { encode(call); }, see);
+    });
+  }
+
+  Times ready() {
+    return encode_phase([&](auto&& see) {
+      const auto until_ready = [&](int call) {
+        encode(call);
+        (void)await(outcome_);
+      };
+      return time_on_host(stream_, calls_, until_ready, see);
+    });
+  }
+
+  Times graph_ready() {
+    const EncodeGraphs graphs(coder_, slots_, stream_, outcome_,
+                              static_cast<std::uint64_t>(calls_ + kWarmUps));
+    return encode_phase([&](auto&& see) {
+      const auto replay = [&](int call) {
+        outcome_.clear();
+        graphs.launch(call, stream_);
+        (void)await(outcome_);
+      };
+      return time_on_host(stream_, calls_, replay, see);
+    });
+  }
+
+  Times decode_on_gpu() {
+    return decode_phase([&](auto&& see) {
+      return time_on_gpu(stream_, calls_, [&](int call) { decode(call); }, see);
+    });
+  }
+
+  // As a blocking decode of the library sees it: the word is written, and seen, after the array.
+  Times decoded() {
+    return decode_phase([&](auto&& see) {
+      const auto until_decoded = [&](int call) {
+        decode(call);
+        (void)await(outcome_);
+      };
+      return time_on_host(stream_, calls_, until_decoded, see);
+    });
+  }
+
+  Times decoded_synced() {
+    return decode_phase([&](auto&& see) {
+      const auto until_synced = [&](int call) {
+        decode(call);
+        stream_.finish();
+      };
+      return time_on_host(stream_, calls_, until_synced, see);
+    });
+  }
+
+ private:
+  void encode(int call) const {
+    outcome_.clear();
+    coder_.encode(slots_.array(call), slots_.frame(call), outcome_.get());
+  }
+
+  void decode(int call) const {
+    outcome_.clear();
+    coder_.decode(slots_.frame(call), expected_.frame_bytes(), slots_.decoded(call),
+                  outcome_.get());
+  }
+
+  template <typename Run>
+  Times encode_phase(Run&& run) {
+    slots_.poison_frames(stream_);
+    flush_cache(stream_, flush_);
+    const Times times = run([&](int) { see_encode(await(outcome_)); });
+    if (!expected_.declined()) expected_.check_frames(slots_, calls_ + kWarmUps, stream_);
+    return times;
+  }
+
+  template <typename Run>
+  Times decode_phase(Run&& run) {
+    slots_.poison_decoded(stream_);
+    flush_cache(stream_, flush_);
+    const Times times = run([&](int) { see_decode(outcome_.load()); });
+    expected_.check_arrays(slots_, calls_ + kWarmUps, stream_);
+    return times;
+  }
+
+  void see_encode(std::uint64_t outcome) const {
     std::uint64_t bytes = 0;
     const tw_status status = tw_outcome_read(outcome, &bytes);
     if (status != TW_DECLINED) check(status);
-    const bool declined = status == TW_DECLINED;
-    if (declined) bytes = 0;
-    if (seen_ && (declined != measured_.declined || bytes != measured_.frame_bytes)) {
-      throw std::runtime_error("the same array gave frames of different sizes");
+    if ((status == TW_DECLINED) != expected_.declined()) {
+      throw std::runtime_error("GPU and CPU do not agree on declining");
     }
-    seen_ = true;
-    measured_.declined = declined;
-    measured_.frame_bytes = bytes;
-  }
-
- private:
-  Measured& measured_;
-  bool seen_ = false;
-};
-
-void see_decode(std::uint64_t outcome) {
-  std::uint64_t bytes = 0;
-  if (outcome == 0) throw std::runtime_error("the GPU wrote no outcome");
-  check(tw_outcome_read(outcome, &bytes));
-}
-
-// A graph of one encode for each slot that the calls touch.
-class EncodeGraphs {
- public:
-  EncodeGraphs(const Coder& coder, const Slots& slots, const Stream& stream,
-               const PinnedWord& outcome, std::uint64_t wanted) {
-    for (std::uint64_t slot = 0; slot < std::min(slots.count(), wanted); ++slot) {
-      cudaGraph_t graph = nullptr;
-      check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
-      coder.encode(slots.array(slot), slots.frame(slot), outcome.get());
-      check(cudaStreamEndCapture(stream.get(), &graph));
-      cudaGraphExec_t runnable = nullptr;
-      const cudaError_t error = cudaGraphInstantiate(&runnable, graph, 0);
-      cudaGraphDestroy(graph);
-      check(error);
-      graphs_.push_back(runnable);
-      check(cudaGraphUpload(runnable, stream.get()));
+    if (!expected_.declined() && bytes != expected_.frame_bytes()) {
+      throw std::runtime_error("the CPU's frame has another size");
     }
-    stream.finish();
-  }
-  EncodeGraphs(const EncodeGraphs&) = delete;
-  EncodeGraphs& operator=(const EncodeGraphs&) = delete;
-  ~EncodeGraphs() {
-    for (const cudaGraphExec_t graph : graphs_) cudaGraphExecDestroy(graph);
   }
 
-  void launch(int call, const Stream& stream) const {
-    check(cudaGraphLaunch(graphs_[static_cast<std::size_t>(call) % graphs_.size()], stream.get()));
+  static void see_decode(std::uint64_t outcome) {
+    std::uint64_t bytes = 0;
+    if (outcome == 0) throw std::runtime_error("the GPU wrote no outcome");
+    check(tw_outcome_read(outcome, &bytes));
   }
 
- private:
-  std::vector<cudaGraphExec_t> graphs_;
+  const Coder& coder_;
+  const Slots& slots_;
+  const Expected& expected_;
+  const Stream& stream_;
+  const DeviceBytes& flush_;
+  const PinnedWord outcome_;
+  const int calls_ = timed_calls(coder_.array_bytes());
 };
 
 }  // namespace
 
-Measured measure(const Coder& coder, const Slots& slots, const Stream& stream,
-                 const DeviceBytes& flush) {
+Measured measure(const Coder& coder, const Slots& slots, const Expected& expected,
+                 const Stream& stream, const DeviceBytes& flush) {
+  Phases phases(coder, slots, expected, stream, flush);
   Measured measured;
-  PinnedWord outcome;
-  Encodes encodes(measured);
-  const int calls = timed_calls(coder.array_bytes());
-  const auto encode = [&](int call) {
-    outcome.clear();
-    coder.encode(slots.array(call), slots.frame(call), outcome.get());
-  };
-  const auto see_encode = [&](int) { encodes.see(await(outcome)); };
-
   raise_clocks(stream);
-  flush_cache(stream, flush);
-  measured.encode = time_on_gpu(stream, calls, encode, see_encode);
-
-  flush_cache(stream, flush);
-  const auto until_ready = [&](int call) {
-    encode(call);
-    (void)await(outcome);
-  };
-  measured.ready = time_on_host(stream, calls, until_ready, see_encode);
-
-  const EncodeGraphs graphs(coder, slots, stream, outcome,
-                            static_cast<std::uint64_t>(calls + kWarmUps));
-  flush_cache(stream, flush);
-  const auto replay = [&](int call) {
-    outcome.clear();
-    graphs.launch(call, stream);
-    (void)await(outcome);
-  };
-  measured.graph_ready = time_on_host(stream, calls, replay, see_encode);
-  if (measured.declined) return measured;
-
-  const auto decode = [&](int call) {
-    outcome.clear();
-    coder.decode(slots.frame(call), measured.frame_bytes, slots.decoded(call), outcome.get());
-  };
-  const auto see = [&](int) { see_decode(outcome.load()); };
-  flush_cache(stream, flush);
-  measured.decode = time_on_gpu(stream, calls, decode, see);
-
-  flush_cache(stream, flush);
-  const auto until_decoded = [&](int call) {
-    decode(call);
-    stream.finish();
-  };
-  measured.decoded = time_on_host(stream, calls, until_decoded, see);
+  measured.encode = phases.encode_on_gpu();
+  measured.ready = phases.ready();
+  measured.graph_ready = phases.graph_ready();
+  if (expected.declined()) return measured;
+  measured.decode = phases.decode_on_gpu();
+  measured.decoded = phases.decoded();
+  measured.decoded_synced = phases.decoded_synced();
   return measured;
 }
 

@@ -1,9 +1,9 @@
 #include "verify.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <limits>
 
+#include "kernels.h"
 #include "values.h"
 
 namespace thinwire::bench {
@@ -13,13 +13,7 @@ void require(bool holds, const char* otherwise) {
   if (!holds) throw std::runtime_error(otherwise);
 }
 
-std::vector<std::byte> to_host(const std::byte* source, std::uint64_t bytes) {
-  std::vector<std::byte> host(bytes);
-  check(cudaMemcpy(host.data(), source, bytes, cudaMemcpyDeviceToHost));
-  return host;
-}
-
-// The CPU's frame of the same array; empty where the CPU declines it.
+// The CPU's frame of the array; empty where the CPU declines it.
 std::vector<std::byte> frame_of_cpu(const Request& request, const Coder& coder) {
   std::vector<std::byte> frame(coder.bound());
   tw_message_options options = coder.options();
@@ -33,48 +27,63 @@ std::vector<std::byte> frame_of_cpu(const Request& request, const Coder& coder) 
   return frame;
 }
 
-// The slots that the calls used hold what the first does.
-void check_slots(const Coder& coder, const Slots& slots, const Stream& stream,
-                 const Measured& measured) {
+std::unique_ptr<DeviceBytes> on_gpu(const std::vector<std::byte>& host) {
+  auto bytes = std::make_unique<DeviceBytes>(host.size());
+  check(cudaMemcpy(bytes->data(), host.data(), host.size(), cudaMemcpyHostToDevice));
+  return bytes;
+}
+
+// `place(slot)` holds `bytes` bytes equal to those at `expected`, for each slot that calls used.
+template <typename Place>
+void check_slots(const Stream& stream, std::uint64_t used, const std::byte* expected,
+                 std::uint64_t bytes, Place&& place, const char* otherwise) {
   DeviceBytes differences(sizeof(unsigned long long));
   check(cudaMemsetAsync(differences.data(), 0, differences.size(), stream.get()));
   auto* count = reinterpret_cast<unsigned long long*>(differences.data());
-  const auto calls = static_cast<std::uint64_t>(timed_calls(coder.array_bytes()) + kWarmUps);
-  for (std::uint64_t slot = 1; slot < std::min(slots.count(), calls); ++slot) {
-    count_differences(stream, slots.frame(0), slots.frame(slot), measured.frame_bytes, count);
-    count_differences(stream, slots.decoded(0), slots.decoded(slot), coder.array_bytes(), count);
+  for (std::uint64_t slot = 0; slot < used; ++slot) {
+    count_differences(stream, expected, place(slot), bytes, count);
   }
   stream.finish();
   unsigned long long found = 0;
   check(cudaMemcpy(&found, count, sizeof found, cudaMemcpyDeviceToHost));
-  require(found == 0, "the same array gave different bytes");
+  require(found == 0, otherwise);
+}
+
+std::uint64_t used_slots(const Slots& slots, int calls) {
+  return std::min(slots.count(), static_cast<std::uint64_t>(calls));
 }
 
 }  // namespace
 
-Verified verify(const Request& request, const Coder& coder, const Slots& slots,
-                const Stream& stream, const Measured& measured) {
-  const auto expected = frame_of_cpu(request, coder);
+Expected::Expected(const Request& request, const Coder& coder) {
   const Values input{request.dtype, request.values};
-  Verified verified{0, range_of(input)};
-  require(expected.empty() == measured.declined, "GPU and CPU do not agree on declining");
-  if (measured.declined) return verified;
-
-  require(expected.size() == measured.frame_bytes, "the CPU's frame has another size");
-  require(to_host(slots.frame(0), measured.frame_bytes) == expected, "the CPU's frame differs");
-  const auto decoded = to_host(slots.decoded(0), request.values.size());
-  std::vector<std::byte> decoded_by_cpu(request.values.size(), std::byte{0xA5});
-  check(tw_message_decode(expected.data(), expected.size(), decoded_by_cpu.data(),
-                          decoded_by_cpu.size(), nullptr, nullptr));
-  require(decoded == decoded_by_cpu, "the CPU decodes to another array");
+  range_ = range_of(input);
+  const auto frame = frame_of_cpu(request, coder);
+  frame_bytes_ = frame.size();
+  if (declined()) return;
+  std::vector<std::byte> decoded(request.values.size(), std::byte{0xA5});
+  check(tw_message_decode(frame.data(), frame.size(), decoded.data(), decoded.size(), nullptr,
+                          nullptr));
   if (coder.lossless()) {
     require(decoded == request.values, "what came back is not what went in");
   } else {
-    verified.max_error = max_error(input, {request.dtype, decoded});
-    require(std::isfinite(verified.max_error), "finite values came back as NaN or infinity");
+    max_error_ = bench::max_error(input, {request.dtype, decoded});
+    require(std::isfinite(max_error_), "finite values came back as NaN or infinity");
   }
-  check_slots(coder, slots, stream, measured);
-  return verified;
+  frame_ = on_gpu(frame);
+  array_ = on_gpu(decoded);
+}
+
+void Expected::check_frames(const Slots& slots, int calls, const Stream& stream) const {
+  check_slots(
+      stream, used_slots(slots, calls), frame_->data(), frame_bytes_,
+      [&](std::uint64_t slot) { return slots.frame(slot); }, "the CPU's frame differs");
+}
+
+void Expected::check_arrays(const Slots& slots, int calls, const Stream& stream) const {
+  check_slots(
+      stream, used_slots(slots, calls), array_->data(), array_->size(),
+      [&](std::uint64_t slot) { return slots.decoded(slot); }, "the CPU decodes to another array");
 }
 
 }  // namespace thinwire::bench

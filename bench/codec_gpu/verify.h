@@ -1,21 +1,36 @@
-// Whether what was measured is what the codec promises.
+// What the CPU makes of the array, and whether the GPU makes the same of it.
 #pragma once
 
 #include "job.h"
-#include "measure.h"
 
 namespace thinwire::bench {
 
-// max_error is the largest |x - x'|, over values that are finite in both; range is max - min of the
-// array's finite values.
-struct Verified {
-  double max_error = 0;
-  double range = 0;
-};
+// The CPU's frame of the array and what it decodes to, computed before anything is timed and kept
+// on the GPU too. Throws std::runtime_error, which says what is wrong, where the CPU itself does
+// not keep its promises.
+class Expected {
+ public:
+  Expected(const Request& request, const Coder& coder);
 
-// Holds every slot that the calls used to the CPU's frame and the CPU's decoded array, bit for bit,
-// and a lossless codec's to the input. Throws std::runtime_error, which says what is wrong.
-Verified verify(const Request& request, const Coder& coder, const Slots& slots,
-                const Stream& stream, const Measured& measured);
+  // The CPU declines the array: there is no frame.
+  bool declined() const { return frame_bytes_ == 0; }
+  std::uint64_t frame_bytes() const { return frame_bytes_; }
+  // The largest |x - x'| over values that are finite in both; infinite where one that was finite is
+  // not so any more.
+  double max_error() const { return max_error_; }
+  // Largest less smallest of the array's finite values.
+  double range() const { return range_; }
+
+  // Hold what the first `calls` calls wrote to the CPU's, bit for bit.
+  void check_frames(const Slots& slots, int calls, const Stream& stream) const;
+  void check_arrays(const Slots& slots, int calls, const Stream& stream) const;
+
+ private:
+  std::uint64_t frame_bytes_ = 0;
+  double max_error_ = 0;
+  double range_ = 0;
+  std::unique_ptr<DeviceBytes> frame_;
+  std::unique_ptr<DeviceBytes> array_;
+};
 
 }  // namespace thinwire::bench

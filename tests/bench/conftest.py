@@ -6,9 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from thinwire.bench import generators, wavefield
 from thinwire.bench.programs import BenchError, find_program
 from thinwire.cli import app
 
@@ -45,3 +47,13 @@ def program() -> Callable[[str], str]:
 def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """The caller's data folder would make the tests long."""
     monkeypatch.delenv("THINWIRE_DATA", raising=False)
+
+
+@pytest.fixture
+def small_cubes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Generated cubes of a few planes, as the real ones take seconds."""
+    cube = np.sin(np.arange(8 * 64 * 64) / 50).reshape(8, 64, 64)
+    early = np.where(cube > 0.5, cube, 0)
+    monkeypatch.setattr(wavefield, "wavefield", lambda: cube)
+    monkeypatch.setattr(wavefield, "early_wavefield", lambda: early)
+    monkeypatch.setattr(generators, "_turbulent_cube", lambda: cube)

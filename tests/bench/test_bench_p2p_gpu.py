@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from thinwire.bench import p2p_gpu_cost, samples
+from thinwire.bench import generators, p2p_gpu_cost
 from thinwire.bench.expected import Expected
 from thinwire.bench.p2p import Runs, Session
 from thinwire.bench.p2p_gpu import HOST, RAW, STAGED, GpuExpected, all_cases, run_gpu_link
@@ -162,7 +162,7 @@ def on_the_host(program, tmp_path) -> Path:
 @pytest.mark.multiproc
 def test_every_case_runs_and_is_verified_with_host_memory_in_its_place(on_the_host):
     """All but the GPU: the program itself, the shim, the counters, the values."""
-    values = samples.generate("smooth", "f32", 1 << 18).values
+    values = generators.generate("smooth", "f32", 1 << 18).values
     session = session_of(on_the_host, 1 << 18, values)
     rows = measure_links([Loopback()], session, values[:1000])
     assert [row.case for row in rows] == [case.name for case in all_cases(Loopback(), [ZFP])]
@@ -188,7 +188,7 @@ def test_codec_seconds_on_the_gpu():
     reason = p2p_gpu_cost.why_no_gpu()
     if reason:
         pytest.skip(reason)
-    values = samples.generate("smooth", "f32", 1 << 20).values
+    values = generators.generate("smooth", "f32", 1 << 20).values
     cost = p2p_gpu_cost.measure_on_gpu(ZFP, values)
     assert cost is not None
     assert 0 < cost.encode_seconds < 0.01 and 0 < cost.decode_seconds < 0.01

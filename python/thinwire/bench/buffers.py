@@ -11,18 +11,18 @@ class FrameBuffers:
     """An array, room for its frame and room for what the frame decodes to.
 
     `encode` and `decode` cost one call of the C library each: nothing is allocated or copied, so
-    they can be timed. The array is coded as one line.
+    they can be timed. The array is coded in its own shape.
     """
 
     def __init__(self, codec: Codec, array: np.ndarray, dtype: str) -> None:
         """`array` is contiguous and stays unchanged. Raises ThinwireError where the codec does
-        not take `dtype`."""
+        not take `dtype` or the rank."""
         lib = library()
         self._codec = codec
         self._shape = ffi_new("tw_shape *")
         self._shape.dtype = dtypes.CODES[dtype]
-        self._shape.rank = 1
-        self._shape.extent[0] = array.size
+        self._shape.rank = array.ndim
+        self._shape.extent[0 : array.ndim] = array.shape
         self._written = ffi.new("uint64_t *")
         check(lib.tw_message_bound(codec.handle, self._shape, self._written))
         self._room = np.empty(self._written[0], np.uint8)

@@ -1,18 +1,19 @@
 """How fast a codec is on one thread, how much it saves, and whether it keeps its word."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from thinwire import message
 from thinwire.bench.buffers import FrameBuffers
-from thinwire.bench.samples import Sample, to_float
-from thinwire.codec import Codec, CodecInfo, codecs
-from thinwire.library import ThinwireError, library
-
-ZFP_RATES = (4, 8, 16)
+from thinwire.bench.samples import Sample
+from thinwire.bench.specs import Error, error_of, options_of, row_of
+from thinwire.codec import Codec
+from thinwire.library import ThinwireError
 
 # What a frame may hold beyond its codec's bits: headers, a row and some padding per chunk.
 FRAME_SHARE, FRAME_BYTES = 0.005, 256
@@ -21,19 +22,25 @@ FRAME_SHARE, FRAME_BYTES = 0.005, 256
 @dataclass(frozen=True)
 class CodecRow:
     """One codec on one array. GB/s are 10^9 uncompressed bytes per second of one thread, of the
-    fastest run; figures are None where the row is not verified, and `note` then says why."""
+    fastest run; `range` is largest less smallest finite value, `psnr` in dB of that, None where
+    nothing differs. Figures are None where the row is not verified, and `note` then says why;
+    `error_over_bound` also where the spec names no bound."""
 
     codec: str
     data: str
     dtype: str
+    shape: str
     bytes: int
-    frame_bytes: int | None
-    ratio: float | None
-    encode_gb_per_second: float | None
-    decode_gb_per_second: float | None
-    max_error: float | None
-    verified: bool
-    note: str
+    frame_bytes: int | None = None
+    ratio: float | None = None
+    encode_gb_per_second: float | None = None
+    decode_gb_per_second: float | None = None
+    max_error: float | None = None
+    error_over_bound: float | None = None
+    range: float | None = None
+    psnr: float | None = None
+    verified: bool = False
+    note: str = ""
 
 
 class UnverifiedError(Exception):
@@ -58,26 +65,21 @@ def row_of(codec: Codec) -> CodecInfo:
 
 
 def measure(codec: Codec, sample: Sample, runs: int) -> CodecRow:
-    """Time and verify one codec on one sample whose dtype it takes."""
+    """Time and verify one codec on one sample whose dtype and rank it takes."""
+    facts: dict[str, Any] = {
+        "codec": codec.spec,
+        "data": sample.name,
+        "dtype": sample.dtype,
+        "shape": sample.shape_text,
+        "bytes": sample.values.nbytes,
+    }
     try:
-        return _measure(codec, sample, runs)
+        return CodecRow(**facts, **_measure(codec, sample, runs))
     except (UnverifiedError, ThinwireError) as error:
-        return CodecRow(
-            codec=codec.spec,
-            data=sample.name,
-            dtype=sample.dtype,
-            bytes=sample.values.nbytes,
-            frame_bytes=None,
-            ratio=None,
-            encode_gb_per_second=None,
-            decode_gb_per_second=None,
-            max_error=None,
-            verified=False,
-            note=str(error),
-        )
+        return CodecRow(**facts, note=str(error))
 
 
-def _measure(codec: Codec, sample: Sample, runs: int) -> CodecRow:
+def _measure(codec: Codec, sample: Sample, runs: int) -> dict[str, Any]:
     buffers = FrameBuffers(codec, sample.values, sample.dtype)
     buffers.encode()
     frame, decoded = buffers.frame.copy(), buffers.decode_afresh()
@@ -90,21 +92,20 @@ def _measure(codec: Codec, sample: Sample, runs: int) -> CodecRow:
     ):
         raise UnverifiedError("the same frame gave different values")
     went_raw = message.inspect(frame).codec_id != row_of(codec).id
-    verify(codec, sample, len(frame), decoded, went_raw)
+    error = verify(codec, sample, len(frame), decoded, went_raw)
     nbytes = sample.values.nbytes
-    return CodecRow(
-        codec=codec.spec,
-        data=sample.name,
-        dtype=sample.dtype,
-        bytes=nbytes,
-        frame_bytes=len(frame),
-        ratio=nbytes / len(frame),
-        encode_gb_per_second=nbytes / encode_seconds / 1e9,
-        decode_gb_per_second=nbytes / decode_seconds / 1e9,
-        max_error=max_error(sample, decoded),
-        verified=True,
-        note="went raw" if went_raw else "",
-    )
+    return {
+        "frame_bytes": len(frame),
+        "ratio": nbytes / len(frame),
+        "encode_gb_per_second": nbytes / encode_seconds / 1e9,
+        "decode_gb_per_second": nbytes / decode_seconds / 1e9,
+        "max_error": error.largest,
+        "error_over_bound": error.over_bound,
+        "range": error.range,
+        "psnr": error.psnr,
+        "verified": True,
+        "note": "went raw" if went_raw else "",
+    }
 
 
 def _fastest(work: Callable[[], None], runs: int) -> float:
@@ -119,16 +120,24 @@ def _fastest(work: Callable[[], None], runs: int) -> float:
 
 def verify(
     codec: Codec, sample: Sample, frame_bytes: int, decoded: np.ndarray, went_raw: bool
-) -> None:
-    """Hold the outcome to what the registry says of the codec; UnverifiedError where it fails."""
+) -> Error:
+    """Hold the outcome to what the registry and the spec say of the codec; UnverifiedError where
+    it fails."""
     info = row_of(codec)
-    if info.lossless or went_raw:
-        if not np.array_equal(decoded, sample.values.view(np.uint8)):
-            raise UnverifiedError("what came back is not what went in")
-    elif not np.isfinite(to_float(decoded.view(sample.values.dtype), sample.dtype)).all():
-        raise UnverifiedError("finite values came back as NaN or infinity")
+    error = error_of(codec.spec, sample, decoded)
+    if (info.lossless or went_raw) and not np.array_equal(decoded, bytes_of(sample.values)):
+        raise UnverifiedError("what came back is not what went in")
+    if not np.isfinite(error.largest):
+        raise UnverifiedError("finite values came back as NaN or infinity, or others as finite")
+    if not error.is_kept:
+        raise UnverifiedError(f"an error of {error.largest:.9g} where {error.bound:.9g} is allowed")
     if info.fixed_size and not went_raw:
         _verify_fixed_size(codec, sample, frame_bytes)
+    return error
+
+
+def bytes_of(values: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(values).reshape(-1).view(np.uint8)
 
 
 def _verify_fixed_size(codec: Codec, sample: Sample, frame_bytes: int) -> None:
@@ -141,20 +150,8 @@ def _verify_fixed_size(codec: Codec, sample: Sample, frame_bytes: int) -> None:
     rate = options_of(codec.spec).get("rate")
     if rate is None:
         return
-    stated = sample.values.size * float(rate) / 8
-    if not stated <= frame_bytes <= stated * (1 + FRAME_SHARE) + FRAME_BYTES:
-        raise UnverifiedError(f"{frame_bytes} bytes, where the rate says {stated:.0f}")
-
-
-def options_of(spec: str) -> dict[str, str]:
-    """The options of a spec in its normal form."""
-    pairs = (part.partition("=") for part in spec.partition(":")[2].split(",") if part)
-    return {name: value for name, _, value in pairs}
-
-
-def max_error(sample: Sample, decoded: np.ndarray) -> float:
-    """The largest difference of a value, 0 where all bits agree (NaN included)."""
-    if np.array_equal(decoded, sample.values.view(np.uint8)):
-        return 0.0
-    values = to_float(decoded.view(sample.values.dtype), sample.dtype)
-    return float(np.max(np.abs(values - to_float(sample.values, sample.dtype))))
+    # Blocks of 4 in each axis are whole.
+    blocks = math.prod(-(-extent // 4) * 4 for extent in sample.values.shape)
+    least, most = (count * float(rate) / 8 for count in (sample.values.size, blocks))
+    if not least <= frame_bytes <= most * (1 + FRAME_SHARE) + FRAME_BYTES:
+        raise UnverifiedError(f"{frame_bytes} bytes, where the rate says {most:.0f}")

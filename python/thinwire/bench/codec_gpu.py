@@ -12,6 +12,7 @@ from typing import Any
 from thinwire import message
 from thinwire.bench.gpu_inputs import GpuInput
 from thinwire.bench.programs import BenchError
+from thinwire.bench.specs import bound_of, is_within
 from thinwire.codec import Codec
 
 _PATIENCE_SECONDS = 300
@@ -20,10 +21,12 @@ _PATIENCE_SECONDS = 300
 @dataclass(frozen=True)
 class GpuCodecRow:
     """One codec on one array on a GPU. GB/s are 10^9 uncompressed bytes per second of GPU time;
-    "ready" is when the host knows the size of a complete frame, "decoded" when the array is there,
-    both from an idle GPU; the graph's is the same for a replayed encode. Medians. The percentages
-    are what chunk checksums add to GPU time. `ratio` is that of the array before it was repeated
-    to `bytes`. Figures are None where the row is not verified, or the codec declined the data."""
+    "ready" is when the host knows the size of a complete frame, "decoded" when it knows that the
+    array is there, both from an idle GPU and by a polled word; the graph's is the same for a
+    replayed encode, "synced" for a finished stream. Medians. The percentages are what chunk
+    checksums add to GPU time. `ratio` is that of the array before it was repeated to `bytes`.
+    `pays_below` is the link in GB/s below which encode, send and decode in series beat sending raw.
+    Figures are None where the row is not verified, or the codec declined the data."""
 
     codec: str
     data: str
@@ -41,9 +44,13 @@ class GpuCodecRow:
     graph_ready_p90_us: float | None = None
     decoded_us: float | None = None
     decoded_p90_us: float | None = None
+    decoded_synced_us: float | None = None
+    decoded_synced_p90_us: float | None = None
+    pays_below_gb_per_second: float | None = None
     encode_checksum_percent: float | None = None
     decode_checksum_percent: float | None = None
     max_error: float | None = None
+    error_over_bound: float | None = None
     range: float | None = None
     verified: bool = False
     note: str = ""
@@ -73,9 +80,9 @@ class GpuProgram:
 
     def codec(self, spec: str, source: GpuInput, checksums: bool) -> dict[str, Any]:
         """What the program says of one codec on one input; `verified` at least."""
-        shape = "x".join(str(extent) for extent in source.shape)
         flag = "1" if checksums else "0"
-        return self._ask("codec", spec, source.dtype, shape, str(source.path), flag)
+        dtype, shape = source.period.dtype, source.shape_text
+        return self._ask("codec", spec, dtype, shape, str(source.path), flag)
 
     def _ask(self, *fields: str) -> dict[str, Any]:
         assert self._process.stdin is not None
@@ -126,9 +133,9 @@ def measure(program: GpuProgram, codec: Codec, source: GpuInput) -> GpuCodecRow:
     """Measure with chunk checksums and without them, in turn."""
     facts: dict[str, Any] = {
         "codec": codec.spec,
-        "data": source.name,
-        "dtype": source.dtype,
-        "shape": "x".join(str(extent) for extent in source.shape),
+        "data": source.period.name,
+        "dtype": source.period.dtype,
+        "shape": source.shape_text,
         "bytes": source.nbytes,
     }
     said = program.codec(codec.spec, source, checksums=True)
@@ -136,13 +143,15 @@ def measure(program: GpuProgram, codec: Codec, source: GpuInput) -> GpuCodecRow:
     for each in (said, bare):
         if not each["verified"]:
             return GpuCodecRow(**facts, note=each["note"])
-    return make_row(facts, said, bare, ratio_of(codec, source))
+    return make_row(facts, said, bare, ratio_of(codec, source, said["frame_bytes"]))
 
 
-def ratio_of(codec: Codec, source: GpuInput) -> float:
+def ratio_of(codec: Codec, source: GpuInput, frame_bytes: int) -> float:
     """That of the array before it was repeated; the GPU's frames are the CPU's, byte for byte."""
-    frame = message.compress(source.period, codec, dtype=source.dtype)
-    return source.period.nbytes / len(frame)
+    values = source.period.values
+    if values.nbytes != source.nbytes or not frame_bytes:
+        frame_bytes = len(message.compress(values, codec, dtype=source.period.dtype))
+    return values.nbytes / frame_bytes
 
 
 def make_row(
@@ -151,16 +160,21 @@ def make_row(
     """A row of two verified answers, the second without checksums."""
     figures = {name: said[name] for name in said if name.endswith("_us")}
     known = {name: figures[name] for name in figures if name in GpuCodecRow.__dataclass_fields__}
-    declined = said["declined"]
+    declined, error = said["declined"], said["max_error"]
+    bound = None if declined else bound_of(facts["codec"], said["range"])
+    if bound is not None and not is_within(error, bound):
+        return GpuCodecRow(**facts, note=f"an error of {error:.9g} where {bound:.9g} is allowed")
     return GpuCodecRow(
         **facts,
         **known,
         ratio=1.0 if declined else ratio,
         encode_gb_per_second=_rate(facts["bytes"], said.get("encode_us")),
         decode_gb_per_second=_rate(facts["bytes"], said.get("decode_us")),
+        pays_below_gb_per_second=_pays_below(facts["bytes"], said, ratio),
         encode_checksum_percent=_added(said, bare, "encode_us"),
         decode_checksum_percent=_added(said, bare, "decode_us"),
-        max_error=None if declined else said["max_error"],
+        max_error=None if declined else error,
+        error_over_bound=error / bound if bound else None,
         range=said["range"],
         verified=True,
         note="declined: goes raw" if declined else "",
@@ -169,6 +183,12 @@ def make_row(
 
 def _rate(nbytes: int, microseconds: float | None) -> float | None:
     return None if not microseconds else nbytes / microseconds / 1e3
+
+
+def _pays_below(nbytes: int, said: dict[str, Any], ratio: float) -> float | None:
+    if "decoded_us" not in said or ratio <= 1:
+        return None
+    return nbytes * (1 - 1 / ratio) / (said["ready_us"] + said["decoded_us"]) / 1e3
 
 
 def _added(said: dict[str, Any], bare: dict[str, Any], name: str) -> float | None:

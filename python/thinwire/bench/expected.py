@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from thinwire.bench.buffers import FrameBuffers
-from thinwire.bench.codec import max_error
 from thinwire.bench.samples import Sample
+from thinwire.bench.specs import error_of
 from thinwire.codec import Codec
 
 
@@ -41,7 +41,7 @@ def expect(codec: Codec, values: np.ndarray, threshold: int) -> Expected:
         compressed=True,
         identical=np.array_equal(decoded, values.view(np.uint8)),
         ratio=values.nbytes / frame_bytes,
-        max_error=max_error(sample, decoded),
+        max_error=error_of(codec.spec, sample, decoded).largest,
         encode_seconds=values.nbytes / cost.encode_bytes_per_second,
         decode_seconds=values.nbytes / cost.decode_bytes_per_second,
     )

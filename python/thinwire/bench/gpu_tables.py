@@ -29,9 +29,12 @@ COLUMNS: list[Column] = [
     ("ready us (p90)", lambda row: _with_p90(row.ready_us, row.ready_p90_us)),
     ("graph ready", lambda row: _with_p90(row.graph_ready_us, row.graph_ready_p90_us)),
     ("decoded us", lambda row: number(row.decoded_us, ".1f")),
+    ("synced us", lambda row: number(row.decoded_synced_us, ".1f")),
+    ("pays below GB/s", lambda row: number(row.pays_below_gb_per_second, ".0f")),
     ("sums enc %", lambda row: number(row.encode_checksum_percent, "+.1f")),
     ("sums dec %", lambda row: number(row.decode_checksum_percent, "+.1f")),
     ("error/range", _relative_error),
+    ("error/bound", lambda row: number(row.error_over_bound, ".3f")),
     ("", lambda row: verdict(row.verified, row.note)),
 ]
 
@@ -46,7 +49,9 @@ def notes(gpu: str, ceilings: list[Ceiling]) -> list[str]:
             f"{each.halve_us:.1f} us ({each.bytes / each.halve_us / 1e3:.0f} GB/s)"
         )
     lines.append(
-        "ready: from an idle GPU until the host knows the frame's size, by a polled word; "
-        "sums: what chunk checksums add to GPU time"
+        "ready, decoded: from an idle GPU until the host knows the frame's size, or that the array "
+        "is there, by a polled word; synced: until the stream is finished; pays below: the link "
+        "below which encode, send and decode in series beat raw; sums: what chunk checksums add "
+        "to GPU time"
     )
     return lines

@@ -1,9 +1,9 @@
-"""The arrays that benchmarks run on: generated ones and files of raw values."""
+"""The arrays that benchmarks run on: what one is, and files of raw values."""
 
 import math
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,25 +21,25 @@ class Sample:
     dtype: str
     values: np.ndarray
 
+    @property
+    def shape_text(self) -> str:
+        return shape_text(self.values.shape)
 
-def smooth(count: int) -> np.ndarray:
-    """Two incommensurate waves, as fp64."""
-    at = np.arange(count, dtype=np.float64)
-    return np.sin(0.01 * at) + 0.3 * np.sin(0.00137 * at)
-
-
-def random(count: int) -> np.ndarray:
-    """Normally distributed, always the same, as fp64."""
-    return np.random.default_rng(1).standard_normal(count)
+    def in_shape(self, shape: tuple[int, ...]) -> "Sample":
+        return replace(self, values=self.values.reshape(shape))
 
 
-GENERATORS: dict[str, Callable[[int], np.ndarray]] = {"smooth": smooth, "random": random}
+def shape_text(shape: tuple[int, ...]) -> str:
+    """As in "24x224x224", slowest first."""
+    return "x".join(str(extent) for extent in shape)
 
 
-def generate(name: str, dtype: str, nbytes: int) -> Sample:
-    """`nbytes` bytes (rounded down to whole values, at least one) of a generator."""
-    count = max(1, nbytes // dtypes.NUMPY[dtype].itemsize)
-    return Sample(name, dtype, from_float(GENERATORS[name](count), dtype))
+def folded(shape: tuple[int, ...], max_rank: int) -> tuple[int, ...]:
+    """A shape of at most `max_rank` axes: the slowest ones become one."""
+    if len(shape) <= max_rank:
+        return shape
+    slow = len(shape) - max_rank + 1
+    return (math.prod(shape[:slow]), *shape[slow:])
 
 
 def from_float(values: np.ndarray, dtype: str) -> np.ndarray:
@@ -54,22 +54,44 @@ def from_float(values: np.ndarray, dtype: str) -> np.ndarray:
 def to_float(values: np.ndarray, dtype: str) -> np.ndarray:
     """Values of `dtype` as fp64, exactly."""
     if dtype == "bf16":
-        return (values.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-    return values.astype(np.float64)
+        values = (values.astype(np.uint32) << 16).view(np.float32)
+    with np.errstate(invalid="ignore"):  # a signalling NaN is one value of many
+        return values.astype(np.float64)
 
 
-def read(path: Path) -> Sample:
-    """A file of raw little-endian values whose suffix is their dtype; ValueError otherwise."""
-    dtype = path.suffix.lstrip(".")
-    if dtype not in dtypes.CODES:
-        raise ValueError(f"{path.name}: the suffix is no dtype ({', '.join(dtypes.CODES)})")
+def read(path: Path, dtype: str | None = None) -> Sample:
+    """A file of raw little-endian values, as one line; the suffix is their dtype where none is
+    given. ValueError where it is no dtype, or does not fit the file's size."""
+    name = dtype or path.suffix.lstrip(".")
+    if name not in dtypes.CODES:
+        known = ", ".join(dtypes.CODES)
+        raise ValueError(f"{path.name}: the suffix is no dtype ({known}): pass --dtype")
     size = path.stat().st_size
-    if size == 0 or size % dtypes.NUMPY[dtype].itemsize:
-        raise ValueError(f"{path.name}: {size} bytes are no whole number of {dtype} values")
-    return Sample(path.name, dtype, np.fromfile(path, dtypes.NUMPY[dtype]))
+    if size == 0 or size % dtypes.NUMPY[name].itemsize:
+        raise ValueError(f"{path.name}: {size} bytes are no whole number of {name} values")
+    return Sample(path.name, name, np.fromfile(path, dtypes.NUMPY[name]))
 
 
-def stated_shape(path: Path) -> tuple[int, ...] | None:
+def read_shaped(path: Path, dtype: str | None, shape: tuple[int, ...] | None) -> Sample:
+    """The same in the shape that is given, else that which is stated beside the file; ValueError
+    where a given shape has another count."""
+    sample = read(path, dtype)
+    shape = shape or stated_shape(path, sample.dtype) or sample.values.shape
+    if math.prod(shape) != sample.values.size:
+        count = sample.values.size
+        raise ValueError(f"{path.name}: {count} values do not have the shape {shape_text(shape)}")
+    return sample.in_shape(shape)
+
+
+def parse_shape(text: str) -> tuple[int, ...]:
+    """Extents of "24x224x224", slowest first; ValueError for anything else."""
+    words = text.split("x")
+    if not 1 <= len(words) <= 4 or not all(word.isdigit() and int(word) > 0 for word in words):
+        raise ValueError(f"'{text}' is no shape: 1 to 4 extents, slowest first, as in 24x224x224")
+    return tuple(int(word) for word in words)
+
+
+def stated_shape(path: Path, dtype: str | None = None) -> tuple[int, ...] | None:
     """The shape of a data file as the table of a README.md beside it states it, in the column
     "shape"; None where it does not, or where the file has another size."""
     readme = path.with_name("README.md")
@@ -83,7 +105,7 @@ def stated_shape(path: Path) -> tuple[int, ...] | None:
     if not all(word.isdigit() for word in words):
         return None
     shape = tuple(int(word) for word in words if int(word) != 1)
-    itemsize = dtypes.NUMPY[path.suffix.lstrip(".")].itemsize
+    itemsize = dtypes.NUMPY[dtype or path.suffix.lstrip(".")].itemsize
     return shape if math.prod(shape) * itemsize == path.stat().st_size else None
 
 
@@ -96,12 +118,17 @@ def data_files() -> list[Path]:
     return sorted(path for path in files if path.suffix != ".md" and path.name[0] != ".")
 
 
-def read_all(paths: list[Path], skipped: Callable[[str], None]) -> list[Sample]:
-    """The samples of those files that are any; `skipped` hears of the others by name."""
+def read_all(
+    paths: list[Path],
+    skipped: Callable[[str], None],
+    dtype: str | None = None,
+    shape: tuple[int, ...] | None = None,
+) -> list[Sample]:
+    """The samples of those files that are any, in their shapes; `skipped` hears of the others."""
     found = []
     for path in paths:
         try:
-            found.append(read(path))
+            found.append(read_shaped(path, dtype, shape))
         except ValueError as error:
             skipped(str(error))
     return found

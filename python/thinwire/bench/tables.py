@@ -21,11 +21,14 @@ CODEC_COLUMNS: list[Column] = [
     ("codec", lambda row: row.codec),
     ("data", lambda row: row.data),
     ("dtype", lambda row: row.dtype),
+    ("shape", lambda row: row.shape),
     ("MB", lambda row: number(row.bytes / 1e6, ".2f")),
     ("encode GB/s", lambda row: number(row.encode_gb_per_second, ".3f")),
     ("decode GB/s", lambda row: number(row.decode_gb_per_second, ".3f")),
     ("ratio", lambda row: number(row.ratio, ".3f")),
     ("max error", lambda row: number(row.max_error, ".3g")),
+    ("of bound", lambda row: number(row.error_over_bound, ".3f")),
+    ("PSNR dB", lambda row: number(row.psnr, ".1f")),
     ("", lambda row: verdict(row.verified, row.note)),
 ]
 

@@ -1,4 +1,4 @@
-"""A seismic wavefield without a solver: the array that GPU figures are compared on."""
+"""Seismic wavefields without a solver: the arrays that GPU figures are compared on."""
 
 from functools import cache
 
@@ -10,6 +10,10 @@ SOURCES = 6
 _WAVELENGTH = 0.05  # of the cube's edge, about 13 points
 _NOISE = 1e-6
 
+# How far the fronts of the early field have come, against the late one's, and what of it is zero.
+_EARLY = 0.404
+_SILENCE = 1e-9
+
 
 @cache
 def wavefield() -> np.ndarray:
@@ -17,9 +21,25 @@ def wavefield() -> np.ndarray:
     their images above the surface, falling off with distance, a weak coda behind them, peak 1,
     Gaussian noise of 1e-6. Always the same."""
     random = np.random.default_rng(SEED)
+    field = _fronts(random, 1)
+    return field / np.abs(field).max() + _NOISE * random.standard_normal(field.shape)
+
+
+@cache
+def early_wavefield() -> np.ndarray:
+    """The same sources at an early time and without noise: what the fronts have not reached,
+    63 % of the cube, is exactly zero."""
+    field = _fronts(np.random.default_rng(SEED), _EARLY)
+    field /= np.abs(field).max()
+    field[np.abs(field) < _SILENCE] = 0
+    return field
+
+
+def _fronts(random: np.random.Generator, travelled: float) -> np.ndarray:
+    """All fronts, each as far as `travelled` times its full radius."""
     places = random.uniform(0.1, 0.9, (SOURCES, 3)).astype(np.float32)
     images = places * np.float32([-1, 1, 1])
-    radii = random.uniform(0.25, 0.8, SOURCES).astype(np.float32)
+    radii = random.uniform(0.25, 0.8, SOURCES).astype(np.float32) * np.float32(travelled)
     # fp32 is fine for the fronts and half the time; the noise fills the bits below.
     axis = ((np.arange(EDGE) + 0.5) / EDGE).astype(np.float32)
     field = np.zeros((EDGE, EDGE, EDGE))
@@ -27,7 +47,7 @@ def wavefield() -> np.ndarray:
         for sign, centres in ((1, places), (-1, images)):
             for centre, radius in zip(centres, radii, strict=True):
                 field[index] += sign * _front(axis, axis[index], centre, radius)
-    return field / np.abs(field).max() + _NOISE * random.standard_normal(field.shape)
+    return field
 
 
 def _front(axis: np.ndarray, depth: float, centre: np.ndarray, radius: float) -> np.ndarray:
@@ -41,8 +61,9 @@ def _front(axis: np.ndarray, depth: float, centre: np.ndarray, radius: float) ->
     return (ricker + coda) / (1 + 20 * distance)
 
 
-def slab(count: int) -> np.ndarray:
-    """At most `count` values, at least a plane: a centred slab of the wavefield, in fp64."""
-    planes = min(EDGE, max(1, count // (EDGE * EDGE)))
-    first = (EDGE - planes) // 2
-    return wavefield()[first : first + planes]
+def slab(cube: np.ndarray, count: int) -> np.ndarray:
+    """At most `count` values, at least a plane: a centred slab of a cube."""
+    plane = cube[0].size
+    planes = min(len(cube), max(1, count // plane))
+    first = (len(cube) - planes) // 2
+    return cube[first : first + planes]

@@ -6,8 +6,8 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from thinwire.bench import generators, samples, tables
 from thinwire.bench import overhead as overhead_bench
-from thinwire.bench import samples, tables
 from thinwire.bench.output import progress, warn_if_busy
 from thinwire.bench.p2p import Session, expect_all, run_link
 from thinwire.bench.p2p_gpu_rows import measure_links
@@ -113,7 +113,7 @@ def overhead(
 def fp32_values(path: Path | None, nbytes: int) -> np.ndarray:
     """The values to send: those of a file over and over, or generated ones."""
     if path is None:
-        return samples.generate("smooth", "f32", nbytes).values
+        return generators.generate("smooth", "f32", nbytes).values
     sample = samples.read(path)
     if sample.dtype != "f32":
         raise ValueError(f"{path.name}: messages are f32, not {sample.dtype}")

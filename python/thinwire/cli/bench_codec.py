@@ -1,26 +1,34 @@
 """`thinwire bench codec`: on one thread of the CPU, or on a GPU."""
 
-from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from thinwire import dtypes
 from thinwire.bench import codec as codec_bench
-from thinwire.bench import codec_gpu, gpu_inputs, gpu_tables, samples, tables
-from thinwire.bench.codec_gpu import GpuProgram
-from thinwire.bench.gpu_inputs import GpuInput
+from thinwire.bench import (
+    codec_gpu,
+    generators,
+    gpu_inputs,
+    gpu_tables,
+    plot,
+    samples,
+    specs,
+    tables,
+)
 from thinwire.bench.output import progress, say, warn_if_busy
 from thinwire.bench.programs import BenchError, find_program
+from thinwire.bench.samples import Sample
 from thinwire.cli.bench_options import Csv, Json, Program, Specs, failure, finish, parse_codecs
 from thinwire.codec import Codec
 from thinwire.library import ThinwireError, parse_size
 from thinwire.pools import gpu_count
 
-CPU_SIZE = "16MiB"
+CPU_SIZE = "4MiB"
 
 
 class Device(StrEnum):
@@ -29,14 +37,43 @@ class Device(StrEnum):
     GPU = "gpu"
 
 
+@dataclass(frozen=True)
+class Work:
+    """What to measure: codecs, files or else recipes, and how long."""
+
+    codecs: list[Codec]
+    files: list[Sample]
+    dtype: str | None
+    sizes: list[int]
+    generated: bool
+
+    def codecs_for(self, sample: Sample) -> list[Codec]:
+        """Those that take its dtype. What values are recipes' makes no difference to raw."""
+        known = self.generated and sample.name != generators.WAVE
+        rows = {codec: specs.row_of(codec) for codec in self.codecs}
+        return [
+            codec
+            for codec, row in rows.items()
+            if sample.dtype in row.dtypes and not (known and row.name == "raw")
+        ]
+
+
 def codec(
-    specs: Specs = None,
+    wanted: Specs = None,
     device: Annotated[Device, typer.Option(help="auto: the GPU where there is one.")] = Device.AUTO,
-    data: Annotated[
+    file: Annotated[
         list[Path] | None,
-        typer.Option(exists=True, dir_okay=False, help="A file whose suffix is its dtype."),
+        typer.Option(
+            "--file", "--data", exists=True, dir_okay=False, help="Raw values, instead of ours."
+        ),
     ] = None,
-    dtype: Annotated[str, typer.Option(help="Element type of generated data.")] = "f32",
+    dtype: Annotated[
+        str | None,
+        typer.Option(help="Of the files (else their suffix), or of all generated data."),
+    ] = None,
+    shape: Annotated[
+        str | None, typer.Option(help="Of the file, slowest first, as in 24x224x224.")
+    ] = None,
     size: Annotated[
         str | None,
         typer.Option(
@@ -45,24 +82,45 @@ def codec(
         ),
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="CPU: the fastest of so many counts.")] = 9,
+    picture: Annotated[
+        Path | None, typer.Option("--plot", help="Ratio against speed, as SVG.", dir_okay=False)
+    ] = None,
     program: Program = None,
     as_csv: Csv = False,
     as_json: Json = False,
 ) -> None:
-    """Speed, ratio and error of codecs, on generated data and on files.
+    """Speed, ratio and error of codecs: on the files given, else on generated data and the files
+    of the folder that $THINWIRE_DATA names.
 
-    The files are those given, else those of the folder that $THINWIRE_DATA names. On a GPU, files
-    are repeated to 64 MiB; their ratio is that of the file alone.
+    On a GPU, files are repeated to 64 MiB; their ratio is that of the file alone.
     """
-    if dtype not in dtypes.CODES:
+    on_gpu = _on_gpu(device)
+    try:
+        extents = samples.parse_shape(shape) if shape else None
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    if dtype is not None and dtype not in dtypes.CODES:
         raise typer.BadParameter(f"no dtype '{dtype}': {', '.join(dtypes.CODES)}")
-    paths = data or samples.data_files()
-    if _on_gpu(device):
-        sizes = [parse_size(word) for word in (size or gpu_inputs.SIZES).split(",")]
-        _measure_gpu(specs, paths, dtype, sizes, program, as_csv, as_json)
-    else:
-        sizes = [parse_size(word) for word in (size or CPU_SIZE).split(",")]
-        _measure_cpu(specs, paths, dtype, sizes, runs, as_csv, as_json)
+    if extents and not file:
+        raise typer.BadParameter("--shape is that of a --file")
+    # Files beside a README.md have dtypes of their own; only those that are named take --dtype.
+    found = (
+        samples.read_all(file, _skip, dtype, extents)
+        if file
+        else samples.read_all(samples.data_files(), _skip)
+    )
+    words = (size or (gpu_inputs.SIZES if on_gpu else CPU_SIZE)).split(",")
+    work = Work(
+        codecs=parse_codecs(wanted or specs.default_specs()),
+        files=found,
+        dtype=dtype,
+        sizes=[parse_size(word) for word in words],
+        generated=not file,
+    )
+    rows, notes = _measure_gpu(work, program) if on_gpu else (_measure_cpu(work, runs), [])
+    if picture and plot.panels_of(rows):
+        picture.write_text(plot.draw(rows))
+    finish(rows, gpu_tables.COLUMNS if on_gpu else tables.CODEC_COLUMNS, as_csv, as_json, notes)
 
 
 def _on_gpu(device: Device) -> bool:
@@ -78,68 +136,49 @@ def _skip(why: str) -> None:
     say(f"skipped {why}")
 
 
-def _measure_cpu(
-    specs: list[str] | None,
-    paths: list[Path],
-    dtype: str,
-    sizes: list[int],
-    runs: int,
-    as_csv: bool,
-    as_json: bool,
-) -> None:
+def _name_left_out(work: Work, arrays: list[Sample]) -> None:
+    for name, dtype in dict.fromkeys((each.name, each.dtype) for each in arrays):
+        refused = [c.spec for c in work.codecs if dtype not in specs.row_of(c).dtypes]
+        if refused:
+            _skip(f"{name}: {dtype} is not taken by {', '.join(refused)}")
+
+
+def _measure_cpu(work: Work, runs: int) -> list[Any]:
+    recipes = generators.inputs(work.dtype) if work.generated else []
     arrays = [
-        samples.generate(name, dtype, nbytes) for nbytes in sizes for name in samples.GENERATORS
+        generators.generate(name, dtype, nbytes) for nbytes in work.sizes for name, dtype in recipes
     ]
-    arrays += samples.read_all(paths, _skip)
+    arrays += work.files
     warn_if_busy()
+    _name_left_out(work, arrays)
     rows = []
-    for each in parse_codecs(specs or codec_bench.default_specs()):
-        for sample in arrays:
-            if sample.dtype not in codec_bench.row_of(each).dtypes:
-                _skip(f"{sample.name}: {each.spec} does not take {sample.dtype}")
-                continue
-            with progress(f"{each.spec} on {sample.name}"):
-                rows.append(codec_bench.measure(each, sample, runs))
-    finish(rows, tables.CODEC_COLUMNS, as_csv, as_json)
+    for sample in arrays:
+        for each in work.codecs_for(sample):
+            for variant in specs.variants(sample, specs.row_of(each)):
+                with progress(f"{each.spec} on {variant.name} {variant.shape_text}"):
+                    rows.append(codec_bench.measure(each, variant, runs))
+    return rows
 
 
-def _measure_gpu(
-    specs: list[str] | None,
-    paths: list[Path],
-    dtype: str,
-    sizes: list[int],
-    program: Path | None,
-    as_csv: bool,
-    as_json: bool,
-) -> None:
+def _measure_gpu(work: Work, program: Path | None) -> tuple[list[Any], list[str]]:
     rows = []
-    codecs = parse_codecs(specs or codec_bench.default_specs())
     try:
-        with TemporaryDirectory() as folder, _running(program) as running:
-            ceilings = [running.ceiling(nbytes) for nbytes in sizes]
-            inputs = list(gpu_inputs.generated(dtype, sizes, Path(folder)))
-            found = samples.read_all(paths, _skip)
-            inputs += gpu_inputs.from_files(found, paths, Path(folder))
-            for each in codecs:
-                for source in _inputs_of(each, inputs):
-                    with progress(f"{each.spec} on {source.name}, {source.nbytes} bytes"):
-                        rows.append(codec_gpu.measure(running, each, source))
+        with (
+            TemporaryDirectory() as folder,
+            codec_gpu.running(find_program("codec_gpu", program)) as running,
+        ):
+            ceilings = [running.ceiling(nbytes) for nbytes in work.sizes]
+            inputs = list(gpu_inputs.from_files(work.files, Path(folder)))
+            if work.generated:
+                inputs += gpu_inputs.generated(work.dtype, work.sizes, Path(folder))
+            _name_left_out(work, [each.period for each in inputs])
+            for source in inputs:
+                for each in work.codecs_for(source.period):
+                    for variant in gpu_inputs.variants(source, specs.row_of(each)):
+                        words = f"{each.spec} on {source.period.name}, {source.nbytes} bytes"
+                        with progress(words):
+                            rows.append(codec_gpu.measure(running, each, variant))
             notes = gpu_tables.notes(running.gpu, ceilings)
     except BenchError as error:
         raise failure(error) from error
-    finish(rows, gpu_tables.COLUMNS, as_csv, as_json, notes)
-
-
-def _running(program: Path | None) -> AbstractContextManager[GpuProgram]:
-    return codec_gpu.running(find_program("codec_gpu", program))
-
-
-def _inputs_of(each: Codec, inputs: list[GpuInput]) -> list[GpuInput]:
-    """The inputs whose dtype the codec takes, in the shapes that make a difference to it: none
-    does to raw, nor what values a file has."""
-    row = codec_bench.row_of(each)
-    taken = [source for source in inputs if source.dtype in row.dtypes]
-    if row.name == "raw":
-        return [source.as_line() for source in taken if source.name == gpu_inputs.WAVE]
-    rank = row.max_rank
-    return [variant for source in taken for variant in gpu_inputs.variants(source, rank)]
+    return rows, notes

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from thinwire.bench import codec as codec_bench
+from thinwire.bench import specs as codec_specs
 from thinwire.bench.output import Column, print_csv, print_json, print_table, say
 from thinwire.bench.p2p import STARTUP_BYTES
 from thinwire.bench.programs import LabPlace, Loopback, Place
@@ -31,7 +31,7 @@ def parse_codecs(specs: Sequence[str]) -> list[Codec]:
     found = {each.spec: each for each in map(Codec, specs)}
     for each in found.values():
         try:
-            codec_bench.row_of(each)
+            codec_specs.row_of(each)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
     return list(found.values())

@@ -17,11 +17,11 @@ def gpu_codec_speed(spec: str, message_bytes: int) -> CodecSpeed:
     """The same on the first GPU and smooth generated values; infinite, with the reason in `basis`,
     where it cannot be measured."""
     from .. import Codec
-    from ..bench import p2p_gpu_cost, samples
+    from ..bench import generators, p2p_gpu_cost
 
     reason = p2p_gpu_cost.why_no_gpu()
     if not reason:
-        values = samples.generate("smooth", "f32", message_bytes).values
+        values = generators.generate("smooth", "f32", message_bytes).values
         cost = p2p_gpu_cost.measure_on_gpu(Codec(spec), values)
         if cost is not None:
             return CodecSpeed(

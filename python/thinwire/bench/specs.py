@@ -1,0 +1,109 @@
+"""Which codecs are measured, what they promise, and in which shapes they get an array."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from thinwire.bench.samples import Sample, folded, to_float
+from thinwire.codec import Codec, CodecInfo, codecs
+from thinwire.library import library
+
+# Beside the registry's example of each codec: the rates and bounds that rivals were measured at.
+EXTRAS = {
+    "zfp": ("rate=4", "rate=8", "rate=16"),
+    "szp": ("rel=1e-3", "rel=1e-4", "abs=1e-3", "abs=1e-4"),
+}
+_ROUNDING = 1 + 2.0**-50  # of a bound that is itself a product
+
+
+def default_specs() -> list[str]:
+    """The example of every codec of the registry, and some more settings of some."""
+    specs = []
+    for info in codecs():
+        specs.append(info.example)
+        specs += [f"{info.name}:{options}" for options in EXTRAS.get(info.name, ())]
+    return list(dict.fromkeys(Codec(spec).spec for spec in specs))
+
+
+def row_of(codec: Codec) -> CodecInfo:
+    """The registry's row of a spec; ValueError for "off" and "auto", which name none."""
+    number = library().tw_codec_id(codec.handle)
+    for info in codecs():
+        if info.id == number:
+            return info
+    raise ValueError(f"{codec.spec!r} names no codec to measure")
+
+
+def options_of(spec: str) -> dict[str, str]:
+    """The options of a spec in its normal form."""
+    pairs = (part.partition("=") for part in spec.partition(":")[2].split(",") if part)
+    return {name: value for name, _, value in pairs}
+
+
+def variants(sample: Sample, info: CodecInfo) -> list[Sample]:
+    """The array as one line, and in its own shape where the codec makes use of that. No shape
+    makes a difference to raw."""
+    line = sample.in_shape((sample.values.size,))
+    shape = folded(sample.values.shape, info.max_rank)
+    return [line] if len(shape) == 1 or info.name == "raw" else [line, sample.in_shape(shape)]
+
+
+@dataclass(frozen=True)
+class Error:
+    """What a decoded array differs by. `bound` is the most that the spec allows, None where it
+    names none; `range` is largest less smallest of the finite values."""
+
+    largest: float
+    range: float
+    psnr: float | None  # in dB, of the range; None where nothing differs
+    bound: float | None
+
+    @property
+    def over_bound(self) -> float | None:
+        return self.largest / self.bound if self.bound else None
+
+    @property
+    def is_kept(self) -> bool:
+        return self.bound is None or is_within(self.largest, self.bound)
+
+
+def is_within(error: float, bound: float) -> bool:
+    return error <= bound * _ROUNDING
+
+
+def bound_of(spec: str, value_range: float) -> float | None:
+    """The absolute error that a spec allows; None where it says nothing of it."""
+    options = options_of(spec)
+    if "abs" in options:
+        return float(options["abs"])
+    return float(options["rel"]) * value_range if "rel" in options else None
+
+
+def error_of(spec: str, sample: Sample, decoded: np.ndarray) -> Error:
+    """`decoded` has the bytes of what came back. Values that are not finite count as right where
+    their bits are, and as an infinite error otherwise."""
+    back = decoded.view(sample.values.dtype).reshape(-1)
+    before = sample.values.reshape(-1)
+    values = to_float(before, sample.dtype)
+    finite = np.isfinite(values)
+    span = _range(values[finite])
+    bound = bound_of(spec, span)
+    if np.array_equal(back.view(np.uint8), before.view(np.uint8)):
+        return Error(0.0, span, None, bound)
+    words = f"u{before.itemsize}"
+    if not np.array_equal(back[~finite].view(words), before[~finite].view(words)):
+        return Error(float("inf"), span, None, bound)
+    # Wider than fp64 where there is such a type: the difference of two fp64 values is rounded.
+    apart = np.abs(values[finite].astype(np.longdouble) - to_float(back, sample.dtype)[finite])
+    apart[np.isnan(apart)] = np.inf
+    mean = float(np.sqrt(np.mean(apart * apart)))
+    psnr = float(20 * np.log10(span / mean)) if mean and span and np.isfinite(mean) else None
+    return Error(float(apart.max(initial=0.0)), span, psnr, bound)
+
+
+def _range(finite: np.ndarray) -> float:
+    """At most the largest number, however far the values are apart."""
+    if not finite.size:
+        return 0.0
+    with np.errstate(over="ignore"):
+        return float(min(finite.max() - finite.min(), np.finfo(np.float64).max))
