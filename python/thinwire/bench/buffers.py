@@ -1,10 +1,20 @@
 """One array's way into a frame and back, with every buffer allocated once."""
 
+from typing import Any
+
 import numpy as np
 
 from thinwire import dtypes
 from thinwire.codec import Codec
 from thinwire.library import check, ffi, ffi_new, library
+
+
+def shape_struct(extents: tuple[int, ...], dtype: str) -> Any:
+    """The tw_shape of an array."""
+    shape = ffi_new("tw_shape *")
+    shape.dtype, shape.rank = dtypes.CODES[dtype], len(extents)
+    shape.extent[0 : len(extents)] = extents
+    return shape
 
 
 class FrameBuffers:
@@ -19,10 +29,7 @@ class FrameBuffers:
         not take `dtype` or the rank."""
         lib = library()
         self._codec = codec
-        self._shape = ffi_new("tw_shape *")
-        self._shape.dtype = dtypes.CODES[dtype]
-        self._shape.rank = array.ndim
-        self._shape.extent[0 : array.ndim] = array.shape
+        self._shape = shape_struct(array.shape, dtype)
         self._written = ffi.new("uint64_t *")
         check(lib.tw_message_bound(codec.handle, self._shape, self._written))
         self._room = np.empty(self._written[0], np.uint8)

@@ -10,6 +10,7 @@ import numpy as np
 
 from thinwire import message
 from thinwire.bench.buffers import FrameBuffers
+from thinwire.bench.gpu_buffers import GpuFrameBuffers
 from thinwire.bench.samples import Sample
 from thinwire.bench.specs import Error, error_of, options_of, row_of
 from thinwire.codec import Codec
@@ -21,10 +22,10 @@ FRAME_SHARE, FRAME_BYTES = 0.005, 256
 
 @dataclass(frozen=True)
 class CodecRow:
-    """One codec on one array. GB/s are 10^9 uncompressed bytes per second of one thread, of the
-    fastest run; `range` is largest less smallest finite value, `psnr` in dB of that, None where
-    nothing differs. Figures are None where the row is not verified, and `note` then says why;
-    `error_over_bound` also where the spec names no bound."""
+    """One codec on one array. GB/s are 10^9 uncompressed bytes per second of one thread, or of
+    blocking calls for GPU memory, of the fastest run; `range` is largest less smallest finite
+    value, `psnr` in dB of that, None where nothing differs. Figures are None where the row is not
+    verified, and `note` then says why; `error_over_bound` also where the spec names no bound."""
 
     codec: str
     data: str
@@ -66,6 +67,12 @@ def row_of(codec: Codec) -> CodecInfo:
 
 def measure(codec: Codec, sample: Sample, runs: int) -> CodecRow:
     """Time and verify one codec on one sample whose dtype and rank it takes."""
+Buffers = type[FrameBuffers] | type[GpuFrameBuffers]
+
+
+def measure(codec: Codec, sample: Sample, runs: int, place: Buffers = FrameBuffers) -> CodecRow:
+    """Time and verify one codec on one sample whose dtype and rank it takes, in the memory that
+    `place` is."""
     facts: dict[str, Any] = {
         "codec": codec.spec,
         "data": sample.name,
@@ -74,13 +81,13 @@ def measure(codec: Codec, sample: Sample, runs: int) -> CodecRow:
         "bytes": sample.values.nbytes,
     }
     try:
-        return CodecRow(**facts, **_measure(codec, sample, runs))
+        return CodecRow(**facts, **_measure(codec, sample, runs, place))
     except (UnverifiedError, ThinwireError) as error:
         return CodecRow(**facts, note=str(error))
 
 
-def _measure(codec: Codec, sample: Sample, runs: int) -> dict[str, Any]:
-    buffers = FrameBuffers(codec, sample.values, sample.dtype)
+def _measure(codec: Codec, sample: Sample, runs: int, place: Buffers) -> dict[str, Any]:
+    buffers = place(codec, sample.values, sample.dtype)
     buffers.encode()
     frame, decoded = buffers.frame.copy(), buffers.decode_afresh()
     encode_seconds = _fastest(buffers.encode, runs)

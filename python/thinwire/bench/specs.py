@@ -48,6 +48,11 @@ def variants(sample: Sample, info: CodecInfo) -> list[Sample]:
     return [line] if len(shape) == 1 or info.name == "raw" else [line, sample.in_shape(shape)]
 
 
+def why_unavailable(info: CodecInfo) -> str:
+    """What this machine lacks of what a codec needs; "" where it lacks nothing."""
+    return getattr(info, "unavailable", "")
+
+
 @dataclass(frozen=True)
 class Error:
     """What a decoded array differs by. `bound` is the most that the spec allows, None where it
@@ -77,6 +82,15 @@ def bound_of(spec: str, value_range: float) -> float | None:
     if "abs" in options:
         return float(options["abs"])
     return float(options["rel"]) * value_range if "rel" in options else None
+
+
+def is_bound(text: str) -> bool:
+    """Whether `text` is one bound, as in "abs=1e-4" or "rel=1e-3"."""
+    name, _, value = text.partition("=")
+    try:
+        return name in ("abs", "rel") and 0 < float(value) < float("inf")
+    except ValueError:
+        return False
 
 
 def error_of(spec: str, sample: Sample, decoded: np.ndarray) -> Error:

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from thinwire.cli import bench, codecs, demo, env, files, lab, run, shim
+from thinwire.cli import advise, bench, codecs, demo, env, files, lab, run, shim
 from thinwire.library import ThinwireError
 
 PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -23,6 +23,7 @@ app.command("shim")(shim.shim)
 app.command("encode")(files.encode)
 app.command("decode")(files.decode)
 app.command("inspect")(files.inspect)
+app.command("advise")(advise.advise)
 app.command("demo")(demo.demo)
 app.add_typer(lab.app, name="lab")
 app.add_typer(bench.app, name="bench")

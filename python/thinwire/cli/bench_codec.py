@@ -94,7 +94,7 @@ def codec(
 
     On a GPU, files are repeated to 64 MiB; their ratio is that of the file alone.
     """
-    on_gpu = _on_gpu(device)
+    gpu = on_gpu(device)
     try:
         extents = samples.parse_shape(shape) if shape else None
     except ValueError as error:
@@ -109,7 +109,7 @@ def codec(
         if file
         else samples.read_all(samples.data_files(), _skip)
     )
-    words = (size or (gpu_inputs.SIZES if on_gpu else CPU_SIZE)).split(",")
+    words = (size or (gpu_inputs.SIZES if gpu else CPU_SIZE)).split(",")
     work = Work(
         codecs=parse_codecs(wanted or specs.default_specs()),
         files=found,
@@ -117,13 +117,13 @@ def codec(
         sizes=[parse_size(word) for word in words],
         generated=not file,
     )
-    rows, notes = _measure_gpu(work, program) if on_gpu else (_measure_cpu(work, runs), [])
+    rows, notes = _measure_gpu(work, program) if gpu else (_measure_cpu(work, runs), [])
     if picture and plot.panels_of(rows):
         picture.write_text(plot.draw(rows))
-    finish(rows, gpu_tables.COLUMNS if on_gpu else tables.CODEC_COLUMNS, as_csv, as_json, notes)
+    finish(rows, gpu_tables.COLUMNS if gpu else tables.CODEC_COLUMNS, as_csv, as_json, notes)
 
 
-def _on_gpu(device: Device) -> bool:
+def on_gpu(device: Device) -> bool:
     if device != Device.AUTO:
         return device == Device.GPU
     try:

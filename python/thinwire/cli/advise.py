@@ -1,0 +1,105 @@
+"""`thinwire advise`: which codec to use for a file's values on a link."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from thinwire import dtypes
+from thinwire.bench import advise as adviser
+from thinwire.bench import samples, specs
+from thinwire.bench.advise import Asked, Candidate
+from thinwire.bench.buffers import FrameBuffers
+from thinwire.bench.gpu_buffers import GpuFrameBuffers
+from thinwire.bench.output import Column, number, print_table, progress, say, warn_if_busy
+from thinwire.cli.bench_codec import Device, on_gpu
+from thinwire.codec import codecs
+from thinwire.library import parse_link_rate, parse_size
+
+COLUMNS: list[Column] = [
+    ("codec", lambda row: row.codec),
+    ("shape", lambda row: row.shape),
+    ("bytes", lambda row: str(row.bytes)),
+    ("ratio", lambda row: number(row.ratio, ".3f")),
+    ("encode GB/s", lambda row: number(row.encode_gb_per_second, ".4g")),
+    ("decode GB/s", lambda row: number(row.decode_gb_per_second, ".4g")),
+    ("max error", lambda row: number(row.max_error, ".3g")),
+    ("of the allowed", lambda row: number(row.error_over_allowed, ".3f")),
+    ("PSNR dB", lambda row: number(row.psnr, ".1f")),
+    ("message us", lambda row: number(None if row.seconds is None else 1e6 * row.seconds, ".1f")),
+    ("speed-up", lambda row: number(row.speedup, ".2f")),
+    ("pays below Gbit/s", lambda row: _gigabits(row)),
+    ("", lambda row: row.note if row.verified else f"NOT VERIFIED: {row.note}"),
+]
+
+
+def _gigabits(row: Candidate) -> str:
+    rate = row.pays_below_gb_per_second
+    return number(None if rate is None else 8 * rate, ".3g")
+
+
+def advise(
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Raw values.")],
+    link: Annotated[str, typer.Option(help="The link's rate, as in 100gbit.")],
+    dtype: Annotated[str | None, typer.Option(help="Of the values; else the suffix.")] = None,
+    shape: Annotated[
+        str | None, typer.Option(help="Of the values, slowest first, as in 24x224x224.")
+    ] = None,
+    error: Annotated[
+        str | None,
+        typer.Option(help="What is allowed: abs=1e-4, or rel=1e-3 of the range. Else lossless."),
+    ] = None,
+    size: Annotated[
+        str | None,
+        typer.Option(help="Messages of these sizes too, as in 1MiB,64MiB: cut, or repeated."),
+    ] = None,
+    device: Annotated[Device, typer.Option(help="auto: the GPU where there is one.")] = Device.AUTO,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Measure the candidates on your own values, and say which to use on a link, if any.
+
+    Times are those of one message in series: encode, send at the link's rate, decode. What every
+    message costs besides, raw or not, is left out.
+    """
+    rate = parse_link_rate(link)
+    if dtype is not None and dtype not in dtypes.CODES:
+        raise typer.BadParameter(f"no dtype '{dtype}': {', '.join(dtypes.CODES)}")
+    try:
+        sample = samples.read_shaped(file, dtype, samples.parse_shape(shape) if shape else None)
+        adviser.candidates(sample.dtype, error)
+    except ValueError as failed:
+        raise typer.BadParameter(str(failed)) from failed
+    sizes = [sample.values.nbytes, *(parse_size(word) for word in (size or "").split(",") if word)]
+    gpu = on_gpu(device)
+    warn_if_busy()
+    for info in codecs():
+        if specs.why_unavailable(info):
+            say(f"skipped {info.name}: {specs.why_unavailable(info)}")
+    asked = Asked(rate, list(dict.fromkeys(sizes)), error)
+    place = GpuFrameBuffers if gpu else FrameBuffers
+    found = list(adviser.measure_all(sample, asked, place, progress))
+    if not found:
+        say(f"no codec takes {sample.dtype}: send it raw")
+        raise typer.Exit(1)
+    advice = adviser.advise(found)
+    if as_json:
+        said = {
+            "file": file.name,
+            "dtype": sample.dtype,
+            "shape": sample.shape_text,
+            "link_gb_per_second": rate / 1e9,
+            "device": "gpu" if gpu else "cpu",
+            "error": error,
+            "advice": [asdict(each) for each in advice],
+            "candidates": [asdict(each) for each in found],
+        }
+        print(json.dumps(said, indent=2))
+    else:
+        found.sort(key=lambda row: (row.bytes, row.seconds or float("inf")))
+        where = "a GPU, blocking calls" if gpu else "one thread of the CPU"
+        notes = [f"link {link}; codecs on {where}, the fastest of {adviser.RUNS} calls", ""]
+        print_table(found, COLUMNS, notes + [each.sentence for each in advice])
+    if not all(row.verified for row in found):
+        raise typer.Exit(1)
