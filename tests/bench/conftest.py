@@ -53,7 +53,7 @@ def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 def small_cubes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Generated cubes of a few planes, as the real ones take seconds."""
     cube = np.sin(np.arange(8 * 64 * 64) / 50).reshape(8, 64, 64)
-    early = np.where(cube > 0.5, cube, 0)
-    monkeypatch.setattr(wavefield, "wavefield", lambda: cube)
-    monkeypatch.setattr(wavefield, "early_wavefield", lambda: early)
-    monkeypatch.setattr(generators, "_turbulent_cube", lambda: cube)
+    monkeypatch.setattr(wavefield, "EDGE", 64)
+    monkeypatch.setattr(wavefield, "wavefield", lambda planes: cube[:planes])
+    monkeypatch.setattr(wavefield, "early_wavefield", lambda planes: np.where(cube > 0.5, cube, 0))
+    monkeypatch.setattr(generators, "_turbulent_cube", lambda: np.repeat(cube, 8, axis=0))

@@ -46,12 +46,9 @@ CALL = ("codec", "--device", "gpu", "--size", "256KiB", "--codec", "zfp:rate=8")
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     """Makes the program; returns the words that name it. Its requests go to requests.txt."""
     plane = np.sin(np.arange(256 * 256)).reshape(1, 256, 256)
-    for place, name in [
-        (wavefield, "wavefield"),
-        (wavefield, "early_wavefield"),
-        (generators, "_turbulent_cube"),
-    ]:
-        monkeypatch.setattr(place, name, lambda: plane)
+    monkeypatch.setattr(wavefield, "wavefield", lambda planes: plane)
+    monkeypatch.setattr(wavefield, "early_wavefield", lambda planes: plane)
+    monkeypatch.setattr(generators, "_turbulent_cube", lambda: np.repeat(plane, 256, axis=0))
 
     def make(with_sums: dict, without: dict, after: str = "") -> list[str]:
         path = tmp_path / "codec_gpu"

@@ -15,7 +15,6 @@ from thinwire.bench import wavefield
 from thinwire.bench.samples import Sample, from_float
 
 WAVE = "wave"
-_EDGE = 256
 
 
 def smooth(count: int, _: str) -> np.ndarray:
@@ -26,25 +25,25 @@ def smooth(count: int, _: str) -> np.ndarray:
 
 def wave(count: int, _: str) -> np.ndarray:
     """A slab of the wavefield, noise and all."""
-    return wavefield.slab(wavefield.wavefield(), count)
+    return wavefield.wavefield(wavefield.planes_in(count))
 
 
 def wave_zeros(count: int, _: str) -> np.ndarray:
     """A slab of the wavefield at an early time, much of it exactly zero."""
-    return wavefield.slab(wavefield.early_wavefield(), count)
+    return wavefield.early_wavefield(wavefield.planes_in(count))
 
 
 def turbulence(count: int, _: str) -> np.ndarray:
     """A slab of a periodic cube of turbulence."""
-    return wavefield.slab(_turbulent_cube(), count)
+    return _turbulent_cube()[wavefield.middle(wavefield.planes_in(count))]
 
 
 @cache
 def _turbulent_cube() -> np.ndarray:
     """Amplitudes k^(-11/6) exp(-k/60), k in waves per edge; random phases; variance 1."""
-    noise = np.random.default_rng(7).standard_normal((_EDGE,) * 3)
-    waves = np.fft.fftfreq(_EDGE, 1 / _EDGE)
-    halved = np.fft.rfftfreq(_EDGE, 1 / _EDGE)
+    noise = np.random.default_rng(7).standard_normal((wavefield.EDGE,) * 3)
+    waves = np.fft.fftfreq(wavefield.EDGE, 1 / wavefield.EDGE)
+    halved = np.fft.rfftfreq(wavefield.EDGE, 1 / wavefield.EDGE)
     k = np.sqrt(waves[:, None, None] ** 2 + waves[:, None] ** 2 + halved**2)
     k[0, 0, 0] = np.inf  # no mean
     spectrum = np.fft.rfftn(noise) * (k ** (-11 / 6) * np.exp(-k / 60))
