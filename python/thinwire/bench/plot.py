@@ -12,7 +12,7 @@ LEAST_HEIGHT, LINE = 200, 13
 COLUMNS = 2
 HEADING = 46
 
-# Colours that keep a contrast of 3:1 on their paper: (light, dark).
+# Colours that keep a contrast of 4.5:1 on their paper: (light, dark).
 PALETTE = (
     ("#0b62c4", "#6cb0ff"),
     ("#b3460e", "#f0914f"),
