@@ -92,6 +92,14 @@ def test_rows_and_roofs(bench: Any, stand_in: Any, tmp_path: Path) -> None:
     assert "256x256" in {request[3] for request in asked if request[0] == "codec"}
 
 
+def test_without_sums_each_input_is_measured_once(
+    bench: Any, stand_in: Any, tmp_path: Path
+) -> None:
+    rows = json.loads(bench(*CALL, *stand_in(GOOD, BAD), "--no-sums", "--json").stdout)
+    assert all(row["verified"] and row["encode_checksum_percent"] is None for row in rows)
+    assert {request[-1] for request in requests(tmp_path) if request[0] == "codec"} == {"1"}
+
+
 def test_declined_data_has_no_decode(bench: Any, stand_in: Any) -> None:
     declined = {key: value for key, value in GOOD.items() if not key.startswith("decode")}
     declined |= {"declined": True, "frame_bytes": 0}

@@ -10,6 +10,7 @@ from thinwire.library import library
 
 # Beside the registry's example of each codec: the rates and bounds that rivals were measured at.
 EXTRAS = {
+    "expack": ("mode=fixed", "mode=entropy"),
     "zfp": ("rate=4", "rate=8", "rate=16"),
     "szp": ("rel=1e-3", "rel=1e-4", "abs=1e-3", "abs=1e-4"),
 }

@@ -24,7 +24,7 @@ from thinwire.bench.output import progress, say, warn_if_busy
 from thinwire.bench.programs import BenchError, find_program
 from thinwire.bench.samples import Sample
 from thinwire.cli.bench_options import Csv, Json, Program, Specs, failure, finish, parse_codecs
-from thinwire.codec import Codec
+from thinwire.codec import Codec, codecs
 from thinwire.library import ThinwireError, parse_size
 from thinwire.pools import gpu_count
 
@@ -85,6 +85,9 @@ def codec(
     picture: Annotated[
         Path | None, typer.Option("--plot", help="Ratio against speed, as SVG.", dir_okay=False)
     ] = None,
+    sums: Annotated[
+        bool, typer.Option(help="GPU: measure without chunk checksums too, at twice the time.")
+    ] = True,
     program: Program = None,
     as_csv: Csv = False,
     as_json: Json = False,
@@ -111,13 +114,13 @@ def codec(
     )
     words = (size or (gpu_inputs.SIZES if gpu else CPU_SIZE)).split(",")
     work = Work(
-        codecs=parse_codecs(wanted or specs.default_specs()),
+        codecs=parse_codecs(wanted or _specs_here()),
         files=found,
         dtype=dtype,
         sizes=[parse_size(word) for word in words],
         generated=not file,
     )
-    rows, notes = _measure_gpu(work, program) if gpu else (_measure_cpu(work, runs), [])
+    rows, notes = _measure_gpu(work, program, sums) if gpu else (_measure_cpu(work, runs), [])
     if picture and plot.panels_of(rows):
         picture.write_text(plot.draw(rows))
     finish(rows, gpu_tables.COLUMNS if gpu else tables.CODEC_COLUMNS, as_csv, as_json, notes)
@@ -134,6 +137,15 @@ def on_gpu(device: Device) -> bool:
 
 def _skip(why: str) -> None:
     say(f"skipped {why}")
+
+
+def _specs_here() -> list[str]:
+    """The default specs of the codecs that run on this machine."""
+    lacking = {info.name: specs.why_unavailable(info) for info in codecs()}
+    for name, why in lacking.items():
+        if why:
+            _skip(f"{name}: {why}")
+    return [spec for spec in specs.default_specs() if not lacking[spec.partition(":")[0]]]
 
 
 def _name_left_out(work: Work, arrays: list[Sample]) -> None:
@@ -160,7 +172,7 @@ def _measure_cpu(work: Work, runs: int) -> list[Any]:
     return rows
 
 
-def _measure_gpu(work: Work, program: Path | None) -> tuple[list[Any], list[str]]:
+def _measure_gpu(work: Work, program: Path | None, sums: bool) -> tuple[list[Any], list[str]]:
     rows = []
     try:
         with (
@@ -177,7 +189,7 @@ def _measure_gpu(work: Work, program: Path | None) -> tuple[list[Any], list[str]
                     for variant in gpu_inputs.variants(source, specs.row_of(each)):
                         words = f"{each.spec} on {source.period.name}, {source.nbytes} bytes"
                         with progress(words):
-                            rows.append(codec_gpu.measure(running, each, variant))
+                            rows.append(codec_gpu.measure(running, each, variant, sums))
             notes = gpu_tables.notes(running.gpu, ceilings)
     except BenchError as error:
         raise failure(error) from error
