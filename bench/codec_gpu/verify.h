@@ -1,4 +1,4 @@
-// What the CPU makes of the array, and whether the GPU makes the same of it.
+// What is to come of the array, and whether it does.
 #pragma once
 
 #include "job.h"
@@ -12,7 +12,7 @@ class Expected {
  public:
   Expected(const Request& request, const Coder& coder);
 
-  // The CPU declines the array: there is no frame.
+  // The array is declined: there is no frame.
   bool declined() const { return frame_bytes_ == 0; }
   std::uint64_t frame_bytes() const { return frame_bytes_; }
   // The largest |x - x'| over values that are finite in both; infinite where one that was finite is
@@ -21,11 +21,12 @@ class Expected {
   // Largest less smallest of the array's finite values.
   double range() const { return range_; }
 
-  // Hold what the first `calls` calls wrote to the CPU's, bit for bit.
+  // Hold what the first `calls` calls wrote to what is expected, bit for bit.
   void check_frames(const Slots& slots, int calls, const Stream& stream) const;
   void check_arrays(const Slots& slots, int calls, const Stream& stream) const;
 
  private:
+  bool on_cpu_ = true;
   std::uint64_t frame_bytes_ = 0;
   double max_error_ = 0;
   double range_ = 0;

@@ -1,6 +1,7 @@
 """Which codec to use for an array and a link: the candidates, measured, against sending raw."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -64,21 +65,26 @@ class Advice:
     sentence: str
 
 
-def candidates(dtype: str, error: str | None) -> list[Codec]:
+def candidates(
+    dtype: str, error: str | None, on_gpu: bool, skipped: Callable[[str], None]
+) -> list[Codec]:
     """Lossless codecs; where an error is named also those that keep a bound, with that bound, and
-    the others at their usual settings. ValueError for what is no such error."""
+    the others at their usual settings. `skipped` hears of codecs that cannot run here. ValueError
+    for what is no such error."""
     if error is not None and not specs.is_bound(error):
         raise ValueError(f"'{error}' is no error bound: abs=<number> or rel=<share of the range>")
+    usual: dict[str, list[Codec]] = {}
+    for spec in specs.default_specs(on_gpu, skipped):
+        usual.setdefault(spec.partition(":")[0], []).append(Codec(spec))
     found = []
-    usual = [Codec(spec) for spec in specs.default_specs()]
     for info in codecs():
-        if dtype not in info.dtypes or info.name == RAW or specs.why_unavailable(info):
+        if dtype not in info.dtypes or info.name == RAW or info.name not in usual:
             continue
-        if not info.lossless and error is None:
-            continue
-        bounded = None if info.lossless else _with_bound(info, error or "")
-        ours = [codec for codec in usual if specs.row_of(codec).id == info.id]
-        found += [bounded] if bounded else ours
+        if info.lossless:
+            found += usual[info.name]
+        elif error is not None:
+            bounded = _with_bound(info, error)
+            found += [bounded] if bounded else usual[info.name]
     return found
 
 
@@ -99,12 +105,16 @@ def of_size(sample: Sample, nbytes: int) -> Sample:
 
 
 def measure_all(
-    sample: Sample, asked: Asked, place: Buffers, progress: Callable[[str], object]
+    sample: Sample,
+    found: list[Codec],
+    asked: Asked,
+    place: Buffers,
+    progress: Callable[[str], AbstractContextManager[None]],
 ) -> Iterator[Candidate]:
     """Every candidate at every size, in each shape that makes a difference to it."""
     for nbytes in asked.sizes:
         message = of_size(sample, nbytes)
-        for codec in candidates(sample.dtype, asked.error):
+        for codec in found:
             for variant in specs.variants(message, specs.row_of(codec)):
                 with progress(f"{codec.spec} on {variant.shape_text}"):
                     yield _measure(codec, variant, asked, place)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from thinwire import message
+from thinwire.bench import specs
 from thinwire.bench.gpu_inputs import GpuInput
 from thinwire.bench.programs import BenchError
-from thinwire.bench.specs import bound_of, is_within
 from thinwire.codec import Codec
 
 _PATIENCE_SECONDS = 300
@@ -147,11 +147,14 @@ def measure(program: GpuProgram, codec: Codec, source: GpuInput, sums: bool = Tr
 
 
 def ratio_of(codec: Codec, source: GpuInput, frame_bytes: int) -> float:
-    """That of the array before it was repeated; the GPU's frames are the CPU's, byte for byte."""
+    """That of the array before it was repeated; the GPU's frames are the CPU's, byte for byte. What
+    no CPU encodes has that of the repeated one."""
     values = source.period.values
-    if values.nbytes != source.nbytes or not frame_bytes:
-        frame_bytes = len(message.compress(values, codec, dtype=source.period.dtype))
-    return values.nbytes / frame_bytes
+    if not frame_bytes:
+        return 1.0
+    if values.nbytes == source.nbytes or specs.why_not_here(specs.row_of(codec), on_gpu=False):
+        return source.nbytes / frame_bytes
+    return values.nbytes / len(message.compress(values, codec, dtype=source.period.dtype))
 
 
 def make_row(
@@ -161,8 +164,8 @@ def make_row(
     figures = {name: said[name] for name in said if name.endswith("_us")}
     known = {name: figures[name] for name in figures if name in GpuCodecRow.__dataclass_fields__}
     declined, error = said["declined"], said["max_error"]
-    bound = None if declined else bound_of(facts["codec"], said["range"])
-    if bound is not None and not is_within(error, bound):
+    bound = None if declined else specs.bound_of(facts["codec"], said["range"])
+    if bound is not None and not specs.is_within(error, bound):
         return GpuCodecRow(**facts, note=f"an error of {error:.9g} where {bound:.9g} is allowed")
     return GpuCodecRow(
         **facts,

@@ -6,6 +6,7 @@ A loss of compression is then a changed line of a reviewed file.
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from thinwire.bench import generators, samples, specs
 from thinwire.bench.buffers import FrameBuffers
 from thinwire.bench.codec import UnverifiedError, verify
 from thinwire.bench.samples import Sample
-from thinwire.codec import Codec, codecs
+from thinwire.codec import Codec
 
 CSV = Path("bench", "results", "ratio.csv")
 
@@ -57,21 +58,15 @@ def generated() -> Iterator[Sample]:
 
 
 def codecs_here(skipped: Callable[[str], None]) -> list[Codec]:
-    """The default specs of what this machine has; `skipped` hears of the others."""
-    for info in codecs():
-        if specs.why_unavailable(info):
-            skipped(f"{info.name}: {specs.why_unavailable(info)}")
-    found = [Codec(spec) for spec in specs.default_specs()]
-    rows = [specs.row_of(codec) for codec in found]
-    return [
-        codec
-        for codec, row in zip(found, rows, strict=True)
-        if row.name != "raw" and not specs.why_unavailable(row)
-    ]
+    """The default specs of what this machine's CPU runs; `skipped` hears of the others."""
+    found = [Codec(spec) for spec in specs.default_specs(False, skipped)]
+    return [codec for codec in found if specs.row_of(codec).name != "raw"]
 
 
 def measure(
-    wanted: Iterable[Codec], arrays: Iterable[Sample], progress: Callable[[str], object]
+    wanted: Iterable[Codec],
+    arrays: Iterable[Sample],
+    progress: Callable[[str], AbstractContextManager[None]],
 ) -> Iterator[Ratio]:
     """UnverifiedError where a codec does not keep its promise."""
     wanted = list(wanted)

@@ -1,5 +1,6 @@
 """Which codecs are measured, what they promise, and in which shapes they get an array."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,13 +18,25 @@ EXTRAS = {
 _ROUNDING = 1 + 2.0**-50  # of a bound that is itself a product
 
 
-def default_specs() -> list[str]:
-    """The example of every codec of the registry, and some more settings of some."""
+def default_specs(on_gpu: bool, skipped: Callable[[str], None] = lambda why: None) -> list[str]:
+    """The example of every codec that runs here, and some more settings of some; `skipped` hears
+    of the others."""
     specs = []
     for info in codecs():
+        why = why_not_here(info, on_gpu)
+        if why:
+            skipped(f"{info.name}: {why}")
+            continue
         specs.append(info.example)
         specs += [f"{info.name}:{options}" for options in EXTRAS.get(info.name, ())]
     return list(dict.fromkeys(Codec(spec).spec for spec in specs))
+
+
+def why_not_here(info: CodecInfo, on_gpu: bool) -> str:
+    """Why a codec cannot run on this machine, or not on its CPU; "" where it can."""
+    if not on_gpu and getattr(info, "gpu_only", False):
+        return "it codes arrays in GPU memory alone"
+    return getattr(info, "unavailable", "")
 
 
 def row_of(codec: Codec) -> CodecInfo:
@@ -47,11 +60,6 @@ def variants(sample: Sample, info: CodecInfo) -> list[Sample]:
     line = sample.in_shape((sample.values.size,))
     shape = folded(sample.values.shape, info.max_rank)
     return [line] if len(shape) == 1 or info.name == "raw" else [line, sample.in_shape(shape)]
-
-
-def why_unavailable(info: CodecInfo) -> str:
-    """What this machine lacks of what a codec needs; "" where it lacks nothing."""
-    return getattr(info, "unavailable", "")
 
 
 @dataclass(frozen=True)

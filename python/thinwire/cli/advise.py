@@ -9,13 +9,12 @@ import typer
 
 from thinwire import dtypes
 from thinwire.bench import advise as adviser
-from thinwire.bench import samples, specs
+from thinwire.bench import samples
 from thinwire.bench.advise import Asked, Candidate
 from thinwire.bench.buffers import FrameBuffers
 from thinwire.bench.gpu_buffers import GpuFrameBuffers
 from thinwire.bench.output import Column, number, print_table, progress, say, warn_if_busy
 from thinwire.cli.bench_codec import Device, on_gpu
-from thinwire.codec import codecs
 from thinwire.library import parse_link_rate, parse_size
 
 COLUMNS: list[Column] = [
@@ -68,18 +67,15 @@ def advise(
         raise typer.BadParameter(f"no dtype '{dtype}': {', '.join(dtypes.CODES)}")
     try:
         sample = samples.read_shaped(file, dtype, samples.parse_shape(shape) if shape else None)
-        adviser.candidates(sample.dtype, error)
+        gpu = on_gpu(device)
+        wanted = adviser.candidates(sample.dtype, error, gpu, lambda why: say(f"skipped {why}"))
     except ValueError as failed:
         raise typer.BadParameter(str(failed)) from failed
     sizes = [sample.values.nbytes, *(parse_size(word) for word in (size or "").split(",") if word)]
-    gpu = on_gpu(device)
     warn_if_busy()
-    for info in codecs():
-        if specs.why_unavailable(info):
-            say(f"skipped {info.name}: {specs.why_unavailable(info)}")
     asked = Asked(rate, list(dict.fromkeys(sizes)), error)
     place = GpuFrameBuffers if gpu else FrameBuffers
-    found = list(adviser.measure_all(sample, asked, place, progress))
+    found = list(adviser.measure_all(sample, wanted, asked, place, progress))
     if not found:
         say(f"no codec takes {sample.dtype}: send it raw")
         raise typer.Exit(1)

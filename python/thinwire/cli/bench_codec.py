@@ -24,7 +24,7 @@ from thinwire.bench.output import progress, say, warn_if_busy
 from thinwire.bench.programs import BenchError, find_program
 from thinwire.bench.samples import Sample
 from thinwire.cli.bench_options import Csv, Json, Program, Specs, failure, finish, parse_codecs
-from thinwire.codec import Codec, codecs
+from thinwire.codec import Codec
 from thinwire.library import ThinwireError, parse_size
 from thinwire.pools import gpu_count
 
@@ -114,7 +114,7 @@ def codec(
     )
     words = (size or (gpu_inputs.SIZES if gpu else CPU_SIZE)).split(",")
     work = Work(
-        codecs=parse_codecs(wanted or _specs_here()),
+        codecs=parse_codecs(wanted or specs.default_specs(gpu, _skip)),
         files=found,
         dtype=dtype,
         sizes=[parse_size(word) for word in words],
@@ -137,15 +137,6 @@ def on_gpu(device: Device) -> bool:
 
 def _skip(why: str) -> None:
     say(f"skipped {why}")
-
-
-def _specs_here() -> list[str]:
-    """The default specs of the codecs that run on this machine."""
-    lacking = {info.name: specs.why_unavailable(info) for info in codecs()}
-    for name, why in lacking.items():
-        if why:
-            _skip(f"{name}: {why}")
-    return [spec for spec in specs.default_specs() if not lacking[spec.partition(":")[0]]]
 
 
 def _name_left_out(work: Work, arrays: list[Sample]) -> None:
