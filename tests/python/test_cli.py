@@ -58,6 +58,8 @@ def test_files_round_trip(tmp_path: Path) -> None:
         (["run", "--link", "fast", "--", "true"], "not a link rate"),
         (["run", "--", "/no/such/program"], "no program"),
         (["run"], "no command given"),
+        (["advise", "--link", "fast", "{data}"], "not a link rate"),
+        (["advise", "--link", "1gbit", "{dat}"], "pass --dtype"),
         (["shim", "pigeon"], "no preload library named 'pigeon'"),
     ],
 )

@@ -121,9 +121,16 @@ def codec(
         generated=not file,
     )
     rows, notes = _measure_gpu(work, program, sums) if gpu else (_measure_cpu(work, runs), [])
-    if picture and plot.panels_of(rows):
-        picture.write_text(plot.draw(rows))
+    if picture:
+        _write_picture(picture, rows)
     finish(rows, gpu_tables.COLUMNS if gpu else tables.CODEC_COLUMNS, as_csv, as_json, notes)
+
+
+def _write_picture(path: Path, rows: list[Any]) -> None:
+    try:
+        path.write_text(plot.draw(rows))
+    except ValueError as error:
+        say(f"{path} is not written: {error}")
 
 
 def on_gpu(device: Device) -> bool:
