@@ -8,6 +8,7 @@ import pytest
 
 from thinwire.bench import p2p_rows
 from thinwire.bench.programs import clean_environment
+from thinwire.bench.specs import Error
 
 pytestmark = pytest.mark.multiproc
 
@@ -44,7 +45,8 @@ def test_p2p_catches_values_that_the_codec_does_not_make(bench, program, monkeyp
     # The wrong expectation stands for a wrong arrival: nothing else tells them apart.
     import thinwire.bench.expected as expected
 
-    monkeypatch.setattr(expected, "max_error", lambda sample, decoded: 1e-9)
+    wrong = Error(largest=1e-9, range=1, psnr=None, bound=None)
+    monkeypatch.setattr(expected, "error_of", lambda spec, sample, decoded: wrong)
     words = ("--sizes", "64KiB", "--codec", "zfp:rate=16", "--program", program("p2p"))
     done = bench(*LOOPBACK, *words, "--json")
     assert done.exit_code == 1
