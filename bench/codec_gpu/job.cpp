@@ -39,6 +39,19 @@ void Coder::decode(const std::byte* frame, std::uint64_t length, std::byte* targ
                                   &options_, workspace_->data(), workspace_->size(), outcome));
 }
 
+bool Coder::decode_add(const std::byte* frame, std::uint64_t length, std::byte* target,
+                       std::uint64_t* outcome) const {
+  tw_message_options options = options_;
+  options.flags |= TW_MESSAGE_ADD;
+  options.scale = kAddScale;
+  const tw_status status =
+      tw_message_decode_enqueue(codec_.get(), &shape_, frame, length, target, array_bytes_,
+                                &options, workspace_->data(), workspace_->size(), outcome);
+  if (status == TW_UNSUPPORTED) return false;
+  check(status);
+  return true;
+}
+
 Slots::Slots(const Coder& coder, const std::vector<std::byte>& values, const Stream& stream)
     : count_(slot_count(coder.array_bytes())),
       arrays_(count_ * aligned(coder.array_bytes())),
@@ -57,6 +70,13 @@ void Slots::poison_frames(const Stream& stream) const {
 
 void Slots::poison_decoded(const Stream& stream) const {
   check(cudaMemsetAsync(decoded_.data(), 0xA5, decoded_.size(), stream.get()));
+}
+
+void Slots::preset_decoded(const Stream& stream) const {
+  for (std::uint64_t slot = 0; slot < count_; ++slot) {
+    check(cudaMemcpyAsync(decoded(slot), array(0), decoded_.size() / count_,
+                          cudaMemcpyDeviceToDevice, stream.get()));
+  }
 }
 
 }  // namespace thinwire::bench

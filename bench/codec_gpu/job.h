@@ -9,6 +9,9 @@
 
 namespace thinwire::bench {
 
+// What an addition is multiplied by.
+inline constexpr double kAddScale = 0.5;
+
 // What to measure; `values` is the array in host memory.
 struct Request {
   std::string spec;
@@ -33,6 +36,9 @@ class Coder {
   void encode(const std::byte* source, std::byte* frame, std::uint64_t* outcome) const;
   void decode(const std::byte* frame, std::uint64_t length, std::byte* target,
               std::uint64_t* outcome) const;
+  // The same, added to what is there and halved; false where the codec cannot.
+  bool decode_add(const std::byte* frame, std::uint64_t length, std::byte* target,
+                  std::uint64_t* outcome) const;
 
  private:
   struct Destroy {
@@ -60,6 +66,8 @@ class Slots {
   // Fill frames, or decoded arrays, with what no codec leaves behind.
   void poison_frames(const Stream& stream) const;
   void poison_decoded(const Stream& stream) const;
+  // Fills decoded arrays with the array itself.
+  void preset_decoded(const Stream& stream) const;
 
  private:
   std::byte* at(const DeviceBytes& bytes, std::uint64_t call) const {

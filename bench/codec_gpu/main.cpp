@@ -71,6 +71,7 @@ void run_codec(std::istream& fields, const Stream& stream, const DeviceBytes& fl
     print_times("decode", measured.decode);
     print_times("decoded", measured.decoded);
     print_times("decoded_synced", measured.decoded_synced);
+    if (measured.decode_add) print_times("decode_add", *measured.decode_add);
   }
   std::printf("}\n");
 }

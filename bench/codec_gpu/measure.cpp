@@ -61,6 +61,24 @@ class Phases {
     });
   }
 
+  // Timed on sums of sums, and held to the CPU's by one more call for each place.
+  std::optional<Times> decode_add_on_gpu() {
+    if (!expected_.knows_sums() || !add(0)) return {};
+    stream_.finish();
+    flush_cache(stream_, flush_);
+    const auto see = [&](int) { see_decode(outcome_.load()); };
+    const Times times = time_on_gpu(stream_, calls_, [&](int call) { (void)add(call); }, see);
+    slots_.preset_decoded(stream_);
+    const int places = std::min(calls_ + kWarmUps, static_cast<int>(slots_.count()));
+    for (int call = 0; call < places; ++call) {
+      (void)add(call);
+      stream_.finish();
+      see(call);
+    }
+    expected_.check_sums(slots_, places, stream_);
+    return times;
+  }
+
   // As a blocking decode of the library sees it: the word is written, and seen, after the array.
   Times decoded() {
     return decode_phase([&](auto&& see) {
@@ -92,6 +110,12 @@ class Phases {
     outcome_.clear();
     coder_.decode(slots_.frame(call), expected_.frame_bytes(), slots_.decoded(call),
                   outcome_.get());
+  }
+
+  bool add(int call) const {
+    outcome_.clear();
+    return coder_.decode_add(slots_.frame(call), expected_.frame_bytes(), slots_.decoded(call),
+                             outcome_.get());
   }
 
   template <typename Run>
@@ -153,6 +177,7 @@ Measured measure(const Coder& coder, const Slots& slots, const Expected& expecte
   measured.decode = phases.decode_on_gpu();
   measured.decoded = phases.decoded();
   measured.decoded_synced = phases.decoded_synced();
+  measured.decode_add = phases.decode_add_on_gpu();
   return measured;
 }
 

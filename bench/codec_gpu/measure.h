@@ -1,6 +1,8 @@
 // The times of one codec on one array.
 #pragma once
 
+#include <optional>
+
 #include "job.h"
 #include "timing.h"
 #include "verify.h"
@@ -10,12 +12,13 @@ namespace thinwire::bench {
 // Microseconds. Where the codec declined the array there is no frame and nothing to decode, and
 // "ready" is when the host knew that.
 struct Measured {
-  Times encode;          // on the GPU
-  Times decode;          // on the GPU
-  Times ready;           // host: from an idle GPU until it knows the frame's size
-  Times graph_ready;     // the same, replaying a graph of the encode
-  Times decoded;         // host: until the polled word says that the array is there
-  Times decoded_synced;  // host: until the stream is finished
+  Times encode;                     // on the GPU
+  Times decode;                     // on the GPU
+  std::optional<Times> decode_add;  // the same, added to an array; where the codec can
+  Times ready;                      // host: from an idle GPU until it knows the frame's size
+  Times graph_ready;                // the same, replaying a graph of the encode
+  Times decoded;                    // host: until the polled word says that the array is there
+  Times decoded_synced;             // host: until the stream is finished
 };
 
 // Every phase writes over poison and is held to what is expected, in all places that it wrote to.

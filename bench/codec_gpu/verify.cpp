@@ -73,6 +73,20 @@ void code_on_gpu(const Request& request, const Coder& coder, Coded& coded) {
   coded.decoded = to_host(target, target.size());
 }
 
+// The array with its decoded self added and scaled, by the CPU; empty where nothing is added.
+std::vector<std::byte> add_on_cpu(const Request& request, const std::vector<std::byte>& frame) {
+  std::vector<std::byte> sum = request.values;
+  tw_message_options options{};
+  options.size = sizeof options;
+  options.flags = TW_MESSAGE_ADD;
+  options.scale = kAddScale;
+  const tw_status status =
+      tw_message_decode(frame.data(), frame.size(), sum.data(), sum.size(), &options, nullptr);
+  if (status == TW_UNSUPPORTED) return {};
+  check(status);
+  return sum;
+}
+
 // `place(slot)` holds `bytes` bytes equal to those at `expected`, for each slot that calls used.
 template <typename Place>
 void check_slots(const Stream& stream, std::uint64_t used, const std::byte* expected,
@@ -111,6 +125,9 @@ Expected::Expected(const Request& request, const Coder& coder) {
   }
   frame_ = on_gpu(coded.frame);
   array_ = on_gpu(coded.decoded);
+  if (!on_cpu_) return;
+  const auto sum = add_on_cpu(request, coded.frame);
+  if (!sum.empty()) sum_ = on_gpu(sum);
 }
 
 void Expected::check_frames(const Slots& slots, int calls, const Stream& stream) const {
@@ -125,6 +142,12 @@ void Expected::check_arrays(const Slots& slots, int calls, const Stream& stream)
       stream, used_slots(slots, calls), array_->data(), array_->size(),
       [&](std::uint64_t slot) { return slots.decoded(slot); },
       on_cpu_ ? "the CPU decodes to another array" : "the first array differs");
+}
+
+void Expected::check_sums(const Slots& slots, int calls, const Stream& stream) const {
+  check_slots(
+      stream, used_slots(slots, calls), sum_->data(), sum_->size(),
+      [&](std::uint64_t slot) { return slots.decoded(slot); }, "the CPU adds to another array");
 }
 
 }  // namespace thinwire::bench

@@ -24,6 +24,10 @@ class Expected {
   // Hold what the first `calls` calls wrote to what is expected, bit for bit.
   void check_frames(const Slots& slots, int calls, const Stream& stream) const;
   void check_arrays(const Slots& slots, int calls, const Stream& stream) const;
+  // Of arrays that were added once to the array itself. False where no CPU can say what comes of
+  // it.
+  bool knows_sums() const { return sum_ != nullptr; }
+  void check_sums(const Slots& slots, int calls, const Stream& stream) const;
 
  private:
   bool on_cpu_ = true;
@@ -32,6 +36,7 @@ class Expected {
   double range_ = 0;
   std::unique_ptr<DeviceBytes> frame_;
   std::unique_ptr<DeviceBytes> array_;
+  std::unique_ptr<DeviceBytes> sum_;
 };
 
 }  // namespace thinwire::bench

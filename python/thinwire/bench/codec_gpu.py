@@ -23,8 +23,9 @@ class GpuCodecRow:
     """One codec on one array on a GPU. GB/s are 10^9 uncompressed bytes per second of GPU time;
     "ready" is when the host knows the size of a complete frame, "decoded" when it knows that the
     array is there, both from an idle GPU and by a polled word; the graph's is the same for a
-    replayed encode, "synced" for a finished stream. Medians. The percentages are what chunk
-    checksums add to GPU time. `ratio` is that of the array before it was repeated to `bytes`.
+    replayed encode, "synced" for a finished stream; "add" is a decode that adds to an array.
+    Medians. The percentages are what chunk checksums add to GPU time. `ratio` is that of the array
+    before it was repeated to `bytes`.
     `pays_below` is the link in GB/s below which encode, send and decode in series beat sending raw.
     Figures are None where the row is not verified, or the codec declined the data."""
 
@@ -38,6 +39,7 @@ class GpuCodecRow:
     decode_gb_per_second: float | None = None
     encode_us: float | None = None
     decode_us: float | None = None
+    decode_add_us: float | None = None
     ready_us: float | None = None
     ready_p90_us: float | None = None
     graph_ready_us: float | None = None

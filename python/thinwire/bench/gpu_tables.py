@@ -26,6 +26,7 @@ COLUMNS: list[Column] = [
     ("dec GB/s", lambda row: number(row.decode_gb_per_second, ".0f")),
     ("enc us", lambda row: number(row.encode_us, ".1f")),
     ("dec us", lambda row: number(row.decode_us, ".1f")),
+    ("add us", lambda row: number(row.decode_add_us, ".1f")),
     ("ready us (p90)", lambda row: _with_p90(row.ready_us, row.ready_p90_us)),
     ("graph ready", lambda row: _with_p90(row.graph_ready_us, row.graph_ready_p90_us)),
     ("decoded us", lambda row: number(row.decoded_us, ".1f")),
@@ -51,7 +52,7 @@ def notes(gpu: str, ceilings: list[Ceiling]) -> list[str]:
     lines.append(
         "ready, decoded: from an idle GPU until the host knows the frame's size, or that the array "
         "is there, by a polled word; synced: until the stream is finished; pays below: the link "
-        "below which encode, send and decode in series beat raw; sums: what chunk checksums add "
-        "to GPU time"
+        "below which encode, send and decode in series beat raw; add: a decode that adds; sums: "
+        "what chunk checksums add to GPU time"
     )
     return lines
