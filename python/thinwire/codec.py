@@ -26,6 +26,7 @@ class CodecInfo:
     @property
     def available(self) -> bool:
         return self.unavailable == ""
+    flat: bool  # arrays of any shape are coded as one line
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,15 @@ class Codec:
     def spec(self) -> str:
         """The spec in its normal form."""
         return text(library().tw_codec_spec(self.handle))
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The ids of the codecs, raw aside, that frames under this spec may name."""
+        lib = library()
+        count = lib.tw_codec_ids(self.handle, ffi.NULL, 0)
+        out = ffi.new("uint32_t[]", count)
+        lib.tw_codec_ids(self.handle, out, count)
+        return tuple(out)
 
     def __repr__(self) -> str:
         return f"Codec({self.spec!r})"
@@ -85,6 +95,7 @@ def codecs() -> list[CodecInfo]:
                 max_rank=info.max_rank,
                 gpu_only=bool(info.gpu_only),
                 unavailable=text(lib.tw_codec_missing(index)),
+                flat=bool(info.flat),
             )
         )
     return rows

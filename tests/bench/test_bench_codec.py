@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from thinwire import codecs
+from thinwire import Codec, codecs
 from thinwire.bench.buffers import FrameBuffers
 
 SMALL = ("codec", "--device", "cpu", "--size", "128KiB", "--runs", "2")
@@ -30,12 +30,24 @@ def test_every_codec_of_the_registry_is_measured_and_verified(bench):
     on_cpu = {row.name for row in codecs() if not row.gpu_only}
     assert {row["codec"].partition(":")[0] for row in rows} == on_cpu
     taken = {row.name for row in codecs() if any(dtype in row.dtypes for _, dtype in RECIPES)}
-    assert {row["codec"].partition(":")[0] for row in rows} == taken
+    assert {row["codec"].partition(":")[0] for row in rows} - {"auto"} == taken
     assert {"zfp:rate=8", "zfp:rate=16"} <= {row["codec"] for row in rows}
     assert {(row["data"], row["dtype"]) for row in rows} <= RECIPES
     for row in rows:
         assert row["verified"] and row["bytes"] == 128 * 1024
         assert row["encode_gb_per_second"] > 0 and row["decode_gb_per_second"] > 0
+
+
+def test_auto_says_what_it_chose_and_is_for_the_cpu(bench):
+    if not Codec("auto").ids:
+        pytest.skip("auto has nothing to choose among in this build")
+    rows = json.loads(bench(*SMALL, "--codec", "auto", "--json").stdout)
+    by_name = {(row["data"], row["dtype"], row["shape"]): row for row in rows}
+    assert by_name["random", "f32", "32768"]["note"] == "went raw"
+    chosen = by_name["wave-zeros", "f32", "32768"]["note"].partition(":")[0]
+    assert chosen in {row.name for row in codecs() if row.lossless and row.name != "raw"}
+    done = bench("codec", "--device", "gpu", "--codec", "auto")
+    assert done.exit_code == 2 and "no one codec" in done.stderr
 
 
 def test_each_recipe_can_be_had_in_one_dtype(bench):
@@ -162,6 +174,6 @@ def test_an_encoder_that_changes_its_mind_is_caught(bench, monkeypatch):
     assert all("different bytes" in row["note"] for row in json.loads(done.stdout))
 
 
-@pytest.mark.parametrize("words", [("--codec", "auto"), ("--dtype", "f12")])
+@pytest.mark.parametrize("words", [("--codec", "off"), ("--dtype", "f12")])
 def test_what_cannot_be_measured_is_refused(bench, words):
     assert bench("codec", *words).exit_code == 2

@@ -83,6 +83,7 @@ def test_rows_and_roofs(bench: Any, stand_in: Any, tmp_path: Path) -> None:
         saved = row["bytes"] * (1 - 1 / row["ratio"])
         assert row["pays_below_gb_per_second"] == pytest.approx(saved / 23e-6 / 1e9)
     shown = bench(*CALL, *words).stdout
+    assert "\u2026" not in shown  # nothing is cut
     assert "Stand-in" in shown and "2.5e-01" in shown and "copy 4.0 us (66 GB/s)" in shown
     asked = requests(tmp_path)
     assert asked[0] == ["ceiling", "262144"]

@@ -12,7 +12,7 @@ from thinwire import message
 from thinwire.bench.buffers import FrameBuffers
 from thinwire.bench.gpu_buffers import GpuFrameBuffers
 from thinwire.bench.samples import Sample
-from thinwire.bench.specs import Error, error_of, options_of, row_of
+from thinwire.bench.specs import AUTO, Error, error_of, options_of, row_of, went_raw
 from thinwire.codec import Codec
 from thinwire.library import ThinwireError
 
@@ -98,8 +98,9 @@ def _measure(codec: Codec, sample: Sample, runs: int, place: Buffers) -> dict[st
         buffers.decode_afresh(), decoded
     ):
         raise UnverifiedError("the same frame gave different values")
-    went_raw = message.inspect(frame).codec_id != row_of(codec).id
-    error = verify(codec, sample, len(frame), decoded, went_raw)
+    info = message.inspect(frame)
+    raw = went_raw(codec, info)
+    error = verify(codec, sample, len(frame), decoded, raw)
     nbytes = sample.values.nbytes
     return {
         "frame_bytes": len(frame),
@@ -111,7 +112,7 @@ def _measure(codec: Codec, sample: Sample, runs: int, place: Buffers) -> dict[st
         "range": error.range,
         "psnr": error.psnr,
         "verified": True,
-        "note": "went raw" if went_raw else "",
+        "note": "went raw" if raw else info.spec if codec.spec == AUTO else "",
     }
 
 
@@ -126,19 +127,19 @@ def _fastest(work: Callable[[], None], runs: int) -> float:
 
 
 def verify(
-    codec: Codec, sample: Sample, frame_bytes: int, decoded: np.ndarray, went_raw: bool
+    codec: Codec, sample: Sample, frame_bytes: int, decoded: np.ndarray, is_raw: bool
 ) -> Error:
     """Hold the outcome to what the registry and the spec say of the codec; UnverifiedError where
     it fails."""
     info = row_of(codec)
     error = error_of(codec.spec, sample, decoded)
-    if (info.lossless or went_raw) and not np.array_equal(decoded, bytes_of(sample.values)):
+    if (info.lossless or is_raw) and not np.array_equal(decoded, bytes_of(sample.values)):
         raise UnverifiedError("what came back is not what went in")
     if not np.isfinite(error.largest):
         raise UnverifiedError("finite values came back as NaN or infinity, or others as finite")
     if not error.is_kept:
         raise UnverifiedError(f"an error of {error.largest:.9g} where {error.bound:.9g} is allowed")
-    if info.fixed_size and not went_raw:
+    if info.fixed_size and not is_raw:
         _verify_fixed_size(codec, sample, frame_bytes)
     return error
 

@@ -10,10 +10,11 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-# A table that is piped somewhere must not be folded to 80 columns.
+# A table that is piped somewhere must not be folded to 80 columns, nor cut.
 PIPED_WIDTH = 160
 
 BUSY_SHARE = 0.5
@@ -78,7 +79,8 @@ def print_table(rows: Sequence[Any], columns: Sequence[Column], notes: Sequence[
         table.add_row(*(cell(row) for _, cell in columns))
     console = Console()
     if not console.is_terminal:
-        console = Console(width=PIPED_WIDTH)
+        whole = Measurement.get(Console(width=1000), console.options.update(width=1000), table)
+        console = Console(width=max(PIPED_WIDTH, whole.maximum))
     console.print(table)
     for note in notes:
         console.print(note, highlight=False, markup=False)

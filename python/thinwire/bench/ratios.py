@@ -84,14 +84,14 @@ def _measure(codec: Codec, sample: Sample) -> Ratio:
     buffers = FrameBuffers(codec, sample.values, sample.dtype)
     buffers.encode()
     info = specs.row_of(codec)
-    went_raw = message.inspect(buffers.frame).codec_id != info.id
+    raw = specs.went_raw(codec, message.inspect(buffers.frame))
     words = f"{codec.spec} on {sample.name}"
     try:
-        error = verify(codec, sample, len(buffers.frame), buffers.decode_afresh(), went_raw)
+        error = verify(codec, sample, len(buffers.frame), buffers.decode_afresh(), raw)
     except UnverifiedError as failed:
         raise UnverifiedError(f"{words}: {failed}") from failed
     over_bound = over_range = ""
-    if not info.lossless and not went_raw:
+    if not info.lossless and not raw:
         if error.over_bound is not None:
             over_bound = f"{error.over_bound:.3g}"
         elif error.range:

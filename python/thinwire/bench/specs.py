@@ -1,13 +1,16 @@
 """Which codecs are measured, what they promise, and in which shapes they get an array."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from thinwire import dtypes
 from thinwire.bench.samples import Sample, folded, to_float
 from thinwire.codec import Codec, CodecInfo, codecs
-from thinwire.library import library
+from thinwire.message import MessageInfo
+
+AUTO = "auto"
 
 # Beside the registry's example of each codec: the rates and bounds that rivals were measured at.
 EXTRAS = {
@@ -20,8 +23,8 @@ _ROUNDING = 1 + 2.0**-50  # of a bound that is itself a product
 
 def default_specs(on_gpu: bool, skipped: Callable[[str], None] = lambda why: None) -> list[str]:
     """The example of every codec that runs here, and some more settings of some; `skipped` hears
-    of the others."""
-    specs = []
+    of the others. On the CPU "auto" too: enqueued work cannot choose by its data."""
+    specs = [] if on_gpu or not Codec(AUTO).ids else [AUTO]
     for info in codecs():
         why = why_not_here(info, on_gpu)
         if why:
@@ -40,12 +43,28 @@ def why_not_here(info: CodecInfo, on_gpu: bool) -> str:
 
 
 def row_of(codec: Codec) -> CodecInfo:
-    """The registry's row of a spec; ValueError for "off" and "auto", which name none."""
-    number = library().tw_codec_id(codec.handle)
-    for info in codecs():
-        if info.id == number:
-            return info
-    raise ValueError(f"{codec.spec!r} names no codec to measure")
+    """The registry's row of a spec, and for "auto" what holds for all that it may choose;
+    ValueError for "off", which names no codec."""
+    rows = [info for info in codecs() if info.id in codec.ids]
+    if not rows:
+        raise ValueError(f"{codec.spec!r} names no codec to measure")
+    if codec.spec != AUTO:
+        return rows[0]
+    taken = {dtype for row in rows for dtype in row.dtypes}
+    return replace(
+        rows[0],
+        name=AUTO,
+        lossless=True,
+        fixed_size=False,
+        dtypes=tuple(dtype for dtype in dtypes.CODES if dtype in taken),
+        max_rank=max(row.max_rank for row in rows),
+        flat=all(row.flat for row in rows),
+    )
+
+
+def went_raw(codec: Codec, info: MessageInfo) -> bool:
+    """Whether a frame is raw under a spec that does not ask for that."""
+    return info.codec_id not in codec.ids
 
 
 def options_of(spec: str) -> dict[str, str]:
@@ -55,11 +74,11 @@ def options_of(spec: str) -> dict[str, str]:
 
 
 def variants(sample: Sample, info: CodecInfo) -> list[Sample]:
-    """The array as one line, and in its own shape where the codec makes use of that. No shape
-    makes a difference to raw."""
+    """The array as one line, and in its own shape where the codec makes use of that."""
     line = sample.in_shape((sample.values.size,))
     shape = folded(sample.values.shape, info.max_rank)
-    return [line] if len(shape) == 1 or info.name == "raw" else [line, sample.in_shape(shape)]
+    alike = len(shape) == 1 or info.flat or info.name == "raw"
+    return [line] if alike else [line, sample.in_shape(shape)]
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ def codec(
     )
     words = (size or (gpu_inputs.SIZES if gpu else CPU_SIZE)).split(",")
     work = Work(
-        codecs=parse_codecs(wanted or specs.default_specs(gpu, _skip)),
+        codecs=parse_codecs(wanted or specs.default_specs(gpu, _skip), automatic=not gpu),
         files=found,
         dtype=dtype,
         sizes=[parse_size(word) for word in words],

@@ -26,12 +26,15 @@ Program = Annotated[
 ]
 
 
-def parse_codecs(specs: Sequence[str]) -> list[Codec]:
-    """The codecs of these specs, each once; exits for one that is none."""
+def parse_codecs(specs: Sequence[str], automatic: bool = False) -> list[Codec]:
+    """The codecs of these specs, each once; exits for one that is none, and for "auto" unless that
+    is one here."""
     found = {each.spec: each for each in map(Codec, specs)}
     for each in found.values():
         try:
             codec_specs.row_of(each)
+            if each.spec == codec_specs.AUTO and not automatic:
+                raise ValueError("'auto' is no one codec")
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
     return list(found.values())
