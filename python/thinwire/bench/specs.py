@@ -14,6 +14,7 @@ AUTO = "auto"
 
 # Beside the registry's example of each codec: the rates and bounds that rivals were measured at.
 EXTRAS = {
+    "blockq": ("bits=4", "format=e4m3", "format=mxfp8"),
     "expack": ("mode=fixed", "mode=entropy"),
     "zfp": ("rate=4", "rate=8", "rate=16"),
     "szp": ("rel=1e-3", "rel=1e-4", "abs=1e-3", "abs=1e-4"),
