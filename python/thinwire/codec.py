@@ -20,13 +20,13 @@ class CodecInfo:
     fixed_size: bool
     dtypes: tuple[str, ...]
     max_rank: int
+    flat: bool  # arrays of any shape are coded as one line
     gpu_only: bool
     unavailable: str  # what this machine lacks for it, and how to get it; "" where nothing is
 
     @property
     def available(self) -> bool:
         return self.unavailable == ""
-    flat: bool  # arrays of any shape are coded as one line
 
 
 @dataclass(frozen=True)
@@ -93,9 +93,9 @@ def codecs() -> list[CodecInfo]:
                 fixed_size=bool(info.fixed_size),
                 dtypes=tuple(dtypes.names_in(info.dtypes)),
                 max_rank=info.max_rank,
+                flat=bool(info.flat),
                 gpu_only=bool(info.gpu_only),
                 unavailable=text(lib.tw_codec_missing(index)),
-                flat=bool(info.flat),
             )
         )
     return rows

@@ -48,25 +48,6 @@ class UnverifiedError(Exception):
     """The codec did not do what it promises; the text says what."""
 
 
-def default_specs() -> list[str]:
-    """The example of every codec that this machine's CPU runs, and some rates of zfp."""
-    specs = [info.example for info in codecs() if not info.gpu_only]
-    if any(info.name == "zfp" for info in codecs()):
-        specs += [f"zfp:rate={rate}" for rate in ZFP_RATES]
-    return list(dict.fromkeys(specs))
-
-
-def row_of(codec: Codec) -> CodecInfo:
-    """The registry's row of a spec; ValueError for "off" and "auto", which name none."""
-    number = library().tw_codec_id(codec.handle)
-    for info in codecs():
-        if info.id == number:
-            return info
-    raise ValueError(f"{codec.spec!r} names no codec to measure")
-
-
-def measure(codec: Codec, sample: Sample, runs: int) -> CodecRow:
-    """Time and verify one codec on one sample whose dtype and rank it takes."""
 Buffers = type[FrameBuffers] | type[GpuFrameBuffers]
 
 
