@@ -175,7 +175,7 @@ struct Decoder {
   using Raw = RawValues<kDtype, kElement>;
   using Reader = cuda::WordReader<Row::kThreads>;
   static constexpr int kThreads = Row::kThreads;
-  static constexpr int kResident = 5;
+  static constexpr int kResident = dtype_size(kDtype) == 2 ? 6 : 5;
 
   Plan plan;
   Sink sink;

@@ -12,7 +12,8 @@ struct BoxCoder {
   using Word = WordOf<kDtype>;
   using Stage = Staging<Word>;
   static constexpr int kThreads = Stage::kThreads;
-  static constexpr int kResident = 768 / kThreads;
+  // As many as leave enough registers for a square's words and those that come to them.
+  static constexpr int kResident = sizeof(Word) == 4 ? 5 : 3;
   static constexpr std::uint32_t kPayloadBytes = Stage::kBytes;
 
   struct State {

@@ -122,16 +122,19 @@ __device__ void load_whole(const Staging<Word>& staging, const cuda::Piece& piec
   using Stage = Staging<Word>;
   const WholeBox<Word, kAxes> box(piece.box);
   if (box.template is_aligned<16>(piece.at)) {
+    // From one unit of a thread to its next it is whole rows, or planes.
+    constexpr std::uint32_t kStep = 16 * Stage::kThreads;
+    const std::byte* const first = piece.at + box.distance(16 * threadIdx.x);
+    const std::uint64_t step = box.distance(kStep);
+    std::byte* const out = staging.base + slot(16 * threadIdx.x);
     uint4 units[Stage::kUnits];
 #pragma unroll
     for (int at = 0; at < Stage::kUnits; ++at) {
-      const std::uint32_t byte = 16 * (at * Stage::kThreads + threadIdx.x);
-      units[at] = __ldg(reinterpret_cast<const uint4*>(piece.at + box.distance(byte)));
+      units[at] = __ldg(reinterpret_cast<const uint4*>(first + at * step));
     }
 #pragma unroll
     for (int at = 0; at < Stage::kUnits; ++at) {
-      const std::uint32_t byte = 16 * (at * Stage::kThreads + threadIdx.x);
-      *reinterpret_cast<uint4*>(staging.base + slot(byte)) = rotate_unit(units[at], Word{});
+      *reinterpret_cast<uint4*>(out + at * slot(kStep)) = rotate_unit(units[at], Word{});
     }
     return;
   }
