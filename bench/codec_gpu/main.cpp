@@ -63,9 +63,11 @@ void run_codec(std::istream& fields, const Stream& stream, const DeviceBytes& fl
               expected.declined() ? "true" : "false",
               static_cast<unsigned long long>(request.values.size()),
               static_cast<unsigned long long>(expected.frame_bytes()));
+  std::printf(", \"frames_vary\": %s", measured.frames_vary ? "true" : "false");
   std::printf(", \"max_error\": %.17g, \"range\": %.17g", expected.max_error(), expected.range());
   print_times("encode", measured.encode);
   print_times("ready", measured.ready);
+  print_times("ready_synced", measured.ready_synced);
   print_times("graph_ready", measured.graph_ready);
   if (!expected.declined()) {
     print_times("decode", measured.decode);

@@ -42,6 +42,18 @@ class Phases {
     });
   }
 
+  // The word says the size, and may be written before the frame's last bytes are.
+  Times ready_synced() {
+    return encode_phase([&](auto&& see) {
+      const auto until_synced = [&](int call) {
+        encode(call);
+        (void)await(outcome_);
+        stream_.finish();
+      };
+      return time_on_host(stream_, calls_, until_synced, see);
+    });
+  }
+
   Times graph_ready() {
     const EncodeGraphs graphs(coder_, slots_, stream_, outcome_,
                               static_cast<std::uint64_t>(calls_ + kWarmUps));
@@ -100,6 +112,8 @@ class Phases {
     });
   }
 
+  bool frames_vary() const { return frames_vary_; }
+
  private:
   void encode(int call) const {
     outcome_.clear();
@@ -123,7 +137,9 @@ class Phases {
     slots_.poison_frames(stream_);
     flush_cache(stream_, flush_);
     const Times times = run([&](int) { see_encode(await(outcome_)); });
-    if (!expected_.declined()) expected_.check_frames(slots_, calls_ + kWarmUps, stream_);
+    if (!expected_.declined() && !expected_.check_frames(slots_, calls_ + kWarmUps, stream_)) {
+      frames_vary_ = true;
+    }
     return times;
   }
 
@@ -161,6 +177,7 @@ class Phases {
   const DeviceBytes& flush_;
   const PinnedWord outcome_;
   const int calls_ = timed_calls(coder_.array_bytes());
+  bool frames_vary_ = false;
 };
 
 }  // namespace
@@ -172,12 +189,14 @@ Measured measure(const Coder& coder, const Slots& slots, const Expected& expecte
   raise_clocks(stream);
   measured.encode = phases.encode_on_gpu();
   measured.ready = phases.ready();
+  measured.ready_synced = phases.ready_synced();
   measured.graph_ready = phases.graph_ready();
   if (expected.declined()) return measured;
   measured.decode = phases.decode_on_gpu();
   measured.decoded = phases.decoded();
   measured.decoded_synced = phases.decoded_synced();
   measured.decode_add = phases.decode_add_on_gpu();
+  measured.frames_vary = phases.frames_vary();
   return measured;
 }
 

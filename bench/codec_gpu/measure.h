@@ -16,9 +16,11 @@ struct Measured {
   Times decode;                     // on the GPU
   std::optional<Times> decode_add;  // the same, added to an array; where the codec can
   Times ready;                      // host: from an idle GPU until it knows the frame's size
-  Times graph_ready;                // the same, replaying a graph of the encode
+  Times ready_synced;               // host: until the stream is finished
+  Times graph_ready;                // as ready, replaying a graph of the encode
   Times decoded;                    // host: until the polled word says that the array is there
   Times decoded_synced;             // host: until the stream is finished
+  bool frames_vary = false;         // the same array had frames of the same size that differ
 };
 
 // Every phase writes over poison and is held to what is expected, in all places that it wrote to.

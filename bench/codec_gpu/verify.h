@@ -21,8 +21,9 @@ class Expected {
   // Largest less smallest of the array's finite values.
   double range() const { return range_; }
 
-  // Hold what the first `calls` calls wrote to what is expected, bit for bit.
-  void check_frames(const Slots& slots, int calls, const Stream& stream) const;
+  // Hold what the first `calls` calls wrote to what is expected, bit for bit. A codec without a CPU
+  // side may write other frames of the same array, if they decode: then check_frames() is false.
+  bool check_frames(const Slots& slots, int calls, const Stream& stream) const;
   void check_arrays(const Slots& slots, int calls, const Stream& stream) const;
   // Of arrays that were added once to the array itself. False where no CPU can say what comes of
   // it.

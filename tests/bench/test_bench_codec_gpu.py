@@ -31,7 +31,7 @@ TIMES = {
     f"{name}{percentile}_us": value
     for name, value in [
         ("encode", 10.0), ("decode", 5.0), ("ready", 12.0), ("graph_ready", 9.0),
-        ("decoded", 11.0), ("decoded_synced", 14.0),
+        ("decoded", 11.0), ("decoded_synced", 14.0), ("ready_synced", 13.0),
     ]
     for percentile in ("", "_p90")
 }  # fmt: skip
@@ -81,7 +81,7 @@ def test_rows_and_roofs(bench: Any, stand_in: Any, tmp_path: Path) -> None:
         assert row["ready_us"] == 12 and row["graph_ready_us"] == 9
         assert row["decoded_us"] == 11 and row["decoded_synced_us"] == 14
         saved = row["bytes"] * (1 - 1 / row["ratio"])
-        assert row["pays_below_gb_per_second"] == pytest.approx(saved / 23e-6 / 1e9)
+        assert row["pays_below_gb_per_second"] == pytest.approx(saved / 24e-6 / 1e9)
     shown = bench(*CALL, *words).stdout
     assert "\u2026" not in shown  # nothing is cut
     assert "Stand-in" in shown and "2.5e-01" in shown and "copy 4.0 us (66 GB/s)" in shown
@@ -165,6 +165,12 @@ def test_rates_are_of_uncompressed_bytes() -> None:
     row = make_row(facts, GOOD, BARE, ratio=3.5)
     assert row.decode_gb_per_second == pytest.approx((1 << 20) / 5e-6 / 1e9)
     assert row.ratio == 3.5
+
+
+def test_frames_that_differ_are_noted() -> None:
+    facts = {"codec": "x", "data": "y", "dtype": "f32", "shape": "1", "bytes": 1 << 20}
+    row = make_row(facts, GOOD | {"frames_vary": True}, None, ratio=3.5)
+    assert row.verified and row.note == "frames differ from call to call"
 
 
 def test_an_error_beyond_the_bound_is_no_result() -> None:

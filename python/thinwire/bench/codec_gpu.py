@@ -21,12 +21,14 @@ _PATIENCE_SECONDS = 300
 @dataclass(frozen=True)
 class GpuCodecRow:
     """One codec on one array on a GPU. GB/s are 10^9 uncompressed bytes per second of GPU time;
-    "ready" is when the host knows the size of a complete frame, "decoded" when it knows that the
-    array is there, both from an idle GPU and by a polled word; the graph's is the same for a
-    replayed encode, "synced" for a finished stream; "add" is a decode that adds to an array.
+    "ready" is when the host knows the size of the frame, which is complete in stream order,
+    "decoded" when it knows that the array is there, both from an idle GPU and by a polled word;
+    "synced" is when the stream is finished; the graph's is "ready" for a replayed encode; "add" is
+    a decode that adds to an array.
     Medians. The percentages are what chunk checksums add to GPU time. `ratio` is that of the array
     before it was repeated to `bytes`.
-    `pays_below` is the link in GB/s below which encode, send and decode in series beat sending raw.
+    `pays_below` is the link in GB/s below which encode (synced), send and decode in series beat
+    sending raw.
     Figures are None where the row is not verified, or the codec declined the data."""
 
     codec: str
@@ -42,6 +44,8 @@ class GpuCodecRow:
     decode_add_us: float | None = None
     ready_us: float | None = None
     ready_p90_us: float | None = None
+    ready_synced_us: float | None = None
+    ready_synced_p90_us: float | None = None
     graph_ready_us: float | None = None
     graph_ready_p90_us: float | None = None
     decoded_us: float | None = None
@@ -182,8 +186,14 @@ def make_row(
         error_over_bound=error / bound if bound else None,
         range=said["range"],
         verified=True,
-        note="declined: goes raw" if declined else "",
+        note=_note(said),
     )
+
+
+def _note(said: dict[str, Any]) -> str:
+    if said["declined"]:
+        return "declined: goes raw"
+    return "frames differ from call to call" if said.get("frames_vary") else ""
 
 
 def _rate(nbytes: int, microseconds: float | None) -> float | None:
@@ -193,7 +203,7 @@ def _rate(nbytes: int, microseconds: float | None) -> float | None:
 def _pays_below(nbytes: int, said: dict[str, Any], ratio: float) -> float | None:
     if "decoded_us" not in said or ratio <= 1:
         return None
-    return nbytes * (1 - 1 / ratio) / (said["ready_us"] + said["decoded_us"]) / 1e3
+    return nbytes * (1 - 1 / ratio) / (said["ready_synced_us"] + said["decoded_us"]) / 1e3
 
 
 def _added(said: dict[str, Any], bare: dict[str, Any] | None, name: str) -> float | None:

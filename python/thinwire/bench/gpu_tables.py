@@ -28,6 +28,7 @@ COLUMNS: list[Column] = [
     ("dec us", lambda row: number(row.decode_us, ".1f")),
     ("add us", lambda row: number(row.decode_add_us, ".1f")),
     ("ready us (p90)", lambda row: _with_p90(row.ready_us, row.ready_p90_us)),
+    ("synced us", lambda row: number(row.ready_synced_us, ".1f")),
     ("graph ready", lambda row: _with_p90(row.graph_ready_us, row.graph_ready_p90_us)),
     ("decoded us", lambda row: number(row.decoded_us, ".1f")),
     ("synced us", lambda row: number(row.decoded_synced_us, ".1f")),

@@ -38,9 +38,9 @@ def default_specs(on_gpu: bool, skipped: Callable[[str], None] = lambda why: Non
 
 def why_not_here(info: CodecInfo, on_gpu: bool) -> str:
     """Why a codec cannot run on this machine, or not on its CPU; "" where it can."""
-    if not on_gpu and getattr(info, "gpu_only", False):
+    if not on_gpu and info.gpu_only:
         return "it codes arrays in GPU memory alone"
-    return getattr(info, "unavailable", "")
+    return info.unavailable
 
 
 def row_of(codec: Codec) -> CodecInfo:
