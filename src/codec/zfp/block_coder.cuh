@@ -25,12 +25,20 @@ struct SharedWords {
 __device__ constexpr ExpandTable kDeviceExpand = make_expand_table();
 __device__ constexpr SearchTable kDeviceSearch = make_search_table();
 
-#ifndef ZFP_WARPS2
-#define ZFP_WARPS2 32
-#endif
-#ifndef ZFP_WARPS3
-#define ZFP_WARPS3 20
-#endif
+// Copies a table to shared memory; complete behind the next barrier.
+template <int kThreads, typename Table>
+__device__ const Table& copy_table(const Table& table, std::byte* shared) {
+  constexpr unsigned kParts = sizeof(Table) / 16;
+  const auto* const from = reinterpret_cast<const uint4*>(&table);
+  auto* const to = reinterpret_cast<uint4*>(shared);
+#pragma unroll
+  for (unsigned at = 0; at < kParts; at += kThreads) {
+    if (at + kThreads <= kParts || at + threadIdx.x < kParts) {
+      to[at + threadIdx.x] = __ldg(from + at + threadIdx.x);
+    }
+  }
+  return *reinterpret_cast<const Table*>(shared);
+}
 
 template <typename Sink, int kRankOfBlocks>
 struct BlockCoder {
@@ -38,8 +46,8 @@ struct BlockCoder {
   static constexpr int kRank = kRankOfBlocks;
   static constexpr int kThreads = 128;
   // Leaves as many registers as the values of a block need.
-  static constexpr int kResident =
-      (sizeof(Scalar) == 8 ? 8 : kRank == 3 ? ZFP_WARPS3 : ZFP_WARPS2) * 32 / kThreads;
+  static constexpr int kResident = sizeof(Scalar) == 8 ? 2 : kRank == 3 ? 5 : 8;
+  static constexpr int kRoundBlocks = kThreads;
   static constexpr std::uint32_t kPlaneBytes = kThreads * kPlaneWords<Scalar, kRank> * 4;
   static constexpr std::uint32_t kTableBytes = sizeof(SearchTable);
   static constexpr std::uint32_t kScratchBytes = kPlaneBytes + kTableBytes;
@@ -51,7 +59,7 @@ struct BlockCoder {
 
   __device__ bool encode(const std::byte* source, const cuda::Tile& tile, std::uint64_t* payload,
                          std::byte* scratch) const {
-    const ExpandTable& table = local_table(kDeviceExpand, scratch);
+    const ExpandTable& table = copy_table<kThreads>(kDeviceExpand, scratch + kPlaneBytes);
     clear(tile, payload);
     __syncthreads();
     const Grid grid = plan.grid(tile);
@@ -76,7 +84,7 @@ struct BlockCoder {
 
   __device__ void decode(const std::uint64_t* payload, const cuda::Tile& tile, std::byte* scratch,
                          std::byte* destination) const {
-    const SearchTable& table = local_table(kDeviceSearch, scratch);
+    const SearchTable& table = copy_table<kThreads>(kDeviceSearch, scratch + kPlaneBytes);
     __syncthreads();
     const Grid grid = plan.grid(tile);
     std::byte* const chunk = destination + tile.chunk * plan.chunk_values * sizeof(Scalar);
@@ -92,20 +100,6 @@ struct BlockCoder {
   }
 
  private:
-  // Copies a table behind the planes; complete behind the next barrier.
-  template <typename Table>
-  __device__ static const Table& local_table(const Table& table, std::byte* scratch) {
-    const auto* const from = reinterpret_cast<const uint4*>(&table);
-    auto* const to = reinterpret_cast<uint4*>(scratch + kPlaneBytes);
-#pragma unroll
-    for (int at = 0; at < static_cast<int>(sizeof(Table) / 16); at += kThreads) {
-      if (at + kThreads <= sizeof(Table) / 16 || at + threadIdx.x < sizeof(Table) / 16) {
-        to[at + threadIdx.x] = __ldg(from + at + threadIdx.x);
-      }
-    }
-    return *reinterpret_cast<const Table*>(scratch + kPlaneBytes);
-  }
-
   // Zeros where blocks share words, and behind the last block.
   __device__ void clear(const cuda::Tile& tile, std::uint64_t* payload) const {
     const std::uint32_t count = tile.bytes / 8;

@@ -4,6 +4,7 @@
 #include "codec/cuda/fixed_launch.cuh"
 #include "codec/zfp/block_coder.cuh"
 #include "codec/zfp/line_coder.cuh"
+#include "codec/zfp/quad_coder.cuh"
 #include "codec/zfp/sizes.h"
 #include "codec/zfp/zfp.h"
 
@@ -15,17 +16,23 @@ using namespace zfp;
 // Tiles that keep the largest GPUs busy; arrays of more get larger ones, which cost less.
 constexpr std::uint64_t kManyTiles = 2048;
 
+#ifndef ZFP_FEW
+#define ZFP_FEW 32768
+#endif
+// Volumes of so many blocks or fewer do not keep the largest GPUs busy with a thread each.
+constexpr std::uint64_t kFewBlocks = ZFP_FEW;
+
 std::uint64_t workspace_bytes(const Layout& layout, std::uint64_t) {
   return cuda::fixed_workspace_bytes(layout);
 }
 
-// How many blocks a thread codes, one after the other.
+// How many rounds of blocks a thread block codes, one after the other.
 template <typename Coder>
 std::uint32_t rounds_for(std::uint64_t blocks, int block_bits) {
   constexpr std::uint64_t kMost = Coder::kRank == 1 ? 8 : Coder::kRank == 2 ? 2 : 1;
-  const std::uint64_t wanted = std::min(blocks / (kManyTiles * Coder::kThreads), kMost);
+  const std::uint64_t wanted = std::min(blocks / (kManyTiles * Coder::kRoundBlocks), kMost);
   // Payloads of tiles are whole words of 64 bits.
-  const std::uint64_t least = Coder::kThreads * block_bits % 64 == 0 ? 1 : 2;
+  const std::uint64_t least = Coder::kRoundBlocks * block_bits % 64 == 0 ? 1 : 2;
   return static_cast<std::uint32_t>(std::max(wanted, least));
 }
 
@@ -46,7 +53,7 @@ Result<Work> plan_work(const Layout& layout, std::uint64_t parameter) {
   plan.last = make_grid(layout.chunk(layout.chunks - 1).shape);
   plan.chunk_values = layout.chunk(0).shape.count();
   plan.tile_blocks =
-      Coder::kThreads * rounds_for<Coder>(make_grid(array).blocks(), plan.block_bits);
+      Coder::kRoundBlocks * rounds_for<Coder>(make_grid(array).blocks(), plan.block_bits);
   const std::uint64_t whole = encoded_bytes(plan.whole.blocks(), plan.block_bits);
   const std::uint64_t last = encoded_bytes(plan.last.blocks(), plan.block_bits);
   const auto tiles =
@@ -87,6 +94,11 @@ Status with_coder(const Layout& layout, std::uint64_t parameter, const std::byte
     case 2:
       return start(std::type_identity<BlockCoder<Sink, 2>>{});
     default:
+      if constexpr (Sink::kDtype == Dtype::kF32) {
+        if (make_grid(layout.array.shape).blocks() <= kFewBlocks) {
+          return start(std::type_identity<QuadCoder<Sink>>{});
+        }
+      }
       return start(std::type_identity<BlockCoder<Sink, 3>>{});
   }
 }

@@ -19,6 +19,7 @@ struct LineCoder {
   using Scalar = float;
   static constexpr int kRank = 1;
   static constexpr int kThreads = 128;
+  static constexpr int kRoundBlocks = kThreads;
   static constexpr int kResident = kShort ? 12 : 8;
   static constexpr std::uint32_t kScratchBytes = 0;
 
