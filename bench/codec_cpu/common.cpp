@@ -83,9 +83,9 @@ void Ours::encode(const Bytes& values) {
 }
 
 void Ours::decode(Bytes& values) const {
-  require(tw_message_decode(frame_.data(), written_, values.data(), values.size(), &options_,
-                            nullptr),
-          "tw_message_decode");
+  require(
+      tw_message_decode(frame_.data(), written_, values.data(), values.size(), &options_, nullptr),
+      "tw_message_decode");
 }
 
 bool Ours::ends_with(const Bytes& stream, std::size_t size) const {

@@ -1,6 +1,6 @@
 #include "codec/cuda/variable_launch.cuh"
-#include "codec/mpc/mpc.h"
 #include "codec/mpc/chunk.cuh"
+#include "codec/mpc/mpc.h"
 
 namespace thinwire::codec {
 namespace {

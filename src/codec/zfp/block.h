@@ -81,8 +81,8 @@ template <typename Scalar, int kRank, typename Words, typename Reader>
 THINWIRE_HOST_DEVICE inline std::uint32_t get_block(const SearchTable& table, Reader& reader,
                                                     int block_bits, Words& planes) {
   constexpr int kHeader = kHeaderBits<Scalar>;
-  const auto header =
-      static_cast<std::uint32_t>(reader.window()) & static_cast<std::uint32_t>(low_bits_mask(kHeader));
+  const auto header = static_cast<std::uint32_t>(reader.window()) &
+                      static_cast<std::uint32_t>(low_bits_mask(kHeader));
   if ((header & 1) != 0) {
     reader.skip(kHeader);
     get_planes<kBlockValues<kRank>, FloatFormat<Scalar>::kBits>(

@@ -1,11 +1,11 @@
 #include "codec/zfp/blocks.h"
 
+#include "base/vector_clones.h"
 #include "codec/zfp/block.h"
 #include "codec/zfp/block_bits.h"
 #include "codec/zfp/gather.h"
 #include "codec/zfp/group.h"
 #include "codec/zfp/sizes.h"
-#include "base/vector_clones.h"
 
 namespace thinwire::codec::zfp {
 namespace {

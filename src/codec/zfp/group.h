@@ -1,5 +1,5 @@
-// Blocks side by side on the host: value i of all of them is a row, and the loops over rows are what
-// the compiler vectorises. The arithmetic is that of block.h. See spec/codec-zfp.md.
+// Blocks side by side on the host: value i of all of them is a row, and the loops over rows are
+// what the compiler vectorises. The arithmetic is that of block.h. See spec/codec-zfp.md.
 #pragma once
 
 #include <cstdint>
@@ -123,7 +123,8 @@ inline void lift_axis(Group& group, int stride, const Lift& lift) {
   for (int i = 0; i < Group::kValues / 4; ++i) {
     auto* const line = group.block + line_start(i, stride);
     for (int at = 0; at < Group::kBlocks; ++at) {
-      auto x = line[0][at], y = line[stride][at], z = line[2 * stride][at], w = line[3 * stride][at];
+      auto x = line[0][at], y = line[stride][at], z = line[2 * stride][at],
+           w = line[3 * stride][at];
       lift(x, y, z, w);
       line[0][at] = x;
       line[stride][at] = y;

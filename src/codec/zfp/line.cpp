@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/vector_clones.h"
 #include "codec/zfp/bit_stream.h"
 #include "codec/zfp/line_block.h"
-#include "base/vector_clones.h"
 
 namespace thinwire::codec::zfp {
 namespace {

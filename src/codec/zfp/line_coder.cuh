@@ -87,9 +87,8 @@ struct LineCoder {
   // The tile's first value.
   template <typename Bytes>
   __device__ Bytes* place_of(Bytes* array, const cuda::Tile& tile) const {
-    return array +
-           (tile.chunk * plan.chunk_values + 4 * std::uint64_t{plan.first_block(tile)}) *
-               sizeof(float);
+    return array + (tile.chunk * plan.chunk_values + 4 * std::uint64_t{plan.first_block(tile)}) *
+                       sizeof(float);
   }
 
   // The tile's blocks that are full, where their values can be had 16 bytes at a time.

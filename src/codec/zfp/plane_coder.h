@@ -108,8 +108,8 @@ THINWIRE_HOST_DEVICE inline std::uint32_t begin_plane(Reader& reader, Plane& pla
   return found ^ 1;
 }
 
-// One plane, of which `left` bits are there, and fewer than it has. A search that they end has found
-// where it stands.
+// One plane, of which `left` bits are there, and fewer than it has. A search that they end has
+// found where it stands.
 template <int kValues, typename Plane, typename Reader>
 THINWIRE_HOST_DEVICE inline Plane get_last_plane(const SearchTable& table, Reader& reader, int left,
                                                  int n) {

@@ -1,5 +1,5 @@
-// Volumes of fp32 on the device by four threads a block, for arrays too small to keep a GPU busy with
-// one: what then counts is how long a block takes.
+// Volumes of fp32 on the device by four threads a block, for arrays too small to keep a GPU busy
+// with one: what then counts is how long a block takes.
 //
 // Of a block each of its threads has one of the four slices along z, four lines along z, or sixteen
 // coefficients; all pass through shared memory on the way. Planes are encoded four at a time: what
@@ -144,9 +144,8 @@ struct QuadCoder {
     for (int i = 0; i < 16; ++i) {
       const std::uint64_t offset =
           offset_in(grid, pad_index(i % 4, place.x), pad_index(i / 4, place.y), z);
-      values[i] = access == Access::kBytes
-                      ? load_bytes<float>(base + offset * sizeof(float))
-                      : __ldg(reinterpret_cast<const float*>(base) + offset);
+      values[i] = access == Access::kBytes ? load_bytes<float>(base + offset * sizeof(float))
+                                           : __ldg(reinterpret_cast<const float*>(base) + offset);
     }
   }
 
@@ -170,8 +169,9 @@ struct QuadCoder {
   }
 
   // make_planes() by a quad.
-  __device__ bool make_quad_planes(const std::byte* chunk, const Grid& grid, const BlockPlace& place,
-                                   const Place& own, BlockHead& head) const {
+  __device__ bool make_quad_planes(const std::byte* chunk, const Grid& grid,
+                                   const BlockPlace& place, const Place& own,
+                                   BlockHead& head) const {
     float values[16];
     load_slice(chunk, grid, place, own, values);
     const auto larger = [](std::int32_t a, std::int32_t b) { return a > b ? a : b; };
