@@ -3,6 +3,7 @@
 #include <array>
 
 #include "codec/blockq/blockq.h"
+#include "codec/expack/expack.h"
 #include "codec/mpc/mpc.h"
 #include "codec/ndzip/ndzip.h"
 #include "codec/nvcomp/nvcomp.h"
@@ -26,6 +27,7 @@ constexpr auto kCodecs = std::to_array<const Codec*>({
     &kNvcompCascaded,
     &kNvcompLz4,
     &kNvcompBitcompLossy,
+    &kExpack,
 #ifdef THINWIRE_TEST_CODECS
     &kShrink,
 #endif

@@ -1,0 +1,73 @@
+#include "codec/expack/chunk.h"
+#include "codec/expack/core.h"
+#include "codec/expack/expack.h"
+
+namespace thinwire::codec {
+namespace {
+
+constexpr const char* kModeNames[] = {"auto", "fixed", "entropy"};
+
+Status invalid() {
+  return {StatusCode::kInvalidArgument, "expack takes mode=auto, mode=fixed or mode=entropy"};
+}
+
+Result<std::uint64_t> parse(std::span<const Option> options) {
+  std::uint64_t mode = 0;
+  for (const Option& option : options) {
+    if (option.key != "mode") return invalid();
+    for (mode = 0; mode < expack::kModes && option.value != kModeNames[mode];) ++mode;
+    if (mode == expack::kModes) return invalid();
+  }
+  return mode;
+}
+
+std::string describe(std::uint64_t parameter) {
+  return std::string("mode=") + kModeNames[parameter];
+}
+
+Status check(std::uint64_t parameter, Dtype, int) {
+  if (parameter < expack::kModes) return {};
+  return {StatusCode::kDamaged, "expack: the parameter is no mode"};
+}
+
+Shape chunk_shape(const Shape&, Dtype dtype, std::uint64_t) {
+  return Shape::line(expack::kChunkBytes / dtype_size(dtype));
+}
+
+std::uint64_t bound(const Chunk& chunk, std::uint64_t) { return chunk.raw_bytes(); }
+
+Result<std::uint64_t> encode(const std::byte* source, const Chunk& chunk, std::uint64_t parameter,
+                             std::byte* out) {
+  return expack::encode_chunk(source, chunk, parameter, out);
+}
+
+Status decode(ByteView encoded, const Chunk& chunk, std::uint64_t, std::byte* out) {
+  return expack::decode_chunk(encoded, chunk, out);
+}
+
+}  // namespace
+
+const Codec kExpack = {
+    .id = 3,
+    .name = "expack",
+    .summary = "lossless bf16, fp16 and fp32: exponents as short distances from their row's mean",
+    .options = "mode=<auto|fixed|entropy>",
+    .example = "expack:mode=auto",
+    .version = 0,
+    .lossless = true,
+    .fixed_size = false,
+    .dtypes = dtype_bit(Dtype::kF32) | dtype_bit(Dtype::kF16) | dtype_bit(Dtype::kBf16),
+    .max_rank = 1,
+    .parse = parse,
+    .describe = describe,
+    .check = check,
+    .chunk_shape = chunk_shape,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode,
+#ifdef THINWIRE_CUDA
+    .device = &kExpackDevice,
+#endif
+};
+
+}  // namespace thinwire::codec

@@ -1,0 +1,230 @@
+// The steps of a chunk on the host, each over whole rows and without a branch on the data, so that
+// compilers vectorise them.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "codec/expack/core.h"
+#include "codec/reduce.h"
+
+namespace thinwire::codec::expack {
+
+inline constexpr int kMostRows = kChunkBytes / 2 / kRowValues;
+inline constexpr int kMostValues = kMostRows * kRowValues;
+
+// Bytes of a chunk's values, one each, rows filled up.
+using ByteRows = std::array<std::uint8_t, kMostValues>;
+
+// The exponents of `values` values, whole rows, in plain order.
+template <Dtype kDtype>
+inline void take_exponents(const std::byte* source, std::uint32_t values, ByteRows& exponents) {
+  using Word = WordOf<kDtype>;
+  for (std::uint32_t at = 0; at < values; ++at) {
+    const Word word = load<Word>(source + at * sizeof(Word));
+    exponents[at] =
+        static_cast<std::uint8_t>(word >> Format<kDtype>::kShift & Format<kDtype>::kLargest);
+  }
+}
+
+template <Dtype kDtype>
+inline std::uint32_t base_of_row(const std::uint8_t* exponents) {
+  std::uint32_t sum = 0;
+  std::uint32_t count = 0;
+  for (int at = 0; at < kRowValues; ++at) {
+    sum += exponents[at];
+    count += exponents[at] != 0;
+  }
+  return base_of<kDtype>(sum, count);
+}
+
+inline void take_symbols(const std::uint8_t* exponents, std::uint32_t base, std::uint8_t* symbols) {
+  for (int at = 0; at < kRowValues; ++at) {
+    const auto distance = static_cast<std::uint8_t>(exponents[at] - base);
+    const std::uint8_t near = distance < kWindow ? distance : kFarSymbol;
+    symbols[at] = exponents[at] == 0 ? kZeroSymbol : near;
+  }
+}
+
+// How many symbols there are of each sort.
+inline std::array<std::uint32_t, kZeroSymbol + 1> count_symbols(const ByteRows& symbols,
+                                                                std::uint32_t count) {
+  constexpr int kLanes = 64;
+  std::array<std::uint32_t, kZeroSymbol + 1> totals{};
+  for (unsigned symbol = 0; symbol <= kZeroSymbol; ++symbol) {
+    std::array<std::uint8_t, kLanes> found{};  // kMostValues / kLanes fits a byte
+    for (std::uint32_t at = 0; at < count; at += kLanes) {
+      for (int lane = 0; lane < kLanes; ++lane) found[lane] += symbols[at + lane] == symbol;
+    }
+    for (const std::uint8_t number : found) totals[symbol] += number;
+  }
+  return totals;
+}
+
+inline Counts count_codes(const ByteRows& symbols, std::uint32_t count) {
+  const auto totals = count_symbols(symbols, count);
+  Counts counts{};
+  for (unsigned kind = 0; kind < kKinds; ++kind) {
+    const CodeTable table = code_table(kind);
+    for (unsigned symbol = 0; symbol <= kZeroSymbol; ++symbol) {
+      const std::uint64_t codes = symbol < 8 ? table.low : table.high;
+      const unsigned code = codes >> (8 * (symbol % 8)) & 0xFF;
+      if ((code & kRawFlag) != 0) counts.raw[kind] += totals[symbol];
+      if ((kind & kEntropyBit) != 0 && (code & kOuterFlag) != 0) {
+        counts.outer[kind] += totals[symbol];
+      }
+    }
+  }
+  return counts;
+}
+
+// ---- Between the orders ----
+
+// The bytes of group `group` of a row in plain order.
+template <Dtype kDtype>
+inline std::uint64_t group_bytes(const std::uint8_t* row, int group) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(row);
+  if constexpr (kDtype == Dtype::kF32) {
+    return load<std::uint32_t>(bytes + 4 * group) |
+           std::uint64_t{load<std::uint32_t>(bytes + kRowValues / 2 + 4 * group)} << 32;
+  }
+  return load<std::uint64_t>(bytes + 8 * group);
+}
+
+template <Dtype kDtype>
+inline void put_group_bytes(std::uint8_t* row, int group, std::uint64_t value) {
+  auto* bytes = reinterpret_cast<std::byte*>(row);
+  if constexpr (kDtype == Dtype::kF32) {
+    store(bytes + 4 * group, static_cast<std::uint32_t>(value));
+    store(bytes + kRowValues / 2 + 4 * group, static_cast<std::uint32_t>(value >> 32));
+  } else {
+    store(bytes + 8 * group, value);
+  }
+}
+
+// ---- Bytes to fields and back ----
+
+inline constexpr std::uint64_t kEach = 0x0101010101010101u;
+
+// The lowest two bits of each byte.
+inline std::uint16_t join_pairs(std::uint64_t bytes) {
+  bytes &= 3 * kEach;
+  bytes = (bytes | bytes >> 6) & 0x000F000F000F000Fu;
+  bytes = (bytes | bytes >> 12) & 0x000000FF000000FFu;
+  return static_cast<std::uint16_t>(bytes | bytes >> 24);
+}
+
+inline std::uint64_t split_pairs(std::uint16_t pairs) {
+  std::uint64_t bytes = pairs;
+  bytes = (bytes | bytes << 24) & 0x000000FF000000FFu;
+  bytes = (bytes | bytes << 12) & 0x000F000F000F000Fu;
+  return (bytes | bytes << 6) & 3 * kEach;
+}
+
+// The lowest bit of each byte.
+inline std::uint8_t join_bits(std::uint64_t bytes) {
+  return static_cast<std::uint8_t>(((bytes & kEach) * 0x0102040810204080u) >> 56);
+}
+
+inline std::uint64_t split_bits(std::uint8_t bits) {
+  std::uint64_t bytes = bits;
+  bytes = (bytes | bytes << 28) & 0x0000000F0000000Fu;
+  bytes = (bytes | bytes << 14) & 0x0003000300030003u;
+  return (bytes | bytes << 7) & kEach;
+}
+
+// ---- Sign and mantissa ----
+
+inline void put_bf16(const std::byte* source, std::uint32_t values, const Parts& parts,
+                     std::byte* out) {
+  std::byte* const plane = out + parts.plane[0];
+  for (std::uint32_t at = 0; at < values; ++at) {
+    const auto word = load<std::uint16_t>(source + 2 * at);
+    plane[at] = static_cast<std::byte>((word & 0x7F) | (word >> 8 & 0x80));
+  }
+}
+
+inline void put_f16(const std::byte* source, std::uint32_t values, const Parts& parts,
+                    std::byte* out) {
+  std::byte* const plane = out + parts.plane[0];
+  for (std::uint32_t at = 0; at < values; ++at) plane[at] = source[2 * at];
+  for (std::uint32_t group = 0; group < values / kGroupValues; ++group) {
+    std::uint64_t highs = 0;
+    for (int at = 0; at < kGroupValues; ++at) {
+      highs |= static_cast<std::uint64_t>(source[16 * group + 2 * at + 1]) << (8 * at);
+    }
+    store(out + parts.plane[1] + 2 * group, join_pairs(highs));
+    out[parts.plane[2] + group] = static_cast<std::byte>(join_bits(highs >> 7));
+  }
+}
+
+inline void put_f32(const std::byte* source, std::uint32_t values, const Parts& parts,
+                    std::byte* out) {
+  for (std::uint32_t at = 0; at < values; ++at) {
+    const auto word = load<std::uint32_t>(source + 4 * at);
+    store(out + parts.plane[0] + 2 * at, static_cast<std::uint16_t>(word));
+  }
+  for (std::uint32_t at = 0; at < values; ++at) {
+    const auto word = load<std::uint32_t>(source + 4 * at);
+    out[parts.plane[1] + at] = static_cast<std::byte>((word >> 16 & 0x7F) | (word >> 24 & 0x80));
+  }
+}
+
+template <Dtype kDtype>
+inline void put_verbatim(const std::byte* source, std::uint32_t values, const Parts& parts,
+                         std::byte* out) {
+  if constexpr (kDtype == Dtype::kBf16) put_bf16(source, values, parts, out);
+  if constexpr (kDtype == Dtype::kF16) put_f16(source, values, parts, out);
+  if constexpr (kDtype == Dtype::kF32) put_f32(source, values, parts, out);
+}
+
+inline void join_bf16(const std::byte* in, const Parts& parts, const ByteRows& exponents,
+                      std::uint32_t values, std::byte* out) {
+  for (std::uint32_t at = 0; at < values; ++at) {
+    const auto kept = static_cast<std::uint32_t>(in[parts.plane[0] + at]);
+    const std::uint32_t exponent = exponents[at];
+    store(out + 2 * at,
+          static_cast<std::uint16_t>((kept & 0x80) << 8 | exponent << 7 | (kept & 0x7F)));
+  }
+}
+
+inline void join_f16(const std::byte* in, const Parts& parts, const ByteRows& exponents,
+                     std::uint32_t values, std::byte* out) {
+  ByteRows highs;
+  for (std::uint32_t group = 0; group < values / kGroupValues; ++group) {
+    const auto pairs = load<std::uint16_t>(in + parts.plane[1] + 2 * group);
+    const auto signs = static_cast<std::uint8_t>(in[parts.plane[2] + group]);
+    const std::uint64_t bytes = split_pairs(pairs) | split_bits(signs) << 7;
+    store(reinterpret_cast<std::byte*>(highs.data()) + 8 * group, bytes);
+  }
+  for (std::uint32_t at = 0; at < values; ++at) {
+    const std::uint32_t exponent = exponents[at] & Format<Dtype::kF16>::kLargest;
+    const std::uint32_t high = highs[at] | exponent << 2;
+    const auto low = static_cast<std::uint32_t>(in[parts.plane[0] + at]);
+    store(out + 2 * at, static_cast<std::uint16_t>(high << 8 | low));
+  }
+}
+
+inline void join_f32(const std::byte* in, const Parts& parts, const ByteRows& exponents,
+                     std::uint32_t values, std::byte* out) {
+  for (std::uint32_t at = 0; at < values; ++at) {
+    const std::uint32_t low = load<std::uint16_t>(in + parts.plane[0] + 2 * at);
+    const auto high = static_cast<std::uint32_t>(in[parts.plane[1] + at]);
+    const std::uint32_t exponent = exponents[at];
+    store(out + 4 * at, (high & 0x80) << 24 | exponent << 23 | (high & 0x7F) << 16 | low);
+  }
+}
+
+// The reverse: values out of their exponents and what was stored as it is.
+template <Dtype kDtype>
+inline void join_values(const std::byte* in, const Parts& parts, const ByteRows& exponents,
+                        std::uint32_t values, std::byte* out) {
+  if constexpr (kDtype == Dtype::kBf16) join_bf16(in, parts, exponents, values, out);
+  if constexpr (kDtype == Dtype::kF16) join_f16(in, parts, exponents, values, out);
+  if constexpr (kDtype == Dtype::kF32) join_f32(in, parts, exponents, values, out);
+}
+
+}  // namespace thinwire::codec::expack
