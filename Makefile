@@ -65,6 +65,7 @@ lint: $(VENV)/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/python tools/make_vectors/zfp.py --check
 	$(BIN)/python tools/make_vectors/mpc.py --check
+	$(BIN)/python tools/make_vectors/expack.py --check
 
 format: $(VENV)/.ready
 	tools/format
