@@ -85,10 +85,10 @@ std::vector<std::byte> expect_round_trip(Dtype dtype, const std::vector<std::byt
 TEST(Expack, EveryLengthComesBack) {
   for (const Dtype dtype : kDtypes) {
     const std::size_t whole = expack::kChunkBytes / dtype_size(dtype);
-    for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{255},
-                                    std::size_t{256}, std::size_t{257}, std::size_t{1023},
-                                    std::size_t{1024}, std::size_t{1025}, std::size_t{3001},
-                                    whole - 1, whole}) {
+    for (const std::size_t count :
+         {std::size_t{1}, std::size_t{2}, std::size_t{255}, std::size_t{256}, std::size_t{257},
+          std::size_t{1023}, std::size_t{1024}, std::size_t{1025}, std::size_t{3001}, whole - 1,
+          whole}) {
       for (std::uint64_t mode = 0; mode < expack::kModes; ++mode) {
         SCOPED_TRACE(::testing::Message() << dtype_name(dtype) << " " << count << " " << mode);
         const auto payload = expect_round_trip(dtype, gradients(dtype, count), mode);
@@ -122,7 +122,8 @@ TEST(Expack, EveryBitPatternComesBack) {
       SCOPED_TRACE(exponent);
       const auto values = values_of(dtype, 512, [&](std::size_t) { return exponent; });
       const auto payload = expect_round_trip(dtype, values, 0);
-      // No base is below 0: the shortest codes are for exponents from 2 on, and up to `largest` - 1.
+      // No base is below 0: the shortest codes are for exponents from 2 on, and up to `largest`
+      // - 1.
       if (exponent != 1 && exponent != largest) {
         EXPECT_FALSE(payload.empty());
       }
@@ -155,9 +156,8 @@ TEST(Expack, ZerosPay) {
   for (const Dtype dtype : kDtypes) {
     std::mt19937 random(11);
     const std::size_t count = expack::kChunkBytes / dtype_size(dtype);
-    const auto values = values_of(dtype, count, [&](std::size_t) {
-      return random() % 10 != 0 ? 0u : 10 + random() % 4;
-    });
+    const auto values = values_of(
+        dtype, count, [&](std::size_t) { return random() % 10 != 0 ? 0u : 10 + random() % 4; });
     const auto verbatim_bits = 8 * dtype_size(dtype) - (dtype == Dtype::kF16 ? 5 : 8);
     const auto payload = expect_round_trip(dtype, values, 0);
     ASSERT_FALSE(payload.empty());

@@ -47,8 +47,8 @@ TEST(ExpackGolden, BytesHaveNotDrifted) {
       std::size_t count = 0;
       std::uint64_t mode = 0;
       fields >> count >> mode >> hex;
-      SCOPED_TRACE(::testing::Message() << name << " " << dtype << ", " << count << " values, mode "
-                                        << mode);
+      SCOPED_TRACE(::testing::Message()
+                   << name << " " << dtype << ", " << count << " values, mode " << mode);
       check_case(dtype_of(dtype), periods.at(name + dtype), count, mode, from_hex(hex));
       ++cases;
     }

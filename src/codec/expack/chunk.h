@@ -5,8 +5,8 @@
 
 namespace thinwire::codec::expack {
 
-// The payload's size; no less than the chunk's where it would not be smaller, and nothing is written
-// then.
+// The payload's size; no less than the chunk's where it would not be smaller, and nothing is
+// written then.
 std::uint64_t encode_chunk(const std::byte* source, const Chunk& chunk, std::uint64_t mode,
                            std::byte* out);
 

@@ -97,8 +97,8 @@ THINWIRE_HOST_DEVICE constexpr Parts parts_of(std::uint32_t rows, unsigned kind,
     parts.inner = parts.plane[2] + (is_half ? rows * (kRowValues / 8) : 0);
   }
   parts.high_or_outer = parts.inner + rows * (kRowValues / 4);
-  const std::uint32_t second = (kind & kEntropyBit) != 0 ? filled_up((3 * outer_codes + 7) / 8)
-                                                          : rows * (kRowValues / 8);
+  const std::uint32_t second =
+      (kind & kEntropyBit) != 0 ? filled_up((3 * outer_codes + 7) / 8) : rows * (kRowValues / 8);
   parts.raw = parts.high_or_outer + second;
   parts.end = parts.raw + filled_up(raw_exponents);
   return parts;

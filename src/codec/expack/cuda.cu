@@ -12,6 +12,10 @@ template <Dtype kType>
 struct ChunkCoder {
   static constexpr Dtype kDtype = kType;
   static constexpr int kThreads = 32 * kWarps<kDtype>;
+#ifndef RES
+#define RES 4
+#endif
+  static constexpr int kResident = RES * 256 / kThreads;
   // Decoding reads a word behind the outer codes.
   static constexpr std::uint32_t kPayloadBytes = kChunkBytes + 16;
 

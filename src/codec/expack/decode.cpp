@@ -22,34 +22,35 @@ inline std::uint32_t count_outer(const std::byte* inner, std::uint32_t rows) {
   return count;
 }
 
-// Distances in code order of a chunk of an entropy kind. `outer` may be read 8 bytes past its end.
+// Distances of a chunk of an entropy kind. `outer` may be read 8 bytes past its end.
 template <Dtype kDtype>
 inline void take_distances(const std::byte* inner, const std::byte* outer, unsigned kind,
                            std::uint32_t rows, ByteRows& distances) {
   // By the inner code, or by 3 and the outer one.
-  std::array<std::uint8_t, 11> table{};
-  for (int at = 0; at < 3; ++at) {
-    table[at] = static_cast<std::uint8_t>(inner_distances(kind) >> (8 * at));
-  }
-  for (int at = 0; at < 8; ++at) {
-    table[3 + at] = static_cast<std::uint8_t>(outer_distances(kind) >> (8 * at));
-  }
+  const std::uint64_t outer_table = outer_distances(kind);
+  const std::uint64_t low = (inner_distances(kind) & 0xFFFFFFu) | outer_table << 24;
+  const std::uint64_t high = outer_table >> 40;
   std::uint32_t taken = 0;  // bits
   for (std::uint32_t row = 0; row < rows; ++row) {
+    std::array<std::uint64_t, kRowGroups> codes;
+    std::array<std::uint32_t, kRowGroups> lengths;
+    std::array<std::uint32_t, kRowGroups> threes;
     for (int group = 0; group < kRowGroups; ++group) {
-      std::uint32_t codes = load<std::uint16_t>(inner + 2 * (row * kRowGroups + group));
-      auto bits = static_cast<std::uint32_t>(load<std::uint64_t>(outer + taken / 8) >> (taken % 8));
-      std::uint64_t bytes = 0;
-      for (int at = 0; at < kGroupValues; ++at) {
-        const std::uint32_t code = codes & 3;
-        const bool has_outer = code == 3;
-        bytes |= std::uint64_t{table[code + (has_outer ? bits & 7 : 0)]} << (8 * at);
-        bits >>= has_outer ? 3 : 0;
-        taken += has_outer ? 3 : 0;
-        codes >>= 2;
-      }
-      put_group_bytes<kDtype>(distances.data() + row * kRowValues, group, bytes);
+      codes[group] = split_pairs(load<std::uint16_t>(inner + 2 * (row * kRowGroups + group)));
+      lengths[group] = 3 * sum_bytes(codes[group] & codes[group] >> 1 & kEach);
     }
+    for (int group = 0; group < kRowGroups; ++group) {
+      threes[group] =
+          static_cast<std::uint32_t>(load<std::uint64_t>(outer + taken / 8) >> (taken % 8));
+      taken += lengths[group];
+    }
+    std::uint8_t* const of_row = distances.data() + row * kRowValues;
+    for (int group = 0; group < kRowGroups; ++group) {
+      const std::uint64_t chosen = codes[group] & codes[group] >> 1 & kEach;
+      const std::uint64_t spread = apart(split_threes(threes[group]), find_moves(chosen));
+      put_group_bytes<kDtype>(of_row, group, codes[group] + (spread & whole_bytes(chosen)));
+    }
+    look_up_row(low, high, of_row);
   }
 }
 
@@ -57,22 +58,20 @@ inline void take_distances(const std::byte* inner, const std::byte* outer, unsig
 template <Dtype kDtype>
 inline void take_fixed_distances(const std::byte* inner, const std::byte* high, unsigned kind,
                                  std::uint32_t rows, ByteRows& distances) {
-  const std::uint64_t table = outer_distances(kind);
   for (std::uint32_t row = 0; row < rows; ++row) {
+    std::uint8_t* const of_row = distances.data() + row * kRowValues;
     for (int group = 0; group < kRowGroups; ++group) {
       const std::uint32_t at = row * kRowGroups + group;
       const std::uint64_t codes = split_pairs(load<std::uint16_t>(inner + 2 * at)) |
                                   split_bits(static_cast<std::uint8_t>(high[at])) << 2;
-      put_group_bytes<kDtype>(distances.data() + row * kRowValues, group, codes);
+      put_group_bytes<kDtype>(of_row, group, codes);
     }
-  }
-  for (std::uint32_t at = 0; at < rows * kRowValues; ++at) {
-    distances[at] = static_cast<std::uint8_t>(table >> (8 * distances[at]));
+    look_up_row(outer_distances(kind), 0, of_row);
   }
 }
 
 // Distances to exponents, but for raw ones.
-inline void add_base(std::uint8_t* row, std::uint32_t base) {
+inline void add_base(std::uint8_t* row, std::uint8_t base) {
   for (int at = 0; at < kRowValues; ++at) {
     const auto exponent = static_cast<std::uint8_t>(base + (row[at] & kDistanceBits));
     row[at] = (row[at] & kZeroMark) != 0 ? 0 : exponent;
@@ -120,7 +119,7 @@ inline bool take_exponents_of(const std::byte* in, const Parts& parts, const Hea
     std::copy_n(of_row, kRowValues, marks.data());
     const auto base = static_cast<std::uint32_t>(in[parts.bases + row]);
     largest_base = std::max(largest_base, base);
-    add_base(of_row, base);
+    add_base(of_row, static_cast<std::uint8_t>(base));
     if (!put_raw<kDtype>(marks.data(), raw, of_row)) return false;
   }
   return raw.empty() && largest_base <= kLargestBase<kDtype>;
@@ -129,7 +128,8 @@ inline bool take_exponents_of(const std::byte* in, const Parts& parts, const Hea
 inline bool take_head(ByteView encoded, Head& head) {
   if (encoded.size() < kHeadBytes) return false;
   const auto word = load<std::uint64_t>(encoded.data());
-  head = {static_cast<std::uint32_t>(word & 0xFFFF), static_cast<std::uint32_t>(word >> 16 & 0xFFFF),
+  head = {static_cast<std::uint32_t>(word & 0xFFFF),
+          static_cast<std::uint32_t>(word >> 16 & 0xFFFF),
           static_cast<unsigned>(word >> 32 & 0xFF)};
   if (word >> 40 != 0 || head.kind >= kKinds) return false;
   return (head.kind & kEntropyBit) != 0 || head.outer_codes == 0;
@@ -141,8 +141,7 @@ inline bool decode_values(ByteView encoded, std::uint32_t values, std::byte* out
   Head head{};
   if (!take_head(encoded, head)) return false;
   if (std::max(head.outer_codes, head.raw_exponents) > rows * kRowValues) return false;
-  const Parts parts =
-      parts_of<kDtype>(rows, head.kind, head.outer_codes, head.raw_exponents);
+  const Parts parts = parts_of<kDtype>(rows, head.kind, head.outer_codes, head.raw_exponents);
   if (encoded.size() != parts.end) return false;
   if ((head.kind & kEntropyBit) != 0 &&
       count_outer(encoded.data() + parts.inner, rows) != head.outer_codes) {

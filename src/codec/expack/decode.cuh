@@ -118,8 +118,8 @@ __device__ bool Decoder<kDtype>::take_fixed(Found& found) {
   return true;
 }
 
-// What selects, for the values that a lane's four lowest bits name, one of four bytes each in order,
-// and zeros for the others; above it eight times their number.
+// What selects, for the values that a lane's four lowest bits name, one of four bytes each in
+// order, and zeros for the others; above it eight times their number.
 __device__ inline std::uint32_t spreading_selector(unsigned lane) {
   std::uint32_t selector = 0;
   std::uint32_t count = 0;
@@ -222,8 +222,8 @@ template <typename Sink>
 __device__ void Decoder<kDtype>::put(const Found& found, const Sink& sink) const {
   constexpr int kBytes = Format<kDtype>::kValueBytes;
   using Word = WordOf<kDtype>;
-  const bool is_simple = target.bytes == kChunkBytes &&
-                         reinterpret_cast<std::uintptr_t>(target.at) % 16 == 0;
+  const bool is_simple =
+      target.bytes == kChunkBytes && reinterpret_cast<std::uintptr_t>(target.at) % 16 == 0;
 #pragma unroll
   for (int at = 0; at < kWarpRows; ++at) {
     const int row = first_row + at;
@@ -242,9 +242,9 @@ __device__ void Decoder<kDtype>::put(const Found& found, const Sink& sink) const
       for (int value = 0; value < Group<kDtype>::kPartValues; ++value) {
         constexpr int kWordValues = 4 / kBytes;
         if (first + value >= target.values) break;
-        sink.put(target.at + (first + value) * kBytes,
-                 static_cast<Word>(words[value / kWordValues] >>
-                                   (8 * kBytes * (value % kWordValues))));
+        sink.put(
+            target.at + (first + value) * kBytes,
+            static_cast<Word>(words[value / kWordValues] >> (8 * kBytes * (value % kWordValues))));
       }
     }
   }

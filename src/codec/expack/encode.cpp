@@ -7,14 +7,11 @@
 namespace thinwire::codec::expack {
 namespace {
 
-// One code for each value, by rows, groups apart where the orders differ.
-inline void symbols_to_codes(unsigned kind, std::uint32_t values, ByteRows& bytes) {
+inline void symbols_to_codes(unsigned kind, std::uint32_t rows, ByteRows& bytes) {
   const CodeTable table = code_table(kind);
-  std::array<std::uint8_t, 16> codes{};
-  for (int at = 0; at < 16; ++at) {
-    codes[at] = static_cast<std::uint8_t>((at < 8 ? table.low : table.high) >> (8 * (at % 8)));
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    look_up_row(table.low, table.high, bytes.data() + row * kRowValues);
   }
-  for (std::uint32_t at = 0; at < values; ++at) bytes[at] = codes[bytes[at] % 16];
 }
 
 template <Dtype kDtype>
@@ -37,19 +34,23 @@ inline void put_high_bits(const ByteRows& codes, std::uint32_t rows, std::byte* 
   }
 }
 
-// Bits go out 32 at a time; `out` has room for them and 8 bytes more.
+// `out` has room for the codes and 8 bytes more.
 template <Dtype kDtype>
 inline void put_outer(const ByteRows& codes, std::uint32_t rows, std::byte* out) {
   std::uint64_t bits = 0;
-  unsigned count = 0;
+  std::uint32_t count = 0;
   for (std::uint32_t row = 0; row < rows; ++row) {
+    std::array<std::uint32_t, kRowGroups> threes;
+    std::array<std::uint32_t, kRowGroups> lengths;
     for (int group = 0; group < kRowGroups; ++group) {
-      std::uint64_t bytes = group_bytes<kDtype>(codes.data() + row * kRowValues, group);
-      for (int at = 0; at < kGroupValues; ++at) {
-        bits |= (bytes >> 4 & 7) << count;
-        count += (bytes & kOuterFlag) != 0 ? 3 : 0;
-        bytes >>= 8;
-      }
+      const std::uint64_t bytes = group_bytes<kDtype>(codes.data() + row * kRowValues, group);
+      const std::uint64_t chosen = bytes >> 2 & kEach;
+      threes[group] = join_threes(together(bytes >> 4 & 7 * kEach, find_moves(chosen)));
+      lengths[group] = 3 * sum_bytes(chosen);
+    }
+    for (int group = 0; group < kRowGroups; ++group) {
+      bits |= std::uint64_t{threes[group]} << count;
+      count += lengths[group];
       store(out, static_cast<std::uint32_t>(bits));
       const bool is_full = count >= 32;
       out += is_full ? 4 : 0;
@@ -86,8 +87,7 @@ inline void fill_up(const std::byte* source, std::uint32_t values, std::byte* fi
   }
 }
 
-// Of whole rows. The outer codes end with up to 12 bytes more than they need, into memory for the
-// payload's later parts or, behind them, into kEncodeSlack.
+// Of whole rows.
 template <Dtype kDtype>
 inline std::uint64_t encode_rows(const std::byte* source, std::uint32_t rows, std::uint64_t most,
                                  std::uint64_t mode, std::byte* out) {
@@ -98,16 +98,15 @@ inline std::uint64_t encode_rows(const std::byte* source, std::uint32_t rows, st
   take_exponents<kDtype>(source, values, exponents);
   for (std::uint32_t row = 0; row < rows; ++row) {
     const std::uint8_t* const of_row = exponents.data() + row * kRowValues;
-    const std::uint32_t base = base_of_row<kDtype>(of_row);
-    bases[row] = static_cast<std::uint8_t>(base);
-    take_symbols(of_row, base, codes.data() + row * kRowValues);
+    bases[row] = static_cast<std::uint8_t>(base_of_row<kDtype>(of_row));
+    take_symbols(of_row, bases[row], codes.data() + row * kRowValues);
   }
   const Counts counts = count_codes(codes, values);
   const unsigned kind = best_kind(counts, values, mode);
   const Parts parts = parts_of<kDtype>(rows, kind, counts.outer[kind], counts.raw[kind]);
   if (parts.end >= most) return most;
 
-  symbols_to_codes(kind, values, codes);
+  symbols_to_codes(kind, rows, codes);
   store(out, head_word(kind, counts.outer[kind], counts.raw[kind]));
   std::memcpy(out + parts.bases, bases.data(), filled_up(rows));
   put_verbatim<kDtype>(source, values, parts, out);

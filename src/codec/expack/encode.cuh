@@ -5,6 +5,9 @@
 
 namespace thinwire::codec::expack {
 
+inline constexpr std::uint32_t kBothOnes = 0x00010001u;
+inline constexpr std::uint32_t kEachNibble = 0x11111111u;
+
 // What a lane keeps of its groups until the chunk's kind is known. Symbols are nibbles, of the
 // values 0, 4, 2, 6, 1, 5, 3, 7; exponents are bytes.
 struct Kept {
@@ -21,18 +24,17 @@ struct Tally {
 };
 
 __device__ inline void Tally::add(std::uint32_t symbols) {
-  constexpr std::uint32_t kEachSymbol = 0x11111111u;
   const std::uint32_t a = symbols, b = symbols >> 1, c = symbols >> 2, d = symbols >> 3;
-  const std::uint32_t none = ~(b | c | d);         // 0, 1
-  const std::uint32_t five_six = c & (a ^ b);      // of those below 8
-  const std::uint32_t zero = a & b & d;            // 11
-  const std::uint32_t far = d & b & ~a;            // 10
-  outer[0] += ~(c & (a | b)) & kEachSymbol;        // not 5, 6, 7
-  outer[1] += ~(five_six | zero) & kEachSymbol;
-  raw[0] += (none | (d & (a | b))) & kEachSymbol;  // 0, 1, 9, 10, 11
-  raw[1] += (d & b) & kEachSymbol;                 // 10, 11
-  raw[2] += ((~(c | d) & ~(a & b)) | (d & (a ^ b))) & kEachSymbol;  // 0, 1, 2, 9, 10
-  raw[3] += (far | (none & ~a)) & kEachSymbol;     // 0, 10
+  const std::uint32_t none = ~(b | c | d);     // 0, 1
+  const std::uint32_t five_six = c & (a ^ b);  // of those below 8
+  const std::uint32_t zero = a & b & d;        // 11
+  const std::uint32_t far = d & b & ~a;        // 10
+  outer[0] += ~(c & (a | b)) & kEachNibble;    // not 5, 6, 7
+  outer[1] += ~(five_six | zero) & kEachNibble;
+  raw[0] += (none | (d & (a | b))) & kEachNibble;                   // 0, 1, 9, 10, 11
+  raw[1] += (d & b) & kEachNibble;                                  // 10, 11
+  raw[2] += ((~(c | d) & ~(a & b)) | (d & (a ^ b))) & kEachNibble;  // 0, 1, 2, 9, 10
+  raw[3] += (far | (none & ~a)) & kEachNibble;                      // 0, 10
 }
 
 // The sum of eight nibbles.
@@ -44,7 +46,7 @@ __device__ inline std::uint32_t sum_nibbles(std::uint32_t nibbles) {
 // What the warps of a block tell each other: two counts in each word.
 template <int kCount>
 struct EncodeState {
-  std::uint32_t outer[kCount];      // of kind 1, and of 3 in the upper half
+  std::uint32_t outer[kCount];        // of kind 1, and of 3 in the upper half
   std::uint32_t raw_entropy[kCount];  // likewise
   std::uint32_t raw_fixed[kCount];    // of kinds 0 and 2
 };
@@ -60,9 +62,9 @@ struct Encoder {
   int first_row;  // of the warp
   int rows;       // of the chunk
 
-  __device__ void keep_row(const Group<kDtype>& group, const Parts& parts, int at, Kept& kept,
-                           Tally& tally);
+  __device__ void load_rows(Group<kDtype> (&groups)[kWarpRows]);
   __device__ void keep_rows(const Parts& parts, Kept& kept);
+  __device__ void publish(const Tally& tally);
   __device__ void put_fixed(const Kept& kept, const Parts& parts, unsigned kind,
                             std::uint32_t (&raw)[kWarpRows]);
   __device__ void put_entropy(const Kept& kept, const Parts& parts, unsigned kind,
@@ -72,47 +74,34 @@ struct Encoder {
   __device__ std::uint32_t encode(std::uint64_t mode);
 };
 
-// A row's base, its verbatim planes and symbols.
+// The exponents of a row as pairs, and their sum and, in the upper half, how many are not 0.
 template <Dtype kDtype>
-__device__ void Encoder<kDtype>::keep_row(const Group<kDtype>& group, const Parts& parts, int at,
-                                          Kept& kept, Tally& tally) {
-  constexpr std::uint32_t kBoth = 0x00010001u;
-  std::uint32_t pairs[4], is_not_zero[4];
+__device__ std::uint32_t sum_row(const Group<kDtype>& group, std::uint32_t (&pairs)[4]) {
   take_exponents(group, pairs);
+  const std::uint32_t sum = pairs[0] + pairs[1] + pairs[2] + pairs[3];
+  std::uint32_t count = 0;
 #pragma unroll
-  for (int pair = 0; pair < 4; ++pair) is_not_zero[pair] = __vminu2(pairs[pair], kBoth);
+  for (int pair = 0; pair < 4; ++pair) count += __vminu2(pairs[pair], kBothOnes);
   // The two halves of each are added up, in the upper one.
-  const std::uint32_t sum = (pairs[0] + pairs[1] + pairs[2] + pairs[3]) * kBoth;
-  const std::uint32_t count =
-      (is_not_zero[0] + is_not_zero[1] + is_not_zero[2] + is_not_zero[3]) * kBoth;
-  const std::uint32_t both =
-      __reduce_add_sync(kAllLanes, (count & 0xFFFF0000u) + (sum >> 16));
-  const std::uint32_t base = base_of<kDtype>(both & 0xFFFF, both >> 16);
+  return __reduce_add_sync(kAllLanes, (count * kBothOnes & 0xFFFF0000u) + (sum * kBothOnes >> 16));
+}
 
+// The symbols of a group, as nibbles of the values 0, 4, 2, 6, 1, 5, 3, 7.
+__device__ inline std::uint32_t take_symbols(const std::uint32_t (&pairs)[4], std::uint32_t base) {
+  const std::uint32_t less_base = (0u - base & 0xFFFF) * kBothOnes;
   std::uint32_t symbols[4];
-  const std::uint32_t less_base = (0u - base & 0xFFFF) * kBoth;
 #pragma unroll
   for (int pair = 0; pair < 4; ++pair) {
-    const std::uint32_t near = __viaddmin_u16x2(pairs[pair], less_base, kFarSymbol * kBoth);
-    symbols[pair] =
-        __vmaxu2(near, kZeroSymbol * kBoth - is_not_zero[pair] * kZeroSymbol);
+    const std::uint32_t near = __viaddmin_u16x2(pairs[pair], less_base, kFarSymbol * kBothOnes);
+    const std::uint32_t is_not_zero = __vminu2(pairs[pair], kBothOnes);
+    symbols[pair] = __vmaxu2(near, kZeroSymbol * kBothOnes - is_not_zero * kZeroSymbol);
   }
-  kept.exponents[at] = {__byte_perm(pairs[0], pairs[1], 0x6420),
-                        __byte_perm(pairs[2], pairs[3], 0x6420)};
-  kept.symbols[at] =
-      symbols[0] + (symbols[1] << 8) + (symbols[2] << 4) + (symbols[3] << 12);
-  const int row = first_row + at;
-  if (row < rows) {
-    tally.add(kept.symbols[at]);
-    put_verbatim<kDtype>(group, parts, row, lane, out);
-    if (lane == 0) out[parts.bases + row] = static_cast<std::byte>(base);
-  }
+  return symbols[0] + (symbols[1] << 8) + (symbols[2] << 4) + (symbols[3] << 12);
 }
 
 template <Dtype kDtype>
-__device__ void Encoder<kDtype>::keep_rows(const Parts& parts, Kept& kept) {
+__device__ void Encoder<kDtype>::load_rows(Group<kDtype> (&groups)[kWarpRows]) {
   constexpr std::uint32_t kRowBytes = kRowValues * Format<kDtype>::kValueBytes;
-  Group<kDtype> groups[kWarpRows];
   if (piece.bytes == kChunkBytes && reinterpret_cast<std::uintptr_t>(piece.at) % 16 == 0) {
 #pragma unroll
     for (int at = 0; at < kWarpRows; ++at) {
@@ -124,9 +113,50 @@ __device__ void Encoder<kDtype>::keep_rows(const Parts& parts, Kept& kept) {
       groups[at] = load_group_slowly<kDtype>(piece, first_row + at, lane);
     }
   }
+}
+
+// Rows' bases and verbatim planes into the payload.
+template <Dtype kDtype>
+__device__ void Encoder<kDtype>::keep_rows(const Parts& parts, Kept& kept) {
+  Group<kDtype> groups[kWarpRows];
+  load_rows(groups);
+  std::uint32_t pairs[kWarpRows][4], sums[kWarpRows];
+#pragma unroll
+  for (int at = 0; at < kWarpRows; ++at) {
+    sums[at] = sum_row(groups[at], pairs[at]);
+    if (first_row + at < rows) put_verbatim<kDtype>(groups[at], parts, first_row + at, lane, out);
+  }
+  std::uint32_t bases[kWarpRows];
+  bool is_dense = true;
+#pragma unroll
+  for (int at = 0; at < kWarpRows; ++at) {
+    is_dense &= sums[at] >> 16 == kRowValues;
+    bases[at] = base_of<kDtype>(sums[at] & 0xFFFF, kRowValues);
+  }
+  if (!is_dense) {
+#pragma unroll
+    for (int at = 0; at < kWarpRows; ++at) {
+      bases[at] = base_of<kDtype>(sums[at] & 0xFFFF, sums[at] >> 16);
+    }
+  }
   Tally tally;
 #pragma unroll
-  for (int at = 0; at < kWarpRows; ++at) keep_row(groups[at], parts, at, kept, tally);
+  for (int at = 0; at < kWarpRows; ++at) {
+    kept.exponents[at] = {__byte_perm(pairs[at][0], pairs[at][1], 0x6420),
+                          __byte_perm(pairs[at][2], pairs[at][3], 0x6420)};
+    kept.symbols[at] = take_symbols(pairs[at], bases[at]);
+    // A row that the chunk lacks has only codes that need nothing more.
+    if (first_row + at >= rows) kept.symbols[at] = 5 * kEachNibble;
+    tally.add(kept.symbols[at]);
+    if (lane == 0 && first_row + at < rows) {
+      out[parts.bases + first_row + at] = static_cast<std::byte>(bases[at]);
+    }
+  }
+  publish(tally);
+}
+
+template <Dtype kDtype>
+__device__ void Encoder<kDtype>::publish(const Tally& tally) {
   const auto sum_two = [](std::uint32_t low, std::uint32_t high) {
     return __reduce_add_sync(kAllLanes, sum_nibbles(low) + (sum_nibbles(high) << 16));
   };
@@ -149,8 +179,7 @@ __device__ inline uint2 codes_of(std::uint32_t symbols, const CodeTable& table) 
   // that symbols above 7 select nothing in the first table, and the others nothing in the second.
   const std::uint32_t turned = symbols ^ 0x88888888u;
   const std::uint32_t even = permute(low, high, symbols) | permute(above, 0, turned);
-  const std::uint32_t odd =
-      permute(low, high, symbols >> 16) | permute(above, 0, turned >> 16);
+  const std::uint32_t odd = permute(low, high, symbols >> 16) | permute(above, 0, turned >> 16);
   return {__byte_perm(even, odd, 0x6240), __byte_perm(even, odd, 0x7351)};
 }
 
@@ -276,10 +305,9 @@ __device__ std::uint32_t Encoder<kDtype>::encode(std::uint64_t mode) {
   const WarpSums outer = sum_warps(state.outer, lane);
   const WarpSums raw_entropy = sum_warps(state.raw_entropy, lane);
   const WarpSums raw_fixed = sum_warps(state.raw_fixed, lane);
-  const Counts counts = {
-      .outer = {0, outer.all & 0xFFFF, 0, outer.all >> 16},
-      .raw = {raw_fixed.all & 0xFFFF, raw_entropy.all & 0xFFFF, raw_fixed.all >> 16,
-              raw_entropy.all >> 16}};
+  const Counts counts = {.outer = {0, outer.all & 0xFFFF, 0, outer.all >> 16},
+                         .raw = {raw_fixed.all & 0xFFFF, raw_entropy.all & 0xFFFF,
+                                 raw_fixed.all >> 16, raw_entropy.all >> 16}};
   const unsigned kind = best_kind(counts, rows * kRowValues, mode);
   const bool is_entropy = (kind & kEntropyBit) != 0;
   const int shift = (kind & kZerosBit) != 0 ? 16 : 0;

@@ -6,9 +6,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "base/bytes.h"
 #include "codec/expack/core.h"
+#include "codec/expack/groups.h"
 #include "codec/reduce.h"
 
 namespace thinwire::codec::expack {
@@ -36,16 +38,17 @@ inline std::uint32_t base_of_row(const std::uint8_t* exponents) {
   std::uint32_t count = 0;
   for (int at = 0; at < kRowValues; ++at) {
     sum += exponents[at];
-    count += exponents[at] != 0;
+    count += exponents[at] != 0 ? 1u : 0u;
   }
   return base_of<kDtype>(sum, count);
 }
 
-inline void take_symbols(const std::uint8_t* exponents, std::uint32_t base, std::uint8_t* symbols) {
+inline void take_symbols(const std::uint8_t* exponents, std::uint8_t base, std::uint8_t* symbols) {
+  constexpr std::uint8_t kFar = kFarSymbol, kZero = kZeroSymbol;
   for (int at = 0; at < kRowValues; ++at) {
     const auto distance = static_cast<std::uint8_t>(exponents[at] - base);
-    const std::uint8_t near = distance < kWindow ? distance : kFarSymbol;
-    symbols[at] = exponents[at] == 0 ? kZeroSymbol : near;
+    const std::uint8_t near = distance < kFar ? distance : kFar;
+    symbols[at] = exponents[at] == 0 ? kZero : near;
   }
 }
 
@@ -54,10 +57,13 @@ inline std::array<std::uint32_t, kZeroSymbol + 1> count_symbols(const ByteRows& 
                                                                 std::uint32_t count) {
   constexpr int kLanes = 64;
   std::array<std::uint32_t, kZeroSymbol + 1> totals{};
-  for (unsigned symbol = 0; symbol <= kZeroSymbol; ++symbol) {
+  for (std::uint8_t symbol = 0; symbol <= kZeroSymbol; ++symbol) {
     std::array<std::uint8_t, kLanes> found{};  // kMostValues / kLanes fits a byte
     for (std::uint32_t at = 0; at < count; at += kLanes) {
-      for (int lane = 0; lane < kLanes; ++lane) found[lane] += symbols[at + lane] == symbol;
+      for (int lane = 0; lane < kLanes; ++lane) {
+        const std::uint8_t one = symbols[at + lane] == symbol ? 1 : 0;
+        found[lane] = static_cast<std::uint8_t>(found[lane] + one);
+      }
     }
     for (const std::uint8_t number : found) totals[symbol] += number;
   }
@@ -79,6 +85,30 @@ inline Counts count_codes(const ByteRows& symbols, std::uint32_t count) {
     }
   }
   return counts;
+}
+
+// The byte of `table` that an index below 8 names, 0 for others. By comparisons, because table
+// look-ups keep compilers from vectors, and of eight at a time, because more do so too.
+template <std::size_t... kIndices>
+inline std::uint8_t look_up(std::uint64_t table, std::uint8_t index,
+                            std::index_sequence<kIndices...>) {
+  // Conditional expressions would become a chain of branches.
+  const auto where_same = [=](std::uint8_t same) {
+    const auto mask = static_cast<std::uint8_t>(-static_cast<int>(index == same));
+    return static_cast<std::uint8_t>(mask & static_cast<std::uint8_t>(table >> (8 * same)));
+  };
+  return static_cast<std::uint8_t>((where_same(kIndices) | ...));
+}
+
+// Replaces indices below 16 by what they stand for.
+inline void look_up_row(std::uint64_t low, std::uint64_t high, std::uint8_t* row) {
+  constexpr auto kEight = std::make_index_sequence<8>();
+  std::array<std::uint8_t, kRowValues> found;
+  for (int at = 0; at < kRowValues; ++at) found[at] = look_up(low, row[at], kEight);
+  for (int at = 0; at < kRowValues; ++at) {
+    const auto above = static_cast<std::uint8_t>(row[at] - 8);
+    row[at] = static_cast<std::uint8_t>(found[at] | look_up(high, above, kEight));
+  }
 }
 
 // ---- Between the orders ----
@@ -103,37 +133,6 @@ inline void put_group_bytes(std::uint8_t* row, int group, std::uint64_t value) {
   } else {
     store(bytes + 8 * group, value);
   }
-}
-
-// ---- Bytes to fields and back ----
-
-inline constexpr std::uint64_t kEach = 0x0101010101010101u;
-
-// The lowest two bits of each byte.
-inline std::uint16_t join_pairs(std::uint64_t bytes) {
-  bytes &= 3 * kEach;
-  bytes = (bytes | bytes >> 6) & 0x000F000F000F000Fu;
-  bytes = (bytes | bytes >> 12) & 0x000000FF000000FFu;
-  return static_cast<std::uint16_t>(bytes | bytes >> 24);
-}
-
-inline std::uint64_t split_pairs(std::uint16_t pairs) {
-  std::uint64_t bytes = pairs;
-  bytes = (bytes | bytes << 24) & 0x000000FF000000FFu;
-  bytes = (bytes | bytes << 12) & 0x000F000F000F000Fu;
-  return (bytes | bytes << 6) & 3 * kEach;
-}
-
-// The lowest bit of each byte.
-inline std::uint8_t join_bits(std::uint64_t bytes) {
-  return static_cast<std::uint8_t>(((bytes & kEach) * 0x0102040810204080u) >> 56);
-}
-
-inline std::uint64_t split_bits(std::uint8_t bits) {
-  std::uint64_t bytes = bits;
-  bytes = (bytes | bytes << 28) & 0x0000000F0000000Fu;
-  bytes = (bytes | bytes << 14) & 0x0003000300030003u;
-  return (bytes | bytes << 7) & kEach;
 }
 
 // ---- Sign and mantissa ----

@@ -1,5 +1,5 @@
-// Loops over rows, compiled for wider vector units too and chosen at load time. All arithmetic is on
-// integers: the bytes are the same.
+// Loops over rows, compiled for wider vector units too and chosen at load time. All arithmetic is
+// on integers: the bytes are the same.
 #pragma once
 
 // Sanitizers start after that choice is made, so under them there is none.

@@ -31,8 +31,7 @@ __device__ Group<kDtype> load_group(const std::byte* row, unsigned lane) {
 #pragma unroll
   for (int part = 0; part < Group<kDtype>::kParts; ++part) {
     const int first = Group<kDtype>::first(part, lane);
-    group.part[part] =
-        *reinterpret_cast<const uint4*>(row + first * Format<kDtype>::kValueBytes);
+    group.part[part] = *reinterpret_cast<const uint4*>(row + first * Format<kDtype>::kValueBytes);
   }
   return group;
 }
@@ -178,7 +177,8 @@ __device__ Group<kDtype> join_group(const std::byte* in, const Parts& parts, int
           *reinterpret_cast<const std::uint16_t*>(in + parts.plane[1] + 2 * place);
       const auto signs = static_cast<std::uint32_t>(in[parts.plane[2] + place]);
       highs.x = (exponents.x << 2 & 0x7C7C7C7Cu) | split_pairs(pairs & 0xFF) | split_signs(signs);
-      highs.y = (exponents.y << 2 & 0x7C7C7C7Cu) | split_pairs(pairs >> 8) | split_signs(signs >> 4);
+      highs.y =
+          (exponents.y << 2 & 0x7C7C7C7Cu) | split_pairs(pairs >> 8) | split_signs(signs >> 4);
     }
     group.part[0] = {__byte_perm(lows.x, highs.x, 0x5140), __byte_perm(lows.x, highs.x, 0x7362),
                      __byte_perm(lows.y, highs.y, 0x5140), __byte_perm(lows.y, highs.y, 0x7362)};

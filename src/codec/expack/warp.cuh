@@ -19,7 +19,7 @@ inline constexpr std::uint32_t kBytesOnes = 0x01010101u;
 // For each lane and each of its rows, a number of things that all groups of the chunk before it
 // have, in code order.
 struct Places {
-  std::uint32_t packed;  // in the row, before the lane: 8 bits a row
+  std::uint32_t packed;          // in the row, before the lane: 8 bits a row
   std::uint32_t row[kWarpRows];  // in the warp, before the row
   std::uint32_t total;           // of the warp
 };
@@ -50,7 +50,8 @@ __device__ inline std::uint32_t place_of(const Places& places, int row) {
   return places.row[row] + (places.packed >> (8 * row) & 0xFF);
 }
 
-// The sums of a number that each warp has in `of_warps`: of all warps, and of those before this one.
+// The sums of a number that each warp has in `of_warps`: of all warps, and of those before this
+// one.
 struct WarpSums {
   std::uint32_t all;
   std::uint32_t before;
