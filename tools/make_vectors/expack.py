@@ -78,39 +78,58 @@ def verbatim(values: list[int], dtype: str) -> bytes:
     return pack([v & 0xFFFF for v in values], 16) + pack(highs, 8)
 
 
-def code_order(dtype: str) -> list[int]:
-    """The places of a row's values in code order."""
+def group(dtype: str, number: int) -> list[int]:
+    """The places in a row of a group's values."""
     if dtype != "f32":
-        return list(range(ROW))
-    return [half + 4 * group + i for group in range(32) for half in (0, 128) for i in range(4)]
+        return list(range(8 * number, 8 * number + 8))
+    return [half + 4 * number + i for half in (0, 128) for i in range(4)]
 
 
-def codes_of(exponents: list[int], bases: list[int], kind: int) -> tuple[list, list[int]]:
-    """The code of each value, None for raw ones, and the raw exponents."""
-    codes, raw = [], []
-    for place, exponent in enumerate(exponents):
-        distance = exponent - bases[place // ROW] if exponent else "zero"
-        codes.append(KINDS[kind].get(distance))
-        if codes[-1] is None:
-            raw.append(exponent)
-    return codes, raw
+def rows_in_code(rows: list[list[int]], bases: list[int], kind: int) -> list[list]:
+    """The code of each value of some rows; a pair of None and the exponent for raw ones."""
+    coded = []
+    for row, base in zip(rows, bases, strict=True):
+        distances = ["zero" if kind >= 2 and not e else e - base for e in row]
+        codes = [KINDS[kind].get(distance) for distance in distances]
+        coded.append([(None, e) if c is None else c for c, e in zip(codes, row, strict=True)])
+    return coded
 
 
-def coded(exponents: list[int], bases: list[int], kind: int) -> tuple[int, bytes]:
-    """Bits of the codes, and the payload's parts from the inner codes on, behind the head."""
-    codes, raw = codes_of(exponents, bases, kind)
-    if kind % 2 == 0:
-        numbers = [7 if code is None else code for code in codes]
-        outer = []
-        parts = pack([code & 3 for code in numbers], 2) + pack([code >> 2 for code in numbers], 1)
-        bits = 3 * len(codes) + 8 * len(raw)
-    else:
-        pairs = [(3, 7) if code is None else code for code in codes]
-        outer = [code for _, code in pairs if code is not None]
-        parts = pack([code for code, _ in pairs], 2) + pack(outer, 3)
-        bits = 2 * len(codes) + 3 * len(outer) + 8 * len(raw)
-    head = len(outer) | len(raw) << 16 | kind << 32
-    return bits, head.to_bytes(8, "little") + parts + pack(raw, 8)
+class Stretch:
+    """Some rows' codes: inner ones in row order, outer ones and raw exponents in lane order."""
+
+    def __init__(self, rows: list[list[int]], bases: list[int], kind: int, dtype: str) -> None:
+        self.kind, self.inner, self.outer, self.raw = kind, [], [], []
+        coded = rows_in_code(rows, bases, kind)
+        is_raw = [[isinstance(c, tuple) and c[0] is None for c in row] for row in coded]
+        for row, raws in zip(coded, is_raw, strict=True):
+            for number in range(32):
+                for at in group(dtype, number):
+                    self.inner.append(3 if raws[at] else row[at][0] if kind % 2 else row[at] & 3)
+        for number in range(32):
+            for row, raws in zip(coded, is_raw, strict=True):
+                for at in group(dtype, number):
+                    code = 7 if raws[at] else row[at][1] if kind % 2 else row[at]
+                    if raws[at]:
+                        self.raw.append(row[at][1])
+                    if kind % 2 == 0:
+                        self.outer.append(str(code >> 2))
+                    elif code is not None:
+                        self.outer.append(f"{code:03b}"[::-1])  # the lowest bit first
+
+    def outer_bits(self) -> int:
+        return sum(len(field) for field in self.outer)
+
+
+def choose(rows: list[list[int]], bases: list[int], dtype: str, mode: int) -> Stretch:
+    values = [exponent for row in rows for exponent in row]
+    if not values:
+        return Stretch([], [], 0, dtype)
+    zeros = 2 if 16 * values.count(0) >= len(values) else 0
+    fixed, entropy = (Stretch(rows, bases, zeros + bit, dtype) for bit in (0, 1))
+    bits = entropy.outer_bits() + 8 * len(entropy.raw)
+    pays = bits < len(values) + 8 * len(fixed.raw)
+    return entropy if mode == 2 or (mode == 0 and pays) else fixed
 
 
 def payload(values: list[int], dtype: str, mode: int) -> bytes:
@@ -118,17 +137,22 @@ def payload(values: list[int], dtype: str, mode: int) -> bytes:
     largest = (1 << exponent_bits) - 1
     values = values + [values[-1]] * (-len(values) % ROW)
     plain = [value >> mantissa_bits & largest for value in values]
+    rows = [plain[first : first + ROW] for first in range(0, len(plain), ROW)]
     bases = []
-    for first in range(0, len(plain), ROW):
-        present = [exponent for exponent in plain[first : first + ROW] if exponent]
+    for row in rows:
+        present = [exponent for exponent in row if exponent]
         mean = sum(present) // len(present) if present else 0
         bases.append(min(max(mean - 5, 0), largest - 9))
-    order = code_order(dtype)
-    exponents = [plain[first + at] for first in range(0, len(plain), ROW) for at in order]
-    kinds = {0: (0, 1, 2, 3), 1: (0, 2), 2: (1, 3)}[mode]
-    choices = [coded(exponents, bases, kind) for kind in kinds]
-    _, best = min(choices, key=lambda choice: choice[0])
-    return best[:8] + filled_up(bytes(bases)) + verbatim(values, dtype) + best[8:]
+    each = -(-len(rows) // 4)
+    head, inner, outer, raw = b"", [], "", []
+    for first in range(0, 4 * each, each):
+        stretch = choose(rows[first : first + each], bases[first : first + each], dtype, mode)
+        inner += stretch.inner
+        outer += "".join(stretch.outer)
+        raw += stretch.raw
+        head += (len(outer) | stretch.kind << 15 | len(raw) << 17).to_bytes(4, "little")
+    parts = pack(inner, 2) + pack([int(bit) for bit in outer], 1) + pack(raw, 8)
+    return head + filled_up(bytes(bases)) + verbatim(values, dtype) + parts
 
 
 def make_file() -> str:
@@ -137,7 +161,7 @@ def make_file() -> str:
         for name in ("tail", "flat", "zeros"):
             period = make_period(name, dtype)
             lines.append(f"period {name} {dtype} {period.tobytes().hex()}\n")
-            for length, mode in ((256, "auto"), (700, "auto"), (512, "fixed"), (470, "entropy")):
+            for length, mode in ((256, "auto"), (1270, "auto"), (512, "fixed"), (470, "entropy")):
                 values = [int(word) for word in np.resize(period, length)]
                 stream = payload(values, dtype, MODES[mode])
                 if len(stream) < length * LAYOUTS[dtype][0] // 8:

@@ -12,23 +12,27 @@ namespace thinwire::codec::expack {
 inline constexpr int kRowValues = 256;
 inline constexpr int kGroupValues = 8;
 inline constexpr int kRowGroups = kRowValues / kGroupValues;
+inline constexpr int kStretches = 4;  // of a chunk: a run of its rows each
+inline constexpr int kHeadBytes = 4 * kStretches;
+
+// Raw bytes of a chunk; smaller ones in small arrays, which are done when their slowest chunk is.
 inline constexpr int kChunkBytes = 16 * 1024;
-inline constexpr int kHeadBytes = 8;
+inline constexpr int kSmallChunkBytes = 4 * 1024;
+inline constexpr std::uint64_t kSmallArrayBytes = 2 * 1024 * 1024;
 
 // What the parameter says.
 enum class Mode : std::uint8_t { kAuto = 0, kFixed = 1, kEntropy = 2 };
 inline constexpr std::uint64_t kModes = 3;
 
-// How a chunk's exponents are coded: a bit each.
+// How a stretch's exponents are coded: a bit each.
 inline constexpr unsigned kEntropyBit = 1;
 inline constexpr unsigned kZerosBit = 2;
 inline constexpr unsigned kKinds = 4;
 
 // What a value's exponent is to the coder: its distance from the base where that is below
-// kWindow, or one of these.
-inline constexpr unsigned kWindow = 10;
+// kFarSymbol, or one of these.
 inline constexpr unsigned kFarSymbol = 10;
-inline constexpr unsigned kZeroSymbol = 11;
+inline constexpr unsigned kZeroSymbol = 11;  // in kinds with zeros
 
 // ---- The types ----
 
@@ -56,11 +60,12 @@ struct Format<Dtype::kF32> {
   static constexpr int kShift = 23;
 };
 
-template <Dtype kDtype>
-inline constexpr int kChunkValues = kChunkBytes / Format<kDtype>::kValueBytes;
-
 THINWIRE_HOST_DEVICE constexpr std::uint32_t rows_of(std::uint32_t values) {
   return (values + kRowValues - 1) / kRowValues;
+}
+
+THINWIRE_HOST_DEVICE constexpr std::uint32_t stretch_rows(std::uint32_t rows) {
+  return (rows + kStretches - 1) / kStretches;
 }
 
 // ---- Where the parts of a payload lie ----
@@ -73,15 +78,14 @@ struct Parts {
   std::uint32_t bases;
   std::uint32_t plane[3];  // verbatim, the widest first
   std::uint32_t inner;
-  std::uint32_t high_or_outer;
+  std::uint32_t outer;
   std::uint32_t raw;
   std::uint32_t end;
 };
 
-// Of a payload of `rows` rows with so many outer codes and raw exponents.
+// Of a payload of `rows` rows whose outer codes take so many bits, with so many raw exponents.
 template <Dtype kDtype>
-THINWIRE_HOST_DEVICE constexpr Parts parts_of(std::uint32_t rows, unsigned kind,
-                                              std::uint32_t outer_codes,
+THINWIRE_HOST_DEVICE constexpr Parts parts_of(std::uint32_t rows, std::uint32_t outer_bits,
                                               std::uint32_t raw_exponents) {
   Parts parts{};
   parts.bases = kHeadBytes;
@@ -96,18 +100,25 @@ THINWIRE_HOST_DEVICE constexpr Parts parts_of(std::uint32_t rows, unsigned kind,
     parts.plane[2] = parts.plane[1] + (is_half ? rows * (kRowValues / 4) : 0);
     parts.inner = parts.plane[2] + (is_half ? rows * (kRowValues / 8) : 0);
   }
-  parts.high_or_outer = parts.inner + rows * (kRowValues / 4);
-  const std::uint32_t second =
-      (kind & kEntropyBit) != 0 ? filled_up((3 * outer_codes + 7) / 8) : rows * (kRowValues / 8);
-  parts.raw = parts.high_or_outer + second;
+  parts.outer = parts.inner + rows * (kRowValues / 4);
+  parts.raw = parts.outer + filled_up((outer_bits + 7) / 8);
   parts.end = parts.raw + filled_up(raw_exponents);
   return parts;
 }
 
-THINWIRE_HOST_DEVICE constexpr std::uint64_t head_word(unsigned kind, std::uint32_t outer_codes,
-                                                       std::uint32_t raw_exponents) {
-  return outer_codes | std::uint64_t{raw_exponents} << 16 | std::uint64_t{kind} << 32;
+// A stretch's word of the head: where its outer codes and raw exponents end, and its kind.
+THINWIRE_HOST_DEVICE constexpr std::uint32_t head_word(unsigned kind, std::uint32_t outer_end,
+                                                       std::uint32_t raw_end) {
+  return outer_end | kind << 15 | raw_end << 17;
 }
+
+THINWIRE_HOST_DEVICE constexpr std::uint32_t outer_end_of(std::uint32_t word) {
+  return word & 0x7FFF;
+}
+
+THINWIRE_HOST_DEVICE constexpr unsigned kind_of(std::uint32_t word) { return word >> 15 & 3; }
+
+THINWIRE_HOST_DEVICE constexpr std::uint32_t raw_end_of(std::uint32_t word) { return word >> 17; }
 
 // ---- Bases ----
 
@@ -126,9 +137,9 @@ THINWIRE_HOST_DEVICE constexpr std::uint32_t base_of(std::uint32_t sum, std::uin
 
 // ---- Symbols to codes ----
 
-// The code of each symbol, a byte each. In fixed kinds bits 0 to 2; in the others bits 0 and 1 the
-// inner code and bits 4 to 6 the outer one.
-inline constexpr unsigned kOuterFlag = 0x04;  // there is an outer code; in entropy kinds
+// The code of each symbol, a byte each: bits 0 and 1 are the inner code, bit 2 the high bit in
+// fixed kinds, bits 4 to 6 the outer code in the others.
+inline constexpr unsigned kOuterFlag = 0x04;  // there is an outer code, in entropy kinds
 inline constexpr unsigned kRawFlag = 0x08;    // there is a raw exponent
 
 struct CodeTable {
@@ -139,9 +150,9 @@ struct CodeTable {
 THINWIRE_HOST_DEVICE constexpr CodeTable code_table(unsigned kind) {
   switch (kind) {
     case 0:
-      return {0x0504030201000F0Fu, 0x0F0F0F06u};
+      return {0x0504030201000F0Fu, 0x000F0F06u};
     case 1:
-      return {0x0201004737271707u, 0x7F7F6757u};
+      return {0x0201004737271707u, 0x007F6757u};
     case 2:
       return {0x05040302010F0F0Fu, 0x000F0F06u};
     default:
@@ -177,31 +188,19 @@ THINWIRE_HOST_DEVICE constexpr std::uint64_t outer_distances(unsigned kind) {
 
 // ---- Which kind ----
 
-// How many codes of each sort the values of a chunk would have.
-struct Counts {
-  std::uint32_t outer[kKinds];  // 0 in fixed kinds
-  std::uint32_t raw[kKinds];
-};
-
-THINWIRE_HOST_DEVICE constexpr bool is_allowed(std::uint64_t mode, unsigned kind) {
-  const bool is_entropy = (kind & kEntropyBit) != 0;
-  if (mode == static_cast<std::uint64_t>(Mode::kFixed)) return !is_entropy;
-  return mode != static_cast<std::uint64_t>(Mode::kEntropy) || is_entropy;
+// Whether a stretch of `values` values, `zeros` of them with the exponent 0, has a kind with zeros.
+THINWIRE_HOST_DEVICE constexpr bool takes_zeros(std::uint32_t zeros, std::uint32_t values) {
+  return 16 * zeros >= values;
 }
 
-THINWIRE_HOST_DEVICE constexpr unsigned best_kind(const Counts& counts, std::uint32_t values,
-                                                  std::uint64_t mode) {
-  unsigned best = 0;
-  std::uint32_t fewest = ~0u;
-  for (unsigned kind = 0; kind < kKinds; ++kind) {
-    const std::uint32_t bits = ((kind & kEntropyBit) != 0 ? 2 : 3) * values +
-                               3 * counts.outer[kind] + 8 * counts.raw[kind];
-    if (is_allowed(mode, kind) && bits < fewest) {
-      fewest = bits;
-      best = kind;
-    }
-  }
-  return best;
+// Whether it has an entropy kind, if its codes would be so many.
+THINWIRE_HOST_DEVICE constexpr bool takes_entropy(std::uint64_t mode, std::uint32_t values,
+                                                  std::uint32_t outer_codes,
+                                                  std::uint32_t raw_exponents,
+                                                  std::uint32_t raw_if_fixed) {
+  if (mode == static_cast<std::uint64_t>(Mode::kFixed)) return false;
+  if (mode == static_cast<std::uint64_t>(Mode::kEntropy)) return true;
+  return 3 * outer_codes + 8 * raw_exponents < values + 8 * raw_if_fixed;
 }
 
 }  // namespace thinwire::codec::expack

@@ -30,8 +30,10 @@ Status check(std::uint64_t parameter, Dtype, int) {
   return {StatusCode::kDamaged, "expack: the parameter is no mode"};
 }
 
-Shape chunk_shape(const Shape&, Dtype dtype, std::uint64_t) {
-  return Shape::line(expack::kChunkBytes / dtype_size(dtype));
+Shape chunk_shape(const Shape& shape, Dtype dtype, std::uint64_t) {
+  const bool is_small = shape.count() < expack::kSmallArrayBytes / dtype_size(dtype);
+  const int bytes = is_small ? expack::kSmallChunkBytes : expack::kChunkBytes;
+  return Shape::line(static_cast<std::uint64_t>(bytes) / dtype_size(dtype));
 }
 
 std::uint64_t bound(const Chunk& chunk, std::uint64_t) { return chunk.raw_bytes(); }

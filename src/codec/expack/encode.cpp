@@ -7,74 +7,127 @@
 namespace thinwire::codec::expack {
 namespace {
 
-inline void symbols_to_codes(unsigned kind, std::uint32_t rows, ByteRows& bytes) {
-  const CodeTable table = code_table(kind);
-  for (std::uint32_t row = 0; row < rows; ++row) {
-    look_up_row(table.low, table.high, bytes.data() + row * kRowValues);
-  }
+// What is made of a chunk's exponents before the payload's size is known.
+struct Codes {
+  std::array<std::uint8_t, kMostRows> bases{};
+  std::array<std::byte, kMostValues / 4> inner;
+  std::array<std::byte, kMostValues * 3 / 8 + 16> outer;
+  std::array<std::byte, kMostValues + 8> raw;
+  std::array<std::uint32_t, kStretches> head{};
+  std::uint32_t outer_bits = 0;
+  std::uint32_t raw_exponents = 0;
+  std::uint64_t pending = 0;  // outer bits behind the last whole byte
+};
+
+// `count` bits, at most 32, behind the outer codes so far.
+inline void add_outer(Codes& codes, std::uint32_t bits, std::uint32_t count) {
+  const std::uint32_t within = codes.outer_bits % 8;
+  codes.pending |= std::uint64_t{bits} << within;
+  store(codes.outer.data() + codes.outer_bits / 8, codes.pending);
+  codes.outer_bits += count;
+  codes.pending >>= (within + count) & ~7u;
 }
 
+// One stretch's rows: exponents and codes, a byte each in plain order.
 template <Dtype kDtype>
-inline void put_inner(const ByteRows& codes, std::uint32_t rows, std::byte* out) {
-  for (std::uint32_t row = 0; row < rows; ++row) {
+struct Stretch {
+  const std::uint8_t* exponents;
+  const std::uint8_t* bytes;
+  std::uint32_t first_row;
+  std::uint32_t rows;
+  unsigned kind;
+};
+
+template <Dtype kDtype>
+inline void put_inner(const Stretch<kDtype>& stretch, Codes& codes) {
+  std::byte* const out = codes.inner.data() + stretch.first_row * (kRowValues / 4);
+  for (std::uint32_t row = 0; row < stretch.rows; ++row) {
     for (int group = 0; group < kRowGroups; ++group) {
-      const std::uint64_t bytes = group_bytes<kDtype>(codes.data() + row * kRowValues, group);
+      const std::uint64_t bytes = group_bytes<kDtype>(stretch.bytes + row * kRowValues, group);
       store(out + 2 * (row * kRowGroups + group), join_pairs(bytes));
     }
   }
 }
 
 template <Dtype kDtype>
-inline void put_high_bits(const ByteRows& codes, std::uint32_t rows, std::byte* out) {
-  for (std::uint32_t row = 0; row < rows; ++row) {
+inline void put_outer(const Stretch<kDtype>& stretch, Codes& codes) {
+  std::array<std::array<std::uint32_t, kRowGroups>, kMostRows / kStretches> bits;
+  std::array<std::array<std::uint32_t, kRowGroups>, kMostRows / kStretches> lengths;
+  const bool is_entropy = (stretch.kind & kEntropyBit) != 0;
+  for (std::uint32_t row = 0; row < stretch.rows; ++row) {
+    const std::uint8_t* const of_row = stretch.bytes + row * kRowValues;
     for (int group = 0; group < kRowGroups; ++group) {
-      const std::uint64_t bytes = group_bytes<kDtype>(codes.data() + row * kRowValues, group);
-      out[row * kRowGroups + group] = static_cast<std::byte>(join_bits(bytes >> 2));
-    }
-  }
-}
-
-// `out` has room for the codes and 8 bytes more.
-template <Dtype kDtype>
-inline void put_outer(const ByteRows& codes, std::uint32_t rows, std::byte* out) {
-  std::uint64_t bits = 0;
-  std::uint32_t count = 0;
-  for (std::uint32_t row = 0; row < rows; ++row) {
-    std::array<std::uint32_t, kRowGroups> threes;
-    std::array<std::uint32_t, kRowGroups> lengths;
-    for (int group = 0; group < kRowGroups; ++group) {
-      const std::uint64_t bytes = group_bytes<kDtype>(codes.data() + row * kRowValues, group);
+      const std::uint64_t bytes = group_bytes<kDtype>(of_row, group);
       const std::uint64_t chosen = bytes >> 2 & kEach;
-      threes[group] = join_threes(together(bytes >> 4 & 7 * kEach, find_moves(chosen)));
-      lengths[group] = 3 * sum_bytes(chosen);
-    }
-    for (int group = 0; group < kRowGroups; ++group) {
-      bits |= std::uint64_t{threes[group]} << count;
-      count += lengths[group];
-      store(out, static_cast<std::uint32_t>(bits));
-      const bool is_full = count >= 32;
-      out += is_full ? 4 : 0;
-      bits >>= is_full ? 32 : 0;
-      count -= is_full ? 32 : 0;
+      const std::uint64_t outer = together(bytes >> 4 & 7 * kEach, find_moves(chosen));
+      bits[row][group] = is_entropy ? join_threes(outer) : join_bits(chosen);
+      lengths[row][group] = is_entropy ? 3 * sum_bytes(chosen) : kGroupValues;
     }
   }
-  store(out, bits);
+  for (int group = 0; group < kRowGroups; ++group) {
+    for (std::uint32_t row = 0; row < stretch.rows; ++row) {
+      add_outer(codes, bits[row][group], lengths[row][group]);
+    }
+  }
 }
 
 template <Dtype kDtype>
-inline void put_raw(const ByteRows& codes, const ByteRows& exponents, std::uint32_t rows,
-                    std::byte* out) {
-  for (std::uint32_t row = 0; row < rows; ++row) {
-    for (int group = 0; group < kRowGroups; ++group) {
-      std::uint64_t raw = group_bytes<kDtype>(codes.data() + row * kRowValues, group);
+inline void put_raw(const Stretch<kDtype>& stretch, Codes& codes) {
+  for (int group = 0; group < kRowGroups; ++group) {
+    for (std::uint32_t row = 0; row < stretch.rows; ++row) {
+      std::uint64_t raw = group_bytes<kDtype>(stretch.bytes + row * kRowValues, group);
       raw &= kEach * kRawFlag;
       if (raw == 0) continue;
-      const std::uint64_t bytes = group_bytes<kDtype>(exponents.data() + row * kRowValues, group);
+      const std::uint64_t exponents =
+          group_bytes<kDtype>(stretch.exponents + row * kRowValues, group);
       for (; raw != 0; raw &= raw - 1) {
-        *out++ = static_cast<std::byte>(bytes >> (std::countr_zero(raw) & ~7));
+        codes.raw[codes.raw_exponents++] =
+            static_cast<std::byte>(exponents >> (std::countr_zero(raw) & ~7));
       }
     }
   }
+}
+
+// Symbols become the codes of the kind that the stretch takes.
+inline unsigned take_kind(std::uint64_t mode, bool has_zeros, std::uint32_t rows,
+                          std::uint8_t* symbols) {
+  const std::uint32_t values = rows * kRowValues;
+  const auto totals = count_symbols(symbols, values);
+  const unsigned fixed = has_zeros ? kZerosBit : 0;
+  const unsigned entropy = fixed | kEntropyBit;
+  const bool is_entropy =
+      takes_entropy(mode, values, count_flags(totals, entropy, kOuterFlag),
+                    count_flags(totals, entropy, kRawFlag), count_flags(totals, fixed, kRawFlag));
+  const CodeTable table = code_table(is_entropy ? entropy : fixed);
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    look_up_row(table.low, table.high, symbols + row * kRowValues);
+  }
+  return is_entropy ? entropy : fixed;
+}
+
+template <Dtype kDtype>
+inline unsigned code_stretch(const std::uint8_t* exponents, std::uint32_t first_row,
+                             std::uint32_t rows, std::uint64_t mode, Codes& codes) {
+  std::array<std::uint32_t, kMostRows / kStretches> zeros{};
+  std::uint32_t all_zeros = 0;
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    zeros[row] = count_zeros(exponents + row * kRowValues);
+    all_zeros += zeros[row];
+  }
+  const bool has_zeros = takes_zeros(all_zeros, rows * kRowValues);
+  std::array<std::uint8_t, kMostValues / kStretches> bytes;
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    const std::uint8_t* const of_row = exponents + row * kRowValues;
+    const auto base = static_cast<std::uint8_t>(base_of_row<kDtype>(of_row, zeros[row]));
+    codes.bases[first_row + row] = base;
+    take_symbols(of_row, base, has_zeros, bytes.data() + row * kRowValues);
+  }
+  const unsigned kind = take_kind(mode, has_zeros, rows, bytes.data());
+  const Stretch<kDtype> stretch{exponents, bytes.data(), first_row, rows, kind};
+  put_inner(stretch, codes);
+  put_outer(stretch, codes);
+  put_raw(stretch, codes);
+  return kind;
 }
 
 // The last row filled up with copies of the last value.
@@ -87,39 +140,46 @@ inline void fill_up(const std::byte* source, std::uint32_t values, std::byte* fi
   }
 }
 
+// Codes of all stretches, and the words of the head.
+template <Dtype kDtype>
+inline void code_rows(const ByteRows& exponents, std::uint32_t rows, std::uint64_t mode,
+                      Codes& codes) {
+  const std::uint32_t each = stretch_rows(rows);
+  for (std::uint32_t place = 0; place < kStretches; ++place) {
+    const std::uint32_t first = std::min(place * each, rows);
+    const std::uint32_t own = std::min(each, rows - first);
+    unsigned kind = 0;
+    if (own > 0) {
+      kind = code_stretch<kDtype>(exponents.data() + first * kRowValues, first, own, mode, codes);
+    }
+    codes.head[place] = head_word(kind, codes.outer_bits, codes.raw_exponents);
+  }
+}
+
+// A payload's part, filled up with zeros.
+inline void put_part(const void* part, std::uint32_t bytes, std::byte* out, std::uint32_t room) {
+  std::memcpy(out, part, bytes);
+  std::memset(out + bytes, 0, room - bytes);
+}
+
 // Of whole rows.
 template <Dtype kDtype>
 inline std::uint64_t encode_rows(const std::byte* source, std::uint32_t rows, std::uint64_t most,
                                  std::uint64_t mode, std::byte* out) {
   const std::uint32_t values = rows * kRowValues;
   ByteRows exponents;
-  ByteRows codes;
-  std::array<std::uint8_t, kMostRows> bases{};
+  Codes codes;
   take_exponents<kDtype>(source, values, exponents);
-  for (std::uint32_t row = 0; row < rows; ++row) {
-    const std::uint8_t* const of_row = exponents.data() + row * kRowValues;
-    bases[row] = static_cast<std::uint8_t>(base_of_row<kDtype>(of_row));
-    take_symbols(of_row, bases[row], codes.data() + row * kRowValues);
-  }
-  const Counts counts = count_codes(codes, values);
-  const unsigned kind = best_kind(counts, values, mode);
-  const Parts parts = parts_of<kDtype>(rows, kind, counts.outer[kind], counts.raw[kind]);
+  code_rows<kDtype>(exponents, rows, mode, codes);
+  const Parts parts = parts_of<kDtype>(rows, codes.outer_bits, codes.raw_exponents);
   if (parts.end >= most) return most;
-
-  symbols_to_codes(kind, rows, codes);
-  store(out, head_word(kind, counts.outer[kind], counts.raw[kind]));
-  std::memcpy(out + parts.bases, bases.data(), filled_up(rows));
+  put_part(codes.head.data(), kHeadBytes, out, kHeadBytes);
+  put_part(codes.bases.data(), rows, out + parts.bases, parts.plane[0] - parts.bases);
   put_verbatim<kDtype>(source, values, parts, out);
-  put_inner<kDtype>(codes, rows, out + parts.inner);
-  if ((kind & kEntropyBit) != 0) {
-    std::array<std::byte, kMostValues * 3 / 8 + 16> outer;
-    put_outer<kDtype>(codes, rows, outer.data());
-    std::memcpy(out + parts.high_or_outer, outer.data(), parts.raw - parts.high_or_outer);
-  } else {
-    put_high_bits<kDtype>(codes, rows, out + parts.high_or_outer);
-  }
-  std::memset(out + parts.raw, 0, parts.end - parts.raw);
-  put_raw<kDtype>(codes, exponents, rows, out + parts.raw);
+  put_part(codes.inner.data(), values / 4, out + parts.inner, values / 4);
+  put_part(codes.outer.data(), (codes.outer_bits + 7) / 8, out + parts.outer,
+           parts.raw - parts.outer);
+  put_part(codes.raw.data(), codes.raw_exponents, out + parts.raw, parts.end - parts.raw);
   return parts.end;
 }
 

@@ -32,28 +32,36 @@ inline void take_exponents(const std::byte* source, std::uint32_t values, ByteRo
   }
 }
 
-template <Dtype kDtype>
-inline std::uint32_t base_of_row(const std::uint8_t* exponents) {
-  std::uint32_t sum = 0;
+inline std::uint32_t count_zeros(const std::uint8_t* exponents) {
   std::uint32_t count = 0;
-  for (int at = 0; at < kRowValues; ++at) {
-    sum += exponents[at];
-    count += exponents[at] != 0 ? 1u : 0u;
-  }
-  return base_of<kDtype>(sum, count);
+  for (int at = 0; at < kRowValues; ++at) count += exponents[at] == 0 ? 1u : 0u;
+  return count;
 }
 
-inline void take_symbols(const std::uint8_t* exponents, std::uint8_t base, std::uint8_t* symbols) {
-  constexpr std::uint8_t kFar = kFarSymbol, kZero = kZeroSymbol;
+template <Dtype kDtype>
+inline std::uint32_t base_of_row(const std::uint8_t* exponents, std::uint32_t zeros) {
+  std::uint32_t sum = 0;
+  for (int at = 0; at < kRowValues; ++at) sum += exponents[at];
+  return base_of<kDtype>(sum, kRowValues - zeros);
+}
+
+// In a kind with zeros the exponent 0 is a symbol of its own.
+inline void take_symbols(const std::uint8_t* exponents, std::uint8_t base, bool has_zeros,
+                         std::uint8_t* symbols) {
+  constexpr std::uint8_t kFar = kFarSymbol;
   for (int at = 0; at < kRowValues; ++at) {
     const auto distance = static_cast<std::uint8_t>(exponents[at] - base);
-    const std::uint8_t near = distance < kFar ? distance : kFar;
-    symbols[at] = exponents[at] == 0 ? kZero : near;
+    symbols[at] = distance < kFar ? distance : kFar;
+  }
+  const std::uint8_t zero = has_zeros ? kZeroSymbol : 0;
+  for (int at = 0; at < kRowValues; ++at) {
+    const std::uint8_t its = exponents[at] == 0 ? zero : std::uint8_t{0};
+    symbols[at] = symbols[at] < its ? its : symbols[at];
   }
 }
 
-// How many symbols there are of each sort.
-inline std::array<std::uint32_t, kZeroSymbol + 1> count_symbols(const ByteRows& symbols,
+// How many symbols of `count`, whole rows, there are of each sort.
+inline std::array<std::uint32_t, kZeroSymbol + 1> count_symbols(const std::uint8_t* symbols,
                                                                 std::uint32_t count) {
   constexpr int kLanes = 64;
   std::array<std::uint32_t, kZeroSymbol + 1> totals{};
@@ -70,21 +78,16 @@ inline std::array<std::uint32_t, kZeroSymbol + 1> count_symbols(const ByteRows& 
   return totals;
 }
 
-inline Counts count_codes(const ByteRows& symbols, std::uint32_t count) {
-  const auto totals = count_symbols(symbols, count);
-  Counts counts{};
-  for (unsigned kind = 0; kind < kKinds; ++kind) {
-    const CodeTable table = code_table(kind);
-    for (unsigned symbol = 0; symbol <= kZeroSymbol; ++symbol) {
-      const std::uint64_t codes = symbol < 8 ? table.low : table.high;
-      const unsigned code = codes >> (8 * (symbol % 8)) & 0xFF;
-      if ((code & kRawFlag) != 0) counts.raw[kind] += totals[symbol];
-      if ((kind & kEntropyBit) != 0 && (code & kOuterFlag) != 0) {
-        counts.outer[kind] += totals[symbol];
-      }
-    }
+// How many symbols have a code with `flag`.
+inline std::uint32_t count_flags(const std::array<std::uint32_t, kZeroSymbol + 1>& totals,
+                                 unsigned kind, unsigned flag) {
+  const CodeTable table = code_table(kind);
+  std::uint32_t count = 0;
+  for (unsigned symbol = 0; symbol <= kZeroSymbol; ++symbol) {
+    const std::uint64_t codes = symbol < 8 ? table.low : table.high;
+    count += (codes >> (8 * (symbol % 8)) & flag) != 0 ? totals[symbol] : 0;
   }
-  return counts;
+  return count;
 }
 
 // The byte of `table` that an index below 8 names, 0 for others. By comparisons, because table
