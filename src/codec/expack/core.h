@@ -60,6 +60,10 @@ struct Format<Dtype::kF32> {
   static constexpr int kShift = 23;
 };
 
+constexpr int chunk_bytes(std::uint64_t values, std::uint64_t value_bytes) {
+  return values < kSmallArrayBytes / value_bytes ? kSmallChunkBytes : kChunkBytes;
+}
+
 THINWIRE_HOST_DEVICE constexpr std::uint32_t rows_of(std::uint32_t values) {
   return (values + kRowValues - 1) / kRowValues;
 }

@@ -31,9 +31,9 @@ Status check(std::uint64_t parameter, Dtype, int) {
 }
 
 Shape chunk_shape(const Shape& shape, Dtype dtype, std::uint64_t) {
-  const bool is_small = shape.count() < expack::kSmallArrayBytes / dtype_size(dtype);
-  const int bytes = is_small ? expack::kSmallChunkBytes : expack::kChunkBytes;
-  return Shape::line(static_cast<std::uint64_t>(bytes) / dtype_size(dtype));
+  const std::uint64_t value_bytes = dtype_size(dtype);
+  const auto bytes = static_cast<std::uint64_t>(expack::chunk_bytes(shape.count(), value_bytes));
+  return Shape::line(bytes / value_bytes);
 }
 
 std::uint64_t bound(const Chunk& chunk, std::uint64_t) { return chunk.raw_bytes(); }

@@ -8,47 +8,37 @@ namespace {
 
 using namespace expack;
 
-template <Dtype kType>
+#ifndef RES
+#define RES 8
+#endif
+template <Dtype kType, int kBytes>
 struct ChunkCoder {
   static constexpr Dtype kDtype = kType;
-  static constexpr int kThreads = 32 * kWarps<kDtype>;
-#ifndef RES
-#define RES 4
-#endif
-  static constexpr int kResident = RES * 256 / kThreads;
+  static constexpr int kThreads = 32 * kStretches;
+  static constexpr int kResident = RES;
   // Decoding reads a word behind the outer codes.
-  static constexpr std::uint32_t kPayloadBytes = kChunkBytes + 16;
+  static constexpr std::uint32_t kPayloadBytes = kBytes + 16;
+  static constexpr int kRows = kBytes / Format<kDtype>::kValueBytes / kRowValues / kStretches;
 
-  union State {
-    typename Encoder<kDtype>::State encode;
-    typename Decoder<kDtype>::State decode;
-  };
+  using State = EncodeState;
 
   __device__ static std::uint32_t encode(const cuda::Piece& piece, std::uint64_t* payload,
                                          std::uint64_t parameter, State& state) {
-    Encoder<kDtype> encoder{piece,
-                            reinterpret_cast<std::byte*>(payload),
-                            state.encode,
-                            threadIdx.x % 32,
-                            static_cast<int>(threadIdx.x / 32) * kWarpRows,
-                            static_cast<int>(rows_of(piece.values))};
+    const Encoder<kDtype, kRows> encoder{piece, reinterpret_cast<std::byte*>(payload), state,
+                                         threadIdx.x % 32, Rows(piece.values)};
     return encoder.encode(parameter);
   }
 
   template <typename Sink>
   __device__ static bool decode(std::uint64_t* payload, std::uint32_t bytes,
-                                const cuda::Target& target, std::uint64_t, State& state,
+                                const cuda::Target& target, std::uint64_t, State&,
                                 const Sink& sink) {
-    Decoder<kDtype> decoder{reinterpret_cast<const std::byte*>(payload),
-                            target,
-                            state.decode,
-                            threadIdx.x % 32,
-                            static_cast<int>(threadIdx.x / 32) * kWarpRows,
-                            static_cast<int>(rows_of(target.values)),
-                            {},
-                            0,
-                            0,
-                            0};
+    Decoder<kDtype, kRows> decoder{reinterpret_cast<const std::byte*>(payload),
+                                   target,
+                                   threadIdx.x % 32,
+                                   Rows(target.values),
+                                   {},
+                                   {}};
     return decoder.decode(bytes, sink);
   }
 };
@@ -57,24 +47,31 @@ std::uint64_t workspace_bytes(const Layout& layout, std::uint64_t) {
   return cuda::variable_workspace_bytes(layout);
 }
 
-// Calls launch with the coder of a type.
+// Calls launch with the coder of an array.
+template <int kBytes, typename Launch>
+Status with_coder_of(Dtype dtype, Launch&& launch) {
+  if (dtype == Dtype::kBf16) return launch(ChunkCoder<Dtype::kBf16, kBytes>{});
+  if (dtype == Dtype::kF16) return launch(ChunkCoder<Dtype::kF16, kBytes>{});
+  return launch(ChunkCoder<Dtype::kF32, kBytes>{});
+}
+
 template <typename Launch>
-Status with_coder(Dtype dtype, Launch&& launch) {
-  if (dtype == Dtype::kBf16) return launch(ChunkCoder<Dtype::kBf16>{});
-  if (dtype == Dtype::kF16) return launch(ChunkCoder<Dtype::kF16>{});
-  return launch(ChunkCoder<Dtype::kF32>{});
+Status with_coder(const Layout& layout, Launch&& launch) {
+  const Dtype dtype = layout.array.dtype;
+  if (chunk_bytes(layout.array.shape.count(), dtype_size(dtype)) == kSmallChunkBytes) {
+    return with_coder_of<kSmallChunkBytes>(dtype, launch);
+  }
+  return with_coder_of<kChunkBytes>(dtype, launch);
 }
 
 Status encode(const EncodeJob& job) {
-  return with_coder(job.layout.array.dtype, [&]<typename Coder>(Coder) {
-    return cuda::launch_variable_encode<Coder>(job);
-  });
+  return with_coder(
+      job.layout, [&]<typename Coder>(Coder) { return cuda::launch_variable_encode<Coder>(job); });
 }
 
 Status decode(const DecodeJob& job) {
-  return with_coder(job.layout.array.dtype, [&]<typename Coder>(Coder) {
-    return cuda::launch_variable_decode<Coder>(job);
-  });
+  return with_coder(
+      job.layout, [&]<typename Coder>(Coder) { return cuda::launch_variable_decode<Coder>(job); });
 }
 
 }  // namespace

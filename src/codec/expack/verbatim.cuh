@@ -60,23 +60,26 @@ __device__ Group<kDtype> load_group_slowly(const cuda::Piece& piece, int row, un
 
 // ---- Exponents ----
 
-// Pairs of 16 bits: of the values 0 and 1, 2 and 3, ...
+// Exponents are in pairs of 16 bits, of the values 0 and 1, 2 and 3, ..., and times this.
+inline constexpr std::uint32_t kScale = 128;
+
 template <Dtype kDtype>
 __device__ void take_exponents(const Group<kDtype>& group, std::uint32_t (&pairs)[4]) {
+  constexpr std::uint32_t kMask = kScale * Format<kDtype>::kLargest * 0x00010001u;
   if constexpr (kDtype == Dtype::kF32) {
 #pragma unroll
     for (int part = 0; part < 2; ++part) {
       const uint4& in = group.part[part];
-      pairs[2 * part] = __byte_perm(in.x << 1, in.y << 1, 0x7733) & 0x00FF00FFu;
-      pairs[2 * part + 1] = __byte_perm(in.z << 1, in.w << 1, 0x7733) & 0x00FF00FFu;
+      pairs[2 * part] = __byte_perm(in.x, in.y, 0x7632) & kMask;
+      pairs[2 * part + 1] = __byte_perm(in.z, in.w, 0x7632) & kMask;
     }
   } else {
-    constexpr std::uint32_t kMask = Format<kDtype>::kLargest * 0x00010001u;
+    constexpr int kShift = Format<kDtype>::kShift - 7;
     const uint4& in = group.part[0];
-    pairs[0] = in.x >> Format<kDtype>::kShift & kMask;
-    pairs[1] = in.y >> Format<kDtype>::kShift & kMask;
-    pairs[2] = in.z >> Format<kDtype>::kShift & kMask;
-    pairs[3] = in.w >> Format<kDtype>::kShift & kMask;
+    pairs[0] = in.x >> kShift & kMask;
+    pairs[1] = in.y >> kShift & kMask;
+    pairs[2] = in.z >> kShift & kMask;
+    pairs[3] = in.w >> kShift & kMask;
   }
 }
 
@@ -95,14 +98,15 @@ __device__ inline std::uint32_t highs_with(std::uint32_t kept, std::uint32_t exp
   return (kept & 0x80808080u) | (exponents >> 1 & 0x7F7F7F7Fu);
 }
 
-// The lowest two bits of four bytes, as the lowest eight.
-__device__ inline std::uint32_t join_pairs(std::uint32_t bytes) {
-  return ((bytes & 0x03030303u) * 0x01041040u) >> 24;
+// The lowest two bits of eight bytes, as the lowest sixteen.
+__device__ inline std::uint32_t join_pairs(std::uint32_t first, std::uint32_t second) {
+  constexpr std::uint32_t kTogether = 0x01041040u;  // in the highest byte
+  return __byte_perm((first & 0x03030303u) * kTogether, (second & 0x03030303u) * kTogether, 0x4473);
 }
 
 __device__ inline std::uint32_t split_pairs(std::uint32_t pairs) {
   pairs = (pairs | pairs << 12) & 0x000F000Fu;
-  return (pairs | pairs << 6) & 0x03030303u;
+  return (pairs | pairs << 6) & 3 * kByteOnes;
 }
 
 // The bits of four values, as the highest of a byte each.
@@ -137,9 +141,9 @@ __device__ void put_verbatim(const Group<kDtype>& group, const Parts& parts, int
     } else {
       *plane = lows;
       *reinterpret_cast<std::uint16_t*>(out + parts.plane[1] + 2 * place) =
-          static_cast<std::uint16_t>(join_pairs(highs.x) | join_pairs(highs.y) << 8);
+          static_cast<std::uint16_t>(join_pairs(highs.x, highs.y));
       out[parts.plane[2] + place] =
-          static_cast<std::byte>(join_bits(highs.x >> 7) | join_bits(highs.y >> 7) << 4);
+          static_cast<std::byte>(join_bits<7>(highs.x) | join_bits<7>(highs.y) << 4);
     }
   }
 }
