@@ -17,6 +17,7 @@ MORE_SPECS = {
         "blockq:format=e4m3,block=128,hadamard=1",
         "blockq:bits=4,hadamard=1,round=stochastic,seed=7",
     ],
+    "expack": ["expack:mode=fixed", "expack:mode=entropy"],
 }
 
 KINDS = ("smooth", "random", "zeros", "special", "constant", "huge")

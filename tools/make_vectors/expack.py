@@ -71,8 +71,10 @@ def verbatim(values: list[int], dtype: str) -> bytes:
     if dtype == "bf16":
         return pack([v & 0x7F | s << 7 for v, s in zip(values, signs, strict=True)], 8)
     if dtype == "f16":
-        return pack([v & 0xFF for v in values], 8) + pack([v >> 8 & 3 for v in values], 2) + pack(
-            signs, 1
+        return (
+            pack([v & 0xFF for v in values], 8)
+            + pack([v >> 8 & 3 for v in values], 2)
+            + pack(signs, 1)
         )
     highs = [v >> 16 & 0x7F | s << 7 for v, s in zip(values, signs, strict=True)]
     return pack([v & 0xFFFF for v in values], 16) + pack(highs, 8)
@@ -161,7 +163,8 @@ def make_file() -> str:
         for name in ("tail", "flat", "zeros"):
             period = make_period(name, dtype)
             lines.append(f"period {name} {dtype} {period.tobytes().hex()}\n")
-            for length, mode in ((256, "auto"), (1270, "auto"), (512, "fixed"), (470, "entropy")):
+            most = 1010 if dtype == "f32" else 1270
+            for length, mode in ((256, "auto"), (most, "auto"), (512, "fixed"), (470, "entropy")):
                 values = [int(word) for word in np.resize(period, length)]
                 stream = payload(values, dtype, MODES[mode])
                 if len(stream) < length * LAYOUTS[dtype][0] // 8:
