@@ -79,7 +79,7 @@ __device__ bool Decoder<kDtype, kRows>::take_codes(Found<kRows>& found) const {
 
   const DistanceTable table(stretch.kind);
   const bool has_zeros = (stretch.kind & kZerosBit) != 0;
-  const std::uint32_t selectors = spreading_selector(lane);
+  const std::uint32_t selectors = kept(spreading_selector(lane));
   const auto* const words = reinterpret_cast<const std::uint32_t*>(in + parts.outer);
   std::uint32_t bit = stretch.outer_begin + up_to - own;
   std::uint32_t largest_base = 0;

@@ -109,19 +109,26 @@ __device__ unsigned Encoder<kDtype, kRows>::take_kind(const std::uint32_t (&symb
   const unsigned fixed = has_zeros ? kZerosBit : 0;
   if (mode == static_cast<std::uint64_t>(Mode::kFixed)) return fixed;
   if (mode == static_cast<std::uint64_t>(Mode::kEntropy)) return fixed | kEntropyBit;
-  Tally tally;
+  std::uint32_t outer = 0, raw = 0;  // nibbles
 #pragma unroll
   for (int at = 0; at < kRows; ++at) {
-    if (at < rows.count) tally.add(symbols[at], has_zeros);
+    if (at >= rows.count) break;
+    outer += have_outer(symbols[at], has_zeros);
+    raw += are_raw(symbols[at], has_zeros);
   }
-  const std::uint32_t outer = sum_nibbles(tally.outer), raw = sum_nibbles(tally.raw);
-  const std::uint32_t both = __reduce_add_sync(kAllLanes, outer + (raw << 16));
+  const std::uint32_t both =
+      __reduce_add_sync(kAllLanes, sum_nibbles(outer) + (sum_nibbles(raw) << 16));
   const std::uint32_t values = rows.count * kRowValues;
   // Mostly there is no need to know what a fixed kind would have.
   if (takes_entropy(mode, values, both & 0xFFFF, both >> 16, 0)) return fixed | kEntropyBit;
-  const std::uint32_t raw_if_fixed = __reduce_add_sync(kAllLanes, sum_nibbles(tally.raw_if_fixed));
-  return takes_entropy(mode, values, both & 0xFFFF, both >> 16, raw_if_fixed) ? fixed | kEntropyBit
-                                                                              : fixed;
+  std::uint32_t raw_if_fixed = 0;
+#pragma unroll
+  for (int at = 0; at < kRows; ++at) {
+    if (at < rows.count) raw_if_fixed += are_raw_if_fixed(symbols[at], has_zeros);
+  }
+  raw_if_fixed = __reduce_add_sync(kAllLanes, sum_nibbles(raw_if_fixed));
+  const bool is_entropy = takes_entropy(mode, values, both & 0xFFFF, both >> 16, raw_if_fixed);
+  return is_entropy ? fixed | kEntropyBit : fixed;
 }
 
 // Inner codes into the payload, the others into registers.
@@ -131,7 +138,7 @@ __device__ void Encoder<kDtype, kRows>::code_rows(const std::uint32_t (&symbols)
                                                   Coded<kRows>& coded) const {
   const CodeTable table = code_table(kind);
   const bool is_entropy = (kind & kEntropyBit) != 0;
-  const std::uint32_t selectors = compacting_selector(lane);
+  const std::uint32_t selectors = kept(compacting_selector(lane));
   std::byte* const inner =
       out + parts.inner + 2 * (rows.first * kRowGroups + static_cast<int>(lane));
 #pragma unroll

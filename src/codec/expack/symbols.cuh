@@ -44,25 +44,29 @@ __device__ inline std::uint32_t with_zeros(const std::uint32_t (&pairs)[4], std:
 
 // ---- Counting ----
 
-// How many outer codes and raw exponents symbols have, 4 bits for each value of a group.
-struct Tally {
-  std::uint32_t outer = 0;
-  std::uint32_t raw = 0;
-  std::uint32_t raw_if_fixed = 0;
+// Which symbols of a group have outer codes in an entropy kind, the lowest bit of a nibble each.
+__device__ inline std::uint32_t have_outer(std::uint32_t symbols, bool has_zeros) {
+  const std::uint32_t a = symbols, b = symbols >> 1, c = symbols >> 2, d = symbols >> 3;
+  const std::uint32_t inner = has_zeros ? (c & (a ^ b)) | (a & b & d)  // 5, 6, 11
+                                        : c & (a | b);                 // 5, 6, 7
+  return ~inner & kNibbleOnes;
+}
 
-  __device__ void add(std::uint32_t symbols, bool has_zeros) {
-    const std::uint32_t a = symbols, b = symbols >> 1, c = symbols >> 2, d = symbols >> 3;
-    if (!has_zeros) {
-      outer += ~(c & (a | b)) & kNibbleOnes;                         // not 5, 6, 7
-      raw += (b & d) & kNibbleOnes;                                  // 10
-      raw_if_fixed += (~(b | c | d) | (d & (a | b))) & kNibbleOnes;  // 0, 1, 9, 10
-    } else {
-      outer += ~((c & (a ^ b)) | (a & b & d)) & kNibbleOnes;                  // not 5, 6, 11
-      raw += ((d & b & ~a) | ~(a | b | c | d)) & kNibbleOnes;                 // 0, 10
-      raw_if_fixed += ((~(c | d) & ~(a & b)) | (d & (a ^ b))) & kNibbleOnes;  // 0, 1, 2, 9, 10
-    }
-  }
-};
+// Which have raw exponents in an entropy kind.
+__device__ inline std::uint32_t are_raw(std::uint32_t symbols, bool has_zeros) {
+  const std::uint32_t a = symbols, b = symbols >> 1, c = symbols >> 2, d = symbols >> 3;
+  const std::uint32_t raw = has_zeros ? (d & b & ~a) | ~(a | b | c | d)  // 0, 10
+                                      : b & d;                           // 10
+  return raw & kNibbleOnes;
+}
+
+// Which have raw exponents in a fixed kind.
+__device__ inline std::uint32_t are_raw_if_fixed(std::uint32_t symbols, bool has_zeros) {
+  const std::uint32_t a = symbols, b = symbols >> 1, c = symbols >> 2, d = symbols >> 3;
+  const std::uint32_t raw = has_zeros ? (~(c | d) & ~(a & b)) | (d & (a ^ b))  // 0, 1, 2, 9, 10
+                                      : ~(b | c | d) | (d & (a | b));          // 0, 1, 9, 10
+  return raw & kNibbleOnes;
+}
 
 // The sum of eight nibbles.
 __device__ inline std::uint32_t sum_nibbles(std::uint32_t nibbles) {

@@ -45,6 +45,12 @@ __device__ inline std::uint32_t permute(std::uint32_t low, std::uint32_t high,
   return bytes;
 }
 
+// A number that is not worth making anew where it is used.
+__device__ inline std::uint32_t kept(std::uint32_t number) {
+  asm volatile("" : "+r"(number));
+  return number;
+}
+
 // The lowest bit, or another, of each of four bytes, as the lowest four bits.
 template <int kBit = 0>
 __device__ std::uint32_t join_bits(std::uint32_t bytes) {
