@@ -80,28 +80,6 @@ THINWIRE_HOST_DEVICE inline Box Layout::box(std::uint64_t index) const {
     const std::uint64_t in_plane = index - z * axes.chunks_xy;
     y = divide(in_plane, axes.chunks_x);
     x = in_plane - y * axes.chunks_x;
-  Box box{.offset = 0, .row = 1, .plane = 1, .x = 1, .y = 1, .z = 1};
-  if (array.shape.rank == 1) {
-    box.offset = index * whole.extent[0];
-    const std::uint64_t left = array.shape.extent[0] - box.offset;
-    box.x = static_cast<std::uint32_t>(left < whole.extent[0] ? left : whole.extent[0]);
-    return box;
-  }
-  std::uint64_t stride = 1;
-  for (int axis = array.shape.rank - 1; axis >= 0; --axis) {
-    const auto each = static_cast<std::size_t>(axis);
-    const std::uint64_t before = axis > 0 ? divide(index, grid.extent[each]) : 0;
-    const std::uint64_t begin = (index - before * grid.extent[each]) * whole.extent[each];
-    index = before;
-    const std::uint64_t left = array.shape.extent[each] - begin;
-    const auto extent =
-        static_cast<std::uint32_t>(left < whole.extent[each] ? left : whole.extent[each]);
-    const int from_fastest = array.shape.rank - 1 - axis;
-    if (from_fastest == 0) box.x = extent;
-    if (from_fastest == 1) box.y = extent, box.row = stride;
-    if (from_fastest == 2) box.z = extent, box.plane = stride;
-    box.offset += begin * stride;
-    stride *= array.shape.extent[each];
   }
   const auto clipped = [](std::uint64_t left, std::uint64_t most) {
     return static_cast<std::uint32_t>(left < most ? left : most);

@@ -20,6 +20,7 @@ constexpr auto kCodecs = std::to_array<const Codec*>({
     &kRaw,
     &kZfp,
     &kMpc,
+    &kExpack,
     &kNdzip,
     &kBlockq,
     &kNvcompAns,
@@ -27,7 +28,6 @@ constexpr auto kCodecs = std::to_array<const Codec*>({
     &kNvcompCascaded,
     &kNvcompLz4,
     &kNvcompBitcompLossy,
-    &kExpack,
 #ifdef THINWIRE_TEST_CODECS
     &kShrink,
 #endif

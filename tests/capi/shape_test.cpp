@@ -29,8 +29,7 @@ TEST(CApiShape, ComesFromTheSpecWhereItFits) {
 }
 
 TEST(CApiShape, IsALineOtherwise) {
-  for (const char* spec :
-       {"off", "auto", "raw", "zfp:rate=8", "raw:shape=7x7", "mpc:shape=7x7"}) {
+  for (const char* spec : {"off", "auto", "raw", "zfp:rate=8", "raw:shape=7x7", "mpc:shape=7x7"}) {
     tw_shape shape{};
     ASSERT_EQ(shape_of(spec, TW_F32, 100, &shape), TW_OK) << spec;
     EXPECT_EQ(shape.rank, 1u) << spec;
