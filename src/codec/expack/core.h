@@ -16,10 +16,7 @@ inline constexpr int kStretches = 4;  // of a chunk: a run of its rows each
 inline constexpr int kHeadBytes = 4 * kStretches;
 
 // Raw bytes of a chunk; smaller ones in small arrays, which are done when their slowest chunk is.
-#ifndef CHUNK
-#define CHUNK 16
-#endif
-inline constexpr int kChunkBytes = CHUNK * 1024;
+inline constexpr int kChunkBytes = 16 * 1024;
 inline constexpr int kSmallChunkBytes = 4 * 1024;
 inline constexpr std::uint64_t kSmallArrayBytes = 2 * 1024 * 1024;
 

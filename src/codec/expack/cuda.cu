@@ -8,14 +8,11 @@ namespace {
 
 using namespace expack;
 
-#ifndef RES
-#define RES 8
-#endif
 template <Dtype kType, int kBytes>
 struct ChunkCoder {
   static constexpr Dtype kDtype = kType;
   static constexpr int kThreads = 32 * kStretches;
-  static constexpr int kResident = RES;
+  static constexpr int kResident = 6;  // as many as have room for two payloads of 16 KiB each
   // Decoding reads a word behind the outer codes.
   static constexpr std::uint32_t kPayloadBytes = kBytes + 16;
   static constexpr int kRows = kBytes / Format<kDtype>::kValueBytes / kRowValues / kStretches;
