@@ -4,7 +4,6 @@
 #include "codec/cuda/fixed_launch.cuh"
 #include "codec/zfp/block_coder.cuh"
 #include "codec/zfp/line_coder.cuh"
-#include "codec/zfp/quad_coder.cuh"
 #include "codec/zfp/sizes.h"
 #include "codec/zfp/zfp.h"
 
@@ -15,12 +14,6 @@ using namespace zfp;
 
 // Tiles that keep the largest GPUs busy; arrays of more get larger ones, which cost less.
 constexpr std::uint64_t kManyTiles = 2048;
-
-#ifndef ZFP_FEW
-#define ZFP_FEW 32768
-#endif
-// Volumes of so many blocks or fewer do not keep the largest GPUs busy with a thread each.
-constexpr std::uint64_t kFewBlocks = ZFP_FEW;
 
 std::uint64_t workspace_bytes(const Layout& layout, std::uint64_t) {
   return cuda::fixed_workspace_bytes(layout);
@@ -94,11 +87,6 @@ Status with_coder(const Layout& layout, std::uint64_t parameter, const std::byte
     case 2:
       return start(std::type_identity<BlockCoder<Sink, 2>>{});
     default:
-      if constexpr (Sink::kDtype == Dtype::kF32) {
-        if (make_grid(layout.array.shape).blocks() <= kFewBlocks) {
-          return start(std::type_identity<QuadCoder<Sink>>{});
-        }
-      }
       return start(std::type_identity<BlockCoder<Sink, 3>>{});
   }
 }
