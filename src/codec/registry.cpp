@@ -8,6 +8,7 @@
 #include "codec/ndzip/ndzip.h"
 #include "codec/nvcomp/nvcomp.h"
 #include "codec/raw/raw.h"
+#include "codec/szp/szp.h"
 #include "codec/zfp/zfp.h"
 #ifdef THINWIRE_TEST_CODECS
 #include "codec/shrink/shrink.h"
@@ -21,6 +22,7 @@ constexpr auto kCodecs = std::to_array<const Codec*>({
     &kZfp,
     &kMpc,
     &kExpack,
+    &kSzp,
     &kNdzip,
     &kBlockq,
     &kNvcompAns,

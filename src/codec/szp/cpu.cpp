@@ -1,0 +1,94 @@
+#include <charconv>
+#include <cmath>
+
+#include "base/parse.h"
+#include "codec/szp/coder.h"
+#include "codec/szp/core.h"
+#include "codec/szp/format.h"
+#include "codec/szp/szp.h"
+
+namespace thinwire::codec {
+namespace {
+
+using namespace szp;
+
+Status invalid(const std::string& message) { return {StatusCode::kInvalidArgument, message}; }
+
+Result<std::uint64_t> parse(std::span<const Option> options) {
+  if (options.size() != 1) return invalid("szp takes abs=<bound> or rel=<share of the range>");
+  const Option& option = options.front();
+  const bool is_relative = option.key == "rel";
+  if (!is_relative && option.key != "abs") {
+    return invalid("szp: unknown option '" + std::string(option.key) + "'; it takes abs or rel");
+  }
+  const auto bound = parse_number(option.value);
+  if (!bound.ok())
+    return invalid("szp: " + std::string(option.key) + ": " + bound.status().message());
+  if (is_relative && !(*bound > 0 && *bound <= 1)) {
+    return invalid("szp: rel is above 0 and at most 1");
+  }
+  if (*bound < 0) return invalid("szp: abs is at least 0");
+  if (*bound == 0) return std::uint64_t{0};
+  return to_bits(*bound) | (is_relative ? kOpenParameter : 0);
+}
+
+// The shortest text that reads back as the same bits, as people write it: 1e-4, not 1e-04.
+std::string describe(std::uint64_t parameter) {
+  char digits[32];
+  const double bound = from_bits<double>(parameter & ~kOpenParameter);
+  std::string text(digits, std::to_chars(digits, digits + sizeof digits, bound).ptr);
+  if (const auto exponent = text.find('e'); exponent != std::string::npos) {
+    if (text[exponent + 1] == '+') text.erase(exponent + 1, 1);
+    const std::size_t first = exponent + (text[exponent + 1] == '-' ? 2 : 1);
+    text.erase(first, text.find_first_not_of('0', first) - first);
+  }
+  return (szp::is_open(parameter) ? "rel=" : "abs=") + text;
+}
+
+Status check(std::uint64_t parameter, Dtype, int) {
+  if (is_bound(parameter & ~kOpenParameter)) return {};
+  return {StatusCode::kDamaged, "szp: the parameter is no bound"};
+}
+
+Shape chunk_shape(const Shape& shape, Dtype, std::uint64_t) {
+  Shape box = shape;
+  const std::uint64_t edge = box_edge(shape.rank);
+  for (int axis = 0; axis < shape.rank; ++axis) box.extent[static_cast<std::size_t>(axis)] = edge;
+  return box;
+}
+
+std::uint64_t bound(const Chunk& chunk, std::uint64_t) { return chunk.raw_bytes(); }
+
+Result<std::uint64_t> encode(const std::byte* source, const Chunk& chunk, std::uint64_t parameter,
+                             std::byte* out) {
+  return encode_box(source, chunk, parameter, out);
+}
+
+}  // namespace
+
+const Codec kSzp = {
+    .id = 5,
+    .name = "szp",
+    .summary = "error-bounded: a lattice of values, differences, digits of a fixed length a tile",
+    .options = "abs=<bound> | rel=<share of the range>",
+    .example = "szp:abs=1e-4",
+    .version = 0,
+    .lossless = false,
+    .fixed_size = false,
+    .dtypes = dtype_bit(Dtype::kF32) | dtype_bit(Dtype::kF64),
+    .max_rank = szp::kMaxRank,
+    .parse = parse,
+    .describe = describe,
+    .check = check,
+    .chunk_shape = chunk_shape,
+    .bound = bound,
+    .encode = encode,
+    .decode = decode_box,
+    .is_open = szp::is_open,
+    .resolve = close,
+#ifdef THINWIRE_CUDA
+    .device = &kSzpDevice,
+#endif
+};
+
+}  // namespace thinwire::codec

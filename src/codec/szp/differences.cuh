@@ -1,0 +1,169 @@
+// Lattice indices of a thread's tiles and their differences, in its registers;
+// spec/codec-szp.md, "Encoding".
+#pragma once
+
+#include "codec/szp/tile.cuh"
+
+namespace thinwire::codec::szp {
+
+struct Tiles {
+  std::uint32_t row[kOwnRows][kRowValues];
+};
+
+// The bits of indices that are patterns of floats near the rounder, and of none.
+template <typename Value>
+inline constexpr auto kNoIndex = static_cast<std::uint32_t>(ValueTraits<Value>::kRounderBits);
+
+// Bit 4 j + k of the result is set if value k of row j must be stored. Rare; the values are read
+// again, at addresses that are found again, so that neither needs registers until here.
+template <typename Value, int kRank>
+__device__ inline std::uint32_t find_unbounded(Values<Value, const std::byte> values,
+                                               const Lattice<Value>& lattice, const Who& who) {
+  asm volatile("" : "+l"(values.at), "+l"(values.row_bytes), "+l"(values.plane_bytes)::"memory");
+  std::uint32_t unbounded = 0;
+#pragma unroll 1
+  for (int j = 0; j < kOwnRows; ++j) {
+    Value loaded[kRowValues];
+    load_row(values.place(own_row<kRank>(who, j)), loaded);
+#pragma unroll
+    for (int k = 0; k < kRowValues; ++k) {
+      if (!quantise(loaded[k], lattice).is_bounded) unbounded |= 1u << (kRowValues * j + k);
+    }
+  }
+  return unbounded;
+}
+
+// Fills `tiles` with indices + kNoIndex; false where a value may have to be stored.
+template <typename Value, int kRank>
+__device__ inline bool quantise_tiles(const Values<Value, const std::byte>& values,
+                                      const Lattice<Value>& lattice, const Who& who, Tiles& tiles) {
+  using Traits = ValueTraits<Value>;
+  bool all_safe = true;
+#pragma unroll
+  for (int j = 0; j < kOwnRows; ++j) {
+    Value loaded[kRowValues];
+    load_row(values.place(own_row<kRank>(who, j)), loaded);
+#pragma unroll
+    for (int k = 0; k < kRowValues; ++k) {
+      const Value place = loaded[k] * lattice.inverse;
+      const auto shifted = static_cast<std::uint32_t>(to_bits(place + Traits::kRounder));
+      tiles.row[j][k] = fabs(place) < Traits::kLimit ? shifted : kNoIndex<Value>;
+      all_safe &= fabs(place) <= lattice.safe;
+    }
+  }
+  return all_safe;
+}
+
+__device__ inline void add_to_all(Tiles& tiles, std::uint32_t what) {
+#pragma unroll
+  for (int at = 0; at < kOwnRows * kRowValues; ++at) {
+    tiles.row[at / kRowValues][at % kRowValues] += what;
+  }
+}
+
+// ---- Neighbours ----
+
+__device__ inline void subtract_row(std::uint32_t (&row)[kRowValues],
+                                    const std::uint32_t (&before)[kRowValues]) {
+#pragma unroll
+  for (int k = 0; k < kRowValues; ++k) row[k] -= before[k];
+}
+
+// Rows less what is to the left of them, in the tile and in the lane before.
+__device__ inline void subtract_left(Tiles& tiles, bool has_left) {
+#pragma unroll
+  for (int j = 0; j < kOwnRows; ++j) {
+    const std::uint32_t left = __shfl_up_sync(kAllLanes, tiles.row[j][3], 1);
+#pragma unroll
+    for (int k = kRowValues - 1; k > 0; --k) tiles.row[j][k] -= tiles.row[j][k - 1];
+    if (has_left) tiles.row[j][0] -= left;
+  }
+}
+
+__device__ inline void store_quad(uint4* to, const std::uint32_t (&quad)[kRowValues]) {
+  *to = {quad[0], quad[1], quad[2], quad[3]};
+}
+
+__device__ inline void load_quad(const uint4* from, std::uint32_t (&quad)[kRowValues]) {
+  const uint4 words = *from;
+  quad[0] = words.x, quad[1] = words.y, quad[2] = words.z, quad[3] = words.w;
+}
+
+// Indices + kNone to their differences along all axes. `scratch` is shared memory of kBoxValues
+// words that no one uses; has a barrier.
+template <int kRank, std::uint32_t kNone>
+__device__ inline void take_differences(Tiles& tiles, std::uint32_t* scratch, const Who& who) {
+  auto* const quads = reinterpret_cast<uint4*>(scratch);
+  if constexpr (kRank == 1) {
+    // The last value of every tile, one behind the other.
+    scratch[who.tile(0)] = tiles.row[3][3];
+    scratch[who.tile(1)] = tiles.row[7][3];
+    __syncthreads();
+#pragma unroll
+    for (int j = kOwnRows - 1; j >= 0; --j) {
+      std::uint32_t left = kNone;
+      if (j % kTileRows > 0) {
+        left = tiles.row[j - 1][3];
+      } else if (const unsigned tile = who.tile(j / kTileRows); tile > 0) {
+        left = scratch[tile - 1];
+      }
+#pragma unroll
+      for (int k = kRowValues - 1; k > 0; --k) tiles.row[j][k] -= tiles.row[j][k - 1];
+      tiles.row[j][0] -= left;
+    }
+  } else if constexpr (kRank == 2) {
+    store_quad(quads + threadIdx.x, tiles.row[kOwnRows - 1]);
+    __syncthreads();
+    std::uint32_t above[kRowValues] = {kNone, kNone, kNone, kNone};
+    if (who.group > 0) load_quad(quads + threadIdx.x - kHalfGroup, above);
+#pragma unroll
+    for (int j = kOwnRows - 1; j > 0; --j) subtract_row(tiles.row[j], tiles.row[j - 1]);
+    subtract_row(tiles.row[0], above);
+    subtract_left(tiles, who.member > 0);
+  } else {
+    // The plane of the second tile, a row of all tiles behind the other.
+#pragma unroll
+    for (int j = 0; j < kTileRows; ++j) {
+      store_quad(quads + j * kThreads + threadIdx.x, tiles.row[kTileRows + j]);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < kTileRows; ++j) {
+      subtract_row(tiles.row[kTileRows + j], tiles.row[j]);
+      std::uint32_t below[kRowValues] = {kNone, kNone, kNone, kNone};
+      if (who.group > 0) load_quad(quads + j * kThreads + threadIdx.x - kHalfGroup, below);
+      subtract_row(tiles.row[j], below);
+    }
+#pragma unroll
+    for (int number = 0; number < kOwnTiles; ++number) {
+      std::uint32_t(&last)[kRowValues] = tiles.row[number * kTileRows + 3];
+      std::uint32_t above[kRowValues];
+#pragma unroll
+      for (int k = 0; k < kRowValues; ++k) {
+        above[k] = __shfl_up_sync(kAllLanes, last[k], 4);
+        if (who.member < 4) above[k] = 0;
+      }
+#pragma unroll
+      for (int j = kTileRows - 1; j > 0; --j) {
+        subtract_row(tiles.row[number * kTileRows + j], tiles.row[number * kTileRows + j - 1]);
+      }
+      subtract_row(tiles.row[number * kTileRows], above);
+    }
+    subtract_left(tiles, who.member % 4 > 0);
+  }
+}
+
+// What lies outside a clipped box has no residual.
+template <int kRank>
+__device__ inline void clear_outside(const Box& box, const Who& who, Tiles& tiles) {
+#pragma unroll
+  for (int j = 0; j < kOwnRows; ++j) {
+    const auto count = count_of(box, own_row<kRank>(who, j));
+#pragma unroll
+    for (std::uint32_t k = 0; k < kRowValues; ++k) {
+      if (k >= count) tiles.row[j][k] = 0;
+    }
+  }
+}
+
+}  // namespace thinwire::codec::szp

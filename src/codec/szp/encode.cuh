@@ -1,0 +1,223 @@
+// A chunk of szp by one thread block: values to a payload; spec/codec-szp.md, "Encoding".
+#pragma once
+
+#include "codec/szp/digits.cuh"
+#include "codec/szp/patches.cuh"
+
+namespace thinwire::codec::szp {
+
+// Words of the payload that are cleared while the values are on their way; and those from which on
+// neighbours are exchanged, behind them.
+inline constexpr std::uint32_t kClearedWords = 1024;
+inline constexpr std::uint32_t kScratchWord = kBoxValues / kOwnTiles;
+
+struct EncodeState {
+  std::uint32_t row_bits[kGroups];   // of the tiles of each group
+  std::uint32_t plain_bits[kWarps];  // where residuals are no differences
+  std::uint32_t codes[kWarps];       // see pack_codes()
+  PatchState patches;
+};
+
+// The largest code of a warp, and which of its two groups have codes; the same for plain indices;
+// whether a value must be stored. For whole warps.
+__device__ inline std::uint32_t pack_codes(std::uint32_t code, std::uint32_t plain,
+                                           std::uint32_t unbounded) {
+  const auto groups = [](std::uint32_t codes) {
+    const std::uint32_t lanes = __ballot_sync(kAllLanes, codes != 0);
+    return ((lanes & 0xFFFF) != 0 ? 1u : 0u) | (lanes >> 16 != 0 ? 2u : 0u);
+  };
+  const bool has_patches = __any_sync(kAllLanes, unbounded != 0) != 0;
+  return __reduce_max_sync(kAllLanes, code) | __reduce_max_sync(kAllLanes, plain) << 8 |
+         groups(code) << 16 | groups(plain) << 18 | (has_patches ? 1u << 31 : 0u);
+}
+
+// What all threads know of a chunk once its tiles are counted.
+struct Summary {
+  GroupPlace place;  // in bits of rows, of differences
+  std::uint32_t plain_bits;
+  Head head;
+};
+
+// For whole thread blocks; the state is complete.
+__device__ inline Summary sum_up(const EncodeState& state, const Who& who) {
+  Summary summary;
+  summary.place = place_of_group(who.lane < kGroups ? state.row_bits[who.lane] : 0, who);
+  const std::uint32_t codes = who.lane < kWarps ? state.codes[who.lane] : 0;
+  summary.plain_bits =
+      __reduce_add_sync(kAllLanes, who.lane < kWarps ? state.plain_bits[who.lane] : 0);
+  const bool is_differenced = summary.place.total <= summary.plain_bits;
+  const std::uint32_t groups = (codes >> (is_differenced ? 16 : 18) & 3) << (2 * who.lane);
+  const std::uint32_t most = __reduce_max_sync(kAllLanes, codes >> (is_differenced ? 0 : 8) & 0x1F);
+  summary.head = {__reduce_or_sync(kAllLanes, who.lane < kWarps ? groups : 0), bit_width(most),
+                  is_differenced, __any_sync(kAllLanes, codes >> 31 != 0) != 0, false};
+  return summary;
+}
+
+// Whether all values of a chunk have the same bits, for all threads; has a barrier.
+template <typename Value, int kRank>
+__device__ inline bool is_constant(const cuda::Piece& piece) {
+  const Who who;
+  const Values<Value, const std::byte> values(piece);
+  const auto first = cuda::load_value<BitsOf<Value>>(piece.at);
+  bool same = true;
+#pragma unroll 1
+  for (int j = 0; j < kOwnRows; ++j) {
+    const RowPlace row = own_row<kRank>(who, j);
+    const std::uint32_t count = count_of(piece.box, row);
+    const std::byte* const from = values.place(row);
+#pragma unroll 1
+    for (std::uint32_t k = 0; k < count; ++k) {
+      same &= cuda::load_value<BitsOf<Value>>(from + k * sizeof(Value)) == first;
+    }
+  }
+  return __syncthreads_and(same) != 0;
+}
+
+// The payload of a constant chunk; has a barrier.
+template <typename Value>
+__device__ inline std::uint32_t write_constant(const cuda::Piece& piece, std::uint32_t* words) {
+  if (threadIdx.x == 0) {
+    const std::uint64_t bits = cuda::load_value<BitsOf<Value>>(piece.at);
+    words[0] = Head{0, 0, false, false, true}.word();
+    words[1] = static_cast<std::uint32_t>(bits);
+    if (sizeof(Value) == 8) words[2] = static_cast<std::uint32_t>(bits >> 32);
+  }
+  __syncthreads();
+  return 4 + sizeof(Value);
+}
+
+// The head, the corner and the codes; by all threads.
+__device__ inline void write_start(const Head& head, std::uint32_t corner, std::uint32_t first,
+                                   std::uint32_t second, const Who& who, std::uint32_t* words) {
+  if (threadIdx.x == 0) {
+    words[0] = head.word();
+    words[1] = corner;
+  }
+  std::uint32_t own = 0;
+  for (std::uint32_t plane = 0; plane < head.code_bits; ++plane) {
+    const std::uint32_t word =
+        ballot_of_group((first >> plane & 1) != 0, (second >> plane & 1) != 0, who);
+    if (who.member == plane) own = word;
+  }
+  if ((head.groups >> who.group & 1) == 0 || who.member >= head.code_bits) return;
+  const auto before = static_cast<std::uint32_t>(__popc(head.groups & ((1u << who.group) - 1)));
+  words[2 + before * head.code_bits + who.member] = own;
+}
+
+// Zeros from word `begin` to `end`; by all threads.
+__device__ inline void clear(std::uint32_t* words, std::uint32_t begin, std::uint32_t end) {
+  for (std::uint32_t at = begin + threadIdx.x; at < end; at += kThreads) words[at] = 0;
+}
+
+template <typename Value, int kRank>
+__device__ inline std::uint32_t encode_box(const cuda::Piece& piece, std::uint32_t* words,
+                                           std::uint64_t parameter, EncodeState& state) {
+  const Who who;
+  const Lattice<Value> lattice = make_lattice<Value>(parameter);
+  const bool has_room = piece.bytes > 4 + sizeof(Value);
+  if (!lattice.exists()) {
+    if (!is_constant<Value, kRank>(piece) || !has_room) return piece.bytes;
+    return write_constant<Value>(piece, words);
+  }
+  Values<Value, const std::byte> values(piece);
+  const bool is_staged = !is_plain<Value>(piece);
+  if (is_staged) {
+    auto* const staged = reinterpret_cast<std::byte*>(words);
+    stage<Value, kRank>(piece, staged);
+    values = {staged, kRank};
+    __syncthreads();
+  } else {
+#pragma unroll
+    for (unsigned at = 0; at < kClearedWords / 4 / kThreads; ++at) {
+      reinterpret_cast<uint4*>(words)[at * kThreads + threadIdx.x] = {0, 0, 0, 0};
+    }
+  }
+
+  Tiles tiles;
+  std::uint32_t unbounded = 0;
+  if (!quantise_tiles<Value, kRank>(values, lattice, who, tiles)) {
+    unbounded = find_unbounded<Value, kRank>(values, lattice, who);
+  }
+  constexpr std::uint32_t kNone = kNoIndex<Value>;
+  const std::uint32_t corner = tiles.row[0][0] - kNone;
+  const TileCode plain[] = {code_of<0>(tiles, kNone), code_of<1>(tiles, kNone)};
+  if (is_staged) __syncthreads();  // the values have been read
+  take_differences<kRank, kNone>(tiles, words + kScratchWord, who);
+  if (is_staged) clear_outside<kRank>(piece.box, who, tiles);
+  TileCode first = code_of<0>(tiles, 0);
+  TileCode second = code_of<1>(tiles, 0);
+  TileSums sums(first.row_bits(), second.row_bits(), who);
+  const std::uint32_t plain_bits =
+      __reduce_add_sync(kAllLanes, plain[0].row_bits() + plain[1].row_bits());
+  const std::uint32_t codes = pack_codes(max(first.code(), second.code()),
+                                         max(plain[0].code(), plain[1].code()), unbounded);
+  if (who.member == kHalfGroup - 1) state.row_bits[who.group] = sums.total();
+  if (who.lane == 0) state.plain_bits[who.warp] = plain_bits;
+  if (who.lane == 0) state.codes[who.warp] = codes;
+  __syncthreads();
+
+  Summary summary = sum_up(state, who);
+  const Head& head = summary.head;
+  if (!head.is_differenced) {
+    // Rare, and cheaper than to keep both in registers.
+    if (is_staged) {
+      stage<Value, kRank>(piece, reinterpret_cast<std::byte*>(words));
+      __syncthreads();
+    }
+    quantise_tiles<Value, kRank>(values, lattice, who, tiles);
+    add_to_all(tiles, 0 - kNone);
+    first = plain[0];
+    second = plain[1];
+    sums = TileSums(first.row_bits(), second.row_bits(), who);
+    __syncthreads();
+    if (who.member == kHalfGroup - 1) state.row_bits[who.group] = sums.total();
+    __syncthreads();
+    summary.place = place_of_group(who.lane < kGroups ? state.row_bits[who.lane] : 0, who);
+  }
+  if (threadIdx.x == 0) tiles.row[0][0] = 0;
+  const bool is_empty = head.groups == 0 && !head.has_patches;
+  if (is_empty && __syncthreads_or(threadIdx.x == 0 && corner != 0) == 0) return 0;
+  const std::uint32_t start = 2 + head.code_bits * static_cast<std::uint32_t>(__popc(head.groups));
+  const std::uint32_t digits_end = start + (summary.place.total * kTileRows + 31) / 32;
+  std::uint32_t end = digits_end;
+  PatchPlace patches{};
+  if (head.has_patches) {
+    patches = place_patches<Value>(unbounded, end, who, state.patches);
+    if (patches.count == piece.values && has_room && is_constant<Value, kRank>(piece)) {
+      return write_constant<Value>(piece, words);
+    }
+    end = patches.end;
+  }
+  if (end * 4 >= piece.bytes) return piece.bytes;
+  if (is_staged || digits_end > kClearedWords) {
+    clear(words, is_staged ? start : kClearedWords, digits_end);
+    __syncthreads();
+  }
+  write_start(head, corner, first.code(), second.code(), who, words);
+  const TilePlaces at(sums, summary.place.before, who);
+  write_tile<0>(tiles, first, BitsOut(words, 32 * start + at.first * kTileRows));
+  write_tile<1>(tiles, second, BitsOut(words, 32 * start + at.second * kTileRows));
+  if (head.has_patches) {
+    write_patches<Value, kRank>(piece, unbounded, digits_end, who, patches, words);
+  }
+  __syncthreads();
+  return end * 4;
+}
+
+// For encode_variable.
+template <Dtype kType, int kRank>
+struct BoxEncoder {
+  static constexpr Dtype kDtype = kType;
+  static constexpr int kThreads = szp::kThreads;
+  static constexpr int kResident = 5;
+  static constexpr std::uint32_t kPayloadBytes = kBoxValues * sizeof(ValueOf<kType>);
+  using State = EncodeState;
+
+  __device__ static std::uint32_t encode(const cuda::Piece& piece, std::uint64_t* payload,
+                                         std::uint64_t parameter, State& state) {
+    return encode_box<ValueOf<kType>, kRank>(piece, reinterpret_cast<std::uint32_t*>(payload),
+                                             parameter, state);
+  }
+};
+
+}  // namespace thinwire::codec::szp
