@@ -23,6 +23,7 @@ struct Report {
 void compare_blockq(Report& report);
 void compare_mpc(Report& report);
 void compare_ndzip(Report& report);
+void compare_szp(Report& report);
 void compare_zfp(Report& report);
 
 }  // namespace thinwire::stages

@@ -18,6 +18,7 @@ int main() {
     thinwire::stages::compare_blockq(report);
     thinwire::stages::compare_mpc(report);
     thinwire::stages::compare_ndzip(report);
+    thinwire::stages::compare_szp(report);
     thinwire::stages::compare_zfp(report);
     std::printf("%d stages agree, %d do not\n", report.passed, report.failed);
     return report.failed == 0 && report.passed > 0 ? 0 : 1;

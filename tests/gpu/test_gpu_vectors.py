@@ -120,6 +120,34 @@ def read_zfp_file(path: Path) -> list[Case]:
     return cases
 
 
+def read_szp() -> list[Case]:
+    """Those that have a payload and say what comes of it."""
+    periods: dict[str, np.ndarray] = {}
+    cases = []
+    for line in (VECTORS / "szp.txt").read_text().splitlines():
+        kind, *fields = line.split()
+        if kind == "period":
+            periods[fields[0]] = np.frombuffer(bytes.fromhex(fields[1]), dtypes.NUMPY[fields[0]])
+        elif kind == "case" and fields[-1] != "raw":
+            dtype, extents, bound_hex, decoded_hash, stream = fields
+            values = np.resize(periods[dtype], tuple(map(int, extents.split("x"))))
+            cases.append(szp_case(dtype, values, bound_hex, stream, int(decoded_hash, 16)))
+        elif kind == "flat" and fields[-1].startswith("0020"):
+            dtype, count, bound_hex, value, stream = fields
+            one = np.frombuffer(bytes.fromhex(value), dtypes.NUMPY[dtype])
+            cases.append(szp_case(dtype, np.resize(one, int(count)), bound_hex, stream))
+    return cases
+
+
+def szp_case(
+    dtype: str, values: np.ndarray, bound_hex: str, stream: str, decoded_hash: int | None = None
+) -> Case:
+    word = bytes.fromhex(bound_hex)
+    spec = f"szp:abs={float(np.frombuffer(word, np.float64)[0])!r}"
+    payload = b"" if stream == "-" else bytes.fromhex(stream)
+    return Case(spec, dtype, values, int.from_bytes(word, "little"), payload, decoded_hash)
+
+
 def fnv1a(data: bytes) -> int:
     value = 0xCBF29CE484222325
     for byte in data:
@@ -159,7 +187,14 @@ def encoded_on_gpu(case: Case) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("read", "least"),
-    [(read_mpc, 26), (read_expack, 34), (read_zfp, 120), (read_ndzip, 14), (read_blockq, 38)],
+    [
+        (read_mpc, 26),
+        (read_expack, 34),
+        (read_zfp, 120),
+        (read_ndzip, 14),
+        (read_blockq, 38),
+        (read_szp, 17),
+    ],
 )
 def test_decoded(read, least: int) -> None:
     cases = read()
@@ -176,7 +211,14 @@ def test_decoded(read, least: int) -> None:
 
 @pytest.mark.parametrize(
     ("read", "least"),
-    [(read_mpc, 2), (read_expack, 12), (read_zfp, 20), (read_ndzip, 2), (read_blockq, 20)],
+    [
+        (read_mpc, 2),
+        (read_expack, 12),
+        (read_zfp, 20),
+        (read_ndzip, 2),
+        (read_blockq, 20),
+        (read_szp, 10),
+    ],
 )
 def test_encoded(read, least: int) -> None:
     """Those whose frame is smaller than the array; the others become raw frames."""
