@@ -1,6 +1,8 @@
 #include "codec/layout.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 namespace thinwire::codec {
 
@@ -47,6 +49,38 @@ Layout::Axes axes_of(const Shape& array, const Shape& whole, const Shape& grid) 
   return axes;
 }
 
+// `grid` below 2^31, extents below 2^32.
+GridAxis make_axis(std::uint64_t extent, std::uint64_t whole, std::uint64_t stride) {
+  GridAxis axis{};
+  const std::uint64_t grid = ceil_div(extent, whole);
+  axis.grid = static_cast<std::uint32_t>(grid);
+  axis.whole = static_cast<std::uint32_t>(std::min(whole, extent));
+  axis.last = static_cast<std::uint32_t>(extent - (grid - 1) * whole);
+  // With 2^(31 + shift) / grid, rounded up, the product is exact enough for 31 bits.
+  axis.shift = static_cast<std::uint32_t>(std::bit_width(grid - 1));
+  axis.factor = static_cast<std::uint32_t>(ceil_div(std::uint64_t{1} << (31 + axis.shift), grid));
+  axis.step = whole * stride;
+  axis.stride = stride;
+  return axis;
+}
+
+// Whether it all fits.
+bool fill_small(Layout& layout) {
+  const Shape& shape = layout.array.shape;
+  if (layout.chunks == 0 || layout.chunks >= std::uint64_t{1} << 31 || shape.rank > 3) return false;
+  std::uint64_t stride = 1;
+  for (int axis = 0; axis < 3; ++axis) {
+    const bool exists = axis < shape.rank;
+    const auto each = static_cast<std::size_t>(exists ? shape.rank - 1 - axis : 0);
+    const std::uint64_t extent = exists ? shape.extent[each] : 1;
+    const std::uint64_t whole = exists ? layout.whole.extent[each] : 1;
+    if (std::min(whole, extent) > UINT32_MAX) return false;
+    layout.small[axis] = make_axis(extent, whole, exists ? stride : 1);
+    stride *= extent;
+  }
+  return true;
+}
+
 }  // namespace
 
 Layout make_layout(const Codec& codec, std::uint64_t parameter, const Chunk& array) {
@@ -64,6 +98,7 @@ Layout make_layout(const Codec& codec, std::uint64_t parameter, const Chunk& arr
     layout.in_boxes |= axis > 0 && layout.grid.extent[each] > 1;
   }
   layout.axes = axes_of(shape, layout.whole, layout.grid);
+  layout.is_small = fill_small(layout);
   return layout;
 }
 

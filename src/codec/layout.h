@@ -18,6 +18,17 @@ inline constexpr std::uint32_t kMostChunkBytes = kRawChunk - 1;
 // they are encoded on the host.
 inline constexpr std::uint64_t kMostBoxBytes = 64 * 1024;
 
+// One axis of a grid of chunks, ready for devices: their division is slow.
+struct GridAxis {
+  std::uint32_t grid;    // chunks along it
+  std::uint32_t whole;   // extent of all but the last one
+  std::uint32_t last;    // extent of that one
+  std::uint32_t factor;  // index / grid = (2 * index * factor) >> (32 + shift), below 2^31
+  std::uint32_t shift;
+  std::uint64_t step;    // from one chunk to the next, in values
+  std::uint64_t stride;  // from one value to the next, in values
+};
+
 struct Layout {
   // Where chunks of arrays of rank 1 to 3 lie, x being the fastest axis; what a thread of a GPU
   // needs for one chunk without a loop.
@@ -31,6 +42,8 @@ struct Layout {
   Shape whole;  // of every chunk but those at the far ends of an axis
   Shape grid;   // chunks along each axis
   Axes axes;
+  bool is_small;         // `small` says it all: fewer than 2^31 chunks, with extents below 2^32
+  GridAxis small[3];     // fastest first; those that the array lacks have one chunk of extent 1
   std::uint64_t chunks;  // in all, in the order of the grid, slowest axis first
   bool in_boxes;  // chunks are boxes of rank 2 or 3; else their values lie one behind the other
 
@@ -73,7 +86,23 @@ THINWIRE_HOST_DEVICE inline std::uint64_t divide(std::uint64_t dividend, std::ui
   return static_cast<std::uint32_t>(dividend) / static_cast<std::uint32_t>(divisor);
 }
 
+THINWIRE_HOST_DEVICE inline std::uint32_t grid_rows(std::uint32_t index, const GridAxis& axis) {
+  return static_cast<std::uint32_t>((std::uint64_t{2 * index} * axis.factor) >> 32) >> axis.shift;
+}
+
 THINWIRE_HOST_DEVICE inline Box Layout::box(std::uint64_t index) const {
+  if (is_small) {
+    const auto at = static_cast<std::uint32_t>(index);
+    const std::uint32_t row = grid_rows(at, small[0]);
+    const std::uint32_t plane = grid_rows(row, small[1]);
+    const std::uint32_t x = at - row * small[0].grid, y = row - plane * small[1].grid;
+    return {.offset = x * small[0].step + y * small[1].step + plane * small[2].step,
+            .row = small[1].stride,
+            .plane = small[2].stride,
+            .x = x + 1 == small[0].grid ? small[0].last : small[0].whole,
+            .y = y + 1 == small[1].grid ? small[1].last : small[1].whole,
+            .z = plane + 1 == small[2].grid ? small[2].last : small[2].whole};
+  }
   std::uint64_t z = 0, y = 0, x = index;
   if (array.shape.rank > 1) {
     z = divide(index, axes.chunks_xy);

@@ -4,6 +4,7 @@
 
 #include "codec/blockq/blockq.h"
 #include "codec/expack/expack.h"
+#include "codec/lorenzo/lorenzo.h"
 #include "codec/mpc/mpc.h"
 #include "codec/ndzip/ndzip.h"
 #include "codec/nvcomp/nvcomp.h"
@@ -23,6 +24,7 @@ constexpr auto kCodecs = std::to_array<const Codec*>({
     &kMpc,
     &kExpack,
     &kSzp,
+    &kLorenzo,
     &kNdzip,
     &kBlockq,
     &kNvcompAns,

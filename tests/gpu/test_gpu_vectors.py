@@ -42,6 +42,22 @@ def read_mpc() -> list[Case]:
     return cases
 
 
+def read_lorenzo() -> list[Case]:
+    periods: dict[str, np.ndarray] = {}
+    cases = []
+    for line in (VECTORS / "lorenzo.txt").read_text().splitlines():
+        kind, *fields = line.split()
+        if kind == "period":
+            periods[fields[0]] = np.frombuffer(bytes.fromhex(fields[1]), dtypes.NUMPY[fields[0]])
+        elif kind == "case":
+            dtype, extents, values_of_point, stream = fields
+            shape = tuple(int(extent) for extent in extents.split("x"))
+            values = np.resize(periods[dtype], shape)
+            words = (int(values_of_point), bytes.fromhex(stream))
+            cases.append(Case(f"lorenzo:tuple={values_of_point}", dtype, values, *words))
+    return cases
+
+
 def read_ndzip() -> list[Case]:
     periods: dict[str, np.ndarray] = {}
     cases = []
@@ -195,6 +211,7 @@ def encoded_on_gpu(case: Case) -> np.ndarray:
         (read_blockq, 38),
         (read_szp, 17),
     ],
+    [(read_mpc, 26), (read_lorenzo, 30), (read_expack, 34), (read_zfp, 120), (read_ndzip, 14), (read_blockq, 38)],
 )
 def test_decoded(read, least: int) -> None:
     cases = read()
@@ -219,6 +236,7 @@ def test_decoded(read, least: int) -> None:
         (read_blockq, 20),
         (read_szp, 10),
     ],
+    [(read_mpc, 2), (read_lorenzo, 2), (read_expack, 12), (read_zfp, 20), (read_ndzip, 2), (read_blockq, 20)],
 )
 def test_encoded(read, least: int) -> None:
     """Those whose frame is smaller than the array; the others become raw frames."""

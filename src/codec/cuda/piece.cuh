@@ -28,14 +28,14 @@ struct PieceOf {
 using Piece = PieceOf<const std::byte>;
 using Target = PieceOf<std::byte>;
 
-template <typename Bytes>
+// `kValueBytes` is the size of the layout's dtype.
+template <std::uint32_t kValueBytes, typename Bytes>
 __device__ PieceOf<Bytes> piece_of(const Layout& layout, std::uint64_t index, Bytes* array) {
-  const auto value_bytes = static_cast<std::uint32_t>(dtype_size(layout.array.dtype));
   PieceOf<Bytes> piece;
   piece.box = layout.box(index);
-  piece.at = array + piece.box.offset * value_bytes;
+  piece.at = array + piece.box.offset * kValueBytes;
   piece.values = piece.box.count();
-  piece.bytes = piece.values * value_bytes;
+  piece.bytes = piece.values * kValueBytes;
   return piece;
 }
 

@@ -109,7 +109,8 @@ template <typename Coder, typename Sink>
 __device__ bool decode_chunk(const DecodeJob& job, const Arriving& chunk, std::uint64_t parameter,
                              std::uint64_t* payload, const Sink& sink,
                              VariableShared<Coder>& shared) {
-  const Target target = piece_of(job.layout, chunk.index, job.destination);
+  const Target target =
+      piece_of<sizeof(CoderWord<Coder>)>(job.layout, chunk.index, job.destination);
   if (!chunk.is_sound || (chunk.is_raw && chunk.bytes != target.bytes)) return false;
   if (job.checksums) {
     sum_over_warp(sum_of_payload<Coder::kThreads>(payload, (chunk.bytes + 7) / 8), shared.sums);

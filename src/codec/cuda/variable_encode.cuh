@@ -21,7 +21,7 @@ struct Pending {
 template <typename Coder>
 __device__ Pending make_payload(const EncodeJob& job, std::uint64_t index, std::uint64_t parameter,
                                 std::uint64_t* payload, VariableShared<Coder>& shared) {
-  const Piece piece = piece_of(job.layout, index, job.source);
+  const Piece piece = piece_of<sizeof(CoderWord<Coder>)>(job.layout, index, job.source);
   const std::uint32_t bytes = Coder::encode(piece, payload, parameter, shared.state);
   if (bytes < piece.bytes) {
     if (threadIdx.x < (8 - bytes % 8) % 8) {

@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Write the golden vectors of the lorenzo codec, from a plain reading of spec/codec-lorenzo.md.
+
+    lorenzo.py            write tests/vectors/lorenzo.txt
+    lorenzo.py --check    exit 1 if the committed file differs from what would be written
+
+Needs numpy. Nothing of Thinwire runs here; integers have no size, and bits are moved as the page
+says.
+"""
+
+import itertools
+import sys
+
+import numpy as np
+import output
+
+# A prime number of values, so that no two bricks of an array are alike and swapped ones show.
+PERIOD = 251
+BITS = {"f32": 32, "f64": 64, "bf16": 16, "f16": 16}
+LINES = [((1,), 1), ((70,), 1), ((33,), 3), ((200,), 2)]
+FIELDS = [((9, 9), 1), ((3, 1, 20), 1), ((3, 5, 9), 1), ((4, 4, 6), 3), ((2, 6, 8), 2)]
+
+HEADER = f"""\
+# lorenzo: payloads of one chunk. Written by tools/make_vectors/lorenzo.py.
+# period <dtype> <{PERIOD} little-endian values, hex>: value i is period[i mod {PERIOD}]
+# case <dtype> <extents, slowest first> <tuple> <payload, hex>
+"""
+
+
+def make_period(bits: int) -> np.ndarray:
+    """Smooth, constant, sparse and arbitrary stretches, as bit patterns."""
+    state, words = 54321, []
+    for i in range(PERIOD):
+        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
+        if i < 170:
+            x = i / 60 - 1
+            value = x * x * x - 0.5 * x  # a polynomial: every libm gives the same bits
+            word = int(np.float64(value).view("u8"))
+            words.append(word if bits == 64 else int(np.float32(value).view("u4")) >> (32 - bits))
+        elif i < 200:
+            words.append(0x3F80 << (bits - 16))
+        elif i < 240:
+            words.append(state >> (64 - bits) if i % 7 == 0 else 0)
+        else:
+            words.append(state >> (64 - bits))
+    return np.array(words, dtype=f"<u{bits // 8}")
+
+
+def residuals(values: list[int], shape: tuple[int, ...], steps: tuple[int, ...], bits: int):
+    """Each value, sign lowest, less its prediction; 0 outside the box."""
+    modulus = 1 << bits
+    grid = {}
+    for place, value in zip(itertools.product(*map(range, shape)), values, strict=True):
+        grid[place] = (value << 1 | value >> (bits - 1)) % modulus
+    for axis, step in enumerate(steps):
+        grid = {
+            place: (value - grid.get(moved(place, axis, step), 0)) % modulus
+            for place, value in grid.items()
+        }
+    return grid
+
+
+def moved(place: tuple[int, ...], axis: int, step: int) -> tuple[int, ...]:
+    return (*place[:axis], place[axis] - step, *place[axis + 1 :])
+
+
+def pieces_of_brick(dimension: int) -> list[tuple[int, ...]]:
+    """The pieces of a brick as (plane, row, piece along x), in their order, as far as they count."""
+    if dimension == 1:
+        return [(piece,) for piece in range(8)]
+    if dimension == 2:
+        return [(row, 0) for row in range(8)]
+    order = [(0, 0), (0, 1), (1, 0), (1, 1), (0, 2), (0, 3), (1, 2), (1, 3)]
+    return [(plane, row, 0) for plane, row in order]
+
+
+def bricks(grid: dict, shape: tuple[int, ...], each: int) -> list[list[int]]:
+    """The residuals brick by brick, `each` in a piece; 0 where a brick reaches past the box."""
+    spans = {1: (8 * each,), 2: (8, each), 3: (2, 4, each)}[len(shape)]
+    found = []
+    for corner in itertools.product(
+        *(range(0, extent, span) for extent, span in zip(shape, spans, strict=True))
+    ):
+        values = []
+        for piece in pieces_of_brick(len(shape)):
+            for x in range(each):
+                inside = (*piece[:-1], piece[-1] * each + x)
+                place = tuple(a + b for a, b in zip(corner, inside, strict=True))
+                values.append(grid.get(place, 0))
+        found.append(values)
+    return found
+
+
+def folded(residual: int, bits: int) -> int:
+    return (residual * 2 if residual < 1 << (bits - 1) else ~(residual * 2)) % (1 << bits)
+
+
+def planes(values: list[int], numbers: range) -> list[int]:
+    found = [sum((v >> plane & 1) << at for at, v in enumerate(values)) for plane in numbers]
+    while found and found[-1] == 0:
+        found.pop()
+    return found
+
+
+def halves(values: list[int], bits: int) -> tuple[list[int], list[int]]:
+    if bits == 64:
+        return planes(values, range(32)), planes(values, range(32, 64))
+    if bits == 32:
+        return planes(values[:16], range(32)), planes(values[16:], range(32))
+    return planes(values[::2], range(16)), planes(values[1::2], range(16))
+
+
+def payload(values: list[int], shape: tuple[int, ...], tuple_values: int, bits: int) -> bytes:
+    shape = (*(extent for extent in shape[:-1] if extent > 1), shape[-1])
+    grid = residuals(values, shape, (1,) * (len(shape) - 1) + (tuple_values,), bits)
+    if not any(grid.values()):
+        return b""
+    widths, joint, single, count = 0, b"", b"", 0
+    for brick in bricks(grid, shape, 128 // bits):
+        a, b = halves([folded(residual, bits) for residual in brick], bits)
+        widths |= (len(a) | len(b) << 6) << 12 * count
+        count += 1
+        if bits == 16:
+            joint += b"".join(plane.to_bytes(4, "little") for plane in a + b)
+            continue
+        both = min(len(a), len(b))
+        joint += b"".join((a[p] | b[p] << 16).to_bytes(4, "little") for p in range(both))
+        single += b"".join(plane.to_bytes(2, "little") for plane in a[both:] + b[both:])
+    stream = widths.to_bytes((12 * count + 31) // 32 * 4, "little") + joint + single
+    return stream + bytes(-len(stream) % 8)
+
+
+def make_file() -> str:
+    lines = []
+    for name, bits in BITS.items():
+        period = make_period(bits)
+        lines.append(f"period {name} {period.tobytes().hex()}\n")
+        for shape, tuple_values in LINES + FIELDS:
+            values = [int(word) for word in np.resize(period, int(np.prod(shape)))]
+            stream = payload(values, shape, tuple_values, bits)
+            extents = "x".join(map(str, shape))
+            lines.append(f"case {name} {extents} {tuple_values} {stream.hex()}\n")
+    return HEADER + "".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(output.run("lorenzo.txt", make_file(), "spec/codec-lorenzo.md"))
