@@ -21,6 +21,7 @@ struct Report {
 };
 
 void compare_blockq(Report& report);
+void compare_lorenzo(Report& report);
 void compare_mpc(Report& report);
 void compare_ndzip(Report& report);
 void compare_szp(Report& report);

@@ -16,6 +16,7 @@ int main() {
   try {
     thinwire::stages::Report report;
     thinwire::stages::compare_blockq(report);
+    thinwire::stages::compare_lorenzo(report);
     thinwire::stages::compare_mpc(report);
     thinwire::stages::compare_ndzip(report);
     thinwire::stages::compare_szp(report);
