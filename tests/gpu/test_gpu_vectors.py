@@ -205,6 +205,7 @@ def encoded_on_gpu(case: Case) -> np.ndarray:
     ("read", "least"),
     [
         (read_mpc, 26),
+        (read_lorenzo, 30),
         (read_expack, 34),
         (read_zfp, 120),
         (read_ndzip, 14),
@@ -230,6 +231,7 @@ def test_decoded(read, least: int) -> None:
     ("read", "least"),
     [
         (read_mpc, 2),
+        (read_lorenzo, 2),
         (read_expack, 12),
         (read_zfp, 20),
         (read_ndzip, 2),

@@ -65,7 +65,7 @@ def moved(place: tuple[int, ...], axis: int, step: int) -> tuple[int, ...]:
 
 
 def pieces_of_brick(dimension: int) -> list[tuple[int, ...]]:
-    """The pieces of a brick as (plane, row, piece along x), in their order, as far as they count."""
+    """The pieces of a brick in their order, each as what counts of (plane, row, piece along x)."""
     if dimension == 1:
         return [(piece,) for piece in range(8)]
     if dimension == 2:
