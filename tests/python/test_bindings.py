@@ -37,7 +37,7 @@ def test_round_trip(spec: str) -> None:
     assert info.frame_bytes == len(frame)
     out = thinwire.decompress(frame)
     assert out.dtype == data.dtype
-    np.testing.assert_allclose(out, data, atol=1e-3)
+    np.testing.assert_allclose(out, data, atol=5e-3)  # bytes under a scale are the coarsest
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.uint8, np.int64])
