@@ -212,7 +212,6 @@ def encoded_on_gpu(case: Case) -> np.ndarray:
         (read_blockq, 38),
         (read_szp, 17),
     ],
-    [(read_mpc, 26), (read_lorenzo, 30), (read_expack, 34), (read_zfp, 120), (read_ndzip, 14), (read_blockq, 38)],
 )
 def test_decoded(read, least: int) -> None:
     cases = read()
@@ -238,7 +237,6 @@ def test_decoded(read, least: int) -> None:
         (read_blockq, 20),
         (read_szp, 10),
     ],
-    [(read_mpc, 2), (read_lorenzo, 2), (read_expack, 12), (read_zfp, 20), (read_ndzip, 2), (read_blockq, 20)],
 )
 def test_encoded(read, least: int) -> None:
     """Those whose frame is smaller than the array; the others become raw frames."""
