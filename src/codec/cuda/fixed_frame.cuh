@@ -13,8 +13,6 @@
 // decode begins, and it and `scratch` (kScratchBytes) are aligned to 16 bytes.
 #pragma once
 
-#include <cstddef>
-
 #include "codec/cuda/checksum.cuh"
 #include "codec/cuda/frame_end.cuh"
 #include "codec/cuda/tiles.h"
@@ -58,68 +56,49 @@ __device__ inline FixedChunk* chunk_of(std::byte* workspace, std::uint64_t index
   return reinterpret_cast<FixedChunk*>(workspace + sizeof(FixedGrid)) + index;
 }
 
-// A thread's part of the checksum of a tile, of which it takes every kThreads-th word from its own
-// on. They all stand at one lane, and their weights grow by the same from each to the next: adding
-// up takes the place of multiplying.
+// The thread's part of the checksum of a tile that lies in `payload`. All words of a thread stand at
+// one lane, and their weights grow by the same from each to the next: from the end on, adding up
+// takes the place of multiplying.
 template <int kThreads>
-class TileSum {
- public:
+__device__ std::uint64_t sum_of(const Tile& tile, const std::uint64_t* payload) {
   static_assert(kThreads % kChecksumLanes == 0);
-
-  __device__ explicit TileSum(const Tile& tile)
-      : first_(static_cast<std::uint32_t>(tile.offset / 8) + threadIdx.x),
-        key_(checksum_key(first_ % kChecksumLanes)) {}
-
-  __device__ void add(std::uint64_t word) {
-    products_ += checksum_product(word, key_);
-    sums_ += products_;
-    ++words_;
+  constexpr int kStep = kThreads / kChecksumLanes;
+  const auto first = static_cast<std::uint32_t>(tile.offset / 8) + threadIdx.x;
+  const std::uint64_t key = checksum_key(first % kChecksumLanes);
+  const std::uint32_t words = (tile.bytes + 7) / 8;
+  std::uint64_t products = 0;
+  std::uint64_t sums = 0;
+  const int own = static_cast<int>((words + kThreads - 1 - threadIdx.x) / kThreads);
+#pragma unroll 4
+  for (int at = own - 1; at >= 0; --at) {
+    products += checksum_product(payload[at * kThreads + threadIdx.x], key);
+    sums += products;
   }
-
-  // The product of word `at` was added words_ - at times to one sum, and once to the other.
-  __device__ std::uint64_t sum() const {
-    constexpr int kStep = kThreads / kChecksumLanes;
-    return 2 * kStep * (words_ * products_ - sums_) +
-           checksum_weight(first_ / kChecksumLanes) * products_;
-  }
-
- private:
-  std::uint32_t first_;
-  std::uint32_t words_ = 0;
-  std::uint64_t key_;
-  std::uint64_t products_ = 0;
-  std::uint64_t sums_ = 0;
-};
+  // The product of word `at` was added at + 1 times to one sum and once to the other.
+  return 2 * kStep * (sums - products) + checksum_weight(first / kChecksumLanes) * products;
+}
 
 // Copies a tile to its place in the frame; the thread's part of the checksum.
 template <typename Coder>
 __device__ std::uint64_t write_tile(const Tile& tile, const std::uint64_t* payload, std::byte* out,
                                     bool checksums) {
-  TileSum<Coder::kThreads> sum(tile);
   const std::uint32_t whole = tile.bytes / 8;
-  std::uint32_t at = threadIdx.x;
   if (reinterpret_cast<std::uintptr_t>(out) % 8 == 0) {
 #pragma unroll 4
-    for (; at < whole; at += Coder::kThreads) {
-      const std::uint64_t word = payload[at];
-      reinterpret_cast<std::uint64_t*>(out)[at] = word;
-      if (checksums) sum.add(word);
+    for (std::uint32_t at = threadIdx.x; at < whole; at += Coder::kThreads) {
+      reinterpret_cast<std::uint64_t*>(out)[at] = payload[at];
     }
   } else {
 #pragma unroll 1
-    for (; at < whole; at += Coder::kThreads) {
+    for (std::uint32_t at = threadIdx.x; at < whole; at += Coder::kThreads) {
       store_word(out + 8 * std::uint64_t{at}, payload[at]);
-      if (checksums) sum.add(payload[at]);
     }
   }
-  if (tile.bytes % 8 != 0) {
-    if (threadIdx.x < tile.bytes % 8) {
-      const std::uint32_t byte = 8 * whole + threadIdx.x;
-      out[byte] = reinterpret_cast<const std::byte*>(payload)[byte];
-    }
-    if (at == whole && checksums) sum.add(payload[whole]);
+  if (threadIdx.x < tile.bytes % 8) {
+    const std::uint32_t at = 8 * whole + threadIdx.x;
+    out[at] = reinterpret_cast<const std::byte*>(payload)[at];
   }
-  return checksums ? sum.sum() : 0;
+  return checksums ? sum_of<Coder::kThreads>(tile, payload) : 0;
 }
 
 // The reverse, with zeros behind the tile's end. For whole thread blocks; has a barrier behind the
@@ -127,31 +106,24 @@ __device__ std::uint64_t write_tile(const Tile& tile, const std::uint64_t* paylo
 template <typename Coder>
 __device__ std::uint64_t read_tile(const Tile& tile, const std::byte* in, std::uint64_t* payload,
                                    bool checksums) {
-  TileSum<Coder::kThreads> sum(tile);
   const std::uint32_t whole = tile.bytes / 8;
-  std::uint32_t at = threadIdx.x;
   if (reinterpret_cast<std::uintptr_t>(in) % 8 == 0) {
 #pragma unroll 4
-    for (; at < whole; at += Coder::kThreads) {
-      const std::uint64_t word = reinterpret_cast<const std::uint64_t*>(in)[at];
-      payload[at] = word;
-      if (checksums) sum.add(word);
+    for (std::uint32_t at = threadIdx.x; at < whole; at += Coder::kThreads) {
+      payload[at] = reinterpret_cast<const std::uint64_t*>(in)[at];
     }
   } else {
 #pragma unroll 1
-    for (; at < whole; at += Coder::kThreads) {
-      const std::uint64_t word = load_word(in + 8 * std::uint64_t{at});
-      payload[at] = word;
-      if (checksums) sum.add(word);
+    for (std::uint32_t at = threadIdx.x; at < whole; at += Coder::kThreads) {
+      payload[at] = load_word(in + 8 * std::uint64_t{at});
     }
   }
   if (tile.bytes % 8 != 0 && threadIdx.x < 8) {
-    const std::uint32_t byte = 8 * whole + threadIdx.x;
-    reinterpret_cast<std::byte*>(payload)[byte] = byte < tile.bytes ? in[byte] : std::byte{0};
+    const std::uint32_t at = 8 * whole + threadIdx.x;
+    reinterpret_cast<std::byte*>(payload)[at] = at < tile.bytes ? in[at] : std::byte{0};
   }
   __syncthreads();
-  if (tile.bytes % 8 != 0 && at == whole && checksums) sum.add(payload[whole]);
-  return checksums ? sum.sum() : 0;
+  return checksums ? sum_of<Coder::kThreads>(tile, payload) : 0;
 }
 
 // Adds a tile's sum to its chunk. For the thread that brings the last one, true, and the chunk's
@@ -168,38 +140,27 @@ __device__ inline bool ends_chunk(std::byte* workspace, const Tile& tile, std::u
   return true;
 }
 
-// Both counters of the grid in one word: asking twice takes twice as long.
-__device__ inline unsigned long long* counters_of(std::byte* workspace) {
-  static_assert(offsetof(FixedGrid, arrived) == 0 && offsetof(FixedGrid, problems) == 4);
-  return reinterpret_cast<unsigned long long*>(grid_of(workspace));
-}
-
-__device__ inline void add_problem(std::byte* workspace, unsigned problem) {
-  atomicOr(counters_of(workspace), static_cast<unsigned long long>(problem) << 32);
-}
-
 // For the thread that ends the last chunk of the grid, true, and what the tiles met.
 __device__ inline bool ends_grid(std::byte* workspace, std::uint64_t chunks, unsigned& problems) {
-  unsigned long long* const counters = counters_of(workspace);
-  const unsigned long long before = atomicAdd(counters, 1ull);
-  if (static_cast<unsigned>(before) != static_cast<unsigned>(chunks - 1)) return false;
-  *counters = 0;
-  problems = static_cast<unsigned>(before >> 32);
+  FixedGrid* const grid = grid_of(workspace);
+  __threadfence();
+  const auto last = static_cast<unsigned>(chunks - 1);
+  if (atomicInc(&grid->arrived, last) != last) return false;
+  __threadfence();
+  problems = atomicExch(&grid->problems, 0u);
   return true;
 }
 
 // The end of a tile, by one thread of its block.
 __device__ inline void end_encoded_tile(const EncodeJob& job, const Tiles& tiles, const Tile& tile,
                                         std::uint64_t sum, bool taken) {
-  if (!taken) add_problem(job.workspace, kDeclinedData);
+  if (!taken) atomicOr(&grid_of(job.workspace)->problems, kDeclinedData);
   if (!ends_chunk(job.workspace, tile, sum, job.checksums)) return;
-  // Who reads the frame does so behind this kernel: the row may come after the chunk's end.
-  unsigned problems = 0;
-  const bool ends = ends_grid(job.workspace, tiles.chunks, problems);
   const std::uint64_t check = job.checksums ? checksum_finish(tile.chunk_bytes, sum) : 0;
   store_word(job.frame + job.header.bytes() + tile.chunk * kTableRowBytes,
              check << 32 | tile.chunk_bytes);
-  if (!ends) return;
+  unsigned problems = 0;
+  if (!ends_grid(job.workspace, tiles.chunks, problems)) return;
   if (problems != 0) {
     publish(job.outcome, StatusCode::kDeclined, 0);
   } else {
@@ -255,7 +216,7 @@ __device__ inline void end_decoded_tile(const DecodeJob& job, const Tiles& tiles
   const auto check = static_cast<std::uint32_t>(checksum_finish(tile.chunk_bytes, sum));
   if (static_cast<std::uint32_t>(row) != tile.chunk_bytes ||
       (job.checksums && row >> 32 != check)) {
-    add_problem(job.workspace, kDamagedChunk);
+    atomicOr(&grid_of(job.workspace)->problems, kDamagedChunk);
   }
   unsigned problems = 0;
   if (!ends_grid(job.workspace, tiles.chunks, problems)) return;
@@ -272,7 +233,7 @@ __global__ void __launch_bounds__(Coder::kThreads, Coder::kResident)
   const std::byte* const payloads = job.frame + job.header.bytes() + job.layout.table_bytes();
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     const auto status = static_cast<unsigned>(header_status(job, tiles.payload_bytes()));
-    if (status != 0) add_problem(job.workspace, status << kHeaderStatusShift);
+    if (status != 0) atomicOr(&grid_of(job.workspace)->problems, status << kHeaderStatusShift);
   }
   const Tile tile = tiles.at(blockIdx.x);
   const std::byte* const in = payloads + tile.chunk * tiles.chunk_bytes + tile.offset;
