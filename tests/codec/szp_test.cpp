@@ -374,5 +374,19 @@ TEST(Szp, WrongPayloadsAreDamage) {
   }
 }
 
+// A point within the limit may lie beyond the largest number: nothing is taken as bounded unseen.
+TEST(SzpLattice, HugeStepsAreAlwaysCompared) {
+  for (const double bound : {1e33, 6.8e35}) {
+    const auto lattice = szp::make_lattice<float>(szp::to_bits(bound));
+    ASSERT_TRUE(lattice.exists());
+    EXPECT_EQ(lattice.safe, 0.0f);
+    const float largest = std::numeric_limits<float>::max();
+    const auto quantised = szp::quantise(largest, lattice);
+    const float decoded = szp::value_at(quantised.index, lattice);
+    EXPECT_EQ(quantised.is_bounded, std::fabs(largest - decoded) <= lattice.half);
+  }
+  EXPECT_GT(szp::make_lattice<float>(szp::to_bits(1e-3)).safe, 0.0f);
+}
+
 }  // namespace
 }  // namespace thinwire::codec

@@ -42,6 +42,9 @@ def read_mpc() -> list[Case]:
     return cases
 
 
+LORENZO_ROW_BYTES = 128  # of a box with more than one axis
+
+
 def read_lorenzo() -> list[Case]:
     periods: dict[str, np.ndarray] = {}
     cases = []
@@ -53,6 +56,8 @@ def read_lorenzo() -> list[Case]:
             dtype, extents, values_of_point, stream = fields
             shape = tuple(int(extent) for extent in extents.split("x"))
             values = np.resize(periods[dtype], shape)
+            if len(shape) > 1 and shape[-1] * values.itemsize > LORENZO_ROW_BYTES:
+                continue  # in a frame this is more than one chunk
             words = (int(values_of_point), bytes.fromhex(stream))
             cases.append(Case(f"lorenzo:tuple={values_of_point}", dtype, values, *words))
     return cases

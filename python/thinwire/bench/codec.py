@@ -73,7 +73,9 @@ def _measure(codec: Codec, sample: Sample, runs: int, place: Buffers) -> dict[st
     frame, decoded = buffers.frame.copy(), buffers.decode_afresh()
     encode_seconds = _fastest(buffers.encode, runs)
     decode_seconds = _fastest(buffers.decode, runs)
-    if not np.array_equal(buffers.frame, frame):
+    # Of nvCOMP's coders some leave bytes that no decoder looks at.
+    varies = row_of(codec).gpu_only and len(buffers.frame) == len(frame)
+    if not varies and not np.array_equal(buffers.frame, frame):
         raise UnverifiedError("the same array gave different bytes")
     if not np.array_equal(buffers.decoded, decoded) or not np.array_equal(
         buffers.decode_afresh(), decoded

@@ -11,7 +11,7 @@ namespace thinwire::codec::cuda {
 
 // What every kernel may have without asking; the rest is left to its static shared memory.
 inline constexpr std::uint32_t kFreeSharedBytes = 47 * 1024;
-inline constexpr std::uint32_t kMostSharedBytes = 96 * 1024;
+inline constexpr std::uint32_t kMostSharedBytes = 160 * 1024;  // of compute capability 8.0 and 9.0
 
 // As make_tiles(); kUnsupported where the chunk table cannot say a payload's size, or a grid cannot
 // have as many tiles (arrays of terabytes).

@@ -29,6 +29,7 @@ struct ValueTraits<float> {
   static constexpr float kSafe = 4080.0f;
   static constexpr float kLeastHalf = 0x1p-101f;
   static constexpr float kMostHalf = 0x1p119f;
+  static constexpr float kMostFinite = FLT_MAX;
 };
 
 template <>
@@ -43,6 +44,7 @@ struct ValueTraits<double> {
   static constexpr double kSafe = 33000000.0;
   static constexpr double kLeastHalf = 0x1p-901;
   static constexpr double kMostHalf = 0x1p999;
+  static constexpr double kMostFinite = DBL_MAX;
 };
 
 template <typename Value>
@@ -109,9 +111,12 @@ THINWIRE_HOST_DEVICE inline Lattice<Value> make_lattice(std::uint64_t parameter)
   // Powers of two: nothing is rounded but the place, to an integer. Without a margin: all is
   // compared.
   const bool is_power = to_bits(lattice.step) << (8 * sizeof(Value) - Traits::kMantissaBits) == 0;
-  lattice.safe = lattice.step < twice ? Traits::kSafe
-                 : is_power           ? Traits::kLimit - Value{1}
-                                      : Value{0};
+  // Where a point within the limit may lie beyond the largest number, all is compared as well.
+  const bool overflows = lattice.step > Traits::kMostFinite / (2 * Traits::kLimit);
+  lattice.safe = overflows              ? Value{0}
+                 : lattice.step < twice ? Traits::kSafe
+                 : is_power             ? Traits::kLimit - Value{1}
+                                        : Value{0};
   return lattice;
 }
 
