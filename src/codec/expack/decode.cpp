@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "base/vector_clones.h"
 #include "codec/expack/chunk.h"
 #include "codec/expack/rows.h"
-#include "codec/expack/vector_clones.h"
 
 namespace thinwire::codec::expack {
 namespace {
@@ -188,17 +188,17 @@ inline bool decode_values(ByteView encoded, std::uint32_t values, std::byte* out
   return true;
 }
 
-THINWIRE_EXPACK_CLONES
+THINWIRE_VECTOR_CLONES
 bool decode_bf16(ByteView encoded, std::uint32_t values, std::byte* out) {
   return decode_values<Dtype::kBf16>(encoded, values, out);
 }
 
-THINWIRE_EXPACK_CLONES
+THINWIRE_VECTOR_CLONES
 bool decode_f16(ByteView encoded, std::uint32_t values, std::byte* out) {
   return decode_values<Dtype::kF16>(encoded, values, out);
 }
 
-THINWIRE_EXPACK_CLONES
+THINWIRE_VECTOR_CLONES
 bool decode_f32(ByteView encoded, std::uint32_t values, std::byte* out) {
   return decode_values<Dtype::kF32>(encoded, values, out);
 }

@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "base/vector_clones.h"
 #include "codec/expack/chunk.h"
 #include "codec/expack/rows.h"
-#include "codec/expack/vector_clones.h"
 
 namespace thinwire::codec::expack {
 namespace {
@@ -195,19 +195,19 @@ inline std::uint64_t encode_values(const std::byte* source, std::uint32_t values
   return encode_rows<kDtype>(filled.data(), rows_of(values), most, mode, out);
 }
 
-THINWIRE_EXPACK_CLONES
+THINWIRE_VECTOR_CLONES
 std::uint64_t encode_bf16(const std::byte* source, std::uint32_t values, std::uint64_t mode,
                           std::byte* out) {
   return encode_values<Dtype::kBf16>(source, values, mode, out);
 }
 
-THINWIRE_EXPACK_CLONES
+THINWIRE_VECTOR_CLONES
 std::uint64_t encode_f16(const std::byte* source, std::uint32_t values, std::uint64_t mode,
                          std::byte* out) {
   return encode_values<Dtype::kF16>(source, values, mode, out);
 }
 
-THINWIRE_EXPACK_CLONES
+THINWIRE_VECTOR_CLONES
 std::uint64_t encode_f32(const std::byte* source, std::uint32_t values, std::uint64_t mode,
                          std::byte* out) {
   return encode_values<Dtype::kF32>(source, values, mode, out);
