@@ -33,11 +33,15 @@ bool is_sound(const codec::Codec& codec, std::uint64_t parameter, Dtype dtype, i
   return codec.check(parameter, dtype, rank).ok() && !codec.open(parameter);
 }
 
+// A recipe has 16 bits of a parameter: the highest of one that is a bound, the lowest of others.
+int shift_of(const codec::Codec& codec) { return codec.resolve != nullptr ? 48 : 0; }
+
 // The parameter nearest below the word in bits that frames may carry; its example's where none is.
 std::uint64_t sound_parameter(const codec::Codec& codec, std::uint64_t word, Dtype dtype,
                               int rank) {
   for (; word != 0; word >>= 1) {
-    if (is_sound(codec, word, dtype, rank)) return word;
+    const std::uint64_t parameter = word << shift_of(codec);
+    if (is_sound(codec, parameter, dtype, rank)) return parameter;
   }
   if (is_sound(codec, 0, dtype, rank)) return 0;
   const auto example = codec::parse_spec(codec.example);
@@ -79,7 +83,7 @@ Bytes write_recipe(const codec::Codec& codec, const codec::Chunk& array, std::ui
   store(recipe.data(), static_cast<std::uint8_t>(dtype));
   store(recipe.data() + 1, static_cast<std::uint8_t>(array.shape.rank - 1));
   store(recipe.data() + 2, flags);
-  store(recipe.data() + 4, static_cast<std::uint16_t>(parameter));
+  store(recipe.data() + 4, static_cast<std::uint16_t>(parameter >> shift_of(codec)));
   for (int axis = 0; axis < kMaxRank; ++axis) {
     store(recipe.data() + 6 + 2 * axis, static_cast<std::uint16_t>(array.shape.extent[axis]));
   }
