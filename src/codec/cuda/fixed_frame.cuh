@@ -56,8 +56,8 @@ __device__ inline FixedChunk* chunk_of(std::byte* workspace, std::uint64_t index
   return reinterpret_cast<FixedChunk*>(workspace + sizeof(FixedGrid)) + index;
 }
 
-// The thread's part of the checksum of a tile that lies in `payload`. All words of a thread stand at
-// one lane, and their weights grow by the same from each to the next: from the end on, adding up
+// The thread's part of the checksum of a tile that lies in `payload`. All words of a thread stand
+// at one lane, and their weights grow by the same from each to the next: from the end on, adding up
 // takes the place of multiplying.
 template <int kThreads>
 __device__ std::uint64_t sum_of(const Tile& tile, const std::uint64_t* payload) {
