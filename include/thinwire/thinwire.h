@@ -367,6 +367,181 @@ typedef struct tw_plan_choice {
 tw_status tw_plan_message(const tw_codec* codec, const tw_plan_settings* settings,
                           const tw_plan_facts* facts, tw_plan_choice* choice);
 
+/* ---- Communicators: collectives compressed as a whole ---- */
+
+/* What carries bytes between the ranks of a communicator: an MPI, threads, or whatever its user
+ * has. The library calls these functions from one thread at a time, the one that is in a call on
+ * the communicator; none may block or throw. What fails ends the collective with that status. */
+typedef struct tw_transport {
+  uint32_t size;
+  int32_t rank;  /* this one */
+  int32_t ranks; /* how many there are */
+  uint32_t reserved;
+  void* context; /* passed back */
+
+  /* Begins a message; memory stays as it is until `test` reports the request. Between two ranks
+   * messages arrive in the order in which they were begun. */
+  tw_status (*send)(void* context, int32_t peer, const void* data, uint64_t bytes,
+                    uint64_t* request);
+  tw_status (*receive)(void* context, int32_t peer, void* data, uint64_t capacity,
+                       uint64_t* request);
+
+  /* Which of `count` requests are complete: their places among `requests` in `places`, the bytes
+   * that receives got in `bytes` (both have room for `count`), how many in `done`. Those requests
+   * are gone. */
+  tw_status (*test)(void* context, uint32_t count, const uint64_t* requests, uint32_t* places,
+                    uint64_t* bytes, uint32_t* done);
+
+  /* There is nothing to do for now: may yield the processor. NULL yields. */
+  void (*idle)(void* context);
+
+  /* The communicator is gone. May be NULL. */
+  void (*release)(void* context);
+} tw_transport;
+
+/* Ranks that are threads of this process: fills `ranks` transports, one for each. */
+tw_status tw_transport_local(uint32_t ranks, tw_transport* transports);
+
+/* A group of ranks that agreed on format, codecs and settings. Calls on one communicator are made
+ * by one thread at a time, in the same order on every rank. */
+typedef struct tw_comm tw_comm;
+
+typedef struct tw_comm_options {
+  uint32_t size;
+  uint32_t reserved;
+  const tw_codec* codec;        /* of calls that name none; NULL: "auto" */
+  uint64_t threshold;           /* operations on fewer bytes a rank go raw */
+  double link_bytes_per_second; /* between nodes; 0: not stated, the codec is trusted to win */
+  const int32_t* nodes; /* the node of each rank, any numbers; NULL: each rank is one of its own */
+  uint64_t piece_bytes; /* of what is coded and sent at a time; 0: planned */
+  const char* job;      /* names the job whose mark the frames carry; NULL: the file mark */
+  uint64_t job_bytes;
+} tw_comm_options;
+
+/* Collective: all ranks must call it. TW_VERSION, with the difference in tw_last_error() on every
+ * rank, where the ranks differ in format, codecs or options. Takes the transport over, on failure
+ * too: its `release` will be called. Neither options nor codec are kept. */
+tw_status tw_comm_create(const tw_transport* transport, const tw_comm_options* options,
+                         tw_comm** comm);
+
+/* Not collective; nothing may be under way. */
+void tw_comm_destroy(tw_comm* comm);
+
+int32_t tw_comm_rank(const tw_comm* comm);
+int32_t tw_comm_size(const tw_comm* comm);
+
+typedef enum tw_operation {
+  TW_BCAST = 0,
+  TW_ALLGATHER = 1,
+  TW_GATHER = 2,
+  TW_SCATTER = 3,
+  TW_ALLTOALL = 4,
+  TW_REDUCE = 5,
+  TW_ALLREDUCE = 6,
+  TW_REDUCE_SCATTER = 7
+} tw_operation;
+
+typedef enum tw_reduction {
+  TW_SUM = 0,
+  TW_PRODUCT = 1,
+  TW_MINIMUM = 2,
+  TW_MAXIMUM = 3
+} tw_reduction;
+
+typedef enum tw_algorithm {
+  TW_ALGORITHM_PLANNED = 0,
+  TW_ALGORITHM_RING = 1,
+  TW_ALGORITHM_RECURSIVE_DOUBLING = 2,
+  TW_ALGORITHM_DIRECT = 3,
+  TW_ALGORITHM_CHAIN = 4,
+  TW_ALGORITHM_BINOMIAL = 5,
+  TW_ALGORITHM_PAIRWISE = 6,
+  TW_ALGORITHM_BRUCK = 7
+} tw_algorithm;
+
+typedef enum tw_coding {
+  TW_CODING_PLANNED = 0,
+  TW_CODING_ONCE = 1,     /* encoded at the source, forwarded untouched */
+  TW_CODING_PER_HOP = 2,  /* decoded and encoded by every rank on the way: the baseline */
+  TW_CODING_TWO_LEVEL = 3 /* raw inside a node, compressed between nodes */
+} tw_coding;
+
+typedef enum tw_collective_flag {
+  TW_IN_PLACE = 1, /* `send` is not read: what this rank contributes lies in `receive`, where MPI
+                      has it. For Scatter and Gather it counts at the root alone */
+  TW_VERIFY = 2    /* do it again without compression and report the largest difference */
+} tw_collective_flag;
+
+/* One operation, as MPI has it. Counts and displacements are in elements. All ranks must agree on
+ * everything but pointers, and the lists that MPI leaves to one rank or to pairs. */
+typedef struct tw_collective {
+  uint32_t size;
+  uint32_t operation; /* tw_operation */
+  uint32_t dtype;     /* tw_dtype */
+  uint32_t reduction; /* tw_reduction, where the operation reduces */
+  int32_t root;
+  uint32_t algorithm; /* tw_algorithm */
+  uint32_t coding;    /* tw_coding */
+  uint32_t flags;     /* tw_collective_flag */
+  const void* send;   /* host or GPU memory, at any alignment */
+  void* receive;      /* Bcast has this one alone */
+
+  /* Elements: of the whole array of Bcast, Reduce and Allreduce; of one rank's block elsewhere. Not
+   * read where the lists below are given. */
+  uint64_t count;
+
+  /* The v forms, one entry a rank; NULL otherwise. Send lists: Scatter (root), Alltoall. Receive
+   * lists: Gather (root), Allgather, Alltoall, and the counts alone for Reduce-scatter. Elsewhere
+   * `count` is this rank's own. */
+  const uint64_t* send_counts;
+  const uint64_t* send_displacements;
+  const uint64_t* receive_counts;
+  const uint64_t* receive_displacements;
+
+  const tw_codec* codec; /* NULL: the communicator's */
+} tw_collective;
+
+/* What became of one. Bytes and seconds are this rank's. */
+typedef struct tw_collective_report {
+  uint32_t size;
+  uint32_t reason;     /* tw_reason: TW_COMPRESS, or why everything went raw */
+  uint32_t algorithm;  /* tw_algorithm, as used */
+  uint32_t coding;     /* tw_coding, as used */
+  uint64_t raw_bytes;  /* of what it sent, before coding */
+  uint64_t wire_bytes; /* as it travelled */
+  uint64_t packets;
+  uint64_t raw_packets;     /* of them, those that went as they were */
+  uint64_t workspace_bytes; /* on loan while it ran, host memory and GPU memory together */
+  double seconds;
+  double encode_seconds;
+  double decode_seconds;    /* and of reductions */
+  double predicted_seconds; /* 0 where no link is stated */
+  double predicted_raw_seconds;
+  double bound;     /* largest difference from the exact result that can come of coding, where the
+                       codec states one and the operation has finite values alone; else 0 */
+  double max_error; /* under TW_VERIFY: the largest difference found on this rank */
+} tw_collective_report;
+
+/* Runs it; blocks until this rank's part is complete. TW_UNSUPPORTED for what no schedule does.
+ * Where it fails on one rank (damage, a GPU's failure) all ranks whose data would have come from
+ * there fail too, and none hangs. After success all ranks that MPI gives the same data have the
+ * same bits. `report` may be NULL. */
+tw_status tw_comm_run(tw_comm* comm, const tw_collective* collective, tw_collective_report* report);
+
+/* What tw_comm_run() would choose, from what is equal on all ranks; nothing is sent and no buffer
+ * looked at. reason, algorithm, coding and the predictions of `report` are filled in. */
+tw_status tw_comm_plan(tw_comm* comm, const tw_collective* collective,
+                       tw_collective_report* report);
+
+/* As in "allreduce", "recursive-doubling", "per-hop". Static storage; NULL for what is none. */
+const char* tw_operation_text(uint32_t operation);
+const char* tw_algorithm_text(uint32_t algorithm);
+const char* tw_coding_text(uint32_t coding);
+
+/* The schedules there are, index from 0: false (0) where there are no more. */
+uint32_t tw_schedule_describe(uint32_t index, uint32_t* operation, uint32_t* algorithm,
+                              uint32_t* coding);
+
 /* ---- Log: one line on standard error, if THINWIRE_LOG admits the level ---- */
 
 typedef enum tw_log_level {

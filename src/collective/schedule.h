@@ -1,0 +1,115 @@
+// What one rank does in a collective, as data. Nothing here moves a byte or knows a codec.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace thinwire::collective {
+
+// Values are part of the C ABI (tw_operation); never renumber.
+enum class Operation : std::uint32_t {
+  kBcast = 0,
+  kAllgather = 1,
+  kGather = 2,
+  kScatter = 3,
+  kAlltoall = 4,
+  kReduce = 5,
+  kAllreduce = 6,
+  kReduceScatter = 7,
+};
+inline constexpr int kOperationCount = 8;
+
+// Where values lie: the user's send buffer, his receive buffer (Bcast has this one alone), or
+// memory that the schedule asks for.
+enum class Area : std::uint8_t { kInput, kOutput, kScratch };
+
+// A packet is what travels: the values of a block, encoded or as they are.
+enum class Action : std::uint8_t {
+  kCopy,           // to <- from
+  kCombine,        // to <- to (+) from
+  kEncode,         // slot <- from
+  kDecode,         // to <- slot
+  kReduce,         // to <- to (+) slot
+  kSend,           // slot -> peer
+  kReceive,        // slot <- peer
+  kSendValues,     // from -> peer, never encoded
+  kReceiveValues,  // to <- peer, never encoded
+};
+
+// One step of one rank. A step may run once all earlier ones that touch the same values, scratch or
+// slot have, unless both only read; messages to or from one peer are posted in the order of the
+// steps.
+struct Step {
+  Action action;
+  Area to = Area::kOutput;
+  Area from = Area::kInput;
+  std::uint32_t block = 0;    // which values; how many they are, in scratch and slots too
+  std::uint32_t slot = 0;     // which packet
+  std::uint32_t scratch = 0;  // which one, where an area is kScratch
+  std::int32_t peer = -1;
+};
+
+// Blocks are numbered as follows:
+//   Bcast, Reduce, Allreduce, Reduce-scatter: the parts of the array, `blocks` in all.
+//   Reduce-scatter
+//     has one a rank, its output is that of its own number. Of the others every rank has all.
+//   Allgather, Gather, Scatter: block r is what rank r contributes or gets.
+//   Alltoall: block j is what goes to rank j, block size + i what comes from rank i.
+struct Schedule {
+  std::uint32_t blocks = 1;
+  std::uint32_t slots = 0;
+  std::uint32_t scratch = 0;
+  std::vector<Step> steps;
+};
+
+// Who takes part. Ranks of one node are those with the same number in `node_of`, which is empty
+// where every rank is a node of its own.
+struct Topology {
+  int rank = 0;
+  int size = 1;
+  int root = 0;
+  std::vector<std::int32_t> node_of;
+
+  int node(int rank_in_question) const {
+    return node_of.empty() ? rank_in_question : node_of[static_cast<std::size_t>(rank_in_question)];
+  }
+};
+
+// ---- Steps as schedules write them ----
+
+constexpr Step copy(std::uint32_t block, Area to, Area from, std::uint32_t scratch = 0) {
+  return {.action = Action::kCopy, .to = to, .from = from, .block = block, .scratch = scratch};
+}
+constexpr Step combine(std::uint32_t block, Area to, Area from, std::uint32_t scratch = 0) {
+  return {.action = Action::kCombine, .to = to, .from = from, .block = block, .scratch = scratch};
+}
+constexpr Step encode(std::uint32_t block, Area from, std::uint32_t slot,
+                      std::uint32_t scratch = 0) {
+  return {
+      .action = Action::kEncode, .from = from, .block = block, .slot = slot, .scratch = scratch};
+}
+constexpr Step decode(std::uint32_t block, Area to, std::uint32_t slot, std::uint32_t scratch = 0) {
+  return {.action = Action::kDecode, .to = to, .block = block, .slot = slot, .scratch = scratch};
+}
+constexpr Step reduce(std::uint32_t block, Area to, std::uint32_t slot, std::uint32_t scratch = 0) {
+  return {.action = Action::kReduce, .to = to, .block = block, .slot = slot, .scratch = scratch};
+}
+constexpr Step send(std::uint32_t block, std::uint32_t slot, int peer) {
+  return {.action = Action::kSend, .block = block, .slot = slot, .peer = peer};
+}
+constexpr Step receive(std::uint32_t block, std::uint32_t slot, int peer) {
+  return {.action = Action::kReceive, .block = block, .slot = slot, .peer = peer};
+}
+constexpr Step send_values(std::uint32_t block, Area from, int peer, std::uint32_t scratch = 0) {
+  return {.action = Action::kSendValues,
+          .from = from,
+          .block = block,
+          .scratch = scratch,
+          .peer = peer};
+}
+constexpr Step receive_values(std::uint32_t block, Area to, int peer, std::uint32_t scratch = 0) {
+  return {
+      .action = Action::kReceiveValues, .to = to, .block = block, .scratch = scratch, .peer = peer};
+}
+
+}  // namespace thinwire::collective
