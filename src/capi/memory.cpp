@@ -3,6 +3,7 @@
 
 #include "capi/convert.h"
 #include "capi/errors.h"
+#include "device/copy.h"
 #include "device/lane.h"
 #include "device/memory_layout.h"
 #include "device/place.h"
@@ -23,30 +24,6 @@ struct tw_layout {
 namespace {
 
 static_assert(sizeof(device::Segment) == sizeof(tw_segment));
-
-// The device of either side; -1 where both are host memory.
-Result<int> device_of(const void* destination, const void* source) {
-  for (const void* side : {destination, source}) {
-    const auto place = device::place_of(side);
-    if (!place.ok()) return place.status();
-    if (place->on_device()) return place->device;
-  }
-  return -1;
-}
-
-Status copy(void* destination, const void* source, std::uint64_t bytes) {
-  if (bytes == 0) return {};
-  const auto device = device_of(destination, source);
-  if (!device.ok()) return device.status();
-  if (*device < 0) {
-    std::memcpy(destination, source, bytes);
-    return {};
-  }
-  auto lane = device::acquire_lane(*device, 0);
-  if (!lane.ok()) return lane.status();
-  Status status = lane->copy(destination, source, bytes);
-  return status.ok() ? lane->finish() : status;
-}
 
 }  // namespace
 
@@ -79,7 +56,7 @@ tw_status tw_memory_copy(void* destination, const void* source, uint64_t bytes) 
     if (bytes != 0 && (destination == nullptr || source == nullptr)) {
       return misuse("tw_memory_copy: null pointer");
     }
-    return report(copy(destination, source, bytes));
+    return report(device::copy(destination, source, bytes));
   });
 }
 
@@ -89,7 +66,7 @@ tw_status tw_memory_copy_start(void* destination, const void* source, uint64_t b
     if (begun == nullptr || (bytes != 0 && (destination == nullptr || source == nullptr))) {
       return misuse("tw_memory_copy_start: null pointer");
     }
-    const auto device = device_of(destination, source);
+    const auto device = device::device_of(destination, source);
     if (!device.ok()) return report(device.status());
     if (*device < 0) {
       std::memcpy(destination, source, bytes);

@@ -1,0 +1,64 @@
+#include "collective/cutting.h"
+
+#include <algorithm>
+
+#include "base/bytes.h"
+
+namespace thinwire::collective {
+namespace {
+
+// Whole boxes of any codec that "auto" may choose, and enough for raw values.
+constexpr std::uint64_t kRowsOfAnyBox = 16;
+constexpr std::uint64_t kValuesOfAnyChunk = 4096;
+
+}  // namespace
+
+Shape Block::piece_shape(std::uint32_t piece) const {
+  Shape result = shape;
+  result.extent[0] = std::min(rows_per_piece, rows() - piece * rows_per_piece);
+  return result;
+}
+
+Shape Cutter::shape_of(std::uint64_t count) const {
+  const auto shape = spec_.shape_of(count);
+  return shape.ok() ? *shape : Shape::line(count);
+}
+
+std::uint64_t Cutter::rows_of_box(const Shape& shape) const {
+  if (spec_.kind == codec::Spec::Kind::kCodec && spec_.codec->takes(dtype_) && shape.count() > 0) {
+    const Shape box = spec_.codec->chunk_shape(shape, dtype_, spec_.parameter);
+    return std::max<std::uint64_t>(box.extent[0], 1);
+  }
+  return shape.rank == 1 ? kValuesOfAnyChunk : kRowsOfAnyBox;
+}
+
+Block Cutter::cut(const Shape& array, std::uint64_t first_row, std::uint64_t rows) const {
+  Block block;
+  block.shape = array;
+  block.shape.extent[0] = rows;
+  for (int axis = 1; axis < array.rank; ++axis) block.row_values *= array.extent[axis];
+  block.offset = first_row * block.row_values;
+  const std::uint64_t box_rows = rows_of_box(array);
+  const std::uint64_t box_bytes = box_rows * block.row_values * dtype_size(dtype_);
+  block.rows_per_piece = box_rows * std::max<std::uint64_t>(piece_bytes_ / box_bytes, 1);
+  block.pieces = static_cast<std::uint32_t>(ceil_div(rows, block.rows_per_piece));
+  return block;
+}
+
+Block Cutter::whole(std::uint64_t count) const {
+  const Shape shape = shape_of(count);
+  return cut(shape, 0, shape.extent[0]);
+}
+
+Block Cutter::part(std::uint64_t count, std::uint32_t index, std::uint32_t parts) const {
+  const Shape shape = shape_of(count);
+  const std::uint64_t rows = shape.extent[0], box_rows = rows_of_box(shape);
+  const std::uint64_t boxes = ceil_div(rows, box_rows);
+  const std::uint64_t least = boxes / parts, more = boxes % parts;
+  const auto boxes_before = [&](std::uint64_t part) { return part * least + std::min(part, more); };
+  const std::uint64_t first = std::min(boxes_before(index) * box_rows, rows);
+  const std::uint64_t end = std::min(boxes_before(index + 1) * box_rows, rows);
+  return cut(shape, first, end - first);
+}
+
+}  // namespace thinwire::collective

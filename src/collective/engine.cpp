@@ -1,0 +1,110 @@
+#include "collective/engine.h"
+
+#include <algorithm>
+
+#include "device/copy.h"
+#include "message/automatic.h"
+#include "message/host.h"
+
+namespace thinwire::collective {
+namespace {
+
+Packet frame_of(const std::byte* data, std::uint64_t bytes) {
+  return {.kind = Packet::Kind::kFrame, .data = data, .bytes = bytes};
+}
+
+Packet values_of(const std::byte* data, std::uint64_t bytes) {
+  return {.kind = Packet::Kind::kValues, .data = data, .bytes = bytes};
+}
+
+Status lost() { return {StatusCode::kDamaged, "another rank could not send its data"}; }
+
+}  // namespace
+
+Result<std::uint64_t> Engine::most_bytes(const Shape& shape) const {
+  const codec::Chunk piece = array(shape);
+  const auto raw = message::bound(message::raw_coder(), piece);
+  if (!raw.ok() || coding_.spec.kind == codec::Spec::Kind::kOff) return raw;
+  const auto coded = coding_.spec.kind == codec::Spec::Kind::kAuto
+                         ? message::automatic_bound(piece)
+                         : message::bound({coding_.spec.codec, coding_.spec.parameter}, piece);
+  if (!coded.ok()) return coded;
+  return std::max(*raw, *coded);
+}
+
+Result<Packet> Engine::encode(const std::byte* values, const Shape& shape, MutableByteView slot) {
+  using Kind = codec::Spec::Kind;
+  if (coding_.spec.kind == Kind::kOff) return pass(values, shape, slot);
+  message::EncodeOptions options;
+  options.mark = coding_.mark;
+  options.decline = !coding_.on_device;
+  const auto length =
+      coding_.spec.kind == Kind::kAuto
+          ? message::encode_automatically(array(shape), values, slot, coding_.least_ratio, options)
+          : message::encode({coding_.spec.codec, coding_.spec.parameter}, array(shape), values,
+                            slot, options);
+  if (length.ok()) return frame_of(slot.data(), *length);
+  if (length.status().code() == StatusCode::kDeclined) return values_of(values, bytes(shape));
+  return length.status();
+}
+
+Result<Packet> Engine::pass(const std::byte* values, const Shape& shape, MutableByteView slot) {
+  if (!coding_.on_device) return values_of(values, bytes(shape));
+  const Status copied = device::copy(slot.data(), values, bytes(shape));
+  if (!copied.ok()) return copied;
+  return values_of(slot.data(), bytes(shape));
+}
+
+Status Engine::check(const Packet& packet, const Shape& shape) const {
+  const auto info = message::inspect({packet.data, packet.bytes}, coding_.mark);
+  if (!info.ok()) return info.status();
+  if (info->header.dtype != coding_.dtype || !(info->header.shape == shape)) {
+    return {StatusCode::kDamaged, "a frame of another array came in the place of a piece"};
+  }
+  return {};
+}
+
+Status Engine::decode(const Packet& packet, const Shape& shape, std::byte* to) {
+  if (packet.kind == Packet::Kind::kLost) return lost();
+  if (packet.kind == Packet::Kind::kValues) {
+    return packet.data == to ? Status() : device::copy(to, packet.data, packet.bytes);
+  }
+  if (Status status = check(packet, shape); !status.ok()) return status;
+  return message::decode({packet.data, packet.bytes}, {to, bytes(shape)}, coding_.mark).status();
+}
+
+Status Engine::reduce(const Packet& packet, const Shape& shape, std::byte* to) {
+  if (packet.kind == Packet::Kind::kLost) return lost();
+  if (packet.kind == Packet::Kind::kValues) return combine(to, packet.data, shape);
+  if (Status status = check(packet, shape); !status.ok()) return status;
+  const bool adds = coding_.reduction == Reduction::kSum;
+  std::byte* into = adds ? to : spare_;
+  const Status decoded = message::decode({packet.data, packet.bytes}, {into, bytes(shape)},
+                                         coding_.mark, nullptr, {.adds = adds})
+                             .status();
+  if (!decoded.ok() || adds) return decoded;
+  return combine(to, spare_, shape);
+}
+
+Status Engine::copy(std::byte* to, const std::byte* from, const Shape& shape) {
+  return device::copy(to, from, bytes(shape));
+}
+
+Status Engine::combine(std::byte* to, const std::byte* from, const Shape& shape) {
+  if (coding_.on_device) return combine_through_host(to, from, shape);
+  collective::combine(coding_.reduction, coding_.dtype, shape.count(), to, from);
+  return {};
+}
+
+// Where no kernel does it: both operands come to the host, and the result goes back.
+Status Engine::combine_through_host(std::byte* to, const std::byte* from, const Shape& shape) {
+  std::byte* second = spare_ + spare_bytes_ / 2;
+  if (Status status = device::copy(second, to, bytes(shape)); !status.ok()) return status;
+  if (from != spare_) {
+    if (Status status = device::copy(spare_, from, bytes(shape)); !status.ok()) return status;
+  }
+  collective::combine(coding_.reduction, coding_.dtype, shape.count(), second, spare_);
+  return device::copy(to, second, bytes(shape));
+}
+
+}  // namespace thinwire::collective

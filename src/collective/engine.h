@@ -1,0 +1,68 @@
+// What is done to the values of one piece: coding, adding, copying, wherever they lie.
+#pragma once
+
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "codec/spec.h"
+#include "collective/reduce.h"
+#include "message/message.h"
+
+namespace thinwire::collective {
+
+// A piece as it travels. Values that are not coded travel as they are, told by their length; frames
+// of raw values are longer, all others shorter. Nothing at all stands for data that was lost.
+struct Packet {
+  enum class Kind : std::uint8_t { kFrame, kValues, kLost };
+  Kind kind = Kind::kLost;
+  const std::byte* data = nullptr;
+  std::uint64_t bytes = 0;
+};
+
+// What holds for all pieces of one call.
+struct Coding {
+  codec::Spec spec;  // kOff: nothing is coded
+  Dtype dtype = Dtype::kBytes;
+  Reduction reduction = Reduction::kSum;
+  double least_ratio = 1.02;  // under "auto": below it a piece stays raw
+  frame::Mark mark = frame::file_mark();
+  bool on_device = false;  // the user's values lie in GPU memory
+};
+
+// Synchronous: complete on return. On a GPU the codec runs there, on the library's own streams.
+class Engine {
+ public:
+  // `spare`: memory for the values of one piece, on the host; of two, where values lie on a device.
+  Engine(const Coding& coding, std::byte* spare, std::uint64_t spare_bytes)
+      : coding_(coding), spare_(spare), spare_bytes_(spare_bytes) {}
+
+  std::uint64_t bytes_of(std::uint64_t values) const { return values * dtype_size(coding_.dtype); }
+  std::uint64_t bytes(const Shape& shape) const { return bytes_of(shape.count()); }
+
+  // Most bytes of a packet of such a piece.
+  Result<std::uint64_t> most_bytes(const Shape& shape) const;
+
+  // On the host what does not shrink stays where it is; from a device everything comes into `slot`.
+  Result<Packet> encode(const std::byte* values, const Shape& shape, MutableByteView slot);
+
+  // The same without coding: for values that stay raw by the schedule.
+  Result<Packet> pass(const std::byte* values, const Shape& shape, MutableByteView slot);
+
+  // kDamaged where a frame is not one of this piece.
+  Status decode(const Packet& packet, const Shape& shape, std::byte* to);
+  Status reduce(const Packet& packet, const Shape& shape, std::byte* to);
+
+  Status copy(std::byte* to, const std::byte* from, const Shape& shape);
+  Status combine(std::byte* to, const std::byte* from, const Shape& shape);
+
+ private:
+  codec::Chunk array(const Shape& shape) const { return {.dtype = coding_.dtype, .shape = shape}; }
+  Status check(const Packet& packet, const Shape& shape) const;
+  Status combine_through_host(std::byte* to, const std::byte* from, const Shape& shape);
+
+  const Coding& coding_;
+  std::byte* spare_;
+  std::uint64_t spare_bytes_;
+};
+
+}  // namespace thinwire::collective

@@ -1,0 +1,85 @@
+// The one executor of schedules: runs a rank's tasks as what they wait for comes true.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collective/engine.h"
+#include "collective/program.h"
+#include "transport/transport.h"
+
+namespace thinwire::collective {
+
+// Memory for what travels and for what the schedule keeps meanwhile; as long as a run.
+struct Workspace {
+  std::byte* packets = nullptr;  // memory that the transport reaches
+  std::uint64_t packet_bytes = 0;
+  std::byte* scratch = nullptr;  // where the values lie
+  std::uint64_t scratch_bytes = 0;
+};
+
+// The user's arrays: where each block begins; nullptr for blocks that this rank does not hold.
+struct Arrays {
+  std::span<std::byte* const> input;
+  std::span<std::byte* const> output;
+};
+
+// Of one run, this rank's.
+struct Tally {
+  std::uint64_t raw_bytes = 0;   // of what was sent
+  std::uint64_t wire_bytes = 0;  // as it travelled
+  std::uint64_t packets = 0;
+  std::uint64_t raw_packets = 0;
+  double encode_seconds = 0;
+  double decode_seconds = 0;  // and of reductions
+};
+
+class Executor {
+ public:
+  // Complete on return. A piece that one rank cannot give (damage, a failing GPU) is lost to all
+  // that need it: they get an error, and nobody waits for ever. The first error is returned. Where
+  // the transport fails, messages may still be under way: it cannot be used again.
+  Status run(const Schedule& schedule, std::span<const Block> blocks, const Program& program,
+             const Arrays& arrays, const Workspace& workspace, Engine& engine,
+             transport::Transport& transport, Tally& tally);
+
+  bool transport_failed() const { return transport_failed_; }
+
+ private:
+  // Messages to or from one peer, which are posted in order.
+  struct Queue {
+    int peer;
+    bool sends;
+    std::uint32_t first, end, next;  // places in queued_
+  };
+
+  struct Run;  // the arguments of run()
+
+  void prepare(const Run& run);
+  void make_queues(const Run& run);
+  void release(const Run& run, std::uint32_t task);
+  Status advance(Run& run);
+  Status post_ready(Run& run, bool& progressed);
+  Status post(Run& run, std::uint32_t task, int peer, bool sends);
+  Status collect(Run& run, bool& progressed);
+  void arrive(Run& run, std::uint32_t task, std::uint64_t bytes);
+  void work(Run& run, std::uint32_t task);
+  Status perform(Run& run, std::uint32_t task);
+  void fail(Run& run, const Task& task, const Status& status);
+
+  bool transport_failed_ = false;
+  std::vector<std::uint32_t> waits_for_;     // of each task, what is left
+  std::vector<std::uint32_t> ready_;         // local tasks, a heap with the earliest on top
+  std::vector<Queue> queues_;
+  std::vector<std::uint32_t> queued_;        // tasks of all queues
+  std::vector<std::uint32_t> queue_of_;      // by task
+  std::vector<std::uint32_t> awake_;         // queues whose next message may be ready
+  std::vector<Packet> packets_;
+  std::vector<bool> lost_;                   // values that could not be had
+  std::vector<transport::Ticket> tickets_;   // under way
+  std::vector<std::uint32_t> under_way_;     // their tasks
+  std::vector<transport::Arrival> arrivals_;
+};
+
+}  // namespace thinwire::collective

@@ -1,0 +1,33 @@
+#include "device/copy.h"
+
+#include <cstring>
+
+#include "device/lane.h"
+#include "device/place.h"
+
+namespace thinwire::device {
+
+Result<int> device_of(const void* destination, const void* source) {
+  for (const void* side : {destination, source}) {
+    const auto place = place_of(side);
+    if (!place.ok()) return place.status();
+    if (place->on_device()) return place->device;
+  }
+  return -1;
+}
+
+Status copy(void* destination, const void* source, std::uint64_t bytes) {
+  if (bytes == 0) return {};
+  const auto device = device_of(destination, source);
+  if (!device.ok()) return device.status();
+  if (*device < 0) {
+    std::memcpy(destination, source, bytes);
+    return {};
+  }
+  auto lane = acquire_lane(*device, 0);
+  if (!lane.ok()) return lane.status();
+  Status status = lane->copy(destination, source, bytes);
+  return status.ok() ? lane->finish() : status;
+}
+
+}  // namespace thinwire::device
