@@ -8,25 +8,8 @@
 
 namespace thinwire::collective {
 
-// Values are part of the C ABI (tw_algorithm); never renumber. kPlanned names none.
-enum class Algorithm : std::uint32_t {
-  kPlanned = 0,
-  kRing = 1,
-  kRecursiveDoubling = 2,
-  kDirect = 3,  // all-to-all of pieces; of rooted operations: the root talks to each rank
-  kChain = 4,
-  kBinomial = 5,
-  kPairwise = 6,
-  kBruck = 7,
-};
-inline constexpr int kAlgorithmCount = 8;
-
-// How packets are coded on their way.
-enum class Coding : std::uint32_t {
-  kOnce = 0,      // values are encoded where they come from and packets are forwarded untouched
-  kPerHop = 1,    // every rank decodes what it gets and encodes what it sends
-  kTwoLevel = 2,  // values between the ranks of a node, packets between nodes
-};
+using plan::Algorithm;
+using plan::Coding;
 
 struct Row {
   Operation operation;

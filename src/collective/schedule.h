@@ -4,20 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "plan/operation.h"
+
 namespace thinwire::collective {
 
-// Values are part of the C ABI (tw_operation); never renumber.
-enum class Operation : std::uint32_t {
-  kBcast = 0,
-  kAllgather = 1,
-  kGather = 2,
-  kScatter = 3,
-  kAlltoall = 4,
-  kReduce = 5,
-  kAllreduce = 6,
-  kReduceScatter = 7,
-};
-inline constexpr int kOperationCount = 8;
+using plan::Operation;
 
 // Where values lie: the user's send buffer, his receive buffer (Bcast has this one alone), or
 // memory that the schedule asks for.
