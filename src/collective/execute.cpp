@@ -226,7 +226,10 @@ Status Executor::perform(Run& run, std::uint32_t number) {
     case Action::kReduce:
       return run.engine.reduce(packets_[task.packet], shape, run.to(task));
     case Action::kEncode: {
-      auto packet = run.engine.encode(run.from(task), shape, run.packet_memory(task));
+      Engine& engine = run.engine;
+      const MutableByteView slot = run.packet_memory(task);
+      auto packet = run.step(task).plain ? engine.pass(run.from(task), shape, slot)
+                                         : engine.encode(run.from(task), shape, slot);
       if (packet.ok()) packets_[task.packet] = *packet;
       return packet.status();
     }

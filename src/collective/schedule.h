@@ -38,6 +38,7 @@ struct Step {
   std::uint32_t slot = 0;     // which packet
   std::uint32_t scratch = 0;  // which one, where an area is kScratch
   std::int32_t peer = -1;
+  bool plain = false;  // kEncode: never coded
 };
 
 // Blocks are numbered as follows:

@@ -5,7 +5,7 @@
 
 namespace thinwire::plan {
 
-// Values are part of the C ABI (tw_operation, tw_reduction, tw_algorithm); never renumber.
+// Values are part of the C ABI (tw_operation, tw_reduction, tw_algorithm, tw_coding); never renumber.
 enum class Operation : std::uint32_t {
   kBcast = 0,
   kAllgather = 1,
@@ -37,12 +37,13 @@ enum class Algorithm : std::uint32_t {
 };
 inline constexpr int kAlgorithmCount = 8;
 
-// How packets are coded on their way. The C ABI has one more, "planned", before these.
+// How packets are coded on their way; kPlanned names none.
 enum class Coding : std::uint32_t {
-  kOnce = 0,      // values are encoded where they come from and packets are forwarded untouched
-  kPerHop = 1,    // every rank decodes what it gets and encodes what it sends
-  kTwoLevel = 2,  // values between the ranks of a node, packets between nodes
+  kPlanned = 0,
+  kOnce = 1,      // values are encoded where they come from and packets are forwarded untouched
+  kPerHop = 2,    // every rank decodes what it gets and encodes what it sends
+  kTwoLevel = 3,  // values between the ranks of a node, packets between nodes
 };
-inline constexpr int kCodingCount = 3;
+inline constexpr int kCodingCount = 4;
 
 }  // namespace thinwire::plan
