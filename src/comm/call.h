@@ -1,0 +1,43 @@
+// One collective as its caller describes it.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.h"
+#include "codec/spec.h"
+#include "plan/operation.h"
+
+namespace thinwire::comm {
+
+// Counts and displacements are in values; lists have an entry a rank, nullptr where there is none.
+struct Call {
+  plan::Operation operation = plan::Operation::kBcast;
+  Dtype dtype = Dtype::kBytes;
+  plan::Reduction reduction = plan::Reduction::kSum;
+  int root = 0;
+  plan::Algorithm algorithm = plan::Algorithm::kPlanned;
+  plan::Coding coding = plan::Coding::kPlanned;
+  bool in_place = false;
+  const std::byte* send = nullptr;
+  std::byte* receive = nullptr;
+  std::uint64_t count = 0;
+  const std::uint64_t* send_counts = nullptr;
+  const std::uint64_t* send_displacements = nullptr;
+  const std::uint64_t* receive_counts = nullptr;
+  const std::uint64_t* receive_displacements = nullptr;
+  codec::Spec spec;
+};
+
+// kInvalidArgument for what no rank could run, kUnsupported for reductions of bytes.
+Status check(const Call& call, int size);
+
+// Values that rank `rank` contributes, gets or sends, by the lists where there are some.
+inline std::uint64_t count_of(const std::uint64_t* counts, std::uint64_t count, int rank) {
+  return counts == nullptr ? count : counts[rank];
+}
+inline std::uint64_t place_of(const std::uint64_t* displacements, std::uint64_t count, int rank) {
+  return displacements == nullptr ? static_cast<std::uint64_t>(rank) * count
+                                  : displacements[rank];
+}
+
+}  // namespace thinwire::comm

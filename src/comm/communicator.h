@@ -1,0 +1,96 @@
+// Ranks that agreed on how they compress, and the collectives that they run.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collective/algorithms.h"
+#include "collective/execute.h"
+#include "comm/binding.h"
+#include "comm/call.h"
+#include "comm/workspace.h"
+#include "plan/plan.h"
+#include "transport/transport.h"
+
+namespace thinwire::comm {
+
+struct Options {
+  codec::Spec spec;                  // of calls that name none
+  std::uint64_t threshold = 0;       // operations on fewer bytes go raw
+  double link_bytes_per_second = 0;  // between nodes; 0: not stated
+  std::vector<std::int32_t> nodes;   // of each rank; empty: each one a node of its own
+  std::uint64_t piece_bytes = 0;     // 0: planned
+  frame::Mark mark = frame::file_mark();
+  std::string mark_text;  // to compare with other ranks
+};
+
+// What was chosen for a call, from what is equal on all ranks.
+struct Choice {
+  plan::Reason reason = plan::Reason::kCompress;
+  plan::Algorithm algorithm = plan::Algorithm::kPlanned;
+  plan::Coding coding = plan::Coding::kOnce;
+  std::uint64_t piece_bytes = 0;
+  std::uint32_t window = 1;
+  double raw_seconds = 0;  // predicted; 0 where no link is stated
+  double seconds = 0;
+};
+
+struct Report {
+  Choice choice;
+  collective::Tally tally;
+  std::uint64_t workspace_bytes = 0;
+  double seconds = 0;
+  double bound = 0;
+  double max_error = 0;
+};
+
+// One thread at a time; the same calls in the same order on every rank.
+class Communicator {
+ public:
+  // Collective; see agree().
+  static Result<std::unique_ptr<Communicator>> create(
+      std::unique_ptr<transport::Transport> transport, Options options);
+
+  int rank() const { return transport_->rank(); }
+  int size() const { return transport_->size(); }
+  const Options& options() const { return options_; }
+
+  // Pure: looks at no buffer and sends nothing.
+  Result<Choice> choose(const Call& call) const;
+
+  // Blocks until this rank's part is complete. kUnsupported where no schedule does it.
+  Status run(const Call& call, Report& report);
+
+ private:
+  Communicator(std::unique_ptr<transport::Transport> transport, Options options);
+
+  Status run_chosen(const Call& call, Report& report);
+  Status prepare(const Call& call, const Choice& choice);
+  Status bind(const Call& call, const Choice& choice);
+  Status share_counts(const Call& call);
+  Status acquire(Report& report);
+  Status keep_input(const Call& call, Call& own);
+  Status finish_in_place(const Call& call, const Call& own);
+  void end_loans();
+
+  std::unique_ptr<transport::Transport> transport_;
+  Options options_;
+  collective::Topology topology_;
+
+  // Of the call that runs.
+  collective::Coding coding_;
+  collective::Schedule schedule_;
+  collective::Program program_;
+  collective::Executor executor_;
+  Binding binding_;
+  collective::Workspace workspace_;
+  std::uint64_t spare_bytes_ = 0;
+  std::byte* spare_ = nullptr;
+  int device_ = -1;  // of the user's buffers; -1: host memory
+  std::vector<std::uint64_t> counts_;
+  Buffer packets_, scratch_, spare_buffer_, kept_;
+  bool broken_ = false;
+};
+
+}  // namespace thinwire::comm
