@@ -19,11 +19,6 @@ Shape Block::piece_shape(std::uint32_t piece) const {
   return result;
 }
 
-Shape Cutter::shape_of(std::uint64_t count) const {
-  const auto shape = spec_.shape_of(count);
-  return shape.ok() ? *shape : Shape::line(count);
-}
-
 std::uint64_t Cutter::rows_of_box(const Shape& shape) const {
   if (spec_.kind == codec::Spec::Kind::kCodec && spec_.codec->takes(dtype_) && shape.count() > 0) {
     const Shape box = spec_.codec->chunk_shape(shape, dtype_, spec_.parameter);
@@ -45,20 +40,20 @@ Block Cutter::cut(const Shape& array, std::uint64_t first_row, std::uint64_t row
   return block;
 }
 
-Block Cutter::whole(std::uint64_t count) const {
-  const Shape shape = shape_of(count);
-  return cut(shape, 0, shape.extent[0]);
-}
+Block Cutter::whole(std::uint64_t count) const { return part(count, 0, 1); }
 
 Block Cutter::part(std::uint64_t count, std::uint32_t index, std::uint32_t parts) const {
-  const Shape shape = shape_of(count);
+  const auto wanted = spec_.shape_of(count);
+  const Shape shape = wanted.ok() ? *wanted : Shape::line(count);
   const std::uint64_t rows = shape.extent[0], box_rows = rows_of_box(shape);
   const std::uint64_t boxes = ceil_div(rows, box_rows);
   const std::uint64_t least = boxes / parts, more = boxes % parts;
-  const auto boxes_before = [&](std::uint64_t part) { return part * least + std::min(part, more); };
-  const std::uint64_t first = std::min(boxes_before(index) * box_rows, rows);
-  const std::uint64_t end = std::min(boxes_before(index + 1) * box_rows, rows);
-  return cut(shape, first, end - first);
+  const auto rows_before = [&](std::uint64_t part) {
+    return std::min((part * least + std::min(part, more)) * box_rows, rows);
+  };
+  Block block = cut(shape, rows_before(index), rows_before(index + 1) - rows_before(index));
+  block.plain = !wanted.ok();
+  return block;
 }
 
 }  // namespace thinwire::collective

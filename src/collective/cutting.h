@@ -16,6 +16,7 @@ struct Block {
   std::uint64_t row_values = 1;      // along the slowest axis
   std::uint64_t rows_per_piece = 1;  // of all pieces but the last
   std::uint32_t pieces = 0;
+  bool plain = false;  // a lossy codec would not get the shape that it was given: stays raw
 
   std::uint64_t rows() const { return shape.extent[0]; }
   std::uint64_t values() const { return rows() * row_values; }
@@ -41,13 +42,7 @@ class Cutter {
   // end may be empty.
   Block part(std::uint64_t count, std::uint32_t index, std::uint32_t parts) const;
 
-  // Most values of a piece of such an array.
-  std::uint64_t most_piece_values(const Block& block) const {
-    return block.rows_per_piece * block.row_values;
-  }
-
  private:
-  Shape shape_of(std::uint64_t count) const;
   std::uint64_t rows_of_box(const Shape& shape) const;
   Block cut(const Shape& array, std::uint64_t first_row, std::uint64_t rows) const;
 

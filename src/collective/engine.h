@@ -20,7 +20,7 @@ struct Packet {
 };
 
 // What holds for all pieces of one call.
-struct Coding {
+struct EngineSettings {
   codec::Spec spec;  // kOff: nothing is coded
   Dtype dtype = Dtype::kBytes;
   Reduction reduction = Reduction::kSum;
@@ -33,10 +33,12 @@ struct Coding {
 class Engine {
  public:
   // `spare`: memory for the values of one piece, on the host; of two, where values lie on a device.
-  Engine(const Coding& coding, std::byte* spare, std::uint64_t spare_bytes)
-      : coding_(coding), spare_(spare), spare_bytes_(spare_bytes) {}
+  Engine(const EngineSettings& settings, std::byte* spare, std::uint64_t spare_bytes)
+      : settings_(settings), spare_(spare), spare_bytes_(spare_bytes) {}
 
-  std::uint64_t bytes_of(std::uint64_t values) const { return values * dtype_size(coding_.dtype); }
+  std::uint64_t bytes_of(std::uint64_t values) const {
+    return values * dtype_size(settings_.dtype);
+  }
   std::uint64_t bytes(const Shape& shape) const { return bytes_of(shape.count()); }
 
   // Most bytes of a packet of such a piece.
@@ -56,11 +58,13 @@ class Engine {
   Status combine(std::byte* to, const std::byte* from, const Shape& shape);
 
  private:
-  codec::Chunk array(const Shape& shape) const { return {.dtype = coding_.dtype, .shape = shape}; }
+  codec::Chunk array(const Shape& shape) const {
+    return {.dtype = settings_.dtype, .shape = shape};
+  }
   Status check(const Packet& packet, const Shape& shape) const;
   Status combine_through_host(std::byte* to, const std::byte* from, const Shape& shape);
 
-  const Coding& coding_;
+  const EngineSettings& settings_;
   std::byte* spare_;
   std::uint64_t spare_bytes_;
 };

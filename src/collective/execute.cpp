@@ -34,9 +34,7 @@ struct Executor::Run {
   std::uint32_t left = 0;  // tasks to be done
 
   const Step& step(const Task& task) const { return schedule.steps[task.step]; }
-  Shape shape(const Task& task) const {
-    return blocks[step(task).block].piece_shape(task.piece);
-  }
+  Shape shape(const Task& task) const { return blocks[step(task).block].piece_shape(task.piece); }
   std::uint64_t raw_bytes(const Task& task) const { return engine.bytes(shape(task)); }
 
   MutableByteView packet_memory(const Task& task) const {
@@ -211,8 +209,8 @@ Status Executor::perform(Run& run, std::uint32_t number) {
   const Task& task = run.program.tasks()[number];
   const Action action = run.step(task).action;
   const Shape shape = run.shape(task);
-  const bool needs_from = task.from != kNone, adds = action == Action::kCombine ||
-                                                     action == Action::kReduce;
+  const bool needs_from = task.from != kNone,
+             adds = action == Action::kCombine || action == Action::kReduce;
   if ((needs_from && lost_[task.from]) || (adds && lost_[task.to])) {
     return {StatusCode::kDamaged, "data from another rank was lost"};
   }
@@ -228,8 +226,10 @@ Status Executor::perform(Run& run, std::uint32_t number) {
     case Action::kEncode: {
       Engine& engine = run.engine;
       const MutableByteView slot = run.packet_memory(task);
-      auto packet = run.step(task).plain ? engine.pass(run.from(task), shape, slot)
-                                         : engine.encode(run.from(task), shape, slot);
+      const Step& step = run.step(task);
+      auto packet = step.plain || run.blocks[step.block].plain
+                        ? engine.pass(run.from(task), shape, slot)
+                        : engine.encode(run.from(task), shape, slot);
       if (packet.ok()) packets_[task.packet] = *packet;
       return packet.status();
     }

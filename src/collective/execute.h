@@ -69,16 +69,16 @@ class Executor {
   void fail(Run& run, const Task& task, const Status& status);
 
   bool transport_failed_ = false;
-  std::vector<std::uint32_t> waits_for_;     // of each task, what is left
-  std::vector<std::uint32_t> ready_;         // local tasks, a heap with the earliest on top
+  std::vector<std::uint32_t> waits_for_;  // of each task, what is left
+  std::vector<std::uint32_t> ready_;      // local tasks, a heap with the earliest on top
   std::vector<Queue> queues_;
-  std::vector<std::uint32_t> queued_;        // tasks of all queues
-  std::vector<std::uint32_t> queue_of_;      // by task
-  std::vector<std::uint32_t> awake_;         // queues whose next message may be ready
+  std::vector<std::uint32_t> queued_;    // tasks of all queues
+  std::vector<std::uint32_t> queue_of_;  // by task
+  std::vector<std::uint32_t> awake_;     // queues whose next message may be ready
   std::vector<Packet> packets_;
-  std::vector<bool> lost_;                   // values that could not be had
-  std::vector<transport::Ticket> tickets_;   // under way
-  std::vector<std::uint32_t> under_way_;     // their tasks
+  std::vector<bool> lost_;                  // values that could not be had
+  std::vector<transport::Ticket> tickets_;  // under way
+  std::vector<std::uint32_t> under_way_;    // their tasks
   std::vector<transport::Arrival> arrivals_;
 };
 

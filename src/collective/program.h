@@ -38,7 +38,8 @@ class Program {
   std::span<const std::uint32_t> followers(std::uint32_t task) const {
     const std::uint32_t end = task + 1 < tasks_.size() ? tasks_[task + 1].first_follower
                                                        : static_cast<std::uint32_t>(edges_.size());
-    return std::span(edges_).subspan(tasks_[task].first_follower, end - tasks_[task].first_follower);
+    return std::span(edges_).subspan(tasks_[task].first_follower,
+                                     end - tasks_[task].first_follower);
   }
 
   std::uint32_t packets() const { return packets_; }

@@ -22,8 +22,7 @@ std::uint64_t digest_of(const std::string& text) {
 
 Result<std::string> text_from(transport::Transport& transport, int owner, const std::string& own) {
   std::uint64_t length = own.size();
-  Status status =
-      broadcast(transport, owner, std::as_writable_bytes(std::span(&length, 1)));
+  Status status = broadcast(transport, owner, std::as_writable_bytes(std::span(&length, 1)));
   if (!status.ok()) return status;
   std::string text = transport.rank() == owner ? own : std::string(length, '\0');
   status = broadcast(transport, owner, std::as_writable_bytes(std::span(text)));

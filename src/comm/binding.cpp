@@ -63,8 +63,7 @@ void Binding::bind_ranks(const Call& call, const collective::Cutter& cutter, int
     const auto block = static_cast<std::size_t>(owner);
     blocks_[block] = cutter.whole(count_of(counts, call.count, owner));
     if (!holds_all) continue;
-    (scatters ? input_ : output_)[block] =
-        at(all, place_of(places, call.count, owner), call.dtype);
+    (scatters ? input_ : output_)[block] = at(all, place_of(places, call.count, owner), call.dtype);
   }
   const auto own = static_cast<std::size_t>(rank);
   if (scatters) {

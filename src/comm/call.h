@@ -18,6 +18,8 @@ struct Call {
   plan::Algorithm algorithm = plan::Algorithm::kPlanned;
   plan::Coding coding = plan::Coding::kPlanned;
   bool in_place = false;
+  bool verify = false;  // compare with the result without compression
+  bool varied = false;  // Gather, Scatter: the lists are known to the root alone
   const std::byte* send = nullptr;
   std::byte* receive = nullptr;
   std::uint64_t count = 0;
@@ -36,8 +38,7 @@ inline std::uint64_t count_of(const std::uint64_t* counts, std::uint64_t count, 
   return counts == nullptr ? count : counts[rank];
 }
 inline std::uint64_t place_of(const std::uint64_t* displacements, std::uint64_t count, int rank) {
-  return displacements == nullptr ? static_cast<std::uint64_t>(rank) * count
-                                  : displacements[rank];
+  return displacements == nullptr ? static_cast<std::uint64_t>(rank) * count : displacements[rank];
 }
 
 }  // namespace thinwire::comm

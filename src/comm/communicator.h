@@ -79,7 +79,7 @@ class Communicator {
   collective::Topology topology_;
 
   // Of the call that runs.
-  collective::Coding coding_;
+  collective::EngineSettings settings_;
   collective::Schedule schedule_;
   collective::Program program_;
   collective::Executor executor_;

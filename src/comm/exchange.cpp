@@ -97,10 +97,10 @@ Status largest(transport::Transport& transport, std::uint64_t* value) {
   const std::int64_t size = transport.size(), rank = transport.rank();
   for (std::int64_t step = 1; step < size; step <<= 1) {
     std::uint64_t theirs = 0;
-    Status status = exchange(transport, static_cast<int>((rank + step) % size),
-                             std::as_bytes(std::span(value, 1)),
-                             static_cast<int>((rank - step + size) % size),
-                             std::as_writable_bytes(std::span(&theirs, 1)));
+    Status status =
+        exchange(transport, static_cast<int>((rank + step) % size),
+                 std::as_bytes(std::span(value, 1)), static_cast<int>((rank - step + size) % size),
+                 std::as_writable_bytes(std::span(&theirs, 1)));
     if (!status.ok()) return status;
     *value = std::max(*value, theirs);
   }

@@ -19,8 +19,8 @@ Result<std::byte*> Buffer::on_host(std::uint64_t bytes) {
     host_.reset();
     host_bytes_ = 0;
     const std::uint64_t wanted = std::max<std::uint64_t>(bytes, 4096);
-    host_.reset(static_cast<std::byte*>(
-        ::operator new(wanted, std::align_val_t{256}, std::nothrow)));
+    host_.reset(
+        static_cast<std::byte*>(::operator new(wanted, std::align_val_t{256}, std::nothrow)));
     if (host_ == nullptr) return {StatusCode::kInternal, "out of memory for a collective"};
     host_bytes_ = wanted;
   }

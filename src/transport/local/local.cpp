@@ -33,7 +33,8 @@ struct Group {
   explicit Group(int size)
       : boxes(static_cast<std::size_t>(size)), sides(static_cast<std::size_t>(size)) {}
   std::vector<Box> boxes;  // one a receiver
-  // All there ever were of each rank; they keep their addresses, and outlive a rank that went early.
+  // All there ever were of each rank; they keep their addresses, and outlive a rank that went
+  // early.
   std::vector<std::deque<Side>> sides;
 };
 

@@ -8,8 +8,8 @@
 
 namespace thinwire::transport {
 
-// One end for each of `size` ranks, to be used by a thread each. A message is copied once both sides
-// are posted, by the later one: nothing is buffered. Ends may go in any order.
+// One end for each of `size` ranks, to be used by a thread each. A message is copied once both
+// sides are posted, by the later one: nothing is buffered. Ends may go in any order.
 std::vector<std::unique_ptr<Transport>> make_local(int size);
 
 }  // namespace thinwire::transport

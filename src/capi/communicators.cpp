@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <memory>
+
+#include "capi/convert.h"
+#include "capi/errors.h"
+#include "capi/handles.h"
+#include "capi/transports.h"
+#include "comm/communicator.h"
+
+using namespace thinwire;
+using namespace thinwire::capi;
+
+struct tw_comm {
+  std::unique_ptr<comm::Communicator> communicator;
+};
+
+namespace {
+
+bool usable(const tw_transport* table) {
+  return table != nullptr && table->size >= sizeof(tw_transport) && table->ranks > 0 &&
+         table->rank >= 0 && table->rank < table->ranks && table->send != nullptr &&
+         table->receive != nullptr && table->test != nullptr;
+}
+
+comm::Options to_options(const tw_comm_options& from, int ranks) {
+  comm::Options options;
+  options.spec.kind = codec::Spec::Kind::kAuto;
+  if (from.codec != nullptr) options.spec = from.codec->spec;
+  options.threshold = from.threshold;
+  options.link_bytes_per_second = from.link_bytes_per_second;
+  options.piece_bytes = from.piece_bytes;
+  if (from.nodes != nullptr) options.nodes.assign(from.nodes, from.nodes + ranks);
+  if (from.job != nullptr) {
+    const ByteView job{bytes_at(static_cast<const void*>(from.job)), from.job_bytes};
+    options.mark = frame::job_mark(job);
+    options.mark_text.assign(from.job, from.job_bytes);
+  }
+  return options;
+}
+
+comm::Call to_call(const tw_collective& from, const comm::Options& options) {
+  comm::Call call;
+  call.operation = static_cast<plan::Operation>(from.operation);
+  call.dtype = static_cast<Dtype>(std::min<std::uint32_t>(from.dtype, kDtypeCount));
+  call.reduction = static_cast<plan::Reduction>(from.reduction);
+  call.root = from.root;
+  call.algorithm = static_cast<plan::Algorithm>(from.algorithm);
+  call.coding = static_cast<plan::Coding>(from.coding);
+  call.in_place = (from.flags & TW_IN_PLACE) != 0;
+  call.varied = (from.flags & TW_VARIED) != 0;
+  call.verify = (from.flags & TW_VERIFY) != 0;
+  call.send = bytes_at(from.send);
+  call.receive = bytes_at(from.receive);
+  call.count = from.count;
+  call.send_counts = from.send_counts;
+  call.send_displacements = from.send_displacements;
+  call.receive_counts = from.receive_counts;
+  call.receive_displacements = from.receive_displacements;
+  call.spec = from.codec != nullptr ? from.codec->spec : options.spec;
+  return call;
+}
+
+void fill(const comm::Choice& choice, tw_collective_report* to) {
+  to->reason = static_cast<uint32_t>(choice.reason);
+  to->algorithm = static_cast<uint32_t>(choice.algorithm);
+  to->coding = static_cast<uint32_t>(choice.coding);
+  to->predicted_seconds = choice.seconds;
+  to->predicted_raw_seconds = choice.raw_seconds;
+}
+
+void fill(const comm::Report& from, tw_collective_report* to) {
+  fill(from.choice, to);
+  to->raw_bytes = from.tally.raw_bytes;
+  to->wire_bytes = from.tally.wire_bytes;
+  to->packets = from.tally.packets;
+  to->raw_packets = from.tally.raw_packets;
+  to->workspace_bytes = from.workspace_bytes;
+  to->seconds = from.seconds;
+  to->encode_seconds = from.tally.encode_seconds;
+  to->decode_seconds = from.tally.decode_seconds;
+  to->bound = from.bound;
+  to->max_error = from.max_error;
+}
+
+bool usable(const tw_collective* collective) {
+  return collective != nullptr && collective->size >= sizeof(tw_collective);
+}
+
+bool usable(const tw_collective_report* report) {
+  return report == nullptr || report->size >= sizeof(tw_collective_report);
+}
+
+const char* text_of(uint32_t value, int count, const char* (*name)(uint32_t)) {
+  return value < static_cast<uint32_t>(count) ? name(value) : nullptr;
+}
+
+}  // namespace
+
+tw_status tw_comm_create(const tw_transport* transport, const tw_comm_options* options,
+                         tw_comm** comm) {
+  return guarded([&] {
+    if (!usable(transport)) return misuse("tw_comm_create: no sound transport");
+    auto adopted = adopt(*transport);
+    if (options == nullptr || options->size < sizeof(tw_comm_options) || comm == nullptr) {
+      return misuse("tw_comm_create: null pointer, or size not set");
+    }
+    auto made =
+        comm::Communicator::create(std::move(adopted), to_options(*options, transport->ranks));
+    if (made.ok()) *comm = new tw_comm{std::move(*made)};
+    return report(made.status());
+  });
+}
+
+void tw_comm_destroy(tw_comm* comm) { delete comm; }
+
+int32_t tw_comm_rank(const tw_comm* comm) { return comm->communicator->rank(); }
+int32_t tw_comm_size(const tw_comm* comm) { return comm->communicator->size(); }
+
+tw_status tw_comm_run(tw_comm* comm, const tw_collective* collective,
+                      tw_collective_report* result) {
+  return guarded([&] {
+    if (comm == nullptr || !usable(collective) || !usable(result)) {
+      return misuse("tw_comm_run: null pointer, or size not set");
+    }
+    comm::Report outcome;
+    const Status status =
+        comm->communicator->run(to_call(*collective, comm->communicator->options()), outcome);
+    if (status.ok() && result != nullptr) fill(outcome, result);
+    return report(status);
+  });
+}
+
+tw_status tw_comm_plan(tw_comm* comm, const tw_collective* collective,
+                       tw_collective_report* result) {
+  return guarded([&] {
+    if (comm == nullptr || !usable(collective) || result == nullptr || !usable(result)) {
+      return misuse("tw_comm_plan: null pointer, or size not set");
+    }
+    const comm::Call call = to_call(*collective, comm->communicator->options());
+    Status status = comm::check(call, comm->communicator->size());
+    if (!status.ok()) return report(status);
+    const auto choice = comm->communicator->choose(call);
+    if (choice.ok()) fill(*choice, result);
+    return report(choice.status());
+  });
+}
+
+const char* tw_operation_text(uint32_t operation) {
+  return text_of(operation, plan::kOperationCount, [](uint32_t value) {
+    return collective::operation_name(static_cast<plan::Operation>(value));
+  });
+}
+
+const char* tw_algorithm_text(uint32_t algorithm) {
+  return text_of(algorithm, plan::kAlgorithmCount, [](uint32_t value) {
+    return collective::algorithm_name(static_cast<plan::Algorithm>(value));
+  });
+}
+
+const char* tw_coding_text(uint32_t coding) {
+  return text_of(coding, plan::kCodingCount, [](uint32_t value) {
+    return collective::coding_name(static_cast<plan::Coding>(value));
+  });
+}
+
+uint32_t tw_schedule_describe(uint32_t index, uint32_t* operation, uint32_t* algorithm,
+                              uint32_t* coding) {
+  const auto rows = collective::algorithms();
+  if (index >= rows.size()) return 0;
+  *operation = static_cast<uint32_t>(rows[index].operation);
+  *algorithm = static_cast<uint32_t>(rows[index].algorithm);
+  *coding = static_cast<uint32_t>(rows[index].coding);
+  return 1;
+}

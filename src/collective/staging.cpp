@@ -1,0 +1,40 @@
+#include "collective/staging.h"
+
+#include <algorithm>
+
+namespace thinwire::collective {
+namespace {
+
+// In turn, so that one message may be copied while another travels.
+constexpr std::uint32_t kStagingSlots = 4;
+
+}  // namespace
+
+void stage_values(Schedule& schedule) {
+  const auto stays_raw = [](const Step& step) {
+    return step.action == Action::kSendValues || step.action == Action::kReceiveValues;
+  };
+  if (std::none_of(schedule.steps.begin(), schedule.steps.end(), stays_raw)) return;
+  std::vector<Step> staged;
+  staged.reserve(2 * schedule.steps.size());
+  std::uint32_t turn = 0;
+  for (const Step& step : schedule.steps) {
+    const std::uint32_t slot = schedule.slots + turn;
+    if (step.action == Action::kSendValues) {
+      staged.push_back(encode(step.block, step.from, slot, step.scratch));
+      staged.back().plain = true;
+      staged.push_back(send(step.block, slot, step.peer));
+    } else if (step.action == Action::kReceiveValues) {
+      staged.push_back(receive(step.block, slot, step.peer));
+      staged.push_back(decode(step.block, step.to, slot, step.scratch));
+    } else {
+      staged.push_back(step);
+      continue;
+    }
+    turn = (turn + 1) % kStagingSlots;
+  }
+  schedule.slots += kStagingSlots;
+  schedule.steps = std::move(staged);
+}
+
+}  // namespace thinwire::collective

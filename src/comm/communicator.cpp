@@ -1,0 +1,229 @@
+#include "comm/communicator.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+
+#include "codec/registry.h"
+#include "collective/staging.h"
+#include "comm/agreement.h"
+#include "comm/exchange.h"
+#include "device/copy.h"
+#include "device/place.h"
+
+namespace thinwire::comm {
+namespace {
+
+using plan::Operation;
+
+// Codecs and their versions, as in "raw.0 zfp.0".
+std::string codecs_of_build() {
+  std::string text;
+  for (const codec::Codec* codec : codec::all_codecs()) {
+    text +=
+        (text.empty() ? "" : " ") + std::string(codec->name) + "." + std::to_string(codec->version);
+  }
+  return text;
+}
+
+std::string nodes_text(const std::vector<std::int32_t>& nodes) {
+  std::string text;
+  for (const std::int32_t node : nodes) text += (text.empty() ? "" : ",") + std::to_string(node);
+  return text.empty() ? "one a rank" : text;
+}
+
+std::vector<Term> terms_of(const Options& options) {
+  return {{"frame format", std::to_string(frame::kFormatVersion)},
+          {"codecs", codecs_of_build()},
+          {"codec", options.spec.text()},
+          {"threshold", std::to_string(options.threshold)},
+          {"link", std::to_string(options.link_bytes_per_second)},
+          {"piece", std::to_string(options.piece_bytes)},
+          {"job", options.mark_text},
+          {"nodes", nodes_text(options.nodes)}};
+}
+
+std::uint32_t parts_of(const collective::Schedule& schedule, Operation operation) {
+  const bool cut = operation == Operation::kBcast || operation == Operation::kReduce ||
+                   operation == Operation::kAllreduce;
+  return cut ? schedule.blocks : 1;
+}
+
+// Whether this rank's input and output of a block are the same memory.
+bool shares_blocks(const Call& call, int rank) {
+  if (!call.in_place) return false;
+  switch (call.operation) {
+    case Operation::kAllgather:
+    case Operation::kAllreduce:
+      return true;
+    case Operation::kGather:
+    case Operation::kScatter:
+    case Operation::kReduce:
+      return rank == call.root;
+    default:
+      return false;
+  }
+}
+
+constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 255) & ~std::uint64_t{255}; }
+
+}  // namespace
+
+Communicator::Communicator(std::unique_ptr<transport::Transport> transport, Options options)
+    : transport_(std::move(transport)), options_(std::move(options)) {
+  topology_.rank = transport_->rank();
+  topology_.size = transport_->size();
+  topology_.node_of = options_.nodes;
+}
+
+Result<std::unique_ptr<Communicator>> Communicator::create(
+    std::unique_ptr<transport::Transport> transport, Options options) {
+  if (Status status = agree(*transport, terms_of(options)); !status.ok()) return status;
+  return std::unique_ptr<Communicator>(new Communicator(std::move(transport), std::move(options)));
+}
+
+// The lists that only the root has go to all ranks.
+Status Communicator::share_counts(const Call& call) {
+  counts_.resize(static_cast<std::size_t>(size()));
+  const std::uint64_t* own =
+      call.operation == Operation::kGather ? call.receive_counts : call.send_counts;
+  if (rank() == call.root) {
+    for (int peer = 0; peer < size(); ++peer) {
+      counts_[static_cast<std::size_t>(peer)] = count_of(own, call.count, peer);
+    }
+  }
+  return broadcast(*transport_, call.root, std::as_writable_bytes(std::span(counts_)));
+}
+
+Status Communicator::prepare(const Call& call, const Choice& choice) {
+  device_ = -1;
+  for (const std::byte* buffer : {call.send, static_cast<const std::byte*>(call.receive)}) {
+    if (buffer == nullptr || device_ >= 0) continue;
+    const auto place = device::place_of(buffer);
+    if (!place.ok()) return place.status();
+    if (place->on_device()) device_ = place->device;
+  }
+  settings_ = {.spec = call.spec,
+               .dtype = call.dtype,
+               .reduction = call.reduction,
+               .mark = options_.mark,
+               .on_device = device_ >= 0};
+  if (choice.reason != plan::Reason::kCompress) settings_.spec = {};
+  topology_.root = call.root;
+  const collective::Row* row =
+      collective::find_algorithm(call.operation, choice.algorithm, choice.coding);
+  if (row == nullptr) return {StatusCode::kUnsupported, "there is no such schedule"};
+  schedule_ = row->make(topology_);
+  if (device_ >= 0) collective::stage_values(schedule_);
+  return {};
+}
+
+Status Communicator::bind(const Call& call, const Choice& choice) {
+  const collective::Cutter cutter(call.spec, call.dtype, choice.piece_bytes);
+  if (call.varied) {
+    if (Status status = share_counts(call); !status.ok()) return status;
+  }
+  binding_.bind(call, cutter, rank(), size(), parts_of(schedule_, call.operation),
+                call.varied ? counts_.data() : nullptr);
+  program_.build(schedule_, binding_.blocks(), shares_blocks(call, rank()), choice.window);
+  return {};
+}
+
+Status Communicator::acquire(Report& report) {
+  const collective::Engine engine(settings_, nullptr, 0);
+  std::uint64_t packet = 0, piece = 0;
+  Shape last;
+  for (const collective::Block& block : binding_.blocks()) {
+    if (block.pieces == 0) continue;
+    for (const std::uint32_t at : {0u, block.pieces - 1}) {
+      const Shape shape = block.piece_shape(at);
+      if (shape == last) continue;
+      const auto most = engine.most_bytes(shape);
+      if (!most.ok()) return most.status();
+      packet = std::max(packet, *most);
+      piece = std::max(piece, engine.bytes(shape));
+      last = shape;
+    }
+  }
+  workspace_ = {.packet_bytes = aligned(packet), .scratch_bytes = aligned(piece)};
+  spare_bytes_ = 2 * aligned(piece);
+  const std::uint64_t packets = program_.packets() * workspace_.packet_bytes;
+  const std::uint64_t scratch = program_.scratch_pieces() * workspace_.scratch_bytes;
+  const bool on_device = device_ >= 0;
+  const auto packet_memory = on_device ? packets_.pinned(packets) : packets_.on_host(packets);
+  if (!packet_memory.ok()) return packet_memory.status();
+  const auto scratch_memory =
+      on_device ? scratch_.on_device(device_, scratch) : scratch_.on_host(scratch);
+  if (!scratch_memory.ok()) return scratch_memory.status();
+  const auto spare =
+      on_device ? spare_buffer_.pinned(spare_bytes_) : spare_buffer_.on_host(spare_bytes_);
+  if (!spare.ok()) return spare.status();
+  workspace_.packets = *packet_memory;
+  workspace_.scratch = *scratch_memory;
+  spare_ = *spare;
+  report.workspace_bytes = packets + scratch + spare_bytes_;
+  return {};
+}
+
+void Communicator::end_loans() {
+  for (Buffer* buffer : {&packets_, &scratch_, &spare_buffer_, &kept_}) buffer->end_loan();
+}
+
+// Where the result would overwrite what is still to be sent, the call gets an input of its own.
+Status Communicator::keep_input(const Call& call, Call& own) {
+  if (!call.in_place) return {};
+  std::uint64_t values = 0;
+  if (call.operation == Operation::kAlltoall) {
+    for (int peer = 0; peer < size(); ++peer) {
+      values = std::max(values, place_of(call.receive_displacements, call.count, peer) +
+                                    count_of(call.receive_counts, call.count, peer));
+    }
+    own.send_counts = call.receive_counts;
+    own.send_displacements = call.receive_displacements;
+  } else if (call.operation == Operation::kReduceScatter) {
+    for (int peer = 0; peer < size(); ++peer) {
+      values += count_of(call.receive_counts, call.count, peer);
+    }
+  } else {
+    return {};
+  }
+  const std::uint64_t bytes = values * dtype_size(call.dtype);
+  const auto place = device::place_of(call.receive);
+  if (!place.ok()) return place.status();
+  const auto memory =
+      place->on_device() ? kept_.on_device(place->device, bytes) : kept_.on_host(bytes);
+  if (!memory.ok()) return memory.status();
+  own.send = *memory;
+  own.in_place = false;
+  return device::copy(*memory, call.receive, bytes);
+}
+
+Status Communicator::run_chosen(const Call& call, Report& report) {
+  Call own = call;
+  if (Status status = keep_input(call, own); !status.ok()) return status;
+  if (Status status = prepare(own, report.choice); !status.ok()) return status;
+  if (Status status = bind(own, report.choice); !status.ok()) return status;
+  if (Status status = acquire(report); !status.ok()) return status;
+  collective::Engine engine(settings_, spare_, spare_bytes_);
+  return executor_.run(schedule_, binding_.blocks(), program_, binding_.arrays(), workspace_,
+                       engine, *transport_, report.tally);
+}
+
+Status Communicator::run(const Call& call, Report& report) {
+  if (broken_) {
+    return {StatusCode::kInternal, "the communicator's transport failed in an earlier call"};
+  }
+  if (Status status = check(call, size()); !status.ok()) return status;
+  const auto choice = choose(call);
+  if (!choice.ok()) return choice.status();
+  report = {};
+  report.choice = *choice;
+  const auto begin = std::chrono::steady_clock::now();
+  const Status status = run_chosen(call, report);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  broken_ = executor_.transport_failed();
+  end_loans();
+  return status;
+}
+
+}  // namespace thinwire::comm
