@@ -1,0 +1,110 @@
+// Every row of the table of schedules on threads, against results that are known.
+#include <algorithm>
+#include <mutex>
+
+#include "operations.h"
+#include "ranks.h"
+
+namespace thinwire::comm {
+namespace {
+
+using plan::Operation;
+
+struct Variant {
+  const char* spec;
+  double bound;  // of one coding; 0: lossless
+};
+
+constexpr Variant kVariants[] = {{"off", 0}, {"mpc", 0}, {"szp:abs=0.01", 0.01}};
+constexpr std::uint64_t kCounts[] = {0, 1, 5000, 40'000};
+
+bool same_on_all(Operation operation) {
+  return operation == Operation::kBcast || operation == Operation::kAllgather ||
+         operation == Operation::kAllreduce;
+}
+
+class Rows : public testing::TestWithParam<std::size_t> {
+ protected:
+  const collective::Row& row() const { return collective::algorithms()[GetParam()]; }
+
+  void run_case(int size, std::uint64_t count, const Variant& variant, bool in_place, bool varied,
+                const std::vector<std::int32_t>& nodes) {
+    Options options;
+    options.spec = spec_of(variant.spec);
+    options.nodes = nodes;
+    options.piece_bytes = 16 * 1024;  // several pieces and windows
+    std::mutex mutex;
+    std::vector<std::vector<float>> results(static_cast<std::size_t>(size));
+    run_ranks(size, options, [&](Communicator& communicator) {
+      const int root = size - 1;
+      Case own = Case::make(row().operation, communicator.rank(), size, count, root, in_place,
+                            varied);
+      own.call.spec = options.spec;
+      own.call.algorithm = row().algorithm;
+      own.call.coding = row().coding;
+      Report report;
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        Case again = Case::make(row().operation, communicator.rank(), size, count, root, in_place,
+                                varied);
+        again.call.spec = own.call.spec;
+        again.call.algorithm = own.call.algorithm;
+        again.call.coding = own.call.coding;
+        const Status status = communicator.run(again.call, report);
+        const std::lock_guard lock(mutex);
+        ASSERT_TRUE(status.ok()) << status.message();
+        compare(again, variant, size);
+        results[static_cast<std::size_t>(communicator.rank())] = again.receive;
+      }
+    });
+    if (!same_on_all(row().operation)) return;
+    for (const auto& result : results) EXPECT_TRUE(std::ranges::equal(result, results[0]));
+  }
+
+  void compare(const Case& own, const Variant& variant, int size) {
+    ASSERT_EQ(own.receive.size() >= own.expected.size(), true);
+    const double allowed = variant.bound * static_cast<double>(row().codings(size)) * 1.0001;
+    std::size_t wrong = 0;
+    for (std::size_t at = 0; at < own.expected.size(); ++at) {
+      wrong += !(std::abs(own.receive[at] - own.expected[at]) <= allowed);
+    }
+    EXPECT_EQ(wrong, 0u) << variant.spec << ", " << size << " ranks";
+  }
+};
+
+TEST_P(Rows, GiveTheResult) {
+  for (const int size : {1, 2, 3, 4, 7, 8}) {
+    for (const std::uint64_t count : kCounts) {
+      for (const Variant& variant : kVariants) run_case(size, count, variant, false, false, {});
+    }
+  }
+}
+
+TEST_P(Rows, InPlace) {
+  if (row().operation == Operation::kBcast) GTEST_SKIP() << "Bcast has one buffer";
+  for (const int size : {1, 3, 4}) run_case(size, 5000, kVariants[1], true, false, {});
+}
+
+TEST_P(Rows, BlocksOfDifferentSizes) {
+  for (const int size : {2, 3, 8}) run_case(size, 3000, kVariants[1], false, true, {});
+}
+
+TEST_P(Rows, OnNodesOfSeveralRanks) {
+  run_case(4, 20'000, kVariants[1], false, false, {0, 0, 1, 1});
+  run_case(7, 20'000, kVariants[2], false, false, {5, 1, 5, 1, 1, 2, 5});
+  run_case(4, 20'000, kVariants[1], true, false, {3, 3, 3, 3});
+}
+
+std::string name_of(const testing::TestParamInfo<std::size_t>& info) {
+  const collective::Row& row = collective::algorithms()[info.param];
+  std::string name = std::string(collective::operation_name(row.operation)) + "_" +
+                     collective::algorithm_name(row.algorithm) + "_" +
+                     collective::coding_name(row.coding);
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, Rows,
+                         testing::Range(std::size_t{0}, collective::algorithms().size()), name_of);
+
+}  // namespace
+}  // namespace thinwire::comm
