@@ -1,0 +1,78 @@
+#include "collective/algorithms.h"
+
+#include <bit>
+
+#include "collective/schedules/schedules.h"
+
+namespace thinwire::collective {
+
+namespace {
+
+// ---- Codings that reach one value, of so many ranks or, of two levels, nodes ----
+
+std::uint64_t one(int size) { return size > 1 ? 1 : 0; }
+std::uint64_t each_other(int size) { return static_cast<std::uint64_t>(size) - 1; }
+std::uint64_t each(int size) { return size > 1 ? static_cast<std::uint64_t>(size) : 0; }
+std::uint64_t twice_each_other(int size) { return 2 * each_other(size); }
+
+// The levels of a binomial tree.
+std::uint64_t levels(int size) {
+  return static_cast<std::uint64_t>(std::bit_width(static_cast<unsigned>(size) - 1));
+}
+
+using enum Operation;
+using enum Algorithm;
+using Coding::kOnce, Coding::kPerHop, Coding::kTwoLevel;
+
+constexpr Row kRows[] = {
+    {kBcast, kChain, kOnce, bcast_chain, one},
+    {kBcast, kChain, kPerHop, bcast_chain_per_hop, each_other},
+    {kBcast, kChain, kTwoLevel, bcast_chain_two_level, one},
+    {kBcast, kBinomial, kOnce, bcast_binomial, one},
+    {kBcast, kBinomial, kPerHop, bcast_binomial_per_hop, levels},
+    {kBcast, kBinomial, kTwoLevel, bcast_binomial_two_level, one},
+    {kAllgather, kRing, kOnce, allgather_ring, one},
+    {kAllgather, kRing, kPerHop, allgather_ring_per_hop, each_other},
+    {kAllgather, kRing, kTwoLevel, allgather_ring_two_level, one},
+    {kAllreduce, kRing, kOnce, allreduce_ring, each},
+    {kAllreduce, kRing, kPerHop, allreduce_ring_per_hop, twice_each_other},
+    {kAllreduce, kRing, kTwoLevel, allreduce_ring_two_level, each},
+    {kAllreduce, kDirect, kOnce, allreduce_direct, each},
+    {kAllreduce, kDirect, kTwoLevel, allreduce_direct_two_level, each},
+};
+
+constexpr const char* kOperationNames[] = {"bcast",    "allgather", "gather",    "scatter",
+                                           "alltoall", "reduce",    "allreduce", "reduce-scatter"};
+static_assert(std::size(kOperationNames) == plan::kOperationCount);
+
+constexpr const char* kAlgorithmNames[] = {"planned", "ring",     "recursive-doubling", "direct",
+                                           "chain",   "binomial", "pairwise",           "bruck"};
+static_assert(std::size(kAlgorithmNames) == plan::kAlgorithmCount);
+
+constexpr const char* kCodingNames[] = {"planned", "once", "per-hop", "two-level"};
+static_assert(std::size(kCodingNames) == plan::kCodingCount);
+
+}  // namespace
+
+std::span<const Row> algorithms() { return kRows; }
+
+const Row* find_algorithm(Operation operation, Algorithm algorithm, Coding coding) {
+  for (const Row& row : kRows) {
+    if (row.operation == operation && row.algorithm == algorithm && row.coding == coding) {
+      return &row;
+    }
+  }
+  return nullptr;
+}
+
+const char* operation_name(Operation operation) {
+  return kOperationNames[static_cast<std::size_t>(operation)];
+}
+
+const char* algorithm_name(Algorithm algorithm) {
+  return kAlgorithmNames[static_cast<std::size_t>(algorithm)];
+}
+
+const char* coding_name(Coding coding) { return kCodingNames[static_cast<std::size_t>(coding)]; }
+
+}  // namespace thinwire::collective

@@ -1,0 +1,49 @@
+// One function a row of the table in algorithms.cpp: the steps of topology.rank. Each costs time
+// and memory as its steps are many; those of two levels also as the ranks are.
+#pragma once
+
+#include "collective/schedule.h"
+
+namespace thinwire::collective {
+
+// In a chain the ranks follow one another from the root on, in a tree as binomial.h says.
+Schedule bcast_chain(const Topology& topology);
+Schedule bcast_chain_per_hop(const Topology& topology);
+Schedule bcast_chain_two_level(const Topology& topology);
+Schedule bcast_binomial(const Topology& topology);
+Schedule bcast_binomial_per_hop(const Topology& topology);
+Schedule bcast_binomial_two_level(const Topology& topology);
+
+// A ring holds few packets at a time; Bruck's and recursive doubling as many as there are ranks.
+Schedule allgather_ring(const Topology& topology);
+Schedule allgather_ring_per_hop(const Topology& topology);
+Schedule allgather_ring_two_level(const Topology& topology);
+Schedule allgather_bruck(const Topology& topology);
+Schedule allgather_recursive_doubling(const Topology& topology);
+Schedule allgather_direct(const Topology& topology);
+
+// Data that one rank alone gets is not coded where it does not travel.
+Schedule gather_binomial(const Topology& topology);
+Schedule gather_direct(const Topology& topology);
+Schedule scatter_binomial(const Topology& topology);
+Schedule scatter_binomial_per_hop(const Topology& topology);
+Schedule scatter_direct(const Topology& topology);
+Schedule alltoall_pairwise(const Topology& topology);
+
+Schedule reduce_binomial(const Topology& topology);
+Schedule reduce_binomial_two_level(const Topology& topology);
+Schedule reduce_direct(const Topology& topology);
+Schedule reduce_scatter_ring(const Topology& topology);
+Schedule reduce_scatter_ring_two_level(const Topology& topology);
+Schedule reduce_scatter_direct(const Topology& topology);
+
+// Recursive doubling leaves the same bits on all ranks only where equal values are encoded to equal
+// packets on all of them; the others in any case.
+Schedule allreduce_ring(const Topology& topology);
+Schedule allreduce_ring_per_hop(const Topology& topology);
+Schedule allreduce_ring_two_level(const Topology& topology);
+Schedule allreduce_recursive_doubling(const Topology& topology);
+Schedule allreduce_direct(const Topology& topology);
+Schedule allreduce_direct_two_level(const Topology& topology);
+
+}  // namespace thinwire::collective
