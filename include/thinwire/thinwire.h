@@ -462,7 +462,8 @@ typedef enum tw_algorithm {
 typedef enum tw_coding {
   TW_CODING_PLANNED = 0,
   TW_CODING_ONCE = 1,     /* encoded at the source, forwarded untouched */
-  TW_CODING_PER_HOP = 2,  /* decoded and encoded by every rank on the way: the baseline */
+  TW_CODING_PER_HOP = 2,  /* decoded and encoded by every rank on the way: the baseline. Under a
+                             lossy  codec ranks may then differ */
   TW_CODING_TWO_LEVEL = 3 /* raw inside a node, compressed between nodes */
 } tw_coding;
 
