@@ -1,0 +1,158 @@
+// What damage and failures on the way come to: an error where the data was needed, never a hang and
+// never a wrong result.
+#include <atomic>
+#include <mutex>
+#include <unordered_map>
+
+#include "operations.h"
+#include "ranks.h"
+
+namespace thinwire::comm {
+namespace {
+
+using plan::Operation;
+using transport::Arrival;
+using transport::Ticket;
+using transport::Transport;
+
+enum class Fault { kFlippedByte, kShortened, kEmptied, kRefusedSend };
+
+// Passes everything on, but for one message that arrives at (or leaves) one rank.
+class Faulty final : public Transport {
+ public:
+  Faulty(std::unique_ptr<Transport> inner, Fault fault, int which)
+      : inner_(std::move(inner)), fault_(fault), left_(which) {}
+
+  int rank() const override { return inner_->rank(); }
+  int size() const override { return inner_->size(); }
+  void idle() override { inner_->idle(); }
+
+  Result<Ticket> post_send(int peer, ByteView bytes) override {
+    if (fault_ == Fault::kRefusedSend && armed_ && left_-- == 0) {
+      return {StatusCode::kInternal, "refused"};
+    }
+    return inner_->post_send(peer, bytes);
+  }
+
+  Result<Ticket> post_receive(int peer, MutableByteView into) override {
+    auto ticket = inner_->post_receive(peer, into);
+    if (ticket.ok()) receives_[*ticket] = into.data();
+    return ticket;
+  }
+
+  Result<std::uint32_t> test(std::span<const Ticket> tickets, Arrival* arrivals) override {
+    const auto done = inner_->test(tickets, arrivals);
+    for (std::uint32_t at = 0; done.ok() && at < *done; ++at) {
+      const auto found = receives_.find(tickets[arrivals[at].index]);
+      if (found == receives_.end()) continue;
+      if (armed_ && fault_ != Fault::kRefusedSend && left_-- == 0) {
+        harm(found->second, arrivals[at].bytes);
+      }
+      receives_.erase(found);
+    }
+    return done;
+  }
+
+  void arm() { armed_ = true; }
+  bool has_struck() const { return left_ < 0; }
+
+ private:
+  void harm(std::byte* data, std::uint64_t& bytes) const {
+    if (fault_ == Fault::kFlippedByte) data[bytes - 3] ^= std::byte{0x10};
+    if (fault_ == Fault::kShortened) bytes /= 2;
+    if (fault_ == Fault::kEmptied) bytes = 0;
+  }
+
+  std::unique_ptr<Transport> inner_;
+  Fault fault_;
+  int left_;
+  bool armed_ = false;
+  std::unordered_map<Ticket, std::byte*> receives_;
+};
+
+struct Outcome {
+  bool struck = false;
+  int failed = 0;
+  int wrong = 0;  // ranks that were told that all is well, and have another result
+};
+
+// One message that reaches `victim` is harmed; the codec is lossless and the data compresses, so
+// that every packet is a frame.
+Outcome run_harmed(const collective::Row& row, int size, int victim, Fault fault, int which) {
+  auto ends = transport::make_local(size);
+  Options options;
+  options.spec = spec_of("mpc");
+  options.piece_bytes = 16 * 1024;
+  Outcome outcome;
+  std::mutex mutex;
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < size; ++rank) {
+    threads.emplace_back([&, rank] {
+      auto faulty = std::make_unique<Faulty>(std::move(ends[static_cast<std::size_t>(rank)]),
+                                             fault, which);
+      Faulty& end = *faulty;
+      auto made = Communicator::create(std::move(faulty), options);
+      ASSERT_TRUE(made.ok());
+      if (rank == victim) end.arm();
+      Case own = Case::make(row.operation, rank, size, 20'000, 0, false, false);
+      own.call.spec = options.spec;
+      own.call.algorithm = row.algorithm;
+      own.call.coding = row.coding;
+      Report report;
+      const bool ok = (*made)->run(own.call, report).ok();
+      const std::lock_guard lock(mutex);
+      outcome.failed += !ok;
+      outcome.wrong += ok && !std::equal(own.expected.begin(), own.expected.end(),
+                                         own.receive.begin());
+      if (rank == victim) outcome.struck = end.has_struck();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return outcome;
+}
+
+class Faults : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(Faults, AreToldOnTheirWay) {
+  const collective::Row& row = collective::algorithms()[GetParam()];
+  int struck = 0;
+  for (const Fault fault : {Fault::kFlippedByte, Fault::kShortened, Fault::kEmptied}) {
+    for (const int victim : {0, 1, 3}) {
+      for (const int which : {0, 1, 5}) {
+        const Outcome outcome = run_harmed(row, 4, victim, fault, which);
+        struck += outcome.struck;
+        EXPECT_EQ(outcome.wrong, 0);
+        EXPECT_EQ(outcome.failed > 0, outcome.struck);
+      }
+    }
+  }
+  EXPECT_GT(struck, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, Faults,
+                         testing::Range(std::size_t{0}, collective::algorithms().size()));
+
+// The rank whose transport fails cannot go on; what it owes the others is their transport's to
+// tell, so here there is one rank alone.
+TEST(Faults, AFailedTransportEndsItsCommunicator) {
+  auto ends = transport::make_local(2);
+  std::atomic<bool> other_is_done = false;
+  std::thread other([&] {
+    auto made = Communicator::create(std::move(ends[1]), {});
+    ASSERT_TRUE(made.ok());
+    other_is_done = true;
+  });
+  auto faulty = std::make_unique<Faulty>(std::move(ends[0]), Fault::kRefusedSend, 0);
+  Faulty& end = *faulty;
+  auto made = Communicator::create(std::move(faulty), {});
+  other.join();
+  ASSERT_TRUE(made.ok() && other_is_done);
+  end.arm();
+  Case own = Case::make(Operation::kBcast, 0, 2, 100, 0, false, false);
+  Report report;
+  EXPECT_EQ((*made)->run(own.call, report).message(), "refused");
+  EXPECT_EQ((*made)->run(own.call, report).code(), StatusCode::kInternal);
+}
+
+}  // namespace
+}  // namespace thinwire::comm
