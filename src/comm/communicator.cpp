@@ -8,6 +8,7 @@
 #include "collective/staging.h"
 #include "comm/agreement.h"
 #include "comm/exchange.h"
+#include "comm/regions.h"
 #include "device/copy.h"
 #include "device/place.h"
 
@@ -172,21 +173,13 @@ void Communicator::end_loans() {
 // Where the result would overwrite what is still to be sent, the call gets an input of its own.
 Status Communicator::keep_input(const Call& call, Call& own) {
   if (!call.in_place) return {};
-  std::uint64_t values = 0;
   if (call.operation == Operation::kAlltoall) {
-    for (int peer = 0; peer < size(); ++peer) {
-      values = std::max(values, place_of(call.receive_displacements, call.count, peer) +
-                                    count_of(call.receive_counts, call.count, peer));
-    }
     own.send_counts = call.receive_counts;
     own.send_displacements = call.receive_displacements;
-  } else if (call.operation == Operation::kReduceScatter) {
-    for (int peer = 0; peer < size(); ++peer) {
-      values += count_of(call.receive_counts, call.count, peer);
-    }
-  } else {
+  } else if (call.operation != Operation::kReduceScatter) {
     return {};
   }
+  const std::uint64_t values = regions_of(call, rank(), size()).receive;
   const std::uint64_t bytes = values * dtype_size(call.dtype);
   const auto place = device::place_of(call.receive);
   if (!place.ok()) return place.status();
@@ -199,14 +192,17 @@ Status Communicator::keep_input(const Call& call, Call& own) {
 }
 
 Status Communicator::run_chosen(const Call& call, Report& report) {
+  const auto begin = std::chrono::steady_clock::now();
   Call own = call;
   if (Status status = keep_input(call, own); !status.ok()) return status;
   if (Status status = prepare(own, report.choice); !status.ok()) return status;
   if (Status status = bind(own, report.choice); !status.ok()) return status;
   if (Status status = acquire(report); !status.ok()) return status;
   collective::Engine engine(settings_, spare_, spare_bytes_);
-  return executor_.run(schedule_, binding_.blocks(), program_, binding_.arrays(), workspace_,
-                       engine, *transport_, report.tally);
+  Status status = executor_.run(schedule_, binding_.blocks(), program_, binding_.arrays(),
+                                workspace_, engine, *transport_, report.tally);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return status;
 }
 
 Status Communicator::run(const Call& call, Report& report) {
@@ -218,9 +214,7 @@ Status Communicator::run(const Call& call, Report& report) {
   if (!choice.ok()) return choice.status();
   report = {};
   report.choice = *choice;
-  const auto begin = std::chrono::steady_clock::now();
-  const Status status = run_chosen(call, report);
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const Status status = call.verify ? run_verified(call, report) : run_chosen(call, report);
   broken_ = executor_.transport_failed();
   end_loans();
   return status;

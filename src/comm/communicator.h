@@ -66,12 +66,14 @@ class Communicator {
   Communicator(std::unique_ptr<transport::Transport> transport, Options options);
 
   Status run_chosen(const Call& call, Report& report);
+  Status run_verified(const Call& call, Report& report);
+  Status run_raw(const Call& call, std::vector<std::byte>& result);
+  Result<double> largest_error(const Call& call, const std::vector<std::byte>& exact) const;
   Status prepare(const Call& call, const Choice& choice);
   Status bind(const Call& call, const Choice& choice);
   Status share_counts(const Call& call);
   Status acquire(Report& report);
   Status keep_input(const Call& call, Call& own);
-  Status finish_in_place(const Call& call, const Call& own);
   void end_loans();
 
   std::unique_ptr<transport::Transport> transport_;

@@ -82,7 +82,6 @@ TEST_P(Rows, GiveTheResult) {
 }
 
 TEST_P(Rows, InPlace) {
-  if (row().operation == Operation::kBcast) GTEST_SKIP() << "Bcast has one buffer";
   for (const int size : {1, 3, 4}) run_case(size, 5000, kVariants[1], true, false, {});
 }
 
@@ -94,6 +93,29 @@ TEST_P(Rows, OnNodesOfSeveralRanks) {
   run_case(4, 20'000, kVariants[1], false, false, {0, 0, 1, 1});
   run_case(7, 20'000, kVariants[2], false, false, {5, 1, 5, 1, 1, 2, 5});
   run_case(4, 20'000, kVariants[1], true, false, {3, 3, 3, 3});
+}
+
+TEST_P(Rows, TellTheirLargestError) {
+  Options options;
+  options.spec = spec_of("szp:abs=0.01");
+  for (const bool in_place : {false, true}) {
+    run_ranks(4, options, [&](Communicator& communicator) {
+      Case own = Case::make(row().operation, communicator.rank(), 4, 20'000, 0, in_place, false);
+      for (float& value : own.send) value *= 0.9999f;
+      own.call.spec = options.spec;
+      own.call.algorithm = row().algorithm;
+      own.call.coding = row().coding;
+      own.call.verify = true;
+      Report report;
+      const Status status = communicator.run(own.call, report);
+      ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_LE(report.max_error, 0.01 * static_cast<double>(row().codings(4)) * 1.0001);
+      const bool sees_coded_data = communicator.rank() != 0 && !own.receive.empty();
+      if (sees_coded_data && !own.send.empty()) {
+        EXPECT_GT(report.max_error, 0);
+      }
+    });
+  }
 }
 
 std::string name_of(const testing::TestParamInfo<std::size_t>& info) {

@@ -1,0 +1,16 @@
+// How much memory a call touches on one rank.
+#pragma once
+
+#include "comm/call.h"
+
+namespace thinwire::comm {
+
+// Values from `send` and `receive` on, up to the last one that the call reads or writes there.
+struct Regions {
+  std::uint64_t send = 0;
+  std::uint64_t receive = 0;
+};
+
+Regions regions_of(const Call& call, int rank, int size);
+
+}  // namespace thinwire::comm
