@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <vector>
 
 namespace thinwire::comm {
 namespace {
@@ -90,6 +92,26 @@ Status broadcast(transport::Transport& transport, int root, MutableByteView byte
     if (!status.ok()) return status;
   }
   return {};
+}
+
+// Up a binomial tree to rank 0, and down again.
+Status sum_upwards(transport::Transport& transport, std::span<double> values) {
+  const int size = transport.size(), rank = transport.rank();
+  std::vector<double> theirs(values.size());
+  for (int step = 1; step < size; step <<= 1) {
+    if ((rank & step) != 0) {
+      Status status = send(transport, rank - step, std::as_bytes(values));
+      if (!status.ok()) return status;
+      break;
+    }
+    if (rank + step >= size) continue;
+    Status status = receive(transport, rank + step, std::as_writable_bytes(std::span(theirs)));
+    if (!status.ok()) return status;
+    for (std::size_t at = 0; at < values.size(); ++at) {
+      values[at] = std::nextafter(values[at] + theirs[at], HUGE_VAL);
+    }
+  }
+  return broadcast(transport, 0, std::as_writable_bytes(values));
 }
 
 // By dissemination: after round k everyone knows the largest of the 2^k ranks before it.

@@ -16,6 +16,10 @@ Status receive(transport::Transport& transport, int from, MutableByteView in);
 // `bytes` of the root come to all ranks; their length is known to all.
 Status broadcast(transport::Transport& transport, int root, MutableByteView bytes);
 
+// Every rank's `values` become the sums over all ranks, each at least the exact one: what is
+// rounded is rounded up. The same bits on every rank.
+Status sum_upwards(transport::Transport& transport, std::span<double> values);
+
 // Every rank's `value` becomes the largest of all.
 Status largest(transport::Transport& transport, std::uint64_t* value);
 

@@ -53,6 +53,23 @@ TEST(Exchange, BroadcastsFromAnyRoot) {
   }
 }
 
+TEST(Exchange, SumsAreNeverTooSmall) {
+  for (const int size : {1, 2, 5, 8, 11}) {
+    std::mutex mutex;
+    std::vector<double> sums;
+    on_ends(size, [&](transport::Transport& end) {
+      double values[2] = {0.1, end.rank() == 0 ? 1e300 : 1e-300};
+      ASSERT_TRUE(sum_upwards(end, values).ok());
+      EXPECT_GE(values[0], 0.1 * size);
+      EXPECT_LE(values[0], 0.1 * size * (1 + 1e-14));
+      EXPECT_EQ(values[1] > 1e300, size > 1);
+      const std::lock_guard lock(mutex);
+      sums.push_back(values[0]);
+    });
+    for (const double sum : sums) EXPECT_EQ(sum, sums[0]);
+  }
+}
+
 TEST(Exchange, FindsTheLargest) {
   for (const int size : {1, 2, 7, 12}) {
     on_ends(size, [&](transport::Transport& end) {
