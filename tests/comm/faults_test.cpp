@@ -1,6 +1,5 @@
 // What damage and failures on the way come to: an error where the data was needed, never a hang and
 // never a wrong result.
-#include <atomic>
 #include <mutex>
 #include <unordered_map>
 
@@ -132,26 +131,29 @@ TEST_P(Faults, AreToldOnTheirWay) {
 INSTANTIATE_TEST_SUITE_P(Table, Faults,
                          testing::Range(std::size_t{0}, collective::algorithms().size()));
 
-// The rank whose transport fails cannot go on; what it owes the others is their transport's to
-// tell, so here there is one rank alone.
+// The rank whose transport fails cannot go on, and the others learn it from theirs.
 TEST(Faults, AFailedTransportEndsItsCommunicator) {
-  auto ends = transport::make_local(2);
-  std::atomic<bool> other_is_done = false;
-  std::thread other([&] {
-    auto made = Communicator::create(std::move(ends[1]), {});
-    ASSERT_TRUE(made.ok());
-    other_is_done = true;
-  });
-  auto faulty = std::make_unique<Faulty>(std::move(ends[0]), Fault::kRefusedSend, 0);
-  Faulty& end = *faulty;
-  auto made = Communicator::create(std::move(faulty), {});
-  other.join();
-  ASSERT_TRUE(made.ok() && other_is_done);
-  end.arm();
-  Case own = Case::make(Operation::kBcast, 0, 2, 100, 0, false, false);
-  Report report;
-  EXPECT_EQ((*made)->run(own.call, report).message(), "refused");
-  EXPECT_EQ((*made)->run(own.call, report).code(), StatusCode::kInternal);
+  auto ends = transport::make_local(3);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 3; ++rank) {
+    threads.emplace_back([&, rank] {
+      auto faulty = std::make_unique<Faulty>(std::move(ends[static_cast<std::size_t>(rank)]),
+                                             Fault::kRefusedSend, 0);
+      Faulty& end = *faulty;
+      auto made = Communicator::create(std::move(faulty), {});
+      ASSERT_TRUE(made.ok());
+      if (rank == 0) end.arm();
+      Case own = Case::make(Operation::kAllgather, rank, 3, 100, 0, false, false);
+      Report report;
+      const Status first = (*made)->run(own.call, report);
+      EXPECT_EQ(first.code(), StatusCode::kInternal);
+      if (rank == 0) {
+        EXPECT_EQ(first.message(), "refused");
+      }
+      EXPECT_EQ((*made)->run(own.call, report).code(), StatusCode::kInternal);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <unordered_map>
 
@@ -18,6 +19,7 @@ struct Side {
   std::byte* into = nullptr;
   const std::byte* from = nullptr;
   std::uint64_t bytes = 0;
+  int peer = 0;
 };
 
 // What was posted towards one rank and has not met its other side yet, by sender.
@@ -31,11 +33,14 @@ struct Box {
 
 struct Group {
   explicit Group(int size)
-      : boxes(static_cast<std::size_t>(size)), sides(static_cast<std::size_t>(size)) {}
+      : boxes(static_cast<std::size_t>(size)),
+        sides(static_cast<std::size_t>(size)),
+        has_gone(static_cast<std::size_t>(size)) {}
   std::vector<Box> boxes;  // one a receiver
   // All there ever were of each rank; they keep their addresses, and outlive a rank that went
   // early.
   std::vector<std::deque<Side>> sides;
+  std::vector<std::atomic<bool>> has_gone;
 };
 
 void deliver(Side& send, Side& receive) {
@@ -50,11 +55,13 @@ class Local final : public Transport {
  public:
   Local(std::shared_ptr<Group> group, int rank) : group_(std::move(group)), rank_(rank) {}
 
+  ~Local() override { group_->has_gone[static_cast<std::size_t>(rank_)] = true; }
+
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(group_->boxes.size()); }
 
   Result<Ticket> post_send(int peer, ByteView bytes) override {
-    Side* side = take();
+    Side* side = take(peer);
     side->from = bytes.data();
     side->bytes = bytes.size();
     Box& box = group_->boxes[static_cast<std::size_t>(peer)];
@@ -64,7 +71,7 @@ class Local final : public Transport {
   }
 
   Result<Ticket> post_receive(int peer, MutableByteView into) override {
-    Side* side = take();
+    Side* side = take(peer);
     side->into = into.data();
     side->bytes = into.size();
     Box& box = group_->boxes[static_cast<std::size_t>(rank_)];
@@ -77,7 +84,12 @@ class Local final : public Transport {
     std::uint32_t count = 0;
     for (std::uint32_t index = 0; index < tickets.size(); ++index) {
       Side* side = reinterpret_cast<Side*>(tickets[index]);
+      // In this order: what its peer completed before it went is complete.
+      const bool has_gone = group_->has_gone[static_cast<std::size_t>(side->peer)];
       const State state = side->state.load(std::memory_order_acquire);
+      if (state == State::kPosted && has_gone) {
+        return {StatusCode::kInternal, "rank " + std::to_string(side->peer) + " has gone"};
+      }
       if (state == State::kPosted) continue;
       if (state == State::kTooLong) {
         return {StatusCode::kTooSmall, "a message is longer than what was posted for it"};
@@ -92,10 +104,15 @@ class Local final : public Transport {
   void idle() override { std::this_thread::yield(); }
 
  private:
-  Side* take() {
-    if (free_.empty()) return &group_->sides[static_cast<std::size_t>(rank_)].emplace_back();
-    Side* side = free_.back();
-    free_.pop_back();
+  Side* take(int peer) {
+    Side* side = nullptr;
+    if (free_.empty()) {
+      side = &group_->sides[static_cast<std::size_t>(rank_)].emplace_back();
+    } else {
+      side = free_.back();
+      free_.pop_back();
+    }
+    side->peer = peer;
     return side;
   }
 

@@ -9,7 +9,8 @@
 namespace thinwire::transport {
 
 // One end for each of `size` ranks, to be used by a thread each. A message is copied once both
-// sides are posted, by the later one: nothing is buffered. Ends may go in any order.
+// sides are posted, by the later one: nothing is buffered. Ends may go in any order; what
+// still waits for one that has gone is an error of the other's test().
 std::vector<std::unique_ptr<Transport>> make_local(int size);
 
 }  // namespace thinwire::transport
