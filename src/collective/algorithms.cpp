@@ -15,9 +15,15 @@ std::uint64_t each_other(int size) { return static_cast<std::uint64_t>(size) - 1
 std::uint64_t each(int size) { return size > 1 ? static_cast<std::uint64_t>(size) : 0; }
 std::uint64_t twice_each_other(int size) { return 2 * each_other(size); }
 
-// The levels of a binomial tree.
+// The levels of a binomial tree below its root.
 std::uint64_t levels(int size) {
-  return static_cast<std::uint64_t>(std::bit_width(static_cast<unsigned>(size) - 1));
+  return static_cast<std::uint64_t>(std::bit_width(static_cast<unsigned>(size))) - 1;
+}
+
+// Recursive doubling over a power of two, and each rank above it before.
+std::uint64_t doublings(int size) {
+  const std::uint64_t places = std::bit_floor(static_cast<unsigned>(size));
+  return 2 * (places - 1) + (static_cast<std::uint64_t>(size) - places);
 }
 
 using enum Operation;
@@ -34,11 +40,28 @@ constexpr Row kRows[] = {
     {kAllgather, kRing, kOnce, allgather_ring, one},
     {kAllgather, kRing, kPerHop, allgather_ring_per_hop, each_other},
     {kAllgather, kRing, kTwoLevel, allgather_ring_two_level, one},
+    {kAllgather, kRecursiveDoubling, kOnce, allgather_recursive_doubling, one},
+    {kAllgather, kBruck, kOnce, allgather_bruck, one},
+    {kAllgather, kDirect, kOnce, allgather_direct, one},
+    {kGather, kBinomial, kOnce, gather_binomial, one},
+    {kGather, kDirect, kOnce, gather_direct, one},
+    {kScatter, kBinomial, kOnce, scatter_binomial, one},
+    {kScatter, kBinomial, kPerHop, scatter_binomial_per_hop, levels},
+    {kScatter, kDirect, kOnce, scatter_direct, one},
+    {kAlltoall, kPairwise, kOnce, alltoall_pairwise, one},
+    {kReduce, kBinomial, kOnce, reduce_binomial, each_other},
+    {kReduce, kBinomial, kTwoLevel, reduce_binomial_two_level, each_other},
+    {kReduce, kDirect, kOnce, reduce_direct, each},
     {kAllreduce, kRing, kOnce, allreduce_ring, each},
     {kAllreduce, kRing, kPerHop, allreduce_ring_per_hop, twice_each_other},
     {kAllreduce, kRing, kTwoLevel, allreduce_ring_two_level, each},
+    {kAllreduce, kRecursiveDoubling, kOnce, allreduce_recursive_doubling, doublings},
     {kAllreduce, kDirect, kOnce, allreduce_direct, each},
     {kAllreduce, kDirect, kTwoLevel, allreduce_direct_two_level, each},
+    {kReduceScatter, kRing, kOnce, reduce_scatter_ring, each_other},
+    {kReduceScatter, kRing, kPerHop, reduce_scatter_ring, each_other},
+    {kReduceScatter, kRing, kTwoLevel, reduce_scatter_ring_two_level, each_other},
+    {kReduceScatter, kDirect, kOnce, reduce_scatter_direct, each_other},
 };
 
 constexpr const char* kOperationNames[] = {"bcast",    "allgather", "gather",    "scatter",

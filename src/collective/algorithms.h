@@ -17,7 +17,9 @@ struct Row {
   Coding coding;
   Schedule (*make)(const Topology& topology);
 
-  // Most codings, one behind the other or summed up, that reach one value of the result.
+  // Most codings, one behind the other or summed up, that reach one value of the result. `size` is
+  // how many ranks there are, of two levels how many nodes. 0 where nothing is coded: where it
+  // is 1.
   std::uint64_t (*codings)(int size);
 };
 
