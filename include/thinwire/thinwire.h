@@ -93,7 +93,10 @@ tw_status tw_codec_describe(uint32_t index, tw_codec_info* info);
 const char* tw_codec_missing(uint32_t index);
 
 /* A parsed codec spec, name[:key=value[,key=value]]; also "off", and "auto": the lossless codec
- * that makes the least of a sample of the message, or raw where none pays. Immutable. */
+ * that makes the least of a sample of the message, or raw where none pays. Immutable.
+ *
+ * "allreduce-abs=E" or "allreduce-rel=e", of codecs that have an absolute bound, bounds how far the
+ * result of a reduction may be from the exact one. Given alone, everything else goes raw. */
 typedef struct tw_codec tw_codec;
 tw_status tw_codec_create(const char* spec, tw_codec** codec);
 void tw_codec_destroy(tw_codec* codec);
@@ -333,7 +336,11 @@ typedef enum tw_reason {
   TW_RAW_DECLINED = 9,       /* NaN, infinity, or data that would not shrink */
   TW_RAW_NO_MEMORY = 10,
   TW_RAW_SHAPE = 11, /* the spec's shape does not fit the count, and the codec is lossy */
-  TW_REASON_COUNT = 12
+  TW_RAW_REDUCTIONS_ALONE = 12,  /* the spec bounds the results of reductions and nothing else */
+  TW_RAW_REDUCTION_OF_AUTO = 13, /* "auto" leaves reductions as they are, bit for bit */
+  TW_RAW_BOUND_TOO_SMALL = 14,   /* the bound of the result leaves nothing to code with */
+  TW_RAW_OPERATION = 15, /* no schedule does it compressed, or none keeps the bound of its result */
+  TW_REASON_COUNT = 16
 } tw_reason;
 
 /* One short phrase for a reason, as in "below the threshold". Static storage. */

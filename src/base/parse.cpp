@@ -53,6 +53,17 @@ Result<double> parse_number(std::string_view text) {
   return value;
 }
 
+std::string number_text(double number) {
+  char digits[32];
+  std::string text(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+  const auto exponent = text.find('e');
+  if (exponent == std::string::npos) return text;
+  if (text[exponent + 1] == '+') text.erase(exponent + 1, 1);
+  const std::size_t first = exponent + (text[exponent + 1] == '-' ? 2 : 1);
+  text.erase(first, text.find_first_not_of('0', first) - first);
+  return text;
+}
+
 Result<std::uint64_t> parse_size(std::string_view text) {
   auto quantity = split_unit(text);
   double factor = 0;

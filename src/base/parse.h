@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/status.h"
@@ -10,6 +11,9 @@ namespace thinwire {
 
 // A plain decimal number, as in "8" or "1e-4". The whole text must be one number, and finite.
 Result<double> parse_number(std::string_view text);
+
+// The shortest text that reads back as the same number, as people write it: 1e-4, not 1e-04.
+std::string number_text(double number);
 
 // Bytes: "65536", "64k", "64KiB", "1MiB", "2G". k, M, G are powers of 1024.
 Result<std::uint64_t> parse_size(std::string_view text);

@@ -14,9 +14,11 @@ struct tw_codec {
 
   bool is_auto() const { return spec.kind == thinwire::codec::Spec::Kind::kAuto; }
 
-  // For calls that look at no data: "off" codes raw frames, "auto" goes by dtype and shape.
+  // For calls that look at no data: "off" and a bound of reductions alone code raw frames, "auto"
+  // goes by dtype and shape.
   thinwire::message::Coder coder_of(const thinwire::codec::Chunk& array) const {
-    if (spec.kind == thinwire::codec::Spec::Kind::kCodec) return {spec.codec, spec.parameter};
+    const bool names_one = spec.kind == thinwire::codec::Spec::Kind::kCodec;
+    if (names_one && !spec.reductions_alone) return {spec.codec, spec.parameter};
     if (is_auto()) return thinwire::message::automatic_in_stream(array);
     return {&thinwire::codec::raw_codec(), 0};
   }

@@ -84,6 +84,10 @@ struct Codec {
   std::uint64_t (*resolve)(const std::byte* source, const Chunk& array,
                            std::uint64_t parameter) = nullptr;
 
+  // `parameter` with another bound: each value decodes to one at most `bound` away, above 0 and
+  // finite, or to its own bits. nullptr where the codec has no absolute bound.
+  std::uint64_t (*with_bound)(std::uint64_t parameter, double bound) = nullptr;
+
   // kUnsupported, with what is missing and how to get it, where this machine lacks what the codec
   // needs; nullptr where it needs nothing.
   Status (*available)() = nullptr;

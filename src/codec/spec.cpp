@@ -118,11 +118,14 @@ Result<Shape> Spec::shape_of(std::uint64_t count) const {
 
 std::string Spec::text() const {
   if (kind == Kind::kOff) return "off";
-  std::string options = kind == Kind::kAuto ? "" : codec->describe(parameter);
-  if (shape.rank > 0) {
-    if (!options.empty()) options += ',';
-    options += std::string(kShapeKey) + "=" + shape_text(shape);
-  }
+  std::string options;
+  const auto add = [&](const std::string& option) {
+    if (!options.empty() && !option.empty()) options += ',';
+    options += option;
+  };
+  if (kind == Kind::kCodec && !reductions_alone) add(codec->describe(parameter));
+  add(result_bound.text());
+  if (shape.rank > 0) add(std::string(kShapeKey) + "=" + shape_text(shape));
   const std::string name = kind == Kind::kAuto ? "auto" : codec->name;
   return options.empty() ? name : name + ":" + options;
 }
@@ -158,6 +161,14 @@ Result<Spec> parse_spec(std::string_view text) {
     if (!options.empty()) return invalid("codec spec: 'auto' takes no option but shape");
     return spec;
   }
+  auto bound = take_result_bound(options);
+  if (!bound.ok()) return bound.status();
+  if (bound->exists() && codec->with_bound == nullptr) {
+    return invalid("codec spec: " + bound->text() + ": " + codec->name + " has no absolute bound");
+  }
+  spec.result_bound = *bound;
+  spec.reductions_alone = bound->exists() && options.empty();
+  if (spec.reductions_alone) return spec;
   auto parameter = codec->parse(options);
   if (!parameter.ok()) return parameter.status();
   spec.parameter = *parameter;

@@ -7,6 +7,7 @@
 #include "base/dtype.h"
 #include "base/status.h"
 #include "codec/codec.h"
+#include "codec/result_bound.h"
 
 namespace thinwire::codec {
 
@@ -19,11 +20,18 @@ struct Spec {
   const Codec* codec = nullptr;  // kCodec only
   std::uint64_t parameter = 0;
 
+  // Of the results of reductions; an option of codecs that have `with_bound`.
+  ResultBound result_bound = {};
+
+  // There is no other bound: nothing but a reduction can be coded, and `parameter` is not read.
+  bool reductions_alone = false;
+
   // "shape=", an option of every codec: extents, slowest first, 0 for the one given as "?". Rank 0
   // where there is none.
   Shape shape{.rank = 0};
 
-  // The spec in its normal form, as in "zfp:rate=16" or "zfp:rate=8,shape=24x24x?".
+  // The spec in its normal form, as in "zfp:rate=16" or "zfp:rate=8,shape=24x24x?": the codec's own
+  // options, the bound of results, the shape.
   std::string text() const;
 
   // The shape in which `count` elements are coded: `shape` where it fits them and the codec takes

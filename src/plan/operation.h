@@ -5,7 +5,8 @@
 
 namespace thinwire::plan {
 
-// Values are part of the C ABI (tw_operation, tw_reduction, tw_algorithm, tw_coding); never renumber.
+// Values are part of the C ABI (tw_operation, tw_reduction, tw_algorithm, tw_coding); never
+// renumber.
 enum class Operation : std::uint32_t {
   kBcast = 0,
   kAllgather = 1,

@@ -11,6 +11,7 @@ Reason eligible(const codec::Spec& spec, const Settings& settings, const Facts& 
   if (spec.kind == codec::Spec::Kind::kOff) return Reason::kOff;
   const bool is_auto = spec.kind == codec::Spec::Kind::kAuto;
   if (is_auto && settings.link_bytes_per_second <= 0) return Reason::kNoLink;
+  if (spec.reductions_alone) return Reason::kReductionsAlone;
   if (facts.bytes < settings.threshold) return Reason::kBelowThreshold;
   if (is_auto ? facts.dtype == Dtype::kBytes : !spec.codec->takes(facts.dtype)) {
     return Reason::kDtype;
@@ -50,6 +51,14 @@ const char* reason_text(Reason reason) {
       return "out of memory";
     case Reason::kShape:
       return "shape does not fit the count";
+    case Reason::kReductionsAlone:
+      return "bounded for reductions alone";
+    case Reason::kReductionOfAuto:
+      return "auto leaves reductions as they are";
+    case Reason::kBoundTooSmall:
+      return "bound too small for these values and ranks";
+    case Reason::kOperation:
+      return "operation not done compressed";
   }
   return "unknown reason";
 }

@@ -24,8 +24,12 @@ enum class Reason : std::uint32_t {
   kDeclined = 9,
   kNoMemory = 10,
   kShape = 11,
+  kReductionsAlone = 12,
+  kReductionOfAuto = 13,
+  kBoundTooSmall = 14,
+  kOperation = 15,
 };
-inline constexpr int kReasonCount = 12;
+inline constexpr int kReasonCount = 16;
 
 // One short phrase, as in "below the threshold".
 const char* reason_text(Reason reason);

@@ -97,7 +97,16 @@ void run_spec(const Target&, ByteView input) {
 }
 
 std::vector<Bytes> spec_seeds(const Target&) {
-  std::vector<std::string> texts = {"off", "auto", "off:", "auto:shape=2", "none", ":", "raw:=1"};
+  std::vector<std::string> texts = {"off",
+                                    "auto",
+                                    "off:",
+                                    "auto:shape=2",
+                                    "none",
+                                    ":",
+                                    "raw:=1",
+                                    "szp:allreduce-abs=1e-4",
+                                    "szp:abs=1,allreduce-rel=1e-4,shape=?x2",
+                                    "zfp:rate=8,allreduce-abs=1"};
   for (const codec::Codec* codec : codec::all_codecs()) {
     const std::string example = codec->example;
     const std::string joint = example.find(':') == std::string::npos ? ":" : ",";

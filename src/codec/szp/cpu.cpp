@@ -1,4 +1,3 @@
-#include <charconv>
 #include <cmath>
 
 #include "base/parse.h"
@@ -32,18 +31,12 @@ Result<std::uint64_t> parse(std::span<const Option> options) {
   return to_bits(*bound) | (is_relative ? kOpenParameter : 0);
 }
 
-// The shortest text that reads back as the same bits, as people write it: 1e-4, not 1e-04.
 std::string describe(std::uint64_t parameter) {
-  char digits[32];
-  const double bound = from_bits<double>(parameter & ~kOpenParameter);
-  std::string text(digits, std::to_chars(digits, digits + sizeof digits, bound).ptr);
-  if (const auto exponent = text.find('e'); exponent != std::string::npos) {
-    if (text[exponent + 1] == '+') text.erase(exponent + 1, 1);
-    const std::size_t first = exponent + (text[exponent + 1] == '-' ? 2 : 1);
-    text.erase(first, text.find_first_not_of('0', first) - first);
-  }
-  return (szp::is_open(parameter) ? "rel=" : "abs=") + text;
+  const std::string bound = number_text(from_bits<double>(parameter & ~kOpenParameter));
+  return (szp::is_open(parameter) ? "rel=" : "abs=") + bound;
 }
+
+std::uint64_t with_bound(std::uint64_t, double bound) { return to_bits(bound); }
 
 Status check(std::uint64_t parameter, Dtype, int) {
   if (is_bound(parameter & ~kOpenParameter)) return {};
@@ -86,6 +79,7 @@ const Codec kSzp = {
     .decode = decode_box,
     .is_open = szp::is_open,
     .resolve = close,
+    .with_bound = with_bound,
 #ifdef THINWIRE_CUDA
     .device = &kSzpDevice,
 #endif

@@ -1,0 +1,171 @@
+#include "plan/collective.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace thinwire::plan {
+namespace {
+
+using Kind = codec::Spec::Kind;
+
+// As plan_message() has it.
+constexpr double kHopedRatio = 2;
+constexpr std::uint32_t kWindow = 8;
+
+// Chooses between algorithms where no link is stated: 10 Gbit/s.
+constexpr double kUsualLink = 1.25e9;
+
+bool is_bounded(const codec::Spec& spec, const CollectiveFacts& facts) {
+  return reduces(facts.operation) && spec.result_bound.exists();
+}
+
+Reason eligible(const codec::Spec& spec, const CollectiveSettings& settings,
+                const CollectiveFacts& facts) {
+  const bool is_auto = spec.kind == Kind::kAuto;
+  if (spec.kind == Kind::kOff) return Reason::kOff;
+  if (is_auto && reduces(facts.operation)) return Reason::kReductionOfAuto;
+  if (is_auto && settings.link_bytes_per_second <= 0) return Reason::kNoLink;
+  if (spec.reductions_alone && !reduces(facts.operation)) return Reason::kReductionsAlone;
+  // No bound of the factors bounds a product.
+  if (is_bounded(spec, facts) && facts.reduction == Reduction::kProduct) return Reason::kOperation;
+  if (facts.bytes < settings.threshold || facts.bytes == 0) return Reason::kBelowThreshold;
+  if (is_auto ? facts.dtype == Dtype::kBytes : !spec.codec->takes(facts.dtype)) {
+    return Reason::kDtype;
+  }
+  if (facts.spread.ranks < 2) return Reason::kSameNode;
+  if (facts.spread.nodes < 2 && !settings.same_node) return Reason::kSameNode;
+  return Reason::kCompress;
+}
+
+Speeds speeds_of(const CollectiveSettings& settings, bool is_coded) {
+  constexpr double kNoTime = std::numeric_limits<double>::infinity();
+  const bool has_link = settings.link_bytes_per_second > 0;
+  return {.link_bytes_per_second = has_link ? settings.link_bytes_per_second : kUsualLink,
+          .codec = has_link && is_coded ? settings.cost : CodecCost{kNoTime, kNoTime, 1}};
+}
+
+// Whether a way may be chosen for what was asked.
+class Filter {
+ public:
+  Filter(const codec::Spec& spec, const CollectiveFacts& facts)
+      : facts_(facts), is_bounded_(is_bounded(spec, facts)) {
+    const Spread& spread = facts.spread;
+    if (spread.nodes < 2 || spread.nodes >= spread.ranks || facts.coding != Coding::kPlanned) {
+      return;
+    }
+    prefers_levels_ = std::any_of(facts.ways.begin(), facts.ways.end(), [&](const Way& way) {
+      return way.coding == Coding::kTwoLevel && fits(way);
+    });
+  }
+
+  bool admits(const Way& way) const {
+    const Coding coding = facts_.coding != Coding::kPlanned ? facts_.coding
+                          : prefers_levels_                 ? Coding::kTwoLevel
+                                                            : Coding::kOnce;
+    return fits(way) && way.coding == coding;
+  }
+
+ private:
+  bool fits(const Way& way) const {
+    if (way.operation != facts_.operation) return false;
+    if (facts_.algorithm != Algorithm::kPlanned) return way.algorithm == facts_.algorithm;
+    // Each of its steps codes what the step before coded: the bound would be shared by more.
+    return !(is_bounded_ && way.algorithm == Algorithm::kRecursiveDoubling);
+  }
+
+  const CollectiveFacts& facts_;
+  bool is_bounded_;
+  bool prefers_levels_ = false;
+};
+
+struct Candidate {
+  Way way{};
+  Work work;
+  std::uint64_t piece = 0;
+  double seconds = std::numeric_limits<double>::infinity();
+  bool exists = false;
+};
+
+Candidate make_candidate(const Way& way, const CollectiveSettings& settings,
+                         const CollectiveFacts& facts, const Speeds& speeds) {
+  const auto bytes = static_cast<double>(facts.bytes);
+  Candidate candidate{.way = way, .work = work_of(way, facts.spread), .exists = true};
+  candidate.piece = settings.piece_bytes > 0 ? settings.piece_bytes
+                                             : piece_bytes_of(candidate.work, bytes, speeds);
+  candidate.seconds =
+      seconds_of(candidate.work, bytes, static_cast<double>(candidate.piece), speeds);
+  return candidate;
+}
+
+// The fastest; of equal ones the direct one where sums of coded values are wanted in one place.
+Candidate fastest(const CollectiveSettings& settings, const CollectiveFacts& facts,
+                  const Speeds& speeds, const Filter& filter, bool prefers_direct) {
+  Candidate best;
+  for (const Way& way : facts.ways) {
+    if (!filter.admits(way)) continue;
+    const Candidate candidate = make_candidate(way, settings, facts, speeds);
+    const bool wins_tie =
+        prefers_direct && way.algorithm == Algorithm::kDirect && candidate.seconds == best.seconds;
+    if (!best.exists || candidate.seconds < best.seconds || wins_tie) best = candidate;
+  }
+  return best;
+}
+
+// The ratio from which on `candidate` beats `raw_seconds`; infinity where none does.
+double least_ratio_of(const Candidate& candidate, const CollectiveFacts& facts, Speeds speeds,
+                      double raw_seconds) {
+  const auto wins = [&](double ratio) {
+    speeds.codec.ratio = ratio;
+    return seconds_of(candidate.work, static_cast<double>(facts.bytes),
+                      static_cast<double>(candidate.piece), speeds) < raw_seconds;
+  };
+  double low = 1, high = 1024;
+  if (!wins(high)) return std::numeric_limits<double>::infinity();
+  for (int step = 0; step < 40; ++step) {
+    const double middle = (low + high) / 2;
+    (wins(middle) ? high : low) = middle;
+  }
+  return high;
+}
+
+void use(CollectivePlan& plan, const Candidate& candidate) {
+  plan.algorithm = candidate.way.algorithm;
+  plan.coding = candidate.way.coding;
+  plan.piece_bytes = candidate.piece;
+  plan.window = kWindow;
+}
+
+}  // namespace
+
+CollectivePlan plan_collective(const codec::Spec& spec, const CollectiveSettings& settings,
+                               const CollectiveFacts& facts) {
+  CollectivePlan plan{.reason = eligible(spec, settings, facts)};
+  const Filter filter(spec, facts);
+  const Candidate raw = fastest(settings, facts, speeds_of(settings, false), filter, false);
+  if (!raw.exists) {
+    if (plan.reason == Reason::kCompress) plan.reason = Reason::kOperation;
+    return plan;
+  }
+  use(plan, raw);
+  if (plan.reason != Reason::kCompress) return plan;
+
+  Speeds speeds = speeds_of(settings, true);
+  if (spec.kind == Kind::kAuto) speeds.codec.ratio = kHopedRatio;
+  const Candidate coded = fastest(settings, facts, speeds, filter, is_bounded(spec, facts));
+  if (settings.link_bytes_per_second <= 0) {
+    use(plan, coded);
+    return plan;
+  }
+  plan.raw_seconds = raw.seconds;
+  plan.seconds = coded.seconds;
+  plan.least_ratio = least_ratio_of(coded, facts, speeds, raw.seconds);
+  // A cost that was never measured is 0 or NaN and must not count as a win.
+  if (coded.seconds < raw.seconds) {
+    use(plan, coded);
+  } else {
+    plan.reason = Reason::kLinkFaster;
+  }
+  return plan;
+}
+
+}  // namespace thinwire::plan

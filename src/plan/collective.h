@@ -1,0 +1,52 @@
+// How one collective is done, and whether compressed. Pure, from what is equal on all ranks: every
+// rank computes the same plan.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/dtype.h"
+#include "codec/spec.h"
+#include "plan/operation.h"
+#include "plan/plan.h"
+#include "plan/work.h"
+
+namespace thinwire::plan {
+
+// Alike on all ranks, the cost agreed between them.
+struct CollectiveSettings {
+  std::uint64_t threshold = 0;
+  bool same_node = false;            // compress where no message leaves the node
+  double link_bytes_per_second = 0;  // of a node; 0: not stated, the codec is trusted to win
+  CodecCost cost;                    // of the slowest rank; read only where a link is stated
+  std::uint64_t piece_bytes = 0;     // 0: planned
+};
+
+struct CollectiveFacts {
+  Operation operation = Operation::kBcast;
+  Reduction reduction = Reduction::kSum;  // read where the operation reduces
+  Dtype dtype = Dtype::kBytes;
+  std::uint64_t bytes = 0;  // of the whole array, as Work has it
+  Spread spread;
+  Algorithm algorithm = Algorithm::kPlanned;  // asked for
+  Coding coding = Coding::kPlanned;
+  std::span<const Way> ways;  // that there are, of any operations
+};
+
+struct CollectivePlan {
+  Reason reason = Reason::kCompress;
+  Algorithm algorithm = Algorithm::kPlanned;  // kPlanned: none does what is asked
+  Coding coding = Coding::kPlanned;
+  std::uint64_t piece_bytes = 0;
+  std::uint32_t window = 0;  // pieces of a block under way at once
+  double raw_seconds = 0;    // predicted, by the fastest way; 0 where no link is stated
+  double seconds = 0;      // predicted, compressed; under "auto" at the most that can be hoped for
+  double least_ratio = 0;  // below this one raw is faster; 0 where no link is stated
+};
+
+// Whatever the reason, algorithm and pieces are those to use: for raw values where it is not
+// kCompress. A bound of the result may still prove too small for the data; collective/budget.h.
+CollectivePlan plan_collective(const codec::Spec& spec, const CollectiveSettings& settings,
+                               const CollectiveFacts& facts);
+
+}  // namespace thinwire::plan
