@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <optional>
 #include <string>
 #include <system_error>
 
@@ -50,6 +49,13 @@ Result<double> parse_number(std::string_view text) {
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
     return {StatusCode::kInvalidArgument, "'" + std::string(text) + "' is not a number"};
   }
+  return value;
+}
+
+std::optional<std::uint64_t> parse_whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
 

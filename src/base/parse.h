@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/status.h"
@@ -10,6 +11,10 @@ namespace thinwire {
 
 // A plain decimal number, as in "8" or "1e-4". The whole text must be one number, and finite.
 Result<double> parse_number(std::string_view text);
+
+// The whole text as decimal digits, without sign or space, as in "32". Nothing for any other text
+// and for what 64 bits cannot hold: the caller knows what to call it.
+std::optional<std::uint64_t> parse_whole_number(std::string_view text);
 
 // Bytes: "65536", "64k", "64KiB", "1MiB", "2G". k, M, G are powers of 1024.
 Result<std::uint64_t> parse_size(std::string_view text);
