@@ -209,7 +209,9 @@ TEST(Ndzip, PlanesOfZerosAreTaken) {
 
 TEST(Ndzip, TakesNoParameter) {
   const Option option{"rate", "8"};
-  EXPECT_EQ(kNdzip.parse({&option, 1}).status().code(), StatusCode::kInvalidArgument);
+  const Status refusal = kNdzip.parse({&option, 1}).status();
+  EXPECT_EQ(refusal.code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(refusal.message(), "ndzip takes no options");
   EXPECT_EQ(*kNdzip.parse({}), 0u);
   EXPECT_EQ(kNdzip.check(1, Dtype::kF32, 1).code(), StatusCode::kDamaged);
   EXPECT_TRUE(kNdzip.check(0, Dtype::kF64, 3).ok());
