@@ -2,7 +2,6 @@
 
 #include <charconv>
 #include <cmath>
-#include <optional>
 #include <string>
 #include <system_error>
 
@@ -62,6 +61,13 @@ std::string number_text(double number) {
   const std::size_t first = exponent + (text[exponent + 1] == '-' ? 2 : 1);
   text.erase(first, text.find_first_not_of('0', first) - first);
   return text;
+}
+
+std::optional<std::uint64_t> parse_whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
 }
 
 Result<std::uint64_t> parse_size(std::string_view text) {

@@ -21,6 +21,19 @@ struct Box {
   }
 };
 
+// Calls visit(offset in the array, offset among the box's values, which lie one behind the other)
+// for each row along x, in bytes.
+template <typename Visit>
+void for_each_row(const Box& box, std::uint64_t value_bytes, Visit&& visit) {
+  const std::uint64_t row_bytes = box.x * value_bytes;
+  std::uint64_t inside = 0;
+  for (std::uint32_t z = 0; z < box.z; ++z) {
+    for (std::uint32_t y = 0; y < box.y; ++y, inside += row_bytes) {
+      visit((box.offset + z * box.plane + y * box.row) * value_bytes, inside);
+    }
+  }
+}
+
 // Copies the values of a box to `out`, one behind the other, and back.
 void gather(const std::byte* array, const Box& box, std::uint64_t value_bytes, std::byte* out);
 void scatter(const std::byte* values, const Box& box, std::uint64_t value_bytes, std::byte* array);

@@ -25,6 +25,8 @@ THINWIRE_HOST_DEVICE inline double double_of(std::uint64_t bits) {
 #endif
 }
 
+// Beside the one of fp32, which it would hide: a float's bits must not come out as a double's.
+using thinwire::bits_of;
 THINWIRE_HOST_DEVICE inline std::uint64_t bits_of(double value) {
 #if defined(__CUDA_ARCH__)
   return static_cast<std::uint64_t>(__double_as_longlong(value));
@@ -53,7 +55,7 @@ THINWIRE_HOST_DEVICE WordOf<kDtype> word_of(NumberOf<kDtype> number) {
     return number != number ? 0x7FF8000000000000u : bits_of(number);
   }
   if constexpr (kDtype == Dtype::kF32) {
-    return number != number ? 0x7FC00000u : thinwire::bits_of(number);
+    return number != number ? 0x7FC00000u : bits_of(number);
   }
   if constexpr (kDtype == Dtype::kF16) return f16_of(number);
   if constexpr (kDtype == Dtype::kBf16) return bf16_of(number);

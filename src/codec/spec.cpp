@@ -1,8 +1,8 @@
 #include "codec/spec.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/parse.h"
 #include "codec/registry.h"
 
 namespace thinwire::codec {
@@ -45,12 +45,11 @@ constexpr std::string_view kShapeKey = "shape";
 // One extent; 0 for "?".
 Result<std::uint64_t> parse_extent(std::string_view text) {
   if (text == "?") return std::uint64_t{0};
-  std::uint64_t extent = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
-  if (error != std::errc{} || end != text.data() + text.size() || extent == 0) {
+  const auto extent = parse_whole_number(text);
+  if (!extent || *extent == 0) {
     return invalid("codec spec: shape: '" + std::string(text) + "' is neither an extent nor ?");
   }
-  return extent;
+  return *extent;
 }
 
 // As in "24x224x?", slowest first.

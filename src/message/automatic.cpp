@@ -52,11 +52,6 @@ Sample sample_of(const codec::Chunk& array) {
   return sample;
 }
 
-bool takes(const Coder& coder, const codec::Chunk& array) {
-  return coder.codec->takes(array.dtype) && array.shape.rank <= coder.codec->max_rank &&
-         coder.codec->check(coder.parameter, array.dtype, array.shape.rank).ok();
-}
-
 // What would not shrink takes the bytes of the sample itself.
 Status try_on_host(std::span<Trial> trials, const codec::Chunk& sample, const std::byte* source,
                    MutableByteView scratch) {
@@ -101,7 +96,7 @@ Result<AutomaticChoice> choose_automatically(const codec::Chunk& array, const st
   std::array<Trial, kMostTrials> trials;
   std::size_t count = 0;
   for (const Coder& coder : automatic_candidates(array.dtype)) {
-    if (takes(coder, array) && bound(coder, sample.array).ok()) trials[count++] = {coder, 0};
+    if (bound(coder, sample.array).ok()) trials[count++] = {coder, 0};
   }
   const std::span<Trial> tried(trials.data(), count);
   Status status = place->on_device()
@@ -142,7 +137,7 @@ Result<std::uint64_t> encode_automatically(const codec::Chunk& array, const std:
 
 Coder automatic_in_stream(const codec::Chunk& array) {
   for (const Coder& coder : automatic_candidates(array.dtype)) {
-    if (takes(coder, array)) return coder;
+    if (bound(coder, array).ok()) return coder;
   }
   return raw_coder();
 }
@@ -150,9 +145,8 @@ Coder automatic_in_stream(const codec::Chunk& array) {
 Result<std::uint64_t> automatic_bound(const codec::Chunk& array) {
   auto most = bound(raw_coder(), array);
   for (const Coder& coder : automatic_candidates(array.dtype)) {
-    if (!most.ok() || !takes(coder, array)) continue;
-    // Where a candidate is too large for a frame it is not chosen.
-    if (const auto own = bound(coder, array); own.ok()) most = std::max(*most, *own);
+    // A candidate that does not take the array, or cannot frame it, is not chosen.
+    if (const auto own = bound(coder, array); most.ok() && own.ok()) most = std::max(*most, *own);
   }
   return most;
 }

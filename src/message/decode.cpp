@@ -82,12 +82,9 @@ void land(const codec::Layout& layout, std::uint64_t index, const codec::Landing
     return;
   }
   const codec::Box box = layout.box(index);
-  for (std::uint32_t z = 0; z < box.z; ++z) {
-    for (std::uint32_t y = 0; y < box.y; ++y, values += box.x * value_bytes) {
-      const std::uint64_t first = box.offset + z * box.plane + y * box.row;
-      add(dtype, values, box.x, landing.scale, destination + first * value_bytes);
-    }
-  }
+  codec::for_each_row(box, value_bytes, [&](std::uint64_t at, std::uint64_t inside) {
+    add(dtype, values + inside, box.x, landing.scale, destination + at);
+  });
 }
 
 Status decode_body(const Info& info, ByteView body, const codec::Landing& landing,

@@ -66,6 +66,16 @@ TEST(Checksum, AnyAlignment) {
   }
 }
 
+TEST(Parse, WholeNumbers) {
+  EXPECT_EQ(parse_whole_number("0"), 0u);
+  EXPECT_EQ(parse_whole_number("0032"), 32u);
+  EXPECT_EQ(parse_whole_number("18446744073709551615"), UINT64_MAX);
+  for (const char* text :
+       {"", "-1", "+1", " 1", "1 ", "1.0", "1e3", "0x10", "x", "18446744073709551616"}) {
+    EXPECT_EQ(parse_whole_number(text), std::nullopt) << text;
+  }
+}
+
 TEST(Parse, Sizes) {
   EXPECT_EQ(*parse_size("0"), 0u);
   EXPECT_EQ(*parse_size("65536"), 65536u);

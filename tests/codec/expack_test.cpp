@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codec/expack/core.h"
+#include "codec/words.h"
 
 namespace thinwire::codec {
 namespace {
@@ -54,24 +55,11 @@ Chunk chunk_of(Dtype dtype, const std::vector<std::byte>& values) {
   return {dtype, Shape::line(values.size() / dtype_size(dtype))};
 }
 
-std::vector<std::byte> encoded(const Chunk& chunk, const std::vector<std::byte>& values,
-                               std::uint64_t mode) {
-  std::vector<std::byte> out(kExpack.bound(chunk, mode) + 64, std::byte{0xC5});
-  const auto written = kExpack.encode(values.data(), chunk, mode, out.data());
-  EXPECT_TRUE(written.ok());
-  for (std::size_t at = kExpack.bound(chunk, mode); at < out.size(); ++at) {
-    EXPECT_EQ(out[at], std::byte{0xC5}) << "written behind the bound";
-  }
-  EXPECT_LE(*written, kExpack.bound(chunk, mode));
-  out.resize(*written);
-  return out;
-}
-
 // The payload, or nothing where it is not smaller than the values.
 std::vector<std::byte> expect_round_trip(Dtype dtype, const std::vector<std::byte>& values,
                                          std::uint64_t mode) {
   const Chunk chunk = chunk_of(dtype, values);
-  const auto payload = encoded(chunk, values, mode);
+  const auto payload = testing::encoded(kExpack, values.data(), chunk, mode);
   EXPECT_EQ(payload.size() % 8 == 0 || payload.size() == values.size(), true);
   if (payload.size() >= values.size()) return {};
   std::vector<std::byte> out(values.size(), std::byte{0x5A});
@@ -176,7 +164,7 @@ TEST(Expack, PartsThatDisagreeAreDamage) {
       SCOPED_TRACE(::testing::Message() << dtype_name(dtype) << " " << mode);
       const auto values = gradients(dtype, 3001);
       const Chunk chunk = chunk_of(dtype, values);
-      const auto payload = encoded(chunk, values, mode);
+      const auto payload = testing::encoded(kExpack, values.data(), chunk, mode);
       std::vector<std::byte> out(values.size());
       const auto code = [&](const std::vector<std::byte>& bytes) {
         return kExpack.decode(bytes, chunk, mode, out.data()).code();
@@ -204,7 +192,7 @@ TEST(Expack, CodesOtherThanTheHeadCountsAreDamage) {
   const Chunk chunk = chunk_of(Dtype::kBf16, values);
   std::vector<std::byte> out(values.size());
   for (std::uint64_t mode = 1; mode < expack::kModes; ++mode) {
-    const auto payload = encoded(chunk, values, mode);
+    const auto payload = testing::encoded(kExpack, values.data(), chunk, mode);
     const auto parts = expack::parts_of<Dtype::kBf16>(32, 0, 0);
     for (const unsigned pairs : {0u, 0xFFu}) {
       // One group's inner codes, and in the fixed kind its outer ones, as others.

@@ -59,11 +59,17 @@ TEST(Half, Bf16RoundsToNearestEven) {
   EXPECT_EQ(bf16_of(-std::numeric_limits<float>::quiet_NaN()), 0x7FC0);
 }
 
+TEST(BitsOf, HaveTheSizeOfTheirFloat) {
+  static_assert(sizeof(bits_of(1.0f)) == 4 && sizeof(bits_of(1.0)) == 8);
+  EXPECT_EQ(bits_of(-2.0f), 0xC0000000u);
+  EXPECT_EQ(bits_of(-2.0), 0xC000000000000000u);
+}
+
 TEST(AddAndScale, RoundsAfterTheSumAndAfterTheProduct) {
-  const std::uint32_t one = thinwire::bits_of(1.0f);
-  const std::uint32_t tiny = thinwire::bits_of(std::ldexp(1.0f, -25));
+  const std::uint32_t one = bits_of(1.0f);
+  const std::uint32_t tiny = bits_of(std::ldexp(1.0f, -25));
   EXPECT_EQ(add_and_scale<Dtype::kF32>(one, tiny, 1.0f), one);
-  EXPECT_EQ(add_and_scale<Dtype::kF32>(one, one, 0.25f), thinwire::bits_of(0.5f));
+  EXPECT_EQ(add_and_scale<Dtype::kF32>(one, one, 0.25f), bits_of(0.5f));
   EXPECT_EQ(add_and_scale<Dtype::kF64>(bits_of(3.0), bits_of(1.0), 0.5), bits_of(2.0));
 }
 

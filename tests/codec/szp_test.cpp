@@ -12,22 +12,15 @@
 
 #include "codec/szp/core.h"
 #include "codec/szp/format.h"
+#include "codec/words.h"
 
 namespace thinwire::codec {
 namespace {
 
 using namespace szp;
 
-template <typename Value>
-constexpr Dtype kDtypeOf = sizeof(Value) == 4 ? Dtype::kF32 : Dtype::kF64;
-
-Shape shape_of(std::initializer_list<std::uint64_t> extents) {
-  Shape shape{.rank = 0};
-  for (const std::uint64_t extent : extents) {
-    shape.extent[static_cast<std::size_t>(shape.rank++)] = extent;
-  }
-  return shape;
-}
+using testing::kDtypeOf;
+using testing::shape_of;
 
 template <typename Value>
 const std::byte* bytes_of(const std::vector<Value>& values) {
@@ -37,15 +30,7 @@ const std::byte* bytes_of(const std::vector<Value>& values) {
 template <typename Value>
 std::vector<std::byte> encoded(const std::vector<Value>& values, const Shape& shape,
                                std::uint64_t parameter) {
-  const Chunk chunk{kDtypeOf<Value>, shape};
-  std::vector<std::byte> out(kSzp.bound(chunk, parameter) + 64, std::byte{0xC5});
-  const auto written = kSzp.encode(bytes_of(values), chunk, parameter, out.data());
-  EXPECT_TRUE(written.ok());
-  for (std::size_t at = kSzp.bound(chunk, parameter); at < out.size(); ++at) {
-    EXPECT_EQ(out[at], std::byte{0xC5}) << "written behind the bound";
-  }
-  out.resize(*written);
-  return out;
+  return testing::encoded(kSzp, values, shape, parameter);
 }
 
 template <typename Value>

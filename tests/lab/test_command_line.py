@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from lab_processes import COMMAND_LINE, becomes_true, holders
+from lab_rates import best_rate
 
 from thinwire.lab import state
 
@@ -39,10 +40,13 @@ def test_run_reports_the_signal_as_shells_do(thinwire_lab: Call) -> None:
 
 
 def test_measure_adds_the_raw_rate(thinwire_lab: Call) -> None:
-    done = thinwire_lab(["run", "--link", "200mbit", "--measure", "--", "true"])
-    rate = re.search(r"raw rate ([\d.]+) Mbit/s", done.stderr)
-    assert rate is not None
-    assert float(rate[1]) == pytest.approx(200, rel=0.1)
+    def megabits() -> float:
+        done = thinwire_lab(["run", "--link", "200mbit", "--measure", "--", "true"])
+        rate = re.search(r"raw rate ([\d.]+) Mbit/s", done.stderr)
+        assert rate is not None
+        return float(rate[1])
+
+    assert best_rate(megabits, least=180) == pytest.approx(200, rel=0.1)
 
 
 def test_host_picks_one_without_mpi(thinwire_lab: Call) -> None:

@@ -71,11 +71,20 @@ def run(
         output, errors = started.communicate(timeout=timeout)
         code = started.returncode
     except subprocess.TimeoutExpired:
-        started.terminate()  # mpirun takes its ranks with it
-        output, errors = started.communicate()
+        output, errors = stop(started)
         code = None
     written = report is not None and report.exists()
     return Run(code, output, errors, read_report(report) if written else None)
+
+
+def stop(started: "subprocess.Popen[str]") -> tuple[str, str]:
+    """Ends a program that did not end by itself; what it wrote."""
+    started.terminate()  # mpirun takes its ranks with it
+    try:
+        return started.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        started.kill()  # that of Open MPI 5 may wait for ranks that have gone
+        return started.communicate()
 
 
 def mpirun(

@@ -13,9 +13,9 @@ import sys
 
 import numpy as np
 import output
+from period import PERIOD, Stretches, make_period
 
-# A prime number of values, so that no two bricks of an array are alike and swapped ones show.
-PERIOD = 251
+STRETCHES = Stretches(smooth=170, constant=200, sparse=240, half=60, seed=54321)
 BITS = {"f32": 32, "f64": 64, "bf16": 16, "f16": 16}
 LINES = [((1,), 1), ((70,), 1), ((33,), 3), ((200,), 2)]
 FIELDS = [((9, 9), 1), ((3, 1, 20), 1), ((3, 5, 9), 1), ((4, 4, 6), 3), ((2, 6, 8), 2)]
@@ -25,25 +25,6 @@ HEADER = f"""\
 # period <dtype> <{PERIOD} little-endian values, hex>: value i is period[i mod {PERIOD}]
 # case <dtype> <extents, slowest first> <tuple> <payload, hex>
 """
-
-
-def make_period(bits: int) -> np.ndarray:
-    """Smooth, constant, sparse and arbitrary stretches, as bit patterns."""
-    state, words = 54321, []
-    for i in range(PERIOD):
-        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
-        if i < 170:
-            x = i / 60 - 1
-            value = x * x * x - 0.5 * x  # a polynomial: every libm gives the same bits
-            word = int(np.float64(value).view("u8"))
-            words.append(word if bits == 64 else int(np.float32(value).view("u4")) >> (32 - bits))
-        elif i < 200:
-            words.append(0x3F80 << (bits - 16))
-        elif i < 240:
-            words.append(state >> (64 - bits) if i % 7 == 0 else 0)
-        else:
-            words.append(state >> (64 - bits))
-    return np.array(words, dtype=f"<u{bits // 8}")
 
 
 def residuals(values: list[int], shape: tuple[int, ...], steps: tuple[int, ...], bits: int):
@@ -133,7 +114,7 @@ def payload(values: list[int], shape: tuple[int, ...], tuple_values: int, bits: 
 def make_file() -> str:
     lines = []
     for name, bits in BITS.items():
-        period = make_period(bits)
+        period = make_period(bits, STRETCHES)
         lines.append(f"period {name} {period.tobytes().hex()}\n")
         for shape, tuple_values in LINES + FIELDS:
             values = [int(word) for word in np.resize(period, int(np.prod(shape)))]

@@ -11,9 +11,9 @@ import sys
 
 import numpy as np
 import output
+from period import PERIOD, Stretches, make_period
 
-# A prime number of values, so that no two units of an array are alike and swapped ones show.
-PERIOD = 251
+STRETCHES = Stretches(smooth=100, constant=150, sparse=220, half=50, seed=12345)
 UNIT = 1024
 CASES = [(length, stride) for length in (1, 31, 33, 65) for stride in (1, 3, 32)] + [(1025, 3)]
 
@@ -22,25 +22,6 @@ HEADER = f"""\
 # period <f32|f64> <{PERIOD} little-endian values, hex>: value i is period[i mod {PERIOD}]
 # case <f32|f64> <values> <stride> <payload, hex>
 """
-
-
-def make_period(bits: int) -> np.ndarray:
-    """Smooth, constant, sparse and arbitrary stretches, as bit patterns."""
-    state, words = 12345, []
-    for i in range(PERIOD):
-        state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
-        if i < 100:
-            x = i / 50 - 1
-            value = x * x * x - 0.5 * x  # a polynomial: every libm gives the same bits
-            kind = np.float32 if bits == 32 else np.float64
-            words.append(int(kind(value).view(f"u{bits // 8}")))
-        elif i < 150:
-            words.append(0x3F800000 << (bits - 32))
-        elif i < 220:
-            words.append(state >> (64 - bits) if i % 7 == 0 else 0)
-        else:
-            words.append(state >> (64 - bits))
-    return np.array(words, dtype=f"<u{bits // 8}")
 
 
 def unit_words(values: list[int], stride: int, bits: int) -> list[int]:
@@ -71,7 +52,7 @@ def payload(values: list[int], stride: int, bits: int) -> bytes:
 def make_file() -> str:
     lines = []
     for bits in (32, 64):
-        period = make_period(bits)
+        period = make_period(bits, STRETCHES)
         lines.append(f"period f{bits} {period.tobytes().hex()}\n")
         for length, stride in CASES:
             values = [int(word) for word in np.resize(period, length)]

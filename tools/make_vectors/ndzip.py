@@ -11,7 +11,8 @@ import sys
 
 import numpy as np
 import output
-from mpc import PERIOD, make_period
+from mpc import STRETCHES
+from period import PERIOD, make_period
 
 SHAPES = [(1,), (31,), (65,), (5, 7), (16, 9), (3, 4, 5), (2, 1, 33)]
 HEADER = f"""\
@@ -53,7 +54,7 @@ def payload(values: np.ndarray, bits: int) -> bytes:
 def make_file() -> str:
     lines = []
     for bits in (32, 64):
-        period = make_period(bits)
+        period = make_period(bits, STRETCHES)
         lines.append(f"period f{bits} {period.tobytes().hex()}\n")
         for shape in SHAPES:
             values = np.resize(period, shape)

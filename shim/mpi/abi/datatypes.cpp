@@ -47,8 +47,6 @@ bool extent_is_size(MPI_Datatype type, std::uint64_t size) {
          static_cast<std::uint64_t>(true_extent) == size;
 }
 
-TypeFacts examine(MPI_Datatype type);
-
 // Extents of 1 say nothing, and a shape has room for four others.
 void set_shape(TypeFacts& facts, const std::int64_t* extents, std::int64_t rank, bool reversed) {
   std::uint32_t kept = 0;

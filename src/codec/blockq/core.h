@@ -8,9 +8,6 @@
 
 namespace thinwire::codec::blockq {
 
-// Of an fp32: that of the namespace around takes an fp64.
-using thinwire::bits_of;
-
 inline constexpr std::uint32_t kInfinityBits = 0x7F800000u;
 
 // ---- Scales ----

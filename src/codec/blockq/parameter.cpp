@@ -1,21 +1,14 @@
 #include "codec/blockq/parameter.h"
 
-#include <charconv>
 #include <optional>
+
+#include "base/parse.h"
 
 namespace thinwire::codec::blockq {
 namespace {
 
 Status invalid(const std::string& what) {
   return {StatusCode::kInvalidArgument, "blockq: " + what};
-}
-
-std::optional<std::uint64_t> whole_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || at != end) return std::nullopt;
-  return number;
 }
 
 // What was said so far, so that two options that contradict each other are noticed.
@@ -52,7 +45,7 @@ bool take_flag(bool& flag, std::string_view value) {
 
 bool take(Said& said, const Option& option) {
   const auto& [key, value] = option;
-  const auto number = whole_number(value);
+  const auto number = parse_whole_number(value);
   if (key == "bits") return number && take_format(said, value);
   if (key == "format") return !number && take_format(said, value);
   if (key == "block") {

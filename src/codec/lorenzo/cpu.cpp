@@ -1,5 +1,4 @@
-#include <charconv>
-
+#include "base/parse.h"
 #include "codec/lorenzo/lorenzo.h"
 #include "codec/lorenzo/payload.h"
 
@@ -15,9 +14,9 @@ Status invalid() {
 Result<std::uint64_t> parse(std::span<const Option> options) {
   std::uint64_t tuple = 1;
   for (const Option& option : options) {
-    const char* end = option.value.data() + option.value.size();
-    const auto [at, error] = std::from_chars(option.value.data(), end, tuple);
-    if (option.key != "tuple" || error != std::errc() || at != end) return invalid();
+    const auto number = parse_whole_number(option.value);
+    if (option.key != "tuple" || !number) return invalid();
+    tuple = *number;
   }
   if (tuple < 1 || tuple > kMaxTuple) return invalid();
   return tuple;

@@ -1,6 +1,6 @@
 #include <bit>
-#include <charconv>
 
+#include "base/parse.h"
 #include "codec/mpc/core.h"
 #include "codec/mpc/mpc.h"
 #include "codec/mpc/units.h"
@@ -45,9 +45,9 @@ Status invalid() {
 Result<std::uint64_t> parse(std::span<const Option> options) {
   std::uint64_t stride = 1;
   for (const Option& option : options) {
-    const char* end = option.value.data() + option.value.size();
-    const auto [at, error] = std::from_chars(option.value.data(), end, stride);
-    if (option.key != "stride" || error != std::errc() || at != end) return invalid();
+    const auto number = parse_whole_number(option.value);
+    if (option.key != "stride" || !number) return invalid();
+    stride = *number;
   }
   if (stride < 1 || stride > kMaxStride) return invalid();
   return stride;

@@ -3,6 +3,7 @@
 
 #include "codec/ndzip/core.h"
 #include "codec/ndzip/ndzip.h"
+#include "codec/no_options.h"
 
 namespace thinwire::codec {
 namespace {
@@ -143,18 +144,6 @@ Status decode_box(ByteView encoded, const Shape& shape, std::byte* out) {
 
 // ---- The row of the registry ----
 
-Result<std::uint64_t> parse(std::span<const Option> options) {
-  if (options.empty()) return std::uint64_t{0};
-  return {StatusCode::kInvalidArgument, "ndzip takes no options"};
-}
-
-std::string describe(std::uint64_t) { return ""; }
-
-Status check(std::uint64_t parameter, Dtype, int) {
-  if (parameter == 0) return {};
-  return {StatusCode::kDamaged, "ndzip: the parameter is not 0"};
-}
-
 Shape chunk_shape(const Shape& shape, Dtype, std::uint64_t) {
   const int axes = real_axes(shape);
   Shape box = shape;
@@ -195,9 +184,9 @@ const Codec kNdzip = {
     .fixed_size = false,
     .dtypes = dtype_bit(Dtype::kF32) | dtype_bit(Dtype::kF64),
     .max_rank = ndzip::kMaxRank,
-    .parse = parse,
-    .describe = describe,
-    .check = check,
+    .parse = NoOptions<kNdzip>::parse,
+    .describe = NoOptions<kNdzip>::describe,
+    .check = NoOptions<kNdzip>::check,
     .chunk_shape = chunk_shape,
     .bound = bound,
     .encode = encode,

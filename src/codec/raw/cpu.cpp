@@ -1,21 +1,10 @@
+#include "codec/no_options.h"
 #include "codec/raw/raw.h"
 
 namespace thinwire::codec {
 namespace {
 
 constexpr std::uint64_t kChunkBytes = 1 << 20;
-
-Result<std::uint64_t> parse(std::span<const Option> options) {
-  if (options.empty()) return std::uint64_t{0};
-  return {StatusCode::kInvalidArgument, "raw takes no options"};
-}
-
-std::string describe(std::uint64_t) { return ""; }
-
-Status check(std::uint64_t parameter, Dtype, int) {
-  if (parameter == 0) return {};
-  return {StatusCode::kDamaged, "raw: the parameter is not 0"};
-}
 
 Shape chunk_shape(const Shape& shape, Dtype dtype, std::uint64_t) {
   Shape planes = shape;
@@ -54,9 +43,9 @@ const Codec kRaw = {
     .fixed_size = true,
     .dtypes = (1u << kDtypeCount) - 1,
     .max_rank = kMaxRank,
-    .parse = parse,
-    .describe = describe,
-    .check = check,
+    .parse = NoOptions<kRaw>::parse,
+    .describe = NoOptions<kRaw>::describe,
+    .check = NoOptions<kRaw>::check,
     .chunk_shape = chunk_shape,
     .bound = bound,
     .encode = encode,

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "codec/no_options.h"
 #include "codec/shrink/shrink.h"
 
 namespace thinwire::codec {
@@ -26,18 +27,6 @@ struct Name {
                   static_cast<unsigned long long>(key));
   }
 };
-
-Result<std::uint64_t> parse(std::span<const Option> options) {
-  if (options.empty()) return std::uint64_t{0};
-  return {StatusCode::kInvalidArgument, "shrink takes no options"};
-}
-
-std::string describe(std::uint64_t) { return ""; }
-
-Status check(std::uint64_t parameter, Dtype, int) {
-  if (parameter == 0) return {};
-  return {StatusCode::kDamaged, "shrink: the parameter is not 0"};
-}
 
 // The whole array is one chunk: a second row of the chunk table would cost a short message.
 Shape chunk_shape(const Shape& shape, Dtype, std::uint64_t) {
@@ -102,9 +91,9 @@ const Codec kShrink = {
     .fixed_size = true,
     .dtypes = (1u << kDtypeCount) - 1,
     .max_rank = kMaxRank,
-    .parse = parse,
-    .describe = describe,
-    .check = check,
+    .parse = NoOptions<kShrink>::parse,
+    .describe = NoOptions<kShrink>::describe,
+    .check = NoOptions<kShrink>::check,
     .chunk_shape = chunk_shape,
     .bound = bound,
     .encode = encode,
