@@ -415,7 +415,7 @@ typedef struct tw_comm tw_comm;
 
 typedef struct tw_comm_options {
   uint32_t size;
-  uint32_t reserved;
+  uint32_t same_node;           /* 1: compress where all ranks share a node */
   const tw_codec* codec;        /* of calls that name none; NULL: "auto" */
   uint64_t threshold;           /* operations on fewer bytes a rank go raw */
   double link_bytes_per_second; /* between nodes; 0: not stated, the codec is trusted to win */
@@ -537,8 +537,10 @@ typedef struct tw_collective_report {
  * same bits. `report` may be NULL. */
 tw_status tw_comm_run(tw_comm* comm, const tw_collective* collective, tw_collective_report* report);
 
-/* What tw_comm_run() would choose, from what is equal on all ranks; nothing is sent and no buffer
- * looked at. reason, algorithm, coding and the predictions of `report` are filled in. */
+/* What tw_comm_run() would choose, from what is equal on all ranks. Collective, as tw_comm_run()
+ * is, for the first call of either with a codec and dtype where a link is stated: each rank
+ * measures what the codec costs, and they agree on the slowest. Else nothing is sent. reason,
+ * algorithm, coding and the predictions of `report` are filled in. */
 tw_status tw_comm_plan(tw_comm* comm, const tw_collective* collective,
                        tw_collective_report* report);
 

@@ -27,6 +27,7 @@ comm::Options to_options(const tw_comm_options& from, int ranks) {
   options.spec.kind = codec::Spec::Kind::kAuto;
   if (from.codec != nullptr) options.spec = from.codec->spec;
   options.threshold = from.threshold;
+  options.same_node = from.same_node != 0;
   options.link_bytes_per_second = from.link_bytes_per_second;
   options.piece_bytes = from.piece_bytes;
   if (from.nodes != nullptr) options.nodes.assign(from.nodes, from.nodes + ranks);
@@ -138,6 +139,7 @@ tw_status tw_comm_plan(tw_comm* comm, const tw_collective* collective,
     }
     const comm::Call call = to_call(*collective, comm->communicator->options());
     Status status = comm::check(call, comm->communicator->size());
+    if (status.ok()) status = comm->communicator->learn_cost(call);
     if (!status.ok()) return report(status);
     const auto choice = comm->communicator->choose(call);
     if (choice.ok()) fill(*choice, result);

@@ -1,42 +1,136 @@
+// The plan of a call, and the one thing in it that is measured: what the codec costs.
+#include <algorithm>
+#include <vector>
+
 #include "comm/communicator.h"
+#include "comm/cost.h"
+#include "comm/regions.h"
+#include "device/place.h"
+#include "plan/collective.h"
 
 namespace thinwire::comm {
 namespace {
 
-using plan::Algorithm;
 using plan::Operation;
 
-Algorithm usual(Operation operation) {
-  switch (operation) {
+// What the plan goes by where the lists of a call differ between ranks.
+constexpr std::uint64_t kUnknownBytes = 64 << 20;
+
+const std::vector<plan::Way>& all_ways() {
+  static const std::vector<plan::Way> ways = [] {
+    std::vector<plan::Way> found;
+    for (const collective::Row& row : collective::algorithms()) {
+      found.push_back({row.operation, row.algorithm, row.coding});
+    }
+    return found;
+  }();
+  return ways;
+}
+
+std::uint64_t sum_of(const std::uint64_t* counts, std::uint64_t count, int size) {
+  std::uint64_t sum = 0;
+  for (int rank = 0; rank < size; ++rank) sum += count_of(counts, count, rank);
+  return sum;
+}
+
+// Of the whole array, as plan::Work has it; alike on all ranks.
+std::uint64_t planned_bytes(const Call& call, const Options& options, int size) {
+  const std::uint64_t value_bytes = dtype_size(call.dtype);
+  switch (call.operation) {
     case Operation::kBcast:
-      return Algorithm::kChain;
+    case Operation::kReduce:
+    case Operation::kAllreduce:
+      return call.count * value_bytes;
+    case Operation::kAllgather:
+    case Operation::kReduceScatter:
+      return sum_of(call.receive_counts, call.count, size) * value_bytes;
     case Operation::kGather:
     case Operation::kScatter:
-    case Operation::kReduce:
-      return Algorithm::kBinomial;
     case Operation::kAlltoall:
-      return Algorithm::kPairwise;
-    default:
-      return Algorithm::kRing;
+      break;
   }
+  const bool differs =
+      call.varied || (call.operation == Operation::kAlltoall &&
+                      (call.send_counts != nullptr || call.receive_counts != nullptr));
+  if (differs) return std::max(kUnknownBytes, options.threshold);
+  return call.count * value_bytes * static_cast<std::uint64_t>(size);
+}
+
+int count_nodes(const std::vector<std::int32_t>& nodes, int size) {
+  if (nodes.empty()) return size;
+  std::vector<std::int32_t> sorted = nodes;
+  std::ranges::sort(sorted);
+  return static_cast<int>(std::ranges::unique(sorted).begin() - sorted.begin());
 }
 
 }  // namespace
 
+Status Communicator::learn_cost(const Call& call) {
+  if (options_.link_bytes_per_second <= 0 || size() < 2) return {};
+  const CostKey key{call.spec.text(), call.dtype};
+  if (costs_.contains(key) || !may_compress(call)) return {};
+  int device = -1;
+  for (const std::byte* buffer : {call.send, static_cast<const std::byte*>(call.receive)}) {
+    if (buffer == nullptr || device >= 0) continue;
+    const auto place = device::place_of(buffer);
+    if (place.ok() && place->on_device()) device = place->device;
+  }
+  plan::CodecCost cost = measure_cost(call, size(), device);
+  if (Status status = agree_on_slowest(*transport_, cost); !status.ok()) return status;
+  costs_[key] = cost;
+  return {};
+}
+
+// By what is equal on all ranks.
+bool Communicator::may_compress(const Call& call) const {
+  plan::CollectiveSettings settings;
+  settings.same_node = options_.same_node;
+  settings.threshold = options_.threshold;
+  // A link that is slower than anything.
+  settings.link_bytes_per_second = 1;
+  settings.cost = {1e18, 1e18, 2};
+  const plan::Reason reason = plan_with(call, settings).reason;
+  return reason == plan::Reason::kCompress;
+}
+
+plan::CollectivePlan Communicator::plan_with(const Call& call,
+                                             const plan::CollectiveSettings& settings) const {
+  plan::CollectiveFacts facts;
+  facts.operation = call.operation;
+  facts.reduction = call.reduction;
+  facts.dtype = call.dtype;
+  facts.bytes = planned_bytes(call, options_, size());
+  facts.spread = {.ranks = size(), .nodes = nodes_};
+  facts.algorithm = call.algorithm;
+  facts.coding = call.coding;
+  facts.ways = all_ways();
+  return plan::plan_collective(call.spec, settings, facts);
+}
+
 Result<Choice> Communicator::choose(const Call& call) const {
-  Choice choice;
-  choice.algorithm = call.algorithm == Algorithm::kPlanned ? usual(call.operation) : call.algorithm;
-  choice.coding = call.coding == plan::Coding::kPlanned ? plan::Coding::kOnce : call.coding;
-  choice.piece_bytes = options_.piece_bytes == 0 ? 512 * 1024 : options_.piece_bytes;
-  choice.window = 8;
-  if (call.spec.kind == codec::Spec::Kind::kOff) choice.reason = plan::Reason::kOff;
-  if (call.spec.kind == codec::Spec::Kind::kCodec && !call.spec.codec->takes(call.dtype)) {
-    choice.reason = plan::Reason::kDtype;
+  plan::CollectiveSettings settings;
+  settings.threshold = options_.threshold;
+  settings.same_node = options_.same_node;
+  settings.link_bytes_per_second = options_.link_bytes_per_second;
+  settings.piece_bytes = options_.piece_bytes;
+  const auto known = costs_.find({call.spec.text(), call.dtype});
+  if (known != costs_.end()) settings.cost = known->second;
+  const plan::CollectivePlan plan = plan_with(call, settings);
+  if (plan.algorithm == plan::Algorithm::kPlanned) {
+    return {StatusCode::kUnsupported, "there is no such schedule"};
   }
-  if (call.spec.kind == codec::Spec::Kind::kAuto && call.dtype == Dtype::kBytes) {
-    choice.reason = plan::Reason::kDtype;
-  }
-  return choice;
+  return Choice{.reason = plan.reason,
+                .algorithm = plan.algorithm,
+                .coding = plan.coding,
+                .piece_bytes = plan.piece_bytes,
+                .window = plan.window,
+                .raw_seconds = plan.raw_seconds,
+                .seconds = plan.seconds,
+                .least_ratio = plan.least_ratio};
+}
+
+int Communicator::count_nodes() const {
+  return comm::count_nodes(options_.nodes, transport_->size());
 }
 
 }  // namespace thinwire::comm

@@ -11,6 +11,7 @@
 #include "comm/regions.h"
 #include "device/copy.h"
 #include "device/place.h"
+#include "message/automatic.h"
 
 namespace thinwire::comm {
 namespace {
@@ -41,6 +42,7 @@ std::vector<Term> terms_of(const Options& options) {
           {"link", std::to_string(options.link_bytes_per_second)},
           {"piece", std::to_string(options.piece_bytes)},
           {"job", options.mark_text},
+          {"same node", options.same_node ? "compressed" : "raw"},
           {"nodes", nodes_text(options.nodes)}};
 }
 
@@ -75,6 +77,7 @@ Communicator::Communicator(std::unique_ptr<transport::Transport> transport, Opti
   topology_.rank = transport_->rank();
   topology_.size = transport_->size();
   topology_.node_of = options_.nodes;
+  nodes_ = count_nodes();
 }
 
 Result<std::unique_ptr<Communicator>> Communicator::create(
@@ -107,6 +110,7 @@ Status Communicator::prepare(const Call& call, const Choice& choice) {
   settings_ = {.spec = call.spec,
                .dtype = call.dtype,
                .reduction = call.reduction,
+               .least_ratio = std::max(choice.least_ratio, message::kLeastRatio),
                .mark = options_.mark,
                .on_device = device_ >= 0};
   if (choice.reason != plan::Reason::kCompress) settings_.spec = {};
@@ -210,6 +214,7 @@ Status Communicator::run(const Call& call, Report& report) {
     return {StatusCode::kInternal, "the communicator's transport failed in an earlier call"};
   }
   if (Status status = check(call, size()); !status.ok()) return status;
+  if (Status status = learn_cost(call); !status.ok()) return status;
   const auto choice = choose(call);
   if (!choice.ok()) return choice.status();
   report = {};

@@ -1,6 +1,7 @@
 // Ranks that agreed on how they compress, and the collectives that they run.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,8 +10,9 @@
 #include "collective/execute.h"
 #include "comm/binding.h"
 #include "comm/call.h"
+#include "comm/cost.h"
 #include "comm/workspace.h"
-#include "plan/plan.h"
+#include "plan/collective.h"
 #include "transport/transport.h"
 
 namespace thinwire::comm {
@@ -19,6 +21,7 @@ struct Options {
   codec::Spec spec;                  // of calls that name none
   std::uint64_t threshold = 0;       // operations on fewer bytes go raw
   double link_bytes_per_second = 0;  // between nodes; 0: not stated
+  bool same_node = false;            // compress where all ranks share a node
   std::vector<std::int32_t> nodes;   // of each rank; empty: each one a node of its own
   std::uint64_t piece_bytes = 0;     // 0: planned
   frame::Mark mark = frame::file_mark();
@@ -34,6 +37,7 @@ struct Choice {
   std::uint32_t window = 1;
   double raw_seconds = 0;  // predicted; 0 where no link is stated
   double seconds = 0;
+  double least_ratio = 0;  // below it raw is faster
 };
 
 struct Report {
@@ -56,7 +60,11 @@ class Communicator {
   int size() const { return transport_->size(); }
   const Options& options() const { return options_; }
 
-  // Pure: looks at no buffer and sends nothing.
+  // Collective once for each spec and dtype, where a link is stated: what the codec costs is
+  // measured and agreed on. Looks at buffers for where they lie alone.
+  Status learn_cost(const Call& call);
+
+  // After learn_cost(): sends nothing.
   Result<Choice> choose(const Call& call) const;
 
   // Blocks until this rank's part is complete. kUnsupported where no schedule does it.
@@ -65,6 +73,9 @@ class Communicator {
  private:
   Communicator(std::unique_ptr<transport::Transport> transport, Options options);
 
+  bool may_compress(const Call& call) const;
+  plan::CollectivePlan plan_with(const Call& call, const plan::CollectiveSettings& settings) const;
+  int count_nodes() const;
   Status run_chosen(const Call& call, Report& report);
   Status run_verified(const Call& call, Report& report);
   Status run_raw(const Call& call, std::vector<std::byte>& result);
@@ -79,6 +90,8 @@ class Communicator {
   std::unique_ptr<transport::Transport> transport_;
   Options options_;
   collective::Topology topology_;
+  int nodes_;
+  std::map<CostKey, plan::CodecCost> costs_;
 
   // Of the call that runs.
   collective::EngineSettings settings_;
