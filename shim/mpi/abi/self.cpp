@@ -11,14 +11,15 @@ namespace {
 std::mutex g_mutex;
 std::atomic<bool> g_made{false};
 MPI_Comm g_self;
-World g_world;
+const World kByInit;
+const World* g_world = &kByInit;
 std::atomic<unsigned> g_next_tag{0};
 
 MPI_Comm self() {
   if (g_made.load(std::memory_order_acquire)) return g_self;
   const std::lock_guard lock(g_mutex);
   if (!g_made.load(std::memory_order_relaxed)) {
-    g_self = make_private_communicator(g_world);
+    g_self = make_private_communicator(*g_world);
     g_made.store(true, std::memory_order_release);
   }
   return g_self;
@@ -29,9 +30,9 @@ int next_tag() { return static_cast<int>(g_next_tag.fetch_add(1) & 0x7FFF); }
 
 }  // namespace
 
-void place_self_in(const World& world) { g_world = world; }
+void place_self_in(const World& world) { g_world = &world; }
 
-MPI_Comm new_self() { return make_private_communicator(g_world); }
+MPI_Comm new_self() { return make_private_communicator(*g_world); }
 
 // A message to nobody makes the MPI look at its arguments and at nothing else.
 bool is_committed(MPI_Datatype type) {

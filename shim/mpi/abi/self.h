@@ -6,7 +6,8 @@
 
 namespace thinwire::mpi {
 
-// How the MPI was started; the communicator is made at its first use.
+// How the MPI was started: the caller's, who keeps it and may change it while there is no
+// communicator. That is made at its first use; without this call, of what MPI_Init started.
 void place_self_in(const World& world);
 
 // Another such communicator, for the caller to free.

@@ -139,7 +139,6 @@ void before_world_ends() {
   }
   release_self();
   leave_world(std::exchange(self.world, next));
-  place_self_in(self.world);
 }
 
 void before_end(bool has_comm_world) {
