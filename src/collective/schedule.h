@@ -29,7 +29,9 @@ enum class Action : std::uint8_t {
 
 // One step of one rank. A step may run once all earlier ones that touch the same values, scratch or
 // slot have, unless both only read; messages to or from one peer are posted in the order of the
-// steps.
+// steps. What reads a slot also reads the values that it was encoded from: a packet that stayed raw
+// is not copied, so those values stay as they are until the slot's last reader has run. Only the
+// slot's own decoding may replace them.
 struct Step {
   Action action;
   Area to = Area::kOutput;
@@ -41,12 +43,15 @@ struct Step {
   bool plain = false;  // kEncode: never coded
 };
 
-// Blocks are numbered as follows:
-//   Bcast, Reduce, Allreduce, Reduce-scatter: the parts of the array, `blocks` in all.
-//   Reduce-scatter
-//     has one a rank, its output is that of its own number. Of the others every rank has all.
-//   Allgather, Gather, Scatter: block r is what rank r contributes or gets.
-//   Alltoall: block j is what goes to rank j, block size + i what comes from rank i.
+// Blocks are numbered as follows; a rank touches those alone that it has:
+//   Bcast: the parts of the array, in kOutput of all. There is no kInput.
+//   Reduce, Allreduce: the parts of the array, in kInput of all, and in kOutput of the root or all.
+//   Reduce-scatter: block r is the part that rank r gets in kOutput; kInput has all.
+//   Allgather, Gather: block r is what rank r has in kInput; kOutput of all or the root has all.
+//   Scatter: block r is what rank r gets in kOutput; kInput of the root has all.
+//   Alltoall: block j is what goes to rank j, in kInput; block size + i what comes from rank i, in
+//     kOutput. What a rank keeps is block size + rank in both.
+// Of Allgather, Gather, Scatter, Reduce and Allreduce both areas of a block may be the same memory.
 struct Schedule {
   std::uint32_t blocks = 1;
   std::uint32_t slots = 0;

@@ -27,7 +27,7 @@ void Binding::bind_parts(const Call& call, const collective::Cutter& cutter, int
                          std::uint32_t parts) {
   resize(parts);
   const bool has_output = call.operation != Operation::kReduce || rank == call.root;
-  const std::byte* input = call.in_place ? call.receive : call.send;
+  const std::byte* input = call.in_place && has_output ? call.receive : call.send;
   for (std::uint32_t part = 0; part < parts; ++part) {
     blocks_[part] = cutter.part(call.count, part, parts);
     input_[part] = at(input, blocks_[part].offset, call.dtype);
