@@ -32,6 +32,15 @@ struct Chunk {
   std::uint64_t raw_bytes() const { return shape.count() * dtype_size(dtype); }
 };
 
+// A lattice: every value decodes to its own bits, or to an integer times `step`, rounded to the
+// dtype. An integer of at most `most`, times `step`, less than half a step off by more than four
+// roundings to the dtype, decodes to that integer's value or to its own bits; so what is on the
+// lattice stays where it is, however often it is coded. step is 0 where there is no lattice.
+struct Spacing {
+  double step = 0;
+  double most = 0;
+};
+
 struct DeviceCodec;  // codec/job.h
 
 // A row of the registry. Functions are pure, thread-safe and allocate nothing, `parse` and
@@ -87,6 +96,9 @@ struct Codec {
   // `parameter` with another bound: each value decodes to one at most `bound` away, above 0 and
   // finite, or to its own bits. nullptr where the codec has no absolute bound.
   std::uint64_t (*with_bound)(std::uint64_t parameter, double bound) = nullptr;
+
+  // Where values under a closed parameter decode to; nullptr where that follows no such rule.
+  Spacing (*spacing)(std::uint64_t parameter, Dtype dtype) = nullptr;
 
   // kUnsupported, with what is missing and how to get it, where this machine lacks what the codec
   // needs; nullptr where it needs nothing.

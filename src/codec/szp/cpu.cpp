@@ -38,6 +38,16 @@ std::string describe(std::uint64_t parameter) {
 
 std::uint64_t with_bound(std::uint64_t, double bound) { return to_bits(bound); }
 
+template <typename Value>
+Spacing spacing_of(std::uint64_t parameter) {
+  const Lattice<Value> lattice = make_lattice<Value>(parameter);
+  return {lattice.exists() ? double{lattice.step} : 0, double{ValueTraits<Value>::kLimit}};
+}
+
+Spacing spacing(std::uint64_t parameter, Dtype dtype) {
+  return dtype == Dtype::kF32 ? spacing_of<float>(parameter) : spacing_of<double>(parameter);
+}
+
 Status check(std::uint64_t parameter, Dtype, int) {
   if (is_bound(parameter & ~kOpenParameter)) return {};
   return {StatusCode::kDamaged, "szp: the parameter is no bound"};
@@ -80,6 +90,7 @@ const Codec kSzp = {
     .is_open = szp::is_open,
     .resolve = close,
     .with_bound = with_bound,
+    .spacing = spacing,
 #ifdef THINWIRE_CUDA
     .device = &kSzpDevice,
 #endif

@@ -1,0 +1,44 @@
+// How a bound of a reduction's result is divided among the codings that reach it, so that it holds
+// whatever the data. docs/concepts/error-bounds.md has the mathematics. Pure.
+#pragma once
+
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "codec/spec.h"
+#include "plan/operation.h"
+#include "plan/plan.h"
+
+namespace thinwire::collective {
+
+struct BudgetFacts {
+  codec::ResultBound bound;
+  const codec::Codec* codec = nullptr;  // has `with_bound`
+  Dtype dtype = Dtype::kF32;
+  plan::Reduction reduction = plan::Reduction::kSum;
+  std::uint64_t codings = 0;  // most that add up on one value: Row::codings
+  int ranks = 1;
+  int coded_ranks = 1;  // whose values are coded: all, or one a node where the others add raw
+
+  // Sums over the ranks, not below the exact ones and above them by two roundings an addition at
+  // most: of the largest finite magnitude that a rank contributes, and of the range of its finite
+  // values.
+  double magnitudes = 0;
+  double ranges = 0;
+};
+
+struct Budget {
+  plan::Reason reason = plan::Reason::kCompress;  // kBoundTooSmall, kOperation: nothing is coded
+  double result = 0;                              // what the result is bounded by
+  double coding = 0;                              // what each coding is bounded by
+  std::uint64_t parameter = 0;                    // the codec's, for that bound
+
+  // Sums of values on the codec's lattice stay on it. Where every contribution was coded by itself
+  // and none had to be stored, the result does not depend on the order of the additions.
+  bool on_lattice = false;
+};
+
+// The same on all ranks where the facts are.
+Budget divide(const BudgetFacts& facts);
+
+}  // namespace thinwire::collective
