@@ -97,6 +97,10 @@ struct Codec {
   // finite, or to its own bits. nullptr where the codec has no absolute bound.
   std::uint64_t (*with_bound)(std::uint64_t parameter, double bound) = nullptr;
 
+  // The largest difference that coding under `parameter` makes to a value, 0 where that depends on
+  // the data; nullptr where the codec states none.
+  double (*bound_of)(std::uint64_t parameter) = nullptr;
+
   // Where values under a closed parameter decode to; nullptr where that follows no such rule.
   Spacing (*spacing)(std::uint64_t parameter, Dtype dtype) = nullptr;
 

@@ -29,6 +29,7 @@ struct Executor::Run {
   const Workspace& workspace;
   Engine& engine;
   transport::Transport& transport;
+  const Status& hindrance;
   Tally& tally;
   Status first_error = {};
   std::uint32_t left = 0;  // tasks to be done
@@ -38,7 +39,7 @@ struct Executor::Run {
   std::uint64_t raw_bytes(const Task& task) const { return engine.bytes(shape(task)); }
 
   MutableByteView packet_memory(const Task& task) const {
-    return {workspace.packets + task.packet * workspace.packet_bytes, workspace.packet_bytes};
+    return {workspace.packets + task.packet * workspace.packet_stride, workspace.packet_bytes};
   }
 
   // Where a piece of values lies.
@@ -86,7 +87,7 @@ void Executor::prepare(const Run& run) {
   tickets_.clear();
   under_way_.clear();
   packets_.assign(run.program.packets(), {});
-  lost_.assign(run.program.values(), false);
+  lost_.assign(run.program.values(), !run.hindrance.ok());
   waits_for_.resize(tasks.size());
   for (std::uint32_t at = 0; at < tasks.size(); ++at) waits_for_[at] = tasks[at].waits_for;
   for (std::uint32_t at = 0; at < tasks.size(); ++at) {
@@ -127,9 +128,12 @@ Status Executor::post(Run& run, std::uint32_t number, int peer, bool is_send) {
     run.tally.raw_packets += packet.kind == Packet::Kind::kValues;
     ticket = run.transport.post_send(peer, {packet.data, packet.bytes});
   } else {
-    const MutableByteView into = action == Action::kReceive
-                                     ? run.packet_memory(task)
-                                     : MutableByteView(run.to(task), run.raw_bytes(task));
+    MutableByteView into(run.workspace.packets, run.workspace.packet_bytes);
+    if (action == Action::kReceive) {
+      into = run.packet_memory(task);
+    } else if (run.hindrance.ok()) {
+      into = {run.to(task), run.raw_bytes(task)};
+    }
     ticket = run.transport.post_receive(peer, into);
   }
   if (!ticket.ok()) return ticket.status();
@@ -161,10 +165,10 @@ void Executor::arrive(Run& run, std::uint32_t number, std::uint64_t bytes) {
     Packet& packet = packets_[task.packet];
     packet = {Packet::Kind::kFrame, run.packet_memory(task).data(), bytes};
     if (bytes == raw_bytes) packet.kind = Packet::Kind::kValues;
-    if (bytes == 0) packet.kind = Packet::Kind::kLost;
+    if (bytes == 0 || !run.hindrance.ok()) packet.kind = Packet::Kind::kLost;
   } else if (action == Action::kReceiveValues) {
     if (bytes == raw_bytes) {
-      lost_[task.to] = false;
+      lost_[task.to] = !run.hindrance.ok();
     } else {
       fail(run, task, {StatusCode::kDamaged, "another rank could not send its data"});
     }
@@ -206,6 +210,7 @@ void Executor::fail(Run& run, const Task& task, const Status& status) {
 }
 
 Status Executor::perform(Run& run, std::uint32_t number) {
+  if (!run.hindrance.ok()) return run.hindrance;
   const Task& task = run.program.tasks()[number];
   const Action action = run.step(task).action;
   const Shape shape = run.shape(task);
@@ -274,8 +279,10 @@ Status Executor::advance(Run& run) {
 
 Status Executor::run(const Schedule& schedule, std::span<const Block> blocks,
                      const Program& program, const Arrays& arrays, const Workspace& workspace,
-                     Engine& engine, transport::Transport& transport, Tally& tally) {
-  Run run{schedule, blocks, program, arrays, workspace, engine, transport, tally};
+                     Engine& engine, transport::Transport& transport, const Status& hindrance,
+                     Tally& tally) {
+  Run run{schedule, blocks,    program,   arrays, workspace,
+          engine,   transport, hindrance, tally,  hindrance};
   run.left = static_cast<std::uint32_t>(program.tasks().size());
   prepare(run);
   if (Status status = advance(run); !status.ok()) {

@@ -15,7 +15,8 @@ namespace thinwire::collective {
 struct Workspace {
   std::byte* packets = nullptr;  // memory that the transport reaches
   std::uint64_t packet_bytes = 0;
-  std::byte* scratch = nullptr;  // where the values lie
+  std::uint64_t packet_stride = 0;  // from one to the next; 0 where a rank cannot take part
+  std::byte* scratch = nullptr;     // where the values lie
   std::uint64_t scratch_bytes = 0;
 };
 
@@ -40,9 +41,12 @@ class Executor {
   // Complete on return. A piece that one rank cannot give (damage, a failing GPU) is lost to all
   // that need it: they get an error, and nobody waits for ever. The first error is returned. Where
   // the transport fails, messages may still be under way: it cannot be used again.
+  //
+  // `hindrance`: why this rank cannot take part, if it cannot. It then passes nothing on to those
+  // who wait for it, needs the memory of one packet alone, and gets its own status back.
   Status run(const Schedule& schedule, std::span<const Block> blocks, const Program& program,
              const Arrays& arrays, const Workspace& workspace, Engine& engine,
-             transport::Transport& transport, Tally& tally);
+             transport::Transport& transport, const Status& hindrance, Tally& tally);
 
   bool transport_failed() const { return transport_failed_; }
 

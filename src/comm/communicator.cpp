@@ -52,7 +52,10 @@ std::uint32_t parts_of(const collective::Schedule& schedule, Operation operation
   return cut ? schedule.blocks : 1;
 }
 
-// Whether this rank's input and output of a block are the same memory.
+constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 255) & ~std::uint64_t{255}; }
+
+}  // namespace
+
 bool shares_blocks(const Call& call, int rank) {
   if (!call.in_place) return false;
   switch (call.operation) {
@@ -68,10 +71,6 @@ bool shares_blocks(const Call& call, int rank) {
   }
 }
 
-constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 255) & ~std::uint64_t{255}; }
-
-}  // namespace
-
 Communicator::Communicator(std::unique_ptr<transport::Transport> transport, Options options)
     : transport_(std::move(transport)), options_(std::move(options)) {
   topology_.rank = transport_->rank();
@@ -86,6 +85,12 @@ Result<std::unique_ptr<Communicator>> Communicator::create(
   return std::unique_ptr<Communicator>(new Communicator(std::move(transport), std::move(options)));
 }
 
+// The transport failed while ranks agreed on something.
+Status Communicator::broken(Status status) {
+  broken_ = true;
+  return status;
+}
+
 // The lists that only the root has go to all ranks.
 Status Communicator::share_counts(const Call& call) {
   counts_.resize(static_cast<std::size_t>(size()));
@@ -96,10 +101,12 @@ Status Communicator::share_counts(const Call& call) {
       counts_[static_cast<std::size_t>(peer)] = count_of(own, call.count, peer);
     }
   }
-  return broadcast(*transport_, call.root, std::as_writable_bytes(std::span(counts_)));
+  const Status status =
+      broadcast(*transport_, call.root, std::as_writable_bytes(std::span(counts_)));
+  return status.ok() ? status : broken(status);
 }
 
-Status Communicator::prepare(const Call& call, const Choice& choice) {
+Status Communicator::find_device(const Call& call) {
   device_ = -1;
   for (const std::byte* buffer : {call.send, static_cast<const std::byte*>(call.receive)}) {
     if (buffer == nullptr || device_ >= 0) continue;
@@ -107,6 +114,11 @@ Status Communicator::prepare(const Call& call, const Choice& choice) {
     if (!place.ok()) return place.status();
     if (place->on_device()) device_ = place->device;
   }
+  return {};
+}
+
+Status Communicator::prepare(const Call& call, Report& report) {
+  const Choice& choice = report.choice;
   settings_ = {.spec = call.spec,
                .dtype = call.dtype,
                .reduction = call.reduction,
@@ -119,6 +131,7 @@ Status Communicator::prepare(const Call& call, const Choice& choice) {
       collective::find_algorithm(call.operation, choice.algorithm, choice.coding);
   if (row == nullptr) return {StatusCode::kUnsupported, "there is no such schedule"};
   schedule_ = row->make(topology_);
+  if (Status status = set_bound(call, *row, report); !status.ok()) return status;
   if (device_ >= 0) collective::stage_values(schedule_);
   return {};
 }
@@ -150,7 +163,9 @@ Status Communicator::acquire(Report& report) {
       last = shape;
     }
   }
-  workspace_ = {.packet_bytes = aligned(packet), .scratch_bytes = aligned(piece)};
+  workspace_ = {.packet_bytes = aligned(packet),
+                .packet_stride = aligned(packet),
+                .scratch_bytes = aligned(piece)};
   spare_bytes_ = 2 * aligned(piece);
   const std::uint64_t packets = program_.packets() * workspace_.packet_bytes;
   const std::uint64_t scratch = program_.scratch_pieces() * workspace_.scratch_bytes;
@@ -167,6 +182,15 @@ Status Communicator::acquire(Report& report) {
   workspace_.scratch = *scratch_memory;
   spare_ = *spare;
   report.workspace_bytes = packets + scratch + spare_bytes_;
+  return {};
+}
+
+// Room for one packet, to let those who send to this rank go on.
+Status Communicator::acquire_for_nothing() {
+  const auto memory = packets_.on_host(workspace_.packet_bytes);
+  if (!memory.ok()) return broken(memory.status());
+  workspace_.packets = *memory;
+  workspace_.packet_stride = 0;
   return {};
 }
 
@@ -198,13 +222,18 @@ Status Communicator::keep_input(const Call& call, Call& own) {
 Status Communicator::run_chosen(const Call& call, Report& report) {
   const auto begin = std::chrono::steady_clock::now();
   Call own = call;
-  if (Status status = keep_input(call, own); !status.ok()) return status;
-  if (Status status = prepare(own, report.choice); !status.ok()) return status;
+  // From here on this rank takes part whatever happens to it: others wait for what it sends.
+  Status hindrance = find_device(call);
+  if (hindrance.ok()) hindrance = keep_input(call, own);
+  if (Status status = prepare(own, report); !status.ok()) return status;
   if (Status status = bind(own, report.choice); !status.ok()) return status;
-  if (Status status = acquire(report); !status.ok()) return status;
+  if (const Status acquired = acquire(report); hindrance.ok()) hindrance = acquired;
+  if (!hindrance.ok()) {
+    if (Status status = acquire_for_nothing(); !status.ok()) return status;
+  }
   collective::Engine engine(settings_, spare_, spare_bytes_);
   Status status = executor_.run(schedule_, binding_.blocks(), program_, binding_.arrays(),
-                                workspace_, engine, *transport_, report.tally);
+                                workspace_, engine, *transport_, hindrance, report.tally);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return status;
 }
@@ -214,13 +243,13 @@ Status Communicator::run(const Call& call, Report& report) {
     return {StatusCode::kInternal, "the communicator's transport failed in an earlier call"};
   }
   if (Status status = check(call, size()); !status.ok()) return status;
-  if (Status status = learn_cost(call); !status.ok()) return status;
+  if (Status status = learn_cost(call); !status.ok()) return broken(status);
   const auto choice = choose(call);
   if (!choice.ok()) return choice.status();
   report = {};
   report.choice = *choice;
   const Status status = call.verify ? run_verified(call, report) : run_chosen(call, report);
-  broken_ = executor_.transport_failed();
+  broken_ = broken_ || executor_.transport_failed();
   end_loans();
   return status;
 }

@@ -49,6 +49,9 @@ struct Report {
   double max_error = 0;
 };
 
+// Whether this rank's input and output of a block are the same memory.
+bool shares_blocks(const Call& call, int rank);
+
 // One thread at a time; the same calls in the same order on every rank.
 class Communicator {
  public:
@@ -80,10 +83,16 @@ class Communicator {
   Status run_verified(const Call& call, Report& report);
   Status run_raw(const Call& call, std::vector<std::byte>& result);
   Result<double> largest_error(const Call& call, const std::vector<std::byte>& exact) const;
-  Status prepare(const Call& call, const Choice& choice);
+  Status broken(Status status);
+  Status find_device(const Call& call);
+  Status prepare(const Call& call, Report& report);
+  Status set_bound(const Call& call, const collective::Row& row, Report& report);
+  Status share_bound(const Call& call, const collective::Row& row, Report& report);
+  std::uint64_t codings_of(const collective::Row& row) const;
   Status bind(const Call& call, const Choice& choice);
   Status share_counts(const Call& call);
   Status acquire(Report& report);
+  Status acquire_for_nothing();
   Status keep_input(const Call& call, Call& own);
   void end_loans();
 

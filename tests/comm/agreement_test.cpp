@@ -32,10 +32,10 @@ TEST(Agreement, NamesTheDifferenceOnEveryRank) {
             agree(end, {{"frame format", "0"}, {"codec", differs ? "zfp:rate=8" : "mpc"}});
         EXPECT_EQ(status.code(), StatusCode::kVersion);
         const std::string other = std::to_string(odd == 0 ? 1 : odd);
-        EXPECT_EQ(status.message(), odd == 0
-                      ? "the ranks differ: rank 0 has codec=zfp:rate=8, rank 1 has codec=mpc"
-                      : "the ranks differ: rank 0 has codec=mpc, rank " + other +
-                            " has codec=zfp:rate=8");
+        EXPECT_EQ(status.message(),
+                  odd == 0 ? "the ranks differ: rank 0 has codec=zfp:rate=8, rank 1 has codec=mpc"
+                           : "the ranks differ: rank 0 has codec=mpc, rank " + other +
+                                 " has codec=zfp:rate=8");
       });
     }
   }

@@ -39,15 +39,15 @@ class Rows : public testing::TestWithParam<std::size_t> {
     std::vector<std::vector<float>> results(static_cast<std::size_t>(size));
     run_ranks(size, options, [&](Communicator& communicator) {
       const int root = size - 1;
-      Case own = Case::make(row().operation, communicator.rank(), size, count, root, in_place,
-                            varied);
+      Case own =
+          Case::make(row().operation, communicator.rank(), size, count, root, in_place, varied);
       own.call.spec = options.spec;
       own.call.algorithm = row().algorithm;
       own.call.coding = row().coding;
       Report report;
       for (int repeat = 0; repeat < 2; ++repeat) {
-        Case again = Case::make(row().operation, communicator.rank(), size, count, root, in_place,
-                                varied);
+        Case again =
+            Case::make(row().operation, communicator.rank(), size, count, root, in_place, varied);
         again.call.spec = own.call.spec;
         again.call.algorithm = own.call.algorithm;
         again.call.coding = own.call.coding;

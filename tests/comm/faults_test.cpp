@@ -87,8 +87,8 @@ Outcome run_harmed(const collective::Row& row, int size, int victim, Fault fault
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
-      auto faulty = std::make_unique<Faulty>(std::move(ends[static_cast<std::size_t>(rank)]),
-                                             fault, which);
+      auto faulty =
+          std::make_unique<Faulty>(std::move(ends[static_cast<std::size_t>(rank)]), fault, which);
       Faulty& end = *faulty;
       auto made = Communicator::create(std::move(faulty), options);
       ASSERT_TRUE(made.ok());
@@ -101,8 +101,8 @@ Outcome run_harmed(const collective::Row& row, int size, int victim, Fault fault
       const bool ok = (*made)->run(own.call, report).ok();
       const std::lock_guard lock(mutex);
       outcome.failed += !ok;
-      outcome.wrong += ok && !std::equal(own.expected.begin(), own.expected.end(),
-                                         own.receive.begin());
+      outcome.wrong +=
+          ok && !std::equal(own.expected.begin(), own.expected.end(), own.receive.begin());
       if (rank == victim) outcome.struck = end.has_struck();
     });
   }
@@ -130,6 +130,49 @@ TEST_P(Faults, AreToldOnTheirWay) {
 
 INSTANTIATE_TEST_SUITE_P(Table, Faults,
                          testing::Range(std::size_t{0}, collective::algorithms().size()));
+
+// A rank that cannot take part (no memory, say) still lets the others come to their end.
+TEST(Faults, AHinderedRankHoldsNobodyUp) {
+  constexpr int kSize = 4, kHindered = 1;
+  for (const collective::Row& row : collective::algorithms()) {
+    if (row.operation != Operation::kAllreduce) continue;
+    auto ends = transport::make_local(kSize);
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < kSize; ++rank) {
+      threads.emplace_back([&, rank] {
+        const collective::Schedule schedule =
+            row.make({.rank = rank, .size = kSize, .root = 0, .node_of = {}});
+        Case own = Case::make(row.operation, rank, kSize, 20'000, 0, false, false);
+        const codec::Spec spec = spec_of("mpc");
+        Binding binding;
+        binding.bind(own.call, collective::Cutter(spec, Dtype::kF32, 16 * 1024), rank, kSize,
+                     schedule.blocks, nullptr);
+        collective::Program program;
+        program.build(schedule, binding.blocks(), false, 4);
+        const bool is_hindered = rank == kHindered;
+        constexpr std::uint64_t kPacket = 64 * 1024;
+        std::vector<std::byte> packets(is_hindered ? kPacket : program.packets() * kPacket);
+        std::vector<std::byte> scratch(is_hindered ? 0 : program.scratch_pieces() * kPacket);
+        std::vector<std::byte> spare(2 * kPacket);
+        const collective::EngineSettings settings{.spec = spec, .dtype = Dtype::kF32};
+        collective::Engine engine(settings, spare.data(), spare.size());
+        collective::Executor executor;
+        collective::Tally tally;
+        Status hindrance;
+        if (is_hindered) hindrance = {StatusCode::kInternal, "hindered"};
+        const Status status = executor.run(
+            schedule, binding.blocks(), program, binding.arrays(),
+            {packets.data(), kPacket, is_hindered ? 0 : kPacket, scratch.data(), kPacket}, engine,
+            *ends[static_cast<std::size_t>(rank)], hindrance, tally);
+        EXPECT_FALSE(status.ok());
+        if (is_hindered) {
+          EXPECT_EQ(status.message(), "hindered");
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+}
 
 // The rank whose transport fails cannot go on, and the others learn it from theirs.
 TEST(Faults, AFailedTransportEndsItsCommunicator) {

@@ -102,10 +102,10 @@ inline void Case::fill_blocks(int rank, int size, bool varied) {
 inline void Case::fill_alltoall(int rank, int size, bool varied) {
   std::uint64_t sent = 0, received = 0;
   for (int peer = 0; peer < size; ++peer) {
-    const std::uint64_t to = varied && !call.in_place ? counts[static_cast<std::size_t>(rank)]
-                                                      : call.count;
-    const std::uint64_t from = varied && !call.in_place ? counts[static_cast<std::size_t>(peer)]
-                                                        : call.count;
+    const std::uint64_t to =
+        varied && !call.in_place ? counts[static_cast<std::size_t>(rank)] : call.count;
+    const std::uint64_t from =
+        varied && !call.in_place ? counts[static_cast<std::size_t>(peer)] : call.count;
     const auto salt = [](int receiver) { return static_cast<std::uint64_t>(receiver) * 1000; };
     for (std::uint64_t at = 0; at < to; ++at) send.push_back(value_of(rank, salt(peer) + at));
     for (std::uint64_t at = 0; at < from; ++at) expected.push_back(value_of(peer, salt(rank) + at));
@@ -127,8 +127,8 @@ inline void Case::fill_alltoall(int rank, int size, bool varied) {
   if (call.in_place) receive = std::move(send), send.clear();
 }
 
-inline Case Case::make(plan::Operation operation, int rank, int size, std::uint64_t count,
-                       int root, bool in_place, bool varied) {
+inline Case Case::make(plan::Operation operation, int rank, int size, std::uint64_t count, int root,
+                       bool in_place, bool varied) {
   using plan::Operation;
   Case made;
   made.call.operation = operation;

@@ -30,8 +30,8 @@ inline void run_ranks(int size, const MakeOptions& options_of, const Body& body)
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
-      auto made = Communicator::create(std::move(ends[static_cast<std::size_t>(rank)]),
-                                       options_of(rank));
+      auto made =
+          Communicator::create(std::move(ends[static_cast<std::size_t>(rank)]), options_of(rank));
       if (!made.ok()) {
         ADD_FAILURE() << made.status().message();
         return;

@@ -38,6 +38,10 @@ std::string describe(std::uint64_t parameter) {
 
 std::uint64_t with_bound(std::uint64_t, double bound) { return to_bits(bound); }
 
+double bound_of(std::uint64_t parameter) {
+  return szp::is_open(parameter) ? 0 : from_bits<double>(parameter);
+}
+
 template <typename Value>
 Spacing spacing_of(std::uint64_t parameter) {
   const Lattice<Value> lattice = make_lattice<Value>(parameter);
@@ -90,6 +94,7 @@ const Codec kSzp = {
     .is_open = szp::is_open,
     .resolve = close,
     .with_bound = with_bound,
+    .bound_of = bound_of,
     .spacing = spacing,
 #ifdef THINWIRE_CUDA
     .device = &kSzpDevice,
