@@ -123,3 +123,14 @@ def test_auto_computes_on_gpus_or_as_the_cpu(cannon):
     assert line["verified"] and line["device"] in ("cpu", "gpu")
     assert line["staging"] == (line["device"] == "gpu")
     assert (line["multiplier"] == "cublas") == (line["device"] == "gpu")
+
+
+@pytest.mark.parametrize("codec", ["off", "mpc"])
+def test_gpu_pointers_through_the_library_give_what_staging_gives(cannon, codec):
+    options = ("--size", 256, "--device")
+    if cannon.figures(4, *options, "auto", "--staging")["device"] == "cpu":
+        pytest.skip("no GPU on this machine, or none in this build")
+    staged = cannon.figures(4, *options, "gpu", "--staging")
+    direct = cannon.figures(4, *options, "gpu", codec=codec)
+    assert direct["verified"] and not direct["staging"]
+    assert direct["checksum"] == staged["checksum"]

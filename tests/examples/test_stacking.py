@@ -116,3 +116,11 @@ def test_auto_stacks_on_gpus_or_as_the_cpu(stacking):
     line = stacking.figures(4, *SMALL, "--device", "auto", "--staging")
     assert line["staging"] == (line["device"] == "gpu")
     assert line["identical"] and line["checksum"] == plain["checksum"]
+
+
+def test_gpu_pointers_through_the_library_give_what_staging_gives(stacking):
+    if stacking.figures(4, *SMALL, "--device", "auto", "--staging")["device"] == "cpu":
+        pytest.skip("no GPU on this machine, or none in this build")
+    staged = stacking.figures(4, *SMALL, "--device", "gpu", "--staging")
+    direct = stacking.figures(4, *SMALL, "--device", "gpu", codec="off")
+    assert direct["identical"] and direct["checksum"] == staged["checksum"]
