@@ -1,16 +1,22 @@
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "examples/common/cuda_error.h"
+#include "examples/common/memory.h"
 #include "gpu.h"
-#include "gpu_memory.h"
 #include "medium.h"
 #include "point.h"
 #include "stencil.h"
 
 namespace wave {
 namespace {
+
+using examples::Array;
+using examples::check;
+using examples::copy;
+using examples::Place;
+using examples::uploaded;
 
 // Threads of a block, along x and y. A warp is one run of 32 points of a row.
 constexpr int kBlockX = 32;
@@ -54,18 +60,18 @@ class GpuSolver : public Solver {
  public:
   GpuSolver(const Slab& slab, const Shots& shots)
       : slab_(slab),
-        courant_squared_(courant_squared(slab)),
-        damping_x_(sponge(slab.nx)),
-        damping_y_(sponge(slab.ny)),
-        damping_z_(sponge(slab.nz)),
+        courant_squared_(uploaded(courant_squared(slab))),
+        damping_x_(uploaded(sponge(slab.nx))),
+        damping_y_(uploaded(sponge(slab.ny))),
+        damping_z_(uploaded(sponge(slab.nz))),
         sources_(static_cast<int>(shots.points.size())),
-        points_(shots.points),
-        amplitudes_(shots.amplitudes),
-        current_(slab.padded()),
-        previous_(slab.padded()),
+        points_(uploaded(shots.points)),
+        amplitudes_(uploaded(shots.amplitudes)),
+        current_(Place::kGpu, slab.padded()),
+        previous_(Place::kGpu, slab.padded()),
         field_(current_.data()),
         next_(previous_.data()),
-        snapshot_(slab.rank == 0 ? slab.plane() * slab.nz : 0) {}
+        snapshot_(Place::kGpu, slab.rank == 0 ? slab.plane() * slab.nz : 0) {}
 
   float* field() override { return field_; }
 
@@ -91,42 +97,32 @@ class GpuSolver : public Solver {
   void copy_own_planes() override {
     copy(snapshot_.data(), field_ + kRadius * slab_.plane(), slab_.owned());
   }
-  void wait() override { wait_for_gpu(); }
+  void wait() override { examples::wait_for_gpu(); }
   std::vector<float> download_snapshot() override {
     if (slab_.rank != 0) return {};
     std::vector<float> values(slab_.plane() * slab_.nz);
     copy(values.data(), snapshot_.data(), values.size());
-    wait_for_gpu();
+    examples::wait_for_gpu();
     return values;
   }
 
  private:
   Slab slab_;
-  DeviceArray<float> courant_squared_;
-  DeviceArray<float> damping_x_;
-  DeviceArray<float> damping_y_;
-  DeviceArray<float> damping_z_;
+  Array<float> courant_squared_;
+  Array<float> damping_x_;
+  Array<float> damping_y_;
+  Array<float> damping_z_;
   int sources_;
-  DeviceArray<std::size_t> points_;
-  DeviceArray<float> amplitudes_;  // [steps][sources_]
-  DeviceArray<float> current_;
-  DeviceArray<float> previous_;
+  Array<std::size_t> points_;
+  Array<float> amplitudes_;  // [steps][sources_]
+  Array<float> current_;
+  Array<float> previous_;
   float* field_;  // one of the two above,
   float* next_;   // and the other
-  DeviceArray<float> snapshot_;
+  Array<float> snapshot_;
 };
 
 }  // namespace
-
-bool choose_gpu(int local_rank, std::string* error) {
-  int count = 0;
-  cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess && count == 0) status = cudaErrorNoDevice;
-  if (status == cudaSuccess) status = cudaSetDevice(local_rank % count);
-  if (status == cudaSuccess) return true;
-  *error = std::string("there is no GPU to use here (") + cudaGetErrorString(status) + ")";
-  return false;
-}
 
 std::unique_ptr<Solver> make_gpu_solver(const Slab& slab, const Shots& shots) {
   auto solver = std::make_unique<GpuSolver>(slab, shots);

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "examples/common/program.h"
 #include "exchange.h"
 #include "gpu.h"
 #include "options.h"
@@ -34,7 +34,7 @@ struct Setup {
 
 Setup make_setup(MPI_Comm comm, const Options& options, const Slab& slab, bool on_gpu) {
   const Shots shots = make_shots(slab, options.shots, options.steps);
-  const bool staged = on_gpu && options.staging;
+  const bool staged = on_gpu && options.device.staging;
   return {on_gpu ? make_gpu_solver(slab, shots) : make_cpu_solver(slab, shots),
           staged ? make_staged_exchange(comm, slab) : make_direct_exchange(comm, slab)};
 }
@@ -83,38 +83,13 @@ void report(MPI_Comm comm, const Options& options, const Slab& slab, bool on_gpu
   std::printf("{\"program\": \"wave\", \"ranks\": %d, \"grid\": [%d, %d, %d], \"steps\": %d, ",
               slab.ranks, slab.nz, slab.ny, slab.nx, options.steps);
   std::printf("\"device\": \"%s\", \"staging\": %s, ", on_gpu ? "gpu" : "cpu",
-              on_gpu && options.staging ? "true" : "false");
+              on_gpu && options.device.staging ? "true" : "false");
   std::printf("\"seconds\": %.6f, \"comm_seconds\": %.6f, ", seconds[0], seconds[1]);
   std::printf("\"bytes_sent\": %lld, \"messages_sent\": %lld, ", total[0], total[1]);
   std::printf("\"busiest_bytes_sent\": %lld, \"busiest_messages_sent\": %lld, ", busiest[0],
               busiest[1]);
   std::printf(std::isfinite(peak) ? "\"peak\": %.9g}\n" : "\"peak\": null}\n", peak);
   std::fflush(stdout);
-}
-
-int local_rank(MPI_Comm comm) {
-  MPI_Comm node;
-  MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-  int rank = 0;
-  MPI_Comm_rank(node, &rank);
-  MPI_Comm_free(&node);
-  return rank;
-}
-
-// Whether the ranks compute on GPUs: all of them or none. False, after a sentence for the user,
-// where GPUs are asked for and a rank has none.
-bool settle_device(MPI_Comm comm, Device device, bool* on_gpu) {
-  *on_gpu = false;
-  if (device == Device::kCpu) return true;
-  std::string error;
-  const int own = choose_gpu(local_rank(comm), &error) ? 1 : 0;
-  if (own == 0 && device == Device::kGpu) {
-    std::fprintf(stderr, "wave: --device gpu: %s\n", error.c_str());
-  }
-  int all = 0;
-  MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, comm);
-  *on_gpu = all == 1;
-  return *on_gpu || device == Device::kAuto;
 }
 
 bool write_field(const std::string& path, const std::vector<float>& field) {
@@ -131,8 +106,11 @@ int run(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   Options options;
   std::string error;
-  if (!parse_options(argc, argv, &options, &error)) {
-    if (rank == 0) std::fprintf(stderr, "wave: %s\n%s\n", error.c_str(), usage());
+  const examples::CommandLine line = command_line(&options);
+  if (!line.parse(argc, argv, &error) || !check_device_options(options.device, &error)) {
+    if (rank == 0) {
+      std::fprintf(stderr, "wave: %s\n%s\n", error.c_str(), line.usage("wave").c_str());
+    }
     return 2;
   }
   if (options.nz / ranks < kRadius) {
@@ -140,7 +118,7 @@ int run(int argc, char** argv) {
     return 2;
   }
   bool on_gpu = false;
-  if (!settle_device(MPI_COMM_WORLD, options.device, &on_gpu)) return 2;
+  if (!examples::settle_device(MPI_COMM_WORLD, "wave", options.device.device, &on_gpu)) return 2;
   const Slab slab = make_slab(options.nx, options.ny, options.nz, rank, ranks);
   Setup setup = make_setup(MPI_COMM_WORLD, options, slab, on_gpu);
   const Outcome outcome = simulate(MPI_COMM_WORLD, options, setup);
@@ -155,15 +133,4 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace wave
 
-int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int status = 1;
-  try {
-    status = wave::run(argc, argv);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "wave: %s\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, 1);
-  }
-  MPI_Finalize();
-  return status;
-}
+int main(int argc, char** argv) { return examples::run_program("wave", argc, argv, wave::run); }

@@ -1,9 +1,12 @@
 #include "staging.h"
 
-#include "gpu_memory.h"
+#include "examples/common/memory.h"
 
 namespace wave {
 namespace {
+
+using examples::copy;
+using examples::wait_for_gpu;
 
 class StagedExchange : public Exchange {
  public:
@@ -11,9 +14,9 @@ class StagedExchange : public Exchange {
       : comm_(comm),
         slab_(slab),
         values_(kRadius * slab.plane()),
-        faces_(4 * values_),
+        faces_(examples::Place::kPinned, 4 * values_),
         // Rank 0 owns one of the deepest slabs, so that each of the others' fits.
-        slab_room_(slab.owned()) {}
+        slab_room_(examples::Place::kPinned, slab.owned()) {}
 
   void halos(float* field) override {
     const Faces device = faces_of(slab_, field);
@@ -61,8 +64,8 @@ class StagedExchange : public Exchange {
   MPI_Comm comm_;
   Slab slab_;
   std::size_t values_;  // of a face
-  PinnedArray faces_;
-  PinnedArray slab_room_;
+  examples::Array<float> faces_;
+  examples::Array<float> slab_room_;
 };
 
 }  // namespace

@@ -1,0 +1,35 @@
+// The images that are stacked: of one section, each rank has seen a part, and with noise.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "options.h"
+
+namespace stacking {
+
+class Images {
+ public:
+  // For `ranks` ranks. The section is the file's values, repeated until the shape is full, or one
+  // made up. Errors of the file end in std::runtime_error with a sentence for the user.
+  Images(const Options& options, int ranks);
+
+  // Values of one image.
+  std::size_t size() const { return section_.size(); }
+
+  // Values `first` to `first + count - 1` of the image of any rank, the same whoever asks.
+  void read(int rank, std::size_t first, std::size_t count, float* values) const;
+
+ private:
+  float weight_of(int rank, std::size_t slice) const;
+
+  std::vector<float> section_;
+  std::size_t slices_;      // along the slowest axis
+  std::size_t slice_size_;  // values
+  int ranks_;
+  double aperture_;
+  float noise_;  // standard deviation
+};
+
+}  // namespace stacking
