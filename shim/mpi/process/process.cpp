@@ -7,6 +7,9 @@
 #include "abi/datatypes.h"
 #include "abi/real.h"
 #include "abi/self.h"
+#include "collectives/agreement.h"
+#include "collectives/communicators.h"
+#include "collectives/enter.h"
 #include "peers/peers.h"
 #include "peers/stash.h"
 #include "process/report.h"
@@ -35,6 +38,10 @@ Card own_card(const Settings& settings) {
     if (tw_codec_describe(index, &info) == TW_OK && info.gpu_only == 0) {
       card.codecs.push_back(info.id);
     }
+  }
+  if (settings.wants_collectives()) {
+    card.collectives =
+        collective_settings_text(settings.collectives, settings.codec.get(), settings.plan);
   }
   return card;
 }
@@ -100,7 +107,8 @@ void before_start() {
   self.settings = read_settings(speaks());
   if (self.settings.disabled) return;
   self.pool.set_idle_bound(self.settings.pool_bytes);
-  self.job.publish(own_card(self.settings));
+  self.card = own_card(self.settings);
+  self.job.publish(self.card);
 }
 
 void after_start(bool by_session) {
@@ -117,6 +125,7 @@ void after_start(bool by_session) {
   self.gpu_aware = mpi_is_gpu_aware(self.settings);
   self.codec_rank = rank_of(self.settings.codec.get());
   self.job.learn_locality();
+  if (self.concurrent && self.settings.wants_collectives()) learn_standings();
   const bool peers_can_be_asked = !self.concurrent || self.job.expect_threads();
   self.options.size = sizeof self.options;
   self.options.flags = TW_MESSAGE_DECLINE;
@@ -124,12 +133,14 @@ void after_start(bool by_session) {
   self.options.job_bytes = self.job.name().size();
   thresholds.send = self.settings.plan.threshold;
   thresholds.receive = self.settings.hook_threshold;
+  collectives_may_enter = self.settings.wants_collectives() && self.job.reachable();
   explain_silence(self, peers_can_be_asked);
 }
 
 void before_world_ends() {
   Process& self = process();
   if (!shim_is_active()) return;
+  release_collectives_of_world();
   report(true);
   if (self.world.by_session) return;
   World next;
@@ -146,6 +157,8 @@ void before_end(bool has_comm_world) {
   if (!shim_is_active()) return;
   drain_orphans();
   check_nothing_left();
+  collectives_may_enter = false;
+  release_collectives();
   report(has_comm_world);
   thresholds = {};
   release_type_cache();

@@ -1,0 +1,185 @@
+#include "collectives/enter.h"
+
+#include <chrono>
+#include <string>
+
+#include "abi/real.h"
+#include "collectives/communicators.h"
+#include "collectives/judge.h"
+#include "collectives/operand.h"
+#include "process/process.h"
+#include "requests/error_target.h"
+
+namespace thinwire::mpi {
+
+bool collectives_may_enter = false;
+
+namespace {
+
+enum : int { kSent, kReceived };
+
+// A schedule that the user named, where the operation has it.
+void choose_schedule(tw_collective& collective) {
+  const CollectiveSettings& settings = process().settings.collectives;
+  if (settings.algorithm == TW_ALGORITHM_PLANNED && settings.coding == TW_CODING_PLANNED) return;
+  std::uint32_t operation = 0, algorithm = 0, coding = 0;
+  for (std::uint32_t at = 0; tw_schedule_describe(at, &operation, &algorithm, &coding) != 0; ++at) {
+    const bool right =
+        (settings.algorithm == TW_ALGORITHM_PLANNED || settings.algorithm == algorithm) &&
+        (settings.coding == TW_CODING_PLANNED || settings.coding == coding);
+    if (!right || operation != collective.operation) continue;
+    collective.algorithm = settings.algorithm;
+    collective.coding = settings.coding;
+    return;
+  }
+}
+
+// The counts of a side that has lists, in floats.
+const std::uint64_t* list_counts(const Side& side, const Part& part, Collectives& kept, int which) {
+  if (!side.counts.is_list()) return nullptr;
+  auto& counts = kept.counts[which];
+  counts.resize(static_cast<std::size_t>(part.ranks));
+  for (int rank = 0; rank < part.ranks; ++rank) {
+    counts[static_cast<std::size_t>(rank)] =
+        message_bytes(side.counts.count(rank), side.type_of(rank)) / part.leaf_bytes;
+  }
+  return counts.data();
+}
+
+// All but where the buffers lie.
+tw_collective describe(const Asked& asked, const Part& part, Collectives& kept) {
+  tw_collective collective{};
+  collective.size = sizeof collective;
+  collective.operation = part.form->operation;
+  collective.dtype = part.leaf;
+  collective.reduction = part.reduction;
+  collective.root = asked.root < 0 ? 0 : asked.root;
+  collective.flags = part.in_place ? TW_IN_PLACE : 0;
+  const bool scatters = part.form->operation == TW_REDUCE_SCATTER;
+  if (part.sent_blocks > 1 && !scatters) {
+    collective.send_counts = list_counts(asked.sent, part, kept, kSent);
+  }
+  if (part.received_blocks > 1 || scatters) {
+    collective.receive_counts = list_counts(asked.received, part, kept, kReceived);
+  }
+  // A side that is here, and of both the one whose count is this rank's own.
+  const bool of_sent = part.sent_blocks == 1 || part.received_blocks == 0;
+  const Side& side = of_sent ? asked.sent : asked.received;
+  collective.count =
+      message_bytes(side.counts.count(part.rank), side.type_of(part.rank)) / part.leaf_bytes;
+  choose_schedule(collective);
+  return collective;
+}
+
+void explain(const Asked& asked, const Part& part, const tw_collective& collective,
+             const tw_collective_report& plan, Collectives& kept) {
+  if ((kept.explained & bit_of(asked.call)) != 0) return;
+  kept.explained |= bit_of(asked.call);
+  if (kept.rank != 0) return;
+  std::string line = std::string(part.form->name) + " of " + std::to_string(collective.count) +
+                     " floats on " + std::to_string(part.ranks) + " ranks: ";
+  if (plan.reason == TW_COMPRESS) {
+    line += std::string("compressed, ") + tw_algorithm_text(plan.algorithm) + ", " +
+            tw_coding_text(plan.coding);
+  } else {
+    line += std::string("the MPI's own: ") + tw_reason_text(static_cast<tw_reason>(plan.reason));
+  }
+  if (plan.predicted_raw_seconds > 0) {
+    line += ", predicted " + std::to_string(plan.predicted_seconds) + " s, raw " +
+            std::to_string(plan.predicted_raw_seconds) + " s";
+  }
+  tw_log(TW_LOG_DEBUG, line.c_str());
+}
+
+NativeReason plan_call(const Asked& asked, const Part& part, const tw_collective& collective,
+                       Collectives& kept) {
+  tw_collective_report plan{};
+  plan.size = sizeof plan;
+  if (tw_comm_plan(kept.comm, &collective, &plan) != TW_OK) return NativeReason::kNoSchedule;
+  explain(asked, part, collective, plan, kept);
+  return static_cast<NativeReason>(plan.reason);
+}
+
+void count(const tw_collective_report& report) {
+  Counters& counters = process().counters;
+  const auto nanoseconds = [](double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); };
+  counters.collective_raw_bytes += report.raw_bytes;
+  counters.collective_wire_bytes += report.wire_bytes;
+  counters.collective_packets += report.packets;
+  counters.collective_raw_packets += report.raw_packets;
+  counters.collective_nanoseconds += nanoseconds(report.seconds);
+  counters.collective_encode_nanoseconds += nanoseconds(report.encode_seconds);
+  counters.collective_decode_nanoseconds += nanoseconds(report.decode_seconds);
+  counters.collective_predicted_nanoseconds += nanoseconds(report.predicted_seconds);
+}
+
+int run(tw_collective& collective, Operand& sent, Operand& received, const Part& part,
+        Collectives& kept) {
+  collective.send = sent.data();
+  collective.receive = received.data();
+  tw_collective_report report{};
+  report.size = sizeof report;
+  const tw_status status = tw_comm_run(kept.comm, &collective, &report);
+  if (status != TW_OK) {
+    tw_log(TW_LOG_ERROR, ("rank " + std::to_string(process().world.rank) + ": " +
+                          part.form->name + ", compressed: " + tw_last_error())
+                             .c_str());
+    return MPI_ERR_OTHER;
+  }
+  count(report);
+  return MPI_SUCCESS;
+}
+
+// Whether what lies at the receiving side beforehand counts, and what of it is written.
+int run_on_operands(const Asked& asked, const Part& part, tw_collective& collective,
+                    Collectives& kept) {
+  const Form& form = *part.form;
+  const bool scatters_in_place = form.operation == TW_REDUCE_SCATTER && part.in_place;
+  const bool broadcasts = form.operation == TW_BCAST;
+  const bool is_source = broadcasts && part.rank == asked.root;
+  Operand sent, received;
+  if (part.sent_blocks > 0) {
+    sent = Operand(asked.sent, part.first_block(form.sent), part.sent_blocks, part.leaf_bytes);
+    if (collective.send_counts != nullptr) {
+      sent.find_places(kept.displacements[kSent]);
+      collective.send_displacements = kept.displacements[kSent].data();
+    }
+  }
+  if (part.received_blocks > 0) {
+    const int first = part.received_blocks > 1 ? 0 : part.first_block(form.received);
+    received = Operand(asked.received, first, part.received_blocks, part.leaf_bytes);
+    if (collective.receive_counts != nullptr && form.operation != TW_REDUCE_SCATTER) {
+      received.find_places(kept.displacements[kReceived]);
+      collective.receive_displacements = kept.displacements[kReceived].data();
+    }
+  }
+  int error = sent.prepare(true);
+  if (error == MPI_SUCCESS) error = received.prepare(part.in_place || is_source);
+  if (error == MPI_SUCCESS) error = run(collective, sent, received, part, kept);
+  if (error != MPI_SUCCESS || is_source) return error;
+  return scatters_in_place ? received.write_back(collective.count) : received.write_back();
+}
+
+}  // namespace
+
+std::optional<int> enter(const Asked& asked) {
+  Part part;
+  NativeReason why = judge_call(asked, part);
+  if (why == NativeReason::kCompressed) {
+    Collectives& kept = collectives_of(asked.comm);
+    why = kept.why;
+    if (why == NativeReason::kCompressed) {
+      tw_collective collective = describe(asked, part, kept);
+      why = plan_call(asked, part, collective, kept);
+      if (why == NativeReason::kCompressed) {
+        ++process().counters.collectives[TW_COMPRESS];
+        const int error = run_on_operands(asked, part, collective, kept);
+        return error == MPI_SUCCESS ? MPI_SUCCESS : raise(asked.comm, error);
+      }
+    }
+  }
+  ++process().counters.collectives[static_cast<std::uint32_t>(why)];
+  return std::nullopt;
+}
+
+}  // namespace thinwire::mpi
