@@ -8,6 +8,7 @@
 #include "collectives/judge.h"
 #include "collectives/operand.h"
 #include "process/process.h"
+#include "process/shortcut.h"
 #include "requests/error_target.h"
 
 namespace thinwire::mpi {
@@ -34,16 +35,20 @@ void choose_schedule(tw_collective& collective) {
   }
 }
 
-// The counts of a side that has lists, in floats.
-const std::uint64_t* list_counts(const Side& side, const Part& part, Collectives& kept, int which) {
-  if (!side.counts.is_list()) return nullptr;
-  auto& counts = kept.counts[which];
-  counts.resize(static_cast<std::size_t>(part.ranks));
+// The lists of a side that has some, in floats; where the blocks lie is found out when it enters.
+void list(const Side& side, const Part& part, Collectives& kept, int which,
+          const std::uint64_t*& counts, const std::uint64_t*& displacements) {
+  if (!side.counts.is_list()) return;
+  auto& listed = kept.counts[which];
+  listed.resize(static_cast<std::size_t>(part.ranks));
   for (int rank = 0; rank < part.ranks; ++rank) {
-    counts[static_cast<std::size_t>(rank)] =
+    listed[static_cast<std::size_t>(rank)] =
         message_bytes(side.counts.count(rank), side.type_of(rank)) / part.leaf_bytes;
   }
-  return counts.data();
+  counts = listed.data();
+  if (!side.counts.has_places()) return;
+  kept.displacements[which].resize(listed.size());
+  displacements = kept.displacements[which].data();
 }
 
 // All but where the buffers lie.
@@ -54,13 +59,16 @@ tw_collective describe(const Asked& asked, const Part& part, Collectives& kept) 
   collective.dtype = part.leaf;
   collective.reduction = part.reduction;
   collective.root = asked.root < 0 ? 0 : asked.root;
-  collective.flags = part.in_place ? TW_IN_PLACE : 0;
+  const bool varied =
+      asked.call == CollectiveCall::kGatherv || asked.call == CollectiveCall::kScatterv;
+  collective.flags = (part.in_place ? TW_IN_PLACE : 0U) | (varied ? TW_VARIED : 0U);
   const bool scatters = part.form->operation == TW_REDUCE_SCATTER;
   if (part.sent_blocks > 1 && !scatters) {
-    collective.send_counts = list_counts(asked.sent, part, kept, kSent);
+    list(asked.sent, part, kept, kSent, collective.send_counts, collective.send_displacements);
   }
   if (part.received_blocks > 1 || scatters) {
-    collective.receive_counts = list_counts(asked.received, part, kept, kReceived);
+    list(asked.received, part, kept, kReceived, collective.receive_counts,
+         collective.receive_displacements);
   }
   // A side that is here, and of both the one whose count is this rank's own.
   const bool of_sent = part.sent_blocks == 1 || part.received_blocks == 0;
@@ -95,7 +103,10 @@ NativeReason plan_call(const Asked& asked, const Part& part, const tw_collective
                        Collectives& kept) {
   tw_collective_report plan{};
   plan.size = sizeof plan;
-  if (tw_comm_plan(kept.comm, &collective, &plan) != TW_OK) return NativeReason::kNoSchedule;
+  if (tw_comm_plan(kept.comm, &collective, &plan) != TW_OK) {
+    tw_log(TW_LOG_DEBUG, (std::string(part.form->name) + " has no plan: " + tw_last_error()).c_str());
+    return NativeReason::kNoSchedule;
+  }
   explain(asked, part, collective, plan, kept);
   return static_cast<NativeReason>(plan.reason);
 }
@@ -140,17 +151,13 @@ int run_on_operands(const Asked& asked, const Part& part, tw_collective& collect
   Operand sent, received;
   if (part.sent_blocks > 0) {
     sent = Operand(asked.sent, part.first_block(form.sent), part.sent_blocks, part.leaf_bytes);
-    if (collective.send_counts != nullptr) {
-      sent.find_places(kept.displacements[kSent]);
-      collective.send_displacements = kept.displacements[kSent].data();
-    }
+    if (collective.send_displacements != nullptr) sent.find_places(kept.displacements[kSent]);
   }
   if (part.received_blocks > 0) {
     const int first = part.received_blocks > 1 ? 0 : part.first_block(form.received);
     received = Operand(asked.received, first, part.received_blocks, part.leaf_bytes);
-    if (collective.receive_counts != nullptr && form.operation != TW_REDUCE_SCATTER) {
+    if (collective.receive_displacements != nullptr) {
       received.find_places(kept.displacements[kReceived]);
-      collective.receive_displacements = kept.displacements[kReceived].data();
     }
   }
   int error = sent.prepare(true);

@@ -36,6 +36,15 @@ struct Totals {
   std::uint64_t deferred_writes;
   std::uint64_t hooks;
   std::uint64_t allocations;
+  std::array<std::uint64_t, kNativeReasons> collectives;
+  std::uint64_t collective_raw_bytes;
+  std::uint64_t collective_wire_bytes;
+  std::uint64_t collective_packets;
+  std::uint64_t collective_raw_packets;
+  std::uint64_t collective_nanoseconds;
+  std::uint64_t collective_encode_nanoseconds;
+  std::uint64_t collective_decode_nanoseconds;
+  std::uint64_t collective_predicted_nanoseconds;
 };
 constexpr int kTotalsWords = sizeof(Totals) / sizeof(std::uint64_t);
 
@@ -66,6 +75,17 @@ Totals own_totals() {
   totals.deferred_writes = counters.deferred_writes;
   totals.hooks = counters.hooks;
   totals.allocations = process().pool.allocations() + process().system.allocations();
+  for (int reason = 0; reason < kNativeReasons; ++reason) {
+    totals.collectives[reason] = counters.collectives[reason];
+  }
+  totals.collective_raw_bytes = counters.collective_raw_bytes;
+  totals.collective_wire_bytes = counters.collective_wire_bytes;
+  totals.collective_packets = counters.collective_packets;
+  totals.collective_raw_packets = counters.collective_raw_packets;
+  totals.collective_nanoseconds = counters.collective_nanoseconds;
+  totals.collective_encode_nanoseconds = counters.collective_encode_nanoseconds;
+  totals.collective_decode_nanoseconds = counters.collective_decode_nanoseconds;
+  totals.collective_predicted_nanoseconds = counters.collective_predicted_nanoseconds;
   return totals;
 }
 
@@ -82,6 +102,50 @@ std::uint64_t raw_messages(const Totals& totals) {
   std::uint64_t messages = 0;
   for (const std::uint64_t count : totals.raw_by_reason) messages += count;
   return messages;
+}
+
+// What is counted of each rank's calls, as {"why": how many, ...}.
+std::string collectives_by_reason(const Totals& totals) {
+  std::ostringstream out;
+  const char* separator = "{";
+  for (int reason = 1; reason < kNativeReasons; ++reason) {
+    if (totals.collectives[reason] == 0) continue;
+    out << separator << '"' << native_reason_text(static_cast<NativeReason>(reason))
+        << "\": " << totals.collectives[reason];
+    separator = ", ";
+  }
+  out << (*separator == '{' ? "{}" : "}");
+  return out.str();
+}
+
+std::string collectives_as_json(const Totals& totals) {
+  std::ostringstream out;
+  out << "\"collectives\": {\"entered\": " << totals.collectives[TW_COMPRESS]
+      << ", \"bytes\": " << totals.collective_raw_bytes
+      << ", \"wire_bytes\": " << totals.collective_wire_bytes
+      << ", \"packets\": " << totals.collective_packets
+      << ", \"raw_packets\": " << totals.collective_raw_packets
+      << ", \"seconds\": " << 1e-9 * totals.collective_nanoseconds
+      << ", \"encode_seconds\": " << 1e-9 * totals.collective_encode_nanoseconds
+      << ", \"decode_seconds\": " << 1e-9 * totals.collective_decode_nanoseconds
+      << ", \"predicted_seconds\": " << 1e-9 * totals.collective_predicted_nanoseconds
+      << ", \"native_by_reason\": " << collectives_by_reason(totals) << "}";
+  return out.str();
+}
+
+std::string collectives_as_text(const Totals& totals) {
+  std::uint64_t native = 0;
+  for (int reason = 1; reason < kNativeReasons; ++reason) native += totals.collectives[reason];
+  if (totals.collectives[TW_COMPRESS] + native == 0) return "";
+  std::ostringstream out;
+  out << "  collectives " << totals.collectives[TW_COMPRESS] << " calls compressed, "
+      << totals.collective_raw_bytes << " bytes sent as " << totals.collective_wire_bytes
+      << " on the wire, " << 1e-9 * totals.collective_nanoseconds << " s (encode "
+      << 1e-9 * totals.collective_encode_nanoseconds << ", decode "
+      << 1e-9 * totals.collective_decode_nanoseconds << ") summed over ranks\n"
+      << "              " << native << " calls the MPI's own " << collectives_by_reason(totals)
+      << '\n';
+  return out.str();
 }
 
 std::string as_json(const Totals& totals) {
@@ -107,7 +171,8 @@ std::string as_json(const Totals& totals) {
       << ", \"receives_through_scratch\": " << totals.receives_through_scratch
       << ", \"copied_receives\": " << totals.copied_receives
       << ", \"deferred_writes\": " << totals.deferred_writes << ", \"hooks\": " << totals.hooks
-      << ", \"allocations\": " << totals.allocations << ", \"raw_by_reason\": {";
+      << ", \"allocations\": " << totals.allocations << ", " << collectives_as_json(totals)
+      << ", \"raw_by_reason\": {";
   const char* separator = "";
   for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
     if (totals.raw_by_reason[reason] == 0) continue;
@@ -149,6 +214,7 @@ std::string as_text(const Totals& totals, const std::string& whose) {
     out << "    " << totals.raw_by_reason[reason] << "  "
         << tw_reason_text(static_cast<tw_reason>(reason)) << '\n';
   }
+  out << collectives_as_text(totals);
   return out.str();
 }
 
