@@ -61,7 +61,8 @@ tw_collective describe(const Asked& asked, const Part& part, Collectives& kept) 
   collective.root = asked.root < 0 ? 0 : asked.root;
   const bool varied =
       asked.call == CollectiveCall::kGatherv || asked.call == CollectiveCall::kScatterv;
-  collective.flags = (part.in_place ? TW_IN_PLACE : 0U) | (varied ? TW_VARIED : 0U);
+  if (part.in_place) collective.flags |= TW_IN_PLACE;
+  if (varied) collective.flags |= TW_VARIED;
   const bool scatters = part.form->operation == TW_REDUCE_SCATTER;
   if (part.sent_blocks > 1 && !scatters) {
     list(asked.sent, part, kept, kSent, collective.send_counts, collective.send_displacements);
