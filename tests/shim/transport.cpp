@@ -1,6 +1,8 @@
 // transport LIBRARY: an MPI program that loads LIBRARY (a preload library of this MPI) as any other,
 // makes a communicator of the core with its transport, and broadcasts with it; twice, on a
 // communicator that is freed in between. Prints "all right" on each rank.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
 #include <dlfcn.h>
 #include <mpi.h>
 

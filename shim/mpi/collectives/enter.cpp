@@ -19,20 +19,26 @@ namespace {
 
 enum : int { kSent, kReceived };
 
+// Whether the operation has a schedule of that algorithm and coding; PLANNED stands for any.
+bool has_schedule(std::uint32_t wanted, std::uint32_t algorithm, std::uint32_t coding) {
+  std::uint32_t operation = 0, its_algorithm = 0, its_coding = 0;
+  for (std::uint32_t at = 0;
+       tw_schedule_describe(at, &operation, &its_algorithm, &its_coding) != 0; ++at) {
+    if (operation == wanted && (algorithm == TW_ALGORITHM_PLANNED || algorithm == its_algorithm) &&
+        (coding == TW_CODING_PLANNED || coding == its_coding)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // A schedule that the user named, where the operation has it.
 void choose_schedule(tw_collective& collective) {
   const CollectiveSettings& settings = process().settings.collectives;
   if (settings.algorithm == TW_ALGORITHM_PLANNED && settings.coding == TW_CODING_PLANNED) return;
-  std::uint32_t operation = 0, algorithm = 0, coding = 0;
-  for (std::uint32_t at = 0; tw_schedule_describe(at, &operation, &algorithm, &coding) != 0; ++at) {
-    const bool right =
-        (settings.algorithm == TW_ALGORITHM_PLANNED || settings.algorithm == algorithm) &&
-        (settings.coding == TW_CODING_PLANNED || settings.coding == coding);
-    if (!right || operation != collective.operation) continue;
-    collective.algorithm = settings.algorithm;
-    collective.coding = settings.coding;
-    return;
-  }
+  if (!has_schedule(collective.operation, settings.algorithm, settings.coding)) return;
+  collective.algorithm = settings.algorithm;
+  collective.coding = settings.coding;
 }
 
 // The lists of a side that has some, in floats; where the blocks lie is found out when it enters.
@@ -102,6 +108,9 @@ void explain(const Asked& asked, const Part& part, const tw_collective& collecti
 
 NativeReason plan_call(const Asked& asked, const Part& part, const tw_collective& collective,
                        Collectives& kept) {
+  if (!has_schedule(collective.operation, collective.algorithm, collective.coding)) {
+    return NativeReason::kNoSchedule;
+  }
   tw_collective_report plan{};
   plan.size = sizeof plan;
   if (tw_comm_plan(kept.comm, &collective, &plan) != TW_OK) {

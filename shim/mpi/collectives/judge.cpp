@@ -90,17 +90,22 @@ std::uint64_t bytes_known_to_all(const Part& part, const Total& sent, const Tota
 
 // The float type that all of a side is made of, or TW_BYTES. False: not for this library to judge.
 bool find_leaf(const Side& side, int first, int blocks, tw_dtype& leaf) {
-  for (int block = first; block < first + blocks; ++block) {
-    const MPI_Datatype type = side.type_of(block);
-    if (side.types != nullptr && side.counts.count(block) == 0) continue;
+  const auto take = [&leaf](MPI_Datatype type) {
     const TypeFacts facts = type_facts(type);
     if (leaf != TW_BYTES && facts.leaf != leaf) return false;
     leaf = facts.leaf;
-    const bool predefined = type == MPI_FLOAT || type == MPI_DOUBLE;
-    if (!predefined && !is_committed(type)) return false;
-    if (side.types == nullptr) break;
+    return type == MPI_FLOAT || type == MPI_DOUBLE || is_committed(type);
+  };
+  if (blocks == 0) return true;
+  if (side.types == nullptr) return take(side.type);
+  bool any = false;
+  for (int block = first; block < first + blocks; ++block) {
+    if (side.counts.count(block) == 0) continue;
+    if (!take(side.types[block])) return false;
+    any = true;
   }
-  return true;
+  // Who sends and gets nothing names a type all the same.
+  return any || take(side.types[first]);
 }
 
 bool find_reduction(MPI_Op op, tw_reduction& reduction) {
