@@ -25,9 +25,9 @@ extern "C" {
  *
  * Collective over that communicator, which must be an intracommunicator; it is not kept, and may be
  * freed. The MPI must have been initialised. Errors are returned, never raised on the program's
- * communicator: TW_INVALID_ARGUMENT for a null pointer or an intercommunicator, TW_UNSUPPORTED where
- * the MPI is not running or has no communicator left. tw_last_error() of another copy of the core
- * does not know of them; each is one line in the log.
+ * communicator: TW_INVALID_ARGUMENT for a null pointer or an intercommunicator, TW_UNSUPPORTED
+ * where the MPI is not running or has no communicator left. tw_last_error() of another copy of the
+ * core does not know of them; each is one line in the log.
  *
  * `release`, which tw_comm_destroy() calls, frees the private communicator where the MPI has not
  * been finalised yet: every rank should destroy its communicators in the same order. */

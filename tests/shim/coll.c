@@ -133,7 +133,8 @@ static void scatters(long count) {
     for (int in_place = 0; in_place < 2; ++in_place) {
       const int mine = in_place && rank == root;
       void *in = fresh(size * count), *out = fresh(count);
-      for (int to = 0; to < size && rank == root; ++to) write_block(in, to * count, count, root, to);
+      for (int to = 0; to < size && rank == root; ++to)
+        write_block(in, to * count, count, root, to);
       MPI_Scatter(in, (int)count, kind->type, mine ? MPI_IN_PLACE : out, (int)count, kind->type,
                   root, comm);
       if (!mine) expect_block("scatter", out, 0, count, root, rank);

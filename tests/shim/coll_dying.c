@@ -1,6 +1,6 @@
-// coll_dying: ranks broadcast and gather large arrays over and over; the last one kills itself after
-// a while, in the middle of it. Rank 0 prints its process number first; the others wait for what
-// never comes.
+// coll_dying: ranks broadcast and gather large arrays over and over; the last one kills itself
+// after a while, in the middle of it. Rank 0 prints its process number first; the others wait for
+// what never comes.
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>

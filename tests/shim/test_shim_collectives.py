@@ -159,6 +159,28 @@ def test_threads_are_in_collectives_at_once(tmp_path: Path) -> None:
     assert collectives(done)["entered"] == 3 * 2 * 12 * 4
 
 
+NONBLOCKING = [PROGRAMS / "shim_coll_nonblocking"]
+ROUNDS, COMMUNICATORS, STARTED, BLOCKING = 5, 2, 9, 3
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_nonblocking_ones_enter_after_a_blocking_one(ranks: int, tmp_path: Path) -> None:
+    done = mpirun(ranks, NONBLOCKING, PRODUCTION, LOSSLESS, tmp_path / "report", timeout=100)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == ranks
+    calls = COMMUNICATORS * STARTED + BLOCKING
+    assert collectives(done)["entered"] == ranks * ROUNDS * calls
+    assert native(done) == {}
+
+
+def test_nonblocking_ones_stay_native_without_threads(tmp_path: Path) -> None:
+    program = [*NONBLOCKING, "serialized"]
+    done = mpirun(2, program, PRODUCTION, LOSSLESS, tmp_path / "report", timeout=100)
+    assert done.code == 0, done.output + done.errors
+    started = 2 * ROUNDS * COMMUNICATORS * STARTED
+    assert native(done) == {"non-blocking without MPI_THREAD_MULTIPLE": started}
+
+
 def test_a_death_ends_the_job_as_without_the_library() -> None:
     program = [PROGRAMS / "shim_coll_dying"]
     native_end = mpirun(3, program, timeout=40)

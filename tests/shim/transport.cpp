@@ -1,5 +1,5 @@
-// transport LIBRARY: an MPI program that loads LIBRARY (a preload library of this MPI) as any other,
-// makes a communicator of the core with its transport, and broadcasts with it; twice, on a
+// transport LIBRARY: an MPI program that loads LIBRARY (a preload library of this MPI) as any
+// other, makes a communicator of the core with its transport, and broadcasts with it; twice, on a
 // communicator that is freed in between. Prints "all right" on each rank.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
@@ -68,8 +68,9 @@ bool refuses_what_is_none(Transport make) {
 
 int main(int argc, char** argv) {
   void* library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : nullptr;
-  const auto make =
-      library == nullptr ? nullptr : reinterpret_cast<Transport>(dlsym(library, "tw_mpi_transport"));
+  const auto make = library == nullptr
+                        ? nullptr
+                        : reinterpret_cast<Transport>(dlsym(library, "tw_mpi_transport"));
   if (make == nullptr) {
     std::printf("no library\n");
     return 1;

@@ -38,7 +38,7 @@
   X(Type_create_resized) X(Type_create_keyval) X(Type_free_keyval) X(Type_get_attr)      \
   X(Type_set_attr) X(Get_elements_x) X(Status_set_elements_x) X(Test_cancelled)          \
   X(Query_thread) X(Initialized) X(Finalized) X(Win_call_errhandler)                     \
-  X(File_call_errhandler)                                                                \
+  X(File_call_errhandler) X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) \
   X(Get_library_version)
 
 // Of MPI 4 and later; nullptr where the MPI has none.

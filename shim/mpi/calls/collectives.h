@@ -57,12 +57,6 @@ std::vector<Block> listed_blocks(const Count counts[], const Place places[], int
   return all;
 }
 
-// Blocks of these lengths, one behind the other.
-inline Counts listed(const int counts[]) { return {counts, static_cast<const int*>(nullptr)}; }
-inline Counts listed(const MPI_Count counts[]) {
-  return {counts, static_cast<const MPI_Aint*>(nullptr)};
-}
-
 // The type of an argument that counts on some ranks only; elsewhere its values mean nothing.
 inline MPI_Datatype type_if(bool counts, MPI_Datatype type) {
   return counts ? type : MPI_DATATYPE_NULL;

@@ -1,6 +1,6 @@
 // The ends of communicators, which receives may outlive.
-#include "abi/real.h"
 #include "collectives/communicators.h"
+#include "abi/real.h"
 #include "process/shortcut.h"
 #include "requests/error_target.h"
 

@@ -43,6 +43,12 @@ class Counts {
   Kind kind_ = Kind::kEach;
 };
 
+// Blocks of these lengths, one behind the other.
+inline Counts listed(const int counts[]) { return {counts, static_cast<const int*>(nullptr)}; }
+inline Counts listed(const MPI_Count counts[]) {
+  return {counts, static_cast<const MPI_Aint*>(nullptr)};
+}
+
 // One side of a call. Where MPI does not look at it, its values mean nothing.
 struct Side {
   const void* buffer = nullptr;  // may be MPI_IN_PLACE

@@ -14,7 +14,7 @@ namespace {
 int g_keyval = MPI_KEYVAL_INVALID;
 std::once_flag g_keyval_once;
 
-std::mutex g_mutex;                                // guards the list
+std::mutex g_mutex;                                     // guards the list
 std::vector<std::pair<MPI_Comm, Collectives*>> g_live;  // in the order in which they were made
 
 extern "C" int thinwire_collectives_not_copied(MPI_Comm, int, void*, void*, void*, int* flag) {
@@ -24,13 +24,6 @@ extern "C" int thinwire_collectives_not_copied(MPI_Comm, int, void*, void*, void
 
 // The communicator inside is freed before the program's, outside of this callback.
 extern "C" int thinwire_collectives_deleted(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
-
-Collectives* known_collectives(MPI_Comm comm) {
-  void* kept = nullptr;
-  int found = 0;
-  real().Comm_get_attr(comm, g_keyval, &kept, &found);
-  return found ? static_cast<Collectives*>(kept) : nullptr;
-}
 
 void tell(tw_log_level level, const std::string& what) { tw_log(level, what.c_str()); }
 
@@ -70,13 +63,20 @@ NativeReason judge(MPI_Comm comm, int rank, Agreement& agreement) {
   return agreement.several_nodes || same_node ? NativeReason::kCompressed : NativeReason::kSameNode;
 }
 
-// The node of each rank, by the lowest rank of the job there.
-std::vector<std::int32_t> nodes_of(MPI_Comm own) {
+// What only each rank itself knows: its node, by the lowest rank of the job there, and whether its
+// MPI may be called by several threads.
+std::vector<std::int32_t> learn_of_ranks(Collectives& made) {
   int size = 0;
-  real().Comm_size(own, &size);
-  std::vector<std::int32_t> nodes(static_cast<std::size_t>(size));
-  const std::int32_t mine = process().job.first_rank_on_this_node();
-  real().Allgather(&mine, 1, MPI_INT32_T, nodes.data(), 1, MPI_INT32_T, own);
+  real().Comm_size(made.own, &size);
+  const auto ranks = static_cast<std::size_t>(size);
+  std::vector<std::int32_t> all(2 * ranks), nodes(ranks);
+  const std::int32_t mine[2] = {process().job.first_rank_on_this_node(), process().concurrent};
+  real().Allgather(mine, 2, MPI_INT32_T, all.data(), 2, MPI_INT32_T, made.own);
+  made.threads = true;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    nodes[rank] = all[2 * rank];
+    made.threads = made.threads && all[2 * rank + 1] != 0;
+  }
   return nodes;
 }
 
@@ -88,17 +88,14 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
     return NativeReason::kNoCommunicator;
   }
   made.transport = std::make_unique<MpiTransport>(made.own);
-  std::vector<std::int32_t> nodes;
+  const std::vector<std::int32_t> nodes = learn_of_ranks(made);
   tw_comm_options options{};
   options.size = sizeof options;
   options.codec = self.settings.codec.get();
   options.threshold = self.settings.plan.threshold;
   options.link_bytes_per_second = self.settings.collectives.link_bytes_per_second;
   // Who wants peers on his own node compressed to has every rank on a node of its own.
-  if (self.settings.plan.same_node == 0) {
-    nodes = nodes_of(made.own);
-    options.nodes = nodes.data();
-  }
+  if (self.settings.plan.same_node == 0) options.nodes = nodes.data();
   options.job = self.job.name().data();
   options.job_bytes = self.job.name().size();
   const tw_transport table = made.transport->table();
@@ -144,8 +141,17 @@ void release_if(Wanted&& wanted) {
 }  // namespace
 
 Collectives::~Collectives() {
+  worker.reset();
   tw_comm_destroy(comm);
   if (own != MPI_COMM_NULL) real().Comm_free(&own);
+}
+
+Collectives* known_collectives(MPI_Comm comm) {
+  if (g_keyval == MPI_KEYVAL_INVALID) return nullptr;
+  void* kept = nullptr;
+  int found = 0;
+  real().Comm_get_attr(comm, g_keyval, &kept, &found);
+  return found ? static_cast<Collectives*>(kept) : nullptr;
 }
 
 Collectives& collectives_of(MPI_Comm comm) {
@@ -153,8 +159,10 @@ Collectives& collectives_of(MPI_Comm comm) {
     real().Comm_create_keyval(thinwire_collectives_not_copied, thinwire_collectives_deleted,
                               &g_keyval, nullptr);
   });
-  if (Collectives* known = known_collectives(comm)) return *known;
-  return make(comm);
+  Collectives* const known = known_collectives(comm);
+  if (known == nullptr) return make(comm);
+  if (known->worker) known->worker->wait_until_idle();
+  return *known;
 }
 
 void release_collectives_of(MPI_Comm comm) {

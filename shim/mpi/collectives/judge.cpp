@@ -20,8 +20,7 @@ bool find_place(const Asked& asked, Part& part) {
 }
 
 int blocks_here(const Part& part, Where where, Blocks blocks, int root) {
-  const bool here =
-      where == Where::kEverywhere || (where == Where::kAtRoot && part.rank == root);
+  const bool here = where == Where::kEverywhere || (where == Where::kAtRoot && part.rank == root);
   return !here ? 0 : blocks == Blocks::kOne ? 1 : part.ranks;
 }
 
@@ -112,8 +111,8 @@ bool find_reduction(MPI_Op op, tw_reduction& reduction) {
   const struct {
     MPI_Op op;
     tw_reduction reduction;
-  } known[] = {{MPI_SUM, TW_SUM}, {MPI_PROD, TW_PRODUCT}, {MPI_MIN, TW_MINIMUM},
-               {MPI_MAX, TW_MAXIMUM}};
+  } known[] = {
+      {MPI_SUM, TW_SUM}, {MPI_PROD, TW_PRODUCT}, {MPI_MIN, TW_MINIMUM}, {MPI_MAX, TW_MAXIMUM}};
   for (const auto& each : known) {
     if (op != each.op) continue;
     reduction = each.reduction;

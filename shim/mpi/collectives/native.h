@@ -16,13 +16,15 @@ enum class NativeReason : std::uint32_t {
   kSameNode = TW_RAW_SAME_NODE,
   kPeerNotReady = TW_RAW_PEER_NOT_READY,
   kOfMessages = TW_REASON_COUNT - 1,
-  kNotNamed,           // THINWIRE_COLLECTIVES leaves it out
-  kReduction,          // an operation of the program's, or one that has no compressed form
+  kNotNamed,            // THINWIRE_COLLECTIVES leaves it out
+  kReduction,           // an operation of the program's, or one that has no compressed form
   kReductionUnderAuto,  // only a codec that is named changes the order of a sum
-  kCommunicator,       // between two groups, or of one process
-  kSettingsDiffer,     // between the ranks
-  kNoCommunicator,     // the private one could not be made
-  kArguments,          // for the MPI to judge
+  kCommunicator,        // between two groups, or of one process
+  kSettingsDiffer,      // between the ranks
+  kNoCommunicator,      // the private one could not be made
+  kNotYet,              // non-blocking, before the first blocking one on the communicator
+  kNoThreads,           // non-blocking, and a rank has no MPI_THREAD_MULTIPLE
+  kArguments,           // for the MPI to judge
   kNoSchedule,
   kCount,
 };
@@ -42,6 +44,10 @@ inline const char* native_reason_text(NativeReason reason) {
       return "the settings of the ranks differ";
     case NativeReason::kNoCommunicator:
       return "no private communicator";
+    case NativeReason::kNotYet:
+      return "non-blocking before the first blocking one";
+    case NativeReason::kNoThreads:
+      return "non-blocking without MPI_THREAD_MULTIPLE";
     case NativeReason::kArguments:
       return "arguments for the MPI to judge";
     case NativeReason::kNoSchedule:

@@ -68,7 +68,8 @@ template <typename Visit>
 int Operand::for_each_run(Visit&& visit) const {
   if (!side_.counts.has_places()) {
     std::int64_t elements = 0;
-    for (int block = first_; block < first_ + blocks_; ++block) elements += side_.counts.count(block);
+    for (int block = first_; block < first_ + blocks_; ++block)
+      elements += side_.counts.count(block);
     return visit(Run{const_cast<void*>(side_.buffer), elements, side_.type, bytes_});
   }
   for (int block = first_; block < first_ + blocks_; ++block) {

@@ -49,7 +49,8 @@ constexpr bool enters_by_name_alone(CollectiveCall call) {
 struct CollectiveSettings {
   std::uint32_t calls = 0;           // THINWIRE_COLLECTIVES: bit_of() each that may enter
   double link_bytes_per_second = 0;  // THINWIRE_LINK; 0: not stated
-  std::uint32_t algorithm = TW_ALGORITHM_PLANNED;  // THINWIRE_ALGORITHM names one, a coding, or both
+  std::uint32_t algorithm =
+      TW_ALGORITHM_PLANNED;  // THINWIRE_ALGORITHM names one, a coding, or both
   std::uint32_t coding = TW_CODING_PLANNED;
 };
 

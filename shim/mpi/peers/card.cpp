@@ -10,7 +10,8 @@ namespace {
 constexpr char kNone[] = "-";
 
 bool stays_in_a_word(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) || std::strchr(".,:+-", letter) != nullptr;
+  return std::isalnum(static_cast<unsigned char>(letter)) ||
+         std::strchr(".,:+-", letter) != nullptr;
 }
 
 std::string as_word(const std::string& text) {

@@ -79,18 +79,21 @@ bool mpi_is_gpu_aware(const Settings& settings) {
   return query != nullptr && query() == 1;
 }
 
-// "auto" takes any shape.
-std::uint32_t rank_of(const tw_codec* codec) {
-  if (tw_codec_id(codec) < 0) return 4;
+// "auto" takes any shape and any float type.
+tw_codec_info info_of(const tw_codec* codec) {
+  tw_codec_info any{};
+  any.max_rank = 4;
+  any.dtypes = 1U << TW_F32 | 1U << TW_F64 | 1U << TW_F16 | 1U << TW_BF16;
+  if (tw_codec_id(codec) < 0) return any;
   for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
     tw_codec_info info{};
     info.size = sizeof info;
     if (tw_codec_describe(index, &info) == TW_OK &&
         static_cast<std::int64_t>(info.id) == tw_codec_id(codec)) {
-      return info.max_rank;
+      return info;
     }
   }
-  return 1;
+  return any;
 }
 
 }  // namespace
@@ -123,7 +126,9 @@ void after_start(bool by_session) {
   real().Query_thread(&provided);
   self.concurrent = provided == MPI_THREAD_MULTIPLE;
   self.gpu_aware = mpi_is_gpu_aware(self.settings);
-  self.codec_rank = rank_of(self.settings.codec.get());
+  const tw_codec_info codec = info_of(self.settings.codec.get());
+  self.codec_rank = codec.max_rank;
+  self.dtypes = codec.dtypes;
   self.job.learn_locality();
   if (self.concurrent && self.settings.wants_collectives()) learn_standings();
   const bool peers_can_be_asked = !self.concurrent || self.job.expect_threads();
