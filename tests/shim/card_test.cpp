@@ -1,6 +1,8 @@
 // What ranks publish of themselves: read back as written, and refused where it is something else.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "peers/job.h"
 
 namespace thinwire::mpi {
@@ -14,6 +16,7 @@ Card full_card() {
   card.sends_same_node = false;
   card.reports = true;
   card.codecs = {0, 1, 65535};
+  card.collectives = "codec zfp:rate=16, link 1.25e+09 B/s, \"_%\"";
   return card;
 }
 
@@ -24,6 +27,7 @@ void expect_equal(const Card& one, const Card& other) {
   EXPECT_EQ(one.sends_same_node, other.sends_same_node);
   EXPECT_EQ(one.reports, other.reports);
   EXPECT_EQ(one.codecs, other.codecs);
+  EXPECT_EQ(one.collectives, other.collectives);
 }
 
 TEST(Card, ReadsBackWhatItWrote) {
@@ -36,6 +40,22 @@ TEST(Card, ReadsBackWhatItWrote) {
     ASSERT_TRUE(read);
     expect_equal(*read, card);
   }
+}
+
+TEST(Card, SettingsOfCollectivesAreOneWordForEveryLauncher) {
+  const std::string text = full_card().text();
+  EXPECT_EQ(text.find_first_of("=_"), std::string::npos);
+  EXPECT_EQ(std::count(text.begin(), text.end(), ' '), 6);
+  Card none = full_card();
+  none.collectives = "";
+  ASSERT_TRUE(Card::parse(none.text()));
+  EXPECT_EQ(Card::parse(none.text())->collectives, "");
+}
+
+TEST(Card, OfAnEarlierVersionSaysNothingOfCollectives) {
+  const auto read = Card::parse("3 16384 1 0 1 0,1,65535");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->collectives, "");
 }
 
 TEST(Card, HoldsTheLargestNumbers) {

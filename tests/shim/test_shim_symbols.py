@@ -45,6 +45,9 @@ LEFT_ALONE = {
 # Where an MPI that links PMIx starts it, this rank's card is published.
 OF_THE_LAUNCHER = "PMIx_Init"
 
+# For programs that bring the MPI and the core together themselves: include/thinwire/thinwire_mpi.h.
+OF_THINWIRE = "tw_mpi_transport"
+
 
 def symbols(library: Path, *options: str) -> set[str]:
     words = ["nm", "-D", "--format=posix", *options, str(library)]
@@ -117,7 +120,7 @@ def test_every_reason_is_needed(known_to_any: set[str]) -> None:
 def test_wrapped_calls_exist_in_some_mpi(known_to_any: set[str], shim: Path) -> None:
     if len(ALL) == 1:
         pytest.skip("no MPI of version 4 beside the system's: tools/setup_mpis")
-    assert symbols(shim, "--defined-only") - {OF_THE_LAUNCHER} <= known_to_any
+    assert symbols(shim, "--defined-only") - {OF_THE_LAUNCHER, OF_THINWIRE} <= known_to_any
 
 
 def test_both_names_of_each_call_are_exported(shim: Path) -> None:
@@ -128,7 +131,7 @@ def test_both_names_of_each_call_are_exported(shim: Path) -> None:
 
 def test_nothing_else_is_exported(shim: Path) -> None:
     others = {name for name in symbols(shim, "--defined-only") if not re.match("P?MPI_", name)}
-    assert others == {OF_THE_LAUNCHER}
+    assert others == {OF_THE_LAUNCHER, OF_THINWIRE}
 
 
 def test_no_symbol_of_the_mpi_is_needed_to_load(shim: Path) -> None:

@@ -14,13 +14,15 @@ template <typename Type>
 constexpr bool is_buffer = std::is_same_v<Type, void*> || std::is_same_v<Type, const void*>;
 
 // MPI's own rule for point-to-point calls and collectives: a count stands behind its buffer, and an
-// array of displacements behind its array of counts.
-template <typename Before, typename Type>
+// array of displacements behind its array of counts. What else is an array of int is one of
+// handles.
+template <typename Second, typename Before, typename Type>
 using WideParameter = std::conditional_t<
     std::is_same_v<Type, int> && is_buffer<Before>, MPI_Count,
     std::conditional_t<
         std::is_same_v<Type, const int*> && is_buffer<Before>, const MPI_Count*,
-        std::conditional_t<std::is_same_v<Type, const int*> && std::is_same_v<Before, const int*>,
+        std::conditional_t<std::is_same_v<Type, const int*> && std::is_same_v<Before, const int*> &&
+                               is_buffer<Second>,
                            const MPI_Aint*, Type>>>;
 
 template <typename Narrow>
@@ -28,9 +30,10 @@ struct Widened;
 template <typename... Narrow>
 struct Widened<int (*)(Narrow...)> {
   template <std::size_t At>
-  using Before = std::tuple_element_t<At, std::tuple<int, Narrow...>>;
+  using Shifted = std::tuple_element_t<At, std::tuple<int, int, Narrow...>>;
   template <std::size_t... At>
-  static auto call(std::index_sequence<At...>) -> int (*)(WideParameter<Before<At>, Narrow>...);
+  static auto call(std::index_sequence<At...>)
+      -> int (*)(WideParameter<Shifted<At>, Shifted<At + 1>, Narrow>...);
   using Call = decltype(call(std::index_sequence_for<Narrow...>()));
 };
 

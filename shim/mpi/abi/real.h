@@ -17,7 +17,7 @@
   X(Irecv) X(Sendrecv) X(Sendrecv_replace) X(Mrecv) X(Imrecv) X(Send_init)               \
   X(Ssend_init) X(Bsend_init) X(Rsend_init) X(Recv_init)                                 \
   X(Bcast) X(Reduce) X(Allreduce) X(Gather) X(Gatherv) X(Scatter) X(Scatterv)            \
-  X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv) X(Reduce_scatter)                  \
+  X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv) X(Alltoallw) X(Reduce_scatter)     \
   X(Reduce_scatter_block) X(Scan) X(Exscan)
 
 #define THINWIRE_LATER_COUNTED_CALLS(X) X(Isendrecv) X(Isendrecv_replace)
@@ -28,7 +28,8 @@
   X(Testsome) X(Request_free) X(Request_get_status) X(Cancel)                            \
   X(Comm_free) X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_split) X(Comm_group)       \
   X(Comm_remote_group) X(Comm_test_inter) X(Comm_create_keyval) X(Comm_free_keyval)      \
-  X(Comm_get_attr) X(Comm_set_attr) X(Comm_call_errhandler) X(Comm_set_errhandler)       \
+  X(Comm_get_attr) X(Comm_set_attr) X(Comm_delete_attr) X(Comm_call_errhandler)          \
+  X(Comm_set_errhandler)                                                                 \
   X(Comm_get_errhandler) X(Errhandler_free) X(Error_class)                               \
   X(Group_free) X(Group_size) X(Group_rank) X(Group_translate_ranks) X(Type_size)        \
   X(Type_size_x) X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_get_envelope)     \
@@ -36,7 +37,8 @@
   X(Type_create_struct) X(Type_create_hvector) X(Type_create_hindexed)                   \
   X(Type_create_resized) X(Type_create_keyval) X(Type_free_keyval) X(Type_get_attr)      \
   X(Type_set_attr) X(Get_elements_x) X(Status_set_elements_x) X(Test_cancelled)          \
-  X(Query_thread) X(Initialized) X(Win_call_errhandler) X(File_call_errhandler)          \
+  X(Query_thread) X(Initialized) X(Finalized) X(Win_call_errhandler)                     \
+  X(File_call_errhandler) X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) \
   X(Get_library_version)
 
 // Of MPI 4 and later; nullptr where the MPI has none.

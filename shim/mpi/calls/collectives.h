@@ -1,6 +1,7 @@
-// Blocking collectives with buffers in GPU memory that the MPI cannot reach: the MPI's own
-// algorithm runs on host memory that stands in for them. What the ranks do stays the same, so each
-// decides for its own buffers.
+// Blocking collectives. Those that enter are compressed as a whole (collectives/enter.h). Of the
+// others, with buffers in GPU memory that the MPI cannot reach: the MPI's own algorithm runs on
+// host memory that stands in for them. What the ranks do stays the same, so each decides for its
+// own buffers.
 #pragma once
 
 #include <vector>
@@ -8,6 +9,7 @@
 #include "abi/mpi_abi.h"
 #include "abi/real.h"
 #include "calls/refuse.h"
+#include "collectives/enter.h"
 #include "requests/hooks.h"
 #include "wire/substitute.h"
 
@@ -74,6 +76,10 @@ int with_substitutes(MPI_Comm comm, Substitute& sent, Substitute& received, bool
 }
 
 }  // namespace thinwire::mpi
+
+// Leaves the call where it is compressed as a whole; the arguments are those of an Asked.
+#define THINWIRE_ENTER(...) \
+  if (const auto done = enter_if_wanted({__VA_ARGS__})) return *done
 
 // Begins the definition of a call whose table is compiled for int and for large counts.
 #define THINWIRE_DEFINE(...) THINWIRE_DEFINE_EXPANDED(__VA_ARGS__)

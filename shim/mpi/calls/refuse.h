@@ -44,12 +44,20 @@ inline void explain_refusal(const char* name) {
 
 }  // namespace thinwire::mpi
 
+// What a refused call tries before: nothing.
+#define THINWIRE_TRY_NOTHING
+
 // MPI_<name> with these parameters; `raised` is where its error goes, the rest are its buffers.
 // Such calls are in no table of abi/real.h: each finds the MPI's own at its first use.
-#define THINWIRE_REFUSE(...) THINWIRE_REFUSE_EXPANDED(__VA_ARGS__)
-#define THINWIRE_REFUSE_EXPANDED(name, parameters, arguments, raised, ...)                      \
+#define THINWIRE_REFUSE(name, parameters, arguments, raised, ...) \
+  THINWIRE_TRY_OR_REFUSE(name, parameters, THINWIRE_TRY_NOTHING, arguments, raised, __VA_ARGS__)
+
+// The same with a statement before, which may leave the call.
+#define THINWIRE_TRY_OR_REFUSE(...) THINWIRE_TRY_OR_REFUSE_EXPANDED(__VA_ARGS__)
+#define THINWIRE_TRY_OR_REFUSE_EXPANDED(name, parameters, attempt, arguments, raised, ...)      \
   extern "C" int MPI_##name parameters {                                                        \
     using namespace thinwire::mpi;                                                              \
+    attempt;                                                                                    \
     static const auto native = reinterpret_cast<int(*) parameters>(native_call("PMPI_" #name)); \
     if (any_out_of_reach({__VA_ARGS__})) [[unlikely]] {                                         \
       explain_refusal("MPI_" #name);                                                            \

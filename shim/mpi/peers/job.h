@@ -38,6 +38,11 @@ class Job {
   bool on_this_node(int world_rank) const;
   int ranks_on_this_node() const { return static_cast<int>(local_.size()); }
 
+  int first_rank_on_this_node() const { return local_.empty() ? 0 : local_.front(); }
+
+  // Whether card_of() can always say, whatever other threads do.
+  bool always_answers() const { return !launcher_ || launcher_->always_answers(); }
+
   // The card of a rank of this job; one query to the launcher's local server.
   CardAnswer card_of(int world_rank) const;
 

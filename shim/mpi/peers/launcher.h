@@ -33,6 +33,9 @@ class Launcher {
   virtual std::vector<int> ranks_on_this_node() = 0;
   virtual CardText card_of(int world_rank) = 0;  // from any thread
 
+  // Whether card_of() can always say, whatever other threads do.
+  virtual bool always_answers() const = 0;
+
   // Several threads will call the MPI at once. False: nobody can be asked from here on.
   virtual bool expect_threads() { return true; }
 };

@@ -37,6 +37,7 @@ class PmiLauncher final : public Launcher {
   const std::string& job_name() const override { return name_; }
   std::vector<int> ranks_on_this_node() override { return local_; }
   CardText card_of(int world_rank) override;
+  bool always_answers() const override { return false; }
   bool expect_threads() override;
 
  private:

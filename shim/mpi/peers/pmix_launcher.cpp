@@ -91,6 +91,8 @@ class PmixLauncher final : public Launcher {
     return peers ? read_list<int>(*peers) : std::vector<int>{};
   }
 
+  bool always_answers() const override { return true; }
+
   CardText card_of(int world_rank) override {
     return {true, query(static_cast<std::uint32_t>(world_rank), kCardKey)};
   }

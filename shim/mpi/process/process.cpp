@@ -7,6 +7,9 @@
 #include "abi/datatypes.h"
 #include "abi/real.h"
 #include "abi/self.h"
+#include "collectives/agreement.h"
+#include "collectives/communicators.h"
+#include "collectives/enter.h"
 #include "peers/peers.h"
 #include "peers/stash.h"
 #include "process/report.h"
@@ -35,6 +38,10 @@ Card own_card(const Settings& settings) {
     if (tw_codec_describe(index, &info) == TW_OK && info.gpu_only == 0) {
       card.codecs.push_back(info.id);
     }
+  }
+  if (settings.wants_collectives()) {
+    card.collectives =
+        collective_settings_text(settings.collectives, settings.codec.get(), settings.plan);
   }
   return card;
 }
@@ -72,18 +79,21 @@ bool mpi_is_gpu_aware(const Settings& settings) {
   return query != nullptr && query() == 1;
 }
 
-// "auto" takes any shape.
-std::uint32_t rank_of(const tw_codec* codec) {
-  if (tw_codec_id(codec) < 0) return 4;
+// "auto" takes any shape and any float type.
+tw_codec_info info_of(const tw_codec* codec) {
+  tw_codec_info any{};
+  any.max_rank = 4;
+  any.dtypes = 1U << TW_F32 | 1U << TW_F64 | 1U << TW_F16 | 1U << TW_BF16;
+  if (tw_codec_id(codec) < 0) return any;
   for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
     tw_codec_info info{};
     info.size = sizeof info;
     if (tw_codec_describe(index, &info) == TW_OK &&
         static_cast<std::int64_t>(info.id) == tw_codec_id(codec)) {
-      return info.max_rank;
+      return info;
     }
   }
-  return 1;
+  return any;
 }
 
 }  // namespace
@@ -100,7 +110,8 @@ void before_start() {
   self.settings = read_settings(speaks());
   if (self.settings.disabled) return;
   self.pool.set_idle_bound(self.settings.pool_bytes);
-  self.job.publish(own_card(self.settings));
+  self.card = own_card(self.settings);
+  self.job.publish(self.card);
 }
 
 void after_start(bool by_session) {
@@ -115,8 +126,11 @@ void after_start(bool by_session) {
   real().Query_thread(&provided);
   self.concurrent = provided == MPI_THREAD_MULTIPLE;
   self.gpu_aware = mpi_is_gpu_aware(self.settings);
-  self.codec_rank = rank_of(self.settings.codec.get());
+  const tw_codec_info codec = info_of(self.settings.codec.get());
+  self.codec_rank = codec.max_rank;
+  self.dtypes = codec.dtypes;
   self.job.learn_locality();
+  if (self.concurrent && self.settings.wants_collectives()) learn_standings();
   const bool peers_can_be_asked = !self.concurrent || self.job.expect_threads();
   self.options.size = sizeof self.options;
   self.options.flags = TW_MESSAGE_DECLINE;
@@ -124,12 +138,14 @@ void after_start(bool by_session) {
   self.options.job_bytes = self.job.name().size();
   thresholds.send = self.settings.plan.threshold;
   thresholds.receive = self.settings.hook_threshold;
+  collectives_may_enter = self.settings.wants_collectives() && self.job.reachable();
   explain_silence(self, peers_can_be_asked);
 }
 
 void before_world_ends() {
   Process& self = process();
   if (!shim_is_active()) return;
+  release_collectives_of_world();
   report(true);
   if (self.world.by_session) return;
   World next;
@@ -146,6 +162,8 @@ void before_end(bool has_comm_world) {
   if (!shim_is_active()) return;
   drain_orphans();
   check_nothing_left();
+  collectives_may_enter = false;
+  release_collectives();
   report(has_comm_world);
   thresholds = {};
   release_type_cache();

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "abi/mpi_abi.h"
+#include "collectives/native.h"
 #include "peers/job.h"
 #include "process/settings.h"
 #include "process/world.h"
@@ -38,10 +39,21 @@ struct Counters {
   std::atomic<std::uint64_t> copied_receives{0};  // raw messages that were copied out of scratch
   std::atomic<std::uint64_t> deferred_writes{0};  // messages that another receive's end completed
   std::atomic<std::uint64_t> hooks{0};            // installed on requests, of sends too
+  // Collectives, by why they stayed the MPI's own (NativeReason), first those that did not:
+  std::atomic<std::uint64_t> collectives[kNativeReasons]{};
+  std::atomic<std::uint64_t> collective_raw_bytes{0};  // sent in those that were compressed
+  std::atomic<std::uint64_t> collective_wire_bytes{0};
+  std::atomic<std::uint64_t> collective_packets{0};
+  std::atomic<std::uint64_t> collective_raw_packets{0};
+  std::atomic<std::uint64_t> collective_nanoseconds{0};
+  std::atomic<std::uint64_t> collective_encode_nanoseconds{0};
+  std::atomic<std::uint64_t> collective_decode_nanoseconds{0};
+  std::atomic<std::uint64_t> collective_predicted_nanoseconds{0};
 };
 
 struct Process {
   Settings settings;
+  Card card;  // what this process has published
   Job job;
   Pool pool;
   CountingResource system;  // where the pools of hooks and claims take their memory
@@ -51,7 +63,10 @@ struct Process {
   bool concurrent = false;       // MPI_THREAD_MULTIPLE
   bool gpu_aware = false;        // the MPI itself takes GPU pointers
   std::uint32_t codec_rank = 1;  // of the arrays that the codec takes, at most
+  std::uint32_t dtypes = 0;      // bit 1 << tw_dtype for each that the codec takes
   tw_message_options options{};  // carries the job's name: its mark
+
+  bool takes(tw_dtype dtype) const { return (dtypes >> dtype & 1U) != 0; }
 };
 
 Process& process();

@@ -1,42 +1,18 @@
 #include "process/report.h"
 
-#include <array>
 #include <cstdio>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 
 #include "abi/real.h"
 #include "process/process.h"
+#include "process/report_text.h"
 #include "process/shortcut.h"
 
 namespace thinwire::mpi {
 namespace {
 
-struct Totals {
-  std::array<std::uint64_t, TW_REASON_COUNT> raw_by_reason;
-  std::uint64_t raw_bytes;
-  std::uint64_t compressed_messages;
-  std::uint64_t compressed_bytes;
-  std::uint64_t wire_bytes;
-  std::uint64_t decoded_messages;
-  std::uint64_t damaged_messages;
-  std::uint64_t encode_nanoseconds;
-  std::uint64_t decode_nanoseconds;
-  std::uint64_t predicted_nanoseconds;
-  std::uint64_t device_messages;
-  std::uint64_t staged_messages;
-  std::uint64_t staged_bytes;
-  std::uint64_t staging_nanoseconds;
-  std::uint64_t device_failures;
-  std::uint64_t receives_in_place;
-  std::uint64_t receives_through_scratch;
-  std::uint64_t copied_receives;
-  std::uint64_t deferred_writes;
-  std::uint64_t hooks;
-  std::uint64_t allocations;
-};
 constexpr int kTotalsWords = sizeof(Totals) / sizeof(std::uint64_t);
 
 Totals own_totals() {
@@ -66,6 +42,17 @@ Totals own_totals() {
   totals.deferred_writes = counters.deferred_writes;
   totals.hooks = counters.hooks;
   totals.allocations = process().pool.allocations() + process().system.allocations();
+  for (int reason = 0; reason < kNativeReasons; ++reason) {
+    totals.collectives[reason] = counters.collectives[reason];
+  }
+  totals.collective_raw_bytes = counters.collective_raw_bytes;
+  totals.collective_wire_bytes = counters.collective_wire_bytes;
+  totals.collective_packets = counters.collective_packets;
+  totals.collective_raw_packets = counters.collective_raw_packets;
+  totals.collective_nanoseconds = counters.collective_nanoseconds;
+  totals.collective_encode_nanoseconds = counters.collective_encode_nanoseconds;
+  totals.collective_decode_nanoseconds = counters.collective_decode_nanoseconds;
+  totals.collective_predicted_nanoseconds = counters.collective_predicted_nanoseconds;
   return totals;
 }
 
@@ -76,80 +63,6 @@ bool everybody_reports() {
     if (!card || !card->reports || card->format_version != tw_format_version()) return false;
   }
   return true;
-}
-
-std::uint64_t raw_messages(const Totals& totals) {
-  std::uint64_t messages = 0;
-  for (const std::uint64_t count : totals.raw_by_reason) messages += count;
-  return messages;
-}
-
-std::string as_json(const Totals& totals) {
-  std::ostringstream out;
-  out << "{\"codec\": \"" << tw_codec_spec(process().settings.codec.get()) << "\""
-      << ", \"messages\": " << raw_messages(totals) + totals.compressed_messages
-      << ", \"compressed_messages\": " << totals.compressed_messages
-      << ", \"decoded_messages\": " << totals.decoded_messages
-      << ", \"damaged_messages\": " << totals.damaged_messages
-      << ", \"bytes\": " << totals.raw_bytes + totals.compressed_bytes
-      << ", \"wire_bytes\": " << totals.raw_bytes + totals.wire_bytes
-      << ", \"compressed_bytes\": " << totals.compressed_bytes
-      << ", \"compressed_wire_bytes\": " << totals.wire_bytes
-      << ", \"encode_seconds\": " << 1e-9 * totals.encode_nanoseconds
-      << ", \"decode_seconds\": " << 1e-9 * totals.decode_nanoseconds
-      << ", \"predicted_seconds\": " << 1e-9 * totals.predicted_nanoseconds
-      << ", \"device_messages\": " << totals.device_messages
-      << ", \"staged_messages\": " << totals.staged_messages
-      << ", \"staged_bytes\": " << totals.staged_bytes
-      << ", \"staging_seconds\": " << 1e-9 * totals.staging_nanoseconds
-      << ", \"device_failures\": " << totals.device_failures
-      << ", \"receives_in_place\": " << totals.receives_in_place
-      << ", \"receives_through_scratch\": " << totals.receives_through_scratch
-      << ", \"copied_receives\": " << totals.copied_receives
-      << ", \"deferred_writes\": " << totals.deferred_writes << ", \"hooks\": " << totals.hooks
-      << ", \"allocations\": " << totals.allocations << ", \"raw_by_reason\": {";
-  const char* separator = "";
-  for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
-    if (totals.raw_by_reason[reason] == 0) continue;
-    out << separator << '"' << tw_reason_text(static_cast<tw_reason>(reason))
-        << "\": " << totals.raw_by_reason[reason];
-    separator = ", ";
-  }
-  out << "}}\n";
-  return out.str();
-}
-
-std::string as_text(const Totals& totals, const std::string& whose) {
-  std::ostringstream out;
-  const double ratio =
-      totals.wire_bytes == 0 ? 1 : static_cast<double>(totals.compressed_bytes) / totals.wire_bytes;
-  out << "thinwire: " << whose << ", codec " << tw_codec_spec(process().settings.codec.get())
-      << '\n'
-      << "  compressed  " << totals.compressed_messages << " messages, " << totals.compressed_bytes
-      << " bytes as " << totals.wire_bytes << " on the wire, ratio " << ratio << '\n'
-      << "  decoded     " << totals.decoded_messages << " messages, damaged "
-      << totals.damaged_messages << '\n'
-      << "  codec time  encode " << 1e-9 * totals.encode_nanoseconds << " s, decode "
-      << 1e-9 * totals.decode_nanoseconds << " s, summed over ranks\n"
-      << "  raw         " << raw_messages(totals) << " messages, " << totals.raw_bytes
-      << " bytes in those above the threshold\n"
-      << "  receives    " << totals.receives_in_place << " in place, "
-      << totals.receives_through_scratch << " through scratch, of them " << totals.copied_receives
-      << " copied raw, " << totals.deferred_writes << " deferred\n"
-      << "  memory      " << totals.hooks << " hooks on requests, " << totals.allocations
-      << " allocations\n";
-  if (totals.device_messages != 0 || totals.staging_nanoseconds != 0) {
-    out << "  GPU memory  " << totals.device_messages << " messages sent, of them "
-        << totals.staged_messages << " raw through pinned memory (" << totals.staged_bytes
-        << " bytes), copies " << 1e-9 * totals.staging_nanoseconds << " s, failures "
-        << totals.device_failures << '\n';
-  }
-  for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
-    if (totals.raw_by_reason[reason] == 0) continue;
-    out << "    " << totals.raw_by_reason[reason] << "  "
-        << tw_reason_text(static_cast<tw_reason>(reason)) << '\n';
-  }
-  return out.str();
 }
 
 void write(const Totals& totals, const std::string& whose, const std::string& suffix) {

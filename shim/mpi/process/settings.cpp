@@ -104,6 +104,11 @@ bool Settings::may_compress() const {
          choice.reason == TW_COMPRESS;
 }
 
+bool Settings::wants_collectives() const {
+  if (disabled || codec == nullptr || tw_codec_ids(codec.get(), nullptr, 0) == 0) return false;
+  return collectives.calls != 0 && !(is_auto() && collectives.link_bytes_per_second <= 0);
+}
+
 Settings read_settings(bool speaks) {
   Settings settings;
   settings.disabled = is_on("THINWIRE_DISABLE");
@@ -120,6 +125,7 @@ Settings read_settings(bool speaks) {
     settings.gpu_aware = is_on("THINWIRE_GPU_AWARE");
   if (const char* report = std::getenv("THINWIRE_REPORT")) settings.report = report;
   read_link(settings, speaks);
+  settings.collectives = read_collective_settings(speaks);
   return settings;
 }
 

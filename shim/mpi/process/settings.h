@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "collectives/settings.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
@@ -19,6 +20,7 @@ struct Settings {
   bool disabled = false;             // THINWIRE_DISABLE=1: the MPI as it was
   CodecHandle codec;                 // THINWIRE_CODEC, "auto" by default
   tw_plan_settings plan{};           // THINWIRE_THRESHOLD, _SAME_NODE, _LINK
+  CollectiveSettings collectives;    // THINWIRE_COLLECTIVES, _ALGORITHM
   std::uint64_t hook_threshold = 0;  // receives that hold fewer bytes are never hooked
   std::uint64_t pool_bytes = 0;      // THINWIRE_POOL: idle scratch kept for reuse, in bytes
   std::optional<bool> gpu_aware;     // THINWIRE_GPU_AWARE; unset: the MPI is asked
@@ -29,6 +31,9 @@ struct Settings {
 
   // Whether this process can ever send a compressed message.
   bool may_compress() const;
+
+  // Whether it wants collectives compressed: by what was set alone, which can be compared.
+  bool wants_collectives() const;
 };
 
 // A value that does not parse is logged (by `speaks`, one rank of the job) and its default taken;

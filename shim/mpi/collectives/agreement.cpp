@@ -1,0 +1,78 @@
+#include "collectives/agreement.h"
+
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+#include "abi/real.h"
+#include "process/process.h"
+
+namespace thinwire::mpi {
+namespace {
+
+std::mutex g_mutex;
+std::vector<Standing> g_standings;  // by rank in the job's world
+
+Standing ask(int world_rank) {
+  const Process& self = process();
+  const auto card = self.job.card_of(world_rank).card;
+  if (!card || card->format_version != self.card.format_version ||
+      card->codecs != self.card.codecs) {
+    return Standing::kAbsent;
+  }
+  if (card->collectives.empty()) return Standing::kOff;
+  return card->collectives == self.card.collectives ? Standing::kSame : Standing::kDiffers;
+}
+
+Standing standing_of(int world_rank) {
+  if (world_rank < 0) return Standing::kAbsent;  // of another job
+  const std::lock_guard lock(g_mutex);
+  if (g_standings.empty()) g_standings.resize(static_cast<std::size_t>(process().world.size));
+  Standing& known = g_standings[static_cast<std::size_t>(world_rank)];
+  if (known == Standing::kNotAsked) known = ask(world_rank);
+  return known;
+}
+
+std::vector<int> world_ranks_of(MPI_Comm comm) {
+  MPI_Group group{};
+  int size = 0;
+  real().Comm_group(comm, &group);
+  real().Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), found(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  real().Group_translate_ranks(group, size, ranks.data(), process().world.group, found.data());
+  real().Group_free(&group);
+  for (int& rank : found) rank = rank == MPI_UNDEFINED ? -1 : rank;
+  return found;
+}
+
+}  // namespace
+
+Agreement agreement_on(MPI_Comm comm) {
+  Agreement found;
+  const Job& job = process().job;
+  const std::vector<int> world_ranks = world_ranks_of(comm);
+  bool somebody = false;
+  for (int rank = 0; rank < static_cast<int>(world_ranks.size()); ++rank) {
+    const int world_rank = world_ranks[static_cast<std::size_t>(rank)];
+    const Standing standing = standing_of(world_rank);
+    found.several_nodes = found.several_nodes || !job.on_this_node(world_rank);
+    if (!somebody && (standing == Standing::kSame || standing == Standing::kDiffers)) {
+      found.speaker = rank;
+      somebody = true;
+    }
+    if (standing == Standing::kSame || found.standing != Standing::kSame) continue;
+    found.standing = standing;
+    found.odd_rank = rank;
+    if (standing != Standing::kDiffers) continue;
+    if (const auto card = job.card_of(world_rank).card) found.odd_settings = card->collectives;
+  }
+  return found;
+}
+
+void learn_standings() {
+  if (process().job.always_answers()) return;
+  for (int rank = 0; rank < process().world.size; ++rank) standing_of(rank);
+}
+
+}  // namespace thinwire::mpi

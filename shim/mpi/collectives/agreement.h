@@ -1,0 +1,36 @@
+// Whether all processes of a communicator run this library with these settings. The answer comes
+// from what each has published before MPI_Init, so every one of them that runs the library finds
+// the same, without a message.
+#pragma once
+
+#include <string>
+
+#include "abi/mpi_abi.h"
+
+namespace thinwire::mpi {
+
+enum class Standing : unsigned char {
+  kNotAsked,
+  kSame,     // this library, these settings
+  kAbsent,   // no library, another version or other codecs, another job; or it could not be asked
+  kOff,      // this library, collectives switched off
+  kDiffers,  // this library, other settings
+};
+
+struct Agreement {
+  Standing standing = Standing::kSame;  // of all
+  int odd_rank = -1;                    // the first that is not kSame
+  std::string odd_settings;             // kDiffers: its
+  int speaker = 0;                      // the lowest rank that asks as this one does
+  bool several_nodes = false;
+};
+
+// Local: one query to the launcher's server a process that was not asked for before. `comm` is an
+// intracommunicator.
+Agreement agreement_on(MPI_Comm comm);
+
+// To be called before several threads call the MPI: of the processes of the job everything is asked
+// now, where that may not be possible later.
+void learn_standings();
+
+}  // namespace thinwire::mpi

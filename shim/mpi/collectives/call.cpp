@@ -1,0 +1,137 @@
+#include "collectives/call.h"
+
+#include <string>
+
+#include "collectives/operand.h"
+#include "process/process.h"
+#include "process/shortcut.h"
+
+namespace thinwire::mpi {
+namespace {
+
+enum : int { kSent, kReceived };
+
+// A schedule that the user named, where the operation has it.
+void choose_schedule(tw_collective& collective) {
+  const CollectiveSettings& settings = process().settings.collectives;
+  if (settings.algorithm == TW_ALGORITHM_PLANNED && settings.coding == TW_CODING_PLANNED) return;
+  if (!has_schedule(collective.operation, settings.algorithm, settings.coding)) return;
+  collective.algorithm = settings.algorithm;
+  collective.coding = settings.coding;
+}
+
+// The lists of a side that has some, in floats; where the blocks lie is found out when it enters.
+void list(const Side& side, const Part& part, Collectives& kept, int which,
+          const std::uint64_t*& counts, const std::uint64_t*& displacements) {
+  if (!side.counts.is_list()) return;
+  auto& listed = kept.counts[which];
+  listed.resize(static_cast<std::size_t>(part.ranks));
+  for (int rank = 0; rank < part.ranks; ++rank) {
+    listed[static_cast<std::size_t>(rank)] =
+        message_bytes(side.counts.count(rank), side.type_of(rank)) / part.leaf_bytes;
+  }
+  counts = listed.data();
+  if (!side.counts.has_places()) return;
+  kept.displacements[which].resize(listed.size());
+  displacements = kept.displacements[which].data();
+}
+
+void count(const tw_collective_report& report) {
+  Counters& counters = process().counters;
+  const auto nanoseconds = [](double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); };
+  counters.collective_raw_bytes += report.raw_bytes;
+  counters.collective_wire_bytes += report.wire_bytes;
+  counters.collective_packets += report.packets;
+  counters.collective_raw_packets += report.raw_packets;
+  counters.collective_nanoseconds += nanoseconds(report.seconds);
+  counters.collective_encode_nanoseconds += nanoseconds(report.encode_seconds);
+  counters.collective_decode_nanoseconds += nanoseconds(report.decode_seconds);
+  counters.collective_predicted_nanoseconds += nanoseconds(report.predicted_seconds);
+}
+
+int run(tw_collective& collective, Operand& sent, Operand& received, const Part& part,
+        Collectives& kept) {
+  collective.send = sent.data();
+  collective.receive = received.data();
+  tw_collective_report report{};
+  report.size = sizeof report;
+  const tw_status status = tw_comm_run(kept.comm, &collective, &report);
+  if (status != TW_OK) {
+    tw_log(TW_LOG_ERROR, ("rank " + std::to_string(process().world.rank) + ": " + part.form->name +
+                          ", compressed: " + tw_last_error())
+                             .c_str());
+    return MPI_ERR_OTHER;
+  }
+  count(report);
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+// Whether the operation has a schedule of that algorithm and coding; PLANNED stands for any.
+bool has_schedule(std::uint32_t wanted, std::uint32_t algorithm, std::uint32_t coding) {
+  std::uint32_t operation = 0, its_algorithm = 0, its_coding = 0;
+  for (std::uint32_t at = 0; tw_schedule_describe(at, &operation, &its_algorithm, &its_coding) != 0;
+       ++at) {
+    if (operation == wanted && (algorithm == TW_ALGORITHM_PLANNED || algorithm == its_algorithm) &&
+        (coding == TW_CODING_PLANNED || coding == its_coding)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+tw_collective describe(const Asked& asked, const Part& part, Collectives& kept) {
+  tw_collective collective{};
+  collective.size = sizeof collective;
+  collective.operation = part.form->operation;
+  collective.dtype = part.leaf;
+  collective.reduction = part.reduction;
+  collective.root = asked.root < 0 ? 0 : asked.root;
+  const bool varied =
+      asked.call == CollectiveCall::kGatherv || asked.call == CollectiveCall::kScatterv;
+  if (part.in_place) collective.flags |= TW_IN_PLACE;
+  if (varied) collective.flags |= TW_VARIED;
+  const bool scatters = part.form->operation == TW_REDUCE_SCATTER;
+  if (part.sent_blocks > 1 && !scatters) {
+    list(asked.sent, part, kept, kSent, collective.send_counts, collective.send_displacements);
+  }
+  if (part.received_blocks > 1 || scatters) {
+    list(asked.received, part, kept, kReceived, collective.receive_counts,
+         collective.receive_displacements);
+  }
+  // A side that is here, and of both the one whose count is this rank's own.
+  const bool of_sent = part.sent_blocks == 1 || part.received_blocks == 0;
+  const Side& side = of_sent ? asked.sent : asked.received;
+  collective.count =
+      message_bytes(side.counts.count(part.rank), side.type_of(part.rank)) / part.leaf_bytes;
+  choose_schedule(collective);
+  return collective;
+}
+
+int run_described(const Asked& asked, const Part& part, tw_collective& collective,
+                  Collectives& kept) {
+  const Form& form = *part.form;
+  const bool scatters_in_place = form.operation == TW_REDUCE_SCATTER && part.in_place;
+  const bool broadcasts = form.operation == TW_BCAST;
+  const bool is_source = broadcasts && part.rank == asked.root;
+  Operand sent, received;
+  if (part.sent_blocks > 0) {
+    sent = Operand(asked.sent, part.first_block(form.sent), part.sent_blocks, part.leaf_bytes);
+    if (collective.send_displacements != nullptr) sent.find_places(kept.displacements[kSent]);
+  }
+  if (part.received_blocks > 0) {
+    const int first = part.received_blocks > 1 ? 0 : part.first_block(form.received);
+    received = Operand(asked.received, first, part.received_blocks, part.leaf_bytes);
+    if (collective.receive_displacements != nullptr) {
+      received.find_places(kept.displacements[kReceived]);
+    }
+  }
+  int error = sent.prepare(true);
+  if (error == MPI_SUCCESS) error = received.prepare(part.in_place || is_source);
+  if (error == MPI_SUCCESS) error = run(collective, sent, received, part, kept);
+  if (error != MPI_SUCCESS || is_source) return error;
+  return scatters_in_place ? received.write_back(collective.count) : received.write_back();
+}
+
+}  // namespace thinwire::mpi

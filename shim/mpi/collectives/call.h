@@ -1,0 +1,22 @@
+// A collective that enters, as tw_comm_run() takes it.
+#pragma once
+
+#include <cstdint>
+
+#include "collectives/asked.h"
+#include "collectives/communicators.h"
+#include "collectives/judge.h"
+
+namespace thinwire::mpi {
+
+// Whether the operation has a schedule of that algorithm and coding; PLANNED stands for any.
+bool has_schedule(std::uint32_t wanted, std::uint32_t algorithm, std::uint32_t coding);
+
+// All but where the buffers lie. Borrows lists that are kept with the communicator.
+tw_collective describe(const Asked& asked, const Part& part, Collectives& kept);
+
+// Runs it; packs and unpacks what has gaps. Returns an MPI error code, logged and not raised.
+int run_described(const Asked& asked, const Part& part, tw_collective& collective,
+                  Collectives& kept);
+
+}  // namespace thinwire::mpi

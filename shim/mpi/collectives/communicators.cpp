@@ -1,0 +1,182 @@
+#include "collectives/communicators.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+
+#include "abi/real.h"
+#include "collectives/agreement.h"
+#include "process/process.h"
+
+namespace thinwire::mpi {
+namespace {
+
+int g_keyval = MPI_KEYVAL_INVALID;
+std::once_flag g_keyval_once;
+
+std::mutex g_mutex;                                     // guards the list
+std::vector<std::pair<MPI_Comm, Collectives*>> g_live;  // in the order in which they were made
+
+extern "C" int thinwire_collectives_not_copied(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+// The communicator inside is freed before the program's, outside of this callback.
+extern "C" int thinwire_collectives_deleted(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
+
+void tell(tw_log_level level, const std::string& what) { tw_log(level, what.c_str()); }
+
+std::string as_size(MPI_Comm comm) {
+  int size = 0;
+  real().Comm_size(comm, &size);
+  return "on a communicator of " + std::to_string(size) + " ranks";
+}
+
+// From what all ranks know. One of them tells what stands in the way.
+NativeReason judge(MPI_Comm comm, int rank, Agreement& agreement) {
+  agreement = agreement_on(comm);
+  const bool speaks = rank == agreement.speaker;
+  const std::string odd = "rank " + std::to_string(agreement.odd_rank);
+  const std::string where = "collectives " + as_size(comm) + " stay the MPI's own: ";
+  switch (agreement.standing) {
+    case Standing::kSame:
+      break;
+    case Standing::kOff:
+      if (speaks) tell(TW_LOG_WARNING, where + odd + " has switched their compression off");
+      return NativeReason::kSettingsDiffer;
+    case Standing::kDiffers:
+      if (speaks) {
+        tell(TW_LOG_WARNING, where + odd + " has \"" + agreement.odd_settings + "\", rank " +
+                                 std::to_string(rank) + " has \"" + process().card.collectives +
+                                 "\"");
+      }
+      return NativeReason::kSettingsDiffer;
+    default:
+      // Without a launcher nobody is proven, and MPI_Init has said so.
+      if (speaks && process().job.reachable()) {
+        tell(TW_LOG_WARNING, where + odd + " is not known to run this Thinwire");
+      }
+      return NativeReason::kPeerNotReady;
+  }
+  const bool same_node = process().settings.plan.same_node != 0;
+  return agreement.several_nodes || same_node ? NativeReason::kCompressed : NativeReason::kSameNode;
+}
+
+// What only each rank itself knows: its node, by the lowest rank of the job there, and whether its
+// MPI may be called by several threads.
+std::vector<std::int32_t> learn_of_ranks(Collectives& made) {
+  int size = 0;
+  real().Comm_size(made.own, &size);
+  const auto ranks = static_cast<std::size_t>(size);
+  std::vector<std::int32_t> all(2 * ranks), nodes(ranks);
+  const std::int32_t mine[2] = {process().job.first_rank_on_this_node(), process().concurrent};
+  real().Allgather(mine, 2, MPI_INT32_T, all.data(), 2, MPI_INT32_T, made.own);
+  made.threads = true;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    nodes[rank] = all[2 * rank];
+    made.threads = made.threads && all[2 * rank + 1] != 0;
+  }
+  return nodes;
+}
+
+NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
+  const Process& self = process();
+  made.own = duplicate_privately(comm);
+  if (made.own == MPI_COMM_NULL) {
+    if (speaks) tell(TW_LOG_WARNING, "the MPI has no communicator left for compressed collectives");
+    return NativeReason::kNoCommunicator;
+  }
+  made.transport = std::make_unique<MpiTransport>(made.own);
+  const std::vector<std::int32_t> nodes = learn_of_ranks(made);
+  tw_comm_options options{};
+  options.size = sizeof options;
+  options.codec = self.settings.codec.get();
+  options.threshold = self.settings.plan.threshold;
+  options.link_bytes_per_second = self.settings.collectives.link_bytes_per_second;
+  // Who wants peers on his own node compressed to has every rank on a node of its own.
+  if (self.settings.plan.same_node == 0) options.nodes = nodes.data();
+  options.job = self.job.name().data();
+  options.job_bytes = self.job.name().size();
+  const tw_transport table = made.transport->table();
+  if (tw_comm_create(&table, &options, &made.comm) == TW_OK) return NativeReason::kCompressed;
+  made.comm = nullptr;
+  if (speaks) {
+    tell(TW_LOG_WARNING,
+         "collectives " + as_size(comm) + " stay the MPI's own: " + tw_last_error());
+  }
+  return NativeReason::kSettingsDiffer;
+}
+
+Collectives& make(MPI_Comm comm) {
+  auto* made = new Collectives;
+  real().Comm_rank(comm, &made->rank);
+  Agreement agreement;
+  made->why = judge(comm, made->rank, agreement);
+  if (made->why == NativeReason::kCompressed) {
+    made->why = create(comm, *made, made->rank == agreement.speaker);
+  }
+  real().Comm_set_attr(comm, g_keyval, made);
+  const std::lock_guard lock(g_mutex);
+  g_live.emplace_back(comm, made);
+  return *made;
+}
+
+// Takes those that are wanted off the list and ends them, in the order in which they were made.
+template <typename Wanted>
+void release_if(Wanted&& wanted) {
+  std::vector<std::pair<MPI_Comm, Collectives*>> ended;
+  {
+    const std::lock_guard lock(g_mutex);
+    const auto goes = [&](const auto& live) { return wanted(live.first); };
+    std::copy_if(g_live.begin(), g_live.end(), std::back_inserter(ended), goes);
+    std::erase_if(g_live, goes);
+  }
+  for (const auto& [comm, collectives] : ended) {
+    real().Comm_delete_attr(comm, g_keyval);
+    delete collectives;
+  }
+}
+
+}  // namespace
+
+Collectives::~Collectives() {
+  worker.reset();
+  tw_comm_destroy(comm);
+  if (own != MPI_COMM_NULL) real().Comm_free(&own);
+}
+
+Collectives* known_collectives(MPI_Comm comm) {
+  if (g_keyval == MPI_KEYVAL_INVALID) return nullptr;
+  void* kept = nullptr;
+  int found = 0;
+  real().Comm_get_attr(comm, g_keyval, &kept, &found);
+  return found ? static_cast<Collectives*>(kept) : nullptr;
+}
+
+Collectives& collectives_of(MPI_Comm comm) {
+  std::call_once(g_keyval_once, [] {
+    real().Comm_create_keyval(thinwire_collectives_not_copied, thinwire_collectives_deleted,
+                              &g_keyval, nullptr);
+  });
+  Collectives* const known = known_collectives(comm);
+  if (known == nullptr) return make(comm);
+  if (known->worker) known->worker->wait_until_idle();
+  return *known;
+}
+
+void release_collectives_of(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL || g_keyval == MPI_KEYVAL_INVALID) return;
+  release_if([comm](MPI_Comm live) { return live == comm; });
+}
+
+void release_collectives_of_world() {
+  release_if([](MPI_Comm live) { return live == MPI_COMM_WORLD || live == MPI_COMM_SELF; });
+}
+
+void release_collectives() {
+  release_if([](MPI_Comm) { return true; });
+  if (g_keyval != MPI_KEYVAL_INVALID) real().Comm_free_keyval(&g_keyval);
+}
+
+}  // namespace thinwire::mpi

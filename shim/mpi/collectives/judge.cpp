@@ -1,0 +1,188 @@
+#include "collectives/judge.h"
+
+#include "abi/datatypes.h"
+#include "abi/real.h"
+#include "abi/self.h"
+#include "process/process.h"
+#include "process/shortcut.h"
+
+namespace thinwire::mpi {
+namespace {
+
+// False: between two groups, or alone.
+bool find_place(const Asked& asked, Part& part) {
+  int inter = 0;
+  if (real().Comm_test_inter(asked.comm, &inter) != MPI_SUCCESS || inter != 0) return false;
+  real().Comm_size(asked.comm, &part.ranks);
+  if (part.ranks < 2) return false;
+  real().Comm_rank(asked.comm, &part.rank);
+  return true;
+}
+
+int blocks_here(const Part& part, Where where, Blocks blocks, int root) {
+  const bool here = where == Where::kEverywhere || (where == Where::kAtRoot && part.rank == root);
+  return !here ? 0 : blocks == Blocks::kOne ? 1 : part.ranks;
+}
+
+// False: a root that there is not, or MPI_IN_PLACE where it means nothing.
+bool find_sides(const Asked& asked, Part& part) {
+  const Form& form = *part.form;
+  const bool rooted = form.sent_at == Where::kAtRoot || form.received_at == Where::kAtRoot ||
+                      form.call == CollectiveCall::kBcast;
+  if (rooted && (asked.root < 0 || asked.root >= part.ranks)) return false;
+  part.sent_blocks = blocks_here(part, form.sent_at, form.sent, asked.root);
+  part.received_blocks = blocks_here(part, form.received_at, form.received, asked.root);
+  const bool scatters = form.operation == TW_SCATTER;
+  const Side& other = scatters ? asked.received : asked.sent;
+  const Side& kept = scatters ? asked.sent : asked.received;
+  if (kept.buffer == MPI_IN_PLACE && (scatters ? part.sent_blocks : part.received_blocks) > 0) {
+    return false;
+  }
+  int& blocks = scatters ? part.received_blocks : part.sent_blocks;
+  if (blocks == 0 || other.buffer != MPI_IN_PLACE) return true;
+  if (form.operation == TW_BCAST || (rooted && part.rank != asked.root)) return false;
+  part.in_place = true;
+  blocks = 0;
+  // What is reduced in place is as long as what would have been sent.
+  if (form.operation == TW_REDUCE_SCATTER) part.received_blocks = part.ranks;
+  return true;
+}
+
+struct Total {
+  bool valid = true;
+  std::uint64_t bytes = 0;
+};
+
+Total total_of(const Side& side, int first, int blocks) {
+  Total total;
+  if (blocks == 0) return total;
+  if (side.counts.is_missing() || (side.types == nullptr && side.type == MPI_DATATYPE_NULL)) {
+    return {false, 0};
+  }
+  for (int block = first; block < first + blocks; ++block) {
+    const std::int64_t count = side.counts.count(block);
+    if (count < 0 || side.type_of(block) == MPI_DATATYPE_NULL) return {false, 0};
+    total.bytes += message_bytes(count, side.type_of(block));
+    if (side.counts.is_list() || side.types != nullptr) continue;
+    total.bytes *= static_cast<std::uint64_t>(blocks);
+    break;
+  }
+  return total;
+}
+
+// What MPI has all ranks know: the whole array of Bcast and the reductions, else one block, on
+// average where blocks differ.
+std::uint64_t bytes_known_to_all(const Part& part, const Total& sent, const Total& received) {
+  const Form& form = *part.form;
+  const bool many = part.received_blocks > 1;
+  if (form.operation == TW_REDUCE_SCATTER) return part.in_place ? received.bytes : sent.bytes;
+  if (form.operation == TW_ALLGATHER || form.operation == TW_GATHER ||
+      form.operation == TW_ALLTOALL) {
+    return many ? received.bytes / static_cast<std::uint64_t>(part.ranks) : sent.bytes;
+  }
+  if (form.operation == TW_SCATTER) {
+    return part.sent_blocks > 1 ? sent.bytes / static_cast<std::uint64_t>(part.ranks)
+                                : received.bytes;
+  }
+  return part.received_blocks > 0 ? received.bytes : sent.bytes;
+}
+
+// The float type that all of a side is made of, or TW_BYTES. False: not for this library to judge.
+bool find_leaf(const Side& side, int first, int blocks, tw_dtype& leaf) {
+  const auto take = [&leaf](MPI_Datatype type) {
+    const TypeFacts facts = type_facts(type);
+    if (leaf != TW_BYTES && facts.leaf != leaf) return false;
+    leaf = facts.leaf;
+    return type == MPI_FLOAT || type == MPI_DOUBLE || is_committed(type);
+  };
+  if (blocks == 0) return true;
+  if (side.types == nullptr) return take(side.type);
+  bool any = false;
+  for (int block = first; block < first + blocks; ++block) {
+    if (side.counts.count(block) == 0) continue;
+    if (!take(side.types[block])) return false;
+    any = true;
+  }
+  // Who sends and gets nothing names a type all the same.
+  return any || take(side.types[first]);
+}
+
+bool find_reduction(MPI_Op op, tw_reduction& reduction) {
+  const struct {
+    MPI_Op op;
+    tw_reduction reduction;
+  } known[] = {
+      {MPI_SUM, TW_SUM}, {MPI_PROD, TW_PRODUCT}, {MPI_MIN, TW_MINIMUM}, {MPI_MAX, TW_MAXIMUM}};
+  for (const auto& each : known) {
+    if (op != each.op) continue;
+    reduction = each.reduction;
+    return true;
+  }
+  return false;
+}
+
+// Two sides at one address without MPI_IN_PLACE, or none where there is data.
+bool buffers_are_wrong(const Asked& asked, const Part& part, const Total& sent,
+                       const Total& received) {
+  const auto is_null = [](const Side& side, const Total& total) {
+    return total.bytes > 0 && side.types == nullptr && is_null_buffer(side.buffer, side.type);
+  };
+  if (part.sent_blocks > 0 && is_null(asked.sent, sent)) return true;
+  if (part.received_blocks > 0 && is_null(asked.received, received)) return true;
+  return sent.bytes > 0 && received.bytes > 0 && asked.sent.buffer == asked.received.buffer &&
+         asked.sent.buffer != MPI_BOTTOM;
+}
+
+// Sides of one rank that say different things of one block.
+bool sides_disagree(const Part& part, const Total& sent, const Total& received) {
+  if (part.sent_blocks == 0 || part.received_blocks == 0) return false;
+  const auto ranks = static_cast<std::uint64_t>(part.ranks);
+  switch (part.form->call) {
+    case CollectiveCall::kAllgather:
+    case CollectiveCall::kGather:
+      return sent.bytes * ranks != received.bytes;
+    case CollectiveCall::kScatter:
+      return sent.bytes != received.bytes * ranks;
+    case CollectiveCall::kAlltoall:
+      return sent.bytes != received.bytes;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+NativeReason judge_call(const Asked& asked, Part& part) {
+  const Settings& settings = process().settings;
+  part.form = &form_of(asked.call);
+  const Form& form = *part.form;
+  if ((settings.collectives.calls & bit_of(asked.call)) == 0) return NativeReason::kNotNamed;
+  if (asked.comm == MPI_COMM_NULL) return NativeReason::kArguments;
+  if (!find_place(asked, part)) return NativeReason::kCommunicator;
+  if (!find_sides(asked, part)) return NativeReason::kArguments;
+  const int sent_first = part.first_block(form.sent);
+  const int received_first = part.received_blocks > 1 ? 0 : part.first_block(form.received);
+  const Total sent = total_of(asked.sent, sent_first, part.sent_blocks);
+  const Total received = total_of(asked.received, received_first, part.received_blocks);
+  if (!sent.valid || !received.valid) return NativeReason::kArguments;
+  const std::uint64_t bytes = bytes_known_to_all(part, sent, received);
+  // Of calls that enter by name alone no rank knows what the others send.
+  const bool by_name = enters_by_name_alone(asked.call);
+  if (!by_name && (bytes == 0 || bytes < settings.plan.threshold)) {
+    return NativeReason::kBelowThreshold;
+  }
+  if (!find_leaf(asked.sent, sent_first, part.sent_blocks, part.leaf) ||
+      !find_leaf(asked.received, received_first, part.received_blocks, part.leaf)) {
+    return NativeReason::kArguments;
+  }
+  if (part.leaf == TW_BYTES) return NativeReason::kDtype;
+  part.leaf_bytes = leaf_bytes(part.leaf);
+  if (form.reduces && !find_reduction(asked.op, part.reduction)) return NativeReason::kReduction;
+  if (form.reduces && settings.is_auto()) return NativeReason::kReductionUnderAuto;
+  if (sides_disagree(part, sent, received) || buffers_are_wrong(asked, part, sent, received)) {
+    return NativeReason::kArguments;
+  }
+  return NativeReason::kCompressed;
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,52 @@
+// The report's figures and their words.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "collectives/native.h"
+#include "thinwire/thinwire.h"
+
+namespace thinwire::mpi {
+
+// 64-bit words alone, so that ranks add them up.
+struct Totals {
+  std::array<std::uint64_t, TW_REASON_COUNT> raw_by_reason;
+  std::uint64_t raw_bytes;
+  std::uint64_t compressed_messages;
+  std::uint64_t compressed_bytes;
+  std::uint64_t wire_bytes;
+  std::uint64_t decoded_messages;
+  std::uint64_t damaged_messages;
+  std::uint64_t encode_nanoseconds;
+  std::uint64_t decode_nanoseconds;
+  std::uint64_t predicted_nanoseconds;
+  std::uint64_t device_messages;
+  std::uint64_t staged_messages;
+  std::uint64_t staged_bytes;
+  std::uint64_t staging_nanoseconds;
+  std::uint64_t device_failures;
+  std::uint64_t receives_in_place;
+  std::uint64_t receives_through_scratch;
+  std::uint64_t copied_receives;
+  std::uint64_t deferred_writes;
+  std::uint64_t hooks;
+  std::uint64_t allocations;
+  std::array<std::uint64_t, kNativeReasons> collectives;
+  std::uint64_t collective_raw_bytes;
+  std::uint64_t collective_wire_bytes;
+  std::uint64_t collective_packets;
+  std::uint64_t collective_raw_packets;
+  std::uint64_t collective_nanoseconds;
+  std::uint64_t collective_encode_nanoseconds;
+  std::uint64_t collective_decode_nanoseconds;
+  std::uint64_t collective_predicted_nanoseconds;
+};
+
+std::string as_json(const Totals& totals);
+
+// `whose` says which ranks' figures these are.
+std::string as_text(const Totals& totals, const std::string& whose);
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,131 @@
+// coll_nonblocking: every non-blocking collective that carries floats, several on their way at
+// once, on two communicators in another order on each rank, with a type freed before they are
+// complete (Open MPI 4.1 does not bear that of a communicator). Prints "all right" on each rank.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { kCount = 3000, kRounds = 5, kMostRanks = 16, kCalls = 10 };
+
+static int rank, size, mistakes;
+
+static float value(int from, int to, int at) {
+  return (float)(from * 16 + to) + 0.25F * (float)(at / 3 % 32);
+}
+static float* fresh(int blocks, int from) {
+  float* data = malloc(sizeof(float) * kCount * (size_t)blocks);
+  for (int at = 0; at < kCount * blocks; ++at) data[at] = value(from, at / kCount, at % kCount);
+  return data;
+}
+static void expect(const char* what, const float* data, int block, int from, int to) {
+  for (int at = 0; at < kCount; ++at) {
+    if (data[block * kCount + at] == value(from, to, at)) continue;
+    if (++mistakes < 5) {
+      printf("rank %d: %s: block %d at %d: %g instead of %g\n", rank, what, block, at,
+             data[block * kCount + at], value(from, to, at));
+    }
+    return;
+  }
+}
+static void expect_sum(const char* what, const float* data, int block) {
+  for (int at = 0; at < kCount; ++at) {
+    float sum = 0;
+    for (int from = 0; from < size; ++from) sum += value(from, block, at);
+    if (data[at] == sum) continue;
+    if (++mistakes < 5) printf("rank %d: %s at %d: %g, not %g\n", rank, what, at, data[at], sum);
+    return;
+  }
+}
+
+// What one round has on its way on one communicator.
+typedef struct Round {
+  MPI_Request requests[kCalls];
+  float *in, *cast, *all, *root_all, *part, *exchanged, *sum, *root_sum, *block, *listed, *own;
+  int counts[kMostRanks], places[kMostRanks];
+} Round;
+
+static void begin(Round* round, MPI_Comm comm) {
+  MPI_Datatype type;
+  MPI_Request* next = round->requests;
+  MPI_Type_contiguous(kCount, MPI_FLOAT, &type);
+  MPI_Type_commit(&type);
+  for (int at = 0; at < size; ++at) {
+    round->counts[at] = kCount;
+    round->places[at] = (size - 1 - at) * kCount;
+  }
+  round->in = fresh(size, rank);
+  round->cast = fresh(1, rank);
+  round->all = fresh(size, 99);
+  round->root_all = fresh(size, 99);
+  round->part = fresh(1, 99);
+  round->exchanged = fresh(size, 99);
+  round->sum = fresh(1, rank);
+  round->root_sum = fresh(1, 99);
+  round->block = fresh(1, 99);
+  round->listed = fresh(size, 99);
+  round->own = fresh(1, rank);
+  MPI_Ibcast(round->cast, 1, type, size - 1, comm, next++);
+  MPI_Iallgather(round->own, kCount, MPI_FLOAT, round->all, 1, type, comm, next++);
+  MPI_Type_free(&type);
+  MPI_Igather(round->own, kCount, MPI_FLOAT, round->root_all, kCount, MPI_FLOAT, 0, comm, next++);
+  MPI_Iscatter(round->in, kCount, MPI_FLOAT, round->part, kCount, MPI_FLOAT, 0, comm, next++);
+  MPI_Ialltoall(round->in, kCount, MPI_FLOAT, round->exchanged, kCount, MPI_FLOAT, comm, next++);
+  MPI_Iallreduce(MPI_IN_PLACE, round->sum, kCount, MPI_FLOAT, MPI_SUM, comm, next++);
+  MPI_Ireduce(round->own, round->root_sum, kCount, MPI_FLOAT, MPI_SUM, size - 1, comm, next++);
+  MPI_Ireduce_scatter_block(round->in, round->block, kCount, MPI_FLOAT, MPI_SUM, comm, next++);
+  MPI_Iallgatherv(round->own, kCount, MPI_FLOAT, round->listed, round->counts, round->places,
+                  MPI_FLOAT, comm, next++);
+  MPI_Ibarrier(comm, next++);
+}
+
+static void finish(Round* round) {
+  MPI_Waitall(kCalls, round->requests, MPI_STATUSES_IGNORE);
+  expect("ibcast", round->cast, 0, size - 1, 0);
+  for (int from = 0; from < size; ++from) {
+    expect("iallgather", round->all, from, from, 0);
+    if (rank == 0) expect("igather", round->root_all, from, from, 0);
+    expect("ialltoall", round->exchanged, from, from, rank);
+    expect("iallgatherv", round->listed, size - 1 - from, from, 0);
+  }
+  expect("iscatter", round->part, 0, 0, rank);
+  expect_sum("iallreduce", round->sum, 0);
+  if (rank == size - 1) expect_sum("ireduce", round->root_sum, 0);
+  expect_sum("ireduce_scatter_block", round->block, rank);
+  float* all[] = {round->in,        round->cast, round->all,      round->root_all,
+                  round->part,      round->sum,  round->root_sum, round->block,
+                  round->exchanged, round->own,  round->listed};
+  for (int at = 0; at < (int)(sizeof all / sizeof all[0]); ++at) free(all[at]);
+}
+
+// A blocking one of each communicator, among the others.
+static void broadcast(MPI_Comm comm) {
+  float* data = fresh(1, rank);
+  MPI_Bcast(data, kCount, MPI_FLOAT, 0, comm);
+  expect("bcast", data, 0, 0, 0);
+  free(data);
+}
+
+int main(int argc, char** argv) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, argc > 1 ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int at = 0; at < kRounds && size <= kMostRanks; ++at) {
+    MPI_Comm comms[2];
+    Round rounds[2];
+    MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
+    broadcast(comms[0]);
+    broadcast(comms[1]);
+    begin(&rounds[rank % 2], comms[rank % 2]);
+    begin(&rounds[1 - rank % 2], comms[1 - rank % 2]);
+    broadcast(comms[0]);
+    finish(&rounds[1]);
+    finish(&rounds[0]);
+    MPI_Comm_free(&comms[0]);
+    MPI_Comm_free(&comms[1]);
+  }
+  if (mistakes == 0) printf("all right\n");
+  MPI_Finalize();
+  return mistakes != 0;
+}

@@ -1,0 +1,72 @@
+// What the user asks of collectives, and how ranks compare it.
+#include "collectives/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace thinwire::mpi {
+namespace {
+
+CollectiveSettings with(const char* collectives, const char* algorithm = "") {
+  setenv("THINWIRE_COLLECTIVES", collectives, 1);
+  setenv("THINWIRE_ALGORITHM", algorithm, 1);
+  const CollectiveSettings settings = read_collective_settings(false);
+  unsetenv("THINWIRE_COLLECTIVES");
+  unsetenv("THINWIRE_ALGORITHM");
+  return settings;
+}
+
+std::string text_of(const CollectiveSettings& settings, const char* spec = "zfp:rate=16") {
+  tw_codec* codec = nullptr;
+  EXPECT_EQ(tw_codec_create(spec, &codec), TW_OK);
+  tw_plan_settings plan{};
+  plan.threshold = 4096;
+  const std::string text = collective_settings_text(settings, codec, plan);
+  tw_codec_destroy(codec);
+  return text;
+}
+
+TEST(CollectiveSettings, WithoutAWordAllButThoseByNameAlone) {
+  const CollectiveSettings settings = read_collective_settings(false);
+  EXPECT_TRUE(settings.calls & bit_of(CollectiveCall::kBcast));
+  EXPECT_TRUE(settings.calls & bit_of(CollectiveCall::kReduceScatter));
+  EXPECT_FALSE(settings.calls & bit_of(CollectiveCall::kAlltoallv));
+  EXPECT_FALSE(settings.calls & bit_of(CollectiveCall::kGatherv));
+  EXPECT_EQ(settings.calls, with("on").calls);
+}
+
+TEST(CollectiveSettings, NamesAddUp) {
+  EXPECT_EQ(with("off").calls, 0u);
+  EXPECT_EQ(with("bcast").calls, bit_of(CollectiveCall::kBcast));
+  EXPECT_EQ(with("bcast,gatherv").calls,
+            bit_of(CollectiveCall::kBcast) | bit_of(CollectiveCall::kGatherv));
+  EXPECT_EQ(with("on,alltoallw").calls, with("on").calls | bit_of(CollectiveCall::kAlltoallw));
+}
+
+TEST(CollectiveSettings, AnUnknownNameIsAsIfNothingWereSaid) {
+  EXPECT_EQ(with("bcast,bcats").calls, with("on").calls);
+  EXPECT_EQ(with("on", "rings").algorithm, static_cast<std::uint32_t>(TW_ALGORITHM_PLANNED));
+}
+
+TEST(CollectiveSettings, AlgorithmAndCodingByTheirNames) {
+  const CollectiveSettings both = with("on", "ring,per-hop");
+  EXPECT_EQ(both.algorithm, static_cast<std::uint32_t>(TW_ALGORITHM_RING));
+  EXPECT_EQ(both.coding, static_cast<std::uint32_t>(TW_CODING_PER_HOP));
+  EXPECT_EQ(with("on", "direct").coding, static_cast<std::uint32_t>(TW_CODING_PLANNED));
+}
+
+TEST(CollectiveSettings, TextsDifferWhereSettingsDo) {
+  const std::string usual = text_of(with("on"));
+  EXPECT_EQ(usual, text_of(with("on")));
+  EXPECT_NE(usual, text_of(with("on"), "zfp:rate=8"));
+  EXPECT_NE(usual, text_of(with("on,gatherv")));
+  EXPECT_NE(usual, text_of(with("on", "ring")));
+  EXPECT_NE(usual, text_of(with("on", "per-hop")));
+  CollectiveSettings linked = with("on");
+  linked.link_bytes_per_second = 1e9;
+  EXPECT_NE(usual, text_of(linked));
+}
+
+}  // namespace
+}  // namespace thinwire::mpi

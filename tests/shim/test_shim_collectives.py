@@ -1,0 +1,231 @@
+"""Collectives that are compressed as a whole, in programs that know nothing of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mpis import ALL, LIBRARIES, SYSTEM, Mpi
+from shim_runs import MPIRUN, PRODUCTION, PROGRAMS, Run, environment, mpirun, read_report, run
+from test_shim_dying import is_gone, survivor_of
+
+from thinwire.lab import Lab, LabUnavailable
+
+pytestmark = pytest.mark.multiproc
+
+PROGRAM = PROGRAMS / "shim_coll"
+ALL_CALLS = "on,gatherv,scatterv,alltoallv,alltoallw"
+LOSSLESS = {
+    "THINWIRE_CODEC": "mpc",
+    "THINWIRE_SAME_NODE": "1",
+    "THINWIRE_THRESHOLD": "512",
+    "THINWIRE_COLLECTIVES": ALL_CALLS,
+}
+
+# Of zfp at 16 bits a value, on the values of coll.c; sums of 7 ranks err 7 times as much.
+LOSSY = {**LOSSLESS, "THINWIRE_CODEC": "zfp:rate=16"}
+WORST_LOSS = "0.2"
+
+
+def coll(mpi: Mpi, ranks: int, settings: dict[str, str], report: Path, *words: str) -> Run:
+    program = [mpi.programs / "shim_coll", *words]
+    done = mpirun(ranks, program, mpi.production, settings, report, timeout=150, mpi=mpi)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == ranks, done.output
+    return done
+
+
+def collectives(done: Run) -> dict:
+    assert done.report is not None
+    return done.report["collectives"]
+
+
+def native(done: Run) -> dict[str, int]:
+    return collectives(done)["native_by_reason"]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 7])
+def test_results_are_exact(ranks: int, tmp_path: Path) -> None:
+    found = collectives(coll(SYSTEM, ranks, LOSSLESS, tmp_path / "report"))
+    assert found["entered"] > 500
+    assert found["wire_bytes"] < found["bytes"]
+    assert found["raw_packets"] < found["packets"]
+
+
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_under_every_mpi(mpi: Mpi, tmp_path: Path) -> None:
+    if not mpirun(3, [mpi.programs / "shim_coll"], mpi=mpi).output.count("all right") == 3:
+        pytest.skip("this MPI fails without the library too")
+    found = collectives(coll(mpi, 3, LOSSLESS, tmp_path / "report"))
+    assert found["entered"] > 500
+    assert found["wire_bytes"] < found["bytes"]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 7])
+def test_lossy_results_are_near_and_the_same_on_all_ranks(ranks: int, tmp_path: Path) -> None:
+    done = coll(SYSTEM, ranks, LOSSY, tmp_path / "report", WORST_LOSS)
+    assert collectives(done)["wire_bytes"] < 0.9 * collectives(done)["bytes"]
+
+
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_the_conformance_programs_collectives(mpi: Mpi, tmp_path: Path) -> None:
+    program = [mpi.programs / "shim_conformance", "collectives"]
+    done = mpirun(3, program, mpi.production, LOSSLESS, tmp_path / "report", mpi=mpi)
+    assert done.code == 0, done.output + done.errors
+    assert "FAIL" not in done.output
+    assert collectives(done)["entered"] > 20
+
+
+def test_a_program_that_is_left_alone_does_as_before(tmp_path: Path) -> None:
+    """The calls of which no rank knows all counts enter by name alone, all others are named too."""
+    off = coll(SYSTEM, 3, {**LOSSLESS, "THINWIRE_COLLECTIVES": "off"}, tmp_path / "off")
+    assert (collectives(off)["entered"], native(off)) == (0, {})
+    some = coll(SYSTEM, 3, {**LOSSLESS, "THINWIRE_COLLECTIVES": "bcast"}, tmp_path / "some")
+    usual = coll(SYSTEM, 3, {**LOSSLESS, "THINWIRE_COLLECTIVES": "on"}, tmp_path / "usual")
+    assert 0 < collectives(some)["entered"] < collectives(usual)["entered"]
+    assert native(some)["not named in THINWIRE_COLLECTIVES"] > 0
+    assert native(usual)["not named in THINWIRE_COLLECTIVES"] > 0
+
+
+def test_a_wrong_name_is_one_line(tmp_path: Path) -> None:
+    done = coll(SYSTEM, 2, {**LOSSLESS, "THINWIRE_COLLECTIVES": "bcats"}, tmp_path / "report")
+    assert [line for line in done.thinwire_lines() if "unknown name \"bcats\"" in line]
+    assert collectives(done)["entered"] > 0
+
+
+def test_one_node_stays_native_unless_told_otherwise(tmp_path: Path) -> None:
+    done = coll(SYSTEM, 3, {**LOSSLESS, "THINWIRE_SAME_NODE": "0"}, tmp_path / "report")
+    assert collectives(done)["entered"] == 0
+    assert native(done)["peer on the same node"] > 0
+
+
+def test_under_auto_reductions_stay_native(tmp_path: Path) -> None:
+    settings = {**LOSSLESS, "THINWIRE_CODEC": "auto", "THINWIRE_LINK": "10mbit"}
+    done = coll(SYSTEM, 3, settings, tmp_path / "report")
+    assert collectives(done)["entered"] > 0
+    assert native(done)["a reduction under auto"] > 0
+    without_link = coll(
+        SYSTEM, 2, {**LOSSLESS, "THINWIRE_CODEC": "auto"}, tmp_path / "without"
+    )
+    assert (collectives(without_link)["entered"], native(without_link)) == (0, {})
+
+
+def of_two_kinds(first: list[str], second: list[str], report: Path) -> Run:
+    """Rank 0 as `env FIRST program`, ranks 1 and 2 as `env SECOND program`."""
+    one, other = ["env", *first, str(PROGRAM)], ["env", *second, str(PROGRAM)]
+    words = [*MPIRUN, "-n", "1", *one, ":", "-n", "2", *other]
+    done = run(words, LOSSLESS, report, timeout=100)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == 3
+    return done
+
+
+@pytest.mark.parametrize("first_has_it", [True, False])
+def test_a_rank_without_the_library_keeps_all_native(first_has_it: bool, tmp_path: Path) -> None:
+    preload = [f"LD_PRELOAD={PRODUCTION}"]
+    kinds = (preload, []) if first_has_it else ([], preload)
+    done = of_two_kinds(*kinds, tmp_path / "report")
+    # Each communicator says it once, and there are several.
+    lines = done.thinwire_lines()
+    assert lines
+    assert all("is not known to run this Thinwire" in line for line in lines)
+    written = read_report(tmp_path / f"report.rank{0 if first_has_it else 1}")["collectives"]
+    inside = written["entered"]  # ranks 1 and 2 among themselves
+    assert inside == 0 if first_has_it else inside >= 0
+
+
+@pytest.mark.parametrize(
+    ("setting", "line"),
+    [
+        ("THINWIRE_CODEC=expack", "rank 1 has \"codec mpc"),
+        ("THINWIRE_THRESHOLD=600", "threshold 512"),
+        ("THINWIRE_ALGORITHM=ring", "algorithm ring"),
+        ("THINWIRE_COLLECTIVES=off", "switched their compression off"),
+        ("THINWIRE_DISABLE=1", "is not known to run this Thinwire"),
+    ],
+)
+def test_different_settings_keep_all_native(setting: str, line: str, tmp_path: Path) -> None:
+    preload = f"LD_PRELOAD={PRODUCTION}"
+    done = of_two_kinds([preload, setting], [preload], tmp_path / "report")
+    assert any(line in each for each in done.thinwire_lines()), done.errors
+
+
+def test_threads_are_in_collectives_at_once(tmp_path: Path) -> None:
+    program = [PROGRAMS / "shim_coll_threads"]
+    done = mpirun(3, program, PRODUCTION, LOSSLESS, tmp_path / "report", timeout=100)
+    assert done.code == 0, done.output + done.errors
+    if "one thread at a time" in done.output:
+        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    assert done.output.count("all right") == 3
+    assert collectives(done)["entered"] == 3 * 2 * 12 * 4
+
+
+NONBLOCKING = [PROGRAMS / "shim_coll_nonblocking"]
+ROUNDS, COMMUNICATORS, STARTED, BLOCKING = 5, 2, 9, 3
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_nonblocking_ones_enter_after_a_blocking_one(ranks: int, tmp_path: Path) -> None:
+    done = mpirun(ranks, NONBLOCKING, PRODUCTION, LOSSLESS, tmp_path / "report", timeout=100)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == ranks
+    calls = COMMUNICATORS * STARTED + BLOCKING
+    assert collectives(done)["entered"] == ranks * ROUNDS * calls
+    assert native(done) == {}
+
+
+def test_nonblocking_ones_stay_native_without_threads(tmp_path: Path) -> None:
+    program = [*NONBLOCKING, "serialized"]
+    done = mpirun(2, program, PRODUCTION, LOSSLESS, tmp_path / "report", timeout=100)
+    assert done.code == 0, done.output + done.errors
+    started = 2 * ROUNDS * COMMUNICATORS * STARTED
+    assert native(done) == {"non-blocking without MPI_THREAD_MULTIPLE": started}
+
+
+def test_a_death_ends_the_job_as_without_the_library() -> None:
+    program = [PROGRAMS / "shim_coll_dying"]
+    native_end = mpirun(3, program, timeout=40)
+    done = mpirun(3, program, PRODUCTION, LOSSLESS, timeout=40)
+    assert native_end.code not in (None, 0), native_end.output
+    assert done.code == native_end.code, done.output + done.errors
+    assert is_gone(survivor_of(done))
+
+
+def test_the_transport_of_a_library_that_is_only_loaded() -> None:
+    done = mpirun(2, [PROGRAMS / "shim_transport", LIBRARIES / "libthinwire_mpi_openmpi.so"])
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == 2
+
+
+def test_debug_log_explains_the_first_choice(tmp_path: Path) -> None:
+    settings = {**LOSSLESS, "THINWIRE_LOG": "debug", "THINWIRE_LINK": "10mbit"}
+    done = coll(SYSTEM, 2, settings, tmp_path / "report")
+    choices = [line for line in done.thinwire_lines() if "MPI_Bcast of " in line]
+    assert any(" on 2 ranks: " in line for line in choices)
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    try:
+        with Lab(hosts=2, link="none", ranks_per_host=2) as made:
+            yield made
+    except LabUnavailable as error:
+        pytest.skip(f"no lab here: {error}")
+
+
+def test_hosts_compress_to_each_other_by_default(lab: Lab, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    settings = {**LOSSLESS, "THINWIRE_REPORT": str(report), "LD_PRELOAD": str(PRODUCTION)}
+    del settings["THINWIRE_SAME_NODE"]
+    forward = [word for name in settings for word in ("-x", name)]
+    done = lab.run(
+        ["mpirun", "-n", "4", "--map-by", "slot", *forward, str(PROGRAM)],
+        env=environment(settings),
+        capture_output=True,
+        text=True,
+        timeout=150,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("all right") == 4
+    found = read_report(report)["collectives"]
+    assert found["entered"] > 0
+    assert found["wire_bytes"] < found["bytes"]
