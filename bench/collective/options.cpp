@@ -6,6 +6,9 @@
 namespace thinwire::bench {
 namespace {
 
+// More than any of the library's enumerations has.
+constexpr std::uint32_t kMostCodes = 64;
+
 template <typename Number>
 bool parse_number(std::string_view text, Number least, Number* value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
@@ -29,8 +32,8 @@ bool parse_names(std::string_view text, const char* (*name_of)(std::uint32_t),
                  std::vector<Code>* codes) {
   codes->clear();
   return each_word(text, [&](std::string_view word) {
-    for (std::uint32_t code = 0; name_of(code) != nullptr; ++code) {
-      if (word != name_of(code)) continue;
+    for (std::uint32_t code = 0; code < kMostCodes; ++code) {
+      if (name_of(code) == nullptr || word != name_of(code)) continue;
       codes->push_back(static_cast<Code>(code));
       return true;
     }

@@ -12,6 +12,7 @@ from thinwire.comm.report import CollectiveReport
 from thinwire.comm.words import SUM, is_in_place
 from thinwire.library import ffi, library
 
+# Counts and displacements, which reductions have none of.
 Lists = tuple[Sequence[int], Sequence[int] | None]
 
 
@@ -134,7 +135,9 @@ class Operations:
         lists = None if receive is None else receive.lists(self.size)
         count = _some(send).count if lists is None else lists[0][self.rank]
         _check_block(send, count)
-        return self._collective("gather", send, receive, count, how, root=root, receive_lists=lists)
+        return self._collective(
+            "gather", send, receive, count, how, root=root, receive_lists=lists, varied=True
+        )
 
     def Scatter(
         self, sendbuf: Any, recvbuf: Any, root: int = 0, **how: Unpack[How]
@@ -157,7 +160,9 @@ class Operations:
         count = _some(receive).count if lists is None else lists[0][self.rank]
         if receive is not None:
             receive.check(count)
-        return self._collective("scatter", send, receive, count, how, root=root, send_lists=lists)
+        return self._collective(
+            "scatter", send, receive, count, how, root=root, send_lists=lists, varied=True
+        )
 
     def Alltoall(self, sendbuf: Any, recvbuf: Any, **how: Unpack[How]) -> CollectiveReport:
         """Block j of every rank to rank j, in order of rank there."""
@@ -199,6 +204,7 @@ class Operations:
         root: int = 0,
         send_lists: Lists | None = None,
         receive_lists: Lists | None = None,
+        varied: bool = False,
     ) -> CollectiveReport:
         """One call. A buffer that is None where the operation has one is the other one, in
         place."""
@@ -218,6 +224,8 @@ class Operations:
             or (receive is None and operation == "scatter")
         ):
             call.flags |= lib.TW_IN_PLACE
+        if varied:
+            call.flags |= lib.TW_VARIED
         if how.get("verify"):
             call.flags |= lib.TW_VERIFY
         if send is not None:

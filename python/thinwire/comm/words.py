@@ -8,6 +8,10 @@ from typing import Any
 from thinwire.library import ffi, ffi_new, library, text
 
 
+# More than any of the library's enumerations has.
+MOST_CODES = 64
+
+
 class InPlace(Enum):
     """As a send buffer: what this rank contributes lies in its receive buffer, where MPI has
     it."""
@@ -70,10 +74,8 @@ def codings() -> dict[str, int]:
 
 
 def _codes(text_of: Any) -> dict[str, int]:
-    codes: dict[str, int] = {}
-    while (name := text_of(len(codes))) != ffi.NULL:
-        codes[text(name)] = len(codes)
-    return codes
+    names = [text_of(code) for code in range(MOST_CODES)]
+    return {text(name): code for code, name in enumerate(names) if name != ffi.NULL}
 
 
 def code_of(what: str, names: dict[str, int], name: str | None) -> int:
