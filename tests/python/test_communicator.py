@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
-from ranks import checked, combined, empty, on_ranks, ones_and_twos, smooth, typed, whole
+from thread_ranks import checked, combined, empty, on_ranks, ones_and_twos, smooth, typed, whole
 
 import thinwire
 from thinwire import IN_PLACE, dtypes
 from thinwire.bench.samples import to_float
 
 COUNT = 3001
+# Several pieces: those are whole chunks of a codec.
+MANY = 70001
 DTYPES = ("f32", "f64", "f16", "bf16")
 RANKS = (1, 2, 3, 4, 7, 8)
 REDUCTIONS = {"SUM": np.add, "PROD": np.multiply, "MIN": np.minimum, "MAX": np.maximum}
@@ -23,7 +25,7 @@ def lossless(dtype: str) -> str:
 
 
 def make(ranks: int, codec: str, **options) -> list[thinwire.Communicator]:
-    """Pieces of one array are many, and nothing is too small to be compressed."""
+    """Pieces are as small as they can be, and nothing is too small to be compressed."""
     options = {"threshold": 0, "piece": "2KiB"} | options
     return thinwire.local_ranks(ranks, codec=codec, **options)
 
@@ -247,9 +249,9 @@ def test_reduce_scatter_of_counts(group, given):
 # ---- Every schedule ----
 
 
-def call_of(comm, operation, dtype, values, **how):
-    """One operation on smooth values; what it leaves on this rank, and the exact result."""
-    size, count = comm.size, COUNT
+def call_of(comm, operation, dtype, values, count=MANY, **how):
+    """One operation; what it leaves on this rank, and the exact result."""
+    size = comm.size
     own = values(dtype, count, comm.rank)
     blocks = [values(dtype, count, rank) for rank in range(size)]
     wide = [values(dtype, count * size, rank) for rank in range(size)]
@@ -332,7 +334,8 @@ def test_ranks_that_get_the_same_have_the_same_bits(spec, operation, ranks):
     def body(comm):
         found, expected = call_of(comm, operation, "f32", smooth)
         assert np.abs(found.astype(np.float64) - expected).max() < 2e-2
-        assert comm.last_report.compressed and comm.last_report.ratio > 1.5
+        report = comm.last_report
+        assert report.compressed and (report.ratio > 1.5 or not report.packets)
         return found
 
     first, *others = checked(on_ranks(comms, body))
