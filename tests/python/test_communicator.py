@@ -354,7 +354,7 @@ def test_sums_stay_within_the_bound_that_is_reported(operation, ranks):
         return error, comm.last_report.bound
 
     for error, bound in checked(on_ranks(comms, body)):
-        assert 0 < bound and error <= bound
+        assert bound > 0 and error <= bound
 
 
 def test_verification_finds_the_error_that_there_is():

@@ -7,7 +7,6 @@ from typing import Any
 
 from thinwire.library import ffi, ffi_new, library, text
 
-
 # More than any of the library's enumerations has.
 MOST_CODES = 64
 
