@@ -73,8 +73,7 @@ Judgement Check::judge(std::span<const char> received, const Tolerance& toleranc
   return judgement;
 }
 
-void Check::judge_value(double expected, double value, double allowed,
-                        Judgement* judgement) const {
+void Check::judge_value(double expected, double value, double allowed, Judgement* judgement) const {
   if (!std::isfinite(expected)) {
     judgement->wrong += allowed < 0 || std::isfinite(value) ? 1 : 0;
     return;

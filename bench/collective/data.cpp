@@ -60,8 +60,7 @@ std::vector<Data::Sum> Data::sums(std::int64_t first, std::int64_t count, int ra
   return all;
 }
 
-std::vector<char> Data::sent(tw_operation operation, const Group& group,
-                             std::int64_t count) const {
+std::vector<char> Data::sent(tw_operation operation, const Group& group, std::int64_t count) const {
   if (operation == TW_BCAST) return stretch(0, count);
   const std::int64_t all = sent_count(operation, group, count);
   if (!is_reduction(operation)) return stretch(first_sent(operation, group, count), all);

@@ -114,8 +114,7 @@ int run(const Options& options, Group group) {
   bool verified = true;
   for (const tw_operation operation : options.operations) {
     for (const std::int64_t bytes : options.sizes) {
-      const Measurement all =
-          measure(options, data, group, nodes, communicator, operation, bytes);
+      const Measurement all = measure(options, data, group, nodes, communicator, operation, bytes);
       if (group.rank == 0) print(options, all, group, nodes.count(), gpu);
       for (const Outcome& one : all.cases) verified = verified && one.wrong == 0 && one.identical;
     }

@@ -111,46 +111,82 @@ double timed(Nodes& nodes, Buffers& buffers, bool is_root, Run run) {
   return MPI_Wtime() - start;
 }
 
+// The turns of one operation at one size.
+class Turns {
+ public:
+  Turns(const Options& options, const Data& data, const Group& group, Nodes& nodes,
+        Communicator& communicator, tw_operation operation, std::int64_t count)
+      : options_(options),
+        group_(group),
+        nodes_(nodes),
+        communicator_(communicator),
+        operation_(operation),
+        count_(count),
+        check_(data, operation, options.dtype, group, count) {
+    const std::int64_t received = received_count(operation, group, count) * size_of(options.dtype);
+    const std::vector<char> sent = data.sent(operation, group, count);
+    const bool on_device = options.memory == Memory::kDevice;
+    const bool is_bcast = operation == TW_BCAST;
+    native_ = std::make_unique<Buffers>(on_device ? Memory::kStaged : Memory::kHost, sent, is_bcast,
+                                        received);
+    compressed_ = std::make_unique<Buffers>(options.memory, sent, is_bcast, received);
+  }
+
+  void run_native(bool is_timed, Outcome& outcome) {
+    Buffers& buffers = *native_;
+    const double seconds = timed(nodes_, buffers, group_.is_root(), [&] {
+      bench::run_native(operation_, options_.dtype, group_, count_, buffers.send(),
+                        buffers.receive());
+    });
+    add_run(seconds, check_.judge(buffers.received(), {}), is_shared(operation_), is_timed,
+            outcome);
+  }
+
+  void run_case(const Case& one, const Codec& codec, bool is_timed, Outcome& outcome) {
+    Buffers& buffers = *compressed_;
+    tw_collective call = make_call(options_, operation_, one, codec, count_);
+    call.send = operation_ == TW_BCAST ? nullptr : buffers.send();
+    call.receive = buffers.receive();
+    if (outcome.seconds.empty()) outcome.error = communicator_.refusal(call);
+    if (!outcome.error.empty()) return;
+    tw_collective_report report{};
+    const double seconds =
+        timed(nodes_, buffers, group_.is_root(), [&] { report = communicator_.run(call); });
+    const bool lossless = codec.is_lossless() || report.reason != TW_COMPRESS;
+    add_run(seconds, check_.judge(buffers.received(), {lossless, report.bound}),
+            is_shared(operation_), is_timed, outcome);
+    add_report(report, outcome);
+  }
+
+ private:
+  const Options& options_;
+  Group group_;
+  Nodes& nodes_;
+  Communicator& communicator_;
+  tw_operation operation_;
+  std::int64_t count_;
+  Check check_;
+  // Bcast is received where it is sent from; a program that stages by hand has memory of its own.
+  std::unique_ptr<Buffers> native_;
+  std::unique_ptr<Buffers> compressed_;
+};
+
 }  // namespace
 
 Measurement measure(const Options& options, const Data& data, const Group& group, Nodes& nodes,
                     Communicator& communicator, tw_operation operation, std::int64_t bytes) {
   const std::int64_t count = bytes / size_of(options.dtype);
-  const std::int64_t received =
-      received_count(operation, group, count) * size_of(options.dtype);
-  const bool is_bcast = operation == TW_BCAST;
-  const bool on_device = options.memory == Memory::kDevice;
-  const std::vector<char> sent = data.sent(operation, group, count);
-  Buffers native(on_device ? Memory::kStaged : Memory::kHost, sent, is_bcast, received);
-  Buffers compressed(options.memory, sent, is_bcast, received);
-  const Check check(data, operation, options.dtype, group, count);
   const std::vector<Case> cases = options.cases();
   std::vector<std::unique_ptr<Codec>> codecs;
   for (const Case& one : cases) codecs.push_back(std::make_unique<Codec>(one.codec));
 
   Measurement all{operation, bytes, count, {}, std::vector<Outcome>(cases.size())};
+  Turns turns(options, data, group, nodes, communicator, operation, count);
   for (int i = 0; i < kWarmups + options.iterations; ++i) {
     const bool is_timed = i >= kWarmups;
-    const double seconds = timed(nodes, native, group.is_root(), [&] {
-      run_native(operation, options.dtype, group, count, native.send(), native.receive());
-    });
-    add_run(seconds, check.judge(native.received(), {}), is_shared(operation), is_timed,
-            all.native);
+    turns.run_native(is_timed, all.native);
     for (std::size_t at = 0; at < cases.size(); ++at) {
-      Outcome& outcome = all.cases[at];
-      tw_collective call = make_call(options, operation, cases[at], *codecs[at], count);
-      call.send = is_bcast ? nullptr : compressed.send();
-      call.receive = compressed.receive();
-      if (i == 0) outcome.error = communicator.refusal(call);
-      if (!outcome.error.empty()) continue;
-      tw_collective_report report{};
-      const double took = timed(nodes, compressed, group.is_root(),
-                                [&] { report = communicator.run(call); });
-      const Tolerance tolerance{codecs[at]->is_lossless() || report.reason != TW_COMPRESS,
-                                report.bound};
-      add_run(took, check.judge(compressed.received(), tolerance), is_shared(operation), is_timed,
-              outcome);
-      add_report(report, outcome);
+      turns.run_case(cases[at], *codecs[at], is_timed, all.cases[at]);
     }
   }
   std::sort(all.native.seconds.begin(), all.native.seconds.end());
