@@ -49,7 +49,9 @@ def same_as_mpi(comm, ours) -> None:
         "Reduce": lambda c, r: c.Reduce(own, r[:COUNT] if is_root else None, MPI.SUM, root),
         "Allreduce": lambda c, r: c.Allreduce(MPI.IN_PLACE, r, op=MPI.MAX),
         "Reduce_scatter_block": lambda c, r: c.Reduce_scatter_block(wide, r[:COUNT]),
-        "Reduce_scatter": lambda c, r: c.Reduce_scatter(wide[: sum(counts)], r, counts, MPI.MIN),
+        "Reduce_scatter": lambda c, r: c.Reduce_scatter(
+            wide[: sum(counts)], [r, counts[rank]], counts, MPI.MIN
+        ),
     }
     assert reach <= COUNT * size
     for name, call in calls.items():

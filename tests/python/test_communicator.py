@@ -13,6 +13,7 @@ COUNT = 3001
 MANY = 70001
 DTYPES = ("f32", "f64", "f16", "bf16")
 RANKS = (1, 2, 3, 4, 7, 8)
+GROUPS = [(ranks, dtype) for dtype in DTYPES for ranks in (RANKS if dtype == "f32" else (2, 3, 8))]
 REDUCTIONS = {"SUM": np.add, "PROD": np.multiply, "MIN": np.minimum, "MAX": np.maximum}
 
 
@@ -30,7 +31,7 @@ def make(ranks: int, codec: str, **options) -> list[thinwire.Communicator]:
     return thinwire.local_ranks(ranks, codec=codec, **options)
 
 
-@pytest.fixture(params=[(ranks, dtype) for ranks in RANKS for dtype in DTYPES], ids=str)
+@pytest.fixture(params=GROUPS, ids=str)
 def group(request):
     """Communicators and the dtype to use on them."""
     ranks, dtype = request.param
