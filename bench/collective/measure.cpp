@@ -12,8 +12,9 @@ namespace {
 
 constexpr int kWarmups = 1;
 
+// At least one: a buffer of nothing is an error to some allocators.
 std::size_t floats_in(std::int64_t bytes) {
-  return static_cast<std::size_t>(bytes + 3) / sizeof(float);
+  return std::max<std::size_t>(1, static_cast<std::size_t>(bytes + 3) / sizeof(float));
 }
 
 // Buffers of one kind of memory, and how values get there and back.
@@ -22,7 +23,8 @@ class Buffers {
   Buffers(Memory memory, std::vector<char> values, bool is_bcast, std::int64_t received_bytes)
       : values_(std::move(values)),
         is_bcast_(is_bcast),
-        send_(make_buffer(memory, floats_in(static_cast<std::int64_t>(values_.size())))),
+        send_(make_buffer(memory,
+                          floats_in(is_bcast ? 0 : static_cast<std::int64_t>(values_.size())))),
         receive_(make_buffer(memory, floats_in(received_bytes))),
         back_(floats_in(received_bytes)),
         received_bytes_(static_cast<std::size_t>(received_bytes)) {

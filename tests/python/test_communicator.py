@@ -326,22 +326,44 @@ def test_moved_values_are_coded_once(operation, ranks):
         assert error <= 1e-3
 
 
+SHARED = [each for each in thinwire.schedules() if each[0] in ("bcast", "allgather", "allreduce")]
+
+
 @pytest.mark.parametrize("spec", ["szp:abs=1e-3", "zfp:rate=16"])
-@pytest.mark.parametrize("operation", ["bcast", "allgather", "allreduce"])
-@pytest.mark.parametrize("ranks", [2, 3, 4, 7, 8])
-def test_ranks_that_get_the_same_have_the_same_bits(spec, operation, ranks):
-    comms = make(ranks, spec)
+@pytest.mark.parametrize("schedule", SHARED, ids="-".join)
+@pytest.mark.parametrize("ranks", [2, 3, 4, 7])
+def test_ranks_that_get_the_same_have_the_same_bits(spec, schedule, ranks):
+    """But for the way that is there to compare with, of which each rank has its own errors."""
+    operation, algorithm, coding = schedule
+    comms = make(ranks, spec, nodes=[rank // 2 for rank in range(ranks)])
 
     def body(comm):
-        found, expected = call_of(comm, operation, "f32", smooth)
-        assert np.abs(found.astype(np.float64) - expected).max() < 2e-2
-        report = comm.last_report
-        assert report.compressed and (report.ratio > 1.5 or not report.packets)
+        how = {"algorithm": algorithm, "coding": coding}
+        found, expected = call_of(comm, operation, "f32", smooth, **how)
+        assert np.abs(found.astype(np.float64) - expected).max() < 0.1
+        assert comm.last_report.compressed
         return found
 
     first, *others = checked(on_ranks(comms, body))
-    for found in others:
+    for found in others if coding != "per-hop" else []:
         np.testing.assert_array_equal(found.view(np.uint32), first.view(np.uint32))
+
+
+@pytest.mark.parametrize("operation", ["bcast", "allgather", "allreduce"])
+def test_reports_tell_what_went_over_the_wire(operation):
+    comms = make(4, "zfp:rate=16")
+
+    def body(comm):
+        call_of(comm, operation, "f32", smooth)
+        return comm.last_report
+
+    reports = checked(on_ranks(comms, body))
+    raw, wire = (
+        sum(getattr(each, name) for each in reports) for name in ("raw_bytes", "wire_bytes")
+    )
+    assert 1.9 < raw / wire <= 2
+    assert all(1.9 < each.ratio <= 2 or not each.packets for each in reports)
+    assert all(each.raw_packets == 0 < each.workspace_bytes for each in reports)
 
 
 @pytest.mark.parametrize("operation", ["reduce", "allreduce", "reduce-scatter"])
