@@ -54,7 +54,7 @@ def test_a_network_that_fails_is_an_error_on_every_rank(operation, after):
     network.armed = True
 
     def body(comm):
-        own, result = smooth("f32", 400000, comm.rank), np.empty(400000, np.float32)
+        own, result = smooth("f32", 400000, comm.rank).copy(), np.empty(400000, np.float32)
         if operation == "Bcast":
             comm.Bcast(own)
         elif operation == "Allgather":
@@ -83,7 +83,7 @@ def test_damage_is_an_error_and_nobody_waits_for_ever(operation):
     network.armed = True
 
     def body(comm):
-        own, result = smooth("f32", 400000, comm.rank), np.empty(400000, np.float32)
+        own, result = smooth("f32", 400000, comm.rank).copy(), np.empty(400000, np.float32)
         if operation == "Bcast":
             comm.Bcast(own)
         elif operation == "Allgather":
@@ -191,7 +191,7 @@ def test_a_plan_is_what_a_call_then_does():
 
 def test_every_call_may_name_its_codec():
     def body(comm):
-        array = smooth("f32", 50000, 0)
+        array = smooth("f32", 50000, 0).copy()
         raw = comm.Bcast(array, codec="off")
         coded = comm.Bcast(array, codec=thinwire.Codec("zfp:rate=8"))
         return raw, coded

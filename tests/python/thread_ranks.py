@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,18 +43,27 @@ def checked(results: list[Any]) -> list[Any]:
     return results
 
 
+def _fixed(values: np.ndarray, dtype: str) -> np.ndarray:
+    array = from_float(values, dtype)
+    array.flags.writeable = False
+    return array
+
+
+@lru_cache(64)
 def whole(dtype: str, count: int, rank: int) -> np.ndarray:
-    """Whole numbers below 23, which compress."""
-    return from_float(((np.arange(count) // 7 + 3 * rank) % 23).astype(np.float64), dtype)
+    """Whole numbers below 23, which compress; not to be written to, as all of these."""
+    return _fixed(((np.arange(count) // 7 + 3 * rank) % 23).astype(np.float64), dtype)
 
 
+@lru_cache(64)
 def ones_and_twos(dtype: str, count: int, rank: int) -> np.ndarray:
-    return from_float(1.0 + (np.arange(count) // 5 + rank) % 2, dtype)
+    return _fixed(1.0 + (np.arange(count) // 5 + rank) % 2, dtype)
 
 
+@lru_cache(64)
 def smooth(dtype: str, count: int, rank: int) -> np.ndarray:
     at = np.arange(count, dtype=np.float64)
-    return from_float(np.sin(0.01 * at + rank) + 0.3 * np.sin(0.00137 * at), dtype)
+    return _fixed(np.sin(0.01 * at + rank) + 0.3 * np.sin(0.00137 * at), dtype)
 
 
 def combined(arrays: Sequence[np.ndarray], dtype: str, ufunc: Any = np.add) -> np.ndarray:
