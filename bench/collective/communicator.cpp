@@ -54,7 +54,7 @@ Communicator::Communicator(const Options& options, const std::vector<std::int32_
   asked.size = sizeof asked;
   asked.threshold = static_cast<std::uint64_t>(options.threshold);
   asked.link_bytes_per_second = options.link;
-  asked.nodes = nodes.data();
+  asked.nodes = options.apart ? nullptr : nodes.data();
   check(tw_comm_create(&transport, &asked, &comm_));
 }
 

@@ -27,7 +27,7 @@ class Codec {
 
 class Communicator {
  public:
-  // Collective; `nodes` as tw_comm_options has them. Throws std::runtime_error.
+  // Collective; `nodes` are those of the ranks where they are not apart. Throws std::runtime_error.
   Communicator(const Options& options, const std::vector<std::int32_t>& nodes);
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;

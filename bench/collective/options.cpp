@@ -67,6 +67,11 @@ bool parse_memory(std::string_view text, Memory* memory) {
   return text == "device" || text == "host";
 }
 
+bool parse_nodes(std::string_view text, bool* apart) {
+  *apart = text == "apart";
+  return text == "apart" || text == "real";
+}
+
 bool set(std::string_view name, const std::string& value, Options* options) {
   if (name == "--operations") {
     return parse_names(value, tw_operation_text, &options->operations);
@@ -77,6 +82,7 @@ bool set(std::string_view name, const std::string& value, Options* options) {
   if (name == "--codings") return parse_names(value, tw_coding_text, &options->codings);
   if (name == "--sizes") return parse_sizes(value, &options->sizes);
   if (name == "--dtype") return parse_dtype(value, &options->dtype);
+  if (name == "--nodes") return parse_nodes(value, &options->apart);
   if (name == "--memory") return parse_memory(value, &options->memory);
   if (name == "--iterations") return parse_number(value, 1, &options->iterations);
   if (name == "--root") return parse_number(value, 0, &options->root);
@@ -127,9 +133,10 @@ const char* usage() {
          "                  --data FILE --transport LIBRARY [--dtype f32|f64|f16|bf16]\n"
          "                  [--algorithms NAME,...] [--codings NAME,...] [--iterations N]\n"
          "                  [--root RANK] [--link BYTES_PER_SECOND] [--threshold BYTES]\n"
-         "                  [--filler BYTES] [--memory host|device]\n"
+         "                  [--filler BYTES] [--memory host|device] [--nodes real|apart]\n"
          "sizes are multiples of 8: of the array in bcast, reduce and allreduce, else of one\n"
-         "rank's block; LIBRARY is the libthinwire_mpi_<abi>.so of this program's MPI";
+         "rank's block; apart makes each rank a node of its own; LIBRARY is the "
+         "libthinwire_mpi_<abi>.so of this program's MPI";
 }
 
 }  // namespace thinwire::bench

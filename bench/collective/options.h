@@ -30,6 +30,7 @@ struct Options {
   std::int64_t filler = 0;     // bytes
   std::int64_t threshold = 0;  // bytes
   double link = 0;             // bytes per second; 0: not stated
+  bool apart = false;          // each rank counts as a node of its own, wherever it runs
   int iterations = 5;
   int root = 0;
 

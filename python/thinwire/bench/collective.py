@@ -85,6 +85,8 @@ def _command(place: Place, session: CollectiveSession, operation: str, path: Pat
         "--threshold": str(session.threshold),
         "--filler": str(filler),
         "--memory": session.memory,
+        # On one node nothing would be compressed.
+        "--nodes": "apart" if place.same_node else "real",
     }
     if place.bytes_per_second and not session.trusted:
         options["--link"] = f"{place.bytes_per_second:.0f}"
