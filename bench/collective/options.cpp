@@ -135,7 +135,7 @@ const char* usage() {
          "                  [--root RANK] [--link BYTES_PER_SECOND] [--threshold BYTES]\n"
          "                  [--filler BYTES] [--memory host|device] [--nodes real|apart]\n"
          "sizes are multiples of 8: of the array in bcast, reduce and allreduce, else of one\n"
-         "rank's block; apart makes each rank a node of its own; LIBRARY is the "
+         "rank's block. apart makes each rank a node of its own. LIBRARY is the\n"
          "libthinwire_mpi_<abi>.so of this program's MPI";
 }
 

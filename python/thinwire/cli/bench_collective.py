@@ -20,6 +20,7 @@ from thinwire.library import parse_size
 
 # Sizes are whole numbers of any element type.
 WIDEST_ELEMENT = 8
+FLOATS = tuple(name for name in dtypes.CODES if name != "bytes")
 
 
 def collective(
@@ -120,6 +121,8 @@ def _sizes(text: str) -> tuple[int, ...]:
 
 def _values(file: Path | None, name: str, dtype: str | None, nbytes: int) -> Sample:
     """The values of a file, or generated ones, no more than are sent."""
+    if dtype not in (None, *FLOATS):
+        raise typer.BadParameter(f"--dtype: {dtype!r} is none of {', '.join(FLOATS)}")
     if file is not None:
         sample = samples.read(file, dtype)
     elif name in generators.GENERATORS:
@@ -127,6 +130,6 @@ def _values(file: Path | None, name: str, dtype: str | None, nbytes: int) -> Sam
     else:
         known = ", ".join(generators.GENERATORS)
         raise typer.BadParameter(f"--data: {name!r} is none of {known}")
-    if sample.dtype not in dtypes.CODES or sample.dtype == "bytes":
+    if sample.dtype not in FLOATS:
         raise typer.BadParameter(f"{sample.name}: collectives are measured on floats")
     return sample
