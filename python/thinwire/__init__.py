@@ -1,27 +1,51 @@
 """On-the-fly compression of float messages: codecs and frames from Python, on CPU and GPU."""
 
 from thinwire.codec import Codec, CodecCost, CodecInfo, codecs
+from thinwire.comm import (
+    IN_PLACE,
+    MAX,
+    MIN,
+    PROD,
+    SUM,
+    CollectiveReport,
+    Communicator,
+    Reduction,
+    Transport,
+    local_ranks,
+    schedules,
+)
 from thinwire.gpu import Frame, GpuArray
 from thinwire.library import ThinwireError, format_version, version
 from thinwire.message import MessageInfo, compress, decompress, inspect
 from thinwire.pools import PoolCounters, gpu_count, pool_counters
 
 __all__ = [
+    "IN_PLACE",
+    "MAX",
+    "MIN",
+    "PROD",
+    "SUM",
     "Codec",
     "CodecCost",
     "CodecInfo",
+    "CollectiveReport",
+    "Communicator",
     "Frame",
     "GpuArray",
     "MessageInfo",
     "PoolCounters",
+    "Reduction",
     "ThinwireError",
+    "Transport",
     "codecs",
     "compress",
     "decompress",
     "format_version",
     "gpu_count",
     "inspect",
+    "local_ranks",
     "pool_counters",
+    "schedules",
     "version",
 ]
 

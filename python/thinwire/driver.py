@@ -1,6 +1,7 @@
-"""The one thing that the library's interface has no call for: waiting for everything on a GPU."""
+"""The one thing that the library's interface has no call for: waiting for a GPU."""
 
 import ctypes
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,16 @@ def _driver() -> Any:
 def wait_for_gpu(gpu: int) -> bool:
     """Wait until all work on a GPU has run. False where that cannot be done now, as while a
     stream is being captured."""
+    return _in_context(gpu, lambda driver: driver.cuCtxSynchronize())
+
+
+def wait_for_stream(gpu: int, stream: int) -> bool:
+    """Wait until the work on one stream of a GPU has run; else as wait_for_gpu()."""
+    return _in_context(gpu, lambda driver: driver.cuStreamSynchronize(ctypes.c_void_p(stream)))
+
+
+def _in_context(gpu: int, call: Callable[[Any], int]) -> bool:
+    """Whether a call of the driver succeeded in the GPU's primary context."""
     driver = _driver()
     if driver is None:
         return False
@@ -28,7 +39,7 @@ def wait_for_gpu(gpu: int) -> bool:
     try:
         if driver.cuCtxPushCurrent_v2(context):
             return False
-        done = driver.cuCtxSynchronize() == 0
+        done = call(driver) == 0
         driver.cuCtxPopCurrent_v2(ctypes.byref(popped))
         return done
     finally:

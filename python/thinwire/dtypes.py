@@ -2,7 +2,7 @@
 
 import numpy as np
 
-# Codes are tw_dtype. bf16 has no numpy type: it travels as 16-bit words.
+# Codes are tw_dtype. numpy itself has no bf16: 16-bit words stand for it.
 CODES = {"bytes": 0, "f32": 1, "f64": 2, "f16": 3, "bf16": 4}
 NAMES = {code: name for name, code in CODES.items()}
 NUMPY = {
@@ -29,7 +29,8 @@ def name_of_numpy(dtype: np.dtype) -> str:
     for name in ("f32", "f64", "f16"):
         if dtype == NUMPY[name]:
             return name
-    return "bytes"
+    # As ml_dtypes has it.
+    return "bf16" if dtype.name == "bfloat16" else "bytes"
 
 
 def name_of(array: np.ndarray) -> str:

@@ -16,7 +16,7 @@ class BenchError(Exception):
 
 
 class Place(Protocol):
-    """Where `mpirun -n 2` puts one rank at either end of a link."""
+    """Where a plain `mpirun` puts its ranks one by one at the ends of links."""
 
     name: str
     same_node: bool  # the shim compresses inside one node only when told to
@@ -31,10 +31,14 @@ class Place(Protocol):
 
     def drops(self) -> int:
         """Packets lost so far; figures are void where it is not 0."""
+        ...
+
+    def raw_rate(self) -> float | None:
+        """Bits per second that one connection reaches now; None where no link is shaped."""
 
 
 class Loopback:
-    """Both ranks on this host."""
+    """All ranks on this host."""
 
     name = "loopback"
     same_node = True
@@ -58,9 +62,12 @@ class Loopback:
     def drops(self) -> int:
         return 0
 
+    def raw_rate(self) -> float | None:
+        return None
+
 
 class LabPlace:
-    """Hosts 0 and 1 of a lab that is open."""
+    """A lab that is open."""
 
     same_node = False
 
@@ -80,6 +87,9 @@ class LabPlace:
 
     def drops(self) -> int:
         return self._lab.drops()
+
+    def raw_rate(self) -> float | None:
+        return self._lab.raw_rate() if self._lab.hosts > 1 else None
 
 
 def _piped(stderr: IO[str]) -> dict[str, Any]:

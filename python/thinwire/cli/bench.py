@@ -14,7 +14,7 @@ from thinwire.bench.p2p_gpu_rows import measure_links
 from thinwire.bench.p2p_gpu_tables import GPU_COLUMNS, gpu_notes
 from thinwire.bench.p2p_rows import make_rows
 from thinwire.bench.programs import BenchError, find_program
-from thinwire.cli import bench_codec, bench_ratio, bench_raw
+from thinwire.cli import bench_codec, bench_collective, bench_ratio, bench_raw
 from thinwire.cli.bench_options import (
     Csv,
     Json,
@@ -33,6 +33,7 @@ app = typer.Typer(help="Measure codecs and messages on this machine.", no_args_i
 app.command("codec")(bench_codec.codec)
 app.command("ratio")(bench_ratio.ratio)
 app.command("raw")(bench_raw.raw)
+app.command("collective")(bench_collective.collective)
 
 
 @app.command()

@@ -51,7 +51,7 @@ def message_sizes(text: str) -> tuple[int, ...]:
     return sizes
 
 
-def places(links: Sequence[str], hosts: int) -> Iterator[Place]:
+def places(links: Sequence[str], hosts: int, ranks_per_host: int = 1) -> Iterator[Place]:
     """One link after another, each open until the next is asked for. Loopback where none is
     wanted, or where this machine permits no lab, after saying why."""
     if not links:
@@ -59,7 +59,7 @@ def places(links: Sequence[str], hosts: int) -> Iterator[Place]:
     for link in links:
         with ExitStack() as stack:
             try:
-                lab = stack.enter_context(Lab(hosts=hosts, link=link, name="bench"))
+                lab = stack.enter_context(Lab(hosts, link, ranks_per_host, name="bench"))
             except LabUnavailable as error:
                 say(f"No lab on this machine ({error}): loopback instead, where nothing is slow.")
                 yield Loopback()

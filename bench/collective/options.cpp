@@ -1,0 +1,142 @@
+#include "collective/options.h"
+
+#include <charconv>
+#include <string_view>
+
+namespace thinwire::bench {
+namespace {
+
+// More than any of the library's enumerations has.
+constexpr std::uint32_t kMostCodes = 64;
+
+template <typename Number>
+bool parse_number(std::string_view text, Number least, Number* value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
+  return error == std::errc() && end == text.data() + text.size() && *value >= least;
+}
+
+// Calls `take` with each word of "a,b,c"; false as soon as it does not take one.
+template <typename Take>
+bool each_word(std::string_view text, Take take) {
+  while (true) {
+    const std::size_t comma = text.find(',');
+    if (!take(text.substr(0, comma))) return false;
+    if (comma == std::string_view::npos) return true;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+// Words by the names that the library gives its codes.
+template <typename Code>
+bool parse_names(std::string_view text, const char* (*name_of)(std::uint32_t),
+                 std::vector<Code>* codes) {
+  codes->clear();
+  return each_word(text, [&](std::string_view word) {
+    for (std::uint32_t code = 0; code < kMostCodes; ++code) {
+      if (name_of(code) == nullptr || word != name_of(code)) continue;
+      codes->push_back(static_cast<Code>(code));
+      return true;
+    }
+    return false;
+  });
+}
+
+bool parse_sizes(std::string_view text, std::vector<std::int64_t>* sizes) {
+  sizes->clear();
+  return each_word(text, [&](std::string_view word) {
+    std::int64_t size = 0;
+    sizes->push_back(0);
+    if (!parse_number<std::int64_t>(word, 8, &size) || size % 8 != 0) return false;
+    sizes->back() = size;
+    return true;
+  });
+}
+
+bool parse_dtype(std::string_view text, tw_dtype* dtype) {
+  constexpr std::string_view kNames[] = {"bytes", "f32", "f64", "f16", "bf16"};
+  for (std::uint32_t code = TW_F32; code <= TW_BF16; ++code) {
+    if (text != kNames[code]) continue;
+    *dtype = static_cast<tw_dtype>(code);
+    return true;
+  }
+  return false;
+}
+
+bool parse_memory(std::string_view text, Memory* memory) {
+  *memory = text == "device" ? Memory::kDevice : Memory::kHost;
+  return text == "device" || text == "host";
+}
+
+bool parse_nodes(std::string_view text, bool* apart) {
+  *apart = text == "apart";
+  return text == "apart" || text == "real";
+}
+
+bool set(std::string_view name, const std::string& value, Options* options) {
+  if (name == "--operations") {
+    return parse_names(value, tw_operation_text, &options->operations);
+  }
+  if (name == "--algorithms") {
+    return parse_names(value, tw_algorithm_text, &options->algorithms);
+  }
+  if (name == "--codings") return parse_names(value, tw_coding_text, &options->codings);
+  if (name == "--sizes") return parse_sizes(value, &options->sizes);
+  if (name == "--dtype") return parse_dtype(value, &options->dtype);
+  if (name == "--nodes") return parse_nodes(value, &options->apart);
+  if (name == "--memory") return parse_memory(value, &options->memory);
+  if (name == "--iterations") return parse_number(value, 1, &options->iterations);
+  if (name == "--root") return parse_number(value, 0, &options->root);
+  if (name == "--filler") return parse_number<std::int64_t>(value, 0, &options->filler);
+  if (name == "--threshold") return parse_number<std::int64_t>(value, 0, &options->threshold);
+  if (name == "--link") return parse_number(value, 0.0, &options->link);
+  if (name == "--codec") options->codecs.push_back(value);
+  if (name == "--data") options->data = value;
+  if (name == "--transport") options->transport = value;
+  return name == "--codec" || name == "--data" || name == "--transport";
+}
+
+}  // namespace
+
+std::vector<Case> Options::cases() const {
+  std::vector<Case> all;
+  for (const std::string& codec : codecs) {
+    for (const tw_algorithm algorithm : algorithms) {
+      for (const tw_coding coding : codings) all.push_back({codec, algorithm, coding});
+    }
+  }
+  return all;
+}
+
+bool parse_options(int argc, char** argv, Options* options, std::string* error) {
+  for (int i = 1; i < argc; i += 2) {
+    const std::string name = argv[i];
+    if (i + 1 == argc) {
+      *error = "no value for " + name;
+      return false;
+    }
+    if (!set(name, argv[i + 1], options)) {
+      *error = "cannot take " + name + " " + argv[i + 1];
+      return false;
+    }
+  }
+  if (options->algorithms.empty()) options->algorithms = {TW_ALGORITHM_PLANNED};
+  if (options->codings.empty()) options->codings = {TW_CODING_PLANNED};
+  const bool complete = !options->operations.empty() && !options->sizes.empty() &&
+                        !options->codecs.empty() && !options->data.empty() &&
+                        !options->transport.empty();
+  if (!complete) *error = "--operations, --sizes, --codec, --data and --transport are needed";
+  return complete;
+}
+
+const char* usage() {
+  return "usage: collective --operations NAME,... --sizes BYTES,... --codec SPEC [--codec ...]\n"
+         "                  --data FILE --transport LIBRARY [--dtype f32|f64|f16|bf16]\n"
+         "                  [--algorithms NAME,...] [--codings NAME,...] [--iterations N]\n"
+         "                  [--root RANK] [--link BYTES_PER_SECOND] [--threshold BYTES]\n"
+         "                  [--filler BYTES] [--memory host|device] [--nodes real|apart]\n"
+         "sizes are multiples of 8: of the array in bcast, reduce and allreduce, else of one\n"
+         "rank's block. apart makes each rank a node of its own. LIBRARY is the\n"
+         "libthinwire_mpi_<abi>.so of this program's MPI";
+}
+
+}  // namespace thinwire::bench

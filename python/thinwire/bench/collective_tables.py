@@ -1,0 +1,61 @@
+"""The table of `thinwire bench collective`."""
+
+from rich.text import Text
+
+from thinwire.bench.collective_rows import CollectiveRow
+from thinwire.bench.output import Column, number
+from thinwire.bench.tables import verdict
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return number(None if seconds is None else 1e3 * seconds, ".3f")
+
+
+def _speedup(row: CollectiveRow) -> Text:
+    if row.speedup is None:
+        return Text("-")
+    if row.speedup < 1:
+        return Text(f"{row.speedup:.2f} loss", style="red")
+    return Text(f"{row.speedup:.2f}", style="green" if row.ratio != 1 else "")
+
+
+COLUMNS: list[Column] = [
+    ("op", lambda row: row.op),
+    ("codec", lambda row: row.codec),
+    ("algorithm", lambda row: f"{row.algorithm} {row.coding}"),
+    ("bytes", lambda row: str(row.size)),
+    ("native ms", lambda row: _milliseconds(row.native_seconds)),
+    ("ms", lambda row: _milliseconds(row.seconds)),
+    ("min", lambda row: _milliseconds(row.min_seconds)),
+    ("max", lambda row: _milliseconds(row.max_seconds)),
+    ("predicted", lambda row: _milliseconds(row.predicted)),
+    ("speed-up", _speedup),
+    ("algbw", lambda row: number(row.algbw, ".4f")),
+    ("busbw", lambda row: number(row.busbw, ".4f")),
+    ("wrong", lambda row: "-" if row.wrong is None else str(row.wrong)),
+    ("wire bytes", lambda row: "-" if row.wire_bytes is None else str(row.wire_bytes)),
+    ("ratio", lambda row: number(row.ratio, ".2f")),
+    ("max error", lambda row: number(row.max_error, ".3g")),
+    ("", lambda row: verdict(row.verified, row.note)),
+]
+
+
+def notes(rows: list[CollectiveRow]) -> list[str]:
+    """What a reader needs to judge the rows of each link."""
+    lines = []
+    for link in dict.fromkeys(row.link for row in rows):
+        first = next(row for row in rows if row.link == link)
+        rate = first.raw_bits_per_second
+        reached = f"{rate / 1e6:.0f} Mbit/s of one connection raw; " if rate else ""
+        bucket = (
+            f"token bucket of {first.burst_bytes} bytes, each timed operation behind a filler of "
+            f"two on every link both ways, {first.drops} drops"
+            if first.burst_bytes
+            else "not shaped"
+        )
+        lines.append(
+            f"{link}: {first.ranks} ranks on {first.nodes} nodes, {first.memory} memory, "
+            f"{first.data} data; {reached}{bucket}"
+        )
+    lines.append("algbw and busbw in GB/s as nccl-tests has them; native: the MPI's own, same job")
+    return lines

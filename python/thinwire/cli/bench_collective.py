@@ -1,0 +1,135 @@
+"""`thinwire bench collective`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from thinwire import dtypes
+from thinwire.bench import collective_tables, generators, samples
+from thinwire.bench.collective import CollectiveSession, run_operations
+from thinwire.bench.collective_rows import make_rows
+from thinwire.bench.output import progress, warn_if_busy
+from thinwire.bench.programs import BenchError, find_program
+from thinwire.bench.samples import Sample
+from thinwire.cli.bench_options import Csv, Json, Program, Specs, failure, finish, places
+from thinwire.codec import Codec
+from thinwire.comm.words import algorithms, codings, operations
+from thinwire.lab import LabError
+from thinwire.library import parse_size
+
+# Sizes are whole numbers of any element type.
+WIDEST_ELEMENT = 8
+FLOATS = tuple(name for name in dtypes.CODES if name != "bytes")
+
+
+def collective(
+    op: Annotated[str, typer.Option(help="Operations, as in bcast,allgather; or all.")] = (
+        "bcast,allgather,allreduce"
+    ),
+    size: Annotated[
+        str,
+        typer.Option(help="Bytes of the array (bcast, reduce, allreduce) or of a rank's block."),
+    ] = "8MiB",
+    specs: Specs = None,
+    algorithm: Annotated[str, typer.Option(help="As in planned,ring,direct.")] = "planned",
+    coding: Annotated[str, typer.Option(help="As in once,per-hop,two-level.")] = "planned",
+    hosts: Annotated[int, typer.Option(min=1, help="Hosts of the lab.")] = 4,
+    ranks: Annotated[int | None, typer.Option(min=1, help="A rank a host unless given.")] = None,
+    link: Annotated[str, typer.Option(help="Rates of the lab's links, as in 100mbit,1gbit.")] = (
+        "1gbit"
+    ),
+    loopback: Annotated[bool, typer.Option("--loopback", help="On this host, no lab.")] = False,
+    file: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="Raw values to send, repeated to the size."),
+    ] = None,
+    data: Annotated[str, typer.Option(help="The values to generate without --file.")] = "wave",
+    dtype: Annotated[
+        str | None, typer.Option(help="Of the file, else its suffix; of generated values, else f32")
+    ] = None,
+    iterations: Annotated[int, typer.Option(min=1, help="Timed turns of all.")] = 5,
+    root: Annotated[int, typer.Option(min=0, help="Of rooted operations.")] = 0,
+    threshold: Annotated[str, typer.Option(help="Fewer bytes a rank go raw.")] = "64KiB",
+    trust: Annotated[
+        bool, typer.Option("--trust", help="State no link: the codec is held to win.")
+    ] = False,
+    memory: Annotated[
+        str, typer.Option(help="host, or device: native staged by hand, ours from the GPU.")
+    ] = "host",
+    program: Program = None,
+    as_csv: Csv = False,
+    as_json: Json = False,
+) -> None:
+    """Collectives compressed as a whole beside the MPI's own, in turns in one job.
+
+    Every result of every turn is verified. Each link is a lab of its own; where this machine
+    permits none, one host stands for all.
+    """
+    if memory not in ("host", "device"):
+        raise typer.BadParameter(f"--memory is host or device, not {memory}")
+    if ranks is None:
+        ranks = hosts
+    if root >= ranks:
+        raise typer.BadParameter(f"--root: there is no rank {root} of {ranks}")
+    warn_if_busy()
+    rows = []
+    try:
+        sizes = _sizes(size)
+        session = CollectiveSession(
+            program=find_program("collective", program),
+            operations=_names("--op", op, operations(), whole="all"),
+            sizes=sizes,
+            codecs=tuple(dict.fromkeys(Codec(spec).spec for spec in specs or ["zfp:rate=8"])),
+            algorithms=_names("--algorithm", algorithm, algorithms()),
+            codings=_names("--coding", coding, codings()),
+            ranks=ranks,
+            root=root,
+            iterations=iterations,
+            threshold=parse_size(threshold),
+            data=_values(file, data, dtype, max(sizes) * ranks),
+            memory=memory,
+            trusted=trust,
+            progress=progress,
+        )
+        per_host = -(-ranks // hosts)
+        for place in places([] if loopback else link.split(","), hosts, per_host):
+            rows += make_rows(place, session, run_operations(place, session))
+    except (BenchError, LabError, ValueError) as error:
+        raise failure(error) from error
+    finish(rows, collective_tables.COLUMNS, as_csv, as_json, collective_tables.notes(rows))
+
+
+def _names(option: str, words: str, known: dict[str, int], whole: str = "") -> tuple[str, ...]:
+    """The words of "ring,direct", all of them for `whole`."""
+    if whole and words == whole:
+        return tuple(known)
+    found = tuple(dict.fromkeys(words.split(",")))
+    for word in found:
+        if word not in known:
+            raise typer.BadParameter(f"{option}: {word!r} is none of {', '.join(known)}")
+    return found
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    sizes = tuple(dict.fromkeys(parse_size(word) for word in text.split(",")))
+    for size in sizes:
+        if size % WIDEST_ELEMENT or not size:
+            raise typer.BadParameter(f"--size: {size} bytes are no multiple of {WIDEST_ELEMENT}")
+    return sizes
+
+
+def _values(file: Path | None, name: str, dtype: str | None, nbytes: int) -> Sample:
+    """The values of a file, or generated ones, no more than are sent."""
+    if dtype not in (None, *FLOATS):
+        raise typer.BadParameter(f"--dtype: {dtype!r} is none of {', '.join(FLOATS)}")
+    if file is not None:
+        sample = samples.read(file, dtype)
+    elif name in generators.GENERATORS:
+        sample = generators.generate(name, dtype or "f32", nbytes)
+    else:
+        known = ", ".join(generators.GENERATORS)
+        raise typer.BadParameter(f"--data: {name!r} is none of {known}")
+    if sample.dtype not in FLOATS:
+        raise typer.BadParameter(f"{sample.name}: collectives are measured on floats")
+    return sample

@@ -1,0 +1,246 @@
+"""Collectives that are compressed as a whole."""
+
+import atexit
+import threading
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from thinwire import dtypes
+from thinwire.arrays import DEFAULT_STREAM
+from thinwire.codec import Codec
+from thinwire.comm import mpi
+from thinwire.comm.buffers import Buffer
+from thinwire.comm.operations import Operations
+from thinwire.comm.report import CollectiveReport, report_of
+from thinwire.comm.transport import Transport
+from thinwire.comm.words import algorithms, code_of, codings, operations, reduction_code
+from thinwire.driver import wait_for_stream
+from thinwire.library import check, ffi, ffi_new, library, new_struct, parse_link_rate, parse_size
+
+DEFAULT_THRESHOLD = "64KiB"
+
+# Those over an MPI: to end them is its business too, so nobody does it behind the program's back.
+_over_mpi: "set[Communicator]" = set()
+
+
+class Communicator(Operations):
+    """A group of ranks whose collectives are compressed as a whole.
+
+    Made by all ranks at once, from an mpi4py communicator or one end of a `Transport`. Calls are
+    made by one thread at a time, in the same order on every rank; they block until this rank's
+    part is complete, without Python's lock. As a context manager it is closed at the end.
+    """
+
+    def __init__(
+        self,
+        ranks: Any,
+        *,
+        codec: Codec | str = "auto",
+        threshold: int | str = DEFAULT_THRESHOLD,
+        link: float | str | None = None,
+        nodes: Sequence[int] | None = None,
+        piece: int | str | None = None,
+        job: bytes | None = None,
+    ) -> None:
+        """`codec` is that of calls that name none; operations on fewer than `threshold` bytes a
+        rank ("64KiB", or a number) go raw. `link` is the rate between nodes ("10gbit", or bytes
+        per second); where none is stated, the codec is trusted to win. `nodes` has the node of
+        each rank: by default the MPI's own, and a node for each rank of another transport. `piece`
+        is how much is coded and sent at a time, planned unless given; `job` names the job whose
+        mark the frames carry.
+
+        Raises ThinwireError: TW_VERSION, on every rank and with the difference, where the ranks
+        differ in versions or in these settings.
+        """
+        self.last_report: CollectiveReport | None = None
+        self._codec = Codec(codec) if isinstance(codec, str) else codec
+        transport = ranks if isinstance(ranks, Transport) else Transport.of_mpi(ranks)
+        self._keeper = transport
+        is_mpi = transport is not ranks
+        if is_mpi and nodes is None:
+            nodes = mpi.nodes_of(ranks)
+        options, kept = self._options(threshold, link, nodes, piece, job, transport.ranks)
+        out = ffi_new("tw_comm **")
+        check(library().tw_comm_create(transport.take(), options, out))
+        del kept
+        destroy = library().tw_comm_destroy
+        self._handle = out[0] if is_mpi else ffi.gc(out[0], destroy)
+        self.rank: int = library().tw_comm_rank(self._handle)
+        self.size: int = library().tw_comm_size(self._handle)
+        if is_mpi:
+            _over_mpi.add(self)
+
+    def _options(
+        self,
+        threshold: int | str,
+        link: float | str | None,
+        nodes: Sequence[int] | None,
+        piece: int | str | None,
+        job: bytes | None,
+        ranks: int,
+    ) -> tuple[Any, object]:
+        """tw_comm_options, and what it points to."""
+        options = new_struct("tw_comm_options")
+        options.codec = self._codec.handle
+        options.threshold = _bytes(threshold)
+        options.piece_bytes = _bytes(piece or 0)
+        if link is not None:
+            options.link_bytes_per_second = parse_link_rate(link) if isinstance(link, str) else link
+        kept = []
+        if nodes is not None:
+            if len(nodes) != ranks:
+                raise ValueError(f"nodes: {len(nodes)} numbers, where there are {ranks} ranks")
+            kept.append(ffi.new("int32_t[]", list(nodes)))
+            options.nodes = kept[-1]
+        if job is not None:
+            kept.append(ffi.from_buffer(job))
+            options.job, options.job_bytes = kept[-1], len(job)
+        return options, kept
+
+    def Get_rank(self) -> int:  # noqa: N802, mpi4py's name
+        return self.rank
+
+    def Get_size(self) -> int:  # noqa: N802
+        return self.size
+
+    @property
+    def codec(self) -> Codec:
+        """That of calls that name none."""
+        return self._codec
+
+    def close(self) -> None:
+        """Gives everything back; over an MPI its duplicate communicator too, on every rank. Twice
+        does nothing."""
+        if self._handle is None:
+            return
+        handle, self._handle = self._handle, None
+        if self not in _over_mpi:
+            ffi.release(handle)
+            return
+        _over_mpi.discard(self)
+        if not mpi.is_finalized():
+            library().tw_comm_destroy(handle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Communicator(rank {self.rank} of {self.size}, {self._codec.spec!r})"
+
+    def plan(
+        self,
+        operation: str,
+        count: int,
+        *,
+        dtype: str = "f32",
+        op: Any = None,
+        root: int = 0,
+        codec: Codec | str | None = None,
+        algorithm: str | None = None,
+        coding: str | None = None,
+    ) -> CollectiveReport:
+        """What `operation` ("allreduce") on `count` elements would choose; nothing is sent. The
+        count is of the whole array of bcast, reduce and allreduce, of one rank's block elsewhere.
+        """
+        call = self._call(operation, dtype, op, root, algorithm, coding)
+        call.count = count
+        kept = self._set_codec(call, codec)
+        report = new_struct("tw_collective_report")
+        check(library().tw_comm_plan(self._open(), call, report))
+        del kept
+        return report_of(report)
+
+    def _run(self, call: Any, buffers: Sequence[Buffer], stream: int | None) -> CollectiveReport:
+        """The one way into the library. `call` is all set, on `buffers`, which are kept."""
+        handle = self._open()
+        for buffer in buffers:
+            if buffer.view.gpu is not None:
+                number = stream if stream is not None else buffer.view.stream
+                if not wait_for_stream(buffer.view.gpu, number or DEFAULT_STREAM):
+                    raise RuntimeError(
+                        f"{buffer.name}: its stream cannot be waited for; is it being captured?"
+                    )
+        report = new_struct("tw_collective_report")
+        check(library().tw_comm_run(handle, call, report))
+        self.last_report = report_of(report)
+        return self.last_report
+
+    def _call(
+        self,
+        operation: str,
+        dtype: str,
+        op: Any,
+        root: int,
+        algorithm: str | None,
+        coding: str | None,
+    ) -> Any:
+        call = new_struct("tw_collective")
+        call.operation = code_of("operation", operations(), operation)
+        call.dtype = dtypes.CODES[dtype]
+        call.reduction = 0 if op is None else reduction_code(op)
+        call.root = root
+        call.algorithm = code_of("algorithm", algorithms(), algorithm)
+        call.coding = code_of("coding", codings(), coding)
+        return call
+
+    def _set_codec(self, call: Any, codec: Codec | str | None) -> object:
+        """Returns what must be kept until the call is over."""
+        if codec is None:
+            return None
+        kept = Codec(codec) if isinstance(codec, str) else codec
+        call.codec = kept.handle
+        return kept
+
+    def _open(self) -> Any:
+        if self._handle is None:
+            raise ValueError("this communicator is closed")
+        return self._handle
+
+
+def local_ranks(ranks: int, **options: Any) -> list[Communicator]:
+    """Communicators of so many ranks that are threads of this process, rank 0 first: hand one to
+    each thread. `options` are those of Communicator."""
+    ends = Transport.local(ranks)
+    return in_threads([lambda end=end: Communicator(end, **options) for end in ends])
+
+
+def in_threads(calls: Sequence[Callable[[], Any]]) -> list[Any]:
+    """What the calls return, each in a thread of its own; the first one's error where any has
+    one, after all have ended."""
+    results: list[Any] = [None] * len(calls)
+    errors: list[BaseException | None] = [None] * len(calls)
+
+    def run(index: int) -> None:
+        try:
+            results[index] = calls[index]()
+        except BaseException as error:  # noqa: BLE001, raised again below
+            errors[index] = error
+
+    threads = [threading.Thread(target=run, args=(index,)) for index in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for error in filter(None, errors):
+        raise error
+    return results
+
+
+def _bytes(size: int | str) -> int:
+    return parse_size(size) if isinstance(size, str) else size
+
+
+@atexit.register
+def _close_all() -> None:
+    """Before mpi4py ends MPI."""
+    for communicator in list(_over_mpi):
+        communicator.close()

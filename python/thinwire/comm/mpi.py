@@ -1,0 +1,67 @@
+"""Ranks of an MPI: the transport of the preload library that fits the program's MPI."""
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from thinwire.launch.families import family_of, names
+from thinwire.library import MPI_SHIMS, ThinwireError, ffi, library, library_path, text
+
+_ENTRY = "tw_status tw_mpi_transport(const void *comm_address, tw_transport *transport);"
+# As in libmpi.so.40.30.4, whose loader's name ends after the first number.
+_FILE_NAME = re.compile(r"(.*\.so\.\d+)[.\d]*")
+
+
+def fill(comm: Any, struct: Any) -> object:
+    """Fills a tw_transport with the ranks of an mpi4py communicator; returns what must be kept
+    while it is used. Collective. Errors as Transport.of_mpi()."""
+    from mpi4py import MPI
+
+    if comm.Is_inter():
+        raise ValueError("an intercommunicator has two groups: pass an intracommunicator")
+    shim = _shim(_family())
+    status = shim.tw_mpi_transport(ffi.cast("void *", MPI._addressof(comm)), struct)
+    if status:
+        words = text(library().tw_status_text(status))
+        raise ThinwireError(status, f"{words}: no transport over {comm.name or 'this group'}")
+    return shim, comm
+
+
+def nodes_of(comm: Any) -> list[int]:
+    """The node of each rank, as the least rank that lies there. Collective."""
+    from mpi4py import MPI
+
+    node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    try:
+        return comm.allgather(node.bcast(comm.rank, root=0))
+    finally:
+        node.Free()
+
+
+def is_finalized() -> bool:
+    from mpi4py import MPI
+
+    return MPI.Is_finalized()
+
+
+def _family() -> str:
+    """The key of MPI_SHIMS for the MPI that this process has loaded; RuntimeError where there is
+    none or where there are several."""
+    mapped = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines()}
+    files = (_FILE_NAME.fullmatch(Path(path).name) for path in mapped)
+    found = {family_of(match[1]) for match in files if match is not None} - {None, ""}
+    if len(found) != 1:
+        raise RuntimeError(
+            f"this process has loaded {names(found) or 'no MPI'}: the transport is of one of "
+            f"{names(MPI_SHIMS)}"
+        )
+    return found.pop()
+
+
+@cache
+def _shim(family: str) -> Any:
+    """The preload library of an MPI, loaded beside it: its own MPI_ symbols stay hidden."""
+    library()
+    ffi.cdef(_ENTRY)
+    return ffi.dlopen(str(library_path(MPI_SHIMS[family])))

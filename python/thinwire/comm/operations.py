@@ -1,0 +1,269 @@
+"""The collectives of a communicator, with the names and the buffers that mpi4py gives them."""
+
+from collections.abc import Sequence
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+
+from thinwire.arrays import stream_number
+from thinwire.codec import Codec
+from thinwire.comm.buffers import Buffer, read_buffer
+from thinwire.comm.report import CollectiveReport
+from thinwire.comm.words import SUM, is_in_place
+from thinwire.library import ffi, library
+
+# Counts and displacements, which reductions have none of.
+Lists = tuple[Sequence[int], Sequence[int] | None]
+
+
+class How(TypedDict, total=False):
+    """What any call may say: another codec than the communicator's; an algorithm ("ring") or a
+    coding ("per-hop") instead of those planned; `verify`, to run again without compression and
+    report the largest difference; the `stream` behind whose work GPU arrays are read."""
+
+    codec: Codec | str | None
+    algorithm: str | None
+    coding: str | None
+    verify: bool
+    stream: Any
+
+
+class Operations:
+    """Each call blocks until this rank's part is complete and returns its report, which stays in
+    `last_report` too.
+
+    Buffers are arrays, or lists as mpi4py has them: `[array, count]`, `[array, counts,
+    displacements, type]` and what is between; of float types, on the CPU or a GPU, contiguous in C
+    order. Elements of any other type travel as bytes. Raises ValueError for buffers that do not
+    fit, TypeError for what is no buffer or of another type on the other side, ThinwireError for
+    the rest.
+    """
+
+    rank: int
+    size: int
+
+    # ruff: noqa: N802
+
+    def Bcast(self, buf: Any, root: int = 0, **how: Unpack[How]) -> CollectiveReport:
+        """The root's array to every rank."""
+        both = self._receiving(buf, how)
+        return self._collective("bcast", None, both, both.count, how, root=root)
+
+    def Reduce(
+        self, sendbuf: Any, recvbuf: Any, op: Any = SUM, root: int = 0, **how: Unpack[How]
+    ) -> CollectiveReport:
+        """One result of all ranks' arrays, at the root; the others' `recvbuf` is not looked at."""
+        receive = self._receiving(recvbuf, how) if self.rank == root else None
+        send = self._sending(sendbuf, how)
+        count = _count_of_array(send, receive)
+        return self._collective("reduce", send, receive, count, how, op=op, root=root)
+
+    def Allreduce(
+        self, sendbuf: Any, recvbuf: Any, op: Any = SUM, **how: Unpack[How]
+    ) -> CollectiveReport:
+        """One result of all ranks' arrays, the same bits on all of them."""
+        send, receive = self._sending(sendbuf, how), self._receiving(recvbuf, how)
+        count = _count_of_array(send, receive)
+        return self._collective("allreduce", send, receive, count, how, op=op)
+
+    def Reduce_scatter_block(
+        self, sendbuf: Any, recvbuf: Any, op: Any = SUM, **how: Unpack[How]
+    ) -> CollectiveReport:
+        """As Allreduce, of which each rank gets one block of equal size."""
+        send, receive = self._sending(sendbuf, how), self._receiving(recvbuf, how)
+        count = (send or receive).of_one(self.size)
+        receive.check(count)
+        return self._collective("reduce-scatter", send, receive, count, how, op=op)
+
+    def Reduce_scatter(
+        self,
+        sendbuf: Any,
+        recvbuf: Any,
+        recvcounts: Sequence[int] | None = None,
+        op: Any = SUM,
+        **how: Unpack[How],
+    ) -> CollectiveReport:
+        """As Allreduce, of which rank r gets `recvcounts[r]` elements: unless they are given, as
+        many as its `recvbuf` holds, which the ranks then tell one another first."""
+        send, receive = self._sending(sendbuf, how), self._receiving(recvbuf, how)
+        if recvcounts is None:
+            if send is None:
+                raise ValueError("recvcounts: they are needed where the sum is made in place")
+            recvcounts = self._gather_counts(receive.count)
+        counts = [int(each) for each in recvcounts]
+        if len(counts) != self.size:
+            raise ValueError(f"recvcounts: {len(counts)} counts, where there are {self.size} ranks")
+        (send or receive).check(sum(counts))
+        receive.check(counts[self.rank])
+        lists = (counts, None)
+        count = counts[self.rank]
+        return self._collective(
+            "reduce-scatter", send, receive, count, how, op=op, receive_lists=lists
+        )
+
+    def Allgather(self, sendbuf: Any, recvbuf: Any, **how: Unpack[How]) -> CollectiveReport:
+        """Every rank's block to all ranks, in order of rank."""
+        send, receive = self._sending(sendbuf, how), self._receiving(recvbuf, how)
+        count = receive.of_one(self.size)
+        _check_block(send, count)
+        return self._collective("allgather", send, receive, count, how)
+
+    def Allgatherv(self, sendbuf: Any, recvbuf: Any, **how: Unpack[How]) -> CollectiveReport:
+        """The same with blocks of the receive buffer's counts."""
+        send, receive = self._sending(sendbuf, how), self._receiving(recvbuf, how)
+        lists = receive.lists(self.size)
+        count = lists[0][self.rank]
+        _check_block(send, count)
+        return self._collective("allgather", send, receive, count, how, receive_lists=lists)
+
+    def Gather(
+        self, sendbuf: Any, recvbuf: Any, root: int = 0, **how: Unpack[How]
+    ) -> CollectiveReport:
+        """Every rank's block to the root; the others' `recvbuf` is not looked at."""
+        send = self._sending(sendbuf, how)
+        receive = self._receiving(recvbuf, how) if self.rank == root else None
+        count = _some(send).count if receive is None else receive.of_one(self.size)
+        _check_block(send, count)
+        return self._collective("gather", send, receive, count, how, root=root)
+
+    def Gatherv(
+        self, sendbuf: Any, recvbuf: Any, root: int = 0, **how: Unpack[How]
+    ) -> CollectiveReport:
+        """The same with blocks of the counts that the root gives with its receive buffer."""
+        send = self._sending(sendbuf, how)
+        receive = self._receiving(recvbuf, how) if self.rank == root else None
+        lists = None if receive is None else receive.lists(self.size)
+        count = _some(send).count if lists is None else lists[0][self.rank]
+        _check_block(send, count)
+        return self._collective(
+            "gather", send, receive, count, how, root=root, receive_lists=lists, varied=True
+        )
+
+    def Scatter(
+        self, sendbuf: Any, recvbuf: Any, root: int = 0, **how: Unpack[How]
+    ) -> CollectiveReport:
+        """A block of the root's array to each rank; the others' `sendbuf` is not looked at."""
+        send = _some(self._sending(sendbuf, how)) if self.rank == root else None
+        receive = None if is_in_place(recvbuf) else self._receiving(recvbuf, how)
+        count = _some(receive).count if send is None else send.of_one(self.size)
+        if receive is not None:
+            receive.check(count)
+        return self._collective("scatter", send, receive, count, how, root=root)
+
+    def Scatterv(
+        self, sendbuf: Any, recvbuf: Any, root: int = 0, **how: Unpack[How]
+    ) -> CollectiveReport:
+        """The same with blocks of the counts that the root gives with its send buffer."""
+        send = _some(self._sending(sendbuf, how)) if self.rank == root else None
+        receive = None if is_in_place(recvbuf) else self._receiving(recvbuf, how)
+        lists = None if send is None else send.lists(self.size)
+        count = _some(receive).count if lists is None else lists[0][self.rank]
+        if receive is not None:
+            receive.check(count)
+        return self._collective(
+            "scatter", send, receive, count, how, root=root, send_lists=lists, varied=True
+        )
+
+    def Alltoall(self, sendbuf: Any, recvbuf: Any, **how: Unpack[How]) -> CollectiveReport:
+        """Block j of every rank to rank j, in order of rank there."""
+        send, receive = self._sending(sendbuf, how), self._receiving(recvbuf, how)
+        count = (send or receive).of_one(self.size)
+        receive.check(count * self.size)
+        return self._collective("alltoall", send, receive, count, how)
+
+    def Alltoallv(self, sendbuf: Any, recvbuf: Any, **how: Unpack[How]) -> CollectiveReport:
+        """The same with the counts of both buffers."""
+        send, receive = self._sending(sendbuf, how), self._receiving(recvbuf, how)
+        to = None if send is None else send.lists(self.size)
+        of = receive.lists(self.size)
+        return self._collective("alltoall", send, receive, 0, how, send_lists=to, receive_lists=of)
+
+    def _sending(self, spec: Any, how: How) -> Buffer | None:
+        """None where it is sent from where the result will be."""
+        if is_in_place(spec):
+            return None
+        return read_buffer(spec, "send buffer", stream_number(how.get("stream")), written=False)
+
+    def _receiving(self, spec: Any, how: How) -> Buffer:
+        return read_buffer(spec, "receive buffer", stream_number(how.get("stream")), written=True)
+
+    def _gather_counts(self, count: int) -> list[int]:
+        counts = np.empty(self.size, np.uint64)
+        self.Allgather(np.array([count], np.uint64), counts, codec="off")
+        return counts.tolist()
+
+    def _collective(
+        self,
+        operation: str,
+        send: Buffer | None,
+        receive: Buffer | None,
+        count: int,
+        how: How,
+        *,
+        op: Any = None,
+        root: int = 0,
+        send_lists: Lists | None = None,
+        receive_lists: Lists | None = None,
+        varied: bool = False,
+    ) -> CollectiveReport:
+        """One call. A buffer that is None where the operation has one is the other one, in
+        place."""
+        unknown = how.keys() - How.__annotations__.keys()
+        if unknown:
+            raise TypeError(f"{operation} takes no {', '.join(sorted(unknown))}")
+        buffers = [each for each in (send, receive) if each is not None]
+        if len({each.dtype for each in buffers}) > 1:
+            raise TypeError(f"send buffer: {send.dtype}, receive buffer: {receive.dtype}")
+        call = self._call(
+            operation, buffers[0].dtype, op, root, how.get("algorithm"), how.get("coding")
+        )
+        call.count = count
+        lib = library()
+        if operation != "bcast" and (
+            (send is None and operation != "scatter")
+            or (receive is None and operation == "scatter")
+        ):
+            call.flags |= lib.TW_IN_PLACE
+        if varied:
+            call.flags |= lib.TW_VARIED
+        if how.get("verify"):
+            call.flags |= lib.TW_VERIFY
+        if send is not None:
+            call.send = ffi.cast("void *", send.view.pointer)
+        if receive is not None:
+            call.receive = ffi.cast("void *", receive.view.pointer)
+        kept = [_set_lists(call, "send", send_lists), _set_lists(call, "receive", receive_lists)]
+        kept.append(self._set_codec(call, how.get("codec")))
+        return self._run(call, buffers, stream_number(how.get("stream")))
+
+
+def _some(buffer: Buffer | None) -> Buffer:
+    if buffer is None:
+        raise ValueError("in place is for the root alone")
+    return buffer
+
+
+def _count_of_array(send: Buffer | None, receive: Buffer | None) -> int:
+    """Elements of what is reduced."""
+    count = _some(send or receive).count
+    if receive is not None:
+        receive.check(count)
+    return count
+
+
+def _check_block(send: Buffer | None, count: int) -> None:
+    if send is not None and send.count != count:
+        raise ValueError(
+            f"send buffer: {send.count} elements, where {count} are received of this rank"
+        )
+
+
+def _set_lists(call: Any, side: str, lists: Lists | None) -> list[Any]:
+    """Returns what must be kept until the call is over."""
+    if lists is None:
+        return []
+    kept = [None if each is None else ffi.new("uint64_t[]", list(each)) for each in lists]
+    setattr(call, f"{side}_counts", kept[0])
+    if kept[1] is not None:
+        setattr(call, f"{side}_displacements", kept[1])
+    return kept
