@@ -118,7 +118,10 @@ Budget divide(const BudgetFacts& facts) {
   const double result = std::min(budget.result, most);
   Try chosen = by_codings(facts, result);
   const Try on_lattice = by_contributions(facts, result);
-  if (on_lattice.on_lattice && on_lattice.coding > chosen.coding) chosen = on_lattice;
+  const bool quantises_own = facts.may_quantise_own && on_lattice.on_lattice;
+  if (quantises_own || (on_lattice.on_lattice && on_lattice.coding > chosen.coding)) {
+    chosen = on_lattice;
+  }
   if (!(chosen.coding > 0)) return budget;
   if (facts.codec->spacing != nullptr &&
       !(facts.codec->spacing(chosen.parameter, facts.dtype).step > 0)) {
@@ -128,6 +131,7 @@ Budget divide(const BudgetFacts& facts) {
   budget.coding = chosen.coding;
   budget.parameter = chosen.parameter;
   budget.on_lattice = chosen.on_lattice;
+  budget.quantises_own = quantises_own;
   return budget;
 }
 

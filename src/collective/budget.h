@@ -20,6 +20,10 @@ struct BudgetFacts {
   int ranks = 1;
   int coded_ranks = 1;  // whose values are coded: all, or one a node where the others add raw
 
+  // The schedule may be given to quantise_own(). Direct Allreduce and Reduce lose nothing by it;
+  // Reduce-scatter would have one coding more.
+  bool may_quantise_own = false;
+
   // Sums over the ranks, not below the exact ones and above them by two roundings an addition at
   // most: of the largest finite magnitude that a rank contributes, and of the range of its finite
   // values.
@@ -33,9 +37,10 @@ struct Budget {
   double coding = 0;                              // what each coding is bounded by
   std::uint64_t parameter = 0;                    // the codec's, for that bound
 
-  // Sums of values on the codec's lattice stay on it. Where every contribution was coded by itself
-  // and none had to be stored, the result does not depend on the order of the additions.
+  // Sums of values on the codec's lattice stay on it. With quantise_own() the result does not
+  // depend on the order of the additions, values aside that a codec had to store as they are.
   bool on_lattice = false;
+  bool quantises_own = false;  // the bound is for a schedule that went through quantise_own()
 };
 
 // The same on all ranks where the facts are.

@@ -6,9 +6,8 @@
 namespace thinwire::collective {
 
 // Where a reduction begins with a copy of this rank's own input, it begins with what that input
-// decodes to instead. With Budget::on_lattice, and schedules that code each other contribution by
-// itself (direct), the result no longer depends on the order of the additions. Not for two levels,
-// whose contributions are sums of a node's values.
+// decodes to instead: where Budget::quantises_own says so, of flat schedules that code each other
+// contribution by itself (direct).
 void quantise_own(Schedule& schedule);
 
 }  // namespace thinwire::collective

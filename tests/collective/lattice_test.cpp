@@ -22,7 +22,8 @@ Budget budget_of(const Ranks<Value>& ranks, double bound, std::uint64_t codings)
                     .dtype = kDtypeOf<Value>,
                     .codings = codings,
                     .ranks = static_cast<int>(ranks.size()),
-                    .coded_ranks = static_cast<int>(ranks.size())};
+                    .coded_ranks = static_cast<int>(ranks.size()),
+                    .may_quantise_own = codings == ranks.size()};
   for (const Array<Value>& array : ranks) {
     facts.magnitudes +=
         statistics(kDtypeOf<Value>, array.size(), reinterpret_cast<const std::byte*>(array.data()))
@@ -57,6 +58,7 @@ TYPED_TEST(Lattice, SumsAreTheSameInEveryOrder) {
       // A contribution that had to be stored is no point of the lattice.
       const double step = szp().spacing(budget.parameter, kDtypeOf<TypeParam>).step;
       Array<long double> sums(4500, 0);
+      EXPECT_EQ(budget.quantises_own, budget.on_lattice);
       bool all_on_lattice = budget.on_lattice;
       for (const auto& array : ranks) {
         const auto decoded = by.coded(array);
@@ -96,6 +98,7 @@ TYPED_TEST(Lattice, GivesRecursiveDoublingTheShareOfARank) {
   const auto ranks = hard_arrays<TypeParam>(Kind::kSmooth, 0.1, 8, 1000, 1);
   const Budget budget = budget_of(ranks, 0.8, 14);
   EXPECT_TRUE(budget.on_lattice);
+  EXPECT_FALSE(budget.quantises_own);
   EXPECT_GT(budget.coding, 0.099);
   EXPECT_LE(budget.coding, 0.1);
 }
