@@ -56,8 +56,9 @@ std::vector<WordOf<kDtype>> patterns(std::size_t count, unsigned seed) {
 template <Dtype kDtype>
 void check(Reduction reduction, std::size_t count, std::size_t offset) {
   using Word = WordOf<kDtype>;
-  const auto a = patterns<kDtype>(count, 1);
-  const auto b = patterns<kDtype>(count, 2);
+  // One more than are used: no array without an address.
+  const auto a = patterns<kDtype>(count + 1, 1);
+  const auto b = patterns<kDtype>(count + 1, 2);
   // Whole arrays and canaries around them, at an odd address.
   const std::size_t bytes = count * sizeof(Word);
   std::vector<std::byte> into(bytes + 64, std::byte{0xA5});
