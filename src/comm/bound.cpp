@@ -62,6 +62,10 @@ Status Communicator::share_bound(const Call& call, const collective::Row& row, R
   if (own.ok()) sums[0] = own->largest, sums[1] = own->range();
   if (Status status = sum_upwards(*transport_, sums); !status.ok()) return broken(status);
   const bool by_nodes = row.coding == plan::Coding::kTwoLevel;
+  // The owner of a part of Reduce-scatter codes nothing of its own.
+  const bool may_quantise_own = row.algorithm == plan::Algorithm::kDirect &&
+                                row.coding == plan::Coding::kOnce &&
+                                call.operation != plan::Operation::kReduceScatter;
   const collective::Budget budget = collective::divide({.bound = call.spec.result_bound,
                                                         .codec = call.spec.codec,
                                                         .dtype = call.dtype,
@@ -69,6 +73,7 @@ Status Communicator::share_bound(const Call& call, const collective::Row& row, R
                                                         .codings = codings_of(row),
                                                         .ranks = size(),
                                                         .coded_ranks = by_nodes ? nodes_ : size(),
+                                                        .may_quantise_own = may_quantise_own,
                                                         .magnitudes = sums[0],
                                                         .ranges = sums[1]});
   if (budget.reason != plan::Reason::kCompress) {
@@ -78,10 +83,7 @@ Status Communicator::share_bound(const Call& call, const collective::Row& row, R
   }
   settings_.spec.parameter = budget.parameter;
   report.bound = budget.result;
-  const bool is_direct = row.algorithm == plan::Algorithm::kDirect;
-  if (budget.on_lattice && is_direct && row.coding == plan::Coding::kOnce) {
-    collective::quantise_own(schedule_);
-  }
+  if (budget.quantises_own) collective::quantise_own(schedule_);
   return {};
 }
 

@@ -146,6 +146,48 @@ TEST(Bounds, RelativeOnesAreOfTheSumOfRanges) {
   EXPECT_LT(outcome.report.bound, 1e-4 * 4 * 2.2);
 }
 
+// What this rank gets of a Reduce to rank 0, or of a Reduce-scatter, against the exact sums.
+std::size_t count_outside(Communicator& communicator, const collective::Row& row,
+                          const Exact& exact) {
+  const auto rank = static_cast<std::uint64_t>(communicator.rank());
+  const bool scatters = row.operation == Operation::kReduceScatter;
+  const std::uint64_t count =
+      scatters ? kCount / static_cast<std::uint64_t>(communicator.size()) : kCount;
+  const std::vector<float> send = contribution(communicator.rank(), false);
+  std::vector<float> receive(count, -1);
+  Call call{.operation = row.operation,
+            .dtype = Dtype::kF32,
+            .algorithm = row.algorithm,
+            .coding = row.coding,
+            .send = reinterpret_cast<const std::byte*>(send.data()),
+            .receive = reinterpret_cast<std::byte*>(receive.data()),
+            .count = count,
+            .spec = spec_of("szp:allreduce-abs=1e-3")};
+  Report report;
+  const Status status = communicator.run(call, report);
+  if (!status.ok() || report.choice.reason != plan::Reason::kCompress) return kCount;
+  if (!scatters && rank != 0) return 0;
+  const std::uint64_t first = scatters ? rank * count : 0;
+  std::size_t outside = 0;
+  for (std::uint64_t at = 0; at < count; ++at) {
+    outside += !is_within(receive[at], exact.sum[first + at], kBound);
+  }
+  return outside;
+}
+
+// With two ranks one of them codes, once: all of the bound is its own.
+TEST_P(Bounds, HoldForReduceAndReduceScatter) {
+  if (row().operation != Operation::kReduce && row().operation != Operation::kReduceScatter) return;
+  for (const int size : {2, 3, 4, 8}) {
+    const Exact exact(size, false);
+    Options options;
+    options.piece_bytes = 16 * 1024;
+    run_ranks(size, options, [&](Communicator& communicator) {
+      EXPECT_EQ(count_outside(communicator, row(), exact), 0u) << size << " ranks";
+    });
+  }
+}
+
 // Nothing of fp32 can keep it: the values go as they are, and the reason is told.
 TEST(Bounds, TooSmallOnesLetNothingBeCoded) {
   const Outcome outcome = allreduce(direct(), 4, "szp:allreduce-abs=1e-9", false, {});
