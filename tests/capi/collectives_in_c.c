@@ -94,7 +94,7 @@ static int run_one(rank_state* state, uint32_t operation) {
              tw_operation_text(operation), state->rank, (double)receive[i], (unsigned long long)i);
     return 0;
   }
-  if (report.reason != TW_COMPRESS || report.wire_bytes > report.raw_bytes) {
+  if (state->ranks > 1 && (report.reason != TW_COMPRESS || report.wire_bytes > report.raw_bytes)) {
     snprintf(state->problem, sizeof state->problem, "%s on rank %d was not compressed",
              tw_operation_text(operation), state->rank);
     return 0;
