@@ -34,7 +34,10 @@ Result<std::uint64_t> Engine::most_bytes(const Shape& shape) const {
 
 Result<Packet> Engine::encode(const std::byte* values, const Shape& shape, MutableByteView slot) {
   using Kind = codec::Spec::Kind;
-  if (settings_.spec.kind == Kind::kOff) return pass(values, shape, slot);
+  Backoff* const backoff = settings_.backoff;
+  if (settings_.spec.kind == Kind::kOff || (backoff != nullptr && !backoff->tries())) {
+    return pass(values, shape, slot);
+  }
   message::EncodeOptions options;
   options.mark = settings_.mark;
   options.decline = !settings_.on_device;
@@ -43,9 +46,11 @@ Result<Packet> Engine::encode(const std::byte* values, const Shape& shape, Mutab
                                                           settings_.least_ratio, options)
                           : message::encode({settings_.spec.codec, settings_.spec.parameter},
                                             array(shape), values, slot, options);
+  const bool declined =
+      length.status().code() == StatusCode::kDeclined || (length.ok() && *length >= bytes(shape));
+  if (backoff != nullptr) backoff->saw(declined);
   if (length.ok()) return frame_of(slot.data(), *length);
-  if (length.status().code() == StatusCode::kDeclined) return values_of(values, bytes(shape));
-  return length.status();
+  return declined ? values_of(values, bytes(shape)) : Result<Packet>(length.status());
 }
 
 Result<Packet> Engine::pass(const std::byte* values, const Shape& shape, MutableByteView slot) {

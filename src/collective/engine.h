@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "codec/spec.h"
+#include "collective/backoff.h"
 #include "collective/reduce.h"
 #include "message/message.h"
 
@@ -27,6 +28,10 @@ struct EngineSettings {
   double least_ratio = 1.02;  // under "auto": below it a piece stays raw
   frame::Mark mark = frame::file_mark();
   bool on_device = false;  // the user's values lie in GPU memory
+
+  // nullptr where every piece is tried: where ranks encode the same values each for itself and hold
+  // what comes of it, whether a piece is coded must depend on the values alone.
+  Backoff* backoff = nullptr;
 };
 
 // Synchronous: complete on return. On a GPU the codec runs there, on the library's own streams.

@@ -126,6 +126,10 @@ Status Communicator::prepare(const Call& call, Report& report) {
                .mark = options_.mark,
                .on_device = device_ >= 0};
   if (choice.reason != plan::Reason::kCompress) settings_.spec = {};
+  const bool is_lossless = call.spec.codec == nullptr || call.spec.codec->lossless;
+  if (is_lossless || !plan::reduces(call.operation)) {
+    settings_.backoff = &backoffs_[{call.spec.text(), call.dtype}];
+  }
   topology_.root = call.root;
   const collective::Row* row =
       collective::find_algorithm(call.operation, choice.algorithm, choice.coding);

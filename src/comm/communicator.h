@@ -101,6 +101,7 @@ class Communicator {
   collective::Topology topology_;
   int nodes_;
   std::map<CostKey, plan::CodecCost> costs_;
+  std::map<CostKey, collective::Backoff> backoffs_;  // of what this rank encoded
 
   // Of the call that runs.
   collective::EngineSettings settings_;
