@@ -94,6 +94,7 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
   options.codec = self.settings.codec.get();
   options.threshold = self.settings.plan.threshold;
   options.link_bytes_per_second = self.settings.collectives.link_bytes_per_second;
+  options.same_node = self.settings.plan.same_node;
   // Who wants peers on his own node compressed to has every rank on a node of its own.
   if (self.settings.plan.same_node == 0) options.nodes = nodes.data();
   options.job = self.job.name().data();
