@@ -122,9 +122,8 @@ def test_a_rank_without_the_library_keeps_all_native(first_has_it: bool, tmp_pat
     preload = [f"LD_PRELOAD={PRODUCTION}"]
     kinds = (preload, []) if first_has_it else ([], preload)
     done = of_two_kinds(*kinds, tmp_path / "report")
-    # Each communicator says it once, and there are several.
     lines = done.thinwire_lines()
-    assert lines
+    assert len(lines) in (1, 2)  # once a process, by the first that runs it
     assert all("is not known to run this Thinwire" in line for line in lines)
     written = read_report(tmp_path / f"report.rank{0 if first_has_it else 1}")["collectives"]
     inside = written["entered"]  # ranks 1 and 2 among themselves
