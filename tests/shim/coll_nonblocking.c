@@ -1,7 +1,11 @@
 // coll_nonblocking: every non-blocking collective that carries floats, several on their way at
 // once, on two communicators in another order on each rank, with a type freed before they are
 // complete (Open MPI 4.1 does not bear that of a communicator). Prints "all right" on each rank.
+#ifdef SHIM_TEST_STANDARD_ABI
+#include <mpi_abi.h>
+#else
 #include <mpi.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 

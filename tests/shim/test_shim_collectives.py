@@ -21,7 +21,7 @@ LOSSLESS = {
     "THINWIRE_COLLECTIVES": ALL_CALLS,
 }
 
-# Of zfp at 16 bits a value, on the values of coll.c; sums of 7 ranks err 7 times as much.
+# Of zfp at 16 bits a value, on the values of coll/values.c; sums of 7 ranks err 7 times as much.
 LOSSY = {**LOSSLESS, "THINWIRE_CODEC": "zfp:rate=16"}
 WORST_LOSS = "0.2"
 
@@ -53,7 +53,7 @@ def test_results_are_exact(ranks: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
 def test_under_every_mpi(mpi: Mpi, tmp_path: Path) -> None:
-    if not mpirun(3, [mpi.programs / "shim_coll"], mpi=mpi).output.count("all right") == 3:
+    if mpirun(3, [mpi.programs / "shim_coll"], mpi=mpi).output.count("all right") != 3:
         pytest.skip("this MPI fails without the library too")
     found = collectives(coll(mpi, 3, LOSSLESS, tmp_path / "report"))
     assert found["entered"] > 500
@@ -88,7 +88,7 @@ def test_a_program_that_is_left_alone_does_as_before(tmp_path: Path) -> None:
 
 def test_a_wrong_name_is_one_line(tmp_path: Path) -> None:
     done = coll(SYSTEM, 2, {**LOSSLESS, "THINWIRE_COLLECTIVES": "bcats"}, tmp_path / "report")
-    assert [line for line in done.thinwire_lines() if "unknown name \"bcats\"" in line]
+    assert [line for line in done.thinwire_lines() if 'unknown name "bcats"' in line]
     assert collectives(done)["entered"] > 0
 
 
@@ -103,9 +103,7 @@ def test_under_auto_reductions_stay_native(tmp_path: Path) -> None:
     done = coll(SYSTEM, 3, settings, tmp_path / "report")
     assert collectives(done)["entered"] > 0
     assert native(done)["a reduction under auto"] > 0
-    without_link = coll(
-        SYSTEM, 2, {**LOSSLESS, "THINWIRE_CODEC": "auto"}, tmp_path / "without"
-    )
+    without_link = coll(SYSTEM, 2, {**LOSSLESS, "THINWIRE_CODEC": "auto"}, tmp_path / "without")
     assert (collectives(without_link)["entered"], native(without_link)) == (0, {})
 
 
@@ -124,9 +122,8 @@ def test_a_rank_without_the_library_keeps_all_native(first_has_it: bool, tmp_pat
     preload = [f"LD_PRELOAD={PRODUCTION}"]
     kinds = (preload, []) if first_has_it else ([], preload)
     done = of_two_kinds(*kinds, tmp_path / "report")
-    # Each communicator says it once, and there are several.
     lines = done.thinwire_lines()
-    assert lines
+    assert len(lines) in (1, 2)  # once a process, by the first that runs it
     assert all("is not known to run this Thinwire" in line for line in lines)
     written = read_report(tmp_path / f"report.rank{0 if first_has_it else 1}")["collectives"]
     inside = written["entered"]  # ranks 1 and 2 among themselves
@@ -136,7 +133,7 @@ def test_a_rank_without_the_library_keeps_all_native(first_has_it: bool, tmp_pat
 @pytest.mark.parametrize(
     ("setting", "line"),
     [
-        ("THINWIRE_CODEC=expack", "rank 1 has \"codec mpc"),
+        ("THINWIRE_CODEC=expack", 'rank 1 has "codec mpc'),
         ("THINWIRE_THRESHOLD=600", "threshold 512"),
         ("THINWIRE_ALGORITHM=ring", "algorithm ring"),
         ("THINWIRE_COLLECTIVES=off", "switched their compression off"),
@@ -163,13 +160,17 @@ NONBLOCKING = [PROGRAMS / "shim_coll_nonblocking"]
 ROUNDS, COMMUNICATORS, STARTED, BLOCKING = 5, 2, 9, 3
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_nonblocking_ones_enter_after_a_blocking_one(ranks: int, tmp_path: Path) -> None:
-    done = mpirun(ranks, NONBLOCKING, PRODUCTION, LOSSLESS, tmp_path / "report", timeout=100)
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_nonblocking_ones_enter_after_a_blocking_one(mpi: Mpi, tmp_path: Path) -> None:
+    program = [mpi.programs / "shim_coll_nonblocking"]
+    report = tmp_path / "report"
+    done = mpirun(3, program, mpi.production, LOSSLESS, report, timeout=100, mpi=mpi)
     assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == ranks
+    assert done.output.count("all right") == 3
     calls = COMMUNICATORS * STARTED + BLOCKING
-    assert collectives(done)["entered"] == ranks * ROUNDS * calls
+    if "non-blocking without MPI_THREAD_MULTIPLE" in native(done):
+        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    assert collectives(done)["entered"] == 3 * ROUNDS * calls
     assert native(done) == {}
 
 

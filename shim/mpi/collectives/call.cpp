@@ -105,6 +105,9 @@ tw_collective describe(const Asked& asked, const Part& part, Collectives& kept) 
   const Side& side = of_sent ? asked.sent : asked.received;
   collective.count =
       message_bytes(side.counts.count(part.rank), side.type_of(part.rank)) / part.leaf_bytes;
+  // The plan asks which processor holds them.
+  if (part.sent_blocks > 0) collective.send = asked.sent.buffer;
+  if (part.received_blocks > 0) collective.receive = const_cast<void*>(asked.received.buffer);
   choose_schedule(collective);
   return collective;
 }

@@ -12,7 +12,8 @@ namespace thinwire::mpi {
 // Whether the operation has a schedule of that algorithm and coding; PLANNED stands for any.
 bool has_schedule(std::uint32_t wanted, std::uint32_t algorithm, std::uint32_t coding);
 
-// All but where the buffers lie. Borrows lists that are kept with the communicator.
+// With the buffers as the program names them, gaps and all. Borrows lists that are kept with the
+// communicator.
 tw_collective describe(const Asked& asked, const Part& part, Collectives& kept);
 
 // Runs it; packs and unpacks what has gaps. Returns an MPI error code, logged and not raised.

@@ -1,6 +1,7 @@
 #include "collectives/communicators.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <string>
 
@@ -25,7 +26,11 @@ extern "C" int thinwire_collectives_not_copied(MPI_Comm, int, void*, void*, void
 // The communicator inside is freed before the program's, outside of this callback.
 extern "C" int thinwire_collectives_deleted(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
 
-void tell(tw_log_level level, const std::string& what) { tw_log(level, what.c_str()); }
+// Programs may have thousands of communicators that all stay native for one cause.
+void warn(const std::string& what) {
+  static std::atomic<bool> said{false};
+  tw_log(said.exchange(true) ? TW_LOG_DEBUG : TW_LOG_WARNING, what.c_str());
+}
 
 std::string as_size(MPI_Comm comm) {
   int size = 0;
@@ -43,19 +48,18 @@ NativeReason judge(MPI_Comm comm, int rank, Agreement& agreement) {
     case Standing::kSame:
       break;
     case Standing::kOff:
-      if (speaks) tell(TW_LOG_WARNING, where + odd + " has switched their compression off");
+      if (speaks) warn(where + odd + " has switched their compression off");
       return NativeReason::kSettingsDiffer;
     case Standing::kDiffers:
       if (speaks) {
-        tell(TW_LOG_WARNING, where + odd + " has \"" + agreement.odd_settings + "\", rank " +
-                                 std::to_string(rank) + " has \"" + process().card.collectives +
-                                 "\"");
+        warn(where + odd + " has \"" + agreement.odd_settings + "\", rank " + std::to_string(rank) +
+             " has \"" + process().card.collectives + "\"");
       }
       return NativeReason::kSettingsDiffer;
     default:
       // Without a launcher nobody is proven, and MPI_Init has said so.
       if (speaks && process().job.reachable()) {
-        tell(TW_LOG_WARNING, where + odd + " is not known to run this Thinwire");
+        warn(where + odd + " is not known to run this Thinwire");
       }
       return NativeReason::kPeerNotReady;
   }
@@ -84,7 +88,7 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
   const Process& self = process();
   made.own = duplicate_privately(comm);
   if (made.own == MPI_COMM_NULL) {
-    if (speaks) tell(TW_LOG_WARNING, "the MPI has no communicator left for compressed collectives");
+    if (speaks) warn("the MPI has no communicator left for compressed collectives");
     return NativeReason::kNoCommunicator;
   }
   made.transport = std::make_unique<MpiTransport>(made.own);
@@ -94,6 +98,7 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
   options.codec = self.settings.codec.get();
   options.threshold = self.settings.plan.threshold;
   options.link_bytes_per_second = self.settings.collectives.link_bytes_per_second;
+  options.same_node = self.settings.plan.same_node;
   // Who wants peers on his own node compressed to has every rank on a node of its own.
   if (self.settings.plan.same_node == 0) options.nodes = nodes.data();
   options.job = self.job.name().data();
@@ -102,8 +107,7 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
   if (tw_comm_create(&table, &options, &made.comm) == TW_OK) return NativeReason::kCompressed;
   made.comm = nullptr;
   if (speaks) {
-    tell(TW_LOG_WARNING,
-         "collectives " + as_size(comm) + " stay the MPI's own: " + tw_last_error());
+    warn("collectives " + as_size(comm) + " stay the MPI's own: " + tw_last_error());
   }
   return NativeReason::kSettingsDiffer;
 }

@@ -18,7 +18,7 @@ struct Card {
   bool sends_same_node = false;       // and to its own node too
   bool reports = false;               // it takes part in the exit report
   std::vector<std::uint32_t> codecs;  // ids it can decode
-  std::string collectives;  // its settings of collectives; "" where it has none compressed
+  std::string collectives{};  // its settings of collectives; "" where it has none compressed
 
   std::string text() const;
   static std::optional<Card> parse(const std::string& text);
