@@ -24,46 +24,42 @@ Status lost() { return {StatusCode::kDamaged, "another rank could not send its d
 Result<std::uint64_t> Engine::most_bytes(const Shape& shape) const {
   const codec::Chunk piece = array(shape);
   const auto raw = message::bound(message::raw_coder(), piece);
-  if (!raw.ok() || settings_.spec.kind == codec::Spec::Kind::kOff) return raw;
-  const auto coded = settings_.spec.kind == codec::Spec::Kind::kAuto
-                         ? message::automatic_bound(piece)
-                         : message::bound({settings_.spec.codec, settings_.spec.parameter}, piece);
+  if (!raw.ok() || settings_->spec.kind == codec::Spec::Kind::kOff) return raw;
+  const auto coded =
+      settings_->spec.kind == codec::Spec::Kind::kAuto
+          ? message::automatic_bound(piece)
+          : message::bound({settings_->spec.codec, settings_->spec.parameter}, piece);
   if (!coded.ok()) return coded;
   return std::max(*raw, *coded);
 }
 
 Result<Packet> Engine::encode(const std::byte* values, const Shape& shape, MutableByteView slot) {
   using Kind = codec::Spec::Kind;
-  Backoff* const backoff = settings_.backoff;
-  if (settings_.spec.kind == Kind::kOff || (backoff != nullptr && !backoff->tries())) {
-    return pass(values, shape, slot);
-  }
+  if (settings_->spec.kind == Kind::kOff) return pass(values, shape, slot);
   message::EncodeOptions options;
-  options.mark = settings_.mark;
-  options.decline = !settings_.on_device;
-  const auto length = settings_.spec.kind == Kind::kAuto
+  options.mark = settings_->mark;
+  options.decline = !settings_->on_device;
+  const auto length = settings_->spec.kind == Kind::kAuto
                           ? message::encode_automatically(array(shape), values, slot,
-                                                          settings_.least_ratio, options)
-                          : message::encode({settings_.spec.codec, settings_.spec.parameter},
+                                                          settings_->least_ratio, options)
+                          : message::encode({settings_->spec.codec, settings_->spec.parameter},
                                             array(shape), values, slot, options);
-  const bool declined =
-      length.status().code() == StatusCode::kDeclined || (length.ok() && *length >= bytes(shape));
-  if (backoff != nullptr) backoff->saw(declined);
   if (length.ok()) return frame_of(slot.data(), *length);
-  return declined ? values_of(values, bytes(shape)) : Result<Packet>(length.status());
+  if (length.status().code() == StatusCode::kDeclined) return values_of(values, bytes(shape));
+  return length.status();
 }
 
 Result<Packet> Engine::pass(const std::byte* values, const Shape& shape, MutableByteView slot) {
-  if (!settings_.on_device) return values_of(values, bytes(shape));
+  if (!settings_->on_device) return values_of(values, bytes(shape));
   const Status copied = device::copy(slot.data(), values, bytes(shape));
   if (!copied.ok()) return copied;
   return values_of(slot.data(), bytes(shape));
 }
 
 Status Engine::check(const Packet& packet, const Shape& shape) const {
-  const auto info = message::inspect({packet.data, packet.bytes}, settings_.mark);
+  const auto info = message::inspect({packet.data, packet.bytes}, settings_->mark);
   if (!info.ok()) return info.status();
-  if (info->header.dtype != settings_.dtype || !(info->header.shape == shape)) {
+  if (info->header.dtype != settings_->dtype || !(info->header.shape == shape)) {
     return {StatusCode::kDamaged, "a frame of another array came in the place of a piece"};
   }
   return {};
@@ -75,17 +71,17 @@ Status Engine::decode(const Packet& packet, const Shape& shape, std::byte* to) {
     return packet.data == to ? Status() : device::copy(to, packet.data, packet.bytes);
   }
   if (Status status = check(packet, shape); !status.ok()) return status;
-  return message::decode({packet.data, packet.bytes}, {to, bytes(shape)}, settings_.mark).status();
+  return message::decode({packet.data, packet.bytes}, {to, bytes(shape)}, settings_->mark).status();
 }
 
 Status Engine::reduce(const Packet& packet, const Shape& shape, std::byte* to) {
   if (packet.kind == Packet::Kind::kLost) return lost();
   if (packet.kind == Packet::Kind::kValues) return combine(to, packet.data, shape);
   if (Status status = check(packet, shape); !status.ok()) return status;
-  const bool adds = settings_.reduction == Reduction::kSum;
+  const bool adds = settings_->reduction == Reduction::kSum;
   std::byte* into = adds ? to : spare_;
   const Status decoded = message::decode({packet.data, packet.bytes}, {into, bytes(shape)},
-                                         settings_.mark, nullptr, {.adds = adds})
+                                         settings_->mark, nullptr, {.adds = adds})
                              .status();
   if (!decoded.ok() || adds) return decoded;
   return combine(to, spare_, shape);
@@ -96,8 +92,8 @@ Status Engine::copy(std::byte* to, const std::byte* from, const Shape& shape) {
 }
 
 Status Engine::combine(std::byte* to, const std::byte* from, const Shape& shape) {
-  if (settings_.on_device) return combine_through_host(to, from, shape);
-  collective::combine(settings_.reduction, settings_.dtype, shape.count(), to, from);
+  if (settings_->on_device) return combine_through_host(to, from, shape);
+  collective::combine(settings_->reduction, settings_->dtype, shape.count(), to, from);
   return {};
 }
 
@@ -108,7 +104,7 @@ Status Engine::combine_through_host(std::byte* to, const std::byte* from, const 
   if (from != spare_) {
     if (Status status = device::copy(spare_, from, bytes(shape)); !status.ok()) return status;
   }
-  collective::combine(settings_.reduction, settings_.dtype, shape.count(), second, spare_);
+  collective::combine(settings_->reduction, settings_->dtype, shape.count(), second, spare_);
   return device::copy(to, second, bytes(shape));
 }
 

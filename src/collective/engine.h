@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "codec/spec.h"
-#include "collective/backoff.h"
 #include "collective/reduce.h"
 #include "message/message.h"
 
@@ -28,10 +27,6 @@ struct EngineSettings {
   double least_ratio = 1.02;  // under "auto": below it a piece stays raw
   frame::Mark mark = frame::file_mark();
   bool on_device = false;  // the user's values lie in GPU memory
-
-  // nullptr where every piece is tried: where ranks encode the same values each for itself and hold
-  // what comes of it, whether a piece is coded must depend on the values alone.
-  Backoff* backoff = nullptr;
 };
 
 // Synchronous: complete on return. On a GPU the codec runs there, on the library's own streams.
@@ -39,10 +34,10 @@ class Engine {
  public:
   // `spare`: memory for the values of one piece, on the host; of two, where values lie on a device.
   Engine(const EngineSettings& settings, std::byte* spare, std::uint64_t spare_bytes)
-      : settings_(settings), spare_(spare), spare_bytes_(spare_bytes) {}
+      : settings_(&settings), spare_(spare), spare_bytes_(spare_bytes) {}
 
   std::uint64_t bytes_of(std::uint64_t values) const {
-    return values * dtype_size(settings_.dtype);
+    return values * dtype_size(settings_->dtype);
   }
   std::uint64_t bytes(const Shape& shape) const { return bytes_of(shape.count()); }
 
@@ -64,12 +59,12 @@ class Engine {
 
  private:
   codec::Chunk array(const Shape& shape) const {
-    return {.dtype = settings_.dtype, .shape = shape};
+    return {.dtype = settings_->dtype, .shape = shape};
   }
   Status check(const Packet& packet, const Shape& shape) const;
   Status combine_through_host(std::byte* to, const std::byte* from, const Shape& shape);
 
-  const EngineSettings& settings_;
+  const EngineSettings* settings_;
   std::byte* spare_;
   std::uint64_t spare_bytes_;
 };

@@ -1,7 +1,6 @@
 #include "collective/execute.h"
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 
 namespace thinwire::collective {
@@ -13,12 +12,6 @@ bool travels(Action action) {
   return sends(action) || action == Action::kReceive || action == Action::kReceiveValues;
 }
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
 }  // namespace
 
 struct Executor::Run {
@@ -26,9 +19,7 @@ struct Executor::Run {
   std::span<const Block> blocks;
   const Program& program;
   const Arrays& arrays;
-  const Workspace& workspace;
-  Engine& engine;
-  transport::Transport& transport;
+  const Means& means;
   const Status& hindrance;
   Tally& tally;
   Status first_error = {};
@@ -36,20 +27,22 @@ struct Executor::Run {
 
   const Step& step(const Task& task) const { return schedule.steps[task.step]; }
   Shape shape(const Task& task) const { return blocks[step(task).block].piece_shape(task.piece); }
-  std::uint64_t raw_bytes(const Task& task) const { return engine.bytes(shape(task)); }
+  std::uint64_t raw_bytes(const Task& task) const { return means.engine.bytes(shape(task)); }
 
   MutableByteView packet_memory(const Task& task) const {
-    return {workspace.packets + task.packet * workspace.packet_stride, workspace.packet_bytes};
+    const Workspace& memory = means.workspace;
+    return {memory.packets + task.packet * memory.packet_stride, memory.packet_bytes};
   }
 
   // Where a piece of values lies.
   std::byte* values(const Task& task, Area area, std::uint32_t value) const {
     if (area == Area::kScratch) {
-      return workspace.scratch + program.scratch_piece(value) * workspace.scratch_bytes;
+      const Workspace& memory = means.workspace;
+      return memory.scratch + program.scratch_piece(value) * memory.scratch_bytes;
     }
     const std::uint32_t block = step(task).block;
     std::byte* begin = (area == Area::kInput ? arrays.input : arrays.output)[block];
-    return begin + engine.bytes_of(blocks[block].piece_offset(task.piece));
+    return begin + means.engine.bytes_of(blocks[block].piece_offset(task.piece));
   }
   std::byte* to(const Task& task) const { return values(task, step(task).to, task.to); }
   std::byte* from(const Task& task) const { return values(task, step(task).from, task.from); }
@@ -126,15 +119,15 @@ Status Executor::post(Run& run, std::uint32_t number, int peer, bool is_send) {
     run.tally.wire_bytes += packet.bytes;
     ++run.tally.packets;
     run.tally.raw_packets += packet.kind == Packet::Kind::kValues;
-    ticket = run.transport.post_send(peer, {packet.data, packet.bytes});
+    ticket = run.means.transport.post_send(peer, {packet.data, packet.bytes});
   } else {
-    MutableByteView into(run.workspace.packets, run.workspace.packet_bytes);
+    MutableByteView into(run.means.workspace.packets, run.means.workspace.packet_bytes);
     if (action == Action::kReceive) {
       into = run.packet_memory(task);
     } else if (run.hindrance.ok()) {
       into = {run.to(task), run.raw_bytes(task)};
     }
-    ticket = run.transport.post_receive(peer, into);
+    ticket = run.means.transport.post_receive(peer, into);
   }
   if (!ticket.ok()) return ticket.status();
   tickets_.push_back(*ticket);
@@ -180,7 +173,7 @@ void Executor::arrive(Run& run, std::uint32_t number, std::uint64_t bytes) {
 Status Executor::collect(Run& run, bool& progressed) {
   if (tickets_.empty()) return {};
   arrivals_.resize(tickets_.size());
-  const auto count = run.transport.test(tickets_, arrivals_.data());
+  const auto count = run.means.transport.test(tickets_, arrivals_.data());
   if (!count.ok()) return count.status();
   if (*count == 0) return {};
   progressed = true;
@@ -209,83 +202,112 @@ void Executor::fail(Run& run, const Task& task, const Status& status) {
   }
 }
 
-Status Executor::perform(Run& run, std::uint32_t number) {
-  if (!run.hindrance.ok()) return run.hindrance;
-  const Task& task = run.program.tasks()[number];
+// Whether what a task reads could not be had.
+bool Executor::has_lost(const Run& run, const Task& task) const {
   const Action action = run.step(task).action;
-  const Shape shape = run.shape(task);
-  const bool needs_from = task.from != kNone,
-             adds = action == Action::kCombine || action == Action::kReduce;
-  if ((needs_from && lost_[task.from]) || (adds && lost_[task.to])) {
-    return {StatusCode::kDamaged, "data from another rank was lost"};
-  }
-  switch (action) {
-    case Action::kCopy:
-      return run.engine.copy(run.to(task), run.from(task), shape);
-    case Action::kCombine:
-      return run.engine.combine(run.to(task), run.from(task), shape);
-    case Action::kDecode:
-      return run.engine.decode(packets_[task.packet], shape, run.to(task));
-    case Action::kReduce:
-      return run.engine.reduce(packets_[task.packet], shape, run.to(task));
-    case Action::kEncode: {
-      Engine& engine = run.engine;
-      const MutableByteView slot = run.packet_memory(task);
-      const Step& step = run.step(task);
-      auto packet = step.plain || run.blocks[step.block].plain
-                        ? engine.pass(run.from(task), shape, slot)
-                        : engine.encode(run.from(task), shape, slot);
-      if (packet.ok()) packets_[task.packet] = *packet;
-      return packet.status();
-    }
-    default:
-      return {StatusCode::kInternal, "a message is no local step"};
-  }
+  const bool adds = action == Action::kCombine || action == Action::kReduce;
+  return (task.from != kNone && lost_[task.from]) || (adds && lost_[task.to]);
 }
 
-void Executor::work(Run& run, std::uint32_t number) {
+Job Executor::job_of(Run& run, std::uint32_t number) {
   const Task& task = run.program.tasks()[number];
-  const Action action = run.step(task).action;
-  const Clock::time_point begin = Clock::now();
-  const Status status = perform(run, number);
-  (action == Action::kEncode ? run.tally.encode_seconds : run.tally.decode_seconds) +=
-      seconds_since(begin);
-  if (!status.ok()) {
-    fail(run, task, status);
+  const Step& step = run.step(task);
+  Job job;
+  job.task = number;
+  job.action = step.action;
+  job.shape = run.shape(task);
+  if (task.to != kNone) job.to = run.to(task);
+  if (task.from != kNone) job.from = run.from(task);
+  if (step.action == Action::kEncode) {
+    Backoff* const backoff = run.means.backoff;
+    job.slot = run.packet_memory(task);
+    job.plain = step.plain || run.blocks[step.block].plain;
+    if (!job.plain && backoff != nullptr) job.plain = !backoff->tries();
+  } else if (task.packet != kNone) {
+    job.packet = packets_[task.packet];
+  }
+  return job;
+}
+
+void Executor::finish(Run& run, const Job& job) {
+  const Task& task = run.program.tasks()[job.task];
+  if (job.action == Action::kEncode) {
+    run.tally.encode_seconds += job.seconds;
+    packets_[task.packet] = job.packet;
+    if (!job.plain && job.status.ok() && run.means.backoff != nullptr) {
+      run.means.backoff->saw(job.packet.bytes >= run.raw_bytes(task));
+    }
+  } else {
+    run.tally.decode_seconds += job.seconds;
+  }
+  if (!job.status.ok()) {
+    fail(run, task, job.status);
   } else if (task.to != kNone) {
     lost_[task.to] = false;
   }
   --run.left;
-  release(run, number);
+  release(run, job.task);
+}
+
+// Begins the earliest task that is ready, where there is a thread for it.
+bool Executor::work_on_next(Run& run) {
+  Crew* const crew = run.means.crew;
+  if (ready_.empty() || (crew != nullptr && !crew->has_room())) return false;
+  std::pop_heap(ready_.begin(), ready_.end(), std::greater<>());
+  const std::uint32_t number = ready_.back();
+  ready_.pop_back();
+  const Task& task = run.program.tasks()[number];
+  if (!run.hindrance.ok() || has_lost(run, task)) {
+    Job none;
+    none.task = number;
+    none.action = run.step(task).action;
+    none.status = run.hindrance;
+    if (none.status.ok()) none.status = {StatusCode::kDamaged, "data from another rank was lost"};
+    finish(run, none);
+    return true;
+  }
+  Job job = job_of(run, number);
+  if (crew != nullptr) {
+    crew->hand_over(job);
+  } else {
+    perform(run.means.engine, job);
+    finish(run, job);
+  }
+  return true;
 }
 
 Status Executor::advance(Run& run) {
+  Job done;
   while (run.left > 0) {
     bool progressed = false;
     if (Status status = post_ready(run, progressed); !status.ok()) return status;
     if (Status status = collect(run, progressed); !status.ok()) return status;
-    if (!awake_.empty()) continue;
-    if (!ready_.empty()) {
-      std::pop_heap(ready_.begin(), ready_.end(), std::greater<>());
-      const std::uint32_t task = ready_.back();
-      ready_.pop_back();
-      work(run, task);
-    } else if (!progressed) {
-      run.transport.idle();
+    while (run.means.crew != nullptr && run.means.crew->take_back(done)) {
+      finish(run, done);
+      progressed = true;
     }
+    if (!awake_.empty()) continue;
+    if (!work_on_next(run) && !progressed) run.means.transport.idle();
   }
   return {};
 }
 
+// Its threads work on the caller's memory.
+void Executor::wait_for_crew(Run& run) {
+  Job done;
+  while (run.means.crew != nullptr && !run.means.crew->is_idle()) {
+    if (!run.means.crew->take_back(done)) run.means.transport.idle();
+  }
+}
+
 Status Executor::run(const Schedule& schedule, std::span<const Block> blocks,
-                     const Program& program, const Arrays& arrays, const Workspace& workspace,
-                     Engine& engine, transport::Transport& transport, const Status& hindrance,
-                     Tally& tally) {
-  Run run{schedule, blocks,    program,   arrays, workspace,
-          engine,   transport, hindrance, tally,  hindrance};
+                     const Program& program, const Arrays& arrays, const Means& means,
+                     const Status& hindrance, Tally& tally) {
+  Run run{schedule, blocks, program, arrays, means, hindrance, tally, hindrance};
   run.left = static_cast<std::uint32_t>(program.tasks().size());
   prepare(run);
   if (Status status = advance(run); !status.ok()) {
+    wait_for_crew(run);
     transport_failed_ = true;
     return status;
   }

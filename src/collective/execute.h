@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "collective/backoff.h"
+#include "collective/crew.h"
 #include "collective/engine.h"
 #include "collective/program.h"
 #include "transport/transport.h"
@@ -26,13 +28,25 @@ struct Arrays {
   std::span<std::byte* const> output;
 };
 
+// What a run works with.
+struct Means {
+  Workspace workspace;
+  Engine& engine;  // of the caller's thread
+  transport::Transport& transport;
+  Crew* crew = nullptr;  // nullptr: the caller's thread codes alone
+
+  // nullptr where every piece is tried: where ranks encode the same values each for itself and hold
+  // what comes of it, whether a piece is coded must depend on the values alone.
+  Backoff* backoff = nullptr;
+};
+
 // Of one run, this rank's.
 struct Tally {
   std::uint64_t raw_bytes = 0;   // of what was sent
   std::uint64_t wire_bytes = 0;  // as it travelled
   std::uint64_t packets = 0;
   std::uint64_t raw_packets = 0;
-  double encode_seconds = 0;
+  double encode_seconds = 0;  // of all threads together
   double decode_seconds = 0;  // and of reductions
 };
 
@@ -45,8 +59,7 @@ class Executor {
   // `hindrance`: why this rank cannot take part, if it cannot. It then passes nothing on to those
   // who wait for it, needs the memory of one packet alone, and gets its own status back.
   Status run(const Schedule& schedule, std::span<const Block> blocks, const Program& program,
-             const Arrays& arrays, const Workspace& workspace, Engine& engine,
-             transport::Transport& transport, const Status& hindrance, Tally& tally);
+             const Arrays& arrays, const Means& means, const Status& hindrance, Tally& tally);
 
   bool transport_failed() const { return transport_failed_; }
 
@@ -68,8 +81,11 @@ class Executor {
   Status post(Run& run, std::uint32_t task, int peer, bool sends);
   Status collect(Run& run, bool& progressed);
   void arrive(Run& run, std::uint32_t task, std::uint64_t bytes);
-  void work(Run& run, std::uint32_t task);
-  Status perform(Run& run, std::uint32_t task);
+  bool work_on_next(Run& run);
+  Job job_of(Run& run, std::uint32_t task);
+  bool has_lost(const Run& run, const Task& task) const;
+  void finish(Run& run, const Job& job);
+  void wait_for_crew(Run& run);
   void fail(Run& run, const Task& task, const Status& status);
 
   bool transport_failed_ = false;

@@ -127,9 +127,8 @@ Status Communicator::prepare(const Call& call, Report& report) {
                .on_device = device_ >= 0};
   if (choice.reason != plan::Reason::kCompress) settings_.spec = {};
   const bool is_lossless = call.spec.codec == nullptr || call.spec.codec->lossless;
-  if (is_lossless || !plan::reduces(call.operation)) {
-    settings_.backoff = &backoffs_[{call.spec.text(), call.dtype}];
-  }
+  const bool may_skip = is_lossless || !plan::reduces(call.operation);
+  backoff_ = may_skip ? &backoffs_[{call.spec.text(), call.dtype}] : nullptr;
   topology_.root = call.root;
   const collective::Row* row =
       collective::find_algorithm(call.operation, choice.algorithm, choice.coding);
@@ -179,13 +178,13 @@ Status Communicator::acquire(Report& report) {
   const auto scratch_memory =
       on_device ? scratch_.on_device(device_, scratch) : scratch_.on_host(scratch);
   if (!scratch_memory.ok()) return scratch_memory.status();
-  const auto spare =
-      on_device ? spare_buffer_.pinned(spare_bytes_) : spare_buffer_.on_host(spare_bytes_);
+  const std::uint64_t spares = (1 + threads_wanted()) * spare_bytes_;
+  const auto spare = on_device ? spare_buffer_.pinned(spares) : spare_buffer_.on_host(spares);
   if (!spare.ok()) return spare.status();
   workspace_.packets = *packet_memory;
   workspace_.scratch = *scratch_memory;
   spare_ = *spare;
-  report.workspace_bytes = packets + scratch + spare_bytes_;
+  report.workspace_bytes = packets + scratch + spares;
   return {};
 }
 
@@ -236,8 +235,13 @@ Status Communicator::run_chosen(const Call& call, Report& report) {
     if (Status status = acquire_for_nothing(); !status.ok()) return status;
   }
   collective::Engine engine(settings_, spare_, spare_bytes_);
-  Status status = executor_.run(schedule_, binding_.blocks(), program_, binding_.arrays(),
-                                workspace_, engine, *transport_, hindrance, report.tally);
+  const collective::Means means{.workspace = workspace_,
+                                .engine = engine,
+                                .transport = *transport_,
+                                .crew = crew(),
+                                .backoff = backoff_};
+  Status status = executor_.run(schedule_, binding_.blocks(), program_, binding_.arrays(), means,
+                                hindrance, report.tally);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return status;
 }

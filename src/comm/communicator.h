@@ -24,6 +24,7 @@ struct Options {
   bool same_node = false;            // compress where all ranks share a node
   std::vector<std::int32_t> nodes;   // of each rank; empty: each one a node of its own
   std::uint64_t piece_bytes = 0;     // 0: planned
+  std::int32_t threads = -1;         // that code beside the caller's; -1: planned, this rank alone
   frame::Mark mark = frame::file_mark();
   std::string mark_text;  // to compare with other ranks
 };
@@ -79,6 +80,8 @@ class Communicator {
   bool may_compress(const Call& call) const;
   plan::CollectivePlan plan_with(const Call& call, const plan::CollectiveSettings& settings) const;
   int count_nodes() const;
+  std::uint32_t threads_wanted() const;
+  collective::Crew* crew();
   Status run_chosen(const Call& call, Report& report);
   Status run_verified(const Call& call, Report& report);
   Status run_raw(const Call& call, std::vector<std::byte>& result);
@@ -108,6 +111,8 @@ class Communicator {
   collective::Schedule schedule_;
   collective::Program program_;
   collective::Executor executor_;
+  std::unique_ptr<collective::Crew> crew_;
+  collective::Backoff* backoff_ = nullptr;
   Binding binding_;
   collective::Workspace workspace_;
   std::uint64_t spare_bytes_ = 0;

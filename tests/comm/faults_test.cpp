@@ -160,10 +160,13 @@ TEST(Faults, AHinderedRankHoldsNobodyUp) {
         collective::Tally tally;
         Status hindrance;
         if (is_hindered) hindrance = {StatusCode::kInternal, "hindered"};
-        const Status status = executor.run(
-            schedule, binding.blocks(), program, binding.arrays(),
-            {packets.data(), kPacket, is_hindered ? 0 : kPacket, scratch.data(), kPacket}, engine,
-            *ends[static_cast<std::size_t>(rank)], hindrance, tally);
+        const Status status =
+            executor.run(schedule, binding.blocks(), program, binding.arrays(),
+                         {.workspace = {packets.data(), kPacket, is_hindered ? 0 : kPacket,
+                                        scratch.data(), kPacket},
+                          .engine = engine,
+                          .transport = *ends[static_cast<std::size_t>(rank)]},
+                         hindrance, tally);
         EXPECT_FALSE(status.ok());
         if (is_hindered) {
           EXPECT_EQ(status.message(), "hindered");

@@ -1,0 +1,57 @@
+#include "collective/crew.h"
+
+#include <utility>
+
+namespace thinwire::collective {
+
+Crew::Crew(std::uint32_t threads) {
+  waiting_.reserve(threads);
+  done_.reserve(threads);
+  for (std::uint32_t member = 0; member < threads; ++member) {
+    threads_.emplace_back([this, member] { work(member); });
+  }
+}
+
+Crew::~Crew() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  comes_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Crew::hand_over(const Job& job) {
+  ++out_;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(job);
+  }
+  comes_.notify_one();
+}
+
+bool Crew::take_back(Job& job) {
+  if (out_ == 0) return false;
+  const std::lock_guard lock(mutex_);
+  if (done_.empty()) return false;
+  job = std::move(done_.back());
+  done_.pop_back();
+  --out_;
+  return true;
+}
+
+void Crew::work(std::size_t member) {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    comes_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    Job job = std::move(waiting_.back());
+    waiting_.pop_back();
+    lock.unlock();
+    perform(engines_[member], job);
+    lock.lock();
+    done_.push_back(std::move(job));
+  }
+}
+
+}  // namespace thinwire::collective

@@ -1,0 +1,48 @@
+// Threads that code pieces while the caller's moves messages. On a GPU each works on a stream of
+// its own.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "collective/job.h"
+
+namespace thinwire::collective {
+
+class Crew {
+ public:
+  explicit Crew(std::uint32_t threads);
+  ~Crew();
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(threads_.size()); }
+
+  // Of the jobs that come: one engine a thread, none of them used by anybody else.
+  void equip(std::vector<Engine> engines) { engines_ = std::move(engines); }
+
+  // By the caller's thread alone. No more than size() jobs are out at a time: each is begun at
+  // once.
+  bool has_room() const { return out_ < size(); }
+  bool is_idle() const { return out_ == 0; }
+  void hand_over(const Job& job);
+
+  // One that is done, in any order; false where there is none yet.
+  bool take_back(Job& job);
+
+ private:
+  void work(std::size_t member);
+
+  std::vector<Engine> engines_;
+  std::uint32_t out_ = 0;
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable comes_;
+  std::vector<Job> waiting_, done_;
+  bool ends_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace thinwire::collective

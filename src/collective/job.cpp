@@ -1,0 +1,40 @@
+#include "collective/job.h"
+
+#include <chrono>
+
+namespace thinwire::collective {
+namespace {
+
+Status encode(Engine& engine, Job& job) {
+  const auto packet = job.plain ? engine.pass(job.from, job.shape, job.slot)
+                                : engine.encode(job.from, job.shape, job.slot);
+  job.packet = packet.ok() ? *packet : Packet{};
+  return packet.status();
+}
+
+Status perform_action(Engine& engine, Job& job) {
+  switch (job.action) {
+    case Action::kCopy:
+      return engine.copy(job.to, job.from, job.shape);
+    case Action::kCombine:
+      return engine.combine(job.to, job.from, job.shape);
+    case Action::kDecode:
+      return engine.decode(job.packet, job.shape, job.to);
+    case Action::kReduce:
+      return engine.reduce(job.packet, job.shape, job.to);
+    case Action::kEncode:
+      return encode(engine, job);
+    default:
+      return {StatusCode::kInternal, "a message is no local step"};
+  }
+}
+
+}  // namespace
+
+void perform(Engine& engine, Job& job) {
+  const auto begin = std::chrono::steady_clock::now();
+  job.status = perform_action(engine, job);
+  job.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace thinwire::collective

@@ -1,0 +1,26 @@
+// One local step for one piece, which any thread may do.
+#pragma once
+
+#include "collective/engine.h"
+#include "collective/schedule.h"
+
+namespace thinwire::collective {
+
+struct Job {
+  std::uint32_t task = 0;
+  Action action = Action::kCopy;
+  bool plain = false;  // kEncode: as it is
+  Shape shape;
+  std::byte* to = nullptr;
+  const std::byte* from = nullptr;
+  MutableByteView slot;  // kEncode: where a packet has room
+  Packet packet;         // what is decoded; after kEncode what was made
+
+  // Afterwards.
+  Status status;
+  double seconds = 0;
+};
+
+void perform(Engine& engine, Job& job);
+
+}  // namespace thinwire::collective
