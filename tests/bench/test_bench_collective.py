@@ -140,10 +140,11 @@ def test_sixteen_bit_values_of_a_file(bench, program, tmp_path):
 
 @pytest.mark.multiproc
 def test_algorithms_and_codings_are_rows_of_their_own(bench, program):
-    words = ("--op", "bcast", "--algorithm", "chain,binomial", "--coding", "once,per-hop")
+    words = ("--op", "bcast", "--algorithm", "chain,ring,binomial", "--coding", "once,per-hop")
     path = program("collective")
     done = bench(*LOOPBACK, *words, "--size", "256KiB", "--program", path, "--json")
     assert done.exit_code == 0, done.stdout + done.stderr
+    assert "skipped bcast ring per-hop: unsupported" in done.stderr
     rows = json.loads(done.stdout)
     assert [(row["algorithm"], row["coding"]) for row in rows] == [
         *(("chain", "once"), ("chain", "per-hop"), ("binomial", "once"), ("binomial", "per-hop"))

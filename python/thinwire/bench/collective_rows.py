@@ -96,6 +96,16 @@ def make_rows(
     return rows
 
 
+def without_schedules(
+    lines: list[dict[str, Any]],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The lines to make rows of, and those to leave out: of ways that an operation has no schedule
+    for, where it has one for others that were asked for."""
+    ran = {line["operation"] for line in lines if "error" not in line}
+    left_out = [line for line in lines if "error" in line and line["operation"] in ran]
+    return [line for line in lines if line not in left_out], left_out
+
+
 def problems_of_line(line: dict[str, Any]) -> list[str]:
     """Why a line's figures cannot be trusted; empty where all is well."""
     if "error" in line:

@@ -8,8 +8,8 @@ import typer
 from thinwire import dtypes
 from thinwire.bench import collective_tables, generators, samples
 from thinwire.bench.collective import CollectiveSession, run_operations
-from thinwire.bench.collective_rows import make_rows
-from thinwire.bench.output import progress, warn_if_busy
+from thinwire.bench.collective_rows import make_rows, without_schedules
+from thinwire.bench.output import progress, say, warn_if_busy
 from thinwire.bench.programs import BenchError, find_program
 from thinwire.bench.samples import Sample
 from thinwire.cli.bench_options import Csv, Json, Program, Specs, failure, finish, places
@@ -94,7 +94,11 @@ def collective(
         )
         per_host = -(-ranks // hosts)
         for place in places([] if loopback else link.split(","), hosts, per_host):
-            rows += make_rows(place, session, run_operations(place, session))
+            lines, left_out = without_schedules(run_operations(place, session))
+            for each in left_out:
+                way = f"{each['asked_algorithm']} {each['asked_coding']}"
+                say(f"skipped {each['operation']} {way}: {each['error']}")
+            rows += make_rows(place, session, lines)
     except (BenchError, LabError, ValueError) as error:
         raise failure(error) from error
     finish(rows, collective_tables.COLUMNS, as_csv, as_json, collective_tables.notes(rows))
