@@ -53,8 +53,7 @@ def test_results_are_exact(ranks: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
 def test_under_every_mpi(mpi: Mpi, tmp_path: Path) -> None:
-    if mpirun(3, [mpi.programs / "shim_coll"], mpi=mpi).output.count("all right") != 3:
-        pytest.skip("this MPI fails without the library too")
+    # MPICH 4.0 alone breaks down in a reduction in place, which enters here.
     found = collectives(coll(mpi, 3, LOSSLESS, tmp_path / "report"))
     assert found["entered"] > 500
     assert found["wire_bytes"] < found["bytes"]

@@ -22,8 +22,9 @@ struct Started {
   std::vector<MPI_Datatype> owned;
   std::vector<MPI_Datatype> types[2];
 
-  ~Started() {
+  void free_types() {
     for (MPI_Datatype& type : owned) real().Type_free(&type);
+    owned.clear();
   }
 
   MPI_Datatype own(MPI_Datatype type) {
@@ -44,6 +45,7 @@ struct Started {
   }
 };
 
+// MPICH 4.0 calls these with its lock held: they must do nothing that takes it.
 extern "C" int thinwire_collective_query(void* state, MPI_Status* status) {
   const int error = static_cast<Started*>(state)->error;
   real().Status_set_elements_x(status, MPI_BYTE, 0);
@@ -65,6 +67,7 @@ void run(Started& started, Collectives& kept) {
   ++process().counters.collectives[TW_COMPRESS];
   tw_collective collective = describe(started.asked, started.part, kept);
   started.error = run_described(started.asked, started.part, collective, kept);
+  started.free_types();
   // The state may be gone once the request is complete.
   const MPI_Request request = started.request;
   real().Grequest_complete(request);
@@ -103,7 +106,10 @@ std::optional<int> start(const Asked& asked, MPI_Request* request) {
   const int error =
       real().Grequest_start(thinwire_collective_query, thinwire_collective_free,
                             thinwire_collective_cancel, started.get(), &started->request);
-  if (error != MPI_SUCCESS) return raise(asked.comm, error);
+  if (error != MPI_SUCCESS) {
+    started->free_types();
+    return raise(asked.comm, error);
+  }
   *request = started->request;
   if (!kept->worker) kept->worker = std::make_unique<Worker>();
   kept->worker->hand_over([one = started.release(), kept] { run(*one, *kept); });
