@@ -49,7 +49,7 @@ struct Speeds {
 std::uint64_t piece_bytes_of(const Work& work, double bytes, const Speeds& speeds);
 
 // The cost model, for an array of `bytes` in pieces of `piece`:
-//   max(transfer, codec) + fill
+//   max(transfer, codec) + a tenth of the other + fill
 //   transfer = wire * bytes / (ratio * link) + messages * kMessageSeconds
 //   codec    = encode * bytes / E + decode * bytes / D + codings * kCodingSeconds
 //   fill     = one piece through the stages: encode, stages * transfer, decode

@@ -175,7 +175,7 @@ TEST(CollectivePlan, AutoAsksForARatioThatPays) {
   EXPECT_GT(plan.least_ratio, 1);
   EXPECT_LT(plan.least_ratio, 1.1);
   CollectiveSettings with = settings();
-  with.cost = {2.6e9, 2.6e9, 8};
+  with.cost = {3e9, 3e9, 8};
   EXPECT_EQ(reason_of("auto", facts(kBcast), with), Reason::kCompress);
   with.cost = {2e9, 2e9, 8};
   EXPECT_EQ(reason_of("auto", facts(kBcast), with), Reason::kLinkFaster);
