@@ -1,0 +1,132 @@
+// The executor's messages: posted peer by peer in the schedule's order, taken as they complete.
+#include <algorithm>
+#include <utility>
+
+#include "collective/run.h"
+
+namespace thinwire::collective {
+namespace {
+
+bool sends(Action action) { return action == Action::kSend || action == Action::kSendValues; }
+
+bool travels(Action action) {
+  return sends(action) || action == Action::kReceive || action == Action::kReceiveValues;
+}
+
+}  // namespace
+
+void Executor::make_queues(const Run& run) {
+  const auto tasks = run.program.tasks();
+  queues_.clear();
+  queued_.clear();
+  queue_of_.assign(tasks.size(), kNone);
+  for (std::uint32_t at = 0; at < tasks.size(); ++at) {
+    if (travels(run.step(tasks[at]).action)) queued_.push_back(at);
+  }
+  const auto key = [&](std::uint32_t task) {
+    const Step& step = run.step(tasks[task]);
+    return std::pair(step.peer, sends(step.action));
+  };
+  std::stable_sort(queued_.begin(), queued_.end(),
+                   [&](std::uint32_t left, std::uint32_t right) { return key(left) < key(right); });
+  for (std::uint32_t at = 0; at < queued_.size(); ++at) {
+    const auto [peer, is_send] = key(queued_[at]);
+    if (queues_.empty() || queues_.back().peer != peer || queues_.back().sends != is_send) {
+      queues_.push_back({.peer = peer, .sends = is_send, .first = at, .end = at, .next = at});
+    }
+    queues_.back().end = at + 1;
+    queue_of_[queued_[at]] = static_cast<std::uint32_t>(queues_.size() - 1);
+  }
+}
+
+Status Executor::post(Run& run, std::uint32_t number, int peer, bool is_send) {
+  const Task& task = run.program.tasks()[number];
+  const Action action = run.step(task).action;
+  Result<transport::Ticket> ticket = transport::Ticket{0};
+  if (is_send) {
+    Packet packet;
+    if (action == Action::kSend) {
+      packet = packets_[task.packet];
+    } else if (!lost_[task.from]) {
+      packet = {Packet::Kind::kValues, run.from(task), run.raw_bytes(task)};
+    }
+    if (packet.kind == Packet::Kind::kLost) packet.bytes = 0;
+    run.tally.raw_bytes += run.raw_bytes(task);
+    run.tally.wire_bytes += packet.bytes;
+    ++run.tally.packets;
+    run.tally.raw_packets += packet.kind == Packet::Kind::kValues;
+    ticket = run.means.transport.post_send(peer, {packet.data, packet.bytes});
+  } else {
+    MutableByteView into(run.means.workspace.packets, run.means.workspace.packet_bytes);
+    if (action == Action::kReceive) {
+      into = run.packet_memory(task);
+    } else if (run.hindrance.ok()) {
+      into = {run.to(task), run.raw_bytes(task)};
+    }
+    ticket = run.means.transport.post_receive(peer, into);
+  }
+  if (!ticket.ok()) return ticket.status();
+  tickets_.push_back(*ticket);
+  under_way_.push_back(number);
+  return {};
+}
+
+Status Executor::post_ready(Run& run, bool& progressed) {
+  while (!awake_.empty()) {
+    Queue& queue = queues_[awake_.back()];
+    awake_.pop_back();
+    while (queue.next < queue.end && waits_for_[queued_[queue.next]] == 0) {
+      if (Status status = post(run, queued_[queue.next], queue.peer, queue.sends); !status.ok()) {
+        return status;
+      }
+      ++queue.next;
+      progressed = true;
+    }
+  }
+  return {};
+}
+
+void Executor::arrive(Run& run, std::uint32_t number, std::uint64_t bytes) {
+  const Task& task = run.program.tasks()[number];
+  const Action action = run.step(task).action;
+  const std::uint64_t raw_bytes = run.raw_bytes(task);
+  if (action == Action::kReceive) {
+    Packet& packet = packets_[task.packet];
+    packet = {Packet::Kind::kFrame, run.packet_memory(task).data(), bytes};
+    if (bytes == raw_bytes) packet.kind = Packet::Kind::kValues;
+    if (bytes == 0 || !run.hindrance.ok()) packet.kind = Packet::Kind::kLost;
+  } else if (action == Action::kReceiveValues) {
+    if (bytes == raw_bytes) {
+      lost_[task.to] = !run.hindrance.ok();
+    } else {
+      fail(run, task, {StatusCode::kDamaged, "another rank could not send its data"});
+    }
+  }
+  --run.left;
+  release(run, number);
+}
+
+Status Executor::collect(Run& run, bool& progressed) {
+  if (tickets_.empty()) return {};
+  arrivals_.resize(tickets_.size());
+  const auto count = run.means.transport.test(tickets_, arrivals_.data());
+  if (!count.ok()) return count.status();
+  if (*count == 0) return {};
+  progressed = true;
+  for (std::uint32_t at = 0; at < *count; ++at) {
+    const transport::Arrival& arrival = arrivals_[at];
+    arrive(run, under_way_[arrival.index], arrival.bytes);
+    under_way_[arrival.index] = kNone;
+  }
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < tickets_.size(); ++at) {
+    if (under_way_[at] == kNone) continue;
+    tickets_[kept] = tickets_[at];
+    under_way_[kept++] = under_way_[at];
+  }
+  tickets_.resize(kept);
+  under_way_.resize(kept);
+  return {};
+}
+
+}  // namespace thinwire::collective
