@@ -340,7 +340,8 @@ typedef enum tw_reason {
   TW_RAW_REDUCTION_OF_AUTO = 13, /* "auto" leaves reductions as they are, bit for bit */
   TW_RAW_BOUND_TOO_SMALL = 14,   /* the bound of the result leaves nothing to code with */
   TW_RAW_OPERATION = 15, /* no schedule does it compressed, or none keeps the bound of its result */
-  TW_REASON_COUNT = 16
+  TW_RAW_DECLINED_LATELY = 16, /* the last ones to this peer were declined: not tried */
+  TW_REASON_COUNT = 17
 } tw_reason;
 
 /* One short phrase for a reason, as in "below the threshold". Static storage. */

@@ -70,8 +70,8 @@ Status try_on_host(std::span<Trial> trials, const codec::Chunk& sample, const st
 
 std::span<const Coder> automatic_candidates(Dtype dtype) {
   static const std::array<std::vector<Coder>, kDtypeCount> all = {
-      coders({}), coders({"lorenzo", "expack"}), coders({"lorenzo"}), coders({"expack", "lorenzo"}),
-      coders({"expack", "lorenzo"})};
+      coders({}), coders({"lorenzo", "expack"}), coders({"lorenzo", "mpc"}),
+      coders({"expack", "lorenzo"}), coders({"expack", "lorenzo"})};
   return all[static_cast<std::size_t>(dtype)];
 }
 

@@ -59,6 +59,8 @@ const char* reason_text(Reason reason) {
       return "bound too small for these values and ranks";
     case Reason::kOperation:
       return "operation not done compressed";
+    case Reason::kDeclinedLately:
+      return "not tried: data declined lately";
   }
   return "unknown reason";
 }

@@ -28,8 +28,9 @@ enum class Reason : std::uint32_t {
   kReductionOfAuto = 13,
   kBoundTooSmall = 14,
   kOperation = 15,
+  kDeclinedLately = 16,
 };
-inline constexpr int kReasonCount = 16;
+inline constexpr int kReasonCount = 17;
 
 // One short phrase, as in "below the threshold".
 const char* reason_text(Reason reason);

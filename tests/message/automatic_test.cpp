@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
+
 #include "arrays.h"
 
 namespace thinwire::message {
@@ -81,6 +84,21 @@ TEST(Automatic, TakesWhatMakesTheLeastOfTheData) {
                 static_cast<double>(encoded_automatically(array, data).size()));
     }
   }
+}
+
+// Half of each mantissa is zeros, which prediction in integers carries along.
+TEST(Automatic, FindsSinglePrecisionHeldInDouble) {
+  const auto array = line(Dtype::kF64, 50000);
+  std::vector<std::byte> data(array.raw_bytes());
+  for (std::size_t at = 0; at < 50000; ++at) {
+    const double value = std::sqrt(static_cast<float>(at) + 2.0F);
+    std::memcpy(data.data() + at * sizeof value, &value, sizeof value);
+  }
+  std::vector<std::byte> scratch(*automatic_bound(array));
+  const auto choice = choose_automatically(array, data.data(), kLeastRatio, scratch, nullptr);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_STREQ(choice->coder.codec->name, "mpc");
+  EXPECT_GT(choice->ratio, 2);
 }
 
 TEST(Automatic, GoesRawBelowTheLeastRatio) {

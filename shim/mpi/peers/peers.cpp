@@ -105,6 +105,14 @@ bool anybody_compresses() {
   return found;
 }
 
+// Where some data was declined already, a new peer's may be of the same kind.
+Peer keep(CommFacts& facts, int rank, Peer peer) {
+  KnownPeer& kept = facts.peers[rank];
+  if (process().counters.raw_by_reason[TW_RAW_DECLINED] != 0) kept.channels.doubt();
+  peer.channels = &kept.channels;
+  return kept.peer = peer;
+}
+
 }  // namespace
 
 // The MPI may be writing into the scratch of a message that nobody will receive.
@@ -143,10 +151,9 @@ Peer peer_of(MPI_Comm comm, int rank) {
   CommFacts& facts = comm_facts(comm);
   const std::lock_guard lock(facts.mutex);
   const auto known = facts.peers.find(rank);
-  if (known != facts.peers.end()) return known->second;
+  if (known != facts.peers.end()) return known->second.peer;
   const Peer peer = examine(world_rank_of(comm, rank));
-  if (peer.known) facts.peers.emplace(rank, peer);
-  return peer;
+  return peer.known ? keep(facts, rank, peer) : peer;
 }
 
 bool may_receive_compressed(MPI_Comm comm, int source) {

@@ -11,6 +11,7 @@
 #include "abi/mpi_abi.h"
 #include "requests/error_target.h"
 #include "thinwire/thinwire.h"
+#include "wire/backoff.h"
 #include "wire/pool.h"
 
 namespace thinwire::mpi {
@@ -21,6 +22,12 @@ struct Peer {
   bool ready = false;                // it decodes what this process encodes
   bool may_send_compressed = false;  // to this process
   std::uint64_t hook_threshold = 0;  // no wire message to it may be shorter
+  Channels* channels = nullptr;      // to it; there once it is known, as long as the communicator
+};
+
+struct KnownPeer {
+  Peer peer;
+  Channels channels;  // changed without the lock
 };
 
 // A message that a probe pulled out of the MPI to learn its raw size.
@@ -41,7 +48,7 @@ extern std::atomic<std::uint64_t> stashed_messages;
 // process talks to, not with the communicator.
 struct CommFacts {
   std::mutex mutex;  // guards all below
-  std::unordered_map<int, Peer> peers;
+  std::unordered_map<int, KnownPeer> peers;
   std::deque<std::unique_ptr<Stashed>> stash;  // per source in order of arrival
   ErrorTargetPointer errors;                   // once a receive was pending
   ~CommFacts();

@@ -1,5 +1,6 @@
 #include "process/process.h"
 
+#include <cstring>
 #include <new>
 #include <string>
 #include <utility>
@@ -96,6 +97,13 @@ tw_codec_info info_of(const tw_codec* codec) {
   return any;
 }
 
+// "auto" takes a sample of its own, and a bound relative to the range is another one on a piece.
+bool samples_tell(const Settings& settings, const tw_codec_info& codec) {
+  const tw_codec* spec = settings.codec.get();
+  return tw_codec_id(spec) >= 0 && codec.fixed_size == 0 &&
+         std::strstr(tw_codec_spec(spec), "rel=") == nullptr;
+}
+
 }  // namespace
 
 Process& process() {
@@ -129,6 +137,7 @@ void after_start(bool by_session) {
   const tw_codec_info codec = info_of(self.settings.codec.get());
   self.codec_rank = codec.max_rank;
   self.dtypes = codec.dtypes;
+  self.samples_tell = samples_tell(self.settings, codec);
   self.job.learn_locality();
   if (self.concurrent && self.settings.wants_collectives()) learn_standings();
   const bool peers_can_be_asked = !self.concurrent || self.job.expect_threads();

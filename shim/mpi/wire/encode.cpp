@@ -1,7 +1,6 @@
 #include "wire/encode.h"
 
 #include <chrono>
-#include <cstring>
 #include <string>
 
 #include "abi/datatypes.h"
@@ -9,9 +8,9 @@
 #include "peers/peers.h"
 #include "process/process.h"
 #include "process/shortcut.h"
+#include "wire/backoff.h"
 #include "wire/device.h"
-#include "wire/length.h"
-#include "wire/shape.h"
+#include "wire/encode_dense.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -70,48 +69,6 @@ void explain_unready_peer(int destination) {
              .c_str());
 }
 
-// The bytes in scratch that the codec's processor reaches: pinned where the data is on a GPU.
-Lease acquire_wire(const Outgoing& message, std::uint64_t bytes) {
-  return message.on_device ? acquire_counted(TW_MEMORY_PINNED, -1, bytes)
-                           : process().pool.acquire(bytes);
-}
-
-std::optional<Wire> encode_dense(const Outgoing& message, const void* data, const TypeFacts& type,
-                                 std::uint64_t bytes, const Peer& peer, double least_ratio) {
-  const Process& self = process();
-  tw_message_options options = self.options;
-  options.least_ratio = least_ratio;
-  const tw_codec* codec = self.settings.codec.get();
-  const auto shape = shape_of(codec, self.codec_rank, type, bytes);
-  if (!shape) {
-    count_raw(TW_RAW_SHAPE, bytes);
-    return std::nullopt;
-  }
-  std::uint64_t most = 0;
-  if (tw_message_bound(codec, &*shape, &most) != TW_OK) {
-    count_raw(TW_RAW_DECLINED, bytes);
-    return std::nullopt;
-  }
-  // Padding to the wire length comes on top.
-  const std::uint64_t capacity = wire_length(most, bytes, peer.hook_threshold);
-  Lease wire = acquire_wire(message, capacity);
-  if (!wire) {
-    count_raw(TW_RAW_NO_MEMORY, bytes);
-    return std::nullopt;
-  }
-  std::uint64_t frame = 0;
-  const tw_status status =
-      tw_message_encode(codec, &*shape, data, wire.data(), capacity, &options, &frame);
-  const std::uint64_t length = wire_length(frame, bytes, peer.hook_threshold);
-  if (status == TW_DEVICE) ++process().counters.device_failures;
-  if (status != TW_OK || length >= bytes) {
-    count_raw(status == TW_DEVICE ? TW_RAW_NO_MEMORY : TW_RAW_DECLINED, bytes);
-    return std::nullopt;
-  }
-  std::memset(wire.data() + frame, 0, length - frame);
-  return Wire{Wire::Form::kFrame, std::move(wire), length, bytes, 0};
-}
-
 // The elements of a type with gaps, one behind the other where its buffer lies; empty where that
 // failed.
 Lease pack_elements(const Outgoing& message, std::uint64_t bytes) {
@@ -130,6 +87,13 @@ Lease pack_elements(const Outgoing& message, std::uint64_t bytes) {
     return packed;
   }
   return {};
+}
+
+Encoded encode_elements(const Outgoing& message, const Dense& array) {
+  if (array.type.dense) return encode_dense(message, message.buffer, array);
+  const Lease packed = pack_elements(message, array.bytes);
+  if (!packed) return {TW_RAW_NO_MEMORY, {}};
+  return encode_dense(message, packed.data(), array);
 }
 
 }  // namespace
@@ -166,25 +130,27 @@ std::optional<Wire> encode(const Outgoing& message) {
     count_raw(static_cast<tw_reason>(choice.reason), bytes);
     return std::nullopt;
   }
-  const auto start = std::chrono::steady_clock::now();
-  const void* data = message.buffer;
-  Lease packed;
-  if (!type.dense) {
-    packed = pack_elements(message, bytes);
-    if (!packed) {
-      count_raw(TW_RAW_NO_MEMORY, bytes);
-      return std::nullopt;
-    }
-    data = packed.data();
+  Backoff& channel = peer.channels->of(type.leaf);
+  const Attempt attempt = channel.next();
+  if (attempt == Attempt::kSkip) {
+    count_raw(TW_RAW_DECLINED_LATELY, bytes);
+    return std::nullopt;
   }
-  auto wire = encode_dense(message, data, type, bytes, peer, choice.least_ratio);
+  const auto start = std::chrono::steady_clock::now();
+  Encoded encoded =
+      encode_elements(message, {type, bytes, peer.hook_threshold, choice.least_ratio,
+                                attempt == Attempt::kSampleFirst, channel.declines()});
   self.counters.encode_nanoseconds +=
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
-  if (wire) {
-    wire->predicted_nanoseconds =
-        static_cast<std::uint64_t>(choice.predicted_compressed_seconds * 1e9);
+  if (encoded.reason == TW_RAW_DECLINED) channel.declined();
+  if (encoded.reason != TW_COMPRESS) {
+    count_raw(encoded.reason, bytes);
+    return std::nullopt;
   }
-  return wire;
+  channel.succeeded();
+  encoded.wire.predicted_nanoseconds =
+      static_cast<std::uint64_t>(choice.predicted_compressed_seconds * 1e9);
+  return std::move(encoded.wire);
 }
 
 }  // namespace thinwire::mpi

@@ -1,0 +1,74 @@
+#include "wire/backoff.h"
+
+namespace thinwire::mpi {
+namespace {
+
+// A channel that carries both kinds of data goes on sampling: a sample costs a small part of an
+// attempt in vain.
+constexpr std::uint8_t kSampledSuccesses = 64;
+
+// Skips double up to the decline of this number.
+constexpr std::uint32_t kLastDoubling = 8;
+constexpr std::uint32_t kCycle = 2;
+
+std::uint16_t one_more(std::uint16_t declines) {
+  // Back by a whole cycle rather than over.
+  return static_cast<std::uint16_t>(declines == UINT16_MAX ? declines + 1 - kCycle : declines + 1);
+}
+
+// A single decline skips nothing, so that two kinds of data in turns do not hide each other. The
+// longest skips differ by turns: attempts are 64 and 63 messages apart, together a prime number, so
+// that sooner or later each message of a program that repeats itself is tried.
+std::uint8_t skips_after(std::uint32_t declines) {
+  if (declines < 2) return 0;
+  if (declines < kLastDoubling) return static_cast<std::uint8_t>(1U << (declines - 2));
+  return static_cast<std::uint8_t>(Backoff::kLongestSearch - 1 - declines % kCycle);
+}
+
+}  // namespace
+
+template <typename Change>
+void Backoff::change(Change change) {
+  State before = state_.load(std::memory_order_relaxed), after;
+  do {
+    after = before;
+    change(after);
+  } while (!state_.compare_exchange_weak(before, after, std::memory_order_relaxed));
+}
+
+Attempt Backoff::next() {
+  State state = state_.load(std::memory_order_relaxed);
+  while (state.skips > 0) {
+    State after = state;
+    --after.skips;
+    if (state_.compare_exchange_weak(state, after, std::memory_order_relaxed)) {
+      return Attempt::kSkip;
+    }
+  }
+  return state.sampled > 0 ? Attempt::kSampleFirst : Attempt::kWhole;
+}
+
+void Backoff::declined() {
+  change([](State& state) {
+    state.declines = one_more(state.declines);
+    state.skips = skips_after(state.declines);
+    state.sampled = kSampledSuccesses;
+  });
+}
+
+void Backoff::succeeded() {
+  const State state = state_.load(std::memory_order_relaxed);
+  // What messages that shrink find always: nothing to write, no cache line taken from a thread.
+  if (state.declines == 0 && state.sampled == 0) return;
+  change([](State& changed) {
+    changed.declines = 0;
+    changed.skips = 0;
+    if (changed.sampled > 0) --changed.sampled;
+  });
+}
+
+void Backoff::doubt() {
+  change([](State& state) { state.sampled = kSampledSuccesses; });
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,65 @@
+// Which messages of a channel are not worth an attempt: what became of the last ones decides.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "thinwire/thinwire.h"
+
+namespace thinwire::mpi {
+
+enum class Attempt {
+  kWhole,        // encode it
+  kSampleFirst,  // encode a piece of it, and the whole where that shrank
+  kSkip,         // send it raw
+};
+
+// Messages of one dtype to one peer. The second decline in a row lets the next message go raw, and
+// each further one twice as many, below kLongestSearch: so many messages after data began to shrink
+// again, one of them has been tried. Any thread may call at any time; without threads the same
+// messages always meet the same answers.
+class Backoff {
+ public:
+  static constexpr std::uint32_t kLongestSearch = 64;
+
+  // What to do with the next message, which it takes note of.
+  Attempt next();
+
+  // What became of an attempt.
+  void declined();
+  void succeeded();
+
+  // Has messages sampled from the start, as after a decline.
+  void doubt();
+
+  // Declines in a row.
+  std::uint32_t declines() const { return state_.load(std::memory_order_relaxed).declines; }
+
+ private:
+  struct State {
+    std::uint16_t declines = 0;
+    std::uint8_t skips = 0;    // messages still to be skipped
+    std::uint8_t sampled = 0;  // successes until messages are no longer sampled
+  };
+  static_assert(std::atomic<State>::is_always_lock_free);
+
+  template <typename Change>
+  void change(Change change);
+
+  std::atomic<State> state_{};
+};
+
+// To one peer, by dtype.
+class Channels {
+ public:
+  Backoff& of(tw_dtype dtype) { return by_dtype_[dtype]; }
+  void doubt() {
+    for (Backoff& channel : by_dtype_) channel.doubt();
+  }
+
+ private:
+  std::array<Backoff, TW_BF16 + 1> by_dtype_;
+};
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,68 @@
+#include "wire/encode_dense.h"
+
+#include <cstring>
+
+#include "process/process.h"
+#include "wire/device.h"
+#include "wire/length.h"
+#include "wire/sample.h"
+#include "wire/shape.h"
+
+namespace thinwire::mpi {
+namespace {
+
+// The bytes in scratch that the codec's processor reaches: pinned where the data is on a GPU.
+Lease acquire_wire(const Outgoing& message, std::uint64_t bytes) {
+  return message.on_device ? acquire_counted(TW_MEMORY_PINNED, -1, bytes)
+                           : process().pool.acquire(bytes);
+}
+
+// Whether a sample of the array was declined. What cannot be sampled counts as worth an attempt. On
+// a GPU a launch costs what a sample would save.
+bool sample_declines(const Outgoing& message, const void* data, const Dense& array,
+                     const tw_shape& shape, const tw_message_options& options, const Lease& scratch,
+                     std::uint64_t capacity) {
+  if (!array.sample_first || !process().samples_tell || message.on_device) return false;
+  const auto sample = sample_of(shape, array.bytes, array.turn);
+  const tw_codec* codec = process().settings.codec.get();
+  std::uint64_t most = 0, written = 0;
+  if (!sample || tw_message_bound(codec, &sample->shape, &most) != TW_OK || most > capacity) {
+    return false;
+  }
+  const std::byte* const piece = static_cast<const std::byte*>(data) + sample->offset;
+  return tw_message_encode(codec, &sample->shape, piece, scratch.data(), capacity, &options,
+                           &written) == TW_DECLINED;
+}
+
+}  // namespace
+
+Encoded encode_dense(const Outgoing& message, const void* data, const Dense& array) {
+  const Process& self = process();
+  tw_message_options options = self.options;
+  options.least_ratio = array.least_ratio;
+  const tw_codec* codec = self.settings.codec.get();
+  const auto shape = shape_of(codec, self.codec_rank, array.type, array.bytes);
+  if (!shape) return {TW_RAW_SHAPE, {}};
+  std::uint64_t most = 0;
+  if (tw_message_bound(codec, &*shape, &most) != TW_OK) return {TW_RAW_DECLINED, {}};
+  // Padding to the wire length comes on top.
+  const std::uint64_t capacity = wire_length(most, array.bytes, array.shortest_wire);
+  Lease wire = acquire_wire(message, capacity);
+  if (!wire) return {TW_RAW_NO_MEMORY, {}};
+  if (sample_declines(message, data, array, *shape, options, wire, capacity)) {
+    return {TW_RAW_DECLINED, {}};
+  }
+  std::uint64_t frame = 0;
+  const tw_status status =
+      tw_message_encode(codec, &*shape, data, wire.data(), capacity, &options, &frame);
+  if (status == TW_DEVICE) {
+    ++process().counters.device_failures;
+    return {TW_RAW_NO_MEMORY, {}};
+  }
+  const std::uint64_t length = wire_length(frame, array.bytes, array.shortest_wire);
+  if (status != TW_OK || length >= array.bytes) return {TW_RAW_DECLINED, {}};
+  std::memset(wire.data() + frame, 0, length - frame);
+  return {TW_COMPRESS, {Wire::Form::kFrame, std::move(wire), length, array.bytes, 0}};
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,129 @@
+#include "wire/backoff.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+namespace thinwire::mpi {
+namespace {
+
+// Sends one message of data that shrinks or does not; whether it was tried.
+bool send(Backoff& channel, bool shrinks) {
+  if (channel.next() == Attempt::kSkip) return false;
+  shrinks ? channel.succeeded() : channel.declined();
+  return true;
+}
+
+int tries(Backoff& channel, int messages, bool shrinks) {
+  int count = 0;
+  for (int message = 0; message < messages; ++message) count += send(channel, shrinks);
+  return count;
+}
+
+TEST(Backoff, DataThatShrinksIsAlwaysTriedWhole) {
+  Backoff channel;
+  for (int message = 0; message < 1000; ++message) {
+    EXPECT_EQ(channel.next(), Attempt::kWhole);
+    channel.succeeded();
+  }
+}
+
+TEST(Backoff, DeclinesInARowDoubleWhatIsSkipped) {
+  Backoff channel;
+  std::vector<int> tried;
+  for (int message = 0; message < 262; ++message) {
+    if (send(channel, false)) tried.push_back(message);
+  }
+  EXPECT_EQ(tried, (std::vector<int>{0, 1, 3, 6, 11, 20, 37, 70, 134, 197, 261}));
+}
+
+TEST(Backoff, FindsDataThatShrinksAgainInTime) {
+  for (int before = 1; before < 2000; ++before) {
+    Backoff channel;
+    tries(channel, before, false);
+    std::uint32_t search = 1;
+    while (!send(channel, true)) ++search;
+    ASSERT_LE(search, Backoff::kLongestSearch) << "after " << before;
+    ASSERT_EQ(tries(channel, 100, true), 100);
+  }
+}
+
+// The second kind must not be what falls to the first one's skips.
+TEST(Backoff, TwoKindsInTurnsDoNotHideEachOther) {
+  Backoff channel;
+  int shrunk = 0;
+  for (int message = 0; message < 1000; ++message) {
+    shrunk += send(channel, message % 2 == 1) && message % 2 == 1;
+  }
+  EXPECT_EQ(shrunk, 500);
+}
+
+// One message of each round shrinks: no length of a round may hide it for ever.
+TEST(Backoff, NoPeriodStaysInStep) {
+  for (int period = 2; period <= 64; ++period) {
+    for (int place = 0; place < period; ++place) {
+      Backoff channel;
+      tries(channel, 500, false);
+      int shrunk = 0;
+      for (int message = 0; message < 127 * period; ++message) {
+        const bool shrinks = message % period == place;
+        shrunk += send(channel, shrinks) && shrinks;
+      }
+      EXPECT_GT(shrunk, 0) << period << " " << place;
+    }
+  }
+}
+
+TEST(Backoff, SamplesAfterADeclineUntilDataShrinksForLong) {
+  Backoff channel;
+  send(channel, false);
+  int sampled = 0;
+  for (int message = 0; message < 200; ++message) {
+    sampled += channel.next() == Attempt::kSampleFirst;
+    channel.succeeded();
+  }
+  EXPECT_EQ(sampled, 64);
+  channel.doubt();
+  EXPECT_EQ(channel.next(), Attempt::kSampleFirst);
+}
+
+TEST(Backoff, NumbersNeverRunOver) {
+  Backoff channel;
+  for (int decline = 0; decline < 70000; ++decline) {
+    while (channel.next() == Attempt::kSkip) continue;
+    channel.declined();
+    ASSERT_GE(channel.declines(), static_cast<std::uint32_t>(std::min(decline, 60000)));
+  }
+}
+
+// Every skip that a decline grants is taken once, whoever takes it.
+TEST(Backoff, ThreadsShareAChannel) {
+  constexpr int kThreads = 4, kMessages = 20000;
+  Backoff channel;
+  tries(channel, 71, false);  // ends with the decline that grants 63
+  std::atomic<int> skipped{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&] {
+      for (int message = 0; message < kMessages; ++message) {
+        skipped += channel.next() == Attempt::kSkip;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(skipped, 63);
+}
+
+TEST(Backoff, DtypesHaveChannelsOfTheirOwn) {
+  Channels channels;
+  tries(channels.of(TW_F64), 3, false);
+  EXPECT_EQ(channels.of(TW_F32).declines(), 0U);
+  EXPECT_EQ(channels.of(TW_F64).declines(), 2U);
+  channels.doubt();
+  EXPECT_EQ(channels.of(TW_BF16).next(), Attempt::kSampleFirst);
+}
+
+}  // namespace
+}  // namespace thinwire::mpi
