@@ -1,5 +1,6 @@
-// coll_integers: collectives of integers, which stay the MPI's own; then prints on rank 0 the handle
-// that the MPI gives its next communicator. A communicator made meanwhile by anybody else moves it.
+// coll_integers: collectives of integers, which stay the MPI's own; then prints on rank 0 the
+// handle that the MPI gives its next communicator. A communicator made meanwhile by anybody else
+// moves it.
 #include <mpi.h>
 #include <stdio.h>
 
