@@ -88,12 +88,15 @@ std::uint64_t bytes_known_to_all(const Part& part, const Total& sent, const Tota
 }
 
 // The float type that all of a side is made of, or TW_BYTES. False: not for this library to judge.
+// The MPI is asked only about what may enter: what it is asked on has to be made first, and making
+// a communicator while the program duplicates another one without blocking makes some MPIs hang.
 bool find_leaf(const Side& side, int first, int blocks, tw_dtype& leaf) {
   const auto take = [&leaf](MPI_Datatype type) {
     const TypeFacts facts = type_facts(type);
     if (leaf != TW_BYTES && facts.leaf != leaf) return false;
     leaf = facts.leaf;
-    return type == MPI_FLOAT || type == MPI_DOUBLE || is_committed(type);
+    if (leaf == TW_BYTES || type == MPI_FLOAT || type == MPI_DOUBLE) return true;
+    return is_committed(type);
   };
   if (blocks == 0) return true;
   if (side.types == nullptr) return take(side.type);
