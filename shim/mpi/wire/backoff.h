@@ -11,7 +11,7 @@ namespace thinwire::mpi {
 
 enum class Attempt {
   kWhole,        // encode it
-  kSampleFirst,  // encode a piece of it, and the whole where that shrank
+  kSampleFirst,  // encode pieces of it, and the whole where one shrank
   kSkip,         // send it raw
 };
 

@@ -17,21 +17,26 @@ Lease acquire_wire(const Outgoing& message, std::uint64_t bytes) {
                            : process().pool.acquire(bytes);
 }
 
-// Whether a sample of the array was declined. What cannot be sampled counts as worth an attempt. On
-// a GPU a launch costs what a sample would save.
+// Whether all pieces of a sample of the array were declined. What cannot be sampled counts as worth
+// an attempt. On a GPU a launch costs what a sample would save.
 bool sample_declines(const Outgoing& message, const void* data, const Dense& array,
                      const tw_shape& shape, const tw_message_options& options, const Lease& scratch,
                      std::uint64_t capacity) {
   if (!array.sample_first || !process().samples_tell || message.on_device) return false;
-  const auto sample = sample_of(shape, array.bytes, array.turn);
   const tw_codec* codec = process().settings.codec.get();
-  std::uint64_t most = 0, written = 0;
-  if (!sample || tw_message_bound(codec, &sample->shape, &most) != TW_OK || most > capacity) {
-    return false;
+  for (std::uint32_t at = 0; at < kSamplePieces; ++at) {
+    const auto piece = piece_of(shape, array.bytes, kSamplePieces * array.turn + at);
+    std::uint64_t most = 0, written = 0;
+    if (!piece || tw_message_bound(codec, &piece->shape, &most) != TW_OK || most > capacity) {
+      return false;
+    }
+    const std::byte* const from = static_cast<const std::byte*>(data) + piece->offset;
+    if (tw_message_encode(codec, &piece->shape, from, scratch.data(), capacity, &options,
+                          &written) != TW_DECLINED) {
+      return false;
+    }
   }
-  const std::byte* const piece = static_cast<const std::byte*>(data) + sample->offset;
-  return tw_message_encode(codec, &sample->shape, piece, scratch.data(), capacity, &options,
-                           &written) == TW_DECLINED;
+  return true;
 }
 
 }  // namespace

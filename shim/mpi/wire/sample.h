@@ -1,4 +1,4 @@
-// A piece of a message that tells whether the rest is worth an attempt.
+// Pieces of a message that tell whether the rest is worth an attempt.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,17 @@
 
 namespace thinwire::mpi {
 
-struct Sample {
+// So many pieces are a sample; one that shrinks is enough, for data is seldom of one kind.
+inline constexpr std::uint32_t kSamplePieces = 4;
+
+struct Piece {
   tw_shape shape{};
   std::uint64_t offset = 0;  // in bytes, of whole planes of the array
 };
 
-// A piece of an array of `bytes` bytes: about a 32nd, 64 KiB at most, cut along the slowest axis.
-// It starts in the middle for `turn` 0 and elsewhere for the turns that follow, so that no part of
-// an array speaks for the others for ever. Nothing where no piece is small against the array.
-std::optional<Sample> sample_of(const tw_shape& shape, std::uint64_t bytes, std::uint32_t turn);
+// A piece of an array of `bytes` bytes, about a 128th and 16 KiB at most, cut along the slowest
+// axis. It starts in the middle for `turn` 0 and elsewhere for the turns that follow. Nothing where
+// no piece is small against the array.
+std::optional<Piece> piece_of(const tw_shape& shape, std::uint64_t bytes, std::uint32_t turn);
 
 }  // namespace thinwire::mpi
