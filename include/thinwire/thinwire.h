@@ -418,7 +418,7 @@ typedef struct tw_comm_options {
   uint32_t size;
   uint32_t same_node;           /* 1: compress where all ranks share a node */
   const tw_codec* codec;        /* of calls that name none; NULL: "auto" */
-  uint64_t threshold;           /* operations on fewer bytes a rank go raw */
+  uint64_t threshold;           /* operations on fewer bytes in all go raw */
   double link_bytes_per_second; /* between nodes; 0: not stated, the codec is trusted to win */
   const int32_t* nodes; /* the node of each rank, any numbers; NULL: each rank is one of its own */
   uint64_t piece_bytes; /* of what is coded and sent at a time; 0: planned */
