@@ -403,7 +403,8 @@ typedef struct tw_transport {
   /* There is nothing to do for now: may yield the processor. NULL yields. */
   void (*idle)(void* context);
 
-  /* The communicator is gone. May be NULL. */
+  /* The communicator is gone, or `send`, `receive` or `test` failed, and with that the memory of
+   * messages under way. Nothing else is called any more. May be NULL. */
   void (*release)(void* context);
 } tw_transport;
 

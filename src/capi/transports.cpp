@@ -21,8 +21,11 @@ using transport::Transport;
 class Adopted final : public Transport {
  public:
   explicit Adopted(const tw_transport& table) : table_(table) {}
-  ~Adopted() override {
+  ~Adopted() override { Adopted::give_up(); }
+
+  void give_up() override {
     if (table_.release != nullptr) table_.release(table_.context);
+    table_.release = nullptr;
   }
 
   int rank() const override { return table_.rank; }

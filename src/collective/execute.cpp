@@ -153,6 +153,7 @@ Status Executor::run(const Schedule& schedule, std::span<const Block> blocks,
   prepare(run);
   if (Status status = advance(run); !status.ok()) {
     wait_for_crew(run);
+    means.transport.give_up();
     transport_failed_ = true;
     return status;
   }

@@ -86,6 +86,7 @@ Result<std::unique_ptr<Communicator>> Communicator::create(
 // The transport failed while ranks agreed on something.
 Status Communicator::broken(Status status) {
   broken_ = true;
+  transport_->give_up();
   return status;
 }
 

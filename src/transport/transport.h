@@ -37,6 +37,10 @@ class Transport {
 
   // Called where a caller found nothing to do.
   virtual void idle() = 0;
+
+  // After a failure, with messages under way: their memory goes now, and nothing will be asked any
+  // more. A transport that can withdraw them does so.
+  virtual void give_up() {}
 };
 
 }  // namespace thinwire::transport

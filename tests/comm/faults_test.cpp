@@ -25,6 +25,7 @@ class Faulty final : public Transport {
   int rank() const override { return inner_->rank(); }
   int size() const override { return inner_->size(); }
   void idle() override { inner_->idle(); }
+  void give_up() override { inner_->give_up(); }
 
   Result<Ticket> post_send(int peer, ByteView bytes) override {
     if (fault_ == Fault::kRefusedSend && armed_ && left_-- == 0) {

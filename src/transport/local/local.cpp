@@ -55,7 +55,20 @@ class Local final : public Transport {
  public:
   Local(std::shared_ptr<Group> group, int rank) : group_(std::move(group)), rank_(rank) {}
 
-  ~Local() override { group_->has_gone[static_cast<std::size_t>(rank_)] = true; }
+  ~Local() override { Local::give_up(); }
+
+  // Nobody will find what this rank posted; whoever looks for it learns that the rank has gone.
+  void give_up() override {
+    group_->has_gone[static_cast<std::size_t>(rank_)] = true;
+    for (std::size_t receiver = 0; receiver < group_->boxes.size(); ++receiver) {
+      Box& box = group_->boxes[receiver];
+      const std::lock_guard lock(box.mutex);
+      const auto own = box.from.find(rank_);
+      if (own != box.from.end()) own->second.sends.clear();
+      if (static_cast<int>(receiver) != rank_) continue;
+      for (auto& [sender, pair] : box.from) pair.receives.clear();
+    }
+  }
 
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(group_->boxes.size()); }
