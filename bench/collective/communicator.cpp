@@ -53,6 +53,7 @@ Communicator::Communicator(const Options& options, const std::vector<std::int32_
   tw_comm_options asked{};
   asked.size = sizeof asked;
   asked.threshold = static_cast<std::uint64_t>(options.threshold);
+  asked.piece_bytes = static_cast<std::uint64_t>(options.piece);
   asked.link_bytes_per_second = options.link;
   asked.nodes = options.apart ? nullptr : nodes.data();
   check(tw_comm_create(&transport, &asked, &comm_));

@@ -88,6 +88,7 @@ bool set(std::string_view name, const std::string& value, Options* options) {
   if (name == "--root") return parse_number(value, 0, &options->root);
   if (name == "--filler") return parse_number<std::int64_t>(value, 0, &options->filler);
   if (name == "--threshold") return parse_number<std::int64_t>(value, 0, &options->threshold);
+  if (name == "--piece") return parse_number<std::int64_t>(value, 0, &options->piece);
   if (name == "--link") return parse_number(value, 0.0, &options->link);
   if (name == "--codec") options->codecs.push_back(value);
   if (name == "--data") options->data = value;
@@ -133,7 +134,8 @@ const char* usage() {
          "                  --data FILE --transport LIBRARY [--dtype f32|f64|f16|bf16]\n"
          "                  [--algorithms NAME,...] [--codings NAME,...] [--iterations N]\n"
          "                  [--root RANK] [--link BYTES_PER_SECOND] [--threshold BYTES]\n"
-         "                  [--filler BYTES] [--memory host|device] [--nodes real|apart]\n"
+         "                  [--piece BYTES] [--filler BYTES] [--memory host|device]\n"
+         "                  [--nodes real|apart]\n"
          "sizes are multiples of 8: of the array in bcast, reduce and allreduce, else of one\n"
          "rank's block. apart makes each rank a node of its own. LIBRARY is the\n"
          "libthinwire_mpi_<abi>.so of this program's MPI";

@@ -29,6 +29,7 @@ struct Options {
   Memory memory = Memory::kHost;
   std::int64_t filler = 0;     // bytes
   std::int64_t threshold = 0;  // bytes
+  std::int64_t piece = 0;      // bytes coded and sent at a time; 0: planned
   double link = 0;             // bytes per second; 0: not stated
   bool apart = false;          // each rank counts as a node of its own, wherever it runs
   int iterations = 5;

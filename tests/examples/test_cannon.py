@@ -68,7 +68,8 @@ def test_without_loss_every_block_shrinks_and_the_product_stays(cannon, precisio
     ended = cannon.run(4, *options, codec=codec)
     assert ended.code == 0, ended.errors
     assert ended.line["verified"] and ended.line["checksum"] == plain["checksum"]
-    assert ended.shim["compressed_messages"] == ended.shim["messages"] == 12
+    # In the product that does not count too.
+    assert ended.shim["compressed_messages"] == ended.shim["messages"] == 24
     assert ended.shim["bytes"] >= 2 * ended.shim["wire_bytes"]
 
 

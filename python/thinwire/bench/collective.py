@@ -20,7 +20,8 @@ Progress = Callable[[str], AbstractContextManager[None]]
 @dataclass(frozen=True)
 class CollectiveSession:
     """What is run over each link: every operation at every size (bytes: of the array in bcast,
-    reduce and allreduce, else of one rank's block) with every codec, algorithm and coding.
+    reduce and allreduce, else of one rank's block) with every codec, algorithm and coding. `piece`
+    is the bytes coded and sent at a time, 0 where that is planned.
 
     `data` is repeated to the size; in a reduction rank r contributes it times 1 - r / (2 ranks).
     Where `trusted`, the link is not stated and the codec is held to win.
@@ -36,6 +37,7 @@ class CollectiveSession:
     root: int
     iterations: int
     threshold: int
+    piece: int
     data: Sample
     memory: str
     trusted: bool
@@ -83,6 +85,7 @@ def _command(place: Place, session: CollectiveSession, operation: str, path: Pat
         "--iterations": str(session.iterations),
         "--root": str(session.root),
         "--threshold": str(session.threshold),
+        "--piece": str(session.piece),
         "--filler": str(filler),
         "--memory": session.memory,
         # On one node nothing would be compressed.

@@ -51,6 +51,9 @@ def collective(
     iterations: Annotated[int, typer.Option(min=1, help="Timed turns of all.")] = 5,
     root: Annotated[int, typer.Option(min=0, help="Of rooted operations.")] = 0,
     threshold: Annotated[str, typer.Option(help="Fewer bytes a rank go raw.")] = "64KiB",
+    piece: Annotated[
+        str | None, typer.Option(help="Bytes coded and sent at a time; planned unless given.")
+    ] = None,
     trust: Annotated[
         bool, typer.Option("--trust", help="State no link: the codec is held to win.")
     ] = False,
@@ -87,6 +90,7 @@ def collective(
             root=root,
             iterations=iterations,
             threshold=parse_size(threshold),
+            piece=parse_size(piece) if piece else 0,
             data=_values(file, data, dtype, max(sizes) * ranks),
             memory=memory,
             trusted=trust,
