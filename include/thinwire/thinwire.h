@@ -193,7 +193,8 @@ typedef struct tw_pool_counters {
 /* The pool of PINNED memory, or of DEVICE memory on one GPU. */
 tw_status tw_pool_describe(tw_memory memory, int32_t device, tw_pool_counters* counters);
 
-/* Most bytes that each pool keeps idle (512 MiB unless set). */
+/* Most bytes that each pool keeps idle; unless set, 2 GiB of pinned memory and 512 MiB of each
+ * GPU's. */
 void tw_pool_set_idle_bound(uint64_t bytes);
 
 /* ---- Layouts: arrays with gaps, packed and unpacked on the GPU ---- */

@@ -18,7 +18,11 @@ namespace thinwire::device {
 namespace {
 
 constexpr int kPinnedPool = -1;
-std::atomic<std::uint64_t> idle_bound{512u << 20};
+
+// A few messages of 128 MiB and more are under way at once in programs that have the memory for
+// them; what a GPU has is the program's own.
+std::atomic<std::uint64_t> pinned_idle_bound{std::uint64_t{2} << 30};
+std::atomic<std::uint64_t> device_idle_bound{std::uint64_t{512} << 20};
 
 // What a pool holds from its first use on, so that first messages do not pay for it.
 struct Fill {
@@ -36,6 +40,9 @@ class Pool {
   PoolCounters counters();
 
  private:
+  std::uint64_t idle_bound() const {
+    return device_ == kPinnedPool ? pinned_idle_bound : device_idle_bound;
+  }
   Result<std::byte*> allocate(int size_class);
   void free(std::byte* data);
   void fill();
@@ -110,7 +117,7 @@ void Pool::free(std::byte* data) {
 
 void Pool::fill() {
   for (const Fill& step : kFill) {
-    if (step.bytes * static_cast<std::uint64_t>(step.count) > idle_bound) return;
+    if (step.bytes * static_cast<std::uint64_t>(step.count) > idle_bound()) return;
     for (int made = 0; made < step.count; ++made) {
       auto data = allocate(class_of(step.bytes));
       if (!data.ok()) return;
@@ -152,7 +159,7 @@ void Pool::give_back(std::byte* data, int size_class) {
   {
     const std::lock_guard lock(mutex_);
     counters_.loaned_bytes -= bytes;
-    if (counters_.idle_bytes + bytes <= idle_bound) {
+    if (counters_.idle_bytes + bytes <= idle_bound()) {
       idle_[size_class].push_back(data);
       counters_.idle_bytes += bytes;
       return;
@@ -199,6 +206,6 @@ PoolCounters describe_pool(Memory memory, int device) {
   return found == pools().by_device.end() ? PoolCounters{} : found->second->counters();
 }
 
-void set_idle_bound(std::uint64_t bytes) { idle_bound = bytes; }
+void set_idle_bound(std::uint64_t bytes) { pinned_idle_bound = device_idle_bound = bytes; }
 
 }  // namespace thinwire::device

@@ -51,7 +51,8 @@ Result<Lease> acquire_device(int device, std::uint64_t bytes);
 // kPinned or kDevice; all zeros for a pool not used yet.
 PoolCounters describe_pool(Memory memory, int device);
 
-// Most bytes that each pool keeps idle; 512 MiB unless set.
+// Most bytes that each pool keeps idle; unless set, 2 GiB of pinned memory and 512 MiB of each
+// GPU's.
 void set_idle_bound(std::uint64_t bytes);
 
 }  // namespace thinwire::device
