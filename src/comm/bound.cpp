@@ -50,8 +50,7 @@ std::uint64_t Communicator::codings_of(const collective::Row& row) const {
 // What a reduction may do to its result is shared out among its codings: by what all ranks
 // contribute, which each learns in one small exchange.
 Status Communicator::share_bound(const Call& call, const collective::Row& row, Report& report) {
-  const bool in_place = call.in_place && shares_blocks(call, rank());
-  const std::byte* input = in_place ? call.receive : call.send;
+  const std::byte* input = shares_blocks(call, rank()) ? call.receive : call.send;
   std::uint64_t count = call.count;
   if (call.operation == plan::Operation::kReduceScatter) {
     count = regions_of(call, rank(), size()).send;

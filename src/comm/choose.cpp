@@ -5,7 +5,6 @@
 #include "comm/communicator.h"
 #include "comm/cost.h"
 #include "comm/regions.h"
-#include "device/place.h"
 #include "plan/collective.h"
 
 namespace thinwire::comm {
@@ -25,12 +24,6 @@ const std::vector<plan::Way>& all_ways() {
     return found;
   }();
   return ways;
-}
-
-std::uint64_t sum_of(const std::uint64_t* counts, std::uint64_t count, int size) {
-  std::uint64_t sum = 0;
-  for (int rank = 0; rank < size; ++rank) sum += count_of(counts, count, rank);
-  return sum;
 }
 
 // Of the whole array, as plan::Work has it; alike on all ranks.
@@ -56,26 +49,14 @@ std::uint64_t planned_bytes(const Call& call, const Options& options, int size) 
   return call.count * value_bytes * static_cast<std::uint64_t>(size);
 }
 
-int count_nodes(const std::vector<std::int32_t>& nodes, int size) {
-  if (nodes.empty()) return size;
-  std::vector<std::int32_t> sorted = nodes;
-  std::ranges::sort(sorted);
-  return static_cast<int>(std::ranges::unique(sorted).begin() - sorted.begin());
-}
-
 }  // namespace
 
 Status Communicator::learn_cost(const Call& call) {
   if (options_.link_bytes_per_second <= 0 || size() < 2) return {};
   const CostKey key{call.spec.text(), call.dtype};
   if (costs_.contains(key) || !may_compress(call)) return {};
-  int device = -1;
-  for (const std::byte* buffer : {call.send, static_cast<const std::byte*>(call.receive)}) {
-    if (buffer == nullptr || device >= 0) continue;
-    const auto place = device::place_of(buffer);
-    if (place.ok() && place->on_device()) device = place->device;
-  }
-  plan::CodecCost cost = measure_cost(call, size(), device);
+  const auto device = device_of(call);
+  plan::CodecCost cost = measure_cost(call, size(), device.ok() ? *device : -1);
   if (Status status = agree_on_slowest(*transport_, cost); !status.ok()) return status;
   costs_[key] = cost;
   return {};
@@ -130,7 +111,10 @@ Result<Choice> Communicator::choose(const Call& call) const {
 }
 
 int Communicator::count_nodes() const {
-  return comm::count_nodes(options_.nodes, transport_->size());
+  if (options_.nodes.empty()) return size();
+  std::vector<std::int32_t> sorted = options_.nodes;
+  std::ranges::sort(sorted);
+  return static_cast<int>(std::ranges::unique(sorted).begin() - sorted.begin());
 }
 
 }  // namespace thinwire::comm

@@ -1,7 +1,6 @@
 #include "comm/communicator.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 
 #include "codec/registry.h"
@@ -9,8 +8,6 @@
 #include "comm/agreement.h"
 #include "comm/exchange.h"
 #include "comm/regions.h"
-#include "device/copy.h"
-#include "device/place.h"
 #include "message/automatic.h"
 
 namespace thinwire::comm {
@@ -105,17 +102,6 @@ Status Communicator::share_counts(const Call& call) {
   return status.ok() ? status : broken(status);
 }
 
-Status Communicator::find_device(const Call& call) {
-  device_ = -1;
-  for (const std::byte* buffer : {call.send, static_cast<const std::byte*>(call.receive)}) {
-    if (buffer == nullptr || device_ >= 0) continue;
-    const auto place = device::place_of(buffer);
-    if (!place.ok()) return place.status();
-    if (place->on_device()) device_ = place->device;
-  }
-  return {};
-}
-
 Status Communicator::prepare(const Call& call, Report& report) {
   const Choice& choice = report.choice;
   settings_ = {.spec = call.spec,
@@ -153,7 +139,9 @@ Status Communicator::run_chosen(const Call& call, Report& report) {
   const auto begin = std::chrono::steady_clock::now();
   Call own = call;
   // From here on this rank takes part whatever happens to it: others wait for what it sends.
-  Status hindrance = find_device(call);
+  const auto device = device_of(call);
+  device_ = device.ok() ? *device : -1;
+  Status hindrance = device.status();
   if (hindrance.ok()) hindrance = keep_input(call, own);
   if (Status status = prepare(own, report); !status.ok()) return status;
   if (Status status = bind(own, report.choice); !status.ok()) return status;

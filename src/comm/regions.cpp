@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "device/place.h"
+
 namespace thinwire::comm {
 namespace {
 
@@ -17,13 +19,23 @@ std::uint64_t end_of(const std::uint64_t* counts, const std::uint64_t* places, s
   return end;
 }
 
+}  // namespace
+
 std::uint64_t sum_of(const std::uint64_t* counts, std::uint64_t count, int size) {
   std::uint64_t sum = 0;
   for (int rank = 0; rank < size; ++rank) sum += count_of(counts, count, rank);
   return sum;
 }
 
-}  // namespace
+Result<int> device_of(const Call& call) {
+  for (const std::byte* buffer : {call.send, static_cast<const std::byte*>(call.receive)}) {
+    if (buffer == nullptr) continue;
+    const auto place = device::place_of(buffer);
+    if (!place.ok()) return place.status();
+    if (place->on_device()) return place->device;
+  }
+  return -1;
+}
 
 Regions regions_of(const Call& call, int rank, int size) {
   const bool is_root = rank == call.root;
