@@ -1,79 +1,54 @@
 #include "comm/exchange.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
 namespace thinwire::comm {
 namespace {
 
-struct Wanted {
-  std::array<transport::Ticket, 2> tickets;
-  std::size_t count = 0;
-  std::size_t receives = 0;  // the first ones are receives
-  std::uint64_t length = 0;  // of what is received
-};
-
-Status wait(transport::Transport& transport, Wanted wanted) {
-  std::array<transport::Arrival, 2> arrivals;
-  std::array<bool, 2> is_receive{wanted.receives > 0, false};
-  while (wanted.count > 0) {
-    const auto done = transport.test({wanted.tickets.data(), wanted.count}, arrivals.data());
+// Bytes received; of a send undefined.
+Result<std::uint64_t> wait(transport::Transport& transport, transport::Ticket ticket) {
+  while (true) {
+    transport::Arrival arrival{};
+    const auto done = transport.test({&ticket, 1}, &arrival);
     if (!done.ok()) return done.status();
-    if (*done == 0) transport.idle();
-    for (std::uint32_t at = *done; at-- > 0;) {
-      const std::uint32_t index = arrivals[at].index;
-      if (is_receive[index] && arrivals[at].bytes != wanted.length) {
-        return {StatusCode::kInternal, "a rank sent something else than was agreed"};
-      }
-      for (std::size_t next = index + 1; next < wanted.count; ++next) {
-        wanted.tickets[next - 1] = wanted.tickets[next];
-        is_receive[next - 1] = is_receive[next];
-      }
-      --wanted.count;
-    }
+    if (*done > 0) return arrival.bytes;
+    transport.idle();
   }
-  return {};
 }
 
-Status begin_receive(transport::Transport& transport, int from, MutableByteView in,
-                     Wanted& wanted) {
-  const auto ticket = transport.post_receive(from, in);
+Status finish_receive(transport::Transport& transport, const Result<transport::Ticket>& ticket,
+                      std::uint64_t length) {
   if (!ticket.ok()) return ticket.status();
-  wanted.tickets[wanted.count++] = *ticket;
-  wanted.receives = 1;
-  wanted.length = in.size();
-  return {};
+  const auto received = wait(transport, *ticket);
+  if (!received.ok()) return received.status();
+  if (*received == length) return {};
+  return {StatusCode::kInternal, "a rank sent something else than was agreed"};
 }
 
-Status begin_send(transport::Transport& transport, int to, ByteView out, Wanted& wanted) {
-  const auto ticket = transport.post_send(to, out);
-  if (!ticket.ok()) return ticket.status();
-  wanted.tickets[wanted.count++] = *ticket;
-  return {};
+Status finish_send(transport::Transport& transport, const Result<transport::Ticket>& ticket) {
+  return ticket.ok() ? wait(transport, *ticket).status() : ticket.status();
 }
 
 }  // namespace
 
 Status exchange(transport::Transport& transport, int to, ByteView out, int from,
                 MutableByteView in) {
-  Wanted wanted;
-  if (Status status = begin_receive(transport, from, in, wanted); !status.ok()) return status;
-  if (Status status = begin_send(transport, to, out, wanted); !status.ok()) return status;
-  return wait(transport, wanted);
+  const auto receiving = transport.post_receive(from, in);
+  if (!receiving.ok()) return receiving.status();
+  const auto sending = transport.post_send(to, out);
+  if (!sending.ok()) return sending.status();
+  if (Status status = finish_receive(transport, receiving, in.size()); !status.ok()) return status;
+  return finish_send(transport, sending);
 }
 
 Status send(transport::Transport& transport, int to, ByteView out) {
-  Wanted wanted;
-  if (Status status = begin_send(transport, to, out, wanted); !status.ok()) return status;
-  return wait(transport, wanted);
+  return finish_send(transport, transport.post_send(to, out));
 }
 
 Status receive(transport::Transport& transport, int from, MutableByteView in) {
-  Wanted wanted;
-  if (Status status = begin_receive(transport, from, in, wanted); !status.ok()) return status;
-  return wait(transport, wanted);
+  return finish_receive(transport, transport.post_receive(from, in), in.size());
 }
 
 // A binomial tree: whoever has it passes it on to the rank `step` further.
