@@ -116,9 +116,11 @@ tw_status measure(const tw_codec* codec, int32_t device, uint32_t dtype, uint64_
       return capi::misuse("tw_codec_measure: null pointer, unknown dtype, or size not set");
     }
     const auto type = static_cast<Dtype>(dtype);
-    const auto coder = codec->coder_of({type, Shape::line(bytes / dtype_size(type))});
-    auto speed = device < 0 ? message::measure(coder, type, bytes)
-                            : message::measure_on_device(coder, type, bytes, device);
+    const std::uint64_t count = std::max<std::uint64_t>(1, bytes / dtype_size(type));
+    const codec::Chunk array{type, Shape::line(count)};
+    const auto coder = codec->coder_of(array);
+    auto speed = device < 0 ? message::measure(coder, array)
+                            : message::measure_on_device(coder, array, device);
     if (!speed.ok()) return capi::report(speed.status());
     cost->encode_bytes_per_second = speed->encode_bytes_per_second;
     cost->decode_bytes_per_second = speed->decode_bytes_per_second;

@@ -19,6 +19,8 @@ struct ResultBound {
   Kind kind = Kind::kNone;
   double value = 0;  // above 0; a share is at most 1
 
+  friend bool operator==(const ResultBound&, const ResultBound&) = default;
+
   bool exists() const { return kind != Kind::kNone; }
 
   // As in "allreduce-abs=1e-4"; "" for none.

@@ -30,6 +30,8 @@ struct Spec {
   // where there is none.
   Shape shape{.rank = 0};
 
+  friend bool operator==(const Spec&, const Spec&) = default;
+
   // The spec in its normal form, as in "zfp:rate=16" or "zfp:rate=8,shape=24x24x?": the codec's own
   // options, the bound of results, the shape.
   std::string text() const;

@@ -51,14 +51,30 @@ std::uint64_t planned_bytes(const Call& call, const Options& options, int size) 
 
 }  // namespace
 
+const Communicator::Learned* Communicator::find_learned(const Call& call) const {
+  const auto found = std::ranges::find_if(learned_, [&](const Learned& one) {
+    return one.dtype == call.dtype && one.spec == call.spec;
+  });
+  return found == learned_.end() ? nullptr : &*found;
+}
+
+Communicator::Learned& Communicator::learned(const Call& call) {
+  const Learned* const known = find_learned(call);
+  if (known != nullptr) return const_cast<Learned&>(*known);
+  learned_.push_back({.spec = call.spec, .dtype = call.dtype, .cost = {}, .backoff = {}});
+  return learned_.back();
+}
+
 Status Communicator::learn_cost(const Call& call) {
   if (options_.link_bytes_per_second <= 0 || size() < 2) return {};
-  const CostKey key{call.spec.text(), call.dtype};
-  if (costs_.contains(key) || !may_compress(call)) return {};
+  const Learned* const known = find_learned(call);
+  if ((known != nullptr && known->has_cost) || !may_compress(call)) return {};
   const auto device = device_of(call);
   plan::CodecCost cost = measure_cost(call, size(), device.ok() ? *device : -1);
   if (Status status = agree_on_slowest(*transport_, cost); !status.ok()) return status;
-  costs_[key] = cost;
+  Learned& own = learned(call);
+  own.has_cost = true;
+  own.cost = cost;
   return {};
 }
 
@@ -94,8 +110,8 @@ Result<Choice> Communicator::choose(const Call& call) const {
   settings.same_node = options_.same_node;
   settings.link_bytes_per_second = options_.link_bytes_per_second;
   settings.piece_bytes = options_.piece_bytes;
-  const auto known = costs_.find({call.spec.text(), call.dtype});
-  if (known != costs_.end()) settings.cost = known->second;
+  const Learned* const known = find_learned(call);
+  if (known != nullptr && known->has_cost) settings.cost = known->cost;
   const plan::CollectivePlan plan = plan_with(call, settings);
   if (plan.algorithm == plan::Algorithm::kPlanned) {
     return {StatusCode::kUnsupported, "there is no such schedule"};

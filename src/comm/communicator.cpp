@@ -113,7 +113,7 @@ Status Communicator::prepare(const Call& call, Report& report) {
   if (choice.reason != plan::Reason::kCompress) settings_.spec = {};
   const bool is_lossless = call.spec.codec == nullptr || call.spec.codec->lossless;
   const bool may_skip = is_lossless || !plan::reduces(call.operation);
-  backoff_ = may_skip ? &backoffs_[{call.spec.text(), call.dtype}] : nullptr;
+  backoff_ = may_skip ? &learned(call).backoff : nullptr;
   topology_.root = call.root;
   const collective::Row* row =
       collective::find_algorithm(call.operation, choice.algorithm, choice.coding);

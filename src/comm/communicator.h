@@ -1,7 +1,7 @@
 // Ranks that agreed on how they compress, and the collectives that they run.
 #pragma once
 
-#include <map>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -77,6 +77,17 @@ class Communicator {
  private:
   Communicator(std::unique_ptr<transport::Transport> transport, Options options);
 
+  // What earlier calls with the same spec and dtype taught.
+  struct Learned {
+    codec::Spec spec;
+    Dtype dtype;
+    bool has_cost = false;
+    plan::CodecCost cost;         // equal on all ranks
+    collective::Backoff backoff;  // of what this rank encoded
+  };
+  const Learned* find_learned(const Call& call) const;
+  Learned& learned(const Call& call);
+
   bool may_compress(const Call& call) const;
   plan::CollectivePlan plan_with(const Call& call, const plan::CollectiveSettings& settings) const;
   int count_nodes() const;
@@ -102,8 +113,7 @@ class Communicator {
   Options options_;
   collective::Topology topology_;
   int nodes_;
-  std::map<CostKey, plan::CodecCost> costs_;
-  std::map<CostKey, collective::Backoff> backoffs_;  // of what this rank encoded
+  std::deque<Learned> learned_;
 
   // Of the call that runs.
   collective::EngineSettings settings_;

@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "collective/cutting.h"
 #include "comm/exchange.h"
 #include "message/automatic.h"
 #include "message/measure.h"
@@ -11,12 +12,18 @@ namespace {
 
 constexpr std::uint64_t kSampleBytes = 1 << 20;
 
+codec::Chunk sample_of(const Call& call) {
+  const std::uint64_t values = kSampleBytes / dtype_size(call.dtype);
+  const std::uint64_t count = std::max(call.count, values);
+  const auto whole = collective::Cutter(call.spec, call.dtype, kSampleBytes).whole(count);
+  return {.dtype = call.dtype, .shape = whole.piece_shape(0)};
+}
+
 // The coder of a piece, as far as it is known before the data is.
-message::Coder coder_of(const Call& call, int size) {
+message::Coder coder_of(const Call& call, const codec::Chunk& sample, int size) {
   const codec::Spec& spec = call.spec;
   if (spec.kind == codec::Spec::Kind::kAuto) {
-    const std::uint64_t values = kSampleBytes / dtype_size(call.dtype);
-    return message::automatic_in_stream({.dtype = call.dtype, .shape = Shape::line(values)});
+    return message::automatic_in_stream(sample);
   }
   if (plan::reduces(call.operation) && spec.result_bound.exists()) {
     // A sample of unit range has the same bound either way.
@@ -36,10 +43,10 @@ Status keep_least(transport::Transport& transport, double& value) {
 }  // namespace
 
 plan::CodecCost measure_cost(const Call& call, int size, int device) {
-  const message::Coder coder = coder_of(call, size);
-  const auto speed = device < 0
-                         ? message::measure(coder, call.dtype, kSampleBytes)
-                         : message::measure_on_device(coder, call.dtype, kSampleBytes, device);
+  const codec::Chunk sample = sample_of(call);
+  const message::Coder coder = coder_of(call, sample, size);
+  const auto speed = device < 0 ? message::measure(coder, sample)
+                                : message::measure_on_device(coder, sample, device);
   if (!speed.ok()) return {.ratio = 0};
   return {.encode_bytes_per_second = speed->encode_bytes_per_second,
           .decode_bytes_per_second = speed->decode_bytes_per_second,

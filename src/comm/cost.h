@@ -1,22 +1,14 @@
 // What a codec costs on the slowest rank.
 #pragma once
 
-#include <string>
-
 #include "comm/call.h"
 #include "plan/plan.h"
 #include "transport/transport.h"
 
 namespace thinwire::comm {
 
-struct CostKey {
-  std::string spec;
-  Dtype dtype;
-  friend auto operator<=>(const CostKey&, const CostKey&) = default;
-};
-
-// On this rank, host memory or that device's; all zeros where it cannot be measured, which no plan
-// takes for a win.
+// On this rank, host memory or that device's, of one piece in the shape that the spec gives the
+// call's array; all zeros where it cannot be measured, which no plan takes for a win.
 plan::CodecCost measure_cost(const Call& call, int size, int device);
 
 // Collective: the lowest speeds and the lowest ratio of all ranks.

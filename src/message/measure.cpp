@@ -15,16 +15,24 @@ namespace {
 constexpr int kRuns = 5;
 
 // Two incommensurate waves: smooth like a field, without a period that a codec could exploit.
-double wave(std::uint64_t index) {
-  const double t = static_cast<double>(index);
-  return std::sin(0.013 * t) + 0.25 * std::sin(0.131 * t + 1.0);
+double wave(double t) { return std::sin(0.013 * t) + 0.25 * std::sin(0.131 * t + 1.0); }
+
+// Along every axis the wave, shifted from line to line.
+double value_at(const Shape& shape, std::uint64_t index) {
+  double t = 0;
+  for (int axis = shape.rank - 1; axis >= 0; --axis) {
+    t += static_cast<double>(index % shape.extent[axis]);
+    index /= shape.extent[axis];
+  }
+  return wave(t);
 }
 
-std::vector<std::byte> make_sample(Dtype dtype, std::uint64_t count) {
-  std::vector<std::byte> sample(count * dtype_size(dtype));
-  for (std::uint64_t index = 0; index < count; ++index) {
+std::vector<std::byte> make_sample(const codec::Chunk& array) {
+  const Dtype dtype = array.dtype;
+  std::vector<std::byte> sample(array.raw_bytes());
+  for (std::uint64_t index = 0; index < array.shape.count(); ++index) {
     std::byte* at = sample.data() + index * dtype_size(dtype);
-    const double value = wave(index);
+    const double value = value_at(array.shape, index);
     const float narrow = static_cast<float>(value);
     switch (dtype) {
       case Dtype::kF32:
@@ -89,25 +97,18 @@ Result<CodecSpeed> time_coder(const Coder& coder, const codec::Chunk& array,
                     raw / static_cast<double>(length)};
 }
 
-codec::Chunk line_of(Dtype dtype, std::uint64_t bytes) {
-  return {dtype, Shape::line(std::max<std::uint64_t>(1, bytes / dtype_size(dtype)))};
-}
-
 }  // namespace
 
-Result<CodecSpeed> measure(const Coder& coder, Dtype dtype, std::uint64_t bytes) {
-  const codec::Chunk array = line_of(dtype, bytes);
+Result<CodecSpeed> measure(const Coder& coder, const codec::Chunk& array) {
   auto most = bound(coder, array);
   if (!most.ok()) return most.status();
-  const std::vector<std::byte> sample = make_sample(dtype, array.shape.count());
+  const std::vector<std::byte> sample = make_sample(array);
   std::vector<std::byte> frame(*most);
   std::vector<std::byte> target(sample.size());
   return time_coder(coder, array, sample.data(), frame, target);
 }
 
-Result<CodecSpeed> measure_on_device(const Coder& coder, Dtype dtype, std::uint64_t bytes,
-                                     int device) {
-  const codec::Chunk array = line_of(dtype, bytes);
+Result<CodecSpeed> measure_on_device(const Coder& coder, const codec::Chunk& array, int device) {
   auto most = bound(coder, array);
   if (!most.ok()) return most.status();
   auto source = device::acquire_device(device, array.raw_bytes());
@@ -118,7 +119,7 @@ Result<CodecSpeed> measure_on_device(const Coder& coder, Dtype dtype, std::uint6
   if (!frame.ok()) return frame.status();
   auto lane = device::acquire_lane(device, 0);
   if (!lane.ok()) return lane.status();
-  const std::vector<std::byte> sample = make_sample(dtype, array.shape.count());
+  const std::vector<std::byte> sample = make_sample(array);
   Status status = lane->copy(source->data(), sample.data(), sample.size());
   if (status.ok()) status = lane->finish();
   if (!status.ok()) return status;

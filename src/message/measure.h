@@ -11,13 +11,12 @@ struct CodecSpeed {
   double ratio;
 };
 
-// Encodes and decodes `bytes` bytes of a smooth generated array and keeps the fastest of several
-// runs, whole frames with checksums. kInternal where a decode fails.
-Result<CodecSpeed> measure(const Coder& coder, Dtype dtype, std::uint64_t bytes);
+// Encodes and decodes such an array, generated and smooth along every axis, and keeps the fastest
+// of several runs, whole frames with checksums. kInternal where a decode fails.
+Result<CodecSpeed> measure(const Coder& coder, const codec::Chunk& array);
 
 // The same for an array on a GPU whose frame travels through pinned memory: what staged messages
 // pay, copies included.
-Result<CodecSpeed> measure_on_device(const Coder& coder, Dtype dtype, std::uint64_t bytes,
-                                     int device);
+Result<CodecSpeed> measure_on_device(const Coder& coder, const codec::Chunk& array, int device);
 
 }  // namespace thinwire::message

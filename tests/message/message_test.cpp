@@ -158,7 +158,8 @@ TEST(Message, DestinationsThatAreTooSmallAreRefused) {
 TEST(Message, MeasuresEveryCodec) {
   for_each_coder([](const Coder& coder, Dtype dtype) {
     if (coder.codec->test_only()) return;
-    const auto speed = measure(coder, dtype, 64 << 10);
+    const auto speed =
+        measure(coder, {dtype, Shape{.rank = 3, .extent = {4, 64, (256 / dtype_size(dtype))}}});
     ASSERT_TRUE(speed.ok()) << speed.status().message();
     EXPECT_GT(speed->encode_bytes_per_second, 1e6);
     EXPECT_GT(speed->decode_bytes_per_second, 1e6);
