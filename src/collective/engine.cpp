@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "collective/gpu/values.h"
 #include "device/copy.h"
 #include "message/automatic.h"
 #include "message/host.h"
@@ -79,6 +80,9 @@ Status Engine::reduce(const Packet& packet, const Shape& shape, std::byte* to) {
   if (packet.kind == Packet::Kind::kValues) return combine(to, packet.data, shape);
   if (Status status = check(packet, shape); !status.ok()) return status;
   const bool adds = settings_->reduction == Reduction::kSum;
+  if (!adds && !needs_spare()) {
+    return {StatusCode::kDamaged, "a frame came from a rank where nothing is to be coded"};
+  }
   std::byte* into = adds ? to : spare_;
   const Status decoded = message::decode({packet.data, packet.bytes}, {into, bytes(shape)},
                                          settings_->mark, nullptr, {.adds = adds})
@@ -92,20 +96,11 @@ Status Engine::copy(std::byte* to, const std::byte* from, const Shape& shape) {
 }
 
 Status Engine::combine(std::byte* to, const std::byte* from, const Shape& shape) {
-  if (settings_->on_device) return combine_through_host(to, from, shape);
+  if (settings_->on_device) {
+    return combine_anywhere(settings_->reduction, settings_->dtype, shape.count(), to, from);
+  }
   collective::combine(settings_->reduction, settings_->dtype, shape.count(), to, from);
   return {};
-}
-
-// Where no kernel does it: both operands come to the host, and the result goes back.
-Status Engine::combine_through_host(std::byte* to, const std::byte* from, const Shape& shape) {
-  std::byte* second = spare_ + spare_bytes_ / 2;
-  if (Status status = device::copy(second, to, bytes(shape)); !status.ok()) return status;
-  if (from != spare_) {
-    if (Status status = device::copy(spare_, from, bytes(shape)); !status.ok()) return status;
-  }
-  collective::combine(settings_->reduction, settings_->dtype, shape.count(), second, spare_);
-  return device::copy(to, second, bytes(shape));
 }
 
 }  // namespace thinwire::collective

@@ -29,12 +29,19 @@ struct EngineSettings {
   bool on_device = false;  // the user's values lie in GPU memory
 };
 
-// Synchronous: complete on return. On a GPU the codec runs there, on the library's own streams.
+// Synchronous: complete on return. Values in GPU memory are coded and combined there, on the
+// library's own streams.
 class Engine {
  public:
-  // `spare`: memory for the values of one piece, on the host; of two, where values lie on a device.
-  Engine(const EngineSettings& settings, std::byte* spare, std::uint64_t spare_bytes)
-      : settings_(&settings), spare_(spare), spare_bytes_(spare_bytes) {}
+  // `spare`: where the values lie, memory for those of one piece; nullptr where needs_spare() says
+  // no.
+  Engine(const EngineSettings& settings, std::byte* spare) : settings_(&settings), spare_(spare) {}
+
+  // Whether reductions decode beside the values: a sum is made while decoding.
+  bool needs_spare() const {
+    return settings_->reduction != Reduction::kSum &&
+           settings_->spec.kind != codec::Spec::Kind::kOff;
+  }
 
   std::uint64_t bytes_of(std::uint64_t values) const {
     return values * dtype_size(settings_->dtype);
@@ -62,11 +69,9 @@ class Engine {
     return {.dtype = settings_->dtype, .shape = shape};
   }
   Status check(const Packet& packet, const Shape& shape) const;
-  Status combine_through_host(std::byte* to, const std::byte* from, const Shape& shape);
 
   const EngineSettings* settings_;
   std::byte* spare_;
-  std::uint64_t spare_bytes_;
 };
 
 }  // namespace thinwire::collective

@@ -1,9 +1,11 @@
-// Floats as integers of the same order: -NaN < -infinity < ... < -0 < +0 < ... < infinity < NaN.
+// Floats as integers of the same order: -NaN < -infinity < ... < -0 < +0 < ... < infinity < NaN; on
+// host and device.
 #pragma once
 
 #include <limits>
 #include <type_traits>
 
+#include "base/host_device.h"
 #include "codec/reduce.h"
 
 namespace thinwire::collective {
@@ -13,7 +15,7 @@ using KeyOf = std::make_signed_t<codec::WordOf<kDtype>>;
 
 // Its own inverse.
 template <Dtype kDtype>
-constexpr KeyOf<kDtype> key_of(codec::WordOf<kDtype> word) {
+THINWIRE_HOST_DEVICE constexpr KeyOf<kDtype> key_of(codec::WordOf<kDtype> word) {
   using Key = KeyOf<kDtype>;
   const auto key = static_cast<Key>(word);
   const auto is_negative = static_cast<Key>(key >> (8 * sizeof(Key) - 1));  // all bits or none
@@ -21,7 +23,7 @@ constexpr KeyOf<kDtype> key_of(codec::WordOf<kDtype> word) {
 }
 
 template <Dtype kDtype>
-constexpr codec::WordOf<kDtype> word_of_key(KeyOf<kDtype> key) {
+THINWIRE_HOST_DEVICE constexpr codec::WordOf<kDtype> word_of_key(KeyOf<kDtype> key) {
   return static_cast<codec::WordOf<kDtype>>(
       key_of<kDtype>(static_cast<codec::WordOf<kDtype>>(key)));
 }

@@ -4,47 +4,14 @@
 
 #include "base/bytes.h"
 #include "base/vector_clones.h"
-#include "collective/ordered.h"
+#include "collective/combined.h"
 
 namespace thinwire::collective {
 namespace {
 
-using codec::number_of;
-using codec::word_of;
-using codec::WordOf;
-
-template <Dtype kDtype>
-constexpr bool is_nan(KeyOf<kDtype> key) {
-  return key > kInfinityKey<kDtype> || key < -1 - kInfinityKey<kDtype>;
-}
-
-// The lesser key or the greater one; a NaN in either is the result, made canonical.
-template <Dtype kDtype, bool kLeast>
-WordOf<kDtype> choose(WordOf<kDtype> there, WordOf<kDtype> value) {
-  const KeyOf<kDtype> a = key_of<kDtype>(there);
-  const KeyOf<kDtype> b = key_of<kDtype>(value);
-  const KeyOf<kDtype> least = a < b ? a : b;
-  const KeyOf<kDtype> most = a < b ? b : a;
-  constexpr auto kNan =
-      static_cast<WordOf<kDtype>>(kInfinityKey<kDtype> | (kInfinityKey<kDtype> >> 1));
-  const bool has_nan = is_nan<kDtype>(least) || is_nan<kDtype>(most);
-  return has_nan ? kNan : word_of_key<kDtype>(kLeast ? least : most);
-}
-
-template <Dtype kDtype, Reduction kReduction>
-WordOf<kDtype> combined(WordOf<kDtype> there, WordOf<kDtype> value) {
-  if constexpr (kReduction == Reduction::kSum) {
-    return word_of<kDtype>(number_of<kDtype>(there) + number_of<kDtype>(value));
-  } else if constexpr (kReduction == Reduction::kProduct) {
-    return word_of<kDtype>(number_of<kDtype>(there) * number_of<kDtype>(value));
-  } else {
-    return choose < kDtype, kReduction == Reduction::kMinimum > (there, value);
-  }
-}
-
 template <Dtype kDtype, Reduction kReduction>
 void combine_arrays(std::uint64_t count, std::byte* into, const std::byte* from) {
-  using Word = WordOf<kDtype>;
+  using Word = codec::WordOf<kDtype>;
   for (std::uint64_t at = 0; at < count * sizeof(Word); at += sizeof(Word)) {
     store(into + at, combined<kDtype, kReduction>(load<Word>(into + at), load<Word>(from + at)));
   }

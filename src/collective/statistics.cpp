@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/vector_clones.h"
-#include "collective/ordered.h"
+#include "collective/key_range.h"
 #include "collective/reduce.h"
 
 namespace thinwire::collective {
@@ -15,37 +15,18 @@ using codec::number_of;
 using codec::WordOf;
 
 template <Dtype kDtype>
-double number_of_key(KeyOf<kDtype> key) {
-  return number_of<kDtype>(word_of_key<kDtype>(key));
+KeyRange key_range_of(std::uint64_t count, const std::byte* values) {
+  using Word = WordOf<kDtype>;
+  Seen<kDtype> seen;
+  for (std::uint64_t at = 0; at < count * sizeof(Word); at += sizeof(Word)) {
+    seen.take(load<Word>(values + at));
+  }
+  return KeyRange::of(seen);
 }
 
 template <Dtype kDtype>
-Statistics statistics_of(std::uint64_t count, const std::byte* values) {
-  using Word = WordOf<kDtype>;
-  using Key = KeyOf<kDtype>;
-  constexpr Key kMost = kInfinityKey<kDtype>;
-  constexpr Key kLeast = static_cast<Key>(-1 - kMost);
-  Key least = kMost;
-  Key most = kLeast;
-  Key seen = 0;  // its sign: something was not finite
-  for (std::uint64_t at = 0; at < count * sizeof(Word); at += sizeof(Word)) {
-    const Key key = key_of<kDtype>(load<Word>(values + at));
-    // All bits where the key is not that of a finite value, else none.
-    const auto magnitude = static_cast<Key>(key ^ key >> (8 * sizeof(Key) - 1));
-    const auto outside =
-        static_cast<Key>(static_cast<Key>(kMost - 1 - magnitude) >> (8 * sizeof(Key) - 1));
-    const auto low = static_cast<Key>((key & ~outside) | (kMost & outside));
-    const auto high = static_cast<Key>((key & ~outside) | (kLeast & outside));
-    least = low < least ? low : least;
-    most = high > most ? high : most;
-    seen = static_cast<Key>(seen | outside);
-  }
-  Statistics found{.least = 1, .most = 0, .largest = 0, .all_finite = seen == 0};
-  if (most == kLeast) return found;
-  found.least = number_of_key<kDtype>(least);
-  found.most = number_of_key<kDtype>(most);
-  found.largest = std::max(std::fabs(found.least), std::fabs(found.most));
-  return found;
+double number_of_key(std::int64_t key) {
+  return number_of<kDtype>(word_of_key<kDtype>(static_cast<KeyOf<kDtype>>(key)));
 }
 
 // Bits of a non-negative double, infinity for what cannot be compared: integers of the same order.
@@ -72,9 +53,9 @@ double largest_of(std::uint64_t count, const std::byte* a, const std::byte* b) {
 
 // Clones cannot be templates.
 #define THINWIRE_STATISTICS(dtype)                                                       \
-  THINWIRE_VECTOR_CLONES Statistics statistics_##dtype(std::uint64_t count,              \
-                                                       const std::byte* values) {        \
-    return statistics_of<Dtype::dtype>(count, values);                                   \
+  THINWIRE_VECTOR_CLONES KeyRange key_range_##dtype(std::uint64_t count,                 \
+                                                    const std::byte* values) {           \
+    return key_range_of<Dtype::dtype>(count, values);                                    \
   }                                                                                      \
   THINWIRE_VECTOR_CLONES double largest_##dtype(std::uint64_t count, const std::byte* a, \
                                                 const std::byte* b) {                    \
@@ -85,8 +66,11 @@ THINWIRE_STATISTICS(kF64)
 THINWIRE_STATISTICS(kF16)
 THINWIRE_STATISTICS(kBf16)
 
-constexpr decltype(&statistics_kF32) kStatistics[kDtypeCount] = {
-    nullptr, statistics_kF32, statistics_kF64, statistics_kF16, statistics_kBf16};
+constexpr decltype(&key_range_kF32) kKeyRange[kDtypeCount] = {
+    nullptr, key_range_kF32, key_range_kF64, key_range_kF16, key_range_kBf16};
+constexpr decltype(&number_of_key<Dtype::kF32>) kNumberOfKey[kDtypeCount] = {
+    nullptr, number_of_key<Dtype::kF32>, number_of_key<Dtype::kF64>, number_of_key<Dtype::kF16>,
+    number_of_key<Dtype::kBf16>};
 constexpr decltype(&largest_kF32) kLargest[kDtypeCount] = {nullptr, largest_kF32, largest_kF64,
                                                            largest_kF16, largest_kBf16};
 
@@ -97,8 +81,18 @@ double Statistics::range() const {
   return std::min(most - least, DBL_MAX);
 }
 
+Statistics statistics(Dtype dtype, const KeyRange& range) {
+  Statistics found{.least = 1, .most = 0, .largest = 0, .all_finite = range.outside >= 0};
+  if (range.most < range.least) return found;
+  const auto number_of_key = kNumberOfKey[static_cast<std::size_t>(dtype)];
+  found.least = number_of_key(range.least);
+  found.most = number_of_key(range.most);
+  found.largest = std::max(std::fabs(found.least), std::fabs(found.most));
+  return found;
+}
+
 Statistics statistics(Dtype dtype, std::uint64_t count, const std::byte* values) {
-  return kStatistics[static_cast<std::size_t>(dtype)](count, values);
+  return statistics(dtype, kKeyRange[static_cast<std::size_t>(dtype)](count, values));
 }
 
 double largest_difference(Dtype dtype, std::uint64_t count, const std::byte* a,

@@ -1,47 +1,14 @@
 // How far from the exact result a call may end, and what each of its codings may do for that.
-#include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "collective/budget.h"
+#include "collective/gpu/values.h"
 #include "collective/quantise.h"
-#include "collective/reduce.h"
 #include "comm/communicator.h"
 #include "comm/exchange.h"
 #include "comm/regions.h"
-#include "device/copy.h"
 
 namespace thinwire::comm {
-namespace {
-
-// Values in GPU memory come to the host in parts of so many bytes.
-constexpr std::uint64_t kPartBytes = 4 << 20;
-
-void join(collective::Statistics& all, const collective::Statistics& part) {
-  if (part.least > part.most) return;
-  const bool is_first = all.least > all.most;
-  all.least = is_first ? part.least : std::min(all.least, part.least);
-  all.most = is_first ? part.most : std::max(all.most, part.most);
-  all.largest = std::max(all.largest, part.largest);
-}
-
-Result<collective::Statistics> statistics_of(Dtype dtype, std::uint64_t count,
-                                             const std::byte* values, bool on_device) {
-  if (!on_device) return collective::statistics(dtype, count, values);
-  const std::uint64_t part = kPartBytes / dtype_size(dtype);
-  std::vector<std::byte> copied(std::min(count, part) * dtype_size(dtype));
-  collective::Statistics all{.least = 1, .most = 0};
-  for (std::uint64_t at = 0; at < count; at += part) {
-    const std::uint64_t values_here = std::min(part, count - at);
-    Status status = device::copy(copied.data(), values + at * dtype_size(dtype),
-                                 values_here * dtype_size(dtype));
-    if (!status.ok()) return status;
-    join(all, collective::statistics(dtype, values_here, copied.data()));
-  }
-  return all;
-}
-
-}  // namespace
 
 std::uint64_t Communicator::codings_of(const collective::Row& row) const {
   return row.codings(row.coding == plan::Coding::kTwoLevel ? nodes_ : size());
@@ -55,7 +22,7 @@ Status Communicator::share_bound(const Call& call, const collective::Row& row, R
   if (call.operation == plan::Operation::kReduceScatter) {
     count = regions_of(call, rank(), size()).send;
   }
-  const auto own = statistics_of(call.dtype, count, input, device_ >= 0);
+  const auto own = collective::statistics_anywhere(call.dtype, count, input);
   // Who cannot tell lets nothing be coded.
   double sums[2] = {HUGE_VAL, HUGE_VAL};
   if (own.ok()) sums[0] = own->largest, sums[1] = own->range();

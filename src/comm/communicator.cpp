@@ -149,7 +149,7 @@ Status Communicator::run_chosen(const Call& call, Report& report) {
   if (!hindrance.ok()) {
     if (Status status = acquire_for_nothing(); !status.ok()) return status;
   }
-  collective::Engine engine(settings_, spare_, spare_bytes_);
+  collective::Engine engine(settings_, spare_);
   const collective::Means means{.workspace = workspace_,
                                 .engine = engine,
                                 .transport = *transport_,

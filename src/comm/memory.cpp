@@ -17,7 +17,7 @@ constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 255) & ~s
 }  // namespace
 
 Status Communicator::acquire(Report& report) {
-  const collective::Engine engine(settings_, nullptr, 0);
+  const collective::Engine engine(settings_, nullptr);
   std::uint64_t packet = 0, piece = 0;
   Shape last;
   for (const collective::Block& block : binding_.blocks()) {
@@ -35,7 +35,7 @@ Status Communicator::acquire(Report& report) {
   workspace_ = {.packet_bytes = aligned(packet),
                 .packet_stride = aligned(packet),
                 .scratch_bytes = aligned(piece)};
-  spare_bytes_ = 2 * aligned(piece);
+  spare_bytes_ = engine.needs_spare() ? aligned(piece) : 0;
   const std::uint64_t packets = program_.packets() * workspace_.packet_bytes;
   const std::uint64_t scratch = program_.scratch_pieces() * workspace_.scratch_bytes;
   const bool on_device = device_ >= 0;
@@ -45,7 +45,8 @@ Status Communicator::acquire(Report& report) {
       on_device ? scratch_.on_device(device_, scratch) : scratch_.on_host(scratch);
   if (!scratch_memory.ok()) return scratch_memory.status();
   const std::uint64_t spares = (1 + threads_wanted()) * spare_bytes_;
-  const auto spare = on_device ? spare_buffer_.pinned(spares) : spare_buffer_.on_host(spares);
+  const auto spare =
+      on_device ? spare_buffer_.on_device(device_, spares) : spare_buffer_.on_host(spares);
   if (!spare.ok()) return spare.status();
   workspace_.packets = *packet_memory;
   workspace_.scratch = *scratch_memory;

@@ -39,7 +39,7 @@ collective::Crew* Communicator::crew() {
   if (!crew_ || crew_->size() != wanted) crew_ = std::make_unique<collective::Crew>(wanted);
   std::vector<collective::Engine> engines;
   for (std::uint32_t member = 1; member <= wanted; ++member) {
-    engines.emplace_back(settings_, spare_ + member * spare_bytes_, spare_bytes_);
+    engines.emplace_back(settings_, spare_ + member * spare_bytes_);
   }
   crew_->equip(std::move(engines));
   return crew_.get();

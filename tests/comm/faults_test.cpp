@@ -154,9 +154,8 @@ TEST(Faults, AHinderedRankHoldsNobodyUp) {
         constexpr std::uint64_t kPacket = 64 * 1024;
         std::vector<std::byte> packets(is_hindered ? kPacket : program.packets() * kPacket);
         std::vector<std::byte> scratch(is_hindered ? 0 : program.scratch_pieces() * kPacket);
-        std::vector<std::byte> spare(2 * kPacket);
         const collective::EngineSettings settings{.spec = spec, .dtype = Dtype::kF32};
-        collective::Engine engine(settings, spare.data(), spare.size());
+        collective::Engine engine(settings, nullptr);
         collective::Executor executor;
         collective::Tally tally;
         Status hindrance;

@@ -1,0 +1,18 @@
+// Reductions and statistics of values wherever they lie: on the GPU where that is in GPU memory.
+// Complete on return; nothing waits for earlier work of the caller's. kDevice where a GPU fails.
+#pragma once
+
+#include "base/status.h"
+#include "collective/reduce.h"
+
+namespace thinwire::collective {
+
+// The bits of collective::combine(). What `from` has that the GPU of `into` does not reach is
+// copied there first.
+Status combine_anywhere(Reduction reduction, Dtype dtype, std::uint64_t count, std::byte* into,
+                        const std::byte* from);
+
+// What collective::statistics() says.
+Result<Statistics> statistics_anywhere(Dtype dtype, std::uint64_t count, const std::byte* values);
+
+}  // namespace thinwire::collective

@@ -1,0 +1,22 @@
+// The kernels of a build without CUDA: there are none, and no value lies on a GPU.
+#include "collective/gpu/kernels.h"
+
+namespace thinwire::collective {
+namespace {
+
+Status absent() { return {StatusCode::kUnsupported, "this build of Thinwire has no CUDA"}; }
+
+}  // namespace
+
+Status enqueue_combine(Reduction, Dtype, std::uint64_t, std::byte*, const std::byte*,
+                       device::StreamHandle) {
+  return absent();
+}
+
+std::uint64_t key_ranges(std::uint64_t) { return 1; }
+
+Status enqueue_key_ranges(Dtype, std::uint64_t, const std::byte*, KeyRange*, device::StreamHandle) {
+  return absent();
+}
+
+}  // namespace thinwire::collective
