@@ -25,9 +25,9 @@ def smooth(count: int, rank: int, dtype: str) -> np.ndarray:
     return np.round(64 * values).astype(dtypes.NUMPY[dtype])
 
 
-def on_ranks(spec: str, body) -> list[np.ndarray]:
+def on_ranks(spec: str, body, **options) -> list:
     """What `body` leaves on each rank of a new group; an assertion fails where one hangs."""
-    comms = thinwire.local_ranks(RANKS, codec=spec, threshold=0)
+    comms = thinwire.local_ranks(RANKS, codec=spec, threshold=0, **options)
     results: list = [None] * RANKS
 
     def run(rank: int) -> None:

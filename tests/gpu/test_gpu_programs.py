@@ -1,4 +1,4 @@
-"""The compiled GPU programs: the codecs' stages, and the bench on a small array."""
+"""The compiled GPU programs: the codecs' stages, reductions, and the bench on a small array."""
 
 import json
 import os
@@ -20,10 +20,9 @@ def program(name: str) -> str:
     pytest.skip(f"{name} is not built")
 
 
-def test_stages() -> None:
-    done = subprocess.run(
-        [program("gpu_stages")], capture_output=True, text=True, timeout=120, check=False
-    )
+@pytest.mark.parametrize("name", ["gpu_stages", "gpu_reductions"])
+def test_host_and_device_agree(name: str) -> None:
+    done = subprocess.run([program(name)], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 do not" in done.stdout
 

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from test_gpu_programs import program
 
 HERE = Path(__file__).parent
 ERROR_EXIT = 99
@@ -23,15 +24,14 @@ def tool() -> str:
     return path
 
 
-def run(checker: str, part: str, size: str) -> None:
+def run(checker: str, *command: str) -> None:
     # Errors that calls return are looked at by the callers: asking where host memory lies is one.
     options = ["--tool", checker, "--error-exitcode", str(ERROR_EXIT), "--print-limit", "10"]
     options += ["--report-api-errors", "no"]
-    program = [sys.executable, str(HERE / "sanitizer_corpus.py"), part, size]
     places = [str(HERE), *sys.path]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, places))}
     done = subprocess.run(
-        [tool(), *options, *program],
+        [tool(), *options, *command],
         env=environment,
         capture_output=True,
         text=True,
@@ -44,11 +44,20 @@ def run(checker: str, part: str, size: str) -> None:
     assert done.returncode == 0, said
 
 
+def run_corpus(checker: str, part: str, size: str) -> None:
+    run(checker, sys.executable, str(HERE / "sanitizer_corpus.py"), part, size)
+
+
 @pytest.mark.parametrize("part", ["property", "hostile"])
 def test_memcheck(part: str) -> None:
-    run("memcheck", part, "full")
+    run_corpus("memcheck", part, "full")
 
 
 @pytest.mark.parametrize("checker", ["racecheck", "synccheck", "initcheck"])
 def test_other_checks(checker: str) -> None:
-    run(checker, "property", "small")
+    run_corpus(checker, "property", "small")
+
+
+@pytest.mark.parametrize("checker", ["memcheck", "racecheck", "synccheck", "initcheck"])
+def test_reductions(checker: str) -> None:
+    run(checker, program("gpu_reductions"))
