@@ -5,15 +5,6 @@
 #include "collective/run.h"
 
 namespace thinwire::collective {
-namespace {
-
-bool sends(Action action) { return action == Action::kSend || action == Action::kSendValues; }
-
-bool travels(Action action) {
-  return sends(action) || action == Action::kReceive || action == Action::kReceiveValues;
-}
-
-}  // namespace
 
 void Executor::make_queues(const Run& run) {
   const auto tasks = run.program.tasks();
@@ -21,29 +12,29 @@ void Executor::make_queues(const Run& run) {
   queued_.clear();
   queue_of_.assign(tasks.size(), kNone);
   for (std::uint32_t at = 0; at < tasks.size(); ++at) {
-    if (travels(run.step(tasks[at]).action)) queued_.push_back(at);
+    if (is_message(run.step(tasks[at]).action)) queued_.push_back(at);
   }
   const auto key = [&](std::uint32_t task) {
     const Step& step = run.step(tasks[task]);
-    return std::pair(step.peer, sends(step.action));
+    return std::pair(step.peer, is_send(step.action));
   };
   std::stable_sort(queued_.begin(), queued_.end(),
                    [&](std::uint32_t left, std::uint32_t right) { return key(left) < key(right); });
   for (std::uint32_t at = 0; at < queued_.size(); ++at) {
-    const auto [peer, is_send] = key(queued_[at]);
-    if (queues_.empty() || queues_.back().peer != peer || queues_.back().sends != is_send) {
-      queues_.push_back({.peer = peer, .sends = is_send, .first = at, .end = at, .next = at});
+    const auto [peer, sends] = key(queued_[at]);
+    if (queues_.empty() || queues_.back().peer != peer || queues_.back().sends != sends) {
+      queues_.push_back({.peer = peer, .sends = sends, .first = at, .end = at, .next = at});
     }
     queues_.back().end = at + 1;
     queue_of_[queued_[at]] = static_cast<std::uint32_t>(queues_.size() - 1);
   }
 }
 
-Status Executor::post(Run& run, std::uint32_t number, int peer, bool is_send) {
+Status Executor::post(Run& run, std::uint32_t number, int peer, bool sends) {
   const Task& task = run.program.tasks()[number];
   const Action action = run.step(task).action;
   Result<transport::Ticket> ticket = transport::Ticket{0};
-  if (is_send) {
+  if (sends) {
     Packet packet;
     if (action == Action::kSend) {
       packet = packets_[task.packet];

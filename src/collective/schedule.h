@@ -27,6 +27,14 @@ enum class Action : std::uint8_t {
   kReceiveValues,  // to <- peer, never encoded
 };
 
+constexpr bool is_send(Action action) {
+  return action == Action::kSend || action == Action::kSendValues;
+}
+
+constexpr bool is_message(Action action) {
+  return is_send(action) || action == Action::kReceive || action == Action::kReceiveValues;
+}
+
 // One step of one rank. A step may run once all earlier ones that touch the same values, scratch or
 // slot have, unless both only read; messages to or from one peer are posted in the order of the
 // steps. What reads a slot also reads the values that it was encoded from: a packet that stayed raw
