@@ -1,5 +1,6 @@
 // The device layer of a build without CUDA: all memory is host memory, and GPUs are refused.
 #include "device/context.h"
+#include "device/enqueue.h"
 #include "device/lane.h"
 #include "device/memory_layout.h"
 #include "device/place.h"
@@ -42,6 +43,11 @@ Status Lane::order_after(StreamHandle) { return absent(); }
 Result<Lane> acquire_lane(int, std::uint64_t) { return absent(); }
 bool is_capturing(StreamHandle) { return false; }
 Result<int> device_count() { return absent(); }
+
+Status enqueue_copy(std::byte*, const std::byte*, std::uint64_t, StreamHandle) { return absent(); }
+Status enqueue_clear(std::byte*, std::uint64_t, StreamHandle) { return absent(); }
+Status enqueue_report(const Outcome*, Outcome*, std::uint32_t, StreamHandle) { return absent(); }
+Result<bool> is_idle(StreamHandle) { return absent(); }
 
 Status enqueue_pack(const LayoutView&, const std::byte*, std::byte*, std::uint64_t, int,
                     StreamHandle) {

@@ -1,0 +1,26 @@
+// Small work in stream order. Each returns once it is enqueued, waits for nothing, and may be
+// captured into a graph. The stream's device is the thread's current one (ContextGuard).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/status.h"
+#include "device/stream.h"
+
+namespace thinwire::device {
+
+// Between any two places that the device reaches; nothing where both are one.
+Status enqueue_copy(std::byte* to, const std::byte* from, std::uint64_t bytes, StreamHandle stream);
+
+// Zeros.
+Status enqueue_clear(std::byte* at, std::uint64_t bytes, StreamHandle stream);
+
+// Tells the host: `count` words of device memory go to `to`, pinned memory, kKnown set in each. Who
+// sees a word sees all that the stream wrote before.
+Status enqueue_report(const Outcome* from, Outcome* to, std::uint32_t count, StreamHandle stream);
+
+// Whether all that was enqueued has run; kDevice where the device failed.
+Result<bool> is_idle(StreamHandle stream);
+
+}  // namespace thinwire::device

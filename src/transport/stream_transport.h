@@ -1,0 +1,37 @@
+// How bytes get from rank to rank where the host only enqueues: in stream order, nothing waited
+// for.
+#pragma once
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "device/stream.h"
+
+namespace thinwire::transport {
+
+// One rank's end. Both sides know every length beforehand. Between two ranks messages meet in the
+// order in which they are posted. One thread at a time.
+//
+// What is posted between begin_group() and end_group() is a group: its messages are under way at
+// once, and whatever comes behind it on the stream waits for all of them. Groups of one rank follow
+// one another, so that ranks whose groups wait for each other in a circle wait for ever. The memory
+// must stay until the stream has come past the group.
+class StreamTransport {
+ public:
+  virtual ~StreamTransport() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  // Sizes are above 0. A failure inside a group is reported at once or by end_group(), which must
+  // be called all the same.
+  virtual Status begin_group() = 0;
+  virtual Status send(int peer, ByteView bytes, device::StreamHandle stream) = 0;
+  virtual Status receive(int peer, MutableByteView into, device::StreamHandle stream) = 0;
+  virtual Status end_group() = 0;
+
+  // What has failed since, behind the host's back; never waits. After a failure the transport is of
+  // no use any more, and what is on the streams may never end.
+  virtual Status check() = 0;
+};
+
+}  // namespace thinwire::transport
