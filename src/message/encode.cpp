@@ -124,6 +124,13 @@ Result<std::uint64_t> bound(const Coder& coder, const codec::Chunk& array) {
   return most;
 }
 
+Result<std::uint64_t> fixed_bytes(const Coder& coder, const codec::Chunk& array) {
+  if (auto most = bound(coder, array); !most.ok()) return most;
+  if (coder.codec->fixed_size) return bounds_of(coder, array).frame;
+  return {StatusCode::kUnsupported, std::string("how long a frame of ") + coder.codec->name +
+                                        " is depends on the data; codecs of fixed size do not"};
+}
+
 bool is_hopeless(const Coder& coder, const codec::Chunk& array) {
   return coder.codec == &codec::raw_codec() ||
          (coder.codec->fixed_size && bounds_of(coder, array).frame >= array.raw_bytes());

@@ -58,7 +58,8 @@ Result<std::uint64_t> workspace_bytes(const Coder& coder, const codec::Chunk& ar
 
 Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
                       MutableByteView destination, const EncodeOptions& options, const Lent& lent) {
-  auto most = bound(coder, array);
+  // No raw frame is ever written here, which alone may be longer than a fixed size.
+  auto most = coder.codec->fixed_size ? fixed_bytes(coder, array) : bound(coder, array);
   if (!most.ok()) return most.status();
   if (Status status = check_workspace(coder, array, lent); !status.ok()) return status;
   if (Status status = check_capacity(*most, destination.size()); !status.ok()) return status;

@@ -35,6 +35,10 @@ struct Info {
 // Most bytes that a frame of this array can take; kUnsupported where the codec does not take it.
 Result<std::uint64_t> bound(const Coder& coder, const codec::Chunk& array);
 
+// Bytes of every frame of this array that is not declined, from codec, array and parameter alone;
+// kUnsupported where they depend on the data.
+Result<std::uint64_t> fixed_bytes(const Coder& coder, const codec::Chunk& array);
+
 // Encodes the array at `source` into one frame; returns its length. What the codec declines, or
 // what would not shrink, becomes a frame of codec raw, or kDeclined. kTooSmall below bound(). The
 // codec runs where the array lies; complete on return.

@@ -1,0 +1,86 @@
+// The second driver of schedules: enqueues all of a rank's tasks on one stream and waits for
+// nothing, so that a collective may be captured into a graph.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collective/algorithms.h"
+#include "collective/engine.h"
+#include "collective/execute.h"
+#include "collective/phases.h"
+#include "collective/stream_work.h"
+#include "transport/stream_transport.h"
+
+namespace thinwire::collective {
+
+// What the caller lends until the stream has come past the run.
+struct EnqueuedMemory {
+  std::byte* device = nullptr;          // device_bytes(), aligned to 256; contents may be any
+  device::Outcome* outcomes = nullptr;  // outcomes() words that device and host reach
+};
+
+// One rank's part of one collective, planned once and enqueued as often as wished. Two runs must
+// not share memory unless they follow one another on one stream.
+class Enqueuer {
+ public:
+  // Plans a run; all that is passed must stay as it is as long as this plan is used. Every rank
+  // must know every size beforehand: kUnsupported for specs whose frames depend on the data ("auto"
+  // among them), for arrays that the codec does not take, for rows that groups cannot run
+  // (can_be_enqueued()), and for staged schedules. Pieces that could not shrink stay raw.
+  Status prepare(const Row& row, const Schedule& schedule, std::span<const Block> blocks,
+                 const Program& program, const EngineSettings& settings, const StreamWork& work);
+
+  std::uint64_t device_bytes() const { return places_.end; }
+  std::uint32_t outcomes() const { return outcomes_; }
+
+  // Bytes that a run sends, as they travel.
+  std::uint64_t wire_bytes() const { return wire_bytes_; }
+
+  // Enqueues a run; allocates nothing, and changes nothing here. `work` and `transport` enqueue on
+  // `stream`. After a failure messages may be missing: the transport cannot be used again.
+  Status enqueue(const Arrays& arrays, const EnqueuedMemory& memory, StreamWork& work,
+                 transport::StreamTransport& transport, device::StreamHandle stream);
+
+  // Of a run that the stream has come past: kDeclined where the codec did not take this rank's
+  // data, kDamaged where what came was no frame of the piece, whatever the cause. The values
+  // concerned are NaN then, here and wherever they went.
+  Status check(const device::Outcome* outcomes) const;
+
+ private:
+  struct Run;  // the arguments of enqueue()
+
+  // Where the parts of the device memory begin.
+  struct Places {
+    std::uint64_t packets = 0, scratch = 0, workspace = 0, spare = 0, end = 0;
+  };
+
+  const Step& step(const Task& task) const { return schedule_->steps[task.step]; }
+  Shape shape(const Task& task) const { return blocks_[step(task).block].piece_shape(task.piece); }
+  Status check_piece(const Block& block, const Shape& shape) const;
+  std::uint64_t frame_bytes(const Block& block, const Shape& shape) const;
+  std::uint64_t packet_bytes(const Task& task) const;
+  bool has_outcome(const Task& task) const;
+  Status measure(const StreamWork& work);
+  void count();
+  std::byte* values(const Run& run, const Task& task, Area area, std::uint32_t value) const;
+  Status do_local(Run& run, const Task& task);
+  Status encode(Run& run, const Task& task, const Shape& shape);
+  Status open_packet(Run& run, const Task& task, const Shape& shape);
+  Status post(Run& run, const Task& task);
+  Status post_group(Run& run, std::uint32_t phase);
+
+  const Schedule* schedule_ = nullptr;
+  std::span<const Block> blocks_;
+  const Program* program_ = nullptr;
+  const EngineSettings* settings_ = nullptr;
+  Phases phases_;
+  Places places_;
+  std::uint64_t packet_stride_ = 0, scratch_stride_ = 0;
+  std::uint32_t outcomes_ = 0;
+  std::uint64_t wire_bytes_ = 0;
+  std::vector<Packet> packets_;  // of the run that is being enqueued
+};
+
+}  // namespace thinwire::collective

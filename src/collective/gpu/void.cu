@@ -1,0 +1,60 @@
+// Values that could not be had become NaN: what was there before must not pass for them.
+#include <algorithm>
+
+#include "codec/reduce.h"
+#include "collective/gpu/kernels.h"
+#include "collective/gpu/units.h"
+#include "device/driver.h"
+
+namespace thinwire::collective {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr std::uint64_t kMostBlocks = 1024;
+
+template <Dtype kDtype>
+__global__ void __launch_bounds__(kThreads)
+    void_kernel(const device::Outcome* outcome, std::uint64_t count, std::byte* values) {
+  if (device::outcome_status(*outcome) == StatusCode::kOk) return;
+  using Word = codec::WordOf<kDtype>;
+  const auto nan = codec::word_of<kDtype>(codec::number_of<kDtype>(static_cast<Word>(~Word{0})));
+  Loose<Word> bytes;
+  memcpy(&bytes, &nan, sizeof nan);
+  const std::uint64_t step = std::uint64_t{gridDim.x} * kThreads;
+  for (std::uint64_t at = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; at < count;
+       at += step) {
+    reinterpret_cast<Loose<Word>*>(values)[at] = bytes;
+  }
+}
+
+using Kernel = void (*)(const device::Outcome*, std::uint64_t, std::byte*);
+
+Kernel kernel_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kF32:
+      return void_kernel<Dtype::kF32>;
+    case Dtype::kF64:
+      return void_kernel<Dtype::kF64>;
+    case Dtype::kF16:
+      return void_kernel<Dtype::kF16>;
+    case Dtype::kBf16:
+      return void_kernel<Dtype::kBf16>;
+    case Dtype::kBytes:
+      break;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Status enqueue_void(const device::Outcome* outcome, Dtype dtype, std::uint64_t count, std::byte* at,
+                    device::StreamHandle stream) {
+  const Kernel kernel = kernel_of(dtype);
+  if (kernel == nullptr) return {StatusCode::kUnsupported, "no byte stands for none"};
+  const std::uint64_t blocks = std::clamp<std::uint64_t>(count / kThreads + 1, 1, kMostBlocks);
+  kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(outcome, count, at);
+  const cudaError_t error = cudaGetLastError();
+  return error == cudaSuccess ? Status{} : device::device_error("cannot start a kernel", error);
+}
+
+}  // namespace thinwire::collective

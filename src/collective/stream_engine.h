@@ -1,0 +1,51 @@
+// Local steps on a GPU, in stream order.
+#pragma once
+
+#include "collective/engine.h"
+#include "collective/stream_work.h"
+#include "device/stream.h"
+#include "message/enqueue.h"
+
+namespace thinwire::collective {
+
+// The workspace is the codec's; reductions that no codec does as it decodes need a spare piece. The
+// stream's device is the thread's current one.
+class StreamEngine : public StreamWork {
+ public:
+  // `settings` must outlive it; its spec names a codec, or is "off".
+  StreamEngine(const EngineSettings& settings, device::StreamHandle stream)
+      : settings_(&settings), stream_(stream) {}
+
+  Result<WorkMemory> memory_for(const Shape& shape) const override;
+  Status begin(MutableByteView workspace, std::byte* spare) override;
+  Status clear(std::byte* at, std::uint64_t bytes) override;
+  Status copy(std::byte* to, const std::byte* from, std::uint64_t bytes) override;
+  Status combine(std::byte* to, const std::byte* from, const Shape& shape) override;
+  Status encode(const std::byte* from, const Shape& shape, MutableByteView slot,
+                device::Outcome* outcome) override;
+  Status decode(ByteView frame, const Shape& shape, std::byte* to,
+                device::Outcome* outcome) override;
+  Status reduce(ByteView frame, const Shape& shape, std::byte* to,
+                device::Outcome* outcome) override;
+
+ private:
+  codec::Chunk array(const Shape& shape) const {
+    return {.dtype = settings_->dtype, .shape = shape};
+  }
+  message::Coder coder() const { return {settings_->spec.codec, settings_->spec.parameter}; }
+  message::EncodeOptions options() const { return {.mark = settings_->mark, .stream = stream_}; }
+  bool adds_as_it_decodes() const { return settings_->reduction == Reduction::kSum; }
+
+  message::Lent lent(device::Outcome* outcome) const {
+    return {workspace_.data(), workspace_.size(), outcome};
+  }
+  Status decode_into(ByteView frame, const Shape& shape, std::byte* to,
+                     const codec::Landing& landing, device::Outcome* outcome);
+
+  const EngineSettings* settings_;
+  device::StreamHandle stream_;
+  MutableByteView workspace_;
+  std::byte* spare_ = nullptr;
+};
+
+}  // namespace thinwire::collective
