@@ -1,5 +1,6 @@
-"""The compiled GPU programs: the codecs' stages, reductions, and the bench on a small array."""
+"""The compiled GPU programs: the codecs' stages, reductions, the bench on a small array, NCCL."""
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -7,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from thinwire import gpu_count
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = [os.environ.get("THINWIRE_GPU_PROGRAMS", ""), "build/gpu/bin", "build/release/bin"]
@@ -18,6 +21,38 @@ def program(name: str) -> str:
         if path.is_file():
             return str(path)
     pytest.skip(f"{name} is not built")
+
+
+def libnccl() -> str:
+    """As torch brings it, unless a variable names it; what the loader finds by itself is left to
+    the program."""
+    named = os.environ.get("THINWIRE_NCCL")
+    if named:
+        return named
+    spec = importlib.util.find_spec("nvidia")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        path = Path(folder) / "nccl" / "lib" / "libnccl.so.2"
+        if path.is_file():
+            return str(path)
+    return "libnccl.so.2"
+
+
+def test_collectives_and_messages_over_nccl() -> None:
+    if gpu_count() < 2:
+        pytest.skip("one GPU only: nothing over NCCL is tested")
+    done = subprocess.run(
+        [program("nccl_gpu")],
+        env=os.environ | {"THINWIRE_NCCL": libnccl()},
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
+    )
+    if done.returncode == 77:
+        pytest.skip(done.stdout.strip())
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == "ok"
+    print(done.stdout)
 
 
 @pytest.mark.parametrize("name", ["gpu_stages", "gpu_reductions"])
