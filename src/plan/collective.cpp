@@ -8,8 +8,6 @@ namespace {
 
 using Kind = codec::Spec::Kind;
 
-// As plan_message() has it.
-constexpr double kHopedRatio = 2;
 constexpr std::uint32_t kWindow = 8;
 
 // Chooses between algorithms where no link is stated: 10 Gbit/s.

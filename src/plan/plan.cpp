@@ -3,10 +3,6 @@
 namespace thinwire::plan {
 namespace {
 
-// The most that lossless codecs make of dense floats: where even that would not pay, nothing is
-// sampled.
-constexpr double kHopedRatio = 2;
-
 Reason eligible(const codec::Spec& spec, const Settings& settings, const Facts& facts) {
   if (spec.kind == codec::Spec::Kind::kOff) return Reason::kOff;
   const bool is_auto = spec.kind == codec::Spec::Kind::kAuto;

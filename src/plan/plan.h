@@ -41,6 +41,10 @@ struct CodecCost {
   double ratio = 1;
 };
 
+// The most that lossless codecs make of dense floats: where even that would not pay, "auto" samples
+// nothing.
+inline constexpr double kHopedRatio = 2;
+
 struct Settings {
   std::uint64_t threshold = 0;
   bool same_node = false;
