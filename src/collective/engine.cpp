@@ -1,7 +1,5 @@
 #include "collective/engine.h"
 
-#include <algorithm>
-
 #include "collective/gpu/values.h"
 #include "device/copy.h"
 #include "message/automatic.h"
@@ -23,15 +21,12 @@ Status lost() { return {StatusCode::kDamaged, "another rank could not send its d
 }  // namespace
 
 Result<std::uint64_t> Engine::most_bytes(const Shape& shape) const {
-  const codec::Chunk piece = array(shape);
-  const auto raw = message::bound(message::raw_coder(), piece);
-  if (!raw.ok() || settings_->spec.kind == codec::Spec::Kind::kOff) return raw;
-  const auto coded =
-      settings_->spec.kind == codec::Spec::Kind::kAuto
-          ? message::automatic_bound(piece)
-          : message::bound({settings_->spec.codec, settings_->spec.parameter}, piece);
-  if (!coded.ok()) return coded;
-  return std::max(*raw, *coded);
+  const codec::Spec& spec = settings_->spec;
+  // Whichever it is, a raw frame fits too.
+  if (spec.kind == codec::Spec::Kind::kAuto) return message::automatic_bound(array(shape));
+  const bool is_off = spec.kind == codec::Spec::Kind::kOff;
+  return message::bound(is_off ? message::raw_coder() : message::Coder{spec.codec, spec.parameter},
+                        array(shape));
 }
 
 Result<Packet> Engine::encode(const std::byte* values, const Shape& shape, MutableByteView slot) {
