@@ -5,6 +5,7 @@
 #include "comm/communicator.h"
 #include "comm/cost.h"
 #include "comm/regions.h"
+#include "device/copy.h"
 #include "plan/collective.h"
 
 namespace thinwire::comm {
@@ -69,7 +70,7 @@ Status Communicator::learn_cost(const Call& call) {
   if (options_.link_bytes_per_second <= 0 || size() < 2) return {};
   const Learned* const known = find_learned(call);
   if ((known != nullptr && known->has_cost) || !may_compress(call)) return {};
-  const auto device = device_of(call);
+  const auto device = device::device_of(call.send, call.receive);
   plan::CodecCost cost = measure_cost(call, size(), device.ok() ? *device : -1);
   if (Status status = agree_on_slowest(*transport_, cost); !status.ok()) return status;
   Learned& own = learned(call);

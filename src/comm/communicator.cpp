@@ -7,7 +7,7 @@
 #include "collective/staging.h"
 #include "comm/agreement.h"
 #include "comm/exchange.h"
-#include "comm/regions.h"
+#include "device/copy.h"
 #include "message/automatic.h"
 
 namespace thinwire::comm {
@@ -139,7 +139,7 @@ Status Communicator::run_chosen(const Call& call, Report& report) {
   const auto begin = std::chrono::steady_clock::now();
   Call own = call;
   // From here on this rank takes part whatever happens to it: others wait for what it sends.
-  const auto device = device_of(call);
+  const auto device = device::device_of(call.send, call.receive);
   device_ = device.ok() ? *device : -1;
   Status hindrance = device.status();
   if (hindrance.ok()) hindrance = keep_input(call, own);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "device/place.h"
-
 namespace thinwire::comm {
 namespace {
 
@@ -25,16 +23,6 @@ std::uint64_t sum_of(const std::uint64_t* counts, std::uint64_t count, int size)
   std::uint64_t sum = 0;
   for (int rank = 0; rank < size; ++rank) sum += count_of(counts, count, rank);
   return sum;
-}
-
-Result<int> device_of(const Call& call) {
-  for (const std::byte* buffer : {call.send, static_cast<const std::byte*>(call.receive)}) {
-    if (buffer == nullptr) continue;
-    const auto place = device::place_of(buffer);
-    if (!place.ok()) return place.status();
-    if (place->on_device()) return place->device;
-  }
-  return -1;
 }
 
 Regions regions_of(const Call& call, int rank, int size) {

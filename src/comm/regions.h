@@ -1,4 +1,4 @@
-// How much memory a call touches on one rank, and where that lies.
+// How much memory a call touches on one rank.
 #pragma once
 
 #include "comm/call.h"
@@ -15,8 +15,5 @@ Regions regions_of(const Call& call, int rank, int size);
 
 // Of all ranks' counts: those of the list, or `count` each.
 std::uint64_t sum_of(const std::uint64_t* counts, std::uint64_t count, int size);
-
-// The device of the first buffer that lies on one; -1: host memory. Errors of place_of().
-Result<int> device_of(const Call& call);
 
 }  // namespace thinwire::comm

@@ -9,6 +9,7 @@ namespace thinwire::device {
 
 Result<int> device_of(const void* destination, const void* source) {
   for (const void* side : {destination, source}) {
+    if (side == nullptr) continue;
     const auto place = place_of(side);
     if (!place.ok()) return place.status();
     if (place->on_device()) return place->device;
