@@ -1,35 +1,20 @@
 """The table of `thinwire bench collective`."""
 
-from rich.text import Text
-
 from thinwire.bench.collective_rows import CollectiveRow
 from thinwire.bench.output import Column, number
-from thinwire.bench.tables import verdict
-
-
-def _milliseconds(seconds: float | None) -> str:
-    return number(None if seconds is None else 1e3 * seconds, ".3f")
-
-
-def _speedup(row: CollectiveRow) -> Text:
-    if row.speedup is None:
-        return Text("-")
-    if row.speedup < 1:
-        return Text(f"{row.speedup:.2f} loss", style="red")
-    return Text(f"{row.speedup:.2f}", style="green" if row.ratio != 1 else "")
-
+from thinwire.bench.tables import milliseconds, speedup, verdict
 
 COLUMNS: list[Column] = [
     ("op", lambda row: row.op),
     ("codec", lambda row: row.codec),
     ("algorithm", lambda row: f"{row.algorithm} {row.coding}"),
     ("bytes", lambda row: str(row.size)),
-    ("native ms", lambda row: _milliseconds(row.native_seconds)),
-    ("ms", lambda row: _milliseconds(row.seconds)),
-    ("min", lambda row: _milliseconds(row.min_seconds)),
-    ("max", lambda row: _milliseconds(row.max_seconds)),
-    ("predicted", lambda row: _milliseconds(row.predicted)),
-    ("speed-up", _speedup),
+    ("native ms", lambda row: milliseconds(row.native_seconds)),
+    ("ms", lambda row: milliseconds(row.seconds)),
+    ("min", lambda row: milliseconds(row.min_seconds)),
+    ("max", lambda row: milliseconds(row.max_seconds)),
+    ("predicted", lambda row: milliseconds(row.predicted)),
+    ("speed-up", speedup),
     ("algbw", lambda row: number(row.algbw, ".4f")),
     ("busbw", lambda row: number(row.busbw, ".4f")),
     ("wrong", lambda row: "-" if row.wrong is None else str(row.wrong)),

@@ -2,6 +2,7 @@
 
 from rich.text import Text
 
+from thinwire.bench.collective_rows import CollectiveRow
 from thinwire.bench.output import Column, number
 from thinwire.bench.p2p_rows import P2pRow
 from thinwire.bench.raw_rows import RawRow
@@ -33,11 +34,13 @@ CODEC_COLUMNS: list[Column] = [
 ]
 
 
-def _milliseconds(seconds: float | None) -> str:
+def milliseconds(seconds: float | None) -> str:
+    """A column of times."""
     return number(None if seconds is None else 1e3 * seconds, ".3f")
 
 
-def _speedup(row: P2pRow) -> Text:
+def speedup(row: P2pRow | CollectiveRow) -> Text:
+    """A column of gains over the native run."""
     if row.speedup is None:
         return Text("-")
     if row.speedup < 1:
@@ -49,9 +52,9 @@ P2P_COLUMNS: list[Column] = [
     ("link", lambda row: row.link),
     ("codec", lambda row: row.codec),
     ("bytes", lambda row: str(row.bytes)),
-    ("native ms", lambda row: _milliseconds(row.native_seconds)),
-    ("codec ms", lambda row: _milliseconds(row.codec_seconds)),
-    ("speed-up", _speedup),
+    ("native ms", lambda row: milliseconds(row.native_seconds)),
+    ("codec ms", lambda row: milliseconds(row.codec_seconds)),
+    ("speed-up", speedup),
     ("allowed", lambda row: number(row.allowed_speedup, ".2f")),
     ("ratio", lambda row: number(row.ratio, ".2f")),
     ("max error", lambda row: number(row.max_error, ".3g")),
@@ -107,8 +110,8 @@ RAW_COLUMNS: list[Column] = [
     ("bytes", lambda row: str(row.bytes)),
     ("pairs", lambda row: str(row.pairs)),
     ("rounds", lambda row: str(row.rounds)),
-    ("native ms", lambda row: _milliseconds(row.native_seconds)),
-    ("shim ms", lambda row: _milliseconds(row.shim_seconds)),
+    ("native ms", lambda row: milliseconds(row.native_seconds)),
+    ("shim ms", lambda row: milliseconds(row.shim_seconds)),
     ("ratio", lambda row: number(row.ratio, ".4f")),
     ("95% below", _against_wanted),
     ("wanted", lambda row: number(row.wanted, ".2f")),
