@@ -1,5 +1,7 @@
 """What communicators refuse, and what they do when something breaks."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from broken_transport import Network, ends_of
@@ -43,17 +45,18 @@ def test_different_options_are_refused_on_every_rank(options, words):
         raise failed[2]
 
 
-@pytest.mark.parametrize("operation", ["Bcast", "Allgather", "Allreduce"])
-@pytest.mark.parametrize("after", [0, 1, 5, 20])
-def test_a_network_that_fails_is_an_error_on_every_rank(operation, after):
-    network = Network(fails_after=after)
+def armed(network: Network) -> list[Communicator]:
+    """Four ranks that have agreed; from now on the network has its faults."""
     ends = ends_of(network, 4)
     comms = checked(
         on_ranks(ends, lambda end: Communicator(end, codec="zfp:rate=16", threshold=0, piece=4096))
     )
     network.armed = True
+    return comms
 
-    def body(comm):
+
+def body_of(operation: str) -> Callable[[Communicator], None]:
+    def body(comm: Communicator) -> None:
         own, result = smooth("f32", 400000, comm.rank).copy(), np.empty(400000, np.float32)
         if operation == "Bcast":
             comm.Bcast(own)
@@ -62,6 +65,14 @@ def test_a_network_that_fails_is_an_error_on_every_rank(operation, after):
         else:
             comm.Allreduce(own, result)
 
+    return body
+
+
+@pytest.mark.parametrize("operation", ["Bcast", "Allgather", "Allreduce"])
+@pytest.mark.parametrize("after", [0, 1, 5, 20])
+def test_a_network_that_fails_is_an_error_on_every_rank(operation, after):
+    network = Network(fails_after=after)
+    comms, body = armed(network), body_of(operation)
     errors = on_ranks(comms, body)
     # A rank may have all that it needs before the network goes.
     assert any(errors)
@@ -76,21 +87,7 @@ def test_a_network_that_fails_is_an_error_on_every_rank(operation, after):
 @pytest.mark.parametrize("operation", ["Bcast", "Allgather", "Allreduce"])
 def test_damage_is_an_error_and_nobody_waits_for_ever(operation):
     network = Network(damages=3)
-    ends = ends_of(network, 4)
-    comms = checked(
-        on_ranks(ends, lambda end: Communicator(end, codec="zfp:rate=16", threshold=0, piece=4096))
-    )
-    network.armed = True
-
-    def body(comm):
-        own, result = smooth("f32", 400000, comm.rank).copy(), np.empty(400000, np.float32)
-        if operation == "Bcast":
-            comm.Bcast(own)
-        elif operation == "Allgather":
-            comm.Allgather(own[:100000], result)
-        else:
-            comm.Allreduce(own, result)
-
+    comms, body = armed(network), body_of(operation)
     errors = on_ranks(comms, body)
     assert network.received >= 3
     assert isinstance(errors[1], thinwire.ThinwireError) and errors[1].status == TW_DAMAGED
