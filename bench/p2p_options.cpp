@@ -1,31 +1,23 @@
 #include "p2p_options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <climits>
 #include <string_view>
+
+#include "command_line.h"
 
 namespace thinwire::bench {
 namespace {
 
-template <typename Integer>
-bool parse_integer(std::string_view text, Integer* value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 bool parse_sizes(std::string_view text, std::vector<std::int64_t>* sizes) {
   sizes->clear();
-  while (true) {
-    const std::size_t comma = text.find(',');
+  return each_word(text, [sizes](std::string_view word) {
     std::int64_t size = 0;
-    if (!parse_integer(text.substr(0, comma), &size)) return false;
-    // One message has a count of type int.
-    if (size < 4 || size % 4 != 0 || size / 4 > INT_MAX) return false;
+    if (!parse_number<std::int64_t>(word, 4, &size)) return false;
     sizes->push_back(size);
-    if (comma == std::string_view::npos) return true;
-    text.remove_prefix(comma + 1);
-  }
+    // One message has a count of type int.
+    return size % 4 == 0 && size / 4 <= INT_MAX;
+  });
 }
 
 bool parse_mode(std::string_view text, Mode* mode) {
@@ -49,12 +41,9 @@ bool is_pattern(std::string_view text) {
 
 bool set(std::string_view name, const std::string& value, Options* options) {
   if (name == "--sizes") return parse_sizes(value, &options->sizes);
-  if (name == "--iterations") {
-    return parse_integer(value, &options->iterations) && options->iterations >= 1;
-  }
+  if (name == "--iterations") return parse_number(value, 1, &options->iterations);
   if (name == "--filler") {
-    return parse_integer(value, &options->filler) && options->filler >= 0 &&
-           options->filler <= INT_MAX;
+    return parse_number<std::int64_t>(value, 0, &options->filler) && options->filler <= INT_MAX;
   }
   if (name == "--mode") return parse_mode(value, &options->mode);
   if (name == "--memory") return parse_memory(value, &options->memory);
@@ -71,18 +60,10 @@ bool set(std::string_view name, const std::string& value, Options* options) {
 std::int64_t Options::largest() const { return *std::max_element(sizes.begin(), sizes.end()); }
 
 bool parse_options(int argc, char** argv, Options* options, std::string* error) {
-  for (int i = 1; i < argc; i += 2) {
-    const std::string name = argv[i];
-    if (i + 1 == argc) {
-      *error = "no value for " + name;
-      return false;
-    }
-    if (!set(name, argv[i + 1], options)) {
-      *error = "cannot take " + name + " " + argv[i + 1];
-      return false;
-    }
-  }
-  return true;
+  return each_option(argc, argv, error,
+                     [options](const std::string& name, const std::string& value) {
+                       return set(name, value, options);
+                     });
 }
 
 const char* name_of(Memory memory) {

@@ -1,30 +1,14 @@
 #include "collective/options.h"
 
-#include <charconv>
 #include <string_view>
+
+#include "command_line.h"
 
 namespace thinwire::bench {
 namespace {
 
 // More than any of the library's enumerations has.
 constexpr std::uint32_t kMostCodes = 64;
-
-template <typename Number>
-bool parse_number(std::string_view text, Number least, Number* value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
-  return error == std::errc() && end == text.data() + text.size() && *value >= least;
-}
-
-// Calls `take` with each word of "a,b,c"; false as soon as it does not take one.
-template <typename Take>
-bool each_word(std::string_view text, Take take) {
-  while (true) {
-    const std::size_t comma = text.find(',');
-    if (!take(text.substr(0, comma))) return false;
-    if (comma == std::string_view::npos) return true;
-    text.remove_prefix(comma + 1);
-  }
-}
 
 // Words by the names that the library gives its codes.
 template <typename Code>
@@ -109,17 +93,10 @@ std::vector<Case> Options::cases() const {
 }
 
 bool parse_options(int argc, char** argv, Options* options, std::string* error) {
-  for (int i = 1; i < argc; i += 2) {
-    const std::string name = argv[i];
-    if (i + 1 == argc) {
-      *error = "no value for " + name;
-      return false;
-    }
-    if (!set(name, argv[i + 1], options)) {
-      *error = "cannot take " + name + " " + argv[i + 1];
-      return false;
-    }
-  }
+  const auto take = [options](const std::string& name, const std::string& value) {
+    return set(name, value, options);
+  };
+  if (!each_option(argc, argv, error, take)) return false;
   if (options->algorithms.empty()) options->algorithms = {TW_ALGORITHM_PLANNED};
   if (options->codings.empty()) options->codings = {TW_CODING_PLANNED};
   const bool complete = !options->operations.empty() && !options->sizes.empty() &&
