@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -123,19 +122,10 @@ bool check(const Options& options, int ranks, std::string* error) {
 }
 
 int run(int argc, char** argv) {
-  int rank = 0;
-  int ranks = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int ranks = examples::find_world().ranks;
   Options options;
-  std::string error;
-  const examples::CommandLine line = command_line(&options);
-  if (!line.parse(argc, argv, &error) || !check(options, ranks, &error)) {
-    if (rank == 0) {
-      std::fprintf(stderr, "cannon: %s\n%s\n", error.c_str(), line.usage("cannon").c_str());
-    }
-    return 2;
-  }
+  const auto fits = [&options, ranks](std::string* error) { return check(options, ranks, error); };
+  if (!examples::read_options("cannon", command_line(&options), argc, argv, fits)) return 2;
   bool on_gpu = false;
   if (!examples::settle_device(MPI_COMM_WORLD, "cannon", options.device.device, &on_gpu)) return 2;
   Grid grid = make_grid(MPI_COMM_WORLD, side_of(ranks));

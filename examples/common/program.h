@@ -1,10 +1,29 @@
 // The frame of an MPI program.
 #pragma once
 
+#include <functional>
+#include <string>
+
+#include "examples/common/command_line.h"
+
 namespace examples {
 
 // Runs `run` between MPI_Init and MPI_Finalize and returns what it returns, the exit status. An
 // exception on one rank is printed behind the program's name and ends all of them.
 int run_program(const char* name, int argc, char** argv, int (*run)(int argc, char** argv));
+
+struct World {
+  int rank = 0;
+  int ranks = 1;
+};
+
+// Of MPI_COMM_WORLD.
+World find_world();
+
+// Reads a program's options on every rank, then has `check` look at what the table of options
+// cannot hold; it writes a sentence for the user where it returns false. False where options are
+// wrong, after rank 0 has said so, with the usage, on stderr.
+bool read_options(const char* name, const CommandLine& line, int argc, char** argv,
+                  const std::function<bool(std::string* error)>& check);
 
 }  // namespace examples

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -84,19 +83,10 @@ void report(const Options& options, int ranks, bool on_gpu, const Outcome& outco
 }
 
 int run(int argc, char** argv) {
-  int rank = 0;
-  int ranks = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const auto [rank, ranks] = examples::find_world();
   Options options;
-  std::string error;
-  const examples::CommandLine line = command_line(&options);
-  if (!line.parse(argc, argv, &error) || !check(options, &error)) {
-    if (rank == 0) {
-      std::fprintf(stderr, "stacking: %s\n%s\n", error.c_str(), line.usage("stacking").c_str());
-    }
-    return 2;
-  }
+  const auto fits = [&options](std::string* error) { return check(options, error); };
+  if (!examples::read_options("stacking", command_line(&options), argc, argv, fits)) return 2;
   bool on_gpu = false;
   if (!examples::settle_device(MPI_COMM_WORLD, "stacking", options.device.device, &on_gpu)) {
     return 2;

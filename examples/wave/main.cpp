@@ -100,19 +100,12 @@ bool write_field(const std::string& path, const std::vector<float>& field) {
 }
 
 int run(int argc, char** argv) {
-  int rank = 0;
-  int ranks = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const auto [rank, ranks] = examples::find_world();
   Options options;
-  std::string error;
-  const examples::CommandLine line = command_line(&options);
-  if (!line.parse(argc, argv, &error) || !check_device_options(options.device, &error)) {
-    if (rank == 0) {
-      std::fprintf(stderr, "wave: %s\n%s\n", error.c_str(), line.usage("wave").c_str());
-    }
-    return 2;
-  }
+  const auto fits = [&options](std::string* error) {
+    return check_device_options(options.device, error);
+  };
+  if (!examples::read_options("wave", command_line(&options), argc, argv, fits)) return 2;
   if (options.nz / ranks < kRadius) {
     if (rank == 0) std::fprintf(stderr, "wave: %d ranks need --nz %d\n", ranks, kRadius * ranks);
     return 2;
