@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from mpis import SYSTEM
 from shim_runs import BUILD, PROGRAMS, SHRINK, ZFP, Run, mpirun
+from test_shim_collectives import LOSSLESS, WORST_LOSS
 from test_shim_conformance import CASES, LINES_EXPECTED, RANKS, families
 
 pytestmark = pytest.mark.multiproc
@@ -116,3 +117,20 @@ def test_calls_that_take_no_gpu_memory_say_so(tmp_path: Path) -> None:
     for line in refused:
         sentence = f"GPU memory in {line.split()[0]} needs a GPU-aware MPI"
         assert sum(sentence in said for said in done.thinwire_lines()) == 1, done.errors
+
+
+# Compressed, or native through pinned memory, for which MPI_Alltoallw is refused; buffers of all
+# ranks, or of every second one.
+@pytest.mark.parametrize("memory", ["device", "mixed"])
+@pytest.mark.parametrize("codec", ["mpc", "zfp:rate=16", "off"])
+def test_collectives(codec: str, memory: str, tmp_path: Path) -> None:
+    settings = {**LOSSLESS, "THINWIRE_CODEC": codec, "COLL_MEMORY": memory}
+    words = {"mpc": [], "zfp:rate=16": [WORST_LOSS], "off": ["0", "without-alltoallw"]}[codec]
+    done = mpirun(
+        3, [PROGRAMS / "shim_coll_device", *words], FAKE, settings, tmp_path / "report", timeout=150
+    )
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == 3, done.output
+    assert done.report is not None and done.report["device_failures"] == 0
+    entered = done.report["collectives"]["entered"]
+    assert entered == 0 if codec == "off" else entered > 500

@@ -1,6 +1,4 @@
 // Collectives with blocks of one length.
-#include <stdlib.h>
-
 #include "coll.h"
 
 void broadcasts(long count) {
@@ -10,7 +8,7 @@ void broadcasts(long count) {
     MPI_Bcast(data, (int)count, kind->type, root, comm);
     expect_block("bcast", data, 0, count, root, 1);
     expect_end("bcast", data, count);
-    free(data);
+    release(data);
   }
 }
 
@@ -34,7 +32,7 @@ void gathers(long count) {
         expect_block(root < 0 ? "allgather" : "gather", out, each * count, count, each, 2);
       }
       expect_end("gather", out, size * count);
-      free(in), free(out);
+      release(in), release(out);
     }
   }
 }
@@ -50,7 +48,7 @@ void scatters(long count) {
                   root, comm);
       if (!mine) expect_block("scatter", out, 0, count, root, rank);
       expect_end("scatter", out, count);
-      free(in), free(out);
+      release(in), release(out);
     }
   }
 }
@@ -67,7 +65,7 @@ void exchanges(long count) {
       expect_block("alltoall", out, from * count, count, from, rank);
     }
     expect_end("alltoall", out, size * count);
-    free(in), free(out);
+    release(in), release(out);
   }
 }
 
@@ -82,6 +80,6 @@ void mixed_types(long count) {
     MPI_Bcast(data, rank % 2 ? 1 : (int)count, rank % 2 ? whole : kind->leaf, size - 1, comm);
     expect_block("bcast of types", data, 0, count, size - 1, 1);
   }
-  free(data);
+  release(data);
   MPI_Type_free(&whole);
 }

@@ -1,6 +1,8 @@
 // What the parts of the program share: where it is, values, and what is expected of them.
 #pragma once
 
+#include <stddef.h>
+
 #ifdef SHIM_TEST_STANDARD_ABI
 #include <mpi_abi.h>
 #else
@@ -17,7 +19,7 @@ typedef struct Kind {
 enum { kGap = -77 };  // what lies where nothing was written
 
 extern MPI_Comm comm;
-extern int rank, size, mistakes;
+extern int rank, size, mistakes, without_alltoallw;
 extern double tolerance;
 extern const char* where;
 extern const Kind* kind;
@@ -26,7 +28,11 @@ extern const Kind* kind;
 double value(int from, int to, long at);
 double total(int to, long at);
 
-// Memory for `count` elements and one more, which stays as it is.
+// The program's arrays lie where the program is built for: host_memory.c, device_memory.c.
+void* allocate(size_t bytes);
+void release(void* array);
+
+// An array of `count` elements and one more, which stays as it is.
 void* fresh(long count);
 void write_block(void* data, long first, long count, int from, int to);
 

@@ -1,6 +1,4 @@
 // Reductions.
-#include <stdlib.h>
-
 #include "coll.h"
 
 static double reduced(MPI_Op op, long at) {
@@ -29,7 +27,7 @@ void reductions(long count) {
           expect("reduce", out, at, reduced(ops[which], at));
         }
         expect_end("reduce", out, count);
-        free(in), free(out);
+        release(in), release(out);
       }
     }
   }
@@ -54,7 +52,7 @@ void scattered_reductions(long count) {
         MPI_Reduce_scatter_block(from, out, (int)count, kind->type, MPI_SUM, comm);
       }
       for (long at = 0; at < own; ++at) expect("reduce-scatter", out, at, total(1, first + at));
-      free(in), free(out);
+      release(in), release(out);
     }
   }
   end_lists(&of);

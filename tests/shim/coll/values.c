@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "coll.h"
 
@@ -33,7 +32,7 @@ double total(int to, long at) {
 }
 
 void* fresh(long count) {
-  void* data = malloc((size_t)(count * kind->stride + 1) * (size_t)kind->bytes);
+  void* data = allocate((size_t)(count * kind->stride + 1) * (size_t)kind->bytes);
   for (long at = 0; at <= count * kind->stride; ++at) put(data, at, kGap);
   return data;
 }

@@ -136,6 +136,13 @@ int MPI_Alltoallv(const void* in, const int in_counts[], const int in_places[],
                              out_type, comm);
 }
 
+int MPI_Alltoallw(const void* in, const int in_counts[], const int in_places[],
+                  const MPI_Datatype in_types[], void* out, const int counts[], const int places[],
+                  const MPI_Datatype out_types[], MPI_Comm comm) {
+  return NEXT(MPI_Alltoallw)(DEVICE(in), in_counts, in_places, in_types, DEVICE(out), counts,
+                             places, out_types, comm);
+}
+
 int MPI_Get_address(const void* location, MPI_Aint* address) {
   return NEXT(MPI_Get_address)(fake_device_address(location), address);
 }

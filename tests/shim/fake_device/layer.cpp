@@ -34,6 +34,12 @@ char* reach(const void* pointer) {
   return is_device(pointer) ? memory()->mirror + (at - memory()->device) : at;
 }
 
+tw_collective reach(tw_collective collective) {
+  collective.send = reach(collective.send);
+  collective.receive = reach(collective.receive);
+  return collective;
+}
+
 // FAKE_DEVICE_FAULT names what fails, every time.
 bool broken(const char* what) {
   static const char* const fault = std::getenv("FAKE_DEVICE_FAULT");
@@ -113,6 +119,8 @@ tw_status __real_tw_message_encode(const tw_codec*, const tw_shape*, const void*
                                    const tw_message_options*, uint64_t*);
 tw_status __real_tw_message_decode(const void*, uint64_t, void*, uint64_t,
                                    const tw_message_options*, tw_message_info*);
+tw_status __real_tw_comm_plan(tw_comm*, const tw_collective*, tw_collective_report*);
+tw_status __real_tw_comm_run(tw_comm*, const tw_collective*, tw_collective_report*);
 const char* __real_tw_last_error(void);
 
 uint32_t __wrap_tw_on_device(const void* pointer) { return is_device(pointer) ? 1 : 0; }
@@ -210,6 +218,19 @@ tw_status __wrap_tw_message_decode(const void* source, uint64_t length, void* de
   if (is_device(destination) && broken("decode")) return TW_DEVICE;
   return __real_tw_message_decode(reach(source), length, reach(destination), capacity, options,
                                   info);
+}
+
+// A plan looks at buffers for where they lie alone: here always on the host.
+tw_status __wrap_tw_comm_plan(tw_comm* comm, const tw_collective* collective,
+                              tw_collective_report* report) {
+  const tw_collective reached = reach(*collective);
+  return __real_tw_comm_plan(comm, &reached, report);
+}
+
+tw_status __wrap_tw_comm_run(tw_comm* comm, const tw_collective* collective,
+                             tw_collective_report* report) {
+  const tw_collective reached = reach(*collective);
+  return __real_tw_comm_run(comm, &reached, report);
 }
 
 const char* __wrap_tw_last_error(void) {
