@@ -22,10 +22,12 @@ Status Communicator::share_bound(const Call& call, const collective::Row& row, R
   if (call.operation == plan::Operation::kReduceScatter) {
     count = regions_of(call, rank(), size()).send;
   }
-  const auto own = collective::statistics_anywhere(call.dtype, count, input);
   // Who cannot tell lets nothing be coded.
   double sums[2] = {HUGE_VAL, HUGE_VAL};
-  if (own.ok()) sums[0] = own->largest, sums[1] = own->range();
+  if (!call.hindered) {
+    const auto own = collective::statistics_anywhere(call.dtype, count, input);
+    if (own.ok()) sums[0] = own->largest, sums[1] = own->range();
+  }
   if (Status status = sum_upwards(*transport_, sums); !status.ok()) return broken(status);
   const bool by_nodes = row.coding == plan::Coding::kTwoLevel;
   // The owner of a part of Reduce-scatter codes nothing of its own.

@@ -102,6 +102,14 @@ Status Communicator::share_counts(const Call& call) {
   return status.ok() ? status : broken(status);
 }
 
+Status Communicator::find_device(const Call& call) {
+  device_ = -1;
+  if (call.hindered) return {StatusCode::kInternal, "this rank could not take part"};
+  const auto device = device::device_of(call.send, call.receive);
+  if (device.ok()) device_ = *device;
+  return device.status();
+}
+
 Status Communicator::prepare(const Call& call, Report& report) {
   const Choice& choice = report.choice;
   settings_ = {.spec = call.spec,
@@ -139,10 +147,9 @@ Status Communicator::run_chosen(const Call& call, Report& report) {
   const auto begin = std::chrono::steady_clock::now();
   Call own = call;
   // From here on this rank takes part whatever happens to it: others wait for what it sends.
-  const auto device = device::device_of(call.send, call.receive);
-  device_ = device.ok() ? *device : -1;
-  Status hindrance = device.status();
-  if (hindrance.ok()) hindrance = keep_input(call, own);
+  Status hindrance = find_device(call);
+  if (const Status kept = keep_input(call, own); hindrance.ok()) hindrance = kept;
+  own.hindered = !hindrance.ok();
   if (Status status = prepare(own, report); !status.ok()) return status;
   if (Status status = bind(own, report.choice); !status.ok()) return status;
   if (const Status acquired = acquire(report); hindrance.ok()) hindrance = acquired;

@@ -77,6 +77,8 @@ Status Communicator::keep_input(const Call& call, Call& own) {
   } else if (call.operation != Operation::kReduceScatter) {
     return {};
   }
+  own.in_place = false;
+  if (call.hindered) return {};
   const std::uint64_t values = regions_of(call, rank(), size()).receive;
   const std::uint64_t bytes = values * dtype_size(call.dtype);
   const auto place = device::place_of(call.receive);
@@ -85,7 +87,6 @@ Status Communicator::keep_input(const Call& call, Call& own) {
       place->on_device() ? kept_.on_device(place->device, bytes) : kept_.on_host(bytes);
   if (!memory.ok()) return memory.status();
   own.send = *memory;
-  own.in_place = false;
   return device::copy(*memory, call.receive, bytes);
 }
 

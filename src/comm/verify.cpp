@@ -11,22 +11,23 @@ namespace thinwire::comm {
 
 // Runs on copies of the caller's buffers, which may be overwritten, and keeps the exact result.
 Status Communicator::run_raw(const Call& call, std::vector<std::byte>& result) {
-  const Regions regions = regions_of(call, rank(), size());
+  const Regions regions = call.hindered ? Regions{} : regions_of(call, rank(), size());
   const std::uint64_t value_bytes = dtype_size(call.dtype);
   std::vector<std::byte> sent(regions.send * value_bytes);
   result.resize(regions.receive * value_bytes);
   Status status = device::copy(sent.data(), call.send, sent.size());
   if (status.ok()) status = device::copy(result.data(), call.receive, result.size());
-  if (!status.ok()) return status;
   Call raw = call;
   raw.spec = {};
+  raw.hindered = call.hindered || !status.ok();
   if (call.send != nullptr) raw.send = sent.data();
   if (call.receive != nullptr) raw.receive = result.data();
   const auto choice = choose(raw);
   if (!choice.ok()) return choice.status();
   Report ignored;
   ignored.choice = *choice;
-  return run_chosen(raw, ignored);
+  const Status ran = run_chosen(raw, ignored);
+  return status.ok() ? ran : status;
 }
 
 // Block by block of what the last run wrote to the caller's memory.
@@ -54,8 +55,14 @@ Result<double> Communicator::largest_error(const Call& call,
 
 Status Communicator::run_verified(const Call& call, Report& report) {
   std::vector<std::byte> exact;
-  if (Status status = run_raw(call, exact); !status.ok()) return status;
-  if (Status status = run_chosen(call, report); !status.ok()) return status;
+  const Status first = run_raw(call, exact);
+  if (executor_.transport_failed()) return first;
+  // Others may have had all that they needed, and wait for the second run.
+  Call own = call;
+  own.hindered = call.hindered || !first.ok();
+  const Status second = run_chosen(own, report);
+  if (!first.ok()) return first;
+  if (!second.ok()) return second;
   const auto error = largest_error(call, exact);
   if (error.ok()) report.max_error = *error;
   return error.status();

@@ -2,7 +2,8 @@
 // a line a rank of error classes. The fake device's memory stands for a GPU's.
 //
 // device_errors messages: an exchange that must work; lost: a send and a receive that may fail;
-// refused FILE: calls that take no GPU memory.
+// refused FILE: calls that take no GPU memory; hindered: collectives with memory for elements with
+// gaps on some ranks alone, and then one that needs none.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,24 @@ static void lost(void) {
   free(host);
 }
 
+static void hindered(void) {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Datatype every_second;
+  MPI_Type_vector(kCount / 2, 1, 2, MPI_FLOAT, &every_second);
+  MPI_Type_commit(&every_second);
+  float *own = floats(), *all = fake_device_allocate((size_t)size * kCount * sizeof(float));
+  const int cast = MPI_Bcast(own, 1, every_second, 0, MPI_COMM_WORLD);
+  own = floats();
+  const int gathered = MPI_Allgather(own, 1, every_second, all, 1, every_second, MPI_COMM_WORLD);
+  MPI_Type_free(&every_second);
+  const int after = MPI_Allgather(own, kCount, MPI_FLOAT, all, kCount, MPI_FLOAT, MPI_COMM_WORLD);
+  int right = after == MPI_SUCCESS;
+  for (int at = 0; at < size * kCount; ++at) right = right && all[at] == (float)at;
+  printf("rank %d: MPI_Bcast %s MPI_Allgather %s then %s\n", rank, name_of(cast), name_of(gathered),
+         right ? "right" : "wrong");
+}
+
 static void say(const char* call, int error) { printf("%s %s\n", call, name_of(error)); }
 
 static void refused(const char* path) {
@@ -121,6 +140,7 @@ int main(int argc, char** argv) {
   peer = 1 - rank;
   if (strcmp(wanted, "messages") == 0) messages();
   if (strcmp(wanted, "lost") == 0) lost();
+  if (strcmp(wanted, "hindered") == 0) hindered();
   if (strcmp(wanted, "refused") == 0 && rank == 0) refused(argv[2]);
   MPI_Finalize();
   return 0;

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from mpis import SYSTEM
-from shim_runs import BUILD, PROGRAMS, SHRINK, ZFP, Run, mpirun
+from shim_runs import BUILD, MPIRUN, PROGRAMS, SHRINK, ZFP, Run, mpirun, run
 from test_shim_collectives import LOSSLESS, WORST_LOSS
 from test_shim_conformance import CASES, LINES_EXPECTED, RANKS, families
 
@@ -117,6 +117,19 @@ def test_calls_that_take_no_gpu_memory_say_so(tmp_path: Path) -> None:
     for line in refused:
         sentence = f"GPU memory in {line.split()[0]} needs a GPU-aware MPI"
         assert sum(sentence in said for said in done.thinwire_lines()) == 1, done.errors
+
+
+def test_a_rank_without_memory_holds_nobody_up() -> None:
+    """Its part of a compressed collective fails with a sentence, and the next one is sound."""
+    program = [f"LD_PRELOAD={FAKE}", str(ERRORS), "hindered"]
+    words = ["-n", "1", "env", *program]
+    hindered = ["-n", "1", "env", "FAKE_DEVICE_FAULT=device", *program]
+    done = run([*MPIRUN, *words, ":", *hindered, ":", *words], LOSSLESS)
+    assert done.code == 0, done.output + done.errors
+    lines = sorted(done.output.splitlines())
+    assert [line.endswith("then right") for line in lines] == [True] * 3, done.output
+    assert "MPI_Bcast MPI_ERR_NO_MEM MPI_Allgather MPI_ERR_NO_MEM" in lines[1]
+    assert sum("no memory for the elements" in line for line in done.thinwire_lines()) == 2
 
 
 # Compressed, or native through pinned memory, for which MPI_Alltoallw is refused; buffers of all

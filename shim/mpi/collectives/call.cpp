@@ -49,8 +49,10 @@ void count(const tw_collective_report& report) {
   counters.collective_predicted_nanoseconds += nanoseconds(report.predicted_seconds);
 }
 
-int run(tw_collective& collective, Operand& sent, Operand& received, const Part& part,
-        Collectives& kept) {
+// Others wait for this rank, also where it is not `ready`.
+int run(tw_collective& collective, const Operand& sent, const Operand& received, bool ready,
+        const Part& part, Collectives& kept) {
+  if (!ready) collective.flags |= TW_HINDERED;
   collective.send = sent.data();
   collective.receive = received.data();
   tw_collective_report report{};
@@ -132,7 +134,8 @@ int run_described(const Asked& asked, const Part& part, tw_collective& collectiv
   }
   int error = sent.prepare(true);
   if (error == MPI_SUCCESS) error = received.prepare(part.in_place || is_source);
-  if (error == MPI_SUCCESS) error = run(collective, sent, received, part, kept);
+  const int ran = run(collective, sent, received, error == MPI_SUCCESS, part, kept);
+  if (error == MPI_SUCCESS) error = ran;
   if (error != MPI_SUCCESS || is_source) return error;
   return scatters_in_place ? received.write_back(collective.count) : received.write_back();
 }
