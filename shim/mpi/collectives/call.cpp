@@ -1,5 +1,7 @@
 #include "collectives/call.h"
 
+#include <array>
+#include <set>
 #include <string>
 
 #include "collectives/operand.h"
@@ -10,6 +12,22 @@ namespace thinwire::mpi {
 namespace {
 
 enum : int { kSent, kReceived };
+
+using Way = std::array<std::uint32_t, 3>;  // operation, algorithm, coding
+
+// The library's schedules, each also under PLANNED in the place of its words.
+std::set<Way> all_ways() {
+  std::set<Way> ways;
+  Way own{};
+  for (std::uint32_t at = 0; tw_schedule_describe(at, &own[0], &own[1], &own[2]) != 0; ++at) {
+    for (const std::uint32_t algorithm : {own[1], std::uint32_t{TW_ALGORITHM_PLANNED}}) {
+      for (const std::uint32_t coding : {own[2], std::uint32_t{TW_CODING_PLANNED}}) {
+        ways.insert({own[0], algorithm, coding});
+      }
+    }
+  }
+  return ways;
+}
 
 // A schedule that the user named, where the operation has it.
 void choose_schedule(tw_collective& collective) {
@@ -70,17 +88,9 @@ int run(tw_collective& collective, const Operand& sent, const Operand& received,
 
 }  // namespace
 
-// Whether the operation has a schedule of that algorithm and coding; PLANNED stands for any.
-bool has_schedule(std::uint32_t wanted, std::uint32_t algorithm, std::uint32_t coding) {
-  std::uint32_t operation = 0, its_algorithm = 0, its_coding = 0;
-  for (std::uint32_t at = 0; tw_schedule_describe(at, &operation, &its_algorithm, &its_coding) != 0;
-       ++at) {
-    if (operation == wanted && (algorithm == TW_ALGORITHM_PLANNED || algorithm == its_algorithm) &&
-        (coding == TW_CODING_PLANNED || coding == its_coding)) {
-      return true;
-    }
-  }
-  return false;
+bool has_schedule(std::uint32_t operation, std::uint32_t algorithm, std::uint32_t coding) {
+  static const std::set<Way> ways = all_ways();
+  return ways.contains({operation, algorithm, coding});
 }
 
 tw_collective describe(const Asked& asked, const Part& part, Collectives& kept) {

@@ -10,7 +10,7 @@
 namespace thinwire::mpi {
 
 // Whether the operation has a schedule of that algorithm and coding; PLANNED stands for any.
-bool has_schedule(std::uint32_t wanted, std::uint32_t algorithm, std::uint32_t coding);
+bool has_schedule(std::uint32_t operation, std::uint32_t algorithm, std::uint32_t coding);
 
 // With the buffers as the program names them, gaps and all. Borrows lists that are kept with the
 // communicator.
