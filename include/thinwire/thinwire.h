@@ -482,9 +482,11 @@ typedef enum tw_collective_flag {
                       has it. For Scatter and Gather it counts at the root alone */
   TW_VERIFY = 2,   /* do it again without compression and report the largest difference */
   TW_VARIED = 4,   /* Gather and Scatter: blocks differ, the root alone has the lists */
-  TW_HINDERED = 8  /* of one rank alone: it cannot take part, for want of memory, say. It lets the
+  TW_HINDERED = 8, /* of one rank alone: it cannot take part, for want of memory, say. It lets the
                       others come to their end, as one that fails on the way does, and fails itself
                       with TW_INTERNAL. Its `send` and `receive` are not looked at */
+  TW_PLANNED = 16  /* tw_comm_run() alone: the tw_comm_plan() before it on this communicator was of
+                      this call, but for its buffers, and holds: it is not planned again */
 } tw_collective_flag;
 
 /* One operation, as MPI has it. Counts and displacements are in elements. All ranks must agree on

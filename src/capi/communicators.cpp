@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "capi/convert.h"
 #include "capi/errors.h"
@@ -12,6 +14,7 @@ using namespace thinwire::capi;
 
 struct tw_comm {
   std::unique_ptr<comm::Communicator> communicator;
+  std::optional<comm::Choice> planned;  // by the last tw_comm_plan(), until the next run
 };
 
 namespace {
@@ -108,7 +111,7 @@ tw_status tw_comm_create(const tw_transport* transport, const tw_comm_options* o
     }
     auto made =
         comm::Communicator::create(std::move(adopted), to_options(*options, transport->ranks));
-    if (made.ok()) *comm = new tw_comm{std::move(*made)};
+    if (made.ok()) *comm = new tw_comm{std::move(*made), {}};
     return report(made.status());
   });
 }
@@ -124,9 +127,11 @@ tw_status tw_comm_run(tw_comm* comm, const tw_collective* collective,
     if (comm == nullptr || !usable(collective) || !usable(result)) {
       return misuse("tw_comm_run: null pointer, or size not set");
     }
+    const auto planned = std::exchange(comm->planned, std::nullopt);
+    const bool holds = planned.has_value() && (collective->flags & TW_PLANNED) != 0;
     comm::Report outcome;
-    const Status status =
-        comm->communicator->run(to_call(*collective, comm->communicator->options()), outcome);
+    const Status status = comm->communicator->run(
+        to_call(*collective, comm->communicator->options()), outcome, holds ? &*planned : nullptr);
     if (status.ok() && result != nullptr) fill(outcome, result);
     return report(status);
   });
@@ -143,7 +148,11 @@ tw_status tw_comm_plan(tw_comm* comm, const tw_collective* collective,
     if (status.ok()) status = comm->communicator->learn_cost(call);
     if (!status.ok()) return report(status);
     const auto choice = comm->communicator->choose(call);
-    if (choice.ok()) fill(*choice, result);
+    comm->planned.reset();
+    if (choice.ok()) {
+      fill(*choice, result);
+      comm->planned = *choice;
+    }
     return report(choice.status());
   });
 }

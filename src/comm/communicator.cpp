@@ -168,16 +168,20 @@ Status Communicator::run_chosen(const Call& call, Report& report) {
   return status;
 }
 
-Status Communicator::run(const Call& call, Report& report) {
+Status Communicator::run(const Call& call, Report& report, const Choice* planned) {
   if (broken_) {
     return {StatusCode::kInternal, "the communicator's transport failed in an earlier call"};
   }
   if (Status status = check(call, size()); !status.ok()) return status;
-  if (Status status = learn_cost(call); !status.ok()) return broken(status);
-  const auto choice = choose(call);
-  if (!choice.ok()) return choice.status();
   report = {};
-  report.choice = *choice;
+  if (planned != nullptr) {
+    report.choice = *planned;
+  } else {
+    if (Status status = learn_cost(call); !status.ok()) return broken(status);
+    const auto choice = choose(call);
+    if (!choice.ok()) return choice.status();
+    report.choice = *choice;
+  }
   const Status status = call.verify ? run_verified(call, report) : run_chosen(call, report);
   broken_ = broken_ || executor_.transport_failed();
   end_loans();

@@ -71,8 +71,9 @@ class Communicator {
   // After learn_cost(): sends nothing.
   Result<Choice> choose(const Call& call) const;
 
-  // Blocks until this rank's part is complete. kUnsupported where no schedule does it.
-  Status run(const Call& call, Report& report);
+  // Blocks until this rank's part is complete. kUnsupported where no schedule does it. `planned`:
+  // what choose() has said of this call, where it was asked already.
+  Status run(const Call& call, Report& report, const Choice* planned = nullptr);
 
  private:
   Communicator(std::unique_ptr<transport::Transport> transport, Options options);

@@ -62,6 +62,7 @@ std::optional<int> enter(const Asked& asked) {
       tw_collective collective = describe(asked, part, kept);
       why = plan_call(asked, part, collective, kept);
       if (why == NativeReason::kCompressed) {
+        collective.flags |= TW_PLANNED;
         ++process().counters.collectives[TW_COMPRESS];
         const int error = run_described(asked, part, collective, kept);
         return error == MPI_SUCCESS ? MPI_SUCCESS : raise(asked.comm, error);
