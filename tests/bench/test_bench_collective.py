@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from made_up_links import FastLink
 
 from thinwire.bench import collective_rows
 from thinwire.bench.collective import CollectiveSession
@@ -24,17 +25,7 @@ LINE = {
 }
 
 
-class FastLink:
-    """A gigabyte per second; nothing is lost unless told."""
-
-    name, same_node, burst_bytes, bytes_per_second = "fast", False, 65536, 1e9
-
-    def __init__(self, dropped: int = 0) -> None:
-        self.dropped = dropped
-
-    def drops(self) -> int:
-        return self.dropped
-
+class RatedLink(FastLink):
     def raw_rate(self) -> float:
         return 7.9e9
 
@@ -43,7 +34,7 @@ def row_of(dropped: int = 0, **changes):
     """A row from figures that no program measured."""
     sample = Sample("some", "f32", np.zeros(4, np.float32))
     kinds = dict.fromkeys(CollectiveSession.__annotations__) | {"data": sample}
-    (row,) = make_rows(FastLink(dropped), CollectiveSession(**kinds), [LINE | changes])
+    (row,) = make_rows(RatedLink(dropped), CollectiveSession(**kinds), [LINE | changes])
     return row
 
 
@@ -96,7 +87,7 @@ def test_raw_operations_and_refused_ones_say_why():
     lines = [refused | named | {"codec": "mpc", "error": "unsupported: there is no such schedule"}]
     sample = Sample("some", "f32", np.zeros(4, np.float32))
     kinds = dict.fromkeys(CollectiveSession.__annotations__) | {"data": sample}
-    (row,) = make_rows(FastLink(), CollectiveSession(**kinds), lines)
+    (row,) = make_rows(RatedLink(), CollectiveSession(**kinds), lines)
     assert not row.verified and "no such schedule" in row.note and row.algorithm == "planned"
 
 

@@ -1,4 +1,5 @@
 import pytest
+from made_up_links import SlowLink
 
 from thinwire.bench.expected import Expected, allowed_speedup, refill_seconds
 from thinwire.bench.p2p import NATIVE, Runs
@@ -27,18 +28,6 @@ def test_the_bucket_refills_for_as_long_as_it_is_not_full():
     assert refill_seconds(HALF, burst_bytes=65536, bytes_per_second=1.25e8) == 65536 / 1.25e8
     assert refill_seconds(HALF, burst_bytes=65536, bytes_per_second=1.25e7) == 0.001
     assert refill_seconds(HALF, burst_bytes=0, bytes_per_second=None) == 0
-
-
-class SlowLink:
-    """1000 bytes per second, a burst of 100 bytes."""
-
-    name, same_node, burst_bytes, bytes_per_second = "slow", False, 100, 1000.0
-
-    def __init__(self, dropped: int = 0) -> None:
-        self.dropped = dropped
-
-    def drops(self) -> int:
-        return self.dropped
 
 
 def make_row(native: float, compressed: float, dropped: int = 0):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from made_up_links import SlowLink
 
 from thinwire.bench import generators, p2p_gpu_cost
 from thinwire.bench.expected import Expected
@@ -20,18 +21,6 @@ HALF = Expected(compressed=True, identical=False, ratio=2, max_error=0.5)
 ON_GPU = GpuExpected(HALF, encode_seconds=0.01, decode_seconds=0.03)
 UNKNOWN = GpuExpected(HALF, None, None, "no GPU is visible")
 ZFP = Codec("zfp:rate=16")
-
-
-class SlowLink:
-    """1000 bytes per second, a burst of 100 bytes."""
-
-    name, same_node, burst_bytes, bytes_per_second = "slow", False, 100, 1000.0
-
-    def __init__(self, dropped: int = 0) -> None:
-        self.dropped = dropped
-
-    def drops(self) -> int:
-        return self.dropped
 
 
 def session_of(program: Path, size: int, values: np.ndarray) -> Session:

@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 import typer
+from made_up_links import FastLink
 
 from thinwire.bench import raw, turns
 from thinwire.bench.programs import BenchError, Loopback
@@ -20,18 +21,6 @@ REPORT = {
     "allocations": 13,
 }
 LOOPBACK = ("raw", "--loopback", "--sizes", "64KiB", "--pairs", "4")
-
-
-class FastLink:
-    """A gigabyte per second; nothing is lost unless told."""
-
-    name, same_node, burst_bytes, bytes_per_second = "fast", False, 0, 1e9
-
-    def __init__(self, dropped: int = 0) -> None:
-        self.dropped = dropped
-
-    def drops(self) -> int:
-        return self.dropped
 
 
 def make_row(pairs=((1.0, 1.01),), setting="hooked", unverified=0, dropped=0, **changes):
