@@ -1,10 +1,13 @@
 """Tests of the preload library need an Open MPI to run programs under, and their build."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from shim_runs import PROGRAMS, TESTING
+
+from thinwire.lab import Lab, LabUnavailable
 
 HERE = Path(__file__).parent
 
@@ -23,3 +26,13 @@ def built() -> None:
     """A build that lacks the programs is a mistake, not a reason to skip."""
     for path in (PROGRAMS / "shim_conformance", TESTING):
         assert path.exists(), f"{path} is missing: run `make build`"
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    """Two hosts for two ranks each."""
+    try:
+        with Lab(hosts=2, link="none", ranks_per_host=2) as made:
+            yield made
+    except LabUnavailable as error:
+        pytest.skip(f"no lab here: {error}")

@@ -1,6 +1,5 @@
 """Collectives that are compressed as a whole, in programs that know nothing of it."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,7 @@ from mpis import ALL, LIBRARIES, SYSTEM, Mpi
 from shim_runs import MPIRUN, PRODUCTION, PROGRAMS, Run, environment, mpirun, read_report, run
 from test_shim_dying import is_gone, survivor_of
 
-from thinwire.lab import Lab, LabUnavailable
+from thinwire.lab import Lab
 
 pytestmark = pytest.mark.multiproc
 
@@ -211,15 +210,6 @@ def test_debug_log_explains_the_first_choice(tmp_path: Path) -> None:
     done = coll(SYSTEM, 2, settings, tmp_path / "report")
     choices = [line for line in done.thinwire_lines() if "MPI_Bcast of " in line]
     assert any(" on 2 ranks: " in line for line in choices)
-
-
-@pytest.fixture(scope="module")
-def lab() -> Iterator[Lab]:
-    try:
-        with Lab(hosts=2, link="none", ranks_per_host=2) as made:
-            yield made
-    except LabUnavailable as error:
-        pytest.skip(f"no lab here: {error}")
 
 
 def test_hosts_compress_to_each_other_by_default(lab: Lab, tmp_path: Path) -> None:

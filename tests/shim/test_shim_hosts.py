@@ -1,27 +1,16 @@
 """The library across hosts: the lab's, which share nothing but a link."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from shim_runs import EXCHANGE, PRODUCTION, environment, largest_differences, read_report
 
-from thinwire.lab import Lab, LabUnavailable
+from thinwire.lab import Lab
 
 pytestmark = pytest.mark.multiproc
 
 ZFP = {"THINWIRE_CODEC": "zfp:rate=16"}
 ROUNDS = 3
-
-
-@pytest.fixture(scope="module")
-def lab() -> Iterator[Lab]:
-    """Two hosts for two ranks each."""
-    try:
-        with Lab(hosts=2, link="none", ranks_per_host=2) as made:
-            yield made
-    except LabUnavailable as error:
-        pytest.skip(f"no lab here: {error}")
 
 
 def exchange(lab: Lab, ranks: int, report: Path, *options: str, forward: bool = True):
