@@ -20,6 +20,7 @@ from thinwire.cli.bench_options import (
     Json,
     Program,
     Specs,
+    check_memory,
     failure,
     finish,
     message_sizes,
@@ -62,8 +63,7 @@ def p2p(
 
     Each link is a lab of its own; where this machine permits none, one host stands for both.
     """
-    if memory not in ("host", "device"):
-        raise typer.BadParameter(f"--memory is host or device, not {memory}")
+    check_memory(memory)
     warn_if_busy()
     rows = []
     try:

@@ -12,7 +12,16 @@ from thinwire.bench.collective_rows import make_rows, without_schedules
 from thinwire.bench.output import progress, say, warn_if_busy
 from thinwire.bench.programs import BenchError, find_program
 from thinwire.bench.samples import Sample
-from thinwire.cli.bench_options import Csv, Json, Program, Specs, failure, finish, places
+from thinwire.cli.bench_options import (
+    Csv,
+    Json,
+    Program,
+    Specs,
+    check_memory,
+    failure,
+    finish,
+    places,
+)
 from thinwire.codec import Codec
 from thinwire.comm.words import algorithms, codings, operations
 from thinwire.lab import LabError
@@ -69,8 +78,7 @@ def collective(
     Every result of every turn is verified. Each link is a lab of its own; where this machine
     permits none, one host stands for all.
     """
-    if memory not in ("host", "device"):
-        raise typer.BadParameter(f"--memory is host or device, not {memory}")
+    check_memory(memory)
     if ranks is None:
         ranks = hosts
     if root >= ranks:

@@ -40,6 +40,11 @@ def parse_codecs(specs: Sequence[str], automatic: bool = False) -> list[Codec]:
     return list(found.values())
 
 
+def check_memory(memory: str) -> None:
+    if memory not in ("host", "device"):
+        raise typer.BadParameter(f"--memory is host or device, not {memory}")
+
+
 def message_sizes(text: str) -> tuple[int, ...]:
     """Bytes of "64KiB,1MiB", each a whole number of fp32 values."""
     sizes = tuple(dict.fromkeys(parse_size(word) for word in text.split(",")))
