@@ -75,19 +75,24 @@ std::uint64_t MpiTransport::take_slot() {
   return slot;
 }
 
+tw_status MpiTransport::started(std::uint64_t slot, int error, bool receives,
+                                std::uint64_t* request) {
+  if (error != MPI_SUCCESS) {
+    free_.push_back(slot);
+    return failed(receives ? "receive" : "send", error);
+  }
+  slots_[slot].receives = receives;
+  *request = slot;
+  return TW_OK;
+}
+
 tw_status MpiTransport::send(int peer, const void* data, std::uint64_t bytes,
                              std::uint64_t* request) {
   const ByteCount as(bytes);
   const std::uint64_t slot = take_slot();
   const int error =
       real().Isend(data, as.count(), as.type(), peer, kTag, comm_, &slots_[slot].request);
-  if (error != MPI_SUCCESS) {
-    free_.push_back(slot);
-    return failed("send", error);
-  }
-  slots_[slot].receives = false;
-  *request = slot;
-  return TW_OK;
+  return started(slot, error, false, request);
 }
 
 tw_status MpiTransport::receive(int peer, void* data, std::uint64_t capacity,
@@ -96,13 +101,7 @@ tw_status MpiTransport::receive(int peer, void* data, std::uint64_t capacity,
   const std::uint64_t slot = take_slot();
   const int error =
       real().Irecv(data, as.count(), as.type(), peer, kTag, comm_, &slots_[slot].request);
-  if (error != MPI_SUCCESS) {
-    free_.push_back(slot);
-    return failed("receive", error);
-  }
-  slots_[slot].receives = true;
-  *request = slot;
-  return TW_OK;
+  return started(slot, error, true, request);
 }
 
 tw_status MpiTransport::test(std::uint32_t count, const std::uint64_t* requests,

@@ -39,6 +39,8 @@ class MpiTransport {
     bool receives = false;
   };
   std::uint64_t take_slot();
+  // `error` is what the MPI said when it was to begin the message in `slot`.
+  tw_status started(std::uint64_t slot, int error, bool receives, std::uint64_t* request);
 
   MPI_Comm comm_;
   std::vector<Slot> slots_;  // by a request's number
