@@ -51,6 +51,19 @@ bool is_within(double found, double exact, double bound) {
   return std::abs(found - exact) <= bound + 1e-12;
 }
 
+// Of as many values as there is room for in `receive`.
+Call call_of(const collective::Row& row, const std::vector<float>& send,
+             std::vector<float>& receive, const codec::Spec& spec) {
+  return {.operation = row.operation,
+          .dtype = Dtype::kF32,
+          .algorithm = row.algorithm,
+          .coding = row.coding,
+          .send = reinterpret_cast<const std::byte*>(send.data()),
+          .receive = reinterpret_cast<std::byte*>(receive.data()),
+          .count = receive.size(),
+          .spec = spec};
+}
+
 struct Outcome {
   std::vector<std::vector<float>> results;
   Report report;  // of rank 0
@@ -69,14 +82,7 @@ Outcome allreduce(const collective::Row& row, int size, const char* spec, bool h
   run_ranks(size, options, [&](Communicator& communicator) {
     const std::vector<float> send = contribution(communicator.rank(), has_specials);
     std::vector<float> receive(kCount, -1);
-    Call call{.operation = Operation::kAllreduce,
-              .dtype = Dtype::kF32,
-              .algorithm = row.algorithm,
-              .coding = row.coding,
-              .send = reinterpret_cast<const std::byte*>(send.data()),
-              .receive = reinterpret_cast<std::byte*>(receive.data()),
-              .count = kCount,
-              .spec = options.spec};
+    const Call call = call_of(row, send, receive, options.spec);
     Report report;
     const Status status = communicator.run(call, report);
     const std::lock_guard lock(mutex);
@@ -155,14 +161,7 @@ std::size_t count_outside(Communicator& communicator, const collective::Row& row
       scatters ? kCount / static_cast<std::uint64_t>(communicator.size()) : kCount;
   const std::vector<float> send = contribution(communicator.rank(), false);
   std::vector<float> receive(count, -1);
-  Call call{.operation = row.operation,
-            .dtype = Dtype::kF32,
-            .algorithm = row.algorithm,
-            .coding = row.coding,
-            .send = reinterpret_cast<const std::byte*>(send.data()),
-            .receive = reinterpret_cast<std::byte*>(receive.data()),
-            .count = count,
-            .spec = spec_of("szp:allreduce-abs=1e-3")};
+  const Call call = call_of(row, send, receive, spec_of("szp:allreduce-abs=1e-3"));
   Report report;
   const Status status = communicator.run(call, report);
   if (!status.ok() || report.choice.reason != plan::Reason::kCompress) return kCount;
