@@ -55,12 +55,16 @@ const Driver* loaded_driver() {
   if (driver != nullptr) return driver;
   if (!machine_may_have_gpu()) return nullptr;
   const std::uint64_t loads = load_count();
-  if (loads == searched.load(std::memory_order_relaxed)) return nullptr;
-  searched.store(loads, std::memory_order_relaxed);
-  void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return nullptr;
-  driver = resolve(library);
-  known.store(driver, std::memory_order_release);
+  // Another thread may have found it since.
+  if (loads == searched.load(std::memory_order_acquire)) {
+    return known.load(std::memory_order_acquire);
+  }
+  if (void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD)) {
+    driver = resolve(library);
+    known.store(driver, std::memory_order_release);
+  }
+  // Last: who reads it must find the driver.
+  searched.store(loads, std::memory_order_release);
   return driver;
 }
 

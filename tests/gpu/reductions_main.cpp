@@ -93,7 +93,8 @@ void put(std::byte* memory, std::uint64_t offset, const std::vector<std::byte>& 
   std::vector<std::byte> whole(values.size() + 2 * kRoom, std::byte{0xC5});
   std::memcpy(whole.data() + offset, values.data(), values.size());
   check(cudaMemcpy(memory, whole.data(), whole.size(), cudaMemcpyDefault));
-  // The library's streams wait for nothing, and a copy from pageable memory may still be on its way.
+  // The library's streams wait for nothing, and a copy from pageable memory may still be on its
+  // way.
   check(cudaDeviceSynchronize());
 }
 
