@@ -401,7 +401,8 @@ typedef struct tw_transport {
   tw_status (*test)(void* context, uint32_t count, const uint64_t* requests, uint32_t* places,
                     uint64_t* bytes, uint32_t* done);
 
-  /* There is nothing to do for now: may yield the processor. NULL yields. */
+  /* There is nothing to do for now: may yield the processor. NULL yields
+   * where that lasts. */
   void (*idle)(void* context);
 
   /* The communicator is gone, or `send`, `receive` or `test` failed, and with that the memory of

@@ -55,13 +55,14 @@ class Adopted final : public Transport {
                                          tickets.data(), places_.data(), bytes_.data(), &done);
     if (status != TW_OK) return {code_of(status), "the transport could not complete a message"};
     for (std::uint32_t at = 0; at < done; ++at) arrivals[at] = {places_[at], bytes_[at]};
+    if (done > 0) idle_turns_ = 0;
     return done;
   }
 
   void idle() override {
     if (table_.idle != nullptr) {
       table_.idle(table_.context);
-    } else {
+    } else if (++idle_turns_ > kTurnsBeforeYield) {
       sched_yield();
     }
   }
@@ -73,7 +74,12 @@ class Adopted final : public Transport {
             std::string("the transport could not ") + what + " rank " + std::to_string(peer)};
   }
 
+  // On a fast network the next piece is there within this many turns, well below a millisecond, and
+  // a yield each turn costs a tenth of the rate; on a slow one others may need the processor.
+  static constexpr std::uint32_t kTurnsBeforeYield = 1000;
+
   tw_transport table_;
+  std::uint32_t idle_turns_ = 0;
   std::vector<std::uint32_t> places_;
   std::vector<std::uint64_t> bytes_;
 };

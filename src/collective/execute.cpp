@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <thread>
 
 #include "collective/run.h"
 
@@ -121,6 +122,11 @@ bool Executor::work_on_next(Run& run) {
   return true;
 }
 
+void Executor::idle(const Run& run) {
+  if (run.means.crowded) std::this_thread::yield();
+  run.means.transport.idle();
+}
+
 Status Executor::advance(Run& run) {
   Job done;
   while (run.left > 0) {
@@ -132,7 +138,7 @@ Status Executor::advance(Run& run) {
       progressed = true;
     }
     if (!awake_.empty()) continue;
-    if (!work_on_next(run) && !progressed) run.means.transport.idle();
+    if (!work_on_next(run) && !progressed) idle(run);
   }
   return {};
 }
@@ -141,7 +147,7 @@ Status Executor::advance(Run& run) {
 void Executor::wait_for_crew(Run& run) {
   Job done;
   while (run.means.crew != nullptr && !run.means.crew->is_idle()) {
-    if (!run.means.crew->take_back(done)) run.means.transport.idle();
+    if (!run.means.crew->take_back(done)) idle(run);
   }
 }
 

@@ -34,6 +34,7 @@ struct Means {
   Engine& engine;  // of the caller's thread
   transport::Transport& transport;
   Crew* crew = nullptr;  // nullptr: the caller's thread codes alone
+  bool crowded = false;  // there are fewer processors than threads: waiting must not keep one
 
   // nullptr where every piece is tried: where ranks encode the same values each for itself and hold
   // what comes of it, whether a piece is coded must depend on the values alone.
@@ -86,6 +87,7 @@ class Executor {
   bool has_lost(const Run& run, const Task& task) const;
   void finish(Run& run, const Job& job);
   void wait_for_crew(Run& run);
+  static void idle(const Run& run);
   void fail(Run& run, const Task& task, const Status& status);
 
   bool transport_failed_ = false;

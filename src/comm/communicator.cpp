@@ -161,6 +161,7 @@ Status Communicator::run_chosen(const Call& call, Report& report) {
                                 .engine = engine,
                                 .transport = *transport_,
                                 .crew = crew(),
+                                .crowded = processors() < 1 + threads_wanted(),
                                 .backoff = backoff_};
   Status status = executor_.run(schedule_, binding_.blocks(), program_, binding_.arrays(), means,
                                 hindrance, report.tally);

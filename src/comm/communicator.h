@@ -92,6 +92,7 @@ class Communicator {
   bool may_compress(const Call& call) const;
   plan::CollectivePlan plan_with(const Call& call, const plan::CollectiveSettings& settings) const;
   int count_nodes() const;
+  std::uint32_t processors() const;
   std::uint32_t threads_wanted() const;
   collective::Crew* crew();
   Status run_chosen(const Call& call, Report& report);

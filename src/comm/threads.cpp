@@ -22,14 +22,18 @@ std::uint32_t processors_here() {
 
 }  // namespace
 
+// Of this process's processors, what is left for it by the ranks that may have the same ones.
+std::uint32_t Communicator::processors() const {
+  const auto& nodes = options_.nodes;
+  const auto here = nodes.empty() ? size() : std::ranges::count(nodes, topology_.node(rank()));
+  return processors_here() / static_cast<std::uint32_t>(here);
+}
+
 std::uint32_t Communicator::threads_wanted() const {
   if (settings_.spec.kind == codec::Spec::Kind::kOff) return 0;
   if (options_.threads >= 0) return static_cast<std::uint32_t>(options_.threads);
   if (device_ >= 0) return kThreadsOfDevice;
-  const auto& nodes = options_.nodes;
-  const auto here = nodes.empty() ? size() : std::ranges::count(nodes, topology_.node(rank()));
-  const std::uint32_t share = processors_here() / static_cast<std::uint32_t>(here);
-  return std::clamp<std::uint32_t>(share, 1, kMostThreads + 1) - 1;
+  return std::clamp<std::uint32_t>(processors(), 1, kMostThreads + 1) - 1;
 }
 
 // nullptr where the caller's thread codes alone.
