@@ -3,7 +3,8 @@
 //
 // device_errors messages: an exchange that must work; lost: a send and a receive that may fail;
 // refused FILE: calls that take no GPU memory; hindered: collectives with memory for elements with
-// gaps on some ranks alone, and then one that needs none.
+// gaps on some ranks alone, and then one that needs none; natives: collectives of the MPI's own
+// that may fail.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,6 +104,20 @@ static void hindered(void) {
          right ? "right" : "wrong");
 }
 
+static void natives(void) {
+  const int counts[] = {kCount / 2, kCount / 2}, places[] = {0, kCount / 2 * (int)sizeof(float)};
+  MPI_Datatype every_second;
+  MPI_Type_create_resized(MPI_FLOAT, 0, 2 * sizeof(float), &every_second);
+  MPI_Type_commit(&every_second);
+  const MPI_Datatype dense[] = {MPI_FLOAT, MPI_FLOAT}, spread[] = {MPI_FLOAT, every_second};
+  float *in = floats(), *out = fake_device_allocate(2 * kCount * sizeof(float));
+  const int gathered = MPI_Allgather(in, kCount, MPI_FLOAT, out, kCount, MPI_FLOAT, MPI_COMM_WORLD);
+  const int exchanged = MPI_Alltoallw(in, counts, places, dense, out, counts, places,
+                                      rank == 0 ? spread : dense, MPI_COMM_WORLD);
+  MPI_Type_free(&every_second);
+  printf("MPI_Allgather %s MPI_Alltoallw %s\n", name_of(gathered), name_of(exchanged));
+}
+
 static void say(const char* call, int error) { printf("%s %s\n", call, name_of(error)); }
 
 static void refused(const char* path) {
@@ -141,6 +156,7 @@ int main(int argc, char** argv) {
   if (strcmp(wanted, "messages") == 0) messages();
   if (strcmp(wanted, "lost") == 0) lost();
   if (strcmp(wanted, "hindered") == 0) hindered();
+  if (strcmp(wanted, "natives") == 0) natives();
   if (strcmp(wanted, "refused") == 0 && rank == 0) refused(argv[2]);
   MPI_Finalize();
   return 0;

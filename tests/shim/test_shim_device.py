@@ -132,13 +132,33 @@ def test_a_rank_without_memory_holds_nobody_up() -> None:
     assert sum("no memory for the elements" in line for line in done.thinwire_lines()) == 2
 
 
-# Compressed, or native through pinned memory, for which MPI_Alltoallw is refused; buffers of all
-# ranks, or of every second one.
+@pytest.mark.parametrize(
+    ("fault", "error", "sentence", "lines"),
+    [
+        ("none", "MPI_SUCCESS", "", 0),
+        ("pinned", "MPI_ERR_NO_MEM", "no pinned memory for a collective", 4),
+        ("copy", "MPI_ERR_OTHER", "cannot copy between GPU memory and the MPI: copy", 6),
+    ],
+)
+def test_a_native_collective_that_cannot_be_staged_says_so(
+    fault: str, error: str, sentence: str, lines: int
+) -> None:
+    """A line a call, or for copies that fail a line a block."""
+    settings = {"THINWIRE_CODEC": "off", "FAKE_DEVICE_FAULT": fault}
+    done = mpirun(2, [ERRORS, "natives"], FAKE, settings)
+    assert done.code == 0, done.errors
+    assert done.output.splitlines() == [f"MPI_Allgather {error} MPI_Alltoallw {error}"] * 2
+    said = done.thinwire_lines()
+    assert len(said) == lines, done.errors
+    assert all(sentence in line for line in said), done.errors
+
+
+# Compressed, or native through pinned memory; buffers of all ranks, or of every second one.
 @pytest.mark.parametrize("memory", ["device", "mixed"])
 @pytest.mark.parametrize("codec", ["mpc", "zfp:rate=16", "off"])
 def test_collectives(codec: str, memory: str, tmp_path: Path) -> None:
     settings = {**LOSSLESS, "THINWIRE_CODEC": codec, "COLL_MEMORY": memory}
-    words = {"mpc": [], "zfp:rate=16": [WORST_LOSS], "off": ["0", "without-alltoallw"]}[codec]
+    words = {"mpc": [], "zfp:rate=16": [WORST_LOSS], "off": []}[codec]
     done = mpirun(
         3, [PROGRAMS / "shim_coll_device", *words], FAKE, settings, tmp_path / "report", timeout=150
     )

@@ -57,6 +57,14 @@ std::vector<Block> listed_blocks(const Count counts[], const Place places[], int
   return all;
 }
 
+template <typename Count, typename Place>
+std::vector<TypedBlock> typed_blocks(const Count counts[], const Place offsets[],
+                                     const MPI_Datatype types[], int blocks) {
+  std::vector<TypedBlock> all;
+  for (int at = 0; at < blocks; ++at) all.push_back({offsets[at], counts[at], types[at]});
+  return all;
+}
+
 // The type of an argument that counts on some ranks only; elsewhere its values mean nothing.
 inline MPI_Datatype type_if(bool counts, MPI_Datatype type) {
   return counts ? type : MPI_DATATYPE_NULL;

@@ -15,11 +15,20 @@ struct Block {
   std::int64_t count;
 };
 
+// The same with a type of its own, from `offset` bytes behind the buffer's address on.
+struct TypedBlock {
+  std::int64_t offset;
+  std::int64_t count;
+  MPI_Datatype type;
+};
+
 // Stands in for `buffer` in one call of the MPI: the same elements at the same distances from
-// address(). A buffer that the MPI can reach stands for itself.
+// address(), in pinned memory as long as it is from the lowest to the highest of their bytes. A
+// buffer that the MPI can reach stands for itself. What means no bytes is for the MPI to judge.
 class Substitute {
  public:
-  Substitute(const void* buffer, MPI_Datatype type, std::vector<Block> blocks);
+  Substitute(const void* buffer, MPI_Datatype type, const std::vector<Block>& blocks);
+  Substitute(const void* buffer, std::vector<TypedBlock> blocks);
 
   // Takes host memory, and with `read` fills it from the GPU. Both return an MPI error code,
   // logged.
@@ -31,17 +40,14 @@ class Substitute {
   bool stands_in() const { return on_device_; }
 
  private:
-  char* element(const void* base, const Block& block) const;
-  int transfer_with_gaps(const Block& block, bool to_device);
+  int transfer_with_gaps(const TypedBlock& block, bool to_device);
   int transfer(bool to_device);
 
   void* buffer_;
   void* address_;
-  MPI_Datatype type_;
-  std::vector<Block> blocks_;
+  std::vector<TypedBlock> blocks_;
   bool on_device_;
   Lease lease_;
-  MPI_Count extent_ = 0;
 };
 
 }  // namespace thinwire::mpi

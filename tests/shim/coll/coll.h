@@ -19,7 +19,7 @@ typedef struct Kind {
 enum { kGap = -77 };  // what lies where nothing was written
 
 extern MPI_Comm comm;
-extern int rank, size, mistakes, without_alltoallw;
+extern int rank, size, mistakes;
 extern double tolerance;
 extern const char* where;
 extern const Kind* kind;

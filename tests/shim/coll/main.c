@@ -1,4 +1,4 @@
-// coll [TOLERANCE [without-alltoallw]]: every collective that carries floats, on every root, for
+// coll [TOLERANCE]: every collective that carries floats, on every root, for
 // several lengths, types, layouts and communicators; plain MPI, which knows nothing of compression.
 // Each result is compared with what it must be, exactly or within TOLERANCE, and where all ranks
 // get the same, its bits with theirs. Prints "all right" on each rank, or the first mistakes.
@@ -8,7 +8,7 @@
 #include "coll.h"
 
 MPI_Comm comm;
-int rank, size, mistakes, without_alltoallw;
+int rank, size, mistakes;
 double tolerance;
 const char* where;
 const Kind* kind;
@@ -52,7 +52,6 @@ static void run_everywhere(void) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   tolerance = argc > 1 ? atof(argv[1]) : 0;
-  without_alltoallw = argc > 2;
   Kind kinds[] = {{"float", MPI_FLOAT, MPI_FLOAT, 4, 1},
                   {"double", MPI_DOUBLE, MPI_DOUBLE, 8, 1},
                   {"float with gaps", MPI_FLOAT, MPI_FLOAT, 4, 3}};

@@ -1,4 +1,6 @@
 // Blocking collectives: what each rank gets, in place too, with gaps kept.
+#include <string.h>
+
 #include "conformance.h"
 
 enum { kCount = 300, kRanks = 3, kStride = 3 };
@@ -171,6 +173,68 @@ static void all_to_all(void) {
   CHECK(blocks_arrived(out, rank));
 }
 
+// Of each rank a block for each other one, with a type of its own, which says how far its floats
+// lie apart; a block lies before the buffer's address or behind it, and some are empty.
+enum { kAddress = 600, kFloats = 1500 };
+static int length_between(int peer) { return kCounts[(rank + peer) % kRanks]; }
+static int stride_between(int peer, int side) { return 1 + (rank + peer + side) % kRanks; }
+static int place_of(int peer) { return (1 - peer) * 500 + 7; }
+
+typedef struct TypedBlocks {
+  int counts[kRanks], places[kRanks];
+  MPI_Datatype types[kRanks];
+} TypedBlocks;
+
+static TypedBlocks typed_blocks(int side) {
+  TypedBlocks made;
+  for (int peer = 0; peer < kRanks; ++peer) {
+    const int length = length_between(peer), stride = stride_between(peer, side);
+    made.places[peer] = place_of(peer) * (int)sizeof(float);
+    made.counts[peer] = stride == 3 ? length > 0 : length;
+    if (stride == 3) {
+      MPI_Type_vector(length, 1, stride, MPI_FLOAT, &made.types[peer]);
+    } else {
+      MPI_Type_create_resized(MPI_FLOAT, 0, stride * (MPI_Aint)sizeof(float), &made.types[peer]);
+    }
+    MPI_Type_commit(&made.types[peer]);
+  }
+  return made;
+}
+
+static void free_types(TypedBlocks* made) {
+  for (int peer = 0; peer < kRanks; ++peer) MPI_Type_free(&made->types[peer]);
+}
+
+// Leaves what lies between the floats.
+static void write_blocks(float* data, int side, int received) {
+  for (int peer = 0; peer < kRanks; ++peer) {
+    for (int at = 0; at < length_between(peer); ++at) {
+      data[kAddress + place_of(peer) + at * stride_between(peer, side)] =
+          received ? value(peer, rank, at) : value(rank, peer, at);
+    }
+  }
+}
+
+static void all_to_all_of_types(void) {
+  for (int in_place = 0; in_place < 2; ++in_place) {
+    float *in = floats(kFloats), *out = floats(kFloats), wanted[kFloats];
+    const int side = in_place ? 0 : 1;
+    TypedBlocks sent = typed_blocks(0), received = typed_blocks(side);
+    for (int at = 0; at < kFloats; ++at) in[at] = out[at] = wanted[at] = -1;
+    write_blocks(in_place ? out : in, 0, 0);
+    write_blocks(wanted, side, 1);
+    if (in_place) {
+      MPI_Alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, out + kAddress, received.counts,
+                    received.places, received.types, comm);
+    } else {
+      MPI_Alltoallw(in + kAddress, sent.counts, sent.places, sent.types, out + kAddress,
+                    received.counts, received.places, received.types, comm);
+    }
+    CHECK(memcmp(out, wanted, sizeof wanted) == 0);
+    free_types(&sent), free_types(&received);
+  }
+}
+
 // Columns: elements that interleave.
 static void gathers_columns(void) {
   float *in = floats(kCount), *out = floats((kRanks + 1) * kCount);
@@ -211,6 +275,7 @@ static const Case kCases[] = {
     {"gathers_of_different_lengths", gathers_of_different_lengths},
     {"scatters", scatters},
     {"all_to_all", all_to_all},
+    {"all_to_all_of_types", all_to_all_of_types},
     {"gathers_columns", gathers_columns},
     {"between_messages", between_messages},
 };
