@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "collective/cutting.h"
-#include "collective/execute.h"
+#include "collective/arrays.h"
 #include "comm/call.h"
 
 namespace thinwire::comm {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "collective/algorithms.h"
-#include "collective/execute.h"
+#include "collective/polled/execute.h"
 #include "comm/binding.h"
 #include "comm/call.h"
 #include "comm/cost.h"

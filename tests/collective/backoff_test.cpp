@@ -1,4 +1,4 @@
-#include "collective/backoff.h"
+#include "collective/polled/backoff.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include "codec/spec.h"
 #include "collective/algorithms.h"
 #include "collective/cutting.h"
-#include "collective/enqueue.h"
-#include "collective/stream_engine.h"
+#include "collective/enqueued/enqueue.h"
+#include "collective/enqueued/stream_engine.h"
 #include "nccl_rank.h"
 
 namespace thinwire::nccl_test {

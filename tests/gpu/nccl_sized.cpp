@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "codec/spec.h"
-#include "collective/sized_exchange.h"
+#include "collective/enqueued/sized_exchange.h"
 #include "nccl_rank.h"
 
 namespace thinwire::nccl_test {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "codec/spec.h"
-#include "collective/enqueue.h"
+#include "collective/enqueued/enqueue.h"
 #include "host_stream.h"
 #include "transport/local/local.h"
 

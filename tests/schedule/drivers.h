@@ -8,7 +8,7 @@
 
 #include "collective.h"
 #include "collective/cutting.h"
-#include "collective/execute.h"
+#include "collective/polled/execute.h"
 
 namespace thinwire::collective::testing {
 

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "collective/phases.h"
+#include "collective/enqueued/phases.h"
 
 namespace thinwire::collective::testing {
 

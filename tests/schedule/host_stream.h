@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "collective/engine.h"
-#include "collective/stream_work.h"
+#include "collective/enqueued/stream_work.h"
 #include "transport/stream_transport.h"
 
 namespace thinwire::collective::testing {

@@ -1,7 +1,7 @@
 // One run of the executor: what it was given, and where its tasks find their memory.
 #pragma once
 
-#include "collective/execute.h"
+#include "collective/polled/execute.h"
 
 namespace thinwire::collective {
 

@@ -1,4 +1,4 @@
-#include "collective/phases.h"
+#include "collective/enqueued/phases.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "collective/enqueue.h"
+#include "collective/enqueued/enqueue.h"
 
 #include <algorithm>
 

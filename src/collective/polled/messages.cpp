@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "collective/run.h"
+#include "collective/polled/run.h"
 
 namespace thinwire::collective {
 

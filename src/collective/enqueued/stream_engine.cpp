@@ -1,4 +1,4 @@
-#include "collective/stream_engine.h"
+#include "collective/enqueued/stream_engine.h"
 
 #include "collective/gpu/kernels.h"
 #include "device/enqueue.h"

@@ -1,4 +1,4 @@
-#include "collective/sized_exchange.h"
+#include "collective/enqueued/sized_exchange.h"
 
 #include <algorithm>
 

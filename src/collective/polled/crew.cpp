@@ -1,4 +1,4 @@
-#include "collective/crew.h"
+#include "collective/polled/crew.h"
 
 #include <utility>
 

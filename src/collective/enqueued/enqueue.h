@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "collective/algorithms.h"
+#include "collective/arrays.h"
 #include "collective/engine.h"
-#include "collective/execute.h"
-#include "collective/phases.h"
-#include "collective/stream_work.h"
+#include "collective/enqueued/phases.h"
+#include "collective/enqueued/stream_work.h"
 #include "transport/stream_transport.h"
 
 namespace thinwire::collective {

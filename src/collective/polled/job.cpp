@@ -1,4 +1,4 @@
-#include "collective/job.h"
+#include "collective/polled/job.h"
 
 #include <chrono>
 

@@ -1,10 +1,10 @@
-#include "collective/execute.h"
+#include "collective/polled/execute.h"
 
 #include <algorithm>
 #include <functional>
 #include <thread>
 
-#include "collective/run.h"
+#include "collective/polled/run.h"
 
 namespace thinwire::collective {
 

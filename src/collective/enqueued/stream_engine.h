@@ -2,7 +2,7 @@
 #pragma once
 
 #include "collective/engine.h"
-#include "collective/stream_work.h"
+#include "collective/enqueued/stream_work.h"
 #include "device/stream.h"
 #include "message/enqueue.h"
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "collective/job.h"
+#include "collective/polled/job.h"
 
 namespace thinwire::collective {
 

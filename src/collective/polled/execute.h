@@ -5,9 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "collective/backoff.h"
-#include "collective/crew.h"
+#include "collective/arrays.h"
 #include "collective/engine.h"
+#include "collective/polled/backoff.h"
+#include "collective/polled/crew.h"
 #include "collective/program.h"
 #include "transport/transport.h"
 
@@ -20,12 +21,6 @@ struct Workspace {
   std::uint64_t packet_stride = 0;  // from one to the next; 0 where a rank cannot take part
   std::byte* scratch = nullptr;     // where the values lie
   std::uint64_t scratch_bytes = 0;
-};
-
-// The user's arrays: where each block begins; nullptr for blocks that this rank does not hold.
-struct Arrays {
-  std::span<std::byte* const> input;
-  std::span<std::byte* const> output;
 };
 
 // What a run works with.
