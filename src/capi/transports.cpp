@@ -74,8 +74,8 @@ class Adopted final : public Transport {
             std::string("the transport could not ") + what + " rank " + std::to_string(peer)};
   }
 
-  // On a fast network the next piece is there within this many turns, well below a millisecond, and
-  // a yield each turn costs a tenth of the rate; on a slow one others may need the processor.
+  // On a fast network the next piece is there within this many turns, well below a millisecond; on
+  // a slow one others may need the processor meanwhile.
   static constexpr std::uint32_t kTurnsBeforeYield = 1000;
 
   tw_transport table_;

@@ -47,8 +47,7 @@ void Completion::overlap_device_receives() {
     if (!hook || !hook->destination.on_device || hook->delivered) continue;
     int done = 0;
     MPI_Status status{};
-    // Whether to let others run meanwhile is the MPI's to say, as in its own waiting: a yield each
-    // turn made long messages an eighth slower.
+    // Whether to let others run meanwhile is the MPI's to say, as in its own waiting.
     while (!done) {
       if (real().Request_get_status(native_[at], &done, &status) != MPI_SUCCESS) return;
     }
