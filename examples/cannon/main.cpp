@@ -1,8 +1,10 @@
 // Cannon's matrix product over MPI: a plain program, written as one would without compression.
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,7 +25,8 @@ namespace {
 
 // What one rank has to say of the run.
 struct Outcome {
-  Times times;  // of all products together that count
+  Times times;                        // of all products together that count
+  std::vector<double> communication;  // seconds of each of them
   Traffic traffic;
   std::uint64_t checksum = 0;  // of its block
   double error = 0;            // largest_error()
@@ -60,7 +63,11 @@ Outcome multiply(const Options& options, const Grid& grid, bool on_gpu, MPI_Data
   Times first;
   multiply_once(&first);
   const Traffic before = exchange->traffic();
-  for (int turn = 0; turn < options.repeat; ++turn) multiply_once(&outcome.times);
+  for (int turn = 0; turn < options.repeat; ++turn) {
+    const double earlier = outcome.times.communication;
+    multiply_once(&outcome.times);
+    outcome.communication.push_back(outcome.times.communication - earlier);
+  }
   const std::vector<Real> c = product.result();
   outcome.traffic.bytes = exchange->traffic().bytes - before.bytes;
   outcome.traffic.messages = exchange->traffic().messages - before.messages;
@@ -79,6 +86,13 @@ bool report(const Options& options, const Grid& grid, bool on_gpu, const Outcome
     return examples::largest(grid.comm, seconds) / options.repeat;
   };
   const double seconds = slowest(outcome.times.whole);
+  double least = std::numeric_limits<double>::infinity();
+  double most = 0;
+  for (const double one : outcome.communication) {
+    const double of_slowest = examples::largest(grid.comm, one);
+    least = std::min(least, of_slowest);
+    most = std::max(most, of_slowest);
+  }
   const double size = options.size;
   const double error = examples::largest(grid.comm, outcome.error);
   const bool verified = error <= outcome.tolerance;
@@ -95,6 +109,8 @@ bool report(const Options& options, const Grid& grid, bool on_gpu, const Outcome
   rows.integer("repeat", "products", options.repeat);
   rows.number("seconds", "time a product", seconds, "s");
   rows.number("comm_seconds", "  communication", slowest(outcome.times.communication), "s");
+  rows.number("least_comm_seconds", "    the least", least, "s");
+  rows.number("most_comm_seconds", "    the most", most, "s");
   rows.number("compute_seconds", "  computation", slowest(outcome.times.computation), "s");
   rows.number("wait_seconds", "  waiting for others", slowest(outcome.times.waiting), "s");
   rows.number("gflops", "speed", 2 * size * size * size / seconds * 1e-9, "GFLOP/s");

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "collective/cutting.h"
 #include "collective/arrays.h"
+#include "collective/cutting.h"
 #include "comm/call.h"
 
 namespace thinwire::comm {

@@ -59,6 +59,8 @@ def test_messages_are_those_of_the_algorithm(cannon):
     assert line["bytes_sent"] == line["messages_sent"] * 16 * 16 * 8
     parts = [line[f"{part}_seconds"] for part in ("comm", "compute", "wait")]
     assert min(parts) > 0 and max(parts) <= line["seconds"] * 1.001
+    assert 0 < line["least_comm_seconds"] <= line["most_comm_seconds"]
+    assert line["comm_seconds"] <= line["most_comm_seconds"] * 1.001
 
 
 @pytest.mark.parametrize(("precision", "codec"), [("fp64", "mpc"), ("fp32", "lorenzo")])
