@@ -46,6 +46,9 @@ def environment(files: dict[str, str], caller: dict[str, str]) -> dict[str, str]
         # and spinning ones would take the cores from the ranks they wait for.
         "OMPI_MCA_hwloc_base_binding_policy": "none",
         "OMPI_MCA_mpi_yield_when_idle": "1",
+        # Its daemons share their topology at an address that they take for free; in a rare layout
+        # of a daemon's memory it is not, and the daemon crashes.
+        "OMPI_MCA_rtc_hwloc_vmhole": "none",
         # An ordinary user is root in the lab's user namespace.
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
