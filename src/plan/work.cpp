@@ -128,6 +128,44 @@ Work of_flat(const Way& way, const Group& group) {
   return of_exchange(group);
 }
 
+// Gather, Scatter and Alltoall of two levels: blocks stay those of single ranks, which no node
+// merges. A node's ranks share its link.
+Work of_blocks(const Way& way, const Spread& spread, double a_node) {
+  const Group nodes(spread.nodes), all(spread.ranks);
+  const double leaving = spread.ranks - a_node;  // blocks of other nodes
+  Work work{.wire = nodes.others,
+            .encode = nodes.others,
+            .decode = nodes.others,
+            .block = all.own(),
+            .rounds = leaving,
+            .inside = (a_node - 1) / all.ranks};
+  if (way.operation == Operation::kAlltoall) {
+    work.wire *= a_node;
+    work.inside *= a_node;
+    return work;
+  }
+  const bool is_tree = way.algorithm == Algorithm::kBinomial;
+  if (is_tree) work.stages = nodes.levels;
+  // Straight, every rank codes for itself; else the leader for its node.
+  (way.operation == Operation::kGather ? work.encode : work.decode) =
+      is_tree ? nodes.own() : all.own();
+  return work;
+}
+
+Work of_two_level(const Way& way, const Spread& spread, double a_node) {
+  switch (way.operation) {
+    case Operation::kGather:
+    case Operation::kScatter:
+    case Operation::kAlltoall:
+      return of_blocks(way, spread, a_node);
+    default:
+      break;
+  }
+  Work work = of_flat(way, Group(spread.nodes));
+  work.inside = a_node > 1 ? 2 : 0;
+  return work;
+}
+
 // Whether all ranks of a node talk to other nodes at once; the others send along the nodes.
 bool crowds_link(const Way& way) {
   if (way.operation == Operation::kGather || way.operation == Operation::kScatter) return false;
@@ -138,11 +176,7 @@ bool crowds_link(const Way& way) {
 
 Work work_of(const Way& way, const Spread& spread) {
   const double a_node = static_cast<double>(spread.ranks) / std::max(spread.nodes, 1);
-  if (way.coding == Coding::kTwoLevel) {
-    Work work = of_flat(way, Group(spread.nodes));
-    work.inside = a_node > 1 ? 2 : 0;
-    return work;
-  }
+  if (way.coding == Coding::kTwoLevel) return of_two_level(way, spread, a_node);
   Work work = of_flat(way, Group(spread.ranks));
   if (crowds_link(way)) work.wire *= a_node;
   if (way.coding == Coding::kPerHop) {

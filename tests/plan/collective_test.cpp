@@ -15,27 +15,19 @@ using enum Operation;
 using enum Algorithm;
 
 constexpr Way kWays[] = {
-    {kBcast, kChain, Coding::kOnce},
-    {kBcast, kBinomial, Coding::kOnce},
-    {kBcast, kChain, Coding::kPerHop},
-    {kBcast, kChain, Coding::kTwoLevel},
-    {kAllgather, kRing, Coding::kOnce},
-    {kAllgather, kBruck, Coding::kOnce},
-    {kGather, kDirect, Coding::kOnce},
-    {kGather, kBinomial, Coding::kOnce},
-    {kScatter, kDirect, Coding::kOnce},
-    {kScatter, kBinomial, Coding::kOnce},
-    {kAlltoall, kPairwise, Coding::kOnce},
-    {kReduce, kBinomial, Coding::kOnce},
-    {kReduce, kDirect, Coding::kOnce},
-    {kAllreduce, kRing, Coding::kOnce},
-    {kAllreduce, kRing, Coding::kPerHop},
-    {kAllreduce, kRing, Coding::kTwoLevel},
-    {kAllreduce, kDirect, Coding::kOnce},
-    {kAllreduce, kDirect, Coding::kTwoLevel},
-    {kAllreduce, kRecursiveDoubling, Coding::kOnce},
-    {kReduceScatter, kRing, Coding::kOnce},
-    {kReduceScatter, kDirect, Coding::kOnce},
+    {kBcast, kChain, Coding::kOnce},          {kBcast, kBinomial, Coding::kOnce},
+    {kBcast, kChain, Coding::kPerHop},        {kBcast, kChain, Coding::kTwoLevel},
+    {kAllgather, kRing, Coding::kOnce},       {kAllgather, kBruck, Coding::kOnce},
+    {kGather, kDirect, Coding::kOnce},        {kGather, kBinomial, Coding::kOnce},
+    {kGather, kBinomial, Coding::kTwoLevel},  {kGather, kDirect, Coding::kTwoLevel},
+    {kScatter, kDirect, Coding::kOnce},       {kScatter, kBinomial, Coding::kOnce},
+    {kScatter, kBinomial, Coding::kTwoLevel}, {kScatter, kDirect, Coding::kTwoLevel},
+    {kAlltoall, kPairwise, Coding::kOnce},    {kAlltoall, kPairwise, Coding::kTwoLevel},
+    {kReduce, kBinomial, Coding::kOnce},      {kReduce, kDirect, Coding::kOnce},
+    {kAllreduce, kRing, Coding::kOnce},       {kAllreduce, kRing, Coding::kPerHop},
+    {kAllreduce, kRing, Coding::kTwoLevel},   {kAllreduce, kDirect, Coding::kOnce},
+    {kAllreduce, kDirect, Coding::kTwoLevel}, {kAllreduce, kRecursiveDoubling, Coding::kOnce},
+    {kReduceScatter, kRing, Coding::kOnce},   {kReduceScatter, kDirect, Coding::kOnce},
 };
 
 constexpr std::uint64_t kMiB = 1 << 20;
@@ -117,7 +109,14 @@ TEST(CollectivePlan, TwoLevelsWhereRanksShareNodes) {
   CollectiveFacts about = facts(kAllreduce);
   about.spread = {.ranks = 16, .nodes = 4};
   EXPECT_EQ(plan_collective(spec("zfp:rate=4"), settings(), about).coding, Coding::kTwoLevel);
-  about.operation = kAlltoall;  // has no such form
+  for (const Operation operation : {kGather, kScatter, kAlltoall}) {
+    about.operation = operation;
+    EXPECT_EQ(plan_collective(spec("zfp:rate=4"), settings(), about).coding, Coding::kTwoLevel);
+    about.spread.nodes = 16;
+    EXPECT_EQ(plan_collective(spec("zfp:rate=4"), settings(), about).coding, Coding::kOnce);
+    about.spread.nodes = 4;
+  }
+  about.operation = kReduceScatter;  // has no such form among these
   EXPECT_EQ(plan_collective(spec("zfp:rate=4"), settings(), about).coding, Coding::kOnce);
   about.operation = kAllreduce;
   about.coding = Coding::kPerHop;

@@ -4,6 +4,7 @@
 #include <map>
 #include <ostream>
 
+#include "collective/staging.h"
 #include "prove.h"
 #include "topologies.h"
 
@@ -36,8 +37,9 @@ class Schedules : public ::testing::TestWithParam<Row> {
   }
 };
 
-// Those without nodes, and those that reduce nothing and forward untouched.
+// Those without nodes, those of two levels, and those that reduce nothing and forward untouched.
 class FlatSchedules : public Schedules {};
+class StagedSchedules : public Schedules {};
 class MovingSchedules : public Schedules {};
 
 TEST_P(Schedules, DoWhatTheyAreFor) {
@@ -60,6 +62,19 @@ TEST_P(Schedules, FollowOneAnother) {
     EXPECT_EQ(prove(collective).fault, "");
     collective.some_empty = true;
     EXPECT_EQ(prove(collective).fault, "") << "some blocks are empty";
+  });
+}
+
+// Where the transport does not reach the values, those that travel pass through slots.
+TEST_P(StagedSchedules, DoTheSame) {
+  for_each_trial([&](const Trial& trial, Collective collective) {
+    const int size = trial.topology.size;
+    if (size > 20 && size % 8 != 0) return;
+    for (Schedule& schedule : collective.ranks) stage_values(schedule);
+    collective.windows = 2;
+    const auto proof = prove(collective);
+    EXPECT_EQ(proof.fault, "");
+    EXPECT_EQ(proof.codings, GetParam().codings(trial.nodes));
   });
 }
 
@@ -111,6 +126,10 @@ INSTANTIATE_TEST_SUITE_P(Table, Schedules,
                          test_name);
 INSTANTIATE_TEST_SUITE_P(Table, FlatSchedules, ::testing::ValuesIn(rows_that([](const Row& row) {
                            return row.coding != Coding::kTwoLevel;
+                         })),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(Table, StagedSchedules, ::testing::ValuesIn(rows_that([](const Row& row) {
+                           return row.coding == Coding::kTwoLevel;
                          })),
                          test_name);
 INSTANTIATE_TEST_SUITE_P(Table, MovingSchedules, ::testing::ValuesIn(rows_that([](const Row& row) {

@@ -22,13 +22,24 @@ Schedule allgather_bruck(const Topology& topology);
 Schedule allgather_recursive_doubling(const Topology& topology);
 Schedule allgather_direct(const Topology& topology);
 
-// Data that one rank alone gets is not coded where it does not travel.
+// Data that one rank alone gets is not coded where it does not travel. Of two levels, blocks go
+// down or up a tree by the first rank of each node, which codes for all of its node; or straight
+// between the root and each rank, which then codes for itself.
 Schedule gather_binomial(const Topology& topology);
+Schedule gather_binomial_two_level(const Topology& topology);
 Schedule gather_direct(const Topology& topology);
+Schedule gather_direct_two_level(const Topology& topology);
 Schedule scatter_binomial(const Topology& topology);
 Schedule scatter_binomial_per_hop(const Topology& topology);
+Schedule scatter_binomial_two_level(const Topology& topology);
 Schedule scatter_direct(const Topology& topology);
+Schedule scatter_direct_two_level(const Topology& topology);
+
+// Every rank exchanges with each one of the other nodes itself. Leaders that gathered what leaves
+// their nodes would send fewer messages, but each value would be copied twice more inside nodes and
+// the leaders alone would code: that could pay for small messages, which are not coded anyway.
 Schedule alltoall_pairwise(const Topology& topology);
+Schedule alltoall_pairwise_two_level(const Topology& topology);
 
 Schedule reduce_binomial(const Topology& topology);
 Schedule reduce_binomial_two_level(const Topology& topology);
