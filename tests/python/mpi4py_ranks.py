@@ -1,5 +1,6 @@
 """Run by mpirun: Thinwire's collectives beside mpi4py's own, with the same buffers."""
 
+import functools
 import sys
 
 import numpy as np
@@ -18,7 +19,7 @@ def whole(count: int, rank: int) -> np.ndarray:
     return ((np.arange(count) // 7 + 3 * rank) % 23).astype(np.float64)
 
 
-def same_as_mpi(comm, ours) -> None:
+def calls_of(comm) -> dict:
     """Every call with the very same words to both, on values that sum up exactly."""
     rank, size, root = comm.rank, comm.size, comm.size - 1
     is_root = rank == root
@@ -26,7 +27,8 @@ def same_as_mpi(comm, ours) -> None:
     counts = [1000 + 10 * each for each in range(size)]
     places = [2000 * (size - each) for each in range(size)]
     reach = 2000 * (size + 1)
-    calls = {
+    assert reach <= COUNT * size
+    return {
         "Bcast": lambda c, r: c.Bcast([r, COUNT, MPI.DOUBLE], root=root),
         "Allgather": lambda c, r: c.Allgather(own, r),
         "Allgatherv": lambda c, r: c.Allgatherv(
@@ -53,16 +55,56 @@ def same_as_mpi(comm, ours) -> None:
             wide[: sum(counts)], [r, counts[rank]], counts, MPI.MIN
         ),
     }
-    assert reach <= COUNT * size
+
+
+def check_same(comm, ours, name, call) -> None:
+    results = []
+    for each in (comm, ours):
+        result = whole(COUNT * comm.size, comm.rank + 1)
+        call(each, result)
+        results.append(result)
+    assert np.array_equal(*results), name
+
+
+def same_as_mpi(comm, ours) -> None:
+    calls = calls_of(comm)
     for name, call in calls.items():
-        results = []
-        for each in (comm, ours):
-            result = whole(COUNT * size, rank + 1)
-            call(each, result)
-            results.append(result)
-        assert np.array_equal(*results), name
-    if rank == 0:
+        check_same(comm, ours, name, call)
+    if comm.rank == 0:
         print(f"{len(calls)} calls agree")
+
+
+class By:
+    """A communicator whose calls go a certain way."""
+
+    def __init__(self, comm, **how):
+        self.comm, self.how = comm, how
+
+    def __getattr__(self, name):
+        return functools.partial(getattr(self.comm, name), **self.how)
+
+
+def two_levels(comm, codec) -> None:
+    """Every schedule of two levels by its name, on nodes of one size and of two."""
+    rows = [row for row in thinwire.schedules() if row[2] == "two-level"]
+    for nodes in ([rank // 2 for rank in range(comm.size)], [0] * (comm.size - 1) + [1]):
+        with thinwire.Communicator(comm, codec=codec, threshold=0, nodes=nodes) as ours:
+            for operation, algorithm, coding in rows:
+                by_name = By(ours, algorithm=algorithm, coding=coding)
+                for name, call in calls_of(comm).items():
+                    if operation_of(name) != operation:
+                        continue
+                    check_same(comm, by_name, f"{name}, {algorithm}", call)
+                    report = ours.last_report
+                    assert (report.algorithm, report.coding) == (algorithm, coding), name
+                    assert report.compressed == (len(set(nodes)) > 1), name
+    assert {row[0] for row in rows} == {operation_of(name) for name in calls_of(comm)}
+    if comm.rank == 0:
+        print("two levels agree")
+
+
+def operation_of(name: str) -> str:
+    return name.lower().replace("_", "-").removesuffix("-block").removesuffix("v")
 
 
 def lossy_and_reported(comm, ours) -> None:
@@ -104,6 +146,7 @@ def main() -> None:
     assert (ours.rank, ours.size) == (world.rank, world.size)
     same_as_mpi(world, ours)
     lossy_and_reported(world, ours)
+    two_levels(world, sys.argv[1])
     # Of a group in another order, made and closed while the first is in use.
     turned = world.Split(0, key=-world.rank)
     with thinwire.Communicator(turned, codec="off") as other:
