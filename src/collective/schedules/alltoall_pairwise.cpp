@@ -10,7 +10,9 @@ namespace thinwire::collective {
 
 namespace {
 
-constexpr std::uint32_t kSlotsEachWay = 4;
+// One packet travels while the next is coded: the next rank is sent to as pieces for this one
+// leave.
+constexpr std::uint32_t kSlotsEachWay = 2;
 
 class Exchange {
  public:

@@ -6,8 +6,9 @@
 
 namespace thinwire::collective {
 
-// Packets going out, and as many coming in, that a rank holds at a time.
-inline constexpr std::uint32_t kDirectSlots = 4;
+// Packets going out, and as many coming in, that a rank holds at a time: one travels while the next
+// is coded. More would only send to more ranks at once.
+inline constexpr std::uint32_t kDirectSlots = 2;
 
 // Each part of a block goes to its owner, which adds them to its own one. `from` has this rank's
 // parts and `sum` its own one already.
