@@ -3,13 +3,12 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from .errors import LabError
-
-if TYPE_CHECKING:
-    from .lab import Lab
+from .shaping import Link
 
 _TRANSFER = Path(__file__).with_name("transfer.py")
 _SECONDS = 0.5
@@ -17,7 +16,20 @@ _LARGEST_BYTES = 256 * 1024 * 1024
 _LEAST_BURSTS = 8
 
 
-def raw_rate(lab: "Lab") -> float:
+class Hosts(Protocol):
+    """What is measured: a `Lab`, as far as it matters here."""
+
+    hosts: int
+    link: Link
+
+    def addresses(self) -> Sequence[str]: ...
+    def popen(
+        self, command: Sequence[str], *, host: int, **options: Any
+    ) -> subprocess.Popen[str]: ...
+    def run(self, command: Sequence[str], *, host: int) -> subprocess.CompletedProcess[Any]: ...
+
+
+def raw_rate(lab: Hosts) -> float:
     """Payload bits per second from host 0 to host 1, without headers; see `Lab.raw_rate`."""
     if lab.hosts < 2:
         raise LabError("the raw rate needs two hosts")
@@ -44,7 +56,7 @@ def raw_rate(lab: "Lab") -> float:
     return 8 * size / result["seconds"]
 
 
-def _transfer_bytes(lab: "Lab") -> int:
+def _transfer_bytes(lab: Hosts) -> int:
     """Enough for half a second at the link's rate, and for the burst to be a small part of it."""
     if lab.link.bytes_per_second is None:
         return _LARGEST_BYTES
