@@ -4,28 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "codec/cuda/any_alignment.cuh"
 #include "device/outcome.h"
 #include "frame/seal.h"
 
 namespace thinwire::codec::cuda {
-
-// Writes and reads 64-bit words at any alignment.
-__device__ inline void store_word(std::byte* at, std::uint64_t word) {
-  if (reinterpret_cast<std::uintptr_t>(at) % 8 == 0) {
-    *reinterpret_cast<std::uint64_t*>(at) = word;
-    return;
-  }
-  for (int byte = 0; byte < 8; ++byte) at[byte] = static_cast<std::byte>(word >> (8 * byte));
-}
-
-__device__ inline std::uint64_t load_word(const std::byte* at) {
-  if (reinterpret_cast<std::uintptr_t>(at) % 8 == 0) {
-    return *reinterpret_cast<const std::uint64_t*>(at);
-  }
-  std::uint64_t word = 0;
-  for (int byte = 0; byte < 8; ++byte) word |= static_cast<std::uint64_t>(at[byte]) << (8 * byte);
-  return word;
-}
 
 // For every thread of the thread block that is the last of `blocks` to call this with `counter`,
 // true: it then sees what all threads of the others wrote before. The counter is 0 before the first

@@ -1,6 +1,7 @@
 // One chunk's values in the array, for the thread block that codes it.
 #pragma once
 
+#include "codec/cuda/any_alignment.cuh"
 #include "codec/cuda/copy.cuh"
 #include "codec/cuda/sink.cuh"
 #include "codec/layout.h"
@@ -37,19 +38,6 @@ __device__ PieceOf<Bytes> piece_of(const Layout& layout, std::uint64_t index, By
   piece.values = piece.box.count();
   piece.bytes = piece.values * kValueBytes;
   return piece;
-}
-
-// A number of `kBytes` bytes at any alignment.
-template <typename Word>
-__device__ Word load_value(const std::byte* at) {
-  if (reinterpret_cast<std::uintptr_t>(at) % sizeof(Word) == 0) {
-    return *reinterpret_cast<const Word*>(at);
-  }
-  Word value = 0;
-  for (unsigned byte = 0; byte < sizeof(Word); ++byte) {
-    value |= static_cast<Word>(static_cast<Word>(at[byte]) << (8 * byte));
-  }
-  return value;
 }
 
 // The pieces of 16 bytes that the rows of a box are made of, where they are and lie at multiples of

@@ -1,6 +1,7 @@
 // Where decoded values go: they are stored, or added to what is there and scaled.
 #pragma once
 
+#include "codec/cuda/any_alignment.cuh"
 #include "codec/job.h"
 #include "codec/reduce.h"
 
@@ -16,20 +17,12 @@ struct Sink {
 
   // The value whose place `at` is, at any alignment.
   __device__ void put(std::byte* at, Word value) const {
-    if (reinterpret_cast<std::uintptr_t>(at) % sizeof(Word) == 0) {
+    if (is_aligned<Word>(at)) {
       put_aligned(at, value);
       return;
     }
-    if constexpr (kAdds) {
-      Word there = 0;
-      for (unsigned byte = 0; byte < sizeof(Word); ++byte) {
-        there |= static_cast<Word>(static_cast<Word>(at[byte]) << (8 * byte));
-      }
-      value = add_and_scale<kDtype>(there, value, scale);
-    }
-    for (unsigned byte = 0; byte < sizeof(Word); ++byte) {
-      at[byte] = static_cast<std::byte>(value >> (8 * byte));
-    }
+    if constexpr (kAdds) value = add_and_scale<kDtype>(load_bytes<Word>(at), value, scale);
+    store_bytes(at, value);
   }
 
   // The same at a multiple of the value's size.

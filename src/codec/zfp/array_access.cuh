@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "codec/cuda/any_alignment.cuh"
 #include "codec/cuda/sink.cuh"
 #include "codec/zfp/exponent.h"
 #include "codec/zfp/gather.h"
@@ -61,16 +62,6 @@ __device__ void store_row(const Sink& sink, std::byte* at, const double* values)
   sink.put_aligned(at + sizeof row[0], row[1]);
 }
 
-template <typename Scalar>
-__device__ Scalar load_bytes(const std::byte* at) {
-  BitsOf<Scalar> bits = 0;
-#pragma unroll
-  for (int byte = 0; byte < static_cast<int>(sizeof bits); ++byte) {
-    bits |= static_cast<BitsOf<Scalar>>(at[byte]) << (8 * byte);
-  }
-  return __builtin_bit_cast(Scalar, bits);
-}
-
 // Where value i of a block stands behind its first one, `x` and so on being its place in the block.
 __device__ inline std::uint64_t offset_in(const Grid& grid, int x, int y, int z) {
   return (static_cast<std::uint64_t>(z) * grid.y + y) * grid.x + x;
@@ -93,8 +84,10 @@ __device__ void load_block(const std::byte* source, const Grid& grid, const Bloc
   for (int i = 0; i < kBlockValues<kRank>; ++i) {
     const std::uint64_t offset = offset_in(
         grid, pad_index(i % 4, place.x), pad_index(i / 4 % 4, place.y), pad_index(i / 16, place.z));
-    values[i] = access == Access::kBytes ? load_bytes<Scalar>(base + offset * sizeof(Scalar))
-                                         : __ldg(first + offset);
+    values[i] = access == Access::kBytes
+                    ? __builtin_bit_cast(
+                          Scalar, cuda::load_bytes<BitsOf<Scalar>>(base + offset * sizeof(Scalar)))
+                    : __ldg(first + offset);
   }
 }
 
