@@ -7,25 +7,46 @@
 
 namespace thinwire::codec::cuda {
 
-// The part of one thread of a block of kThreads, a multiple of kChecksumLanes, that goes through a
-// whole payload: a thread has one place in every (kThreads / kChecksumLanes)th block, and begins at
-// the end, so that a block's weight comes from adding up instead of multiplying.
+// A thread's part of a checksum, of words that stand kThreads apart and are taken from the last one
+// to the first: all are at one lane, and their weights grow by the same from each to the next, so
+// that adding up takes the place of multiplying.
 template <int kThreads>
-__device__ std::uint64_t sum_of_payload(const std::uint64_t* payload, std::uint32_t words) {
-  constexpr int kStep = kThreads / kChecksumLanes;
-  const std::uint64_t key = checksum_key(threadIdx.x % kChecksumLanes);
-  const std::uint64_t first = threadIdx.x / kChecksumLanes;
-  std::uint64_t products = 0;
-  std::uint64_t sums = 0;
-  const int own = static_cast<int>((words + kThreads - 1 - threadIdx.x) / kThreads);
-#pragma unroll 4
-  for (int at = own - 1; at >= 0; --at) {
-    products += checksum_product(payload[at * kThreads + threadIdx.x], key);
-    sums += products;
+class LaneSum {
+  static_assert(kThreads % kChecksumLanes == 0);
+
+ public:
+  // `first`: which word of the payload the thread takes last.
+  __device__ explicit LaneSum(std::uint32_t first)
+      : first_(first), key_(checksum_key(first % kChecksumLanes)) {}
+
+  __device__ void take(std::uint64_t word) {
+    products_ += checksum_product(word, key_);
+    sums_ += products_;
   }
-  // The product of block first + at * kStep was added at + 1 times to one sum and once to the
-  // other.
-  return 2 * kStep * (sums - products) + (2 * first + 1) * products;
+  __device__ std::uint64_t sum() const {
+    constexpr int kStep = kThreads / kChecksumLanes;
+    // The product of the thread's word `at` was added at + 1 times to one sum and once to the
+    // other.
+    return 2 * kStep * (sums_ - products_) + checksum_weight(first_ / kChecksumLanes) * products_;
+  }
+
+ private:
+  std::uint32_t first_;
+  std::uint64_t key_;
+  std::uint64_t products_ = 0;
+  std::uint64_t sums_ = 0;
+};
+
+// A thread's part of the checksum of a payload of which a thread block has `count` words in shared
+// memory, from word `first` on.
+template <int kThreads>
+__device__ std::uint64_t sum_of_words(const std::uint64_t* words, std::uint32_t count,
+                                      std::uint32_t first = 0) {
+  LaneSum<kThreads> sum(first + threadIdx.x);
+  const int own = static_cast<int>((count + kThreads - 1 - threadIdx.x) / kThreads);
+#pragma unroll 4
+  for (int at = own - 1; at >= 0; --at) sum.take(words[at * kThreads + threadIdx.x]);
+  return sum.sum();
 }
 
 // The sum over a thread block in two steps with a barrier between them; `scratch` is shared memory

@@ -56,26 +56,11 @@ __device__ inline FixedChunk* chunk_of(std::byte* workspace, std::uint64_t index
   return reinterpret_cast<FixedChunk*>(workspace + sizeof(FixedGrid)) + index;
 }
 
-// The thread's part of the checksum of a tile that lies in `payload`. All words of a thread stand
-// at one lane, and their weights grow by the same from each to the next: from the end on, adding up
-// takes the place of multiplying.
+// The thread's part of the checksum of a tile that lies in `payload`.
 template <int kThreads>
 __device__ std::uint64_t sum_of(const Tile& tile, const std::uint64_t* payload) {
-  static_assert(kThreads % kChecksumLanes == 0);
-  constexpr int kStep = kThreads / kChecksumLanes;
-  const auto first = static_cast<std::uint32_t>(tile.offset / 8) + threadIdx.x;
-  const std::uint64_t key = checksum_key(first % kChecksumLanes);
-  const std::uint32_t words = (tile.bytes + 7) / 8;
-  std::uint64_t products = 0;
-  std::uint64_t sums = 0;
-  const int own = static_cast<int>((words + kThreads - 1 - threadIdx.x) / kThreads);
-#pragma unroll 4
-  for (int at = own - 1; at >= 0; --at) {
-    products += checksum_product(payload[at * kThreads + threadIdx.x], key);
-    sums += products;
-  }
-  // The product of word `at` was added at + 1 times to one sum and once to the other.
-  return 2 * kStep * (sums - products) + checksum_weight(first / kChecksumLanes) * products;
+  return sum_of_words<kThreads>(payload, (tile.bytes + 7) / 8,
+                                static_cast<std::uint32_t>(tile.offset / 8));
 }
 
 // Copies a tile to its place in the frame; the thread's part of the checksum.

@@ -113,7 +113,7 @@ __device__ bool decode_chunk(const DecodeJob& job, const Arriving& chunk, std::u
       piece_of<sizeof(CoderWord<Coder>)>(job.layout, chunk.index, job.destination);
   if (!chunk.is_sound || (chunk.is_raw && chunk.bytes != target.bytes)) return false;
   if (job.checksums) {
-    sum_over_warp(sum_of_payload<Coder::kThreads>(payload, (chunk.bytes + 7) / 8), shared.sums);
+    sum_over_warp(sum_of_words<Coder::kThreads>(payload, (chunk.bytes + 7) / 8), shared.sums);
   }
   bool decoded = true;
   if (chunk.is_raw) {

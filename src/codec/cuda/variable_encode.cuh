@@ -42,7 +42,7 @@ __device__ void write_chunk(const EncodeJob& job, const Pending& chunk,
     shared.offset = await_sum(words_of(job.workspace), chunk.index) - chunk.bytes;
   }
   if (job.checksums) {
-    sum_over_warp(sum_of_payload<Coder::kThreads>(payload, (chunk.bytes + 7) / 8), shared.sums);
+    sum_over_warp(sum_of_words<Coder::kThreads>(payload, (chunk.bytes + 7) / 8), shared.sums);
   }
   __syncthreads();
   std::byte* const table = job.frame + job.header.bytes();

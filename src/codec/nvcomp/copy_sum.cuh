@@ -30,23 +30,13 @@ __device__ void store_as(std::byte* at, std::uint64_t word) {
   }
 }
 
-// A thread's products so far, of words that it takes from the payload's end to its start;
-// cuda::sum_of_payload() says why.
-struct Products {
-  std::uint64_t key;
-  std::uint64_t sum = 0;   // of products
-  std::uint64_t sums = 0;  // of those sums
-
-  __device__ void take(std::uint64_t word) {
-    sum += checksum_product(word, key);
-    sums += sum;
-  }
-};
+// Takes words from the payload's end to its start.
+using Sum = cuda::LaneSum<kThreads>;
 
 // Whole words, one for each thread in every round; the loads of several rounds are under way at
 // once.
 template <typename Unit, bool kCopies>
-__device__ void take_rounds(const std::byte* from, std::byte* to, int rounds, Products& products) {
+__device__ void take_rounds(const std::byte* from, std::byte* to, int rounds, Sum& sum) {
   // Words that are put together from bytes take registers enough one at a time.
   constexpr int kBatch = sizeof(Unit);
   constexpr std::uint32_t kRoundBytes = 8 * kThreads;
@@ -60,33 +50,33 @@ __device__ void take_rounds(const std::byte* from, std::byte* to, int rounds, Pr
     }
 #pragma unroll
     for (int at = 0; at < kBatch; ++at) {
-      products.take(words[at]);
+      sum.take(words[at]);
       if (kCopies) store_as<Unit>(to + (rounds - 1 - at) * kRoundBytes, words[at]);
     }
   }
   for (int round = rounds - 1; round >= 0; --round) {
     const std::uint64_t word = load_as<Unit>(from + round * kRoundBytes);
-    products.take(word);
+    sum.take(word);
     if (kCopies) store_as<Unit>(to + round * kRoundBytes, word);
   }
 }
 
 template <typename Unit>
-__device__ void take_rounds(const std::byte* from, std::byte* to, int rounds, Products& products) {
+__device__ void take_rounds(const std::byte* from, std::byte* to, int rounds, Sum& sum) {
   if (to == nullptr) {
-    take_rounds<Unit, false>(from, to, rounds, products);
+    take_rounds<Unit, false>(from, to, rounds, sum);
   } else {
-    take_rounds<Unit, true>(from, to, rounds, products);
+    take_rounds<Unit, true>(from, to, rounds, sum);
   }
 }
 
 // The word at `at`, which may reach past the `bytes` that there are, or the `padded` that there
 // will be.
 __device__ inline void take_last(const std::byte* from, std::byte* to, std::uint32_t at,
-                                 std::uint32_t bytes, std::uint32_t padded, Products& products) {
+                                 std::uint32_t bytes, std::uint32_t padded, Sum& sum) {
   if (at + 8 <= bytes) {
     const std::uint64_t word = cuda::load_word(from + at);
-    products.take(word);
+    sum.take(word);
     if (to != nullptr) cuda::store_word(to + at, word);
     return;
   }
@@ -95,7 +85,7 @@ __device__ inline void take_last(const std::byte* from, std::byte* to, std::uint
   for (std::uint32_t byte = at; byte < end && byte < bytes; ++byte) {
     word |= static_cast<std::uint64_t>(from[byte]) << (8 * (byte - at));
   }
-  products.take(word);
+  sum.take(word);
   if (to == nullptr) return;
   for (std::uint32_t byte = at; byte < end; ++byte) {
     to[byte] = static_cast<std::byte>(word >> (8 * (byte - at)));
@@ -107,28 +97,26 @@ __device__ inline void take_last(const std::byte* from, std::byte* to, std::uint
 // kThreads, without a barrier.
 __device__ inline std::uint64_t copy_and_sum(const std::byte* from, std::byte* to,
                                              std::uint32_t bytes, std::uint32_t padded) {
-  constexpr int kStep = kThreads / kChecksumLanes;
-  Products products{checksum_key(threadIdx.x % kChecksumLanes)};
+  Sum sum(threadIdx.x);
   const auto rounds = static_cast<int>(bytes / (8 * kThreads));
   // At most two more: `padded` is less than a round behind `bytes`.
   const auto words = static_cast<int>((padded + 7) / 8);
   for (int round = (words - 1) / kThreads; round >= rounds; --round) {
     const int word = round * kThreads + static_cast<int>(threadIdx.x);
     if (word < words) {
-      take_last(from, to, 8 * static_cast<std::uint32_t>(word), bytes, padded, products);
+      take_last(from, to, 8 * static_cast<std::uint32_t>(word), bytes, padded, sum);
     }
   }
   const auto both = reinterpret_cast<std::uintptr_t>(from) |
                     (to == nullptr ? 0 : reinterpret_cast<std::uintptr_t>(to));
   if (both % 8 == 0) {
-    take_rounds<std::uint64_t>(from, to, rounds, products);
+    take_rounds<std::uint64_t>(from, to, rounds, sum);
   } else if (both % 4 == 0) {
-    take_rounds<std::uint32_t>(from, to, rounds, products);
+    take_rounds<std::uint32_t>(from, to, rounds, sum);
   } else {
-    take_rounds<std::uint8_t>(from, to, rounds, products);
+    take_rounds<std::uint8_t>(from, to, rounds, sum);
   }
-  const std::uint64_t first = threadIdx.x / kChecksumLanes;
-  return 2 * kStep * (products.sums - products.sum) + (2 * first + 1) * products.sum;
+  return sum.sum();
 }
 
 }  // namespace thinwire::codec::nvcomp
