@@ -5,6 +5,7 @@
 namespace thinwire::stages {
 namespace {
 
+using codec::kWordBits;
 using namespace codec::mpc;
 
 template <typename Word>

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/host_device.h"
+#include "codec/word.h"
 
 namespace thinwire::codec::lorenzo {
 
@@ -19,9 +20,6 @@ inline constexpr int kBox2Rows = 128;
 inline constexpr int kBox3Rows = 16;
 inline constexpr int kBox3Planes = 8;
 inline constexpr int kWidthBits = 6;
-
-template <typename Word>
-inline constexpr int kWordBits = 8 * sizeof(Word);
 
 template <typename Word>
 inline constexpr int kPieceValues = kPieceBytes / static_cast<int>(sizeof(Word));
@@ -70,16 +68,6 @@ THINWIRE_HOST_DEVICE constexpr std::uint32_t width_bytes(std::uint32_t bricks) {
 }
 
 // ---- Arithmetic on values ----
-
-template <typename Word>
-THINWIRE_HOST_DEVICE constexpr Word sign_to_low(Word value) {
-  return static_cast<Word>(value << 1 | value >> (kWordBits<Word> - 1));
-}
-
-template <typename Word>
-THINWIRE_HOST_DEVICE constexpr Word sign_to_high(Word value) {
-  return static_cast<Word>(value >> 1 | value << (kWordBits<Word> - 1));
-}
 
 // Residuals near 0, of either sign, to small numbers; and back.
 template <typename Word>

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/host_device.h"
+#include "codec/word.h"
 
 namespace thinwire::codec::mpc {
 
@@ -12,9 +13,6 @@ inline constexpr int kUnitValues = 1024;
 inline constexpr int kChunkUnits = 4;
 inline constexpr int kChunkValues = kChunkUnits * kUnitValues;
 inline constexpr int kMaxStride = 32;
-
-template <typename Word>
-inline constexpr int kWordBits = 8 * sizeof(Word);
 
 // Words that a unit of `values` values becomes.
 template <typename Word>

@@ -6,14 +6,12 @@
 
 #include "base/dtype.h"
 #include "base/host_device.h"
+#include "codec/word.h"
 
 namespace thinwire::codec::ndzip {
 
 inline constexpr int kBoxValues = 4096;
 inline constexpr int kMaxRank = 3;
-
-template <typename Word>
-inline constexpr int kWordBits = 8 * sizeof(Word);
 
 // Axes that are more than one value long.
 constexpr int real_axes(const Shape& shape) {
@@ -34,17 +32,6 @@ THINWIRE_HOST_DEVICE constexpr std::uint32_t groups_of(std::uint32_t values) {
 template <typename Word>
 THINWIRE_HOST_DEVICE constexpr std::uint32_t payload_bytes(std::uint32_t words) {
   return (words * static_cast<std::uint32_t>(sizeof(Word)) + 7) / 8 * 8;
-}
-
-// The sign to the lowest bit, so that it does not part values around zero; and back.
-template <typename Word>
-THINWIRE_HOST_DEVICE constexpr Word rotate(Word word) {
-  return static_cast<Word>(word << 1 | word >> (kWordBits<Word> - 1));
-}
-
-template <typename Word>
-THINWIRE_HOST_DEVICE constexpr Word rotate_back(Word word) {
-  return static_cast<Word>(word >> 1 | word << (kWordBits<Word> - 1));
 }
 
 // Two's complement to sign and magnitude (of which the magnitude is one less), and back.

@@ -83,7 +83,7 @@ std::uint64_t encode_box(const std::byte* source, const Shape& shape, std::byte*
   const std::uint32_t groups = groups_of<Word>(values);
   Words<Word> box;
   std::memcpy(box.word, source, values * sizeof(Word));
-  for (std::uint32_t at = 0; at < values; ++at) box.word[at] = rotate(box.word[at]);
+  for (std::uint32_t at = 0; at < values; ++at) box.word[at] = sign_to_low(box.word[at]);
   subtract_neighbours(box.word, shape);
   for (std::uint32_t at = 0; at < values; ++at) box.word[at] = flip(box.word[at]);
   std::fill(box.word + values, box.word + groups * kWordBits<Word>, Word{0});
@@ -137,7 +137,7 @@ Status decode_box(ByteView encoded, const Shape& shape, std::byte* out) {
   }
   for (std::uint32_t at = 0; at < values; ++at) box.word[at] = flip(box.word[at]);
   add_up(box.word, shape);
-  for (std::uint32_t at = 0; at < values; ++at) box.word[at] = rotate_back(box.word[at]);
+  for (std::uint32_t at = 0; at < values; ++at) box.word[at] = sign_to_high(box.word[at]);
   std::memcpy(out, box.word, values * sizeof(Word));
   return {};
 }

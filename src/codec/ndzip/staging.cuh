@@ -107,16 +107,16 @@ struct WholeBox {
   }
 };
 
-__device__ inline uint4 rotate_unit(uint4 unit, std::uint32_t) {
-  return {rotate(unit.x), rotate(unit.y), rotate(unit.z), rotate(unit.w)};
+__device__ inline uint4 signs_to_low(uint4 unit, std::uint32_t) {
+  return {sign_to_low(unit.x), sign_to_low(unit.y), sign_to_low(unit.z), sign_to_low(unit.w)};
 }
 
-__device__ inline uint4 rotate_unit(uint4 unit, std::uint64_t) {
+__device__ inline uint4 signs_to_low(uint4 unit, std::uint64_t) {
   return {__funnelshift_l(unit.y, unit.x, 1), __funnelshift_l(unit.x, unit.y, 1),
           __funnelshift_l(unit.w, unit.z, 1), __funnelshift_l(unit.z, unit.w, 1)};
 }
 
-// The box's values, rotated. For whole thread blocks, without a barrier.
+// The box's values, signs in their lowest bits. For whole thread blocks, without a barrier.
 template <typename Word, int kAxes>
 __device__ void load_whole(const Staging<Word>& staging, const cuda::Piece& piece) {
   using Stage = Staging<Word>;
@@ -134,7 +134,7 @@ __device__ void load_whole(const Staging<Word>& staging, const cuda::Piece& piec
     }
 #pragma unroll
     for (int at = 0; at < Stage::kUnits; ++at) {
-      *reinterpret_cast<uint4*>(out + at * slot(kStep)) = rotate_unit(units[at], Word{});
+      *reinterpret_cast<uint4*>(out + at * slot(kStep)) = signs_to_low(units[at], Word{});
     }
     return;
   }
@@ -142,7 +142,7 @@ __device__ void load_whole(const Staging<Word>& staging, const cuda::Piece& piec
   for (int at = 0; at < Stage::kThreadWords; ++at) {
     const std::uint32_t number = at * Stage::kThreads + threadIdx.x;
     staging.word(number) =
-        rotate(cuda::load_value<Word>(piece.at + box.distance(number * sizeof(Word))));
+        sign_to_low(cuda::load_value<Word>(piece.at + box.distance(number * sizeof(Word))));
   }
 }
 
@@ -153,7 +153,7 @@ __device__ void load_clipped(const Staging<Word>& staging, const cuda::Piece& pi
   for (std::uint32_t number = threadIdx.x; number < kBoxValues; number += Staging<Word>::kThreads) {
     Word word = 0;
     if (number < piece.values) {
-      word = rotate(cuda::load_value<Word>(piece.template place<sizeof(Word)>(number)));
+      word = sign_to_low(cuda::load_value<Word>(piece.template place<sizeof(Word)>(number)));
     }
     staging.word(number) = word;
   }
@@ -166,7 +166,7 @@ __device__ void store_clipped(const Staging<Word>& staging, const cuda::Target& 
 #pragma unroll 1
   for (std::uint32_t number = threadIdx.x; number < target.values;
        number += Staging<Word>::kThreads) {
-    sink.put(target.template place<sizeof(Word)>(number), rotate_back(staging.word(number)));
+    sink.put(target.template place<sizeof(Word)>(number), sign_to_high(staging.word(number)));
   }
 }
 

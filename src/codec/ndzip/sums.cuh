@@ -72,10 +72,10 @@ __device__ Cell<Word>& cell_at(const Staging<Word>& staging, std::uint32_t byte)
 template <typename Word, typename Sink>
 __device__ void put_cell(const Sink& sink, std::byte* at, const Cell<Word>& cell) {
   if constexpr (sizeof(Word) == 8) {
-    sink.put_aligned(at, rotate_back(cell.word[0]));
+    sink.put_aligned(at, sign_to_high(cell.word[0]));
   } else {
     auto* const place = reinterpret_cast<uint2*>(at);
-    uint2 values = {rotate_back(cell.word[0]), rotate_back(cell.word[1])};
+    uint2 values = {sign_to_high(cell.word[0]), sign_to_high(cell.word[1])};
     if constexpr (Sink::kAdds) {
       const uint2 there = *place;
       values = {add_and_scale<Sink::kDtype>(there.x, values.x, sink.scale),
@@ -98,7 +98,7 @@ __device__ void put_column(const Sink& sink, std::byte* at, std::uint64_t stride
   for (int i = 0; i < 16; ++i) {
 #pragma unroll
     for (int word = 0; word < Cell<Word>::kWords; ++word) {
-      sink.put(at + i * stride + word * sizeof(Word), rotate_back(column[i].word[word]));
+      sink.put(at + i * stride + word * sizeof(Word), sign_to_high(column[i].word[word]));
     }
   }
 }
