@@ -1,7 +1,6 @@
-// ndzip: squares of bits transposed as the core has it, and as the kernels do.
+// ndzip: squares of bits transposed as the host does it, and as the kernels do.
 #include <algorithm>
 
-#include "codec/ndzip/core.h"
 #include "codec/ndzip/transpose.cuh"
 #include "stages.cuh"
 
@@ -21,10 +20,10 @@ struct Ways {
 
 Ways on_host(const Square& in) {
   Square turned = in;
-  codec::ndzip::transpose(turned.word);
+  codec::transpose_bits(turned.word);
   Square swapped_in = in;
   std::swap_ranges(swapped_in.word, swapped_in.word + 16, swapped_in.word + 16);
-  codec::ndzip::transpose(swapped_in.word);
+  codec::transpose_bits(swapped_in.word);
   Square swapped_out = turned;
   std::swap_ranges(swapped_out.word, swapped_out.word + 16, swapped_out.word + 16);
   return {turned, swapped_in, turned, swapped_out};

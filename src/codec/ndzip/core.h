@@ -41,31 +41,4 @@ THINWIRE_HOST_DEVICE constexpr Word flip(Word word) {
   return word ^ (negative >> 1);
 }
 
-// One step of transposing: exchanges the blocks of `width` x `width` bits off the diagonal between
-// word `low` and the word `width` below it; `mask` has the columns that stay in `low`.
-THINWIRE_HOST_DEVICE constexpr void exchange_blocks(std::uint32_t& low, std::uint32_t& high,
-                                                    int width, std::uint32_t mask) {
-  const std::uint32_t first = (low & mask) | (high << width & ~mask);
-  high = (low >> width & mask) | (high & ~mask);
-  low = first;
-}
-
-// Transposes 32 words of 32 bits in place: bit i of word L and bit L of word i change places.
-THINWIRE_HOST_DEVICE constexpr void transpose(std::uint32_t (&words)[32]) {
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-  for (int step = 0; step < 5; ++step) {
-    const int width = 16 >> step;
-    const std::uint32_t mask = 0xFFFFFFFFu / ((1u << width) + 1);
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
-    for (int pair = 0; pair < 16; ++pair) {
-      const int row = pair / width * 2 * width + pair % width;
-      exchange_blocks(words[row], words[row + width], width, mask);
-    }
-  }
-}
-
 }  // namespace thinwire::codec::ndzip

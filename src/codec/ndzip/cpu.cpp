@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "codec/bit_transpose.h"
 #include "codec/ndzip/core.h"
 #include "codec/ndzip/ndzip.h"
 #include "codec/no_options.h"
@@ -55,7 +56,7 @@ void add_up(Word* words, const Shape& shape) {
 void transpose_group(std::uint32_t* group) {
   std::uint32_t words[32];
   std::copy(group, group + 32, words);
-  transpose(words);
+  transpose_bits(words);
   std::copy(words, words + 32, group);
 }
 
@@ -67,7 +68,7 @@ void transpose_group(std::uint64_t* group) {
     square[at / 32][1][at % 32] = static_cast<std::uint32_t>(group[at] >> 32);
   }
   for (auto& row : square) {
-    for (auto& words : row) transpose(words);
+    for (auto& words : row) transpose_bits(words);
   }
   for (int at = 0; at < 64; ++at) {
     group[at] =

@@ -1,33 +1,10 @@
-// Squares of 32 x 32 bits transposed by one thread; ndzip/core.h has the same for the host.
+// Squares of 32 x 32 bits transposed by one thread, as transpose_bits() does, their halves swapped
+// on the way where that is wanted.
 #pragma once
 
-#include <cstdint>
+#include "codec/bit_transpose.h"
 
 namespace thinwire::codec::ndzip {
-
-template <int kWidth>
-__device__ inline void exchange_shifted(std::uint32_t (&words)[32]) {
-  constexpr std::uint32_t kMask = 0xFFFFFFFFu / ((1u << kWidth) + 1);
-#pragma unroll
-  for (int pair = 0; pair < 16; ++pair) {
-    const int row = pair / kWidth * 2 * kWidth + pair % kWidth;
-    std::uint32_t& low = words[row];
-    std::uint32_t& high = words[row + kWidth];
-    const std::uint32_t first = (low & kMask) | (high << kWidth & ~kMask);
-    high = (low >> kWidth & kMask) | (high & ~kMask);
-    low = first;
-  }
-}
-
-__device__ inline void exchange_bytes(std::uint32_t (&words)[32]) {
-#pragma unroll
-  for (int pair = 0; pair < 16; ++pair) {
-    const int row = pair / 8 * 16 + pair % 8;
-    const std::uint32_t first = __byte_perm(words[row], words[row + 8], 0x6240);
-    words[row + 8] = __byte_perm(words[row], words[row + 8], 0x7351);
-    words[row] = first;
-  }
-}
 
 __device__ inline void exchange_halves(std::uint32_t (&words)[32], unsigned first,
                                        unsigned second) {
@@ -43,17 +20,17 @@ __device__ inline void exchange_halves(std::uint32_t (&words)[32], unsigned firs
 // of words 16 to 31, or go there: which does not cost anything.
 __device__ inline void transpose_from(std::uint32_t (&words)[32], bool swapped) {
   exchange_halves(words, swapped ? 0x1054 : 0x5410, swapped ? 0x3276 : 0x7632);
-  exchange_bytes(words);
-  exchange_shifted<4>(words);
-  exchange_shifted<2>(words);
-  exchange_shifted<1>(words);
+  transpose_step<8>(words);
+  transpose_step<4>(words);
+  transpose_step<2>(words);
+  transpose_step<1>(words);
 }
 
 __device__ inline void transpose_to(std::uint32_t (&words)[32], bool swapped) {
-  exchange_shifted<1>(words);
-  exchange_shifted<2>(words);
-  exchange_shifted<4>(words);
-  exchange_bytes(words);
+  transpose_step<1>(words);
+  transpose_step<2>(words);
+  transpose_step<4>(words);
+  transpose_step<8>(words);
   exchange_halves(words, swapped ? 0x7632 : 0x5410, swapped ? 0x5410 : 0x7632);
 }
 
