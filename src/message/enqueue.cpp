@@ -89,18 +89,11 @@ Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView so
   }
   const auto current = enter_device_of(source.data(), destination.data());
   if (!current.ok()) return current.status();
-  const codec::DecodeJob job{
-      .frame = source.data(),
-      .length = source.size(),
-      .layout = codec::make_layout(*coder.codec, coder.parameter, array),
-      .parameter = coder.parameter,
-      .header = frame::unsealed(make_header(coder, array, options.chunk_checksums), options.mark),
-      .checksums = options.chunk_checksums,
-      .destination = destination.data(),
-      .landing = landing,
-      .workspace = lent.workspace,
-      .outcome = lent.outcome,
-      .stream = options.stream};
+  const Info info{make_header(coder, array, options.chunk_checksums), coder.codec, options.mark};
+  codec::DecodeJob job = make_decode_job(info, source, destination.data(), landing);
+  job.workspace = lent.workspace;
+  job.outcome = lent.outcome;
+  job.stream = options.stream;
   return coder.codec->device->decode(job);
 }
 

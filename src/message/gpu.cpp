@@ -20,21 +20,22 @@ using device::StreamHandle;
 
 constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
-// Encodes into `frame`, memory of the lane's device; the frame's size, or kDeclined at `limit`.
-Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
-                                 const std::byte* source, std::byte* frame, std::uint64_t limit,
-                                 const EncodeOptions& options, Lane& lane) {
-  codec::EncodeJob job = make_encode_job(coder, array, source, options);
-  const codec::DeviceCodec& side = *coder.codec->device;
-  Status status =
-      lane.reserve(side.workspace_bytes(job.layout, coder.parameter), side.leaves_zeros);
-  if (!status.ok()) return status;
-  job.frame = frame;
-  job.limit = limit;
+// Gives a job of `side` the lane's memory and stream.
+template <typename Job>
+Status put_on_lane(Job& job, const codec::DeviceCodec& side, Lane& lane) {
+  Status status = lane.reserve(side.workspace_bytes(job.layout, job.parameter), side.leaves_zeros);
   job.workspace = lane.workspace();
   job.outcome = lane.outcome();
   job.stream = lane.stream();
-  if (status = side.encode(job); !status.ok()) return status;
+  return status;
+}
+
+// As start_encode(), to its end: the frame's size, or kDeclined at `limit`.
+Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
+                                 const std::byte* source, std::byte* frame, std::uint64_t limit,
+                                 const EncodeOptions& options, Lane& lane) {
+  Status status = start_encode(coder, array, source, frame, limit, options, lane);
+  if (!status.ok()) return status;
   auto outcome = lane.wait();
   if (!outcome.ok()) return outcome.status();
   if (device::outcome_status(*outcome) == StatusCode::kOk) return device::outcome_bytes(*outcome);
@@ -79,27 +80,14 @@ Result<std::uint64_t> encode_through_host(const Coder& coder, const codec::Chunk
 
 Status run_decode(const Info& info, const std::byte* frame, std::byte* destination,
                   const codec::Landing& landing, Lane& lane) {
-  const codec::Chunk array{info.header.dtype, info.header.shape};
-  codec::DecodeJob job{.frame = frame,
-                       .length = info.header.frame_bytes(),
-                       .layout = codec::make_layout(*info.codec, info.header.parameter, array),
-                       .parameter = info.header.parameter,
-                       .header = {},
-                       .checksums = info.header.chunk_checksums,
-                       .destination = destination,
-                       .landing = landing,
-                       .workspace = nullptr,
-                       .outcome = lane.outcome(),
-                       .stream = lane.stream()};
+  codec::DecodeJob job =
+      make_decode_job(info, {frame, info.header.frame_bytes()}, destination, landing);
   if (job.layout.chunks > info.header.body_bytes / codec::kTableRowBytes) {
     return {StatusCode::kDamaged, "the frame is too short for its chunk table"};
   }
-  job.header = frame::unsealed(info.header, info.mark);
   const codec::DeviceCodec& side = *info.codec->device;
-  Status status =
-      lane.reserve(side.workspace_bytes(job.layout, info.header.parameter), side.leaves_zeros);
+  Status status = put_on_lane(job, side, lane);
   if (!status.ok()) return status;
-  job.workspace = lane.workspace();
   if (status = side.decode(job); !status.ok()) return status;
   auto outcome = lane.wait();
   if (!outcome.ok()) return outcome.status();
@@ -138,6 +126,17 @@ Result<Lane> prepared_lane(int device, StreamHandle stream) {
     if (Status status = lane->order_after(stream); !status.ok()) return status;
   }
   return lane;
+}
+
+Status start_encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
+                    std::byte* frame, std::uint64_t limit, const EncodeOptions& options,
+                    Lane& lane) {
+  codec::EncodeJob job = make_encode_job(coder, array, source, options);
+  job.frame = frame;
+  job.limit = limit;
+  const codec::DeviceCodec& side = *coder.codec->device;
+  Status status = put_on_lane(job, side, lane);
+  return status.ok() ? side.encode(job) : status;
 }
 
 Result<std::uint64_t> encode_from_device(const Coder& coder, const codec::Chunk& array,

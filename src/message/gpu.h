@@ -10,6 +10,12 @@ namespace thinwire::message {
 // A lane whose work waits for what is on `stream` now. kUnsupported while that is being captured.
 Result<device::Lane> prepared_lane(int device, device::StreamHandle stream);
 
+// Enqueues on the lane an encode by a codec that has a GPU side, into `frame`, memory of the lane's
+// device; the lane's outcome says what came of it: kDeclined from a frame of `limit` bytes on.
+Status start_encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
+                    std::byte* frame, std::uint64_t limit, const EncodeOptions& options,
+                    device::Lane& lane);
+
 // As encode() and decode(), sizes having been checked. `most` is the frame's bound, `to` where the
 // destination lies.
 Result<std::uint64_t> encode_from_device(const Coder& coder, const codec::Chunk& array,

@@ -6,7 +6,8 @@
 
 namespace thinwire::message {
 
-// Without the memory that it runs in (frame, workspace, outcome), its stream and its limit.
+// Both without the memory that they run in (workspace, outcome) and their stream; an encode without
+// its frame and its limit, too.
 inline codec::EncodeJob make_encode_job(const Coder& coder, const codec::Chunk& array,
                                         const std::byte* source, const EncodeOptions& options) {
   return {
@@ -20,6 +21,23 @@ inline codec::EncodeJob make_encode_job(const Coder& coder, const codec::Chunk& 
       .workspace = nullptr,
       .outcome = nullptr,
       .stream = nullptr};
+}
+
+// Of the frame at `frame` that `info` says; its body size counts for nothing.
+inline codec::DecodeJob make_decode_job(const Info& info, ByteView frame, std::byte* destination,
+                                        const codec::Landing& landing) {
+  const codec::Chunk array{info.header.dtype, info.header.shape};
+  return {.frame = frame.data(),
+          .length = frame.size(),
+          .layout = codec::make_layout(*info.codec, info.header.parameter, array),
+          .parameter = info.header.parameter,
+          .header = frame::unsealed(info.header, info.mark),
+          .checksums = info.header.chunk_checksums,
+          .destination = destination,
+          .landing = landing,
+          .workspace = nullptr,
+          .outcome = nullptr,
+          .stream = nullptr};
 }
 
 }  // namespace thinwire::message

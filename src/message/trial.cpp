@@ -6,7 +6,6 @@
 #include "device/lane.h"
 #include "device/pool.h"
 #include "message/gpu.h"
-#include "message/job.h"
 
 namespace thinwire::message {
 namespace {
@@ -27,15 +26,9 @@ Result<Running> start(const Coder& coder, const codec::Chunk& sample, const std:
   if (!frame.ok()) return frame.status();
   EncodeOptions options;
   options.chunk_checksums = false;
-  codec::EncodeJob job = make_encode_job(coder, sample, source, options);
-  Status status = lane->reserve(coder.codec->device->workspace_bytes(job.layout, coder.parameter));
+  Status status =
+      start_encode(coder, sample, source, frame->data(), sample.raw_bytes(), options, *lane);
   if (!status.ok()) return status;
-  job.frame = frame->data();
-  job.limit = sample.raw_bytes();
-  job.workspace = lane->workspace();
-  job.outcome = lane->outcome();
-  job.stream = lane->stream();
-  if (status = coder.codec->device->encode(job); !status.ok()) return status;
   return Running{std::move(*lane), std::move(*frame)};
 }
 
