@@ -10,6 +10,7 @@
 #include "collective/arrays.h"
 #include "collective/engine.h"
 #include "collective/enqueued/phases.h"
+#include "collective/enqueued/run_plan.h"
 #include "collective/enqueued/stream_work.h"
 #include "transport/stream_transport.h"
 
@@ -32,11 +33,11 @@ class Enqueuer {
   Status prepare(const Row& row, const Schedule& schedule, std::span<const Block> blocks,
                  const Program& program, const EngineSettings& settings, const StreamWork& work);
 
-  std::uint64_t device_bytes() const { return places_.end; }
-  std::uint32_t outcomes() const { return outcomes_; }
+  std::uint64_t device_bytes() const { return plan_.device_bytes(); }
+  std::uint32_t outcomes() const { return plan_.outcomes(); }
 
   // Bytes that a run sends, as they travel.
-  std::uint64_t wire_bytes() const { return wire_bytes_; }
+  std::uint64_t wire_bytes() const { return plan_.wire_bytes(); }
 
   // Enqueues a run; allocates nothing, and changes nothing here. `work` and `transport` enqueue on
   // `stream`. After a failure messages may be missing: the transport cannot be used again.
@@ -51,19 +52,6 @@ class Enqueuer {
  private:
   struct Run;  // the arguments of enqueue()
 
-  // Where the parts of the device memory begin.
-  struct Places {
-    std::uint64_t packets = 0, scratch = 0, workspace = 0, spare = 0, end = 0;
-  };
-
-  const Step& step(const Task& task) const { return schedule_->steps[task.step]; }
-  Shape shape(const Task& task) const { return blocks_[step(task).block].piece_shape(task.piece); }
-  Status check_piece(const Block& block, const Shape& shape) const;
-  std::uint64_t frame_bytes(const Block& block, const Shape& shape) const;
-  std::uint64_t packet_bytes(const Task& task) const;
-  bool has_outcome(const Task& task) const;
-  Status measure(const StreamWork& work);
-  void count();
   std::byte* values(const Run& run, const Task& task, Area area, std::uint32_t value) const;
   Status do_local(Run& run, const Task& task);
   Status encode(Run& run, const Task& task, const Shape& shape);
@@ -71,15 +59,8 @@ class Enqueuer {
   Status post(Run& run, const Task& task);
   Status post_group(Run& run, std::uint32_t phase);
 
-  const Schedule* schedule_ = nullptr;
-  std::span<const Block> blocks_;
-  const Program* program_ = nullptr;
-  const EngineSettings* settings_ = nullptr;
+  RunPlan plan_;
   Phases phases_;
-  Places places_;
-  std::uint64_t packet_stride_ = 0, scratch_stride_ = 0;
-  std::uint32_t outcomes_ = 0;
-  std::uint64_t wire_bytes_ = 0;
   std::vector<Packet> packets_;  // of the run that is being enqueued
 };
 
