@@ -6,10 +6,11 @@
 
 #include "codec/blockq/core.h"
 #include "codec/cuda/piece.cuh"
+#include "codec/cuda/warp.cuh"
 
 namespace thinwire::codec::blockq {
 
-inline constexpr unsigned kAllLanes = 0xFFFFFFFFu;
+using cuda::kAllLanes;
 
 template <Element kElement>
 inline constexpr int kWordValues = kElement == Element::kInt4 ? 16 : 8;

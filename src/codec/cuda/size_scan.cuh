@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "codec/cuda/warp.cuh"
+
 namespace thinwire::codec::cuda {
 
 // One word for each chunk, 0 before its size is known: the size, later the sum up to and with it.
@@ -35,16 +37,6 @@ __device__ inline std::uint64_t await_sum(const ScanWord* words, std::uint64_t i
   return word & kScanValue;
 }
 
-// The sum over the lanes up to and with this one.
-__device__ inline std::uint64_t sum_up_to_lane(std::uint64_t value) {
-  const unsigned lane = threadIdx.x % 32;
-  for (unsigned offset = 1; offset < 32; offset *= 2) {
-    const std::uint64_t left = __shfl_up_sync(0xffffffffu, value, offset);
-    if (lane >= offset) value += left;
-  }
-  return value;
-}
-
 // Turns the sizes of `count` chunks into sums as they become known, by one warp; the last sum.
 __device__ inline std::uint64_t scan_sizes(ScanWord* words, std::uint64_t count) {
   const unsigned lane = threadIdx.x % 32;
@@ -67,7 +59,7 @@ __device__ inline std::uint64_t scan_sizes(ScanWord* words, std::uint64_t count)
         own += word[at] & kScanValue;
       }
     }
-    const unsigned gaps = __ballot_sync(0xffffffffu, known < kWordsOfLane);
+    const unsigned gaps = __ballot_sync(kAllLanes, known < kWordsOfLane);
     const unsigned first_gap = gaps == 0 ? 32 : __ffs(gaps) - 1;
     if (lane > first_gap) known = 0, own = 0;
     const std::uint64_t up_to = sum + sum_up_to_lane(own);
@@ -78,8 +70,8 @@ __device__ inline std::uint64_t scan_sizes(ScanWord* words, std::uint64_t count)
       running += word[at] & kScanValue;
       say(words, first + at, kSum, running);
     }
-    sum = __shfl_sync(0xffffffffu, up_to, 31);
-    base += first_gap * kWordsOfLane + (gaps == 0 ? 0 : __shfl_sync(0xffffffffu, known, first_gap));
+    sum = __shfl_sync(kAllLanes, up_to, 31);
+    base += first_gap * kWordsOfLane + (gaps == 0 ? 0 : __shfl_sync(kAllLanes, known, first_gap));
   }
   return sum;
 }

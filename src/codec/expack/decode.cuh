@@ -73,7 +73,7 @@ __device__ bool Decoder<kDtype, kRows>::take_codes(Found<kRows>& found) const {
     inner[at] = *reinterpret_cast<const std::uint16_t*>(at_inner + at * (kRowValues / 4));
     own += is_entropy ? 3 * __popc(has_outer(inner[at])) : kGroupValues;
   }
-  const std::uint32_t up_to = sum_of_lanes(own, lane);
+  const std::uint32_t up_to = cuda::sum_up_to_lane(own);
   const std::uint32_t all = __shfl_sync(kAllLanes, up_to, 31);
   if (stretch.outer_begin + all != stretch.outer_end) return false;
 
@@ -112,7 +112,7 @@ __device__ bool Decoder<kDtype, kRows>::take_raw(Found<kRows>& found) const {
   std::uint32_t own = 0;
 #pragma unroll
   for (int at = 0; at < kRows; ++at) own += __popc(found.raw[at]);
-  const std::uint32_t up_to = sum_of_lanes(own, lane);
+  const std::uint32_t up_to = cuda::sum_up_to_lane(own);
   const std::uint32_t all = __shfl_sync(kAllLanes, up_to, 31);
   if (stretch.raw_begin + all != stretch.raw_end) return false;
   if (own == 0) return true;

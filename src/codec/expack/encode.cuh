@@ -217,7 +217,7 @@ __device__ std::uint32_t Encoder<kDtype, kRows>::encode(std::uint64_t mode) cons
   for (int four = 0; four < (kRows + 3) / 4; ++four) {
     own = __dp4a(coded.lengths[four], kByteOnes, own) + (__popc(coded.raw[four]) << 16);
   }
-  const std::uint32_t up_to = sum_of_lanes(own, lane);
+  const std::uint32_t up_to = cuda::sum_up_to_lane(own);
   const unsigned warp = threadIdx.x / 32;
   if (lane == 31) state.codes[warp] = up_to;
   __syncthreads();

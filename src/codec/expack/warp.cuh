@@ -4,11 +4,13 @@
 
 #include <cstdint>
 
+#include "codec/cuda/warp.cuh"
 #include "codec/expack/core.h"
 
 namespace thinwire::codec::expack {
 
-inline constexpr unsigned kAllLanes = 0xffffffffu;
+using cuda::kAllLanes;
+
 inline constexpr std::uint32_t kByteOnes = 0x01010101u;
 inline constexpr std::uint32_t kBothOnes = 0x00010001u;
 inline constexpr std::uint32_t kNibbleOnes = 0x11111111u;
@@ -25,16 +27,6 @@ struct Rows {
     count = min(each, all - first);
   }
 };
-
-// The sum of the lanes' numbers up to and with this one.
-__device__ inline std::uint32_t sum_of_lanes(std::uint32_t number, unsigned lane) {
-#pragma unroll
-  for (unsigned offset = 1; offset < 32; offset *= 2) {
-    const std::uint32_t before = __shfl_up_sync(kAllLanes, number, offset);
-    if (lane >= offset) number += before;
-  }
-  return number;
-}
 
 // The bytes of `low` and `high` that the selector's four lowest nibbles name; one that has its
 // highest bit set stands for eight copies of the sign of the byte that the others name.

@@ -55,12 +55,7 @@ struct ChunkCoder {
   // For whole thread blocks, with a barrier.
   __device__ static Run place_planes(std::uint32_t planes, State& state) {
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    std::uint32_t up_to = planes;
-#pragma unroll
-    for (unsigned offset = 1; offset < 32; offset *= 2) {
-      const std::uint32_t left = __shfl_up_sync(kAllLanes, up_to, offset);
-      if (lane >= offset) up_to += left;
-    }
+    const std::uint32_t up_to = cuda::sum_up_to_lane(planes);
     if (lane == 31) state.planes[warp] = up_to;
     __syncthreads();
     Run run{up_to - planes, 0};

@@ -3,11 +3,12 @@
 
 #include <cstdint>
 
+#include "codec/cuda/warp.cuh"
 #include "codec/lorenzo/core.h"
 
 namespace thinwire::codec::lorenzo {
 
-inline constexpr unsigned kAllLanes = 0xffffffffu;
+using cuda::kAllLanes;
 
 template <typename Word>
 struct Element {

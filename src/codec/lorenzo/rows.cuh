@@ -123,12 +123,7 @@ __device__ void add_stretches(const BrickPlace<1>& place, Row<Word>& row, Word* 
     for (int back = 1; back <= kTuple; ++back) {
       if ((phase + kCount - back) % kTuple == at) own[at] = value_at<Word>(row, kCount - back);
     }
-    sums[at] = own[at];
-#pragma unroll
-    for (unsigned offset = 1; offset < 32; offset *= 2) {
-      const Word left = __shfl_up_sync(kAllLanes, sums[at], offset);
-      if (place.lane >= offset) sums[at] += left;
-    }
+    sums[at] = cuda::sum_up_to_lane(own[at]);
     if (place.lane == 31) warps[place.warp * kMaxTuple + at] = sums[at];
     sums[at] -= own[at];
   }

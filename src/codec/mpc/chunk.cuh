@@ -51,7 +51,7 @@ struct ChunkCoder {
 template <Dtype kType>
 __device__ int ChunkCoder<kType>::first_word(int own_words, State& state, int& total) {
   const int unit = static_cast<int>(threadIdx.x / 32);
-  const int up_to = sum_of_lanes(own_words);
+  const int up_to = cuda::sum_up_to_lane(own_words);
   if (threadIdx.x % 32 == 31) state.words[unit] = up_to;
   __syncthreads();
   int first = up_to - own_words;

@@ -6,11 +6,12 @@
 #include <cstdint>
 
 #include "codec/bit_transpose.h"
+#include "codec/cuda/warp.cuh"
 #include "codec/mpc/core.h"
 
 namespace thinwire::codec::mpc {
 
-inline constexpr unsigned kAllLanes = 0xffffffffu;
+using cuda::kAllLanes;
 inline constexpr int kLaneValues = kUnitValues / 32;
 
 template <typename Word>
@@ -55,24 +56,13 @@ __device__ void subtract_neighbours(LaneWords<Word>& words) {
   if (threadIdx.x % 32 != 0) words[0] -= last;
 }
 
-// The sum of `value` over the lanes up to and with this one.
-template <typename Number>
-__device__ Number sum_of_lanes(Number value) {
-#pragma unroll
-  for (int offset = 1; offset < 32; offset *= 2) {
-    const Number left = __shfl_up_sync(kAllLanes, value, offset);
-    if (threadIdx.x % 32 >= offset) value += left;
-  }
-  return value;
-}
-
 // Undoes subtract_neighbours().
 template <typename Word>
 __device__ void add_up(LaneWords<Word>& words) {
   Word sum = 0;
 #pragma unroll
   for (int at = 0; at < kLaneValues; ++at) sum += words[at];
-  Word before = sum_of_lanes(sum) - sum;
+  Word before = cuda::sum_up_to_lane(sum) - sum;
 #pragma unroll
   for (int at = 0; at < kLaneValues; ++at) {
     before += words[at];

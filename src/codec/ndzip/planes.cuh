@@ -67,7 +67,7 @@ struct Places {
     const unsigned warp = threadIdx.x / 32;
     const Square<Word> square;
     const std::uint32_t own = square.half == 0 ? __popc(head) : 0;
-    first = sum_before<32>(own);
+    first = cuda::sum_up_to_lane(own) - own;
     if (threadIdx.x % 32 == 31) totals[warp] = first + own;
     if constexpr (sizeof(Word) == 8) {
       // The second half of a plane stands beside the first.

@@ -2,29 +2,17 @@
 // image of differences.cuh.
 #pragma once
 
+#include "codec/cuda/warp.cuh"
 #include "codec/ndzip/differences.cuh"
 
 namespace thinwire::codec::ndzip {
 
-inline constexpr unsigned kAllLanes = 0xFFFFFFFFu;
+using cuda::kAllLanes;
 
 template <typename Word>
 __device__ void add_along(Word* row, int count) {
 #pragma unroll
   for (int i = 1; i < count; ++i) row[i] += row[i - 1];
-}
-
-// The sum of what the lanes before this one have, within runs of `kLanes` lanes.
-template <int kLanes, typename Word>
-__device__ Word sum_before(Word value) {
-  const unsigned lane = threadIdx.x % kLanes;
-  Word sum = value;
-#pragma unroll
-  for (unsigned offset = 1; offset < kLanes; offset *= 2) {
-    const Word other = __shfl_up_sync(kAllLanes, sum, offset);
-    if (lane >= offset) sum += other;
-  }
-  return sum - value;
 }
 
 // Along x, in registers. `totals` is shared memory of a word a warp, which only lines need.
@@ -37,7 +25,8 @@ __device__ void add_along_x(Part<Word>& words, Word* totals) {
     return;
   }
   add_along(words, kCount);
-  Word before = sum_before < kAxes == 1 ? 32 : 64 / kCount > (words[kCount - 1]);
+  constexpr int kRowLanes = kAxes == 1 ? 32 : 64 / kCount;
+  Word before = cuda::sum_up_to_lane<kRowLanes>(words[kCount - 1]) - words[kCount - 1];
   if constexpr (kAxes == 1) {
     const unsigned warp = threadIdx.x / 32;
     if (threadIdx.x % 32 == 31) totals[warp] = before + words[kCount - 1];

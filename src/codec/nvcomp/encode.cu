@@ -5,6 +5,7 @@
 
 #include "codec/cuda/frame_end.cuh"
 #include "codec/cuda/launch.h"
+#include "codec/cuda/warp.cuh"
 #include "codec/nvcomp/batch.h"
 #include "codec/nvcomp/copy_sum.cuh"
 #include "codec/nvcomp/device.h"
@@ -58,12 +59,8 @@ __device__ Coded coded_of(const Encode& work, std::uint64_t index) {
 // blocks of kPlaceThreads.
 __device__ std::uint64_t sum_up_to(std::uint64_t value, std::uint64_t* scratch,
                                    std::uint64_t& total) {
-  constexpr unsigned kAll = 0xffffffffu;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  for (unsigned step = 1; step < 32; step *= 2) {
-    const std::uint64_t below = __shfl_up_sync(kAll, value, step);
-    if (lane >= step) value += below;
-  }
+  value = cuda::sum_up_to_lane(value);
   if (lane == 31) scratch[warp] = value;
   __syncthreads();
   std::uint64_t before = 0;

@@ -8,6 +8,7 @@
 #include "codec/cuda/variable_frame.cuh"
 #include "codec/szp/core.h"
 #include "codec/szp/format.h"
+#include "codec/szp/tile.cuh"
 
 namespace thinwire::codec::szp {
 
@@ -83,8 +84,8 @@ __global__ void __launch_bounds__(kRangeThreads)
   unsigned long long most = has ? key_of(range.most) : 0;
   unsigned long long least = has ? key_of(-static_cast<double>(range.least)) : 0;
   for (int offset = 16; offset > 0; offset /= 2) {
-    most = max(most, __shfl_xor_sync(0xffffffffu, most, offset));
-    least = max(least, __shfl_xor_sync(0xffffffffu, least, offset));
+    most = max(most, __shfl_xor_sync(kAllLanes, most, offset));
+    least = max(least, __shfl_xor_sync(kAllLanes, least, offset));
   }
   if (threadIdx.x % 32 == 0) {
     mosts[threadIdx.x / 32] = most;

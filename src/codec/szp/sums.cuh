@@ -6,20 +6,6 @@
 
 namespace thinwire::codec::szp {
 
-// The sum of `value` over the lanes before this one that are a multiple of kStep away, among
-// kCount such.
-template <int kStep, int kCount>
-__device__ inline std::uint32_t sum_before(std::uint32_t value, unsigned lane) {
-  const unsigned number = lane / kStep % kCount;
-  std::uint32_t sum = value;
-#pragma unroll
-  for (unsigned offset = 1; offset < kCount; offset *= 2) {
-    const std::uint32_t left = __shfl_up_sync(kAllLanes, sum, offset * kStep);
-    if (number >= offset) sum += left;
-  }
-  return sum - value;
-}
-
 __device__ inline void add_row(std::uint32_t (&row)[kRowValues],
                                const std::uint32_t (&before)[kRowValues]) {
 #pragma unroll
@@ -28,12 +14,13 @@ __device__ inline void add_row(std::uint32_t (&row)[kRowValues],
 
 // Along x in each row, then among kAcross tiles side by side.
 template <int kAcross>
-__device__ inline void sum_along_x(Tiles& tiles, unsigned lane) {
+__device__ inline void sum_along_x(Tiles& tiles) {
 #pragma unroll
   for (int j = 0; j < kOwnRows; ++j) {
 #pragma unroll
     for (int k = 1; k < kRowValues; ++k) tiles.row[j][k] += tiles.row[j][k - 1];
-    const std::uint32_t left = sum_before<1, kAcross>(tiles.row[j][3], lane);
+    const std::uint32_t last = tiles.row[j][3];
+    const std::uint32_t left = cuda::sum_up_to_lane<kAcross>(last) - last;
 #pragma unroll
     for (int k = 0; k < kRowValues; ++k) tiles.row[j][k] += left;
   }
@@ -60,8 +47,8 @@ __device__ inline void take_sums(Tiles& tiles, std::uint32_t* scratch, const Who
       totals[number] = sum;
     }
     // The group's first tiles, then its second ones.
-    const std::uint32_t first = sum_of_lanes<kHalfGroup>(totals[0], who.lane);
-    const std::uint32_t second = sum_of_lanes<kHalfGroup>(totals[1], who.lane);
+    const std::uint32_t first = cuda::sum_up_to_lane<kHalfGroup>(totals[0]);
+    const std::uint32_t second = cuda::sum_up_to_lane<kHalfGroup>(totals[1]);
     const std::uint32_t firsts =
         __shfl_sync(kAllLanes, first, static_cast<int>(who.lane | (kHalfGroup - 1)));
     if (who.member == kHalfGroup - 1) scratch[who.group] = firsts + second;
@@ -76,7 +63,7 @@ __device__ inline void take_sums(Tiles& tiles, std::uint32_t* scratch, const Who
       for (int k = 0; k < kRowValues; ++k) tiles.row[j][k] += begins[j / kTileRows];
     }
   } else if constexpr (kRank == 2) {
-    sum_along_x<kHalfGroup>(tiles, who.lane);
+    sum_along_x<kHalfGroup>(tiles);
 #pragma unroll
     for (int j = 1; j < kOwnRows; ++j) add_row(tiles.row[j], tiles.row[j - 1]);
     store_quad(quads + threadIdx.x, tiles.row[kOwnRows - 1]);
@@ -90,7 +77,7 @@ __device__ inline void take_sums(Tiles& tiles, std::uint32_t* scratch, const Who
 #pragma unroll
     for (int j = 0; j < kOwnRows; ++j) add_row(tiles.row[j], above);
   } else {
-    sum_along_x<4>(tiles, who.lane);
+    sum_along_x<4>(tiles);
 #pragma unroll
     for (int number = 0; number < kOwnTiles; ++number) {
       const int begin = number * kTileRows;
@@ -98,7 +85,8 @@ __device__ inline void take_sums(Tiles& tiles, std::uint32_t* scratch, const Who
       for (int j = 1; j < kTileRows; ++j) add_row(tiles.row[begin + j], tiles.row[begin + j - 1]);
 #pragma unroll
       for (int k = 0; k < kRowValues; ++k) {
-        const std::uint32_t above = sum_before<4, 4>(tiles.row[begin + 3][k], who.lane);
+        const std::uint32_t last = tiles.row[begin + 3][k];
+        const std::uint32_t above = cuda::sum_up_to_lane<4, 4>(last) - last;
 #pragma unroll
         for (int j = 0; j < kTileRows; ++j) tiles.row[begin + j][k] += above;
       }

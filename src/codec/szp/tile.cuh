@@ -6,12 +6,13 @@
 #pragma once
 
 #include "codec/cuda/piece.cuh"
+#include "codec/cuda/warp.cuh"
 #include "codec/szp/core.h"
 #include "codec/szp/format.h"
 
 namespace thinwire::codec::szp {
 
-inline constexpr unsigned kAllLanes = 0xffffffffu;
+using cuda::kAllLanes;
 
 template <Dtype kDtype>
 using ValueOf = NumberOf<kDtype>;
@@ -155,17 +156,6 @@ __device__ inline void unstage(const std::byte* staged, const cuda::Target& targ
 
 // ---- Sums over the thread block ----
 
-// The sum of `value` over the lanes up to and with this one, among runs of kLanes.
-template <int kLanes>
-__device__ inline std::uint32_t sum_of_lanes(std::uint32_t value, unsigned lane) {
-#pragma unroll
-  for (unsigned offset = 1; offset < kLanes; offset *= 2) {
-    const std::uint32_t left = __shfl_up_sync(kAllLanes, value, offset);
-    if (lane % kLanes >= offset) value += left;
-  }
-  return value;
-}
-
 // Where the thread's two tiles begin, if tiles follow each other in order and have these lengths;
 // both below 2^16 in all. For whole thread blocks: totals in `sums` between the two, a barrier.
 struct TileSums {
@@ -173,7 +163,7 @@ struct TileSums {
   std::uint32_t up_to;    // of the group's tiles like them, with this thread's
 
   __device__ TileSums(std::uint32_t first, std::uint32_t second, const Who& who)
-      : lengths(first | second << 16), up_to(sum_of_lanes<kHalfGroup>(lengths, who.lane)) {}
+      : lengths(first | second << 16), up_to(cuda::sum_up_to_lane<kHalfGroup>(lengths)) {}
 
   // Of the group, in its last thread.
   __device__ std::uint32_t total() const { return (up_to & 0xFFFF) + (up_to >> 16); }
@@ -186,7 +176,7 @@ struct GroupPlace {
 
 __device__ inline GroupPlace place_of_group(std::uint32_t sum, const Who& who) {
   // `sum` of group `lane` in the first lanes, 0 in the others.
-  const std::uint32_t up_to = sum_of_lanes<kGroups>(sum, who.lane);
+  const std::uint32_t up_to = cuda::sum_up_to_lane<kGroups>(sum);
   return {__shfl_sync(kAllLanes, up_to - sum, static_cast<int>(who.group)),
           __shfl_sync(kAllLanes, up_to, kGroups - 1)};
 }
