@@ -73,4 +73,8 @@ Status device_error(const char* what, int error) {
           std::string(what) + ": " + cudaGetErrorString(static_cast<cudaError_t>(error))};
 }
 
+Status device_status(const char* what, int error) {
+  return error == cudaSuccess ? Status{} : device_error(what, error);
+}
+
 }  // namespace thinwire::device

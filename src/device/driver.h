@@ -27,4 +27,7 @@ CUcontext known_primary(const Driver& driver, int device);
 // "cannot ...: what the runtime says of `error`", as a kDevice status. `error` is a cudaError_t.
 Status device_error(const char* what, int error);
 
+// The same, and OK where there is no error.
+Status device_status(const char* what, int error);
+
 }  // namespace thinwire::device

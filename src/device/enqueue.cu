@@ -13,27 +13,23 @@ __global__ void report_words(const Outcome* from, Outcome* to, std::uint32_t cou
   }
 }
 
-Status status_of(cudaError_t error, const char* what) {
-  return error == cudaSuccess ? Status{} : device_error(what, error);
-}
-
 }  // namespace
 
 Status enqueue_copy(std::byte* to, const std::byte* from, std::uint64_t bytes,
                     StreamHandle stream) {
   if (bytes == 0 || to == from) return {};
-  return status_of(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream),
-                   "cannot enqueue a copy");
+  return device_status("cannot enqueue a copy",
+                       cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
 }
 
 Status enqueue_clear(std::byte* at, std::uint64_t bytes, StreamHandle stream) {
   if (bytes == 0) return {};
-  return status_of(cudaMemsetAsync(at, 0, bytes, stream), "cannot enqueue zeros");
+  return device_status("cannot enqueue zeros", cudaMemsetAsync(at, 0, bytes, stream));
 }
 
 Status enqueue_report(const Outcome* from, Outcome* to, std::uint32_t count, StreamHandle stream) {
   report_words<<<1, 32, 0, stream>>>(from, to, count);
-  return status_of(cudaGetLastError(), "cannot start a kernel");
+  return device_status("cannot start a kernel", cudaGetLastError());
 }
 
 Result<bool> is_idle(StreamHandle stream) {

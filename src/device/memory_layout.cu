@@ -33,11 +33,6 @@ unsigned blocks_for(std::uint64_t units) {
   return static_cast<unsigned>(std::min((units + kThreads - 1) / kThreads, kMostBlocks));
 }
 
-Status launched() {
-  const cudaError_t error = cudaGetLastError();
-  return error == cudaSuccess ? Status{} : device_error("cannot start a kernel", error);
-}
-
 // Calls `launch` with a value of the type of `unit` bytes.
 template <typename Launch>
 Status with_unit(int unit, Launch&& launch) {
@@ -57,7 +52,7 @@ Status with_unit(int unit, Launch&& launch) {
     default:
       launch(std::uint8_t{});
   }
-  return launched();
+  return device_status("cannot start a kernel", cudaGetLastError());
 }
 
 }  // namespace

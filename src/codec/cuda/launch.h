@@ -4,15 +4,14 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
-#include <string>
 
 #include "base/status.h"
+#include "device/driver.h"
 
 namespace thinwire::codec::cuda {
 
 inline Status launch_status(cudaError_t error) {
-  if (error == cudaSuccess) return {};
-  return {StatusCode::kDevice, std::string("cannot start a codec: ") + cudaGetErrorString(error)};
+  return device::device_status("cannot start a codec", error);
 }
 
 // Allows `kernel` so much dynamic shared memory on the current device. Asked of the driver once a

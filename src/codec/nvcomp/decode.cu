@@ -8,6 +8,7 @@
 #include "codec/nvcomp/batch.h"
 #include "codec/nvcomp/device.h"
 #include "codec/nvcomp/look.cuh"
+#include "device/lane.h"
 
 namespace thinwire::codec::nvcomp {
 namespace {
@@ -62,19 +63,12 @@ Result<std::uint64_t> counted_entries(const Decode& work, device::StreamHandle s
   return std::uint64_t{state.status == 0 ? state.entries : 0};
 }
 
-bool is_capturing(device::StreamHandle stream) {
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  const cudaError_t error = cudaStreamIsCapturing(stream, &capture);
-  if (error != cudaSuccess) cudaGetLastError();
-  return error == cudaErrorStreamCaptureImplicit || capture != cudaStreamCaptureStatusNone;
-}
-
 Status refuse(const Row& row, const DecodeJob& job) {
   if (job.landing.adds) {
     return {StatusCode::kUnsupported, std::string(row.name) + " does not add what it decodes"};
   }
   if (!job.checksums) return unchecked(row);
-  if (decodes_behind_host(row.engine) && is_capturing(job.stream)) {
+  if (decodes_behind_host(row.engine) && device::is_capturing(job.stream)) {
     return {StatusCode::kUnsupported,
             std::string(row.name) + " waits for the stream to decode: that cannot be captured"};
   }

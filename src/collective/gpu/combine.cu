@@ -118,8 +118,7 @@ Status enqueue_combine(Reduction reduction, Dtype dtype, std::uint64_t count, st
       std::max({units.units / kUnitsAtOnce, units.head / kWordsAtOnce, units.tail});
   const std::uint64_t blocks = std::clamp<std::uint64_t>(threads / kThreads + 1, 1, kMostBlocks);
   kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(units, into, from);
-  const cudaError_t error = cudaGetLastError();
-  return error == cudaSuccess ? Status{} : device::device_error("cannot start a reduction", error);
+  return device::device_status("cannot start a reduction", cudaGetLastError());
 }
 
 }  // namespace thinwire::collective

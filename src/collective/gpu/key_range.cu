@@ -105,8 +105,7 @@ Status enqueue_key_ranges(Dtype dtype, std::uint64_t count, const std::byte* val
   if (kernel == nullptr) return {StatusCode::kUnsupported, "bytes have no range"};
   const Units units = cut_in_units(values, values, dtype_size(dtype), count);
   kernel<<<static_cast<unsigned>(key_ranges(count)), kThreads, 0, stream>>>(units, values, ranges);
-  const cudaError_t error = cudaGetLastError();
-  return error == cudaSuccess ? Status{} : device::device_error("cannot look at values", error);
+  return device::device_status("cannot look at values", cudaGetLastError());
 }
 
 }  // namespace thinwire::collective

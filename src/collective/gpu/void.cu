@@ -53,8 +53,7 @@ Status enqueue_void(const device::Outcome* outcome, Dtype dtype, std::uint64_t c
   if (kernel == nullptr) return {StatusCode::kUnsupported, "no byte stands for none"};
   const std::uint64_t blocks = std::clamp<std::uint64_t>(count / kThreads + 1, 1, kMostBlocks);
   kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(outcome, count, at);
-  const cudaError_t error = cudaGetLastError();
-  return error == cudaSuccess ? Status{} : device::device_error("cannot start a kernel", error);
+  return device::device_status("cannot start a kernel", cudaGetLastError());
 }
 
 }  // namespace thinwire::collective
