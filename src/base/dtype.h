@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
 namespace thinwire {
 
@@ -49,6 +50,25 @@ constexpr const char* dtype_name(Dtype dtype) {
 
 // A set of dtypes as a bit mask.
 constexpr std::uint32_t dtype_bit(Dtype dtype) { return 1u << static_cast<int>(dtype); }
+
+// A dtype that is known when code is compiled, as a template's argument.
+template <Dtype kDtype>
+using DtypeConstant = std::integral_constant<Dtype, kDtype>;
+
+// Returns visit(the constant that `dtype` is): a float type, any but kBytes.
+template <typename Visit>
+constexpr auto with_float_dtype(Dtype dtype, Visit&& visit) {
+  switch (dtype) {
+    case Dtype::kF64:
+      return visit(DtypeConstant<Dtype::kF64>{});
+    case Dtype::kF16:
+      return visit(DtypeConstant<Dtype::kF16>{});
+    case Dtype::kBf16:
+      return visit(DtypeConstant<Dtype::kBf16>{});
+    default:
+      return visit(DtypeConstant<Dtype::kF32>{});
+  }
+}
 
 inline constexpr int kMaxRank = 4;
 

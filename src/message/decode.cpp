@@ -52,19 +52,9 @@ void add(const std::byte* values, std::uint64_t count, double scale, std::byte* 
   }
 }
 
+// Not of bytes.
 void add(Dtype dtype, const std::byte* values, std::uint64_t count, double scale, std::byte* out) {
-  switch (dtype) {
-    case Dtype::kF32:
-      return add<Dtype::kF32>(values, count, scale, out);
-    case Dtype::kF64:
-      return add<Dtype::kF64>(values, count, scale, out);
-    case Dtype::kF16:
-      return add<Dtype::kF16>(values, count, scale, out);
-    case Dtype::kBf16:
-      return add<Dtype::kBf16>(values, count, scale, out);
-    case Dtype::kBytes:
-      break;
-  }
+  with_float_dtype(dtype, [&](auto kDtype) { add<kDtype>(values, count, scale, out); });
 }
 
 // Moves a chunk's values to their places.

@@ -14,16 +14,8 @@ std::uint64_t workspace_bytes(const Layout& layout, std::uint64_t) {
 // Calls launch with the coder of the job's type.
 template <typename Job, typename Launch>
 Status with_coder(const Job& job, Launch&& launch) {
-  switch (job.layout.array.dtype) {
-    case Dtype::kF32:
-      return launch(ChunkCoder<Dtype::kF32>());
-    case Dtype::kF64:
-      return launch(ChunkCoder<Dtype::kF64>());
-    case Dtype::kF16:
-      return launch(ChunkCoder<Dtype::kF16>());
-    default:
-      return launch(ChunkCoder<Dtype::kBf16>());
-  }
+  return with_float_dtype(job.layout.array.dtype,
+                          [&](auto kDtype) -> Status { return launch(ChunkCoder<kDtype>()); });
 }
 
 Status encode(const EncodeJob& job) {

@@ -69,18 +69,9 @@ Status decode(const DecodeJob& job) {
   const auto tiles = tiles_of(job.layout);
   if (!tiles.ok()) return tiles.status();
   if (job.landing.adds) {
-    switch (job.layout.array.dtype) {
-      case Dtype::kF32:
-        return add_up<Dtype::kF32>(job, *tiles);
-      case Dtype::kF64:
-        return add_up<Dtype::kF64>(job, *tiles);
-      case Dtype::kF16:
-        return add_up<Dtype::kF16>(job, *tiles);
-      case Dtype::kBf16:
-        return add_up<Dtype::kBf16>(job, *tiles);
-      case Dtype::kBytes:
-        return {StatusCode::kUnsupported, "raw: bytes are not added"};
-    }
+    const Dtype dtype = job.layout.array.dtype;
+    if (dtype == Dtype::kBytes) return {StatusCode::kUnsupported, "raw: bytes are not added"};
+    return with_float_dtype(dtype, [&](auto kDtype) { return add_up<kDtype>(job, *tiles); });
   }
   return launch_decode(job, *tiles, RawCoder<Sink<Dtype::kBytes, false>>{tiles->chunk_bytes, {}});
 }

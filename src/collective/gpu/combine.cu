@@ -78,19 +78,8 @@ using Kernel = void (*)(Units, std::byte*, const std::byte*);
 
 template <Reduction kReduction>
 Kernel kernel_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kF32:
-      return combine_kernel<Dtype::kF32, kReduction>;
-    case Dtype::kF64:
-      return combine_kernel<Dtype::kF64, kReduction>;
-    case Dtype::kF16:
-      return combine_kernel<Dtype::kF16, kReduction>;
-    case Dtype::kBf16:
-      return combine_kernel<Dtype::kBf16, kReduction>;
-    case Dtype::kBytes:
-      break;
-  }
-  return nullptr;
+  return with_float_dtype(dtype,
+                          [](auto kDtype) -> Kernel { return combine_kernel<kDtype, kReduction>; });
 }
 
 Kernel kernel_of(Reduction reduction, Dtype dtype) {
@@ -111,8 +100,8 @@ Kernel kernel_of(Reduction reduction, Dtype dtype) {
 
 Status enqueue_combine(Reduction reduction, Dtype dtype, std::uint64_t count, std::byte* into,
                        const std::byte* from, device::StreamHandle stream) {
+  if (dtype == Dtype::kBytes) return {StatusCode::kUnsupported, "bytes cannot be reduced"};
   const Kernel kernel = kernel_of(reduction, dtype);
-  if (kernel == nullptr) return {StatusCode::kUnsupported, "bytes cannot be reduced"};
   const Units units = cut_in_units(into, from, dtype_size(dtype), count);
   const std::uint64_t threads =
       std::max({units.units / kUnitsAtOnce, units.head / kWordsAtOnce, units.tail});

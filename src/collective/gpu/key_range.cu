@@ -77,22 +77,6 @@ __global__ void __launch_bounds__(kThreads)
 
 using Kernel = void (*)(Units, const std::byte*, KeyRange*);
 
-Kernel kernel_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kF32:
-      return find_key_ranges<Dtype::kF32>;
-    case Dtype::kF64:
-      return find_key_ranges<Dtype::kF64>;
-    case Dtype::kF16:
-      return find_key_ranges<Dtype::kF16>;
-    case Dtype::kBf16:
-      return find_key_ranges<Dtype::kBf16>;
-    case Dtype::kBytes:
-      break;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 std::uint64_t key_ranges(std::uint64_t count) {
@@ -101,8 +85,9 @@ std::uint64_t key_ranges(std::uint64_t count) {
 
 Status enqueue_key_ranges(Dtype dtype, std::uint64_t count, const std::byte* values,
                           KeyRange* ranges, device::StreamHandle stream) {
-  const Kernel kernel = kernel_of(dtype);
-  if (kernel == nullptr) return {StatusCode::kUnsupported, "bytes have no range"};
+  if (dtype == Dtype::kBytes) return {StatusCode::kUnsupported, "bytes have no range"};
+  const auto kernel =
+      with_float_dtype(dtype, [](auto kDtype) -> Kernel { return find_key_ranges<kDtype>; });
   const Units units = cut_in_units(values, values, dtype_size(dtype), count);
   kernel<<<static_cast<unsigned>(key_ranges(count)), kThreads, 0, stream>>>(units, values, ranges);
   return device::device_status("cannot look at values", cudaGetLastError());

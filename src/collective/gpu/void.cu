@@ -29,28 +29,13 @@ __global__ void __launch_bounds__(kThreads)
 
 using Kernel = void (*)(const device::Outcome*, std::uint64_t, std::byte*);
 
-Kernel kernel_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kF32:
-      return void_kernel<Dtype::kF32>;
-    case Dtype::kF64:
-      return void_kernel<Dtype::kF64>;
-    case Dtype::kF16:
-      return void_kernel<Dtype::kF16>;
-    case Dtype::kBf16:
-      return void_kernel<Dtype::kBf16>;
-    case Dtype::kBytes:
-      break;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 Status enqueue_void(const device::Outcome* outcome, Dtype dtype, std::uint64_t count, std::byte* at,
                     device::StreamHandle stream) {
-  const Kernel kernel = kernel_of(dtype);
-  if (kernel == nullptr) return {StatusCode::kUnsupported, "no byte stands for none"};
+  if (dtype == Dtype::kBytes) return {StatusCode::kUnsupported, "no byte stands for none"};
+  const auto kernel =
+      with_float_dtype(dtype, [](auto kDtype) -> Kernel { return void_kernel<kDtype>; });
   const std::uint64_t blocks = std::clamp<std::uint64_t>(count / kThreads + 1, 1, kMostBlocks);
   kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(outcome, count, at);
   return device::device_status("cannot start a kernel", cudaGetLastError());
