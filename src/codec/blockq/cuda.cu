@@ -6,8 +6,6 @@ namespace {
 
 using namespace blockq;
 
-std::uint64_t workspace_bytes(const Layout&, std::uint64_t) { return cuda::word_workspace_bytes(); }
-
 cuda::WordChunks chunks_of(const Layout& layout, const Options& options) {
   if (layout.chunks == 0) return {};
   const std::uint64_t last = layout.array.shape.count() - (layout.chunks - 1) * kChunkValues;
@@ -87,6 +85,6 @@ Status decode(const DecodeJob& job) {
 }  // namespace
 
 const DeviceCodec kBlockqDevice = {
-    .workspace_bytes = workspace_bytes, .encode = encode, .decode = decode};
+    .workspace_bytes = cuda::word_workspace_bytes, .encode = encode, .decode = decode};
 
 }  // namespace thinwire::codec

@@ -44,7 +44,8 @@ inline constexpr unsigned kDeclinedData = 1;
 inline constexpr unsigned kDamagedChunk = 1;
 inline constexpr int kHeaderStatusShift = 8;
 
-inline std::uint64_t fixed_workspace_bytes(const Layout& layout) {
+// As DeviceCodec has it, for any parameter.
+inline std::uint64_t fixed_workspace_bytes(const Layout& layout, std::uint64_t) {
   return sizeof(FixedGrid) + layout.chunks * sizeof(FixedChunk);
 }
 

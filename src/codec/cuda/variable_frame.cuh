@@ -34,7 +34,8 @@ struct VariableState {
   unsigned long long encoded;  // chunks and their bytes, where each block has one chunk
 };
 
-inline std::uint64_t variable_workspace_bytes(const Layout& layout) {
+// As DeviceCodec has it, for any parameter.
+inline std::uint64_t variable_workspace_bytes(const Layout& layout, std::uint64_t) {
   return sizeof(VariableState) + layout.chunks * sizeof(ScanWord);
 }
 

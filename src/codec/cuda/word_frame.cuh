@@ -31,7 +31,10 @@ struct WordChunks {
   }
 };
 
-inline std::uint64_t word_workspace_bytes() { return sizeof(FixedGrid); }
+// As DeviceCodec has it, for any array and parameter.
+inline std::uint64_t word_workspace_bytes(const Layout&, std::uint64_t) {
+  return sizeof(FixedGrid);
+}
 
 // A thread's part of a payload's checksum. Words are best taken in rows of a word for each thread,
 // the row being known to the compiler: their keys are one, and their weights are constants.

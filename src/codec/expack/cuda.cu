@@ -40,10 +40,6 @@ struct ChunkCoder {
   }
 };
 
-std::uint64_t workspace_bytes(const Layout& layout, std::uint64_t) {
-  return cuda::variable_workspace_bytes(layout);
-}
-
 // Calls launch with the coder of an array.
 template <int kBytes, typename Launch>
 Status with_coder_of(Dtype dtype, Launch&& launch) {
@@ -74,6 +70,6 @@ Status decode(const DecodeJob& job) {
 }  // namespace
 
 const DeviceCodec kExpackDevice = {
-    .workspace_bytes = workspace_bytes, .encode = encode, .decode = decode};
+    .workspace_bytes = cuda::variable_workspace_bytes, .encode = encode, .decode = decode};
 
 }  // namespace thinwire::codec

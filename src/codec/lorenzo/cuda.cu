@@ -7,10 +7,6 @@ namespace {
 
 using lorenzo::ChunkCoder;
 
-std::uint64_t workspace_bytes(const Layout& layout, std::uint64_t) {
-  return cuda::variable_workspace_bytes(layout);
-}
-
 // Calls launch with the coder of the job's type.
 template <typename Job, typename Launch>
 Status with_coder(const Job& job, Launch&& launch) {
@@ -31,6 +27,6 @@ Status decode(const DecodeJob& job) {
 }  // namespace
 
 const DeviceCodec kLorenzoDevice = {
-    .workspace_bytes = workspace_bytes, .encode = encode, .decode = decode};
+    .workspace_bytes = cuda::variable_workspace_bytes, .encode = encode, .decode = decode};
 
 }  // namespace thinwire::codec

@@ -7,10 +7,6 @@ namespace {
 
 using mpc::ChunkCoder;
 
-std::uint64_t workspace_bytes(const Layout& layout, std::uint64_t) {
-  return cuda::variable_workspace_bytes(layout);
-}
-
 Status encode(const EncodeJob& job) {
   return job.layout.array.dtype == Dtype::kF32
              ? cuda::launch_variable_encode<ChunkCoder<Dtype::kF32>>(job)
@@ -26,6 +22,6 @@ Status decode(const DecodeJob& job) {
 }  // namespace
 
 const DeviceCodec kMpcDevice = {
-    .workspace_bytes = workspace_bytes, .encode = encode, .decode = decode};
+    .workspace_bytes = cuda::variable_workspace_bytes, .encode = encode, .decode = decode};
 
 }  // namespace thinwire::codec

@@ -7,10 +7,6 @@ namespace {
 
 using ndzip::BoxCoder;
 
-std::uint64_t workspace_bytes(const Layout& layout, std::uint64_t) {
-  return cuda::variable_workspace_bytes(layout);
-}
-
 template <Dtype kDtype>
 Status encode_values(const EncodeJob& job) {
   switch (ndzip::real_axes(job.layout.array.shape)) {
@@ -48,6 +44,6 @@ Status decode(const DecodeJob& job) {
 }  // namespace
 
 const DeviceCodec kNdzipDevice = {
-    .workspace_bytes = workspace_bytes, .encode = encode, .decode = decode};
+    .workspace_bytes = cuda::variable_workspace_bytes, .encode = encode, .decode = decode};
 
 }  // namespace thinwire::codec

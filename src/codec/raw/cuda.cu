@@ -40,10 +40,6 @@ struct RawCoder {
   }
 };
 
-std::uint64_t workspace_bytes(const Layout& layout, std::uint64_t) {
-  return fixed_workspace_bytes(layout);
-}
-
 Result<Tiles> tiles_of(const Layout& layout) {
   if (layout.chunks == 0) return Tiles{};
   const std::uint64_t last = layout.chunk(layout.chunks - 1).raw_bytes();
@@ -79,6 +75,6 @@ Status decode(const DecodeJob& job) {
 }  // namespace
 
 const DeviceCodec kRawDevice = {
-    .workspace_bytes = workspace_bytes, .encode = encode, .decode = decode};
+    .workspace_bytes = cuda::fixed_workspace_bytes, .encode = encode, .decode = decode};
 
 }  // namespace thinwire::codec

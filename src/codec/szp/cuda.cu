@@ -9,8 +9,8 @@ namespace {
 
 using namespace szp;
 
-std::uint64_t workspace_bytes(const Layout& layout, std::uint64_t) {
-  return cuda::variable_workspace_bytes(layout) + sizeof(RangeState);
+std::uint64_t workspace_bytes(const Layout& layout, std::uint64_t parameter) {
+  return cuda::variable_workspace_bytes(layout, parameter) + sizeof(RangeState);
 }
 
 template <Dtype kType>

@@ -113,8 +113,8 @@ Status launch_range(const EncodeJob& job) {
   const std::uint64_t count = job.layout.array.shape.count();
   const std::uint64_t blocks =
       std::clamp<std::uint64_t>(count / (kRangeThreads * kTileValues), 1, kMostRangeBlocks);
-  auto* const state =
-      reinterpret_cast<RangeState*>(job.workspace + cuda::variable_workspace_bytes(job.layout));
+  auto* const state = reinterpret_cast<RangeState*>(
+      job.workspace + cuda::variable_workspace_bytes(job.layout, job.parameter));
   resolve_range<Value><<<static_cast<unsigned>(blocks), kRangeThreads, 0, job.stream>>>(
       job.source, count, job.parameter, state,
       reinterpret_cast<cuda::VariableState*>(job.workspace));

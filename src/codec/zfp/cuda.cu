@@ -15,10 +15,6 @@ using namespace zfp;
 // Tiles that keep the largest GPUs busy; arrays of more get larger ones, which cost less.
 constexpr std::uint64_t kManyTiles = 2048;
 
-std::uint64_t workspace_bytes(const Layout& layout, std::uint64_t) {
-  return cuda::fixed_workspace_bytes(layout);
-}
-
 // How many rounds of blocks a thread block codes, one after the other.
 template <typename Coder>
 std::uint32_t rounds_for(std::uint64_t blocks, int block_bits) {
@@ -121,6 +117,6 @@ Status decode(const DecodeJob& job) {
 }  // namespace
 
 const DeviceCodec kZfpDevice = {
-    .workspace_bytes = workspace_bytes, .encode = encode, .decode = decode};
+    .workspace_bytes = cuda::fixed_workspace_bytes, .encode = encode, .decode = decode};
 
 }  // namespace thinwire::codec
