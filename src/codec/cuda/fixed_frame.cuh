@@ -180,14 +180,6 @@ static __global__ void encode_nothing(const EncodeJob job, const std::uint64_t b
   end_frame(job.header, body_bytes, job.limit, job.frame, job.outcome);
 }
 
-// The header of the frame, compared by one thread; a status other than kOk where it is another's.
-__device__ inline StatusCode header_status(const DecodeJob& job, std::uint64_t payload_bytes) {
-  std::uint64_t body = 0;
-  const StatusCode status = check_header(job.frame, job.length, job.header, false, &body);
-  if (status != StatusCode::kOk) return status;
-  return body == job.layout.table_bytes() + payload_bytes ? StatusCode::kOk : StatusCode::kDamaged;
-}
-
 // What a decode that met these problems came to. What the header is comes before what the chunks
 // are: the bytes may be anybody's.
 __device__ inline StatusCode status_of(unsigned problems) {
@@ -218,7 +210,7 @@ __global__ void __launch_bounds__(Coder::kThreads, Coder::kResident)
   std::byte* const scratch = reinterpret_cast<std::byte*>(shared_words) + padded_tile_bytes(tiles);
   const std::byte* const payloads = job.frame + job.header.bytes() + job.layout.table_bytes();
   if (blockIdx.x == 0 && threadIdx.x == 0) {
-    const auto status = static_cast<unsigned>(header_status(job, tiles.payload_bytes()));
+    const auto status = static_cast<unsigned>(frame_status(job, false, tiles.payload_bytes()));
     if (status != 0) atomicOr(&grid_of(job.workspace)->problems, status << kHeaderStatusShift);
   }
   const Tile tile = tiles.at(blockIdx.x);
@@ -235,7 +227,7 @@ __global__ void __launch_bounds__(Coder::kThreads, Coder::kResident)
 
 // Where there is nothing to decode, or the frame is too short for it.
 static __global__ void decode_nothing(const DecodeJob job, const std::uint64_t payload_bytes) {
-  publish(job.outcome, header_status(job, payload_bytes), 0);
+  publish(job.outcome, frame_status(job, false, payload_bytes), 0);
 }
 
 }  // namespace thinwire::codec::cuda

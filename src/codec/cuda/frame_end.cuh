@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "codec/cuda/any_alignment.cuh"
+#include "codec/job.h"
 #include "device/outcome.h"
 #include "frame/seal.h"
 
@@ -90,6 +91,16 @@ __device__ inline StatusCode check_header(const std::byte* frame, std::uint64_t 
     return StatusCode::kDamaged;
   }
   return StatusCode::kOk;
+}
+
+// Whether the job's frame has the header that it should, over a body that the chunk table and
+// `payload_bytes` behind it fill. One thread.
+__device__ inline StatusCode frame_status(const DecodeJob& job, bool open,
+                                          std::uint64_t payload_bytes) {
+  std::uint64_t body = 0;
+  const StatusCode status = check_header(job.frame, job.length, job.header, open, &body);
+  if (status != StatusCode::kOk) return status;
+  return body == job.layout.table_bytes() + payload_bytes ? StatusCode::kOk : StatusCode::kDamaged;
 }
 
 }  // namespace thinwire::codec::cuda

@@ -108,11 +108,7 @@ __device__ inline StatusCode check_frame(const DecodeJob& job, std::uint64_t* sc
   if (job.length < job.header.bytes() + job.layout.table_bytes()) return StatusCode::kDamaged;
   const std::uint64_t payloads =
       bytes_before(job.frame + job.header.bytes(), job.layout.chunks, scratch);
-  if (threadIdx.x != 0) return StatusCode::kOk;
-  std::uint64_t body = 0;
-  const StatusCode status = cuda::check_header(job.frame, job.length, job.header, false, &body);
-  if (status != StatusCode::kOk) return status;
-  return body == job.layout.table_bytes() + payloads ? StatusCode::kOk : StatusCode::kDamaged;
+  return threadIdx.x == 0 ? cuda::frame_status(job, false, payloads) : StatusCode::kOk;
 }
 
 // Each thread block has a run of chunks, so that it sums up the table once; the last looks at the
