@@ -26,7 +26,6 @@ template <typename Coder>
 __device__ std::uint64_t scan_table(const std::byte* table, std::uint64_t chunks, ScanWord* words,
                                     VariableShared<Coder>& shared) {
   constexpr std::uint64_t kStep = Coder::kThreads * kWordsOfLane;
-  const unsigned warp = threadIdx.x / 32;
   std::uint64_t before = 0;
   for (std::uint64_t base = 0; base < chunks; base += kStep) {
     const std::uint64_t first = base + threadIdx.x * kWordsOfLane;
@@ -38,14 +37,9 @@ __device__ std::uint64_t scan_table(const std::byte* table, std::uint64_t chunks
       size[at] = row < chunks ? size_of_row<Coder>(load_word(table + row * kTableRowBytes)) : 0;
       own += size[at];
     }
-    const std::uint64_t up_to = sum_up_to_lane(own);
-    if (threadIdx.x % 32 == 31) shared.sums[warp] = up_to;
-    __syncthreads();
-    std::uint64_t running = before + up_to - own;
-    for (unsigned other = 0; other < Coder::kThreads / 32; ++other) {
-      if (other < warp) running += shared.sums[other];
-      before += shared.sums[other];
-    }
+    const auto sums = sum_before_thread<Coder::kThreads>(own, shared.sums);
+    std::uint64_t running = before + sums.before;
+    before += sums.total;
 #pragma unroll
     for (int at = 0; at < kWordsOfLane; ++at) {
       running += size[at];

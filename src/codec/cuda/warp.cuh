@@ -1,4 +1,4 @@
-// What the lanes of a warp work out together.
+// What the lanes of a warp, and the warps of a thread block, add up together.
 #pragma once
 
 namespace thinwire::codec::cuda {
@@ -17,6 +17,30 @@ __device__ Number sum_up_to_lane(Number value) {
     if (number >= offset) value += left;
   }
   return value;
+}
+
+// What the threads before this one have, and what all have.
+template <typename Number>
+struct Running {
+  Number before, total;
+};
+
+// For whole thread blocks; has a barrier. `scratch` is shared memory of a number a warp, to be left
+// alone until another one.
+template <int kThreads, typename Number>
+__device__ Running<Number> sum_before_thread(Number value, Number* scratch) {
+  const unsigned warp = threadIdx.x / 32;
+  const Number up_to = sum_up_to_lane(value);
+  if (threadIdx.x % 32 == 31) scratch[warp] = up_to;
+  __syncthreads();
+  Running<Number> sums{up_to - value, 0};
+#pragma unroll
+  for (unsigned other = 0; other < kThreads / 32; ++other) {
+    const Number its = scratch[other];
+    if (other < warp) sums.before += its;
+    sums.total += its;
+  }
+  return sums;
 }
 
 }  // namespace thinwire::codec::cuda

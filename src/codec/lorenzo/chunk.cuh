@@ -47,24 +47,10 @@ struct ChunkCoder {
 
  private:
   // Where a thread's planes stand among the chunk's; in planes, joint ones in the low half of each
-  // number and single ones in the high half.
-  struct Run {
-    std::uint32_t before, total;
-  };
-
-  // For whole thread blocks, with a barrier.
+  // number and single ones in the high half. For whole thread blocks, with a barrier.
+  using Run = cuda::Running<std::uint32_t>;
   __device__ static Run place_planes(std::uint32_t planes, State& state) {
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const std::uint32_t up_to = cuda::sum_up_to_lane(planes);
-    if (lane == 31) state.planes[warp] = up_to;
-    __syncthreads();
-    Run run{up_to - planes, 0};
-#pragma unroll
-    for (unsigned other = 0; other < kWarps; ++other) {
-      if (other < warp) run.before += state.planes[other];
-      run.total += state.planes[other];
-    }
-    return run;
+    return cuda::sum_before_thread<kThreads>(planes, state.planes);
   }
 
   // Bytes of so many planes.

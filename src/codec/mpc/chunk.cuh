@@ -40,30 +40,10 @@ struct ChunkCoder {
           is_own(4 * threadIdx.x < bytes) {}
   };
 
-  // Where the thread's words begin among the chunk's, `total` in the end. Has a barrier.
-  __device__ static int first_word(int own_words, State& state, int& total);
-
   __device__ static void subtract(const Rows<Word>& rows, int stride, LaneWords<Word>& words);
   __device__ static void add_along(const Rows<Word>& rows, std::uint32_t first, std::uint32_t end,
                                    int stride);
 };
-
-template <Dtype kType>
-__device__ int ChunkCoder<kType>::first_word(int own_words, State& state, int& total) {
-  const int unit = static_cast<int>(threadIdx.x / 32);
-  const int up_to = cuda::sum_up_to_lane(own_words);
-  if (threadIdx.x % 32 == 31) state.words[unit] = up_to;
-  __syncthreads();
-  int first = up_to - own_words;
-  total = 0;
-#pragma unroll
-  for (int other = 0; other < kChunkUnits; ++other) {
-    const int words = state.words[other];
-    if (other < unit) first += words;
-    total += words;
-  }
-  return first;
-}
 
 // Every value less the one `stride` before it in its unit.
 template <Dtype kType>
@@ -98,8 +78,7 @@ __device__ std::uint32_t ChunkCoder<kType>::encode(const cuda::Piece& piece, std
   // What lies behind the chunk's last group is padding of padding, and not stored.
   const Bitmap bitmap(piece.values);
   const std::uint32_t present = bitmap.is_own ? presence<Word>(words) : 0;
-  int total = 0;
-  const int first = first_word(__popc(present), state, total);
+  const auto [first, total] = cuda::sum_before_thread<kThreads>(__popc(present), state.words);
   // All values have been read: their memory takes the payload.
   if (bitmap.is_own) reinterpret_cast<std::uint32_t*>(payload)[threadIdx.x] = present;
   auto* next = reinterpret_cast<Word*>(rows.base + bitmap.bytes) + first;
@@ -120,8 +99,7 @@ __device__ bool ChunkCoder<kType>::decode(std::uint64_t* payload, std::uint32_t 
   if (bytes < bitmap.bytes) return false;
   const std::uint32_t present =
       bitmap.is_own ? reinterpret_cast<const std::uint32_t*>(payload)[threadIdx.x] : 0;
-  int total = 0;
-  const int first = first_word(__popc(present), state, total);
+  const auto [first, total] = cuda::sum_before_thread<kThreads>(__popc(present), state.words);
   if (bytes != bitmap.bytes + total * sizeof(Word)) return false;
 
   const Rows<Word> rows{reinterpret_cast<std::byte*>(payload)};

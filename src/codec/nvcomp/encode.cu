@@ -55,24 +55,6 @@ __device__ Coded coded_of(const Encode& work, std::uint64_t index) {
   return {static_cast<std::uint32_t>(is_raw ? raw : filled), is_raw};
 }
 
-// The sum over the threads up to and with this one; `total` is that over all. For whole thread
-// blocks of kPlaceThreads.
-__device__ std::uint64_t sum_up_to(std::uint64_t value, std::uint64_t* scratch,
-                                   std::uint64_t& total) {
-  const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  value = cuda::sum_up_to_lane(value);
-  if (lane == 31) scratch[warp] = value;
-  __syncthreads();
-  std::uint64_t before = 0;
-  total = 0;
-  for (unsigned each = 0; each < kPlaceThreads / 32; ++each) {
-    if (each < warp) before += scratch[each];
-    total += scratch[each];
-  }
-  __syncthreads();
-  return before + value;
-}
-
 // One thread block: where each payload begins, and with that the frame's size, which the host waits
 // for.
 __global__ void __launch_bounds__(kPlaceThreads)
@@ -82,10 +64,10 @@ __global__ void __launch_bounds__(kPlaceThreads)
   for (std::uint64_t first = 0; first < work.chunks; first += kPlaceThreads) {
     const std::uint64_t index = first + threadIdx.x;
     const std::uint32_t bytes = index < work.chunks ? coded_of(work, index).bytes : 0;
-    std::uint64_t total = 0;
-    const std::uint64_t end = begin + sum_up_to(bytes, scratch, total);
-    if (index < work.chunks) work.batch.offsets[index] = end - bytes;
-    begin += total;
+    const auto sums = cuda::sum_before_thread<kPlaceThreads>(std::uint64_t{bytes}, scratch);
+    if (index < work.chunks) work.batch.offsets[index] = begin + sums.before;
+    begin += sums.total;
+    __syncthreads();
   }
   if (threadIdx.x == 0) {
     cuda::end_frame(job.header, job.layout.table_bytes() + begin, job.limit, job.frame,
