@@ -14,10 +14,7 @@ struct ChunkCoder {
   static constexpr int kThreads = kBoxBricks;
   static constexpr int kWarps = kThreads / 32;
   static constexpr std::uint32_t kPayloadBytes = kBoxBytes;
-#ifndef RESIDENT
-#define RESIDENT (sizeof(Word) == 2 ? 4 : 5)
-#endif
-  static constexpr int kResident = RESIDENT;
+  static constexpr int kResident = sizeof(Word) == 2 ? 4 : 5;
 
   struct State {
     alignas(16) uint4 warps[kWarps * kRowPieces];
