@@ -34,52 +34,41 @@ Status decode_elements(const DecodeJob& job, const Options& options) {
   });
 }
 
-template <Dtype kDtype>
-Status encode_values(const EncodeJob& job) {
-  const Options options = unpack(job.parameter);
-  switch (options.element) {
-    case Element::kInt4:
-      return encode_elements<kDtype, Element::kInt4>(job, options);
-    case Element::kE4m3:
-      return encode_elements<kDtype, Element::kE4m3>(job, options);
+// Calls launch(dtype, element), both constants.
+template <typename Launch>
+Status with_types(Dtype dtype, Element element, Launch&& launch) {
+  const auto with_element = [&](auto kDtype) -> Status {
+    switch (element) {
+      case Element::kInt4:
+        return launch(kDtype, std::integral_constant<Element, Element::kInt4>{});
+      case Element::kE4m3:
+        return launch(kDtype, std::integral_constant<Element, Element::kE4m3>{});
+      default:
+        return launch(kDtype, std::integral_constant<Element, Element::kInt8>{});
+    }
+  };
+  switch (dtype) {
+    case Dtype::kF16:
+      return with_element(DtypeConstant<Dtype::kF16>{});
+    case Dtype::kBf16:
+      return with_element(DtypeConstant<Dtype::kBf16>{});
     default:
-      return encode_elements<kDtype, Element::kInt8>(job, options);
-  }
-}
-
-template <Dtype kDtype>
-Status decode_values(const DecodeJob& job) {
-  const Options options = unpack(job.parameter);
-  switch (options.element) {
-    case Element::kInt4:
-      return decode_elements<kDtype, Element::kInt4>(job, options);
-    case Element::kE4m3:
-      return decode_elements<kDtype, Element::kE4m3>(job, options);
-    default:
-      return decode_elements<kDtype, Element::kInt8>(job, options);
+      return with_element(DtypeConstant<Dtype::kF32>{});
   }
 }
 
 Status encode(const EncodeJob& job) {
-  switch (job.layout.array.dtype) {
-    case Dtype::kF16:
-      return encode_values<Dtype::kF16>(job);
-    case Dtype::kBf16:
-      return encode_values<Dtype::kBf16>(job);
-    default:
-      return encode_values<Dtype::kF32>(job);
-  }
+  const Options options = unpack(job.parameter);
+  return with_types(job.layout.array.dtype, options.element, [&](auto kDtype, auto kElement) {
+    return encode_elements<kDtype, kElement>(job, options);
+  });
 }
 
 Status decode(const DecodeJob& job) {
-  switch (job.layout.array.dtype) {
-    case Dtype::kF16:
-      return decode_values<Dtype::kF16>(job);
-    case Dtype::kBf16:
-      return decode_values<Dtype::kBf16>(job);
-    default:
-      return decode_values<Dtype::kF32>(job);
-  }
+  const Options options = unpack(job.parameter);
+  return with_types(job.layout.array.dtype, options.element, [&](auto kDtype, auto kElement) {
+    return decode_elements<kDtype, kElement>(job, options);
+  });
 }
 
 }  // namespace

@@ -7,38 +7,31 @@ namespace {
 
 using ndzip::BoxCoder;
 
-template <Dtype kDtype>
-Status encode_values(const EncodeJob& job) {
-  switch (ndzip::real_axes(job.layout.array.shape)) {
-    case 3:
-      return cuda::launch_variable_encode<BoxCoder<kDtype, 3>>(job);
-    case 2:
-      return cuda::launch_variable_encode<BoxCoder<kDtype, 2>>(job);
-    default:
-      return cuda::launch_variable_encode<BoxCoder<kDtype, 1>>(job);
-  }
-}
-
-template <Dtype kDtype>
-Status decode_values(const DecodeJob& job) {
-  switch (ndzip::real_axes(job.layout.array.shape)) {
-    case 3:
-      return cuda::launch_variable_decode<BoxCoder<kDtype, 3>>(job);
-    case 2:
-      return cuda::launch_variable_decode<BoxCoder<kDtype, 2>>(job);
-    default:
-      return cuda::launch_variable_decode<BoxCoder<kDtype, 1>>(job);
-  }
+// Calls launch with the coder of such arrays.
+template <typename Launch>
+Status with_coder(const Layout& layout, Launch&& launch) {
+  const auto with_axes = [&](auto kDtype) -> Status {
+    switch (ndzip::real_axes(layout.array.shape)) {
+      case 3:
+        return launch(BoxCoder<kDtype, 3>());
+      case 2:
+        return launch(BoxCoder<kDtype, 2>());
+      default:
+        return launch(BoxCoder<kDtype, 1>());
+    }
+  };
+  return layout.array.dtype == Dtype::kF32 ? with_axes(DtypeConstant<Dtype::kF32>{})
+                                           : with_axes(DtypeConstant<Dtype::kF64>{});
 }
 
 Status encode(const EncodeJob& job) {
-  return job.layout.array.dtype == Dtype::kF32 ? encode_values<Dtype::kF32>(job)
-                                               : encode_values<Dtype::kF64>(job);
+  return with_coder(
+      job.layout, [&]<typename Coder>(Coder) { return cuda::launch_variable_encode<Coder>(job); });
 }
 
 Status decode(const DecodeJob& job) {
-  return job.layout.array.dtype == Dtype::kF32 ? decode_values<Dtype::kF32>(job)
-                                               : decode_values<Dtype::kF64>(job);
+  return with_coder(
+      job.layout, [&]<typename Coder>(Coder) { return cuda::launch_variable_decode<Coder>(job); });
 }
 
 }  // namespace
