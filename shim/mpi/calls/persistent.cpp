@@ -3,11 +3,10 @@
 // The native persistent request that the MPI makes is never started: it is the user's handle, and
 // the completion calls put the started operation in its place.
 #include <memory>
-#include <mutex>
-#include <unordered_map>
 
 #include "abi/datatypes.h"
 #include "abi/real.h"
+#include "calls/nonblocking.h"
 #include "peers/peers.h"
 #include "process/process.h"
 #include "process/shortcut.h"
@@ -17,37 +16,42 @@
 using namespace thinwire::mpi;
 
 namespace thinwire::mpi {
-
-std::atomic<std::uint64_t> live_persistent{0};
-
 namespace {
 
-std::mutex g_mutex;
-std::unordered_map<MPI_Request, std::unique_ptr<Persistent>> g_persistent;
-
 // A derived type may be freed by the user between starts.
-MPI_Datatype keep_type(MPI_Datatype type) {
-  MPI_Datatype kept = type;
-  real().Type_dup(type, &kept);
-  return kept;
-}
+class KeptType {
+ public:
+  explicit KeptType(MPI_Datatype& type) : type_(type) { real().Type_dup(type, &type_); }
+  ~KeptType() { real().Type_free(&type_); }
+  KeptType(const KeptType&) = delete;
+  KeptType& operator=(const KeptType&) = delete;
 
-void add_persistent(MPI_Request token, Persistent persistent) {
-  persistent.active = MPI_REQUEST_NULL;
-  const std::lock_guard lock(g_mutex);
-  g_persistent[token] = std::make_unique<Persistent>(persistent);
-  live_persistent.store(g_persistent.size(), std::memory_order_relaxed);
-}
+ private:
+  MPI_Datatype& type_;
+};
 
-std::unique_ptr<Persistent> take_persistent(MPI_Request token) {
-  const std::lock_guard lock(g_mutex);
-  const auto found = g_persistent.find(token);
-  if (found == g_persistent.end()) return nullptr;
-  auto persistent = std::move(found->second);
-  g_persistent.erase(found);
-  live_persistent.store(g_persistent.size(), std::memory_order_relaxed);
-  return persistent;
-}
+class PersistentSend : public Persistent {
+ public:
+  PersistentSend(NonblockingSend call, const Outgoing& message, int tag)
+      : call_(call), message_(message), tag_(tag) {}
+  int start() override { return nonblocking_send(call_, message_, tag_, &active); }
+
+ private:
+  NonblockingSend call_;  // the send's mode
+  Outgoing message_;
+  int tag_;
+  KeptType kept_{message_.type};
+};
+
+class PersistentReceive : public Persistent {
+ public:
+  explicit PersistentReceive(const Incoming& message) : message_(message) {}
+  int start() override { return nonblocking_receive(message_, &active); }
+
+ private:
+  Incoming message_;
+  KeptType kept_{message_.type};
+};
 
 int send_init(CountedCall<decltype(&PMPI_Send_init)> call, NonblockingSend start,
               const Outgoing& message, int tag, MPI_Request* request) {
@@ -59,9 +63,7 @@ int send_init(CountedCall<decltype(&PMPI_Send_init)> call, NonblockingSend start
   }
   const bool large = message_bytes(message.count, message.type) >= thresholds.send;
   if (!staged && !(large && message.may_compress)) return error;
-  Persistent persistent{true, start, message, {}, tag, {}};
-  persistent.outgoing.type = keep_type(message.type);
-  add_persistent(*request, persistent);
+  add_persistent(*request, std::make_unique<PersistentSend>(start, message, tag));
   return error;
 }
 
@@ -73,39 +75,11 @@ int receive_init(const Incoming& message, MPI_Request* request) {
   if (!must_be_staged(message.on_device) && !may_receive_compressed(message.comm, message.source)) {
     return error;
   }
-  Persistent persistent{false, {}, {}, message, message.tag, {}};
-  persistent.incoming.type = keep_type(message.type);
-  add_persistent(*request, persistent);
+  add_persistent(*request, std::make_unique<PersistentReceive>(message));
   return error;
 }
 
-int start(Persistent& persistent) {
-  if (persistent.is_send) {
-    return nonblocking_send(persistent.send_call, persistent.outgoing, persistent.tag,
-                            &persistent.active);
-  }
-  return nonblocking_receive(persistent.incoming, &persistent.active);
-}
-
-// The request's operation goes on; nobody will ask for its end.
-int free_active(MPI_Request request) {
-  if (request == MPI_REQUEST_NULL) return MPI_SUCCESS;
-  if (HookPointer hook = take_hook(request)) {
-    adopt_orphan(request, std::move(hook));
-    return MPI_SUCCESS;
-  }
-  return real().Request_free(&request);
-}
-
 }  // namespace
-
-Persistent* find_persistent(MPI_Request token) {
-  if (live_persistent.load(std::memory_order_relaxed) == 0) return nullptr;
-  const std::lock_guard lock(g_mutex);
-  const auto found = g_persistent.find(token);
-  return found == g_persistent.end() ? nullptr : found->second.get();
-}
-
 }  // namespace thinwire::mpi
 
 #define THINWIRE_SEND_INIT(entry, Count, call, start, may_compress)                               \
@@ -135,7 +109,7 @@ THINWIRE_BOTH_COUNTS(THINWIRE_RECEIVE_INIT, Recv_init);
 
 extern "C" int MPI_Start(MPI_Request* request) {
   Persistent* persistent = find_persistent(*request);
-  return persistent == nullptr ? real().Start(request) : start(*persistent);
+  return persistent == nullptr ? real().Start(request) : persistent->start();
 }
 THINWIRE_ALSO_PMPI(Start);
 
@@ -153,8 +127,7 @@ THINWIRE_ALSO_PMPI(Startall);
 
 extern "C" int MPI_Request_free(MPI_Request* request) {
   if (auto persistent = take_persistent(*request)) {
-    real().Type_free(persistent->is_send ? &persistent->outgoing.type : &persistent->incoming.type);
-    const int error = free_active(persistent->active);
+    const int error = persistent->free_active();
     return error == MPI_SUCCESS ? real().Request_free(request) : error;
   }
   if (HookPointer hook = take_hook(*request)) {

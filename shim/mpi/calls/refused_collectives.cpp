@@ -1,6 +1,7 @@
 // Collectives that GPU memory cannot take part in where the MPI does not reach it; the non-blocking
 // ones among them may be compressed as a whole, and then it can.
 #include "calls/refuse.h"
+#include "collectives/persist.h"
 #include "collectives/start.h"
 
 // What calls share of their parameters, and of what they pass on: blocks of one size, of sizes of
@@ -84,21 +85,21 @@
                          (signature##_PARAMETERS, MPI_Comm comm, MPI_Request * request), attempt, \
                          (signature##_ARGUMENTS, comm, request), raise_on_comm(comm), __VA_ARGS__)
 // And the persistent one of MPI 4.
-#define REFUSE_PERSISTENT(name, signature, ...)                                                  \
-  THINWIRE_REFUSE(CALL(name),                                                                    \
-                  (signature##_PARAMETERS, MPI_Comm comm, MPI_Info info, MPI_Request * request), \
-                  (signature##_ARGUMENTS, comm, info, request), raise_on_comm(comm), __VA_ARGS__)
+#define REFUSE_PERSISTENT(name, signature, attempt, ...)                                         \
+  THINWIRE_TRY_OR_REFUSE(                                                                        \
+      CALL(name), (signature##_PARAMETERS, MPI_Comm comm, MPI_Info info, MPI_Request * request), \
+      attempt, (signature##_ARGUMENTS, comm, info, request), raise_on_comm(comm), __VA_ARGS__)
 #define REFUSE_STARTED(nonblocking, persistent, signature, ...)                  \
   REFUSE_NONBLOCKING(nonblocking, signature, THINWIRE_TRY_NOTHING, __VA_ARGS__); \
-  REFUSE_PERSISTENT(persistent, signature, __VA_ARGS__)
+  REFUSE_PERSISTENT(persistent, signature, THINWIRE_TRY_NOTHING, __VA_ARGS__)
 
 // One that may be compressed as a whole.
-#define START(signature, call)                                                                     \
-  if (const auto done = start_if_wanted({CollectiveCall::call, comm, signature##_SIDES}, request)) \
-  return *done
-#define START_OR_REFUSE(nonblocking, persistent, signature, call, ...)             \
-  REFUSE_NONBLOCKING(nonblocking, signature, START(signature, call), __VA_ARGS__); \
-  REFUSE_PERSISTENT(persistent, signature, __VA_ARGS__)
+#define ENTER(how, signature, call) \
+  if (const auto done = how({CollectiveCall::call, comm, signature##_SIDES}, request)) return *done
+#define START_OR_REFUSE(nonblocking, persistent, signature, call, ...)                \
+  REFUSE_NONBLOCKING(nonblocking, signature, ENTER(start_if_wanted, signature, call), \
+                     __VA_ARGS__);                                                    \
+  REFUSE_PERSISTENT(persistent, signature, ENTER(persist_if_wanted, signature, call), __VA_ARGS__)
 
 // The order matters.
 // clang-format off

@@ -39,10 +39,10 @@ void choose_schedule(tw_collective& collective) {
 }
 
 // The lists of a side that has some, in floats; where the blocks lie is found out when it enters.
-void list(const Side& side, const Part& part, Collectives& kept, int which,
-          const std::uint64_t*& counts, const std::uint64_t*& displacements) {
+void list(const Side& side, const Part& part, Lane& lane, int which, const std::uint64_t*& counts,
+          const std::uint64_t*& displacements) {
   if (!side.counts.is_list()) return;
-  auto& listed = kept.counts[which];
+  auto& listed = lane.counts[which];
   listed.resize(static_cast<std::size_t>(part.ranks));
   for (int rank = 0; rank < part.ranks; ++rank) {
     listed[static_cast<std::size_t>(rank)] =
@@ -50,8 +50,8 @@ void list(const Side& side, const Part& part, Collectives& kept, int which,
   }
   counts = listed.data();
   if (!side.counts.has_places()) return;
-  kept.displacements[which].resize(listed.size());
-  displacements = kept.displacements[which].data();
+  lane.displacements[which].resize(listed.size());
+  displacements = lane.displacements[which].data();
 }
 
 void count(const tw_collective_report& report) {
@@ -69,13 +69,13 @@ void count(const tw_collective_report& report) {
 
 // Others wait for this rank, also where it is not `ready`.
 int run(tw_collective& collective, const Operand& sent, const Operand& received, bool ready,
-        const Part& part, Collectives& kept) {
+        const Part& part, Lane& lane) {
   if (!ready) collective.flags |= TW_HINDERED;
   collective.send = sent.data();
   collective.receive = received.data();
   tw_collective_report report{};
   report.size = sizeof report;
-  const tw_status status = tw_comm_run(kept.comm, &collective, &report);
+  const tw_status status = tw_comm_run(lane.comm(), &collective, &report);
   if (status != TW_OK) {
     tw_log(TW_LOG_ERROR, ("rank " + std::to_string(process().world.rank) + ": " + part.form->name +
                           ", compressed: " + tw_last_error())
@@ -93,7 +93,7 @@ bool has_schedule(std::uint32_t operation, std::uint32_t algorithm, std::uint32_
   return ways.contains({operation, algorithm, coding});
 }
 
-tw_collective describe(const Asked& asked, const Part& part, Collectives& kept) {
+tw_collective describe(const Asked& asked, const Part& part, Lane& lane) {
   tw_collective collective{};
   collective.size = sizeof collective;
   collective.operation = part.form->operation;
@@ -106,10 +106,10 @@ tw_collective describe(const Asked& asked, const Part& part, Collectives& kept) 
   if (varied) collective.flags |= TW_VARIED;
   const bool scatters = part.form->operation == TW_REDUCE_SCATTER;
   if (part.sent_blocks > 1 && !scatters) {
-    list(asked.sent, part, kept, kSent, collective.send_counts, collective.send_displacements);
+    list(asked.sent, part, lane, kSent, collective.send_counts, collective.send_displacements);
   }
   if (part.received_blocks > 1 || scatters) {
-    list(asked.received, part, kept, kReceived, collective.receive_counts,
+    list(asked.received, part, lane, kReceived, collective.receive_counts,
          collective.receive_displacements);
   }
   // A side that is here, and of both the one whose count is this rank's own.
@@ -124,8 +124,7 @@ tw_collective describe(const Asked& asked, const Part& part, Collectives& kept) 
   return collective;
 }
 
-int run_described(const Asked& asked, const Part& part, tw_collective& collective,
-                  Collectives& kept) {
+int run_described(const Asked& asked, const Part& part, tw_collective& collective, Lane& lane) {
   const Form& form = *part.form;
   const bool scatters_in_place = form.operation == TW_REDUCE_SCATTER && part.in_place;
   const bool broadcasts = form.operation == TW_BCAST;
@@ -133,18 +132,18 @@ int run_described(const Asked& asked, const Part& part, tw_collective& collectiv
   Operand sent, received;
   if (part.sent_blocks > 0) {
     sent = Operand(asked.sent, part.first_block(form.sent), part.sent_blocks, part.leaf_bytes);
-    if (collective.send_displacements != nullptr) sent.find_places(kept.displacements[kSent]);
+    if (collective.send_displacements != nullptr) sent.find_places(lane.displacements[kSent]);
   }
   if (part.received_blocks > 0) {
     const int first = part.received_blocks > 1 ? 0 : part.first_block(form.received);
     received = Operand(asked.received, first, part.received_blocks, part.leaf_bytes);
     if (collective.receive_displacements != nullptr) {
-      received.find_places(kept.displacements[kReceived]);
+      received.find_places(lane.displacements[kReceived]);
     }
   }
   int error = sent.prepare(true);
   if (error == MPI_SUCCESS) error = received.prepare(part.in_place || is_source);
-  const int ran = run(collective, sent, received, error == MPI_SUCCESS, part, kept);
+  const int ran = run(collective, sent, received, error == MPI_SUCCESS, part, lane);
   if (error == MPI_SUCCESS) error = ran;
   if (error != MPI_SUCCESS || is_source) return error;
   return scatters_in_place ? received.write_back(collective.count) : received.write_back();

@@ -69,43 +69,30 @@ NativeReason judge(MPI_Comm comm, int rank, Agreement& agreement) {
 
 // What only each rank itself knows: its node, by the lowest rank of the job there, and whether its
 // MPI may be called by several threads.
-std::vector<std::int32_t> learn_of_ranks(Collectives& made) {
+void learn_of_ranks(Collectives& made) {
   int size = 0;
-  real().Comm_size(made.own, &size);
+  real().Comm_size(made.own->comm(), &size);
   const auto ranks = static_cast<std::size_t>(size);
-  std::vector<std::int32_t> all(2 * ranks), nodes(ranks);
+  std::vector<std::int32_t> all(2 * ranks);
   const std::int32_t mine[2] = {process().job.first_rank_on_this_node(), process().concurrent};
-  real().Allgather(mine, 2, MPI_INT32_T, all.data(), 2, MPI_INT32_T, made.own);
+  real().Allgather(mine, 2, MPI_INT32_T, all.data(), 2, MPI_INT32_T, made.own->comm());
+  made.nodes.resize(ranks);
   made.threads = true;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    nodes[rank] = all[2 * rank];
+    made.nodes[rank] = all[2 * rank];
     made.threads = made.threads && all[2 * rank + 1] != 0;
   }
-  return nodes;
 }
 
 NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
-  const Process& self = process();
-  made.own = duplicate_privately(comm);
-  if (made.own == MPI_COMM_NULL) {
+  const MPI_Comm own = duplicate_privately(comm);
+  if (own == MPI_COMM_NULL) {
     if (speaks) warn("the MPI has no communicator left for compressed collectives");
     return NativeReason::kNoCommunicator;
   }
-  made.transport = std::make_unique<MpiTransport>(made.own);
-  const std::vector<std::int32_t> nodes = learn_of_ranks(made);
-  tw_comm_options options{};
-  options.size = sizeof options;
-  options.codec = self.settings.codec.get();
-  options.threshold = self.settings.plan.threshold;
-  options.link_bytes_per_second = self.settings.collectives.link_bytes_per_second;
-  options.same_node = self.settings.plan.same_node;
-  // Who wants peers on his own node compressed to has every rank on a node of its own.
-  if (self.settings.plan.same_node == 0) options.nodes = nodes.data();
-  options.job = self.job.name().data();
-  options.job_bytes = self.job.name().size();
-  const tw_transport table = made.transport->table();
-  if (tw_comm_create(&table, &options, &made.comm) == TW_OK) return NativeReason::kCompressed;
-  made.comm = nullptr;
+  made.own = std::make_shared<PrivateComm>(own);
+  learn_of_ranks(made);
+  if (made.lane.open(made.own, 0, made.nodes) == TW_OK) return NativeReason::kCompressed;
   if (speaks) {
     warn("collectives " + as_size(comm) + " stay the MPI's own: " + tw_last_error());
   }
@@ -143,12 +130,6 @@ void release_if(Wanted&& wanted) {
 }
 
 }  // namespace
-
-Collectives::~Collectives() {
-  worker.reset();
-  tw_comm_destroy(comm);
-  if (own != MPI_COMM_NULL) real().Comm_free(&own);
-}
 
 Collectives* known_collectives(MPI_Comm comm) {
   if (g_keyval == MPI_KEYVAL_INVALID) return nullptr;

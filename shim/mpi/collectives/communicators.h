@@ -6,34 +6,26 @@
 #include <vector>
 
 #include "abi/mpi_abi.h"
+#include "collectives/lane.h"
 #include "collectives/native.h"
-#include "collectives/transport.h"
 #include "collectives/worker.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
 
 // Made in the first collective that may enter, on all ranks at once. Used by the thread that is in
-// a collective on the communicator, and MPI allows one at a time; of non-blocking collectives that
-// is the worker.
+// a collective on the communicator, and MPI allows one at a time; the lane, while non-blocking
+// collectives are on their way, by the worker.
 struct Collectives {
   NativeReason why = NativeReason::kCompressed;  // else every collective here stays the MPI's own
-  MPI_Comm own = MPI_COMM_NULL;                  // carries the messages
-  std::unique_ptr<MpiTransport> transport;
-  tw_comm* comm = nullptr;
+  PrivateCommPointer own;                        // carries the messages
+  std::vector<std::int32_t> nodes;               // of its ranks
+  Lane lane;         // for all but persistent collectives, which have one each
+  int next_tag = 1;  // of the next lane: the same on all ranks
   int rank = 0;
   bool threads = false;            // every rank has MPI_THREAD_MULTIPLE
-  std::unique_ptr<Worker> worker;  // once a non-blocking collective was started
   std::uint32_t explained = 0;     // bit_of() each call whose first choice has been told
-
-  // Of the call under way, kept for the next: counts and displacements of both sides.
-  std::vector<std::uint64_t> counts[2];
-  std::vector<std::uint64_t> displacements[2];
-
-  Collectives() = default;
-  Collectives(const Collectives&) = delete;
-  Collectives& operator=(const Collectives&) = delete;
-  ~Collectives();
+  std::unique_ptr<Worker> worker;  // once a non-blocking collective was started; ends first
 };
 
 // What is kept already, or nullptr.

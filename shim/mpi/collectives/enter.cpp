@@ -4,6 +4,7 @@
 
 #include "abi/real.h"
 #include "collectives/call.h"
+#include "collectives/communicators.h"
 #include "collectives/judge.h"
 #include "process/process.h"
 #include "requests/error_target.h"
@@ -41,7 +42,7 @@ NativeReason plan_call(const Asked& asked, const Part& part, const tw_collective
   }
   tw_collective_report plan{};
   plan.size = sizeof plan;
-  if (tw_comm_plan(kept.comm, &collective, &plan) != TW_OK) {
+  if (tw_comm_plan(kept.lane.comm(), &collective, &plan) != TW_OK) {
     tw_log(TW_LOG_DEBUG,
            (std::string(part.form->name) + " has no plan: " + tw_last_error()).c_str());
     return NativeReason::kNoSchedule;
@@ -59,12 +60,12 @@ std::optional<int> enter(const Asked& asked) {
     Collectives& kept = collectives_of(asked.comm);
     why = kept.why;
     if (why == NativeReason::kCompressed) {
-      tw_collective collective = describe(asked, part, kept);
+      tw_collective collective = describe(asked, part, kept.lane);
       why = plan_call(asked, part, collective, kept);
       if (why == NativeReason::kCompressed) {
         collective.flags |= TW_PLANNED;
         ++process().counters.collectives[TW_COMPRESS];
-        const int error = run_described(asked, part, collective, kept);
+        const int error = run_described(asked, part, collective, kept.lane);
         return error == MPI_SUCCESS ? MPI_SUCCESS : raise(asked.comm, error);
       }
     }

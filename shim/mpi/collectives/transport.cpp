@@ -8,8 +8,6 @@
 namespace thinwire::mpi {
 namespace {
 
-constexpr int kTag = 0;
-
 MpiTransport& of(void* context) { return *static_cast<MpiTransport*>(context); }
 
 tw_status failed(const char* what, int error) {
@@ -41,7 +39,7 @@ MPI_Comm duplicate_privately(MPI_Comm comm) {
   return made;
 }
 
-MpiTransport::MpiTransport(MPI_Comm comm) : comm_(comm) {}
+MpiTransport::MpiTransport(MPI_Comm comm, int tag) : comm_(comm), tag_(tag) {}
 
 tw_transport MpiTransport::table() {
   tw_transport table{};
@@ -91,7 +89,7 @@ tw_status MpiTransport::send(int peer, const void* data, std::uint64_t bytes,
   const ByteCount as(bytes);
   const std::uint64_t slot = take_slot();
   const int error =
-      real().Isend(data, as.count(), as.type(), peer, kTag, comm_, &slots_[slot].request);
+      real().Isend(data, as.count(), as.type(), peer, tag_, comm_, &slots_[slot].request);
   return started(slot, error, false, request);
 }
 
@@ -100,7 +98,7 @@ tw_status MpiTransport::receive(int peer, void* data, std::uint64_t capacity,
   const ByteCount as(capacity);
   const std::uint64_t slot = take_slot();
   const int error =
-      real().Irecv(data, as.count(), as.type(), peer, kTag, comm_, &slots_[slot].request);
+      real().Irecv(data, as.count(), as.type(), peer, tag_, comm_, &slots_[slot].request);
   return started(slot, error, true, request);
 }
 

@@ -14,12 +14,13 @@ namespace thinwire::mpi {
 // the MPI has no more of them, on every rank then.
 MPI_Comm duplicate_privately(MPI_Comm comm);
 
-// Messages of MPI_BYTE with one tag on a communicator that nobody else uses. One thread at a time,
-// as tw_transport has it. What fails is logged, with the MPI's own class of error.
+// Messages of MPI_BYTE on a communicator that the program does not use, with a tag that nobody else
+// uses there. One thread at a time, as tw_transport has it. What fails is logged, with the MPI's
+// own class of error.
 class MpiTransport {
  public:
   // The communicator stays the caller's and must outlive this.
-  explicit MpiTransport(MPI_Comm comm);
+  explicit MpiTransport(MPI_Comm comm, int tag = 0);
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
 
@@ -43,6 +44,7 @@ class MpiTransport {
   tw_status started(std::uint64_t slot, int error, bool receives, std::uint64_t* request);
 
   MPI_Comm comm_;
+  int tag_;
   std::vector<Slot> slots_;  // by a request's number
   std::vector<std::uint64_t> free_;
   std::vector<MPI_Request> tested_;  // what a test hands to the MPI, kept for the next

@@ -1,18 +1,25 @@
-// The thread that runs the non-blocking collectives of one communicator, one behind the other in
-// the order of their calls.
+// Threads that run what was started and waits for other ranks: one behind the other, or all at
+// once.
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace thinwire::mpi {
 
 class Worker {
  public:
-  Worker() : thread_([this] { work(); }) {}
+  enum class Order : std::uint8_t {
+    kAsHandedOver,  // by one thread
+    kAtOnce,        // by as many threads as tasks are on their way at once
+  };
+
+  explicit Worker(Order order) : order_(order) {}
   // Waits for all that was handed over.
   ~Worker();
   Worker(const Worker&) = delete;
@@ -26,12 +33,13 @@ class Worker {
  private:
   void work();
 
-  std::mutex mutex_;
+  const Order order_;
+  std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;
-  bool busy_ = false;
+  std::size_t busy_ = 0;  // threads with a task
   bool ends_ = false;
-  std::thread thread_;  // the last: it uses all above
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace thinwire::mpi

@@ -11,6 +11,7 @@
 #include "collectives/agreement.h"
 #include "collectives/communicators.h"
 #include "collectives/enter.h"
+#include "collectives/persist.h"
 #include "peers/peers.h"
 #include "peers/stash.h"
 #include "process/report.h"
@@ -173,6 +174,7 @@ void before_end(bool has_comm_world) {
   drain_orphans();
   check_nothing_left();
   collectives_may_enter = false;
+  end_persistent_collectives();
   release_collectives();
   report(has_comm_world);
   thresholds = {};

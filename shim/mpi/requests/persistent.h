@@ -3,24 +3,36 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "abi/mpi_abi.h"
-#include "calls/nonblocking.h"
 
 namespace thinwire::mpi {
 
-struct Persistent {
-  bool is_send;
-  NonblockingSend send_call;  // the send's mode
-  Outgoing outgoing;
-  Incoming incoming;
-  int tag;
-  MPI_Request active;  // of the operation that was started last; MPI_REQUEST_NULL when inactive
+class Persistent {
+ public:
+  Persistent() = default;
+  virtual ~Persistent() = default;
+  Persistent(const Persistent&) = delete;
+  Persistent& operator=(const Persistent&) = delete;
+
+  // Starts the operation; its request is in `active`. Returns what went wrong, raised.
+  virtual int start() = 0;
+
+  // The program has freed the token: the operation goes on, and nobody will ask for its end.
+  virtual int free_active();
+
+  // Of the operation that was started last; MPI_REQUEST_NULL when inactive.
+  MPI_Request active = MPI_REQUEST_NULL;
 };
 
 extern std::atomic<std::uint64_t> live_persistent;
 
+// `token` is a persistent request of the MPI's own, of which nobody else has the handle.
+void add_persistent(MPI_Request token, std::unique_ptr<Persistent> persistent);
+
 // nullptr for a request that is no such token. The entry stays until MPI_Request_free.
 Persistent* find_persistent(MPI_Request token);
+std::unique_ptr<Persistent> take_persistent(MPI_Request token);
 
 }  // namespace thinwire::mpi

@@ -1,0 +1,34 @@
+#include "collectives/lane.h"
+
+#include <utility>
+
+#include "abi/real.h"
+#include "process/process.h"
+
+namespace thinwire::mpi {
+
+PrivateComm::~PrivateComm() { real().Comm_free(&comm_); }
+
+Lane::~Lane() { tw_comm_destroy(comm_); }
+
+tw_status Lane::open(PrivateCommPointer own, int tag, const std::vector<std::int32_t>& nodes) {
+  const Process& self = process();
+  own_ = std::move(own);
+  transport_ = std::make_unique<MpiTransport>(own_->comm(), tag);
+  tw_comm_options options{};
+  options.size = sizeof options;
+  options.codec = self.settings.codec.get();
+  options.threshold = self.settings.plan.threshold;
+  options.link_bytes_per_second = self.settings.collectives.link_bytes_per_second;
+  options.same_node = self.settings.plan.same_node;
+  // Who wants peers on his own node compressed to has every rank on a node of its own.
+  if (self.settings.plan.same_node == 0) options.nodes = nodes.data();
+  options.job = self.job.name().data();
+  options.job_bytes = self.job.name().size();
+  const tw_transport table = transport_->table();
+  const tw_status status = tw_comm_create(&table, &options, &comm_);
+  if (status != TW_OK) comm_ = nullptr;
+  return status;
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,55 @@
+// What runs compressed collectives of a communicator, one behind the other.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "abi/mpi_abi.h"
+#include "collectives/transport.h"
+#include "thinwire/thinwire.h"
+
+namespace thinwire::mpi {
+
+// A communicator that the program knows nothing of. Freed with its last owner.
+class PrivateComm {
+ public:
+  // Takes it over.
+  explicit PrivateComm(MPI_Comm comm) : comm_(comm) {}
+  ~PrivateComm();
+  PrivateComm(const PrivateComm&) = delete;
+  PrivateComm& operator=(const PrivateComm&) = delete;
+
+  MPI_Comm comm() const { return comm_; }
+
+ private:
+  MPI_Comm comm_;
+};
+using PrivateCommPointer = std::shared_ptr<PrivateComm>;
+
+// Lanes of one communicator are told apart by their tags, and may run at once. A lane is used by
+// one thread at a time.
+class Lane {
+ public:
+  Lane() = default;
+  ~Lane();
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  // Collective over `own`, whose ranks are on these nodes; the tag is the same on all of them, and
+  // no other lane's. On failure tw_last_error() says why, on every rank.
+  tw_status open(PrivateCommPointer own, int tag, const std::vector<std::int32_t>& nodes);
+
+  tw_comm* comm() const { return comm_; }
+
+  // Of the call under way, kept for the next: counts and displacements of both sides.
+  std::vector<std::uint64_t> counts[2];
+  std::vector<std::uint64_t> displacements[2];
+
+ private:
+  PrivateCommPointer own_;
+  std::unique_ptr<MpiTransport> transport_;
+  tw_comm* comm_ = nullptr;
+};
+
+}  // namespace thinwire::mpi

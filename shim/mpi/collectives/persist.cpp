@@ -1,0 +1,98 @@
+#include "collectives/persist.h"
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "abi/real.h"
+#include "collectives/communicators.h"
+#include "collectives/judge.h"
+#include "collectives/started.h"
+#include "collectives/worker.h"
+#include "process/process.h"
+#include "requests/error_target.h"
+#include "requests/persistent.h"
+
+namespace thinwire::mpi {
+namespace {
+
+// MPI promises tags up to here.
+constexpr int kLastTag = 32767;
+
+std::mutex g_mutex;
+std::unique_ptr<Worker> g_worker;
+
+void hand_over(std::function<void()> task) {
+  const std::lock_guard lock(g_mutex);
+  if (!g_worker) g_worker = std::make_unique<Worker>(Worker::Order::kAtOnce);
+  g_worker->hand_over(std::move(task));
+}
+
+// Ranks may start their persistent requests in different orders, so each has a lane of its own and
+// waits for no other. It may outlive the program's communicator.
+class PersistentCollective : public Persistent {
+ public:
+  PersistentCollective(const Asked& asked, const Part& part)
+      : started_(asked, part, Started::Ends::kWithItsOwner) {}
+
+  tw_status open(Collectives& kept) { return lane_.open(kept.own, kept.next_tag++, kept.nodes); }
+
+  int start() override {
+    const int error = started_.begin(&active);
+    if (error == MPI_SUCCESS) hand_over([this] { started_.run(lane_); });
+    return error;
+  }
+
+  // Only inactive requests may be freed: what runs still uses this.
+  int free_active() override {
+    return active == MPI_REQUEST_NULL ? MPI_SUCCESS : real().Wait(&active, MPI_STATUS_IGNORE);
+  }
+
+ private:
+  Started started_;
+  Lane lane_;
+};
+
+NativeReason judge_init(const Asked& asked, Part& part, Collectives*& kept) {
+  const NativeReason why = judge_call(asked, part);
+  if (why != NativeReason::kCompressed) return why;
+  kept = known_collectives(asked.comm);
+  if (kept == nullptr) kept = &collectives_of(asked.comm);
+  if (kept->why != NativeReason::kCompressed) return kept->why;
+  if (!kept->threads) return NativeReason::kNoThreads;
+  if (kept->next_tag > kLastTag) return NativeReason::kNoCommunicator;
+  return judge_started(part);
+}
+
+// The program's handle: a request of the MPI's own that is never started.
+int make_token(const Collectives& kept, MPI_Request* request) {
+  return real().Recv_init(nullptr, 0, MPI_BYTE, kept.rank, 0, kept.own->comm(), request);
+}
+
+}  // namespace
+
+std::optional<int> persist(const Asked& asked, MPI_Request* request) {
+  Part part;
+  Collectives* kept = nullptr;
+  NativeReason why = judge_init(asked, part, kept);
+  if (why == NativeReason::kCompressed && request != nullptr) {
+    auto made = std::make_unique<PersistentCollective>(asked, part);
+    if (made->open(*kept) == TW_OK) {
+      const int error = make_token(*kept, request);
+      if (error != MPI_SUCCESS) return raise(asked.comm, error);
+      add_persistent(*request, std::move(made));
+      return MPI_SUCCESS;
+    }
+    tw_log(TW_LOG_WARNING, tw_last_error());
+    why = NativeReason::kSettingsDiffer;
+  }
+  ++process().counters.collectives[static_cast<std::uint32_t>(why)];
+  return std::nullopt;
+}
+
+void end_persistent_collectives() {
+  const std::lock_guard lock(g_mutex);
+  g_worker.reset();
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,51 @@
+// A collective that runs on a thread of the library while the program goes on, with a request of
+// the MPI's own that completes with it.
+#pragma once
+
+#include <vector>
+
+#include "collectives/asked.h"
+#include "collectives/judge.h"
+#include "collectives/lane.h"
+
+namespace thinwire::mpi {
+
+// The program may free its datatypes meanwhile; its buffers and lists must stay.
+class Started {
+ public:
+  enum class Ends : bool {
+    kWithItsRequest,  // begun once, and deletes itself
+    kWithItsOwner,    // begun again and again, never before it is complete
+  };
+  Started(const Asked& asked, const Part& part, Ends ends);
+  ~Started();
+  Started(const Started&) = delete;
+  Started& operator=(const Started&) = delete;
+
+  // Makes the request. Returns an MPI error code.
+  int begin(MPI_Request* request);
+
+  // Runs what was begun, and completes the request. Nothing may be asked of this any more then,
+  // where it ends with its request.
+  void run(Lane& lane);
+
+ private:
+  static int query(void* state, MPI_Status* status);
+  static int end(void* state);
+  MPI_Datatype own(MPI_Datatype type);
+  void own_types(Side& side, int blocks, std::vector<MPI_Datatype>& list);
+  void free_types();
+
+  Asked asked_;
+  Part part_;
+  Ends ends_;
+  MPI_Request request_{};
+  int error_ = MPI_SUCCESS;
+  std::vector<MPI_Datatype> owned_;
+  std::vector<MPI_Datatype> types_[2];
+};
+
+// Whether the call has a schedule and a codec that takes its floats: the same on all ranks.
+NativeReason judge_started(const Part& part);
+
+}  // namespace thinwire::mpi

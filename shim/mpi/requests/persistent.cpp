@@ -1,0 +1,67 @@
+#include "requests/persistent.h"
+
+#include <mutex>
+#include <new>
+#include <unordered_map>
+#include <utility>
+
+#include "abi/real.h"
+#include "requests/hooks.h"
+
+namespace thinwire::mpi {
+
+std::atomic<std::uint64_t> live_persistent{0};
+
+namespace {
+
+// Never destroyed: what is left at the end of the process belongs to an MPI that has ended.
+struct Table {
+  std::mutex mutex;
+  std::unordered_map<MPI_Request, std::unique_ptr<Persistent>> entries;
+};
+
+Table& table() {
+  alignas(Table) static unsigned char storage[sizeof(Table)];
+  static Table* const made = new (storage) Table;
+  return *made;
+}
+
+}  // namespace
+
+int Persistent::free_active() {
+  if (active == MPI_REQUEST_NULL) return MPI_SUCCESS;
+  if (HookPointer hook = take_hook(active)) {
+    adopt_orphan(active, std::move(hook));
+    return MPI_SUCCESS;
+  }
+  return real().Request_free(&active);
+}
+
+void add_persistent(MPI_Request token, std::unique_ptr<Persistent> persistent) {
+  Table& all = table();
+  const std::lock_guard lock(all.mutex);
+  all.entries[token] = std::move(persistent);
+  live_persistent.store(all.entries.size(), std::memory_order_relaxed);
+}
+
+std::unique_ptr<Persistent> take_persistent(MPI_Request token) {
+  if (live_persistent.load(std::memory_order_relaxed) == 0) return nullptr;
+  Table& all = table();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.entries.find(token);
+  if (found == all.entries.end()) return nullptr;
+  auto persistent = std::move(found->second);
+  all.entries.erase(found);
+  live_persistent.store(all.entries.size(), std::memory_order_relaxed);
+  return persistent;
+}
+
+Persistent* find_persistent(MPI_Request token) {
+  if (live_persistent.load(std::memory_order_relaxed) == 0) return nullptr;
+  Table& all = table();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.entries.find(token);
+  return found == all.entries.end() ? nullptr : found->second.get();
+}
+
+}  // namespace thinwire::mpi
