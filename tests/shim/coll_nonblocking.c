@@ -1,6 +1,9 @@
 // coll_nonblocking: every non-blocking collective that carries floats, several on their way at
 // once, on two communicators in another order on each rank, with a type freed before they are
 // complete (Open MPI 4.1 does not bear that of a communicator). Prints "all right" on each rank.
+//
+// coll_nonblocking [serialized] [late]: a blocking collective of floats comes first on each
+// communicator, or with "late" non-blocking ones and then a blocking one of no floats.
 #ifdef SHIM_TEST_STANDARD_ABI
 #include <mpi_abi.h>
 #else
@@ -8,6 +11,7 @@
 #endif
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { kCount = 3000, kRounds = 5, kMostRanks = 16, kCalls = 10 };
 
@@ -109,9 +113,26 @@ static void broadcast(MPI_Comm comm) {
   free(data);
 }
 
+static void begin_late(MPI_Comm comm, int with_barrier) {
+  Round round;
+  int ranks = 0;
+  begin(&round, comm);
+  finish(&round);
+  if (with_barrier) {
+    MPI_Barrier(comm);
+    return;
+  }
+  MPI_Allreduce(&(int){1}, &ranks, 1, MPI_INT, MPI_SUM, comm);
+  mistakes += ranks != size;
+}
+
 int main(int argc, char** argv) {
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, argc > 1 ? MPI_THREAD_SERIALIZED : MPI_THREAD_MULTIPLE, &provided);
+  int provided = 0, late = 0, wanted = MPI_THREAD_MULTIPLE;
+  for (int at = 1; at < argc; ++at) {
+    if (strcmp(argv[at], "serialized") == 0) wanted = MPI_THREAD_SERIALIZED;
+    if (strcmp(argv[at], "late") == 0) late = 1;
+  }
+  MPI_Init_thread(&argc, &argv, wanted, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   for (int at = 0; at < kRounds && size <= kMostRanks; ++at) {
@@ -119,8 +140,10 @@ int main(int argc, char** argv) {
     Round rounds[2];
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[0]);
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
-    broadcast(comms[0]);
-    broadcast(comms[1]);
+    for (int each = 0; each < 2; ++each) {
+      if (late) begin_late(comms[each], each);
+      if (!late) broadcast(comms[each]);
+    }
     begin(&rounds[rank % 2], comms[rank % 2]);
     begin(&rounds[1 - rank % 2], comms[1 - rank % 2]);
     broadcast(comms[0]);

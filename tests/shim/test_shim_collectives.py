@@ -182,6 +182,20 @@ def test_nonblocking_ones_enter_after_a_blocking_one(mpi: Mpi, tmp_path: Path) -
     assert native(done) == {}
 
 
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_nonblocking_ones_enter_after_any_blocking_one(mpi: Mpi, tmp_path: Path) -> None:
+    program = [mpi.programs / "shim_coll_nonblocking", "late"]
+    report = tmp_path / "report"
+    done = mpirun(3, program, mpi.production, LOSSLESS, report, timeout=100, mpi=mpi)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == 3
+    if "non-blocking without MPI_THREAD_MULTIPLE" in native(done):
+        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    calls = COMMUNICATORS * STARTED
+    assert collectives(done)["entered"] == 3 * ROUNDS * (calls + 1)
+    assert native(done)["non-blocking before the first blocking one"] == 3 * ROUNDS * calls
+
+
 def test_nonblocking_ones_stay_native_without_threads(tmp_path: Path) -> None:
     program = [*NONBLOCKING, "serialized"]
     done = mpirun(2, program, PRODUCTION, LOSSLESS, tmp_path / "report", timeout=100)

@@ -10,6 +10,9 @@
 #include "process/process.h"
 
 namespace thinwire::mpi {
+
+std::atomic<std::uint64_t> wanted_collectives{0};
+
 namespace {
 
 int g_keyval = MPI_KEYVAL_INVALID;
@@ -99,31 +102,45 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
   return NativeReason::kSettingsDiffer;
 }
 
-Collectives& make(MPI_Comm comm) {
-  auto* made = new Collectives;
-  real().Comm_rank(comm, &made->rank);
+void make(MPI_Comm comm, Collectives& made) {
   Agreement agreement;
-  made->why = judge(comm, made->rank, agreement);
-  if (made->why == NativeReason::kCompressed) {
-    made->why = create(comm, *made, made->rank == agreement.speaker);
+  made.why = judge(comm, made.rank, agreement);
+  if (made.why == NativeReason::kCompressed) {
+    made.why = create(comm, made, made.rank == agreement.speaker);
   }
-  real().Comm_set_attr(comm, g_keyval, made);
-  const std::lock_guard lock(g_mutex);
-  g_live.emplace_back(comm, made);
-  return *made;
 }
 
-// Takes those that are wanted off the list and ends them, in the order in which they were made.
-template <typename Wanted>
-void release_if(Wanted&& wanted) {
+// Kept with the communicator from here on, and not made yet.
+Collectives& keep(MPI_Comm comm) {
+  std::call_once(g_keyval_once, [] {
+    real().Comm_create_keyval(thinwire_collectives_not_copied, thinwire_collectives_deleted,
+                              &g_keyval, nullptr);
+  });
+  auto* kept = new Collectives;
+  kept->why = NativeReason::kNotYet;
+  real().Comm_rank(comm, &kept->rank);
+  real().Comm_set_attr(comm, g_keyval, kept);
+  const std::lock_guard lock(g_mutex);
+  g_live.emplace_back(comm, kept);
+  return *kept;
+}
+
+bool is_wanted(const Collectives* kept) {
+  return kept != nullptr && kept->why == NativeReason::kNotYet;
+}
+
+// Takes those that are to go off the list and ends them, in the order in which they were made.
+template <typename Goes>
+void release_if(Goes&& goes) {
   std::vector<std::pair<MPI_Comm, Collectives*>> ended;
   {
     const std::lock_guard lock(g_mutex);
-    const auto goes = [&](const auto& live) { return wanted(live.first); };
-    std::copy_if(g_live.begin(), g_live.end(), std::back_inserter(ended), goes);
-    std::erase_if(g_live, goes);
+    const auto ends = [&](const auto& live) { return goes(live.first); };
+    std::copy_if(g_live.begin(), g_live.end(), std::back_inserter(ended), ends);
+    std::erase_if(g_live, ends);
   }
   for (const auto& [comm, collectives] : ended) {
+    if (is_wanted(collectives)) --wanted_collectives;
     real().Comm_delete_attr(comm, g_keyval);
     delete collectives;
   }
@@ -140,14 +157,25 @@ Collectives* known_collectives(MPI_Comm comm) {
 }
 
 Collectives& collectives_of(MPI_Comm comm) {
-  std::call_once(g_keyval_once, [] {
-    real().Comm_create_keyval(thinwire_collectives_not_copied, thinwire_collectives_deleted,
-                              &g_keyval, nullptr);
-  });
   Collectives* const known = known_collectives(comm);
-  if (known == nullptr) return make(comm);
-  if (known->worker) known->worker->wait_until_idle();
-  return *known;
+  Collectives& kept = known == nullptr ? keep(comm) : *known;
+  if (is_wanted(&kept)) {
+    if (known != nullptr) --wanted_collectives;
+    make(comm, kept);
+  } else if (kept.worker) {
+    kept.worker->wait_until_idle();
+  }
+  return kept;
+}
+
+void want_collectives_of(MPI_Comm comm) {
+  if (known_collectives(comm) != nullptr) return;
+  keep(comm);
+  ++wanted_collectives;
+}
+
+void make_wanted_collectives(MPI_Comm comm) {
+  if (comm != MPI_COMM_NULL && is_wanted(known_collectives(comm))) collectives_of(comm);
 }
 
 void release_collectives_of(MPI_Comm comm) {

@@ -1,6 +1,7 @@
 // What is kept with a communicator of the program for its compressed collectives.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -28,12 +29,23 @@ struct Collectives {
   std::unique_ptr<Worker> worker;  // once a non-blocking collective was started; ends first
 };
 
-// What is kept already, or nullptr.
+// What is kept already, or nullptr; what is merely wanted says kNotYet.
 Collectives* known_collectives(MPI_Comm comm);
 
 // Collective over `comm`, an intracommunicator of several processes, where it was not asked for
 // before. Waits for the non-blocking collectives on it.
 Collectives& collectives_of(MPI_Comm comm);
+
+// A non-blocking collective could have entered, and must not wait until this is made: the next call
+// that may wait for the other ranks makes it. Local; to be called on all ranks alike.
+void want_collectives_of(MPI_Comm comm);
+
+// To be called in each collective on `comm` that may wait for the other ranks.
+extern std::atomic<std::uint64_t> wanted_collectives;
+void make_wanted_collectives(MPI_Comm comm);
+inline void make_if_wanted(MPI_Comm comm) {
+  if (wanted_collectives.load(std::memory_order_relaxed) != 0) make_wanted_collectives(comm);
+}
 
 // To be called before MPI_Comm_free and MPI_Comm_disconnect of `comm`.
 void release_collectives_of(MPI_Comm comm);

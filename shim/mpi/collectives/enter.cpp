@@ -71,6 +71,7 @@ std::optional<int> enter(const Asked& asked) {
     }
   }
   ++process().counters.collectives[static_cast<std::uint32_t>(why)];
+  make_if_wanted(asked.comm);
   return std::nullopt;
 }
 

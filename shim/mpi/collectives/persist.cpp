@@ -57,7 +57,7 @@ NativeReason judge_init(const Asked& asked, Part& part, Collectives*& kept) {
   const NativeReason why = judge_call(asked, part);
   if (why != NativeReason::kCompressed) return why;
   kept = known_collectives(asked.comm);
-  if (kept == nullptr) kept = &collectives_of(asked.comm);
+  if (kept == nullptr || kept->why == NativeReason::kNotYet) kept = &collectives_of(asked.comm);
   if (kept->why != NativeReason::kCompressed) return kept->why;
   if (!kept->threads) return NativeReason::kNoThreads;
   if (kept->next_tag > kLastTag) return NativeReason::kNoCommunicator;

@@ -17,7 +17,10 @@ NativeReason judge_start(const Asked& asked, Part& part, Collectives*& kept) {
   if (why != NativeReason::kCompressed) return why;
   kept = known_collectives(asked.comm);
   // A communicator cannot be made here: whoever waits for nobody must not wait for that.
-  if (kept == nullptr) return NativeReason::kNotYet;
+  if (kept == nullptr) {
+    want_collectives_of(asked.comm);
+    return NativeReason::kNotYet;
+  }
   if (kept->why != NativeReason::kCompressed) return kept->why;
   return kept->threads ? judge_started(part) : NativeReason::kNoThreads;
 }
