@@ -4,7 +4,7 @@
 // device_errors messages: an exchange that must work; lost: a send and a receive that may fail;
 // refused FILE: calls that take no GPU memory; hindered: collectives with memory for elements with
 // gaps on some ranks alone, and then one that needs none; natives: collectives of the MPI's own
-// that may fail.
+// that may fail; started: non-blocking ones.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,17 +118,38 @@ static void natives(void) {
   printf("MPI_Allgather %s MPI_Alltoallw %s\n", name_of(gathered), name_of(exchanged));
 }
 
+// One that fails at its start, and one that has nothing to copy before it is complete.
+static void started(void) {
+  MPI_Request request;
+  float *in = floats(), *out = fake_device_allocate(2 * kCount * sizeof(float));
+  float* host = calloc(kCount, sizeof(float));
+  int gathered =
+      MPI_Iallgather(in, kCount, MPI_FLOAT, out, kCount, MPI_FLOAT, MPI_COMM_WORLD, &request);
+  if (gathered == MPI_SUCCESS) gathered = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  // Rank 1 has begun before there is anything to receive.
+  int ready = 0;
+  if (rank == 0) MPI_Recv(&ready, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  const int begun =
+      MPI_Ibcast(rank == 0 ? host : in, kCount, MPI_FLOAT, 0, MPI_COMM_WORLD, &request);
+  if (begun != MPI_SUCCESS) MPI_Ibcast(host, kCount, MPI_FLOAT, 0, MPI_COMM_WORLD, &request);
+  if (rank == 1) MPI_Send(&ready, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+  const int waited = MPI_Wait(&request, MPI_STATUS_IGNORE);
+  printf("rank %d: MPI_Iallgather %s MPI_Ibcast %s MPI_Wait %s\n", rank, name_of(gathered),
+         name_of(begun), name_of(waited));
+  free(host);
+}
+
 static void say(const char* call, int error) { printf("%s %s\n", call, name_of(error)); }
 
 static void refused(const char* path) {
   float *gpu = fake_device_address(floats()), host[4] = {0};
   char packed[64];
   int position = 0;
-  MPI_Request request;
   MPI_Win window;
   MPI_File file;
-  say("MPI_Ibcast", MPI_Ibcast(gpu, 4, MPI_FLOAT, 0, MPI_COMM_WORLD, &request));
-  say("MPI_Iallreduce", MPI_Iallreduce(host, gpu, 4, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD, &request));
+  say("MPI_Reduce_local", MPI_Reduce_local(host, gpu, 4, MPI_FLOAT, MPI_SUM));
+  say("MPI_Unpack",
+      MPI_Unpack(packed, sizeof packed, &position, gpu, 4, MPI_FLOAT, MPI_COMM_WORLD));
   say("MPI_Pack", MPI_Pack(gpu, 4, MPI_FLOAT, packed, sizeof packed, &position, MPI_COMM_WORLD));
   say("MPI_Win_create", MPI_Win_create(gpu, sizeof host, 1, MPI_INFO_NULL, MPI_COMM_SELF, &window));
   MPI_Win_create(host, sizeof host, 1, MPI_INFO_NULL, MPI_COMM_SELF, &window);
@@ -157,6 +178,7 @@ int main(int argc, char** argv) {
   if (strcmp(wanted, "lost") == 0) lost();
   if (strcmp(wanted, "hindered") == 0) hindered();
   if (strcmp(wanted, "natives") == 0) natives();
+  if (strcmp(wanted, "started") == 0) started();
   if (strcmp(wanted, "refused") == 0 && rank == 0) refused(argv[2]);
   MPI_Finalize();
   return 0;

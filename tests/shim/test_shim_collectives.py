@@ -165,7 +165,7 @@ def test_threads_are_in_collectives_at_once(tmp_path: Path) -> None:
 
 
 NONBLOCKING = [PROGRAMS / "shim_coll_nonblocking"]
-ROUNDS, COMMUNICATORS, STARTED, BLOCKING = 5, 2, 9, 3
+ROUNDS, COMMUNICATORS, STARTED, BLOCKING = 5, 2, 14, 3
 
 
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
@@ -222,10 +222,10 @@ def test_persistent_ones_enter(mpi: Mpi, words: list[str], tmp_path: Path) -> No
     assert native(done) == {}
 
 
-# Open MPI 5 loses the type that the program frees, MPICH 4.0 some of the data.
-@pytest.mark.parametrize("mpi", [m for m in OTHERS if m.name.startswith("mpich-5")], ids=lambda m: m.name)
+# MPICH 4.0 loses some of the data.
+@pytest.mark.parametrize("mpi", [m for m in OTHERS if m.name != "mpich"], ids=lambda m: m.name)
 def test_persistent_ones_stay_native_without_threads(mpi: Mpi, tmp_path: Path) -> None:
-    program = [mpi.programs / "shim_coll_persistent", "serialized"]
+    program = [mpi.programs / "shim_coll_persistent", "serialized", "keep"]
     report = tmp_path / "report"
     done = mpirun(3, program, mpi.production, LOSSLESS, report, timeout=100, mpi=mpi)
     assert done.code == 0, done.output + done.errors

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from mpis import SYSTEM
+from mpis import OTHERS, SYSTEM, Mpi
 from shim_runs import BUILD, MPIRUN, PROGRAMS, SHRINK, ZFP, Run, mpirun, run
 from test_shim_collectives import LOSSLESS, WORST_LOSS
 from test_shim_conformance import CASES, LINES_EXPECTED, RANKS, families
@@ -73,6 +73,15 @@ def test_what_was_staged_is_counted(configuration: str, family: str) -> None:
         assert report["compressed_messages"] > 0
     if family != "truncation":
         assert report["decoded_messages"] == report["compressed_messages"]
+
+
+@pytest.mark.parametrize("codec", ["off", "zfp:rate=16"])
+@pytest.mark.parametrize("family", ["collectives", "intercommunicators"])
+def test_blocking_collectives_that_are_begun_and_waited_for(family: str, codec: str) -> None:
+    settings = {"THINWIRE_CODEC": codec, "FAKE_DEVICE_STARTED": "1"}
+    done = mpirun(RANKS[family], [PROGRAM, family], FAKE, settings)
+    assert done.code == 0, done.output + done.errors
+    assert "PASS" in done.output and "FAIL" not in done.output, done.output
 
 
 def faulty(fault: str, report: Path | None = None, **settings: str) -> Run:
@@ -153,11 +162,74 @@ def test_a_native_collective_that_cannot_be_staged_says_so(
     assert all(sentence in line for line in said), done.errors
 
 
-# Compressed, or native through pinned memory; buffers of all ranks, or of every second one.
+@pytest.mark.parametrize(
+    ("fault", "errors", "sentence"),
+    [
+        ("none", ["MPI_SUCCESS", "MPI_SUCCESS", "MPI_SUCCESS"], ""),
+        ("pinned", ["MPI_ERR_NO_MEM", "MPI_ERR_NO_MEM", "MPI_SUCCESS"], "no pinned memory"),
+        ("copy", ["MPI_ERR_OTHER", "MPI_SUCCESS", "MPI_ERR_OTHER"], "GPU memory and the MPI: copy"),
+    ],
+)
+def test_a_started_collective_that_cannot_be_staged_says_so(
+    fault: str, errors: list[str], sentence: str
+) -> None:
+    """A lack of memory at the start; a copy that fails before the start or after the completion."""
+    settings = {"THINWIRE_CODEC": "off", "FAKE_DEVICE_FAULT": fault}
+    done = mpirun(2, [ERRORS, "started"], FAKE, settings)
+    assert done.code == 0, done.errors
+    gathered, begun, waited = errors
+    assert sorted(done.output.splitlines()) == [
+        f"rank 0: MPI_Iallgather {gathered} MPI_Ibcast MPI_SUCCESS MPI_Wait MPI_SUCCESS",
+        f"rank 1: MPI_Iallgather {gathered} MPI_Ibcast {begun} MPI_Wait {waited}",
+    ]
+    said = done.thinwire_lines()
+    assert bool(said) == (fault != "none")
+    assert all(sentence in line for line in said), done.errors
+
+
+# Compressed, native through pinned memory, or by an MPI that takes GPU pointers.
+STARTED = {
+    "compressed": {**LOSSLESS},
+    "native": {**LOSSLESS, "THINWIRE_CODEC": "off"},
+    "aware": {"THINWIRE_CODEC": "off", "THINWIRE_GPU_AWARE": "1", "FAKE_DEVICE_REACHABLE": "1"},
+}
+
+
+@pytest.mark.parametrize("memory", ["device", "mixed"])
+@pytest.mark.parametrize("way", STARTED)
+@pytest.mark.parametrize("words", [[], ["late"], ["serialized"]], ids=" ".join)
+def test_nonblocking_collectives(words: list[str], way: str, memory: str, tmp_path: Path) -> None:
+    settings = {**STARTED[way], "COLL_MEMORY": memory}
+    program = [PROGRAMS / "shim_coll_nonblocking_device", *words]
+    done = mpirun(3, program, FAKE, settings, tmp_path / "report", timeout=100)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == 3, done.output
+    assert done.report is not None and done.report["device_failures"] == 0
+    assert (done.report["collectives"]["entered"] > 0) == (way == "compressed")
+
+
+@pytest.mark.parametrize("memory", ["device", "mixed"])
+@pytest.mark.parametrize("way", STARTED)
+@pytest.mark.parametrize("mpi", [m for m in OTHERS if m.abi == "openmpi"], ids=lambda mpi: mpi.name)
+def test_persistent_collectives(mpi: Mpi, way: str, memory: str, tmp_path: Path) -> None:
+    settings = {**STARTED[way], "COLL_MEMORY": memory}
+    program = [mpi.programs / "shim_coll_persistent_device", "keep"]
+    done = mpirun(3, program, FAKE, settings, tmp_path / "report", timeout=100, mpi=mpi)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == 3, done.output
+    assert done.report is not None and done.report["device_failures"] == 0
+    assert (done.report["collectives"]["entered"] > 0) == (way == "compressed")
+
+
+# Compressed, or native through pinned memory; buffers of all ranks, or of every second one;
+# blocking, or begun and waited for.
+@pytest.mark.parametrize("started", [False, True], ids=["blocking", "started"])
 @pytest.mark.parametrize("memory", ["device", "mixed"])
 @pytest.mark.parametrize("codec", ["mpc", "zfp:rate=16", "off"])
-def test_collectives(codec: str, memory: str, tmp_path: Path) -> None:
+def test_collectives(codec: str, memory: str, started: bool, tmp_path: Path) -> None:
     settings = {**LOSSLESS, "THINWIRE_CODEC": codec, "COLL_MEMORY": memory}
+    if started:
+        settings["FAKE_DEVICE_STARTED"] = "1"
     words = {"mpc": [], "zfp:rate=16": [WORST_LOSS], "off": []}[codec]
     done = mpirun(
         3, [PROGRAMS / "shim_coll_device", *words], FAKE, settings, tmp_path / "report", timeout=150
@@ -165,5 +237,6 @@ def test_collectives(codec: str, memory: str, tmp_path: Path) -> None:
     assert done.code == 0, done.output + done.errors
     assert done.output.count("all right") == 3, done.output
     assert done.report is not None and done.report["device_failures"] == 0
+    # The program asks for one thread: none that is begun enters.
     entered = done.report["collectives"]["entered"]
-    assert entered == 0 if codec == "off" else entered > 500
+    assert entered == 0 if codec == "off" or started else entered > 500

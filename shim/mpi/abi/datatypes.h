@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "abi/mpi_abi.h"
+#include "abi/real.h"
 #include "abi/type_map.h"
 #include "thinwire/thinwire.h"
 
@@ -73,5 +74,18 @@ int unpack(const void* dense, std::uint64_t bytes, void* buffer, MPI_Count count
            MPI_Datatype type);
 
 void release_type_cache();
+
+inline std::int64_t extent_of(MPI_Datatype type) {
+  MPI_Count lower = 0, extent = 0;
+  real().Type_get_extent_x(type, &lower, &extent);
+  return extent;
+}
+
+// Named types cannot be freed.
+inline bool is_derived(MPI_Datatype type) {
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+  real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner != MPI_COMBINER_NAMED;
+}
 
 }  // namespace thinwire::mpi

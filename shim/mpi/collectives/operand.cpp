@@ -12,12 +12,6 @@
 namespace thinwire::mpi {
 namespace {
 
-std::int64_t extent_of(MPI_Datatype type) {
-  MPI_Count lower = 0, extent = 0;
-  real().Type_get_extent_x(type, &lower, &extent);
-  return extent;
-}
-
 void* moved(const void* buffer, std::int64_t bytes) {
   return reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(buffer) + bytes);
 }

@@ -14,32 +14,8 @@ extern "C" int thinwire_collective_cancel(void*, int) { return MPI_ERR_REQUEST; 
 
 Started::Started(const Asked& asked, const Part& part, Ends ends)
     : asked_(asked), part_(part), ends_(ends) {
-  own_types(asked_.sent, part.sent_blocks, types_[0]);
-  own_types(asked_.received, part.received_blocks, types_[1]);
-}
-
-Started::~Started() { free_types(); }
-
-MPI_Datatype Started::own(MPI_Datatype type) {
-  if (type == MPI_FLOAT || type == MPI_DOUBLE) return type;
-  real().Type_dup(type, &type);
-  owned_.push_back(type);
-  return type;
-}
-
-void Started::own_types(Side& side, int blocks, std::vector<MPI_Datatype>& list) {
-  if (blocks == 0) return;
-  if (side.types == nullptr) {
-    side.type = own(side.type);
-    return;
-  }
-  for (int block = 0; block < blocks; ++block) list.push_back(own(side.types[block]));
-  side.types = list.data();
-}
-
-void Started::free_types() {
-  for (MPI_Datatype& type : owned_) real().Type_free(&type);
-  owned_.clear();
+  types_.own_those_of(asked_.sent, part.sent_blocks);
+  types_.own_those_of(asked_.received, part.received_blocks);
 }
 
 // MPICH 4.0 calls this and the next with its lock held: they must do nothing that takes it.
@@ -67,7 +43,7 @@ void Started::run(Lane& lane) {
   ++process().counters.collectives[TW_COMPRESS];
   tw_collective collective = describe(asked_, part_, lane);
   error_ = run_described(asked_, part_, collective, lane);
-  if (ends_ == Ends::kWithItsRequest) free_types();
+  if (ends_ == Ends::kWithItsRequest) types_.release();
   // This may be gone once the request is complete.
   const MPI_Request request = request_;
   real().Grequest_complete(request);

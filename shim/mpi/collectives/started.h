@@ -2,8 +2,7 @@
 // the MPI's own that completes with it.
 #pragma once
 
-#include <vector>
-
+#include "abi/owned_types.h"
 #include "collectives/asked.h"
 #include "collectives/judge.h"
 #include "collectives/lane.h"
@@ -18,7 +17,6 @@ class Started {
     kWithItsOwner,    // begun again and again, never before it is complete
   };
   Started(const Asked& asked, const Part& part, Ends ends);
-  ~Started();
   Started(const Started&) = delete;
   Started& operator=(const Started&) = delete;
 
@@ -32,17 +30,13 @@ class Started {
  private:
   static int query(void* state, MPI_Status* status);
   static int end(void* state);
-  MPI_Datatype own(MPI_Datatype type);
-  void own_types(Side& side, int blocks, std::vector<MPI_Datatype>& list);
-  void free_types();
 
   Asked asked_;
   Part part_;
   Ends ends_;
   MPI_Request request_{};
   int error_ = MPI_SUCCESS;
-  std::vector<MPI_Datatype> owned_;
-  std::vector<MPI_Datatype> types_[2];
+  OwnedTypes types_;
 };
 
 // Whether the call has a schedule and a codec that takes its floats: the same on all ranks.

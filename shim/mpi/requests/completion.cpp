@@ -33,7 +33,7 @@ Completion::~Completion() {
     Entry& entry = entries_[at];
     if (!entry.settled && entry.hook) put_hook(native_[at], std::move(entry.hook));
     if (entry.persistent != nullptr)
-      entry.persistent->active = native_[at];
+      entry.persistent->active = entry.settled ? MPI_REQUEST_NULL : native_[at];
     else
       user_[at] = native_[at];
   }

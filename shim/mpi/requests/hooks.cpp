@@ -54,17 +54,13 @@ HookMemory& hook_memory() {
   return *made;
 }
 
-bool is_derived(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-  real().Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  return combiner != MPI_COMBINER_NAMED;
-}
-
 }  // namespace
 
 Hook::Hook(Kind kind_, Lease wire) : kind(kind_), landing{std::move(wire), {}} {
   ++process().counters.hooks;
 }
+
+Hook::Hook(StagedPointer collective) : kind(Kind::kCollective), staged(std::move(collective)) {}
 
 void* Hook::operator new(std::size_t bytes) {
   HookMemory& memory = hook_memory();
@@ -101,11 +97,14 @@ int finish(Hook& hook, MPI_Status& status, int error) {
     status = hook.status;
     return hook.error;
   }
+  if (hook.kind == Hook::Kind::kCollective) {
+    return error == MPI_SUCCESS ? hook.staged->finish() : error;
+  }
   return deliver(hook.destination, hook.landing, status, error, std::exchange(hook.copy, nullptr));
 }
 
 void begin_delivery(Hook& hook, const MPI_Status& status, int error) {
-  if (hook.kind == Hook::Kind::kSend || hook.delivered || hook.copy != nullptr) return;
+  if (hook.kind != Hook::Kind::kReceive || hook.delivered || hook.copy != nullptr) return;
   if (error == MPI_SUCCESS) hook.copy = begin_copy(hook.destination, hook.landing.wire, status);
 }
 

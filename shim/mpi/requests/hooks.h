@@ -40,8 +40,21 @@ struct Landing {
   InPlace::Claim claim;
 };
 
+// What a collective of the MPI's own leaves to be done.
+class Staged {
+ public:
+  Staged() = default;
+  virtual ~Staged() = default;
+  Staged(const Staged&) = delete;
+  Staged& operator=(const Staged&) = delete;
+
+  // Returns what went wrong, raised.
+  virtual int finish() = 0;
+};
+using StagedPointer = std::shared_ptr<Staged>;
+
 struct Hook {
-  enum class Kind { kSend, kReceive };
+  enum class Kind { kSend, kReceive, kCollective };
   Kind kind = Kind::kSend;
   Landing landing;          // a send's wire message is kept there too
   Destination destination;  // kReceive
@@ -50,8 +63,10 @@ struct Hook {
   MPI_Status status{};
   int error = MPI_SUCCESS;
   tw_copy* copy = nullptr;  // of a raw message to GPU memory, under way before its delivery
+  StagedPointer staged;     // kCollective
 
   Hook(Kind kind_, Lease wire);
+  explicit Hook(StagedPointer collective);
   ~Hook();
   Hook(const Hook&) = delete;
   Hook& operator=(const Hook&) = delete;

@@ -12,12 +12,6 @@
 namespace thinwire::mpi {
 namespace {
 
-std::int64_t extent_of(MPI_Datatype type) {
-  MPI_Count lower = 0, extent = 0;
-  real().Type_get_extent_x(type, &lower, &extent);
-  return extent;
-}
-
 char* first_element(const void* base, const TypedBlock& block) {
   return reinterpret_cast<char*>(reinterpret_cast<std::intptr_t>(base) + block.offset);
 }
@@ -70,7 +64,7 @@ Substitute::Substitute(const void* buffer, std::vector<TypedBlock> blocks)
 int Substitute::prepare(bool read) {
   if (!on_device_) return MPI_SUCCESS;
   if (blocks_.empty()) {
-    address_ = untouched_buffer();
+    address_ = unused_;
     return MPI_SUCCESS;
   }
   Span span;
@@ -80,6 +74,8 @@ int Substitute::prepare(bool read) {
   address_ = reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(lease_.data()) - span.low);
   return read ? transfer(false) : MPI_SUCCESS;
 }
+
+int Substitute::read() { return on_device_ ? transfer(false) : MPI_SUCCESS; }
 
 int Substitute::write_back() { return on_device_ ? transfer(true) : MPI_SUCCESS; }
 

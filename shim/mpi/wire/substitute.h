@@ -29,15 +29,17 @@ class Substitute {
  public:
   Substitute(const void* buffer, MPI_Datatype type, const std::vector<Block>& blocks);
   Substitute(const void* buffer, std::vector<TypedBlock> blocks);
+  Substitute(const Substitute&) = delete;
+  Substitute& operator=(const Substitute&) = delete;
 
-  // Takes host memory, and with `read` fills it from the GPU. Both return an MPI error code,
-  // logged.
+  // Takes host memory, and with `read` fills it from the GPU. All return an MPI error code, logged.
   int prepare(bool read);
+  // Fills it again.
+  int read();
   // Brings the elements back to the GPU.
   int write_back();
 
   void* address() const { return address_; }
-  bool stands_in() const { return on_device_; }
 
  private:
   int transfer_with_gaps(const TypedBlock& block, bool to_device);
@@ -48,6 +50,9 @@ class Substitute {
   std::vector<TypedBlock> blocks_;
   bool on_device_;
   Lease lease_;
+  // The address where nothing counts. Each has its own: Open MPI takes two sides at one address for
+  // MPI_IN_PLACE in its non-blocking collectives.
+  alignas(16) char unused_[16] = {};
 };
 
 }  // namespace thinwire::mpi

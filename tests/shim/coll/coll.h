@@ -1,13 +1,7 @@
 // What the parts of the program share: where it is, values, and what is expected of them.
 #pragma once
 
-#include <stddef.h>
-
-#ifdef SHIM_TEST_STANDARD_ABI
-#include <mpi_abi.h>
-#else
-#include <mpi.h>
-#endif
+#include "memory.h"
 
 // A float type and how its elements lie: `stride` apart.
 typedef struct Kind {
@@ -27,10 +21,6 @@ extern const Kind* kind;
 // Of `from` for `to`: exact in every float type, and so are their sums over the ranks.
 double value(int from, int to, long at);
 double total(int to, long at);
-
-// The program's arrays lie where the program is built for: host_memory.c, device_memory.c.
-void* allocate(size_t bytes);
-void release(void* array);
 
 // An array of `count` elements and one more, which stays as it is.
 void* fresh(long count);

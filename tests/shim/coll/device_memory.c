@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../fake_device/memory.h"
-#include "coll.h"
+#include "memory.h"
 
 static int arrays;  // of the device that are in use: they end together
 

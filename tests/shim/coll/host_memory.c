@@ -1,7 +1,7 @@
 // Arrays of the program's own.
 #include <stdlib.h>
 
-#include "coll.h"
+#include "memory.h"
 
 void* allocate(size_t bytes) {
   void* array = malloc(bytes);

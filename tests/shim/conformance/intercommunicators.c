@@ -177,6 +177,48 @@ static void duplicated(void) {
   wildcards();
 }
 
+// Blocking, or begun and waited for.
+static void cast(float* data, int root, int started) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (!started) MPI_Bcast(data, kCount, MPI_FLOAT, root, between);
+  if (started) MPI_Ibcast(data, kCount, MPI_FLOAT, root, between, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+// From the last of the three to the one, while the other two have no part.
+static void casts(int started) {
+  const int last = kOthers - 1;
+  float* data = floats(kCount);
+  fill(data, kCount, 50 + rank);
+  cast(data, alone() ? last : me == last ? MPI_ROOT : MPI_PROC_NULL, started);
+  CHECK(holds(data, kCount, 50 + (alone() ? seed_of(last) : rank)));
+  fill(data, kCount, 60 + rank);
+  cast(data, alone() ? MPI_ROOT : 0, started);
+  CHECK(holds(data, kCount, 60));
+}
+
+static void gathers(int started) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  float *data = floats(kCount), *all = floats(kOthers * kCount);
+  fill(data, kCount, rank);
+  if (!started) MPI_Allgather(data, kCount, MPI_FLOAT, all, kCount, MPI_FLOAT, between);
+  if (started) {
+    MPI_Iallgather(data, kCount, MPI_FLOAT, all, kCount, MPI_FLOAT, between, &request);
+  }
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  for (int at = 0; at < partners; ++at) {
+    CHECK(holds(all + at * kCount, kCount, seed_of(at)));
+  }
+}
+
+static void collectives(void) {
+  for (int started = 0; started < 2; ++started) {
+    casts(started);
+    gathers(started);
+  }
+}
+
+static void in_collectives(void) { with_groups(collectives); }
 static void in_every_mode(void) { with_groups(every_mode); }
 static void from_any_source(void) { with_groups(wildcards); }
 static void by_persistent_requests(void) { with_groups(persistent); }
@@ -191,5 +233,6 @@ static const Case kCases[] = {
     {"between_groups_with_cancelled_receives", with_cancelled_receives},
     {"between_groups_to_wrong_ranks", to_wrong_ranks},
     {"between_groups_on_duplicates", on_duplicates},
+    {"between_groups_in_collectives", in_collectives},
 };
 FAMILY(intercommunicators, 4, 0);

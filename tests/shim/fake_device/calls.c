@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "memory.h"
 
@@ -69,78 +70,89 @@ int MPI_Sendrecv_replace(void* buffer, int count, MPI_Datatype type, int destina
                                     source, tag, comm, status);
 }
 
+// With FAKE_DEVICE_STARTED blocking collectives are begun and waited for instead.
+static _Thread_local MPI_Request pending;
+static int are_started(void) { return getenv("FAKE_DEVICE_STARTED") != NULL; }
+static int wait_after(int error) {
+  return error != MPI_SUCCESS ? error : NEXT(MPI_Wait)(&pending, MPI_STATUS_IGNORE);
+}
+#define COLLECTIVE(name, started, ...) \
+  (are_started() ? wait_after(NEXT(started)(__VA_ARGS__, &pending)) : NEXT(name)(__VA_ARGS__))
+
 #define DEVICE(buffer) fake_device_address(buffer)
 
 int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  return NEXT(MPI_Bcast)(DEVICE(buffer), count, type, root, comm);
+  return COLLECTIVE(MPI_Bcast, MPI_Ibcast, DEVICE(buffer), count, type, root, comm);
 }
 
 int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root,
                MPI_Comm comm) {
-  return NEXT(MPI_Reduce)(DEVICE(in), DEVICE(out), count, type, op, root, comm);
+  return COLLECTIVE(MPI_Reduce, MPI_Ireduce, DEVICE(in), DEVICE(out), count, type, op, root, comm);
 }
 
-#define REDUCTION(name)                                                                         \
+#define REDUCTION(name, started)                                                                \
   int name(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) { \
-    return NEXT(name)(DEVICE(in), DEVICE(out), count, type, op, comm);                          \
+    return COLLECTIVE(name, started, DEVICE(in), DEVICE(out), count, type, op, comm);           \
   }
-REDUCTION(MPI_Allreduce)
-REDUCTION(MPI_Scan)
-REDUCTION(MPI_Exscan)
-REDUCTION(MPI_Reduce_scatter_block)
+REDUCTION(MPI_Allreduce, MPI_Iallreduce)
+REDUCTION(MPI_Scan, MPI_Iscan)
+REDUCTION(MPI_Exscan, MPI_Iexscan)
+REDUCTION(MPI_Reduce_scatter_block, MPI_Ireduce_scatter_block)
 
 int MPI_Reduce_scatter(const void* in, void* out, const int counts[], MPI_Datatype type, MPI_Op op,
                        MPI_Comm comm) {
-  return NEXT(MPI_Reduce_scatter)(DEVICE(in), DEVICE(out), counts, type, op, comm);
+  return COLLECTIVE(MPI_Reduce_scatter, MPI_Ireduce_scatter, DEVICE(in), DEVICE(out), counts, type,
+                    op, comm);
 }
 
-#define ROOTED(name)                                                                         \
-  int name(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,     \
-           MPI_Datatype out_type, int root, MPI_Comm comm) {                                 \
-    return NEXT(name)(DEVICE(in), in_count, in_type, DEVICE(out), out_count, out_type, root, \
-                      comm);                                                                 \
+#define ROOTED(name, started)                                                               \
+  int name(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,    \
+           MPI_Datatype out_type, int root, MPI_Comm comm) {                                \
+    return COLLECTIVE(name, started, DEVICE(in), in_count, in_type, DEVICE(out), out_count, \
+                      out_type, root, comm);                                                \
   }
-ROOTED(MPI_Gather)
-ROOTED(MPI_Scatter)
+ROOTED(MPI_Gather, MPI_Igather)
+ROOTED(MPI_Scatter, MPI_Iscatter)
 
-#define ROOTLESS(name)                                                                        \
-  int name(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,      \
-           MPI_Datatype out_type, MPI_Comm comm) {                                            \
-    return NEXT(name)(DEVICE(in), in_count, in_type, DEVICE(out), out_count, out_type, comm); \
+#define ROOTLESS(name, started)                                                             \
+  int name(const void* in, int in_count, MPI_Datatype in_type, void* out, int out_count,    \
+           MPI_Datatype out_type, MPI_Comm comm) {                                          \
+    return COLLECTIVE(name, started, DEVICE(in), in_count, in_type, DEVICE(out), out_count, \
+                      out_type, comm);                                                      \
   }
-ROOTLESS(MPI_Allgather)
-ROOTLESS(MPI_Alltoall)
+ROOTLESS(MPI_Allgather, MPI_Iallgather)
+ROOTLESS(MPI_Alltoall, MPI_Ialltoall)
 
 int MPI_Gatherv(const void* in, int in_count, MPI_Datatype in_type, void* out, const int counts[],
                 const int places[], MPI_Datatype out_type, int root, MPI_Comm comm) {
-  return NEXT(MPI_Gatherv)(DEVICE(in), in_count, in_type, DEVICE(out), counts, places, out_type,
-                           root, comm);
+  return COLLECTIVE(MPI_Gatherv, MPI_Igatherv, DEVICE(in), in_count, in_type, DEVICE(out), counts,
+                    places, out_type, root, comm);
 }
 
 int MPI_Scatterv(const void* in, const int counts[], const int places[], MPI_Datatype in_type,
                  void* out, int out_count, MPI_Datatype out_type, int root, MPI_Comm comm) {
-  return NEXT(MPI_Scatterv)(DEVICE(in), counts, places, in_type, DEVICE(out), out_count, out_type,
-                            root, comm);
+  return COLLECTIVE(MPI_Scatterv, MPI_Iscatterv, DEVICE(in), counts, places, in_type, DEVICE(out),
+                    out_count, out_type, root, comm);
 }
 
 int MPI_Allgatherv(const void* in, int in_count, MPI_Datatype in_type, void* out,
                    const int counts[], const int places[], MPI_Datatype out_type, MPI_Comm comm) {
-  return NEXT(MPI_Allgatherv)(DEVICE(in), in_count, in_type, DEVICE(out), counts, places, out_type,
-                              comm);
+  return COLLECTIVE(MPI_Allgatherv, MPI_Iallgatherv, DEVICE(in), in_count, in_type, DEVICE(out),
+                    counts, places, out_type, comm);
 }
 
 int MPI_Alltoallv(const void* in, const int in_counts[], const int in_places[],
                   MPI_Datatype in_type, void* out, const int counts[], const int places[],
                   MPI_Datatype out_type, MPI_Comm comm) {
-  return NEXT(MPI_Alltoallv)(DEVICE(in), in_counts, in_places, in_type, DEVICE(out), counts, places,
-                             out_type, comm);
+  return COLLECTIVE(MPI_Alltoallv, MPI_Ialltoallv, DEVICE(in), in_counts, in_places, in_type,
+                    DEVICE(out), counts, places, out_type, comm);
 }
 
 int MPI_Alltoallw(const void* in, const int in_counts[], const int in_places[],
                   const MPI_Datatype in_types[], void* out, const int counts[], const int places[],
                   const MPI_Datatype out_types[], MPI_Comm comm) {
-  return NEXT(MPI_Alltoallw)(DEVICE(in), in_counts, in_places, in_types, DEVICE(out), counts,
-                             places, out_types, comm);
+  return COLLECTIVE(MPI_Alltoallw, MPI_Ialltoallw, DEVICE(in), in_counts, in_places, in_types,
+                    DEVICE(out), counts, places, out_types, comm);
 }
 
 int MPI_Get_address(const void* location, MPI_Aint* address) {
