@@ -53,13 +53,13 @@ def environment() -> dict[str, str]:
 
 
 def run_under_shim(
-    words: list[str], codec: str, report: Path, command: list[str]
+    words: list[str], codec: str, report: Path, command: list[str], *options: str
 ) -> subprocess.CompletedProcess[str]:
-    """`words` may start a lab; `command` starts the ranks."""
+    """`words` may start a lab; `command` starts the ranks; `options` are more of `thinwire run`."""
     thinwire = [sys.executable, "-m", "thinwire"]
-    shim = [*thinwire, "run", "--codec", codec, "--same-node", "--report", str(report), "--"]
+    shim = [*thinwire, "run", "--codec", codec, "--same-node", "--report", str(report)]
     return subprocess.run(
-        [*words, *shim, *command],
+        [*words, *shim, *options, "--", *command],
         env=environment(),
         capture_output=True,
         text=True,
@@ -114,3 +114,17 @@ def test_mpi4py_with_cupy(codec: str, bound: str, mpirun: str, tmp_path: Path) -
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("ok ") == 2
     check_report(report, codec)
+
+
+# Compressed, or the MPI's own on pinned memory; blocking, or several on their way at once.
+@pytest.mark.parametrize("codec", ["mpc", "off"])
+@pytest.mark.parametrize("name", ["shim_coll_gpu", "shim_coll_nonblocking_gpu"])
+def test_collectives_on_managed_memory(name: str, codec: str, mpirun: str, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    command = [mpirun, "-n", "3", program(name)]
+    done = run_under_shim([], codec, report, command, "--threshold", "1KiB")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("all right") == 3
+    totals = json.loads(report.read_text())
+    assert totals["device_failures"] == 0
+    assert (totals["collectives"]["entered"] > 0) == (codec != "off")
