@@ -24,7 +24,7 @@ int Started::query(void* state, MPI_Status* status) {
   real().Status_set_cancelled(status, 0);
   status->MPI_SOURCE = MPI_UNDEFINED;
   status->MPI_TAG = MPI_UNDEFINED;
-  return static_cast<Started*>(state)->error_;
+  return static_cast<Started*>(state)->error_.load(std::memory_order_acquire);
 }
 
 int Started::end(void* state) {
@@ -42,7 +42,8 @@ int Started::begin(MPI_Request* request) {
 void Started::run(Lane& lane) {
   ++process().counters.collectives[TW_COMPRESS];
   tw_collective collective = describe(asked_, part_, lane);
-  error_ = run_described(asked_, part_, collective, lane);
+  const int error = run_described(asked_, part_, collective, lane);
+  error_.store(error, std::memory_order_release);
   if (ends_ == Ends::kWithItsRequest) types_.release();
   // This may be gone once the request is complete.
   const MPI_Request request = request_;

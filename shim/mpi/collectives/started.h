@@ -2,6 +2,8 @@
 // the MPI's own that completes with it.
 #pragma once
 
+#include <atomic>
+
 #include "abi/owned_types.h"
 #include "collectives/asked.h"
 #include "collectives/judge.h"
@@ -35,7 +37,8 @@ class Started {
   Part part_;
   Ends ends_;
   MPI_Request request_{};
-  int error_ = MPI_SUCCESS;
+  // Read in the thread that finds the request complete: what was received is there then.
+  std::atomic<int> error_ = MPI_SUCCESS;
   OwnedTypes types_;
 };
 
