@@ -27,6 +27,9 @@ struct EngineSettings {
   double least_ratio = 1.02;  // under "auto": below it a piece stays raw
   frame::Mark mark = frame::file_mark();
   bool on_device = false;  // the user's values lie in GPU memory
+
+  // Values of one piece.
+  codec::Chunk array(const Shape& shape) const { return {.dtype = dtype, .shape = shape}; }
 };
 
 // Synchronous: complete on return. Values in GPU memory are coded and combined there, on the
@@ -65,9 +68,7 @@ class Engine {
   Status combine(std::byte* to, const std::byte* from, const Shape& shape);
 
  private:
-  codec::Chunk array(const Shape& shape) const {
-    return {.dtype = settings_->dtype, .shape = shape};
-  }
+  codec::Chunk array(const Shape& shape) const { return settings_->array(shape); }
   Status check(const Packet& packet, const Shape& shape) const;
 
   const EngineSettings* settings_;

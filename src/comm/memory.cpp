@@ -2,6 +2,7 @@
 // needed.
 #include <algorithm>
 
+#include "base/aligned.h"
 #include "comm/communicator.h"
 #include "comm/regions.h"
 #include "device/copy.h"
@@ -11,8 +12,6 @@ namespace thinwire::comm {
 namespace {
 
 using plan::Operation;
-
-constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 255) & ~std::uint64_t{255}; }
 
 }  // namespace
 

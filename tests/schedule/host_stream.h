@@ -28,9 +28,7 @@ class HostWork : public StreamWork {
                 device::Outcome* outcome) override;
 
  private:
-  codec::Chunk array(const Shape& shape) const {
-    return {.dtype = settings_->dtype, .shape = shape};
-  }
+  codec::Chunk array(const Shape& shape) const { return settings_->array(shape); }
 
   const EngineSettings* settings_;
   std::byte* spare_ = nullptr;

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "base/aligned.h"
 #include "device/outcome.h"
 #include "message/message.h"
 
 namespace thinwire::collective {
 namespace {
-
-constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 255) & ~std::uint64_t{255}; }
 
 Status unsupported(std::string why) { return {StatusCode::kUnsupported, std::move(why)}; }
 
@@ -32,14 +31,14 @@ Status check_sizes_are_known(const Schedule& schedule, const codec::Spec& spec) 
 Status RunPlan::check_piece(const Block& block, const Shape& shape) const {
   if (settings_->spec.kind == codec::Spec::Kind::kOff || block.plain) return {};
   return message::fixed_bytes({settings_->spec.codec, settings_->spec.parameter},
-                              {.dtype = settings_->dtype, .shape = shape})
+                              settings_->array(shape))
       .status();
 }
 
 // 0 where the piece stays raw.
 std::uint64_t RunPlan::frame_bytes(const Block& block, const Shape& shape) const {
   if (settings_->spec.kind == codec::Spec::Kind::kOff || block.plain) return 0;
-  const codec::Chunk piece{.dtype = settings_->dtype, .shape = shape};
+  const codec::Chunk piece = settings_->array(shape);
   const auto bytes =
       message::fixed_bytes({settings_->spec.codec, settings_->spec.parameter}, piece);
   return bytes.ok() && *bytes < piece.raw_bytes() ? *bytes : 0;

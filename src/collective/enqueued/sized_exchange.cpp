@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/aligned.h"
 #include "device/enqueue.h"
 #include "device/lane.h"
 #include "message/enqueue.h"
@@ -15,8 +16,6 @@ constexpr int kPeersLength = 1;
 constexpr int kEnd = 2;
 
 constexpr std::uint32_t kPollsBetweenChecks = 1 << 12;
-
-constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + 255) & ~std::uint64_t{255}; }
 
 device::Outcome read(const device::Outcome* outcome) {
   return __atomic_load_n(outcome, __ATOMIC_ACQUIRE);

@@ -29,9 +29,7 @@ class StreamEngine : public StreamWork {
                 device::Outcome* outcome) override;
 
  private:
-  codec::Chunk array(const Shape& shape) const {
-    return {.dtype = settings_->dtype, .shape = shape};
-  }
+  codec::Chunk array(const Shape& shape) const { return settings_->array(shape); }
   message::Coder coder() const { return {settings_->spec.codec, settings_->spec.parameter}; }
   message::EncodeOptions options() const { return {.mark = settings_->mark, .stream = stream_}; }
   bool adds_as_it_decodes() const { return settings_->reduction == Reduction::kSum; }

@@ -1,4 +1,4 @@
-// The one executor of schedules: runs a rank's tasks as what they wait for comes true.
+// The driver of schedules that polls: runs a rank's tasks as what they wait for comes true.
 #pragma once
 
 #include <cstdint>
