@@ -23,8 +23,8 @@
 #define THINWIRE_LATER_COUNTED_CALLS(X) X(Isendrecv) X(Isendrecv_replace)
 
 #define THINWIRE_PLAIN_CALLS(X)                                                          \
-  X(Init) X(Init_thread) X(Finalize) X(Barrier) X(Probe) X(Iprobe) X(Mprobe) X(Improbe) X(Start)    \
-  X(Startall) X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany)    \
+  X(Init) X(Init_thread) X(Finalize) X(Barrier) X(Probe) X(Iprobe) X(Mprobe) X(Improbe)  \
+  X(Start) X(Startall) X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany)    \
   X(Testsome) X(Request_free) X(Request_get_status) X(Cancel)                            \
   X(Comm_free) X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_split) X(Comm_group)       \
   X(Comm_remote_group) X(Comm_test_inter) X(Comm_create_keyval) X(Comm_free_keyval)      \

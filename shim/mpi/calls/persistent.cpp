@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "abi/datatypes.h"
+#include "abi/owned_types.h"
 #include "abi/real.h"
 #include "calls/nonblocking.h"
 #include "peers/peers.h"
@@ -18,39 +19,31 @@ using namespace thinwire::mpi;
 namespace thinwire::mpi {
 namespace {
 
-// A derived type may be freed by the user between starts.
-class KeptType {
- public:
-  explicit KeptType(MPI_Datatype& type) : type_(type) { real().Type_dup(type, &type_); }
-  ~KeptType() { real().Type_free(&type_); }
-  KeptType(const KeptType&) = delete;
-  KeptType& operator=(const KeptType&) = delete;
-
- private:
-  MPI_Datatype& type_;
-};
-
 class PersistentSend : public Persistent {
  public:
   PersistentSend(NonblockingSend call, const Outgoing& message, int tag)
-      : call_(call), message_(message), tag_(tag) {}
+      : call_(call), message_(message), tag_(tag) {
+    message_.type = types_.own(message.type);
+  }
   int start() override { return nonblocking_send(call_, message_, tag_, &active); }
 
  private:
   NonblockingSend call_;  // the send's mode
   Outgoing message_;
   int tag_;
-  KeptType kept_{message_.type};
+  OwnedTypes types_;
 };
 
 class PersistentReceive : public Persistent {
  public:
-  explicit PersistentReceive(const Incoming& message) : message_(message) {}
+  explicit PersistentReceive(const Incoming& message) : message_(message) {
+    message_.type = types_.own(message.type);
+  }
   int start() override { return nonblocking_receive(message_, &active); }
 
  private:
   Incoming message_;
-  KeptType kept_{message_.type};
+  OwnedTypes types_;
 };
 
 int send_init(CountedCall<decltype(&PMPI_Send_init)> call, NonblockingSend start,

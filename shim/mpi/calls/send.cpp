@@ -88,10 +88,7 @@ int start_wire(NonblockingSend call, const Outgoing& message, Wire& wire, int ta
                MPI_Request* request) {
   const int error = send_wire(call, message, wire, tag, request);
   if (error != MPI_SUCCESS || !wire.data) return error;
-  // An MPI may give all sends that complete at once one and the same handle: no hook on those.
-  int done = 0;
-  real().Request_get_status(*request, &done, MPI_STATUS_IGNORE);
-  if (!done) {
+  if (!is_complete(*request)) {
     put_hook(*request, std::make_unique<Hook>(Hook::Kind::kSend, std::move(wire.data)));
   }
   return MPI_SUCCESS;

@@ -69,12 +69,8 @@ class StagedPersistent : public Persistent {
     return MPI_SUCCESS;
   }
 
-  // Only inactive requests may be freed: the MPI still uses the host memory.
-  int free_active() override {
-    if (active == MPI_REQUEST_NULL) return MPI_SUCCESS;
-    take_hook(active);
-    return real().Wait(&active, MPI_STATUS_IGNORE);
-  }
+  // The MPI still uses the host memory.
+  int free_active() override { return wait_for_active(); }
 
  private:
   MPI_Request token_;
@@ -149,10 +145,7 @@ int stage_collective(const Asked& asked, bool reads_received, bool load,
 }
 
 int keep_started(StagedCollectivePointer staged, MPI_Request* request) {
-  // An MPI may give all that complete at once one and the same handle: no hook on those.
-  int done = 0;
-  real().Request_get_status(*request, &done, MPI_STATUS_IGNORE);
-  if (done) {
+  if (is_complete(*request)) {
     const int error = staged->finish();
     if (error != MPI_SUCCESS) real().Wait(request, MPI_STATUS_IGNORE);
     return error;

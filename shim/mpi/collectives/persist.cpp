@@ -43,10 +43,8 @@ class PersistentCollective : public Persistent {
     return error;
   }
 
-  // Only inactive requests may be freed: what runs still uses this.
-  int free_active() override {
-    return active == MPI_REQUEST_NULL ? MPI_SUCCESS : real().Wait(&active, MPI_STATUS_IGNORE);
-  }
+  // What runs still uses this.
+  int free_active() override { return wait_for_active(); }
 
  private:
   Started started_;

@@ -1,7 +1,6 @@
 #include "process/process.h"
 
 #include <cstring>
-#include <new>
 #include <string>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "collectives/persist.h"
 #include "peers/peers.h"
 #include "peers/stash.h"
+#include "process/immortal.h"
 #include "process/report.h"
 #include "process/shortcut.h"
 #include "requests/hooks.h"
@@ -107,12 +107,7 @@ bool samples_tell(const Settings& settings, const tw_codec_info& codec) {
 
 }  // namespace
 
-Process& process() {
-  // Never destroyed: the MPI may call back after this library's own destructors would have run.
-  alignas(Process) static unsigned char storage[sizeof(Process)];
-  static Process* const self = new (storage) Process;
-  return *self;
-}
+Process& process() { return immortal<Process>(); }
 
 void before_start() {
   Process& self = process();

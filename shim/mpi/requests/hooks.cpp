@@ -3,7 +3,6 @@
 #include <iterator>
 #include <memory_resource>
 #include <mutex>
-#include <new>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "abi/datatypes.h"
 #include "abi/real.h"
 #include "peers/peers.h"
+#include "process/immortal.h"
 #include "process/process.h"
 #include "wire/deliver.h"
 
@@ -27,7 +27,6 @@ struct Orphan {
   HookPointer hook;
 };
 
-// Never destroyed: what is left at the end of the process belongs to an MPI that has ended.
 struct Table {
   std::mutex mutex;  // guards all below
   std::pmr::unsynchronized_pool_resource pool{&process().system};
@@ -35,11 +34,7 @@ struct Table {
   std::vector<Orphan> orphans;
 };
 
-Table& table() {
-  alignas(Table) static unsigned char storage[sizeof(Table)];
-  static Table* const made = new (storage) Table;
-  return *made;
-}
+Table& table() { return immortal<Table>(); }
 
 // Apart from the table, under whose lock a hook may end. One pool for all threads: programs start
 // threads for a moment's work, and a thread's own pool would cost more than the lock.
@@ -48,11 +43,7 @@ struct HookMemory {
   std::pmr::unsynchronized_pool_resource pool{&process().system};
 };
 
-HookMemory& hook_memory() {
-  alignas(HookMemory) static unsigned char storage[sizeof(HookMemory)];
-  static HookMemory* const made = new (storage) HookMemory;
-  return *made;
-}
+HookMemory& hook_memory() { return immortal<HookMemory>(); }
 
 }  // namespace
 
@@ -106,6 +97,12 @@ int finish(Hook& hook, MPI_Status& status, int error) {
 void begin_delivery(Hook& hook, const MPI_Status& status, int error) {
   if (hook.kind != Hook::Kind::kReceive || hook.delivered || hook.copy != nullptr) return;
   if (error == MPI_SUCCESS) hook.copy = begin_copy(hook.destination, hook.landing.wire, status);
+}
+
+bool is_complete(MPI_Request request) {
+  int done = 0;
+  real().Request_get_status(request, &done, MPI_STATUS_IGNORE);
+  return done != 0;
 }
 
 void put_hook(MPI_Request request, HookPointer hook) {
@@ -168,10 +165,8 @@ void drain_orphans() {
     live_orphans.store(0, std::memory_order_relaxed);
   }
   for (Orphan& orphan : orphans) {
-    int done = 0;
     MPI_Status status;
-    real().Request_get_status(orphan.request, &done, MPI_STATUS_IGNORE);
-    if (!done && orphan.hook->kind == Hook::Kind::kReceive) {
+    if (!is_complete(orphan.request) && orphan.hook->kind == Hook::Kind::kReceive) {
       // Waiting might be in vain, and without the receive its sender would wait for ever. It is the
       // MPI's to end, into memory that stays; nobody may look at what comes that late.
       real().Request_free(&orphan.request);

@@ -92,6 +92,10 @@ void begin_delivery(Hook& hook, const MPI_Status& status, int error);
 
 // Hooks by request handle. Whoever completes requests takes their hooks out before the MPI call
 // and puts the incomplete ones back, so that a reused handle never meets an old hook.
+// Whether it is complete. An MPI may give all operations that complete at once one and the same
+// handle: no hook on those.
+bool is_complete(MPI_Request request);
+
 void put_hook(MPI_Request request, HookPointer hook);
 HookPointer take_hook(MPI_Request request);
 extern std::atomic<std::uint64_t> live_hooks;

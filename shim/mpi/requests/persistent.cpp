@@ -1,11 +1,11 @@
 #include "requests/persistent.h"
 
 #include <mutex>
-#include <new>
 #include <unordered_map>
 #include <utility>
 
 #include "abi/real.h"
+#include "process/immortal.h"
 #include "requests/hooks.h"
 
 namespace thinwire::mpi {
@@ -14,17 +14,12 @@ std::atomic<std::uint64_t> live_persistent{0};
 
 namespace {
 
-// Never destroyed: what is left at the end of the process belongs to an MPI that has ended.
 struct Table {
   std::mutex mutex;
   std::unordered_map<MPI_Request, std::unique_ptr<Persistent>> entries;
 };
 
-Table& table() {
-  alignas(Table) static unsigned char storage[sizeof(Table)];
-  static Table* const made = new (storage) Table;
-  return *made;
-}
+Table& table() { return immortal<Table>(); }
 
 }  // namespace
 
@@ -35,6 +30,12 @@ int Persistent::free_active() {
     return MPI_SUCCESS;
   }
   return real().Request_free(&active);
+}
+
+int Persistent::wait_for_active() {
+  if (active == MPI_REQUEST_NULL) return MPI_SUCCESS;
+  take_hook(active);
+  return real().Wait(&active, MPI_STATUS_IGNORE);
 }
 
 void add_persistent(MPI_Request token, std::unique_ptr<Persistent> persistent) {

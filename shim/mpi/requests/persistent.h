@@ -24,6 +24,11 @@ class Persistent {
 
   // Of the operation that was started last; MPI_REQUEST_NULL when inactive.
   MPI_Request active = MPI_REQUEST_NULL;
+
+ protected:
+  // For free_active() where the operation uses what ends with this. Its outcome is dropped: only
+  // inactive requests may be freed.
+  int wait_for_active();
 };
 
 extern std::atomic<std::uint64_t> live_persistent;
