@@ -59,6 +59,36 @@ uint32_t tw_format_version(void);
 tw_status tw_size_parse(const char* text, uint64_t* bytes);
 tw_status tw_link_rate_parse(const char* text, double* bytes_per_second);
 
+/* ---- Settings: the variables THINWIRE_* of the environment ---- */
+
+typedef struct tw_setting_info {
+  uint32_t size;
+  uint32_t of_tools;    /* 0 or 1: read by this project's tools and tests alone, and any text */
+  const char* name;     /* static storage, as the others */
+  const char* kind;     /* codec, size, rate, switch, level, words, report or path */
+  const char* fallback; /* what holds where it is not set */
+  const char* words;    /* of the kind "words", with spaces between them */
+  const char* meaning;
+} tw_setting_info;
+
+/* How many settings there are, and one of them, index from 0. */
+uint32_t tw_setting_count(void);
+tw_status tw_setting_describe(uint32_t index, tw_setting_info* info);
+
+/* TW_INVALID_ARGUMENT for a name that is none, with the nearest that is one, and for a value that
+ * the setting does not take. */
+tw_status tw_setting_check(const char* name, const char* value);
+
+/* The environment's value, as getenv() has it; NULL where it is not set, empty or wrong, but for a
+ * wrong THINWIRE_DISABLE, which is "1". A codec's spec is not judged here. */
+const char* tw_setting_value(const char* name);
+
+/* Judges this process's environment, as it is at the first call: every wrong or unknown setting is
+ * logged once a job, by the rank that its launcher calls the first, with what holds instead.
+ * TW_INVALID_ARGUMENT where there is one: tw_codec_create() then makes no lossy codec. It judges
+ * by itself; calling this beforehand has it said early. */
+tw_status tw_settings_judge(void);
+
 /* ---- Codecs ---- */
 
 /* An array's type and shape: `rank` extents, slowest first, 1 <= rank <= 4. */
@@ -96,7 +126,9 @@ const char* tw_codec_missing(uint32_t index);
  * that makes the least of a sample of the message, or raw where none pays. Immutable.
  *
  * "allreduce-abs=E" or "allreduce-rel=e", of codecs that have an absolute bound, bounds how far the
- * result of a reduction may be from the exact one. Given alone, everything else goes raw. */
+ * result of a reduction may be from the exact one. Given alone, everything else goes raw.
+ *
+ * TW_INVALID_ARGUMENT for a lossy codec while a setting is wrong, see tw_settings_judge(). */
 typedef struct tw_codec tw_codec;
 tw_status tw_codec_create(const char* spec, tw_codec** codec);
 void tw_codec_destroy(tw_codec* codec);

@@ -84,7 +84,10 @@ def library() -> Any:
     )
     assert declarations is not None, "thinwire.h has lost its marks"
     ffi.cdef(declarations[1])
-    return ffi.dlopen(str(library_path(_CORE)))
+    lib = ffi.dlopen(str(library_path(_CORE)))
+    # What is wrong is said here, and comes back as an error where a lossy codec is asked for.
+    lib.tw_settings_judge()
+    return lib
 
 
 def check(status: int) -> None:

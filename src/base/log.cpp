@@ -13,14 +13,19 @@ constexpr std::array<std::string_view, 5> kNames = {"off", "error", "warning", "
 
 LogLevel level_from_environment() {
   const char* text = std::getenv("THINWIRE_LOG");
-  if (text == nullptr) return LogLevel::kWarning;
-  for (std::size_t level = 0; level < kNames.size(); ++level) {
-    if (kNames[level] == text) return static_cast<LogLevel>(level);
-  }
-  return LogLevel::kWarning;
+  const auto level = parse_log_level(text == nullptr ? "" : text);
+  return level.ok() ? *level : LogLevel::kWarning;
 }
 
 }  // namespace
+
+Result<LogLevel> parse_log_level(std::string_view text) {
+  for (std::size_t level = 0; level < kNames.size(); ++level) {
+    if (kNames[level] == text) return static_cast<LogLevel>(level);
+  }
+  return {StatusCode::kInvalidArgument,
+          "'" + std::string(text) + "' is none of off, error, warning, info and debug"};
+}
 
 LogLevel log_level() {
   static const LogLevel level = level_from_environment();

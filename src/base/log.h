@@ -3,11 +3,16 @@
 
 #include <string_view>
 
+#include "base/status.h"
+
 namespace thinwire {
 
 enum class LogLevel : int { kOff = 0, kError = 1, kWarning = 2, kInfo = 3, kDebug = 4 };
 
-// The level of THINWIRE_LOG (off, error, warning, info, debug), read once; warning by default.
+// off, error, warning, info or debug.
+Result<LogLevel> parse_log_level(std::string_view text);
+
+// The level of THINWIRE_LOG, read once; warning where it is not set or wrong.
 LogLevel log_level();
 
 // Writes "thinwire: <level>: <text>" and a line end with one write(2), if the level is on.

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/settings.h"
 #include "capi/errors.h"
 #include "capi/handles.h"
 #include "codec/registry.h"
@@ -21,6 +22,17 @@ const char* missing_for(const codec::Codec& row) {
   const auto [text, is_new] = texts->try_emplace(row.id);
   if (is_new) text->second = row.available().message();
   return text->second.c_str();
+}
+
+bool is_lossy(const codec::Spec& spec) {
+  return spec.kind == codec::Spec::Kind::kCodec && !spec.codec->lossless;
+}
+
+// What the user wanted is not known where a setting is wrong: no value is to change on a guess.
+Status permit(const codec::Spec& spec) {
+  if (wrong_setting().empty() || !is_lossy(spec)) return {};
+  return {StatusCode::kInvalidArgument,
+          spec.text() + " is lossy, and a setting is wrong: " + wrong_setting()};
 }
 
 }  // namespace
@@ -57,6 +69,7 @@ tw_status tw_codec_create(const char* spec, tw_codec** codec) {
     if (spec == nullptr || codec == nullptr) return capi::misuse("tw_codec_create: null pointer");
     auto parsed = codec::parse_spec(spec);
     if (!parsed.ok()) return capi::report(parsed.status());
+    if (auto permitted = permit(*parsed); !permitted.ok()) return capi::report(permitted);
     *codec = new tw_codec{*parsed, parsed->text()};
     return TW_OK;
   });

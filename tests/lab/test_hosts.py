@@ -45,19 +45,19 @@ def test_the_machine_is_left_alone() -> None:
 
 
 def test_only_the_main_command_inherits_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THINWIRE_MARK", "here")
+    monkeypatch.setenv("THINWIRE_TEST_MARK", "here")
     program = [sys.executable, "-c", ENVIRONMENT]
     with Lab(hosts=2) as lab:
         main = json.loads(output(lab, program))
         other = json.loads(output(lab, program, host=1))
-    assert main["THINWIRE_MARK"] == "here"
+    assert main["THINWIRE_TEST_MARK"] == "here"
     assert main["OMPI_MCA_btl_tcp_if_include"] == "10.77.0.0/16"
     assert set(other) - SET_BY_PROGRAMS == LOGIN
 
 
 def test_agent_gives_a_login_shell_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_PRELOAD", "")
-    monkeypatch.setenv("THINWIRE_MARK", "here")
+    monkeypatch.setenv("THINWIRE_TEST_MARK", "here")
     script = '"$OMPI_MCA_plm_rsh_agent" tw-lab-1 "hostname;" env'
     with Lab(hosts=2) as lab:
         name, *lines = output(lab, ["sh", "-c", script]).splitlines()

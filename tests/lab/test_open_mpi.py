@@ -36,7 +36,7 @@ int main(int argc, char** argv) {{
   if (rank == size - 1)
     MPI_Recv(data, {MESSAGE_BYTES}, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   int intact = data[{MESSAGE_BYTES} - 1] == (rank == 0 || rank == size - 1 ? 7 : 0);
-  printf("%s %d %d\\n", name, intact, getenv("THINWIRE_MARK") != NULL);
+  printf("%s %d %d\\n", name, intact, getenv("THINWIRE_TEST_MARK") != NULL);
   MPI_Finalize();
   return 0;
 }}
@@ -54,7 +54,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(lab: Lab, ranks: int, program: Path) -> list[tuple[str, str, str]]:
     """What each rank printed: its host, whether its data was intact, whether it has the mark."""
-    environment = {**os.environ, "THINWIRE_MARK": "here"}
+    environment = {**os.environ, "THINWIRE_TEST_MARK": "here"}
     words = ["mpirun", "-n", str(ranks), str(program)]
     done = lab.run(words, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr

@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
 
 namespace thinwire::mpi {
 namespace {
@@ -11,7 +15,7 @@ namespace {
 CollectiveSettings with(const char* collectives, const char* algorithm = "") {
   setenv("THINWIRE_COLLECTIVES", collectives, 1);
   setenv("THINWIRE_ALGORITHM", algorithm, 1);
-  const CollectiveSettings settings = read_collective_settings(false);
+  const CollectiveSettings settings = read_collective_settings();
   unsetenv("THINWIRE_COLLECTIVES");
   unsetenv("THINWIRE_ALGORITHM");
   return settings;
@@ -28,7 +32,7 @@ std::string text_of(const CollectiveSettings& settings, const char* spec = "zfp:
 }
 
 TEST(CollectiveSettings, WithoutAWordAllButThoseByNameAlone) {
-  const CollectiveSettings settings = read_collective_settings(false);
+  const CollectiveSettings settings = read_collective_settings();
   EXPECT_TRUE(settings.calls & bit_of(CollectiveCall::kBcast));
   EXPECT_TRUE(settings.calls & bit_of(CollectiveCall::kReduceScatter));
   EXPECT_FALSE(settings.calls & bit_of(CollectiveCall::kAlltoallv));
@@ -47,6 +51,30 @@ TEST(CollectiveSettings, NamesAddUp) {
 TEST(CollectiveSettings, AnUnknownNameIsAsIfNothingWereSaid) {
   EXPECT_EQ(with("bcast,bcats").calls, with("on").calls);
   EXPECT_EQ(with("on", "rings").algorithm, static_cast<std::uint32_t>(TW_ALGORITHM_PLANNED));
+}
+
+// The table of settings has the words of both, and no others.
+TEST(CollectiveSettings, EveryWordOfTheTableIsOneHere) {
+  const auto words_of = [](const char* name) {
+    tw_setting_info info{};
+    info.size = sizeof info;
+    std::uint32_t at = 0;
+    while (tw_setting_describe(at++, &info) == TW_OK && std::string(info.name) != name) continue;
+    EXPECT_STREQ(info.name, name);
+    std::istringstream words(info.words);
+    return std::set<std::string>(std::istream_iterator<std::string>(words), {});
+  };
+  std::set<std::string> calls = {"on", "off", "0"};
+#define THINWIRE_NAME(name, text, by_default) calls.insert(text);
+  THINWIRE_COLLECTIVE_CALLS(THINWIRE_NAME)
+#undef THINWIRE_NAME
+  EXPECT_EQ(words_of("THINWIRE_COLLECTIVES"), calls);
+  std::set<std::string> ways;
+  for (std::uint32_t at = 1; tw_algorithm_text(at) != nullptr; ++at) {
+    ways.insert(tw_algorithm_text(at));
+  }
+  for (std::uint32_t at = 1; tw_coding_text(at) != nullptr; ++at) ways.insert(tw_coding_text(at));
+  EXPECT_EQ(words_of("THINWIRE_ALGORITHM"), ways);
 }
 
 TEST(CollectiveSettings, AlgorithmAndCodingByTheirNames) {

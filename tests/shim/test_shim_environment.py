@@ -86,6 +86,72 @@ def test_a_wrong_codec_is_one_line_and_a_raw_run(tmp_path: Path) -> None:
     expect_raw(settings, tmp_path / "report", None, "THINWIRE_CODEC: ")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "holds"),
+    [
+        ({"THINWIRE_THRESHOLD": "many"}, "64KiB holds"),
+        ({"THINWIRE_LINK": "fast"}, "not stated holds"),
+        ({"THINWIRE_LOG": "loud"}, "warning holds"),
+        ({"THINWIRE_GPU_AWARE": "2"}, "as the MPI says holds"),
+        ({"THINWIRE_COLLECTIVES": "on,bcats"}, "on holds"),
+        ({"THINWIRE_ALGORITHM": "rings"}, "planned holds"),
+        ({"THINWIRE_TRESHOLD": "1MiB"}, "THINWIRE_THRESHOLD, where 64KiB holds"),
+        ({"THINWIRE_FLAVOUR": "sweet"}, "passed over"),
+    ],
+    ids=lambda value: (
+        next(iter(value)).removeprefix("THINWIRE_") if isinstance(value, dict) else ""
+    ),
+)
+def test_a_wrong_setting_is_one_line_and_nothing_lossy_runs(
+    wrong: dict[str, str], holds: str, tmp_path: Path
+) -> None:
+    (name,) = wrong
+    for codec, messages in (("zfp:rate=16", 0), ("mpc", MESSAGES)):
+        settings = {**ZFP, "THINWIRE_CODEC": codec, **wrong}
+        done = mpirun(2, [EXCHANGE], PRODUCTION, settings, tmp_path / f"{codec}.json")
+        assert done.code == 0, done.errors
+        assert largest_differences(done.output) == {0: 0, 1: 0}
+        (line,) = done.thinwire_lines()
+        assert f"{name}: " in line and holds in line and "no lossy codec is used" in line
+        assert done.report is not None
+        assert done.report["compressed_messages"] == messages
+
+
+def test_a_same_node_of_2_is_said_and_means_no(tmp_path: Path) -> None:
+    settings = {"THINWIRE_CODEC": "mpc", "THINWIRE_SAME_NODE": "2"}
+    expect_raw(settings, tmp_path / "report", "peer on the same node", "SAME_NODE: '2'")
+
+
+def test_several_wrong_settings_are_a_line_each() -> None:
+    wrong = {"THINWIRE_TRESHOLD": "1MiB", "THINWIRE_POOL": "big"}
+    done = mpirun(2, [EXCHANGE], PRODUCTION, {**ZFP, **wrong})
+    assert sorted(line.split(": ")[2] for line in done.thinwire_lines()) == [
+        "THINWIRE_POOL",
+        "THINWIRE_TRESHOLD",
+    ]
+
+
+def test_a_rank_with_a_wrong_setting_of_its_own_sends_nothing_lossy(tmp_path: Path) -> None:
+    preload = [f"LD_PRELOAD={PRODUCTION}"]
+    words = two_kinds(preload, [*preload, "THINWIRE_TRESHOLD=1MiB"])
+    done = run(words, ZFP, tmp_path / "report.json")
+    assert done.code == 0, done.errors
+    differences = largest_differences(done.output)
+    # Rank 0 receives what rank 1 sends.
+    assert differences[0] == 0 and 0 < differences[1] < WORST_LOSS
+    assert done.report is not None
+    assert done.report["compressed_messages"] == done.report["decoded_messages"] == MESSAGES // 2
+
+
+def test_a_wrong_word_for_disabled_is_said_and_disables(tmp_path: Path) -> None:
+    settings = {**ZFP, "THINWIRE_DISABLE": "yes"}
+    done = mpirun(2, [EXCHANGE], PRODUCTION, settings, tmp_path / "report.json")
+    assert done.code == 0 and done.report is None
+    assert largest_differences(done.output) == {0: 0, 1: 0}
+    (line,) = done.thinwire_lines()
+    assert "THINWIRE_DISABLE: 'yes' is neither 0 nor 1; 1 holds" in line
+
+
 def test_a_codec_of_gpus_alone_is_one_line_and_a_raw_run(tmp_path: Path) -> None:
     settings = {**ZFP, "THINWIRE_CODEC": "nvcomp-ans"}
     expect_raw(settings, tmp_path / "report", None, "nvcomp-ans codes GPU memory only")

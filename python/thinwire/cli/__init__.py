@@ -5,9 +5,8 @@ import sys
 import typer
 
 from thinwire.cli import advise, bench, codecs, demo, env, files, lab, run, shim
+from thinwire.cli.before_command import PASS_ON, BeforeCommand
 from thinwire.library import ThinwireError
-
-PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 app = typer.Typer(
     help="On-the-fly compression of float messages inside MPI and NCCL programs.",
@@ -17,8 +16,8 @@ app = typer.Typer(
 )
 app.command("env")(env.env)
 app.command("codecs")(codecs.codecs)
-app.command("run", context_settings=PASS_ON)(run.run)
-app.command("exec", context_settings=PASS_ON)(run.execute)
+app.command("run", cls=BeforeCommand, context_settings=PASS_ON)(run.run)
+app.command("exec", cls=BeforeCommand, context_settings=PASS_ON)(run.execute)
 app.command("shim")(shim.shim)
 app.command("encode")(files.encode)
 app.command("decode")(files.decode)

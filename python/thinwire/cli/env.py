@@ -20,6 +20,7 @@ from thinwire.library import (
     version,
 )
 from thinwire.pools import PoolCounters, gpu_count, pool_counters
+from thinwire.settings import all_settings, wrong_settings
 
 
 def _launchers() -> list[tuple[str, str]]:
@@ -84,7 +85,24 @@ def env() -> None:
     for name, said in _gpus():
         table.add_row(name, said)
     table.add_row("namespaces", _namespaces() if shutil.which("unshare") else "no unshare program")
-    for name in sorted(os.environ):
-        if name.startswith("THINWIRE_"):
-            table.add_row(name, os.environ[name])
+    for name, says in _settings():
+        table.add_row(name, says)
     Console().print(table)
+
+
+def _settings() -> list[tuple[str, str]]:
+    """Every setting with what holds, and what is wrong or unknown in the environment."""
+    wrong = wrong_settings(os.environ)
+    known = {row.name for row in all_settings()}
+    rows = []
+    for row in all_settings():
+        given = os.environ.get(row.name, "")
+        if row.name in wrong:
+            rows.append((row.name, f"{given}, WRONG: {wrong[row.name]}"))
+        elif given:
+            rows.append((row.name, given))
+        elif not row.of_tools:
+            rows.append((row.name, f"not set: {row.fallback} ({row.meaning})"))
+    return rows + [
+        (name, f"{os.environ[name]}, WRONG: {wrong[name]}") for name in sorted(set(wrong) - known)
+    ]

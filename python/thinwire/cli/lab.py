@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from thinwire.cli.before_command import BeforeCommand
 from thinwire.lab import Lab, LabError, LabUnavailable, persistent
 from thinwire.lab.gpus import parse
 from thinwire.lab.signals import forward_signals
@@ -27,7 +28,7 @@ Gpus = Annotated[
 Name = Annotated[str, typer.Option(help="The lab's name.")]
 
 
-@app.command(context_settings={"allow_interspersed_args": False})
+@app.command(cls=BeforeCommand, context_settings={"allow_interspersed_args": False})
 def run(
     command: Annotated[list[str], typer.Argument(help="The command, after '--'.")],
     hosts: Hosts = 2,

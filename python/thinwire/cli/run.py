@@ -10,7 +10,8 @@ import typer
 from thinwire import launch
 from thinwire.cli.shim import MpiOption, chosen, fail, library_of, warn
 from thinwire.codec import Codec
-from thinwire.library import parse_link_rate, parse_size
+from thinwire.library import ThinwireError, parse_size
+from thinwire.settings import check_setting, in_force
 
 # Which rank of its job a process is, whatever started it.
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
@@ -55,19 +56,30 @@ def settings(
     log: str | None,
 ) -> dict[str, str]:
     """The environment that these options mean; ThinwireError for one that does not parse."""
-    found = {"THINWIRE_CODEC": Codec(codec).spec}
+    found = {"THINWIRE_CODEC": _spec(codec)}
     if threshold is not None:
         found["THINWIRE_THRESHOLD"] = str(parse_size(threshold))
     if same_node:
         found["THINWIRE_SAME_NODE"] = "1"
     if link is not None:
-        parse_link_rate(link)
+        check_setting("THINWIRE_LINK", link)
         found["THINWIRE_LINK"] = link
     if report is not None:
-        found["THINWIRE_REPORT"] = report if report == "1" else str(Path(report).resolve())
+        found["THINWIRE_REPORT"] = report if report in ("0", "1") else str(Path(report).resolve())
     if log is not None:
+        check_setting("THINWIRE_LOG", log)
         found["THINWIRE_LOG"] = log
     return found
+
+
+def _spec(codec: str) -> str:
+    """Its normal form; where it is wrong, the error names the variable that it came from."""
+    try:
+        return Codec(codec).spec
+    except ThinwireError as error:
+        if os.environ.get("THINWIRE_CODEC") != codec:
+            raise
+        raise ThinwireError(error.status, f"THINWIRE_CODEC: {error.args[0]}") from None
 
 
 def preloaded(wanted: dict[str, str], mpi: str) -> dict[str, str]:
@@ -110,7 +122,7 @@ def run(
             "in its environment, which it may not hand to other nodes; `thinwire exec` would"
         )
     _warn(doubts, quiet=_quiet(log))
-    named = {name: value for name, value in os.environ.items() if _is_setting(name)}
+    named = {name: value for name, value in in_force(os.environ).items() if _is_setting(name)}
     everything = preloaded({**named, **wanted}, choice.mpi)
     try:
         words, changes = launch.forward(launcher, command, everything, os.environ)
@@ -179,7 +191,7 @@ def _warn(doubts: list[str | None], quiet: bool) -> None:
 
 
 def _command(context: typer.Context) -> list[str]:
-    command = context.args[1:] if context.args[:1] == ["--"] else context.args
+    command = context.args
     if not command:
         typer.echo("thinwire: error: no command given", err=True)
         raise typer.Exit(2)
@@ -191,4 +203,4 @@ def _command(context: typer.Context) -> list[str]:
 
 def _replace(command: list[str], changes: dict[str, str]) -> NoReturn:
     """Become the command, in this environment with changes."""
-    os.execvpe(command[0], command, {**os.environ, **changes})
+    os.execvpe(command[0], command, {**in_force(os.environ), **changes})

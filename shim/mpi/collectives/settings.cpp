@@ -1,6 +1,5 @@
 #include "collectives/settings.h"
 
-#include <cstdlib>
 #include <optional>
 #include <sstream>
 
@@ -34,50 +33,31 @@ std::optional<std::uint32_t> calls_named(const std::string& word) {
   return std::nullopt;
 }
 
-void complain(bool speaks, const char* variable, const std::string& what) {
-  if (speaks) tw_log(TW_LOG_ERROR, (std::string(variable) + ": " + what).c_str());
-}
-
-// Calls `take(word)` for each word between commas; false, logged, where it knows none of that name.
+// Calls `take(word)` for each word between commas.
 template <typename Take>
-bool read_words(const char* variable, bool speaks, Take&& take) {
-  const char* text = std::getenv(variable);
-  if (text == nullptr) return false;
-  std::istringstream words(text);
-  for (std::string word; std::getline(words, word, ',');) {
-    if (take(word)) continue;
-    complain(speaks, variable, "unknown name \"" + word + "\"");
-    return false;
-  }
-  return true;
+void for_each_word(const char* variable, Take&& take) {
+  const char* text = tw_setting_value(variable);
+  std::istringstream words(text == nullptr ? "" : text);
+  for (std::string word; std::getline(words, word, ',');) take(word);
 }
 
-void read_calls(CollectiveSettings& settings, bool speaks) {
-  std::uint32_t calls = 0;
-  const bool read = read_words("THINWIRE_COLLECTIVES", speaks, [&](const std::string& word) {
-    const auto named = calls_named(word);
-    calls |= named.value_or(0);
-    return named.has_value();
-  });
-  settings.calls = read ? calls : default_calls();
+void read_calls(CollectiveSettings& settings) {
+  if (tw_setting_value("THINWIRE_COLLECTIVES") == nullptr) settings.calls = default_calls();
+  for_each_word("THINWIRE_COLLECTIVES",
+                [&](const std::string& word) { settings.calls |= calls_named(word).value_or(0); });
 }
 
-bool is_named(const std::string& word, const char* (*text)(std::uint32_t), std::uint32_t& value) {
+void name(const std::string& word, const char* (*text)(std::uint32_t), std::uint32_t& value) {
   for (std::uint32_t at = 1; text(at) != nullptr; ++at) {
-    if (word != text(at)) continue;
-    value = at;
-    return true;
+    if (word == text(at)) value = at;
   }
-  return false;
 }
 
-void read_algorithm(CollectiveSettings& settings, bool speaks) {
-  CollectiveSettings named = settings;
-  const bool read = read_words("THINWIRE_ALGORITHM", speaks, [&](const std::string& word) {
-    return is_named(word, tw_algorithm_text, named.algorithm) ||
-           is_named(word, tw_coding_text, named.coding);
+void read_algorithm(CollectiveSettings& settings) {
+  for_each_word("THINWIRE_ALGORITHM", [&](const std::string& word) {
+    name(word, tw_algorithm_text, settings.algorithm);
+    name(word, tw_coding_text, settings.coding);
   });
-  if (read) settings = named;
 }
 
 std::string calls_text(std::uint32_t calls) {
@@ -91,16 +71,12 @@ std::string calls_text(std::uint32_t calls) {
 
 }  // namespace
 
-CollectiveSettings read_collective_settings(bool speaks) {
+CollectiveSettings read_collective_settings() {
   CollectiveSettings settings;
-  read_calls(settings, speaks);
-  read_algorithm(settings, speaks);
-  // What is wrong with it is said by who reads it for messages.
-  const char* link = std::getenv("THINWIRE_LINK");
-  double rate = 0;
-  if (link != nullptr && tw_link_rate_parse(link, &rate) == TW_OK) {
-    settings.link_bytes_per_second = rate;
-  }
+  read_calls(settings);
+  read_algorithm(settings);
+  const char* link = tw_setting_value("THINWIRE_LINK");
+  if (link != nullptr) tw_link_rate_parse(link, &settings.link_bytes_per_second);
   return settings;
 }
 

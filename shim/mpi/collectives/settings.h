@@ -10,7 +10,8 @@
 namespace thinwire::mpi {
 
 // The calls that may be compressed as a whole, with the names that THINWIRE_COLLECTIVES has for
-// them. Those of which no rank knows all counts enter only where they are named: the third column.
+// them, which are those of its row in the core's table of settings. Those of which no rank knows
+// all counts enter only where they are named: the third column.
 // clang-format off
 #define THINWIRE_COLLECTIVE_CALLS(X)                    \
   X(kBcast, "bcast", true)                              \
@@ -54,8 +55,8 @@ struct CollectiveSettings {
   std::uint32_t coding = TW_CODING_PLANNED;
 };
 
-// What does not parse is logged (by `speaks`) and its default taken.
-CollectiveSettings read_collective_settings(bool speaks);
+// For what is wrong its default is taken; tw_settings_judge() says it.
+CollectiveSettings read_collective_settings();
 
 // For people, and for comparing: what is equal on all ranks of a compressed collective.
 std::string collective_settings_text(const CollectiveSettings& settings, const tw_codec* codec,

@@ -15,19 +15,14 @@ constexpr std::uint64_t kMostHookThreshold = 16 << 10;
 constexpr std::uint64_t kSampleBytes = 256 << 10;
 
 bool is_on(const char* name) {
-  const char* text = std::getenv(name);
-  return text != nullptr && *text != '\0' && std::strcmp(text, "0") != 0;
+  const char* text = tw_setting_value(name);
+  return text != nullptr && std::strcmp(text, "0") != 0;
 }
 
-void complain(bool speaks, const char* name) {
-  if (!speaks) return;
-  tw_log(TW_LOG_ERROR, (std::string(name) + ": " + tw_last_error()).c_str());
-}
-
-std::uint64_t size_or(const char* name, std::uint64_t fallback, bool speaks) {
-  const char* text = std::getenv(name);
+std::uint64_t size_or(const char* name, std::uint64_t fallback) {
+  const char* text = tw_setting_value(name);
   std::uint64_t bytes = fallback;
-  if (text != nullptr && tw_size_parse(text, &bytes) != TW_OK) complain(speaks, name);
+  if (text != nullptr) tw_size_parse(text, &bytes);
   return bytes;
 }
 
@@ -45,33 +40,33 @@ bool knows_gpus_alone(const tw_codec* codec) {
 }
 
 CodecHandle read_codec(bool speaks) {
-  const char* text = std::getenv("THINWIRE_CODEC");
+  const char* text = tw_setting_value("THINWIRE_CODEC");
   tw_codec* codec = nullptr;
-  bool usable = tw_codec_create(text == nullptr ? "auto" : text, &codec) == TW_OK;
-  if (!usable) {
-    complain(speaks, "THINWIRE_CODEC");
+  std::string why;
+  if (tw_codec_create(text == nullptr ? "auto" : text, &codec) != TW_OK) {
+    why = tw_last_error();
   } else if (knows_gpus_alone(codec)) {
-    if (speaks) {
-      tw_log(TW_LOG_ERROR, (std::string("THINWIRE_CODEC: ") + tw_codec_spec(codec) +
-                            " codes GPU memory only, and messages may land in host memory")
-                               .c_str());
-    }
+    why = std::string(tw_codec_spec(codec)) +
+          " codes GPU memory only, and messages may land in host memory";
     tw_codec_destroy(codec);
-    usable = false;
   }
-  if (!usable) {
-    if (speaks) tw_log(TW_LOG_ERROR, "every message goes raw");
+  if (!why.empty()) {
+    // One that is lossy, withheld for a wrong setting: that has been said.
+    const bool said = text != nullptr && tw_setting_check("THINWIRE_CODEC", text) == TW_OK &&
+                      tw_settings_judge() != TW_OK;
+    if (speaks && !said) {
+      tw_log(TW_LOG_ERROR, ("THINWIRE_CODEC: " + why + ": every message goes raw").c_str());
+    }
     tw_codec_create("off", &codec);
   }
   return CodecHandle(codec);
 }
 
 // The codec's speed matters only against a stated link, and costs milliseconds to measure.
-void read_link(Settings& settings, bool speaks) {
-  const char* text = std::getenv("THINWIRE_LINK");
-  if (text == nullptr) return;
+void read_link(Settings& settings) {
+  const char* text = tw_setting_value("THINWIRE_LINK");
   double rate = 0;
-  if (tw_link_rate_parse(text, &rate) != TW_OK) return complain(speaks, "THINWIRE_LINK");
+  if (text == nullptr || tw_link_rate_parse(text, &rate) != TW_OK) return;
   settings.plan.cost.size = sizeof settings.plan.cost;
   if (tw_codec_measure(settings.codec.get(), TW_F32, kSampleBytes, &settings.plan.cost) == TW_OK) {
     settings.plan.link_bytes_per_second = rate;
@@ -112,21 +107,23 @@ bool Settings::wants_collectives() const {
 Settings read_settings(bool speaks) {
   Settings settings;
   settings.disabled = is_on("THINWIRE_DISABLE");
+  if (settings.disabled && std::strcmp(std::getenv("THINWIRE_DISABLE"), "1") == 0) return settings;
+  tw_settings_judge();
   if (settings.disabled) return settings;
   settings.codec = read_codec(speaks);
   settings.plan.size = sizeof settings.plan;
   settings.plan.same_node = is_on("THINWIRE_SAME_NODE");
-  settings.plan.threshold = size_or("THINWIRE_THRESHOLD", kDefaultThreshold, speaks);
+  settings.plan.threshold = size_or("THINWIRE_THRESHOLD", kDefaultThreshold);
   // A wire message is padded to the receiver's hook threshold, so a receive below it that a wire
   // message reaches is truncated by the MPI itself, as the raw message would have been.
   settings.hook_threshold = std::min(kMostHookThreshold, settings.plan.threshold / 4);
-  settings.has_pool = std::getenv("THINWIRE_POOL") != nullptr;
-  settings.pool_bytes = size_or("THINWIRE_POOL", kDefaultPool, speaks);
-  if (std::getenv("THINWIRE_GPU_AWARE") != nullptr)
+  settings.has_pool = tw_setting_value("THINWIRE_POOL") != nullptr;
+  settings.pool_bytes = size_or("THINWIRE_POOL", kDefaultPool);
+  if (tw_setting_value("THINWIRE_GPU_AWARE") != nullptr)
     settings.gpu_aware = is_on("THINWIRE_GPU_AWARE");
-  if (const char* report = std::getenv("THINWIRE_REPORT")) settings.report = report;
-  read_link(settings, speaks);
-  settings.collectives = read_collective_settings(speaks);
+  if (is_on("THINWIRE_REPORT")) settings.report = tw_setting_value("THINWIRE_REPORT");
+  read_link(settings);
+  settings.collectives = read_collective_settings();
   return settings;
 }
 

@@ -37,8 +37,9 @@ struct Settings {
   bool wants_collectives() const;
 };
 
-// A value that does not parse is logged (by `speaks`, one rank of the job) and its default taken;
-// for THINWIRE_CODEC that is "off", because what the user wanted is not known.
+// A wrong or unknown setting is logged once a job, and its default holds. While there is one, a
+// lossy codec is "off", because what the user wanted is not known; so is one that cannot be made,
+// which `speaks`, one rank of the job, says.
 Settings read_settings(bool speaks);
 
 }  // namespace thinwire::mpi

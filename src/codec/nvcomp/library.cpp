@@ -3,8 +3,9 @@
 #include <dlfcn.h>
 
 #include <array>
-#include <cstdlib>
 #include <string>
+
+#include "base/settings.h"
 
 namespace thinwire::codec::nvcomp {
 namespace {
@@ -50,10 +51,7 @@ std::string wheel_beside_us() {
   return path + "/nvidia/libnvcomp/lib64/" + kFile;
 }
 
-const char* named() {
-  const char* const path = std::getenv("THINWIRE_NVCOMP");
-  return path != nullptr && *path != '\0' ? path : nullptr;
-}
+const char* named() { return setting_value("THINWIRE_NVCOMP"); }
 
 void* open_library() {
   constexpr int kFlags = RTLD_NOW | RTLD_LOCAL;

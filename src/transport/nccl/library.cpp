@@ -2,8 +2,9 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
 #include <string>
+
+#include "base/settings.h"
 
 namespace thinwire::transport::nccl {
 namespace {
@@ -17,8 +18,8 @@ void* open_library() {
   constexpr int kFlags = RTLD_NOW | RTLD_LOCAL;
   // A communicator belongs to the library that made it.
   if (void* present = dlopen(kFile, kFlags | RTLD_NOLOAD)) return present;
-  const char* const named = std::getenv("THINWIRE_NCCL");
-  return dlopen(named != nullptr && *named != '\0' ? named : kFile, kFlags);
+  const char* const named = setting_value("THINWIRE_NCCL");
+  return dlopen(named != nullptr ? named : kFile, kFlags);
 }
 
 template <typename Function>

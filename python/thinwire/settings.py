@@ -1,0 +1,67 @@
+"""The settings of the environment, THINWIRE_*, by the library's own table."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from thinwire.library import ThinwireError, check, library, new_struct, text
+
+PREFIX = "THINWIRE_"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A row of the table."""
+
+    name: str
+    kind: str  # codec, size, rate, switch, level, words, report, path, or "of tools"
+    fallback: str  # what holds where it is not set
+    words: tuple[str, ...]  # of the kind "words"
+    meaning: str
+    of_tools: bool  # read by this project's tools and tests alone
+
+
+def all_settings() -> list[Setting]:
+    """Every name there is, in the order of docs/reference/settings.md."""
+    lib = library()
+    rows = []
+    for index in range(lib.tw_setting_count()):
+        info = new_struct("tw_setting_info")
+        check(lib.tw_setting_describe(index, info))
+        words = tuple(text(info.words).split())
+        fields = (text(info.name), text(info.kind), text(info.fallback))
+        rows.append(Setting(*fields, words, text(info.meaning), bool(info.of_tools)))
+    return rows
+
+
+def check_setting(name: str, value: str) -> None:
+    """ThinwireError where no setting has that name, or it does not take that value."""
+    lib = library()
+    status = lib.tw_setting_check(name.encode(), value.encode())
+    if status != 0:
+        raise ThinwireError(status, f"{name}: {text(lib.tw_last_error())}")
+
+
+def wrong_settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """What is wrong with each wrong or unknown setting, by its name; an empty value is none."""
+    found = {}
+    for name, value in environment.items():
+        if not name.startswith(PREFIX) or name.startswith(f"{PREFIX}TEST_") or not value:
+            continue
+        try:
+            check_setting(name, value)
+        except ThinwireError as error:
+            found[name] = error.args[0].removeprefix(f"{name}: ")
+    return found
+
+
+def in_force(environment: Mapping[str, str]) -> dict[str, str]:
+    """This process's `environment` without its wrong and unknown settings, which this process has
+    named: what it starts need not name them again."""
+    kept = dict(environment)
+    for name in wrong_settings(environment):
+        holds = library().tw_setting_value(name.encode())
+        if holds:
+            kept[name] = text(holds)
+        else:
+            del kept[name]
+    return kept

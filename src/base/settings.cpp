@@ -1,0 +1,162 @@
+#include "base/settings.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "base/log.h"
+#include "base/parse.h"
+
+namespace thinwire {
+namespace {
+
+constexpr std::string_view kPrefix = "THINWIRE_";
+// What the project's tests call their own variables.
+constexpr std::string_view kTestPrefix = "THINWIRE_TEST_";
+
+Status wrong(std::string_view value, const std::string& what) {
+  return {StatusCode::kInvalidArgument, "'" + std::string(value) + "' is " + what};
+}
+
+template <typename Take>
+void for_each_word(std::string_view text, char separator, Take&& take) {
+  while (true) {
+    const auto end = text.find(separator);
+    take(text.substr(0, end));
+    if (end == std::string_view::npos) return;
+    text.remove_prefix(end + 1);
+  }
+}
+
+Status check_words(const Setting& setting, std::string_view value) {
+  Status status;
+  for_each_word(value, ',', [&](std::string_view word) {
+    bool known = false;
+    for_each_word(setting.words, ' ', [&](std::string_view each) { known |= each == word; });
+    if (!known && status.ok()) status = wrong(word, "none of " + std::string(setting.words));
+  });
+  return status;
+}
+
+// Letters to insert, leave out, replace or swap with their neighbour.
+std::size_t distance(std::string_view from, std::string_view to) {
+  std::vector<std::size_t> before, last, row(to.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    before = std::exchange(last, row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const bool same = from[i - 1] == to[j - 1];
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+      const bool swapped = i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
+      if (swapped) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return row.back();
+}
+
+std::string holds(const Setting& setting) {
+  const char* value = setting_value(setting.name);
+  return std::string(value == nullptr ? setting.fallback : value) + " holds";
+}
+
+std::string judge(std::string_view name, std::string_view value) {
+  const std::string subject = std::string(name) + ": ";
+  const std::string outcome = "; no lossy codec is used";
+  if (const Setting* setting = find_setting(name)) {
+    const Status status = check_setting(*setting, value);
+    if (status.ok()) return "";
+    const char* instead = setting->if_wrong != nullptr ? setting->if_wrong : setting->fallback;
+    return subject + status.message() + "; " + instead + " holds" + outcome;
+  }
+  const std::string_view nearest = nearest_setting(name);
+  if (nearest.empty()) return subject + "no setting has this name; it is passed over" + outcome;
+  return subject + "no setting has this name, the nearest is " + std::string(nearest) + ", where " +
+         holds(*find_setting(nearest)) + outcome;
+}
+
+// Whether a launcher says that this process is the first rank of its job, or none started it.
+bool speaks_for_job() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
+std::string judge_environment() {
+  std::vector<const char*> environment;
+  for (char** at = environ; at != nullptr && *at != nullptr; ++at) environment.push_back(*at);
+  const auto sentences = judge_settings(environment);
+  const LogLevel level = speaks_for_job() ? LogLevel::kError : LogLevel::kDebug;
+  for (const std::string& sentence : sentences) log(level, sentence);
+  return sentences.empty() ? "" : sentences.front();
+}
+
+}  // namespace
+
+std::string_view nearest_setting(std::string_view name) {
+  constexpr std::size_t kMost = 3;
+  name.remove_prefix(std::min(kPrefix.size(), name.size()));
+  std::string_view nearest;
+  std::size_t least = kMost + 1;
+  for (const Setting& setting : all_settings()) {
+    const std::string_view known = std::string_view(setting.name).substr(kPrefix.size());
+    const bool longer = name.starts_with(known);
+    const bool shorter = name.size() >= kMost && known.starts_with(name);
+    const std::size_t apart = longer || shorter ? 2 : distance(name, known);
+    if (apart >= least || (apart > 2 && 2 * apart > known.size())) continue;
+    least = apart;
+    nearest = setting.name;
+  }
+  return nearest;
+}
+
+Status check_setting(const Setting& setting, std::string_view value) {
+  switch (setting.kind) {
+    case SettingKind::kSize:
+      return parse_size(value).status();
+    case SettingKind::kRate:
+      return parse_link_rate(value).status();
+    case SettingKind::kSwitch:
+      return value == "0" || value == "1" ? Status() : wrong(value, "neither 0 nor 1");
+    case SettingKind::kLevel:
+      return parse_log_level(value).status();
+    case SettingKind::kWords:
+      return check_words(setting, value);
+    default:
+      return {};
+  }
+}
+
+const char* setting_value(const char* name) {
+  const Setting* setting = find_setting(name);
+  const char* text = setting == nullptr ? nullptr : std::getenv(name);
+  if (text == nullptr || *text == '\0') return nullptr;
+  return check_setting(*setting, text).ok() ? text : setting->if_wrong;
+}
+
+std::vector<std::string> judge_settings(std::span<const char* const> environment) {
+  std::vector<std::string> sentences;
+  for (const std::string_view variable : environment) {
+    const auto equals = variable.find('=');
+    const std::string_view name = variable.substr(0, equals);
+    const bool has_value = equals != std::string_view::npos && equals + 1 < variable.size();
+    if (!name.starts_with(kPrefix) || name.starts_with(kTestPrefix) || !has_value) continue;
+    std::string sentence = judge(name, variable.substr(equals + 1));
+    if (!sentence.empty()) sentences.push_back(std::move(sentence));
+  }
+  std::ranges::sort(sentences);
+  return sentences;
+}
+
+const std::string& wrong_setting() {
+  // Never destroyed: other threads and exit handlers may still ask.
+  static const auto* const first = new std::string(judge_environment());
+  return *first;
+}
+
+}  // namespace thinwire

@@ -1,0 +1,62 @@
+// The settings of the environment, THINWIRE_*: one table, by which they are read, shown by
+// `thinwire env` and documented in docs/reference/settings.md.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.h"
+
+namespace thinwire {
+
+enum class SettingKind : std::uint8_t {
+  kCodec,   // a codec spec; whoever makes the codec judges it
+  kSize,    // bytes, as parse_size() takes them
+  kRate,    // of a link, as parse_link_rate() takes it
+  kSwitch,  // 0 or 1
+  kLevel,   // of the log
+  kWords,   // one or several of `words`, with commas between them
+  kReport,  // 0, 1 or a file's path
+  kPath,    // of a file or a folder
+  kOfTools  // read by this project's tools and tests alone: any text
+};
+
+const char* kind_text(SettingKind kind);
+
+struct Setting {
+  const char* name;
+  SettingKind kind;
+  const char* fallback;  // what holds where it is not set, in words where it is no value
+  const char* meaning;
+  const char* words = "";          // of kWords, with spaces between them
+  const char* if_wrong = nullptr;  // what holds where it is wrong; null: the fallback
+};
+
+// Every name there is. A new setting is one row of settings_table.cpp and one of the docs' table.
+std::span<const Setting> all_settings();
+
+// The row of that name, or null.
+const Setting* find_setting(std::string_view name);
+
+// The name of the table that `name` may have been meant for, or "".
+std::string_view nearest_setting(std::string_view name);
+
+// Whether the row takes that value; says what is wrong with it.
+Status check_setting(const Setting& setting, std::string_view value);
+
+// The environment's value of a name of the table, as getenv() has it; where it is wrong, what the
+// row has for that. Null where it is not set or empty, or wrong without such.
+const char* setting_value(const char* name);
+
+// A sentence for each variable of `environment` ("NAME=VALUE") that is a wrong or unknown setting:
+// its name, what is wrong, what holds instead. An empty value counts as not set.
+std::vector<std::string> judge_settings(std::span<const char* const> environment);
+
+// The first of these sentences about this process's environment, as it was at the first call;
+// "" where nothing is wrong. That call logs them all, where this process is its job's first rank.
+const std::string& wrong_setting();
+
+}  // namespace thinwire

@@ -1,0 +1,65 @@
+// The rows of all settings, in the order of docs/reference/settings.md.
+#include <algorithm>
+#include <array>
+
+#include "base/settings.h"
+
+namespace thinwire {
+namespace {
+
+using enum SettingKind;
+
+constexpr const char* kCollectives =
+    "on off 0 bcast reduce allreduce reduce-scatter reduce-scatter-block allgather allgatherv "
+    "gather gatherv scatter scatterv alltoall alltoallv alltoallw";
+constexpr const char* kAlgorithms =
+    "ring recursive-doubling direct chain binomial pairwise bruck once per-hop two-level";
+
+constexpr Setting kSettings[] = {
+    {"THINWIRE_CODEC", kCodec, "auto", "the codec of messages and collectives"},
+    {"THINWIRE_THRESHOLD", kSize, "64KiB", "messages and collectives of fewer bytes go raw"},
+    {"THINWIRE_LINK", kRate, "not stated",
+     "the network's rate: a codec that cannot win on it is not used"},
+    {"THINWIRE_SAME_NODE", kSwitch, "0", "1: compress between ranks of one node too"},
+    {"THINWIRE_COLLECTIVES", kWords, "on", "which collectives may be compressed as a whole",
+     kCollectives},
+    {"THINWIRE_ALGORITHM", kWords, "planned",
+     "for experiments: the algorithm of collectives, their way of coding, or both", kAlgorithms},
+    {"THINWIRE_REPORT", kReport, "0",
+     "what was compressed, at the end: 1 on standard error, else into this file as JSON"},
+    {"THINWIRE_LOG", kLevel, "warning", "what is logged on standard error"},
+    {"THINWIRE_POOL", kSize, "2GiB", "idle scratch memory that is kept for reuse"},
+    {"THINWIRE_GPU_AWARE", kSwitch, "as the MPI says", "whether the MPI takes GPU pointers"},
+    {"THINWIRE_DISABLE", kSwitch, "0", "1: the MPI as it was", "", "1"},
+    {"THINWIRE_NVCOMP", kPath, "found by the loader, or beside the package",
+     "libnvcomp.so.6 of NVIDIA's nvCOMP"},
+    {"THINWIRE_NCCL", kPath, "found by the loader", "libnccl.so.2 of NVIDIA's NCCL"},
+    {"THINWIRE_LIBRARY_DIR", kPath, "that of the package", "where Python finds the libraries"},
+
+    {"THINWIRE_BENCH_PROGRAMS", kOfTools, "", "where `thinwire bench` finds its programs"},
+    {"THINWIRE_BUILD_DIR", kOfTools, "", "the build that is tested"},
+    {"THINWIRE_DATA", kOfTools, "", "data of real programs"},
+    {"THINWIRE_GPU_PROGRAMS", kOfTools, "", "the GPU tests' programs"},
+    {"THINWIRE_MPIS", kOfTools, "", "MPIs beside the system's"},
+    {"THINWIRE_PREBUILT", kOfTools, "", "`tools/test_gpu` builds nothing"},
+    {"THINWIRE_WAVE", kOfTools, "", "the program of the demo's tests"},
+    {"THINWIRE_WHEELS", kOfTools, "", "wheels for a machine without a network"},
+};
+
+}  // namespace
+
+std::span<const Setting> all_settings() { return kSettings; }
+
+const Setting* find_setting(std::string_view name) {
+  const auto found = std::ranges::find(
+      kSettings, name, [](const Setting& row) { return std::string_view(row.name); });
+  return found == std::end(kSettings) ? nullptr : found;
+}
+
+const char* kind_text(SettingKind kind) {
+  constexpr std::array<const char*, 9> kTexts = {"codec", "size",   "rate", "switch",  "level",
+                                                 "words", "report", "path", "of tools"};
+  return kTexts[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace thinwire

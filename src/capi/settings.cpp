@@ -1,0 +1,52 @@
+#include "base/settings.h"
+
+#include <string>
+
+#include "capi/errors.h"
+#include "codec/spec.h"
+
+using namespace thinwire;
+
+uint32_t tw_setting_count(void) { return static_cast<uint32_t>(all_settings().size()); }
+
+tw_status tw_setting_describe(uint32_t index, tw_setting_info* info) {
+  if (info == nullptr || info->size < sizeof(tw_setting_info) || index >= tw_setting_count()) {
+    return capi::misuse("tw_setting_describe: info is null, its size is not set, or no such index");
+  }
+  const Setting& row = all_settings()[index];
+  info->of_tools = row.kind == SettingKind::kOfTools;
+  info->name = row.name;
+  info->kind = kind_text(row.kind);
+  info->fallback = row.fallback;
+  info->words = row.words;
+  info->meaning = row.meaning;
+  return TW_OK;
+}
+
+tw_status tw_setting_check(const char* name, const char* value) {
+  return capi::guarded([&] {
+    if (name == nullptr || value == nullptr) return capi::misuse("tw_setting_check: null pointer");
+    const Setting* setting = find_setting(name);
+    if (setting == nullptr) {
+      const std::string nearest(nearest_setting(name));
+      return capi::report(
+          {StatusCode::kInvalidArgument,
+           "no setting has this name" + (nearest.empty() ? "" : ", the nearest is " + nearest)});
+    }
+    if (setting->kind == SettingKind::kCodec) {
+      return capi::report(codec::parse_spec(value).status());
+    }
+    return capi::report(check_setting(*setting, value));
+  });
+}
+
+const char* tw_setting_value(const char* name) {
+  return name == nullptr ? nullptr : setting_value(name);
+}
+
+tw_status tw_settings_judge(void) {
+  return capi::guarded([&] {
+    if (wrong_setting().empty()) return TW_OK;
+    return capi::report({StatusCode::kInvalidArgument, wrong_setting()});
+  });
+}
