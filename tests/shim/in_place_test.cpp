@@ -44,6 +44,28 @@ TEST(InPlace, OnlySharedBytesWait) {
   EXPECT_EQ(memory[99], std::byte{3});
 }
 
+// Memory that only a function of its own can write, as a GPU's.
+TEST(InPlace, BytesAreWrittenByTheCopyThatWasGiven) {
+  static std::vector<std::size_t> copied;
+  copied.clear();
+  const auto copy = [](void* to, const void* from, std::size_t bytes) {
+    copied.push_back(bytes);
+    std::memcpy(to, from, bytes);
+  };
+  std::vector<std::byte> memory(100);
+  Pool pool;
+  InPlace in_place;
+  InPlace::Claim claim = in_place.claim(range_at(&memory[20], 20));
+  EXPECT_TRUE(in_place.write(filled(pool, 60, 1), 60, {&memory[0], nullptr}, copy));
+  EXPECT_EQ(copied, (std::vector<std::size_t>{20, 20}));
+  EXPECT_EQ(memory[20], std::byte{0});
+  claim.end();
+  EXPECT_EQ(copied, (std::vector<std::size_t>{20, 20, 20}));
+  EXPECT_EQ(memory[20], std::byte{1});
+  EXPECT_FALSE(in_place.write(filled(pool, 100, 2), 100, {&memory[0], nullptr}, copy));
+  EXPECT_EQ(copied.back(), 100u);
+}
+
 // Thousands of claims and their lists come out of memory that was taken once.
 TEST(InPlace, ASteadyStateTakesNoMemory) {
   constexpr int kClaims = 2000;

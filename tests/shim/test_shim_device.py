@@ -20,13 +20,16 @@ FAKE = BUILD / "shim" / "mpi" / "libthinwire_mpi_openmpi_fake_device.so"
 PROGRAM = PROGRAMS / "shim_conformance_device"
 ERRORS = PROGRAMS / "shim_device_errors"
 
-# On an MPI that takes GPU pointers only frames go through pinned memory.
+AWARE = {"THINWIRE_GPU_AWARE": "1", "FAKE_DEVICE_REACHABLE": "1"}
+
+# An MPI that takes GPU pointers gets frames there too, or through pinned memory.
 CONFIGURATIONS = {
     "compressed": SHRINK,
     "mixed": {**SHRINK, "CONFORMANCE_MEMORY": "mixed"},
     "raw": {**ZFP, "THINWIRE_THRESHOLD": "1GiB"},
     "off": {"THINWIRE_CODEC": "off"},
-    "aware": {**SHRINK, "THINWIRE_GPU_AWARE": "1", "FAKE_DEVICE_REACHABLE": "1"},
+    "aware": {**SHRINK, **AWARE},
+    "aware-pinned": {**SHRINK, **AWARE, "THINWIRE_GPU_WIRE": "pinned"},
 }
 
 
@@ -53,7 +56,7 @@ def test_run_ends_well_and_silently(configuration: str, family: str) -> None:
     done = run_family(configuration, family)
     assert done.code == 0, done.errors
     lines = done.errors.splitlines()
-    compresses = configuration in ("compressed", "mixed", "aware")
+    compresses = configuration not in ("raw", "off")
     if compresses and ("shrink", family) in LINES_EXPECTED:
         assert len(lines) == 1 and LINES_EXPECTED["shrink", family] in lines[0]
     else:
@@ -71,6 +74,9 @@ def test_what_was_staged_is_counted(configuration: str, family: str) -> None:
         assert report["compressed_messages"] == 0 < report["staged_messages"]
     else:
         assert report["compressed_messages"] > 0
+    # An MPI that takes GPU pointers writes to the program's memory itself.
+    if configuration.startswith("aware") and family == "receives":
+        assert report["receives_in_place"] > 0
     if family != "truncation":
         assert report["decoded_messages"] == report["compressed_messages"]
 
@@ -191,7 +197,7 @@ def test_a_started_collective_that_cannot_be_staged_says_so(
 STARTED = {
     "compressed": {**LOSSLESS},
     "native": {**LOSSLESS, "THINWIRE_CODEC": "off"},
-    "aware": {"THINWIRE_CODEC": "off", "THINWIRE_GPU_AWARE": "1", "FAKE_DEVICE_REACHABLE": "1"},
+    "aware": {"THINWIRE_CODEC": "off", **AWARE},
 }
 
 

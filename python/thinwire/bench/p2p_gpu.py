@@ -8,11 +8,12 @@ from pathlib import Path
 from thinwire.bench.expected import Expected
 from thinwire.bench.p2p import Runs, Session, expect_all, run_once
 from thinwire.bench.p2p_gpu_cost import measure_on_gpu, why_no_gpu
-from thinwire.bench.programs import Place
+from thinwire.bench.programs import Place, mpi_is_gpu_aware
 from thinwire.codec import Codec
 
 HOST = "host native"
 STAGED = "staged native"
+DIRECT = "GPU native"  # device pointers to an MPI that takes them itself
 RAW = "shim raw"
 
 
@@ -45,6 +46,7 @@ def all_cases(place: Place, codecs: Sequence[Codec]) -> list[Case]:
     found = [
         Case(HOST, "host"),
         Case(STAGED, "staged"),
+        *([Case(DIRECT, "device")] if mpi_is_gpu_aware() else []),
         Case(RAW, "device", spec="off"),
     ]
     if place.same_node:

@@ -9,6 +9,7 @@ from thinwire.bench.buffers import FrameBuffers
 from thinwire.bench.expected import Expected
 from thinwire.bench.p2p import STARTUP_BYTES, Runs, Session
 from thinwire.bench.p2p_gpu import (
+    DIRECT,
     HOST,
     STAGED,
     Case,
@@ -20,6 +21,8 @@ from thinwire.bench.p2p_gpu import (
 from thinwire.bench.p2p_rows import CREDIBLE_RATE, problems_of_reports
 from thinwire.bench.programs import Place
 from thinwire.codec import Codec
+
+NATIVE = (HOST, STAGED, DIRECT)
 
 RAW_MESSAGE = GpuExpected(Expected(compressed=False, identical=True), 0, 0)
 
@@ -175,7 +178,7 @@ def _problems_of_shim(case: Case, runs: Runs, of_case: dict[int, GpuExpected]) -
 
 
 def _problems_of_native(runs: dict[str, Runs], size: int) -> list[str]:
-    lines = [line for name in (HOST, STAGED) for line in runs[name].lines(size)]
+    lines = [line for name in NATIVE if name in runs for line in runs[name].lines(size)]
     sound = all(line["verified"] and line["identical"] for line in lines)
     return [] if sound else ["a native run changed the values"]
 

@@ -3,13 +3,13 @@
 from rich.text import Text
 
 from thinwire.bench.output import Column, number
-from thinwire.bench.p2p_gpu import HOST, STAGED
-from thinwire.bench.p2p_gpu_rows import P2pGpuRow
+from thinwire.bench.p2p_gpu import HOST
+from thinwire.bench.p2p_gpu_rows import NATIVE, P2pGpuRow
 from thinwire.bench.tables import verdict
 
 
 def _speedup(row: P2pGpuRow) -> Text:
-    if row.speedup is None or row.case in (HOST, STAGED):
+    if row.speedup is None or row.case in NATIVE:
         return Text(number(row.speedup, ".2f"))
     if row.speedup < 1:
         return Text(f"{row.speedup:.2f} loss", style="red")

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -35,6 +36,18 @@ class Place(Protocol):
 
     def raw_rate(self) -> float | None:
         """Bits per second that one connection reaches now; None where no link is shaped."""
+
+
+@cache
+def mpi_is_gpu_aware() -> bool:
+    """Whether the Open MPI on PATH takes device pointers by itself; False for any other MPI."""
+    try:
+        done = subprocess.run(
+            ["ompi_info", "--parsable", "--all"], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return False
+    return "mpi_built_with_cuda_support:value:true" in done.stdout
 
 
 class Loopback:

@@ -20,6 +20,7 @@ int find_destination(const Incoming& message, std::uint64_t capacity, Destinatio
     return MPI_SUCCESS;
   }
   destination.on_device = true;
+  destination.direct = destination.dense && mpi_reaches_gpus();
   destination.may_be_frame = may_meet_frame(message, capacity);
   if (capacity == 0) return MPI_SUCCESS;
   int error = find_device(message.buffer, message.type, &destination.device);
@@ -33,14 +34,17 @@ int find_destination(const Incoming& message, std::uint64_t capacity, Destinatio
 
 int find_landing(const Destination& destination, Landing& landing) {
   Process& self = process();
-  if (destination.on_device) {
+  if (destination.direct) landing.claim = claim_bytes(destination);
+  if (destination.on_device && !landing.claim) {
     landing.wire = acquire_counted(TW_MEMORY_PINNED, -1, destination.capacity);
     if (landing.wire) return MPI_SUCCESS;
     tw_log(TW_LOG_ERROR,
            (std::string("no pinned memory for a receive: ") + tw_last_error()).c_str());
     return MPI_ERR_NO_MEM;
   }
-  if (destination.dense || destination.bytes.type) landing.claim = claim_bytes(destination);
+  if (!destination.on_device && (destination.dense || destination.bytes.type)) {
+    landing.claim = claim_bytes(destination);
+  }
   if (landing.claim) {
     ++self.counters.receives_in_place;
     return MPI_SUCCESS;

@@ -62,6 +62,13 @@ CodecHandle read_codec(bool speaks) {
   return CodecHandle(codec);
 }
 
+GpuWire read_gpu_wire() {
+  const char* text = tw_setting_value("THINWIRE_GPU_WIRE");
+  if (text == nullptr) return GpuWire::kAuto;
+  if (std::strcmp(text, "device") == 0) return GpuWire::kDevice;
+  return std::strcmp(text, "pinned") == 0 ? GpuWire::kPinned : GpuWire::kAuto;
+}
+
 // The codec's speed matters only against a stated link, and costs milliseconds to measure.
 void read_link(Settings& settings) {
   const char* text = tw_setting_value("THINWIRE_LINK");
@@ -121,6 +128,7 @@ Settings read_settings(bool speaks) {
   settings.pool_bytes = size_or("THINWIRE_POOL", kDefaultPool);
   if (tw_setting_value("THINWIRE_GPU_AWARE") != nullptr)
     settings.gpu_aware = is_on("THINWIRE_GPU_AWARE");
+  settings.gpu_wire = read_gpu_wire();
   if (is_on("THINWIRE_REPORT")) settings.report = tw_setting_value("THINWIRE_REPORT");
   read_link(settings);
   settings.collectives = read_collective_settings();

@@ -26,6 +26,7 @@ struct Destination {
   bool may_be_frame = true;   // false: the sender never compresses such a message
   ByteForm bytes;             // of the type in host memory, where not dense
   bool on_device = false;     // the rest is set for GPU memory only
+  bool direct = false;        // the MPI may write there itself
   int device = -1;            // the GPU's ordinal
   LayoutPointer layout;       // where not dense, from the address below on
   void* first = nullptr;

@@ -15,6 +15,12 @@ int class_of(Range hull) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(hull.last - hull.first))) - 1;
 }
 
+void copy_by(InPlace::Copy copy, std::intptr_t to, const std::byte* from, std::int64_t bytes) {
+  void* const place = reinterpret_cast<void*>(to);
+  const auto count = static_cast<std::size_t>(bytes);
+  copy == nullptr ? static_cast<void>(std::memcpy(place, from, count)) : copy(place, from, count);
+}
+
 }  // namespace
 
 InPlace::InPlace(std::pmr::memory_resource* system) : pool_(system), members_(&pool_) {}
@@ -57,8 +63,7 @@ InPlace::Claim InPlace::claim(const ByteSet& bytes) {
 void InPlace::release(Members::iterator member) {
   const std::lock_guard lock(mutex_);
   for (const Deferred& deferred : member->second.deferred) {
-    std::memcpy(reinterpret_cast<void*>(deferred.to.first), deferred.from,
-                static_cast<std::size_t>(deferred.to.last - deferred.to.first));
+    copy_by(deferred.copy, deferred.to.first, deferred.from, deferred.to.last - deferred.to.first);
   }
   const int length_class = member->first.length_class;
   if (--in_class_[length_class] == 0) classes_ &= ~(std::uint64_t{1} << length_class);
@@ -70,7 +75,8 @@ void InPlace::release(Members::iterator member) {
 // set's lock, from the look at the claims to the last byte written.
 class InPlace::Writer {
  public:
-  Writer(InPlace& set, Lease& stream, Range hull) : set_(set), lease_(stream), owners_(&set.pool_) {
+  Writer(InPlace& set, Lease& stream, Range hull, Copy copy)
+      : set_(set), lease_(stream), owners_(&set.pool_), copy_(copy) {
     set.any_meeting(hull, [&](Member& member) {
       owners_.push_back(&member);
       return false;
@@ -84,8 +90,8 @@ class InPlace::Writer {
     while (to.first < to.last) {
       Range claimed{to.last, to.last};
       Member* owner = first_claimed(to, claimed);
-      const auto free = static_cast<std::size_t>(claimed.first - to.first);
-      std::memcpy(reinterpret_cast<void*>(to.first), from, free);
+      const std::int64_t free = claimed.first - to.first;
+      if (free > 0) copy_by(copy_, to.first, from, free);
       if (owner == nullptr) return;
       from += free;
       defer(*owner, from, claimed);
@@ -111,16 +117,17 @@ class InPlace::Writer {
       shared_ = std::allocate_shared<const Lease>(std::pmr::polymorphic_allocator<>(&set_.pool_),
                                                   std::move(lease_));
     }
-    owner.deferred.push_back({shared_, from, to});
+    owner.deferred.push_back({shared_, from, to, copy_});
   }
 
   InPlace& set_;
   Lease& lease_;
   std::pmr::vector<Member*> owners_;
+  Copy copy_;
   std::shared_ptr<const Lease> shared_;
 };
 
-bool InPlace::write(Lease stream, std::uint64_t bytes, const Elements& to) {
+bool InPlace::write(Lease stream, std::uint64_t bytes, const Elements& to, Copy copy) {
   if (bytes == 0) return false;
   const std::byte* from = stream.data();
   const std::int64_t base = reinterpret_cast<std::intptr_t>(to.buffer);
@@ -131,9 +138,10 @@ bool InPlace::write(Lease stream, std::uint64_t bytes, const Elements& to) {
             base + to.map->high() + std::max<std::int64_t>(more, 0)};
   }
   const std::lock_guard lock(mutex_);
-  Writer writer(*this, stream, hull);
+  Writer writer(*this, stream, hull, copy);
   if (writer.alone()) {
-    scatter(from, bytes, to);
+    copy == nullptr ? scatter(from, bytes, to)
+                    : copy(to.buffer, from, static_cast<std::size_t>(bytes));
     return false;
   }
   if (!to.map) {

@@ -22,11 +22,17 @@
 namespace thinwire::mpi {
 
 class InPlace {
+ public:
+  // How bytes come to where they belong; only memory of GPUs needs another way than memcpy().
+  using Copy = void (*)(void* to, const void* from, std::size_t bytes);
+
+ private:
   // What another receive has for the bytes of a claim.
   struct Deferred {
     std::shared_ptr<const Lease> stream;  // keeps `from`
     const std::byte* from;
     Range to;
+    Copy copy;  // nullptr: memcpy()
   };
   struct Member {
     ByteSet bytes;
@@ -78,7 +84,8 @@ class InPlace {
   // Writes the first `bytes` bytes of `stream` to the elements, for an owner without a claim. What
   // falls on claimed bytes is left with their owners, which keep `stream` until then; returns
   // whether there was any.
-  bool write(Lease stream, std::uint64_t bytes, const Elements& to);
+  // `copy`, where given, is for elements without a map, and calls no MPI.
+  bool write(Lease stream, std::uint64_t bytes, const Elements& to, Copy copy = nullptr);
 
   // How many there are at this moment.
   std::uint64_t claims() const { return claims_.load(std::memory_order_relaxed); }

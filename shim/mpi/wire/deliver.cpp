@@ -19,6 +19,13 @@ namespace {
 int copy_out(const Destination& destination, const InPlace::Claim& claim, Lease dense,
              std::uint64_t bytes) {
   if (bytes == 0) return MPI_SUCCESS;
+  Process& self = process();
+  if (destination.direct && !claim) {
+    if (self.in_place.write(std::move(dense), bytes, destination.elements(), copy_anywhere)) {
+      ++self.counters.deferred_writes;
+    }
+    return MPI_SUCCESS;
+  }
   if (destination.on_device) return copy_to_device(destination, dense, bytes);
   if (claim) {
     scatter(dense.data(), bytes, destination.elements());
@@ -27,7 +34,6 @@ int copy_out(const Destination& destination, const InPlace::Claim& claim, Lease 
   if (!destination.dense && !destination.bytes.map) {
     return unpack(dense.data(), bytes, destination.buffer, destination.count, destination.type);
   }
-  Process& self = process();
   if (self.in_place.write(std::move(dense), bytes, destination.elements())) {
     ++self.counters.deferred_writes;
   }
@@ -38,7 +44,8 @@ int copy_out(const Destination& destination, const InPlace::Claim& claim, Lease 
 std::optional<int> decode_at_once(const Destination& destination, const InPlace::Claim& claim,
                                   const std::byte* wire, std::uint64_t bytes,
                                   std::uint64_t raw_bytes) {
-  const bool may = destination.dense && (claim || destination.on_device);
+  // Bytes that others may have claimed are theirs to write.
+  const bool may = destination.dense && (claim || (destination.on_device && !destination.direct));
   if (!may || raw_bytes > destination.capacity) return std::nullopt;
   const tw_status status = decode(wire, bytes, destination.buffer, raw_bytes);
   if (status == TW_DEVICE) return std::nullopt;
@@ -88,6 +95,20 @@ void tell_raw_size(MPI_Status& status, std::uint64_t raw_bytes) {
   real().Status_set_elements_x(&status, MPI_BYTE, static_cast<MPI_Count>(raw_bytes));
 }
 
+// A copy of what arrived in the user's own bytes, in memory of the same kind; empty where there is
+// none.
+Lease make_room(const Destination& destination, std::uint64_t bytes) {
+  if (!destination.on_device) {
+    Lease wire = process().pool.acquire(bytes);
+    if (wire) gather(destination.elements(), bytes, wire.data());
+    return wire;
+  }
+  Lease wire = acquire_counted(TW_MEMORY_DEVICE, destination.device, bytes);
+  if (!wire) wire = acquire_counted(TW_MEMORY_PINNED, -1, bytes);
+  if (wire && copy_now(wire.data(), destination.buffer, bytes) != MPI_SUCCESS) return {};
+  return wire;
+}
+
 // A message in the user's own bytes, complete: raw ones are where they belong, and one that fills
 // the receive is raw, because a frame is shorter. Only a frame is moved, to make room for what it
 // decodes to.
@@ -100,9 +121,8 @@ int settle_in_place(const Destination& destination, const InPlace::Claim& claim,
   if (destination.dense && examine(destination.buffer, bytes, &raw_bytes) == Kind::kRaw) {
     return MPI_SUCCESS;
   }
-  const Lease wire = process().pool.acquire(bytes);
+  const Lease wire = make_room(destination, bytes);
   if (!wire) return MPI_ERR_NO_MEM;
-  gather(destination.elements(), bytes, wire.data());
   if (examine(wire.data(), bytes, &raw_bytes) == Kind::kRaw) return MPI_SUCCESS;
   const int outcome = decode_to(destination, claim, wire.data(), bytes, raw_bytes);
   tell_raw_size(status, raw_bytes);
@@ -164,7 +184,7 @@ std::uint64_t raw_length(const void* wire, std::uint64_t bytes) {
 }
 
 InPlace::Claim claim_bytes(const Destination& destination) {
-  if (destination.on_device || destination.capacity == 0) return {};
+  if ((destination.on_device && !destination.direct) || destination.capacity == 0) return {};
   std::optional<ByteSet> bytes;
   if (destination.dense) {
     const auto first = reinterpret_cast<std::intptr_t>(destination.buffer);
@@ -191,7 +211,9 @@ int deliver(const Destination& destination, Landing& landing, MPI_Status& status
 }
 
 tw_copy* begin_copy(const Destination& destination, const Lease& wire, const MPI_Status& status) {
-  if (!destination.on_device || !destination.dense || is_cancelled(status)) return nullptr;
+  if (!destination.on_device || destination.direct || !destination.dense || is_cancelled(status)) {
+    return nullptr;
+  }
   const std::uint64_t bytes = wire_bytes_of(status);
   std::uint64_t raw_bytes = 0;
   if (bytes == 0 || bytes > destination.capacity ||

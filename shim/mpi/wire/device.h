@@ -39,6 +39,9 @@ int finish_copy(tw_copy* copy);
 // The same, complete on return.
 int copy_now(void* destination, const void* source, std::uint64_t bytes);
 
+// As memcpy(), between any two places; a failure is logged and counted.
+void copy_anywhere(void* destination, const void* source, std::size_t bytes);
+
 // A raw message in GPU memory as the MPI would have sent it, in pinned memory. Returns what went
 // wrong, raised on the communicator.
 int stage(const Outgoing& message, std::optional<Wire>& wire);

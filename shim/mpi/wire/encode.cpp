@@ -69,6 +69,13 @@ void explain_unready_peer(int destination) {
              .c_str());
 }
 
+// Whether the MPI is handed a frame in GPU memory, for it to reach as it reaches the program's own.
+bool wire_on_device(const Outgoing& message, const Peer& peer) {
+  if (!message.on_device || !mpi_reaches_gpus()) return false;
+  const GpuWire where = process().settings.gpu_wire;
+  return where == GpuWire::kDevice || (where == GpuWire::kAuto && peer.place == TW_PEER_SAME_NODE);
+}
+
 // The elements of a type with gaps, one behind the other where its buffer lies; empty where that
 // failed.
 Lease pack_elements(const Outgoing& message, std::uint64_t bytes) {
@@ -137,9 +144,9 @@ std::optional<Wire> encode(const Outgoing& message) {
     return std::nullopt;
   }
   const auto start = std::chrono::steady_clock::now();
-  Encoded encoded =
-      encode_elements(message, {type, bytes, peer.hook_threshold, choice.least_ratio,
-                                attempt == Attempt::kSampleFirst, channel.declines()});
+  Encoded encoded = encode_elements(message, {type, bytes, peer.hook_threshold, choice.least_ratio,
+                                              attempt == Attempt::kSampleFirst, channel.declines(),
+                                              wire_on_device(message, peer)});
   self.counters.encode_nanoseconds +=
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   if (encoded.reason == TW_RAW_DECLINED) channel.declined();

@@ -11,10 +11,30 @@
 namespace thinwire::mpi {
 namespace {
 
-// The bytes in scratch that the codec's processor reaches: pinned where the data is on a GPU.
-Lease acquire_wire(const Outgoing& message, std::uint64_t bytes) {
-  return message.on_device ? acquire_counted(TW_MEMORY_PINNED, -1, bytes)
-                           : process().pool.acquire(bytes);
+// The bytes in scratch that the codec's processor reaches: where the data is on a GPU, there or
+// pinned.
+Lease acquire_wire(const Outgoing& message, const void* data, const Dense& array,
+                   std::uint64_t bytes) {
+  if (!message.on_device) return process().pool.acquire(bytes);
+  tw_place place{};
+  place.size = sizeof place;
+  if (array.wire_on_device && tw_place_of(data, &place) == TW_OK && place.device >= 0) {
+    Lease wire = acquire_counted(TW_MEMORY_DEVICE, place.device, bytes);
+    if (wire) return wire;
+  }
+  return acquire_counted(TW_MEMORY_PINNED, -1, bytes);
+}
+
+// Makes the frame's padding zeros. False where the GPU refused.
+bool pad(const Dense& array, const Lease& wire, std::uint64_t frame, std::uint64_t length) {
+  if (!array.wire_on_device) {
+    std::memset(wire.data() + frame, 0, length - frame);
+    return true;
+  }
+  const Lease zeros = process().pool.acquire(length - frame);
+  if (!zeros) return false;
+  std::memset(zeros.data(), 0, length - frame);
+  return copy_now(wire.data() + frame, zeros.data(), length - frame) == MPI_SUCCESS;
 }
 
 // Whether all pieces of a sample of the array were declined. What cannot be sampled counts as worth
@@ -52,7 +72,7 @@ Encoded encode_dense(const Outgoing& message, const void* data, const Dense& arr
   if (tw_message_bound(codec, &*shape, &most) != TW_OK) return {TW_RAW_DECLINED, {}};
   // Padding to the wire length comes on top.
   const std::uint64_t capacity = wire_length(most, array.bytes, array.shortest_wire);
-  Lease wire = acquire_wire(message, capacity);
+  Lease wire = acquire_wire(message, data, array, capacity);
   if (!wire) return {TW_RAW_NO_MEMORY, {}};
   if (sample_declines(message, data, array, *shape, options, wire, capacity)) {
     return {TW_RAW_DECLINED, {}};
@@ -66,7 +86,7 @@ Encoded encode_dense(const Outgoing& message, const void* data, const Dense& arr
   }
   const std::uint64_t length = wire_length(frame, array.bytes, array.shortest_wire);
   if (status != TW_OK || length >= array.bytes) return {TW_RAW_DECLINED, {}};
-  std::memset(wire.data() + frame, 0, length - frame);
+  if (!pad(array, wire, frame, length)) return {TW_RAW_NO_MEMORY, {}};
   return {TW_COMPRESS, {Wire::Form::kFrame, std::move(wire), length, array.bytes, 0}};
 }
 

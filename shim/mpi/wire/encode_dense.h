@@ -14,7 +14,8 @@ struct Dense {
   std::uint64_t shortest_wire;  // that the receiver takes for a frame
   double least_ratio;           // as in tw_message_options
   bool sample_first;
-  std::uint32_t turn;  // of the sample's places
+  std::uint32_t turn;   // of the sample's places
+  bool wire_on_device;  // the frame is to lie where the data does
 };
 
 // Why there is no frame, or TW_COMPRESS and the frame.

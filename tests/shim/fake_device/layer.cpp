@@ -206,7 +206,9 @@ tw_status __wrap_tw_layout_unpack(const tw_layout* layout, const void* source, v
 tw_status __wrap_tw_message_encode(const tw_codec* codec, const tw_shape* shape, const void* source,
                                    void* destination, uint64_t capacity,
                                    const tw_message_options* options, uint64_t* written) {
-  if (is_device(source) && !is_pinned(destination)) misused("encoding to pageable memory");
+  if (is_device(source) && !is_pinned(destination) && !is_device(destination)) {
+    misused("encoding to pageable memory");
+  }
   if (is_device(source) && broken("encode")) return TW_DEVICE;
   return __real_tw_message_encode(codec, shape, reach(source), reach(destination), capacity,
                                   options, written);
