@@ -114,12 +114,16 @@ def _piped(stderr: IO[str]) -> dict[str, Any]:
     }
 
 
+# Settings that change nothing of a native run and do not say what is compressed.
+KEPT = ("THINWIRE_LIBRARY_DIR", "THINWIRE_GPU_WIRE")
+
+
 def clean_environment() -> dict[str, str]:
     """This process's environment without what would turn a native run into one under the shim."""
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("THINWIRE_") or name == "THINWIRE_LIBRARY_DIR"
+        if not name.startswith("THINWIRE_") or name in KEPT
     }
     if "thinwire" in kept.get("LD_PRELOAD", ""):
         del kept["LD_PRELOAD"]
