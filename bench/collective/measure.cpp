@@ -129,8 +129,8 @@ class Turns {
     const std::vector<char> sent = data.sent(operation, group, count);
     const bool on_device = options.memory == Memory::kDevice;
     const bool is_bcast = operation == TW_BCAST;
-    native_ = std::make_unique<Buffers>(on_device ? Memory::kStaged : Memory::kHost, sent, is_bcast,
-                                        received);
+    native_ = std::make_unique<Buffers>(on_device ? options.native_memory : Memory::kHost, sent,
+                                        is_bcast, received);
     compressed_ = std::make_unique<Buffers>(options.memory, sent, is_bcast, received);
   }
 

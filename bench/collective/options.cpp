@@ -51,6 +51,11 @@ bool parse_memory(std::string_view text, Memory* memory) {
   return text == "device" || text == "host";
 }
 
+bool parse_native(std::string_view text, Memory* memory) {
+  *memory = text == "device" ? Memory::kDevice : Memory::kStaged;
+  return text == "device" || text == "staged";
+}
+
 bool parse_nodes(std::string_view text, bool* apart) {
   *apart = text == "apart";
   return text == "apart" || text == "real";
@@ -68,6 +73,7 @@ bool set(std::string_view name, const std::string& value, Options* options) {
   if (name == "--dtype") return parse_dtype(value, &options->dtype);
   if (name == "--nodes") return parse_nodes(value, &options->apart);
   if (name == "--memory") return parse_memory(value, &options->memory);
+  if (name == "--native") return parse_native(value, &options->native_memory);
   if (name == "--iterations") return parse_number(value, 1, &options->iterations);
   if (name == "--root") return parse_number(value, 0, &options->root);
   if (name == "--filler") return parse_number<std::int64_t>(value, 0, &options->filler);
@@ -112,10 +118,11 @@ const char* usage() {
          "                  [--algorithms NAME,...] [--codings NAME,...] [--iterations N]\n"
          "                  [--root RANK] [--link BYTES_PER_SECOND] [--threshold BYTES]\n"
          "                  [--piece BYTES] [--filler BYTES] [--memory host|device]\n"
-         "                  [--nodes real|apart]\n"
+         "                  [--nodes real|apart] [--native staged|device]\n"
          "sizes are multiples of 8: of the array in bcast, reduce and allreduce, else of one\n"
-         "rank's block. apart makes each rank a node of its own. LIBRARY is the\n"
-         "libthinwire_mpi_<abi>.so of this program's MPI";
+         "rank's block. apart makes each rank a node of its own. --native device hands device\n"
+         "arrays to an MPI that takes them. LIBRARY is the libthinwire_mpi_<abi>.so of this\n"
+         "program's MPI";
 }
 
 }  // namespace thinwire::bench

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made_up_links import FastLink
 
-from thinwire.bench import collective_rows
+from thinwire.bench import collective, collective_rows
 from thinwire.bench.collective import CollectiveSession
 from thinwire.bench.collective_rows import bus_factor, make_rows, moved_bytes
 from thinwire.bench.samples import Sample
@@ -184,3 +184,13 @@ def test_a_program_that_fails_is_an_error(bench, program, monkeypatch):
     path = program("collective")
     done = bench(*LOOPBACK, "--op", "bcast", "--size", "64KiB", "--program", path)
     assert done.exit_code == 1 and "/nowhere/lib.so" in done.stderr
+
+
+@pytest.mark.parametrize("aware", [False, True])
+def test_a_gpu_aware_mpi_gets_device_arrays_natively(aware, monkeypatch):
+    monkeypatch.setattr(collective, "mpi_is_gpu_aware", lambda: aware)
+    monkeypatch.setattr(collective, "transport_of", lambda program: program)
+    kinds = dict.fromkeys(CollectiveSession.__annotations__, ())
+    kinds |= {"data": Sample("some", "f32", np.zeros(4, np.float32)), "memory": "device"}
+    words = collective._command(RatedLink(), CollectiveSession(**kinds), "bcast", "data.f32")
+    assert words[words.index("--native") + 1] == ("device" if aware else "staged")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from thinwire.bench.programs import BenchError, Place, run_program
+from thinwire.bench.programs import BenchError, Place, mpi_is_gpu_aware, run_program
 from thinwire.bench.samples import Sample
 from thinwire.launch import find_program
 from thinwire.library import MPI_SHIMS, library_path
@@ -88,6 +88,8 @@ def _command(place: Place, session: CollectiveSession, operation: str, path: Pat
         "--piece": str(session.piece),
         "--filler": str(filler),
         "--memory": session.memory,
+        # The MPI's own operation at its best: on the device arrays where it takes them.
+        "--native": "device" if session.memory == "device" and mpi_is_gpu_aware() else "staged",
         # On one node nothing would be compressed.
         "--nodes": "apart" if place.same_node else "real",
     }

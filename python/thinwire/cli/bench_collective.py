@@ -67,7 +67,7 @@ def collective(
         bool, typer.Option("--trust", help="State no link: the codec is held to win.")
     ] = False,
     memory: Annotated[
-        str, typer.Option(help="host, or device: native staged by hand, ours from the GPU.")
+        str, typer.Option(help="host, or device: native staged unless the MPI is GPU-aware.")
     ] = "host",
     program: Program = None,
     as_csv: Csv = False,
