@@ -162,6 +162,38 @@ TEST_F(PmiQuery, WithAnAnswerTooLongToKeep) {
   });
 }
 
+// As MPICH 5 says that there is no such key.
+TEST(PmiLauncher, TakesOneWithoutAMessageForNotFound) {
+  EXPECT_TRUE(pmi::says_not_found("cmd=get_result rc=1"));
+  EXPECT_TRUE(pmi::says_not_found("cmd=get_result rc=-1 msg=key_thinwire.card.0_not_found"));
+  EXPECT_FALSE(pmi::says_not_found("cmd=get_result rc=1 msg=busy"));
+  EXPECT_FALSE(pmi::says_not_found("cmd=get_result rc=-1"));
+}
+
+// Only "not found" is a rank without a card.
+TEST(PmiLauncher, AsksAgainAfterARefusalThatSaysSomethingElse) {
+  std::atomic<int> gets{0};
+  FakePmiServer server({{"get", [&](FakePmiServer& self, const std::string& right) {
+                           const int at = gets++;
+                           self.say(at == 1   ? "cmd=get_result rc=-1 msg=busy value=unknown\n"
+                                    : at == 2 ? "cmd=get_result rc=-1\n"
+                                              : right);
+                         }}});
+  PmiLauncher launcher(server.client_end(), 1, 4, kPatience);
+  ASSERT_TRUE(publish(launcher));
+  EXPECT_FALSE(launcher.card_of(1).known);
+  EXPECT_FALSE(launcher.card_of(1).known);
+  EXPECT_FALSE(launcher.is_lost());
+  EXPECT_EQ(launcher.card_of(1).text, kCard);
+}
+
+TEST(PmiLauncher, PublishesNothingWhereItsNeighboursAreNotSaid) {
+  FakePmiServer server({{"get", [](FakePmiServer& self, const std::string&) {
+                           self.say("cmd=get_result rc=-1 msg=busy\n");
+                         }}});
+  EXPECT_FALSE(publish_at(server));
+}
+
 TEST(PmiLauncher, ReadsAnAnswerInPieces) {
   FakePmiServer server({{"get", [](FakePmiServer& self, const std::string& right) {
                            for (const char letter : right) {

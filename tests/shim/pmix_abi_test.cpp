@@ -21,6 +21,7 @@ static_assert(kTypeBool == PMIX_BOOL);
 static_assert(kTypeString == PMIX_STRING);
 static_assert(std::string_view(kLocalPeers) == PMIX_LOCAL_PEERS);
 static_assert(std::string_view(kImmediate) == PMIX_IMMEDIATE);
+static_assert(kNotFound == PMIX_ERR_NOT_FOUND);
 static_assert(kNotSupported == PMIX_ERR_NOT_SUPPORTED);
 static_assert(PMIX_SUCCESS == 0);
 

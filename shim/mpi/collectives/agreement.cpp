@@ -15,12 +15,14 @@ std::vector<Standing> g_standings;  // by rank in the job's world
 
 Standing ask(int world_rank) {
   const Process& self = process();
-  const auto card = self.job.card_of(world_rank).card;
+  const auto [known, card] = self.job.insist_on_card_of(world_rank);
+  if (!known) return Standing::kNotAsked;
   if (!card || card->format_version != self.card.format_version ||
       card->codecs != self.card.codecs) {
     return Standing::kAbsent;
   }
   if (card->collectives.empty()) return Standing::kOff;
+  if (!self.job.card_is_out()) return Standing::kNotAsked;
   return card->collectives == self.card.collectives ? Standing::kSame : Standing::kDiffers;
 }
 
@@ -64,6 +66,7 @@ Agreement agreement_on(MPI_Comm comm) {
     if (standing == Standing::kSame || found.standing != Standing::kSame) continue;
     found.standing = standing;
     found.odd_rank = rank;
+    if (standing == Standing::kNotAsked) return found;
     if (standing != Standing::kDiffers) continue;
     if (const auto card = job.card_of(world_rank).card) found.odd_settings = card->collectives;
   }

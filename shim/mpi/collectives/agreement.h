@@ -10,18 +10,19 @@
 namespace thinwire::mpi {
 
 enum class Standing : unsigned char {
-  kNotAsked,
-  kSame,     // this library, these settings
-  kAbsent,   // no library, another version or other codecs, another job; or it could not be asked
-  kOff,      // this library, collectives switched off
-  kDiffers,  // this library, other settings
+  kNotAsked,  // or nobody could say
+  kSame,      // this library, these settings
+  kAbsent,    // no library, another version or other codecs, another job
+  kOff,       // this library, collectives switched off
+  kDiffers,   // this library, other settings
 };
 
 struct Agreement {
-  Standing standing = Standing::kSame;  // of all
-  int odd_rank = -1;                    // the first that is not kSame
-  std::string odd_settings;             // kDiffers: its
-  int speaker = 0;                      // the lowest rank that asks as this one does
+  // Of all. kNotAsked: it is not known, so neither whether the others enter.
+  Standing standing = Standing::kSame;
+  int odd_rank = -1;         // the first that is not kSame
+  std::string odd_settings;  // kDiffers: its
+  int speaker = 0;           // the lowest rank that asks as this one does
   bool several_nodes = false;
 };
 

@@ -59,6 +59,12 @@ NativeReason judge(MPI_Comm comm, int rank, Agreement& agreement) {
              " has \"" + process().card.collectives + "\"");
       }
       return NativeReason::kSettingsDiffer;
+    case Standing::kNotAsked:
+      tw_log(TW_LOG_ERROR,
+             ("rank " + std::to_string(process().world.rank) + ": the launcher does not say what " +
+              odd + " of a communicator runs, so neither whether its collectives are compressed")
+                 .c_str());
+      return NativeReason::kNotKnown;
     default:
       // Without a launcher nobody is proven, and MPI_Init has said so.
       if (speaks && process().job.reachable()) {
@@ -161,6 +167,8 @@ Collectives& collectives_of(MPI_Comm comm) {
   Collectives& kept = known == nullptr ? keep(comm) : *known;
   if (is_wanted(&kept)) {
     if (known != nullptr) --wanted_collectives;
+    make(comm, kept);
+  } else if (kept.why == NativeReason::kNotKnown) {
     make(comm, kept);
   } else if (kept.worker) {
     kept.worker->wait_until_idle();

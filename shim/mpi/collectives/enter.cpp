@@ -71,6 +71,8 @@ std::optional<int> enter(const Asked& asked) {
     }
   }
   ++process().counters.collectives[static_cast<std::uint32_t>(why)];
+  // The others may enter or not: this rank can do neither without a risk for the data.
+  if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
   make_if_wanted(asked.comm);
   return std::nullopt;
 }

@@ -26,6 +26,7 @@ enum class NativeReason : std::uint32_t {
   kNoThreads,           // non-blocking, and a rank has no MPI_THREAD_MULTIPLE
   kArguments,           // for the MPI to judge
   kNoSchedule,
+  kNotKnown,  // the launcher does not say what a rank runs: the call fails
   kCount,
 };
 constexpr int kNativeReasons = static_cast<int>(NativeReason::kCount);
@@ -52,6 +53,8 @@ inline const char* native_reason_text(NativeReason reason) {
       return "arguments for the MPI to judge";
     case NativeReason::kNoSchedule:
       return "no schedule";
+    case NativeReason::kNotKnown:
+      return "not known what a rank runs";
     default:
       return tw_reason_text(static_cast<tw_reason>(reason));
   }

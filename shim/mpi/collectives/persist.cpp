@@ -55,7 +55,10 @@ NativeReason judge_init(const Asked& asked, Part& part, Collectives*& kept) {
   const NativeReason why = judge_call(asked, part);
   if (why != NativeReason::kCompressed) return why;
   kept = known_collectives(asked.comm);
-  if (kept == nullptr || kept->why == NativeReason::kNotYet) kept = &collectives_of(asked.comm);
+  if (kept == nullptr || kept->why == NativeReason::kNotYet ||
+      kept->why == NativeReason::kNotKnown) {
+    kept = &collectives_of(asked.comm);
+  }
   if (kept->why != NativeReason::kCompressed) return kept->why;
   if (!kept->threads) return NativeReason::kNoThreads;
   if (kept->next_tag > kLastTag) return NativeReason::kNoCommunicator;
@@ -85,6 +88,7 @@ std::optional<int> persist(const Asked& asked, MPI_Request* request) {
     why = NativeReason::kSettingsDiffer;
   }
   ++process().counters.collectives[static_cast<std::uint32_t>(why)];
+  if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
   return std::nullopt;
 }
 

@@ -33,6 +33,7 @@ std::optional<int> start(const Asked& asked, MPI_Request* request) {
   const NativeReason why = judge_start(asked, part, kept);
   if (why != NativeReason::kCompressed || request == nullptr) {
     ++process().counters.collectives[static_cast<std::uint32_t>(why)];
+    if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
     return std::nullopt;
   }
   auto started = std::make_unique<Started>(asked, part, Started::Ends::kWithItsRequest);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
+#include <thread>
 
 #include "abi/symbols.h"
 
@@ -42,12 +43,36 @@ bool Job::on_this_node(int world_rank) const {
   return std::binary_search(local_.begin(), local_.end(), world_rank);
 }
 
-CardAnswer Job::card_of(int world_rank) const {
-  if (!launcher_) return {};
+CardAnswer Job::ask(int world_rank) const {
   const CardText found = launcher_->card_of(world_rank);
   if (!found.known || !found.text) return {found.known, std::nullopt};
   auto card = Card::parse(*found.text);
   return {card.has_value(), std::move(card)};
+}
+
+CardAnswer Job::card_of(int world_rank) const {
+  if (!launcher_) return {};
+  if (!ask_again_.is_time(world_rank)) return {false, std::nullopt};
+  CardAnswer answer = ask(world_rank);
+  if (answer.known) {
+    ask_again_.answered(world_rank);
+  } else {
+    ask_again_.failed(world_rank);
+  }
+  return answer;
+}
+
+CardAnswer Job::insist_on_card_of(int world_rank) const {
+  if (!launcher_) return {};
+  const auto end = AskAgain::Clock::now() + patience_;
+  AskAgain::Clock::duration pause = AskAgain::kFirst;
+  for (;;) {
+    CardAnswer answer = ask(world_rank);
+    if (answer.known) return answer;
+    if (launcher_->is_lost() || AskAgain::Clock::now() + pause > end) return answer;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, AskAgain::kLongest);
+  }
 }
 
 std::optional<int> rank_by_launcher() {

@@ -3,23 +3,32 @@
 // ranks.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "peers/ask_again.h"
 #include "peers/card.h"
 #include "peers/launcher.h"
 
 namespace thinwire::mpi {
 
 struct CardAnswer {
-  bool known = true;  // false: it could not be asked for now, or not understood
+  bool known = true;  // false: it could not be learnt yet, or not understood
   std::optional<Card> card;
 };
 
 class Job {
  public:
+  // How long ranks that must agree on a card ask for it.
+  static constexpr std::chrono::milliseconds kPatience{30'000};
+
+  explicit Job(std::unique_ptr<Launcher> launcher = nullptr,
+               std::chrono::milliseconds patience = kPatience)
+      : launcher_(std::move(launcher)), patience_(patience) {}
+
   // Before the MPI starts: the MPI's own start-up exchange then carries the card. Without a
   // launcher that can be spoken to nothing is published and no peer is ever proven.
   void publish(const Card& card);
@@ -43,11 +52,23 @@ class Job {
   // Whether card_of() can always say, whatever other threads do.
   bool always_answers() const { return !launcher_ || launcher_->always_answers(); }
 
-  // The card of a rank of this job; one query to the launcher's local server.
+  // Whether others find this rank's card, and so expect what it sends.
+  bool card_is_out() const { return launcher_ && launcher_->card_is_out(); }
+
+  // The card of a rank of this job; one query to the launcher's local server at most, and none for
+  // a while after one that failed.
   CardAnswer card_of(int world_rank) const;
 
+  // The same for what ranks must agree on: asks until it knows. Not known after all: the launcher
+  // did not answer for so long that it will not.
+  CardAnswer insist_on_card_of(int world_rank) const;
+
  private:
+  CardAnswer ask(int world_rank) const;
+
   std::unique_ptr<Launcher> launcher_;
+  std::chrono::milliseconds patience_;
+  mutable AskAgain ask_again_;
   std::string name_;
   std::vector<int> local_;  // ascending
 };

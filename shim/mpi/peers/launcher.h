@@ -10,7 +10,7 @@
 namespace thinwire::mpi {
 
 // What could be learnt about a card. "Not known now" is not "no card": the rank may have one, and
-// may have read this rank's.
+// may have read this rank's. Only a launcher that says that there is none makes it no card.
 struct CardText {
   bool known = true;
   std::optional<std::string> text;
@@ -35,6 +35,12 @@ class Launcher {
 
   // Whether card_of() can always say, whatever other threads do.
   virtual bool always_answers() const = 0;
+
+  // Whether every other rank finds this one's card. False: some may find none.
+  virtual bool card_is_out() const { return published(); }
+
+  // Nobody can be asked any more.
+  virtual bool is_lost() const { return false; }
 
   // Several threads will call the MPI at once. False: nobody can be asked from here on.
   virtual bool expect_threads() { return true; }

@@ -81,7 +81,8 @@ Peer examine(int world_rank) {
   const auto [known, card] = self.job.card_of(world_rank);
   if (!known) return unknown_for_now(peer);
   if (!card || card->format_version != tw_format_version()) return peer;
-  peer.ready = has_codecs_of(self.settings.codec.get(), *card);
+  // Who does not find this rank's card does not look for its frames.
+  peer.ready = self.job.card_is_out() && has_codecs_of(self.settings.codec.get(), *card);
   peer.may_send_compressed = card->sends_compressed && (!same_node || card->sends_same_node);
   peer.hook_threshold = card->hook_threshold;
   return peer;

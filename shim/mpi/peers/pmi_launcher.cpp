@@ -94,6 +94,7 @@ bool PmiLauncher::introduce(std::size_t& longest_key, std::size_t& longest_value
 bool PmiLauncher::learn_locality() {
   const auto answer = channel_.ask("cmd=get kvsname=" + name_ + " key=PMI_process_mapping");
   if (!answer || pmi::field(*answer, "cmd") != "get_result") return false;
+  if (!pmi::answers(*answer, "get_result")) return pmi::says_not_found(*answer);
   const auto mapping = pmi::parse_mapping(pmi::field(*answer, "value").value_or(""));
   if (mapping) local_ = pmi::ranks_beside(*mapping, rank_, size_);
   return true;
@@ -102,7 +103,7 @@ bool PmiLauncher::learn_locality() {
 bool PmiLauncher::put(const std::string& key, const std::string& value) {
   const auto answer = channel_.ask("cmd=put kvsname=" + name_ + " key=" + key + " value=" + value);
   if (answer && pmi::field(*answer, "cmd") == "put_result") {
-    return pmi::answers(*answer, "put_result");
+    return put_is_answered_ = pmi::answers(*answer, "put_result");
   }
   // What became of it is not known: others may read the card and compress to this rank.
   silent_ = silent_ || answer.has_value();
@@ -119,9 +120,14 @@ CardText PmiLauncher::card_of(int world_rank) {
     silent_ = true;
     return kNotNow;
   }
-  if (!pmi::answers(*answer, "get_result")) return {};
+  if (!pmi::answers(*answer, "get_result")) return {pmi::says_not_found(*answer), std::nullopt};
   const auto value = pmi::field(*answer, "value");
   return value ? CardText{true, pmi::from_word(std::string(*value))} : kNotNow;
+}
+
+bool PmiLauncher::is_lost() const {
+  const std::lock_guard lock(g_descriptor);
+  return silent_ || channel_.broken();
 }
 
 bool PmiLauncher::expect_threads() {

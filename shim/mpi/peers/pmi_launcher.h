@@ -38,6 +38,8 @@ class PmiLauncher final : public Launcher {
   std::vector<int> ranks_on_this_node() override { return local_; }
   CardText card_of(int world_rank) override;
   bool always_answers() const override { return false; }
+  bool card_is_out() const override { return put_is_answered_; }
+  bool is_lost() const override;
   bool expect_threads() override;
 
  private:
@@ -48,8 +50,9 @@ class PmiLauncher final : public Launcher {
   pmi::Channel channel_;
   int rank_;
   int size_;
-  bool published_ = false;
-  bool silent_ = false;  // nobody may be asked any more
+  bool published_ = false;        // or it may be
+  bool put_is_answered_ = false;  // it is
+  bool silent_ = false;           // nobody may be asked any more
   std::string name_;
   std::vector<int> local_;
 };

@@ -78,6 +78,12 @@ bool answers(std::string_view line, std::string_view command) {
   return field(line, "cmd") == command && field(line, "rc").value_or("0") == "0";
 }
 
+bool says_not_found(std::string_view line) {
+  // Hydra before 4.1 says so behind the key's name. Later ones say 1, and nothing more.
+  const auto why = field(line, "msg");
+  return why ? why->ends_with("not_found") : field(line, "rc") == "1";
+}
+
 bool is_word(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_plain);
 }

@@ -15,6 +15,9 @@ std::optional<std::string_view> field(std::string_view line, std::string_view ke
 // Whether a line is the answer `command`, and no refusal (an rc other than 0).
 bool answers(std::string_view line, std::string_view command);
 
+// Whether a refusal says that there is no such key, and not that something else went wrong.
+bool says_not_found(std::string_view line);
+
 // Whether `text` can stand as a key or a value.
 bool is_word(std::string_view text);
 

@@ -14,6 +14,7 @@ inline constexpr std::uint32_t kRankWildcard = UINT32_MAX - 1;
 inline constexpr std::uint8_t kScopeGlobal = 3;
 inline constexpr std::uint16_t kTypeBool = 1;
 inline constexpr std::uint16_t kTypeString = 3;
+inline constexpr int kNotFound = -46;
 inline constexpr int kNotSupported = -47;
 inline constexpr const char* kLocalPeers = "pmix.lpeers";
 inline constexpr const char* kImmediate = "pmix.immediate";

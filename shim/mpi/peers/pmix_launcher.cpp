@@ -6,8 +6,10 @@
 // names that cannot always be caught, but bear with one that was started before.
 #include <dlfcn.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "abi/symbols.h"
 #include "peers/card.h"
@@ -18,6 +20,18 @@ namespace thinwire::mpi {
 namespace {
 
 constexpr const char* kCardKey = "thinwire.card";
+
+// What fails at MPI_Init is tried again this often, after 1, 2, 4, ... milliseconds.
+constexpr int kTries = 8;
+
+template <typename Try>
+bool try_again(Try&& succeeds) {
+  for (int at = 0; at < kTries; ++at) {
+    if (succeeds()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1 << at));
+  }
+  return false;
+}
 
 struct Calls {
   pmix::InitCall init = nullptr;
@@ -75,30 +89,39 @@ class PmixLauncher final : public Launcher {
     disarm();
     if (!calls().all()) return;
     name_ = self.name_space;
+    // Before the card is out, because ranks must agree on it: a rank that alone did not know its
+    // neighbours would compress to those who do not expect it.
+    if (!try_again([this] { return learn_locality(); })) return;
     pmix::Value value{};
     value.type = pmix::kTypeString;
     value.data.string = card_.data();
-    // From here on the card may be out, if not by this commit then by the MPI's own.
-    published_ = calls().put(pmix::kScopeGlobal, kCardKey, &value) == 0;
-    calls().commit();
+    const bool put =
+        try_again([&] { return calls().put(pmix::kScopeGlobal, kCardKey, &value) == 0; });
+    // What lies in this process' own store goes out, if not by this commit then by the MPI's own.
+    const CardText own = put ? CardText{false, std::nullopt} : query(self.rank, kCardKey);
+    published_ = !(own.known && !own.text);
+    card_is_out_ = try_again([] { return calls().commit() == 0; }) && put;
   }
 
   bool published() const override { return published_; }
+  bool card_is_out() const override { return card_is_out_; }
   const std::string& job_name() const override { return name_; }
-
-  std::vector<int> ranks_on_this_node() override {
-    const auto peers = query(pmix::kRankWildcard, pmix::kLocalPeers);
-    return peers ? read_list<int>(*peers) : std::vector<int>{};
-  }
-
+  std::vector<int> ranks_on_this_node() override { return local_; }
   bool always_answers() const override { return true; }
 
   CardText card_of(int world_rank) override {
-    return {true, query(static_cast<std::uint32_t>(world_rank), kCardKey)};
+    return query(static_cast<std::uint32_t>(world_rank), kCardKey);
   }
 
  private:
-  std::optional<std::string> query(std::uint32_t rank, const char* key) const {
+  bool learn_locality() {
+    const CardText peers = query(pmix::kRankWildcard, pmix::kLocalPeers);
+    if (peers.text) local_ = read_list<int>(*peers.text);
+    return peers.known;
+  }
+
+  // Of all failures one alone says that nobody published the key.
+  CardText query(std::uint32_t rank, const char* key) const {
     pmix::Process whom{};
     std::strncpy(whom.name_space, name_.c_str(), pmix::kMaxNamespace);
     whom.rank = rank;
@@ -108,16 +131,15 @@ class PmixLauncher final : public Launcher {
     immediate.value.type = pmix::kTypeBool;
     immediate.value.data.flag = true;
     pmix::Value* value = nullptr;
-    if (calls().get(&whom, key, &immediate, 1, &value) != 0 || value == nullptr) {
-      return std::nullopt;
-    }
-    std::optional<std::string> text;
+    const int error = calls().get(&whom, key, &immediate, 1, &value);
+    if (error != 0 || value == nullptr) return {error == pmix::kNotFound, std::nullopt};
+    CardText found{false, std::nullopt};
     if (value->type == pmix::kTypeString && value->data.string != nullptr) {
-      text = value->data.string;
+      found = {true, value->data.string};
       std::free(value->data.string);
     }
     std::free(value);
-    return text;
+    return found;
   }
 
   void disarm() {
@@ -126,8 +148,10 @@ class PmixLauncher final : public Launcher {
 
   std::string card_;
   std::string name_;
-  bool started_ = false;  // here, not by the MPI
-  bool published_ = false;
+  std::vector<int> local_;
+  bool started_ = false;    // here, not by the MPI
+  bool published_ = false;  // or it may be
+  bool card_is_out_ = false;
 };
 
 }  // namespace

@@ -137,6 +137,7 @@ void after_start(bool by_session) {
   self.samples_tell = samples_tell(self.settings, codec);
   self.job.learn_locality();
   if (self.concurrent && self.settings.wants_collectives()) learn_standings();
+  if (self.concurrent) learn_who_reports();
   const bool peers_can_be_asked = !self.concurrent || self.job.expect_threads();
   self.options.size = sizeof self.options;
   self.options.flags = TW_MESSAGE_DECLINE;

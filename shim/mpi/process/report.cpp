@@ -9,6 +9,7 @@
 #include "process/process.h"
 #include "process/report_text.h"
 #include "process/shortcut.h"
+#include "requests/error_target.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -56,13 +57,30 @@ Totals own_totals() {
   return totals;
 }
 
-bool everybody_reports() {
+enum class Reporters { kNotAsked, kEverybody, kNotAll, kNotKnown };
+Reporters g_reporters = Reporters::kNotAsked;
+
+Reporters ask_for_reporters() {
   const Process& self = process();
   for (int rank = 0; rank < self.world.size; ++rank) {
-    const auto card = self.job.card_of(rank).card;
-    if (!card || !card->reports || card->format_version != tw_format_version()) return false;
+    const auto [known, card] = self.job.insist_on_card_of(rank);
+    if (!known) return Reporters::kNotKnown;
+    if (!card || !card->reports || card->format_version != tw_format_version()) {
+      return Reporters::kNotAll;
+    }
   }
-  return true;
+  return self.job.card_is_out() ? Reporters::kEverybody : Reporters::kNotKnown;
+}
+
+bool everybody_reports() {
+  if (g_reporters == Reporters::kNotAsked) g_reporters = ask_for_reporters();
+  if (g_reporters == Reporters::kNotKnown) {
+    tw_log(TW_LOG_ERROR, ("rank " + std::to_string(process().world.rank) +
+                          " does not learn who reports: others may wait for it in MPI_Finalize")
+                             .c_str());
+    raise(MPI_COMM_WORLD, MPI_ERR_OTHER);
+  }
+  return g_reporters == Reporters::kEverybody;
 }
 
 void write(const Totals& totals, const std::string& whose, const std::string& suffix) {
@@ -78,6 +96,12 @@ void write(const Totals& totals, const std::string& whose, const std::string& su
 }
 
 }  // namespace
+
+void learn_who_reports() {
+  const Process& self = process();
+  if (self.settings.report.empty() || self.job.always_answers()) return;
+  g_reporters = ask_for_reporters();
+}
 
 void report(bool has_comm_world) {
   const Process& self = process();

@@ -3,6 +3,10 @@
 
 namespace thinwire::mpi {
 
+// To be called before several threads call the MPI: who takes part is asked now, where that may not
+// be possible later.
+void learn_who_reports();
+
 // Once a process. Collective over MPI_COMM_WORLD, where there is one and every rank's card says
 // that it takes part; rank 0 then writes the sums and checks that every compressed message was
 // decoded. Else each rank that was asked writes its own figures.

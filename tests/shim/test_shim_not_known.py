@@ -1,0 +1,80 @@
+"""A launcher that fails for a while: what it does not say is not taken for a rank without the
+library. The failures are put before PMIx, where the MPI links it, by a stand-in of one rank."""
+
+from pathlib import Path
+
+import pytest
+from mpis import OTHERS, Mpi
+from shim_runs import PROGRAMS, SHRINK, Run, largest_differences, run
+
+pytestmark = pytest.mark.multiproc
+
+FAULTY = PROGRAMS / "libshim_faulty_pmix.so"
+LINKING_PMIX = [mpi for mpi in OTHERS if mpi.name.startswith("openmpi-5")]
+TIMEOUT, NOT_FOUND, OUT_OF_RESOURCE = -24, -46, -29
+ALWAYS = 10**6
+# 20 messages each way; collectives of at least 512 bytes.
+EXCHANGE = ["shim_exchange", "1048576", "20"]
+COLLECTIVES = {
+    "THINWIRE_CODEC": "mpc",
+    "THINWIRE_SAME_NODE": "1",
+    "THINWIRE_THRESHOLD": "512",
+}
+
+
+@pytest.fixture(params=LINKING_PMIX, ids=lambda mpi: mpi.name)
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    return request.param
+
+
+def run_faulty(
+    mpi: Mpi, program: list[str], fault: str, settings: dict[str, str], report: Path | None = None
+) -> Run:
+    """Two ranks, both with the library, and `fault` as faulty_pmix.c has it."""
+    preload = f"LD_PRELOAD={mpi.testing}:{FAULTY}"
+    words = [mpi.programs / program[0], *program[1:]]
+    launch = [*mpi.launcher, "-n", "2", "env", preload, *words]
+    return run(launch, {**settings, "FAULTY_PMIX": fault}, report, timeout=60)
+
+
+@pytest.mark.parametrize("code", [TIMEOUT, OUT_OF_RESOURCE])
+def test_messages_are_whole_while_a_rank_learns_nothing(mpi: Mpi, code: int) -> None:
+    done = run_faulty(mpi, EXCHANGE, f"1:thinwire.card:{ALWAYS}:{code}", SHRINK)
+    assert done.code == 0, done.errors
+    assert largest_differences(done.output) == {0: 0.0, 1: 0.0}
+
+
+def test_it_is_asked_again(mpi: Mpi, tmp_path: Path) -> None:
+    done = run_faulty(mpi, EXCHANGE, f"1:thinwire.card:3:{TIMEOUT}", SHRINK, tmp_path / "report")
+    assert done.code == 0, done.errors
+    assert largest_differences(done.output) == {0: 0.0, 1: 0.0}
+    assert done.report is not None
+    assert done.report["compressed_messages"] == done.report["decoded_messages"] > 20
+
+
+def test_no_card_is_no_library(mpi: Mpi) -> None:
+    """Here the stand-in lies to one rank, for the one that publishes none."""
+    fault = f"1:put:{ALWAYS}:{OUT_OF_RESOURCE}"
+    done = run_faulty(mpi, EXCHANGE, fault, SHRINK)
+    assert done.code == 0, done.errors
+    assert largest_differences(done.output) == {0: 0.0, 1: 0.0}
+
+
+@pytest.mark.parametrize(
+    "fault", [f"1:commit:{ALWAYS}", "1:commit:2", "1:put:2", "1:pmix.lpeers:3"], ids=str
+)
+def test_a_card_that_is_published_with_trouble(mpi: Mpi, fault: str) -> None:
+    done = run_faulty(mpi, EXCHANGE, f"{fault}:{TIMEOUT}", SHRINK)
+    if "commit:1000" not in fault:  # or the MPI itself gives up
+        assert done.code == 0, done.errors
+    for difference in largest_differences(done.output).values():
+        assert difference == 0.0
+
+
+def test_collectives_wait_for_the_answer(mpi: Mpi, tmp_path: Path) -> None:
+    fault = f"1:thinwire.card:4:{TIMEOUT}"
+    done = run_faulty(mpi, ["shim_coll"], fault, COLLECTIVES, tmp_path / "report")
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == 2
+    assert done.report is not None
+    assert done.report["collectives"]["entered"] > 100
