@@ -121,7 +121,7 @@ const char* usage() {
          "                  [--nodes real|apart] [--native staged|device]\n"
          "sizes are multiples of 8: of the array in bcast, reduce and allreduce, else of one\n"
          "rank's block. apart makes each rank a node of its own. --native device hands device\n"
-         "arrays to an MPI that takes them. LIBRARY is the libthinwire_mpi_<abi>.so of this\n"
+         "arrays to an MPI that takes them. LIBRARY is the libthinwire_mpi_*.so of this\n"
          "program's MPI";
 }
 

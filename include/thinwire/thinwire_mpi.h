@@ -1,7 +1,7 @@
 /* An MPI as a transport for tw_comm_create(), for programs that bring the two together themselves.
  *
- * This function is no part of the core library: each libthinwire_mpi_<abi>.so exports it, for the
- * MPIs whose handles are of that ABI. Load the library at run time, without preloading it, after
+ * This function is no part of the core library: each libthinwire_mpi_*.so exports it, for the
+ * MPIs of its name. Load the library at run time, without preloading it, after
  * the MPI and with RTLD_LOCAL: it then changes no call of the program's. Preloaded libraries have
  * the function too.
  */

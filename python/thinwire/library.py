@@ -10,11 +10,16 @@ from typing import Any
 import cffi
 
 PACKAGE = Path(__file__).resolve().parent
-# One for each handle ABI; a build may lack some.
+# By handle ABI; a build may lack some of these. The libraries of one differ in what they export,
+# as the MPIs do: the first exports the fewest names (shim/mpi/exports.cmake).
 MPI_SHIMS = {
-    "openmpi": "libthinwire_mpi_openmpi.so",
-    "mpich": "libthinwire_mpi_mpich.so",
-    "abi": "libthinwire_mpi_abi.so",
+    "openmpi": ("libthinwire_mpi_openmpi4.so", "libthinwire_mpi_openmpi5.so"),
+    "mpich": (
+        "libthinwire_mpi_mpich3.so",
+        "libthinwire_mpi_mpich4.so",
+        "libthinwire_mpi_mpich5.so",
+    ),
+    "abi": ("libthinwire_mpi_abi.so",),
 }
 _CORE = "libthinwire.so.0"
 
@@ -50,10 +55,20 @@ def library_path(name: str) -> Path:
     return path
 
 
-def built_shims() -> dict[str, Path]:
+def built_shims() -> dict[str, list[Path]]:
     """The preload libraries that this installation has, by key of MPI_SHIMS."""
-    found = {mpi: library_folder() / name for mpi, name in MPI_SHIMS.items()}
-    return {mpi: path for mpi, path in found.items() if path.exists()}
+    found = {
+        mpi: [path for name in files if (path := library_folder() / name).exists()]
+        for mpi, files in MPI_SHIMS.items()
+    }
+    return {mpi: paths for mpi, paths in found.items() if paths}
+
+
+def transport_library(mpi: str) -> Path:
+    """A library with the transport of an MPI, for who loads it beside the MPI and preloads
+    nothing; FileNotFoundError as library_path()."""
+    built = built_shims().get(mpi)
+    return built[0] if built else library_path(MPI_SHIMS[mpi][0])
 
 
 def _header_path() -> Path:

@@ -5,11 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pytest
 
+from thinwire.launch.names import calls_of
 from thinwire.library import MPI_SHIMS, _header_path, library_folder
 
 VERSIONS = {
@@ -23,6 +24,10 @@ VERSIONS = {
     "intel": "Intel(R) MPI Library for Linux* OS, Version 2021.9 Build 20230307\nCopyright 2023",
     "other": "HPE mpt 2.29  01/01/24 00:00:00",
 }
+
+# What a preload library that does nothing exports, by its place in MPI_SHIMS: no program here calls
+# these.
+_IDLE_CALLS = ("MPI_Isend", "MPI_Isendrecv", "MPI_Request_get_status_all")
 
 # Says its version; else shows what it was started with, as a line of JSON.
 _LAUNCHER = """#!{python}
@@ -54,11 +59,11 @@ def compile_with(*arguments: str | Path, compiler: str = "gcc") -> None:
     subprocess.run([found, *map(str, arguments)], check=True, timeout=60)
 
 
-def make_library(folder: Path, soname: str, *needs: Path) -> Path:
-    """A library of that name which needs others, as the loader sees it."""
+def make_library(folder: Path, soname: str, *needs: Path, calls: Iterable[str] = ()) -> Path:
+    """A library of that name which needs others, as the loader sees it, and exports `calls`."""
     folder.mkdir(parents=True, exist_ok=True)
-    source = folder / "empty.c"
-    source.write_text("")
+    source = folder / "calls.c"
+    source.write_text("".join(f"int {call}(void) {{ return 0; }}\n" for call in sorted(calls)))
     library = folder / soname
     names = ["-shared", "-fPIC", f"-Wl,-soname,{soname}", "-Wl,--no-as-needed"]
     compile_with(*names, source, *needs, f"-Wl,-rpath,{folder}", "-o", library)
@@ -74,19 +79,25 @@ def make_program(path: Path, *needs: Path) -> Path:
 
 
 def make_installation(folder: Path, mpis: tuple[str, ...] = tuple(MPI_SHIMS)) -> Path:
-    """A folder for THINWIRE_LIBRARY_DIR: this installation's core, and a preload library for each
-    of `mpis`, the installation's own where it has one, else one that does nothing."""
+    """A folder for THINWIRE_LIBRARY_DIR: this installation's core, and the preload libraries for
+    each of `mpis`, the installation's own where it has them, else some that do nothing."""
     libraries = folder / "lib"
     libraries.mkdir(parents=True)
     (folder / "include").symlink_to(_header_path().parents[1])
     (libraries / "libthinwire.so.0").symlink_to(library_folder() / "libthinwire.so.0")
     for mpi in mpis:
-        own = library_folder() / MPI_SHIMS[mpi]
-        if own.exists():
-            (libraries / MPI_SHIMS[mpi]).symlink_to(own)
-        else:
-            make_library(libraries, MPI_SHIMS[mpi])
+        for place, name in enumerate(MPI_SHIMS[mpi]):
+            own = library_folder() / name
+            if own.exists():
+                (libraries / name).symlink_to(own)
+            else:
+                make_library(libraries, name, calls=_IDLE_CALLS[: place + 1])
     return libraries
+
+
+def make_mpi(folder: Path, soname: str, shim: Path) -> Path:
+    """An MPI's library with the calls that `shim` is for, and one that is never taken."""
+    return make_library(folder, soname, calls={*calls_of(shim), "MPI_Pcontrol"})
 
 
 def call(

@@ -9,6 +9,7 @@ from mpi_stubs import (
     make_installation,
     make_launcher,
     make_library,
+    make_mpi,
     make_program,
     make_script,
     started,
@@ -17,6 +18,9 @@ from mpi_stubs import (
 from thinwire.library import MPI_SHIMS
 
 SONAMES = {"openmpi": "libmpi.so.40", "mpich": "libmpi.so.12", "abi": "libmpi_abi.so.1"}
+# Which of its libraries each of these MPIs needs.
+FITTING = {"openmpi": 0, "mpich": 1, "abi": 0}
+VERSION_OF = {"openmpi": "openmpi-5", "mpich": "mpich-5.0", "abi": "mpich-5.0"}
 LIST = "OMPI_MCA_mca_base_env_list"
 
 
@@ -24,9 +28,10 @@ LIST = "OMPI_MCA_mca_base_env_list"
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program of each MPI, and an installation for all three."""
     folder = tmp_path_factory.mktemp("made")
+    libraries = make_installation(folder / "installation")
     for mpi, soname in SONAMES.items():
-        make_program(folder / mpi, make_library(folder, soname))
-    make_installation(folder / "installation")
+        shim = libraries / MPI_SHIMS[mpi][FITTING[mpi]]
+        make_program(folder / mpi, make_mpi(folder, soname, shim))
     return folder
 
 
@@ -37,6 +42,8 @@ def machine(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
         (tmp_path / mpi).symlink_to(made / mpi)
     make_script(tmp_path / "job.sh", "#!/bin/sh")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    # Where the MPI of a launcher is looked for that has no installation.
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(made))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -47,7 +54,7 @@ def libraries(made: Path) -> dict[str, str]:
 
 
 def preload(libraries: dict[str, str], mpi: str) -> str:
-    return f"{libraries['THINWIRE_LIBRARY_DIR']}/{MPI_SHIMS[mpi]}"
+    return f"{libraries['THINWIRE_LIBRARY_DIR']}/{MPI_SHIMS[mpi][FITTING[mpi]]}"
 
 
 def test_run_under_open_mpi(machine: Path, libraries: dict[str, str]) -> None:
@@ -178,7 +185,9 @@ def test_exec_under_srun_goes_by_the_program_then_by_mpirun(
     make_launcher(machine / "mpiexec", "mpich-4.3")
     slurm = {**libraries, "SLURM_PROCID": "0", "PMIX_RANK": "0"}
     show = ["exec", "--", "printenv", "LD_PRELOAD"]
-    assert call(*show, "./openmpi", environment=slurm).stdout.strip().endswith("_openmpi.so")
+    assert call(*show, "./openmpi", environment=slurm).stdout.strip() == preload(
+        libraries, "openmpi"
+    )
     by_path = call(*show, environment=slurm)
     assert by_path.stdout.strip() == preload(libraries, "mpich")
     assert str(machine / "mpirun") in by_path.stderr
@@ -225,3 +234,25 @@ def test_env_names_both_launchers(machine: Path, libraries: dict[str, str]) -> N
     said = call("env", environment={**libraries, "COLUMNS": "300"}).stdout
     assert f"{machine / 'mpirun'}, of Open MPI: mpirun (Open MPI) 5.0.11" in said
     assert f"{machine / 'mpiexec'}, of MPICH: HYDRA 4.3.2" in said
+
+
+LEVELS = [(mpi, name) for mpi, files in MPI_SHIMS.items() for name in files]
+
+
+@pytest.mark.parametrize(("mpi", "name"), LEVELS, ids=[name for _, name in LEVELS])
+def test_the_library_has_the_names_of_the_programs_mpi(
+    machine: Path, libraries: dict[str, str], tmp_path: Path, mpi: str, name: str
+) -> None:
+    wanted = Path(libraries["THINWIRE_LIBRARY_DIR"], name)
+    library = make_mpi(tmp_path / "own", SONAMES[mpi], wanted)
+    make_program(tmp_path / "program", library)
+    words = ["run", "--mpi", mpi, "--", "printenv", "LD_PRELOAD", "./program"]
+    shown = call(*words, environment={**libraries, "LD_LIBRARY_PATH": ""})
+    assert (shown.stdout.strip(), shown.stderr) == (str(wanted), "")
+    # By the installation of the launcher, where there is no program.
+    launcher = make_launcher(tmp_path / "own" / "bin" / "mpirun", VERSION_OF[mpi])
+    (tmp_path / "own" / "lib").mkdir()
+    library.rename(tmp_path / "own" / "lib" / library.name)
+    bare = {**libraries, "PATH": f"{launcher.parent}:{os.environ['PATH']}"}
+    shown = call("shim", "mpi", "--mpi", mpi, environment=bare)
+    assert (shown.stdout.strip(), shown.stderr) == (str(wanted), "")

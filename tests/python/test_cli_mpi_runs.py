@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from mpi_stubs import call, compile_with, make_installation, run
 
-from thinwire.library import MPI_SHIMS
+from thinwire.launch import best_fit, find_program
+from thinwire.library import built_shims
 
 pytestmark = pytest.mark.multiproc
 
@@ -102,6 +103,14 @@ def environment(tmp_path: Path) -> dict[str, str]:
     }
 
 
+def shim_of(program: Path) -> str:
+    """The preload library that has the names of the program's MPI."""
+    found = find_program([str(program)])
+    assert found is not None
+    ((family, library),) = found.libraries
+    return best_fit(built_shims()[family], [Path(library)]).library.name
+
+
 def ranks(mpi: Mpi, count: int) -> list[str]:
     """The launcher's words for that many ranks on a machine of any size."""
     return [*(["--oversubscribe"] if mpi.family == "openmpi" else []), "-n", str(count)]
@@ -114,7 +123,7 @@ def lines(output: str) -> list[str]:
 def test_every_rank_has_the_library_of_its_mpi(
     mpi: Mpi, program: Path, environment: dict[str, str]
 ) -> None:
-    launched = [mpi.launcher, *ranks(mpi, 2), program, MPI_SHIMS[mpi.family]]
+    launched = [mpi.launcher, *ranks(mpi, 2), program, shim_of(program)]
     result = call("run", "--codec", CODEC, "--", *launched, environment=environment)
     assert result.returncode == 0, result.stderr
     expected = [f"rank {rank} of 2 mapped 1 codec {CODEC} node none" for rank in (0, 1)]
@@ -124,7 +133,7 @@ def test_every_rank_has_the_library_of_its_mpi(
 def test_every_program_of_several_has_it(
     mpi: Mpi, program: Path, environment: dict[str, str]
 ) -> None:
-    part = [*ranks(mpi, 1), program, MPI_SHIMS[mpi.family]]
+    part = [*ranks(mpi, 1), program, shim_of(program)]
     own = ["-x", "HOME"] if mpi.family == "openmpi" else []
     result = call("run", "--", mpi.launcher, *own, *part, ":", *part, environment=environment)
     assert result.returncode == 0, result.stderr
@@ -148,7 +157,7 @@ def test_ranks_on_other_nodes_have_it(
         environment |= {"OMPI_MCA_rtc_hwloc_vmhole": "none"}
     else:
         words = ["-launcher", "ssh", "-launcher-exec", str(agent), "-hosts", "tw-test-a,tw-test-b"]
-    launched = [mpi.launcher, *words, *ranks(mpi, 2), program, MPI_SHIMS[mpi.family]]
+    launched = [mpi.launcher, *words, *ranks(mpi, 2), program, shim_of(program)]
     result = call("run", "--codec", CODEC, "--", *launched, environment=environment)
     assert result.returncode == 0, result.stderr
     found = lines(result.stdout)
@@ -160,7 +169,7 @@ def test_exec_knows_the_mpi_that_started_it(
     mpi: Mpi, program: Path, environment: dict[str, str]
 ) -> None:
     rank = [sys.executable, "-m", "thinwire", "exec", "--codec", CODEC, "--"]
-    words = [mpi.launcher, *ranks(mpi, 2), *rank, program, MPI_SHIMS[mpi.family]]
+    words = [mpi.launcher, *ranks(mpi, 2), *rank, program, shim_of(program)]
     result = run(words, environment)
     assert result.returncode == 0, result.stderr
     expected = [f"rank {rank} of 2 mapped 1 codec {CODEC} node none" for rank in (0, 1)]

@@ -1,9 +1,15 @@
 """The MPIs that the tests run programs under: the one of the build, and those beside it."""
 
 import os
+import re
 import shutil
+import subprocess
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+from thinwire.launch import best_fit
+from thinwire.library import MPI_SHIMS
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("THINWIRE_BUILD_DIR", ROOT / "build" / "release"))
@@ -19,14 +25,38 @@ class Mpi:
 
     @property
     def production(self) -> Path:
-        return LIBRARIES / f"libthinwire_mpi_{self.abi}.so"
+        return self.library("")
 
     @property
     def testing(self) -> Path:
-        return LIBRARIES / f"libthinwire_mpi_{self.abi}_testing.so"
+        return self.library("_testing")
+
+    @property
+    def fake_device(self) -> Path:
+        return self.library("_fake_device")
+
+    def library(self, kind: str) -> Path:
+        """The one of a kind that `thinwire run` would choose, were all of that kind."""
+        built = [path for path in libraries(self.abi, kind) if path.exists()]
+        if not built or not self.built():
+            return libraries(self.abi, kind)[0]
+        return best_fit(built, [linked_mpi(self.programs / "shim_conformance")]).library
 
     def built(self) -> bool:
         return (self.programs / "shim_conformance").exists()
+
+
+def libraries(abi: str, kind: str = "") -> list[Path]:
+    """What the build makes for a handle ABI: released, or of another kind."""
+    return [LIBRARIES / name.replace(".so", f"{kind}.so") for name in MPI_SHIMS[abi]]
+
+
+@cache
+def linked_mpi(program: Path) -> Path:
+    """The MPI's library that a program is linked to."""
+    said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    (path,) = re.findall(r"lib(?:mpi|mpich|mpi_abi)\.so\S* => (\S+)", said)
+    return Path(path)
 
 
 def prefixes() -> list[Path]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from mpis import ALL, LIBRARIES, OTHERS, SYSTEM, Mpi
+from mpis import ALL, OTHERS, SYSTEM, Mpi
 from shim_runs import MPIRUN, PRODUCTION, PROGRAMS, Run, environment, mpirun, read_report, run
 from test_shim_dying import is_gone, survivor_of
 
@@ -244,7 +244,7 @@ def test_a_death_ends_the_job_as_without_the_library() -> None:
 
 
 def test_the_transport_of_a_library_that_is_only_loaded() -> None:
-    done = mpirun(2, [PROGRAMS / "shim_transport", LIBRARIES / "libthinwire_mpi_openmpi.so"])
+    done = mpirun(2, [PROGRAMS / "shim_transport", PRODUCTION])
     assert done.code == 0, done.output + done.errors
     assert done.output.count("all right") == 2
 

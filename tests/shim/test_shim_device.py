@@ -10,13 +10,13 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from mpis import OTHERS, SYSTEM, Mpi
-from shim_runs import BUILD, MPIRUN, PROGRAMS, SHRINK, ZFP, Run, mpirun, run
+from shim_runs import MPIRUN, PROGRAMS, SHRINK, ZFP, Run, mpirun, run
 from test_shim_collectives import LOSSLESS, WORST_LOSS
 from test_shim_conformance import CASES, LINES_EXPECTED, RANKS, families
 
 pytestmark = pytest.mark.multiproc
 
-FAKE = BUILD / "shim" / "mpi" / "libthinwire_mpi_openmpi_fake_device.so"
+FAKE = SYSTEM.fake_device
 PROGRAM = PROGRAMS / "shim_conformance_device"
 ERRORS = PROGRAMS / "shim_device_errors"
 
@@ -220,7 +220,7 @@ def test_nonblocking_collectives(words: list[str], way: str, memory: str, tmp_pa
 def test_persistent_collectives(mpi: Mpi, way: str, memory: str, tmp_path: Path) -> None:
     settings = {**STARTED[way], "COLL_MEMORY": memory}
     program = [mpi.programs / "shim_coll_persistent_device", "keep"]
-    done = mpirun(3, program, FAKE, settings, tmp_path / "report", timeout=100, mpi=mpi)
+    done = mpirun(3, program, mpi.fake_device, settings, tmp_path / "report", timeout=100, mpi=mpi)
     assert done.code == 0, done.output + done.errors
     assert done.output.count("all right") == 3, done.output
     assert done.report is not None and done.report["device_failures"] == 0

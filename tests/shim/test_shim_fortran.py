@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from shim_runs import BUILD, ROOT, SHRINK, preloaded, run
+from mpis import ALL, libraries
+from shim_runs import ROOT, SHRINK, preloaded, run
 
 pytestmark = pytest.mark.multiproc
 
@@ -41,16 +42,12 @@ def which(tool: str) -> bool:
     return shutil.which(tool) is not None
 
 
-LIBRARIES = BUILD / "shim" / "mpi"
+# The first library stands for an MPI that is not at hand, which is skipped.
+LIBRARY = {mpi: libraries(mpi, "_testing")[0] for mpi in ("openmpi", "mpich")}
+LIBRARY |= {mpi.name: mpi.testing for mpi in ALL}
 BINDINGS = {
-    "openmpi": Binding(
-        "mpif90.openmpi",
-        ("mpirun.openmpi", "--oversubscribe"),
-        LIBRARIES / "libthinwire_mpi_openmpi_testing.so",
-    ),
-    "mpich": Binding(
-        "mpif90.mpich", ("mpiexec.mpich",), LIBRARIES / "libthinwire_mpi_mpich_testing.so"
-    ),
+    "openmpi": Binding("mpif90.openmpi", ("mpirun.openmpi", "--oversubscribe"), LIBRARY["openmpi"]),
+    "mpich": Binding("mpif90.mpich", ("mpiexec.mpich",), LIBRARY["mpich"]),
 }
 
 

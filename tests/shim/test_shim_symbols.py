@@ -9,10 +9,11 @@ that a later MPI brings is neither and fails the test.
 import re
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from mpis import ALL, Mpi
+from mpis import ALL, Mpi, libraries, linked_mpi
 
 pytestmark = pytest.mark.skipif(shutil.which("nm") is None, reason="no nm")
 
@@ -59,12 +60,9 @@ def names(found: set[str], prefix: str) -> set[str]:
     return {name.removeprefix(prefix) for name in found if name.startswith(prefix)}
 
 
-def library_of(mpi: Mpi) -> Path:
-    """The MPI that its programs are linked with."""
-    program = mpi.programs / "shim_conformance"
-    linked = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
-    (path,) = re.findall(r"lib(?:mpi|mpich|mpi_abi)\.so\S* => (\S+)", linked)
-    return Path(path)
+def symbols_of(mpi: Mpi) -> set[str]:
+    """Of the library that the MPI's programs are linked with."""
+    return symbols(linked_mpi(mpi.programs / "shim_conformance"), "--defined-only")
 
 
 @pytest.fixture(scope="module", params=ALL, ids=lambda mpi: mpi.name)
@@ -79,12 +77,12 @@ def shim(request: pytest.FixtureRequest, mpi: Mpi) -> Path:
 
 @pytest.fixture(scope="module")
 def known(mpi: Mpi) -> set[str]:
-    return names(symbols(library_of(mpi), "--defined-only"), "MPI_")
+    return names(symbols_of(mpi), "MPI_")
 
 
 @pytest.fixture(scope="module")
 def known_to_any() -> set[str]:
-    return set().union(*(symbols(library_of(mpi), "--defined-only") for mpi in ALL))
+    return set().union(*(symbols_of(mpi) for mpi in ALL))
 
 
 def left_alone(name: str) -> bool:
@@ -117,10 +115,23 @@ def test_every_reason_is_needed(known_to_any: set[str]) -> None:
         assert any(re.fullmatch(pattern, name) for name in known), reason
 
 
-def test_wrapped_calls_exist_in_some_mpi(known_to_any: set[str], shim: Path) -> None:
-    if len(ALL) == 1:
-        pytest.skip("no MPI of version 4 beside the system's: tools/setup_mpis")
-    assert symbols(shim, "--defined-only") - {OF_THE_LAUNCHER, OF_THINWIRE} <= known_to_any
+def test_the_mpi_has_every_call_that_is_shown(mpi: Mpi, shim: Path) -> None:
+    exported = symbols(shim, "--defined-only") - {OF_THE_LAUNCHER, OF_THINWIRE}
+    found = symbols_of(mpi)
+    assert exported - found == set()
+
+
+def test_every_call_of_the_mpi_that_any_library_takes_is_taken(
+    mpi: Mpi, known: set[str], shim: Path
+) -> None:
+    every = [names(symbols(path, "--defined-only"), "MPI_") for path in libraries(mpi.abi)]
+    assert names(symbols(shim, "--defined-only"), "MPI_") == set().union(*every) & known
+
+
+@pytest.mark.parametrize("abi", sorted({mpi.abi for mpi in ALL}))
+def test_libraries_of_one_abi_are_ordered_by_what_they_export(abi: str) -> None:
+    every = [symbols(path, "--defined-only") for path in libraries(abi)]
+    assert all(one < next_one for one, next_one in pairwise(every))
 
 
 def test_both_names_of_each_call_are_exported(shim: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from thinwire.bench.programs import BenchError, Place, mpi_is_gpu_aware, run_program
 from thinwire.bench.samples import Sample
 from thinwire.launch import find_program
-from thinwire.library import MPI_SHIMS, library_path
+from thinwire.library import transport_library
 
 SLOWEST_BYTES_PER_SECOND = 20e6  # assumed of an unshaped link, for the time limit alone
 
@@ -66,7 +66,7 @@ def transport_of(program: Path) -> Path:
         raise BenchError(f"{program} shows no one MPI that Thinwire knows")
     (mpi,) = found.mpis
     try:
-        return library_path(MPI_SHIMS[mpi])
+        return transport_library(mpi)
     except FileNotFoundError as error:
         raise BenchError(str(error)) from error
 

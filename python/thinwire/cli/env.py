@@ -77,8 +77,9 @@ def env() -> None:
     table = Table(box=None, show_header=False)
     table.add_row("thinwire", f"{version()}, frame format {format_version()}")
     table.add_row("package", str(PACKAGE))
-    for mpi, name in MPI_SHIMS.items():
-        table.add_row(f"preload for {mpi}", _shim(name))
+    for mpi, names in MPI_SHIMS.items():
+        for name in names:
+            table.add_row(f"preload for {mpi}", _shim(name))
     for name, said in _launchers():
         table.add_row(name, said)
     table.add_row("machine", f"{platform.platform()}, {os.cpu_count()} CPUs")

@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from thinwire import launch
-from thinwire.cli.shim import MpiOption, chosen, fail, library_of, warn
+from thinwire.cli.shim import MpiOption, chosen, fail, fit, warn
 from thinwire.codec import Codec
 from thinwire.library import ThinwireError, parse_size
 from thinwire.settings import check_setting, in_force
@@ -82,15 +82,14 @@ def _spec(codec: str) -> str:
         raise ThinwireError(error.status, f"THINWIRE_CODEC: {error.args[0]}") from None
 
 
-def preloaded(wanted: dict[str, str], mpi: str) -> dict[str, str]:
-    """The settings and the preload library of that MPI, behind what is preloaded already.
+def preloaded(wanted: dict[str, str], library: Path) -> dict[str, str]:
+    """The settings and the preload library, behind what is preloaded already.
 
     A tool of the profiling interface in front sees the program's calls, and its PMPI_ calls reach
     the library; behind it would see none. Sanitizers insist on being first.
     """
-    library = str(library_of(mpi))
     earlier = os.environ.get("LD_PRELOAD", "")
-    return {**wanted, "LD_PRELOAD": f"{earlier}:{library}" if earlier else library}
+    return {**wanted, "LD_PRELOAD": f"{earlier}:{library}" if earlier else str(library)}
 
 
 def run(
@@ -115,7 +114,8 @@ def run(
     launcher = launch.from_path(shutil.which(command[0]) or command[0])
     programs = [launch.find_program(words) for words in _parts(command[1:])]
     choice = chosen(mpi, programs, launcher)
-    doubts = [choice.doubt]
+    found = fit(choice.mpi, programs, launcher)
+    doubts = [choice.doubt, found.doubt]
     if launcher.style == "unknown":
         doubts.append(
             f"{launcher.title} is of no MPI known here (it says '{launcher.said}'): the preload is "
@@ -123,7 +123,7 @@ def run(
         )
     _warn(doubts, quiet=_quiet(log))
     named = {name: value for name, value in in_force(os.environ).items() if _is_setting(name)}
-    everything = preloaded({**named, **wanted}, choice.mpi)
+    everything = preloaded({**named, **wanted}, found.library)
     try:
         words, changes = launch.forward(launcher, command, everything, os.environ)
     except launch.Refused as refusal:
@@ -159,9 +159,11 @@ def _become_program(
     launcher: launch.Launcher | None,
     quiet: bool,
 ) -> NoReturn:
-    choice = chosen(mpi, [launch.find_program(command)], launcher)
-    _warn([choice.doubt], quiet)
-    _replace(command, preloaded(wanted, choice.mpi))
+    programs = [launch.find_program(command)]
+    choice = chosen(mpi, programs, launcher)
+    found = fit(choice.mpi, programs, launcher)
+    _warn([choice.doubt, found.doubt], quiet)
+    _replace(command, preloaded(wanted, found.library))
 
 
 def _parts(words: list[str]) -> list[list[str]]:

@@ -1,14 +1,23 @@
 """`thinwire shim`: the preload library of an MPI; and the choice of it for `run` and `exec`."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
-from thinwire.launch import Choice, Launcher, Program, Refused, choose, on_path
+from thinwire.launch import (
+    Choice,
+    Launcher,
+    Program,
+    Refused,
+    best_fit,
+    choose,
+    mpi_libraries,
+    on_path,
+)
 from thinwire.launch.families import FAMILIES
 from thinwire.launch.launcher import has_standard_abi
+from thinwire.launch.names import Fit
 from thinwire.library import MPI_SHIMS, built_shims, library_folder
 
 MpiOption = Annotated[
@@ -20,16 +29,17 @@ MpiOption = Annotated[
 ]
 
 
-def library_of(mpi: str) -> Path:
-    """The preload library for a key of MPI_SHIMS; exits with the reason where there is none."""
+def fit(mpi: str, programs: Sequence[Program | None], launcher: Launcher | None) -> Fit:
+    """The preload library for a key of MPI_SHIMS whose names the MPI at hand has; exits with the
+    reason where there is none."""
     built = built_shims()
     has = ", ".join(built) if built else "none: build it with `make build`"
     if mpi not in MPI_SHIMS:
         fail(f"no preload library for '{mpi}'; this build has: {has}")
     if mpi not in built:
-        missing = library_folder() / MPI_SHIMS[mpi]
+        missing = library_folder() / MPI_SHIMS[mpi][0]
         fail(f"no preload library for {FAMILIES[mpi]}: {missing} does not exist; it has: {has}")
-    return built[mpi]
+    return best_fit(built[mpi], mpi_libraries(mpi, programs, launcher))
 
 
 def chosen(
@@ -70,16 +80,21 @@ def shim(
 ) -> None:
     """Print the path of a preload library, as in LD_PRELOAD=$(thinwire shim mpi).
 
-    Without --mpi it is that of the MPI which `mpirun` belongs to.
+    Without --mpi it is that of the MPI which `mpirun` belongs to. Of the libraries for one kind of
+    MPI it is the one that shows programs the calls which the MPI here has, and no others.
     """
     if kind != "mpi":
         fail(f"no preload library named '{kind}'; this build has: mpi")
+    launcher = None
     if mpi is None:
         launcher = path_launcher()
         mpi = launcher.mpis[0]
         if has_standard_abi(launcher):
             warn(f"taking {FAMILIES[mpi]}, that of {launcher.path}; its standard ABI is --mpi abi")
-    print(library_of(mpi))
+    found = fit(mpi, [], launcher)
+    if found.doubt is not None:
+        warn(found.doubt)
+    print(found.library)
 
 
 def warn(message: str) -> None:

@@ -1,16 +1,13 @@
 """Ranks of an MPI: the transport of the preload library that fits the program's MPI."""
 
-import re
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from thinwire.launch.families import family_of, names
-from thinwire.library import MPI_SHIMS, ThinwireError, ffi, library, library_path, text
+from thinwire.launch.families import family_of_file, names
+from thinwire.library import MPI_SHIMS, ThinwireError, ffi, library, text, transport_library
 
 _ENTRY = "tw_status tw_mpi_transport(const void *comm_address, tw_transport *transport);"
-# As in libmpi.so.40.30.4, whose loader's name ends after the first number.
-_FILE_NAME = re.compile(r"(.*\.so\.\d+)[.\d]*")
 
 
 def fill(comm: Any, struct: Any) -> object:
@@ -49,8 +46,7 @@ def _family() -> str:
     """The key of MPI_SHIMS for the MPI that this process has loaded; RuntimeError where there is
     none or where there are several."""
     mapped = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines()}
-    files = (_FILE_NAME.fullmatch(Path(path).name) for path in mapped)
-    found = {family_of(match[1]) for match in files if match is not None} - {None, ""}
+    found = {family_of_file(path) for path in mapped} - {None, ""}
     if len(found) != 1:
         raise RuntimeError(
             f"this process has loaded {names(found) or 'no MPI'}: the transport is of one of "
@@ -64,4 +60,4 @@ def _shim(family: str) -> Any:
     """The preload library of an MPI, loaded beside it: its own MPI_ symbols stay hidden."""
     library()
     ffi.cdef(_ENTRY)
-    return ffi.dlopen(str(library_path(MPI_SHIMS[family])))
+    return ffi.dlopen(str(transport_library(family)))

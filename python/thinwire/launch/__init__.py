@@ -2,7 +2,9 @@
 
 from .choice import Choice, Refused, choose
 from .forward import forward
+from .installation import mpi_libraries
 from .launcher import Launcher, from_environment, from_path, is_launcher, on_path
+from .names import best_fit
 from .program import Program, find_program
 
 __all__ = [
@@ -10,11 +12,13 @@ __all__ = [
     "Launcher",
     "Program",
     "Refused",
+    "best_fit",
     "choose",
     "find_program",
     "forward",
     "from_environment",
     "from_path",
     "is_launcher",
+    "mpi_libraries",
     "on_path",
 ]

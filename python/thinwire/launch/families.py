@@ -12,6 +12,8 @@ _SONAMES = (
     ("abi", re.compile(r"libmpi_abi\.so(\.\d+)?")),
     ("mpich", re.compile(r"lib(mpich|mpi|mpi_(cray|gnu|intel|nvidia|amd|aocc)\w*)\.so\.12")),
 )
+# As in libmpi.so.40.30.4, whose loader's name ends after the first number.
+_FILE_NAME = re.compile(r"(.*\.so\.\d+)[.\d]*")
 # An MPI all the same, of an ABI that no library here has.
 _FOREIGN = re.compile(r"lib(mpi|mpich|mpi_ibm|mpi_mt)\.so(\.\d+)?")
 
@@ -22,6 +24,12 @@ def family_of(soname: str) -> str | None:
         if pattern.fullmatch(soname):
             return key
     return "" if _FOREIGN.fullmatch(soname) else None
+
+
+def family_of_file(path: str) -> str | None:
+    """As family_of(), of a file whose links are resolved."""
+    match = _FILE_NAME.fullmatch(path.rpartition("/")[2])
+    return None if match is None else family_of(match[1])
 
 
 def names(keys: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .ask import answer_of
-from .families import FAMILIES, family_of
+from .families import FAMILIES, family_of, family_of_file
 
 _PYTHON = re.compile(r"(python|pypy)[\d.]*t?")
 # `NAME => PATH (ADDRESS)`, or `NAME => not found`.
@@ -17,6 +17,13 @@ _FIND_MPI4PY = (
     "import importlib.util\n"
     "spec = importlib.util.find_spec('mpi4py')\n"
     "print(*(spec.submodule_search_locations if spec else ()), sep='\\n')\n"
+)
+# MPI is not started.
+_IMPORT_MPI4PY = (
+    "import mpi4py\n"
+    "mpi4py.rc(initialize=False, finalize=False)\n"
+    "import mpi4py.MPI\n"
+    "print(open('/proc/self/maps').read())\n"
 )
 
 
@@ -27,6 +34,7 @@ class Program:
     path: str
     mpis: frozenset[str]  # which it can be of; empty where none of FAMILIES
     evidence: str  # as in "needs libmpi.so.40 (/usr/lib/libmpi.so.40)"
+    libraries: tuple[tuple[str, str], ...] = ()  # of each of these MPIs, and where it lies
 
 
 def find_program(words: Sequence[str]) -> Program | None:
@@ -98,7 +106,9 @@ def _needs(binary: str, path: str) -> Program | None:
         return None
     listed = " and ".join(f"{name} ({place})" for name, place in found.items())
     mpis = frozenset(filter(None, map(family_of, found)))
-    return Program(path, mpis, f"needs {listed}")
+    there = ((family_of(name), place) for name, place in found.items() if place != "not found")
+    libraries = tuple((family, place) for family, place in there if family)
+    return Program(path, mpis, f"needs {listed}", libraries)
 
 
 def _mpi4py(python: str, path: str) -> Program | None:
@@ -109,11 +119,20 @@ def _mpi4py(python: str, path: str) -> Program | None:
     if not found:
         return None
     mpis = frozenset().union(*(program.mpis for program in found))
+    libraries = _loaded_by_mpi4py(python) or sum((program.libraries for program in found), ())
     # mpi4py's own setting, in the spellings that it takes.
     said = os.environ.get("MPI4PY_MPIABI", "").translate({ord(c): None for c in " -_"}).lower()
     asked = {"impi": "mpich", "mpiabi": "abi"}.get(said, said)
     if asked in FAMILIES:
-        return Program(path, frozenset({asked}), f"has mpi4py, and MPI4PY_MPIABI is {said}")
+        evidence = f"has mpi4py, and MPI4PY_MPIABI is {said}"
+        return Program(path, frozenset({asked}), evidence, libraries)
     if len(found) == 1:
-        return Program(path, mpis, f"has mpi4py, which {found[0].evidence}")
-    return Program(path, mpis, "has mpi4py, which takes any of several MPIs")
+        return Program(path, mpis, f"has mpi4py, which {found[0].evidence}", libraries)
+    return Program(path, mpis, "has mpi4py, which takes any of several MPIs", libraries)
+
+
+def _loaded_by_mpi4py(python: str) -> tuple[tuple[str, str], ...]:
+    """What mpi4py takes when it is imported: its wheels look in places of their own first."""
+    mapped = set(answer_of(python, "-c", _IMPORT_MPI4PY)[0].split())
+    families = ((family_of_file(place), place) for place in sorted(mapped))
+    return tuple((family, place) for family, place in families if family)

@@ -18,7 +18,7 @@ struct Envelope {
 
 Envelope envelope_of(MPI_Datatype type) {
   Envelope found;
-  if (real().Type_get_envelope_c != nullptr) {
+  if (real().Type_get_envelope_c.is_there()) {
     real().Type_get_envelope_c(type, &found.integers, &found.addresses, &found.large_counts,
                                &found.types, &found.combiner);
   } else {
@@ -85,7 +85,7 @@ Contents::Contents(MPI_Datatype type) {
   std::vector<MPI_Count> large(envelope.large_counts);
   parts.resize(envelope.types, MPI_DATATYPE_NULL);
   const int error =
-      real().Type_get_contents_c != nullptr
+      real().Type_get_contents_c.is_there()
           ? real().Type_get_contents_c(type, envelope.integers, envelope.addresses,
                                        envelope.large_counts, envelope.types, small.data(),
                                        bytes.data(), large.data(), parts.data())

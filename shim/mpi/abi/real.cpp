@@ -107,6 +107,18 @@ void find_call(Pointer& slot, const char* name) {
   slot = reinterpret_cast<Pointer>(find_symbol(name));
 }
 
+// The plain form of a call that the MPI may lack.
+template <typename... Parameters>
+void find_narrow(int (*&slot)(Parameters...), const char* name) {
+  find_call(slot, name);
+  if (slot == nullptr) slot = &lacking<Parameters...>;
+}
+
+template <typename Call>
+void find_later(LaterCall<Call>& slot, const char* name) {
+  slot.set(reinterpret_cast<Call>(find_symbol(name)));
+}
+
 template <typename Pointer>
 void need_call(Pointer& slot, const char* name) {
   slot = reinterpret_cast<Pointer>(native_call(name));
@@ -133,15 +145,15 @@ void detail::resolve() {
   find_call(table.name.wide, "PMPI_" #name "_c");
     THINWIRE_COUNTED_CALLS(THINWIRE_NEED_COUNTED)
 #undef THINWIRE_NEED_COUNTED
-#define THINWIRE_FIND_COUNTED(name)            \
-  find_call(table.name.narrow, "PMPI_" #name); \
+#define THINWIRE_FIND_COUNTED(name)              \
+  find_narrow(table.name.narrow, "PMPI_" #name); \
   find_call(table.name.wide, "PMPI_" #name "_c");
     THINWIRE_LATER_COUNTED_CALLS(THINWIRE_FIND_COUNTED)
 #undef THINWIRE_FIND_COUNTED
 #define THINWIRE_NEED(name) need_call(table.name, "PMPI_" #name);
     THINWIRE_PLAIN_CALLS(THINWIRE_NEED)
 #undef THINWIRE_NEED
-#define THINWIRE_FIND(name) find_call(table.name, "PMPI_" #name);
+#define THINWIRE_FIND(name) find_later(table.name, "PMPI_" #name);
     THINWIRE_LATER_CALLS(THINWIRE_FIND)
 #undef THINWIRE_FIND
 #define THINWIRE_FIND_OBJECT(name) objects.name = find_object(#name);

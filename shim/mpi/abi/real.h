@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "abi/counted_call.h"
+#include "abi/later_call.h"
 #include "abi/mpi_abi.h"
 #include "abi/symbols.h"
 
@@ -41,7 +42,7 @@
   X(File_call_errhandler) X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) \
   X(Get_library_version)
 
-// Of MPI 4 and later; nullptr where the MPI has none.
+// Of MPI 4 and later; an error where the MPI has none.
 #define THINWIRE_LATER_CALLS(X)                                                          \
   X(Session_init) X(Session_finalize) X(Group_from_session_pset)                         \
   X(Comm_create_from_group) X(Type_get_envelope_c) X(Type_get_contents_c)                \
@@ -57,8 +58,10 @@ struct Real {
 #undef THINWIRE_COUNTED
 #define THINWIRE_PLAIN(name) decltype(&PMPI_##name) name = nullptr;
   THINWIRE_PLAIN_CALLS(THINWIRE_PLAIN)
-  THINWIRE_LATER_CALLS(THINWIRE_PLAIN)
 #undef THINWIRE_PLAIN
+#define THINWIRE_LATER(name) LaterCall<decltype(&PMPI_##name)> name;
+  THINWIRE_LATER_CALLS(THINWIRE_LATER)
+#undef THINWIRE_LATER
 };
 
 namespace detail {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "abi/datatypes.h"
+#include "abi/names.h"
 #include "abi/real.h"
 #include "abi/self.h"
 #include "collectives/agreement.h"
@@ -105,6 +106,25 @@ bool samples_tell(const Settings& settings, const tw_codec_info& codec) {
          std::strstr(tw_codec_spec(spec), "rel=") == nullptr;
 }
 
+// Whether this library takes every call of the MPI that could meet a frame; says what does not fit.
+bool names_fit() {
+  constexpr const char* kWayOut = "; `thinwire run` and $(thinwire shim mpi) choose the right one";
+  const char* const passes_by = call_that_passes_by();
+  const char* const not_there = call_that_is_not_there();
+  if (passes_by != nullptr && speaks()) {
+    tw_log(TW_LOG_WARNING,
+           (std::string("this MPI has ") + passes_by +
+            ", which the preloaded library does not take: all messages go raw" + kWayOut)
+               .c_str());
+  }
+  if (not_there != nullptr && speaks()) {
+    tw_log(TW_LOG_WARNING, (std::string("the preloaded library is for an MPI that has ") +
+                            not_there + ", and this one has not" + kWayOut)
+                               .c_str());
+  }
+  return passes_by == nullptr;
+}
+
 }  // namespace
 
 Process& process() { return immortal<Process>(); }
@@ -112,6 +132,7 @@ Process& process() { return immortal<Process>(); }
 void before_start() {
   Process& self = process();
   self.settings = read_settings(speaks());
+  self.settings.disabled = self.settings.disabled || !names_fit();
   if (self.settings.disabled) return;
   self.pool.set_idle_bound(self.settings.pool_bytes);
   if (self.settings.has_pool) tw_pool_set_idle_bound(self.settings.pool_bytes);

@@ -6,7 +6,7 @@ namespace thinwire::mpi {
 namespace {
 
 bool enter_by_session(World& world) {
-  if (real().Session_init == nullptr ||
+  if (!real().Session_init.is_there() ||
       real().Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &world.session) != MPI_SUCCESS) {
     return false;
   }

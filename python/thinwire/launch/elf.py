@@ -1,0 +1,54 @@
+"""The names that a shared library exports, read from its file: nothing of it is run."""
+
+import mmap
+import struct
+from functools import cache
+from pathlib import Path
+
+_SHT_DYNSYM = 11
+_HIDDEN = (1, 2)  # STV_INTERNAL, STV_HIDDEN
+_GLOBAL = (1, 2, 10)  # STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE
+
+
+@cache
+def exported_names(path: Path) -> frozenset[str]:
+    """None of a file that cannot be read, is damaged, or is no 64-bit ELF library."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return frozenset(_names(data))
+    except (OSError, ValueError, OverflowError, struct.error):
+        return frozenset()
+
+
+def _names(data: mmap.mmap) -> list[str]:
+    if data[:5] != b"\x7fELF\x02":
+        raise ValueError("no 64-bit ELF file")
+    order = {1: "<", 2: ">"}[data[5]] if data[5] in (1, 2) else ""
+    if not order:
+        raise ValueError("no byte order")
+    (sections,) = struct.unpack_from(order + "Q", data, 40)
+    size, count = struct.unpack_from(order + "HH", data, 58)
+    found = []
+    for index in range(count):
+        kind, where, length, link = _section(data, order, sections + index * size)
+        if kind != _SHT_DYNSYM:
+            continue
+        _, strings, strings_length, _ = _section(data, order, sections + link * size)
+        texts = _bytes(data, strings, strings_length)
+        symbols = _bytes(data, where, length - length % 24)
+        for name, info, other, section, _, _ in struct.iter_unpack(order + "IBBHQQ", symbols):
+            if section != 0 and info >> 4 in _GLOBAL and other & 3 not in _HIDDEN:
+                found.append(texts[name : texts.index(b"\0", name)].decode())
+    return found
+
+
+def _section(data: mmap.mmap, order: str, header: int) -> tuple[int, int, int, int]:
+    """Type, place, length and link of the section whose header lies there."""
+    _, kind, _, _, where, length, link = struct.unpack_from(order + "IIQQQQI", data, header)
+    return kind, where, length, link
+
+
+def _bytes(data: mmap.mmap, where: int, length: int) -> bytes:
+    if where + length > len(data):
+        raise ValueError("a section beyond the end")
+    return data[where : where + length]
