@@ -204,6 +204,36 @@ def test_nonblocking_ones_stay_native_without_threads(tmp_path: Path) -> None:
     assert native(done) == {"non-blocking without MPI_THREAD_MULTIPLE": started}
 
 
+WAITING = [PROGRAMS / "shim_coll_waiting"]
+SMALL = {**LOSSLESS, "THINWIRE_THRESHOLD": "1"}
+
+
+def figures(done: Run, name: str) -> list[float]:
+    assert done.code == 0, done.output + done.errors
+    return [float(line.split()[1]) for line in done.output.splitlines() if line.startswith(name)]
+
+
+def test_off_is_off(tmp_path: Path) -> None:
+    alone = mpirun(3, WAITING)
+    off = mpirun(3, WAITING, PRODUCTION, {**SMALL, "THINWIRE_CODEC": "off"}, tmp_path / "report")
+    assert figures(off, "threads") == figures(alone, "threads")
+    assert (collectives(off)["entered"], native(off)) == (0, {})
+
+
+def test_a_collective_that_waits_leaves_the_processor_alone(tmp_path: Path) -> None:
+    done = mpirun(3, WAITING, PRODUCTION, SMALL, tmp_path / "report", timeout=100)
+    assert max(figures(done, "share")) < 0.2
+    assert collectives(done)["entered"] == 3 * (1 + 800 + 1)
+
+
+def test_who_waits_needs_no_other_thread(tmp_path: Path) -> None:
+    """On one processor a thread that spins keeps it from the one that works."""
+    words = ["taskset", "-c", "0", *WAITING]
+    done = mpirun(2, words, PRODUCTION, SMALL, tmp_path / "report", timeout=100)
+    assert max(figures(done, "calls")) < 20
+    assert collectives(done)["entered"] == 2 * (1 + 800 + 1)
+
+
 # As coll_persistent.c has them: 14 calls carry floats, and a bcast and an ibcast are beside them.
 STARTS, PERSISTENT, BESIDE = 6, 14, 2
 

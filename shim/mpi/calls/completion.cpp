@@ -64,6 +64,7 @@ int settle_some(Completion& completion, int completed, const int* indices, int e
 extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   if (!requests_pending() || request == nullptr) return real().Wait(request, status);
   Completion completion(1, request);
+  wait_if_running(1, completion.requests());
   if (!completion.concerns_shim()) return real().Wait(completion.requests(), status);
   MPI_Status& native = completion.statuses()[0];
   const int error = real().Wait(completion.requests(), &native);
@@ -84,6 +85,7 @@ THINWIRE_ALSO_PMPI(Test);
 extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   if (!requests_pending() || count <= 0) return real().Waitall(count, requests, statuses);
   Completion completion(count, requests);
+  wait_if_running(count, completion.requests());
   if (!completion.concerns_shim()) {
     return real().Waitall(count, completion.requests(), statuses);
   }

@@ -154,6 +154,10 @@ void release_if(Goes&& goes) {
 
 }  // namespace
 
+Collectives::~Collectives() {
+  if (worker) worker->run_until_idle();
+}
+
 Collectives* known_collectives(MPI_Comm comm) {
   if (g_keyval == MPI_KEYVAL_INVALID) return nullptr;
   void* kept = nullptr;
@@ -171,7 +175,7 @@ Collectives& collectives_of(MPI_Comm comm) {
   } else if (kept.why == NativeReason::kNotKnown) {
     make(comm, kept);
   } else if (kept.worker) {
-    kept.worker->wait_until_idle();
+    kept.worker->run_until_idle();
   }
   return kept;
 }

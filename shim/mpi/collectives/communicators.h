@@ -18,6 +18,11 @@ namespace thinwire::mpi {
 // a collective on the communicator, and MPI allows one at a time; the lane, while non-blocking
 // collectives are on their way, by the worker.
 struct Collectives {
+  Collectives() = default;
+  ~Collectives();  // after what was started
+  Collectives(const Collectives&) = delete;
+  Collectives& operator=(const Collectives&) = delete;
+
   NativeReason why = NativeReason::kCompressed;  // else every collective here stays the MPI's own
   PrivateCommPointer own;                        // carries the messages
   std::vector<std::int32_t> nodes;               // of its ranks
@@ -26,7 +31,7 @@ struct Collectives {
   int rank = 0;
   bool threads = false;            // every rank has MPI_THREAD_MULTIPLE
   std::uint32_t explained = 0;     // bit_of() each call whose first choice has been told
-  std::unique_ptr<Worker> worker;  // once a non-blocking collective was started; ends first
+  std::shared_ptr<Worker> worker;  // once a non-blocking collective was started
 };
 
 // What is kept already, or nullptr; what is merely wanted says kNotYet.

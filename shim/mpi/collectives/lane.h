@@ -42,6 +42,9 @@ class Lane {
 
   tw_comm* comm() const { return comm_; }
 
+  // Who runs what follows.
+  void set_pace(Pace::Who who) { transport_->set_pace(who); }
+
   // Of the call under way, kept for the next: counts and displacements of both sides.
   std::vector<std::uint64_t> counts[2];
   std::vector<std::uint64_t> displacements[2];

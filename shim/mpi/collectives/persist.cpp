@@ -20,12 +20,12 @@ namespace {
 constexpr int kLastTag = 32767;
 
 std::mutex g_mutex;
-std::unique_ptr<Worker> g_worker;
+std::shared_ptr<Worker> g_worker;
 
-void hand_over(std::function<void()> task) {
+std::shared_ptr<Worker> worker() {
   const std::lock_guard lock(g_mutex);
-  if (!g_worker) g_worker = std::make_unique<Worker>(Worker::Order::kAtOnce);
-  g_worker->hand_over(std::move(task));
+  if (!g_worker) g_worker = std::make_shared<Worker>(Worker::Order::kAtOnce);
+  return g_worker;
 }
 
 // Ranks may start their persistent requests in different orders, so each has a lane of its own and
@@ -37,11 +37,7 @@ class PersistentCollective : public Persistent {
 
   tw_status open(Collectives& kept) { return lane_.open(kept.own, kept.next_tag++, kept.nodes); }
 
-  int start() override {
-    const int error = started_.begin(&active);
-    if (error == MPI_SUCCESS) hand_over([this] { started_.run(lane_); });
-    return error;
-  }
+  int start() override { return started_.begin(worker(), lane_, &active); }
 
   // What runs still uses this.
   int free_active() override { return wait_for_active(); }
@@ -94,6 +90,7 @@ std::optional<int> persist(const Asked& asked, MPI_Request* request) {
 
 void end_persistent_collectives() {
   const std::lock_guard lock(g_mutex);
+  if (g_worker) g_worker->run_until_idle();
   g_worker.reset();
 }
 

@@ -37,10 +37,10 @@ std::optional<int> start(const Asked& asked, MPI_Request* request) {
     return std::nullopt;
   }
   auto started = std::make_unique<Started>(asked, part, Started::Ends::kWithItsRequest);
-  const int error = started->begin(request);
+  if (!kept->worker) kept->worker = std::make_shared<Worker>(Worker::Order::kAsHandedOver);
+  const int error = started->begin(kept->worker, kept->lane, request);
   if (error != MPI_SUCCESS) return raise(asked.comm, error);
-  if (!kept->worker) kept->worker = std::make_unique<Worker>(Worker::Order::kAsHandedOver);
-  kept->worker->hand_over([one = started.release(), kept] { one->run(kept->lane); });
+  started.release();
   return MPI_SUCCESS;
 }
 

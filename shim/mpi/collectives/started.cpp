@@ -3,6 +3,7 @@
 #include "abi/real.h"
 #include "collectives/call.h"
 #include "process/process.h"
+#include "requests/running.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -33,20 +34,26 @@ int Started::end(void* state) {
   return MPI_SUCCESS;
 }
 
-int Started::begin(MPI_Request* request) {
+int Started::begin(const std::shared_ptr<Worker>& worker, Lane& lane, MPI_Request* request) {
   const int error = real().Grequest_start(query, end, thinwire_collective_cancel, this, &request_);
-  if (error == MPI_SUCCESS) *request = request_;
-  return error;
+  if (error != MPI_SUCCESS) return error;
+  *request = request_;
+  add_running(request_, worker);
+  worker->hand_over(request_, [this, &lane](Pace::Who who) { run(lane, who); });
+  return MPI_SUCCESS;
 }
 
-void Started::run(Lane& lane) {
+void Started::run(Lane& lane, Pace::Who who) {
   ++process().counters.collectives[TW_COMPRESS];
   tw_collective collective = describe(asked_, part_, lane);
+  lane.set_pace(who);
   const int error = run_described(asked_, part_, collective, lane);
+  lane.set_pace(Pace::Who::kProgram);
   error_.store(error, std::memory_order_release);
   if (ends_ == Ends::kWithItsRequest) types_.release();
   // This may be gone once the request is complete.
   const MPI_Request request = request_;
+  remove_running(request);
   real().Grequest_complete(request);
 }
 

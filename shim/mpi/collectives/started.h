@@ -3,11 +3,13 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 
 #include "abi/owned_types.h"
 #include "collectives/asked.h"
 #include "collectives/judge.h"
 #include "collectives/lane.h"
+#include "collectives/worker.h"
 
 namespace thinwire::mpi {
 
@@ -22,14 +24,12 @@ class Started {
   Started(const Started&) = delete;
   Started& operator=(const Started&) = delete;
 
-  // Makes the request. Returns an MPI error code.
-  int begin(MPI_Request* request);
-
-  // Runs what was begun, and completes the request. Nothing may be asked of this any more then,
-  // where it ends with its request.
-  void run(Lane& lane);
+  // Makes the request, and has the worker run the call on the lane and complete it. Returns an MPI
+  // error code. Where this ends with its request, nothing may be asked of it after success.
+  int begin(const std::shared_ptr<Worker>& worker, Lane& lane, MPI_Request* request);
 
  private:
+  void run(Lane& lane, Pace::Who who);
   static int query(void* state, MPI_Status* status);
   static int end(void* state);
 

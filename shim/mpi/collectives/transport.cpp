@@ -60,6 +60,7 @@ tw_transport MpiTransport::table() {
                   std::uint32_t* places, std::uint64_t* bytes, std::uint32_t* done) {
     return of(context).test(count, requests, places, bytes, done);
   };
+  table.idle = [](void* context) { of(context).pace_.idle(); };
   return table;
 }
 
@@ -127,6 +128,7 @@ tw_status MpiTransport::test(std::uint32_t count, const std::uint64_t* requests,
     free_.push_back(slot);
   }
   *done = found < 0 ? 0 : static_cast<std::uint32_t>(found);
+  if (*done > 0) pace_.progress();
   return worst == MPI_SUCCESS ? TW_OK : failed("receive", worst);
 }
 

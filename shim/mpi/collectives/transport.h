@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "abi/mpi_abi.h"
+#include "collectives/pace.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
@@ -26,6 +27,9 @@ class MpiTransport {
 
   MPI_Comm comm() const { return comm_; }
 
+  // Whose thread waits for messages.
+  void set_pace(Pace::Who who) { pace_.set(who); }
+
   // The table over this; its `release` is left to the caller.
   tw_transport table();
 
@@ -45,6 +49,7 @@ class MpiTransport {
 
   MPI_Comm comm_;
   int tag_;
+  Pace pace_;
   std::vector<Slot> slots_;  // by a request's number
   std::vector<std::uint64_t> free_;
   std::vector<MPI_Request> tested_;  // what a test hands to the MPI, kept for the next

@@ -1,8 +1,16 @@
 #include "collectives/worker.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace thinwire::mpi {
+namespace {
+
+// For a program that starts a few and then waits.
+constexpr std::chrono::milliseconds kGrace{1};
+
+}  // namespace
 
 Worker::~Worker() {
   {
@@ -13,36 +21,85 @@ Worker::~Worker() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Worker::hand_over(std::function<void()> task) {
+// Whether one more task may run.
+bool Worker::has_place() const { return order_ == Order::kAtOnce || running_.empty(); }
+
+void Worker::add_thread_if_wanted() {
+  const bool all_taken = tasks_.size() > threads_.size() - busy_;
+  if (threads_.empty() || (order_ == Order::kAtOnce && all_taken)) {
+    threads_.emplace_back([this] { work(); });
+  }
+}
+
+void Worker::hand_over(MPI_Request request, Task task) {
   {
     const std::lock_guard lock(mutex_);
-    tasks_.push_back(std::move(task));
-    const bool all_taken = tasks_.size() > threads_.size() - busy_;
-    if (threads_.empty() || (order_ == Order::kAtOnce && all_taken)) {
-      threads_.emplace_back([this] { work(); });
-    }
+    tasks_.push_back({handed_over_++, request, std::move(task)});
+    add_thread_if_wanted();
+    // Who lets others go first wakes up by himself.
+    if (threads_.size() - busy_ <= drowsy_) return;
   }
   changed_.notify_all();
 }
 
-void Worker::wait_until_idle() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return tasks_.empty() && busy_ == 0; });
+std::deque<Worker::Named>::iterator Worker::find(MPI_Request request) {
+  return std::ranges::find(tasks_, request, &Named::request);
+}
+
+void Worker::run(std::deque<Named>::iterator next, Pace::Who who, Lock& lock) {
+  const Named one = std::move(*next);
+  tasks_.erase(next);
+  running_.push_back(one.request);
+  is_waited_for_ = who == Pace::Who::kProgram;
+  lock.unlock();
+  one.task(who);
+  lock.lock();
+  running_.erase(std::ranges::find(running_, one.request));
+  changed_.notify_all();
+}
+
+void Worker::run_until_done(MPI_Request request) {
+  Lock lock(mutex_);
+  for (;;) {
+    auto next = find(request);
+    const bool is_queued = next != tasks_.end();
+    if (!is_queued && std::ranges::count(running_, request) == 0) return;
+    if (is_queued && has_place()) {
+      if (order_ == Order::kAsHandedOver) next = tasks_.begin();
+      run(next, Pace::Who::kProgram, lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
+}
+
+void Worker::run_until_idle() {
+  Lock lock(mutex_);
+  while (!tasks_.empty() || !running_.empty()) {
+    if (!tasks_.empty() && has_place()) {
+      run(tasks_.begin(), Pace::Who::kProgram, lock);
+    } else {
+      changed_.wait(lock);
+    }
+  }
 }
 
 void Worker::work() {
-  std::unique_lock lock(mutex_);
+  sleep_precisely();
+  Lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return ends_ || !tasks_.empty(); });
+    changed_.wait(lock, [this] { return tasks_.empty() ? ends_ : has_place(); });
     if (tasks_.empty()) return;
-    const auto task = std::move(tasks_.front());
-    tasks_.pop_front();
+    if (is_waited_for_) {
+      const std::uint64_t first = tasks_.front().number;
+      ++drowsy_;
+      changed_.wait_for(lock, kGrace, [this] { return ends_; });
+      --drowsy_;
+      if (tasks_.empty() || !has_place() || tasks_.front().number != first) continue;
+    }
     ++busy_;
-    lock.unlock();
-    task();
-    lock.lock();
+    run(tasks_.begin(), Pace::Who::kLibrary, lock);
     --busy_;
-    changed_.notify_all();
   }
 }
 

@@ -9,14 +9,16 @@
 #include "abi/mpi_abi.h"
 #include "requests/hooks.h"
 #include "requests/persistent.h"
+#include "requests/running.h"
 
 namespace thinwire::mpi {
 
-// Whether any request of this process needs the shim at its completion: one load each.
+// Whether any request of this process is the shim's business: one load each.
 inline bool requests_pending() {
   return live_hooks.load(std::memory_order_relaxed) != 0 ||
          live_persistent.load(std::memory_order_relaxed) != 0 ||
-         live_orphans.load(std::memory_order_relaxed) != 0;
+         live_orphans.load(std::memory_order_relaxed) != 0 ||
+         running_requests.load(std::memory_order_relaxed) != 0;
 }
 
 // Takes the hooks of `count` requests out of the table and stands in for the user's arrays, which

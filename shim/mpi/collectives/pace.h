@@ -1,0 +1,41 @@
+// How a thread waits that has nothing to do until another rank's message comes.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace thinwire::mpi {
+
+// One wait after the other, of one thread.
+class Pace {
+ public:
+  enum class Who : std::uint8_t {
+    kProgram,  // the program's own thread, in a blocking call: what it waits for it wants at once
+    kLibrary,  // a thread of the library, while the program computes or sleeps in a wait of its own
+  };
+
+  // Who waits from now on.
+  void set(Who who) {
+    who_ = who;
+    turns_ = 0;
+  }
+
+  // Something has come: the next wait begins.
+  void progress() { turns_ = 0; }
+
+  // Nothing has. Returns at once at first; later lets others run, and the library's own thread
+  // sleeps the longer the longer it has waited.
+  void idle();
+
+ private:
+  void idle_of_library();
+
+  Who who_ = Who::kProgram;
+  std::uint32_t turns_ = 0;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+// To be called first by each thread of the library that waits: its short sleeps are short.
+void sleep_precisely();
+
+}  // namespace thinwire::mpi

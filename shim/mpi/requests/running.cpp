@@ -1,0 +1,57 @@
+#include "requests/running.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "process/immortal.h"
+
+namespace thinwire::mpi {
+
+std::atomic<std::uint64_t> running_requests{0};
+
+namespace {
+
+struct Running {
+  MPI_Request request;
+  std::shared_ptr<Runner> runner;
+};
+
+struct Table {
+  std::mutex mutex;  // guards the list
+  std::vector<Running> list;
+};
+
+Table& table() { return immortal<Table>(); }
+
+std::shared_ptr<Runner> runner_of(MPI_Request request) {
+  Table& all = table();
+  const std::lock_guard lock(all.mutex);
+  const auto found = std::ranges::find(all.list, request, &Running::request);
+  return found == all.list.end() ? nullptr : found->runner;
+}
+
+}  // namespace
+
+void add_running(MPI_Request request, std::shared_ptr<Runner> runner) {
+  Table& all = table();
+  const std::lock_guard lock(all.mutex);
+  all.list.push_back({request, std::move(runner)});
+  running_requests.store(all.list.size(), std::memory_order_relaxed);
+}
+
+void remove_running(MPI_Request request) {
+  Table& all = table();
+  const std::lock_guard lock(all.mutex);
+  std::erase_if(all.list, [request](const Running& one) { return one.request == request; });
+  running_requests.store(all.list.size(), std::memory_order_relaxed);
+}
+
+void wait_for_running(int count, const MPI_Request* requests) {
+  for (int at = 0; at < count; ++at) {
+    if (const auto runner = runner_of(requests[at])) runner->run_until_done(requests[at]);
+  }
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,83 @@
+#include "collectives/worker.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace thinwire::mpi {
+namespace {
+
+using Who = Pace::Who;
+
+// Handles that no MPI has seen.
+MPI_Request request(std::intptr_t number) { return reinterpret_cast<MPI_Request>(number); }
+
+TEST(Worker, WhoWaitsRunsWhatNobodyHasBegun) {
+  Worker worker(Worker::Order::kAsHandedOver);
+  std::atomic<int> run = 0, by_caller = 0;
+  const auto caller = std::this_thread::get_id();
+  const auto task = [&](Who who) {
+    ++run;
+    EXPECT_EQ(who == Who::kProgram, std::this_thread::get_id() == caller);
+    if (who == Who::kProgram) ++by_caller;
+  };
+  for (int round = 0; round < 200; ++round) {
+    for (int at = 1; at <= 4; ++at) worker.hand_over(request(at), task);
+    worker.run_until_done(request(4));
+    EXPECT_EQ(run, 4 * (round + 1));
+  }
+  EXPECT_GT(by_caller, 0);
+}
+
+TEST(Worker, RunsWithoutAnybodyWhoWaits) {
+  Worker worker(Worker::Order::kAsHandedOver);
+  std::atomic<int> run = 0;
+  for (int at = 1; at <= 20; ++at) {
+    worker.hand_over(request(at), [&run](Who) { ++run; });
+  }
+  while (run < 20) std::this_thread::yield();
+}
+
+TEST(Worker, RunsInTheOrderOfTheCalls) {
+  Worker worker(Worker::Order::kAsHandedOver);
+  std::vector<int> order;  // one task at a time writes to it
+  for (int at = 1; at <= 100; ++at) {
+    worker.hand_over(request(at), [&order, at](Who) { order.push_back(at); });
+    if (at % 7 == 0) worker.run_until_done(request(at - 2));
+  }
+  worker.run_until_idle();
+  ASSERT_EQ(order.size(), 100U);
+  for (int at = 1; at <= 100; ++at) EXPECT_EQ(order[static_cast<std::size_t>(at - 1)], at);
+}
+
+// Ranks may start persistent collectives in different orders: who waits for one must not be held up
+// by one before it.
+TEST(Worker, WhoWaitsForOneOfManyAtOnceIsNotHeldUpByOthers) {
+  Worker worker(Worker::Order::kAtOnce);
+  std::atomic<bool> goes_on = false;
+  for (int round = 0; round < 50; ++round) {
+    goes_on = false;
+    worker.hand_over(request(1), [&](Who) {
+      while (!goes_on) std::this_thread::yield();
+    });
+    worker.hand_over(request(2), [](Who) {});
+    worker.run_until_done(request(2));
+    goes_on = true;
+    worker.run_until_done(request(1));
+  }
+}
+
+TEST(Worker, WhatIsLeftRunsBeforeItEnds) {
+  std::atomic<int> run = 0;
+  {
+    Worker worker(Worker::Order::kAsHandedOver);
+    for (int at = 1; at <= 10; ++at) {
+      worker.hand_over(request(at), [&run](Who) { ++run; });
+    }
+  }
+  EXPECT_EQ(run, 10);
+}
+
+}  // namespace
+}  // namespace thinwire::mpi
