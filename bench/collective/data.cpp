@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <iterator>
+
+#include "collective/numbers.h"
 
 namespace thinwire::bench {
 
@@ -26,45 +27,19 @@ std::vector<char> Data::stretch(std::int64_t first, std::int64_t count) const {
   return values;
 }
 
-template <typename Real>
-Real Data::contribution(std::int64_t index, int rank, int ranks) const {
-  Real value;
-  std::memcpy(&value, bytes_.data() + (index % count_) * sizeof value, sizeof value);
-  const double factor = 1 - rank / (2.0 * ranks);
-  return static_cast<Real>(static_cast<double>(value) * factor);
-}
-
-template <typename Real>
-std::vector<char> Data::contributions(std::int64_t count, const Group& group) const {
-  std::vector<char> bytes(static_cast<std::size_t>(count) * sizeof(Real));
-  for (std::int64_t i = 0; i < count; ++i) {
-    const Real value = contribution<Real>(i, group.rank, group.size);
-    std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
-  }
-  return bytes;
-}
-
-template <typename Real>
-std::vector<Data::Sum> Data::sums(std::int64_t first, std::int64_t count, int ranks) const {
-  std::vector<Sum> all(static_cast<std::size_t>(count));
-  for (std::int64_t i = 0; i < count; ++i) {
-    long double value = 0;
-    long double magnitude = 0;
-    for (int rank = 0; rank < ranks; ++rank) {
-      const Real one = contribution<Real>(first + i, rank, ranks);
-      value += one;
-      magnitude += std::fabs(one);
-    }
-    all[i] = {static_cast<double>(value), static_cast<double>(magnitude)};
-  }
-  return all;
+void Data::contribute(std::int64_t index, const Group& group, int rank, char* to) const {
+  const char* const from = bytes_.data() + index % count_ * size_of(dtype_);
+  put_number(dtype_, number_at(dtype_, from) * (1 - rank / (2.0 * group.size)), to);
 }
 
 std::vector<char> Data::sent(tw_operation operation, const Group& group, std::int64_t count) const {
   if (operation == TW_BCAST) return stretch(0, count);
   const std::int64_t all = sent_count(operation, group, count);
   if (!is_reduction(operation)) return stretch(first_sent(operation, group, count), all);
-  return dtype_ == TW_F64 ? contributions<double>(all, group) : contributions<float>(all, group);
+  const std::int64_t width = size_of(dtype_);
+  std::vector<char> bytes(static_cast<std::size_t>(all * width));
+  for (std::int64_t i = 0; i < all; ++i) contribute(i, group, group.rank, bytes.data() + i * width);
+  return bytes;
 }
 
 std::vector<char> Data::received(tw_operation operation, const Group& group,
@@ -80,10 +55,20 @@ std::vector<char> Data::received(tw_operation operation, const Group& group,
 
 std::vector<Data::Sum> Data::reduced(tw_operation operation, const Group& group,
                                      std::int64_t count) const {
-  const std::int64_t all = received_count(operation, group, count);
   const std::int64_t first = first_received(operation, group, count, 0);
-  return dtype_ == TW_F64 ? sums<double>(first, all, group.size)
-                          : sums<float>(first, all, group.size);
+  std::vector<Sum> all(static_cast<std::size_t>(received_count(operation, group, count)));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    long double value = 0;
+    long double magnitude = 0;
+    for (int rank = 0; rank < group.size; ++rank) {
+      char one[sizeof(double)];
+      contribute(first + static_cast<std::int64_t>(i), group, rank, one);
+      value += number_at(dtype_, one);
+      magnitude += std::fabs(number_at(dtype_, one));
+    }
+    all[i] = {static_cast<double>(value), static_cast<double>(magnitude)};
+  }
+  return all;
 }
 
 }  // namespace thinwire::bench

@@ -35,12 +35,8 @@ class Data {
 
  private:
   std::vector<char> stretch(std::int64_t first, std::int64_t count) const;
-  template <typename Real>
-  Real contribution(std::int64_t index, int rank, int ranks) const;
-  template <typename Real>
-  std::vector<char> contributions(std::int64_t count, const Group& group) const;
-  template <typename Real>
-  std::vector<Sum> sums(std::int64_t first, std::int64_t count, int ranks) const;
+  // One value of a rank's part of a reduction, in the values' own type.
+  void contribute(std::int64_t index, const Group& group, int rank, char* to) const;
 
   tw_dtype dtype_;
   std::vector<char> bytes_;

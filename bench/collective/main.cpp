@@ -86,11 +86,6 @@ void print(const Options& options, const Measurement& all, const Group& group, i
 std::string problem_of(const Options& options, const Group& group, const Data& data) {
   if (data.empty()) return "there are no values in " + options.data;
   if (options.root >= group.size) return "there is no rank " + std::to_string(options.root);
-  for (const tw_operation operation : options.operations) {
-    if (is_reduction(operation) && mpi_type(options.dtype) == nullptr) {
-      return "MPI itself reduces f32 and f64 alone";
-    }
-  }
   for (const std::int64_t size : options.sizes) {
     if (size > INT32_MAX) return "one call of MPI's has a count of type int";
   }

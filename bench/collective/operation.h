@@ -28,7 +28,7 @@ inline bool is_shared(tw_operation operation) {
 
 std::int64_t size_of(tw_dtype dtype);
 
-// nullptr where MPI has no operations on such numbers.
+// 16-bit floats are words to MPI.
 MPI_Datatype mpi_type(tw_dtype dtype);
 
 // Elements of this rank's buffers. `count` is of the array, or of one rank's block. Bcast has the

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collective/check.h"
+#include "collective/numbers.h"
 
 namespace thinwire::bench {
 namespace {
@@ -140,6 +141,56 @@ TEST(BenchCollective, SixteenBitValuesAreNumbers) {
   found[3] = 0x7bff;
   const auto finite = check.judge({reinterpret_cast<const char*>(found), sizeof found}, {false, 0});
   EXPECT_EQ(finite.wrong, 1);
+}
+
+// All numbers of a 16-bit type come back from what they are written as.
+TEST(BenchCollective, SixteenBitNumbersGoThereAndBack) {
+  for (const tw_dtype dtype : {TW_F16, TW_BF16}) {
+    for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+      const auto before = static_cast<std::uint16_t>(bits);
+      char at[2], back[2];
+      std::memcpy(at, &before, sizeof before);
+      const double number = number_at(dtype, at);
+      put_number(dtype, number, back);
+      if (std::isnan(number)) {
+        EXPECT_TRUE(std::isnan(number_at(dtype, back))) << bits;
+      } else {
+        EXPECT_EQ(std::memcmp(at, back, sizeof at), 0) << bits;
+      }
+    }
+  }
+  char at[2];
+  put_number(TW_F16, 2049, at);  // a tie between 2048 and 2050
+  EXPECT_EQ(number_at(TW_F16, at), 2048);
+  put_number(TW_BF16, 257, at);
+  EXPECT_EQ(number_at(TW_BF16, at), 256);
+  put_number(TW_F16, 1e6, at);
+  EXPECT_TRUE(std::isinf(number_at(TW_F16, at)));
+}
+
+TEST(BenchCollective, SixteenBitSumsAreOfTheNumbersThatWereSent) {
+  for (const tw_dtype dtype : {TW_F16, TW_BF16}) {
+    std::vector<float> words(4);  // eight values of 16 bits
+    for (int at = 0; at < 8; ++at) {
+      put_number(dtype, 0.5 * at - 1, reinterpret_cast<char*>(words.data()) + 2 * at);
+    }
+    const File file(words);
+    const Data data(file.path(), dtype);
+    std::vector<char> sum(2 * kCount);
+    for (std::size_t at = 0; at < kCount; ++at) {
+      double all = 0;
+      for (int rank = 0; rank < kRanks; ++rank) {
+        const auto sent = data.sent(TW_ALLREDUCE, group_of(rank), kCount);
+        ASSERT_EQ(sent.size(), sum.size());
+        all += number_at(dtype, sent.data() + 2 * at);
+      }
+      put_number(dtype, all, sum.data() + 2 * at);
+    }
+    const Check check(data, TW_ALLREDUCE, dtype, group_of(0), kCount);
+    EXPECT_EQ(check.judge(sum, {}).wrong, 0) << dtype;
+    put_number(dtype, number_at(dtype, sum.data()) * 1.1 + 0.1, sum.data());
+    EXPECT_EQ(check.judge(sum, {}).wrong, 1) << dtype;
+  }
 }
 
 }  // namespace

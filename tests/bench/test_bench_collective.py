@@ -130,6 +130,25 @@ def test_sixteen_bit_values_of_a_file(bench, program, tmp_path):
 
 
 @pytest.mark.multiproc
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_sums_of_sixteen_bit_values(bench, program, tmp_path, dtype):
+    values = np.sin(np.arange(5000) / 100).astype(np.float32)
+    words = values.view(np.uint32) >> 16 if dtype == "bf16" else values.astype(np.float16)
+    stored = words.astype(np.uint16) if dtype == "bf16" else words
+    stored.tofile(tmp_path / f"some.{dtype}")
+    words = ("--op", "all", "--size", "128KiB", "--file", str(tmp_path / f"some.{dtype}"))
+    path = program("collective")
+    done = bench(*LOOPBACK, *words, "--codec", "expack", "--program", path, "--json")
+    assert done.exit_code == 0, done.stdout + done.stderr
+    rows = json.loads(done.stdout)
+    assert [row["op"] for row in rows] == list(operations())
+    for row in rows:
+        assert row["verified"] and row["wrong"] == 0 and row["note"] == ""
+        reduces = row["op"] in ("reduce", "allreduce", "reduce-scatter")
+        assert reduces or row["max_error"] == 0
+
+
+@pytest.mark.multiproc
 def test_algorithms_and_codings_are_rows_of_their_own(bench, program):
     words = ("--op", "bcast", "--algorithm", "chain,ring,binomial", "--coding", "once,per-hop")
     path = program("collective")
