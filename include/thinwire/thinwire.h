@@ -37,7 +37,8 @@ typedef enum tw_status {
   TW_TOO_SMALL = 6,        /* the destination cannot hold the result */
   TW_DECLINED = 7,         /* the codec does not take this data, or it would not shrink */
   TW_INTERNAL = 8,
-  TW_DEVICE = 9 /* the CUDA driver or a GPU failed, or none is there */
+  TW_DEVICE = 9,         /* the CUDA driver or a GPU failed, or none is there */
+  TW_HOLDS_INTEGERS = 10 /* declined: fp64 values that read as integers, by a lossy codec */
 } tw_status;
 
 /* Values are on the wire. */
@@ -128,7 +129,8 @@ const char* tw_codec_missing(uint32_t index);
  * "allreduce-abs=E" or "allreduce-rel=e", of codecs that have an absolute bound, bounds how far the
  * result of a reduction may be from the exact one. Given alone, everything else goes raw.
  *
- * TW_INVALID_ARGUMENT for a lossy codec while a setting is wrong, see tw_settings_judge(). */
+ * TW_INVALID_ARGUMENT for a lossy codec while a setting is wrong, see tw_settings_judge(). Whoever
+ * makes a codec has named it: its frames are decoded from then on, see tw_decode_allow(). */
 typedef struct tw_codec tw_codec;
 tw_status tw_codec_create(const char* spec, tw_codec** codec);
 void tw_codec_destroy(tw_codec* codec);
@@ -147,6 +149,16 @@ uint32_t tw_codec_ids(const tw_codec* codec, uint32_t* ids, uint32_t capacity);
  * extent may be ?) where that fits the count, a line where it names none. Where it does not fit, a
  * lossless codec gets a line and a lossy one TW_UNSUPPORTED. */
 tw_status tw_codec_shape(const tw_codec* codec, uint32_t dtype, uint64_t count, tw_shape* shape);
+
+/* Allows this process to decode frames of these codecs too, names with commas between them, as in
+ * "nvcomp-lz4,nvcomp-ans". What a frame's header names is decoded, and what that needs is loaded,
+ * only where it is one of the project's own codecs, or this process has named it: so, in
+ * THINWIRE_DECODE or THINWIRE_CODEC, or by tw_codec_create(). TW_INVALID_ARGUMENT, and nothing
+ * allowed, where a name is none. */
+tw_status tw_decode_allow(const char* codecs);
+
+/* 1 where frames of the codec with that id are decoded, else 0. */
+uint32_t tw_decode_allows(uint32_t id);
 
 /* Speed and ratio of a codec on this machine, one thread. */
 typedef struct tw_codec_cost {
@@ -266,7 +278,8 @@ typedef struct tw_message_info {
 typedef enum tw_message_flag {
   TW_MESSAGE_DECLINE = 1,     /* fail with TW_DECLINED where the frame would otherwise be raw */
   TW_MESSAGE_NO_CHECKSUM = 2, /* leave the chunk checksums out; the header's stays */
-  TW_MESSAGE_ADD = 4 /* decode: add to what is at the destination, then multiply by `scale` */
+  TW_MESSAGE_ADD = 4,     /* decode: add to what is at the destination, then multiply by `scale` */
+  TW_MESSAGE_INTEGERS = 8 /* lossy codecs take fp64 values that read as integers */
 } tw_message_flag;
 
 /* Frames in files and in memory carry one mark, the messages of a job another: `job` names the
@@ -291,13 +304,25 @@ tw_status tw_message_bound(const tw_codec* codec, const tw_shape* shape, uint64_
 /* Encodes the array at `source` into one frame at `destination`; either may be GPU memory. The
  * codec runs where the array lies, and the bytes are the same. Complete on return. Data that the
  * codec declines (NaN or infinity in a fixed-rate codec), or that would not shrink, becomes a raw
- * frame, or fails with TW_DECLINED under that flag. TW_TOO_SMALL when `capacity` is below
- * tw_message_bound(). `options` may be NULL. Source and destination must not overlap. Allocates
- * nothing on the host, and on the GPU only what the pools have not yet. While the stream is being
- * captured: TW_UNSUPPORTED. */
+ * frame, or fails with TW_DECLINED under that flag. So does, with TW_HOLDS_INTEGERS, an array of
+ * fp64 under a lossy codec where a value's bits, read as a signed integer, are not 0 and below 2^40
+ * in magnitude, unless TW_MESSAGE_INTEGERS or THINWIRE_INTEGERS=code is set. TW_TOO_SMALL when
+ * `capacity` is below tw_message_bound(). `options` may be NULL. Source and destination must not
+ * overlap. Allocates nothing on the host, and on the GPU only what the pools have not yet. While
+ * the stream is being captured: TW_UNSUPPORTED. */
 tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const void* source,
                             void* destination, uint64_t capacity, const tw_message_options* options,
                             uint64_t* written);
+
+/* What this process has met of integers in the bits of floats since it started. */
+typedef struct tw_integer_counters {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t declined; /* fp64 arrays, or pieces of them, that a lossy codec declined for that */
+  uint64_t coded;    /* fp32 ones in host memory that it coded: bits below 2^23, as fields that fade
+                        out have too */
+} tw_integer_counters;
+tw_status tw_integers_describe(tw_integer_counters* counters);
 
 /* Reads the header of the frame at `source`, host or GPU memory: TW_NOT_A_FRAME, TW_VERSION,
  * TW_DAMAGED, or TW_UNSUPPORTED for a codec that this build lacks. `length` may exceed the frame
@@ -308,8 +333,9 @@ tw_status tw_message_inspect(const void* source, uint64_t length, const tw_messa
 /* Decodes the frame at `source` into `destination`, which must hold info.raw_bytes
  * (TW_TOO_SMALL); either may be GPU memory, and the codec runs where the array is to lie. Any bytes
  * are safe: damage gives an error, and then the destination's contents are undefined inside its
- * capacity. `info` may be NULL. Allocates nothing on the host, but for a chunk of an array of two
- * or more axes that is added to another. TW_UNSUPPORTED where bytes would be added. */
+ * capacity; a codec that this process has not named is TW_UNSUPPORTED, see tw_decode_allow().
+ * `info` may be NULL. Allocates nothing on the host, but for a chunk of an array of two or more
+ * axes that is added to another. TW_UNSUPPORTED where bytes would be added. */
 tw_status tw_message_decode(const void* source, uint64_t length, void* destination,
                             uint64_t capacity, const tw_message_options* options,
                             tw_message_info* info);
@@ -332,7 +358,8 @@ tw_status tw_message_workspace(const tw_codec* codec, const tw_shape* shape, uin
 /* As tw_message_encode() on options->stream, with everything in memory that the GPU reaches.
  * Source, destination, workspace and outcome must stay until the work has run; a frame is complete
  * in stream order. The outcome may be written before that; it is TW_DECLINED, and no frame there,
- * where the data is declined or would not shrink. */
+ * where the data is declined or would not shrink. Integers in the bits of doubles are not looked
+ * for here: a lossy codec destroys them. */
 tw_status tw_message_encode_enqueue(const tw_codec* codec, const tw_shape* shape,
                                     const void* source, void* destination, uint64_t capacity,
                                     const tw_message_options* options, void* workspace,
@@ -374,7 +401,8 @@ typedef enum tw_reason {
   TW_RAW_BOUND_TOO_SMALL = 14,   /* the bound of the result leaves nothing to code with */
   TW_RAW_OPERATION = 15, /* no schedule does it compressed, or none keeps the bound of its result */
   TW_RAW_DECLINED_LATELY = 16, /* the last ones to this peer were declined: not tried */
-  TW_REASON_COUNT = 17
+  TW_RAW_INTEGERS = 17,        /* fp64 values that read as integers, and the codec is lossy */
+  TW_REASON_COUNT = 18
 } tw_reason;
 
 /* One short phrase for a reason, as in "below the threshold". Static storage. */

@@ -1,6 +1,6 @@
 """On-the-fly compression of float messages: codecs and frames from Python, on CPU and GPU."""
 
-from thinwire.codec import Codec, CodecCost, CodecInfo, codecs
+from thinwire.codec import Codec, CodecCost, CodecInfo, allow_decoding, codecs
 from thinwire.comm import (
     IN_PLACE,
     MAX,
@@ -37,6 +37,7 @@ __all__ = [
     "Reduction",
     "ThinwireError",
     "Transport",
+    "allow_decoding",
     "codecs",
     "compress",
     "decompress",

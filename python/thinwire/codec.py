@@ -38,6 +38,14 @@ class CodecCost:
     ratio: float
 
 
+def allow_decoding(*names: str) -> None:
+    """Have frames of these codecs decoded too. Those of other projects (`nvcomp-...`) are decoded
+    only where this process has named them: so, in THINWIRE_DECODE or THINWIRE_CODEC, or by making
+    a `Codec` of it. Raises ThinwireError for a name that is none."""
+    if names:
+        check(library().tw_decode_allow(",".join(names).encode()))
+
+
 class Codec:
     """A parsed codec spec, `name[:key=value[,key=value]]`. Immutable.
 

@@ -14,10 +14,18 @@ constexpr const char* kCollectives =
     "gather gatherv scatter scatterv alltoall alltoallv alltoallw";
 constexpr const char* kAlgorithms =
     "ring recursive-doubling direct chain binomial pairwise bruck once per-hop two-level";
+constexpr const char* kForeignCodecs =
+    "nvcomp-ans nvcomp-bitcomp nvcomp-cascaded nvcomp-lz4 nvcomp-bitcomp-lossy";
 
 constexpr Setting kSettings[] = {
     {"THINWIRE_CODEC", kCodec, "auto", "the codec of messages and collectives"},
     {"THINWIRE_THRESHOLD", kSize, "64KiB", "messages and collectives of fewer bytes go raw"},
+    {"THINWIRE_DECODE", kWords, "the project's own codecs, and THINWIRE_CODEC's",
+     "other projects' codecs whose frames are decoded", kForeignCodecs},
+    {"THINWIRE_INTEGERS", kWords, "decline",
+     "fp64 data whose bits read as small integers: lossy codecs decline it, or code it all the "
+     "same",
+     "decline code"},
     {"THINWIRE_LINK", kRate, "not stated",
      "the network's rate: a codec that cannot win on it is not used"},
     {"THINWIRE_SAME_NODE", kSwitch, "0", "1: compress between ranks of one node too"},

@@ -24,6 +24,8 @@ const char* status_text(StatusCode code) {
       return "internal error";
     case StatusCode::kDevice:
       return "GPU or driver failure";
+    case StatusCode::kHoldsIntegers:
+      return "holds integers";
   }
   return "unknown status";
 }

@@ -18,11 +18,17 @@ enum class StatusCode : int {
   kTooSmall = 6,         // the destination cannot hold the result
   kDeclined = 7,         // the codec does not take this data (NaN, infinity) or it would not shrink
   kInternal = 8,
-  kDevice = 9,  // the CUDA driver or a GPU failed, or none is there
+  kDevice = 9,          // the CUDA driver or a GPU failed, or none is there
+  kHoldsIntegers = 10,  // declined: fp64 values whose bits read as integers, and the codec is lossy
 };
 
 // One short English phrase per code, for example "damaged frame".
 const char* status_text(StatusCode code);
+
+// Whether it says that a codec does not take some data, which then goes as it is.
+constexpr bool is_declined(StatusCode code) {
+  return code == StatusCode::kDeclined || code == StatusCode::kHoldsIntegers;
+}
 
 class [[nodiscard]] Status {
  public:

@@ -7,6 +7,7 @@
 #include "capi/errors.h"
 #include "capi/handles.h"
 #include "codec/registry.h"
+#include "message/allowed.h"
 #include "message/measure.h"
 
 using namespace thinwire;
@@ -64,6 +65,19 @@ const char* tw_codec_missing(uint32_t index) {
   return index < tw_codec_count() ? missing_for(*codec::all_codecs()[index]) : nullptr;
 }
 
+tw_status tw_decode_allow(const char* codecs) {
+  return capi::guarded([&] {
+    if (codecs == nullptr) return capi::misuse("tw_decode_allow: null pointer");
+    return capi::report(message::allow(std::string_view(codecs)));
+  });
+}
+
+uint32_t tw_decode_allows(uint32_t id) {
+  const codec::Codec* const row =
+      id < 256 ? codec::find_codec(static_cast<codec::CodecId>(id)) : nullptr;
+  return row != nullptr && message::may_decode(*row);
+}
+
 tw_status tw_codec_create(const char* spec, tw_codec** codec) {
   return capi::guarded([&] {
     if (spec == nullptr || codec == nullptr) return capi::misuse("tw_codec_create: null pointer");
@@ -71,6 +85,7 @@ tw_status tw_codec_create(const char* spec, tw_codec** codec) {
     if (!parsed.ok()) return capi::report(parsed.status());
     if (auto permitted = permit(*parsed); !permitted.ok()) return capi::report(permitted);
     *codec = new tw_codec{*parsed, parsed->text()};
+    if (parsed->codec != nullptr) message::allow(*parsed->codec);
     return TW_OK;
   });
 }

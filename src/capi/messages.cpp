@@ -58,6 +58,16 @@ tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const 
   });
 }
 
+tw_status tw_integers_describe(tw_integer_counters* counters) {
+  if (counters == nullptr || counters->size < sizeof(tw_integer_counters)) {
+    return misuse("tw_integers_describe: null pointer, or size not set");
+  }
+  const message::IntegerCounts counts = message::integer_counts();
+  counters->declined = counts.declined;
+  counters->coded = counts.coded;
+  return TW_OK;
+}
+
 tw_status tw_message_inspect(const void* source, uint64_t length, const tw_message_options* options,
                              tw_message_info* info) {
   return guarded([&] {

@@ -112,6 +112,10 @@ struct Codec {
   // GPU side has no other side to agree with.
   bool gpu_only = false;
 
+  // Whether another project's library decodes: it may not be safe against forged bytes, so frames
+  // of it are decoded only where this process has named it (message/allowed.h).
+  bool foreign = false;
+
   // The same on a GPU, byte for byte; nullptr where this build or the codec has no such side.
   const DeviceCodec* device = nullptr;
 

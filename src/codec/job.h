@@ -22,6 +22,7 @@ struct EncodeJob {
   bool checksums;
   std::byte* frame;
   std::uint64_t limit;
+  bool declines_integers;  // kHoldsIntegers for fp64 values that codec/integers.h takes for such
   std::byte* workspace;
   device::Outcome* outcome;
   device::StreamHandle stream;

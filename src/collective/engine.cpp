@@ -41,7 +41,7 @@ Result<Packet> Engine::encode(const std::byte* values, const Shape& shape, Mutab
                           : message::encode({settings_->spec.codec, settings_->spec.parameter},
                                             array(shape), values, slot, options);
   if (length.ok()) return frame_of(slot.data(), *length);
-  if (length.status().code() == StatusCode::kDeclined) return values_of(values, bytes(shape));
+  if (is_declined(length.status().code())) return values_of(values, bytes(shape));
   return length.status();
 }
 

@@ -1,6 +1,6 @@
 #include "device/enqueue.h"
 
-#include "device/driver.h"
+#include "device/launch.h"
 
 namespace thinwire::device {
 namespace {
@@ -28,8 +28,7 @@ Status enqueue_clear(std::byte* at, std::uint64_t bytes, StreamHandle stream) {
 }
 
 Status enqueue_report(const Outcome* from, Outcome* to, std::uint32_t count, StreamHandle stream) {
-  report_words<<<1, 32, 0, stream>>>(from, to, count);
-  return device_status("cannot start a kernel", cudaGetLastError());
+  return launch("cannot start a kernel", report_words, {1, 32}, stream, from, to, count);
 }
 
 Result<bool> is_idle(StreamHandle stream) {

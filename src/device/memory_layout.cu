@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "device/driver.h"
+#include "device/launch.h"
 #include "device/layout_address.h"
 
 namespace thinwire::device {
@@ -33,26 +33,21 @@ unsigned blocks_for(std::uint64_t units) {
   return static_cast<unsigned>(std::min((units + kThreads - 1) / kThreads, kMostBlocks));
 }
 
-// Calls `launch` with a value of the type of `unit` bytes.
-template <typename Launch>
-Status with_unit(int unit, Launch&& launch) {
+// Calls `start` with a value of the type of `unit` bytes.
+template <typename Start>
+Status with_unit(int unit, Start&& start) {
   switch (unit) {
     case 16:
-      launch(uint4{});
-      break;
+      return start(uint4{});
     case 8:
-      launch(std::uint64_t{});
-      break;
+      return start(std::uint64_t{});
     case 4:
-      launch(std::uint32_t{});
-      break;
+      return start(std::uint32_t{});
     case 2:
-      launch(std::uint16_t{});
-      break;
+      return start(std::uint16_t{});
     default:
-      launch(std::uint8_t{});
+      return start(std::uint8_t{});
   }
-  return device_status("cannot start a kernel", cudaGetLastError());
 }
 
 }  // namespace
@@ -61,8 +56,8 @@ Status enqueue_pack(const LayoutView& view, const std::byte* elements, std::byte
                     std::uint64_t bytes, int unit, StreamHandle stream) {
   return with_unit(unit, [&]<typename Unit>(Unit) {
     const std::uint64_t units = bytes / sizeof(Unit);
-    pack_kernel<Unit><<<blocks_for(units), kThreads, 0, stream>>>(
-        view, elements, reinterpret_cast<Unit*>(packed), units);
+    return launch("cannot start a kernel", pack_kernel<Unit>, {blocks_for(units), kThreads}, stream,
+                  view, elements, reinterpret_cast<Unit*>(packed), units);
   });
 }
 
@@ -70,8 +65,8 @@ Status enqueue_unpack(const LayoutView& view, const std::byte* packed, std::byte
                       std::uint64_t bytes, int unit, StreamHandle stream) {
   return with_unit(unit, [&]<typename Unit>(Unit) {
     const std::uint64_t units = bytes / sizeof(Unit);
-    unpack_kernel<Unit><<<blocks_for(units), kThreads, 0, stream>>>(
-        view, reinterpret_cast<const Unit*>(packed), elements, units);
+    return launch("cannot start a kernel", unpack_kernel<Unit>, {blocks_for(units), kThreads},
+                  stream, view, reinterpret_cast<const Unit*>(packed), elements, units);
   });
 }
 

@@ -61,7 +61,7 @@ Status try_on_host(std::span<Trial> trials, const codec::Chunk& sample, const st
   for (Trial& trial : trials) {
     const auto written = encode_on_host(trial.coder, sample, source, scratch, options);
     trial.bytes = written.ok() ? *written : sample.raw_bytes();
-    if (!written.ok() && written.status().code() != StatusCode::kDeclined) return written.status();
+    if (!written.ok() && !is_declined(written.status().code())) return written.status();
   }
   return {};
 }

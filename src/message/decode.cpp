@@ -4,6 +4,7 @@
 #include "codec/layout.h"
 #include "codec/reduce.h"
 #include "codec/registry.h"
+#include "message/allowed.h"
 #include "message/gpu.h"
 #include "message/host.h"
 
@@ -171,7 +172,9 @@ Result<Info> decode(ByteView source, MutableByteView destination, const frame::M
   }
   const auto to = device::place_of(destination.data());
   if (!to.ok()) return to.status();
-  Status status = check_usable(*info->codec, to->on_device());
+  // Before anything is loaded: the frame may be anybody's.
+  Status status = check_allowed(*info->codec);
+  if (status.ok()) status = check_usable(*info->codec, to->on_device());
   if (!status.ok()) return status;
   if (to->on_device()) {
     status = decode_to_device(*info, source.data(), *from, destination.data(), to->device, landing,

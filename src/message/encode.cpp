@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/checksum.h"
+#include "codec/integers.h"
 #include "codec/layout.h"
 #include "codec/registry.h"
 #include "message/gpu.h"
@@ -84,6 +85,35 @@ Result<std::uint64_t> encode_chunk(const Coder& coder, const codec::Chunk& chunk
   return sum << 32 | row;
 }
 
+// Looks at the values on their way to a lossy codec, a chunk at a time, when it would fetch them
+// from memory itself.
+class IntegerWatch {
+ public:
+  IntegerWatch(const Coder& coder, const codec::Chunk& array, const EncodeOptions& options)
+      : dtype_(array.dtype),
+        declines_(declines_integers(coder, array, options)),
+        looks_(declines_ || (!coder.codec->lossless && array.dtype == Dtype::kF32)) {}
+
+  // False where the array is to be declined.
+  bool pass(const std::byte* values, std::uint64_t count) {
+    if (!looks_ || !codec::holds_integers(values, dtype_, count)) return true;
+    looks_ = false;
+    found_ = true;
+    return !declines_;
+  }
+
+  // Of an array that was coded.
+  void count() const {
+    if (found_) count_coded_integers();
+  }
+
+ private:
+  Dtype dtype_;
+  bool declines_;
+  bool looks_;
+  bool found_ = false;
+};
+
 Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array,
                                    const std::byte* source, MutableByteView destination,
                                    const EncodeOptions& options) {
@@ -92,6 +122,7 @@ Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array
   std::byte* const table = destination.data() + header.header_bytes();
   std::byte* out = table + layout.table_bytes();
   alignas(64) std::byte gathered[codec::kMostBoxBytes];
+  IntegerWatch watch(coder, array, options);
   for (std::uint64_t index = 0; index < layout.chunks; ++index) {
     const std::byte* values = gathered;
     if (layout.in_boxes) {
@@ -99,11 +130,14 @@ Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array
     } else {
       values = source + layout.raw_offset(index);
     }
-    auto row = encode_chunk(coder, layout.chunk(index), values, out, options.chunk_checksums);
+    const codec::Chunk chunk = layout.chunk(index);
+    if (!watch.pass(values, chunk.shape.count())) return holds_integers(coder);
+    auto row = encode_chunk(coder, chunk, values, out, options.chunk_checksums);
     if (!row.ok()) return row.status();
     store(table + index * codec::kTableRowBytes, *row);
     out += *row & codec::kMostChunkBytes;
   }
+  watch.count();
   header.body_bytes = static_cast<std::uint64_t>(out - table);
   frame::pack(header, options.mark, destination.data());
   return header.frame_bytes();
@@ -147,6 +181,14 @@ Status check_usable(const codec::Codec& codec, bool on_device) {
           std::string(codec.name) + " codes arrays in GPU memory only, this one is in host memory"};
 }
 
+Status holds_integers(const Coder& coder) {
+  count_declined_integers();
+  return {StatusCode::kHoldsIntegers,
+          std::string(coder.codec->name) +
+              ": values read as integers in the bits of doubles, which a lossy codec would destroy "
+              "(THINWIRE_INTEGERS=code has them coded)"};
+}
+
 Status check_capacity(std::uint64_t most, std::uint64_t capacity) {
   if (capacity >= most) return {};
   return {StatusCode::kTooSmall, "a frame of this array may take " + std::to_string(most) +
@@ -163,7 +205,7 @@ Result<std::uint64_t> encode_on_host(const Coder& coder, const codec::Chunk& arr
     }
     auto written = encode_frame(resolved, array, source, destination, options);
     if (written.ok() && *written < array.raw_bytes()) return written;
-    if (!written.ok() && written.status().code() != StatusCode::kDeclined) return written;
+    if (!written.ok() && !is_declined(written.status().code())) return written;
     if (options.decline && !written.ok()) return written;
   }
   if (options.decline) {

@@ -1,6 +1,7 @@
 #include "message/enqueue.h"
 
 #include "device/context.h"
+#include "message/allowed.h"
 #include "message/job.h"
 
 namespace thinwire::message {
@@ -68,6 +69,8 @@ Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::
   codec::EncodeJob job = make_encode_job(coder, array, source, options);
   job.frame = destination.data();
   job.limit = array.raw_bytes();
+  // A receiver of what is enqueued expects a frame of this codec: nobody could be told.
+  job.declines_integers = false;
   job.workspace = lent.workspace;
   job.outcome = lent.outcome;
   job.stream = options.stream;
@@ -78,6 +81,7 @@ Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView so
                       MutableByteView destination, const codec::Landing& landing,
                       const EncodeOptions& options, const Lent& lent) {
   if (auto most = bound(coder, array); !most.ok()) return most.status();
+  if (Status status = check_allowed(*coder.codec); !status.ok()) return status;
   if (Status status = check_workspace(coder, array, lent); !status.ok()) return status;
   if (destination.size() < array.raw_bytes()) {
     return {StatusCode::kTooSmall, "the array has " + std::to_string(array.raw_bytes()) +

@@ -30,7 +30,7 @@ Status put_on_lane(Job& job, const codec::DeviceCodec& side, Lane& lane) {
   return status;
 }
 
-// As start_encode(), to its end: the frame's size, or kDeclined at `limit`.
+// As start_encode(), to its end: the frame's size, or kDeclined at `limit`, or kHoldsIntegers.
 Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
                                  const std::byte* source, std::byte* frame, std::uint64_t limit,
                                  const EncodeOptions& options, Lane& lane) {
@@ -38,8 +38,10 @@ Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
   if (!status.ok()) return status;
   auto outcome = lane.wait();
   if (!outcome.ok()) return outcome.status();
-  if (device::outcome_status(*outcome) == StatusCode::kOk) return device::outcome_bytes(*outcome);
-  return {device::outcome_status(*outcome), "the data is declined, or would not shrink"};
+  const StatusCode code = device::outcome_status(*outcome);
+  if (code == StatusCode::kOk) return device::outcome_bytes(*outcome);
+  if (code == StatusCode::kHoldsIntegers) return holds_integers(coder);
+  return {code, "the data is declined, or would not shrink"};
 }
 
 // As encode_on_host(), on the GPU.
@@ -48,7 +50,7 @@ Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array
                                    const EncodeOptions& options, Lane& lane) {
   if (!is_hopeless(coder, array)) {
     auto written = run_encode(coder, array, source, frame, array.raw_bytes(), options, lane);
-    if (written.ok() || written.status().code() != StatusCode::kDeclined || options.decline) {
+    if (written.ok() || !is_declined(written.status().code()) || options.decline) {
       return written;
     }
   }

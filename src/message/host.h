@@ -12,6 +12,15 @@ frame::Header make_header(const Coder& coder, const codec::Chunk& array, bool ch
 // kTooSmall where a destination of `capacity` bytes may not hold a frame of up to `most`.
 Status check_capacity(std::uint64_t most, std::uint64_t capacity);
 
+// Whether an encode looks for integers in the bits of fp64, and is declined where it finds one.
+inline bool declines_integers(const Coder& coder, const codec::Chunk& array,
+                              const EncodeOptions& options) {
+  return options.declines_integers && !coder.codec->lossless && array.dtype == Dtype::kF64;
+}
+
+// Counts an array that is declined for them, and says so.
+Status holds_integers(const Coder& coder);
+
 // Whether no data of this shape could shrink.
 bool is_hopeless(const Coder& coder, const codec::Chunk& array);
 

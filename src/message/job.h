@@ -18,6 +18,7 @@ inline codec::EncodeJob make_encode_job(const Coder& coder, const codec::Chunk& 
       .checksums = options.chunk_checksums,
       .frame = nullptr,
       .limit = 0,
+      .declines_integers = declines_integers(coder, array, options),
       .workspace = nullptr,
       .outcome = nullptr,
       .stream = nullptr};

@@ -9,6 +9,7 @@
 #include "device/place.h"
 #include "device/stream.h"
 #include "frame/header.h"
+#include "message/integers.h"
 
 namespace thinwire::message {
 
@@ -16,6 +17,8 @@ struct EncodeOptions {
   frame::Mark mark = frame::file_mark();
   bool decline = false;  // fail with kDeclined where the frame would otherwise be raw
   bool chunk_checksums = true;
+  // Whether lossy codecs decline fp64 values that read as integers (codec/integers.h).
+  bool declines_integers = declines_integers_by_setting();
   device::StreamHandle stream = nullptr;  // GPU work runs after what is on it now
 };
 
@@ -40,8 +43,8 @@ Result<std::uint64_t> bound(const Coder& coder, const codec::Chunk& array);
 Result<std::uint64_t> fixed_bytes(const Coder& coder, const codec::Chunk& array);
 
 // Encodes the array at `source` into one frame; returns its length. What the codec declines, or
-// what would not shrink, becomes a frame of codec raw, or kDeclined. kTooSmall below bound(). The
-// codec runs where the array lies; complete on return.
+// what would not shrink, becomes a frame of codec raw, or kDeclined, or kHoldsIntegers. kTooSmall
+// below bound(). The codec runs where the array lies; complete on return.
 Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
                              MutableByteView destination, const EncodeOptions& options);
 

@@ -57,6 +57,8 @@ const char* reason_text(Reason reason) {
       return "operation not done compressed";
     case Reason::kDeclinedLately:
       return "not tried: data declined lately";
+    case Reason::kHoldsIntegers:
+      return "holds integers in the bits of doubles";
   }
   return "unknown reason";
 }

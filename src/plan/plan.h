@@ -29,8 +29,9 @@ enum class Reason : std::uint32_t {
   kBoundTooSmall = 14,
   kOperation = 15,
   kDeclinedLately = 16,
+  kHoldsIntegers = 17,
 };
-inline constexpr int kReasonCount = 17;
+inline constexpr int kReasonCount = 18;
 
 // One short phrase, as in "below the threshold".
 const char* reason_text(Reason reason);

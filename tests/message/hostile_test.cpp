@@ -3,7 +3,9 @@
 
 #include "arrays.h"
 #include "base/checksum.h"
+#include "base/settings.h"
 #include "frame/header.h"
+#include "message/allowed.h"
 
 namespace thinwire::message {
 namespace {
@@ -101,6 +103,64 @@ TEST(Hostile, BytesLeftBehindTheLastChunkAreAnError) {
   store(frame.data() + 40, load<std::uint64_t>(frame.data() + 40) + 8);
   reseal(frame);
   EXPECT_EQ(decode_code(frame), StatusCode::kDamaged);  // bytes inside it
+}
+
+// A header alone that names a codec of another project.
+std::vector<std::byte> forged_header(const codec::Codec& codec) {
+  const auto spec = codec::parse_spec(codec.example);
+  frame::Header header;
+  header.codec = codec.id;
+  header.codec_version = codec.version;
+  header.dtype = Dtype::kF32;
+  header.shape = Shape::line(0);
+  header.parameter = spec->parameter;
+  std::vector<std::byte> bytes(header.header_bytes());
+  frame::pack(header, frame::file_mark(), bytes.data());
+  return bytes;
+}
+
+TEST(Hostile, AFrameDoesNotSayWhatIsLoaded) {
+  int met = 0;
+  for (const codec::Codec* codec : codec::all_codecs()) {
+    if (!codec->foreign) {
+      EXPECT_TRUE(may_decode(*codec)) << codec->name;
+      continue;
+    }
+    ++met;
+    EXPECT_FALSE(may_decode(*codec)) << codec->name;
+    const auto bytes = forged_header(*codec);
+    EXPECT_EQ(bytes.size(), 56u);
+    std::vector<std::byte> out(16);
+    const auto info = decode(bytes, out, frame::file_mark());
+    EXPECT_EQ(info.status().code(), StatusCode::kUnsupported);
+    EXPECT_NE(info.status().message().find("THINWIRE_DECODE"), std::string::npos)
+        << info.status().message();
+    EXPECT_TRUE(inspect(bytes, frame::file_mark()).ok());
+  }
+  EXPECT_EQ(met, 5);
+}
+
+TEST(Hostile, WhatIsNamedIsAllowed) {
+  const codec::Codec* const lz4 = codec::find_codec("nvcomp-lz4");
+  ASSERT_NE(lz4, nullptr);
+  EXPECT_EQ(allow("nvcomp-lz4,none").code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(allow("").code(), StatusCode::kInvalidArgument);
+  EXPECT_FALSE(may_decode(*lz4));
+  EXPECT_TRUE(allow("zfp,nvcomp-lz4").ok());
+  EXPECT_TRUE(may_decode(*lz4));
+  EXPECT_FALSE(may_decode(*codec::find_codec("nvcomp-ans")));
+  std::vector<std::byte> out(16);
+  const auto info = decode(forged_header(*lz4), out, frame::file_mark());
+  EXPECT_FALSE(info.ok());  // nothing in host memory
+  EXPECT_EQ(info.status().message().find("THINWIRE_DECODE"), std::string::npos);
+}
+
+TEST(Hostile, TheSettingKnowsAllCodecsOfOthers) {
+  std::string names;
+  for (const codec::Codec* codec : codec::all_codecs()) {
+    if (codec->foreign) names += (names.empty() ? "" : " ") + std::string(codec->name);
+  }
+  EXPECT_EQ(find_setting("THINWIRE_DECODE")->words, names);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from thinwire import dtypes, message
+from thinwire.codec import allow_decoding
 
 Source = Annotated[Path, typer.Argument(exists=True, dir_okay=False)]
 Target = Annotated[Path, typer.Argument(dir_okay=False)]
@@ -40,8 +41,16 @@ def encode(
     Console(stderr=True).print(f"{spec}: {data.nbytes} bytes as {len(frame)}, ratio {ratio:.3f}")
 
 
-def decode(source: Source, target: Target) -> None:
+def decode(
+    source: Source,
+    target: Target,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(help="Decode this codec of another project too.", metavar="CODEC"),
+    ] = None,
+) -> None:
     """Decode a frame into a file of raw little-endian values."""
+    allow_decoding(*(allow or []))
     array = message.decompress(source.read_bytes())
     array.tofile(target)
 

@@ -54,6 +54,11 @@ Totals own_totals() {
   totals.collective_encode_nanoseconds = counters.collective_encode_nanoseconds;
   totals.collective_decode_nanoseconds = counters.collective_decode_nanoseconds;
   totals.collective_predicted_nanoseconds = counters.collective_predicted_nanoseconds;
+  tw_integer_counters integers{};
+  integers.size = sizeof integers;
+  tw_integers_describe(&integers);
+  totals.integers_declined = integers.declined;
+  totals.integers_coded = integers.coded;
   return totals;
 }
 

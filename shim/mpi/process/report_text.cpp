@@ -82,7 +82,9 @@ std::string as_json(const Totals& totals) {
       << ", \"receives_through_scratch\": " << totals.receives_through_scratch
       << ", \"copied_receives\": " << totals.copied_receives
       << ", \"deferred_writes\": " << totals.deferred_writes << ", \"hooks\": " << totals.hooks
-      << ", \"allocations\": " << totals.allocations << ", " << collectives_as_json(totals)
+      << ", \"allocations\": " << totals.allocations
+      << ", \"integers\": {\"declined\": " << totals.integers_declined
+      << ", \"coded\": " << totals.integers_coded << "}, " << collectives_as_json(totals)
       << ", \"raw_by_reason\": {";
   const char* separator = "";
   for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
@@ -119,6 +121,11 @@ std::string as_text(const Totals& totals, const std::string& whose) {
         << totals.staged_messages << " raw through pinned memory (" << totals.staged_bytes
         << " bytes), copies " << 1e-9 * totals.staging_nanoseconds << " s, failures "
         << totals.device_failures << '\n';
+  }
+  if (totals.integers_declined + totals.integers_coded != 0) {
+    out << "  integers    in the bits of floats: " << totals.integers_declined
+        << " arrays of doubles or pieces of them went exact for it, " << totals.integers_coded
+        << " of fp32 were coded all the same\n";
   }
   for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
     if (totals.raw_by_reason[reason] == 0) continue;

@@ -42,6 +42,8 @@ struct Totals {
   std::uint64_t collective_encode_nanoseconds;
   std::uint64_t collective_decode_nanoseconds;
   std::uint64_t collective_predicted_nanoseconds;
+  std::uint64_t integers_declined;  // as tw_integer_counters has them
+  std::uint64_t integers_coded;
 };
 
 std::string as_json(const Totals& totals);

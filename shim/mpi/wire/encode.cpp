@@ -149,7 +149,8 @@ std::optional<Wire> encode(const Outgoing& message) {
                                               wire_on_device(message, peer)});
   self.counters.encode_nanoseconds +=
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
-  if (encoded.reason == TW_RAW_DECLINED) channel.declined();
+  const bool is_declined = encoded.reason == TW_RAW_DECLINED || encoded.reason == TW_RAW_INTEGERS;
+  if (is_declined) channel.declined();
   if (encoded.reason != TW_COMPRESS) {
     count_raw(encoded.reason, bytes);
     return std::nullopt;

@@ -37,26 +37,27 @@ bool pad(const Dense& array, const Lease& wire, std::uint64_t frame, std::uint64
   return copy_now(wire.data() + frame, zeros.data(), length - frame) == MPI_SUCCESS;
 }
 
-// Whether all pieces of a sample of the array were declined. What cannot be sampled counts as worth
-// an attempt. On a GPU a launch costs what a sample would save.
-bool sample_declines(const Outgoing& message, const void* data, const Dense& array,
-                     const tw_shape& shape, const tw_message_options& options, const Lease& scratch,
-                     std::uint64_t capacity) {
-  if (!array.sample_first || !process().samples_tell || message.on_device) return false;
+// Why the array need not be tried: all pieces of a sample of it were declined, or one holds
+// integers. What cannot be sampled counts as worth an attempt. On a GPU a launch costs what a
+// sample would save.
+tw_reason sample_declines(const Outgoing& message, const void* data, const Dense& array,
+                          const tw_shape& shape, const tw_message_options& options,
+                          const Lease& scratch, std::uint64_t capacity) {
+  if (!array.sample_first || !process().samples_tell || message.on_device) return TW_COMPRESS;
   const tw_codec* codec = process().settings.codec.get();
   for (std::uint32_t at = 0; at < kSamplePieces; ++at) {
     const auto piece = piece_of(shape, array.bytes, kSamplePieces * array.turn + at);
     std::uint64_t most = 0, written = 0;
     if (!piece || tw_message_bound(codec, &piece->shape, &most) != TW_OK || most > capacity) {
-      return false;
+      return TW_COMPRESS;
     }
     const std::byte* const from = static_cast<const std::byte*>(data) + piece->offset;
-    if (tw_message_encode(codec, &piece->shape, from, scratch.data(), capacity, &options,
-                          &written) != TW_DECLINED) {
-      return false;
-    }
+    const tw_status status =
+        tw_message_encode(codec, &piece->shape, from, scratch.data(), capacity, &options, &written);
+    if (status == TW_HOLDS_INTEGERS) return TW_RAW_INTEGERS;
+    if (status != TW_DECLINED) return TW_COMPRESS;
   }
-  return true;
+  return TW_RAW_DECLINED;
 }
 
 }  // namespace
@@ -74,9 +75,8 @@ Encoded encode_dense(const Outgoing& message, const void* data, const Dense& arr
   const std::uint64_t capacity = wire_length(most, array.bytes, array.shortest_wire);
   Lease wire = acquire_wire(message, data, array, capacity);
   if (!wire) return {TW_RAW_NO_MEMORY, {}};
-  if (sample_declines(message, data, array, *shape, options, wire, capacity)) {
-    return {TW_RAW_DECLINED, {}};
-  }
+  const tw_reason why = sample_declines(message, data, array, *shape, options, wire, capacity);
+  if (why != TW_COMPRESS) return {why, {}};
   std::uint64_t frame = 0;
   const tw_status status =
       tw_message_encode(codec, &*shape, data, wire.data(), capacity, &options, &frame);
@@ -84,6 +84,7 @@ Encoded encode_dense(const Outgoing& message, const void* data, const Dense& arr
     ++process().counters.device_failures;
     return {TW_RAW_NO_MEMORY, {}};
   }
+  if (status == TW_HOLDS_INTEGERS) return {TW_RAW_INTEGERS, {}};
   const std::uint64_t length = wire_length(frame, array.bytes, array.shortest_wire);
   if (status != TW_OK || length >= array.bytes) return {TW_RAW_DECLINED, {}};
   if (!pad(array, wire, frame, length)) return {TW_RAW_NO_MEMORY, {}};

@@ -30,7 +30,7 @@ THINWIRE_HOST_DEVICE inline std::uint32_t padded_tile_bytes(const Tiles& tiles) 
 // The workspace: this, then a FixedChunk for each chunk.
 struct FixedGrid {
   unsigned arrived;   // chunks that are done
-  unsigned problems;  // kDeclinedData, kDamagedChunk, or a header's status
+  unsigned problems;  // kDeclinedData, kMetIntegers, kDamagedChunk, or a header's status
   std::uint64_t unused;
 };
 
@@ -41,6 +41,7 @@ struct FixedChunk {
 };
 
 inline constexpr unsigned kDeclinedData = 1;
+inline constexpr unsigned kMetIntegers = 2;
 inline constexpr unsigned kDamagedChunk = 1;
 inline constexpr int kHeaderStatusShift = 8;
 
@@ -51,6 +52,11 @@ inline std::uint64_t fixed_workspace_bytes(const Layout& layout, std::uint64_t) 
 
 __device__ inline FixedGrid* grid_of(std::byte* workspace) {
   return reinterpret_cast<FixedGrid*>(workspace);
+}
+
+// What an encode has met, where coders may note kMetIntegers before their tile ends.
+inline unsigned* problems_of(std::byte* workspace) {
+  return &reinterpret_cast<FixedGrid*>(workspace)->problems;
 }
 
 __device__ inline FixedChunk* chunk_of(std::byte* workspace, std::uint64_t index) {
@@ -148,7 +154,8 @@ __device__ inline void end_encoded_tile(const EncodeJob& job, const Tiles& tiles
   unsigned problems = 0;
   if (!ends_grid(job.workspace, tiles.chunks, problems)) return;
   if (problems != 0) {
-    publish(job.outcome, StatusCode::kDeclined, 0);
+    publish(job.outcome,
+            (problems & kMetIntegers) != 0 ? StatusCode::kHoldsIntegers : StatusCode::kDeclined, 0);
   } else {
     end_frame(job.header, job.layout.table_bytes() + tiles.payload_bytes(), job.limit, job.frame,
               job.outcome);

@@ -36,17 +36,14 @@ template <typename Coder>
 Status launch_encode(const EncodeJob& job, const Tiles& tiles, const Coder& coder) {
   const std::uint64_t body = job.layout.table_bytes() + tiles.payload_bytes();
   if (tiles.count() == 0 || job.header.bytes() + body >= job.limit) {
-    encode_nothing<<<1, 1, 0, job.stream>>>(job, body);
-    return launch_status(cudaGetLastError());
+    return launch(encode_nothing, {1, 1}, job.stream, job, body);
   }
   static std::atomic<std::uint64_t> allowed;
   const std::uint32_t shared = padded_tile_bytes(tiles) + Coder::kScratchBytes;
   Status status = prepare_shared(encode_fixed<Coder>, shared, allowed);
   if (!status.ok()) return status;
-  encode_fixed<Coder>
-      <<<static_cast<unsigned>(tiles.count()), Coder::kThreads, shared, job.stream>>>(job, tiles,
-                                                                                      coder);
-  return launch_status(cudaGetLastError());
+  return launch(encode_fixed<Coder>, {tiles.count(), Coder::kThreads, shared}, job.stream, job,
+                tiles, coder);
 }
 
 template <typename Coder>
@@ -54,17 +51,14 @@ Status launch_decode(const DecodeJob& job, const Tiles& tiles, const Coder& code
   const std::uint64_t needed =
       job.header.bytes() + job.layout.table_bytes() + tiles.payload_bytes();
   if (tiles.count() == 0 || job.length < needed) {
-    decode_nothing<<<1, 1, 0, job.stream>>>(job, tiles.payload_bytes());
-    return launch_status(cudaGetLastError());
+    return launch(decode_nothing, {1, 1}, job.stream, job, tiles.payload_bytes());
   }
   static std::atomic<std::uint64_t> allowed;
   const std::uint32_t shared = padded_tile_bytes(tiles) + Coder::kScratchBytes;
   Status status = prepare_shared(decode_fixed<Coder>, shared, allowed);
   if (!status.ok()) return status;
-  decode_fixed<Coder>
-      <<<static_cast<unsigned>(tiles.count()), Coder::kThreads, shared, job.stream>>>(job, tiles,
-                                                                                      coder);
-  return launch_status(cudaGetLastError());
+  return launch(decode_fixed<Coder>, {tiles.count(), Coder::kThreads, shared}, job.stream, job,
+                tiles, coder);
 }
 
 }  // namespace thinwire::codec::cuda

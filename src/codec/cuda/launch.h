@@ -6,12 +6,19 @@
 #include <atomic>
 
 #include "base/status.h"
-#include "device/driver.h"
+#include "device/launch.h"
 
 namespace thinwire::codec::cuda {
 
 inline Status launch_status(cudaError_t error) {
   return device::device_status("cannot start a codec", error);
+}
+
+// Enqueues a codec's kernel.
+template <typename... Parameters>
+Status launch(void (*kernel)(Parameters...), const device::Grid& grid, cudaStream_t stream,
+              std::type_identity_t<Parameters>... arguments) {
+  return device::launch("cannot start a codec", kernel, grid, stream, arguments...);
 }
 
 // Allows `kernel` so much dynamic shared memory on the current device. Asked of the driver once a

@@ -17,12 +17,23 @@ struct Pending {
   std::uint32_t flag;  // kRawChunk or 0
 };
 
+// Notes, for end_encode(), that the array is declined. One thread, before it says the chunk's size.
+__device__ inline void meet_integers(std::byte* workspace) {
+  atomicOr(&state_of(workspace)->statuses, 1u);
+  __threadfence();
+}
+
 // The values of a chunk become its payload, or are taken as they are where that is not smaller.
 template <typename Coder>
 __device__ Pending make_payload(const EncodeJob& job, std::uint64_t index, std::uint64_t parameter,
                                 std::uint64_t* payload, VariableShared<Coder>& shared) {
   const Piece piece = piece_of<sizeof(CoderWord<Coder>)>(job.layout, index, job.source);
   const std::uint32_t bytes = Coder::encode(piece, payload, parameter, shared.state);
+  if constexpr (requires { Coder::met_integers(shared.state); }) {
+    if (job.declines_integers && threadIdx.x == 0 && Coder::met_integers(shared.state)) {
+      meet_integers(job.workspace);
+    }
+  }
   if (bytes < piece.bytes) {
     if (threadIdx.x < (8 - bytes % 8) % 8) {
       reinterpret_cast<std::byte*>(payload)[bytes + threadIdx.x] = std::byte{0};
@@ -58,6 +69,12 @@ __device__ void write_chunk(const EncodeJob& job, const Pending& chunk,
 // thread.
 __device__ inline void end_encode(const EncodeJob& job, std::uint64_t parameter,
                                   std::uint64_t payloads) {
+  if (job.declines_integers) {
+    __threadfence();
+    if (atomicExch(&state_of(job.workspace)->statuses, 0u) != 0) {
+      return publish(job.outcome, StatusCode::kHoldsIntegers, 0);
+    }
+  }
   frame::HeaderWords header = job.header;
   header.word[frame::kParameterWord] = parameter;
   end_frame(header, job.layout.table_bytes() + payloads, job.limit, job.frame, job.outcome);

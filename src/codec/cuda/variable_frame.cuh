@@ -10,6 +10,8 @@
 //   State             its own shared memory
 //   encode(piece, payload, parameter, state)   turns the values of the piece into the chunk's
 //                     payload in `payload`, and returns its size
+//   met_integers(state)   optional: whether that chunk has values that read as integers; for one
+//                     thread behind an encode
 //   decode(payload, bytes, target, parameter, state, sink)   false where the payload is damaged
 // The two are for whole thread blocks and give every thread the same answer. `payload` is shared
 // memory of kPayloadBytes, aligned to 16 bytes, complete for all threads when decode begins and
@@ -28,7 +30,7 @@ namespace thinwire::codec::cuda {
 // parameter.
 struct VariableState {
   unsigned arrived;
-  unsigned statuses;           // a bit for each that a thread block met
+  unsigned statuses;           // a bit for each that a thread block met; 1 for integers
   std::uint64_t parameter;     // what an open one was resolved to, by a kernel before this one
   unsigned long long ticket;   // the next chunk that nobody has taken
   unsigned long long encoded;  // chunks and their bytes, where each block has one chunk

@@ -55,9 +55,8 @@ Status launch_variable_encode(const EncodeJob& job, bool open = false) {
   static std::atomic<unsigned> known;
   const auto grid = grid_for<Coder>(encode_variable<Coder>, job.layout.chunks, allowed, known);
   if (!grid.ok()) return grid.status();
-  encode_variable<Coder>
-      <<<*grid, Coder::kThreads, sizeof(VariableShared<Coder>), job.stream>>>(job, open);
-  return launch_status(cudaGetLastError());
+  return launch(encode_variable<Coder>, {*grid, Coder::kThreads, sizeof(VariableShared<Coder>)},
+                job.stream, job, open);
 }
 
 template <typename Coder, typename Sink>
@@ -67,9 +66,9 @@ Status launch_variable_decode(const DecodeJob& job, const Sink& sink, bool open 
   const auto grid =
       grid_for<Coder>(decode_variable<Coder, Sink>, job.layout.chunks, allowed, known);
   if (!grid.ok()) return grid.status();
-  decode_variable<Coder, Sink>
-      <<<*grid, Coder::kThreads, sizeof(VariableShared<Coder>), job.stream>>>(job, open, sink);
-  return launch_status(cudaGetLastError());
+  return launch(decode_variable<Coder, Sink>,
+                {*grid, Coder::kThreads, sizeof(VariableShared<Coder>)}, job.stream, job, open,
+                sink);
 }
 
 // The same with the sink that the job asks for.

@@ -211,12 +211,10 @@ Status launch_words_encode(const EncodeJob& job, const WordChunks& chunks, const
     return {StatusCode::kUnsupported, "the array is too large for one launch"};
   }
   if (chunks.chunks == 0 || job.header.bytes() + body >= job.limit) {
-    encode_nothing<<<1, 1, 0, job.stream>>>(job, body);
-  } else {
-    encode_words<<<static_cast<unsigned>(chunks.chunks) + 1, Encoder::kThreads, 0, job.stream>>>(
-        job, chunks, encoder);
+    return launch(encode_nothing, {1, 1}, job.stream, job, body);
   }
-  return launch_status(cudaGetLastError());
+  return launch(encode_words<Encoder>, {chunks.chunks + 1, Encoder::kThreads}, job.stream, job,
+                chunks, encoder);
 }
 
 template <typename Decoder>
@@ -227,12 +225,10 @@ Status launch_words_decode(const DecodeJob& job, const WordChunks& chunks, const
     return {StatusCode::kUnsupported, "the array is too large for one launch"};
   }
   if (chunks.chunks == 0 || job.length < needed) {
-    decode_nothing<<<1, 1, 0, job.stream>>>(job, chunks.payload_bytes());
-  } else {
-    decode_words<<<static_cast<unsigned>(chunks.chunks) + 1, Decoder::kThreads, 0, job.stream>>>(
-        job, chunks, decoder);
+    return launch(decode_nothing, {1, 1}, job.stream, job, chunks.payload_bytes());
   }
-  return launch_status(cudaGetLastError());
+  return launch(decode_words<Decoder>, {chunks.chunks + 1, Decoder::kThreads}, job.stream, job,
+                chunks, decoder);
 }
 
 }  // namespace thinwire::codec::cuda

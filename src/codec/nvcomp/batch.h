@@ -11,8 +11,10 @@ namespace thinwire::codec::nvcomp {
 
 // At the very start of the workspace, zeros between calls. What follows it is left as it comes.
 struct State {
-  unsigned status;   // the worst that a decode has met
-  unsigned entries;  // chunks that nvCOMP is to decode, where these are counted
+  unsigned status;    // the worst that a decode has met
+  unsigned entries;   // chunks that nvCOMP is to decode, where these are counted
+  unsigned integers;  // whether an encode has met such
+  unsigned unused;
 };
 
 inline constexpr std::uint32_t kMostLead = 8;

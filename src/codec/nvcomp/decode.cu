@@ -80,7 +80,7 @@ Status refuse(const Row& row, const DecodeJob& job) {
 Status decode(const Row& row, const DecodeJob& job) {
   auto plan = make_plan(row, job.layout, job.parameter);
   if (!plan.ok()) return plan.status();
-  if (Status status = refuse(row, job); !status.ok()) return status;
+  if (Status refused = refuse(row, job); !refused.ok()) return refused;
   const bool lies_well =
       plan->chunks == 0 ||
       reinterpret_cast<std::uintptr_t>(job.destination) % plan->decode_alignments.output == 0;
@@ -97,10 +97,8 @@ Status decode(const Row& row, const DecodeJob& job) {
               .destination = job.destination};
   if (!lies_well) work.destination = work.batch.array;
   const auto blocks = static_cast<unsigned>(std::min(plan->chunks, kMostBlocks) + 1);
-  look<<<blocks, kThreads, 0, job.stream>>>(job, work);
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
-    return cuda::launch_status(error);
-  }
+  Status status = cuda::launch(look, {blocks, kThreads}, job.stream, job, work);
+  if (!status.ok()) return status;
   std::uint64_t entries = plan->chunks;
   if (work.counted && entries != 0) {
     auto counted = counted_entries(work, job.stream);
@@ -117,8 +115,7 @@ Status decode(const Row& row, const DecodeJob& job) {
                                               cudaMemcpyDefault, job.stream);
     if (error != cudaSuccess) return cuda::launch_status(error);
   }
-  finish<<<1, kFinishThreads, 0, job.stream>>>(work, entries, !*taken, job.outcome);
-  return cuda::launch_status(cudaGetLastError());
+  return cuda::launch(finish, {1, kFinishThreads}, job.stream, work, entries, !*taken, job.outcome);
 }
 
 }  // namespace thinwire::codec::nvcomp

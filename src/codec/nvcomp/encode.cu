@@ -1,11 +1,13 @@
 // Encode: nvCOMP writes every chunk into a slot of its own, our kernels around it make the frame.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "codec/cuda/frame_end.cuh"
 #include "codec/cuda/launch.h"
 #include "codec/cuda/warp.cuh"
+#include "codec/integers.h"
 #include "codec/nvcomp/batch.h"
 #include "codec/nvcomp/copy_sum.cuh"
 #include "codec/nvcomp/device.h"
@@ -69,7 +71,10 @@ __global__ void __launch_bounds__(kPlaceThreads)
     begin += sums.total;
     __syncthreads();
   }
-  if (threadIdx.x == 0) {
+  if (threadIdx.x != 0) return;
+  if (atomicExch(&work.batch.state->integers, 0u) != 0) {
+    cuda::publish(job.outcome, StatusCode::kHoldsIntegers, 0);
+  } else {
     cuda::end_frame(job.header, job.layout.table_bytes() + begin, job.limit, job.frame,
                     job.outcome);
   }
@@ -95,6 +100,30 @@ __global__ void __launch_bounds__(kThreads, kResident)
   }
 }
 
+// Whether a value reads as an integer: nvCOMP does not say, so it takes a pass of its own.
+__global__ void __launch_bounds__(kThreads)
+    look_for_integers(const std::byte* source, const std::uint64_t count, State* state) {
+  const std::uint64_t threads = std::uint64_t{gridDim.x} * kThreads;
+  bool found = false;
+  for (std::uint64_t at = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; at < count;
+       at += threads) {
+    found |= reads_as_integer(cuda::load_word(source + 8 * at));
+  }
+  if (__syncthreads_or(found) != 0 && threadIdx.x == 0) atomicOr(&state->integers, 1u);
+}
+
+// What comes before nvCOMP's own work.
+Status start_prepare(const EncodeJob& job, const Encode& work, const std::byte* source) {
+  constexpr std::uint64_t kMostBlocks = 1056;
+  const std::uint64_t blocks = ceil_div(work.chunks, std::uint64_t{kThreads});
+  Status prepared = cuda::launch(prepare, {blocks, kThreads}, job.stream, work, source);
+  if (!prepared.ok() || !job.declines_integers) return prepared;
+  const std::uint64_t count = work.array_bytes / 8;
+  return cuda::launch(look_for_integers,
+                      {std::clamp<std::uint64_t>(count / kThreads, 1, kMostBlocks), kThreads},
+                      job.stream, job.source, count, work.batch.state);
+}
+
 __global__ void write_empty(const __grid_constant__ EncodeJob job) {
   cuda::end_frame(job.header, 0, job.limit, job.frame, job.outcome);
 }
@@ -106,8 +135,7 @@ Status encode(const Row& row, const EncodeJob& job) {
   if (!plan.ok()) return plan.status();
   if (!job.checksums) return unchecked(row);
   if (plan->chunks == 0) {
-    write_empty<<<1, 1, 0, job.stream>>>(job);
-    return cuda::launch_status(cudaGetLastError());
+    return cuda::launch(write_empty, {1, 1}, job.stream, job);
   }
   if (plan->chunks > INT32_MAX) return {StatusCode::kUnsupported, "the array has too many chunks"};
   const std::uint32_t unit = payload_unit(row.engine);
@@ -127,7 +155,7 @@ Status encode(const Row& row, const EncodeJob& job) {
     if (error != cudaSuccess) return cuda::launch_status(error);
   }
   const auto blocks = static_cast<unsigned>(ceil_div(plan->chunks, std::uint64_t{kThreads}));
-  prepare<<<blocks, kThreads, 0, job.stream>>>(work, source);
+  if (Status status = start_prepare(job, work, source); !status.ok()) return status;
   const Batch& batch = work.batch;
   const Code code =
       entries_of(row.engine)
@@ -136,9 +164,11 @@ Status encode(const Row& row, const EncodeJob& job) {
                   plan->encode_temporary, reinterpret_cast<void* const*>(batch.targets),
                   batch.result_bytes, plan->encode, batch.codes, job.stream);
   if (code != kSuccess) return engine_error(row, "does not encode", code);
-  place<<<1, kPlaceThreads, 0, job.stream>>>(job, work);
-  assemble<<<static_cast<unsigned>(plan->chunks), kThreads, 0, job.stream>>>(job, work, source);
-  return cuda::launch_status(cudaGetLastError());
+  if (Status placed = cuda::launch(place, {1, kPlaceThreads}, job.stream, job, work);
+      !placed.ok()) {
+    return placed;
+  }
+  return cuda::launch(assemble, {plan->chunks, kThreads}, job.stream, job, work, source);
 }
 
 }  // namespace thinwire::codec::nvcomp

@@ -143,6 +143,7 @@ constexpr Codec make_codec() {
       .decode = decode,
       .available = available,
       .gpu_only = true,
+      .foreign = true,
 #ifdef THINWIRE_CUDA
       .device = &kDevices[kRow],
 #endif

@@ -2,6 +2,7 @@
 // spec/codec-szp.md, "Encoding".
 #pragma once
 
+#include "codec/integers.h"
 #include "codec/szp/tile.cuh"
 
 namespace thinwire::codec::szp {
@@ -14,11 +15,13 @@ struct Tiles {
 template <typename Value>
 inline constexpr auto kNoIndex = static_cast<std::uint32_t>(ValueTraits<Value>::kRounderBits);
 
-// Bit 4 j + k of the result is set if value k of row j must be stored. Rare; the values are read
-// again, at addresses that are found again, so that neither needs registers until here.
+// Bit 4 j + k of the result is set if value k of row j must be stored; `met_integers` is, if one of
+// fp64 reads as an integer. Rare; the values are read again, at addresses that are found again, so
+// that neither needs registers until here.
 template <typename Value, int kRank>
 __device__ inline std::uint32_t find_unbounded(Values<Value, const std::byte> values,
-                                               const Lattice<Value>& lattice, const Who& who) {
+                                               const Lattice<Value>& lattice, const Who& who,
+                                               bool& met_integers) {
   asm volatile("" : "+l"(values.at), "+l"(values.row_bytes), "+l"(values.plane_bytes)::"memory");
   std::uint32_t unbounded = 0;
 #pragma unroll 1
@@ -28,15 +31,19 @@ __device__ inline std::uint32_t find_unbounded(Values<Value, const std::byte> va
 #pragma unroll
     for (int k = 0; k < kRowValues; ++k) {
       if (!quantise(loaded[k], lattice).is_bounded) unbounded |= 1u << (kRowValues * j + k);
+      if (sizeof(Value) == 8) met_integers |= reads_as_integer(to_bits(loaded[k]));
     }
   }
   return unbounded;
 }
 
-// Fills `tiles` with indices + kNoIndex; false where a value may have to be stored.
+// Fills `tiles` with indices + kNoIndex; false where a value may have to be stored, as negative
+// integers must, which are NaN. `least_high` becomes at most the least high half of a value of
+// fp64: that of 0, or of a positive integer, is below 2^8, and no other.
 template <typename Value, int kRank>
 __device__ inline bool quantise_tiles(const Values<Value, const std::byte>& values,
-                                      const Lattice<Value>& lattice, const Who& who, Tiles& tiles) {
+                                      const Lattice<Value>& lattice, const Who& who, Tiles& tiles,
+                                      std::uint32_t& least_high) {
   using Traits = ValueTraits<Value>;
   bool all_safe = true;
 #pragma unroll
@@ -49,6 +56,9 @@ __device__ inline bool quantise_tiles(const Values<Value, const std::byte>& valu
       const auto shifted = static_cast<std::uint32_t>(to_bits(place + Traits::kRounder));
       tiles.row[j][k] = fabs(place) < Traits::kLimit ? shifted : kNoIndex<Value>;
       all_safe &= fabs(place) <= lattice.safe;
+      if constexpr (sizeof(Value) == 8) {
+        least_high = min(least_high, static_cast<std::uint32_t>(to_bits(loaded[k]) >> 32));
+      }
     }
   }
   return all_safe;

@@ -1,6 +1,7 @@
 // A chunk of szp by one thread block: values to a payload; spec/codec-szp.md, "Encoding".
 #pragma once
 
+#include "codec/integers.h"
 #include "codec/szp/digits.cuh"
 #include "codec/szp/patches.cuh"
 
@@ -14,21 +15,24 @@ inline constexpr std::uint32_t kScratchWord = kBoxValues / kOwnTiles;
 struct EncodeState {
   std::uint32_t row_bits[kGroups];   // of the tiles of each group
   std::uint32_t plain_bits[kWarps];  // where residuals are no differences
-  std::uint32_t codes[kWarps];       // see pack_codes()
+  std::uint32_t codes[kWarps];       // see pack_codes(); of any chunk, but for kMetIntegers
   PatchState patches;
 };
 
+inline constexpr std::uint32_t kMetIntegers = 1u << 30;
+
 // The largest code of a warp, and which of its two groups have codes; the same for plain indices;
-// whether a value must be stored. For whole warps.
+// whether a value must be stored, and whether one reads as an integer. For whole warps.
 __device__ inline std::uint32_t pack_codes(std::uint32_t code, std::uint32_t plain,
-                                           std::uint32_t unbounded) {
+                                           std::uint32_t unbounded, bool met_integers) {
   const auto groups = [](std::uint32_t codes) {
     const std::uint32_t lanes = __ballot_sync(kAllLanes, codes != 0);
     return ((lanes & 0xFFFF) != 0 ? 1u : 0u) | (lanes >> 16 != 0 ? 2u : 0u);
   };
   const bool has_patches = __any_sync(kAllLanes, unbounded != 0) != 0;
   return __reduce_max_sync(kAllLanes, code) | __reduce_max_sync(kAllLanes, plain) << 8 |
-         groups(code) << 16 | groups(plain) << 18 | (has_patches ? 1u << 31 : 0u);
+         groups(code) << 16 | groups(plain) << 18 | (has_patches ? 1u << 31 : 0u) |
+         (__any_sync(kAllLanes, met_integers) != 0 ? kMetIntegers : 0u);
 }
 
 // What all threads know of a chunk once its tiles are counted.
@@ -71,6 +75,26 @@ __device__ inline bool is_constant(const cuda::Piece& piece) {
     }
   }
   return __syncthreads_and(same) != 0;
+}
+
+// Says in the state whether a value of a chunk reads as an integer. For whole thread blocks.
+template <typename Value, int kRank>
+__device__ inline void look_for_integers(const cuda::Piece& piece, EncodeState& state) {
+  const Who who;
+  const Values<Value, const std::byte> values(piece);
+  bool met = false;
+#pragma unroll 1
+  for (int j = 0; j < kOwnRows; ++j) {
+    const RowPlace row = own_row<kRank>(who, j);
+    const std::uint32_t count = count_of(piece.box, row);
+    const std::byte* const from = values.place(row);
+#pragma unroll 1
+    for (std::uint32_t k = 0; k < count; ++k) {
+      met |= reads_as_integer(cuda::load_value<BitsOf<Value>>(from + k * sizeof(Value)));
+    }
+  }
+  const bool any = __any_sync(kAllLanes, met) != 0;
+  if (who.lane == 0) state.codes[who.warp] = any ? kMetIntegers : 0;
 }
 
 // The payload of a constant chunk; has a barrier.
@@ -116,6 +140,7 @@ __device__ inline std::uint32_t encode_box(const cuda::Piece& piece, std::uint32
   const Lattice<Value> lattice = make_lattice<Value>(parameter);
   const bool has_room = piece.bytes > 4 + sizeof(Value);
   if (!lattice.exists()) {
+    if (sizeof(Value) == 8) look_for_integers<Value, kRank>(piece, state);
     if (!is_constant<Value, kRank>(piece) || !has_room) return piece.bytes;
     return write_constant<Value>(piece, words);
   }
@@ -135,8 +160,11 @@ __device__ inline std::uint32_t encode_box(const cuda::Piece& piece, std::uint32
 
   Tiles tiles;
   std::uint32_t unbounded = 0;
-  if (!quantise_tiles<Value, kRank>(values, lattice, who, tiles)) {
-    unbounded = find_unbounded<Value, kRank>(values, lattice, who);
+  bool met_integers = false;
+  std::uint32_t least_high = UINT32_MAX;
+  if (!quantise_tiles<Value, kRank>(values, lattice, who, tiles, least_high) ||
+      least_high < kIntegerEnd<std::uint64_t> >> 32) {
+    unbounded = find_unbounded<Value, kRank>(values, lattice, who, met_integers);
   }
   constexpr std::uint32_t kNone = kNoIndex<Value>;
   const std::uint32_t corner = tiles.row[0][0] - kNone;
@@ -149,8 +177,9 @@ __device__ inline std::uint32_t encode_box(const cuda::Piece& piece, std::uint32
   TileSums sums(first.row_bits(), second.row_bits(), who);
   const std::uint32_t plain_bits =
       __reduce_add_sync(kAllLanes, plain[0].row_bits() + plain[1].row_bits());
-  const std::uint32_t codes = pack_codes(max(first.code(), second.code()),
-                                         max(plain[0].code(), plain[1].code()), unbounded);
+  const std::uint32_t codes =
+      pack_codes(max(first.code(), second.code()), max(plain[0].code(), plain[1].code()), unbounded,
+                 met_integers);
   if (who.member == kHalfGroup - 1) state.row_bits[who.group] = sums.total();
   if (who.lane == 0) state.plain_bits[who.warp] = plain_bits;
   if (who.lane == 0) state.codes[who.warp] = codes;
@@ -164,7 +193,7 @@ __device__ inline std::uint32_t encode_box(const cuda::Piece& piece, std::uint32
       stage<Value, kRank>(piece, reinterpret_cast<std::byte*>(words));
       __syncthreads();
     }
-    quantise_tiles<Value, kRank>(values, lattice, who, tiles);
+    quantise_tiles<Value, kRank>(values, lattice, who, tiles, least_high);
     add_to_all(tiles, 0 - kNone);
     first = plain[0];
     second = plain[1];
@@ -217,6 +246,14 @@ struct BoxEncoder {
                                          std::uint64_t parameter, State& state) {
     return encode_box<ValueOf<kType>, kRank>(piece, reinterpret_cast<std::uint32_t*>(payload),
                                              parameter, state);
+  }
+
+  // Of the chunk that was encoded last; for one thread.
+  __device__ static bool met_integers(const State& state) {
+    if (kType != Dtype::kF64) return false;
+    std::uint32_t codes = 0;
+    for (int warp = 0; warp < kWarps; ++warp) codes |= state.codes[warp];
+    return (codes & kMetIntegers) != 0;
   }
 };
 

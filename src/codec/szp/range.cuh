@@ -115,10 +115,8 @@ Status launch_range(const EncodeJob& job) {
       std::clamp<std::uint64_t>(count / (kRangeThreads * kTileValues), 1, kMostRangeBlocks);
   auto* const state = reinterpret_cast<RangeState*>(
       job.workspace + cuda::variable_workspace_bytes(job.layout, job.parameter));
-  resolve_range<Value><<<static_cast<unsigned>(blocks), kRangeThreads, 0, job.stream>>>(
-      job.source, count, job.parameter, state,
-      reinterpret_cast<cuda::VariableState*>(job.workspace));
-  return cuda::launch_status(cudaGetLastError());
+  return cuda::launch(resolve_range<Value>, {blocks, kRangeThreads}, job.stream, job.source, count,
+                      job.parameter, state, reinterpret_cast<cuda::VariableState*>(job.workspace));
 }
 
 }  // namespace thinwire::codec::szp

@@ -1,6 +1,8 @@
 // Blocks of any rank and dtype on the device: one thread a block.
 #pragma once
 
+#include "codec/cuda/fixed_frame.cuh"
+#include "codec/integers.h"
 #include "codec/zfp/array_access.cuh"
 #include "codec/zfp/block.h"
 #include "codec/zfp/plane_tables.h"
@@ -56,6 +58,7 @@ struct BlockCoder {
   TilePlan plan;
   Access access;
   Sink sink;
+  unsigned* problems = nullptr;  // of an encode that declines integers: where they are noted
 
   __device__ bool encode(const std::byte* source, const cuda::Tile& tile, std::uint64_t* payload,
                          std::byte* scratch) const {
@@ -70,6 +73,7 @@ struct BlockCoder {
       const BlockPlace place = TilePlan::place<kRank>(grid, plan.first_block(tile) + at);
       Scalar values[kBlockValues<kRank>];
       load_block<Scalar, kRank>(chunk, grid, place, access, values);
+      if (sizeof(Scalar) == 8 && problems != nullptr) look_for_integers(values);
       BlockHead head;
       taken = make_planes<Scalar, kRank>(values, head, planes) && taken;
       auto* const words = reinterpret_cast<std::uint32_t*>(payload);
@@ -100,6 +104,15 @@ struct BlockCoder {
   }
 
  private:
+  __device__ void look_for_integers(const Scalar (&values)[kBlockValues<kRank>]) const {
+    bool met = false;
+#pragma unroll
+    for (int i = 0; i < kBlockValues<kRank>; ++i) {
+      met |= reads_as_integer(__builtin_bit_cast(BitsOf<Scalar>, values[i]));
+    }
+    if (met) atomicOr(problems, cuda::kMetIntegers);
+  }
+
   // Zeros where blocks share words, and behind the last block.
   __device__ void clear(const cuda::Tile& tile, std::uint64_t* payload) const {
     const std::uint32_t count = tile.bytes / 8;

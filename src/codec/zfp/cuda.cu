@@ -89,9 +89,14 @@ Status with_coder(const Layout& layout, std::uint64_t parameter, const std::byte
 
 template <Dtype kDtype>
 Status encode_as(const EncodeJob& job) {
-  return with_coder(
-      job.layout, job.parameter, job.source, cuda::Sink<kDtype, false>{},
-      [&](const auto& tiles, const auto& coder) { return cuda::launch_encode(job, tiles, coder); });
+  return with_coder(job.layout, job.parameter, job.source, cuda::Sink<kDtype, false>{},
+                    [&](const auto& tiles, auto coder) {
+                      if constexpr (kDtype == Dtype::kF64) {
+                        if (job.declines_integers)
+                          coder.problems = cuda::problems_of(job.workspace);
+                      }
+                      return cuda::launch_encode(job, tiles, coder);
+                    });
 }
 
 template <Dtype kDtype>

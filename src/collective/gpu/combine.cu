@@ -5,7 +5,7 @@
 #include "collective/combined.h"
 #include "collective/gpu/kernels.h"
 #include "collective/gpu/units.h"
-#include "device/driver.h"
+#include "device/launch.h"
 
 namespace thinwire::collective {
 namespace {
@@ -106,8 +106,8 @@ Status enqueue_combine(Reduction reduction, Dtype dtype, std::uint64_t count, st
   const std::uint64_t threads =
       std::max({units.units / kUnitsAtOnce, units.head / kWordsAtOnce, units.tail});
   const std::uint64_t blocks = std::clamp<std::uint64_t>(threads / kThreads + 1, 1, kMostBlocks);
-  kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(units, into, from);
-  return device::device_status("cannot start a reduction", cudaGetLastError());
+  return device::launch("cannot start a reduction", kernel, {blocks, kThreads}, stream, units, into,
+                        from);
 }
 
 }  // namespace thinwire::collective

@@ -3,7 +3,7 @@
 
 #include "collective/gpu/kernels.h"
 #include "collective/gpu/units.h"
-#include "device/driver.h"
+#include "device/launch.h"
 
 namespace thinwire::collective {
 namespace {
@@ -89,8 +89,8 @@ Status enqueue_key_ranges(Dtype dtype, std::uint64_t count, const std::byte* val
   const auto kernel =
       with_float_dtype(dtype, [](auto kDtype) -> Kernel { return find_key_ranges<kDtype>; });
   const Units units = cut_in_units(values, values, dtype_size(dtype), count);
-  kernel<<<static_cast<unsigned>(key_ranges(count)), kThreads, 0, stream>>>(units, values, ranges);
-  return device::device_status("cannot look at values", cudaGetLastError());
+  return device::launch("cannot look at values", kernel, {key_ranges(count), kThreads}, stream,
+                        units, values, ranges);
 }
 
 }  // namespace thinwire::collective

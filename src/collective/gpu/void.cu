@@ -4,7 +4,7 @@
 #include "codec/reduce.h"
 #include "collective/gpu/kernels.h"
 #include "collective/gpu/units.h"
-#include "device/driver.h"
+#include "device/launch.h"
 
 namespace thinwire::collective {
 namespace {
@@ -37,8 +37,8 @@ Status enqueue_void(const device::Outcome* outcome, Dtype dtype, std::uint64_t c
   const auto kernel =
       with_float_dtype(dtype, [](auto kDtype) -> Kernel { return void_kernel<kDtype>; });
   const std::uint64_t blocks = std::clamp<std::uint64_t>(count / kThreads + 1, 1, kMostBlocks);
-  kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream>>>(outcome, count, at);
-  return device::device_status("cannot start a kernel", cudaGetLastError());
+  return device::launch("cannot start a kernel", kernel, {blocks, kThreads}, stream, outcome, count,
+                        at);
 }
 
 }  // namespace thinwire::collective
