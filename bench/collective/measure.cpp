@@ -83,7 +83,7 @@ void add_report(const tw_collective_report& own, Outcome& outcome) {
   reduce(&own.bound, &all.bound, 1, MPI_DOUBLE, MPI_MAX);
 }
 
-void add_run(double seconds, const Judgement& own, bool is_shared, bool is_timed,
+void add_run(double seconds, const Judgement& own, bool gets_shared, bool is_timed,
              Outcome& outcome) {
   double slowest = 0;
   reduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX);
@@ -94,11 +94,12 @@ void add_run(double seconds, const Judgement& own, bool is_shared, bool is_timed
   double error = 0;
   reduce(&own.max_error, &error, 1, MPI_DOUBLE, MPI_MAX);
   outcome.max_error = std::max(outcome.max_error, error);
-  std::uint64_t least = 0;
-  std::uint64_t most = 0;
-  reduce(&own.hash, &least, 1, MPI_UINT64_T, MPI_MIN);
-  reduce(&own.hash, &most, 1, MPI_UINT64_T, MPI_MAX);
-  outcome.identical = outcome.identical && (!is_shared || least == most);
+  // A rank that compares nothing takes no part in either.
+  std::uint64_t least = gets_shared ? own.hash : UINT64_MAX;
+  std::uint64_t most = gets_shared ? own.hash : 0;
+  reduce(MPI_IN_PLACE, &least, 1, MPI_UINT64_T, MPI_MIN);
+  reduce(MPI_IN_PLACE, &most, 1, MPI_UINT64_T, MPI_MAX);
+  outcome.identical = outcome.identical && least >= most;
 }
 
 // Calls `run` behind a filler; seconds of this rank.
@@ -140,8 +141,8 @@ class Turns {
       bench::run_native(operation_, options_.dtype, group_, count_, buffers.send(),
                         buffers.receive());
     });
-    add_run(seconds, check_.judge(buffers.received(), {}), is_shared(operation_), is_timed,
-            outcome);
+    add_run(seconds, check_.judge(buffers.received(), {}), gets_shared(operation_, group_),
+            is_timed, outcome);
   }
 
   void run_case(const Case& one, const Codec& codec, bool is_timed, Outcome& outcome) {
@@ -156,7 +157,7 @@ class Turns {
         timed(nodes_, buffers, group_.is_root(), [&] { report = communicator_.run(call); });
     const bool lossless = codec.is_lossless() || report.reason != TW_COMPRESS;
     add_run(seconds, check_.judge(buffers.received(), {lossless, report.bound}),
-            is_shared(operation_), is_timed, outcome);
+            gets_shared(operation_, group_), is_timed, outcome);
     add_report(report, outcome);
   }
 

@@ -21,9 +21,11 @@ inline bool is_reduction(tw_operation operation) {
   return operation == TW_REDUCE || operation == TW_ALLREDUCE || operation == TW_REDUCE_SCATTER;
 }
 
-// Whether all ranks end with the same values.
-inline bool is_shared(tw_operation operation) {
-  return operation == TW_BCAST || operation == TW_ALLGATHER || operation == TW_ALLREDUCE;
+// Whether this rank is one of those that must end with the same values: of a broadcast those that
+// receive, as the root keeps its own.
+inline bool gets_shared(tw_operation operation, const Group& group) {
+  if (operation == TW_BCAST) return !group.is_root();
+  return operation == TW_ALLGATHER || operation == TW_ALLREDUCE;
 }
 
 std::int64_t size_of(tw_dtype dtype);

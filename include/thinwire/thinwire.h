@@ -546,8 +546,10 @@ typedef enum tw_collective_flag {
   TW_HINDERED = 8, /* of one rank alone: it cannot take part, for want of memory, say. It lets the
                       others come to their end, as one that fails on the way does, and fails itself
                       with TW_INTERNAL. Its `send` and `receive` are not looked at */
-  TW_PLANNED = 16  /* tw_comm_run() alone: the tw_comm_plan() before it on this communicator was of
+  TW_PLANNED = 16, /* tw_comm_run() alone: the tw_comm_plan() before it on this communicator was of
                       this call, but for its buffers, and holds: it is not planned again */
+  TW_ROOT_DECODES = 32 /* Bcast, at the root: where a lossy codec changes values, `receive` becomes
+                          what the others get. Without it the root's values are read alone */
 } tw_collective_flag;
 
 /* One operation, as MPI has it. Counts and displacements are in elements. All ranks must agree on
@@ -562,7 +564,7 @@ typedef struct tw_collective {
   uint32_t coding;    /* tw_coding */
   uint32_t flags;     /* tw_collective_flag */
   const void* send;   /* host or GPU memory, at any alignment */
-  void* receive;      /* Bcast has this one alone */
+  void* receive;      /* Bcast has this one alone, and only reads it at the root */
 
   /* Elements: of the whole array of Bcast, Reduce and Allreduce; of one rank's block elsewhere. Not
    * read where the lists below are given. */
@@ -603,7 +605,7 @@ typedef struct tw_collective_report {
 /* Runs it; blocks until this rank's part is complete. TW_UNSUPPORTED for what no schedule does.
  * Where it fails on one rank (damage, a GPU's failure) all ranks whose data would have come from
  * there fail too, and none hangs. After success all ranks that MPI gives the same data have the
- * same bits. `report` may be NULL. */
+ * same bits; of a Bcast those are the ranks that receive. `report` may be NULL. */
 tw_status tw_comm_run(tw_comm* comm, const tw_collective* collective, tw_collective_report* report);
 
 /* What tw_comm_run() would choose, from what is equal on all ranks. Collective, as tw_comm_run()

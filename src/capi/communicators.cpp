@@ -54,6 +54,7 @@ comm::Call to_call(const tw_collective& from, const comm::Options& options) {
   call.varied = (from.flags & TW_VARIED) != 0;
   call.verify = (from.flags & TW_VERIFY) != 0;
   call.hindered = (from.flags & TW_HINDERED) != 0;
+  call.root_decodes = (from.flags & TW_ROOT_DECODES) != 0;
   call.send = bytes_at(from.send);
   call.receive = bytes_at(from.receive);
   call.count = from.count;

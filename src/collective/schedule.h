@@ -75,6 +75,9 @@ struct Topology {
   int root = 0;
   std::vector<std::int32_t> node_of;
 
+  // Bcast: the root's values become what the others get too. Else nothing is written there.
+  bool root_decodes = false;
+
   int node(int rank_in_question) const {
     return node_of.empty() ? rank_in_question : node_of[static_cast<std::size_t>(rank_in_question)];
   }

@@ -18,9 +18,10 @@ struct Call {
   plan::Algorithm algorithm = plan::Algorithm::kPlanned;
   plan::Coding coding = plan::Coding::kPlanned;
   bool in_place = false;
-  bool verify = false;    // compare with the result without compression
-  bool varied = false;    // Gather, Scatter: the lists are known to the root alone
-  bool hindered = false;  // this rank cannot take part, and its buffers are not to be touched
+  bool root_decodes = false;  // Bcast: the root's values become what the others get
+  bool verify = false;        // compare with the result without compression
+  bool varied = false;        // Gather, Scatter: the lists are known to the root alone
+  bool hindered = false;      // this rank cannot take part, and its buffers are not to be touched
   const std::byte* send = nullptr;
   std::byte* receive = nullptr;
   std::uint64_t count = 0;

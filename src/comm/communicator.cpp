@@ -123,6 +123,7 @@ Status Communicator::prepare(const Call& call, Report& report) {
   const bool may_skip = is_lossless || !plan::reduces(call.operation);
   backoff_ = may_skip ? &learned(call).backoff : nullptr;
   topology_.root = call.root;
+  topology_.root_decodes = call.root_decodes && !is_lossless;
   const collective::Row* row =
       collective::find_algorithm(call.operation, choice.algorithm, choice.coding);
   if (row == nullptr) return {StatusCode::kUnsupported, "there is no such schedule"};

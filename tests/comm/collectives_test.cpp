@@ -30,7 +30,7 @@ class Rows : public testing::TestWithParam<std::size_t> {
   const collective::Row& row() const { return collective::algorithms()[GetParam()]; }
 
   void run_case(int size, std::uint64_t count, const Variant& variant, bool in_place, bool varied,
-                const std::vector<std::int32_t>& nodes) {
+                const std::vector<std::int32_t>& nodes, bool root_decodes = false) {
     Options options;
     options.spec = spec_of(variant.spec);
     options.nodes = nodes;
@@ -52,14 +52,23 @@ class Rows : public testing::TestWithParam<std::size_t> {
         again.call.spec = own.call.spec;
         again.call.algorithm = own.call.algorithm;
         again.call.coding = own.call.coding;
+        again.call.root_decodes = root_decodes;
+        if (row().operation == Operation::kBcast) again.make_uneven(communicator.rank() == root);
         const Status status = communicator.run(again.call, report);
         const std::lock_guard lock(mutex);
         ASSERT_TRUE(status.ok()) << status.message();
         compare(again, variant, size);
+        const bool keeps =
+            row().operation == Operation::kBcast && communicator.rank() == root && !root_decodes;
+        if (keeps) {
+          EXPECT_EQ(again.receive, again.expected) << "the root's values changed";
+        }
         results[static_cast<std::size_t>(communicator.rank())] = again.receive;
       }
     });
     if (!same_on_all(row(), variant)) return;
+    // The root is the last rank. It keeps its values, or gets those of all others.
+    if (row().operation == Operation::kBcast && !root_decodes) results.pop_back();
     for (const auto& result : results) EXPECT_TRUE(std::ranges::equal(result, results[0]));
   }
 
@@ -96,6 +105,15 @@ TEST_P(Rows, OnNodesOfSeveralRanks) {
   run_case(4, 20'000, kVariants[1], true, false, {3, 3, 3, 3});
 }
 
+class BroadcastRows : public Rows {};
+
+TEST_P(BroadcastRows, DecodeAtTheRootWhereTheyAreAsked) {
+  for (const Variant& variant : kVariants) {
+    run_case(4, 40'000, variant, false, false, {}, true);
+    run_case(7, 40'000, variant, false, false, {5, 1, 5, 1, 1, 2, 5}, true);
+  }
+}
+
 TEST_P(Rows, TellTheirLargestError) {
   Options options;
   options.spec = spec_of("szp:abs=0.01");
@@ -128,8 +146,17 @@ std::string name_of(const testing::TestParamInfo<std::size_t>& info) {
   return name;
 }
 
+std::vector<std::size_t> broadcasts() {
+  std::vector<std::size_t> found;
+  for (std::size_t at = 0; at < collective::algorithms().size(); ++at) {
+    if (collective::algorithms()[at].operation == Operation::kBcast) found.push_back(at);
+  }
+  return found;
+}
+
 INSTANTIATE_TEST_SUITE_P(Table, Rows,
                          testing::Range(std::size_t{0}, collective::algorithms().size()), name_of);
+INSTANTIATE_TEST_SUITE_P(Table, BroadcastRows, testing::ValuesIn(broadcasts()), name_of);
 
 }  // namespace
 }  // namespace thinwire::comm

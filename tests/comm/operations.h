@@ -1,6 +1,7 @@
 // Every operation on every rank with data whose result is known, and what must come out.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -23,6 +24,9 @@ struct Case {
 
   static Case make(plan::Operation operation, int rank, int size, std::uint64_t count, int root,
                    bool in_place, bool varied);
+
+  // Of Bcast: values that a lossy codec cannot keep.
+  void make_uneven(bool is_root);
 
  private:
   void fill_reduction(int rank, int size, std::uint64_t count);
@@ -125,6 +129,11 @@ inline void Case::fill_alltoall(int rank, int size, bool varied) {
     call.receive_displacements = receive_places.data();
   }
   if (call.in_place) receive = std::move(send), send.clear();
+}
+
+inline void Case::make_uneven(bool is_root) {
+  for (float& value : expected) value *= 0.9999f;
+  if (is_root) std::copy(expected.begin(), expected.end(), receive.begin());
 }
 
 inline Case Case::make(plan::Operation operation, int rank, int size, std::uint64_t count, int root,

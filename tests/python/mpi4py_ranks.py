@@ -111,8 +111,8 @@ def lossy_and_reported(comm, ours) -> None:
     array = smooth(COUNT, 0) if comm.rank == 0 else np.zeros(COUNT, np.float32)
     report = ours.Bcast(array, codec="zfp:rate=8")
     assert report.compressed and np.abs(array - smooth(COUNT, 0)).max() < 0.05
-    hashes = comm.allgather(hash(array.tobytes()) if comm.size < 2 else array.tobytes())
-    assert len(set(hashes)) == 1
+    kept, *received = comm.allgather(array.tobytes())
+    assert kept == smooth(COUNT, 0).tobytes() and len(set(received)) <= 1
     wire, raw = comm.allreduce(report.wire_bytes), comm.allreduce(report.raw_bytes)
     assert 3.5 < raw / wire <= 4
     if comm.rank == 0:

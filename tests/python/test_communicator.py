@@ -345,9 +345,44 @@ def test_ranks_that_get_the_same_have_the_same_bits(spec, schedule, ranks):
         assert comm.last_report.compressed
         return found
 
-    first, *others = checked(on_ranks(comms, body))
+    results = checked(on_ranks(comms, body))
+    if operation == "bcast":  # the root has its own values, bit for bit
+        np.testing.assert_array_equal(results.pop(0), smooth("f32", MANY, 0))
+    first, *others = results
     for found in others if coding != "per-hop" else []:
         np.testing.assert_array_equal(found.view(np.uint32), first.view(np.uint32))
+
+
+@pytest.mark.parametrize("spec", ["off", "mpc", "zfp:rate=8"])
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_a_broadcasts_root_may_be_read_only(spec, ranks):
+    comms = make(ranks, spec, nodes=pairs(ranks))
+
+    def body(comm):
+        array = smooth("f32", MANY, 0) if comm.rank == 0 else empty("f32", MANY)
+        array.flags.writeable = comm.rank != 0
+        comm.Bcast(array)
+        return array
+
+    exact, *received = checked(on_ranks(comms, body))
+    np.testing.assert_array_equal(exact, smooth("f32", MANY, 0))
+    for found in received:
+        np.testing.assert_array_equal(found, received[0])
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_a_broadcasts_root_decodes_where_it_is_asked(ranks):
+    comms = make(ranks, "zfp:rate=8", nodes=pairs(ranks) if ranks > 2 else None)
+
+    def body(comm):
+        array = smooth("f32", MANY, 0).copy() if comm.rank == 0 else empty("f32", MANY)
+        comm.Bcast(array, root_decodes=True)
+        return array
+
+    root, *received = checked(on_ranks(comms, body))
+    assert (root != smooth("f32", MANY, 0)).any()
+    for found in received:
+        np.testing.assert_array_equal(found, root)
 
 
 @pytest.mark.parametrize("operation", ["bcast", "allgather", "allreduce"])

@@ -22,6 +22,7 @@ Collective collective_of(const Row& row, const Topology& topology) {
   collective.operation = row.operation;
   collective.size = topology.size;
   collective.root = topology.root;
+  collective.root_decodes = topology.root_decodes;
   collective.identical = leaves_the_same_everywhere(row.operation) && row.coding != Coding::kPerHop;
   collective.equal_packets =
       row.operation == Operation::kAllreduce && row.algorithm == Algorithm::kRecursiveDoubling;
@@ -41,6 +42,11 @@ std::uint32_t meaning(const Collective& collective, int rank, std::uint32_t bloc
 
 std::uint32_t input_of(const Collective& collective, std::uint32_t block) {
   return collective.operation == Operation::kAlltoall ? block % count(collective) : block;
+}
+
+bool keeps_values(const Collective& collective, int rank) {
+  return collective.operation == Operation::kBcast && rank == collective.root &&
+         !collective.root_decodes;
 }
 
 bool has_input(const Collective& collective, int rank, std::uint32_t block) {

@@ -30,8 +30,11 @@ struct Collective {
   // Equal values are encoded to equal packets, on all ranks. Else each encoding is its own.
   bool equal_packets = false;
 
-  // All ranks must end with the same bits.
+  // All ranks that get something must end with the same bits.
   bool identical = false;
+
+  // Of Bcast the root gets something too; else its values must stay untouched.
+  bool root_decodes = false;
 
   std::vector<Schedule> ranks;
 };
@@ -45,6 +48,9 @@ std::uint32_t meaning(const Collective& collective, int rank, std::uint32_t bloc
 // Whether a rank has the user's values of a block at all.
 bool has_input(const Collective& collective, int rank, std::uint32_t block);
 bool has_output(const Collective& collective, int rank, std::uint32_t block);
+
+// The root of a Bcast that decodes nothing for itself.
+bool keeps_values(const Collective& collective, int rank);
 
 // Which block of the user's input holds what a step calls `block`: of Alltoall the own one has two
 // names.

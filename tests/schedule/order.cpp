@@ -20,6 +20,8 @@ const char* flaw_of(const Collective& collective, int rank, const Schedule& sche
   if (writes_values(step.action)) {
     if (step.to == Area::kInput) return "writes the user's input";
     if (!may_touch(step.to)) return "writes where nothing is";
+    if (step.to == Area::kOutput && keeps_values(collective, rank))
+      return "writes the root's values";
   }
   if (sends(step.action) || receives(step.action)) {
     if (step.peer < 0 || step.peer >= collective.size || step.peer == rank) return "no such peer";

@@ -96,12 +96,34 @@ TEST(Prover, FindsRingsThatHaveTooFewSlots) {
 }
 
 TEST(Prover, FindsRanksThatEndWithOtherBits) {
-  auto collective = collective_of_row(Operation::kBcast, Algorithm::kChain, 3);
+  auto collective = collective_of_row(Operation::kAllgather, Algorithm::kRing, 3);
   auto& steps = collective.ranks[0].steps;
-  std::erase_if(steps, [](const Step& step) { return step.action == Action::kDecode; });
+  const auto of_own = [](const Step& step) { return step.block == 0; };
+  const auto decoded = std::find_if(steps.begin(), steps.end(), [&](const Step& step) {
+    return step.action == Action::kDecode && of_own(step);
+  });
+  ASSERT_NE(decoded, steps.end());
+  *decoded = copy(0, Area::kOutput, Area::kInput);
   EXPECT_NE(prove(collective).fault.find("other bits"), std::string::npos);
   collective.identical = false;
   EXPECT_EQ(prove(collective).fault, "");
+}
+
+TEST(Prover, FindsABroadcastThatWritesTheRootsValues) {
+  auto collective = collective_of_row(Operation::kBcast, Algorithm::kChain, 3);
+  EXPECT_EQ(prove(collective).fault, "");
+  collective.ranks[0].steps.push_back(decode(0, Area::kOutput, 0));
+  EXPECT_NE(prove(collective).fault.find("writes the root's values"), std::string::npos);
+}
+
+TEST(Prover, FindsARootThatShouldHaveDecoded) {
+  Topology topology{0, 3, 0, {}, true};
+  auto collective = collective_of(
+      *find_algorithm(Operation::kBcast, Algorithm::kChain, Coding::kPerHop), topology);
+  EXPECT_EQ(prove(collective).fault, "");
+  std::erase_if(collective.ranks[0].steps,
+                [](const Step& step) { return step.action == Action::kDecode; });
+  EXPECT_NE(prove(collective).fault.find("the root did not decode"), std::string::npos);
 }
 
 // Recursive doubling relies on it.

@@ -163,8 +163,13 @@ class Machine {
     }
   }
 
+  const Value& root_value(int window, std::uint32_t block) const {
+    return values_[places_[static_cast<std::size_t>(collective_.root)].output(window, block)];
+  }
+
   std::string check_block(int window, std::uint32_t block, std::uint64_t& codings) const {
     const Value* first = nullptr;
+    std::uint64_t most = 0;
     for (int rank = 0; rank < collective_.size; ++rank) {
       if (!has_output(collective_, rank, block)) continue;
       const auto block_meaning = meaning(collective_, rank, block);
@@ -174,9 +179,14 @@ class Machine {
       if (value.ranks == 0) return place + ": no result";
       if (value.block != block_meaning) return place + ": another block's result";
       if (value.ranks != wanted(collective_, block)) return place + ": contributions lack";
+      most = std::max(most, value.codings);
+      if (keeps_values(collective_, rank)) continue;
       if (first == nullptr) first = &value;
       if (collective_.identical && value.bits != first->bits) return place + ": other bits";
-      codings = std::max(codings, value.codings);
+    }
+    codings = std::max(codings, most);
+    if (collective_.root_decodes && most > 0 && root_value(window, block).codings == 0) {
+      return "the root did not decode block " + std::to_string(block);
     }
     return {};
   }

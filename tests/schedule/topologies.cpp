@@ -66,6 +66,12 @@ std::vector<Trial> trials_of(const Row& row, int size) {
     }
     for (const NodeMap& map : kNodeMaps) trials.push_back(on_nodes(flat, map));
   }
+  if (row.operation != Operation::kBcast) return trials;
+  for (std::size_t at = 0, kept = trials.size(); at < kept; ++at) {
+    trials.push_back(trials[at]);
+    trials.back().topology.root_decodes = true;
+    trials.back().name += ", the root decodes";
+  }
   return trials;
 }
 

@@ -94,6 +94,13 @@ TEST(CollectiveSettings, TextsDifferWhereSettingsDo) {
   CollectiveSettings linked = with("on");
   linked.link_bytes_per_second = 1e9;
   EXPECT_NE(usual, text_of(linked));
+  setenv("THINWIRE_BCAST_ROOT", "decoded", 1);
+  const CollectiveSettings decoded = with("on");
+  setenv("THINWIRE_BCAST_ROOT", "keep", 1);
+  EXPECT_TRUE(decoded.root_decodes);
+  EXPECT_NE(usual, text_of(decoded));
+  EXPECT_EQ(usual, text_of(with("on")));
+  unsetenv("THINWIRE_BCAST_ROOT");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 """Collectives that are compressed as a whole, in programs that know nothing of it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -115,11 +116,13 @@ def test_under_auto_reductions_stay_native(tmp_path: Path) -> None:
     assert (collectives(without_link)["entered"], native(without_link)) == (0, {})
 
 
-def of_two_kinds(first: list[str], second: list[str], report: Path) -> Run:
+def of_two_kinds(
+    first: list[str], second: list[str], report: Path, settings: Mapping[str, str] = LOSSLESS
+) -> Run:
     """Rank 0 as `env FIRST program`, ranks 1 and 2 as `env SECOND program`."""
     one, other = ["env", *first, str(PROGRAM)], ["env", *second, str(PROGRAM)]
     words = [*MPIRUN, "-n", "1", *one, ":", "-n", "2", *other]
-    done = run(words, LOSSLESS, report, timeout=100)
+    done = run(words, settings, report, timeout=100)
     assert done.code == 0, done.output + done.errors
     assert done.output.count("all right") == 3
     return done
@@ -154,6 +157,14 @@ def test_different_settings_keep_all_native(setting: str, line: str, tmp_path: P
     assert any(line in each for each in done.thinwire_lines()), done.errors
 
 
+def test_ranks_that_differ_in_what_a_root_gets_stay_native(tmp_path: Path) -> None:
+    """Exact, that is, under a lossy codec."""
+    preload = f"LD_PRELOAD={PRODUCTION}"
+    first = [preload, "THINWIRE_BCAST_ROOT=decoded"]
+    done = of_two_kinds(first, [preload], tmp_path / "report", LOSSY)
+    assert any("decoded at a broadcast's root" in each for each in done.thinwire_lines())
+
+
 def test_threads_are_in_collectives_at_once(tmp_path: Path) -> None:
     program = [PROGRAMS / "shim_coll_threads"]
     done = mpirun(3, program, PRODUCTION, LOSSLESS, tmp_path / "report", timeout=100)
@@ -162,6 +173,41 @@ def test_threads_are_in_collectives_at_once(tmp_path: Path) -> None:
         pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
     assert done.output.count("all right") == 3
     assert collectives(done)["entered"] == 3 * 2 * 12 * 4
+
+
+# Codec, what the program is told, and what a broadcast's root is to have.
+SAME = {
+    "off": ("off", ["sealed"], "keep"),
+    "lossless": ("mpc", ["sealed"], "keep"),
+    "lossless, decoded": ("mpc", ["sealed"], "decoded"),
+    "lossy": ("zfp:rate=16", ["sealed", "lossy"], "keep"),
+    "lossy, decoded": ("zfp:rate=16", ["decoded", "lossy"], "decoded"),
+}
+
+
+def expect_same(
+    kind: str, program: Path, library: Path, mpi: Mpi, report: Path, more: Mapping[str, str]
+) -> None:
+    """Runs shim_coll_same: what ranks get alike has one hash, and a broadcast's root what it is to
+    have."""
+    codec, words, root = SAME[kind]
+    settings = {**LOSSLESS, "THINWIRE_CODEC": codec, "THINWIRE_BCAST_ROOT": root, **more}
+    done = mpirun(3, [program, *words], library, settings, report, timeout=120, mpi=mpi)
+    assert done.code == 0, done.output + done.errors
+    calls = [int(line.split()[3]) for line in done.output.splitlines() if "all right" in line]
+    assert len(calls) == 3, done.output
+    if "non-blocking without MPI_THREAD_MULTIPLE" in native(done):
+        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    if codec != "off":
+        assert collectives(done)["entered"] == sum(calls)
+        assert collectives(done)["wire_bytes"] < collectives(done)["bytes"]
+
+
+@pytest.mark.parametrize("kind", SAME)
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_ranks_that_get_the_same_have_the_same_bits(mpi: Mpi, kind: str, tmp_path: Path) -> None:
+    program = mpi.programs / "shim_coll_same"
+    expect_same(kind, program, mpi.production, mpi, tmp_path / "report", {})
 
 
 NONBLOCKING = [PROGRAMS / "shim_coll_nonblocking"]

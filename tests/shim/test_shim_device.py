@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 from mpis import OTHERS, SYSTEM, Mpi
 from shim_runs import MPIRUN, PROGRAMS, SHRINK, ZFP, Run, mpirun, run
-from test_shim_collectives import LOSSLESS, WORST_LOSS
+from test_shim_collectives import LOSSLESS, SAME, WORST_LOSS, expect_same
 from test_shim_conformance import CASES, LINES_EXPECTED, RANKS, families
 
 pytestmark = pytest.mark.multiproc
@@ -225,6 +225,21 @@ def test_persistent_collectives(mpi: Mpi, way: str, memory: str, tmp_path: Path)
     assert done.output.count("all right") == 3, done.output
     assert done.report is not None and done.report["device_failures"] == 0
     assert (done.report["collectives"]["entered"] > 0) == (way == "compressed")
+
+
+def programs_of_same() -> list[tuple[Mpi, Path]]:
+    name = "shim_coll_same_device"
+    handles_alike = [mpi for mpi in (SYSTEM, *OTHERS) if mpi.abi == "openmpi"]
+    return [(mpi, mpi.programs / name) for mpi in handles_alike]
+
+
+@pytest.mark.parametrize("memory", ["device", "mixed"])
+@pytest.mark.parametrize("kind", SAME)
+@pytest.mark.parametrize(("mpi", "program"), programs_of_same(), ids=lambda each: each.name)
+def test_ranks_that_get_the_same_have_the_same_bits(
+    mpi: Mpi, program: Path, kind: str, memory: str, tmp_path: Path
+) -> None:
+    expect_same(kind, program, mpi.fake_device, mpi, tmp_path / "report", {"COLL_MEMORY": memory})
 
 
 # Compressed, or native through pinned memory; buffers of all ranks, or of every second one;

@@ -44,10 +44,16 @@ class Operations:
 
     # ruff: noqa: N802
 
-    def Bcast(self, buf: Any, root: int = 0, **how: Unpack[How]) -> CollectiveReport:
-        """The root's array to every rank."""
-        both = self._receiving(buf, how)
-        return self._collective("bcast", None, both, both.count, how, root=root)
+    def Bcast(
+        self, buf: Any, root: int = 0, *, root_decodes: bool = False, **how: Unpack[How]
+    ) -> CollectiveReport:
+        """The root's array to every rank. The root's own may be read-only and stays as it is; with
+        `root_decodes` it becomes what the others get where a lossy codec changes values."""
+        is_written = self.rank != root or root_decodes
+        both = self._receiving(buf, how, written=is_written)
+        return self._collective(
+            "bcast", None, both, both.count, how, root=root, root_decodes=root_decodes
+        )
 
     def Reduce(
         self, sendbuf: Any, recvbuf: Any, op: Any = SUM, root: int = 0, **how: Unpack[How]
@@ -184,8 +190,9 @@ class Operations:
             return None
         return read_buffer(spec, "send buffer", stream_number(how.get("stream")), written=False)
 
-    def _receiving(self, spec: Any, how: How) -> Buffer:
-        return read_buffer(spec, "receive buffer", stream_number(how.get("stream")), written=True)
+    def _receiving(self, spec: Any, how: How, *, written: bool = True) -> Buffer:
+        stream = stream_number(how.get("stream"))
+        return read_buffer(spec, "receive buffer", stream, written=written)
 
     def _gather_counts(self, count: int) -> list[int]:
         counts = np.empty(self.size, np.uint64)
@@ -205,6 +212,7 @@ class Operations:
         send_lists: Lists | None = None,
         receive_lists: Lists | None = None,
         varied: bool = False,
+        root_decodes: bool = False,
     ) -> CollectiveReport:
         """One call. A buffer that is None where the operation has one is the other one, in
         place."""
@@ -226,6 +234,8 @@ class Operations:
             call.flags |= lib.TW_IN_PLACE
         if varied:
             call.flags |= lib.TW_VARIED
+        if root_decodes:
+            call.flags |= lib.TW_ROOT_DECODES
         if how.get("verify"):
             call.flags |= lib.TW_VERIFY
         if send is not None:

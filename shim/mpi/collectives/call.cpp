@@ -104,6 +104,7 @@ tw_collective describe(const Asked& asked, const Part& part, Lane& lane) {
       asked.call == CollectiveCall::kGatherv || asked.call == CollectiveCall::kScatterv;
   if (part.in_place) collective.flags |= TW_IN_PLACE;
   if (varied) collective.flags |= TW_VARIED;
+  if (process().settings.collectives.root_decodes) collective.flags |= TW_ROOT_DECODES;
   const bool scatters = part.form->operation == TW_REDUCE_SCATTER;
   if (part.sent_blocks > 1 && !scatters) {
     list(asked.sent, part, lane, kSent, collective.send_counts, collective.send_displacements);
@@ -145,7 +146,9 @@ int run_described(const Asked& asked, const Part& part, tw_collective& collectiv
   if (error == MPI_SUCCESS) error = received.prepare(part.in_place || is_source);
   const int ran = run(collective, sent, received, error == MPI_SUCCESS, part, lane);
   if (error == MPI_SUCCESS) error = ran;
-  if (error != MPI_SUCCESS || is_source) return error;
+  // Where the root's values stay there is nothing to bring back, and its buffer may be read-only.
+  const bool keeps = is_source && (collective.flags & TW_ROOT_DECODES) == 0;
+  if (error != MPI_SUCCESS || keeps) return error;
   return scatters_in_place ? received.write_back(collective.count) : received.write_back();
 }
 

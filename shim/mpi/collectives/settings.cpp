@@ -77,6 +77,8 @@ CollectiveSettings read_collective_settings() {
   read_algorithm(settings);
   const char* link = tw_setting_value("THINWIRE_LINK");
   if (link != nullptr) tw_link_rate_parse(link, &settings.link_bytes_per_second);
+  for_each_word("THINWIRE_BCAST_ROOT",
+                [&](const std::string& word) { settings.root_decodes = word == "decoded"; });
   return settings;
 }
 
@@ -90,6 +92,7 @@ std::string collective_settings_text(const CollectiveSettings& settings, const t
     out << ", algorithm " << tw_algorithm_text(settings.algorithm);
   }
   if (settings.coding != TW_CODING_PLANNED) out << ", coding " << tw_coding_text(settings.coding);
+  if (settings.root_decodes) out << ", decoded at a broadcast's root";
   out << ", version " << tw_version();
   return out.str();
 }

@@ -53,6 +53,7 @@ struct CollectiveSettings {
   std::uint32_t algorithm =
       TW_ALGORITHM_PLANNED;  // THINWIRE_ALGORITHM names one, a coding, or both
   std::uint32_t coding = TW_CODING_PLANNED;
+  bool root_decodes = false;  // THINWIRE_BCAST_ROOT is "decoded"
 };
 
 // For what is wrong its default is taken; tw_settings_judge() says it.

@@ -26,17 +26,25 @@ std::uint64_t size_or(const char* name, std::uint64_t fallback) {
   return bytes;
 }
 
-// A message may land in host memory, where such a codec could not decode it.
-bool knows_gpus_alone(const tw_codec* codec) {
+// Of the one codec that is named; all zeros for "off" and "auto", which name none.
+tw_codec_info info_of(const tw_codec* codec) {
   for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
     tw_codec_info info{};
     info.size = sizeof info;
     if (tw_codec_describe(index, &info) == TW_OK &&
         static_cast<std::int64_t>(info.id) == tw_codec_id(codec)) {
-      return info.gpu_only != 0;
+      return info;
     }
   }
-  return false;
+  return {};
+}
+
+// A message may land in host memory, where such a codec could not decode it.
+bool knows_gpus_alone(const tw_codec* codec) { return info_of(codec).gpu_only != 0; }
+
+bool is_lossy(const tw_codec* codec) {
+  const tw_codec_info info = info_of(codec);
+  return info.size != 0 && info.lossless == 0;
 }
 
 CodecHandle read_codec(bool speaks) {
@@ -132,6 +140,8 @@ Settings read_settings(bool speaks) {
   if (is_on("THINWIRE_REPORT")) settings.report = tw_setting_value("THINWIRE_REPORT");
   read_link(settings);
   settings.collectives = read_collective_settings();
+  // What lossless codecs decode is there already.
+  if (!is_lossy(settings.codec.get())) settings.collectives.root_decodes = false;
   return settings;
 }
 

@@ -1,5 +1,8 @@
 // The array goes from the root's node to the others as a packet, along a chain or down a tree, and
-// inside each node as values. One block: the executor pipelines pieces of it.
+// inside each node as values. One block: the executor pipelines pieces of it. The root's node gets
+// what the packet decodes to as all others do, but the root's own values stay.
+#include <optional>
+
 #include "collective/schedules/binomial.h"
 #include "collective/schedules/inside.h"
 #include "collective/schedules/ring.h"
@@ -40,18 +43,17 @@ void send_to(std::vector<Step>& steps, const Relay& relay, std::uint32_t slot) {
   for (const int child : relay.children) steps.push_back(send(kBlock, slot, child));
 }
 
-void relay_packet(std::vector<Step>& steps, const Relay& relay) {
+void relay_packet(std::vector<Step>& steps, const Relay& relay, std::optional<Area> decoded) {
   if (relay.parent < 0) {
     steps.push_back(encode(kBlock, Area::kOutput, kSlot));
   } else {
     steps.push_back(receive(kBlock, kSlot, relay.parent));
   }
   send_to(steps, relay, kSlot);
-  // The root as well: it holds what all others hold.
-  steps.push_back(decode(kBlock, Area::kOutput, kSlot));
+  if (decoded) steps.push_back(decode(kBlock, *decoded, kSlot));
 }
 
-void relay_coded_again(std::vector<Step>& steps, const Relay& relay) {
+void relay_coded_again(std::vector<Step>& steps, const Relay& relay, bool root_decodes) {
   if (relay.parent >= 0) {
     steps.push_back(receive(kBlock, kSlot, relay.parent));
     steps.push_back(decode(kBlock, Area::kOutput, kSlot));
@@ -59,41 +61,53 @@ void relay_coded_again(std::vector<Step>& steps, const Relay& relay) {
   if (relay.children.empty()) return;
   steps.push_back(encode(kBlock, Area::kOutput, kSlot + 1));
   send_to(steps, relay, kSlot + 1);
+  if (relay.parent < 0 && root_decodes) steps.push_back(decode(kBlock, Area::kOutput, kSlot + 1));
 }
 
-Schedule make(const Nodes& nodes, Relay (*relay_of)(const Nodes&), Forward forward) {
+// Where a rank that talks across puts what it decodes; nowhere, where nobody reads it.
+std::optional<Area> place_of_decoded(const Topology& topology, const Nodes& nodes) {
+  if (topology.rank != topology.root || topology.root_decodes) return Area::kOutput;
+  if (nodes.locals() > 1) return Area::kScratch;
+  return std::nullopt;
+}
+
+Schedule make(const Topology& topology, const Nodes& nodes, Relay (*relay_of)(const Nodes&),
+              Forward forward) {
   std::vector<Step> steps;
+  Area result = Area::kOutput;
   if (nodes.count() > 1 && nodes.talks_across()) {
     const auto relay = relay_of(nodes);
     if (forward == Forward::kUntouched) {
-      relay_packet(steps, relay);
+      const auto decoded = place_of_decoded(topology, nodes);
+      relay_packet(steps, relay, decoded);
+      result = decoded.value_or(result);
     } else {
-      relay_coded_again(steps, relay);
+      relay_coded_again(steps, relay, topology.root_decodes);
     }
   }
-  spread_inside(steps, nodes, 0, kBlock);
+  spread_inside(steps, nodes, 0, kBlock, result);
   return assemble(1, std::move(steps));
 }
 
 }  // namespace
 
 Schedule bcast_chain(const Topology& topology) {
-  return make(Nodes::flat(topology), chain, Forward::kUntouched);
+  return make(topology, Nodes::flat(topology), chain, Forward::kUntouched);
 }
 Schedule bcast_chain_per_hop(const Topology& topology) {
-  return make(Nodes::flat(topology), chain, Forward::kCodedAgain);
+  return make(topology, Nodes::flat(topology), chain, Forward::kCodedAgain);
 }
 Schedule bcast_chain_two_level(const Topology& topology) {
-  return make(Nodes::of_rooted(topology), chain, Forward::kUntouched);
+  return make(topology, Nodes::of_rooted(topology), chain, Forward::kUntouched);
 }
 Schedule bcast_binomial(const Topology& topology) {
-  return make(Nodes::flat(topology), binomial, Forward::kUntouched);
+  return make(topology, Nodes::flat(topology), binomial, Forward::kUntouched);
 }
 Schedule bcast_binomial_per_hop(const Topology& topology) {
-  return make(Nodes::flat(topology), binomial, Forward::kCodedAgain);
+  return make(topology, Nodes::flat(topology), binomial, Forward::kCodedAgain);
 }
 Schedule bcast_binomial_two_level(const Topology& topology) {
-  return make(Nodes::of_rooted(topology), binomial, Forward::kUntouched);
+  return make(topology, Nodes::of_rooted(topology), binomial, Forward::kUntouched);
 }
 
 }  // namespace thinwire::collective

@@ -41,7 +41,8 @@ void add_inside(std::vector<Step>& steps, const Nodes& nodes, int target, std::u
   }
 }
 
-void spread_inside(std::vector<Step>& steps, const Nodes& nodes, int source, std::uint32_t block) {
+void spread_inside(std::vector<Step>& steps, const Nodes& nodes, int source, std::uint32_t block,
+                   Area from) {
   const int size = nodes.locals();
   const BinomialTree tree(nodes.local(), source, size);
   if (tree.parent() >= 0) {
@@ -49,7 +50,7 @@ void spread_inside(std::vector<Step>& steps, const Nodes& nodes, int source, std
   }
   for (int reach = tree.largest_reach(); reach > 0; reach /= 2) {
     if (!tree.has_child(reach)) continue;
-    steps.push_back(send_values(block, Area::kOutput, nodes.neighbour(tree.child(reach))));
+    steps.push_back(send_values(block, from, nodes.neighbour(tree.child(reach))));
   }
 }
 

@@ -11,7 +11,9 @@ namespace thinwire::collective {
 void add_inside(std::vector<Step>& steps, const Nodes& nodes, int target, std::uint32_t block,
                 Area sum, std::uint32_t scratch);
 
-// kOutput of member `source` goes to kOutput of all others in a binomial tree.
-void spread_inside(std::vector<Step>& steps, const Nodes& nodes, int source, std::uint32_t block);
+// kOutput of member `source`, or what it has in scratch 0 instead, goes to kOutput of all others in
+// a binomial tree.
+void spread_inside(std::vector<Step>& steps, const Nodes& nodes, int source, std::uint32_t block,
+                   Area from = Area::kOutput);
 
 }  // namespace thinwire::collective
