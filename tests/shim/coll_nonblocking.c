@@ -1,6 +1,7 @@
 // coll_nonblocking: every non-blocking collective that carries floats, several on their way at
-// once, on two communicators in another order on each rank, with a type freed before they are
-// complete (Open MPI 4.1 does not bear that of a communicator). Prints "all right" on each rank.
+// once, on two communicators in another order on each rank, with a type freed and lists of counts
+// and places overwritten before they are complete (Open MPI 4.1 does not bear a communicator
+// freed). Prints "all right" on each rank.
 //
 // coll_nonblocking [serialized] [late]: a blocking collective of floats comes first on each
 // communicator, or with "late" non-blocking ones and then a blocking one of no floats.
@@ -60,6 +61,14 @@ static void make_lists(Round* round) {
   }
 }
 
+// No call may look at them any more.
+static void forget_lists(Round* round) {
+  for (int at = 0; at < size; ++at) {
+    round->counts[at] = round->places[at] = round->packed[at] = round->bytes[at] = -1;
+    round->types[at] = MPI_DATATYPE_NULL;
+  }
+}
+
 static void begin_of_lists(Round* round, MPI_Comm comm, MPI_Request* next) {
   round->collected = fresh(size, 99);
   round->dealt = fresh(1, 99);
@@ -114,6 +123,7 @@ static void begin(Round* round, MPI_Comm comm) {
   MPI_Iscan(round->own, round->up_to, kCount, MPI_FLOAT, MPI_SUM, comm, next++);
   MPI_Ibarrier(comm, next++);
   begin_of_lists(round, comm, next);
+  forget_lists(round);
 }
 
 // What was broadcast, and between it what was there before.

@@ -1,11 +1,11 @@
 // coll_persistent: every persistent collective that carries floats, made once and started over and
 // over with new values, in another order on each rank, beside blocking and non-blocking ones, with
-// types freed at once and lists kept. Prints "all right" on each rank.
+// types freed and lists overwritten at once. Prints "all right" on each rank.
 //
-// coll_persistent [serialized] [keep] [groups]: "keep" frees types at the end only, because Open
-// MPI 5 loses them otherwise; "groups" completes requests by calls for several as well, and starts
-// them once more after their communicator was freed: MPICH 5 and Open MPI 5 get the one or the
-// other wrong for persistent collectives of their own.
+// coll_persistent [serialized] [keep] [groups]: "keep" keeps lists and frees types at the end only,
+// because Open MPI 5 loses them otherwise; "groups" completes requests by calls for several as
+// well, and starts them once more after their communicator was freed: MPICH 5 and Open MPI 5 get
+// the one or the other wrong for persistent collectives of their own.
 #include <stdio.h>
 #include <string.h>
 
@@ -77,6 +77,13 @@ static void make_lists(Set* set) {
   }
 }
 
+static void forget_lists(Set* set) {
+  for (int at = 0; at < size && !keep; ++at) {
+    set->counts[at] = set->places[at] = set->packed[at] = set->bytes[at] = -1;
+    set->types[at] = MPI_DATATYPE_NULL;
+  }
+}
+
 static void make_of_lists(Set* set) {
   MPI_Comm comm = set->comm;
   MPI_Request* made = set->requests;
@@ -127,6 +134,7 @@ static void make(Set* set) {
                                 comm, MPI_INFO_NULL, &made[kScatteredBlock]);
 #endif
   make_of_lists(set);
+  forget_lists(set);
   MPI_Barrier_init(comm, MPI_INFO_NULL, &made[kBarrier]);
 }
 

@@ -1,6 +1,7 @@
 // A collective as the program asks for it, whatever the width of its counts.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "abi/mpi_abi.h"
@@ -33,6 +34,21 @@ class Counts {
   std::int64_t place(int rank) const {
     return kind_ == Kind::kNarrow ? static_cast<const int*>(places_)[rank]
                                   : static_cast<const MPI_Aint*>(places_)[rank];
+  }
+
+  // The same out of lists of `entries` entries that `keep(list, bytes)` has copied.
+  template <typename Keep>
+  Counts copied(int entries, Keep&& keep) const {
+    Counts made = *this;
+    const auto number = static_cast<std::size_t>(entries);
+    const bool narrow = kind_ == Kind::kNarrow;
+    if (list_ != nullptr) {
+      made.list_ = keep(list_, number * (narrow ? sizeof(int) : sizeof(MPI_Count)));
+    }
+    if (places_ != nullptr) {
+      made.places_ = keep(places_, number * (narrow ? sizeof(int) : sizeof(MPI_Aint)));
+    }
+    return made;
   }
 
  private:

@@ -11,7 +11,7 @@ namespace thinwire::mpi {
 // Makes a persistent request (requests/persistent.h) that runs the call, compressed, whenever it is
 // started; nothing, where the MPI is to make one. It enters where a blocking call would and every
 // rank may call the MPI from several threads. Waits for the other ranks, as MPI lets the
-// initialisation do, and makes what a communicator needs. Buffers and lists must stay until the
+// initialisation do, and makes what a communicator needs. Buffers must stay until the
 // request is freed, as MPI has it.
 std::optional<int> persist(const Asked& asked, MPI_Request* request);
 

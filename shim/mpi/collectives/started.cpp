@@ -17,6 +17,8 @@ Started::Started(const Asked& asked, const Part& part, Ends ends)
     : asked_(asked), part_(part), ends_(ends) {
   types_.own_those_of(asked_.sent, part.sent_blocks);
   types_.own_those_of(asked_.received, part.received_blocks);
+  lists_.own_those_of(asked_.sent, part.sent_blocks > 0 ? part.ranks : 0);
+  lists_.own_those_of(asked_.received, part.received_blocks > 0 ? part.ranks : 0);
 }
 
 // MPICH 4.0 calls this and the next with its lock held: they must do nothing that takes it.

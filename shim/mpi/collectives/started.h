@@ -9,11 +9,12 @@
 #include "collectives/asked.h"
 #include "collectives/judge.h"
 #include "collectives/lane.h"
+#include "collectives/owned_lists.h"
 #include "collectives/worker.h"
 
 namespace thinwire::mpi {
 
-// The program may free its datatypes meanwhile; its buffers and lists must stay.
+// The program may free its datatypes and its lists meanwhile; its buffers must stay.
 class Started {
  public:
   enum class Ends : bool {
@@ -40,6 +41,7 @@ class Started {
   // Read in the thread that finds the request complete: what was received is there then.
   std::atomic<int> error_ = MPI_SUCCESS;
   OwnedTypes types_;
+  OwnedLists lists_;
 };
 
 // Whether the call has a schedule and a codec that takes its floats: the same on all ranks.
