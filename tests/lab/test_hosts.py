@@ -9,13 +9,14 @@ import pytest
 
 from thinwire.lab import Lab, LabError
 from thinwire.lab.gpus import visible
+from thinwire.lab.launchers import networks
 
 pytestmark = [pytest.mark.multiproc, pytest.mark.usefixtures("permitted")]
 
 ENVIRONMENT = "import json, os; print(json.dumps(dict(os.environ)))"
 # A host's GPUs belong to it, where the machine has any.
 GPUS = {"CUDA_VISIBLE_DEVICES"} if visible(os.environ) else set()
-LOGIN = {"HOME", "USER", "LOGNAME", "SHELL", "PATH"} | GPUS
+LOGIN = {"HOME", "USER", "LOGNAME", "SHELL", "PATH", *networks.DEFAULTS} | GPUS
 # Python sets LC_CTYPE, and shells set the others, by themselves.
 SET_BY_PROGRAMS = {"LANG", "LC_CTYPE", "PWD", "SHLVL", "_", "OLDPWD"}
 
@@ -100,3 +101,14 @@ def test_wrong_settings_and_closed_labs_are_refused() -> None:
         Lab().run(["true"])
     with Lab(hosts=1) as lab, pytest.raises(ValueError, match="hosts 0 to 0"):
         lab.run(["true"], host=1)
+
+
+def test_sys_names_a_hosts_own_interfaces() -> None:
+    """Libraries below an MPI look there for the networks of their host."""
+    with Lab(hosts=2) as lab:
+        for host in (None, 1):
+            found = lab.run(["ls", "/sys/class/net"], host=host, capture_output=True, text=True)
+            assert found.stdout.split() == ["lo", "tw0"]
+            assert lab.run(["test", "-r", "/sys/class/net/tw0/mtu"], host=host).returncode == 0
+        script = '"$OMPI_MCA_plm_rsh_agent" tw-lab-1 ls /sys/class/net'
+        assert output(lab, ["sh", "-c", script]).split() == ["lo", "tw0"]

@@ -44,7 +44,7 @@ def run(
 ) -> None:
     """Run a command in a lab that exists as long as the command; its exit code is passed on.
 
-    The command runs on host 0. A plain `mpirun` of Open MPI spreads its ranks over all hosts.
+    The command runs on host 0. A plain `mpirun` or `mpiexec` spreads its ranks over all hosts.
     """
     try:
         named = parse(gpus, os.environ)

@@ -19,7 +19,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from . import mounts, open_mpi
+from . import launchers, mounts
+from .launchers import networks
+from .launchers.files import DESCRIPTION
 from .login import login_environment
 from .namespaces import (
     CLONE_NEWNET,
@@ -38,7 +40,7 @@ def main() -> int:
     options = json.loads(sys.argv[1])
     owner = socket.socket(fileno=options["owner"])
     # Read before the user namespace, where everybody is root.
-    login = login_environment()
+    login = {**login_environment(), **networks.DEFAULTS}
     try:
         _make_namespaces()
     except OSError as error:
@@ -101,7 +103,7 @@ def _write_description(options: dict[str, Any], network: Any, login: dict[str, s
     folder = Path(options["folder"])
     mounts.name_hosts(folder, {host.name: host.address for host in network.hosts})
     slots = options["ranks_per_host"]
-    files = open_mpi.write_files(folder, [host.name for host in network.hosts], slots)
+    files = launchers.write_files(folder, [host.name for host in network.hosts], slots)
     held = {
         name: (host.net, host.uts) for host in network.hosts for name in (host.name, host.address)
     }
@@ -111,9 +113,9 @@ def _write_description(options: dict[str, Any], network: Any, login: dict[str, s
         for name in (host.name, host.address)
     }
     data = {"process": mounts.own_process(), "logins": logins, "hosts": held}
-    (folder / open_mpi.DESCRIPTION).write_text(json.dumps(data))
+    (folder / DESCRIPTION).write_text(json.dumps(data))
     hosts = [
         {**vars(host), "environment": environment}
         for host, environment in zip(network.hosts, options["environments"], strict=True)
     ]
-    return {"hosts": hosts, "open_mpi": files, "login": login}
+    return {"hosts": hosts, "launchers": files, "login": login}

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from . import gpus as gpu_devices
-from . import measure, open_mpi, state
+from . import launchers, measure, state
 from .addresses import MOST_HOSTS
 from .connection import Connection, connect, start_holder
 from .errors import LabError
@@ -132,9 +132,9 @@ class Lab:
         """Runs a command in the lab and waits; `options` are those of `subprocess.run`.
 
         Without `host`, it runs on host 0 in `env` (default: this process's environment) with what
-        spreads Open MPI's ranks over the lab added. With `host`, it runs on that one in `env` as
-        it is (default: the environment of a fresh login). Where the lab deals out GPUs, the
-        host's own replace CUDA_VISIBLE_DEVICES in each of them.
+        spreads an MPI's ranks over the lab added. With `host`, it runs on that one in `env` as it
+        is (default: the environment of a fresh login). Where the lab deals out GPUs, the host's
+        own replace CUDA_VISIBLE_DEVICES in each of them.
         """
         words, environment = self.prepare(command, env, host)
         return subprocess.run(words, env=environment, **options)
@@ -161,13 +161,14 @@ class Lab:
         description = self._open_connection().description
         if not 0 <= (host or 0) < self.hosts:
             raise ValueError(f"this lab has hosts 0 to {self.hosts - 1}, not {host}")
-        if host is None:
-            environment = dict(os.environ if env is None else env)
-            environment = open_mpi.environment(description["open_mpi"], environment)
-        else:
-            environment = dict(description["login"] if env is None else env)
         held = description["hosts"][host or 0]
-        environment |= held["environment"]
+        if host is None:
+            caller = os.environ if env is None else env
+            environment = launchers.environment(
+                description["launchers"], caller, held["environment"]
+            )
+        else:
+            environment = {**(description["login"] if env is None else env), **held["environment"]}
         enter = [sys.executable, "-E", "-S", str(_ENTER), str(description["process"])]
         where = [str(held["net"]), str(held["uts"])]
         return [*enter, *where, *(os.fspath(word) for word in command)], environment

@@ -5,6 +5,7 @@ Standard library only: the short-lived programs of the lab import this file by i
 
 import ctypes
 import os
+from contextlib import suppress
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000
@@ -90,3 +91,20 @@ def join_host(descriptors: tuple[int, int]) -> None:
     """Joins the network and the hostname behind what `open_host` returned."""
     for descriptor in descriptors:
         setns(descriptor, "enter a host of the lab")
+    # Refused where a container masks parts of /sys. Then /sys names the machine's interfaces, and
+    # programs that ask it, such as those over UCX, miss the host's own.
+    with suppress(OSError):
+        _show_interfaces()
+
+
+def _show_interfaces() -> None:
+    """Has /sys name the interfaces of this process's network, for this process and its children.
+
+    A mounted sysfs goes on showing the network in which it was mounted. Of a new one only these two
+    folders are taken, as what else is mounted in /sys must stay.
+    """
+    unshare(CLONE_NEWNS, "new mount namespace of a host")
+    classes, devices = "/sys/class/net", "/sys/devices/virtual/net"
+    mount("sysfs", classes, "sysfs")
+    mount(f"{classes}{devices.removeprefix('/sys')}", devices, None, MS_BIND)
+    mount(f"{classes}{classes.removeprefix('/sys')}", classes, None, MS_BIND)

@@ -1,21 +1,16 @@
-"""A plain mpirun in a lab is a run on several machines."""
+"""A plain mpirun in a lab is a run on several machines, whichever MPI it is of."""
 
 import os
-import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from lab_mpis import MPIS, Mpi
 
 from thinwire.lab import Lab
 
-pytestmark = [
-    pytest.mark.multiproc,
-    pytest.mark.usefixtures("permitted"),
-    pytest.mark.skipif(shutil.which("mpicc") is None, reason="no mpicc"),
-    pytest.mark.skipif(shutil.which("orted") is None, reason="mpirun is not Open MPI 4's"),
-]
+pytestmark = [pytest.mark.multiproc, pytest.mark.usefixtures("permitted")]
 
 MESSAGE_BYTES = 4 << 20
 PROGRAM = f"""
@@ -43,28 +38,35 @@ int main(int argc, char** argv) {{
 """
 
 
+@pytest.fixture(scope="module", params=MPIS, ids=str)
+def mpi(request: pytest.FixtureRequest) -> Mpi:
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mpi")
     source = folder / "names.c"
     source.write_text(PROGRAM)
-    subprocess.run(["mpicc", "-o", folder / "names", source], check=True)
+    subprocess.run([mpi.compiler, "-o", folder / "names", source], check=True)
     return folder / "names"
 
 
-def run(lab: Lab, ranks: int, program: Path) -> list[tuple[str, str, str]]:
+def run(lab: Lab, mpi: Mpi, ranks: int, program: Path) -> list[tuple[str, str, str]]:
     """What each rank printed: its host, whether its data was intact, whether it has the mark."""
     environment = {**os.environ, "THINWIRE_TEST_MARK": "here"}
-    words = ["mpirun", "-n", str(ranks), str(program)]
+    words = [mpi.launcher, "-n", str(ranks), str(program)]
     done = lab.run(words, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return [tuple(line.split()) for line in done.stdout.splitlines()]
 
 
 @pytest.mark.parametrize(("ranks", "ranks_per_host"), [(2, 1), (4, 2)])
-def test_ranks_spread_over_the_hosts(program: Path, ranks: int, ranks_per_host: int) -> None:
+def test_ranks_spread_over_the_hosts(
+    mpi: Mpi, program: Path, ranks: int, ranks_per_host: int
+) -> None:
     with Lab(hosts=2, link="1gbit", ranks_per_host=ranks_per_host) as lab:
-        lines = run(lab, ranks, program)
+        lines = run(lab, mpi, ranks, program)
         sent = {
             row["host"]: row["sent_bytes"] for row in lab.counters() if row["interface"] == "tw0"
         }
@@ -78,22 +80,35 @@ def test_ranks_spread_over_the_hosts(program: Path, ranks: int, ranks_per_host: 
     assert MESSAGE_BYTES < sent["tw-lab-0"] < 1.1 * MESSAGE_BYTES + 500_000
 
 
-def test_ranks_of_one_host_do_not_use_the_link(program: Path) -> None:
+def test_ranks_of_one_host_do_not_use_the_link(mpi: Mpi, program: Path) -> None:
     with Lab(hosts=2, link="1gbit", ranks_per_host=2) as lab:
-        words = ["mpirun", "--host", "tw-lab-0:2", "-n", "2", str(program)]
+        words = [mpi.launcher, "--host", "tw-lab-0:2", "-n", "2", str(program)]
         lab.run(words, check=True, timeout=60, stdout=subprocess.DEVNULL)
         sent = max(row["sent_bytes"] for row in lab.counters())
     assert sent < MESSAGE_BYTES / 4
 
 
-def test_environment_is_not_forwarded_to_other_hosts(program: Path) -> None:
+def test_the_environment_is_handed_on_as_outside(mpi: Mpi, program: Path) -> None:
     with Lab(hosts=2, link="1gbit") as lab:
-        marks = {line[0]: line[2] for line in run(lab, 2, program)}
-    assert marks == {"tw-lab-0": "1", "tw-lab-1": "0"}
+        marks = {line[0]: line[2] for line in run(lab, mpi, 2, program)}
+    elsewhere = "1" if mpi.hands_on_the_environment else "0"
+    assert marks == {"tw-lab-0": "1", "tw-lab-1": elsewhere}
 
 
-def test_two_labs_run_mpi_at_once(program: Path) -> None:
-    words = ["mpirun", "-n", "2", str(program)]
+def test_each_rank_has_its_hosts_gpus(mpi: Mpi, program: Path) -> None:
+    show = ["sh", "-c", 'echo GPU $(hostname) $CUDA_VISIBLE_DEVICES; exec "$0"', str(program)]
+    with Lab(hosts=2, link="1gbit", gpus=[4, 5]) as lab:
+        words = [mpi.launcher, "-n", "2", *show]
+        done = lab.run(words, capture_output=True, text=True, timeout=60)
+        sent = max(row["sent_bytes"] for row in lab.counters())
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("GPU")]
+    assert sorted(lines) == ["GPU tw-lab-0 4", "GPU tw-lab-1 5"]
+    assert sent > MESSAGE_BYTES
+
+
+def test_two_labs_run_mpi_at_once(mpi: Mpi, program: Path) -> None:
+    words = [mpi.launcher, "-n", "2", str(program)]
     with Lab(hosts=2, link="1gbit") as one, Lab(hosts=2, link="1gbit") as two:
         started = [lab.popen(words, stdout=subprocess.PIPE, text=True) for lab in (one, two)]
         outputs = [process.communicate(timeout=60)[0] for process in started]

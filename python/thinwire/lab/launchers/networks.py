@@ -1,0 +1,14 @@
+"""The libraries below an MPI that move bytes between hosts: over the lab's link alone.
+
+Left to themselves they find that all hosts are one machine, and pass each other's memory. So each
+login on a host has these, as a cluster names its network to those who log in.
+"""
+
+from ..addresses import INTERFACE
+
+DEFAULTS = {
+    "UCX_TLS": "tcp,self",
+    "UCX_NET_DEVICES": INTERFACE,
+    "FI_PROVIDER": "tcp",
+    "FI_TCP_IFACE": INTERFACE,
+}
