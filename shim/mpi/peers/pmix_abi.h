@@ -14,10 +14,13 @@ inline constexpr std::uint32_t kRankWildcard = UINT32_MAX - 1;
 inline constexpr std::uint8_t kScopeGlobal = 3;
 inline constexpr std::uint16_t kTypeBool = 1;
 inline constexpr std::uint16_t kTypeString = 3;
+inline constexpr std::uint16_t kTypeInt = 6;
 inline constexpr int kNotFound = -46;
 inline constexpr int kNotSupported = -47;
 inline constexpr const char* kLocalPeers = "pmix.lpeers";
 inline constexpr const char* kImmediate = "pmix.immediate";
+inline constexpr const char* kRefreshCache = "pmix.get.refresh";
+inline constexpr const char* kTimeout = "pmix.timeout";
 
 struct Process {
   char name_space[kMaxNamespace + 1];
@@ -28,6 +31,7 @@ struct Value {
   std::uint16_t type;
   union Data {
     bool flag;
+    int integer;
     char* string;
     struct {  // the largest member
       char* name;

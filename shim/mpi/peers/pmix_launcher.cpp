@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <thread>
 
 #include "abi/symbols.h"
@@ -21,6 +22,9 @@ namespace {
 
 constexpr const char* kCardKey = "thinwire.card";
 
+// A server that does not know kRefreshCache would wait for a key that nobody published.
+constexpr int kSeconds = 5;
+
 // What fails at MPI_Init is tried again this often, after 1, 2, 4, ... milliseconds.
 constexpr int kTries = 8;
 
@@ -31,6 +35,22 @@ bool try_again(Try&& succeeds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1 << at));
   }
   return false;
+}
+
+pmix::Info flag(const char* key) {
+  pmix::Info info{};
+  std::strncpy(info.key, key, pmix::kMaxKey);
+  info.value.type = pmix::kTypeBool;
+  info.value.data.flag = true;
+  return info;
+}
+
+pmix::Info seconds(const char* key, int count) {
+  pmix::Info info{};
+  std::strncpy(info.key, key, pmix::kMaxKey);
+  info.value.type = pmix::kTypeInt;
+  info.value.data.integer = count;
+  return info;
 }
 
 struct Calls {
@@ -109,8 +129,14 @@ class PmixLauncher final : public Launcher {
   std::vector<int> ranks_on_this_node() override { return local_; }
   bool always_answers() const override { return true; }
 
+  // The server of this node may not have fetched what a rank of another node published: Open MPI 5
+  // has it fetched when a rank first talks to that one. So its "not found" means nothing yet.
   CardText card_of(int world_rank) override {
-    return query(static_cast<std::uint32_t>(world_rank), kCardKey);
+    const auto rank = static_cast<std::uint32_t>(world_rank);
+    const CardText here = query(rank, kCardKey);
+    if (!here.known || here.text) return here;
+    const pmix::Info fetched[] = {flag(pmix::kRefreshCache), seconds(pmix::kTimeout, kSeconds)};
+    return query(rank, kCardKey, fetched);
   }
 
  private:
@@ -120,18 +146,19 @@ class PmixLauncher final : public Launcher {
     return peers.known;
   }
 
-  // Of all failures one alone says that nobody published the key.
+  // By what the server of this node has. Without it a key that nobody published is waited for.
   CardText query(std::uint32_t rank, const char* key) const {
+    const pmix::Info immediate[] = {flag(pmix::kImmediate)};
+    return query(rank, key, immediate);
+  }
+
+  // Of all failures one alone says that nobody published the key.
+  CardText query(std::uint32_t rank, const char* key, std::span<const pmix::Info> how) const {
     pmix::Process whom{};
     std::strncpy(whom.name_space, name_.c_str(), pmix::kMaxNamespace);
     whom.rank = rank;
-    // Without this a key that nobody published is waited for.
-    pmix::Info immediate{};
-    std::strncpy(immediate.key, pmix::kImmediate, pmix::kMaxKey);
-    immediate.value.type = pmix::kTypeBool;
-    immediate.value.data.flag = true;
     pmix::Value* value = nullptr;
-    const int error = calls().get(&whom, key, &immediate, 1, &value);
+    const int error = calls().get(&whom, key, how.data(), how.size(), &value);
     if (error != 0 || value == nullptr) return {error == pmix::kNotFound, std::nullopt};
     CardText found{false, std::nullopt};
     if (value->type == pmix::kTypeString && value->data.string != nullptr) {
