@@ -213,7 +213,8 @@ tw_status tw_device_count(uint32_t* count);
 tw_status tw_memory_copy(void* destination, const void* source, uint64_t bytes);
 
 /* The same, begun: both sides must stay until tw_copy_finish(), which frees the handle. A copy
- * with pageable host memory may be complete on return. Copies run in the order of their starts. */
+ * with pageable host memory may be complete on return. Copies of
+ * one GPU run in the order of their starts. */
 typedef struct tw_copy tw_copy;
 tw_status tw_memory_copy_start(void* destination, const void* source, uint64_t bytes,
                                tw_copy** copy);
@@ -221,7 +222,8 @@ tw_status tw_copy_finish(tw_copy* copy);
 
 /* Scratch memory of a kind (PINNED or DEVICE; `device` is a GPU's ordinal, ignored for PINNED) from
  * the library's pools, aligned to 256 bytes, contents undefined. The pool's bound limits what lies
- * idle, never what is on loan; what the GPU refuses is TW_DEVICE. */
+ * idle, never what is on loan; what the GPU refuses is TW_DEVICE. Memory that is not on loan, as
+ * when it is released twice, is passed over by a release, and that is logged once. */
 tw_status tw_scratch_acquire(tw_memory memory, int32_t device, uint64_t bytes, void** scratch);
 void tw_scratch_release(void* scratch);
 
@@ -289,8 +291,10 @@ typedef struct tw_message_options {
   uint32_t flags; /* of tw_message_flag */
   const char* job;
   uint64_t job_bytes;
-  void* stream; /* cudaStream_t that GPU work is enqueued on; NULL: the library's own, which waits
-                   for no earlier work of the caller's */
+  void* stream; /* cudaStream_t, of any device, that GPU work comes behind; NULL is never CUDA's
+                   legacy default stream, which is cudaStreamLegacy: calls that wait then run on a
+                   stream of the library's own, behind no earlier work of the caller's, and calls
+                   that only enqueue are refused */
   double scale; /* read under TW_MESSAGE_ADD only: 1 for a sum, 1 / ranks in an average's last step.
                    fp32 and fp64 round after the sum and after the product; 16-bit types do both in
                    fp32 and round once more. NaN comes out as one quiet NaN, the same everywhere. */
@@ -355,7 +359,8 @@ tw_status tw_outcome_read(uint64_t outcome, uint64_t* bytes);
  * stream at a time. The nvcomp codecs' must be zeros again before another codec's use. */
 tw_status tw_message_workspace(const tw_codec* codec, const tw_shape* shape, uint64_t* bytes);
 
-/* As tw_message_encode() on options->stream, with everything in memory that the GPU reaches.
+/* As tw_message_encode() on options->stream, which must be named, with everything in memory that
+ * the GPU reaches.
  * Source, destination, workspace and outcome must stay until the work has run; a frame is complete
  * in stream order. The outcome may be written before that; it is TW_DECLINED, and no frame there,
  * where the data is declined or would not shrink. Integers in the bits of doubles are not looked

@@ -6,6 +6,19 @@
 using namespace thinwire;
 using namespace thinwire::capi;
 
+namespace {
+
+// Elsewhere NULL is the library's own stream, where nobody could order anything after it; CUDA
+// takes it for the legacy default stream. Here it is neither.
+constexpr const char* kNoStream =
+    "enqueued work needs a stream in its options; the legacy default stream is cudaStreamLegacy";
+
+bool names_stream(const tw_message_options* options) {
+  return options != nullptr && options->stream != nullptr;
+}
+
+}  // namespace
+
 tw_status tw_outcome_read(uint64_t outcome, uint64_t* bytes) {
   if (bytes == nullptr || (outcome & device::kKnown) == 0) {
     return misuse("tw_outcome_read: null pointer, or an outcome that is not known yet");
@@ -37,6 +50,7 @@ tw_status tw_message_encode_enqueue(const tw_codec* codec, const tw_shape* shape
         workspace == nullptr || outcome == nullptr || !usable(options)) {
       return misuse("tw_message_encode_enqueue: null pointer, unknown dtype, or size not set");
     }
+    if (!names_stream(options)) return misuse(kNoStream);
     return report(message::enqueue_encode(
         codec->coder_of(*array), *array, bytes_at(source), {bytes_at(destination), capacity},
         to_encode_options(options), {bytes_at(workspace), workspace_bytes, outcome}));
@@ -53,6 +67,7 @@ tw_status tw_message_decode_enqueue(const tw_codec* codec, const tw_shape* shape
         workspace == nullptr || outcome == nullptr || !usable(options)) {
       return misuse("tw_message_decode_enqueue: null pointer, unknown dtype, or size not set");
     }
+    if (!names_stream(options)) return misuse(kNoStream);
     return report(message::enqueue_decode(
         codec->coder_of(*array), *array, {bytes_at(source), length},
         {bytes_at(destination), capacity}, to_landing(options), to_encode_options(options),

@@ -4,6 +4,7 @@
 #include "capi/convert.h"
 #include "capi/errors.h"
 #include "device/copy.h"
+#include "device/copy_queue.h"
 #include "device/lane.h"
 #include "device/memory_layout.h"
 #include "device/place.h"
@@ -12,9 +13,8 @@
 using namespace thinwire;
 using namespace thinwire::capi;
 
-// A lane whose stream carries the copy.
 struct tw_copy {
-  device::Lane lane;
+  device::StartedCopy copy;
 };
 
 struct tw_layout {
@@ -73,13 +73,11 @@ tw_status tw_memory_copy_start(void* destination, const void* source, uint64_t b
       *begun = nullptr;
       return TW_OK;
     }
-    auto lane = device::acquire_lane(*device, 0);
-    if (!lane.ok()) return report(lane.status());
-    if (Status status = lane->copy(destination, source, bytes); !status.ok()) {
-      return report(status);
-    }
-    lane->leave_context();
-    *begun = new tw_copy{std::move(*lane)};
+    auto owned = std::make_unique<tw_copy>();
+    auto started = device::start_copy(destination, source, bytes, *device);
+    if (!started.ok()) return report(started.status());
+    owned->copy = *started;
+    *begun = owned.release();
     return TW_OK;
   });
 }
@@ -88,7 +86,7 @@ tw_status tw_copy_finish(tw_copy* begun) {
   return guarded([&] {
     if (begun == nullptr) return TW_OK;
     const std::unique_ptr<tw_copy> owned(begun);
-    return report(owned->lane.finish());
+    return report(device::finish_copy(owned->copy));
   });
 }
 

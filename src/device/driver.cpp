@@ -69,6 +69,8 @@ const Driver* loaded_driver() {
 }
 
 Status device_error(const char* what, int error) {
+  // What is told here must not be read again as the failure of something later.
+  cudaGetLastError();
   return {StatusCode::kDevice,
           std::string(what) + ": " + cudaGetErrorString(static_cast<cudaError_t>(error))};
 }

@@ -24,7 +24,8 @@ const Driver* loaded_driver();
 // The primary context of a device if the process has one already, else nullptr.
 CUcontext known_primary(const Driver& driver, int device);
 
-// "cannot ...: what the runtime says of `error`", as a kDevice status. `error` is a cudaError_t.
+// "cannot ...: what the runtime says of `error`", as a kDevice status. `error` is a cudaError_t;
+// the runtime's own note of its last one is cleared.
 Status device_error(const char* what, int error);
 
 // The same, and OK where there is no error.

@@ -2,12 +2,14 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "device/context.h"
 #include "device/driver.h"
+#include "device/order.h"
 
 namespace thinwire::device {
 
@@ -20,6 +22,9 @@ struct LaneState {
   std::uint64_t workspace_bytes = 0;
   std::uint64_t zero_bytes = 0;  // of the workspace, from its start
   bool failed = false;           // never to be used again
+  bool busy = false;             // something may have been enqueued since its work was over
+  std::array<Lease, Lane::kMostBorrowed> borrowed;
+  int borrows = 0;
   ContextGuard guard;
 };
 
@@ -77,7 +82,6 @@ Status grow_workspace(LaneState& state, std::uint64_t bytes) {
   cudaError_t error = cudaMalloc(&workspace, size);
   if (error == cudaSuccess) error = cudaMemsetAsync(workspace, 0, size, state.stream);
   if (error != cudaSuccess) {
-    cudaGetLastError();
     cudaFree(workspace);
     return device_error("cannot allocate a workspace", error);
   }
@@ -110,22 +114,50 @@ Outcome read(const Outcome* outcome) { return __atomic_load_n(outcome, __ATOMIC_
 
 Lane::Lane(std::unique_ptr<LaneState> state) : state_(std::move(state)) {}
 Lane::Lane(Lane&&) noexcept = default;
-Lane& Lane::operator=(Lane&&) noexcept = default;
+Lane& Lane::operator=(Lane&& other) noexcept {
+  if (this != &other) {
+    let_go();
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
 
-Lane::~Lane() {
+Lane::~Lane() { let_go(); }
+
+void Lane::let_go() {
   if (state_ == nullptr) return;
+  if (state_->busy && !state_->failed && finish().ok()) *state_->outcome = 0;
   const int device = state_->device;
   state_->guard = ContextGuard();
   if (state_->failed) {
-    // Its stream may still write: nothing of it can be freed.
+    // Its stream may still write: nothing of it can be freed, and nothing lent to others.
     state_.release();
     return;
   }
+  while (state_->borrows > 0) state_->borrowed[--state_->borrows] = Lease();
   const std::lock_guard lock(idle().mutex);
   idle().by_device[device].push_back(std::move(state_));
 }
 
-StreamHandle Lane::stream() const { return state_->stream; }
+Result<std::byte*> Lane::keep(Result<Lease> lease) {
+  if (!lease.ok()) return lease.status();
+  if (state_->borrows == kMostBorrowed) return {StatusCode::kInternal, "a lane borrows too often"};
+  std::byte* const data = lease->data();
+  state_->borrowed[state_->borrows++] = std::move(*lease);
+  return data;
+}
+
+Result<std::byte*> Lane::borrow_pinned(std::uint64_t bytes) { return keep(acquire_pinned(bytes)); }
+
+Result<std::byte*> Lane::borrow_on_device(std::uint64_t bytes) {
+  return keep(acquire_device(state_->device, bytes));
+}
+
+// Whoever asks for it enqueues something.
+StreamHandle Lane::stream() const {
+  state_->busy = true;
+  return state_->stream;
+}
 std::byte* Lane::workspace() const { return state_->workspace; }
 Outcome* Lane::outcome() const { return state_->outcome; }
 
@@ -150,8 +182,15 @@ Result<Outcome> Lane::wait() {
   }
 }
 
+Result<Outcome> Lane::wait_for_last() {
+  auto outcome = wait();
+  if (outcome.ok()) state_->busy = false;
+  return outcome;
+}
+
 Status Lane::finish() {
   const cudaError_t error = cudaStreamSynchronize(state_->stream);
+  state_->busy = false;
   if (error == cudaSuccess) return {};
   state_->failed = true;
   return device_error("the GPU failed", error);
@@ -159,19 +198,21 @@ Status Lane::finish() {
 
 Status Lane::copy(void* destination, const void* source, std::uint64_t bytes) {
   if (bytes == 0) return {};
+  state_->busy = true;
   const cudaError_t error =
       cudaMemcpyAsync(destination, source, bytes, cudaMemcpyDefault, state_->stream);
   if (error == cudaSuccess) return {};
-  cudaGetLastError();
   return device_error("cannot copy to or from GPU memory", error);
 }
 
 Status Lane::order_after(StreamHandle stream) {
-  cudaError_t error = cudaEventRecord(state_->event, stream);
-  if (error == cudaSuccess) error = cudaStreamWaitEvent(state_->stream, state_->event, 0);
-  if (error == cudaSuccess) return {};
-  cudaGetLastError();
-  return device_error("cannot wait for the caller's stream", error);
+  const int device = device_of_stream(stream, state_->device);
+  if (device != state_->device) {
+    // Its events are that device's; the wait may be any device's.
+    auto other = acquire_lane(device, 0);
+    return other.ok() ? wait_for(stream, other->state_->event, state_->stream) : other.status();
+  }
+  return wait_for(stream, state_->event, state_->stream);
 }
 
 void Lane::leave_context() { state_->guard = ContextGuard(); }
@@ -212,10 +253,7 @@ bool is_capturing(StreamHandle stream) {
 Result<int> device_count() {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
-  if (error != cudaSuccess) {
-    cudaGetLastError();
-    return device_error("no GPU can be used", error);
-  }
+  if (error != cudaSuccess) return device_error("no GPU can be used", error);
   return count;
 }
 

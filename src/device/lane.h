@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/status.h"
+#include "device/pool.h"
 #include "device/stream.h"
 
 namespace thinwire::device {
@@ -13,8 +14,8 @@ namespace thinwire::device {
 struct LaneState;
 
 // A lane of one device, on loan to one thread. While it is held, its device is the thread's current
-// one; what was current before is so again afterwards. Its work must be over when it goes back:
-// wait() or finish() was called after the last thing enqueued.
+// one; what was current before is so again afterwards. It goes back, and with it the memory that it
+// borrowed, once its work is over: where nobody has waited for the end, whoever lets go of it does.
 class Lane {
  public:
   explicit Lane(std::unique_ptr<LaneState> state);
@@ -32,8 +33,17 @@ class Lane {
   // ever, where the device failed or its work ended without a word.
   Result<Outcome> wait();
 
+  // The same where the outcome is the last thing that the work does: it is over then.
+  Result<Outcome> wait_for_last();
+
   // Waits until all work enqueued on the lane's stream has run.
   Status finish();
+
+  // Memory that the lane's work reads or writes, for as long as the lane is held: pinned, or on the
+  // lane's device. kMostBorrowed times at most.
+  Result<std::byte*> borrow_pinned(std::uint64_t bytes);
+  Result<std::byte*> borrow_on_device(std::uint64_t bytes);
+  static constexpr int kMostBorrowed = 4;
 
   // Copies between any two places, on the lane's stream; asynchronous but for pageable memory.
   Status copy(void* destination, const void* source, std::uint64_t bytes);
@@ -46,10 +56,13 @@ class Lane {
   // them. What is enqueued next may leave others where `leaves_zeros` is false.
   Status reserve(std::uint64_t bytes, bool leaves_zeros = true);
 
-  // Makes the lane's work wait for what is on `stream` now.
+  // Makes the lane's work wait for what is on `stream` now, a stream of any device.
   Status order_after(StreamHandle stream);
 
  private:
+  Result<std::byte*> keep(Result<Lease> lease);
+  void let_go();
+
   std::unique_ptr<LaneState> state_;
 };
 

@@ -62,7 +62,6 @@ Result<Allocation> allocate_pinned(std::uint64_t bytes) {
   const cudaError_t error =
       cudaHostAlloc(&data, bytes, cudaHostAllocPortable | cudaHostAllocMapped);
   if (error == cudaSuccess) return Allocation{static_cast<std::byte*>(data), 0};
-  cudaGetLastError();  // a refused allocation is no lasting failure
   return device_error("cannot allocate pinned memory", error);
 }
 

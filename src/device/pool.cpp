@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/log.h"
 #include "device/context.h"
 #include "device/driver.h"
 #include "device/pinned.h"
@@ -31,33 +32,42 @@ struct Fill {
 };
 constexpr Fill kFill[] = {{64u << 10, 8}, {1u << 20, 4}, {8u << 20, 2}};
 
+class Pool;
+
+// What is known of a buffer, at one address as long as there is the buffer.
+struct Owner {
+  Pool* pool = nullptr;
+  int size_class = 0;
+  std::uint64_t mapped_bytes = 0;     // of pinned memory, see pinned.h
+  std::atomic<bool> on_loan = false;  // whoever gives it back must have it
+};
+
+struct Buffer {
+  std::byte* data;
+  Owner* owner;
+};
+
 class Pool {
  public:
   explicit Pool(int device) : device_(device) {}
 
   Result<std::byte*> acquire(std::uint64_t bytes);
-  void give_back(std::byte* data, int size_class);
+  void give_back(const Buffer& buffer);
   PoolCounters counters();
 
  private:
   std::uint64_t idle_bound() const {
     return device_ == kPinnedPool ? pinned_idle_bound : device_idle_bound;
   }
-  Result<std::byte*> allocate(int size_class);
+  Result<Buffer> allocate(int size_class);
   void free(std::byte* data);
   void fill();
 
   const int device_;
   std::mutex mutex_;
   std::once_flag filled_;
-  std::array<std::vector<std::byte*>, kSizeClasses> idle_;
+  std::array<std::vector<Buffer>, kSizeClasses> idle_;
   PoolCounters counters_{};
-};
-
-struct Owner {
-  Pool* pool;
-  int size_class;
-  std::uint64_t mapped_bytes;  // of pinned memory, see pinned.h
 };
 
 // All buffers of all pools, on loan or idle. Never destroyed: buffers may come back while the
@@ -84,19 +94,21 @@ Result<Allocation> allocate_on_device(std::uint64_t bytes) {
   void* data = nullptr;
   const cudaError_t error = cudaMalloc(&data, bytes);
   if (error == cudaSuccess) return Allocation{static_cast<std::byte*>(data), 0};
-  cudaGetLastError();  // a refused allocation is no lasting failure
   return device_error("cannot allocate GPU memory", error);
 }
 
-Result<std::byte*> Pool::allocate(int size_class) {
+Result<Buffer> Pool::allocate(int size_class) {
   auto guard = ContextGuard::enter(device_ == kPinnedPool ? 0 : device_);
   if (!guard.ok()) return guard.status();
   const std::uint64_t bytes = class_bytes(size_class);
   const auto memory = device_ == kPinnedPool ? allocate_pinned(bytes) : allocate_on_device(bytes);
   if (!memory.ok()) return memory.status();
   const std::lock_guard lock(pools().mutex);
-  pools().owners[memory->data] = {this, size_class, memory->mapped_bytes};
-  return memory->data;
+  Owner& owner = pools().owners[memory->data];
+  owner.pool = this;
+  owner.size_class = size_class;
+  owner.mapped_bytes = memory->mapped_bytes;
+  return Buffer{memory->data, &owner};
 }
 
 void Pool::free(std::byte* data) {
@@ -137,40 +149,51 @@ Result<std::byte*> Pool::acquire(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     auto& idle = idle_[size_class];
     if (!idle.empty()) {
-      std::byte* const data = idle.back();
+      const Buffer buffer = idle.back();
       idle.pop_back();
       counters_.idle_bytes -= class_bytes(size_class);
       counters_.loaned_bytes += class_bytes(size_class);
       ++counters_.loans;
-      return data;
+      buffer.owner->on_loan.store(true, std::memory_order_relaxed);
+      return buffer.data;
     }
   }
-  auto data = allocate(size_class);
-  if (!data.ok()) return data;
+  const auto buffer = allocate(size_class);
+  if (!buffer.ok()) return buffer.status();
+  buffer->owner->on_loan.store(true, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   ++counters_.allocations;
   ++counters_.loans;
   counters_.loaned_bytes += class_bytes(size_class);
-  return data;
+  return buffer->data;
 }
 
-void Pool::give_back(std::byte* data, int size_class) {
+void Pool::give_back(const Buffer& buffer) {
+  const int size_class = buffer.owner->size_class;
   const std::uint64_t bytes = class_bytes(size_class);
   {
     const std::lock_guard lock(mutex_);
     counters_.loaned_bytes -= bytes;
     if (counters_.idle_bytes + bytes <= idle_bound()) {
-      idle_[size_class].push_back(data);
+      idle_[size_class].push_back(buffer);
       counters_.idle_bytes += bytes;
       return;
     }
   }
-  free(data);
+  free(buffer.data);
 }
 
 PoolCounters Pool::counters() {
   const std::lock_guard lock(mutex_);
   return counters_;
+}
+
+// Whose the buffer is; nullptr where none is on loan at that address.
+Owner* end_loan(std::byte* data) {
+  const std::lock_guard lock(pools().mutex);
+  const auto found = pools().owners.find(data);
+  if (found == pools().owners.end() || !found->second.on_loan.exchange(false)) return nullptr;
+  return &found->second;
 }
 
 Result<Lease> acquire_from(int device, std::uint64_t bytes) {
@@ -183,14 +206,15 @@ Result<Lease> acquire_from(int device, std::uint64_t bytes) {
 
 void give_back(std::byte* data) {
   if (data == nullptr) return;
-  Owner owner{};
-  {
-    const std::lock_guard lock(pools().mutex);
-    const auto found = pools().owners.find(data);
-    if (found == pools().owners.end()) return;
-    owner = found->second;
+  if (Owner* const owner = end_loan(data)) {
+    owner->pool->give_back({data, owner});
+    return;
   }
-  owner.pool->give_back(data, owner.size_class);
+  // Taken back again, it would be lent to two at once.
+  static std::atomic<bool> said{false};
+  if (!said.exchange(true)) {
+    log(LogLevel::kError, "scratch memory that is not on loan was given back: passed over");
+  }
 }
 
 Result<Lease> acquire_pinned(std::uint64_t bytes) { return acquire_from(kPinnedPool, bytes); }

@@ -10,7 +10,8 @@
 
 namespace thinwire::device {
 
-// Takes a buffer of any pool back; nullptr is fine.
+// Takes a buffer of any pool back; nullptr is fine. One that is not on loan is passed over, and
+// that is said once.
 void give_back(std::byte* data);
 
 // One buffer on loan; gives itself back.

@@ -1,5 +1,6 @@
 // The device layer of a build without CUDA: all memory is host memory, and GPUs are refused.
 #include "device/context.h"
+#include "device/copy_queue.h"
 #include "device/enqueue.h"
 #include "device/lane.h"
 #include "device/memory_layout.h"
@@ -29,12 +30,18 @@ void set_idle_bound(std::uint64_t) {}
 
 Lane::Lane(std::unique_ptr<LaneState> state) : state_(std::move(state)) {}
 Lane::Lane(Lane&&) noexcept = default;
-Lane& Lane::operator=(Lane&&) noexcept = default;
+Lane& Lane::operator=(Lane&& other) noexcept {
+  state_ = std::move(other.state_);
+  return *this;
+}
 Lane::~Lane() = default;
 StreamHandle Lane::stream() const { return nullptr; }
 std::byte* Lane::workspace() const { return nullptr; }
 Outcome* Lane::outcome() const { return nullptr; }
 Result<Outcome> Lane::wait() { return absent(); }
+Result<Outcome> Lane::wait_for_last() { return absent(); }
+Result<std::byte*> Lane::borrow_pinned(std::uint64_t) { return absent(); }
+Result<std::byte*> Lane::borrow_on_device(std::uint64_t) { return absent(); }
 Status Lane::finish() { return absent(); }
 Status Lane::copy(void*, const void*, std::uint64_t) { return absent(); }
 void Lane::leave_context() {}
@@ -43,6 +50,9 @@ Status Lane::order_after(StreamHandle) { return absent(); }
 Result<Lane> acquire_lane(int, std::uint64_t) { return absent(); }
 bool is_capturing(StreamHandle) { return false; }
 Result<int> device_count() { return absent(); }
+
+Result<StartedCopy> start_copy(void*, const void*, std::uint64_t, int) { return absent(); }
+Status finish_copy(const StartedCopy&) { return absent(); }
 
 Status enqueue_copy(std::byte*, const std::byte*, std::uint64_t, StreamHandle) { return absent(); }
 Status enqueue_clear(std::byte*, std::uint64_t, StreamHandle) { return absent(); }

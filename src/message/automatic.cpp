@@ -122,13 +122,18 @@ Result<std::uint64_t> encode_automatically(const codec::Chunk& array, const std:
   if (Status status = check_capacity(*most, destination.size()); !status.ok()) return status;
   const auto to = device::place_of(destination.data());
   if (!to.ok()) return to.status();
+  const auto from = device::place_of(source);
+  if (!from.ok()) return from.status();
   device::Lease staged;
   MutableByteView scratch = destination;
-  if (to->on_device()) {
-    auto pinned = device::acquire_pinned(*most);
+  if (to->on_device() && !from->on_device()) {
+    // What is sampled on the host is encoded there, and no more than the sample.
+    const auto sampled = automatic_bound(sample_of(array).array);
+    if (!sampled.ok()) return sampled.status();
+    auto pinned = device::acquire_pinned(*sampled);
     if (!pinned.ok()) return pinned.status();
     staged = std::move(*pinned);
-    scratch = {staged.data(), *most};
+    scratch = {staged.data(), *sampled};
   }
   const auto choice = choose_automatically(array, source, least_ratio, scratch, options.stream);
   if (!choice.ok()) return choice.status();

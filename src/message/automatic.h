@@ -23,8 +23,8 @@ struct AutomaticChoice {
 
 // The candidate that makes the least of a sample, a run of planes out of the array's middle; raw
 // where that is a ratio below `least_ratio`. The same wherever the array lies. On the host samples
-// are encoded into `scratch`, of automatic_bound() bytes; on a GPU into its pool, a launch for each
-// candidate on `stream`, and the sizes are waited for.
+// are encoded into `scratch`, of at least the sample's automatic_bound(); on a GPU into its pool, a
+// launch for each candidate on `stream`, and the sizes are waited for.
 Result<AutomaticChoice> choose_automatically(const codec::Chunk& array, const std::byte* source,
                                              double least_ratio, MutableByteView scratch,
                                              device::StreamHandle stream);

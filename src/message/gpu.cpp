@@ -3,18 +3,14 @@
 #include <algorithm>
 
 #include "device/lane.h"
-#include "device/pool.h"
 #include "message/host.h"
 #include "message/job.h"
 
 namespace thinwire::message {
 namespace {
 
-using device::acquire_device;
 using device::acquire_lane;
-using device::acquire_pinned;
 using device::Lane;
-using device::Lease;
 using device::Place;
 using device::StreamHandle;
 
@@ -65,16 +61,16 @@ Result<std::uint64_t> encode_through_host(const Coder& coder, const codec::Chunk
                                           const std::byte* source, MutableByteView destination,
                                           std::uint64_t most, const EncodeOptions& options,
                                           Lane& lane) {
-  auto staged = acquire_pinned(array.raw_bytes());
+  const auto staged = lane.borrow_pinned(array.raw_bytes());
   if (!staged.ok()) return staged.status();
-  auto frame = acquire_pinned(most);
+  const auto frame = lane.borrow_pinned(most);
   if (!frame.ok()) return frame.status();
-  Status status = lane.copy(staged->data(), source, array.raw_bytes());
+  Status status = lane.copy(*staged, source, array.raw_bytes());
   if (status.ok()) status = lane.finish();
   if (!status.ok()) return status;
-  auto written = encode_on_host(coder, array, staged->data(), {frame->data(), most}, options);
+  auto written = encode_on_host(coder, array, *staged, {*frame, most}, options);
   if (!written.ok()) return written;
-  status = lane.copy(destination.data(), frame->data(), *written);
+  status = lane.copy(destination.data(), *frame, *written);
   if (status.ok()) status = lane.finish();
   if (!status.ok()) return status;
   return written;
@@ -91,7 +87,8 @@ Status run_decode(const Info& info, const std::byte* frame, std::byte* destinati
   Status status = put_on_lane(job, side, lane);
   if (!status.ok()) return status;
   if (status = side.decode(job); !status.ok()) return status;
-  auto outcome = lane.wait();
+  // The outcome of a decode comes after the last access to either side: nothing else to wait for.
+  auto outcome = lane.wait_for_last();
   if (!outcome.ok()) return outcome.status();
   if (device::outcome_status(*outcome) == StatusCode::kOk) return {};
   return {device::outcome_status(*outcome), "a chunk of the frame is damaged"};
@@ -101,18 +98,18 @@ Status run_decode(const Info& info, const std::byte* frame, std::byte* destinati
 Status decode_through_host(const Info& info, const std::byte* source, Place source_place,
                            std::byte* destination, const codec::Landing& landing, Lane& lane) {
   const std::uint64_t bytes = info.header.raw_bytes();
-  auto array = acquire_pinned(bytes);
+  const auto array = lane.borrow_pinned(bytes);
   if (!array.ok()) return array.status();
   Status status;
   if (landing.adds) {
-    status = lane.copy(array->data(), destination, bytes);
+    status = lane.copy(*array, destination, bytes);
     if (status.ok()) status = lane.finish();
     if (!status.ok()) return status;
   }
   status = source_place.on_device()
-               ? decode_to_host(info, source, source_place.device, array->data(), landing, nullptr)
-               : decode_on_host(info, {source, info.header.frame_bytes()}, landing, array->data());
-  if (status.ok()) status = lane.copy(destination, array->data(), bytes);
+               ? decode_to_host(info, source, source_place.device, *array, landing, nullptr)
+               : decode_on_host(info, {source, info.header.frame_bytes()}, landing, *array);
+  if (status.ok()) status = lane.copy(destination, *array, bytes);
   return status.ok() ? lane.finish() : status;
 }
 
@@ -155,14 +152,13 @@ Result<std::uint64_t> encode_from_device(const Coder& coder, const codec::Chunk&
     if (Status status = lane->finish(); written.ok() && !status.ok()) return status;
     return written;
   }
-  auto frame = acquire_device(device, most);
+  const auto frame = lane->borrow_on_device(most);
   if (!frame.ok()) return frame.status();
-  auto written = encode_frame(coder, array, source, frame->data(), options, *lane);
-  Status status;
-  if (written.ok()) status = lane->copy(destination.data(), frame->data(), *written);
-  // Also where the frame is declined: the kernel may still be writing to memory that goes back.
-  if (Status finished = lane->finish(); status.ok()) status = finished;
-  if (written.ok() && !status.ok()) return status;
+  auto written = encode_frame(coder, array, source, *frame, options, *lane);
+  if (!written.ok()) return written;
+  Status status = lane->copy(destination.data(), *frame, *written);
+  if (status.ok()) status = lane->finish();
+  if (!status.ok()) return status;
   return written;
 }
 
@@ -172,11 +168,11 @@ Result<std::uint64_t> encode_to_device(const Coder& coder, const codec::Chunk& a
                                        const EncodeOptions& options) {
   auto lane = prepared_lane(device, options.stream);
   if (!lane.ok()) return lane.status();
-  auto frame = acquire_pinned(most);
+  const auto frame = lane->borrow_pinned(most);
   if (!frame.ok()) return frame.status();
-  auto written = encode_on_host(coder, array, source, {frame->data(), most}, options);
+  auto written = encode_on_host(coder, array, source, {*frame, most}, options);
   if (!written.ok()) return written;
-  Status status = lane->copy(destination.data(), frame->data(), *written);
+  Status status = lane->copy(destination.data(), *frame, *written);
   if (status.ok()) status = lane->finish();
   if (!status.ok()) return status;
   return written;
@@ -191,14 +187,13 @@ Status decode_to_device(const Info& info, const std::byte* source, Place source_
   if (info.codec->device == nullptr) {
     return decode_through_host(info, source, source_place, destination, landing, *lane);
   }
-  // The outcome of a decode comes after the last access to either side: nothing else to wait for.
   if (source_place.on_device() && source_place.device == device) {
     return run_decode(info, source, destination, landing, *lane);
   }
-  auto frame = acquire_device(device, frame_bytes);
+  const auto frame = lane->borrow_on_device(frame_bytes);
   if (!frame.ok()) return frame.status();
-  Status status = lane->copy(frame->data(), source, frame_bytes);
-  return status.ok() ? run_decode(info, frame->data(), destination, landing, *lane) : status;
+  Status status = lane->copy(*frame, source, frame_bytes);
+  return status.ok() ? run_decode(info, *frame, destination, landing, *lane) : status;
 }
 
 Status decode_to_host(const Info& info, const std::byte* source, int source_device,
@@ -206,26 +201,26 @@ Status decode_to_host(const Info& info, const std::byte* source, int source_devi
   auto lane = prepared_lane(source_device, stream);
   if (!lane.ok()) return lane.status();
   const std::uint64_t frame_bytes = info.header.frame_bytes();
-  auto frame = acquire_pinned(frame_bytes);
+  const auto frame = lane->borrow_pinned(frame_bytes);
   if (!frame.ok()) return frame.status();
-  Status status = lane->copy(frame->data(), source, frame_bytes);
+  Status status = lane->copy(*frame, source, frame_bytes);
   if (status.ok()) status = lane->finish();
   if (!status.ok()) return status;
-  return decode_on_host(info, {frame->data(), frame_bytes}, landing, destination);
+  return decode_on_host(info, {*frame, frame_bytes}, landing, destination);
 }
 
 Result<FrameStart> read_start(const std::byte* source, std::uint64_t length, int device,
                               StreamHandle stream) {
   auto lane = prepared_lane(device, stream);
   if (!lane.ok()) return lane.status();
-  auto staged = acquire_pinned(frame::kMaxHeaderBytes);
+  const auto staged = lane->borrow_pinned(frame::kMaxHeaderBytes);
   if (!staged.ok()) return staged.status();
   FrameStart start{};
   start.count = static_cast<std::size_t>(std::min<std::uint64_t>(length, start.bytes.size()));
-  Status status = lane->copy(staged->data(), source, start.count);
+  Status status = lane->copy(*staged, source, start.count);
   if (status.ok()) status = lane->finish();
   if (!status.ok()) return status;
-  std::copy_n(staged->data(), start.count, start.bytes.begin());
+  std::copy_n(*staged, start.count, start.bytes.begin());
   return start;
 }
 

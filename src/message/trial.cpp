@@ -4,55 +4,47 @@
 #include <optional>
 
 #include "device/lane.h"
-#include "device/pool.h"
 #include "message/gpu.h"
 
 namespace thinwire::message {
 namespace {
 
-// A trial under way.
-struct Running {
-  device::Lane lane;
-  device::Lease frame;
-};
-
-Result<Running> start(const Coder& coder, const codec::Chunk& sample, const std::byte* source,
-                      int device, device::StreamHandle stream) {
+// On a lane of its own, to which the frame belongs.
+Result<device::Lane> start(const Coder& coder, const codec::Chunk& sample, const std::byte* source,
+                           int device, device::StreamHandle stream) {
   auto lane = prepared_lane(device, stream);
   if (!lane.ok()) return lane.status();
   auto most = bound(coder, sample);
   if (!most.ok()) return most.status();
-  auto frame = device::acquire_device(device, *most);
+  const auto frame = lane->borrow_on_device(*most);
   if (!frame.ok()) return frame.status();
   EncodeOptions options;
   options.chunk_checksums = false;
-  Status status =
-      start_encode(coder, sample, source, frame->data(), sample.raw_bytes(), options, *lane);
+  Status status = start_encode(coder, sample, source, *frame, sample.raw_bytes(), options, *lane);
   if (!status.ok()) return status;
-  return Running{std::move(*lane), std::move(*frame)};
+  return lane;
 }
 
-Status finish(Running& running, const codec::Chunk& sample, Trial& trial) {
-  const auto outcome = running.lane.wait();
+Status finish(device::Lane& running, const codec::Chunk& sample, Trial& trial) {
+  const auto outcome = running.wait();
   if (!outcome.ok()) return outcome.status();
   const StatusCode code = device::outcome_status(*outcome);
   trial.bytes = code == StatusCode::kOk ? device::outcome_bytes(*outcome) : sample.raw_bytes();
-  // The kernel may still be writing to memory that goes back.
-  return running.lane.finish();
+  return running.finish();
 }
 
 }  // namespace
 
 Status try_on_device(std::span<Trial> trials, const codec::Chunk& sample, const std::byte* source,
                      int device, device::StreamHandle stream) {
-  std::array<std::optional<Running>, kMostTrials> running;
+  std::array<std::optional<device::Lane>, kMostTrials> running;
   Status failure;
   for (std::size_t at = 0; at < trials.size() && failure.ok(); ++at) {
     trials[at].bytes = sample.raw_bytes();
     if (trials[at].coder.codec->device == nullptr) continue;
     auto started = start(trials[at].coder, sample, source, device, stream);
     if (started.ok()) {
-      started->lane.leave_context();
+      started->leave_context();
       running[at] = std::move(*started);
     } else {
       failure = started.status();

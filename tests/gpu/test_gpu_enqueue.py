@@ -1,6 +1,7 @@
 """Work in stream order: enqueued, captured and replayed, on streams of the user's."""
 
 import threading
+from types import SimpleNamespace
 
 import cuda_driver
 import numpy as np
@@ -24,6 +25,7 @@ from thinwire.library import library
 pytestmark = pytest.mark.usefixtures("cuda")
 
 COUNT = 70001
+NO_STREAM = SimpleNamespace(number=0)
 KINDS = ("smooth", "special", "constant", "random", "smooth", "zeros")
 
 
@@ -109,6 +111,18 @@ def test_what_cannot_be_enqueued_is_refused_at_once() -> None:
         work.frame.nbytes += 1
         assert (work.words == 0).all()
         work.encode()
+        work.check_encoded(encode_on_host(work.codec, "f32", values.shape, values)[1])
+
+
+def test_what_is_enqueued_names_its_stream() -> None:
+    """NULL is the legacy stream to CUDA and the library's own elsewhere: here it is neither."""
+    with cuda_driver.stream() as stream:
+        values = make("smooth", "f32", (COUNT,))
+        work = Enqueued(Codec("mpc"), "f32", values, stream)
+        work.stream = NO_STREAM
+        assert work.encode() == work.decode() == library().TW_INVALID_ARGUMENT
+        work.stream = stream
+        assert work.encode() == 0
         work.check_encoded(encode_on_host(work.codec, "f32", values.shape, values)[1])
 
 

@@ -17,6 +17,7 @@ from gpu_calls import (
     decode,
     encode,
     encode_on_host,
+    options_struct,
     shape_struct,
 )
 from gpu_data import make
@@ -133,6 +134,50 @@ def test_a_second_gpu_while_the_first_is_current(second_gpu: int) -> None:
     copy(near.address, source.address, values.nbytes)
     assert near.read().tobytes() == values.tobytes()
     check_round_trip(source.address, DeviceBuffer(room_of_frames()).address, near.address, values)
+
+
+def test_a_frame_of_one_gpu_is_decoded_behind_a_stream_of_another(second_gpu: int) -> None:
+    values, codec = make("smooth", "f32", (COUNT,)), Codec("mpc")
+    _, frame = encode_on_host(codec, "f32", values.shape, values)
+    ready, late = DeviceBuffer(frame), DeviceBuffer(frame.size)
+    for gpu in (0, second_gpu):
+        out = DeviceBuffer(values.nbytes, gpu=second_gpu)
+        late.write(None)
+        cuda_driver.use_gpu(gpu)
+        with cuda_driver.stream() as stream:
+            big = Scratch.acquire(256 << 20, gpu)
+            for turn in range(10):
+                stream.fill(big.address, turn, 256 << 20)
+            stream.copy(late.address, ready.address, frame.size)
+            options = options_struct(stream=stream.number)
+            status = decode(late.address, frame.size, out.address, out.nbytes, options)
+            assert status == 0 and out.read().tobytes() == values.tobytes()
+    cuda_driver.use_gpu(0)
+
+
+def test_copies_run_in_the_order_of_their_starts() -> None:
+    nbytes = 64 << 20
+    first, second, third = (DeviceBuffer(nbytes) for _ in range(3))
+    first.write(np.arange(nbytes // 8))
+    begun = []
+    for target, source in ((second, first), (third, second)):
+        copying = ffi_new("tw_copy **")
+        status = library().tw_memory_copy_start(
+            at(target.address), at(source.address), nbytes, copying
+        )
+        assert status == 0
+        begun.append(copying[0])
+    for copying in reversed(begun):
+        assert library().tw_copy_finish(copying) == 0
+    assert np.array_equal(third.read().view(np.int64), np.arange(nbytes // 8))
+
+
+def test_what_is_released_twice_is_lent_once() -> None:
+    scratch = Scratch.acquire(1 << 20)
+    library().tw_scratch_release(at(scratch.address))
+    del scratch
+    lent = [Scratch.acquire(1 << 20) for _ in range(8)]
+    assert len({each.address for each in lent}) == len(lent)
 
 
 def test_nothing_is_allocated_once_warm() -> None:

@@ -1,5 +1,7 @@
 #include "collectives/started.h"
 
+#include <new>
+
 #include "abi/real.h"
 #include "collectives/call.h"
 #include "process/process.h"
@@ -49,7 +51,13 @@ void Started::run(Lane& lane, Pace::Who who) {
   ++process().counters.collectives[TW_COMPRESS];
   tw_collective collective = describe(asked_, part_, lane);
   lane.set_pace(who);
-  const int error = run_described(asked_, part_, collective, lane);
+  int error = MPI_ERR_INTERN;
+  try {
+    error = run_described(asked_, part_, collective, lane);
+  } catch (const std::bad_alloc&) {
+    error = MPI_ERR_NO_MEM;  // on a thread of ours nobody else could catch it
+  } catch (...) {
+  }
   lane.set_pace(Pace::Who::kProgram);
   error_.store(error, std::memory_order_release);
   if (ends_ == Ends::kWithItsRequest) types_.release();

@@ -1,6 +1,7 @@
 #include "collective/polled/job.h"
 
 #include <chrono>
+#include <new>
 
 namespace thinwire::collective {
 namespace {
@@ -31,9 +32,16 @@ Status perform_action(Engine& engine, Job& job) {
 
 }  // namespace
 
-void perform(Engine& engine, Job& job) {
+void perform(Engine& engine, Job& job) noexcept {
   const auto begin = std::chrono::steady_clock::now();
-  job.status = perform_action(engine, job);
+  // Nobody above could catch it on a thread of ours. The texts are short: they need no memory.
+  try {
+    job.status = perform_action(engine, job);
+  } catch (const std::bad_alloc&) {
+    job.status = {StatusCode::kInternal, "out of memory"};
+  } catch (...) {
+    job.status = {StatusCode::kInternal, "an exception"};
+  }
   job.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 

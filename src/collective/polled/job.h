@@ -21,6 +21,7 @@ struct Job {
   double seconds = 0;
 };
 
-void perform(Engine& engine, Job& job);
+// Fails rather than throw.
+void perform(Engine& engine, Job& job) noexcept;
 
 }  // namespace thinwire::collective

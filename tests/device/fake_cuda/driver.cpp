@@ -1,0 +1,84 @@
+// Stands for src/device/driver.cpp: the driver's functions that the device layer asks for.
+#include "device/driver.h"
+
+#include <cuda_runtime_api.h>
+
+#include "fake_cuda/state.h"
+
+namespace thinwire::device {
+namespace {
+
+using namespace thinwire::fake_cuda;
+
+// A context is its device's number and 1.
+CUcontext context_of(int device) {
+  return reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(device + 1));
+}
+
+CUresult CUDAAPI attributes(unsigned count, CUpointer_attribute* names, void** values,
+                            CUdeviceptr pointer) {
+  const std::lock_guard lock(state().mutex);
+  auto* const at = reinterpret_cast<std::byte*>(pointer);
+  auto found = state().memory.upper_bound(at);
+  const bool known =
+      found != state().memory.begin() && (--found, true) && at < found->first + found->second.bytes;
+  const int device = known ? found->second.device : kPinned;
+  for (unsigned i = 0; i < count; ++i) {
+    if (names[i] == CU_POINTER_ATTRIBUTE_MEMORY_TYPE) {
+      const CUmemorytype type = device >= 0 ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+      *static_cast<CUmemorytype*>(values[i]) = known ? type : static_cast<CUmemorytype>(0);
+    }
+    if (names[i] == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) *static_cast<int*>(values[i]) = device;
+    if (names[i] == CU_POINTER_ATTRIBUTE_IS_MANAGED) *static_cast<unsigned*>(values[i]) = 0;
+    if (names[i] == CU_POINTER_ATTRIBUTE_CONTEXT) {
+      *static_cast<CUcontext*>(values[i]) = device >= 0 ? context_of(device) : nullptr;
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI get_current(CUcontext* context) {
+  *context = context_of(current_device());
+  return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI set_current(CUcontext context) {
+  current_device() = static_cast<int>(reinterpret_cast<std::uintptr_t>(context)) - 1;
+  return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI get_device(CUdevice* handle, int device) {
+  *handle = device;
+  return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI primary_state(CUdevice, unsigned* flags, int* active) {
+  *flags = 0;
+  *active = 1;
+  return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI retain_primary(CUcontext* context, CUdevice device) {
+  *context = context_of(device);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+const Driver* loaded_driver() {
+  static const Driver driver{attributes, get_current,   set_current,
+                             get_device, primary_state, retain_primary};
+  return &driver;
+}
+
+Status device_error(const char* what, int error) {
+  cudaGetLastError();
+  return {StatusCode::kDevice,
+          std::string(what) + ": " + cudaGetErrorString(static_cast<cudaError_t>(error))};
+}
+
+Status device_status(const char* what, int error) {
+  return error == cudaSuccess ? Status{} : device_error(what, error);
+}
+
+}  // namespace thinwire::device

@@ -1,0 +1,31 @@
+// A CUDA runtime and driver out of host memory, for the device layer's host code: GPUs whose work
+// runs as late as it may. What is enqueued on a stream runs when somebody waits for it or asks how
+// far it is, not before, so that whoever lets go of memory too early is seen.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <functional>
+
+namespace thinwire::fake_cuda {
+
+inline constexpr int kDevices = 2;
+
+// What is enqueued and has not run, on all streams.
+std::size_t pending();
+
+// Enqueues work of the test's.
+cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
+
+// Memory of a device, and a stream of one, as a program has them.
+std::byte* allocate(int device, std::size_t bytes);
+cudaStream_t make_stream(int device);
+
+// Has the next call that enqueues a kernel, or anything else, fail with that error.
+void fail_next_launch(cudaError_t error);
+
+// Kernels launched since the start.
+int launches();
+
+}  // namespace thinwire::fake_cuda
