@@ -39,6 +39,13 @@ def collectives(done: Run) -> dict:
     return done.report["collectives"]
 
 
+def assert_shrunk(done: Run) -> None:
+    """What entered was coded, and most of it was worth it."""
+    found = collectives(done)
+    assert 0 < found["wire_bytes"] < found["bytes"]
+    assert 2 * found["raw_packets"] < found["packets"]
+
+
 def native(done: Run) -> dict[str, int]:
     return collectives(done)["native_by_reason"]
 
@@ -117,14 +124,18 @@ def test_under_auto_reductions_stay_native(tmp_path: Path) -> None:
 
 
 def of_two_kinds(
-    first: list[str], second: list[str], report: Path, settings: Mapping[str, str] = LOSSLESS
+    first: list[str],
+    second: list[str],
+    report: Path,
+    settings: Mapping[str, str] = LOSSLESS,
+    others: int = 2,
 ) -> Run:
-    """Rank 0 as `env FIRST program`, ranks 1 and 2 as `env SECOND program`."""
+    """Rank 0 as `env FIRST program`, the others as `env SECOND program`."""
     one, other = ["env", *first, str(PROGRAM)], ["env", *second, str(PROGRAM)]
-    words = [*MPIRUN, "-n", "1", *one, ":", "-n", "2", *other]
+    words = [*MPIRUN, "-n", "1", *one, ":", "-n", str(others), *other]
     done = run(words, settings, report, timeout=100)
     assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 3
+    assert done.output.count("all right") == 1 + others
     return done
 
 
@@ -132,13 +143,17 @@ def of_two_kinds(
 def test_a_rank_without_the_library_keeps_all_native(first_has_it: bool, tmp_path: Path) -> None:
     preload = [f"LD_PRELOAD={PRODUCTION}"]
     kinds = (preload, []) if first_has_it else ([], preload)
-    done = of_two_kinds(*kinds, tmp_path / "report")
+    done = of_two_kinds(*kinds, tmp_path / "report", others=3)
     lines = done.thinwire_lines()
     assert len(lines) in (1, 2)  # once a process, by the first that runs it
     assert all("is not known to run this Thinwire" in line for line in lines)
     written = read_report(tmp_path / f"report.rank{0 if first_has_it else 1}")["collectives"]
-    inside = written["entered"]  # ranks 1 and 2 among themselves
-    assert inside == 0 if first_has_it else inside >= 0
+    if first_has_it:
+        assert (written["entered"], written["bytes"]) == (0, 0)
+    else:  # ranks 1 and 3, on the communicator of every second rank
+        assert written["entered"] > 100
+        assert 0 < written["wire_bytes"] < written["bytes"]
+    assert written["native_by_reason"]["peer without this Thinwire"] > 100
 
 
 @pytest.mark.parametrize(
@@ -165,6 +180,36 @@ def test_ranks_that_differ_in_what_a_root_gets_stay_native(tmp_path: Path) -> No
     assert any("decoded at a broadcast's root" in each for each in done.thinwire_lines())
 
 
+# Of shim_coll_types: how many calls enter on each rank behind a first one, and how many are left
+# because some of what they carry is no float of that type.
+TYPES = {
+    "zero_members": (3, 0),
+    "bounds_and_duplicates": (3, 0),
+    "absolute_addresses": (3, 0),
+    "pairs": (3, 0),
+    "one_address": (3, 0),
+    "nothing_to_gather": (1, 0),
+    "nothing_to_exchange": (2, 0),
+    "nothing_to_collect": (2, 0),
+    "floats_and_integers": (0, 2),
+    "started_floats_and_integers": (0, 2),
+}
+
+
+@pytest.mark.parametrize("case", TYPES)
+def test_one_signature_by_types_that_differ_between_ranks(case: str, tmp_path: Path) -> None:
+    """A call that entered on some ranks alone would hang."""
+    program = [PROGRAMS / "shim_coll_types", case]
+    done = mpirun(3, program, PRODUCTION, LOSSLESS, tmp_path / "report", timeout=40)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == 3
+    if "non-blocking without MPI_THREAD_MULTIPLE" in native(done):
+        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    entered, left = TYPES[case]
+    assert collectives(done)["entered"] == 3 * (1 + entered)
+    assert native(done) == ({"datatype not taken by the codec": 3 * left} if left else {})
+
+
 def test_threads_are_in_collectives_at_once(tmp_path: Path) -> None:
     program = [PROGRAMS / "shim_coll_threads"]
     done = mpirun(3, program, PRODUCTION, LOSSLESS, tmp_path / "report", timeout=100)
@@ -173,6 +218,7 @@ def test_threads_are_in_collectives_at_once(tmp_path: Path) -> None:
         pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
     assert done.output.count("all right") == 3
     assert collectives(done)["entered"] == 3 * 2 * 12 * 4
+    assert_shrunk(done)
 
 
 # Codec, what the program is told, and what a broadcast's root is to have.
@@ -226,6 +272,7 @@ def test_nonblocking_ones_enter_after_a_blocking_one(mpi: Mpi, tmp_path: Path) -
         pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
     assert collectives(done)["entered"] == 3 * ROUNDS * calls
     assert native(done) == {}
+    assert_shrunk(done)
 
 
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
@@ -239,6 +286,7 @@ def test_nonblocking_ones_enter_after_any_blocking_one(mpi: Mpi, tmp_path: Path)
         pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
     calls = COMMUNICATORS * STARTED
     assert collectives(done)["entered"] == 3 * ROUNDS * (calls + 1)
+    assert_shrunk(done)
     assert native(done)["non-blocking before the first blocking one"] == 3 * ROUNDS * calls
 
 
@@ -296,6 +344,7 @@ def test_persistent_ones_enter(mpi: Mpi, words: list[str], tmp_path: Path) -> No
     entered = COMMUNICATORS * starts * PERSISTENT + STARTS * BESIDE
     assert collectives(done)["entered"] == 3 * entered
     assert native(done) == {}
+    assert_shrunk(done)
 
 
 # MPICH 4.0 loses some of the data.

@@ -32,9 +32,17 @@ extern "C" int thinwire_type_deleted(MPI_Datatype, int, void* kept, void*) {
   return MPI_SUCCESS;
 }
 
-tw_dtype named_leaf(MPI_Datatype type) {
-  if (type == MPI_FLOAT || type == MPI_REAL || type == MPI_REAL4) return TW_F32;
-  if (type == MPI_DOUBLE || type == MPI_REAL8 || type == MPI_DOUBLE_PRECISION) return TW_F64;
+// MPI defines Fortran's pairs of reals as two contiguous ones. A Fortran compiler's options can
+// make MPI_REAL 8 bytes wide.
+tw_dtype named_leaf(MPI_Datatype type, std::uint64_t size) {
+  const bool of_two = type == MPI_2REAL || type == MPI_2DOUBLE_PRECISION;
+  const std::uint64_t each = of_two ? size / 2 : size;
+  if (type == MPI_FLOAT || type == MPI_REAL || type == MPI_REAL4 || type == MPI_2REAL) {
+    return each == 4 ? TW_F32 : TW_BYTES;
+  }
+  if (type == MPI_DOUBLE || type == MPI_REAL8 || type == MPI_DOUBLE_PRECISION || of_two) {
+    return each == 8 ? TW_F64 : TW_BYTES;
+  }
   return TW_BYTES;
 }
 
@@ -76,17 +84,24 @@ void find_shape(TypeFacts& facts, const Contents& from, const TypeFacts& part) {
 
 TypeFacts examine(MPI_Datatype type);
 
-// Types built from others: all leaves must agree, and only constructors that keep the order of
-// their elements can be dense (a permuted indexed type has size equal to extent too).
+// Only a struct has several parts; what it has no blocks of is not in its signature.
+bool has_blocks(const Contents& from, std::size_t part) {
+  return from.parts.size() == 1 || from.integers[1 + part] > 0;
+}
+
+// Types built from others: all leaves that are in the signature must agree, and only constructors
+// that keep the order of their elements can be dense (a permuted indexed type has size equal to
+// extent too).
 TypeFacts examine_derived(const Contents& from) {
   TypeFacts facts;
-  bool agree = !from.parts.empty(), dense = from.parts.size() == 1;
+  bool agree = true, dense = from.parts.size() == 1;
   for (std::size_t at = 0; at < from.parts.size(); ++at) {
     const TypeFacts part = examine(from.parts[at]);
-    agree = agree && part.leaf != TW_BYTES && (at == 0 || part.leaf == facts.leaf);
-    if (at == 0) facts.leaf = part.leaf;
     if (at == 0) find_shape(facts, from, part);
     dense = dense && part.dense;
+    if (part.size == 0 || !has_blocks(from, at)) continue;
+    agree = agree && part.leaf != TW_BYTES && (facts.leaf == TW_BYTES || facts.leaf == part.leaf);
+    facts.leaf = part.leaf;
   }
   if (!agree) facts.leaf = TW_BYTES;
   facts.dense =
@@ -100,16 +115,12 @@ TypeFacts examine(MPI_Datatype type) {
   real().Type_size_x(type, &size);
   TypeFacts facts;
   if (from.combiner == MPI_COMBINER_NAMED) {
-    facts.leaf = named_leaf(type);
+    facts.leaf = named_leaf(type, size < 0 ? 0 : static_cast<std::uint64_t>(size));
     facts.dense = true;
   } else {
     facts = examine_derived(from);
   }
   facts.size = size < 0 ? 0 : static_cast<std::uint64_t>(size);
-  // A Fortran compiler's options can make MPI_REAL 8 bytes wide.
-  if (facts.leaf == TW_F32 && from.combiner == MPI_COMBINER_NAMED && size != 4) {
-    facts.leaf = TW_BYTES;
-  }
   facts.dense = facts.dense && extent_is_size(type, facts.size);
   return facts;
 }

@@ -6,6 +6,7 @@
 #include "collectives/call.h"
 #include "collectives/communicators.h"
 #include "collectives/judge.h"
+#include "collectives/signature.h"
 #include "process/process.h"
 #include "requests/error_target.h"
 
@@ -59,6 +60,10 @@ std::optional<int> enter(const Asked& asked) {
   if (why == NativeReason::kCompressed) {
     Collectives& kept = collectives_of(asked.comm);
     why = kept.why;
+    if (why == NativeReason::kCompressed && has_open_signature(part) &&
+        !agree_on_signature(part, kept.lane)) {
+      why = NativeReason::kDtype;
+    }
     if (why == NativeReason::kCompressed) {
       tw_collective collective = describe(asked, part, kept.lane);
       why = plan_call(asked, part, collective, kept);

@@ -56,12 +56,10 @@ struct Total {
 Total total_of(const Side& side, int first, int blocks) {
   Total total;
   if (blocks == 0) return total;
-  if (side.counts.is_missing() || (side.types == nullptr && side.type == MPI_DATATYPE_NULL)) {
-    return {false, 0};
-  }
+  if (side.counts.is_missing()) return {false, 0};
   for (int block = first; block < first + blocks; ++block) {
     const std::int64_t count = side.counts.count(block);
-    if (count < 0 || side.type_of(block) == MPI_DATATYPE_NULL) return {false, 0};
+    if (count < 0 || (count > 0 && side.type_of(block) == MPI_DATATYPE_NULL)) return {false, 0};
     total.bytes += message_bytes(count, side.type_of(block));
     if (side.counts.is_list() || side.types != nullptr) continue;
     total.bytes *= static_cast<std::uint64_t>(blocks);
@@ -87,27 +85,29 @@ std::uint64_t bytes_known_to_all(const Part& part, const Total& sent, const Tota
   return part.received_blocks > 0 ? received.bytes : sent.bytes;
 }
 
-// The float type that all of a side is made of, or TW_BYTES. False: not for this library to judge.
-// The MPI is asked only about what may enter: what it is asked on has to be made first, and making
-// a communicator while the program duplicates another one without blocking makes some MPIs hang.
-bool find_leaf(const Side& side, int first, int blocks, tw_dtype& leaf) {
-  const auto take = [&leaf](MPI_Datatype type) {
-    const TypeFacts facts = type_facts(type);
-    if (leaf != TW_BYTES && facts.leaf != leaf) return false;
-    leaf = facts.leaf;
-    if (leaf == TW_BYTES || type == MPI_FLOAT || type == MPI_DOUBLE) return true;
+Signature signature_of(tw_dtype leaf) {
+  return leaf == TW_F32 ? kOfF32 : leaf == TW_F64 ? kOfF64 : kOfOthers;
+}
+
+// Adds what the side's blocks are made of; what has no elements says nothing. False: a type that is
+// not committed, for the MPI to say so. It is asked only about what may enter: what it is asked on
+// has to be made first, and making a communicator while the program duplicates another one without
+// blocking makes some MPIs hang.
+bool add_signature(const Side& side, int first, int blocks, Signature& whole) {
+  const auto add = [&whole](MPI_Datatype type) {
+    const Signature own = signature_of(type_facts(type).leaf);
+    whole |= own;
+    if (own == kOfOthers || type == MPI_FLOAT || type == MPI_DOUBLE) return true;
     return is_committed(type);
   };
-  if (blocks == 0) return true;
-  if (side.types == nullptr) return take(side.type);
-  bool any = false;
+  MPI_Datatype last = MPI_DATATYPE_NULL;
   for (int block = first; block < first + blocks; ++block) {
-    if (side.counts.count(block) == 0) continue;
-    if (!take(side.types[block])) return false;
-    any = true;
+    const MPI_Datatype type = side.type_of(block);
+    if (type == last || message_bytes(side.counts.count(block), type) == 0) continue;
+    if (!add(type)) return false;
+    last = type;
   }
-  // Who sends and gets nothing names a type all the same.
-  return any || take(side.types[first]);
+  return true;
 }
 
 bool find_reduction(MPI_Op op, tw_reduction& reduction) {
@@ -124,16 +124,20 @@ bool find_reduction(MPI_Op op, tw_reduction& reduction) {
   return false;
 }
 
-// Two sides at one address without MPI_IN_PLACE, or none where there is data.
-bool buffers_are_wrong(const Asked& asked, const Part& part, const Total& sent,
-                       const Total& received) {
+// Whether the side's first float lies where its buffer begins.
+bool begins_at_buffer(const Side& side) {
+  return side.types == nullptr && !side.counts.has_places() && type_facts(side.type).dense;
+}
+
+// Data where there can be none, or two sides that certainly share some without MPI_IN_PLACE. Sides
+// with gaps or places may begin at one address and share nothing.
+bool buffers_are_wrong(const Asked& asked, const Total& sent, const Total& received) {
   const auto is_null = [](const Side& side, const Total& total) {
-    return total.bytes > 0 && side.types == nullptr && is_null_buffer(side.buffer, side.type);
+    return total.bytes > 0 && begins_at_buffer(side) && side.buffer == nullptr;
   };
-  if (part.sent_blocks > 0 && is_null(asked.sent, sent)) return true;
-  if (part.received_blocks > 0 && is_null(asked.received, received)) return true;
+  if (is_null(asked.sent, sent) || is_null(asked.received, received)) return true;
   return sent.bytes > 0 && received.bytes > 0 && asked.sent.buffer == asked.received.buffer &&
-         asked.sent.buffer != MPI_BOTTOM;
+         begins_at_buffer(asked.sent) && begins_at_buffer(asked.received);
 }
 
 // Sides of one rank that say different things of one block.
@@ -155,6 +159,12 @@ bool sides_disagree(const Part& part, const Total& sent, const Total& received) 
 
 }  // namespace
 
+bool Part::take(Signature whole) {
+  leaf = whole == kOfF32 ? TW_F32 : whole == kOfF64 ? TW_F64 : TW_BYTES;
+  leaf_bytes = mpi::leaf_bytes(leaf);
+  return leaf != TW_BYTES;
+}
+
 NativeReason judge_call(const Asked& asked, Part& part) {
   const Settings& settings = process().settings;
   part.form = &form_of(asked.call);
@@ -174,15 +184,14 @@ NativeReason judge_call(const Asked& asked, Part& part) {
   if (!by_name && (bytes == 0 || bytes < settings.plan.threshold)) {
     return NativeReason::kBelowThreshold;
   }
-  if (!find_leaf(asked.sent, sent_first, part.sent_blocks, part.leaf) ||
-      !find_leaf(asked.received, received_first, part.received_blocks, part.leaf)) {
+  if (!add_signature(asked.sent, sent_first, part.sent_blocks, part.signature) ||
+      !add_signature(asked.received, received_first, part.received_blocks, part.signature)) {
     return NativeReason::kArguments;
   }
-  if (part.leaf == TW_BYTES) return NativeReason::kDtype;
-  part.leaf_bytes = leaf_bytes(part.leaf);
+  if (!part.take(part.signature) && !by_name) return NativeReason::kDtype;
   if (form.reduces && !find_reduction(asked.op, part.reduction)) return NativeReason::kReduction;
   if (form.reduces && settings.is_auto()) return NativeReason::kReductionUnderAuto;
-  if (sides_disagree(part, sent, received) || buffers_are_wrong(asked, part, sent, received)) {
+  if (sides_disagree(part, sent, received) || buffers_are_wrong(asked, sent, received)) {
     return NativeReason::kArguments;
   }
   return NativeReason::kCompressed;

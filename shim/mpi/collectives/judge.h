@@ -9,6 +9,10 @@
 
 namespace thinwire::mpi {
 
+// What the elements of a call are made of, by their type signature: several of these together.
+using Signature = std::uint32_t;
+enum : Signature { kNothing = 0, kOfF32 = 1, kOfF64 = 2, kOfOthers = 4 };
+
 // This rank's part in a call.
 struct Part {
   const Form* form = nullptr;
@@ -17,15 +21,22 @@ struct Part {
   bool in_place = false;
   int sent_blocks = 0;  // 0: this rank has no such side
   int received_blocks = 0;
-  tw_dtype leaf = TW_BYTES;
+  Signature signature = kNothing;  // of both sides together
+  tw_dtype leaf = TW_BYTES;        // the float type that this is, where it is one alone
   std::uint64_t leaf_bytes = 1;
   tw_reduction reduction = TW_SUM;
 
   int first_block(Blocks blocks) const { return blocks == Blocks::kOne ? rank : 0; }
+
+  // Takes that signature for the call's; false where it is not of one float type.
+  bool take(Signature whole);
 };
 
 // kCompressed: it may, and `part` is filled in. Says the same on all ranks of a correct program:
-// where arguments are wrong on one of them, the MPI's own call is to say so.
+// where arguments are wrong on one of them, the MPI's own call is to say so. So it goes by what MPI
+// requires equal, the type signature, never by datatypes or addresses, which are each rank's own.
+// Where signatures match in pairs alone, in calls that enter by name alone, `part` has this rank's
+// share of the call's: agree_on_signature() is to be asked.
 NativeReason judge_call(const Asked& asked, Part& part);
 
 }  // namespace thinwire::mpi

@@ -4,6 +4,7 @@
 
 #include "abi/real.h"
 #include "collectives/call.h"
+#include "collectives/signature.h"
 #include "process/process.h"
 #include "requests/running.h"
 
@@ -48,11 +49,12 @@ int Started::begin(const std::shared_ptr<Worker>& worker, Lane& lane, MPI_Reques
 }
 
 void Started::run(Lane& lane, Pace::Who who) {
-  ++process().counters.collectives[TW_COMPRESS];
-  tw_collective collective = describe(asked_, part_, lane);
   lane.set_pace(who);
+  const bool compresses = !has_open_signature(part_) || agree_on_signature(part_, lane);
+  ++process().counters.collectives[compresses ? TW_COMPRESS : TW_RAW_DTYPE];
   int error = MPI_ERR_INTERN;
   try {
+    tw_collective collective = describe(asked_, part_, lane);
     error = run_described(asked_, part_, collective, lane);
   } catch (const std::bad_alloc&) {
     error = MPI_ERR_NO_MEM;  // on a thread of ours nobody else could catch it
@@ -71,6 +73,7 @@ NativeReason judge_started(const Part& part) {
   if (!has_schedule(part.form->operation, TW_ALGORITHM_PLANNED, TW_CODING_PLANNED)) {
     return NativeReason::kNoSchedule;
   }
+  if (has_open_signature(part)) return NativeReason::kCompressed;
   return process().takes(part.leaf) ? NativeReason::kCompressed : NativeReason::kDtype;
 }
 

@@ -1,0 +1,40 @@
+#include "collectives/signature.h"
+
+namespace thinwire::mpi {
+namespace {
+
+const tw_codec* uncompressed() {
+  static const tw_codec* const off = [] {
+    tw_codec* made = nullptr;
+    tw_codec_create("off", &made);
+    return made;
+  }();
+  return off;
+}
+
+constexpr Signature kKinds[] = {kOfF32, kOfF64, kOfOthers};
+constexpr int kKindCount = 3;
+
+}  // namespace
+
+// Each kind that some rank has, as the largest of ones and zeros.
+bool agree_on_signature(Part& part, Lane& lane) {
+  float own[kKindCount], all[kKindCount] = {};
+  for (int at = 0; at < kKindCount; ++at) own[at] = (part.signature & kKinds[at]) != 0 ? 1 : 0;
+  tw_collective collective{};
+  collective.size = sizeof collective;
+  collective.operation = TW_ALLREDUCE;
+  collective.dtype = TW_F32;
+  collective.reduction = TW_MAXIMUM;
+  collective.send = own;
+  collective.receive = all;
+  collective.count = kKindCount;
+  collective.codec = uncompressed();
+  Signature whole = kNothing;
+  if (tw_comm_run(lane.comm(), &collective, nullptr) == TW_OK) {
+    for (int at = 0; at < kKindCount; ++at) whole |= all[at] > 0 ? kKinds[at] : kNothing;
+  }
+  return part.take(whole);
+}
+
+}  // namespace thinwire::mpi
