@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from thinwire.library import MPI_SHIMS, built_shims
 
 ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("THINWIRE_BUILD_DIR", ROOT / "build" / "release"))
 
 PROGRAM = """
 #include <thinwire/thinwire.h>
@@ -46,17 +48,55 @@ def mpis(work: Path) -> str:
     return ":".join(run([ROOT / "tools/setup_mpis"], work).split()) if named is None else named
 
 
+def new_environment(tmp_path: Path) -> Path:
+    environment = tmp_path / "environment"
+    run([sys.executable, "-m", "venv", environment], tmp_path)
+    return environment
+
+
+def packages_of(environment: Path) -> Path:
+    return next((environment / "lib").glob("python*/site-packages"))
+
+
+def test_what_the_build_puts_into_a_wheel_works_alone(tmp_path: Path) -> None:
+    """The wheel's two halves, without compiling again what is compiled: the Python of a wheel that
+    is made now, and the component that the build installs into one."""
+    wheels = tmp_path / "wheels"
+    python_alone = ["--no-build-isolation", "--config-settings=wheel.cmake=false"]
+    run(
+        [sys.executable, "-m", "pip", "wheel", "--no-deps", *python_alone, "-w", wheels, ROOT],
+        tmp_path,
+    )
+    environment = new_environment(tmp_path)
+    pip = [environment / "bin" / "pip", "install", "--quiet", "--no-deps", "--no-index"]
+    run([*pip, *wheels.glob("thinwire-*.whl")], tmp_path)
+    # What it needs comes from here: only what lies there is seen, not this checkout's own package.
+    packages = packages_of(environment)
+    (packages / "needed.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    folder = packages / "thinwire"
+    assert not (folder / "lib").exists()
+    run(["cmake", "--install", BUILD, "--component", "wheel", "--prefix", folder], tmp_path)
+    works_alone(environment, tmp_path)
+
+
 @pytest.mark.slow
 def test_wheel_works_alone(tmp_path: Path) -> None:
     wheels = tmp_path / "wheels"
     # Said outright: an earlier build of a wheel remembers what its environment said.
     settings = f"--config-settings=cmake.define.THINWIRE_MPIS={mpis(tmp_path)}"
     run([sys.executable, "-m", "pip", "wheel", "--no-deps", settings, "-w", wheels, ROOT], tmp_path)
-    environment = tmp_path / "environment"
-    run([sys.executable, "-m", "venv", environment], tmp_path)
-    binaries = environment / "bin"
-    run([binaries / "pip", "install", "--quiet", *wheels.glob("thinwire-*.whl")], tmp_path)
+    environment = new_environment(tmp_path)
+    run(
+        [environment / "bin" / "pip", "install", "--quiet", *wheels.glob("thinwire-*.whl")],
+        tmp_path,
+    )
+    works_alone(environment, tmp_path)
 
+
+def works_alone(environment: Path, tmp_path: Path) -> None:
+    binaries = environment / "bin"
+    where = run([binaries / "python", "-c", "import thinwire; print(thinwire.__file__)"], tmp_path)
+    assert Path(where).is_relative_to(environment)
     assert "zfp" in run([binaries / "thinwire", "codecs"], tmp_path)
     script = (
         "import numpy, thinwire; "
@@ -64,7 +104,7 @@ def test_wheel_works_alone(tmp_path: Path) -> None:
     )
     assert "0." in run([binaries / "python", "-c", script], tmp_path)
 
-    package = next((environment / "lib").glob("python*/site-packages/thinwire"))
+    package = packages_of(environment) / "thinwire"
     (tmp_path / "program.c").write_text(PROGRAM)
     library = package / "lib" / "libthinwire.so.0"
     run(
