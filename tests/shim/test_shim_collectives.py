@@ -256,6 +256,22 @@ def test_ranks_that_get_the_same_have_the_same_bits(mpi: Mpi, kind: str, tmp_pat
     expect_same(kind, program, mpi.production, mpi, tmp_path / "report", {})
 
 
+# Debian's MPICH has 2048 communicators; others have too many, or take too long to make them.
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_the_error_handler_of_the_program_stays(mpi: Mpi, tmp_path: Path) -> None:
+    may_fill = mpi.name == "mpich"
+    words = [mpi.programs / "shim_coll_handlers", *(["full"] if may_fill else [])]
+    alone = mpirun(2, words, mpi=mpi, timeout=100)
+    assert alone.output.count("all right") == 2, alone.output + alone.errors
+    report = tmp_path / "report"
+    done = mpirun(2, words, mpi.production, LOSSLESS, report, timeout=100, mpi=mpi)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == 2, done.output
+    assert collectives(done)["entered"] > 0
+    if may_fill:
+        assert native(done)["no private communicator"] == 2
+
+
 NONBLOCKING = [PROGRAMS / "shim_coll_nonblocking"]
 ROUNDS, COMMUNICATORS, STARTED, BLOCKING = 5, 2, 14, 3
 

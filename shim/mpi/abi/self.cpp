@@ -34,6 +34,15 @@ void place_self_in(const World& world) { g_world = &world; }
 
 MPI_Comm new_self() { return make_private_communicator(*g_world); }
 
+bool has_free_communicator() {
+  static std::mutex mutex;  // one collective at a time on a communicator
+  const std::lock_guard lock(mutex);
+  MPI_Comm made = MPI_COMM_NULL;
+  if (real().Comm_split(self(), 0, 0, &made) != MPI_SUCCESS || made == MPI_COMM_NULL) return false;
+  real().Comm_free(&made);
+  return true;
+}
+
 // A message to nobody makes the MPI look at its arguments and at nothing else.
 bool is_committed(MPI_Datatype type) {
   char nothing = 0;

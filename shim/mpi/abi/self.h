@@ -13,6 +13,9 @@ void place_self_in(const World& world);
 // Another such communicator, for the caller to free.
 MPI_Comm new_self();
 
+// Whether this process' MPI has a communicator to give. An error is the program's to see nowhere.
+bool has_free_communicator();
+
 // Whether the MPI takes the type in a call that communicates.
 bool is_committed(MPI_Datatype type);
 

@@ -4,6 +4,7 @@
 
 #include "abi/datatypes.h"
 #include "abi/real.h"
+#include "abi/self.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -21,21 +22,19 @@ tw_status failed(const char* what, int error) {
 
 }  // namespace
 
+// The program's error handler stays where it is, so nothing may go wrong that it would be told of:
+// every rank finds out by itself first whether its MPI has a communicator left.
 MPI_Comm duplicate_privately(MPI_Comm comm) {
-  // A duplicate would call the program's attribute functions. What goes wrong here is no error of
-  // the program's, whose handler is set aside.
-  MPI_Errhandler handler;
-  const bool aside = real().Comm_get_errhandler(comm, &handler) == MPI_SUCCESS;
-  if (aside) real().Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  const std::int32_t has_room = has_free_communicator() ? 1 : 0;
+  std::int32_t all_have = 0;
+  real().Allreduce(&has_room, &all_have, 1, MPI_INT32_T, MPI_MIN, comm);
+  if (!all_have) return MPI_COMM_NULL;
   int rank = 0;
   real().Comm_rank(comm, &rank);
   MPI_Comm made = MPI_COMM_NULL;
-  if (real().Comm_split(comm, 0, rank, &made) != MPI_SUCCESS) made = MPI_COMM_NULL;
-  if (aside) {
-    real().Comm_set_errhandler(comm, handler);
-    real().Errhandler_free(&handler);
-  }
-  if (made != MPI_COMM_NULL) real().Comm_set_errhandler(made, MPI_ERRORS_RETURN);
+  // A duplicate would call the program's attribute functions.
+  if (real().Comm_split(comm, 0, rank, &made) != MPI_SUCCESS) return MPI_COMM_NULL;
+  real().Comm_set_errhandler(made, MPI_ERRORS_RETURN);
   return made;
 }
 
