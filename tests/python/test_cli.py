@@ -98,3 +98,44 @@ def test_exec_takes_the_option_then_the_environment(
     if "does not exist" in result.stderr:
         pytest.skip(result.stderr.strip())
     assert result.stdout.strip() == codec
+
+
+# A frame's header alone, of codec nvcomp-lz4 and no values (spec/frame.md).
+FOREIGN = (
+    "7477206672616d6566696c65001a0d0a000b00010101000000000000"
+    "000000000e000000000000000000000000000000f623f05cd6d25ba9"
+)
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Path:
+    """A library in nvCOMP's place that leaves a mark where it is loaded."""
+    source = f"""#include <stdio.h>
+    __attribute__((constructor)) static void mark(void) {{
+      FILE* file = fopen("{tmp_path}/loaded", "w");
+      if (file) fclose(file);
+    }}"""
+    (tmp_path / "planted.c").write_text(source)
+    library = tmp_path / "planted.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "planted.c"], check=True)
+    return library
+
+
+def test_a_frame_does_not_say_what_is_loaded(tmp_path: Path, planted: Path) -> None:
+    frame, back = tmp_path / "frame.tw", tmp_path / "back.f32"
+    frame.write_bytes(bytes.fromhex(FOREIGN))
+    settings = {"THINWIRE_NVCOMP": str(planted)}
+    assert call("inspect", str(frame), **settings).stdout.startswith("nvcomp-lz4 f32 0")
+    done = call("decode", str(frame), str(back), **settings)
+    assert done.returncode != 0 and "THINWIRE_DECODE=nvcomp-lz4" in done.stderr.replace("\n", " ")
+    assert not (tmp_path / "loaded").exists() and not back.exists()
+    # Who names it gets as far as what is not there.
+    for named, variables in (
+        (["--allow", "nvcomp-lz4"], {}),
+        ([], {"THINWIRE_DECODE": "nvcomp-ans,nvcomp-lz4"}),
+        ([], {"THINWIRE_CODEC": "nvcomp-lz4"}),
+    ):
+        done = call("decode", str(frame), str(back), *named, **settings, **variables)
+        assert done.returncode != 0 and "THINWIRE_DECODE" not in done.stderr
+    done = call("decode", str(frame), str(back), "--allow", "magic", **settings)
+    assert done.returncode != 0 and "magic" in done.stderr
