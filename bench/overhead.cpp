@@ -1,5 +1,5 @@
 // What a pair of small messages costs: one process sends to itself, or two to each other, by Irecv,
-// Isend and Waitall.
+// Isend and Waitall; with MPI_THREAD_MULTIPLE where it is asked for.
 // A plain MPI program; the fastest of many batches stands for the code path, as everything that
 // disturbs a batch makes it slower. Prints a JSON line a size.
 #include <mpi.h>
@@ -70,16 +70,20 @@ bool measure(int bytes, int batches, int rank, int size) {
 
 int main(int argc, char** argv) {
   const int batches = argc > 1 ? std::atoi(argv[1]) : kDefaultBatches;
-  if (argc > 2 || batches < 1) {
-    std::fprintf(stderr, "usage: overhead [BATCHES]\n");
+  const bool threads = argc > 2 && std::strcmp(argv[2], "threads") == 0;
+  if (argc > 2 + threads || batches < 1) {
+    std::fprintf(stderr, "usage: overhead [BATCHES [threads]]\n");
     return 2;
   }
-  MPI_Init(nullptr, nullptr);
+  const int level = threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
   int size = 0;
   int rank = 0;
+  int provided = level;
+  MPI_Init_thread(nullptr, nullptr, level, &provided);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  int verified = size <= 2;
+  int verified = size <= 2 && provided >= level;
+  if (provided < level) std::fprintf(stderr, "overhead: this MPI has no MPI_THREAD_MULTIPLE\n");
   if (size > 2) std::fprintf(stderr, "overhead: runs on 1 or 2 ranks, not %d\n", size);
   for (const int bytes : kSizes) {
     verified = verified && measure(bytes, batches, rank, size);

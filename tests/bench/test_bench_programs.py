@@ -67,9 +67,10 @@ def test_p2p_without_the_shim_at_work_is_no_result(bench, program, monkeypatch):
     assert done.exit_code == 1 and "0 messages were compressed" in done.stdout
 
 
-def test_overhead_compares_the_same_messages(bench, program):
+@pytest.mark.parametrize("options", [(), ("--threads",), ("--threads", "--same-node")])
+def test_overhead_compares_the_same_messages(bench, program, options):
     words = ("--alternations", "2", "--batches", "20", "--program", program("overhead"))
-    done = bench("overhead", *words, "--json")
+    done = bench("overhead", *words, *options, "--json")
     assert done.exit_code == 0, done.stdout + done.stderr
     rows = json.loads(done.stdout)
     assert [row["bytes"] for row in rows] == [4, 64, 1024, 16368]

@@ -32,20 +32,31 @@ class OverheadRow:
 
 
 def measure(
-    program: Path, spec: str, alternations: int, batches: int, progress: Progress
+    program: Path,
+    spec: str,
+    alternations: int,
+    batches: int,
+    progress: Progress,
+    threads: bool = False,
+    same_node: bool = False,
 ) -> list[OverheadRow]:
-    """Runs the program natively and under the shim by turns; BenchError where it does not run."""
+    """Runs the program natively and under the shim by turns; BenchError where it does not run.
+
+    With `threads` it asks for MPI_THREAD_MULTIPLE. With `same_node` its peer, itself, is one that
+    may compress, as those on other nodes are.
+    """
     native: list[dict[int, dict[str, Any]]] = []
     shimmed: list[dict[int, dict[str, Any]]] = []
     reports: list[dict[str, Any]] = []
-    command = ["mpirun", "-n", "1", str(program), str(batches)]
+    command = ["mpirun", "-n", "1", str(program), str(batches), *(["threads"] if threads else [])]
+    options = ["--same-node"] if same_node else []
     with tempfile.TemporaryDirectory(prefix="thinwire-bench-") as folder:
         report = Path(folder) / "report.json"
         for turn in range(1, alternations + 1):
             with progress(f"alternation {turn} of {alternations}"):
                 native.append(_run(command))
                 report.unlink(missing_ok=True)
-                shimmed.append(_run(under_shim(spec, report, [], command)))
+                shimmed.append(_run(under_shim(spec, report, options, command)))
                 reports.append(read_report(report))
     note = _problem(shimmed, reports)
     return [_row(size, native, shimmed, note) for size in native[0]]

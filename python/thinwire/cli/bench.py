@@ -98,6 +98,10 @@ def overhead(
     ),
     alternations: Annotated[int, typer.Option(min=1, help="Native and shim by turns.")] = 5,
     batches: Annotated[int, typer.Option(min=1, help="Batches of 200 pairs a size.")] = 400,
+    threads: Annotated[bool, typer.Option(help="With MPI_THREAD_MULTIPLE.")] = False,
+    same_node: Annotated[
+        bool, typer.Option(help="To a peer that may compress, as those on other nodes.")
+    ] = False,
     program: Program = None,
     as_csv: Csv = False,
     as_json: Json = False,
@@ -106,7 +110,9 @@ def overhead(
     warn_if_busy()
     try:
         path = find_program("overhead", program)
-        rows = overhead_bench.measure(path, spec, alternations, batches, progress)
+        rows = overhead_bench.measure(
+            path, spec, alternations, batches, progress, threads, same_node
+        )
     except BenchError as error:
         raise failure(error) from error
     finish(rows, tables.OVERHEAD_COLUMNS, as_csv, as_json)

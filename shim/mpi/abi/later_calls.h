@@ -22,6 +22,8 @@ int PMPI_Isendrecv_replace(void* buf, int count, MPI_Datatype datatype, int dest
                            int source, int recvtag, MPI_Comm comm, MPI_Request* request);
 #endif
 #if MPI_VERSION < 4
+int PMPI_Get_count_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
+int PMPI_Get_elements_c(const MPI_Status* status, MPI_Datatype datatype, MPI_Count* count);
 int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count* num_integers,
                              MPI_Count* num_addresses, MPI_Count* num_large_counts,
                              MPI_Count* num_datatypes, int* combiner);

@@ -37,7 +37,7 @@
   X(Type_get_contents) X(Type_dup) X(Type_free) X(Type_commit) X(Type_contiguous)        \
   X(Type_create_struct) X(Type_create_hvector) X(Type_create_hindexed)                   \
   X(Type_create_resized) X(Type_create_keyval) X(Type_free_keyval) X(Type_get_attr)      \
-  X(Type_set_attr) X(Get_elements_x) X(Status_set_elements_x) X(Test_cancelled)          \
+  X(Type_set_attr) X(Get_count) X(Get_elements) X(Get_elements_x) X(Status_set_elements_x) X(Test_cancelled)          \
   X(Query_thread) X(Initialized) X(Finalized) X(Win_call_errhandler)                     \
   X(File_call_errhandler) X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) \
   X(Get_library_version)
@@ -45,7 +45,7 @@
 // Of MPI 4 and later; an error where the MPI has none.
 #define THINWIRE_LATER_CALLS(X)                                                          \
   X(Session_init) X(Session_finalize) X(Group_from_session_pset)                         \
-  X(Comm_create_from_group) X(Type_get_envelope_c) X(Type_get_contents_c)                \
+  X(Comm_create_from_group) X(Get_count_c) X(Get_elements_c) X(Type_get_envelope_c) X(Type_get_contents_c)                \
   X(Request_get_status_any) X(Request_get_status_all) X(Request_get_status_some)
 // clang-format on
 

@@ -5,8 +5,8 @@
 #include "abi/real.h"
 #include "calls/exchange.h"
 #include "calls/nonblocking.h"
+#include "peers/guards.h"
 #include "peers/peers.h"
-#include "peers/stash.h"
 #include "process/process.h"
 #include "process/shortcut.h"
 #include "requests/hooks.h"
@@ -34,8 +34,7 @@ int copy_outgoing(const Outgoing& message, bool raw, std::optional<Wire>& wire) 
 
 bool receives_untouched(const Incoming& message) {
   return !message.on_device && stashed_messages.load(std::memory_order_acquire) == 0 &&
-         !may_be_pulled(message.comm, message.source) &&
-         !needs_hook(message, message_bytes(message.count, message.type));
+         !may_be_pulled() && !needs_hook(message, message_bytes(message.count, message.type));
 }
 
 void withdraw(MPI_Request request) {

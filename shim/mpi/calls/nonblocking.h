@@ -42,14 +42,13 @@ int start_wire(NonblockingSend call, const Outgoing& message, Wire& wire, int ta
 // As MPI_Irecv; `*request` is hooked where the message may come compressed or lies in a stash.
 int nonblocking_receive(const Incoming& message, MPI_Request* request);
 
-// Receives a message that lies in a stash, blocking or as MPI_Irecv would; needs its buffer, count,
-// type and communicator only.
-int receive_stashed(Stashed& stashed, const Incoming& message, MPI_Status* status);
-int receive_stashed_later(std::unique_ptr<Stashed> stashed, const Incoming& message,
-                          MPI_Request* request);
+// Receives a message that a probe has taken, blocking or as MPI_Irecv would; needs the receive's
+// buffer, count, type and communicator only.
+int receive_probed(Probed& probed, const Incoming& message, MPI_Status* status);
+int receive_probed_later(const std::shared_ptr<Probed>& probed, const Incoming& message,
+                         MPI_Request* request);
 
-// As MPI_Mrecv and MPI_Imrecv of a raw message that the MPI holds, into GPU memory that it cannot
-// reach, or bytes that may belong to another receive.
+// As MPI_Mrecv and MPI_Imrecv of a raw message that the MPI holds.
 int receive_matched(const Incoming& message, MPI_Message* handle, MPI_Status* status);
 int receive_matched_later(const Incoming& message, MPI_Message* handle, MPI_Request* request);
 

@@ -1,11 +1,13 @@
 // The probes, and the receives of probed messages.
 #include <sched.h>
 
+#include <mutex>
 #include <unordered_map>
 
 #include "abi/real.h"
 #include "abi/self.h"
 #include "calls/nonblocking.h"
+#include "peers/guards.h"
 #include "peers/stash.h"
 #include "process/process.h"
 #include "process/shortcut.h"
@@ -16,18 +18,17 @@ using namespace thinwire::mpi;
 namespace {
 
 // A message that MPI_Mprobe handed out under a token of ours.
-struct Probed {
+struct HandedOut {
   Token token;
-  std::unique_ptr<Stashed> stashed;
-  MPI_Comm comm;
+  std::shared_ptr<Probed> probed;
 };
 
-std::mutex g_probed_mutex;
-std::unordered_map<MPI_Message, Probed> g_probed;
+std::mutex g_mutex;
+std::unordered_map<MPI_Message, HandedOut> g_handed_out;
 
-Found look_until_found(MPI_Comm comm, int source, int tag) {
+Found look_until_found(MPI_Comm comm, int source, int tag, Take take) {
   while (true) {
-    const Found found = look(comm, source, tag);
+    Found found = look(comm, source, tag, take);
     if (found.any || found.error != MPI_SUCCESS) return found;
     progress_orphans();
     sched_yield();
@@ -36,49 +37,49 @@ Found look_until_found(MPI_Comm comm, int source, int tag) {
 
 // Asked by every probe first. Receives that the program freed go on here whatever is probed.
 bool untouched(MPI_Comm comm, int source) {
+  give_up_guard();
   progress_orphans();
   return !shim_is_active() || !may_receive_compressed(comm, source);
 }
 
-MPI_Message hand_out(MPI_Comm comm, std::unique_ptr<Stashed> stashed) {
-  Probed probed{make_token(), std::move(stashed), comm};
-  const MPI_Message handle = probed.token.message;
-  const std::lock_guard lock(g_probed_mutex);
-  g_probed.emplace(handle, std::move(probed));
+// The MPI's own handle ends where the message's size is asked for, and the program's must not.
+MPI_Message hand_out(Found& found) {
+  if (!found.probed) return found.handle;
+  HandedOut one{make_token(), std::move(found.probed)};
+  const MPI_Message handle = one.token.message;
+  const std::lock_guard lock(g_mutex);
+  g_handed_out.emplace(handle, std::move(one));
   return handle;
 }
 
-std::unique_ptr<Stashed> redeem(MPI_Message handle, MPI_Comm& comm) {
-  const std::lock_guard lock(g_probed_mutex);
-  const auto found = g_probed.find(handle);
-  if (found == g_probed.end()) return nullptr;
-  spend_token(found->second.token);
-  comm = found->second.comm;
-  auto stashed = std::move(found->second.stashed);
-  g_probed.erase(found);
-  return stashed;
-}
-
-// Memory that the MPI must not be given as it is: a GPU's, or bytes of an active receive.
-bool may_be_shared(bool on_device) {
-  return on_device ? must_be_staged(on_device) : process().in_place.claims() != 0;
+std::shared_ptr<Probed> redeem(MPI_Message handle) {
+  HandedOut one;
+  {
+    const std::lock_guard lock(g_mutex);
+    const auto found = g_handed_out.find(handle);
+    if (found == g_handed_out.end()) return nullptr;
+    one = std::move(found->second);
+    g_handed_out.erase(found);
+  }
+  spend_token(one.token);
+  return one.probed;
 }
 
 }  // namespace
 
 extern "C" int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   if (untouched(comm, source)) return real().Probe(source, tag, comm, status);
-  const Found found = look_until_found(comm, source, tag);
-  if (found.any) copy_status(found.status, status);
+  const Found found = look_until_found(comm, source, tag, Take::kNo);
+  if (found.any) found.tell(status);
   return found.error;
 }
 THINWIRE_ALSO_PMPI(Probe);
 
 extern "C" int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
   if (untouched(comm, source)) return real().Iprobe(source, tag, comm, flag, status);
-  const Found found = look(comm, source, tag);
+  const Found found = look(comm, source, tag, Take::kNo);
   *flag = found.any;
-  if (found.any) copy_status(found.status, status);
+  if (found.any) found.tell(status);
   return found.error;
 }
 THINWIRE_ALSO_PMPI(Iprobe);
@@ -86,26 +87,11 @@ THINWIRE_ALSO_PMPI(Iprobe);
 extern "C" int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
                            MPI_Status* status) {
   if (untouched(comm, source)) return real().Improbe(source, tag, comm, flag, message, status);
-  const Found found = look(comm, source, tag);
+  Found found = look(comm, source, tag, Take::kYes);
   *flag = found.any;
   if (!found.any) return found.error;
-  // What was found may be another thread's by now: then nothing is found, or a later message.
-  MPI_Status matched = found.status;
-  std::unique_ptr<Stashed> stashed;
-  if (found.stashed) {
-    stashed = take_stashed(comm, matched.MPI_SOURCE, matched.MPI_TAG);
-    *flag = stashed != nullptr;
-  } else {
-    const int error =
-        real().Improbe(matched.MPI_SOURCE, matched.MPI_TAG, comm, flag, message, &matched);
-    if (error != MPI_SUCCESS) return error;
-    if (*flag && is_suspicious(matched)) stashed = start_receive(*message, matched);
-  }
-  if (stashed) {
-    matched = complete(*stashed);
-    *message = hand_out(comm, std::move(stashed));
-  }
-  if (*flag) copy_status(matched, status);
+  found.tell(status);
+  *message = hand_out(found);
   return MPI_SUCCESS;
 }
 THINWIRE_ALSO_PMPI(Improbe);
@@ -113,45 +99,38 @@ THINWIRE_ALSO_PMPI(Improbe);
 extern "C" int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message* message,
                           MPI_Status* status) {
   if (untouched(comm, source)) return real().Mprobe(source, tag, comm, message, status);
-  // Another thread may take what this one saw, so seeing is not having.
-  for (int flag = 0;;) {
-    const int error = MPI_Improbe(source, tag, comm, &flag, message, status);
-    if (error != MPI_SUCCESS || flag) return error;
-    sched_yield();
-  }
+  Found found = look_until_found(comm, source, tag, Take::kYes);
+  if (!found.any) return found.error;
+  found.tell(status);
+  *message = hand_out(found);
+  return MPI_SUCCESS;
 }
 THINWIRE_ALSO_PMPI(Mprobe);
 
 namespace {
 
+// Of the MPI's own messages the communicator is not known here.
+Incoming incoming(void* buffer, MPI_Count count, MPI_Datatype type, const Probed* probed) {
+  const MPI_Comm comm = probed == nullptr ? MPI_COMM_WORLD : probed->comm();
+  return {buffer, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, on_device(buffer, count, type)};
+}
+
 int receive_message(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
                     MPI_Status* status) {
-  MPI_Comm comm = MPI_COMM_WORLD;  // of the MPI's own messages it is not known here
-  const bool gpu = on_device(buffer, count, type);
-  const auto stashed = redeem(*message, comm);
-  if (!stashed && may_be_shared(gpu)) {
-    return receive_matched({buffer, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, gpu}, message,
-                           status);
-  }
-  if (!stashed) return real().Mrecv(buffer, count, type, message, status);
+  const auto probed = redeem(*message);
+  const Incoming wanted = incoming(buffer, count, type, probed.get());
+  if (!probed) return receive_matched(wanted, message, status);
   *message = MPI_MESSAGE_NULL;
-  return receive_stashed(*stashed, {buffer, count, type, stashed->source, stashed->tag, comm, gpu},
-                         status);
+  return receive_probed(*probed, wanted, status);
 }
 
 int receive_message_later(void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
                           MPI_Request* request) {
-  MPI_Comm comm = MPI_COMM_WORLD;  // as above
-  const bool gpu = on_device(buffer, count, type);
-  auto stashed = redeem(*message, comm);
-  if (!stashed && may_be_shared(gpu)) {
-    return receive_matched_later({buffer, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, gpu},
-                                 message, request);
-  }
-  if (!stashed) return real().Imrecv(buffer, count, type, message, request);
+  const auto probed = redeem(*message);
+  const Incoming wanted = incoming(buffer, count, type, probed.get());
+  if (!probed) return receive_matched_later(wanted, message, request);
   *message = MPI_MESSAGE_NULL;
-  return receive_stashed_later(
-      std::move(stashed), {buffer, count, type, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, gpu}, request);
+  return receive_probed_later(probed, wanted, request);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "abi/real.h"
 #include "calls/landing.h"
 #include "calls/nonblocking.h"
+#include "peers/guards.h"
 #include "peers/peers.h"
 #include "peers/stash.h"
 #include "process/process.h"
@@ -55,10 +56,10 @@ int receive_in_two_steps(const Incoming& message, MPI_Status* status) {
 }
 
 int receive(const Incoming& message, MPI_Status* status) {
-  if (may_be_pulled(message.comm, message.source)) return receive_in_two_steps(message, status);
+  if (may_be_pulled()) return receive_in_two_steps(message, status);
   if (stashed_messages.load(std::memory_order_acquire) != 0) {
-    if (auto stashed = take_stashed(message.comm, message.source, message.tag)) {
-      return receive_stashed(*stashed, message, status);
+    if (const auto probed = take_stashed(message.comm, message.source, message.tag)) {
+      return receive_probed(*probed, message, status);
     }
   }
   const std::uint64_t capacity = message_bytes(message.count, message.type);
@@ -67,83 +68,140 @@ int receive(const Incoming& message, MPI_Status* status) {
                      message.tag, message.comm, status);
 }
 
-}  // namespace
+// Memory that the MPI must not be given as it is: a GPU's, or bytes of an active receive.
+bool may_be_shared(const Incoming& message) {
+  return message.on_device ? must_be_staged(true) : process().in_place.claims() != 0;
+}
 
-int receive_stashed(Stashed& stashed, const Incoming& message, MPI_Status* status) {
+// As the MPI would receive it: nothing to decode, and nobody else's bytes.
+bool is_plain(const Incoming& message, std::uint64_t capacity, bool may_be_frame,
+              MPI_Message handle) {
+  return capacity == 0 || handle == MPI_MESSAGE_NO_PROC ||
+         (!may_be_frame && !may_be_shared(message));
+}
+
+int receive_by_handle(const Incoming& message, bool may_be_frame, MPI_Message* handle,
+                      MPI_Status* status) {
+  const std::uint64_t capacity = message_bytes(message.count, message.type);
+  if (is_plain(message, capacity, may_be_frame, *handle)) {
+    return real().Mrecv(plain_buffer(message), message.count, message.type, handle, status);
+  }
+  const auto call = [&](const PostedAs& as, MPI_Status* own) {
+    return real().Mrecv(as.data(), as.count(), as.type(), handle, own);
+  };
+  return receive_and_deliver(message, capacity, may_be_frame, call, status);
+}
+
+int receive_by_handle_later(const Incoming& message, const std::shared_ptr<Probed>& probed,
+                            MPI_Message* handle, MPI_Request* request) {
+  const std::uint64_t capacity = message_bytes(message.count, message.type);
+  const bool may_be_frame = probed && probed->may_be_frame();
+  if (is_plain(message, capacity, may_be_frame, *handle)) {
+    if (probed) probed->received(0);  // nobody looks at it any more
+    return real().Imrecv(plain_buffer(message), message.count, message.type, handle, request);
+  }
+  Destination destination;
+  int error = find_destination(message, capacity, destination);
+  if (error != MPI_SUCCESS) return error;
+  destination.may_be_frame = may_be_frame;
+  Landing landing;
+  error = find_landing(destination, landing);
+  if (error != MPI_SUCCESS) return raise(message.comm, error);
+  const PostedAs as(destination, landing);
+  error = real().Imrecv(as.data(), as.count(), as.type(), handle, request);
+  if (error != MPI_SUCCESS) return error;
+  HookPointer hook = make_receive_hook(std::move(landing), destination);
+  hook->probed = probed;
+  put_hook(*request, std::move(hook));
+  return error;
+}
+
+// One whose size was asked for.
+int receive_from_scratch(Probed::Taken taken, const Incoming& message, MPI_Status* status) {
   MPI_Status own{};
-  const int error = real().Wait(&stashed.request, &own);
+  const int error = real().Wait(&taken.request, &own);
   Destination destination;
   const int bad =
       find_destination(message, message_bytes(message.count, message.type), destination);
   if (bad != MPI_SUCCESS) return bad;
   destination.may_be_frame = true;
-  Landing landing{std::move(stashed.wire), {}};
+  Landing landing{std::move(taken.wire), {}};
   if (!destination.on_device) ++process().counters.receives_through_scratch;
   const int outcome = deliver(destination, landing, own, error);
   copy_status(own, status);
   return outcome;
 }
 
-int receive_stashed_later(std::unique_ptr<Stashed> stashed, const Incoming& message,
-                          MPI_Request* request) {
+int receive_from_scratch_later(Probed::Taken taken, const std::shared_ptr<Probed>& probed,
+                               const Incoming& message, MPI_Request* request) {
   Destination destination;
   const int bad =
       find_destination(message, message_bytes(message.count, message.type), destination);
   if (bad != MPI_SUCCESS) {
-    real().Wait(&stashed->request, MPI_STATUS_IGNORE);  // it writes to scratch until then
+    real().Wait(&taken.request, MPI_STATUS_IGNORE);  // it writes to scratch until then
     return bad;
   }
   destination.may_be_frame = true;
-  *request = stashed->request;
+  *request = taken.request;
   if (!destination.on_device) ++process().counters.receives_through_scratch;
-  put_hook(*request, make_receive_hook({std::move(stashed->wire), {}}, destination));
+  HookPointer hook = make_receive_hook({std::move(taken.wire), {}}, destination);
+  hook->probed = probed;
+  put_hook(*request, std::move(hook));
   return MPI_SUCCESS;
 }
 
-int receive_matched(const Incoming& message, MPI_Message* handle, MPI_Status* status) {
-  const std::uint64_t capacity = message_bytes(message.count, message.type);
-  if (capacity == 0 || *handle == MPI_MESSAGE_NO_PROC) {
-    return real().Mrecv(untouched_buffer(), message.count, message.type, handle, status);
+}  // namespace
+
+int receive_probed(Probed& probed, const Incoming& message, MPI_Status* status) {
+  Probed::Taken taken = probed.take();
+  MPI_Status own{};
+  const int error = taken.in_scratch
+                        ? receive_from_scratch(std::move(taken), message, &own)
+                        : receive_by_handle(message, probed.may_be_frame(), &taken.handle, &own);
+  probed.received(wire_bytes_of(own));
+  copy_status(own, status);
+  return error;
+}
+
+int receive_probed_later(const std::shared_ptr<Probed>& probed, const Incoming& message,
+                         MPI_Request* request) {
+  Probed::Taken taken = probed->take();
+  const int error = taken.in_scratch
+                        ? receive_from_scratch_later(std::move(taken), probed, message, request)
+                        : receive_by_handle_later(message, probed, &taken.handle, request);
+  if (error == MPI_SUCCESS) {
+    probed->wait_at(*request);
+  } else {
+    probed->received(0);
   }
-  const auto call = [&](const PostedAs& as, MPI_Status* own) {
-    return real().Mrecv(as.data(), as.count(), as.type(), handle, own);
-  };
-  return receive_and_deliver(message, capacity, message.on_device, call, status);
+  return error;
+}
+
+int receive_matched(const Incoming& message, MPI_Message* handle, MPI_Status* status) {
+  return receive_by_handle(message, false, handle, status);
 }
 
 int receive_matched_later(const Incoming& message, MPI_Message* handle, MPI_Request* request) {
-  const std::uint64_t capacity = message_bytes(message.count, message.type);
-  if (capacity == 0 || *handle == MPI_MESSAGE_NO_PROC) {
-    return real().Imrecv(untouched_buffer(), message.count, message.type, handle, request);
-  }
-  Destination destination;
-  int error = find_destination(message, capacity, destination);
-  if (error != MPI_SUCCESS) return error;
-  destination.may_be_frame = destination.may_be_frame && message.on_device;
-  Landing landing;
-  error = find_landing(destination, landing);
-  if (error != MPI_SUCCESS) return raise(message.comm, error);
-  const PostedAs as(destination, landing);
-  error = real().Imrecv(as.data(), as.count(), as.type(), handle, request);
-  if (error == MPI_SUCCESS) put_hook(*request, make_receive_hook(std::move(landing), destination));
-  return error;
+  return receive_by_handle_later(message, nullptr, handle, request);
 }
 
 int nonblocking_receive(const Incoming& message, MPI_Request* request) {
   const std::uint64_t capacity = message_bytes(message.count, message.type);
   const bool hooked = needs_hook(message, capacity);
-  // Before the lock, which looking up a peer takes too, and under which no error is raised.
+  // Before the guard, which the error handler may need.
   Destination destination;
   Landing landing;
   int error = hooked ? find_destination(message, capacity, destination) : MPI_SUCCESS;
   if (error != MPI_SUCCESS) return error;
   if (hooked) error = find_landing(destination, landing);
   if (error != MPI_SUCCESS) return raise(message.comm, error);
-  StashLock stash(message.comm, message.source);
-  if (auto stashed = stash.take(message.source, message.tag)) {
-    stash.release();
-    landing.claim.end();
-    return receive_stashed_later(std::move(stashed), message, request);
+  PostGuard guard;
+  if (stashed_messages.load(std::memory_order_acquire) != 0) {
+    if (const auto probed = take_stashed(message.comm, message.source, message.tag)) {
+      guard.release();
+      landing.claim.end();
+      return receive_probed_later(probed, message, request);
+    }
   }
   if (!hooked) {
     return real().Irecv(plain_buffer(message), message.count, message.type, message.source,
@@ -152,7 +210,7 @@ int nonblocking_receive(const Incoming& message, MPI_Request* request) {
   const PostedAs as(destination, landing);
   error = real().Irecv(as.data(), as.count(), as.type(), message.source, message.tag, message.comm,
                        request);
-  stash.release();
+  guard.release();
   if (error == MPI_SUCCESS) put_hook(*request, make_receive_hook(std::move(landing), destination));
   return error;
 }

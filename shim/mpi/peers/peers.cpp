@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "abi/real.h"
+#include "peers/probed.h"
 #include "process/process.h"
-#include "requests/hooks.h"
 
 namespace thinwire::mpi {
 
@@ -88,24 +88,6 @@ Peer examine(int world_rank) {
   return peer;
 }
 
-// On a world of one node the cards tell whether anybody compresses at all; across nodes somebody
-// may, and asking every rank would grow with the job.
-bool anybody_compresses() {
-  enum : int { kNotAsked, kYes, kNo };
-  static std::atomic<int> answer{kNotAsked};
-  const int before = answer.load(std::memory_order_relaxed);
-  if (before != kNotAsked) return before == kYes;
-  const Process& self = process();
-  bool found = self.job.ranks_on_this_node() < self.world.size;
-  for (int rank = 0; rank < self.world.size && !found; ++rank) {
-    const Peer peer = examine(rank);
-    if (!peer.known) return true;
-    found = peer.may_send_compressed;
-  }
-  answer.store(found ? kYes : kNo, std::memory_order_relaxed);
-  return found;
-}
-
 // Where some data was declined already, a new peer's may be of the same kind.
 Peer keep(CommFacts& facts, int rank, Peer peer) {
   KnownPeer& kept = facts.peers[rank];
@@ -116,14 +98,7 @@ Peer keep(CommFacts& facts, int rank, Peer peer) {
 
 }  // namespace
 
-// The MPI may be writing into the scratch of a message that nobody will receive.
-CommFacts::~CommFacts() {
-  stashed_messages -= stash.size();
-  for (auto& message : stash) {
-    keep_orphan(message->request,
-                std::make_unique<Hook>(Hook::Kind::kSend, std::move(message->wire)));
-  }
-}
+CommFacts::~CommFacts() { stashed_messages -= stash.size(); }
 
 CommFacts& comm_facts(MPI_Comm comm) {
   std::call_once(g_keyval_once, [] {
@@ -155,6 +130,25 @@ Peer peer_of(MPI_Comm comm, int rank) {
   if (known != facts.peers.end()) return known->second.peer;
   const Peer peer = examine(world_rank_of(comm, rank));
   return peer.known ? keep(facts, rank, peer) : peer;
+}
+
+// On a world of one node the cards tell whether anybody compresses at all; across nodes somebody
+// may, and asking every rank would grow with the job.
+bool anybody_compresses() {
+  enum : int { kNotAsked, kYes, kNo };
+  static std::atomic<int> answer{kNotAsked};
+  const int before = answer.load(std::memory_order_relaxed);
+  if (before != kNotAsked) return before == kYes;
+  const Process& self = process();
+  if (!self.job.reachable()) return false;
+  bool found = self.job.ranks_on_this_node() < self.world.size;
+  for (int rank = 0; rank < self.world.size && !found; ++rank) {
+    const Peer peer = examine(rank);
+    if (!peer.known) return true;
+    found = peer.may_send_compressed;
+  }
+  answer.store(found ? kYes : kNo, std::memory_order_relaxed);
+  return found;
 }
 
 bool may_receive_compressed(MPI_Comm comm, int source) {

@@ -12,7 +12,6 @@
 #include "requests/error_target.h"
 #include "thinwire/thinwire.h"
 #include "wire/backoff.h"
-#include "wire/pool.h"
 
 namespace thinwire::mpi {
 
@@ -30,16 +29,7 @@ struct KnownPeer {
   Channels channels;  // changed without the lock
 };
 
-// A message that a probe pulled out of the MPI to learn its raw size.
-struct Stashed {
-  int source = 0;
-  int tag = 0;
-  std::uint64_t wire_bytes = 0;
-  Lease wire;
-  MPI_Request request{};  // of the receive into `wire`; stays live until somebody takes it
-  bool complete = false;  // the rest is known from here on
-  MPI_Status status{};    // with the raw size
-};
+class Probed;
 
 // How many messages lie in the stashes of all communicators.
 extern std::atomic<std::uint64_t> stashed_messages;
@@ -47,10 +37,10 @@ extern std::atomic<std::uint64_t> stashed_messages;
 // What the shim keeps with a communicator, as an attribute of it. Grows with the peers that this
 // process talks to, not with the communicator.
 struct CommFacts {
-  std::mutex mutex;  // guards all below
+  std::mutex mutex;  // guards all below; nothing that raises errors is called under it
   std::unordered_map<int, KnownPeer> peers;
-  std::deque<std::unique_ptr<Stashed>> stash;  // per source in order of arrival
-  ErrorTargetPointer errors;                   // once a receive was pending
+  std::deque<std::shared_ptr<Probed>> stash;  // per source in order of arrival
+  ErrorTargetPointer errors;                  // once a receive was pending
   ~CommFacts();
 };
 
@@ -64,6 +54,9 @@ ErrorTargetPointer error_target(MPI_Comm comm);
 
 // `rank` as in a send on `comm`; MPI_PROC_NULL and ranks out of range are unknown peers.
 Peer peer_of(MPI_Comm comm, int rank);
+
+// Whether any rank of the job may.
+bool anybody_compresses();
 
 // Whether a receive from `source` (or MPI_ANY_SOURCE) can meet a compressed message.
 bool may_receive_compressed(MPI_Comm comm, int source);

@@ -39,6 +39,9 @@ struct Counters {
   std::atomic<std::uint64_t> copied_receives{0};  // raw messages that were copied out of scratch
   std::atomic<std::uint64_t> deferred_writes{0};  // messages that another receive's end completed
   std::atomic<std::uint64_t> hooks{0};            // installed on requests, of sends too
+  // Of probed messages whose size was asked for:
+  std::atomic<std::uint64_t> received_ahead{0};
+  std::atomic<std::uint64_t> raw_received_ahead{0};  // which may have ended a synchronous send
   // Collectives, by why they stayed the MPI's own (NativeReason), first those that did not:
   std::atomic<std::uint64_t> collectives[kNativeReasons]{};
   std::atomic<std::uint64_t> collective_raw_bytes{0};  // sent in those that were compressed

@@ -42,6 +42,8 @@ Totals own_totals() {
   totals.copied_receives = counters.copied_receives;
   totals.deferred_writes = counters.deferred_writes;
   totals.hooks = counters.hooks;
+  totals.received_ahead = counters.received_ahead;
+  totals.raw_received_ahead = counters.raw_received_ahead;
   totals.allocations = process().pool.allocations() + process().system.allocations();
   for (int reason = 0; reason < kNativeReasons; ++reason) {
     totals.collectives[reason] = counters.collectives[reason];

@@ -82,6 +82,8 @@ std::string as_json(const Totals& totals) {
       << ", \"receives_through_scratch\": " << totals.receives_through_scratch
       << ", \"copied_receives\": " << totals.copied_receives
       << ", \"deferred_writes\": " << totals.deferred_writes << ", \"hooks\": " << totals.hooks
+      << ", \"received_ahead\": " << totals.received_ahead
+      << ", \"raw_received_ahead\": " << totals.raw_received_ahead
       << ", \"allocations\": " << totals.allocations
       << ", \"integers\": {\"declined\": " << totals.integers_declined
       << ", \"coded\": " << totals.integers_coded << "}, " << collectives_as_json(totals)

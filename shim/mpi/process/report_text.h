@@ -32,6 +32,8 @@ struct Totals {
   std::uint64_t copied_receives;
   std::uint64_t deferred_writes;
   std::uint64_t hooks;
+  std::uint64_t received_ahead;
+  std::uint64_t raw_received_ahead;
   std::uint64_t allocations;
   std::array<std::uint64_t, kNativeReasons> collectives;
   std::uint64_t collective_raw_bytes;

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "abi/real.h"
+#include "peers/guards.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
@@ -27,6 +28,7 @@ bool bottom_is_on_device(MPI_Datatype type);
 // says decides who may touch the buffer.
 inline bool on_device(const void* buffer, MPI_Count count, MPI_Datatype type) {
   if (!shim_is_active()) return false;
+  give_up_guard();
   if (buffer != MPI_BOTTOM) [[likely]]
     return tw_on_device(buffer) != 0;
   return count > 0 && type != MPI_DATATYPE_NULL && bottom_is_on_device(type);

@@ -1,6 +1,7 @@
 #include "requests/completion.h"
 
 #include "abi/real.h"
+#include "peers/guards.h"
 #include "process/process.h"
 #include "wire/deliver.h"
 
@@ -13,6 +14,7 @@ Completion::Completion(int count, MPI_Request* requests)
       statuses_(count, &memory_),
       errors_(count, MPI_SUCCESS, &memory_),
       entries_(count, &memory_) {
+  give_up_guard();
   for (int at = 0; at < count; ++at) {
     if (native_[at] == MPI_REQUEST_NULL) continue;
     if (Persistent* persistent = find_persistent(native_[at])) {

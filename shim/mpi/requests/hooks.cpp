@@ -1,5 +1,7 @@
 #include "requests/hooks.h"
 
+#include <sched.h>
+
 #include <iterator>
 #include <memory_resource>
 #include <mutex>
@@ -11,6 +13,7 @@
 #include "abi/datatypes.h"
 #include "abi/real.h"
 #include "peers/peers.h"
+#include "peers/probed.h"
 #include "process/immortal.h"
 #include "process/process.h"
 #include "wire/deliver.h"
@@ -91,7 +94,10 @@ int finish(Hook& hook, MPI_Status& status, int error) {
   if (hook.kind == Hook::Kind::kCollective) {
     return error == MPI_SUCCESS ? hook.staged->finish() : error;
   }
-  return deliver(hook.destination, hook.landing, status, error, std::exchange(hook.copy, nullptr));
+  const int outcome =
+      deliver(hook.destination, hook.landing, status, error, std::exchange(hook.copy, nullptr));
+  if (hook.probed) hook.probed->received(wire_bytes_of(status));
+  return outcome;
 }
 
 void begin_delivery(Hook& hook, const MPI_Status& status, int error) {
@@ -112,16 +118,56 @@ void put_hook(MPI_Request request, HookPointer hook) {
   live_hooks.store(all.hooks.size(), std::memory_order_relaxed);
 }
 
-HookPointer take_hook(MPI_Request request) {
-  if (live_hooks.load(std::memory_order_relaxed) == 0) return nullptr;
+namespace {
+
+// Of hooks that a thread holds for a moment which does not complete their requests. An error
+// handler may run in that moment, so a thread does not wait for itself.
+std::atomic<int> g_looked_at{0};
+thread_local int own_looked_at = 0;
+
+template <typename Wanted>
+HookPointer take_hook_if(MPI_Request request, Wanted&& wanted) {
   Table& all = table();
   const std::lock_guard lock(all.mutex);
   const auto found = all.hooks.find(request);
-  if (found == all.hooks.end()) return nullptr;
+  if (found == all.hooks.end() || !wanted(*found->second)) return nullptr;
   HookPointer hook = std::move(found->second);
   all.hooks.erase(found);
   live_hooks.store(all.hooks.size(), std::memory_order_relaxed);
   return hook;
+}
+
+}  // namespace
+
+HookPointer take_hook(MPI_Request request) {
+  for (;;) {
+    const bool looked_at = g_looked_at.load() != own_looked_at;
+    if (live_hooks.load(std::memory_order_relaxed) != 0) {
+      if (HookPointer hook = take_hook_if(request, [](const Hook&) { return true; })) return hook;
+    }
+    if (!looked_at) return nullptr;
+    sched_yield();
+  }
+}
+
+void deliver_if_complete(MPI_Request request, const Probed& probed) {
+  ++g_looked_at;
+  ++own_looked_at;
+  HookPointer hook =
+      take_hook_if(request, [&](const Hook& found) { return found.probed.get() == &probed; });
+  if (hook) {
+    int done = 0;
+    MPI_Status status{};
+    const int error = real().Request_get_status(request, &done, &status);
+    if (done && !hook->delivered) {
+      hook->error = finish(*hook, status, error);
+      hook->status = status;
+      hook->delivered = true;
+    }
+    put_hook(request, std::move(hook));
+  }
+  --own_looked_at;
+  --g_looked_at;
 }
 
 void keep_orphan(MPI_Request request, HookPointer hook) {

@@ -54,6 +54,8 @@ class Staged {
 };
 using StagedPointer = std::shared_ptr<Staged>;
 
+class Probed;
+
 struct Hook {
   enum class Kind { kSend, kReceive, kCollective };
   Kind kind = Kind::kSend;
@@ -63,8 +65,9 @@ struct Hook {
   bool delivered = false;   // by MPI_Request_get_status; the two below hold the outcome
   MPI_Status status{};
   int error = MPI_SUCCESS;
-  tw_copy* copy = nullptr;  // of a raw message to GPU memory, under way before its delivery
-  StagedPointer staged;     // kCollective
+  tw_copy* copy = nullptr;         // of a raw message to GPU memory, under way before its delivery
+  StagedPointer staged;            // kCollective
+  std::shared_ptr<Probed> probed;  // kReceive, of a message that was probed before
 
   Hook(Kind kind_, Lease wire);
   explicit Hook(StagedPointer collective);
@@ -100,6 +103,10 @@ bool is_complete(MPI_Request request);
 void put_hook(MPI_Request request, HookPointer hook);
 HookPointer take_hook(MPI_Request request);
 extern std::atomic<std::uint64_t> live_hooks;
+
+// Delivers the message of a pending receive if it is here, without completing the request. Nothing
+// happens where `request` is not that of `probed`.
+void deliver_if_complete(MPI_Request request, const Probed& probed);
 
 // A request whose operation goes on though nobody will ask for its end: a receive that the user
 // freed, whose message must reach his buffer all the same, or one into scratch that is not needed
