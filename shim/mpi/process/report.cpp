@@ -10,6 +10,7 @@
 #include "process/report_text.h"
 #include "process/shortcut.h"
 #include "requests/error_target.h"
+#include "wire/decode.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -29,6 +30,7 @@ Totals own_totals() {
   totals.wire_bytes = counters.wire_bytes;
   totals.decoded_messages = counters.decoded_messages;
   totals.damaged_messages = counters.damaged_messages;
+  totals.messages_without_memory = messages_without_memory;
   totals.encode_nanoseconds = counters.encode_nanoseconds;
   totals.decode_nanoseconds = counters.decode_nanoseconds;
   totals.predicted_nanoseconds = counters.predicted_nanoseconds;
@@ -124,7 +126,13 @@ void report(bool has_comm_world) {
   real().Reduce(&totals, &sum, kTotalsWords, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
   if (self.world.rank != 0) return;
   write(sum, std::to_string(self.world.size) + " ranks", "");
-  if (sum.compressed_messages != sum.decoded_messages + sum.damaged_messages) {
+  if (sum.messages_without_memory != 0) {
+    tw_log(TW_LOG_ERROR, (std::to_string(sum.messages_without_memory) +
+                          " compressed messages were not decoded for lack of memory")
+                             .c_str());
+  }
+  if (sum.compressed_messages !=
+      sum.decoded_messages + sum.damaged_messages + sum.messages_without_memory) {
     tw_log(TW_LOG_ERROR,
            (std::to_string(sum.compressed_messages) + " compressed messages were sent and " +
             std::to_string(sum.decoded_messages) +

@@ -66,6 +66,7 @@ std::string as_json(const Totals& totals) {
       << ", \"compressed_messages\": " << totals.compressed_messages
       << ", \"decoded_messages\": " << totals.decoded_messages
       << ", \"damaged_messages\": " << totals.damaged_messages
+      << ", \"messages_without_memory\": " << totals.messages_without_memory
       << ", \"bytes\": " << totals.raw_bytes + totals.compressed_bytes
       << ", \"wire_bytes\": " << totals.raw_bytes + totals.wire_bytes
       << ", \"compressed_bytes\": " << totals.compressed_bytes

@@ -19,6 +19,7 @@ struct Totals {
   std::uint64_t wire_bytes;
   std::uint64_t decoded_messages;
   std::uint64_t damaged_messages;
+  std::uint64_t messages_without_memory;
   std::uint64_t encode_nanoseconds;
   std::uint64_t decode_nanoseconds;
   std::uint64_t predicted_nanoseconds;

@@ -24,6 +24,18 @@ Kind examine(const void* wire, std::uint64_t bytes, std::uint64_t* raw_bytes) {
   }
 }
 
+std::atomic<std::uint64_t> messages_without_memory{0};
+
+int lack_memory(std::uint64_t bytes) {
+  ++messages_without_memory;
+  tw_log(TW_LOG_ERROR, ("rank " + std::to_string(process().world.rank) +
+                        " has no memory, nor room in "
+                        "TMPDIR, to decode a compressed message in: it needs " +
+                        std::to_string(bytes) + " bytes")
+                           .c_str());
+  return MPI_ERR_NO_MEM;
+}
+
 tw_status decode(const void* wire, std::uint64_t bytes, void* out, std::uint64_t capacity) {
   Process& self = process();
   const auto start = std::chrono::steady_clock::now();

@@ -72,7 +72,7 @@ int decode_to(const Destination& destination, const InPlace::Claim& claim, const
   if (done) return *done;
   // Also for a GPU that could not: the CPU decodes the same bytes.
   Lease dense = process().pool.acquire(raw_bytes);
-  if (!dense) return MPI_ERR_NO_MEM;
+  if (!dense) return lack_memory(raw_bytes);
   if (decode(wire, bytes, dense.data(), raw_bytes) != TW_OK) return MPI_ERR_OTHER;
   const int error =
       copy_out(destination, claim, std::move(dense), std::min(raw_bytes, destination.capacity));
@@ -122,7 +122,7 @@ int settle_in_place(const Destination& destination, const InPlace::Claim& claim,
     return MPI_SUCCESS;
   }
   const Lease wire = make_room(destination, bytes);
-  if (!wire) return MPI_ERR_NO_MEM;
+  if (!wire) return lack_memory(bytes);
   if (examine(wire.data(), bytes, &raw_bytes) == Kind::kRaw) return MPI_SUCCESS;
   const int outcome = decode_to(destination, claim, wire.data(), bytes, raw_bytes);
   tell_raw_size(status, raw_bytes);

@@ -1,5 +1,9 @@
 #include "wire/pool.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <bit>
 #include <cstdlib>
 
@@ -7,6 +11,7 @@ namespace thinwire::mpi {
 namespace {
 
 constexpr int kSmallestBits = 12;
+constexpr int kMapped = 64;  // added to the class of what is a file's
 
 std::uint64_t class_bytes(int size_class) {
   return std::uint64_t{1} << (kSmallestBits + size_class);
@@ -15,6 +20,22 @@ std::uint64_t class_bytes(int size_class) {
 int class_of(std::uint64_t bytes) {
   const int bits = bytes <= 1 ? 0 : std::bit_width(bytes - 1);
   return bits <= kSmallestBits ? 0 : bits - kSmallestBits;
+}
+
+// Pages of a file that nobody else sees. Where the system has no memory to promise, as under a
+// limit on a process' data, it has these: what does not fit stays on the disk. Its blocks are taken
+// now, because a disk that is full later would end the process.
+void* map_file(std::uint64_t bytes) {
+  const char* folder = std::getenv("TMPDIR");
+  const int file = open(folder == nullptr || *folder == '\0' ? "/tmp" : folder,
+                        O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (file < 0) return nullptr;
+  void* data = MAP_FAILED;
+  if (posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0) {
+    data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  }
+  close(file);
+  return data == MAP_FAILED ? nullptr : data;
 }
 
 }  // namespace
@@ -53,10 +74,15 @@ Lease Pool::acquire(std::uint64_t bytes) {
     }
   }
   allocations_.fetch_add(1, std::memory_order_relaxed);
-  return {this, std::aligned_alloc(64, class_bytes(size_class)), size_class};
+  if (void* data = std::aligned_alloc(64, class_bytes(size_class))) return {this, data, size_class};
+  return {this, map_file(class_bytes(size_class)), kMapped + size_class};
 }
 
 void Pool::give_back(void* data, int size_class) {
+  if (size_class >= kMapped) {
+    munmap(data, class_bytes(size_class - kMapped));
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
     if (idle_bytes_ + class_bytes(size_class) <= idle_bound_) {

@@ -57,7 +57,8 @@ class Pool {
 
   void set_idle_bound(std::uint64_t bytes) { idle_bound_ = bytes; }
 
-  // At least `bytes` bytes, aligned to 64; an empty lease where the system has no memory.
+  // At least `bytes` bytes, aligned to 64. Where the system has no memory they are pages of a file;
+  // an empty lease where there is no room for that either.
   Lease acquire(std::uint64_t bytes);
 
   // How often the system was asked.
