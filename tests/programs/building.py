@@ -1,0 +1,27 @@
+"""Compiling what packages have as source."""
+
+import fcntl
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from program_table import Place
+
+
+def compile_once(
+    place: Place, name: str, sources: Sequence[Path], options: Sequence[str | Path]
+) -> Path:
+    """The program, by the compiler of the place's MPI; kept for the next run."""
+    program = place.built / name
+    with (place.built / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if program.exists():
+            return program
+        unfinished = program.with_suffix(".unfinished")
+        words = [place.mpi.compiler, "-O1", "-w", "-o", unfinished, *sources, *options]
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+        if done.returncode != 0:
+            pytest.fail(f"{name} does not build: {done.stderr[-2000:]}")
+        unfinished.rename(program)
+    return program

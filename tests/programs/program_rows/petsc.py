@@ -1,0 +1,54 @@
+"""PETSc: its own example of a nonlinear solve. Its multigrid sends indices in doubles' bits."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from building import compile_once
+from debian_packages import TRIPLET, Debian
+from program_runs import ProgramRun
+from program_table import Place, Program, Results
+
+VERSION = "3.18.5+dfsg1-1"
+PACKAGES = Debian(
+    folder="petsc",
+    packages=(f"libpetsc-real3.18={VERSION}",),
+    alone=(
+        f"libpetsc-real3.18-dev={VERSION}",
+        f"libpetsc3.18-dev-common={VERSION}",
+        f"libpetsc3.18-dev-examples={VERSION}",
+    ),
+)
+OPTIONS = ("-da_refine", "3", "-pc_type", "mg", "-snes_monitor", "-ksp_monitor")
+OUTPUT = ("-snes_view_solution", "ascii:u")
+
+
+def _command(place: Place) -> Sequence[str | Path]:
+    usr = place.root / "usr"
+    share = usr / "share" / "petsc" / "3.18"
+    arch = usr / "lib" / "petscdir" / "petsc3.18" / f"{TRIPLET}-real"
+    source = share / "share" / "petsc" / "examples" / "src" / "snes" / "tutorials" / "ex19.c"
+    folders = [arch / "include", share / "include", usr / "include"]
+    library = usr / "lib" / TRIPLET / "libpetsc_real.so.3.18"
+    options = [
+        *(f"-I{folder}" for folder in folders),
+        library,
+        "-Wl,--allow-shlib-undefined",
+        "-lm",
+    ]
+    return [compile_once(place, "ex19", [source], options), *OPTIONS, *OUTPUT]
+
+
+def _results(place: Place, run: ProgramRun) -> Results:
+    return {"monitor": run.output, "solution": (place.folder / "u").read_text()}
+
+
+ROWS = (
+    Program(
+        name="petsc",
+        mpis=("openmpi", "openmpi-5"),
+        command=_command,
+        results=_results,
+        debian=PACKAGES,
+        ranks=(2, 3),
+    ),
+)
