@@ -115,7 +115,9 @@ def test_what_cannot_be_written_to_is_named(pair):
     fixed.flags.writeable = False
     for buffer in (fixed, bytes(256), [1.0, 2.0]):
         with pytest.raises((ValueError, TypeError), match="receive buffer"):
-            pair[0].Bcast([buffer] if isinstance(buffer, list) else buffer)
+            pair[1].Bcast([buffer] if isinstance(buffer, list) else buffer)
+        with pytest.raises((ValueError, TypeError), match="receive buffer"):
+            pair[0].Bcast([buffer] if isinstance(buffer, list) else buffer, root_decodes=True)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@
 
 namespace thinwire::mpi {
 
-thread_local Guard* held_guard = nullptr;
+constinit thread_local Guard* held_guard = nullptr;
 
 namespace {
 

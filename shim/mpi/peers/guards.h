@@ -44,8 +44,9 @@ class PullGuard : Guard {
   bool alone_;
 };
 
-// The guard of this thread, where a call of the MPI under it has led back here.
-extern thread_local Guard* held_guard __attribute__((tls_model("initial-exec")));
+// The guard of this thread, where a call of the MPI under it has led back here. No static room: the
+// library is opened late as well, for its transport, when none may be left.
+extern constinit thread_local Guard* held_guard;
 inline void give_up_guard() {
   if (held_guard != nullptr) [[unlikely]]
     held_guard->release();
