@@ -199,7 +199,7 @@ def test_what_makes_no_sense_is_refused(bench, program, words, code, said):
 
 @pytest.mark.multiproc
 def test_a_program_that_fails_is_an_error(bench, program, monkeypatch):
-    monkeypatch.setattr("thinwire.bench.collective.library_path", lambda name: "/nowhere/lib.so")
+    monkeypatch.setattr(collective, "transport_of", lambda program: "/nowhere/lib.so")
     path = program("collective")
     done = bench(*LOOPBACK, "--op", "bcast", "--size", "64KiB", "--program", path)
     assert done.exit_code == 1 and "/nowhere/lib.so" in done.stderr
