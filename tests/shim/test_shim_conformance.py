@@ -51,6 +51,9 @@ LINES_EXPECTED |= {
     for configuration in SHRINKING
     if configuration.startswith("mpich-5")
 }
+# Error handlers that communicate while other threads probe and receive: under MPICH 5 one run in
+# six does not end, with the library alone; MPICH 4 fails without it.
+LEFT_OUT = dict.fromkeys(("mpich", "abi"), ("handlers_in_guards",))
 
 
 def cases(mpi: Mpi) -> list[tuple[str, int, str]]:
@@ -60,7 +63,8 @@ def cases(mpi: Mpi) -> list[tuple[str, int, str]]:
         return []
     listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True)
     rows = [line.split() for line in listed.stdout.splitlines()]
-    return [(family, int(ranks), name) for family, ranks, name in rows]
+    left_out = LEFT_OUT.get(mpi.abi, ())
+    return [(family, int(ranks), name) for family, ranks, name in rows if family not in left_out]
 
 
 CASES = {mpi.name: cases(mpi) for mpi in ALL}
@@ -134,6 +138,8 @@ def test_run_ends_well_and_silently(configuration: str, family: str) -> None:
 
 @pytest.mark.parametrize(("configuration", "family"), [run for run in RUNS if run[0] in SHRINKING])
 def test_every_compressed_message_is_decoded(configuration: str, family: str) -> None:
+    if run_family(native(configuration), family).code != 0:
+        pytest.skip("the MPI alone does not get through it")
     report = run_family(configuration, family).report
     assert report is not None
     assert report["compressed_messages"] > 0

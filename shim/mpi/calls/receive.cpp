@@ -44,9 +44,9 @@ int receive_hooked(const Incoming& message, std::uint64_t capacity, MPI_Status* 
 
 // A blocking receive cannot be posted under a lock; started and waited for, it can.
 int receive_in_two_steps(const Incoming& message, MPI_Status* status) {
-  MPI_Request request;
+  MPI_Request request = MPI_REQUEST_NULL;
   int error = nonblocking_receive(message, &request);
-  if (error != MPI_SUCCESS) return error;
+  if (error != MPI_SUCCESS || request == MPI_REQUEST_NULL) return error;
   const HookPointer hook = take_hook(request);
   MPI_Status own{};
   error = real().Wait(&request, &own);
@@ -208,11 +208,15 @@ int nonblocking_receive(const Incoming& message, MPI_Request* request) {
                         message.tag, message.comm, request);
   }
   const PostedAs as(destination, landing);
+  // MPICH reports success, and makes no request, once a handler has returned from what it refused.
+  MPI_Request own = MPI_REQUEST_NULL;
   error = real().Irecv(as.data(), as.count(), as.type(), message.source, message.tag, message.comm,
-                       request);
+                       &own);
   guard.release();
-  if (error == MPI_SUCCESS) put_hook(*request, make_receive_hook(std::move(landing), destination));
-  return error;
+  if (error != MPI_SUCCESS || own == MPI_REQUEST_NULL) return error;
+  *request = own;
+  put_hook(own, make_receive_hook(std::move(landing), destination));
+  return MPI_SUCCESS;
 }
 
 }  // namespace thinwire::mpi
