@@ -1,0 +1,88 @@
+// One collective of a program, as every rank draws it, and this rank's side of it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "buffer.h"
+#include "group.h"
+
+namespace legality {
+
+enum class CollectiveKind {
+  kBarrier,
+  kBcast,
+  kGather,
+  kGatherv,
+  kScatter,
+  kScatterv,
+  kAllgather,
+  kAllgatherv,
+  kAlltoall,
+  kAlltoallv,
+  kAlltoallw,
+  kReduce,
+  kAllreduce,
+  kReduceScatter,
+  kReduceScatterBlock,
+  kScan,
+  kExscan
+};
+constexpr int kCollectiveKinds = static_cast<int>(CollectiveKind::kExscan) + 1;
+
+enum class Flavour { kBlocking, kStarted, kPersistent };
+
+struct Drawn {
+  CollectiveKind kind = CollectiveKind::kBarrier;
+  Flavour flavour = Flavour::kBlocking;
+  int root = 0;
+  Signature signature;     // of a block, or of one step of a block of any length
+  std::vector<int> steps;  // by sender and receiver: how long the block between them is
+  bool in_place = false, read_only = false, counts_freed = false, types_freed = false;
+  Content content;
+  std::uint64_t key = 0;
+  int units_of_item = 0;  // the same on all ranks; 0: as each likes
+  int operation = 0;      // of a reduction: SUM, PROD, MIN, MAX, of the program's own
+  int round = 0;
+
+  bool reduces() const { return kind >= CollectiveKind::kReduce; }
+  Content content_of(int rank, int block) const;
+};
+
+Drawn draw_collective(const Group& group, Random random);
+
+// A buffer of blocks: counts and displacements as MPI takes them.
+struct Blocks {
+  std::unique_ptr<Buffer> buffer;
+  std::vector<int> counts, places;
+  std::vector<MPI_Datatype> types;
+  std::vector<std::shared_ptr<Type>> owned;
+
+  void* address() const { return buffer ? buffer->address() : nullptr; }
+  int count() const { return counts.empty() ? 0 : counts.front(); }
+  MPI_Datatype type() const { return types.empty() ? MPI_BYTE : types.front(); }
+};
+
+enum class Placing { kPlain, kPacked, kSpread, kTyped };  // base types; the last for Alltoallw
+Blocks make_blocks(Random random, const Signature& signature, const std::vector<int>& steps,
+                   Placing placing, std::uint64_t key, int units_of_item = 0);
+
+struct Arguments {
+  const void* from = nullptr;  // MPI_IN_PLACE, or the address of `sends`
+  bool to_in_place = false;    // at the root of a scatter
+  Blocks sends, receives;
+  MPI_Op op = MPI_OP_NULL;
+  int root = 0;
+
+  void* to() const { return to_in_place ? MPI_IN_PLACE : receives.address(); }
+};
+
+// Calls MPI for the drawn collective.
+int call_collective(const Drawn& drawn, Arguments& arguments, MPI_Comm comm, MPI_Request* request);
+
+// The buffer begins with these elements of the reduction of the first ranks.
+void expect_reduced(const Drawn& drawn, Buffer& buffer, int elements, int first, int ranks);
+MPI_Op operation_of(const Drawn& drawn);  // to be freed where it is the program's own
+void free_operation(const Drawn& drawn, MPI_Op& op);
+
+}  // namespace legality

@@ -1,0 +1,17 @@
+// Completes requests by whichever calls the draw says.
+#pragma once
+
+#include "mpi_header.h"
+
+#include <vector>
+
+#include "random.h"
+
+namespace legality {
+
+// A status for each request. Without `wanted` they may be ignored, and are then left as they were.
+// True where they were filled in.
+bool complete(Random& random, std::vector<MPI_Request>& requests, std::vector<MPI_Status>& statuses,
+              bool wanted);
+
+}  // namespace legality
