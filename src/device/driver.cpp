@@ -68,15 +68,4 @@ const Driver* loaded_driver() {
   return driver;
 }
 
-Status device_error(const char* what, int error) {
-  // What is told here must not be read again as the failure of something later.
-  cudaGetLastError();
-  return {StatusCode::kDevice,
-          std::string(what) + ": " + cudaGetErrorString(static_cast<cudaError_t>(error))};
-}
-
-Status device_status(const char* what, int error) {
-  return error == cudaSuccess ? Status{} : device_error(what, error);
-}
-
 }  // namespace thinwire::device

@@ -71,14 +71,4 @@ const Driver* loaded_driver() {
   return &driver;
 }
 
-Status device_error(const char* what, int error) {
-  cudaGetLastError();
-  return {StatusCode::kDevice,
-          std::string(what) + ": " + cudaGetErrorString(static_cast<cudaError_t>(error))};
-}
-
-Status device_status(const char* what, int error) {
-  return error == cudaSuccess ? Status{} : device_error(what, error);
-}
-
 }  // namespace thinwire::device
