@@ -88,7 +88,9 @@ Found look(MPI_Comm comm, int source, int tag, Take take) {
   const PullGuard guard;
   found.probed = find(facts, source, tag, take);
   found.any = found.probed != nullptr;
-  if (found.any) return found;
+  // Nothing was seen, so it is not asked again: MPICH says so of a probe that it refused, once the
+  // program's error handler has returned, and would call the handler a second time.
+  if (found.any || !flag) return found;
   // What was seen may be another thread's by now.
   if (!guard.alone()) found.error = real().Iprobe(source, tag, comm, &flag, &found.status);
   if (found.error == MPI_SUCCESS && flag) {

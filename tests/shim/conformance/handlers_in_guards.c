@@ -54,5 +54,35 @@ static void refused_calls(void) {
   MPI_Errhandler_free(&handler);
 }
 
-static const Case kCases[] = {{"refused_calls", refused_calls}};
+static void count(MPI_Comm* which, int* code, ...) {
+  (void)which;
+  (void)code;
+  ++calls;
+}
+
+// The second message's probe matches the first one too, which then lies there.
+static void one_error_of_a_refused_probe(void) {
+  MPI_Errhandler handler;
+  MPI_Status status;
+  int flag = 0;
+  float* data = floats(kCount);
+  fill(data, kCount, 3);
+  calls = 0;
+  if (rank == 0) {
+    for (int tag = 0; tag < 2; ++tag) MPI_Send(data, kCount, MPI_FLOAT, 1, tag, comm);
+    return;
+  }
+  MPI_Probe(0, 1, comm, &status);
+  MPI_Comm_create_errhandler(count, &handler);
+  MPI_Comm_set_errhandler(comm, handler);
+  MPI_Iprobe(0, kNoTag, comm, &flag, &status);
+  CHECK(calls == 1);
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&handler);
+  for (int tag = 0; tag < 2; ++tag) MPI_Recv(data, kCount, MPI_FLOAT, 0, tag, comm, &status);
+  CHECK(holds(data, kCount, 3));
+}
+
+static const Case kCases[] = {{"one_error_of_a_refused_probe", one_error_of_a_refused_probe},
+                              {"refused_calls", refused_calls}};
 FAMILY(handlers_in_guards, 2, kThreadMultiple);
