@@ -78,8 +78,6 @@ def kept() -> list[Path]:
     return sorted(KEPT.glob("*.json"))
 
 
-@pytest.mark.slow
-@pytest.mark.xfail(reason="bytes between intercommunicators, received as a type of two bytes")
 @pytest.mark.parametrize("path", kept(), ids=lambda path: path.stem)
 def test_what_once_differed(path: Path) -> None:
     found = json.loads(path.read_text())

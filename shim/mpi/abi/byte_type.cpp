@@ -40,9 +40,11 @@ class Steps {
   bool owned_ = false;
 };
 
+// Not backwards: Open MPI (4.1.4, 5.0.11) lays a vector of single bytes with a stride of -1 down as
+// one with a stride of 1.
 bool add_levels(Steps& steps, const TypeMap& map) {
   for (auto level = map.levels().rbegin(); level != map.levels().rend(); ++level) {
-    if (level->count > INT_MAX) return false;
+    if (level->count > INT_MAX || level->stride < 0) return false;
     const auto repeat = [&](MPI_Datatype from, MPI_Datatype* to) {
       return real().Type_create_hvector(static_cast<int>(level->count), 1, level->stride, from, to);
     };

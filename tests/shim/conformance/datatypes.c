@@ -80,6 +80,24 @@ static void subarray(void) {
 }
 
 // Size equal to extent, and yet not in memory order.
+// Bytes that arrive in a type which lays them down in the other order, pair by pair.
+static void swapped_bytes(void) {
+  enum { kPairs = 1000 };
+  unsigned char bytes[2 * kPairs];
+  const int lengths[] = {1, 1};
+  const MPI_Aint places[] = {1, 0};
+  MPI_Datatype pair;
+  MPI_Type_create_hindexed(2, lengths, places, MPI_BYTE, &pair);
+  MPI_Type_commit(&pair);
+  for (int at = 0; at < 2 * kPairs; ++at) bytes[at] = (unsigned char)(rank == 0 ? at * 7 : 0);
+  if (rank == 0) MPI_Send(bytes, 2 * kPairs, MPI_BYTE, 1, 1, comm);
+  if (rank == 1) {
+    MPI_Recv(bytes, kPairs, pair, 0, 1, comm, MPI_STATUS_IGNORE);
+    for (int at = 0; at < 2 * kPairs; ++at) CHECK(bytes[at] == (unsigned char)((at ^ 1) * 7));
+  }
+  MPI_Type_free(&pair);
+}
+
 static void permuted(void) {
   int lengths[kBlocks], places[kBlocks];
   float *data = floats(kBlocks), *in = floats(kBlocks);
@@ -253,6 +271,7 @@ static const Case kCases[] = {
     {"resized", resized},
     {"subarray", subarray},
     {"permuted", permuted},
+    {"swapped_bytes", swapped_bytes},
     {"structs", structs},
     {"vector_to_floats", vector_to_floats},
     {"type_freed_in_use", freed_in_use},
