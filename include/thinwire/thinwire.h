@@ -344,6 +344,29 @@ tw_status tw_message_decode(const void* source, uint64_t length, void* destinati
                             uint64_t capacity, const tw_message_options* options,
                             tw_message_info* info);
 
+/* Where a frame comes from and its array goes to when neither has to lie in memory as a whole. The
+ * functions return 0, or anything else for what failed, which ends the decode with TW_INTERNAL. */
+typedef struct tw_pieces {
+  uint32_t size;
+  uint32_t reserved;
+  void* context;
+  /* Bytes of the frame from `offset` on; none is asked for twice, but for the header's. */
+  int32_t (*read)(void* context, uint64_t offset, uint64_t bytes, void* to);
+  /* Bytes of the array that begin `offset` bytes from its start. */
+  int32_t (*write)(void* context, uint64_t offset, uint64_t bytes, const void* from);
+  void* workspace; /* host memory, aligned to 64 bytes */
+  uint64_t workspace_bytes;
+  uint64_t needed_bytes; /* set: what the workspace must have. Two chunks and 4 KiB: at most 260
+                            KiB, but for "zfp" of two or three axes, whose chunks are four planes or
+                            more, and for raw frames */
+} tw_pieces;
+
+/* As tw_message_decode() of a frame of `length` bytes, on the host, a chunk at a time;
+ * TW_TOO_SMALL, and nothing written, where the workspace is. Raw frames are read in pieces of 1
+ * MiB, or a plane. */
+tw_status tw_message_decode_in_pieces(tw_pieces* pieces, uint64_t length,
+                                      const tw_message_options* options, tw_message_info* info);
+
 /* ---- Messages in stream order: enqueued, never waited for, capturable in a CUDA graph ---- */
 
 /* What an enqueued encode or decode came to, in 8 bytes that the GPU writes: PINNED or device

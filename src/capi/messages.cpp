@@ -2,6 +2,7 @@
 
 #include "capi/convert.h"
 #include "capi/errors.h"
+#include "message/pieces.h"
 
 using namespace thinwire;
 using namespace thinwire::capi;
@@ -22,6 +23,23 @@ void fill(const message::Info& from, tw_message_info* info) {
   spec.copy(info->spec, sizeof info->spec - 1);
   info->spec[std::min(spec.size(), sizeof info->spec - 1)] = '\0';
 }
+
+class GivenAccess : public message::PieceAccess {
+ public:
+  explicit GivenAccess(const tw_pieces& pieces) : pieces_(pieces) {}
+
+  Status read(uint64_t offset, MutableByteView to) override {
+    if (pieces_.read(pieces_.context, offset, to.size(), to.data()) == 0) return {};
+    return {StatusCode::kInternal, "a piece of the frame cannot be read"};
+  }
+  Status write(uint64_t offset, ByteView from) override {
+    if (pieces_.write(pieces_.context, offset, from.size(), from.data()) == 0) return {};
+    return {StatusCode::kInternal, "a piece of the array cannot be written"};
+  }
+
+ private:
+  const tw_pieces& pieces_;
+};
 
 }  // namespace
 
@@ -92,6 +110,24 @@ tw_status tw_message_decode(const void* source, uint64_t length, void* destinati
     const message::EncodeOptions converted = to_encode_options(options);
     auto found = message::decode({bytes_at(source), length}, {bytes_at(destination), capacity},
                                  converted.mark, converted.stream, to_landing(options));
+    if (found.ok() && info != nullptr) fill(*found, info);
+    return report(found.status());
+  });
+}
+
+tw_status tw_message_decode_in_pieces(tw_pieces* pieces, uint64_t length,
+                                      const tw_message_options* options, tw_message_info* info) {
+  return guarded([&] {
+    if (pieces == nullptr || pieces->size < sizeof(tw_pieces) || pieces->read == nullptr ||
+        pieces->write == nullptr ||
+        (pieces->workspace == nullptr && pieces->workspace_bytes != 0) || !usable(options) ||
+        (info != nullptr && info->size < sizeof(tw_message_info))) {
+      return misuse("tw_message_decode_in_pieces: null pointer, or size not set");
+    }
+    GivenAccess access(*pieces);
+    auto found = message::decode_in_pieces(access, length, to_encode_options(options).mark,
+                                           {bytes_at(pieces->workspace), pieces->workspace_bytes},
+                                           &pieces->needed_bytes);
     if (found.ok() && info != nullptr) fill(*found, info);
     return report(found.status());
   });

@@ -11,22 +11,6 @@
 namespace thinwire::message {
 namespace {
 
-Status damaged(std::uint64_t chunk, const char* what) {
-  return {StatusCode::kDamaged, "chunk " + std::to_string(chunk) + ": " + what};
-}
-
-Status decode_chunk(const Info& info, const codec::Chunk& chunk, std::uint32_t row,
-                    ByteView encoded, std::byte* out) {
-  if ((row & codec::kRawChunk) == 0) {
-    return info.codec->decode(encoded, chunk, info.header.parameter, out);
-  }
-  if (info.codec->fixed_size || encoded.size() != chunk.raw_bytes()) {
-    return {StatusCode::kDamaged, "a raw chunk of the wrong length"};
-  }
-  std::memcpy(out, encoded.data(), encoded.size());
-  return {};
-}
-
 // Where the values of a chunk are decoded to before they are moved to their places; grows where
 // chunks are runs of planes.
 class Scratch {
@@ -90,23 +74,45 @@ Status decode_body(const Info& info, ByteView body, const codec::Landing& landin
   const bool in_place = !layout.in_boxes && !landing.adds;
   Scratch scratch;
   for (std::uint64_t index = 0; index < layout.chunks; ++index) {
-    const auto row = load<std::uint32_t>(table + index * codec::kTableRowBytes);
-    const auto sum = load<std::uint32_t>(table + index * codec::kTableRowBytes + 4);
-    const std::uint64_t bytes = row & ~codec::kRawChunk;
-    if (bytes > rest.size()) return damaged(index, "reaches past the end of the frame");
-    const ByteView encoded = rest.first(bytes);
-    if (info.header.chunk_checksums && static_cast<std::uint32_t>(checksum(encoded)) != sum) {
-      return damaged(index, "checksum mismatch");
-    }
-    const codec::Chunk chunk = layout.chunk(index);
-    std::byte* const values =
-        in_place ? destination + layout.raw_offset(index) : scratch.of(chunk.raw_bytes());
-    Status status = decode_chunk(info, chunk, row, encoded, values);
+    const TableRow row = read_row(table + index * codec::kTableRowBytes);
+    if (row.bytes() > rest.size()) return damaged(index, "reaches past the end of the frame");
+    std::byte* const values = in_place ? destination + layout.raw_offset(index)
+                                       : scratch.of(layout.chunk(index).raw_bytes());
+    Status status = decode_chunk(info, layout, index, row, rest.first(row.bytes()), values);
     if (!status.ok()) return status;
     if (!in_place) land(layout, index, landing, values, destination);
-    rest = rest.subspan(bytes);
+    rest = rest.subspan(row.bytes());
   }
   if (!rest.empty()) return {StatusCode::kDamaged, "bytes are left behind the last chunk"};
+  return {};
+}
+
+Result<Info> inspect_at(ByteView source, const device::Place& place, const frame::Mark& mark,
+                        device::StreamHandle stream) {
+  if (!place.on_device()) return find_coder(frame::unpack(source, mark), mark);
+  auto start = read_start(source.data(), source.size(), place.device, stream);
+  if (!start.ok()) return start.status();
+  return find_coder(
+      frame::unpack_start(ByteView(start->bytes).first(start->count), source.size(), mark), mark);
+}
+
+}  // namespace
+
+Status damaged(std::uint64_t chunk, const char* what) {
+  return {StatusCode::kDamaged, "chunk " + std::to_string(chunk) + ": " + what};
+}
+
+Status decode_chunk(const Info& info, const codec::Layout& layout, std::uint64_t index,
+                    const TableRow& row, ByteView encoded, std::byte* values) {
+  if (info.header.chunk_checksums && static_cast<std::uint32_t>(checksum(encoded)) != row.sum) {
+    return damaged(index, "checksum mismatch");
+  }
+  const codec::Chunk chunk = layout.chunk(index);
+  if (!row.raw()) return info.codec->decode(encoded, chunk, info.header.parameter, values);
+  if (info.codec->fixed_size || encoded.size() != chunk.raw_bytes()) {
+    return {StatusCode::kDamaged, "a raw chunk of the wrong length"};
+  }
+  std::memcpy(values, encoded.data(), encoded.size());
   return {};
 }
 
@@ -132,17 +138,6 @@ Result<Info> find_coder(const Result<frame::Header>& header, const frame::Mark& 
   }
   return Info{*header, codec, mark};
 }
-
-Result<Info> inspect_at(ByteView source, const device::Place& place, const frame::Mark& mark,
-                        device::StreamHandle stream) {
-  if (!place.on_device()) return find_coder(frame::unpack(source, mark), mark);
-  auto start = read_start(source.data(), source.size(), place.device, stream);
-  if (!start.ok()) return start.status();
-  return find_coder(
-      frame::unpack_start(ByteView(start->bytes).first(start->count), source.size(), mark), mark);
-}
-
-}  // namespace
 
 Status decode_on_host(const Info& info, ByteView source, const codec::Landing& landing,
                       std::byte* destination) {

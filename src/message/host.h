@@ -1,6 +1,8 @@
 // Encoding and decoding with everything in host memory; and what the GPU's side shares with it.
 #pragma once
 
+#include "base/bytes.h"
+#include "codec/layout.h"
 #include "message/message.h"
 
 namespace thinwire::message {
@@ -34,5 +36,26 @@ Result<std::uint64_t> encode_on_host(const Coder& coder, const codec::Chunk& arr
                                      const EncodeOptions& options);
 Status decode_on_host(const Info& info, ByteView source, const codec::Landing& landing,
                       std::byte* destination);
+
+// The codec that a header names, and whether it is one that this build decodes.
+Result<Info> find_coder(const Result<frame::Header>& header, const frame::Mark& mark);
+
+// One row of the chunk table.
+struct TableRow {
+  std::uint32_t word;
+  std::uint32_t sum;
+
+  bool raw() const { return (word & codec::kRawChunk) != 0; }
+  std::uint64_t bytes() const { return word & ~codec::kRawChunk; }
+};
+inline TableRow read_row(const std::byte* at) {
+  return {load<std::uint32_t>(at), load<std::uint32_t>(at + 4)};
+}
+
+Status damaged(std::uint64_t chunk, const char* what);
+
+// Checks and decodes one chunk to `values`, where they lie one behind the other.
+Status decode_chunk(const Info& info, const codec::Layout& layout, std::uint64_t index,
+                    const TableRow& row, ByteView encoded, std::byte* values);
 
 }  // namespace thinwire::message

@@ -1,28 +1,62 @@
 """Programs that have no memory left when a message arrives."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
-from shim_runs import PROGRAMS, TESTING, mpirun
+from mpis import ALL, Mpi
+from shim_runs import Run, mpirun
+
+from thinwire import codecs
 
 pytestmark = pytest.mark.multiproc
 
-PROGRAM = [PROGRAMS / "shim_memory_limit"]
 MPC = {"THINWIRE_CODEC": "mpc", "THINWIRE_SAME_NODE": "1"}
+MESSAGES = 4
+
+# A frame of raw is never sent. zfp also with chunks that the library has no memory of its own for.
+CODERS = [row.example for row in codecs() if not row.gpu_only and row.name != "raw"]
+CODERS += ["zfp:rate=16,shape=?x256x256"]
 
 
-def test_a_receive_needs_no_memory_of_the_process(tmp_path: Path) -> None:
-    alone = mpirun(2, PROGRAM)
-    assert (alone.code, alone.output) == (0, "all right\n"), alone.errors
-    done = mpirun(2, PROGRAM, TESTING, MPC, tmp_path / "report")
-    assert (done.code, done.output) == (0, "all right\n"), done.errors
+def run(limit: str, mpi: Mpi, codec: str | None, *more: str | Path, report: Path | None) -> Run:
+    program = [mpi.programs / "shim_memory_limit", limit, *more]
+    settings = {} if codec is None else {**MPC, "THINWIRE_CODEC": codec}
+    library = None if codec is None else mpi.testing
+    return mpirun(2, program, library, settings, report, mpi=mpi)
+
+
+@cache
+def without_a_limit(mpi: Mpi, codec: str | None) -> str:
+    done = run("nothing", mpi, codec, report=None)
+    assert done.code == 0, done.errors
+    return done.output
+
+
+@pytest.mark.parametrize("limit", ["data", "addresses"])
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_a_receive_needs_no_memory_of_the_process(mpi: Mpi, limit: str, tmp_path: Path) -> None:
+    alone = run(limit, mpi, None, report=None)
+    assert alone.code == 0, alone.errors
+    done = run(limit, mpi, "mpc", report=tmp_path / "report")
+    assert (done.code, done.output) == (0, alone.output), done.errors
     assert done.report is not None
-    assert done.report["compressed_messages"] == done.report["decoded_messages"] == 3
+    assert done.report["compressed_messages"] == done.report["decoded_messages"] == MESSAGES
+    assert done.report["messages_without_memory"] == 0
 
 
-def test_the_true_reason_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize("codec", CODERS)
+def test_every_codec_decodes_without_addresses(codec: str, tmp_path: Path) -> None:
+    done = run("addresses", ALL[0], codec, report=tmp_path / "report")
+    assert (done.code, done.output) == (0, without_a_limit(ALL[0], codec)), done.errors
+    assert done.report is not None
+    assert done.report["compressed_messages"] == done.report["decoded_messages"] == MESSAGES
+
+
+@pytest.mark.parametrize("limit", ["data", "addresses"])
+def test_the_true_reason_is_said(limit: str, tmp_path: Path) -> None:
     """Where there is no room for a file either."""
-    done = mpirun(2, [*PROGRAM, "/nowhere"], TESTING, MPC, tmp_path / "report")
+    done = run(limit, ALL[0], "mpc", "/nowhere", report=tmp_path / "report")
     assert done.code != 0
     assert "has no memory, nor room in TMPDIR" in done.errors
     assert "truncated" not in done.errors

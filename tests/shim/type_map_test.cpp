@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "abi/element_bytes.h"
 #include "random_elements.h"
 
 namespace thinwire::mpi {
@@ -73,6 +74,36 @@ TEST(TypeMap, GathersAndScattersInTheOrderOfTheStream) {
     }
     scatter(stream.data(), bytes, pattern.elements);
     ASSERT_EQ(memory, expected);
+  }
+}
+
+// Pieces of the stream in any order, of any length.
+TEST(ElementBytes, ReadAndWriteFromAnyOffset) {
+  Random random(12);
+  for (int round = 0; round < 400; ++round) {
+    std::vector<std::byte> memory(400);
+    for (std::byte& byte : memory) byte = static_cast<std::byte>(random.below(256));
+    const Pattern pattern = random_pattern(random, memory);
+    const auto size = static_cast<std::int64_t>(pattern.bytes.size());
+    ElementBytes bytes(pattern.elements);
+    for (int piece = 0; piece < 20; ++piece) {
+      const std::int64_t first = random.between(0, size);
+      const auto length = static_cast<std::size_t>(random.between(0, size - first));
+      const auto offset = static_cast<std::size_t>(first);
+      std::vector<std::byte> stream(length + 1, std::byte{0xEE});
+      bytes.read(offset, length, stream.data());
+      for (std::size_t at = 0; at < length; ++at) {
+        ASSERT_EQ(stream[at], *pattern.bytes[offset + at]);
+      }
+      ASSERT_EQ(stream[length], std::byte{0xEE});
+      std::vector<std::byte> expected = memory;
+      for (std::size_t at = 0; at < length; ++at) {
+        stream[at] = static_cast<std::byte>(random.below(256));
+        expected[static_cast<std::size_t>(pattern.bytes[offset + at] - memory.data())] = stream[at];
+      }
+      bytes.write(offset, length, stream.data());
+      ASSERT_EQ(memory, expected);
+    }
   }
 }
 

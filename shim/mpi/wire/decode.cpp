@@ -1,6 +1,5 @@
 #include "wire/decode.h"
 
-#include <chrono>
 #include <string>
 
 #include "process/process.h"
@@ -36,10 +35,9 @@ int lack_memory(std::uint64_t bytes) {
   return MPI_ERR_NO_MEM;
 }
 
-tw_status decode(const void* wire, std::uint64_t bytes, void* out, std::uint64_t capacity) {
+void count_decode(tw_status status, std::chrono::steady_clock::time_point start) {
+  if (status == TW_NOT_A_FRAME || status == TW_TOO_SMALL) return;
   Process& self = process();
-  const auto start = std::chrono::steady_clock::now();
-  const tw_status status = tw_message_decode(wire, bytes, out, capacity, &self.options, nullptr);
   self.counters.decode_nanoseconds +=
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   if (status == TW_OK) {
@@ -52,7 +50,11 @@ tw_status decode(const void* wire, std::uint64_t bytes, void* out, std::uint64_t
                           " received a compressed message that does not decode: " + tw_last_error())
                              .c_str());
   }
-  return status;
+}
+
+tw_status decode(const void* wire, std::uint64_t bytes, void* out, std::uint64_t capacity) {
+  return counted_decode(
+      [&] { return tw_message_decode(wire, bytes, out, capacity, &process().options, nullptr); });
 }
 
 }  // namespace thinwire::mpi

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 #include "thinwire/thinwire.h"
@@ -18,7 +19,19 @@ Kind examine(const void* wire, std::uint64_t bytes, std::uint64_t* raw_bytes);
 int lack_memory(std::uint64_t bytes);
 extern std::atomic<std::uint64_t> messages_without_memory;
 
-// Decodes into `out`. What is wrong with the frame itself is logged and counted.
+// Counts a decode that has ended, and logs what is wrong with the frame itself. What was no frame,
+// or lacked room, is not counted.
+void count_decode(tw_status status, std::chrono::steady_clock::time_point start);
+
+template <typename Decode>
+tw_status counted_decode(Decode&& decode) {
+  const auto start = std::chrono::steady_clock::now();
+  const tw_status status = decode();
+  count_decode(status, start);
+  return status;
+}
+
+// Decodes into `out`; counted.
 tw_status decode(const void* wire, std::uint64_t bytes, void* out, std::uint64_t capacity);
 
 }  // namespace thinwire::mpi

@@ -8,6 +8,7 @@
 #include "abi/real.h"
 #include "process/process.h"
 #include "wire/decode.h"
+#include "wire/decode_in_pieces.h"
 #include "wire/device.h"
 #include "wire/length.h"
 
@@ -72,6 +73,9 @@ int decode_to(const Destination& destination, const InPlace::Claim& claim, const
   if (done) return *done;
   // Also for a GPU that could not: the CPU decodes the same bytes.
   Lease dense = process().pool.acquire(raw_bytes);
+  if (!dense && claim && !destination.on_device) {
+    return decode_by_pieces(destination, wire, bytes).error;
+  }
   if (!dense) return lack_memory(raw_bytes);
   if (decode(wire, bytes, dense.data(), raw_bytes) != TW_OK) return MPI_ERR_OTHER;
   const int error =
@@ -122,6 +126,11 @@ int settle_in_place(const Destination& destination, const InPlace::Claim& claim,
     return MPI_SUCCESS;
   }
   const Lease wire = make_room(destination, bytes);
+  if (!wire && !destination.on_device) {
+    const Pieced pieced = decode_in_place_by_pieces(destination, bytes);
+    if (pieced.kind == Kind::kFrame) tell_raw_size(status, pieced.raw_bytes);
+    return pieced.error;
+  }
   if (!wire) return lack_memory(bytes);
   if (examine(wire.data(), bytes, &raw_bytes) == Kind::kRaw) return MPI_SUCCESS;
   const int outcome = decode_to(destination, claim, wire.data(), bytes, raw_bytes);

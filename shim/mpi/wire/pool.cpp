@@ -1,11 +1,11 @@
 #include "wire/pool.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <bit>
 #include <cstdlib>
+
+#include "wire/unlinked_file.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -22,20 +22,11 @@ int class_of(std::uint64_t bytes) {
   return bits <= kSmallestBits ? 0 : bits - kSmallestBits;
 }
 
-// Pages of a file that nobody else sees. Where the system has no memory to promise, as under a
-// limit on a process' data, it has these: what does not fit stays on the disk. Its blocks are taken
-// now, because a disk that is full later would end the process.
+// Where the system has no memory to promise, as under a limit on a process' data, it has pages of a
+// file: what does not fit stays on the disk.
 void* map_file(std::uint64_t bytes) {
-  const char* folder = std::getenv("TMPDIR");
-  const int file = open(folder == nullptr || *folder == '\0' ? "/tmp" : folder,
-                        O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (file < 0) return nullptr;
-  void* data = MAP_FAILED;
-  if (posix_fallocate(file, 0, static_cast<off_t>(bytes)) == 0) {
-    data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  }
-  close(file);
-  return data == MAP_FAILED ? nullptr : data;
+  const UnlinkedFile file(bytes);
+  return file ? file.map() : nullptr;
 }
 
 }  // namespace

@@ -1,0 +1,135 @@
+// Decoding in pieces gives what decoding does, and refuses what it refuses.
+#include "message/pieces.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "arrays.h"
+
+namespace thinwire::message {
+namespace {
+
+// A frame and an array in memory, the array between canaries.
+class InMemory : public PieceAccess {
+ public:
+  InMemory(ByteView frame, std::size_t capacity) : out(capacity, std::byte{0xC5}), frame_(frame) {}
+
+  Status read(std::uint64_t offset, MutableByteView to) override {
+    if (++reads == failing_read) return {StatusCode::kInternal, "no read"};
+    EXPECT_LE(offset + to.size(), frame_.size());
+    std::memcpy(to.data(), frame_.data() + offset, to.size());
+    return {};
+  }
+  Status write(std::uint64_t offset, ByteView from) override {
+    if (++writes == failing_write) return {StatusCode::kInternal, "no write"};
+    EXPECT_LE(offset + from.size(), out.size());
+    std::memcpy(out.data() + offset, from.data(), from.size());
+    return {};
+  }
+
+  std::vector<std::byte> out;
+  int reads = 0, writes = 0;
+  int failing_read = 0, failing_write = 0;
+
+ private:
+  ByteView frame_;
+};
+
+Result<Info> decode_through(InMemory& memory, std::uint64_t length, std::uint64_t spare = 0) {
+  std::uint64_t needed = 0;
+  auto info = decode_in_pieces(memory, length, frame::file_mark(), {}, &needed);
+  if (info.ok() || info.status().code() != StatusCode::kTooSmall) return info;
+  EXPECT_EQ(memory.writes, 0);
+  std::vector<std::byte> workspace(needed + spare, std::byte{0xC5});
+  const std::uint64_t told = needed;
+  info = decode_in_pieces(memory, length, frame::file_mark(), {workspace.data(), needed}, &needed);
+  if (needed != 0) {  // 0 where not even the header was read
+    EXPECT_EQ(needed, told);
+  }
+  for (std::uint64_t at = told; at < workspace.size(); ++at) {
+    EXPECT_EQ(workspace[at], std::byte{0xC5});
+  }
+  return info;
+}
+
+std::vector<codec::Chunk> arrays_of(const Coder& coder, Dtype dtype) {
+  std::vector<codec::Chunk> arrays;
+  for (const std::uint64_t count : kLengths) arrays.push_back(line(dtype, count));
+  // More rows of the table than are read at once.
+  arrays.push_back(line(dtype, 600 * 8192 + 5));
+  if (coder.codec->max_rank >= 2) arrays.push_back({dtype, {.rank = 2, .extent = {201, 333}}});
+  if (coder.codec->max_rank >= 3) arrays.push_back({dtype, {.rank = 3, .extent = {21, 34, 130}}});
+  return arrays;
+}
+
+TEST(Pieces, GiveWhatDecodingGives) {
+  for_each_coder([](const Coder& coder, Dtype dtype) {
+    for (const codec::Chunk& array : arrays_of(coder, dtype)) {
+      auto data = smooth(dtype, array.shape.count());
+      const auto frame = encoded(coder, array, data);
+      if (coder.codec->test_only()) continue;  // a frame of it is decoded once
+      std::vector<std::byte> whole(data.size(), std::byte{0xC5});
+      ASSERT_TRUE(decode(frame, whole, frame::file_mark()).ok());
+      InMemory memory(frame, data.size());
+      const auto info = decode_through(memory, frame.size(), 64);
+      ASSERT_TRUE(info.ok()) << info.status().message();
+      EXPECT_EQ(info->header.shape, array.shape);
+      EXPECT_TRUE(memory.out == whole);
+    }
+  });
+}
+
+TEST(Pieces, TheWorkspaceDoesNotGrowWithTheMessage) {
+  for_each_coder([](const Coder& coder, Dtype dtype) {
+    if (coder.codec->test_only() || coder.codec->id == 0) return;
+    const auto array = line(dtype, 600 * 8192 + 5);
+    const auto frame = encoded(coder, array, smooth(dtype, array.shape.count()));
+    InMemory memory(frame, array.raw_bytes());
+    std::uint64_t needed = 0;
+    const auto info = decode_in_pieces(memory, frame.size(), frame::file_mark(), {}, &needed);
+    EXPECT_EQ(info.status().code(), StatusCode::kTooSmall);
+    EXPECT_GT(needed, 0u);
+    EXPECT_LE(needed, 260u << 10);
+  });
+}
+
+TEST(Pieces, DamageIsAnError) {
+  for_each_coder([](const Coder& coder, Dtype dtype) {
+    if (coder.codec->test_only()) return;
+    const auto sound = encoded(coder, line(dtype, 20000), smooth(dtype, 20000));
+    std::mt19937 random(7);
+    for (int trial = 0; trial < 300; ++trial) {
+      auto frame = sound;
+      const std::size_t at =
+          trial < 100 ? static_cast<std::size_t>(trial) : random() % frame.size();
+      frame[at] ^= static_cast<std::byte>(1 + random() % 255);
+      std::vector<std::byte> whole(1 << 20);
+      InMemory memory(frame, 1 << 20);
+      const auto info = decode_through(memory, frame.size(), 64);
+      EXPECT_EQ(info.status().code(), decode(frame, whole, frame::file_mark()).status().code());
+      EXPECT_FALSE(info.ok()) << "byte " << at;
+    }
+    for (std::size_t length = 0; length < sound.size(); length += length < 200 ? 1 : 537) {
+      InMemory memory(ByteView(sound).first(length), 1 << 20);
+      EXPECT_FALSE(decode_through(memory, length, 64).ok()) << length;
+    }
+  });
+}
+
+TEST(Pieces, WhatFailsEndsIt) {
+  const auto spec = codec::parse_spec("mpc");
+  const auto frame =
+      encoded({spec->codec, spec->parameter}, line(Dtype::kF32, 50000), smooth(Dtype::kF32, 50000));
+  for (int failing = 1; failing < 6; ++failing) {
+    InMemory reads(frame, 200000), writes(frame, 200000);
+    reads.failing_read = failing;
+    EXPECT_EQ(decode_through(reads, frame.size()).status().message(), "no read");
+    writes.failing_write = failing;
+    EXPECT_EQ(decode_through(writes, frame.size()).status().message(), "no write");
+    EXPECT_EQ(writes.writes, failing);
+  }
+}
+
+}  // namespace
+}  // namespace thinwire::message
