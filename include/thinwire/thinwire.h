@@ -430,7 +430,8 @@ typedef enum tw_reason {
   TW_RAW_OPERATION = 15, /* no schedule does it compressed, or none keeps the bound of its result */
   TW_RAW_DECLINED_LATELY = 16, /* the last ones to this peer were declined: not tried */
   TW_RAW_INTEGERS = 17,        /* fp64 values that read as integers, and the codec is lossy */
-  TW_REASON_COUNT = 18
+  TW_RAW_COST_UNKNOWN = 18,    /* the ranks have not agreed yet on what the codec costs */
+  TW_REASON_COUNT = 19
 } tw_reason;
 
 /* One short phrase for a reason, as in "below the threshold". Static storage. */
@@ -502,7 +503,8 @@ typedef struct tw_transport {
 tw_status tw_transport_local(uint32_t ranks, tw_transport* transports);
 
 /* A group of ranks that agreed on format, codecs and settings. Calls on one communicator are made
- * by one thread at a time, in the same order on every rank. */
+ * by one thread at a time, in the same order on every rank; tw_comm_plan() under TW_AS_AGREED may
+ * be called while another thread is in tw_comm_run() under the same flag. */
 typedef struct tw_comm tw_comm;
 
 typedef struct tw_comm_options {
@@ -576,8 +578,11 @@ typedef enum tw_collective_flag {
                       with TW_INTERNAL. Its `send` and `receive` are not looked at */
   TW_PLANNED = 16, /* tw_comm_run() alone: the tw_comm_plan() before it on this communicator was of
                       this call, but for its buffers, and holds: it is not planned again */
-  TW_ROOT_DECODES = 32 /* Bcast, at the root: where a lossy codec changes values, `receive` becomes
-                          what the others get. Without it the root's values are read alone */
+  TW_ROOT_DECODES = 32, /* Bcast, at the root: where a lossy codec changes values, `receive` becomes
+                           what the others get. Without it the root's values are read alone */
+  TW_AS_AGREED = 64 /* what the codec costs is not measured for this call. Where the ranks have not
+                       agreed on it yet the call is raw, for TW_RAW_COST_UNKNOWN, and where
+                       tw_comm_plan() says so, tw_comm_settle() will agree on it */
 } tw_collective_flag;
 
 /* One operation, as MPI has it. Counts and displacements are in elements. All ranks must agree on
@@ -638,10 +643,19 @@ tw_status tw_comm_run(tw_comm* comm, const tw_collective* collective, tw_collect
 
 /* What tw_comm_run() would choose, from what is equal on all ranks. Collective, as tw_comm_run()
  * is, for the first call of either with a codec and dtype where a link is stated: each rank
- * measures what the codec costs, and they agree on the slowest. Else nothing is sent. reason,
- * algorithm, coding and the predictions of `report` are filled in. */
+ * measures what the codec costs, and they agree on the slowest. Else nothing is sent, and under
+ * TW_AS_AGREED nothing ever is: then no later run is TW_PLANNED by this. reason, algorithm, coding
+ * and the predictions of `report` are filled in. */
 tw_status tw_comm_plan(tw_comm* comm, const tw_collective* collective,
                        tw_collective_report* report);
+
+/* Collective: the ranks agree on the costs that plans under TW_AS_AGREED have found missing since
+ * the last time. Nothing is sent where there are none. */
+tw_status tw_comm_settle(tw_comm* comm);
+
+/* What the ranks have agreed on over `from` holds on `comm` too, a communicator of the same ranks
+ * in the same order. Sends nothing; to be called on every rank behind the same calls on `from`. */
+tw_status tw_comm_take_costs(tw_comm* comm, const tw_comm* from);
 
 /* As in "allreduce", "recursive-doubling", "per-hop". Static storage; NULL for what is none. */
 const char* tw_operation_text(uint32_t operation);

@@ -55,6 +55,7 @@ comm::Call to_call(const tw_collective& from, const comm::Options& options) {
   call.verify = (from.flags & TW_VERIFY) != 0;
   call.hindered = (from.flags & TW_HINDERED) != 0;
   call.root_decodes = (from.flags & TW_ROOT_DECODES) != 0;
+  call.as_agreed = (from.flags & TW_AS_AGREED) != 0;
   call.send = bytes_at(from.send);
   call.receive = bytes_at(from.receive);
   call.count = from.count;
@@ -144,17 +145,39 @@ tw_status tw_comm_plan(tw_comm* comm, const tw_collective* collective,
     if (comm == nullptr || !usable(collective) || result == nullptr || !usable(result)) {
       return misuse("tw_comm_plan: null pointer, or size not set");
     }
-    const comm::Call call = to_call(*collective, comm->communicator->options());
-    Status status = comm::check(call, comm->communicator->size());
-    if (status.ok()) status = comm->communicator->learn_cost(call);
+    comm::Communicator& communicator = *comm->communicator;
+    const comm::Call call = to_call(*collective, communicator.options());
+    Status status = comm::check(call, communicator.size());
+    if (status.ok() && !call.as_agreed) status = communicator.learn_cost(call);
     if (!status.ok()) return report(status);
-    const auto choice = comm->communicator->choose(call);
-    comm->planned.reset();
-    if (choice.ok()) {
-      fill(*choice, result);
-      comm->planned = *choice;
+    const auto choice = communicator.choose(call);
+    if (choice.ok()) fill(*choice, result);
+    if (call.as_agreed) {
+      if (choice.ok() && choice->reason == plan::Reason::kCostUnknown) communicator.want_cost(call);
+      return report(choice.status());
     }
+    comm->planned.reset();
+    if (choice.ok()) comm->planned = *choice;
     return report(choice.status());
+  });
+}
+
+tw_status tw_comm_settle(tw_comm* comm) {
+  return guarded([&] {
+    if (comm == nullptr) return misuse("tw_comm_settle: null pointer");
+    return report(comm->communicator->settle());
+  });
+}
+
+tw_status tw_comm_take_costs(tw_comm* comm, const tw_comm* from) {
+  return guarded([&] {
+    if (comm == nullptr || from == nullptr) return misuse("tw_comm_take_costs: null pointer");
+    if (comm->communicator->size() != from->communicator->size() ||
+        comm->communicator->rank() != from->communicator->rank()) {
+      return misuse("tw_comm_take_costs: not of the same ranks");
+    }
+    comm->communicator->take_costs_of(*from->communicator);
+    return TW_OK;
   });
 }
 

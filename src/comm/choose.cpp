@@ -52,30 +52,43 @@ std::uint64_t planned_bytes(const Call& call, const Options& options, int size) 
 
 }  // namespace
 
-const Communicator::Learned* Communicator::find_learned(const Call& call) const {
-  const auto found = std::ranges::find_if(learned_, [&](const Learned& one) {
-    return one.dtype == call.dtype && one.spec == call.spec;
-  });
-  return found == learned_.end() ? nullptr : &*found;
+collective::Backoff& Communicator::backoff_of(const Call& call) {
+  const auto found = std::ranges::find_if(
+      tried_, [&](const Tried& one) { return one.dtype == call.dtype && one.spec == call.spec; });
+  if (found != tried_.end()) return found->backoff;
+  return tried_.emplace_back(call.spec, call.dtype, collective::Backoff{}).backoff;
 }
 
-Communicator::Learned& Communicator::learned(const Call& call) {
-  const Learned* const known = find_learned(call);
-  if (known != nullptr) return const_cast<Learned&>(*known);
-  learned_.push_back({.spec = call.spec, .dtype = call.dtype, .cost = {}, .backoff = {}});
-  return learned_.back();
+bool Communicator::lacks_cost(const Call& call) const {
+  if (options_.link_bytes_per_second <= 0 || size() < 2) return false;
+  return !costs_.of(call).has_value() && may_compress(call);
+}
+
+Status Communicator::learn(const Call& call, int device) {
+  plan::CodecCost cost = measure_cost(call, size(), device);
+  if (Status status = agree_on_slowest(*transport_, cost); !status.ok()) return status;
+  costs_.keep(call, cost);
+  return {};
 }
 
 Status Communicator::learn_cost(const Call& call) {
-  if (options_.link_bytes_per_second <= 0 || size() < 2) return {};
-  const Learned* const known = find_learned(call);
-  if ((known != nullptr && known->has_cost) || !may_compress(call)) return {};
+  if (!lacks_cost(call)) return {};
   const auto device = device::device_of(call.send, call.receive);
-  plan::CodecCost cost = measure_cost(call, size(), device.ok() ? *device : -1);
-  if (Status status = agree_on_slowest(*transport_, cost); !status.ok()) return status;
-  Learned& own = learned(call);
-  own.has_cost = true;
-  own.cost = cost;
+  return learn(call, device.ok() ? *device : -1);
+}
+
+void Communicator::want_cost(const Call& call) {
+  if (!lacks_cost(call)) return;
+  const auto device = device::device_of(call.send, call.receive);
+  costs_.want(call, device.ok() ? *device : -1);
+}
+
+Status Communicator::settle() {
+  if (broken_) return {StatusCode::kInternal, "the communicator's transport failed earlier"};
+  for (const Wanted& wanted : costs_.take_wanted()) {
+    if (!lacks_cost(wanted.call)) continue;
+    if (Status status = learn(wanted.call, wanted.device); !status.ok()) return broken(status);
+  }
   return {};
 }
 
@@ -111,9 +124,10 @@ Result<Choice> Communicator::choose(const Call& call) const {
   settings.same_node = options_.same_node;
   settings.link_bytes_per_second = options_.link_bytes_per_second;
   settings.piece_bytes = options_.piece_bytes;
-  const Learned* const known = find_learned(call);
-  if (known != nullptr && known->has_cost) settings.cost = known->cost;
-  const plan::CollectivePlan plan = plan_with(call, settings);
+  const bool lacks = lacks_cost(call);
+  if (!lacks) settings.cost = costs_.of(call).value_or(plan::CodecCost{});
+  plan::CollectivePlan plan = plan_with(call, settings);
+  if (lacks) plan.reason = plan::Reason::kCostUnknown, plan.raw_seconds = plan.seconds = 0;
   if (plan.algorithm == plan::Algorithm::kPlanned) {
     return {StatusCode::kUnsupported, "there is no such schedule"};
   }

@@ -121,7 +121,7 @@ Status Communicator::prepare(const Call& call, Report& report) {
   if (choice.reason != plan::Reason::kCompress) settings_.spec = {};
   const bool is_lossless = call.spec.codec == nullptr || call.spec.codec->lossless;
   const bool may_skip = is_lossless || !plan::reduces(call.operation);
-  backoff_ = may_skip ? &learned(call).backoff : nullptr;
+  backoff_ = may_skip ? &backoff_of(call) : nullptr;
   topology_.root = call.root;
   topology_.root_decodes = call.root_decodes && !is_lossless;
   const collective::Row* row =
@@ -179,7 +179,9 @@ Status Communicator::run(const Call& call, Report& report, const Choice* planned
   if (planned != nullptr) {
     report.choice = *planned;
   } else {
-    if (Status status = learn_cost(call); !status.ok()) return broken(status);
+    if (!call.as_agreed) {
+      if (Status status = learn_cost(call); !status.ok()) return broken(status);
+    }
     const auto choice = choose(call);
     if (!choice.ok()) return choice.status();
     report.choice = *choice;

@@ -10,7 +10,7 @@
 #include "collective/polled/execute.h"
 #include "comm/binding.h"
 #include "comm/call.h"
-#include "comm/cost.h"
+#include "comm/costs.h"
 #include "comm/workspace.h"
 #include "plan/collective.h"
 #include "transport/transport.h"
@@ -68,27 +68,37 @@ class Communicator {
   // measured and agreed on. Looks at buffers for where they lie alone.
   Status learn_cost(const Call& call);
 
-  // After learn_cost(): sends nothing.
+  // Sends nothing. Without a cost that is missing: raw, for kCostUnknown. Any thread, also while
+  // another one is in run().
   Result<Choice> choose(const Call& call) const;
 
+  // Has settle() learn the call's cost, where it is missing. Local; any thread.
+  void want_cost(const Call& call);
+
+  // Collective: what was wanted is learned, in the order in which it was wanted.
+  Status settle();
+
+  // What another communicator of the same ranks has learned holds here too. Local.
+  void take_costs_of(const Communicator& other) { costs_.take_over(other.costs_); }
+
   // Blocks until this rank's part is complete. kUnsupported where no schedule does it. `planned`:
-  // what choose() has said of this call, where it was asked already.
+  // what choose() has said of this call, where it was asked already. Learns costs, unless the call
+  // is `as_agreed`.
   Status run(const Call& call, Report& report, const Choice* planned = nullptr);
 
  private:
   Communicator(std::unique_ptr<transport::Transport> transport, Options options);
 
-  // What earlier calls with the same spec and dtype taught.
-  struct Learned {
+  // What this rank's packets of earlier calls with the same spec and dtype taught.
+  struct Tried {
     codec::Spec spec;
     Dtype dtype;
-    bool has_cost = false;
-    plan::CodecCost cost;         // equal on all ranks
-    collective::Backoff backoff;  // of what this rank encoded
+    collective::Backoff backoff;
   };
-  const Learned* find_learned(const Call& call) const;
-  Learned& learned(const Call& call);
+  collective::Backoff& backoff_of(const Call& call);
 
+  bool lacks_cost(const Call& call) const;
+  Status learn(const Call& call, int device);
   bool may_compress(const Call& call) const;
   plan::CollectivePlan plan_with(const Call& call, const plan::CollectiveSettings& settings) const;
   int count_nodes() const;
@@ -116,7 +126,8 @@ class Communicator {
   Options options_;
   collective::Topology topology_;
   int nodes_;
-  std::deque<Learned> learned_;
+  Costs costs_;  // equal on all ranks
+  std::deque<Tried> tried_;
 
   // Of the call that runs.
   collective::EngineSettings settings_;

@@ -59,6 +59,8 @@ const char* reason_text(Reason reason) {
       return "not tried: data declined lately";
     case Reason::kHoldsIntegers:
       return "holds integers in the bits of doubles";
+    case Reason::kCostUnknown:
+      return "the codec's cost is not agreed yet";
   }
   return "unknown reason";
 }

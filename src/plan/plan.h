@@ -30,8 +30,9 @@ enum class Reason : std::uint32_t {
   kOperation = 15,
   kDeclinedLately = 16,
   kHoldsIntegers = 17,
+  kCostUnknown = 18,
 };
-inline constexpr int kReasonCount = 18;
+inline constexpr int kReasonCount = 19;
 
 // One short phrase, as in "below the threshold".
 const char* reason_text(Reason reason);

@@ -18,7 +18,8 @@ TEST(CollectivesInC, EveryOperationBetweenThreads) {
   }
 }
 
-// A plan is used once, by the run that says that it was of its call.
+// A plan is used once, by the run that says that it was of its call. One that another thread may
+// make meanwhile is not.
 TEST(Collectives, APlanHoldsForTheNextRun) {
   auto end = sized<tw_transport>();
   ASSERT_EQ(tw_transport_local(1, &end), TW_OK);
@@ -41,7 +42,8 @@ TEST(Collectives, APlanHoldsForTheNextRun) {
     EXPECT_EQ(tw_comm_run(comm, &call, &report), TW_OK) << tw_last_error();
     return report.reason;
   };
-  const auto plan_of_another = [&] {
+  const auto plan_of_another = [&](uint32_t flags = 0) {
+    call.flags = flags;
     call.codec = off;
     auto report = sized<tw_collective_report>();
     EXPECT_EQ(tw_comm_plan(comm, &call, &report), TW_OK) << tw_last_error();
@@ -49,6 +51,8 @@ TEST(Collectives, APlanHoldsForTheNextRun) {
   };
   plan_of_another();
   EXPECT_EQ(reason_of_run(TW_PLANNED), TW_RAW_OFF);
+  EXPECT_EQ(reason_of_run(TW_PLANNED), TW_RAW_SAME_NODE);
+  plan_of_another(TW_AS_AGREED);
   EXPECT_EQ(reason_of_run(TW_PLANNED), TW_RAW_SAME_NODE);
   plan_of_another();
   EXPECT_EQ(reason_of_run(0), TW_RAW_SAME_NODE);

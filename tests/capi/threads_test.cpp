@@ -89,4 +89,57 @@ TEST(Threads, ReadPlansAndTextsTogether) {
   for (const int count : wrong) EXPECT_EQ(count, 0);
 }
 
+// One rank: a thread that runs collectives and one that plans meanwhile, waiting for nobody.
+// Returns how often something was wrong.
+int plan_beside_runs(const tw_transport& end, const tw_comm_options& options) {
+  tw_comm* comm = nullptr;
+  if (tw_comm_create(&end, &options, &comm) != TW_OK) return 1;
+  std::vector<float> values(1 << 15, static_cast<float>(end.rank));
+  tw_collective call{};
+  call.size = sizeof call;
+  call.operation = TW_BCAST;
+  call.dtype = TW_F32;
+  call.receive = values.data();
+  call.count = values.size();
+  call.flags = TW_AS_AGREED;
+  const auto reason = [&] {
+    tw_collective_report report{};
+    report.size = sizeof report;
+    return tw_comm_plan(comm, &call, &report) == TW_OK ? report.reason : TW_REASON_COUNT;
+  };
+  const auto run_and_plan = [&](std::uint32_t expected) {
+    int wrong = 0, failed = 0;
+    std::thread runs([&] {
+      for (int round = 0; round < kRounds; ++round) {
+        failed += tw_comm_run(comm, &call, nullptr) != TW_OK;
+      }
+    });
+    for (int round = 0; round < kRounds; ++round) wrong += reason() != expected;
+    runs.join();
+    return wrong + failed;
+  };
+  int wrong = run_and_plan(TW_RAW_COST_UNKNOWN);
+  wrong += tw_comm_settle(comm) != TW_OK;
+  wrong += run_and_plan(TW_COMPRESS);
+  for (const float value : values) wrong += value != 0;
+  tw_comm_destroy(comm);
+  return wrong;
+}
+
+TEST(Threads, PlanWhileACollectiveRuns) {
+  tw_transport ends[kThreads] = {};
+  for (tw_transport& end : ends) end.size = sizeof end;
+  ASSERT_EQ(tw_transport_local(kThreads, ends), TW_OK);
+  tw_comm_options options{};
+  options.size = sizeof options;
+  options.link_bytes_per_second = 1e5;
+  tw_codec* codec = nullptr;
+  ASSERT_EQ(tw_codec_create("mpc", &codec), TW_OK);
+  options.codec = codec;
+  std::vector<int> wrong(kThreads, 0);
+  on_threads([&](int number) { wrong[number] = plan_beside_runs(ends[number], options); });
+  for (const int count : wrong) EXPECT_EQ(count, 0);
+  tw_codec_destroy(codec);
+}
+
 }  // namespace

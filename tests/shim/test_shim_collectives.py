@@ -310,6 +310,77 @@ def test_nonblocking_ones_enter_after_any_blocking_one(mpi: Mpi, tmp_path: Path)
     assert native(done)["non-blocking before the first blocking one"] == 3 * ROUNDS * calls
 
 
+# Stated rates on which every codec pays, and on which none does.
+SLOW, FAST = {**LOSSLESS, "THINWIRE_LINK": "1mbit"}, {**LOSSLESS, "THINWIRE_LINK": "100000gbit"}
+LINK_FASTER, UNKNOWN = "link faster than the codec", "the codec's cost is not agreed yet"
+# Of the started ones, those whose signature no rank knows alone. The blocking ones that come first
+# agree on the cost of floats; doubles, which these may carry, are known behind the next blocking
+# one: that of a round's first communicator is its last call.
+OPEN = 4
+
+
+def started(mpi: Mpi, settings: dict[str, str], report: Path) -> Run:
+    program = [mpi.programs / "shim_coll_nonblocking"]
+    done = mpirun(3, program, mpi.production, settings, report, timeout=100, mpi=mpi)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == 3
+    if "non-blocking without MPI_THREAD_MULTIPLE" in native(done):
+        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    return done
+
+
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_nonblocking_ones_that_do_not_pay_stay_native(mpi: Mpi, tmp_path: Path) -> None:
+    done = started(mpi, FAST, tmp_path / "report")
+    assert collectives(done)["entered"] == 0
+    assert native(done) == {
+        LINK_FASTER: 3 * ROUNDS * (COMMUNICATORS * (STARTED - OPEN) + BLOCKING),
+        UNKNOWN: 3 * ROUNDS * COMMUNICATORS * OPEN,
+    }
+
+
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_nonblocking_ones_that_pay_enter(mpi: Mpi, tmp_path: Path) -> None:
+    done = started(mpi, SLOW, tmp_path / "report")
+    assert collectives(done)["entered"] == 3 * ROUNDS * (
+        COMMUNICATORS * (STARTED - OPEN) + BLOCKING
+    )
+    assert native(done) == {UNKNOWN: 3 * ROUNDS * COMMUNICATORS * OPEN}
+    assert_shrunk(done)
+
+
+# Ranks and settings: expack takes floats and no doubles; on the last link what was measured
+# decides.
+IN_FLIGHT = {
+    "floats alone": (3, {"THINWIRE_CODEC": "expack", "THINWIRE_LINK": "1mbit"}),
+    "all": (4, SLOW),
+    "none": (3, FAST),
+    "who knows": (4, {"THINWIRE_LINK": "2gbit"}),
+}
+
+
+@pytest.mark.parametrize("case", IN_FLIGHT)
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_ranks_that_are_not_in_step_decide_alike(mpi: Mpi, case: str, tmp_path: Path) -> None:
+    """A call that entered on some ranks alone would hang, or get other values."""
+    ranks, settings = IN_FLIGHT[case]
+    program = [mpi.programs / "shim_coll_in_flight", str(ranks)]
+    report = tmp_path / "report"
+    done = mpirun(
+        ranks, program, mpi.production, {**LOSSLESS, **settings}, report, timeout=100, mpi=mpi
+    )
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == ranks, done.output
+    if "non-blocking without MPI_THREAD_MULTIPLE" in native(done):
+        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    assert native(done)[UNKNOWN] > 0
+    assert native(done)["below the threshold"] > 0
+    assert case != "none" or collectives(done)["entered"] == 0
+    if case in ("floats alone", "all"):
+        assert collectives(done)["entered"] > 100
+        assert_shrunk(done)
+
+
 def test_nonblocking_ones_stay_native_without_threads(tmp_path: Path) -> None:
     program = [*NONBLOCKING, "serialized"]
     done = mpirun(2, program, PRODUCTION, LOSSLESS, tmp_path / "report", timeout=100)
@@ -365,6 +436,31 @@ def test_persistent_ones_enter(mpi: Mpi, words: list[str], tmp_path: Path) -> No
     assert collectives(done)["entered"] == 3 * entered
     assert native(done) == {}
     assert_shrunk(done)
+
+
+@pytest.mark.parametrize("mpi", OTHERS, ids=lambda mpi: mpi.name)
+def test_persistent_ones_that_pay_enter(mpi: Mpi, tmp_path: Path) -> None:
+    program = [mpi.programs / "shim_coll_persistent"]
+    report = tmp_path / "report"
+    done = mpirun(3, program, mpi.production, SLOW, report, timeout=100, mpi=mpi)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == 3
+    entered = COMMUNICATORS * STARTS * PERSISTENT + STARTS * BESIDE
+    assert collectives(done)["entered"] == 3 * entered
+    assert native(done) == {}
+    assert_shrunk(done)
+
+
+# MPICH 4.0 loses some of the data.
+@pytest.mark.parametrize("mpi", [m for m in OTHERS if m.name != "mpich"], ids=lambda m: m.name)
+def test_persistent_ones_that_do_not_pay_stay_native(mpi: Mpi, tmp_path: Path) -> None:
+    program = [mpi.programs / "shim_coll_persistent", "keep"]
+    report = tmp_path / "report"
+    done = mpirun(3, program, mpi.production, FAST, report, timeout=100, mpi=mpi)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == 3
+    assert collectives(done)["entered"] == 0
+    assert native(done) == {LINK_FASTER: 3 * (COMMUNICATORS * PERSISTENT + STARTS * BESIDE)}
 
 
 # MPICH 4.0 loses some of the data.

@@ -193,10 +193,12 @@ def test_a_started_collective_that_cannot_be_staged_says_so(
     assert all(sentence in line for line in said), done.errors
 
 
-# Compressed, native through pinned memory, or by an MPI that takes GPU pointers.
+# Compressed, native through pinned memory, for want of a codec or of a gain by it, or by an MPI
+# that takes GPU pointers.
 STARTED = {
     "compressed": {**LOSSLESS},
     "native": {**LOSSLESS, "THINWIRE_CODEC": "off"},
+    "no gain": {**LOSSLESS, "THINWIRE_LINK": "100000gbit"},
     "aware": {"THINWIRE_CODEC": "off", **AWARE},
 }
 

@@ -39,10 +39,10 @@ void choose_schedule(tw_collective& collective) {
 }
 
 // The lists of a side that has some, in floats; where the blocks lie is found out when it enters.
-void list(const Side& side, const Part& part, Lane& lane, int which, const std::uint64_t*& counts,
+void list(const Side& side, const Part& part, Lists& lists, int which, const std::uint64_t*& counts,
           const std::uint64_t*& displacements) {
   if (!side.counts.is_list()) return;
-  auto& listed = lane.counts[which];
+  auto& listed = lists.counts[which];
   listed.resize(static_cast<std::size_t>(part.ranks));
   for (int rank = 0; rank < part.ranks; ++rank) {
     listed[static_cast<std::size_t>(rank)] =
@@ -50,8 +50,8 @@ void list(const Side& side, const Part& part, Lane& lane, int which, const std::
   }
   counts = listed.data();
   if (!side.counts.has_places()) return;
-  lane.displacements[which].resize(listed.size());
-  displacements = lane.displacements[which].data();
+  lists.displacements[which].resize(listed.size());
+  displacements = lists.displacements[which].data();
 }
 
 void count(const tw_collective_report& report) {
@@ -93,7 +93,7 @@ bool has_schedule(std::uint32_t operation, std::uint32_t algorithm, std::uint32_
   return ways.contains({operation, algorithm, coding});
 }
 
-tw_collective describe(const Asked& asked, const Part& part, Lane& lane) {
+tw_collective describe(const Asked& asked, const Part& part, Lists& lists) {
   tw_collective collective{};
   collective.size = sizeof collective;
   collective.operation = part.form->operation;
@@ -107,10 +107,10 @@ tw_collective describe(const Asked& asked, const Part& part, Lane& lane) {
   if (process().settings.collectives.root_decodes) collective.flags |= TW_ROOT_DECODES;
   const bool scatters = part.form->operation == TW_REDUCE_SCATTER;
   if (part.sent_blocks > 1 && !scatters) {
-    list(asked.sent, part, lane, kSent, collective.send_counts, collective.send_displacements);
+    list(asked.sent, part, lists, kSent, collective.send_counts, collective.send_displacements);
   }
   if (part.received_blocks > 1 || scatters) {
-    list(asked.received, part, lane, kReceived, collective.receive_counts,
+    list(asked.received, part, lists, kReceived, collective.receive_counts,
          collective.receive_displacements);
   }
   // A side that is here, and of both the one whose count is this rank's own.
@@ -133,13 +133,13 @@ int run_described(const Asked& asked, const Part& part, tw_collective& collectiv
   Operand sent, received;
   if (part.sent_blocks > 0) {
     sent = Operand(asked.sent, part.first_block(form.sent), part.sent_blocks, part.leaf_bytes);
-    if (collective.send_displacements != nullptr) sent.find_places(lane.displacements[kSent]);
+    if (collective.send_displacements != nullptr) sent.find_places(lane.lists.displacements[kSent]);
   }
   if (part.received_blocks > 0) {
     const int first = part.received_blocks > 1 ? 0 : part.first_block(form.received);
     received = Operand(asked.received, first, part.received_blocks, part.leaf_bytes);
     if (collective.receive_displacements != nullptr) {
-      received.find_places(lane.displacements[kReceived]);
+      received.find_places(lane.lists.displacements[kReceived]);
     }
   }
   int error = sent.prepare(true);

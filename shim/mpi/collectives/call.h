@@ -6,17 +6,18 @@
 #include "collectives/asked.h"
 #include "collectives/judge.h"
 #include "collectives/lane.h"
+#include "collectives/lists.h"
 
 namespace thinwire::mpi {
 
 // Whether the operation has a schedule of that algorithm and coding; PLANNED stands for any.
 bool has_schedule(std::uint32_t operation, std::uint32_t algorithm, std::uint32_t coding);
 
-// With the buffers as the program names them, gaps and all. Borrows lists that the
-// lane keeps.
-tw_collective describe(const Asked& asked, const Part& part, Lane& lane);
+// With the buffers as the program names them, gaps and all. Borrows `lists`, which it fills.
+tw_collective describe(const Asked& asked, const Part& part, Lists& lists);
 
-// Runs it; packs and unpacks what has gaps. Returns an MPI error code, logged and not raised.
+// Runs it, described with the lane's lists; packs and unpacks what has gaps. Returns an MPI error
+// code, logged and not raised.
 int run_described(const Asked& asked, const Part& part, tw_collective& collective, Lane& lane);
 
 }  // namespace thinwire::mpi

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "abi/real.h"
 #include "collectives/agreement.h"
@@ -146,7 +147,7 @@ void release_if(Goes&& goes) {
     std::erase_if(g_live, ends);
   }
   for (const auto& [comm, collectives] : ended) {
-    if (is_wanted(collectives)) --wanted_collectives;
+    if (is_wanted(collectives) || collectives->wants_costs) --wanted_collectives;
     real().Comm_delete_attr(comm, g_keyval);
     delete collectives;
   }
@@ -174,10 +175,28 @@ Collectives& collectives_of(MPI_Comm comm) {
     make(comm, kept);
   } else if (kept.why == NativeReason::kNotKnown) {
     make(comm, kept);
-  } else if (kept.worker) {
-    kept.worker->run_until_idle();
+  } else {
+    wait_for_started(kept);
+    if (kept.wants_costs) settle_costs(kept);
   }
   return kept;
+}
+
+void wait_for_started(Collectives& kept) {
+  if (kept.worker) kept.worker->run_until_idle();
+}
+
+void want_costs(Collectives& kept) {
+  if (std::exchange(kept.wants_costs, true)) return;
+  ++wanted_collectives;
+}
+
+void settle_costs(Collectives& kept) {
+  wait_for_started(kept);
+  if (std::exchange(kept.wants_costs, false)) --wanted_collectives;
+  if (tw_comm_settle(kept.lane.comm()) == TW_OK) return;
+  tw_log(TW_LOG_ERROR,
+         (std::string("what a codec costs is not agreed: ") + tw_last_error()).c_str());
 }
 
 void want_collectives_of(MPI_Comm comm) {
@@ -187,7 +206,9 @@ void want_collectives_of(MPI_Comm comm) {
 }
 
 void make_wanted_collectives(MPI_Comm comm) {
-  if (comm != MPI_COMM_NULL && is_wanted(known_collectives(comm))) collectives_of(comm);
+  if (comm == MPI_COMM_NULL) return;
+  const Collectives* const known = known_collectives(comm);
+  if (known != nullptr && (is_wanted(known) || known->wants_costs)) collectives_of(comm);
 }
 
 void release_collectives_of(MPI_Comm comm) {

@@ -27,9 +27,11 @@ struct Collectives {
   PrivateCommPointer own;                        // carries the messages
   std::vector<std::int32_t> nodes;               // of its ranks
   Lane lane;         // for all but persistent collectives, which have one each
+  Lists planned;     // of a call that is planned while the lane is in use
   int next_tag = 1;  // of the next lane: the same on all ranks
   int rank = 0;
   bool threads = false;            // every rank has MPI_THREAD_MULTIPLE
+  bool wants_costs = false;        // on all ranks: a plan has found some missing
   std::uint32_t explained = 0;     // bit_of() each call whose first choice has been told
   std::shared_ptr<Worker> worker;  // once a non-blocking collective was started
 };
@@ -38,12 +40,22 @@ struct Collectives {
 Collectives* known_collectives(MPI_Comm comm);
 
 // Collective over `comm`, an intracommunicator of several processes, where it was not asked for
-// before. Waits for the non-blocking collectives on it.
+// before. Waits for the non-blocking collectives on it, and learns the costs that they want.
 Collectives& collectives_of(MPI_Comm comm);
 
 // A non-blocking collective could have entered, and must not wait until this is made: the next call
 // that may wait for the other ranks makes it. Local; to be called on all ranks alike.
 void want_collectives_of(MPI_Comm comm);
+
+// A non-blocking collective could have entered, if it were known what its codec costs: the next
+// call that may wait for the other ranks learns it. As above.
+void want_costs(Collectives& kept);
+
+// Collective: learns what is wanted, behind all that was started.
+void settle_costs(Collectives& kept);
+
+// Until the lane is the caller's.
+void wait_for_started(Collectives& kept);
 
 // To be called in each collective on `comm` that may wait for the other ranks.
 extern std::atomic<std::uint64_t> wanted_collectives;

@@ -181,6 +181,7 @@ NativeReason judge_call(const Asked& asked, Part& part) {
   const std::uint64_t bytes = bytes_known_to_all(part, sent, received);
   // Of calls that enter by name alone no rank knows what the others send.
   const bool by_name = enters_by_name_alone(asked.call);
+  part.is_open = by_name;
   if (!by_name && (bytes == 0 || bytes < settings.plan.threshold)) {
     return NativeReason::kBelowThreshold;
   }

@@ -24,6 +24,7 @@ struct Part {
   Signature signature = kNothing;  // of both sides together
   tw_dtype leaf = TW_BYTES;        // the float type that this is, where it is one alone
   std::uint64_t leaf_bytes = 1;
+  bool is_open = false;  // `signature` is this rank's share of it alone
   tw_reduction reduction = TW_SUM;
 
   int first_block(Blocks blocks) const { return blocks == Blocks::kOne ? rank : 0; }
@@ -35,8 +36,8 @@ struct Part {
 // kCompressed: it may, and `part` is filled in. Says the same on all ranks of a correct program:
 // where arguments are wrong on one of them, the MPI's own call is to say so. So it goes by what MPI
 // requires equal, the type signature, never by datatypes or addresses, which are each rank's own.
-// Where signatures match in pairs alone, in calls that enter by name alone, `part` has this rank's
-// share of the call's: agree_on_signature() is to be asked.
+// Where signatures match in pairs alone, in calls that enter by name alone, that of `part` is open:
+// agree_on_signature() is to be asked.
 NativeReason judge_call(const Asked& asked, Part& part);
 
 }  // namespace thinwire::mpi

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "abi/mpi_abi.h"
+#include "collectives/lists.h"
 #include "collectives/transport.h"
 #include "thinwire/thinwire.h"
 
@@ -45,9 +46,7 @@ class Lane {
   // Who runs what follows.
   void set_pace(Pace::Who who) { transport_->set_pace(who); }
 
-  // Of the call under way, kept for the next: counts and displacements of both sides.
-  std::vector<std::uint64_t> counts[2];
-  std::vector<std::uint64_t> displacements[2];
+  Lists lists;  // of the call under way
 
  private:
   PrivateCommPointer own_;

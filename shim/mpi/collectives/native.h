@@ -15,6 +15,7 @@ enum class NativeReason : std::uint32_t {
   kDtype = TW_RAW_DTYPE,
   kSameNode = TW_RAW_SAME_NODE,
   kPeerNotReady = TW_RAW_PEER_NOT_READY,
+  kCostUnknown = TW_RAW_COST_UNKNOWN,  // non-blocking, before a blocking one
   kOfMessages = TW_REASON_COUNT - 1,
   kNotNamed,            // THINWIRE_COLLECTIVES leaves it out
   kReduction,           // an operation of the program's, or one that has no compressed form

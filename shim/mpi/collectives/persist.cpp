@@ -7,6 +7,7 @@
 #include "abi/real.h"
 #include "collectives/communicators.h"
 #include "collectives/judge.h"
+#include "collectives/plan.h"
 #include "collectives/started.h"
 #include "collectives/worker.h"
 #include "process/process.h"
@@ -35,7 +36,11 @@ class PersistentCollective : public Persistent {
   PersistentCollective(const Asked& asked, const Part& part)
       : started_(asked, part, Started::Ends::kWithItsOwner) {}
 
-  tw_status open(Collectives& kept) { return lane_.open(kept.own, kept.next_tag++, kept.nodes); }
+  // With the costs that it was planned by.
+  tw_status open(Collectives& kept) {
+    const tw_status status = lane_.open(kept.own, kept.next_tag++, kept.nodes);
+    return status == TW_OK ? tw_comm_take_costs(lane_.comm(), kept.lane.comm()) : status;
+  }
 
   int start() override { return started_.begin(worker(), lane_, &active); }
 
@@ -58,7 +63,7 @@ NativeReason judge_init(const Asked& asked, Part& part, Collectives*& kept) {
   if (kept->why != NativeReason::kCompressed) return kept->why;
   if (!kept->threads) return NativeReason::kNoThreads;
   if (kept->next_tag > kLastTag) return NativeReason::kNoCommunicator;
-  return judge_started(part);
+  return plan_persistent(asked, part, *kept);
 }
 
 // The program's handle: a request of the MPI's own that is never started.

@@ -30,10 +30,12 @@ bool agree_on_signature(Part& part, Lane& lane) {
   collective.receive = all;
   collective.count = kKindCount;
   collective.codec = uncompressed();
+  collective.flags = TW_AS_AGREED;  // nothing is coded, and the program's thread may be planning
   Signature whole = kNothing;
   if (tw_comm_run(lane.comm(), &collective, nullptr) == TW_OK) {
     for (int at = 0; at < kKindCount; ++at) whole |= all[at] > 0 ? kKinds[at] : kNothing;
   }
+  part.is_open = false;
   return part.take(whole);
 }
 

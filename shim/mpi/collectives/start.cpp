@@ -5,6 +5,7 @@
 #include "abi/real.h"
 #include "collectives/communicators.h"
 #include "collectives/judge.h"
+#include "collectives/plan.h"
 #include "collectives/started.h"
 #include "process/process.h"
 #include "requests/error_target.h"
@@ -22,7 +23,7 @@ NativeReason judge_start(const Asked& asked, Part& part, Collectives*& kept) {
     return NativeReason::kNotYet;
   }
   if (kept->why != NativeReason::kCompressed) return kept->why;
-  return kept->threads ? judge_started(part) : NativeReason::kNoThreads;
+  return kept->threads ? plan_started(asked, part, *kept) : NativeReason::kNoThreads;
 }
 
 }  // namespace

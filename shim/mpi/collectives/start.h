@@ -9,9 +9,9 @@
 namespace thinwire::mpi {
 
 // Starts the call and gives the program a request of the MPI's own that completes with it; nothing,
-// where the MPI is to start it. It enters where a blocking one would, on a communicator that a
-// blocking one has entered before, and where every rank may call the MPI from several threads.
-// Buffers must stay until the request is complete, as MPI has it.
+// where the MPI is to start it. It enters where a blocking one would, by what blocking ones before
+// it have made and agreed on, and where every rank may call the MPI from several threads. Buffers
+// must stay until the request is complete, as MPI has it.
 std::optional<int> start(const Asked& asked, MPI_Request* request);
 
 inline std::optional<int> start_if_wanted(const Asked& asked, MPI_Request* request) {

@@ -50,11 +50,12 @@ int Started::begin(const std::shared_ptr<Worker>& worker, Lane& lane, MPI_Reques
 
 void Started::run(Lane& lane, Pace::Who who) {
   lane.set_pace(who);
-  const bool compresses = !has_open_signature(part_) || agree_on_signature(part_, lane);
+  const bool compresses = !part_.is_open || agree_on_signature(part_, lane);
   ++process().counters.collectives[compresses ? TW_COMPRESS : TW_RAW_DTYPE];
   int error = MPI_ERR_INTERN;
   try {
-    tw_collective collective = describe(asked_, part_, lane);
+    tw_collective collective = describe(asked_, part_, lane.lists);
+    collective.flags |= TW_AS_AGREED;  // plan.h says why
     error = run_described(asked_, part_, collective, lane);
   } catch (const std::bad_alloc&) {
     error = MPI_ERR_NO_MEM;  // on a thread of ours nobody else could catch it
@@ -67,14 +68,6 @@ void Started::run(Lane& lane, Pace::Who who) {
   const MPI_Request request = request_;
   remove_running(request);
   real().Grequest_complete(request);
-}
-
-NativeReason judge_started(const Part& part) {
-  if (!has_schedule(part.form->operation, TW_ALGORITHM_PLANNED, TW_CODING_PLANNED)) {
-    return NativeReason::kNoSchedule;
-  }
-  if (has_open_signature(part)) return NativeReason::kCompressed;
-  return process().takes(part.leaf) ? NativeReason::kCompressed : NativeReason::kDtype;
 }
 
 }  // namespace thinwire::mpi

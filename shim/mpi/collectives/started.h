@@ -44,8 +44,4 @@ class Started {
   OwnedLists lists_;
 };
 
-// Whether the call has a schedule and a codec that takes its floats: the same on all ranks. Where
-// its signature is open it enters in any case: what is not of one float type travels as bytes.
-NativeReason judge_started(const Part& part);
-
 }  // namespace thinwire::mpi

@@ -1,0 +1,91 @@
+#include "collectives/plan.h"
+
+#include <string>
+
+#include "collectives/call.h"
+#include "collectives/signature.h"
+
+namespace thinwire::mpi {
+namespace {
+
+void explain(const Asked& asked, const Part& part, const tw_collective& collective,
+             const tw_collective_report& plan, Collectives& kept) {
+  if ((kept.explained & bit_of(asked.call)) != 0) return;
+  kept.explained |= bit_of(asked.call);
+  if (kept.rank != 0) return;
+  std::string line = std::string(part.form->name) + " of " + std::to_string(collective.count) +
+                     " floats on " + std::to_string(part.ranks) + " ranks: ";
+  if (plan.reason == TW_COMPRESS) {
+    line += std::string("compressed, ") + tw_algorithm_text(plan.algorithm) + ", " +
+            tw_coding_text(plan.coding);
+  } else {
+    line += std::string("the MPI's own: ") + tw_reason_text(static_cast<tw_reason>(plan.reason));
+  }
+  if (plan.predicted_raw_seconds > 0) {
+    line += ", predicted " + std::to_string(plan.predicted_seconds) + " s, raw " +
+            std::to_string(plan.predicted_raw_seconds) + " s";
+  }
+  tw_log(TW_LOG_DEBUG, line.c_str());
+}
+
+NativeReason ask(const Asked& asked, const Part& part, const tw_collective& collective,
+                 Collectives& kept) {
+  if (!has_schedule(collective.operation, collective.algorithm, collective.coding)) {
+    return NativeReason::kNoSchedule;
+  }
+  tw_collective_report plan{};
+  plan.size = sizeof plan;
+  if (tw_comm_plan(kept.lane.comm(), &collective, &plan) != TW_OK) {
+    tw_log(TW_LOG_DEBUG,
+           (std::string(part.form->name) + " has no plan: " + tw_last_error()).c_str());
+    return NativeReason::kNoSchedule;
+  }
+  if (plan.reason != TW_RAW_COST_UNKNOWN) explain(asked, part, collective, plan, kept);
+  return static_cast<NativeReason>(plan.reason);
+}
+
+NativeReason ask_as_agreed(const Asked& asked, const Part& part, Collectives& kept) {
+  tw_collective collective = describe(asked, part, kept.planned);
+  collective.flags |= TW_AS_AGREED;
+  return ask(asked, part, collective, kept);
+}
+
+// Both are asked: the costs of both are then wanted.
+NativeReason ask_of_either(const Asked& asked, const Part& part, Collectives& kept) {
+  Part of_f32 = part, of_f64 = part;
+  of_f32.take(kOfF32);
+  of_f64.take(kOfF64);
+  const NativeReason first = ask_as_agreed(asked, of_f32, kept);
+  const NativeReason second = ask_as_agreed(asked, of_f64, kept);
+  for (const NativeReason why : {NativeReason::kCostUnknown, NativeReason::kCompressed}) {
+    if (first == why || second == why) return why;
+  }
+  return first == NativeReason::kDtype ? second : first;
+}
+
+}  // namespace
+
+NativeReason plan_blocking(const Asked& asked, const Part& part, const tw_collective& collective,
+                           Collectives& kept) {
+  return ask(asked, part, collective, kept);
+}
+
+NativeReason plan_started(const Asked& asked, const Part& part, Collectives& kept) {
+  const NativeReason why =
+      part.is_open ? ask_of_either(asked, part, kept) : ask_as_agreed(asked, part, kept);
+  if (why == NativeReason::kCostUnknown) want_costs(kept);
+  return why;
+}
+
+NativeReason plan_persistent(const Asked& asked, Part& part, Collectives& kept) {
+  if (part.is_open) {
+    wait_for_started(kept);
+    if (!agree_on_signature(part, kept.lane)) return NativeReason::kDtype;
+  }
+  const NativeReason why = ask_as_agreed(asked, part, kept);
+  if (why != NativeReason::kCostUnknown) return why;
+  settle_costs(kept);
+  return ask_as_agreed(asked, part, kept);
+}
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,33 @@
+// Whether a collective that may enter pays, as tw_comm_plan() has it: where it does not, it stays
+// the MPI's own.
+#pragma once
+
+#include "collectives/communicators.h"
+#include "collectives/judge.h"
+
+namespace thinwire::mpi {
+
+// Of a blocking call, with the communicator's lane idle. Collective where a cost is to be learned.
+NativeReason plan_blocking(const Asked& asked, const Part& part, const tw_collective& collective,
+                           Collectives& kept);
+
+// Of a call that waits for nobody. Local: what is on its way on the lane goes on meanwhile.
+//
+// Every rank must come to the same answer, while its worker has come further or less far with what
+// was started before. So the answer follows from what MPI requires equal, the settings, and costs
+// that change in a fixed order. They are learned by the program's thread alone, in a call that may
+// wait for the other ranks (blocking, or an initialisation) and that first waits for all that was
+// started; the worker learns none (TW_AS_AGREED). MPI has all collective calls on a communicator
+// come in one order on all ranks: at the nth of them every rank knows the costs of the same calls
+// before it. And as no cost is learned while something is on its way, the worker's own plan of a
+// call is the one that was made here.
+//
+// kCostUnknown: a cost is missing, and the next call that may wait learns it. Where the signature
+// is open the call enters if it pays for one type of floats that it may turn out to be.
+NativeReason plan_started(const Asked& asked, const Part& part, Collectives& kept);
+
+// Of a persistent call, at its initialisation, which may wait: an open signature is agreed on, and
+// a missing cost is learned. Its starts, whose order is each rank's own, then decide nothing.
+NativeReason plan_persistent(const Asked& asked, Part& part, Collectives& kept);
+
+}  // namespace thinwire::mpi

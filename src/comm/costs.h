@@ -1,0 +1,45 @@
+// What codecs cost, as the ranks have agreed: one entry for each spec and dtype, which stays.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "comm/call.h"
+#include "plan/plan.h"
+
+namespace thinwire::comm {
+
+// A call whose cost is to be agreed on later, and where its buffers lay: they may be gone by then.
+struct Wanted {
+  Call call;
+  int device = -1;  // -1: host memory
+};
+
+// Any threads at once.
+class Costs {
+ public:
+  std::optional<plan::CodecCost> of(const Call& call) const;
+  void keep(const Call& call, const plan::CodecCost& cost);
+
+  // Once for each spec and dtype.
+  void want(const Call& call, int device);
+  std::vector<Wanted> take_wanted();
+
+  // What another communicator of the same ranks has agreed on and this one has not.
+  void take_over(const Costs& other);
+
+ private:
+  struct Known {
+    codec::Spec spec;
+    Dtype dtype;
+    plan::CodecCost cost;
+  };
+  const Known* find(const codec::Spec& spec, Dtype dtype) const;
+
+  mutable std::mutex mutex_;  // guards all below
+  std::vector<Known> known_;
+  std::vector<Wanted> wanted_;
+};
+
+}  // namespace thinwire::comm
