@@ -15,37 +15,46 @@ struct Tiles {
 template <typename Value>
 inline constexpr auto kNoIndex = static_cast<std::uint32_t>(ValueTraits<Value>::kRounderBits);
 
-// Bit 4 j + k of the result is set if value k of row j must be stored; `met_integers` is, if one of
-// fp64 reads as an integer. Rare; the values are read again, at addresses that are found again, so
-// that neither needs registers until here.
+// Values that need a second look: bit 4 j + k is value k of row j.
+struct Unbounded {
+  std::uint32_t stored;   // which must be stored
+  std::uint32_t outside;  // of them, those too far out to have an index
+  bool has_integers;      // one of fp64 reads as an integer
+};
+
+// Rare; the values are read again, at addresses that are found again, so that neither needs
+// registers until here.
 template <typename Value, int kRank>
-__device__ inline std::uint32_t find_unbounded(Values<Value, const std::byte> values,
-                                               const Lattice<Value>& lattice, const Who& who,
-                                               bool& met_integers) {
+__device__ inline Unbounded find_unbounded(Values<Value, const std::byte> values,
+                                           const Lattice<Value>& lattice, const Who& who) {
   asm volatile("" : "+l"(values.at), "+l"(values.row_bytes), "+l"(values.plane_bytes)::"memory");
-  std::uint32_t unbounded = 0;
+  Unbounded found{};
 #pragma unroll 1
   for (int j = 0; j < kOwnRows; ++j) {
     Value loaded[kRowValues];
     load_row(values.place(own_row<kRank>(who, j)), loaded);
 #pragma unroll
     for (int k = 0; k < kRowValues; ++k) {
-      if (!quantise(loaded[k], lattice).is_bounded) unbounded |= 1u << (kRowValues * j + k);
-      if (sizeof(Value) == 8) met_integers |= reads_as_integer(to_bits(loaded[k]));
+      const std::uint32_t bit = 1u << (kRowValues * j + k);
+      const Value place = loaded[k] * lattice.inverse;
+      if (!quantise(loaded[k], lattice).is_bounded) found.stored |= bit;
+      if (!(fabs(place) < ValueTraits<Value>::kLimit)) found.outside |= bit;
+      if (sizeof(Value) == 8) found.has_integers |= reads_as_integer(to_bits(loaded[k]));
     }
   }
-  return unbounded;
+  return found;
 }
 
-// Fills `tiles` with indices + kNoIndex; false where a value may have to be stored, as negative
-// integers must, which are NaN. `least_high` becomes at most the least high half of a value of
-// fp64: that of 0, or of a positive integer, is below 2^8, and no other.
+// Fills `tiles` with indices + kNoIndex, and those of values that have none with anything; false
+// where there may be such values, or some that must be stored for what decoding makes of them, or
+// that read as integers. Values at most `safe` on the lattice, which is below its limit, need no
+// other look; NaN does, as which negative integers read. The high half of 0 as fp64, or of a
+// positive integer, is below 2^8, and no other.
 template <typename Value, int kRank>
-__device__ inline bool quantise_tiles(const Values<Value, const std::byte>& values,
-                                      const Lattice<Value>& lattice, const Who& who, Tiles& tiles,
-                                      std::uint32_t& least_high) {
-  using Traits = ValueTraits<Value>;
+__device__ inline bool quantise_safe(const Values<Value, const std::byte>& values,
+                                     const Lattice<Value>& lattice, const Who& who, Tiles& tiles) {
   bool all_safe = true;
+  std::uint32_t least_high = UINT32_MAX;
 #pragma unroll
   for (int j = 0; j < kOwnRows; ++j) {
     Value loaded[kRowValues];
@@ -53,21 +62,45 @@ __device__ inline bool quantise_tiles(const Values<Value, const std::byte>& valu
 #pragma unroll
     for (int k = 0; k < kRowValues; ++k) {
       const Value place = loaded[k] * lattice.inverse;
-      const auto shifted = static_cast<std::uint32_t>(to_bits(place + Traits::kRounder));
-      tiles.row[j][k] = fabs(place) < Traits::kLimit ? shifted : kNoIndex<Value>;
+      tiles.row[j][k] = static_cast<std::uint32_t>(to_bits(place + ValueTraits<Value>::kRounder));
       all_safe &= fabs(place) <= lattice.safe;
       if constexpr (sizeof(Value) == 8) {
         least_high = min(least_high, static_cast<std::uint32_t>(to_bits(loaded[k]) >> 32));
       }
     }
   }
-  return all_safe;
+  return all_safe && least_high >= kIntegerEnd<std::uint64_t> >> 32;
 }
 
-__device__ inline void add_to_all(Tiles& tiles, std::uint32_t what) {
+// Fills `tiles` with indices + kNoIndex; bit 4 j + k of the result is set if value k of row j must
+// be stored, and `met_integers` if one of fp64 reads as an integer.
+template <typename Value, int kRank>
+__device__ inline std::uint32_t quantise_tiles(const Values<Value, const std::byte>& values,
+                                               const Lattice<Value>& lattice, const Who& who,
+                                               Tiles& tiles, bool& met_integers) {
+  if (quantise_safe<Value, kRank>(values, lattice, who, tiles)) return 0;
+  const Unbounded found = find_unbounded<Value, kRank>(values, lattice, who);
+  met_integers |= found.has_integers;
 #pragma unroll
   for (int at = 0; at < kOwnRows * kRowValues; ++at) {
-    tiles.row[at / kRowValues][at % kRowValues] += what;
+    std::uint32_t& index = tiles.row[at / kRowValues][at % kRowValues];
+    if ((found.outside >> at & 1) != 0) index = kNoIndex<Value>;
+  }
+  return found.stored;
+}
+
+// The indices alone, where it is known what must be stored.
+template <typename Value, int kRank>
+__device__ inline void quantise_again(const Values<Value, const std::byte>& values,
+                                      const Lattice<Value>& lattice, const Who& who, Tiles& tiles) {
+#pragma unroll
+  for (int j = 0; j < kOwnRows; ++j) {
+    Value loaded[kRowValues];
+    load_row(values.place(own_row<kRank>(who, j)), loaded);
+#pragma unroll
+    for (int k = 0; k < kRowValues; ++k) {
+      tiles.row[j][k] = quantise(loaded[k], lattice).index;
+    }
   }
 }
 

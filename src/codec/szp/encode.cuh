@@ -57,13 +57,18 @@ __device__ inline Summary sum_up(const EncodeState& state, const Who& who) {
   return summary;
 }
 
-// Whether all values of a chunk have the same bits, for all threads; has a barrier.
+// Of a thread's values of a chunk.
+struct Seen {
+  bool are_same;      // they have the bits of the chunk's first value
+  bool has_integers;  // one of fp64 reads as an integer
+};
+
 template <typename Value, int kRank>
-__device__ inline bool is_constant(const cuda::Piece& piece) {
+__device__ inline Seen look_at_values(const cuda::Piece& piece) {
   const Who who;
   const Values<Value, const std::byte> values(piece);
   const auto first = cuda::load_value<BitsOf<Value>>(piece.at);
-  bool same = true;
+  Seen seen{true, false};
 #pragma unroll 1
   for (int j = 0; j < kOwnRows; ++j) {
     const RowPlace row = own_row<kRank>(who, j);
@@ -71,29 +76,18 @@ __device__ inline bool is_constant(const cuda::Piece& piece) {
     const std::byte* const from = values.place(row);
 #pragma unroll 1
     for (std::uint32_t k = 0; k < count; ++k) {
-      same &= cuda::load_value<BitsOf<Value>>(from + k * sizeof(Value)) == first;
+      const auto bits = cuda::load_value<BitsOf<Value>>(from + k * sizeof(Value));
+      seen.are_same &= bits == first;
+      if (sizeof(Value) == 8) seen.has_integers |= reads_as_integer(bits);
     }
   }
-  return __syncthreads_and(same) != 0;
+  return seen;
 }
 
-// Says in the state whether a value of a chunk reads as an integer. For whole thread blocks.
-template <typename Value, int kRank>
-__device__ inline void look_for_integers(const cuda::Piece& piece, EncodeState& state) {
+// Says in the state whether a value of a chunk reads as an integer. For whole warps.
+__device__ inline void note_integers(const Seen& seen, EncodeState& state) {
   const Who who;
-  const Values<Value, const std::byte> values(piece);
-  bool met = false;
-#pragma unroll 1
-  for (int j = 0; j < kOwnRows; ++j) {
-    const RowPlace row = own_row<kRank>(who, j);
-    const std::uint32_t count = count_of(piece.box, row);
-    const std::byte* const from = values.place(row);
-#pragma unroll 1
-    for (std::uint32_t k = 0; k < count; ++k) {
-      met |= reads_as_integer(cuda::load_value<BitsOf<Value>>(from + k * sizeof(Value)));
-    }
-  }
-  const bool any = __any_sync(kAllLanes, met) != 0;
+  const bool any = __any_sync(kAllLanes, seen.has_integers) != 0;
   if (who.lane == 0) state.codes[who.warp] = any ? kMetIntegers : 0;
 }
 
@@ -140,8 +134,9 @@ __device__ inline std::uint32_t encode_box(const cuda::Piece& piece, std::uint32
   const Lattice<Value> lattice = make_lattice<Value>(parameter);
   const bool has_room = piece.bytes > 4 + sizeof(Value);
   if (!lattice.exists()) {
-    if (sizeof(Value) == 8) look_for_integers<Value, kRank>(piece, state);
-    if (!is_constant<Value, kRank>(piece) || !has_room) return piece.bytes;
+    const Seen seen = look_at_values<Value, kRank>(piece);
+    if (sizeof(Value) == 8) note_integers(seen, state);
+    if (__syncthreads_and(seen.are_same) == 0 || !has_room) return piece.bytes;
     return write_constant<Value>(piece, words);
   }
   Values<Value, const std::byte> values(piece);
@@ -159,13 +154,9 @@ __device__ inline std::uint32_t encode_box(const cuda::Piece& piece, std::uint32
   }
 
   Tiles tiles;
-  std::uint32_t unbounded = 0;
   bool met_integers = false;
-  std::uint32_t least_high = UINT32_MAX;
-  if (!quantise_tiles<Value, kRank>(values, lattice, who, tiles, least_high) ||
-      least_high < kIntegerEnd<std::uint64_t> >> 32) {
-    unbounded = find_unbounded<Value, kRank>(values, lattice, who, met_integers);
-  }
+  const std::uint32_t unbounded =
+      quantise_tiles<Value, kRank>(values, lattice, who, tiles, met_integers);
   constexpr std::uint32_t kNone = kNoIndex<Value>;
   const std::uint32_t corner = tiles.row[0][0] - kNone;
   const TileCode plain[] = {code_of<0>(tiles, kNone), code_of<1>(tiles, kNone)};
@@ -193,8 +184,7 @@ __device__ inline std::uint32_t encode_box(const cuda::Piece& piece, std::uint32
       stage<Value, kRank>(piece, reinterpret_cast<std::byte*>(words));
       __syncthreads();
     }
-    quantise_tiles<Value, kRank>(values, lattice, who, tiles, least_high);
-    add_to_all(tiles, 0 - kNone);
+    quantise_again<Value, kRank>(values, lattice, who, tiles);
     first = plain[0];
     second = plain[1];
     sums = TileSums(first.row_bits(), second.row_bits(), who);
@@ -212,8 +202,9 @@ __device__ inline std::uint32_t encode_box(const cuda::Piece& piece, std::uint32
   PatchPlace patches{};
   if (head.has_patches) {
     patches = place_patches<Value>(unbounded, end, who, state.patches);
-    if (patches.count == piece.values && has_room && is_constant<Value, kRank>(piece)) {
-      return write_constant<Value>(piece, words);
+    if (patches.count == piece.values && has_room) {
+      const Seen seen = look_at_values<Value, kRank>(piece);
+      if (__syncthreads_and(seen.are_same) != 0) return write_constant<Value>(piece, words);
     }
     end = patches.end;
   }
