@@ -15,38 +15,37 @@
 // clang-format off
 #define THINWIRE_COUNTED_CALLS(X)                                                        \
   X(Send) X(Ssend) X(Bsend) X(Rsend) X(Isend) X(Issend) X(Ibsend) X(Irsend) X(Recv)      \
-  X(Irecv) X(Sendrecv) X(Sendrecv_replace) X(Mrecv) X(Imrecv) X(Send_init)               \
-  X(Ssend_init) X(Bsend_init) X(Rsend_init) X(Recv_init)                                 \
-  X(Bcast) X(Reduce) X(Allreduce) X(Gather) X(Gatherv) X(Scatter) X(Scatterv)            \
-  X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv) X(Alltoallw) X(Reduce_scatter)     \
-  X(Reduce_scatter_block) X(Scan) X(Exscan)
+  X(Irecv) X(Sendrecv) X(Sendrecv_replace) X(Mrecv) X(Imrecv) X(Send_init) X(Ssend_init) \
+  X(Bsend_init) X(Rsend_init) X(Recv_init) X(Bcast) X(Reduce) X(Allreduce) X(Gather)     \
+  X(Gatherv) X(Scatter) X(Scatterv) X(Allgather) X(Allgatherv) X(Alltoall) X(Alltoallv)  \
+  X(Alltoallw) X(Reduce_scatter) X(Reduce_scatter_block) X(Scan) X(Exscan)
 
 #define THINWIRE_LATER_COUNTED_CALLS(X) X(Isendrecv) X(Isendrecv_replace)
 
 #define THINWIRE_PLAIN_CALLS(X)                                                          \
   X(Init) X(Init_thread) X(Finalize) X(Barrier) X(Probe) X(Iprobe) X(Mprobe) X(Improbe)  \
-  X(Start) X(Startall) X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall) X(Testany)    \
-  X(Testsome) X(Request_free) X(Request_get_status) X(Cancel)                            \
-  X(Comm_free) X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_split) X(Comm_group)       \
+  X(Start) X(Startall) X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall)      \
+  X(Testany) X(Testsome) X(Request_free) X(Request_get_status) X(Cancel) X(Comm_free)    \
+  X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_split) X(Comm_group)               \
   X(Comm_remote_group) X(Comm_test_inter) X(Comm_create_keyval) X(Comm_free_keyval)      \
   X(Comm_get_attr) X(Comm_set_attr) X(Comm_delete_attr) X(Comm_call_errhandler)          \
-  X(Comm_set_errhandler)                                                                 \
-  X(Comm_get_errhandler) X(Errhandler_free) X(Error_class)                               \
+  X(Comm_set_errhandler) X(Comm_get_errhandler) X(Errhandler_free) X(Error_class)        \
   X(Group_free) X(Group_size) X(Group_rank) X(Group_translate_ranks) X(Type_size)        \
   X(Type_size_x) X(Type_get_extent_x) X(Type_get_true_extent_x) X(Type_get_envelope)     \
   X(Type_get_contents) X(Type_dup) X(Type_free) X(Type_commit) X(Type_contiguous)        \
   X(Type_create_struct) X(Type_create_hvector) X(Type_create_hindexed)                   \
   X(Type_create_resized) X(Type_create_keyval) X(Type_free_keyval) X(Type_get_attr)      \
-  X(Type_set_attr) X(Get_count) X(Get_elements) X(Get_elements_x) X(Status_set_elements_x) X(Test_cancelled)          \
-  X(Query_thread) X(Initialized) X(Finalized) X(Win_call_errhandler)                     \
-  X(File_call_errhandler) X(Grequest_start) X(Grequest_complete) X(Status_set_cancelled) \
-  X(Get_library_version)
+  X(Type_set_attr) X(Get_count) X(Get_elements) X(Get_elements_x)                        \
+  X(Status_set_elements_x) X(Test_cancelled) X(Query_thread) X(Initialized) X(Finalized) \
+  X(Win_call_errhandler) X(File_call_errhandler) X(Grequest_start) X(Grequest_complete)  \
+  X(Status_set_cancelled) X(Get_library_version)
 
 // Of MPI 4 and later; an error where the MPI has none.
 #define THINWIRE_LATER_CALLS(X)                                                          \
   X(Session_init) X(Session_finalize) X(Group_from_session_pset)                         \
-  X(Comm_create_from_group) X(Get_count_c) X(Get_elements_c) X(Type_get_envelope_c) X(Type_get_contents_c)                \
-  X(Request_get_status_any) X(Request_get_status_all) X(Request_get_status_some)
+  X(Comm_create_from_group) X(Get_count_c) X(Get_elements_c) X(Type_get_envelope_c)      \
+  X(Type_get_contents_c) X(Request_get_status_any) X(Request_get_status_all)             \
+  X(Request_get_status_some)
 // clang-format on
 
 namespace thinwire::mpi {
