@@ -1,4 +1,4 @@
-"""Compiling what packages have as source."""
+"""Compiling what packages have as source, and drivers of libraries that have no program."""
 
 import fcntl
 import subprocess
@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from program_table import Place
+
+SOURCES = Path(__file__).with_name("sources")  # drivers, ours
 
 
 def compile_once(

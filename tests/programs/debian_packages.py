@@ -3,6 +3,7 @@ other test sees them. Versions are pinned by the rows; what they depend on comes
 that the release has."""
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -65,8 +66,21 @@ def _fetch(folder: Path, wanted: Debian) -> None:
     downloads = [*wanted.packages, *wanted.alone, *_needed_by(wanted.packages)]
     if downloads:
         _must(["apt-get", "download", "-qq", *dict.fromkeys(downloads)], folder)
-    for source in wanted.sources:
-        _must(["apt-get", "source", "-qq", "--only-source", "--download-only", source], folder)
+    if wanted.sources:
+        _fetch_sources(folder, wanted.sources)
+
+
+def _fetch_sources(folder: Path, sources: Sequence[str]) -> None:
+    """Few machines list source packages: by lists of their own."""
+    lists, named = CACHE / "sources" / "lists", CACHE / "sources" / "sources.list"
+    (lists / "partial").mkdir(parents=True, exist_ok=True)
+    release = platform.freedesktop_os_release().get("VERSION_CODENAME", "stable")
+    named.write_text(f"deb-src http://deb.debian.org/debian {release} main\n")
+    options = [f"Dir::Etc::SourceList={named}", "Dir::Etc::SourceParts=/dev/null"]
+    options.append(f"Dir::State::Lists={lists}")
+    apt = ["apt-get", "-qq", *(word for option in options for word in ("-o", option))]
+    _must([*apt, "update"])
+    _must([*apt, "source", "--only-source", "--download-only", *sources], folder)
 
 
 def _needed_by(packages: Sequence[str]) -> list[str]:

@@ -52,7 +52,9 @@ def _of_prefix(prefix: Path) -> ProgramMpi:
     if not link.is_symlink() or link.readlink() != target:
         link.unlink(missing_ok=True)
         link.symlink_to(target)
-    return ProgramMpi("mpich-5", (launcher,), compiler, (debian, prefix / "lib"))
+    return ProgramMpi(
+        "mpich-5", (launcher,), compiler, (debian, prefix / "lib", prefix / "lib" / "mpich")
+    )
 
 
 def find_mpis() -> dict[str, ProgramMpi]:

@@ -1,5 +1,7 @@
 """The table of foreign programs: a file each, a row or several in it."""
 
-from . import lammps, petsc
+from . import espresso, fftw, gromacs, hdf5, hpcc, lammps, petsc, scalapack
 
-PROGRAMS = tuple(row for module in (lammps, petsc) for row in module.ROWS)
+MODULES = (espresso, fftw, gromacs, hdf5, hpcc, lammps, petsc, scalapack)
+
+PROGRAMS = tuple(row for module in MODULES for row in module.ROWS)
