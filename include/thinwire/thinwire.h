@@ -431,7 +431,9 @@ typedef enum tw_reason {
   TW_RAW_DECLINED_LATELY = 16, /* the last ones to this peer were declined: not tried */
   TW_RAW_INTEGERS = 17,        /* fp64 values that read as integers, and the codec is lossy */
   TW_RAW_COST_UNKNOWN = 18,    /* the ranks have not agreed yet on what the codec costs */
-  TW_REASON_COUNT = 19
+  TW_RAW_SCHEDULE = 19,        /* of a collective's packets: by its schedule, as inside a node */
+  TW_RAW_PASSED_ON = 20,       /* likewise: raw from another rank, which had its reason */
+  TW_REASON_COUNT = 21
 } tw_reason;
 
 /* One short phrase for a reason, as in "below the threshold". Static storage. */
@@ -633,6 +635,7 @@ typedef struct tw_collective_report {
   double bound;     /* largest difference from the exact result that can come of coding, where the
                        codec states one and the operation has finite values alone; else 0 */
   double max_error; /* under TW_VERIFY: the largest difference found on this rank */
+  uint64_t raw_packets_by_reason[32]; /* raw_packets by why they went so: tw_reason */
 } tw_collective_report;
 
 /* Runs it; blocks until this rank's part is complete. TW_UNSUPPORTED for what no schedule does.

@@ -81,6 +81,8 @@ void fill(const comm::Report& from, tw_collective_report* to) {
   to->wire_bytes = from.tally.wire_bytes;
   to->packets = from.tally.packets;
   to->raw_packets = from.tally.raw_packets;
+  static_assert(plan::kReasonCount <= std::size(decltype(to->raw_packets_by_reason){}));
+  std::ranges::copy(from.tally.raw_by_reason, to->raw_packets_by_reason);
   to->workspace_bytes = from.workspace_bytes;
   to->seconds = from.seconds;
   to->encode_seconds = from.tally.encode_seconds;

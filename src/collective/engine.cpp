@@ -8,12 +8,22 @@
 namespace thinwire::collective {
 namespace {
 
-Packet frame_of(const std::byte* data, std::uint64_t bytes) {
-  return {.kind = Packet::Kind::kFrame, .data = data, .bytes = bytes};
+// Only a frame of raw values is longer than they are.
+Packet frame_of(const std::byte* data, std::uint64_t bytes, std::uint64_t raw_bytes) {
+  const bool is_raw = bytes > raw_bytes;
+  return {.kind = Packet::Kind::kFrame,
+          .data = data,
+          .bytes = bytes,
+          .why_raw = is_raw ? plan::Reason::kDeclined : plan::Reason::kCompress};
 }
 
-Packet values_of(const std::byte* data, std::uint64_t bytes) {
-  return {.kind = Packet::Kind::kValues, .data = data, .bytes = bytes};
+Packet values_of(const std::byte* data, std::uint64_t bytes, plan::Reason why) {
+  return {.kind = Packet::Kind::kValues, .data = data, .bytes = bytes, .why_raw = why};
+}
+
+plan::Reason why_declined(StatusCode code) {
+  return code == StatusCode::kHoldsIntegers ? plan::Reason::kHoldsIntegers
+                                            : plan::Reason::kDeclined;
 }
 
 Status lost() { return {StatusCode::kDamaged, "another rank could not send its data"}; }
@@ -31,7 +41,7 @@ Result<std::uint64_t> Engine::most_bytes(const Shape& shape) const {
 
 Result<Packet> Engine::encode(const std::byte* values, const Shape& shape, MutableByteView slot) {
   using Kind = codec::Spec::Kind;
-  if (settings_->spec.kind == Kind::kOff) return pass(values, shape, slot);
+  if (settings_->spec.kind == Kind::kOff) return pass(values, shape, slot, plan::Reason::kOff);
   message::EncodeOptions options;
   options.mark = settings_->mark;
   options.decline = !settings_->on_device;
@@ -40,16 +50,18 @@ Result<Packet> Engine::encode(const std::byte* values, const Shape& shape, Mutab
                                                           settings_->least_ratio, options)
                           : message::encode({settings_->spec.codec, settings_->spec.parameter},
                                             array(shape), values, slot, options);
-  if (length.ok()) return frame_of(slot.data(), *length);
-  if (is_declined(length.status().code())) return values_of(values, bytes(shape));
+  if (length.ok()) return frame_of(slot.data(), *length, bytes(shape));
+  const StatusCode code = length.status().code();
+  if (is_declined(code)) return values_of(values, bytes(shape), why_declined(code));
   return length.status();
 }
 
-Result<Packet> Engine::pass(const std::byte* values, const Shape& shape, MutableByteView slot) {
-  if (!settings_->on_device) return values_of(values, bytes(shape));
+Result<Packet> Engine::pass(const std::byte* values, const Shape& shape, MutableByteView slot,
+                            plan::Reason why) {
+  if (!settings_->on_device) return values_of(values, bytes(shape), why);
   const Status copied = device::copy(slot.data(), values, bytes(shape));
   if (!copied.ok()) return copied;
-  return values_of(slot.data(), bytes(shape));
+  return values_of(slot.data(), bytes(shape), why);
 }
 
 Status Engine::check(const Packet& packet, const Shape& shape) const {

@@ -7,6 +7,7 @@
 #include "codec/spec.h"
 #include "collective/reduce.h"
 #include "message/message.h"
+#include "plan/plan.h"
 
 namespace thinwire::collective {
 
@@ -17,6 +18,7 @@ struct Packet {
   Kind kind = Kind::kLost;
   const std::byte* data = nullptr;
   std::uint64_t bytes = 0;
+  plan::Reason why_raw = plan::Reason::kCompress;  // where it holds values as they are
 };
 
 // What holds for all pieces of one call.
@@ -57,8 +59,9 @@ class Engine {
   // On the host what does not shrink stays where it is; from a device everything comes into `slot`.
   Result<Packet> encode(const std::byte* values, const Shape& shape, MutableByteView slot);
 
-  // The same without coding: for values that stay raw by the schedule.
-  Result<Packet> pass(const std::byte* values, const Shape& shape, MutableByteView slot);
+  // The same without coding: for values that are to stay raw, for a reason.
+  Result<Packet> pass(const std::byte* values, const Shape& shape, MutableByteView slot,
+                      plan::Reason why);
 
   // kDamaged where a frame is not one of this piece.
   Status decode(const Packet& packet, const Shape& shape, std::byte* to);

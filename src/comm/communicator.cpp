@@ -162,6 +162,7 @@ Status Communicator::run_chosen(const Call& call, Report& report) {
                                 .engine = engine,
                                 .transport = *transport_,
                                 .crew = crew(),
+                                .why_off = report.choice.reason,
                                 .crowded = processors() < 1 + threads_wanted(),
                                 .backoff = backoff_};
   Status status = executor_.run(schedule_, binding_.blocks(), program_, binding_.arrays(), means,

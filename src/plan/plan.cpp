@@ -61,6 +61,10 @@ const char* reason_text(Reason reason) {
       return "holds integers in the bits of doubles";
     case Reason::kCostUnknown:
       return "the codec's cost is not agreed yet";
+    case Reason::kSchedule:
+      return "left raw by the schedule";
+    case Reason::kPassedOn:
+      return "came raw from another rank";
   }
   return "unknown reason";
 }

@@ -31,8 +31,10 @@ enum class Reason : std::uint32_t {
   kDeclinedLately = 16,
   kHoldsIntegers = 17,
   kCostUnknown = 18,
+  kSchedule = 19,
+  kPassedOn = 20,
 };
-inline constexpr int kReasonCount = 19;
+inline constexpr int kReasonCount = 21;
 
 // One short phrase, as in "below the threshold".
 const char* reason_text(Reason reason);

@@ -402,6 +402,38 @@ def test_reports_tell_what_went_over_the_wire(operation):
     assert all(each.raw_packets == 0 < each.workspace_bytes for each in reports)
 
 
+def why_raw(codec: str, values: np.ndarray, **options) -> dict[str, int]:
+    """Of the packets of an Allgather on three ranks, each with these values."""
+    algorithm = {key: options.pop(key) for key in ("algorithm",) if key in options}
+
+    def body(comm):
+        comm.Allgather(values, np.empty(len(values) * comm.size, values.dtype), **algorithm)
+        return comm.last_report
+
+    found: dict[str, int] = {}
+    for report in checked(on_ranks(make(3, codec, **options), body)):
+        assert report.raw_packets == sum(report.raw_packets_by_reason.values())
+        for why, count in report.raw_packets_by_reason.items():
+            found[why] = found.get(why, 0) + count
+    return found
+
+
+def test_reports_tell_why_packets_went_raw():
+    noise = np.random.default_rng(1).integers(0, 1 << 32, MANY, np.uint32).view(np.float32)
+    integers = np.arange(1, MANY + 1, dtype=np.int64).view(np.float64)
+    declined, lately, passed = (
+        "data declined by the codec",
+        "not tried: data declined lately",
+        "came raw from another rank",
+    )
+    assert set(why_raw("mpc", noise, algorithm="direct")) == {declined, lately}
+    assert set(why_raw("mpc", noise, algorithm="ring")) == {declined, lately, passed}
+    assert "holds integers in the bits of doubles" in why_raw("szp:abs=1e-3", integers)
+    assert set(why_raw("off", noise)) == {"codec off"}
+    assert "left raw by the schedule" in why_raw("mpc", noise, nodes=[0, 0, 1])
+    assert why_raw("mpc", np.ones(MANY, np.float32)) == {}
+
+
 @pytest.mark.parametrize("operation", ["reduce", "allreduce", "reduce-scatter"])
 @pytest.mark.parametrize("ranks", [2, 4, 7])
 def test_sums_stay_within_the_bound_that_is_reported(operation, ranks):

@@ -13,10 +13,10 @@ class CollectiveReport:
 
     `why_raw` is empty where packets were coded, else the reason why everything went as it was.
     `raw_bytes` are those of what this rank sent before coding, `wire_bytes` as they travelled, in
-    `packets`, of which `raw_packets` went uncoded. `predicted_seconds` and `predicted_raw_seconds`
-    are 0 where no link is stated. `bound` is the largest difference from the exact result that
-    coding can make, 0 where the codec states none; `max_error` is the largest that was found,
-    under `verify=True` alone.
+    `packets`, of which `raw_packets` went uncoded; `raw_packets_by_reason` says why, and how many
+    each. `predicted_seconds` and `predicted_raw_seconds` are 0 where no link is stated. `bound` is
+    the largest difference from the exact result that coding can make, 0 where the codec states
+    none; `max_error` is the largest that was found, under `verify=True` alone.
     """
 
     why_raw: str
@@ -26,6 +26,7 @@ class CollectiveReport:
     wire_bytes: int
     packets: int
     raw_packets: int
+    raw_packets_by_reason: dict[str, int]
     workspace_bytes: int
     seconds: float
     encode_seconds: float
@@ -57,6 +58,11 @@ def report_of(struct: Any) -> CollectiveReport:
         wire_bytes=struct.wire_bytes,
         packets=struct.packets,
         raw_packets=struct.raw_packets,
+        raw_packets_by_reason={
+            text(lib.tw_reason_text(reason)): count
+            for reason, count in enumerate(struct.raw_packets_by_reason)
+            if count
+        },
         workspace_bytes=struct.workspace_bytes,
         seconds=struct.seconds,
         encode_seconds=struct.encode_seconds,

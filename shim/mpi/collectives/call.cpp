@@ -60,7 +60,10 @@ void count(const tw_collective_report& report) {
   counters.collective_raw_bytes += report.raw_bytes;
   counters.collective_wire_bytes += report.wire_bytes;
   counters.collective_packets += report.packets;
-  counters.collective_raw_packets += report.raw_packets;
+  for (int reason = 0; report.raw_packets != 0 && reason < TW_REASON_COUNT; ++reason) {
+    const std::uint64_t packets = report.raw_packets_by_reason[reason];
+    if (packets != 0) counters.collective_raw_packets[reason] += packets;
+  }
   counters.collective_nanoseconds += nanoseconds(report.seconds);
   counters.collective_encode_nanoseconds += nanoseconds(report.encode_seconds);
   counters.collective_decode_nanoseconds += nanoseconds(report.decode_seconds);

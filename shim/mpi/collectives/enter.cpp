@@ -4,6 +4,7 @@
 #include "collectives/call.h"
 #include "collectives/communicators.h"
 #include "collectives/judge.h"
+#include "collectives/native_count.h"
 #include "collectives/plan.h"
 #include "collectives/signature.h"
 #include "process/process.h"
@@ -33,7 +34,7 @@ std::optional<int> enter(const Asked& asked) {
       }
     }
   }
-  ++process().counters.collectives[static_cast<std::uint32_t>(why)];
+  count_native(why, asked);
   // The others may enter or not: this rank can do neither without a risk for the data.
   if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
   make_if_wanted(asked.comm);

@@ -3,6 +3,7 @@
 #include "abi/datatypes.h"
 #include "abi/real.h"
 #include "abi/self.h"
+#include "collectives/native_count.h"
 #include "process/process.h"
 #include "process/shortcut.h"
 
@@ -46,26 +47,6 @@ bool find_sides(const Asked& asked, Part& part) {
   // What is reduced in place is as long as what would have been sent.
   if (form.operation == TW_REDUCE_SCATTER) part.received_blocks = part.ranks;
   return true;
-}
-
-struct Total {
-  bool valid = true;
-  std::uint64_t bytes = 0;
-};
-
-Total total_of(const Side& side, int first, int blocks) {
-  Total total;
-  if (blocks == 0) return total;
-  if (side.counts.is_missing()) return {false, 0};
-  for (int block = first; block < first + blocks; ++block) {
-    const std::int64_t count = side.counts.count(block);
-    if (count < 0 || (count > 0 && side.type_of(block) == MPI_DATATYPE_NULL)) return {false, 0};
-    total.bytes += message_bytes(count, side.type_of(block));
-    if (side.counts.is_list() || side.types != nullptr) continue;
-    total.bytes *= static_cast<std::uint64_t>(blocks);
-    break;
-  }
-  return total;
 }
 
 // What MPI has all ranks know: the whole array of Bcast and the reductions, else one block, on

@@ -7,6 +7,7 @@
 #include "abi/real.h"
 #include "collectives/communicators.h"
 #include "collectives/judge.h"
+#include "collectives/native_count.h"
 #include "collectives/plan.h"
 #include "collectives/started.h"
 #include "collectives/worker.h"
@@ -88,7 +89,7 @@ std::optional<int> persist(const Asked& asked, MPI_Request* request) {
     tw_log(TW_LOG_WARNING, tw_last_error());
     why = NativeReason::kSettingsDiffer;
   }
-  ++process().counters.collectives[static_cast<std::uint32_t>(why)];
+  count_native(why, asked);
   if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
   return std::nullopt;
 }

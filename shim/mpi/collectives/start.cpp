@@ -5,6 +5,7 @@
 #include "abi/real.h"
 #include "collectives/communicators.h"
 #include "collectives/judge.h"
+#include "collectives/native_count.h"
 #include "collectives/plan.h"
 #include "collectives/started.h"
 #include "process/process.h"
@@ -33,7 +34,7 @@ std::optional<int> start(const Asked& asked, MPI_Request* request) {
   Collectives* kept = nullptr;
   const NativeReason why = judge_start(asked, part, kept);
   if (why != NativeReason::kCompressed || request == nullptr) {
-    ++process().counters.collectives[static_cast<std::uint32_t>(why)];
+    count_native(why, asked);
     if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
     return std::nullopt;
   }

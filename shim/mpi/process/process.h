@@ -44,10 +44,12 @@ struct Counters {
   std::atomic<std::uint64_t> raw_received_ahead{0};  // which may have ended a synchronous send
   // Collectives, by why they stayed the MPI's own (NativeReason), first those that did not:
   std::atomic<std::uint64_t> collectives[kNativeReasons]{};
+  std::atomic<std::uint64_t>
+      native_bytes[kNativeReasons]{};                  // of the others, where a report is wanted
   std::atomic<std::uint64_t> collective_raw_bytes{0};  // sent in those that were compressed
   std::atomic<std::uint64_t> collective_wire_bytes{0};
   std::atomic<std::uint64_t> collective_packets{0};
-  std::atomic<std::uint64_t> collective_raw_packets{0};
+  std::atomic<std::uint64_t> collective_raw_packets[TW_REASON_COUNT]{};
   std::atomic<std::uint64_t> collective_nanoseconds{0};
   std::atomic<std::uint64_t> collective_encode_nanoseconds{0};
   std::atomic<std::uint64_t> collective_decode_nanoseconds{0};

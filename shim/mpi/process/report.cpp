@@ -22,6 +22,7 @@ Totals own_totals() {
   Totals totals{};
   for (int reason = 0; reason < TW_REASON_COUNT; ++reason) {
     totals.raw_by_reason[reason] = counters.raw_by_reason[reason];
+    totals.collective_raw_packets[reason] = counters.collective_raw_packets[reason];
   }
   totals.raw_by_reason[TW_RAW_BELOW_THRESHOLD] = sends_below_threshold;
   totals.raw_bytes = counters.raw_bytes;
@@ -49,11 +50,11 @@ Totals own_totals() {
   totals.allocations = process().pool.allocations() + process().system.allocations();
   for (int reason = 0; reason < kNativeReasons; ++reason) {
     totals.collectives[reason] = counters.collectives[reason];
+    totals.native_bytes[reason] = counters.native_bytes[reason];
   }
   totals.collective_raw_bytes = counters.collective_raw_bytes;
   totals.collective_wire_bytes = counters.collective_wire_bytes;
   totals.collective_packets = counters.collective_packets;
-  totals.collective_raw_packets = counters.collective_raw_packets;
   totals.collective_nanoseconds = counters.collective_nanoseconds;
   totals.collective_encode_nanoseconds = counters.collective_encode_nanoseconds;
   totals.collective_decode_nanoseconds = counters.collective_decode_nanoseconds;

@@ -1,5 +1,7 @@
 #include "process/report_text.h"
 
+#include <cstddef>
+#include <numeric>
 #include <sstream>
 
 #include "process/process.h"
@@ -7,23 +9,25 @@
 namespace thinwire::mpi {
 namespace {
 
-std::uint64_t raw_messages(const Totals& totals) {
-  std::uint64_t messages = 0;
-  for (const std::uint64_t count : totals.raw_by_reason) messages += count;
-  return messages;
+// Of all reasons but the first, which is none.
+template <std::size_t kReasons>
+std::uint64_t sum_of(const std::array<std::uint64_t, kReasons>& counted) {
+  return std::accumulate(counted.begin() + 1, counted.end(), std::uint64_t{0});
 }
 
-// What is counted of each rank's calls, as {"why": how many, ...}.
-std::string collectives_by_reason(const Totals& totals) {
+// As {"why": how many, ...}.
+template <std::size_t kReasons>
+std::string by_reason(const std::array<std::uint64_t, kReasons>& counted) {
   std::ostringstream out;
-  const char* separator = "{";
-  for (int reason = 1; reason < kNativeReasons; ++reason) {
-    if (totals.collectives[reason] == 0) continue;
+  const char* separator = "";
+  out << '{';
+  for (std::size_t reason = 1; reason < kReasons; ++reason) {
+    if (counted[reason] == 0) continue;
     out << separator << '"' << native_reason_text(static_cast<NativeReason>(reason))
-        << "\": " << totals.collectives[reason];
+        << "\": " << counted[reason];
     separator = ", ";
   }
-  out << (*separator == '{' ? "{}" : "}");
+  out << '}';
   return out.str();
 }
 
@@ -33,18 +37,22 @@ std::string collectives_as_json(const Totals& totals) {
       << ", \"bytes\": " << totals.collective_raw_bytes
       << ", \"wire_bytes\": " << totals.collective_wire_bytes
       << ", \"packets\": " << totals.collective_packets
-      << ", \"raw_packets\": " << totals.collective_raw_packets
+      << ", \"raw_packets\": " << sum_of(totals.collective_raw_packets)
+      << ", \"raw_packets_by_reason\": " << by_reason(totals.collective_raw_packets)
       << ", \"seconds\": " << 1e-9 * totals.collective_nanoseconds
       << ", \"encode_seconds\": " << 1e-9 * totals.collective_encode_nanoseconds
       << ", \"decode_seconds\": " << 1e-9 * totals.collective_decode_nanoseconds
       << ", \"predicted_seconds\": " << 1e-9 * totals.collective_predicted_nanoseconds
-      << ", \"native_by_reason\": " << collectives_by_reason(totals) << "}";
+      << ", \"native_calls\": " << sum_of(totals.collectives)
+      << ", \"native_by_reason\": " << by_reason(totals.collectives)
+      << ", \"native_bytes\": " << sum_of(totals.native_bytes)
+      << ", \"native_bytes_by_reason\": " << by_reason(totals.native_bytes) << "}";
   return out.str();
 }
 
 std::string collectives_as_text(const Totals& totals) {
-  std::uint64_t native = 0;
-  for (int reason = 1; reason < kNativeReasons; ++reason) native += totals.collectives[reason];
+  const std::uint64_t native = sum_of(totals.collectives);
+  const std::uint64_t raw_packets = sum_of(totals.collective_raw_packets);
   if (totals.collectives[TW_COMPRESS] + native == 0) return "";
   std::ostringstream out;
   out << "  collectives " << totals.collectives[TW_COMPRESS] << " calls compressed, "
@@ -52,8 +60,12 @@ std::string collectives_as_text(const Totals& totals) {
       << " on the wire, " << 1e-9 * totals.collective_nanoseconds << " s (encode "
       << 1e-9 * totals.collective_encode_nanoseconds << ", decode "
       << 1e-9 * totals.collective_decode_nanoseconds << ") summed over ranks\n"
-      << "              " << native << " calls the MPI's own " << collectives_by_reason(totals)
-      << '\n';
+      << "              " << totals.collective_packets << " packets, of them raw " << raw_packets
+      << ' ' << by_reason(totals.collective_raw_packets) << '\n'
+      << "              " << native << " calls the MPI's own " << by_reason(totals.collectives)
+      << '\n'
+      << "              " << sum_of(totals.native_bytes) << " bytes in those "
+      << by_reason(totals.native_bytes) << '\n';
   return out.str();
 }
 
@@ -62,7 +74,7 @@ std::string collectives_as_text(const Totals& totals) {
 std::string as_json(const Totals& totals) {
   std::ostringstream out;
   out << "{\"codec\": \"" << tw_codec_spec(process().settings.codec.get()) << "\""
-      << ", \"messages\": " << raw_messages(totals) + totals.compressed_messages
+      << ", \"messages\": " << sum_of(totals.raw_by_reason) + totals.compressed_messages
       << ", \"compressed_messages\": " << totals.compressed_messages
       << ", \"decoded_messages\": " << totals.decoded_messages
       << ", \"damaged_messages\": " << totals.damaged_messages
@@ -88,15 +100,7 @@ std::string as_json(const Totals& totals) {
       << ", \"allocations\": " << totals.allocations
       << ", \"integers\": {\"declined\": " << totals.integers_declined
       << ", \"coded\": " << totals.integers_coded << "}, " << collectives_as_json(totals)
-      << ", \"raw_by_reason\": {";
-  const char* separator = "";
-  for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
-    if (totals.raw_by_reason[reason] == 0) continue;
-    out << separator << '"' << tw_reason_text(static_cast<tw_reason>(reason))
-        << "\": " << totals.raw_by_reason[reason];
-    separator = ", ";
-  }
-  out << "}}\n";
+      << ", \"raw_by_reason\": " << by_reason(totals.raw_by_reason) << "}\n";
   return out.str();
 }
 
@@ -112,7 +116,7 @@ std::string as_text(const Totals& totals, const std::string& whose) {
       << totals.damaged_messages << '\n'
       << "  codec time  encode " << 1e-9 * totals.encode_nanoseconds << " s, decode "
       << 1e-9 * totals.decode_nanoseconds << " s, summed over ranks\n"
-      << "  raw         " << raw_messages(totals) << " messages, " << totals.raw_bytes
+      << "  raw         " << sum_of(totals.raw_by_reason) << " messages, " << totals.raw_bytes
       << " bytes in those above the threshold\n"
       << "  receives    " << totals.receives_in_place << " in place, "
       << totals.receives_through_scratch << " through scratch, of them " << totals.copied_receives

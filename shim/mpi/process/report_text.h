@@ -37,10 +37,11 @@ struct Totals {
   std::uint64_t raw_received_ahead;
   std::uint64_t allocations;
   std::array<std::uint64_t, kNativeReasons> collectives;
+  std::array<std::uint64_t, kNativeReasons> native_bytes;
   std::uint64_t collective_raw_bytes;
   std::uint64_t collective_wire_bytes;
   std::uint64_t collective_packets;
-  std::uint64_t collective_raw_packets;
+  std::array<std::uint64_t, TW_REASON_COUNT> collective_raw_packets;
   std::uint64_t collective_nanoseconds;
   std::uint64_t collective_encode_nanoseconds;
   std::uint64_t collective_decode_nanoseconds;

@@ -55,6 +55,14 @@ bool Executor::has_lost(const Run& run, const Task& task) const {
   return (task.from != kNone && lost_[task.from]) || (adds && lost_[task.to]);
 }
 
+// Why a piece that is to be encoded is not tried; kCompress where it is.
+plan::Reason Executor::why_plain(Run& run, const Step& step) {
+  if (step.plain) return plan::Reason::kSchedule;
+  if (run.blocks[step.block].plain) return plan::Reason::kShape;
+  const bool tries = run.means.backoff == nullptr || run.means.backoff->tries();
+  return tries ? plan::Reason::kCompress : plan::Reason::kDeclinedLately;
+}
+
 Job Executor::job_of(Run& run, std::uint32_t number) {
   const Task& task = run.program.tasks()[number];
   const Step& step = run.step(task);
@@ -65,10 +73,8 @@ Job Executor::job_of(Run& run, std::uint32_t number) {
   if (task.to != kNone) job.to = run.to(task);
   if (task.from != kNone) job.from = run.from(task);
   if (step.action == Action::kEncode) {
-    Backoff* const backoff = run.means.backoff;
     job.slot = run.packet_memory(task);
-    job.plain = step.plain || run.blocks[step.block].plain;
-    if (!job.plain && backoff != nullptr) job.plain = !backoff->tries();
+    job.why_plain = why_plain(run, step);
   } else if (task.packet != kNone) {
     job.packet = packets_[task.packet];
   }
@@ -80,7 +86,7 @@ void Executor::finish(Run& run, const Job& job) {
   if (job.action == Action::kEncode) {
     run.tally.encode_seconds += job.seconds;
     packets_[task.packet] = job.packet;
-    if (!job.plain && job.status.ok() && run.means.backoff != nullptr) {
+    if (!job.is_plain() && job.status.ok() && run.means.backoff != nullptr) {
       run.means.backoff->saw(job.packet.bytes >= run.raw_bytes(task));
     }
   } else {

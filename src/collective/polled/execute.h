@@ -1,6 +1,7 @@
 // The driver of schedules that polls: runs a rank's tasks as what they wait for comes true.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "collective/polled/backoff.h"
 #include "collective/polled/crew.h"
 #include "collective/program.h"
+#include "plan/plan.h"
 #include "transport/transport.h"
 
 namespace thinwire::collective {
@@ -28,7 +30,8 @@ struct Means {
   Workspace workspace;
   Engine& engine;  // of the caller's thread
   transport::Transport& transport;
-  Crew* crew = nullptr;  // nullptr: the caller's thread codes alone
+  Crew* crew = nullptr;                            // nullptr: the caller's thread codes alone
+  plan::Reason why_off = plan::Reason::kCompress;  // why nothing at all is coded, where that is so
   bool crowded = false;  // there are fewer processors than threads: waiting must not keep one
 
   // nullptr where every piece is tried: where ranks encode the same values each for itself and hold
@@ -42,8 +45,9 @@ struct Tally {
   std::uint64_t wire_bytes = 0;  // as it travelled
   std::uint64_t packets = 0;
   std::uint64_t raw_packets = 0;
-  double encode_seconds = 0;  // of all threads together
-  double decode_seconds = 0;  // and of reductions
+  std::array<std::uint64_t, plan::kReasonCount> raw_by_reason{};  // of them
+  double encode_seconds = 0;                                      // of all threads together
+  double decode_seconds = 0;                                      // and of reductions
 };
 
 class Executor {
@@ -73,11 +77,13 @@ class Executor {
   void make_queues(const Run& run);
   void release(const Run& run, std::uint32_t task);
   Status advance(Run& run);
+  static void tally(Run& run, const Packet& packet, std::uint64_t raw_bytes);
   Status post_ready(Run& run, bool& progressed);
   Status post(Run& run, std::uint32_t task, int peer, bool sends);
   Status collect(Run& run, bool& progressed);
   void arrive(Run& run, std::uint32_t task, std::uint64_t bytes);
   bool work_on_next(Run& run);
+  static plan::Reason why_plain(Run& run, const Step& step);
   Job job_of(Run& run, std::uint32_t task);
   bool has_lost(const Run& run, const Task& task) const;
   void finish(Run& run, const Job& job);

@@ -7,8 +7,8 @@ namespace thinwire::collective {
 namespace {
 
 Status encode(Engine& engine, Job& job) {
-  const auto packet = job.plain ? engine.pass(job.from, job.shape, job.slot)
-                                : engine.encode(job.from, job.shape, job.slot);
+  const auto packet = job.is_plain() ? engine.pass(job.from, job.shape, job.slot, job.why_plain)
+                                     : engine.encode(job.from, job.shape, job.slot);
   job.packet = packet.ok() ? *packet : Packet{};
   return packet.status();
 }

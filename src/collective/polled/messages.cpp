@@ -30,6 +30,19 @@ void Executor::make_queues(const Run& run) {
   }
 }
 
+// Counts what is sent.
+void Executor::tally(Run& run, const Packet& packet, std::uint64_t raw_bytes) {
+  Tally& tally = run.tally;
+  tally.raw_bytes += raw_bytes;
+  tally.wire_bytes += packet.bytes;
+  ++tally.packets;
+  if (packet.why_raw == plan::Reason::kCompress) return;
+  const bool is_off = run.means.why_off != plan::Reason::kCompress;
+  const plan::Reason why = is_off ? run.means.why_off : packet.why_raw;
+  ++tally.raw_packets;
+  ++tally.raw_by_reason[static_cast<std::size_t>(why)];
+}
+
 Status Executor::post(Run& run, std::uint32_t number, int peer, bool sends) {
   const Task& task = run.program.tasks()[number];
   const Action action = run.step(task).action;
@@ -39,13 +52,11 @@ Status Executor::post(Run& run, std::uint32_t number, int peer, bool sends) {
     if (action == Action::kSend) {
       packet = packets_[task.packet];
     } else if (!lost_[task.from]) {
-      packet = {Packet::Kind::kValues, run.from(task), run.raw_bytes(task)};
+      packet = {Packet::Kind::kValues, run.from(task), run.raw_bytes(task),
+                plan::Reason::kSchedule};
     }
     if (packet.kind == Packet::Kind::kLost) packet.bytes = 0;
-    run.tally.raw_bytes += run.raw_bytes(task);
-    run.tally.wire_bytes += packet.bytes;
-    ++run.tally.packets;
-    run.tally.raw_packets += packet.kind == Packet::Kind::kValues;
+    tally(run, packet, run.raw_bytes(task));
     ticket = run.means.transport.post_send(peer, {packet.data, packet.bytes});
   } else {
     MutableByteView into(run.means.workspace.packets, run.means.workspace.packet_bytes);
@@ -85,7 +96,8 @@ void Executor::arrive(Run& run, std::uint32_t number, std::uint64_t bytes) {
     Packet& packet = packets_[task.packet];
     packet = {Packet::Kind::kFrame, run.packet_memory(task).data(), bytes};
     if (bytes == raw_bytes) packet.kind = Packet::Kind::kValues;
-    if (bytes == 0 || !run.hindrance.ok()) packet.kind = Packet::Kind::kLost;
+    if (bytes >= raw_bytes) packet.why_raw = plan::Reason::kPassedOn;
+    if (bytes == 0 || !run.hindrance.ok()) packet = {};
   } else if (action == Action::kReceiveValues) {
     if (bytes == raw_bytes) {
       lost_[task.to] = !run.hindrance.ok();

@@ -1,0 +1,26 @@
+// Counts the calls that stay the MPI's own, and what they carry.
+#pragma once
+
+#include <cstdint>
+
+#include "collectives/asked.h"
+#include "collectives/native.h"
+
+namespace thinwire::mpi {
+
+// Bytes of one side's blocks. Not valid: counts or types that the MPI is to judge.
+struct Total {
+  bool valid = true;
+  std::uint64_t bytes = 0;
+};
+Total total_of(const Side& side, int first, int blocks);
+
+// What this rank gives the others in a call, itself among them: its side that is sent, of a
+// broadcast the root's buffer, in place the part that stands for it. Summed over the ranks that is
+// what the call carries, however often the MPI sends it on. 0 where the MPI is to judge the call.
+std::uint64_t bytes_given(const Asked& asked);
+
+// The bytes only where a report is wanted, which alone tells them.
+void count_native(NativeReason why, const Asked& asked);
+
+}  // namespace thinwire::mpi
