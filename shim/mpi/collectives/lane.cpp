@@ -1,5 +1,6 @@
 #include "collectives/lane.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "abi/real.h"
@@ -26,6 +27,8 @@ tw_status Lane::open(PrivateCommPointer own, int tag, const std::vector<std::int
   options.job = self.job.name().data();
   options.job_bytes = self.job.name().size();
   const tw_transport table = transport_->table();
+  const auto here = std::ranges::count(nodes, nodes[static_cast<std::size_t>(table.rank)]);
+  if (outnumber_processors(static_cast<int>(here))) transport_->share_processors();
   const tw_status status = tw_comm_create(&table, &options, &comm_);
   if (status != TW_OK) comm_ = nullptr;
   return status;

@@ -20,6 +20,10 @@ class Pace {
     turns_ = 0;
   }
 
+  // Several ranks take turns on a processor: who waits lets others run at once, because what he
+  // waits for may be theirs to send.
+  void share_processors() { shares_ = true; }
+
   // Something has come: the next wait begins.
   void progress() { turns_ = 0; }
 
@@ -31,9 +35,13 @@ class Pace {
   void idle_of_library();
 
   Who who_ = Who::kProgram;
+  bool shares_ = false;
   std::uint32_t turns_ = 0;
   std::chrono::steady_clock::time_point begin_;
 };
+
+// Whether so many ranks of a node outnumber the processors that this process may run on.
+bool outnumber_processors(int ranks);
 
 // To be called first by each thread of the library that waits: its short sleeps are short.
 void sleep_precisely();

@@ -29,6 +29,7 @@ class MpiTransport {
 
   // Whose thread waits for messages.
   void set_pace(Pace::Who who) { pace_.set(who); }
+  void share_processors() { pace_.share_processors(); }
 
   // The table over this; its `release` is left to the caller.
   tw_transport table();
