@@ -38,7 +38,7 @@ struct Statistics {
 Statistics statistics(Dtype dtype, std::uint64_t count, const std::byte* values);
 
 // The largest |a[i] - b[i]|, rounded to a double. Equal infinities and any two NaN differ by 0; a
-// NaN or an infinity differs from anything else by infinity.
+// NaN or an infinity differs from anything else by infinity, and so do bytes, which are no numbers.
 double largest_difference(Dtype dtype, std::uint64_t count, const std::byte* a, const std::byte* b);
 
 }  // namespace thinwire::collective

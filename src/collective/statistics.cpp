@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
+#include <limits>
 
 #include "base/bytes.h"
 #include "base/vector_clones.h"
@@ -97,6 +98,9 @@ Statistics statistics(Dtype dtype, std::uint64_t count, const std::byte* values)
 
 double largest_difference(Dtype dtype, std::uint64_t count, const std::byte* a,
                           const std::byte* b) {
+  if (dtype == Dtype::kBytes) {
+    return std::equal(a, a + count, b) ? 0 : std::numeric_limits<double>::infinity();
+  }
   return kLargest[static_cast<std::size_t>(dtype)](count, a, b);
 }
 

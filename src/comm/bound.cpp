@@ -60,7 +60,10 @@ Status Communicator::set_bound(const Call& call, const collective::Row& row, Rep
   if (plan::reduces(call.operation) && call.spec.result_bound.exists()) {
     return share_bound(call, row, report);
   }
-  if (settings_.spec.codec->bound_of != nullptr) {
+  // What is off in a factor is multiplied by the others.
+  const bool multiplies =
+      plan::reduces(call.operation) && call.reduction == plan::Reduction::kProduct;
+  if (settings_.spec.codec->bound_of != nullptr && !multiplies) {
     const double each = settings_.spec.codec->bound_of(settings_.spec.parameter);
     report.bound = each * static_cast<double>(codings_of(row));
   }

@@ -62,4 +62,26 @@ TEST(Collectives, APlanHoldsForTheNextRun) {
   tw_codec_destroy(off);
 }
 
+// Bytes are no numbers: they are the same or not.
+TEST(Collectives, BytesAreVerified) {
+  auto end = sized<tw_transport>();
+  ASSERT_EQ(tw_transport_local(1, &end), TW_OK);
+  const auto options = sized<tw_comm_options>();
+  tw_comm* comm = nullptr;
+  ASSERT_EQ(tw_comm_create(&end, &options, &comm), TW_OK);
+  unsigned char sent[100] = {1, 2, 3}, received[100] = {};
+  auto call = sized<tw_collective>();
+  call.operation = TW_ALLGATHER;
+  call.dtype = TW_BYTES;
+  call.flags = TW_VERIFY;
+  call.send = sent;
+  call.receive = received;
+  call.count = 100;
+  auto report = sized<tw_collective_report>();
+  EXPECT_EQ(tw_comm_run(comm, &call, &report), TW_OK) << tw_last_error();
+  EXPECT_EQ(report.max_error, 0);
+  EXPECT_EQ(received[2], 3);
+  tw_comm_destroy(comm);
+}
+
 }  // namespace

@@ -7,7 +7,7 @@ import sys
 import time
 
 from legality_compare import Summary, compare, keep, shrink
-from legality_configurations import KNOWN
+from legality_configurations import left_out
 from legality_jobs import MPIS
 
 
@@ -18,11 +18,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--ranks", type=int, default=4)
     parser.add_argument("--batch", type=int, default=2000, help="seeds between two reports")
     parser.add_argument("--seconds", type=int, default=60, help="until a seed counts as hung")
+    parser.add_argument("--at-once", type=int, default=1, help="jobs side by side")
     parser.add_argument("--keep", action="store_true", help="shrink and keep what differs")
     return parser.parse_args()
 
 
-def tell(summary: Summary) -> None:
+def tell(summary: Summary, mpi: str) -> None:
     print(f"{summary.seeds} seeds, {len(summary.differences)} differ", flush=True)
     for difference in summary.differences:
         print(f"  seed {difference.seed} ({difference.configuration})")
@@ -37,8 +38,9 @@ def tell(summary: Summary) -> None:
     )
     for name, count in sorted(summary.features.items(), key=lambda pair: pair[1]):
         print(f"  {100 * count / max(1, summary.seeds):5.1f}% {name}")
-    for name, why in KNOWN.items():
-        print(f"  left out: {name} ({why})")
+    for name, why in left_out(mpi).items():
+        share = 100 * summary.left_out[name] / max(1, summary.seeds)
+        print(f"  left out of {share:.1f}%: {name} ({why})")
 
 
 def main() -> int:
@@ -49,14 +51,14 @@ def main() -> int:
     began = time.monotonic()
     for start in range(first, end, given.batch):
         seeds = range(start, min(end, start + given.batch))
-        found = compare(mpi, given.ranks, seeds, given.seconds)
+        found = compare(mpi, given.ranks, seeds, given.seconds, given.at_once)
         if given.keep:
             for difference in found.differences:
                 drop = shrink(mpi, given.ranks, difference.seed)
                 print("kept", keep(mpi, given.ranks, difference, drop), flush=True)
         whole.add(found)
         print(f"seeds up to {seeds[-1]}, {time.monotonic() - began:.0f} s: ", end="")
-        tell(whole)
+        tell(whole, given.mpi)
     return 1 if whole.differences or whole.unfit else 0
 
 

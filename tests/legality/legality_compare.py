@@ -3,6 +3,7 @@
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -27,6 +28,7 @@ class Summary:
     differences: list[Difference] = field(default_factory=list)
     unfit: dict[int, list[str]] = field(default_factory=dict)  # wrong without the library
     features: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)  # drawn, but not for this MPI
     codecs: Counter[str] = field(default_factory=Counter)
     compressed: Counter[str] = field(default_factory=Counter)
     messages: int = 0
@@ -38,6 +40,7 @@ class Summary:
         self.unfit |= other.unfit
         for name, count in other.features.items():  # those that never occurred too
             self.features[name] += count
+        self.left_out += other.left_out
         self.codecs += other.codecs
         self.compressed.update(other.compressed)
         self.messages += other.messages
@@ -72,17 +75,47 @@ def groups(seeds: Sequence[int]) -> dict[tuple[Configuration, bool], list[int]]:
     return found
 
 
-def compare(mpi: Mpi, ranks: int, seeds: Sequence[int], seconds: int = 60) -> Summary:
-    """Runs every seed with and without the library, each codec's in one job."""
-    summary = Summary(features=Counter({name: 0 for name in feature_names(mpi)}))
-    for (configuration, threads), mine in groups(seeds).items():
-        job = Job(mpi, ranks, threads, seconds=seconds)
-        native = run_seeds(job, mine)
-        fit = [seed for seed in mine if seed in native.lines and not native.lines[seed].bad]
-        summary.unfit |= {seed: native.said.get(seed, []) for seed in mine if seed not in fit}
-        ours = run_seeds(replace(job, configuration=configuration), fit)
-        add(summary, configuration, native, ours, fit)
+def run_all(jobs: Sequence[tuple[Job, Sequence[int]]], at_once: int) -> list[Outcome]:
+    with ThreadPoolExecutor(at_once) as pool:
+        return list(pool.map(lambda pair: run_seeds(*pair), jobs))
+
+
+def run_natively(job: Job, seeds: Sequence[int], at_once: int) -> Outcome:
+    """Whatever the codecs, it comes to the same: as few jobs as are run at once."""
+    parts = []
+    for threads in (False, True):
+        mine = [seed for seed in seeds if wants_threads(seed) == threads]
+        share = max(10, -(-2 * len(mine) // max(2, at_once)))
+        for start in range(0, len(mine), share):
+            parts.append((replace(job, threads=threads), mine[start : start + share]))
+    whole = Outcome()
+    for outcome in run_all(parts, at_once):
+        whole.add(outcome)
+    return whole
+
+
+def compare(
+    mpi: Mpi, ranks: int, seeds: Sequence[int], seconds: int = 60, at_once: int = 1
+) -> Summary:
+    """Runs every seed with and without the library, each codec's in one job, `at_once` jobs."""
+    names = feature_names(mpi)
+    summary = Summary(features=Counter({name: 0 for name in names}))
+    job = Job(mpi, ranks, threads=False, seconds=seconds)
+    native = run_natively(job, seeds, at_once)
+    fit = [seed for seed in seeds if seed in native.lines and not native.lines[seed].bad]
+    summary.unfit = {seed: native.said.get(seed, []) for seed in sorted({*seeds} - {*fit})}
+    parts = [
+        (replace(job, configuration=configuration, threads=threads), mine)
+        for (configuration, threads), mine in groups(fit).items()
+    ]
+    for (ours, mine), outcome in zip(parts, run_all(parts, at_once), strict=True):
+        assert ours.configuration is not None
+        add(summary, ours.configuration, native, outcome, mine)
     return summary
+
+
+def named(bits: str, names: Sequence[str]) -> list[str]:
+    return [name for name, bit in zip(reversed(names), bits, strict=True) if bit == "1"]
 
 
 def add(
@@ -92,12 +125,12 @@ def add(
     ours: Outcome,
     seeds: Sequence[int],
 ) -> None:
-    names = list(reversed(summary.features))
+    names = list(summary.features)
     for seed in seeds:
         summary.seeds += 1
         summary.codecs[configuration.codec] += 1
-        features = native.lines[seed].features
-        summary.features.update(n for n, bit in zip(names, features, strict=True) if bit == "1")
+        summary.features.update(named(native.lines[seed].features, names))
+        summary.left_out.update(named(native.lines[seed].left_out, names))
         why = differs(native.lines[seed], ours.lines.get(seed), configuration.lossy)
         if why is not None:
             said = [why, *ours.said.get(seed, [])]

@@ -1,5 +1,6 @@
 """With which codec a seed runs, and what is left out of programs until the library bears it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 ALL_CALLS = "on,gatherv,scatterv,alltoallv,alltoallw"
@@ -41,8 +42,96 @@ CONFIGURATIONS = [
     Configuration("mpc:stride=2"),
 ]
 
-# Features that programs are made without, and why.
-KNOWN: dict[str, str] = {}
+_ELSEWHERE = (
+    "a blocking receive becomes a non-blocking one and a wait, whose error is raised on another "
+    "communicator"
+)
+
+# Features that programs are made without until the library bears them, and why; by MPI as below.
+KNOWN: dict[str, dict[str, str]] = {
+    "mpich": {
+        "truncated_with_threads": _ELSEWHERE,
+        "own_truncated_with_threads": _ELSEWHERE,
+    },
+    "mpich-5": {"own_truncated_with_threads": _ELSEWHERE},
+}
+
+_PACKED = (
+    "in pieces it receives no packed members of several sizes (Bsend, Sendrecv_replace, trees)"
+)
+_DIVIDES = "MPI_Get_elements divides by zero where members of several bases have one size"
+_WRITES = "its broadcast writes to the root's buffer"
+_FREED = "persistent collectives use types that the program has freed"
+
+# What an MPI gets wrong by itself, each shown by a small program without the library. A row holds
+# for the MPIs whose names begin so; the longest one counts.
+LEFT_OUT: dict[str, dict[str, str]] = {
+    "openmpi": {
+        "persistent_collective": "came with MPI 4",
+        "persistent_bsend_again": "sends the first round's values again",
+        "bcast_of_unequal_items": "cuts by the size of each rank's own type",
+        "allgatherv_of_unequal_items": "chooses its algorithm by the size of each rank's own type",
+        "started_alltoallv_in_place": "computes something else",
+        "started_alltoallw_in_place": "computes something else",
+    },
+    "openmpi-5": {
+        "persistent_bsend_again": "sends the first round's values again",
+        "persistent_collective_types_freed": _FREED + " and crash",
+        "bcast_of_unequal_items": "cuts by the size of each rank's own type",
+        "allgatherv_of_unequal_items": "chooses its algorithm by the size of each rank's own type",
+        "started_alltoallv_in_place": "computes something else",
+        "started_alltoallw_in_place": "computes something else",
+    },
+    "mpich": {
+        "persistent_collective": "stay active behind Waitany, fail in Testall, lose data",
+        "mixed_of_one_size": _DIVIDES,
+        "mixed_in_pieces": _PACKED,
+        "read_only_root": _WRITES,
+        "allgatherv": "leaves wrong values: natively one seed in a hundred with threads",
+        "reduce_in_place_off_0": "crashes",
+        "started_alltoallw_in_place": "computes something else",
+        "handler_communicates_with_threads": "asserts that no call is made in a handler",
+    },
+    "mpich-5": {
+        "code_behind_handler": "a call succeeds whose error handler has returned",
+        "persistent_looked_at": "MPI_Request_get_status ends persistent requests",
+        "persistent_collective_by_testall": "MPI_Testall fails",
+        "persistent_collective_types_freed": _FREED,
+        "mixed_of_one_size": _DIVIDES,
+        "mixed_in_pieces": _PACKED,
+        "read_only_root": _WRITES,
+    },
+}
+
+# Features that programs have only with another.
+NEED = {
+    "persistent_collective_by_testall": "persistent_collective",
+    "persistent_collective_by_some": "persistent_collective",
+    "persistent_collective_types_freed": "persistent_collective",
+    "allgatherv_of_unequal_items": "allgatherv",
+}
+
+# MPICH 5 copies between processes in pieces, and fails where there are more than 1024.
+ENVIRONMENT = {"mpich-5": {"MPIR_CVAR_CH4_CMA_ENABLE": "0"}}
+
+
+def row_of(table: dict[str, dict[str, str]], mpi: str) -> dict[str, str]:
+    names = [name for name in table if mpi.startswith(name)]
+    return table[max(names, key=len)] if names else {}
+
+
+def left_out(mpi: str) -> dict[str, str]:
+    return row_of(KNOWN, mpi) | row_of(LEFT_OUT, mpi)
+
+
+def expected(mpi: str, features: Iterable[str]) -> set[str]:
+    """Those that programs for this MPI must have."""
+    out = left_out(mpi).keys()
+    return {name for name in features if name not in out and NEED.get(name) not in out}
+
+
+def environment_of(mpi: str) -> dict[str, str]:
+    return row_of(ENVIRONMENT, mpi)
 
 
 def configuration_of(seed: int) -> Configuration:

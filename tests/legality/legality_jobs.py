@@ -10,12 +10,13 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "shim"))
 
-from legality_configurations import KNOWN, Configuration  # noqa: E402
+from legality_configurations import Configuration, environment_of, left_out  # noqa: E402
 from mpis import ALL, BUILD, SYSTEM, Mpi  # noqa: E402
 from shim_runs import preloaded, run  # noqa: E402
 
 LINE = re.compile(
-    r"seed (\d+) all (\w+) kept (\w+) bad (\d+) features ([01]+) phases (\S*)$", re.MULTILINE
+    r"seed (\d+) all (\w+) kept (\w+) bad (\d+) features ([01]+) left ([01]+) phases (\S*)$",
+    re.MULTILINE,
 )
 PLACE = re.compile(r"(?:BAD|HANG|CRASH) seed (\d+) phase -?\d+ rank \d+.*")
 
@@ -36,6 +37,7 @@ class Line:
     kept: str
     bad: int
     features: str
+    left_out: str  # drawn, but not for this MPI
     phases: tuple[str, ...]
 
 
@@ -58,14 +60,15 @@ class Job:
     threads: bool
     configuration: Configuration | None = None  # None: without the library
     drop: tuple[str, ...] = ()
-    without: tuple[str, ...] = tuple(KNOWN)
+    without: tuple[str, ...] = ()
     seconds: int = 60
 
     def words(self, seeds: Sequence[int]) -> list[str]:
         words = [str(program_of(self.mpi)), "--seeds", ranges(seeds)]
         words += ["--seconds", str(self.seconds), "--threads", str(int(self.threads))]
         words += ["--drop", ",".join(self.drop)] if self.drop else []
-        words += ["--without", ",".join(self.without)] if self.without else []
+        without = sorted({*self.without, *left_out(self.mpi.name)})
+        words += ["--without", ",".join(without)] if without else []
         if self.configuration is None:
             return [*self.mpi.launcher, "-n", str(self.ranks), *words]
         words += self.configuration.options()
@@ -77,6 +80,7 @@ class Job:
 
     def settings(self) -> Mapping[str, str]:
         quiet = {"OMPI_MCA_mpi_yield_when_idle": "1"}  # there may be more ranks than cores
+        quiet |= environment_of(self.mpi.name)
         return quiet if self.configuration is None else quiet | self.configuration.settings()
 
 
@@ -103,9 +107,9 @@ def run_once(job: Job, seeds: Sequence[int]) -> tuple[Outcome, str]:
         limit = 60 + job.seconds * 2 + 20 * len(seeds)
         done = run(job.words(seeds), job.settings(), report, timeout=limit)
     outcome = Outcome()
-    for seed, every, kept, bad, features, phases in LINE.findall(done.output):
+    for seed, every, kept, bad, features, left, phases in LINE.findall(done.output):
         found = tuple(part for part in phases.split(",") if part)
-        outcome.lines[int(seed)] = Line(every, kept, int(bad), features, found)
+        outcome.lines[int(seed)] = Line(every, kept, int(bad), features, left, found)
     for match in PLACE.finditer(done.output):
         outcome.said.setdefault(int(match[1]), []).append(match[0])
     if done.report is not None:

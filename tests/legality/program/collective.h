@@ -9,6 +9,13 @@
 
 namespace legality {
 
+// Open MPI 5 says that it is of MPI 3.1, and has them.
+#if defined(OMPI_MAJOR_VERSION)
+constexpr bool kHasPersistentCollectives = OMPI_MAJOR_VERSION >= 5;
+#else
+constexpr bool kHasPersistentCollectives = MPI_VERSION >= 4;
+#endif
+
 enum class CollectiveKind {
   kBarrier,
   kBcast,

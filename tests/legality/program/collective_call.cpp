@@ -6,7 +6,8 @@
 
 namespace legality {
 
-#if defined(OMPI_MAJOR_VERSION) ? OMPI_MAJOR_VERSION >= 5 : MPI_VERSION >= 4
+#if (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5) || \
+    (!defined(OMPI_MAJOR_VERSION) && MPI_VERSION >= 4)
 #define PERSISTENT(Name, ...) MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, request)
 #else
 #define PERSISTENT(Name, ...) MPI_ERR_UNSUPPORTED_OPERATION

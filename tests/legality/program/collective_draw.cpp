@@ -12,26 +12,18 @@ bool has_counts(CollectiveKind kind) {
          kind == kAlltoallw || kind == kReduceScatter;
 }
 
-#if defined(OMPI_MAJOR_VERSION)
-constexpr bool kHasPersistent = OMPI_MAJOR_VERSION >= 5;
-#else
-constexpr bool kHasPersistent = MPI_VERSION >= 4;
-#endif
-
 Flavour draw_flavour(Random& random) {
   const int drawn = random.below(100);
   if (drawn < 30 && allowed(Feature::nonblocking_collective_)) return Flavour::kStarted;
-  const bool persistent = drawn >= 30 && drawn < 50 && allowed(Feature::persistent_collective_);
-  return persistent && kHasPersistent ? Flavour::kPersistent : Flavour::kBlocking;
+  const bool persistent = drawn >= 30 && drawn < 50 && admit(Feature::persistent_collective_);
+  return persistent ? Flavour::kPersistent : Flavour::kBlocking;
 }
 
-// Some MPIs cut a collective by the size of each rank's own type, or choose its algorithm by it.
-bool wants_equal_items(CollectiveKind kind) {
-#if defined(OMPI_MAJOR_VERSION)
-  return kind == kAllgatherv || kind == kBcast;
-#else
-  return false && kind == kBcast;
-#endif
+// Items that each rank lays out as it likes: some MPIs cut a collective by the size of each rank's
+// own type, or choose its algorithm by it.
+bool may_have_unequal_items(CollectiveKind kind) {
+  if (kind == kBcast) return admit(Feature::bcast_of_unequal_items_);
+  return kind != kAllgatherv || admit(Feature::allgatherv_of_unequal_items_);
 }
 
 void mark_kind(const Drawn& drawn) {
@@ -47,14 +39,12 @@ void mark_kind(const Drawn& drawn) {
   if (drawn.flavour == Flavour::kPersistent) mark(Feature::persistent_collective_);
 }
 
-// Where an MPI by itself computes something else in place.
-bool wrong_in_place(const Drawn& drawn) {
-#if defined(OMPI_MAJOR_VERSION)
-  return drawn.flavour != Flavour::kBlocking &&
-         (drawn.kind == kAlltoallv || drawn.kind == kAlltoallw);
-#else
-  return false && drawn.in_place;
-#endif
+// Some MPIs compute something else in place.
+bool may_be_in_place(const Drawn& drawn) {
+  if (drawn.kind == kReduce && drawn.root != 0) return admit(Feature::reduce_in_place_off_0_);
+  if (drawn.flavour == Flavour::kBlocking) return true;
+  if (drawn.kind == kAlltoallv) return admit(Feature::started_alltoallv_in_place_);
+  return drawn.kind != kAlltoallw || admit(Feature::started_alltoallw_in_place_);
 }
 
 // Row by sender, column by receiver. Symmetric, so that it may be in place.
@@ -90,6 +80,7 @@ Content Drawn::content_of(int rank, int block) const {
 Drawn draw_collective(const Group& group, Random random) {
   Drawn drawn;
   drawn.kind = static_cast<CollectiveKind>(random.below(kCollectiveKinds));
+  if (drawn.kind == kAllgatherv && !admit(Feature::allgatherv_)) drawn.kind = kAllgather;
   drawn.flavour = draw_flavour(random);
   drawn.root = random.below(group.size);
   drawn.content = draw_content(random);
@@ -98,15 +89,15 @@ Drawn draw_collective(const Group& group, Random random) {
   const bool blocks = drawn.kind != kBcast && drawn.kind != kReduce && drawn.kind != kAllreduce;
   if (blocks) drawn.signature.units = std::min(drawn.signature.units, 6000);
   drawn.in_place = random.chance(35) && allowed(Feature::in_place_);
-  if (wrong_in_place(drawn)) drawn.in_place = false;
+  drawn.in_place = drawn.in_place && may_be_in_place(drawn);
   // Everybody's counts may differ there, or nobody's.
   drawn.steps = draw_steps(group, random, has_counts(drawn.kind));
-  drawn.read_only = random.chance(40) && allowed(Feature::read_only_root_);
+  drawn.read_only = random.chance(40);
   drawn.counts_freed = random.chance(50) && allowed(Feature::counts_freed_);
   drawn.types_freed = random.chance(20) && allowed(Feature::type_freed_early_);
   drawn.operation = random.below(5);
   const int units = draw_units_of_item(random, drawn.signature);
-  if (wants_equal_items(drawn.kind)) drawn.units_of_item = units;
+  if (!may_have_unequal_items(drawn.kind)) drawn.units_of_item = units;
   drawn.key = random.next();
   mark_kind(drawn);
   return drawn;

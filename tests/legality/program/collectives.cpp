@@ -15,7 +15,8 @@ void complete_started(const Operations& operations, bool persistent, Random& own
   std::vector<MPI_Request> requests;
   std::vector<MPI_Status> statuses;
   for (Operation* each : open) requests.push_back(each->request());
-  complete(own, requests, statuses, false);
+  complete(own, requests, statuses, false,
+           persistent ? Among::kPersistentCollectives : Among::kPlain);
   for (std::size_t at = 0; at < open.size(); ++at) open[at]->request() = requests[at];
 }
 

@@ -61,6 +61,12 @@ int truncated(const Group& group, MPI_Comm comm) {
   return code;
 }
 
+bool may_truncate(const Group& group) {
+  if (!options.threads) return true;
+  return admit(group.size == 1 ? Feature::own_truncated_with_threads_
+                               : Feature::truncated_with_threads_);
+}
+
 int class_of(int code) {
   int found = MPI_SUCCESS;
   if (code != MPI_SUCCESS) MPI_Error_class(code, &found);
@@ -73,7 +79,9 @@ Record run_errors(const Group& group, Random random) {
   Record record;
   MPI_Comm comm = MPI_COMM_NULL;
   MUST(MPI_Comm_dup(group.comm, &comm));
-  const int handler = random.below(3);
+  int handler = random.below(3);
+  if (handler == 2 && options.threads && !admit(Feature::handler_communicates_with_threads_))
+    handler = 1;
   MPI_Errhandler own = MPI_ERRORS_RETURN;
   if (handler > 0) MUST(MPI_Comm_create_errhandler(handler == 1 ? count : talk, &own));
   MUST(MPI_Comm_set_errhandler(comm, own));
@@ -83,9 +91,10 @@ Record run_errors(const Group& group, Random random) {
   for (int at = 0; at < calls; ++at) {
     const int kind = random.below(9);
     if (dropped(group.phase, at)) continue;
-    const bool longer = kind > 6 && allowed(Feature::truncation_);
+    const bool longer = kind > 6 && allowed(Feature::truncation_) && may_truncate(group);
     const int code = longer ? truncated(group, comm) : wrong_call(kind, comm, group.size);
-    record.add(static_cast<std::uint64_t>(class_of(code)));
+    if (handler == 0 || admit(Feature::code_behind_handler_))
+      record.add(static_cast<std::uint64_t>(class_of(code)));
     record.add(static_cast<std::uint64_t>(handled));
   }
   if (handler > 0) MUST(MPI_Errhandler_free(&own));

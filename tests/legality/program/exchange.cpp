@@ -65,17 +65,20 @@ class Exchange {
     std::vector<MPI_Request> requests;
     std::vector<Side*> owners;
     bool wanted = false;
+    Among among = Among::kPlain;
     for (const Message& message : plan_.messages) {
       if (sends(message)) owners.push_back(&sent_[message.index]);
+      if (sends(message) && is_persistent(message.send)) among = Among::kPersistent;
       if (receives(message) && message.early()) {
         owners.push_back(&received_[message.index]);
         wanted = wanted || message.any_source;
+        if (message.receive == ReceiveBy::kRecvInit) among = Among::kPersistent;
       }
     }
     std::erase_if(owners, [](Side* side) { return side->request == MPI_REQUEST_NULL; });
     for (Side* side : owners) requests.push_back(side->request);
     std::vector<MPI_Status> statuses(requests.size());
-    const bool known = complete(own_, requests, statuses, wanted);
+    const bool known = complete(own_, requests, statuses, wanted, among);
     for (std::size_t at = 0; at < owners.size(); ++at) {
       owners[at]->request = requests[at];
       owners[at]->status = statuses[at], owners[at]->status_known = known;

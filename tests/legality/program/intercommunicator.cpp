@@ -55,7 +55,7 @@ Record messages(const Group& group, const Halves& halves, const Random& random, 
     start_send(drawn[out], sides[out], halves.both);
   for (const Side& side : sides) requests.push_back(side.request);
   std::vector<MPI_Status> statuses;
-  complete(own, requests, statuses, true);
+  complete(own, requests, statuses, true, Among::kPersistent);
   for (std::size_t at = 0; at < sides.size(); ++at) {
     if (requests[at] != MPI_REQUEST_NULL) MUST(MPI_Request_free(&requests[at]));
     Buffer& buffer = *sides[at].buffer;

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <string>
 
+#include "collective.h"
 #include "program.h"
 
 namespace legality {
@@ -107,6 +108,8 @@ int main(int argc, char** argv) {
   const std::vector<std::uint64_t> seeds = read_options(argc, argv);
   for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE}) ::signal(signal, on_crash);
   ::signal(SIGALRM, on_alarm);
+  if (!kHasPersistentCollectives)
+    options.without.set(static_cast<std::size_t>(Feature::persistent_collective_));
   if (start(&argc, &argv) != 0) return 2;
   for (std::uint64_t seed : seeds) {
     alarm(static_cast<unsigned>(options.seconds));

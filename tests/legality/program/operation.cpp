@@ -102,8 +102,8 @@ void Operation::renew(int round) {
   if (!drawn_.reduces() && drawn_.kind != kBarrier) fill_moves();
   if (!drawn_.read_only) return;
   if (with_.sends.buffer) with_.sends.buffer->read_only(), mark(Feature::read_only_);
-  if (drawn_.kind == kBcast && is_root())
-    with_.receives.buffer->read_only(), mark(Feature::read_only_root_);
+  if (drawn_.kind == kBcast && is_root() && admit(Feature::read_only_root_))
+    with_.receives.buffer->read_only();
 }
 
 void Operation::fill_moves() {
@@ -177,6 +177,8 @@ void Operation::give_back_early() {
     }
   }
   if (!drawn_.types_freed) return;
+  const bool persistent = drawn_.flavour == Flavour::kPersistent;
+  if (persistent && !admit(Feature::persistent_collective_types_freed_)) return;
   for (Blocks* blocks : {&with_.sends, &with_.receives})
     for (const auto& type : blocks->owned) type->release();
 }

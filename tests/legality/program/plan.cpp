@@ -95,8 +95,10 @@ Plan draw_plan(const Group& group, Random random) {
     Random own = random.part(1000 + static_cast<std::uint64_t>(message.index));
     draw_receive(own, message, early[{message.source, message.target}] && !plan.ordered);
     draw_send(own, message, plan.ordered);
-    // Open MPI 4.1 by itself sends the first round's values again.
-    if (message.send == SendBy::kBsendInit && plan.rounds > 1) message.send = SendBy::kSendInit;
+    // Some MPIs send the first round's values again.
+    if (message.send == SendBy::kBsendInit && plan.rounds > 1 &&
+        !admit(Feature::persistent_bsend_again_))
+      message.send = SendBy::kSendInit;
     if (!message.any_source && allowed(Feature::any_tag_) && own.chance(15))
       message.any_tag = true, mark(Feature::any_tag_);
     plan.ready = plan.ready || is_ready(message.send);

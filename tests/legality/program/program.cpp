@@ -25,19 +25,20 @@ Phase draw_phase(Random& random) {
 struct Sums {
   std::uint64_t all = 0, kept = 0;
   int bad = 0;
-  std::bitset<kFeatures> features;
+  std::bitset<kFeatures> features, left_out;
   std::vector<std::uint64_t> phases;
 };
 
 Sums sum_up(MPI_Comm control, const std::vector<Record>& records) {
   constexpr int kWords = (static_cast<int>(kFeatures) + 63) / 64;
-  const std::bitset<kFeatures> marks = take_marks();
+  const Marks marks = take_marks();
   std::vector<std::uint64_t> own;
   for (const Record& record : records) own.push_back(record.all), own.push_back(record.kept);
   own.push_back(static_cast<std::uint64_t>(complaints()));
-  for (int word = 0; word < kWords; ++word)
-    own.push_back(((marks >> static_cast<std::size_t>(64 * word)) & std::bitset<kFeatures>(~0ull))
-                      .to_ullong());
+  for (const std::bitset<kFeatures>& bits : {marks.had, marks.left_out})
+    for (int word = 0; word < kWords; ++word)
+      own.push_back(((bits >> static_cast<std::size_t>(64 * word)) & std::bitset<kFeatures>(~0ull))
+                        .to_ullong());
   const int count = static_cast<int>(own.size());
   std::vector<std::uint64_t> every(own.size() * static_cast<std::size_t>(world_size));
   MUST(MPI_Gather(own.data(), count, MPI_UINT64_T, every.data(), count, MPI_UINT64_T, 0, control));
@@ -51,8 +52,9 @@ Sums sum_up(MPI_Comm control, const std::vector<Record>& records) {
     }
     row += 2 * records.size();
     sums.bad += static_cast<int>(*row++);
-    for (int word = 0; word < kWords; ++word)
-      sums.features |= std::bitset<kFeatures>(row[word]) << static_cast<std::size_t>(64 * word);
+    for (std::bitset<kFeatures>* bits : {&sums.features, &sums.left_out})
+      for (int word = 0; word < kWords; ++word)
+        *bits |= std::bitset<kFeatures>(*row++) << static_cast<std::size_t>(64 * word);
   }
   return sums;
 }
@@ -61,10 +63,11 @@ void print(std::uint64_t seed, const Sums& sums) {
   std::ostringstream phases;
   for (std::uint64_t each : sums.phases)
     phases << (phases.tellp() > 0 ? "," : "") << std::hex << (each >> 32);
-  std::printf("seed %llu all %016llx kept %016llx bad %d features %s phases %s\n",
+  std::printf("seed %llu all %016llx kept %016llx bad %d features %s left %s phases %s\n",
               static_cast<unsigned long long>(seed), static_cast<unsigned long long>(sums.all),
               static_cast<unsigned long long>(sums.kept), sums.bad,
-              sums.features.to_string().c_str(), phases.str().c_str());
+              sums.features.to_string().c_str(), sums.left_out.to_string().c_str(),
+              phases.str().c_str());
   std::fflush(stdout);
 }
 

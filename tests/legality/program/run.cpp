@@ -13,7 +13,7 @@ int world_rank, world_size;
 
 namespace {
 
-std::atomic<bool> marks[kFeatures];
+std::atomic<bool> marks[kFeatures], left_out[kFeatures];
 std::atomic<int> complained{0};
 
 const char* const kNames[] = {
@@ -34,9 +34,18 @@ bool dropped(int phase, int operation) {
 
 void mark(Feature feature) { marks[static_cast<std::size_t>(feature)] = true; }
 
-std::bitset<kFeatures> take_marks() {
-  std::bitset<kFeatures> taken;
-  for (std::size_t at = 0; at < kFeatures; ++at) taken[at] = marks[at].exchange(false);
+bool admit(Feature feature) {
+  if (allowed(feature)) return mark(feature), true;
+  left_out[static_cast<std::size_t>(feature)] = true;
+  return false;
+}
+
+Marks take_marks() {
+  Marks taken;
+  for (std::size_t at = 0; at < kFeatures; ++at) {
+    taken.had[at] = marks[at].exchange(false);
+    taken.left_out[at] = left_out[at].exchange(false);
+  }
   return taken;
 }
 

@@ -41,8 +41,12 @@ extern int world_rank, world_size;
 const char* name_of(Feature feature);
 bool allowed(Feature feature);
 bool dropped(int phase, int operation = -1);
-void mark(Feature feature);  // by any thread
-std::bitset<kFeatures> take_marks();
+void mark(Feature feature);   // by any thread
+bool admit(Feature feature);  // what was drawn: marks it, or counts it as left out
+struct Marks {
+  std::bitset<kFeatures> had, left_out;
+};
+Marks take_marks();
 
 // A promise of MPI that did not hold, said at once.
 void complain(const std::string& what);

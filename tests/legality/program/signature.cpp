@@ -17,6 +17,23 @@ int draw_units(Random& random) {
   return factor * random.between(2000, 3000);
 }
 
+// What an MPI moves at once, in any collective too.
+constexpr int kPiece = 512;
+
+int bytes_of(const std::vector<Base>& unit) {
+  int bytes = 0;
+  for (Base base : unit) bytes += size_of(base);
+  return bytes;
+}
+
+// Several bases, all of one size.
+bool mixes_one_size(const std::vector<Base>& unit) {
+  const auto other = [&](Base base) { return base != unit.front(); };
+  const auto as_long = [&](Base base) { return size_of(base) == size_of(unit.front()); };
+  return std::any_of(unit.begin(), unit.end(), other) &&
+         std::all_of(unit.begin(), unit.end(), as_long);
+}
+
 }  // namespace
 
 Signature draw_signature(Random& random) {
@@ -32,6 +49,10 @@ Signature draw_signature(Random& random) {
       for (int copies = random.between(1, 3); copies > 0; --copies) signature.unit.push_back(base);
     }
     signature.units = std::min(signature.units, 2000);
+    if (mixes_one_size(signature.unit) && !admit(Feature::mixed_of_one_size_))
+      signature.unit.assign(signature.unit.size(), signature.unit.front());
+    const int few = kPiece / bytes_of(signature.unit);
+    if (signature.units > few && !admit(Feature::mixed_in_pieces_)) signature.units = few;
     return signature;
   }
   static const std::vector<Base> bases{Base::kFloat,  Base::kFloat,  Base::kFloat,  Base::kFloat,

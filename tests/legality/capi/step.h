@@ -1,0 +1,23 @@
+// One operation as one rank runs it, and what its ranks have come to together.
+#pragma once
+
+#include <vector>
+
+#include "arrays.h"
+
+namespace legality {
+
+// What a rank came to; the ranks' are compared when all have ended.
+struct Outcome {
+  bool ran = false;
+  tw_status status = TW_OK;
+  std::uint32_t reason = 0, coding = 0;
+  std::uint64_t hash = 0;
+};
+
+Outcome run_operation(tw_comm* comm, const Drawn& drawn, int rank, int size);
+
+// What all must hold alike they do.
+void compare_ranks(const Drawn& drawn, const std::vector<Outcome>& outcomes);
+
+}  // namespace legality
