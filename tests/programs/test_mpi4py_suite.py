@@ -22,8 +22,8 @@ CODECS = {
     "szp": Compression("szp:abs=1e-9", "1", "on"),
 }
 # What is worse runs again, natively too. On a machine with other work Open MPI 4.1 does not always
-# end a test of spawning: a child waits for ever in PMIx_Init for the launcher. That happens
-# natively too, more often under the library (docs/results/2026-11-22-programs-legality.md).
+# end a test of spawning, natively, and under the library more often: there a child was seen to wait
+# for ever in PMIx_Init (docs/results/2026-11-22-programs-legality.md).
 ATTEMPTS = 3
 CASES = [
     *(("wheel", mpi, ranks) for mpi in EVERY for ranks in RANKS),
