@@ -220,10 +220,11 @@ tw_status tw_memory_copy_start(void* destination, const void* source, uint64_t b
                                tw_copy** copy);
 tw_status tw_copy_finish(tw_copy* copy);
 
-/* Scratch memory of a kind (PINNED or DEVICE; `device` is a GPU's ordinal, ignored for PINNED) from
- * the library's pools, aligned to 256 bytes, contents undefined. The pool's bound limits what lies
- * idle, never what is on loan; what the GPU refuses is TW_DEVICE. Memory that is not on loan, as
- * when it is released twice, is passed over by a release, and that is logged once. */
+/* Scratch memory of a kind (HOST, PINNED or DEVICE; `device` is a GPU's ordinal, ignored for the
+ * others) from the library's pools, aligned to 256 bytes, contents undefined. The pool's bound
+ * limits what lies idle, never what is on loan; what the GPU refuses is TW_DEVICE, what the system
+ * refuses TW_INTERNAL. Memory that is not on loan, as when it is released twice, is passed over by
+ * a release, and that is logged once. */
 tw_status tw_scratch_acquire(tw_memory memory, int32_t device, uint64_t bytes, void** scratch);
 void tw_scratch_release(void* scratch);
 
@@ -232,15 +233,16 @@ typedef struct tw_pool_counters {
   uint32_t reserved;
   uint64_t idle_bytes;   /* kept for reuse */
   uint64_t loaned_bytes; /* on loan */
-  uint64_t allocations;  /* calls to the driver for memory since the start */
+  uint64_t allocations;  /* of memory by the system or the driver since the start */
   uint64_t loans;        /* leases given since the start */
 } tw_pool_counters;
 
-/* The pool of PINNED memory, or of DEVICE memory on one GPU. */
+/* The pool of HOST memory, of PINNED memory, or of DEVICE memory on one GPU. What communicators and
+ * lanes of work on a GPU work in is theirs too. */
 tw_status tw_pool_describe(tw_memory memory, int32_t device, tw_pool_counters* counters);
 
-/* Most bytes that each pool keeps idle; unless set, 2 GiB of pinned memory and 512 MiB of each
- * GPU's. */
+/* Most bytes that each pool keeps idle; unless set, 2 GiB of host and of pinned memory and 512 MiB
+ * of each GPU's. */
 void tw_pool_set_idle_bound(uint64_t bytes);
 
 /* ---- Layouts: arrays with gaps, packed and unpacked on the GPU ---- */

@@ -17,7 +17,7 @@ from thinwire.comm import (
 from thinwire.gpu import Frame, GpuArray
 from thinwire.library import ThinwireError, format_version, version
 from thinwire.message import MessageInfo, compress, decompress, inspect
-from thinwire.pools import PoolCounters, gpu_count, pool_counters
+from thinwire.pools import PoolCounters, gpu_count, host_pool_counters, pool_counters
 
 __all__ = [
     "IN_PLACE",
@@ -43,6 +43,7 @@ __all__ = [
     "decompress",
     "format_version",
     "gpu_count",
+    "host_pool_counters",
     "inspect",
     "local_ranks",
     "pool_counters",

@@ -1,4 +1,4 @@
-"""The GPUs of this process, and the library's pools of pinned and GPU memory."""
+"""The GPUs of this process, and the library's pools of host, pinned and GPU memory."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from thinwire.library import check, ffi_new, library, new_struct
 
 @dataclass(frozen=True)
 class PoolCounters:
-    """Bytes kept for reuse and on loan; calls to the driver for memory and leases since the
-    start."""
+    """Bytes kept for reuse and on loan; calls to the system or the driver for memory and leases
+    since the start."""
 
     idle_bytes: int
     loaned_bytes: int
@@ -27,9 +27,17 @@ def gpu_count() -> int:
 def pool_counters(gpu: int | None) -> PoolCounters:
     """The pool of a GPU's memory, or of pinned memory (None)."""
     lib = library()
+    return _describe(lib.TW_MEMORY_PINNED if gpu is None else lib.TW_MEMORY_DEVICE, gpu or 0)
+
+
+def host_pool_counters() -> PoolCounters:
+    """The pool of host memory, which collectives and the preload library's messages work in."""
+    return _describe(library().TW_MEMORY_HOST, -1)
+
+
+def _describe(memory: int, device: int) -> PoolCounters:
     counters = new_struct("tw_pool_counters")
-    memory = lib.TW_MEMORY_PINNED if gpu is None else lib.TW_MEMORY_DEVICE
-    check(lib.tw_pool_describe(memory, gpu or 0, counters))
+    check(library().tw_pool_describe(memory, device, counters))
     return PoolCounters(
         idle_bytes=counters.idle_bytes,
         loaned_bytes=counters.loaned_bytes,

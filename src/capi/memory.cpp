@@ -25,6 +25,10 @@ namespace {
 
 static_assert(sizeof(device::Segment) == sizeof(tw_segment));
 
+bool has_pool(tw_memory memory) {
+  return memory == TW_MEMORY_HOST || memory == TW_MEMORY_PINNED || memory == TW_MEMORY_DEVICE;
+}
+
 }  // namespace
 
 tw_status tw_place_of(const void* pointer, tw_place* place) {
@@ -92,11 +96,12 @@ tw_status tw_copy_finish(tw_copy* begun) {
 
 tw_status tw_scratch_acquire(tw_memory memory, int32_t device, uint64_t bytes, void** scratch) {
   return guarded([&] {
-    if (scratch == nullptr || (memory != TW_MEMORY_PINNED && memory != TW_MEMORY_DEVICE)) {
-      return misuse("tw_scratch_acquire: null pointer, or memory neither PINNED nor DEVICE");
+    if (scratch == nullptr || !has_pool(memory)) {
+      return misuse("tw_scratch_acquire: null pointer, or memory not HOST, PINNED or DEVICE");
     }
-    auto lease = memory == TW_MEMORY_PINNED ? device::acquire_pinned(bytes)
-                                            : device::acquire_device(device, bytes);
+    auto lease = memory == TW_MEMORY_HOST     ? device::acquire_host(bytes)
+                 : memory == TW_MEMORY_PINNED ? device::acquire_pinned(bytes)
+                                              : device::acquire_device(device, bytes);
     if (lease.ok()) *scratch = lease->release();
     return report(lease.status());
   });
@@ -106,8 +111,7 @@ void tw_scratch_release(void* scratch) { device::give_back(bytes_at(scratch)); }
 
 tw_status tw_pool_describe(tw_memory memory, int32_t device, tw_pool_counters* counters) {
   return guarded([&] {
-    if (counters == nullptr || counters->size < sizeof(tw_pool_counters) ||
-        (memory != TW_MEMORY_PINNED && memory != TW_MEMORY_DEVICE)) {
+    if (counters == nullptr || counters->size < sizeof(tw_pool_counters) || !has_pool(memory)) {
       return misuse("tw_pool_describe: null pointer, size not set, or no such pool");
     }
     const device::PoolCounters found =

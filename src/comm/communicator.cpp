@@ -189,7 +189,8 @@ Status Communicator::run(const Call& call, Report& report, const Choice* planned
   }
   const Status status = call.verify ? run_verified(call, report) : run_chosen(call, report);
   broken_ = broken_ || executor_.transport_failed();
-  end_loans();
+  // What still may be written to by a transport that failed is lent to nobody else.
+  if (!broken_) end_loans();
   return status;
 }
 

@@ -1,7 +1,6 @@
 #include "comm/workspace.h"
 
 #include <algorithm>
-#include <new>
 
 namespace thinwire::comm {
 namespace {
@@ -15,16 +14,9 @@ Result<std::byte*> keep(Result<device::Lease> lease, device::Lease& kept) {
 }  // namespace
 
 Result<std::byte*> Buffer::on_host(std::uint64_t bytes) {
-  if (host_ == nullptr || bytes > host_bytes_) {
-    host_.reset();
-    host_bytes_ = 0;
-    const std::uint64_t wanted = std::max<std::uint64_t>(bytes, 4096);
-    host_.reset(
-        static_cast<std::byte*>(::operator new(wanted, std::align_val_t{256}, std::nothrow)));
-    if (host_ == nullptr) return {StatusCode::kInternal, "out of memory for a collective"};
-    host_bytes_ = wanted;
-  }
-  return host_.get();
+  if (bytes > 0) return keep(device::acquire_host(bytes), lease_);
+  alignas(256) static std::byte nothing[256];
+  return nothing;
 }
 
 Result<std::byte*> Buffer::pinned(std::uint64_t bytes) {

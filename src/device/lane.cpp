@@ -17,8 +17,8 @@ struct LaneState {
   int device = -1;
   cudaStream_t stream = nullptr;
   cudaEvent_t event = nullptr;
-  Outcome* outcome = nullptr;
-  std::byte* workspace = nullptr;
+  Outcome* outcome = nullptr;  // one word of its own, as the stream and the event are
+  Lease workspace;             // on the device; parked while the lane is idle
   std::uint64_t workspace_bytes = 0;
   std::uint64_t zero_bytes = 0;  // of the workspace, from its start
   bool failed = false;           // never to be used again
@@ -50,7 +50,18 @@ std::unique_ptr<LaneState> take_idle(int device) {
   if (lanes.empty()) return nullptr;
   auto state = std::move(lanes.back());
   lanes.pop_back();
+  if (state->workspace) unpark(state->workspace);
   return state;
+}
+
+// With its workspace as kernels left it, where the pool keeps so much idle.
+void put_idle(std::unique_ptr<LaneState> state) {
+  if (state->workspace && !park(state->workspace)) {
+    state->workspace = Lease();
+    state->workspace_bytes = state->zero_bytes = 0;
+  }
+  const std::lock_guard lock(idle().mutex);
+  idle().by_device[state->device].push_back(std::move(state));
 }
 
 Status create(LaneState& state) {
@@ -78,15 +89,16 @@ Status grow_workspace(LaneState& state, std::uint64_t bytes) {
   if (bytes <= state.workspace_bytes) return {};
   std::uint64_t size = kSmallestWorkspace;
   while (size < bytes) size *= 2;
-  void* workspace = nullptr;
-  cudaError_t error = cudaMalloc(&workspace, size);
-  if (error == cudaSuccess) error = cudaMemsetAsync(workspace, 0, size, state.stream);
-  if (error != cudaSuccess) {
-    cudaFree(workspace);
-    return device_error("cannot allocate a workspace", error);
+  auto workspace = acquire_device(state.device, size, false);
+  if (!workspace.ok()) return workspace.status();
+  cudaError_t error = cudaMemsetAsync(workspace->data(), 0, size, state.stream);
+  // Work may be under way in the one that goes back, and another lane may have it next.
+  if (state.workspace || error != cudaSuccess) {
+    const cudaError_t waited = cudaStreamSynchronize(state.stream);
+    if (error == cudaSuccess) error = waited;
   }
-  cudaFree(state.workspace);
-  state.workspace = static_cast<std::byte*>(workspace);
+  if (error != cudaSuccess) return device_error("cannot clear a workspace", error);
+  state.workspace = std::move(*workspace);
   state.workspace_bytes = size;
   state.zero_bytes = size;
   return {};
@@ -94,7 +106,7 @@ Status grow_workspace(LaneState& state, std::uint64_t bytes) {
 
 Status clear_workspace(LaneState& state, std::uint64_t bytes) {
   if (bytes <= state.zero_bytes) return {};
-  const cudaError_t error = cudaMemsetAsync(state.workspace + state.zero_bytes, 0,
+  const cudaError_t error = cudaMemsetAsync(state.workspace.data() + state.zero_bytes, 0,
                                             bytes - state.zero_bytes, state.stream);
   if (error != cudaSuccess) return device_error("cannot clear a workspace", error);
   state.zero_bytes = bytes;
@@ -103,7 +115,6 @@ Status clear_workspace(LaneState& state, std::uint64_t bytes) {
 
 void destroy(LaneState& state) {
   cudaFreeHost(state.outcome);
-  cudaFree(state.workspace);
   if (state.event != nullptr) cudaEventDestroy(state.event);
   if (state.stream != nullptr) cudaStreamDestroy(state.stream);
 }
@@ -127,7 +138,6 @@ Lane::~Lane() { let_go(); }
 void Lane::let_go() {
   if (state_ == nullptr) return;
   if (state_->busy && !state_->failed && finish().ok()) *state_->outcome = 0;
-  const int device = state_->device;
   state_->guard = ContextGuard();
   if (state_->failed) {
     // Its stream may still write: nothing of it can be freed, and nothing lent to others.
@@ -135,8 +145,7 @@ void Lane::let_go() {
     return;
   }
   while (state_->borrows > 0) state_->borrowed[--state_->borrows] = Lease();
-  const std::lock_guard lock(idle().mutex);
-  idle().by_device[device].push_back(std::move(state_));
+  put_idle(std::move(state_));
 }
 
 Result<std::byte*> Lane::keep(Result<Lease> lease) {
@@ -158,7 +167,7 @@ StreamHandle Lane::stream() const {
   state_->busy = true;
   return state_->stream;
 }
-std::byte* Lane::workspace() const { return state_->workspace; }
+std::byte* Lane::workspace() const { return state_->workspace.data(); }
 Outcome* Lane::outcome() const { return state_->outcome; }
 
 Result<Outcome> Lane::wait() {

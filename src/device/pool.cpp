@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/log.h"
 #include "device/context.h"
 #include "device/driver.h"
+#include "device/host_pool.h"
 #include "device/pinned.h"
 #include "device/size_class.h"
 
@@ -51,8 +51,10 @@ class Pool {
  public:
   explicit Pool(int device) : device_(device) {}
 
-  Result<std::byte*> acquire(std::uint64_t bytes);
+  Result<std::byte*> acquire(std::uint64_t bytes, bool fills);
   void give_back(const Buffer& buffer);
+  bool park(std::uint64_t bytes);
+  void unpark(std::uint64_t bytes);
   PoolCounters counters();
 
  private:
@@ -141,10 +143,10 @@ void Pool::fill() {
   }
 }
 
-Result<std::byte*> Pool::acquire(std::uint64_t bytes) {
+Result<std::byte*> Pool::acquire(std::uint64_t bytes, bool fills) {
   const int size_class = class_of(bytes);
   if (size_class >= kSizeClasses) return {StatusCode::kDevice, "no memory is that large"};
-  std::call_once(filled_, [this] { fill(); });
+  if (fills) std::call_once(filled_, [this] { fill(); });
   {
     const std::lock_guard lock(mutex_);
     auto& idle = idle_[size_class];
@@ -183,6 +185,20 @@ void Pool::give_back(const Buffer& buffer) {
   free(buffer.data);
 }
 
+bool Pool::park(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (counters_.idle_bytes + bytes > idle_bound()) return false;
+  counters_.loaned_bytes -= bytes;
+  counters_.idle_bytes += bytes;
+  return true;
+}
+
+void Pool::unpark(std::uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  counters_.idle_bytes -= bytes;
+  counters_.loaned_bytes += bytes;
+}
+
 PoolCounters Pool::counters() {
   const std::lock_guard lock(mutex_);
   return counters_;
@@ -196,8 +212,14 @@ Owner* end_loan(std::byte* data) {
   return &found->second;
 }
 
-Result<Lease> acquire_from(int device, std::uint64_t bytes) {
-  auto data = pools().of(device).acquire(bytes);
+// Of a buffer on loan.
+Owner& owner_of(const Lease& lease) {
+  const std::lock_guard lock(pools().mutex);
+  return pools().owners.at(lease.data());
+}
+
+Result<Lease> acquire_from(int device, std::uint64_t bytes, bool fills) {
+  auto data = pools().of(device).acquire(bytes, fills);
   if (!data.ok()) return data.status();
   return Lease(*data);
 }
@@ -205,31 +227,41 @@ Result<Lease> acquire_from(int device, std::uint64_t bytes) {
 }  // namespace
 
 void give_back(std::byte* data) {
-  if (data == nullptr) return;
+  if (data == nullptr || take_back_host(data)) return;
   if (Owner* const owner = end_loan(data)) {
     owner->pool->give_back({data, owner});
     return;
   }
-  // Taken back again, it would be lent to two at once.
-  static std::atomic<bool> said{false};
-  if (!said.exchange(true)) {
-    log(LogLevel::kError, "scratch memory that is not on loan was given back: passed over");
-  }
+  say_not_on_loan();
 }
 
-Result<Lease> acquire_pinned(std::uint64_t bytes) { return acquire_from(kPinnedPool, bytes); }
+bool park(const Lease& lease) {
+  const Owner& owner = owner_of(lease);
+  return owner.pool->park(class_bytes(owner.size_class));
+}
 
-Result<Lease> acquire_device(int device, std::uint64_t bytes) {
+void unpark(const Lease& lease) {
+  const Owner& owner = owner_of(lease);
+  owner.pool->unpark(class_bytes(owner.size_class));
+}
+
+Result<Lease> acquire_pinned(std::uint64_t bytes) { return acquire_from(kPinnedPool, bytes, true); }
+
+Result<Lease> acquire_device(int device, std::uint64_t bytes, bool fills) {
   if (device < 0) return {StatusCode::kDevice, "there is no GPU " + std::to_string(device)};
-  return acquire_from(device, bytes);
+  return acquire_from(device, bytes, fills);
 }
 
 PoolCounters describe_pool(Memory memory, int device) {
+  if (memory == Memory::kHost) return host_counters();
   const std::lock_guard lock(pools().mutex);
   const auto found = pools().by_device.find(memory == Memory::kPinned ? kPinnedPool : device);
   return found == pools().by_device.end() ? PoolCounters{} : found->second->counters();
 }
 
-void set_idle_bound(std::uint64_t bytes) { pinned_idle_bound = device_idle_bound = bytes; }
+void set_idle_bound(std::uint64_t bytes) {
+  pinned_idle_bound = device_idle_bound = bytes;
+  set_host_idle_bound(bytes);
+}
 
 }  // namespace thinwire::device

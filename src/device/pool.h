@@ -1,4 +1,5 @@
-// Pools of pinned host memory and of device memory: the only raw allocation of either.
+// Pools of host memory, of pinned host memory and of device memory: where the library takes what it
+// works in.
 #pragma once
 
 #include <cstddef>
@@ -39,21 +40,28 @@ class Lease {
 struct PoolCounters {
   std::uint64_t idle_bytes;
   std::uint64_t loaned_bytes;
-  std::uint64_t allocations;  // from the driver, since the start
+  std::uint64_t allocations;  // from the system or the driver, since the start
   std::uint64_t loans;        // since the start
 };
 
-// The pool of pinned memory, or of device memory on one GPU; filled when first asked for. The bound
-// limits idle memory alone: what a loan needs beyond it is allocated. Aligned to 256 bytes.
-// kDevice where the driver refuses.
+// The pool of host memory, of pinned memory, or of device memory on one GPU. The latter are filled
+// when first asked for, unless what is asked for says nothing of what follows. The bound limits
+// idle memory alone: what a loan needs beyond it is allocated. Aligned to 256 bytes. kInternal
+// where the system has no memory, kDevice where the driver refuses.
+Result<Lease> acquire_host(std::uint64_t bytes);
 Result<Lease> acquire_pinned(std::uint64_t bytes);
-Result<Lease> acquire_device(int device, std::uint64_t bytes);
+Result<Lease> acquire_device(int device, std::uint64_t bytes, bool fills = true);
 
-// kPinned or kDevice; all zeros for a pool not used yet.
+// Device memory that its holder keeps for later is idle as well: parked, it counts as such until it
+// is taken up again. False, and nothing changed, where the pool keeps no more.
+bool park(const Lease& lease);
+void unpark(const Lease& lease);
+
+// kHost, kPinned or kDevice; all zeros for a pool not used yet.
 PoolCounters describe_pool(Memory memory, int device);
 
-// Most bytes that each pool keeps idle; unless set, 2 GiB of pinned memory and 512 MiB of each
-// GPU's.
+// Most bytes that each pool keeps idle; unless set, 2 GiB of host and of pinned memory and 512 MiB
+// of each GPU's.
 void set_idle_bound(std::uint64_t bytes);
 
 }  // namespace thinwire::device

@@ -2,6 +2,7 @@
 #include "device/context.h"
 #include "device/copy_queue.h"
 #include "device/enqueue.h"
+#include "device/host_pool.h"
 #include "device/lane.h"
 #include "device/memory_layout.h"
 #include "device/place.h"
@@ -22,11 +23,17 @@ Result<ContextGuard> ContextGuard::enter(int) { return absent(); }
 bool on_device(const void*) { return false; }
 Result<Place> place_of(const void*) { return Place{}; }
 
-void give_back(std::byte*) {}
+void give_back(std::byte* data) {
+  if (data != nullptr && !take_back_host(data)) say_not_on_loan();
+}
 Result<Lease> acquire_pinned(std::uint64_t) { return absent(); }
-Result<Lease> acquire_device(int, std::uint64_t) { return absent(); }
-PoolCounters describe_pool(Memory, int) { return {}; }
-void set_idle_bound(std::uint64_t) {}
+Result<Lease> acquire_device(int, std::uint64_t, bool) { return absent(); }
+bool park(const Lease&) { return false; }
+void unpark(const Lease&) {}
+PoolCounters describe_pool(Memory memory, int) {
+  return memory == Memory::kHost ? host_counters() : PoolCounters{};
+}
+void set_idle_bound(std::uint64_t bytes) { set_host_idle_bound(bytes); }
 
 Lane::Lane(std::unique_ptr<LaneState> state) : state_(std::move(state)) {}
 Lane::Lane(Lane&&) noexcept = default;

@@ -59,7 +59,7 @@ TEST(NoGpu, ScratchIsRefusedReadably) {
     EXPECT_STRNE(tw_last_error(), "");
   }
   void* scratch = nullptr;
-  EXPECT_EQ(tw_scratch_acquire(TW_MEMORY_HOST, 0, 100, &scratch), TW_INVALID_ARGUMENT);
+  EXPECT_EQ(tw_scratch_acquire(TW_MEMORY_MANAGED, 0, 100, &scratch), TW_INVALID_ARGUMENT);
   tw_scratch_release(nullptr);
 }
 

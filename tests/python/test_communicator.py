@@ -524,3 +524,18 @@ def test_values_of_every_dtype_are_what_numpy_says():
     for dtype in DTYPES:
         assert to_float(whole(dtype, 100, 1), dtype).max() <= 22
         assert whole(dtype, 4, 0).dtype == dtypes.NUMPY[dtype]
+
+
+def test_memory_is_back_in_the_pool_between_calls():
+    before = thinwire.host_pool_counters()
+    comms = make(2, "mpc")
+
+    def body(comm):
+        result = empty("f32", 2 * MANY)
+        comm.Allgather(whole("f32", MANY, comm.rank), result)
+
+    checked(on_ranks(comms, body))
+    after = thinwire.host_pool_counters()
+    assert after.loans > before.loans
+    assert after.loaned_bytes == before.loaned_bytes
+    assert after.idle_bytes > 0

@@ -43,9 +43,7 @@ std::optional<ByteSet> bytes_of(const Pattern& pattern) {
 
 class Model {
  public:
-  explicit Model(std::uint64_t seed) : random_(seed), memory_(kMemory), writers_(kMemory) {
-    pool_.set_idle_bound(1 << 20);
-  }
+  explicit Model(std::uint64_t seed) : random_(seed), memory_(kMemory), writers_(kMemory) {}
 
   void run(int receives, bool legal) {
     while ((receives > 0 || !pending_.empty()) && !testing::Test::HasFatalFailure()) {

@@ -72,7 +72,6 @@ TEST(InPlace, ASteadyStateTakesNoMemory) {
   std::vector<std::byte> memory(64 * kClaims);
   CountingResource system;
   Pool pool;
-  pool.set_idle_bound(1 << 20);
   InPlace in_place(&system);
   std::uint64_t warm = 0;
   for (int round = 0; round < 5; ++round) {
@@ -94,7 +93,6 @@ TEST(InPlace, ASteadyStateTakesNoMemory) {
 TEST(InPlace, ThreadsShareABuffer) {
   std::vector<std::byte> memory(4096);
   Pool pool;
-  pool.set_idle_bound(1 << 20);
   InPlace in_place;
   std::atomic<int> torn{0}, claimed{0}, written{0};
   const auto work = [&](int number) {

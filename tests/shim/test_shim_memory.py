@@ -60,3 +60,20 @@ def test_the_true_reason_is_said(limit: str, tmp_path: Path) -> None:
     assert done.code != 0
     assert "has no memory, nor room in TMPDIR" in done.errors
     assert "truncated" not in done.errors
+
+
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_communicators_share_the_memory_of_collectives(mpi: Mpi, tmp_path: Path) -> None:
+    """What one has worked in the next works in; what lies idle is within the bound."""
+    bound, ranks = 64 << 20, 2
+    settings = {**MPC, "THINWIRE_POOL": "64MiB"}
+    program = [mpi.programs / "shim_coll_memory"]
+    done = mpirun(ranks, program, mpi.testing, settings, tmp_path / "report", mpi=mpi)
+    assert done.code == 0, done.output + done.errors
+    assert done.report is not None
+    assert done.report["collectives"]["entered"] == ranks * 2 * 12
+    pool = done.report["pools"]["host"]
+    assert pool["loaned_bytes"] == 0
+    assert 0 < pool["idle_bytes"] <= ranks * bound
+    assert pool["loans"] >= ranks * 2 * 12 and pool["allocations"] < pool["loans"] / 2
+    assert int(done.output.split()[-1]) < 16 << 20

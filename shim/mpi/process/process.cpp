@@ -134,7 +134,6 @@ void before_start() {
   self.settings = read_settings(speaks());
   self.settings.disabled = self.settings.disabled || !names_fit();
   if (self.settings.disabled) return;
-  self.pool.set_idle_bound(self.settings.pool_bytes);
   if (self.settings.has_pool) tw_pool_set_idle_bound(self.settings.pool_bytes);
   self.card = own_card(self.settings);
   self.job.publish(self.card);

@@ -17,6 +17,23 @@ namespace {
 
 constexpr int kTotalsWords = sizeof(Totals) / sizeof(std::uint64_t);
 
+void add(tw_memory memory, int device, Totals::Pool& sum) {
+  const tw_pool_counters counters = describe_pool(memory, device);
+  sum.idle_bytes += counters.idle_bytes;
+  sum.loaned_bytes += counters.loaned_bytes;
+  sum.allocations += counters.allocations;
+  sum.loans += counters.loans;
+}
+
+void add_pools(Totals& totals) {
+  constexpr int kMostGpus = 64;  // asking how many there are would start CUDA
+  add(TW_MEMORY_HOST, -1, totals.host_pool);
+  add(TW_MEMORY_PINNED, -1, totals.pinned_pool);
+  for (int device = 0; device < kMostGpus; ++device) {
+    add(TW_MEMORY_DEVICE, device, totals.gpu_pools);
+  }
+}
+
 Totals own_totals() {
   const Counters& counters = process().counters;
   Totals totals{};
@@ -48,6 +65,7 @@ Totals own_totals() {
   totals.received_ahead = counters.received_ahead;
   totals.raw_received_ahead = counters.raw_received_ahead;
   totals.allocations = process().pool.allocations() + process().system.allocations();
+  add_pools(totals);
   for (int reason = 0; reason < kNativeReasons; ++reason) {
     totals.collectives[reason] = counters.collectives[reason];
     totals.native_bytes[reason] = counters.native_bytes[reason];

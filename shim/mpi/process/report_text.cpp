@@ -69,6 +69,23 @@ std::string collectives_as_text(const Totals& totals) {
   return out.str();
 }
 
+std::string pool_as_json(const char* name, const Totals::Pool& pool) {
+  std::ostringstream out;
+  out << '"' << name << "\": {\"idle_bytes\": " << pool.idle_bytes
+      << ", \"loaned_bytes\": " << pool.loaned_bytes << ", \"allocations\": " << pool.allocations
+      << ", \"loans\": " << pool.loans << "}";
+  return out.str();
+}
+
+std::string pool_as_text(const char* name, const Totals::Pool& pool) {
+  if (pool.loans == 0) return "";
+  std::ostringstream out;
+  out << "              " << name << ": " << pool.loans << " loans, " << pool.allocations
+      << " allocations, " << pool.idle_bytes << " bytes idle, " << pool.loaned_bytes
+      << " on loan\n";
+  return out.str();
+}
+
 }  // namespace
 
 std::string as_json(const Totals& totals) {
@@ -97,7 +114,10 @@ std::string as_json(const Totals& totals) {
       << ", \"deferred_writes\": " << totals.deferred_writes << ", \"hooks\": " << totals.hooks
       << ", \"received_ahead\": " << totals.received_ahead
       << ", \"raw_received_ahead\": " << totals.raw_received_ahead
-      << ", \"allocations\": " << totals.allocations
+      << ", \"allocations\": " << totals.allocations << ", \"pools\": {"
+      << pool_as_json("host", totals.host_pool) << ", "
+      << pool_as_json("pinned", totals.pinned_pool) << ", " << pool_as_json("gpu", totals.gpu_pools)
+      << "}"
       << ", \"integers\": {\"declined\": " << totals.integers_declined
       << ", \"coded\": " << totals.integers_coded << "}, " << collectives_as_json(totals)
       << ", \"raw_by_reason\": " << by_reason(totals.raw_by_reason) << "}\n";
@@ -122,7 +142,10 @@ std::string as_text(const Totals& totals, const std::string& whose) {
       << totals.receives_through_scratch << " through scratch, of them " << totals.copied_receives
       << " copied raw, " << totals.deferred_writes << " deferred\n"
       << "  memory      " << totals.hooks << " hooks on requests, " << totals.allocations
-      << " allocations\n";
+      << " allocations\n"
+      << pool_as_text("host scratch", totals.host_pool)
+      << pool_as_text("pinned scratch", totals.pinned_pool)
+      << pool_as_text("GPU scratch", totals.gpu_pools);
   if (totals.device_messages != 0 || totals.staging_nanoseconds != 0) {
     out << "  GPU memory  " << totals.device_messages << " messages sent, of them "
         << totals.staged_messages << " raw through pinned memory (" << totals.staged_bytes

@@ -12,6 +12,14 @@ namespace thinwire::mpi {
 
 // 64-bit words alone, so that ranks add them up.
 struct Totals {
+  // Of a kind of scratch memory, as tw_pool_counters has them.
+  struct Pool {
+    std::uint64_t idle_bytes;
+    std::uint64_t loaned_bytes;
+    std::uint64_t allocations;
+    std::uint64_t loans;
+  };
+
   std::array<std::uint64_t, TW_REASON_COUNT> raw_by_reason;
   std::uint64_t raw_bytes;
   std::uint64_t compressed_messages;
@@ -36,6 +44,9 @@ struct Totals {
   std::uint64_t received_ahead;
   std::uint64_t raw_received_ahead;
   std::uint64_t allocations;
+  Pool host_pool;
+  Pool pinned_pool;
+  Pool gpu_pools;
   std::array<std::uint64_t, kNativeReasons> collectives;
   std::array<std::uint64_t, kNativeReasons> native_bytes;
   std::uint64_t collective_raw_bytes;

@@ -30,7 +30,7 @@ struct Settings {
   CollectiveSettings collectives;     // THINWIRE_COLLECTIVES, _ALGORITHM
   std::uint64_t hook_threshold = 0;   // receives that hold fewer bytes are never hooked
   std::uint64_t pool_bytes = 0;       // THINWIRE_POOL: idle scratch kept for reuse, in bytes
-  bool has_pool = false;              // it was given, and holds for the core's pools too
+  bool has_pool = false;              // it was given; else the core's pools have their own
   std::optional<bool> gpu_aware;      // THINWIRE_GPU_AWARE; unset: the MPI is asked
   GpuWire gpu_wire = GpuWire::kAuto;  // THINWIRE_GPU_WIRE
   std::string report;                 // THINWIRE_REPORT: "", "1" (standard error) or a file's path

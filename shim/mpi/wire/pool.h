@@ -1,79 +1,67 @@
-// Scratch memory for wire messages, kept between messages: fresh pages cost as much as a codec.
-// Host memory comes from the pool here; memory that GPUs reach from the core's pools.
+// Scratch memory for wire messages, from the core's pools: fresh pages cost as much as a codec.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <utility>
-#include <vector>
 
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
 
-class Pool;
-
 // One buffer on loan; gives itself back. `data()` is nullptr where there was no memory.
 class Lease {
  public:
+  enum class Kind { kHost, kOfGpus, kMapped };
+
   Lease() = default;
-  Lease(Pool* pool, void* data, int size_class) : pool_(pool), data_(data), class_(size_class) {}
+  Lease(Kind kind, void* data, std::uint64_t mapped_bytes = 0)
+      : kind_(kind), data_(data), mapped_bytes_(mapped_bytes) {}
   Lease(Lease&& other) noexcept { swap(other); }
   Lease& operator=(Lease&& other) noexcept {
     swap(other);
     return *this;
   }
-  ~Lease();
+  ~Lease() {
+    if (data_ != nullptr) give_back();
+  }
 
   std::byte* data() const { return static_cast<std::byte*>(data_); }
-  bool gpus_reach() const { return data_ != nullptr && pool_ == nullptr; }
+  bool gpus_reach() const { return data_ != nullptr && kind_ == Kind::kOfGpus; }
   explicit operator bool() const { return data_ != nullptr; }
 
  private:
+  void give_back();
   void swap(Lease& other) noexcept {
-    std::swap(pool_, other.pool_);
+    std::swap(kind_, other.kind_);
     std::swap(data_, other.data_);
-    std::swap(class_, other.class_);
+    std::swap(mapped_bytes_, other.mapped_bytes_);
   }
-  Pool* pool_ = nullptr;
+  Kind kind_ = Kind::kHost;
   void* data_ = nullptr;
-  int class_ = 0;
+  std::uint64_t mapped_bytes_ = 0;  // of a file
 };
 
 // At least `bytes` bytes of the core's scratch memory, pinned or on a GPU; an empty lease, and the
 // reason in tw_last_error(), where there is none.
 Lease acquire_scratch(tw_memory memory, int device, std::uint64_t bytes);
 
-// Buffers of powers of two from 4 KiB, the most recently used first. The bound limits what lies
-// idle, never what is on loan.
+// Host memory. What lies idle is the core's, under its bound.
 class Pool {
  public:
-  Pool() = default;
-  ~Pool();  // after its last lease
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
-
-  void set_idle_bound(std::uint64_t bytes) { idle_bound_ = bytes; }
-
   // At least `bytes` bytes, aligned to 64. Where the system has no memory they are pages of a file;
   // an empty lease where there is no room for that either.
   Lease acquire(std::uint64_t bytes);
 
-  // How often the system was asked.
-  std::uint64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }
+  // How often the system was asked for memory, by the core as well.
+  std::uint64_t allocations() const;
 
  private:
-  friend class Lease;
-  static constexpr int kClasses = 52;
-  void give_back(void* data, int size_class);
-
-  std::mutex mutex_;
-  std::vector<void*> idle_[kClasses];
-  std::uint64_t idle_bytes_ = 0;
-  std::uint64_t idle_bound_ = 0;
-  std::atomic<std::uint64_t> allocations_{0};
+  std::atomic<std::uint64_t> mapped_{0};
 };
+
+// What the core says of a pool; all zeros where it has none.
+tw_pool_counters describe_pool(tw_memory memory, int device);
 
 }  // namespace thinwire::mpi

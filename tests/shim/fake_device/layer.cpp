@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,7 @@ struct Scratch {
 };
 std::mutex g_mutex;
 std::map<void*, Scratch> g_loans;
+std::set<void*> g_host_loans;
 std::multimap<std::uint64_t, char*> g_idle;  // device scratch
 std::uint64_t g_device_used = 0;
 
@@ -115,6 +117,8 @@ void walk(const tw_layout& layout, char* elements, std::uint64_t bytes, Move&& m
 
 extern "C" {
 
+tw_status __real_tw_scratch_acquire(tw_memory, int32_t, uint64_t, void**);
+void __real_tw_scratch_release(void*);
 tw_status __real_tw_message_encode(const tw_codec*, const tw_shape*, const void*, void*, uint64_t,
                                    const tw_message_options*, uint64_t*);
 tw_status __real_tw_message_decode(const void*, uint64_t, void*, uint64_t,
@@ -154,6 +158,12 @@ tw_status __wrap_tw_copy_finish(tw_copy* copy) {
 }
 
 tw_status __wrap_tw_scratch_acquire(tw_memory kind, int32_t, uint64_t bytes, void** scratch) {
+  if (kind == TW_MEMORY_HOST) {
+    const tw_status status = __real_tw_scratch_acquire(kind, -1, bytes, scratch);
+    const std::lock_guard lock(g_mutex);
+    if (status == TW_OK) g_host_loans.insert(*scratch);
+    return status;
+  }
   const bool device = kind == TW_MEMORY_DEVICE;
   if (broken(device ? "device" : "pinned")) return TW_DEVICE;
   const std::lock_guard lock(g_mutex);
@@ -164,6 +174,7 @@ tw_status __wrap_tw_scratch_acquire(tw_memory kind, int32_t, uint64_t bytes, voi
 
 void __wrap_tw_scratch_release(void* scratch) {
   const std::lock_guard lock(g_mutex);
+  if (g_host_loans.erase(scratch) != 0) return __real_tw_scratch_release(scratch);
   const auto loan = g_loans.find(scratch);
   if (loan == g_loans.end()) misused("scratch that nobody borrowed is given back");
   if (loan->second.device)
