@@ -111,6 +111,16 @@ NEED = {
     "allgatherv_of_unequal_items": "allgatherv",
 }
 
+# Corners of other features, told apart because an MPI gets them wrong: they occur, and seldom.
+CORNERS = {
+    "own_truncated_with_threads",
+    "truncated_with_threads",
+    "handler_communicates_with_threads",
+    "reduce_in_place_off_0",
+    "started_alltoallv_in_place",
+    "started_alltoallw_in_place",
+}
+
 # MPICH 5 copies between processes in pieces, and fails where there are more than 1024.
 ENVIRONMENT = {"mpich-5": {"MPIR_CVAR_CH4_CMA_ENABLE": "0"}}
 
