@@ -45,16 +45,33 @@ __device__ inline Unbounded find_unbounded(Values<Value, const std::byte> values
   return found;
 }
 
+// Whether a value reads as an integer; for tiles with small ones or with zeros, which many fields
+// have and which look the same at first sight. The values are read again, as above.
+template <int kRank>
+__device__ inline bool has_integers(Values<double, const std::byte> values, const Who& who) {
+  asm volatile("" : "+l"(values.at), "+l"(values.row_bytes), "+l"(values.plane_bytes)::"memory");
+  bool found = false;
+#pragma unroll 2
+  for (int j = 0; j < kOwnRows; ++j) {
+    double loaded[kRowValues];
+    load_row(values.place(own_row<kRank>(who, j)), loaded);
+#pragma unroll
+    for (int k = 0; k < kRowValues; ++k) found |= reads_as_integer(to_bits(loaded[k]));
+  }
+  return found;
+}
+
 // Fills `tiles` with indices + kNoIndex, and those of values that have none with anything; false
-// where there may be such values, or some that must be stored for what decoding makes of them, or
-// that read as integers. Values at most `safe` on the lattice, which is below its limit, need no
-// other look; NaN does, as which negative integers read. The high half of 0 as fp64, or of a
-// positive integer, is below 2^8, and no other.
+// where there may be such values, or some that must be stored for what decoding makes of them.
+// Those at most `safe` on the lattice, which is below its limit, need no other look; NaN does, as
+// which negative integers read. `least_high` becomes the least high half of a value of fp64: that
+// of 0, or of a positive integer, is below 2^8, and no other.
 template <typename Value, int kRank>
 __device__ inline bool quantise_safe(const Values<Value, const std::byte>& values,
-                                     const Lattice<Value>& lattice, const Who& who, Tiles& tiles) {
+                                     const Lattice<Value>& lattice, const Who& who, Tiles& tiles,
+                                     std::uint32_t& least_high) {
   bool all_safe = true;
-  std::uint32_t least_high = UINT32_MAX;
+  least_high = UINT32_MAX;
 #pragma unroll
   for (int j = 0; j < kOwnRows; ++j) {
     Value loaded[kRowValues];
@@ -69,7 +86,7 @@ __device__ inline bool quantise_safe(const Values<Value, const std::byte>& value
       }
     }
   }
-  return all_safe && least_high >= kIntegerEnd<std::uint64_t> >> 32;
+  return all_safe;
 }
 
 // Fills `tiles` with indices + kNoIndex; bit 4 j + k of the result is set if value k of row j must
@@ -78,7 +95,15 @@ template <typename Value, int kRank>
 __device__ inline std::uint32_t quantise_tiles(const Values<Value, const std::byte>& values,
                                                const Lattice<Value>& lattice, const Who& who,
                                                Tiles& tiles, bool& met_integers) {
-  if (quantise_safe<Value, kRank>(values, lattice, who, tiles)) return 0;
+  std::uint32_t least_high;
+  if (quantise_safe<Value, kRank>(values, lattice, who, tiles, least_high)) {
+    if constexpr (sizeof(Value) == 8) {
+      if (least_high < kIntegerEnd<std::uint64_t> >> 32) {
+        met_integers |= has_integers<kRank>(values, who);
+      }
+    }
+    return 0;
+  }
   const Unbounded found = find_unbounded<Value, kRank>(values, lattice, who);
   met_integers |= found.has_integers;
 #pragma unroll
