@@ -23,6 +23,7 @@ from legality_jobs import MPIS, Job, feature_names, program_of, ranges, run_seed
 pytestmark = pytest.mark.multiproc
 
 SECONDS = 180  # for all MPIs together
+MOST_SEEDS = 120  # of an MPI: a fast machine finds what a slow one does
 ALL_SEEDS = 10_000
 RANKS = 4
 AT_ONCE = max(1, (os.cpu_count() or 1) // RANKS)
@@ -78,7 +79,9 @@ def test_three_minutes_of_seeds(name: str) -> None:
     # Other seeds a MPI: they are few.
     place = list(MPIS).index(name)
     start, threads = 20_000 + 10_000 * place, place % 2 == 1
-    while summary.seeds == 0 or time.monotonic() - began < SECONDS / len(MPIS):
+    while summary.seeds == 0 or (
+        summary.seeds < MOST_SEEDS and time.monotonic() - began < SECONDS / len(MPIS)
+    ):
         summary.add(
             compare(MPIS[name], RANKS, without_threads_or_with(start, threads), at_once=AT_ONCE)
         )
