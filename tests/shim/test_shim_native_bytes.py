@@ -61,6 +61,8 @@ SETTINGS = {"THINWIRE_CODEC": "mpc", "THINWIRE_SAME_NODE": "1", "THINWIRE_THRESH
 def test_each_call_counts_what_its_ranks_give(mpi: Mpi, tmp_path: Path) -> None:
     program = [mpi.programs / "shim_coll_native"]
     done = mpirun(RANKS, program, mpi.production, SETTINGS, tmp_path / "report", mpi=mpi)
+    if done.code != 0 and mpirun(RANKS, program, mpi=mpi).code != 0:
+        pytest.skip("this MPI fails without the library too")
     assert done.code == 0, done.output + done.errors
     assert done.report is not None
     found = done.report["collectives"]

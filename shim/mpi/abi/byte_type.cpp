@@ -44,7 +44,7 @@ class Steps {
 // one with a stride of 1.
 bool add_levels(Steps& steps, const TypeMap& map) {
   for (auto level = map.levels().rbegin(); level != map.levels().rend(); ++level) {
-    if (level->count > INT_MAX || level->stride < 0) return false;
+    if (level->count > INT_MAX || level->stride == -1) return false;
     const auto repeat = [&](MPI_Datatype from, MPI_Datatype* to) {
       return real().Type_create_hvector(static_cast<int>(level->count), 1, level->stride, from, to);
     };
