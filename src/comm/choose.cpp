@@ -86,7 +86,8 @@ void Communicator::want_cost(const Call& call) {
 Status Communicator::settle() {
   if (broken_) return {StatusCode::kInternal, "the communicator's transport failed earlier"};
   for (const Wanted& wanted : costs_.take_wanted()) {
-    if (!lacks_cost(wanted.call)) continue;
+    // Whether it may be compressed was asked with its lists, which are no longer there.
+    if (costs_.of(wanted.call).has_value()) continue;
     if (Status status = learn(wanted.call, wanted.device); !status.ok()) return broken(status);
   }
   return {};

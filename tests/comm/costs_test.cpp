@@ -50,6 +50,23 @@ TEST(Costs, ArePlannedWithWhenTheyAreSettled) {
   }
 }
 
+// What a rank sends to itself says nothing of the others, who settle with it.
+TEST(Costs, OfCallsWithListsAreSettled) {
+  run_ranks(3, options_of(kSlow), [](Communicator& comm) {
+    std::vector<std::uint64_t> counts(3, 10'000), places(3);
+    counts[static_cast<std::size_t>(comm.rank())] = 0;
+    Call call;
+    call.operation = plan::Operation::kAlltoall;
+    call.dtype = Dtype::kF32;
+    call.spec = comm.options().spec;
+    call.send_counts = call.receive_counts = counts.data();
+    call.send_displacements = call.receive_displacements = places.data();
+    comm.want_cost(call);
+    ASSERT_TRUE(comm.settle().ok());
+    EXPECT_EQ(reason_of(comm, call), plan::Reason::kCompress);
+  });
+}
+
 // Ranks come to different numbers, and each keeps those of all.
 TEST(Costs, AreTheSameOnAllRanks) {
   std::vector<double> seconds(4);
