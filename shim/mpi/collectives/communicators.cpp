@@ -136,6 +136,12 @@ bool is_wanted(const Collectives* kept) {
   return kept != nullptr && kept->why == NativeReason::kNotYet;
 }
 
+// Whether the next call that may wait for the other ranks has something to do: what
+// wanted_collectives counts.
+bool wants_a_call(const Collectives* kept) {
+  return is_wanted(kept) || (kept != nullptr && kept->wants_costs);
+}
+
 // Takes those that are to go off the list and ends them, in the order in which they were made.
 template <typename Goes>
 void release_if(Goes&& goes) {
@@ -147,7 +153,7 @@ void release_if(Goes&& goes) {
     std::erase_if(g_live, ends);
   }
   for (const auto& [comm, collectives] : ended) {
-    if (is_wanted(collectives) || collectives->wants_costs) --wanted_collectives;
+    if (wants_a_call(collectives)) --wanted_collectives;
     real().Comm_delete_attr(comm, g_keyval);
     delete collectives;
   }
@@ -175,9 +181,10 @@ Collectives& collectives_of(MPI_Comm comm) {
     make(comm, kept);
   } else if (kept.why == NativeReason::kNotKnown) {
     make(comm, kept);
+  } else if (kept.wants_costs) {
+    settle_costs(kept);
   } else {
     wait_for_started(kept);
-    if (kept.wants_costs) settle_costs(kept);
   }
   return kept;
 }
@@ -206,9 +213,7 @@ void want_collectives_of(MPI_Comm comm) {
 }
 
 void make_wanted_collectives(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL) return;
-  const Collectives* const known = known_collectives(comm);
-  if (known != nullptr && (is_wanted(known) || known->wants_costs)) collectives_of(comm);
+  if (comm != MPI_COMM_NULL && wants_a_call(known_collectives(comm))) collectives_of(comm);
 }
 
 void release_collectives_of(MPI_Comm comm) {

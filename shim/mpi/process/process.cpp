@@ -134,7 +134,7 @@ void before_start() {
   self.settings = read_settings(speaks());
   self.settings.disabled = self.settings.disabled || !names_fit();
   if (self.settings.disabled) return;
-  if (self.settings.has_pool) tw_pool_set_idle_bound(self.settings.pool_bytes);
+  if (self.settings.pool_bytes) tw_pool_set_idle_bound(*self.settings.pool_bytes);
   self.card = own_card(self.settings);
   self.job.publish(self.card);
 }

@@ -10,7 +10,6 @@ namespace thinwire::mpi {
 namespace {
 
 constexpr std::uint64_t kDefaultThreshold = 64 << 10;
-constexpr std::uint64_t kDefaultPool = std::uint64_t{2} << 30;
 constexpr std::uint64_t kMostHookThreshold = 16 << 10;
 constexpr std::uint64_t kSampleBytes = 256 << 10;
 
@@ -132,8 +131,8 @@ Settings read_settings(bool speaks) {
   // A wire message is padded to the receiver's hook threshold, so a receive below it that a wire
   // message reaches is truncated by the MPI itself, as the raw message would have been.
   settings.hook_threshold = std::min(kMostHookThreshold, settings.plan.threshold / 4);
-  settings.has_pool = tw_setting_value("THINWIRE_POOL") != nullptr;
-  settings.pool_bytes = size_or("THINWIRE_POOL", kDefaultPool);
+  if (tw_setting_value("THINWIRE_POOL") != nullptr)
+    settings.pool_bytes = size_or("THINWIRE_POOL", 0);
   if (tw_setting_value("THINWIRE_GPU_AWARE") != nullptr)
     settings.gpu_aware = is_on("THINWIRE_GPU_AWARE");
   settings.gpu_wire = read_gpu_wire();

@@ -24,16 +24,15 @@ enum class GpuWire {
 };
 
 struct Settings {
-  bool disabled = false;              // THINWIRE_DISABLE=1: the MPI as it was
-  CodecHandle codec;                  // THINWIRE_CODEC, "auto" by default
-  tw_plan_settings plan{};            // THINWIRE_THRESHOLD, _SAME_NODE, _LINK
-  CollectiveSettings collectives;     // THINWIRE_COLLECTIVES, _ALGORITHM
-  std::uint64_t hook_threshold = 0;   // receives that hold fewer bytes are never hooked
-  std::uint64_t pool_bytes = 0;       // THINWIRE_POOL: idle scratch kept for reuse, in bytes
-  bool has_pool = false;              // it was given; else the core's pools have their own
-  std::optional<bool> gpu_aware;      // THINWIRE_GPU_AWARE; unset: the MPI is asked
-  GpuWire gpu_wire = GpuWire::kAuto;  // THINWIRE_GPU_WIRE
-  std::string report;                 // THINWIRE_REPORT: "", "1" (standard error) or a file's path
+  bool disabled = false;                    // THINWIRE_DISABLE=1: the MPI as it was
+  CodecHandle codec;                        // THINWIRE_CODEC, "auto" by default
+  tw_plan_settings plan{};                  // THINWIRE_THRESHOLD, _SAME_NODE, _LINK
+  CollectiveSettings collectives;           // THINWIRE_COLLECTIVES, _ALGORITHM
+  std::uint64_t hook_threshold = 0;         // receives that hold fewer bytes are never hooked
+  std::optional<std::uint64_t> pool_bytes;  // THINWIRE_POOL; unset: the core's pools have their own
+  std::optional<bool> gpu_aware;            // THINWIRE_GPU_AWARE; unset: the MPI is asked
+  GpuWire gpu_wire = GpuWire::kAuto;        // THINWIRE_GPU_WIRE
+  std::string report;  // THINWIRE_REPORT: "", "1" (standard error) or a file's path
 
   // The codec is the one that the data chooses, where the stated link lets one pay.
   bool is_auto() const;

@@ -43,7 +43,7 @@ class Lease {
   std::uint64_t mapped_bytes_ = 0;  // of a file
 };
 
-// At least `bytes` bytes of the core's scratch memory, pinned or on a GPU; an empty lease, and the
+// At least `bytes` bytes of the core's scratch memory of a kind; an empty lease, and the
 // reason in tw_last_error(), where there is none.
 Lease acquire_scratch(tw_memory memory, int device, std::uint64_t bytes);
 
