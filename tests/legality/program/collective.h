@@ -48,8 +48,9 @@ struct Drawn {
   bool in_place = false, read_only = false, counts_freed = false, types_freed = false;
   Content content;
   std::uint64_t key = 0;
-  int units_of_item = 0;  // the same on all ranks; 0: as each likes
-  int operation = 0;      // of a reduction: SUM, PROD, MIN, MAX, of the program's own
+  bool same_layouts = false;  // on all ranks
+  int units_of_item = 0;      // the same on all ranks; 0: as each likes
+  int operation = 0;          // of a reduction: SUM, PROD, MIN, MAX, of the program's own
   int round = 0;
 
   bool reduces() const { return kind >= CollectiveKind::kReduce; }

@@ -80,7 +80,6 @@ Content Drawn::content_of(int rank, int block) const {
 Drawn draw_collective(const Group& group, Random random) {
   Drawn drawn;
   drawn.kind = static_cast<CollectiveKind>(random.below(kCollectiveKinds));
-  if (drawn.kind == kAllgatherv && !admit(Feature::allgatherv_)) drawn.kind = kAllgather;
   drawn.flavour = draw_flavour(random);
   drawn.root = random.below(group.size);
   drawn.content = draw_content(random);
@@ -99,6 +98,7 @@ Drawn draw_collective(const Group& group, Random random) {
   const int units = draw_units_of_item(random, drawn.signature);
   if (!may_have_unequal_items(drawn.kind)) drawn.units_of_item = units;
   drawn.key = random.next();
+  drawn.same_layouts = drawn.kind == kAllgatherv && !admit(Feature::allgatherv_of_unequal_extents_);
   mark_kind(drawn);
   return drawn;
 }

@@ -42,12 +42,15 @@ void Operation::prepare_moves(Random& own) {
   const int rank = group_.rank, root = drawn_.root;
   const bool in_v = drawn_.kind == kGatherv || drawn_.kind == kScatterv ||
                     drawn_.kind == kAllgatherv || drawn_.kind == kAlltoallv;
+  const bool alone = drawn_.kind == kAllgatherv && group_.size == 1;
+  const bool spread = in_v && (!alone || admit(Feature::allgatherv_alone_with_places_));
   const Placing many = drawn_.kind == kAlltoallw ? Placing::kTyped
-                       : in_v                    ? Placing::kSpread
+                       : spread                  ? Placing::kSpread
                                                  : Placing::kPacked;
   const Placing one = Placing::kPacked;
   const auto make = [&](int number, const std::vector<int>& steps, Placing placing) {
-    return make_blocks(own.part(static_cast<std::uint64_t>(number)), drawn_.signature, steps,
+    const Random random = drawn_.same_layouts ? Random(drawn_.key) : own;
+    return make_blocks(random.part(static_cast<std::uint64_t>(number)), drawn_.signature, steps,
                        placing, join(drawn_.key, static_cast<std::uint64_t>(number)),
                        drawn_.units_of_item);
   };
