@@ -186,7 +186,7 @@ def test_raw_where_the_threshold_is_not_reached(bench, program):
         (("--root", "3"), 2, "no rank 3 of 3"),
         (("--data", "nothing"), 2, "none of wave"),
         (("--dtype", "bytes"), 2, "none of f32"),
-        (("--memory", "disk"), 2, "host or device"),
+        (("--memory", "disk"), 2, "'host', 'device'"),
         (("--program", "/nowhere/collective"), 1, "no collective program"),
         (("--program", "/bin/true"), 1, "shows no one MPI"),
     ],

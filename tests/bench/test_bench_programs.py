@@ -87,7 +87,7 @@ def test_overhead_compares_the_same_messages(bench, program, options):
         (("--sizes", "65537"), 2),
         (("--codec", "off"), 2),
         (("--program", "/nowhere/p2p"), 1),
-        (("--link", "fast"), 1),
+        (("--link", "fast"), 2),
     ],
 )
 def test_p2p_refuses_what_makes_no_sense(bench, program, words, code):

@@ -1,7 +1,9 @@
 """The `thinwire` command, as a user types it."""
 
+import contextlib
 import json
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,9 @@ import numpy as np
 import pytest
 
 import thinwire
+from thinwire import dtypes
+from thinwire.cli import values
+from thinwire.library import MPI_SHIMS, library_folder
 
 
 def call(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -23,10 +28,89 @@ def call(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def on_terminal(*arguments: str, columns: int) -> str:
+    """What the command prints on a terminal of so many columns."""
+    mine, its = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "thinwire", *arguments],
+        stdout=its,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "COLUMNS": str(columns), "TERM": "xterm"},
+    )
+    os.close(its)
+    said = b""
+    with os.fdopen(mine, "rb", buffering=0) as terminal, contextlib.suppress(OSError):
+        while piece := terminal.read(4096):  # fails with EIO when the command has ended
+            said += piece
+    assert process.wait(timeout=60) == 0
+    return said.decode().replace("\r\n", "\n")
+
+
 def test_codecs_lists_the_registry() -> None:
     rows = json.loads(call("codecs", "--json").stdout)
     assert [row["name"] for row in rows] == [row.name for row in thinwire.codecs()]
     assert all(row["name"] in call("codecs").stdout for row in rows)
+
+
+def test_codecs_says_of_each_what_it_takes_in_80_columns() -> None:
+    said = on_terminal("codecs", columns=80)
+    assert max(map(len, said.splitlines())) <= 80
+    words = " ".join(said.split())
+    for row in thinwire.codecs():
+        assert row.summary in words and row.options in words and "…" not in said
+        assert f"{row.name} " in words
+
+
+def test_env_on_a_terminal_cuts_nothing() -> None:
+    said = on_terminal("env", columns=80)
+    assert str(library_folder()) in said and "…" not in said
+
+
+def test_env_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = json.loads(call("env", "--json", THINWIRE_LOG="error", THINWIRE_TRESHOLD="1").stdout)
+    assert found["version"] == thinwire.version()
+    assert {row["mpi"] for row in found["preload"]} == set(MPI_SHIMS)
+    settings = {row["name"]: row for row in found["settings"]}
+    assert settings["THINWIRE_LOG"]["value"] == "error"
+    assert settings["THINWIRE_THRESHOLD"]["value"] is None
+    assert settings["THINWIRE_THRESHOLD"]["default"] == "64KiB"
+    assert "THINWIRE_THRESHOLD" in settings["THINWIRE_TRESHOLD"]["wrong"]
+
+
+def test_version() -> None:
+    done = call("--version")
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.startswith(f"thinwire {thinwire.version()} ")
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("thinwire ru", "run"),
+        ("thinwire bench coll", "collective"),
+        ("thinwire run --log de", "debug"),
+        ("thinwire run --codec zf", "zfp"),
+        ("thinwire run --codec zfp:", "zfp:rate=16"),
+        ("thinwire bench p2p --codec sz", "szp"),
+        ("thinwire shim mpi --mpi op", "openmpi"),
+    ],
+)
+def test_the_shell_completes(line: str, offered: str) -> None:
+    asked = {
+        "_THINWIRE_COMPLETE": "complete_bash",
+        "COMP_WORDS": line,
+        "COMP_CWORD": str(len(line.split()) - 1),
+    }
+    program = "import sys; from thinwire.cli import main; sys.argv[0] = 'thinwire'; main()"
+    said = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **asked},
+        check=False,
+    )
+    assert offered in said.stdout.splitlines()
 
 
 def test_env_says_what_is_there() -> None:
@@ -60,7 +144,16 @@ def test_files_round_trip(tmp_path: Path) -> None:
         (["run"], "no command given"),
         (["advise", "--link", "fast", "{data}"], "not a link rate"),
         (["advise", "--link", "1gbit", "{dat}"], "pass --dtype"),
-        (["shim", "pigeon"], "no preload library named 'pigeon'"),
+        (["advise", "--link", "1gbit", "--dtype", "f8", "{data}"], "'f32', 'f64', 'f16', 'bf16'"),
+        (["run", "--mpi", "lam", "--", "true"], "'openmpi', 'mpich', 'abi'"),
+        (["bench", "p2p", "--memory", "disk"], "'host', 'device'"),
+        (["bench", "p2p", "--link", "fast"], "not a rate such as"),
+        (["bench", "codec", "--size", "1MiB,many"], "not a size"),
+        (["bench", "overhead", "--codec", "zpf"], "no codec named 'zpf'"),
+        (["bench", "raw", "--setting", "odd"], "'hooked', 'default', 'none'"),
+        (["demo", "--device", "tpu"], "'auto', 'cpu', 'gpu'"),
+        (["lab", "run", "--link", "fast", "--", "true"], "not a rate such as"),
+        (["shim", "pigeon"], "'pigeon' is not one of 'mpi'"),
     ],
 )
 def test_mistakes_end_in_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
@@ -139,3 +232,8 @@ def test_a_frame_does_not_say_what_is_loaded(tmp_path: Path, planted: Path) -> N
         assert done.returncode != 0 and "THINWIRE_DECODE" not in done.stderr
     done = call("decode", str(frame), str(back), "--allow", "magic", **settings)
     assert done.returncode != 0 and "magic" in done.stderr
+
+
+def test_options_name_what_the_library_names() -> None:
+    assert set(values.Dtype) == set(dtypes.CODES)
+    assert set(values.Mpi) == set(MPI_SHIMS)

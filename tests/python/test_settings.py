@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from mpi_stubs import call, make_installation, make_launcher, make_script, started
 
+from thinwire.cli.values import Level
 from thinwire.settings import Setting, all_settings, check_setting, in_force, wrong_settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
@@ -150,8 +151,8 @@ def test_run_starts_nothing_lossy(machine: dict[str, str]) -> None:
 
 
 def test_a_wrong_codec_of_the_environment_is_named() -> None:
-    result = thinwire("run", "--", "true", THINWIRE_CODEC="zpf:rate=8")
-    assert result.returncode == 1
+    result = thinwire("run", "--", "true", THINWIRE_CODEC="zpf:rate=8", COLUMNS="200")
+    assert result.returncode == 2
     assert "THINWIRE_CODEC: " in result.stderr and "no codec named 'zpf'" in result.stderr
 
 
@@ -175,8 +176,13 @@ def test_options_before_the_command(command: str, options: list[str], said: str)
 
 
 def test_a_log_level_is_checked() -> None:
-    result = thinwire("run", "--log", "loud", "--", "true")
-    assert result.returncode == 1 and "THINWIRE_LOG: 'loud'" in result.stderr
+    result = thinwire("run", "--log", "lound", "--", "true", COLUMNS="200")
+    assert result.returncode == 2
+    assert "'off', 'error', 'warning', 'info', 'debug'" in result.stderr
+    words = next(row.words for row in all_settings() if row.name == "THINWIRE_LOG")
+    assert not words or set(words) == set(Level)
+    for level in Level:
+        check_setting("THINWIRE_LOG", level)
 
 
 @pytest.mark.parametrize("separator", [["--"], []])

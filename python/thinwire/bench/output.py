@@ -10,12 +10,9 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
 from rich.text import Text
 
-# A table that is piped somewhere must not be folded to 80 columns, nor cut.
-PIPED_WIDTH = 160
+from thinwire.bench.layout import print_cells
 
 BUSY_SHARE = 0.5
 
@@ -68,19 +65,9 @@ def print_csv(rows: Sequence[Any]) -> None:
 
 
 def print_table(rows: Sequence[Any], columns: Sequence[Column], notes: Sequence[str] = ()) -> None:
-    """One line per row: two columns of names, figures, and a remark, which alone may be folded."""
-    table = Table(box=None)
-    for index, (heading, _) in enumerate(columns):
-        is_text, is_last = index < 2, index == len(columns) - 1
-        table.add_column(
-            heading, justify="left" if is_text or is_last else "right", no_wrap=not is_last
-        )
-    for row in rows:
-        table.add_row(*(cell(row) for _, cell in columns))
+    """One entry per row: two columns of names, figures, and a remark, which alone may be folded."""
     console = Console()
-    if not console.is_terminal:
-        whole = Measurement.get(Console(width=1000), console.options.update(width=1000), table)
-        console = Console(width=max(PIPED_WIDTH, whole.maximum))
-    console.print(table)
+    headings = [heading for heading, _ in columns]
+    print_cells(console, headings, [[cell(row) for _, cell in columns] for row in rows])
     for note in notes:
-        console.print(note, highlight=False, markup=False)
+        console.print(note, highlight=False, markup=False, soft_wrap=not console.is_terminal)

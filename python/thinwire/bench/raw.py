@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,14 @@ THRESHOLD = "1GiB"
 WARMUPS = 3
 SLOWEST_BYTES_PER_SECOND = 50e6  # assumed of an unshaped link, for the time limit alone
 
-SETTINGS = ("hooked", "default", "none")
+
+class Setting(StrEnum):
+    """How the shimmed job is set up, see RawSession."""
+
+    HOOKED = "hooked"
+    DEFAULT = "default"
+    NONE = "none"
+
 
 Progress = Callable[[str], AbstractContextManager[None]]
 

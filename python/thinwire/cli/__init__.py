@@ -1,19 +1,17 @@
 """The `thinwire` command."""
 
 import sys
+from typing import Annotated
 
 import typer
 
 from thinwire.cli import advise, bench, codecs, demo, env, files, lab, run, shim
 from thinwire.cli.before_command import PASS_ON, BeforeCommand
-from thinwire.library import ThinwireError
+from thinwire.library import ThinwireError, format_version, version
 
-app = typer.Typer(
-    help="On-the-fly compression of float messages inside MPI and NCCL programs.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+# Typer's own completion of commands, options and values, for bash, zsh, fish and PowerShell:
+# `thinwire --install-completion`, `--show-completion`.
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("env")(env.env)
 app.command("codecs")(codecs.codecs)
 app.command("run", cls=BeforeCommand, context_settings=PASS_ON)(run.run)
@@ -26,6 +24,22 @@ app.command("advise")(advise.advise)
 app.command("demo")(demo.demo)
 app.add_typer(lab.app, name="lab")
 app.add_typer(bench.app, name="bench")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"thinwire {version()} (frame format {format_version()})")
+        raise typer.Exit
+
+
+@app.callback()
+def thinwire(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_print_version, is_eager=True),
+    ] = False,
+) -> None:
+    """On-the-fly compression of float messages inside MPI programs."""
 
 
 def main() -> None:

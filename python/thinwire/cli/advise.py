@@ -7,14 +7,15 @@ from typing import Annotated
 
 import typer
 
-from thinwire import dtypes
 from thinwire.bench import advise as adviser
 from thinwire.bench import samples
 from thinwire.bench.advise import Asked, Candidate
 from thinwire.bench.buffers import FrameBuffers
 from thinwire.bench.gpu_buffers import GpuFrameBuffers
 from thinwire.bench.output import Column, number, print_table, progress, say, warn_if_busy
-from thinwire.cli.bench_codec import Device, on_gpu
+from thinwire.cli import values
+from thinwire.cli.bench_codec import on_gpu
+from thinwire.cli.values import Device, Dtype
 from thinwire.library import parse_link_rate, parse_size
 
 COLUMNS: list[Column] = [
@@ -41,8 +42,15 @@ def _gigabits(row: Candidate) -> str:
 
 def advise(
     file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Raw values.")],
-    link: Annotated[str, typer.Option(help="The link's rate, as in 100gbit.")],
-    dtype: Annotated[str | None, typer.Option(help="Of the values; else the suffix.")] = None,
+    link: Annotated[
+        str,
+        typer.Option(
+            help="The link's rate, as in 100gbit.", metavar="RATE", callback=values.link_rate
+        ),
+    ],
+    dtype: Annotated[
+        Dtype | None, typer.Option(help="Element type of the values; else the file's suffix.")
+    ] = None,
     shape: Annotated[
         str | None, typer.Option(help="Of the values, slowest first, as in 24x224x224.")
     ] = None,
@@ -52,7 +60,10 @@ def advise(
     ] = None,
     size: Annotated[
         str | None,
-        typer.Option(help="Messages of these sizes too, as in 1MiB,64MiB: cut, or repeated."),
+        typer.Option(
+            help="Messages of these sizes too, as in 1MiB,64MiB: cut, or repeated.",
+            callback=values.sizes,
+        ),
     ] = None,
     device: Annotated[Device, typer.Option(help="auto: the GPU where there is one.")] = Device.AUTO,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -63,8 +74,6 @@ def advise(
     message costs besides, raw or not, is left out.
     """
     rate = parse_link_rate(link)
-    if dtype is not None and dtype not in dtypes.CODES:
-        raise typer.BadParameter(f"no dtype '{dtype}': {', '.join(dtypes.CODES)}")
     try:
         sample = samples.read_shaped(file, dtype, samples.parse_shape(shape) if shape else None)
         gpu = on_gpu(device)

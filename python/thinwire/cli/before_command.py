@@ -13,6 +13,8 @@ class BeforeCommand(TyperCommand):
     another option, for it. Options that it does not know are refused with the nearest it knows."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if ctx.resilient_parsing:  # a shell completes the line: its last value may be missing
+            return super().parse_args(ctx, args)
         take_values = {
             name
             for parameter in self.params

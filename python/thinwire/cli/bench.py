@@ -18,15 +18,19 @@ from thinwire.cli import bench_codec, bench_collective, bench_ratio, bench_raw
 from thinwire.cli.bench_options import (
     Csv,
     Json,
+    Links,
+    MemoryOption,
     Program,
+    ShimSpec,
+    Sizes,
     Specs,
-    check_memory,
     failure,
     finish,
     message_sizes,
     parse_codecs,
     places,
 )
+from thinwire.cli.values import Memory
 from thinwire.lab import LabError
 
 app = typer.Typer(help="Measure codecs and messages on this machine.", no_args_is_help=True)
@@ -41,20 +45,16 @@ app.command("collective")(bench_collective.collective)
 def p2p(
     specs: Specs = None,
     hosts: Annotated[int, typer.Option(min=2, help="Hosts of the lab; 0 and 1 talk.")] = 2,
-    link: Annotated[str, typer.Option(help="Rates of the lab's links, as in 100mbit,1gbit.")] = (
-        "1gbit"
-    ),
+    link: Links = "1gbit",
     loopback: Annotated[bool, typer.Option("--loopback", help="On this host, no lab.")] = False,
-    sizes: Annotated[str, typer.Option(help="Message sizes.")] = "64KiB,256KiB,1MiB,4MiB,16MiB",
+    sizes: Sizes = "64KiB,256KiB,1MiB,4MiB,16MiB",
     iterations: Annotated[int, typer.Option(min=1, help="Timed messages a round.")] = 10,
     rounds: Annotated[int, typer.Option(min=1, help="Native and every codec by turns.")] = 3,
     data: Annotated[
         Path | None,
         typer.Option(exists=True, dir_okay=False, help="fp32 values to send; else smooth ones."),
     ] = None,
-    memory: Annotated[
-        str, typer.Option(help="host, or device: between GPUs, staged by hand and by the shim.")
-    ] = "host",
+    memory: MemoryOption = Memory.HOST,
     program: Program = None,
     as_csv: Csv = False,
     as_json: Json = False,
@@ -63,7 +63,6 @@ def p2p(
 
     Each link is a lab of its own; where this machine permits none, one host stands for both.
     """
-    check_memory(memory)
     warn_if_busy()
     rows = []
     try:
@@ -77,7 +76,7 @@ def p2p(
             progress=progress,
         )
         found = places([] if loopback else link.split(","), hosts)
-        if memory == "device":
+        if memory == Memory.DEVICE:
             period = samples.read(data).values if data else session.values
             rows = measure_links(found, session, period)
         for place in found:
@@ -85,7 +84,7 @@ def p2p(
             rows += make_rows(place, run_link(place, session), expected)
     except (BenchError, LabError, ValueError) as error:
         raise failure(error) from error
-    if memory == "device":
+    if memory == Memory.DEVICE:
         finish(rows, GPU_COLUMNS, as_csv, as_json, gpu_notes(rows))
     else:
         finish(rows, tables.P2P_COLUMNS, as_csv, as_json, tables.p2p_notes(rows))
@@ -93,9 +92,7 @@ def p2p(
 
 @app.command()
 def overhead(
-    spec: Annotated[str, typer.Option("--codec", metavar="SPEC", help="What the shim has set.")] = (
-        "zfp:rate=16"
-    ),
+    spec: ShimSpec = "zfp:rate=16",
     alternations: Annotated[int, typer.Option(min=1, help="Native and shim by turns.")] = 5,
     batches: Annotated[int, typer.Option(min=1, help="Batches of 200 pairs a size.")] = 400,
     threads: Annotated[bool, typer.Option(help="With MPI_THREAD_MULTIPLE.")] = False,

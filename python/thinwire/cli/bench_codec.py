@@ -1,14 +1,12 @@
 """`thinwire bench codec`: on one thread of the CPU, or on a GPU."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
-from thinwire import dtypes
 from thinwire.bench import codec as codec_bench
 from thinwire.bench import (
     codec_gpu,
@@ -23,18 +21,14 @@ from thinwire.bench import (
 from thinwire.bench.output import progress, say, warn_if_busy
 from thinwire.bench.programs import BenchError, find_program
 from thinwire.bench.samples import Sample
+from thinwire.cli import values
 from thinwire.cli.bench_options import Csv, Json, Program, Specs, failure, finish, parse_codecs
+from thinwire.cli.values import Device, Dtype
 from thinwire.codec import Codec
 from thinwire.library import ThinwireError, parse_size
 from thinwire.pools import gpu_count
 
 CPU_SIZE = "4MiB"
-
-
-class Device(StrEnum):
-    AUTO = "auto"
-    CPU = "cpu"
-    GPU = "gpu"
 
 
 @dataclass(frozen=True)
@@ -68,8 +62,10 @@ def codec(
         ),
     ] = None,
     dtype: Annotated[
-        str | None,
-        typer.Option(help="Of the files (else their suffix), or of all generated data."),
+        Dtype | None,
+        typer.Option(
+            help="Element type: of the files (else their suffix), or of all generated data."
+        ),
     ] = None,
     shape: Annotated[
         str | None, typer.Option(help="Of the file, slowest first, as in 24x224x224.")
@@ -78,7 +74,8 @@ def codec(
         str | None,
         typer.Option(
             help=f"Bytes of generated data, as in 1MiB,64MiB. CPU: {CPU_SIZE}; "
-            f"GPU: {gpu_inputs.SIZES}, unless given."
+            f"GPU: {gpu_inputs.SIZES}, unless given.",
+            callback=values.sizes,
         ),
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="CPU: the fastest of so many counts.")] = 9,
@@ -102,8 +99,6 @@ def codec(
         extents = samples.parse_shape(shape) if shape else None
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    if dtype is not None and dtype not in dtypes.CODES:
-        raise typer.BadParameter(f"no dtype '{dtype}': {', '.join(dtypes.CODES)}")
     if extents and not file:
         raise typer.BadParameter("--shape is that of a --file")
     # Files beside a README.md have dtypes of their own; only those that are named take --dtype.

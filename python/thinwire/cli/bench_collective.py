@@ -12,16 +12,19 @@ from thinwire.bench.collective_rows import make_rows, without_schedules
 from thinwire.bench.output import progress, say, warn_if_busy
 from thinwire.bench.programs import BenchError, find_program
 from thinwire.bench.samples import Sample
+from thinwire.cli import values
 from thinwire.cli.bench_options import (
     Csv,
     Json,
+    Links,
+    MemoryOption,
     Program,
     Specs,
-    check_memory,
     failure,
     finish,
     places,
 )
+from thinwire.cli.values import Dtype, Memory
 from thinwire.codec import Codec
 from thinwire.comm.words import algorithms, codings, operations
 from thinwire.lab import LabError
@@ -38,16 +41,18 @@ def collective(
     ),
     size: Annotated[
         str,
-        typer.Option(help="Bytes of the array (bcast, reduce, allreduce) or of a rank's block."),
+        typer.Option(
+            help="Bytes of the array (bcast, reduce, allreduce) or of a rank's block.",
+            metavar="SIZES",
+            callback=values.sizes,
+        ),
     ] = "8MiB",
     specs: Specs = None,
     algorithm: Annotated[str, typer.Option(help="As in planned,ring,direct.")] = "planned",
     coding: Annotated[str, typer.Option(help="As in once,per-hop,two-level.")] = "planned",
     hosts: Annotated[int, typer.Option(min=1, help="Hosts of the lab.")] = 4,
     ranks: Annotated[int | None, typer.Option(min=1, help="A rank a host unless given.")] = None,
-    link: Annotated[str, typer.Option(help="Rates of the lab's links, as in 100mbit,1gbit.")] = (
-        "1gbit"
-    ),
+    link: Links = "1gbit",
     loopback: Annotated[bool, typer.Option("--loopback", help="On this host, no lab.")] = False,
     file: Annotated[
         Path | None,
@@ -55,20 +60,26 @@ def collective(
     ] = None,
     data: Annotated[str, typer.Option(help="The values to generate without --file.")] = "wave",
     dtype: Annotated[
-        str | None, typer.Option(help="Of the file, else its suffix; of generated values, else f32")
+        Dtype | None,
+        typer.Option(help="Element type: of the file (else its suffix), or of generated values."),
     ] = None,
     iterations: Annotated[int, typer.Option(min=1, help="Timed turns of all.")] = 5,
     root: Annotated[int, typer.Option(min=0, help="Of rooted operations.")] = 0,
-    threshold: Annotated[str, typer.Option(help="Fewer bytes a rank go raw.")] = "64KiB",
+    threshold: Annotated[
+        str, typer.Option(help="Fewer bytes a rank go raw.", metavar="SIZE", callback=values.size)
+    ] = "64KiB",
     piece: Annotated[
-        str | None, typer.Option(help="Bytes coded and sent at a time; planned unless given.")
+        str | None,
+        typer.Option(
+            help="Bytes coded and sent at a time; planned unless given.",
+            metavar="SIZE",
+            callback=values.size,
+        ),
     ] = None,
     trust: Annotated[
         bool, typer.Option("--trust", help="State no link: the codec is held to win.")
     ] = False,
-    memory: Annotated[
-        str, typer.Option(help="host, or device: native staged unless the MPI is GPU-aware.")
-    ] = "host",
+    memory: MemoryOption = Memory.HOST,
     program: Program = None,
     as_csv: Csv = False,
     as_json: Json = False,
@@ -78,7 +89,6 @@ def collective(
     Every result of every turn is verified. Each link is a lab of its own; where this machine
     permits none, one host stands for all.
     """
-    check_memory(memory)
     if ranks is None:
         ranks = hosts
     if root >= ranks:

@@ -11,13 +11,41 @@ from thinwire.bench import specs as codec_specs
 from thinwire.bench.output import Column, print_csv, print_json, print_table, say
 from thinwire.bench.p2p import STARTUP_BYTES
 from thinwire.bench.programs import LabPlace, Loopback, Place
+from thinwire.cli import values
 from thinwire.codec import Codec
 from thinwire.lab import Lab, LabUnavailable
 from thinwire.library import parse_size
 
 Specs = Annotated[
     list[str] | None,
-    typer.Option("--codec", help="Codec spec, as in zfp:rate=16; may be repeated.", metavar="SPEC"),
+    typer.Option(
+        "--codec",
+        help="Codec spec, as in zfp:rate=16; may be repeated.",
+        metavar="SPEC",
+        autocompletion=values.complete_spec,
+    ),
+]
+ShimSpec = Annotated[
+    str,
+    typer.Option(
+        "--codec",
+        metavar="SPEC",
+        help="What the shim has set.",
+        callback=values.spec,
+        autocompletion=values.complete_spec,
+    ),
+]
+Links = Annotated[
+    str,
+    typer.Option(
+        help="Rates of the lab's links, as in 100mbit,1gbit.",
+        metavar="RATES",
+        callback=values.lab_links,
+    ),
+]
+Sizes = Annotated[str, typer.Option(help="Message sizes.", metavar="SIZES", callback=values.sizes)]
+MemoryOption = Annotated[
+    values.Memory, typer.Option(help="Where messages lie; device: in GPU memory.")
 ]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -38,11 +66,6 @@ def parse_codecs(specs: Sequence[str], automatic: bool = False) -> list[Codec]:
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
     return list(found.values())
-
-
-def check_memory(memory: str) -> None:
-    if memory not in ("host", "device"):
-        raise typer.BadParameter(f"--memory is host or device, not {memory}")
 
 
 def message_sizes(text: str) -> tuple[int, ...]:

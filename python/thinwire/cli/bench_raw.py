@@ -7,12 +7,15 @@ import typer
 from thinwire.bench import tables
 from thinwire.bench.output import progress, warn_if_busy
 from thinwire.bench.programs import BenchError, find_program
-from thinwire.bench.raw import HOOKED_BYTES, SETTINGS, RawSession, run_pairs
+from thinwire.bench.raw import HOOKED_BYTES, RawSession, Setting, run_pairs
 from thinwire.bench.raw_rows import WANTED_PAIRS, make_rows
 from thinwire.cli.bench_options import (
     Csv,
     Json,
+    Links,
     Program,
+    ShimSpec,
+    Sizes,
     failure,
     finish,
     message_sizes,
@@ -23,11 +26,9 @@ from thinwire.lab import LabError
 
 
 def raw(
-    link: Annotated[str, typer.Option(help="Rates of the lab's links, as in 100mbit,1gbit.")] = (
-        "1gbit"
-    ),
+    link: Links = "1gbit",
     loopback: Annotated[bool, typer.Option("--loopback", help="On this host, no lab.")] = False,
-    sizes: Annotated[str, typer.Option(help="Message sizes.")] = "1MiB,4MiB,16MiB,64MiB",
+    sizes: Sizes = "1MiB,4MiB,16MiB,64MiB",
     pairs: Annotated[
         str, typer.Option(help="Pairs of messages: one number, or one for each size.")
     ] = str(WANTED_PAIRS),
@@ -35,16 +36,14 @@ def raw(
         int, typer.Option(min=1, help="Jobs started anew so often, the pairs dealt out to them.")
     ] = 1,
     setting: Annotated[
-        str,
+        Setting,
         typer.Option(
             help="The shim's: hooked, every receive ready for a compressed message; default, "
             "as without options; none, no shim either, which shows what the measure makes of "
             "equals."
         ),
-    ] = "hooked",
-    spec: Annotated[
-        str, typer.Option("--codec", metavar="SPEC", help="What the shim has set.")
-    ] = "zfp:rate=16",
+    ] = Setting.HOOKED,
+    spec: ShimSpec = "zfp:rate=16",
     program: Program = None,
     as_csv: Csv = False,
     as_json: Json = False,
@@ -53,8 +52,6 @@ def raw(
 
     A native and a shimmed job take turns, message by message, over the same link.
     """
-    if setting not in SETTINGS:
-        raise typer.BadParameter(f"--setting is one of {', '.join(SETTINGS)}, not {setting}")
     warn_if_busy()
     rows = []
     try:

@@ -5,25 +5,34 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from thinwire import codec as registry
+from thinwire.bench.layout import print_wrapped
+from thinwire.codec import CodecInfo
 
 
 def codecs(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the codecs of this build."""
+    """List the codecs of this build: what they take, their options and an example of a spec."""
     rows = registry.codecs()
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=2))
         return
-    table = Table("name", "id", "kind", "types", "options", "what", box=None)
+    width = max(len(row.name) for row in rows)
     for row in rows:
         kind = "lossless" if row.lossless else "lossy"
-        table.add_row(row.name, str(row.id), kind, " ".join(row.dtypes), row.options, row.summary)
-    Console().print(table)
-    for row in rows:
-        if not row.available:
-            print(f"{row.name} cannot run here: {row.unavailable}")
+        place = "GPU only" if row.gpu_only else ""
+        head = f"{row.name:{width}}  {kind:8}  {' '.join(row.dtypes):22}  {place}"
+        print(head.rstrip())
+        for line in _details(row):
+            print_wrapped(line, indent="    ")
+
+
+def _details(row: CodecInfo) -> list[str]:
+    lines = [row.summary]
+    if row.options:
+        lines += [f"options: {row.options}", f"example: {row.example}"]
+    if not row.available:
+        lines.append(f"cannot run here: {row.unavailable}")
+    return lines

@@ -10,6 +10,8 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from thinwire.cli.values import Device
+
 if TYPE_CHECKING:
     from ..demo.engine import Outcome
 
@@ -25,8 +27,8 @@ def demo(
         bool, typer.Option("--quick", help="A small grid and one run of each: figures are rough.")
     ] = False,
     device: Annotated[
-        str, typer.Option(help="cpu, gpu, or auto: GPUs where the machine has some.")
-    ] = "auto",
+        Device, typer.Option(help="auto: GPUs where the machine has some.")
+    ] = Device.AUTO,
     wave: Annotated[
         Path | None, typer.Option(help="The wave program, if not build/release/bin/wave.")
     ] = None,

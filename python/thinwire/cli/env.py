@@ -1,15 +1,17 @@
 """`thinwire env`: what this installation and this machine have."""
 
+import json
 import os
 import platform
 import shutil
 import subprocess
-from pathlib import Path
+from dataclasses import asdict
+from typing import Annotated, Any
 
-from rich.console import Console
-from rich.table import Table
+import typer
 
-from thinwire.launch import Launcher, on_path
+from thinwire.bench.layout import print_wrapped
+from thinwire.launch import on_path
 from thinwire.launch.families import FAMILIES
 from thinwire.library import (
     MPI_SHIMS,
@@ -19,91 +21,144 @@ from thinwire.library import (
     library_path,
     version,
 )
-from thinwire.pools import PoolCounters, gpu_count, pool_counters
+from thinwire.pools import gpu_count, pool_counters
 from thinwire.settings import all_settings, wrong_settings
 
 
-def _launchers() -> list[tuple[str, str]]:
-    """What `mpirun` and `mpiexec` are here; both, as they may be of two MPIs."""
-    found = on_path()
-    if not found:
-        return [("mpirun", "not found")]
-    return [(Path(launcher.title).name, _launcher(launcher)) for launcher in found]
+def env(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Show versions, libraries, MPI, GPUs, the lab's needs and the THINWIRE_ settings in force."""
+    found = facts()
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    lines = as_lines(found)
+    width = max(len(name) for name, _ in lines)
+    for name, value in lines:
+        print_wrapped(f"{name:{width}}  {value}", hanging=" " * (width + 2))
 
 
-def _launcher(launcher: Launcher) -> str:
-    mpi = FAMILIES[launcher.mpis[0]] if launcher.mpis else "an unknown MPI"
-    return f"{launcher.title}, of {mpi}: {launcher.said}"
+def facts() -> dict[str, Any]:
+    """What `thinwire env --json` prints."""
+    return {
+        "version": version(),
+        "frame_format": format_version(),
+        "package": str(PACKAGE),
+        "preload": [
+            {"mpi": mpi, "library": _shim(name)}
+            for mpi, names in MPI_SHIMS.items()
+            for name in names
+        ],
+        "launchers": [
+            {
+                "path": str(launcher.path),
+                "mpi": launcher.mpis[0] if launcher.mpis else None,
+                "says": launcher.said,
+            }
+            for launcher in on_path()
+        ],
+        "machine": {"platform": platform.platform(), "cpus": os.cpu_count()},
+        "gpus": _gpus(),
+        "lab": _namespaces(),
+        "settings": _settings(),
+    }
 
 
-def _shim(name: str) -> str:
+def _shim(name: str) -> str | None:
     try:
         return str(library_path(name))
     except FileNotFoundError:
-        return "not built"
+        return None
 
 
-def _gpus() -> list[tuple[str, str]]:
-    """How many GPUs there are, or why none; the library's pools where there are any."""
+def _gpus() -> dict[str, Any]:
+    """How many GPUs this process can use, or why none; the library's pools where there are any."""
     try:
         count = gpu_count()
-        pools = [("pinned memory", pool_counters(None))]
-        pools += [(f"memory of GPU {gpu}", pool_counters(gpu)) for gpu in range(count)]
+        places = [None, *range(count)]
+        pools = [{"gpu": gpu, **asdict(pool_counters(gpu))} for gpu in places]
     except ThinwireError as error:
-        return [("GPUs", f"none: {error.args[0]}")]
-    return [("GPUs", str(count)), *((name, _pool(counters)) for name, counters in pools)]
+        return {"count": 0, "reason": error.args[0], "pools": []}
+    return {"count": count, "reason": None, "pools": pools}
 
 
-def _pool(counters: PoolCounters) -> str:
-    return (
-        f"{counters.loaned_bytes} bytes on loan, {counters.idle_bytes} idle; "
-        f"{counters.loans} loans, {counters.allocations} allocations"
-    )
-
-
-def _namespaces() -> str:
+def _namespaces() -> dict[str, Any]:
     """Whether the lab can make its hosts."""
+    if not shutil.which("unshare"):
+        return {"can_run": False, "namespaces": "no unshare program"}
     for prefix in (["unshare"], ["unshare", "--user", "--map-root-user"]):
         probe = subprocess.run(
             [*prefix, "--net", "--uts", "true"], capture_output=True, check=False
         )
         if probe.returncode == 0:
-            return "allowed" if len(prefix) == 1 else "allowed in a user namespace"
-    return "not allowed: the lab cannot run"
+            words = "allowed" if len(prefix) == 1 else "allowed in a user namespace"
+            return {"can_run": True, "namespaces": words}
+    return {"can_run": False, "namespaces": "not allowed: the lab cannot run"}
 
 
-def env() -> None:
-    """Show versions, libraries, MPI, GPUs, the lab's needs and the THINWIRE_ settings in force."""
-    table = Table(box=None, show_header=False)
-    table.add_row("thinwire", f"{version()}, frame format {format_version()}")
-    table.add_row("package", str(PACKAGE))
-    for mpi, names in MPI_SHIMS.items():
-        for name in names:
-            table.add_row(f"preload for {mpi}", _shim(name))
-    for name, said in _launchers():
-        table.add_row(name, said)
-    table.add_row("machine", f"{platform.platform()}, {os.cpu_count()} CPUs")
-    for name, said in _gpus():
-        table.add_row(name, said)
-    table.add_row("namespaces", _namespaces() if shutil.which("unshare") else "no unshare program")
-    for name, says in _settings():
-        table.add_row(name, says)
-    Console().print(table)
-
-
-def _settings() -> list[tuple[str, str]]:
-    """Every setting with what holds, and what is wrong or unknown in the environment."""
+def _settings() -> list[dict[str, Any]]:
+    """Every setting with its value in the environment and its default; wrong and unknown ones with
+    what is wrong."""
     wrong = wrong_settings(os.environ)
-    known = {row.name for row in all_settings()}
-    rows = []
-    for row in all_settings():
-        given = os.environ.get(row.name, "")
-        if row.name in wrong:
-            rows.append((row.name, f"{given}, WRONG: {wrong[row.name]}"))
-        elif given:
-            rows.append((row.name, given))
-        elif not row.of_tools:
-            rows.append((row.name, f"not set: {row.fallback} ({row.meaning})"))
-    return rows + [
-        (name, f"{os.environ[name]}, WRONG: {wrong[name]}") for name in sorted(set(wrong) - known)
+    rows = [
+        {
+            "name": row.name,
+            "value": os.environ.get(row.name) or None,
+            "default": row.fallback,
+            "meaning": row.meaning,
+            "wrong": wrong.get(row.name),
+        }
+        for row in all_settings()
+        if not row.of_tools or os.environ.get(row.name)
     ]
+    unknown = sorted(set(wrong) - {row.name for row in all_settings()})
+    return rows + [
+        {
+            "name": name,
+            "value": os.environ[name],
+            "default": None,
+            "meaning": None,
+            "wrong": wrong[name],
+        }
+        for name in unknown
+    ]
+
+
+def as_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """The facts as names and values for people."""
+    lines = [
+        ("thinwire", f"{found['version']}, frame format {found['frame_format']}"),
+        ("package", found["package"]),
+    ]
+    lines += [
+        (f"preload for {row['mpi']}", row["library"] or "not built") for row in found["preload"]
+    ]
+    lines += [_launcher(row) for row in found["launchers"]] or [("mpirun", "not found")]
+    machine, gpus = found["machine"], found["gpus"]
+    lines.append(("machine", f"{machine['platform']}, {machine['cpus']} CPUs"))
+    lines.append(("GPUs", str(gpus["count"]) if gpus["count"] else f"none: {gpus['reason']}"))
+    lines += [_pool(pool) for pool in gpus["pools"]]
+    lines.append(("namespaces", found["lab"]["namespaces"]))
+    return lines + [_setting(row) for row in found["settings"]]
+
+
+def _launcher(row: dict[str, Any]) -> tuple[str, str]:
+    mpi = FAMILIES[row["mpi"]] if row["mpi"] else "an unknown MPI"
+    return os.path.basename(row["path"]), f"{row['path']}, of {mpi}: {row['says']}"
+
+
+def _pool(pool: dict[str, Any]) -> tuple[str, str]:
+    name = "pinned memory" if pool["gpu"] is None else f"memory of GPU {pool['gpu']}"
+    return name, (
+        f"{pool['loaned_bytes']} bytes on loan, {pool['idle_bytes']} idle; "
+        f"{pool['loans']} loans, {pool['allocations']} allocations"
+    )
+
+
+def _setting(row: dict[str, Any]) -> tuple[str, str]:
+    if row["wrong"]:
+        return row["name"], f"{row['value']}, WRONG: {row['wrong']}"
+    if row["value"]:
+        return row["name"], row["value"]
+    return row["name"], f"not set: {row['default']} ({row['meaning']})"

@@ -8,6 +8,8 @@ import typer
 from rich.console import Console
 
 from thinwire import dtypes, message
+from thinwire.cli import values
+from thinwire.cli.values import Dtype
 from thinwire.codec import allow_decoding
 
 Source = Annotated[Path, typer.Argument(exists=True, dir_okay=False)]
@@ -26,8 +28,18 @@ def _dtype_of(path: Path, given: str | None) -> str:
 def encode(
     source: Source,
     target: Target,
-    codec: Annotated[str, typer.Option(help="Codec spec, as in zfp:rate=16.", metavar="SPEC")],
-    dtype: Annotated[str | None, typer.Option(help="Element type; else the file's suffix.")] = None,
+    codec: Annotated[
+        str,
+        typer.Option(
+            help="Codec spec, as in zfp:rate=16.",
+            metavar="SPEC",
+            callback=values.spec,
+            autocompletion=values.complete_spec,
+        ),
+    ],
+    dtype: Annotated[
+        Dtype | None, typer.Option(help="Element type; else the file's suffix.")
+    ] = None,
 ) -> None:
     """Encode a file of raw little-endian values into one frame."""
     name = _dtype_of(source, dtype)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from thinwire.cli import values
 from thinwire.cli.before_command import BeforeCommand
 from thinwire.lab import Lab, LabError, LabUnavailable, persistent
 from thinwire.lab.gpus import parse
@@ -20,7 +21,14 @@ app = typer.Typer(
 UNAVAILABLE = 69
 
 Hosts = Annotated[int, typer.Option(min=1, help="How many hosts.")]
-Link = Annotated[str, typer.Option(help="Each host's rate: 100mbit, 12.5gbit, or none.")]
+Link = Annotated[
+    str,
+    typer.Option(
+        help="Each host's rate: 100mbit, 12.5gbit, or none.",
+        metavar="RATE",
+        callback=values.lab_link,
+    ),
+]
 RanksPerHost = Annotated[int, typer.Option(min=1, help="MPI slots on each host.")]
 Gpus = Annotated[
     str, typer.Option(help="GPUs to deal out to the hosts: all, none, or a list such as 0,1.")

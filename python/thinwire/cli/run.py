@@ -8,10 +8,10 @@ from typing import Annotated, NoReturn
 import typer
 
 from thinwire import launch
+from thinwire.cli import values
 from thinwire.cli.shim import MpiOption, chosen, fail, fit, warn
-from thinwire.codec import Codec
-from thinwire.library import ThinwireError, parse_size
-from thinwire.settings import check_setting, in_force
+from thinwire.library import parse_size
+from thinwire.settings import in_force
 
 # Which rank of its job a process is, whatever started it.
 _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
@@ -19,14 +19,19 @@ _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 CodecOption = Annotated[
     str,
     typer.Option(
-        help="Codec spec, as in zfp:rate=16.",
+        help="Codec spec, as in zfp:rate=16; auto or off.",
         metavar="SPEC",
         envvar="THINWIRE_CODEC",
         show_envvar=True,
+        callback=values.spec,
+        autocompletion=values.complete_spec,
     ),
 ]
 ThresholdOption = Annotated[
-    str | None, typer.Option(help="Messages below this size go raw, as in 64KiB.", metavar="SIZE")
+    str | None,
+    typer.Option(
+        help="Messages below this size go raw, as in 64KiB.", metavar="SIZE", callback=values.size
+    ),
 ]
 SameNodeOption = Annotated[
     bool, typer.Option("--same-node", help="Compress to peers on the same node too.")
@@ -36,15 +41,14 @@ LinkOption = Annotated[
     typer.Option(
         help="The network's rate, as in 1gbit: a codec that cannot win on it goes raw.",
         metavar="RATE",
+        callback=values.link_rate,
     ),
 ]
 ReportOption = Annotated[
     str | None,
     typer.Option(help="Write what was compressed: 1 for standard error, or a JSON file's path."),
 ]
-LogOption = Annotated[
-    str | None, typer.Option(help="off, error, warning, info or debug.", metavar="LEVEL")
-]
+LogOption = Annotated[values.Level | None, typer.Option(help="What is logged on standard error.")]
 
 
 def settings(
@@ -53,33 +57,21 @@ def settings(
     same_node: bool,
     link: str | None,
     report: str | None,
-    log: str | None,
+    log: values.Level | None,
 ) -> dict[str, str]:
-    """The environment that these options mean; ThinwireError for one that does not parse."""
-    found = {"THINWIRE_CODEC": _spec(codec)}
+    """The environment that these options mean."""
+    found = {"THINWIRE_CODEC": codec}
     if threshold is not None:
         found["THINWIRE_THRESHOLD"] = str(parse_size(threshold))
     if same_node:
         found["THINWIRE_SAME_NODE"] = "1"
     if link is not None:
-        check_setting("THINWIRE_LINK", link)
         found["THINWIRE_LINK"] = link
     if report is not None:
         found["THINWIRE_REPORT"] = report if report in ("0", "1") else str(Path(report).resolve())
     if log is not None:
-        check_setting("THINWIRE_LOG", log)
-        found["THINWIRE_LOG"] = log
+        found["THINWIRE_LOG"] = log.value
     return found
-
-
-def _spec(codec: str) -> str:
-    """Its normal form; where it is wrong, the error names the variable that it came from."""
-    try:
-        return Codec(codec).spec
-    except ThinwireError as error:
-        if os.environ.get("THINWIRE_CODEC") != codec:
-            raise
-        raise ThinwireError(error.status, f"THINWIRE_CODEC: {error.args[0]}") from None
 
 
 def preloaded(wanted: dict[str, str], library: Path) -> dict[str, str]:
@@ -182,7 +174,7 @@ def _is_setting(name: str) -> bool:
     return name.startswith("THINWIRE_") and name != "THINWIRE_LIBRARY_DIR"
 
 
-def _quiet(log: str | None) -> bool:
+def _quiet(log: values.Level | None) -> bool:
     return (log or os.environ.get("THINWIRE_LOG")) in ("off", "error")
 
 

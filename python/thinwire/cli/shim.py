@@ -1,10 +1,12 @@
 """`thinwire shim`: the preload library of an MPI; and the choice of it for `run` and `exec`."""
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Annotated, NoReturn
 
 import typer
 
+from thinwire.cli.values import Mpi
 from thinwire.launch import (
     Choice,
     Launcher,
@@ -21,12 +23,15 @@ from thinwire.launch.names import Fit
 from thinwire.library import MPI_SHIMS, built_shims, library_folder
 
 MpiOption = Annotated[
-    str | None,
-    typer.Option(
-        help="openmpi, mpich or abi, whatever the program and its launcher seem to be of.",
-        metavar="NAME",
-    ),
+    Mpi | None,
+    typer.Option(help="The preload library's MPI, whatever the program and its launcher are of."),
 ]
+
+
+class Kind(StrEnum):
+    """What there are preload libraries for."""
+
+    MPI = "mpi"
 
 
 def fit(mpi: str, programs: Sequence[Program | None], launcher: Launcher | None) -> Fit:
@@ -34,8 +39,6 @@ def fit(mpi: str, programs: Sequence[Program | None], launcher: Launcher | None)
     reason where there is none."""
     built = built_shims()
     has = ", ".join(built) if built else "none: build it with `make build`"
-    if mpi not in MPI_SHIMS:
-        fail(f"no preload library for '{mpi}'; this build has: {has}")
     if mpi not in built:
         missing = library_folder() / MPI_SHIMS[mpi][0]
         fail(f"no preload library for {FAMILIES[mpi]}: {missing} does not exist; it has: {has}")
@@ -75,7 +78,7 @@ def path_launcher() -> Launcher:
 
 
 def shim(
-    kind: Annotated[str, typer.Argument(help="mpi")],
+    kind: Annotated[Kind, typer.Argument(help="What the library is loaded in front of.")],
     mpi: MpiOption = None,
 ) -> None:
     """Print the path of a preload library, as in LD_PRELOAD=$(thinwire shim mpi).
@@ -83,8 +86,6 @@ def shim(
     Without --mpi it is that of the MPI which `mpirun` belongs to. Of the libraries for one kind of
     MPI it is the one that shows programs the calls which the MPI here has, and no others.
     """
-    if kind != "mpi":
-        fail(f"no preload library named '{kind}'; this build has: mpi")
     launcher = None
     if mpi is None:
         launcher = path_launcher()

@@ -1,0 +1,96 @@
+"""Tables and lines that fit the terminal: nothing is cut off, whatever its width."""
+
+import textwrap
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+Cells = Sequence[str | Text]
+
+# What the last column, a remark that may be folded, is left at least.
+REMARK_WIDTH = 20
+_GAP = "   "
+_ENDLESS = 10_000
+
+
+def print_wrapped(text: str, indent: str = "", hanging: str = "") -> None:
+    """One paragraph on standard output, folded between words on a terminal, which folds longer
+    words such as paths itself; one line where it is piped."""
+    console = Console()
+    if not console.is_terminal:
+        print(indent + text)
+        return
+    print(
+        textwrap.fill(
+            text,
+            console.width,
+            initial_indent=indent,
+            subsequent_indent=hanging or indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    )
+
+
+def print_cells(console: Console, headings: Sequence[str], rows: Sequence[Cells]) -> None:
+    """Rows of cells under headings: the first two are names, the last a remark, the others figures.
+
+    As a table where the terminal is wide enough for it, else with the words of headings above each
+    other, else as a paragraph for each row. What is piped is a table of any width.
+    """
+    plain = _table(headings, rows)
+    if not console.is_terminal:
+        console = Console(file=console.file, width=max(console.width, _width(plain)))
+        console.print(plain)
+        return
+    folded = _table([heading.replace(" ", "\n") for heading in headings], rows)
+    for table in (plain, folded):
+        if _width(table, REMARK_WIDTH) <= console.width:
+            console.print(table)
+            return
+    for cells in rows:
+        _print_paragraph(console, headings, cells)
+
+
+def _table(headings: Sequence[str], rows: Sequence[Cells]) -> Table:
+    table = Table(box=None)
+    last = len(headings) - 1
+    for index, heading in enumerate(headings):
+        side = "left" if index < 2 or index == last else "right"
+        table.add_column(heading, justify=side, no_wrap=index != last, vertical="top")
+    for cells in rows:
+        table.add_row(*cells)
+    return table
+
+
+def _width(table: Table, remark: int | None = None) -> int:
+    """The columns that it needs, its last one taken for no wider than `remark`."""
+    wide = Console(width=_ENDLESS)
+    last = table.columns[-1]
+    whole = Measurement.get(wide, wide.options, table).maximum
+    if remark is None:
+        return whole
+    cells = [Measurement.get(wide, wide.options, cell).maximum for cell in last.cells]
+    return whole - max(0, max(cells, default=0) - remark)
+
+
+def _print_paragraph(console: Console, headings: Sequence[str], cells: Cells) -> None:
+    """The names, then "heading figure" pairs, which are never folded inside, then the remark."""
+    console.print(Text("  ").join(_text(cell) for cell in cells[:2]), soft_wrap=True)
+    line = Text()
+    for heading, cell in zip(headings[2:-1], cells[2:-1], strict=True):
+        pair = Text.assemble(heading, " ", cell)
+        if line and 4 + line.cell_len + len(_GAP) + pair.cell_len > console.width:
+            console.print(Text("    ") + line, soft_wrap=True)
+            line = Text()
+        line = Text.assemble(line, _GAP, pair) if line else pair
+    for text in (line, _text(cells[-1])):
+        if text:
+            console.print(Text("    ") + text, soft_wrap=True)
+
+
+def _text(cell: str | Text) -> Text:
+    return cell if isinstance(cell, Text) else Text(cell)

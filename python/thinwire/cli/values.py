@@ -1,0 +1,111 @@
+"""Values of options: words of a fixed list, and texts that are checked when they are parsed."""
+
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from typing import Any
+
+import typer
+
+from thinwire import codec as registry
+from thinwire.codec import Codec
+from thinwire.lab.shaping import parse_link
+from thinwire.library import ThinwireError, parse_link_rate, parse_size
+from thinwire.settings import wrong_settings
+
+
+class Level(StrEnum):
+    """What --log takes."""
+
+    OFF = "off"
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    DEBUG = "debug"
+
+
+class Mpi(StrEnum):
+    """The handle ABIs of MPIs that preload libraries are built for."""
+
+    OPENMPI = "openmpi"
+    MPICH = "mpich"
+    ABI = "abi"
+
+
+class Memory(StrEnum):
+    """Where a benchmark's messages lie."""
+
+    HOST = "host"
+    DEVICE = "device"
+
+
+class Device(StrEnum):
+    """Where codecs or programs compute."""
+
+    AUTO = "auto"
+    CPU = "cpu"
+    GPU = "gpu"
+
+
+class Dtype(StrEnum):
+    """Element types, by their names in dtypes.CODES."""
+
+    BYTES = "bytes"
+    F32 = "f32"
+    F64 = "f64"
+    F16 = "f16"
+    BF16 = "bf16"
+
+
+def _checked(
+    check: Callable[[str], Any], separator: str | None = None
+) -> Callable[[str | None], str | None]:
+    """A callback of an option that refuses what `check` raises an error for; with a separator,
+    each word of a list."""
+
+    def judge(value: str | None) -> str | None:
+        if value is not None:
+            for word in value.split(separator) if separator else [value]:
+                try:
+                    check(word)
+                except (ThinwireError, ValueError) as error:
+                    raise typer.BadParameter(_sentence(error)) from error
+        return value
+
+    return judge
+
+
+def _sentence(error: Exception) -> str:
+    """The library's words without the name of its status, which all of these share."""
+    return str(error.args[0]).removeprefix("invalid argument: ")
+
+
+size = _checked(parse_size)
+sizes = _checked(parse_size, ",")
+link_rate = _checked(parse_link_rate)
+lab_link = _checked(parse_link)
+lab_links = _checked(parse_link, ",")
+
+
+def spec(context: typer.Context, parameter: typer.CallbackParam, value: str) -> str:
+    """A codec spec in its normal form. Where the environment's is wrong, the error says so."""
+    if context.resilient_parsing:
+        return value
+    try:
+        return Codec(value).spec
+    except ThinwireError as error:
+        source = context.get_parameter_source(parameter.name or "")
+        if source is not None and source.name == "ENVIRONMENT":
+            raise typer.BadParameter(f"{parameter.envvar}: {_sentence(error)}") from error
+        if wrong_settings({"THINWIRE_CODEC": value}):
+            raise typer.BadParameter(_sentence(error)) from error
+        raise
+
+
+def complete_spec(incomplete: str) -> Iterator[tuple[str, str]]:
+    """The codecs whose names begin so, with what they are; and after "name:" their example."""
+    name = incomplete.partition(":")[0]
+    for row in registry.codecs():
+        if ":" not in incomplete and row.name.startswith(name):
+            yield row.name, row.summary
+        elif ":" in incomplete and row.name == name and row.example.startswith(incomplete):
+            yield row.example, row.options
