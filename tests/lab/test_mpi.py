@@ -37,6 +37,29 @@ int main(int argc, char** argv) {{
 }}
 """
 
+# The last message has come, so the others have come before they are received.
+WILDCARDS = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char** argv) {
+  enum { kMessages = 50 };
+  MPI_Init(&argc, &argv);
+  int rank, value = 0, right = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int at = 0; rank == 0 && at < kMessages; ++at)
+    MPI_Send(&at, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+  if (rank == 0) MPI_Send(&rank, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+  if (rank == 1) MPI_Recv(&value, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int at = 0; rank == 1 && at < kMessages; ++at) {
+    MPI_Recv(&value, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    right += value == at;
+  }
+  if (rank == 1) printf("%d of %d\\n", right, kMessages);
+  MPI_Finalize();
+  return 0;
+}
+"""
+
 
 # Now and then the launcher of Debian's MPICH 4.0 does not end in a lab: no test for CI.
 PARAMS = [pytest.param(mpi, marks=pytest.mark.slow if mpi.name == "mpich" else ()) for mpi in MPIS]
@@ -47,13 +70,16 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
     return request.param
 
 
+def built(mpi: Mpi, text: str, folder: Path) -> Path:
+    source = folder / "program.c"
+    source.write_text(text)
+    subprocess.run([mpi.compiler, "-o", folder / "program", source], check=True)
+    return folder / "program"
+
+
 @pytest.fixture(scope="module")
 def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("mpi")
-    source = folder / "names.c"
-    source.write_text(PROGRAM)
-    subprocess.run([mpi.compiler, "-o", folder / "names", source], check=True)
-    return folder / "names"
+    return built(mpi, PROGRAM, tmp_path_factory.mktemp("mpi"))
 
 
 def run(lab: Lab, mpi: Mpi, ranks: int, program: Path) -> list[tuple[str, str, str]]:
@@ -109,6 +135,13 @@ def test_each_rank_has_its_hosts_gpus(mpi: Mpi, program: Path) -> None:
     lines = [line for line in done.stdout.splitlines() if line.startswith("GPU")]
     assert sorted(lines) == ["GPU tw-lab-0 4", "GPU tw-lab-1 5"]
     assert sent > MESSAGE_BYTES
+
+
+def test_what_came_before_it_is_received_from_any_source(mpi: Mpi, tmp_path: Path) -> None:
+    words = [mpi.launcher, "-n", "2", str(built(mpi, WILDCARDS, tmp_path))]
+    with Lab(hosts=2, link="1gbit") as lab:
+        done = lab.run(words, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "50 of 50\n"), done.stderr
 
 
 def test_two_labs_run_mpi_at_once(mpi: Mpi, program: Path) -> None:
