@@ -74,7 +74,7 @@ Choice plan_message(const codec::Spec& spec, const Settings& settings, const Fac
   choice.reason = eligible(spec, settings, facts);
   if (choice.reason != Reason::kCompress || settings.link_bytes_per_second <= 0) return choice;
 
-  // The cost model of ARCHITECTURE section 8, terms in series: one message is one MPI message.
+  // The cost model of ARCHITECTURE.md, "Plan", terms in series: one message is one MPI message.
   const double bytes = static_cast<double>(facts.bytes);
   const CodecCost& cost = settings.cost;
   const double codec_seconds =
