@@ -5,7 +5,7 @@
  *   - Every function that can fail returns tw_status. After a failure tw_last_error() has a
  * sentence for the user, kept per thread until that thread's next failing call.
  *   - Outputs come last and are written on success only.
- *   - Structs that may grow begin with `size`: set it to sizeof the struct before the call.
+ *   - Structs that may grow begin with `size`: set it to sizeof the struct, and zero the rest.
  *   - Sizes are 64-bit and in bytes unless a name says otherwise. Memory may have any alignment.
  *     It is host memory, pageable or pinned, or GPU memory of this process where a function says
  *     so. The caller owns all memory that it passes. No function keeps a pointer to it after it
@@ -527,7 +527,7 @@ typedef struct tw_transport {
   void (*release)(void* context);
 } tw_transport;
 
-/* Ranks that are threads of this process: fills `ranks` transports, one for each. */
+/* Ranks that are threads of this process: fills `ranks` transports, each of the first's `size`. */
 tw_status tw_transport_local(uint32_t ranks, tw_transport* transports);
 
 /* A group of ranks that run collectives with equal formats, codecs and settings. On each rank one

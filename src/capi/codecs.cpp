@@ -5,6 +5,7 @@
 
 #include "base/settings.h"
 #include "capi/errors.h"
+#include "capi/growing.h"
 #include "capi/handles.h"
 #include "codec/registry.h"
 #include "message/allowed.h"
@@ -40,24 +41,26 @@ Status permit(const codec::Spec& spec) {
 
 uint32_t tw_codec_count(void) { return static_cast<uint32_t>(codec::all_codecs().size()); }
 
-tw_status tw_codec_describe(uint32_t index, tw_codec_info* info) {
-  if (info == nullptr || info->size < sizeof(tw_codec_info)) {
+tw_status tw_codec_describe(uint32_t index, tw_codec_info* to) {
+  if (!capi::has_size(to)) {
     return capi::misuse("tw_codec_describe: info is null or its size is not set");
   }
   if (index >= tw_codec_count()) return capi::misuse("tw_codec_describe: no such index");
   const codec::Codec& row = *codec::all_codecs()[index];
-  info->id = row.id;
-  info->version = row.version;
-  info->lossless = row.lossless;
-  info->fixed_size = row.fixed_size;
-  info->dtypes = row.dtypes;
-  info->max_rank = static_cast<uint32_t>(row.max_rank);
-  info->flat = row.flat;
-  info->gpu_only = row.gpu_only;
-  info->name = row.name;
-  info->summary = row.summary;
-  info->options = row.options;
-  info->example = row.example;
+  tw_codec_info info{};
+  info.id = row.id;
+  info.version = row.version;
+  info.lossless = row.lossless;
+  info.fixed_size = row.fixed_size;
+  info.dtypes = row.dtypes;
+  info.max_rank = static_cast<uint32_t>(row.max_rank);
+  info.flat = row.flat;
+  info.gpu_only = row.gpu_only;
+  info.name = row.name;
+  info.summary = row.summary;
+  info.options = row.options;
+  info.example = row.example;
+  capi::give(info, to);
   return TW_OK;
 }
 
@@ -139,8 +142,7 @@ namespace {
 tw_status measure(const tw_codec* codec, int32_t device, uint32_t dtype, uint64_t bytes,
                   tw_codec_cost* cost) {
   return capi::guarded([&] {
-    if (codec == nullptr || cost == nullptr || cost->size < sizeof(tw_codec_cost) ||
-        dtype >= kDtypeCount) {
+    if (codec == nullptr || !capi::has_size(cost) || dtype >= kDtypeCount) {
       return capi::misuse("tw_codec_measure: null pointer, unknown dtype, or size not set");
     }
     const auto type = static_cast<Dtype>(dtype);
@@ -150,9 +152,9 @@ tw_status measure(const tw_codec* codec, int32_t device, uint32_t dtype, uint64_
     auto speed = device < 0 ? message::measure(coder, array)
                             : message::measure_on_device(coder, array, device);
     if (!speed.ok()) return capi::report(speed.status());
-    cost->encode_bytes_per_second = speed->encode_bytes_per_second;
-    cost->decode_bytes_per_second = speed->decode_bytes_per_second;
-    cost->ratio = speed->ratio;
+    capi::give(tw_codec_cost{0, 0, speed->encode_bytes_per_second, speed->decode_bytes_per_second,
+                             speed->ratio},
+               cost);
     return TW_OK;
   });
 }

@@ -5,6 +5,7 @@
 
 #include "capi/convert.h"
 #include "capi/errors.h"
+#include "capi/growing.h"
 #include "capi/handles.h"
 #include "capi/transports.h"
 #include "comm/communicator.h"
@@ -19,10 +20,9 @@ struct tw_comm {
 
 namespace {
 
-bool usable(const tw_transport* table) {
-  return table != nullptr && table->size >= sizeof(tw_transport) && table->ranks > 0 &&
-         table->rank >= 0 && table->rank < table->ranks && table->send != nullptr &&
-         table->receive != nullptr && table->test != nullptr;
+bool usable(const tw_transport& table) {
+  return table.reserved == 0 && table.ranks > 0 && table.rank >= 0 && table.rank < table.ranks &&
+         table.send != nullptr && table.receive != nullptr && table.test != nullptr;
 }
 
 comm::Options to_options(const tw_comm_options& from, int ranks) {
@@ -67,36 +67,40 @@ comm::Call to_call(const tw_collective& from, const comm::Options& options) {
   return call;
 }
 
-void fill(const comm::Choice& choice, tw_collective_report* to) {
-  to->reason = static_cast<uint32_t>(choice.reason);
-  to->algorithm = static_cast<uint32_t>(choice.algorithm);
-  to->coding = static_cast<uint32_t>(choice.coding);
-  to->predicted_seconds = choice.seconds;
-  to->predicted_raw_seconds = choice.raw_seconds;
+tw_collective_report report_of(const comm::Choice& choice) {
+  tw_collective_report to{};
+  to.reason = static_cast<uint32_t>(choice.reason);
+  to.algorithm = static_cast<uint32_t>(choice.algorithm);
+  to.coding = static_cast<uint32_t>(choice.coding);
+  to.predicted_seconds = choice.seconds;
+  to.predicted_raw_seconds = choice.raw_seconds;
+  return to;
 }
 
-void fill(const comm::Report& from, tw_collective_report* to) {
-  fill(from.choice, to);
-  to->raw_bytes = from.tally.raw_bytes;
-  to->wire_bytes = from.tally.wire_bytes;
-  to->packets = from.tally.packets;
-  to->raw_packets = from.tally.raw_packets;
-  static_assert(plan::kReasonCount <= std::size(decltype(to->raw_packets_by_reason){}));
-  std::ranges::copy(from.tally.raw_by_reason, to->raw_packets_by_reason);
-  to->workspace_bytes = from.workspace_bytes;
-  to->seconds = from.seconds;
-  to->encode_seconds = from.tally.encode_seconds;
-  to->decode_seconds = from.tally.decode_seconds;
-  to->bound = from.bound;
-  to->max_error = from.max_error;
+tw_collective_report report_of(const comm::Report& from) {
+  tw_collective_report to = report_of(from.choice);
+  to.raw_bytes = from.tally.raw_bytes;
+  to.wire_bytes = from.tally.wire_bytes;
+  to.packets = from.tally.packets;
+  to.raw_packets = from.tally.raw_packets;
+  static_assert(plan::kReasonCount <= std::size(decltype(to.raw_packets_by_reason){}));
+  std::ranges::copy(from.tally.raw_by_reason, to.raw_packets_by_reason);
+  to.workspace_bytes = from.workspace_bytes;
+  to.seconds = from.seconds;
+  to.encode_seconds = from.tally.encode_seconds;
+  to.decode_seconds = from.tally.decode_seconds;
+  to.bound = from.bound;
+  to.max_error = from.max_error;
+  return to;
 }
 
-bool usable(const tw_collective* collective) {
-  return collective != nullptr && collective->size >= sizeof(tw_collective);
-}
+constexpr std::uint32_t kCollectiveFlags =
+    TW_IN_PLACE | TW_VERIFY | TW_VARIED | TW_HINDERED | TW_PLANNED | TW_ROOT_DECODES | TW_AS_AGREED;
 
-bool usable(const tw_collective_report* report) {
-  return report == nullptr || report->size >= sizeof(tw_collective_report);
+std::optional<tw_collective> collective_of(const tw_collective* given) {
+  auto collective = taken(given);
+  if (collective && (collective->flags & ~kCollectiveFlags) != 0) return std::nullopt;
+  return collective;
 }
 
 const char* text_of(uint32_t value, int count, const char* (*name)(uint32_t)) {
@@ -108,13 +112,14 @@ const char* text_of(uint32_t value, int count, const char* (*name)(uint32_t)) {
 tw_status tw_comm_create(const tw_transport* transport, const tw_comm_options* options,
                          tw_comm** comm) {
   return guarded([&] {
-    if (!usable(transport)) return misuse("tw_comm_create: no sound transport");
-    auto adopted = adopt(*transport);
-    if (options == nullptr || options->size < sizeof(tw_comm_options) || comm == nullptr) {
-      return misuse("tw_comm_create: null pointer, or size not set");
+    const auto table = taken(transport);
+    if (!table || !usable(*table)) return misuse("tw_comm_create: no sound transport");
+    auto adopted = adopt(*table);
+    const auto own = taken(options);
+    if (!own || comm == nullptr) {
+      return misuse("tw_comm_create: null pointer, or a size or field that is not known");
     }
-    auto made =
-        comm::Communicator::create(std::move(adopted), to_options(*options, transport->ranks));
+    auto made = comm::Communicator::create(std::move(adopted), to_options(*own, table->ranks));
     if (made.ok()) *comm = new tw_comm{std::move(*made), {}};
     return report(made.status());
   });
@@ -128,15 +133,16 @@ int32_t tw_comm_size(const tw_comm* comm) { return comm->communicator->size(); }
 tw_status tw_comm_run(tw_comm* comm, const tw_collective* collective,
                       tw_collective_report* result) {
   return guarded([&] {
-    if (comm == nullptr || !usable(collective) || !usable(result)) {
-      return misuse("tw_comm_run: null pointer, or size not set");
+    const auto own = collective_of(collective);
+    if (comm == nullptr || !own || (result != nullptr && !has_size(result))) {
+      return misuse("tw_comm_run: null pointer, or a size, field or flag that is not known");
     }
     const auto planned = std::exchange(comm->planned, std::nullopt);
-    const bool holds = planned.has_value() && (collective->flags & TW_PLANNED) != 0;
+    const bool holds = planned.has_value() && (own->flags & TW_PLANNED) != 0;
     comm::Report outcome;
-    const Status status = comm->communicator->run(
-        to_call(*collective, comm->communicator->options()), outcome, holds ? &*planned : nullptr);
-    if (status.ok() && result != nullptr) fill(outcome, result);
+    const Status status = comm->communicator->run(to_call(*own, comm->communicator->options()),
+                                                  outcome, holds ? &*planned : nullptr);
+    if (status.ok() && result != nullptr) give(report_of(outcome), result);
     return report(status);
   });
 }
@@ -144,16 +150,17 @@ tw_status tw_comm_run(tw_comm* comm, const tw_collective* collective,
 tw_status tw_comm_plan(tw_comm* comm, const tw_collective* collective,
                        tw_collective_report* result) {
   return guarded([&] {
-    if (comm == nullptr || !usable(collective) || result == nullptr || !usable(result)) {
-      return misuse("tw_comm_plan: null pointer, or size not set");
+    const auto own = collective_of(collective);
+    if (comm == nullptr || !own || !has_size(result)) {
+      return misuse("tw_comm_plan: null pointer, or a size, field or flag that is not known");
     }
     comm::Communicator& communicator = *comm->communicator;
-    const comm::Call call = to_call(*collective, communicator.options());
+    const comm::Call call = to_call(*own, communicator.options());
     Status status = comm::check(call, communicator.size());
     if (status.ok() && !call.as_agreed) status = communicator.learn_cost(call);
     if (!status.ok()) return report(status);
     const auto choice = communicator.choose(call);
-    if (choice.ok()) fill(*choice, result);
+    if (choice.ok()) give(report_of(*choice), result);
     if (call.as_agreed) {
       if (choice.ok() && choice->reason == plan::Reason::kCostUnknown) communicator.want_cost(call);
       return report(choice.status());

@@ -2,7 +2,15 @@
 
 #include <algorithm>
 
+#include "capi/growing.h"
+
 namespace thinwire::capi {
+namespace {
+
+constexpr std::uint32_t kMessageFlags =
+    TW_MESSAGE_DECLINE | TW_MESSAGE_NO_CHECKSUM | TW_MESSAGE_ADD | TW_MESSAGE_INTEGERS;
+
+}  // namespace
 
 std::optional<codec::Chunk> to_array(const tw_shape* shape) {
   if (shape == nullptr || shape->dtype >= kDtypeCount || shape->rank < 1 ||
@@ -16,31 +24,35 @@ std::optional<codec::Chunk> to_array(const tw_shape* shape) {
   return array;
 }
 
-bool usable(const tw_message_options* options) {
-  return options == nullptr || options->size >= sizeof(tw_message_options);
+std::optional<tw_message_options> options_of(const tw_message_options* given) {
+  tw_message_options defaults{};
+  defaults.size = sizeof defaults;
+  defaults.scale = 1;
+  if (given == nullptr) return defaults;
+  auto options = taken(given, defaults);
+  if (options && (options->flags & ~kMessageFlags) != 0) return std::nullopt;
+  return options;
 }
 
-message::EncodeOptions to_encode_options(const tw_message_options* options) {
+message::EncodeOptions to_encode_options(const tw_message_options& options) {
   message::EncodeOptions converted;
-  if (options == nullptr) return converted;
-  if (options->job != nullptr) {
-    converted.mark = frame::job_mark({bytes_at(options->job), options->job_bytes});
+  if (options.job != nullptr) {
+    converted.mark = frame::job_mark({bytes_at(options.job), options.job_bytes});
   }
-  converted.decline = (options->flags & TW_MESSAGE_DECLINE) != 0;
-  converted.chunk_checksums = (options->flags & TW_MESSAGE_NO_CHECKSUM) == 0;
-  if ((options->flags & TW_MESSAGE_INTEGERS) != 0) converted.declines_integers = false;
-  converted.stream = static_cast<device::StreamHandle>(options->stream);
+  converted.decline = (options.flags & TW_MESSAGE_DECLINE) != 0;
+  converted.chunk_checksums = (options.flags & TW_MESSAGE_NO_CHECKSUM) == 0;
+  if ((options.flags & TW_MESSAGE_INTEGERS) != 0) converted.declines_integers = false;
+  converted.stream = static_cast<device::StreamHandle>(options.stream);
   return converted;
 }
 
-double least_ratio(const tw_message_options* options) {
-  return options == nullptr || options->least_ratio == 0 ? message::kLeastRatio
-                                                         : options->least_ratio;
+double least_ratio(const tw_message_options& options) {
+  return options.least_ratio == 0 ? message::kLeastRatio : options.least_ratio;
 }
 
-codec::Landing to_landing(const tw_message_options* options) {
-  if (options == nullptr || (options->flags & TW_MESSAGE_ADD) == 0) return {};
-  return {.adds = true, .scale = options->scale};
+codec::Landing to_landing(const tw_message_options& options) {
+  if ((options.flags & TW_MESSAGE_ADD) == 0) return {};
+  return {.adds = true, .scale = options.scale};
 }
 
 }  // namespace thinwire::capi

@@ -12,12 +12,12 @@ namespace thinwire::capi {
 // Nothing for a null pointer, an unknown dtype or a rank that is not 1 to 4.
 std::optional<codec::Chunk> to_array(const tw_shape* shape);
 
-// Null options are sound.
-bool usable(const tw_message_options* options);
+// The options in today's layout, all defaults for a null pointer; nothing where they are not sound.
+std::optional<tw_message_options> options_of(const tw_message_options* given);
 
-message::EncodeOptions to_encode_options(const tw_message_options* options);
-codec::Landing to_landing(const tw_message_options* options);
-double least_ratio(const tw_message_options* options);
+message::EncodeOptions to_encode_options(const tw_message_options& options);
+codec::Landing to_landing(const tw_message_options& options);
+double least_ratio(const tw_message_options& options);
 
 inline const std::byte* bytes_at(const void* pointer) {
   return static_cast<const std::byte*>(pointer);

@@ -13,10 +13,6 @@ namespace {
 constexpr const char* kNoStream =
     "enqueued work needs a stream in its options; the legacy default stream is cudaStreamLegacy";
 
-bool names_stream(const tw_message_options* options) {
-  return options != nullptr && options->stream != nullptr;
-}
-
 }  // namespace
 
 tw_status tw_outcome_read(uint64_t outcome, uint64_t* bytes) {
@@ -46,14 +42,16 @@ tw_status tw_message_encode_enqueue(const tw_codec* codec, const tw_shape* shape
                                     uint64_t workspace_bytes, uint64_t* outcome) {
   return guarded([&] {
     const auto array = to_array(shape);
+    const auto own = options_of(options);
     if (codec == nullptr || !array || source == nullptr || destination == nullptr ||
-        workspace == nullptr || outcome == nullptr || !usable(options)) {
-      return misuse("tw_message_encode_enqueue: null pointer, unknown dtype, or size not set");
+        workspace == nullptr || outcome == nullptr || !own) {
+      return misuse(
+          "tw_message_encode_enqueue: null pointer, unknown dtype, or an unknown size or flag");
     }
-    if (!names_stream(options)) return misuse(kNoStream);
+    if (own->stream == nullptr) return misuse(kNoStream);
     return report(message::enqueue_encode(
         codec->coder_of(*array), *array, bytes_at(source), {bytes_at(destination), capacity},
-        to_encode_options(options), {bytes_at(workspace), workspace_bytes, outcome}));
+        to_encode_options(*own), {bytes_at(workspace), workspace_bytes, outcome}));
   });
 }
 
@@ -63,14 +61,16 @@ tw_status tw_message_decode_enqueue(const tw_codec* codec, const tw_shape* shape
                                     void* workspace, uint64_t workspace_bytes, uint64_t* outcome) {
   return guarded([&] {
     const auto array = to_array(shape);
+    const auto own = options_of(options);
     if (codec == nullptr || !array || source == nullptr || destination == nullptr ||
-        workspace == nullptr || outcome == nullptr || !usable(options)) {
-      return misuse("tw_message_decode_enqueue: null pointer, unknown dtype, or size not set");
+        workspace == nullptr || outcome == nullptr || !own) {
+      return misuse(
+          "tw_message_decode_enqueue: null pointer, unknown dtype, or an unknown size or flag");
     }
-    if (!names_stream(options)) return misuse(kNoStream);
+    if (own->stream == nullptr) return misuse(kNoStream);
     return report(message::enqueue_decode(
         codec->coder_of(*array), *array, {bytes_at(source), length},
-        {bytes_at(destination), capacity}, to_landing(options), to_encode_options(options),
+        {bytes_at(destination), capacity}, to_landing(*own), to_encode_options(*own),
         {bytes_at(workspace), workspace_bytes, outcome}));
   });
 }

@@ -3,6 +3,7 @@
 
 #include "capi/convert.h"
 #include "capi/errors.h"
+#include "capi/growing.h"
 #include "device/copy.h"
 #include "device/copy_queue.h"
 #include "device/lane.h"
@@ -33,13 +34,10 @@ bool has_pool(tw_memory memory) {
 
 tw_status tw_place_of(const void* pointer, tw_place* place) {
   return guarded([&] {
-    if (place == nullptr || place->size < sizeof(tw_place)) {
-      return misuse("tw_place_of: place is null or its size is not set");
-    }
+    if (!has_size(place)) return misuse("tw_place_of: place is null or its size is not set");
     const auto found = device::place_of(pointer);
     if (!found.ok()) return report(found.status());
-    place->memory = static_cast<uint32_t>(found->memory);
-    place->device = found->device;
+    give(tw_place{0, static_cast<uint32_t>(found->memory), found->device, 0}, place);
     return TW_OK;
   });
 }
@@ -111,15 +109,14 @@ void tw_scratch_release(void* scratch) { device::give_back(bytes_at(scratch)); }
 
 tw_status tw_pool_describe(tw_memory memory, int32_t device, tw_pool_counters* counters) {
   return guarded([&] {
-    if (counters == nullptr || counters->size < sizeof(tw_pool_counters) || !has_pool(memory)) {
+    if (!has_size(counters) || !has_pool(memory)) {
       return misuse("tw_pool_describe: null pointer, size not set, or no such pool");
     }
     const device::PoolCounters found =
         device::describe_pool(static_cast<device::Memory>(memory), device);
-    counters->idle_bytes = found.idle_bytes;
-    counters->loaned_bytes = found.loaned_bytes;
-    counters->allocations = found.allocations;
-    counters->loans = found.loans;
+    give(tw_pool_counters{0, 0, found.idle_bytes, found.loaned_bytes, found.allocations,
+                          found.loans},
+         counters);
     return TW_OK;
   });
 }

@@ -2,6 +2,7 @@
 
 #include "capi/convert.h"
 #include "capi/errors.h"
+#include "capi/growing.h"
 #include "message/pieces.h"
 
 using namespace thinwire;
@@ -9,19 +10,30 @@ using namespace thinwire::capi;
 
 namespace {
 
-void fill(const message::Info& from, tw_message_info* info) {
-  info->codec_id = from.header.codec;
-  info->shape = {};
-  info->shape.dtype = static_cast<uint32_t>(from.header.dtype);
-  info->shape.rank = static_cast<uint32_t>(from.header.shape.rank);
-  std::copy_n(from.header.shape.extent.begin(), from.header.shape.rank, info->shape.extent);
-  info->raw_bytes = from.header.raw_bytes();
-  info->frame_bytes = from.header.frame_bytes();
+constexpr const char* kInspect =
+    "tw_message_inspect: null pointer, or a size or flag that is not known";
+constexpr const char* kDecode =
+    "tw_message_decode: null pointer, or a size or flag that is not known";
+constexpr const char* kPieces =
+    "tw_message_decode_in_pieces: null pointer, or a size, field or flag that is not known";
+
+// An optional output.
+bool usable(const tw_message_info* info) { return info == nullptr || has_size(info); }
+
+void fill(const message::Info& from, tw_message_info* to) {
+  if (to == nullptr) return;
+  tw_message_info info{};
+  info.codec_id = from.header.codec;
+  info.shape.dtype = static_cast<uint32_t>(from.header.dtype);
+  info.shape.rank = static_cast<uint32_t>(from.header.shape.rank);
+  std::copy_n(from.header.shape.extent.begin(), from.header.shape.rank, info.shape.extent);
+  info.raw_bytes = from.header.raw_bytes();
+  info.frame_bytes = from.header.frame_bytes();
   std::string spec = from.codec->name;
   const std::string options = from.codec->describe(from.header.parameter);
   if (!options.empty()) spec += ":" + options;
-  spec.copy(info->spec, sizeof info->spec - 1);
-  info->spec[std::min(spec.size(), sizeof info->spec - 1)] = '\0';
+  spec.copy(info.spec, sizeof info.spec - 1);
+  give(info, to);
 }
 
 class GivenAccess : public message::PieceAccess {
@@ -61,14 +73,16 @@ tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const 
                             uint64_t* written) {
   return guarded([&] {
     const auto array = to_array(shape);
-    if (codec == nullptr || !array || destination == nullptr || written == nullptr ||
-        !usable(options) || (source == nullptr && array->shape.count() != 0)) {
-      return misuse("tw_message_encode: null pointer, unknown dtype, or size not set");
+    const auto own = options_of(options);
+    if (codec == nullptr || !array || destination == nullptr || written == nullptr || !own ||
+        (source == nullptr && array->shape.count() != 0)) {
+      return misuse(
+          "tw_message_encode: null pointer, unknown dtype, or a size or flag that is not known");
     }
-    const message::EncodeOptions converted = to_encode_options(options);
+    const message::EncodeOptions converted = to_encode_options(*own);
     const MutableByteView target{bytes_at(destination), capacity};
     auto length = codec->is_auto() ? message::encode_automatically(*array, bytes_at(source), target,
-                                                                   least_ratio(options), converted)
+                                                                   least_ratio(*own), converted)
                                    : message::encode(codec->coder_of(*array), *array,
                                                      bytes_at(source), target, converted);
     if (length.ok()) *written = *length;
@@ -77,23 +91,18 @@ tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const 
 }
 
 tw_status tw_integers_describe(tw_integer_counters* counters) {
-  if (counters == nullptr || counters->size < sizeof(tw_integer_counters)) {
-    return misuse("tw_integers_describe: null pointer, or size not set");
-  }
+  if (!has_size(counters)) return misuse("tw_integers_describe: null pointer, or size not set");
   const message::IntegerCounts counts = message::integer_counts();
-  counters->declined = counts.declined;
-  counters->coded = counts.coded;
+  give(tw_integer_counters{0, 0, counts.declined, counts.coded}, counters);
   return TW_OK;
 }
 
 tw_status tw_message_inspect(const void* source, uint64_t length, const tw_message_options* options,
                              tw_message_info* info) {
   return guarded([&] {
-    if (source == nullptr || info == nullptr || info->size < sizeof(tw_message_info) ||
-        !usable(options)) {
-      return misuse("tw_message_inspect: null pointer, or size not set");
-    }
-    auto found = message::inspect({bytes_at(source), length}, to_encode_options(options).mark);
+    const auto own = options_of(options);
+    if (source == nullptr || !has_size(info) || !own) return misuse(kInspect);
+    auto found = message::inspect({bytes_at(source), length}, to_encode_options(*own).mark);
     if (found.ok()) fill(*found, info);
     return report(found.status());
   });
@@ -103,14 +112,14 @@ tw_status tw_message_decode(const void* source, uint64_t length, void* destinati
                             uint64_t capacity, const tw_message_options* options,
                             tw_message_info* info) {
   return guarded([&] {
-    if (source == nullptr || (destination == nullptr && capacity != 0) || !usable(options) ||
-        (info != nullptr && info->size < sizeof(tw_message_info))) {
-      return misuse("tw_message_decode: null pointer, or size not set");
+    const auto own = options_of(options);
+    if (source == nullptr || (destination == nullptr && capacity != 0) || !own || !usable(info)) {
+      return misuse(kDecode);
     }
-    const message::EncodeOptions converted = to_encode_options(options);
+    const message::EncodeOptions converted = to_encode_options(*own);
     auto found = message::decode({bytes_at(source), length}, {bytes_at(destination), capacity},
-                                 converted.mark, converted.stream, to_landing(options));
-    if (found.ok() && info != nullptr) fill(*found, info);
+                                 converted.mark, converted.stream, to_landing(*own));
+    if (found.ok()) fill(*found, info);
     return report(found.status());
   });
 }
@@ -118,17 +127,20 @@ tw_status tw_message_decode(const void* source, uint64_t length, void* destinati
 tw_status tw_message_decode_in_pieces(tw_pieces* pieces, uint64_t length,
                                       const tw_message_options* options, tw_message_info* info) {
   return guarded([&] {
-    if (pieces == nullptr || pieces->size < sizeof(tw_pieces) || pieces->read == nullptr ||
-        pieces->write == nullptr ||
-        (pieces->workspace == nullptr && pieces->workspace_bytes != 0) || !usable(options) ||
-        (info != nullptr && info->size < sizeof(tw_message_info))) {
-      return misuse("tw_message_decode_in_pieces: null pointer, or size not set");
+    auto own = taken(pieces);
+    const auto settings = options_of(options);
+    if (!own || own->reserved != 0 || own->read == nullptr || own->write == nullptr ||
+        (own->workspace == nullptr && own->workspace_bytes != 0) || !settings || !usable(info)) {
+      return misuse(kPieces);
     }
-    GivenAccess access(*pieces);
-    auto found = message::decode_in_pieces(access, length, to_encode_options(options).mark,
-                                           {bytes_at(pieces->workspace), pieces->workspace_bytes},
-                                           &pieces->needed_bytes);
-    if (found.ok() && info != nullptr) fill(*found, info);
+    GivenAccess access(*own);
+    auto found = message::decode_in_pieces(access, length, to_encode_options(*settings).mark,
+                                           {bytes_at(own->workspace), own->workspace_bytes},
+                                           &own->needed_bytes);
+    if (reaches(pieces, offsetof(tw_pieces, needed_bytes) + sizeof own->needed_bytes)) {
+      pieces->needed_bytes = own->needed_bytes;
+    }
+    if (found.ok()) fill(*found, info);
     return report(found.status());
   });
 }

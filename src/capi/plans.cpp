@@ -1,10 +1,13 @@
 #include "capi/errors.h"
+#include "capi/growing.h"
 #include "capi/handles.h"
 #include "plan/plan.h"
 
 using namespace thinwire;
 
 static_assert(plan::kReasonCount == TW_REASON_COUNT);
+// Embedded by value: they never grow.
+static_assert(sizeof(tw_codec_cost) == 32 && sizeof(tw_shape) == 40 && sizeof(tw_segment) == 16);
 
 const char* tw_reason_text(tw_reason reason) {
   return plan::reason_text(static_cast<plan::Reason>(reason));
@@ -12,26 +15,26 @@ const char* tw_reason_text(tw_reason reason) {
 
 tw_status tw_plan_message(const tw_codec* codec, const tw_plan_settings* settings,
                           const tw_plan_facts* facts, tw_plan_choice* choice) {
-  if (codec == nullptr || settings == nullptr || facts == nullptr || choice == nullptr ||
-      settings->size < sizeof(tw_plan_settings) || facts->size < sizeof(tw_plan_facts) ||
-      choice->size < sizeof(tw_plan_choice) || facts->dtype >= kDtypeCount ||
-      facts->peer > TW_PEER_UNKNOWN) {
-    return capi::misuse("tw_plan_message: null pointer, unknown dtype or peer, or size not set");
+  const auto own_settings = capi::taken(settings);
+  const auto own_facts = capi::taken(facts);
+  if (codec == nullptr || !own_settings || !own_facts || !capi::has_size(choice) ||
+      own_facts->dtype >= kDtypeCount || own_facts->peer > TW_PEER_UNKNOWN) {
+    return capi::misuse(
+        "tw_plan_message: null pointer, or a dtype, peer, size or field that is not known");
   }
   const plan::Settings plan_settings{
-      .threshold = settings->threshold,
-      .same_node = settings->same_node != 0,
-      .link_bytes_per_second = settings->link_bytes_per_second,
-      .cost = {settings->cost.encode_bytes_per_second, settings->cost.decode_bytes_per_second,
-               settings->cost.ratio}};
-  const plan::Facts plan_facts{.bytes = facts->bytes,
-                               .dtype = static_cast<Dtype>(facts->dtype),
-                               .peer = static_cast<plan::Peer>(facts->peer),
-                               .peer_ready = facts->peer_ready != 0};
+      .threshold = own_settings->threshold,
+      .same_node = own_settings->same_node != 0,
+      .link_bytes_per_second = own_settings->link_bytes_per_second,
+      .cost = {own_settings->cost.encode_bytes_per_second,
+               own_settings->cost.decode_bytes_per_second, own_settings->cost.ratio}};
+  const plan::Facts plan_facts{.bytes = own_facts->bytes,
+                               .dtype = static_cast<Dtype>(own_facts->dtype),
+                               .peer = static_cast<plan::Peer>(own_facts->peer),
+                               .peer_ready = own_facts->peer_ready != 0};
   const plan::Choice made = plan::plan_message(codec->spec, plan_settings, plan_facts);
-  choice->reason = static_cast<uint32_t>(made.reason);
-  choice->predicted_raw_seconds = made.raw_seconds;
-  choice->predicted_compressed_seconds = made.compressed_seconds;
-  choice->least_ratio = made.least_ratio;
+  capi::give(tw_plan_choice{0, static_cast<uint32_t>(made.reason), made.raw_seconds,
+                            made.compressed_seconds, made.least_ratio},
+             choice);
   return TW_OK;
 }

@@ -3,23 +3,26 @@
 #include <string>
 
 #include "capi/errors.h"
+#include "capi/growing.h"
 #include "codec/spec.h"
 
 using namespace thinwire;
 
 uint32_t tw_setting_count(void) { return static_cast<uint32_t>(all_settings().size()); }
 
-tw_status tw_setting_describe(uint32_t index, tw_setting_info* info) {
-  if (info == nullptr || info->size < sizeof(tw_setting_info) || index >= tw_setting_count()) {
+tw_status tw_setting_describe(uint32_t index, tw_setting_info* to) {
+  if (!capi::has_size(to) || index >= tw_setting_count()) {
     return capi::misuse("tw_setting_describe: info is null, its size is not set, or no such index");
   }
   const Setting& row = all_settings()[index];
-  info->of_tools = row.kind == SettingKind::kOfTools;
-  info->name = row.name;
-  info->kind = kind_text(row.kind);
-  info->fallback = row.fallback;
-  info->words = row.words;
-  info->meaning = row.meaning;
+  tw_setting_info info{};
+  info.of_tools = row.kind == SettingKind::kOfTools;
+  info.name = row.name;
+  info.kind = kind_text(row.kind);
+  info.fallback = row.fallback;
+  info.words = row.words;
+  info.meaning = row.meaning;
+  capi::give(info, to);
   return TW_OK;
 }
 

@@ -7,6 +7,7 @@
 
 #include "capi/convert.h"
 #include "capi/errors.h"
+#include "capi/growing.h"
 #include "transport/local/local.h"
 
 using namespace thinwire;
@@ -155,12 +156,19 @@ tw_transport expose(std::unique_ptr<Transport> transport) {
 
 tw_status tw_transport_local(uint32_t ranks, tw_transport* transports) {
   return guarded([&] {
-    if (ranks == 0 || ranks > INT32_MAX || transports == nullptr) {
-      return misuse("tw_transport_local: no ranks, or a null pointer");
+    // Without room for its last function a table could not be released.
+    if (ranks == 0 || ranks > INT32_MAX || !has_size(transports) ||
+        !reaches(transports, offsetof(tw_transport, release) + sizeof transports->release)) {
+      return misuse("tw_transport_local: no ranks, a null pointer, or size not set");
     }
+    // The array is the caller's, and so is the size of its elements.
+    const std::uint32_t size = transports->size;
+    auto* const bytes = reinterpret_cast<std::byte*>(transports);
     auto ends = transport::make_local(static_cast<int>(ranks));
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      transports[rank] = expose(std::move(ends[rank]));
+      auto* const end = reinterpret_cast<tw_transport*>(bytes + std::size_t{rank} * size);
+      end->size = size;
+      give(expose(std::move(ends[rank])), end);
     }
     return TW_OK;
   });

@@ -1,6 +1,8 @@
 // The transport for programs that make a tw_comm of an MPI communicator themselves.
 #include "thinwire/thinwire_mpi.h"
 
+#include <cstring>
+
 #include "abi/real.h"
 #include "collectives/transport.h"
 
@@ -27,10 +29,16 @@ void release(void* context) {
   if (mpi_runs()) real().Comm_free(&own);
 }
 
+// Sizes of later versions are taken too, whose fields behind are cleared.
+bool can_hold_table(const tw_transport* out) {
+  return out != nullptr && out->size >= sizeof(tw_transport) && out->size % 8 == 0 &&
+         out->size <= 4096;
+}
+
 }  // namespace
 
 extern "C" tw_status tw_mpi_transport(const void* comm, tw_transport* transport) {
-  if (comm == nullptr || transport == nullptr || transport->size < sizeof *transport) {
+  if (comm == nullptr || !can_hold_table(transport)) {
     return refused(TW_INVALID_ARGUMENT, "tw_mpi_transport: a null pointer, or a size not set");
   }
   if (!mpi_runs()) return refused(TW_UNSUPPORTED, "tw_mpi_transport: the MPI is not running");
@@ -44,7 +52,10 @@ extern "C" tw_status tw_mpi_transport(const void* comm, tw_transport* transport)
   if (own == MPI_COMM_NULL) {
     return refused(TW_UNSUPPORTED, "tw_mpi_transport: the MPI has no communicator left");
   }
-  *transport = (new MpiTransport(own))->table();
-  transport->release = release;
+  tw_transport table = (new MpiTransport(own))->table();
+  table.release = release;
+  table.size = transport->size;
+  std::memset(transport, 0, table.size);
+  std::memcpy(transport, &table, sizeof table);
   return TW_OK;
 }
