@@ -66,6 +66,7 @@ lint: $(VENV)/.ready
 	tools/format --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	for codec in $(VECTOR_CODECS); do \
 	  $(BIN)/python tools/make_vectors/$$codec.py --check || exit 1; \
 	done

@@ -1,5 +1,11 @@
 """On-the-fly compression of float messages: codecs and frames from Python, on CPU and GPU."""
 
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if _missing := [name for name in ("cffi", "numpy") if find_spec(name) is None]:
+    raise ImportError(f"thinwire needs {' and '.join(_missing)}: pip install {' '.join(_missing)}")
+
 from thinwire.codec import Codec, CodecCost, CodecInfo, allow_decoding, codecs
 from thinwire.comm import (
     IN_PLACE,
@@ -51,4 +57,12 @@ __all__ = [
     "version",
 ]
 
-__version__ = version()
+if TYPE_CHECKING:
+    __version__: str
+
+
+def __getattr__(name: str) -> str:
+    """`__version__` is the library's, asked when it is wanted: importing needs no library."""
+    if name == "__version__":
+        return version()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

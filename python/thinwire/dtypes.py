@@ -1,11 +1,13 @@
 """Element types as frames, numpy, GPU arrays and file names know them."""
 
+from typing import Any
+
 import numpy as np
 
 # Codes are tw_dtype. numpy itself has no bf16: 16-bit words stand for it.
 CODES = {"bytes": 0, "f32": 1, "f64": 2, "f16": 3, "bf16": 4}
 NAMES = {code: name for name, code in CODES.items()}
-NUMPY = {
+NUMPY: dict[str, np.dtype[Any]] = {
     "bytes": np.dtype(np.uint8),
     "f32": np.dtype(np.float32),
     "f64": np.dtype(np.float64),

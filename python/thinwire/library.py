@@ -49,8 +49,7 @@ def library_path(name: str) -> Path:
     path = library_folder() / name
     if not path.exists():
         raise FileNotFoundError(
-            f"{path} does not exist: build it with `make build`, or install thinwire where "
-            "the headers of an MPI are present"
+            f"{path} does not exist: build it with `make build`, or install a wheel of thinwire"
         )
     return path
 

@@ -129,14 +129,19 @@ def _measure(codec: Codec, message: Sample, asked: Asked, place: Buffers) -> Can
     lossless = specs.row_of(codec).lossless
     note = row.note
     if row.verified and not note:
+        assert row.ratio is not None
         note = _why_not(row.ratio, row.max_error, lossless, allowed)
     seconds = pays_below = None
     if row.verified and row.ratio:
+        assert row.encode_gb_per_second is not None and row.decode_gb_per_second is not None
         codec_seconds = (
             row.bytes / 1e9 * (1 / row.encode_gb_per_second + 1 / row.decode_gb_per_second)
         )
         seconds = codec_seconds + raw_seconds / row.ratio
         pays_below = row.bytes * (1 - 1 / row.ratio) / codec_seconds / 1e9
+    over_allowed = None
+    if allowed and not lossless and row.max_error is not None:
+        over_allowed = row.max_error / allowed
     return Candidate(
         codec=row.codec,
         shape=row.shape,
@@ -146,7 +151,7 @@ def _measure(codec: Codec, message: Sample, asked: Asked, place: Buffers) -> Can
         encode_gb_per_second=row.encode_gb_per_second,
         decode_gb_per_second=row.decode_gb_per_second,
         max_error=row.max_error,
-        error_over_allowed=row.max_error / allowed if allowed and not lossless else None,
+        error_over_allowed=over_allowed,
         psnr=row.psnr,
         raw_seconds=raw_seconds,
         seconds=seconds,
@@ -158,12 +163,13 @@ def _measure(codec: Codec, message: Sample, asked: Asked, place: Buffers) -> Can
     )
 
 
-def _why_not(ratio: float, error: float, lossless: bool, allowed: float | None) -> str:
+def _why_not(ratio: float, error: float | None, lossless: bool, allowed: float | None) -> str:
     if ratio <= 1:
         return "does not shrink"
     if lossless:
         return ""
-    return "" if allowed is not None and specs.is_within(error, allowed) else "misses it"
+    within = allowed is not None and error is not None and specs.is_within(error, allowed)
+    return "" if within else "misses it"
 
 
 def advise(found: list[Candidate]) -> list[Advice]:
@@ -182,8 +188,9 @@ def _advise_one(found: list[Candidate]) -> Advice:
         words = f"{size}: send them raw: no candidate makes these values smaller as asked"
         return Advice(found[0].bytes, RAW, "off", raw, raw, words)
     best = usable[0]
+    assert best.seconds is not None
     if best.seconds >= raw:
-        slowest_link = max(each.pays_below_gb_per_second for each in usable)
+        slowest_link = max(each.pays_below_gb_per_second or 0 for each in usable)
         words = (
             f"{size}: send them raw: {_time(raw)}; the best codec, {best.codec}, would take "
             f"{_time(best.seconds)}. Compression pays below {8 * slowest_link:.3g} Gbit/s."

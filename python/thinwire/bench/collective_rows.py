@@ -128,6 +128,7 @@ def problems_of_rate(row: CollectiveRow, bytes_per_second: float | None) -> list
         return []
     most = bytes_per_second * CREDIBLE_RATE / 1e9
     problems = []
+    assert row.native_busbw is not None and row.busbw is not None and row.ratio is not None
     if row.native_busbw > most:
         problems.append("the MPI's own beat the link, is the machine busy?")
     if row.busbw / row.ratio > most:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -203,10 +204,11 @@ def _problems_of_rate(row: P2pGpuRow, place: Place) -> list[str]:
     refill = place.burst_bytes / place.bytes_per_second
     if row.encode_seconds is not None:
         refill = min(refill, row.encode_seconds)
+    assert row.ratio is not None and row.seconds is not None
     wire_seconds = row.bytes / row.ratio / (place.bytes_per_second * CREDIBLE_RATE)
     return ["messages beat the link, is the machine busy?"] * (row.seconds + refill < wire_seconds)
 
 
 def _without_figures(row: P2pGpuRow, problems: list[str]) -> P2pGpuRow:
-    nothing = dict.fromkeys(FIGURES)
+    nothing: dict[str, Any] = dict.fromkeys(FIGURES)
     return replace(row, **nothing, verified=False, note="; ".join(dict.fromkeys(problems)))

@@ -78,6 +78,8 @@ def problems_of_rate(row: P2pRow, bytes_per_second: float | None) -> list[str]:
     before it, as it does when a busy machine delays the sender."""
     if bytes_per_second is None:
         return []
+    assert row.native_seconds is not None and row.codec_seconds is not None
+    assert row.refill_seconds is not None and row.ratio is not None
     problems = []
     rate = bytes_per_second * CREDIBLE_RATE
     if row.native_seconds < row.bytes / rate:

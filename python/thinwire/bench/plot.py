@@ -60,7 +60,7 @@ class Scale:
 
     def ticks(self) -> list[float]:
         decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-        steps = (1, 2, 5) if self.high / self.low < 300 else (1,)
+        steps: tuple[float, ...] = (1, 2, 5) if self.high / self.low < 300 else (1,)
         if self.high / self.low < 4:
             steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 7)
         found = [step * 10.0**decade for decade in decades for step in steps]

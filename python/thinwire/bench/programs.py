@@ -56,7 +56,7 @@ class Loopback:
     name = "loopback"
     same_node = True
     burst_bytes = 0
-    bytes_per_second = None
+    bytes_per_second: float | None = None
 
     def run(self, command: list[str], timeout: float) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(

@@ -100,6 +100,7 @@ def _beats_link(row: RawRow, bytes_per_second: float | None) -> bool:
     """Then the token bucket had filled up before a message, as on a busy machine."""
     if bytes_per_second is None:
         return False
+    assert row.native_seconds is not None and row.shim_seconds is not None
     return min(row.native_seconds, row.shim_seconds) < row.bytes / bytes_per_second / CREDIBLE_RATE
 
 

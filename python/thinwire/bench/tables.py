@@ -63,7 +63,9 @@ P2P_COLUMNS: list[Column] = [
 
 
 def _p2p_note(row: P2pRow) -> str:
-    if row.refill_seconds is None or row.refill_seconds < NOTED_REFILL * row.codec_seconds:
+    if row.refill_seconds is None or row.codec_seconds is None:
+        return row.note
+    if row.refill_seconds < NOTED_REFILL * row.codec_seconds:
         return row.note
     return f"up to {1e3 * row.refill_seconds:.2f} ms flattered"
 

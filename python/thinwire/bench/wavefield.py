@@ -52,7 +52,7 @@ def planes_in(count: int) -> int:
 def _fronts(random: np.random.Generator, travelled: float, planes: slice) -> np.ndarray:
     """All fronts, each as far as `travelled` times its full radius, in these planes."""
     places = random.uniform(0.1, 0.9, (SOURCES, 3)).astype(np.float32)
-    images = places * np.float32([-1, 1, 1])
+    images = places * np.array([-1, 1, 1], np.float32)
     radii = random.uniform(0.25, 0.8, SOURCES).astype(np.float32) * np.float32(travelled)
     # fp32 is fine for the fronts and half the time; the noise fills the bits below.
     axis = ((np.arange(EDGE) + 0.5) / EDGE).astype(np.float32)

@@ -1,7 +1,7 @@
 """`thinwire bench`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -64,7 +64,7 @@ def p2p(
     Each link is a lab of its own; where this machine permits none, one host stands for both.
     """
     warn_if_busy()
-    rows = []
+    rows: list[Any] = []
     try:
         session = Session(
             program=find_program("p2p", program),

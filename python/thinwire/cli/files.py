@@ -47,6 +47,7 @@ def encode(
     if data.nbytes != source.stat().st_size:
         raise typer.BadParameter(f"{source} is not a whole number of {name} values")
     frame = message.compress(data, codec, dtype=name)
+    assert isinstance(frame, bytes)  # as an array in host memory gives
     target.write_bytes(frame)
     spec = message.inspect(frame).spec
     ratio = data.nbytes / len(frame)

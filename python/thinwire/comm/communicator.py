@@ -3,6 +3,7 @@
 import atexit
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import TracebackType
 from typing import Any, Self
 
@@ -210,7 +211,7 @@ def local_ranks(ranks: int, **options: Any) -> list[Communicator]:
     """Communicators of so many ranks that are threads of this process, rank 0 first: hand one to
     each thread. `options` are those of Communicator."""
     ends = Transport.local(ranks)
-    return in_threads([lambda end=end: Communicator(end, **options) for end in ends])
+    return in_threads([partial(Communicator, end, **options) for end in ends])
 
 
 def in_threads(calls: Sequence[Callable[[], Any]]) -> list[Any]:

@@ -46,7 +46,7 @@ def _family() -> str:
     """The key of MPI_SHIMS for the MPI that this process has loaded; RuntimeError where there is
     none or where there are several."""
     mapped = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines()}
-    found = {family_of_file(path) for path in mapped} - {None, ""}
+    found = {family for path in mapped if (family := family_of_file(path))}
     if len(found) != 1:
         raise RuntimeError(
             f"this process has loaded {names(found) or 'no MPI'}: the transport is of one of "

@@ -1,6 +1,6 @@
 """The collectives of a communicator, with the names and the buffers that mpi4py gives them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -41,6 +41,11 @@ class Operations:
 
     rank: int
     size: int
+
+    # Of the class that has the handle.
+    _call: Callable[..., Any]
+    _set_codec: Callable[..., Any]
+    _run: Callable[..., CollectiveReport]
 
     # ruff: noqa: N802
 
@@ -220,7 +225,7 @@ class Operations:
         if unknown:
             raise TypeError(f"{operation} takes no {', '.join(sorted(unknown))}")
         buffers = [each for each in (send, receive) if each is not None]
-        if len({each.dtype for each in buffers}) > 1:
+        if send is not None and receive is not None and send.dtype != receive.dtype:
             raise TypeError(f"send buffer: {send.dtype}, receive buffer: {receive.dtype}")
         call = self._call(
             operation, buffers[0].dtype, op, root, how.get("algorithm"), how.get("coding")

@@ -93,11 +93,15 @@ def name_of(names: dict[str, int], code: int) -> str:
 def schedules() -> list[tuple[str, str, str]]:
     """Operation, algorithm and coding of every schedule that there is."""
     lib = library()
-    found = []
+    found: list[tuple[str, str, str]] = []
     codes = [ffi_new("uint32_t *") for _ in range(3)]
     while lib.tw_schedule_describe(len(found), *codes):
-        tables = (operations(), algorithms(), codings())
+        operation, algorithm, coding = (code[0] for code in codes)
         found.append(
-            tuple(name_of(names, code[0]) for names, code in zip(tables, codes, strict=True))
+            (
+                name_of(operations(), operation),
+                name_of(algorithms(), algorithm),
+                name_of(codings(), coding),
+            )
         )
     return found

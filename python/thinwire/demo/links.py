@@ -4,13 +4,13 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..lab import Lab, LabUnavailable
 
 RATES = ("100mbit", "1gbit")
 GPU_RATES = ("10gbit", "25gbit")
-RUN_OPTIONS = {"capture_output": True, "text": True, "timeout": 300}
+RUN_OPTIONS: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 300}
 
 # Over a single TCP connection Open MPI's control message for a peer's transfer waits behind the
 # rank's own bulk data, so the two directions of a halo exchange take turns and the raw run needs

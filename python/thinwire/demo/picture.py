@@ -1,6 +1,7 @@
 """The demo's picture: speed-ups beside their ideals, and what compression did to the field."""
 
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
@@ -20,7 +21,7 @@ def draw(rows: list[Row], fields: dict[str, np.ndarray], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with plt.rc_context({"font.size": 10, "axes.titlesize": 11}):
         figure = plt.figure(figsize=(12, 7.6), layout="constrained")
-        top, bottom = figure.subfigures(2, 1, height_ratios=[1.2, 1])
+        top, bottom = cast(Any, figure.subfigures(2, 1, height_ratios=[1.2, 1]))
         _draw_bars(top, rows)
         _draw_fields(bottom, fields)
         figure.savefig(path, dpi=130)

@@ -42,6 +42,7 @@ def raw_rate(lab: Hosts) -> float:
         [*program, "receive", address, *sizes], host=1, stdout=subprocess.PIPE, text=True
     )
     with receiver:
+        assert receiver.stdout is not None
         port = receiver.stdout.readline().strip()
         sender = lab.run([*program, "send", address, *sizes, port], host=0)
         if sender.returncode != 0:

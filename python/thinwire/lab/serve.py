@@ -5,7 +5,7 @@ import selectors
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 COUNTERS = b"counters\n"
 # From an owner that has written the lab down: it may now outlive its owner.
@@ -36,20 +36,21 @@ def serve(
     send(owner, description)
     while True:
         for key, _ in selector.select():
-            if key.fileobj is listener:
+            if listener is not None and key.fileobj is listener:
                 connection, _ = listener.accept()
                 selector.register(connection, selectors.EVENT_READ)
                 send(connection, description)
                 continue
-            request = _receive(key.fileobj)
-            kept = kept or (key.fileobj is owner and request == KEEP)
+            peer = cast(socket.socket, key.fileobj)
+            request = _receive(peer)
+            kept = kept or (peer is owner and request == KEEP)
             if request:
-                send(key.fileobj, counters())
-            elif key.fileobj is owner and not kept:
+                send(peer, counters())
+            elif peer is owner and not kept:
                 return
             else:
-                selector.unregister(key.fileobj)
-                key.fileobj.close()
+                selector.unregister(peer)
+                peer.close()
 
 
 def _receive(connection: Any) -> bytes:
