@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
+from typing import Literal
 
 from rich.console import Console
 from rich.measure import Measurement
@@ -59,7 +60,7 @@ def _table(headings: Sequence[str], rows: Sequence[Cells]) -> Table:
     table = Table(box=None)
     last = len(headings) - 1
     for index, heading in enumerate(headings):
-        side = "left" if index < 2 or index == last else "right"
+        side: Literal["left", "right"] = "left" if index < 2 or index == last else "right"
         table.add_column(heading, justify=side, no_wrap=index != last, vertical="top")
     for cells in rows:
         table.add_row(*cells)

@@ -87,12 +87,14 @@ def shim(
     MPI it is the one that shows programs the calls which the MPI here has, and no others.
     """
     launcher = None
-    if mpi is None:
+    family: str | None = mpi
+    if family is None:
         launcher = path_launcher()
-        mpi = launcher.mpis[0]
+        family = launcher.mpis[0]
         if has_standard_abi(launcher):
-            warn(f"taking {FAMILIES[mpi]}, that of {launcher.path}; its standard ABI is --mpi abi")
-    found = fit(mpi, [], launcher)
+            told = f"taking {FAMILIES[family]}, that of {launcher.path}"
+            warn(f"{told}; its standard ABI is --mpi abi")
+    found = fit(family, [], launcher)
     if found.doubt is not None:
         warn(found.doubt)
     print(found.library)
