@@ -3,7 +3,7 @@
  *
  * Conventions
  *   - Every function that can fail returns tw_status. After a failure tw_last_error() has a
- * sentence for the user, kept per thread until that thread's next failing call.
+ *     sentence for the user, kept per thread until that thread's next failing call.
  *   - Outputs come last and are written on success only.
  *   - Structs that may grow begin with `size`: set it to sizeof the struct, and zero the rest.
  *   - Sizes are 64-bit and in bytes unless a name says otherwise. Memory may have any alignment.
@@ -310,10 +310,9 @@ typedef struct tw_message_options {
                    wait use a stream of the library's own, which does not wait for the caller's
                    earlier work; calls that only enqueue are refused. For CUDA's legacy default
                    stream pass cudaStreamLegacy */
-  double
-      scale; /* with TW_MESSAGE_ADD only: 1 for a sum, 1 / ranks in an average's last step. fp32
-                and fp64 are rounded after the sum and after the product; 16-bit types compute
-                both in fp32 and are rounded once. NaN results are the same quiet NaN everywhere */
+  double scale; /* with TW_MESSAGE_ADD: 1 for a sum, 1 / ranks in an average's last step. fp32 and
+                   fp64 are rounded after the sum and after the product; 16-bit types compute both
+                   in fp32 and are rounded once. NaN results are the same quiet NaN everywhere */
   double least_ratio; /* with "auto" only: the message goes raw if its sample is compressed by less
                          than this ratio; 0 means 1.02 */
 } tw_message_options;
