@@ -6,6 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 BUILD  := build/release
 
+export JOBS
 export OMPI_ALLOW_RUN_AS_ROOT ?= 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 
@@ -14,12 +15,17 @@ FUZZ_SECONDS  ?= 20
 FUZZ_RUNS     ?= -1
 FUZZ_RUNS_ALL ?= 1000000
 
-.PHONY: help packages venv build demo test test-all test-asan test-ubsan test-tsan test-gpu fuzz \
-        fuzz-build bench format lint clean
+# `make demo` compiles CUDA where it sees a GPU, or with THINWIRE_CUDA=1; the other targets wherever
+# there is nvcc. It says nothing to the programs that are built.
+unexport THINWIRE_CUDA
+DEMO_CUDA := $(if $(filter 1,$(THINWIRE_CUDA)),ON,$(if $(wildcard /dev/nvidia[0-9]*),AUTO,OFF))
+
+.PHONY: help packages packages-test venv build build-tests demo test test-all test-asan test-ubsan \
+        test-tsan test-gpu fuzz fuzz-build bench format lint clean
 
 help:
-	@echo "make build    compile; leaves a ready $(VENV) with thinwire in it"
 	@echo "make demo     the main job: a wave solver over slow links, raw and compressed"
+	@echo "make build    the libraries for every MPI, the programs and a $(VENV) with thinwire in it"
 	@echo "make test     every test that CI runs; test-all adds what is too long for CI"
 	@echo "make fuzz     fuzz every target for FUZZ_SECONDS seconds, or FUZZ_RUNS executions"
 	@echo "make test-asan, test-ubsan, test-tsan   the units under one of the sanitizers"
@@ -31,37 +37,66 @@ help:
 packages:
 	@tools/setup_packages
 
+packages-test:
+	@tools/setup_packages --test
+
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+# The installed package is the source tree itself; CMake builds the libraries apart.
+EDITABLE := --no-build-isolation --config-settings=wheel.cmake=false \
+  --config-settings=editable.mode=redirect -e
+
 # Leaves the environment alone where pyproject.toml has not changed since.
 $(VENV)/.ready: pyproject.toml | packages
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check "scikit-build-core>=0.10" clang-format==19.1.7
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation \
-	  --config-settings=wheel.cmake=false --config-settings=editable.mode=redirect \
-	  -e ".[lab,demo,test]"
+	@echo "Installing Python packages into $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) "scikit-build-core>=0.10"
+	@$(PIP) $(EDITABLE) ".[lab,demo]"
 	@touch $@
 
-venv: $(VENV)/.ready
+# What tests and lint take besides.
+$(VENV)/.test: $(VENV)/.ready
+	@echo "Installing what the tests need into $(VENV)"
+	@$(PIP) clang-format==19.1.7
+	@$(PIP) $(EDITABLE) ".[test]"
+	@touch $@
+
+venv: $(VENV)/.test
 
 # The MPIs that the preload libraries are built for and tested on, besides the system's. Without
 # PyPI the build goes on with what is there.
 MPIS = $$(tools/setup_mpis | paste -sd:)
 
+# One tree for all: the demo builds its few targets of it, and the objects serve what is built later.
 $(BUILD)/build.ninja: | packages
-	cmake --preset release -DTHINWIRE_MPIS="$(MPIS)"
+	@tools/quietly cmake --preset release -DTHINWIRE_CUDA=$(DEMO_CUDA)
 
-build: $(VENV)/.ready $(BUILD)/build.ninja
-	cmake --build $(BUILD) -j $(JOBS)
-	@# Removed first: a running program keeps the library it has mapped, and must not see it change.
-	@rm -rf python/thinwire/lib
-	@cmake --install $(BUILD) --component wheel --prefix python/thinwire >/dev/null
+$(BUILD)/.whole: | packages
+	@tools/quietly cmake --preset release -DTHINWIRE_MPIS="$(MPIS)"
+	@touch $@
 
-demo: build
-	$(BIN)/thinwire demo
+# Removed first: a running program keeps the library it has mapped, and must not see it change.
+define install_libraries
+@rm -rf python/thinwire/lib
+@cmake --install $(BUILD) --component wheel --prefix python/thinwire >/dev/null
+endef
+
+demo: $(VENV)/.ready $(BUILD)/build.ninja
+	@tools/build $(BUILD) demo
+	$(install_libraries)
+	@$(BIN)/thinwire demo
+
+build: $(VENV)/.ready $(BUILD)/.whole
+	@tools/build $(BUILD) users
+	$(install_libraries)
+
+build-tests: packages-test $(VENV)/.test $(BUILD)/.whole
+	@tools/build $(BUILD)
+	$(install_libraries)
 
 # Those of which tools/make_vectors writes golden vectors.
 VECTOR_CODECS := zfp mpc expack lorenzo szp ndzip blockq
 
-lint: $(VENV)/.ready
+lint: $(VENV)/.test
 	tools/check_layers
 	tools/format --check
 	$(BIN)/ruff check .
@@ -71,44 +106,44 @@ lint: $(VENV)/.ready
 	  $(BIN)/python tools/make_vectors/$$codec.py --check || exit 1; \
 	done
 
-format: $(VENV)/.ready
+format: $(VENV)/.test
 	tools/format
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-test-asan: | packages
-	cmake --preset asan
-	cmake --build build/asan -j $(JOBS)
+test-asan: packages-test
+	@tools/quietly cmake --preset asan
+	@tools/build build/asan
 	ctest --preset asan -L "unit|fuzz" -j $(JOBS)
 
-test-ubsan: | packages
-	cmake --preset ubsan
-	cmake --build build/ubsan -j $(JOBS)
+test-ubsan: packages-test
+	@tools/quietly cmake --preset ubsan
+	@tools/build build/ubsan
 	ctest --preset ubsan -j $(JOBS)
 
 # The MPI is not instrumented: what it does on its own is left out.
 test-tsan: export TSAN_OPTIONS = ignore_noninstrumented_modules=1
 test-tsan: export THINWIRE_BUILD_DIR = $(CURDIR)/build/tsan
-test-tsan: $(VENV)/.ready
-	cmake --preset tsan
-	cmake --build build/tsan -j $(JOBS)
+test-tsan: packages-test $(VENV)/.test
+	@tools/quietly cmake --preset tsan
+	@tools/build build/tsan
 	ctest --preset tsan -L unit -j $(JOBS)
 	$(BIN)/pytest -k "threads and shrink" tests/shim/test_shim_conformance.py
 	$(BIN)/pytest -k "(nonblocking or in_step) and openmpi" tests/shim/test_shim_collectives.py
 
 fuzz-build:
 	@tools/setup_packages --fuzz
-	cmake --preset fuzz
-	cmake --build --preset fuzz -j $(JOBS)
+	@tools/quietly cmake --preset fuzz
+	@tools/build build/fuzz fuzz fuzz_replay
 
 fuzz: fuzz-build
 	tools/fuzz --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS)
 
-test: build lint test-asan
+test: build-tests lint test-asan
 	ctest --preset release -j $(JOBS) -LE slow
 	THINWIRE_MPIS="$(MPIS)" $(BIN)/pytest -m "not slow" tests
 
-test-all: build lint test-asan test-ubsan test-tsan fuzz-build
+test-all: build-tests lint test-asan test-ubsan test-tsan fuzz-build
 	ctest --preset release -j $(JOBS)
 	THINWIRE_MPIS="$(MPIS)" $(BIN)/pytest tests
 	tools/fuzz --runs $(FUZZ_RUNS_ALL)

@@ -1,6 +1,14 @@
-# The GPU side of the build. Sets THINWIRE_HAS_CUDA, and defines THINWIRE_CUDA for every target.
+# The GPU side of the build. Sets THINWIRE_HAS_CUDA; thinwire_knows_cuda() tells a target's sources,
+# which then see THINWIRE_CUDA. Those that are not told are the same in builds with it and without.
 # The library finds the driver when it runs: a build with CUDA works on machines without a GPU.
 set(THINWIRE_HAS_CUDA OFF)
+
+function(thinwire_knows_cuda target)
+  if(THINWIRE_HAS_CUDA)
+    target_compile_definitions(${target} PRIVATE THINWIRE_CUDA)
+  endif()
+endfunction()
+
 if(THINWIRE_CUDA STREQUAL "OFF")
   return()
 endif()
@@ -25,7 +33,6 @@ endif()
 enable_language(CUDA)
 find_package(CUDAToolkit REQUIRED)
 set(THINWIRE_HAS_CUDA ON)
-add_compile_definitions(THINWIRE_CUDA)
 if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   # CMake before 3.26 does not know of C++20 in nvcc.
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)

@@ -1,6 +1,7 @@
 # The MPIs at hand. Sets
 #   THINWIRE_MPI_ABIS              the handle ABIs whose header is there: openmpi, mpich, abi
 #   THINWIRE_MPI_<abi>_INCLUDE_DIR that header's folder
+#   THINWIRE_SYSTEM_MPI_ABI        the handle ABI of MPI::MPI_C
 #   THINWIRE_OTHER_MPIS            MPIs that test programs are built for besides MPI::MPI_C
 #   THINWIRE_MPI_<name>_ABI, _INCLUDE, _LIBRARY of each
 # The headers come from THINWIRE_MPIS, a list of prefixes as tools/setup_mpis prints them, and from
@@ -49,6 +50,16 @@ foreach(abi IN ITEMS openmpi mpich abi)
   endforeach()
 endforeach()
 message(STATUS "MPI handle ABIs: ${THINWIRE_MPI_ABIS}")
+
+set(THINWIRE_SYSTEM_MPI_ABI)
+foreach(folder IN LISTS MPI_C_INCLUDE_DIRS)
+  foreach(abi IN ITEMS openmpi mpich)
+    header_of_abi(${folder} ${abi} there)
+    if(there)
+      set(THINWIRE_SYSTEM_MPI_ABI ${abi})
+    endif()
+  endforeach()
+endforeach()
 
 # An MPI under a name that the tests know it by (tests/shim/mpis.py).
 macro(add_other_mpi name abi include library)

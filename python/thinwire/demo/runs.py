@@ -47,8 +47,8 @@ class Size:
 
 
 # Halos of 1 MB, so that what a link's token bucket gives away between two of them (128 KiB) is
-# small beside one, and enough of them for a 100 Mbit/s link to need 13 seconds.
-FULL = Size(nx=256, ny=256, nz=64, steps=140, gather_every=70, shots=6)
+# small beside one, and enough of them for a 100 Mbit/s link to need 7 seconds.
+FULL = Size(nx=256, ny=256, nz=64, steps=70, gather_every=70, shots=6)
 # Halos of 147 KB, above the shim's default threshold of 64 KiB.
 QUICK = Size(nx=96, ny=96, nz=48, steps=120, gather_every=60, shots=2)
 
