@@ -113,12 +113,12 @@ format: $(VENV)/.test
 
 test-asan: packages-test
 	@tools/quietly cmake --preset asan
-	@tools/build build/asan
+	@tools/build build/asan units
 	ctest --preset asan -L "unit|fuzz" -j $(JOBS)
 
 test-ubsan: packages-test
 	@tools/quietly cmake --preset ubsan
-	@tools/build build/ubsan
+	@tools/build build/ubsan units
 	ctest --preset ubsan -j $(JOBS)
 
 # The MPI is not instrumented: what it does on its own is left out.
