@@ -126,7 +126,17 @@ def test_what_did_not_verify_has_no_figure(
 def test_a_program_that_ends_is_an_error(bench: Any, stand_in: Any) -> None:
     done = bench(*CALL, *stand_in(GOOD, BARE, after="sys.exit(3)"))
     assert done.exit_code == 1
-    assert "the program" in done.stderr
+    assert "the program ended with 3" in done.stdout
+
+
+def test_a_codec_that_ends_the_program_is_a_row(bench: Any, stand_in: Any) -> None:
+    ends = "if fields[0] == 'codec' and fields[2] == 'f64' and fields[5] == '1': sys.exit(3)"
+    done = bench(*CALL, *stand_in(GOOD, BARE, after=ends), "--json")
+    rows = json.loads(done.stdout)
+    assert done.exit_code == 1 and len({row["dtype"] for row in rows}) == 2
+    for row in rows:
+        assert row["verified"] == (row["dtype"] == "f32")
+        assert row["verified"] or "the program ended with 3" in row["note"]
 
 
 def test_no_program_is_an_error(bench: Any, tmp_path: Path) -> None:

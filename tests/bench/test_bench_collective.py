@@ -186,7 +186,7 @@ def test_raw_where_the_threshold_is_not_reached(bench, program):
         (("--root", "3"), 2, "no rank 3 of 3"),
         (("--data", "nothing"), 2, "none of wave"),
         (("--dtype", "bytes"), 2, "none of f32"),
-        (("--memory", "disk"), 2, "'host', 'device'"),
+        (("--memory", "disk"), 2, "not one of"),
         (("--program", "/nowhere/collective"), 1, "no collective program"),
         (("--program", "/bin/true"), 1, "shows no one MPI"),
     ],
@@ -203,6 +203,7 @@ def test_a_program_that_fails_is_an_error(bench, program, monkeypatch):
     path = program("collective")
     done = bench(*LOOPBACK, "--op", "bcast", "--size", "64KiB", "--program", path)
     assert done.exit_code == 1 and "/nowhere/lib.so" in done.stderr
+    assert "NOT VERIFIED: failed" in done.stdout
 
 
 @pytest.mark.parametrize("aware", [False, True])

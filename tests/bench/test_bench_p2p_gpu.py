@@ -11,10 +11,18 @@ from made_up_links import SlowLink
 from thinwire.bench import generators, p2p_gpu_cost
 from thinwire.bench.expected import Expected
 from thinwire.bench.p2p import Runs, Session
-from thinwire.bench.p2p_gpu import HOST, RAW, STAGED, GpuExpected, all_cases, run_gpu_link
-from thinwire.bench.p2p_gpu_rows import ideal_speedup, make_gpu_rows, measure_links
+from thinwire.bench.p2p_gpu import (
+    HOST,
+    RAW,
+    STAGED,
+    GpuExpected,
+    all_cases,
+    expect_on_gpu,
+    run_gpu_link,
+)
+from thinwire.bench.p2p_gpu_rows import ideal_speedup, make_gpu_rows, measure_link
 from thinwire.bench.p2p_gpu_tables import GPU_COLUMNS, gpu_notes
-from thinwire.bench.programs import BenchError, Loopback
+from thinwire.bench.programs import Loopback
 from thinwire.codec import Codec
 
 HALF = Expected(compressed=True, identical=False, ratio=2, max_error=0.5)
@@ -153,7 +161,7 @@ def test_every_case_runs_and_is_verified_with_host_memory_in_its_place(on_the_ho
     """All but the GPU: the program itself, the shim, the counters, the values."""
     values = generators.generate("smooth", "f32", 1 << 18).values
     session = session_of(on_the_host, 1 << 18, values)
-    rows = measure_links([Loopback()], session, values[:1000])
+    rows = measure_link(Loopback(), session, values[:1000])
     assert [row.case for row in rows] == [case.name for case in all_cases(Loopback(), [ZFP])]
     assert all(row.verified for row in rows), [row.note for row in rows]
     assert rows[-1].max_error > 0 and rows[-1].ratio == pytest.approx(2, rel=0.01)
@@ -169,8 +177,10 @@ def test_without_a_gpu_the_bench_says_so(program):
         done = Loopback().run(["mpirun", "-n", "2", str(session.program), "--memory", memory], 60)
         assert done.returncode == 2 and done.stdout == ""
         assert "p2p: " in done.stderr and reason in done.stderr
-    with pytest.raises(BenchError, match="--memory staged: "):
-        run_gpu_link(Loopback(), session)
+    runs = run_gpu_link(Loopback(), session)
+    assert runs[HOST].failure == "" and "--memory staged: " in runs[STAGED].failure
+    rows = make_gpu_rows(Loopback(), session, runs, expect_on_gpu(session), {})
+    assert rows and all("failed: " in row.note and not row.verified for row in rows)
 
 
 def test_codec_seconds_on_the_gpu():

@@ -9,6 +9,7 @@ import numpy as np
 from thinwire.bench import specs
 from thinwire.bench.codec import Buffers, measure
 from thinwire.bench.samples import Sample
+from thinwire.bench.steps import Step
 from thinwire.codec import Codec, CodecInfo, codecs
 from thinwire.library import ThinwireError
 
@@ -109,15 +110,19 @@ def measure_all(
     found: list[Codec],
     asked: Asked,
     place: Buffers,
-    progress: Callable[[str], AbstractContextManager[None]],
+    progress: Callable[[int], AbstractContextManager[Step]],
 ) -> Iterator[Candidate]:
     """Every candidate at every size, in each shape that makes a difference to it."""
-    for nbytes in asked.sizes:
-        message = of_size(sample, nbytes)
-        for codec in found:
-            for variant in specs.variants(message, specs.row_of(codec)):
-                with progress(f"{codec.spec} on {variant.shape_text}"):
-                    yield _measure(codec, variant, asked, place)
+    jobs = [
+        (codec, variant)
+        for message in (of_size(sample, nbytes) for nbytes in asked.sizes)
+        for codec in found
+        for variant in specs.variants(message, specs.row_of(codec))
+    ]
+    with progress(len(jobs)) as step:
+        for codec, variant in jobs:
+            with step(f"{codec.spec} on {variant.shape_text}"):
+                yield _measure(codec, variant, asked, place)
 
 
 def _measure(codec: Codec, message: Sample, asked: Asked, place: Buffers) -> Candidate:

@@ -10,6 +10,7 @@ import numpy as np
 
 from thinwire import message
 from thinwire.bench.buffers import FrameBuffers
+from thinwire.bench.failed import failed_row
 from thinwire.bench.gpu_buffers import GpuFrameBuffers
 from thinwire.bench.samples import Sample
 from thinwire.bench.specs import AUTO, Error, error_of, options_of, row_of, went_raw
@@ -65,6 +66,8 @@ def measure(codec: Codec, sample: Sample, runs: int, place: Buffers = FrameBuffe
         return CodecRow(**facts, **_measure(codec, sample, runs, place))
     except (UnverifiedError, ThinwireError) as error:
         return CodecRow(**facts, note=str(error))
+    except (MemoryError, OSError, ValueError) as error:
+        return failed_row(CodecRow, error or "out of memory", **facts)
 
 
 def _measure(codec: Codec, sample: Sample, runs: int, place: Buffers) -> dict[str, Any]:

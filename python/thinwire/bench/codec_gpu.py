@@ -11,8 +11,9 @@ from typing import Any
 
 from thinwire import message
 from thinwire.bench import specs
+from thinwire.bench.failed import failed_row
 from thinwire.bench.gpu_inputs import GpuInput
-from thinwire.bench.programs import BenchError
+from thinwire.bench.programs import BenchError, RunError
 from thinwire.codec import Codec
 
 _PATIENCE_SECONDS = 300
@@ -72,11 +73,26 @@ class Ceiling:
 
 
 class GpuProgram:
-    """The running program; answers one request after another."""
+    """The running program; answers one request after another. Where it ends instead, the next
+    request starts it again."""
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self._process = process
-        self.gpu: str = self._answer()["gpu"]
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._process: subprocess.Popen[str] | None = None
+        self.gpu = ""
+        self._start()
+
+    def _start(self) -> None:
+        self._process = subprocess.Popen(
+            [str(self._path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.gpu = self._answer()["gpu"]
+
+    def end(self) -> None:
+        """The program ends when nothing more can be asked."""
+        process, self._process = self._process, None
+        if process is not None:
+            _end(process)
 
     def ceiling(self, nbytes: int) -> Ceiling:
         said = self._ask("ceiling", str(nbytes))
@@ -91,39 +107,38 @@ class GpuProgram:
         return self._ask("codec", spec, dtype, shape, str(source.path), flag)
 
     def _ask(self, *fields: str) -> dict[str, Any]:
-        assert self._process.stdin is not None
-        try:
+        if self._process is None:
+            self._start()
+        assert self._process is not None and self._process.stdin is not None
+        with suppress(OSError):  # it has ended; there is no answer either
             self._process.stdin.write("\t".join(fields) + "\n")
             self._process.stdin.flush()
-        except OSError as error:
-            raise BenchError("the program has ended") from error
         return self._answer()
 
     def _answer(self) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        watch = threading.Timer(_PATIENCE_SECONDS, self._process.kill)
+        process = self._process
+        assert process is not None and process.stdout is not None
+        watch = threading.Timer(_PATIENCE_SECONDS, process.kill)
         watch.start()
-        line = self._process.stdout.readline()
+        line = process.stdout.readline()
         watch.cancel()
         if not line:
-            code = self._process.wait()
-            raise BenchError(f"the program ended with {code} instead of an answer")
+            self.end()
+            raise RunError(f"the program ended with {process.returncode} instead of an answer")
         return json.loads(line)
 
 
 @contextmanager
 def running(program: Path) -> Iterator[GpuProgram]:
     """Start the program; it ends with the block. BenchError where it does not start."""
-    command = [str(program)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    found = GpuProgram(program)
     try:
-        yield GpuProgram(process)
+        yield found
     finally:
-        _end(process)
+        found.end()
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
-    """The program ends when nothing more can be asked."""
     for pipe in (process.stdin, process.stdout):
         with suppress(OSError):  # what it no longer reads
             if pipe is not None:
@@ -136,7 +151,8 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 
 def measure(program: GpuProgram, codec: Codec, source: GpuInput, sums: bool = True) -> GpuCodecRow:
-    """Measure with chunk checksums and, for what they cost, without them."""
+    """Measure with chunk checksums and, for what they cost, without them. A codec that ends the
+    program has a row that says so."""
     facts: dict[str, Any] = {
         "codec": codec.spec,
         "data": source.period.name,
@@ -144,8 +160,11 @@ def measure(program: GpuProgram, codec: Codec, source: GpuInput, sums: bool = Tr
         "shape": source.shape_text,
         "bytes": source.nbytes,
     }
-    said = program.codec(codec.spec, source, checksums=True)
-    bare = program.codec(codec.spec, source, checksums=False) if sums else None
+    try:
+        said = program.codec(codec.spec, source, checksums=True)
+        bare = program.codec(codec.spec, source, checksums=False) if sums else None
+    except RunError as error:
+        return failed_row(GpuCodecRow, error, **facts)
     for each in (said, bare):
         if each is not None and not each["verified"]:
             return GpuCodecRow(**facts, note=each["note"])

@@ -3,11 +3,19 @@
 import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from thinwire.bench.programs import BenchError, Place, mpi_is_gpu_aware, run_program
+from thinwire.bench.output import say
+from thinwire.bench.programs import (
+    BenchError,
+    Place,
+    RunError,
+    mpi_is_gpu_aware,
+    run_program,
+)
 from thinwire.bench.samples import Sample
 from thinwire.launch import find_program
 from thinwire.library import transport_library
@@ -45,8 +53,9 @@ class CollectiveSession:
 
 
 def run_operations(place: Place, session: CollectiveSession) -> list[dict[str, Any]]:
-    """The program's lines, one for each operation, size and case. Raises BenchError where a
-    program does not run."""
+    """The program's lines, one for each operation, size and case, in this order. A case without
+    one, as where the program crashed on the way, is run again alone; what fails then has a line
+    with `failed`. Raises BenchError where nothing can run."""
     lines = []
     with tempfile.TemporaryDirectory(prefix="thinwire-bench-") as folder:
         path = Path(folder) / f"data.{session.data.dtype}"
@@ -54,9 +63,65 @@ def run_operations(place: Place, session: CollectiveSession) -> list[dict[str, A
         for operation in session.operations:
             words = f"{place.name}: {operation} on {session.ranks} ranks"
             with session.progress(words):
-                command = _command(place, session, operation, path)
-                lines += run_program(place, command, _time_limit(place, session))
+                lines += _lines_of(place, session, operation, path)
     return lines
+
+
+Key = tuple[int, str, str, str]
+
+
+def _lines_of(
+    place: Place, session: CollectiveSession, operation: str, path: Path
+) -> list[dict[str, Any]]:
+    keys: list[Key] = list(
+        product(session.sizes, session.codecs, session.algorithms, session.codings)
+    )
+    found, error = _try(place, session, operation, path)
+    missing = [key for key in keys if key not in found]
+    if error and missing:
+        say(f"FAILED {place.name}: {operation}: {error}")
+    for key in missing:
+        if len(keys) > 1:
+            size, codec, algorithm, coding = key
+            alone = replace(
+                session, sizes=(size,), codecs=(codec,), algorithms=(algorithm,), codings=(coding,)
+            )
+            again, error = _try(place, alone, operation, path)
+            found |= again
+        if key not in found:
+            found[key] = _failed_line(session, operation, key, error or "it printed no result")
+    return [found[key] for key in keys]
+
+
+def _try(
+    place: Place, session: CollectiveSession, operation: str, path: Path
+) -> tuple[dict[Key, dict[str, Any]], str]:
+    """The lines of one run, and why there are none or too few."""
+    command = _command(place, session, operation, path)
+    try:
+        lines = run_program(place, command, _time_limit(place, session))
+    except RunError as error:
+        return {}, str(error)
+    named = ("bytes", "codec", "asked_algorithm", "asked_coding")
+    found = {tuple(line[name] for name in named): line for line in lines}
+    return found, f"{' '.join(command)} ended before its last result"
+
+
+def _failed_line(
+    session: CollectiveSession, operation: str, key: Key, error: str
+) -> dict[str, Any]:
+    size, codec, algorithm, coding = key
+    return {
+        "operation": operation,
+        "bytes": size,
+        "codec": codec,
+        "asked_algorithm": algorithm,
+        "asked_coding": coding,
+        "ranks": session.ranks,
+        "nodes": None,
+        "memory": session.memory,
+        "failed": error,
+    }
 
 
 def transport_of(program: Path) -> Path:

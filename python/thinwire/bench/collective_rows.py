@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from thinwire.bench.collective import CollectiveSession
+from thinwire.bench.failed import failed_row
 from thinwire.bench.p2p_rows import CREDIBLE_RATE
 from thinwire.bench.programs import Place
 
@@ -83,6 +84,9 @@ def make_rows(
     rows = []
     for line in lines:
         row = _named(place, session, line)
+        if "failed" in line:
+            rows.append(failed_row(CollectiveRow, line["failed"], **_names(row)))
+            continue
         problems = problems_of_line(line)
         if drops:
             problems.append(f"{drops} packets dropped")
@@ -150,6 +154,12 @@ def _named(place: Place, session: CollectiveSession, line: dict[str, Any]) -> Co
         size=line["bytes"],
         burst_bytes=place.burst_bytes,
     )
+
+
+def _names(row: CollectiveRow) -> dict[str, Any]:
+    """What a row says besides its outcome."""
+    outcome = ("verified", "note")
+    return {name: value for name, value in vars(row).items() if name not in outcome}
 
 
 def _figures(row: CollectiveRow, line: dict[str, Any]) -> CollectiveRow:

@@ -4,8 +4,7 @@ import csv
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -18,12 +17,13 @@ BUSY_SHARE = 0.5
 
 Column = tuple[str, Callable[[Any], str | Text]]
 
-_messages = Console(stderr=True)
+# Where everything goes that is no result.
+messages = Console(stderr=True)
 
 
 def say(text: str) -> None:
     """A line for the user, on standard error."""
-    _messages.print(text, highlight=False, markup=False, soft_wrap=True)
+    messages.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 def warn_if_busy() -> None:
@@ -31,17 +31,6 @@ def warn_if_busy() -> None:
     load, processors = os.getloadavg()[0], os.cpu_count() or 1
     if load > BUSY_SHARE * processors:
         say(f"WARNING: load {load:.1f} on {processors} processors: the figures will be rough")
-
-
-@contextmanager
-def progress(words: str) -> Iterator[None]:
-    """Shows what runs: a spinner, or one line where no one watches."""
-    if not _messages.is_terminal:
-        say(words)
-        yield
-        return
-    with _messages.status(words):
-        yield
 
 
 def number(value: float | None, form: str) -> str:

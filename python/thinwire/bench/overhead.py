@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from thinwire.bench.programs import Loopback, read_report, run_program, under_shim
+from thinwire.bench.failed import failed_row
+from thinwire.bench.output import say
+from thinwire.bench.programs import Loopback, RunError, read_report, run_program, under_shim
 
 # A run of the default number of batches takes about a tenth of a second a size.
 TIME_LIMIT = 300.0
@@ -40,7 +42,8 @@ def measure(
     threads: bool = False,
     same_node: bool = False,
 ) -> list[OverheadRow]:
-    """Runs the program natively and under the shim by turns; BenchError where it does not run.
+    """Runs the program natively and under the shim by turns. An alternation that fails is a row of
+    its own, of 0 bytes; BenchError where nothing can run.
 
     With `threads` it asks for MPI_THREAD_MULTIPLE. With `same_node` its peer, itself, is one that
     may compress, as those on other nodes are.
@@ -48,18 +51,26 @@ def measure(
     native: list[dict[int, dict[str, Any]]] = []
     shimmed: list[dict[int, dict[str, Any]]] = []
     reports: list[dict[str, Any]] = []
+    failed: list[OverheadRow] = []
     command = ["mpirun", "-n", "1", str(program), str(batches), *(["threads"] if threads else [])]
     options = ["--same-node"] if same_node else []
     with tempfile.TemporaryDirectory(prefix="thinwire-bench-") as folder:
         report = Path(folder) / "report.json"
         for turn in range(1, alternations + 1):
-            with progress(f"alternation {turn} of {alternations}"):
-                native.append(_run(command))
-                report.unlink(missing_ok=True)
-                shimmed.append(_run(under_shim(spec, report, options, command)))
-                reports.append(read_report(report))
+            try:
+                with progress(f"alternation {turn} of {alternations}"):
+                    bare = _run(command)
+                    report.unlink(missing_ok=True)
+                    under = _run(under_shim(spec, report, options, command))
+                    reports.append(read_report(report))
+            except RunError as error:
+                say(f"FAILED alternation {turn}: {error}")
+                failed.append(failed_row(OverheadRow, error))
+            else:
+                native.append(bare)
+                shimmed.append(under)
     note = _problem(shimmed, reports)
-    return [_row(size, native, shimmed, note) for size in native[0]]
+    return [_row(size, native, shimmed, note) for size in (native[0] if native else ())] + failed
 
 
 def _run(command: list[str]) -> dict[int, dict[str, Any]]:

@@ -1,8 +1,8 @@
 """One-way message times, native and under the shim, in alternation over the same link."""
 
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from thinwire.bench.expected import Expected, expect
-from thinwire.bench.programs import Place, read_report, run_program, under_shim
+from thinwire.bench.output import say
+from thinwire.bench.programs import Place, RunError, read_report, run_program, under_shim
 from thinwire.codec import Codec
 
 NATIVE = "native"
@@ -43,6 +44,7 @@ class Runs:
 
     rounds: list[dict[int, dict[str, Any]]] = field(default_factory=list)
     reports: list[dict[str, Any]] = field(default_factory=list)
+    failure: str = ""  # why a round failed, after which there are no more of this case
 
     def seconds(self, size: int) -> float:
         """The median of the rounds' medians. Not the fastest: a pause before a message refills
@@ -68,7 +70,7 @@ def expect_all(session: Session) -> dict[tuple[str, int], Expected]:
 def run_link(place: Place, session: Session) -> dict[str, Runs]:
     """Runs every case over one link, NATIVE and each codec's spec, a round of all after another.
 
-    Raises BenchError where a program does not run.
+    A case that fails is left out of the other rounds. BenchError where nothing can run.
     """
     cases: dict[str, Codec | None] = {NATIVE: None, **{c.spec: c for c in session.codecs}}
     runs = {case: Runs() for case in cases}
@@ -78,9 +80,20 @@ def run_link(place: Place, session: Session) -> dict[str, Runs]:
         for number in range(1, session.rounds + 1):
             for case in cases:
                 words = f"{place.name}: {case}, round {number} of {session.rounds}"
-                with session.progress(words):
-                    _run_once(place, session, case, data, runs[case])
+                with session.progress(words), failing(runs[case], words):
+                    if not runs[case].failure:
+                        _run_once(place, session, case, data, runs[case])
     return runs
+
+
+@contextmanager
+def failing(runs: Runs, words: str) -> Iterator[None]:
+    """Notes a run that fails, and tells the user."""
+    try:
+        yield
+    except RunError as error:
+        runs.failure = str(error)
+        say(f"FAILED {words}: {error}")
 
 
 def _run_once(place: Place, session: Session, case: str, data: Path, runs: Runs) -> None:

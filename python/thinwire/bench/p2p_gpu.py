@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from thinwire.bench.expected import Expected
-from thinwire.bench.p2p import Runs, Session, expect_all, run_once
+from thinwire.bench.p2p import Runs, Session, expect_all, failing, run_once
 from thinwire.bench.p2p_gpu_cost import measure_on_gpu, why_no_gpu
 from thinwire.bench.programs import Place, mpi_is_gpu_aware
 from thinwire.codec import Codec
@@ -80,7 +80,7 @@ def expect_on_gpu(session: Session) -> dict[tuple[str, int], GpuExpected]:
 def run_gpu_link(place: Place, session: Session) -> dict[str, Runs]:
     """Runs every case over one link by its name, a round of all after another.
 
-    Raises BenchError where a program does not run, as without a GPU.
+    A case that fails is left out of the other rounds. BenchError where nothing can run.
     """
     cases = all_cases(place, session.codecs)
     runs = {case.name: Runs() for case in cases}
@@ -89,14 +89,16 @@ def run_gpu_link(place: Place, session: Session) -> dict[str, Runs]:
         session.values.tofile(data)
         for number in range(1, session.rounds + 1):
             for case in cases:
-                with session.progress(
-                    f"{place.name}: {case.name}, round {number} of {session.rounds}"
-                ):
+                words = f"{place.name}: {case.name}, round {number} of {session.rounds}"
+                own = runs[case.name]
+                with session.progress(words), failing(own, words):
+                    if own.failure:
+                        continue
                     run_once(
                         place,
                         session,
                         data,
-                        runs[case.name],
+                        own,
                         memory=case.memory,
                         spec=case.spec,
                         shim_options=["--same-node"] if case.same_node else [],

@@ -1,6 +1,5 @@
 """What the runs between GPUs amount to: verified, won or lost, and what could be had at most."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from thinwire.bench.buffers import FrameBuffers
 from thinwire.bench.expected import Expected
+from thinwire.bench.failed import failed_row
 from thinwire.bench.p2p import STARTUP_BYTES, Runs, Session
 from thinwire.bench.p2p_gpu import (
     DIRECT,
@@ -76,15 +76,12 @@ FIGURES = (
 )
 
 
-def measure_links(places: Iterable[Place], session: Session, period: np.ndarray) -> list[P2pGpuRow]:
-    """All rows of all places. `period` holds the fp32 values that the session's repeat, for the
-    ratio that they have by themselves. Raises BenchError where a program does not run."""
+def measure_link(place: Place, session: Session, period: np.ndarray) -> list[P2pGpuRow]:
+    """All rows of a place. `period` holds the fp32 values that the session's repeat, for the ratio
+    that they have by themselves. Raises BenchError where nothing can run."""
     ratios = {codec.spec: _ratio(codec, period) for codec in session.codecs}
-    rows = []
-    for place in places:
-        expected = expect_on_gpu(session)
-        rows += make_gpu_rows(place, session, run_gpu_link(place, session), expected, ratios)
-    return rows
+    expected = expect_on_gpu(session)
+    return make_gpu_rows(place, session, run_gpu_link(place, session), expected, ratios)
 
 
 def _ratio(codec: Codec, values: np.ndarray) -> float:
@@ -109,6 +106,13 @@ def make_gpu_rows(
             size: RAW_MESSAGE if case.codec is None else expected[case.codec.spec, size]
             for size in session.sizes
         }
+        # Every figure is over those of the first two.
+        failures = [runs[name].failure for name in (HOST, STAGED, case.name)]
+        if any(failures):
+            facts = {"link": place.name, "case": case.name, "memory": case.memory}
+            why = next(filter(None, failures))
+            rows += [failed_row(P2pGpuRow, why, bytes=size, **facts) for size in of_case]
+            continue
         shared = [f"{drops} packets dropped"] if drops else []
         shared += _problems_of_shim(case, runs[case.name], of_case)
         for size, hoped in of_case.items():

@@ -46,7 +46,10 @@ def gpu_notes(rows: list[P2pGpuRow]) -> list[str]:
     notes = []
     for link in dict.fromkeys(row.link for row in rows):
         of_link = [row for row in rows if row.link == link]
-        host = max((row for row in of_link if row.case == HOST), key=lambda row: row.bytes)
+        hosts = [row for row in of_link if row.case == HOST]
+        if not hosts:
+            continue
+        host = max(hosts, key=lambda row: row.bytes)
         reached = _scaled(host.bits_per_second, 1e-6, ".0f")
         bucket = (
             f"token bucket of {host.burst_bytes} bytes, each timed message behind a filler of two, "

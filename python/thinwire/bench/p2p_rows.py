@@ -3,7 +3,8 @@
 from dataclasses import dataclass, replace
 
 from thinwire.bench.expected import Expected, allowed_speedup, refill_seconds
-from thinwire.bench.p2p import NATIVE, STARTUP_BYTES, Runs
+from thinwire.bench.failed import failed_row
+from thinwire.bench.p2p import NATIVE, STARTUP_BYTES, Runs, Session, expect_all, run_link
 from thinwire.bench.programs import Place
 
 # Of the link's. While the filler is acknowledged, a few bytes' worth of credit gathers.
@@ -37,6 +38,12 @@ class P2pRow:
     drops: int
 
 
+def measure(place: Place, session: Session) -> list[P2pRow]:
+    """All rows of a place. BenchError where nothing can run."""
+    expected = expect_all(session)
+    return make_rows(place, run_link(place, session), expected)
+
+
 def make_rows(
     place: Place, runs: dict[str, Runs], expected: dict[tuple[str, int], Expected]
 ) -> list[P2pRow]:
@@ -44,6 +51,10 @@ def make_rows(
     drops = place.drops()
     rows = []
     for (spec, size), hoped in expected.items():
+        failure = runs[NATIVE].failure or runs[spec].failure
+        if failure:
+            rows.append(failed_row(P2pRow, failure, link=place.name, codec=spec, bytes=size))
+            continue
         of_codec = {at: each for (other, at), each in expected.items() if other == spec}
         problems = problems_of_reports(runs[spec], of_codec)
         problems += problems_of_message(runs, spec, size, hoped)

@@ -16,6 +16,10 @@ class BenchError(Exception):
     """A benchmark that could not run; the text is a sentence for the user."""
 
 
+class RunError(BenchError):
+    """One run of a program failed; others may succeed."""
+
+
 class Place(Protocol):
     """Where a plain `mpirun` puts its ranks one by one at the ends of links."""
 
@@ -148,7 +152,8 @@ def under_shim(spec: str, report: Path, options: Sequence[str], command: list[st
 
 
 def run_program(place: Place, command: list[str], timeout: float) -> list[dict[str, Any]]:
-    """The JSON lines that a program prints; BenchError where it prints none, or hangs.
+    """The JSON lines that a program prints; RunError where it prints none, or hangs, BenchError
+    where there is nothing to run it with.
 
     An exit code other than 0 beside lines means that not all of them verified, and each line
     says so itself.
@@ -158,16 +163,16 @@ def run_program(place: Place, command: list[str], timeout: float) -> list[dict[s
     except FileNotFoundError as error:
         raise BenchError(f"there is no {error.filename} on PATH") from error
     except subprocess.TimeoutExpired as error:
-        raise BenchError(f"{' '.join(command)} did not end in {timeout:.0f} s") from error
+        raise RunError(f"{' '.join(command)} did not end in {timeout:.0f} s") from error
     lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if not lines:
         said = (done.stderr or "no output").strip()[-1500:]
-        raise BenchError(f"{' '.join(command)} exited {done.returncode}: {said}")
+        raise RunError(f"{' '.join(command)} exited {done.returncode}: {said}")
     return lines
 
 
 def read_report(path: Path) -> dict[str, Any]:
-    """What the shim wrote; BenchError where it wrote nothing, as it was not loaded then."""
+    """What the shim wrote; RunError where it wrote nothing, as it was not loaded then."""
     if not path.exists():
-        raise BenchError("the shim wrote no report: was it loaded on every rank?")
+        raise RunError("the shim wrote no report: was it loaded on every rank?")
     return json.loads(path.read_text())

@@ -14,8 +14,12 @@ from thinwire import dtypes, message
 from thinwire.bench import generators, samples, specs
 from thinwire.bench.buffers import FrameBuffers
 from thinwire.bench.codec import UnverifiedError, verify
+from thinwire.bench.output import say
 from thinwire.bench.samples import Sample
+from thinwire.bench.steps import Step
 from thinwire.codec import Codec
+
+FAILED = "failed"  # in place of a ratio
 
 CSV = Path("bench", "results", "ratio.csv")
 
@@ -66,18 +70,29 @@ def codecs_here(skipped: Callable[[str], None]) -> list[Codec]:
 def measure(
     wanted: Iterable[Codec],
     arrays: Iterable[Sample],
-    progress: Callable[[str], AbstractContextManager[None]],
+    progress: Callable[[int], AbstractContextManager[Step]],
 ) -> Iterator[Ratio]:
-    """UnverifiedError where a codec does not keep its promise."""
+    """A codec that does not keep its promise has a line with FAILED for its ratio."""
     wanted = list(wanted)
-    for sample in arrays:
-        for codec in wanted:
-            info = specs.row_of(codec)
-            if sample.dtype not in info.dtypes:
-                continue
-            for variant in specs.variants(sample, info):
-                with progress(f"{codec.spec} on {variant.name} {variant.shape_text}"):
-                    yield _measure(codec, variant)
+    jobs = [
+        (codec, variant)
+        for sample in arrays
+        for codec in wanted
+        if sample.dtype in specs.row_of(codec).dtypes
+        for variant in specs.variants(sample, specs.row_of(codec))
+    ]
+    with progress(len(jobs)) as step:
+        for codec, variant in jobs:
+            with step(f"{codec.spec} on {variant.name} {variant.shape_text}"):
+                yield _measure_or_fail(codec, variant)
+
+
+def _measure_or_fail(codec: Codec, sample: Sample) -> Ratio:
+    try:
+        return _measure(codec, sample)
+    except UnverifiedError as error:
+        say(f"FAILED {error}")
+        return Ratio(codec.spec, sample.name, sample.dtype, sample.shape_text, FAILED)
 
 
 def _measure(codec: Codec, sample: Sample) -> Ratio:
@@ -167,7 +182,7 @@ def _changes(before: Ratio, now: Ratio) -> Iterator[str]:
 
 
 def _is_close(old: str, new: str, tolerance: float) -> bool:
-    if not old or not new:
+    if not old or not new or FAILED in (old, new):
         return old == new
     return abs(float(new) - float(old)) <= tolerance * abs(float(old))
 

@@ -62,7 +62,7 @@ class RawRuns:
 
 
 def run_pairs(place: Place, session: RawSession) -> RawRuns:
-    """Measures every size over one link; BenchError where a job does not run."""
+    """Measures every size over one link; RunError where a job ends, or says nothing."""
     # The second burst makes up for what the first lets through at full speed.
     filler = 2 * place.burst_bytes
     runs = RawRuns({size: [] for size in session.sizes}, dict.fromkeys(session.sizes, 0))

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from thinwire.bench.failed import failed_row
+from thinwire.bench.output import say
 from thinwire.bench.p2p_rows import CREDIBLE_RATE
-from thinwire.bench.programs import Place
-from thinwire.bench.raw import RawRuns, RawSession
+from thinwire.bench.programs import Place, RunError
+from thinwire.bench.raw import RawRuns, RawSession, run_pairs
 
 WANTED_PAIRS = 200
 WANTED_BETWEEN_HOSTS = 1.02
@@ -34,7 +36,7 @@ class RawRow:
     shim_seconds: float | None
     ratio: float | None
     ratio_bound: float | None
-    wanted: float
+    wanted: float | None
     within: bool | None
     messages: int
     receives_in_place: int | None
@@ -58,6 +60,22 @@ def upper_bound_of_median(rounds: Sequence[Sequence[float]], *, seed: int = 1) -
     which = random.integers(number, size=(RESAMPLES, number, 1))
     drawn = given[which, random.integers(length, size=(RESAMPLES, number, length))]
     return float(np.quantile(np.median(drawn.reshape(RESAMPLES, -1), axis=1), CONFIDENCE))
+
+
+def measure(place: Place, session: RawSession) -> list[RawRow]:
+    """A row a size over one link. Where the jobs fail, each size has jobs of its own."""
+    try:
+        return make_rows(place, session, run_pairs(place, session))
+    except RunError as error:
+        say(f"FAILED {place.name}: {error}")
+        if len(session.sizes) == 1:
+            facts = {"link": place.name, "setting": str(session.setting)}
+            return [failed_row(RawRow, error, bytes=session.sizes[0], **facts)]
+    alone = [
+        replace(session, sizes=(size,), pairs=(pairs,))
+        for size, pairs in zip(session.sizes, session.pairs, strict=True)
+    ]
+    return [row for one in alone for row in measure(place, one)]
 
 
 def make_rows(place: Place, session: RawSession, runs: RawRuns) -> list[RawRow]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import IO, Any, Self
 
-from thinwire.bench.programs import BenchError, Place
+from thinwire.bench.programs import BenchError, Place, RunError
 
 START_SECONDS = 60.0
 END_SECONDS = 60.0
@@ -38,7 +38,7 @@ class Job:
         return self._process.poll()
 
     def turn(self, nbytes: int, timeout: float) -> dict[str, Any]:
-        """One message; what the program says about it. BenchError where it says nothing."""
+        """One message; what the program says about it. RunError where it says nothing."""
         assert self._process.stdin is not None and self._process.stdout is not None
         if not self._started:
             timeout += START_SECONDS
@@ -99,7 +99,7 @@ class Job:
         finally:
             timer.cancel()
 
-    def _failure(self, line: str) -> BenchError:
+    def _failure(self, line: str) -> RunError:
         self._said.seek(0)
         said = (line + self._said.read()).strip()[-1500:] or "no output, or too late"
-        return BenchError(f"{' '.join(self._command)}: {said}")
+        return RunError(f"{' '.join(self._command)}: {said}")

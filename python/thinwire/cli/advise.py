@@ -12,7 +12,8 @@ from thinwire.bench import samples
 from thinwire.bench.advise import Asked, Candidate
 from thinwire.bench.buffers import FrameBuffers
 from thinwire.bench.gpu_buffers import GpuFrameBuffers
-from thinwire.bench.output import Column, number, print_table, progress, say, warn_if_busy
+from thinwire.bench.output import Column, number, print_table, say, warn_if_busy
+from thinwire.bench.steps import steps
 from thinwire.cli import values
 from thinwire.cli.bench_codec import on_gpu
 from thinwire.cli.values import Device, Dtype
@@ -84,7 +85,7 @@ def advise(
     warn_if_busy()
     asked = Asked(rate, list(dict.fromkeys(sizes)), error)
     place = GpuFrameBuffers if gpu else FrameBuffers
-    found = list(adviser.measure_all(sample, wanted, asked, place, progress))
+    found = list(adviser.measure_all(sample, wanted, asked, place, steps))
     if not found:
         say(f"no codec takes {sample.dtype}: send it raw")
         raise typer.Exit(1)

@@ -1,19 +1,20 @@
 """`thinwire bench`."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 
-from thinwire.bench import generators, samples, tables
+from thinwire.bench import generators, p2p_rows, samples, tables
 from thinwire.bench import overhead as overhead_bench
-from thinwire.bench.output import progress, warn_if_busy
-from thinwire.bench.p2p import Session, expect_all, run_link
-from thinwire.bench.p2p_gpu_rows import measure_links
+from thinwire.bench.output import warn_if_busy
+from thinwire.bench.p2p import Session
+from thinwire.bench.p2p_gpu_rows import P2pGpuRow, measure_link
 from thinwire.bench.p2p_gpu_tables import GPU_COLUMNS, gpu_notes
-from thinwire.bench.p2p_rows import make_rows
+from thinwire.bench.p2p_rows import P2pRow
 from thinwire.bench.programs import BenchError, find_program
+from thinwire.bench.steps import steps
 from thinwire.cli import bench_codec, bench_collective, bench_ratio, bench_raw
 from thinwire.cli.bench_options import (
     Csv,
@@ -26,12 +27,16 @@ from thinwire.cli.bench_options import (
     Specs,
     failure,
     finish,
+    measure_places,
     message_sizes,
     parse_codecs,
-    places,
 )
 from thinwire.cli.values import Memory
 from thinwire.lab import LabError
+
+# Host messages, GPU messages staged by hand, device pointers where the MPI takes them, and raw ones
+# through the preload library.
+GPU_WAYS = 4
 
 app = typer.Typer(help="Measure codecs and messages on this machine.", no_args_is_help=True)
 
@@ -64,28 +69,34 @@ def p2p(
     Each link is a lab of its own; where this machine permits none, one host stands for both.
     """
     warn_if_busy()
-    rows: list[Any] = []
+    links = [] if loopback else link.split(",")
+    codecs = tuple(parse_codecs(specs or ["zfp:rate=16", "zfp:rate=8"]))
+    between_gpus = memory == Memory.DEVICE
+    ways = len(codecs) + (GPU_WAYS if between_gpus else 1)
     try:
-        session = Session(
-            program=find_program("p2p", program),
-            values=fp32_values(data, max(message_sizes(sizes))),
-            sizes=message_sizes(sizes),
-            codecs=tuple(parse_codecs(specs or ["zfp:rate=16", "zfp:rate=8"])),
-            iterations=iterations,
-            rounds=rounds,
-            progress=progress,
-        )
-        found = places([] if loopback else link.split(","), hosts)
-        if memory == Memory.DEVICE:
-            period = samples.read(data).values if data else session.values
-            rows = measure_links(found, session, period)
-        for place in found:
-            expected = expect_all(session)
-            rows += make_rows(place, run_link(place, session), expected)
+        with steps(max(1, len(links)) * rounds * ways) as step:
+            session = Session(
+                program=find_program("p2p", program),
+                values=fp32_values(data, max(message_sizes(sizes))),
+                sizes=message_sizes(sizes),
+                codecs=codecs,
+                iterations=iterations,
+                rounds=rounds,
+                progress=step,
+            )
+            if between_gpus:
+                period = samples.read(data).values if data else session.values
+                gpu_rows = measure_places(
+                    links, hosts, 1, P2pGpuRow, lambda place: measure_link(place, session, period)
+                )
+            else:
+                rows = measure_places(
+                    links, hosts, 1, P2pRow, lambda place: p2p_rows.measure(place, session)
+                )
     except (BenchError, LabError, ValueError) as error:
         raise failure(error) from error
-    if memory == Memory.DEVICE:
-        finish(rows, GPU_COLUMNS, as_csv, as_json, gpu_notes(rows))
+    if between_gpus:
+        finish(gpu_rows, GPU_COLUMNS, as_csv, as_json, gpu_notes(gpu_rows))
     else:
         finish(rows, tables.P2P_COLUMNS, as_csv, as_json, tables.p2p_notes(rows))
 
@@ -107,9 +118,10 @@ def overhead(
     warn_if_busy()
     try:
         path = find_program("overhead", program)
-        rows = overhead_bench.measure(
-            path, spec, alternations, batches, progress, threads, same_node
-        )
+        with steps(alternations) as step:
+            rows = overhead_bench.measure(
+                path, spec, alternations, batches, step, threads, same_node
+            )
     except BenchError as error:
         raise failure(error) from error
     finish(rows, tables.OVERHEAD_COLUMNS, as_csv, as_json)

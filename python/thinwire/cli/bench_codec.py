@@ -18,9 +18,10 @@ from thinwire.bench import (
     specs,
     tables,
 )
-from thinwire.bench.output import progress, say, warn_if_busy
+from thinwire.bench.output import say, warn_if_busy
 from thinwire.bench.programs import BenchError, find_program
 from thinwire.bench.samples import Sample
+from thinwire.bench.steps import steps
 from thinwire.cli import values
 from thinwire.cli.bench_options import Csv, Json, Program, Specs, failure, finish, parse_codecs
 from thinwire.cli.values import Device, Dtype
@@ -156,12 +157,17 @@ def _measure_cpu(work: Work, runs: int) -> list[Any]:
     arrays += work.files
     warn_if_busy()
     _name_left_out(work, arrays)
+    jobs = [
+        (each, variant)
+        for sample in arrays
+        for each in work.codecs_for(sample)
+        for variant in specs.variants(sample, specs.row_of(each))
+    ]
     rows = []
-    for sample in arrays:
-        for each in work.codecs_for(sample):
-            for variant in specs.variants(sample, specs.row_of(each)):
-                with progress(f"{each.spec} on {variant.name} {variant.shape_text}"):
-                    rows.append(codec_bench.measure(each, variant, runs))
+    with steps(len(jobs)) as step:
+        for each, variant in jobs:
+            with step(f"{each.spec} on {variant.name} {variant.shape_text}"):
+                rows.append(codec_bench.measure(each, variant, runs))
     return rows
 
 
@@ -177,12 +183,16 @@ def _measure_gpu(work: Work, program: Path | None, sums: bool) -> tuple[list[Any
             if work.generated:
                 inputs += gpu_inputs.generated(work.dtype, work.sizes, Path(folder))
             _name_left_out(work, [each.period for each in inputs])
-            for source in inputs:
-                for each in work.codecs_for(source.period):
-                    for variant in gpu_inputs.variants(source, specs.row_of(each)):
-                        words = f"{each.spec} on {source.period.name}, {source.nbytes} bytes"
-                        with progress(words):
-                            rows.append(codec_gpu.measure(running, each, variant, sums))
+            jobs = [
+                (each, source, variant)
+                for source in inputs
+                for each in work.codecs_for(source.period)
+                for variant in gpu_inputs.variants(source, specs.row_of(each))
+            ]
+            with steps(len(jobs)) as step:
+                for each, source, variant in jobs:
+                    with step(f"{each.spec} on {source.period.name}, {source.nbytes} bytes"):
+                        rows.append(codec_gpu.measure(running, each, variant, sums))
             notes = gpu_tables.notes(running.gpu, ceilings)
     except BenchError as error:
         raise failure(error) from error

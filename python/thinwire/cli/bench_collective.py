@@ -8,10 +8,11 @@ import typer
 from thinwire import dtypes
 from thinwire.bench import collective_tables, generators, samples
 from thinwire.bench.collective import CollectiveSession, run_operations
-from thinwire.bench.collective_rows import make_rows, without_schedules
-from thinwire.bench.output import progress, say, warn_if_busy
-from thinwire.bench.programs import BenchError, find_program
+from thinwire.bench.collective_rows import CollectiveRow, make_rows, without_schedules
+from thinwire.bench.output import say, warn_if_busy
+from thinwire.bench.programs import BenchError, Place, find_program
 from thinwire.bench.samples import Sample
+from thinwire.bench.steps import steps
 from thinwire.cli import values
 from thinwire.cli.bench_options import (
     Csv,
@@ -22,7 +23,7 @@ from thinwire.cli.bench_options import (
     Specs,
     failure,
     finish,
-    places,
+    measure_places,
 )
 from thinwire.cli.values import Dtype, Memory
 from thinwire.codec import Codec
@@ -94,36 +95,42 @@ def collective(
     if root >= ranks:
         raise typer.BadParameter(f"--root: there is no rank {root} of {ranks}")
     warn_if_busy()
-    rows = []
+    links = [] if loopback else link.split(",")
+    wanted = _names("--op", op, operations(), whole="all")
     try:
         sizes = _sizes(size)
-        session = CollectiveSession(
-            program=find_program("collective", program),
-            operations=_names("--op", op, operations(), whole="all"),
-            sizes=sizes,
-            codecs=tuple(dict.fromkeys(Codec(spec).spec for spec in specs or ["zfp:rate=8"])),
-            algorithms=_names("--algorithm", algorithm, algorithms()),
-            codings=_names("--coding", coding, codings()),
-            ranks=ranks,
-            root=root,
-            iterations=iterations,
-            threshold=parse_size(threshold),
-            piece=parse_size(piece) if piece else 0,
-            data=_values(file, data, dtype, max(sizes) * ranks),
-            memory=memory,
-            trusted=trust,
-            progress=progress,
-        )
-        per_host = -(-ranks // hosts)
-        for place in places([] if loopback else link.split(","), hosts, per_host):
-            lines, left_out = without_schedules(run_operations(place, session))
-            for each in left_out:
-                way = f"{each['asked_algorithm']} {each['asked_coding']}"
-                say(f"skipped {each['operation']} {way}: {each['error']}")
-            rows += make_rows(place, session, lines)
+        with steps(max(1, len(links)) * len(wanted)) as step:
+            session = CollectiveSession(
+                program=find_program("collective", program),
+                operations=wanted,
+                sizes=sizes,
+                codecs=tuple(dict.fromkeys(Codec(spec).spec for spec in specs or ["zfp:rate=8"])),
+                algorithms=_names("--algorithm", algorithm, algorithms()),
+                codings=_names("--coding", coding, codings()),
+                ranks=ranks,
+                root=root,
+                iterations=iterations,
+                threshold=parse_size(threshold),
+                piece=parse_size(piece) if piece else 0,
+                data=_values(file, data, dtype, max(sizes) * ranks),
+                memory=memory,
+                trusted=trust,
+                progress=step,
+            )
+            rows = measure_places(
+                links, hosts, -(-ranks // hosts), CollectiveRow, lambda place: _rows(place, session)
+            )
     except (BenchError, LabError, ValueError) as error:
         raise failure(error) from error
     finish(rows, collective_tables.COLUMNS, as_csv, as_json, collective_tables.notes(rows))
+
+
+def _rows(place: Place, session: CollectiveSession) -> list[CollectiveRow]:
+    lines, left_out = without_schedules(run_operations(place, session))
+    for each in left_out:
+        way = f"{each['asked_algorithm']} {each['asked_coding']}"
+        say(f"skipped {each['operation']} {way}: {each['error']}")
+    return make_rows(place, session, lines)
 
 
 def _names(option: str, words: str, known: dict[str, int], whole: str = "") -> tuple[str, ...]:

@@ -1,20 +1,23 @@
 """What the commands of `thinwire bench` have in common: options, codecs, links, a run's end."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from thinwire.bench import specs as codec_specs
+from thinwire.bench.failed import failed_row
 from thinwire.bench.output import Column, print_csv, print_json, print_table, say
 from thinwire.bench.p2p import STARTUP_BYTES
-from thinwire.bench.programs import LabPlace, Loopback, Place
+from thinwire.bench.programs import LabPlace, Loopback, Place, RunError
 from thinwire.cli import values
 from thinwire.codec import Codec
-from thinwire.lab import Lab, LabUnavailable
+from thinwire.lab import Lab, LabError, LabUnavailable
 from thinwire.library import parse_size
+
+Row = TypeVar("Row")
 
 Specs = Annotated[
     list[str] | None,
@@ -79,20 +82,45 @@ def message_sizes(text: str) -> tuple[int, ...]:
     return sizes
 
 
-def places(links: Sequence[str], hosts: int, ranks_per_host: int = 1) -> Iterator[Place]:
-    """One link after another, each open until the next is asked for. Loopback where none is
-    wanted, or where this machine permits no lab, after saying why."""
-    if not links:
+def measure_places(
+    links: Sequence[str],
+    hosts: int,
+    ranks_per_host: int,
+    kind: type[Row],
+    measure: Callable[[Place], list[Row]],
+) -> list[Row]:
+    """The rows of one link after another, each a lab of its own. Loopback where none is wanted, or
+    where this machine permits no lab, after saying why. What fails is a row of its own, and what is
+    interrupted the last."""
+    rows: list[Row] = []
+    for link in links or (Loopback.name,):
+        try:
+            with _open(link, hosts, ranks_per_host) as place:
+                rows += measure(place)
+                if isinstance(place, Loopback):
+                    break
+        except (RunError, LabError) as error:
+            say(f"FAILED {link}: {error}")
+            rows.append(failed_row(kind, error, link=link))
+        except KeyboardInterrupt:
+            rows.append(failed_row(kind, "interrupted", link=link))
+            break
+    return rows
+
+
+@contextmanager
+def _open(link: str, hosts: int, ranks_per_host: int) -> Iterator[Place]:
+    if link == Loopback.name:
         yield Loopback()
-    for link in links:
-        with ExitStack() as stack:
-            try:
-                lab = stack.enter_context(Lab(hosts, link, ranks_per_host, name="bench"))
-            except LabUnavailable as error:
-                say(f"No lab on this machine ({error}): loopback instead, where nothing is slow.")
-                yield Loopback()
-                return
-            yield LabPlace(lab)
+        return
+    with ExitStack() as stack:
+        try:
+            lab = stack.enter_context(Lab(hosts, link, ranks_per_host, name="bench"))
+        except LabUnavailable as error:
+            say(f"No lab on this machine ({error}): loopback instead, where nothing is slow.")
+            yield Loopback()
+            return
+        yield LabPlace(lab)
 
 
 def finish(
@@ -113,6 +141,6 @@ def finish(
         raise typer.Exit(1)
 
 
-def failure(error: Exception) -> typer.Exit:
+def failure(error: object) -> typer.Exit:
     say(f"thinwire: error: {error}")
     return typer.Exit(1)

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from thinwire.bench import ratios, samples
-from thinwire.bench.codec import UnverifiedError
-from thinwire.bench.output import progress, say
+from thinwire.bench.output import say
+from thinwire.bench.steps import steps
 from thinwire.cli.bench_options import failure
 
 
@@ -32,10 +32,8 @@ def ratio(
     if not samples.data_files():
         say(f"skipped the files: ${samples.DATA_FOLDER} names no folder of them")
     wanted = ratios.codecs_here(lambda why: say(f"skipped {why}"))
-    try:
-        found = list(ratios.measure(wanted, arrays, progress))
-    except UnverifiedError as error:
-        raise failure(error) from error
+    found = list(ratios.measure(wanted, arrays, steps))
+    failed = [row for row in found if row.ratio == ratios.FAILED]
     committed = ratios.read(place) if place and place.exists() else []
     if check:
         changes = ratios.differences(committed, found)
@@ -44,8 +42,12 @@ def ratio(
         say(f"{len(found)} lines measured, {len(changes)} differ from {place}")
         raise typer.Exit(1 if changes else 0)
     text = ratios.as_csv(ratios.merged(committed if write else [], found))
+    if write and failed:
+        raise failure(f"{place} is left as it is: {len(failed)} lines failed")
     if write and place:
         place.write_text(text)
         say(f"{place}: {len(found)} lines measured")
     else:
         print(text, end="")
+    if failed:
+        raise typer.Exit(1)

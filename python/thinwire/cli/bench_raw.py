@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 
 from thinwire.bench import tables
-from thinwire.bench.output import progress, warn_if_busy
+from thinwire.bench.output import warn_if_busy
 from thinwire.bench.programs import BenchError, find_program
-from thinwire.bench.raw import HOOKED_BYTES, RawSession, Setting, run_pairs
-from thinwire.bench.raw_rows import WANTED_PAIRS, make_rows
+from thinwire.bench.raw import HOOKED_BYTES, RawSession, Setting
+from thinwire.bench.raw_rows import WANTED_PAIRS, RawRow, measure
+from thinwire.bench.steps import steps
 from thinwire.cli.bench_options import (
     Csv,
     Json,
@@ -18,9 +19,9 @@ from thinwire.cli.bench_options import (
     Sizes,
     failure,
     finish,
+    measure_places,
     message_sizes,
     parse_codecs,
-    places,
 )
 from thinwire.lab import LabError
 
@@ -53,23 +54,23 @@ def raw(
     A native and a shimmed job take turns, message by message, over the same link.
     """
     warn_if_busy()
-    rows = []
     try:
         asked = message_sizes(sizes)
         if min(asked) < HOOKED_BYTES:
             raise typer.BadParameter(f"receives below {HOOKED_BYTES} bytes are never hooked")
         (codec,) = parse_codecs([spec])
-        session = RawSession(
-            program=find_program("raw_turns", program),
-            sizes=asked,
-            pairs=pairs_of_sizes(pairs, len(asked)),
-            rounds=rounds,
-            setting=setting,
-            spec=codec.spec,
-            progress=progress,
-        )
-        for place in places([] if loopback else link.split(","), hosts=2):
-            rows += make_rows(place, session, run_pairs(place, session))
+        links = [] if loopback else link.split(",")
+        with steps(max(1, len(links)) * rounds * len(asked)) as step:
+            session = RawSession(
+                program=find_program("raw_turns", program),
+                sizes=asked,
+                pairs=pairs_of_sizes(pairs, len(asked)),
+                rounds=rounds,
+                setting=setting,
+                spec=codec.spec,
+                progress=step,
+            )
+            rows = measure_places(links, 2, 1, RawRow, lambda place: measure(place, session))
     except (BenchError, LabError, ValueError) as error:
         raise failure(error) from error
     finish(rows, tables.RAW_COLUMNS, as_csv, as_json, tables.raw_notes(rows))
