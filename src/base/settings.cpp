@@ -74,7 +74,7 @@ std::string judge(std::string_view name, std::string_view value) {
     return subject + status.message() + "; " + instead + " holds" + outcome;
   }
   const std::string_view nearest = nearest_setting(name);
-  if (nearest.empty()) return subject + "no setting has this name; it is passed over" + outcome;
+  if (nearest.empty()) return subject + "no setting has this name; it is ignored" + outcome;
   return subject + "no setting has this name, the nearest is " + std::string(nearest) + ", where " +
          holds(*find_setting(nearest)) + outcome;
 }

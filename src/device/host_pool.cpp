@@ -211,7 +211,7 @@ void say_not_on_loan() {
   // Taken back again, it would be lent to two at once.
   static std::atomic<bool> said{false};
   if (!said.exchange(true)) {
-    log(LogLevel::kError, "scratch memory that is not on loan was given back: passed over");
+    log(LogLevel::kError, "scratch memory that is not on loan was released; ignored");
   }
 }
 

@@ -163,7 +163,7 @@ Result<Info> decode(ByteView source, MutableByteView destination, const frame::M
                                        std::to_string(destination.size())};
   }
   if (landing.adds && info->header.dtype == Dtype::kBytes) {
-    return {StatusCode::kUnsupported, "an array of bytes is not added to another"};
+    return {StatusCode::kUnsupported, "an array of bytes cannot be added to another"};
   }
   const auto to = device::place_of(destination.data());
   if (!to.ok()) return to.status();

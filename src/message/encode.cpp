@@ -186,7 +186,7 @@ Status holds_integers(const Coder& coder) {
   return {StatusCode::kHoldsIntegers,
           std::string(coder.codec->name) +
               ": values read as integers in the bits of doubles, which a lossy codec would destroy "
-              "(THINWIRE_INTEGERS=code has them coded)"};
+              "(THINWIRE_INTEGERS=code encodes them)"};
 }
 
 Status check_capacity(std::uint64_t most, std::uint64_t capacity) {

@@ -89,7 +89,7 @@ Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView so
                                        std::to_string(destination.size())};
   }
   if (landing.adds && array.dtype == Dtype::kBytes) {
-    return {StatusCode::kUnsupported, "an array of bytes is not added to another"};
+    return {StatusCode::kUnsupported, "an array of bytes cannot be added to another"};
   }
   const auto current = enter_device_of(source.data(), destination.data());
   if (!current.ok()) return current.status();

@@ -96,7 +96,7 @@ def test_a_wrong_codec_is_one_line_and_a_raw_run(tmp_path: Path) -> None:
         ({"THINWIRE_COLLECTIVES": "on,bcats"}, "on holds"),
         ({"THINWIRE_ALGORITHM": "rings"}, "planned holds"),
         ({"THINWIRE_TRESHOLD": "1MiB"}, "THINWIRE_THRESHOLD, where 64KiB holds"),
-        ({"THINWIRE_FLAVOUR": "sweet"}, "passed over"),
+        ({"THINWIRE_FLAVOUR": "sweet"}, "it is ignored"),
     ],
     ids=lambda value: (
         next(iter(value)).removeprefix("THINWIRE_") if isinstance(value, dict) else ""

@@ -52,7 +52,7 @@ Status decode(ByteView encoded, const Chunk& chunk, std::uint64_t, std::byte* ou
 const Codec kExpack = {
     .id = 3,
     .name = "expack",
-    .summary = "lossless bf16, fp16 and fp32: exponents as short distances from their row's mean",
+    .summary = "lossless for training data: exponents in short codes",
     .options = "mode=<auto|fixed|entropy>",
     .example = "expack:mode=auto",
     .version = 0,

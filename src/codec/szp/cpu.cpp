@@ -76,7 +76,7 @@ Result<std::uint64_t> encode(const std::byte* source, const Chunk& chunk, std::u
 const Codec kSzp = {
     .id = 5,
     .name = "szp",
-    .summary = "error-bounded: a lattice of values, differences, digits of a fixed length a tile",
+    .summary = "lossy within an error bound: quantised differences, packed by tiles",
     .options = "abs=<bound> | rel=<share of the range>",
     .example = "szp:abs=1e-4",
     .version = 0,
