@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "shim"))
 
 from legality_configurations import Configuration, environment_of, left_out  # noqa: E402
 from mpis import ALL, BUILD, SYSTEM, Mpi  # noqa: E402
-from shim_runs import preloaded, run  # noqa: E402
+from shim_runs import run  # noqa: E402
 
 LINE = re.compile(
     r"seed (\d+) all (\w+) kept (\w+) bad (\d+) features ([01]+) left ([01]+) phases (\S*)$",
@@ -63,20 +63,19 @@ class Job:
     without: tuple[str, ...] = ()
     seconds: int = 60
 
-    def words(self, seeds: Sequence[int]) -> list[str]:
+    def words(self, seeds: Sequence[int], report: Path | None = None) -> list[str]:
         words = [str(program_of(self.mpi)), "--seeds", ranges(seeds)]
         words += ["--seconds", str(self.seconds), "--threads", str(int(self.threads))]
         words += ["--drop", ",".join(self.drop)] if self.drop else []
         without = sorted({*self.without, *left_out(self.mpi.name)})
         words += ["--without", ",".join(without)] if without else []
-        if self.configuration is None:
-            return [*self.mpi.launcher, "-n", str(self.ranks), *words]
-        words += self.configuration.options()
-        return [
-            *self.mpi.launcher,
-            *("-n", str(self.ranks)),
-            *preloaded(words, self.mpi.production),
-        ]
+        settings = {**self.settings(), **({"THINWIRE_REPORT": str(report)} if report else {})}
+        if self.configuration is not None:
+            settings["LD_PRELOAD"] = str(self.mpi.production)
+            words += self.configuration.options()
+        # Each rank is told, as a launcher may hand on nothing to the other hosts of a lab.
+        told = ["env", *(f"{name}={value}" for name, value in settings.items())]
+        return [*self.mpi.launcher, "-n", str(self.ranks), *told, *words]
 
     def settings(self) -> Mapping[str, str]:
         quiet = {"OMPI_MCA_mpi_yield_when_idle": "1"}  # there may be more ranks than cores
@@ -105,7 +104,7 @@ def run_once(job: Job, seeds: Sequence[int]) -> tuple[Outcome, str]:
     with TemporaryDirectory() as folder:
         report = None if job.configuration is None else Path(folder, "report.json")
         limit = 60 + job.seconds * 2 + 20 * len(seeds)
-        done = run(job.words(seeds), job.settings(), report, timeout=limit)
+        done = run(job.words(seeds, report), job.settings(), report, timeout=limit)
     outcome = Outcome()
     for seed, every, kept, bad, features, left, phases in LINE.findall(done.output):
         found = tuple(part for part in phases.split(",") if part)
