@@ -6,16 +6,18 @@ from typing import Annotated
 import typer
 
 from thinwire.cli import advise, bench, codecs, demo, env, files, lab, run, shim
-from thinwire.cli.before_command import PASS_ON, BeforeCommand
+from thinwire.cli.before_command import BEFORE, PASS_ON, BeforeCommand
 from thinwire.library import ThinwireError, format_version, version
 
 # Typer's own completion of commands, options and values, for bash, zsh, fish and PowerShell:
 # `thinwire --install-completion`, `--show-completion`.
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(rich_markup_mode="markdown", no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("env")(env.env)
 app.command("codecs")(codecs.codecs)
-app.command("run", cls=BeforeCommand, context_settings=PASS_ON)(run.run)
-app.command("exec", cls=BeforeCommand, context_settings=PASS_ON)(run.execute)
+app.command("run", cls=BeforeCommand, context_settings=PASS_ON, options_metavar=BEFORE)(run.run)
+app.command("exec", cls=BeforeCommand, context_settings=PASS_ON, options_metavar=BEFORE)(
+    run.execute
+)
 app.command("shim")(shim.shim)
 app.command("encode")(files.encode)
 app.command("decode")(files.decode)

@@ -42,7 +42,7 @@ def _gigabits(row: Candidate) -> str:
 
 
 def advise(
-    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Raw values.")],
+    file: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="File of raw values.")],
     link: Annotated[
         str,
         typer.Option(
@@ -53,11 +53,14 @@ def advise(
         Dtype | None, typer.Option(help="Element type of the values; else the file's suffix.")
     ] = None,
     shape: Annotated[
-        str | None, typer.Option(help="Of the values, slowest first, as in 24x224x224.")
+        str | None,
+        typer.Option(help="Shape of the array, slowest dimension first, as in 24x224x224."),
     ] = None,
     error: Annotated[
         str | None,
-        typer.Option(help="What is allowed: abs=1e-4, or rel=1e-3 of the range. Else lossless."),
+        typer.Option(
+            help="Largest error allowed: abs=1e-4, or rel=1e-3 of the range. Without it: lossless."
+        ),
     ] = None,
     size: Annotated[
         str | None,
@@ -66,13 +69,13 @@ def advise(
             callback=values.sizes,
         ),
     ] = None,
-    device: Annotated[Device, typer.Option(help="auto: the GPU where there is one.")] = Device.AUTO,
+    device: Annotated[Device, typer.Option(help="auto: the GPU if there is one.")] = Device.AUTO,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Measure the candidates on your own values, and say which to use on a link, if any.
+    """Measure codecs on your own values, and say which one to use on a link, if any.
 
-    Times are those of one message in series: encode, send at the link's rate, decode. What every
-    message costs besides, raw or not, is left out.
+    The time of a message is the sum of encode, its bytes at the link's rate, and decode; start-up
+    time, which raw messages have too, is left out.
     """
     rate = parse_link_rate(link)
     try:

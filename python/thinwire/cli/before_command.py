@@ -5,6 +5,7 @@ from typing import Any
 from typer.core import TyperCommand
 
 # Options end at `--` or at the first word that is none: what follows is the other program's.
+BEFORE = "[OPTIONS] -- COMMAND [ARGS]..."
 PASS_ON = {"allow_extra_args": True, "allow_interspersed_args": False}
 
 

@@ -38,7 +38,11 @@ from thinwire.lab import LabError
 # through the preload library.
 GPU_WAYS = 4
 
-app = typer.Typer(help="Measure codecs and messages on this machine.", no_args_is_help=True)
+app = typer.Typer(
+    rich_markup_mode="markdown",
+    help="Measure codecs and messages on this machine.",
+    no_args_is_help=True,
+)
 
 app.command("codec")(bench_codec.codec)
 app.command("ratio")(bench_ratio.ratio)
@@ -49,24 +53,34 @@ app.command("collective")(bench_collective.collective)
 @app.command()
 def p2p(
     specs: Specs = None,
-    hosts: Annotated[int, typer.Option(min=2, help="Hosts of the lab; 0 and 1 talk.")] = 2,
+    hosts: Annotated[
+        int, typer.Option(min=2, help="Hosts of the lab; messages go from host 0 to host 1.")
+    ] = 2,
     link: Links = "1gbit",
-    loopback: Annotated[bool, typer.Option("--loopback", help="On this host, no lab.")] = False,
+    loopback: Annotated[
+        bool, typer.Option("--loopback", help="Both ranks on this host, without a lab.")
+    ] = False,
     sizes: Sizes = "64KiB,256KiB,1MiB,4MiB,16MiB",
-    iterations: Annotated[int, typer.Option(min=1, help="Timed messages a round.")] = 10,
-    rounds: Annotated[int, typer.Option(min=1, help="Native and every codec by turns.")] = 3,
+    iterations: Annotated[int, typer.Option(min=1, help="Timed messages per round.")] = 10,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="How often native and every codec take their turn.")
+    ] = 3,
     data: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="fp32 values to send; else smooth ones."),
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="File of fp32 values to send; otherwise generated smooth ones.",
+        ),
     ] = None,
     memory: MemoryOption = Memory.HOST,
     program: Program = None,
     as_csv: Csv = False,
     as_json: Json = False,
 ) -> None:
-    """One-way time of MPI messages between two hosts, native and compressed in alternation.
+    """Measure the one-way time of MPI messages between two hosts, native and compressed in turns.
 
-    Each link is a lab of its own; where this machine permits none, one host stands for both.
+    Each link is a lab of its own. If this machine does not permit labs, both ranks run on one host.
     """
     warn_if_busy()
     links = [] if loopback else link.split(",")
@@ -104,17 +118,20 @@ def p2p(
 @app.command()
 def overhead(
     spec: ShimSpec = "zfp:rate=16",
-    alternations: Annotated[int, typer.Option(min=1, help="Native and shim by turns.")] = 5,
-    batches: Annotated[int, typer.Option(min=1, help="Batches of 200 pairs a size.")] = 400,
-    threads: Annotated[bool, typer.Option(help="With MPI_THREAD_MULTIPLE.")] = False,
+    alternations: Annotated[
+        int, typer.Option(min=1, help="How often the program runs with and without the library.")
+    ] = 5,
+    batches: Annotated[int, typer.Option(min=1, help="Batches of 200 messages per size.")] = 400,
+    threads: Annotated[bool, typer.Option(help="Ask for MPI_THREAD_MULTIPLE.")] = False,
     same_node: Annotated[
-        bool, typer.Option(help="To a peer that may compress, as those on other nodes.")
+        bool,
+        typer.Option(help="As if the peer were on another node, where messages may be compressed."),
     ] = False,
     program: Program = None,
     as_csv: Csv = False,
     as_json: Json = False,
 ) -> None:
-    """What the preload library adds to small messages, which it never compresses."""
+    """Measure what the preload library adds to small messages, which it never compresses."""
     warn_if_busy()
     try:
         path = find_program("overhead", program)

@@ -55,11 +55,11 @@ class Work:
 
 def codec(
     wanted: Specs = None,
-    device: Annotated[Device, typer.Option(help="auto: the GPU where there is one.")] = Device.AUTO,
+    device: Annotated[Device, typer.Option(help="auto: the GPU if there is one.")] = Device.AUTO,
     file: Annotated[
         list[Path] | None,
         typer.Option(
-            "--file", "--data", exists=True, dir_okay=False, help="Raw values, instead of ours."
+            "--file", "--data", exists=True, dir_okay=False, help="Files of raw values to measure."
         ),
     ] = None,
     dtype: Annotated[
@@ -69,7 +69,8 @@ def codec(
         ),
     ] = None,
     shape: Annotated[
-        str | None, typer.Option(help="Of the file, slowest first, as in 24x224x224.")
+        str | None,
+        typer.Option(help="Shape of the file's array, slowest dimension first, as in 24x224x224."),
     ] = None,
     size: Annotated[
         str | None,
@@ -79,12 +80,16 @@ def codec(
             callback=values.sizes,
         ),
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, help="CPU: the fastest of so many counts.")] = 9,
+    runs: Annotated[
+        int, typer.Option(min=1, help="CPU: number of runs, of which the fastest counts.")
+    ] = 9,
     picture: Annotated[
-        Path | None, typer.Option("--plot", help="Ratio against speed, as SVG.", dir_okay=False)
+        Path | None,
+        typer.Option("--plot", help="Draw ratio against speed into this SVG file.", dir_okay=False),
     ] = None,
     sums: Annotated[
-        bool, typer.Option(help="GPU: measure without chunk checksums too, at twice the time.")
+        bool,
+        typer.Option(help="GPU: also measure without chunk checksums, which takes twice the time."),
     ] = True,
     program: Program = None,
     as_csv: Csv = False,

@@ -37,58 +37,79 @@ FLOATS = tuple(name for name in dtypes.CODES if name != "bytes")
 
 
 def collective(
-    op: Annotated[str, typer.Option(help="Operations, as in bcast,allgather; or all.")] = (
-        "bcast,allgather,allreduce"
-    ),
+    op: Annotated[
+        str, typer.Option(help="Operations, as in bcast,allgather; or all of them: all.")
+    ] = ("bcast,allgather,allreduce"),
     size: Annotated[
         str,
         typer.Option(
-            help="Bytes of the array (bcast, reduce, allreduce) or of a rank's block.",
+            help="Size in bytes of the array (bcast, reduce, allreduce) or of one rank's block.",
             metavar="SIZES",
             callback=values.sizes,
         ),
     ] = "8MiB",
     specs: Specs = None,
-    algorithm: Annotated[str, typer.Option(help="As in planned,ring,direct.")] = "planned",
-    coding: Annotated[str, typer.Option(help="As in once,per-hop,two-level.")] = "planned",
+    algorithm: Annotated[
+        str, typer.Option(help="Algorithms, as in planned,ring,direct.")
+    ] = "planned",
+    coding: Annotated[
+        str, typer.Option(help="Where values are encoded, as in once,per-hop,two-level.")
+    ] = "planned",
     hosts: Annotated[int, typer.Option(min=1, help="Hosts of the lab.")] = 4,
-    ranks: Annotated[int | None, typer.Option(min=1, help="A rank a host unless given.")] = None,
+    ranks: Annotated[
+        int | None, typer.Option(min=1, help="Number of ranks; one per host unless given.")
+    ] = None,
     link: Links = "1gbit",
-    loopback: Annotated[bool, typer.Option("--loopback", help="On this host, no lab.")] = False,
+    loopback: Annotated[
+        bool, typer.Option("--loopback", help="All ranks on this host, without a lab.")
+    ] = False,
     file: Annotated[
         Path | None,
-        typer.Option(exists=True, dir_okay=False, help="Raw values to send, repeated to the size."),
+        typer.Option(
+            exists=True, dir_okay=False, help="File of raw values to send, repeated to the size."
+        ),
     ] = None,
-    data: Annotated[str, typer.Option(help="The values to generate without --file.")] = "wave",
+    data: Annotated[
+        str, typer.Option(help="Which values to generate if there is no --file.")
+    ] = "wave",
     dtype: Annotated[
         Dtype | None,
         typer.Option(help="Element type: of the file (else its suffix), or of generated values."),
     ] = None,
-    iterations: Annotated[int, typer.Option(min=1, help="Timed turns of all.")] = 5,
-    root: Annotated[int, typer.Option(min=0, help="Of rooted operations.")] = 0,
+    iterations: Annotated[
+        int, typer.Option(min=1, help="How often every case takes its turn.")
+    ] = 5,
+    root: Annotated[int, typer.Option(min=0, help="The root of operations that have one.")] = 0,
     threshold: Annotated[
-        str, typer.Option(help="Fewer bytes a rank go raw.", metavar="SIZE", callback=values.size)
+        str,
+        typer.Option(
+            help="Do not compress operations on fewer bytes.", metavar="SIZE", callback=values.size
+        ),
     ] = "64KiB",
     piece: Annotated[
         str | None,
         typer.Option(
-            help="Bytes coded and sent at a time; planned unless given.",
+            help="Bytes to encode and send at a time; planned unless given.",
             metavar="SIZE",
             callback=values.size,
         ),
     ] = None,
     trust: Annotated[
-        bool, typer.Option("--trust", help="State no link: the codec is held to win.")
+        bool,
+        typer.Option(
+            "--trust",
+            help="Do not tell the library the link's rate: it assumes that the codec wins.",
+        ),
     ] = False,
     memory: MemoryOption = Memory.HOST,
     program: Program = None,
     as_csv: Csv = False,
     as_json: Json = False,
 ) -> None:
-    """Collectives compressed as a whole beside the MPI's own, in turns in one job.
+    """Measure compressed collectives and the MPI's own, in turns in one job.
 
-    Every result of every turn is verified. Each link is a lab of its own; where this machine
-    permits none, one host stands for all.
+    Every result is verified. Each link is a lab of its own. If this machine does not permit labs,
+    all ranks run on one host.
     """
     if ranks is None:
         ranks = hosts

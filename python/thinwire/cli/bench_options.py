@@ -23,7 +23,7 @@ Specs = Annotated[
     list[str] | None,
     typer.Option(
         "--codec",
-        help="Codec spec, as in zfp:rate=16; may be repeated.",
+        help="Codec and its options, as in zfp:rate=16; may be repeated.",
         metavar="SPEC",
         autocompletion=values.complete_spec,
     ),
@@ -33,7 +33,7 @@ ShimSpec = Annotated[
     typer.Option(
         "--codec",
         metavar="SPEC",
-        help="What the shim has set.",
+        help="The codec that the preload library has set.",
         callback=values.spec,
         autocompletion=values.complete_spec,
     ),
@@ -41,17 +41,22 @@ ShimSpec = Annotated[
 Links = Annotated[
     str,
     typer.Option(
-        help="Rates of the lab's links, as in 100mbit,1gbit.",
+        help="Rates of the link between the hosts, one after another, as in 100mbit,1gbit.",
         metavar="RATES",
         callback=values.lab_links,
     ),
 ]
-Sizes = Annotated[str, typer.Option(help="Message sizes.", metavar="SIZES", callback=values.sizes)]
-MemoryOption = Annotated[
-    values.Memory, typer.Option(help="Where messages lie; device: in GPU memory.")
+Sizes = Annotated[
+    str,
+    typer.Option(
+        help="Message sizes in bytes, as in 64KiB,1MiB.", metavar="SIZES", callback=values.sizes
+    ),
 ]
-Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+MemoryOption = Annotated[
+    values.Memory, typer.Option(help="Where the buffers are; device: in GPU memory.")
+]
+Csv = Annotated[bool, typer.Option("--csv", help="Print the rows as CSV.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")]
 Program = Annotated[
     Path | None, typer.Option(help="The compiled program, if not the one in build/release/bin.")
 ]

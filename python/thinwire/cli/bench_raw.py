@@ -28,20 +28,22 @@ from thinwire.lab import LabError
 
 def raw(
     link: Links = "1gbit",
-    loopback: Annotated[bool, typer.Option("--loopback", help="On this host, no lab.")] = False,
+    loopback: Annotated[
+        bool, typer.Option("--loopback", help="Both ranks on this host, without a lab.")
+    ] = False,
     sizes: Sizes = "1MiB,4MiB,16MiB,64MiB",
     pairs: Annotated[
-        str, typer.Option(help="Pairs of messages: one number, or one for each size.")
+        str, typer.Option(help="Pairs of messages to time: one number, or one for each size.")
     ] = str(WANTED_PAIRS),
     rounds: Annotated[
-        int, typer.Option(min=1, help="Jobs started anew so often, the pairs dealt out to them.")
+        int, typer.Option(min=1, help="Number of jobs, one after another, that share the pairs.")
     ] = 1,
     setting: Annotated[
         Setting,
         typer.Option(
-            help="The shim's: hooked, every receive ready for a compressed message; default, "
-            "as without options; none, no shim either, which shows what the measure makes of "
-            "equals."
+            help="hooked: every receive is prepared for a compressed message. default: as under "
+            "`thinwire run`. none: without the library in both jobs, which shows how exact the "
+            "measurement is."
         ),
     ] = Setting.HOOKED,
     spec: ShimSpec = "zfp:rate=16",
@@ -49,9 +51,9 @@ def raw(
     as_csv: Csv = False,
     as_json: Json = False,
 ) -> None:
-    """What the preload library adds to large messages that it leaves raw.
+    """Measure the time that the preload library adds to large messages that it does not compress.
 
-    A native and a shimmed job take turns, message by message, over the same link.
+    A job with the library and one without take turns, message by message, over the same link.
     """
     warn_if_busy()
     try:

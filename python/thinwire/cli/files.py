@@ -59,7 +59,9 @@ def decode(
     target: Target,
     allow: Annotated[
         list[str] | None,
-        typer.Option(help="Decode this codec of another project too.", metavar="CODEC"),
+        typer.Option(
+            help="Also decode this codec of another project (nvcomp-...).", metavar="CODEC"
+        ),
     ] = None,
 ) -> None:
     """Decode a frame into a file of raw little-endian values."""

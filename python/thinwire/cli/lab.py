@@ -14,13 +14,15 @@ from thinwire.lab.gpus import parse
 from thinwire.lab.signals import forward_signals
 
 app = typer.Typer(
-    help="A small cluster on this machine: hosts joined by shaped links.", no_args_is_help=True
+    rich_markup_mode="markdown",
+    help="A small cluster on this machine: hosts joined by shaped links.",
+    no_args_is_help=True,
 )
 
 # EX_UNAVAILABLE of sysexits.h: scripts can tell it from the command's own failure.
 UNAVAILABLE = 69
 
-Hosts = Annotated[int, typer.Option(min=1, help="How many hosts.")]
+Hosts = Annotated[int, typer.Option(min=1, help="Number of hosts.")]
 Link = Annotated[
     str,
     typer.Option(
@@ -31,7 +33,7 @@ Link = Annotated[
 ]
 RanksPerHost = Annotated[int, typer.Option(min=1, help="MPI slots on each host.")]
 Gpus = Annotated[
-    str, typer.Option(help="GPUs to deal out to the hosts: all, none, or a list such as 0,1.")
+    str, typer.Option(help="GPUs to assign to the hosts in turn: all, none, or a list such as 0,1.")
 ]
 Name = Annotated[str, typer.Option(help="The lab's name.")]
 
@@ -43,16 +45,22 @@ def run(
     link: Link = "100mbit",
     ranks_per_host: RanksPerHost = 1,
     gpus: Gpus = "all",
-    name: Annotated[str, typer.Option(help="Run in the lab of this name that is up.")] = "",
+    name: Annotated[
+        str, typer.Option(help="Run in a lab that `lab up` has started, by its name.")
+    ] = "",
     host: Annotated[
         int | None,
-        typer.Option(help="Run on this host, from 0, as a fresh login would, without MPI set up."),
+        typer.Option(
+            help="Run on this host, counted from 0, as in a fresh login; MPI is not set up there."
+        ),
     ] = None,
-    measure: Annotated[bool, typer.Option(help="Also report the raw rate of the links.")] = False,
+    measure: Annotated[
+        bool, typer.Option(help="Also report the rate that one TCP connection reaches.")
+    ] = False,
 ) -> None:
-    """Run a command in a lab that exists as long as the command; its exit code is passed on.
+    """Run a command in a lab, which ends with it; the exit code is that of the command.
 
-    The command runs on host 0. A plain `mpirun` or `mpiexec` spreads its ranks over all hosts.
+    The command runs on host 0. `mpirun` or `mpiexec` there spreads its ranks over all hosts.
     """
     try:
         named = parse(gpus, os.environ)
@@ -77,7 +85,7 @@ def up(
     ranks_per_host: RanksPerHost = 1,
     gpus: Gpus = "all",
 ) -> None:
-    """Build a lab that stays until `down`."""
+    """Start a lab that stays until `lab down`."""
     try:
         record = persistent.up(Lab(hosts, link, ranks_per_host, name, parse(gpus, os.environ)))
     except (LabError, ValueError) as error:
@@ -87,7 +95,7 @@ def up(
 
 @app.command()
 def status() -> None:
-    """List the labs that are up: name, hosts, link, ranks a host, holder's process."""
+    """List the labs that are up: name, hosts, link, ranks per host, process that holds the lab."""
     try:
         alive, dead = persistent.status()
     except LabError as error:
@@ -103,7 +111,7 @@ def status() -> None:
 
 @app.command()
 def down(name: Name = "lab") -> None:
-    """End a lab, and everything that runs in it."""
+    """Remove a lab, and end everything that runs in it."""
     try:
         was_alive = persistent.down(name)
     except LabError as error:

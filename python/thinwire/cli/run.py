@@ -19,7 +19,7 @@ _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 CodecOption = Annotated[
     str,
     typer.Option(
-        help="Codec spec, as in zfp:rate=16; auto or off.",
+        help="Codec and its options, as in zfp:rate=16; auto; or off.",
         metavar="SPEC",
         envvar="THINWIRE_CODEC",
         show_envvar=True,
@@ -30,23 +30,27 @@ CodecOption = Annotated[
 ThresholdOption = Annotated[
     str | None,
     typer.Option(
-        help="Messages below this size go raw, as in 64KiB.", metavar="SIZE", callback=values.size
+        help="Do not compress smaller messages, as in 64KiB.", metavar="SIZE", callback=values.size
     ),
 ]
 SameNodeOption = Annotated[
-    bool, typer.Option("--same-node", help="Compress to peers on the same node too.")
+    bool, typer.Option("--same-node", help="Also compress between ranks of one node.")
 ]
 LinkOption = Annotated[
     str | None,
     typer.Option(
-        help="The network's rate, as in 1gbit: a codec that cannot win on it goes raw.",
+        help="The network's rate, as in 1gbit: compress only if that is faster.",
         metavar="RATE",
         callback=values.link_rate,
     ),
 ]
 ReportOption = Annotated[
     str | None,
-    typer.Option(help="Write what was compressed: 1 for standard error, or a JSON file's path."),
+    typer.Option(
+        help="Report what was compressed, and why the rest was not: 1 for standard error, or a "
+        "file for JSON.",
+        metavar="1|FILE",
+    ),
 ]
 LogOption = Annotated[values.Level | None, typer.Option(help="What is logged on standard error.")]
 
@@ -94,10 +98,13 @@ def run(
     log: LogOption = None,
     mpi: MpiOption = None,
 ) -> None:
-    """Run an MPI launcher, as in: thinwire run --codec zfp:rate=16 -- mpirun -n 4 ./program
+    """Run an MPI program with compression.
 
-    The preload library is that of the MPI which the program is linked to; where that does not
-    show, as with a shell script, that of the launcher's MPI.
+    As in: thinwire run --codec zfp:rate=16 -- mpirun -n 4 ./program
+
+    Starts the launcher so that every rank gets the preload library and these settings. The library
+    is the one for the MPI that the program is linked to, or, if that cannot be seen, as with a
+    shell script, for the launcher's MPI.
     """
     command = _command(context)
     wanted = settings(codec, threshold, same_node, link, report, log)
@@ -133,9 +140,12 @@ def execute(
     log: LogOption = None,
     mpi: MpiOption = None,
 ) -> None:
-    """Become one rank's program, as in: mpirun -n 4 thinwire exec --codec zfp:rate=16 ./program
+    """Run one rank with compression.
 
-    The preload library is chosen as `thinwire run` does, by the launcher that started the rank.
+    As in: mpirun -n 4 thinwire exec --codec zfp:rate=16 ./program
+
+    For launchers that `thinwire run` does not know. The preload library is chosen as there, by the
+    launcher that started the rank.
     """
     command = _command(context)
     wanted = settings(codec, threshold, same_node, link, report, log)

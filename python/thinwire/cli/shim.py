@@ -24,7 +24,7 @@ from thinwire.library import MPI_SHIMS, built_shims, library_folder
 
 MpiOption = Annotated[
     Mpi | None,
-    typer.Option(help="The preload library's MPI, whatever the program and its launcher are of."),
+    typer.Option(help="Take the preload library for this MPI; found out unless given."),
 ]
 
 
@@ -78,13 +78,15 @@ def path_launcher() -> Launcher:
 
 
 def shim(
-    kind: Annotated[Kind, typer.Argument(help="What the library is loaded in front of.")],
+    kind: Annotated[Kind, typer.Argument(help="What the library is preloaded for.")],
     mpi: MpiOption = None,
 ) -> None:
-    """Print the path of a preload library, as in LD_PRELOAD=$(thinwire shim mpi).
+    """Print the path of the preload library.
 
-    Without --mpi it is that of the MPI which `mpirun` belongs to. Of the libraries for one kind of
-    MPI it is the one that shows programs the calls which the MPI here has, and no others.
+    As in: LD_PRELOAD=$(thinwire shim mpi) ./program
+
+    Without --mpi it is the library for the MPI that `mpirun` belongs to, with the calls that this
+    version of the MPI has.
     """
     launcher = None
     family: str | None = mpi
