@@ -37,7 +37,7 @@ Card own_card(const Settings& settings) {
   for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
     tw_codec_info info{};
     info.size = sizeof info;
-    // A message may land in host memory, where no codec of GPUs alone could decode it.
+    // The receive buffer may be in host memory, where a codec of GPUs alone cannot decode.
     if (tw_codec_describe(index, &info) == TW_OK && info.gpu_only == 0) {
       card.codecs.push_back(info.id);
     }

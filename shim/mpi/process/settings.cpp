@@ -38,7 +38,7 @@ tw_codec_info info_of(const tw_codec* codec) {
   return {};
 }
 
-// A message may land in host memory, where such a codec could not decode it.
+// The receive buffer may be in host memory, where such a codec cannot decode.
 bool knows_gpus_alone(const tw_codec* codec) { return info_of(codec).gpu_only != 0; }
 
 bool is_lossy(const tw_codec* codec) {
@@ -54,7 +54,7 @@ CodecHandle read_codec(bool speaks) {
     why = tw_last_error();
   } else if (knows_gpus_alone(codec)) {
     why = std::string(tw_codec_spec(codec)) +
-          " codes GPU memory only, and messages may land in host memory";
+          " takes GPU memory only, and a receive buffer may be in host memory";
     tw_codec_destroy(codec);
   }
   if (!why.empty()) {
