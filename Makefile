@@ -21,7 +21,7 @@ unexport THINWIRE_CUDA
 DEMO_CUDA := $(if $(filter 1,$(THINWIRE_CUDA)),ON,$(if $(wildcard /dev/nvidia[0-9]*),AUTO,OFF))
 
 .PHONY: help packages packages-test venv build build-tests demo test test-all test-asan test-ubsan \
-        test-tsan test-gpu fuzz fuzz-build bench format lint clean
+        test-tsan test-gpu fuzz fuzz-build wheel bench format lint clean
 
 help:
 	@echo "make demo     the main job: a wave solver over slow links, raw and compressed"
@@ -30,6 +30,7 @@ help:
 	@echo "make fuzz     fuzz every target for FUZZ_SECONDS seconds, or FUZZ_RUNS executions"
 	@echo "make test-asan, test-ubsan, test-tsan   the units under one of the sanitizers"
 	@echo "make test-gpu the GPU tests, where there is a GPU; nothing is installed"
+	@echo "make wheel    wheels for other machines, in dist"
 	@echo "make bench    codec and message benchmarks"
 	@echo "make format   format by machine; lint checks it"
 	@echo "make clean    remove what was built"
@@ -152,9 +153,16 @@ test-all: build-tests lint test-asan test-ubsan test-tsan fuzz-build
 test-gpu:
 	tools/test_gpu
 
+# With nvcc also the wheel that has the GPU side, as thinwire-cu13.
+wheel: $(VENV)/.test
+	$(BIN)/python tools/make_wheel
+	if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then \
+	  $(BIN)/python tools/make_wheel --cuda; \
+	fi
+
 bench: build
 	$(BIN)/thinwire bench codec
 	$(BIN)/thinwire bench overhead
 
 clean:
-	rm -rf build $(VENV) python/thinwire/lib python/thinwire/include
+	rm -rf build dist $(VENV) python/thinwire/lib python/thinwire/include

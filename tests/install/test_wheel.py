@@ -1,6 +1,9 @@
 """The wheel, installed alone into a fresh environment, away from the source tree."""
 
+import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -26,15 +29,15 @@ int main(void) {
 """
 
 
-def run(command: list[str | Path], cwd: Path) -> str:
+def run(command: list[str | Path], cwd: Path, timeout: int = 600, **settings: str) -> str:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
-        env=environment,
+        env=environment | settings,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=timeout,
         check=False,
     )
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
@@ -79,18 +82,41 @@ def test_what_the_build_puts_into_a_wheel_works_alone(tmp_path: Path) -> None:
     works_alone(environment, tmp_path)
 
 
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `make wheel` builds it, auditwheel's judgement included; WHEEL_TO_TEST names one that is
+    built already."""
+    if built := os.environ.get("WHEEL_TO_TEST"):
+        return Path(built)
+    folder = tmp_path_factory.mktemp("wheel")
+    maker = [sys.executable, ROOT / "tools" / "make_wheel", "--output", folder]
+    return Path(run(maker, folder, timeout=3600).splitlines()[-1])
+
+
+def commands_of_the_readme(wheel: Path) -> tuple[str, str]:
+    """Those that install a wheel, and the one that uses it, but for the build, which is done."""
+    blocks = re.findall(r"^```\w*\n(.*?)^```$", (ROOT / "README.md").read_text(), re.S | re.M)
+    (block,) = [block for block in blocks if "dist/thinwire-" in block]
+    make, *lines, demo = block.splitlines()
+    assert make.startswith("make wheel ") and demo.endswith('/bin/thinwire" demo --quick')
+    return "\n".join(lines).replace("dist/thinwire-*.whl", str(wheel)), demo
+
+
 @pytest.mark.slow
-def test_wheel_works_alone(tmp_path: Path) -> None:
-    wheels = tmp_path / "wheels"
-    # Said outright: an earlier build of a wheel remembers what its environment said.
-    settings = f"--config-settings=cmake.define.THINWIRE_MPIS={mpis(tmp_path)}"
-    run([sys.executable, "-m", "pip", "wheel", "--no-deps", settings, "-w", wheels, ROOT], tmp_path)
-    environment = new_environment(tmp_path)
-    run(
-        [environment / "bin" / "pip", "install", "--quiet", *wheels.glob("thinwire-*.whl")],
-        tmp_path,
-    )
+def test_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
+    """It is of a manylinux, and what the README says of it holds in a bare environment."""
+    assert "manylinux" in wheel.name
+    environment = tmp_path / "with-thinwire"
+    install, demo = commands_of_the_readme(wheel)
+    run(["bash", "-ec", install], tmp_path, HOME=str(tmp_path))
     works_alone(environment, tmp_path)
+    typed = packages_of(environment) / "thinwire" / "py.typed"
+    assert typed.exists()
+    if shutil.which("mpirun") is None:
+        pytest.skip("no mpirun: the demo is not run")
+    run(["bash", "-ec", demo], tmp_path, HOME=str(tmp_path))
+    rows = json.loads((tmp_path / "build" / "demo" / "report.json").read_text())
+    assert rows and all(row["verified"] for row in rows)
 
 
 def works_alone(environment: Path, tmp_path: Path) -> None:

@@ -127,13 +127,15 @@ def run_wave(
 
 
 def find_wave(given: Path | None) -> Path:
-    """The wave program: `given`, or the release build of the source tree around this package or
-    the current directory."""
+    """The wave program: `given`, or the one in this package, as in a wheel, or the release build
+    of the source tree around this package or the current directory."""
     if given is not None:
         candidates = [given]
     else:
-        roots = [*Path(__file__).resolve().parents, Path.cwd()]
-        candidates = [root / "build" / "release" / "bin" / "wave" for root in roots]
+        package = Path(__file__).resolve().parents[1]
+        roots = [*package.parents, Path.cwd()]
+        built = [root / "build" / "release" / "bin" / "wave" for root in roots]
+        candidates = [package / "bin" / "wave", *built]
     for candidate in candidates:
         if candidate.is_file() and os.access(candidate, os.X_OK):
             return candidate.resolve()
