@@ -21,6 +21,7 @@ MPI_SHIMS = {
     ),
     "abi": ("libthinwire_mpi_abi.so",),
 }
+NCCL_SHIM = "libthinwire_nccl.so"
 _CORE = "libthinwire.so.0"
 
 ffi = cffi.FFI()

@@ -1,4 +1,4 @@
-"""Arrays to frames and back, in host or GPU memory."""
+"""One array in one frame, memory to memory, on the CPU or on a GPU."""
 
 from dataclasses import dataclass
 from typing import Any

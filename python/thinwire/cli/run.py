@@ -9,12 +9,12 @@ import typer
 
 from thinwire import launch
 from thinwire.cli import values
-from thinwire.cli.shim import MpiOption, chosen, fail, fit, warn
+from thinwire.cli.shim import MpiOption, chosen, fail, fit, nccl_library, warn
 from thinwire.library import parse_size
 from thinwire.settings import in_force
 
 # Which rank of its job a process is, whatever started it.
-_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
+_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK")
 
 CodecOption = Annotated[
     str,
@@ -52,6 +52,12 @@ ReportOption = Annotated[
         metavar="1|FILE",
     ),
 ]
+NcclOption = Annotated[
+    bool,
+    typer.Option(
+        "--nccl", help="The program calls NCCL, though it does not show, as with Python's modules."
+    ),
+]
 LogOption = Annotated[values.Level | None, typer.Option(help="What is logged on standard error.")]
 
 
@@ -78,14 +84,15 @@ def settings(
     return found
 
 
-def preloaded(wanted: dict[str, str], library: Path) -> dict[str, str]:
-    """The settings and the preload library, behind what is preloaded already.
+def preloaded(wanted: dict[str, str], *libraries: Path) -> dict[str, str]:
+    """The settings and the preload libraries, behind what is preloaded already.
 
     A tool of the profiling interface in front sees the program's calls, and its PMPI_ calls reach
     the library; behind it would see none. Sanitizers insist on being first.
     """
-    earlier = os.environ.get("LD_PRELOAD", "")
-    return {**wanted, "LD_PRELOAD": f"{earlier}:{library}" if earlier else str(library)}
+    earlier = os.environ.get("LD_PRELOAD")
+    everything = [earlier] if earlier else []
+    return {**wanted, "LD_PRELOAD": ":".join([*everything, *map(str, libraries)])}
 
 
 def run(
@@ -97,6 +104,7 @@ def run(
     report: ReportOption = None,
     log: LogOption = None,
     mpi: MpiOption = None,
+    nccl: NcclOption = False,
 ) -> None:
     """Run an MPI program with compression.
 
@@ -104,17 +112,17 @@ def run(
 
     Starts the launcher so that every rank gets the preload library and these settings. The library
     is the one for the MPI that the program is linked to, or, if that cannot be seen, as with a
-    shell script, for the launcher's MPI.
+    shell script, for the launcher's MPI. A program linked to NCCL, and what torchrun starts, gets
+    the library for NCCL.
     """
     command = _command(context)
     wanted = settings(codec, threshold, same_node, link, report, log)
     if not launch.is_launcher(command[0]):
-        _become_program(command, wanted, mpi, None, quiet=_quiet(log))
+        _become_program(command, wanted, mpi, None, nccl=nccl, quiet=_quiet(log))
     launcher = launch.from_path(shutil.which(command[0]) or command[0])
     programs = [launch.find_program(words) for words in _parts(command[1:])]
-    choice = chosen(mpi, programs, launcher)
-    found = fit(choice.mpi, programs, launcher)
-    doubts = [choice.doubt, found.doubt]
+    nccl = nccl or launch.needs_nccl(command[1:])
+    libraries, doubts = _libraries(mpi, programs, launcher, nccl=nccl)
     if launcher.style == "unknown":
         doubts.append(
             f"{launcher.title} is of no MPI known here (it says '{launcher.said}'): the preload is "
@@ -122,7 +130,7 @@ def run(
         )
     _warn(doubts, quiet=_quiet(log))
     named = {name: value for name, value in in_force(os.environ).items() if _is_setting(name)}
-    everything = preloaded({**named, **wanted}, found.library)
+    everything = preloaded({**named, **wanted}, *libraries)
     try:
         words, changes = launch.forward(launcher, command, everything, os.environ)
     except launch.Refused as refusal:
@@ -139,6 +147,7 @@ def execute(
     report: ReportOption = None,
     log: LogOption = None,
     mpi: MpiOption = None,
+    nccl: NcclOption = False,
 ) -> None:
     """Run one rank with compression.
 
@@ -151,7 +160,7 @@ def execute(
     wanted = settings(codec, threshold, same_node, link, report, log)
     launcher = launch.from_environment(os.environ)
     rank = next((os.environ[name] for name in _RANKS if name in os.environ), "0")
-    _become_program(command, wanted, mpi, launcher, quiet=rank != "0" or _quiet(log))
+    _become_program(command, wanted, mpi, launcher, nccl=nccl, quiet=rank != "0" or _quiet(log))
 
 
 def _become_program(
@@ -159,13 +168,35 @@ def _become_program(
     wanted: dict[str, str],
     mpi: str | None,
     launcher: launch.Launcher | None,
+    *,
+    nccl: bool,
     quiet: bool,
 ) -> NoReturn:
-    programs = [launch.find_program(command)]
+    torchrun = launch.is_torchrun(command)
+    # Python itself, which torchrun is, may have mpi4py without the script's wanting it.
+    programs = [None if torchrun else launch.find_program(command)]
+    nccl = nccl or torchrun or launch.needs_nccl(command)
+    libraries, doubts = _libraries(mpi, programs, launcher, nccl=nccl)
+    _warn(doubts, quiet)
+    _replace(command, preloaded(wanted, *libraries))
+
+
+def _libraries(
+    mpi: str | None,
+    programs: list[launch.Program | None],
+    launcher: launch.Launcher | None,
+    *,
+    nccl: bool,
+) -> tuple[list[Path], list[str | None]]:
+    """The preload libraries, and what is to be said of the choice. A program of NCCL gets that of
+    an MPI too where it, its launcher or the user shows one."""
+    shown = any(programs) or (launcher is not None and launcher.mpis)
+    of_nccl = [nccl_library()] if nccl else []
+    if nccl and mpi is None and not shown:
+        return of_nccl, []
     choice = chosen(mpi, programs, launcher)
     found = fit(choice.mpi, programs, launcher)
-    _warn([choice.doubt, found.doubt], quiet)
-    _replace(command, preloaded(wanted, found.library))
+    return [found.library, *of_nccl], [choice.doubt, found.doubt]
 
 
 def _parts(words: list[str]) -> list[list[str]]:

@@ -1,7 +1,8 @@
-"""`thinwire shim`: the preload library of an MPI; and the choice of it for `run` and `exec`."""
+"""`thinwire shim`: the preload library of an MPI or for NCCL; its choice for `run` and `exec`."""
 
 from collections.abc import Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -20,7 +21,7 @@ from thinwire.launch import (
 from thinwire.launch.families import FAMILIES
 from thinwire.launch.launcher import has_standard_abi
 from thinwire.launch.names import Fit
-from thinwire.library import MPI_SHIMS, built_shims, library_folder
+from thinwire.library import MPI_SHIMS, NCCL_SHIM, built_shims, library_folder, library_path
 
 MpiOption = Annotated[
     Mpi | None,
@@ -32,6 +33,7 @@ class Kind(StrEnum):
     """What there are preload libraries for."""
 
     MPI = "mpi"
+    NCCL = "nccl"
 
 
 def fit(mpi: str, programs: Sequence[Program | None], launcher: Launcher | None) -> Fit:
@@ -43,6 +45,14 @@ def fit(mpi: str, programs: Sequence[Program | None], launcher: Launcher | None)
         missing = library_folder() / MPI_SHIMS[mpi][0]
         fail(f"no preload library for {FAMILIES[mpi]}: {missing} does not exist; it has: {has}")
     return best_fit(built[mpi], mpi_libraries(mpi, programs, launcher))
+
+
+def nccl_library() -> Path:
+    """The preload library for NCCL programs; exits with the reason where there is none."""
+    try:
+        return library_path(NCCL_SHIM)
+    except FileNotFoundError as error:
+        fail(str(error))
 
 
 def chosen(
@@ -86,8 +96,13 @@ def shim(
     As in: LD_PRELOAD=$(thinwire shim mpi) ./program
 
     Without --mpi it is the library for the MPI that `mpirun` belongs to, with the calls that this
-    version of the MPI has.
+    version of the MPI has. For NCCL there is one.
     """
+    if kind == Kind.NCCL:
+        if mpi is not None:
+            fail("--mpi has no meaning for NCCL's library")
+        print(nccl_library())
+        return
     launcher = None
     family: str | None = mpi
     if family is None:

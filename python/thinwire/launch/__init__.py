@@ -5,6 +5,7 @@ from .forward import forward
 from .installation import mpi_libraries
 from .launcher import Launcher, from_environment, from_path, is_launcher, on_path
 from .names import best_fit
+from .nccl import is_torchrun, needs_nccl
 from .program import Program, find_program
 
 __all__ = [
@@ -19,6 +20,8 @@ __all__ = [
     "from_environment",
     "from_path",
     "is_launcher",
+    "is_torchrun",
     "mpi_libraries",
+    "needs_nccl",
     "on_path",
 ]

@@ -58,20 +58,20 @@ def _look_into(word: str) -> Program | None:
     if path is None:
         return None
     path = os.path.abspath(path)
-    binary = _interpreter(path)
+    binary = interpreter_of(path)
     if binary is None:
         return None
     found = _needs(binary, path)
-    if found is None and _is_python(binary):
+    if found is None and is_python(binary):
         return _mpi4py(binary, path)
     return found
 
 
-def _is_python(path: str) -> bool:
+def is_python(path: str) -> bool:
     return _PYTHON.fullmatch(Path(path).name) is not None
 
 
-def _interpreter(path: str) -> str | None:
+def interpreter_of(path: str) -> str | None:
     """What runs a script, through `env` and scripts of scripts; a binary itself."""
     for _ in range(4):
         try:
@@ -80,7 +80,7 @@ def _interpreter(path: str) -> str | None:
         except OSError:
             return None
         # A version manager's `python` is a script, which stands for the binary all the same.
-        if _is_python(path) or not first.startswith(b"#!"):
+        if is_python(path) or not first.startswith(b"#!"):
             return path
         words = first[2:].decode(errors="replace").split()
         if words and Path(words[0]).name == "env":
@@ -92,7 +92,7 @@ def _interpreter(path: str) -> str | None:
     return None
 
 
-def _libraries(binary: str) -> Iterator[tuple[str, str]]:
+def libraries_of(binary: str) -> Iterator[tuple[str, str]]:
     """Name and place of every library that the loader would bring in with `binary`."""
     said = answer_of("ldd", binary)[0]
     for match in filter(None, map(_LDD_LINE.match, said.splitlines())):
@@ -101,7 +101,7 @@ def _libraries(binary: str) -> Iterator[tuple[str, str]]:
 
 def _needs(binary: str, path: str) -> Program | None:
     """`path` as a program of the MPIs that `binary` is linked to; None where there are none."""
-    found = {name: place for name, place in _libraries(binary) if family_of(name) is not None}
+    found = {name: place for name, place in libraries_of(binary) if family_of(name) is not None}
     if not found:
         return None
     listed = " and ".join(f"{name} ({place})" for name, place in found.items())

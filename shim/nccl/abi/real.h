@@ -1,0 +1,27 @@
+// The NCCL underneath: its pnccl functions, found at the first call of any wrapper.
+#pragma once
+
+#include "abi/nccl_abi.h"
+
+// Every function of NCCL that this library calls. Those of later versions are absent from earlier
+// ones and never assumed.
+// clang-format off
+#define THINWIRE_NCCL_CALLS(X)                                                          \
+  X(GetVersion) X(CommDestroy) X(CommAbort) X(CommCount) X(CommUserRank) X(AllReduce)   \
+  X(Reduce) X(ReduceScatter) X(AllGather) X(Broadcast) X(Bcast) X(Send) X(Recv)
+// clang-format on
+
+namespace thinwire::nccl {
+
+struct Real {
+#define THINWIRE_NCCL_CALL(name) decltype(&nccl##name) name = nullptr;
+  THINWIRE_NCCL_CALLS(THINWIRE_NCCL_CALL)
+#undef THINWIRE_NCCL_CALL
+};
+
+const Real& real();
+
+// Says, once a name, that the NCCL here has no such function; the error for the program.
+ncclResult_t not_there(const char* name);
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,130 @@
+#include "process/report.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "abi/real.h"
+#include "process/counters.h"
+#include "process/settings.h"
+
+namespace thinwire::nccl {
+namespace {
+
+// Which process it is: a child that was forked has the figures too, and tells nothing.
+std::atomic<pid_t> g_owner{0};
+
+std::string raw_by_reason(const Counters& counters) {
+  std::ostringstream out;
+  const char* separator = "";
+  out << '{';
+  for (int reason = 0; reason < kReasons; ++reason) {
+    if (counters.raw[reason] == 0) continue;
+    out << separator << '"' << reason_text(reason) << "\": " << counters.raw[reason];
+    separator = ", ";
+  }
+  out << '}';
+  return out.str();
+}
+
+std::string operations_as_json(const Communicator& communicator) {
+  std::ostringstream out;
+  const char* separator = "";
+  for (int operation = 0; operation < kOperations; ++operation) {
+    const Counters& counters = communicator.of[operation];
+    if (counters.calls == 0) continue;
+    // What is raw travels as it is.
+    out << separator << '"' << operation_name(operation) << "\": {\"calls\": " << counters.calls
+        << ", \"bytes\": " << counters.bytes << ", \"wire_bytes\": " << counters.bytes
+        << ", \"compressed_calls\": 0, \"raw_by_reason\": " << raw_by_reason(counters) << '}';
+    separator = ", ";
+  }
+  return out.str();
+}
+
+int nccl_version() {
+  int version = 0;
+  if (real().GetVersion != nullptr) real().GetVersion(&version);
+  return version;
+}
+
+std::string as_json(const std::string& rank) {
+  std::ostringstream out;
+  out << "{\"nccl_version\": " << nccl_version() << ", \"codec\": \""
+      << tw_codec_spec(settings().codec) << "\", \"rank\": " << rank << ", \"communicators\": [";
+  const char* separator = "";
+  for (const Communicator* each : all_communicators()) {
+    out << separator << "{\"ranks\": " << each->ranks << ", \"rank\": " << each->rank
+        << ", \"operations\": {" << operations_as_json(*each) << "}}";
+    separator = ", ";
+  }
+  out << "]}\n";
+  return out.str();
+}
+
+std::string as_text(const std::string& rank) {
+  std::ostringstream out;
+  out << "thinwire: NCCL " << nccl_version() << ", rank " << rank << " alone, codec "
+      << tw_codec_spec(settings().codec) << '\n';
+  for (const Communicator* each : all_communicators()) {
+    out << "  communicator of " << each->ranks << " ranks, as rank " << each->rank << '\n';
+    for (int operation = 0; operation < kOperations; ++operation) {
+      const Counters& counters = each->of[operation];
+      if (counters.calls == 0) continue;
+      out << "    " << operation_name(operation) << "  " << counters.calls << " calls, "
+          << counters.bytes << " bytes, raw " << raw_by_reason(counters) << '\n';
+    }
+  }
+  return out.str();
+}
+
+// As the launcher has it; else the least that this process has in the communicators of most ranks.
+std::string own_rank() {
+  constexpr const char* kNames[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+                                    "SLURM_PROCID"};
+  for (const char* name : kNames) {
+    const char* const text = std::getenv(name);
+    char* end = nullptr;
+    if (text == nullptr || *text == '\0') continue;
+    const long rank = std::strtol(text, &end, 10);
+    if (*end == '\0' && rank >= 0) return std::to_string(rank);
+  }
+  const auto& all = all_communicators();
+  const auto by_size = [](const Communicator* left, const Communicator* right) {
+    return left->ranks != right->ranks ? left->ranks > right->ranks : left->rank < right->rank;
+  };
+  return std::to_string((*std::min_element(all.begin(), all.end(), by_size))->rank);
+}
+
+// Where a program goes by exit() or returns from main(), its threads may still be in calls of NCCL,
+// which count on; the figures are those of this moment.
+__attribute__((destructor)) void report() {
+  if (g_owner != getpid() || all_communicators().empty()) return;
+  const std::string rank = own_rank();
+  if (settings().report == "1") {
+    const std::string text = as_text(rank);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    return;
+  }
+  const std::string path = settings().report + ".nccl.rank" + rank;
+  std::ofstream file(path);
+  file << as_json(rank);
+  if (!file.flush()) tw_log(TW_LOG_ERROR, ("cannot write " + path).c_str());
+}
+
+}  // namespace
+
+void report_at_exit() {
+  if (g_owner.load(std::memory_order_relaxed) == 0) [[unlikely]] {
+    pid_t nobody = 0;
+    g_owner.compare_exchange_strong(nobody, getpid());
+  }
+}
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,9 @@
+// What the program asked of NCCL, told when the process ends.
+#pragma once
+
+namespace thinwire::nccl {
+
+// From here on there is something to tell. Costs a load after the first call.
+void report_at_exit();
+
+}  // namespace thinwire::nccl

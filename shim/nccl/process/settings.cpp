@@ -1,0 +1,72 @@
+#include "process/settings.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace thinwire::nccl {
+namespace {
+
+constexpr std::uint64_t kDefaultThreshold = 64 << 10;
+
+bool is_on(const char* name) {
+  const char* text = tw_setting_value(name);
+  return text != nullptr && std::strcmp(text, "0") != 0;
+}
+
+// One that cannot be made is "off". A lossy one that a wrong setting withholds has been named by
+// then; what is wrong with the spec itself is said here, by the process that a launcher calls
+// first.
+tw_codec* read_codec() {
+  const char* const text = tw_setting_value("THINWIRE_CODEC");
+  tw_codec* codec = nullptr;
+  if (tw_codec_create(text == nullptr ? "auto" : text, &codec) == TW_OK) return codec;
+  const std::string why = tw_last_error();
+  const bool said =
+      tw_setting_check("THINWIRE_CODEC", text) == TW_OK && tw_settings_judge() != TW_OK;
+  const char* const rank = std::getenv("RANK");
+  if (!said && (rank == nullptr || std::strcmp(rank, "0") == 0)) {
+    tw_log(TW_LOG_ERROR, ("THINWIRE_CODEC: " + why + ": every call goes raw").c_str());
+  }
+  tw_codec_create("off", &codec);
+  return codec;
+}
+
+// "auto" takes any float type, "off" none.
+std::uint32_t dtypes_of(const tw_codec* codec) {
+  if (tw_codec_ids(codec, nullptr, 0) == 0) return 0;
+  for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
+    tw_codec_info info{};
+    info.size = sizeof info;
+    if (tw_codec_describe(index, &info) == TW_OK &&
+        static_cast<std::int64_t>(info.id) == tw_codec_id(codec)) {
+      return info.dtypes;
+    }
+  }
+  return 1U << TW_F32 | 1U << TW_F64 | 1U << TW_F16 | 1U << TW_BF16;
+}
+
+Settings read() {
+  Settings read;
+  read.disabled = is_on("THINWIRE_DISABLE");
+  if (read.disabled && std::strcmp(std::getenv("THINWIRE_DISABLE"), "1") == 0) return read;
+  tw_settings_judge();
+  if (read.disabled) return read;
+  read.codec = read_codec();
+  read.codec_dtypes = dtypes_of(read.codec);
+  read.threshold = kDefaultThreshold;
+  if (const char* text = tw_setting_value("THINWIRE_THRESHOLD")) {
+    tw_size_parse(text, &read.threshold);
+  }
+  read.link_is_stated = tw_setting_value("THINWIRE_LINK") != nullptr;
+  if (is_on("THINWIRE_REPORT")) read.report = tw_setting_value("THINWIRE_REPORT");
+  return read;
+}
+
+}  // namespace
+
+const Settings& settings() {
+  static const Settings* const made = new Settings(read());
+  return *made;
+}
+
+}  // namespace thinwire::nccl

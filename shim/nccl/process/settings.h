@@ -1,0 +1,24 @@
+// What the user set in the environment, read at the first call of NCCL.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "thinwire/thinwire.h"
+
+namespace thinwire::nccl {
+
+struct Settings {
+  bool disabled = false;           // THINWIRE_DISABLE=1: NCCL as it was
+  tw_codec* codec = nullptr;       // THINWIRE_CODEC, "auto" by default; never destroyed
+  std::uint64_t threshold = 0;     // THINWIRE_THRESHOLD
+  bool link_is_stated = false;     // THINWIRE_LINK
+  std::uint32_t codec_dtypes = 0;  // bit 1 << tw_dtype for each that the codec takes
+  std::string report;              // THINWIRE_REPORT: "", "1" (standard error) or a file's path
+};
+
+// The process's one, read at first use. Wrong and unknown settings are named once a job by the
+// core.
+const Settings& settings();
+
+}  // namespace thinwire::nccl

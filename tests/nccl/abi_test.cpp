@@ -1,0 +1,18 @@
+// NCCL's own header and shim/nccl/abi agree: compiling this is the test. The signatures are
+// compared by declaring the functions of the one again as the other has them.
+#include <nccl.h>
+
+#include <cstddef>
+
+#include "abi/nccl_abi.h"
+
+static_assert(sizeof(ncclUniqueId) == 128);
+static_assert(ncclSuccess == 0 && ncclUnhandledCudaError == 1 && ncclSystemError == 2 &&
+              ncclInternalError == 3 && ncclInvalidArgument == 4 && ncclInvalidUsage == 5);
+static_assert(ncclSum == 0 && ncclProd == 1 && ncclMax == 2 && ncclMin == 3 && ncclAvg == 4);
+static_assert(ncclInt8 == 0 && ncclUint8 == 1 && ncclInt32 == 2 && ncclUint32 == 3 &&
+              ncclInt64 == 4 && ncclUint64 == 5);
+static_assert(ncclFloat16 == 6 && ncclFloat32 == 7 && ncclFloat64 == 8 && ncclBfloat16 == 9);
+static_assert(offsetof(ncclConfig_t, magic) == 8 && offsetof(ncclConfig_t, version) == 12 &&
+              offsetof(ncclConfig_t, blocking) == 16);
+static_assert(ncclRemoteError == 6 && ncclInProgress == 7);

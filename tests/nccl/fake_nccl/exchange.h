@@ -1,0 +1,65 @@
+// Messages between the ranks of a communicator, sent and received side by side until all are done.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "segment.h"
+
+namespace fake_nccl {
+
+// What a rank believes that it and the other do together. Ranks that differ have called NCCL in
+// different orders.
+struct Call {
+  std::uint32_t kind;
+  std::uint32_t type;
+  std::int32_t op;
+  std::int32_t root;
+  std::uint64_t count;
+
+  bool operator==(const Call&) const = default;
+};
+
+struct Message {
+  int peer;
+  Call call;
+  std::byte* data;  // not written by a send
+  std::size_t bytes;
+};
+
+enum class Outcome { kDone, kMismatch, kStopped };
+
+class Exchange {
+ public:
+  Exchange(Segment& segment, int rank, int ranks)
+      : segment_(segment), rank_(rank), ranks_(ranks), sends_(ranks), receives_(ranks) {}
+
+  void send(int peer, const Call& call, const void* data, std::size_t bytes);
+  void receive(int peer, const Call& call, void* data, std::size_t bytes);
+
+  // Of each pair of ranks in the order in which they were named. Ends early where a rank of the
+  // communicator has failed.
+  Outcome run();
+
+ private:
+  struct Part {
+    Call call;
+    std::byte* data;
+    std::size_t bytes;
+    std::size_t done = 0;  // of the call and the data behind it
+    Call got{};            // a receive's
+  };
+
+  bool advance_send(int peer);
+  bool advance_receive(int peer);
+
+  Segment& segment_;
+  int rank_;
+  int ranks_;
+  std::vector<std::deque<Part>> sends_;
+  std::vector<std::deque<Part>> receives_;
+  bool mismatch_ = false;
+};
+
+}  // namespace fake_nccl

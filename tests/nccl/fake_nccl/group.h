@@ -1,0 +1,28 @@
+// Group semantics: between the outermost ncclGroupStart and ncclGroupEnd of a thread nothing is put
+// on a stream, and then everything is.
+#pragma once
+
+#include <functional>
+
+#include "comm.h"
+
+namespace fake_nccl {
+
+bool in_group();
+
+// Messages of one group on one communicator progress together; calls of collectives run one behind
+// the other.
+enum class Kind { kCollective, kMessage };
+
+// Enqueues at once outside a group.
+ncclResult_t submit(Kind kind, ncclComm_t comm, cudaStream_t stream, Body before,
+                    std::function<void()> after = {});
+
+// Making communicators waits for other ranks, those of the same group among them. At once outside a
+// group, where `blocking`.
+ncclResult_t submit_making(std::function<ncclResult_t()> make, bool blocking);
+
+// What fails inside a group fails its end too.
+ncclResult_t refuse(ncclResult_t error);
+
+}  // namespace fake_nccl

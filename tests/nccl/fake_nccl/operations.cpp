@@ -1,0 +1,115 @@
+// The calls that move data: every rank sends its part to every other one, which adds it up itself.
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "entry.h"
+#include "group.h"
+#include "reduce.h"
+
+namespace fake_nccl {
+namespace {
+
+enum : std::uint32_t { kAllReduce, kReduce, kReduceScatter, kAllGather, kBroadcast, kMessage };
+
+std::byte* at(void* buffer, std::size_t offset) { return static_cast<std::byte*>(buffer) + offset; }
+
+const std::byte* at(const void* buffer, std::size_t offset) {
+  return static_cast<const std::byte*>(buffer) + offset;
+}
+
+// What every rank gave for this one's result, one behind the other.
+using Parts = std::shared_ptr<std::vector<std::byte>>;
+
+// `all`: every rank gives each the whole `count`; else a block of `count` to each.
+ncclResult_t reduce(const Call& call, bool all, const void* send, void* receive,
+                    ncclDataType_t type, ncclComm_t comm, cudaStream_t stream) {
+  if (comm == nullptr || !can_reduce(type, call.op)) return refuse(ncclInvalidArgument);
+  const std::size_t bytes = call.count * element_bytes(type);
+  const bool wanted = call.root < 0 || call.root == comm->rank;
+  const Parts parts = std::make_shared<std::vector<std::byte>>();
+  const auto before = [=](Exchange& messages) {
+    if (wanted) parts->resize(bytes * comm->ranks);
+    for (int peer = 0; peer < comm->ranks; ++peer) {
+      const bool gives = call.root < 0 || call.root == peer;
+      messages.send(peer, call, at(send, all ? 0 : peer * bytes), gives ? bytes : 0);
+      messages.receive(peer, call, parts->data() + (wanted ? peer * bytes : 0), wanted ? bytes : 0);
+    }
+  };
+  const auto after = [=] {
+    if (!wanted) return;
+    reduce_parts(parts->data(), comm->ranks, call.count, type, call.op);
+    std::memcpy(receive, parts->data(), bytes);
+  };
+  return submit(Kind::kCollective, comm, stream, before, after);
+}
+
+}  // namespace
+
+FAKE_NCCL(AllReduce, const void* send, void* receive, std::size_t count, ncclDataType_t type,
+          ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
+  return reduce({kAllReduce, type, op, -1, count}, true, send, receive, type, comm, stream);
+}
+
+FAKE_NCCL(Reduce, const void* send, void* receive, std::size_t count, ncclDataType_t type,
+          ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream) {
+  return reduce({kReduce, type, op, root, count}, true, send, receive, type, comm, stream);
+}
+
+FAKE_NCCL(ReduceScatter, const void* send, void* receive, std::size_t count, ncclDataType_t type,
+          ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream) {
+  return reduce({kReduceScatter, type, op, -1, count}, false, send, receive, type, comm, stream);
+}
+
+FAKE_NCCL(AllGather, const void* send, void* receive, std::size_t count, ncclDataType_t type,
+          ncclComm_t comm, cudaStream_t stream) {
+  const std::size_t bytes = count * element_bytes(type);
+  const Call call{kAllGather, type, 0, -1, count};
+  return submit(Kind::kCollective, comm, stream, [=](Exchange& messages) {
+    for (int peer = 0; peer < comm->ranks; ++peer) {
+      messages.send(peer, call, send, bytes);
+      // In place this rank's own block is what it sends.
+      messages.receive(peer, call, at(receive, peer * bytes), bytes);
+    }
+  });
+}
+
+FAKE_NCCL(Broadcast, const void* send, void* receive, std::size_t count, ncclDataType_t type,
+          int root, ncclComm_t comm, cudaStream_t stream) {
+  if (comm == nullptr || root < 0 || root >= comm->ranks) return refuse(ncclInvalidArgument);
+  const std::size_t bytes = count * element_bytes(type);
+  const Call call{kBroadcast, type, 0, root, count};
+  // The others send an empty message, so that every rank sees what every other one has called.
+  return submit(Kind::kCollective, comm, stream, [=](Exchange& messages) {
+    for (int peer = 0; peer < comm->ranks; ++peer) {
+      messages.send(peer, call, send, comm->rank == root ? bytes : 0);
+      messages.receive(peer, call, receive, peer == root ? bytes : 0);
+    }
+  });
+}
+
+// Through a public name, as NCCL itself does.
+FAKE_NCCL(Bcast, void* buffer, std::size_t count, ncclDataType_t type, int root, ncclComm_t comm,
+          cudaStream_t stream) {
+  return ncclBroadcast(buffer, buffer, count, type, root, comm, stream);
+}
+
+FAKE_NCCL(Send, const void* send, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+          cudaStream_t stream) {
+  if (comm == nullptr || peer < 0 || peer >= comm->ranks) return refuse(ncclInvalidArgument);
+  const std::size_t bytes = count * element_bytes(type);
+  return submit(Kind::kMessage, comm, stream, [=](Exchange& messages) {
+    messages.send(peer, {kMessage, 0, 0, -1, bytes}, send, bytes);
+  });
+}
+
+FAKE_NCCL(Recv, void* receive, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+          cudaStream_t stream) {
+  if (comm == nullptr || peer < 0 || peer >= comm->ranks) return refuse(ncclInvalidArgument);
+  const std::size_t bytes = count * element_bytes(type);
+  return submit(Kind::kMessage, comm, stream, [=](Exchange& messages) {
+    messages.receive(peer, {kMessage, 0, 0, -1, bytes}, receive, bytes);
+  });
+}
+
+}  // namespace fake_nccl

@@ -1,0 +1,203 @@
+// The libnccl over host memory behaves as NCCL does where tests rely on it.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <numeric>
+
+#include "ranks.h"
+
+namespace {
+
+using ranks::Rank;
+
+constexpr std::size_t kCount = 40'000;  // several rings full
+
+std::vector<float> values(int rank, std::size_t count) {
+  std::vector<float> made(count);
+  std::iota(made.begin(), made.end(), static_cast<float>(1000 * rank));
+  return made;
+}
+
+ncclResult_t state_of(const Rank& self) {
+  ncclResult_t state = ncclSuccess;
+  ncclCommGetAsyncError(self.comm, &state);
+  return state;
+}
+
+TEST(FakeNccl, SumsAreThoseOfAllRanks) {
+  ranks::run(4, [](Rank& self) {
+    std::vector<float> data = values(self.rank, kCount);
+    ncclAllReduce(data.data(), data.data(), kCount, ncclFloat32, ncclSum, self.comm, self.stream);
+    self.synchronize();
+    for (std::size_t i = 0; i < kCount; i += 997) {
+      ASSERT_EQ(data[i], 4 * static_cast<float>(i) + 6000);
+    }
+  });
+}
+
+TEST(FakeNccl, BlocksGoToTheirPlaces) {
+  ranks::run(3, [](Rank& self) {
+    const std::vector<float> mine = values(self.rank, kCount);
+    std::vector<float> all(3 * kCount), block(kCount);
+    ncclAllGather(mine.data(), all.data(), kCount, ncclFloat32, self.comm, self.stream);
+    ncclReduceScatter(all.data(), block.data(), kCount, ncclFloat32, ncclMax, self.comm,
+                      self.stream);
+    self.synchronize();
+    for (int rank = 0; rank < 3; ++rank) ASSERT_EQ(all[rank * kCount + 7], values(rank, 8)[7]);
+    ASSERT_EQ(block, mine);
+  });
+}
+
+TEST(FakeNccl, BroadcastAndReduceHaveARoot) {
+  ranks::run(3, [](Rank& self) {
+    std::vector<float> data = values(self.rank, kCount);
+    std::vector<float> sum(kCount, -1);
+    ncclBcast(data.data(), kCount, ncclFloat32, 2, self.comm, self.stream);
+    ncclReduce(data.data(), sum.data(), kCount, ncclFloat32, ncclAvg, 1, self.comm, self.stream);
+    self.synchronize();
+    ASSERT_EQ(data, values(2, kCount));
+    ASSERT_EQ(sum[5], self.rank == 1 ? data[5] : -1);
+  });
+}
+
+TEST(FakeNccl, AGroupsMessagesProgressTogether) {
+  ranks::run(4, [](Rank& self) {
+    const std::vector<float> mine = values(self.rank, kCount);
+    std::vector<float> from(4 * kCount);
+    ncclGroupStart();
+    for (int peer = 0; peer < 4; ++peer) {
+      ncclSend(mine.data(), kCount, ncclFloat32, peer, self.comm, self.stream);
+      ncclRecv(&from[peer * kCount], kCount, ncclFloat32, peer, self.comm, self.stream);
+    }
+    ASSERT_EQ(cudaStreamQuery(self.stream), 0) << "enqueued before the group's end";
+    ncclGroupEnd();
+    self.synchronize();
+    for (int peer = 0; peer < 4; ++peer)
+      ASSERT_EQ(from[peer * kCount + 9], mine[9] + 1000 * (peer - self.rank));
+  });
+}
+
+// What a call reads is what lies there when the stream reaches it.
+TEST(FakeNccl, TheHostRunsAhead) {
+  ranks::run(2, [](Rank& self) {
+    std::promise<void> gate;
+    std::vector<float> data(16, 0);
+    struct Step {
+      std::vector<float>* data;
+      std::shared_future<void> open;
+    } step{&data, gate.get_future().share()};
+    cudaLaunchHostFunc(
+        self.stream,
+        [](void* argument) {
+          auto& step = *static_cast<Step*>(argument);
+          step.open.wait();
+          step.data->assign(16, 1);
+        },
+        &step);
+    for (int call = 0; call < 10; ++call) {
+      ncclAllReduce(data.data(), data.data(), 16, ncclFloat32, ncclSum, self.comm, self.stream);
+    }
+    ASSERT_EQ(cudaStreamQuery(self.stream), 600);
+    gate.set_value();
+    self.synchronize();
+    ASSERT_EQ(data[3], 1024);
+  });
+}
+
+// NCCL promises it for the calls of a communicator, whatever their streams.
+TEST(FakeNccl, CallsOnTwoStreamsRunInOrder) {
+  ranks::run(2, [](Rank& self) {
+    cudaStream_t other{};
+    cudaStreamCreate(&other);
+    std::vector<float> data(kCount, 1);
+    for (int call = 0; call < 6; ++call) {
+      ncclAllReduce(data.data(), data.data(), kCount, ncclFloat32, ncclSum, self.comm,
+                    call % 2 == 0 ? self.stream : other);
+    }
+    cudaStreamSynchronize(other);
+    self.synchronize();
+    ASSERT_EQ(data[kCount - 1], 64);
+    cudaStreamDestroy(other);
+  });
+}
+
+TEST(FakeNccl, DifferentCallsAreFoundOut) {
+  std::atomic<int> told{0};
+  ranks::run(3, [&](Rank& self) {
+    std::vector<float> data(3 * kCount), out(3 * kCount);
+    if (self.rank == 1) {
+      ncclAllGather(data.data(), out.data(), kCount, ncclFloat32, self.comm, self.stream);
+    } else {
+      ncclAllReduce(data.data(), out.data(), kCount, ncclFloat32, ncclSum, self.comm, self.stream);
+    }
+    self.synchronize();
+    ASSERT_NE(state_of(self), ncclSuccess);
+    if (state_of(self) == ncclInternalError) ++told;
+    ASSERT_NE(ncclBcast(data.data(), 1, ncclFloat32, 0, self.comm, self.stream), ncclSuccess);
+  });
+  EXPECT_GE(told, 1);
+}
+
+TEST(FakeNccl, AnAbortEndsTheOthersCalls) {
+  ranks::run(2, [](Rank& self) {
+    float value = 0;
+    if (self.rank == 0) {
+      ncclCommAbort(self.comm);
+      self.comm = nullptr;
+      return;
+    }
+    ncclAllReduce(&value, &value, 1, ncclFloat32, ncclSum, self.comm, self.stream);
+    self.synchronize();
+    ASSERT_EQ(state_of(self), ncclRemoteError);
+  });
+}
+
+TEST(FakeNccl, SplitsAreOrderedByKey) {
+  ranks::run(4, [](Rank& self) {
+    ncclComm_t half{};
+    ncclCommSplit(self.comm, self.rank % 2, -self.rank, &half, nullptr);
+    int rank = -1, count = -1;
+    ncclCommUserRank(half, &rank);
+    ncclCommCount(half, &count);
+    ASSERT_EQ(count, 2);
+    ASSERT_EQ(rank, self.rank < 2 ? 1 : 0);
+    std::vector<float> data(1, 1.0F + self.rank);
+    ncclAllReduce(data.data(), data.data(), 1, ncclFloat32, ncclSum, half, self.stream);
+    self.synchronize();
+    ASSERT_EQ(data[0], self.rank % 2 == 0 ? 4 : 6);
+    ncclCommDestroy(half);
+  });
+}
+
+TEST(FakeNccl, OneThreadMakesAllCommunicatorsInAGroup) {
+  ncclComm_t comms[3] = {};
+  ASSERT_EQ(ncclCommInitAll(comms, 3, nullptr), ncclSuccess);
+  for (int rank = 0; rank < 3; ++rank) {
+    int said = -1;
+    ASSERT_EQ(ncclCommUserRank(comms[rank], &said), ncclSuccess);
+    EXPECT_EQ(said, rank);
+    ncclCommDestroy(comms[rank]);
+  }
+}
+
+TEST(FakeNccl, ACommunicatorThatDoesNotBlockIsReadyLater) {
+  ncclUniqueId id{};
+  ncclGetUniqueId(&id);
+  ncclConfig_t config{sizeof(ncclConfig_t), 0xcafebeef, 22809, 0};
+  ncclComm_t comms[2] = {};
+  ASSERT_EQ(ncclCommInitRankConfig(&comms[0], 2, id, 0, &config), ncclInProgress);
+  ncclResult_t state = ncclSuccess;
+  ncclCommGetAsyncError(comms[0], &state);
+  ASSERT_EQ(state, ncclInProgress);
+  ASSERT_EQ(ncclCommInitRankConfig(&comms[1], 2, id, 1, &config), ncclInProgress);
+  for (ncclComm_t comm : comms) {
+    do {
+      ncclCommGetAsyncError(comm, &state);
+    } while (state == ncclInProgress);
+    EXPECT_EQ(state, ncclSuccess);
+  }
+  for (ncclComm_t comm : comms) ncclCommDestroy(comm);
+}
+
+}  // namespace

@@ -1,0 +1,132 @@
+"""The preload library for NCCL programs, over a libnccl of host memory."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.multiproc
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("THINWIRE_BUILD_DIR", ROOT / "build" / "release"))
+PROGRAMS = BUILD / "tests" / "nccl"
+SHIM = BUILD / "shim" / "nccl" / "libthinwire_nccl.so"
+RAW = "this version compresses no calls of NCCL"
+LITTLE = "below the threshold"
+FLOATS = 4 << 15  # bytes of the program's arrays
+
+
+def run(*words: str | Path, preload: bool = True, **settings: str | Path) -> tuple[str, str]:
+    """What a program prints, under the library."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
+    named = {f"THINWIRE_{name}": str(value) for name, value in settings.items()}
+    own = {"LD_PRELOAD": str(SHIM)} if preload else {}
+    done = subprocess.run(
+        [str(word) for word in words],
+        env=kept | named | own,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, done.stderr
+
+
+def operations(path: Path) -> list[dict[str, dict]]:
+    """Of the communicators of a report, in the order of ranks."""
+    report = json.loads(path.read_text())
+    ranks = sorted(report["communicators"], key=lambda each: each["rank"])
+    assert [each["rank"] for each in ranks] == [0, 1, 2, 3]
+    assert {each["ranks"] for each in ranks} == {4}
+    return [each["operations"] for each in ranks]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (PROGRAMS / "nccl_calls",),
+        # NCCL is loaded for a module alone, as Python's are.
+        (PROGRAMS / "nccl_module_host", PROGRAMS / "libnccl_module.so"),
+    ],
+    ids=["linked", "loaded by a module"],
+)
+def test_every_call_arrives_and_is_counted(words: tuple[Path, ...], tmp_path: Path) -> None:
+    output, errors = run(*words, CODEC="zfp:rate=16", REPORT=tmp_path / "report")
+    assert (output, errors) == ("ok\n", "")
+    for rank, found in enumerate(operations(tmp_path / "report.nccl.rank0")):
+        sums = found["AllReduce"]
+        assert (sums["calls"], sums["bytes"]) == (2, FLOATS + 32)
+        assert sums["raw_by_reason"] == {RAW: 1, LITTLE: 1}
+        # A maximum is no sum; its blocks are the whole array.
+        assert found["ReduceScatter"]["raw_by_reason"] == {"operation not done compressed": 1}
+        assert found["ReduceScatter"]["bytes"] == FLOATS
+        # NCCL's own ncclBroadcast below ncclBcast is not the program's. Integers have no codec.
+        assert found["Broadcast"]["calls"] == 1
+        assert found["Broadcast"]["bytes"] == (FLOATS if rank == 3 else 0)
+        assert found["Broadcast"]["raw_by_reason"] == {"datatype not taken by the codec": 1}
+        assert found["AllGather"]["bytes"] == found["Send"]["bytes"] == FLOATS
+        assert (found["Recv"]["calls"], found["Recv"]["bytes"]) == (1, 0)
+
+
+def test_the_report_in_words() -> None:
+    output, errors = run(PROGRAMS / "nccl_calls", CODEC="zfp:rate=16", REPORT="1")
+    assert output == "ok\n"
+    assert errors.startswith("thinwire: NCCL 22809, rank 0 alone, codec zfp:rate=16\n")
+    assert f'AllGather  1 calls, {FLOATS} bytes, raw {{"{RAW}": 1}}' in errors
+
+
+def test_nothing_is_said_unasked(tmp_path: Path) -> None:
+    assert run(PROGRAMS / "nccl_calls", CODEC="zfp:rate=16") == ("ok\n", "")
+    switched_off = {"DISABLE": "1", "REPORT": tmp_path / "report", "CODEC": "nonsense"}
+    assert run(PROGRAMS / "nccl_calls", **switched_off) == ("ok\n", "")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"CODEC": "nonsense"}, "THINWIRE_CODEC"),
+        ({"TRESHOLD": "1MiB", "CODEC": "zfp:rate=16"}, "THINWIRE_TRESHOLD"),
+    ],
+)
+def test_a_wrong_setting_is_named_once(settings: dict[str, str], named: str) -> None:
+    output, errors = run(PROGRAMS / "nccl_calls", REPORT="1", **settings)
+    assert output == "ok\n"
+    lines = [line for line in errors.splitlines() if "error" in line]
+    assert len(lines) == 1 and named in lines[0]
+    assert "codec off" in errors
+
+
+def test_a_program_without_nccl_is_left_alone() -> None:
+    assert run("/bin/echo", "here", REPORT="1") == ("here\n", "")
+
+
+def test_a_library_that_exports_what_it_takes_alone() -> None:
+    said, _ = run("nm", "-D", "--defined-only", SHIM, preload=False)
+    names = {line.split()[-1] for line in said.splitlines()}
+    assert {name for name in names if not name.startswith("nccl")} == set()
+    # ncclAlltoAll, say, which came with 2.28: a program must not find it here.
+    taken = [
+        "AllReduce",
+        "Reduce",
+        "ReduceScatter",
+        "AllGather",
+        "Broadcast",
+        "Bcast",
+        "Send",
+        "Recv",
+    ]
+    assert names == {f"nccl{name}" for name in [*taken, "CommDestroy", "CommAbort"]}
+
+
+@pytest.mark.slow
+def test_a_call_on_the_way_through_is_cheap(tmp_path: Path) -> None:
+    """Under a microsecond, counted or not: the least of several rounds, with and without."""
+    without = float(run(PROGRAMS / "nccl_pass_time", preload=False)[0])
+    passed = float(run(PROGRAMS / "nccl_pass_time")[0])
+    counted = float(run(PROGRAMS / "nccl_pass_time", REPORT=tmp_path / "report")[0])
+    assert passed - without < 1000
+    assert counted - without < 1000

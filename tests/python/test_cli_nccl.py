@@ -1,0 +1,116 @@
+"""`thinwire run`, `exec` and `shim nccl` with programs of NCCL, made for it."""
+
+import os
+from pathlib import Path
+
+import pytest
+from mpi_stubs import (
+    call,
+    make_installation,
+    make_launcher,
+    make_library,
+    make_mpi,
+    make_program,
+    make_script,
+    started,
+)
+
+from thinwire.library import MPI_SHIMS, NCCL_SHIM
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program of NCCL, one of NCCL and an MPI, and an installation for both."""
+    folder = tmp_path_factory.mktemp("made")
+    libraries = make_installation(folder / "installation")
+    (libraries / NCCL_SHIM).unlink(missing_ok=True)
+    make_library(folder / "shim", NCCL_SHIM, calls=["ncclSend"]).rename(libraries / NCCL_SHIM)
+    nccl = make_library(folder / "nccl", "libnccl.so.2", calls=["ncclSend"])
+    make_program(folder / "with_nccl", nccl)
+    mpi = make_mpi(folder / "mpi", "libmpi.so.40", libraries / MPI_SHIMS["openmpi"][0])
+    make_program(folder / "with_both", nccl, mpi)
+    make_program(folder / "plain")
+    return folder
+
+
+@pytest.fixture
+def machine(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, first on PATH, with those programs, and launchers."""
+    for name in ("with_nccl", "with_both", "plain"):
+        (tmp_path / name).symlink_to(made / name)
+    make_launcher(tmp_path / "torchrun", "other")
+    make_launcher(tmp_path / "mpirun", "openmpi-5")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def libraries(made: Path) -> dict[str, str]:
+    return {"THINWIRE_LIBRARY_DIR": str(made / "installation" / "lib")}
+
+
+def nccl(libraries: dict[str, str]) -> str:
+    return f"{libraries['THINWIRE_LIBRARY_DIR']}/{NCCL_SHIM}"
+
+
+def openmpi(libraries: dict[str, str]) -> str:
+    return f"{libraries['THINWIRE_LIBRARY_DIR']}/{MPI_SHIMS['openmpi'][0]}"
+
+
+def test_the_library_by_hand(machine: Path, libraries: dict[str, str]) -> None:
+    done = call("shim", "nccl", environment=libraries)
+    assert (done.returncode, done.stdout) == (0, nccl(libraries) + "\n")
+    assert call("shim", "nccl", "--mpi", "abi", environment=libraries).returncode == 1
+
+
+def test_what_torchrun_starts(machine: Path, libraries: dict[str, str]) -> None:
+    words = ("run", "--codec", "off", "--", "torchrun", "--nproc-per-node", "2", "train.py")
+    seen, environment = started(call(*words, environment=libraries))
+    assert seen == ["--nproc-per-node", "2", "train.py"]
+    assert environment["LD_PRELOAD"] == nccl(libraries)
+    assert environment["THINWIRE_CODEC"] == "off"
+
+
+def test_torchrun_by_its_module(machine: Path, libraries: dict[str, str]) -> None:
+    make_launcher(machine / "python3", "other")
+    words = ("run", "--", "python3", "-u", "-m", "torch.distributed.run", "train.py")
+    _, environment = started(call(*words, environment=libraries))
+    assert environment["LD_PRELOAD"] == nccl(libraries)
+
+
+def preload_of(libraries: dict[str, str], *words: str) -> list[str]:
+    """What `exec` preloads before it becomes a program that is linked to NCCL."""
+    make_script(Path("show.sh"), "#!/bin/sh\necho $LD_PRELOAD")
+    done = call("exec", *words, environment=libraries)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip().split(":")
+
+
+def test_a_program_that_is_linked_to_nccl(machine: Path, libraries: dict[str, str]) -> None:
+    # As a word of a script's command line, as with tools that stand before a program.
+    assert preload_of(libraries, "sh", "show.sh", "with_nccl") == [nccl(libraries)]
+
+
+def test_a_program_that_does_not_show_it(machine: Path, libraries: dict[str, str]) -> None:
+    assert preload_of(libraries, "--nccl", "sh", "show.sh", "plain") == [nccl(libraries)]
+
+
+def test_a_program_of_both(machine: Path, libraries: dict[str, str]) -> None:
+    both = [openmpi(libraries), nccl(libraries)]
+    assert preload_of(libraries, "sh", "show.sh", "with_both") == both
+
+
+def test_an_mpi_launcher_hands_both_on(machine: Path, libraries: dict[str, str]) -> None:
+    words = ("run", "--", "mpirun", "-n", "2", "with_both")
+    _, environment = started(call(*words, environment=libraries))
+    listed = environment["OMPI_MCA_mca_base_env_list"].split(";")
+    assert f"LD_PRELOAD={openmpi(libraries)}:{nccl(libraries)}" in listed
+
+
+def test_no_library_of_nccl_is_said(made: Path, machine: Path, tmp_path: Path) -> None:
+    without = make_installation(tmp_path / "without")
+    (without / NCCL_SHIM).unlink(missing_ok=True)
+    done = call("run", "--", "torchrun", environment={"THINWIRE_LIBRARY_DIR": str(without)})
+    assert done.returncode == 1
+    assert f"{without / NCCL_SHIM} does not exist" in done.stderr
