@@ -20,7 +20,7 @@ class CodecInfo:
     fixed_size: bool
     dtypes: tuple[str, ...]
     max_rank: int
-    flat: bool  # arrays of any shape are coded as one line
+    flat: bool  # it encodes an array of any shape as one line
     gpu_only: bool
     unavailable: str  # what this machine lacks for it, and how to get it; "" where nothing is
 
@@ -39,9 +39,9 @@ class CodecCost:
 
 
 def allow_decoding(*names: str) -> None:
-    """Have frames of these codecs decoded too. Those of other projects (`nvcomp-...`) are decoded
-    only where this process has named them: so, in THINWIRE_DECODE or THINWIRE_CODEC, or by making
-    a `Codec` of it. Raises ThinwireError for a name that is none."""
+    """Allow this process to decode frames of these codecs too. Codecs of other projects
+    (`nvcomp-...`) are decoded only if the process has named them: here, in THINWIRE_DECODE or
+    THINWIRE_CODEC, or by making a `Codec`. Raises ThinwireError for an unknown name."""
     if names:
         check(library().tw_decode_allow(",".join(names).encode()))
 
@@ -83,7 +83,7 @@ class Codec:
 
 
 def codecs() -> list[CodecInfo]:
-    """Every codec of this build, in order of id."""
+    """All codecs of this build, in order of id."""
     lib = library()
     rows = []
     for index in range(lib.tw_codec_count()):

@@ -1,4 +1,4 @@
-"""One array in one frame, memory to memory, on the CPU or on a GPU."""
+"""Arrays to frames and back, in host or GPU memory."""
 
 from dataclasses import dataclass
 from typing import Any

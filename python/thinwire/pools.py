@@ -7,8 +7,8 @@ from thinwire.library import check, ffi_new, library, new_struct
 
 @dataclass(frozen=True)
 class PoolCounters:
-    """Bytes kept for reuse and on loan; calls to the system or the driver for memory and leases
-    since the start."""
+    """Bytes that are kept for reuse and that are on loan; since the start, calls to the system or
+    the driver for memory, and loans."""
 
     idle_bytes: int
     loaned_bytes: int

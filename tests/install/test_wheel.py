@@ -82,14 +82,13 @@ def test_what_the_build_puts_into_a_wheel_works_alone(tmp_path: Path) -> None:
     works_alone(environment, tmp_path)
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As `make wheel` builds it, auditwheel's judgement included; WHEEL_TO_TEST names one that is
-    built already."""
-    if built := os.environ.get("WHEEL_TO_TEST"):
-        return Path(built)
-    folder = tmp_path_factory.mktemp("wheel")
-    maker = [sys.executable, ROOT / "tools" / "make_wheel", "--output", folder]
+def make_wheel(folder: Path, *options: str) -> Path:
+    """As `make wheel` does, auditwheel's judgement included; WHEELS_TO_TEST names a folder that has
+    the wheels already."""
+    if built := os.environ.get("WHEELS_TO_TEST"):
+        (found,) = Path(built).glob("thinwire_cu*.whl" if "--cuda" in options else "thinwire-*.whl")
+        return found
+    maker = [sys.executable, ROOT / "tools" / "make_wheel", "--output", folder, *options]
     return Path(run(maker, folder, timeout=3600).splitlines()[-1])
 
 
@@ -103,8 +102,9 @@ def commands_of_the_readme(wheel: Path) -> tuple[str, str]:
 
 
 @pytest.mark.slow
-def test_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
+def test_wheel_works_alone(tmp_path: Path) -> None:
     """It is of a manylinux, and what the README says of it holds in a bare environment."""
+    wheel = make_wheel(tmp_path)
     assert "manylinux" in wheel.name
     environment = tmp_path / "with-thinwire"
     install, demo = commands_of_the_readme(wheel)
@@ -117,6 +117,20 @@ def test_wheel_works_alone(wheel: Path, tmp_path: Path) -> None:
     run(["bash", "-ec", demo], tmp_path, HOME=str(tmp_path))
     rows = json.loads((tmp_path / "build" / "demo" / "report.json").read_text())
     assert rows and all(row["verified"] for row in rows)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/usr/local/cuda/bin/nvcc").exists(), reason="no nvcc")
+def test_the_wheel_with_the_gpu_side_has_a_name_of_its_own(tmp_path: Path) -> None:
+    wheel = make_wheel(tmp_path, "--cuda")
+    assert re.fullmatch(r"thinwire_cu\d+-[^-]+-py3-none-manylinux\w+\.whl", wheel.name)
+    environment = new_environment(tmp_path)
+    run([environment / "bin" / "pip", "install", "--quiet", wheel], tmp_path)
+    listed = run([environment / "bin" / "pip", "list"], tmp_path)
+    assert re.search(r"^thinwire-cu\d+ ", listed, re.M)
+    # A build without the GPU side has another reason for finding none.
+    assert "has no CUDA" not in run([environment / "bin" / "thinwire", "env"], tmp_path)
+    works_alone(environment, tmp_path)
 
 
 def works_alone(environment: Path, tmp_path: Path) -> None:

@@ -28,9 +28,10 @@ _over_mpi: "set[Communicator]" = set()
 class Communicator(Operations):
     """A group of ranks whose collectives are compressed as a whole.
 
-    Made by all ranks at once, from an mpi4py communicator or one end of a `Transport`. Calls are
-    made by one thread at a time, in the same order on every rank; they block until this rank's
-    part is complete, without Python's lock. As a context manager it is closed at the end.
+    All ranks must create it together, from an mpi4py communicator or from their end of a
+    `Transport`. On each rank one thread at a time may make calls, and all ranks must make them in
+    the same order. A call returns when this rank's part is complete; meanwhile it does not hold
+    Python's interpreter lock. Use it as a context manager, or call `close()`.
     """
 
     def __init__(
@@ -44,15 +45,15 @@ class Communicator(Operations):
         piece: int | str | None = None,
         job: bytes | None = None,
     ) -> None:
-        """`codec` is that of calls that name none; operations on fewer than `threshold` bytes a
-        rank ("64KiB", or a number) go raw. `link` is the rate between nodes ("10gbit", or bytes
-        per second); where none is stated, the codec is trusted to win. `nodes` has the node of
-        each rank: by default the MPI's own, and a node for each rank of another transport. `piece`
-        is how much is coded and sent at a time, planned unless given; `job` names the job whose
-        mark the frames carry.
+        """Collective. `codec` is used by calls that name none. Operations on fewer than `threshold`
+        bytes per rank ("64KiB", or a number) are not compressed. `link` is the rate between nodes
+        ("10gbit", or bytes per second); if it is None, the codec is assumed to win. `nodes` has a
+        number per rank, equal for ranks of one node: by default as the MPI says, and a node per
+        rank with other transports. `piece` is how many bytes to encode and send at a time; by
+        default the plan chooses. Frames carry a mark made from `job`; by default that of files.
 
-        Raises ThinwireError: TW_VERSION, on every rank and with the difference, where the ranks
-        differ in versions or in these settings.
+        Raises ThinwireError: with TW_VERSION on every rank, naming the difference, if the ranks
+        differ in version or in these settings.
         """
         self.last_report: CollectiveReport | None = None
         self._codec = Codec(codec) if isinstance(codec, str) else codec
@@ -107,12 +108,12 @@ class Communicator(Operations):
 
     @property
     def codec(self) -> Codec:
-        """That of calls that name none."""
+        """The codec of calls that name none."""
         return self._codec
 
     def close(self) -> None:
-        """Gives everything back; over an MPI its duplicate communicator too, on every rank. Twice
-        does nothing."""
+        """Releases the communicator's memory and, over an MPI, its duplicate of the MPI's
+        communicator: every rank must call it. A second call does nothing."""
         if self._handle is None:
             return
         handle, self._handle = self._handle, None
@@ -149,8 +150,9 @@ class Communicator(Operations):
         algorithm: str | None = None,
         coding: str | None = None,
     ) -> CollectiveReport:
-        """What `operation` ("allreduce") on `count` elements would choose; nothing is sent. The
-        count is of the whole array of bcast, reduce and allreduce, of one rank's block elsewhere.
+        """What is chosen for `operation`, as in "allreduce", on `count` elements: of the whole
+        array in bcast, reduce and allreduce, of one rank's block in the others. The operation does
+        not run. Where a link is stated, the first call with a codec and dtype is collective.
         """
         call = self._call(operation, dtype, op, root, algorithm, coding)
         call.count = count
@@ -208,8 +210,8 @@ class Communicator(Operations):
 
 
 def local_ranks(ranks: int, **options: Any) -> list[Communicator]:
-    """Communicators of so many ranks that are threads of this process, rank 0 first: hand one to
-    each thread. `options` are those of Communicator."""
+    """Communicators for ranks that are threads of this process, rank 0 first: give one to each
+    thread. `options` are those of Communicator."""
     ends = Transport.local(ranks)
     return in_threads([partial(Communicator, end, **options) for end in ends])
 

@@ -1,4 +1,4 @@
-"""What became of a collective."""
+"""What a collective did."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,14 +9,14 @@ from thinwire.library import library, text
 
 @dataclass(frozen=True)
 class CollectiveReport:
-    """One collective, as this rank saw it; of a plan, what can be told beforehand.
+    """What one collective did on this rank; from `plan()`, what is known beforehand.
 
-    `why_raw` is empty where packets were coded, else the reason why everything went as it was.
-    `raw_bytes` are those of what this rank sent before coding, `wire_bytes` as they travelled, in
-    `packets`, of which `raw_packets` went uncoded; `raw_packets_by_reason` says why, and how many
-    each. `predicted_seconds` and `predicted_raw_seconds` are 0 where no link is stated. `bound` is
-    the largest difference from the exact result that coding can make, 0 where the codec states
-    none; `max_error` is the largest that was found, under `verify=True` alone.
+    `why_raw` is empty if the call was compressed, else the reason why it was not. This rank sent
+    `raw_bytes` before encoding as `wire_bytes`, in `packets`; `raw_packets` of them were not
+    compressed, counted in `raw_packets_by_reason`. `predicted_seconds` and `predicted_raw_seconds`
+    are 0 if no link is stated. `bound` is the largest difference from the exact result that
+    compression can cause, 0 if the codec states none; `max_error` the largest that was found, with
+    `verify=True` only. `workspace_bytes` is the scratch memory in use during the call.
     """
 
     why_raw: str
@@ -42,7 +42,7 @@ class CollectiveReport:
 
     @property
     def ratio(self) -> float:
-        """Raw over wire bytes of what this rank sent; 1 where it sent nothing."""
+        """`raw_bytes` / `wire_bytes`; 1 if this rank sent nothing."""
         return self.raw_bytes / self.wire_bytes if self.wire_bytes else 1.0
 
 

@@ -7,8 +7,8 @@ from thinwire.library import check, ffi, ffi_new, library, new_struct
 
 
 class Transport:
-    """One rank's end of a tw_transport. A communicator takes it over; what none took is released
-    with this object."""
+    """One rank's end of a tw_transport. The communicator made from it owns it from then on; until
+    then this object does."""
 
     def __init__(self, struct: Any, keeper: object = None) -> None:
         """`struct` is a filled tw_transport; `keeper` is kept as long as it may be called."""
@@ -17,7 +17,7 @@ class Transport:
 
     @classmethod
     def local(cls, ranks: int) -> list[Self]:
-        """Ranks that are threads of this process, one end each. Raises ThinwireError."""
+        """The ends of ranks that are threads of this process. Raises ThinwireError."""
         structs = ffi_new(f"tw_transport[{max(1, ranks)}]")
         for index in range(ranks):
             structs[index].size = ffi.sizeof("tw_transport")
@@ -26,8 +26,8 @@ class Transport:
 
     @classmethod
     def of_mpi(cls, comm: Any) -> Self:
-        """The ranks of an mpi4py communicator, on a duplicate of it: collective. Raises
-        ThinwireError, ValueError for an intercommunicator, FileNotFoundError where this
+        """This rank's end of an mpi4py communicator, of which it makes a duplicate: collective.
+        Raises ThinwireError, ValueError for an intercommunicator, FileNotFoundError if this
         installation has no library for the program's MPI."""
         struct = new_struct("tw_transport")
         keeper = mpi.fill(comm, struct)

@@ -50,22 +50,28 @@ std::string collectives_as_json(const Totals& totals) {
   return out.str();
 }
 
+// JSON's figures by reason as people read them: ` (a: 1, b: 2)`; nothing where there are none.
+std::string in_words(std::string json) {
+  std::erase_if(json, [](char letter) { return letter == '"' || letter == '{' || letter == '}'; });
+  return json.empty() ? "" : " (" + json + ")";
+}
+
 std::string collectives_as_text(const Totals& totals) {
   const std::uint64_t native = sum_of(totals.collectives);
   const std::uint64_t raw_packets = sum_of(totals.collective_raw_packets);
   if (totals.collectives[TW_COMPRESS] + native == 0) return "";
   std::ostringstream out;
   out << "  collectives " << totals.collectives[TW_COMPRESS] << " calls compressed, "
-      << totals.collective_raw_bytes << " bytes sent as " << totals.collective_wire_bytes
-      << " on the wire, " << 1e-9 * totals.collective_nanoseconds << " s (encode "
+      << totals.collective_raw_bytes << " bytes sent as " << totals.collective_wire_bytes << ", "
+      << 1e-9 * totals.collective_nanoseconds << " s (encode "
       << 1e-9 * totals.collective_encode_nanoseconds << ", decode "
       << 1e-9 * totals.collective_decode_nanoseconds << ") summed over ranks\n"
-      << "              " << totals.collective_packets << " packets, of them raw " << raw_packets
-      << ' ' << by_reason(totals.collective_raw_packets) << '\n'
-      << "              " << native << " calls the MPI's own " << by_reason(totals.collectives)
-      << '\n'
-      << "              " << sum_of(totals.native_bytes) << " bytes in those "
-      << by_reason(totals.native_bytes) << '\n';
+      << "              " << totals.collective_packets << " packets, " << raw_packets
+      << " of them raw" << in_words(by_reason(totals.collective_raw_packets)) << '\n'
+      << "              " << native << " calls left to the MPI"
+      << in_words(by_reason(totals.collectives)) << '\n'
+      << "              " << sum_of(totals.native_bytes) << " bytes in those"
+      << in_words(by_reason(totals.native_bytes)) << '\n';
   return out.str();
 }
 
@@ -131,18 +137,23 @@ std::string as_text(const Totals& totals, const std::string& whose) {
   out << "thinwire: " << whose << ", codec " << tw_codec_spec(process().settings.codec.get())
       << '\n'
       << "  compressed  " << totals.compressed_messages << " messages, " << totals.compressed_bytes
-      << " bytes as " << totals.wire_bytes << " on the wire, ratio " << ratio << '\n'
-      << "  decoded     " << totals.decoded_messages << " messages, damaged "
-      << totals.damaged_messages << '\n'
+      << " bytes sent as " << totals.wire_bytes << ", ratio " << ratio << '\n'
+      << "  raw         " << sum_of(totals.raw_by_reason) << " messages, " << totals.raw_bytes
+      << " bytes in those of the threshold or more\n";
+  for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
+    if (totals.raw_by_reason[reason] == 0) continue;
+    out << "              " << totals.raw_by_reason[reason] << ": "
+        << tw_reason_text(static_cast<tw_reason>(reason)) << '\n';
+  }
+  out << "  decoded     " << totals.decoded_messages << " messages, " << totals.damaged_messages
+      << " damaged\n"
       << "  codec time  encode " << 1e-9 * totals.encode_nanoseconds << " s, decode "
       << 1e-9 * totals.decode_nanoseconds << " s, summed over ranks\n"
-      << "  raw         " << sum_of(totals.raw_by_reason) << " messages, " << totals.raw_bytes
-      << " bytes in those above the threshold\n"
-      << "  receives    " << totals.receives_in_place << " in place, "
-      << totals.receives_through_scratch << " through scratch, of them " << totals.copied_receives
-      << " copied raw, " << totals.deferred_writes << " deferred\n"
-      << "  memory      " << totals.hooks << " hooks on requests, " << totals.allocations
-      << " allocations\n"
+      << "  receives    " << totals.receives_in_place << " prepared in the program's buffer, "
+      << totals.receives_through_scratch << " in scratch memory (" << totals.copied_receives
+      << " raw ones copied, " << totals.deferred_writes << " delayed by another receive)\n"
+      << "  memory      " << totals.allocations << " allocations by the library, " << totals.hooks
+      << " requests watched\n"
       << pool_as_text("host scratch", totals.host_pool)
       << pool_as_text("pinned scratch", totals.pinned_pool)
       << pool_as_text("GPU scratch", totals.gpu_pools);
@@ -154,13 +165,8 @@ std::string as_text(const Totals& totals, const std::string& whose) {
   }
   if (totals.integers_declined + totals.integers_coded != 0) {
     out << "  integers    in the bits of floats: " << totals.integers_declined
-        << " arrays of doubles or pieces of them went exact for it, " << totals.integers_coded
-        << " of fp32 were coded all the same\n";
-  }
-  for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
-    if (totals.raw_by_reason[reason] == 0) continue;
-    out << "    " << totals.raw_by_reason[reason] << "  "
-        << tw_reason_text(static_cast<tw_reason>(reason)) << '\n';
+        << " arrays of doubles, or pieces of them, sent exactly; " << totals.integers_coded
+        << " of fp32 encoded all the same\n";
   }
   out << collectives_as_text(totals);
   return out.str();
