@@ -23,7 +23,7 @@ REPORT = {
 LOOPBACK = ("raw", "--loopback", "--sizes", "64KiB", "--pairs", "4")
 
 
-def make_row(pairs=((1.0, 1.01),), setting="hooked", unverified=0, dropped=0, **changes):
+def make_row(pairs=((1.0, 1.01),), setting="prepared", unverified=0, dropped=0, **changes):
     """The row of a megabyte, from figures that no program measured."""
     size = 1_000_000
     session = RawSession(None, (size,), (len(pairs),), 1, setting, "zfp:rate=16", None)
@@ -101,7 +101,7 @@ def test_pairs_are_one_number_or_one_a_size():
 
 
 @pytest.mark.multiproc
-@pytest.mark.parametrize("setting", ["hooked", "default", "none"])
+@pytest.mark.parametrize("setting", ["prepared", "default", "none"])
 def test_two_jobs_take_turns(bench, program, setting):
     words = ("--program", program("raw_turns"), "--setting", setting, "--rounds", "2", "--json")
     done = bench(*LOOPBACK, *words)
@@ -109,9 +109,9 @@ def test_two_jobs_take_turns(bench, program, setting):
     (row,) = json.loads(done.stdout)
     assert row["verified"] and row["pairs"] == 4 and row["messages"] == 5
     assert row["native_seconds"] > 0 and row["shim_seconds"] > 0
-    assert row["receives_in_place"] == {"hooked": 5, "default": 0, "none": None}[setting]
+    assert row["receives_in_place"] == {"prepared": 5, "default": 0, "none": None}[setting]
     assert row["rounds"] == 2
-    assert (row["hooks"] or 0) == (5 if setting == "hooked" else 0)
+    assert (row["hooks"] or 0) == (5 if setting == "prepared" else 0)
 
 
 @pytest.mark.multiproc

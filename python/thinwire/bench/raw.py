@@ -11,8 +11,8 @@ from typing import Any
 from thinwire.bench.programs import Place, read_report, under_shim
 from thinwire.bench.turns import Job
 
-# From here on receives are hooked, whatever the threshold is.
-HOOKED_BYTES = 16 * 1024
+# From this size on receives are prepared for a compressed message, whatever the threshold is.
+PREPARED_BYTES = 16 * 1024
 THRESHOLD = "1GiB"
 WARMUPS = 3
 SLOWEST_BYTES_PER_SECOND = 50e6  # assumed of an unshaped link, for the time limit alone
@@ -21,7 +21,7 @@ SLOWEST_BYTES_PER_SECOND = 50e6  # assumed of an unshaped link, for the time lim
 class Setting(StrEnum):
     """How the shimmed job is set up, see RawSession."""
 
-    HOOKED = "hooked"
+    PREPARED = "prepared"
     DEFAULT = "default"
     NONE = "none"
 
@@ -33,7 +33,7 @@ Progress = Callable[[str], AbstractContextManager[None]]
 class RawSession:
     """What is measured over a link.
 
-    `setting` is that of the shimmed job. "hooked": the codec may compress and every receive is
+    `setting` is that of the shimmed job. "prepared": the codec may compress and every receive is
     prepared for it, but every message is below the threshold. "default": `thinwire run` without
     options. "none": no shim either, which shows what the measure makes of equals.
     """
@@ -68,7 +68,7 @@ def run_pairs(place: Place, session: RawSession) -> RawRuns:
     runs = RawRuns({size: [] for size in session.sizes}, dict.fromkeys(session.sizes, 0))
     pairs = [-(-number // session.rounds) for number in session.pairs]
     runs.messages = sum(WARMUPS + number for number in pairs)
-    runs.fillers = runs.messages if filler >= HOOKED_BYTES else 0
+    runs.fillers = runs.messages if filler >= PREPARED_BYTES else 0
     with tempfile.TemporaryDirectory(prefix="thinwire-bench-") as folder:
         for number in range(1, session.rounds + 1):
             words = f"{place.name}: round {number} of {session.rounds}"

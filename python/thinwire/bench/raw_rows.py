@@ -107,7 +107,7 @@ def problems_of_reports(session: RawSession, runs: RawRuns) -> list[str]:
             if report[name]
         ]
         in_place = report["receives_in_place"]
-        if session.setting == "hooked" and in_place != arrived:
+        if session.setting == "prepared" and in_place != arrived:
             problems.append(f"{in_place} receives in place, not {arrived}")
         if report["allocations"] > MOST_ALLOCATIONS:
             problems.append(f"{report['allocations']} allocations for {arrived} receives")

@@ -7,7 +7,7 @@ import typer
 from thinwire.bench import tables
 from thinwire.bench.output import warn_if_busy
 from thinwire.bench.programs import BenchError, find_program
-from thinwire.bench.raw import HOOKED_BYTES, RawSession, Setting
+from thinwire.bench.raw import PREPARED_BYTES, RawSession, Setting
 from thinwire.bench.raw_rows import WANTED_PAIRS, RawRow, measure
 from thinwire.bench.steps import steps
 from thinwire.cli.bench_options import (
@@ -41,11 +41,11 @@ def raw(
     setting: Annotated[
         Setting,
         typer.Option(
-            help="hooked: every receive is prepared for a compressed message. default: as under "
+            help="prepared: every receive is prepared for a compressed message. default: as under "
             "`thinwire run`. none: without the library in both jobs, which shows how exact the "
             "measurement is."
         ),
-    ] = Setting.HOOKED,
+    ] = Setting.PREPARED,
     spec: ShimSpec = "zfp:rate=16",
     program: Program = None,
     as_csv: Csv = False,
@@ -58,8 +58,8 @@ def raw(
     warn_if_busy()
     try:
         asked = message_sizes(sizes)
-        if min(asked) < HOOKED_BYTES:
-            raise typer.BadParameter(f"receives below {HOOKED_BYTES} bytes are never hooked")
+        if min(asked) < PREPARED_BYTES:
+            raise typer.BadParameter(f"receives below {PREPARED_BYTES} bytes are never prepared")
         (codec,) = parse_codecs([spec])
         links = [] if loopback else link.split(",")
         with steps(max(1, len(links)) * rounds * len(asked)) as step:
