@@ -64,7 +64,9 @@ std::string calls_text(std::uint32_t calls) {
   if (calls == default_calls()) return "on";
   std::string text;
   for (const Name& name : kNames) {
-    if ((calls & name.bit) != 0) text += (text.empty() ? "" : ",") + std::string(name.text);
+    if ((calls & name.bit) == 0) continue;
+    if (!text.empty()) text += ',';
+    text += name.text;
   }
   return text.empty() ? "off" : text;
 }
