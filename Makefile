@@ -26,6 +26,7 @@ DEMO_CUDA := $(if $(filter 1,$(THINWIRE_CUDA)),ON,$(if $(wildcard /dev/nvidia[0-
 help:
 	@echo "make demo     the main job: a wave solver over slow links, raw and compressed"
 	@echo "make build    the libraries for every MPI, the programs and a $(VENV) with thinwire in it"
+	@echo "make build-tests   all of that and the tests; make test runs them too"
 	@echo "make test     every test that CI runs; test-all adds what is too long for CI"
 	@echo "make fuzz     fuzz every target for FUZZ_SECONDS seconds, or FUZZ_RUNS executions"
 	@echo "make test-asan, test-ubsan, test-tsan   the units under one of the sanitizers"

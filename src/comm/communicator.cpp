@@ -19,15 +19,18 @@ using plan::Operation;
 std::string codecs_of_build() {
   std::string text;
   for (const codec::Codec* codec : codec::all_codecs()) {
-    text +=
-        (text.empty() ? "" : " ") + std::string(codec->name) + "." + std::to_string(codec->version);
+    if (!text.empty()) text += ' ';
+    text.append(codec->name).append(".").append(std::to_string(codec->version));
   }
   return text;
 }
 
 std::string nodes_text(const std::vector<std::int32_t>& nodes) {
   std::string text;
-  for (const std::int32_t node : nodes) text += (text.empty() ? "" : ",") + std::to_string(node);
+  for (const std::int32_t node : nodes) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(node);
+  }
   return text.empty() ? "one a rank" : text;
 }
 

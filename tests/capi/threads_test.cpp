@@ -105,7 +105,8 @@ int plan_beside_runs(const tw_transport& end, const tw_comm_options& options) {
   const auto reason = [&] {
     tw_collective_report report{};
     report.size = sizeof report;
-    return tw_comm_plan(comm, &call, &report) == TW_OK ? report.reason : TW_REASON_COUNT;
+    return tw_comm_plan(comm, &call, &report) == TW_OK ? report.reason
+                                                       : std::uint32_t{TW_REASON_COUNT};
   };
   const auto run_and_plan = [&](std::uint32_t expected) {
     int wrong = 0, failed = 0;

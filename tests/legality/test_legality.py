@@ -40,7 +40,7 @@ def is_fine(summary: Summary) -> None:
 
 @pytest.mark.parametrize("name", MPIS)
 def test_programs_of_this_build(name: str) -> None:
-    assert program_of(MPIS[name]).exists(), "run `make build`"
+    assert program_of(MPIS[name]).exists(), "run `make build-tests`"
     assert len(feature_names(MPIS[name])) > 80
 
 

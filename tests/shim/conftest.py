@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def built() -> None:
     """A build that lacks the programs is a mistake, not a reason to skip."""
     for path in (PROGRAMS / "shim_conformance", TESTING):
-        assert path.exists(), f"{path} is missing: run `make build`"
+        assert path.exists(), f"{path} is missing: run `make build-tests`"
 
 
 @pytest.fixture(scope="module")

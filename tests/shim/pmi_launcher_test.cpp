@@ -75,10 +75,12 @@ TEST(PmiLauncher, PublishesNothingWhereTheGreetingFails) {
          server.say("000038cmd=fullinit-response;rc=0;pmi-version=2\n");
        }},
       {"refuses", [](FakePmiServer& server, const std::string&) { server.say("cmd=x rc=-1\n"); }},
-      {"says zeros",
-       [](FakePmiServer& server, const std::string&) { server.say(std::string(99, '\0') + '\n'); }},
-      {"says too much", [](FakePmiServer& server,
-                           const std::string&) { server.say(std::string(300'000, 'x') + '\n'); }},
+      {"says zeros", [](FakePmiServer& server,
+                        const std::string&) { server.say(std::string(99, '\0').append("\n")); }},
+      {"says too much",
+       [](FakePmiServer& server, const std::string&) {
+         server.say(std::string(300'000, 'x').append("\n"));
+       }},
   };
   for (const char* command : {"init", "get_maxes", "get_my_kvsname", "get"}) {
     for (const auto& [name, misdeed] : misdeeds) {
