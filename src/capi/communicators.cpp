@@ -97,10 +97,8 @@ tw_collective_report report_of(const comm::Report& from) {
 constexpr std::uint32_t kCollectiveFlags =
     TW_IN_PLACE | TW_VERIFY | TW_VARIED | TW_HINDERED | TW_PLANNED | TW_ROOT_DECODES | TW_AS_AGREED;
 
-std::optional<tw_collective> collective_of(const tw_collective* given) {
-  auto collective = taken(given);
-  if (collective && (collective->flags & ~kCollectiveFlags) != 0) return std::nullopt;
-  return collective;
+bool usable(const Taken<tw_collective>& collective) {
+  return collective && (collective->flags & ~kCollectiveFlags) == 0;
 }
 
 const char* text_of(uint32_t value, int count, const char* (*name)(uint32_t)) {
@@ -112,10 +110,10 @@ const char* text_of(uint32_t value, int count, const char* (*name)(uint32_t)) {
 tw_status tw_comm_create(const tw_transport* transport, const tw_comm_options* options,
                          tw_comm** comm) {
   return guarded([&] {
-    const auto table = taken(transport);
+    const Taken<tw_transport> table(transport);
     if (!table || !usable(*table)) return misuse("tw_comm_create: no sound transport");
     auto adopted = adopt(*table);
-    const auto own = taken(options);
+    const Taken<tw_comm_options> own(options);
     if (!own || comm == nullptr) {
       return misuse("tw_comm_create: null pointer, or a size or field that is not known");
     }
@@ -133,8 +131,8 @@ int32_t tw_comm_size(const tw_comm* comm) { return comm->communicator->size(); }
 tw_status tw_comm_run(tw_comm* comm, const tw_collective* collective,
                       tw_collective_report* result) {
   return guarded([&] {
-    const auto own = collective_of(collective);
-    if (comm == nullptr || !own || (result != nullptr && !has_size(result))) {
+    const Taken<tw_collective> own(collective);
+    if (comm == nullptr || !usable(own) || (result != nullptr && !has_size(result))) {
       return misuse("tw_comm_run: null pointer, or a size, field or flag that is not known");
     }
     const auto planned = std::exchange(comm->planned, std::nullopt);
@@ -150,8 +148,8 @@ tw_status tw_comm_run(tw_comm* comm, const tw_collective* collective,
 tw_status tw_comm_plan(tw_comm* comm, const tw_collective* collective,
                        tw_collective_report* result) {
   return guarded([&] {
-    const auto own = collective_of(collective);
-    if (comm == nullptr || !own || !has_size(result)) {
+    const Taken<tw_collective> own(collective);
+    if (comm == nullptr || !usable(own) || !has_size(result)) {
       return misuse("tw_comm_plan: null pointer, or a size, field or flag that is not known");
     }
     comm::Communicator& communicator = *comm->communicator;

@@ -2,13 +2,21 @@
 
 #include <algorithm>
 
-#include "capi/growing.h"
-
 namespace thinwire::capi {
 namespace {
 
 constexpr std::uint32_t kMessageFlags =
     TW_MESSAGE_DECLINE | TW_MESSAGE_NO_CHECKSUM | TW_MESSAGE_ADD | TW_MESSAGE_INTEGERS;
+
+constexpr tw_message_options kDefaults{
+    .size = sizeof(tw_message_options),
+    .flags = 0,
+    .job = nullptr,
+    .job_bytes = 0,
+    .stream = nullptr,
+    .scale = 1,
+    .least_ratio = 0,
+};
 
 }  // namespace
 
@@ -24,15 +32,9 @@ std::optional<codec::Chunk> to_array(const tw_shape* shape) {
   return array;
 }
 
-std::optional<tw_message_options> options_of(const tw_message_options* given) {
-  tw_message_options defaults{};
-  defaults.size = sizeof defaults;
-  defaults.scale = 1;
-  if (given == nullptr) return defaults;
-  auto options = taken(given, defaults);
-  if (options && (options->flags & ~kMessageFlags) != 0) return std::nullopt;
-  return options;
-}
+MessageOptions::MessageOptions(const tw_message_options* given)
+    : taken_(given != nullptr ? given : &kDefaults, &kDefaults),
+      known_(taken_ && (taken_->flags & ~kMessageFlags) == 0) {}
 
 message::EncodeOptions to_encode_options(const tw_message_options& options) {
   message::EncodeOptions converted;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "capi/growing.h"
 #include "capi/handles.h"
 #include "codec/codec.h"
 #include "message/message.h"
@@ -12,8 +13,18 @@ namespace thinwire::capi {
 // Nothing for a null pointer, an unknown dtype or a rank that is not 1 to 4.
 std::optional<codec::Chunk> to_array(const tw_shape* shape);
 
-// The options in today's layout, all defaults for a null pointer; nothing where they are not sound.
-std::optional<tw_message_options> options_of(const tw_message_options* given);
+// The options in today's layout, all defaults for a null pointer; false where they are not sound.
+class MessageOptions {
+ public:
+  explicit MessageOptions(const tw_message_options* given);
+  explicit operator bool() const { return static_cast<bool>(taken_) && known_; }
+  const tw_message_options* operator->() const { return &*taken_; }
+  const tw_message_options& operator*() const { return *taken_; }
+
+ private:
+  Taken<tw_message_options> taken_;
+  bool known_;  // the flags
+};
 
 message::EncodeOptions to_encode_options(const tw_message_options& options);
 codec::Landing to_landing(const tw_message_options& options);

@@ -42,7 +42,7 @@ tw_status tw_message_encode_enqueue(const tw_codec* codec, const tw_shape* shape
                                     uint64_t workspace_bytes, uint64_t* outcome) {
   return guarded([&] {
     const auto array = to_array(shape);
-    const auto own = options_of(options);
+    const MessageOptions own(options);
     if (codec == nullptr || !array || source == nullptr || destination == nullptr ||
         workspace == nullptr || outcome == nullptr || !own) {
       return misuse(
@@ -61,7 +61,7 @@ tw_status tw_message_decode_enqueue(const tw_codec* codec, const tw_shape* shape
                                     void* workspace, uint64_t workspace_bytes, uint64_t* outcome) {
   return guarded([&] {
     const auto array = to_array(shape);
-    const auto own = options_of(options);
+    const MessageOptions own(options);
     if (codec == nullptr || !array || source == nullptr || destination == nullptr ||
         workspace == nullptr || outcome == nullptr || !own) {
       return misuse(

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 
 namespace thinwire::capi {
 
@@ -23,22 +22,39 @@ bool has_size(const Struct* out) {
   return out != nullptr && is_size_of_struct(out->size);
 }
 
-// An input struct as this library knows it: fields that the caller's has not are as in `missing`.
-// Nothing for a null pointer, a size that is not set, and fields that are set and not known here.
+// An input struct as this library knows it: the caller's own where it is of today's size, else a
+// copy in which fields that the caller's has not are as in `missing`, or zero. False for a null
+// pointer, a size that is not set, and fields that are set and not known here.
 template <class Struct>
-std::optional<Struct> taken(const Struct* given, const Struct& missing = {}) {
-  if (!has_size(given)) return std::nullopt;
-  const std::uint32_t size = given->size;
-  if (size == sizeof(Struct)) return *given;
-  const auto* const bytes = reinterpret_cast<const std::byte*>(given);
-  for (std::size_t at = sizeof(Struct); at < size; ++at) {
-    if (bytes[at] != std::byte{0}) return std::nullopt;
+class Taken {
+ public:
+  explicit Taken(const Struct* given, const Struct* missing = nullptr) {
+    if (!has_size(given)) return;
+    at_ = given->size == sizeof(Struct) ? given : converted(given, missing);
   }
-  Struct own = missing;
-  std::memcpy(&own, bytes, std::min<std::size_t>(size, sizeof(Struct)));
-  own.size = sizeof(Struct);
-  return own;
-}
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+
+  explicit operator bool() const { return at_ != nullptr; }
+  const Struct* operator->() const { return at_; }
+  const Struct& operator*() const { return *at_; }
+
+ private:
+  [[gnu::noinline]] const Struct* converted(const Struct* given, const Struct* missing) {
+    const std::uint32_t size = given->size;
+    const auto* const bytes = reinterpret_cast<const std::byte*>(given);
+    for (std::size_t at = sizeof(Struct); at < size; ++at) {
+      if (bytes[at] != std::byte{0}) return nullptr;
+    }
+    own_ = missing != nullptr ? *missing : Struct{};
+    std::memcpy(&own_, bytes, std::min<std::size_t>(size, sizeof(Struct)));
+    own_.size = sizeof(Struct);
+    return &own_;
+  }
+
+  const Struct* at_ = nullptr;
+  Struct own_;
+};
 
 // Fills an output struct as far as the caller's goes; what lies behind is cleared, so that fields
 // that are not known here read as their defaults.
@@ -46,10 +62,33 @@ template <class Struct>
 void give(Struct own, Struct* out) {
   const std::uint32_t size = out->size;
   own.size = size;
+  if (size == sizeof(Struct)) {
+    *out = own;
+    return;
+  }
   auto* const bytes = reinterpret_cast<std::byte*>(out);
   std::memcpy(bytes, &own, std::min<std::size_t>(size, sizeof(Struct)));
   if (size > sizeof(Struct)) std::memset(bytes + sizeof(Struct), 0, size - sizeof(Struct));
 }
+
+// An output struct that is filled field by field: the caller's own where it is of today's size, so
+// that a call on the path of every message copies nothing.
+template <class Struct>
+class Filled {
+ public:
+  explicit Filled(Struct* out) : out_(out), at_(out->size == sizeof(Struct) ? out : &own_) {}
+  Filled(const Filled&) = delete;
+  Filled& operator=(const Filled&) = delete;
+  ~Filled() {
+    if (at_ == &own_) give(own_, out_);
+  }
+  Struct* operator->() { return at_; }
+
+ private:
+  Struct* const out_;
+  Struct* const at_;
+  Struct own_;
+};
 
 // Whether the caller's struct has the field that ends `end` bytes from its start.
 template <class Struct>

@@ -37,7 +37,10 @@ tw_status tw_place_of(const void* pointer, tw_place* place) {
     if (!has_size(place)) return misuse("tw_place_of: place is null or its size is not set");
     const auto found = device::place_of(pointer);
     if (!found.ok()) return report(found.status());
-    give(tw_place{0, static_cast<uint32_t>(found->memory), found->device, 0}, place);
+    Filled<tw_place> filled(place);
+    filled->memory = static_cast<uint32_t>(found->memory);
+    filled->device = found->device;
+    filled->reserved = 0;
     return TW_OK;
   });
 }

@@ -73,7 +73,7 @@ tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const 
                             uint64_t* written) {
   return guarded([&] {
     const auto array = to_array(shape);
-    const auto own = options_of(options);
+    const MessageOptions own(options);
     if (codec == nullptr || !array || destination == nullptr || written == nullptr || !own ||
         (source == nullptr && array->shape.count() != 0)) {
       return misuse(
@@ -100,7 +100,7 @@ tw_status tw_integers_describe(tw_integer_counters* counters) {
 tw_status tw_message_inspect(const void* source, uint64_t length, const tw_message_options* options,
                              tw_message_info* info) {
   return guarded([&] {
-    const auto own = options_of(options);
+    const MessageOptions own(options);
     if (source == nullptr || !has_size(info) || !own) return misuse(kInspect);
     auto found = message::inspect({bytes_at(source), length}, to_encode_options(*own).mark);
     if (found.ok()) fill(*found, info);
@@ -112,7 +112,7 @@ tw_status tw_message_decode(const void* source, uint64_t length, void* destinati
                             uint64_t capacity, const tw_message_options* options,
                             tw_message_info* info) {
   return guarded([&] {
-    const auto own = options_of(options);
+    const MessageOptions own(options);
     if (source == nullptr || (destination == nullptr && capacity != 0) || !own || !usable(info)) {
       return misuse(kDecode);
     }
@@ -127,18 +127,19 @@ tw_status tw_message_decode(const void* source, uint64_t length, void* destinati
 tw_status tw_message_decode_in_pieces(tw_pieces* pieces, uint64_t length,
                                       const tw_message_options* options, tw_message_info* info) {
   return guarded([&] {
-    auto own = taken(pieces);
-    const auto settings = options_of(options);
+    const Taken<tw_pieces> own(pieces);
+    const MessageOptions settings(options);
     if (!own || own->reserved != 0 || own->read == nullptr || own->write == nullptr ||
         (own->workspace == nullptr && own->workspace_bytes != 0) || !settings || !usable(info)) {
       return misuse(kPieces);
     }
     GivenAccess access(*own);
-    auto found = message::decode_in_pieces(access, length, to_encode_options(*settings).mark,
-                                           {bytes_at(own->workspace), own->workspace_bytes},
-                                           &own->needed_bytes);
-    if (reaches(pieces, offsetof(tw_pieces, needed_bytes) + sizeof own->needed_bytes)) {
-      pieces->needed_bytes = own->needed_bytes;
+    std::uint64_t needed = own->needed_bytes;
+    auto found =
+        message::decode_in_pieces(access, length, to_encode_options(*settings).mark,
+                                  {bytes_at(own->workspace), own->workspace_bytes}, &needed);
+    if (reaches(pieces, offsetof(tw_pieces, needed_bytes) + sizeof needed)) {
+      pieces->needed_bytes = needed;
     }
     if (found.ok()) fill(*found, info);
     return report(found.status());

@@ -15,8 +15,8 @@ const char* tw_reason_text(tw_reason reason) {
 
 tw_status tw_plan_message(const tw_codec* codec, const tw_plan_settings* settings,
                           const tw_plan_facts* facts, tw_plan_choice* choice) {
-  const auto own_settings = capi::taken(settings);
-  const auto own_facts = capi::taken(facts);
+  const capi::Taken<tw_plan_settings> own_settings(settings);
+  const capi::Taken<tw_plan_facts> own_facts(facts);
   if (codec == nullptr || !own_settings || !own_facts || !capi::has_size(choice) ||
       own_facts->dtype >= kDtypeCount || own_facts->peer > TW_PEER_UNKNOWN) {
     return capi::misuse(
@@ -33,8 +33,10 @@ tw_status tw_plan_message(const tw_codec* codec, const tw_plan_settings* setting
                                .peer = static_cast<plan::Peer>(own_facts->peer),
                                .peer_ready = own_facts->peer_ready != 0};
   const plan::Choice made = plan::plan_message(codec->spec, plan_settings, plan_facts);
-  capi::give(tw_plan_choice{0, static_cast<uint32_t>(made.reason), made.raw_seconds,
-                            made.compressed_seconds, made.least_ratio},
-             choice);
+  capi::Filled<tw_plan_choice> filled(choice);
+  filled->reason = static_cast<uint32_t>(made.reason);
+  filled->predicted_raw_seconds = made.raw_seconds;
+  filled->predicted_compressed_seconds = made.compressed_seconds;
+  filled->least_ratio = made.least_ratio;
   return TW_OK;
 }
