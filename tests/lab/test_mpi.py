@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
 """
 
 
-# Now and then the launcher of Debian's MPICH 4.0 does not end in a lab: no test for CI.
+# Now and then MPI_Finalize of Debian's MPICH 4.0 does not end in a lab: no test for CI.
 PARAMS = [pytest.param(mpi, marks=pytest.mark.slow if mpi.name == "mpich" else ()) for mpi in MPIS]
 
 

@@ -30,7 +30,9 @@ class Installed:
 
     def environment(self, mpi: ProgramMpi) -> dict[str, str]:
         named = {} if self.abi is None else {"MPI4PY_MPIABI": self.abi}
-        return {"PYTHONPATH": str(self.site), "PYTHONDONTWRITEBYTECODE": "1", **named}
+        # Workers that a test spawns import the test's own functions.
+        path = f"{self.site}:{self.tests}"
+        return {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **named}
 
 
 def wheel(mpi: ProgramMpi) -> Installed:
