@@ -42,8 +42,10 @@ bool exchange(ncclComm& comm, const Body& before) {
 ncclResult_t open(ncclComm& comm) {
   const std::string name = "/thinwire-fake-nccl-" + std::to_string(comm.id);
   comm.segment = join(name, comm.rank, comm.ranks, comm.given_up);
-  comm.error = comm.segment == nullptr ? ncclSystemError : ncclSuccess;
-  return static_cast<ncclResult_t>(comm.error.load());
+  const ncclResult_t result = comm.segment == nullptr ? ncclSystemError : ncclSuccess;
+  // From here on the program may destroy it.
+  comm.error = result;
+  return result;
 }
 
 void enqueue(ncclComm_t comm, cudaStream_t stream, Body before, std::function<void()> after) {
