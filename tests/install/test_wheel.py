@@ -4,17 +4,14 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
+from outside import BUILD, ROOT, run
 
 from thinwire.library import MPI_SHIMS, built_shims
-
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("THINWIRE_BUILD_DIR", ROOT / "build" / "release"))
 
 PROGRAM = """
 #include <thinwire/thinwire.h>
@@ -27,21 +24,6 @@ int main(void) {
   return 0;
 }
 """
-
-
-def run(command: list[str | Path], cwd: Path, timeout: int = 600, **settings: str) -> str:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env=environment | settings,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
-    return done.stdout
 
 
 def mpis(work: Path) -> str:

@@ -1,35 +1,14 @@
 """The C library as `cmake --install` puts it under a prefix, used from an empty directory."""
 
-import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from outside import BUILD, ROOT, run
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("THINWIRE_BUILD_DIR", ROOT / "build" / "release"))
 EXAMPLES = ROOT / "examples" / "c_api"
 PROGRAMS = [path.name for path in sorted(EXAMPLES.glob("*.c*")) if path.suffix in (".c", ".cpp")]
-
-# What must not come from the tree: the installed package is all there is.
-UNSET = ("LD_LIBRARY_PATH", "PKG_CONFIG_PATH", "CMAKE_PREFIX_PATH", "CPATH", "LIBRARY_PATH")
-
-
-def run(command: list[str | Path], cwd: Path, timeout: int = 300, **environment: str) -> str:
-    clean = {name: value for name, value in os.environ.items() if name not in UNSET}
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env=clean | environment,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-    assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
-    return done.stdout
 
 
 def files_under(folder: Path) -> set[str]:
