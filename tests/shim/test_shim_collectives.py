@@ -26,6 +26,17 @@ LOSSY = {**LOSSLESS, "THINWIRE_CODEC": "zfp:rate=16"}
 WORST_LOSS = "0.2"
 
 
+def three_all_right(
+    mpi: Mpi, settings: Mapping[str, str], report: Path, program: str, *words: str
+) -> Run:
+    """A program on three ranks, each of which finds all that it checks right."""
+    command = [mpi.programs / program, *words]
+    done = mpirun(3, command, mpi.production, settings, report, timeout=100, mpi=mpi)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == 3, done.output
+    return done
+
+
 def coll(mpi: Mpi, ranks: int, settings: dict[str, str], report: Path, *words: str) -> Run:
     program = [mpi.programs / "shim_coll", *words]
     done = mpirun(ranks, program, mpi.production, settings, report, timeout=150, mpi=mpi)
@@ -48,6 +59,11 @@ def assert_shrunk(done: Run) -> None:
 
 def native(done: Run) -> dict[str, int]:
     return collectives(done)["native_by_reason"]
+
+
+def skip_without_threads(done: Run) -> None:
+    if "non-blocking without MPI_THREAD_MULTIPLE" in native(done):
+        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 7])
@@ -199,12 +215,8 @@ TYPES = {
 @pytest.mark.parametrize("case", TYPES)
 def test_one_signature_by_types_that_differ_between_ranks(case: str, tmp_path: Path) -> None:
     """A call that entered on some ranks alone would hang."""
-    program = [PROGRAMS / "shim_coll_types", case]
-    done = mpirun(3, program, PRODUCTION, LOSSLESS, tmp_path / "report", timeout=40)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 3
-    if "non-blocking without MPI_THREAD_MULTIPLE" in native(done):
-        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    done = three_all_right(SYSTEM, LOSSLESS, tmp_path / "report", "shim_coll_types", case)
+    skip_without_threads(done)
     entered, left = TYPES[case]
     assert collectives(done)["entered"] == 3 * (1 + entered)
     assert native(done) == ({"datatype not taken by the codec": 3 * left} if left else {})
@@ -244,8 +256,7 @@ def expect_same(
     assert done.code == 0, done.output + done.errors
     calls = [int(line.split()[3]) for line in done.output.splitlines() if "all right" in line]
     assert len(calls) == 3, done.output
-    if "non-blocking without MPI_THREAD_MULTIPLE" in native(done):
-        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    skip_without_threads(done)
     if codec != "off":
         assert collectives(done)["entered"] == sum(calls)
         assert collectives(done)["wire_bytes"] < collectives(done)["bytes"]
@@ -282,14 +293,9 @@ ROUNDS, COMMUNICATORS, STARTED, BLOCKING = 5, 2, 14, 3
 
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
 def test_nonblocking_ones_enter_after_a_blocking_one(mpi: Mpi, tmp_path: Path) -> None:
-    program = [mpi.programs / "shim_coll_nonblocking"]
-    report = tmp_path / "report"
-    done = mpirun(3, program, mpi.production, LOSSLESS, report, timeout=100, mpi=mpi)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 3
+    done = three_all_right(mpi, LOSSLESS, tmp_path / "report", "shim_coll_nonblocking")
     calls = COMMUNICATORS * STARTED + BLOCKING
-    if "non-blocking without MPI_THREAD_MULTIPLE" in native(done):
-        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    skip_without_threads(done)
     assert collectives(done)["entered"] == 3 * ROUNDS * calls
     assert native(done) == {}
     assert_shrunk(done)
@@ -297,13 +303,8 @@ def test_nonblocking_ones_enter_after_a_blocking_one(mpi: Mpi, tmp_path: Path) -
 
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
 def test_nonblocking_ones_enter_after_any_blocking_one(mpi: Mpi, tmp_path: Path) -> None:
-    program = [mpi.programs / "shim_coll_nonblocking", "late"]
-    report = tmp_path / "report"
-    done = mpirun(3, program, mpi.production, LOSSLESS, report, timeout=100, mpi=mpi)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 3
-    if "non-blocking without MPI_THREAD_MULTIPLE" in native(done):
-        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    done = three_all_right(mpi, LOSSLESS, tmp_path / "report", "shim_coll_nonblocking", "late")
+    skip_without_threads(done)
     calls = COMMUNICATORS * STARTED
     assert collectives(done)["entered"] == 3 * ROUNDS * (calls + 1)
     assert_shrunk(done)
@@ -320,12 +321,8 @@ OPEN = 4
 
 
 def started(mpi: Mpi, settings: dict[str, str], report: Path) -> Run:
-    program = [mpi.programs / "shim_coll_nonblocking"]
-    done = mpirun(3, program, mpi.production, settings, report, timeout=100, mpi=mpi)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 3
-    if "non-blocking without MPI_THREAD_MULTIPLE" in native(done):
-        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    done = three_all_right(mpi, settings, report, "shim_coll_nonblocking")
+    skip_without_threads(done)
     return done
 
 
@@ -371,8 +368,7 @@ def test_ranks_that_are_not_in_step_decide_alike(mpi: Mpi, case: str, tmp_path: 
     )
     assert done.code == 0, done.output + done.errors
     assert done.output.count("all right") == ranks, done.output
-    if "non-blocking without MPI_THREAD_MULTIPLE" in native(done):
-        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    skip_without_threads(done)
     assert native(done)[UNKNOWN] > 0
     assert native(done)["below the threshold"] > 0
     assert case != "none" or collectives(done)["entered"] == 0
@@ -426,11 +422,7 @@ STARTS, PERSISTENT, BESIDE = 6, 14, 2
 @pytest.mark.parametrize("words", [[], ["groups"]], ids=["one by one", "groups"])
 @pytest.mark.parametrize("mpi", OTHERS, ids=lambda mpi: mpi.name)
 def test_persistent_ones_enter(mpi: Mpi, words: list[str], tmp_path: Path) -> None:
-    program = [mpi.programs / "shim_coll_persistent", *words]
-    report = tmp_path / "report"
-    done = mpirun(3, program, mpi.production, LOSSLESS, report, timeout=100, mpi=mpi)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 3
+    done = three_all_right(mpi, LOSSLESS, tmp_path / "report", "shim_coll_persistent", *words)
     starts = STARTS + (1 if words else 0)
     entered = COMMUNICATORS * starts * PERSISTENT + STARTS * BESIDE
     assert collectives(done)["entered"] == 3 * entered
@@ -440,11 +432,7 @@ def test_persistent_ones_enter(mpi: Mpi, words: list[str], tmp_path: Path) -> No
 
 @pytest.mark.parametrize("mpi", OTHERS, ids=lambda mpi: mpi.name)
 def test_persistent_ones_that_pay_enter(mpi: Mpi, tmp_path: Path) -> None:
-    program = [mpi.programs / "shim_coll_persistent"]
-    report = tmp_path / "report"
-    done = mpirun(3, program, mpi.production, SLOW, report, timeout=100, mpi=mpi)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 3
+    done = three_all_right(mpi, SLOW, tmp_path / "report", "shim_coll_persistent")
     entered = COMMUNICATORS * STARTS * PERSISTENT + STARTS * BESIDE
     assert collectives(done)["entered"] == 3 * entered
     assert native(done) == {}
@@ -454,11 +442,7 @@ def test_persistent_ones_that_pay_enter(mpi: Mpi, tmp_path: Path) -> None:
 # MPICH 4.0 loses some of the data.
 @pytest.mark.parametrize("mpi", [m for m in OTHERS if m.name != "mpich"], ids=lambda m: m.name)
 def test_persistent_ones_that_do_not_pay_stay_native(mpi: Mpi, tmp_path: Path) -> None:
-    program = [mpi.programs / "shim_coll_persistent", "keep"]
-    report = tmp_path / "report"
-    done = mpirun(3, program, mpi.production, FAST, report, timeout=100, mpi=mpi)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 3
+    done = three_all_right(mpi, FAST, tmp_path / "report", "shim_coll_persistent", "keep")
     assert collectives(done)["entered"] == 0
     assert native(done) == {LINK_FASTER: 3 * (COMMUNICATORS * PERSISTENT + STARTS * BESIDE)}
 
@@ -466,11 +450,9 @@ def test_persistent_ones_that_do_not_pay_stay_native(mpi: Mpi, tmp_path: Path) -
 # MPICH 4.0 loses some of the data.
 @pytest.mark.parametrize("mpi", [m for m in OTHERS if m.name != "mpich"], ids=lambda m: m.name)
 def test_persistent_ones_stay_native_without_threads(mpi: Mpi, tmp_path: Path) -> None:
-    program = [mpi.programs / "shim_coll_persistent", "serialized", "keep"]
-    report = tmp_path / "report"
-    done = mpirun(3, program, mpi.production, LOSSLESS, report, timeout=100, mpi=mpi)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 3
+    done = three_all_right(
+        mpi, LOSSLESS, tmp_path / "report", "shim_coll_persistent", "serialized", "keep"
+    )
     left = COMMUNICATORS * PERSISTENT + STARTS
     assert native(done) == {"non-blocking without MPI_THREAD_MULTIPLE": 3 * left}
 
