@@ -14,7 +14,7 @@ constexpr tw_message_options kDefaults{
     .job = nullptr,
     .job_bytes = 0,
     .stream = nullptr,
-    .scale = 1,
+    .scale = 0,
     .least_ratio = 0,
 };
 
@@ -33,7 +33,7 @@ std::optional<codec::Chunk> to_array(const tw_shape* shape) {
 }
 
 MessageOptions::MessageOptions(const tw_message_options* given)
-    : taken_(given != nullptr ? given : &kDefaults, &kDefaults),
+    : taken_(given != nullptr ? given : &kDefaults),
       known_(taken_ && (taken_->flags & ~kMessageFlags) == 0) {}
 
 message::EncodeOptions to_encode_options(const tw_message_options& options) {
@@ -54,7 +54,7 @@ double least_ratio(const tw_message_options& options) {
 
 codec::Landing to_landing(const tw_message_options& options) {
   if ((options.flags & TW_MESSAGE_ADD) == 0) return {};
-  return {.adds = true, .scale = options.scale};
+  return {.adds = true, .scale = options.scale == 0 ? 1 : options.scale};
 }
 
 }  // namespace thinwire::capi

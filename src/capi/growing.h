@@ -23,14 +23,14 @@ bool has_size(const Struct* out) {
 }
 
 // An input struct as this library knows it: the caller's own where it is of today's size, else a
-// copy in which fields that the caller's has not are as in `missing`, or zero. False for a null
-// pointer, a size that is not set, and fields that are set and not known here.
+// copy in which fields that the caller's has not are zero, the default of every field. False for a
+// null pointer, a size that is not set, and fields that are set and not known here.
 template <class Struct>
 class Taken {
  public:
-  explicit Taken(const Struct* given, const Struct* missing = nullptr) {
+  explicit Taken(const Struct* given) {
     if (!has_size(given)) return;
-    at_ = given->size == sizeof(Struct) ? given : converted(given, missing);
+    at_ = given->size == sizeof(Struct) ? given : converted(given);
   }
   Taken(const Taken&) = delete;
   Taken& operator=(const Taken&) = delete;
@@ -40,13 +40,13 @@ class Taken {
   const Struct& operator*() const { return *at_; }
 
  private:
-  [[gnu::noinline]] const Struct* converted(const Struct* given, const Struct* missing) {
+  [[gnu::noinline]] const Struct* converted(const Struct* given) {
     const std::uint32_t size = given->size;
     const auto* const bytes = reinterpret_cast<const std::byte*>(given);
     for (std::size_t at = sizeof(Struct); at < size; ++at) {
       if (bytes[at] != std::byte{0}) return nullptr;
     }
-    own_ = missing != nullptr ? *missing : Struct{};
+    own_ = Struct{};
     std::memcpy(&own_, bytes, std::min<std::size_t>(size, sizeof(Struct)));
     own_.size = sizeof(Struct);
     return &own_;

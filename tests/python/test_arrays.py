@@ -169,3 +169,14 @@ def test_our_gpu_arrays_are_lent_not_copied() -> None:
     for words in ({"copy": True}, {"dl_device": (dlpack.CPU, 0)}):
         with pytest.raises(BufferError, match="lent"):
             frame.__dlpack__(**words)
+
+
+def test_decoding_into_a_sum() -> None:
+    values, total = wave(1000), np.ones(1000, np.float32)
+    frame = thinwire.compress(values, "mpc")
+    assert thinwire.decompress(frame, out=total, add=True, scale=0.5) is total
+    np.testing.assert_array_equal(total, (np.float32(1) + values) * np.float32(0.5))
+    with pytest.raises(ValueError, match="scale is 0"):
+        thinwire.decompress(frame, out=total, add=True, scale=0)
+    with pytest.raises(ValueError, match="add needs out"):
+        thinwire.decompress(frame, add=True)
