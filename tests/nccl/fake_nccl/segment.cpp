@@ -34,8 +34,9 @@ std::size_t Ring::put(const std::byte* from, std::size_t bytes_left) {
   const std::uint64_t room = kRingBytes - (at - read.load(std::memory_order_acquire));
   const std::size_t put = std::min<std::size_t>(bytes_left, room);
   const std::size_t first = std::min(put, kRingBytes - at % kRingBytes);
-  std::memcpy(bytes + at % kRingBytes, from, first);
-  std::memcpy(bytes, from + first, put - first);
+  // Not memcpy, which refuses a null pointer also where there is nothing to copy.
+  std::copy_n(from, first, bytes + at % kRingBytes);
+  std::copy_n(from + first, put - first, bytes);
   written.store(at + put, std::memory_order_release);
   return put;
 }
@@ -45,8 +46,8 @@ std::size_t Ring::take(std::byte* to, std::size_t bytes_left) {
   const std::uint64_t there = written.load(std::memory_order_acquire) - at;
   const std::size_t taken = std::min<std::size_t>(bytes_left, there);
   const std::size_t first = std::min(taken, kRingBytes - at % kRingBytes);
-  std::memcpy(to, bytes + at % kRingBytes, first);
-  std::memcpy(to + first, bytes, taken - first);
+  std::copy_n(bytes + at % kRingBytes, first, to);
+  std::copy_n(bytes, taken - first, to + first);
   read.store(at + taken, std::memory_order_release);
   return taken;
 }
