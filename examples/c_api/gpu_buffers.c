@@ -36,7 +36,9 @@ int main(void) {
   check(tw_scratch_acquire(TW_MEMORY_PINNED, 0, bound, &frame), "tw_scratch_acquire");
   check(tw_memory_copy(array, values, sizeof values), "tw_memory_copy");
 
-  /* With a stream in the options, the encode comes behind the work that fills the array. */
+  /* The copy above is complete. Without options the encode runs on a stream of the library's own,
+   * which waits for no work of yours: if a kernel fills the array, pass its stream in
+   * tw_message_options, or synchronise first. */
   check(tw_message_encode(codec, &shape, array, frame, bound, NULL, &written), "tw_message_encode");
 
   /* The same bytes as the CPU writes. */

@@ -1,6 +1,6 @@
 // A compressed Allreduce between processes, over a transport that the program brings: here a socket
 // between each two of them. All that the library asks for is to begin a message, to begin a
-// receive, and to say which are complete.
+// receive, and to say which are complete; and to fail when a peer has gone, for it would wait else.
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,8 +49,13 @@ class SocketTransport final : public thinwire::Transport {
 
   void test(std::span<const std::uint64_t> requests, std::vector<Arrival>& done) override {
     for (int peer = 0; peer < kRanks; ++peer) {
-      progress(sockets_[peer], sends_[peer], ::write);
-      progress(sockets_[peer], receives_[peer], ::read);
+      // Without MSG_NOSIGNAL a peer that has gone would end the process instead of the collective.
+      progress(sockets_[peer], sends_[peer], [](int socket, std::byte* from, std::size_t left) {
+        return ::send(socket, from, left, MSG_NOSIGNAL);
+      });
+      progress(sockets_[peer], receives_[peer], [](int socket, std::byte* to, std::size_t left) {
+        return ::recv(socket, to, left, 0);
+      });
     }
     for (std::uint32_t place = 0; place < requests.size(); ++place) {
       const auto found = std::ranges::find(complete_, requests[place], &Message::request);
@@ -93,6 +98,15 @@ class SocketTransport final : public thinwire::Transport {
   std::vector<Message> complete_;
 };
 
+// A socket ends for its peer when the last process that has it lets go: each keeps its own alone.
+void close_all_but(int rank, const std::array<Sockets, kRanks>& sockets) {
+  for (int other = 0; other < kRanks; ++other) {
+    for (const int socket : sockets[other]) {
+      if (other != rank && socket >= 0) close(socket);
+    }
+  }
+}
+
 // One process: the sum over all ranks, within 1e-4 of the exact one.
 int work(int rank, const Sockets& sockets) {
   std::vector<float> mine(1 << 18), total(mine.size());
@@ -134,6 +148,7 @@ int main() {
   }
   for (int rank = 0; rank < kRanks; ++rank) {
     if (fork() != 0) continue;
+    close_all_but(rank, sockets);
     try {
       const int status = work(rank, sockets[rank]);
       std::fflush(stdout);
@@ -143,6 +158,7 @@ int main() {
       _exit(1);
     }
   }
+  close_all_but(-1, sockets);
   bool good = true;
   for (int rank = 0; rank < kRanks; ++rank) {
     int status = 0;

@@ -4,8 +4,11 @@
  * Conventions
  *   - Every function that can fail returns tw_status. After a failure tw_last_error() has a
  *     sentence for the user, kept per thread until that thread's next failing call.
- *   - Outputs come last and are written on success only.
+ *   - Outputs come last: numbers, structs and handles, which are written on success only (but for
+ *     `needed_bytes` of tw_pieces). What the buffers `destination` and `receive` hold after a
+ *     failure is undefined.
  *   - Structs that may grow begin with `size`: set it to sizeof the struct, and zero the rest.
+ *   - A function that destroys, releases or finishes a handle takes NULL, and then does nothing.
  *   - Sizes are 64-bit and in bytes unless a name says otherwise. Memory may have any alignment.
  *     It is host memory, pageable or pinned, or GPU memory of this process where a function says
  *     so. The caller owns all memory that it passes. No function keeps a pointer to it after it
@@ -129,8 +132,10 @@ tw_status tw_codec_describe(uint32_t index, tw_codec_info* info);
 const char* tw_codec_missing(uint32_t index);
 
 /* A parsed codec spec, name[:key=value[,key=value]]. Two names stand for no codec of their own:
- * "off" compresses nothing; "auto" tries the lossless codecs on a sample of each message and uses
- * the one that compresses the sample best, or none if that would not be faster than raw. Immutable;
+ * "off" compresses nothing; "auto" tries the lossless codecs on a sample of each array and uses the
+ * one that compresses the sample best. tw_message_encode() knows no link: its "auto" asks for a
+ * ratio alone (`least_ratio`), not for speed. tw_plan_message() and collectives go by the stated
+ * link: raw if none is stated, else by the ratio from which on compression is faster. Immutable;
  * the caller destroys it.
  *
  * "allreduce-abs=E" and "allreduce-rel=e" bound how far the result of a reduction may be from the
@@ -154,9 +159,8 @@ int32_t tw_codec_id(const tw_codec* codec);
 uint32_t tw_codec_ids(const tw_codec* codec, uint32_t* ids, uint32_t capacity);
 
 /* The shape in which this spec encodes `count` elements of a tw_dtype: its "shape=" (one extent may
- * be
- * ?) if that fits the count, one dimension if it names no shape. If its shape does not fit: one
- * dimension for a lossless codec, TW_UNSUPPORTED for a lossy one. */
+ * be "?") if that fits the count, one dimension if it names no shape. If its shape does not fit:
+ * one dimension for a lossless codec, TW_UNSUPPORTED for a lossy one. */
 tw_status tw_codec_shape(const tw_codec* codec, uint32_t dtype, uint64_t count, tw_shape* shape);
 
 /* Allows this process to decode frames of these codecs too: names separated by commas, as in
@@ -293,7 +297,8 @@ typedef struct tw_message_info {
 
 typedef enum tw_message_flag {
   TW_MESSAGE_DECLINE = 1,     /* encode: fail with TW_DECLINED instead of making a raw frame */
-  TW_MESSAGE_NO_CHECKSUM = 2, /* encode: no checksums of chunks; the header still has one */
+  TW_MESSAGE_NO_CHECKSUM = 2, /* encode: no checksums of chunks; the header still has one. Damage
+                                 of a chunk may then decode to wrong values */
   TW_MESSAGE_ADD = 4,     /* decode: add to the destination's values, then multiply by `scale` */
   TW_MESSAGE_INTEGERS = 8 /* encode: lossy codecs also take fp64 values that look like integers */
 } tw_message_flag;
@@ -310,10 +315,10 @@ typedef struct tw_message_options {
                    wait use a stream of the library's own, which does not wait for the caller's
                    earlier work; calls that only enqueue are refused. For CUDA's legacy default
                    stream pass cudaStreamLegacy */
-  double scale; /* with TW_MESSAGE_ADD: 1 for a sum, 1 / ranks in an average's last step. fp32 and
-                   fp64 are rounded after the sum and after the product; 16-bit types compute both
-                   in fp32 and are rounded once. NaN results are the same quiet NaN everywhere */
-  double least_ratio; /* with "auto" only: the message goes raw if its sample is compressed by less
+  double scale; /* with TW_MESSAGE_ADD: 0 means 1, a sum; 1 / ranks in an average's last step. fp32
+                   and fp64 are rounded after the sum and after the product; 16-bit types compute
+                   both in fp32 and are rounded once. NaN results are one quiet NaN everywhere */
+  double least_ratio; /* with "auto" only: the array goes raw if its sample is compressed by less
                          than this ratio; 0 means 1.02 */
 } tw_message_options;
 
@@ -465,7 +470,8 @@ typedef struct tw_plan_settings {
   uint32_t size;
   uint32_t same_node;           /* 1: also compress messages to ranks on the same node */
   uint64_t threshold;           /* messages of fewer bytes go raw */
-  double link_bytes_per_second; /* 0: not stated, the codec is assumed to win */
+  double link_bytes_per_second; /* 0: not stated. A named codec is then assumed to win, and "auto"
+                                   compresses nothing (TW_RAW_NO_LINK) */
   tw_codec_cost cost;           /* used if a link rate is stated */
 } tw_plan_settings;
 
@@ -494,8 +500,12 @@ tw_status tw_plan_message(const tw_codec* codec, const tw_plan_settings* setting
 
 /* How bytes travel between the ranks of a communicator: over an MPI, between threads, or by
  * functions of the caller's. The library calls these functions only inside a call on the
- * communicator, from one thread at a time. They must not block or throw. If one fails, the
- * collective ends with its status. */
+ * communicator, from one thread at a time. They must not block or throw. The memory that they
+ * get is host memory, pinned for the packets of arrays in GPU memory.
+ *
+ * If one fails, the collective ends on this rank with the status that it returned. The others learn
+ * of it only from their own transports, so a transport must notice a peer that has gone and let
+ * `test` fail: as long as it returns TW_OK with nothing complete, the rank waits. */
 typedef struct tw_transport {
   uint32_t size;
   int32_t rank;  /* of the caller, from 0 */
@@ -503,17 +513,20 @@ typedef struct tw_transport {
   uint32_t reserved;
   void* context; /* the first argument of each function; the caller owns it */
 
-  /* Start a message to, or from, rank `peer`, and set `request` to a number for it. The library
-   * owns the memory and leaves it alone until `test` reports the request complete. Messages between
-   * two ranks must be matched in the order in which they were started. */
+  /* Start a message to, or from, rank `peer`, never the caller itself, and set `request` to a
+   * number for it. The library owns the memory and leaves it alone until `test` reports the request
+   * complete. Messages between two ranks must be matched in the order in which they were started.
+   * `bytes` may be 0: that message must arrive too. `capacity` is the most that may come, and often
+   * more than comes; if a longer message comes, `test` must fail. */
   tw_status (*send)(void* context, int32_t peer, const void* data, uint64_t bytes,
                     uint64_t* request);
   tw_status (*receive)(void* context, int32_t peer, void* data, uint64_t capacity,
                        uint64_t* request);
 
-  /* Finds which of these `count` requests are complete: sets `done` to their number and, for each,
-   * an entry of `places` to its index in `requests` and of `bytes` to the bytes received (both
-   * arrays have room for `count`). A request that was reported is not passed again. */
+  /* Finds which of these `count` requests are complete: sets `done` to their number, which may be
+   * 0, and for each an entry of `places` to its index in `requests` and of `bytes` to the bytes
+   * received (both arrays have room for `count`; the bytes of a send are not read). A request that
+   * was reported is not passed again. */
   tw_status (*test)(void* context, uint32_t count, const uint64_t* requests, uint32_t* places,
                     uint64_t* bytes, uint32_t* done);
 
@@ -521,12 +534,18 @@ typedef struct tw_transport {
    * while. */
   void (*idle)(void* context);
 
-  /* The last call: the communicator has been destroyed, or `send`, `receive` or `test` failed. The
-   * memory of messages that are not complete is no longer valid. May be NULL. */
+  /* The last call, made once: when the communicator is destroyed, or after `send`, `receive` or
+   * `test` has failed. Close what connects to other ranks here: they learn of a failure by it. The
+   * memory of messages that are not complete may be gone as soon as the failing function has
+   * returned. After a failure tw_comm_run() returns TW_INTERNAL; tw_comm_destroy() is still due,
+   * and does not call `release` again. May be NULL. */
   void (*release)(void* context);
 } tw_transport;
 
-/* Ranks that are threads of this process: fills `ranks` transports, each of the first's `size`. */
+/* Ranks that are threads of this process: fills an array of `ranks` transports. Set `size` of the
+ * first one; it is the size of each element. Each rank needs a thread of its own, as collective
+ * calls wait for the other ranks, tw_comm_create() included. A transport that no communicator has
+ * taken over is freed by its `release`. */
 tw_status tw_transport_local(uint32_t ranks, tw_transport* transports);
 
 /* A group of ranks that run collectives with equal formats, codecs and settings. On each rank one
@@ -539,19 +558,26 @@ typedef struct tw_comm_options {
   uint32_t size;
   uint32_t same_node;           /* 1: also compress if all ranks are on one node */
   const tw_codec* codec;        /* for calls that name none; NULL: "auto" */
-  uint64_t threshold;           /* operations on fewer bytes go raw */
-  double link_bytes_per_second; /* between nodes; 0: not stated, the codec is assumed to win */
-  const int32_t*
-      nodes; /* one number per rank, equal for ranks of one node; NULL: each has its own */
+  uint64_t threshold;           /* operations on fewer bytes go raw. It counts the whole operation:
+                                   the array of Bcast, Reduce and Allreduce; the blocks of all ranks
+                                   in the others. Gather and Scatter with TW_VARIED and Alltoall
+                                   with lists are never below it */
+  double link_bytes_per_second; /* between nodes; 0: not stated. A named codec is then assumed to
+                                   win, and "auto" compresses nothing (TW_RAW_NO_LINK) */
+  /* One number per rank, equal for ranks of one node; NULL: each rank has a node of its own. */
+  const int32_t* nodes;
   uint64_t piece_bytes; /* bytes to encode and send at a time; 0: the plan chooses */
   const char* job;      /* for the frames' mark, see tw_message_options; NULL: the mark of files */
   uint64_t job_bytes;
 } tw_comm_options;
 
 /* Collective: all ranks must call it. TW_VERSION on every rank if the ranks differ in format,
- * codecs or options; tw_last_error() then names the difference. The library owns the transport from
- * here on, also if this fails, and will call its `release`. It copies what it needs of `options`
- * and the codec. */
+ * codecs or options; tw_last_error() then names the difference. `options` must not be NULL. It
+ * copies what it needs of `options` and the codec.
+ *
+ * The library owns the transport from here on, also if this fails, and will call its `release`. The
+ * exception is a table that is refused itself (TW_INVALID_ARGUMENT for a NULL table, a size that is
+ * not set, a rank outside `ranks`, a function that is missing): `release` is not called then. */
 tw_status tw_comm_create(const tw_transport* transport, const tw_comm_options* options,
                          tw_comm** comm);
 
@@ -661,8 +687,11 @@ typedef struct tw_collective_report {
   double decode_seconds;    /* with the time of reductions */
   double predicted_seconds; /* 0 if no link rate is stated */
   double predicted_raw_seconds;
-  double bound; /* the largest difference from the exact result that compression can cause, if the
-                   codec bounds it and all values are finite; else 0 */
+  double bound; /* the largest difference from the exact result that compression can cause, by the
+                   plan; 0 if the call went raw, the codec is lossless or states no absolute bound
+                   (a fixed rate, "rel=" alone), or the operation is a product. Under a spec with
+                   "allreduce-abs=" or "allreduce-rel=" it includes what additions round, else it
+                   does not. It holds for finite values; nobody checks whether all are */
   double max_error; /* with TW_VERIFY: the largest difference found on this rank */
   uint64_t raw_packets_by_reason[32]; /* raw_packets, indexed by tw_reason */
 } tw_collective_report;

@@ -8,8 +8,9 @@
 //
 // Handles are objects that free themselves, memory is a std::span, and a call that fails throws
 // thinwire::Error, which has the tw_status and the library's sentence. Spans may be over GPU memory
-// wherever thinwire.h says so: nothing here reads what they point to. What has no class here is
-// called as it is in thinwire.h; get() of each class gives the C handle for that.
+// wherever thinwire.h says so: nothing here reads what they point to. The memory is the caller's:
+// it must live until the call returns, and no call keeps it. What has no class here is called as it
+// is in thinwire.h; get() of each class gives the C handle for that. Compile with -std=c++20.
 #pragma once
 
 #include "thinwire/cpp/codec.hpp"

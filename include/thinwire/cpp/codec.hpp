@@ -13,7 +13,8 @@
 
 namespace thinwire {
 
-// The tw_dtype of an element type. Specialise it for a 16-bit float type of your own:
+// The tw_dtype of an element type: float and double have one, all others count as bytes, which no
+// codec but "raw" and some of nvCOMP's takes. Specialise it for a 16-bit float type of your own:
 //   template <> inline constexpr tw_dtype thinwire::dtype_of<half> = TW_F16;
 template <class T>
 inline constexpr tw_dtype dtype_of = TW_BYTES;

@@ -14,18 +14,20 @@
 
 namespace thinwire {
 
-// See tw_comm_options. All ranks must give the same.
+// See tw_comm_options. All ranks must give the same. What is named here is read by the constructor
+// of Communicator only, and need not live longer.
 struct CommunicatorOptions {
   const Codec* codec = nullptr;           // of calls that name none; default: "auto"
   std::uint64_t threshold = 64 << 10;     // operations on fewer bytes in all go raw
-  double link_bytes_per_second = 0;       // 0: not stated, the codec is trusted to win
+  double link_bytes_per_second = 0;       // 0: not stated. Then "auto" compresses nothing, and a
+                                          // codec that is named is trusted to win
   std::span<const std::int32_t> nodes{};  // the node of each rank; default: one for each
   bool same_node = false;                 // compress where all ranks share a node
   std::uint64_t piece_bytes = 0;          // 0: planned
   std::string_view job = {};
 };
 
-// What one call may differ in from the communicator.
+// What one call may differ in from the communicator. Read by the call only.
 struct CallOptions {
   const Codec* codec = nullptr;
   tw_algorithm algorithm = TW_ALGORITHM_PLANNED;
@@ -35,11 +37,13 @@ struct CallOptions {
 
 // One rank of a group. Calls are made by one thread at a time, in the same order on every rank, and
 // block until this rank's part is complete. Buffers are contiguous ranges of equal elements, host
-// or GPU memory; they are checked for room here, where MPI would trust the counts. TW_IN_PLACE and
-// lists of counts are for run().
+// or GPU memory, and need live during the call only; they are checked for room here, where MPI
+// would trust the counts. Elements without a dtype (see dtype_of) travel as bytes: lossless, as no
+// codec takes them, and no reduction does. TW_IN_PLACE and lists of counts are for run().
 class Communicator {
  public:
-  // Collective. Takes the transport over, also where it throws.
+  // Collective. Takes the transport over, also where it throws, unless the table itself is refused
+  // (tw_comm_create()).
   explicit Communicator(const tw_transport& transport, const CommunicatorOptions& options = {}) {
     if (!options.nodes.empty() &&
         options.nodes.size() != static_cast<std::size_t>(transport.ranks)) {
@@ -85,7 +89,8 @@ class Communicator {
                     {std::ranges::size(mine), std::ranges::size(mine) * ranks()}, options);
   }
 
-  // `mine` and `received` have a block for each rank.
+  // `mine` and `received` have a block for each rank, of size(mine) / ranks elements: what is left
+  // over where that does not come out even is not sent.
   template <std::ranges::contiguous_range Mine, std::ranges::contiguous_range All>
   tw_collective_report alltoall(const Mine& mine, All&& received, const CallOptions& options = {}) {
     const std::uint64_t block = std::ranges::size(mine) / ranks();
@@ -100,7 +105,8 @@ class Communicator {
                     {std::ranges::size(mine), std::ranges::size(mine)}, options, reduction);
   }
 
-  // `mine` has a block for each rank, `block` is this rank's of the result.
+  // `mine` has a block for each rank, `block` is this rank's of the result. The block's size
+  // counts: what `mine` has beyond a block for each rank is not read.
   template <std::ranges::contiguous_range Mine, std::ranges::contiguous_range Block>
   tw_collective_report reduce_scatter(const Mine& mine, Block&& block,
                                       tw_reduction reduction = TW_SUM,

@@ -10,7 +10,8 @@
 
 namespace thinwire {
 
-// Memory on loan from the pool of a kind, see tw_scratch_acquire(); gives itself back.
+// Memory on loan from the pool of a kind, see tw_scratch_acquire(); gives itself back. For
+// TW_MEMORY_DEVICE name the GPU; -1 is for the kinds of host memory.
 class Scratch {
  public:
   Scratch(tw_memory memory, std::uint64_t bytes, std::int32_t device = -1) : bytes_(bytes) {

@@ -17,7 +17,8 @@ namespace thinwire {
 struct MessageOptions {
   std::uint32_t flags = 0;    // of tw_message_flag
   std::string_view job = {};  // names the job whose mark frames carry; default: the file mark
-  void* stream = nullptr;     // a cudaStream_t
+  void* stream = nullptr;     // a cudaStream_t; default: one of the library's own, which does not
+                              // wait for work of yours
   double scale = 1;           // under TW_MESSAGE_ADD
   double least_ratio = 0;     // under "auto"
 
@@ -46,7 +47,8 @@ inline std::span<std::byte> encode(const Codec& codec, const tw_shape& shape, co
   return destination.first(written);
 }
 
-// The frame of a range of values, in the shape that the codec's spec names.
+// The frame of a range of values, in host memory, in the shape that the codec's spec names. Values
+// may lie in GPU memory.
 template <std::ranges::contiguous_range Values>
   requires std::ranges::sized_range<Values>
 std::vector<std::byte> encode(const Codec& codec, const Values& values,
@@ -79,7 +81,8 @@ inline tw_message_info decode(std::span<const std::byte> frame, std::span<std::b
   return info;
 }
 
-// The array as values of type T; throws where the frame has another dtype.
+// The array as values of type T, in host memory; throws where the frame has another dtype. The size
+// is what the frame's header says: look at inspect(frame).raw_bytes first if a stranger made it.
 template <class T>
 std::vector<T> decode(std::span<const std::byte> frame, const MessageOptions& options = {}) {
   static_assert(std::is_trivially_copyable_v<T>);

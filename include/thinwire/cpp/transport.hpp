@@ -14,22 +14,24 @@
 
 namespace thinwire {
 
-// What carries bytes between the ranks of a communicator, see tw_transport. No function may block.
-// Each reports what fails by an exception, which ends the collective: an Error with its status, any
-// other with TW_INTERNAL.
+// What carries bytes between the ranks of a communicator; tw_transport says what its functions must
+// do, among it when to fail. No function may block. Each reports what fails by an exception, which
+// ends the collective: an Error with its status, any other with TW_INTERNAL. The exception's text
+// is lost on the way: log it yourself if you need it.
 class Transport {
  public:
   struct Arrival {
     std::uint32_t place;  // among the requests that were asked about
-    std::uint64_t bytes;  // that a receive got
+    std::uint64_t bytes;  // that a receive got; of a send not read
   };
 
   virtual ~Transport() = default;
   virtual std::int32_t rank() const = 0;
   virtual std::int32_t ranks() const = 0;
 
-  // Begin a message, and return a number for it. The memory stays until test() reports it. Between
-  // two ranks messages arrive in the order in which they were begun.
+  // Begin a message, and return a number for it. The memory is the library's, host memory, and
+  // stays until test() reports it. Between two ranks messages arrive in the order in which they
+  // were begun. They may be empty, and shorter than `into`.
   virtual std::uint64_t send(std::int32_t peer, std::span<const std::byte> data) = 0;
   virtual std::uint64_t receive(std::int32_t peer, std::span<std::byte> into) = 0;
 
@@ -99,7 +101,8 @@ struct CarriedTransport {
 
 }  // namespace detail
 
-// The C table of a transport, which it owns; a Communicator takes it over.
+// The C table of a transport, which it owns; a Communicator takes it over. If you make none, call
+// its `release`.
 inline tw_transport table_of(std::unique_ptr<Transport> transport) {
   using detail::CarriedTransport;
   auto table = sized<tw_transport>();
@@ -115,6 +118,7 @@ inline tw_transport table_of(std::unique_ptr<Transport> transport) {
 }
 
 // The ends of ranks that are threads of this process, one for each; a Communicator takes each over.
+// Give each rank a thread: to make a Communicator waits for the other ranks.
 inline std::vector<tw_transport> local_transports(std::uint32_t ranks) {
   std::vector<tw_transport> ends(ranks, sized<tw_transport>());
   check(tw_transport_local(ranks, ends.data()));

@@ -46,11 +46,13 @@ class Communicator(Operations):
         job: bytes | None = None,
     ) -> None:
         """Collective. `codec` is used by calls that name none. Operations on fewer than `threshold`
-        bytes per rank ("64KiB", or a number) are not compressed. `link` is the rate between nodes
-        ("10gbit", or bytes per second); if it is None, the codec is assumed to win. `nodes` has a
-        number per rank, equal for ranks of one node: by default as the MPI says, and a node per
-        rank with other transports. `piece` is how many bytes to encode and send at a time; by
-        default the plan chooses. Frames carry a mark made from `job`; by default that of files.
+        bytes ("64KiB", or a number) are not compressed; it counts the array of Bcast, Reduce and
+        Allreduce, the blocks of all ranks in the others. `link` is the rate between nodes
+        ("10gbit", or bytes per second); if it is None, a codec that is named is assumed to win,
+        and "auto" compresses nothing. `nodes` has a number per rank, equal for ranks of one node:
+        by default as the MPI says, and a node per rank with other transports. `piece` is how many
+        bytes to encode and send at a time; by default the plan chooses. Frames carry a mark made
+        from `job`; by default that of files.
 
         Raises ThinwireError: with TW_VERSION on every rank, naming the difference, if the ranks
         differ in version or in these settings.
