@@ -154,7 +154,7 @@ def test_a_wrong_word_for_disabled_is_said_and_disables(tmp_path: Path) -> None:
 
 def test_a_codec_of_gpus_alone_is_one_line_and_a_raw_run(tmp_path: Path) -> None:
     settings = {**ZFP, "THINWIRE_CODEC": "nvcomp-ans"}
-    expect_raw(settings, tmp_path / "report", None, "nvcomp-ans codes GPU memory only")
+    expect_raw(settings, tmp_path / "report", None, "nvcomp-ans takes GPU memory only")
 
 
 def test_a_link_faster_than_the_codec_goes_raw(tmp_path: Path) -> None:
