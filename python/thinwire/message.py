@@ -80,7 +80,7 @@ def decompress(
 
     `out`, an array on either side, is written instead and returned: contiguous, writable, of the
     frame's size (ValueError) and dtype or bytes (TypeError). With `add` it becomes
-    (out + decoded) * scale, in one pass, rounded to its dtype; scale is not 0 (ValueError).
+    (out + decoded) * scale, in one pass, rounded to its dtype; scale must not be 0 (ValueError).
     `stream` as for `compress`; by default that of `out`, else that of the frame. Blocks until the
     array is complete. Raises ThinwireError; what `out` then holds is undefined.
     """
@@ -91,8 +91,6 @@ def decompress(
     info = frame.info if isinstance(frame, Frame) else _inspect(source, options)
     if add and target is None:
         raise ValueError("add needs out, the array that is added to")
-    if scale == 0:
-        raise ValueError("scale is 0, which the C interface takes for 1")
     if target is not None:
         _check_target(target, info)
         if add:
@@ -169,6 +167,8 @@ def _options(stream: int | None, *views: ArrayView) -> Any:
 
 def _adding(options: Any, scale: float) -> Any:
     """The same options for a decode that adds."""
+    if scale == 0:
+        raise ValueError("scale is 0, which the C interface takes for 1")
     if options == ffi.NULL:
         options = new_struct("tw_message_options")
     options.flags |= library().TW_MESSAGE_ADD

@@ -18,11 +18,8 @@ def is_torchrun(command: Sequence[str]) -> bool:
     words = list(command[1:])
     while words and words[0].startswith("-") and words[0] != "-m":
         words.pop(0)
-    return (
-        is_python(command[0])
-        and words[:1] == ["-m"]
-        and words[1:2] in [[m] for m in _TORCH_MODULES]
-    )
+    module = words[1] if len(words) > 1 and words[0] == "-m" else None
+    return is_python(command[0]) and module in _TORCH_MODULES
 
 
 def needs_nccl(words: Sequence[str]) -> bool:
