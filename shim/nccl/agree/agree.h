@@ -1,0 +1,179 @@
+// Who of a communicator's ranks has the library, what they do alike from which call on, and what
+// they carry for each other beside NCCL. One helper thread a process does it, over sockets.
+//
+// Host threads never wait for another host or a GPU in here: value() may wait for the round trips
+// of helpers, take() only where a time is given. Everything else returns at once. A communicator's
+// calls may come from any thread; value() and numbers of one Channel from one at a time, as NCCL
+// has it. abort() may come at any time and releases whoever waits.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace thinwire::nccl::agree {
+
+// ---- values ----
+
+// What a rank has measured for a class, or why it must stay raw here.
+struct Offer {
+  std::uint16_t needed = 0;  // the largest fraction of the raw bytes, in 1/512, rounded up
+  std::uint16_t veto = 0;    // not 0: raw, for this reason; the caller's number
+};
+
+// What all ranks do with calls of a class.
+struct Value {
+  std::uint16_t capacity = 0;  // of a slot, in 1/512 of the raw bytes; 0: raw
+  std::uint16_t reason = 0;    // of raw: a veto, or one of those below
+  bool operator==(const Value&) const = default;
+};
+constexpr std::uint16_t kUndecided = 0xFFFF;  // not every rank has offered yet
+constexpr std::uint16_t kNotSmaller = 0xFFFE;
+
+// The decision: a pure function of the largest `needed` and a `veto` of all ranks.
+Value decide(const Offer& of_all);
+
+enum class Outcome {
+  kKnown,
+  kBroken,  // a rank has died, aborted or left: the call cannot be done coded (ncclRemoteError)
+  kAborted  // abort() was called here
+};
+
+struct Answer {
+  Outcome outcome = Outcome::kKnown;
+  Value value;
+};
+
+// The calls that are numbered together: a communicator's collectives, or what one rank sends to one
+// other. A class is a 64-bit key of the caller's: operation, dtype, octave of bytes.
+class Channel {
+ public:
+  virtual ~Channel() = default;
+
+  // What call `call` of class `key` does: the same on all ranks (both ends), whenever they ask.
+  // Numbers begin at 0, count alike on all ranks and are asked for in order; not every one has to
+  // be. Costs less than a microsecond, or the round trip of helpers while a class changes.
+  virtual Answer value(std::uint64_t call, std::uint64_t key) = 0;
+
+  // This rank's measure of a class; a later one takes the place of the earlier. Once all ranks have
+  // offered (of a pair: once the sender has, and the receiver's veto counts), decide() is committed
+  // for calls that no rank has come to.
+  virtual void offer(std::uint64_t key, Offer offer) = 0;
+};
+
+// ---- blocks that did not fit their slots ----
+
+struct Block {
+  int from = 0;          // the rank whose block it is
+  bool of_pair = false;  // `call` counts the messages of a pair, not the collectives
+  std::uint64_t call = 0;
+  std::uint32_t number = 0;
+  auto operator<=>(const Block&) const = default;
+};
+constexpr int kToAll = -1;
+
+struct Taken {
+  Outcome outcome = Outcome::kKnown;
+  std::uint64_t bytes = 0;  // written; 0: nothing has come yet
+  std::uint64_t left = 0;   // of the block behind them, come or not; meaningless while nothing has
+};
+
+// ---- communicators ----
+
+enum class State {
+  kForming,  // calls are raw until it is known who has the library
+  kReady,
+  kRaw,     // for ever
+  kBroken,  // was ready
+};
+
+struct Presence {
+  State state = State::kForming;
+  std::string text;  // as a report says it: "all 4 ranks have it", "raw: 1 of 4 ranks lacks it"
+};
+
+class Communicator {
+ public:
+  virtual ~Communicator() = default;  // of the last reference: as close()
+
+  virtual Presence presence() const = 0;
+
+  virtual Channel& collectives() = 0;
+  // To and from a rank; the reference lives as long as the communicator. A connection is opened
+  // when something is first offered or sent.
+  virtual Channel& to(int rank) = 0;
+  virtual Channel& from(int rank) = 0;
+
+  // Carries the next bytes of a block of this rank, of `total` bytes in all, to a rank or to all
+  // others. Copies them and returns.
+  virtual void give(const Block& block, int to, std::uint64_t total,
+                    std::span<const std::byte> bytes) = 0;
+  // The next bytes of a block that another rank gives this one, as many as there are and fit. Waits
+  // up to `patience` for the first.
+  virtual Taken take(const Block& block, std::span<std::byte> to,
+                     std::chrono::milliseconds patience = {}) = 0;
+
+  // The rank's program has ended it in order: others are still served.
+  virtual void close() = 0;
+  // At once, for all ranks: whoever waits on this communicator returns kAborted.
+  virtual void abort() = 0;
+};
+
+using CommunicatorRef = std::shared_ptr<Communicator>;
+
+// What must be equal on all ranks: names and values, as ("codec", "lorenzo").
+using Terms = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::size_t kIdBytes = 128;  // of an ncclUniqueId
+using IdView = std::span<const std::byte, kIdBytes>;
+
+// ---- the helper ----
+
+struct Options {
+  // How long after the first rank's registration the others may take.
+  std::chrono::milliseconds registration{10'000};
+  // Told once a process, on the helper's thread, why the first communicator here stays raw; it must
+  // return at once.
+  std::function<void(const std::string& text)> tell;
+};
+
+class Helper {
+ public:
+  explicit Helper(Options options);
+  ~Helper();  // as leave(), and its thread has ended
+  Helper(const Helper&) = delete;
+  Helper& operator=(const Helper&) = delete;
+
+  // Writes into NCCL's id where the ranks that get it find this process. An id that has no room or
+  // shows no address stays as it is: its communicators are raw. Returns whether it wrote.
+  bool stamp(std::span<std::byte, kIdBytes> id);
+
+  // Rank `rank` of `ranks` of the communicator that NCCL has made with this id. Never null.
+  CommunicatorRef open(IdView id, int rank, int ranks, const Terms& terms);
+
+  // The part of `parent` in which this rank is after the `split`-th split (0, 1, ...) with this
+  // color. `ranks` and `rank` are the child's.
+  CommunicatorRef open_child(const CommunicatorRef& parent, std::uint64_t split, int color,
+                             int rank, int ranks);
+
+  // The process ends: sends what others still need, for a short while, and tells them.
+  void leave();
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+// Whether an id has been stamped, so that open() will look for other ranks.
+bool is_stamped(IdView id);
+
+// The process's one; a forked child gets its own. `options` count for the first call.
+Helper& process_helper(const Options& options);
+
+}  // namespace thinwire::nccl::agree
