@@ -21,7 +21,7 @@ unexport THINWIRE_CUDA
 DEMO_CUDA := $(if $(filter 1,$(THINWIRE_CUDA)),ON,$(if $(wildcard /dev/nvidia[0-9]*),AUTO,OFF))
 
 .PHONY: help packages packages-test venv build build-tests demo test test-all test-asan test-ubsan \
-        test-tsan test-gpu fuzz fuzz-build wheel bench format lint clean
+        test-tsan test-gpu fuzz fuzz-build wheel bench docs format lint clean
 
 help:
 	@echo "make demo     the main job: a wave solver over slow links, raw and compressed"
@@ -33,6 +33,7 @@ help:
 	@echo "make test-gpu the GPU tests, where there is a GPU; nothing is installed"
 	@echo "make wheel    wheels for other machines, in dist"
 	@echo "make bench    codec and message benchmarks"
+	@echo "make docs     the documentation as a site, in build/site; builds nothing else"
 	@echo "make format   format by machine; lint checks it"
 	@echo "make clean    remove what was built"
 
@@ -108,6 +109,16 @@ lint: $(VENV)/.test
 	  $(BIN)/python tools/make_vectors/$$codec.py --check || exit 1; \
 	done
 
+$(VENV)/.docs: $(VENV)/.ready
+	@echo "Installing what the site needs into $(VENV)"
+	@$(PIP) $(EDITABLE) ".[docs]"
+	@touch $@
+
+# A warning, as of a link that leads nowhere, ends it.
+docs: $(VENV)/.docs
+	@$(BIN)/sphinx-build -q -W --keep-going -j $(JOBS) -c docs/site -d build/site-cache . build/site
+	@echo "build/site/index.html"
+
 format: $(VENV)/.test
 	tools/format
 	$(BIN)/ruff check --fix-only .
@@ -141,11 +152,11 @@ fuzz-build:
 fuzz: fuzz-build
 	tools/fuzz --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS)
 
-test: build-tests lint test-asan
+test: build-tests lint docs test-asan
 	ctest --preset release -j $(JOBS) -LE slow
 	THINWIRE_MPIS="$(MPIS)" $(BIN)/pytest -m "not slow" tests
 
-test-all: build-tests lint test-asan test-ubsan test-tsan fuzz-build
+test-all: build-tests lint docs test-asan test-ubsan test-tsan fuzz-build
 	ctest --preset release -j $(JOBS)
 	THINWIRE_MPIS="$(MPIS)" $(BIN)/pytest tests
 	tools/fuzz --runs $(FUZZ_RUNS_ALL)

@@ -1,0 +1,75 @@
+"""Sphinx's settings of the site: `make docs` builds the tree's own Markdown into build/site."""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import sphinx.application
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE))
+
+import contents  # noqa: E402, beside this file
+import header  # noqa: E402
+
+project = "Thinwire"
+author = "the authors of Thinwire"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
+
+# The source is the tree itself, so that a link means the same on the site and in the tree.
+root_doc = "README"
+include_patterns = ["*.md", "docs/**.md", "spec/**.md", "**/README.md"]
+exclude_patterns = ["build*", "dist", ".*", "src", "python", "**/node_modules"]
+
+myst_heading_anchors = 4  # as the web views of repositories make them
+myst_enable_extensions = ["colon_fence"]
+default_role = "code"  # docstrings have single backquotes
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
+maximum_signature_line_length = 92
+add_module_names = False
+highlight_language = "none"
+smartquotes = False
+
+html_theme = "furo"
+html_title = "Thinwire"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_search_scorer = str(HERE / "static" / "scorer.js")
+html_copy_source = False
+html_show_copyright = False
+html_show_sphinx = False
+templates_path: list[str] = []
+
+HEADER = re.compile(r"<!-- site: header (\S+) -->")
+PYTHON = re.compile(r"<!-- site: python ([\w ]+) -->")
+
+
+def fill_in(app: sphinx.application.Sphinx, page: str, source: list[str]) -> None:
+    """Puts the references where a page asks for them, and the contents into the pages that head
+    a part."""
+
+    if page in contents.OF_PAGES or PYTHON.search(source[0]):
+        app.env.note_dependency(contents.__file__)
+
+    def of_header(mark: re.Match[str]) -> str:
+        app.env.note_dependency(header.__file__)
+        app.env.note_dependency(str(header.INCLUDE / mark[1]))
+        return header.as_markdown(mark[1])
+
+    text = HEADER.sub(of_header, source[0])
+    text = PYTHON.sub(lambda mark: contents.of_python(mark[1].split()), text)
+    source[0] = text + contents.OF_PAGES.get(page, "")
+
+
+def add_start_page(app: sphinx.application.Sphinx, error: Exception | None) -> None:
+    if error is None:
+        shutil.copy(Path(app.outdir) / "README.html", Path(app.outdir) / "index.html")
+
+
+def setup(app: sphinx.application.Sphinx) -> None:
+    app.connect("source-read", fill_in)
+    app.connect("build-finished", add_start_page)
