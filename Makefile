@@ -34,7 +34,8 @@ help:
 	@echo "make wheel    wheels for other machines, in dist"
 	@echo "make bench    codec and message benchmarks"
 	@echo "make docs     the documentation as a site, in build/site; builds nothing else"
-	@echo "make format   format by machine; lint checks it"
+	@echo "make format   format by machine"
+	@echo "make lint     check format, layers, types, links, spelling, golden vectors"
 	@echo "make clean    remove what was built"
 
 packages:
@@ -105,6 +106,8 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python tools/check_links
+	git ls-files -z -- . ':!tests/fuzz/corpus' ':!tests/vectors' | xargs -0 $(BIN)/codespell
 	for codec in $(VECTOR_CODECS); do \
 	  $(BIN)/python tools/make_vectors/$$codec.py --check || exit 1; \
 	done

@@ -89,7 +89,7 @@ def test_nothing_is_said_unasked(tmp_path: Path) -> None:
     ("settings", "named"),
     [
         ({"CODEC": "nonsense"}, "THINWIRE_CODEC"),
-        ({"TRESHOLD": "1MiB", "CODEC": "zfp:rate=16"}, "THINWIRE_TRESHOLD"),
+        ({"TRESHOLD": "1MiB", "CODEC": "zfp:rate=16"}, "THINWIRE_TRESHOLD"),  # codespell:ignore
     ],
 )
 def test_a_wrong_setting_is_named_once(settings: dict[str, str], named: str) -> None:
