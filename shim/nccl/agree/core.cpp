@@ -1,0 +1,80 @@
+#include "agree/core.h"
+
+#include <algorithm>
+
+namespace thinwire::nccl::agree {
+
+Core::Core(Options options)
+    : options_(std::move(options)),
+      meetings_(loop_, options_.registration, [this](const std::string& text) { tell(text); }) {}
+
+Core::~Core() {
+  loop_.stop();
+  loop_.join();
+}
+
+void Core::tell(const std::string& text) {
+  if (std::exchange(heard_of_raw_, true)) return;
+  if (options_.tell) options_.tell(text);
+}
+
+std::optional<Stamp> Core::make_stamp(const Address& interface) {
+  const auto address = listen(interface);
+  if (!address) return std::nullopt;
+  const Stamp made{random_secret(), *address};
+  meetings_.expect(made.secret);
+  return made;
+}
+
+void Core::open(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
+                const Stamp& stamp, const std::string& terms) {
+  auto& made = members_[id] = std::make_unique<Member>(*this, id, std::move(shared), rank, ranks);
+  made->register_with(stamp.registrar, stamp.secret, std::nullopt, terms);
+}
+
+void Core::open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
+                      std::uint64_t parent, std::uint64_t split, std::int32_t color) {
+  members_[id] = std::make_unique<Member>(*this, id, std::move(shared), rank, ranks);
+  Member* const of = member(parent);
+  if (of == nullptr) return member(id)->become_raw("raw: its parent stayed raw, or had ended");
+  const Secret secret = of->secret();
+  // The child may have ended before its parent knows.
+  of->when_settled([=, this](std::optional<Address> root, const std::string& why) {
+    Member* const child = member(id);
+    if (child == nullptr) return;
+    if (!root) return child->become_raw(why);
+    child->register_with(*root, derive(secret, split, color), Lineage{secret, split, color}, "");
+  });
+}
+
+Member* Core::member(std::uint64_t id) {
+  const auto found = members_.find(id);
+  return found == members_.end() ? nullptr : found->second.get();
+}
+
+void Core::remove(std::uint64_t id) {
+  const auto found = members_.find(id);
+  if (found == members_.end()) return;
+  loop_.bury(std::move(found->second));
+  members_.erase(found);
+}
+
+void Core::leave(std::shared_ptr<std::promise<void>> done) {
+  leave_when_done(Loop::Clock::now() + kExitTime, std::move(done));
+}
+
+void Core::leave_when_done(Loop::Clock::time_point deadline,
+                           std::shared_ptr<std::promise<void>> done) {
+  const bool needed = loop_.unfinished != 0 || std::ranges::any_of(members_, [](const auto& each) {
+                        return each.second->is_needed();
+                      });
+  if (needed && Loop::Clock::now() < deadline) {
+    loop_.after(5ms, [=, this] { leave_when_done(deadline, done); });
+    return;
+  }
+  for (const auto& [id, member] : members_) member->lose_helper();
+  loop_.stop();
+  done->set_value();
+}
+
+}  // namespace thinwire::nccl::agree

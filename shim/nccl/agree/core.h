@@ -1,0 +1,73 @@
+// What a helper consists of. All but post() belongs to its thread.
+#pragma once
+
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agree/agree.h"
+#include "agree/meeting.h"
+#include "agree/member.h"
+
+namespace thinwire::nccl::agree {
+
+class Core {
+ public:
+  explicit Core(Options options);
+  ~Core();
+
+  Loop& loop() { return loop_; }
+  const Options& options() const { return options_; }
+  Meetings& meetings() { return meetings_; }
+
+  // ---- tasks of the host ----
+  std::optional<Stamp> make_stamp(const Address& interface);
+  void open(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
+            const Stamp& stamp, const std::string& terms);
+  void open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
+                  std::uint64_t parent, std::uint64_t split, std::int32_t color);
+  // Null: it has ended, or never was.
+  Member* member(std::uint64_t id);
+  // Tells `done` when nothing more has to be sent, or the time is over; then the helper has ended.
+  void leave(std::shared_ptr<std::promise<void>> done);
+
+  // ---- what members need ----
+  // Listens on the host of `local`, once for all; the address with the port.
+  std::optional<Address> listen(const Address& local);
+  void remove(std::uint64_t id);
+  void has_heard_of_raw() { heard_of_raw_ = true; }
+
+ private:
+  struct Listening {
+    Socket socket;
+    std::uint64_t watched = 0;
+    Address address;
+  };
+  struct Stranger {
+    std::unique_ptr<Link> link;
+    Loop::TimerId deadline;
+  };
+
+  void tell(const std::string& text);
+  void watch(Listening& on);
+  void accept_some(Listening& on);
+  void meet(Socket socket);
+  void drop(std::uint64_t stranger);
+  void greeted(std::uint64_t stranger, Message&& message);
+  Member* member_of(const Head& head);
+  void leave_when_done(Loop::Clock::time_point deadline, std::shared_ptr<std::promise<void>> done);
+
+  const Options options_;
+  Loop loop_;
+  Meetings meetings_;
+  std::map<Address, Listening> listening_;  // by address without port
+  std::map<std::uint64_t, Stranger> strangers_;
+  std::uint64_t next_stranger_ = 0;
+  std::map<std::uint64_t, std::unique_ptr<Member>> members_;
+  bool heard_of_raw_ = false;
+};
+
+}  // namespace thinwire::nccl::agree

@@ -1,0 +1,97 @@
+// Connections that others make to a helper, until it is known who they are.
+#include <errno.h>
+#include <sys/epoll.h>
+
+#include "agree/core.h"
+
+namespace thinwire::nccl::agree {
+namespace {
+
+constexpr int kAcceptsATurn = 64;
+constexpr auto kNoDescriptorLeft = 100ms;
+
+}  // namespace
+
+std::optional<Address> Core::listen(const Address& local) {
+  Address host = local;
+  host.port = 0;
+  const auto found = listening_.find(host);
+  if (found != listening_.end()) return found->second.address;
+  Listening made;
+  made.address = host;
+  made.socket = listen_on(made.address);
+  if (!made.socket) return std::nullopt;
+  Listening& kept = listening_[host] = std::move(made);
+  watch(kept);
+  return kept.address;
+}
+
+void Core::watch(Listening& on) {
+  on.watched =
+      loop_.watch(on.socket.fd(), EPOLLIN, [this, &on](std::uint32_t) { accept_some(on); });
+}
+
+void Core::accept_some(Listening& on) {
+  for (int times = 0; times < kAcceptsATurn; ++times) {
+    Socket socket = accept_one(on.socket);
+    if (socket) {
+      meet(std::move(socket));
+      continue;
+    }
+    if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) return;
+    // It would be told of the same connection again and again.
+    loop_.unwatch(on.watched, on.socket.fd());
+    loop_.after(kNoDescriptorLeft, [this, &on] { watch(on); });
+    return;
+  }
+}
+
+void Core::meet(Socket socket) {
+  if (strangers_.size() >= kMostStrangers) drop(strangers_.begin()->first);
+  const std::uint64_t id = next_stranger_++;
+  Stranger& stranger = strangers_[id];
+  stranger.link = std::make_unique<Link>(loop_, std::move(socket), false);
+  stranger.link->on_message = [this, id](Message&& message) { greeted(id, std::move(message)); };
+  stranger.link->on_ended = [this, id](const std::string&) { drop(id); };
+  stranger.deadline = loop_.after(kGreetingTime, [this, id] { drop(id); });
+}
+
+void Core::drop(std::uint64_t stranger) {
+  const auto found = strangers_.find(stranger);
+  if (found == strangers_.end()) return;
+  loop_.cancel(found->second.deadline);
+  found->second.link->close();
+  loop_.bury(std::move(found->second.link));
+  strangers_.erase(found);
+}
+
+void Core::greeted(std::uint64_t stranger, Message&& message) {
+  const auto found = strangers_.find(stranger);
+  if (found == strangers_.end()) return;
+  std::unique_ptr<Link>& link = found->second.link;
+  bool welcome = false;
+  if (const auto* said = std::get_if<Register>(&message)) {
+    welcome = meetings_.take(link, *said);
+  } else if (const auto* join = std::get_if<Join>(&message)) {
+    Member* const member = member_of(join->head);
+    welcome = member != nullptr && member->adopt_parent(link, static_cast<int>(join->head.speaker));
+  } else if (const auto* pair = std::get_if<Pair>(&message)) {
+    Member* const member = member_of(pair->head);
+    welcome = member != nullptr && member->adopt_sender(link, static_cast<int>(pair->head.speaker));
+  }
+  if (!welcome) return drop(stranger);
+  loop_.cancel(found->second.deadline);
+  strangers_.erase(found);
+}
+
+Member* Core::member_of(const Head& head) {
+  if (head.version != kVersion) return nullptr;
+  for (const auto& [id, member] : members_) {
+    const bool meant = member->secret() == head.secret &&
+                       member->rank() == static_cast<int>(head.number) && member->is_registered();
+    if (meant) return member.get();
+  }
+  return nullptr;
+}
+
+}  // namespace thinwire::nccl::agree

@@ -1,0 +1,107 @@
+#include <atomic>
+
+#include "agree/core.h"
+#include "agree/handle.h"
+
+namespace thinwire::nccl::agree {
+namespace {
+
+std::string terms_text(const Terms& terms) {
+  std::string text;
+  for (const auto& [name, value] : terms) text += name + "=" + value + "\n";
+  if (text.size() <= kMostText) return text;
+  // What is too long to be shown is still compared.
+  const std::string rest = std::to_string(std::hash<std::string>{}(text));
+  return text.substr(0, kMostText - 64) + "\nthe rest=" + rest;
+}
+
+std::shared_ptr<Handle> raw_handle(std::shared_ptr<Core> core, const std::string& why) {
+  auto shared = std::make_shared<Shared>();
+  shared->set(State::kRaw, "raw: " + why);
+  return std::make_shared<Handle>(std::move(core), 0, std::move(shared));
+}
+
+}  // namespace
+
+struct Helper::Parts {
+  std::shared_ptr<Core> core;
+  std::atomic<std::uint64_t> next_id{1};
+  std::atomic<bool> left{false};
+};
+
+Helper::Helper(Options options) : parts_(std::make_unique<Parts>()) {
+  parts_->core = std::make_shared<Core>(std::move(options));
+}
+
+Helper::~Helper() {
+  leave();
+  parts_->core->loop().join();
+}
+
+bool Helper::stamp(std::span<std::byte, kIdBytes> id) {
+  const auto interface = room_for_stamp(id);
+  if (!interface) return false;
+  Core* const core = parts_->core.get();
+  const auto made = std::make_shared<std::promise<std::optional<Stamp>>>();
+  auto answer = made->get_future();
+  const bool posted = core->loop().post([=] { made->set_value(core->make_stamp(*interface)); });
+  if (!posted) return false;
+  const std::optional<Stamp> stamp = answer.get();
+  if (stamp) write_stamp(id, *stamp);
+  return stamp.has_value();
+}
+
+CommunicatorRef Helper::open(IdView id, int rank, int ranks, const Terms& terms) {
+  if (ranks <= 1) return raw_handle(parts_->core, "one rank");
+  const auto stamp = read_stamp(id);
+  if (!stamp) return raw_handle(parts_->core, "the unique id comes from a process that lacks it");
+  Core* const core = parts_->core.get();
+  const std::uint64_t number = parts_->next_id++;
+  auto shared = std::make_shared<Shared>();
+  const bool posted = core->loop().post(
+      [=, text = terms_text(terms)] { core->open(number, shared, rank, ranks, *stamp, text); });
+  if (!posted) return raw_handle(parts_->core, "there is no helper thread");
+  return std::make_shared<Handle>(parts_->core, number, std::move(shared));
+}
+
+CommunicatorRef Helper::open_child(const CommunicatorRef& parent, std::uint64_t split, int color,
+                                   int rank, int ranks) {
+  if (ranks <= 1) return raw_handle(parts_->core, "one rank");
+  const auto* const of = static_cast<const Handle*>(parent.get());
+  if (of->id() == 0) return raw_handle(parts_->core, "its parent is raw");
+  Core* const core = parts_->core.get();
+  const std::uint64_t number = parts_->next_id++;
+  auto shared = std::make_shared<Shared>();
+  const bool posted = core->loop().post([=, parent_id = of->id()] {
+    core->open_child(number, shared, rank, ranks, parent_id, split, color);
+  });
+  if (!posted) return raw_handle(parts_->core, "there is no helper thread");
+  return std::make_shared<Handle>(parts_->core, number, std::move(shared));
+}
+
+void Helper::leave() {
+  Core* const core = parts_->core.get();
+  if (!core->loop().lives() || parts_->left.exchange(true)) return;
+  const auto done = std::make_shared<std::promise<void>>();
+  auto told = done->get_future();
+  if (core->loop().post([=] { core->leave(done); })) told.wait_for(2 * kExitTime);
+}
+
+Helper& process_helper(const Options& options) {
+  struct Made {
+    explicit Made(const Options& with) : helper(with), generation(fork_generation()) {}
+    Helper helper;
+    int generation;
+  };
+  // Never destroyed: host threads may still use it while the process ends.
+  static std::atomic<Made*> made{nullptr};
+  Made* found = made.load();
+  while (found == nullptr || found->generation != fork_generation()) {
+    Made* const added = new Made(options);
+    if (made.compare_exchange_strong(found, added)) return added->helper;
+    delete added;
+  }
+  return found->helper;
+}
+
+}  // namespace thinwire::nccl::agree

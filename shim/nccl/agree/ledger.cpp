@@ -1,0 +1,82 @@
+#include "agree/ledger.h"
+
+#include <utility>
+
+#include "agree/limits.h"
+
+// The host says which call it has come to and then looks for a limit; the helper sets a limit and
+// then looks where the host is. All four are sequentially consistent, so that at least one of them
+// sees the other: a host that has passed without seeing the limit is seen, and the limit is moved.
+
+namespace thinwire::nccl::agree {
+
+Ledger::~Ledger() {
+  for (const auto& first : buckets_) {
+    for (const Class* each = first.load(); each != nullptr;) {
+      for (const Step* step = each->steps.load(); step != nullptr;) {
+        delete std::exchange(step, step->before);
+      }
+      delete std::exchange(each, each->next);
+    }
+  }
+}
+
+Answer Ledger::value(std::uint64_t call, std::uint64_t key) {
+  reached_.store(call);
+  const Class* const found = find(key);
+  if (found == nullptr) return {Outcome::kKnown, {0, kUndecided}};
+  if (call >= found->limit.load()) [[unlikely]] {
+    gate_.wait([&] { return call < found->limit.load(); });
+    if (call >= found->limit.load()) return {gate_.outcome(), {}};
+  }
+  const Value value = value_at(*found, call);
+  // Raw calls go on when a rank has gone: NCCL itself says what becomes of them.
+  return {value.capacity == 0 ? Outcome::kKnown : gate_.outcome(), value};
+}
+
+std::uint64_t Ledger::freeze(std::uint64_t key) {
+  Class& frozen = made(key);
+  for (;;) {
+    const std::uint64_t limit = reached_.load() + kWindow;
+    frozen.limit.store(limit);
+    if (reached_.load() < limit) return limit;
+    gate_.notify();  // a host may wait at a limit that does not hold
+  }
+}
+
+void Ledger::commit(std::uint64_t key, std::uint64_t from, Value value) {
+  Class& changed = made(key);
+  changed.steps.store(new Step{from, value, changed.steps.load()}, std::memory_order_release);
+  changed.limit.store(UINT64_MAX);
+  gate_.notify();
+}
+
+Value Ledger::value_at(const Class& found, std::uint64_t call) {
+  const Step* step = found.steps.load(std::memory_order_acquire);
+  while (step != nullptr && step->from > call) step = step->before;
+  return step == nullptr ? Value{0, kUndecided} : step->value;
+}
+
+Ledger::Class* Ledger::find(std::uint64_t key) const {
+  Class* each = bucket(key).load();
+  while (each != nullptr && each->key != key) each = each->next;
+  return each;
+}
+
+// The helper alone adds.
+Ledger::Class& Ledger::made(std::uint64_t key) {
+  if (Class* const found = find(key)) return *found;
+  auto& first = bucket(key);
+  Class* const added = new Class{key, first.load(), {UINT64_MAX}, {nullptr}};
+  first.store(added);
+  return *added;
+}
+
+std::atomic<Ledger::Class*>& Ledger::bucket(std::uint64_t key) {
+  return buckets_[key * 0x9E3779B97F4A7C15U >> (64 - kBucketBits)];
+}
+const std::atomic<Ledger::Class*>& Ledger::bucket(std::uint64_t key) const {
+  return buckets_[key * 0x9E3779B97F4A7C15U >> (64 - kBucketBits)];
+}
+
+}  // namespace thinwire::nccl::agree

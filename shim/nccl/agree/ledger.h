@@ -1,0 +1,55 @@
+// The values of classes on one rank: read by a host thread without a lock, written by the helper.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "agree/gate.h"
+
+namespace thinwire::nccl::agree {
+
+class Ledger {
+ public:
+  explicit Ledger(Gate& gate) : gate_(gate) {}
+  ~Ledger();
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
+
+  // Of the host, as Channel has it.
+  Answer value(std::uint64_t call, std::uint64_t key);
+
+  // Of the helper. The host does not pass the limit that comes back, for calls of this class,
+  // before commit(); it has not come to it yet.
+  std::uint64_t freeze(std::uint64_t key);
+  // Calls of the class from `from` on, which is no less than the limit, have the value.
+  void commit(std::uint64_t key, std::uint64_t from, Value value);
+
+ private:
+  // Newest first; a host that is far behind needs the older ones, and there are few.
+  struct Step {
+    std::uint64_t from;
+    Value value;
+    const Step* before;
+  };
+  struct Class {
+    std::uint64_t key;
+    Class* next;
+    std::atomic<std::uint64_t> limit{UINT64_MAX};
+    std::atomic<const Step*> steps{nullptr};
+  };
+
+  Class* find(std::uint64_t key) const;
+  Class& made(std::uint64_t key);
+  static Value value_at(const Class& found, std::uint64_t call);
+
+  static constexpr unsigned kBucketBits = 6;
+  std::atomic<Class*>& bucket(std::uint64_t key);
+  const std::atomic<Class*>& bucket(std::uint64_t key) const;
+
+  Gate& gate_;
+  std::atomic<std::uint64_t> reached_{0};
+  std::array<std::atomic<Class*>, 1U << kBucketBits> buckets_{};
+};
+
+}  // namespace thinwire::nccl::agree

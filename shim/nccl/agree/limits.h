@@ -1,0 +1,56 @@
+// Times, counts and lengths, each with its reason.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace thinwire::nccl::agree {
+
+using namespace std::chrono_literals;
+
+// Of all that travels: the head and `decision` keep their form for ever, the rest may change with
+// it.
+constexpr std::uint16_t kVersion = 0;
+
+// How far a host may run on while a class changes. More than the calls of a class in a training
+// step (layers share one), so that few wait; so few that a change comes within a step or two.
+constexpr std::uint64_t kWindow = 256;
+
+// Children of a rank in the tree: 4,096 ranks are 6 levels, and a rank sends a block 4 times.
+constexpr int kFanOut = 4;
+
+// A greeting is on its way when the connection is made; 5 s are several lost packets.
+constexpr auto kGreetingTime = 5s;
+// The longest greeting is a `register` with 1024 bytes of terms: 1136 bytes.
+constexpr std::size_t kMostGreeting = 2048;
+// Connections that have not greeted: above that the oldest is closed, so that strangers take no
+// more descriptors; a rank comes again.
+constexpr std::size_t kMostStrangers = 256;
+// The `table` of 350,000 ranks.
+constexpr std::size_t kMostMessage = 8U << 20;
+constexpr std::size_t kMostText = 1024;
+// Of a block at a time, so that what is urgent waits for a quarter of a millisecond at 10 Gbit/s.
+constexpr std::size_t kPieceBytes = 256U << 10;
+
+// A rank that cannot reach another at once tries again: that one may be late to listen, or busy.
+constexpr auto kFirstRetry = 20ms;
+constexpr auto kMostRetry = 1s;
+// For the connections of the tree, once all ranks are known.
+constexpr auto kTreeTime = 10s;
+// How much longer than the registrar a rank waits for its word, before it believes it lost.
+constexpr auto kPatience = 20s;
+
+// At the end of a process: for bytes that are still to be sent, and for ranks that still need it.
+constexpr auto kExitTime = 2s;
+
+// A machine that has gone without a word is found out within half a minute.
+constexpr int kKeepIdleSeconds = 10;
+constexpr int kKeepIntervalSeconds = 5;
+constexpr int kKeepProbes = 3;
+
+// Ids that were made and whose ranks have not come, or were refused: 48 bytes and a text each. A
+// program that makes more forgets the oldest.
+constexpr std::size_t kMostMeetings = 4096;
+
+}  // namespace thinwire::nccl::agree

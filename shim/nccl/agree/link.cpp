@@ -1,0 +1,168 @@
+#include "agree/link.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace thinwire::nccl::agree {
+namespace {
+
+constexpr std::size_t kReadBytes = 64U << 10;
+// A link with much to read lets the others have their turn.
+constexpr int kReadsATurn = 16;
+
+}  // namespace
+
+Link::Link(Loop& loop, Socket socket, bool connecting)
+    : loop_(loop), socket_(std::move(socket)), connecting_(connecting) {
+  if (!connecting) tune(socket_);
+  events_ = connecting ? EPOLLOUT : EPOLLIN;
+  watched_ = loop_.watch(socket_.fd(), events_, [this](std::uint32_t events) { ready(events); });
+}
+
+Link::~Link() { close(); }
+
+void Link::close() {
+  if (!socket_) return;
+  loop_.unwatch(watched_, socket_.fd());
+  socket_.close();
+  urgent_.clear();
+  parts_.clear();
+  writing_.reset();
+  stop_counting();
+}
+
+void Link::stop_counting() {
+  if (std::exchange(counts_, false)) --loop_.unfinished;
+}
+
+void Link::send(const Message& message) {
+  if (!socket_) return;
+  urgent_.push_back(std::make_shared<const Bytes>(pack(message)));
+  if (!connecting_) write_some();
+}
+
+void Link::send_part(SharedBytes packed) {
+  if (!socket_) return;
+  parts_.push_back(std::move(packed));
+  if (!connecting_) write_some();
+}
+
+void Link::dismiss(Loop& loop, std::unique_ptr<Link> link) {
+  if (!link) return;
+  if (!link->socket_ || (link->connecting_ && !link->has_unsent())) {
+    link->close();
+    loop.bury(std::move(link));
+    return;
+  }
+  std::shared_ptr<Link> kept = std::move(link);
+  // Closing at once could take from the other side what it has not read yet.
+  kept->dismissed_ = true;
+  const Loop::TimerId timer = loop.after(kExitTime, [kept] { kept->close(); });
+  kept->on_connected = nullptr;
+  kept->on_message = [](Message&&) {};
+  kept->on_ended = [&loop, timer, weak = std::weak_ptr(kept)](const std::string&) {
+    if (const auto self = weak.lock()) loop.bury(self);
+    loop.cancel(timer);
+  };
+  if (kept->has_unsent()) {
+    kept->counts_ = true;
+    ++loop.unfinished;
+  } else {
+    ::shutdown(kept->socket_.fd(), SHUT_WR);
+  }
+}
+
+void Link::end(const std::string& why) {
+  close();
+  const auto tell = std::exchange(on_ended, nullptr);
+  if (tell) tell(why);
+}
+
+bool Link::finish_connecting() {
+  if (const int error = connect_error(socket_); error != 0) {
+    end(std::strerror(error));
+    return false;
+  }
+  connecting_ = false;
+  tune(socket_);
+  if (on_connected) on_connected();
+  return static_cast<bool>(socket_);
+}
+
+void Link::ready(std::uint32_t events) {
+  if (connecting_ && !finish_connecting()) return;
+  if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) read_some();
+  if (socket_) write_some();
+}
+
+void Link::read_some() {
+  for (int times = 0; times < kReadsATurn && socket_; ++times) {
+    const std::size_t had = in_.size();
+    in_.resize(had + kReadBytes);
+    const ssize_t got = ::recv(socket_.fd(), in_.data() + had, kReadBytes, 0);
+    const int error = errno;
+    in_.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got > 0) {
+      take_messages();
+    } else if (got < 0 && (error == EAGAIN || error == EINTR)) {
+      return;
+    } else {
+      end(got == 0 ? "the connection was closed" : std::strerror(error));
+    }
+  }
+}
+
+void Link::take_messages() {
+  while (socket_ && in_.size() - in_begin_ >= kLengthBytes) {
+    const ByteView there = ByteView(in_).subspan(in_begin_);
+    std::uint32_t length = 0;
+    std::memcpy(&length, there.data(), sizeof length);
+    if (length > most_) return end("what came is too long");
+    if (there.size() - kLengthBytes < length) break;
+    auto message = parse(there.subspan(kLengthBytes, length));
+    if (!message) return end("what came cannot be read");
+    in_begin_ += kLengthBytes + length;
+    const auto handler = on_message;  // it may be replaced meanwhile
+    if (handler) handler(std::move(*message));
+  }
+  if (!socket_) return;
+  in_.erase(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(in_begin_));
+  in_begin_ = 0;
+}
+
+void Link::write_some() {
+  while (socket_) {
+    if (!writing_) {
+      if (!has_unsent()) break;
+      writing_ = urgent_.empty() ? parts_.front() : urgent_.front();
+      written_ = 0;
+    }
+    const ssize_t put = ::send(socket_.fd(), writing_->data() + written_,
+                               writing_->size() - written_, MSG_NOSIGNAL);
+    if (put < 0) break;  // there is no room, or the end will be read
+    written_ += static_cast<std::size_t>(put);
+    if (written_ < writing_->size()) continue;
+    auto& queue = !urgent_.empty() && urgent_.front() == writing_ ? urgent_ : parts_;
+    queue.pop_front();
+    writing_.reset();
+  }
+  if (!socket_) return;
+  if (dismissed_ && !has_unsent()) {
+    stop_counting();
+    ::shutdown(socket_.fd(), SHUT_WR);
+  }
+  watch_what_is_needed();
+}
+
+void Link::watch_what_is_needed() {
+  const std::uint32_t wanted = EPOLLIN | (has_unsent() ? std::uint32_t{EPOLLOUT} : 0);
+  if (wanted == events_) return;
+  events_ = wanted;
+  loop_.change(watched_, socket_.fd(), wanted);
+}
+
+}  // namespace thinwire::nccl::agree

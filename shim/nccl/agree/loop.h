@@ -1,0 +1,75 @@
+// What a helper's thread does: it waits for sockets, timers and tasks of host threads, and runs
+// what belongs to them. All but post() and stop() belong to that thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "agree/socket.h"
+
+namespace thinwire::nccl::agree {
+
+class Loop {
+ public:
+  using Task = std::function<void()>;
+  using Ready = std::function<void(std::uint32_t events)>;
+  using Clock = std::chrono::steady_clock;
+  using TimerId = std::pair<Clock::time_point, std::uint64_t>;
+
+  Loop();
+  ~Loop();  // stops
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  // From any thread: runs `task` soon. False where nobody would: stopped, or in a forked child.
+  bool post(Task task);
+  // Ends the thread; what was posted before is done, what is posted later is not.
+  void stop();
+  void join();
+  // Whether the thread runs: not in a forked child, nor where the system gave none.
+  bool lives() const { return generation_ == fork_generation(); }
+
+  std::uint64_t watch(int fd, std::uint32_t events, Ready ready);
+  void change(std::uint64_t watched, int fd, std::uint32_t events);
+  void unwatch(std::uint64_t watched, int fd);
+
+  TimerId after(std::chrono::milliseconds time, Task task);
+  void cancel(const TimerId& timer) { timers_.erase(timer); }
+
+  // Connections that nobody has any more and that still have something to send.
+  int unfinished = 0;
+
+  // Destroyed once nothing of this turn can still be running in it.
+  void bury(std::shared_ptr<void> thing) { graves_.push_back(std::move(thing)); }
+
+ private:
+  void start();
+  void run();
+  void run_posted();
+  void run_timers();
+  void clear_graves();
+  int time_to_wait() const;
+
+  Socket epoll_;
+  Socket wake_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Ready>> watched_;
+  std::map<TimerId, Task> timers_;
+  std::vector<std::shared_ptr<void>> graves_;
+  std::uint64_t next_ = 1;
+
+  std::mutex mutex_;  // of these two; held for a push or a swap
+  std::vector<Task> posted_;
+  bool stopping_ = false;
+
+  int generation_;
+  std::thread thread_;
+};
+
+}  // namespace thinwire::nccl::agree

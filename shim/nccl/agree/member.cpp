@@ -1,0 +1,152 @@
+#include "agree/member.h"
+
+#include "agree/core.h"
+
+namespace thinwire::nccl::agree {
+namespace {
+
+std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
+
+}  // namespace
+
+Member::Member(Core& core, std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks)
+    : core_(core),
+      id_(id),
+      shared_(std::move(shared)),
+      rank_(rank),
+      ranks_(ranks),
+      rounds_(shared_->collectives) {}
+
+void Member::register_with(const Address& registrar, const Secret& secret,
+                           const std::optional<Lineage>& child_of, const std::string& terms) {
+  secret_ = secret;
+  form();
+  Register message{
+      {kVersion, secret_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(ranks_)},
+      {},
+      child_of,
+      terms};
+  registration_ = std::make_unique<Registration>(
+      core_.loop(), registrar, std::move(message), core_.options().registration + kPatience,
+      Registration::Told{[this](const std::string& why) { become_raw(why); },
+                         [this](const Table& table) {
+                           if (rank_ == 0 && tree_) tree_->take(table);
+                         },
+                         [this](const Address& local) { return core_.listen(local); }});
+}
+
+void Member::form() {
+  Tree::Told told;
+  told.ready = [this] { become_ready(); };
+  told.failed = [this](const std::string& why) {
+    if (registration_) registration_->tell_failed(why);
+    become_raw(why);
+  };
+  told.lost = [this](int rank) { break_off(rank_text(rank) + " has ended", Tree::kFromNobody); };
+  told.message = [this](int from, Message&& message) { take(from, std::move(message)); };
+  tree_ = std::make_unique<Tree>(core_.loop(), secret_, rank_, ranks_, std::move(told));
+  pairs_ = std::make_unique<Pairs>(
+      core_.loop(), secret_, rank_,
+      Pairs::Told{
+          [this](int rank) { find(rank); },
+          [this](int rank, bool outgoing) -> Ledger& { return shared_->pair(rank, outgoing); },
+          [this](const Part& part) { keep(part); },
+          [this](const std::string& why) { break_off(why, Tree::kFromNobody); }});
+}
+
+void Member::become_ready() {
+  if (state_ != State::kForming) return;
+  state_ = State::kReady;
+  shared_->set(state_, "all " + std::to_string(ranks_) + " ranks have it");
+  core_.loop().bury(std::move(registration_));
+  if (rank_ == 0) core_.meetings().expect_parts_of(secret_);
+  Rounds::Way way;
+  if (rank_ != 0) way.up = [this](const Message& message) { tree_->up(message); };
+  way.down = [this](const Message& message) {
+    used_ = true;
+    tree_->down(message);
+  };
+  way.children = tree_->children();
+  rounds_.start(std::move(way));
+  settled(tree_->root(), "");
+}
+
+void Member::become_raw(const std::string& why) {
+  if (state_ != State::kForming) return;
+  state_ = State::kRaw;
+  shared_->set(state_, why);
+  core_.has_heard_of_raw();
+  if (tree_) {
+    tree_->around(Tree::kFromNobody, Message(Broken{why}));
+    tree_->dismiss();
+    pairs_->dismiss();
+  }
+  if (registration_) core_.loop().bury(std::move(registration_));
+  settled(std::nullopt, why);
+  if (closed_) core_.remove(id_);
+}
+
+void Member::when_settled(
+    std::function<void(std::optional<Address> root, const std::string& why)> then) {
+  if (state_ == State::kForming) {
+    waiting_.push_back(std::move(then));
+  } else if (state_ == State::kReady) {
+    then(tree_->root(), "");
+  } else {
+    then(std::nullopt, shared_->presence().text);
+  }
+}
+
+void Member::settled(std::optional<Address> root, const std::string& why) {
+  for (const auto& then : std::exchange(waiting_, {})) then(root, why);
+}
+
+bool Member::adopt_parent(std::unique_ptr<Link>& link, int from) {
+  const bool expected = rank_ != 0 && from == parent_of(rank_) && tree_ && !tree_->has_parent();
+  if (!expected) return false;
+  if (state_ == State::kForming) {
+    tree_->adopt(std::move(link));
+    return true;
+  }
+  link->send(Up{false, shared_->presence().text});
+  Link::dismiss(core_.loop(), std::move(link));
+  return true;
+}
+
+bool Member::adopt_sender(std::unique_ptr<Link>& link, int from) {
+  const bool lives = state_ == State::kForming || state_ == State::kReady;
+  if (!pairs_ || !lives || from >= ranks_ || from == rank_) return false;
+  pairs_->adopt(std::move(link), from);
+  return true;
+}
+
+void Member::take(int from, Message&& message) {
+  bool fits = true;
+  if (const auto* broken = std::get_if<Broken>(&message)) {
+    break_off(broken->text, from);
+  } else if (const auto* part = std::get_if<Part>(&message)) {
+    pass_on(from, *part);
+  } else if (const auto* offered = std::get_if<Offered>(&message)) {
+    fits = rounds_.take(from, *offered);
+  } else if (const auto* limit = std::get_if<Limit>(&message)) {
+    fits = from != kFromParent && rounds_.take(*limit);
+  } else if (const auto* ask = std::get_if<Ask>(&message)) {
+    fits = from == kFromParent && rounds_.take(*ask);
+  } else if (const auto* commit = std::get_if<Commit>(&message)) {
+    fits = from == kFromParent && rounds_.take(*commit);
+  } else if (const auto* find = std::get_if<Find>(&message)) {
+    take_find(from, *find);
+  } else if (const auto* found = std::get_if<Found>(&message)) {
+    take_found(*found);
+  } else if (std::holds_alternative<Leaving>(message)) {
+    ++leaving_;
+    leave_if_all_have();
+  } else if (std::holds_alternative<Gone>(message)) {
+    leave(from);
+  } else {
+    fits = false;
+  }
+  if (!fits) break_off("what came from another rank does not fit", Tree::kFromNobody);
+}
+
+}  // namespace thinwire::nccl::agree

@@ -1,0 +1,83 @@
+// A rank of a communicator, as its helper sees it: from registration to the end.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agree/meeting.h"
+#include "agree/pairs.h"
+#include "agree/registration.h"
+#include "agree/shared.h"
+#include "agree/tree.h"
+
+namespace thinwire::nccl::agree {
+
+class Core;
+
+class Member {
+ public:
+  Member(Core& core, std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks);
+
+  // ---- how it begins ----
+  void register_with(const Address& registrar, const Secret& secret,
+                     const std::optional<Lineage>& child_of, const std::string& terms);
+  void become_raw(const std::string& why);
+  // Calls `then` once it is known who has the library, with the address of rank 0 where all have.
+  void when_settled(std::function<void(std::optional<Address> root, const std::string& why)> then);
+
+  // ---- connections that other ranks make ----
+  const Secret& secret() const { return secret_; }
+  int rank() const { return rank_; }
+  bool is_registered() const { return tree_ != nullptr; }
+  // False: it is not expected, and the link stays with the caller.
+  bool adopt_parent(std::unique_ptr<Link>& link, int from);
+  bool adopt_sender(std::unique_ptr<Link>& link, int from);
+
+  // ---- what the host asks for ----
+  void offer(std::uint64_t key, Offer offer) { rounds_.offer(key, offer); }
+  // `outgoing`: of what this rank sends.
+  void offer_to_pair(int rank, bool outgoing, std::uint64_t key, Offer offer);
+  void give(int to, SharedBytes packed);
+  void close();
+  void abort();
+
+  // ---- the end of the process ----
+  // Whether it ought to stay a little.
+  bool is_needed() const;
+  void lose_helper();
+
+ private:
+  void form();
+  void become_ready();
+  void take(int from, Message&& message);
+  void pass_on(int from, const Part& part);
+  void keep(const Part& part);
+  void take_find(int from, const Find& find);
+  void take_found(const Found& found);
+  void find(int rank);
+  void break_off(const std::string& why, int but);
+  void leave_if_all_have();
+  void leave(int but);
+  void settled(std::optional<Address> root, const std::string& why);
+
+  Core& core_;
+  const std::uint64_t id_;
+  const std::shared_ptr<Shared> shared_;
+  const int rank_;
+  const int ranks_;
+  Secret secret_{};
+  State state_ = State::kForming;
+  bool closed_ = false;
+  bool used_ = false;  // others may wait for something that it carries
+  int leaving_ = 0;    // children whose subtrees have closed
+  std::unique_ptr<Registration> registration_;
+  std::unique_ptr<Tree> tree_;
+  std::unique_ptr<Pairs> pairs_;
+  Rounds rounds_;
+  std::vector<std::function<void(std::optional<Address>, const std::string&)>> waiting_;
+};
+
+}  // namespace thinwire::nccl::agree

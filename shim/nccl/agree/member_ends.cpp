@@ -1,0 +1,66 @@
+// How a member ends: in order, broken, aborted, or with its process.
+#include "agree/core.h"
+#include "agree/member.h"
+
+namespace thinwire::nccl::agree {
+
+void Member::break_off(const std::string& why, int but) {
+  if (state_ == State::kForming) return become_raw(why.starts_with("raw: ") ? why : "raw: " + why);
+  if (state_ != State::kReady) return;
+  state_ = State::kBroken;
+  // Whoever has closed it does not mind.
+  if (!closed_) {
+    shared_->set(state_, "all " + std::to_string(ranks_) + " ranks had it, until " + why);
+  }
+  shared_->gate.end(Outcome::kBroken);
+  tree_->around(but, Message(Broken{why}));
+  tree_->dismiss();
+  pairs_->dismiss();
+  if (closed_) core_.remove(id_);
+}
+
+void Member::close() {
+  if (std::exchange(closed_, true)) return;
+  if (state_ == State::kReady) return leave_if_all_have();
+  if (state_ == State::kForming) become_raw("raw: ended before it was known who has it");
+  core_.remove(id_);
+}
+
+void Member::abort() {
+  closed_ = true;
+  const std::string why = "rank " + std::to_string(rank_) + " has aborted it";
+  if (state_ == State::kReady || state_ == State::kForming) {
+    break_off(why, Tree::kFromNobody);
+  } else {
+    core_.remove(id_);
+  }
+}
+
+void Member::leave_if_all_have() {
+  if (state_ != State::kReady || !closed_ || leaving_ < tree_->children()) return;
+  if (rank_ == 0) return leave(Tree::kFromNobody);
+  tree_->up(Leaving{});
+}
+
+// Every rank has closed it.
+void Member::leave(int from) {
+  if (state_ != State::kReady || !closed_ || (from != kFromParent && rank_ != 0)) return;
+  tree_->down(Gone{});
+  state_ = State::kBroken;
+  tree_->dismiss();
+  pairs_->dismiss();
+  core_.remove(id_);
+}
+
+bool Member::is_needed() const {
+  if (state_ != State::kReady) return false;
+  return (closed_ && used_) || tree_->has_unsent() || pairs_->has_unsent();
+}
+
+void Member::lose_helper() {
+  if (state_ == State::kForming) shared_->set(State::kRaw, "raw: the process ends");
+  state_ = State::kBroken;
+  shared_->gate.end(Outcome::kBroken);
+}
+
+}  // namespace thinwire::nccl::agree

@@ -1,0 +1,229 @@
+#include "agree/messages.h"
+
+#include <cstring>
+
+namespace thinwire::nccl::agree {
+namespace {
+
+constexpr char kMark[8] = {'t', 'h', 'i', 'n', 'w', 'i', 'r', 'e'};
+constexpr std::size_t kPlaceBytes = 4 + kAddressBytes;
+constexpr std::uint32_t kMostRank = 0x7FFFFFFF;  // NCCL's ranks are ints
+
+void put_head(FieldWriter& to, const Head& head) {
+  to.put(std::as_bytes(std::span(kMark))).put(head.version).put(ByteView(head.secret));
+  to.put(head.speaker).put(head.number);
+}
+
+bool take_head(FieldReader& from, Head& head) {
+  const auto mark = from.take_array<sizeof kMark>();
+  head.version = from.take<std::uint16_t>();
+  head.secret = from.take_array<16>();
+  head.speaker = from.take<std::uint32_t>();
+  head.number = from.take<std::uint32_t>();
+  return from.good() && std::memcmp(mark.data(), kMark, sizeof kMark) == 0 &&
+         head.speaker <= kMostRank && head.number <= kMostRank;
+}
+
+// A flag is 0 or 1.
+bool take_flag(FieldReader& from, bool& flag) {
+  const auto value = from.take<std::uint8_t>();
+  flag = value != 0;
+  return value <= 1;
+}
+
+void put(FieldWriter& to, const Register& it) {
+  put_head(to, it.head);
+  put_address(to, it.listens);
+  to.put(static_cast<std::uint8_t>(it.child_of.has_value()));
+  if (it.child_of)
+    to.put(ByteView(it.child_of->parent)).put(it.child_of->split).put(it.child_of->color);
+  to.put_text(it.terms);
+}
+bool take(FieldReader& from, Register& it) {
+  if (!take_head(from, it.head)) return false;
+  if (it.head.version != kVersion) {
+    from.rest();
+    return true;
+  }
+  it.listens = take_address(from);
+  bool child = false;
+  if (!take_flag(from, child)) return false;
+  if (child) {
+    Lineage& of = it.child_of.emplace();
+    of.parent = from.take_array<16>();
+    of.split = from.take<std::uint64_t>();
+    of.color = from.take<std::int32_t>();
+  }
+  it.terms = from.take_text();
+  return true;
+}
+
+void put(FieldWriter& to, const Join& it) { put_head(to, it.head); }
+bool take(FieldReader& from, Join& it) { return take_head(from, it.head); }
+void put(FieldWriter& to, const Pair& it) { put_head(to, it.head); }
+bool take(FieldReader& from, Pair& it) { return take_head(from, it.head); }
+
+void put(FieldWriter& to, const Decision& it) {
+  to.put(static_cast<std::uint8_t>(it.ready)).put_text(it.text);
+}
+bool take(FieldReader& from, Decision& it) {
+  const bool sound = take_flag(from, it.ready);
+  it.text = from.take_text();
+  return sound;
+}
+
+void put(FieldWriter& to, const Table& it) {
+  to.put(static_cast<std::uint32_t>(it.places.size()));
+  for (const Place& each : it.places) {
+    to.put(each.rank);
+    put_address(to, each.address);
+  }
+}
+bool take(FieldReader& from, Table& it) {
+  const auto count = from.take<std::uint32_t>();
+  if (std::uint64_t{count} * kPlaceBytes != from.left()) return false;
+  it.places.resize(count);
+  for (Place& each : it.places) {
+    each.rank = from.take<std::uint32_t>();
+    each.address = take_address(from);
+  }
+  return true;
+}
+
+void put(FieldWriter& to, const Up& it) {
+  to.put(static_cast<std::uint8_t>(it.well)).put_text(it.text);
+}
+bool take(FieldReader& from, Up& it) {
+  const bool sound = take_flag(from, it.well);
+  it.text = from.take_text();
+  return sound;
+}
+
+void put(FieldWriter& to, const Ready& it) { put_address(to, it.root); }
+bool take(FieldReader& from, Ready& it) {
+  it.root = take_address(from);
+  return true;
+}
+
+void put(FieldWriter& to, const Failed& it) { to.put_text(it.text); }
+bool take(FieldReader& from, Failed& it) {
+  it.text = from.take_text();
+  return true;
+}
+
+void put(FieldWriter& to, const Offered& it) {
+  to.put(it.key).put(it.offer.needed).put(it.offer.veto);
+}
+bool take(FieldReader& from, Offered& it) {
+  it.key = from.take<std::uint64_t>();
+  it.offer.needed = from.take<std::uint16_t>();
+  it.offer.veto = from.take<std::uint16_t>();
+  return true;
+}
+
+void put(FieldWriter& to, const Ask& it) { to.put(it.key).put(it.round); }
+bool take(FieldReader& from, Ask& it) {
+  it.key = from.take<std::uint64_t>();
+  it.round = from.take<std::uint64_t>();
+  return true;
+}
+
+void put(FieldWriter& to, const Limit& it) { to.put(it.key).put(it.round).put(it.limit); }
+bool take(FieldReader& from, Limit& it) {
+  it.key = from.take<std::uint64_t>();
+  it.round = from.take<std::uint64_t>();
+  it.limit = from.take<std::uint64_t>();
+  return true;
+}
+
+void put(FieldWriter& to, const Commit& it) {
+  to.put(it.key).put(it.round).put(it.from).put(it.value.capacity).put(it.value.reason);
+}
+bool take(FieldReader& from, Commit& it) {
+  it.key = from.take<std::uint64_t>();
+  it.round = from.take<std::uint64_t>();
+  it.from = from.take<std::uint64_t>();
+  it.value.capacity = from.take<std::uint16_t>();
+  it.value.reason = from.take<std::uint16_t>();
+  return true;
+}
+
+void put(FieldWriter& to, const Part& it) {
+  to.put(static_cast<std::uint32_t>(it.block.from))
+      .put(static_cast<std::uint8_t>(it.block.of_pair));
+  to.put(it.block.call).put(it.block.number).put(it.total).put(it.offset).put(it.bytes);
+}
+bool take(FieldReader& from, Part& it) {
+  const auto rank = from.take<std::uint32_t>();
+  const bool sound = take_flag(from, it.block.of_pair);
+  it.block.from = static_cast<int>(rank);
+  it.block.call = from.take<std::uint64_t>();
+  it.block.number = from.take<std::uint32_t>();
+  it.total = from.take<std::uint64_t>();
+  it.offset = from.take<std::uint64_t>();
+  it.bytes = from.rest();
+  return sound && rank <= kMostRank && it.offset <= it.total &&
+         it.bytes.size() <= it.total - it.offset;
+}
+
+void put(FieldWriter& to, const Broken& it) { to.put_text(it.text); }
+bool take(FieldReader& from, Broken& it) {
+  it.text = from.take_text();
+  return true;
+}
+
+void put(FieldWriter&, const Leaving&) {}
+bool take(FieldReader&, Leaving&) { return true; }
+void put(FieldWriter&, const Gone&) {}
+bool take(FieldReader&, Gone&) { return true; }
+
+void put(FieldWriter& to, const Find& it) { to.put(it.rank).put(it.asker); }
+bool take(FieldReader& from, Find& it) {
+  it.rank = from.take<std::uint32_t>();
+  it.asker = from.take<std::uint32_t>();
+  return true;
+}
+
+void put(FieldWriter& to, const Found& it) {
+  to.put(it.rank).put(it.asker).put(static_cast<std::uint8_t>(it.known));
+  put_address(to, it.address);
+}
+bool take(FieldReader& from, Found& it) {
+  it.rank = from.take<std::uint32_t>();
+  it.asker = from.take<std::uint32_t>();
+  const bool sound = take_flag(from, it.known);
+  it.address = take_address(from);
+  return sound;
+}
+
+template <std::size_t kIndex = 0>
+std::optional<Message> take_kind(std::size_t index, FieldReader& from) {
+  if constexpr (kIndex < std::variant_size_v<Message>) {
+    if (index != kIndex) return take_kind<kIndex + 1>(index, from);
+    std::variant_alternative_t<kIndex, Message> it;
+    if (!take(from, it) || !from.done()) return std::nullopt;
+    return Message(std::move(it));
+  } else {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Bytes pack(const Message& message) {
+  FieldWriter fields;
+  fields.put(std::uint32_t{0}).put(static_cast<std::uint8_t>(message.index() + 1));
+  std::visit([&](const auto& it) { put(fields, it); }, message);
+  const auto length = static_cast<std::uint32_t>(fields.bytes().size() - kLengthBytes);
+  std::memcpy(fields.bytes().data(), &length, sizeof length);
+  return std::move(fields.bytes());
+}
+
+std::optional<Message> parse(ByteView bytes) {
+  FieldReader fields(bytes);
+  const auto kind = fields.take<std::uint8_t>();
+  if (!fields.good() || kind == 0) return std::nullopt;
+  return take_kind(kind - 1U, fields);
+}
+
+}  // namespace thinwire::nccl::agree

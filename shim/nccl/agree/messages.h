@@ -1,0 +1,116 @@
+// What helpers say to each other, packed and parsed: spec/nccl-helpers.md. Pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "agree/address.h"
+#include "agree/agree.h"
+#include "agree/unique_id.h"
+
+namespace thinwire::nccl::agree {
+
+struct Head {
+  std::uint16_t version = kVersion;
+  Secret secret{};
+  std::uint32_t speaker = 0;
+  std::uint32_t number = 0;  // of a Register the communicator's ranks, else the rank spoken to
+};
+
+struct Lineage {
+  Secret parent{};
+  std::uint64_t split = 0;
+  std::int32_t color = 0;
+};
+
+struct Register {
+  Head head;
+  Address listens;
+  std::optional<Lineage> child_of;
+  std::string terms;
+};
+struct Join {
+  Head head;
+};
+struct Pair {
+  Head head;
+};
+struct Decision {
+  bool ready = false;
+  std::string text;
+};
+struct Place {
+  std::uint32_t rank = 0;
+  Address address;
+};
+struct Table {
+  std::vector<Place> places;
+};
+struct Up {
+  bool well = true;
+  std::string text;
+};
+struct Ready {
+  Address root;
+};
+struct Failed {
+  std::string text;
+};
+struct Offered {
+  std::uint64_t key = 0;
+  Offer offer;
+};
+struct Ask {
+  std::uint64_t key = 0;
+  std::uint64_t round = 0;
+};
+struct Limit {
+  std::uint64_t key = 0;
+  std::uint64_t round = 0;
+  std::uint64_t limit = 0;
+};
+struct Commit {
+  std::uint64_t key = 0;
+  std::uint64_t round = 0;
+  std::uint64_t from = 0;
+  Value value;
+};
+// Its bytes are those that were parsed, or that are packed: not its own.
+struct Part {
+  Block block;
+  std::uint64_t total = 0;
+  std::uint64_t offset = 0;
+  ByteView bytes;
+};
+struct Broken {
+  std::string text;
+};
+struct Leaving {};
+struct Gone {};
+struct Find {
+  std::uint32_t rank = 0;
+  std::uint32_t asker = 0;
+};
+struct Found {
+  std::uint32_t rank = 0;
+  std::uint32_t asker = 0;
+  bool known = false;
+  Address address;
+};
+
+// In the order of their kinds, from 1 on.
+using Message = std::variant<Register, Join, Pair, Decision, Table, Up, Ready, Failed, Offered, Ask,
+                             Limit, Commit, Part, Broken, Leaving, Gone, Find, Found>;
+
+// With its length in front.
+Bytes pack(const Message& message);
+
+// What lies behind the length; nothing where it is not as the format has it. A Register of another
+// version has its head alone.
+std::optional<Message> parse(ByteView bytes);
+
+constexpr std::size_t kLengthBytes = 4;
+
+}  // namespace thinwire::nccl::agree

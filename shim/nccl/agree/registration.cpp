@@ -1,0 +1,61 @@
+#include "agree/registration.h"
+
+#include <algorithm>
+
+namespace thinwire::nccl::agree {
+
+Registration::Registration(Loop& loop, const Address& registrar, Register message,
+                           std::chrono::milliseconds patience, Told told)
+    : loop_(loop), registrar_(registrar), message_(std::move(message)), told_(std::move(told)) {
+  patience_ = loop_.after(patience, [this] {
+    const std::string where = address_text(registrar_);
+    told_.raw("raw: no answer from the process that made the unique id, at " + where);
+  });
+  // Not at once: what it tells needs the object that it is told to.
+  retry_ = loop_.after(0ms, [this] { connect(); });
+}
+
+Registration::~Registration() {
+  loop_.cancel(patience_);
+  loop_.cancel(retry_);
+  if (link_) loop_.bury(std::move(link_));
+}
+
+void Registration::connect() {
+  Socket socket = start_connecting(registrar_);
+  if (!socket) return again();
+  link_ = std::make_unique<Link>(loop_, std::move(socket), true);
+  link_->trust();
+  link_->on_connected = [this] { greet(); };
+  link_->on_message = [this](Message&& message) { take(std::move(message)); };
+  link_->on_ended = [this](const std::string&) { again(); };
+}
+
+void Registration::again() {
+  if (link_) loop_.bury(std::move(link_));
+  retry_ = loop_.after(delay_, [this] { connect(); });
+  delay_ = std::min<std::chrono::milliseconds>(2 * delay_, kMostRetry);
+}
+
+void Registration::greet() {
+  const auto listens = told_.listens(link_->local());
+  if (!listens) return told_.raw("raw: a rank finds no port to listen on");
+  message_.listens = *listens;
+  link_->send(message_);
+}
+
+void Registration::take(Message&& message) {
+  if (const auto* decision = std::get_if<Decision>(&message)) {
+    if (!decision->ready) told_.raw(decision->text);
+  } else if (const auto* table = std::get_if<Table>(&message)) {
+    told_.all_ranks(*table);
+  }
+}
+
+void Registration::tell_failed(const std::string& why) {
+  if (!link_ || !link_->is_connected()) return;
+  link_->send(Failed{why});
+  Link::dismiss(loop_, std::move(link_));
+}
+
+}  // namespace thinwire::nccl::agree

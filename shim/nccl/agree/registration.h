@@ -1,0 +1,48 @@
+// A rank's side of registration: it comes to the registrar, again where it must, until it is told.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agree/link.h"
+
+namespace thinwire::nccl::agree {
+
+class Registration {
+ public:
+  struct Told {
+    std::function<void(const std::string& why)> raw;
+    std::function<void(const Table&)> all_ranks;  // rank 0 alone
+    // Where this rank listens, for connections to the host of `local`; nothing: it cannot.
+    std::function<std::optional<Address>(const Address& local)> listens;
+  };
+
+  // `patience`: for an answer of any kind.
+  Registration(Loop& loop, const Address& registrar, Register message,
+               std::chrono::milliseconds patience, Told told);
+  ~Registration();
+  Registration(const Registration&) = delete;
+  Registration& operator=(const Registration&) = delete;
+
+  // The ranks cannot be connected: the registrar tells all.
+  void tell_failed(const std::string& why);
+
+ private:
+  void connect();
+  void again();
+  void greet();
+  void take(Message&& message);
+
+  Loop& loop_;
+  const Address registrar_;
+  Register message_;
+  const Told told_;
+  std::unique_ptr<Link> link_;
+  Loop::TimerId patience_{};
+  Loop::TimerId retry_{};
+  std::chrono::milliseconds delay_ = kFirstRetry;
+};
+
+}  // namespace thinwire::nccl::agree

@@ -1,0 +1,126 @@
+#include "agree/round.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace thinwire::nccl::agree {
+namespace {
+
+// Of two ranks' vetoes the lower number, so that the order in which they came does not matter.
+Offer both(const Offer& one, const Offer& other) {
+  Offer made{std::max(one.needed, other.needed), std::min(one.veto, other.veto)};
+  if (made.veto == 0) made.veto = std::max(one.veto, other.veto);
+  return made;
+}
+
+bool same(const Offer& one, const Offer& other) {
+  return one.needed == other.needed && one.veto == other.veto;
+}
+
+}  // namespace
+
+void Rounds::start(Way way) {
+  way_ = std::move(way);
+  for (auto& [key, of] : classes_) pass_on(key, of);
+}
+
+void Rounds::offer(std::uint64_t key, Offer offer) {
+  Class& of = classes_[key];
+  of.own = offer;
+  pass_on(key, of);
+}
+
+bool Rounds::take(int child, const Offered& offered) {
+  if (!way_ || child < 0 || child >= way_->children) return false;
+  Class& of = classes_[offered.key];
+  of.of_children[child] = offered.offer;
+  pass_on(offered.key, of);
+  return true;
+}
+
+std::optional<Offer> Rounds::of_subtree(const Class& of) const {
+  if (way_->own_offer && !of.own) return std::nullopt;
+  if (way_->children_offer && static_cast<int>(of.of_children.size()) < way_->children) {
+    return std::nullopt;
+  }
+  Offer all = of.own.value_or(Offer{});
+  for (const auto& [child, offer] : of.of_children) all = both(all, offer);
+  return all;
+}
+
+void Rounds::pass_on(std::uint64_t key, Class& of) {
+  if (!way_) return;
+  const std::optional<Offer> all = of_subtree(of);
+  if (!all) return;
+  if (!way_->up) {
+    if (!of.running && !(decide(*all) == of.in_force)) begin(key, of);
+    return;
+  }
+  if (of.said && same(*of.said, *all)) return;
+  of.said = all;
+  way_->up(Offered{key, *all});
+}
+
+void Rounds::begin(std::uint64_t key, Class& of) {
+  of.running = true;
+  ++of.round;
+  of.limit = ledger_.freeze(key);
+  of.awaited = way_->children;
+  way_->down(Ask{key, of.round});
+  answered(key, of);
+}
+
+bool Rounds::take(const Ask& ask) {
+  if (!way_ || !way_->up) return false;
+  Class& of = classes_[ask.key];
+  if (of.running || ask.round <= of.round) return false;
+  of.running = true;
+  of.round = ask.round;
+  of.limit = ledger_.freeze(ask.key);
+  of.awaited = way_->children;
+  way_->down(ask);
+  answered(ask.key, of);
+  return true;
+}
+
+bool Rounds::take(const Limit& limit) {
+  if (!way_) return false;
+  const auto found = classes_.find(limit.key);
+  if (found == classes_.end()) return false;
+  Class& of = found->second;
+  if (!of.running || of.awaited == 0 || limit.round != of.round) return false;
+  of.limit = std::max(of.limit, limit.limit);
+  --of.awaited;
+  answered(limit.key, of);
+  return true;
+}
+
+void Rounds::answered(std::uint64_t key, Class& of) {
+  if (of.awaited != 0) return;
+  if (way_->up) {
+    way_->up(Limit{key, of.round, of.limit});
+    return;
+  }
+  // What has been offered since the round began counts at once.
+  of.in_force = decide(*of_subtree(of));
+  of.running = false;
+  const Commit commit{key, of.round, of.limit, of.in_force};
+  way_->down(commit);
+  ledger_.commit(key, commit.from, commit.value);
+}
+
+bool Rounds::take(const Commit& commit) {
+  if (!way_ || !way_->up) return false;
+  const auto found = classes_.find(commit.key);
+  if (found == classes_.end()) return false;
+  Class& of = found->second;
+  const bool fits =
+      of.running && of.awaited == 0 && commit.round == of.round && commit.from >= of.limit;
+  if (!fits) return false;
+  of.running = false;
+  way_->down(commit);
+  ledger_.commit(commit.key, commit.from, commit.value);
+  return true;
+}
+
+}  // namespace thinwire::nccl::agree

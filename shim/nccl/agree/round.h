@@ -1,0 +1,62 @@
+// One rank's helper in agreeing on values: gathers the offers of its subtree, and carries out the
+// rounds in which a value is committed. Knows no sockets: what is to be said goes out by functions.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "agree/ledger.h"
+#include "agree/messages.h"
+
+namespace thinwire::nccl::agree {
+
+class Rounds {
+ public:
+  struct Way {
+    std::function<void(const Message&)> up;    // none: this rank is the root
+    std::function<void(const Message&)> down;  // to every child
+    int children = 0;
+    bool children_offer = true;  // false: a child's offer counts, and is not waited for
+    bool own_offer = true;       // likewise this rank's
+  };
+
+  explicit Rounds(Ledger& ledger) : ledger_(ledger) {}
+
+  // Before this, own offers wait.
+  void start(Way way);
+  bool started() const { return way_.has_value(); }
+
+  void offer(std::uint64_t key, Offer offer);
+  // From a child, 0 to children - 1. False: it does not fit.
+  bool take(int child, const Offered& offered);
+  bool take(const Limit& limit);
+  // From the parent.
+  bool take(const Ask& ask);
+  bool take(const Commit& commit);
+
+ private:
+  struct Class {
+    std::optional<Offer> own;
+    std::map<int, Offer> of_children;
+    std::optional<Offer> said;      // up
+    Value in_force{0, kUndecided};  // at the root
+
+    bool running = false;
+    std::uint64_t round = 0;
+    std::uint64_t limit = 0;
+    int awaited = 0;  // children whose limit has not come
+  };
+
+  std::optional<Offer> of_subtree(const Class& of) const;
+  void pass_on(std::uint64_t key, Class& of);
+  void begin(std::uint64_t key, Class& of);
+  void answered(std::uint64_t key, Class& of);
+
+  Ledger& ledger_;
+  std::optional<Way> way_;
+  std::map<std::uint64_t, Class> classes_;
+};
+
+}  // namespace thinwire::nccl::agree

@@ -1,0 +1,41 @@
+// What a communicator's host threads and the helper have in common.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "agree/blocks.h"
+#include "agree/ledger.h"
+
+namespace thinwire::nccl::agree {
+
+class Shared {
+ public:
+  Gate gate;
+  Ledger collectives{gate};
+  Blocks blocks{gate};
+
+  Presence presence() const {
+    const std::lock_guard lock(mutex_);
+    return presence_;
+  }
+  void set(State state, std::string text) {
+    const std::lock_guard lock(mutex_);
+    presence_ = {state, std::move(text)};
+  }
+
+  Ledger& pair(int rank, bool outgoing) {
+    const std::lock_guard lock(mutex_);
+    auto& found = pairs_[{rank, outgoing}];
+    if (!found) found = std::make_unique<Ledger>(gate);
+    return *found;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Presence presence_{State::kForming, "not known yet who has it"};
+  std::map<std::pair<int, bool>, std::unique_ptr<Ledger>> pairs_;
+};
+
+}  // namespace thinwire::nccl::agree

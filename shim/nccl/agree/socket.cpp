@@ -1,0 +1,121 @@
+#include "agree/socket.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "agree/limits.h"
+
+namespace thinwire::nccl::agree {
+namespace {
+
+// A bit for each descriptor of a helper; those beyond are left to the child.
+constexpr int kWords = 1024;
+constinit std::array<std::atomic<std::uint64_t>, kWords> g_open{};
+constinit std::atomic<int> g_generation{0};
+
+void close_all_in_child() {
+  g_generation.fetch_add(1);
+  for (int word = 0; word < kWords; ++word) {
+    for (std::uint64_t bits = g_open[word].exchange(0); bits != 0; bits &= bits - 1) {
+      ::close(word * 64 + __builtin_ctzll(bits));
+    }
+  }
+}
+
+void note(int fd, bool open) {
+  if (fd < 0 || fd >= kWords * 64) return;
+  const std::uint64_t bit = std::uint64_t{1} << (fd % 64);
+  if (open) {
+    g_open[fd / 64].fetch_or(bit);
+  } else {
+    g_open[fd / 64].fetch_and(~bit);
+  }
+}
+
+void set(int fd, int level, int name, int value) {
+  setsockopt(fd, level, name, &value, sizeof value);
+}
+
+constexpr int kKind = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+
+int family_of(const Address& address) { return address.family == 4 ? AF_INET : AF_INET6; }
+
+}  // namespace
+
+Socket::Socket(int fd) : fd_(fd) {
+  static const bool watched = [] {
+    pthread_atfork(nullptr, nullptr, close_all_in_child);
+    return true;
+  }();
+  static_cast<void>(watched);
+  note(fd, true);
+}
+
+void Socket::close() {
+  if (fd_ < 0) return;
+  note(fd_, false);
+  ::close(std::exchange(fd_, -1));
+}
+
+int fork_generation() { return g_generation.load(std::memory_order_relaxed); }
+
+Socket listen_on(Address& at) {
+  Socket made(::socket(family_of(at), kKind, 0));
+  if (!made) return made;
+  sockaddr_storage where{};
+  at.port = 0;
+  const socklen_t length = to_sockaddr(at, where);
+  const bool listens = ::bind(made.fd(), reinterpret_cast<const sockaddr*>(&where), length) == 0 &&
+                       ::listen(made.fd(), SOMAXCONN) == 0;
+  if (!listens) return {};
+  at.port = local_address(made).port;
+  return made;
+}
+
+Socket accept_one(const Socket& listening) {
+  return Socket(::accept4(listening.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+}
+
+Socket start_connecting(const Address& to) {
+  Socket made(::socket(family_of(to), kKind, 0));
+  if (!made) return made;
+  sockaddr_storage where{};
+  const socklen_t length = to_sockaddr(to, where);
+  const int result = ::connect(made.fd(), reinterpret_cast<const sockaddr*>(&where), length);
+  if (result != 0 && errno != EINPROGRESS) return {};
+  return made;
+}
+
+Address local_address(const Socket& socket) {
+  sockaddr_storage where{};
+  socklen_t length = sizeof where;
+  if (::getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&where), &length) != 0) return {};
+  return address_of(std::as_bytes(std::span(&where, 1))).value_or(Address{});
+}
+
+int connect_error(const Socket& socket) {
+  int error = 0;
+  socklen_t length = sizeof error;
+  if (::getsockopt(socket.fd(), SOL_SOCKET, SO_ERROR, &error, &length) != 0) return errno;
+  return error;
+}
+
+void tune(const Socket& socket) {
+  const int fd = socket.fd();
+  set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(fd, IPPROTO_TCP, TCP_KEEPIDLE, kKeepIdleSeconds);
+  set(fd, IPPROTO_TCP, TCP_KEEPINTVL, kKeepIntervalSeconds);
+  set(fd, IPPROTO_TCP, TCP_KEEPCNT, kKeepProbes);
+  set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT,
+      1000 * (kKeepIdleSeconds + kKeepIntervalSeconds * kKeepProbes));
+}
+
+}  // namespace thinwire::nccl::agree

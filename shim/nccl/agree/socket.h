@@ -1,0 +1,48 @@
+// Descriptors that a forked child does not keep, and the few calls on sockets that helpers need.
+// Nothing here blocks.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "agree/address.h"
+
+namespace thinwire::nccl::agree {
+
+// Closed in a forked child at once: as long as a child holds a socket, nobody learns that the
+// parent has died.
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(int fd);
+  ~Socket() { close(); }
+  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Socket& operator=(Socket&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+
+  int fd() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  void close();
+
+ private:
+  int fd_ = -1;
+};
+
+// How often this process has been forked off: what was made under another number has no thread.
+int fork_generation();
+
+// On the host of `at`, any port; `at` gets it. None where that fails.
+Socket listen_on(Address& at);
+Socket accept_one(const Socket& listening);
+// A connection on its way, or none.
+Socket start_connecting(const Address& to);
+Address local_address(const Socket& socket);
+// What became of a connection that was on its way: 0 or an errno.
+int connect_error(const Socket& socket);
+// A connection that has just been made: no delay, and a machine that vanishes is found out.
+void tune(const Socket& socket);
+
+}  // namespace thinwire::nccl::agree

@@ -1,0 +1,191 @@
+// Who has the library: found out without anybody's waiting for it.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "agree/job.h"
+
+namespace {
+
+using namespace job;
+
+Options quick() { return {.registration = 300ms, .tell = {}}; }
+
+class Presence : public testing::TestWithParam<int> {};
+
+TEST_P(Presence, AllRanksHaveIt) {
+  const int ranks = GetParam();
+  Job job(ranks);
+  job.open_all(ranks - 1);
+  ASSERT_TRUE(job.all_settle(State::kReady));
+  for (Rank& each : job.all) {
+    EXPECT_EQ(each.comm->presence().text, "all " + std::to_string(ranks) + " ranks have it");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OfRanks, Presence, testing::Values(2, 3, 4, 5, 6, 16, 17, 40));
+
+TEST(PresenceOfOne, IsRaw) {
+  Job job(1);
+  job.open_all();
+  EXPECT_EQ(job.all[0].comm->presence().text, "raw: one rank");
+}
+
+TEST(Registrar, NeedNotBeARank) {
+  Helper maker{{}};
+  Id id = bare_id();
+  ASSERT_TRUE(maker.stamp(id));
+  Job job(5);
+  for (Rank& each : job.all) job.open(each.rank, id);
+  EXPECT_TRUE(job.all_settle(State::kReady));
+}
+
+TEST(Registrar, ListensWhereNcclDoes) {
+  Helper maker{{}};
+  Id id = bare_id(AF_INET6);
+  if (!maker.stamp(id)) GTEST_SKIP() << "no IPv6 on this machine";
+  Job job(6);
+  for (Rank& each : job.all) job.open(each.rank, id);
+  EXPECT_TRUE(job.all_settle(State::kReady));
+}
+
+TEST(Registrar, MayHaveAllRanksInItsProcess) {
+  Helper helper{{}};
+  Id id = bare_id();
+  ASSERT_TRUE(helper.stamp(id));
+  std::vector<CommunicatorRef> comms;
+  for (int rank = 0; rank < 7; ++rank) comms.push_back(helper.open(id, rank, 7, {}));
+  for (const auto& each : comms) EXPECT_TRUE(settles(each, State::kReady));
+}
+
+TEST(Registrar, TellsOnceThatARankLacksIt) {
+  std::atomic<int> told{0};
+  Options options = quick();
+  options.tell = [&](const std::string& text) {
+    EXPECT_EQ(text, "raw: 1 of 4 ranks lacks it");
+    ++told;
+  };
+  Job job(4, options);
+  for (int times = 0; times < 2; ++times) {
+    const Id id = job.make_id(1);
+    for (int rank : {0, 1, 3}) job.open(rank, id);
+    ASSERT_TRUE(job.all_settle(State::kRaw));
+    for (int rank : {0, 1, 3}) {
+      EXPECT_EQ(job.all[rank].comm->presence().text, "raw: 1 of 4 ranks lacks it");
+    }
+    // It comes after all, and finds the decision.
+    job.open(2, id);
+    ASSERT_TRUE(settles(job.all[2].comm, State::kRaw));
+    EXPECT_EQ(job.all[2].comm->presence().text, "raw: 1 of 4 ranks lacks it");
+  }
+  EXPECT_EQ(told, 1);
+}
+
+TEST(Registrar, WaitsForALateRank) {
+  Job job(5);
+  const Id id = job.make_id();
+  for (int rank : {0, 1, 2, 4}) job.open(rank, id);
+  std::this_thread::sleep_for(200ms);
+  EXPECT_EQ(job.all[1].comm->presence().state, State::kForming);
+  EXPECT_EQ(job.all[1].comm->collectives().value(3, 9).value.capacity, 0);
+  job.open(3, id);
+  EXPECT_TRUE(job.all_settle(State::kReady));
+}
+
+TEST(Registrar, NamesWhatDiffers) {
+  Job job(3, quick());
+  const Id id = job.make_id();
+  job.open(0, id, {{"codec", "lorenzo"}, {"threshold", "65536"}});
+  ASSERT_TRUE(eventually([&] { return job.all[0].comm != nullptr; }));
+  std::this_thread::sleep_for(50ms);
+  job.open(1, id, {{"codec", "lorenzo"}, {"threshold", "1024"}});
+  ASSERT_TRUE(settles(job.all[1].comm, State::kRaw));
+  job.open(2, id);
+  ASSERT_TRUE(job.all_settle(State::kRaw));
+  for (Rank& each : job.all) {
+    EXPECT_EQ(each.comm->presence().text, "raw: threshold is 65536 on rank 0 and 1024 on rank 1");
+  }
+}
+
+TEST(Registrar, ThatHasGoneLeavesRanksRaw) {
+  Job job(2, quick());
+  const Id id = job.make_id(1);
+  job.open(0, id);
+  std::this_thread::sleep_for(50ms);
+  job.all[1].helper.reset();
+  EXPECT_EQ(job.all[0].comm->presence().state, State::kForming);
+  job.all[0].comm->abort();
+  EXPECT_TRUE(settles(job.all[0].comm, State::kRaw));
+}
+
+TEST(Id, WithoutRoomOrAddressStaysAsItIs) {
+  Helper helper{{}};
+  Id full = bare_id(), other = bare_id();
+  full[100] = std::byte{1};
+  other[8] = std::byte{77};  // an address family that nobody knows
+  for (Id* each : {&full, &other}) {
+    const Id before = *each;
+    EXPECT_FALSE(helper.stamp(*each));
+    EXPECT_EQ(*each, before);
+    EXPECT_EQ(helper.open(*each, 0, 2, {})->presence().state, State::kRaw);
+  }
+}
+
+TEST(Id, KeepsNcclsPartAndHoldsAgainstDamage) {
+  Helper helper{{}};
+  Id id = bare_id();
+  const Id before = id;
+  ASSERT_TRUE(helper.stamp(id));
+  EXPECT_TRUE(std::equal(id.begin(), id.begin() + 72, before.begin()));
+  EXPECT_TRUE(is_stamped(id));
+  for (std::size_t at = 72; at < kIdBytes; ++at) {
+    Id damaged = id;
+    damaged[at] ^= std::byte{0x20};
+    EXPECT_FALSE(is_stamped(damaged)) << at;
+  }
+}
+
+TEST(Children, FormTreesOfTheirOwn) {
+  Job job(9);
+  job.open_all(4);
+  ASSERT_TRUE(job.all_settle(State::kReady));
+  std::vector<CommunicatorRef> children(9);
+  for (Rank& each : job.all) {
+    const int color = each.rank % 2;
+    children[each.rank] = each.helper->open_child(each.comm, 0, color, each.rank / 2, 5 - color);
+  }
+  for (const auto& each : children) ASSERT_TRUE(settles(each, State::kReady));
+  // Of a child; while its parent ends.
+  std::vector<CommunicatorRef> again;
+  for (int rank : {0, 2, 4, 6, 8}) {
+    again.push_back(job.all[rank].helper->open_child(children[rank], 3, 7, 4 - rank / 2, 5));
+    children[rank]->close();
+  }
+  for (const auto& each : again) EXPECT_TRUE(settles(each, State::kReady));
+}
+
+TEST(Children, OfAParentThatStillFormsWait) {
+  Job job(3);
+  const Id id = job.make_id();
+  job.open(0, id);
+  job.open(1, id);
+  const auto first = job.all[0].helper->open_child(job.all[0].comm, 0, 0, 0, 2);
+  const auto second = job.all[1].helper->open_child(job.all[1].comm, 0, 0, 1, 2);
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(first->presence().state, State::kForming);
+  job.open(2, id);
+  EXPECT_TRUE(settles(first, State::kReady));
+  EXPECT_TRUE(settles(second, State::kReady));
+}
+
+TEST(Children, OfARawParentAreRaw) {
+  Job job(2, quick());
+  const Id id = job.make_id();
+  job.open(0, id);
+  const auto child = job.all[0].helper->open_child(job.all[0].comm, 0, 0, 0, 2);
+  ASSERT_TRUE(settles(child, State::kRaw));
+  EXPECT_EQ(child->presence().text, "raw: 1 of 2 ranks lacks it");
+}
+
+}  // namespace
