@@ -730,6 +730,271 @@ const char* tw_coding_text(uint32_t coding);
 uint32_t tw_schedule_describe(uint32_t index, uint32_t* operation, uint32_t* algorithm,
                               uint32_t* coding);
 
+/* ---- Collectives in stream order: calls that only enqueue, over a transport such as NCCL ----
+ *
+ * Every block of values is encoded into a slot (spec/slot.md), which has the same size on all
+ * ranks, so that a transport that must know every length carries data whose encoded size nobody
+ * knows beforehand. A block whose frame does not fit its slot, or that the codec declines, is
+ * spilled: it travels as raw values by way of mailboxes in host memory, which threads of the
+ * caller empty and fill while the stream waits for them.
+ *
+ * Streams are of one of two kinds. If the transport has a function `call`, a stream is a queue of
+ * host functions of the caller's, all memory named here is host memory, and the CPU codecs run on
+ * the stream's thread. Else a stream is a cudaStream_t and the memory is the GPU's; this version
+ * does not do that yet (TW_UNSUPPORTED). */
+
+/* How bytes travel in stream order between the ranks of a stream communicator: functions of the
+ * caller's. The library calls them only inside tw_stream_enqueue() and tw_stream_check(), on the
+ * thread that called these. They only enqueue: they must not wait for the stream or for other
+ * ranks, and must not throw. All sizes are above 0, and known alike to both sides. The memory stays
+ * as it is until the stream has come past the message.
+ *
+ * If one fails, tw_stream_enqueue() fails with the status that it returned; messages may then be
+ * missing, and the communicator cannot be used for more calls. */
+typedef struct tw_stream_transport {
+  uint32_t size;
+  int32_t rank;  /* of the caller, from 0 */
+  int32_t ranks; /* number of ranks */
+  uint32_t reserved;
+  void* context; /* the first argument of each function; the caller owns it */
+
+  /* What is posted in between is under way at once, and whatever comes behind it on a stream waits
+   * for it. Groups of several communicators may lie inside one another. `end_group` is called also
+   * if a function in between failed. */
+  tw_status (*begin_group)(void* context);
+  tw_status (*end_group)(void* context);
+
+  /* Post a message to, or from, rank `peer`, never the caller itself; always inside a group.
+   * Messages between two ranks meet in the order in which they are posted. */
+  tw_status (*send)(void* context, int32_t peer, const void* data, uint64_t bytes, void* stream);
+  tw_status (*receive)(void* context, int32_t peer, void* data, uint64_t bytes, void* stream);
+
+  /* Gathers a block of `bytes` bytes from each rank at `blocks`, in the order of ranks. This rank's
+   * own lies in its place already. Always inside a group. NULL: `send` and `receive` are used. */
+  tw_status (*all_gather)(void* context, void* blocks, uint64_t bytes, void* stream);
+
+  /* Brings the `bytes` bytes at `data` on rank `root` to `data` on the others. Always inside a
+   * group. NULL: `send` and `receive` are used. */
+  tw_status (*broadcast)(void* context, int32_t root, void* data, uint64_t bytes, void* stream);
+
+  /* Reports what has failed since, without waiting. May be NULL. */
+  tw_status (*check)(void* context);
+
+  /* Puts function(argument) on the stream: it runs once, on a thread of the stream's, after what
+   * lies before it on the stream; it may wait for a mailbox. Functions of different streams may run
+   * at the same time. It must run also after a failure or an abort, as it marks the call complete.
+   * NULL: streams are cudaStream_t. */
+  tw_status (*call)(void* context, void (*function)(void* argument), void* argument, void* stream);
+
+  /* The last call, made once, by tw_stream_comm_destroy(). May be NULL. */
+  void (*release)(void* context);
+} tw_stream_transport;
+
+/* A group of ranks that enqueue collectives with equal codecs. One thread at a time may enqueue on
+ * it or check its calls; the ranks must enqueue in the order that the transport demands. Any number
+ * of streams may be used, and any number of calls may be under way. */
+typedef struct tw_stream_comm tw_stream_comm;
+
+typedef struct tw_stream_comm_options {
+  uint32_t size;
+  uint32_t reserved;
+  const tw_codec* codec; /* for plans that name none; NULL: "auto", by dtype and shape only */
+  const char* job;       /* for the frames' mark, see tw_message_options; NULL: the mark of files */
+  uint64_t job_bytes;
+} tw_stream_comm_options;
+
+/* Not collective, and sends nothing: the caller sees to it that all ranks pass equal options and
+ * have the same version. Copies what it needs of `options` and the codec; `options` may be NULL.
+ *
+ * The library owns the transport from here on, also if this fails, and will call its `release`. The
+ * exception is a table that is refused itself (TW_INVALID_ARGUMENT for a NULL table, a size that is
+ * not set, a rank outside `ranks`, a function that is missing): `release` is not called then.
+ * TW_UNSUPPORTED if the table has no `call`. */
+tw_status tw_stream_comm_create(const tw_stream_transport* transport,
+                                const tw_stream_comm_options* options, tw_stream_comm** comm);
+
+/* No call may be under way on it, and its plans must have been destroyed. */
+void tw_stream_comm_destroy(tw_stream_comm* comm);
+
+typedef enum tw_stream_operation {
+  TW_STREAM_ALLGATHER = 0,
+  TW_STREAM_BCAST = 1,
+  TW_STREAM_SEND = 2,
+  TW_STREAM_RECEIVE = 3,
+  TW_STREAM_REDUCE_SCATTER = 4,
+  TW_STREAM_ALLREDUCE = 5
+} tw_stream_operation;
+
+/* How an Allreduce exchanges. The others have one way each. */
+typedef enum tw_stream_way {
+  TW_STREAM_PLANNED = 0, /* GATHER for two ranks and for small arrays, else DIRECT */
+  TW_STREAM_GATHER = 1,  /* every rank gets every rank's whole array, and adds all of them */
+  TW_STREAM_DIRECT = 2   /* two exchanges: each rank gets its block of all arrays and adds those,
+                            then all ranks get all sums */
+} tw_stream_way;
+
+typedef enum tw_stream_flag {
+  TW_STREAM_TRIAL = 1,       /* encode what this rank would send in the first exchange, for
+                                tw_stream_check() to say how large it is. Sends and writes nothing:
+                                for use beside the same call done raw, which goes behind it */
+  TW_STREAM_TRIAL_RESULT = 2 /* the same of the second exchange of an Allreduce, behind the raw
+                                call: encodes this rank's block of the result in `receive` */
+} tw_stream_flag;
+
+/* What a plan is for. All ranks must pass equal values, except that Send and Receive need agree
+ * only with each other. */
+typedef struct tw_stream_plan_options {
+  uint32_t size;
+  uint32_t operation; /* tw_stream_operation */
+  uint32_t dtype;     /* tw_dtype, but not TW_BYTES */
+  int32_t peer;       /* the root of Bcast, the other rank of Send and Receive; else 0 */
+
+  /* In elements: what each rank contributes to Allgather, the block that each rank gets of
+   * Reduce-scatter, the whole array in the others. May be 0. */
+  uint64_t count;
+
+  /* The slots of the first and of the second exchange, in 512ths of a block's raw bytes, 1 to 512.
+   * Only Allreduce with TW_STREAM_DIRECT has a second one; 0 there: as the first. */
+  uint32_t capacity[2];
+
+  uint32_t way;       /* tw_stream_way */
+  uint32_t flags;     /* tw_stream_flag */
+  uint32_t reduction; /* TW_SUM */
+  uint32_t reserved;
+  double scale;          /* sums are multiplied by it; 0 means 1; 1 / ranks makes an average */
+  const tw_codec* codec; /* NULL: the communicator's */
+} tw_stream_plan_options;
+
+/* A call, planned once and enqueued as often as wished. Immutable: any thread may use it. The
+ * caller keeps plans for calls that come again. Making one sends nothing, takes some microseconds
+ * and allocates.
+ *
+ * TW_UNSUPPORTED if the codec does not take such arrays, is "off", or bounds results of reductions
+ * ("allreduce-abs=", "allreduce-rel="). With one rank nothing is encoded. */
+typedef struct tw_stream_plan tw_stream_plan;
+tw_status tw_stream_plan_create(tw_stream_comm* comm, const tw_stream_plan_options* options,
+                                tw_stream_plan** plan);
+void tw_stream_plan_destroy(tw_stream_plan* plan);
+
+typedef struct tw_stream_plan_info {
+  uint32_t size;
+  uint32_t way;           /* tw_stream_way, as chosen; 0 but for Allreduce */
+  uint64_t device_bytes;  /* of `device` in tw_stream_call; 0: may be NULL */
+  uint64_t record_bytes;  /* of `record` in tw_stream_call */
+  uint64_t needs_mailbox; /* 1, or 0: `mailbox` in tw_stream_call may be NULL */
+  uint64_t slot_bytes[2]; /* in the first and second exchange; 0 if there is none */
+  uint64_t raw_bytes;     /* of the blocks that this rank passes to the transport, one for each
+                             receiver (for each other rank of Allgather; one at the root of Bcast) */
+  uint64_t wire_bytes;    /* the same as slots */
+} tw_stream_plan_info;
+
+tw_status tw_stream_plan_describe(const tw_stream_plan* plan, tw_stream_plan_info* info);
+
+/* One call of a plan, with the memory that it is lent. */
+typedef struct tw_stream_call {
+  uint32_t size;
+  uint32_t reserved;
+  const tw_stream_plan* plan; /* must exist until the call is complete */
+
+  /* Equal on all ranks that take part, and not that of another call between them that may still be
+   * under way: slots and spilled blocks of another number are not this call's. */
+  uint64_t number;
+
+  /* In place: send == receive for Allreduce and Bcast, send == receive + rank * count elements for
+   * Allgather, receive == send + rank * count elements for Reduce-scatter; else they must not
+   * overlap. What is not in place gets this rank's own block too, as the other ranks do; in place
+   * this rank's block of Allgather and the root's array are only read. Both may have any alignment,
+   * and are not read where the operation has no use for them, as `receive` of Send. */
+  const void* send;
+  void* receive;
+
+  /* Lent memory: `device_bytes`, aligned to 256 bytes, its contents may be any (calls that follow
+   * each other on one stream may share it, but not calls of one group); a mailbox, see
+   * tw_mailbox_open() (all calls on one stream may share it); `record_bytes` of pinned host memory,
+   * aligned to 64 bytes, of this call alone until it is complete: for tw_stream_check(), and on
+   * streams of host functions for their arguments. */
+  void* device;
+  void* mailbox;
+  void* record;
+  void* stream;
+} tw_stream_call;
+
+/* Enqueues `count` calls as one group: what any of them sends is under way at once, so that a Send
+ * and a Receive may wait for each other. They may be of several communicators and on several
+ * streams, each of which has memory of its own. The calls of an array have the size that the first
+ * one states.
+ *
+ * Allocates nothing and waits for nothing: thousands of calls may be enqueued before the first has
+ * run. Buffers and lent memory must stay valid until the stream has come past. If a call is refused
+ * (TW_INVALID_ARGUMENT) nothing has been enqueued. The stream itself waits, inside the call, for
+ * the other ranks and, where a block was spilled, for the threads that serve the mailboxes.
+ *
+ * After success all ranks that get the same data hold the same bits, in reductions always; equal
+ * calls give equal bits. Sums add the ranks' values in the order of ranks, 16-bit types in fp32,
+ * apply `scale` and round once; with a lossless codec they are sums of the ranks' own values.
+ * NaN results are one quiet NaN. */
+tw_status tw_stream_enqueue(const tw_stream_call* calls, uint32_t count);
+
+typedef struct tw_stream_report {
+  uint32_t size;
+  uint32_t complete;    /* 1: the stream has come past the call. 0: not yet; the rest is 0 then */
+  uint32_t encoded;     /* blocks that this rank encoded */
+  uint32_t declined;    /* of these: declined, or not smaller than their values */
+  uint32_t spilled_out; /* of these: spilled, because they did not fit or were declined */
+  uint32_t spilled_in;  /* blocks of other ranks that came spilled */
+  uint32_t needed[2];   /* the capacity that all blocks of the exchange would have fitted, in 512ths
+                           of their raw bytes; 513 if no capacity would do; 0 if there were none */
+  uint64_t raw_bytes;   /* of the blocks that were encoded */
+  uint64_t frame_bytes; /* of their frames, also of those that did not fit; a block that was
+                           declined counts its raw bytes */
+} tw_stream_report;
+
+/* What came of a call, from its `record`: waits for nothing. Returns the call's status, and fills
+ * in the report in any case but TW_INVALID_ARGUMENT; TW_OK while it is not complete, or what the
+ * transport's `check` reports. Once the call is complete: TW_DAMAGED if a slot or frame that came
+ * was not one of this call; TW_INTERNAL if a mailbox was aborted while a block was needed from it,
+ * or if another rank could not have its data. The values concerned are NaN then. */
+tw_status tw_stream_check(const tw_stream_plan* plan, const void* record, tw_stream_report* report);
+
+/* ---- Mailboxes: how spilled blocks leave a stream, and come to one ---- */
+
+/* Formats a mailbox in `bytes` bytes of pinned host memory at `memory`, aligned to 64 bytes, which
+ * the caller owns. 1 KiB is for control, the rest is for one chunk each way; TW_TOO_SMALL below
+ * 2 KiB. 513 KiB are enough to go at the speed of memory. No call that uses it may be under way.
+ *
+ * The functions below never block. One thread at a time may serve a mailbox; tw_mailbox_abort() may
+ * come from any. A thread must serve all mailboxes of calls that are under way, until these are
+ * complete, else their streams wait for ever. */
+tw_status tw_mailbox_open(void* memory, uint64_t bytes);
+
+/* A part of a spilled block. (call, block, receiver) tells it from all others of a communicator. */
+typedef struct tw_mailbox_chunk {
+  uint32_t size;
+  int32_t rank;   /* offered: the rank that needs the block, -1 for all others of the
+                     communicator; wanted: the rank that it comes from */
+  uint64_t call;  /* `number` in tw_stream_call */
+  uint64_t block; /* the number of the rank that it comes from; plus the number of ranks in the
+                     second exchange of an Allreduce */
+  uint64_t block_bytes; /* of the whole block, its values as they are */
+  uint64_t offset;      /* of the chunk in the block: chunks of a block come in order */
+  uint64_t bytes;       /* of the chunk; 0: there is none now */
+  void* data;           /* in the mailbox */
+} tw_mailbox_chunk;
+
+/* The chunk that the stream offers now, if any: read it at `data`, then call tw_mailbox_taken(),
+ * after which the stream may overwrite it. */
+tw_status tw_mailbox_offered(const void* mailbox, tw_mailbox_chunk* chunk);
+tw_status tw_mailbox_taken(void* mailbox);
+
+/* The chunk that the stream waits for now, if any: write all of its bytes to `data`, then call
+ * tw_mailbox_given(). What was said stays true until then. */
+tw_status tw_mailbox_wanted(const void* mailbox, tw_mailbox_chunk* chunk);
+tw_status tw_mailbox_given(void* mailbox);
+
+/* Ends all waiting on this mailbox, now and until it is opened again: calls that need it complete
+ * with TW_INTERNAL. NULL is taken. */
+void tw_mailbox_abort(void* mailbox);
+
 /* ---- Log: tw_log() writes one line to standard error, if THINWIRE_LOG includes the level ---- */
 
 typedef enum tw_log_level {

@@ -29,6 +29,20 @@ class StreamTransport {
   virtual Status receive(int peer, MutableByteView into, device::StreamHandle stream) = 0;
   virtual Status end_group() = 0;
 
+  // Inside a group, in place: `blocks` has size() parts of equal length, this rank's own among
+  // them; the others come. Without a better way as messages between all pairs.
+  virtual Status all_gather(MutableByteView blocks, device::StreamHandle stream);
+
+  // Inside a group, in place: what `root` has comes to all others. Else as messages of the root's.
+  virtual Status broadcast(int root, MutableByteView bytes, device::StreamHandle stream);
+
+  // Whether streams are queues of host functions, and everything on them is done by such.
+  virtual bool on_host() const { return false; }
+
+  // Puts function(argument) on a stream of host functions; it may run at the same time as those of
+  // other streams.
+  virtual Status call(void (*function)(void*), void* argument, device::StreamHandle stream);
+
   // What has failed since, behind the host's back; never waits. After a failure the transport is of
   // no use any more, and what is on the streams may never end.
   virtual Status check() = 0;

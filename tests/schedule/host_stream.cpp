@@ -5,89 +5,15 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <utility>
-
-#include "collective/reduce.h"
-#include "message/message.h"
 
 namespace thinwire::collective::testing {
 
 namespace {
 
 constexpr auto kLongest = std::chrono::seconds(30);
-
-// Floats of 32 bits alone are tested so.
-void make_nan(std::byte* at, const Shape& shape) {
-  for (std::uint64_t i = 0; i < shape.count(); ++i) {
-    store(at + i * sizeof(float), std::numeric_limits<float>::quiet_NaN());
-  }
-}
-
-}  // namespace
-
-// ---- Local steps ----
-
-Result<WorkMemory> HostWork::memory_for(const Shape& shape) const {
-  return WorkMemory{.workspace_bytes = 1, .spare_bytes = array(shape).raw_bytes()};
-}
-
-Status HostWork::begin(MutableByteView, std::byte* spare) {
-  spare_ = spare;
-  return {};
-}
-
-Status HostWork::clear(std::byte* at, std::uint64_t bytes) {
-  if (bytes > 0) std::memset(at, 0, bytes);
-  return {};
-}
-
-Status HostWork::copy(std::byte* to, const std::byte* from, std::uint64_t bytes) {
-  if (bytes > 0) std::memmove(to, from, bytes);
-  return {};
-}
-
-Status HostWork::combine(std::byte* to, const std::byte* from, const Shape& shape) {
-  collective::combine(settings_->reduction, settings_->dtype, shape.count(), to, from);
-  return {};
-}
-
-Status HostWork::encode(const std::byte* from, const Shape& shape, MutableByteView slot,
-                        device::Outcome* outcome) {
-  const message::Coder coder{settings_->spec.codec, settings_->spec.parameter};
-  std::vector<std::byte> room(*message::bound(coder, array(shape)));
-  message::EncodeOptions options;
-  options.mark = settings_->mark;
-  options.decline = true;
-  const auto bytes = message::encode(coder, array(shape), from, room, options);
-  std::memset(slot.data(), 0, slot.size());
-  if (bytes.ok() && *bytes != slot.size()) {
-    return {StatusCode::kInternal, "a frame of another size"};
-  }
-  if (bytes.ok()) std::memcpy(slot.data(), room.data(), slot.size());
-  *outcome = device::make_outcome(bytes.status().code(), bytes.ok() ? *bytes : 0);
-  return {};
-}
-
-Status HostWork::decode(ByteView frame, const Shape& shape, std::byte* to,
-                        device::Outcome* outcome) {
-  const auto info = message::decode(frame, {to, array(shape).raw_bytes()}, settings_->mark);
-  *outcome = device::make_outcome(info.status().code(), 0);
-  if (!info.ok()) make_nan(to, shape);
-  return {};
-}
-
-Status HostWork::reduce(ByteView frame, const Shape& shape, std::byte* to,
-                        device::Outcome* outcome) {
-  if (Status status = decode(frame, shape, spare_, outcome); !status.ok()) return status;
-  return combine(to, spare_, shape);
-}
-
-// ---- Messages ----
-
-namespace {
 
 struct Posted {
   MutableByteView bytes;

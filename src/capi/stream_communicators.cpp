@@ -1,0 +1,219 @@
+#include <memory>
+#include <utility>
+
+#include "capi/convert.h"
+#include "capi/errors.h"
+#include "capi/growing.h"
+#include "capi/handles.h"
+#include "capi/stream_transports.h"
+#include "collective/slots/enqueue.h"
+#include "collective/slots/host_slots.h"
+
+using namespace thinwire;
+using namespace thinwire::capi;
+using namespace thinwire::collective;
+
+struct tw_stream_comm {
+  SlotLink link;
+  codec::Spec spec;
+  frame::Mark mark;
+};
+
+struct tw_stream_plan {
+  std::unique_ptr<SlotPlan> plan;
+  tw_stream_comm* comm;
+};
+
+namespace {
+
+codec::Spec automatic() {
+  codec::Spec spec;
+  spec.kind = codec::Spec::Kind::kAuto;
+  return spec;
+}
+
+SlotTrial trial_of(std::uint32_t flags) {
+  if ((flags & TW_STREAM_TRIAL_RESULT) != 0) return SlotTrial::kResult;
+  return (flags & TW_STREAM_TRIAL) != 0 ? SlotTrial::kFirst : SlotTrial::kNone;
+}
+
+bool known(const tw_stream_plan_options& from) {
+  constexpr std::uint32_t kBoth = TW_STREAM_TRIAL | TW_STREAM_TRIAL_RESULT;
+  return from.operation < kSlotOperationCount && from.dtype < kDtypeCount &&
+         from.way < kSlotWayCount && (from.flags & ~kBoth) == 0 && from.flags != kBoth &&
+         from.reserved == 0;
+}
+
+SlotCall to_call(const tw_stream_plan_options& from, const tw_stream_comm& comm) {
+  SlotCall call;
+  call.operation = static_cast<SlotOperation>(from.operation);
+  call.dtype = static_cast<Dtype>(from.dtype);
+  call.peer = from.peer;
+  call.count = from.count;
+  call.capacity = {from.capacity[0], from.capacity[1]};
+  call.way = static_cast<SlotWay>(from.way);
+  call.trial = trial_of(from.flags);
+  call.scale = from.scale == 0 ? 1 : from.scale;
+  call.spec = from.codec != nullptr ? from.codec->spec : comm.spec;
+  call.mark = comm.mark;
+  call.rank = comm.link.transport->rank();
+  call.ranks = comm.link.transport->size();
+  return call;
+}
+
+tw_stream_plan_info info_of(const SlotPlan& plan) {
+  tw_stream_plan_info info{};
+  info.way = static_cast<uint32_t>(plan.way());
+  info.device_bytes = plan.device_bytes();
+  info.record_bytes = record_bytes(plan);
+  info.needs_mailbox = plan.needs_mailbox() ? 1 : 0;
+  for (const int number : {0, 1}) info.slot_bytes[number] = plan.exchange(number).slot_bytes;
+  info.raw_bytes = plan.raw_bytes();
+  info.wire_bytes = plan.wire_bytes();
+  return info;
+}
+
+tw_stream_report report_of(const SlotReport& from) {
+  tw_stream_report to{};
+  to.complete = from.complete ? 1 : 0;
+  to.encoded = from.encoded;
+  to.declined = from.declined;
+  to.spilled_out = from.spilled_out;
+  to.spilled_in = from.spilled_in;
+  for (const std::size_t number : {0, 1}) to.needed[number] = from.needed[number];
+  to.raw_bytes = from.raw_bytes;
+  to.frame_bytes = from.frame_bytes;
+  return to;
+}
+
+// The calls of an array, whose elements have the caller's size.
+class Calls final : public SlotRuns {
+ public:
+  Calls(const tw_stream_call* first, std::uint32_t count) : first_(first), count_(count) {}
+
+  // Whether all are sound as far as that can be seen without their plans.
+  bool usable() const {
+    for (std::uint32_t at = 0; at < count_; ++at) {
+      const Taken<tw_stream_call> call(element(at));
+      if (!call || element(at)->size != first_->size || call->reserved != 0 ||
+          call->plan == nullptr) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  std::uint32_t count() const override { return count_; }
+
+  SlotRun run(std::uint32_t at) const override {
+    const Taken<tw_stream_call> call(element(at));
+    return {.plan = call->plan->plan.get(),
+            .number = call->number,
+            .send = bytes_at(call->send),
+            .receive = bytes_at(call->receive),
+            .lent = bytes_at(call->device),
+            .mailbox = static_cast<Mailbox*>(call->mailbox),
+            .record = bytes_at(call->record),
+            .stream = static_cast<device::StreamHandle>(call->stream)};
+  }
+
+  SlotLink& link(std::uint32_t at) const override {
+    return Taken<tw_stream_call>(element(at))->plan->comm->link;
+  }
+
+ private:
+  const tw_stream_call* element(std::uint32_t at) const {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(first_);
+    return reinterpret_cast<const tw_stream_call*>(bytes + std::size_t{at} * first_->size);
+  }
+
+  const tw_stream_call* first_;
+  std::uint32_t count_;
+};
+
+}  // namespace
+
+tw_status tw_stream_comm_create(const tw_stream_transport* transport,
+                                const tw_stream_comm_options* options, tw_stream_comm** comm) {
+  return guarded([&] {
+    const Taken<tw_stream_transport> table(transport);
+    if (!table || !is_usable(*table)) return misuse("tw_stream_comm_create: no sound transport");
+    auto adopted = adopt(*table);
+    tw_stream_comm_options none{};
+    none.size = sizeof none;
+    const Taken<tw_stream_comm_options> own(options != nullptr ? options : &none);
+    if (!own || own->reserved != 0 || comm == nullptr) {
+      return misuse("tw_stream_comm_create: null pointer, or a size or field that is not known");
+    }
+    if (!adopted->on_host()) {
+      return report({StatusCode::kUnsupported,
+                     "collectives on CUDA streams have not run on a GPU yet: a stream transport "
+                     "needs a function `call`"});
+    }
+    auto made = std::make_unique<tw_stream_comm>();
+    made->link.transport = std::move(adopted);
+    made->spec = own->codec != nullptr ? own->codec->spec : automatic();
+    made->mark = frame::file_mark();
+    if (own->job != nullptr) {
+      made->mark = frame::job_mark({bytes_at(static_cast<const void*>(own->job)), own->job_bytes});
+    }
+    *comm = made.release();
+    return TW_OK;
+  });
+}
+
+void tw_stream_comm_destroy(tw_stream_comm* comm) { delete comm; }
+
+tw_status tw_stream_plan_create(tw_stream_comm* comm, const tw_stream_plan_options* options,
+                                tw_stream_plan** plan) {
+  return guarded([&] {
+    const Taken<tw_stream_plan_options> own(options);
+    if (comm == nullptr || !own || !known(*own) || plan == nullptr) {
+      return misuse(
+          "tw_stream_plan_create: null pointer, or a size, field or flag that is not "
+          "known");
+    }
+    if (own->reduction != TW_SUM) {
+      return report({StatusCode::kUnsupported, "collectives in stream order make sums alone"});
+    }
+    auto made = SlotPlan::make(to_call(*own, *comm), host_needs);
+    if (made.ok()) *plan = new tw_stream_plan{std::move(*made), comm};
+    return report(made.status());
+  });
+}
+
+void tw_stream_plan_destroy(tw_stream_plan* plan) { delete plan; }
+
+tw_status tw_stream_plan_describe(const tw_stream_plan* plan, tw_stream_plan_info* info) {
+  return guarded([&] {
+    if (plan == nullptr || !has_size(info)) {
+      return misuse("tw_stream_plan_describe: null pointer, or size not set");
+    }
+    give(info_of(*plan->plan), info);
+    return TW_OK;
+  });
+}
+
+tw_status tw_stream_enqueue(const tw_stream_call* calls, uint32_t count) {
+  return guarded([&] {
+    if (count == 0) return TW_OK;
+    if (!has_size(calls)) return misuse("tw_stream_enqueue: null pointer, or size not set");
+    const Calls runs(calls, count);
+    if (!runs.usable()) {
+      return misuse("tw_stream_enqueue: no plan, or a size or field that is not known");
+    }
+    return report(enqueue_slots(runs));
+  });
+}
+
+tw_status tw_stream_check(const tw_stream_plan* plan, const void* record,
+                          tw_stream_report* result) {
+  return guarded([&] {
+    if (plan == nullptr || record == nullptr || !has_size(result)) {
+      return misuse("tw_stream_check: null pointer, or size not set");
+    }
+    const SlotReport own = check_record(*plan->plan, bytes_at(record));
+    give(report_of(own), result);
+    return report(own.complete ? own.status : plan->comm->link.transport->check());
+  });
+}

@@ -1,0 +1,83 @@
+#include "collective/slots/call.h"
+
+#include <algorithm>
+
+#include "collective/slots/slot.h"
+
+namespace thinwire::collective {
+namespace {
+
+// Up to here an exchange of whole arrays costs less than a second exchange (spec/slot.md).
+constexpr std::uint64_t kMostGathered = 64 * 1024;
+// Blocks of sums begin where vectors of any width do.
+constexpr std::uint64_t kBlockUnit = 1024;
+
+bool has_peer(SlotOperation operation) {
+  return operation == SlotOperation::kBcast || operation == SlotOperation::kSend ||
+         operation == SlotOperation::kReceive;
+}
+
+Status check_capacities(const SlotCall& call) {
+  if (call.trial != SlotTrial::kNone) return {};
+  for (const std::uint32_t capacity : call.capacity) {
+    if (capacity < 1 || capacity > kWholeCapacity) {
+      return {StatusCode::kInvalidArgument, "a slot's capacity is 1 to 512 of 512"};
+    }
+  }
+  return {};
+}
+
+Status check_spec(const SlotCall& call) {
+  using Kind = codec::Spec::Kind;
+  if (call.spec.kind == Kind::kOff) {
+    return {StatusCode::kUnsupported, "\"off\" encodes nothing; a raw call needs no slots"};
+  }
+  if (call.spec.reductions_alone || (call.reduces() && call.spec.result_bound.exists())) {
+    return {StatusCode::kUnsupported,
+            "collectives in stream order keep no bound of the result (allreduce-abs=, "
+            "allreduce-rel=)"};
+  }
+  return {};
+}
+
+}  // namespace
+
+SlotWay way_of(const SlotCall& call) {
+  if (call.way != SlotWay::kPlanned) return call.way;
+  const bool small = call.bytes_of(call.count) <= kMostGathered;
+  return call.ranks <= 2 || small ? SlotWay::kGather : SlotWay::kDirect;
+}
+
+Partition partition_of(const SlotCall& call) {
+  const auto ranks = static_cast<std::uint64_t>(call.ranks);
+  if (call.operation == SlotOperation::kReduceScatter) {
+    return {.total = call.count * ranks, .step = call.count};
+  }
+  return {.total = call.count,
+          .step = ceil_div(ceil_div(call.count, ranks), kBlockUnit) * kBlockUnit};
+}
+
+Status check(const SlotCall& call) {
+  if (call.dtype == Dtype::kBytes) {
+    return {StatusCode::kUnsupported, "slots hold floating-point values alone"};
+  }
+  if (has_peer(call.operation) && (call.peer < 0 || call.peer >= call.ranks)) {
+    return {StatusCode::kInvalidArgument, "the root or peer is no rank of the communicator"};
+  }
+  const bool to_itself = has_peer(call.operation) && call.operation != SlotOperation::kBcast;
+  if (to_itself && call.peer == call.rank) {
+    return {StatusCode::kInvalidArgument, "a rank sends nothing to itself in slots"};
+  }
+  // All arrays together have slots, room and scratch.
+  const std::uint64_t most = UINT64_MAX / 64 / static_cast<std::uint64_t>(call.ranks) / 8;
+  if (call.count > most) return {StatusCode::kInvalidArgument, "the array is too large"};
+  if (call.trial == SlotTrial::kResult &&
+      (call.operation != SlotOperation::kAllreduce || way_of(call) != SlotWay::kDirect)) {
+    return {StatusCode::kInvalidArgument,
+            "only an Allreduce with two exchanges has results to try"};
+  }
+  if (Status status = check_capacities(call); !status.ok()) return status;
+  return check_spec(call);
+}
+
+}  // namespace thinwire::collective

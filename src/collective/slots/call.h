@@ -1,0 +1,70 @@
+// What is asked for of a collective in slots, and how its values lie.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "codec/spec.h"
+#include "frame/header.h"
+#include "plan/operation.h"
+
+namespace thinwire::collective {
+
+// Values are part of the C ABI (tw_stream_operation, tw_stream_way); never renumber.
+enum class SlotOperation : std::uint32_t {
+  kAllgather = 0,
+  kBcast = 1,
+  kSend = 2,
+  kReceive = 3,
+  kReduceScatter = 4,
+  kAllreduce = 5,
+};
+inline constexpr std::uint32_t kSlotOperationCount = 6;
+
+enum class SlotWay : std::uint32_t { kPlanned = 0, kGather = 1, kDirect = 2 };
+inline constexpr std::uint32_t kSlotWayCount = 3;
+
+enum class SlotTrial : std::uint32_t { kNone, kFirst, kResult };
+
+struct SlotCall {
+  SlotOperation operation = SlotOperation::kAllgather;
+  Dtype dtype = Dtype::kF32;
+  int peer = 0;
+  std::uint64_t count = 0;
+  std::array<std::uint32_t, 2> capacity{};
+  SlotWay way = SlotWay::kPlanned;
+  SlotTrial trial = SlotTrial::kNone;
+  double scale = 1;
+  codec::Spec spec;
+  frame::Mark mark = frame::file_mark();
+  int rank = 0, ranks = 1;
+
+  std::uint64_t bytes_of(std::uint64_t values) const { return values * dtype_size(dtype); }
+  bool reduces() const { return operation >= SlotOperation::kReduceScatter; }
+};
+
+// How `total` values are cut into a block for each rank; the last ones may be shorter or empty.
+struct Partition {
+  std::uint64_t total = 0;
+  std::uint64_t step = 0;
+
+  std::uint64_t first(int rank) const {
+    const auto before = static_cast<std::uint64_t>(rank);
+    return step != 0 && before > total / step ? total : before * step;
+  }
+  std::uint64_t count(int rank) const {
+    const std::uint64_t left = total - first(rank);
+    return left < step ? left : step;
+  }
+};
+
+// kDirect or kGather of an Allreduce.
+SlotWay way_of(const SlotCall& call);
+
+// The blocks that are summed by one rank each.
+Partition partition_of(const SlotCall& call);
+
+// kInvalidArgument or kUnsupported, and why.
+Status check(const SlotCall& call);
+
+}  // namespace thinwire::collective

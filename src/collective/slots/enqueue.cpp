@@ -1,0 +1,89 @@
+#include "collective/slots/enqueue.h"
+
+#include <algorithm>
+
+#include "collective/slots/host_slots.h"
+
+namespace thinwire::collective {
+namespace {
+
+// What was under way is lost; a slot without a header is damage where it comes to.
+void lose(const SlotRun& run) {
+  auto* const outcomes = outcomes_of(run.record);
+  std::fill_n(
+      outcomes, run.plan->outcomes(),
+      device::make_outcome(StatusCode::kInternal, static_cast<std::uint64_t>(SlotFailure::kLost)));
+}
+
+// On a thread of the stream's, which no exception may leave.
+template <int kStage>
+void do_on_host(void* record) {
+  const SlotRun& run = static_cast<SlotRecord*>(record)->run;
+  HostSlots work(run.plan->settings());
+  try {
+    if (do_stage(run, kStage, work, outcomes_of(run.record)).ok()) return;
+  } catch (...) {
+  }
+  lose(run);
+  if (kStage == run.plan->stages() - 1) (void)work.report(&static_cast<SlotRecord*>(record)->done);
+}
+
+constexpr void (*kHostStages[])(void*) = {do_on_host<0>, do_on_host<1>, do_on_host<2>};
+
+Status put_stages(const SlotRuns& runs, int stage) {
+  for (std::uint32_t at = 0; at < runs.count(); ++at) {
+    const SlotRun run = runs.run(at);
+    if (stage >= run.plan->stages()) continue;
+    Status status = runs.link(at).transport->call(kHostStages[stage], run.record, run.stream);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+Status post_all(const SlotRuns& runs, int number) {
+  for (std::uint32_t at = 0; at < runs.count(); ++at) {
+    const SlotRun run = runs.run(at);
+    if (number >= run.plan->stages() - 1) continue;
+    SlotLink& link = runs.link(at);
+    if (!link.in_group) {
+      if (Status status = link.transport->begin_group(); !status.ok()) return status;
+      link.in_group = true;
+    }
+    if (Status status = post_exchange(run, number, *link.transport); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status end_groups(const SlotRuns& runs) {
+  Status first;
+  for (std::uint32_t at = runs.count(); at-- > 0;) {
+    SlotLink& link = runs.link(at);
+    if (!link.in_group) continue;
+    link.in_group = false;
+    Status status = link.transport->end_group();
+    if (first.ok()) first = status;
+  }
+  return first;
+}
+
+}  // namespace
+
+Status enqueue_slots(const SlotRuns& runs) {
+  int stages = 0;
+  for (std::uint32_t at = 0; at < runs.count(); ++at) {
+    const SlotRun run = runs.run(at);
+    if (Status status = check(run); !status.ok()) return status;
+    stages = std::max(stages, run.plan->stages());
+  }
+  for (std::uint32_t at = 0; at < runs.count(); ++at) prepare_record(runs.run(at));
+  for (int stage = 0; stage < stages; ++stage) {
+    if (Status status = put_stages(runs, stage); !status.ok()) return status;
+    if (stage == stages - 1) break;
+    Status status = post_all(runs, stage);
+    const Status ended = end_groups(runs);
+    if (!status.ok() || !ended.ok()) return status.ok() ? ended : status;
+  }
+  return {};
+}
+
+}  // namespace thinwire::collective

@@ -1,0 +1,30 @@
+// Enqueues runs of slots as one group, over any number of communicators and streams.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "collective/slots/run.h"
+
+namespace thinwire::collective {
+
+// This rank's end of a communicator. One thread at a time.
+struct SlotLink {
+  std::unique_ptr<transport::StreamTransport> transport;
+  bool in_group = false;  // of the enqueue that is at work
+};
+
+// The runs of a group, wherever their descriptions lie; asked for several times.
+class SlotRuns {
+ public:
+  virtual ~SlotRuns() = default;
+  virtual std::uint32_t count() const = 0;
+  virtual SlotRun run(std::uint32_t at) const = 0;
+  virtual SlotLink& link(std::uint32_t at) const = 0;
+};
+
+// Allocates nothing and waits for nothing. kInvalidArgument, and nothing enqueued, where a run is
+// not sound. After another failure messages may be missing, and records may never be complete.
+Status enqueue_slots(const SlotRuns& runs);
+
+}  // namespace thinwire::collective

@@ -1,0 +1,44 @@
+#include "collective/slots/plan.h"
+
+#include "collective/slots/planner.h"
+
+namespace thinwire::collective {
+
+Result<std::unique_ptr<SlotPlan>> SlotPlan::make(const SlotCall& call, NeedsOf needs_of) {
+  std::unique_ptr<SlotPlan> plan(new SlotPlan(call));
+  if (Status status = check(plan->call_); !status.ok()) return status;
+  if (Status status = SlotPlanner(*plan, needs_of).build(); !status.ok()) return status;
+  return plan;
+}
+
+int SlotPlan::exchanges() const {
+  int count = 0;
+  for (const SlotExchange& exchange : exchanges_)
+    count += exchange.kind != SlotExchange::Kind::kNone;
+  return count;
+}
+
+std::uint64_t SlotPlan::raw_bytes() const {
+  std::uint64_t bytes = 0;
+  const auto others = static_cast<std::uint64_t>(call_.ranks - 1);
+  for (const SlotExchange& exchange : exchanges_) {
+    if (exchange.kind == SlotExchange::Kind::kNone) continue;
+    const std::uint64_t each = exchange.kind == SlotExchange::Kind::kGather ? others : 1;
+    for (const SlotTask& task : exchange.out) bytes += each * task.raw_bytes;
+  }
+  return bytes;
+}
+
+std::uint64_t SlotPlan::wire_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const SlotExchange& exchange : exchanges_) {
+    const bool gathers = exchange.kind == SlotExchange::Kind::kGather;
+    if (exchange.kind == SlotExchange::Kind::kNone) continue;
+    const std::uint64_t slots =
+        gathers ? static_cast<std::uint64_t>(call_.ranks - 1) : exchange.out.size();
+    bytes += slots * exchange.slot_bytes;
+  }
+  return bytes;
+}
+
+}  // namespace thinwire::collective

@@ -1,0 +1,114 @@
+// A collective in slots as one rank does it: which blocks it encodes and decodes, what travels, and
+// where everything lies in the memory that is lent. Made once, then only read.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "collective/engine.h"
+#include "collective/enqueued/stream_work.h"
+#include "collective/slots/call.h"
+
+namespace thinwire::collective {
+
+// A place of values: in one of the user's buffers, or in lent memory.
+struct Values {
+  enum class Area : std::uint8_t { kSend, kReceive, kLent };
+  Area area = Area::kSend;
+  std::uint64_t offset = 0;  // in bytes
+};
+
+// One block that is encoded into a slot, or decoded from one.
+struct SlotTask {
+  int rank = -1;            // for whom it is, -1 for all others; or from whom
+  std::uint64_t block = 0;  // its number in headers and mailboxes
+  Shape shape;
+  std::uint64_t raw_bytes = 0;
+  std::uint64_t room = 0;  // out: bytes that the encode may write behind the slot's header
+  std::uint64_t slot = 0;  // where in lent memory
+  std::uint32_t outcome = 0;
+  Values values;
+
+  // In: this rank's own block, decoded so that all have the same values. Where it is spilled they
+  // are those of `source`.
+  bool own = false;
+  bool stays_in_place = false;  // where values and source are one, nothing is done
+  Values source;
+};
+
+struct SlotExchange {
+  enum class Kind { kNone, kMessages, kGather, kBroadcast };
+  Kind kind = Kind::kNone;
+  std::uint64_t slot_bytes = 0;
+  std::uint64_t slots = 0;  // kGather, kBroadcast: where in lent memory they begin
+  std::vector<SlotTask> out, in;
+};
+
+// This rank's own values, copied where they are not in place.
+struct SlotCopy {
+  Values to, from;
+  std::uint64_t bytes = 0;
+};
+
+// The sum of all ranks' arrays, behind the first exchange.
+struct SlotSum {
+  bool exists = false;
+  std::uint64_t count = 0;
+  std::uint64_t stride = 0;
+  Values others, own, to;
+  bool own_apart = false;  // this rank's values are those at `own`, else among the others
+};
+
+class SlotPlan {
+ public:
+  // `needs_of` says what a block's coding needs, as StreamWork::memory_for() does. A second
+  // capacity of 0 is the first.
+  using NeedsOf = Result<WorkMemory> (*)(const EngineSettings&, const Shape&);
+  static Result<std::unique_ptr<SlotPlan>> make(const SlotCall& call, NeedsOf needs_of);
+
+  const SlotCall& call() const { return call_; }
+  const EngineSettings& settings() const { return settings_; }
+  const SlotExchange& exchange(int number) const {
+    return exchanges_[static_cast<std::size_t>(number)];
+  }
+  const SlotCopy& copy() const { return copy_; }
+  const SlotSum& sum() const { return sum_; }
+  SlotWay way() const {
+    return call_.operation == SlotOperation::kAllreduce ? way_ : SlotWay::kPlanned;
+  }
+
+  // Local work is done in this many stages, with an exchange between two.
+  int stages() const { return 1 + exchanges(); }
+  bool is_trial() const { return call_.trial != SlotTrial::kNone; }
+  bool needs_mailbox() const { return exchanges() > 0; }
+
+  std::uint32_t outcomes() const { return outcomes_; }
+  std::uint64_t device_bytes() const { return end_; }
+  std::uint64_t workspace_at() const { return workspace_; }
+  std::uint64_t workspace_bytes() const { return end_ - workspace_; }
+
+  // What this rank sends, as values and as slots.
+  std::uint64_t raw_bytes() const;
+  std::uint64_t wire_bytes() const;
+
+ private:
+  explicit SlotPlan(const SlotCall& call) : call_(call) {
+    if (call_.capacity[1] == 0) call_.capacity[1] = call_.capacity[0];
+  }
+  friend class SlotPlanner;
+
+  int exchanges() const;
+
+  SlotCall call_;
+  SlotWay way_ = SlotWay::kPlanned;
+  EngineSettings settings_;  // of a spec that names a codec
+  std::array<SlotExchange, 2> exchanges_;
+  SlotCopy copy_;
+  SlotSum sum_;
+  std::uint32_t outcomes_ = 0;
+  std::uint64_t workspace_ = 0, end_ = 0;
+};
+
+}  // namespace thinwire::collective

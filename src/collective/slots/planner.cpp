@@ -1,0 +1,221 @@
+#include "collective/slots/planner.h"
+
+#include "base/aligned.h"
+#include "message/automatic.h"
+
+namespace thinwire::collective {
+
+// "auto" goes by dtype and shape, which all ranks know alike.
+Status SlotPlanner::choose_coder(std::uint64_t count) {
+  EngineSettings& settings = plan_.settings_;
+  settings.spec = call_.spec;
+  settings.dtype = call_.dtype;
+  settings.mark = call_.mark;
+  if (call_.spec.kind != codec::Spec::Kind::kAuto) return {};
+  const codec::Chunk array{call_.dtype, Shape::line(count)};
+  const message::Coder coder = message::automatic_in_stream(array);
+  settings.spec.kind = codec::Spec::Kind::kCodec;
+  settings.spec.codec = coder.codec;
+  settings.spec.parameter = coder.parameter;
+  return {};
+}
+
+SlotTask SlotPlanner::task(int number, int from, std::uint64_t count, int peer, Values values) {
+  SlotTask made;
+  made.rank = peer;
+  made.block = static_cast<std::uint64_t>(from) +
+               static_cast<std::uint64_t>(number) * static_cast<std::uint64_t>(ranks());
+  made.shape = Shape::line(count);
+  made.raw_bytes = bytes_of(count);
+  made.values = values;
+  return made;
+}
+
+void SlotPlanner::add_own(int number, SlotTask own, Values source, bool stays_in_place) {
+  own.own = true;
+  own.source = source;
+  own.stays_in_place = stays_in_place;
+  exchange(number).in.push_back(own);
+}
+
+// Nobody else is there: nothing is encoded.
+void SlotPlanner::alone() {
+  if (call_.reduces()) {
+    plan_.sum_ = {.exists = true,
+                  .count = call_.count,
+                  .stride = 0,
+                  .others = {},
+                  .own = {Area::kSend, 0},
+                  .to = {Area::kReceive, 0},
+                  .own_apart = true};
+  } else {
+    plan_.copy_ = {{Area::kReceive, 0}, {Area::kSend, 0}, bytes_of(call_.count)};
+  }
+}
+
+void SlotPlanner::allgather() {
+  SlotExchange& all = exchange(0);
+  all.kind = Kind::kGather;
+  const std::uint64_t block = bytes_of(call_.count);
+  const auto place = [&](int of) {
+    return Values{Area::kReceive, block * static_cast<std::uint64_t>(of)};
+  };
+  all.out.push_back(task(0, rank(), call_.count, -1, {Area::kSend, 0}));
+  for (int from = 0; from < ranks(); ++from) {
+    const SlotTask comes = task(0, from, call_.count, from, place(from));
+    if (from != rank()) {
+      all.in.push_back(comes);
+    } else if (!is_lossless()) {
+      add_own(0, comes, {Area::kSend, 0}, true);
+    }
+  }
+  if (is_lossless()) plan_.copy_ = {place(rank()), {Area::kSend, 0}, block};
+}
+
+void SlotPlanner::bcast() {
+  SlotExchange& all = exchange(0);
+  all.kind = Kind::kBroadcast;
+  const SlotTask comes = task(0, call_.peer, call_.count, call_.peer, {Area::kReceive, 0});
+  if (rank() != call_.peer) {
+    all.in.push_back(comes);
+    return;
+  }
+  all.out.push_back(task(0, rank(), call_.count, -1, {Area::kSend, 0}));
+  if (is_lossless()) {
+    plan_.copy_ = {{Area::kReceive, 0}, {Area::kSend, 0}, bytes_of(call_.count)};
+  } else {
+    add_own(0, comes, {Area::kSend, 0}, true);
+  }
+}
+
+void SlotPlanner::send_or_receive() {
+  SlotExchange& one = exchange(0);
+  one.kind = Kind::kMessages;
+  if (call_.operation == SlotOperation::kSend) {
+    one.out.push_back(task(0, rank(), call_.count, call_.peer, {Area::kSend, 0}));
+  } else {
+    one.in.push_back(task(0, call_.peer, call_.count, call_.peer, {Area::kReceive, 0}));
+  }
+}
+
+// Its own block a rank adds as it is: nobody else sums it.
+void SlotPlanner::reduce_scatter(const Partition& blocks) {
+  SlotExchange& all = exchange(0);
+  all.kind = Kind::kMessages;
+  const std::uint64_t own = blocks.count(rank());
+  const std::uint64_t stride = aligned(bytes_of(own));
+  std::uint64_t came = 0;
+  for (int peer = 0; peer < ranks(); ++peer) {
+    if (peer == rank()) continue;
+    if (blocks.count(peer) > 0) {
+      all.out.push_back(
+          task(0, rank(), blocks.count(peer), peer, {Area::kSend, bytes_of(blocks.first(peer))}));
+    }
+    if (own > 0) all.in.push_back(task(0, peer, own, peer, {Area::kLent, stride * came++}));
+  }
+  if (own == 0) return;
+  scratch_bytes_ = stride * came;
+  const Values result{Area::kReceive, call_.operation == SlotOperation::kAllreduce
+                                          ? bytes_of(blocks.first(rank()))
+                                          : 0};
+  plan_.sum_ = {.exists = true,
+                .count = own,
+                .stride = stride,
+                .others = {Area::kLent, 0},
+                .own = {Area::kSend, bytes_of(blocks.first(rank()))},
+                .to = result,
+                .own_apart = true};
+}
+
+// Under a lossy codec a rank adds what the others got of its values.
+void SlotPlanner::allreduce_gathered() {
+  SlotExchange& all = exchange(0);
+  all.kind = Kind::kGather;
+  const std::uint64_t stride = aligned(bytes_of(call_.count));
+  std::uint64_t came = 0;
+  all.out.push_back(task(0, rank(), call_.count, -1, {Area::kSend, 0}));
+  for (int from = 0; from < ranks(); ++from) {
+    if (from == rank() && is_lossless()) continue;
+    const SlotTask comes = task(0, from, call_.count, from, {Area::kLent, stride * came++});
+    if (from == rank()) {
+      add_own(0, comes, {Area::kSend, 0}, false);
+    } else {
+      all.in.push_back(comes);
+    }
+  }
+  scratch_bytes_ = stride * came;
+  plan_.sum_ = {.exists = true,
+                .count = call_.count,
+                .stride = stride,
+                .others = {Area::kLent, 0},
+                .own = {Area::kSend, 0},
+                .to = {Area::kReceive, 0},
+                .own_apart = is_lossless()};
+}
+
+void SlotPlanner::gather_results(const Partition& blocks) {
+  SlotExchange& all = exchange(1);
+  all.kind = Kind::kGather;
+  for (int from = 0; from < ranks(); ++from) {
+    if (blocks.count(from) == 0) continue;
+    const Values place{Area::kReceive, bytes_of(blocks.first(from))};
+    const SlotTask comes = task(1, from, blocks.count(from), from, place);
+    if (from != rank()) {
+      all.in.push_back(comes);
+      continue;
+    }
+    SlotTask goes = comes;
+    goes.rank = -1;
+    all.out.push_back(goes);
+    if (!is_lossless()) add_own(1, comes, place, false);
+  }
+}
+
+void SlotPlanner::allreduce_direct(const Partition& blocks) {
+  reduce_scatter(blocks);
+  gather_results(blocks);
+}
+
+// Of a call that is only tried the encodes stay.
+void SlotPlanner::keep_trial() {
+  const int tried = call_.trial == SlotTrial::kResult ? 1 : 0;
+  for (const int number : {0, 1}) {
+    if (number != tried) exchange(number).out.clear();
+    exchange(number).in.clear();
+  }
+  plan_.copy_ = {};
+  plan_.sum_ = {};
+  scratch_bytes_ = 0;
+}
+
+Status SlotPlanner::build() {
+  if (call_.count == 0) return {};
+  if (Status status = choose_coder(call_.count); !status.ok()) return status;
+  plan_.way_ = way_of(call_);
+  if (ranks() == 1) {
+    if (!plan_.is_trial()) alone();
+    return {};
+  }
+  switch (call_.operation) {
+    case SlotOperation::kAllgather:
+      allgather();
+      break;
+    case SlotOperation::kBcast:
+      bcast();
+      break;
+    case SlotOperation::kSend:
+    case SlotOperation::kReceive:
+      send_or_receive();
+      break;
+    case SlotOperation::kReduceScatter:
+      reduce_scatter(partition_of(call_));
+      break;
+    case SlotOperation::kAllreduce:
+      plan_.way_ == SlotWay::kGather ? allreduce_gathered() : allreduce_direct(partition_of(call_));
+      break;
+  }
+  if (plan_.is_trial()) keep_trial();
+  return measure();
+}
+
+}  // namespace thinwire::collective

@@ -1,0 +1,56 @@
+// Makes a plan of slots: one function an operation.
+#pragma once
+
+#include "collective/slots/plan.h"
+
+namespace thinwire::collective {
+
+class SlotPlanner {
+ public:
+  SlotPlanner(SlotPlan& plan, SlotPlan::NeedsOf needs_of)
+      : plan_(plan), call_(plan.call_), needs_of_(needs_of) {}
+
+  Status build();
+
+ private:
+  using Kind = SlotExchange::Kind;
+  using Area = Values::Area;
+
+  int rank() const { return call_.rank; }
+  int ranks() const { return call_.ranks; }
+  std::uint64_t bytes_of(std::uint64_t values) const { return call_.bytes_of(values); }
+  SlotExchange& exchange(int number) { return plan_.exchanges_[static_cast<std::size_t>(number)]; }
+
+  Status choose_coder(std::uint64_t count);
+  bool is_lossless() const { return plan_.settings_.spec.codec->lossless; }
+  void alone();
+  void allgather();
+  void bcast();
+  void send_or_receive();
+  void reduce_scatter(const Partition& blocks);
+  void allreduce_gathered();
+  void allreduce_direct(const Partition& blocks);
+  void gather_results(const Partition& blocks);
+
+  SlotTask task(int number, int from, std::uint64_t count, int peer, Values values);
+  void add_own(int number, SlotTask own, Values source, bool stays_in_place);
+  void keep_trial();
+
+  Status measure();
+  Status measure(SlotExchange& exchange);
+  Status shape(SlotTask& task);
+  void place_messages(SlotExchange& exchange);
+  void place_gathered(SlotExchange& exchange);
+  void place_trial(SlotExchange& exchange);
+  void place_scratch(std::uint64_t at);
+  void number_outcomes();
+
+  SlotPlan& plan_;
+  SlotCall& call_;
+  SlotPlan::NeedsOf needs_of_;
+  std::uint64_t scratch_bytes_ = 0;  // decoded operands of the sum
+  std::uint64_t workspace_bytes_ = 0;
+  std::uint64_t used_ = 0;  // lent memory of the exchange that is being placed
+};
+
+}  // namespace thinwire::collective

@@ -1,0 +1,191 @@
+#include "collective/slots/run.h"
+
+#include <cstring>
+#include <new>
+
+namespace thinwire::collective {
+namespace {
+
+using Area = Values::Area;
+
+const std::byte* values_of(const SlotRun& run, const Values& values) {
+  switch (values.area) {
+    case Area::kSend:
+      return run.send + values.offset;
+    case Area::kReceive:
+      return run.receive + values.offset;
+    case Area::kLent:
+      break;
+  }
+  return run.lent + values.offset;
+}
+
+// Never of what the user only lends to be read.
+std::byte* target_of(const SlotRun& run, const Values& values) {
+  return (values.area == Area::kReceive ? run.receive : run.lent) + values.offset;
+}
+
+class Stage {
+ public:
+  Stage(const SlotRun& run, SlotWork& work, device::Outcome* outcomes)
+      : run_(run), plan_(*run.plan), work_(work), outcomes_(outcomes) {}
+
+  Status encode_all(int number) {
+    for (const SlotTask& task : plan_.exchange(number).out) {
+      std::byte* const frame = run_.lent + task.slot + kSlotHeaderBytes;
+      Status status = work_.steps().encode(values_of(run_, task.values), task.shape,
+                                           {frame, task.room}, outcomes_ + task.outcome);
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
+  // Behind all encodes, which write into the slots behind their own.
+  Status seal_all(int number) {
+    std::span<const device::Outcome> before;
+    if (const auto& came = plan_.exchange(0).in; number == 1 && !came.empty()) {
+      before = {outcomes_ + came.front().outcome, came.size()};
+    }
+    const SlotExchange& exchange = plan_.exchange(number);
+    for (const SlotTask& task : exchange.out) {
+      Status status = work_.seal(place_of(exchange, task), values_of(run_, task.values), before);
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
+  Status open_all(int number) {
+    const SlotExchange& exchange = plan_.exchange(number);
+    for (const bool finishes : {false, true}) {
+      for (const SlotTask& task : exchange.in) {
+        std::byte* const to = target_of(run_, task.values);
+        const std::byte* const own = task.own ? values_of(run_, task.source) : nullptr;
+        if (task.stays_in_place && own == to) continue;
+        const SlotPlace place = place_of(exchange, task);
+        Status status =
+            finishes ? work_.finish(place, task.shape, to, own) : work_.open(place, task.shape, to);
+        if (!status.ok()) return status;
+      }
+    }
+    return {};
+  }
+
+  Status copy_and_sum() {
+    if (const SlotCopy& copy = plan_.copy(); copy.bytes > 0) {
+      const std::byte* const from = values_of(run_, copy.from);
+      std::byte* const to = target_of(run_, copy.to);
+      if (from != to) {
+        if (Status status = work_.steps().copy(to, from, copy.bytes); !status.ok()) return status;
+      }
+    }
+    const SlotSum& sum = plan_.sum();
+    if (!sum.exists) return {};
+    Operands arrays;
+    arrays.first = values_of(run_, sum.others);
+    arrays.stride = sum.stride;
+    arrays.count = plan_.call().ranks;
+    if (sum.own_apart) {
+      arrays.own = plan_.call().rank;
+      arrays.own_at = values_of(run_, sum.own);
+    }
+    return work_.sum(arrays, sum.count, plan_.call().scale, target_of(run_, sum.to));
+  }
+
+ private:
+  SlotPlace place_of(const SlotExchange& exchange, const SlotTask& task) const {
+    return {.slot = {run_.lent + task.slot, exchange.slot_bytes},
+            .tag = {.call = run_.number, .block = task.block, .raw_bytes = task.raw_bytes},
+            .rank = task.rank,
+            .mailbox = run_.mailbox,
+            .outcome = outcomes_ + task.outcome};
+  }
+
+  const SlotRun& run_;
+  const SlotPlan& plan_;
+  SlotWork& work_;
+  device::Outcome* outcomes_;
+};
+
+bool is_aligned(const void* at, std::uintptr_t to) {
+  return at != nullptr && reinterpret_cast<std::uintptr_t>(at) % to == 0;
+}
+
+bool reads(const SlotCall& call) {
+  if (call.operation == SlotOperation::kReceive) return false;
+  return call.operation != SlotOperation::kBcast || call.rank == call.peer;
+}
+
+}  // namespace
+
+Status check(const SlotRun& run) {
+  const SlotPlan& plan = *run.plan;
+  const SlotCall& call = plan.call();
+  const bool of_result = call.trial == SlotTrial::kResult;
+  const bool writes = !plan.is_trial() && call.operation != SlotOperation::kSend;
+  if (call.count > 0 && reads(call) && !of_result && run.send == nullptr) {
+    return {StatusCode::kInvalidArgument, "the call reads `send`, which is NULL"};
+  }
+  if (call.count > 0 && (writes || of_result) && run.receive == nullptr) {
+    return {StatusCode::kInvalidArgument, "the call needs `receive`, which is NULL"};
+  }
+  if (plan.device_bytes() > 0 && !is_aligned(run.lent, 256)) {
+    return {StatusCode::kInvalidArgument, "`device` is NULL or not aligned to 256 bytes"};
+  }
+  if (!is_aligned(run.record, kLineBytes)) {
+    return {StatusCode::kInvalidArgument, "`record` is NULL or not aligned to 64 bytes"};
+  }
+  if (plan.needs_mailbox() && !is_mailbox(run.mailbox)) {
+    return {StatusCode::kInvalidArgument, "`mailbox` is none that tw_mailbox_open() has made"};
+  }
+  return {};
+}
+
+void prepare_record(const SlotRun& run) {
+  new (run.record) SlotRecord{.done = 0, .run = run};
+  std::memset(run.record + kRecordHeadBytes, 0, record_bytes(*run.plan) - kRecordHeadBytes);
+}
+
+Status do_stage(const SlotRun& run, int stage, SlotWork& work, device::Outcome* outcomes) {
+  const SlotPlan& plan = *run.plan;
+  Stage steps(run, work, outcomes);
+  Status status =
+      work.steps().begin({run.lent + plan.workspace_at(), plan.workspace_bytes()}, nullptr);
+  const bool last = stage == plan.stages() - 1;
+  if (status.ok() && stage > 0) status = steps.open_all(stage - 1);
+  if (status.ok() && stage == (plan.stages() > 1 ? 1 : 0)) status = steps.copy_and_sum();
+  if (plan.is_trial()) {
+    for (const int number : {0, 1}) {
+      if (status.ok()) status = steps.encode_all(number);
+    }
+  } else if (!last) {
+    if (status.ok()) status = steps.encode_all(stage);
+    if (status.ok()) status = steps.seal_all(stage);
+  }
+  if (!status.ok() || !last) return status;
+  return work.report(&reinterpret_cast<SlotRecord*>(run.record)->done);
+}
+
+Status post_exchange(const SlotRun& run, int number, transport::StreamTransport& transport) {
+  const SlotExchange& exchange = run.plan->exchange(number);
+  const auto slot = [&](std::uint64_t at, std::uint64_t slots) {
+    return MutableByteView(run.lent + at, slots * exchange.slot_bytes);
+  };
+  if (exchange.kind == SlotExchange::Kind::kGather) {
+    const auto ranks = static_cast<std::uint64_t>(run.plan->call().ranks);
+    return transport.all_gather(slot(exchange.slots, ranks), run.stream);
+  }
+  if (exchange.kind == SlotExchange::Kind::kBroadcast) {
+    return transport.broadcast(run.plan->call().peer, slot(exchange.slots, 1), run.stream);
+  }
+  for (const SlotTask& task : exchange.out) {
+    Status status = transport.send(task.rank, slot(task.slot, 1), run.stream);
+    if (!status.ok()) return status;
+  }
+  for (const SlotTask& task : exchange.in) {
+    Status status = transport.receive(task.rank, slot(task.slot, 1), run.stream);
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace thinwire::collective

@@ -1,0 +1,62 @@
+// One run of a plan of slots: its local stages, and the exchanges between them.
+#pragma once
+
+#include <cstdint>
+
+#include "collective/slots/plan.h"
+#include "collective/slots/work.h"
+#include "device/stream.h"
+#include "transport/stream_transport.h"
+
+namespace thinwire::collective {
+
+// What the caller lends until the stream has come past the run, and where its values lie.
+struct SlotRun {
+  const SlotPlan* plan = nullptr;
+  std::uint64_t number = 0;
+  const std::byte* send = nullptr;
+  std::byte* receive = nullptr;
+  std::byte* lent = nullptr;  // SlotPlan::device_bytes(), aligned to 256; contents may be any
+  Mailbox* mailbox = nullptr;
+  std::byte* record = nullptr;  // record_bytes(), memory that host and stream reach
+  device::StreamHandle stream = nullptr;
+};
+
+// How a record begins; the outcomes follow it. The run is there for host functions.
+struct SlotRecord {
+  device::Outcome done = 0;
+  SlotRun run;
+};
+inline constexpr std::uint64_t kRecordHeadBytes = 128;
+static_assert(sizeof(SlotRecord) <= kRecordHeadBytes);
+
+inline std::uint64_t record_bytes(const SlotPlan& plan) {
+  return kRecordHeadBytes + plan.outcomes() * sizeof(device::Outcome);
+}
+inline device::Outcome* outcomes_of(std::byte* record) {
+  return reinterpret_cast<device::Outcome*>(record + kRecordHeadBytes);
+}
+
+// kInvalidArgument, and what is missing or not aligned.
+Status check(const SlotRun& run);
+
+// Makes a record ready; the host's own memory is touched and nothing enqueued.
+void prepare_record(const SlotRun& run);
+
+// The local work of stage `stage`, 0 to plan->stages() - 1; the outcomes lie at `outcomes`.
+Status do_stage(const SlotRun& run, int stage, SlotWork& work, device::Outcome* outcomes);
+
+// Posts the exchange behind that stage; inside a group.
+Status post_exchange(const SlotRun& run, int number, transport::StreamTransport& transport);
+
+// What a run that the stream has come past did on this rank.
+struct SlotReport {
+  bool complete = false;
+  std::uint32_t encoded = 0, declined = 0, spilled_out = 0, spilled_in = 0;
+  std::array<std::uint32_t, 2> needed{};
+  std::uint64_t raw_bytes = 0, frame_bytes = 0;
+  Status status;
+};
+SlotReport check_record(const SlotPlan& plan, const std::byte* record);
+
+}  // namespace thinwire::collective

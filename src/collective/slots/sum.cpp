@@ -1,0 +1,59 @@
+#include "collective/slots/sum.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/bytes.h"
+#include "base/vector_clones.h"
+#include "codec/reduce.h"
+
+namespace thinwire::collective {
+namespace {
+
+// Values that are summed at a time, so that sums stay near the processor.
+constexpr std::uint64_t kRun = 1024;
+
+template <Dtype kDtype>
+void sum(std::uint64_t count, const Operands& arrays, double scale, std::byte* to) {
+  using Word = codec::WordOf<kDtype>;
+  using Number = codec::NumberOf<kDtype>;
+  const auto factor = static_cast<Number>(scale);
+  std::array<Number, kRun> sums;
+  for (std::uint64_t first = 0; first < count; first += kRun) {
+    const std::uint64_t values = std::min(kRun, count - first);
+    const auto number = [&](const std::byte* array, std::uint64_t at) {
+      return codec::number_of<kDtype>(load<Word>(array + (first + at) * sizeof(Word)));
+    };
+    for (std::uint64_t at = 0; at < values; ++at) sums[at] = number(arrays.at(0), at);
+    for (int rank = 1; rank < arrays.count; ++rank) {
+      const std::byte* const array = arrays.at(rank);
+      for (std::uint64_t at = 0; at < values; ++at) sums[at] += number(array, at);
+    }
+    for (std::uint64_t at = 0; at < values; ++at) {
+      store(to + (first + at) * sizeof(Word), codec::word_of<kDtype>(sums[at] * factor));
+    }
+  }
+}
+
+// Clones cannot be templates.
+#define THINWIRE_SUM(dtype)                                                            \
+  THINWIRE_VECTOR_CLONES void sum_##dtype(std::uint64_t count, const Operands& arrays, \
+                                          double scale, std::byte* to) {               \
+    sum<Dtype::dtype>(count, arrays, scale, to);                                       \
+  }
+THINWIRE_SUM(kF32)
+THINWIRE_SUM(kF64)
+THINWIRE_SUM(kF16)
+THINWIRE_SUM(kBf16)
+
+using Sum = void (*)(std::uint64_t, const Operands&, double, std::byte*);
+constexpr std::array<Sum, kDtypeCount> kSums = {nullptr, sum_kF32, sum_kF64, sum_kF16, sum_kBf16};
+
+}  // namespace
+
+void sum_in_order(Dtype dtype, std::uint64_t count, const Operands& arrays, double scale,
+                  std::byte* to) {
+  kSums[static_cast<std::size_t>(dtype)](count, arrays, scale, to);
+}
+
+}  // namespace thinwire::collective

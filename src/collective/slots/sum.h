@@ -1,0 +1,33 @@
+// The sum of the ranks' arrays, in the order of ranks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/dtype.h"
+#include "base/host_device.h"
+
+namespace thinwire::collective {
+
+// The arrays of all ranks: those that came one behind the other, this rank's elsewhere.
+struct Operands {
+  const std::byte* first = nullptr;
+  std::uint64_t stride = 0;  // in bytes
+  int count = 0;
+  int own = -1;  // whose array is `own_at`; -1: all lie behind `first`
+  const std::byte* own_at = nullptr;
+
+  THINWIRE_HOST_DEVICE const std::byte* at(int rank) const {
+    if (rank == own) return own_at;
+    return first + stride * static_cast<std::uint64_t>(own >= 0 && rank > own ? rank - 1 : rank);
+  }
+};
+
+// to[i] = (rank 0's [i] + rank 1's [i] + ...) * scale for `count` elements of a float type, at any
+// alignment; at least one array. 16-bit types are added in fp32 and rounded once, the others after
+// each addition and after the product. A NaN is the canonical one. `to` may be one of the arrays,
+// else it overlaps none. Allocates nothing.
+void sum_in_order(Dtype dtype, std::uint64_t count, const Operands& arrays, double scale,
+                  std::byte* to);
+
+}  // namespace thinwire::collective

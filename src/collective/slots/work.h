@@ -1,0 +1,52 @@
+// Steps of slots in stream order: what StreamWork has not.
+#pragma once
+
+#include <span>
+
+#include "collective/enqueued/stream_work.h"
+#include "collective/slots/mailbox.h"
+#include "collective/slots/slot.h"
+#include "collective/slots/sum.h"
+
+namespace thinwire::collective {
+
+// A block's slot in one run.
+struct SlotPlace {
+  MutableByteView slot;
+  SlotTag tag;
+  int rank = -1;  // for whom the block is, or from whom
+  Mailbox* mailbox = nullptr;
+  device::Outcome* outcome = nullptr;
+};
+
+// What an outcome that is kInternal has in the place of bytes.
+enum class SlotFailure : std::uint64_t { kAborted = 1, kLost = 2 };
+
+// As StreamWork: enqueued in the order of the calls, nothing waited for but by the stream.
+class SlotWork {
+ public:
+  virtual ~SlotWork() = default;
+
+  virtual StreamWork& steps() = 0;
+
+  // Behind the encode that the outcome is of, into what lies behind the slot's header: writes the
+  // header, and brings the values out by the mailbox where the frame does not fit. Where one of
+  // `before` is an error, the values are those that were lost.
+  virtual Status seal(const SlotPlace& place, const std::byte* values,
+                      std::span<const device::Outcome> before) = 0;
+
+  // Decodes a slot that holds a frame; then, once all slots of an exchange are opened, finishes
+  // each: takes what was spilled from the mailbox, or from `own`, where this rank has the values
+  // itself; makes the values NaN where there are none. The outcome's bytes are those that came
+  // spilled.
+  virtual Status open(const SlotPlace& place, const Shape& shape, std::byte* to) = 0;
+  virtual Status finish(const SlotPlace& place, const Shape& shape, std::byte* to,
+                        const std::byte* own) = 0;
+
+  virtual Status sum(const Operands& arrays, std::uint64_t count, double scale, std::byte* to) = 0;
+
+  // Tells the host that all is done: `done` becomes kKnown behind all outcomes.
+  virtual Status report(device::Outcome* done) = 0;
+};
+
+}  // namespace thinwire::collective

@@ -1,0 +1,91 @@
+// One collective in slots between ranks in threads, and what it must come to.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "streams.h"
+#include "thinwire/thinwire.h"
+
+namespace thinwire::slots {
+
+using Bytes = std::vector<std::byte>;
+
+struct Codec {
+  explicit Codec(const std::string& spec);
+  std::unique_ptr<tw_codec, decltype(&tw_codec_destroy)> handle;
+  bool takes(std::uint32_t dtype) const;
+};
+
+using Comm = std::unique_ptr<tw_stream_comm, decltype(&tw_stream_comm_destroy)>;
+using Plan = std::unique_ptr<tw_stream_plan, decltype(&tw_stream_plan_destroy)>;
+
+Comm make_comm(World& world, int rank, bool collectives = true);
+tw_stream_plan_options options_of(std::uint32_t operation, std::uint32_t dtype, std::uint64_t count,
+                                  const tw_codec* codec);
+Plan make_plan(const Comm& comm, const tw_stream_plan_options& options);
+tw_stream_plan_info describe(const Plan& plan);
+tw_stream_report check(const Plan& plan, const void* record, tw_status expected = TW_OK);
+
+// Memory of any size and alignment.
+class Memory {
+ public:
+  explicit Memory(std::uint64_t bytes, std::uint64_t alignment = 512, std::uint64_t offset = 0);
+  std::byte* get() const { return at_; }
+  operator void*() const { return at_; }
+
+ private:
+  Bytes bytes_;
+  std::byte* at_;
+};
+
+// What a call is lent, of a plan's sizes.
+struct Lent {
+  explicit Lent(const Plan& plan);
+  Memory device, record;
+};
+
+struct Mailbox {
+  explicit Mailbox(std::uint64_t bytes = 2048 + 1024);
+  Memory memory;
+};
+
+std::uint64_t value_bytes(std::uint32_t dtype);
+
+// Values of which codecs make less; or none: any finite values.
+enum class Data { kSmooth, kNoise };
+Bytes values_of(std::uint32_t dtype, std::uint64_t count, int seed, Data data);
+
+// What others get of these values by a slot of that size: exactly what a message would decode to,
+// or the values where its frame does not fit.
+Bytes through_slot(const Codec& codec, std::uint32_t dtype, const Bytes& values,
+                   std::uint64_t slot_bytes);
+
+// The sum in the order of ranks.
+Bytes sum_of(std::uint32_t dtype, const std::vector<Bytes>& arrays, double scale);
+
+struct Case {
+  std::uint32_t operation = TW_STREAM_ALLGATHER;
+  std::uint32_t dtype = TW_F32;
+  std::string spec = "mpc";
+  int ranks = 2;
+  std::uint64_t count = 1000;
+  std::uint32_t capacity = 512;
+  std::uint32_t way = TW_STREAM_PLANNED;
+  double scale = 0;
+  int root = 0;  // of Bcast; Send goes from rank 0 to the last one
+  bool in_place = false;
+  std::uint64_t offset = 0;  // of all buffers, in bytes
+  std::set<int> noisy = {};  // ranks whose values do not get smaller
+  bool collectives = true;   // the transport has all_gather and broadcast
+
+  std::string text() const;
+};
+
+// Runs it and expects every rank's result, reports, and that nothing else was written. Returns the
+// reports, one a rank.
+std::vector<tw_stream_report> expect_case(const Case& given);
+
+}  // namespace thinwire::slots

@@ -1,0 +1,139 @@
+// Every operation, dtype and codec, against what it must come to bit by bit.
+#include <gtest/gtest.h>
+
+#include "calls.h"
+
+namespace thinwire::slots {
+namespace {
+
+const char* const kSpecs[] = {"mpc", "expack", "lorenzo", "szp:abs=1e-3", "zfp:rate=12", "auto"};
+constexpr std::uint32_t kDtypes[] = {TW_F32, TW_F64, TW_F16, TW_BF16};
+constexpr std::uint32_t kOperations[] = {TW_STREAM_ALLGATHER, TW_STREAM_BCAST, TW_STREAM_SEND,
+                                         TW_STREAM_REDUCE_SCATTER, TW_STREAM_ALLREDUCE};
+
+std::uint32_t spilled(const std::vector<tw_stream_report>& reports) {
+  std::uint32_t blocks = 0;
+  for (const tw_stream_report& report : reports) blocks += report.spilled_out;
+  return blocks;
+}
+
+class Operations : public ::testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(Operations, EveryCodecAndDtypeGiveTheExactResult) {
+  for (const char* const spec : kSpecs) {
+    for (const std::uint32_t dtype : kDtypes) {
+      Case given{.operation = GetParam(), .dtype = dtype, .spec = spec, .ranks = 3};
+      given.count = 5000;
+      given.scale = 1.0 / 3;
+      if (!Codec(spec).takes(dtype)) continue;
+      for (const bool in_place : {false, true}) {
+        given.in_place = in_place;
+        expect_case(given);
+      }
+    }
+  }
+}
+
+TEST_P(Operations, AnyNumberOfRanksAndElementsAndAnyAlignment) {
+  for (int ranks = 1; ranks <= 5; ++ranks) {
+    if (ranks == 1 && GetParam() == TW_STREAM_SEND) continue;
+    for (const std::uint64_t count : {0, 1, 3, 129, 4097}) {
+      Case given{.operation = GetParam(), .spec = "mpc", .ranks = ranks, .count = count};
+      given.root = ranks - 1;
+      given.offset = count % 4;
+      given.collectives = ranks % 2 == 0;
+      for (const bool in_place : {false, true}) {
+        given.in_place = in_place;
+        expect_case(given);
+      }
+    }
+  }
+}
+
+TEST_P(Operations, WhatDoesNotFitComesWholeWhoeverItIsOf) {
+  for (const char* const spec : {"mpc", "szp:abs=1e-6"}) {
+    for (const std::set<int>& noisy : {std::set<int>{0}, {1}, {0, 3}, {0, 1, 2, 3}}) {
+      Case given{.operation = GetParam(), .dtype = TW_F32, .spec = spec, .ranks = 4};
+      given.count = 9000;
+      given.capacity = 440;
+      given.noisy = noisy;
+      given.root = *noisy.begin();
+      for (const bool in_place : {false, true}) {
+        given.in_place = in_place;
+        const auto reports = expect_case(given);
+        const bool sends_noise = GetParam() != TW_STREAM_SEND || noisy.contains(0);
+        EXPECT_EQ(spilled(reports) > 0, sends_noise);
+      }
+      given.capacity = 1;
+      EXPECT_GT(spilled(expect_case(given)), 0U);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Operations, ::testing::ValuesIn(kOperations));
+
+TEST(Allreduce, BothWaysOfAnyRanks) {
+  for (int ranks = 2; ranks <= 5; ++ranks) {
+    for (const std::uint32_t way : {TW_STREAM_GATHER, TW_STREAM_DIRECT}) {
+      for (const char* const spec : {"mpc", "szp:abs=1e-3"}) {
+        Case given{.operation = TW_STREAM_ALLREDUCE, .spec = spec, .ranks = ranks, .way = way};
+        for (const std::uint64_t count : {1, 1500, 20001}) {
+          given.count = count;
+          given.noisy = {ranks - 1};
+          expect_case(given);
+          given.in_place = true;
+          given.noisy = {};
+          expect_case(given);
+        }
+      }
+    }
+  }
+}
+
+TEST(Allreduce, LargeOnesExchangeTwiceAndSixteenBitsAreRoundedOnce) {
+  for (const std::uint32_t dtype : {TW_F16, TW_BF16}) {
+    Case given{.operation = TW_STREAM_ALLREDUCE, .dtype = dtype, .spec = "expack", .ranks = 4};
+    given.count = 40000;
+    const auto reports = expect_case(given);
+    for (const tw_stream_report& report : reports) {
+      EXPECT_EQ(report.encoded, 4U);
+      EXPECT_GT(report.needed[1], 0U);
+    }
+  }
+}
+
+TEST(Reports, SaySizesAlsoOfWhatDidNotFit) {
+  Case given{.operation = TW_STREAM_ALLGATHER, .spec = "mpc", .ranks = 3, .count = 50000};
+  const auto fitting = expect_case(given);
+  given.capacity = 1;
+  const auto spilled = expect_case(given);
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(fitting[rank].encoded, 1U);
+    EXPECT_EQ(fitting[rank].spilled_out, 0U);
+    EXPECT_EQ(fitting[rank].spilled_in, 0U);
+    EXPECT_EQ(spilled[rank].spilled_out, 1U);
+    EXPECT_EQ(spilled[rank].spilled_in, 2U);
+    EXPECT_EQ(spilled[rank].declined, 0U);
+    EXPECT_EQ(spilled[rank].raw_bytes, 200000U);
+    EXPECT_EQ(spilled[rank].frame_bytes, fitting[rank].frame_bytes);
+    EXPECT_EQ(spilled[rank].needed[0], fitting[rank].needed[0]);
+    EXPECT_LT(fitting[rank].needed[0], 512U);
+  }
+  // What was said to be enough is enough, and nothing much less.
+  given.capacity = fitting[0].needed[0];
+  for (const auto& each : fitting) given.capacity = std::max(given.capacity, each.needed[0]);
+  for (const auto& report : expect_case(given)) EXPECT_EQ(report.spilled_out, 0U);
+}
+
+TEST(Reports, OfNoiseNoCapacityWouldDo) {
+  const Case given{.spec = "mpc", .ranks = 2, .count = 3000, .noisy = {1}};
+  const auto reports = expect_case(given);
+  EXPECT_EQ(reports[0].spilled_in, 1U);
+  EXPECT_EQ(reports[0].needed[0] <= 512, true);
+  EXPECT_EQ(reports[1].needed[0], 513U);
+  EXPECT_EQ(reports[1].declined, 1U);
+  EXPECT_EQ(reports[1].frame_bytes, reports[1].raw_bytes);
+}
+
+}  // namespace
+}  // namespace thinwire::slots

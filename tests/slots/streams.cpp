@@ -1,0 +1,291 @@
+#include "streams.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+namespace thinwire::slots {
+namespace {
+
+constexpr auto kLongest = std::chrono::seconds(60);
+
+// What a table's context points to. Posts gather until the outermost group ends.
+struct End {
+  struct Posted {
+    Stream* stream;
+    std::vector<World::Message> messages;
+  };
+
+  World* world;
+  int rank;
+  int depth = 0;
+  std::vector<Posted> posted;
+
+  void post(void* stream, World::Message message) {
+    const auto same = [&](const Posted& each) { return each.stream == stream; };
+    auto at = std::find_if(posted.begin(), posted.end(), same);
+    if (at == posted.end()) at = posted.insert(at, {static_cast<Stream*>(stream), {}});
+    at->messages.push_back(message);
+  }
+};
+
+End& end_at(void* context) { return *static_cast<End*>(context); }
+
+tw_status begin_group(void* context) {
+  ++end_at(context).depth;
+  return TW_OK;
+}
+
+tw_status end_group(void* context) {
+  End& end = end_at(context);
+  EXPECT_GT(end.depth, 0);
+  if (--end.depth > 0) return TW_OK;
+  for (End::Posted& each : end.posted) {
+    const auto messages = std::make_shared<std::vector<World::Message>>(std::move(each.messages));
+    each.stream->put(
+        [world = end.world, rank = end.rank, messages] { world->exchange(rank, *messages); });
+  }
+  end.posted.clear();
+  return TW_OK;
+}
+
+tw_status post_send(void* context, int32_t peer, const void* data, uint64_t bytes, void* stream) {
+  End& end = end_at(context);
+  if (end.world->sends_to_fail > 0) {
+    --end.world->sends_to_fail;
+    return TW_DEVICE;
+  }
+  EXPECT_GT(end.depth, 0);
+  EXPECT_GT(bytes, 0U);
+  EXPECT_NE(peer, end.rank);
+  auto* const begin = static_cast<std::byte*>(const_cast<void*>(data));
+  end.post(stream, {peer, true, begin, bytes});
+  return TW_OK;
+}
+
+tw_status post_receive(void* context, int32_t peer, void* data, uint64_t bytes, void* stream) {
+  End& end = end_at(context);
+  EXPECT_GT(end.depth, 0);
+  EXPECT_GT(bytes, 0U);
+  EXPECT_NE(peer, end.rank);
+  end.post(stream, {peer, false, static_cast<std::byte*>(data), bytes});
+  return TW_OK;
+}
+
+tw_status all_gather(void* context, void* blocks, uint64_t bytes, void* stream) {
+  End& end = end_at(context);
+  auto* const begin = static_cast<std::byte*>(blocks);
+  for (int peer = 0; peer < end.world->ranks(); ++peer) {
+    if (peer == end.rank) continue;
+    post_send(context, peer, begin + static_cast<std::uint64_t>(end.rank) * bytes, bytes, stream);
+    post_receive(context, peer, begin + static_cast<std::uint64_t>(peer) * bytes, bytes, stream);
+  }
+  return TW_OK;
+}
+
+tw_status broadcast(void* context, int32_t root, void* data, uint64_t bytes, void* stream) {
+  End& end = end_at(context);
+  if (end.rank != root) return post_receive(context, root, data, bytes, stream);
+  for (int peer = 0; peer < end.world->ranks(); ++peer) {
+    if (peer != root) post_send(context, peer, data, bytes, stream);
+  }
+  return TW_OK;
+}
+
+tw_status call(void*, void (*function)(void*), void* argument, void* stream) {
+  static_cast<Stream*>(stream)->put([=] { function(argument); });
+  return TW_OK;
+}
+
+void release(void* context) {
+  const std::lock_guard lock(end_at(context).world->mutex);
+  ++end_at(context).world->released;
+  delete &end_at(context);
+}
+
+}  // namespace
+
+// ---- Streams ----
+
+Stream::~Stream() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+    held_ = false;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void Stream::put(std::function<void()> task) {
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  changed_.notify_all();
+}
+
+void Stream::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return tasks_.empty(); });
+}
+
+void Stream::hold() {
+  const std::lock_guard lock(mutex_);
+  held_ = true;
+}
+
+void Stream::release() {
+  {
+    const std::lock_guard lock(mutex_);
+    held_ = false;
+  }
+  changed_.notify_all();
+}
+
+void Stream::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [&] { return (ends_ && tasks_.empty()) || (!held_ && !tasks_.empty()); });
+    if (tasks_.empty()) return;
+    const std::function<void()>& task = tasks_.front();  // a deque leaves it in its place
+    lock.unlock();
+    task();
+    lock.lock();
+    tasks_.pop_front();
+    changed_.notify_all();
+  }
+}
+
+// ---- Messages ----
+
+tw_stream_transport World::end(int rank, bool collectives) {
+  tw_stream_transport table{};
+  table.size = sizeof table;
+  table.rank = rank;
+  table.ranks = ranks_;
+  table.context = new End{.world = this, .rank = rank, .depth = 0, .posted = {}};
+  table.begin_group = begin_group;
+  table.end_group = end_group;
+  table.send = post_send;
+  table.receive = post_receive;
+  if (collectives) {
+    table.all_gather = all_gather;
+    table.broadcast = broadcast;
+  }
+  table.call = call;
+  table.release = release;
+  return table;
+}
+
+void World::meet(int from, int to) {
+  auto& sent = sent_[{from, to}];
+  auto& received = received_[{from, to}];
+  while (!sent.empty() && !received.empty()) {
+    Message &out = *sent.front(), &in = *received.front();
+    EXPECT_EQ(out.bytes, in.bytes) << "from " << from << " to " << to;
+    std::memcpy(in.data, out.data, std::min(in.bytes, out.bytes));
+    if (tamper_) tamper_(from, to, in.data, in.bytes);
+    out.complete = in.complete = true;
+    sent.pop_front();
+    received.pop_front();
+  }
+}
+
+void World::exchange(int rank, std::vector<Message>& messages) {
+  std::unique_lock lock(mutex);
+  for (Message& message : messages) {
+    const int from = message.sends ? rank : message.peer, to = message.sends ? message.peer : rank;
+    (message.sends ? sent_ : received_)[{from, to}].push_back(&message);
+    meet(from, to);
+  }
+  moved_.notify_all();
+  const bool done = moved_.wait_for(lock, kLongest, [&] {
+    return std::all_of(messages.begin(), messages.end(),
+                       [](const Message& message) { return message.complete; });
+  });
+  if (!done) {
+    ADD_FAILURE() << "rank " << rank << " waits for ever";
+    std::abort();  // its memory is under way
+  }
+}
+
+// ---- Mailboxes ----
+
+Carrier::~Carrier() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  thread_.join();
+}
+
+void Carrier::serve(int rank, void* mailbox) {
+  const std::lock_guard lock(mutex_);
+  served_.push_back({rank, mailbox});
+}
+
+void Carrier::stop_serving(void* mailbox) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(served_, [&](const Served& each) { return each.mailbox == mailbox; });
+}
+
+void Carrier::hold() {
+  const std::lock_guard lock(mutex_);
+  held_ = true;
+}
+
+void Carrier::release() {
+  const std::lock_guard lock(mutex_);
+  held_ = false;
+}
+
+bool Carrier::take(const Served& served) {
+  tw_mailbox_chunk chunk{};
+  chunk.size = sizeof chunk;
+  EXPECT_EQ(tw_mailbox_offered(served.mailbox, &chunk), TW_OK) << tw_last_error();
+  if (chunk.bytes == 0) return false;
+  auto& block = blocks_[{chunk.call, chunk.block, static_cast<std::uint64_t>(chunk.rank + 1)}];
+  EXPECT_EQ(block.size(), chunk.offset);
+  const auto* const data = static_cast<const std::byte*>(chunk.data);
+  block.insert(block.end(), data, data + chunk.bytes);
+  EXPECT_LE(block.size(), chunk.block_bytes);
+  EXPECT_EQ(tw_mailbox_taken(served.mailbox), TW_OK);
+  ++chunks_;
+  return true;
+}
+
+bool Carrier::give(const Served& served) {
+  tw_mailbox_chunk chunk{};
+  chunk.size = sizeof chunk;
+  EXPECT_EQ(tw_mailbox_wanted(served.mailbox, &chunk), TW_OK) << tw_last_error();
+  if (chunk.bytes == 0) return false;
+  for (const int receiver : {served.rank, -1}) {
+    const auto at =
+        blocks_.find({chunk.call, chunk.block, static_cast<std::uint64_t>(receiver + 1)});
+    if (at == blocks_.end() || at->second.size() < chunk.offset + chunk.bytes) continue;
+    std::memcpy(chunk.data, at->second.data() + chunk.offset, chunk.bytes);
+    EXPECT_EQ(tw_mailbox_given(served.mailbox), TW_OK);
+    return true;
+  }
+  return false;
+}
+
+void Carrier::work() {
+  while (true) {
+    bool moved = false;
+    {
+      const std::lock_guard lock(mutex_);
+      if (ends_) return;
+      for (const Served& each : served_) {
+        moved = take(each) || moved;
+        if (!held_) moved = give(each) || moved;
+      }
+    }
+    if (!moved) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+}  // namespace thinwire::slots

@@ -1,0 +1,112 @@
+// Streams of host functions, ranks in threads, and a transport between them: what programs have
+// from NCCL, made of host memory.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "thinwire/thinwire.h"
+
+namespace thinwire::slots {
+
+// A queue with a thread of its own.
+class Stream {
+ public:
+  Stream() : thread_([this] { work(); }) {}
+  ~Stream();  // does what is left first
+
+  void put(std::function<void()> task);
+  void wait();
+  void hold();  // what is put from now on runs after release()
+  void release();
+
+ private:
+  void work();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;  // the first one is running
+  bool ends_ = false, held_ = false;
+  std::thread thread_;
+};
+
+// Ranks that are joined. Messages between two of them meet in the order of their posting.
+class World {
+ public:
+  explicit World(int ranks) : ranks_(ranks) {}
+
+  int ranks() const { return ranks_; }
+
+  // Sees what arrives, before the receiver does; may change it.
+  using Tamper = std::function<void(int from, int to, std::byte* data, std::uint64_t bytes)>;
+  void tamper(Tamper with) { tamper_ = std::move(with); }
+
+  // A table for `rank`. With `collectives` it has functions of its own for all_gather and
+  // broadcast. The world must outlive it.
+  tw_stream_transport end(int rank, bool collectives);
+
+  int released = 0;       // tables that were
+  int sends_to_fail = 0;  // so many posts of sends return TW_DEVICE
+
+  struct Message {
+    int peer;
+    bool sends;
+    std::byte* data;
+    std::uint64_t bytes;
+    bool complete = false;
+  };
+  void exchange(int rank, std::vector<Message>& messages);  // on a stream's thread
+
+  std::mutex mutex;
+
+ private:
+  void meet(int from, int to);
+
+  int ranks_;
+  std::condition_variable moved_;
+  std::map<std::pair<int, int>, std::deque<Message*>> sent_, received_;  // from, to
+  Tamper tamper_;
+};
+
+// Serves mailboxes of the ranks of one world on a thread of its own: what a program has of sockets.
+class Carrier {
+ public:
+  Carrier() : thread_([this] { work(); }) {}
+  ~Carrier();
+
+  void serve(int rank, void* mailbox);
+  void stop_serving(void* mailbox);
+  void hold();  // blocks that came are kept, none is given
+  void release();
+
+  std::uint64_t chunks() const { return chunks_; }
+
+ private:
+  struct Served {
+    int rank;
+    void* mailbox;
+  };
+  using Key = std::array<std::uint64_t, 3>;  // call, block, receiver + 1 (0: all)
+
+  void work();
+  bool take(const Served& served);
+  bool give(const Served& served);
+
+  std::mutex mutex_;
+  std::vector<Served> served_;
+  std::map<Key, std::vector<std::byte>> blocks_;
+  bool ends_ = false, held_ = false;
+  std::atomic<std::uint64_t> chunks_{0};
+  std::thread thread_;
+};
+
+}  // namespace thinwire::slots
