@@ -18,6 +18,11 @@ class Ledger {
 
   // Of the host, as Channel has it.
   Answer value(std::uint64_t call, std::uint64_t key);
+  // Whether it would wait.
+  bool waits(std::uint64_t call, std::uint64_t key) const {
+    const Class* const found = find(key);
+    return found != nullptr && call >= found->limit.load();
+  }
 
   // Of the helper. The host does not pass the limit that comes back, for calls of this class,
   // before commit(); it has not come to it yet.

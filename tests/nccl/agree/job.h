@@ -67,6 +67,13 @@ class Job {
     }
   }
 
+  // In order: a helper waits a little for ranks that have not closed.
+  ~Job() {
+    for (Rank& each : all) each.comm.reset();
+  }
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
   // The id is made by `maker`'s helper.
   Id make_id(int maker = 0) {
     Id id = bare_id();

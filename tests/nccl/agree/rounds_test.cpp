@@ -1,0 +1,206 @@
+// The two phases without sockets and threads: hosts and messages of a tree of ranks take their
+// steps in an order that a seed says, thousands of times over.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <random>
+#include <tuple>
+
+#include "agree/limits.h"
+#include "agree/round.h"
+#include "agree/shape.h"
+
+namespace {
+
+using namespace thinwire::nccl::agree;
+
+constexpr std::uint64_t kClasses = 3;
+std::uint64_t key_of(std::uint64_t call) { return call * call % kClasses; }
+
+class Simulated {
+ public:
+  Simulated(int ranks, unsigned seed) : ranks_(ranks), random_(seed), hosts_(ranks) {
+    for (int rank = 0; rank < ranks; ++rank) {
+      Host& host = hosts_[rank];
+      host.speed = std::uniform_int_distribution<>(1, 400)(random_);
+      host.rounds.start(way_of(rank));
+    }
+  }
+
+  // Until every host has made so many calls.
+  void run(std::uint64_t calls) {
+    for (bool done = false; !done;) {
+      const int rank = std::uniform_int_distribution<>(0, ranks_ - 1)(random_);
+      step(rank, calls);
+      if (random_() % 4 != 0) deliver();
+      done = std::ranges::all_of(hosts_,
+                                 [&](const Host& each) { return each.values.size() >= calls; });
+      // A host that waits needs the helpers alone.
+      if (random_() % 64 == 0) {
+        while (deliver()) {
+        }
+        for (Host& each : hosts_) {
+          ASSERT_FALSE(each.ledger.waits(each.values.size(), key_of(each.values.size())));
+        }
+      }
+    }
+  }
+
+  const std::vector<Value>& values(int rank) const { return hosts_[rank].values; }
+  int coded() const {
+    return static_cast<int>(std::ranges::count_if(
+        hosts_[0].values, [](const Value& each) { return each.capacity != 0; }));
+  }
+
+ private:
+  struct Host {
+    Gate gate;
+    Ledger ledger{gate};
+    Rounds rounds{ledger};
+    int speed = 1;
+    std::vector<Value> values;
+  };
+
+  Rounds::Way way_of(int rank) {
+    Rounds::Way way;
+    if (rank != 0) {
+      way.up = [=, this](const Message& message) {
+        on_the_way_[{rank, parent_of(rank)}].push_back(message);
+      };
+    }
+    way.down = [=, this](const Message& message) {
+      for (int child = 0; child < children_of(rank, ranks_); ++child) {
+        on_the_way_[{rank, first_child(rank) + child}].push_back(message);
+      }
+    };
+    way.children = children_of(rank, ranks_);
+    return way;
+  }
+
+  void step(int rank, std::uint64_t calls) {
+    Host& host = hosts_[rank];
+    for (int times = 0; times < host.speed && host.values.size() < calls; ++times) {
+      const std::uint64_t call = host.values.size();
+      if (host.ledger.waits(call, key_of(call))) return;
+      host.values.push_back(host.ledger.value(call, key_of(call)).value);
+      if (random_() % 100 == 0) {
+        const Offer offer{static_cast<std::uint16_t>(random_() % 600),
+                          static_cast<std::uint16_t>(random_() % 10 == 0)};
+        host.rounds.offer(key_of(call), offer);
+      }
+    }
+  }
+
+  bool deliver() {
+    std::erase_if(on_the_way_, [](const auto& each) { return each.second.empty(); });
+    if (on_the_way_.empty()) return false;
+    auto chosen = on_the_way_.begin();
+    std::advance(chosen, random_() % on_the_way_.size());
+    const auto [from, to] = chosen->first;
+    const Message message = chosen->second.front();
+    chosen->second.pop_front();
+    take(from, to, message);
+    return true;
+  }
+
+  void take(int from, int to, const Message& message) {
+    Rounds& rounds = hosts_[to].rounds;
+    bool fits = false;
+    if (const auto* offered = std::get_if<Offered>(&message)) {
+      fits = rounds.take(from - first_child(to), *offered);
+    } else if (const auto* ask = std::get_if<Ask>(&message)) {
+      fits = rounds.take(*ask);
+    } else if (const auto* limit = std::get_if<Limit>(&message)) {
+      fits = rounds.take(*limit);
+    } else if (const auto* commit = std::get_if<Commit>(&message)) {
+      fits = rounds.take(*commit);
+    }
+    EXPECT_TRUE(fits);
+  }
+
+  const int ranks_;
+  std::mt19937 random_;
+  std::deque<Host> hosts_;
+  std::map<std::pair<int, int>, std::deque<Message>> on_the_way_;
+};
+
+TEST(Rounds, EveryCallHasOneValueOnAllRanks) {
+  int coded = 0, changes = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    const int ranks = 1 + static_cast<int>(seed % 17);
+    Simulated simulated(ranks, seed);
+    simulated.run(4000);
+    if (HasFatalFailure()) return;
+    for (int rank = 1; rank < ranks; ++rank) {
+      ASSERT_EQ(simulated.values(rank), simulated.values(0)) << "seed " << seed << " rank " << rank;
+    }
+    coded += simulated.coded();
+    std::map<std::uint64_t, Value> last;
+    for (std::uint64_t call = 0; call < 4000; ++call) {
+      const Value value = simulated.values(0)[call];
+      const auto [found, added] = last.try_emplace(key_of(call), value);
+      if (!added && !(std::exchange(found->second, value) == value)) ++changes;
+    }
+  }
+  // It is not that nothing was agreed.
+  EXPECT_GT(coded, 10'000);
+  EXPECT_GT(changes, 1'000);
+}
+
+TEST(Rounds, WhatDoesNotFitIsRefused) {
+  Gate gate;
+  Ledger ledger{gate};
+  Rounds rounds{ledger};
+  EXPECT_FALSE(rounds.take(Ask{1, 1})) << "not begun";
+  std::vector<Message> said;
+  const auto say = [&](const Message& message) { said.push_back(message); };
+  rounds.start({say, say, 0});
+  EXPECT_FALSE(rounds.take(Commit{1, 1, 300, {100, 0}})) << "nobody asked";
+  EXPECT_FALSE(rounds.take(0, Offered{1, {}})) << "no child";
+  EXPECT_TRUE(rounds.take(Ask{1, 1}));
+  EXPECT_FALSE(rounds.take(Ask{1, 2})) << "the first is not over";
+  EXPECT_FALSE(rounds.take(Limit{1, 1, 9})) << "no child";
+  EXPECT_FALSE(rounds.take(Commit{1, 1, kWindow - 1, {100, 0}})) << "before the limit";
+  EXPECT_FALSE(rounds.take(Commit{1, 2, kWindow, {100, 0}})) << "another round";
+  EXPECT_TRUE(rounds.take(Commit{1, 1, kWindow, {100, 0}}));
+  EXPECT_FALSE(rounds.take(Ask{1, 1})) << "again";
+  ASSERT_EQ(said.size(), 3);  // Ask to nobody's children, a Limit, a Commit likewise
+  EXPECT_EQ(ledger.value(kWindow - 1, 1).value.capacity, 0);
+  EXPECT_EQ(ledger.value(kWindow, 1).value.capacity, 100);
+}
+
+TEST(Decide, IsAboutTheLargestNeedAndAnyVeto) {
+  EXPECT_EQ(decide({320, 0}).capacity, 331);
+  EXPECT_EQ(decide({320, 7}), (Value{0, 7}));
+  EXPECT_EQ(decide({500, 0}), (Value{0, kNotSmaller}));
+  EXPECT_EQ(decide({65535, 0}), (Value{0, kNotSmaller}));
+  for (unsigned needed = 0; needed < 600; ++needed) {
+    const Value value = decide({static_cast<std::uint16_t>(needed), 0});
+    if (value.capacity != 0) {
+      EXPECT_GT(value.capacity, needed);
+    }
+  }
+}
+
+TEST(Shape, IsATree) {
+  for (int ranks = 1; ranks < 400; ++ranks) {
+    int children = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+      int below = 0;
+      for (int other = 0; other < ranks; ++other) below += is_below(rank, other);
+      ASSERT_EQ(ranks_below(rank, ranks), below);
+      for (int child = 0; child < children_of(rank, ranks); ++child, ++children) {
+        ASSERT_EQ(parent_of(first_child(rank) + child), rank);
+        ASSERT_EQ(way_to(rank, first_child(rank) + child), child);
+      }
+    }
+    ASSERT_EQ(children, ranks - 1);
+  }
+  EXPECT_EQ(ranks_below(0, INT32_MAX), INT32_MAX);
+  EXPECT_EQ(children_of(INT32_MAX - 1, INT32_MAX), 0);
+}
+
+}  // namespace
