@@ -136,7 +136,7 @@ using IdView = std::span<const std::byte, kIdBytes>;
 // ---- the helper ----
 
 struct Options {
-  // How long after the first rank's registration the others may take.
+  // How long after the first rank's registration the others may take, and then their connections.
   std::chrono::milliseconds registration{10'000};
   // Told once a process, on the helper's thread, why the first communicator here stays raw; it must
   // return at once.
@@ -175,5 +175,8 @@ bool is_stamped(IdView id);
 
 // The process's one; a forked child gets its own. `options` count for the first call.
 Helper& process_helper(const Options& options);
+
+// leave(), where this process has one.
+void leave_process_helper();
 
 }  // namespace thinwire::nccl::agree

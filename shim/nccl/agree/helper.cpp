@@ -87,21 +87,32 @@ void Helper::leave() {
   if (core->loop().post([=] { core->leave(done); })) told.wait_for(2 * kExitTime);
 }
 
+namespace {
+
+struct OfProcess {
+  explicit OfProcess(const Options& options) : helper(options), generation(fork_generation()) {}
+  Helper helper;
+  const int generation;
+};
+
+// Never destroyed: host threads may still use it while the process ends.
+constinit std::atomic<OfProcess*> g_of_process{nullptr};
+
+}  // namespace
+
 Helper& process_helper(const Options& options) {
-  struct Made {
-    explicit Made(const Options& with) : helper(with), generation(fork_generation()) {}
-    Helper helper;
-    int generation;
-  };
-  // Never destroyed: host threads may still use it while the process ends.
-  static std::atomic<Made*> made{nullptr};
-  Made* found = made.load();
+  OfProcess* found = g_of_process.load();
   while (found == nullptr || found->generation != fork_generation()) {
-    Made* const added = new Made(options);
-    if (made.compare_exchange_strong(found, added)) return added->helper;
-    delete added;
+    OfProcess* const made = new OfProcess(options);
+    if (g_of_process.compare_exchange_strong(found, made)) return made->helper;
+    delete made;
   }
   return found->helper;
+}
+
+void leave_process_helper() {
+  OfProcess* const found = g_of_process.load();
+  if (found != nullptr && found->generation == fork_generation()) found->helper.leave();
 }
 
 }  // namespace thinwire::nccl::agree

@@ -36,9 +36,7 @@ constexpr std::size_t kPieceBytes = 256U << 10;
 // A rank that cannot reach another at once tries again: that one may be late to listen, or busy.
 constexpr auto kFirstRetry = 20ms;
 constexpr auto kMostRetry = 1s;
-// For the connections of the tree, once all ranks are known.
-constexpr auto kTreeTime = 10s;
-// How much longer than the registrar a rank waits for its word, before it believes it lost.
+// How much longer than registration may take a rank waits for the registrar's word.
 constexpr auto kPatience = 20s;
 
 // At the end of a process: for bytes that are still to be sent, and for ranks that still need it.

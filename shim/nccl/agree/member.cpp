@@ -44,9 +44,10 @@ void Member::form() {
   };
   told.lost = [this](int rank) { break_off(rank_text(rank) + " has ended", Tree::kFromNobody); };
   told.message = [this](int from, Message&& message) { take(from, std::move(message)); };
-  tree_ = std::make_unique<Tree>(core_.loop(), secret_, rank_, ranks_, std::move(told));
+  tree_ = std::make_unique<Tree>(core_.loop(), secret_, rank_, ranks_, core_.options().registration,
+                                 std::move(told));
   pairs_ = std::make_unique<Pairs>(
-      core_.loop(), secret_, rank_,
+      core_.loop(), secret_, rank_, core_.options().registration,
       Pairs::Told{
           [this](int rank) { find(rank); },
           [this](int rank, bool outgoing) -> Ledger& { return shared_->pair(rank, outgoing); },

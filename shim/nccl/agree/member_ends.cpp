@@ -27,13 +27,9 @@ void Member::close() {
 }
 
 void Member::abort() {
+  break_off("rank " + std::to_string(rank_) + " has aborted it", Tree::kFromNobody);
   closed_ = true;
-  const std::string why = "rank " + std::to_string(rank_) + " has aborted it";
-  if (state_ == State::kReady || state_ == State::kForming) {
-    break_off(why, Tree::kFromNobody);
-  } else {
-    core_.remove(id_);
-  }
+  core_.remove(id_);
 }
 
 void Member::leave_if_all_have() {

@@ -44,7 +44,7 @@ void Pairs::found(int rank, const Address& address) {
   End& of = end(rank, true);
   if (of.link || of.deadline != Loop::Clock::time_point{}) return;
   of.address = address;
-  of.deadline = Loop::Clock::now() + kTreeTime;
+  of.deadline = Loop::Clock::now() + time_;
   connect(rank);
 }
 

@@ -23,8 +23,9 @@ class Pairs {
     std::function<void(const std::string& why)> failed;
   };
 
-  Pairs(Loop& loop, const Secret& secret, int rank, Told told)
-      : loop_(loop), secret_(secret), rank_(rank), told_(std::move(told)) {}
+  // `time`: for a connection, once the address is known.
+  Pairs(Loop& loop, const Secret& secret, int rank, std::chrono::milliseconds time, Told told)
+      : loop_(loop), secret_(secret), rank_(rank), time_(time), told_(std::move(told)) {}
   ~Pairs();
   Pairs(const Pairs&) = delete;
   Pairs& operator=(const Pairs&) = delete;
@@ -63,6 +64,7 @@ class Pairs {
   Loop& loop_;
   const Secret secret_;
   const int rank_;
+  const std::chrono::milliseconds time_;
   const Told told_;
   std::map<std::pair<int, bool>, std::unique_ptr<End>> ends_;
 };

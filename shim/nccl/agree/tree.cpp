@@ -9,11 +9,13 @@ std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
 
 }  // namespace
 
-Tree::Tree(Loop& loop, const Secret& secret, int rank, int ranks, Told told)
+Tree::Tree(Loop& loop, const Secret& secret, int rank, int ranks, std::chrono::milliseconds time,
+           Told told)
     : loop_(loop),
       secret_(secret),
       rank_(rank),
       ranks_(ranks),
+      time_(time),
       told_(std::move(told)),
       children_(static_cast<std::size_t>(children_of(rank, ranks))) {}
 
@@ -49,7 +51,7 @@ void Tree::take(const Table& table) {
   if (has_table_ || !fits(table)) return fail("raw: the ranks' addresses cannot be read");
   has_table_ = true;
   places_ = table.places;
-  deadline_ = Loop::Clock::now() + kTreeTime;
+  deadline_ = Loop::Clock::now() + time_;
   for (int child = 0; child < children(); ++child) connect(child);
   settle();
 }

@@ -25,7 +25,9 @@ class Tree {
     std::function<void(int from, Message&&)> message;
   };
 
-  Tree(Loop& loop, const Secret& secret, int rank, int ranks, Told told);
+  // `time`: for its connections, once the addresses are known.
+  Tree(Loop& loop, const Secret& secret, int rank, int ranks, std::chrono::milliseconds time,
+       Told told);
   ~Tree();
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
@@ -75,6 +77,7 @@ class Tree {
   const Secret secret_;
   const int rank_;
   const int ranks_;
+  const std::chrono::milliseconds time_;
   Told told_;
   std::unique_ptr<Link> parent_;
   std::vector<Child> children_;

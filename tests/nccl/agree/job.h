@@ -61,7 +61,8 @@ struct Rank {
 
 class Job {
  public:
-  explicit Job(int ranks, Options options = {}) : ranks_(ranks) {
+  // `of`: how many ranks the communicator has, where others play some of them.
+  explicit Job(int ranks, Options options = {}, int of = 0) : ranks_(of == 0 ? ranks : of) {
     for (int rank = 0; rank < ranks; ++rank) {
       all.push_back({rank, std::make_unique<Helper>(options), nullptr});
     }

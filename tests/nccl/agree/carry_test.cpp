@@ -1,0 +1,179 @@
+// Blocks that helpers carry beside NCCL.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "agree/blocks.h"
+#include "agree/puppet.h"
+
+namespace {
+
+using namespace job;
+
+std::vector<std::byte> content(const Block& block, std::size_t bytes) {
+  std::mt19937 random(static_cast<unsigned>(block.from * 1000 + block.call * 10 + block.number));
+  std::vector<std::byte> made(bytes);
+  for (std::byte& each : made) each = static_cast<std::byte>(random());
+  return made;
+}
+
+// In pieces, as a mailbox has them.
+void give_all(Communicator& comm, const Block& block, int to, std::size_t bytes) {
+  const std::vector<std::byte> data = content(block, bytes);
+  for (std::size_t at = 0; at < bytes;) {
+    const std::size_t count = std::min<std::size_t>(bytes - at, 300'000);
+    comm.give(block, to, bytes, std::span(data).subspan(at, count));
+    at += count;
+  }
+}
+
+void expect_all(Communicator& comm, const Block& block, std::size_t bytes) {
+  std::vector<std::byte> got(bytes);
+  std::size_t at = 0;
+  while (at < bytes) {
+    const std::size_t room = std::min<std::size_t>(bytes - at, 77'777);
+    const Taken taken = comm.take(block, std::span(got).subspan(at, room), 20s);
+    ASSERT_EQ(taken.outcome, Outcome::kKnown);
+    ASSERT_GT(taken.bytes, 0);
+    at += taken.bytes;
+    ASSERT_EQ(taken.left, bytes - at);
+  }
+  ASSERT_EQ(got, content(block, bytes));
+}
+
+std::size_t bytes_of(const Block& block) { return 1 + block.call * 170'001 + block.number * 999; }
+
+class Carry : public testing::TestWithParam<int> {};
+
+TEST_P(Carry, BlocksGoToAllRanksInAnyOrder) {
+  const int ranks = GetParam();
+  Job job(ranks);
+  job.open_all();
+  ASSERT_TRUE(job.all_settle(State::kReady));
+  job.run([&](Rank& self) {
+    std::vector<Block> wanted;
+    for (std::uint64_t call = 0; call < 5; ++call) {
+      const Block own{self.rank, false, call, 3};
+      give_all(*self.comm, own, kToAll, bytes_of(own));
+      for (int from = 0; from < ranks; ++from) {
+        if (from != self.rank) wanted.push_back({from, false, call, 3});
+      }
+    }
+    std::ranges::shuffle(wanted, std::mt19937(static_cast<unsigned>(self.rank)));
+    for (const Block& block : wanted) expect_all(*self.comm, block, bytes_of(block));
+  });
+}
+
+TEST_P(Carry, BlocksGoToOneRank) {
+  const int ranks = GetParam();
+  Job job(ranks);
+  job.open_all();
+  ASSERT_TRUE(job.all_settle(State::kReady));
+  job.run([&](Rank& self) {
+    for (int to = 0; to < ranks; ++to) {
+      if (to == self.rank) continue;
+      const Block own{self.rank, true, 1, static_cast<std::uint32_t>(to)};
+      give_all(*self.comm, own, to, bytes_of(own));
+    }
+    for (int from = ranks - 1; from >= 0; --from) {
+      if (from == self.rank) continue;
+      const Block block{from, true, 1, static_cast<std::uint32_t>(self.rank)};
+      expect_all(*self.comm, block, bytes_of(block));
+    }
+  });
+  EXPECT_TRUE(job.all_settle(State::kReady));
+}
+
+INSTANTIATE_TEST_SUITE_P(OfRanks, Carry, testing::Values(2, 5, 17));
+
+// A rank in the middle of the tree ends first; what comes by way of it still arrives.
+TEST(CarryFor, RanksThatEndLater) {
+  Job job(10);
+  job.open_all();
+  ASSERT_TRUE(job.all_settle(State::kReady));
+  for (int rank = 0; rank < 9; ++rank) {
+    if (rank != 8) job.all[rank].comm->close();
+  }
+  const Block block{9, false, 2, 0};
+  give_all(*job.all[9].comm, block, kToAll, 500'000);
+  expect_all(*job.all[8].comm, block, 500'000);
+}
+
+// The same where it ends with its process, in order: its helper stays a moment.
+TEST(CarryFor, RanksThatEndAfterAProcess) {
+  Job job(6);
+  job.open_all();
+  ASSERT_TRUE(job.all_settle(State::kReady));
+  for (Rank& each : job.all) each.comm->collectives().offer(1, {100, 0});
+  ASSERT_TRUE(eventually([&, call = 0]() mutable {
+    return job.all[1].comm->collectives().value(call++, 1).value.capacity != 0;
+  }));
+  job.all[1].comm->close();
+  std::thread process([&] { job.all[1].helper.reset(); });
+  std::this_thread::sleep_for(50ms);
+  const Block block{5, false, 2, 0};
+  give_all(*job.all[5].comm, block, kToAll, 500'000);
+  expect_all(*job.all[0].comm, block, 500'000);
+  for (Rank& each : job.all) {
+    if (each.rank != 1) each.comm->close();
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  process.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
+}
+
+TEST(CarryTo, WhoeverWaitsIsReleased) {
+  Job job(3);
+  job.open_all();
+  ASSERT_TRUE(job.all_settle(State::kReady));
+  const Block never{2, false, 9, 9}, half{2, false, 1, 1};
+  std::byte byte{}, two[2]{};
+  EXPECT_EQ(job.all[0].comm->take(never, {&byte, 1}).bytes, 0);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(job.all[0].comm->take(never, {&byte, 1}, 30ms).outcome, Outcome::kKnown);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 30ms);
+  job.all[2].comm->give(half, kToAll, 100, two);
+  const Taken taken = job.all[1].comm->take(half, {&byte, 1}, 10s);
+  EXPECT_EQ(taken.bytes, 1);
+  EXPECT_EQ(taken.left, 99);
+  std::thread waiting(
+      [&] { EXPECT_EQ(job.all[0].comm->take(never, {&byte, 1}, 60s).outcome, Outcome::kBroken); });
+  std::this_thread::sleep_for(20ms);
+  job.all[2].comm->abort();
+  waiting.join();
+  ASSERT_TRUE(job.all_settle(State::kBroken));
+  // What had come is there.
+  EXPECT_EQ(job.all[1].comm->take(half, two, 10s).bytes, 1);
+  EXPECT_EQ(job.all[1].comm->take(half, two, 10s).outcome, Outcome::kBroken);
+  EXPECT_EQ(job.all[2].comm->take(half, two, 10s).outcome, Outcome::kAborted);
+}
+
+TEST(CarryOf, PartsOutOfOrderBreaksTheCommunicator) {
+  Job job(2);
+  const Id id = job.make_id();
+  job.open(0, id);
+  Puppet puppet(id, 2);
+  puppet.join();
+  ASSERT_TRUE(settles(job.all[0].comm, State::kReady));
+  const Bytes bytes(10);
+  puppet.parent.say(Part{{1, false, 0, 0}, 100, 50, bytes});
+  EXPECT_TRUE(settles(job.all[0].comm, State::kBroken));
+}
+
+TEST(Blocks, TakeTheNextPartAlone) {
+  Gate gate;
+  Blocks blocks{gate};
+  const Block block{1, false, 2, 3};
+  const Bytes bytes(10);
+  EXPECT_FALSE(blocks.put(block, 30, 10, bytes));
+  EXPECT_TRUE(blocks.put(block, 30, 0, bytes));
+  EXPECT_FALSE(blocks.put(block, 31, 10, bytes));
+  EXPECT_TRUE(blocks.put(block, 30, 10, bytes));
+  EXPECT_FALSE(blocks.put(block, 30, 20, Bytes(11)));
+  EXPECT_TRUE(blocks.put(block, 30, 20, bytes));
+  std::vector<std::byte> to(40);
+  EXPECT_EQ(blocks.take(block, to, {}).bytes, 30);
+}
+
+}  // namespace

@@ -1,0 +1,266 @@
+// Ranks that die, abort or stop at each step, and strangers on the port.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <random>
+
+#include "agree/limits.h"
+#include "agree/puppet.h"
+
+namespace {
+
+using namespace job;
+
+Options quick() { return {.registration = 400ms, .tell = {}}; }
+
+// A job whose last rank is played by hand.
+struct Played {
+  explicit Played(int ranks, Options options = quick())
+      : job(ranks - 1, options, ranks), id(job.make_id()), puppet(id, ranks) {
+    for (Rank& each : job.all) job.open(each.rank, id);
+  }
+  // All offer, so that a round begins, which the puppet hears of.
+  Ask begin_round(std::uint64_t key = 4) {
+    for (Rank& each : job.all) each.comm->collectives().offer(key, {100, 0});
+    puppet.parent.say(Offered{key, {100, 0}});
+    return puppet.parent.hear_a<Ask>().value();
+  }
+  std::vector<std::thread> hosts_at_the_limit(std::uint64_t key, Outcome outcome) {
+    std::vector<std::thread> hosts;
+    for (Rank& each : job.all) {
+      // The round has come to every rank once none passes its limit.
+      hosts.emplace_back([&each, key, outcome, this] {
+        for (std::uint64_t call = 0;; ++call) {
+          const Answer answer = each.comm->collectives().value(call, key);
+          if (answer.outcome == Outcome::kKnown) {
+            EXPECT_EQ(answer.value.capacity, 0);
+            if (call > 200'000) std::this_thread::sleep_for(10us);
+            continue;
+          }
+          EXPECT_EQ(answer.outcome, outcome);
+          ++released;
+          return;
+        }
+      });
+    }
+    return hosts;
+  }
+
+  Job job;
+  Id id;
+  Puppet puppet;
+  std::atomic<int> released{0};
+};
+
+TEST(DyingRank, BeforeItHasRegistered) {
+  Played played(4);
+  played.puppet.registrar.end();
+  EXPECT_TRUE(played.job.all_settle(State::kRaw));
+  EXPECT_EQ(played.job.all[2].comm->presence().text, "raw: 1 of 4 ranks lacks it");
+}
+
+TEST(DyingRank, InTheMiddleOfItsGreeting) {
+  Played played(4);
+  const Bytes whole = pack(played.puppet.registration());
+  played.puppet.registrar.say_bytes(ByteView(whole).first(40));
+  played.puppet.registrar.end();
+  EXPECT_TRUE(played.job.all_settle(State::kRaw));
+  EXPECT_EQ(played.job.all[1].comm->presence().text, "raw: 1 of 4 ranks lacks it");
+}
+
+TEST(DyingRank, OnceItHasRegistered) {
+  Played played(3);
+  played.puppet.registrar.say(played.puppet.registration());
+  played.puppet.accept();  // and it is gone
+  EXPECT_TRUE(
+      eventually([&] { return played.job.all[0].comm->presence().state == State::kForming; }));
+  played.puppet = Puppet(played.id, 3);  // nobody listens at the old place any more
+  EXPECT_TRUE(played.job.all_settle(State::kRaw));
+  EXPECT_NE(played.job.all[1].comm->presence().text.find("rank 2"), std::string::npos)
+      << played.job.all[1].comm->presence().text;
+}
+
+TEST(DyingRank, InTheTree) {
+  for (const bool is_up : {false, true}) {
+    Played played(6);  // the puppet is rank 5, below rank 1
+    played.puppet.registrar.say(played.puppet.registration());
+    played.puppet.parent = played.puppet.accept();
+    ASSERT_TRUE(played.puppet.parent.hear_a<Table>());
+    if (is_up) {
+      played.puppet.parent.say(Up{true, ""});
+      ASSERT_TRUE(played.puppet.parent.hear_a<Ready>());
+      ASSERT_TRUE(played.job.all_settle(State::kReady));
+    } else {
+      played.puppet.parent.say(Up{false, "raw: rank 5 does not want to"});
+    }
+    played.puppet.parent.end();
+    ASSERT_TRUE(played.job.all_settle(is_up ? State::kBroken : State::kRaw));
+    EXPECT_EQ(
+        played.job.all[4].comm->presence().text,
+        is_up ? "all 6 ranks had it, until rank 5 has ended" : "raw: rank 5 does not want to");
+    EXPECT_EQ(played.job.all[0].comm->collectives().value(7, 1).outcome, Outcome::kKnown);
+  }
+}
+
+TEST(DyingRank, ThatWasAskedReleasesWhoeverWaits) {
+  Played played(6);
+  played.puppet.join();
+  ASSERT_TRUE(played.job.all_settle(State::kReady));
+  played.begin_round();
+  auto hosts = played.hosts_at_the_limit(4, Outcome::kBroken);
+  std::this_thread::sleep_for(30ms);
+  EXPECT_EQ(played.released, 0);
+  played.puppet.parent.end();
+  for (std::thread& host : hosts) host.join();
+  // Other classes keep what they had.
+  EXPECT_EQ(played.job.all[0].comm->collectives().value(1'000'000, 5).outcome, Outcome::kKnown);
+}
+
+TEST(DyingRank, AfterACommitFailsCodedCallsAlone) {
+  Played played(3);
+  played.puppet.join();
+  ASSERT_TRUE(played.job.all_settle(State::kReady));
+  const Ask ask = played.begin_round();
+  played.puppet.parent.say(Limit{4, ask.round, 5000});
+  const auto commit = played.puppet.parent.hear_a<Commit>();
+  ASSERT_TRUE(commit);
+  EXPECT_EQ(commit->from, 5000);
+  Channel& channel = played.job.all[1].comm->collectives();
+  ASSERT_TRUE(eventually([&] { return channel.value(5000, 4).value == commit->value; }));
+  played.puppet.parent.end();
+  ASSERT_TRUE(played.job.all_settle(State::kBroken));
+  EXPECT_EQ(channel.value(5001, 4).outcome, Outcome::kBroken);
+  EXPECT_EQ(channel.value(5002, 3).outcome, Outcome::kKnown);
+}
+
+TEST(Abort, FromAnotherThreadReleasesAllRanks) {
+  Played played(5);
+  played.puppet.join();
+  ASSERT_TRUE(played.job.all_settle(State::kReady));
+  played.begin_round();
+  std::atomic<int> ended{0};
+  std::vector<std::thread> hosts;
+  for (Rank& each : played.job.all) {
+    hosts.emplace_back([&, rank = each.rank] {
+      Channel& channel = each.comm->collectives();
+      Answer answer;
+      for (std::uint64_t call = 0; answer.outcome == Outcome::kKnown; ++call) {
+        answer = channel.value(call, 4);
+        if (call > 200'000) std::this_thread::sleep_for(10us);
+      }
+      EXPECT_EQ(answer.outcome, rank == 2 ? Outcome::kAborted : Outcome::kBroken);
+      ++ended;
+    });
+  }
+  std::this_thread::sleep_for(30ms);
+  EXPECT_EQ(ended, 0);
+  const auto begin = std::chrono::steady_clock::now();
+  played.job.all[2].comm->abort();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 100ms);
+  for (std::thread& host : hosts) host.join();
+  EXPECT_EQ(played.job.all[3].comm->presence().text,
+            "all 5 ranks had it, until rank 2 has aborted it");
+}
+
+TEST(Abort, WhileTheRanksMeet) {
+  Played played(4);
+  played.job.all[1].comm->abort();
+  EXPECT_TRUE(played.job.all_settle(State::kRaw));
+}
+
+TEST(Settings, OfAnotherVersionAreNamed) {
+  Played played(3);
+  Register said = played.puppet.registration();
+  said.head.version = 41;
+  Bytes packed = pack(said);
+  const Bytes more(300, std::byte{1});  // whatever that version has there
+  packed.insert(packed.end(), more.begin(), more.end());
+  const auto length = static_cast<std::uint32_t>(packed.size() - 4);
+  std::memcpy(packed.data(), &length, 4);
+  played.puppet.registrar.say_bytes(packed);
+  const auto decision = played.puppet.registrar.hear_a<Decision>();
+  ASSERT_TRUE(decision);
+  EXPECT_FALSE(decision->ready);
+  ASSERT_TRUE(played.job.all_settle(State::kRaw));
+  EXPECT_NE(decision->text.find("version"), std::string::npos) << decision->text;
+}
+
+// ---- strangers: nobody answers them, and the job goes on ----
+
+class Strangers : public testing::Test {
+ protected:
+  Strangers() : played_(5, {.registration = 20s, .tell = {}}) {}
+
+  Address registrar() const { return played_.puppet.stamp().registrar; }
+  void expect_a_sound_job() {
+    played_.puppet.join();
+    EXPECT_TRUE(played_.job.all_settle(State::kReady));
+    const Ask ask = played_.begin_round();
+    played_.puppet.parent.say(Limit{4, ask.round, 300});
+    EXPECT_TRUE(played_.puppet.parent.hear_a<Commit>());
+  }
+
+  Played played_;
+};
+
+TEST_F(Strangers, SilentOnes) {
+  std::vector<Wire> silent;
+  for (int i = 0; i < 400; ++i) silent.push_back(Wire::to(registrar()));
+  expect_a_sound_job();
+  EXPECT_TRUE(silent.front().is_shut());  // there are too many
+  EXPECT_TRUE(silent.back().is_shut());   // after its time
+}
+
+TEST_F(Strangers, OnesThatSayAnything) {
+  std::mt19937 random(5);
+  std::vector<Wire> wires;
+  for (int i = 0; i < 200; ++i) {
+    Wire wire = Wire::to(registrar());
+    Bytes bytes(random() % 3000);
+    for (std::byte& each : bytes) each = static_cast<std::byte>(random());
+    wire.say_bytes(bytes);
+    wires.push_back(std::move(wire));
+  }
+  expect_a_sound_job();
+}
+
+TEST_F(Strangers, OnesThatClaimMuch) {
+  Wire wire = Wire::to(registrar());
+  const std::uint32_t length = 0xFFFFFFF0;
+  wire.say_bytes(std::as_bytes(std::span(&length, 1)));
+  EXPECT_TRUE(wire.is_shut());
+  expect_a_sound_job();
+}
+
+TEST_F(Strangers, OnesWithoutTheSecret) {
+  Register said = played_.puppet.registration();
+  said.head.secret[3] ^= std::byte{1};
+  Wire first = Wire::to(registrar());
+  first.say(said);
+  EXPECT_TRUE(first.is_shut());
+  said.child_of = Lineage{said.head.secret, 0, 0};
+  Wire second = Wire::to(registrar());
+  second.say(said);
+  EXPECT_TRUE(second.is_shut());
+  Wire third = Wire::to(registrar());
+  third.say(Pair{said.head});
+  EXPECT_TRUE(third.is_shut());
+  Wire fourth = Wire::to(registrar());
+  fourth.say(Decision{true, ""});
+  EXPECT_TRUE(fourth.is_shut());
+  expect_a_sound_job();
+}
+
+// With the secret, but nothing that would fit.
+TEST(BadRank, BreaksItsCommunicatorAlone) {
+  Played played(3), other(3);
+  played.puppet.join();
+  other.puppet.join();
+  ASSERT_TRUE(played.job.all_settle(State::kReady));
+  ASSERT_TRUE(other.job.all_settle(State::kReady));
+  played.puppet.parent.say(Limit{9, 9, 9});
+  EXPECT_TRUE(played.job.all_settle(State::kBroken));
+  EXPECT_TRUE(other.job.all_settle(State::kReady));
+}
+
+}  // namespace

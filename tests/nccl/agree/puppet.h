@@ -1,0 +1,134 @@
+// A rank that a test plays by hand, over plain sockets: it says what it likes and stops where it
+// likes.
+#pragma once
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <optional>
+
+#include "agree/job.h"
+#include "agree/messages.h"
+
+namespace job {
+
+class Wire {
+ public:
+  explicit Wire(int fd = -1) : fd_(fd) {}
+  ~Wire() { end(); }
+  Wire(Wire&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Wire& operator=(Wire&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+
+  static Wire to(const Address& address) {
+    sockaddr_storage where{};
+    const socklen_t length = to_sockaddr(address, where);
+    Wire made(::socket(where.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (::connect(made.fd_, reinterpret_cast<sockaddr*>(&where), length) != 0) made.end();
+    return made;
+  }
+
+  bool is_open() const { return fd_ >= 0; }
+  int fd() const { return fd_; }
+  void end() {
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  }
+  void say_bytes(ByteView bytes) const {
+    (void)!::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+  }
+  void say(const Message& message) const { say_bytes(pack(message)); }
+
+  // The next message; nothing once the other side has ended it, or after 5 s.
+  std::optional<Message> hear() {
+    for (;;) {
+      std::uint32_t length = 0;
+      if (in_.size() >= sizeof length) {
+        std::memcpy(&length, in_.data(), sizeof length);
+        if (in_.size() >= sizeof length + length) {
+          heard_.assign(in_.begin() + sizeof length, in_.begin() + sizeof length + length);
+          in_.erase(in_.begin(), in_.begin() + sizeof length + length);
+          return parse(heard_);
+        }
+      }
+      if (!more()) return std::nullopt;
+    }
+  }
+  template <typename Kind>
+  std::optional<Kind> hear_a() {
+    while (auto message = hear()) {
+      if (auto* found = std::get_if<Kind>(&*message)) return *found;
+    }
+    return std::nullopt;
+  }
+  // Nothing came, and the other side has ended it.
+  bool is_shut() {
+    while (more()) {
+    }
+    return in_.empty() && shut_;
+  }
+
+ private:
+  bool more() {
+    pollfd watched{fd_, POLLIN, 0};
+    if (fd_ < 0 || ::poll(&watched, 1, 8000) <= 0) return false;
+    std::byte bytes[4096];
+    const ssize_t got = ::recv(fd_, bytes, sizeof bytes, 0);
+    shut_ = got <= 0;
+    if (got > 0) in_.insert(in_.end(), bytes, bytes + got);
+    return got > 0;
+  }
+
+  int fd_;
+  bool shut_ = false;
+  Bytes in_, heard_;
+};
+
+// The last of `ranks` ranks: a leaf of the tree.
+class Puppet {
+ public:
+  Puppet(const Id& id, int ranks) : stamp_(*read_stamp(id)), ranks_(ranks) {
+    sockaddr_in any{};
+    any.sin_family = AF_INET;
+    any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    listening_ = Wire(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    (void)::bind(listening_.fd(), reinterpret_cast<sockaddr*>(&any), sizeof any);
+    (void)::listen(listening_.fd(), 8);
+    socklen_t length = sizeof any;
+    ::getsockname(listening_.fd(), reinterpret_cast<sockaddr*>(&any), &length);
+    listens_ = *address_of(std::as_bytes(std::span(&any, 1)));
+    registrar = Wire::to(stamp_.registrar);
+  }
+
+  Head head(int number) const {
+    return {kVersion, stamp_.secret, static_cast<std::uint32_t>(ranks_ - 1),
+            static_cast<std::uint32_t>(number)};
+  }
+  Register registration(const std::string& terms = "codec=lorenzo\n") const {
+    return {head(ranks_), listens_, std::nullopt, terms};
+  }
+  Wire accept() const { return Wire(::accept(listening_.fd(), nullptr, nullptr)); }
+  // Takes part until the tree is ready.
+  void join() {
+    registrar.say(registration());
+    parent = accept();
+    ASSERT_TRUE(parent.hear_a<Table>());
+    parent.say(Up{true, ""});
+    ASSERT_TRUE(parent.hear_a<Ready>());
+  }
+
+  const Stamp& stamp() const { return stamp_; }
+
+  Wire registrar;
+  Wire parent;
+
+ private:
+  Stamp stamp_;
+  int ranks_;
+  Wire listening_;
+  Address listens_;
+};
+
+}  // namespace job
