@@ -2,6 +2,7 @@
 #include "codec/registry.h"
 #include "fuzz/codec_targets.h"
 #include "fuzz/frame_targets.h"
+#include "fuzz/slot_target.h"
 #include "fuzz/text_targets.h"
 #include "fuzz/wire_target.h"
 
@@ -13,6 +14,7 @@ std::vector<Target> make_targets() {
       {"header", nullptr, run_header, nullptr, header_seeds},
       {"frame", nullptr, run_frame, mend_frame, frame_seeds},
       {"wire", nullptr, run_wire, mend_wire, wire_seeds},
+      {"slot", nullptr, run_slot, mend_slot, slot_seeds},
       {"spec", nullptr, run_spec, nullptr, spec_seeds},
       {"quantity", nullptr, run_quantity, nullptr, quantity_seeds},
       {"card", nullptr, run_card, nullptr, card_seeds},

@@ -33,6 +33,7 @@ tw_stream_report check(const Plan& plan, const void* record, tw_status expected 
 class Memory {
  public:
   explicit Memory(std::uint64_t bytes, std::uint64_t alignment = 512, std::uint64_t offset = 0);
+  Memory(Memory&&) = default;
   std::byte* get() const { return at_; }
   operator void*() const { return at_; }
 

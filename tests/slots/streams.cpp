@@ -44,8 +44,11 @@ tw_status end_group(void* context) {
   if (--end.depth > 0) return TW_OK;
   for (End::Posted& each : end.posted) {
     const auto messages = std::make_shared<std::vector<World::Message>>(std::move(each.messages));
-    each.stream->put(
-        [world = end.world, rank = end.rank, messages] { world->exchange(rank, *messages); });
+    const std::lock_guard lock(end.world->mutex);
+    const std::uint64_t ticket = end.world->ticket(end.rank);
+    each.stream->put([world = end.world, rank = end.rank, ticket, messages] {
+      world->exchange(rank, ticket, *messages);
+    });
   }
   end.posted.clear();
   return TW_OK;
@@ -194,8 +197,10 @@ void World::meet(int from, int to) {
   }
 }
 
-void World::exchange(int rank, std::vector<Message>& messages) {
+void World::exchange(int rank, std::uint64_t ticket, std::vector<Message>& messages) {
   std::unique_lock lock(mutex);
+  moved_.wait(lock, [&] { return turns_[rank] == ticket; });
+  ++turns_[rank];
   for (Message& message : messages) {
     const int from = message.sends ? rank : message.peer, to = message.sends ? message.peer : rank;
     (message.sends ? sent_ : received_)[{from, to}].push_back(&message);

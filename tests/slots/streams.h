@@ -64,7 +64,11 @@ class World {
     std::uint64_t bytes;
     bool complete = false;
   };
-  void exchange(int rank, std::vector<Message>& messages);  // on a stream's thread
+
+  // On a stream's thread. What a rank posts is posted in the order of tickets, whichever streams it
+  // is on, as NCCL has it.
+  std::uint64_t ticket(int rank) { return tickets_[rank]++; }
+  void exchange(int rank, std::uint64_t ticket, std::vector<Message>& messages);
 
   std::mutex mutex;
 
@@ -74,6 +78,7 @@ class World {
   int ranks_;
   std::condition_variable moved_;
   std::map<std::pair<int, int>, std::deque<Message*>> sent_, received_;  // from, to
+  std::map<int, std::uint64_t> tickets_, turns_;                         // of each rank
   Tamper tamper_;
 };
 

@@ -62,8 +62,9 @@ SlotReport check_record(const SlotPlan& plan, const std::byte* record) {
   if (std::atomic_ref<Outcome>(done).load(std::memory_order_acquire) == 0) return report;
   report.complete = true;
   const Outcome* const outcomes = outcomes_of(own);
-  for (const int number : {0, 1}) add_out(plan, number, outcomes, report);
+  // What came damaged is the cause of what could not be sent.
   for (const int number : {0, 1}) add_in(plan, number, outcomes, report);
+  for (const int number : {0, 1}) add_out(plan, number, outcomes, report);
   return report;
 }
 
