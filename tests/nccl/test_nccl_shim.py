@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import pytest
 
@@ -118,8 +119,100 @@ def test_a_library_that_exports_what_it_takes_alone() -> None:
         "Bcast",
         "Send",
         "Recv",
+        "GroupStart",
+        "GroupEnd",
+        "GetUniqueId",
     ]
-    assert names == {f"nccl{name}" for name in [*taken, "CommDestroy", "CommAbort"]}
+    of_communicators = [
+        "InitRank",
+        "InitRankConfig",
+        "InitRankScalable",
+        "InitAll",
+        "Split",
+        "GetAsyncError",
+        "Destroy",
+        "Abort",
+    ]
+    assert names == {f"nccl{n}" for n in taken} | {f"ncclComm{n}" for n in of_communicators}
+
+
+def test_communicators_made_in_any_way_have_the_library_on_all_ranks(tmp_path: Path) -> None:
+    output, errors = run(PROGRAMS / "nccl_presence", CODEC="lorenzo", REPORT=tmp_path / "report")
+    assert (output, errors) == ("ok\n", "")
+    report = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    found = [(each["ranks"], each["presence"]) for each in report["communicators"]]
+    # Of 4 ranks and their two halves; of all devices; of a group.
+    sizes = sorted(ranks for ranks, _ in found)
+    assert sizes == [2] * 6 + [3] * 3 + [4] * 4
+    for ranks, presence in found:
+        assert presence == f"all {ranks} ranks have it"
+
+
+def start(rank: int, ranks: int, path: Path, *, preload: bool = True, **settings: str) -> Popen:
+    """A rank that is a process."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
+    own = {"LD_PRELOAD": str(SHIM)} if preload else {}
+    words = [str(PROGRAMS / "nccl_presence"), str(rank), str(ranks), str(path / "id")]
+    named = {"THINWIRE_REPORT": str(path / "report"), "RANK": str(rank)} | settings
+    return Popen(words, env=kept | own | named, stdout=PIPE, stderr=PIPE, text=True)
+
+
+def presence_of(ranks: list[Popen], path: Path) -> tuple[set[str], str]:
+    """What the reports of all processes say, and what they log."""
+    ends = [rank.communicate(timeout=60) for rank in ranks]
+    assert [output for output, _ in ends] == ["ok\n"] * len(ranks)
+    reports = [json.loads(file.read_text()) for file in path.glob("report.nccl.rank*")]
+    said = {each["presence"] for report in reports for each in report["communicators"]}
+    return said, "".join(errors for _, errors in ends)
+
+
+def test_processes_find_each_other(tmp_path: Path) -> None:
+    ranks = [start(rank, 3, tmp_path, THINWIRE_CODEC="lorenzo") for rank in range(3)]
+    said, errors = presence_of(ranks, tmp_path)
+    # Whoever ends last sees the others end.
+    assert {text.split(",")[0] for text in said} <= {
+        "all 3 ranks have it",
+        "all 3 ranks had it",
+    }
+    assert errors == ""
+
+
+def test_a_rank_without_the_library_is_told_of_once(tmp_path: Path) -> None:
+    ranks = [
+        start(rank, 3, tmp_path, preload=rank != 1, THINWIRE_CODEC="lorenzo", STAY="1")
+        for rank in range(3)
+    ]
+    said, errors = presence_of(ranks, tmp_path)
+    assert said == {"raw: 1 of 3 ranks lacks it"}
+    assert errors.count("1 of 3 ranks lacks it") == 1
+
+
+def test_ranks_that_differ_are_told_of_once(tmp_path: Path) -> None:
+    ranks = [
+        start(rank, 3, tmp_path, THINWIRE_CODEC="lorenzo", THINWIRE_THRESHOLD=threshold)
+        for rank, threshold in enumerate(["1MiB", "64KiB", "1MiB"])
+    ]
+    said, errors = presence_of(ranks, tmp_path)
+    assert len(said) == 1
+    text = said.pop()
+    assert text.startswith("raw: the threshold is ") and "65536 on rank 1" in text
+    assert errors.count(text) == 1
+
+
+def test_an_id_from_a_process_that_lacks_it(tmp_path: Path) -> None:
+    ranks = [
+        start(rank, 2, tmp_path, preload=rank != 0, THINWIRE_CODEC="lorenzo") for rank in range(2)
+    ]
+    said, errors = presence_of(ranks, tmp_path)
+    assert said == {"raw: the unique id comes from a process that lacks it"}
+    assert errors == ""
+
+
+@pytest.mark.parametrize("codec", ["off", "auto"])
+def test_nobody_is_asked_where_nothing_could_be_compressed(tmp_path: Path, codec: str) -> None:
+    ranks = [start(rank, 2, tmp_path, THINWIRE_CODEC=codec) for rank in range(2)]
+    said, errors = presence_of(ranks, tmp_path)
+    assert (said, errors) == ({"not asked who has it"}, "")
 
 
 @pytest.mark.slow

@@ -7,8 +7,11 @@
 // ones and never assumed.
 // clang-format off
 #define THINWIRE_NCCL_CALLS(X)                                                          \
-  X(GetVersion) X(CommDestroy) X(CommAbort) X(CommCount) X(CommUserRank) X(AllReduce)   \
-  X(Reduce) X(ReduceScatter) X(AllGather) X(Broadcast) X(Bcast) X(Send) X(Recv)
+  X(GetVersion) X(GetUniqueId) X(CommInitRank) X(CommInitRankConfig)                    \
+  X(CommInitRankScalable) X(CommInitAll) X(CommSplit) X(CommGetAsyncError)              \
+  X(CommDestroy) X(CommAbort) X(CommCount) X(CommUserRank) X(GroupStart) X(GroupEnd)    \
+  X(AllReduce) X(Reduce) X(ReduceScatter) X(AllGather) X(Broadcast) X(Bcast) X(Send)    \
+  X(Recv)
 // clang-format on
 
 namespace thinwire::nccl {

@@ -7,11 +7,17 @@ using namespace thinwire::nccl;
 // Forgotten beforehand: NCCL may give the handle to another thread's communicator before this call
 // is over.
 THINWIRE_EXPORTED ncclResult_t ncclCommDestroy(ncclComm_t comm) {
-  if (!Inside::now()) forget(comm);
-  return THINWIRE_PASS(CommDestroy, comm);
+  if (Inside::now()) return THINWIRE_PASS(CommDestroy, comm);
+  const agree::CommunicatorRef agreed = forget(comm);
+  const ncclResult_t result = THINWIRE_PASS(CommDestroy, comm);
+  // What NCCL still had to do may have needed it.
+  if (agreed) agreed->close();
+  return result;
 }
 
 THINWIRE_EXPORTED ncclResult_t ncclCommAbort(ncclComm_t comm) {
-  if (!Inside::now()) forget(comm);
+  if (Inside::now()) return THINWIRE_PASS(CommAbort, comm);
+  // Before NCCL waits for a thread of this process that waits here.
+  if (const agree::CommunicatorRef agreed = forget(comm)) agreed->abort();
   return THINWIRE_PASS(CommAbort, comm);
 }

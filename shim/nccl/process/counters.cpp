@@ -3,7 +3,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "calls/pass.h"
+#include "process/presence.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -32,13 +32,12 @@ Communicator& look_up(ncclComm_t comm) {
   Table& known = table();
   const std::lock_guard lock(known.mutex);
   Communicator*& found = known.living[comm];
-  if (found != nullptr) return *found;
-  found = new Communicator;
-  known.all.push_back(found);
-  if (comm == nullptr) return *found;
-  const Inside inside;
-  if (real().CommCount != nullptr) real().CommCount(comm, &found->ranks);
-  if (real().CommUserRank != nullptr) real().CommUserRank(comm, &found->rank);
+  if (found == nullptr) {
+    found = new Communicator;
+    known.all.push_back(found);
+  }
+  // It is used, so that NCCL has made it.
+  if (found->ranks == 0 && comm != nullptr) complete(comm, *found);
   return *found;
 }
 
@@ -59,11 +58,50 @@ Communicator& counted(ncclComm_t comm) {
   return *last.communicator;
 }
 
-void forget(ncclComm_t comm) {
+namespace {
+
+void put(ncclComm_t comm, Communicator* made) {
   Table& known = table();
   const std::lock_guard lock(known.mutex);
-  known.living.erase(comm);
+  known.living[comm] = made;
+  known.all.push_back(made);
   known.endings.fetch_add(1, std::memory_order_release);
+}
+
+}  // namespace
+
+void begin(ncclComm_t comm, int ranks, int rank, agree::CommunicatorRef agreed) {
+  auto* const made = new Communicator;
+  made->ranks = ranks;
+  made->rank = rank;
+  made->agreed = std::move(agreed);
+  put(comm, made);
+}
+
+void begin_split_off(ncclComm_t comm, SplitOff from) {
+  auto* const made = new Communicator;
+  made->split_off = std::move(from);
+  put(comm, made);
+}
+
+void with_begun(ncclComm_t comm, const std::function<void(Communicator*)>& then) {
+  Table& known = table();
+  const std::lock_guard lock(known.mutex);
+  const auto found = known.living.find(comm);
+  then(found == known.living.end() ? nullptr : found->second);
+}
+
+agree::CommunicatorRef forget(ncclComm_t comm) {
+  Table& known = table();
+  const std::lock_guard lock(known.mutex);
+  const auto found = known.living.find(comm);
+  agree::CommunicatorRef agreed;
+  if (found != known.living.end()) {
+    agreed = found->second->agreed;
+    known.living.erase(found);
+  }
+  known.endings.fetch_add(1, std::memory_order_release);
+  return agreed;
 }
 
 const std::vector<Communicator*>& all_communicators() { return table().all; }

@@ -4,9 +4,12 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "abi/nccl_abi.h"
+#include "agree/agree.h"
 #include "process/reason.h"
 
 namespace thinwire::nccl {
@@ -30,17 +33,34 @@ struct Counters {
   std::array<std::atomic<std::uint64_t>, kReasons> raw{};  // calls, by why they went raw
 };
 
+// A part of a communicator that NCCL may not have made yet.
+struct SplitOff {
+  agree::CommunicatorRef parent;
+  std::uint64_t number = 0;  // of the split, among those of the parent
+  int color = 0;
+};
+
 struct Communicator {
   int ranks = 0;  // 0: NCCL did not say
   int rank = 0;
+  agree::CommunicatorRef agreed;      // none: nothing could be compressed, or it is not ready
+  std::optional<SplitOff> split_off;  // its ranks are not known yet
+  std::uint64_t splits = 0;           // of itself
   std::array<Counters, kOperations> of{};
 };
 
 // What is counted for a communicator: made when it is first seen, whoever made the communicator.
 Communicator& counted(ncclComm_t comm);
 
-// The communicator ends: a later one may have its handle. Its figures stay for the report.
-void forget(ncclComm_t comm);
+// NCCL has made it, or is about to. What was known by this handle is another one's.
+void begin(ncclComm_t comm, int ranks, int rank, agree::CommunicatorRef agreed);
+void begin_split_off(ncclComm_t comm, SplitOff from);
+// Calls `then` with it, alone; with null where nobody began it.
+void with_begun(ncclComm_t comm, const std::function<void(Communicator*)>& then);
+
+// The communicator ends: a later one may have its handle. Its figures stay for the report. What it
+// had agreed, for the caller to end.
+agree::CommunicatorRef forget(ncclComm_t comm);
 
 // All there were, in the order in which they were seen. Nobody may be counting any more.
 const std::vector<Communicator*>& all_communicators();

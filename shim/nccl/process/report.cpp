@@ -12,6 +12,7 @@
 
 #include "abi/real.h"
 #include "process/counters.h"
+#include "process/presence.h"
 #include "process/settings.h"
 
 namespace thinwire::nccl {
@@ -61,7 +62,8 @@ std::string as_json(const std::string& rank) {
   const char* separator = "";
   for (const Communicator* each : all_communicators()) {
     out << separator << "{\"ranks\": " << each->ranks << ", \"rank\": " << each->rank
-        << ", \"operations\": {" << operations_as_json(*each) << "}}";
+        << ", \"presence\": \"" << presence_text(*each) << "\", \"operations\": {"
+        << operations_as_json(*each) << "}}";
     separator = ", ";
   }
   out << "]}\n";
@@ -73,7 +75,8 @@ std::string as_text(const std::string& rank) {
   out << "thinwire: NCCL " << nccl_version() << ", rank " << rank << " alone, codec "
       << tw_codec_spec(settings().codec) << '\n';
   for (const Communicator* each : all_communicators()) {
-    out << "  communicator of " << each->ranks << " ranks, as rank " << each->rank << '\n';
+    out << "  communicator of " << each->ranks << " ranks, as rank " << each->rank << ": "
+        << presence_text(*each) << '\n';
     for (int operation = 0; operation < kOperations; ++operation) {
       const Counters& counters = each->of[operation];
       if (counters.calls == 0) continue;

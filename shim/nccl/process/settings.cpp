@@ -58,6 +58,8 @@ Settings read() {
     tw_size_parse(text, &read.threshold);
   }
   read.link_is_stated = tw_setting_value("THINWIRE_LINK") != nullptr;
+  const bool is_auto = tw_codec_id(read.codec) < 0;
+  read.could_compress = read.codec_dtypes != 0 && (!is_auto || read.link_is_stated);
   if (is_on("THINWIRE_REPORT")) read.report = tw_setting_value("THINWIRE_REPORT");
   return read;
 }

@@ -14,7 +14,9 @@ struct Settings {
   std::uint64_t threshold = 0;     // THINWIRE_THRESHOLD
   bool link_is_stated = false;     // THINWIRE_LINK
   std::uint32_t codec_dtypes = 0;  // bit 1 << tw_dtype for each that the codec takes
-  std::string report;              // THINWIRE_REPORT: "", "1" (standard error) or a file's path
+  // Whether some call could be compressed: only then it is asked who has the library.
+  bool could_compress = false;
+  std::string report;  // THINWIRE_REPORT: "", "1" (standard error) or a file's path
 };
 
 // The process's one, read at first use. Wrong and unknown settings are named once a job by the

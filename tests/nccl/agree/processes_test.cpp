@@ -59,8 +59,12 @@ int run_rank(int rank, const Channels* ids, const std::function<int(Communicator
     id = ids[rank].take<Id>();
   }
   const CommunicatorRef comm = helper.open(id, rank, kRanks, {});
-  if (!settles(comm, State::kReady)) return 10;
-  return work(comm);
+  // Another rank may have ended by the time this one looks.
+  const bool told = eventually([&] {
+    const State state = comm->presence().state;
+    return state == State::kReady || state == State::kBroken;
+  });
+  return told ? work(comm) : 10;
 }
 
 TEST(Processes, OneThatIsKilledIsNoticedAlthoughItHasForked) {
@@ -108,6 +112,9 @@ TEST(Processes, EndWithCommunicatorsAlive) {
 }
 
 TEST(Processes, AForkedChildHasAHelperOfItsOwn) {
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "the thread sanitizer takes no threads in a forked child";
+#endif
   const pid_t parent = start([] {
     Helper& helper = process_helper({});
     Id id = bare_id();

@@ -1,0 +1,128 @@
+// The calls that make communicators. Each is NCCL's own; once it has succeeded, the helper is told.
+#include <vector>
+
+#include "calls/pass.h"
+#include "process/presence.h"
+
+namespace thinwire::nccl {
+namespace {
+
+// What this thread makes in a group: where NCCL will put its handle at the group's end.
+struct Making {
+  ncclComm_t* made;
+  bool by_split;
+  ncclUniqueId id;
+  int rank;
+  int ranks;
+  SplitOff from;
+};
+
+struct Group {
+  int depth = 0;
+  std::vector<Making> makings;
+};
+
+Group& group() {
+  static thread_local Group of_thread;
+  return of_thread;
+}
+
+bool goes_on(ncclResult_t result) { return result == ncclSuccess || result == ncclInProgress; }
+
+void tell(const Making& making) {
+  const ncclComm_t comm = *making.made;
+  if (comm == nullptr) return;
+  if (!making.by_split) return opened(comm, making.id, making.rank, making.ranks);
+  begin_split_off(comm, making.from);
+  ncclResult_t state = ncclInProgress;
+  const Inside inside;
+  if (real().CommGetAsyncError != nullptr) real().CommGetAsyncError(comm, &state);
+  if (state == ncclSuccess) seen_ready(comm);
+}
+
+ncclResult_t tell_after(ncclResult_t result, const Making& making) {
+  if (Inside::now() || !settings().could_compress || !goes_on(result)) return result;
+  if (group().depth > 0) {
+    group().makings.push_back(making);
+  } else {
+    tell(making);
+  }
+  return result;
+}
+
+Making by_id(ncclComm_t* made, const ncclUniqueId& id, int rank, int ranks) {
+  return {made, false, id, rank, ranks, {}};
+}
+
+}  // namespace
+}  // namespace thinwire::nccl
+
+using namespace thinwire::nccl;
+
+// Into zeros, as not every NCCL clears what it does not use.
+THINWIRE_EXPORTED ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  if (Inside::now() || id == nullptr) return THINWIRE_PASS(GetUniqueId, id);
+  ncclUniqueId made{};
+  const ncclResult_t result = THINWIRE_PASS(GetUniqueId, &made);
+  if (result != ncclSuccess) return result;
+  stamp(made);
+  *id = made;
+  return result;
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclCommInitRank(ncclComm_t* made, int ranks, ncclUniqueId id,
+                                                int rank) {
+  return tell_after(THINWIRE_PASS(CommInitRank, made, ranks, id, rank),
+                    by_id(made, id, rank, ranks));
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclCommInitRankConfig(ncclComm_t* made, int ranks, ncclUniqueId id,
+                                                      int rank, ncclConfig_t* config) {
+  return tell_after(THINWIRE_PASS(CommInitRankConfig, made, ranks, id, rank, config),
+                    by_id(made, id, rank, ranks));
+}
+
+// All ranks have the same ids; the first one's process is where they meet.
+THINWIRE_EXPORTED ncclResult_t ncclCommInitRankScalable(ncclComm_t* made, int ranks, int rank,
+                                                        int ids, ncclUniqueId* id,
+                                                        ncclConfig_t* config) {
+  const ncclResult_t result =
+      THINWIRE_PASS(CommInitRankScalable, made, ranks, rank, ids, id, config);
+  return goes_on(result) ? tell_after(result, by_id(made, *id, rank, ranks)) : result;
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclCommInitAll(ncclComm_t* made, int devices, const int* list) {
+  const ncclResult_t result = THINWIRE_PASS(CommInitAll, made, devices, list);
+  if (!Inside::now() && result == ncclSuccess) opened_all(made, devices);
+  return result;
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int key,
+                                             ncclComm_t* made, ncclConfig_t* config) {
+  const ncclResult_t result = THINWIRE_PASS(CommSplit, parent, color, key, made, config);
+  if (Inside::now() || !goes_on(result)) return result;
+  return tell_after(result, {made, true, {}, 0, 0, next_split(parent, color)});
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  const ncclResult_t result = THINWIRE_PASS(CommGetAsyncError, comm, error);
+  const bool ready = result == ncclSuccess && error != nullptr && *error == ncclSuccess;
+  if (!Inside::now() && ready && settings().could_compress) seen_ready(comm);
+  return result;
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclGroupStart() {
+  const ncclResult_t result = THINWIRE_PASS(GroupStart);
+  if (!Inside::now() && result == ncclSuccess) ++group().depth;
+  return result;
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclGroupEnd() {
+  const ncclResult_t result = THINWIRE_PASS(GroupEnd);
+  if (Inside::now() || group().depth == 0 || --group().depth > 0) return result;
+  const std::vector<Making> makings = std::exchange(group().makings, {});
+  if (goes_on(result)) {
+    for (const Making& each : makings) tell(each);
+  }
+  return result;
+}

@@ -1,0 +1,104 @@
+#include "process/presence.h"
+
+#include <netinet/in.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "calls/pass.h"
+#include "process/settings.h"
+
+namespace thinwire::nccl {
+namespace {
+
+agree::Helper& helper() {
+  agree::Options options;
+  options.tell = [](const std::string& text) {
+    tw_log(TW_LOG_WARNING, ("Thinwire on the ranks of an NCCL communicator: " + text).c_str());
+  };
+  return agree::process_helper(options);
+}
+
+// What ranks that compress together have to have alike.
+agree::Terms terms() {
+  const char* const link = tw_setting_value("THINWIRE_LINK");
+  return {{"the library's version", tw_version()},
+          {"the codec", tw_codec_spec(settings().codec)},
+          {"the threshold", std::to_string(settings().threshold)},
+          {"the link", link == nullptr ? "not stated" : link}};
+}
+
+std::span<std::byte, agree::kIdBytes> bytes_of(ncclUniqueId& id) {
+  return std::as_writable_bytes(std::span(id.internal));
+}
+
+// As NCCL's are, on the loopback.
+ncclUniqueId id_of_this_process() {
+  constexpr std::size_t kAddressAt = 8;
+  ncclUniqueId id{};
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::memcpy(id.internal + kAddressAt, &address, sizeof address);
+  stamp(id);
+  return id;
+}
+
+// The helper tells whoever still needs this process, and stays a moment if it must.
+__attribute__((destructor)) void leave() { agree::leave_process_helper(); }
+
+}  // namespace
+
+void stamp(ncclUniqueId& id) {
+  // There every process may make the id for itself, and they have to be alike.
+  if (!settings().could_compress || std::getenv("NCCL_COMM_ID") != nullptr) return;
+  helper().stamp(bytes_of(id));
+}
+
+void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks) {
+  if (!settings().could_compress || comm == nullptr) return;
+  ncclUniqueId copy = id;
+  begin(comm, ranks, rank, helper().open(bytes_of(copy), rank, ranks, terms()));
+}
+
+void opened_all(const ncclComm_t* comms, int ranks) {
+  if (!settings().could_compress) return;
+  const ncclUniqueId id = id_of_this_process();
+  for (int rank = 0; rank < ranks; ++rank) opened(comms[rank], id, rank, ranks);
+}
+
+SplitOff next_split(ncclComm_t parent, int color) {
+  SplitOff from;
+  with_begun(parent, [&](Communicator* of) {
+    if (of == nullptr) return;
+    if (of->split_off) complete(parent, *of);
+    from = {of->agreed, of->splits++, color};
+  });
+  return from;
+}
+
+void complete(ncclComm_t comm, Communicator& communicator) {
+  const Inside inside;
+  int ranks = 0, rank = 0;
+  if (real().CommCount == nullptr || real().CommCount(comm, &ranks) != ncclSuccess) return;
+  if (real().CommUserRank != nullptr) real().CommUserRank(comm, &rank);
+  communicator.ranks = ranks;
+  communicator.rank = rank;
+  const auto from = std::exchange(communicator.split_off, std::nullopt);
+  if (!from || !from->parent) return;
+  communicator.agreed = helper().open_child(from->parent, from->number, from->color, rank, ranks);
+}
+
+void seen_ready(ncclComm_t comm) {
+  with_begun(comm, [&](Communicator* found) {
+    if (found != nullptr && found->split_off) complete(comm, *found);
+  });
+}
+
+std::string presence_text(const Communicator& communicator) {
+  return communicator.agreed ? communicator.agreed->presence().text : "not asked who has it";
+}
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,29 @@
+// Which of the program's communicators have the library on all their ranks: what the calls that
+// make communicators tell the helper (agree/). Nothing here waits for another rank.
+#pragma once
+
+#include <string>
+
+#include "abi/nccl_abi.h"
+#include "process/counters.h"
+
+namespace thinwire::nccl {
+
+// NCCL has made this id here: ranks that get it will find this process.
+void stamp(ncclUniqueId& id);
+
+// NCCL has made the communicator, or is about to.
+void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks);
+// All ranks of one, in this process, with an id that NCCL keeps to itself.
+void opened_all(const ncclComm_t* comms, int ranks);
+// The number of a split of this communicator that the program is making.
+SplitOff next_split(ncclComm_t parent, int color);
+
+// NCCL has made it: asks for its ranks where they are not known.
+void complete(ncclComm_t comm, Communicator& communicator);
+void seen_ready(ncclComm_t comm);
+
+// As the report says it.
+std::string presence_text(const Communicator& communicator);
+
+}  // namespace thinwire::nccl
