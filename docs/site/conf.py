@@ -42,7 +42,7 @@ html_search_scorer = str(HERE / "static" / "scorer.js")
 html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
-templates_path: list[str] = []
+copybutton_selector = "div:not(.highlight-text) > div.highlight > pre"
 
 HEADER = re.compile(r"<!-- site: header (\S+) -->")
 PYTHON = re.compile(r"<!-- site: python ([\w ]+) -->")
@@ -51,9 +51,6 @@ PYTHON = re.compile(r"<!-- site: python ([\w ]+) -->")
 def fill_in(app: sphinx.application.Sphinx, page: str, source: list[str]) -> None:
     """Puts the references where a page asks for them, and the contents into the pages that head
     a part."""
-
-    if page in contents.OF_PAGES or PYTHON.search(source[0]):
-        app.env.note_dependency(contents.__file__)
 
     def of_header(mark: re.Match[str]) -> str:
         app.env.note_dependency(header.__file__)
@@ -71,5 +68,7 @@ def add_start_page(app: sphinx.application.Sphinx, error: Exception | None) -> N
 
 
 def setup(app: sphinx.application.Sphinx) -> None:
+    # A page more or less changes the contents of all.
+    app.add_config_value("pages_in_order", repr(contents.OF_PAGES), "env", [str])
     app.connect("source-read", fill_in)
     app.connect("build-finished", add_start_page)

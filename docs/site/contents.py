@@ -1,18 +1,36 @@
 """What is on the site, in which order; and the Python reference's directives."""
 
 import inspect
+from pathlib import Path
 
 import thinwire
 
+ROOT = Path(__file__).resolve().parents[2]
 
-def part(caption: str, *pages: str, options: str = "") -> str:
-    options = "\n".join(filter(None, [":hidden:", f":caption: {caption}" * bool(caption), options]))
-    listed = "\n".join(pages)
-    return f"\n\n```{{toctree}}\n{options}\n\n{listed}\n```\n"
+
+def part(caption: str, *pages: str, folder: str = "", newest_first: bool = False) -> str:
+    """A part of the contents; a page with a star stands for those that no other entry names."""
+    listed = [page for page in pages if "*" not in page]
+    for pattern in set(pages) - set(listed):
+        found = (
+            str(path.relative_to(ROOT / folder)) for path in (ROOT / folder).glob(f"{pattern}.md")
+        )
+        others = {name.removesuffix(".md") for name in found} - set(listed) - {"README"}
+        listed += sorted(others, reverse=newest_first)
+    options = ":hidden:\n" + f":caption: {caption}\n" * bool(caption)
+    return f"\n\n```{{toctree}}\n{options}\n" + "\n".join(listed) + "\n```\n"
 
 
 OF_PAGES = {
     "README": part(
+        "Tutorials",
+        "docs/tutorial/first-program",
+        "docs/tutorial/gpu-buffers",
+        "docs/tutorial/codec-for-my-data",
+        "docs/tutorial/when-it-does-not-gain",
+        "docs/tutorial/*",
+    )
+    + part(
         "Guides",
         "docs/guide/install",
         "docs/guide/mpi",
@@ -24,6 +42,7 @@ OF_PAGES = {
         "docs/guide/lab",
         "docs/guide/measure",
         "docs/guide/measuring-codecs",
+        "docs/guide/*",
         "examples/README",
     )
     + part(
@@ -34,12 +53,14 @@ OF_PAGES = {
         "docs/reference/c",
         "docs/reference/cpp",
         "docs/reference/python",
+        "docs/reference/*",
         "spec/README",
     )
     + part(
         "Background",
         "docs/concepts/glossary",
         "docs/concepts/error-bounds",
+        "docs/concepts/*",
         "SECURITY",
         "docs/results/README",
         "CHANGELOG",
@@ -53,13 +74,11 @@ OF_PAGES = {
         "shim/nccl/README",
         "docs/decisions/README",
     ),
-    "examples/README": part("", "*/README", options=":glob:"),
-    "tests/README": part("", "*/README", options=":glob:"),
-    "spec/README": part(
-        "", "frame", "mpi-message", "collective", "versions", "codec-*", options=":glob:"
-    ),
-    "docs/results/README": part("", "20*", options=":glob:\n:reversed:"),
-    "docs/decisions/README": part("", "0*", options=":glob:"),
+    "examples/README": part("", "*/README", folder="examples"),
+    "tests/README": part("", "*/README", folder="tests"),
+    "spec/README": part("", "frame", "mpi-message", "collective", "versions", "*", folder="spec"),
+    "docs/results/README": part("", "20*", folder="docs/results", newest_first=True),
+    "docs/decisions/README": part("", "0*", folder="docs/decisions"),
 }
 
 
