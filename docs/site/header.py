@@ -5,7 +5,7 @@ import textwrap
 from pathlib import Path
 
 INCLUDE = Path(__file__).resolve().parents[2] / "include" / "thinwire"
-SECTION = re.compile(r"/\* ---- (.*?) ---- \*/", re.S)
+SECTION = re.compile(r"/\* ---- (.*?) ----(.*)\*/", re.S)
 COMMENT = re.compile(r"/\*.*?\*/|(?:^//[^\n]*\n?)+", re.S | re.M)
 TYPE = re.compile(r"typedef (?:(?:enum|struct) )?(\w+)")
 
@@ -31,11 +31,15 @@ def c_items(body: str) -> list[str]:
     items = []
     for block in blocks(body):
         if section := SECTION.fullmatch(block):
-            items.append("## " + " ".join(re.sub(r"\n \*", " ", section[1]).split()))
+            title = " ".join(re.sub(r"\n \*", " ", section[1]).split())
+            items += [f"## {title}", prose(f"/*{section[2]}*/")]
             continue
         comment = COMMENT.match(block)
         words = prose(comment[0]) if comment else ""
         found = declarations(block[comment.end() :] if comment else block)
+        if not found:
+            items.append(words)
+            continue
         # What stands together shares the text above: that of a type, else of all its functions.
         spoken = len(found) - 1 if found[0][0] == "function" else 0
         for index, (directive, signature, code) in enumerate(found):

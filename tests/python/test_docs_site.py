@@ -29,6 +29,7 @@ def code_of(text: str) -> str:
 def test_the_c_reference_has_each_declaration_once(name: str) -> None:
     code = code_of((INCLUDE / name).read_text().split("BEGIN declarations */")[1])
     made = header.as_markdown(name)
+    assert "----" not in made
     functions = re.findall(r"^[a-z][^(){};]*?\b(tw_\w+)\(", code, re.M)
     listed = re.findall(r"^::::\{c:function\} [^(]*?(tw_\w+)\(", made, re.M)
     assert functions and sorted(listed) == sorted(functions)
