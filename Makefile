@@ -15,6 +15,9 @@ FUZZ_SECONDS  ?= 20
 FUZZ_RUNS     ?= -1
 FUZZ_RUNS_ALL ?= 1000000
 
+# How many Python tests run side by side. More than two were never tried.
+PYTEST_JOBS ?= 2
+
 # `make demo` compiles CUDA where it sees a GPU, or with THINWIRE_CUDA=1; the other targets wherever
 # there is nvcc. It says nothing to the programs that are built.
 unexport THINWIRE_CUDA
@@ -155,13 +158,21 @@ fuzz-build:
 fuzz: fuzz-build
 	tools/fuzz --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS)
 
+# Most tests start two or three processes that wait for each other: two tests fill two processors.
+# What may not have another beside it follows, one by one.
+PYTEST := THINWIRE_MPIS="$(MPIS)" $(BIN)/pytest
+define run_pytest
+	$(PYTEST) -n $(PYTEST_JOBS) --dist worksteal -m "not slow and not alone" tests
+	$(PYTEST) -m "$(1)" tests
+endef
+
 test: build-tests lint docs test-asan
 	ctest --preset release -j $(JOBS) -LE slow
-	THINWIRE_MPIS="$(MPIS)" $(BIN)/pytest -m "not slow" tests
+	$(call run_pytest,not slow and alone)
 
 test-all: build-tests lint docs test-asan test-ubsan test-tsan fuzz-build
 	ctest --preset release -j $(JOBS)
-	THINWIRE_MPIS="$(MPIS)" $(BIN)/pytest tests
+	$(call run_pytest,slow or alone)
 	tools/fuzz --runs $(FUZZ_RUNS_ALL)
 
 # Works on machines where nothing can be installed: it takes what is there (tools/test_gpu).

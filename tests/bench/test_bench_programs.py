@@ -67,6 +67,7 @@ def test_p2p_without_the_shim_at_work_is_no_result(bench, program, monkeypatch):
     assert done.exit_code == 1 and "0 messages were compressed" in done.stdout
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("options", [(), ("--threads",), ("--threads", "--same-node")])
 def test_overhead_compares_the_same_messages(bench, program, options):
     words = ("--alternations", "2", "--batches", "20", "--program", program("overhead"))

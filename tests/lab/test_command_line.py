@@ -39,6 +39,7 @@ def test_run_reports_the_signal_as_shells_do(thinwire_lab: Call) -> None:
     assert thinwire_lab(["run", "--", "sh", "-c", "kill -KILL $$"]).returncode == 137
 
 
+@pytest.mark.alone
 def test_measure_adds_the_raw_rate(thinwire_lab: Call) -> None:
     def megabits() -> float:
         done = thinwire_lab(["run", "--link", "200mbit", "--measure", "--", "true"])

@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 from lab_processes import COMMAND_LINE, becomes_true, holders, network_namespaces
 
-pytestmark = [pytest.mark.multiproc, pytest.mark.usefixtures("permitted")]
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.multiproc,
+    pytest.mark.usefixtures("permitted"),
+]
 
 # Says that it is up by its folder, and would outlive its parent.
 SLEEPER = 'setsid sh -c "sleep 300" & touch "$0"; wait'

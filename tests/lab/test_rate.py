@@ -9,7 +9,11 @@ from lab_rates import best_rate
 from thinwire.lab import Lab
 from thinwire.lab.measure import raw_rate
 
-pytestmark = [pytest.mark.multiproc, pytest.mark.usefixtures("permitted")]
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.multiproc,
+    pytest.mark.usefixtures("permitted"),
+]
 
 FLOOD = """
 import socket

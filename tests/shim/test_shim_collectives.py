@@ -401,12 +401,14 @@ def test_off_is_off(tmp_path: Path) -> None:
     assert (collectives(off)["entered"], native(off)) == (0, {})
 
 
+@pytest.mark.alone
 def test_a_collective_that_waits_leaves_the_processor_alone(tmp_path: Path) -> None:
     done = mpirun(3, WAITING, PRODUCTION, SMALL, tmp_path / "report", timeout=100)
     assert max(figures(done, "share")) < 0.2
     assert collectives(done)["entered"] == 3 * (1 + 800 + 1)
 
 
+@pytest.mark.alone
 def test_who_waits_needs_no_other_thread(tmp_path: Path) -> None:
     """On one processor a thread that spins keeps it from the one that works."""
     words = ["taskset", "-c", "0", *WAITING]

@@ -1,0 +1,22 @@
+"""Tests of two processes side by side (`pytest -n 2`) do not meet in the file system."""
+
+import os
+import shutil
+import tempfile
+
+import pytest
+
+IN_COMPANY = "PYTEST_XDIST_WORKER" in os.environ
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A scratch folder for each: launchers of Open MPI share one there, and the last job to end
+    removes it, also where the next is about to put its files in. Sockets in it have short names."""
+    if IN_COMPANY:
+        os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="tw-")
+        tempfile.tempdir = None  # it is looked up again
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if IN_COMPANY:
+        shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
