@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import sphinx.application
+from sphinx.errors import ExtensionError
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -45,6 +46,7 @@ html_show_sphinx = False
 copybutton_selector = "div:not(.highlight-text) > div.highlight > pre"
 
 HEADER = re.compile(r"<!-- site: header (\S+) -->")
+FOREIGN = re.compile(r"<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=\"(?:https?:)?//[^>]*>")
 PYTHON = re.compile(r"<!-- site: python ([\w ]+) -->")
 
 
@@ -62,13 +64,18 @@ def fill_in(app: sphinx.application.Sphinx, page: str, source: list[str]) -> Non
     source[0] = text + contents.OF_PAGES.get(page, "")
 
 
-def add_start_page(app: sphinx.application.Sphinx, error: Exception | None) -> None:
-    if error is None:
-        shutil.copy(Path(app.outdir) / "README.html", Path(app.outdir) / "index.html")
+def finish(app: sphinx.application.Sphinx, error: Exception | None) -> None:
+    """Adds the start page; no page may take anything from another host."""
+    if error is not None:
+        return
+    shutil.copy(Path(app.outdir) / "README.html", Path(app.outdir) / "index.html")
+    for page in Path(app.outdir).rglob("*.html"):
+        if found := FOREIGN.search(page.read_text()):
+            raise ExtensionError(f"{page}: {found[0]}")
 
 
 def setup(app: sphinx.application.Sphinx) -> None:
     # A page more or less changes the contents of all.
     app.add_config_value("pages_in_order", repr(contents.OF_PAGES), "env", [str])
     app.connect("source-read", fill_in)
-    app.connect("build-finished", add_start_page)
+    app.connect("build-finished", finish)
