@@ -49,9 +49,12 @@ tw_status tw_message_encode_enqueue(const tw_codec* codec, const tw_shape* shape
           "tw_message_encode_enqueue: null pointer, unknown dtype, or an unknown size or flag");
     }
     if (own->stream == nullptr) return misuse(kNoStream);
-    return report(message::enqueue_encode(
-        codec->coder_of(*array), *array, bytes_at(source), {bytes_at(destination), capacity},
-        to_encode_options(*own), {bytes_at(workspace), workspace_bytes, outcome}));
+    // Its receiver may have enqueued the decode of a frame.
+    message::EncodeOptions encode_options = to_encode_options(*own);
+    encode_options.declines_integers = false;
+    return report(message::enqueue_encode(codec->coder_of(*array), *array, bytes_at(source),
+                                          {bytes_at(destination), capacity}, encode_options,
+                                          {bytes_at(workspace), workspace_bytes, outcome}));
   });
 }
 

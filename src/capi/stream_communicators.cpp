@@ -6,6 +6,7 @@
 #include "capi/growing.h"
 #include "capi/handles.h"
 #include "capi/stream_transports.h"
+#include "collective/slots/device_slots.h"
 #include "collective/slots/enqueue.h"
 #include "collective/slots/host_slots.h"
 
@@ -176,7 +177,8 @@ tw_status tw_stream_plan_create(tw_stream_comm* comm, const tw_stream_plan_optio
     if (own->reduction != TW_SUM) {
       return report({StatusCode::kUnsupported, "collectives in stream order make sums alone"});
     }
-    auto made = SlotPlan::make(to_call(*own, *comm), host_needs);
+    const bool on_host = comm->link.transport->on_host();
+    auto made = SlotPlan::make(to_call(*own, *comm), on_host ? host_needs : device_needs);
     if (made.ok()) *plan = new tw_stream_plan{std::move(*made), comm};
     return report(made.status());
   });

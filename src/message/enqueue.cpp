@@ -69,8 +69,6 @@ Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::
   codec::EncodeJob job = make_encode_job(coder, array, source, options);
   job.frame = destination.data();
   job.limit = array.raw_bytes();
-  // A receiver of what is enqueued expects a frame of this codec: nobody could be told.
-  job.declines_integers = false;
   job.workspace = lent.workspace;
   job.outcome = lent.outcome;
   job.stream = options.stream;

@@ -15,7 +15,8 @@ struct Lent {
 // Bytes of workspace for either direction; kUnsupported where the codec has no GPU side.
 Result<std::uint64_t> workspace_bytes(const Coder& coder, const codec::Chunk& array);
 
-// As encode() on options.stream; what is declined has no frame, whatever options.decline says. Of a
+// As encode() on options.stream; what is declined has no frame, whatever options.decline says (for
+// integers, where options.declines_integers: callers whose receiver expects a frame say no). Of a
 // codec of fixed size fixed_bytes() are room enough.
 Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
                       MutableByteView destination, const EncodeOptions& options, const Lent& lent);

@@ -62,7 +62,9 @@ class SizedExchange {
     std::uint64_t outgoing = 0, incoming = 0, workspace = 0, end = 0;
   };
 
-  message::EncodeOptions options() const { return {.mark = mark_, .stream = stream_}; }
+  message::EncodeOptions options() const {
+    return {.mark = mark_, .declines_integers = false, .stream = stream_};
+  }
   device::Outcome* word(int number) const {
     return reinterpret_cast<device::Outcome*>(memory_) + number;
   }

@@ -37,6 +37,13 @@ Status StreamEngine::encode(const std::byte* from, const Shape& shape, MutableBy
   return message::enqueue_encode(coder(), array(shape), from, slot, options(), lent(outcome));
 }
 
+Status StreamEngine::decode_only(ByteView frame, const Shape& shape, std::byte* to,
+                                 device::Outcome* outcome) {
+  const codec::Chunk piece = array(shape);
+  return message::enqueue_decode(coder(), piece, frame, {to, piece.raw_bytes()}, {}, options(),
+                                 lent(outcome));
+}
+
 Status StreamEngine::decode_into(ByteView frame, const Shape& shape, std::byte* to,
                                  const codec::Landing& landing, device::Outcome* outcome) {
   const codec::Chunk piece = array(shape);

@@ -13,8 +13,16 @@ namespace thinwire::collective {
 class StreamEngine : public StreamWork {
  public:
   // `settings` must outlive it; its spec names a codec, or is "off".
-  StreamEngine(const EngineSettings& settings, device::StreamHandle stream)
-      : settings_(&settings), stream_(stream) {}
+  enum class Integers { kCoded, kDeclined };  // kDeclined: as the setting says, by lossy codecs
+  StreamEngine(const EngineSettings& settings, device::StreamHandle stream,
+               Integers integers = Integers::kCoded)
+      : settings_(&settings), stream_(stream), integers_(integers) {}
+
+  // As begin(), of a workspace that was lent before.
+  void lend(MutableByteView workspace) { workspace_ = workspace; }
+
+  // As decode(), but where the outcome is an error the values are undefined.
+  Status decode_only(ByteView frame, const Shape& shape, std::byte* to, device::Outcome* outcome);
 
   Result<WorkMemory> memory_for(const Shape& shape) const override;
   Status begin(MutableByteView workspace, std::byte* spare) override;
@@ -31,7 +39,11 @@ class StreamEngine : public StreamWork {
  private:
   codec::Chunk array(const Shape& shape) const { return settings_->array(shape); }
   message::Coder coder() const { return {settings_->spec.codec, settings_->spec.parameter}; }
-  message::EncodeOptions options() const { return {.mark = settings_->mark, .stream = stream_}; }
+  message::EncodeOptions options() const {
+    message::EncodeOptions options{.mark = settings_->mark, .stream = stream_};
+    options.declines_integers = options.declines_integers && integers_ == Integers::kDeclined;
+    return options;
+  }
   bool adds_as_it_decodes() const { return settings_->reduction == Reduction::kSum; }
 
   message::Lent lent(device::Outcome* outcome) const {
@@ -42,6 +54,7 @@ class StreamEngine : public StreamWork {
 
   const EngineSettings* settings_;
   device::StreamHandle stream_;
+  Integers integers_;
   MutableByteView workspace_;
   std::byte* spare_ = nullptr;
 };

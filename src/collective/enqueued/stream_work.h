@@ -34,7 +34,8 @@ class StreamWork {
   virtual Status copy(std::byte* to, const std::byte* from, std::uint64_t bytes) = 0;
   virtual Status combine(std::byte* to, const std::byte* from, const Shape& shape) = 0;
 
-  // Frames of a fixed size. What is declined leaves no frame in the slot, whatever was there.
+  // `slot` has room for any frame of these values. What is declined leaves no frame there, whatever
+  // there was.
   virtual Status encode(const std::byte* from, const Shape& shape, MutableByteView slot,
                         device::Outcome* outcome) = 0;
   virtual Status decode(ByteView frame, const Shape& shape, std::byte* to,

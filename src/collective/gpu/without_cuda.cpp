@@ -1,5 +1,6 @@
 // The kernels of a build without CUDA: there are none, and no value lies on a GPU.
 #include "collective/gpu/kernels.h"
+#include "collective/gpu/slots.h"
 
 namespace thinwire::collective {
 namespace {
@@ -21,6 +22,25 @@ Status enqueue_void(const device::Outcome*, Dtype, std::uint64_t, std::byte*,
 std::uint64_t key_ranges(std::uint64_t) { return 1; }
 
 Status enqueue_key_ranges(Dtype, std::uint64_t, const std::byte*, KeyRange*, device::StreamHandle) {
+  return absent();
+}
+
+Status enqueue_seal(const SlotPlace&, const std::byte*, std::span<const device::Outcome>,
+                    device::StreamHandle) {
+  return absent();
+}
+
+Status enqueue_finish(const SlotPlace&, Dtype, std::byte*, const std::byte*, device::StreamHandle) {
+  return absent();
+}
+
+Status enqueue_run_report(std::span<const device::Outcome>, device::Outcome*, device::Outcome*,
+                          device::StreamHandle) {
+  return absent();
+}
+
+Status enqueue_sum(Dtype, std::uint64_t, const Operands&, double, std::byte*,
+                   device::StreamHandle) {
   return absent();
 }
 

@@ -2,30 +2,30 @@
 
 #include <algorithm>
 
+#include "collective/slots/device_slots.h"
 #include "collective/slots/host_slots.h"
 
 namespace thinwire::collective {
 namespace {
 
 // What was under way is lost; a slot without a header is damage where it comes to.
-void lose(const SlotRun& run) {
-  auto* const outcomes = outcomes_of(run.record);
-  std::fill_n(
-      outcomes, run.plan->outcomes(),
-      device::make_outcome(StatusCode::kInternal, static_cast<std::uint64_t>(SlotFailure::kLost)));
+void lose(std::span<device::Outcome> outcomes) {
+  std::fill(outcomes.begin(), outcomes.end(), failure(SlotFailure::kLost));
 }
 
 // On a thread of the stream's, which no exception may leave.
 template <int kStage>
-void do_on_host(void* record) {
-  const SlotRun& run = static_cast<SlotRecord*>(record)->run;
-  HostSlots work(run.plan->settings());
+void do_on_host(void* argument) {
+  auto& record = *static_cast<SlotRecord*>(argument);
+  HostSlots work(record.run.plan->settings());
   try {
-    if (do_stage(run, kStage, work, outcomes_of(run.record)).ok()) return;
+    if (do_stage(record.run, kStage, work).ok()) return;
   } catch (...) {
   }
-  lose(run);
-  if (kStage == run.plan->stages() - 1) (void)work.report(&static_cast<SlotRecord*>(record)->done);
+  const auto outcomes = lent_outcomes(record.run);
+  lose(outcomes);
+  if (kStage < record.run.plan->stages() - 1) return;
+  (void)work.report(outcomes, outcomes_of(record.run.record), &record.done);
 }
 
 constexpr void (*kHostStages[])(void*) = {do_on_host<0>, do_on_host<1>, do_on_host<2>};
@@ -34,7 +34,9 @@ Status put_stages(const SlotRuns& runs, int stage) {
   for (std::uint32_t at = 0; at < runs.count(); ++at) {
     const SlotRun run = runs.run(at);
     if (stage >= run.plan->stages()) continue;
-    Status status = runs.link(at).transport->call(kHostStages[stage], run.record, run.stream);
+    transport::StreamTransport& transport = *runs.link(at).transport;
+    Status status = transport.on_host() ? transport.call(kHostStages[stage], run.record, run.stream)
+                                        : enqueue_stage(run, stage);
     if (!status.ok()) return status;
   }
   return {};

@@ -9,32 +9,7 @@ namespace {
 
 using device::Outcome;
 
-Outcome failure(SlotFailure why) {
-  return device::make_outcome(StatusCode::kInternal, static_cast<std::uint64_t>(why));
-}
-
-bool is_error(Outcome outcome) { return device::outcome_status(outcome) != StatusCode::kOk; }
-
-// What an encode has come to.
-SlotKind kind_after(Outcome outcome, std::uint64_t slot_bytes) {
-  const StatusCode code = device::outcome_status(outcome);
-  if (code == StatusCode::kOk) {
-    const bool fits = device::outcome_bytes(outcome) + kSlotHeaderBytes <= slot_bytes;
-    return fits ? SlotKind::kFrame : SlotKind::kSpilled;
-  }
-  return is_declined(code) ? SlotKind::kSpilled : SlotKind::kLost;
-}
-
 SlotWords header_of(const SlotPlace& place) { return load<SlotWords>(place.slot.data()); }
-
-MailChunk chunk_of(const SlotPlace& place) {
-  return {.call = place.tag.call,
-          .block = place.tag.block,
-          .block_bytes = place.tag.raw_bytes,
-          .offset = 0,
-          .bytes = 0,
-          .rank = place.rank};
-}
 
 }  // namespace
 
@@ -51,32 +26,30 @@ Status HostSlots::seal(const SlotPlace& place, const std::byte* values,
   return {};
 }
 
+Status HostSlots::begin(MutableByteView, std::span<Outcome> outcomes, bool first) {
+  if (first) std::fill(outcomes.begin(), outcomes.end(), 0);
+  return {};
+}
+
 Status HostSlots::open(const SlotPlace& place, const Shape& shape, std::byte* to) {
   const SlotWords header = header_of(place);
-  if (!is_slot_of(header, place.tag, place.slot.size())) {
-    *place.outcome = device::make_outcome(StatusCode::kDamaged, 0);
-    return {};
-  }
-  if (kind_of(header) != SlotKind::kFrame) return {};
+  const bool sound = is_slot_of(header, place.tag, place.slot.size());
+  if (!sound || kind_of(header) != SlotKind::kFrame) return {};
   const ByteView frame(place.slot.data() + kSlotHeaderBytes, frame_bytes_of(header));
-  Outcome outcome = 0;
-  if (Status status = work_.decode(frame, shape, to, &outcome); !status.ok()) return status;
-  // What came is no frame of the block, whatever is wrong with it.
-  *place.outcome = is_error(outcome) ? device::make_outcome(StatusCode::kDamaged, 0) : outcome;
-  return {};
+  return work_.decode(frame, shape, to, place.outcome);
 }
 
 Status HostSlots::finish(const SlotPlace& place, const Shape& shape, std::byte* to,
                          const std::byte* own) {
-  Outcome& outcome = *place.outcome;
-  if (outcome == 0 && kind_of(header_of(place)) == SlotKind::kSpilled) {
+  Outcome outcome = verdict(header_of(place), place.tag, place.slot.size(), *place.outcome);
+  if (outcome == 0) {
     const bool came = own != nullptr || take_block(*place.mailbox, chunk_of(place), to);
     if (own != nullptr && own != to) std::memmove(to, own, place.tag.raw_bytes);
     outcome = came ? device::make_outcome(StatusCode::kOk, place.tag.raw_bytes)
                    : failure(SlotFailure::kAborted);
   }
-  if (outcome == 0) outcome = failure(SlotFailure::kLost);
   if (is_error(outcome)) work_.make_nan(to, shape);
+  *place.outcome = outcome;
   return {};
 }
 
@@ -85,7 +58,8 @@ Status HostSlots::sum(const Operands& arrays, std::uint64_t count, double scale,
   return {};
 }
 
-Status HostSlots::report(Outcome* done) {
+Status HostSlots::report(std::span<const Outcome> outcomes, Outcome* to, Outcome* done) {
+  if (to != outcomes.data()) std::copy(outcomes.begin(), outcomes.end(), to);
   std::atomic_ref<Outcome>(*done).store(device::kKnown, std::memory_order_release);
   return {};
 }

@@ -116,7 +116,8 @@ Status SlotPlanner::measure() {
   }
   number_outcomes();
   plan_.workspace_ = end;
-  plan_.end_ = end + aligned(workspace_bytes_);
+  plan_.outcomes_at_ = end + aligned(workspace_bytes_);
+  plan_.end_ = plan_.outcomes_at_ + aligned(plan_.outcomes_ * sizeof(device::Outcome));
   return {};
 }
 

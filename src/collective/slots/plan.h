@@ -87,7 +87,8 @@ class SlotPlan {
   std::uint32_t outcomes() const { return outcomes_; }
   std::uint64_t device_bytes() const { return end_; }
   std::uint64_t workspace_at() const { return workspace_; }
-  std::uint64_t workspace_bytes() const { return end_ - workspace_; }
+  std::uint64_t workspace_bytes() const { return outcomes_at_ - workspace_; }
+  std::uint64_t outcomes_at() const { return outcomes_at_; }
 
   // What this rank sends, as values and as slots.
   std::uint64_t raw_bytes() const;
@@ -108,7 +109,7 @@ class SlotPlan {
   SlotCopy copy_;
   SlotSum sum_;
   std::uint32_t outcomes_ = 0;
-  std::uint64_t workspace_ = 0, end_ = 0;
+  std::uint64_t workspace_ = 0, outcomes_at_ = 0, end_ = 0;
 };
 
 }  // namespace thinwire::collective

@@ -145,11 +145,12 @@ void prepare_record(const SlotRun& run) {
   std::memset(run.record + kRecordHeadBytes, 0, record_bytes(*run.plan) - kRecordHeadBytes);
 }
 
-Status do_stage(const SlotRun& run, int stage, SlotWork& work, device::Outcome* outcomes) {
+Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   const SlotPlan& plan = *run.plan;
-  Stage steps(run, work, outcomes);
+  const auto outcomes = lent_outcomes(run);
+  Stage steps(run, work, outcomes.data());
   Status status =
-      work.steps().begin({run.lent + plan.workspace_at(), plan.workspace_bytes()}, nullptr);
+      work.begin({run.lent + plan.workspace_at(), plan.workspace_bytes()}, outcomes, stage == 0);
   const bool last = stage == plan.stages() - 1;
   if (status.ok() && stage > 0) status = steps.open_all(stage - 1);
   if (status.ok() && stage == (plan.stages() > 1 ? 1 : 0)) status = steps.copy_and_sum();
@@ -162,7 +163,8 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work, device::Outcome* 
     if (status.ok()) status = steps.seal_all(stage);
   }
   if (!status.ok() || !last) return status;
-  return work.report(&reinterpret_cast<SlotRecord*>(run.record)->done);
+  return work.report(outcomes, outcomes_of(run.record),
+                     &reinterpret_cast<SlotRecord*>(run.record)->done);
 }
 
 Status post_exchange(const SlotRun& run, int number, transport::StreamTransport& transport) {

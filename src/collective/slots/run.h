@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "collective/slots/plan.h"
 #include "collective/slots/work.h"
@@ -37,14 +38,20 @@ inline device::Outcome* outcomes_of(std::byte* record) {
   return reinterpret_cast<device::Outcome*>(record + kRecordHeadBytes);
 }
 
+// Where outcomes lie until the run's last stage brings them to the record.
+inline std::span<device::Outcome> lent_outcomes(const SlotRun& run) {
+  return {reinterpret_cast<device::Outcome*>(run.lent + run.plan->outcomes_at()),
+          run.plan->outcomes()};
+}
+
 // kInvalidArgument, and what is missing or not aligned.
 Status check(const SlotRun& run);
 
 // Makes a record ready; the host's own memory is touched and nothing enqueued.
 void prepare_record(const SlotRun& run);
 
-// The local work of stage `stage`, 0 to plan->stages() - 1; the outcomes lie at `outcomes`.
-Status do_stage(const SlotRun& run, int stage, SlotWork& work, device::Outcome* outcomes);
+// The local work of stage `stage`, 0 to plan->stages() - 1.
+Status do_stage(const SlotRun& run, int stage, SlotWork& work);
 
 // Posts the exchange behind that stage; inside a group.
 Status post_exchange(const SlotRun& run, int number, transport::StreamTransport& transport);

@@ -7,6 +7,7 @@
 #include "collective/slots/mailbox.h"
 #include "collective/slots/slot.h"
 #include "collective/slots/sum.h"
+#include "collective/slots/verdict.h"
 
 namespace thinwire::collective {
 
@@ -19,8 +20,14 @@ struct SlotPlace {
   device::Outcome* outcome = nullptr;
 };
 
-// What an outcome that is kInternal has in the place of bytes.
-enum class SlotFailure : std::uint64_t { kAborted = 1, kLost = 2 };
+inline MailChunk chunk_of(const SlotPlace& place) {
+  return {.call = place.tag.call,
+          .block = place.tag.block,
+          .block_bytes = place.tag.raw_bytes,
+          .offset = 0,
+          .bytes = 0,
+          .rank = place.rank};
+}
 
 // As StreamWork: enqueued in the order of the calls, nothing waited for but by the stream.
 class SlotWork {
@@ -28,6 +35,11 @@ class SlotWork {
   virtual ~SlotWork() = default;
 
   virtual StreamWork& steps() = 0;
+
+  // Lends the codec's workspace, aligned to 256, its contents being any where this is the run's
+  // first stage; and makes that stage's outcomes 0.
+  virtual Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
+                       bool first) = 0;
 
   // Behind the encode that the outcome is of, into what lies behind the slot's header: writes the
   // header, and brings the values out by the mailbox where the frame does not fit. Where one of
@@ -45,8 +57,10 @@ class SlotWork {
 
   virtual Status sum(const Operands& arrays, std::uint64_t count, double scale, std::byte* to) = 0;
 
-  // Tells the host that all is done: `done` becomes kKnown behind all outcomes.
-  virtual Status report(device::Outcome* done) = 0;
+  // Tells the host that all is done: `outcomes` are brought to `to`, in the host's memory, and
+  // `done` becomes kKnown behind them.
+  virtual Status report(std::span<const device::Outcome> outcomes, device::Outcome* to,
+                        device::Outcome* done) = 0;
 };
 
 }  // namespace thinwire::collective

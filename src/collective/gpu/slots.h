@@ -1,0 +1,26 @@
+// Enqueues the kernels of slots; kUnsupported in a build without CUDA, kDevice where a kernel does
+// not start. All pointers are memory that the stream's device reaches; mailboxes and records are
+// pinned.
+#pragma once
+
+#include <span>
+
+#include "base/status.h"
+#include "collective/slots/work.h"
+#include "device/stream.h"
+
+namespace thinwire::collective {
+
+// As SlotWork's steps of these names.
+Status enqueue_seal(const SlotPlace& place, const std::byte* values,
+                    std::span<const device::Outcome> before, device::StreamHandle stream);
+Status enqueue_finish(const SlotPlace& place, Dtype dtype, std::byte* to, const std::byte* own,
+                      device::StreamHandle stream);
+Status enqueue_run_report(std::span<const device::Outcome> outcomes, device::Outcome* to,
+                          device::Outcome* done, device::StreamHandle stream);
+
+// As sum_in_order().
+Status enqueue_sum(Dtype dtype, std::uint64_t count, const Operands& arrays, double scale,
+                   std::byte* to, device::StreamHandle stream);
+
+}  // namespace thinwire::collective

@@ -1,0 +1,42 @@
+// Steps of slots on CUDA streams: kernels, and the codecs' own.
+#pragma once
+
+#include "collective/enqueued/stream_engine.h"
+#include "collective/slots/run.h"
+#include "collective/slots/work.h"
+
+namespace thinwire::collective {
+
+// The stream's device is the thread's current one.
+class DeviceSlots : public SlotWork {
+ public:
+  // `settings` must outlive it.
+  DeviceSlots(const EngineSettings& settings, device::StreamHandle stream)
+      : engine_(settings, stream, StreamEngine::Integers::kDeclined),
+        dtype_(settings.dtype),
+        stream_(stream) {}
+
+  StreamWork& steps() override { return engine_; }
+  Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes, bool first) override;
+  Status seal(const SlotPlace& place, const std::byte* values,
+              std::span<const device::Outcome> before) override;
+  Status open(const SlotPlace& place, const Shape& shape, std::byte* to) override;
+  Status finish(const SlotPlace& place, const Shape& shape, std::byte* to,
+                const std::byte* own) override;
+  Status sum(const Operands& arrays, std::uint64_t count, double scale, std::byte* to) override;
+  Status report(std::span<const device::Outcome> outcomes, device::Outcome* to,
+                device::Outcome* done) override;
+
+ private:
+  StreamEngine engine_;
+  Dtype dtype_;
+  device::StreamHandle stream_;
+};
+
+// What a block's coding needs there.
+Result<WorkMemory> device_needs(const EngineSettings& settings, const Shape& shape);
+
+// Enqueues a stage of a run on its stream, whose device is that of the lent memory.
+Status enqueue_stage(const SlotRun& run, int stage);
+
+}  // namespace thinwire::collective

@@ -1,0 +1,46 @@
+// What becomes of a slot, from its header and the outcome of its coding; the same on host and
+// device.
+#pragma once
+
+#include "base/status.h"
+#include "collective/slots/slot.h"
+#include "device/outcome.h"
+
+namespace thinwire::collective {
+
+// What an outcome that is kInternal has in the place of bytes.
+enum class SlotFailure : std::uint64_t { kAborted = 1, kLost = 2 };
+
+THINWIRE_HOST_DEVICE constexpr device::Outcome failure(SlotFailure why) {
+  return device::make_outcome(StatusCode::kInternal, static_cast<std::uint64_t>(why));
+}
+
+THINWIRE_HOST_DEVICE constexpr bool is_error(device::Outcome outcome) {
+  return device::outcome_status(outcome) != StatusCode::kOk;
+}
+
+// Of a slot whose encode has come to this.
+THINWIRE_HOST_DEVICE constexpr SlotKind kind_after(device::Outcome encoded,
+                                                   std::uint64_t slot_bytes) {
+  const StatusCode code = device::outcome_status(encoded);
+  if (code == StatusCode::kOk) {
+    const bool fits = device::outcome_bytes(encoded) + kSlotHeaderBytes <= slot_bytes;
+    return fits ? SlotKind::kFrame : SlotKind::kSpilled;
+  }
+  const bool declined = code == StatusCode::kDeclined || code == StatusCode::kHoldsIntegers;
+  return declined ? SlotKind::kSpilled : SlotKind::kLost;
+}
+
+// The outcome of a slot that came, whose frame, if it has one, was decoded with that outcome; 0
+// where its values are still to be taken, as they were spilled.
+THINWIRE_HOST_DEVICE constexpr device::Outcome verdict(const SlotWords& header, const SlotTag& tag,
+                                                       std::uint64_t slot_bytes,
+                                                       device::Outcome decoded) {
+  if (!is_slot_of(header, tag, slot_bytes)) return device::make_outcome(StatusCode::kDamaged, 0);
+  if (kind_of(header) == SlotKind::kSpilled) return 0;
+  if (kind_of(header) == SlotKind::kLost) return failure(SlotFailure::kLost);
+  // What came is no frame of the block, whatever is wrong with it.
+  return device::make_outcome(is_error(decoded) ? StatusCode::kDamaged : StatusCode::kOk, 0);
+}
+
+}  // namespace thinwire::collective

@@ -1,0 +1,242 @@
+// Collectives in slots on a GPU against the same ones on the host, bit by bit: results, and what
+// each rank's record says. All ranks are on one GPU. Exit code 0 where all agree, 1 where one does
+// not, 77 where there is no GPU. With the argument "host" both sides are the host.
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <string_view>
+
+#include "codec/reduce.h"
+#include "codec/spec.h"
+#include "collective/slots/device_slots.h"
+#include "collective/slots/host_slots.h"
+#include "slots_ranks.h"
+
+namespace thinwire::collective {
+namespace {
+
+constexpr std::uint64_t kMailboxBytes = 64 * 1024;
+
+struct Case {
+  SlotCall call;
+  std::uint64_t offset = 0;  // of the users' buffers
+  bool noisy = false;        // the last rank's values do not get smaller
+  bool in_place = false;
+};
+
+struct Found {
+  std::vector<std::byte> values;
+  SlotReport report;
+};
+
+std::vector<std::byte> values_of(const Case& given, int rank, std::uint64_t count) {
+  const bool noise = given.noisy && rank == given.call.ranks - 1;
+  std::mt19937 random(static_cast<unsigned>(rank + 1));
+  std::vector<std::byte> values(given.call.bytes_of(count));
+  with_float_dtype(given.call.dtype, [&](auto kDtype) {
+    using Number = codec::NumberOf<kDtype>;
+    for (std::uint64_t at = 0; at < count; ++at) {
+      const double smooth = 1.5 + std::sin(0.002 * static_cast<double>(at) + rank);
+      const double rough = std::ldexp(1 + random() * 0x1p-32, static_cast<int>(random() % 12));
+      const auto word = codec::word_of<kDtype>(static_cast<Number>(noise ? rough : smooth));
+      store(values.data() + at * sizeof word, word);
+    }
+  });
+  return values;
+}
+
+// The buffers of one rank. Reduce-scatter reads a block for each rank, Allgather writes one.
+struct Buffers {
+  Buffers(Where where, const Case& given, int rank)
+      : sent(given.call.count * factor(given, SlotOperation::kReduceScatter)),
+        received(given.call.count * factor(given, SlotOperation::kAllgather)),
+        room(where, given.call.bytes_of(sent + received) + 1024) {
+    send = room.get() + given.offset;
+    receive = send + (given.call.bytes_of(sent) + 511) / 256 * 256;
+    const std::uint64_t block = given.call.bytes_of(given.call.count) * static_cast<unsigned>(rank);
+    if (given.in_place) {
+      const bool scatters = given.call.operation == SlotOperation::kReduceScatter;
+      const bool gathers = given.call.operation == SlotOperation::kAllgather;
+      if (scatters) receive = send + block;
+      if (!scatters) send = receive + (gathers ? block : 0);
+    }
+    const auto values = values_of(given, rank, sent);
+    move(where, send, values.data(), values.size());
+  }
+  static std::uint64_t factor(const Case& given, SlotOperation of) {
+    return given.call.operation == of ? static_cast<std::uint64_t>(given.call.ranks) : 1;
+  }
+  static void move(Where where, std::byte* to, const std::byte* from, std::uint64_t bytes) {
+    if (where == Where::kGpu) {
+      check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+    } else {
+      std::memcpy(to, from, bytes);
+    }
+  }
+
+  std::uint64_t sent, received;
+  Room room;
+  std::byte *send = nullptr, *receive = nullptr;
+};
+
+class Runs : public SlotRuns {
+ public:
+  Runs(Where where, const Case& given, cudaStream_t stream) : where_(where), board_{where, {}, {}} {
+    std::vector<Mailbox*> mailboxes;
+    links_.resize(static_cast<std::size_t>(given.call.ranks));
+    for (int rank = 0; rank < given.call.ranks; ++rank) {
+      SlotCall call = given.call;
+      call.rank = rank;
+      const bool pair = call.operation == SlotOperation::kSend;
+      if (pair && rank == 1) call.operation = SlotOperation::kReceive;
+      if (pair) call.peer = 1 - rank;
+      auto plan = SlotPlan::make(call, where == Where::kGpu ? device_needs : host_needs);
+      check(plan.status());
+      plans_.push_back(std::move(*plan));
+      buffers_.emplace_back(where, given, rank);
+      lent_.emplace_back(where, plans_.back()->device_bytes());
+      pinned_.emplace_back(where, record_bytes(*plans_.back()), true);
+      mailboxes_.emplace_back(where, kMailboxBytes, true);
+      check(open_mailbox(mailboxes_.back().get(), kMailboxBytes));
+      mailboxes.push_back(&mailbox_at(mailboxes_.back().get()));
+      auto& link = links_[static_cast<std::size_t>(rank)];
+      link.transport = std::make_unique<BoardEnd>(board_, rank, call.ranks);
+      runs_.push_back({.plan = plans_.back().get(),
+                       .number = 9,
+                       .send = buffers_.back().send,
+                       .receive = buffers_.back().receive,
+                       .lent = lent_.back().get(),
+                       .mailbox = mailboxes.back(),
+                       .record = pinned_.back().get(),
+                       .stream = stream});
+    }
+    server_ = std::make_unique<Server>(std::move(mailboxes));
+  }
+
+  std::uint32_t count() const override { return static_cast<std::uint32_t>(runs_.size()); }
+  SlotRun run(std::uint32_t at) const override { return runs_[at]; }
+  SlotLink& link(std::uint32_t at) const override { return links_[at]; }
+
+  std::vector<Found> found() const {
+    std::vector<Found> all;
+    for (std::size_t rank = 0; rank < runs_.size(); ++rank) {
+      Found one{{}, check_record(*plans_[rank], runs_[rank].record)};
+      one.values.resize(plans_[rank]->call().bytes_of(buffers_[rank].received));
+      Buffers::move(where_, one.values.data(), buffers_[rank].receive, one.values.size());
+      all.push_back(std::move(one));
+    }
+    return all;
+  }
+
+ private:
+  Where where_;
+  Board board_;
+  mutable std::vector<SlotLink> links_;
+  std::vector<std::unique_ptr<SlotPlan>> plans_;
+  std::vector<Buffers> buffers_;
+  std::vector<Room> lent_, pinned_, mailboxes_;
+  std::vector<SlotRun> runs_;
+  std::unique_ptr<Server> server_;
+};
+
+std::vector<Found> run_on(Where where, const Case& given) {
+  cudaStream_t stream = nullptr;
+  if (where == Where::kGpu) check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  Runs runs(where, given, stream);
+  check(enqueue_slots(runs));
+  if (where == Where::kGpu) check(cudaStreamSynchronize(stream));
+  auto found = runs.found();
+  if (where == Where::kGpu) check(cudaStreamDestroy(stream));
+  return found;
+}
+
+bool agree(const Found& one, const Found& other, bool receives) {
+  const SlotReport &a = one.report, &b = other.report;
+  return a.complete && b.complete && a.status.code() == b.status.code() &&
+         a.spilled_in == b.spilled_in && a.spilled_out == b.spilled_out &&
+         a.frame_bytes == b.frame_bytes && a.needed == b.needed &&
+         (!receives || one.values == other.values);
+}
+
+struct Tally {
+  int same = 0, different = 0;
+  std::uint64_t spilled = 0;
+
+  void compare(Where where, const Case& given, std::string_view spec) {
+    const auto expected = run_on(Where::kHost, given);
+    const auto found = run_on(where, given);
+    bool all = true;
+    for (std::size_t rank = 0; rank < expected.size(); ++rank) {
+      const bool receives = given.call.operation != SlotOperation::kSend || rank == 1;
+      all = all && agree(expected[rank], found[rank], receives);
+      spilled += found[rank].report.spilled_out;
+    }
+    (all ? same : different) += 1;
+    if (all || different > 20) return;
+    std::printf(
+        "FAILED operation %u of %s, %.*s, %d ranks, %llu values, capacity %u, offset %llu\n",
+        static_cast<unsigned>(given.call.operation), dtype_name(given.call.dtype),
+        static_cast<int>(spec.size()), spec.data(), given.call.ranks,
+        static_cast<unsigned long long>(given.call.count), given.call.capacity[0],
+        static_cast<unsigned long long>(given.offset));
+  }
+};
+
+void compare_all(Where where, std::string_view spec, Tally& tally) {
+  Case given;
+  given.call.spec = *codec::parse_spec(spec);
+  for (const Dtype dtype : {Dtype::kF32, Dtype::kF64, Dtype::kF16, Dtype::kBf16}) {
+    if (!given.call.spec.codec->takes(dtype)) continue;
+    given.call.dtype = dtype;
+    for (std::uint32_t operation = 0; operation < kSlotOperationCount; ++operation) {
+      given.call.operation = static_cast<SlotOperation>(operation);
+      if (given.call.operation == SlotOperation::kReceive) continue;  // with Send
+      const bool pair = given.call.operation == SlotOperation::kSend;
+      for (const int ranks : {2, 3}) {
+        if (pair && ranks == 3) continue;
+        given.call.ranks = ranks;
+        given.call.scale = 1.0 / ranks;
+        for (const std::uint64_t count : {1, 999, 40'003}) {
+          given.call.count = count;
+          for (const std::uint32_t capacity : {512, 400, 1}) {
+            given.call.capacity = {capacity, 0};
+            given.noisy = capacity == 400;
+            given.offset = count % 5;
+            given.in_place = !pair && capacity == 400;
+            tally.compare(where, given, spec);
+          }
+        }
+      }
+    }
+  }
+}
+
+int run(Where where) {
+  Tally tally;
+  for (const char* const spec : {"mpc", "expack", "lorenzo", "szp:abs=1e-3", "zfp:rate=12"}) {
+    compare_all(where, spec, tally);
+  }
+  std::printf("%d collectives in slots agree, %d do not; %llu blocks were spilled\n", tally.same,
+              tally.different, static_cast<unsigned long long>(tally.spilled));
+  return tally.different == 0 && tally.same > 0 && tally.spilled > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace thinwire::collective
+
+int main(int count, char** arguments) {
+  using thinwire::collective::Where;
+  const bool on_host = count > 1 && std::string_view(arguments[1]) == "host";
+  int devices = 0;
+  if (!on_host && (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)) {
+    std::printf("no GPU\n");
+    return 77;
+  }
+  try {
+    return thinwire::collective::run(on_host ? Where::kHost : Where::kGpu);
+  } catch (const std::exception& error) {
+    std::printf("FAILED: %s\n", error.what());
+    return 1;
+  }
+}
