@@ -2,6 +2,7 @@
 #include "codec/registry.h"
 #include "fuzz/codec_targets.h"
 #include "fuzz/frame_targets.h"
+#include "fuzz/helper_target.h"
 #include "fuzz/slot_target.h"
 #include "fuzz/text_targets.h"
 #include "fuzz/wire_target.h"
@@ -19,6 +20,8 @@ std::vector<Target> make_targets() {
       {"quantity", nullptr, run_quantity, nullptr, quantity_seeds},
       {"card", nullptr, run_card, nullptr, card_seeds},
       {"launcher", nullptr, run_launcher, nullptr, launcher_seeds},
+      {"helper", nullptr, run_helper, nullptr, helper_seeds},
+      {"stamp", nullptr, run_stamp, nullptr, stamp_seeds},
   };
   for (const codec::Codec* codec : codec::all_codecs()) {
     if (codec->gpu_only) continue;

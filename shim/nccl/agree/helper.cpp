@@ -2,18 +2,10 @@
 
 #include "agree/core.h"
 #include "agree/handle.h"
+#include "agree/terms.h"
 
 namespace thinwire::nccl::agree {
 namespace {
-
-std::string terms_text(const Terms& terms) {
-  std::string text;
-  for (const auto& [name, value] : terms) text += name + "=" + value + "\n";
-  if (text.size() <= kMostText) return text;
-  // What is too long to be shown is still compared.
-  const std::string rest = std::to_string(std::hash<std::string>{}(text));
-  return text.substr(0, kMostText - 64) + "\nthe rest=" + rest;
-}
 
 std::shared_ptr<Handle> raw_handle(std::shared_ptr<Core> core, const std::string& why) {
   auto shared = std::make_shared<Shared>();

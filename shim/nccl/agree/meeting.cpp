@@ -1,38 +1,11 @@
 #include "agree/meeting.h"
 
-#include <sstream>
-
 namespace thinwire::nccl::agree {
 namespace {
-
-// Lines of "name=value".
-std::map<std::string, std::string> read_terms(const std::string& text) {
-  std::map<std::string, std::string> terms;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t sign = line.find('=');
-    if (sign != std::string::npos) terms[line.substr(0, sign)] = line.substr(sign + 1);
-  }
-  return terms;
-}
 
 std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
 
 }  // namespace
-
-std::string difference(int one, const std::string& its_terms, int other,
-                       const std::string& other_terms) {
-  if (its_terms == other_terms) return "";
-  auto left = read_terms(its_terms), right = read_terms(other_terms);
-  for (const auto& [name, value] : right) left.try_emplace(name, "not known");
-  for (const auto& [name, value] : left) {
-    const auto [found, added] = right.try_emplace(name, "not known");
-    if (found->second == value) continue;
-    return name + " is " + value + " on " + rank_text(one) + " and " + found->second + " on " +
-           rank_text(other);
-  }
-  return "the settings of " + rank_text(one) + " and " + rank_text(other) + " differ";
-}
 
 std::string lacking_text(int lacking, int ranks) {
   return "raw: " + std::to_string(lacking) + " of " + std::to_string(ranks) +

@@ -11,12 +11,10 @@
 #include <string>
 
 #include "agree/link.h"
+#include "agree/terms.h"
 
 namespace thinwire::nccl::agree {
 
-// What is said differently by two ranks, "codec is a on rank 0 and b on rank 2"; "" where nothing.
-std::string difference(int one, const std::string& its_terms, int other,
-                       const std::string& other_terms);
 std::string lacking_text(int lacking, int ranks);
 
 class Meeting {

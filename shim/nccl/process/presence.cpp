@@ -2,6 +2,7 @@
 
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <span>
@@ -98,7 +99,12 @@ void seen_ready(ncclComm_t comm) {
 }
 
 std::string presence_text(const Communicator& communicator) {
-  return communicator.agreed ? communicator.agreed->presence().text : "not asked who has it";
+  if (!communicator.agreed) return "not asked who has it";
+  std::string text = communicator.agreed->presence().text;
+  // Part of it may be another rank's words, and it goes into JSON.
+  const auto is_special = [](char each) { return each < ' ' || each == '"' || each == '\\'; };
+  std::ranges::replace_if(text, is_special, '\'');
+  return text;
 }
 
 }  // namespace thinwire::nccl
