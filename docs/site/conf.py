@@ -28,6 +28,7 @@ myst_heading_anchors = 4  # as the web views of repositories make them
 myst_enable_extensions = ["colon_fence"]
 default_role = "code"  # docstrings have single backquotes
 autodoc_member_order = "bysource"
+autoclass_content = "both"  # what `__init__` says of the arguments, too
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
 maximum_signature_line_length = 92

@@ -71,7 +71,7 @@ def run_example(each: Example, page: str, folder: Path) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert done.returncode == 0, f"{page}:{each.line}\n{each.text}\n{done.stdout}"
     return done.stdout
