@@ -81,7 +81,9 @@ std::string judge(std::string_view name, std::string_view value) {
 
 // Whether a launcher says that this process is the first rank of its job, or none started it.
 bool speaks_for_job() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+  // RANK is torchrun's.
+  for (const char* name :
+       {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK"}) {
     if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
   }
   return true;
