@@ -72,9 +72,11 @@ Status Communicator::learn(const Call& call, int device) {
 }
 
 Status Communicator::learn_cost(const Call& call) {
+  if (broken_) return gone();
   if (!lacks_cost(call)) return {};
   const auto device = device::device_of(call.send, call.receive);
-  return learn(call, device.ok() ? *device : -1);
+  const Status status = learn(call, device.ok() ? *device : -1);
+  return status.ok() ? status : broken(status);
 }
 
 void Communicator::want_cost(const Call& call) {
@@ -84,7 +86,7 @@ void Communicator::want_cost(const Call& call) {
 }
 
 Status Communicator::settle() {
-  if (broken_) return {StatusCode::kInternal, "the communicator's transport failed earlier"};
+  if (broken_) return gone();
   for (const Wanted& wanted : costs_.take_wanted()) {
     // Whether it may be compressed was asked with its lists, which are no longer there.
     if (costs_.of(wanted.call).has_value()) continue;

@@ -90,6 +90,10 @@ Status Communicator::broken(Status status) {
   return status;
 }
 
+Status Communicator::gone() const {
+  return {StatusCode::kInternal, "the communicator's transport failed in an earlier call"};
+}
+
 // The lists that only the root has go to all ranks.
 Status Communicator::share_counts(const Call& call) {
   counts_.resize(static_cast<std::size_t>(size()));
@@ -107,7 +111,7 @@ Status Communicator::share_counts(const Call& call) {
 
 Status Communicator::find_device(const Call& call) {
   device_ = -1;
-  if (call.hindered) return {StatusCode::kInternal, "this rank could not take part"};
+  if (call.unable) return {StatusCode::kInternal, "this rank could not take part"};
   const auto device = device::device_of(call.send, call.receive);
   if (device.ok()) device_ = *device;
   return device.status();
@@ -153,7 +157,7 @@ Status Communicator::run_chosen(const Call& call, Report& report) {
   // From here on this rank takes part whatever happens to it: others wait for what it sends.
   Status hindrance = find_device(call);
   if (const Status kept = keep_input(call, own); hindrance.ok()) hindrance = kept;
-  own.hindered = !hindrance.ok();
+  own.unable = !hindrance.ok();
   if (Status status = prepare(own, report); !status.ok()) return status;
   if (Status status = bind(own, report.choice); !status.ok()) return status;
   if (const Status acquired = acquire(report); hindrance.ok()) hindrance = acquired;
@@ -175,16 +179,14 @@ Status Communicator::run_chosen(const Call& call, Report& report) {
 }
 
 Status Communicator::run(const Call& call, Report& report, const Choice* planned) {
-  if (broken_) {
-    return {StatusCode::kInternal, "the communicator's transport failed in an earlier call"};
-  }
+  if (broken_) return gone();
   if (Status status = check(call, size()); !status.ok()) return status;
   report = {};
   if (planned != nullptr) {
     report.choice = *planned;
   } else {
     if (!call.as_agreed) {
-      if (Status status = learn_cost(call); !status.ok()) return broken(status);
+      if (Status status = learn_cost(call); !status.ok()) return status;
     }
     const auto choice = choose(call);
     if (!choice.ok()) return choice.status();

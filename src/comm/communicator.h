@@ -110,6 +110,7 @@ class Communicator {
   Status run_raw(const Call& call, std::vector<std::byte>& result);
   Result<double> largest_error(const Call& call, const std::vector<std::byte>& exact) const;
   Status broken(Status status);
+  Status gone() const;  // what calls come to after that
   Status find_device(const Call& call);
   Status prepare(const Call& call, Report& report);
   Status set_bound(const Call& call, const collective::Row& row, Report& report);
