@@ -260,6 +260,28 @@ tw_status tw_pool_describe(tw_memory memory, int32_t device, tw_pool_counters* c
  * memory, 512 MiB of each GPU's. */
 void tw_pool_set_idle_bound(uint64_t bytes);
 
+/* Functions of the program's that give GPU memory to the library's pools in place of cudaMalloc(),
+ * for programs in which one allocator holds all of a GPU's memory, as RMM's pool does. They are
+ * called with that GPU current, from any thread and from several at once. They must not call this
+ * library or throw. */
+typedef struct tw_device_allocator {
+  uint32_t size;
+  uint32_t reserved;
+  void* context; /* the first argument of each function; the caller owns it */
+  /* Sets `memory` to `bytes` bytes on GPU `device`, aligned to 256 bytes, that any stream may use
+   * at once: a stream-ordered allocator must have waited for its stream. Returns 0; any other value
+   * means that there is no memory, and what needed it goes raw or fails with TW_DEVICE. */
+  int32_t (*allocate)(void* context, int32_t device, uint64_t bytes, void** memory);
+  /* Takes back what `allocate` gave, with the same `bytes`. No work uses it any more. */
+  void (*release)(void* context, int32_t device, void* memory, uint64_t bytes);
+} tw_device_allocator;
+
+/* From now on the pools take GPU memory from `allocator`, of which they copy the struct; NULL: from
+ * cudaMalloc() again. Memory that they have already stays, and goes back to where it came from, so
+ * `context` and the functions must stay valid until the process ends. Idle memory is kept as
+ * tw_pool_set_idle_bound() says: 0 gives everything back at once. */
+tw_status tw_pool_set_device_allocator(const tw_device_allocator* allocator);
+
 /* ---- Layouts: arrays with gaps, packed and unpacked on the GPU ---- */
 
 /* `bytes` bytes that begin `offset` bytes from the start of an element. */
@@ -629,9 +651,9 @@ typedef enum tw_collective_flag {
                       For Scatter and Gather at the root only */
   TW_VERIFY = 2,   /* run it again without compression and report the largest difference */
   TW_VARIED = 4,   /* Gather and Scatter: blocks differ in size, and only the root has the lists */
-  TW_HINDERED = 8, /* this rank cannot take part, for example for lack of memory. Its call fails
-                      with TW_INTERNAL; calls of ranks that need its data fail too, and none hangs.
-                      Its `send` and `receive` are not accessed */
+  TW_UNABLE = 8,   /* this rank cannot take part, for example for lack of memory. Its call fails
+                        with TW_INTERNAL; calls of ranks that need its data fail too, and none hangs.
+                        Its `send` and `receive` are not accessed */
   TW_PLANNED = 16, /* tw_comm_run() only: do not plan again. The last tw_comm_plan() on this
                       communicator was for this same call; only buffers may differ */
   TW_ROOT_DECODES = 32, /* Bcast, at the root: if a lossy codec changes values, write to `receive`

@@ -53,7 +53,7 @@ comm::Call to_call(const tw_collective& from, const comm::Options& options) {
   call.in_place = (from.flags & TW_IN_PLACE) != 0;
   call.varied = (from.flags & TW_VARIED) != 0;
   call.verify = (from.flags & TW_VERIFY) != 0;
-  call.hindered = (from.flags & TW_HINDERED) != 0;
+  call.unable = (from.flags & TW_UNABLE) != 0;
   call.root_decodes = (from.flags & TW_ROOT_DECODES) != 0;
   call.as_agreed = (from.flags & TW_AS_AGREED) != 0;
   call.send = bytes_at(from.send);
@@ -95,7 +95,7 @@ tw_collective_report report_of(const comm::Report& from) {
 }
 
 constexpr std::uint32_t kCollectiveFlags =
-    TW_IN_PLACE | TW_VERIFY | TW_VARIED | TW_HINDERED | TW_PLANNED | TW_ROOT_DECODES | TW_AS_AGREED;
+    TW_IN_PLACE | TW_VERIFY | TW_VARIED | TW_UNABLE | TW_PLANNED | TW_ROOT_DECODES | TW_AS_AGREED;
 
 bool usable(const Taken<tw_collective>& collective) {
   return collective && (collective->flags & ~kCollectiveFlags) == 0;

@@ -4,12 +4,13 @@
 #include "capi/convert.h"
 #include "capi/errors.h"
 #include "capi/growing.h"
+#include "device/allocator.h"
 #include "device/copy.h"
 #include "device/copy_queue.h"
-#include "device/lane.h"
 #include "device/memory_layout.h"
 #include "device/place.h"
 #include "device/pool.h"
+#include "device/work_stream.h"
 
 using namespace thinwire;
 using namespace thinwire::capi;
@@ -125,6 +126,23 @@ tw_status tw_pool_describe(tw_memory memory, int32_t device, tw_pool_counters* c
 }
 
 void tw_pool_set_idle_bound(uint64_t bytes) { device::set_idle_bound(bytes); }
+
+tw_status tw_pool_set_device_allocator(const tw_device_allocator* allocator) {
+  return guarded([&] {
+    if (allocator == nullptr) {
+      device::set_allocator(nullptr);
+      return TW_OK;
+    }
+    const Taken<tw_device_allocator> own(allocator);
+    if (!own || own->allocate == nullptr || own->release == nullptr) {
+      return misuse(
+          "tw_pool_set_device_allocator: size not set, a field not known, or a function missing");
+    }
+    const device::Allocator program{own->context, own->allocate, own->release};
+    device::set_allocator(&program);
+    return TW_OK;
+  });
+}
 
 tw_status tw_layout_create(const tw_segment* segments, uint64_t count, int64_t extent,
                            tw_layout** layout) {

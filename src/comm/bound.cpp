@@ -24,7 +24,7 @@ Status Communicator::share_bound(const Call& call, const collective::Row& row, R
   }
   // Who cannot tell lets nothing be coded.
   double sums[2] = {HUGE_VAL, HUGE_VAL};
-  if (!call.hindered) {
+  if (!call.unable) {
     const auto own = collective::statistics_anywhere(call.dtype, count, input);
     if (own.ok()) sums[0] = own->largest, sums[1] = own->range();
   }

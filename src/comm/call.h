@@ -21,7 +21,7 @@ struct Call {
   bool root_decodes = false;  // Bcast: the root's values become what the others get
   bool verify = false;        // compare with the result without compression
   bool varied = false;        // Gather, Scatter: the lists are known to the root alone
-  bool hindered = false;      // this rank cannot take part, and its buffers are not to be touched
+  bool unable = false;        // this rank cannot take part, and its buffers are not to be touched
   bool as_agreed = false;     // no costs are learned for it
   const std::byte* send = nullptr;
   std::byte* receive = nullptr;

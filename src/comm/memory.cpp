@@ -77,7 +77,7 @@ Status Communicator::keep_input(const Call& call, Call& own) {
     return {};
   }
   own.in_place = false;
-  if (call.hindered) return {};
+  if (call.unable) return {};
   const std::uint64_t values = regions_of(call, rank(), size()).receive;
   const std::uint64_t bytes = values * dtype_size(call.dtype);
   const auto place = device::place_of(call.receive);

@@ -11,7 +11,7 @@ namespace thinwire::comm {
 
 // Runs on copies of the caller's buffers, which may be overwritten, and keeps the exact result.
 Status Communicator::run_raw(const Call& call, std::vector<std::byte>& result) {
-  const Regions regions = call.hindered ? Regions{} : regions_of(call, rank(), size());
+  const Regions regions = call.unable ? Regions{} : regions_of(call, rank(), size());
   const std::uint64_t value_bytes = dtype_size(call.dtype);
   std::vector<std::byte> sent(regions.send * value_bytes);
   result.resize(regions.receive * value_bytes);
@@ -19,7 +19,7 @@ Status Communicator::run_raw(const Call& call, std::vector<std::byte>& result) {
   if (status.ok()) status = device::copy(result.data(), call.receive, result.size());
   Call raw = call;
   raw.spec = {};
-  raw.hindered = call.hindered || !status.ok();
+  raw.unable = call.unable || !status.ok();
   if (call.send != nullptr) raw.send = sent.data();
   if (call.receive != nullptr) raw.receive = result.data();
   const auto choice = choose(raw);
@@ -59,7 +59,7 @@ Status Communicator::run_verified(const Call& call, Report& report) {
   if (executor_.transport_failed()) return first;
   // Others may have had all that they needed, and wait for the second run.
   Call own = call;
-  own.hindered = call.hindered || !first.ok();
+  own.unable = call.unable || !first.ok();
   const Status second = run_chosen(own, report);
   if (!first.ok()) return first;
   if (!second.ok()) return second;

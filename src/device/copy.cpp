@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "device/lane.h"
 #include "device/place.h"
+#include "device/work_stream.h"
 
 namespace thinwire::device {
 
@@ -25,10 +25,10 @@ Status copy(void* destination, const void* source, std::uint64_t bytes) {
     std::memcpy(destination, source, bytes);
     return {};
   }
-  auto lane = acquire_lane(*device, 0);
-  if (!lane.ok()) return lane.status();
-  Status status = lane->copy(destination, source, bytes);
-  return status.ok() ? lane->finish() : status;
+  auto work = acquire_work_stream(*device, 0);
+  if (!work.ok()) return work.status();
+  Status status = work->copy(destination, source, bytes);
+  return status.ok() ? work->finish() : status;
 }
 
 }  // namespace thinwire::device

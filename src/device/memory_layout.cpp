@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "device/lane.h"
 #include "device/place.h"
+#include "device/work_stream.h"
 
 namespace thinwire::device {
 namespace {
@@ -82,11 +82,11 @@ Result<LayoutView> MemoryLayout::view_on(int device) {
   if (found == copies_.end()) {
     auto copy = acquire_device(device, offset_bytes + start_bytes);
     if (!copy.ok()) return copy.status();
-    auto lane = acquire_lane(device, 0);
-    if (!lane.ok()) return lane.status();
-    Status status = lane->copy(copy->data(), offsets_.data(), offset_bytes);
-    if (status.ok()) status = lane->copy(copy->data() + offset_bytes, starts_.data(), start_bytes);
-    if (status.ok()) status = lane->finish();
+    auto work = acquire_work_stream(device, 0);
+    if (!work.ok()) return work.status();
+    Status status = work->copy(copy->data(), offsets_.data(), offset_bytes);
+    if (status.ok()) status = work->copy(copy->data() + offset_bytes, starts_.data(), start_bytes);
+    if (status.ok()) status = work->finish();
     if (!status.ok()) return status;
     found = copies_.emplace(device, std::move(*copy)).first;
   }
@@ -110,13 +110,13 @@ Status MemoryLayout::run(const std::byte* elements, const std::byte* packed, std
   }
   auto view = view_on(place->device);
   if (!view.ok()) return view.status();
-  auto lane = acquire_lane(place->device, 0);
-  if (!lane.ok()) return lane.status();
+  auto work = acquire_work_stream(place->device, 0);
+  if (!work.ok()) return work.status();
   const std::uint64_t addresses =
       reinterpret_cast<std::uintptr_t>(elements) | reinterpret_cast<std::uintptr_t>(packed);
   const auto unit = static_cast<int>(std::gcd(std::gcd(alignment_, addresses), bytes));
-  if (Status status = launch(*view, unit, lane->stream()); !status.ok()) return status;
-  return lane->finish();
+  if (Status status = launch(*view, unit, work->stream()); !status.ok()) return status;
+  return work->finish();
 }
 
 Status MemoryLayout::pack(const std::byte* elements, std::byte* packed, std::uint64_t bytes) {

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "device/allocator.h"
 #include "device/context.h"
 #include "device/driver.h"
 #include "device/host_pool.h"
@@ -19,6 +20,7 @@ namespace thinwire::device {
 namespace {
 
 constexpr int kPinnedPool = -1;
+constexpr std::uintptr_t kAlignment = 256;
 
 // A few messages of 128 MiB and more are under way at once in programs that have the memory for
 // them; what a GPU has is the program's own.
@@ -39,6 +41,7 @@ struct Owner {
   Pool* pool = nullptr;
   int size_class = 0;
   std::uint64_t mapped_bytes = 0;     // of pinned memory, see pinned.h
+  const Allocator* from = nullptr;    // of GPU memory that the program gave
   std::atomic<bool> on_loan = false;  // whoever gives it back must have it
 };
 
@@ -92,7 +95,20 @@ Pools& pools() {
   return *all;
 }
 
-Result<Allocation> allocate_on_device(std::uint64_t bytes) {
+Result<Allocation> ask_program(const Allocator& program, int device, std::uint64_t bytes) {
+  void* data = nullptr;
+  if (program.allocate(program.context, device, bytes, &data) != 0 || data == nullptr) {
+    return {StatusCode::kDevice, "the program's allocator has no GPU memory"};
+  }
+  if (reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0) {
+    return Allocation{static_cast<std::byte*>(data), 0};
+  }
+  program.release(program.context, device, data, bytes);
+  return {StatusCode::kDevice, "the program's allocator gave memory that is not aligned to 256"};
+}
+
+Result<Allocation> allocate_on_device(const Allocator* program, int device, std::uint64_t bytes) {
+  if (program != nullptr) return ask_program(*program, device, bytes);
   void* data = nullptr;
   const cudaError_t error = cudaMalloc(&data, bytes);
   if (error == cudaSuccess) return Allocation{static_cast<std::byte*>(data), 0};
@@ -103,27 +119,37 @@ Result<Buffer> Pool::allocate(int size_class) {
   auto guard = ContextGuard::enter(device_ == kPinnedPool ? 0 : device_);
   if (!guard.ok()) return guard.status();
   const std::uint64_t bytes = class_bytes(size_class);
-  const auto memory = device_ == kPinnedPool ? allocate_pinned(bytes) : allocate_on_device(bytes);
+  const Allocator* const from = device_ == kPinnedPool ? nullptr : current_allocator();
+  const auto memory =
+      device_ == kPinnedPool ? allocate_pinned(bytes) : allocate_on_device(from, device_, bytes);
   if (!memory.ok()) return memory.status();
   const std::lock_guard lock(pools().mutex);
   Owner& owner = pools().owners[memory->data];
   owner.pool = this;
   owner.size_class = size_class;
   owner.mapped_bytes = memory->mapped_bytes;
+  owner.from = from;
   return Buffer{memory->data, &owner};
 }
 
 void Pool::free(std::byte* data) {
   Allocation memory{data, 0};
+  const Allocator* from = nullptr;
+  std::uint64_t bytes = 0;
   {
     const std::lock_guard lock(pools().mutex);
-    memory.mapped_bytes = pools().owners[data].mapped_bytes;
+    const Owner& owner = pools().owners[data];
+    memory.mapped_bytes = owner.mapped_bytes;
+    from = owner.from;
+    bytes = class_bytes(owner.size_class);
     pools().owners.erase(data);
   }
   auto guard = ContextGuard::enter(device_ == kPinnedPool ? 0 : device_);
   if (!guard.ok()) return;
   if (device_ == kPinnedPool) {
     free_pinned(memory);
+  } else if (from != nullptr) {
+    from->release(from->context, device_, data, bytes);
   } else {
     cudaFree(data);
   }
@@ -146,7 +172,10 @@ void Pool::fill() {
 Result<std::byte*> Pool::acquire(std::uint64_t bytes, bool fills) {
   const int size_class = class_of(bytes);
   if (size_class >= kSizeClasses) return {StatusCode::kDevice, "no memory is that large"};
-  if (fills) std::call_once(filled_, [this] { fill(); });
+  // A program's own allocator is as fast as this pool, and its memory is not ours to hoard.
+  if (fills && (device_ == kPinnedPool || current_allocator() == nullptr)) {
+    std::call_once(filled_, [this] { fill(); });
+  }
   {
     const std::lock_guard lock(mutex_);
     auto& idle = idle_[size_class];

@@ -3,10 +3,10 @@
 #include "device/copy_queue.h"
 #include "device/enqueue.h"
 #include "device/host_pool.h"
-#include "device/lane.h"
 #include "device/memory_layout.h"
 #include "device/place.h"
 #include "device/pool.h"
+#include "device/work_stream.h"
 
 namespace thinwire::device {
 namespace {
@@ -15,7 +15,7 @@ Status absent() { return {StatusCode::kUnsupported, "this build of Thinwire has 
 
 }  // namespace
 
-struct LaneState {};
+struct WorkStreamState {};
 
 ContextGuard::~ContextGuard() = default;
 Result<ContextGuard> ContextGuard::enter(int) { return absent(); }
@@ -35,26 +35,26 @@ PoolCounters describe_pool(Memory memory, int) {
 }
 void set_idle_bound(std::uint64_t bytes) { set_host_idle_bound(bytes); }
 
-Lane::Lane(std::unique_ptr<LaneState> state) : state_(std::move(state)) {}
-Lane::Lane(Lane&&) noexcept = default;
-Lane& Lane::operator=(Lane&& other) noexcept {
+WorkStream::WorkStream(std::unique_ptr<WorkStreamState> state) : state_(std::move(state)) {}
+WorkStream::WorkStream(WorkStream&&) noexcept = default;
+WorkStream& WorkStream::operator=(WorkStream&& other) noexcept {
   state_ = std::move(other.state_);
   return *this;
 }
-Lane::~Lane() = default;
-StreamHandle Lane::stream() const { return nullptr; }
-std::byte* Lane::workspace() const { return nullptr; }
-Outcome* Lane::outcome() const { return nullptr; }
-Result<Outcome> Lane::wait() { return absent(); }
-Result<Outcome> Lane::wait_for_last() { return absent(); }
-Result<std::byte*> Lane::borrow_pinned(std::uint64_t) { return absent(); }
-Result<std::byte*> Lane::borrow_on_device(std::uint64_t) { return absent(); }
-Status Lane::finish() { return absent(); }
-Status Lane::copy(void*, const void*, std::uint64_t) { return absent(); }
-void Lane::leave_context() {}
-Status Lane::reserve(std::uint64_t, bool) { return absent(); }
-Status Lane::order_after(StreamHandle) { return absent(); }
-Result<Lane> acquire_lane(int, std::uint64_t) { return absent(); }
+WorkStream::~WorkStream() = default;
+StreamHandle WorkStream::stream() const { return nullptr; }
+std::byte* WorkStream::workspace() const { return nullptr; }
+Outcome* WorkStream::outcome() const { return nullptr; }
+Result<Outcome> WorkStream::wait() { return absent(); }
+Result<Outcome> WorkStream::wait_for_last() { return absent(); }
+Result<std::byte*> WorkStream::borrow_pinned(std::uint64_t) { return absent(); }
+Result<std::byte*> WorkStream::borrow_on_device(std::uint64_t) { return absent(); }
+Status WorkStream::finish() { return absent(); }
+Status WorkStream::copy(void*, const void*, std::uint64_t) { return absent(); }
+void WorkStream::leave_context() {}
+Status WorkStream::reserve(std::uint64_t, bool) { return absent(); }
+Status WorkStream::order_after(StreamHandle) { return absent(); }
+Result<WorkStream> acquire_work_stream(int, std::uint64_t) { return absent(); }
 bool is_capturing(StreamHandle) { return false; }
 Result<int> device_count() { return absent(); }
 

@@ -2,37 +2,37 @@
 
 #include <algorithm>
 
-#include "device/lane.h"
+#include "device/work_stream.h"
 #include "message/host.h"
 #include "message/job.h"
 
 namespace thinwire::message {
 namespace {
 
-using device::acquire_lane;
-using device::Lane;
+using device::acquire_work_stream;
 using device::Place;
 using device::StreamHandle;
+using device::WorkStream;
 
 constexpr std::uint64_t kNoLimit = UINT64_MAX;
 
-// Gives a job of `side` the lane's memory and stream.
+// Gives a job of `side` the work stream's memory and stream.
 template <typename Job>
-Status put_on_lane(Job& job, const codec::DeviceCodec& side, Lane& lane) {
-  Status status = lane.reserve(side.workspace_bytes(job.layout, job.parameter), side.leaves_zeros);
-  job.workspace = lane.workspace();
-  job.outcome = lane.outcome();
-  job.stream = lane.stream();
+Status put_on_stream(Job& job, const codec::DeviceCodec& side, WorkStream& work) {
+  Status status = work.reserve(side.workspace_bytes(job.layout, job.parameter), side.leaves_zeros);
+  job.workspace = work.workspace();
+  job.outcome = work.outcome();
+  job.stream = work.stream();
   return status;
 }
 
 // As start_encode(), to its end: the frame's size, or kDeclined at `limit`, or kHoldsIntegers.
 Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
                                  const std::byte* source, std::byte* frame, std::uint64_t limit,
-                                 const EncodeOptions& options, Lane& lane) {
-  Status status = start_encode(coder, array, source, frame, limit, options, lane);
+                                 const EncodeOptions& options, WorkStream& work) {
+  Status status = start_encode(coder, array, source, frame, limit, options, work);
   if (!status.ok()) return status;
-  auto outcome = lane.wait();
+  auto outcome = work.wait();
   if (!outcome.ok()) return outcome.status();
   const StatusCode code = device::outcome_status(*outcome);
   if (code == StatusCode::kOk) return device::outcome_bytes(*outcome);
@@ -43,9 +43,9 @@ Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
 // As encode_on_host(), on the GPU.
 Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array,
                                    const std::byte* source, std::byte* frame,
-                                   const EncodeOptions& options, Lane& lane) {
+                                   const EncodeOptions& options, WorkStream& work) {
   if (!is_hopeless(coder, array)) {
-    auto written = run_encode(coder, array, source, frame, array.raw_bytes(), options, lane);
+    auto written = run_encode(coder, array, source, frame, array.raw_bytes(), options, work);
     if (written.ok() || !is_declined(written.status().code()) || options.decline) {
       return written;
     }
@@ -53,42 +53,42 @@ Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array
   if (options.decline) {
     return {StatusCode::kDeclined, "the frame would not be smaller than the data"};
   }
-  return run_encode(raw_coder(), array, source, frame, kNoLimit, options, lane);
+  return run_encode(raw_coder(), array, source, frame, kNoLimit, options, work);
 }
 
 // Where the codec has no GPU side.
 Result<std::uint64_t> encode_through_host(const Coder& coder, const codec::Chunk& array,
                                           const std::byte* source, MutableByteView destination,
                                           std::uint64_t most, const EncodeOptions& options,
-                                          Lane& lane) {
-  const auto staged = lane.borrow_pinned(array.raw_bytes());
+                                          WorkStream& work) {
+  const auto staged = work.borrow_pinned(array.raw_bytes());
   if (!staged.ok()) return staged.status();
-  const auto frame = lane.borrow_pinned(most);
+  const auto frame = work.borrow_pinned(most);
   if (!frame.ok()) return frame.status();
-  Status status = lane.copy(*staged, source, array.raw_bytes());
-  if (status.ok()) status = lane.finish();
+  Status status = work.copy(*staged, source, array.raw_bytes());
+  if (status.ok()) status = work.finish();
   if (!status.ok()) return status;
   auto written = encode_on_host(coder, array, *staged, {*frame, most}, options);
   if (!written.ok()) return written;
-  status = lane.copy(destination.data(), *frame, *written);
-  if (status.ok()) status = lane.finish();
+  status = work.copy(destination.data(), *frame, *written);
+  if (status.ok()) status = work.finish();
   if (!status.ok()) return status;
   return written;
 }
 
 Status run_decode(const Info& info, const std::byte* frame, std::byte* destination,
-                  const codec::Landing& landing, Lane& lane) {
+                  const codec::Landing& landing, WorkStream& work) {
   codec::DecodeJob job =
       make_decode_job(info, {frame, info.header.frame_bytes()}, destination, landing);
   if (job.layout.chunks > info.header.body_bytes / codec::kTableRowBytes) {
     return {StatusCode::kDamaged, "the frame is too short for its chunk table"};
   }
   const codec::DeviceCodec& side = *info.codec->device;
-  Status status = put_on_lane(job, side, lane);
+  Status status = put_on_stream(job, side, work);
   if (!status.ok()) return status;
   if (status = side.decode(job); !status.ok()) return status;
   // The outcome of a decode comes after the last access to either side: nothing else to wait for.
-  auto outcome = lane.wait_for_last();
+  auto outcome = work.wait_for_last();
   if (!outcome.ok()) return outcome.status();
   if (device::outcome_status(*outcome) == StatusCode::kOk) return {};
   return {device::outcome_status(*outcome), "a chunk of the frame is damaged"};
@@ -96,45 +96,46 @@ Status run_decode(const Info& info, const std::byte* frame, std::byte* destinati
 
 // Where the codec has no GPU side.
 Status decode_through_host(const Info& info, const std::byte* source, Place source_place,
-                           std::byte* destination, const codec::Landing& landing, Lane& lane) {
+                           std::byte* destination, const codec::Landing& landing,
+                           WorkStream& work) {
   const std::uint64_t bytes = info.header.raw_bytes();
-  const auto array = lane.borrow_pinned(bytes);
+  const auto array = work.borrow_pinned(bytes);
   if (!array.ok()) return array.status();
   Status status;
   if (landing.adds) {
-    status = lane.copy(*array, destination, bytes);
-    if (status.ok()) status = lane.finish();
+    status = work.copy(*array, destination, bytes);
+    if (status.ok()) status = work.finish();
     if (!status.ok()) return status;
   }
   status = source_place.on_device()
                ? decode_to_host(info, source, source_place.device, *array, landing, nullptr)
                : decode_on_host(info, {source, info.header.frame_bytes()}, landing, *array);
-  if (status.ok()) status = lane.copy(destination, *array, bytes);
-  return status.ok() ? lane.finish() : status;
+  if (status.ok()) status = work.copy(destination, *array, bytes);
+  return status.ok() ? work.finish() : status;
 }
 
 }  // namespace
 
-Result<Lane> prepared_lane(int device, StreamHandle stream) {
+Result<WorkStream> prepared_work_stream(int device, StreamHandle stream) {
   if (stream != nullptr && device::is_capturing(stream)) {
     return {StatusCode::kUnsupported,
             "the stream is being captured: a call that returns a size must wait for it"};
   }
-  auto lane = acquire_lane(device, 0);
-  if (lane.ok() && stream != nullptr) {
-    if (Status status = lane->order_after(stream); !status.ok()) return status;
+  auto work = acquire_work_stream(device, 0);
+  if (work.ok() && stream != nullptr) {
+    if (Status status = work->order_after(stream); !status.ok()) return status;
   }
-  return lane;
+  return work;
 }
 
 Status start_encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
                     std::byte* frame, std::uint64_t limit, const EncodeOptions& options,
-                    Lane& lane) {
+                    WorkStream& work) {
   codec::EncodeJob job = make_encode_job(coder, array, source, options);
   job.frame = frame;
   job.limit = limit;
   const codec::DeviceCodec& side = *coder.codec->device;
-  Status status = put_on_lane(job, side, lane);
+  Status status = put_on_stream(job, side, work);
   return status.ok() ? side.encode(job) : status;
 }
 
@@ -142,22 +143,22 @@ Result<std::uint64_t> encode_from_device(const Coder& coder, const codec::Chunk&
                                          const std::byte* source, int device,
                                          MutableByteView destination, const Place& to,
                                          std::uint64_t most, const EncodeOptions& options) {
-  auto lane = prepared_lane(device, options.stream);
-  if (!lane.ok()) return lane.status();
+  auto work = prepared_work_stream(device, options.stream);
+  if (!work.ok()) return work.status();
   if (coder.codec->device == nullptr) {
-    return encode_through_host(coder, array, source, destination, most, options, *lane);
+    return encode_through_host(coder, array, source, destination, most, options, *work);
   }
   if (to.on_device() && to.device == device) {
-    auto written = encode_frame(coder, array, source, destination.data(), options, *lane);
-    if (Status status = lane->finish(); written.ok() && !status.ok()) return status;
+    auto written = encode_frame(coder, array, source, destination.data(), options, *work);
+    if (Status status = work->finish(); written.ok() && !status.ok()) return status;
     return written;
   }
-  const auto frame = lane->borrow_on_device(most);
+  const auto frame = work->borrow_on_device(most);
   if (!frame.ok()) return frame.status();
-  auto written = encode_frame(coder, array, source, *frame, options, *lane);
+  auto written = encode_frame(coder, array, source, *frame, options, *work);
   if (!written.ok()) return written;
-  Status status = lane->copy(destination.data(), *frame, *written);
-  if (status.ok()) status = lane->finish();
+  Status status = work->copy(destination.data(), *frame, *written);
+  if (status.ok()) status = work->finish();
   if (!status.ok()) return status;
   return written;
 }
@@ -166,14 +167,14 @@ Result<std::uint64_t> encode_to_device(const Coder& coder, const codec::Chunk& a
                                        const std::byte* source, MutableByteView destination,
                                        int device, std::uint64_t most,
                                        const EncodeOptions& options) {
-  auto lane = prepared_lane(device, options.stream);
-  if (!lane.ok()) return lane.status();
-  const auto frame = lane->borrow_pinned(most);
+  auto work = prepared_work_stream(device, options.stream);
+  if (!work.ok()) return work.status();
+  const auto frame = work->borrow_pinned(most);
   if (!frame.ok()) return frame.status();
   auto written = encode_on_host(coder, array, source, {*frame, most}, options);
   if (!written.ok()) return written;
-  Status status = lane->copy(destination.data(), *frame, *written);
-  if (status.ok()) status = lane->finish();
+  Status status = work->copy(destination.data(), *frame, *written);
+  if (status.ok()) status = work->finish();
   if (!status.ok()) return status;
   return written;
 }
@@ -181,44 +182,44 @@ Result<std::uint64_t> encode_to_device(const Coder& coder, const codec::Chunk& a
 Status decode_to_device(const Info& info, const std::byte* source, Place source_place,
                         std::byte* destination, int device, const codec::Landing& landing,
                         StreamHandle stream) {
-  auto lane = prepared_lane(device, stream);
-  if (!lane.ok()) return lane.status();
+  auto work = prepared_work_stream(device, stream);
+  if (!work.ok()) return work.status();
   const std::uint64_t frame_bytes = info.header.frame_bytes();
   if (info.codec->device == nullptr) {
-    return decode_through_host(info, source, source_place, destination, landing, *lane);
+    return decode_through_host(info, source, source_place, destination, landing, *work);
   }
   if (source_place.on_device() && source_place.device == device) {
-    return run_decode(info, source, destination, landing, *lane);
+    return run_decode(info, source, destination, landing, *work);
   }
-  const auto frame = lane->borrow_on_device(frame_bytes);
+  const auto frame = work->borrow_on_device(frame_bytes);
   if (!frame.ok()) return frame.status();
-  Status status = lane->copy(*frame, source, frame_bytes);
-  return status.ok() ? run_decode(info, *frame, destination, landing, *lane) : status;
+  Status status = work->copy(*frame, source, frame_bytes);
+  return status.ok() ? run_decode(info, *frame, destination, landing, *work) : status;
 }
 
 Status decode_to_host(const Info& info, const std::byte* source, int source_device,
                       std::byte* destination, const codec::Landing& landing, StreamHandle stream) {
-  auto lane = prepared_lane(source_device, stream);
-  if (!lane.ok()) return lane.status();
+  auto work = prepared_work_stream(source_device, stream);
+  if (!work.ok()) return work.status();
   const std::uint64_t frame_bytes = info.header.frame_bytes();
-  const auto frame = lane->borrow_pinned(frame_bytes);
+  const auto frame = work->borrow_pinned(frame_bytes);
   if (!frame.ok()) return frame.status();
-  Status status = lane->copy(*frame, source, frame_bytes);
-  if (status.ok()) status = lane->finish();
+  Status status = work->copy(*frame, source, frame_bytes);
+  if (status.ok()) status = work->finish();
   if (!status.ok()) return status;
   return decode_on_host(info, {*frame, frame_bytes}, landing, destination);
 }
 
 Result<FrameStart> read_start(const std::byte* source, std::uint64_t length, int device,
                               StreamHandle stream) {
-  auto lane = prepared_lane(device, stream);
-  if (!lane.ok()) return lane.status();
-  const auto staged = lane->borrow_pinned(frame::kMaxHeaderBytes);
+  auto work = prepared_work_stream(device, stream);
+  if (!work.ok()) return work.status();
+  const auto staged = work->borrow_pinned(frame::kMaxHeaderBytes);
   if (!staged.ok()) return staged.status();
   FrameStart start{};
   start.count = static_cast<std::size_t>(std::min<std::uint64_t>(length, start.bytes.size()));
-  Status status = lane->copy(*staged, source, start.count);
-  if (status.ok()) status = lane->finish();
+  Status status = work->copy(*staged, source, start.count);
+  if (status.ok()) status = work->finish();
   if (!status.ok()) return status;
   std::copy_n(*staged, start.count, start.bytes.begin());
   return start;

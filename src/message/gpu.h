@@ -1,20 +1,21 @@
 // Encoding and decoding where one side or both lie in GPU memory; complete on return.
 #pragma once
 
-#include "device/lane.h"
 #include "device/place.h"
+#include "device/work_stream.h"
 #include "message/message.h"
 
 namespace thinwire::message {
 
-// A lane whose work waits for what is on `stream` now. kUnsupported while that is being captured.
-Result<device::Lane> prepared_lane(int device, device::StreamHandle stream);
+// One whose work waits for what is on `stream` now. kUnsupported while that is being captured.
+Result<device::WorkStream> prepared_work_stream(int device, device::StreamHandle stream);
 
-// Enqueues on the lane an encode by a codec that has a GPU side, into `frame`, memory of the lane's
-// device; the lane's outcome says what came of it: kDeclined from a frame of `limit` bytes on.
+// Enqueues on the work stream an encode by a codec that has a GPU side, into `frame`, memory of the
+// work stream's device; the work stream's outcome says what came of it: kDeclined from a frame of
+// `limit` bytes on.
 Status start_encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
                     std::byte* frame, std::uint64_t limit, const EncodeOptions& options,
-                    device::Lane& lane);
+                    device::WorkStream& work);
 
 // As encode() and decode(), sizes having been checked. `most` is the frame's bound, `to` where the
 // destination lies.

@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "device/lane.h"
 #include "device/pool.h"
+#include "device/work_stream.h"
 
 namespace thinwire::message {
 namespace {
@@ -117,11 +117,11 @@ Result<CodecSpeed> measure_on_device(const Coder& coder, const codec::Chunk& arr
   if (!target.ok()) return target.status();
   auto frame = device::acquire_pinned(*most);
   if (!frame.ok()) return frame.status();
-  auto lane = device::acquire_lane(device, 0);
-  if (!lane.ok()) return lane.status();
+  auto work = device::acquire_work_stream(device, 0);
+  if (!work.ok()) return work.status();
   const std::vector<std::byte> sample = make_sample(array);
-  Status status = lane->copy(source->data(), sample.data(), sample.size());
-  if (status.ok()) status = lane->finish();
+  Status status = work->copy(source->data(), sample.data(), sample.size());
+  if (status.ok()) status = work->finish();
   if (!status.ok()) return status;
   return time_coder(coder, array, source->data(), {frame->data(), *most},
                     {target->data(), sample.size()});

@@ -3,29 +3,29 @@
 #include <array>
 #include <optional>
 
-#include "device/lane.h"
+#include "device/work_stream.h"
 #include "message/gpu.h"
 
 namespace thinwire::message {
 namespace {
 
-// On a lane of its own, to which the frame belongs.
-Result<device::Lane> start(const Coder& coder, const codec::Chunk& sample, const std::byte* source,
-                           int device, device::StreamHandle stream) {
-  auto lane = prepared_lane(device, stream);
-  if (!lane.ok()) return lane.status();
+// On a work stream of its own, to which the frame belongs.
+Result<device::WorkStream> start(const Coder& coder, const codec::Chunk& sample,
+                                 const std::byte* source, int device, device::StreamHandle stream) {
+  auto work = prepared_work_stream(device, stream);
+  if (!work.ok()) return work.status();
   auto most = bound(coder, sample);
   if (!most.ok()) return most.status();
-  const auto frame = lane->borrow_on_device(*most);
+  const auto frame = work->borrow_on_device(*most);
   if (!frame.ok()) return frame.status();
   EncodeOptions options;
   options.chunk_checksums = false;
-  Status status = start_encode(coder, sample, source, *frame, sample.raw_bytes(), options, *lane);
+  Status status = start_encode(coder, sample, source, *frame, sample.raw_bytes(), options, *work);
   if (!status.ok()) return status;
-  return lane;
+  return work;
 }
 
-Status finish(device::Lane& running, const codec::Chunk& sample, Trial& trial) {
+Status finish(device::WorkStream& running, const codec::Chunk& sample, Trial& trial) {
   const auto outcome = running.wait();
   if (!outcome.ok()) return outcome.status();
   const StatusCode code = device::outcome_status(*outcome);
@@ -37,7 +37,7 @@ Status finish(device::Lane& running, const codec::Chunk& sample, Trial& trial) {
 
 Status try_on_device(std::span<Trial> trials, const codec::Chunk& sample, const std::byte* source,
                      int device, device::StreamHandle stream) {
-  std::array<std::optional<device::Lane>, kMostTrials> running;
+  std::array<std::optional<device::WorkStream>, kMostTrials> running;
   Status failure;
   for (std::size_t at = 0; at < trials.size() && failure.ok(); ++at) {
     trials[at].bytes = sample.raw_bytes();

@@ -17,7 +17,7 @@ REPORT = {
     "copied_receives": 0,
     "receives_through_scratch": 0,
     "receives_in_place": 10,
-    "hooks": 10,
+    "continuations": 10,
     "allocations": 13,
 }
 LOOPBACK = ("raw", "--loopback", "--sizes", "64KiB", "--pairs", "4")
@@ -111,7 +111,7 @@ def test_two_jobs_take_turns(bench, program, setting):
     assert row["native_seconds"] > 0 and row["shim_seconds"] > 0
     assert row["receives_in_place"] == {"prepared": 5, "default": 0, "none": None}[setting]
     assert row["rounds"] == 2
-    assert (row["hooks"] or 0) == (5 if setting == "prepared" else 0)
+    assert (row["continuations"] or 0) == (5 if setting == "prepared" else 0)
 
 
 @pytest.mark.multiproc

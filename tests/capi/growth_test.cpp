@@ -108,6 +108,19 @@ TEST(Growth, MessageOptions) {
   }
 }
 
+// Not set in earnest: what is refused changes nothing, and no GPU asks.
+TEST(Growth, DeviceAllocator) {
+  tw_device_allocator today{};
+  today.size = sizeof today;
+  EXPECT_EQ(tw_pool_set_device_allocator(&today), TW_INVALID_ARGUMENT) << "functions are missing";
+  today.allocate = [](void*, std::int32_t, std::uint64_t, void**) { return std::int32_t{1}; };
+  today.release = [](void*, std::int32_t, void*, std::uint64_t) {};
+  expect_input_grows<tw_device_allocator>(
+      "tw_pool_set_device_allocator", today,
+      [](auto* allocator) { return tw_pool_set_device_allocator(allocator); });
+  EXPECT_EQ(tw_pool_set_device_allocator(nullptr), TW_OK);
+}
+
 TEST(Growth, UnknownFlagsAreRefused) {
   Message message;
   std::vector<float> out(message.array.size());

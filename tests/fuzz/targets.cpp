@@ -18,7 +18,7 @@ std::vector<Target> make_targets() {
       {"slot", nullptr, run_slot, mend_slot, slot_seeds},
       {"spec", nullptr, run_spec, nullptr, spec_seeds},
       {"quantity", nullptr, run_quantity, nullptr, quantity_seeds},
-      {"card", nullptr, run_card, nullptr, card_seeds},
+      {"capabilities", nullptr, run_capabilities, nullptr, capabilities_seeds},
       {"launcher", nullptr, run_launcher, nullptr, launcher_seeds},
       {"helper", nullptr, run_helper, nullptr, helper_seeds},
       {"stamp", nullptr, run_stamp, nullptr, stamp_seeds},

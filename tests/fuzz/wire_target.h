@@ -11,9 +11,9 @@ std::size_t mend_wire(const Target& target, MutableByteView input, std::size_t l
                       unsigned seed);
 std::vector<Bytes> wire_seeds(const Target& target);
 
-// The card that a rank publishes.
-void run_card(const Target& target, ByteView input);
-std::vector<Bytes> card_seeds(const Target& target);
+// The capabilities that a rank publishes.
+void run_capabilities(const Target& target, ByteView input);
+std::vector<Bytes> capabilities_seeds(const Target& target);
 
 // What a launcher of MPICH's kin answers: lines, and which rank runs on which node.
 void run_launcher(const Target& target, ByteView input);

@@ -137,7 +137,7 @@ def add(
             summary.differences.append(Difference(seed, configuration.codec, said))
     for report in ours.reports:
         summary.messages += report["messages"]
-        summary.entered += report["collectives"]["entered"]
+        summary.entered += report["collectives"]["compressed"]
         summary.compressed[configuration.codec] += report["compressed_messages"]
 
 

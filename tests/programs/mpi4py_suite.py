@@ -35,7 +35,7 @@ class SuiteRun:
 
     def compressed(self) -> int:
         return sum(
-            report["compressed_messages"] + report["collectives"]["entered"]
+            report["compressed_messages"] + report["collectives"]["compressed"]
             for report in self.reports
         )
 

@@ -2,7 +2,7 @@
 // a line a rank of error classes. The fake device's memory stands for a GPU's.
 //
 // device_errors messages: an exchange that must work; lost: a send and a receive that may fail;
-// refused FILE: calls that take no GPU memory; hindered: collectives with memory for elements with
+// refused FILE: calls that take no GPU memory; unable: collectives with memory for elements with
 // gaps on some ranks alone, and then one that needs none; natives: collectives of the MPI's own
 // that may fail; started: non-blocking ones.
 #include <mpi.h>
@@ -86,7 +86,7 @@ static void lost(void) {
   free(host);
 }
 
-static void hindered(void) {
+static void unable(void) {
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Datatype every_second;
@@ -176,7 +176,7 @@ int main(int argc, char** argv) {
   peer = 1 - rank;
   if (strcmp(wanted, "messages") == 0) messages();
   if (strcmp(wanted, "lost") == 0) lost();
-  if (strcmp(wanted, "hindered") == 0) hindered();
+  if (strcmp(wanted, "unable") == 0) unable();
   if (strcmp(wanted, "natives") == 0) natives();
   if (strcmp(wanted, "started") == 0) started();
   if (strcmp(wanted, "refused") == 0 && rank == 0) refused(argv[2]);

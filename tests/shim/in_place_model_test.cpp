@@ -1,5 +1,5 @@
-// Claims and deferred writes against a model of an MPI that writes into posted buffers whenever it
-// likes, under random orders of posts, arrivals and completions.
+// Reservations and deferred writes against a model of an MPI that writes into posted buffers
+// whenever it likes, under random orders of posts, arrivals and completions.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -22,7 +22,7 @@ struct Receive {
   enum class State { kPosted, kArriving, kArrived, kDecoding, kDone };
   Pattern pattern;
   State state = State::kPosted;
-  InPlace::Claim claim;
+  InPlace::Reservation reservation;
   bool in_place = false;
   bool frame = false;
   std::byte value{};
@@ -57,7 +57,7 @@ class Model {
         if (at->state == Receive::State::kDone) pending_.erase(at);
       }
     }
-    EXPECT_EQ(in_place_.claims(), 0u);
+    EXPECT_EQ(in_place_.reservations(), 0u);
     // In the end each byte has what some receive wrote there, or nothing.
     for (std::size_t at = 0; at < kMemory; ++at) {
       if (writers_[at].empty()) {
@@ -101,8 +101,8 @@ class Model {
     receive.frame = random_.one_in(2);
     receive.wire_bytes = receive.frame ? (receive.raw_bytes + 2) / 3 : receive.raw_bytes;
     const auto bytes = bytes_of(receive.pattern);
-    if (bytes) receive.claim = in_place_.claim(*bytes);
-    receive.in_place = static_cast<bool>(receive.claim);
+    if (bytes) receive.reservation = in_place_.reserve(*bytes);
+    receive.in_place = static_cast<bool>(receive.reservation);
     // A program that shares no buffer has all its receives in place.
     EXPECT_TRUE(receive.in_place || receive.shared || !bytes);
     if (!receive.in_place) receive.scratch = pool_.acquire(receive.pattern.bytes.size());
@@ -148,8 +148,9 @@ class Model {
       writers_[place_of(receive.pattern.bytes[at])].insert(receive.value);
     }
     if (!receive.in_place) {
-      if (const auto bytes = bytes_of(receive.pattern)) receive.claim = in_place_.claim(*bytes);
-      if (!receive.claim) return write(receive);
+      if (const auto bytes = bytes_of(receive.pattern))
+        receive.reservation = in_place_.reserve(*bytes);
+      if (!receive.reservation) return write(receive);
     } else if (!receive.frame) {
       return check_and_finish(receive);
     }
@@ -165,14 +166,15 @@ class Model {
   }
 
   void check_and_finish(Receive& receive) {
-    for (std::size_t at = 0; at < receive.raw_bytes && (receive.claim || !receive.shared); ++at) {
+    for (std::size_t at = 0; at < receive.raw_bytes && (receive.reservation || !receive.shared);
+         ++at) {
       ASSERT_EQ(*receive.pattern.bytes[at], receive.value);
     }
     finish(receive);
   }
 
   void finish(Receive& receive) {
-    receive.claim.end();
+    receive.reservation.end();
     receive.state = Receive::State::kDone;
     if (receive.shared) return;
     for (std::size_t at = 0; at < receive.progress && receive.progress == receive.raw_bytes; ++at) {

@@ -7,9 +7,9 @@ namespace thinwire::mpi {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr char kCard[] = "0 65536 1 0 1 0,1,2";
+constexpr char kCapabilities[] = "0 65536 1 0 1 0,1,2";
 
-// Does not know for `failures` questions; then it has one card, of rank 1.
+// Does not know for `failures` questions; then it has capabilities, of rank 1.
 class FailingLauncher final : public Launcher {
  public:
   explicit FailingLauncher(int failures) : failures_(failures) {}
@@ -19,10 +19,10 @@ class FailingLauncher final : public Launcher {
   std::vector<int> ranks_on_this_node() override { return {0, 1}; }
   bool always_answers() const override { return true; }
   bool is_lost() const override { return lost; }
-  CardText card_of(int rank) override {
+  CapabilitiesText capabilities_of(int rank) override {
     ++asked;
     if (failures_-- > 0) return {false, std::nullopt};
-    return rank == 1 ? CardText{true, kCard} : CardText{true, std::nullopt};
+    return rank == 1 ? CapabilitiesText{true, kCapabilities} : CapabilitiesText{true, std::nullopt};
   }
 
   int asked = 0;
@@ -63,28 +63,28 @@ TEST(Job, AsksAgainButNotAtEachMessage) {
   Asked one(2);
   int unknown = 0;
   const auto end = AskAgain::Clock::now() + 10s;
-  while (!one.job.card_of(1).known && AskAgain::Clock::now() < end) ++unknown;
+  while (!one.job.capabilities_of(1).known && AskAgain::Clock::now() < end) ++unknown;
   EXPECT_EQ(one.launcher->asked, 3);
   EXPECT_GT(unknown, 3);
-  ASSERT_TRUE(one.job.card_of(1).card);
+  ASSERT_TRUE(one.job.capabilities_of(1).capabilities);
 }
 
 TEST(Job, InsistsUntilItKnows) {
   Asked one(5);
-  EXPECT_TRUE(one.job.insist_on_card_of(1).card);
+  EXPECT_TRUE(one.job.insist_on_capabilities_of(1).capabilities);
   Asked other(5);
-  const CardAnswer none = other.job.insist_on_card_of(2);
+  const CapabilitiesAnswer none = other.job.insist_on_capabilities_of(2);
   EXPECT_TRUE(none.known);
-  EXPECT_FALSE(none.card);
+  EXPECT_FALSE(none.capabilities);
 }
 
 TEST(Job, InsistsNoLongerThanItsPatience) {
   Asked one(1000, 50ms);
-  EXPECT_FALSE(one.job.insist_on_card_of(1).known);
+  EXPECT_FALSE(one.job.insist_on_capabilities_of(1).known);
   EXPECT_LT(one.launcher->asked, 10);
   Asked lost(1000);
   lost.launcher->lost = true;
-  EXPECT_FALSE(lost.job.insist_on_card_of(1).known);
+  EXPECT_FALSE(lost.job.insist_on_capabilities_of(1).known);
   EXPECT_EQ(lost.launcher->asked, 1);
 }
 

@@ -1,6 +1,6 @@
-// An MPI program in which some ranks publish a card, as the preload library does around MPI_Init,
-// and then ask for everybody's. It loads the MPI by name and calls only functions without handles,
-// so one build serves every MPI.
+// An MPI program in which some ranks publish capabilities, as the preload library does around
+// MPI_Init, and then ask for everybody's. It loads the MPI by name and calls only functions without
+// handles, so one build serves every MPI.
 //
 // launcher_program MPI-LIBRARY RANKS-THAT-PUBLISH LATE-RANK THREAD-LEVEL RANKS
 #include <dlfcn.h>
@@ -33,16 +33,17 @@ void append(std::string& list, int number) {
 }
 
 void say_what_is_known(const thinwire::mpi::Job& job, int rank, int ranks, bool askable) {
-  std::string cards, unknown, local;
+  std::string capabilities, unknown, local;
   for (int other = 0; other < ranks; ++other) {
-    const auto found = job.card_of(other);
+    const auto found = job.capabilities_of(other);
     if (!found.known) append(unknown, other);
-    // Each rank's card differs from the others'.
-    if (found.card && found.card->hook_threshold == 1000u + other) append(cards, other);
+    // Each rank's capabilities differ from the others'.
+    if (found.capabilities && found.capabilities->inspect_threshold == 1000u + other)
+      append(capabilities, other);
     if (job.on_this_node(other)) append(local, other);
   }
-  std::printf("rank=%d reachable=%d askable=%d cards=%s unknown=%s local=%s name=%s\n", rank,
-              job.reachable(), askable, cards.c_str(), unknown.c_str(), local.c_str(),
+  std::printf("rank=%d reachable=%d askable=%d capabilities=%s unknown=%s local=%s name=%s\n", rank,
+              job.reachable(), askable, capabilities.c_str(), unknown.c_str(), local.c_str(),
               job.name().c_str());
   std::fflush(stdout);
 }
@@ -68,10 +69,10 @@ int main(int count, char** words) {
   const bool publishes = std::set<int>(list.begin(), list.end()).contains(rank);
   thinwire::mpi::Job job;
   if (publishes) {
-    thinwire::mpi::Card card;
-    card.hook_threshold = 1000u + rank;
-    card.codecs = {0, 1, 65535};
-    job.publish(card);
+    thinwire::mpi::Capabilities capabilities;
+    capabilities.inspect_threshold = 1000u + rank;
+    capabilities.codecs = {0, 1, 65535};
+    job.publish(capabilities);
   }
   if (call("MPI_Init_thread", level) != 0) return 3;
   if (publishes) {

@@ -10,7 +10,7 @@
 namespace thinwire::mpi {
 namespace {
 
-const std::string kCard = "0 65536 1 0 1 0,1,2";
+const std::string kCapabilities = "0 65536 1 0 1 0,1,2";
 
 class PmiEnvironment : public testing::Test {
  protected:
@@ -35,9 +35,9 @@ class PmiEnvironment : public testing::Test {
 TEST_F(PmiEnvironment, OfHydraIsTaken) {
   auto launcher = find_pmi_launcher();
   ASSERT_TRUE(launcher);
-  launcher->publish(kCard);
+  launcher->publish(kCapabilities);
   EXPECT_TRUE(launcher->published());
-  EXPECT_EQ(launcher->card_of(1).text, kCard);
+  EXPECT_EQ(launcher->capabilities_of(1).text, kCapabilities);
   EXPECT_EQ(rank_by_launcher(), 1);
 }
 
@@ -76,24 +76,24 @@ TEST_F(PmiEnvironment, OfHydraInsideAPmixJobIsHydras) {
   set("PMIX_NAMESPACE", "outer");
   set("PMIX_RANK", "0");
   Job job;
-  job.publish(Card{.codecs = {0}});
+  job.publish(Capabilities{.codecs = {0}});
   job.learn_locality();
   EXPECT_EQ(job.name(), "kvs_7_0");
   EXPECT_EQ(rank_by_launcher(), 1);
   EXPECT_EQ(job.ranks_on_this_node(), 2);
-  EXPECT_TRUE(job.card_of(1).card);
+  EXPECT_TRUE(job.capabilities_of(1).capabilities);
   job.leave();
   EXPECT_FALSE(job.reachable());
-  EXPECT_TRUE(job.card_of(1).known);
+  EXPECT_TRUE(job.capabilities_of(1).known);
 }
 
-TEST_F(PmiEnvironment, HoldsACardThatIsNoneForNotKnown) {
+TEST_F(PmiEnvironment, HoldsTextThatIsNoneForNotKnown) {
   Job job;
-  job.publish(Card{.codecs = {0}});
+  job.publish(Capabilities{.codecs = {0}});
   job.learn_locality();
-  server_.put("thinwire.card.0", "nonsense");
-  EXPECT_FALSE(job.card_of(0).known);
-  EXPECT_FALSE(job.card_of(0).card);
+  server_.put("thinwire.capabilities.0", "nonsense");
+  EXPECT_FALSE(job.capabilities_of(0).known);
+  EXPECT_FALSE(job.capabilities_of(0).capabilities);
 }
 
 TEST(RankByLauncher, IsWhatTheVariablesSay) {

@@ -16,10 +16,10 @@ namespace {
 
 using namespace std::chrono_literals;
 constexpr auto kPatience = 200ms;
-const std::string kCard = "0 65536 1 0 1 0,1,2";
+const std::string kCapabilities = "0 65536 1 0 1 0,1,2";
 
-bool publish(Launcher& launcher, const std::string& card = kCard) {
-  launcher.publish(card);
+bool publish(Launcher& launcher, const std::string& capabilities = kCapabilities) {
+  launcher.publish(capabilities);
   return launcher.published();
 }
 
@@ -36,16 +36,16 @@ int unread_bytes(int descriptor) {
 
 TEST(PmiLauncher, PublishesAndLearns) {
   FakePmiServer server;
-  server.put("thinwire.card.2", "0_1_1_1_1_7");
+  server.put("thinwire.capabilities.2", "0_1_1_1_1_7");
   PmiLauncher launcher(server.client_end(), 1, 4);
   ASSERT_TRUE(publish(launcher));
-  EXPECT_EQ(server.get("thinwire.card.1"), "0_65536_1_0_1_0,1,2");
+  EXPECT_EQ(server.get("thinwire.capabilities.1"), "0_65536_1_0_1_0,1,2");
   EXPECT_EQ(launcher.job_name(), "kvs_7_0");
   EXPECT_EQ(launcher.ranks_on_this_node(), (std::vector<int>{0, 1}));
-  EXPECT_EQ(launcher.card_of(1).text, kCard);
-  EXPECT_EQ(launcher.card_of(2).text, "0 1 1 1 1 7");
-  EXPECT_TRUE(launcher.card_of(3).known);
-  EXPECT_FALSE(launcher.card_of(3).text);
+  EXPECT_EQ(launcher.capabilities_of(1).text, kCapabilities);
+  EXPECT_EQ(launcher.capabilities_of(2).text, "0 1 1 1 1 7");
+  EXPECT_TRUE(launcher.capabilities_of(3).known);
+  EXPECT_FALSE(launcher.capabilities_of(3).text);
 }
 
 // The launcher of MPICH 4.0 forgets what was put before an init.
@@ -59,7 +59,7 @@ TEST(PmiLauncher, GreetsBeforeItPutsAndEntersNoBarrier) {
   }
 }
 
-// Until the put is sent nobody can have read the card.
+// Until the put is sent nobody can have read the capabilities.
 TEST(PmiLauncher, PublishesNothingWhereTheGreetingFails) {
   const std::map<std::string, FakePmiServer::Misdeed> misdeeds{
       {"hangs up", [](FakePmiServer& server, const std::string&) { server.hang_up(); }},
@@ -86,7 +86,7 @@ TEST(PmiLauncher, PublishesNothingWhereTheGreetingFails) {
     for (const auto& [name, misdeed] : misdeeds) {
       FakePmiServer server({{command, misdeed}});
       EXPECT_FALSE(publish_at(server)) << command << ' ' << name;
-      EXPECT_EQ(server.get("thinwire.card.1"), "") << command << ' ' << name;
+      EXPECT_EQ(server.get("thinwire.capabilities.1"), "") << command << ' ' << name;
     }
   }
 }
@@ -99,12 +99,12 @@ TEST(PmiLauncher, KeepsOutOfADialogueUnderWay) {
   EXPECT_EQ(unread_bytes(server.client_end()), 13);
 }
 
-TEST(PmiLauncher, WithholdsACardThatDoesNotFit) {
-  for (const std::string& card : {std::string(1024, '1'), std::string("two\nlines")}) {
+TEST(PmiLauncher, WithholdsWhatDoesNotFit) {
+  for (const std::string& capabilities : {std::string(1024, '1'), std::string("two\nlines")}) {
     FakePmiServer server;
     PmiLauncher launcher(server.client_end(), 1, 4, kPatience);
-    EXPECT_FALSE(publish(launcher, card));
-    EXPECT_EQ(server.get("thinwire.card.1"), "");
+    EXPECT_FALSE(publish(launcher, capabilities));
+    EXPECT_EQ(server.get("thinwire.capabilities.1"), "");
   }
 }
 
@@ -115,7 +115,8 @@ TEST(PmiLauncher, IsNotPublishedWhereThePutIsRefused) {
   EXPECT_FALSE(publish_at(server));
 }
 
-// The card may be out, so this rank must expect compressed messages though it can ask nobody.
+// The capabilities may be out, so this rank must expect compressed messages though it can ask
+// nobody.
 TEST(PmiLauncher, IsPublishedWhereThePutsAnswerIsLost) {
   for (const std::string answer : {"", "garbage\n"}) {
     FakePmiServer server({{"put", [&](FakePmiServer& self, const std::string&) {
@@ -123,7 +124,7 @@ TEST(PmiLauncher, IsPublishedWhereThePutsAnswerIsLost) {
                            }}});
     PmiLauncher launcher(server.client_end(), 1, 4, kPatience);
     EXPECT_TRUE(publish(launcher)) << answer;
-    EXPECT_FALSE(launcher.card_of(0).known) << answer;
+    EXPECT_FALSE(launcher.capabilities_of(0).known) << answer;
   }
 }
 
@@ -137,8 +138,8 @@ class PmiQuery : public testing::Test {
                            }}});
     PmiLauncher launcher(server.client_end(), 1, 4, kPatience);
     ASSERT_TRUE(publish(launcher));
-    EXPECT_FALSE(launcher.card_of(0).known);
-    EXPECT_FALSE(launcher.card_of(1).known);
+    EXPECT_FALSE(launcher.capabilities_of(0).known);
+    EXPECT_FALSE(launcher.capabilities_of(1).known);
     EXPECT_EQ(gets, 2) << "asked again";
   }
 };
@@ -167,12 +168,13 @@ TEST_F(PmiQuery, WithAnAnswerTooLongToKeep) {
 // As MPICH 5 says that there is no such key.
 TEST(PmiLauncher, TakesOneWithoutAMessageForNotFound) {
   EXPECT_TRUE(pmi::says_not_found("cmd=get_result rc=1"));
-  EXPECT_TRUE(pmi::says_not_found("cmd=get_result rc=-1 msg=key_thinwire.card.0_not_found"));
+  EXPECT_TRUE(
+      pmi::says_not_found("cmd=get_result rc=-1 msg=key_thinwire.capabilities.0_not_found"));
   EXPECT_FALSE(pmi::says_not_found("cmd=get_result rc=1 msg=busy"));
   EXPECT_FALSE(pmi::says_not_found("cmd=get_result rc=-1"));
 }
 
-// Only "not found" is a rank without a card.
+// Only "not found" is a rank without capabilities.
 TEST(PmiLauncher, AsksAgainAfterARefusalThatSaysSomethingElse) {
   std::atomic<int> gets{0};
   FakePmiServer server({{"get", [&](FakePmiServer& self, const std::string& right) {
@@ -183,10 +185,10 @@ TEST(PmiLauncher, AsksAgainAfterARefusalThatSaysSomethingElse) {
                          }}});
   PmiLauncher launcher(server.client_end(), 1, 4, kPatience);
   ASSERT_TRUE(publish(launcher));
-  EXPECT_FALSE(launcher.card_of(1).known);
-  EXPECT_FALSE(launcher.card_of(1).known);
+  EXPECT_FALSE(launcher.capabilities_of(1).known);
+  EXPECT_FALSE(launcher.capabilities_of(1).known);
   EXPECT_FALSE(launcher.is_lost());
-  EXPECT_EQ(launcher.card_of(1).text, kCard);
+  EXPECT_EQ(launcher.capabilities_of(1).text, kCapabilities);
 }
 
 TEST(PmiLauncher, PublishesNothingWhereItsNeighboursAreNotSaid) {
@@ -205,7 +207,7 @@ TEST(PmiLauncher, ReadsAnAnswerInPieces) {
                          }}});
   PmiLauncher launcher(server.client_end(), 1, 4, 10s);
   ASSERT_TRUE(publish(launcher));
-  EXPECT_EQ(launcher.card_of(1).text, kCard);
+  EXPECT_EQ(launcher.capabilities_of(1).text, kCapabilities);
 }
 
 TEST(PmiLauncher, LeavesTheNextLineToTheMpi) {
@@ -230,7 +232,7 @@ TEST(PmiLauncher, GoesOnAfterASignal) {
                          }}});
   PmiLauncher launcher(server.client_end(), 1, 4, 10s);
   EXPECT_TRUE(publish(launcher));
-  EXPECT_EQ(launcher.card_of(1).text, kCard);
+  EXPECT_EQ(launcher.capabilities_of(1).text, kCapabilities);
   sigaction(SIGUSR2, &before, nullptr);
 }
 
@@ -242,10 +244,10 @@ TEST(PmiLauncher, AsksNothingDuringTheMpisOwnCalls) {
   {
     const LauncherCall spawn;
     const LauncherCall lookup;
-    EXPECT_FALSE(launcher.card_of(1).known);
+    EXPECT_FALSE(launcher.capabilities_of(1).known);
   }
   EXPECT_EQ(server.requests().size(), before);
-  EXPECT_EQ(launcher.card_of(1).text, kCard);
+  EXPECT_EQ(launcher.capabilities_of(1).text, kCapabilities);
 }
 
 TEST(PmiLauncher, LetsNoCallOfTheMpiBeginWithinAnExchange) {
@@ -262,7 +264,7 @@ TEST(PmiLauncher, LetsNoCallOfTheMpiBeginWithinAnExchange) {
                          }}});
   PmiLauncher launcher(server.client_end(), 1, 4, kPatience);
   ASSERT_TRUE(publish(launcher));
-  std::thread asking([&] { EXPECT_EQ(launcher.card_of(1).text, kCard); });
+  std::thread asking([&] { EXPECT_EQ(launcher.capabilities_of(1).text, kCapabilities); });
   asked.get_future().wait();
   {
     const LauncherCall call;
@@ -277,7 +279,7 @@ TEST(PmiLauncher, FallsSilentBesideThreadsOfAnUnknownMpi) {
   PmiLauncher launcher(server.client_end(), 1, 4, kPatience);
   ASSERT_TRUE(publish(launcher));
   EXPECT_FALSE(launcher.expect_threads());
-  EXPECT_FALSE(launcher.card_of(1).known);
+  EXPECT_FALSE(launcher.capabilities_of(1).known);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ class Configuration:
     settings: dict[str, str] = field(default_factory=dict, hash=False)
 
 
-# The last two have every receive hooked and every probe looked at, while nothing is compressed;
+# The last two have every receive inspected and every probe looked at, while nothing is compressed;
 # and a library that is there and does nothing.
 CONFIGURATIONS = {
     "native": Configuration(SYSTEM, None),

@@ -27,7 +27,7 @@ def test_doubles_arrive_exact_and_the_report_says_why(
     assert done.report is not None
     assert done.report["raw_by_reason"][WHY] >= 1
     assert done.report["compressed_messages"] == 0
-    assert done.report["collectives"]["entered"] > 0
+    assert done.report["collectives"]["compressed"] > 0
     why_raw = done.report["collectives"]["raw_packets_by_reason"]
     assert why_raw[WHY] > 0
     assert done.report["collectives"]["raw_packets"] == sum(why_raw.values())

@@ -85,28 +85,28 @@ def test_every_card_is_read(mpi: Mpi, ranks: int) -> None:
     assert len({row["name"] for row in rows.values()}) == 1
     for row in rows.values():
         assert (row["reachable"], row["unknown"]) == ("1", "")
-        assert row["cards"] == row["local"] == listed(everybody)
+        assert row["capabilities"] == row["local"] == listed(everybody)
 
 
 @pytest.mark.parametrize("publishing", [[0, 2], [1, 3], [3]])
-def test_ranks_without_the_library_are_known_to_have_no_card(
+def test_ranks_without_the_library_are_known_to_have_no_capabilities(
     mpi: Mpi, publishing: list[int]
 ) -> None:
     rows = known(mpi, 4, publishing)
     assert sorted(rows) == publishing
     for row in rows.values():
-        assert (row["cards"], row["unknown"]) == (listed(publishing), "")
+        assert (row["capabilities"], row["unknown"]) == (listed(publishing), "")
 
 
 @pytest.mark.parametrize("late", [0, 1])
 def test_no_rank_asks_before_the_last_has_published(mpi: Mpi, late: int) -> None:
     rows = known(mpi, 2, [0, 1], late=late)
-    assert [row["cards"] for row in rows.values()] == ["0,1", "0,1"]
+    assert [row["capabilities"] for row in rows.values()] == ["0,1", "0,1"]
 
 
 def test_threads_may_ask(mpi: Mpi) -> None:
     rows = known(mpi, 2, [0, 1], level=THREAD_MULTIPLE)
-    assert {(row["askable"], row["cards"]) for row in rows.values()} == {("1", "0,1")}
+    assert {(row["askable"], row["capabilities"]) for row in rows.values()} == {("1", "0,1")}
 
 
 @pytest.mark.parametrize(
@@ -126,4 +126,4 @@ def test_nodes_have_a_proxy_each(
         for node in nodes:
             for rank in node:
                 assert rows[rank]["local"] == listed(node)
-                assert (rows[rank]["cards"], rows[rank]["unknown"]) == (listed(publishing), "")
+                assert (rows[rank]["capabilities"], rows[rank]["unknown"]) == (listed(publishing), "")

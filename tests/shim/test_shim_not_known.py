@@ -39,13 +39,13 @@ def run_faulty(
 
 @pytest.mark.parametrize("code", [TIMEOUT, OUT_OF_RESOURCE])
 def test_messages_are_whole_while_a_rank_learns_nothing(mpi: Mpi, code: int) -> None:
-    done = run_faulty(mpi, EXCHANGE, f"1:thinwire.card:{ALWAYS}:{code}", SHRINK)
+    done = run_faulty(mpi, EXCHANGE, f"1:thinwire.capabilities:{ALWAYS}:{code}", SHRINK)
     assert done.code == 0, done.errors
     assert largest_differences(done.output) == {0: 0.0, 1: 0.0}
 
 
 def test_it_is_asked_again(mpi: Mpi, tmp_path: Path) -> None:
-    done = run_faulty(mpi, EXCHANGE, f"1:thinwire.card:3:{TIMEOUT}", SHRINK, tmp_path / "report")
+    done = run_faulty(mpi, EXCHANGE, f"1:thinwire.capabilities:3:{TIMEOUT}", SHRINK, tmp_path / "report")
     assert done.code == 0, done.errors
     assert largest_differences(done.output) == {0: 0.0, 1: 0.0}
     assert done.report is not None
@@ -63,7 +63,7 @@ def test_no_card_is_no_library(mpi: Mpi) -> None:
 @pytest.mark.parametrize(
     "fault", [f"1:commit:{ALWAYS}", "1:commit:2", "1:put:2", "1:pmix.lpeers:3"], ids=str
 )
-def test_a_card_that_is_published_with_trouble(mpi: Mpi, fault: str) -> None:
+def test_capabilities_that_are_published_with_trouble(mpi: Mpi, fault: str) -> None:
     done = run_faulty(mpi, EXCHANGE, f"{fault}:{TIMEOUT}", SHRINK)
     if "commit:1000" not in fault:  # or the MPI itself gives up
         assert done.code == 0, done.errors
@@ -72,9 +72,9 @@ def test_a_card_that_is_published_with_trouble(mpi: Mpi, fault: str) -> None:
 
 
 def test_collectives_wait_for_the_answer(mpi: Mpi, tmp_path: Path) -> None:
-    fault = f"1:thinwire.card:4:{TIMEOUT}"
+    fault = f"1:thinwire.capabilities:4:{TIMEOUT}"
     done = run_faulty(mpi, ["shim_coll"], fault, COLLECTIVES, tmp_path / "report")
     assert done.code == 0, done.output + done.errors
     assert done.output.count("all right") == 2
     assert done.report is not None
-    assert done.report["collectives"]["entered"] > 100
+    assert done.report["collectives"]["compressed"] > 100

@@ -43,7 +43,7 @@ LEFT_ALONE = {
     r"|\w*(DUP|COPY|DELETE)_FN|UNWEIGHTED|WEIGHTS_EMPTY",
 }
 
-# Where an MPI that links PMIx starts it, this rank's card is published.
+# Where an MPI that links PMIx starts it, this rank's capabilities is published.
 OF_THE_LAUNCHER = "PMIx_Init"
 
 # For programs that bring the MPI and the core together themselves: include/thinwire/thinwire_mpi.h.

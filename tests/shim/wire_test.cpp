@@ -40,7 +40,7 @@ TEST(WireLength, IsSuspiciousWheneverItIsShorterThanTheMessage) {
   }
 }
 
-// The shortest length comes from another rank's card, which may say anything.
+// The shortest length comes from another rank's capabilities, which may say anything.
 TEST(WireLength, NeverFallsBelowAShortestNearTheEndOfItsRange) {
   for (std::uint64_t below = 0; below < 9000; ++below) {
     const std::uint64_t shortest = UINT64_MAX - below;

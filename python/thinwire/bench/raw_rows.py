@@ -40,7 +40,7 @@ class RawRow:
     within: bool | None
     messages: int
     receives_in_place: int | None
-    hooks: int | None
+    continuations: int | None
     allocations: int | None
     verified: bool
     note: str
@@ -143,7 +143,7 @@ def _figures(place: Place, session: RawSession, runs: RawRuns, size: int) -> Raw
         within=bound <= wanted,
         messages=runs.messages,
         receives_in_place=last.get("receives_in_place"),
-        hooks=last.get("hooks"),
+        continuations=last.get("continuations"),
         allocations=last.get("allocations"),
         verified=True,
         note="" if ratios.size >= WANTED_PAIRS else f"fewer than {WANTED_PAIRS} pairs",

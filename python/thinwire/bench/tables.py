@@ -126,8 +126,8 @@ def raw_notes(rows: list[RawRow]) -> list[str]:
     first_of_link = {row.link: row for row in reversed(rows)}
     return [
         f"{link}, a round: of {row.messages} timed and warm-up messages and their fillers "
-        f"{row.receives_in_place} received in place, {row.hooks} hooks, "
+        f"{row.receives_in_place} received in place, {row.continuations} continuations, "
         f"{row.allocations} allocations"
         for link, row in reversed(first_of_link.items())
-        if row.hooks is not None
+        if row.continuations is not None
     ]

@@ -1,7 +1,7 @@
-// Blocking collectives. Those that enter are compressed as a whole (collectives/enter.h). Of the
-// others, with buffers in GPU memory that the MPI cannot reach: the MPI's own algorithm runs on
-// host memory that stands in for them. What the ranks do stays the same, so each decides for its
-// own buffers.
+// Blocking collectives. Those that are taken over are compressed as a whole
+// (collectives/take_over.h). Of the others, with buffers in GPU memory that the MPI cannot reach:
+// the MPI's own algorithm runs on host memory that stands in for them. What the ranks do stays the
+// same, so each decides for its own buffers.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 #include "abi/mpi_abi.h"
 #include "abi/real.h"
 #include "calls/refuse.h"
-#include "collectives/enter.h"
-#include "requests/hooks.h"
+#include "collectives/take_over.h"
+#include "requests/continuations.h"
 #include "wire/substitute.h"
 
 namespace thinwire::mpi {
@@ -86,8 +86,8 @@ int with_substitutes(MPI_Comm comm, Substitute& sent, Substitute& received, bool
 }  // namespace thinwire::mpi
 
 // Leaves the call where it is compressed as a whole; the arguments are those of an Asked.
-#define THINWIRE_ENTER(...) \
-  if (const auto done = enter_if_wanted({__VA_ARGS__})) return *done
+#define THINWIRE_TAKE_OVER(...) \
+  if (const auto done = take_over_if_wanted({__VA_ARGS__})) return *done
 
 // Begins the definition of a call whose table is compiled for int and for large counts.
 #define THINWIRE_DEFINE(...) THINWIRE_DEFINE_EXPANDED(__VA_ARGS__)

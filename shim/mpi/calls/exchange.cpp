@@ -9,7 +9,7 @@
 #include "peers/peers.h"
 #include "process/process.h"
 #include "process/shortcut.h"
-#include "requests/hooks.h"
+#include "requests/continuations.h"
 #include "wire/deliver.h"
 #include "wire/device.h"
 
@@ -34,11 +34,12 @@ int copy_outgoing(const Outgoing& message, bool raw, std::optional<Wire>& wire) 
 
 bool receives_untouched(const Incoming& message) {
   return !message.on_device && stashed_messages.load(std::memory_order_acquire) == 0 &&
-         !may_be_pulled() && !needs_hook(message, message_bytes(message.count, message.type));
+         !may_be_pulled() &&
+         !needs_continuation(message, message_bytes(message.count, message.type));
 }
 
 void withdraw(MPI_Request request) {
-  const HookPointer hook = take_hook(request);
+  const ContinuationPointer continuation = take_continuation(request);
   real().Cancel(&request);
   real().Wait(&request, MPI_STATUS_IGNORE);
 }
@@ -72,14 +73,14 @@ int exchange(const Outgoing& sent, int send_tag, const Incoming& received, Start
     withdraw(requests[0]);
     return error;
   }
-  const HookPointer receive_hook = take_hook(requests[0]);
-  const HookPointer send_hook = take_hook(requests[1]);
+  const ContinuationPointer receive_continuation = take_continuation(requests[0]);
+  const ContinuationPointer send_continuation = take_continuation(requests[1]);
   MPI_Status own[2]{};
   const int together = real().Waitall(2, requests, own);
   const bool apart = is_of_class(together, MPI_ERR_IN_STATUS);
   int receive_error = apart ? own[0].MPI_ERROR : together;
   const int send_error = apart ? own[1].MPI_ERROR : together;
-  if (receive_hook) receive_error = finish(*receive_hook, own[0], receive_error);
+  if (receive_continuation) receive_error = finish(*receive_continuation, own[0], receive_error);
   if (received.source == MPI_PROC_NULL) {
     // MPICH 4.0 says nothing of a receive from nobody.
     own[0].MPI_SOURCE = MPI_PROC_NULL;

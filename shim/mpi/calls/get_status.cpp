@@ -13,18 +13,18 @@ namespace {
 int look_at(MPI_Request request, int* flag, MPI_Status* status) {
   const Persistent* persistent = find_persistent(request);
   const MPI_Request native = persistent != nullptr ? persistent->active : request;
-  HookPointer hook = take_hook(native);
-  if (!hook) return real().Request_get_status(native, flag, status);
+  ContinuationPointer continuation = take_continuation(native);
+  if (!continuation) return real().Request_get_status(native, flag, status);
   MPI_Status own{};
   int error = real().Request_get_status(native, flag, &own);
   if (*flag) {
-    error = finish(*hook, own, error);
-    hook->status = own;
-    hook->error = error;
-    hook->delivered = true;
+    error = finish(*continuation, own, error);
+    continuation->status = own;
+    continuation->error = error;
+    continuation->delivered = true;
     copy_status(own, status);
   }
-  put_hook(native, std::move(hook));
+  put_continuation(native, std::move(continuation));
   return error;
 }
 

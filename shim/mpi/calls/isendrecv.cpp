@@ -8,7 +8,7 @@
 #include "abi/real.h"
 #include "calls/exchange.h"
 #include "calls/nonblocking.h"
-#include "requests/hooks.h"
+#include "requests/continuations.h"
 
 using namespace thinwire::mpi;
 
@@ -16,8 +16,8 @@ namespace {
 
 // Whoever completes requests next looks after it, MPI_Finalize at the latest.
 void let_go(MPI_Request send) {
-  if (HookPointer hook = take_hook(send)) {
-    adopt_orphan(send, std::move(hook));
+  if (ContinuationPointer continuation = take_continuation(send)) {
+    adopt_orphan(send, std::move(continuation));
   } else {
     real().Wait(&send, MPI_STATUS_IGNORE);  // it was complete when it was started
   }

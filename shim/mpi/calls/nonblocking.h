@@ -25,7 +25,8 @@ struct Incoming {
   bool on_device = false;  // the buffer is GPU memory
 };
 
-// As MPI_Isend with `call`'s mode, compressed where the plan says so; `*request` may be hooked.
+// As MPI_Isend with `call`'s mode, compressed where the plan says so; `*request` may get a
+// continuation.
 int nonblocking_send(NonblockingSend call, const Outgoing& message, int tag, MPI_Request* request);
 
 // The same for a message that sends_raw_at_once() left to the plan.
@@ -39,7 +40,8 @@ int depart(const Outgoing& message, bool must_copy, std::optional<Wire>& wire);
 int start_wire(NonblockingSend call, const Outgoing& message, Wire& wire, int tag,
                MPI_Request* request);
 
-// As MPI_Irecv; `*request` is hooked where the message may come compressed or lies in a stash.
+// As MPI_Irecv; `*request` gets a continuation where the message may come compressed or lies in a
+// stash.
 int nonblocking_receive(const Incoming& message, MPI_Request* request);
 
 // Receives a message that a probe has taken, blocking or as MPI_Irecv would; needs the receive's
@@ -58,14 +60,14 @@ inline bool may_meet_frame(const Incoming& message, std::uint64_t bytes) {
          !is_null_buffer(message.buffer, message.type);
 }
 
-// Whether it needs a hook.
-inline bool needs_hook(const Incoming& message, std::uint64_t bytes) {
+// Whether it needs a continuation.
+inline bool needs_continuation(const Incoming& message, std::uint64_t bytes) {
   if (must_be_staged(message.on_device)) [[unlikely]]
     return bytes > 0 && message.source != MPI_PROC_NULL;
   return may_meet_frame(message, bytes);
 }
 
-// The buffer of a receive without a hook.
+// The buffer of a receive without a continuation.
 inline void* plain_buffer(const Incoming& message) {
   return must_be_staged(message.on_device) ? untouched_buffer() : message.buffer;
 }

@@ -11,7 +11,7 @@
 #include "peers/peers.h"
 #include "process/process.h"
 #include "process/shortcut.h"
-#include "requests/hooks.h"
+#include "requests/continuations.h"
 #include "requests/persistent.h"
 
 using namespace thinwire::mpi;
@@ -123,8 +123,8 @@ extern "C" int MPI_Request_free(MPI_Request* request) {
     const int error = persistent->free_active();
     return error == MPI_SUCCESS ? real().Request_free(request) : error;
   }
-  if (HookPointer hook = take_hook(*request)) {
-    adopt_orphan(*request, std::move(hook));
+  if (ContinuationPointer continuation = take_continuation(*request)) {
+    adopt_orphan(*request, std::move(continuation));
     *request = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
   }

@@ -1,14 +1,14 @@
 // MPI_Recv and MPI_Irecv, and what other receives share with them.
 #include "abi/datatypes.h"
 #include "abi/real.h"
-#include "calls/landing.h"
 #include "calls/nonblocking.h"
+#include "calls/receive_space.h"
 #include "peers/guards.h"
 #include "peers/peers.h"
 #include "peers/stash.h"
 #include "process/process.h"
 #include "process/shortcut.h"
-#include "requests/hooks.h"
+#include "requests/continuations.h"
 #include "wire/deliver.h"
 
 using namespace thinwire::mpi;
@@ -24,17 +24,17 @@ int receive_and_deliver(const Incoming& message, std::uint64_t capacity, bool ma
   int error = find_destination(message, capacity, destination);
   if (error != MPI_SUCCESS) return error;
   destination.may_be_frame = destination.may_be_frame && may_be_frame;
-  Landing landing;
-  error = find_landing(destination, landing);
+  ReceiveSpace space;
+  error = find_receive_space(destination, space);
   if (error != MPI_SUCCESS) return raise(message.comm, error);
   MPI_Status own{};  // stays empty where the MPI refuses the arguments
-  error = call(PostedAs(destination, landing), &own);
-  const int outcome = deliver(destination, landing, own, error);
+  error = call(PostedAs(destination, space), &own);
+  const int outcome = deliver(destination, space, own, error);
   copy_status(own, status);
   return outcome;
 }
 
-int receive_hooked(const Incoming& message, std::uint64_t capacity, MPI_Status* status) {
+int receive_continuationed(const Incoming& message, std::uint64_t capacity, MPI_Status* status) {
   const auto call = [&](const PostedAs& as, MPI_Status* own) {
     return real().Recv(as.data(), as.count(), as.type(), message.source, message.tag, message.comm,
                        own);
@@ -47,10 +47,10 @@ int receive_in_two_steps(const Incoming& message, MPI_Status* status) {
   MPI_Request request = MPI_REQUEST_NULL;
   int error = nonblocking_receive(message, &request);
   if (error != MPI_SUCCESS || request == MPI_REQUEST_NULL) return error;
-  const HookPointer hook = take_hook(request);
+  const ContinuationPointer continuation = take_continuation(request);
   MPI_Status own{};
   error = real().Wait(&request, &own);
-  if (hook) error = finish(*hook, own, error);
+  if (continuation) error = finish(*continuation, own, error);
   copy_status(own, status);
   return error;
 }
@@ -63,14 +63,15 @@ int receive(const Incoming& message, MPI_Status* status) {
     }
   }
   const std::uint64_t capacity = message_bytes(message.count, message.type);
-  if (needs_hook(message, capacity)) return receive_hooked(message, capacity, status);
+  if (needs_continuation(message, capacity))
+    return receive_continuationed(message, capacity, status);
   return real().Recv(plain_buffer(message), message.count, message.type, message.source,
                      message.tag, message.comm, status);
 }
 
 // Memory that the MPI must not be given as it is: a GPU's, or bytes of an active receive.
 bool may_be_shared(const Incoming& message) {
-  return message.on_device ? must_be_staged(true) : process().in_place.claims() != 0;
+  return message.on_device ? must_be_staged(true) : process().in_place.reservations() != 0;
 }
 
 // As the MPI would receive it: nothing to decode, and nobody else's bytes.
@@ -104,15 +105,15 @@ int receive_by_handle_later(const Incoming& message, const std::shared_ptr<Probe
   int error = find_destination(message, capacity, destination);
   if (error != MPI_SUCCESS) return error;
   destination.may_be_frame = may_be_frame;
-  Landing landing;
-  error = find_landing(destination, landing);
+  ReceiveSpace space;
+  error = find_receive_space(destination, space);
   if (error != MPI_SUCCESS) return raise(message.comm, error);
-  const PostedAs as(destination, landing);
+  const PostedAs as(destination, space);
   error = real().Imrecv(as.data(), as.count(), as.type(), handle, request);
   if (error != MPI_SUCCESS) return error;
-  HookPointer hook = make_receive_hook(std::move(landing), destination);
-  hook->probed = probed;
-  put_hook(*request, std::move(hook));
+  ContinuationPointer continuation = make_receive_continuation(std::move(space), destination);
+  continuation->probed = probed;
+  put_continuation(*request, std::move(continuation));
   return error;
 }
 
@@ -125,9 +126,9 @@ int receive_from_scratch(Probed::Taken taken, const Incoming& message, MPI_Statu
       find_destination(message, message_bytes(message.count, message.type), destination);
   if (bad != MPI_SUCCESS) return bad;
   destination.may_be_frame = true;
-  Landing landing{std::move(taken.wire), {}};
+  ReceiveSpace space{std::move(taken.wire), {}};
   if (!destination.on_device) ++process().counters.receives_through_scratch;
-  const int outcome = deliver(destination, landing, own, error);
+  const int outcome = deliver(destination, space, own, error);
   copy_status(own, status);
   return outcome;
 }
@@ -144,9 +145,10 @@ int receive_from_scratch_later(Probed::Taken taken, const std::shared_ptr<Probed
   destination.may_be_frame = true;
   *request = taken.request;
   if (!destination.on_device) ++process().counters.receives_through_scratch;
-  HookPointer hook = make_receive_hook({std::move(taken.wire), {}}, destination);
-  hook->probed = probed;
-  put_hook(*request, std::move(hook));
+  ContinuationPointer continuation =
+      make_receive_continuation({std::move(taken.wire), {}}, destination);
+  continuation->probed = probed;
+  put_continuation(*request, std::move(continuation));
   return MPI_SUCCESS;
 }
 
@@ -187,27 +189,27 @@ int receive_matched_later(const Incoming& message, MPI_Message* handle, MPI_Requ
 
 int nonblocking_receive(const Incoming& message, MPI_Request* request) {
   const std::uint64_t capacity = message_bytes(message.count, message.type);
-  const bool hooked = needs_hook(message, capacity);
+  const bool inspected = needs_continuation(message, capacity);
   // Before the guard, which the error handler may need.
   Destination destination;
-  Landing landing;
-  int error = hooked ? find_destination(message, capacity, destination) : MPI_SUCCESS;
+  ReceiveSpace space;
+  int error = inspected ? find_destination(message, capacity, destination) : MPI_SUCCESS;
   if (error != MPI_SUCCESS) return error;
-  if (hooked) error = find_landing(destination, landing);
+  if (inspected) error = find_receive_space(destination, space);
   if (error != MPI_SUCCESS) return raise(message.comm, error);
   PostGuard guard;
   if (stashed_messages.load(std::memory_order_acquire) != 0) {
     if (const auto probed = take_stashed(message.comm, message.source, message.tag)) {
       guard.release();
-      landing.claim.end();
+      space.reservation.end();
       return receive_probed_later(probed, message, request);
     }
   }
-  if (!hooked) {
+  if (!inspected) {
     return real().Irecv(plain_buffer(message), message.count, message.type, message.source,
                         message.tag, message.comm, request);
   }
-  const PostedAs as(destination, landing);
+  const PostedAs as(destination, space);
   // MPICH reports success, and makes no request, once a handler has returned from what it refused.
   MPI_Request own = MPI_REQUEST_NULL;
   error = real().Irecv(as.data(), as.count(), as.type(), message.source, message.tag, message.comm,
@@ -215,7 +217,7 @@ int nonblocking_receive(const Incoming& message, MPI_Request* request) {
   guard.release();
   if (error != MPI_SUCCESS || own == MPI_REQUEST_NULL) return error;
   *request = own;
-  put_hook(own, make_receive_hook(std::move(landing), destination));
+  put_continuation(own, make_receive_continuation(std::move(space), destination));
   return MPI_SUCCESS;
 }
 

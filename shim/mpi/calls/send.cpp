@@ -4,7 +4,7 @@
 #include "calls/nonblocking.h"
 #include "process/process.h"
 #include "process/shortcut.h"
-#include "requests/hooks.h"
+#include "requests/continuations.h"
 #include "wire/encode.h"
 
 using namespace thinwire::mpi;
@@ -89,7 +89,8 @@ int start_wire(NonblockingSend call, const Outgoing& message, Wire& wire, int ta
   const int error = send_wire(call, message, wire, tag, request);
   if (error != MPI_SUCCESS || !wire.data) return error;
   if (!is_complete(*request)) {
-    put_hook(*request, std::make_unique<Hook>(Hook::Kind::kSend, std::move(wire.data)));
+    put_continuation(
+        *request, std::make_unique<Continuation>(Continuation::Kind::kSend, std::move(wire.data)));
   }
   return MPI_SUCCESS;
 }

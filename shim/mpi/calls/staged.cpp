@@ -65,7 +65,7 @@ class StagedPersistent : public Persistent {
     if (error == MPI_SUCCESS) error = real().Start(&token_);
     if (error != MPI_SUCCESS) return error;
     active = token_;
-    put_hook(active, std::make_unique<Hook>(staged_));
+    put_continuation(active, std::make_unique<Continuation>(staged_));
     return MPI_SUCCESS;
   }
 
@@ -150,7 +150,7 @@ int keep_started(StagedCollectivePointer staged, MPI_Request* request) {
     if (error != MPI_SUCCESS) real().Wait(request, MPI_STATUS_IGNORE);
     return error;
   }
-  put_hook(*request, std::make_unique<Hook>(std::move(staged)));
+  put_continuation(*request, std::make_unique<Continuation>(std::move(staged)));
   return MPI_SUCCESS;
 }
 

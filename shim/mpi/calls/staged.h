@@ -7,7 +7,7 @@
 
 #include "abi/owned_types.h"
 #include "collectives/asked.h"
-#include "requests/hooks.h"
+#include "requests/continuations.h"
 #include "wire/substitute.h"
 
 namespace thinwire::mpi {

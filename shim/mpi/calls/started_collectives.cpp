@@ -1,5 +1,5 @@
-// Non-blocking and persistent collectives. Those that enter are compressed as a whole. The others
-// are the MPI's own, with host memory in the place of buffers on a GPU that it cannot reach.
+// Non-blocking and persistent collectives. Those that are taken over are compressed as a whole. The
+// others are the MPI's own, with host memory in the place of buffers on a GPU that it cannot reach.
 #include "calls/collective_signatures.h"
 #include "calls/refuse.h"
 #include "calls/staged.h"
@@ -28,7 +28,7 @@
   THINWIRE_ALSO_PMPI(name)
 
 #define ASKED(signature, call) (Asked{CollectiveCall::call, comm, signature##_SIDES})
-#define ENTER(how, signature, call) \
+#define TAKE_OVER(how, signature, call) \
   if (const auto done = how(ASKED(signature, call), request)) return *done
 
 #define BOTH(nonblocking, persistent, signature, start, persist, reads, call, ...)            \
@@ -41,9 +41,9 @@
         ASKED(signature, call), __VA_ARGS__)
 
 // A non-blocking call, and the persistent one of MPI 4.
-#define STARTED(nonblocking, persistent, signature, call, ...)                      \
-  BOTH(nonblocking, persistent, signature, ENTER(start_if_wanted, signature, call), \
-       ENTER(persist_if_wanted, signature, call), false, call, __VA_ARGS__)
+#define STARTED(nonblocking, persistent, signature, call, ...)                          \
+  BOTH(nonblocking, persistent, signature, TAKE_OVER(start_if_wanted, signature, call), \
+       TAKE_OVER(persist_if_wanted, signature, call), false, call, __VA_ARGS__)
 // The sides of a scan are those of an Allreduce, which may leave some of what it could write.
 #define SCAN(nonblocking, persistent, signature, reads, ...)                                  \
   BOTH(nonblocking, persistent, signature, THINWIRE_TRY_NOTHING, THINWIRE_TRY_NOTHING, reads, \

@@ -15,15 +15,16 @@ std::vector<Standing> g_standings;  // by rank in the job's world
 
 Standing ask(int world_rank) {
   const Process& self = process();
-  const auto [known, card] = self.job.insist_on_card_of(world_rank);
+  const auto [known, capabilities] = self.job.insist_on_capabilities_of(world_rank);
   if (!known) return Standing::kNotAsked;
-  if (!card || card->format_version != self.card.format_version ||
-      card->codecs != self.card.codecs) {
+  if (!capabilities || capabilities->format_version != self.capabilities.format_version ||
+      capabilities->codecs != self.capabilities.codecs) {
     return Standing::kAbsent;
   }
-  if (card->collectives.empty()) return Standing::kOff;
-  if (!self.job.card_is_out()) return Standing::kNotAsked;
-  return card->collectives == self.card.collectives ? Standing::kSame : Standing::kDiffers;
+  if (capabilities->collectives.empty()) return Standing::kOff;
+  if (!self.job.capabilities_are_out()) return Standing::kNotAsked;
+  return capabilities->collectives == self.capabilities.collectives ? Standing::kSame
+                                                                    : Standing::kDiffers;
 }
 
 Standing standing_of(int world_rank) {
@@ -68,7 +69,8 @@ Agreement agreement_on(MPI_Comm comm) {
     found.odd_rank = rank;
     if (standing == Standing::kNotAsked) return found;
     if (standing != Standing::kDiffers) continue;
-    if (const auto card = job.card_of(world_rank).card) found.odd_settings = card->collectives;
+    if (const auto capabilities = job.capabilities_of(world_rank).capabilities)
+      found.odd_settings = capabilities->collectives;
   }
   return found;
 }

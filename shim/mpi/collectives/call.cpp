@@ -38,7 +38,8 @@ void choose_schedule(tw_collective& collective) {
   collective.coding = settings.coding;
 }
 
-// The lists of a side that has some, in floats; where the blocks lie is found out when it enters.
+// The lists of a side that has some, in floats; where the blocks lie is found out when it is taken
+// over.
 void list(const Side& side, const Part& part, Lists& lists, int which, const std::uint64_t*& counts,
           const std::uint64_t*& displacements) {
   if (!side.counts.is_list()) return;
@@ -72,13 +73,13 @@ void count(const tw_collective_report& report) {
 
 // Others wait for this rank, also where it is not `ready`.
 int run(tw_collective& collective, const Operand& sent, const Operand& received, bool ready,
-        const Part& part, Lane& lane) {
-  if (!ready) collective.flags |= TW_HINDERED;
+        const Part& part, CallQueue& queue) {
+  if (!ready) collective.flags |= TW_UNABLE;
   collective.send = sent.data();
   collective.receive = received.data();
   tw_collective_report report{};
   report.size = sizeof report;
-  const tw_status status = tw_comm_run(lane.comm(), &collective, &report);
+  const tw_status status = tw_comm_run(queue.comm(), &collective, &report);
   if (status != TW_OK) {
     tw_log(TW_LOG_ERROR, ("rank " + std::to_string(process().world.rank) + ": " + part.form->name +
                           ", compressed: " + tw_last_error())
@@ -128,7 +129,8 @@ tw_collective describe(const Asked& asked, const Part& part, Lists& lists) {
   return collective;
 }
 
-int run_described(const Asked& asked, const Part& part, tw_collective& collective, Lane& lane) {
+int run_described(const Asked& asked, const Part& part, tw_collective& collective,
+                  CallQueue& queue) {
   const Form& form = *part.form;
   const bool scatters_in_place = form.operation == TW_REDUCE_SCATTER && part.in_place;
   const bool broadcasts = form.operation == TW_BCAST;
@@ -136,18 +138,19 @@ int run_described(const Asked& asked, const Part& part, tw_collective& collectiv
   Operand sent, received;
   if (part.sent_blocks > 0) {
     sent = Operand(asked.sent, part.first_block(form.sent), part.sent_blocks, part.leaf_bytes);
-    if (collective.send_displacements != nullptr) sent.find_places(lane.lists.displacements[kSent]);
+    if (collective.send_displacements != nullptr)
+      sent.find_places(queue.lists.displacements[kSent]);
   }
   if (part.received_blocks > 0) {
     const int first = part.received_blocks > 1 ? 0 : part.first_block(form.received);
     received = Operand(asked.received, first, part.received_blocks, part.leaf_bytes);
     if (collective.receive_displacements != nullptr) {
-      received.find_places(lane.lists.displacements[kReceived]);
+      received.find_places(queue.lists.displacements[kReceived]);
     }
   }
   int error = sent.prepare(true);
   if (error == MPI_SUCCESS) error = received.prepare(part.in_place || is_source);
-  const int ran = run(collective, sent, received, error == MPI_SUCCESS, part, lane);
+  const int ran = run(collective, sent, received, error == MPI_SUCCESS, part, queue);
   if (error == MPI_SUCCESS) error = ran;
   // Where the root's values stay there is nothing to bring back, and its buffer may be read-only.
   const bool keeps = is_source && (collective.flags & TW_ROOT_DECODES) == 0;

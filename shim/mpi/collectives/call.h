@@ -1,11 +1,11 @@
-// A collective that enters, as tw_comm_run() takes it.
+// A collective that is taken over, as tw_comm_run() takes it.
 #pragma once
 
 #include <cstdint>
 
 #include "collectives/asked.h"
+#include "collectives/call_queue.h"
 #include "collectives/judge.h"
-#include "collectives/lane.h"
 #include "collectives/lists.h"
 
 namespace thinwire::mpi {
@@ -16,8 +16,9 @@ bool has_schedule(std::uint32_t operation, std::uint32_t algorithm, std::uint32_
 // With the buffers as the program names them, gaps and all. Borrows `lists`, which it fills.
 tw_collective describe(const Asked& asked, const Part& part, Lists& lists);
 
-// Runs it, described with the lane's lists; packs and unpacks what has gaps. Returns an MPI error
-// code, logged and not raised.
-int run_described(const Asked& asked, const Part& part, tw_collective& collective, Lane& lane);
+// Runs it, described with the queue's lists; packs and unpacks what has gaps. Returns an MPI
+// error code, logged and not raised.
+int run_described(const Asked& asked, const Part& part, tw_collective& collective,
+                  CallQueue& queue);
 
 }  // namespace thinwire::mpi

@@ -57,7 +57,7 @@ NativeReason judge(MPI_Comm comm, int rank, Agreement& agreement) {
     case Standing::kDiffers:
       if (speaks) {
         warn(where + odd + " has \"" + agreement.odd_settings + "\", rank " + std::to_string(rank) +
-             " has \"" + process().card.collectives + "\"");
+             " has \"" + process().capabilities.collectives + "\"");
       }
       return NativeReason::kSettingsDiffer;
     case Standing::kNotAsked:
@@ -102,7 +102,7 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
   }
   made.own = std::make_shared<PrivateComm>(own);
   learn_of_ranks(made);
-  if (made.lane.open(made.own, 0, made.nodes) == TW_OK) return NativeReason::kCompressed;
+  if (made.queue.open(made.own, 0, made.nodes) == TW_OK) return NativeReason::kCompressed;
   if (speaks) {
     warn("collectives " + as_size(comm) + " stay the MPI's own: " + tw_last_error());
   }
@@ -201,7 +201,7 @@ void want_costs(Collectives& kept) {
 void settle_costs(Collectives& kept) {
   wait_for_started(kept);
   if (std::exchange(kept.wants_costs, false)) --wanted_collectives;
-  if (tw_comm_settle(kept.lane.comm()) == TW_OK) return;
+  if (tw_comm_settle(kept.queue.comm()) == TW_OK) return;
   tw_log(TW_LOG_ERROR,
          (std::string("what a codec costs is not agreed: ") + tw_last_error()).c_str());
 }

@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "abi/mpi_abi.h"
-#include "collectives/lane.h"
+#include "collectives/call_queue.h"
 #include "collectives/native.h"
 #include "collectives/worker.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
 
-// Made in the first collective that may enter, on all ranks at once. Used by the thread that is in
-// a collective on the communicator, and MPI allows one at a time; the lane, while non-blocking
-// collectives are on their way, by the worker.
+// Made in the first collective that may be taken over, on all ranks at once. Used by the thread
+// that is in a collective on the communicator, and MPI allows one at a time; the queue, while
+// non-blocking collectives are on their way, by the worker.
 struct Collectives {
   Collectives() = default;
   ~Collectives();  // after what was started
@@ -26,9 +26,9 @@ struct Collectives {
   NativeReason why = NativeReason::kCompressed;  // else every collective here stays the MPI's own
   PrivateCommPointer own;                        // carries the messages
   std::vector<std::int32_t> nodes;               // of its ranks
-  Lane lane;         // for all but persistent collectives, which have one each
-  Lists planned;     // of a call that is planned while the lane is in use
-  int next_tag = 1;  // of the next lane: the same on all ranks
+  CallQueue queue;   // for all but persistent collectives, which have one each
+  Lists planned;     // of a call that is planned while the queue is in use
+  int next_tag = 1;  // of the next queue: the same on all ranks
   int rank = 0;
   bool threads = false;            // every rank has MPI_THREAD_MULTIPLE
   bool wants_costs = false;        // on all ranks: a plan has found some missing
@@ -43,18 +43,18 @@ Collectives* known_collectives(MPI_Comm comm);
 // before. Waits for the non-blocking collectives on it, and learns the costs that they want.
 Collectives& collectives_of(MPI_Comm comm);
 
-// A non-blocking collective could have entered, and must not wait until this is made: the next call
-// that may wait for the other ranks makes it. Local; to be called on all ranks alike.
+// A non-blocking collective could have been taken over, and must not wait until this is made: the
+// next call that may wait for the other ranks makes it. Local; to be called on all ranks alike.
 void want_collectives_of(MPI_Comm comm);
 
-// A non-blocking collective could have entered, if it were known what its codec costs: the next
-// call that may wait for the other ranks learns it. As above.
+// A non-blocking collective could have been taken over, if it were known what its codec costs: the
+// next call that may wait for the other ranks learns it. As above.
 void want_costs(Collectives& kept);
 
 // Collective: learns what is wanted, behind all that was started.
 void settle_costs(Collectives& kept);
 
-// Until the lane is the caller's.
+// Until the queue is the caller's.
 void wait_for_started(Collectives& kept);
 
 // To be called in each collective on `comm` that may wait for the other ranks.

@@ -71,9 +71,9 @@ Signature signature_of(tw_dtype leaf) {
 }
 
 // Adds what the side's blocks are made of; what has no elements says nothing. False: a type that is
-// not committed, for the MPI to say so. It is asked only about what may enter: what it is asked on
-// has to be made first, and making a communicator while the program duplicates another one without
-// blocking makes some MPIs hang.
+// not committed, for the MPI to say so. It is asked only about what may be taken over: what it is
+// asked on has to be made first, and making a communicator while the program duplicates another one
+// without blocking makes some MPIs hang.
 bool add_signature(const Side& side, int first, int blocks, Signature& whole) {
   const auto add = [&whole](MPI_Datatype type) {
     const Signature own = signature_of(type_facts(type).leaf);
@@ -160,8 +160,8 @@ NativeReason judge_call(const Asked& asked, Part& part) {
   const Total received = total_of(asked.received, received_first, part.received_blocks);
   if (!sent.valid || !received.valid) return NativeReason::kArguments;
   const std::uint64_t bytes = bytes_known_to_all(part, sent, received);
-  // Of calls that enter by name alone no rank knows what the others send.
-  const bool by_name = enters_by_name_alone(asked.call);
+  // Of calls that are taken over by name alone no rank knows what the others send.
+  const bool by_name = taken_over_by_name_alone(asked.call);
   part.is_open = by_name;
   if (!by_name && (bytes == 0 || bytes < settings.plan.threshold)) {
     return NativeReason::kBelowThreshold;

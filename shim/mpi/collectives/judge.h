@@ -1,4 +1,4 @@
-// Whether a collective may enter, before anything is asked of its communicator.
+// Whether a collective may be taken over, before anything is asked of its communicator.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ struct Part {
 // kCompressed: it may, and `part` is filled in. Says the same on all ranks of a correct program:
 // where arguments are wrong on one of them, the MPI's own call is to say so. So it goes by what MPI
 // requires equal, the type signature, never by datatypes or addresses, which are each rank's own.
-// Where signatures match in pairs alone, in calls that enter by name alone, that of `part` is open:
-// agree_on_signature() is to be asked.
+// Where signatures match in pairs alone, in calls that are taken over by name alone, that of `part`
+// is open: agree_on_signature() is to be asked.
 NativeReason judge_call(const Asked& asked, Part& part);
 
 }  // namespace thinwire::mpi

@@ -30,8 +30,8 @@ std::shared_ptr<Worker> worker() {
   return g_worker;
 }
 
-// Ranks may start their persistent requests in different orders, so each has a lane of its own and
-// waits for no other. It may outlive the program's communicator.
+// Ranks may start their persistent requests in different orders, so each has a queue of its own
+// and waits for no other. It may outlive the program's communicator.
 class PersistentCollective : public Persistent {
  public:
   PersistentCollective(const Asked& asked, const Part& part)
@@ -39,18 +39,18 @@ class PersistentCollective : public Persistent {
 
   // With the costs that it was planned by.
   tw_status open(Collectives& kept) {
-    const tw_status status = lane_.open(kept.own, kept.next_tag++, kept.nodes);
-    return status == TW_OK ? tw_comm_take_costs(lane_.comm(), kept.lane.comm()) : status;
+    const tw_status status = queue_.open(kept.own, kept.next_tag++, kept.nodes);
+    return status == TW_OK ? tw_comm_take_costs(queue_.comm(), kept.queue.comm()) : status;
   }
 
-  int start() override { return started_.begin(worker(), lane_, &active); }
+  int start() override { return started_.begin(worker(), queue_, &active); }
 
   // What runs still uses this.
   int free_active() override { return wait_for_active(); }
 
  private:
   Started started_;
-  Lane lane_;
+  CallQueue queue_;
 };
 
 NativeReason judge_init(const Asked& asked, Part& part, Collectives*& kept) {

@@ -4,19 +4,19 @@
 #include <optional>
 
 #include "collectives/asked.h"
-#include "collectives/enter.h"
+#include "collectives/take_over.h"
 
 namespace thinwire::mpi {
 
 // Makes a persistent request (requests/persistent.h) that runs the call, compressed, whenever it is
-// started; nothing, where the MPI is to make one. It enters where a blocking call would and every
-// rank may call the MPI from several threads. Waits for the other ranks, as MPI lets the
+// started; nothing, where the MPI is to make one. It is taken over where a blocking call would and
+// every rank may call the MPI from several threads. Waits for the other ranks, as MPI lets the
 // initialisation do, and makes what a communicator needs. Buffers must stay until the
 // request is freed, as MPI has it.
 std::optional<int> persist(const Asked& asked, MPI_Request* request);
 
 inline std::optional<int> persist_if_wanted(const Asked& asked, MPI_Request* request) {
-  if (!collectives_may_enter) return std::nullopt;
+  if (!collectives_may_be_taken_over) return std::nullopt;
   return persist(asked, request);
 }
 

@@ -35,7 +35,7 @@ NativeReason ask(const Asked& asked, const Part& part, const tw_collective& coll
   }
   tw_collective_report plan{};
   plan.size = sizeof plan;
-  if (tw_comm_plan(kept.lane.comm(), &collective, &plan) != TW_OK) {
+  if (tw_comm_plan(kept.queue.comm(), &collective, &plan) != TW_OK) {
     tw_log(TW_LOG_DEBUG,
            (std::string(part.form->name) + " has no plan: " + tw_last_error()).c_str());
     return NativeReason::kNoSchedule;
@@ -80,7 +80,7 @@ NativeReason plan_started(const Asked& asked, const Part& part, Collectives& kep
 NativeReason plan_persistent(const Asked& asked, Part& part, Collectives& kept) {
   if (part.is_open) {
     wait_for_started(kept);
-    if (!agree_on_signature(part, kept.lane)) return NativeReason::kDtype;
+    if (!agree_on_signature(part, kept.queue)) return NativeReason::kDtype;
   }
   const NativeReason why = ask_as_agreed(asked, part, kept);
   if (why != NativeReason::kCostUnknown) return why;

@@ -1,5 +1,5 @@
-// Whether a collective that may enter pays, as tw_comm_plan() has it: where it does not, it stays
-// the MPI's own.
+// Whether a collective that may be taken over pays, as tw_comm_plan() has it: where it does not, it
+// stays the MPI's own.
 #pragma once
 
 #include "collectives/communicators.h"
@@ -7,11 +7,12 @@
 
 namespace thinwire::mpi {
 
-// Of a blocking call, with the communicator's lane idle. Collective where a cost is to be learned.
+// Of a blocking call, with the communicator's queue idle. Collective where a cost is to be
+// learned.
 NativeReason plan_blocking(const Asked& asked, const Part& part, const tw_collective& collective,
                            Collectives& kept);
 
-// Of a call that waits for nobody. Local: what is on its way on the lane goes on meanwhile.
+// Of a call that waits for nobody. Local: what is on its way on the queue goes on meanwhile.
 //
 // Every rank must come to the same answer, while its worker has come further or less far with what
 // was started before. So the answer follows from what MPI requires equal, the settings, and costs
@@ -23,7 +24,7 @@ NativeReason plan_blocking(const Asked& asked, const Part& part, const tw_collec
 // call is the one that was made here.
 //
 // kCostUnknown: a cost is missing, and the next call that may wait learns it. Where the signature
-// is open the call enters if it pays for one type of floats that it may turn out to be.
+// is open the call is taken over if it pays for one type of floats that it may turn out to be.
 NativeReason plan_started(const Asked& asked, const Part& part, Collectives& kept);
 
 // Of a persistent call, at its initialisation, which may wait: an open signature is agreed on, and

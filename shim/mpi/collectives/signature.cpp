@@ -18,7 +18,7 @@ constexpr int kKindCount = 3;
 }  // namespace
 
 // Each kind that some rank has, as the largest of ones and zeros.
-bool agree_on_signature(Part& part, Lane& lane) {
+bool agree_on_signature(Part& part, CallQueue& queue) {
   float own[kKindCount], all[kKindCount] = {};
   for (int at = 0; at < kKindCount; ++at) own[at] = (part.signature & kKinds[at]) != 0 ? 1 : 0;
   tw_collective collective{};
@@ -32,7 +32,7 @@ bool agree_on_signature(Part& part, Lane& lane) {
   collective.codec = uncompressed();
   collective.flags = TW_AS_AGREED;  // nothing is coded, and the program's thread may be planning
   Signature whole = kNothing;
-  if (tw_comm_run(lane.comm(), &collective, nullptr) == TW_OK) {
+  if (tw_comm_run(queue.comm(), &collective, nullptr) == TW_OK) {
     for (int at = 0; at < kKindCount; ++at) whole |= all[at] > 0 ? kKinds[at] : kNothing;
   }
   part.is_open = false;

@@ -40,7 +40,7 @@ std::optional<int> start(const Asked& asked, MPI_Request* request) {
   }
   auto started = std::make_unique<Started>(asked, part, Started::Ends::kWithItsRequest);
   if (!kept->worker) kept->worker = std::make_shared<Worker>(Worker::Order::kAsHandedOver);
-  const int error = started->begin(kept->worker, kept->lane, request);
+  const int error = started->begin(kept->worker, kept->queue, request);
   if (error != MPI_SUCCESS) return raise(asked.comm, error);
   started.release();
   return MPI_SUCCESS;

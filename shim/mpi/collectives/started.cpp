@@ -39,29 +39,29 @@ int Started::end(void* state) {
   return MPI_SUCCESS;
 }
 
-int Started::begin(const std::shared_ptr<Worker>& worker, Lane& lane, MPI_Request* request) {
+int Started::begin(const std::shared_ptr<Worker>& worker, CallQueue& queue, MPI_Request* request) {
   const int error = real().Grequest_start(query, end, thinwire_collective_cancel, this, &request_);
   if (error != MPI_SUCCESS) return error;
   *request = request_;
   add_running(request_, worker);
-  worker->hand_over(request_, [this, &lane](Pace::Who who) { run(lane, who); });
+  worker->hand_over(request_, [this, &queue](Pace::Who who) { run(queue, who); });
   return MPI_SUCCESS;
 }
 
-void Started::run(Lane& lane, Pace::Who who) {
-  lane.set_pace(who);
-  const bool compresses = !part_.is_open || agree_on_signature(part_, lane);
+void Started::run(CallQueue& queue, Pace::Who who) {
+  queue.set_pace(who);
+  const bool compresses = !part_.is_open || agree_on_signature(part_, queue);
   ++process().counters.collectives[compresses ? TW_COMPRESS : TW_RAW_DTYPE];
   int error = MPI_ERR_INTERN;
   try {
-    tw_collective collective = describe(asked_, part_, lane.lists);
+    tw_collective collective = describe(asked_, part_, queue.lists);
     collective.flags |= TW_AS_AGREED;  // plan.h says why
-    error = run_described(asked_, part_, collective, lane);
+    error = run_described(asked_, part_, collective, queue);
   } catch (const std::bad_alloc&) {
     error = MPI_ERR_NO_MEM;  // on a thread of ours nobody else could catch it
   } catch (...) {
   }
-  lane.set_pace(Pace::Who::kProgram);
+  queue.set_pace(Pace::Who::kProgram);
   error_.store(error, std::memory_order_release);
   if (ends_ == Ends::kWithItsRequest) types_.release();
   // This may be gone once the request is complete.

@@ -7,8 +7,8 @@
 
 #include "abi/owned_types.h"
 #include "collectives/asked.h"
+#include "collectives/call_queue.h"
 #include "collectives/judge.h"
-#include "collectives/lane.h"
 #include "collectives/owned_lists.h"
 #include "collectives/worker.h"
 
@@ -25,12 +25,12 @@ class Started {
   Started(const Started&) = delete;
   Started& operator=(const Started&) = delete;
 
-  // Makes the request, and has the worker run the call on the lane and complete it. Returns an MPI
-  // error code. Where this ends with its request, nothing may be asked of it after success.
-  int begin(const std::shared_ptr<Worker>& worker, Lane& lane, MPI_Request* request);
+  // Makes the request, and has the worker run the call on the queue and complete it. Returns an
+  // MPI error code. Where this ends with its request, nothing may be asked of it after success.
+  int begin(const std::shared_ptr<Worker>& worker, CallQueue& queue, MPI_Request* request);
 
  private:
-  void run(Lane& lane, Pace::Who who);
+  void run(CallQueue& queue, Pace::Who who);
   static int query(void* state, MPI_Status* status);
   static int end(void* state);
 

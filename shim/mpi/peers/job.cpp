@@ -22,9 +22,9 @@ std::unique_ptr<Launcher> find_launcher() {
 
 }  // namespace
 
-void Job::publish(const Card& card) {
+void Job::publish(const Capabilities& capabilities) {
   launcher_ = find_launcher();
-  if (launcher_) launcher_->publish(card.text());
+  if (launcher_) launcher_->publish(capabilities.text());
 }
 
 void Job::learn_locality() {
@@ -43,17 +43,17 @@ bool Job::on_this_node(int world_rank) const {
   return std::binary_search(local_.begin(), local_.end(), world_rank);
 }
 
-CardAnswer Job::ask(int world_rank) const {
-  const CardText found = launcher_->card_of(world_rank);
+CapabilitiesAnswer Job::ask(int world_rank) const {
+  const CapabilitiesText found = launcher_->capabilities_of(world_rank);
   if (!found.known || !found.text) return {found.known, std::nullopt};
-  auto card = Card::parse(*found.text);
-  return {card.has_value(), std::move(card)};
+  auto capabilities = Capabilities::parse(*found.text);
+  return {capabilities.has_value(), std::move(capabilities)};
 }
 
-CardAnswer Job::card_of(int world_rank) const {
+CapabilitiesAnswer Job::capabilities_of(int world_rank) const {
   if (!launcher_) return {};
   if (!ask_again_.is_time(world_rank)) return {false, std::nullopt};
-  CardAnswer answer = ask(world_rank);
+  CapabilitiesAnswer answer = ask(world_rank);
   if (answer.known) {
     ask_again_.answered(world_rank);
   } else {
@@ -62,12 +62,12 @@ CardAnswer Job::card_of(int world_rank) const {
   return answer;
 }
 
-CardAnswer Job::insist_on_card_of(int world_rank) const {
+CapabilitiesAnswer Job::insist_on_capabilities_of(int world_rank) const {
   if (!launcher_) return {};
   const auto end = AskAgain::Clock::now() + patience_;
   AskAgain::Clock::duration pause = AskAgain::kFirst;
   for (;;) {
-    CardAnswer answer = ask(world_rank);
+    CapabilitiesAnswer answer = ask(world_rank);
     if (answer.known) return answer;
     if (launcher_->is_lost() || AskAgain::Clock::now() + pause > end) return answer;
     std::this_thread::sleep_for(pause);

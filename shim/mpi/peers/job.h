@@ -10,28 +10,28 @@
 #include <vector>
 
 #include "peers/ask_again.h"
-#include "peers/card.h"
+#include "peers/capabilities.h"
 #include "peers/launcher.h"
 
 namespace thinwire::mpi {
 
-struct CardAnswer {
+struct CapabilitiesAnswer {
   bool known = true;  // false: it could not be learnt yet, or not understood
-  std::optional<Card> card;
+  std::optional<Capabilities> capabilities;
 };
 
 class Job {
  public:
-  // How long ranks that must agree on a card ask for it.
+  // How long ranks that must agree on capabilities ask for it.
   static constexpr std::chrono::milliseconds kPatience{30'000};
 
   explicit Job(std::unique_ptr<Launcher> launcher = nullptr,
                std::chrono::milliseconds patience = kPatience)
       : launcher_(std::move(launcher)), patience_(patience) {}
 
-  // Before the MPI starts: the MPI's own start-up exchange then carries the card. Without a
+  // Before the MPI starts: the MPI's own start-up exchange then carries the capabilities. Without a
   // launcher that can be spoken to nothing is published and no peer is ever proven.
-  void publish(const Card& card);
+  void publish(const Capabilities& capabilities);
 
   // After MPI_Init: the job's name and the ranks on this node. Nothing below answers before.
   void learn_locality();
@@ -49,22 +49,22 @@ class Job {
 
   int first_rank_on_this_node() const { return local_.empty() ? 0 : local_.front(); }
 
-  // Whether card_of() can always say, whatever other threads do.
+  // Whether capabilities_of() can always say, whatever other threads do.
   bool always_answers() const { return !launcher_ || launcher_->always_answers(); }
 
-  // Whether others find this rank's card, and so expect what it sends.
-  bool card_is_out() const { return launcher_ && launcher_->card_is_out(); }
+  // Whether others find this rank's capabilities, and so expect what it sends.
+  bool capabilities_are_out() const { return launcher_ && launcher_->capabilities_are_out(); }
 
-  // The card of a rank of this job; one query to the launcher's local server at most, and none for
-  // a while after one that failed.
-  CardAnswer card_of(int world_rank) const;
+  // The capabilities of a rank of this job; one query to the launcher's local server at most, and
+  // none for a while after one that failed.
+  CapabilitiesAnswer capabilities_of(int world_rank) const;
 
   // The same for what ranks must agree on: asks until it knows. Not known after all: the launcher
   // did not answer for so long that it will not.
-  CardAnswer insist_on_card_of(int world_rank) const;
+  CapabilitiesAnswer insist_on_capabilities_of(int world_rank) const;
 
  private:
-  CardAnswer ask(int world_rank) const;
+  CapabilitiesAnswer ask(int world_rank) const;
 
   std::unique_ptr<Launcher> launcher_;
   std::chrono::milliseconds patience_;

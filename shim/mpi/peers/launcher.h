@@ -9,9 +9,10 @@
 
 namespace thinwire::mpi {
 
-// What could be learnt about a card. "Not known now" is not "no card": the rank may have one, and
-// may have read this rank's. Only a launcher that says that there is none makes it no card.
-struct CardText {
+// What could be learnt about capabilities. "Not known now" is not "no capabilities": the rank may
+// have some, and may have read this rank's. Only a launcher that says that there are none makes it
+// "none".
+struct CapabilitiesText {
   bool known = true;
   std::optional<std::string> text;
 };
@@ -23,21 +24,21 @@ class Launcher {
   Launcher& operator=(const Launcher&) = delete;
   virtual ~Launcher() = default;
 
-  // Before the MPI starts; the card may be handed on while it does.
-  virtual void publish(const std::string& card) = 0;
+  // Before the MPI starts; the capabilities may be handed on while it does.
+  virtual void publish(const std::string& capabilities) = 0;
 
-  // From here on the MPI has started. False: no other rank can have seen the card, and nobody can
-  // be asked.
+  // From here on the MPI has started. False: no other rank can have seen the capabilities, and
+  // nobody can be asked.
   virtual bool published() const = 0;
   virtual const std::string& job_name() const = 0;
   virtual std::vector<int> ranks_on_this_node() = 0;
-  virtual CardText card_of(int world_rank) = 0;  // from any thread
+  virtual CapabilitiesText capabilities_of(int world_rank) = 0;  // from any thread
 
-  // Whether card_of() can always say, whatever other threads do.
+  // Whether capabilities_of() can always say, whatever other threads do.
   virtual bool always_answers() const = 0;
 
-  // Whether every other rank finds this one's card. False: some may find none.
-  virtual bool card_is_out() const { return published(); }
+  // Whether every other rank finds this one's capabilities. False: some may find none.
+  virtual bool capabilities_are_out() const { return published(); }
 
   // Nobody can be asked any more.
   virtual bool is_lost() const { return false; }

@@ -54,7 +54,7 @@ int world_rank_of(MPI_Comm comm, int rank) {
   return world_rank;
 }
 
-// While a card is not known it may be a card of somebody who compresses, but not one to encode for.
+// While they are not known, a rank may be one that compresses, but not one to encode for.
 Peer unknown_for_now(Peer peer) {
   peer.known = false;
   peer.may_send_compressed = true;
@@ -62,11 +62,12 @@ Peer unknown_for_now(Peer peer) {
 }
 
 // Whether the peer decodes all that frames under this spec may name.
-bool has_codecs_of(const tw_codec* codec, const Card& card) {
+bool has_codecs_of(const tw_codec* codec, const Capabilities& capabilities) {
   std::uint32_t ids[256];
   const std::uint32_t count = tw_codec_ids(codec, ids, 256);
   return count > 0 && std::all_of(ids, ids + count, [&](std::uint32_t id) {
-           return std::find(card.codecs.begin(), card.codecs.end(), id) != card.codecs.end();
+           return std::find(capabilities.codecs.begin(), capabilities.codecs.end(), id) !=
+                  capabilities.codecs.end();
          });
 }
 
@@ -78,13 +79,15 @@ Peer examine(int world_rank) {
   peer.place = world_rank == self.world.rank ? TW_PEER_SELF
                : same_node                   ? TW_PEER_SAME_NODE
                                              : TW_PEER_OTHER_NODE;
-  const auto [known, card] = self.job.card_of(world_rank);
+  const auto [known, capabilities] = self.job.capabilities_of(world_rank);
   if (!known) return unknown_for_now(peer);
-  if (!card || card->format_version != tw_format_version()) return peer;
-  // Who does not find this rank's card does not look for its frames.
-  peer.ready = self.job.card_is_out() && has_codecs_of(self.settings.codec.get(), *card);
-  peer.may_send_compressed = card->sends_compressed && (!same_node || card->sends_same_node);
-  peer.hook_threshold = card->hook_threshold;
+  if (!capabilities || capabilities->format_version != tw_format_version()) return peer;
+  // Who does not find this rank's capabilities does not look for its frames.
+  peer.ready =
+      self.job.capabilities_are_out() && has_codecs_of(self.settings.codec.get(), *capabilities);
+  peer.may_send_compressed =
+      capabilities->sends_compressed && (!same_node || capabilities->sends_same_node);
+  peer.inspect_threshold = capabilities->inspect_threshold;
   return peer;
 }
 
@@ -132,8 +135,8 @@ Peer peer_of(MPI_Comm comm, int rank) {
   return peer.known ? keep(facts, rank, peer) : peer;
 }
 
-// On a world of one node the cards tell whether anybody compresses at all; across nodes somebody
-// may, and asking every rank would grow with the job.
+// On a world of one node the capabilities tell whether anybody compresses at all; across nodes
+// somebody may, and asking every rank would grow with the job.
 bool anybody_compresses() {
   enum : int { kNotAsked, kYes, kNo };
   static std::atomic<int> answer{kNotAsked};

@@ -16,12 +16,12 @@
 namespace thinwire::mpi {
 
 struct Peer {
-  bool known = true;  // false: its card could not be asked for now; ask again
+  bool known = true;  // false: its capabilities could not be asked for now; ask again
   tw_peer place = TW_PEER_UNKNOWN;
-  bool ready = false;                // it decodes what this process encodes
-  bool may_send_compressed = false;  // to this process
-  std::uint64_t hook_threshold = 0;  // no wire message to it may be shorter
-  Channels* channels = nullptr;      // to it; there once it is known, as long as the communicator
+  bool ready = false;                   // it decodes what this process encodes
+  bool may_send_compressed = false;     // to this process
+  std::uint64_t inspect_threshold = 0;  // no wire message to it may be shorter
+  Channels* channels = nullptr;  // to it; there once it is known, as long as the communicator
 };
 
 struct KnownPeer {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "abi/symbols.h"
-#include "peers/card.h"
+#include "peers/capabilities.h"
 #include "peers/pmi_wire.h"
 
 namespace thinwire::mpi {
@@ -19,7 +19,7 @@ namespace {
 std::mutex g_descriptor;
 int g_calls_of_mpi = 0;
 
-std::string key_of(int rank) { return "thinwire.card." + std::to_string(rank); }
+std::string key_of(int rank) { return "thinwire.capabilities." + std::to_string(rank); }
 
 std::optional<int> number_in(const char* variable) {
   const char* text = std::getenv(variable);
@@ -58,10 +58,10 @@ LauncherCall::~LauncherCall() {
   --g_calls_of_mpi;
 }
 
-void PmiLauncher::publish(const std::string& card) {
+void PmiLauncher::publish(const std::string& capabilities) {
   const std::lock_guard lock(g_descriptor);
   const std::string key = key_of(rank_);
-  const std::string value = pmi::as_word(card);
+  const std::string value = pmi::as_word(capabilities);
   std::size_t longest_key = 0, longest_value = 0;
   const bool fits = introduce(longest_key, longest_value) && key.size() < longest_key &&
                     value.size() < longest_value && pmi::is_word(value);
@@ -89,8 +89,8 @@ bool PmiLauncher::introduce(std::size_t& longest_key, std::size_t& longest_value
   return !name_.empty();
 }
 
-// Before the card is out, because ranks must agree on it: a rank that alone did not know its
-// neighbours would compress to those who do not expect it.
+// Before the capabilities are out, because ranks must agree on it: a rank that alone did not know
+// its neighbours would compress to those who do not expect it.
 bool PmiLauncher::learn_locality() {
   const auto answer = channel_.ask("cmd=get kvsname=" + name_ + " key=PMI_process_mapping");
   if (!answer || pmi::field(*answer, "cmd") != "get_result") return false;
@@ -105,13 +105,14 @@ bool PmiLauncher::put(const std::string& key, const std::string& value) {
   if (answer && pmi::field(*answer, "cmd") == "put_result") {
     return put_is_answered_ = pmi::answers(*answer, "put_result");
   }
-  // What became of it is not known: others may read the card and compress to this rank.
+  // What became of the put is not known: others may read the capabilities and compress to this
+  // rank.
   silent_ = silent_ || answer.has_value();
   return silent_ || channel_.broken();
 }
 
-CardText PmiLauncher::card_of(int world_rank) {
-  constexpr CardText kNotNow{false, std::nullopt};
+CapabilitiesText PmiLauncher::capabilities_of(int world_rank) {
+  constexpr CapabilitiesText kNotNow{false, std::nullopt};
   const std::lock_guard lock(g_descriptor);
   if (silent_ || g_calls_of_mpi > 0) return kNotNow;
   const auto answer = channel_.ask("cmd=get kvsname=" + name_ + " key=" + key_of(world_rank));
@@ -122,7 +123,7 @@ CardText PmiLauncher::card_of(int world_rank) {
   }
   if (!pmi::answers(*answer, "get_result")) return {pmi::says_not_found(*answer), std::nullopt};
   const auto value = pmi::field(*answer, "value");
-  return value ? CardText{true, pmi::from_word(std::string(*value))} : kNotNow;
+  return value ? CapabilitiesText{true, pmi::from_word(std::string(*value))} : kNotNow;
 }
 
 bool PmiLauncher::is_lost() const {

@@ -7,9 +7,9 @@
 // Two things are left: MPICH's older device, ch3, reads addresses at the first message; and a job
 // that outlives a dead rank (-disable-auto-cleanup) asks who died at its next progress.
 //
-// Why a card arrives: the put is answered before MPI_Init, every MPI_Init of those MPIs returns
-// only after all ranks entered it, and its barriers between nodes send on all that a node's ranks
-// had put (seen with each rank late in turn, on one node and on two).
+// Why capabilities arrive: the put is answered before MPI_Init, every MPI_Init of those MPIs
+// returns only after all ranks entered it, and its barriers between nodes send on all that a node's
+// ranks had put (seen with each rank late in turn, on one node and on two).
 #pragma once
 
 #include <chrono>
@@ -32,13 +32,13 @@ class PmiLauncher final : public Launcher {
     channel_.set_patience(patience);
   }
 
-  void publish(const std::string& card) override;
+  void publish(const std::string& capabilities) override;
   bool published() const override { return published_; }
   const std::string& job_name() const override { return name_; }
   std::vector<int> ranks_on_this_node() override { return local_; }
-  CardText card_of(int world_rank) override;
+  CapabilitiesText capabilities_of(int world_rank) override;
   bool always_answers() const override { return false; }
-  bool card_is_out() const override { return put_is_answered_; }
+  bool capabilities_are_out() const override { return put_is_answered_; }
   bool is_lost() const override;
   bool expect_threads() override;
 

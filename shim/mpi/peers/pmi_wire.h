@@ -21,7 +21,7 @@ bool says_not_found(std::string_view line);
 // Whether `text` can stand as a key or a value.
 bool is_word(std::string_view text);
 
-// Values hold no spaces. Neither does a card hold the letter that stands for them.
+// Values hold no spaces. Neither do capabilities hold the letter that stands for them.
 std::string as_word(std::string text);
 std::string from_word(std::string text);
 

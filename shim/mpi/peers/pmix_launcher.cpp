@@ -1,9 +1,9 @@
 // PMIx, through the library that the MPI itself uses.
 //
 // An MPI that links PMIx starts it: an Open MPI 5 that finds it started does not learn who it is,
-// and ends in MPI_Init. So the call by which the MPI starts it is caught, and the card published
-// there, before the exchange that carries what the MPI publishes. Older ones load PMIx late, under
-// names that cannot always be caught, but bear with one that was started before.
+// and ends in MPI_Init. So the call by which the MPI starts it is caught, and the capabilities
+// published there, before the exchange that carries what the MPI publishes. Older ones load PMIx
+// late, under names that cannot always be caught, but bear with one that was started before.
 #include <dlfcn.h>
 
 #include <chrono>
@@ -13,14 +13,14 @@
 #include <thread>
 
 #include "abi/symbols.h"
-#include "peers/card.h"
+#include "peers/capabilities.h"
 #include "peers/launcher.h"
 #include "peers/pmix_abi.h"
 
 namespace thinwire::mpi {
 namespace {
 
-constexpr const char* kCardKey = "thinwire.card";
+constexpr const char* kKey = "thinwire.capabilities";
 
 // A server that does not know kRefreshCache would wait for a key that nobody published.
 constexpr int kSeconds = 5;
@@ -94,73 +94,74 @@ class PmixLauncher final : public Launcher {
     if (started_) calls().finalize(nullptr, 0);
   }
 
-  void publish(const std::string& card) override {
-    card_ = card;
+  void publish(const std::string& capabilities) override {
+    capabilities_ = capabilities;
     if (mpi_links_pmix()) {
       g_publisher = this;
       return;
     }
     pmix::Process self{};
     started_ = calls().all() && calls().init(&self, nullptr, 0) == 0;
-    if (started_) put_card(self);
+    if (started_) put_capabilities(self);
   }
 
-  void put_card(const pmix::Process& self) {
+  void put_capabilities(const pmix::Process& self) {
     disarm();
     if (!calls().all()) return;
     name_ = self.name_space;
-    // Before the card is out, because ranks must agree on it: a rank that alone did not know its
-    // neighbours would compress to those who do not expect it.
+    // Before the capabilities are out, because ranks must agree on it: a rank that alone did not
+    // know its neighbours would compress to those who do not expect it.
     if (!try_again([this] { return learn_locality(); })) return;
     pmix::Value value{};
     value.type = pmix::kTypeString;
-    value.data.string = card_.data();
-    const bool put =
-        try_again([&] { return calls().put(pmix::kScopeGlobal, kCardKey, &value) == 0; });
+    value.data.string = capabilities_.data();
+    const bool put = try_again([&] { return calls().put(pmix::kScopeGlobal, kKey, &value) == 0; });
     // What lies in this process' own store goes out, if not by this commit then by the MPI's own.
-    const CardText own = put ? CardText{false, std::nullopt} : query(self.rank, kCardKey);
+    const CapabilitiesText own =
+        put ? CapabilitiesText{false, std::nullopt} : query(self.rank, kKey);
     published_ = !(own.known && !own.text);
-    card_is_out_ = try_again([] { return calls().commit() == 0; }) && put;
+    capabilities_are_out_ = try_again([] { return calls().commit() == 0; }) && put;
   }
 
   bool published() const override { return published_; }
-  bool card_is_out() const override { return card_is_out_; }
+  bool capabilities_are_out() const override { return capabilities_are_out_; }
   const std::string& job_name() const override { return name_; }
   std::vector<int> ranks_on_this_node() override { return local_; }
   bool always_answers() const override { return true; }
 
   // The server of this node may not have fetched what a rank of another node published: Open MPI 5
   // has it fetched when a rank first talks to that one. So its "not found" means nothing yet.
-  CardText card_of(int world_rank) override {
+  CapabilitiesText capabilities_of(int world_rank) override {
     const auto rank = static_cast<std::uint32_t>(world_rank);
-    const CardText here = query(rank, kCardKey);
+    const CapabilitiesText here = query(rank, kKey);
     if (!here.known || here.text) return here;
     const pmix::Info fetched[] = {flag(pmix::kRefreshCache), seconds(pmix::kTimeout, kSeconds)};
-    return query(rank, kCardKey, fetched);
+    return query(rank, kKey, fetched);
   }
 
  private:
   bool learn_locality() {
-    const CardText peers = query(pmix::kRankWildcard, pmix::kLocalPeers);
+    const CapabilitiesText peers = query(pmix::kRankWildcard, pmix::kLocalPeers);
     if (peers.text) local_ = read_list<int>(*peers.text);
     return peers.known;
   }
 
   // By what the server of this node has. Without it a key that nobody published is waited for.
-  CardText query(std::uint32_t rank, const char* key) const {
+  CapabilitiesText query(std::uint32_t rank, const char* key) const {
     const pmix::Info immediate[] = {flag(pmix::kImmediate)};
     return query(rank, key, immediate);
   }
 
   // Of all failures one alone says that nobody published the key.
-  CardText query(std::uint32_t rank, const char* key, std::span<const pmix::Info> how) const {
+  CapabilitiesText query(std::uint32_t rank, const char* key,
+                         std::span<const pmix::Info> how) const {
     pmix::Process whom{};
     std::strncpy(whom.name_space, name_.c_str(), pmix::kMaxNamespace);
     whom.rank = rank;
     pmix::Value* value = nullptr;
     const int error = calls().get(&whom, key, how.data(), how.size(), &value);
     if (error != 0 || value == nullptr) return {error == pmix::kNotFound, std::nullopt};
-    CardText found{false, std::nullopt};
+    CapabilitiesText found{false, std::nullopt};
     if (value->type == pmix::kTypeString && value->data.string != nullptr) {
       found = {true, value->data.string};
       std::free(value->data.string);
@@ -173,12 +174,12 @@ class PmixLauncher final : public Launcher {
     if (g_publisher == this) g_publisher = nullptr;
   }
 
-  std::string card_;
+  std::string capabilities_;
   std::string name_;
   std::vector<int> local_;
   bool started_ = false;    // here, not by the MPI
   bool published_ = false;  // or it may be
-  bool card_is_out_ = false;
+  bool capabilities_are_out_ = false;
 };
 
 }  // namespace
@@ -201,7 +202,7 @@ extern "C" __attribute__((visibility("default"))) int PMIx_Init(
   pmix::Process self{};
   const int error = calls().init(process == nullptr ? &self : process, info, count);
   if (error == 0 && g_publisher != nullptr) {
-    g_publisher->put_card(process == nullptr ? self : *process);
+    g_publisher->put_capabilities(process == nullptr ? self : *process);
   }
   return error;
 }

@@ -9,7 +9,7 @@
 #include "abi/real.h"
 #include "process/immortal.h"
 #include "process/process.h"
-#include "requests/hooks.h"
+#include "requests/continuations.h"
 #include "wire/decode.h"
 #include "wire/deliver.h"
 
@@ -68,7 +68,8 @@ Probed::Probed(MPI_Comm comm, MPI_Message handle, const MPI_Status& status, bool
 // The MPI may be writing into the scratch of a message that nobody will receive.
 Probed::~Probed() {
   if (state_ != State::kInScratch) return;
-  keep_orphan(request_, std::make_unique<Hook>(Hook::Kind::kSend, std::move(wire_)));
+  keep_orphan(request_,
+              std::make_unique<Continuation>(Continuation::Kind::kSend, std::move(wire_)));
 }
 
 bool Probed::matches(int source, int tag) const {

@@ -26,7 +26,7 @@ std::shared_ptr<Probed> find(CommFacts& facts, int source, int tag, Take take) {
 // Whether a message may be one that a probe must not report as it is.
 bool may_be_frame(MPI_Comm comm, const MPI_Status& status) {
   const std::uint64_t bytes = wire_bytes_of(status);
-  // Shorter ones can't be: senders pad to this process' hook threshold.
+  // Shorter ones can't be: senders pad to this process' inspection threshold.
   return bytes >= thresholds.receive && is_suspicious(bytes) &&
          may_receive_compressed(comm, status.MPI_SOURCE);
 }

@@ -10,14 +10,14 @@
 #include "abi/self.h"
 #include "collectives/agreement.h"
 #include "collectives/communicators.h"
-#include "collectives/enter.h"
 #include "collectives/persist.h"
+#include "collectives/take_over.h"
 #include "peers/peers.h"
 #include "peers/stash.h"
 #include "process/immortal.h"
 #include "process/report.h"
 #include "process/shortcut.h"
-#include "requests/hooks.h"
+#include "requests/continuations.h"
 #include "requests/persistent.h"
 
 namespace thinwire::mpi {
@@ -27,26 +27,26 @@ namespace {
 // One rank of a job speaks for all where all would say the same.
 bool speaks() { return rank_by_launcher().value_or(0) == 0; }
 
-Card own_card(const Settings& settings) {
-  Card card;
-  card.format_version = tw_format_version();
-  card.hook_threshold = settings.hook_threshold;
-  card.sends_compressed = settings.may_compress();
-  card.sends_same_node = card.sends_compressed && settings.plan.same_node;
-  card.reports = !settings.report.empty();
+Capabilities own_capabilities(const Settings& settings) {
+  Capabilities capabilities;
+  capabilities.format_version = tw_format_version();
+  capabilities.inspect_threshold = settings.inspect_threshold;
+  capabilities.sends_compressed = settings.may_compress();
+  capabilities.sends_same_node = capabilities.sends_compressed && settings.plan.same_node;
+  capabilities.reports = !settings.report.empty();
   for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
     tw_codec_info info{};
     info.size = sizeof info;
     // The receive buffer may be in host memory, where a codec of GPUs alone cannot decode.
     if (tw_codec_describe(index, &info) == TW_OK && info.gpu_only == 0) {
-      card.codecs.push_back(info.id);
+      capabilities.codecs.push_back(info.id);
     }
   }
   if (settings.wants_collectives()) {
-    card.collectives =
+    capabilities.collectives =
         collective_settings_text(settings.collectives, settings.codec.get(), settings.plan);
   }
-  return card;
+  return capabilities;
 }
 
 void explain_silence(const Process& self, bool peers_can_be_asked) {
@@ -135,8 +135,8 @@ void before_start() {
   self.settings.disabled = self.settings.disabled || !names_fit();
   if (self.settings.disabled) return;
   if (self.settings.pool_bytes) tw_pool_set_idle_bound(*self.settings.pool_bytes);
-  self.card = own_card(self.settings);
-  self.job.publish(self.card);
+  self.capabilities = own_capabilities(self.settings);
+  self.job.publish(self.capabilities);
 }
 
 void after_start(bool by_session) {
@@ -164,8 +164,8 @@ void after_start(bool by_session) {
   self.options.job = self.job.name().c_str();
   self.options.job_bytes = self.job.name().size();
   thresholds.send = self.settings.plan.threshold;
-  thresholds.receive = self.settings.hook_threshold;
-  collectives_may_enter = self.settings.wants_collectives() && self.job.reachable();
+  thresholds.receive = self.settings.inspect_threshold;
+  collectives_may_be_taken_over = self.settings.wants_collectives() && self.job.reachable();
   explain_silence(self, peers_can_be_asked);
 }
 
@@ -189,7 +189,7 @@ void before_end(bool has_comm_world) {
   if (!shim_is_active()) return;
   drain_orphans();
   check_nothing_left();
-  collectives_may_enter = false;
+  collectives_may_be_taken_over = false;
   end_persistent_collectives();
   release_collectives();
   report(has_comm_world);

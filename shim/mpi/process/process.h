@@ -38,7 +38,7 @@ struct Counters {
   std::atomic<std::uint64_t> receives_through_scratch{0};
   std::atomic<std::uint64_t> copied_receives{0};  // raw messages that were copied out of scratch
   std::atomic<std::uint64_t> deferred_writes{0};  // messages that another receive's end completed
-  std::atomic<std::uint64_t> hooks{0};            // installed on requests, of sends too
+  std::atomic<std::uint64_t> continuations{0};    // installed on requests, of sends too
   // Of probed messages whose size was asked for:
   std::atomic<std::uint64_t> received_ahead{0};
   std::atomic<std::uint64_t> raw_received_ahead{0};  // which may have ended a synchronous send
@@ -58,10 +58,10 @@ struct Counters {
 
 struct Process {
   Settings settings;
-  Card card;  // what this process has published
+  Capabilities capabilities;  // what this process has published
   Job job;
   Pool pool;
-  CountingResource system;  // where the pools of hooks and claims take their memory
+  CountingResource system;  // where the pools of continuations and reservations take their memory
   InPlace in_place{&system};
   Counters counters;
   World world;

@@ -61,7 +61,7 @@ Totals own_totals() {
   totals.receives_through_scratch = counters.receives_through_scratch;
   totals.copied_receives = counters.copied_receives;
   totals.deferred_writes = counters.deferred_writes;
-  totals.hooks = counters.hooks;
+  totals.continuations = counters.continuations;
   totals.received_ahead = counters.received_ahead;
   totals.raw_received_ahead = counters.raw_received_ahead;
   totals.allocations = process().pool.allocations() + process().system.allocations();
@@ -91,13 +91,14 @@ Reporters g_reporters = Reporters::kNotAsked;
 Reporters ask_for_reporters() {
   const Process& self = process();
   for (int rank = 0; rank < self.world.size; ++rank) {
-    const auto [known, card] = self.job.insist_on_card_of(rank);
+    const auto [known, capabilities] = self.job.insist_on_capabilities_of(rank);
     if (!known) return Reporters::kNotKnown;
-    if (!card || !card->reports || card->format_version != tw_format_version()) {
+    if (!capabilities || !capabilities->reports ||
+        capabilities->format_version != tw_format_version()) {
       return Reporters::kNotAll;
     }
   }
-  return self.job.card_is_out() ? Reporters::kEverybody : Reporters::kNotKnown;
+  return self.job.capabilities_are_out() ? Reporters::kEverybody : Reporters::kNotKnown;
 }
 
 bool everybody_reports() {

@@ -7,8 +7,8 @@ namespace thinwire::mpi {
 // be possible later.
 void learn_who_reports();
 
-// Once a process. Collective over MPI_COMM_WORLD, where there is one and every rank's card says
-// that it takes part; rank 0 then writes the sums and checks that every compressed message was
+// Once a process. Collective over MPI_COMM_WORLD, where there is one and every rank's capabilities
+// say that it takes part; rank 0 then writes the sums and checks that every compressed message was
 // decoded. Else each rank that was asked writes its own figures.
 void report(bool has_comm_world);
 

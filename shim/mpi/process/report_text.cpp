@@ -33,7 +33,7 @@ std::string by_reason(const std::array<std::uint64_t, kReasons>& counted) {
 
 std::string collectives_as_json(const Totals& totals) {
   std::ostringstream out;
-  out << "\"collectives\": {\"entered\": " << totals.collectives[TW_COMPRESS]
+  out << "\"collectives\": {\"compressed\": " << totals.collectives[TW_COMPRESS]
       << ", \"bytes\": " << totals.collective_raw_bytes
       << ", \"wire_bytes\": " << totals.collective_wire_bytes
       << ", \"packets\": " << totals.collective_packets
@@ -117,7 +117,8 @@ std::string as_json(const Totals& totals) {
       << ", \"receives_in_place\": " << totals.receives_in_place
       << ", \"receives_through_scratch\": " << totals.receives_through_scratch
       << ", \"copied_receives\": " << totals.copied_receives
-      << ", \"deferred_writes\": " << totals.deferred_writes << ", \"hooks\": " << totals.hooks
+      << ", \"deferred_writes\": " << totals.deferred_writes
+      << ", \"continuations\": " << totals.continuations
       << ", \"received_ahead\": " << totals.received_ahead
       << ", \"raw_received_ahead\": " << totals.raw_received_ahead
       << ", \"allocations\": " << totals.allocations << ", \"pools\": {"
@@ -152,8 +153,8 @@ std::string as_text(const Totals& totals, const std::string& whose) {
       << "  receives    " << totals.receives_in_place << " prepared in the program's buffer, "
       << totals.receives_through_scratch << " in scratch memory (" << totals.copied_receives
       << " raw ones copied, " << totals.deferred_writes << " delayed by another receive)\n"
-      << "  memory      " << totals.allocations << " allocations by the library, " << totals.hooks
-      << " requests watched\n"
+      << "  memory      " << totals.allocations << " allocations by the library, "
+      << totals.continuations << " requests watched\n"
       << pool_as_text("host scratch", totals.host_pool)
       << pool_as_text("pinned scratch", totals.pinned_pool)
       << pool_as_text("GPU scratch", totals.gpu_pools);

@@ -40,7 +40,7 @@ struct Totals {
   std::uint64_t receives_through_scratch;
   std::uint64_t copied_receives;
   std::uint64_t deferred_writes;
-  std::uint64_t hooks;
+  std::uint64_t continuations;
   std::uint64_t received_ahead;
   std::uint64_t raw_received_ahead;
   std::uint64_t allocations;

@@ -10,7 +10,7 @@ namespace thinwire::mpi {
 namespace {
 
 constexpr std::uint64_t kDefaultThreshold = 64 << 10;
-constexpr std::uint64_t kMostHookThreshold = 16 << 10;
+constexpr std::uint64_t kMostInspectThreshold = 16 << 10;
 constexpr std::uint64_t kSampleBytes = 256 << 10;
 
 bool is_on(const char* name) {
@@ -128,9 +128,9 @@ Settings read_settings(bool speaks) {
   settings.plan.size = sizeof settings.plan;
   settings.plan.same_node = is_on("THINWIRE_SAME_NODE");
   settings.plan.threshold = size_or("THINWIRE_THRESHOLD", kDefaultThreshold);
-  // A wire message is padded to the receiver's hook threshold, so a receive below it that a wire
-  // message reaches is truncated by the MPI itself, as the raw message would have been.
-  settings.hook_threshold = std::min(kMostHookThreshold, settings.plan.threshold / 4);
+  // A wire message is padded to the receiver's inspection threshold, so a receive below it that a
+  // wire message reaches is truncated by the MPI itself, as the raw message would have been.
+  settings.inspect_threshold = std::min(kMostInspectThreshold, settings.plan.threshold / 4);
   if (tw_setting_value("THINWIRE_POOL") != nullptr)
     settings.pool_bytes = size_or("THINWIRE_POOL", 0);
   if (tw_setting_value("THINWIRE_GPU_AWARE") != nullptr)

@@ -28,7 +28,7 @@ struct Settings {
   CodecHandle codec;                        // THINWIRE_CODEC, "auto" by default
   tw_plan_settings plan{};                  // THINWIRE_THRESHOLD, _SAME_NODE, _LINK
   CollectiveSettings collectives;           // THINWIRE_COLLECTIVES, _ALGORITHM
-  std::uint64_t hook_threshold = 0;         // receives that hold fewer bytes are never hooked
+  std::uint64_t inspect_threshold = 0;      // receives that hold fewer bytes are never inspected
   std::optional<std::uint64_t> pool_bytes;  // THINWIRE_POOL; unset: the core's pools have their own
   std::optional<bool> gpu_aware;            // THINWIRE_GPU_AWARE; unset: the MPI is asked
   GpuWire gpu_wire = GpuWire::kAuto;        // THINWIRE_GPU_WIRE

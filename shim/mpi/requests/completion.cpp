@@ -23,17 +23,18 @@ Completion::Completion(int count, MPI_Request* requests)
       concerned_ = true;
     }
     if (native_[at] == MPI_REQUEST_NULL) continue;
-    entries_[at].hook = take_hook(native_[at]);
-    if (!entries_[at].hook) continue;
+    entries_[at].continuation = take_continuation(native_[at]);
+    if (!entries_[at].continuation) continue;
     concerned_ = true;
-    device_receives_ += entries_[at].hook->destination.on_device;
+    device_receives_ += entries_[at].continuation->destination.on_device;
   }
 }
 
 Completion::~Completion() {
   for (std::size_t at = 0; at < entries_.size(); ++at) {
     Entry& entry = entries_[at];
-    if (!entry.settled && entry.hook) put_hook(native_[at], std::move(entry.hook));
+    if (!entry.settled && entry.continuation)
+      put_continuation(native_[at], std::move(entry.continuation));
     if (entry.persistent != nullptr)
       entry.persistent->active = entry.settled ? MPI_REQUEST_NULL : native_[at];
     else
@@ -45,8 +46,8 @@ Completion::~Completion() {
 void Completion::overlap_device_receives() {
   if (device_receives_ < 2) return;
   for (std::size_t at = 0; at < entries_.size(); ++at) {
-    const HookPointer& hook = entries_[at].hook;
-    if (!hook || !hook->destination.on_device || hook->delivered) continue;
+    const ContinuationPointer& continuation = entries_[at].continuation;
+    if (!continuation || !continuation->destination.on_device || continuation->delivered) continue;
     int done = 0;
     MPI_Status status{};
     // Whether to let others run meanwhile is the MPI's to say, as in its own waiting.
@@ -54,19 +55,19 @@ void Completion::overlap_device_receives() {
       if (real().Request_get_status(native_[at], &done, &status) != MPI_SUCCESS) return;
     }
     // What the MPI truncated is left to the call that reports it.
-    begin_delivery(*hook, status, status.MPI_ERROR);
+    begin_delivery(*continuation, status, status.MPI_ERROR);
   }
 }
 
 void Completion::begin(int at, const MPI_Status& status, int error) {
-  if (entries_[at].hook) begin_delivery(*entries_[at].hook, status, error);
+  if (entries_[at].continuation) begin_delivery(*entries_[at].continuation, status, error);
 }
 
 int Completion::settle(int at, MPI_Status& status, int error, MPI_Status* user) {
   Entry& entry = entries_[at];
-  if (entry.hook) {
-    error = finish(*entry.hook, status, error);
-    entry.hook.reset();
+  if (entry.continuation) {
+    error = finish(*entry.continuation, status, error);
+    entry.continuation.reset();
   }
   entry.settled = true;
   copy_status(status, user);

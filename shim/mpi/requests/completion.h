@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "abi/mpi_abi.h"
-#include "requests/hooks.h"
+#include "requests/continuations.h"
 #include "requests/persistent.h"
 #include "requests/running.h"
 
@@ -15,15 +15,15 @@ namespace thinwire::mpi {
 
 // Whether any request of this process is the shim's business: one load each.
 inline bool requests_pending() {
-  return live_hooks.load(std::memory_order_relaxed) != 0 ||
+  return live_continuations.load(std::memory_order_relaxed) != 0 ||
          live_persistent.load(std::memory_order_relaxed) != 0 ||
          live_orphans.load(std::memory_order_relaxed) != 0 ||
          running_requests.load(std::memory_order_relaxed) != 0;
 }
 
-// Takes the hooks of `count` requests out of the table and stands in for the user's arrays, which
-// are brought up to date by `settle` for every request that completed and by the destructor for
-// the others.
+// Takes the continuations of `count` requests out of the table and stands in for the user's arrays,
+// which are brought up to date by `settle` for every request that completed and by the destructor
+// for the others.
 class Completion {
  public:
   Completion(int count, MPI_Request* requests);
@@ -52,7 +52,7 @@ class Completion {
 
  private:
   struct Entry {
-    HookPointer hook;
+    ContinuationPointer continuation;
     Persistent* persistent = nullptr;
     bool settled = false;
   };

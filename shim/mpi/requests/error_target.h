@@ -28,7 +28,7 @@ class ErrorTarget {
 using ErrorTargetPointer = std::shared_ptr<ErrorTarget>;
 
 // Raises `error` on the communicator's error handler and returns it. The handler may call MPI:
-// callers hold no lock and no claim.
+// callers hold no lock and no reservation.
 int raise(MPI_Comm comm, int error);
 
 // To be called before MPI_Comm_free and MPI_Comm_disconnect of `comm`. Errors of its pending

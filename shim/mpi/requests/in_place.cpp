@@ -8,7 +8,7 @@
 namespace thinwire::mpi {
 namespace {
 
-// Of one claim against all others: about as long as the copy that it saves a small message.
+// Of one reservation against all others: about as long as the copy that it saves a small message.
 constexpr int kMostSteps = 4096;
 
 int class_of(Range hull) {
@@ -42,7 +42,7 @@ bool InPlace::any_meeting(Range hull, Visit&& visit) {
   return false;
 }
 
-InPlace::Claim InPlace::claim(const ByteSet& bytes) {
+InPlace::Reservation InPlace::reserve(const ByteSet& bytes) {
   const Range hull = bytes.hull();
   const std::lock_guard lock(mutex_);
   int steps = kMostSteps;
@@ -56,7 +56,7 @@ InPlace::Claim InPlace::claim(const ByteSet& bytes) {
   if (!added) return {};
   ++in_class_[length_class];
   classes_ |= std::uint64_t{1} << length_class;
-  claims_.store(members_.size(), std::memory_order_relaxed);
+  reservations_.store(members_.size(), std::memory_order_relaxed);
   return {this, member};
 }
 
@@ -68,11 +68,11 @@ void InPlace::release(Members::iterator member) {
   const int length_class = member->first.length_class;
   if (--in_class_[length_class] == 0) classes_ &= ~(std::uint64_t{1} << length_class);
   members_.erase(member);
-  claims_.store(members_.size(), std::memory_order_relaxed);
+  reservations_.store(members_.size(), std::memory_order_relaxed);
 }
 
-// Splits one stream among the bytes that nobody has claimed and the owners of the others. Under the
-// set's lock, from the look at the claims to the last byte written.
+// Splits one stream among the bytes that nobody has reserved and the owners of the others. Under
+// the set's lock, from the look at the reservations to the last byte written.
 class InPlace::Writer {
  public:
   Writer(InPlace& set, Lease& stream, Range hull, Copy copy)
@@ -88,25 +88,25 @@ class InPlace::Writer {
 
   void put(const std::byte* from, Range to) {
     while (to.first < to.last) {
-      Range claimed{to.last, to.last};
-      Member* owner = first_claimed(to, claimed);
-      const std::int64_t free = claimed.first - to.first;
+      Range reserved{to.last, to.last};
+      Member* owner = first_reserved(to, reserved);
+      const std::int64_t free = reserved.first - to.first;
       if (free > 0) copy_by(copy_, to.first, from, free);
       if (owner == nullptr) return;
       from += free;
-      defer(*owner, from, claimed);
-      from += claimed.last - claimed.first;
-      to.first = claimed.last;
+      defer(*owner, from, reserved);
+      from += reserved.last - reserved.first;
+      to.first = reserved.last;
     }
   }
 
  private:
-  Member* first_claimed(Range to, Range& claimed) {
+  Member* first_reserved(Range to, Range& reserved) {
     Member* owner = nullptr;
     for (Member* each : owners_) {
       const auto found = each->bytes.next(to);
-      if (!found || found->first >= claimed.first) continue;
-      claimed = *found;
+      if (!found || found->first >= reserved.first) continue;
+      reserved = *found;
       owner = each;
     }
     return owner;

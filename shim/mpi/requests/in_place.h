@@ -1,9 +1,10 @@
 // Which bytes of the program's memory belong to a receive at this moment, and what other receives
 // have yet to write there.
 //
-// A receive is posted straight into the user's buffer where it can claim its bytes; else into
-// scratch. Claims never share a byte, so each byte has one owner at most. Whoever else has data for
-// a claimed byte leaves it with the owner, who writes it when the claim ends: nobody waits.
+// A receive is posted straight into the user's buffer where it can reserve its bytes; else into
+// scratch. Reservations never share a byte, so each byte has one owner at most. Whoever else has
+// data for a reserved byte leaves it with the owner, who writes it when the reservation ends:
+// nobody waits.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@ class InPlace {
   using Copy = void (*)(void* to, const void* from, std::size_t bytes);
 
  private:
-  // What another receive has for the bytes of a claim.
+  // What another receive has for the bytes of a reservation.
   struct Deferred {
     std::shared_ptr<const Lease> stream;  // keeps `from`
     const std::byte* from;
@@ -39,25 +40,26 @@ class InPlace {
     std::pmr::vector<Deferred> deferred;  // in the order of their deliveries
   };
   struct Key {
-    int length_class;    // of its hull, in powers of two
-    std::int64_t first;  // of its hull; claims share no byte, so none begins where another does
+    int length_class;  // of its hull, in powers of two
+    std::int64_t
+        first;  // of its hull; reservations share no byte, so none begins where another does
     auto operator<=>(const Key&) const = default;
   };
   using Members = std::pmr::map<Key, Member>;
 
  public:
   // Its bytes are the owner's until it ends, with end() or its destruction: the owner may read and
-  // write them without a lock, because all others write only bytes that nobody has claimed.
-  class Claim {
+  // write them without a lock, because all others write only bytes that nobody has reserved.
+  class Reservation {
    public:
-    Claim() = default;
-    Claim(Claim&& other) noexcept { *this = std::move(other); }
-    Claim& operator=(Claim&& other) noexcept {
+    Reservation() = default;
+    Reservation(Reservation&& other) noexcept { *this = std::move(other); }
+    Reservation& operator=(Reservation&& other) noexcept {
       std::swap(owner_, other.owner_);
       std::swap(member_, other.member_);
       return *this;
     }
-    ~Claim() { end(); }
+    ~Reservation() { end(); }
     explicit operator bool() const { return owner_ != nullptr; }
 
     // Writes what others have left here.
@@ -67,7 +69,7 @@ class InPlace {
 
    private:
     friend class InPlace;
-    Claim(InPlace* owner, Members::iterator member) : owner_(owner), member_(member) {}
+    Reservation(InPlace* owner, Members::iterator member) : owner_(owner), member_(member) {}
     InPlace* owner_ = nullptr;
     Members::iterator member_;
   };
@@ -77,18 +79,18 @@ class InPlace {
   InPlace(const InPlace&) = delete;
   InPlace& operator=(const InPlace&) = delete;
 
-  // An empty claim where a byte is claimed already, or may be: patterns that take long to compare
-  // are not worth it.
-  Claim claim(const ByteSet& bytes);
+  // An empty reservation where a byte is reserved already, or may be: patterns that take long to
+  // compare are not worth it.
+  Reservation reserve(const ByteSet& bytes);
 
-  // Writes the first `bytes` bytes of `stream` to the elements, for an owner without a claim. What
-  // falls on claimed bytes is left with their owners, which keep `stream` until then; returns
+  // Writes the first `bytes` bytes of `stream` to the elements, for an owner without a reservation.
+  // What falls on reserved bytes is left with their owners, which keep `stream` until then; returns
   // whether there was any.
   // `copy`, where given, is for elements without a map, and calls no MPI.
   bool write(Lease stream, std::uint64_t bytes, const Elements& to, Copy copy = nullptr);
 
   // How many there are at this moment.
-  std::uint64_t claims() const { return claims_.load(std::memory_order_relaxed); }
+  std::uint64_t reservations() const { return reservations_.load(std::memory_order_relaxed); }
 
  private:
   class Writer;
@@ -98,7 +100,7 @@ class InPlace {
   bool any_meeting(Range hull, Visit&& visit);
   void release(Members::iterator member);
 
-  std::atomic<std::uint64_t> claims_{0};
+  std::atomic<std::uint64_t> reservations_{0};
   std::mutex mutex_;  // guards all below; nothing of MPI is called under it
   std::pmr::unsynchronized_pool_resource pool_;
   Members members_;

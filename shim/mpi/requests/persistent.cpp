@@ -6,7 +6,7 @@
 
 #include "abi/real.h"
 #include "process/immortal.h"
-#include "requests/hooks.h"
+#include "requests/continuations.h"
 
 namespace thinwire::mpi {
 
@@ -25,8 +25,8 @@ Table& table() { return immortal<Table>(); }
 
 int Persistent::free_active() {
   if (active == MPI_REQUEST_NULL) return MPI_SUCCESS;
-  if (HookPointer hook = take_hook(active)) {
-    adopt_orphan(active, std::move(hook));
+  if (ContinuationPointer continuation = take_continuation(active)) {
+    adopt_orphan(active, std::move(continuation));
     return MPI_SUCCESS;
   }
   return real().Request_free(&active);
@@ -34,7 +34,7 @@ int Persistent::free_active() {
 
 int Persistent::wait_for_active() {
   if (active == MPI_REQUEST_NULL) return MPI_SUCCESS;
-  take_hook(active);
+  take_continuation(active);
   return real().Wait(&active, MPI_STATUS_IGNORE);
 }
 

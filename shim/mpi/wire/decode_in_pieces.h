@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "requests/hooks.h"
+#include "requests/continuations.h"
 #include "wire/decode.h"
 
 namespace thinwire::mpi {
@@ -16,7 +16,7 @@ struct Pieced {
   std::uint64_t raw_bytes;
 };
 
-// The message of `bytes` bytes in the destination's own bytes, which are host memory and claimed.
+// The message of `bytes` bytes in the destination's own bytes, which are host memory and reserved.
 // A frame passes through a file.
 Pieced decode_in_place_by_pieces(const Destination& destination, std::uint64_t bytes);
 

@@ -17,18 +17,18 @@ namespace {
 
 // Copies the first `bytes` bytes of a dense message to the user. What falls on bytes of another
 // receive is written when that one ends.
-int copy_out(const Destination& destination, const InPlace::Claim& claim, Lease dense,
+int copy_out(const Destination& destination, const InPlace::Reservation& reservation, Lease dense,
              std::uint64_t bytes) {
   if (bytes == 0) return MPI_SUCCESS;
   Process& self = process();
-  if (destination.direct && !claim) {
+  if (destination.direct && !reservation) {
     if (self.in_place.write(std::move(dense), bytes, destination.elements(), copy_anywhere)) {
       ++self.counters.deferred_writes;
     }
     return MPI_SUCCESS;
   }
   if (destination.on_device) return copy_to_device(destination, dense, bytes);
-  if (claim) {
+  if (reservation) {
     scatter(dense.data(), bytes, destination.elements());
     return MPI_SUCCESS;
   }
@@ -42,11 +42,12 @@ int copy_out(const Destination& destination, const InPlace::Claim& claim, Lease 
 }
 
 // Straight to where it belongs. Nothing, where something forbids that or the GPU does not do it.
-std::optional<int> decode_at_once(const Destination& destination, const InPlace::Claim& claim,
-                                  const std::byte* wire, std::uint64_t bytes,
-                                  std::uint64_t raw_bytes) {
-  // Bytes that others may have claimed are theirs to write.
-  const bool may = destination.dense && (claim || (destination.on_device && !destination.direct));
+std::optional<int> decode_at_once(const Destination& destination,
+                                  const InPlace::Reservation& reservation, const std::byte* wire,
+                                  std::uint64_t bytes, std::uint64_t raw_bytes) {
+  // Bytes that others may have reserved are theirs to write.
+  const bool may =
+      destination.dense && (reservation || (destination.on_device && !destination.direct));
   if (!may || raw_bytes > destination.capacity) return std::nullopt;
   const tw_status status = decode(wire, bytes, destination.buffer, raw_bytes);
   if (status == TW_DEVICE) return std::nullopt;
@@ -64,22 +65,22 @@ std::optional<int> decode_on_device(const Destination& destination, const std::b
   return raw_bytes > destination.capacity ? MPI_ERR_TRUNCATE : error;
 }
 
-int decode_to(const Destination& destination, const InPlace::Claim& claim, const std::byte* wire,
-              std::uint64_t bytes, std::uint64_t raw_bytes) {
-  auto done = decode_at_once(destination, claim, wire, bytes, raw_bytes);
+int decode_to(const Destination& destination, const InPlace::Reservation& reservation,
+              const std::byte* wire, std::uint64_t bytes, std::uint64_t raw_bytes) {
+  auto done = decode_at_once(destination, reservation, wire, bytes, raw_bytes);
   if (!done && destination.on_device && !destination.dense) {
     done = decode_on_device(destination, wire, bytes, raw_bytes);
   }
   if (done) return *done;
   // Also for a GPU that could not: the CPU decodes the same bytes.
   Lease dense = process().pool.acquire(raw_bytes);
-  if (!dense && claim && !destination.on_device) {
+  if (!dense && reservation && !destination.on_device) {
     return decode_by_pieces(destination, wire, bytes).error;
   }
   if (!dense) return lack_memory(raw_bytes);
   if (decode(wire, bytes, dense.data(), raw_bytes) != TW_OK) return MPI_ERR_OTHER;
-  const int error =
-      copy_out(destination, claim, std::move(dense), std::min(raw_bytes, destination.capacity));
+  const int error = copy_out(destination, reservation, std::move(dense),
+                             std::min(raw_bytes, destination.capacity));
   return raw_bytes > destination.capacity ? MPI_ERR_TRUNCATE : error;
 }
 
@@ -116,7 +117,7 @@ Lease make_room(const Destination& destination, std::uint64_t bytes) {
 // A message in the user's own bytes, complete: raw ones are where they belong, and one that fills
 // the receive is raw, because a frame is shorter. Only a frame is moved, to make room for what it
 // decodes to.
-int settle_in_place(const Destination& destination, const InPlace::Claim& claim,
+int settle_in_place(const Destination& destination, const InPlace::Reservation& reservation,
                     std::uint64_t bytes, MPI_Status& status) {
   if (bytes >= destination.capacity || !destination.may_be_frame || !is_suspicious(bytes)) {
     return MPI_SUCCESS;
@@ -133,46 +134,47 @@ int settle_in_place(const Destination& destination, const InPlace::Claim& claim,
   }
   if (!wire) return lack_memory(bytes);
   if (examine(wire.data(), bytes, &raw_bytes) == Kind::kRaw) return MPI_SUCCESS;
-  const int outcome = decode_to(destination, claim, wire.data(), bytes, raw_bytes);
+  const int outcome = decode_to(destination, reservation, wire.data(), bytes, raw_bytes);
   tell_raw_size(status, raw_bytes);
   return outcome;
 }
 
-int copy_raw(const Destination& destination, Landing& landing, std::uint64_t bytes,
+int copy_raw(const Destination& destination, ReceiveSpace& space, std::uint64_t bytes,
              tw_copy* begun) {
   if (begun != nullptr) return finish_copy(begun);
   if (!destination.on_device && bytes > 0) ++process().counters.copied_receives;
-  return copy_out(destination, landing.claim, std::move(landing.wire),
+  return copy_out(destination, space.reservation, std::move(space.wire),
                   std::min(bytes, destination.capacity));
 }
 
-int move_from_scratch(const Destination& destination, Landing& landing, std::uint64_t bytes,
+int move_from_scratch(const Destination& destination, ReceiveSpace& space, std::uint64_t bytes,
                       MPI_Status& status, tw_copy* begun) {
-  landing.claim = claim_bytes(destination);
+  space.reservation = reserve_bytes(destination);
   std::uint64_t raw_bytes = bytes;
-  if (examine_if(destination.may_be_frame, landing.wire.data(), bytes, &raw_bytes) == Kind::kRaw) {
-    const int copied = copy_raw(destination, landing, bytes, begun);
+  if (examine_if(destination.may_be_frame, space.wire.data(), bytes, &raw_bytes) == Kind::kRaw) {
+    const int copied = copy_raw(destination, space, bytes, begun);
     return bytes > destination.capacity ? MPI_ERR_TRUNCATE : copied;
   }
   // A damaged header takes the same path: the decoder refuses it, and that is logged and counted.
-  const int outcome = decode_to(destination, landing.claim, landing.wire.data(), bytes, raw_bytes);
+  const int outcome =
+      decode_to(destination, space.reservation, space.wire.data(), bytes, raw_bytes);
   tell_raw_size(status, raw_bytes);
   return outcome;
 }
 
 // As deliver(), without raising anything.
-int place(const Destination& destination, Landing& landing, MPI_Status& status, int error,
+int place(const Destination& destination, ReceiveSpace& space, MPI_Status& status, int error,
           tw_copy* begun) {
   if (is_cancelled(status)) return error;
   const std::uint64_t bytes = wire_bytes_of(status);
-  const bool in_place = static_cast<bool>(landing.claim);
+  const bool in_place = static_cast<bool>(space.reservation);
   if (error == MPI_SUCCESS) {
-    return in_place ? settle_in_place(destination, landing.claim, bytes, status)
-                    : move_from_scratch(destination, landing, bytes, status, begun);
+    return in_place ? settle_in_place(destination, space.reservation, bytes, status)
+                    : move_from_scratch(destination, space, bytes, status, begun);
   }
   // Truncated by the MPI: raw, and what arrived is the user's.
   if (!in_place) {
-    copy_out(destination, landing.claim, std::move(landing.wire),
+    copy_out(destination, space.reservation, std::move(space.wire),
              std::min(bytes, destination.capacity));
   }
   return error;
@@ -192,7 +194,7 @@ std::uint64_t raw_length(const void* wire, std::uint64_t bytes) {
   return raw_bytes;
 }
 
-InPlace::Claim claim_bytes(const Destination& destination) {
+InPlace::Reservation reserve_bytes(const Destination& destination) {
   if ((destination.on_device && !destination.direct) || destination.capacity == 0) return {};
   std::optional<ByteSet> bytes;
   if (destination.dense) {
@@ -203,18 +205,18 @@ InPlace::Claim claim_bytes(const Destination& destination) {
   }
   if (!bytes) return {};
   InPlace& in_place = process().in_place;
-  InPlace::Claim claim = in_place.claim(*bytes);
-  if (claim || live_orphans.load(std::memory_order_relaxed) == 0) return claim;
+  InPlace::Reservation reservation = in_place.reserve(*bytes);
+  if (reservation || live_orphans.load(std::memory_order_relaxed) == 0) return reservation;
   complete_orphans();
-  return in_place.claim(*bytes);
+  return in_place.reserve(*bytes);
 }
 
-int deliver(const Destination& destination, Landing& landing, MPI_Status& status, int error,
+int deliver(const Destination& destination, ReceiveSpace& space, MPI_Status& status, int error,
             tw_copy* begun) {
-  const int outcome = place(destination, landing, status, error, begun);
+  const int outcome = place(destination, space, status, error, begun);
   // Before an error handler, which may receive into the same buffer.
-  landing.claim.end();
-  landing.wire = Lease();
+  space.reservation.end();
+  space.wire = Lease();
   if (outcome == error) return error;
   return raise(destination.errors ? destination.errors->comm() : destination.comm, outcome);
 }

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "requests/hooks.h"
+#include "requests/continuations.h"
 
 namespace thinwire::mpi {
 
@@ -13,18 +13,18 @@ std::uint64_t raw_length(const void* wire, std::uint64_t bytes);
 // The bytes of the message that a status of the MPI tells of, as they were on the wire.
 std::uint64_t wire_bytes_of(const MPI_Status& status);
 
-// The destination's bytes, or an empty claim where an active receive has some of them or it cannot
-// be said which they are. The program may have learnt by other means that a receive which it freed
-// is complete, so those are looked at before giving up.
-InPlace::Claim claim_bytes(const Destination& destination);
+// The destination's bytes, or an empty reservation where an active receive has some of them or it
+// cannot be said which they are. The program may have learnt by other means that a receive which it
+// freed is complete, so those are looked at before giving up.
+InPlace::Reservation reserve_bytes(const Destination& destination);
 
 // Decodes or copies the received message from where it landed to its destination; a raw message
-// that landed there stays as it is. The claim and the scratch are given up. `status` is the MPI's
-// and is corrected to raw sizes; `error` is the receive's own, which the MPI has raised. Returns
-// it, or what went wrong here, raised on the communicator's error handler: MPI_ERR_TRUNCATE where
-// the raw message does not fit, MPI_ERR_OTHER (logged) for a damaged one.
-// `begun` is what begin_copy() returned for this message, if it was called.
-int deliver(const Destination& destination, Landing& landing, MPI_Status& status, int error,
+// that arrived there stays as it is. The reservation and the scratch are given up. `status` is the
+// MPI's and is corrected to raw sizes; `error` is the receive's own, which the MPI has raised.
+// Returns it, or what went wrong here, raised on the communicator's error handler: MPI_ERR_TRUNCATE
+// where the raw message does not fit, MPI_ERR_OTHER (logged) for a damaged one. `begun` is what
+// begin_copy() returned for this message, if it was called.
+int deliver(const Destination& destination, ReceiveSpace& space, MPI_Status& status, int error,
             tw_copy* begun = nullptr);
 
 // Begins the copy of a raw message in `wire` to GPU memory, for deliver() to finish; nullptr for

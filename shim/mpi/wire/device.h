@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "requests/hooks.h"
+#include "requests/continuations.h"
 #include "wire/encode.h"
 
 namespace thinwire::mpi {

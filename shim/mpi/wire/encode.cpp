@@ -144,9 +144,9 @@ std::optional<Wire> encode(const Outgoing& message) {
     return std::nullopt;
   }
   const auto start = std::chrono::steady_clock::now();
-  Encoded encoded = encode_elements(message, {type, bytes, peer.hook_threshold, choice.least_ratio,
-                                              attempt == Attempt::kSampleFirst, channel.declines(),
-                                              wire_on_device(message, peer)});
+  Encoded encoded = encode_elements(message, {type, bytes, peer.inspect_threshold,
+                                              choice.least_ratio, attempt == Attempt::kSampleFirst,
+                                              channel.declines(), wire_on_device(message, peer)});
   self.counters.encode_nanoseconds +=
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   const bool is_declined = encoded.reason == TW_RAW_DECLINED || encoded.reason == TW_RAW_INTEGERS;

@@ -8,7 +8,7 @@
 #include "codec/nvcomp/batch.h"
 #include "codec/nvcomp/device.h"
 #include "codec/nvcomp/look.cuh"
-#include "device/lane.h"
+#include "device/work_stream.h"
 
 namespace thinwire::codec::nvcomp {
 namespace {

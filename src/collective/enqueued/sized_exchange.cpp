@@ -4,7 +4,7 @@
 
 #include "base/aligned.h"
 #include "device/enqueue.h"
-#include "device/lane.h"
+#include "device/work_stream.h"
 #include "message/enqueue.h"
 
 namespace thinwire::collective {

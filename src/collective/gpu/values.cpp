@@ -3,17 +3,17 @@
 #include <span>
 
 #include "collective/gpu/kernels.h"
-#include "device/lane.h"
 #include "device/place.h"
 #include "device/pool.h"
+#include "device/work_stream.h"
 
 namespace thinwire::collective {
 namespace {
 
-using device::Lane;
 using device::Lease;
 using device::Memory;
 using device::Place;
+using device::WorkStream;
 
 // Whether kernels of `device` read such memory where it lies.
 bool is_reached(const Place& place, int device) {
@@ -23,20 +23,20 @@ bool is_reached(const Place& place, int device) {
 
 Status combine_on_device(Reduction reduction, Dtype dtype, std::uint64_t count, std::byte* into,
                          int device, const std::byte* from, const Place& from_place) {
-  Lease copied;  // outlives the lane's work
-  auto lane = device::acquire_lane(device, 0);
-  if (!lane.ok()) return lane.status();
+  Lease copied;  // outlives the work
+  auto work = device::acquire_work_stream(device, 0);
+  if (!work.ok()) return work.status();
   Status status;
   if (!is_reached(from_place, device)) {
     const std::uint64_t bytes = count * dtype_size(dtype);
     auto memory = device::acquire_device(device, bytes);
     if (!memory.ok()) return memory.status();
     copied = std::move(*memory);
-    status = lane->copy(copied.data(), from, bytes);
+    status = work->copy(copied.data(), from, bytes);
     from = copied.data();
   }
-  if (status.ok()) status = enqueue_combine(reduction, dtype, count, into, from, lane->stream());
-  const Status finished = lane->finish();
+  if (status.ok()) status = enqueue_combine(reduction, dtype, count, into, from, work->stream());
+  const Status finished = work->finish();
   return status.ok() ? finished : status;
 }
 
@@ -46,10 +46,10 @@ Status combine_from_device(Reduction reduction, Dtype dtype, std::uint64_t count
   const std::uint64_t bytes = count * dtype_size(dtype);
   auto copied = device::acquire_pinned(bytes);
   if (!copied.ok()) return copied.status();
-  auto lane = device::acquire_lane(device, 0);
-  if (!lane.ok()) return lane.status();
-  Status status = lane->copy(copied->data(), from, bytes);
-  if (Status finished = lane->finish(); status.ok()) status = finished;
+  auto work = device::acquire_work_stream(device, 0);
+  if (!work.ok()) return work.status();
+  Status status = work->copy(copied->data(), from, bytes);
+  if (Status finished = work->finish(); status.ok()) status = finished;
   if (status.ok()) combine(reduction, dtype, count, into, copied->data());
   return status;
 }
@@ -82,10 +82,10 @@ Result<Statistics> statistics_anywhere(Dtype dtype, std::uint64_t count, const s
   auto memory = device::acquire_pinned(parts * sizeof(KeyRange));
   if (!memory.ok()) return memory.status();
   auto* const ranges = reinterpret_cast<KeyRange*>(memory->data());
-  auto lane = device::acquire_lane(place->device, 0);
-  if (!lane.ok()) return lane.status();
-  Status status = enqueue_key_ranges(dtype, count, values, ranges, lane->stream());
-  if (Status finished = lane->finish(); status.ok()) status = finished;
+  auto work = device::acquire_work_stream(place->device, 0);
+  if (!work.ok()) return work.status();
+  Status status = enqueue_key_ranges(dtype, count, values, ranges, work->stream());
+  if (Status finished = work->finish(); status.ok()) status = finished;
   if (!status.ok()) return status;
   KeyRange all;
   for (const KeyRange& part : std::span(ranges, parts)) all.join(part);

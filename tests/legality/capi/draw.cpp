@@ -73,7 +73,7 @@ Content draw_content(Random& random, const Drawn& drawn) {
 void draw_odds(Random& random, Drawn& drawn, int size) {
   drawn.verify = random.chance(10), drawn.planned = random.chance(15);
   drawn.root_decodes = drawn.operation == TW_BCAST && random.chance(40);
-  if (random.chance(5) && size > 1) drawn.hindered = random.below(size);
+  if (random.chance(5) && size > 1) drawn.unable = random.below(size);
   if (random.chance(6)) drawn.mistake = static_cast<Mistake>(random.between(1, 6));
 }
 

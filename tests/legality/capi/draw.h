@@ -47,7 +47,7 @@ struct Drawn {
   std::uint32_t algorithm = TW_ALGORITHM_PLANNED, coding = TW_CODING_PLANNED;
   int root = 0;
   bool lists = false, in_place = false, verify = false, planned = false, root_decodes = false;
-  int hindered = -1;  // rank
+  int unable = -1;  // rank
   Mistake mistake = Mistake::kNone;
   Spec spec;  // of the call or, where it names none, the communicator's
   bool names_codec = false;

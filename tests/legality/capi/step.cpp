@@ -157,9 +157,9 @@ Outcome run_operation(tw_comm* comm, const Drawn& drawn, int rank, int size) {
   if (tw_comm_rank(comm) != rank || tw_comm_size(comm) != size)
     complain(name + " is on another communicator");
   make_mistake(comm, drawn, call);
-  const bool hindered = rank == drawn.hindered;
-  if (hindered) call.flags |= TW_HINDERED, call.send = call.receive = nullptr;
-  if (drawn.hindered >= 0) mark(Feature::hindered_);
+  const bool unable = rank == drawn.unable;
+  if (unable) call.flags |= TW_UNABLE, call.send = call.receive = nullptr;
+  if (drawn.unable >= 0) mark(Feature::unable_);
   mark_operation(drawn);
   Outcome outcome;
   outcome.ran = true;
@@ -172,9 +172,9 @@ Outcome run_operation(tw_comm* comm, const Drawn& drawn, int rank, int size) {
   const bool refused = outcome.status == TW_UNSUPPORTED && drawn.algorithm != 0;
   if (refused) mark(Feature::unsupported_);
   const bool failed = outcome.status != TW_OK;
-  if (hindered && !refused && outcome.status != TW_INTERNAL)
-    complain(name + ": a hindered rank came to status " + std::to_string(outcome.status));
-  if (failed && !refused && drawn.hindered < 0)
+  if (unable && !refused && outcome.status != TW_INTERNAL)
+    complain(name + ": an unable rank came to status " + std::to_string(outcome.status));
+  if (failed && !refused && drawn.unable < 0)
     complain(name + ": " + std::to_string(outcome.status) + ", " + tw_last_error());
   if (failed) return outcome;
   const Checked with{drawn, report, size};
@@ -192,7 +192,7 @@ void compare_ranks(const Drawn& drawn, const std::vector<Outcome>& outcomes) {
   for (int rank = 0; rank < size; ++rank) {
     const Outcome& own = outcomes[static_cast<std::size_t>(rank)];
     if (!own.ran) complain(name_of(drawn, rank, size) + " did not run");
-    if (drawn.hindered < 0 && own.status != outcomes[0].status)
+    if (drawn.unable < 0 && own.status != outcomes[0].status)
       complain(name_of(drawn, rank, size) + ": another status than at rank 0");
     const bool differs = own.coding == TW_CODING_PER_HOP && !drawn.spec.lossless;
     const bool keeps = drawn.operation == TW_BCAST && rank == drawn.root && !drawn.root_decodes;

@@ -198,7 +198,7 @@ static void status_of_a_probed_one(void) {
   expect_last();
 }
 
-// A receive posted before the probe keeps its claim on the first message.
+// A receive posted before the probe keeps its reservation on the first message.
 static void posted_before_the_probe(void) {
   float* data = floats(kCount);
   MPI_Request request;

@@ -1,4 +1,4 @@
-#include "peers/card.h"
+#include "peers/capabilities.h"
 
 #include <cctype>
 #include <charconv>
@@ -46,28 +46,29 @@ std::string from_word(const std::string& word) {
 
 }  // namespace
 
-std::string Card::text() const {
+std::string Capabilities::text() const {
   std::ostringstream out;
-  out << format_version << ' ' << hook_threshold << ' ' << sends_compressed << ' '
+  out << format_version << ' ' << inspect_threshold << ' ' << sends_compressed << ' '
       << sends_same_node << ' ' << reports << ' ';
   for (std::size_t at = 0; at < codecs.size(); ++at) out << (at == 0 ? "" : ",") << codecs[at];
   out << ' ' << (collectives.empty() ? kNone : as_word(collectives));
   return out.str();
 }
 
-std::optional<Card> Card::parse(const std::string& text) {
-  Card card;
+std::optional<Capabilities> Capabilities::parse(const std::string& text) {
+  Capabilities capabilities;
   std::string codecs, collectives;
   std::istringstream in(text);
   // A later version may add words; it must keep these in place.
-  if (!(in >> card.format_version >> card.hook_threshold >> card.sends_compressed >>
-        card.sends_same_node >> card.reports >> codecs)) {
+  if (!(in >> capabilities.format_version >> capabilities.inspect_threshold >>
+        capabilities.sends_compressed >> capabilities.sends_same_node >> capabilities.reports >>
+        codecs)) {
     return std::nullopt;
   }
-  card.codecs = read_list<std::uint32_t>(codecs);
+  capabilities.codecs = read_list<std::uint32_t>(codecs);
   // An earlier version had no such word.
-  if (in >> collectives && collectives != kNone) card.collectives = from_word(collectives);
-  return card;
+  if (in >> collectives && collectives != kNone) capabilities.collectives = from_word(collectives);
+  return capabilities;
 }
 
 }  // namespace thinwire::mpi

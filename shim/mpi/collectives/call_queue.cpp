@@ -1,4 +1,4 @@
-#include "collectives/lane.h"
+#include "collectives/call_queue.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,9 +10,9 @@ namespace thinwire::mpi {
 
 PrivateComm::~PrivateComm() { real().Comm_free(&comm_); }
 
-Lane::~Lane() { tw_comm_destroy(comm_); }
+CallQueue::~CallQueue() { tw_comm_destroy(comm_); }
 
-tw_status Lane::open(PrivateCommPointer own, int tag, const std::vector<std::int32_t>& nodes) {
+tw_status CallQueue::open(PrivateCommPointer own, int tag, const std::vector<std::int32_t>& nodes) {
   const Process& self = process();
   own_ = std::move(own);
   transport_ = std::make_unique<MpiTransport>(own_->comm(), tag);

@@ -1,4 +1,4 @@
-#include "calls/landing.h"
+#include "calls/receive_space.h"
 
 #include <string>
 
@@ -32,26 +32,26 @@ int find_destination(const Incoming& message, std::uint64_t capacity, Destinatio
   return error == MPI_SUCCESS ? MPI_SUCCESS : raise(message.comm, error);
 }
 
-int find_landing(const Destination& destination, Landing& landing) {
+int find_receive_space(const Destination& destination, ReceiveSpace& space) {
   Process& self = process();
-  if (destination.direct) landing.claim = claim_bytes(destination);
-  if (destination.on_device && !landing.claim) {
-    landing.wire = acquire_counted(TW_MEMORY_PINNED, -1, destination.capacity);
-    if (landing.wire) return MPI_SUCCESS;
+  if (destination.direct) space.reservation = reserve_bytes(destination);
+  if (destination.on_device && !space.reservation) {
+    space.wire = acquire_counted(TW_MEMORY_PINNED, -1, destination.capacity);
+    if (space.wire) return MPI_SUCCESS;
     tw_log(TW_LOG_ERROR,
            (std::string("no pinned memory for a receive: ") + tw_last_error()).c_str());
     return MPI_ERR_NO_MEM;
   }
   if (!destination.on_device && (destination.dense || destination.bytes.type)) {
-    landing.claim = claim_bytes(destination);
+    space.reservation = reserve_bytes(destination);
   }
-  if (landing.claim) {
+  if (space.reservation) {
     ++self.counters.receives_in_place;
     return MPI_SUCCESS;
   }
   ++self.counters.receives_through_scratch;
-  landing.wire = self.pool.acquire(destination.capacity);
-  return landing.wire ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+  space.wire = self.pool.acquire(destination.capacity);
+  return space.wire ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 }  // namespace thinwire::mpi

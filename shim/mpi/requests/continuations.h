@@ -34,11 +34,11 @@ struct Destination {
   Elements elements() const { return {buffer, bytes.map}; }
 };
 
-// Where a message lands when it arrives: in its destination, whose bytes are claimed then, or in
+// Where a message goes when it arrives: in its destination, whose bytes are reserved then, or in
 // scratch.
-struct Landing {
+struct ReceiveSpace {
   Lease wire;
-  InPlace::Claim claim;
+  InPlace::Reservation reservation;
 };
 
 // What a collective of the MPI's own leaves to be done.
@@ -56,10 +56,10 @@ using StagedPointer = std::shared_ptr<Staged>;
 
 class Probed;
 
-struct Hook {
+struct Continuation {
   enum class Kind { kSend, kReceive, kCollective };
   Kind kind = Kind::kSend;
-  Landing landing;          // a send's wire message is kept there too
+  ReceiveSpace space;       // a send's wire message is kept there too
   Destination destination;  // kReceive
   bool owns_type = false;   // the destination's type is a duplicate of the user's
   bool delivered = false;   // by MPI_Request_get_status; the two below hold the outcome
@@ -69,40 +69,40 @@ struct Hook {
   StagedPointer staged;            // kCollective
   std::shared_ptr<Probed> probed;  // kReceive, of a message that was probed before
 
-  Hook(Kind kind_, Lease wire);
-  explicit Hook(StagedPointer collective);
-  ~Hook();
-  Hook(const Hook&) = delete;
-  Hook& operator=(const Hook&) = delete;
+  Continuation(Kind kind_, Lease wire);
+  explicit Continuation(StagedPointer collective);
+  ~Continuation();
+  Continuation(const Continuation&) = delete;
+  Continuation& operator=(const Continuation&) = delete;
 
-  // From a pool: there is one hook a message.
+  // From a pool: there is one continuation a message.
   static void* operator new(std::size_t bytes);
-  static void operator delete(void* hook, std::size_t bytes);
+  static void operator delete(void* continuation, std::size_t bytes);
 };
-using HookPointer = std::unique_ptr<Hook>;
+using ContinuationPointer = std::unique_ptr<Continuation>;
 
-// The hook of a pending receive. It needs nothing of the user's that he may free: neither the
-// datatype nor the communicator.
-HookPointer make_receive_hook(Landing landing, const Destination& destination);
+// The continuation of a pending receive. It needs nothing of the user's that he may free: neither
+// the datatype nor the communicator.
+ContinuationPointer make_receive_continuation(ReceiveSpace space, const Destination& destination);
 
 // Finishes a completed operation: a received message is decoded or copied to the user, `status`
 // then says what a raw message's would. `error` is the operation's own; returns it, or what went
 // wrong here, raised on the communicator's error handler.
-int finish(Hook& hook, MPI_Status& status, int error);
+int finish(Continuation& continuation, MPI_Status& status, int error);
 
 // Begins what of a completed receive can run while others are waited for: the copy of a raw message
 // to GPU memory. `finish` completes it.
-void begin_delivery(Hook& hook, const MPI_Status& status, int error);
+void begin_delivery(Continuation& continuation, const MPI_Status& status, int error);
 
-// Hooks by request handle. Whoever completes requests takes their hooks out before the MPI call
-// and puts the incomplete ones back, so that a reused handle never meets an old hook.
-// Whether it is complete. An MPI may give all operations that complete at once one and the same
-// handle: no hook on those.
+// Continuations by request handle. Whoever completes requests takes their continuations out before
+// the MPI call and puts the incomplete ones back, so that a reused handle never meets an old
+// continuation. Whether it is complete. An MPI may give all operations that complete at once one
+// and the same handle: no continuation on those.
 bool is_complete(MPI_Request request);
 
-void put_hook(MPI_Request request, HookPointer hook);
-HookPointer take_hook(MPI_Request request);
-extern std::atomic<std::uint64_t> live_hooks;
+void put_continuation(MPI_Request request, ContinuationPointer continuation);
+ContinuationPointer take_continuation(MPI_Request request);
+extern std::atomic<std::uint64_t> live_continuations;
 
 // Delivers the message of a pending receive if it is here, without completing the request. Nothing
 // happens where `request` is not that of `probed`.
@@ -112,8 +112,8 @@ void deliver_if_complete(MPI_Request request, const Probed& probed);
 // freed, whose message must reach his buffer all the same, or one into scratch that is not needed
 // any more. It is completed here, by the receives, probes and completion calls that follow;
 // keeping one calls no MPI.
-void keep_orphan(MPI_Request request, HookPointer hook);
-void adopt_orphan(MPI_Request request, HookPointer hook);
+void keep_orphan(MPI_Request request, ContinuationPointer continuation);
+void adopt_orphan(MPI_Request request, ContinuationPointer continuation);
 extern std::atomic<std::uint64_t> live_orphans;
 void complete_orphans();
 inline void progress_orphans() {
@@ -122,7 +122,8 @@ inline void progress_orphans() {
 }
 void drain_orphans();
 
-// Logs what is left of this process' hooks and stashes at MPI_Finalize, where nothing should be.
+// Logs what is left of this process' continuations and stashes at MPI_Finalize, where nothing
+// should be.
 void check_nothing_left();
 
 }  // namespace thinwire::mpi

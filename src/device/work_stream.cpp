@@ -1,4 +1,4 @@
-#include "device/lane.h"
+#include "device/work_stream.h"
 
 #include <cuda_runtime_api.h>
 
@@ -13,17 +13,17 @@
 
 namespace thinwire::device {
 
-struct LaneState {
+struct WorkStreamState {
   int device = -1;
   cudaStream_t stream = nullptr;
   cudaEvent_t event = nullptr;
   Outcome* outcome = nullptr;  // one word of its own, as the stream and the event are
-  Lease workspace;             // on the device; parked while the lane is idle
+  Lease workspace;             // on the device; parked while it is idle
   std::uint64_t workspace_bytes = 0;
   std::uint64_t zero_bytes = 0;  // of the workspace, from its start
   bool failed = false;           // never to be used again
   bool busy = false;             // something may have been enqueued since its work was over
-  std::array<Lease, Lane::kMostBorrowed> borrowed;
+  std::array<Lease, WorkStream::kMostBorrowed> borrowed;
   int borrows = 0;
   ContextGuard guard;
 };
@@ -36,7 +36,7 @@ constexpr int kPollsBetweenQueries = 1 << 14;
 // Never destroyed, for the reason that pools are not.
 struct Idle {
   std::mutex mutex;
-  std::unordered_map<int, std::vector<std::unique_ptr<LaneState>>> by_device;
+  std::unordered_map<int, std::vector<std::unique_ptr<WorkStreamState>>> by_device;
 };
 
 Idle& idle() {
@@ -44,18 +44,18 @@ Idle& idle() {
   return *all;
 }
 
-std::unique_ptr<LaneState> take_idle(int device) {
+std::unique_ptr<WorkStreamState> take_idle(int device) {
   const std::lock_guard lock(idle().mutex);
-  auto& lanes = idle().by_device[device];
-  if (lanes.empty()) return nullptr;
-  auto state = std::move(lanes.back());
-  lanes.pop_back();
+  auto& streams = idle().by_device[device];
+  if (streams.empty()) return nullptr;
+  auto state = std::move(streams.back());
+  streams.pop_back();
   if (state->workspace) unpark(state->workspace);
   return state;
 }
 
 // With its workspace as kernels left it, where the pool keeps so much idle.
-void put_idle(std::unique_ptr<LaneState> state) {
+void put_idle(std::unique_ptr<WorkStreamState> state) {
   if (state->workspace && !park(state->workspace)) {
     state->workspace = Lease();
     state->workspace_bytes = state->zero_bytes = 0;
@@ -64,7 +64,7 @@ void put_idle(std::unique_ptr<LaneState> state) {
   idle().by_device[state->device].push_back(std::move(state));
 }
 
-Status create(LaneState& state) {
+Status create(WorkStreamState& state) {
   int least = 0;
   int greatest = 0;
   void* outcome = nullptr;
@@ -85,14 +85,14 @@ Status create(LaneState& state) {
 }
 
 // Grown to a power of two, so that it settles after a few messages.
-Status grow_workspace(LaneState& state, std::uint64_t bytes) {
+Status grow_workspace(WorkStreamState& state, std::uint64_t bytes) {
   if (bytes <= state.workspace_bytes) return {};
   std::uint64_t size = kSmallestWorkspace;
   while (size < bytes) size *= 2;
   auto workspace = acquire_device(state.device, size, false);
   if (!workspace.ok()) return workspace.status();
   cudaError_t error = cudaMemsetAsync(workspace->data(), 0, size, state.stream);
-  // Work may be under way in the one that goes back, and another lane may have it next.
+  // Work may be under way in the one that goes back, and another work stream may have it next.
   if (state.workspace || error != cudaSuccess) {
     const cudaError_t waited = cudaStreamSynchronize(state.stream);
     if (error == cudaSuccess) error = waited;
@@ -104,7 +104,7 @@ Status grow_workspace(LaneState& state, std::uint64_t bytes) {
   return {};
 }
 
-Status clear_workspace(LaneState& state, std::uint64_t bytes) {
+Status clear_workspace(WorkStreamState& state, std::uint64_t bytes) {
   if (bytes <= state.zero_bytes) return {};
   const cudaError_t error = cudaMemsetAsync(state.workspace.data() + state.zero_bytes, 0,
                                             bytes - state.zero_bytes, state.stream);
@@ -113,7 +113,7 @@ Status clear_workspace(LaneState& state, std::uint64_t bytes) {
   return {};
 }
 
-void destroy(LaneState& state) {
+void destroy(WorkStreamState& state) {
   cudaFreeHost(state.outcome);
   if (state.event != nullptr) cudaEventDestroy(state.event);
   if (state.stream != nullptr) cudaStreamDestroy(state.stream);
@@ -123,9 +123,9 @@ Outcome read(const Outcome* outcome) { return __atomic_load_n(outcome, __ATOMIC_
 
 }  // namespace
 
-Lane::Lane(std::unique_ptr<LaneState> state) : state_(std::move(state)) {}
-Lane::Lane(Lane&&) noexcept = default;
-Lane& Lane::operator=(Lane&& other) noexcept {
+WorkStream::WorkStream(std::unique_ptr<WorkStreamState> state) : state_(std::move(state)) {}
+WorkStream::WorkStream(WorkStream&&) noexcept = default;
+WorkStream& WorkStream::operator=(WorkStream&& other) noexcept {
   if (this != &other) {
     let_go();
     state_ = std::move(other.state_);
@@ -133,9 +133,9 @@ Lane& Lane::operator=(Lane&& other) noexcept {
   return *this;
 }
 
-Lane::~Lane() { let_go(); }
+WorkStream::~WorkStream() { let_go(); }
 
-void Lane::let_go() {
+void WorkStream::let_go() {
   if (state_ == nullptr) return;
   if (state_->busy && !state_->failed && finish().ok()) *state_->outcome = 0;
   state_->guard = ContextGuard();
@@ -148,29 +148,31 @@ void Lane::let_go() {
   put_idle(std::move(state_));
 }
 
-Result<std::byte*> Lane::keep(Result<Lease> lease) {
+Result<std::byte*> WorkStream::keep(Result<Lease> lease) {
   if (!lease.ok()) return lease.status();
-  if (state_->borrows == kMostBorrowed) return {StatusCode::kInternal, "a lane borrows too often"};
+  if (state_->borrows == kMostBorrowed) return {StatusCode::kInternal, "a work borrows too often"};
   std::byte* const data = lease->data();
   state_->borrowed[state_->borrows++] = std::move(*lease);
   return data;
 }
 
-Result<std::byte*> Lane::borrow_pinned(std::uint64_t bytes) { return keep(acquire_pinned(bytes)); }
+Result<std::byte*> WorkStream::borrow_pinned(std::uint64_t bytes) {
+  return keep(acquire_pinned(bytes));
+}
 
-Result<std::byte*> Lane::borrow_on_device(std::uint64_t bytes) {
+Result<std::byte*> WorkStream::borrow_on_device(std::uint64_t bytes) {
   return keep(acquire_device(state_->device, bytes));
 }
 
 // Whoever asks for it enqueues something.
-StreamHandle Lane::stream() const {
+StreamHandle WorkStream::stream() const {
   state_->busy = true;
   return state_->stream;
 }
-std::byte* Lane::workspace() const { return state_->workspace.data(); }
-Outcome* Lane::outcome() const { return state_->outcome; }
+std::byte* WorkStream::workspace() const { return state_->workspace.data(); }
+Outcome* WorkStream::outcome() const { return state_->outcome; }
 
-Result<Outcome> Lane::wait() {
+Result<Outcome> WorkStream::wait() {
   while (true) {
     for (int poll = 0; poll < kPollsBetweenQueries; ++poll) {
       if (const Outcome outcome = read(state_->outcome); outcome != 0) {
@@ -191,13 +193,13 @@ Result<Outcome> Lane::wait() {
   }
 }
 
-Result<Outcome> Lane::wait_for_last() {
+Result<Outcome> WorkStream::wait_for_last() {
   auto outcome = wait();
   if (outcome.ok()) state_->busy = false;
   return outcome;
 }
 
-Status Lane::finish() {
+Status WorkStream::finish() {
   const cudaError_t error = cudaStreamSynchronize(state_->stream);
   state_->busy = false;
   if (error == cudaSuccess) return {};
@@ -205,7 +207,7 @@ Status Lane::finish() {
   return device_error("the GPU failed", error);
 }
 
-Status Lane::copy(void* destination, const void* source, std::uint64_t bytes) {
+Status WorkStream::copy(void* destination, const void* source, std::uint64_t bytes) {
   if (bytes == 0) return {};
   state_->busy = true;
   const cudaError_t error =
@@ -214,31 +216,31 @@ Status Lane::copy(void* destination, const void* source, std::uint64_t bytes) {
   return device_error("cannot copy to or from GPU memory", error);
 }
 
-Status Lane::order_after(StreamHandle stream) {
+Status WorkStream::order_after(StreamHandle stream) {
   const int device = device_of_stream(stream, state_->device);
   if (device != state_->device) {
     // Its events are that device's; the wait may be any device's.
-    auto other = acquire_lane(device, 0);
+    auto other = acquire_work_stream(device, 0);
     return other.ok() ? wait_for(stream, other->state_->event, state_->stream) : other.status();
   }
   return wait_for(stream, state_->event, state_->stream);
 }
 
-void Lane::leave_context() { state_->guard = ContextGuard(); }
+void WorkStream::leave_context() { state_->guard = ContextGuard(); }
 
-Status Lane::reserve(std::uint64_t bytes, bool leaves_zeros) {
+Status WorkStream::reserve(std::uint64_t bytes, bool leaves_zeros) {
   Status status = grow_workspace(*state_, bytes);
   if (leaves_zeros && status.ok()) status = clear_workspace(*state_, bytes);
   if (!leaves_zeros) state_->zero_bytes = 0;
   return status;
 }
 
-Result<Lane> acquire_lane(int device, std::uint64_t workspace_bytes) {
+Result<WorkStream> acquire_work_stream(int device, std::uint64_t workspace_bytes) {
   auto guard = ContextGuard::enter(device);
   if (!guard.ok()) return guard.status();
   auto state = take_idle(device);
   if (state == nullptr) {
-    state = std::make_unique<LaneState>();
+    state = std::make_unique<WorkStreamState>();
     state->device = device;
     if (Status status = create(*state); !status.ok()) {
       destroy(*state);
@@ -246,9 +248,9 @@ Result<Lane> acquire_lane(int device, std::uint64_t workspace_bytes) {
     }
   }
   state->guard = std::move(*guard);
-  Lane lane(std::move(state));
-  if (Status status = lane.reserve(workspace_bytes); !status.ok()) return status;
-  return lane;
+  WorkStream work(std::move(state));
+  if (Status status = work.reserve(workspace_bytes); !status.ok()) return status;
+  return work;
 }
 
 bool is_capturing(StreamHandle stream) {

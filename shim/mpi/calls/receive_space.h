@@ -1,28 +1,28 @@
-// Where the message of a hooked receive goes, and what it is posted as.
+// Where the message of an inspected receive goes, and what it is posted as.
 #pragma once
 
 #include <cstdint>
 
 #include "abi/datatypes.h"
 #include "calls/nonblocking.h"
-#include "requests/hooks.h"
+#include "requests/continuations.h"
 
 namespace thinwire::mpi {
 
 // Returns what is wrong with the user's buffer, raised.
 int find_destination(const Incoming& message, std::uint64_t capacity, Destination& destination);
 
-// Claims the destination's bytes or takes scratch. Returns what went wrong, not raised. No lock is
-// held here: receives that the program freed may be completed first.
-int find_landing(const Destination& destination, Landing& landing);
+// Reserves the destination's bytes or takes scratch. Returns what went wrong, not raised. No lock
+// is held here: receives that the program freed may be completed first.
+int find_receive_space(const Destination& destination, ReceiveSpace& space);
 
-// How the MPI is told of a landing: as bytes, because a frame's length is no multiple of anything.
+// How the MPI is told of it: as bytes, because a frame's length is no multiple of anything.
 class PostedAs {
  public:
-  PostedAs(const Destination& destination, const Landing& landing)
-      : gaps_(landing.claim && !destination.dense),
+  PostedAs(const Destination& destination, const ReceiveSpace& space)
+      : gaps_(space.reservation && !destination.dense),
         bytes_(gaps_ ? 0 : destination.capacity),
-        data_(landing.claim ? destination.buffer : landing.wire.data()),
+        data_(space.reservation ? destination.buffer : space.wire.data()),
         count_(gaps_ ? destination.count : bytes_.count()),
         type_(gaps_ ? *destination.bytes.type : bytes_.type()) {}
   void* data() const { return data_; }

@@ -1,4 +1,4 @@
-#include "collectives/enter.h"
+#include "collectives/take_over.h"
 
 #include "abi/real.h"
 #include "collectives/call.h"
@@ -12,30 +12,30 @@
 
 namespace thinwire::mpi {
 
-bool collectives_may_enter = false;
+bool collectives_may_be_taken_over = false;
 
-std::optional<int> enter(const Asked& asked) {
+std::optional<int> take_over(const Asked& asked) {
   Part part;
   NativeReason why = judge_call(asked, part);
   if (why == NativeReason::kCompressed) {
     Collectives& kept = collectives_of(asked.comm);
     why = kept.why;
-    if (why == NativeReason::kCompressed && part.is_open && !agree_on_signature(part, kept.lane)) {
+    if (why == NativeReason::kCompressed && part.is_open && !agree_on_signature(part, kept.queue)) {
       why = NativeReason::kDtype;
     }
     if (why == NativeReason::kCompressed) {
-      tw_collective collective = describe(asked, part, kept.lane.lists);
+      tw_collective collective = describe(asked, part, kept.queue.lists);
       why = plan_blocking(asked, part, collective, kept);
       if (why == NativeReason::kCompressed) {
         collective.flags |= TW_PLANNED;
         ++process().counters.collectives[TW_COMPRESS];
-        const int error = run_described(asked, part, collective, kept.lane);
+        const int error = run_described(asked, part, collective, kept.queue);
         return error == MPI_SUCCESS ? MPI_SUCCESS : raise(asked.comm, error);
       }
     }
   }
   count_native(why, asked);
-  // The others may enter or not: this rank can do neither without a risk for the data.
+  // The others may take it over or not: this rank can do neither without a risk for the data.
   if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
   make_if_wanted(asked.comm);
   return std::nullopt;

@@ -10,18 +10,18 @@
 
 namespace thinwire::mpi {
 
-// A rank without a card runs without this library: nothing compressed may reach it.
-struct Card {
+// A rank without capabilities runs without this library: nothing compressed may reach it.
+struct Capabilities {
   std::uint32_t format_version = 0;
-  std::uint64_t hook_threshold = 0;   // it hooks every receive of at least so many bytes
-  bool sends_compressed = false;      // it may send compressed messages to other nodes
-  bool sends_same_node = false;       // and to its own node too
-  bool reports = false;               // it takes part in the exit report
-  std::vector<std::uint32_t> codecs;  // ids it can decode
+  std::uint64_t inspect_threshold = 0;  // it continuations every receive of at least so many bytes
+  bool sends_compressed = false;        // it may send compressed messages to other nodes
+  bool sends_same_node = false;         // and to its own node too
+  bool reports = false;                 // it takes part in the exit report
+  std::vector<std::uint32_t> codecs;    // ids it can decode
   std::string collectives{};  // its settings of collectives; "" where it has none compressed
 
   std::string text() const;
-  static std::optional<Card> parse(const std::string& text);
+  static std::optional<Capabilities> parse(const std::string& text);
 };
 
 template <typename Number>

@@ -28,17 +28,17 @@ class PrivateComm {
 };
 using PrivateCommPointer = std::shared_ptr<PrivateComm>;
 
-// Lanes of one communicator are told apart by their tags, and may run at once. A lane is used by
-// one thread at a time.
-class Lane {
+// Call queues of one communicator are told apart by their tags, and may run at once. A queue is
+// used by one thread at a time.
+class CallQueue {
  public:
-  Lane() = default;
-  ~Lane();
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+  CallQueue() = default;
+  ~CallQueue();
+  CallQueue(const CallQueue&) = delete;
+  CallQueue& operator=(const CallQueue&) = delete;
 
   // Collective over `own`, whose ranks are on these nodes; the tag is the same on all of them, and
-  // no other lane's. On failure tw_last_error() says why, on every rank.
+  // no other queue's. On failure tw_last_error() says why, on every rank.
   tw_status open(PrivateCommPointer own, int tag, const std::vector<std::int32_t>& nodes);
 
   tw_comm* comm() const { return comm_; }
