@@ -126,4 +126,5 @@ def test_nodes_have_a_proxy_each(
         for node in nodes:
             for rank in node:
                 assert rows[rank]["local"] == listed(node)
-                assert (rows[rank]["capabilities"], rows[rank]["unknown"]) == (listed(publishing), "")
+                row = rows[rank]
+                assert (row["capabilities"], row["unknown"]) == (listed(publishing), "")

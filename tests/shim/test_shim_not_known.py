@@ -45,7 +45,8 @@ def test_messages_are_whole_while_a_rank_learns_nothing(mpi: Mpi, code: int) -> 
 
 
 def test_it_is_asked_again(mpi: Mpi, tmp_path: Path) -> None:
-    done = run_faulty(mpi, EXCHANGE, f"1:thinwire.capabilities:3:{TIMEOUT}", SHRINK, tmp_path / "report")
+    fault = f"1:thinwire.capabilities:3:{TIMEOUT}"
+    done = run_faulty(mpi, EXCHANGE, fault, SHRINK, tmp_path / "report")
     assert done.code == 0, done.errors
     assert largest_differences(done.output) == {0: 0.0, 1: 0.0}
     assert done.report is not None
