@@ -16,7 +16,7 @@ tw_status look(const char* misused, const void* mailbox, bool out, tw_mailbox_ch
   Mailbox& box = own(mailbox);
   MailChunk found;
   tw_mailbox_chunk told{};
-  if (under_way(out ? box.out : box.in, &found)) {
+  if (under_way(box, out ? box.out : box.in, &found)) {
     told.rank = static_cast<int32_t>(found.rank);
     told.call = found.call;
     told.block = found.block;

@@ -134,12 +134,12 @@ class Server {
 
   void serve(std::size_t rank, Mailbox& mailbox) {
     MailChunk chunk;
-    if (under_way(mailbox.out, &chunk)) {
+    if (under_way(mailbox, mailbox.out, &chunk)) {
       auto& block = blocks_[{static_cast<std::int64_t>(chunk.block), chunk.rank}];
       block.insert(block.end(), mailbox.out_data(), mailbox.out_data() + chunk.bytes);
       (void)finish_chunk(mailbox.out);
     }
-    if (!under_way(mailbox.in, &chunk)) return;
+    if (!under_way(mailbox, mailbox.in, &chunk)) return;
     for (const std::int64_t receiver : {static_cast<std::int64_t>(rank), std::int64_t{-1}}) {
       const auto at = blocks_.find({static_cast<std::int64_t>(chunk.block), receiver});
       if (at == blocks_.end() || at->second.size() < chunk.offset + chunk.bytes) continue;

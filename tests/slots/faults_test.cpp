@@ -114,6 +114,8 @@ TEST(Abort, WhileAFinishStepWaits) {
       EXPECT_EQ(wanted.block_bytes, kBytes);
       EXPECT_EQ(check(plan, lent.record).complete, 0U);
       tw_mailbox_abort(member.mailbox.memory);
+      ASSERT_EQ(tw_mailbox_wanted(member.mailbox.memory, &wanted), TW_OK);
+      EXPECT_EQ(wanted.bytes, 0U) << "nobody waits any more";
     }
     member.stream.wait();
     check(plan, lent.record, rank == 0 ? TW_INTERNAL : TW_OK);

@@ -75,7 +75,8 @@ bool is_mailbox(const void* memory) {
          seen(static_cast<const Mailbox*>(memory)->mark) == Mailbox::kMark;
 }
 
-bool under_way(const MailboxWay& way, MailChunk* chunk) {
+bool under_way(const Mailbox& mailbox, const MailboxWay& way, MailChunk* chunk) {
+  if (seen(mailbox.aborted) != 0) return false;
   // What the host has done only the caller moves.
   const std::uint64_t done = seen(way.by_host);
   if (seen(way.by_stream) == done) return false;

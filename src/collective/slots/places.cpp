@@ -12,7 +12,14 @@
 namespace thinwire::collective {
 
 Status SlotPlanner::shape(SlotTask& task) {
-  const auto shape = plan_.settings_.spec.shape_of(task.shape.count());
+  // Most blocks of a call are alike.
+  const std::uint64_t count = task.shape.count();
+  if (count == last_count_) {
+    task.shape = last_shape_;
+    task.room = last_room_;
+    return {};
+  }
+  const auto shape = plan_.settings_.spec.shape_of(count);
   if (!shape.ok()) return shape.status();
   task.shape = *shape;
   const codec::Spec& spec = plan_.settings_.spec;
@@ -22,6 +29,9 @@ Status SlotPlanner::shape(SlotTask& task) {
   const auto needs = needs_of_(plan_.settings_, task.shape);
   if (!needs.ok()) return needs.status();
   workspace_bytes_ = std::max(workspace_bytes_, needs->workspace_bytes);
+  last_count_ = count;
+  last_shape_ = task.shape;
+  last_room_ = task.room;
   return {};
 }
 

@@ -50,6 +50,8 @@ class SlotPlanner {
   SlotPlan::NeedsOf needs_of_;
   std::uint64_t scratch_bytes_ = 0;  // decoded operands of the sum
   std::uint64_t workspace_bytes_ = 0;
+  std::uint64_t last_count_ = 0, last_room_ = 0;  // of the block that was measured last
+  Shape last_shape_;
   std::uint64_t used_ = 0;  // lent memory of the exchange that is being placed
 };
 
