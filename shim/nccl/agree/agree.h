@@ -103,6 +103,8 @@ class Communicator {
   virtual ~Communicator() = default;  // of the last reference: as close()
 
   virtual Presence presence() const = 0;
+  // Its state alone: a load, for the way of every call.
+  virtual State state() const = 0;
 
   virtual Channel& collectives() = 0;
   // To and from a rank; the reference lives as long as the communicator. A connection is opened

@@ -20,6 +20,7 @@ class Handle final : public Communicator {
   std::uint64_t id() const { return id_; }
 
   Presence presence() const override { return shared_->presence(); }
+  State state() const override { return shared_->state(); }
   Channel& collectives() override { return collectives_; }
   Channel& to(int rank) override { return pair(rank, true); }
   Channel& from(int rank) override { return pair(rank, false); }

@@ -1,6 +1,7 @@
 // What a communicator's host threads and the helper have in common.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,9 +21,11 @@ class Shared {
     const std::lock_guard lock(mutex_);
     return presence_;
   }
+  State state() const { return state_.load(std::memory_order_relaxed); }
   void set(State state, std::string text) {
     const std::lock_guard lock(mutex_);
     presence_ = {state, std::move(text)};
+    state_.store(state, std::memory_order_relaxed);
   }
 
   Ledger& pair(int rank, bool outgoing) {
@@ -35,6 +38,7 @@ class Shared {
  private:
   mutable std::mutex mutex_;
   Presence presence_{State::kForming, "not known yet who has it"};
+  std::atomic<State> state_{State::kForming};  // that of presence_
   std::map<std::pair<int, bool>, std::unique_ptr<Ledger>> pairs_;
 };
 
