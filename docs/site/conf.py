@@ -12,7 +12,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 
-import contents  # noqa: E402, beside this file
+import commands  # noqa: E402, beside this file
+import contents  # noqa: E402
 import header  # noqa: E402
 
 project = "Thinwire"
@@ -47,21 +48,31 @@ html_show_sphinx = False
 copybutton_selector = "div:not(.highlight-text) > div.highlight > pre"
 
 HEADER = re.compile(r"<!-- site: header (\S+) -->")
+COMMANDS = "<!-- site: commands -->"
+NAMED = re.compile(r"(?<!\[)`((?:docs|spec|tests|shim|examples)/[\w./-]+\.md)`")
 FOREIGN = re.compile(r"<(?:script|img|iframe|link)\b[^>]*\b(?:src|href)=\"(?:https?:)?//[^>]*>")
 PYTHON = re.compile(r"<!-- site: python ([\w ]+) -->")
 
 
+def is_page(name: str) -> bool:
+    return (ROOT / name).is_file() and (name.startswith(("docs/", "spec/")) or "README" in name)
+
+
 def fill_in(app: sphinx.application.Sphinx, page: str, source: list[str]) -> None:
     """Puts the references where a page asks for them, and the contents into the pages that head
-    a part."""
+    a part. A page that is named as a file of the tree becomes a link to it."""
 
     def of_header(mark: re.Match[str]) -> str:
-        app.env.note_dependency(header.__file__)
         app.env.note_dependency(str(header.INCLUDE / mark[1]))
         return header.as_markdown(mark[1])
 
     text = HEADER.sub(of_header, source[0])
+    if COMMANDS in text:
+        for each in (ROOT / "python" / "thinwire" / "cli").glob("*.py"):
+            app.env.note_dependency(str(each))
+        text = text.replace(COMMANDS, commands.as_markdown())
     text = PYTHON.sub(lambda mark: contents.of_python(mark[1].split()), text)
+    text = NAMED.sub(lambda name: f"[{name[0]}](/{name[1]})" if is_page(name[1]) else name[0], text)
     source[0] = text + contents.OF_PAGES.get(page, "")
 
 
@@ -76,7 +87,8 @@ def finish(app: sphinx.application.Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: sphinx.application.Sphinx) -> None:
-    # A page more or less changes the contents of all.
-    app.add_config_value("pages_in_order", repr(contents.OF_PAGES), "env", [str])
+    # A page more or less, or another line here, changes all pages.
+    made_by = [each.read_text() for each in sorted(HERE.glob("*.py"))]
+    app.add_config_value("made_by", repr((contents.OF_PAGES, made_by)), "env", [str])
     app.connect("source-read", fill_in)
     app.connect("build-finished", finish)

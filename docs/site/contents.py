@@ -50,6 +50,7 @@ OF_PAGES = {
         "docs/reference/settings",
         "docs/reference/report",
         "docs/reference/limits",
+        "docs/reference/command-line",
         "docs/reference/c",
         "docs/reference/cpp",
         "docs/reference/python",

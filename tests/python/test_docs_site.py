@@ -12,7 +12,8 @@ ROOT = Path(__file__).parents[2]
 INCLUDE = ROOT / "include" / "thinwire"
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 
-import header  # noqa: E402, the site's own module
+import commands  # noqa: E402, the site's own modules
+import header  # noqa: E402
 
 REFERENCE = ROOT / "docs" / "reference"
 
@@ -62,3 +63,11 @@ def test_the_cpp_reference_has_no_bodies_and_nothing_private() -> None:
     assert not re.search(r"private:|^ +return |detail", made, re.M)
     for name in ("class Codec", "encode(", "decode(", "class Communicator", "class Scratch"):
         assert name in made
+
+
+def test_the_command_line_reference_has_each_command() -> None:
+    made = commands.as_markdown()
+    for name in ("env", "run", "exec", "lab run", "bench collective", "advise"):
+        shown = made.split(f"## thinwire {name}\n")[1].split("## ")[0]
+        assert re.search(rf"Usage: thinwire {name}\b", shown) and "Options" in shown
+    assert made.count("## thinwire") == made.count("Usage: thinwire")
