@@ -48,19 +48,20 @@ Status SlotPlanner::measure(SlotExchange& exchange) {
   return {};
 }
 
+// What comes lies first. What goes and what is decoded share the rest: it is sent by then.
 void SlotPlanner::place_messages(SlotExchange& exchange) {
-  used_ = 0;
   std::uint64_t at = 0;
+  for (SlotTask& task : exchange.in) {
+    task.slot = at;
+    at += exchange.slot_bytes;
+  }
+  used_ = scratch_at_ = at;
   for (SlotTask& task : exchange.out) {
     task.slot = at;
     at += exchange.slot_bytes;
     used_ = std::max({used_, at, task.slot + kSlotHeaderBytes + task.room});
   }
   used_ = aligned(used_);
-  for (SlotTask& task : exchange.in) {
-    task.slot = used_;
-    used_ += exchange.slot_bytes;
-  }
 }
 
 void SlotPlanner::place_gathered(SlotExchange& exchange) {
@@ -75,7 +76,7 @@ void SlotPlanner::place_gathered(SlotExchange& exchange) {
     task.slot = at(rank());
     used_ = std::max(used_, task.slot + kSlotHeaderBytes + task.room);
   }
-  used_ = aligned(used_);
+  used_ = scratch_at_ = aligned(used_);
 }
 
 // One behind the other in the same room.
@@ -118,8 +119,8 @@ Status SlotPlanner::measure() {
       place_gathered(each);
     }
     if (number == 0) {
-      place_scratch(used_);
-      used_ = aligned(used_ + scratch_bytes_);
+      place_scratch(scratch_at_);
+      used_ = std::max(used_, aligned(scratch_at_ + scratch_bytes_));
     }
     // The second exchange takes the place of the first, which is over by then.
     end = std::max(end, used_);

@@ -49,6 +49,7 @@ class SlotPlanner {
   SlotCall& call_;
   SlotPlan::NeedsOf needs_of_;
   std::uint64_t scratch_bytes_ = 0;  // decoded operands of the sum
+  std::uint64_t scratch_at_ = 0;
   std::uint64_t workspace_bytes_ = 0;
   std::uint64_t last_count_ = 0, last_room_ = 0;  // of the block that was measured last
   Shape last_shape_;
