@@ -131,3 +131,14 @@ def unsaid(expected: str, output: str) -> list[str]:
     """The lines that an example should have printed and did not."""
     lines = {masked(line) for line in output.splitlines()}
     return [line for line in expected.splitlines() if line != "..." and masked(line) not in lines]
+
+
+def main() -> int:
+    """For `make lint`: names what the convention forbids."""
+    faults = [f"{page}: {each}" for page in PAGES for each in faults_of((ROOT / page).read_text())]
+    print("\n".join(faults), end="\n" if faults else "")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
