@@ -8,8 +8,15 @@ import thinwire
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def part(caption: str, *pages: str, folder: str = "", newest_first: bool = False) -> str:
-    """A part of the contents; a page with a star stands for those that no other entry names."""
+def part(
+    caption: str,
+    *pages: str,
+    folder: str = "",
+    newest_first: bool = False,
+    shown: bool = False,
+) -> str:
+    """A part of the contents; a page with a star stands for those that no other entry names. Shown
+    also on the page that heads it, where that has no list of its own."""
     listed = [page for page in pages if "*" not in page]
     for pattern in set(pages) - set(listed):
         found = (
@@ -17,7 +24,9 @@ def part(caption: str, *pages: str, folder: str = "", newest_first: bool = False
         )
         others = {name.removesuffix(".md") for name in found} - set(listed) - {"README"}
         listed += sorted(others, reverse=newest_first)
-    options = ":hidden:\n" + f":caption: {caption}\n" * bool(caption)
+    options = (
+        ":maxdepth: 1\n" + ":hidden:\n" * (not shown) + f":caption: {caption}\n" * bool(caption)
+    )
     return f"\n\n```{{toctree}}\n{options}\n" + "\n".join(listed) + "\n```\n"
 
 
@@ -78,8 +87,8 @@ OF_PAGES = {
     "examples/README": part("", "*/README", folder="examples"),
     "tests/README": part("", "*/README", folder="tests"),
     "spec/README": part("", "frame", "mpi-message", "collective", "versions", "*", folder="spec"),
-    "docs/results/README": part("", "20*", folder="docs/results", newest_first=True),
-    "docs/decisions/README": part("", "0*", folder="docs/decisions"),
+    "docs/results/README": part("", "20*", folder="docs/results", newest_first=True, shown=True),
+    "docs/decisions/README": part("", "0*", folder="docs/decisions", shown=True),
 }
 
 
