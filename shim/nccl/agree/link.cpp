@@ -11,6 +11,8 @@ namespace thinwire::nccl::agree {
 namespace {
 
 constexpr std::size_t kReadBytes = 64U << 10;
+// An empty buffer that has grown beyond this, for a table, is given back.
+constexpr std::size_t kKeptBytes = 1U << 20;
 // A link with much to read lets the others have their turn.
 constexpr int kReadsATurn = 16;
 
@@ -99,39 +101,48 @@ void Link::ready(std::uint32_t events) {
   if (socket_) write_some();
 }
 
+// For a stranger no more than its greeting.
+std::span<std::byte> Link::room() {
+  const std::size_t wanted = most_ == kMostGreeting ? kMostGreeting + kLengthBytes : kReadBytes;
+  if (in_begin_ == in_end_) {
+    in_begin_ = in_end_ = 0;
+    if (in_.size() > kKeptBytes) in_ = {};
+  } else if (in_.size() - in_end_ < wanted) {
+    std::memmove(in_.data(), in_.data() + in_begin_, in_end_ - in_begin_);
+    in_end_ -= std::exchange(in_begin_, 0);
+  }
+  if (in_.size() - in_end_ < wanted) in_.resize(std::max(in_end_ + wanted, 2 * in_end_));
+  return std::span(in_).subspan(in_end_);
+}
+
 void Link::read_some() {
   for (int times = 0; times < kReadsATurn && socket_; ++times) {
-    const std::size_t had = in_.size();
-    in_.resize(had + kReadBytes);
-    const ssize_t got = ::recv(socket_.fd(), in_.data() + had, kReadBytes, 0);
-    const int error = errno;
-    in_.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    const std::span<std::byte> to = room();
+    const ssize_t got = ::recv(socket_.fd(), to.data(), to.size(), 0);
     if (got > 0) {
+      in_end_ += static_cast<std::size_t>(got);
       take_messages();
-    } else if (got < 0 && (error == EAGAIN || error == EINTR)) {
+    } else if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
       return;
     } else {
-      end(got == 0 ? "the connection was closed" : std::strerror(error));
+      end(got == 0 ? "the connection was closed" : std::strerror(errno));
     }
   }
 }
 
 void Link::take_messages() {
-  while (socket_ && in_.size() - in_begin_ >= kLengthBytes) {
-    const ByteView there = ByteView(in_).subspan(in_begin_);
+  while (socket_ && in_end_ - in_begin_ >= kLengthBytes) {
+    const ByteView there = ByteView(in_).subspan(in_begin_, in_end_ - in_begin_);
     std::uint32_t length = 0;
     std::memcpy(&length, there.data(), sizeof length);
     if (length > most_) return end("what came is too long");
-    if (there.size() - kLengthBytes < length) break;
+    if (there.size() - kLengthBytes < length) return;
     auto message = parse(there.subspan(kLengthBytes, length));
     if (!message) return end("what came cannot be read");
     in_begin_ += kLengthBytes + length;
     const auto handler = on_message;  // it may be replaced meanwhile
     if (handler) handler(std::move(*message));
   }
-  if (!socket_) return;
-  in_.erase(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(in_begin_));
-  in_begin_ = 0;
 }
 
 void Link::write_some() {

@@ -48,6 +48,7 @@ class Link {
  private:
   void ready(std::uint32_t events);
   bool finish_connecting();
+  std::span<std::byte> room();
   void read_some();
   void take_messages();
   void write_some();
@@ -65,7 +66,8 @@ class Link {
   std::size_t most_ = kMostGreeting;
 
   Bytes in_;
-  std::size_t in_begin_ = 0;
+  std::size_t in_begin_ = 0;  // what is not taken yet
+  std::size_t in_end_ = 0;
   std::deque<SharedBytes> urgent_;
   std::deque<SharedBytes> parts_;
   SharedBytes writing_;  // one of the two queues' first

@@ -58,6 +58,7 @@ class Member {
   void take_find(int from, const Find& find);
   void take_found(const Found& found);
   void find(int rank);
+  bool is_another(int rank) const;
   void break_off(const std::string& why, int but);
   void leave_if_all_have();
   void leave(int but);

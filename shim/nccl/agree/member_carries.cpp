@@ -4,7 +4,11 @@
 
 namespace thinwire::nccl::agree {
 
+// What a rank sends to itself needs nobody.
+bool Member::is_another(int rank) const { return rank >= 0 && rank < ranks_ && rank != rank_; }
+
 void Member::offer_to_pair(int rank, bool outgoing, std::uint64_t key, Offer offer) {
+  if (!is_another(rank)) return;
   when_settled([=, this](std::optional<Address> root, const std::string&) {
     if (root) pairs_->offer(rank, outgoing, key, offer);
   });
@@ -15,14 +19,14 @@ void Member::give(int to, SharedBytes packed) {
   used_ = true;
   if (to == kToAll) {
     tree_->around(Tree::kFromNobody, packed);
-  } else {
+  } else if (is_another(to)) {
     pairs_->send_part(to, std::move(packed));
   }
 }
 
 void Member::pass_on(int from, const Part& part) {
   if (state_ != State::kReady) return;
-  tree_->around(from, std::make_shared<const Bytes>(pack(part)));
+  if (tree_->neighbours() > 1) tree_->around(from, std::make_shared<const Bytes>(pack(part)));
   keep(part);
 }
 

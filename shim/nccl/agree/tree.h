@@ -48,6 +48,7 @@ class Tree {
 
   bool is_ready() const { return ready_; }
   int children() const { return static_cast<int>(children_.size()); }
+  int neighbours() const { return children() + (parent_ ? 1 : 0); }
   const Address& root() const { return root_; }
   // Of a rank of the subtree.
   std::optional<Address> address_of(int rank) const;

@@ -47,8 +47,10 @@ ncclUniqueId id_of_this_process() {
   return id;
 }
 
-// The helper tells whoever still needs this process, and stays a moment if it must.
-__attribute__((destructor)) void leave() { agree::leave_process_helper(); }
+// The helper tells whoever still needs this process, and stays a moment if it must. After the
+// report, which says what it knows.
+constexpr int kAfterTheReport = 1000;
+__attribute__((destructor(kAfterTheReport))) void leave() { agree::leave_process_helper(); }
 
 }  // namespace
 

@@ -109,7 +109,12 @@ class Puppet {
   Register registration(const std::string& terms = "codec=lorenzo\n") const {
     return {head(ranks_), listens_, std::nullopt, terms};
   }
-  Wire accept() const { return Wire(::accept(listening_.fd(), nullptr, nullptr)); }
+  // None after 10 s.
+  Wire accept() const {
+    pollfd watched{listening_.fd(), POLLIN, 0};
+    if (::poll(&watched, 1, 10'000) <= 0) return Wire();
+    return Wire(::accept(listening_.fd(), nullptr, nullptr));
+  }
   // Takes part until the tree is ready.
   void join() {
     registrar.say(registration());
