@@ -95,7 +95,9 @@ TEST(Pieces, TheWorkspaceDoesNotGrowWithTheMessage) {
 }
 
 TEST(Pieces, DamageIsAnError) {
-  for_each_coder([](const Coder& coder, Dtype dtype) {
+  static constexpr std::size_t kRoom = 1 << 18;  // more than any of the arrays needs
+  std::vector<std::byte> whole(kRoom);
+  for_each_coder([&](const Coder& coder, Dtype dtype) {
     if (coder.codec->test_only()) return;
     const auto sound = encoded(coder, line(dtype, 20000), smooth(dtype, 20000));
     std::mt19937 random(7);
@@ -104,14 +106,13 @@ TEST(Pieces, DamageIsAnError) {
       const std::size_t at =
           trial < 100 ? static_cast<std::size_t>(trial) : random() % frame.size();
       frame[at] ^= static_cast<std::byte>(1 + random() % 255);
-      std::vector<std::byte> whole(1 << 20);
-      InMemory memory(frame, 1 << 20);
+      InMemory memory(frame, kRoom);
       const auto info = decode_through(memory, frame.size(), 64);
       EXPECT_EQ(info.status().code(), decode(frame, whole, frame::file_mark()).status().code());
       EXPECT_FALSE(info.ok()) << "byte " << at;
     }
     for (std::size_t length = 0; length < sound.size(); length += length < 200 ? 1 : 537) {
-      InMemory memory(ByteView(sound).first(length), 1 << 20);
+      InMemory memory(ByteView(sound).first(length), kRoom);
       EXPECT_FALSE(decode_through(memory, length, 64).ok()) << length;
     }
   });

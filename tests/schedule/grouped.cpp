@@ -24,6 +24,7 @@ struct Rank {
   Phases phases;
   std::vector<Message> messages;  // in the order of the groups
   std::uint32_t now = 0;          // the group that it is in
+  std::size_t reached = 0;        // the messages of earlier groups
 };
 
 class Ranks {
@@ -127,19 +128,23 @@ class Ranks {
     }
   }
 
-  // A group is complete once the other ends of all its messages have been reached.
-  bool is_complete(const Rank& rank) const {
-    return std::all_of(rank.messages.begin(), rank.messages.end(), [&](const Message& message) {
-      if (message.phase != rank.now) return true;
-      return message.other->phase <= ranks_[static_cast<std::size_t>(message.peer)].now;
-    });
+  // Goes on to the next group where the other ends of all messages of its own have been reached.
+  bool advance(Rank& rank) {
+    std::size_t at = rank.reached;
+    for (; at < rank.messages.size() && rank.messages[at].phase == rank.now; ++at) {
+      const Message& message = rank.messages[at];
+      if (message.other->phase > ranks_[static_cast<std::size_t>(message.peer)].now) return false;
+    }
+    rank.reached = at;
+    ++rank.now;
+    return true;
   }
 
   void run() {
     for (bool progressed = true; progressed;) {
       progressed = false;
       for (Rank& rank : ranks_) {
-        for (; rank.now < rank.phases.count() && is_complete(rank); ++rank.now) progressed = true;
+        while (rank.now < rank.phases.count() && advance(rank)) progressed = true;
       }
     }
     for (std::size_t number = 0; number < ranks_.size(); ++number) {
