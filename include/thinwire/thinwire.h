@@ -781,8 +781,8 @@ typedef struct tw_stream_transport {
   void* context; /* the first argument of each function; the caller owns it */
 
   /* What is posted in between is under way at once, and whatever comes behind it on a stream waits
-   * for it. Groups of several communicators may lie inside one another. `end_group` is called also
-   * if a function in between failed. */
+   * for it. Groups of several communicators may lie inside one another: they are one group, which
+   * goes when the outermost ends. `end_group` is called also if a function in between failed. */
   tw_status (*begin_group)(void* context);
   tw_status (*end_group)(void* context);
 

@@ -81,8 +81,45 @@ struct Case {
   std::uint64_t offset = 0;  // of all buffers, in bytes
   std::set<int> noisy = {};  // ranks whose values do not get smaller
   bool collectives = true;   // the transport has all_gather and broadcast
+  int seed = 0;              // of the values
 
   std::string text() const;
+};
+
+bool takes_part(const Case& given, int rank);
+
+// What each rank sends.
+std::vector<Bytes> arrays_of(const Case& given);
+
+// What it leaves in `receive` on a rank that has one.
+Bytes expected_of(const Case& given, const std::vector<Bytes>& sent, int rank);
+
+// A case on one rank that takes part, with memory of its own for all but the mailbox.
+class CaseOnRank {
+ public:
+  CaseOnRank(const Case& given, int rank, const Comm& comm, const std::vector<Bytes>& sent);
+
+  tw_stream_call call(std::uint64_t number, const Mailbox& mailbox, Stream& stream) const;
+
+  // Once the stream has come past: the result, and that nothing else was written.
+  tw_stream_report expect() const;
+
+ private:
+  // Between bytes that must stay.
+  struct Buffers {
+    static constexpr std::uint64_t kAround = 64;
+    Buffers(const Case& given, int rank, const Bytes& sent, std::uint64_t receive_bytes);
+    Memory send, receive;
+    std::byte *send_at, *receive_at;
+  };
+
+  Case case_;
+  int rank_;
+  Bytes own_, expected_;
+  Codec codec_;
+  Plan plan_;
+  Lent lent_;
+  Buffers buffers_;
 };
 
 // Runs it and expects every rank's result, reports, and that nothing else was written. Returns the

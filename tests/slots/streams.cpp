@@ -11,46 +11,66 @@ namespace {
 
 constexpr auto kLongest = std::chrono::seconds(60);
 
-// What a table's context points to. Posts gather until the outermost group ends.
+// What a table's context points to.
 struct End {
-  struct Posted {
-    Stream* stream;
-    std::vector<World::Message> messages;
-  };
-
   World* world;
   int rank;
-  int depth = 0;
-  std::vector<Posted> posted;
-
-  void post(void* stream, World::Message message) {
-    const auto same = [&](const Posted& each) { return each.stream == stream; };
-    auto at = std::find_if(posted.begin(), posted.end(), same);
-    if (at == posted.end()) at = posted.insert(at, {static_cast<Stream*>(stream), {}});
-    at->messages.push_back(message);
-  }
 };
+
+// What is posted in groups that lie inside one another goes when the outermost ends, on each stream
+// as one task, whichever communicators it is of.
+struct Groups {
+  struct Part {
+    End end;
+    std::vector<World::Message> messages;
+  };
+  struct OnStream {
+    Stream* stream;
+    std::vector<Part> parts;
+  };
+  int depth = 0;
+  std::vector<OnStream> posted;
+};
+thread_local Groups groups;
+
+template <typename Each, typename Same>
+Each& find_or_add(std::vector<Each>& all, Each fresh, const Same& same) {
+  const auto at = std::find_if(all.begin(), all.end(), same);
+  return at != all.end() ? *at : all.emplace_back(std::move(fresh));
+}
+
+void post(End& end, void* stream, World::Message message) {
+  EXPECT_GT(groups.depth, 0);
+  EXPECT_GT(message.bytes, 0U);
+  EXPECT_NE(message.peer, end.rank);
+  end.world->give_place(end.rank, message);
+  auto* const on = static_cast<Stream*>(stream);
+  auto& posted = find_or_add(groups.posted, Groups::OnStream{on, {}},
+                             [&](const auto& each) { return each.stream == on; });
+  auto& part = find_or_add(posted.parts, Groups::Part{end, {}}, [&](const auto& each) {
+    return each.end.world == end.world && each.end.rank == end.rank;
+  });
+  part.messages.push_back(message);
+}
 
 End& end_at(void* context) { return *static_cast<End*>(context); }
 
-tw_status begin_group(void* context) {
-  ++end_at(context).depth;
+tw_status begin_group(void*) {
+  ++groups.depth;
   return TW_OK;
 }
 
-tw_status end_group(void* context) {
-  End& end = end_at(context);
-  EXPECT_GT(end.depth, 0);
-  if (--end.depth > 0) return TW_OK;
-  for (End::Posted& each : end.posted) {
-    const auto messages = std::make_shared<std::vector<World::Message>>(std::move(each.messages));
-    const std::lock_guard lock(end.world->mutex);
-    const std::uint64_t ticket = end.world->ticket(end.rank);
-    each.stream->put([world = end.world, rank = end.rank, ticket, messages] {
-      world->exchange(rank, ticket, *messages);
+tw_status end_group(void*) {
+  EXPECT_GT(groups.depth, 0);
+  if (--groups.depth > 0) return TW_OK;
+  for (Groups::OnStream& each : groups.posted) {
+    const auto parts = std::make_shared<std::vector<Groups::Part>>(std::move(each.parts));
+    each.stream->put([parts] {
+      for (auto& part : *parts) part.end.world->post(part.end.rank, part.messages);
+      for (auto& part : *parts) part.end.world->await(part.end.rank, part.messages);
     });
   }
-  end.posted.clear();
+  groups.posted.clear();
   return TW_OK;
 }
 
@@ -60,20 +80,13 @@ tw_status post_send(void* context, int32_t peer, const void* data, uint64_t byte
     --end.world->sends_to_fail;
     return TW_DEVICE;
   }
-  EXPECT_GT(end.depth, 0);
-  EXPECT_GT(bytes, 0U);
-  EXPECT_NE(peer, end.rank);
   auto* const begin = static_cast<std::byte*>(const_cast<void*>(data));
-  end.post(stream, {peer, true, begin, bytes});
+  post(end, stream, {peer, true, begin, bytes});
   return TW_OK;
 }
 
 tw_status post_receive(void* context, int32_t peer, void* data, uint64_t bytes, void* stream) {
-  End& end = end_at(context);
-  EXPECT_GT(end.depth, 0);
-  EXPECT_GT(bytes, 0U);
-  EXPECT_NE(peer, end.rank);
-  end.post(stream, {peer, false, static_cast<std::byte*>(data), bytes});
+  post(end_at(context), stream, {peer, false, static_cast<std::byte*>(data), bytes});
   return TW_OK;
 }
 
@@ -169,7 +182,7 @@ tw_stream_transport World::end(int rank, bool collectives) {
   table.size = sizeof table;
   table.rank = rank;
   table.ranks = ranks_;
-  table.context = new End{.world = this, .rank = rank, .depth = 0, .posted = {}};
+  table.context = new End{.world = this, .rank = rank};
   table.begin_group = begin_group;
   table.end_group = end_group;
   table.send = post_send;
@@ -183,30 +196,42 @@ tw_stream_transport World::end(int rank, bool collectives) {
   return table;
 }
 
-void World::meet(int from, int to) {
-  auto& sent = sent_[{from, to}];
-  auto& received = received_[{from, to}];
-  while (!sent.empty() && !received.empty()) {
-    Message &out = *sent.front(), &in = *received.front();
-    EXPECT_EQ(out.bytes, in.bytes) << "from " << from << " to " << to;
+void World::give_place(int rank, Message& message) {
+  const std::lock_guard lock(mutex);
+  const Way way = message.sends ? Way(rank, message.peer) : Way(message.peer, rank);
+  message.place = (message.sends ? sends_ : receives_)[way]++;
+}
+
+void World::meet(Way way) {
+  auto &sent = sent_[way], &received = received_[way];
+  for (auto at = sent.begin(); at != sent.end();) {
+    const auto other = received.find(at->first);
+    if (other == received.end()) {
+      ++at;
+      continue;
+    }
+    Message &out = *at->second, &in = *other->second;
+    EXPECT_EQ(out.bytes, in.bytes) << "from " << way.first << " to " << way.second;
     std::memcpy(in.data, out.data, std::min(in.bytes, out.bytes));
-    if (tamper_) tamper_(from, to, in.data, in.bytes);
+    if (tamper_) tamper_(way.first, way.second, in.data, in.bytes);
     out.complete = in.complete = true;
-    sent.pop_front();
-    received.pop_front();
+    received.erase(other);
+    at = sent.erase(at);
   }
 }
 
-void World::exchange(int rank, std::uint64_t ticket, std::vector<Message>& messages) {
-  std::unique_lock lock(mutex);
-  moved_.wait(lock, [&] { return turns_[rank] == ticket; });
-  ++turns_[rank];
+void World::post(int rank, std::vector<Message>& messages) {
+  const std::lock_guard lock(mutex);
   for (Message& message : messages) {
-    const int from = message.sends ? rank : message.peer, to = message.sends ? message.peer : rank;
-    (message.sends ? sent_ : received_)[{from, to}].push_back(&message);
-    meet(from, to);
+    const Way way = message.sends ? Way(rank, message.peer) : Way(message.peer, rank);
+    (message.sends ? sent_ : received_)[way][message.place] = &message;
+    meet(way);
   }
   moved_.notify_all();
+}
+
+void World::await(int rank, const std::vector<Message>& messages) {
+  std::unique_lock lock(mutex);
   const bool done = moved_.wait_for(lock, kLongest, [&] {
     return std::all_of(messages.begin(), messages.end(),
                        [](const Message& message) { return message.complete; });

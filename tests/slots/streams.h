@@ -62,23 +62,25 @@ class World {
     bool sends;
     std::byte* data;
     std::uint64_t bytes;
+    std::uint64_t place = 0;  // among those to or from that peer
     bool complete = false;
   };
-
-  // On a stream's thread. What a rank posts is posted in the order of tickets, whichever streams it
-  // is on, as NCCL has it.
-  std::uint64_t ticket(int rank) { return tickets_[rank]++; }
-  void exchange(int rank, std::uint64_t ticket, std::vector<Message>& messages);
+  // At the post: messages meet in this order, whichever streams they are on, as NCCL has it.
+  void give_place(int rank, Message& message);
+  // On a stream's thread.
+  void post(int rank, std::vector<Message>& messages);
+  void await(int rank, const std::vector<Message>& messages);
 
   std::mutex mutex;
 
  private:
-  void meet(int from, int to);
+  using Way = std::pair<int, int>;  // from, to
+  void meet(Way way);
 
   int ranks_;
   std::condition_variable moved_;
-  std::map<std::pair<int, int>, std::deque<Message*>> sent_, received_;  // from, to
-  std::map<int, std::uint64_t> tickets_, turns_;                         // of each rank
+  std::map<Way, std::uint64_t> sends_, receives_;                     // posted so far
+  std::map<Way, std::map<std::uint64_t, Message*>> sent_, received_;  // by place
   Tamper tamper_;
 };
 

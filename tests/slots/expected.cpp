@@ -1,0 +1,106 @@
+// What a case must come to, said without any slot.
+#include <algorithm>
+
+#include "calls.h"
+
+namespace thinwire::slots {
+namespace {
+
+std::size_t index(int rank) { return static_cast<std::size_t>(rank); }
+
+Bytes part(const Bytes& whole, std::uint64_t first, std::uint64_t bytes) {
+  const auto begin = whole.begin() + static_cast<std::ptrdiff_t>(first);
+  return {begin, begin + static_cast<std::ptrdiff_t>(bytes)};
+}
+
+// As spec/slot.md has it.
+std::uint64_t slot_bytes(std::uint64_t raw_bytes, std::uint32_t capacity) {
+  const std::uint64_t bytes = (raw_bytes * capacity + 511) / 512;
+  return std::max<std::uint64_t>(512, (bytes + 511) / 512 * 512);
+}
+
+class Expected {
+ public:
+  Expected(const Case& given, const std::vector<Bytes>& sent)
+      : case_(given), sent_(sent), codec_(given.spec) {}
+
+  Bytes of(int rank) const {
+    const std::uint64_t whole = bytes(case_.count);
+    switch (case_.operation) {
+      case TW_STREAM_ALLGATHER:
+        return gathered(rank);
+      case TW_STREAM_BCAST:
+        return rank == case_.root && case_.in_place ? sent_[index(rank)]
+                                                    : through(sent_[index(case_.root)], whole);
+      case TW_STREAM_RECEIVE:
+        return through(sent_[0], whole);
+      case TW_STREAM_REDUCE_SCATTER:
+        return block_sum(rank, whole * index(rank), whole, slot_bytes(whole, case_.capacity));
+      default:
+        return direct() ? direct_sum() : gathered_sum();
+    }
+  }
+
+ private:
+  std::uint64_t bytes(std::uint64_t count) const { return count * value_bytes(case_.dtype); }
+  Bytes through(const Bytes& values, std::uint64_t longest) const {
+    if (case_.ranks == 1) return values;
+    return through_slot(codec_, case_.dtype, values, slot_bytes(longest, case_.capacity));
+  }
+  bool direct() const {
+    if (case_.way != TW_STREAM_PLANNED) return case_.way == TW_STREAM_DIRECT && case_.ranks > 1;
+    return case_.ranks > 2 && bytes(case_.count) > 64 * 1024;
+  }
+
+  Bytes gathered(int rank) const {
+    Bytes all;
+    for (int from = 0; from < case_.ranks; ++from) {
+      const Bytes& own = sent_[index(from)];
+      const Bytes came = from == rank && case_.in_place ? own : through(own, own.size());
+      all.insert(all.end(), came.begin(), came.end());
+    }
+    return all;
+  }
+
+  Bytes gathered_sum() const {
+    std::vector<Bytes> arrays;
+    for (const Bytes& own : sent_) arrays.push_back(through(own, own.size()));
+    return sum_of(case_.dtype, arrays, case_.scale);
+  }
+
+  Bytes block_sum(int owner, std::uint64_t first, std::uint64_t length, std::uint64_t slot) const {
+    std::vector<Bytes> arrays;
+    for (int rank = 0; rank < case_.ranks; ++rank) {
+      const Bytes own = part(sent_[index(rank)], first, length);
+      arrays.push_back(rank == owner ? own : through_slot(codec_, case_.dtype, own, slot));
+    }
+    return sum_of(case_.dtype, arrays, case_.scale);
+  }
+
+  Bytes direct_sum() const {
+    const std::uint64_t ranks = index(case_.ranks);
+    const std::uint64_t step = bytes(((case_.count + ranks - 1) / ranks + 1023) / 1024 * 1024);
+    const std::uint64_t whole = bytes(case_.count);
+    const std::uint64_t slot = slot_bytes(std::min(step, whole), case_.capacity);
+    Bytes all;
+    for (int owner = 0; owner < case_.ranks; ++owner) {
+      const std::uint64_t first = std::min(whole, step * index(owner));
+      const Bytes sums = block_sum(owner, first, std::min(step, whole - first), slot);
+      const Bytes came = through_slot(codec_, case_.dtype, sums, slot);
+      all.insert(all.end(), came.begin(), came.end());
+    }
+    return all;
+  }
+
+  const Case& case_;
+  const std::vector<Bytes>& sent_;
+  Codec codec_;
+};
+
+}  // namespace
+
+Bytes expected_of(const Case& given, const std::vector<Bytes>& sent, int rank) {
+  return Expected(given, sent).of(rank);
+}
+
+}  // namespace thinwire::slots
