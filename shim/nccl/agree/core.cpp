@@ -6,11 +6,20 @@ namespace thinwire::nccl::agree {
 
 Core::Core(Options options)
     : options_(std::move(options)),
+      loop_([this] { fail(); }),
       meetings_(loop_, options_.registration, [this](const std::string& text) { tell(text); }) {}
 
 Core::~Core() {
   loop_.stop();
   loop_.join();
+}
+
+// Nobody answers any more: other ranks see the connections end.
+void Core::fail() {
+  for (const auto& [id, member] : members_) member->lose_helper();
+  members_.clear();
+  strangers_.clear();
+  listening_.clear();
 }
 
 void Core::tell(const std::string& text) {

@@ -51,6 +51,7 @@ class Core {
     Loop::TimerId deadline;
   };
 
+  void fail();
   void tell(const std::string& text);
   void watch(Listening& on);
   void accept_some(Listening& on);

@@ -38,6 +38,7 @@ bool Helper::stamp(std::span<std::byte, kIdBytes> id) {
   auto answer = made->get_future();
   const bool posted = core->loop().post([=] { made->set_value(core->make_stamp(*interface)); });
   if (!posted) return false;
+  if (answer.wait_for(kStampTime) != std::future_status::ready) return false;
   const std::optional<Stamp> stamp = answer.get();
   if (stamp) write_stamp(id, *stamp);
   return stamp.has_value();

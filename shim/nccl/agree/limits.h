@@ -39,6 +39,9 @@ constexpr auto kMostRetry = 1s;
 // How much longer than registration may take a rank waits for the registrar's word.
 constexpr auto kPatience = 20s;
 
+// A helper opens a port at once, unless its thread gets no processor.
+constexpr auto kStampTime = 5s;
+
 // At the end of a process: for bytes that are still to be sent, and for ranks that still need it.
 constexpr auto kExitTime = 2s;
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <system_error>
 
 namespace thinwire::nccl::agree {
@@ -24,6 +25,7 @@ std::thread quiet_thread(std::function<void()> work) {
   std::thread made;
   try {
     made = std::thread(std::move(work));
+    pthread_setname_np(made.native_handle(), "thinwire-helper");
   } catch (const std::system_error&) {  // the system has no thread left
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -32,10 +34,12 @@ std::thread quiet_thread(std::function<void()> work) {
 
 }  // namespace
 
-Loop::Loop()
+Loop::Loop(Task failed)
     : epoll_(epoll_create1(EPOLL_CLOEXEC)),
       wake_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
-      generation_(fork_generation()) {
+      failed_(std::move(failed)),
+      started_in_(fork_generation()),
+      generation_(started_in_) {
   start();
 }
 
@@ -55,7 +59,7 @@ Loop::~Loop() {
 
 void Loop::join() {
   if (!thread_.joinable()) return;
-  if (lives()) {
+  if (started_in_ == fork_generation()) {
     thread_.join();
   } else {
     thread_.detach();  // the parent's
@@ -118,6 +122,15 @@ int Loop::time_to_wait() const {
 }
 
 void Loop::run() {
+  try {
+    run_turns();
+  } catch (const std::exception&) {
+    generation_ = kNever;
+    failed_();
+  }
+}
+
+void Loop::run_turns() {
   std::array<epoll_event, 64> events;
   for (bool stopping = false; !stopping;) {
     const int count = epoll_wait(epoll_.fd(), events.data(), events.size(), time_to_wait());

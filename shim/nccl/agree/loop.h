@@ -2,6 +2,7 @@
 // what belongs to them. All but post() and stop() belong to that thread.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -23,7 +24,8 @@ class Loop {
   using Clock = std::chrono::steady_clock;
   using TimerId = std::pair<Clock::time_point, std::uint64_t>;
 
-  Loop();
+  // `failed`: on its thread, when that cannot go on for lack of memory. Nothing else is run after.
+  explicit Loop(Task failed);
   ~Loop();  // stops
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -34,7 +36,7 @@ class Loop {
   void stop();
   void join();
   // Whether the thread runs: not in a forked child, nor where the system gave none.
-  bool lives() const { return generation_ == fork_generation(); }
+  bool lives() const { return generation_.load(std::memory_order_relaxed) == fork_generation(); }
 
   std::uint64_t watch(int fd, std::uint32_t events, Ready ready);
   void change(std::uint64_t watched, int fd, std::uint32_t events);
@@ -52,6 +54,7 @@ class Loop {
  private:
   void start();
   void run();
+  void run_turns();
   void run_posted();
   void run_timers();
   void clear_graves();
@@ -68,7 +71,9 @@ class Loop {
   std::vector<Task> posted_;
   bool stopping_ = false;
 
-  int generation_;
+  const Task failed_;
+  const int started_in_;         // a fork_generation()
+  std::atomic<int> generation_;  // the same while the thread runs
   std::thread thread_;
 };
 

@@ -54,7 +54,11 @@ bool Member::is_needed() const {
 }
 
 void Member::lose_helper() {
-  if (state_ == State::kForming) shared_->set(State::kRaw, "raw: the process ends");
+  if (state_ == State::kForming) shared_->set(State::kRaw, "raw: its helper has ended");
+  if (state_ == State::kReady && !closed_) {
+    shared_->set(State::kBroken,
+                 "all " + std::to_string(ranks_) + " ranks had it, until its helper has ended");
+  }
   state_ = State::kBroken;
   shared_->gate.end(Outcome::kBroken);
 }

@@ -49,7 +49,7 @@ int family_of(const Address& address) { return address.family == 4 ? AF_INET : A
 
 }  // namespace
 
-Socket::Socket(int fd) : fd_(fd) {
+Socket::Socket(int fd) : fd_(fd), generation_(fork_generation()) {
   static const bool watched = [] {
     pthread_atfork(nullptr, nullptr, close_all_in_child);
     return true;
@@ -59,9 +59,10 @@ Socket::Socket(int fd) : fd_(fd) {
 }
 
 void Socket::close() {
-  if (fd_ < 0) return;
-  note(fd_, false);
-  ::close(std::exchange(fd_, -1));
+  const int fd = std::exchange(fd_, -1);
+  if (fd < 0 || generation_ != fork_generation()) return;
+  note(fd, false);
+  ::close(fd);
 }
 
 int fork_generation() { return g_generation.load(std::memory_order_relaxed); }

@@ -17,9 +17,11 @@ class Socket {
   Socket() = default;
   explicit Socket(int fd);
   ~Socket() { close(); }
-  Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Socket(Socket&& other) noexcept
+      : fd_(std::exchange(other.fd_, -1)), generation_(other.generation_) {}
   Socket& operator=(Socket&& other) noexcept {
     std::swap(fd_, other.fd_);
+    std::swap(generation_, other.generation_);
     return *this;
   }
 
@@ -29,6 +31,7 @@ class Socket {
 
  private:
   int fd_ = -1;
+  int generation_ = 0;  // in a later one the number is another descriptor's
 };
 
 // How often this process has been forked off: what was made under another number has no thread.

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "agree/limits.h"
+#include "agree/loop.h"
 #include "agree/puppet.h"
 
 namespace {
@@ -183,6 +184,16 @@ TEST(Settings, OfAnotherVersionAreNamed) {
   EXPECT_FALSE(decision->ready);
   ASSERT_TRUE(played.job.all_settle(State::kRaw));
   EXPECT_NE(decision->text.find("version"), std::string::npos) << decision->text;
+}
+
+// Without memory a helper ends, and the program goes on.
+TEST(Helper, ThatFailsEndsAlone) {
+  std::atomic<int> failed{0};
+  Loop loop([&] { ++failed; });
+  ASSERT_TRUE(loop.post([] { throw std::bad_alloc(); }));
+  ASSERT_TRUE(eventually([&] { return failed == 1; }));
+  EXPECT_FALSE(loop.lives());
+  EXPECT_FALSE(loop.post([] {}));
 }
 
 TEST(SlowRank, IsUnderstoodByteByByte) {
