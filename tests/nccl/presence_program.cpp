@@ -22,7 +22,7 @@ void sum(ncclComm_t comm, cudaStream_t stream) {
   cudaStreamSynchronize(stream);
 }
 
-void stay() { std::this_thread::sleep_for(std::chrono::milliseconds(500)); }
+void stay() { std::this_thread::sleep_for(std::chrono::milliseconds(800)); }
 
 void wait_until_made(ncclComm_t comm) {
   ncclResult_t state = ncclInProgress;
@@ -78,8 +78,8 @@ int run_process(int rank, int ranks, const std::string& path) {
   cudaStream_t stream{};
   cudaStreamCreate(&stream);
   ncclCommInitRank(&comm, ranks, id, rank);
-  const char* const seconds = std::getenv("STAY");
-  std::this_thread::sleep_for(std::chrono::milliseconds(seconds == nullptr ? 300 : 11'000));
+  const char* const long_enough = std::getenv("STAY");  // for ranks to be given up
+  std::this_thread::sleep_for(std::chrono::milliseconds(long_enough == nullptr ? 800 : 11'000));
   sum(comm, stream);
   std::puts("ok");
   return 0;  // with the communicator alive
