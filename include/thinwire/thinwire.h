@@ -131,12 +131,15 @@ tw_status tw_codec_describe(uint32_t index, tw_codec_info* info);
  * if there is no such codec. Static storage. Loads the libraries that the codec needs, once. */
 const char* tw_codec_missing(uint32_t index);
 
-/* A parsed codec spec, name[:key=value[,key=value]]. Two names stand for no codec of their own:
+/* A parsed codec spec, name[:key=value[,key=value]]. Three names stand for no codec of their own:
  * "off" compresses nothing; "auto" tries the lossless codecs on a sample of each array and uses the
- * one that compresses the sample best. tw_message_encode() knows no link: its "auto" asks for a
- * ratio alone (`least_ratio`), not for speed. tw_plan_message() and collectives go by the stated
- * link: raw if none is stated, else by the ratio from which on compression is faster. Immutable;
- * the caller destroys it.
+ * one that compresses the sample best; "lossless" does the same, but is asked for by name, so that
+ * it compresses where no link is stated, as a codec does. Its option "reductions=coded" or
+ * "reductions=native" says whether reductions are compressed, in which case another order of
+ * additions may change their last bits (tw_codec_reductions()). tw_message_encode() knows no link:
+ * its "auto" asks for a ratio alone (`least_ratio`), not for speed. tw_plan_message() and
+ * collectives go by the stated link: raw if none is stated, else by the ratio from which on
+ * compression is faster. Immutable; the caller destroys it.
  *
  * "allreduce-abs=E" and "allreduce-rel=e" bound how far the result of a reduction may be from the
  * exact result; codecs with an absolute error bound take them. A spec with no other bound
@@ -151,8 +154,21 @@ void tw_codec_destroy(tw_codec* codec);
 /* The spec in its normal form. `codec` owns the text. */
 const char* tw_codec_spec(const tw_codec* codec);
 
-/* The id of the spec's codec; -1 for "off" and "auto". */
+/* The id of the spec's codec; -1 for "off", "auto" and "lossless". */
 int32_t tw_codec_id(const tw_codec* codec);
+
+/* 1 if the spec compresses nothing unless a link's rate is stated ("auto"), else 0. */
+uint32_t tw_codec_needs_link(const tw_codec* codec);
+
+/* Whether reductions are compressed under this spec. UNSAID is "lossless" without "reductions=": a
+ * tw_comm and the preload library for MPI then leave them native, the one for NCCL, where nobody
+ * promises an order of additions, compresses them. */
+typedef enum tw_reductions {
+  TW_REDUCTIONS_UNSAID = 0,
+  TW_REDUCTIONS_NATIVE = 1, /* "off", "auto" */
+  TW_REDUCTIONS_CODED = 2   /* codecs that are named */
+} tw_reductions;
+tw_reductions tw_codec_reductions(const tw_codec* codec);
 
 /* The ids of the codecs that frames under this spec may have, except raw. Returns their number, 0
  * for "off", and writes the first `capacity` of them to `ids`. */

@@ -104,6 +104,26 @@ int32_t tw_codec_id(const tw_codec* codec) {
   return codec->spec.codec->id;
 }
 
+uint32_t tw_codec_needs_link(const tw_codec* codec) {
+  return codec != nullptr && codec->spec.needs_link();
+}
+
+tw_reductions tw_codec_reductions(const tw_codec* codec) {
+  using Reductions = codec::Spec::Reductions;
+  if (codec == nullptr || codec->spec.kind == codec::Spec::Kind::kOff) return TW_REDUCTIONS_NATIVE;
+  if (codec->spec.kind == codec::Spec::Kind::kCodec) return TW_REDUCTIONS_CODED;
+  if (!codec->spec.insists) return TW_REDUCTIONS_NATIVE;
+  switch (codec->spec.reductions) {
+    case Reductions::kNative:
+      return TW_REDUCTIONS_NATIVE;
+    case Reductions::kCoded:
+      return TW_REDUCTIONS_CODED;
+    case Reductions::kUnsaid:
+      break;
+  }
+  return TW_REDUCTIONS_UNSAID;
+}
+
 uint32_t tw_codec_ids(const tw_codec* codec, uint32_t* ids, uint32_t capacity) {
   if (codec == nullptr || codec->spec.kind == codec::Spec::Kind::kOff) return 0;
   uint32_t count = 0;

@@ -1,6 +1,7 @@
 #include "codec/spec.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/parse.h"
 #include "codec/registry.h"
@@ -17,7 +18,7 @@ std::string known_names() {
     names += codec->name;
     names += ", ";
   }
-  return names + "auto, off";
+  return names + "lossless, auto, off";
 }
 
 Result<std::vector<Option>> split_options(std::string_view text) {
@@ -41,6 +42,7 @@ Result<std::vector<Option>> split_options(std::string_view text) {
 }
 
 constexpr std::string_view kShapeKey = "shape";
+constexpr std::string_view kReductionsKey = "reductions";
 
 // One extent; 0 for "?".
 Result<std::uint64_t> parse_extent(std::string_view text) {
@@ -124,13 +126,40 @@ std::string Spec::text() const {
   };
   if (kind == Kind::kCodec && !reductions_alone) add(codec->describe(parameter));
   add(result_bound.text());
+  if (reductions != Reductions::kUnsaid) {
+    add(std::string(kReductionsKey) + (reductions == Reductions::kCoded ? "=coded" : "=native"));
+  }
   if (shape.rank > 0) add(std::string(kShapeKey) + "=" + shape_text(shape));
-  const std::string name = kind == Kind::kAuto ? "auto" : codec->name;
+  const std::string name = kind == Kind::kCodec ? codec->name : insists ? "lossless" : "auto";
   return options.empty() ? name : name + ":" + options;
 }
 
+namespace {
+
+// Of "auto" and "lossless": what is left of the options is for the latter alone.
+Result<Spec> parse_policy(Spec spec, std::span<const Option> options) {
+  if (!spec.insists && !options.empty()) {
+    return invalid("codec spec: 'auto' takes no option but shape");
+  }
+  for (const Option& option : options) {
+    if (option.key != kReductionsKey) {
+      return invalid("codec spec: 'lossless' takes shape and reductions, not '" +
+                     std::string(option.key) + "'");
+    }
+    if (option.value != "native" && option.value != "coded") {
+      return invalid("codec spec: reductions is native or coded");
+    }
+    spec.reductions =
+        option.value == "coded" ? Spec::Reductions::kCoded : Spec::Reductions::kNative;
+  }
+  return spec;
+}
+
+}  // namespace
+
 Result<Spec> parse_spec(std::string_view text) {
-  const auto colon = text.find(':');
+  // "lossless" may be followed by a comma, as a word of several.
+  const auto colon = text.find_first_of(text.starts_with("lossless,") ? "," : ":");
   const auto name = text.substr(0, colon);
   std::vector<Option> options;
   if (colon != std::string_view::npos) {
@@ -142,12 +171,14 @@ Result<Spec> parse_spec(std::string_view text) {
     if (!options.empty()) return invalid("codec spec: 'off' takes no options");
     return Spec{};
   }
-  const bool is_auto = name == "auto";
+  const bool insists = name == "lossless";
+  const bool is_auto = insists || name == "auto";
   const Codec* codec = is_auto ? nullptr : find_codec(name);
   if (codec == nullptr && !is_auto) {
     return invalid("no codec named '" + std::string(name) + "'; this build has " + known_names());
   }
-  Spec spec{.kind = is_auto ? Spec::Kind::kAuto : Spec::Kind::kCodec, .codec = codec};
+  Spec spec{
+      .kind = is_auto ? Spec::Kind::kAuto : Spec::Kind::kCodec, .codec = codec, .insists = insists};
   const auto option = std::find_if(options.begin(), options.end(),
                                    [](const Option& each) { return each.key == kShapeKey; });
   if (option != options.end()) {
@@ -156,10 +187,7 @@ Result<Spec> parse_spec(std::string_view text) {
     spec.shape = *shape;
     options.erase(option);
   }
-  if (is_auto) {
-    if (!options.empty()) return invalid("codec spec: 'auto' takes no option but shape");
-    return spec;
-  }
+  if (is_auto) return parse_policy(spec, options);
   auto bound = take_result_bound(options);
   if (!bound.ok()) return bound.status();
   if (bound->exists() && codec->with_bound == nullptr) {

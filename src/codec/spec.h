@@ -11,14 +11,19 @@
 
 namespace thinwire::codec {
 
-// A parsed spec. Besides the names of the registry, "off" (never compress) and "auto" (the lossless
-// codec that the data chooses, where one pays) are specs of a policy: they name no codec by
-// themselves.
+// A parsed spec. Besides the names of the registry, "off" (never compress), "auto" (the lossless
+// codec that the data chooses, where one pays on the stated link) and "lossless" (the same, asked
+// for by name: no link need be stated) are specs of a policy: they name no codec by themselves.
 struct Spec {
   enum class Kind { kOff, kAuto, kCodec };
   Kind kind = Kind::kOff;
   const Codec* codec = nullptr;  // kCodec only
   std::uint64_t parameter = 0;
+
+  // Of kAuto: it is "lossless", and what that says of reductions; of "auto" they stay native.
+  bool insists = false;
+  enum class Reductions { kUnsaid, kNative, kCoded };
+  Reductions reductions = Reductions::kUnsaid;
 
   // Of the results of reductions; an option of codecs that have `with_bound`.
   ResultBound result_bound = {};
@@ -29,6 +34,9 @@ struct Spec {
   // "shape=", an option of every codec: extents, slowest first, 0 for the one given as "?". Rank 0
   // where there is none.
   Shape shape{.rank = 0};
+
+  // Compresses nothing where no link is stated.
+  bool needs_link() const { return kind == Kind::kAuto && !insists; }
 
   friend bool operator==(const Spec&, const Spec&) = default;
 

@@ -21,8 +21,9 @@ Reason eligible(const codec::Spec& spec, const CollectiveSettings& settings,
                 const CollectiveFacts& facts) {
   const bool is_auto = spec.kind == Kind::kAuto;
   if (spec.kind == Kind::kOff) return Reason::kOff;
-  if (is_auto && reduces(facts.operation)) return Reason::kReductionOfAuto;
-  if (is_auto && settings.link_bytes_per_second <= 0) return Reason::kNoLink;
+  const bool takes_reductions = !is_auto || spec.reductions == codec::Spec::Reductions::kCoded;
+  if (!takes_reductions && reduces(facts.operation)) return Reason::kReductionOfAuto;
+  if (spec.needs_link() && settings.link_bytes_per_second <= 0) return Reason::kNoLink;
   if (spec.reductions_alone && !reduces(facts.operation)) return Reason::kReductionsAlone;
   // No bound of the factors bounds a product.
   if (is_bounded(spec, facts) && facts.reduction == Reduction::kProduct) return Reason::kOperation;

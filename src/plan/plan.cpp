@@ -6,7 +6,7 @@ namespace {
 Reason eligible(const codec::Spec& spec, const Settings& settings, const Facts& facts) {
   if (spec.kind == codec::Spec::Kind::kOff) return Reason::kOff;
   const bool is_auto = spec.kind == codec::Spec::Kind::kAuto;
-  if (is_auto && settings.link_bytes_per_second <= 0) return Reason::kNoLink;
+  if (spec.needs_link() && settings.link_bytes_per_second <= 0) return Reason::kNoLink;
   if (spec.reductions_alone) return Reason::kReductionsAlone;
   if (facts.bytes < settings.threshold) return Reason::kBelowThreshold;
   if (is_auto ? facts.dtype == Dtype::kBytes : !spec.codec->takes(facts.dtype)) {
@@ -50,7 +50,7 @@ const char* reason_text(Reason reason) {
     case Reason::kReductionsAlone:
       return "bounded for reductions alone";
     case Reason::kReductionOfAuto:
-      return "auto leaves reductions as they are";
+      return "reductions left as they are";
     case Reason::kBoundTooSmall:
       return "bound too small for these values and ranks";
     case Reason::kOperation:

@@ -99,6 +99,28 @@ TEST(CApi, MisuseIsAnErrorWithAText) {
   }
 }
 
+TEST(CApi, ASpecSaysWhetherItNeedsALinkAndTakesReductions) {
+  struct Row {
+    const char* spec;
+    std::uint32_t needs_link;
+    tw_reductions reductions;
+  };
+  for (const Row& row :
+       {Row{"off", 0, TW_REDUCTIONS_NATIVE}, Row{"auto", 1, TW_REDUCTIONS_NATIVE},
+        Row{"mpc:stride=1", 0, TW_REDUCTIONS_CODED}, Row{"lossless", 0, TW_REDUCTIONS_UNSAID},
+        Row{"lossless:reductions=native", 0, TW_REDUCTIONS_NATIVE},
+        Row{"lossless:reductions=coded", 0, TW_REDUCTIONS_CODED}}) {
+    tw_codec* codec = nullptr;
+    ASSERT_EQ(tw_codec_create(row.spec, &codec), TW_OK) << tw_last_error();
+    EXPECT_EQ(tw_codec_needs_link(codec), row.needs_link) << row.spec;
+    EXPECT_EQ(tw_codec_reductions(codec), row.reductions) << row.spec;
+    EXPECT_STREQ(tw_codec_spec(codec), row.spec);
+    tw_codec_destroy(codec);
+  }
+  EXPECT_EQ(tw_codec_needs_link(nullptr), 0u);
+  EXPECT_EQ(tw_codec_reductions(nullptr), TW_REDUCTIONS_NATIVE);
+}
+
 TEST(CApi, LastErrorIsPerThread) {
   tw_codec* handle = nullptr;
   ASSERT_EQ(tw_codec_create("mine", &handle), TW_INVALID_ARGUMENT);

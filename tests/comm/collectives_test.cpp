@@ -15,7 +15,8 @@ struct Variant {
   double bound;  // of one coding; 0: lossless
 };
 
-constexpr Variant kVariants[] = {{"off", 0}, {"mpc", 0}, {"szp:abs=0.01", 0.01}};
+constexpr Variant kVariants[] = {
+    {"off", 0}, {"mpc", 0}, {"szp:abs=0.01", 0.01}, {"lossless:reductions=coded", 0}};
 constexpr std::uint64_t kCounts[] = {0, 1, 5000, 40'000};
 
 // Coded again at every hop, a lossy codec leaves each rank something else.

@@ -56,6 +56,9 @@ TEST(CollectivePlan, NamesEachReasonToGoRaw) {
   EXPECT_EQ(reason_of("auto", facts(kAllreduce)), Reason::kReductionOfAuto);
   EXPECT_EQ(reason_of("auto", facts(kReduceScatter)), Reason::kReductionOfAuto);
   EXPECT_EQ(reason_of("auto", facts(kBcast)), Reason::kCompress);
+  EXPECT_EQ(reason_of("lossless", facts(kAllreduce)), Reason::kReductionOfAuto);
+  EXPECT_EQ(reason_of("lossless:reductions=native", facts(kAllreduce)), Reason::kReductionOfAuto);
+  EXPECT_EQ(reason_of("lossless:reductions=coded", facts(kAllreduce)), Reason::kCompress);
   EXPECT_EQ(reason_of("expack", facts(kAllreduce)), Reason::kCompress);
   EXPECT_EQ(reason_of("zfp:rate=4", facts(kBcast, 65535)), Reason::kBelowThreshold);
   EXPECT_EQ(reason_of("szp:allreduce-abs=1", facts(kBcast)), Reason::kReductionsAlone);
@@ -75,6 +78,7 @@ TEST(CollectivePlan, NamesEachReasonToGoRaw) {
   EXPECT_EQ(reason_of("zfp:rate=4", about, with), Reason::kSameNode);
   with.link_bytes_per_second = 0;
   EXPECT_EQ(reason_of("auto", facts(kBcast), with), Reason::kNoLink);
+  EXPECT_EQ(reason_of("lossless", facts(kBcast), with), Reason::kCompress);
   EXPECT_EQ(reason_of("zfp:rate=4", facts(kBcast), with), Reason::kCompress);
 }
 

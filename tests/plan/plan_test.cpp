@@ -38,6 +38,8 @@ TEST(Plan, NamesEachReasonToGoRaw) {
   const auto nothing = [](Settings&, Facts&) {};
   EXPECT_EQ(reason("off", nothing), Reason::kOff);
   EXPECT_EQ(reason("auto", nothing), Reason::kNoLink);
+  EXPECT_EQ(reason("lossless", nothing), Reason::kCompress);
+  EXPECT_EQ(reason("lossless", [](auto&, Facts& f) { f.dtype = Dtype::kBytes; }), Reason::kDtype);
   EXPECT_EQ(reason("szp:allreduce-abs=1e-4", nothing), Reason::kReductionsAlone);
   EXPECT_EQ(reason("szp:abs=1e-3,allreduce-abs=1e-4", nothing), Reason::kCompress);
   EXPECT_EQ(reason("zfp:rate=8", [](auto&, Facts& f) { f.bytes = 65535; }),

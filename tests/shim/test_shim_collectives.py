@@ -134,9 +134,20 @@ def test_under_auto_reductions_stay_native(tmp_path: Path) -> None:
     settings = {**LOSSLESS, "THINWIRE_CODEC": "auto", "THINWIRE_LINK": "10mbit"}
     done = coll(SYSTEM, 3, settings, tmp_path / "report")
     assert collectives(done)["compressed"] > 0
-    assert native(done)["a reduction under auto"] > 0
+    assert native(done)["a reduction, which the codec leaves native"] > 0
     without_link = coll(SYSTEM, 2, {**LOSSLESS, "THINWIRE_CODEC": "auto"}, tmp_path / "without")
     assert (collectives(without_link)["compressed"], native(without_link)) == (0, {})
+
+
+@pytest.mark.parametrize(
+    ("codec", "reductions"),
+    [("lossless", "native"), ("lossless:reductions=coded", "coded")],
+)
+def test_lossless_needs_no_link(codec: str, reductions: str, tmp_path: Path) -> None:
+    done = coll(SYSTEM, 3, {**LOSSLESS, "THINWIRE_CODEC": codec}, tmp_path / "report")
+    assert collectives(done)["compressed"] > 0
+    left = native(done).get("a reduction, which the codec leaves native", 0)
+    assert (left > 0) == (reductions == "native")
 
 
 def of_two_kinds(

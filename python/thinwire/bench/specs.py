@@ -11,6 +11,7 @@ from thinwire.codec import Codec, CodecInfo, codecs
 from thinwire.message import MessageInfo
 
 AUTO = "auto"
+LOSSLESS = "lossless"
 
 # Beside the registry's example of each codec: the rates and bounds that rivals were measured at.
 EXTRAS = {
@@ -43,18 +44,23 @@ def why_not_here(info: CodecInfo, on_gpu: bool) -> str:
     return info.unavailable
 
 
+def is_policy(codec: Codec) -> bool:
+    """Whether the data chooses the codec: "auto", "lossless"."""
+    return codec.spec.partition(":")[0] in (AUTO, LOSSLESS)
+
+
 def row_of(codec: Codec) -> CodecInfo:
-    """The registry's row of a spec, and for "auto" what holds for all that it may choose;
+    """The registry's row of a spec; of "auto" and "lossless" what holds for all they may choose;
     ValueError for "off", which names no codec."""
     rows = [info for info in codecs() if info.id in codec.ids]
     if not rows:
         raise ValueError(f"{codec.spec!r} names no codec to measure")
-    if codec.spec != AUTO:
+    if not is_policy(codec):
         return rows[0]
     taken = {dtype for row in rows for dtype in row.dtypes}
     return replace(
         rows[0],
-        name=AUTO,
+        name=codec.spec.partition(":")[0],
         lossless=True,
         fixed_size=False,
         dtypes=tuple(dtype for dtype in dtypes.CODES if dtype in taken),

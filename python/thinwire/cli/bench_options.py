@@ -69,8 +69,8 @@ def parse_codecs(specs: Sequence[str], automatic: bool = False) -> list[Codec]:
     for each in found.values():
         try:
             codec_specs.row_of(each)
-            if each.spec == codec_specs.AUTO and not automatic:
-                raise ValueError("'auto' is no one codec")
+            if codec_specs.is_policy(each) and not automatic:
+                raise ValueError(f"{each.spec!r} is no one codec")
         except ValueError as error:
             raise typer.BadParameter(str(error)) from error
     return list(found.values())

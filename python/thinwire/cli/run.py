@@ -19,7 +19,7 @@ _RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK
 CodecOption = Annotated[
     str,
     typer.Option(
-        help="Codec and its options, as in zfp:rate=16; auto; or off.",
+        help="Codec and its options, as in zfp:rate=16; lossless; auto; or off.",
         metavar="SPEC",
         envvar="THINWIRE_CODEC",
         show_envvar=True,

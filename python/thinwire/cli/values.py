@@ -101,9 +101,18 @@ def spec(context: typer.Context, parameter: typer.CallbackParam, value: str) -> 
         raise
 
 
+_POLICIES = {
+    "auto": "a lossless codec that a sample chooses, if it wins on the stated link",
+    "lossless": "a lossless codec that a sample chooses",
+    "off": "nothing is compressed",
+}
+
+
 def complete_spec(incomplete: str) -> Iterator[tuple[str, str]]:
     """The codecs whose names begin so, with what they are; and after "name:" their example."""
     name = incomplete.partition(":")[0]
+    if ":" not in incomplete:
+        yield from (row for row in _POLICIES.items() if row[0].startswith(name))
     for row in registry.codecs():
         if ":" not in incomplete and row.name.startswith(name):
             yield row.name, row.summary

@@ -172,7 +172,7 @@ NativeReason judge_call(const Asked& asked, Part& part) {
   }
   if (!part.take(part.signature) && !by_name) return NativeReason::kDtype;
   if (form.reduces && !find_reduction(asked.op, part.reduction)) return NativeReason::kReduction;
-  if (form.reduces && settings.is_auto()) return NativeReason::kReductionUnderAuto;
+  if (form.reduces && !settings.codes_reductions()) return NativeReason::kReductionUnderAuto;
   if (sides_disagree(part, sent, received) || buffers_are_wrong(asked, sent, received)) {
     return NativeReason::kArguments;
   }

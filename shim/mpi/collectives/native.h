@@ -39,7 +39,7 @@ inline const char* native_reason_text(NativeReason reason) {
     case NativeReason::kReduction:
       return "an operation without a compressed form";
     case NativeReason::kReductionUnderAuto:
-      return "a reduction under auto";
+      return "a reduction, which the codec leaves native";
     case NativeReason::kCommunicator:
       return "between groups or of one process";
     case NativeReason::kSettingsDiffer:

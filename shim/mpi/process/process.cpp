@@ -54,7 +54,7 @@ void explain_silence(const Process& self, bool peers_can_be_asked) {
   const Settings& settings = self.settings;
   // "auto" is the default: who stated no link has asked for nothing.
   const bool wanted = tw_codec_ids(settings.codec.get(), nullptr, 0) > 0 &&
-                      !(settings.is_auto() && settings.plan.link_bytes_per_second <= 0);
+                      !(settings.needs_link() && settings.plan.link_bytes_per_second <= 0);
   if (!wanted || self.world.size == 1) return;
   const std::string spec = tw_codec_spec(self.settings.codec.get());
   if (!self.job.reachable()) {
@@ -82,7 +82,7 @@ bool mpi_is_gpu_aware(const Settings& settings) {
   return query != nullptr && query() == 1;
 }
 
-// "auto" takes any shape and any float type.
+// "auto" and "lossless" take any shape and any float type.
 tw_codec_info info_of(const tw_codec* codec) {
   tw_codec_info any{};
   any.max_rank = 4;
@@ -99,7 +99,8 @@ tw_codec_info info_of(const tw_codec* codec) {
   return any;
 }
 
-// "auto" takes a sample of its own, and a bound relative to the range is another one on a piece.
+// "auto" and "lossless" take a sample of their own, and a bound relative to the range is another
+// one on a piece.
 bool samples_tell(const Settings& settings, const tw_codec_info& codec) {
   const tw_codec* spec = settings.codec.get();
   return tw_codec_id(spec) >= 0 && codec.fixed_size == 0 &&

@@ -94,15 +94,17 @@ bool machine_may_have_gpu() {
 
 }  // namespace
 
-bool Settings::is_auto() const {
-  return tw_codec_id(codec.get()) < 0 && tw_codec_ids(codec.get(), nullptr, 0) > 0;
+bool Settings::needs_link() const { return tw_codec_needs_link(codec.get()) != 0; }
+
+bool Settings::codes_reductions() const {
+  return tw_codec_reductions(codec.get()) == TW_REDUCTIONS_CODED;
 }
 
 bool Settings::may_compress() const {
   if (disabled || codec == nullptr || tw_codec_ids(codec.get(), nullptr, 0) == 0) {
     return false;
   }
-  if (is_auto() && plan.link_bytes_per_second <= 0) return false;
+  if (needs_link() && plan.link_bytes_per_second <= 0) return false;
   if (plan.link_bytes_per_second <= 0 || machine_may_have_gpu()) return true;
   // The costs are linear in the size, so one size stands for all.
   tw_plan_facts facts{sizeof(tw_plan_facts), TW_F32, plan.threshold + kSampleBytes,
@@ -115,7 +117,7 @@ bool Settings::may_compress() const {
 
 bool Settings::wants_collectives() const {
   if (disabled || codec == nullptr || tw_codec_ids(codec.get(), nullptr, 0) == 0) return false;
-  return collectives.calls != 0 && !(is_auto() && collectives.link_bytes_per_second <= 0);
+  return collectives.calls != 0 && !(needs_link() && collectives.link_bytes_per_second <= 0);
 }
 
 Settings read_settings(bool speaks) {

@@ -35,7 +35,8 @@ struct Settings {
   std::string report;  // THINWIRE_REPORT: "", "1" (standard error) or a file's path
 
   // The codec is the one that the data chooses, where the stated link lets one pay.
-  bool is_auto() const;
+  bool needs_link() const;  // and compresses nothing without
+  bool codes_reductions() const;
 
   // Whether this process can ever send a compressed message.
   bool may_compress() const;
