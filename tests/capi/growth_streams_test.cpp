@@ -195,6 +195,39 @@ TEST(StreamGrowth, WrongOptionsAreRefusedWithASentence) {
   }
 }
 
+// While a call is not complete its check asks the transport; then its record says all.
+TEST(StreamGrowth, TheTransportsFailureIsToldByCallsThatWait) {
+  struct Later {
+    void (*function)(void*) = nullptr;
+    void* argument = nullptr;
+  } later;
+  tw_stream_transport end = one_rank();
+  end.release = nullptr;
+  end.context = &later;
+  end.check = [](void*) { return TW_DEVICE; };
+  end.call = [](void* context, void (*function)(void*), void* argument, void*) {
+    *static_cast<Later*>(context) = {function, argument};
+    return TW_OK;
+  };
+  tw_stream_comm* comm = nullptr;
+  ASSERT_EQ(tw_stream_comm_create(&end, nullptr, &comm), TW_OK) << tw_last_error();
+  const One one;
+  tw_stream_plan* plan = nullptr;
+  ASSERT_EQ(tw_stream_plan_create(comm, &one.options, &plan), TW_OK);
+  tw_stream_call call = one.call;
+  call.plan = plan;
+  ASSERT_EQ(tw_stream_enqueue(&call, 1), TW_OK) << tw_last_error();
+  tw_stream_report report{};
+  report.size = sizeof report;
+  EXPECT_EQ(tw_stream_check(plan, call.record, &report), TW_DEVICE);
+  EXPECT_EQ(report.complete, 0U);
+  later.function(later.argument);
+  EXPECT_EQ(tw_stream_check(plan, call.record, &report), TW_OK);
+  EXPECT_EQ(report.complete, 1U);
+  tw_stream_plan_destroy(plan);
+  tw_stream_comm_destroy(comm);
+}
+
 TEST(StreamGrowth, CallsThatLackSomethingAreRefused) {
   One one;
   using Change = void (*)(tw_stream_call&);

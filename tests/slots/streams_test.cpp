@@ -199,6 +199,22 @@ TEST(Groups, OneThreadEnqueuesForTwoRanks) {
   }
 }
 
+TEST(Trials, SayWhatTheCallItselfThenNeeds) {
+  const Case given{.operation = TW_STREAM_ALLGATHER, .spec = "mpc", .ranks = 2, .count = 50000};
+  const auto reports = expect_case(given);
+  const auto arrays = arrays_of(given);
+  World world(2);
+  Member member(world, 1);
+  const Plan plan = member.plan(TW_STREAM_ALLGATHER, given.count,
+                                [](auto& options) { options.flags = TW_STREAM_TRIAL; });
+  const Lent lent(plan);
+  member.enqueue(member.call(plan, lent, 0, arrays[1].data(), nullptr));
+  member.stream.wait();
+  const auto tried = check(plan, lent.record);
+  EXPECT_EQ(tried.needed[0], reports[1].needed[0]);
+  EXPECT_EQ(tried.frame_bytes, reports[1].frame_bytes);
+}
+
 TEST(Trials, SayWhatACallWouldNeedAndSendNothing) {
   World world(3);  // whose other ranks never come
   Member member(world, 1);
