@@ -95,4 +95,7 @@ ncclResult_t ncclRecv(void* receive, std::size_t count, ncclDataType_t type, int
 ncclResult_t ncclGroupStart();
 ncclResult_t ncclGroupEnd();
 
+// Not NCCL's: one over host memory has it, whose streams are queues of host functions.
+ncclResult_t ncclOnHostMemory();
+
 }  // extern "C"

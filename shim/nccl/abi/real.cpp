@@ -42,6 +42,14 @@ const Real& real() {
   return found;
 }
 
+// On streams of CUDA the core's steps would have to be kernels.
+LaunchHostFunction launch_on_host() {
+  static const auto found = real().OnHostMemory == nullptr
+                                ? nullptr
+                                : reinterpret_cast<LaunchHostFunction>(find("cudaLaunchHostFunc"));
+  return found;
+}
+
 ncclResult_t not_there(const char* name) {
   static std::mutex mutex;
   static auto* const said = new std::set<std::string>;

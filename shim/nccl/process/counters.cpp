@@ -70,16 +70,18 @@ void put(ncclComm_t comm, Communicator* made) {
 
 }  // namespace
 
-void begin(ncclComm_t comm, int ranks, int rank, agree::CommunicatorRef agreed) {
+void begin(ncclComm_t comm, int ranks, int rank, agree::CommunicatorRef agreed, bool blocks) {
   auto* const made = new Communicator;
   made->ranks = ranks;
   made->rank = rank;
   made->agreed = std::move(agreed);
+  made->blocks = blocks;
   put(comm, made);
 }
 
 void begin_split_off(ncclComm_t comm, SplitOff from) {
   auto* const made = new Communicator;
+  made->blocks = from.blocks;
   made->split_off = std::move(from);
   put(comm, made);
 }
@@ -91,17 +93,17 @@ void with_begun(ncclComm_t comm, const std::function<void(Communicator*)>& then)
   then(found == known.living.end() ? nullptr : found->second);
 }
 
-agree::CommunicatorRef forget(ncclComm_t comm) {
+Communicator* forget(ncclComm_t comm) {
   Table& known = table();
   const std::lock_guard lock(known.mutex);
   const auto found = known.living.find(comm);
-  agree::CommunicatorRef agreed;
+  Communicator* ended = nullptr;
   if (found != known.living.end()) {
-    agreed = found->second->agreed;
+    ended = found->second;
     known.living.erase(found);
   }
   known.endings.fetch_add(1, std::memory_order_release);
-  return agreed;
+  return ended;
 }
 
 const std::vector<Communicator*>& all_communicators() { return table().all; }

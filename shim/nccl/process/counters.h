@@ -31,6 +31,11 @@ struct Counters {
   std::atomic<std::uint64_t> calls{0};
   std::atomic<std::uint64_t> bytes{0};  // that this rank gives the others, itself among them
   std::array<std::atomic<std::uint64_t>, kReasons> raw{};  // calls, by why they went raw
+  std::atomic<std::uint64_t> compressed{0};                // calls
+  std::atomic<std::uint64_t> wire_bytes{0};  // of `bytes`, as they travel beside what is spilled
+  std::atomic<std::uint64_t> frames{0};      // blocks of this rank that fitted their slots
+  std::atomic<std::uint64_t> spilled_blocks{0}, spilled_blocks_received{0};
+  std::atomic<std::uint64_t> trials{0};  // encodes beside a raw call
 };
 
 // A part of a communicator that NCCL may not have made yet.
@@ -38,7 +43,10 @@ struct SplitOff {
   agree::CommunicatorRef parent;
   std::uint64_t number = 0;  // of the split, among those of the parent
   int color = 0;
+  bool blocks = true;  // the parent
 };
+
+class Coder;
 
 struct Communicator {
   int ranks = 0;  // 0: NCCL did not say
@@ -47,20 +55,22 @@ struct Communicator {
   std::optional<SplitOff> split_off;  // its ranks are not known yet
   std::uint64_t splits = 0;           // of itself
   std::array<Counters, kOperations> of{};
+  bool blocks = true;                  // its calls do
+  std::atomic<Coder*> coder{nullptr};  // once a call could be coded; never destroyed
 };
 
 // What is counted for a communicator: made when it is first seen, whoever made the communicator.
 Communicator& counted(ncclComm_t comm);
 
 // NCCL has made it, or is about to. What was known by this handle is another one's.
-void begin(ncclComm_t comm, int ranks, int rank, agree::CommunicatorRef agreed);
+void begin(ncclComm_t comm, int ranks, int rank, agree::CommunicatorRef agreed, bool blocks);
 void begin_split_off(ncclComm_t comm, SplitOff from);
 // Calls `then` with it, alone; with null where nobody began it.
 void with_begun(ncclComm_t comm, const std::function<void(Communicator*)>& then);
 
 // The communicator ends: a later one may have its handle. Its figures stay for the report. What it
-// had agreed, for the caller to end.
-agree::CommunicatorRef forget(ncclComm_t comm);
+// had agreed is for the caller to end; null where it was not known.
+Communicator* forget(ncclComm_t comm);
 
 // All there were, in the order in which they were seen. Nobody may be counting any more.
 const std::vector<Communicator*>& all_communicators();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "calls/pass.h"
+#include "coding/coder.h"
 #include "process/settings.h"
 
 namespace thinwire::nccl {
@@ -23,12 +24,13 @@ agree::Helper& helper() {
 }
 
 // What ranks that compress together have to have alike.
-agree::Terms terms() {
+agree::Terms terms(bool blocks) {
   const char* const link = tw_setting_value("THINWIRE_LINK");
   return {{"the library's version", tw_version()},
           {"the codec", tw_codec_spec(settings().codec)},
           {"the threshold", std::to_string(settings().threshold)},
-          {"the link", link == nullptr ? "not stated" : link}};
+          {"the link", link == nullptr ? "not stated" : link},
+          {"the communicator's way", blocks ? "blocking" : "not blocking"}};
 }
 
 std::span<std::byte, agree::kIdBytes> bytes_of(ncclUniqueId& id) {
@@ -60,16 +62,16 @@ void stamp(ncclUniqueId& id) {
   helper().stamp(bytes_of(id));
 }
 
-void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks) {
+void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool blocks) {
   if (!settings().could_compress || comm == nullptr) return;
   ncclUniqueId copy = id;
-  begin(comm, ranks, rank, helper().open(bytes_of(copy), rank, ranks, terms()));
+  begin(comm, ranks, rank, helper().open(bytes_of(copy), rank, ranks, terms(blocks)), blocks);
 }
 
 void opened_all(const ncclComm_t* comms, int ranks) {
   if (!settings().could_compress) return;
   const ncclUniqueId id = id_of_this_process();
-  for (int rank = 0; rank < ranks; ++rank) opened(comms[rank], id, rank, ranks);
+  for (int rank = 0; rank < ranks; ++rank) opened(comms[rank], id, rank, ranks, true);
 }
 
 SplitOff next_split(ncclComm_t parent, int color) {
@@ -77,7 +79,7 @@ SplitOff next_split(ncclComm_t parent, int color) {
   with_begun(parent, [&](Communicator* of) {
     if (of == nullptr) return;
     if (of->split_off) complete(parent, *of);
-    from = {of->agreed, of->splits++, color};
+    from = {of->agreed, of->splits++, color, of->blocks};
   });
   return from;
 }
@@ -94,10 +96,14 @@ void complete(ncclComm_t comm, Communicator& communicator) {
   communicator.agreed = helper().open_child(from->parent, from->number, from->color, rank, ranks);
 }
 
-void seen_ready(ncclComm_t comm) {
+ncclResult_t seen_ready(ncclComm_t comm) {
+  ncclResult_t error = ncclSuccess;
   with_begun(comm, [&](Communicator* found) {
-    if (found != nullptr && found->split_off) complete(comm, *found);
+    if (found == nullptr) return;
+    if (found->split_off) complete(comm, *found);
+    if (const Coder* const coder = found->coder.load()) error = coder->error();
   });
+  return error;
 }
 
 std::string presence_text(const Communicator& communicator) {

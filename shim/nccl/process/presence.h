@@ -13,7 +13,7 @@ namespace thinwire::nccl {
 void stamp(ncclUniqueId& id);
 
 // NCCL has made the communicator, or is about to.
-void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks);
+void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool blocks);
 // All ranks of one, in this process, with an id that NCCL keeps to itself.
 void opened_all(const ncclComm_t* comms, int ranks);
 // The number of a split of this communicator that the program is making.
@@ -21,7 +21,8 @@ SplitOff next_split(ncclComm_t parent, int color);
 
 // NCCL has made it: asks for its ranks where they are not known.
 void complete(ncclComm_t comm, Communicator& communicator);
-void seen_ready(ncclComm_t comm);
+// What its compressed calls have come to.
+ncclResult_t seen_ready(ncclComm_t comm);
 
 // As the report says it.
 std::string presence_text(const Communicator& communicator);

@@ -4,18 +4,8 @@ namespace thinwire::nccl {
 namespace {
 
 bool takes(const Settings& settings, ncclDataType_t type) {
-  switch (type) {
-    case ncclFloat32:
-      return (settings.codec_dtypes >> TW_F32 & 1U) != 0;
-    case ncclFloat64:
-      return (settings.codec_dtypes >> TW_F64 & 1U) != 0;
-    case ncclFloat16:
-      return (settings.codec_dtypes >> TW_F16 & 1U) != 0;
-    case ncclBfloat16:
-      return (settings.codec_dtypes >> TW_BF16 & 1U) != 0;
-    default:
-      return false;
-  }
+  const std::uint32_t dtype = dtype_of(type);
+  return dtype != TW_BYTES && (settings.codec_dtypes >> dtype & 1U) != 0;
 }
 
 bool is_auto(const Settings& settings) { return tw_codec_id(settings.codec) < 0; }
@@ -23,7 +13,24 @@ bool is_auto(const Settings& settings) { return tw_codec_id(settings.codec) < 0;
 }  // namespace
 
 const char* reason_text(int reason) {
-  if (reason == kNotBuilt) return "this version compresses no calls of NCCL";
+  switch (reason) {
+    case kNotBuilt:
+      return "this version compresses no calls of NCCL on GPUs";
+    case kAlone:
+      return "to itself, or of one rank";
+    case kNotKnownYet:
+      return "not known yet who has the library";
+    case kNotAgreed:
+      return "not agreed yet for calls of this kind";
+    case kNotSmaller:
+      return "calls of this kind did not get smaller";
+    case kDoesNotBlock:
+      return "a communicator that does not block";
+    case kUnusual:
+      return "arguments for NCCL to judge";
+    default:
+      break;
+  }
   return tw_reason_text(static_cast<tw_reason>(reason));
 }
 
@@ -33,9 +40,24 @@ std::uint64_t element_bytes(ncclDataType_t type) {
   return index < sizeof kBytes ? kBytes[index] : 0;
 }
 
+std::uint32_t dtype_of(ncclDataType_t type) {
+  switch (type) {
+    case ncclFloat32:
+      return TW_F32;
+    case ncclFloat64:
+      return TW_F64;
+    case ncclFloat16:
+      return TW_F16;
+    case ncclBfloat16:
+      return TW_BF16;
+    default:
+      return TW_BYTES;
+  }
+}
+
 int reason_for(const Settings& settings, ncclDataType_t type, std::uint64_t bytes) {
   if (settings.codec_dtypes == 0) return TW_RAW_OFF;
-  if (bytes < settings.threshold) return TW_RAW_BELOW_THRESHOLD;
+  if (bytes < settings.threshold || bytes == 0) return TW_RAW_BELOW_THRESHOLD;
   if (is_auto(settings) && !settings.link_is_stated) return TW_RAW_NO_LINK;
   return takes(settings, type) ? kNotBuilt : static_cast<int>(TW_RAW_DTYPE);
 }
@@ -43,7 +65,8 @@ int reason_for(const Settings& settings, ncclDataType_t type, std::uint64_t byte
 int reason_for_sum(const Settings& settings, ncclDataType_t type, ncclRedOp_t op,
                    std::uint64_t bytes) {
   const int reason = reason_for(settings, type, bytes);
-  const bool adds = op != ncclProd && op != ncclMax && op != ncclMin;
+  // An operation of the program's has a number of its own.
+  const bool adds = op == ncclSum || op == ncclAvg;
   if (reason != kNotBuilt) return reason;
   if (is_auto(settings)) return TW_RAW_REDUCTION_OF_AUTO;
   return adds ? kNotBuilt : static_cast<int>(TW_RAW_OPERATION);

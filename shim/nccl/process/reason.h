@@ -10,12 +10,23 @@
 namespace thinwire::nccl {
 
 // Beside the core's tw_reason:
-constexpr int kNotBuilt = TW_REASON_COUNT;  // it could be compressed, and this version has no way
-constexpr int kReasons = kNotBuilt + 1;
+enum : int {
+  kNotBuilt = TW_REASON_COUNT,  // it could be compressed, and this version has no way: on GPUs
+  kAlone,                       // one rank, or a message to itself
+  kNotKnownYet,                 // who of the communicator's ranks has the library
+  kNotAgreed,                   // the ranks have not agreed on calls of this class
+  kNotSmaller,                  // they agree that these do not get smaller
+  kDoesNotBlock,                // the communicator
+  kUnusual,                     // arguments that NCCL is to judge
+  kReasons
+};
 const char* reason_text(int reason);
 
 // Bytes of an element; 0 for a type that is not known here.
 std::uint64_t element_bytes(ncclDataType_t type);
+
+// tw_dtype; TW_BYTES for those that no codec takes.
+std::uint32_t dtype_of(ncclDataType_t type);
 
 // For a call of `bytes`, and for one that reduces with `op`.
 int reason_for(const Settings& settings, ncclDataType_t type, std::uint64_t bytes);

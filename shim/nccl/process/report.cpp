@@ -11,6 +11,7 @@
 #include <string>
 
 #include "abi/real.h"
+#include "coding/service.h"
 #include "process/counters.h"
 #include "process/presence.h"
 #include "process/settings.h"
@@ -40,10 +41,13 @@ std::string operations_as_json(const Communicator& communicator) {
   for (int operation = 0; operation < kOperations; ++operation) {
     const Counters& counters = communicator.of[operation];
     if (counters.calls == 0) continue;
-    // What is raw travels as it is.
     out << separator << '"' << operation_name(operation) << "\": {\"calls\": " << counters.calls
-        << ", \"bytes\": " << counters.bytes << ", \"wire_bytes\": " << counters.bytes
-        << ", \"compressed_calls\": 0, \"raw_by_reason\": " << raw_by_reason(counters) << '}';
+        << ", \"bytes\": " << counters.bytes << ", \"wire_bytes\": " << counters.wire_bytes
+        << ", \"compressed_calls\": " << counters.compressed << ", \"frames\": " << counters.frames
+        << ", \"spilled_blocks\": " << counters.spilled_blocks
+        << ", \"spilled_blocks_received\": " << counters.spilled_blocks_received
+        << ", \"trials\": " << counters.trials << ", \"raw_by_reason\": " << raw_by_reason(counters)
+        << '}';
     separator = ", ";
   }
   return out.str();
@@ -81,7 +85,12 @@ std::string as_text(const std::string& rank) {
       const Counters& counters = each->of[operation];
       if (counters.calls == 0) continue;
       out << "    " << operation_name(operation) << "  " << counters.calls << " calls, "
-          << counters.bytes << " bytes, raw " << raw_by_reason(counters) << '\n';
+          << counters.bytes << " bytes";
+      if (counters.compressed > 0) {
+        out << " as " << counters.wire_bytes << ", " << counters.compressed << " compressed ("
+            << counters.frames << " frames, " << counters.spilled_blocks << " spilled)";
+      }
+      out << ", raw " << raw_by_reason(counters) << '\n';
     }
   }
   return out.str();
@@ -109,6 +118,7 @@ std::string own_rank() {
 // which count on; the figures are those of this moment.
 __attribute__((destructor)) void report() {
   if (g_owner != getpid() || all_communicators().empty()) return;
+  take_last_reports();
   const std::string rank = own_rank();
   if (settings().report == "1") {
     const std::string text = as_text(rank);

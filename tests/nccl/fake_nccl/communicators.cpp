@@ -83,6 +83,10 @@ FAKE_NCCL(GetVersion, int* version) {
   return ncclSuccess;
 }
 
+#ifndef FAKE_NCCL_OF_GPUS
+FAKE_NCCL(OnHostMemory) { return ncclSuccess; }
+#endif
+
 FAKE_NCCL(GetUniqueId, ncclUniqueId* id) {
   Handle handle{};
   handle.magic = random_number();

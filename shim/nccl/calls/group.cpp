@@ -1,0 +1,102 @@
+// Groups. What is coded in one is enqueued at its outermost end, in one exchange with what is not
+// (docs/decisions/0037-nccl-calls.md). Where nothing is coded NCCL alone keeps the group.
+#include "calls/group.h"
+
+#include <utility>
+#include <vector>
+
+#include "calls/making.h"
+#include "calls/pass.h"
+
+namespace thinwire::nccl {
+namespace {
+
+struct Group {
+  int depth = 0;
+  ncclResult_t failure = ncclSuccess;
+  std::vector<Planned> coded;
+  std::vector<Planned> tried;
+  std::vector<KeptRaw> raw;
+  bool has_message = false;  // among the coded ones
+};
+
+Group& group() {
+  static thread_local Group of_thread;
+  return of_thread;
+}
+
+void forget_coded(Group& of) {
+  for (const Planned& each : of.coded) each.decision.plan->users.fetch_sub(1);
+  of.coded.clear();
+}
+
+ncclResult_t end_group(Group& of) {
+  for (const Planned& each : of.tried) {
+    if (each.decision.plan != nullptr) enqueue_trial(each, Part::kTrial);
+  }
+  ncclResult_t result = of.failure;
+  if (result != ncclSuccess) forget_coded(of);
+  if (of.coded.empty()) {
+    const ncclResult_t ended = THINWIRE_PASS(GroupEnd);
+    if (result == ncclSuccess) result = ended;
+  } else {
+    result = enqueue_coded(of.coded, &of.raw);
+  }
+  for (const Planned& each : of.tried) {
+    if (each.decision.result_trial != nullptr) enqueue_trial(each, Part::kResultTrial);
+  }
+  of.coded.clear();
+  of.tried.clear();
+  of.raw.clear();
+  of.failure = ncclSuccess;
+  of.has_message = false;
+  return result;
+}
+
+}  // namespace
+
+bool in_group() { return group().depth > 0; }
+
+void keep_coded(const Planned& planned) {
+  group().coded.push_back(planned);
+  group().has_message = group().has_message || planned.call.is_message();
+}
+
+void keep_trial(const Planned& planned) { group().tried.push_back(planned); }
+
+// Messages between two ranks meet in their order. Collectives of a group have none that a program
+// could rely on.
+bool kept_raw(const Call& call) {
+  Group& of = group();
+  if (!of.has_message || !call.is_message()) return false;
+  of.raw.push_back({call, of.coded.size()});
+  return true;
+}
+
+ncclResult_t spoil_group(ncclResult_t failure) {
+  if (group().depth > 0 && group().failure == ncclSuccess) group().failure = failure;
+  return failure;
+}
+
+}  // namespace thinwire::nccl
+
+using namespace thinwire::nccl;
+
+THINWIRE_EXPORTED ncclResult_t ncclGroupStart() {
+  const ncclResult_t result = THINWIRE_PASS(GroupStart);
+  if (!Inside::now() && result == ncclSuccess) ++group().depth;
+  return result;
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclGroupEnd() {
+  Group& of = group();
+  if (Inside::now() || of.depth == 0 || of.depth > 1) {
+    const ncclResult_t result = THINWIRE_PASS(GroupEnd);
+    if (!Inside::now() && of.depth > 1) --of.depth;
+    return result;
+  }
+  of.depth = 0;
+  const ncclResult_t result = end_group(of);
+  tell_made_in_group(result);
+  return result;
+}

@@ -1,0 +1,20 @@
+// The program's groups on this thread: what is kept of them until their end.
+#pragma once
+
+#include "coding/enqueue.h"
+
+namespace thinwire::nccl {
+
+// Whether this thread has opened one.
+bool in_group();
+
+// A call of the group that is coded, at its end.
+void keep_coded(const Planned& planned);
+// One that goes raw now, and is tried beside.
+void keep_trial(const Planned& planned);
+// Whether a raw call has to wait for its place behind a coded one; it is kept then.
+bool kept_raw(const Call& call);
+// A call of the group has failed: nothing of it is coded.
+ncclResult_t spoil_group(ncclResult_t failure);
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,135 @@
+#include "calls/submit.h"
+
+#include "calls/group.h"
+#include "calls/pass.h"
+#include "process/report.h"
+
+namespace thinwire::nccl {
+namespace {
+
+bool wants_count() {
+  if (settings().report.empty()) return false;
+  report_at_exit();
+  return true;
+}
+
+// All blocks that it moves: a reduce-scatter takes one for each rank.
+std::uint64_t bytes_judged(const Call& call, const Communicator& communicator) {
+  const std::uint64_t blocks =
+      call.operation == kReduceScatter ? static_cast<std::uint64_t>(communicator.ranks) : 1;
+  return blocks * call.elements * element_bytes(call.type);
+}
+
+bool gives(const Call& call, const Communicator& communicator) {
+  if (call.operation == kRecv) return false;
+  return call.operation != kBroadcast || call.peer == communicator.rank;
+}
+
+void add(std::atomic<std::uint64_t>& to, std::uint64_t more) {
+  to.fetch_add(more, std::memory_order_relaxed);
+}
+
+// `plan`: of a coded call.
+void count(const Call& call, Communicator& communicator, int reason, const Plan* plan = nullptr) {
+  if (!wants_count()) return;
+  Counters& counters = communicator.of[call.operation];
+  const std::uint64_t bytes = gives(call, communicator) ? bytes_judged(call, communicator) : 0;
+  add(counters.calls, 1);
+  add(counters.bytes, bytes);
+  if (plan == nullptr) {
+    add(counters.wire_bytes, bytes);
+    add(counters.raw[reason], 1);
+    return;
+  }
+  add(counters.compressed, 1);
+  if (plan->info.raw_bytes == 0) return;
+  const double share =
+      static_cast<double>(plan->info.wire_bytes) / static_cast<double>(plan->info.raw_bytes);
+  add(counters.wire_bytes, static_cast<std::uint64_t>(static_cast<double>(bytes) * share));
+}
+
+// From the arguments and settings alone, so that it is the same on all ranks.
+int reason_by_arguments(const Call& call, const Communicator& communicator) {
+  const std::uint64_t bytes = bytes_judged(call, communicator);
+  const int reason = call.reduces() ? reason_for_sum(settings(), call.type, call.op, bytes)
+                                    : reason_for(settings(), call.type, bytes);
+  if (reason != kNotBuilt || launch_on_host() == nullptr) return reason;
+  if (call.operation == kReduce) return TW_RAW_OPERATION;
+  if (communicator.ranks <= 1) return kAlone;
+  return call.is_message() && call.peer == communicator.rank ? kAlone : 0;
+}
+
+bool reads(const Call& call, const Communicator& communicator) { return gives(call, communicator); }
+
+// What NCCL would refuse, it has to refuse itself.
+bool is_sound(const Call& call, const Communicator& communicator) {
+  const bool in_range = !call.has_peer() || (call.peer >= 0 && call.peer < communicator.ranks);
+  const bool writes = call.operation != kSend;
+  return in_range && !(reads(call, communicator) && call.send == nullptr) &&
+         !(writes && call.receive == nullptr);
+}
+
+Coder* coder_of(ncclComm_t comm, Communicator& communicator) {
+  if (Coder* const there = communicator.coder.load(std::memory_order_acquire)) return there;
+  Coder* made = nullptr;
+  with_begun(comm, [&](Communicator* found) {
+    if (found != &communicator || !communicator.agreed) return;
+    made = new Coder(comm, communicator.agreed, communicator.rank, communicator.ranks,
+                     communicator.blocks);
+    communicator.coder.store(made, std::memory_order_release);
+  });
+  return made;
+}
+
+ncclResult_t go_raw(const Call& call) {
+  if (!in_group()) return pass(call);
+  if (kept_raw(call)) return ncclSuccess;
+  const ncclResult_t result = pass(call);
+  return result == ncclSuccess ? result : spoil_group(result);
+}
+
+ncclResult_t go_tried(const Planned& planned) {
+  const Decision& decision = planned.decision;
+  if (decision.plan == nullptr) return go_raw(planned.call);
+  if (in_group()) {
+    keep_trial(planned);
+    return go_raw(planned.call);
+  }
+  enqueue_trial(planned, Part::kTrial);
+  const ncclResult_t result = pass(planned.call);
+  if (decision.result_trial != nullptr) enqueue_trial(planned, Part::kResultTrial);
+  return result;
+}
+
+ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
+  const Decision& decision = planned.decision;
+  if (decision.failure != ncclSuccess) return spoil_group(decision.failure);
+  count(planned.call, communicator, decision.reason, decision.coded() ? decision.plan : nullptr);
+  if (!decision.coded()) return go_tried(planned);
+  if (!in_group()) return enqueue_coded({&planned, 1}, nullptr);
+  keep_coded(planned);
+  return ncclSuccess;
+}
+
+}  // namespace
+
+ncclResult_t submit(const Call& call) {
+  if (Inside::now() || settings().disabled) return pass(call);
+  const bool could = settings().could_compress && launch_on_host() != nullptr;
+  if (!could && !wants_count()) return pass(call);
+  Communicator& communicator = counted(call.comm);
+  const int reason = reason_by_arguments(call, communicator);
+  if (reason != 0 || !is_sound(call, communicator)) {
+    count(call, communicator, reason != 0 ? reason : int{kUnusual});
+    return could ? go_raw(call) : pass(call);
+  }
+  Coder* const coder = coder_of(call.comm, communicator);
+  if (coder == nullptr) {
+    count(call, communicator, TW_RAW_PEER_NOT_READY);
+    return go_raw(call);
+  }
+  Counters& counters = communicator.of[call.operation];
+  return go_decided({call, coder->decide(call), coder, &counters}, communicator);
+}
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,11 @@
+// The one place that decides what becomes of a call that moves data.
+#pragma once
+
+#include "coding/call.h"
+
+namespace thinwire::nccl {
+
+// Has it done: by NCCL as it is, or in slots. What NCCL would say.
+ncclResult_t submit(const Call& call);
+
+}  // namespace thinwire::nccl

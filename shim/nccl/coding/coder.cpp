@@ -1,0 +1,251 @@
+#include "coding/coder.h"
+
+#include <bit>
+
+#include "coding/transport.h"
+#include "process/reason.h"
+#include "process/settings.h"
+
+namespace thinwire::nccl {
+namespace {
+
+// Above that an Allreduce of more than two ranks costs less in two exchanges. The core's rule; it
+// is stated, since classes differ by it.
+constexpr std::uint64_t kMostGathered = 64 << 10;
+
+std::uint32_t stream_operation(Operation operation) {
+  switch (operation) {
+    case kAllGather:
+      return TW_STREAM_ALLGATHER;
+    case kBroadcast:
+      return TW_STREAM_BCAST;
+    case kSend:
+      return TW_STREAM_SEND;
+    case kRecv:
+      return TW_STREAM_RECEIVE;
+    case kReduceScatter:
+      return TW_STREAM_REDUCE_SCATTER;
+    default:
+      return TW_STREAM_ALLREDUCE;
+  }
+}
+
+PlanKey plan_key(const Call& call, int ranks) {
+  PlanKey key;
+  key.operation = stream_operation(call.operation);
+  key.dtype = dtype_of(call.type);
+  key.peer = call.has_peer() ? call.peer : 0;
+  key.count = call.elements;
+  if (call.operation == kAllReduce) {
+    const bool small = call.elements * element_bytes(call.type) <= kMostGathered;
+    key.way = ranks <= 2 || small ? TW_STREAM_GATHER : TW_STREAM_DIRECT;
+  }
+  if (call.reduces() && call.op == ncclAvg) key.scale = 1.0 / ranks;
+  return key;
+}
+
+// Of calls that need about the same capacity: the same values, by the name of a broadcast's root
+// too, in arrays of about one size.
+std::uint64_t class_key(const Call& call, const PlanKey& plan, unsigned exchange) {
+  const auto octave =
+      static_cast<unsigned>(std::bit_width(call.elements * element_bytes(call.type)));
+  const std::uint64_t way = plan.way * 2 + exchange;
+  // Both ends of a message know it by one name.
+  const std::uint64_t operation = call.is_message() ? kSend : call.operation;
+  const std::uint64_t root =
+      call.operation == kBroadcast ? static_cast<std::uint32_t>(call.peer) : 0;
+  return operation | way << 8 | std::uint64_t{plan.dtype} << 16 | std::uint64_t{octave} << 24 |
+         root << 32;
+}
+
+bool encodes(const Call& call, int rank) {
+  return call.operation != kRecv && (call.operation != kBroadcast || call.peer == rank);
+}
+
+int reason_without_plan(const Call& call, tw_status why) {
+  return why == TW_UNSUPPORTED && call.reduces() ? TW_RAW_OPERATION : TW_RAW_SHAPE;
+}
+
+bool is_of_memory(tw_status why) { return why != TW_UNSUPPORTED && why != TW_INVALID_ARGUMENT; }
+
+}  // namespace
+
+Coder::Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks)
+    : agreed_(std::move(agreed)),
+      rank_(rank),
+      ranks_(ranks),
+      blocks_(blocks),
+      collectives_(agreed_->collectives()) {
+  const tw_stream_transport table = transport_over(comm, rank, ranks);
+  tw_stream_comm_options options{};
+  options.size = sizeof options;
+  options.codec = settings().codec;
+  unable_ = tw_stream_comm_create(&table, &options, &stream_comm_);
+}
+
+Track& Coder::track_of(const Call& call) {
+  if (!call.is_message()) return collectives_;
+  const bool outgoing = call.operation == kSend;
+  const auto found = messages_.find({call.peer, outgoing});
+  if (found != messages_.end()) return found->second;
+  agree::Channel& channel = outgoing ? agreed_->to(call.peer) : agreed_->from(call.peer);
+  return messages_.try_emplace({call.peer, outgoing}, channel).first->second;
+}
+
+Decision Coder::decide(const Call& call) {
+  PlanKey key = plan_key(call, ranks_);
+  Track& track = track_of(call);
+  const std::uint64_t number = track.next();
+  const int exchanges = key.way == TW_STREAM_DIRECT ? 2 : 1;
+  Decision made;
+  made.number = number << 1 | (call.is_message() ? 1 : 0);
+  agree::Value raw;
+  bool coded = true;
+  for (int exchange = 0; exchange < exchanges; ++exchange) {
+    Class& of = track.of(class_key(call, key, static_cast<unsigned>(exchange)));
+    made.of[exchange] = &of;
+    const agree::Answer answer = of.value(number);
+    if (answer.outcome != agree::Outcome::kKnown) {
+      const bool aborted = answer.outcome == agree::Outcome::kAborted;
+      made.failure = aborted ? ncclInvalidUsage : ncclRemoteError;
+      return made;
+    }
+    key.capacity[exchange] = answer.value.capacity;
+    if (coded && answer.value.capacity == 0) {
+      coded = false;
+      raw = answer.value;
+    }
+  }
+  if (!coded) {
+    decide_raw(call, key, raw, made);
+    return made;
+  }
+  tw_status why = TW_OK;
+  made.plan = plans_.take(stream_comm_, key, &why);
+  if (made.plan == nullptr) {
+    made.reason = reason_without_plan(call, why);
+    if (is_of_memory(why)) made.failure = ncclSystemError;
+  }
+  return made;
+}
+
+void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made) {
+  const bool undecided = value.reason == agree::kUndecided;
+  made.reason = undecided                            ? kNotAgreed
+                : value.reason == agree::kNotSmaller ? kNotSmaller
+                                                     : int{value.reason};
+  if (!undecided && value.reason != agree::kNotSmaller) return;
+  if (state_ == agree::State::kForming) state_ = agreed_->presence().state;
+  if (state_ == agree::State::kForming) made.reason = kNotKnownYet;
+  if (state_ == agree::State::kRaw) made.reason = TW_RAW_PEER_NOT_READY;
+  if (state_ != agree::State::kReady || !made.of[0]->wants_trial(value.reason)) return;
+  if (!reserve(call, key, made)) return;
+  if (!encodes(call, rank_)) {
+    const std::lock_guard lock(mutex_);
+    // The receiver of a message has nothing to offer.
+    if (call.operation != kRecv) made.of[0]->measured(0, false);
+    return;
+  }
+  made.again = !undecided;
+  key.capacity[0] = key.capacity[1] = 512;
+  tw_status why = TW_OK;
+  key.flags = TW_STREAM_TRIAL;
+  made.plan = plans_.take(stream_comm_, key, &why);
+  if (made.plan == nullptr || made.of[1] == nullptr) return;
+  key.flags = TW_STREAM_TRIAL_RESULT;
+  made.result_trial = plans_.take(stream_comm_, key, &why);
+}
+
+// The memory of the largest call of the class, before the ranks agree to code it; else a veto.
+bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
+  int veto = blocks_ ? 0 : kDoesNotBlock;
+  const std::lock_guard lock(mutex_);
+  if (failed_ || ended_) return false;
+  if (unable_ != TW_OK) veto = TW_RAW_NO_MEMORY;
+  if (veto == 0) {
+    const std::uint64_t size = element_bytes(call.type);
+    key.count = (std::bit_ceil(call.elements * size + 1) - 1) / size;
+    key.capacity[0] = key.capacity[1] = 512;
+    tw_status why = TW_OK;
+    Plan* const plan = plans_.take(stream_comm_, key, &why);
+    if (plan != nullptr) {
+      Lent& lent = lent_to(call.stream);
+      const bool there =
+          lent.device(0, plan->info.device_bytes) != nullptr && open_mailbox(lent) != nullptr;
+      if (!there) veto = TW_RAW_NO_MEMORY;
+      plan->users.fetch_sub(1);
+    }
+  }
+  if (veto == 0) return true;
+  for (Class* const of : made.of) {
+    if (of != nullptr) of->veto(static_cast<std::uint16_t>(veto));
+  }
+  return false;
+}
+
+Lent& Coder::lent_to(cudaStream_t stream) {
+  for (const auto& each : lent_) {
+    if (each->stream == stream) return *each;
+  }
+  const std::lock_guard lock(lent_mutex_);
+  lent_.push_back(std::make_unique<Lent>(stream));
+  return *lent_.back();
+}
+
+void* Coder::open_mailbox(Lent& lent) {
+  if (void* const there = lent.mailbox()) return there;
+  const std::lock_guard lock(lent_mutex_);
+  void* const mailbox = lent.open_mailbox();
+  if (aborted_) tw_mailbox_abort(mailbox);
+  return mailbox;
+}
+
+Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,
+                       Counters* counters, tw_stream_call* made) {
+  Plan* const plan = part == Part::kResultTrial ? decision.result_trial : decision.plan;
+  Lent& lent = lent_to(call.stream);
+  if (lent.group != group) {
+    lent.group = group;
+    lent.places = 0;
+  }
+  const tw_stream_plan_info& needs = plan->info;
+  void* const device =
+      needs.device_bytes == 0 ? nullptr : lent.device(lent.places++, needs.device_bytes);
+  void* const mailbox = needs.needs_mailbox == 0 ? nullptr : open_mailbox(lent);
+  const bool lacks = (needs.device_bytes != 0 && device == nullptr) ||
+                     (needs.needs_mailbox != 0 && mailbox == nullptr) || failed_ || ended_;
+  Flight* const flight = lacks ? nullptr : flights_.take(needs.record_bytes);
+  if (flight == nullptr) {
+    plan->users.fetch_sub(1);
+    return nullptr;
+  }
+  flight->plan = plan;
+  flight->of[0] = part == Part::kResultTrial ? nullptr : decision.of[0];
+  flight->of[1] = part == Part::kTrial ? nullptr : decision.of[1];
+  flight->is_trial = part != Part::kCall;
+  flight->again = decision.again;
+  flight->counters = counters;
+  *made = {};
+  made->size = sizeof *made;
+  made->plan = plan->handle;
+  made->number = decision.number;
+  made->send = call.send;
+  made->receive = call.receive;
+  made->device = device;
+  made->mailbox = mailbox;
+  made->record = flight->record;
+  made->stream = call.stream;
+  lent.push(flight);
+  return flight;
+}
+
+void Coder::fail() { failed_ = true; }
+
+void Coder::abort() {
+  agreed_->abort();
+  const std::lock_guard lock(lent_mutex_);
+  aborted_ = true;
+  for (const auto& each : lent_) tw_mailbox_abort(each->mailbox());
+}
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,104 @@
+// What compresses a communicator's calls on this rank.
+//
+// decide() belongs to the host thread that makes the communicator's calls, one at a time as NCCL
+// has it. What is enqueued and what the service thread reports exclude each other by mutex(); the
+// service never waits for it, and nothing that waits is called under it but NCCL itself.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "agree/agree.h"
+#include "coding/call.h"
+#include "coding/classes.h"
+#include "coding/lent.h"
+#include "coding/plans.h"
+
+namespace thinwire::nccl {
+
+// What becomes of one call.
+struct Decision {
+  ncclResult_t failure = ncclSuccess;  // else the call fails, and nothing is enqueued
+  int reason = 0;                      // why it goes raw; 0: coded
+  std::uint64_t number = 0;            // as slots have it
+  Plan* plan = nullptr;                // of a coded call, or of a trial; given back with the flight
+  Plan* result_trial = nullptr;        // of the second exchange, behind the raw call
+  Class* of[2] = {};
+  bool again = false;  // a trial of what was raw
+  bool coded() const { return failure == ncclSuccess && reason == 0; }
+};
+
+enum class Part { kCall, kTrial, kResultTrial };
+
+class Coder {
+ public:
+  Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks);
+
+  // For a call that settings, type and size would let be coded; not yet enqueued.
+  Decision decide(const Call& call);
+
+  std::mutex& mutex() { return mutex_; }
+  // Under the mutex. `group` numbers what is enqueued together. Null, and nothing changed but that
+  // the plan has been given back: no memory.
+  Flight* prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,
+                  Counters* counters, tw_stream_call* made);
+  // Under the mutex. What enqueueing left is not known: nothing is coded or given back any more.
+  void fail();
+
+  // From any thread: all waiting ends, and no more is coded.
+  void abort();
+  // NCCL has ended it. What is under way is served to its end; then all is given back.
+  void end();
+
+  // What the streams have come past so far has failed.
+  ncclResult_t error() const { return error_.load(std::memory_order_relaxed); }
+
+  // ---- Of the service thread ----
+
+  // Whether something moved.
+  bool serve();
+  // Takes reports of what is complete, if nobody has the mutex. False once nothing is under way.
+  bool reap();
+
+  std::atomic<bool> listed{false};  // the service thread has it
+
+ private:
+  Track& track_of(const Call& call);
+  void decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made);
+  bool reserve(const Call& call, PlanKey key, const Decision& made);
+  Lent& lent_to(cudaStream_t stream);
+  void* open_mailbox(Lent& lent);
+  bool serve(Lent& lent, void* mailbox);
+  void take_report(Flight& flight, tw_status status, const tw_stream_report& report);
+  void release();
+
+  const agree::CommunicatorRef agreed_;
+  const int rank_, ranks_;
+  const bool blocks_;
+  tw_stream_comm* stream_comm_ = nullptr;
+  tw_status unable_ = TW_OK;
+
+  // Of the host thread.
+  agree::State state_ = agree::State::kForming;
+  Track collectives_;
+  std::map<std::pair<int, bool>, Track> messages_;
+  Plans plans_;
+
+  std::mutex mutex_;
+  Flights flights_;
+  bool failed_ = false, ended_ = false, released_ = false;
+
+  std::mutex lent_mutex_;  // of the list alone, which only grows
+  std::vector<std::unique_ptr<Lent>> lent_;
+  std::atomic<bool> aborted_{false};
+  std::vector<Lent*> served_;  // of the service thread
+
+  std::atomic<ncclResult_t> error_{ncclSuccess};
+};
+
+}  // namespace thinwire::nccl

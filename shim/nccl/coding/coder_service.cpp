@@ -1,0 +1,134 @@
+// What the service thread does for a communicator: mailboxes, reports, the end.
+#include "coding/coder.h"
+#include "process/reason.h"
+
+namespace thinwire::nccl {
+namespace {
+
+agree::Block block_of(const tw_mailbox_chunk& chunk, int from) {
+  return {.from = from,
+          .of_pair = (chunk.call & 1) != 0,
+          .call = chunk.call >> 1,
+          .number = static_cast<std::uint32_t>(chunk.block)};
+}
+
+tw_mailbox_chunk chunk_of(const void* mailbox, decltype(&tw_mailbox_offered) look) {
+  tw_mailbox_chunk chunk{};
+  chunk.size = sizeof chunk;
+  look(mailbox, &chunk);
+  return chunk;
+}
+
+ncclResult_t as_nccl(tw_status status) {
+  return status == TW_DAMAGED ? ncclInternalError : ncclRemoteError;
+}
+
+void add(std::atomic<std::uint64_t>& to, std::uint64_t more) {
+  to.fetch_add(more, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+bool Coder::serve() {
+  {
+    const std::lock_guard lock(lent_mutex_);
+    for (std::size_t at = served_.size(); at < lent_.size(); ++at) {
+      served_.push_back(lent_[at].get());
+    }
+  }
+  bool moved = false;
+  for (Lent* const each : served_) {
+    if (void* const mailbox = each->mailbox()) moved = serve(*each, mailbox) || moved;
+  }
+  return moved;
+}
+
+bool Coder::serve(Lent& lent, void* mailbox) {
+  bool moved = false;
+  if (const auto chunk = chunk_of(mailbox, tw_mailbox_offered); chunk.bytes > 0) {
+    const int to = chunk.rank < 0 ? agree::kToAll : chunk.rank;
+    agreed_->give(block_of(chunk, rank_), to, chunk.block_bytes,
+                  {static_cast<const std::byte*>(chunk.data), chunk.bytes});
+    tw_mailbox_taken(mailbox);
+    moved = true;
+  }
+  if (const auto chunk = chunk_of(mailbox, tw_mailbox_wanted); chunk.bytes > 0) {
+    auto* const to = static_cast<std::byte*>(chunk.data);
+    const agree::Taken taken =
+        agreed_->take(block_of(chunk, chunk.rank), {to + lent.given, chunk.bytes - lent.given});
+    lent.given += taken.bytes;
+    moved = moved || taken.bytes > 0;
+    if (lent.given == chunk.bytes) {
+      lent.given = 0;
+      tw_mailbox_given(mailbox);
+    } else if (taken.bytes == 0 && taken.outcome != agree::Outcome::kKnown) {
+      tw_mailbox_abort(mailbox);  // it will not come
+    }
+  }
+  return moved;
+}
+
+bool Coder::reap() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return true;
+  bool busy = false;
+  for (const auto& each : lent_) {
+    while (Flight* const flight = each->first()) {
+      tw_stream_report report{};
+      report.size = sizeof report;
+      const tw_status status = tw_stream_check(flight->plan->handle, flight->record, &report);
+      if (report.complete == 0) {
+        busy = true;
+        break;
+      }
+      each->pop();
+      take_report(*flight, status, report);
+      flight->plan->users.fetch_sub(1, std::memory_order_release);
+      flights_.give_back(flight);
+    }
+  }
+  if (busy && !(failed_ && ended_)) return true;
+  if (ended_ && !released_) release();
+  listed = false;
+  return false;
+}
+
+void Coder::take_report(Flight& flight, tw_status status, const tw_stream_report& report) {
+  if (status != TW_OK) {
+    ncclResult_t none = ncclSuccess;
+    const bool first = error_.compare_exchange_strong(none, as_nccl(status));
+    if (first && !aborted_) {
+      tw_log(TW_LOG_ERROR,
+             (std::string("a compressed call of NCCL has failed: ") + tw_last_error()).c_str());
+    }
+    return;
+  }
+  for (const int exchange : {0, 1}) {
+    Class* const of = flight.of[exchange];
+    if (of == nullptr || !(flight.is_trial || report.encoded > 0)) continue;
+    of->measured(report.needed[exchange], flight.again);
+  }
+  Counters& counters = *flight.counters;
+  if (flight.is_trial) return add(counters.trials, 1);
+  add(counters.frames, report.encoded - report.spilled_out);
+  add(counters.spilled_blocks, report.spilled_out);
+  add(counters.spilled_blocks_received, report.spilled_in);
+}
+
+void Coder::end() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+}
+
+// After a failure the stream may still have use for what it was lent.
+void Coder::release() {
+  released_ = true;
+  agreed_->close();
+  if (failed_) return;
+  plans_.clear();
+  tw_stream_comm_destroy(stream_comm_);
+  for (const auto& each : lent_) each->release_all();
+  flights_.release_all();
+}
+
+}  // namespace thinwire::nccl

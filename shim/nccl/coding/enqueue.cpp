@@ -1,0 +1,103 @@
+#include "coding/enqueue.h"
+
+#include <algorithm>
+#include <atomic>
+#include <optional>
+#include <vector>
+
+#include "coding/service.h"
+#include "process/reason.h"
+
+namespace thinwire::nccl {
+namespace {
+
+std::uint64_t next_group() {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+// Of this thread, so that nothing is allocated once it has been as large.
+struct Batch {
+  std::vector<Coder*> coders;  // each once, all locked
+  std::vector<tw_stream_call> calls;
+  std::vector<SlotMemory> slots;
+
+  // In one order, whichever thread.
+  void lock(std::span<const Planned> planned) {
+    coders.clear();
+    for (const Planned& each : planned) coders.push_back(each.coder);
+    std::ranges::sort(coders);
+    coders.erase(std::ranges::unique(coders).begin(), coders.end());
+    for (Coder* const each : coders) each->mutex().lock();
+  }
+  void unlock() {
+    for (Coder* const each : coders) each->mutex().unlock();
+    for (Coder* const each : coders) look_after(*each);
+  }
+};
+
+Batch& batch() {
+  static thread_local Batch of_thread;
+  return of_thread;
+}
+
+bool prepare(std::span<const Planned> planned, Part part, Batch& into) {
+  into.calls.resize(planned.size());
+  into.slots.resize(planned.size());
+  const std::uint64_t group = next_group();
+  bool all = true;
+  for (std::size_t at = 0; at < planned.size(); ++at) {
+    const Planned& each = planned[at];
+    const Flight* const flight =
+        each.coder->prepare(each.call, each.decision, part, group, each.counters, &into.calls[at]);
+    all = all && flight != nullptr;
+    into.slots[at] = {into.calls[at].device, each.decision.plan->info.device_bytes};
+  }
+  return all;
+}
+
+ncclResult_t enqueue(const Batch& made) {
+  const auto count = static_cast<std::uint32_t>(made.calls.size());
+  const tw_status status = tw_stream_enqueue(made.calls.data(), count);
+  if (status == TW_OK) return ncclSuccess;
+  const ncclResult_t of_nccl = take_transport_error();
+  if (of_nccl != ncclSuccess) return of_nccl;
+  tw_log(TW_LOG_ERROR, tw_last_error());
+  return ncclInternalError;
+}
+
+}  // namespace
+
+ncclResult_t enqueue_coded(std::span<const Planned> calls, RawOfGroup raw) {
+  Batch& own = batch();
+  own.lock(calls);
+  ncclResult_t result = prepare(calls, Part::kCall, own) ? ncclSuccess : ncclSystemError;
+  std::optional<ProgramGroup> group;
+  if (raw != nullptr) group.emplace(*raw, own.slots);
+  if (result == ncclSuccess) result = enqueue(own);
+  // What is missing now nobody can make up for.
+  if (result != ncclSuccess) {
+    for (Coder* const each : own.coders) each->fail();
+  }
+  if (group) {
+    const ncclResult_t ended = group->close();
+    if (result == ncclSuccess) result = ended;
+  }
+  own.unlock();
+  return result;
+}
+
+void enqueue_trial(const Planned& tried, Part part) {
+  Batch& own = batch();
+  own.lock({&tried, 1});
+  if (!prepare({&tried, 1}, part, own)) {
+    for (Class* const of : tried.decision.of) {
+      if (of != nullptr) of->veto(TW_RAW_NO_MEMORY);
+    }
+  } else if (enqueue(own) != ncclSuccess) {
+    tried.coder->fail();
+  }
+  own.unlock();
+}
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,79 @@
+// What calls on one stream of a communicator are lent, and those that are under way on it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "coding/classes.h"
+#include "coding/plans.h"
+#include "process/counters.h"
+
+namespace thinwire::nccl {
+
+// A call that the stream has not come past.
+struct Flight {
+  void* record = nullptr;
+  std::uint64_t record_bytes = 0;
+  std::uint64_t sequence = 0;  // among those of its stream
+  Plan* plan = nullptr;
+  Class* of[2] = {};  // of its exchanges
+  bool is_trial = false;
+  bool again = false;  // see Class::measured()
+  Counters* counters = nullptr;
+  Flight* next = nullptr;
+};
+
+// Flights and their records, for use again.
+class Flights {
+ public:
+  Flight* take(std::uint64_t record_bytes);  // null: no memory
+  void give_back(Flight* flight);
+  void release_all();
+
+ private:
+  Flight* free_ = nullptr;
+  std::uint64_t most_ = 0;
+};
+
+class Lent {
+ public:
+  explicit Lent(cudaStream_t of) : stream(of) {}
+
+  // For the call at this place of a group; null: no memory.
+  void* device(std::size_t place, std::uint64_t bytes);
+  // Null: no memory.
+  void* open_mailbox();
+  void* mailbox() const { return mailbox_.load(std::memory_order_acquire); }
+
+  void push(Flight* flight);
+  // The oldest flight, if the stream has come past it.
+  Flight* first() const { return first_; }
+  Flight* pop();
+  bool idle() const { return first_ == nullptr; }
+  void release_all();
+
+  const cudaStream_t stream;
+  std::uint64_t group = 0;  // the last one that used it, and how many of its calls did
+  std::size_t places = 0;
+  std::uint64_t given = 0;  // bytes of the chunk that the mailbox wants; of the service thread
+
+ private:
+  struct Area {
+    void* memory = nullptr;
+    std::uint64_t bytes = 0;
+  };
+  struct Retired {
+    void* memory;
+    std::uint64_t after;  // the last flight that may use it
+  };
+
+  std::vector<Area> areas_;
+  std::vector<Retired> retired_;
+  std::atomic<void*> mailbox_{nullptr};  // the service thread looks at it
+  Flight* first_ = nullptr;
+  Flight* last_ = nullptr;
+  std::uint64_t pushed_ = 0;
+};
+
+}  // namespace thinwire::nccl

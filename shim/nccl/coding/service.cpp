@@ -1,0 +1,98 @@
+#include "coding/service.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace thinwire::nccl {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Between two looks at mailboxes: short while blocks move, else longer and longer.
+constexpr auto kShortest = 20us;
+constexpr auto kLongest = 1000us;
+
+class Service {
+ public:
+  Service() {
+    std::thread worker([this] { work(); });
+    pthread_setname_np(worker.native_handle(), "thinwire-calls");
+    worker.detach();
+  }
+
+  void add(Coder& coder) {
+    {
+      const std::lock_guard lock(mutex_);
+      added_.push_back(&coder);
+    }
+    changed_.notify_one();
+  }
+
+  std::vector<Coder*> under_way() {
+    const std::lock_guard lock(mutex_);
+    std::vector<Coder*> all = added_;
+    all.insert(all.end(), served_.begin(), served_.end());
+    return all;
+  }
+
+ private:
+  void work() {
+    auto pause = kShortest;
+    for (;;) {
+      take_added(pause);
+      bool moved = false;
+      for (Coder* const each : served_) moved = each->serve() || moved;
+      std::vector<Coder*> busy;
+      for (Coder* const each : served_) {
+        if (each->reap()) busy.push_back(each);
+      }
+      const std::lock_guard lock(mutex_);
+      served_.swap(busy);
+      pause = moved ? kShortest : std::min(2 * pause, kLongest);
+    }
+  }
+
+  void take_added(std::chrono::microseconds pause) {
+    std::unique_lock lock(mutex_);
+    const auto some = [&] { return !added_.empty(); };
+    if (served_.empty()) {
+      changed_.wait(lock, some);
+    } else {
+      changed_.wait_for(lock, pause, some);
+    }
+    served_.insert(served_.end(), added_.begin(), added_.end());
+    added_.clear();
+  }
+
+  std::mutex mutex_;  // of both lists; the second is written by its thread alone
+  std::condition_variable changed_;
+  std::vector<Coder*> added_;
+  std::vector<Coder*> served_;
+};
+
+// Never destroyed: its thread goes on while the process ends.
+Service* g_service = nullptr;
+
+Service& service() {
+  static Service* const made = g_service = new Service;
+  return *made;
+}
+
+}  // namespace
+
+void look_after(Coder& coder) {
+  if (!coder.listed.exchange(true)) service().add(coder);
+}
+
+void take_last_reports() {
+  if (g_service == nullptr) return;
+  for (Coder* const each : g_service->under_way()) each->reap();
+}
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,141 @@
+#include "coding/transport.h"
+
+#include <utility>
+
+#include "calls/pass.h"
+
+namespace thinwire::nccl {
+namespace {
+
+thread_local ncclResult_t t_error = ncclSuccess;
+thread_local ProgramGroup* t_group = nullptr;
+
+tw_status told(ncclResult_t result) {
+  if (result == ncclSuccess) return TW_OK;
+  t_error = result;
+  return TW_INTERNAL;
+}
+
+struct End {
+  ncclComm_t comm;
+  int rank;
+};
+
+ncclComm_t comm_of(void* context) { return static_cast<const End*>(context)->comm; }
+cudaStream_t stream_of(void* stream) { return static_cast<cudaStream_t>(stream); }
+
+tw_status begin_group(void*) {
+  ProgramGroup* const group = ProgramGroup::current();
+  if (group == nullptr) return told(THINWIRE_PASS(GroupStart));
+  group->begin();
+  return TW_OK;
+}
+
+tw_status end_group(void*) {
+  ProgramGroup* const group = ProgramGroup::current();
+  return told(group == nullptr ? THINWIRE_PASS(GroupEnd) : group->end());
+}
+
+tw_status come_to(const void* slot) {
+  ProgramGroup* const group = ProgramGroup::current();
+  return group == nullptr ? TW_OK : told(group->come_to(slot));
+}
+
+tw_status send(void* context, int32_t peer, const void* data, uint64_t bytes, void* stream) {
+  if (const tw_status status = come_to(data); status != TW_OK) return status;
+  return told(
+      THINWIRE_PASS(Send, data, bytes, ncclUint8, peer, comm_of(context), stream_of(stream)));
+}
+
+tw_status receive(void* context, int32_t peer, void* data, uint64_t bytes, void* stream) {
+  if (const tw_status status = come_to(data); status != TW_OK) return status;
+  return told(
+      THINWIRE_PASS(Recv, data, bytes, ncclUint8, peer, comm_of(context), stream_of(stream)));
+}
+
+tw_status broadcast(void* context, int32_t root, void* data, uint64_t bytes, void* stream) {
+  if (const tw_status status = come_to(data); status != TW_OK) return status;
+  return told(THINWIRE_PASS(Broadcast, data, data, bytes, ncclUint8, root, comm_of(context),
+                            stream_of(stream)));
+}
+
+tw_status call(void*, void (*function)(void*), void* argument, void* stream) {
+  const Inside inside;
+  return launch_on_host()(stream_of(stream), function, argument) == 0 ? TW_OK : TW_DEVICE;
+}
+
+// A gather's own block lies in its place, by its rank; NCCL wants its address.
+tw_status all_gather(void* context, void* blocks, uint64_t bytes, void* stream) {
+  if (const tw_status status = come_to(blocks); status != TW_OK) return status;
+  const auto rank = static_cast<uint64_t>(static_cast<const End*>(context)->rank);
+  const void* const own = static_cast<const std::byte*>(blocks) + rank * bytes;
+  return told(
+      THINWIRE_PASS(AllGather, own, blocks, bytes, ncclUint8, comm_of(context), stream_of(stream)));
+}
+
+void release(void* context) { delete static_cast<End*>(context); }
+
+}  // namespace
+
+tw_stream_transport transport_over(ncclComm_t comm, int rank, int ranks) {
+  tw_stream_transport table{};
+  table.size = sizeof table;
+  table.rank = rank;
+  table.ranks = ranks;
+  table.context = new End{comm, rank};
+  table.begin_group = begin_group;
+  table.end_group = end_group;
+  table.send = send;
+  table.receive = receive;
+  table.all_gather = all_gather;
+  table.broadcast = broadcast;
+  table.call = call;
+  table.release = release;
+  return table;
+}
+
+ncclResult_t take_transport_error() { return std::exchange(t_error, ncclSuccess); }
+
+// ---- The program's group ----
+
+ProgramGroup::ProgramGroup(std::span<const KeptRaw> raw, std::span<const SlotMemory> coded)
+    : raw_(raw), coded_(coded) {
+  t_group = this;
+}
+
+ProgramGroup::~ProgramGroup() { t_group = nullptr; }
+
+ProgramGroup* ProgramGroup::current() {
+  return t_group == nullptr || t_group->ended_ ? nullptr : t_group;
+}
+
+ncclResult_t ProgramGroup::issue_behind(std::size_t coded) {
+  while (issued_ < raw_.size() && raw_[issued_].behind <= coded) {
+    const ncclResult_t result = pass(raw_[issued_++].call);
+    if (result != ncclSuccess) return result;
+  }
+  return ncclSuccess;
+}
+
+// The core posts calls in their order.
+ncclResult_t ProgramGroup::come_to(const void* slot) {
+  const auto* const at = static_cast<const std::byte*>(slot);
+  const auto holds = [&](const SlotMemory& each) {
+    const auto* const begin = static_cast<const std::byte*>(each.begin);
+    return at >= begin && at < begin + each.bytes;
+  };
+  while (at_ < coded_.size() && !holds(coded_[at_])) ++at_;
+  return issue_behind(at_);
+}
+
+ncclResult_t ProgramGroup::end() { return --begun_ > 0 ? ncclSuccess : close(); }
+
+ncclResult_t ProgramGroup::close() {
+  if (ended_) return ncclSuccess;
+  const ncclResult_t issued = issue_behind(coded_.size());
+  ended_ = true;
+  const ncclResult_t result = THINWIRE_PASS(GroupEnd);
+  return issued != ncclSuccess ? issued : result;
+}
+
+}  // namespace thinwire::nccl

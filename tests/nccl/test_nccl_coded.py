@@ -1,0 +1,74 @@
+"""NCCL programs whose calls are compressed, over a libnccl of host memory."""
+
+import json
+from pathlib import Path
+
+import pytest
+from test_nccl_shim import PROGRAMS, run
+
+pytestmark = pytest.mark.multiproc
+
+CALLS = 340
+BLOCK = 4 * 20_000  # bytes
+
+
+def figures(path: Path) -> dict[str, list[dict]]:
+    """By operation: what each rank's report says."""
+    report = json.loads(path.read_text())
+    ranks = sorted(report["communicators"], key=lambda each: each["rank"])
+    names = ranks[0]["operations"]
+    return {name: [each["operations"][name] for each in ranks] for name in names}
+
+
+@pytest.mark.parametrize("codec", ["lorenzo", "ndzip"])
+def test_calls_that_come_again_are_compressed(codec: str, tmp_path: Path) -> None:
+    output, errors = run(
+        PROGRAMS / "nccl_coded", str(CALLS), CODEC=codec, REPORT=tmp_path / "report"
+    )
+    assert (output, errors) == ("ok\n", "")
+    for name, ranks in figures(tmp_path / "report.nccl.rank0").items():
+        for each in ranks:
+            assert each["calls"] == CALLS
+            raw = sum(each["raw_by_reason"].values())
+            assert each["compressed_calls"] + raw == CALLS
+            # From 256 calls of the communicator, or messages of a pair, after all have offered.
+            assert each["compressed_calls"] >= (60 if name in ("Send", "Recv") else 200)
+            assert each["spilled_blocks"] == each["spilled_blocks_received"] == 0
+            if each["bytes"] > 0 and name != "Broadcast":
+                assert each["wire_bytes"] < each["bytes"] * 0.95
+                assert each["trials"] > 0
+        # All ranks do the same calls alike.
+        if name not in ("Send", "Recv"):
+            assert len({each["compressed_calls"] for each in ranks}) == 1
+    frames = [each["frames"] for each in figures(tmp_path / "report.nccl.rank0")["AllGather"]]
+    assert min(frames) > 200
+
+
+def test_what_does_not_fit_travels_all_the_same(tmp_path: Path) -> None:
+    output, errors = run(
+        PROGRAMS / "nccl_coded", str(CALLS), "noise", CODEC="lorenzo", REPORT=tmp_path / "report"
+    )
+    assert (output, errors) == ("ok\n", "")
+    found = figures(tmp_path / "report.nccl.rank0")
+    for name in ("AllGather", "AllReduce", "ReduceScatter", "Send"):
+        assert all(each["spilled_blocks"] > 0 for each in found[name]), name
+    assert all(each["spilled_blocks_received"] > 0 for each in found["Recv"])
+    sent = sum(each["spilled_blocks"] for each in found["Send"])
+    assert sum(each["spilled_blocks_received"] for each in found["Recv"]) == sent
+    # A block that is spilled is a spilled block on each of the three others.
+    gathered = found["AllGather"]
+    came = sum(each["spilled_blocks_received"] for each in gathered)
+    assert came == 3 * sum(each["spilled_blocks"] for each in gathered)
+
+
+def test_over_an_nccl_of_gpus_all_stays_raw(tmp_path: Path) -> None:
+    output, errors = run(
+        PROGRAMS / "nccl_coded", "300", gpus=True, CODEC="lorenzo", REPORT=tmp_path / "report"
+    )
+    assert (output, errors) == ("ok\n", "")
+    for ranks in figures(tmp_path / "report.nccl.rank0").values():
+        for each in ranks:
+            assert each["compressed_calls"] == each["trials"] == 0
+            assert each["raw_by_reason"] == {
+                "this version compresses no calls of NCCL on GPUs": each["calls"]
+            }
