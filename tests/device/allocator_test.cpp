@@ -39,7 +39,7 @@ struct Books {
   }
 };
 
-// Of a GPU that no other test uses, whose pool keeps nothing idle meanwhile.
+// Of sizes that no other test takes. The pool keeps nothing more idle meanwhile.
 class ProgramsMemory : public testing::Test {
  protected:
   void SetUp() override { set_idle_bound(0); }
@@ -48,6 +48,7 @@ class ProgramsMemory : public testing::Test {
     set_idle_bound(std::uint64_t{512} << 20);
   }
   static constexpr int kGpu = 1;
+  static constexpr std::uint64_t kBytes = std::uint64_t{40} << 20;
 };
 
 TEST_F(ProgramsMemory, IsTakenAndGivenBack) {
@@ -55,11 +56,11 @@ TEST_F(ProgramsMemory, IsTakenAndGivenBack) {
   const Allocator functions = books.functions();
   set_allocator(&functions);
   {
-    const auto lease = acquire_device(kGpu, 100'000);
+    const auto lease = acquire_device(kGpu, kBytes);
     ASSERT_TRUE(lease.ok());
     ASSERT_EQ(books.given.size(), 1u);
     EXPECT_TRUE(books.given.contains(lease->data()));
-    EXPECT_GE(books.given.begin()->second, 100'000u);
+    EXPECT_GE(books.given.begin()->second, kBytes);
   }
   EXPECT_TRUE(books.given.empty());
   EXPECT_EQ(books.allocations, 1);  // nothing beforehand
@@ -69,14 +70,14 @@ TEST_F(ProgramsMemory, StaysWithThePoolUpToItsBound) {
   Books books;
   const Allocator functions = books.functions();
   set_allocator(&functions);
-  set_idle_bound(1 << 20);
-  for (int turn = 0; turn < 3; ++turn) ASSERT_TRUE(acquire_device(kGpu, 100'000).ok());
+  set_idle_bound(describe_pool(Memory::kDevice, kGpu).idle_bytes + 2 * kBytes);
+  for (int turn = 0; turn < 3; ++turn) ASSERT_TRUE(acquire_device(kGpu, kBytes).ok());
   EXPECT_EQ(books.allocations, 1);
   EXPECT_EQ(books.given.size(), 1u);
   // What lies idle is the first allocator's, whoever gives memory by then.
   set_allocator(nullptr);
   set_idle_bound(0);
-  ASSERT_TRUE(acquire_device(kGpu, 100'000).ok());
+  ASSERT_TRUE(acquire_device(kGpu, kBytes).ok());
   EXPECT_TRUE(books.given.empty());
 }
 
@@ -84,14 +85,14 @@ TEST_F(ProgramsMemory, GoesBackToWhoeverGaveIt) {
   Books first, second;
   const Allocator one = first.functions(), other = second.functions();
   set_allocator(&one);
-  auto from_first = acquire_device(kGpu, 4096);
+  auto from_first = acquire_device(kGpu, kBytes);
   set_allocator(&other);
-  auto from_second = acquire_device(kGpu, 4096);
+  auto from_second = acquire_device(kGpu, kBytes);
   set_allocator(nullptr);
-  auto from_driver = acquire_device(kGpu, 4096);
+  auto from_driver = acquire_device(kGpu, kBytes);
   ASSERT_TRUE(from_first.ok() && from_second.ok() && from_driver.ok());
   EXPECT_EQ(first.given.size() + second.given.size(), 2u);
-  from_first = acquire_device(kGpu, 4096);
+  from_first = acquire_device(kGpu, kBytes);
   EXPECT_TRUE(first.given.empty());
   EXPECT_EQ(second.given.size(), 1u);
 }
@@ -101,10 +102,10 @@ TEST_F(ProgramsMemory, ThatIsNotThereOrNotAlignedIsAnError) {
   const Allocator functions = books.functions();
   set_allocator(&functions);
   books.is_empty = true;
-  EXPECT_EQ(acquire_device(kGpu, 4096).status().code(), StatusCode::kDevice);
+  EXPECT_EQ(acquire_device(kGpu, kBytes).status().code(), StatusCode::kDevice);
   books.is_empty = false;
   books.offset = 128;
-  EXPECT_EQ(acquire_device(kGpu, 4096).status().code(), StatusCode::kDevice);
+  EXPECT_EQ(acquire_device(kGpu, kBytes).status().code(), StatusCode::kDevice);
   EXPECT_TRUE(books.given.empty());
   EXPECT_EQ(describe_pool(Memory::kDevice, kGpu).loaned_bytes, 0u);
 }
