@@ -180,11 +180,15 @@ test-all: build-tests lint docs test-asan test-ubsan test-tsan fuzz-build
 test-gpu:
 	tools/test_gpu
 
-# With nvcc also the wheel that has the GPU side, as thinwire-cu13.
+# With nvcc also the wheel that has the GPU side, as thinwire-cu13, and with a compiler for 64-bit ARM
+# one for that.
 wheel: $(VENV)/.test
 	$(BIN)/python tools/make_wheel
 	if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then \
 	  $(BIN)/python tools/make_wheel --cuda; \
+	fi
+	if command -v aarch64-linux-gnu-g++ >/dev/null; then \
+	  $(BIN)/python tools/make_wheel --aarch64 --output dist/aarch64; \
 	fi
 
 bench: build

@@ -68,7 +68,8 @@ def make_wheel(folder: Path, *options: str) -> Path:
     """As `make wheel` does, auditwheel's judgement included; WHEELS_TO_TEST names a folder that has
     the wheels already."""
     if built := os.environ.get("WHEELS_TO_TEST"):
-        (found,) = Path(built).glob("thinwire_cu*.whl" if "--cuda" in options else "thinwire-*.whl")
+        names = {"--cuda": "thinwire_cu*.whl", "--aarch64": "thinwire-*_aarch64.whl"}
+        (found,) = Path(built).glob(names[options[0]] if options else "thinwire-*_x86_64.whl")
         return found
     maker = [sys.executable, ROOT / "tools" / "make_wheel", "--output", folder, *options]
     return Path(run(maker, folder, timeout=3600).splitlines()[-1])
@@ -114,6 +115,28 @@ def test_the_wheel_with_the_gpu_side_has_a_name_of_its_own(tmp_path: Path) -> No
     # A build without the GPU side has another reason for finding none.
     assert "has no CUDA" not in run([environment / "bin" / "thinwire", "env"], tmp_path)
     works_alone(environment, tmp_path)
+
+
+ARM = ("aarch64-linux-gnu-g++", "qemu-aarch64-static")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not all(map(shutil.which, ARM)), reason="no compiler or emulator for ARM")
+def test_the_wheel_for_arm_has_a_library_that_runs(tmp_path: Path) -> None:
+    """Its Python is the other wheels'; of its libraries one runs, emulated."""
+    wheel = make_wheel(tmp_path, "--aarch64")
+    assert re.search(r"manylinux_2_\d+_aarch64\.whl$", wheel.name)
+    shutil.unpack_archive(wheel, tmp_path / "wheel", "zip")
+    package = tmp_path / "wheel" / "thinwire"
+    assert {name for names in MPI_SHIMS.values() for name in names} <= {
+        path.name for path in (package / "lib").iterdir()
+    }
+    (tmp_path / "program.c").write_text(PROGRAM)
+    library = package / "lib" / "libthinwire.so.0"
+    words = ["program.c", "-I", package / "include", library, f"-Wl,-rpath,{library.parent}"]
+    run(["aarch64-linux-gnu-gcc", *words, "-o", "program"], tmp_path)
+    emulated = ["qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu", tmp_path / "program"]
+    assert run(emulated, tmp_path) == "zfp:rate=8\n"
 
 
 def works_alone(environment: Path, tmp_path: Path) -> None:
