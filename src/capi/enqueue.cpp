@@ -73,7 +73,7 @@ tw_status tw_message_decode_enqueue(const tw_codec* codec, const tw_shape* shape
     if (own->stream == nullptr) return misuse(kNoStream);
     return report(message::enqueue_decode(
         codec->coder_of(*array), *array, {bytes_at(source), length},
-        {bytes_at(destination), capacity}, to_landing(*own), to_encode_options(*own),
+        {bytes_at(destination), capacity}, to_accumulate(*own), to_encode_options(*own),
         {bytes_at(workspace), workspace_bytes, outcome}));
   });
 }

@@ -118,7 +118,7 @@ tw_status tw_message_decode(const void* source, uint64_t length, void* destinati
     }
     const message::EncodeOptions converted = to_encode_options(*own);
     auto found = message::decode({bytes_at(source), length}, {bytes_at(destination), capacity},
-                                 converted.mark, converted.stream, to_landing(*own));
+                                 converted.mark, converted.stream, to_accumulate(*own));
     if (found.ok()) fill(*found, info);
     return report(found.status());
   });

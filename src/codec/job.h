@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "codec/landing.h"
+#include "codec/accumulate.h"
 #include "codec/layout.h"
 #include "device/stream.h"
 #include "frame/seal.h"
@@ -39,7 +39,7 @@ struct DecodeJob {
   frame::HeaderWords header;
   bool checksums;
   std::byte* destination;
-  Landing landing;
+  Accumulate accumulate;
   std::byte* workspace;
   device::Outcome* outcome;
   device::StreamHandle stream;

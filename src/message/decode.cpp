@@ -43,26 +43,26 @@ void add(Dtype dtype, const std::byte* values, std::uint64_t count, double scale
 }
 
 // Moves a chunk's values to their places.
-void land(const codec::Layout& layout, std::uint64_t index, const codec::Landing& landing,
+void land(const codec::Layout& layout, std::uint64_t index, const codec::Accumulate& accumulate,
           const std::byte* values, std::byte* destination) {
   const Dtype dtype = layout.array.dtype;
   const std::uint64_t value_bytes = dtype_size(dtype);
-  if (!landing.adds) {
+  if (!accumulate.adds) {
     codec::scatter(values, layout.box(index), value_bytes, destination);
     return;
   }
   if (!layout.in_boxes) {
-    add(dtype, values, layout.chunk(index).shape.count(), landing.scale,
+    add(dtype, values, layout.chunk(index).shape.count(), accumulate.scale,
         destination + layout.raw_offset(index));
     return;
   }
   const codec::Box box = layout.box(index);
   codec::for_each_row(box, value_bytes, [&](std::uint64_t at, std::uint64_t inside) {
-    add(dtype, values + inside, box.x, landing.scale, destination + at);
+    add(dtype, values + inside, box.x, accumulate.scale, destination + at);
   });
 }
 
-Status decode_body(const Info& info, ByteView body, const codec::Landing& landing,
+Status decode_body(const Info& info, ByteView body, const codec::Accumulate& accumulate,
                    std::byte* destination) {
   const codec::Chunk array{info.header.dtype, info.header.shape};
   const codec::Layout layout = codec::make_layout(*info.codec, info.header.parameter, array);
@@ -71,7 +71,7 @@ Status decode_body(const Info& info, ByteView body, const codec::Landing& landin
   }
   const std::byte* const table = body.data();
   ByteView rest = body.subspan(layout.table_bytes());
-  const bool in_place = !layout.in_boxes && !landing.adds;
+  const bool in_place = !layout.in_boxes && !accumulate.adds;
   Scratch scratch;
   for (std::uint64_t index = 0; index < layout.chunks; ++index) {
     const TableRow row = read_row(table + index * codec::kTableRowBytes);
@@ -80,7 +80,7 @@ Status decode_body(const Info& info, ByteView body, const codec::Landing& landin
                                        : scratch.of(layout.chunk(index).raw_bytes());
     Status status = decode_chunk(info, layout, index, row, rest.first(row.bytes()), values);
     if (!status.ok()) return status;
-    if (!in_place) land(layout, index, landing, values, destination);
+    if (!in_place) land(layout, index, accumulate, values, destination);
     rest = rest.subspan(row.bytes());
   }
   if (!rest.empty()) return {StatusCode::kDamaged, "bytes are left behind the last chunk"};
@@ -139,10 +139,10 @@ Result<Info> find_coder(const Result<frame::Header>& header, const frame::Mark& 
   return Info{*header, codec, mark};
 }
 
-Status decode_on_host(const Info& info, ByteView source, const codec::Landing& landing,
+Status decode_on_host(const Info& info, ByteView source, const codec::Accumulate& accumulate,
                       std::byte* destination) {
   return decode_body(info, source.subspan(info.header.header_bytes(), info.header.body_bytes),
-                     landing, destination);
+                     accumulate, destination);
 }
 
 Result<Info> inspect(ByteView source, const frame::Mark& mark) {
@@ -152,7 +152,7 @@ Result<Info> inspect(ByteView source, const frame::Mark& mark) {
 }
 
 Result<Info> decode(ByteView source, MutableByteView destination, const frame::Mark& mark,
-                    device::StreamHandle stream, const codec::Landing& landing) {
+                    device::StreamHandle stream, const codec::Accumulate& accumulate) {
   const auto from = device::place_of(source.data());
   if (!from.ok()) return from.status();
   auto info = inspect_at(source, *from, mark, stream);
@@ -162,7 +162,7 @@ Result<Info> decode(ByteView source, MutableByteView destination, const frame::M
                                        " bytes, the destination " +
                                        std::to_string(destination.size())};
   }
-  if (landing.adds && info->header.dtype == Dtype::kBytes) {
+  if (accumulate.adds && info->header.dtype == Dtype::kBytes) {
     return {StatusCode::kUnsupported, "an array of bytes cannot be added to another"};
   }
   const auto to = device::place_of(destination.data());
@@ -172,13 +172,13 @@ Result<Info> decode(ByteView source, MutableByteView destination, const frame::M
   if (status.ok()) status = check_usable(*info->codec, to->on_device());
   if (!status.ok()) return status;
   if (to->on_device()) {
-    status = decode_to_device(*info, source.data(), *from, destination.data(), to->device, landing,
-                              stream);
+    status = decode_to_device(*info, source.data(), *from, destination.data(), to->device,
+                              accumulate, stream);
   } else if (from->on_device()) {
     status =
-        decode_to_host(*info, source.data(), from->device, destination.data(), landing, stream);
+        decode_to_host(*info, source.data(), from->device, destination.data(), accumulate, stream);
   } else {
-    status = decode_on_host(*info, source, landing, destination.data());
+    status = decode_on_host(*info, source, accumulate, destination.data());
   }
   if (!status.ok()) return status;
   return info;

@@ -76,7 +76,7 @@ Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::
 }
 
 Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView source,
-                      MutableByteView destination, const codec::Landing& landing,
+                      MutableByteView destination, const codec::Accumulate& accumulate,
                       const EncodeOptions& options, const Lent& lent) {
   if (auto most = bound(coder, array); !most.ok()) return most.status();
   if (Status status = check_allowed(*coder.codec); !status.ok()) return status;
@@ -86,13 +86,13 @@ Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView so
                                        " bytes, the destination " +
                                        std::to_string(destination.size())};
   }
-  if (landing.adds && array.dtype == Dtype::kBytes) {
+  if (accumulate.adds && array.dtype == Dtype::kBytes) {
     return {StatusCode::kUnsupported, "an array of bytes cannot be added to another"};
   }
   const auto current = enter_device_of(source.data(), destination.data());
   if (!current.ok()) return current.status();
   const Info info{make_header(coder, array, options.chunk_checksums), coder.codec, options.mark};
-  codec::DecodeJob job = make_decode_job(info, source, destination.data(), landing);
+  codec::DecodeJob job = make_decode_job(info, source, destination.data(), accumulate);
   job.workspace = lent.workspace;
   job.outcome = lent.outcome;
   job.stream = options.stream;

@@ -24,7 +24,7 @@ Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::
 // Decodes a frame that must be of this coder, array and options; of any parameter where the coder's
 // is open.
 Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView source,
-                      MutableByteView destination, const codec::Landing& landing,
+                      MutableByteView destination, const codec::Accumulate& accumulate,
                       const EncodeOptions& options, const Lent& lent);
 
 }  // namespace thinwire::message

@@ -77,9 +77,9 @@ Result<std::uint64_t> encode_through_host(const Coder& coder, const codec::Chunk
 }
 
 Status run_decode(const Info& info, const std::byte* frame, std::byte* destination,
-                  const codec::Landing& landing, WorkStream& work) {
+                  const codec::Accumulate& accumulate, WorkStream& work) {
   codec::DecodeJob job =
-      make_decode_job(info, {frame, info.header.frame_bytes()}, destination, landing);
+      make_decode_job(info, {frame, info.header.frame_bytes()}, destination, accumulate);
   if (job.layout.chunks > info.header.body_bytes / codec::kTableRowBytes) {
     return {StatusCode::kDamaged, "the frame is too short for its chunk table"};
   }
@@ -96,20 +96,20 @@ Status run_decode(const Info& info, const std::byte* frame, std::byte* destinati
 
 // Where the codec has no GPU side.
 Status decode_through_host(const Info& info, const std::byte* source, Place source_place,
-                           std::byte* destination, const codec::Landing& landing,
+                           std::byte* destination, const codec::Accumulate& accumulate,
                            WorkStream& work) {
   const std::uint64_t bytes = info.header.raw_bytes();
   const auto array = work.borrow_pinned(bytes);
   if (!array.ok()) return array.status();
   Status status;
-  if (landing.adds) {
+  if (accumulate.adds) {
     status = work.copy(*array, destination, bytes);
     if (status.ok()) status = work.finish();
     if (!status.ok()) return status;
   }
   status = source_place.on_device()
-               ? decode_to_host(info, source, source_place.device, *array, landing, nullptr)
-               : decode_on_host(info, {source, info.header.frame_bytes()}, landing, *array);
+               ? decode_to_host(info, source, source_place.device, *array, accumulate, nullptr)
+               : decode_on_host(info, {source, info.header.frame_bytes()}, accumulate, *array);
   if (status.ok()) status = work.copy(destination, *array, bytes);
   return status.ok() ? work.finish() : status;
 }
@@ -180,25 +180,26 @@ Result<std::uint64_t> encode_to_device(const Coder& coder, const codec::Chunk& a
 }
 
 Status decode_to_device(const Info& info, const std::byte* source, Place source_place,
-                        std::byte* destination, int device, const codec::Landing& landing,
+                        std::byte* destination, int device, const codec::Accumulate& accumulate,
                         StreamHandle stream) {
   auto work = prepared_work_stream(device, stream);
   if (!work.ok()) return work.status();
   const std::uint64_t frame_bytes = info.header.frame_bytes();
   if (info.codec->device == nullptr) {
-    return decode_through_host(info, source, source_place, destination, landing, *work);
+    return decode_through_host(info, source, source_place, destination, accumulate, *work);
   }
   if (source_place.on_device() && source_place.device == device) {
-    return run_decode(info, source, destination, landing, *work);
+    return run_decode(info, source, destination, accumulate, *work);
   }
   const auto frame = work->borrow_on_device(frame_bytes);
   if (!frame.ok()) return frame.status();
   Status status = work->copy(*frame, source, frame_bytes);
-  return status.ok() ? run_decode(info, *frame, destination, landing, *work) : status;
+  return status.ok() ? run_decode(info, *frame, destination, accumulate, *work) : status;
 }
 
 Status decode_to_host(const Info& info, const std::byte* source, int source_device,
-                      std::byte* destination, const codec::Landing& landing, StreamHandle stream) {
+                      std::byte* destination, const codec::Accumulate& accumulate,
+                      StreamHandle stream) {
   auto work = prepared_work_stream(source_device, stream);
   if (!work.ok()) return work.status();
   const std::uint64_t frame_bytes = info.header.frame_bytes();
@@ -207,7 +208,7 @@ Status decode_to_host(const Info& info, const std::byte* source, int source_devi
   Status status = work->copy(*frame, source, frame_bytes);
   if (status.ok()) status = work->finish();
   if (!status.ok()) return status;
-  return decode_on_host(info, {*frame, frame_bytes}, landing, destination);
+  return decode_on_host(info, {*frame, frame_bytes}, accumulate, destination);
 }
 
 Result<FrameStart> read_start(const std::byte* source, std::uint64_t length, int device,

@@ -28,10 +28,10 @@ Result<std::uint64_t> encode_to_device(const Coder& coder, const codec::Chunk& a
                                        int device, std::uint64_t most,
                                        const EncodeOptions& options);
 Status decode_to_device(const Info& info, const std::byte* source, device::Place source_place,
-                        std::byte* destination, int device, const codec::Landing& landing,
+                        std::byte* destination, int device, const codec::Accumulate& accumulate,
                         device::StreamHandle stream);
 Status decode_to_host(const Info& info, const std::byte* source, int source_device,
-                      std::byte* destination, const codec::Landing& landing,
+                      std::byte* destination, const codec::Accumulate& accumulate,
                       device::StreamHandle stream);
 
 // The first bytes of a frame in GPU memory, at most kMaxHeaderBytes, for inspect().

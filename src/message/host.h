@@ -34,7 +34,7 @@ Status check_usable(const codec::Codec& codec, bool on_device);
 Result<std::uint64_t> encode_on_host(const Coder& coder, const codec::Chunk& array,
                                      const std::byte* source, MutableByteView destination,
                                      const EncodeOptions& options);
-Status decode_on_host(const Info& info, ByteView source, const codec::Landing& landing,
+Status decode_on_host(const Info& info, ByteView source, const codec::Accumulate& accumulate,
                       std::byte* destination);
 
 // The codec that a header names, and whether it is one that this build decodes.

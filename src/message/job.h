@@ -26,7 +26,7 @@ inline codec::EncodeJob make_encode_job(const Coder& coder, const codec::Chunk& 
 
 // Of the frame at `frame` that `info` says; its body size counts for nothing.
 inline codec::DecodeJob make_decode_job(const Info& info, ByteView frame, std::byte* destination,
-                                        const codec::Landing& landing) {
+                                        const codec::Accumulate& accumulate) {
   const codec::Chunk array{info.header.dtype, info.header.shape};
   return {.frame = frame.data(),
           .length = frame.size(),
@@ -35,7 +35,7 @@ inline codec::DecodeJob make_decode_job(const Info& info, ByteView frame, std::b
           .header = frame::unsealed(info.header, info.mark),
           .checksums = info.header.chunk_checksums,
           .destination = destination,
-          .landing = landing,
+          .accumulate = accumulate,
           .workspace = nullptr,
           .outcome = nullptr,
           .stream = nullptr};

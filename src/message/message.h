@@ -4,8 +4,8 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "codec/accumulate.h"
 #include "codec/codec.h"
-#include "codec/landing.h"
 #include "device/place.h"
 #include "device/stream.h"
 #include "frame/header.h"
@@ -55,6 +55,7 @@ Result<Info> inspect(ByteView source, const frame::Mark& mark);
 // the array is to lie; complete on return. GPU work runs after what is on `stream` now. Where
 // values are added rather than stored, an array of bytes is kUnsupported.
 Result<Info> decode(ByteView source, MutableByteView destination, const frame::Mark& mark,
-                    device::StreamHandle stream = nullptr, const codec::Landing& landing = {});
+                    device::StreamHandle stream = nullptr,
+                    const codec::Accumulate& accumulate = {});
 
 }  // namespace thinwire::message

@@ -69,11 +69,11 @@ struct Sink {
   }
 };
 
-// Calls launch(sink) with the sink of the job's landing.
+// Calls launch(sink) with the sink of what becomes of the job's values.
 template <Dtype kDtype, typename Launch>
 Status with_sink(const DecodeJob& job, Launch&& launch) {
-  const auto scale = static_cast<NumberOf<kDtype>>(job.landing.scale);
-  if (job.landing.adds) return launch(Sink<kDtype, true>{scale});
+  const auto scale = static_cast<NumberOf<kDtype>>(job.accumulate.scale);
+  if (job.accumulate.adds) return launch(Sink<kDtype, true>{scale});
   return launch(Sink<kDtype, false>{scale});
 }
 

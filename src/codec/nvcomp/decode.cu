@@ -64,7 +64,7 @@ Result<std::uint64_t> counted_entries(const Decode& work, device::StreamHandle s
 }
 
 Status refuse(const Row& row, const DecodeJob& job) {
-  if (job.landing.adds) {
+  if (job.accumulate.adds) {
     return {StatusCode::kUnsupported, std::string(row.name) + " does not add what it decodes"};
   }
   if (!job.checksums) return unchecked(row);

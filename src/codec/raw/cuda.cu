@@ -64,7 +64,7 @@ Status add_up(const DecodeJob& job, const Tiles& tiles) {
 Status decode(const DecodeJob& job) {
   const auto tiles = tiles_of(job.layout);
   if (!tiles.ok()) return tiles.status();
-  if (job.landing.adds) {
+  if (job.accumulate.adds) {
     const Dtype dtype = job.layout.array.dtype;
     if (dtype == Dtype::kBytes) return {StatusCode::kUnsupported, "raw: bytes are not added"};
     return with_float_dtype(dtype, [&](auto kDtype) { return add_up<kDtype>(job, *tiles); });

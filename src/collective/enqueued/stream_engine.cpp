@@ -45,10 +45,10 @@ Status StreamEngine::decode_only(ByteView frame, const Shape& shape, std::byte* 
 }
 
 Status StreamEngine::decode_into(ByteView frame, const Shape& shape, std::byte* to,
-                                 const codec::Landing& landing, device::Outcome* outcome) {
+                                 const codec::Accumulate& accumulate, device::Outcome* outcome) {
   const codec::Chunk piece = array(shape);
   const Status decoded = message::enqueue_decode(coder(), piece, frame, {to, piece.raw_bytes()},
-                                                 landing, options(), lent(outcome));
+                                                 accumulate, options(), lent(outcome));
   if (!decoded.ok()) return decoded;
   return enqueue_void(outcome, piece.dtype, shape.count(), to, stream_);
 }

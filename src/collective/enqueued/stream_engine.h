@@ -50,7 +50,7 @@ class StreamEngine : public StreamWork {
     return {workspace_.data(), workspace_.size(), outcome};
   }
   Status decode_into(ByteView frame, const Shape& shape, std::byte* to,
-                     const codec::Landing& landing, device::Outcome* outcome);
+                     const codec::Accumulate& accumulate, device::Outcome* outcome);
 
   const EngineSettings* settings_;
   device::StreamHandle stream_;

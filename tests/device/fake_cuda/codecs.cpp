@@ -40,8 +40,8 @@ void run_decode(const DecodeJob& job) {
   const auto header = frame::unpack({job.frame, job.length}, mark);
   Status status = header.status();
   if (header.ok()) {
-    status = message::decode_on_host({*header, &kRaw, mark}, {job.frame, job.length}, job.landing,
-                                     job.destination);
+    status = message::decode_on_host({*header, &kRaw, mark}, {job.frame, job.length},
+                                     job.accumulate, job.destination);
   }
   *job.outcome = device::make_outcome(status.code(), 0);
 }

@@ -52,7 +52,7 @@ void for_each_array(Body&& body) {
   });
 }
 
-TEST(Landing, ArraysOfSeveralAxesComeBackInPlace) {
+TEST(Accumulate, ArraysOfSeveralAxesComeBackInPlace) {
   for_each_array([](const Coder& coder, const codec::Chunk& array) {
     const auto data = smooth(array.dtype, array.shape.count());
     const auto frame = encoded(coder, array, data);
@@ -79,7 +79,7 @@ void expect_sum(const std::vector<std::byte>& there, const std::vector<std::byte
   }
 }
 
-TEST(Landing, SumsAreWhatDecodingAndAddingGives) {
+TEST(Accumulate, SumsAreWhatDecodingAndAddingGives) {
   for_each_array([](const Coder& coder, const codec::Chunk& array) {
     if (array.dtype == Dtype::kBytes) return;
     const auto frame = encoded(coder, array, smooth(array.dtype, array.shape.count()));
@@ -88,8 +88,8 @@ TEST(Landing, SumsAreWhatDecodingAndAddingGives) {
     const auto there = smooth(array.dtype, array.shape.count(), 7);
     for (const double scale : {1.0, 0.125, 1.0 / 3}) {
       auto sum = there;
-      const codec::Landing landing{.adds = true, .scale = scale};
-      ASSERT_TRUE(decode(frame, sum, frame::file_mark(), nullptr, landing).ok());
+      const codec::Accumulate accumulate{.adds = true, .scale = scale};
+      ASSERT_TRUE(decode(frame, sum, frame::file_mark(), nullptr, accumulate).ok());
       switch (array.dtype) {
         case Dtype::kF32:
           expect_sum<Dtype::kF32>(there, values, scale, sum);
@@ -108,7 +108,7 @@ TEST(Landing, SumsAreWhatDecodingAndAddingGives) {
   });
 }
 
-TEST(Landing, BytesAreNotAdded) {
+TEST(Accumulate, BytesAreNotAdded) {
   const auto array = line(Dtype::kBytes, 100);
   const auto frame = encoded(raw_coder(), array, smooth(Dtype::kBytes, 100));
   std::vector<std::byte> out(100);

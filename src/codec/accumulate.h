@@ -5,7 +5,7 @@ namespace thinwire::codec {
 
 // They replace what is at the destination, or are added to it and the sum is scaled (1 / ranks
 // makes an average). codec/reduce.h has the arithmetic.
-struct Landing {
+struct Accumulate {
   bool adds = false;
   double scale = 1;
 };
