@@ -20,7 +20,7 @@ def figures(path: Path) -> dict[str, list[dict]]:
     return {name: [each["operations"][name] for each in ranks] for name in names}
 
 
-@pytest.mark.parametrize("codec", ["lorenzo", "ndzip"])
+@pytest.mark.parametrize("codec", ["lorenzo", "lossless"])
 def test_calls_that_come_again_are_compressed(codec: str, tmp_path: Path) -> None:
     output, errors = run(
         PROGRAMS / "nccl_coded", str(CALLS), CODEC=codec, REPORT=tmp_path / "report"
@@ -72,3 +72,19 @@ def test_over_an_nccl_of_gpus_all_stays_raw(tmp_path: Path) -> None:
             assert each["raw_by_reason"] == {
                 "this version compresses no calls of NCCL on GPUs": each["calls"]
             }
+
+
+RANDOM_CALLS = 5000
+
+
+@pytest.mark.parametrize("seed", [2, 3, 4, 5, 6, 7])
+def test_random_programs_come_to_the_same_bits(seed: int, tmp_path: Path) -> None:
+    """Natively too, which shows that the program is one that NCCL takes."""
+    words = (PROGRAMS / "nccl_random", str(seed), str(RANDOM_CALLS))
+    assert run(*words, preload=False) == ("ok\n", "")
+    settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
+    assert run(*words, **settings) == ("ok\n", "")
+    report = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    of_all = [each["operations"] for each in report["communicators"]]
+    coded = sum(each["compressed_calls"] for of in of_all for each in of.values())
+    assert coded > 300

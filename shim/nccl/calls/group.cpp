@@ -17,7 +17,6 @@ struct Group {
   std::vector<Planned> coded;
   std::vector<Planned> tried;
   std::vector<KeptRaw> raw;
-  bool has_message = false;  // among the coded ones
 };
 
 Group& group() {
@@ -49,7 +48,6 @@ ncclResult_t end_group(Group& of) {
   of.tried.clear();
   of.raw.clear();
   of.failure = ncclSuccess;
-  of.has_message = false;
   return result;
 }
 
@@ -57,18 +55,17 @@ ncclResult_t end_group(Group& of) {
 
 bool in_group() { return group().depth > 0; }
 
-void keep_coded(const Planned& planned) {
-  group().coded.push_back(planned);
-  group().has_message = group().has_message || planned.call.is_message();
-}
+void keep_coded(const Planned& planned) { group().coded.push_back(planned); }
 
 void keep_trial(const Planned& planned) { group().tried.push_back(planned); }
 
-// Messages between two ranks meet in their order. Collectives of a group have none that a program
-// could rely on.
+// Messages between two ranks meet in their order, those among them that a reduce-scatter in slots
+// is made of: both ends post all that they have for each other in the program's order, whatever
+// else one of them has in its group. Collectives of a group have no order that a program could rely
+// on.
 bool kept_raw(const Call& call) {
   Group& of = group();
-  if (!of.has_message || !call.is_message()) return false;
+  if (of.coded.empty() || !call.is_message()) return false;
   of.raw.push_back({call, of.coded.size()});
   return true;
 }

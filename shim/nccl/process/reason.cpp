@@ -8,8 +8,6 @@ bool takes(const Settings& settings, ncclDataType_t type) {
   return dtype != TW_BYTES && (settings.codec_dtypes >> dtype & 1U) != 0;
 }
 
-bool is_auto(const Settings& settings) { return tw_codec_id(settings.codec) < 0; }
-
 }  // namespace
 
 const char* reason_text(int reason) {
@@ -58,7 +56,7 @@ std::uint32_t dtype_of(ncclDataType_t type) {
 int reason_for(const Settings& settings, ncclDataType_t type, std::uint64_t bytes) {
   if (settings.codec_dtypes == 0) return TW_RAW_OFF;
   if (bytes < settings.threshold || bytes == 0) return TW_RAW_BELOW_THRESHOLD;
-  if (is_auto(settings) && !settings.link_is_stated) return TW_RAW_NO_LINK;
+  if (settings.lacks_link) return TW_RAW_NO_LINK;
   return takes(settings, type) ? kNotBuilt : static_cast<int>(TW_RAW_DTYPE);
 }
 
@@ -68,7 +66,7 @@ int reason_for_sum(const Settings& settings, ncclDataType_t type, ncclRedOp_t op
   // An operation of the program's has a number of its own.
   const bool adds = op == ncclSum || op == ncclAvg;
   if (reason != kNotBuilt) return reason;
-  if (is_auto(settings)) return TW_RAW_REDUCTION_OF_AUTO;
+  if (!settings.sums) return TW_RAW_REDUCTION_OF_AUTO;
   return adds ? kNotBuilt : static_cast<int>(TW_RAW_OPERATION);
 }
 

@@ -31,7 +31,7 @@ tw_codec* read_codec() {
   return codec;
 }
 
-// "auto" takes any float type, "off" none.
+// "auto" and "lossless" take any float type, "off" none.
 std::uint32_t dtypes_of(const tw_codec* codec) {
   if (tw_codec_ids(codec, nullptr, 0) == 0) return 0;
   for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
@@ -57,9 +57,11 @@ Settings read() {
   if (const char* text = tw_setting_value("THINWIRE_THRESHOLD")) {
     tw_size_parse(text, &read.threshold);
   }
-  read.link_is_stated = tw_setting_value("THINWIRE_LINK") != nullptr;
-  const bool is_auto = tw_codec_id(read.codec) < 0;
-  read.could_compress = read.codec_dtypes != 0 && (!is_auto || read.link_is_stated);
+  const bool link_is_stated = tw_setting_value("THINWIRE_LINK") != nullptr;
+  read.lacks_link = tw_codec_needs_link(read.codec) != 0 && !link_is_stated;
+  // Nobody promises an order of additions under NCCL.
+  read.sums = tw_codec_reductions(read.codec) != TW_REDUCTIONS_NATIVE;
+  read.could_compress = read.codec_dtypes != 0 && !read.lacks_link;
   if (is_on("THINWIRE_REPORT")) read.report = tw_setting_value("THINWIRE_REPORT");
   return read;
 }

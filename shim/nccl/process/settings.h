@@ -12,7 +12,8 @@ struct Settings {
   bool disabled = false;           // THINWIRE_DISABLE=1: NCCL as it was
   tw_codec* codec = nullptr;       // THINWIRE_CODEC, "auto" by default; never destroyed
   std::uint64_t threshold = 0;     // THINWIRE_THRESHOLD
-  bool link_is_stated = false;     // THINWIRE_LINK
+  bool lacks_link = false;         // the codec needs THINWIRE_LINK, which is not stated
+  bool sums = false;               // the codec takes reductions
   std::uint32_t codec_dtypes = 0;  // bit 1 << tw_dtype for each that the codec takes
   // Whether some call could be compressed: only then it is asked who has the library.
   bool could_compress = false;

@@ -1,10 +1,15 @@
 #include "group.h"
 
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "entry.h"
+#include "stream.h"
 
 namespace fake_nccl {
 namespace {
@@ -53,37 +58,72 @@ ncclResult_t make_all(const std::vector<Making>& makings) {
   return goes_on ? ncclInProgress : ncclSuccess;
 }
 
-// Messages on other streams than the first one's would need events, which no test needs.
-ncclResult_t enqueue_messages(std::vector<Pending>& calls, std::size_t first) {
-  std::vector<Body> bodies;
-  const ncclComm_t comm = calls[first].comm;
-  const cudaStream_t stream = calls[first].stream;
-  for (std::size_t i = first; i < calls.size(); ++i) {
-    if (calls[i].comm != comm || calls[i].kind != Kind::kMessage) continue;
-    if (calls[i].stream != stream) return ncclInvalidUsage;
-    bodies.push_back(std::move(calls[i].before));
-    calls[i].comm = nullptr;  // done
+// Where streams of one group meet before its messages and after them, as NCCL makes them by events.
+class Meeting {
+ public:
+  void arrive() { change(arrived_); }
+  void finish() { change(finished_); }
+  void wait_for_arrivals(int of) { wait(arrived_, of); }
+  void wait_for_finish() { wait(finished_, 1); }
+
+ private:
+  void change(int& count) {
+    const std::lock_guard lock(mutex_);
+    ++count;
+    changed_.notify_all();
   }
+  void wait(const int& count, int until) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return count >= until; });
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int arrived_ = 0, finished_ = 0;
+};
+
+void enqueue_bodies(ncclComm_t comm, cudaStream_t stream, std::vector<Body> bodies) {
   enqueue(comm, stream,
           [bodies = std::move(bodies)](Exchange& messages) {
             for (const Body& body : bodies) body(messages);
           },
           {});
-  return ncclSuccess;
+}
+
+void enqueue_messages(std::vector<Pending>& calls, std::size_t first) {
+  std::vector<Body> bodies;
+  std::set<cudaStream_t> others;
+  const ncclComm_t comm = calls[first].comm;
+  const cudaStream_t stream = calls[first].stream;
+  for (std::size_t i = first; i < calls.size(); ++i) {
+    if (calls[i].comm != comm || calls[i].kind != Kind::kMessage) continue;
+    if (calls[i].stream != stream) others.insert(calls[i].stream);
+    bodies.push_back(std::move(calls[i].before));
+    calls[i].comm = nullptr;  // done
+  }
+  const auto meeting = std::make_shared<Meeting>();
+  for (const cudaStream_t each : others) {
+    stream_of(each).put([meeting] {
+      meeting->arrive();
+      meeting->wait_for_finish();
+    });
+  }
+  const int count = static_cast<int>(others.size());
+  if (count > 0) stream_of(stream).put([=] { meeting->wait_for_arrivals(count); });
+  enqueue_bodies(comm, stream, std::move(bodies));
+  if (count > 0) stream_of(stream).put([=] { meeting->finish(); });
 }
 
 // As NCCL does it: a group's collectives, then its messages.
-ncclResult_t enqueue_all(std::vector<Pending>& calls) {
+void enqueue_all(std::vector<Pending>& calls) {
   for (Pending& call : calls) {
     if (call.kind != Kind::kCollective) continue;
     enqueue(call.comm, call.stream, std::move(call.before), std::move(call.after));
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (calls[i].kind != Kind::kMessage || calls[i].comm == nullptr) continue;
-    if (const ncclResult_t result = enqueue_messages(calls, i); result != ncclSuccess)
-      return result;
+    enqueue_messages(calls, i);
   }
-  return ncclSuccess;
 }
 
 }  // namespace
@@ -101,7 +141,8 @@ ncclResult_t submit(Kind kind, ncclComm_t comm, cudaStream_t stream, Body before
   std::vector<Pending> one;
   std::vector<Pending>& calls = in_group() ? group().calls : one;
   calls.push_back({kind, comm, stream, std::move(before), std::move(after)});
-  return in_group() ? ncclSuccess : enqueue_all(one);
+  if (!in_group()) enqueue_all(one);
+  return ncclSuccess;
 }
 
 ncclResult_t submit_making(std::function<ncclResult_t()> make, bool blocking) {
@@ -122,8 +163,8 @@ FAKE_NCCL(GroupEnd) {
   Group done = std::exchange(open, {});
   if (done.error != ncclSuccess) return done.error;
   const ncclResult_t made = make_all(done.makings);
-  const ncclResult_t enqueued = enqueue_all(done.calls);
-  return enqueued != ncclSuccess ? enqueued : made;
+  enqueue_all(done.calls);
+  return made;
 }
 
 }  // namespace fake_nccl

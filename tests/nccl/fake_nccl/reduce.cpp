@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/half.h"
+
 namespace fake_nccl {
 namespace {
 
@@ -36,6 +38,23 @@ void reduce_as(std::byte* parts, int blocks, std::size_t count, int op) {
   }
 }
 
+// As NCCL: in fp32, rounded once.
+template <float (*kNumber)(std::uint16_t), std::uint16_t (*kWord)(float)>
+void reduce_halves(std::byte* parts, int blocks, std::size_t count, int op) {
+  const auto at = [&](int block, std::size_t i) {
+    std::uint16_t word = 0;
+    std::memcpy(&word, parts + (block * count + i) * sizeof word, sizeof word);
+    return kNumber(word);
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    float sum = at(0, i);
+    for (int block = 1; block < blocks; ++block) sum = combine(sum, at(block, i), op);
+    if (op == ncclAvg) sum = sum / static_cast<float>(blocks);
+    const std::uint16_t word = kWord(sum);
+    std::memcpy(parts + i * sizeof word, &word, sizeof word);
+  }
+}
+
 }  // namespace
 
 std::size_t element_bytes(ncclDataType_t type) {
@@ -44,13 +63,20 @@ std::size_t element_bytes(ncclDataType_t type) {
 }
 
 bool can_reduce(ncclDataType_t type, int op) {
-  const bool known = type == ncclFloat32 || type == ncclFloat64 || type == ncclInt32;
+  const bool known = type == ncclFloat32 || type == ncclFloat64 || type == ncclInt32 ||
+                     type == ncclFloat16 || type == ncclBfloat16;
   return known && op >= ncclSum && op <= ncclAvg;
 }
 
 void reduce_parts(std::byte* parts, int blocks, std::size_t count, ncclDataType_t type, int op) {
   if (type == ncclFloat32) reduce_as<float>(parts, blocks, count, op);
   if (type == ncclFloat64) reduce_as<double>(parts, blocks, count, op);
+  if (type == ncclFloat16) {
+    reduce_halves<thinwire::float_of_f16, thinwire::f16_of>(parts, blocks, count, op);
+  }
+  if (type == ncclBfloat16) {
+    reduce_halves<thinwire::float_of_bf16, thinwire::bf16_of>(parts, blocks, count, op);
+  }
   if (type == ncclInt32) reduce_as<std::int32_t>(parts, blocks, count, op);
 }
 

@@ -1,0 +1,305 @@
+// Random legal NCCL programs, which know nothing of Thinwire and check every result to the bit:
+// operations, types, counts and places that change at every call, three communicators on two
+// streams, groups of all kinds, hosts that run ahead or come late. Prints "ok".
+//
+// random_program SEED CALLS
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "random_values.h"
+#include "ranks.h"
+
+namespace random_program {
+namespace {
+
+std::atomic<int> failures{0};
+
+enum Kind { kAllReduce, kReduce, kReduceScatter, kAllGather, kBroadcast, kKinds };
+
+void expect_success(int line, ncclResult_t result) {
+  if (result == ncclSuccess) return;
+  std::fprintf(stderr, "line %d: a call has returned %d\n", line, result);
+  ++failures;
+}
+
+// The same on all ranks.
+struct Asked {
+  int kind;
+  ncclDataType_t type;
+  ncclRedOp_t op;
+  std::size_t count;
+  int root;
+  bool in_place;
+  int comm;
+  int stream;
+  bool noise;
+  std::uint32_t id;
+};
+
+// A call under way: its buffers, and what has to be there in the end.
+struct UnderWay {
+  Bytes send, receive, expected;
+  const std::byte* result = nullptr;
+  std::string name;
+};
+
+class Program {
+ public:
+  Program(ranks::Rank& self, unsigned seed, unsigned calls)
+      : self_(self),
+        common_(seed),
+        own_(seed * 31 + static_cast<unsigned>(self.rank)),
+        most_(calls) {
+    for (cudaStream_t& each : streams_) cudaStreamCreate(&each);
+    comms_[0] = self.comm;
+    ncclCommSplit(self.comm, 0, self.rank, &comms_[1], nullptr);
+    ncclCommSplit(self.comm, self.rank % 2, self.rank, &comms_[2], nullptr);
+    for (std::size_t& each : counts_) each = 600 + pick(1 << (4 + pick(10)));
+    for (Asked& each : usual_) each = any();
+  }
+
+  ~Program() {
+    settle();
+    ncclCommDestroy(comms_[1]);
+    ncclCommDestroy(comms_[2]);
+    for (cudaStream_t each : streams_) cudaStreamDestroy(each);
+  }
+
+  void run() {
+    while (calls_ < most_ && failures == 0) {
+      turns_ = calls_ > most_ / 3 * 2;
+      const unsigned step = pick(100);
+      if (step < 50) {
+        collective(asked());
+      } else if (step < 70) {
+        mixed_group();
+      } else if (step < 85) {
+        uneven_messages();
+      } else if (step < 95) {
+        if (own_() % 8 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(own_() % 5));
+      } else {
+        settle();
+      }
+      if (under_way_.size() > 60) settle();
+    }
+  }
+
+ private:
+  unsigned pick(unsigned below) { return static_cast<unsigned>(common_() % below); }
+
+  // The ranks of a communicator, as ranks of all.
+  std::vector<int> members(int comm) const {
+    std::vector<int> found;
+    for (int rank = 0; rank < self_.ranks; ++rank) {
+      if (comm != 2 || rank % 2 == self_.rank % 2) found.push_back(rank);
+    }
+    return found;
+  }
+
+  // Mostly one of a few, as programs repeat themselves.
+  Asked asked() {
+    Asked made = pick(5) == 0 ? any() : usual_[pick(kUsual)];
+    made.in_place = pick(2) == 0;
+    made.stream = static_cast<int>(pick(2));
+    made.noise = turns_ && pick(3) == 0;
+    made.id = ++calls_;
+    return made;
+  }
+
+  Asked any() {
+    constexpr ncclDataType_t kTypes[] = {ncclFloat32, ncclFloat32, ncclBfloat16,
+                                         ncclFloat16, ncclFloat64, ncclInt32};
+    constexpr ncclRedOp_t kOps[] = {ncclSum, ncclSum, ncclAvg, ncclMax};
+    Asked made{};
+    made.kind = static_cast<int>(pick(kKinds));
+    made.type = kTypes[pick(6)];
+    made.op = kOps[pick(4)];
+    // Means of other numbers of ranks are rounded in ways of their own.
+    if (made.op == ncclAvg && (self_.ranks == 3 || made.type == ncclInt32)) made.op = ncclSum;
+    made.count = pick(8) == 0 ? pick(3000) : counts_[pick(3)];
+    // Half of a communicator has one rank where there are three.
+    made.comm = pick(3) == 0 ? static_cast<int>(pick(3)) : 0;
+    made.root = static_cast<int>(pick(static_cast<unsigned>(self_.ranks))) %
+                (made.comm == 2 ? self_.ranks / 2 : self_.ranks);
+    return made;
+  }
+
+  static Bytes values(const Asked& of, int rank, std::size_t count) {
+    Bytes made(count * size_of(of.type));
+    for (std::size_t at = 0; at < count; ++at)
+      store(made, at, of.type, value(rank, of.id, at, of.noise));
+    return made;
+  }
+
+  static Bytes sums(const Asked& of, const std::vector<int>& ranks, std::size_t first) {
+    Bytes made(of.count * size_of(of.type));
+    std::vector<double> numbers(ranks.size());
+    for (std::size_t at = 0; at < of.count; ++at) {
+      for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+        numbers[rank] = stored(of.type, value(ranks[rank], of.id, first + at, of.noise));
+      }
+      store(made, at, of.type, combined(of.type, of.op, numbers));
+    }
+    return made;
+  }
+
+  UnderWay& begin(std::string name) {
+    under_way_.push_back(std::make_unique<UnderWay>());
+    under_way_.back()->name = std::move(name);
+    return *under_way_.back();
+  }
+
+  void collective(const Asked& of) {
+    const std::vector<int> ranks = members(of.comm);
+    const auto own =
+        static_cast<std::size_t>(std::find(ranks.begin(), ranks.end(), self_.rank) - ranks.begin());
+    const std::size_t block = of.count * size_of(of.type);
+    const bool many = of.kind == kReduceScatter;
+    UnderWay& call = begin("kind " + std::to_string(of.kind) + " type " + std::to_string(of.type) +
+                           " count " + std::to_string(of.count) + " id " + std::to_string(of.id));
+    call.send = values(of, self_.rank, of.count * (many ? ranks.size() : 1));
+    call.send.reserve(1);  // no null pointers
+    call.receive.reserve(1);
+    call.receive.resize(block * (of.kind == kAllGather ? ranks.size() : 1));
+    std::byte* send = call.send.data();
+    std::byte* receive = call.receive.data();
+    if (of.in_place && of.kind == kAllGather) {
+      std::copy(call.send.begin(), call.send.end(), receive + own * block);
+      send = receive + own * block;
+    } else if (of.in_place) {
+      receive = send + (many ? own * block : 0);
+    }
+    call.result = receive;
+    const cudaStream_t stream = streams_[of.stream];
+    const ncclComm_t comm = comms_[of.comm];
+    switch (of.kind) {
+      case kAllReduce:
+        call.expected = sums(of, ranks, 0);
+        expect_success(__LINE__,
+                       ncclAllReduce(send, receive, of.count, of.type, of.op, comm, stream));
+        break;
+      case kReduce:
+        if (static_cast<int>(own) == of.root) call.expected = sums(of, ranks, 0);
+        expect_success(__LINE__,
+                       ncclReduce(send, receive, of.count, of.type, of.op, of.root, comm, stream));
+        break;
+      case kReduceScatter:
+        call.expected = sums(of, ranks, own * of.count);
+        expect_success(__LINE__,
+                       ncclReduceScatter(send, receive, of.count, of.type, of.op, comm, stream));
+        break;
+      case kAllGather:
+        for (const int rank : ranks) {
+          const Bytes theirs = values(of, rank, of.count);
+          call.expected.insert(call.expected.end(), theirs.begin(), theirs.end());
+        }
+        expect_success(__LINE__, ncclAllGather(send, receive, of.count, of.type, comm, stream));
+        break;
+      default:
+        call.expected = values(of, ranks[static_cast<std::size_t>(of.root)], of.count);
+        expect_success(__LINE__,
+                       ncclBroadcast(send, receive, of.count, of.type, of.root, comm, stream));
+    }
+  }
+
+  void send(const Asked& of, int peer) {
+    UnderWay& call = begin("send");
+    call.send = values(of, self_.rank, of.count);
+    call.send.reserve(1);
+    expect_success(__LINE__, ncclSend(call.send.data(), of.count, of.type, peer, comms_[0],
+                                      streams_[of.stream]));
+  }
+
+  void receive(const Asked& of, int peer) {
+    UnderWay& call =
+        begin("message of " + std::to_string(peer) + " type " + std::to_string(of.type) +
+              " count " + std::to_string(of.count) + " id " + std::to_string(of.id));
+    call.receive.reserve(1);
+    call.receive.resize(of.count * size_of(of.type));
+    call.expected = values(of, peer, of.count);
+    call.result = call.receive.data();
+    expect_success(__LINE__, ncclRecv(call.receive.data(), of.count, of.type, peer, comms_[0],
+                                      streams_[of.stream]));
+  }
+
+  // Rings of messages, by any distance, between collectives of several communicators.
+  void mixed_group() {
+    const unsigned calls = 1 + pick(4);
+    const int stream = static_cast<int>(pick(2));
+    const bool nested = pick(3) == 0;
+    ncclGroupStart();
+    for (unsigned at = 0; at < calls; ++at) {
+      const Asked of = asked();
+      if (pick(3) == 0) {
+        collective(of);
+        continue;
+      }
+      Asked message = of;
+      message.stream = stream;
+      const int distance =
+          pick(4) != 0 ? 1 : static_cast<int>(pick(static_cast<unsigned>(self_.ranks)));
+      if (nested) ncclGroupStart();
+      send(message, (self_.rank + distance) % self_.ranks);
+      receive(message, (self_.rank - distance + self_.ranks) % self_.ranks);
+      if (nested) ncclGroupEnd();
+    }
+    expect_success(__LINE__, ncclGroupEnd());
+  }
+
+  // One rank has them in a group and the other one has not.
+  void uneven_messages() {
+    const int giver = static_cast<int>(pick(static_cast<unsigned>(self_.ranks)));
+    const int taker = (giver + 1) % self_.ranks;
+    const bool answers = pick(2) == 0;
+    std::vector<Asked> messages{asked(), asked(), asked()};
+    for (Asked& each : messages) each.stream = messages[0].stream;
+    if (self_.rank == giver) {
+      ncclGroupStart();
+      for (const Asked& each : messages) send(each, taker);
+      if (answers) receive(messages[0], taker);
+      expect_success(__LINE__, ncclGroupEnd());
+    } else if (self_.rank == taker) {
+      for (const Asked& each : messages) receive(each, giver);
+      if (answers) send(messages[0], giver);
+    }
+  }
+
+  void settle() {
+    for (cudaStream_t each : streams_) cudaStreamSynchronize(each);
+    for (const auto& each : under_way_) {
+      if (std::equal(each->expected.begin(), each->expected.end(), each->result)) continue;
+      std::fprintf(stderr, "rank %d: wrong: %s\n", self_.rank, each->name.c_str());
+      ++failures;
+    }
+    under_way_.clear();
+  }
+
+  ranks::Rank& self_;
+  std::mt19937 common_, own_;
+  unsigned most_;
+  bool turns_ = false;
+  std::uint32_t calls_ = 0;
+  std::size_t counts_[3] = {};
+  static constexpr unsigned kUsual = 6;
+  Asked usual_[kUsual] = {};
+  ncclComm_t comms_[3] = {};
+  cudaStream_t streams_[2] = {};
+  std::vector<std::unique_ptr<UnderWay>> under_way_;
+};
+
+}  // namespace
+}  // namespace random_program
+
+int main(int count, char** words) {
+  const unsigned seed = count > 1 ? static_cast<unsigned>(std::atoi(words[1])) : 1;
+  const auto calls = static_cast<unsigned>(count > 2 ? std::atoi(words[2]) : 800);
+  ranks::run(2 + static_cast<int>(seed % 3),
+             [&](ranks::Rank& self) { random_program::Program(self, seed, calls).run(); });
+  std::puts(random_program::failures == 0 ? "ok" : "failed");
+  return random_program::failures == 0 ? 0 : 1;
+}

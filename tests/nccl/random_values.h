@@ -1,0 +1,69 @@
+// Values of random programs: what each rank has in each call, and what comes of them.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "abi/nccl_abi.h"
+#include "base/half.h"
+
+namespace random_program {
+
+using Bytes = std::vector<std::byte>;
+
+inline std::size_t size_of(ncclDataType_t type) {
+  if (type == ncclFloat64) return 8;
+  return type == ncclFloat16 || type == ncclBfloat16 ? 2 : 4;
+}
+
+// As a double, so that it is each type's own once it is stored.
+inline double value(int rank, std::uint32_t call, std::size_t at, bool noise) {
+  if (!noise) return static_cast<double>(at / 8 % 700) * 0.37 + rank * 1.1 + call % 50;
+  std::uint64_t word = (at + 1) * 0x9E3779B97F4A7C15U ^
+                       (call * 131ULL + static_cast<unsigned>(rank)) * 0xD1B54A32D192ED03U;
+  word = (word ^ word >> 29) * 0xBF58476D1CE4E5B9U;
+  return (static_cast<double>(word >> 11) * 0x1p-53 - 0.5) * 900;
+}
+
+template <typename Word>
+void put(Bytes& to, std::size_t at, Word word) {
+  std::memcpy(to.data() + at * sizeof word, &word, sizeof word);
+}
+
+// A number of the type's arithmetic, stored.
+inline void store(Bytes& to, std::size_t at, ncclDataType_t type, double number) {
+  using namespace thinwire;
+  if (type == ncclFloat64) put(to, at, number);
+  if (type == ncclFloat32) put(to, at, static_cast<float>(number));
+  if (type == ncclFloat16) put(to, at, f16_of(static_cast<float>(number)));
+  if (type == ncclBfloat16) put(to, at, bf16_of(static_cast<float>(number)));
+  if (type == ncclInt32) put(to, at, static_cast<std::int32_t>(number));
+}
+
+// What store() has left of it.
+inline double stored(ncclDataType_t type, double number) {
+  using namespace thinwire;
+  const auto single = static_cast<float>(number);
+  if (type == ncclFloat32) return single;
+  if (type == ncclFloat16) return float_of_f16(f16_of(single));
+  if (type == ncclBfloat16) return float_of_bf16(bf16_of(single));
+  return type == ncclInt32 ? static_cast<double>(static_cast<std::int32_t>(number)) : number;
+}
+
+// In the order of ranks: doubles as doubles, what is smaller in fp32 and rounded once.
+inline double combined(ncclDataType_t type, ncclRedOp_t op, const std::vector<double>& numbers) {
+  double sum = numbers[0];
+  for (std::size_t at = 1; at < numbers.size(); ++at) {
+    if (op == ncclMax) {
+      sum = numbers[at] > sum ? numbers[at] : sum;
+    } else if (type == ncclFloat64 || type == ncclInt32) {
+      sum += numbers[at];
+    } else {
+      sum = static_cast<float>(sum) + static_cast<float>(numbers[at]);
+    }
+  }
+  return op == ncclAvg ? sum / static_cast<double>(numbers.size()) : sum;
+}
+
+}  // namespace random_program
