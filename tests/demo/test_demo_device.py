@@ -145,14 +145,14 @@ def test_the_report_says_what_runs_where_and_what_the_ideal_is(monkeypatch):
     )
     rows = engine.run_all(session, [FastLink()]).rows
     assert devices == ["gpu"] * 4 and all(row.verified and row.device == "gpu" for row in rows)
-    assert [case_name(row) for row in rows] == ["staged", "shim raw", *runs.CODECS]
+    assert [case_name(row) for row in rows] == ["staged", "codec off", *runs.CODECS]
     assert [row.ideal_basis for row in rows] == ["", "", *[f"wire only ({reason})"] * 2]
     # 2 s of arithmetic and 1.2 MB at half their size and 150 kB/s.
     assert rows[2].ideal_speedup == pytest.approx(10 / (2 + 4))
     console = Console(width=80, record=True, file=io.StringIO())
     console.print(build_table(rows), *notes(rows), sep="\n", soft_wrap=True)
     text = console.export_text()
-    assert "shim raw" in text and "pinned memory by hand" in text and f"({reason})" in text
+    assert "codec off leaves" in text and "pinned memory by hand" in text and f"({reason})" in text
 
 
 def test_a_codec_of_unknown_speed_leaves_the_wire():

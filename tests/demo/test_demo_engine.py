@@ -79,7 +79,7 @@ def test_table_calls_a_loss_a_loss(monkeypatch):
     lines = text_of(run_engine(monkeypatch).rows).splitlines()
     loss, words = [line for line in lines if line.strip().startswith("zfp:rate=8")]
     (gain,) = [line for line in lines if line.strip().startswith("zfp:rate=16")]
-    assert "LOSS 0.80" in loss and "zfp:rate=8 loses: 25.0% slower than no shim" in words
+    assert "LOSS 0.80" in loss and "zfp:rate=8 loses: 25.0% slower than native" in words
     assert "1.25" in gain and "LOSS" not in gain
 
 

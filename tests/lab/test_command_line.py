@@ -30,8 +30,8 @@ def test_run_passes_output_and_exit_code_on(thinwire_lab: Call) -> None:
     assert done.returncode == 5
     assert done.stdout == "tw-lab-0\n"
     assert done.stderr.splitlines() == [
-        "lab: 3 hosts, link 1gbit, burst 65536 bytes",
-        "lab: 0 drops",
+        "lab: 3 hosts, link 1gbit (the first 65536 bytes after a pause are not slowed down)",
+        "lab: 0 packets dropped",
     ]
 
 

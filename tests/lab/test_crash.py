@@ -67,7 +67,7 @@ def test_signals_reach_the_command(own_state: Path, tmp_path: Path, number: int)
     output, errors = runner.communicate(timeout=10)
     assert output == "orderly\n"
     assert runner.returncode == 9
-    assert "0 drops" in errors
+    assert "0 packets dropped" in errors
     assert not holders(own_state)
 
 

@@ -14,7 +14,8 @@ import pytest
 import thinwire
 from thinwire import dtypes
 from thinwire.cli import values
-from thinwire.library import MPI_SHIMS, library_folder
+from thinwire.cli.env import why_no_gpu
+from thinwire.library import MPI_SHIMS, ThinwireError, library, library_folder
 
 
 def call(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -117,6 +118,21 @@ def test_env_says_what_is_there() -> None:
     said = call("env", THINWIRE_CODEC="zfp:rate=8").stdout
     assert thinwire.version() in said
     assert "zfp:rate=8" in said
+
+
+def test_env_calls_an_absent_driver_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CUDA's words for that are those of a driver that is too old."""
+    too_old = ThinwireError(library().TW_DEVICE, "too old")
+    no_side = ThinwireError(library().TW_UNSUPPORTED, "no GPU side")
+    monkeypatch.setattr("ctypes.CDLL", lambda name: None)
+    assert [why_no_gpu(too_old), why_no_gpu(no_side)] == ["too old", "no GPU side"]
+
+    def absent(name: str) -> None:
+        raise OSError(name)
+
+    monkeypatch.setattr("ctypes.CDLL", absent)
+    assert why_no_gpu(no_side) == "no GPU side"
+    assert "no NVIDIA driver" in why_no_gpu(too_old)
 
 
 def test_files_round_trip(tmp_path: Path) -> None:

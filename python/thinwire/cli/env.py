@@ -1,5 +1,6 @@
 """`thinwire env`: what this installation and this machine have."""
 
+import ctypes
 import json
 import os
 import platform
@@ -18,6 +19,7 @@ from thinwire.library import (
     PACKAGE,
     ThinwireError,
     format_version,
+    library,
     library_path,
     version,
 )
@@ -79,8 +81,19 @@ def _gpus() -> dict[str, Any]:
         places = [None, *range(count)]
         pools = [{"gpu": gpu, **asdict(pool_counters(gpu))} for gpu in places]
     except ThinwireError as error:
-        return {"count": 0, "reason": error.args[0], "pools": []}
+        return {"count": 0, "reason": why_no_gpu(error), "pools": []}
     return {"count": count, "reason": None, "pools": pools}
+
+
+def why_no_gpu(error: ThinwireError) -> str:
+    """CUDA's words; but where there is no driver at all CUDA calls it too old."""
+    if error.status == library().TW_UNSUPPORTED:
+        return error.args[0]
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return "no NVIDIA driver here (libcuda.so.1 is not found)"
+    return error.args[0]
 
 
 def _namespaces() -> dict[str, Any]:

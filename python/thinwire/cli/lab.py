@@ -66,7 +66,7 @@ def run(
         named = parse(gpus, os.environ)
         lab = Lab.attach(name) if name else Lab(hosts, link, ranks_per_host, gpus=named)
         with lab:
-            _say(f"{lab.hosts} hosts, link {lab.link.text}, burst {lab.link.burst_bytes} bytes")
+            _say_link(lab)
             _say_gpus(lab)
             code = _run_command(lab, command, host)
             if measure:
@@ -127,6 +127,12 @@ def _run_command(lab: Lab, command: list[str], host: int | None) -> int:
     return code if code >= 0 else 128 - code
 
 
+def _say_link(lab: Lab) -> None:
+    burst = lab.link.burst_bytes
+    but = f" (the first {burst} bytes after a pause are not slowed down)" if burst else ""
+    _say(f"{lab.hosts} hosts, link {lab.link.text}{but}")
+
+
 def _say_gpus(lab: Lab) -> None:
     """One line where hosts have GPUs, none where there are none to speak of."""
     dealt = zip(lab.host_names(), lab.gpus(), strict=True)
@@ -139,7 +145,7 @@ def _say_drops(drops: int) -> None:
     if drops:
         _say(f"WARNING: {drops} packets dropped; figures of this run are void")
     else:
-        _say("0 drops")
+        _say("0 packets dropped")
 
 
 def _say(text: str) -> None:

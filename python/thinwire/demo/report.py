@@ -49,9 +49,9 @@ class Row:
 
 def case_name(row: Row) -> str:
     """What tables and pictures call the row's case."""
-    words = {NO_SHIM: "no shim", SHIM_OFF: "shim off"}
+    words = {NO_SHIM: "native", SHIM_OFF: "codec off"}
     if row.device == GPU:
-        words = {NO_SHIM: "staged", SHIM_OFF: "shim raw"}
+        words = {NO_SHIM: "staged", SHIM_OFF: "codec off"}
     return words.get(row.codec, row.codec)
 
 

@@ -10,8 +10,8 @@ from .runs import GPU, NO_SHIM
 NOTABLE_SPREAD = 0.15
 HEADINGS = (
     "seconds",
-    "MB asked",
-    "MB wire",
+    "MB raw",
+    "MB sent",
     "ratio",
     "speed-up",
     "ideal",
@@ -86,8 +86,8 @@ def _device_notes(rows: list[Row]) -> list[Text]:
         return []
     bases = ", ".join(dict.fromkeys(row.ideal_basis for row in rows if row.ideal_basis))
     words = (
-        "On GPUs: staged copies messages through pinned memory by hand, shim raw leaves that to "
-        f"the shim. The ideal has in it: {bases or 'nothing'}."
+        "On GPUs: staged copies messages through pinned memory by hand, codec off leaves that to "
+        f"Thinwire. The ideal has in it: {bases or 'nothing'}."
     )
     return [Text(words)]
 
