@@ -195,10 +195,12 @@ def _advise_one(found: list[Candidate]) -> Advice:
     best = usable[0]
     assert best.seconds is not None
     if best.seconds >= raw:
-        slowest_link = max(each.pays_below_gb_per_second or 0 for each in usable)
+        quickest = max(usable, key=lambda each: each.pays_below_gb_per_second or 0)
+        fastest_link = 8 * (quickest.pays_below_gb_per_second or 0)
         words = (
             f"{size}: send them raw: {_time(raw)}; the best codec, {best.codec}, would take "
-            f"{_time(best.seconds)}. Compression pays below {8 * slowest_link:.3g} Gbit/s."
+            f"{_time(best.seconds)}. Compression pays below {fastest_link:.3g} Gbit/s, "
+            f"by {_with_shape(quickest)}."
         )
         return Advice(found[0].bytes, RAW, "off", raw, raw, words)
     spec = _with_shape(best)
