@@ -88,3 +88,18 @@ def test_random_programs_come_to_the_same_bits(seed: int, tmp_path: Path) -> Non
     of_all = [each["operations"] for each in report["communicators"]]
     coded = sum(each["compressed_calls"] for of in of_all for each in of.values())
     assert coded > 300
+
+
+@pytest.mark.parametrize("way", ["destroy", "abort", "refuse"])
+def test_programs_end_while_calls_are_under_way(way: str, tmp_path: Path) -> None:
+    output, errors = run(
+        PROGRAMS / "nccl_ends", way, CODEC="lorenzo", REPORT=tmp_path / "report", LOG="error"
+    )
+    assert output == "ok\n", errors
+    if way != "refuse":
+        assert errors == ""
+    gathered = figures(tmp_path / "report.nccl.rank0")["AllGather"]
+    assert all(each["compressed_calls"] > 0 for each in gathered)
+    if way == "destroy":
+        assert all(each["spilled_blocks"] == 4 for each in gathered)
+        assert all(each["spilled_blocks_received"] == 8 for each in gathered)

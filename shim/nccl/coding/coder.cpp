@@ -108,6 +108,8 @@ Decision Coder::decide(const Call& call) {
     if (answer.outcome != agree::Outcome::kKnown) {
       const bool aborted = answer.outcome == agree::Outcome::kAborted;
       made.failure = aborted ? ncclInvalidUsage : ncclRemoteError;
+      ncclResult_t none = ncclSuccess;
+      error_.compare_exchange_strong(none, made.failure);
       return made;
     }
     key.capacity[exchange] = answer.value.capacity;
