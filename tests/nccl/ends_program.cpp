@@ -1,7 +1,8 @@
 // How NCCL programs end while compressed calls are under way: each mode checks what the program is
-// told. Prints "ok".
+// told. And one whose ranks are all one thread's. Prints "ok".
 //
-// ends_program destroy|abort|refuse
+// ends_program destroy|abort|refuse|one-thread
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -113,12 +114,51 @@ void refuse(ranks::Rank& self) {
   self.comm = nullptr;
 }
 
+// Every rank's part of a call is in one group, as NCCL wants it.
+void run_in_one_thread() {
+  ncclComm_t comms[kRanks] = {};
+  ncclCommInitAll(comms, kRanks, nullptr);
+  std::vector<Arrays> arrays(kRanks);
+  cudaStream_t streams[kRanks] = {};
+  for (int rank = 0; rank < kRanks; ++rank) {
+    cudaStreamCreate(&streams[rank]);
+    for (std::size_t at = 0; at < kCount; ++at) {
+      arrays[rank].mine[at] = static_cast<float>(at / 64 + 1000 * static_cast<std::size_t>(rank));
+    }
+  }
+  for (int call = 0; call < kCalls; ++call) {
+    ncclGroupStart();
+    for (int rank = 0; rank < kRanks; ++rank) {
+      ranks::Rank self{rank, kRanks, comms[rank], streams[rank]};
+      expect(gather(self, arrays[rank]) == ncclSuccess, "a call");
+    }
+    expect(ncclGroupEnd() == ncclSuccess, "a group");
+    if (call % 16 == 0) {
+      for (cudaStream_t each : streams) cudaStreamSynchronize(each);
+    }
+  }
+  for (cudaStream_t each : streams) cudaStreamSynchronize(each);
+  for (const Arrays& each : arrays) {
+    for (std::size_t rank = 0; rank < kRanks; ++rank) {
+      expect(std::equal(arrays[rank].mine.begin(), arrays[rank].mine.end(),
+                        each.all.begin() + static_cast<std::ptrdiff_t>(rank * kCount)),
+             "values of one thread's ranks");
+    }
+  }
+  for (ncclComm_t each : comms) ncclCommDestroy(each);
+  for (cudaStream_t each : streams) cudaStreamDestroy(each);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   const std::string mode = count > 1 ? words[1] : "";
   const auto work = mode == "destroy" ? destroy : mode == "abort" ? abort_waiting : refuse;
-  ranks::run(kRanks, work);
+  if (mode == "one-thread") {
+    run_in_one_thread();
+  } else {
+    ranks::run(kRanks, work);
+  }
   std::puts(failures == 0 ? "ok" : "failed");
   return failures == 0 ? 0 : 1;
 }

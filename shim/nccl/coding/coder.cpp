@@ -66,6 +66,12 @@ int reason_without_plan(const Call& call, tw_status why) {
   return why == TW_UNSUPPORTED && call.reduces() ? TW_RAW_OPERATION : TW_RAW_SHAPE;
 }
 
+// It may be another rank's veto, and is what came over a socket.
+int reason_of(const agree::Value& value) {
+  if (value.reason == agree::kNotSmaller) return kNotSmaller;
+  return value.reason > 0 && value.reason < kReasons ? int{value.reason} : int{kNotAgreed};
+}
+
 bool is_of_memory(tw_status why) { return why != TW_UNSUPPORTED && why != TW_INVALID_ARGUMENT; }
 
 }  // namespace
@@ -133,9 +139,7 @@ Decision Coder::decide(const Call& call) {
 
 void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made) {
   const bool undecided = value.reason == agree::kUndecided;
-  made.reason = undecided                            ? kNotAgreed
-                : value.reason == agree::kNotSmaller ? kNotSmaller
-                                                     : int{value.reason};
+  made.reason = reason_of(value);
   if (!undecided && value.reason != agree::kNotSmaller) return;
   if (state_ == agree::State::kForming) state_ = agreed_->presence().state;
   if (state_ == agree::State::kForming) made.reason = kNotKnownYet;
@@ -205,6 +209,10 @@ void* Coder::open_mailbox(Lent& lent) {
 Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,
                        Counters* counters, tw_stream_call* made) {
   Plan* const plan = part == Part::kResultTrial ? decision.result_trial : decision.plan;
+  if (failed_ || ended_) {
+    plan->users.fetch_sub(1);
+    return nullptr;
+  }
   Lent& lent = lent_to(call.stream);
   if (lent.group != group) {
     lent.group = group;
@@ -215,7 +223,7 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
       needs.device_bytes == 0 ? nullptr : lent.device(lent.places++, needs.device_bytes);
   void* const mailbox = needs.needs_mailbox == 0 ? nullptr : open_mailbox(lent);
   const bool lacks = (needs.device_bytes != 0 && device == nullptr) ||
-                     (needs.needs_mailbox != 0 && mailbox == nullptr) || failed_ || ended_;
+                     (needs.needs_mailbox != 0 && mailbox == nullptr);
   Flight* const flight = lacks ? nullptr : flights_.take(needs.record_bytes);
   if (flight == nullptr) {
     plan->users.fetch_sub(1);

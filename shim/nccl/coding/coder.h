@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -75,6 +76,7 @@ class Coder {
   void* open_mailbox(Lent& lent);
   bool serve(Lent& lent, void* mailbox);
   void take_report(Flight& flight, tw_status status, const tw_stream_report& report);
+  void say_failed(std::string why) const;
   void release();
 
   const agree::CommunicatorRef agreed_;

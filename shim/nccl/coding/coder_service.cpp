@@ -1,4 +1,7 @@
 // What the service thread does for a communicator: mailboxes, reports, the end.
+#include <string>
+#include <utility>
+
 #include "coding/coder.h"
 #include "process/reason.h"
 
@@ -93,14 +96,18 @@ bool Coder::reap() {
   return false;
 }
 
+void Coder::say_failed(std::string why) const {
+  // What came then is not the cause.
+  const agree::Presence presence = agreed_->presence();
+  if (presence.state == agree::State::kBroken) why = presence.text;
+  tw_log(TW_LOG_ERROR, ("a compressed call of NCCL has failed: " + why).c_str());
+}
+
 void Coder::take_report(Flight& flight, tw_status status, const tw_stream_report& report) {
   if (status != TW_OK) {
     ncclResult_t none = ncclSuccess;
     const bool first = error_.compare_exchange_strong(none, as_nccl(status));
-    if (first && !aborted_) {
-      tw_log(TW_LOG_ERROR,
-             (std::string("a compressed call of NCCL has failed: ") + tw_last_error()).c_str());
-    }
+    if (first && !aborted_) say_failed(tw_last_error());
     return;
   }
   for (const int exchange : {0, 1}) {
@@ -120,13 +127,16 @@ void Coder::end() {
   ended_ = true;
 }
 
-// After a failure the stream may still have use for what it was lent.
+// After a failure the stream may still have use for what it was lent; after an abort the thread
+// that makes the calls may be in decide().
 void Coder::release() {
   released_ = true;
   agreed_->close();
   if (failed_) return;
-  plans_.clear();
-  tw_stream_comm_destroy(stream_comm_);
+  if (!aborted_) {
+    plans_.clear();
+    tw_stream_comm_destroy(stream_comm_);
+  }
   for (const auto& each : lent_) each->release_all();
   flights_.release_all();
 }
