@@ -10,7 +10,7 @@ import numpy as np
 
 from . import model
 from .links import Link
-from .report import Row
+from .report import Row, name_of_case
 from .runs import CODECS, CPU, NO_SHIM, SHIM_OFF, Run, Size, run_wave
 from .verify import field_error, problems_of
 
@@ -60,8 +60,8 @@ def _run_cases(session: Session, link: Link) -> dict[str, list[Run]]:
     with tempfile.TemporaryDirectory(prefix="thinwire-demo-") as scratch:
         for repeat in range(session.repeats):
             for codec in CASES:
-                words = f"{link.name}  {codec}  {repeat + 1}/{session.repeats}"
-                with session.progress(words):
+                name = name_of_case(codec, session.device)
+                with session.progress(f"{link.name}  {name}  {repeat + 1}/{session.repeats}"):
                     run = run_wave(
                         link, codec, session.size, session.wave, Path(scratch), session.device
                     )

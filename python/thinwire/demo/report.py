@@ -49,10 +49,13 @@ class Row:
 
 def case_name(row: Row) -> str:
     """What tables and pictures call the row's case."""
-    words = {NO_SHIM: "native", SHIM_OFF: "codec off"}
-    if row.device == GPU:
-        words = {NO_SHIM: "staged", SHIM_OFF: "codec off"}
-    return words.get(row.codec, row.codec)
+    return name_of_case(row.codec, row.device)
+
+
+def name_of_case(codec: str, device: str) -> str:
+    """The same of a case that has no row yet."""
+    words = {NO_SHIM: "staged" if device == GPU else "native", SHIM_OFF: "codec off"}
+    return words.get(codec, codec)
 
 
 def write_report(rows: list[Row], path: Path) -> None:
