@@ -1,7 +1,13 @@
-// Ranks of a test as threads of it.
+// Ranks of a test, as threads of it or as processes.
 #pragma once
 
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -18,22 +24,43 @@ struct Rank {
   void synchronize() const { cudaStreamSynchronize(stream); }
 };
 
+// Ranks that are processes of their own pass the id by a file.
+inline ncclUniqueId id_by_file(int rank, const std::string& path) {
+  ncclUniqueId id{};
+  if (rank == 0) {
+    ncclGetUniqueId(&id);
+    std::ofstream(path + ".new").write(id.internal, sizeof id);
+    std::rename((path + ".new").c_str(), path.c_str());
+  } else {
+    while (access(path.c_str(), R_OK) != 0) usleep(1000);
+    std::ifstream(path).read(id.internal, sizeof id);
+  }
+  return id;
+}
+
+inline void run_one(int rank, int ranks, const ncclUniqueId& id,
+                    const std::function<void(Rank&)>& work) {
+  Rank self{rank, ranks, nullptr, nullptr};
+  cudaStreamCreate(&self.stream);
+  ncclCommInitRank(&self.comm, ranks, id, rank);
+  work(self);
+  self.synchronize();
+  if (self.comm != nullptr) ncclCommDestroy(self.comm);
+  cudaStreamDestroy(self.stream);
+}
+
 // Each with a communicator of all and a stream of its own; `work` may end the communicator, and
-// sets it to null then.
+// sets it to null then. Threads of this process; where RANKS_FILE is set this process is one, RANK.
 inline void run(int ranks, const std::function<void(Rank&)>& work) {
+  if (const char* const file = std::getenv("RANKS_FILE")) {
+    const int rank = std::atoi(std::getenv("RANK"));
+    return run_one(rank, ranks, id_by_file(rank, file), work);
+  }
   ncclUniqueId id{};
   ncclGetUniqueId(&id);
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
-    threads.emplace_back([&, rank] {
-      Rank self{rank, ranks, nullptr, nullptr};
-      cudaStreamCreate(&self.stream);
-      ncclCommInitRank(&self.comm, ranks, id, rank);
-      work(self);
-      self.synchronize();
-      if (self.comm != nullptr) ncclCommDestroy(self.comm);
-      cudaStreamDestroy(self.stream);
-    });
+    threads.emplace_back([&, rank] { run_one(rank, ranks, id, work); });
   }
   for (std::thread& thread : threads) thread.join();
 }

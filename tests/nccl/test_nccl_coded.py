@@ -1,10 +1,12 @@
 """NCCL programs whose calls are compressed, over a libnccl of host memory."""
 
 import json
+import os
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import pytest
-from test_nccl_shim import PROGRAMS, run
+from test_nccl_shim import PROGRAMS, SHIM, run
 
 pytestmark = pytest.mark.multiproc
 
@@ -104,6 +106,29 @@ def test_programs_end_while_calls_are_under_way(way: str, tmp_path: Path) -> Non
     if way == "destroy":
         assert all(each["spilled_blocks"] == 4 for each in gathered)
         assert all(each["spilled_blocks_received"] == 8 for each in gathered)
+
+
+def test_ranks_that_are_processes(tmp_path: Path) -> None:
+    """With blocks that are spilled."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("THINWIRE_")}
+    own = {
+        "LD_PRELOAD": str(SHIM),
+        "RANKS_FILE": str(tmp_path / "id"),
+        "THINWIRE_CODEC": "lorenzo",
+        "THINWIRE_REPORT": str(tmp_path / "report"),
+    }
+    words = [str(PROGRAMS / "nccl_coded"), str(CALLS), "noise"]
+    ranks = [
+        Popen(words, env=kept | own | {"RANK": str(rank)}, stdout=PIPE, stderr=PIPE, text=True)
+        for rank in range(4)
+    ]
+    assert [rank.communicate(timeout=120) for rank in ranks] == [("ok\n", "")] * 4
+    came = 0
+    for rank in range(4):
+        (gathered,) = figures(tmp_path / f"report.nccl.rank{rank}")["AllGather"]
+        assert gathered["compressed_calls"] >= 200
+        came += gathered["spilled_blocks_received"]
+    assert came > 0
 
 
 @pytest.mark.slow
