@@ -23,7 +23,7 @@ template <typename Word>
 Planes planes_on_host(const BrickBits& in) {
   Planes out{};
   std::memcpy(out.restored, in.word, sizeof out.restored);
-  Word values[sizeof(in.word) / (sizeof(Word))];
+  Word values[kBrickWords * sizeof(std::uint32_t) / sizeof(Word)];
   std::memcpy(values, in.word, sizeof values);
   for (Word& value : values) value = fold(value);
   std::uint32_t words[kBrickWords];
