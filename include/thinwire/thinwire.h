@@ -670,6 +670,7 @@ typedef enum tw_collective_flag {
   TW_UNABLE = 8,   /* this rank cannot take part, for example for lack of memory. Its call fails
                         with TW_INTERNAL; calls of ranks that need its data fail too, and none hangs.
                         Its `send` and `receive` are not accessed */
+  TW_HINDERED = 8, /* the earlier name of TW_UNABLE */
   TW_PLANNED = 16, /* tw_comm_run() only: do not plan again. The last tw_comm_plan() on this
                       communicator was for this same call; only buffers may differ */
   TW_ROOT_DECODES = 32, /* Bcast, at the root: if a lossy codec changes values, write to `receive`
