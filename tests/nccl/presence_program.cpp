@@ -3,12 +3,9 @@
 //
 // presence_program                 threads as ranks
 // presence_program RANK RANKS FILE a process of several, which pass the id by a file
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <thread>
 
@@ -65,15 +62,7 @@ void all_at_once() {
 }
 
 int run_process(int rank, int ranks, const std::string& path) {
-  ncclUniqueId id{};
-  if (rank == 0) {
-    ncclGetUniqueId(&id);
-    std::ofstream(path + ".new").write(id.internal, sizeof id);
-    std::rename((path + ".new").c_str(), path.c_str());
-  } else {
-    while (access(path.c_str(), R_OK) != 0) usleep(1000);
-    std::ifstream(path).read(id.internal, sizeof id);
-  }
+  const ncclUniqueId id = ranks::id_by_file(rank, path);
   ncclComm_t comm = nullptr;
   cudaStream_t stream{};
   cudaStreamCreate(&stream);

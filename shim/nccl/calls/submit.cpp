@@ -20,11 +20,6 @@ std::uint64_t bytes_judged(const Call& call, const Communicator& communicator) {
   return blocks * call.elements * element_bytes(call.type);
 }
 
-bool gives(const Call& call, const Communicator& communicator) {
-  if (call.operation == kRecv) return false;
-  return call.operation != kBroadcast || call.peer == communicator.rank;
-}
-
 void add(std::atomic<std::uint64_t>& to, std::uint64_t more) {
   to.fetch_add(more, std::memory_order_relaxed);
 }
@@ -33,7 +28,7 @@ void add(std::atomic<std::uint64_t>& to, std::uint64_t more) {
 void count(const Call& call, Communicator& communicator, int reason, const Plan* plan = nullptr) {
   if (!wants_count()) return;
   Counters& counters = communicator.of[call.operation];
-  const std::uint64_t bytes = gives(call, communicator) ? bytes_judged(call, communicator) : 0;
+  const std::uint64_t bytes = call.reads(communicator.rank) ? bytes_judged(call, communicator) : 0;
   add(counters.calls, 1);
   add(counters.bytes, bytes);
   if (plan == nullptr) {
@@ -59,13 +54,11 @@ int reason_by_arguments(const Call& call, const Communicator& communicator) {
   return call.is_message() && call.peer == communicator.rank ? kAlone : 0;
 }
 
-bool reads(const Call& call, const Communicator& communicator) { return gives(call, communicator); }
-
 // What NCCL would refuse, it has to refuse itself.
 bool is_sound(const Call& call, const Communicator& communicator) {
   const bool in_range = !call.has_peer() || (call.peer >= 0 && call.peer < communicator.ranks);
   const bool writes = call.operation != kSend;
-  return in_range && !(reads(call, communicator) && call.send == nullptr) &&
+  return in_range && !(call.reads(communicator.rank) && call.send == nullptr) &&
          !(writes && call.receive == nullptr);
 }
 

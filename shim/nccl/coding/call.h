@@ -25,6 +25,10 @@ struct Call {
   bool reduces() const {
     return operation == kAllReduce || operation == kReduce || operation == kReduceScatter;
   }
+  // Whether this rank's data goes to others: `send` is read.
+  bool reads(int rank) const {
+    return operation != kRecv && (operation != kBroadcast || peer == rank);
+  }
 };
 
 // NCCL's own function for it.

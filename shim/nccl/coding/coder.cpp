@@ -58,10 +58,6 @@ std::uint64_t class_key(const Call& call, const PlanKey& plan, unsigned exchange
          root << 32;
 }
 
-bool encodes(const Call& call, int rank) {
-  return call.operation != kRecv && (call.operation != kBroadcast || call.peer == rank);
-}
-
 int reason_without_plan(const Call& call, tw_status why) {
   return why == TW_UNSUPPORTED && call.reduces() ? TW_RAW_OPERATION : TW_RAW_SHAPE;
 }
@@ -146,7 +142,7 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
   if (state_ == agree::State::kRaw) made.reason = TW_RAW_PEER_NOT_READY;
   if (state_ != agree::State::kReady || !made.of[0]->wants_trial(value.reason)) return;
   if (!reserve(call, key, made)) return;
-  if (!encodes(call, rank_)) {
+  if (!call.reads(rank_)) {
     const std::lock_guard lock(mutex_);
     // The receiver of a message has nothing to offer.
     if (call.operation != kRecv) made.of[0]->measured(0, false);
