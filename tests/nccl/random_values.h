@@ -1,29 +1,39 @@
-// Values of random programs: what each rank has in each call, and what comes of them.
+// Values of test programs: what each rank has in each call, and what comes of them.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
-#include "abi/nccl_abi.h"
 #include "base/half.h"
+#include "world.h"
 
 namespace random_program {
 
-using Bytes = std::vector<std::byte>;
+using world::Bytes;
 
 inline std::size_t size_of(ncclDataType_t type) {
   if (type == ncclFloat64) return 8;
   return type == ncclFloat16 || type == ncclBfloat16 ? 2 : 4;
 }
 
-// As a double, so that it is each type's own once it is stored.
-inline double value(int rank, std::uint32_t call, std::size_t at, bool noise) {
-  if (!noise) return static_cast<double>(at / 8 % 700) * 0.37 + rank * 1.1 + call % 50;
+// Whole numbers of so few bits that sums of four of them are exact in the type, in any order; so
+// are means of two and of four.
+inline unsigned bits_of(ncclDataType_t type) {
+  if (type == ncclBfloat16) return 6;
+  return type == ncclFloat16 ? 9 : 18;
+}
+
+inline double value(ncclDataType_t type, int rank, std::uint32_t call, std::size_t at, bool noise) {
+  const unsigned bits = bits_of(type);
+  if (!noise && bits == 6) return static_cast<double>(at / 8 % 40 + call % 8) + rank * 5;
+  if (!noise) return static_cast<double>(at / 8 % 390 + call % 50) + rank * 11;
   std::uint64_t word = (at + 1) * 0x9E3779B97F4A7C15U ^
                        (call * 131ULL + static_cast<unsigned>(rank)) * 0xD1B54A32D192ED03U;
   word = (word ^ word >> 29) * 0xBF58476D1CE4E5B9U;
-  return (static_cast<double>(word >> 11) * 0x1p-53 - 0.5) * 900;
+  // Of all magnitudes, so that exponents differ too.
+  const auto number = static_cast<int>((word >> 32 & ((1U << bits) - 1)) >> (word >> 16) % bits);
+  return (word & 1) != 0 ? number : -number;
 }
 
 template <typename Word>
@@ -49,6 +59,19 @@ inline double stored(ncclDataType_t type, double number) {
   if (type == ncclFloat16) return float_of_f16(f16_of(single));
   if (type == ncclBfloat16) return float_of_bf16(bf16_of(single));
   return type == ncclInt32 ? static_cast<double>(static_cast<std::int32_t>(number)) : number;
+}
+
+inline double load(const Bytes& from, std::size_t at, ncclDataType_t type) {
+  using namespace thinwire;
+  const auto get = [&](auto word) {
+    std::memcpy(&word, from.data() + at * sizeof word, sizeof word);
+    return word;
+  };
+  if (type == ncclFloat64) return get(0.0);
+  if (type == ncclFloat32) return get(0.0F);
+  if (type == ncclInt32) return get(0);
+  const std::uint16_t word = get(std::uint16_t{});
+  return type == ncclFloat16 ? float_of_f16(word) : float_of_bf16(word);
 }
 
 // In the order of ranks: doubles as doubles, what is smaller in fp32 and rounded once.

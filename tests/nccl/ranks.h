@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "fake_nccl/fake_cuda.h"
+#include "world.h"
 
 namespace ranks {
 
@@ -49,8 +49,15 @@ inline void run_one(int rank, int ranks, const ncclUniqueId& id,
   cudaStreamDestroy(self.stream);
 }
 
+// `usual`, unless RANKS says how many.
+inline int count(int usual) {
+  const char* const named = std::getenv("RANKS");
+  return named == nullptr ? usual : std::atoi(named);
+}
+
 // Each with a communicator of all and a stream of its own; `work` may end the communicator, and
 // sets it to null then. Threads of this process; where RANKS_FILE is set this process is one, RANK.
+// On one GPU ranks have to be processes.
 inline void run(int ranks, const std::function<void(Rank&)>& work) {
   if (const char* const file = std::getenv("RANKS_FILE")) {
     const int rank = std::atoi(std::getenv("RANK"));

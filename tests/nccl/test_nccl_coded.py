@@ -76,6 +76,32 @@ def test_over_an_nccl_of_gpus_all_stays_raw(tmp_path: Path) -> None:
             }
 
 
+@pytest.mark.parametrize(
+    ("codec", "taken", "ranks", "error"),
+    [
+        ("lossless", 4, 3, ()),
+        ("expack", 3, 4, ()),
+        ("mpc", 2, 2, ()),
+        ("zfp:rate=16", 2, 2, ("1",)),
+    ],
+)
+def test_every_operation_in_every_type(
+    codec: str, taken: int, ranks: int, error: tuple[str, ...], tmp_path: Path
+) -> None:
+    """As tests/gpu runs it over NCCL. `taken`: of the program's four types."""
+    words = (PROGRAMS / "nccl_every", "24", *error)
+    output, errors = run(
+        *words, ranks=ranks, CODEC=codec, THRESHOLD="1KiB", REPORT=tmp_path / "report"
+    )
+    assert (output, errors) == ("ok\n", "")
+    report = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    used = [each["operations"] for each in report["communicators"] if each["operations"]]
+    coded = [all(each["compressed_calls"] > 20 for each in of.values()) for of in used]
+    assert (len(coded), sum(coded)) == (4 * ranks, taken * ranks)
+    spilled = sum(each["spilled_blocks"] for of in used for each in of.values())
+    assert (spilled > 0) == (error == ())
+
+
 RANDOM_CALLS = 5000
 
 

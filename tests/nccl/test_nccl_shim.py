@@ -22,12 +22,19 @@ FLOATS = 4 << 15  # bytes of the program's arrays
 
 
 def run(
-    *words: str | Path, preload: bool = True, gpus: bool = False, **settings: str | Path
+    *words: str | Path,
+    preload: bool = True,
+    gpus: bool = False,
+    ranks: int | None = None,
+    **settings: str | Path,
 ) -> tuple[str, str]:
-    """What a program prints, under the library; `gpus`: over an NCCL that is not the host's."""
+    """What a program prints, under the library; `gpus`: over an NCCL that is not the host's;
+    `ranks`: as many, where the program has no number of its own."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
     named = {f"THINWIRE_{name}": str(value) for name, value in settings.items()}
     own = {"LD_PRELOAD": str(SHIM)} if preload else {}
+    if ranks is not None:
+        own["RANKS"] = str(ranks)
     if gpus:
         own["LD_LIBRARY_PATH"] = str(PROGRAMS / "lib_gpu")
     done = subprocess.run(
