@@ -92,6 +92,20 @@ def test_the_report_in_words() -> None:
     assert f'AllGather  1 calls, {FLOATS} bytes, raw {{"{RAW}": 1}}' in errors
 
 
+def test_a_program_can_ask_for_its_report(tmp_path: Path) -> None:
+    program = PROGRAMS / "nccl_report"
+    assert run(program, preload=False) == ("none\n", "")
+    # Uncounted, the text is its end alone.
+    assert run(program, CODEC="lorenzo") == ("1\n", "")
+    output, errors = run(program, CODEC="lorenzo", REPORT=tmp_path / "report")
+    before, _, text = output.partition("\n")
+    assert (before, errors) == ("1", "")
+    at_the_end = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    for report in (json.loads(text), at_the_end):
+        calls = [each["operations"]["AllGather"]["calls"] for each in report["communicators"]]
+        assert calls == [1, 1]
+
+
 def test_calls_are_raw_until_ranks_agree(tmp_path: Path) -> None:
     output, errors = run(PROGRAMS / "nccl_calls", CODEC="zfp:rate=16", REPORT=tmp_path / "report")
     assert (output, errors) == ("ok\n", "")
@@ -130,7 +144,8 @@ def test_a_program_without_nccl_is_left_alone() -> None:
 def test_a_library_that_exports_what_it_takes_alone() -> None:
     said, _ = run("nm", "-D", "--defined-only", SHIM, preload=False)
     names = {line.split()[-1] for line in said.splitlines()}
-    assert {name for name in names if not name.startswith("nccl")} == set()
+    # include/thinwire/thinwire_nccl.h
+    assert {name for name in names if not name.startswith("nccl")} == {"tw_nccl_report"}
     # ncclAlltoAll, say, which came with 2.28: a program must not find it here.
     taken = [
         "AllReduce",
@@ -155,7 +170,8 @@ def test_a_library_that_exports_what_it_takes_alone() -> None:
         "Destroy",
         "Abort",
     ]
-    assert names == {f"nccl{n}" for n in taken} | {f"ncclComm{n}" for n in of_communicators}
+    of_nccl = {f"nccl{n}" for n in taken} | {f"ncclComm{n}" for n in of_communicators}
+    assert names == of_nccl | {"tw_nccl_report"}
 
 
 def test_communicators_made_in_any_way_have_the_library_on_all_ranks(tmp_path: Path) -> None:

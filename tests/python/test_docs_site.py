@@ -26,7 +26,7 @@ def code_of(text: str) -> str:
     return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.S)
 
 
-@pytest.mark.parametrize("name", ["thinwire.h", "thinwire_mpi.h"])
+@pytest.mark.parametrize("name", ["thinwire.h", "thinwire_mpi.h", "thinwire_nccl.h"])
 def test_the_c_reference_has_each_declaration_once(name: str) -> None:
     code = code_of((INCLUDE / name).read_text().split("BEGIN declarations */")[1])
     made = header.as_markdown(name)

@@ -108,4 +108,10 @@ Communicator* forget(ncclComm_t comm) {
 
 const std::vector<Communicator*>& all_communicators() { return table().all; }
 
+std::vector<Communicator*> communicators_so_far() {
+  Table& known = table();
+  const std::lock_guard lock(known.mutex);
+  return known.all;
+}
+
 }  // namespace thinwire::nccl

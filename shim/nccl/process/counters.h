@@ -74,5 +74,7 @@ Communicator* forget(ncclComm_t comm);
 
 // All there were, in the order in which they were seen. Nobody may be counting any more.
 const std::vector<Communicator*>& all_communicators();
+// The same while others count.
+std::vector<Communicator*> communicators_so_far();
 
 }  // namespace thinwire::nccl

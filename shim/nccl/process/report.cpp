@@ -9,12 +9,14 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "abi/real.h"
 #include "coding/service.h"
 #include "process/counters.h"
 #include "process/presence.h"
 #include "process/settings.h"
+#include "thinwire/thinwire_nccl.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -59,12 +61,14 @@ int nccl_version() {
   return version;
 }
 
-std::string as_json(const std::string& rank) {
+using Communicators = std::vector<Communicator*>;
+
+std::string as_json(const Communicators& all, const std::string& rank) {
   std::ostringstream out;
   out << "{\"nccl_version\": " << nccl_version() << ", \"codec\": \""
       << tw_codec_spec(settings().codec) << "\", \"rank\": " << rank << ", \"communicators\": [";
   const char* separator = "";
-  for (const Communicator* each : all_communicators()) {
+  for (const Communicator* each : all) {
     out << separator << "{\"ranks\": " << each->ranks << ", \"rank\": " << each->rank
         << ", \"presence\": \"" << presence_text(*each) << "\", \"operations\": {"
         << operations_as_json(*each) << "}}";
@@ -97,7 +101,7 @@ std::string as_text(const std::string& rank) {
 }
 
 // As the launcher has it; else the least that this process has in the communicators of most ranks.
-std::string own_rank() {
+std::string own_rank(const Communicators& all) {
   constexpr const char* kNames[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
                                     "SLURM_PROCID"};
   for (const char* name : kNames) {
@@ -107,7 +111,6 @@ std::string own_rank() {
     const long rank = std::strtol(text, &end, 10);
     if (*end == '\0' && rank >= 0) return std::to_string(rank);
   }
-  const auto& all = all_communicators();
   const auto by_size = [](const Communicator* left, const Communicator* right) {
     return left->ranks != right->ranks ? left->ranks > right->ranks : left->rank < right->rank;
   };
@@ -119,7 +122,7 @@ std::string own_rank() {
 __attribute__((destructor)) void report() {
   if (g_owner != getpid() || all_communicators().empty()) return;
   take_last_reports();
-  const std::string rank = own_rank();
+  const std::string rank = own_rank(all_communicators());
   if (settings().report == "1") {
     const std::string text = as_text(rank);
     std::fwrite(text.data(), 1, text.size(), stderr);
@@ -127,7 +130,7 @@ __attribute__((destructor)) void report() {
   }
   const std::string path = settings().report + ".nccl.rank" + rank;
   std::ofstream file(path);
-  file << as_json(rank);
+  file << as_json(all_communicators(), rank);
   if (!file.flush()) tw_log(TW_LOG_ERROR, ("cannot write " + path).c_str());
 }
 
@@ -141,3 +144,18 @@ void report_at_exit() {
 }
 
 }  // namespace thinwire::nccl
+
+using namespace thinwire::nccl;
+
+tw_status tw_nccl_report(char* text, std::uint64_t room, std::uint64_t* bytes) {
+  if (bytes == nullptr || (text == nullptr && room != 0)) return TW_INVALID_ARGUMENT;
+  const std::vector<Communicator*> all = communicators_so_far();
+  std::string whole;
+  if (!settings().report.empty() && !all.empty()) {
+    take_last_reports();
+    whole = as_json(all, own_rank(all));
+  }
+  *bytes = whole.size() + 1;
+  if (*bytes <= room) std::copy_n(whole.c_str(), *bytes, text);
+  return TW_OK;
+}
