@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "collective/numbers.h"
 
@@ -18,6 +19,8 @@ Value load(const char* at) {
   std::memcpy(&value, at, sizeof value);
   return value;
 }
+
+}  // namespace
 
 // FNV-1a over words of 64 bits and what is left.
 std::uint64_t hash_of(std::span<const char> bytes) {
@@ -34,8 +37,6 @@ std::uint64_t hash_of(std::span<const char> bytes) {
   return hash;
 }
 
-}  // namespace
-
 Check::Check(const Data& data, tw_operation operation, tw_dtype dtype, const Group& group,
              std::int64_t count)
     : dtype_(dtype), ranks_(group.size) {
@@ -45,6 +46,9 @@ Check::Check(const Data& data, tw_operation operation, tw_dtype dtype, const Gro
     moved_ = data.received(operation, group, count);
   }
 }
+
+Check::Check(std::vector<char> expected, tw_dtype dtype)
+    : dtype_(dtype), ranks_(1), moved_(std::move(expected)) {}
 
 Judgement Check::judge(std::span<const char> received, const Tolerance& tolerance) const {
   Judgement judgement;
@@ -68,6 +72,8 @@ void Check::judge_value(double expected, double value, double allowed, Judgement
     return;
   }
   judgement->max_error = std::max(judgement->max_error, difference);
+  judgement->energy += expected * expected;
+  judgement->error_energy += difference * difference;
   judgement->wrong += difference > allowed ? 1 : 0;
 }
 

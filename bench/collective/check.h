@@ -19,14 +19,20 @@ struct Tolerance {
 struct Judgement {
   std::int64_t wrong = 0;  // elements
   double max_error = 0;    // of finite values
+  // Sums of squares of what is expected and of the errors, over finite values that differ.
+  double energy = 0, error_energy = 0;
   std::uint64_t hash = 0;  // of all bits
 };
+
+std::uint64_t hash_of(std::span<const char> bytes);
 
 // One operation at one size on this rank.
 class Check {
  public:
   Check(const Data& data, tw_operation operation, tw_dtype dtype, const Group& group,
         std::int64_t count);
+  // Of data movement that leaves these bytes.
+  Check(std::vector<char> expected, tw_dtype dtype);
 
   Judgement judge(std::span<const char> received, const Tolerance& tolerance) const;
 

@@ -7,6 +7,8 @@
 #include <memory>
 #include <span>
 
+#include "collective/native.h"
+
 namespace thinwire::bench {
 namespace {
 

@@ -1,44 +1,11 @@
 #include "collective/operation.h"
 
-#include "collective/numbers.h"
-
 namespace thinwire::bench {
 
 std::int64_t size_of(tw_dtype dtype) {
   if (dtype == TW_F64) return 8;
   return dtype == TW_F32 ? 4 : 2;
 }
-
-MPI_Datatype mpi_type(tw_dtype dtype) {
-  if (dtype == TW_F32) return MPI_FLOAT;
-  return dtype == TW_F64 ? MPI_DOUBLE : MPI_UINT16_T;
-}
-
-namespace {
-
-// Adds in fp32 and rounds once, as the library does (decision 0014).
-template <tw_dtype kDtype>
-void add_narrow(void* from, void* into, int* count, MPI_Datatype*) {
-  const auto* left = static_cast<const char*>(from);
-  auto* right = static_cast<char*>(into);
-  for (int at = 0; at < *count; ++at, left += 2, right += 2) {
-    const auto sum = static_cast<float>(number_at(kDtype, left) + number_at(kDtype, right));
-    put_number(kDtype, sum, right);
-  }
-}
-
-// MPI has no sums of 16-bit floats: an operation of the program's own is its native way.
-MPI_Op sum_of(tw_dtype dtype) {
-  if (dtype == TW_F32 || dtype == TW_F64) return MPI_SUM;
-  static MPI_Op made[2] = {MPI_OP_NULL, MPI_OP_NULL};
-  MPI_Op& op = made[dtype == TW_F16 ? 0 : 1];
-  if (op == MPI_OP_NULL) {
-    MPI_Op_create(dtype == TW_F16 ? add_narrow<TW_F16> : add_narrow<TW_BF16>, 1, &op);
-  }
-  return op;
-}
-
-}  // namespace
 
 std::int64_t sent_count(tw_operation operation, const Group& group, std::int64_t count) {
   switch (operation) {
@@ -79,39 +46,6 @@ std::int64_t first_received(tw_operation operation, const Group& group, std::int
   if (operation == TW_SCATTER || operation == TW_REDUCE_SCATTER) return count * group.rank;
   if (operation == TW_ALLTOALL) return count * (group.size * block + group.rank);
   return count * block;
-}
-
-void run_native(tw_operation operation, tw_dtype dtype, const Group& group, std::int64_t count,
-                const void* send, void* receive) {
-  const MPI_Datatype type = mpi_type(dtype);
-  const int n = static_cast<int>(count);
-  const MPI_Comm world = MPI_COMM_WORLD;
-  switch (operation) {
-    case TW_BCAST:
-      MPI_Bcast(receive, n, type, group.root, world);
-      return;
-    case TW_ALLGATHER:
-      MPI_Allgather(send, n, type, receive, n, type, world);
-      return;
-    case TW_GATHER:
-      MPI_Gather(send, n, type, receive, n, type, group.root, world);
-      return;
-    case TW_SCATTER:
-      MPI_Scatter(send, n, type, receive, n, type, group.root, world);
-      return;
-    case TW_ALLTOALL:
-      MPI_Alltoall(send, n, type, receive, n, type, world);
-      return;
-    case TW_REDUCE:
-      MPI_Reduce(send, receive, n, type, sum_of(dtype), group.root, world);
-      return;
-    case TW_ALLREDUCE:
-      MPI_Allreduce(send, receive, n, type, sum_of(dtype), world);
-      return;
-    case TW_REDUCE_SCATTER:
-      MPI_Reduce_scatter_block(send, receive, n, type, sum_of(dtype), world);
-      return;
-  }
 }
 
 }  // namespace thinwire::bench

@@ -1,7 +1,5 @@
-// What each operation moves, and the MPI's own call for it.
+// What each operation moves.
 #pragma once
-
-#include <mpi.h>
 
 #include <cstdint>
 
@@ -30,9 +28,6 @@ inline bool gets_shared(tw_operation operation, const Group& group) {
 
 std::int64_t size_of(tw_dtype dtype);
 
-// 16-bit floats are words to MPI.
-MPI_Datatype mpi_type(tw_dtype dtype);
-
 // Elements of this rank's buffers. `count` is of the array, or of one rank's block. Bcast has the
 // receive buffer alone.
 std::int64_t sent_count(tw_operation operation, const Group& group, std::int64_t count);
@@ -43,9 +38,5 @@ std::int64_t received_count(tw_operation operation, const Group& group, std::int
 std::int64_t first_sent(tw_operation operation, const Group& group, std::int64_t count);
 std::int64_t first_received(tw_operation operation, const Group& group, std::int64_t count,
                             std::int64_t block);
-
-// The MPI's own collective of MPI_COMM_WORLD; sums where it reduces.
-void run_native(tw_operation operation, tw_dtype dtype, const Group& group, std::int64_t count,
-                const void* send, void* receive);
 
 }  // namespace thinwire::bench

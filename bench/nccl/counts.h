@@ -1,0 +1,27 @@
+// What the preload library's report says of a communicator.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace thinwire::bench::nccl {
+
+// Of one operation (as the report calls it) on this rank.
+struct Counts {
+  std::int64_t calls = 0, compressed_calls = 0;
+  std::int64_t bytes = 0, wire_bytes = 0;
+  std::int64_t spilled_blocks = 0;
+  std::map<std::string, std::int64_t> raw_by_reason;
+
+  // What was counted since.
+  Counts since(const Counts& earlier) const;
+  // Why most of the raw calls were; empty where none was.
+  std::string reason() const;
+};
+
+// Of the communicator that the report has last; all 0 where it has no such operation.
+Counts newest_counts(const std::string& report, const std::string& operation);
+std::string newest_presence(const std::string& report);
+
+}  // namespace thinwire::bench::nccl

@@ -1,0 +1,64 @@
+// NCCL as it is found when the program runs: its own functions, and the names that programs call,
+// which a preload library may have taken.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "abi/nccl_abi.h"
+#include "nccl/counts.h"
+
+namespace thinwire::bench::nccl {
+
+// The calls that move data, by one kind of name.
+struct Calls {
+  decltype(&ncclAllGather) all_gather;
+  decltype(&ncclReduceScatter) reduce_scatter;
+  decltype(&ncclAllReduce) all_reduce;
+  decltype(&ncclBroadcast) broadcast;
+  decltype(&ncclSend) send;
+  decltype(&ncclRecv) receive;
+  decltype(&ncclGroupStart) group_start;
+  decltype(&ncclGroupEnd) group_end;
+};
+
+class Library {
+ public:
+  // Throws std::runtime_error where there is no such library, or no NCCL in it.
+  explicit Library(const std::string& path);
+
+  const Calls& raw() const { return raw_; }      // pncclAllGather and so on
+  const Calls& plain() const { return plain_; }  // ncclAllGather and so on
+
+  int version() const;
+  ncclUniqueId make_id() const;
+  ncclComm_t make(int ranks, const ncclUniqueId& id, int rank) const;
+  void end(ncclComm_t comm) const;
+  // What came up behind calls that had succeeded; throws.
+  void check(ncclComm_t comm) const;
+
+  // Whether buffers lie in host memory, as those of the libnccl of tests do.
+  bool is_on_host() const { return on_host_; }
+  // A function of this NCCL's file, null where it has none of that name.
+  void* function(const char* name) const;
+
+  // Whether the preload library is there and counts.
+  bool counts_calls() const;
+  // The figures of the newest communicator; all 0 without the preload library.
+  Counts counts(const char* operation) const;
+  // Who has the library, in its words.
+  std::string presence() const;
+
+ private:
+  Calls calls_named(const std::string& prefix, void* where) const;
+  std::string report() const;
+
+  void* handle_;
+  bool on_host_;
+  Calls raw_, plain_;
+};
+
+// Throws std::runtime_error with the call's name.
+void check(ncclResult_t result, const char* call);
+
+}  // namespace thinwire::bench::nccl

@@ -1,0 +1,132 @@
+#include "nccl/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+namespace thinwire::bench::nccl {
+namespace {
+
+// Ranks without the library are found out after 10 s. Calls of a class come past the window in
+// which ranks agree after some rounds; a machine that is busy may need more.
+constexpr int kMostPauses = 60, kMostRounds = 30;
+constexpr auto kPause = std::chrono::milliseconds(200);
+
+// What passes, in the words of the library's report.
+constexpr const char* kNotKnown = "not known yet who has the library";
+constexpr const char* kNotAgreed = "not agreed yet for calls of this kind";
+
+// Why this rank's call was not coded; empty where it was.
+std::string reason_of(const Counts& made) {
+  if (made.calls == 0) return "the preload library for NCCL is not there, or its report is off";
+  return made.calls == made.compressed_calls ? "" : made.reason();
+}
+
+// Until calls of this way are coded on all ranks, or are known not to be.
+void warm_up(const Job& job, Turns& turns, Outcome& outcome) {
+  if (outcome.way == Way::kRaw) return turns.warm_up(outcome.way);
+  for (int pauses = 0, rounds = 0; pauses < kMostPauses && rounds < kMostRounds;) {
+    const Counts before = turns.counts(outcome.way);
+    turns.warm_up(outcome.way);
+    ++outcome.warm_up_calls;
+    const Counts made = turns.counts(outcome.way).since(before);
+    const std::vector<std::string> reasons = job.meeting.texts(reason_of(made));
+    const auto lasts = [&](const std::string& reason) {
+      return !reason.empty() && reason != kNotKnown && reason != kNotAgreed;
+    };
+    const auto raw = std::ranges::find_if(reasons, [](const auto& each) { return !each.empty(); });
+    const auto final = std::ranges::find_if(reasons, lasts);
+    outcome.why_raw = raw == reasons.end() ? "" : final == reasons.end() ? *raw : *final;
+    if (outcome.why_raw.empty() || final != reasons.end()) return;
+    if (std::ranges::find(reasons, kNotKnown) != reasons.end()) {
+      ++pauses;
+      std::this_thread::sleep_for(kPause);
+    } else {
+      ++rounds;
+      turns.count_on(outcome.way);
+    }
+  }
+}
+
+template <typename Value>
+Value largest(const Job& job, Value own) {
+  return std::ranges::max(job.meeting.all(own));
+}
+
+template <typename Value>
+Value sum(const Job& job, Value own) {
+  Value all{};
+  for (const Value each : job.meeting.all(own)) all += each;
+  return all;
+}
+
+void add_turn(const Job& job, Turns& turns, bool is_timed, Outcome& outcome) {
+  const Taken own = turns.run(outcome.way);
+  const double seconds = largest(job, own.whole), host = largest(job, own.host);
+  if (is_timed) {
+    outcome.seconds.push_back(seconds);
+    outcome.host_seconds.push_back(host);
+  }
+  const Judgement judged = turns.judge(outcome.way);
+  outcome.wrong += sum(job, judged.wrong);
+  outcome.max_error = std::max(outcome.max_error, largest(job, judged.max_error));
+  const double share = judged.energy > 0 ? std::sqrt(judged.error_energy / judged.energy) : 0;
+  outcome.relative_error = std::max(outcome.relative_error, largest(job, share));
+  // A rank that compares nothing takes no part in either.
+  const bool compares = turns.gets_shared();
+  const std::uint64_t most = largest(job, compares ? judged.hash : 0);
+  const std::uint64_t least =
+      std::ranges::min(job.meeting.all(compares ? judged.hash : UINT64_MAX));
+  outcome.identical = outcome.identical && least >= most;
+}
+
+Counts sum_of(const Job& job, const Counts& own) {
+  Counts all;
+  all.calls = sum(job, own.calls);
+  all.compressed_calls = sum(job, own.compressed_calls);
+  all.bytes = sum(job, own.bytes);
+  all.wire_bytes = sum(job, own.wire_bytes);
+  all.spilled_blocks = sum(job, own.spilled_blocks);
+  return all;
+}
+
+// What becomes of calls is counted a moment after the stream has come past them.
+void wait_for_counts() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
+
+}  // namespace
+
+Measurement measure(const Job& job, Operation operation, std::int64_t bytes) {
+  Turns turns(job, operation, bytes);
+  Measurement all{operation, bytes, turns.count(), "", {}};
+  for (const Way way : job.options.ways) {
+    // A message has no hops.
+    if (way == Way::kPerHop && operation == Operation::kSendRecv) continue;
+    Outcome& outcome = all.ways.emplace_back();
+    outcome.way = way;
+    warm_up(job, turns, outcome);
+  }
+  for (Outcome& each : all.ways) add_turn(job, turns, false, each);
+  wait_for_counts();
+  std::vector<Counts> before;
+  for (const Outcome& each : all.ways) before.push_back(turns.counts(each.way));
+  for (int turn = 0; turn < job.options.iterations; ++turn) {
+    // Each is first as often as any other.
+    for (std::size_t at = 0; at < all.ways.size(); ++at) {
+      add_turn(job, turns, true, all.ways[(at + static_cast<std::size_t>(turn)) % all.ways.size()]);
+    }
+  }
+  wait_for_counts();
+  for (std::size_t at = 0; at < all.ways.size(); ++at) {
+    Outcome& each = all.ways[at];
+    const Counts own = turns.counts(each.way).since(before[at]);
+    each.counts = sum_of(job, own);
+    if (each.why_raw.empty()) each.why_raw = job.meeting.texts(own.reason()).front();
+    std::ranges::sort(each.seconds);
+    std::ranges::sort(each.host_seconds);
+  }
+  all.presence = job.library.presence();
+  return all;
+}
+
+}  // namespace thinwire::bench::nccl

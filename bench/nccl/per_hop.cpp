@@ -1,0 +1,86 @@
+#include "nccl/per_hop.h"
+
+#include "collective/operation.h"
+
+namespace thinwire::bench::nccl {
+
+ncclDataType_t type_of(tw_dtype dtype) {
+  if (dtype == TW_F32) return ncclFloat32;
+  if (dtype == TW_F64) return ncclFloat64;
+  return dtype == TW_F16 ? ncclFloat16 : ncclBfloat16;
+}
+
+PerHop::PerHop(const Library& library, Device& device, ncclComm_t comm, const Place& place,
+               tw_dtype dtype, std::int64_t most)
+    : calls_(library.plain()),
+      device_(device),
+      comm_(comm),
+      rank_(place.rank),
+      ranks_(place.ranks),
+      dtype_(dtype),
+      width_(size_of(dtype)),
+      partial_{{device, static_cast<std::size_t>(most * width_)},
+               {device, static_cast<std::size_t>(most * width_)}} {}
+
+void PerHop::exchange(const char* send, std::int64_t sent, char* receive, std::int64_t received) {
+  const auto next = static_cast<int>(wrapped(rank_ + 1));
+  const auto previous = static_cast<int>(wrapped(rank_ - 1));
+  const ncclDataType_t type = type_of(dtype_);
+  check(calls_.group_start(), "ncclGroupStart");
+  check(calls_.send(send, static_cast<std::size_t>(sent), type, next, comm_, device_.stream()),
+        "ncclSend");
+  check(calls_.receive(receive, static_cast<std::size_t>(received), type, previous, comm_,
+                       device_.stream()),
+        "ncclRecv");
+  check(calls_.group_end(), "ncclGroupEnd");
+}
+
+void PerHop::gather_ring(char* array, std::int64_t count) {
+  for (std::int64_t step = 0; step + 1 < ranks_; ++step) {
+    const std::int64_t out = wrapped(rank_ - step), in = wrapped(rank_ - step - 1);
+    exchange(block_of(array, out, count), length_of(out, count),
+             array + first_of(in, count) * width_, length_of(in, count));
+  }
+}
+
+void PerHop::sum_ring(const char* array, std::int64_t count, char* own_block) {
+  const char* sent = block_of(array, wrapped(rank_ - 1), count);
+  for (std::int64_t step = 0; step + 1 < ranks_; ++step) {
+    const std::int64_t out = wrapped(rank_ - step - 1), in = wrapped(rank_ - step - 2);
+    char* const sum = in == rank_ ? own_block : partial_[step % 2].at();
+    exchange(sent, length_of(out, count), sum, length_of(in, count));
+    device_.add(sum, block_of(array, in, count), length_of(in, count), dtype_);
+    sent = sum;
+  }
+}
+
+void PerHop::all_gather(const char* send, char* receive, std::int64_t count) {
+  device_.copy(receive + rank_ * count * width_, send, static_cast<std::size_t>(count * width_));
+  gather_ring(receive, count * ranks_);
+}
+
+void PerHop::reduce_scatter(const char* send, char* receive, std::int64_t count) {
+  sum_ring(send, count * ranks_, receive);
+}
+
+void PerHop::all_reduce(const char* send, char* receive, std::int64_t count) {
+  sum_ring(send, count, receive + first_of(rank_, count) * width_);
+  gather_ring(receive, count);
+}
+
+void PerHop::broadcast(const char* send, char* receive, std::int64_t count) {
+  const ncclDataType_t type = type_of(dtype_);
+  const auto elements = static_cast<std::size_t>(count);
+  if (rank_ == 0) {
+    device_.copy(receive, send, elements * static_cast<std::size_t>(width_));
+  } else {
+    check(calls_.receive(receive, elements, type, static_cast<int>(rank_ - 1), comm_,
+                         device_.stream()),
+          "ncclRecv");
+  }
+  if (rank_ + 1 == ranks_) return;
+  check(calls_.send(receive, elements, type, static_cast<int>(rank_ + 1), comm_, device_.stream()),
+        "ncclSend");
+}
+
+}  // namespace thinwire::bench::nccl

@@ -1,0 +1,55 @@
+// Collectives out of messages, as earlier papers compress them: every hop of a ring or a chain
+// decodes what has come and encodes it anew.
+#pragma once
+
+#include <cstdint>
+
+#include "nccl/device.h"
+#include "nccl/library.h"
+#include "nccl/options.h"
+
+namespace thinwire::bench::nccl {
+
+ncclDataType_t type_of(tw_dtype dtype);
+
+// On the device's stream, in the order of calls; counts are of elements. Send and receive buffers
+// are apart. Throws std::runtime_error.
+class PerHop {
+ public:
+  // `most` elements are the largest block that is summed.
+  PerHop(const Library& library, Device& device, ncclComm_t comm, const Place& place,
+         tw_dtype dtype, std::int64_t most);
+
+  void all_gather(const char* send, char* receive, std::int64_t count);      // a ring
+  void reduce_scatter(const char* send, char* receive, std::int64_t count);  // a ring
+  void all_reduce(const char* send, char* receive, std::int64_t count);      // both rings
+  void broadcast(const char* send, char* receive, std::int64_t count);       // a chain from rank 0
+
+ private:
+  // `ranks` blocks that are as good as equal.
+  std::int64_t first_of(std::int64_t block, std::int64_t count) const {
+    return count * block / ranks_;
+  }
+  const char* block_of(const char* array, std::int64_t block, std::int64_t count) const {
+    return array + first_of(block, count) * width_;
+  }
+  std::int64_t length_of(std::int64_t block, std::int64_t count) const {
+    return first_of(block + 1, count) - first_of(block, count);
+  }
+  std::int64_t wrapped(std::int64_t block) const { return (block + 2 * ranks_) % ranks_; }
+
+  // Of an array of `count` elements in all.
+  void gather_ring(char* array, std::int64_t count);
+  void sum_ring(const char* array, std::int64_t count, char* own_block);
+  void exchange(const char* send, std::int64_t sent, char* receive, std::int64_t received);
+
+  const Calls& calls_;
+  Device& device_;
+  ncclComm_t comm_;
+  std::int64_t rank_, ranks_;
+  tw_dtype dtype_;
+  std::int64_t width_;
+  Buffer partial_[2];  // what has come, and what is sent on
+};
+
+}  // namespace thinwire::bench::nccl

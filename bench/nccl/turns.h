@@ -1,0 +1,82 @@
+// One operation at one size on a communicator of its own: its buffers, each way to do it, and
+// whether the result is right.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collective/check.h"
+#include "collective/data.h"
+#include "nccl/device.h"
+#include "nccl/library.h"
+#include "nccl/meeting.h"
+#include "nccl/options.h"
+#include "nccl/per_hop.h"
+
+namespace thinwire::bench::nccl {
+
+// What a rank of the job has.
+struct Job {
+  const Options& options;
+  const Place& place;
+  Meeting& meeting;
+  const Library& library;
+  Device& device;
+  const Data& data;
+};
+
+// Seconds of this rank, a call.
+struct Taken {
+  double whole = 0;  // until the result is there
+  double host = 0;   // until the calls have returned
+};
+
+class Turns {
+ public:
+  // Collective, as the rest. Throws std::runtime_error, here and where a call fails.
+  Turns(const Job& job, Operation operation, std::int64_t bytes);
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
+  ~Turns();
+
+  // Options::calls of them, behind a filler on every link in both directions, from a barrier on.
+  Taken run(Way way);
+  // What the last run left; the same bits as before are not looked at twice.
+  Judgement judge(Way way);
+  // Whether this rank is one of those that must end with the same values.
+  bool gets_shared() const;
+
+  // A call of this way alone, done on return.
+  void warm_up(Way way);
+  // Small calls that count with those of this way where the library numbers calls.
+  void count_on(Way way);
+
+  // What the preload library has counted of this way's calls.
+  Counts counts(Way way) const;
+
+  std::int64_t count() const { return count_; }
+
+ private:
+  void enqueue(Way way);
+  void enqueue(const Calls& calls);
+  void exchange(const Calls& calls, const Buffer& from, Buffer& to, std::size_t count,
+                ncclDataType_t type);
+  Tolerance tolerance(Way way) const;
+
+  const Job& job_;
+  Operation operation_;
+  std::int64_t count_;  // of the array, or of one rank's block
+  Group group_;
+  ncclComm_t comm_;
+  std::vector<char> sent_;
+  std::unique_ptr<Check> check_;
+  std::unique_ptr<Buffer> send_, receive_, filler_[2], small_[2];
+  std::unique_ptr<PerHop> per_hop_;
+  double range_ = 0;  // of what ranks contribute to a sum: all of theirs together
+  std::vector<char> received_;
+  std::optional<Judgement> judged_[3];  // the last of each way
+};
+
+}  // namespace thinwire::bench::nccl
