@@ -779,8 +779,8 @@ uint32_t tw_schedule_describe(uint32_t index, uint32_t* operation, uint32_t* alg
  *
  * Streams are of one of two kinds. If the transport has a function `call`, a stream is a queue of
  * host functions of the caller's, all memory named here is host memory, and the CPU codecs run on
- * the stream's thread. Else a stream is a cudaStream_t and the memory is the GPU's; this version
- * does not do that yet (TW_UNSUPPORTED). */
+ * the stream's thread. Else a stream is a cudaStream_t, values and `device` are memory of its GPU,
+ * and mailboxes and records are pinned memory. */
 
 /* How bytes travel in stream order between the ranks of a stream communicator: functions of the
  * caller's. The library calls them only inside tw_stream_enqueue() and tw_stream_check(), on the
@@ -848,9 +848,17 @@ typedef struct tw_stream_comm_options {
  * The library owns the transport from here on, also if this fails, and will call its `release`. The
  * exception is a table that is refused itself (TW_INVALID_ARGUMENT for a NULL table, a size that is
  * not set, a rank outside `ranks`, a function that is missing): `release` is not called then.
- * TW_UNSUPPORTED if the table has no `call`. */
+ * If the table has no `call`: TW_DEVICE where there is no GPU, TW_UNSUPPORTED in a build without
+ * CUDA. */
 tw_status tw_stream_comm_create(const tw_stream_transport* transport,
                                 const tw_stream_comm_options* options, tw_stream_comm** comm);
+
+/* Loads the kernels that calls with the communicator's codec launch on GPU `device`, and waits for
+ * them on a stream of the library's own. CUDA loads a kernel at its first launch, and may wait for
+ * the whole GPU as it does; where one of its streams waits for another rank, both would wait for
+ * ever. So: once a GPU, before the first call. Where streams are queues of host functions there is
+ * nothing to do. TW_DEVICE if the GPU has no memory left for it, or there is no such GPU. */
+tw_status tw_stream_comm_prepare(tw_stream_comm* comm, int32_t device);
 
 /* No call may be under way on it, and its plans must have been destroyed. */
 void tw_stream_comm_destroy(tw_stream_comm* comm);

@@ -9,6 +9,8 @@
 #include "collective/slots/device_slots.h"
 #include "collective/slots/enqueue.h"
 #include "collective/slots/host_slots.h"
+#include "collective/slots/prepare.h"
+#include "device/work_stream.h"
 
 using namespace thinwire;
 using namespace thinwire::capi;
@@ -147,9 +149,9 @@ tw_status tw_stream_comm_create(const tw_stream_transport* transport,
       return misuse("tw_stream_comm_create: null pointer, or a size or field that is not known");
     }
     if (!adopted->on_host()) {
-      return report({StatusCode::kUnsupported,
-                     "collectives on CUDA streams have not run on a GPU yet: a stream transport "
-                     "needs a function `call`"});
+      // Without a GPU no stream could be CUDA's.
+      const auto devices = device::device_count();
+      if (!devices.ok()) return report(devices.status());
     }
     auto made = std::make_unique<tw_stream_comm>();
     made->link.transport = std::move(adopted);
@@ -160,6 +162,14 @@ tw_status tw_stream_comm_create(const tw_stream_transport* transport,
     }
     *comm = made.release();
     return TW_OK;
+  });
+}
+
+tw_status tw_stream_comm_prepare(tw_stream_comm* comm, int32_t device) {
+  return guarded([&] {
+    if (comm == nullptr) return misuse("tw_stream_comm_prepare: null pointer");
+    if (comm->link.transport->on_host()) return TW_OK;
+    return report(load_kernels(comm->spec, device));
   });
 }
 

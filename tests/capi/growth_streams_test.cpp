@@ -78,16 +78,21 @@ struct One {
   tw_stream_call call{};
 };
 
+// What becomes of a transport over CUDA streams.
+tw_status with_gpu() {
+  uint32_t devices = 0;
+  return tw_device_count(&devices);
+}
+
 TEST(StreamGrowth, TransportsAndOptions) {
   const tw_stream_transport end = one_rank();
   expect_input_grows<tw_stream_transport>("tw_stream_transport", end,
                                           [](auto* other) { return try_create(other, nullptr); });
   const Sized<tw_stream_transport> without_release(offsetof(tw_stream_transport, release), end);
   EXPECT_EQ(try_create(without_release.get(), nullptr), TW_OK) << tw_last_error();
-  // Without `call` it is one of CUDA streams, which has not run yet.
+  // Without `call` it is one of CUDA streams.
   const Sized<tw_stream_transport> without_call(offsetof(tw_stream_transport, call), end);
-  EXPECT_EQ(try_create(without_call.get(), nullptr), TW_UNSUPPORTED);
-  EXPECT_NE(std::string(tw_last_error()).find("have not run on a GPU"), std::string::npos);
+  EXPECT_EQ(try_create(without_call.get(), nullptr), with_gpu());
 
   tw_stream_comm_options options{};
   options.size = sizeof options;
@@ -103,7 +108,7 @@ TEST(StreamGrowth, ATableIsReleasedOnceUnlessItIsRefusedItself) {
   EXPECT_EQ(try_create(&end, nullptr), TW_OK);
   EXPECT_EQ(released, 1);
   end.call = nullptr;
-  EXPECT_EQ(try_create(&end, nullptr), TW_UNSUPPORTED);
+  EXPECT_EQ(try_create(&end, nullptr), with_gpu());
   EXPECT_EQ(released, 2);
   for (auto* const field : {&end.begin_group, &end.end_group}) {
     *field = nullptr;

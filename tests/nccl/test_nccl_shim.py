@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("THINWIRE_BUILD_DIR", ROOT / "build" / "release"))
 PROGRAMS = BUILD / "tests" / "nccl"
 SHIM = BUILD / "shim" / "nccl" / "libthinwire_nccl.so"
-RAW = "this version compresses no calls of NCCL on GPUs"
+RAW = "no GPU that this build could use"
 LITTLE = "below the threshold"
 # Of ranks that have just begun.
 NOT_YET = {"not known yet who has the library", "not agreed yet for calls of this kind"}
@@ -37,6 +37,7 @@ def run(
         own["RANKS"] = str(ranks)
     if gpus:
         own["LD_LIBRARY_PATH"] = str(PROGRAMS / "lib_gpu")
+        own["CUDA_VISIBLE_DEVICES"] = ""
     done = subprocess.run(
         [str(word) for word in words],
         env=kept | named | own,

@@ -13,14 +13,6 @@ namespace {
 
 constexpr const char* kSoname = "libnccl.so.2";
 
-// Where the loader would have looked for the program; then the library that a module has brought in
-// for itself alone (RTLD_LOCAL, as Python's do), where RTLD_NEXT does not look.
-void* find(const char* name) {
-  if (void* found = dlsym(RTLD_NEXT, name)) return found;
-  static void* const local = dlopen(kSoname, RTLD_LAZY | RTLD_NOLOAD);
-  return local == nullptr ? nullptr : dlsym(local, name);
-}
-
 Real resolve() {
   Real found;
 #define THINWIRE_NCCL_CALL(name) \
@@ -37,16 +29,16 @@ Real resolve() {
 
 }  // namespace
 
-const Real& real() {
-  static const Real found = resolve();
-  return found;
+// Where the loader would have looked for the program; then the library that a module has brought in
+// for itself alone (RTLD_LOCAL, as Python's do), where RTLD_NEXT does not look.
+void* find(const char* name) {
+  if (void* found = dlsym(RTLD_NEXT, name)) return found;
+  static void* const local = dlopen(kSoname, RTLD_LAZY | RTLD_NOLOAD);
+  return local == nullptr ? nullptr : dlsym(local, name);
 }
 
-// On streams of CUDA the core's steps would have to be kernels.
-LaunchHostFunction launch_on_host() {
-  static const auto found = real().OnHostMemory == nullptr
-                                ? nullptr
-                                : reinterpret_cast<LaunchHostFunction>(find("cudaLaunchHostFunc"));
+const Real& real() {
+  static const Real found = resolve();
   return found;
 }
 

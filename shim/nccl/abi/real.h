@@ -11,7 +11,7 @@
   X(CommInitRankScalable) X(CommInitAll) X(CommSplit) X(CommGetAsyncError)              \
   X(CommDestroy) X(CommAbort) X(CommCount) X(CommUserRank) X(GroupStart) X(GroupEnd)    \
   X(AllReduce) X(Reduce) X(ReduceScatter) X(AllGather) X(Broadcast) X(Bcast) X(Send)    \
-  X(Recv) X(OnHostMemory)
+  X(Recv) X(CommCuDevice) X(OnHostMemory)
 // clang-format on
 
 namespace thinwire::nccl {
@@ -24,9 +24,8 @@ struct Real {
 
 const Real& real();
 
-// Puts a host function on a stream of an NCCL over host memory; null where this process has none.
-using LaunchHostFunction = int (*)(cudaStream_t stream, void (*function)(void*), void* argument);
-LaunchHostFunction launch_on_host();
+// A function by its name where the NCCL underneath has its own; null where there is none.
+void* find(const char* name);
 
 // Says, once a name, that the NCCL here has no such function; the error for the program.
 ncclResult_t not_there(const char* name);

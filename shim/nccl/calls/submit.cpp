@@ -1,5 +1,6 @@
 #include "calls/submit.h"
 
+#include "abi/cuda.h"
 #include "calls/group.h"
 #include "calls/pass.h"
 #include "process/report.h"
@@ -48,10 +49,12 @@ int reason_by_arguments(const Call& call, const Communicator& communicator) {
   const std::uint64_t bytes = bytes_judged(call, communicator);
   const int reason = call.reduces() ? reason_for_sum(settings(), call.type, call.op, bytes)
                                     : reason_for(settings(), call.type, bytes);
-  if (reason != kNotBuilt || launch_on_host() == nullptr) return reason;
+  if (reason != kNotBuilt || streams() == Streams::kNone) return reason;
   if (call.operation == kReduce) return TW_RAW_OPERATION;
   if (communicator.ranks <= 1) return kAlone;
-  return call.is_message() && call.peer == communicator.rank ? kAlone : 0;
+  if (call.is_message() && call.peer == communicator.rank) return kAlone;
+  // All ranks capture a call, or none.
+  return is_captured(call.stream) ? int{kCaptured} : 0;
 }
 
 // What NCCL would refuse, it has to refuse itself.
@@ -108,7 +111,7 @@ ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
 
 ncclResult_t submit(const Call& call) {
   if (Inside::now() || settings().disabled) return pass(call);
-  const bool could = settings().could_compress && launch_on_host() != nullptr;
+  const bool could = settings().could_compress && streams() != Streams::kNone;
   if (!could && !wants_count()) return pass(call);
   Communicator& communicator = counted(call.comm);
   const int reason = reason_by_arguments(call, communicator);

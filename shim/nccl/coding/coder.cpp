@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "abi/cuda.h"
+#include "coding/device.h"
 #include "coding/transport.h"
 #include "process/reason.h"
 #include "process/settings.h"
@@ -12,6 +14,8 @@ namespace {
 // Above that an Allreduce of more than two ranks costs less in two exchanges. The core's rule; it
 // is stated, since classes differ by it.
 constexpr std::uint64_t kMostGathered = 64 << 10;
+
+constexpr std::uint64_t kNoGroup = 0;
 
 std::uint32_t stream_operation(Operation operation) {
   switch (operation) {
@@ -76,6 +80,7 @@ Coder::Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks
     : agreed_(std::move(agreed)),
       rank_(rank),
       ranks_(ranks),
+      device_(device_of(comm)),
       blocks_(blocks),
       collectives_(agreed_->collectives()) {
   const tw_stream_transport table = transport_over(comm, rank, ranks);
@@ -83,6 +88,7 @@ Coder::Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks
   options.size = sizeof options;
   options.codec = settings().codec;
   unable_ = tw_stream_comm_create(&table, &options, &stream_comm_);
+  if (unable_ == TW_OK) unable_ = prepared(device_);
 }
 
 Track& Coder::track_of(const Call& call) {
@@ -171,9 +177,9 @@ bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
     tw_status why = TW_OK;
     Plan* const plan = plans_.take(stream_comm_, key, &why);
     if (plan != nullptr) {
-      Lent& lent = lent_to(call.stream);
+      Lent& lent = lent_to(call.stream, kNoGroup);
       const bool there =
-          lent.device(0, plan->info.device_bytes) != nullptr && open_mailbox(lent) != nullptr;
+          lent.working(0, plan->info.device_bytes) != nullptr && open_mailbox(lent) != nullptr;
       if (!there) veto = TW_RAW_NO_MEMORY;
       plan->users.fetch_sub(1);
     }
@@ -185,12 +191,20 @@ bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
   return false;
 }
 
-Lent& Coder::lent_to(cudaStream_t stream) {
+Lent& Coder::lent_to(cudaStream_t stream, std::uint64_t group) {
+  const std::uint64_t identity = identity_of(stream);
   for (const auto& each : lent_) {
-    if (each->stream == stream) return *each;
+    if (each->stream == identity) return *each;
+  }
+  // Programs may make streams as they go.
+  for (const auto& each : lent_) {
+    if (!each->idle() || each->group == group) continue;
+    each->stream = identity;
+    return *each;
   }
   const std::lock_guard lock(lent_mutex_);
-  lent_.push_back(std::make_unique<Lent>(stream));
+  lent_.push_back(std::make_unique<Lent>(device_));
+  lent_.back()->stream = identity;
   return *lent_.back();
 }
 
@@ -209,14 +223,14 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
     plan->users.fetch_sub(1);
     return nullptr;
   }
-  Lent& lent = lent_to(call.stream);
+  Lent& lent = lent_to(call.stream, group);
   if (lent.group != group) {
     lent.group = group;
     lent.places = 0;
   }
   const tw_stream_plan_info& needs = plan->info;
   void* const device =
-      needs.device_bytes == 0 ? nullptr : lent.device(lent.places++, needs.device_bytes);
+      needs.device_bytes == 0 ? nullptr : lent.working(lent.places++, needs.device_bytes);
   void* const mailbox = needs.needs_mailbox == 0 ? nullptr : open_mailbox(lent);
   const bool lacks = (needs.device_bytes != 0 && device == nullptr) ||
                      (needs.needs_mailbox != 0 && mailbox == nullptr);

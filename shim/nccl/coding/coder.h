@@ -72,7 +72,8 @@ class Coder {
   Track& track_of(const Call& call);
   void decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made);
   bool reserve(const Call& call, PlanKey key, const Decision& made);
-  Lent& lent_to(cudaStream_t stream);
+  // One of its own, or one that is idle and not of this group.
+  Lent& lent_to(cudaStream_t stream, std::uint64_t group);
   void* open_mailbox(Lent& lent);
   bool serve(Lent& lent, void* mailbox);
   void take_report(Flight& flight, tw_status status, const tw_stream_report& report);
@@ -81,6 +82,7 @@ class Coder {
 
   const agree::CommunicatorRef agreed_;
   const int rank_, ranks_;
+  const int device_;
   const bool blocks_;
   tw_stream_comm* stream_comm_ = nullptr;
   tw_status unable_ = TW_OK;
@@ -92,7 +94,7 @@ class Coder {
   Plans plans_;
 
   std::mutex mutex_;
-  Flights flights_;
+  Flights flights_{device_};
   bool failed_ = false, ended_ = false, released_ = false;
 
   std::mutex lent_mutex_;  // of the list alone, which only grows

@@ -1,9 +1,9 @@
 #include "coding/lent.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
+#include "coding/memory.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::nccl {
@@ -11,11 +11,6 @@ namespace {
 
 // At the speed of memory (tw_mailbox_open()).
 constexpr std::uint64_t kMailboxBytes = 513 << 10;
-
-void* acquire(std::uint64_t bytes) {
-  void* memory = nullptr;
-  return tw_scratch_acquire(TW_MEMORY_HOST, 0, bytes, &memory) == TW_OK ? memory : nullptr;
-}
 
 }  // namespace
 
@@ -28,8 +23,8 @@ Flight* Flights::take(std::uint64_t record_bytes) {
     flight = new Flight;
   }
   if (flight->record_bytes < record_bytes) {
-    if (flight->record != nullptr) tw_scratch_release(flight->record);
-    flight->record = acquire(most_);
+    release_record(*flight);
+    flight->record = take_shared(device_, most_);
     flight->record_bytes = flight->record == nullptr ? 0 : most_;
   }
   flight->next = nullptr;
@@ -43,27 +38,30 @@ void Flights::give_back(Flight* flight) { flight->next = std::exchange(free_, fl
 void Flights::release_all() {
   while (Flight* const flight = free_) {
     free_ = flight->next;
-    if (flight->record != nullptr) tw_scratch_release(flight->record);
+    release_record(*flight);
     delete flight;
   }
 }
 
-void* Lent::device(std::size_t place, std::uint64_t bytes) {
+void Flights::release_record(const Flight& flight) const {
+  if (flight.record != nullptr) give_shared(device_, flight.record, flight.record_bytes);
+}
+
+void* Lent::working(std::size_t place, std::uint64_t bytes) {
   if (areas_.size() <= place) areas_.resize(place + 1);
   Area& area = areas_[place];
   if (area.bytes >= bytes) return area.memory;
-  // Calls of growing size would otherwise each take memory of their own.
-  const std::uint64_t wanted = std::max(bytes, std::bit_ceil(bytes) / 4 * 3);
-  void* const memory = acquire(wanted);
-  if (memory == nullptr) return nullptr;
+  Area larger;
+  larger.memory = take_working(device_, bytes, &larger.bytes);
+  if (larger.memory == nullptr) return nullptr;
   if (area.memory != nullptr) retired_.push_back({area.memory, pushed_});
-  area = {memory, wanted};
-  return memory;
+  area = larger;
+  return area.memory;
 }
 
 void* Lent::open_mailbox() {
   if (void* const there = mailbox()) return there;
-  void* const memory = acquire(kMailboxBytes);
+  void* const memory = take_shared(device_, kMailboxBytes);
   if (memory == nullptr) return nullptr;
   tw_mailbox_open(memory, kMailboxBytes);
   mailbox_.store(memory, std::memory_order_release);
@@ -81,16 +79,16 @@ Flight* Lent::pop() {
   first_ = flight->next;
   std::erase_if(retired_, [&](const Retired& each) {
     if (each.after > flight->sequence) return false;
-    tw_scratch_release(each.memory);
+    give_working(device_, each.memory);
     return true;
   });
   return flight;
 }
 
 void Lent::release_all() {
-  for (const Retired& each : retired_) tw_scratch_release(each.memory);
-  for (const Area& each : areas_) tw_scratch_release(each.memory);
-  if (void* const there = mailbox_.exchange(nullptr)) tw_scratch_release(there);
+  for (const Retired& each : retired_) give_working(device_, each.memory);
+  for (const Area& each : areas_) give_working(device_, each.memory);
+  if (void* const there = mailbox_.exchange(nullptr)) give_shared(device_, there, kMailboxBytes);
   retired_.clear();
   areas_.clear();
 }

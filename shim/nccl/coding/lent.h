@@ -27,21 +27,26 @@ struct Flight {
 // Flights and their records, for use again.
 class Flights {
  public:
+  explicit Flights(int device) : device_(device) {}
+
   Flight* take(std::uint64_t record_bytes);  // null: no memory
   void give_back(Flight* flight);
   void release_all();
 
  private:
+  void release_record(const Flight& flight) const;
+
+  const int device_;
   Flight* free_ = nullptr;
   std::uint64_t most_ = 0;
 };
 
 class Lent {
  public:
-  explicit Lent(cudaStream_t of) : stream(of) {}
+  explicit Lent(int device) : device_(device) {}
 
   // For the call at this place of a group; null: no memory.
-  void* device(std::size_t place, std::uint64_t bytes);
+  void* working(std::size_t place, std::uint64_t bytes);
   // Null: no memory.
   void* open_mailbox();
   void* mailbox() const { return mailbox_.load(std::memory_order_acquire); }
@@ -53,8 +58,8 @@ class Lent {
   bool idle() const { return first_ == nullptr; }
   void release_all();
 
-  const cudaStream_t stream;
-  std::uint64_t group = 0;  // the last one that used it, and how many of its calls did
+  std::uint64_t stream = 0;  // whose calls it serves now, see identity_of()
+  std::uint64_t group = 0;   // the last one that used it, and how many of its calls did
   std::size_t places = 0;
   std::uint64_t given = 0;  // bytes of the chunk that the mailbox wants; of the service thread
 
@@ -68,6 +73,7 @@ class Lent {
     std::uint64_t after;  // the last flight that may use it
   };
 
+  const int device_;
   std::vector<Area> areas_;
   std::vector<Retired> retired_;
   std::atomic<void*> mailbox_{nullptr};  // the service thread looks at it

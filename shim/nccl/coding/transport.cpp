@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "abi/cuda.h"
 #include "calls/pass.h"
 
 namespace thinwire::nccl {
@@ -61,7 +62,7 @@ tw_status broadcast(void* context, int32_t root, void* data, uint64_t bytes, voi
 
 tw_status call(void*, void (*function)(void*), void* argument, void* stream) {
   const Inside inside;
-  return launch_on_host()(stream_of(stream), function, argument) == 0 ? TW_OK : TW_DEVICE;
+  return launch_on_host(stream_of(stream), function, argument) == 0 ? TW_OK : TW_DEVICE;
 }
 
 // A gather's own block lies in its place, by its rank; NCCL wants its address.
@@ -89,7 +90,7 @@ tw_stream_transport transport_over(ncclComm_t comm, int rank, int ranks) {
   table.receive = receive;
   table.all_gather = all_gather;
   table.broadcast = broadcast;
-  table.call = call;
+  table.call = streams() == Streams::kHost ? call : nullptr;
   table.release = release;
   return table;
 }

@@ -8,8 +8,10 @@
 #include <span>
 #include <utility>
 
+#include "abi/cuda.h"
 #include "calls/pass.h"
 #include "coding/coder.h"
+#include "coding/device.h"
 #include "process/settings.h"
 
 namespace thinwire::nccl {
@@ -30,7 +32,8 @@ agree::Terms terms(bool blocks) {
           {"the codec", tw_codec_spec(settings().codec)},
           {"the threshold", std::to_string(settings().threshold)},
           {"the link", link == nullptr ? "not stated" : link},
-          {"the communicator's way", blocks ? "blocking" : "not blocking"}};
+          {"the communicator's way", blocks ? "blocking" : "not blocking"},
+          {"a GPU that this build can use", streams() == Streams::kNone ? "missing" : "there"}};
 }
 
 std::span<std::byte, agree::kIdBytes> bytes_of(ncclUniqueId& id) {
@@ -64,6 +67,7 @@ void stamp(ncclUniqueId& id) {
 
 void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool blocks) {
   if (!settings().could_compress || comm == nullptr) return;
+  prepare_device_of(comm);
   ncclUniqueId copy = id;
   begin(comm, ranks, rank, helper().open(bytes_of(copy), rank, ranks, terms(blocks)), blocks);
 }
@@ -93,6 +97,7 @@ void complete(ncclComm_t comm, Communicator& communicator) {
   communicator.rank = rank;
   const auto from = std::exchange(communicator.split_off, std::nullopt);
   if (!from || !from->parent) return;
+  prepare_device_of(comm);
   communicator.agreed = helper().open_child(from->parent, from->number, from->color, rank, ranks);
 }
 

@@ -13,7 +13,7 @@ bool takes(const Settings& settings, ncclDataType_t type) {
 const char* reason_text(int reason) {
   switch (reason) {
     case kNotBuilt:
-      return "this version compresses no calls of NCCL on GPUs";
+      return "no GPU that this build could use";
     case kAlone:
       return "to itself, or of one rank";
     case kNotKnownYet:
@@ -24,6 +24,8 @@ const char* reason_text(int reason) {
       return "calls of this kind did not get smaller";
     case kDoesNotBlock:
       return "a communicator that does not block";
+    case kCaptured:
+      return "captured into a graph";
     case kUnusual:
       return "arguments for NCCL to judge";
     default:

@@ -11,12 +11,13 @@ namespace thinwire::nccl {
 
 // Beside the core's tw_reason:
 enum : int {
-  kNotBuilt = TW_REASON_COUNT,  // it could be compressed, and this version has no way: on GPUs
+  kNotBuilt = TW_REASON_COUNT,  // it could be compressed, and there is no GPU or no CUDA in here
   kAlone,                       // one rank, or a message to itself
   kNotKnownYet,                 // who of the communicator's ranks has the library
   kNotAgreed,                   // the ranks have not agreed on calls of this class
   kNotSmaller,                  // they agree that these do not get smaller
   kDoesNotBlock,                // the communicator
+  kCaptured,                    // into a graph
   kUnusual,                     // arguments that NCCL is to judge
   kReasons
 };

@@ -1,0 +1,67 @@
+#include "coding/device.h"
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "abi/cuda.h"
+#include "calls/pass.h"
+#include "coding/memory.h"
+#include "coding/transport.h"
+#include "process/settings.h"
+
+namespace thinwire::nccl {
+namespace {
+
+struct Prepared {
+  std::mutex mutex;
+  std::map<int, tw_status> by_device;
+};
+
+Prepared& known() {
+  static Prepared* const made = new Prepared;
+  return *made;
+}
+
+tw_status load(ncclComm_t comm, int device) {
+  const tw_stream_transport table = transport_over(comm, 0, 1);
+  tw_stream_comm_options options{};
+  options.size = sizeof options;
+  options.codec = settings().codec;
+  tw_stream_comm* made = nullptr;
+  tw_status status = tw_stream_comm_create(&table, &options, &made);
+  if (status == TW_OK) status = tw_stream_comm_prepare(made, device);
+  if (status != TW_OK) {
+    tw_log(TW_LOG_WARNING, (std::string("no call of NCCL will be compressed on GPU ") +
+                            std::to_string(device) + ": " + tw_last_error())
+                               .c_str());
+  }
+  tw_stream_comm_destroy(made);
+  return status;
+}
+
+}  // namespace
+
+int device_of(ncclComm_t comm) {
+  int device = kHostOnly;
+  if (streams() != Streams::kCuda) return kHostOnly;
+  const Inside inside;
+  return real().CommCuDevice(comm, &device) == ncclSuccess ? device : kHostOnly;
+}
+
+void prepare_device_of(ncclComm_t comm) {
+  const int device = device_of(comm);
+  if (device == kHostOnly) return;
+  const std::lock_guard lock(known().mutex);
+  if (!known().by_device.contains(device)) known().by_device[device] = load(comm, device);
+}
+
+tw_status prepared(int device) {
+  if (device == kHostOnly) return streams() == Streams::kCuda ? TW_DEVICE : TW_OK;
+  const std::lock_guard lock(known().mutex);
+  const auto found = known().by_device.find(device);
+  // A communicator that was made without this library's knowledge.
+  return found == known().by_device.end() ? TW_DEVICE : found->second;
+}
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,124 @@
+#include "coding/memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "thinwire/thinwire.h"
+
+namespace thinwire::nccl {
+namespace {
+
+// From so much on the core pins pages of its own, which stay readable when CUDA has ended.
+constexpr std::uint64_t kSlabBytes = 4 << 20;
+constexpr std::uint64_t kLeastShared = 256;
+
+struct Piece {
+  void* memory;
+  std::uint64_t bytes;
+};
+
+struct Slabs {
+  std::map<std::uint64_t, std::vector<void*>> idle;  // by size
+  std::byte* next = nullptr;
+  std::uint64_t left = 0;
+};
+
+struct Memory {
+  std::mutex mutex;
+  std::map<int, std::vector<Piece>> idle;  // working memory, by device
+  std::map<void*, std::uint64_t> taken;
+  Slabs pinned, host;
+};
+
+// Never destroyed: calls may be under way when the process ends.
+Memory& memory() {
+  static Memory* const made = new Memory;
+  return *made;
+}
+
+void* acquire(tw_memory kind, int device, std::uint64_t bytes) {
+  void* made = nullptr;
+  return tw_scratch_acquire(kind, device, bytes, &made) == TW_OK ? made : nullptr;
+}
+
+std::uint64_t shared_size(std::uint64_t bytes) {
+  return std::bit_ceil(std::max(bytes, kLeastShared));
+}
+
+Slabs& slabs_of(int device) { return device == kHostOnly ? memory().host : memory().pinned; }
+
+// The smallest that is large enough, unless most of it would lie idle.
+bool take_idle(std::vector<Piece>& idle, std::uint64_t bytes, Piece* found) {
+  const auto fits = [&](const Piece& each) {
+    return each.bytes >= bytes && each.bytes / 4 <= bytes;
+  };
+  auto best = idle.end();
+  for (auto at = idle.begin(); at != idle.end(); ++at) {
+    if (fits(*at) && (best == idle.end() || at->bytes < best->bytes)) best = at;
+  }
+  if (best == idle.end()) return false;
+  *found = *best;
+  idle.erase(best);
+  return true;
+}
+
+}  // namespace
+
+void* take_working(int device, std::uint64_t bytes, std::uint64_t* got) {
+  Memory& all = memory();
+  const std::lock_guard lock(all.mutex);
+  Piece found{};
+  if (!take_idle(all.idle[device], bytes, &found)) {
+    // Calls of growing size would otherwise each take memory of their own.
+    found.bytes = std::max(bytes, std::bit_ceil(bytes) / 4 * 3);
+    const tw_memory kind = device == kHostOnly ? TW_MEMORY_HOST : TW_MEMORY_DEVICE;
+    found.memory = acquire(kind, std::max(device, 0), found.bytes);
+    if (found.memory == nullptr) return nullptr;
+  }
+  all.taken[found.memory] = found.bytes;
+  *got = found.bytes;
+  return found.memory;
+}
+
+void give_working(int device, void* given) {
+  Memory& all = memory();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.taken.find(given);
+  if (found == all.taken.end()) return;
+  all.idle[device].push_back({given, found->second});
+  all.taken.erase(found);
+}
+
+void* take_shared(int device, std::uint64_t bytes) {
+  const std::uint64_t size = shared_size(bytes);
+  if (size > kSlabBytes) return nullptr;
+  const std::lock_guard lock(memory().mutex);
+  Slabs& slabs = slabs_of(device);
+  auto& idle = slabs.idle[size];
+  if (!idle.empty()) {
+    void* const found = idle.back();
+    idle.pop_back();
+    return found;
+  }
+  if (slabs.left < size) {
+    const tw_memory kind = device == kHostOnly ? TW_MEMORY_HOST : TW_MEMORY_PINNED;
+    void* const slab = acquire(kind, 0, kSlabBytes);
+    if (slab == nullptr) return nullptr;
+    slabs.next = static_cast<std::byte*>(slab);
+    slabs.left = kSlabBytes;
+  }
+  void* const made = slabs.next;
+  slabs.next += size;
+  slabs.left -= size;
+  return made;
+}
+
+void give_shared(int device, void* given, std::uint64_t bytes) {
+  const std::lock_guard lock(memory().mutex);
+  slabs_of(device).idle[shared_size(bytes)].push_back(given);
+}
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,21 @@
+// Memory that calls are lent, by all communicators of the process. What is given back is kept for
+// others: freeing GPU memory would wait for streams that may wait for the thread that frees.
+#pragma once
+
+#include <cstdint>
+
+namespace thinwire::nccl {
+
+constexpr int kHostOnly = -1;  // as a device: streams are queues of host functions
+
+// Memory that streams of `device` work in, at least `bytes`, aligned to 256; null: none is left.
+// `got` is what there is of it.
+void* take_working(int device, std::uint64_t bytes, std::uint64_t* got);
+void give_working(int device, void* memory);
+
+// Memory of the host that streams of any device reach, aligned to 64; `bytes` as it was taken. The
+// host may read it for as long as the process lives.
+void* take_shared(int device, std::uint64_t bytes);
+void give_shared(int device, void* memory, std::uint64_t bytes);
+
+}  // namespace thinwire::nccl

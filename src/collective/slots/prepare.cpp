@@ -1,0 +1,94 @@
+#include "collective/slots/prepare.h"
+
+#include <utility>
+
+#include "base/aligned.h"
+#include "collective/slots/device_slots.h"
+#include "collective/slots/enqueue.h"
+#include "device/pool.h"
+#include "device/work_stream.h"
+
+namespace thinwire::collective {
+namespace {
+
+// Of two ranks, whose other one has nothing to say.
+class Silent : public transport::StreamTransport {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 2; }
+  Status begin_group() override { return {}; }
+  Status end_group() override { return {}; }
+  Status send(int, ByteView, device::StreamHandle) override { return {}; }
+  Status receive(int, MutableByteView, device::StreamHandle) override { return {}; }
+  Status all_gather(MutableByteView, device::StreamHandle) override { return {}; }
+  Status broadcast(int, MutableByteView, device::StreamHandle) override { return {}; }
+  Status check() override { return {}; }
+};
+
+class One : public SlotRuns {
+ public:
+  explicit One(const SlotRun& run) : run_(run) { link_.transport = std::make_unique<Silent>(); }
+  std::uint32_t count() const override { return 1; }
+  SlotRun run(std::uint32_t) const override { return run_; }
+  SlotLink& link(std::uint32_t) const override { return link_; }
+
+ private:
+  SlotRun run_;
+  mutable SlotLink link_;
+};
+
+// Both exchanges, a sum, an encode and a decode of each; what it has "received" is no slot, so that
+// nothing is decoded and nothing taken from the mailbox, which is aborted to be sure.
+Status launch_all(const SlotCall& call, device::WorkStream& stream, int device) {
+  const auto plan = SlotPlan::make(call, device_needs);
+  if (!plan.ok()) return plan.status();
+  const std::uint64_t values = aligned(call.bytes_of(call.count));
+  const std::uint64_t lent = (*plan)->device_bytes();
+  const auto memory = device::acquire_device(device, 2 * values + lent, false);
+  if (!memory.ok()) return memory.status();
+  const std::uint64_t record = aligned(record_bytes(**plan));
+  const auto pinned = device::acquire_pinned(record + Mailbox::kLeastBytes);
+  if (!pinned.ok()) return pinned.status();
+  std::byte* const mailbox = pinned->data() + record;
+  if (Status status = open_mailbox(mailbox, Mailbox::kLeastBytes); !status.ok()) return status;
+  abort_mailbox(mailbox_at(mailbox));
+  const One runs({.plan = plan->get(),
+                  .number = 0,
+                  .send = memory->data(),
+                  .receive = memory->data() + values,
+                  .lent = memory->data() + 2 * values,
+                  .mailbox = &mailbox_at(mailbox),
+                  .record = pinned->data(),
+                  .stream = stream.stream()});
+  const Status enqueued = enqueue_slots(runs);
+  const Status ended = stream.finish();
+  return enqueued.ok() ? ended : enqueued;
+}
+
+}  // namespace
+
+Status load_kernels(const codec::Spec& spec, int device) {
+  auto stream = device::acquire_work_stream(device, 0);
+  if (!stream.ok()) return stream.status();
+  SlotCall call;
+  call.operation = SlotOperation::kAllreduce;
+  call.way = SlotWay::kDirect;
+  call.capacity = {kWholeCapacity, kWholeCapacity};
+  call.spec = spec;
+  call.ranks = 2;
+  for (const Dtype dtype : {Dtype::kF32, Dtype::kF64, Dtype::kF16, Dtype::kBf16}) {
+    const bool named = spec.kind == codec::Spec::Kind::kCodec;
+    if (named && !spec.codec->takes(dtype)) continue;
+    call.dtype = dtype;
+    // Some kernels are of small arrays, some of large ones.
+    for (const std::uint64_t count : {std::uint64_t{5000}, std::uint64_t{600'000}}) {
+      call.count = count;
+      const Status status = launch_all(call, *stream, device);
+      // A shape that the spec names may not fit these.
+      if (!status.ok() && status.code() == StatusCode::kDevice) return status;
+    }
+  }
+  return {};
+}
+
+}  // namespace thinwire::collective
