@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import time
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -12,6 +14,7 @@ from thinwire.cli.before_command import BeforeCommand
 from thinwire.lab import Lab, LabError, LabUnavailable, persistent
 from thinwire.lab.gpus import parse
 from thinwire.lab.signals import forward_signals
+from thinwire.launch import is_torchrun
 
 app = typer.Typer(
     rich_markup_mode="markdown",
@@ -21,6 +24,8 @@ app = typer.Typer(
 
 # EX_UNAVAILABLE of sysexits.h: scripts can tell it from the command's own failure.
 UNAVAILABLE = 69
+# What the other processes of a job get to end by themselves, once one has failed.
+GRACE_SECONDS = 5
 
 Hosts = Annotated[int, typer.Option(min=1, help="Number of hosts.")]
 Link = Annotated[
@@ -54,6 +59,14 @@ def run(
             help="Run on this host, counted from 0, as in a fresh login; MPI is not set up there."
         ),
     ] = None,
+    every_host: Annotated[
+        bool,
+        typer.Option(
+            "--every-host",
+            help="Run the command on every host at once, with RANK, WORLD_SIZE, MASTER_ADDR and "
+            "so on set; torchrun is run so without being told.",
+        ),
+    ] = False,
     measure: Annotated[
         bool, typer.Option(help="Also report the rate that one TCP connection reaches.")
     ] = False,
@@ -61,14 +74,21 @@ def run(
     """Run a command in a lab, which ends with it; the exit code is that of the command.
 
     The command runs on host 0. `mpirun` or `mpiexec` there spreads its ranks over all hosts.
+    `torchrun` runs on every host, with what tells each its place.
     """
+    torchrun = _starts_torchrun(command)
+    if every_host and host is not None:
+        raise _failure(ValueError("--host and --every-host exclude each other"))
     try:
         named = parse(gpus, os.environ)
         lab = Lab.attach(name) if name else Lab(hosts, link, ranks_per_host, gpus=named)
         with lab:
             _say_link(lab)
             _say_gpus(lab)
-            code = _run_command(lab, command, host)
+            if every_host or (torchrun and host is None):
+                code = _run_everywhere(lab, command, torchrun)
+            else:
+                code = _run_command(lab, command, host)
             if measure:
                 _say(f"raw rate {lab.raw_rate() / 1e6:.1f} Mbit/s of payload, one TCP connection")
             _say_drops(lab.drops())
@@ -125,6 +145,32 @@ def _run_command(lab: Lab, command: list[str], host: int | None) -> int:
     forward_signals(process.pid)
     code = process.wait()
     return code if code >= 0 else 128 - code
+
+
+def _run_everywhere(lab: Lab, command: list[str], torchrun: bool) -> int:
+    """The exit code of the first process that fails; the others then end, too."""
+    processes = lab.popen_everywhere(command, torchrun=torchrun)
+    forward_signals(*(process.pid for process in processes))
+    failed, deadline = 0, float("inf")
+    while any(process.poll() is None for process in processes):
+        codes = [process.poll() for process in processes]
+        if not failed and any(codes):
+            failed = next(code for code in codes if code)
+            deadline = time.monotonic() + GRACE_SECONDS
+        if time.monotonic() > deadline:
+            deadline = float("inf")
+            for process in processes:
+                with suppress(ProcessLookupError):
+                    process.terminate()
+        time.sleep(0.02)
+    code = failed or next((each.returncode for each in processes if each.returncode), 0)
+    return code if code >= 0 else 128 - code
+
+
+def _starts_torchrun(command: list[str]) -> bool:
+    """Whether the command is torchrun, or hands it on behind a `--`, as `thinwire run` does."""
+    parts = [command, *(command[at + 1 :] for at, word in enumerate(command) if word == "--")]
+    return any(part and is_torchrun(part) for part in parts)
 
 
 def _say_link(lab: Lab) -> None:

@@ -9,8 +9,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from . import gpus as gpu_devices
-from . import launchers, measure, state
-from .addresses import MOST_HOSTS
+from . import jobs, launchers, measure, state
+from .addresses import MOST_HOSTS, name_of
 from .connection import Connection, connect, start_holder
 from .errors import LabError
 from .report import LabReport
@@ -99,11 +99,15 @@ class Lab:
         }
 
     def _environments(self) -> list[dict[str, str]]:
-        """What the environment of each host's programs has of the host's own: its GPUs."""
+        """What the environment of each host's programs has of the host's own: its GPUs, and what
+        NCCL, which has no use without any, calls the host."""
         if self._gpus is None:
             return [{}] * self.hosts
         dealt = gpu_devices.deal(self._gpus, self.hosts)
-        return [gpu_devices.variables(gpus, os.environ) for gpus in dealt]
+        return [
+            gpu_devices.variables(gpus, os.environ) | jobs.of_nccl(name_of(self.name, host))
+            for host, gpus in enumerate(dealt)
+        ]
 
     def host_names(self) -> list[str]:
         """The hostnames, which resolve inside the lab."""
@@ -150,6 +154,33 @@ class Lab:
         """Starts a command like `run`, without waiting; the caller owns the process."""
         words, environment = self.prepare(command, env, host)
         return subprocess.Popen(words, env=environment, **options)
+
+    def popen_everywhere(
+        self,
+        command: Sequence[str | os.PathLike[str]],
+        *,
+        env: Mapping[str, str] | None = None,
+        torchrun: bool = False,
+        **options: Any,
+    ) -> list[subprocess.Popen[Any]]:
+        """Starts a command on every host at once, in `env` (default: this process's environment)
+        with what tells NCCL the host; the caller owns the processes, which are in the order of
+        ranks. As many on each host as it has ranks, each with RANK, WORLD_SIZE, LOCAL_RANK,
+        MASTER_ADDR and MASTER_PORT. A `torchrun` is one process a host, and starts the ranks.
+        """
+        caller = dict(os.environ if env is None else env)
+        first, count = self.addresses()[0], self.ranks_per_host
+        started: list[subprocess.Popen[Any]] = []
+        for host, (name, own) in enumerate(zip(self.host_names(), self.addresses(), strict=True)):
+            places = [jobs.of_torchrun(first, own, self.hosts, count, host)]
+            if not torchrun:
+                places = [
+                    jobs.of_rank(first, self.hosts, count, host, local) for local in range(count)
+                ]
+            for place in places:
+                environment = {**caller, **jobs.of_nccl(name), **place}
+                started.append(self.popen(command, env=environment, host=host, **options))
+        return started
 
     def prepare(
         self,

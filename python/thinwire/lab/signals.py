@@ -9,18 +9,19 @@ _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, sign
 _FROM_THE_KEYBOARD = (signal.SIGINT, signal.SIGQUIT)
 
 
-def forward_signals(child: int) -> None:
-    """From now on, signals that would end this process go to `child` instead.
+def forward_signals(*children: int) -> None:
+    """From now on, signals that would end this process go to `children` instead.
 
-    The terminal sends Ctrl-C to the whole foreground group, so the child has had that one
+    The terminal sends Ctrl-C to the whole foreground group, so they have had that one
     already; a second copy would make mpirun give up its orderly end.
     """
 
     def forward(number: int, frame: FrameType | None) -> None:
         if number in _FROM_THE_KEYBOARD and _in_foreground():
             return
-        with suppress(ProcessLookupError):
-            os.kill(child, number)
+        for child in children:
+            with suppress(ProcessLookupError):
+                os.kill(child, number)
 
     for number in _FORWARDED:
         signal.signal(number, forward)
