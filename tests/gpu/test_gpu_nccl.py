@@ -70,3 +70,65 @@ def test_random_programs(seed: int, calls: int, more: dict[str, str], tmp_path: 
     job = nccl_job.run(words, ranks, tmp_path, settings("lossless", **more), seconds=150)
     assert [rank.output for rank in job.ranks] == ["ok\n"] * ranks, job.said()
     assert job.total("compressed_calls") > calls / 50
+
+
+def run_ok(words: list[str], ranks: int, folder: Path, codec: str = "lossless", **more: str):
+    job = nccl_job.run(words, ranks, folder, settings(codec, **more))
+    assert [rank.output for rank in job.ranks] == ["ok\n"] * ranks, job.said()
+    return job
+
+
+def by_operation(job: nccl_job.Job, rank: int, what: str, name: str) -> list[int]:
+    """A figure of each communicator that has made such calls."""
+    of_all = [each["operations"] for each in job.communicators(rank)]
+    return [each[name][what] for each in of_all if name in each]
+
+
+@pytest.mark.parametrize("more", [{}, {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}], ids=["", "one queue"])
+def test_a_host_that_is_a_thousand_calls_ahead(more: dict[str, str], tmp_path: Path) -> None:
+    job = run_ok([program("nccl_load_gpu"), "ahead"], 2, tmp_path, **more)
+    for rank in job.ranks:
+        print(rank.errors.strip())
+    for rank in range(2):
+        for name in ("AllGather", "AllReduce"):
+            spilled = by_operation(job, rank, "spilled_blocks", name)
+            # Of 250 calls, on each of both communicators: a change of the class comes 256 later.
+            assert len(spilled) == 2 and min(spilled) >= 120, spilled
+
+
+def test_64_busy_streams(tmp_path: Path) -> None:
+    job = run_ok([program("nccl_load_gpu"), "streams"], 2, tmp_path)
+    for rank in range(2):
+        for name in ("AllGather", "AllReduce"):
+            coded = by_operation(job, rank, "compressed_calls", name)
+            assert len(coded) == 2 and min(coded) >= 40, coded
+    assert job.total("spilled_blocks") > 0
+
+
+@pytest.mark.parametrize("way", ["abort", "abort-spilling", "refuse"])
+def test_programs_that_end_while_calls_are_under_way(way: str, tmp_path: Path) -> None:
+    job = run_ok([program("nccl_ends_gpu"), way], 3, tmp_path, "mpc", THINWIRE_LOG="error")
+    for rank in range(3):
+        assert min(by_operation(job, rank, "compressed_calls", "AllGather")) > 0
+
+
+def test_calls_in_graphs(tmp_path: Path) -> None:
+    """They go raw; those beside them are compressed."""
+    job = run_ok([program("nccl_capture_gpu")], 2, tmp_path)
+    for rank in range(2):
+        (gathers,) = job.communicators(rank)
+        figures = gathers["operations"]["AllGather"]
+        assert figures["compressed_calls"] > 40
+        # Counted once each, when they are captured.
+        assert figures["calls"] == 340 + 3 * (1 + 3)
+
+
+def test_a_rank_without_the_library(tmp_path: Path) -> None:
+    words = [program("nccl_every_gpu"), "4"]
+    job = nccl_job.run(words, 2, tmp_path, settings("lossless"), without=(1,))
+    assert [rank.output for rank in job.ranks] == ["ok\n"] * 2, job.said()
+    for communicator in job.communicators(0):
+        # The program is over before the others would be given up.
+        assert communicator["presence"].startswith(("not known yet who has it", "raw: "))
+        for figures in communicator["operations"].values():
+            assert figures["compressed_calls"] == figures["trials"] == 0

@@ -1,12 +1,12 @@
 // How NCCL programs end while compressed calls are under way: each mode checks what the program is
 // told. And one whose ranks are all one thread's. Prints "ok".
 //
-// ends_program destroy|abort|refuse|one-thread
-#include <algorithm>
+// ends_program destroy|abort|abort-spilling|refuse|one-thread   (GPUs: those that abort, refuse)
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <random>
 #include <string>
 
@@ -27,18 +27,41 @@ void expect(bool holds, const char* what) {
 }
 
 struct Arrays {
-  std::vector<float> mine = std::vector<float>(kCount), all = std::vector<float>(kRanks * kCount);
+  world::Arena arena;
+  std::byte* const mine = arena.take(4 * kCount);
+  std::byte* const all = arena.take(4 * kRanks * kCount);
+
+  void put(const std::vector<float>& values) const {
+    world::write(mine, values.data(), 4 * kCount);
+  }
 };
 
-ncclResult_t gather(ranks::Rank& self, Arrays& arrays) {
-  return ncclAllGather(arrays.mine.data(), arrays.all.data(), kCount, ncclFloat32, self.comm,
-                       self.stream);
+ncclResult_t gather(ranks::Rank& self, const Arrays& arrays) {
+  return ncclAllGather(arrays.mine, arrays.all, kCount, ncclFloat32, self.comm, self.stream);
 }
 
-void agree(ranks::Rank& self, Arrays& arrays) {
+std::vector<float> smooth(int rank) {
+  std::vector<float> values(kCount);
   for (std::size_t at = 0; at < kCount; ++at) {
-    arrays.mine[at] = static_cast<float>(at / 64 + 1000 * static_cast<std::size_t>(self.rank));
+    values[at] = static_cast<float>(at / 64 + 1000 * static_cast<std::size_t>(rank));
   }
+  return values;
+}
+
+std::vector<float> noise(int rank) {
+  std::mt19937 random(static_cast<unsigned>(rank));
+  std::vector<float> values(kCount);
+  for (float& each : values) {
+    const std::uint32_t word = random() & 0xBFFFFFFFU;
+    std::memcpy(&each, &word, sizeof each);
+  }
+  return values;
+}
+
+void agree(ranks::Rank& self, const Arrays& arrays) {
+  // Long enough for ranks to find each other.
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  arrays.put(smooth(self.rank));
   for (int call = 0; call < kCalls; ++call) {
     expect(gather(self, arrays) == ncclSuccess, "a call");
     if (call % 16 == 0) self.synchronize();
@@ -46,19 +69,11 @@ void agree(ranks::Rank& self, Arrays& arrays) {
   self.synchronize();
 }
 
-void make_noise(Arrays& arrays, int rank) {
-  std::mt19937 random(static_cast<unsigned>(rank));
-  for (float& each : arrays.mine) {
-    const std::uint32_t word = random() & 0xBFFFFFFFU;
-    std::memcpy(&each, &word, sizeof each);
-  }
-}
-
-bool holds(const Arrays& arrays) {
+// What all ranks have given.
+bool holds(const Arrays& arrays, std::vector<float> (*values)(int)) {
   for (std::size_t rank = 0; rank < kRanks; ++rank) {
-    Arrays theirs;
-    make_noise(theirs, static_cast<int>(rank));
-    if (std::memcmp(theirs.mine.data(), arrays.all.data() + rank * kCount, 4 * kCount) != 0) {
+    const auto found = world::read(arrays.all + rank * 4 * kCount, 4 * kCount);
+    if (std::memcmp(values(static_cast<int>(rank)).data(), found.data(), 4 * kCount) != 0) {
       return false;
     }
   }
@@ -70,22 +85,41 @@ bool holds(const Arrays& arrays) {
 void destroy(ranks::Rank& self) {
   Arrays arrays;
   agree(self, arrays);
-  make_noise(arrays, self.rank);
+  arrays.put(noise(self.rank));
   for (int call = 0; call < 4; ++call) gather(self, arrays);
   ncclCommDestroy(self.comm);
   self.comm = nullptr;
   self.synchronize();
-  expect(holds(arrays), "values after ncclCommDestroy");
+  expect(holds(arrays, noise), "values after ncclCommDestroy");
 }
 
 // Rank 0 stays away from a call; the others wait for it, until a thread of each aborts.
 void abort_waiting(ranks::Rank& self) {
   Arrays arrays;
   agree(self, arrays);
-  make_noise(arrays, self.rank);
+  arrays.put(noise(self.rank));
   if (self.rank != 0) expect(gather(self, arrays) == ncclSuccess, "the call that waits");
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   std::thread([&] { ncclCommAbort(self.comm); }).join();
+  self.comm = nullptr;
+  self.synchronize();
+}
+
+// All ranks abort with calls under way, some of whose blocks go by way of the hosts.
+void abort_spilling(ranks::Rank& self) {
+  Arrays arrays;
+  agree(self, arrays);
+  expect(holds(arrays, smooth), "values before");
+  arrays.put(noise(self.rank));
+  for (int call = 0; call < 60; ++call) {
+    const ncclResult_t result = gather(self, arrays);
+    // Another rank may have aborted by now.
+    expect(result == ncclSuccess || result == ncclRemoteError, "a call before the end");
+  }
+  std::thread([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ncclCommAbort(self.comm);
+  }).join();
   self.comm = nullptr;
   self.synchronize();
 }
@@ -114,6 +148,8 @@ void refuse(ranks::Rank& self) {
   self.comm = nullptr;
 }
 
+#ifndef NCCL_ON_GPUS  // each rank would have one
+
 // Every rank's part of a call is in one group, as NCCL wants it.
 void run_in_one_thread() {
   ncclComm_t comms[kRanks] = {};
@@ -122,9 +158,7 @@ void run_in_one_thread() {
   cudaStream_t streams[kRanks] = {};
   for (int rank = 0; rank < kRanks; ++rank) {
     cudaStreamCreate(&streams[rank]);
-    for (std::size_t at = 0; at < kCount; ++at) {
-      arrays[rank].mine[at] = static_cast<float>(at / 64 + 1000 * static_cast<std::size_t>(rank));
-    }
+    arrays[rank].put(smooth(rank));
   }
   for (int call = 0; call < kCalls; ++call) {
     ncclGroupStart();
@@ -138,27 +172,29 @@ void run_in_one_thread() {
     }
   }
   for (cudaStream_t each : streams) cudaStreamSynchronize(each);
-  for (const Arrays& each : arrays) {
-    for (std::size_t rank = 0; rank < kRanks; ++rank) {
-      expect(std::equal(arrays[rank].mine.begin(), arrays[rank].mine.end(),
-                        each.all.begin() + static_cast<std::ptrdiff_t>(rank * kCount)),
-             "values of one thread's ranks");
-    }
-  }
+  for (const Arrays& each : arrays) expect(holds(each, smooth), "values of one thread's ranks");
   for (ncclComm_t each : comms) ncclCommDestroy(each);
   for (cudaStream_t each : streams) cudaStreamDestroy(each);
 }
+
+#endif
 
 }  // namespace
 
 int main(int count, char** words) {
   const std::string mode = count > 1 ? words[1] : "";
-  const auto work = mode == "destroy" ? destroy : mode == "abort" ? abort_waiting : refuse;
+#ifndef NCCL_ON_GPUS
   if (mode == "one-thread") {
     run_in_one_thread();
-  } else {
-    ranks::run(kRanks, work);
+    std::puts(failures == 0 ? "ok" : "failed");
+    return failures == 0 ? 0 : 1;
   }
+#endif
+  const std::map<std::string, void (*)(ranks::Rank&)> modes{{"destroy", destroy},
+                                                            {"abort", abort_waiting},
+                                                            {"abort-spilling", abort_spilling},
+                                                            {"refuse", refuse}};
+  ranks::run(kRanks, modes.at(mode));
   std::puts(failures == 0 ? "ok" : "failed");
   return failures == 0 ? 0 : 1;
 }

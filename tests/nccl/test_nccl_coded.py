@@ -116,7 +116,28 @@ def test_random_programs_come_to_the_same_bits(seed: int, tmp_path: Path) -> Non
     assert coded > 300
 
 
-@pytest.mark.parametrize("way", ["destroy", "abort", "refuse", "one-thread"])
+def test_a_host_that_is_a_thousand_calls_ahead(tmp_path: Path) -> None:
+    """On two communicators at once, with values that no longer fit."""
+    settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
+    output, errors = run(PROGRAMS / "nccl_load", "ahead", **settings)
+    assert output == "ok\n"
+    assert min(int(line.split()[0]) for line in errors.splitlines()) > 500
+    report = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    used = [each["operations"] for each in report["communicators"] if each["operations"]]
+    # Of 250 calls: a change of the class comes 256 later.
+    assert min(of[name]["spilled_blocks"] for of in used for name in of) >= 120
+
+
+def test_64_busy_streams(tmp_path: Path) -> None:
+    settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
+    assert run(PROGRAMS / "nccl_load", "streams", **settings) == ("ok\n", "")
+    report = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    used = [each["operations"] for each in report["communicators"] if each["operations"]]
+    assert min(of[name]["compressed_calls"] for of in used for name in of) > 40
+    assert min(of[name]["spilled_blocks"] for of in used for name in of) > 0
+
+
+@pytest.mark.parametrize("way", ["destroy", "abort", "abort-spilling", "refuse", "one-thread"])
 def test_programs_end_while_calls_are_under_way(way: str, tmp_path: Path) -> None:
     output, errors = run(
         PROGRAMS / "nccl_ends", way, CODEC="lorenzo", REPORT=tmp_path / "report", LOG="error"
