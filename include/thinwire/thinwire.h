@@ -881,11 +881,13 @@ typedef enum tw_stream_way {
 } tw_stream_way;
 
 typedef enum tw_stream_flag {
-  TW_STREAM_TRIAL = 1,       /* encode what this rank would send in the first exchange, for
-                                tw_stream_check() to say how large it is. Sends and writes nothing:
-                                for use beside the same call done raw, which goes behind it */
-  TW_STREAM_TRIAL_RESULT = 2 /* the same of the second exchange of an Allreduce, behind the raw
+  TW_STREAM_TRIAL = 1,        /* encode what this rank would send in the first exchange, for
+                                 tw_stream_check() to say how large it is. Sends and writes nothing:
+                                 for use beside the same call done raw, which goes behind it */
+  TW_STREAM_TRIAL_RESULT = 2, /* the same of the second exchange of an Allreduce, behind the raw
                                 call: encodes this rank's block of the result in `receive` */
+  TW_STREAM_PREMULTIPLIED = 4 /* of a sum: each rank's values are multiplied by that rank's own
+                                factor before they are added, see tw_stream_call */
 } tw_stream_flag;
 
 /* What a plan is for. All ranks must pass equal values, except that Send and Receive need agree
@@ -964,6 +966,13 @@ typedef struct tw_stream_call {
   void* mailbox;
   void* record;
   void* stream;
+
+  /* With TW_STREAM_PREMULTIPLIED, else not looked at: this rank's factor, which may differ from the
+   * others'. `factor_at` points to a value of the plan's dtype, aligned to its size, in memory that
+   * the stream reaches; the stream reads it, so it must stay as it is until the call is complete.
+   * NULL: `factor` itself, rounded to the type that values are added in. */
+  double factor;
+  const void* factor_at;
 } tw_stream_call;
 
 /* Enqueues `count` calls as one group: what any of them sends is under way at once, so that a Send
@@ -977,8 +986,9 @@ typedef struct tw_stream_call {
  * the other ranks and, where a block was spilled, for the threads that serve the mailboxes.
  *
  * After success all ranks that get the same data hold the same bits, in reductions always; equal
- * calls give equal bits. Sums add the ranks' values in the order of ranks, 16-bit types in fp32,
- * apply `scale` and round once; with a lossless codec they are sums of the ranks' own values.
+ * calls give equal bits. Sums add the ranks' values, each multiplied by its rank's factor where the
+ * plan has factors, in the order of ranks, 16-bit types in fp32, apply `scale` and round once; with
+ * a lossless codec they are sums of the ranks' own values.
  * NaN results are one quiet NaN. */
 tw_status tw_stream_enqueue(const tw_stream_call* calls, uint32_t count);
 

@@ -42,8 +42,9 @@ SlotTrial trial_of(std::uint32_t flags) {
 
 bool known(const tw_stream_plan_options& from) {
   constexpr std::uint32_t kBoth = TW_STREAM_TRIAL | TW_STREAM_TRIAL_RESULT;
+  constexpr std::uint32_t kAll = kBoth | TW_STREAM_PREMULTIPLIED;
   return from.operation < kSlotOperationCount && from.dtype < kDtypeCount &&
-         from.way < kSlotWayCount && (from.flags & ~kBoth) == 0 && from.flags != kBoth &&
+         from.way < kSlotWayCount && (from.flags & ~kAll) == 0 && (from.flags & kBoth) != kBoth &&
          from.reserved == 0;
 }
 
@@ -57,6 +58,7 @@ SlotCall to_call(const tw_stream_plan_options& from, const tw_stream_comm& comm)
   call.way = static_cast<SlotWay>(from.way);
   call.trial = trial_of(from.flags);
   call.scale = from.scale == 0 ? 1 : from.scale;
+  call.premultiplied = (from.flags & TW_STREAM_PREMULTIPLIED) != 0;
   call.spec = from.codec != nullptr ? from.codec->spec : comm.spec;
   call.mark = comm.mark;
   call.rank = comm.link.transport->rank();
@@ -110,6 +112,8 @@ class Calls final : public SlotRuns {
 
   SlotRun run(std::uint32_t at) const override {
     const Taken<tw_stream_call> call(element(at));
+    const SlotCall& planned = call->plan->plan->call();
+    const SlotFactor factor{planned.premultiplied, planned.dtype, call->factor, call->factor_at};
     return {.plan = call->plan->plan.get(),
             .number = call->number,
             .send = bytes_at(call->send),
@@ -117,7 +121,8 @@ class Calls final : public SlotRuns {
             .lent = bytes_at(call->device),
             .mailbox = static_cast<Mailbox*>(call->mailbox),
             .record = bytes_at(call->record),
-            .stream = static_cast<device::StreamHandle>(call->stream)};
+            .stream = static_cast<device::StreamHandle>(call->stream),
+            .factor = factor};
   }
 
   SlotLink& link(std::uint32_t at) const override {

@@ -49,6 +49,7 @@ Expected read_expected(Reader& reader) {
   expected.tag = {.call = kCall,
                   .block = reader.take<std::uint16_t>(),
                   .raw_bytes = expected.shape.count() * dtype_size(dtype)};
+  expected.tag.factor.exists = expected.tag.block % 2 != 0;
   expected.settings.dtype = dtype;
   expected.settings.spec.kind = codec::Spec::Kind::kCodec;
   expected.settings.spec.codec = &codec;

@@ -100,6 +100,7 @@ class Runs : public SlotRuns {
       mailboxes_.emplace_back(where, kMailboxBytes, true);
       check(open_mailbox(mailboxes_.back().get(), kMailboxBytes));
       mailboxes.push_back(&mailbox_at(mailboxes_.back().get()));
+      factors_.emplace_back(where, 8);
       auto& link = links_[static_cast<std::size_t>(rank)];
       link.transport = std::make_unique<BoardEnd>(board_, rank, call.ranks);
       runs_.push_back({.plan = plans_.back().get(),
@@ -109,7 +110,8 @@ class Runs : public SlotRuns {
                        .lent = lent_.back().get(),
                        .mailbox = mailboxes.back(),
                        .record = pinned_.back().get(),
-                       .stream = stream});
+                       .stream = stream,
+                       .factor = factor_of(given, rank)});
     }
     server_ = std::make_unique<Server>(std::move(mailboxes));
   }
@@ -130,12 +132,26 @@ class Runs : public SlotRuns {
   }
 
  private:
+  // A number on rank 0, on the others a value that the stream reads.
+  SlotFactor factor_of(const Case& given, int rank) const {
+    SlotFactor factor{given.call.premultiplied, given.call.dtype, 0.75, nullptr};
+    if (!factor.exists || rank == 0) return factor;
+    factor.at = factors_.back().get();
+    with_float_dtype(given.call.dtype, [&](auto kDtype) {
+      using Number = codec::NumberOf<kDtype>;
+      const auto word = codec::word_of<kDtype>(static_cast<Number>(0.5 / rank));
+      Buffers::move(where_, factors_.back().get(), reinterpret_cast<const std::byte*>(&word),
+                    sizeof word);
+    });
+    return factor;
+  }
+
   Where where_;
   Board board_;
   mutable std::vector<SlotLink> links_;
   std::vector<std::unique_ptr<SlotPlan>> plans_;
   std::vector<Buffers> buffers_;
-  std::vector<Room> lent_, pinned_, mailboxes_;
+  std::vector<Room> lent_, pinned_, mailboxes_, factors_;
   std::vector<SlotRun> runs_;
   std::unique_ptr<Server> server_;
 };
@@ -199,6 +215,7 @@ void compare_all(Where where, std::string_view spec, Tally& tally) {
         given.call.scale = 1.0 / ranks;
         for (const std::uint64_t count : {1, 999, 40'003}) {
           given.call.count = count;
+          given.call.premultiplied = given.call.reduces() && count != 1;
           for (const std::uint32_t capacity : {512, 400, 1}) {
             given.call.capacity = {capacity, 0};
             given.noisy = capacity == 400;

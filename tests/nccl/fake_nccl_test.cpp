@@ -153,6 +153,30 @@ TEST(FakeNccl, AnAbortEndsTheOthersCalls) {
   });
 }
 
+// Each rank's values by its own factor, wherever that lies; the operation may end at once.
+TEST(FakeNccl, SumsOfTheProgramsOwn) {
+  ranks::run(2, [](Rank& self) {
+    std::vector<float> data(kCount, 3), sum(kCount), part(kCount / 2);
+    float factor = self.rank == 0 ? 0.5F : 10;
+    const auto where = self.rank == 0 ? ncclScalarHostImmediate : ncclScalarDevice;
+    ncclRedOp_t op{};
+    ASSERT_EQ(ncclRedOpCreatePreMulSum(&op, &factor, ncclFloat32, where, self.comm), ncclSuccess);
+    ncclAllReduce(data.data(), sum.data(), kCount, ncclFloat32, op, self.comm, self.stream);
+    ncclReduceScatter(data.data(), part.data(), kCount / 2, ncclFloat32, op, self.comm,
+                      self.stream);
+    if (self.rank == 0) factor = 99;
+    ASSERT_EQ(ncclRedOpDestroy(op, self.comm), ncclSuccess);
+    self.synchronize();
+    ASSERT_EQ(sum[kCount - 1], 31.5F);
+    ASSERT_EQ(part[7], 31.5F);
+    ASSERT_EQ(data[7], 3);
+    ASSERT_EQ(ncclRedOpDestroy(op, self.comm), ncclInvalidArgument);
+    ASSERT_NE(
+        ncclAllReduce(data.data(), sum.data(), kCount, ncclFloat32, op, self.comm, self.stream),
+        ncclSuccess);
+  });
+}
+
 TEST(FakeNccl, SplitsAreOrderedByKey) {
   ranks::run(4, [](Rank& self) {
     ncclComm_t half{};

@@ -32,6 +32,7 @@ struct Asked {
   int kind;
   ncclDataType_t type;
   ncclRedOp_t op;
+  bool multiplied;  // a sum of the program's own, by each rank's factor
   std::size_t count;
   int root;
   bool in_place;
@@ -119,6 +120,7 @@ class Program {
     made.kind = static_cast<int>(pick(kKinds));
     made.type = kTypes[pick(6)];
     made.op = kOps[pick(4)];
+    made.multiplied = made.op == ncclSum && made.type != ncclInt32 && pick(2) == 0;
     // Means of other numbers of ranks are rounded in ways of their own.
     if (made.op == ncclAvg && (self_.ranks == 3 || made.type == ncclInt32)) made.op = ncclSum;
     made.count = pick(8) == 0 ? pick(3000) : counts_[pick(3)];
@@ -143,6 +145,7 @@ class Program {
       for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
         const double number = value(of.type, ranks[rank], of.id, first + at, of.noise);
         numbers[rank] = stored(of.type, number);
+        if (of.multiplied) numbers[rank] *= factor(ranks[rank]);
       }
       store(made, at, of.type, combined(of.type, of.op, numbers));
     }
@@ -179,21 +182,30 @@ class Program {
     call.result = receive;
     const cudaStream_t stream = streams_[of.stream];
     const ncclComm_t comm = comms_[of.comm];
+    const bool own_sum = of.multiplied && (of.kind <= kReduceScatter);
+    ncclRedOp_t op = of.op;
+    if (own_sum) {
+      Bytes scalar(size_of(of.type));
+      store(scalar, 0, of.type, factor(self_.rank));
+      const bool read_later = own_() % 2 == 0;
+      expect_success(__LINE__, ncclRedOpCreatePreMulSum(
+                                   &op, read_later ? arena_.take(scalar) : scalar.data(), of.type,
+                                   read_later ? ncclScalarDevice : ncclScalarHostImmediate, comm));
+    }
     switch (of.kind) {
       case kAllReduce:
         call.expected = sums(of, ranks, 0);
-        expect_success(__LINE__,
-                       ncclAllReduce(send, receive, of.count, of.type, of.op, comm, stream));
+        expect_success(__LINE__, ncclAllReduce(send, receive, of.count, of.type, op, comm, stream));
         break;
       case kReduce:
         if (static_cast<int>(own) == of.root) call.expected = sums(of, ranks, 0);
         expect_success(__LINE__,
-                       ncclReduce(send, receive, of.count, of.type, of.op, of.root, comm, stream));
+                       ncclReduce(send, receive, of.count, of.type, op, of.root, comm, stream));
         break;
       case kReduceScatter:
         call.expected = sums(of, ranks, own * of.count);
         expect_success(__LINE__,
-                       ncclReduceScatter(send, receive, of.count, of.type, of.op, comm, stream));
+                       ncclReduceScatter(send, receive, of.count, of.type, op, comm, stream));
         break;
       case kAllGather:
         for (const int rank : ranks) {
@@ -207,6 +219,7 @@ class Program {
         expect_success(__LINE__,
                        ncclBroadcast(send, receive, of.count, of.type, of.root, comm, stream));
     }
+    if (own_sum) expect_success(__LINE__, ncclRedOpDestroy(op, comm));
   }
 
   void send(const Asked& of, int peer) {

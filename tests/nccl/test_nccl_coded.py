@@ -100,6 +100,18 @@ def test_every_operation_in_every_type(
     assert (spilled > 0) == (error == ())
 
 
+@pytest.mark.parametrize("where", ["host", "memory", "mixed"])
+def test_sums_of_the_programs_own_are_compressed(where: str, tmp_path: Path) -> None:
+    words = (PROGRAMS / "nccl_own_sums", str(CALLS), where)
+    assert run(*words, preload=False) == ("ok\n", "")
+    settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
+    assert run(*words, **settings) == ("ok\n", "")
+    for ranks in figures(tmp_path / "report.nccl.rank0").values():
+        # Of four types; the last call of all is refused.
+        assert all(each["compressed_calls"] > 2 * CALLS for each in ranks)
+        assert len({each["compressed_calls"] for each in ranks}) == 1
+
+
 RANDOM_CALLS = 5000
 
 

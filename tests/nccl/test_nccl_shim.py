@@ -160,6 +160,8 @@ def test_a_library_that_exports_what_it_takes_alone() -> None:
         "GroupStart",
         "GroupEnd",
         "GetUniqueId",
+        "RedOpCreatePreMulSum",
+        "RedOpDestroy",
     ]
     of_communicators = [
         "InitRank",

@@ -136,16 +136,21 @@ Bytes through_slot(const Codec& codec, std::uint32_t dtype, const Bytes& values,
   return decoded;
 }
 
-Bytes sum_of(std::uint32_t dtype, const std::vector<Bytes>& arrays, double scale) {
+double factor_of(int rank) { return rank == 0 ? 0.75 : 0.5 - rank * 0.125; }
+
+Bytes sum_of(std::uint32_t dtype, const std::vector<Bytes>& arrays, double scale, bool factors) {
   Bytes result(arrays[0].size());
   with_float_dtype(static_cast<Dtype>(dtype), [&](auto kDtype) {
     using Number = codec::NumberOf<kDtype>;
     using Word = codec::WordOf<kDtype>;
     for (std::uint64_t at = 0; at < result.size(); at += sizeof(Word)) {
-      Number sum = codec::number_of<kDtype>(load<Word>(arrays[0].data() + at));
-      for (std::size_t rank = 1; rank < arrays.size(); ++rank) {
-        sum += codec::number_of<kDtype>(load<Word>(arrays[rank].data() + at));
-      }
+      const auto number = [&](std::size_t rank) {
+        const Number value = codec::number_of<kDtype>(load<Word>(arrays[rank].data() + at));
+        const auto factor = static_cast<Number>(factor_of(static_cast<int>(rank)));
+        return factors ? value * factor : value;
+      };
+      Number sum = number(0);
+      for (std::size_t rank = 1; rank < arrays.size(); ++rank) sum += number(rank);
       if (scale != 0) sum *= static_cast<Number>(scale);
       store(result.data() + at, codec::word_of<kDtype>(sum));
     }
@@ -157,7 +162,8 @@ std::string Case::text() const {
   std::string text = "operation " + std::to_string(operation) + " dtype " + std::to_string(dtype) +
                      " " + spec + " ranks " + std::to_string(ranks) + " count " +
                      std::to_string(count) + " capacity " + std::to_string(capacity) + " way " +
-                     std::to_string(way) + (in_place ? " in place" : "") + " offset " +
+                     std::to_string(way) + (in_place ? " in place" : "") + " factors " +
+                     std::to_string(static_cast<int>(factors)) + " offset " +
                      std::to_string(offset) + " noisy";
   for (const int rank : noisy) text += " " + std::to_string(rank);
   return text;

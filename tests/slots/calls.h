@@ -64,8 +64,14 @@ Bytes values_of(std::uint32_t dtype, std::uint64_t count, int seed, Data data);
 Bytes through_slot(const Codec& codec, std::uint32_t dtype, const Bytes& values,
                    std::uint64_t slot_bytes);
 
-// The sum in the order of ranks.
-Bytes sum_of(std::uint32_t dtype, const std::vector<Bytes>& arrays, double scale);
+// A rank's factor of pre-multiplied sums: a value of any type, which keeps values finite.
+double factor_of(int rank);
+
+// The sum in the order of ranks; `factors`: each rank's values times its own.
+Bytes sum_of(std::uint32_t dtype, const std::vector<Bytes>& arrays, double scale,
+             bool factors = false);
+
+enum class Factors { kNone, kNumbers, kInMemory };
 
 struct Case {
   std::uint32_t operation = TW_STREAM_ALLGATHER;
@@ -82,6 +88,7 @@ struct Case {
   std::set<int> noisy = {};  // ranks whose values do not get smaller
   bool collectives = true;   // the transport has all_gather and broadcast
   int seed = 0;              // of the values
+  Factors factors = Factors::kNone;
 
   std::string text() const;
 };
@@ -120,6 +127,7 @@ class CaseOnRank {
   Plan plan_;
   Lent lent_;
   Buffers buffers_;
+  Memory factor_;  // a value of the type, as the stream reads it
 };
 
 // Runs it and expects every rank's result, reports, and that nothing else was written. Returns the

@@ -3,7 +3,10 @@
 
 #include <cstring>
 
+#include "base/bytes.h"
+#include "base/dtype.h"
 #include "calls.h"
+#include "codec/reduce.h"
 
 namespace thinwire::slots {
 namespace {
@@ -37,6 +40,7 @@ tw_stream_plan_options plan_options(const Case& given, int rank, const tw_codec*
   options.capacity[0] = given.capacity;
   options.way = given.way;
   options.scale = given.scale;
+  if (given.factors != Factors::kNone) options.flags = TW_STREAM_PREMULTIPLIED;
   if (options.operation == TW_STREAM_SEND) options.peer = given.ranks - 1;
   if (options.operation == TW_STREAM_BCAST) options.peer = given.root;
   return options;
@@ -90,7 +94,13 @@ CaseOnRank::CaseOnRank(const Case& given, int rank, const Comm& comm,
       plan_(make_plan(comm, plan_options(given, rank, codec_.handle.get()))),
       lent_(plan_),
       buffers_(case_, rank, own_,
-               case_.operation == TW_STREAM_SEND ? own_.size() : expected_.size()) {}
+               case_.operation == TW_STREAM_SEND ? own_.size() : expected_.size()),
+      factor_(8) {
+  with_float_dtype(static_cast<Dtype>(case_.dtype), [&](auto kDtype) {
+    using Number = codec::NumberOf<kDtype>;
+    store(factor_.get(), codec::word_of<kDtype>(static_cast<Number>(factor_of(rank_))));
+  });
+}
 
 tw_stream_call CaseOnRank::call(std::uint64_t number, const Mailbox& mailbox,
                                 Stream& stream) const {
@@ -104,6 +114,8 @@ tw_stream_call CaseOnRank::call(std::uint64_t number, const Mailbox& mailbox,
   made.mailbox = mailbox.memory;
   made.record = lent_.record;
   made.stream = &stream;
+  if (case_.factors == Factors::kNumbers) made.factor = factor_of(rank_);
+  if (case_.factors == Factors::kInMemory) made.factor_at = factor_.get();
   return made;
 }
 

@@ -65,7 +65,7 @@ class Expected {
   Bytes gathered_sum() const {
     std::vector<Bytes> arrays;
     for (const Bytes& own : sent_) arrays.push_back(through(own, own.size()));
-    return sum_of(case_.dtype, arrays, case_.scale);
+    return sum_of(case_.dtype, arrays, case_.scale, case_.factors != Factors::kNone);
   }
 
   Bytes block_sum(int owner, std::uint64_t first, std::uint64_t length, std::uint64_t slot) const {
@@ -74,7 +74,7 @@ class Expected {
       const Bytes own = part(sent_[index(rank)], first, length);
       arrays.push_back(rank == owner ? own : through_slot(codec_, case_.dtype, own, slot));
     }
-    return sum_of(case_.dtype, arrays, case_.scale);
+    return sum_of(case_.dtype, arrays, case_.scale, case_.factors != Factors::kNone);
   }
 
   Bytes direct_sum() const {

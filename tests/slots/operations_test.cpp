@@ -102,6 +102,45 @@ TEST(Allreduce, LargeOnesExchangeTwiceAndSixteenBitsAreRoundedOnce) {
   }
 }
 
+// Of each rank its own, as numbers and where the stream reads them, also of what is spilled.
+TEST(Factors, MultiplyBeforeTheSum) {
+  for (const std::uint32_t operation : {TW_STREAM_REDUCE_SCATTER, TW_STREAM_ALLREDUCE}) {
+    for (const Factors factors : {Factors::kNumbers, Factors::kInMemory}) {
+      for (const std::uint32_t dtype : kDtypes) {
+        for (const char* const spec : {"lorenzo", "szp:abs=1e-3"}) {
+          if (!Codec(spec).takes(dtype)) continue;
+          Case given{.operation = operation, .dtype = dtype, .spec = spec, .factors = factors};
+          const bool any_way = operation == TW_STREAM_ALLREDUCE;
+          for (const std::uint32_t way : {TW_STREAM_GATHER, TW_STREAM_DIRECT}) {
+            if (any_way) given.way = way;
+            for (given.ranks = 1; given.ranks <= 5; ++given.ranks) {
+              given.count = 3001;
+              given.noisy = {};
+              given.scale = 0;
+              expect_case(given);
+              given.in_place = !given.in_place;
+              given.noisy = {given.ranks - 1};
+              given.scale = 0.25;
+              expect_case(given);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Factors, AreOfSumsAlone) {
+  World world(1);
+  const Comm comm = make_comm(world, 0);
+  const Codec codec("mpc");
+  auto options = options_of(TW_STREAM_ALLGATHER, TW_F32, 100, codec.handle.get());
+  options.flags = TW_STREAM_PREMULTIPLIED;
+  tw_stream_plan* plan = nullptr;
+  EXPECT_EQ(tw_stream_plan_create(comm.get(), &options, &plan), TW_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(tw_last_error()).find("factors"), std::string::npos);
+}
+
 TEST(Reports, SaySizesAlsoOfWhatDidNotFit) {
   Case given{.operation = TW_STREAM_ALLGATHER, .spec = "mpc", .ranks = 3, .count = 50000};
   const auto fitting = expect_case(given);

@@ -30,7 +30,17 @@ enum ncclResult_t {
   ncclInProgress = 7
 };
 
-enum ncclRedOp_t { ncclSum = 0, ncclProd = 1, ncclMax = 2, ncclMin = 3, ncclAvg = 4 };
+enum ncclRedOp_t {
+  ncclSum = 0,
+  ncclProd = 1,
+  ncclMax = 2,
+  ncclMin = 3,
+  ncclAvg = 4,
+  ncclNumOps = 5,  // from here on the program's own
+  ncclMaxRedOp = 0x7fffffff
+};
+
+enum ncclScalarResidence_t { ncclScalarDevice = 0, ncclScalarHostImmediate = 1 };
 
 enum ncclDataType_t {
   ncclInt8 = 0,
@@ -76,6 +86,9 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error);
 ncclResult_t ncclCommCount(ncclComm_t comm, int* ranks);
 ncclResult_t ncclCommCuDevice(ncclComm_t comm, int* device);
 ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank);
+ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* op, void* scalar, ncclDataType_t type,
+                                      ncclScalarResidence_t where, ncclComm_t comm);
+ncclResult_t ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm);
 ncclResult_t ncclAllReduce(const void* send, void* receive, std::size_t count, ncclDataType_t type,
                            ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream);
 ncclResult_t ncclReduce(const void* send, void* receive, std::size_t count, ncclDataType_t type,

@@ -47,7 +47,7 @@ void count(const Call& call, Communicator& communicator, int reason, const Plan*
 // From the arguments and settings alone, so that it is the same on all ranks.
 int reason_by_arguments(const Call& call, const Communicator& communicator) {
   const std::uint64_t bytes = bytes_judged(call, communicator);
-  const int reason = call.reduces() ? reason_for_sum(settings(), call.type, call.op, bytes)
+  const int reason = call.reduces() ? reason_for_sum(settings(), call.type, call.sums(), bytes)
                                     : reason_for(settings(), call.type, bytes);
   if (reason != kNotBuilt || streams() == Streams::kNone) return reason;
   if (call.operation == kReduce) return TW_RAW_OPERATION;
@@ -109,11 +109,12 @@ ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
 
 }  // namespace
 
-ncclResult_t submit(const Call& call) {
+ncclResult_t submit(Call call) {
   if (Inside::now() || settings().disabled) return pass(call);
   const bool could = settings().could_compress && streams() != Streams::kNone;
   if (!could && !wants_count()) return pass(call);
   Communicator& communicator = counted(call.comm);
+  if (call.op >= ncclNumOps) call.factor = communicator.own_sums.find(call.op, call.type);
   const int reason = reason_by_arguments(call, communicator);
   if (reason != 0 || !is_sound(call, communicator)) {
     count(call, communicator, reason != 0 ? reason : int{kUnusual});

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "abi/nccl_abi.h"
 #include "process/counters.h"
+#include "process/own_sums.h"
 
 namespace thinwire::nccl {
 
@@ -19,12 +21,14 @@ struct Call {
   int peer = 0;  // the root, or the other rank of a message
   ncclComm_t comm = nullptr;
   cudaStream_t stream = nullptr;
+  std::optional<Factor> factor{};  // of a reduction of the program's own: copied, as that may end
 
   bool is_message() const { return operation == kSend || operation == kRecv; }
   bool has_peer() const { return is_message() || operation == kBroadcast || operation == kReduce; }
   bool reduces() const {
     return operation == kAllReduce || operation == kReduce || operation == kReduceScatter;
   }
+  bool sums() const { return op == ncclSum || op == ncclAvg || factor; }
   // Whether this rank's data goes to others: `send` is read.
   bool reads(int rank) const {
     return operation != kRecv && (operation != kBroadcast || peer == rank);

@@ -45,6 +45,7 @@ PlanKey plan_key(const Call& call, int ranks) {
     key.way = ranks <= 2 || small ? TW_STREAM_GATHER : TW_STREAM_DIRECT;
   }
   if (call.reduces() && call.op == ncclAvg) key.scale = 1.0 / ranks;
+  if (call.factor) key.flags = TW_STREAM_PREMULTIPLIED;
   return key;
 }
 
@@ -255,6 +256,10 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
   made->mailbox = mailbox;
   made->record = flight->record;
   made->stream = call.stream;
+  if (call.factor) {
+    made->factor = call.factor->number;
+    made->factor_at = call.factor->at;
+  }
   lent.push(flight);
   return flight;
 }

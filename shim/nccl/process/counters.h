@@ -10,6 +10,7 @@
 
 #include "abi/nccl_abi.h"
 #include "agree/agree.h"
+#include "process/own_sums.h"
 #include "process/reason.h"
 
 namespace thinwire::nccl {
@@ -55,6 +56,7 @@ struct Communicator {
   std::optional<SplitOff> split_off;  // its ranks are not known yet
   std::uint64_t splits = 0;           // of itself
   std::array<Counters, kOperations> of{};
+  OwnSums own_sums;
   bool blocks = true;                  // its calls do
   std::atomic<Coder*> coder{nullptr};  // once a call could be coded; never destroyed
 };

@@ -62,14 +62,11 @@ int reason_for(const Settings& settings, ncclDataType_t type, std::uint64_t byte
   return takes(settings, type) ? kNotBuilt : static_cast<int>(TW_RAW_DTYPE);
 }
 
-int reason_for_sum(const Settings& settings, ncclDataType_t type, ncclRedOp_t op,
-                   std::uint64_t bytes) {
+int reason_for_sum(const Settings& settings, ncclDataType_t type, bool sums, std::uint64_t bytes) {
   const int reason = reason_for(settings, type, bytes);
-  // An operation of the program's has a number of its own.
-  const bool adds = op == ncclSum || op == ncclAvg;
   if (reason != kNotBuilt) return reason;
   if (!settings.sums) return TW_RAW_REDUCTION_OF_AUTO;
-  return adds ? kNotBuilt : static_cast<int>(TW_RAW_OPERATION);
+  return sums ? kNotBuilt : static_cast<int>(TW_RAW_OPERATION);
 }
 
 }  // namespace thinwire::nccl

@@ -14,7 +14,7 @@ constexpr int kThreads = 256;
 constexpr std::uint64_t kMostBlocks = 2048;
 
 // Word by word of what units of that place hold in all arrays.
-template <Dtype kDtype, typename Unit>
+template <Dtype kDtype, bool kFactors, typename Unit>
 __device__ Unit summed(const Operands& arrays, std::uint64_t at, codec::NumberOf<kDtype> scale) {
   using Word = codec::WordOf<kDtype>;
   constexpr int kWords = sizeof(Unit) / sizeof(Word);
@@ -23,9 +23,14 @@ __device__ Unit summed(const Operands& arrays, std::uint64_t at, codec::NumberOf
   for (int rank = 0; rank < arrays.count; ++rank) {
     const Unit unit = reinterpret_cast<const Unit*>(arrays.at(rank))[at];
     memcpy(words, &unit, sizeof unit);
+    codec::NumberOf<kDtype> factor = 1;
+    if constexpr (kFactors) {
+      factor = static_cast<codec::NumberOf<kDtype>>(arrays.factors.of(rank));
+    }
 #pragma unroll
     for (int word = 0; word < kWords; ++word) {
-      const auto number = codec::number_of<kDtype>(words[word]);
+      auto number = codec::number_of<kDtype>(words[word]);
+      if constexpr (kFactors) number *= factor;
       sums[word] = rank == 0 ? number : sums[word] + number;
     }
   }
@@ -39,17 +44,17 @@ __device__ Unit summed(const Operands& arrays, std::uint64_t at, codec::NumberOf
 }
 
 // A unit is read and written by one thread, so the result may be one of the arrays.
-template <Dtype kDtype, typename Unit>
+template <Dtype kDtype, bool kFactors, typename Unit>
 __device__ void sum_units(const Operands& arrays, std::uint64_t first, std::uint64_t count,
                           codec::NumberOf<kDtype> scale, std::byte* to) {
   const std::uint64_t step = std::uint64_t{gridDim.x} * kThreads;
   for (std::uint64_t at = first + std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; at < count;
        at += step) {
-    reinterpret_cast<Unit*>(to)[at] = summed<kDtype, Unit>(arrays, at, scale);
+    reinterpret_cast<Unit*>(to)[at] = summed<kDtype, kFactors, Unit>(arrays, at, scale);
   }
 }
 
-template <Dtype kDtype>
+template <Dtype kDtype, bool kFactors>
 __global__ void __launch_bounds__(kThreads)
     sum_kernel(Operands arrays, bool in_units, std::uint64_t count, double scale, std::byte* to) {
   using Word = codec::WordOf<kDtype>;
@@ -57,10 +62,10 @@ __global__ void __launch_bounds__(kThreads)
   std::uint64_t done = 0;
   if (in_units) {
     const std::uint64_t units = count / (kUnitBytes / sizeof(Word));
-    sum_units<kDtype, uint4>(arrays, 0, units, factor, to);
+    sum_units<kDtype, kFactors, uint4>(arrays, 0, units, factor, to);
     done = units * (kUnitBytes / sizeof(Word));
   }
-  sum_units<kDtype, Loose<Word>>(arrays, done, count, factor, to);
+  sum_units<kDtype, kFactors, Loose<Word>>(arrays, done, count, factor, to);
 }
 
 bool is_in_units(const Operands& arrays, const std::byte* to) {
@@ -76,8 +81,9 @@ Status enqueue_sum(Dtype dtype, std::uint64_t count, const Operands& arrays, dou
                    std::byte* to, device::StreamHandle stream) {
   if (dtype == Dtype::kBytes) return {StatusCode::kUnsupported, "bytes cannot be added"};
   using Kernel = void (*)(Operands, bool, std::uint64_t, double, std::byte*);
-  const auto kernel =
-      with_float_dtype(dtype, [](auto kDtype) -> Kernel { return sum_kernel<kDtype>; });
+  const auto kernel = with_float_dtype(dtype, [&](auto kDtype) -> Kernel {
+    return arrays.factors.exist ? sum_kernel<kDtype, true> : sum_kernel<kDtype, false>;
+  });
   const std::uint64_t threads = count * dtype_size(dtype) / kUnitBytes;
   const std::uint64_t blocks = std::clamp<std::uint64_t>(threads / kThreads + 1, 1, kMostBlocks);
   return device::launch("cannot start a sum", kernel, {blocks, kThreads}, stream, arrays,

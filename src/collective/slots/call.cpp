@@ -68,6 +68,9 @@ Status check(const SlotCall& call) {
   if (to_itself && call.peer == call.rank) {
     return {StatusCode::kInvalidArgument, "a rank sends nothing to itself in slots"};
   }
+  if (call.premultiplied && !call.reduces()) {
+    return {StatusCode::kInvalidArgument, "only what is added has factors"};
+  }
   // All arrays together have slots, room and scratch.
   const std::uint64_t most = UINT64_MAX / 64 / static_cast<std::uint64_t>(call.ranks) / 8;
   if (call.count > most) return {StatusCode::kInvalidArgument, "the array is too large"};

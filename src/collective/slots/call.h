@@ -35,6 +35,7 @@ struct SlotCall {
   SlotWay way = SlotWay::kPlanned;
   SlotTrial trial = SlotTrial::kNone;
   double scale = 1;
+  bool premultiplied = false;  // each rank's values by a factor of its own, before they are added
   codec::Spec spec;
   frame::Mark mark = frame::file_mark();
   int rank = 0, ranks = 1;

@@ -83,6 +83,7 @@ Status load_kernels(const codec::Spec& spec, int device) {
     // Some kernels are of small arrays, some of large ones.
     for (const std::uint64_t count : {std::uint64_t{5000}, std::uint64_t{600'000}}) {
       call.count = count;
+      call.premultiplied = count > 5000;
       const Status status = launch_all(call, *stream, device);
       // A shape that the spec names may not fit these.
       if (!status.ok() && status.code() == StatusCode::kDevice) return status;

@@ -88,13 +88,29 @@ class Stage {
       arrays.own = plan_.call().rank;
       arrays.own_at = values_of(run_, sum.own);
     }
+    if (plan_.call().premultiplied) arrays.factors = factors();
     return work_.sum(arrays, sum.count, plan_.call().scale, target_of(run_, sum.to));
   }
 
  private:
+  // The headers of the first exchange, which stay until the second begins.
+  Factors factors() const {
+    const SlotExchange& came = plan_.exchange(0);
+    const bool gathered = came.kind == SlotExchange::Kind::kGather;
+    return {.exist = true,
+            .first = run_.lent + came.slots + kSlotFactorAt,
+            .stride = came.slot_bytes,
+            .own = gathered ? -1 : plan_.call().rank,
+            .own_factor = run_.factor};
+  }
+
   SlotPlace place_of(const SlotExchange& exchange, const SlotTask& task) const {
+    const bool multiplied = plan_.call().premultiplied && &exchange == &plan_.exchange(0);
     return {.slot = {run_.lent + task.slot, exchange.slot_bytes},
-            .tag = {.call = run_.number, .block = task.block, .raw_bytes = task.raw_bytes},
+            .tag = {.call = run_.number,
+                    .block = task.block,
+                    .raw_bytes = task.raw_bytes,
+                    .factor = multiplied ? run_.factor : SlotFactor{}},
             .rank = task.rank,
             .mailbox = run_.mailbox,
             .outcome = outcomes_ + task.outcome};

@@ -21,6 +21,7 @@ struct SlotRun {
   Mailbox* mailbox = nullptr;
   std::byte* record = nullptr;  // record_bytes(), memory that host and stream reach
   device::StreamHandle stream = nullptr;
+  SlotFactor factor{};  // of this rank's values, where the plan multiplies them
 };
 
 // How a record begins; the outcomes follow it. The run is there for host functions.

@@ -6,12 +6,14 @@
 #include "base/bytes.h"
 #include "base/checksum_core.h"
 #include "base/host_device.h"
+#include "collective/slots/factor.h"
 
 namespace thinwire::collective {
 
 enum class SlotKind : std::uint64_t { kFrame = 1, kSpilled = 2, kLost = 3 };
 
 inline constexpr std::uint64_t kSlotHeaderBytes = 64;
+inline constexpr std::uint64_t kSlotFactorAt = 48;    // in the header
 inline constexpr std::uint64_t kSlotUnit = 512;       // slots are multiples of it
 inline constexpr std::uint64_t kWholeCapacity = 512;  // a capacity as large as the values
 inline constexpr std::uint64_t kSlotMark = 0x00746F6C73207774u;  // "tw slot", version 0
@@ -21,6 +23,7 @@ struct SlotTag {
   std::uint64_t call = 0;
   std::uint64_t block = 0;
   std::uint64_t raw_bytes = 0;
+  SlotFactor factor{};  // its writer's; of a reader whether there is one
 };
 
 inline constexpr int kSlotWords = kSlotHeaderBytes / 8;
@@ -38,10 +41,10 @@ THINWIRE_HOST_DEVICE constexpr std::uint64_t slot_checksum(const SlotWords& word
   return checksum_finish(kSlotHeaderBytes - 8, sum);
 }
 
-THINWIRE_HOST_DEVICE constexpr SlotWords sealed_slot(const SlotTag& tag, SlotKind kind,
-                                                     std::uint64_t frame_bytes) {
+THINWIRE_HOST_DEVICE inline SlotWords sealed_slot(const SlotTag& tag, SlotKind kind,
+                                                  std::uint64_t frame_bytes) {
   SlotWords words{{kSlotMark, tag.call, tag.block, static_cast<std::uint64_t>(kind), frame_bytes,
-                   tag.raw_bytes, 0, 0}};
+                   tag.raw_bytes, factor_word(tag.factor), 0}};
   words.word[kSlotWords - 1] = slot_checksum(words);
   return words;
 }
@@ -52,7 +55,8 @@ THINWIRE_HOST_DEVICE constexpr bool is_slot_of(const SlotWords& words, const Slo
   const std::uint64_t kind = words.word[3], frame_bytes = words.word[4];
   const bool framed = kind == static_cast<std::uint64_t>(SlotKind::kFrame);
   return words.word[0] == kSlotMark && words.word[1] == tag.call && words.word[2] == tag.block &&
-         kind >= 1 && kind <= 3 && words.word[5] == tag.raw_bytes && words.word[6] == 0 &&
+         kind >= 1 && kind <= 3 && words.word[5] == tag.raw_bytes &&
+         (tag.factor.exists || words.word[6] == 0) &&
          words.word[kSlotWords - 1] == slot_checksum(words) &&
          (framed ? frame_bytes > 0 && frame_bytes <= slot_bytes - kSlotHeaderBytes
                  : frame_bytes == 0);

@@ -13,7 +13,7 @@ namespace {
 // Values that are summed at a time, so that sums stay near the processor.
 constexpr std::uint64_t kRun = 1024;
 
-template <Dtype kDtype>
+template <Dtype kDtype, bool kFactors>
 void sum(std::uint64_t count, const Operands& arrays, double scale, std::byte* to) {
   using Word = codec::WordOf<kDtype>;
   using Number = codec::NumberOf<kDtype>;
@@ -21,13 +21,18 @@ void sum(std::uint64_t count, const Operands& arrays, double scale, std::byte* t
   std::array<Number, kRun> sums;
   for (std::uint64_t first = 0; first < count; first += kRun) {
     const std::uint64_t values = std::min(kRun, count - first);
-    const auto number = [&](const std::byte* array, std::uint64_t at) {
-      return codec::number_of<kDtype>(load<Word>(array + (first + at) * sizeof(Word)));
-    };
-    for (std::uint64_t at = 0; at < values; ++at) sums[at] = number(arrays.at(0), at);
-    for (int rank = 1; rank < arrays.count; ++rank) {
-      const std::byte* const array = arrays.at(rank);
-      for (std::uint64_t at = 0; at < values; ++at) sums[at] += number(array, at);
+    for (int rank = 0; rank < arrays.count; ++rank) {
+      const std::byte* const array = arrays.at(rank) + first * sizeof(Word);
+      const auto own = kFactors ? static_cast<Number>(arrays.factors.of(rank)) : Number{1};
+      const auto number = [&](std::uint64_t at) {
+        const Number value = codec::number_of<kDtype>(load<Word>(array + at * sizeof(Word)));
+        return kFactors ? value * own : value;
+      };
+      if (rank == 0) {
+        for (std::uint64_t at = 0; at < values; ++at) sums[at] = number(at);
+      } else {
+        for (std::uint64_t at = 0; at < values; ++at) sums[at] += number(at);
+      }
     }
     for (std::uint64_t at = 0; at < values; ++at) {
       store(to + (first + at) * sizeof(Word), codec::word_of<kDtype>(sums[at] * factor));
@@ -39,7 +44,11 @@ void sum(std::uint64_t count, const Operands& arrays, double scale, std::byte* t
 #define THINWIRE_SUM(dtype)                                                            \
   THINWIRE_VECTOR_CLONES void sum_##dtype(std::uint64_t count, const Operands& arrays, \
                                           double scale, std::byte* to) {               \
-    sum<Dtype::dtype>(count, arrays, scale, to);                                       \
+    if (arrays.factors.exist) {                                                        \
+      sum<Dtype::dtype, true>(count, arrays, scale, to);                               \
+    } else {                                                                           \
+      sum<Dtype::dtype, false>(count, arrays, scale, to);                              \
+    }                                                                                  \
   }
 THINWIRE_SUM(kF32)
 THINWIRE_SUM(kF64)

@@ -6,6 +6,7 @@
 
 #include "base/dtype.h"
 #include "base/host_device.h"
+#include "collective/slots/factor.h"
 
 namespace thinwire::collective {
 
@@ -16,6 +17,7 @@ struct Operands {
   int count = 0;
   int own = -1;  // whose array is `own_at`; -1: all lie behind `first`
   const std::byte* own_at = nullptr;
+  Factors factors;
 
   THINWIRE_HOST_DEVICE const std::byte* at(int rank) const {
     if (rank == own) return own_at;
@@ -24,9 +26,10 @@ struct Operands {
 };
 
 // to[i] = (rank 0's [i] + rank 1's [i] + ...) * scale for `count` elements of a float type, at any
-// alignment; at least one array. 16-bit types are added in fp32 and rounded once, the others after
-// each addition and after the product. A NaN is the canonical one. `to` may be one of the arrays,
-// else it overlaps none. Allocates nothing.
+// alignment; at least one array. Where there are factors each rank's [i] is multiplied by its own
+// first. 16-bit types are multiplied and added in fp32 and rounded once, the others after each
+// operation. A NaN is the canonical one. `to` may be one of the arrays, else it overlaps none.
+// Allocates nothing.
 void sum_in_order(Dtype dtype, std::uint64_t count, const Operands& arrays, double scale,
                   std::byte* to);
 

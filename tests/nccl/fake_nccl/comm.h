@@ -10,6 +10,7 @@
 
 #include "abi/nccl_abi.h"
 #include "exchange.h"
+#include "own_sums.h"
 
 struct ncclComm {
   int rank = 0;
@@ -20,6 +21,7 @@ struct ncclComm {
   fake_nccl::Segment* segment = nullptr;
   std::atomic<int> error{ncclSuccess};  // ncclInProgress while it is being made
   std::atomic<bool> given_up{false};
+  fake_nccl::OwnSums own_sums;  // under the mutex
 
   // The calls on a communicator run in the order in which they were made, on whichever streams.
   std::mutex mutex;

@@ -1,6 +1,7 @@
 // The calls that move data: every rank sends its part to every other one, which adds it up itself.
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "entry.h"
@@ -21,24 +22,44 @@ const std::byte* at(const void* buffer, std::size_t offset) {
 // What every rank gave for this one's result, one behind the other.
 using Parts = std::shared_ptr<std::vector<std::byte>>;
 
+// Null: it is none. The program may end it before the stream comes by.
+OwnSumRef own_sum(ncclComm_t comm, int op, ncclDataType_t type) {
+  const std::lock_guard lock(comm->mutex);
+  const auto found = comm->own_sums.find(op);
+  const bool fits = found != comm->own_sums.end() && found->second->type == type;
+  return fits ? found->second : nullptr;
+}
+
 // `all`: every rank gives each the whole `count`; else a block of `count` to each.
-ncclResult_t reduce(const Call& call, bool all, const void* send, void* receive,
-                    ncclDataType_t type, ncclComm_t comm, cudaStream_t stream) {
-  if (comm == nullptr || !can_reduce(type, call.op)) return refuse(ncclInvalidArgument);
+ncclResult_t reduce(Call call, bool all, const void* send, void* receive, ncclDataType_t type,
+                    ncclComm_t comm, cudaStream_t stream) {
+  if (comm == nullptr) return refuse(ncclInvalidArgument);
+  const OwnSumRef own = own_sum(comm, call.op, type);
+  // Handles are each rank's own.
+  if (own) call.op = ncclNumOps;
+  if (!own && !can_reduce(type, call.op)) return refuse(ncclInvalidArgument);
   const std::size_t bytes = call.count * element_bytes(type);
   const bool wanted = call.root < 0 || call.root == comm->rank;
   const Parts parts = std::make_shared<std::vector<std::byte>>();
+  const Parts multiplied = std::make_shared<std::vector<std::byte>>();
   const auto before = [=](Exchange& messages) {
     if (wanted) parts->resize(bytes * comm->ranks);
+    const void* from = send;
+    if (own) {
+      multiplied->resize(bytes * (all ? 1 : comm->ranks) + 1);
+      const std::size_t values = call.count * (all ? 1 : comm->ranks);
+      multiply(*own, at(send, 0), values, multiplied->data());
+      from = multiplied->data();
+    }
     for (int peer = 0; peer < comm->ranks; ++peer) {
       const bool gives = call.root < 0 || call.root == peer;
-      messages.send(peer, call, at(send, all ? 0 : peer * bytes), gives ? bytes : 0);
+      messages.send(peer, call, at(from, all ? 0 : peer * bytes), gives ? bytes : 0);
       messages.receive(peer, call, parts->data() + (wanted ? peer * bytes : 0), wanted ? bytes : 0);
     }
   };
   const auto after = [=] {
     if (!wanted) return;
-    reduce_parts(parts->data(), comm->ranks, call.count, type, call.op);
+    reduce_parts(parts->data(), comm->ranks, call.count, type, own ? ncclSum : call.op);
     std::memcpy(receive, parts->data(), bytes);
   };
   return submit(Kind::kCollective, comm, stream, before, after);

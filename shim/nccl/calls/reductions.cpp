@@ -1,0 +1,23 @@
+// Reductions of the program's own. What one multiplies by is kept for calls that are compressed.
+#include "calls/pass.h"
+#include "process/counters.h"
+#include "process/settings.h"
+
+using namespace thinwire::nccl;
+
+THINWIRE_EXPORTED ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* op, void* scalar,
+                                                        ncclDataType_t type,
+                                                        ncclScalarResidence_t where,
+                                                        ncclComm_t comm) {
+  const ncclResult_t result = THINWIRE_PASS(RedOpCreatePreMulSum, op, scalar, type, where, comm);
+  if (result == ncclSuccess && !Inside::now() && settings().could_compress) {
+    counted(comm).own_sums.add(*op, scalar, type, where);
+  }
+  return result;
+}
+
+// Beforehand: NCCL may give the handle to another thread's reduction at once.
+THINWIRE_EXPORTED ncclResult_t ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm) {
+  if (!Inside::now() && settings().could_compress) counted(comm).own_sums.remove(op);
+  return THINWIRE_PASS(RedOpDestroy, op, comm);
+}
