@@ -34,7 +34,9 @@ Status check_workspace(const Coder& coder, const codec::Chunk& array, const Lent
 }
 
 // Makes the device current on which the memory lies; a stream must be of that device.
-Result<device::ContextGuard> enter_device_of(const std::byte* one, const std::byte* other) {
+Result<device::ContextGuard> enter_device_of(const Lent& lent, const std::byte* one,
+                                             const std::byte* other) {
+  if (lent.in_context) return device::ContextGuard();
   int device = -1;
   for (const std::byte* side : {one, other}) {
     const auto place = device::place_of(side);
@@ -64,7 +66,7 @@ Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::
   if (!most.ok()) return most.status();
   if (Status status = check_workspace(coder, array, lent); !status.ok()) return status;
   if (Status status = check_capacity(*most, destination.size()); !status.ok()) return status;
-  const auto current = enter_device_of(source, destination.data());
+  const auto current = enter_device_of(lent, source, destination.data());
   if (!current.ok()) return current.status();
   codec::EncodeJob job = make_encode_job(coder, array, source, options);
   job.frame = destination.data();
@@ -89,7 +91,7 @@ Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView so
   if (accumulate.adds && array.dtype == Dtype::kBytes) {
     return {StatusCode::kUnsupported, "an array of bytes cannot be added to another"};
   }
-  const auto current = enter_device_of(source.data(), destination.data());
+  const auto current = enter_device_of(lent, source.data(), destination.data());
   if (!current.ok()) return current.status();
   const Info info{make_header(coder, array, options.chunk_checksums), coder.codec, options.mark};
   codec::DecodeJob job = make_decode_job(info, source, destination.data(), accumulate);

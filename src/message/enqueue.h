@@ -10,6 +10,7 @@ struct Lent {
   std::byte* workspace;  // zeros before its first use
   std::uint64_t workspace_bytes;
   device::Outcome* outcome;  // 0
+  bool in_context = false;  // the caller has made the device current; nobody asks where memory lies
 };
 
 // Bytes of workspace for either direction; kUnsupported where the codec has no GPU side.

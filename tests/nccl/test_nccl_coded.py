@@ -33,7 +33,7 @@ def test_calls_that_come_again_are_compressed(codec: str, tmp_path: Path) -> Non
             assert each["calls"] == CALLS
             raw = sum(each["raw_by_reason"].values())
             assert each["compressed_calls"] + raw == CALLS
-            # From 256 calls of the communicator, or messages of a pair, after all have offered.
+            # From 64 calls of the communicator, or messages of a pair, after all have offered.
             assert each["compressed_calls"] >= (60 if name in ("Send", "Recv") else 200)
             assert each["spilled_blocks"] == each["spilled_blocks_received"] == 0
             if each["bytes"] > 0 and name != "Broadcast":

@@ -34,6 +34,11 @@ Status StreamEngine::encode(const std::byte* from, const Shape& shape, MutableBy
                             device::Outcome* outcome) {
   // What is declined gets no header: an earlier frame must not pass for this one.
   if (Status status = clear(slot.data(), sizeof(frame::Mark)); !status.ok()) return status;
+  return encode_only(from, shape, slot, outcome);
+}
+
+Status StreamEngine::encode_only(const std::byte* from, const Shape& shape, MutableByteView slot,
+                                 device::Outcome* outcome) {
   return message::enqueue_encode(coder(), array(shape), from, slot, options(), lent(outcome));
 }
 

@@ -21,6 +21,13 @@ class StreamEngine : public StreamWork {
   // As begin(), of a workspace that was lent before.
   void lend(MutableByteView workspace) { workspace_ = workspace; }
 
+  // Nothing asks where memory lies from now on: it is of the current device, or reached by it.
+  void stay_in_context() { in_context_ = true; }
+
+  // As encode(); what is declined leaves in the slot what was there.
+  Status encode_only(const std::byte* from, const Shape& shape, MutableByteView slot,
+                     device::Outcome* outcome);
+
   // As decode(), but where the outcome is an error the values are undefined.
   Status decode_only(ByteView frame, const Shape& shape, std::byte* to, device::Outcome* outcome);
 
@@ -47,7 +54,7 @@ class StreamEngine : public StreamWork {
   bool adds_as_it_decodes() const { return settings_->reduction == Reduction::kSum; }
 
   message::Lent lent(device::Outcome* outcome) const {
-    return {workspace_.data(), workspace_.size(), outcome};
+    return {workspace_.data(), workspace_.size(), outcome, in_context_};
   }
   Status decode_into(ByteView frame, const Shape& shape, std::byte* to,
                      const codec::Accumulate& accumulate, device::Outcome* outcome);
@@ -57,6 +64,7 @@ class StreamEngine : public StreamWork {
   Integers integers_;
   MutableByteView workspace_;
   std::byte* spare_ = nullptr;
+  bool in_context_ = false;
 };
 
 }  // namespace thinwire::collective

@@ -12,12 +12,11 @@
 namespace thinwire::collective {
 
 // As SlotWork's steps of these names.
-Status enqueue_seal(const SlotPlace& place, const std::byte* values,
-                    std::span<const device::Outcome> before, device::StreamHandle stream);
-Status enqueue_finish(const SlotPlace& place, Dtype dtype, std::byte* to, const std::byte* own,
+Status enqueue_seal(std::span<const SealStep> all, std::span<const device::Outcome> before,
+                    device::StreamHandle stream);
+Status enqueue_finish(std::span<const FinishStep> all, Dtype dtype, const RunEnd* end,
                       device::StreamHandle stream);
-Status enqueue_run_report(std::span<const device::Outcome> outcomes, device::Outcome* to,
-                          device::Outcome* done, device::StreamHandle stream);
+Status enqueue_run_report(const RunEnd& end, device::StreamHandle stream);
 
 // As sum_in_order().
 Status enqueue_sum(Dtype dtype, std::uint64_t count, const Operands& arrays, double scale,

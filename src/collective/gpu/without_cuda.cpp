@@ -25,19 +25,16 @@ Status enqueue_key_ranges(Dtype, std::uint64_t, const std::byte*, KeyRange*, dev
   return absent();
 }
 
-Status enqueue_seal(const SlotPlace&, const std::byte*, std::span<const device::Outcome>,
+Status enqueue_seal(std::span<const SealStep>, std::span<const device::Outcome>,
                     device::StreamHandle) {
   return absent();
 }
 
-Status enqueue_finish(const SlotPlace&, Dtype, std::byte*, const std::byte*, device::StreamHandle) {
+Status enqueue_finish(std::span<const FinishStep>, Dtype, const RunEnd*, device::StreamHandle) {
   return absent();
 }
 
-Status enqueue_run_report(std::span<const device::Outcome>, device::Outcome*, device::Outcome*,
-                          device::StreamHandle) {
-  return absent();
-}
+Status enqueue_run_report(const RunEnd&, device::StreamHandle) { return absent(); }
 
 Status enqueue_sum(Dtype, std::uint64_t, const Operands&, double, std::byte*,
                    device::StreamHandle) {

@@ -11,14 +11,16 @@ Status DeviceSlots::begin(MutableByteView workspace, std::span<device::Outcome> 
                           bool first) {
   engine_.lend(workspace);
   if (!first) return {};
-  auto* const words = reinterpret_cast<std::byte*>(outcomes.data());
-  Status status = device::enqueue_clear(words, outcomes.size_bytes(), stream_);
-  return status.ok() ? engine_.begin(workspace, nullptr) : status;
+  return device::enqueue_clear(workspace.data(), workspace.size() + outcomes.size_bytes(), stream_);
 }
 
-Status DeviceSlots::seal(const SlotPlace& place, const std::byte* values,
-                         std::span<const device::Outcome> before) {
-  return enqueue_seal(place, values, before, stream_);
+Status DeviceSlots::encode(const std::byte* from, const Shape& shape, MutableByteView frame,
+                           device::Outcome* outcome) {
+  return engine_.encode_only(from, shape, frame, outcome);
+}
+
+Status DeviceSlots::seal(std::span<const SealStep> all, std::span<const device::Outcome> before) {
+  return enqueue_seal(all, before, stream_);
 }
 
 Status DeviceSlots::open(const SlotPlace& place, const Shape& shape, std::byte* to) {
@@ -27,32 +29,40 @@ Status DeviceSlots::open(const SlotPlace& place, const Shape& shape, std::byte* 
   return engine_.decode_only(place.slot.subspan(kSlotHeaderBytes), shape, to, place.outcome);
 }
 
-Status DeviceSlots::finish(const SlotPlace& place, const Shape&, std::byte* to,
-                           const std::byte* own) {
-  return enqueue_finish(place, dtype_, to, own, stream_);
+Status DeviceSlots::finish(std::span<const FinishStep> all, const RunEnd* end) {
+  return enqueue_finish(all, dtype_, end, stream_);
 }
 
 Status DeviceSlots::sum(const Operands& arrays, std::uint64_t count, double scale, std::byte* to) {
   return enqueue_sum(dtype_, count, arrays, scale, to, stream_);
 }
 
-Status DeviceSlots::report(std::span<const device::Outcome> outcomes, device::Outcome* to,
-                           device::Outcome* done) {
-  return enqueue_run_report(outcomes, to, done, stream_);
-}
+Status DeviceSlots::report(const RunEnd& end) { return enqueue_run_report(end, stream_); }
 
 Result<WorkMemory> device_needs(const EngineSettings& settings, const Shape& shape) {
   return StreamEngine(settings, nullptr).memory_for(shape);
 }
 
-Status enqueue_stage(const SlotRun& run, int stage) {
+namespace {
+
+Result<int> device_under(const SlotRun& run) {
+  auto& record = *reinterpret_cast<SlotRecord*>(run.record);
+  if (record.device >= 0) return record.device;
   const std::byte* const any = run.lent != nullptr ? run.lent : run.receive;
   const auto place = device::place_of(any);
   if (!place.ok()) return place.status();
   if (!place->on_device()) {
     return {StatusCode::kInvalidArgument, "a call on a CUDA stream needs GPU memory"};
   }
-  const auto current = device::ContextGuard::enter(place->device);
+  return record.device = place->device;
+}
+
+}  // namespace
+
+Status enqueue_stage(const SlotRun& run, int stage) {
+  const auto device = device_under(run);
+  if (!device.ok()) return device.status();
+  const auto current = device::ContextGuard::enter(*device);
   if (!current.ok()) return current.status();
   DeviceSlots work(run.plan->settings(), run.stream);
   return do_stage(run, stage, work);

@@ -14,18 +14,19 @@ class DeviceSlots : public SlotWork {
   DeviceSlots(const EngineSettings& settings, device::StreamHandle stream)
       : engine_(settings, stream, StreamEngine::Integers::kDeclined),
         dtype_(settings.dtype),
-        stream_(stream) {}
+        stream_(stream) {
+    engine_.stay_in_context();
+  }
 
   StreamWork& steps() override { return engine_; }
   Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes, bool first) override;
-  Status seal(const SlotPlace& place, const std::byte* values,
-              std::span<const device::Outcome> before) override;
+  Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
+                device::Outcome* outcome) override;
+  Status seal(std::span<const SealStep> all, std::span<const device::Outcome> before) override;
   Status open(const SlotPlace& place, const Shape& shape, std::byte* to) override;
-  Status finish(const SlotPlace& place, const Shape& shape, std::byte* to,
-                const std::byte* own) override;
+  Status finish(std::span<const FinishStep> all, const RunEnd* end) override;
   Status sum(const Operands& arrays, std::uint64_t count, double scale, std::byte* to) override;
-  Status report(std::span<const device::Outcome> outcomes, device::Outcome* to,
-                device::Outcome* done) override;
+  Status report(const RunEnd& end) override;
 
  private:
   StreamEngine engine_;

@@ -25,7 +25,7 @@ void do_on_host(void* argument) {
   const auto outcomes = lent_outcomes(record.run);
   lose(outcomes);
   if (kStage < record.run.plan->stages() - 1) return;
-  (void)work.report(outcomes, outcomes_of(record.run.record), &record.done);
+  (void)work.report({outcomes, outcomes_of(record.run.record), &record.done});
 }
 
 constexpr void (*kHostStages[])(void*) = {do_on_host<0>, do_on_host<1>, do_on_host<2>};

@@ -13,16 +13,20 @@ SlotWords header_of(const SlotPlace& place) { return load<SlotWords>(place.slot.
 
 }  // namespace
 
-Status HostSlots::seal(const SlotPlace& place, const std::byte* values,
-                       std::span<const Outcome> before) {
+void HostSlots::seal(const SealStep& step, std::span<const Outcome> before) {
+  const SlotPlace& place = step.place;
   SlotKind kind = kind_after(*place.outcome, place.slot.size());
   if (std::any_of(before.begin(), before.end(), is_error)) kind = SlotKind::kLost;
   const std::uint64_t frame = kind == SlotKind::kFrame ? device::outcome_bytes(*place.outcome) : 0;
   store(place.slot.data(), sealed_slot(place.tag, kind, frame));
   if (kind == SlotKind::kLost) *place.outcome = failure(SlotFailure::kLost);
-  if (kind == SlotKind::kSpilled && !put_block(*place.mailbox, chunk_of(place), values)) {
+  if (kind == SlotKind::kSpilled && !put_block(*place.mailbox, chunk_of(place), step.values)) {
     *place.outcome = failure(SlotFailure::kAborted);
   }
+}
+
+Status HostSlots::seal(std::span<const SealStep> all, std::span<const Outcome> before) {
+  for (const SealStep& each : all) seal(each, before);
   return {};
 }
 
@@ -39,18 +43,24 @@ Status HostSlots::open(const SlotPlace& place, const Shape& shape, std::byte* to
   return work_.decode(frame, shape, to, place.outcome);
 }
 
-Status HostSlots::finish(const SlotPlace& place, const Shape& shape, std::byte* to,
-                         const std::byte* own) {
+void HostSlots::finish(const FinishStep& step) {
+  const SlotPlace& place = step.place;
   Outcome outcome = verdict(header_of(place), place.tag, place.slot.size(), *place.outcome);
   if (outcome == 0) {
-    const bool came = own != nullptr || take_block(*place.mailbox, chunk_of(place), to);
-    if (own != nullptr && own != to) std::memmove(to, own, place.tag.raw_bytes);
+    const bool came = step.own != nullptr || take_block(*place.mailbox, chunk_of(place), step.to);
+    if (step.own != nullptr && step.own != step.to) {
+      std::memmove(step.to, step.own, place.tag.raw_bytes);
+    }
     outcome = came ? device::make_outcome(StatusCode::kOk, place.tag.raw_bytes)
                    : failure(SlotFailure::kAborted);
   }
-  if (is_error(outcome)) work_.make_nan(to, shape);
+  if (is_error(outcome)) work_.make_nan(step.to, *step.shape);
   *place.outcome = outcome;
-  return {};
+}
+
+Status HostSlots::finish(std::span<const FinishStep> all, const RunEnd* end) {
+  for (const FinishStep& each : all) finish(each);
+  return end == nullptr ? Status() : report(*end);
 }
 
 Status HostSlots::sum(const Operands& arrays, std::uint64_t count, double scale, std::byte* to) {
@@ -58,9 +68,9 @@ Status HostSlots::sum(const Operands& arrays, std::uint64_t count, double scale,
   return {};
 }
 
-Status HostSlots::report(std::span<const Outcome> outcomes, Outcome* to, Outcome* done) {
-  if (to != outcomes.data()) std::copy(outcomes.begin(), outcomes.end(), to);
-  std::atomic_ref<Outcome>(*done).store(device::kKnown, std::memory_order_release);
+Status HostSlots::report(const RunEnd& end) {
+  if (end.to != end.outcomes.data()) std::copy(end.outcomes.begin(), end.outcomes.end(), end.to);
+  std::atomic_ref<Outcome>(*end.done).store(device::kKnown, std::memory_order_release);
   return {};
 }
 

@@ -14,16 +14,20 @@ class HostSlots : public SlotWork {
 
   StreamWork& steps() override { return work_; }
   Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes, bool first) override;
-  Status seal(const SlotPlace& place, const std::byte* values,
-              std::span<const device::Outcome> before) override;
+  Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
+                device::Outcome* outcome) override {
+    return work_.encode(from, shape, frame, outcome);
+  }
+  Status seal(std::span<const SealStep> all, std::span<const device::Outcome> before) override;
   Status open(const SlotPlace& place, const Shape& shape, std::byte* to) override;
-  Status finish(const SlotPlace& place, const Shape& shape, std::byte* to,
-                const std::byte* own) override;
+  Status finish(std::span<const FinishStep> all, const RunEnd* end) override;
   Status sum(const Operands& arrays, std::uint64_t count, double scale, std::byte* to) override;
-  Status report(std::span<const device::Outcome> outcomes, device::Outcome* to,
-                device::Outcome* done) override;
+  Status report(const RunEnd& end) override;
 
  private:
+  void seal(const SealStep& step, std::span<const device::Outcome> before);
+  void finish(const FinishStep& step);
+
   HostWork work_;
   Dtype dtype_;
 };

@@ -1,5 +1,6 @@
 #include "collective/slots/run.h"
 
+#include <array>
 #include <cstring>
 #include <new>
 
@@ -33,8 +34,8 @@ class Stage {
   Status encode_all(int number) {
     for (const SlotTask& task : plan_.exchange(number).out) {
       std::byte* const frame = run_.lent + task.slot + kSlotHeaderBytes;
-      Status status = work_.steps().encode(values_of(run_, task.values), task.shape,
-                                           {frame, task.room}, outcomes_ + task.outcome);
+      Status status = work_.encode(values_of(run_, task.values), task.shape, {frame, task.room},
+                                   outcomes_ + task.outcome);
       if (!status.ok()) return status;
     }
     return {};
@@ -47,37 +48,50 @@ class Stage {
       before = {outcomes_ + came.front().outcome, came.size()};
     }
     const SlotExchange& exchange = plan_.exchange(number);
+    std::array<SealStep, kMostSteps> steps;
+    std::size_t count = 0;
     for (const SlotTask& task : exchange.out) {
-      Status status = work_.seal(place_of(exchange, task), values_of(run_, task.values), before);
+      steps[count++] = {place_of(exchange, task), values_of(run_, task.values)};
+      if (count < kMostSteps && &task != &exchange.out.back()) continue;
+      if (Status status = work_.seal({steps.data(), count}, before); !status.ok()) return status;
+      count = 0;
+    }
+    return {};
+  }
+
+  // Reports as well where that is all that is left to do, and `end` says how.
+  Status open_all(int number, const RunEnd* end) {
+    const SlotExchange& exchange = plan_.exchange(number);
+    for (const SlotTask& task : exchange.in) {
+      if (is_there(task)) continue;
+      std::byte* const to = target_of(run_, task.values);
+      Status status = work_.open(place_of(exchange, task), task.shape, to);
       if (!status.ok()) return status;
     }
-    return {};
+    std::array<FinishStep, kMostSteps> steps;
+    std::size_t count = 0;
+    for (const SlotTask& task : exchange.in) {
+      if (is_there(task)) continue;
+      if (count == kMostSteps) {
+        if (Status status = work_.finish(steps, nullptr); !status.ok()) return status;
+        count = 0;
+      }
+      steps[count++] = {place_of(exchange, task), &task.shape, target_of(run_, task.values),
+                        task.own ? values_of(run_, task.source) : nullptr};
+    }
+    if (count > 0) return work_.finish({steps.data(), count}, end);
+    return end == nullptr ? Status() : work_.report(*end);
   }
 
-  Status open_all(int number) {
-    const SlotExchange& exchange = plan_.exchange(number);
-    for (const bool finishes : {false, true}) {
-      for (const SlotTask& task : exchange.in) {
-        std::byte* const to = target_of(run_, task.values);
-        const std::byte* const own = task.own ? values_of(run_, task.source) : nullptr;
-        if (task.stays_in_place && own == to) continue;
-        const SlotPlace place = place_of(exchange, task);
-        Status status =
-            finishes ? work_.finish(place, task.shape, to, own) : work_.open(place, task.shape, to);
-        if (!status.ok()) return status;
-      }
-    }
-    return {};
+  Status copy_own() {
+    const SlotCopy& copy = plan_.copy();
+    if (copy.bytes == 0) return {};
+    const std::byte* const from = values_of(run_, copy.from);
+    std::byte* const to = target_of(run_, copy.to);
+    return from == to ? Status() : work_.steps().copy(to, from, copy.bytes);
   }
 
-  Status copy_and_sum() {
-    if (const SlotCopy& copy = plan_.copy(); copy.bytes > 0) {
-      const std::byte* const from = values_of(run_, copy.from);
-      std::byte* const to = target_of(run_, copy.to);
-      if (from != to) {
-        if (Status status = work_.steps().copy(to, from, copy.bytes); !status.ok()) return status;
-      }
-    }
+  Status sum() {
     const SlotSum& sum = plan_.sum();
     if (!sum.exists) return {};
     Operands arrays;
@@ -93,6 +107,12 @@ class Stage {
   }
 
  private:
+  // This rank's own values, where they are to be.
+  bool is_there(const SlotTask& task) const {
+    return task.own && task.stays_in_place &&
+           values_of(run_, task.source) == target_of(run_, task.values);
+  }
+
   // The headers of the first exchange, which stay until the second begins.
   Factors factors() const {
     const SlotExchange& came = plan_.exchange(0);
@@ -168,8 +188,13 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   Status status =
       work.begin({run.lent + plan.workspace_at(), plan.workspace_bytes()}, outcomes, stage == 0);
   const bool last = stage == plan.stages() - 1;
-  if (status.ok() && stage > 0) status = steps.open_all(stage - 1);
-  if (status.ok() && stage == (plan.stages() > 1 ? 1 : 0)) status = steps.copy_and_sum();
+  const bool sums = plan.sum().exists && stage == (plan.stages() > 1 ? 1 : 0);
+  const RunEnd end{outcomes, outcomes_of(run.record),
+                   &reinterpret_cast<SlotRecord*>(run.record)->done};
+  const bool ends_open = last && stage > 0 && !sums;
+  if (status.ok() && stage == (plan.stages() > 1 ? 1 : 0)) status = steps.copy_own();
+  if (status.ok() && stage > 0) status = steps.open_all(stage - 1, ends_open ? &end : nullptr);
+  if (status.ok() && sums) status = steps.sum();
   if (plan.is_trial()) {
     for (const int number : {0, 1}) {
       if (status.ok()) status = steps.encode_all(number);
@@ -178,9 +203,7 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
     if (status.ok()) status = steps.encode_all(stage);
     if (status.ok()) status = steps.seal_all(stage);
   }
-  if (!status.ok() || !last) return status;
-  return work.report(outcomes, outcomes_of(run.record),
-                     &reinterpret_cast<SlotRecord*>(run.record)->done);
+  return status.ok() && last && !ends_open ? work.report(end) : status;
 }
 
 Status post_exchange(const SlotRun& run, int number, transport::StreamTransport& transport) {

@@ -28,6 +28,7 @@ struct SlotRun {
 struct SlotRecord {
   device::Outcome done = 0;
   SlotRun run;
+  int device = -1;  // once a stage has been enqueued on a GPU
 };
 inline constexpr std::uint64_t kRecordHeadBytes = 128;
 static_assert(sizeof(SlotRecord) <= kRecordHeadBytes);

@@ -20,6 +20,27 @@ struct SlotPlace {
   device::Outcome* outcome = nullptr;
 };
 
+// Slots of one exchange, which are sealed or finished together.
+inline constexpr std::size_t kMostSteps = 16;
+struct SealStep {
+  SlotPlace place;
+  const std::byte* values = nullptr;
+};
+struct FinishStep {
+  SlotPlace place;
+  const Shape* shape = nullptr;
+  std::byte* to = nullptr;
+  const std::byte* own = nullptr;
+};
+
+// Tells the host that all is done: `outcomes` are brought to `to`, in the host's memory, and
+// `done` becomes kKnown behind them.
+struct RunEnd {
+  std::span<const device::Outcome> outcomes;
+  device::Outcome* to = nullptr;
+  device::Outcome* done = nullptr;
+};
+
 inline MailChunk chunk_of(const SlotPlace& place) {
   return {.call = place.tag.call,
           .block = place.tag.block,
@@ -37,30 +58,29 @@ class SlotWork {
   virtual StreamWork& steps() = 0;
 
   // Lends the codec's workspace, aligned to 256, its contents being any where this is the run's
-  // first stage; and makes that stage's outcomes 0.
+  // first stage; and makes that stage's outcomes, which lie behind it, 0.
   virtual Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
                        bool first) = 0;
 
-  // Behind the encode that the outcome is of, into what lies behind the slot's header: writes the
-  // header, and brings the values out by the mailbox where the frame does not fit. Where one of
-  // `before` is an error, the values are those that were lost.
-  virtual Status seal(const SlotPlace& place, const std::byte* values,
-                      std::span<const device::Outcome> before) = 0;
+  // Encodes into what lies behind the slot's header.
+  virtual Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
+                        device::Outcome* outcome) = 0;
+
+  // Behind the encodes that the outcomes are of: writes the headers, and brings values out by the
+  // mailbox where a frame does not fit. Where one of `before` is an error, the values are those
+  // that were lost.
+  virtual Status seal(std::span<const SealStep> steps, std::span<const device::Outcome> before) = 0;
 
   // Decodes a slot that holds a frame; then, once all slots of an exchange are opened, finishes
   // each: takes what was spilled from the mailbox, or from `own`, where this rank has the values
   // itself; makes the values NaN where there are none. The outcome's bytes are those that came
-  // spilled.
+  // spilled. Then reports, if `end` is given.
   virtual Status open(const SlotPlace& place, const Shape& shape, std::byte* to) = 0;
-  virtual Status finish(const SlotPlace& place, const Shape& shape, std::byte* to,
-                        const std::byte* own) = 0;
+  virtual Status finish(std::span<const FinishStep> steps, const RunEnd* end) = 0;
 
   virtual Status sum(const Operands& arrays, std::uint64_t count, double scale, std::byte* to) = 0;
 
-  // Tells the host that all is done: `outcomes` are brought to `to`, in the host's memory, and
-  // `done` becomes kKnown behind them.
-  virtual Status report(std::span<const device::Outcome> outcomes, device::Outcome* to,
-                        device::Outcome* done) = 0;
+  virtual Status report(const RunEnd& end) = 0;
 };
 
 }  // namespace thinwire::collective
