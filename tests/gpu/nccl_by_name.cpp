@@ -76,3 +76,8 @@ BY_NAME(ncclRecv,
         (void* receive, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
          cudaStream_t stream),
         (receive, count, type, peer, comm, stream))
+BY_NAME(ncclRedOpCreatePreMulSum,
+        (ncclRedOp_t * op, void* scalar, ncclDataType_t type, ncclScalarResidence_t residence,
+         ncclComm_t comm),
+        (op, scalar, type, residence, comm))
+BY_NAME(ncclRedOpDestroy, (ncclRedOp_t op, ncclComm_t comm), (op, comm))

@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 // it.
 constexpr std::uint16_t kVersion = 0;
 
-// How far a host may run on while a class changes. A change takes a millisecond or some, and a host 20
-// microseconds a call or more: few wait, and a change comes within a training step or two.
+// How far a host may run on while a class changes. A change takes a millisecond or some, and a host
+// 20 microseconds a call or more: few wait, and a change comes within a training step or two.
 constexpr std::uint64_t kWindow = 64;
 
 // Children of a rank in the tree: 4,096 ranks are 6 levels, and a rank sends a block 4 times.
