@@ -121,6 +121,7 @@ def test_calls_in_graphs(tmp_path: Path) -> None:
         assert figures["compressed_calls"] > 40
         # Counted once each, when they are captured.
         assert figures["calls"] == 340 + 3 * (1 + 3)
+        assert figures["raw_by_reason"]["captured into a graph"] == 3
 
 
 def test_a_rank_without_the_library(tmp_path: Path) -> None:

@@ -61,3 +61,10 @@ def test_other_checks(checker: str) -> None:
 @pytest.mark.parametrize("checker", ["memcheck", "racecheck", "synccheck", "initcheck"])
 def test_reductions(checker: str) -> None:
     run(checker, program("gpu_reductions"))
+
+
+# What lies in a slot behind its frame is sent as it is: initcheck would tell of that.
+@pytest.mark.parametrize("checker", ["memcheck", "racecheck", "synccheck"])
+def test_slots(checker: str) -> None:
+    """With kernels that wait for a thread of the host."""
+    run(checker, program("gpu_slots"), "small")
