@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from thinwire.lab import Lab
+from thinwire.lab import Lab, gpus, jobs
 
 
 class BenchError(Exception):
@@ -24,6 +24,8 @@ class Place(Protocol):
     """Where a plain `mpirun` puts its ranks one by one at the ends of links."""
 
     name: str
+    hosts: int
+    address: str  # of the first host
     same_node: bool  # the shim compresses inside one node only when told to
     burst_bytes: int
     bytes_per_second: float | None  # the link's nominal rate
@@ -32,6 +34,12 @@ class Place(Protocol):
 
     def start(self, command: list[str], stderr: IO[str]) -> "subprocess.Popen[str]":
         """The command with its input and output piped to the caller, who owns the process."""
+        ...
+
+    def start_rank(
+        self, command: list[str], host: int, local: int, of_host: int, **piped: Any
+    ) -> "subprocess.Popen[str]":
+        """A rank of NCCL on that host, the `local`-th of `of_host` there. The caller owns it."""
         ...
 
     def drops(self) -> int:
@@ -58,6 +66,8 @@ class Loopback:
     """All ranks on this host."""
 
     name = "loopback"
+    hosts = 1
+    address = "127.0.0.1"
     same_node = True
     burst_bytes = 0
     bytes_per_second: float | None = None
@@ -69,6 +79,15 @@ class Loopback:
 
     def start(self, command: list[str], stderr: IO[str]) -> "subprocess.Popen[str]":
         return subprocess.Popen(command, env=self._environment(), **_piped(stderr))
+
+    def start_rank(
+        self, command: list[str], host: int, local: int, of_host: int, **piped: Any
+    ) -> "subprocess.Popen[str]":
+        found = len(gpus.visible(os.environ))
+        # NCCL has no two ranks of one host share a GPU: then each is a host's.
+        apart = [f"NCCL_HOSTID=thinwire-{local}", "NCCL_SOCKET_IFNAME=lo", "NCCL_NET=Socket"]
+        words = ["env", *(apart if 0 < found < of_host else []), *command]
+        return subprocess.Popen(words, env=clean_environment(), text=True, **piped)
 
     def _environment(self) -> dict[str, str]:
         settings = {"OMPI_MCA_rmaps_base_oversubscribe": "1"}
@@ -91,6 +110,8 @@ class LabPlace:
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
         self.name = lab.link.text
+        self.hosts = lab.hosts
+        self.address = lab.addresses()[0]
         self.burst_bytes = lab.link.burst_bytes
         self.bytes_per_second = lab.link.bytes_per_second
 
@@ -101,6 +122,14 @@ class LabPlace:
 
     def start(self, command: list[str], stderr: IO[str]) -> "subprocess.Popen[str]":
         return self._lab.popen(command, env=clean_environment(), **_piped(stderr))
+
+    def start_rank(
+        self, command: list[str], host: int, local: int, of_host: int, **piped: Any
+    ) -> "subprocess.Popen[str]":
+        shared = 0 < len(self._lab.gpus()[host]) < of_host
+        of_nccl = jobs.of_nccl(self._lab.host_names()[host], local if shared else None)
+        words = ["env", *(f"{name}={value}" for name, value in of_nccl.items()), *command]
+        return self._lab.popen(words, env=clean_environment(), host=host, text=True, **piped)
 
     def drops(self) -> int:
         return self._lab.drops()

@@ -15,7 +15,7 @@ from thinwire.bench.p2p_gpu_tables import GPU_COLUMNS, gpu_notes
 from thinwire.bench.p2p_rows import P2pRow
 from thinwire.bench.programs import BenchError, find_program
 from thinwire.bench.steps import steps
-from thinwire.cli import bench_codec, bench_collective, bench_ratio, bench_raw
+from thinwire.cli import bench_codec, bench_collective, bench_nccl, bench_ratio, bench_raw
 from thinwire.cli.bench_options import (
     Csv,
     Json,
@@ -48,6 +48,7 @@ app.command("codec")(bench_codec.codec)
 app.command("ratio")(bench_ratio.ratio)
 app.command("raw")(bench_raw.raw)
 app.command("collective")(bench_collective.collective)
+app.command("nccl")(bench_nccl.nccl)
 
 
 @app.command()

@@ -117,23 +117,23 @@ def collective(
         raise typer.BadParameter(f"--root: there is no rank {root} of {ranks}")
     warn_if_busy()
     links = [] if loopback else link.split(",")
-    wanted = _names("--op", op, operations(), whole="all")
+    wanted = chosen_names("--op", op, operations(), whole="all")
     try:
-        sizes = _sizes(size)
+        sizes = chosen_sizes(size)
         with steps(max(1, len(links)) * len(wanted)) as step:
             session = CollectiveSession(
                 program=find_program("collective", program),
                 operations=wanted,
                 sizes=sizes,
                 codecs=tuple(dict.fromkeys(Codec(spec).spec for spec in specs or ["zfp:rate=8"])),
-                algorithms=_names("--algorithm", algorithm, algorithms()),
-                codings=_names("--coding", coding, codings()),
+                algorithms=chosen_names("--algorithm", algorithm, algorithms()),
+                codings=chosen_names("--coding", coding, codings()),
                 ranks=ranks,
                 root=root,
                 iterations=iterations,
                 threshold=parse_size(threshold),
                 piece=parse_size(piece) if piece else 0,
-                data=_values(file, data, dtype, max(sizes) * ranks),
+                data=chosen_values(file, data, dtype, max(sizes) * ranks),
                 memory=memory,
                 trusted=trust,
                 progress=step,
@@ -154,7 +154,9 @@ def _rows(place: Place, session: CollectiveSession) -> list[CollectiveRow]:
     return make_rows(place, session, lines)
 
 
-def _names(option: str, words: str, known: dict[str, int], whole: str = "") -> tuple[str, ...]:
+def chosen_names(
+    option: str, words: str, known: dict[str, int], whole: str = ""
+) -> tuple[str, ...]:
     """The words of "ring,direct", all of them for `whole`."""
     if whole and words == whole:
         return tuple(known)
@@ -165,7 +167,8 @@ def _names(option: str, words: str, known: dict[str, int], whole: str = "") -> t
     return found
 
 
-def _sizes(text: str) -> tuple[int, ...]:
+def chosen_sizes(text: str) -> tuple[int, ...]:
+    """Bytes of "1MiB,8MiB", each a whole number of values of any type."""
     sizes = tuple(dict.fromkeys(parse_size(word) for word in text.split(",")))
     for size in sizes:
         if size % WIDEST_ELEMENT or not size:
@@ -173,7 +176,7 @@ def _sizes(text: str) -> tuple[int, ...]:
     return sizes
 
 
-def _values(file: Path | None, name: str, dtype: str | None, nbytes: int) -> Sample:
+def chosen_values(file: Path | None, name: str, dtype: str | None, nbytes: int) -> Sample:
     """The values of a file, or generated ones, no more than are sent."""
     if dtype not in (None, *FLOATS):
         raise typer.BadParameter(f"--dtype: {dtype!r} is none of {', '.join(FLOATS)}")

@@ -3,7 +3,7 @@
 Standard library only.
 """
 
-from .addresses import INTERFACE
+from .launchers import networks
 
 # torchrun's own; each lab's network is its own, so that no two jobs meet there.
 PORT = 29500
@@ -13,7 +13,7 @@ def of_nccl(host: str, rank_of_host: int | None = None) -> dict[str, str]:
     """What has NCCL take the lab's hosts for hosts: it would find out that they are one machine,
     and pass data through its memory. With a rank, ranks of one host are taken for hosts, too."""
     name = host if rank_of_host is None else f"{host}-{rank_of_host}"
-    return {"NCCL_HOSTID": name, "NCCL_SOCKET_IFNAME": INTERFACE}
+    return {"NCCL_HOSTID": name, **networks.NCCL}
 
 
 def of_rank(first_address: str, hosts: int, ranks: int, host: int, local: int) -> dict[str, str]:

@@ -1,7 +1,9 @@
 // Communicators: made, split, asked, ended.
+#include <ifaddrs.h>
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -25,6 +27,21 @@ struct Handle {
 std::uint64_t random_number() {
   std::random_device device;
   return static_cast<std::uint64_t>(device()) << 32 | device();
+}
+
+// Of the interface that NCCL_SOCKET_IFNAME names, the loopback's without one.
+in_addr own_address() {
+  in_addr found{htonl(INADDR_LOOPBACK)};
+  const char* const name = std::getenv("NCCL_SOCKET_IFNAME");
+  ifaddrs* list = nullptr;
+  if (name == nullptr || getifaddrs(&list) != 0) return found;
+  for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+    const bool is_it = each->ifa_addr != nullptr && each->ifa_addr->sa_family == AF_INET &&
+                       std::strcmp(each->ifa_name, name) == 0;
+    if (is_it) found = reinterpret_cast<const sockaddr_in*>(each->ifa_addr)->sin_addr;
+  }
+  freeifaddrs(list);
+  return found;
 }
 
 std::uint64_t number_of_child(std::uint64_t parent, std::uint64_t split, int color) {
@@ -91,7 +108,7 @@ FAKE_NCCL(GetUniqueId, ncclUniqueId* id) {
   Handle handle{};
   handle.magic = random_number();
   handle.address.sin_family = AF_INET;
-  handle.address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  handle.address.sin_addr = own_address();
   std::memset(id, 0, sizeof *id);
   std::memcpy(id, &handle, sizeof handle);
   return ncclSuccess;

@@ -1,0 +1,134 @@
+"""`thinwire bench nccl`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from thinwire.bench import nccl_tables
+from thinwire.bench.nccl import OPERATIONS, PER_HOP, WAYS, NcclSession, run_operations
+from thinwire.bench.nccl_ranks import find_nccl
+from thinwire.bench.nccl_rows import NcclRow, make_rows
+from thinwire.bench.output import warn_if_busy
+from thinwire.bench.programs import BenchError, Place, find_program
+from thinwire.bench.steps import steps
+from thinwire.cli import values
+from thinwire.cli.bench_collective import chosen_names, chosen_sizes, chosen_values
+from thinwire.cli.bench_options import (
+    Csv,
+    Json,
+    Links,
+    Program,
+    Specs,
+    failure,
+    finish,
+    measure_places,
+)
+from thinwire.cli.values import Dtype
+from thinwire.codec import Codec
+from thinwire.lab import LabError
+from thinwire.library import parse_size
+
+
+def nccl(
+    op: Annotated[
+        str, typer.Option(help="Operations, as in all_gather,send_recv; or all of them: all.")
+    ] = "all_gather,reduce_scatter,all_reduce",
+    size: Annotated[
+        str,
+        typer.Option(
+            help="Size in bytes of the array, or of one rank's block (all_gather, reduce_scatter).",
+            metavar="SIZES",
+            callback=values.sizes,
+        ),
+    ] = "16MiB",
+    specs: Specs = None,
+    hosts: Annotated[int, typer.Option(min=1, help="Hosts of the lab.")] = 2,
+    ranks: Annotated[
+        int | None, typer.Option(min=1, help="Number of ranks; one per host unless given.")
+    ] = None,
+    link: Links = "10gbit",
+    loopback: Annotated[
+        bool, typer.Option("--loopback", help="All ranks on this host, without a lab.")
+    ] = False,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True, dir_okay=False, help="File of raw values to send, repeated to the size."
+        ),
+    ] = None,
+    data: Annotated[
+        str, typer.Option(help="Which values to generate if there is no --file.")
+    ] = "gradients",
+    dtype: Annotated[
+        Dtype | None,
+        typer.Option(help="Element type: of the file (else its suffix), or of generated values."),
+    ] = None,
+    iterations: Annotated[int, typer.Option(min=1, help="How often every way takes its turn.")] = 7,
+    calls: Annotated[
+        int, typer.Option(min=1, help="Calls back to back in a turn, of which a time is the mean.")
+    ] = 1,
+    per_hop: Annotated[
+        bool,
+        typer.Option(help="Also rings and chains of messages, compressed anew at every hop."),
+    ] = True,
+    threshold: Annotated[
+        str,
+        typer.Option(help="Do not compress smaller calls.", metavar="SIZE", callback=values.size),
+    ] = "64KiB",
+    library: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="The libnccl.so.2 to measure, if not that of Python's packages or the system's.",
+        ),
+    ] = None,
+    program: Program = None,
+    as_csv: Csv = False,
+    as_json: Json = False,
+) -> None:
+    """Measure NCCL's operations raw, compressed, and compressed per hop, by turns in one job.
+
+    Every result is verified. Each link is a lab of its own; its hosts share the machine's GPUs
+    where these are fewer. If this machine does not permit labs, all ranks run on one host.
+    """
+    if ranks is None:
+        ranks = hosts
+    warn_if_busy()
+    links = [] if loopback else link.split(",")
+    known = {name: at for at, name in enumerate(OPERATIONS)}
+    wanted = chosen_names("--op", op, known, whole="all")
+    codecs = tuple(dict.fromkeys(Codec(spec).spec for spec in specs or ["lossless"]))
+    try:
+        sizes = chosen_sizes(size)
+        with steps(max(1, len(links)) * len(codecs)) as step:
+            session = NcclSession(
+                program=find_program("nccl", program),
+                library=find_nccl(library),
+                operations=wanted,
+                sizes=sizes,
+                codecs=codecs,
+                ways=WAYS if per_hop else tuple(way for way in WAYS if way != PER_HOP),
+                ranks=ranks,
+                iterations=iterations,
+                calls=calls,
+                threshold=parse_size(threshold),
+                data=chosen_values(file, data, _dtype(file, dtype), max(sizes) * ranks),
+                progress=step,
+            )
+            rows = measure_places(
+                links, hosts, -(-ranks // hosts), NcclRow, lambda place: _rows(place, session)
+            )
+    except (BenchError, LabError, ValueError) as error:
+        raise failure(error) from error
+    finish(rows, nccl_tables.COLUMNS, as_csv, as_json, nccl_tables.notes(rows))
+
+
+def _rows(place: Place, session: NcclSession) -> list[NcclRow]:
+    return make_rows(place, session, run_operations(place, session))
+
+
+def _dtype(file: Path | None, asked: Dtype | None) -> str | None:
+    """Of values that are generated, what gradients mostly are."""
+    return Dtype.BF16 if file is None and asked is None else asked
