@@ -165,6 +165,45 @@ def test_programs_end_while_calls_are_under_way(way: str, tmp_path: Path) -> Non
         assert all(each["spilled_blocks_received"] == 8 for each in gathered)
 
 
+@pytest.mark.parametrize(
+    "way", ["finalize", "shrink", "shrink-dead", "shrink-root", "revoke", "simulate"]
+)
+def test_communicators_live_and_end_in_every_way(way: str, tmp_path: Path) -> None:
+    words = (PROGRAMS / "nccl_lives", way)
+    assert run(*words, preload=False) == ("ok\n", "")
+    settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
+    output, errors = run(*words, **settings)
+    assert output == "ok\n"
+    # Calls fail on what has lost a rank, or that another rank has revoked.
+    assert errors == "" or way in ("shrink-dead", "revoke")
+    report = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    by_size: dict[int, list[dict]] = {}
+    for each in report["communicators"]:
+        by_size.setdefault(each["ranks"], []).append(each)
+    sizes = {size: len(each) for size, each in by_size.items()}
+    parts = {"shrink": {3: 6, 2: 4}, "simulate": {2: 4}}.get(way, {})
+    assert sizes == {4: 4} | (parts or ({3: 3} if way.startswith("shrink") else {}))
+    for size, communicators in by_size.items():
+        counts = [each["operations"]["AllGather"] for each in communicators]
+        if way == "shrink-root" and size == 3:
+            assert {each["presence"] for each in communicators} == {
+                "raw: it has lost rank 0 of the communicator that it comes from"
+            }
+            assert all(each["compressed_calls"] == 0 for each in counts)
+        else:
+            assert all(each["compressed_calls"] > 60 for each in counts)
+        if way in ("finalize", "shrink", "simulate") and size == 4:
+            assert len({each["compressed_calls"] for each in counts}) == 1
+    if way == "simulate":
+        # The simulated ones do not count.
+        assert all(
+            each["operations"]["AllGather"]["calls"] == 380 and "Send" not in each["operations"]
+            for each in by_size[4]
+        )
+    if way == "finalize":
+        assert all(each["operations"]["AllGather"]["spilled_blocks"] == 4 for each in by_size[4])
+
+
 def test_ranks_that_are_processes(tmp_path: Path) -> None:
     """With blocks that are spilled."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("THINWIRE_")}

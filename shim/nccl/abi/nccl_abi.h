@@ -65,6 +65,15 @@ struct ncclConfig_t {
   int blocking;
 };
 
+struct ncclSimInfo_t {
+  std::size_t size;
+  unsigned magic;
+  unsigned version;
+  float estimatedTime;
+};
+
+constexpr int NCCL_SHRINK_ABORT = 1;
+
 #endif
 
 ncclResult_t ncclGetVersion(int* version);
@@ -80,6 +89,7 @@ ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int key, ncclComm_t* ma
 ncclResult_t ncclCommShrink(ncclComm_t parent, int* excluded, int count, ncclComm_t* made,
                             ncclConfig_t* config, int flags);
 ncclResult_t ncclCommFinalize(ncclComm_t comm);
+ncclResult_t ncclCommRevoke(ncclComm_t comm, int flags);
 ncclResult_t ncclCommDestroy(ncclComm_t comm);
 ncclResult_t ncclCommAbort(ncclComm_t comm);
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error);
@@ -108,6 +118,7 @@ ncclResult_t ncclRecv(void* receive, std::size_t count, ncclDataType_t type, int
                       ncclComm_t comm, cudaStream_t stream);
 ncclResult_t ncclGroupStart();
 ncclResult_t ncclGroupEnd();
+ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t* info);
 
 // Not NCCL's: one over host memory has it, whose streams are queues of host functions.
 ncclResult_t ncclOnHostMemory();

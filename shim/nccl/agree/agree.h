@@ -125,6 +125,8 @@ class Communicator {
   virtual void close() = 0;
   // At once, for all ranks: whoever waits on this communicator returns kAborted.
   virtual void abort() = 0;
+  // As abort(), but it stays known until it is closed: parts of it can still be opened.
+  virtual void revoke() = 0;
 };
 
 using CommunicatorRef = std::shared_ptr<Communicator>;

@@ -58,4 +58,9 @@ void Handle::abort() {
   post([](Member& member) { member.abort(); });
 }
 
+void Handle::revoke() {
+  shared_->gate.end(Outcome::kAborted);
+  post([](Member& member) { member.revoke(); });
+}
+
 }  // namespace thinwire::nccl::agree

@@ -32,6 +32,7 @@ class Handle final : public Communicator {
   }
   void close() override;
   void abort() override;
+  void revoke() override;
 
  private:
   struct Collectives final : Channel {

@@ -91,7 +91,8 @@ void Member::when_settled(
     std::function<void(std::optional<Address> root, const std::string& why)> then) {
   if (state_ == State::kForming) {
     waiting_.push_back(std::move(then));
-  } else if (state_ == State::kReady) {
+  } else if (state_ == State::kReady || state_ == State::kBroken) {
+    // Those that are left of a broken one may find each other.
     then(tree_->root(), "");
   } else {
     then(std::nullopt, shared_->presence().text);

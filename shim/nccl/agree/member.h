@@ -25,7 +25,8 @@ class Member {
   void register_with(const Address& registrar, const Secret& secret,
                      const std::optional<Lineage>& child_of, const std::string& terms);
   void become_raw(const std::string& why);
-  // Calls `then` once it is known who has the library, with the address of rank 0 where all have.
+  // Calls `then` once it is known who has the library, with the address of rank 0 where all have,
+  // or had.
   void when_settled(std::function<void(std::optional<Address> root, const std::string& why)> then);
 
   // ---- connections that other ranks make ----
@@ -43,6 +44,7 @@ class Member {
   void give(int to, SharedBytes packed);
   void close();
   void abort();
+  void revoke();
 
   // ---- the end of the process ----
   // Whether it ought to stay a little.

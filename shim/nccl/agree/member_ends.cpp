@@ -26,6 +26,10 @@ void Member::close() {
   core_.remove(id_);
 }
 
+void Member::revoke() {
+  break_off("rank " + std::to_string(rank_) + " has revoked it", Tree::kFromNobody);
+}
+
 void Member::abort() {
   break_off("rank " + std::to_string(rank_) + " has aborted it", Tree::kFromNobody);
   closed_ = true;

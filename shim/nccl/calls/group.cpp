@@ -17,6 +17,17 @@ struct Group {
   std::vector<Planned> coded;
   std::vector<Planned> tried;
   std::vector<KeptRaw> raw;
+  std::vector<Track*> numbered;
+  std::vector<Count> counts;
+
+  void clear() {
+    coded.clear();
+    tried.clear();
+    raw.clear();
+    numbered.clear();
+    counts.clear();
+    failure = ncclSuccess;
+  }
 };
 
 Group& group() {
@@ -44,11 +55,31 @@ ncclResult_t end_group(Group& of) {
   for (const Planned& each : of.tried) {
     if (each.decision.result_trial != nullptr) enqueue_trial(each, Part::kResultTrial);
   }
-  of.coded.clear();
-  of.tried.clear();
-  of.raw.clear();
-  of.failure = ncclSuccess;
+  for (const Count& each : of.counts) count(each);
+  of.clear();
   return result;
+}
+
+void forget_tried(Group& of) {
+  for (const Planned& each : of.tried) {
+    for (Plan* const plan : {each.decision.plan, each.decision.result_trial}) {
+      if (plan != nullptr) plan->users.fetch_sub(1);
+    }
+  }
+}
+
+// Nothing of it is carried out, and other ranks need not do the same: its calls have no numbers.
+// NCCL estimates the time of all, as it would carry them out.
+ncclResult_t simulate_group(Group& of, ncclSimInfo_t* info) {
+  for (const Planned& each : of.coded) pass(each.call);
+  for (const KeptRaw& each : of.raw) pass(each.call);
+  forget_coded(of);
+  forget_tried(of);
+  for (Track* const each : of.numbered) each->take_back();
+  const ncclResult_t failure = of.failure;
+  of.clear();
+  const ncclResult_t result = THINWIRE_PASS(GroupSimulateEnd, info);
+  return failure == ncclSuccess ? result : failure;
 }
 
 }  // namespace
@@ -58,6 +89,10 @@ bool in_group() { return group().depth > 0; }
 void keep_coded(const Planned& planned) { group().coded.push_back(planned); }
 
 void keep_trial(const Planned& planned) { group().tried.push_back(planned); }
+
+void keep_number(Track& of) { group().numbered.push_back(&of); }
+
+void keep_count(const Count& count) { group().counts.push_back(count); }
 
 // Messages between two ranks meet in their order, those among them that a reduce-scatter in slots
 // is made of: both ends post all that they have for each other in the program's order, whatever
@@ -94,6 +129,20 @@ THINWIRE_EXPORTED ncclResult_t ncclGroupEnd() {
   }
   of.depth = 0;
   const ncclResult_t result = end_group(of);
+  tell_made_in_group(result);
+  return result;
+}
+
+// Ends the group as ncclGroupEnd() does. Communicators that were made in it are made.
+THINWIRE_EXPORTED ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t* info) {
+  Group& of = group();
+  if (Inside::now() || of.depth != 1) {
+    const ncclResult_t result = THINWIRE_PASS(GroupSimulateEnd, info);
+    if (!Inside::now() && of.depth > 1) --of.depth;
+    return result;
+  }
+  of.depth = 0;
+  const ncclResult_t result = simulate_group(of, info);
   tell_made_in_group(result);
   return result;
 }

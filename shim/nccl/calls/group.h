@@ -2,6 +2,7 @@
 #pragma once
 
 #include "coding/enqueue.h"
+#include "process/counters.h"
 
 namespace thinwire::nccl {
 
@@ -14,6 +15,9 @@ void keep_coded(const Planned& planned);
 void keep_trial(const Planned& planned);
 // Whether a raw call has to wait for its place behind a coded one; it is kept then.
 bool kept_raw(const Call& call);
+// A call of the group has been numbered, and is to be counted, if the group is carried out.
+void keep_number(Track& of);
+void keep_count(const Count& count);
 // A call of the group has failed: nothing of it is coded.
 ncclResult_t spoil_group(ncclResult_t failure);
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "calls/communicators.h"
 #include "calls/group.h"
 #include "calls/making.h"
 #include "calls/pass.h"
@@ -122,6 +123,18 @@ THINWIRE_EXPORTED ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int k
   const ncclResult_t result = THINWIRE_PASS(CommSplit, parent, color, key, made, config);
   if (Inside::now() || !goes_on(result)) return result;
   SplitOff from = next_split(parent, color);
+  from.blocks = blocks(config, from.blocks);
+  return tell_after(result, {made, true, {}, 0, 0, from.blocks, std::move(from)});
+}
+
+// Ranks that are lost do not call it, and may be dead.
+THINWIRE_EXPORTED ncclResult_t ncclCommShrink(ncclComm_t parent, int* lost, int count,
+                                              ncclComm_t* made, ncclConfig_t* config, int flags) {
+  if (Inside::now()) return THINWIRE_PASS(CommShrink, parent, lost, count, made, config, flags);
+  if ((flags & NCCL_SHRINK_ABORT) != 0) stop_calls(parent);
+  const ncclResult_t result = THINWIRE_PASS(CommShrink, parent, lost, count, made, config, flags);
+  if (!goes_on(result)) return result;
+  SplitOff from = next_shrink(parent, {lost, lost + count});
   from.blocks = blocks(config, from.blocks);
   return tell_after(result, {made, true, {}, 0, 0, from.blocks, std::move(from)});
 }

@@ -21,27 +21,17 @@ std::uint64_t bytes_judged(const Call& call, const Communicator& communicator) {
   return blocks * call.elements * element_bytes(call.type);
 }
 
-void add(std::atomic<std::uint64_t>& to, std::uint64_t more) {
-  to.fetch_add(more, std::memory_order_relaxed);
-}
-
 // `plan`: of a coded call.
 void count(const Call& call, Communicator& communicator, int reason, const Plan* plan = nullptr) {
   if (!wants_count()) return;
-  Counters& counters = communicator.of[call.operation];
   const std::uint64_t bytes = call.reads(communicator.rank) ? bytes_judged(call, communicator) : 0;
-  add(counters.calls, 1);
-  add(counters.bytes, bytes);
-  if (plan == nullptr) {
-    add(counters.wire_bytes, bytes);
-    add(counters.raw[reason], 1);
-    return;
+  Count made{&communicator.of[call.operation], plan == nullptr ? reason : 0, bytes, bytes};
+  if (plan != nullptr) {
+    const auto raw = static_cast<double>(plan->info.raw_bytes);
+    const double share = raw == 0 ? 0 : static_cast<double>(plan->info.wire_bytes) / raw;
+    made.wire_bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
   }
-  add(counters.compressed, 1);
-  if (plan->info.raw_bytes == 0) return;
-  const double share =
-      static_cast<double>(plan->info.wire_bytes) / static_cast<double>(plan->info.raw_bytes);
-  add(counters.wire_bytes, static_cast<std::uint64_t>(static_cast<double>(bytes) * share));
+  in_group() ? keep_count(made) : count(made);
 }
 
 // From the arguments and settings alone, so that it is the same on all ranks.
@@ -99,6 +89,7 @@ ncclResult_t go_tried(const Planned& planned) {
 
 ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
   const Decision& decision = planned.decision;
+  if (in_group()) keep_number(*decision.track);
   if (decision.failure != ncclSuccess) return spoil_group(decision.failure);
   count(planned.call, communicator, decision.reason, decision.coded() ? decision.plan : nullptr);
   if (!decision.coded()) return go_tried(planned);
@@ -107,16 +98,9 @@ ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
   return ncclSuccess;
 }
 
-}  // namespace
-
-ncclResult_t submit(Call call) {
-  if (Inside::now() || settings().disabled) return pass(call);
-  const bool could = settings().could_compress && streams() != Streams::kNone;
-  if (!could && !wants_count()) return pass(call);
-  Communicator& communicator = counted(call.comm);
-  if (call.op >= ncclNumOps) call.factor = communicator.own_sums.find(call.op, call.type);
+ncclResult_t judge(const Call& call, Communicator& communicator, bool could) {
   const int reason = reason_by_arguments(call, communicator);
-  if (reason != 0 || !is_sound(call, communicator)) {
+  if (reason != 0 || communicator.finalized || !is_sound(call, communicator)) {
     count(call, communicator, reason != 0 ? reason : int{kUnusual});
     return could ? go_raw(call) : pass(call);
   }
@@ -127,6 +111,19 @@ ncclResult_t submit(Call call) {
   }
   Counters& counters = communicator.of[call.operation];
   return go_decided({call, coder->decide(call), coder, &counters}, communicator);
+}
+
+}  // namespace
+
+ncclResult_t submit(const Call& call) {
+  if (Inside::now() || settings().disabled) return pass(call);
+  const bool could = settings().could_compress && streams() != Streams::kNone;
+  if (!could && !wants_count()) return pass(call);
+  Communicator& communicator = counted(call.comm);
+  if (call.op < ncclNumOps) return judge(call, communicator, could);
+  Call own = call;
+  own.factor = communicator.own_sums.find(call.op, call.type);
+  return judge(own, communicator, could);
 }
 
 }  // namespace thinwire::nccl

@@ -6,6 +6,6 @@
 namespace thinwire::nccl {
 
 // Has it done: by NCCL as it is, or in slots. What NCCL would say.
-ncclResult_t submit(Call call);
+ncclResult_t submit(const Call& call);
 
 }  // namespace thinwire::nccl

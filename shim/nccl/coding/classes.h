@@ -38,6 +38,8 @@ class Track {
   explicit Track(agree::Channel& channel) : channel_(channel) {}
 
   std::uint64_t next() { return next_++; }
+  // The last call was none.
+  void take_back() { --next_; }
   Class& of(std::uint64_t key) {
     if (last_ != nullptr && last_key_ == key) return *last_;
     last_key_ = key;

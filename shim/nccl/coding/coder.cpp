@@ -108,6 +108,7 @@ Decision Coder::decide(const Call& call) {
   const int exchanges = key.way == TW_STREAM_DIRECT ? 2 : 1;
   Decision made;
   made.number = number << 1 | (call.is_message() ? 1 : 0);
+  made.track = &track;
   agree::Value raw;
   bool coded = true;
   for (int exchange = 0; exchange < exchanges; ++exchange) {
@@ -268,6 +269,15 @@ void Coder::fail() { failed_ = true; }
 
 void Coder::abort() {
   agreed_->abort();
+  abort_mailboxes();
+}
+
+void Coder::revoke() {
+  agreed_->revoke();
+  abort_mailboxes();
+}
+
+void Coder::abort_mailboxes() {
   const std::lock_guard lock(lent_mutex_);
   aborted_ = true;
   for (const auto& each : lent_) tw_mailbox_abort(each->mailbox());

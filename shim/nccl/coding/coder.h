@@ -29,6 +29,7 @@ struct Decision {
   std::uint64_t number = 0;            // as slots have it
   Plan* plan = nullptr;                // of a coded call, or of a trial; given back with the flight
   Plan* result_trial = nullptr;        // of the second exchange, behind the raw call
+  Track* track = nullptr;              // where it was numbered
   Class* of[2] = {};
   bool again = false;  // a trial of what was raw
   bool coded() const { return failure == ncclSuccess && reason == 0; }
@@ -53,6 +54,8 @@ class Coder {
 
   // From any thread: all waiting ends, and no more is coded.
   void abort();
+  // As abort(); the program goes on with the communicator's parts.
+  void revoke();
   // NCCL has ended it. What is under way is served to its end; then all is given back.
   void end();
 
@@ -79,6 +82,7 @@ class Coder {
   void take_report(Flight& flight, tw_status status, const tw_stream_report& report);
   void say_failed(std::string why) const;
   void release();
+  void abort_mailboxes();
 
   const agree::CommunicatorRef agreed_;
   const int rank_, ranks_;

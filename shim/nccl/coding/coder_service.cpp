@@ -137,6 +137,7 @@ void Coder::release() {
     plans_.clear();
     tw_stream_comm_destroy(stream_comm_);
   }
+  const std::lock_guard lock(lent_mutex_);  // an abort may come now
   for (const auto& each : lent_) each->release_all();
   flights_.release_all();
 }

@@ -49,6 +49,16 @@ const char* operation_name(int operation) {
   return kNames[operation];
 }
 
+void count(const Count& call) {
+  const auto add = [](std::atomic<std::uint64_t>& to, std::uint64_t more) {
+    to.fetch_add(more, std::memory_order_relaxed);
+  };
+  add(call.of->calls, 1);
+  add(call.of->bytes, call.bytes);
+  add(call.of->wire_bytes, call.wire_bytes);
+  add(call.reason == 0 ? call.of->compressed : call.of->raw[call.reason], 1);
+}
+
 Communicator& counted(ncclComm_t comm) {
   static thread_local Last last;
   const std::uint64_t endings = table().endings.load(std::memory_order_acquire);

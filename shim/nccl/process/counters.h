@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -39,12 +40,22 @@ struct Counters {
   std::atomic<std::uint64_t> trials{0};  // encodes beside a raw call
 };
 
+// One call as it is counted.
+struct Count {
+  Counters* of = nullptr;
+  int reason = 0;  // 0: compressed
+  std::uint64_t bytes = 0;
+  std::uint64_t wire_bytes = 0;
+};
+void count(const Count& call);
+
 // A part of a communicator that NCCL may not have made yet.
 struct SplitOff {
   agree::CommunicatorRef parent;
   std::uint64_t number = 0;  // of the split, among those of the parent
   int color = 0;
-  bool blocks = true;  // the parent
+  bool blocks = true;               // the parent
+  const char* stays_raw = nullptr;  // why its ranks do not look for each other
 };
 
 class Coder;
@@ -55,6 +66,9 @@ struct Communicator {
   agree::CommunicatorRef agreed;      // none: nothing could be compressed, or it is not ready
   std::optional<SplitOff> split_off;  // its ranks are not known yet
   std::uint64_t splits = 0;           // of itself
+  std::map<std::uint64_t, std::uint64_t> shrinks;  // likewise, by the ranks that it lost
+  const char* stays_raw = nullptr;                 // why nobody was asked who has the library
+  std::atomic<bool> finalized{false};              // it takes no more calls
   std::array<Counters, kOperations> of{};
   OwnSums own_sums;
   bool blocks = true;                  // its calls do

@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <span>
@@ -88,6 +89,25 @@ SplitOff next_split(ncclComm_t parent, int color) {
   return from;
 }
 
+// Ranks that are lost do not count along: who is left counts how often these were lost.
+SplitOff next_shrink(ncclComm_t parent, std::vector<int> lost) {
+  constexpr int kColor = INT_MIN;  // no split has it
+  std::ranges::sort(lost);
+  std::uint64_t number = 0xCBF29CE484222325U;
+  for (const int rank : lost) number = (number ^ static_cast<unsigned>(rank)) * 0x100000001B3U;
+  SplitOff from;
+  with_begun(parent, [&](Communicator* of) {
+    if (of == nullptr) return;
+    if (of->split_off) complete(parent, *of);
+    from = {of->agreed, number + of->shrinks[number]++, kColor, of->blocks};
+  });
+  if (from.parent && !lost.empty() && lost.front() == 0) {
+    from.parent = nullptr;
+    from.stays_raw = "raw: it has lost rank 0 of the communicator that it comes from";
+  }
+  return from;
+}
+
 void complete(ncclComm_t comm, Communicator& communicator) {
   const Inside inside;
   int ranks = 0, rank = 0;
@@ -96,6 +116,7 @@ void complete(ncclComm_t comm, Communicator& communicator) {
   communicator.ranks = ranks;
   communicator.rank = rank;
   const auto from = std::exchange(communicator.split_off, std::nullopt);
+  if (from) communicator.stays_raw = from->stays_raw;
   if (!from || !from->parent) return;
   prepare_device_of(comm);
   communicator.agreed = helper().open_child(from->parent, from->number, from->color, rank, ranks);
@@ -112,7 +133,9 @@ ncclResult_t seen_ready(ncclComm_t comm) {
 }
 
 std::string presence_text(const Communicator& communicator) {
-  if (!communicator.agreed) return "not asked who has it";
+  if (!communicator.agreed) {
+    return communicator.stays_raw == nullptr ? "not asked who has it" : communicator.stays_raw;
+  }
   std::string text = communicator.agreed->presence().text;
   // Part of it may be another rank's words, and it goes into JSON.
   const auto is_special = [](char each) { return each < ' ' || each == '"' || each == '\\'; };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "abi/nccl_abi.h"
 #include "process/counters.h"
@@ -18,6 +19,8 @@ void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool b
 void opened_all(const ncclComm_t* comms, int ranks);
 // The number of a split of this communicator that the program is making.
 SplitOff next_split(ncclComm_t parent, int color);
+// Likewise of the part that is left when it loses some ranks, which do not take part.
+SplitOff next_shrink(ncclComm_t parent, std::vector<int> lost);
 
 // NCCL has made it: asks for its ranks where they are not known.
 void complete(ncclComm_t comm, Communicator& communicator);

@@ -71,6 +71,7 @@ void wait_for_calls(ncclComm_t comm) {
 
 ncclResult_t usable(ncclComm_t comm) {
   if (comm == nullptr) return ncclInvalidArgument;
+  if (comm->finalized) return ncclInvalidUsage;
   const int error = comm->error;
   return error == ncclInProgress ? ncclInvalidUsage : static_cast<ncclResult_t>(error);
 }

@@ -5,8 +5,10 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "abi/nccl_abi.h"
 #include "exchange.h"
@@ -17,6 +19,8 @@ struct ncclComm {
   int ranks = 0;
   std::uint64_t id = 0;  // names its segment
   std::uint64_t splits = 0;
+  std::map<std::vector<int>, std::uint64_t> shrinks;  // by the ranks that were lost
+  std::atomic<bool> finalized{false};
   bool blocking = true;
   fake_nccl::Segment* segment = nullptr;
   std::atomic<int> error{ncclSuccess};  // ncclInProgress while it is being made

@@ -174,7 +174,34 @@ FAKE_NCCL(CommGetAsyncError, ncclComm_t comm, ncclResult_t* error) {
 FAKE_NCCL(CommFinalize, ncclComm_t comm) {
   if (const ncclResult_t error = usable(comm); error != ncclSuccess) return error;
   wait_for_calls(comm);
+  comm->finalized = true;
   return ncclSuccess;
+}
+
+// Calls that are under way end, with an error at the other ranks.
+FAKE_NCCL(CommRevoke, ncclComm_t comm, int flags) {
+  if (comm == nullptr || flags != 0) return ncclInvalidArgument;
+  comm->segment->failed = 1;
+  wait_for_calls(comm);
+  int none = ncclSuccess;
+  comm->error.compare_exchange_strong(none, ncclInvalidUsage);
+  return ncclSuccess;
+}
+
+// Of the ranks that are left, none of which waits for those that are lost.
+FAKE_NCCL(CommShrink, ncclComm_t parent, int* lost, int count, ncclComm_t* made,
+          ncclConfig_t* config, int flags) {
+  if (parent == nullptr || in_group()) return refuse(ncclInvalidUsage);
+  std::vector<int> without(lost, lost + count);
+  std::ranges::sort(without);
+  if (std::ranges::binary_search(without, parent->rank)) return ncclInvalidArgument;
+  if ((flags & NCCL_SHRINK_ABORT) != 0) pncclCommRevoke(parent, 0);
+  const auto before = std::ranges::lower_bound(without, parent->rank) - without.begin();
+  std::uint64_t number = ++parent->shrinks[without];
+  for (const int rank : without) number = number * 31 + static_cast<unsigned>(rank) + 1;
+  const std::uint64_t id = number_of_child(parent->id, number, -2);
+  return start(made, parent->ranks - count, id, parent->rank - static_cast<int>(before),
+               blocks(config));
 }
 
 FAKE_NCCL(CommDestroy, ncclComm_t comm) {

@@ -1,0 +1,210 @@
+// How communicators live and end beside ncclCommDestroy and ncclCommAbort, with compressed calls on
+// them; and groups that are only simulated. Prints "ok".
+//
+// lives_program finalize|shrink|shrink-dead|shrink-root|revoke|simulate
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <random>
+#include <string>
+
+#include "ranks.h"
+
+namespace {
+
+constexpr std::size_t kCount = 1 << 14;
+constexpr int kRanks = 4;
+constexpr int kCalls = 330;  // ranks have agreed by then
+
+std::atomic<int> failures{0};
+
+void expect(bool holds, const std::string& what) {
+  if (holds) return;
+  std::fprintf(stderr, "wrong: %s\n", what.c_str());
+  ++failures;
+}
+
+std::vector<float> smooth(int rank, int call) {
+  std::vector<float> values(kCount);
+  for (std::size_t at = 0; at < kCount; ++at) {
+    values[at] = static_cast<float>(at / 64 + 1000 * static_cast<std::size_t>(rank)) +
+                 static_cast<float>(call);
+  }
+  return values;
+}
+
+std::vector<float> noise(int rank, int call) {
+  std::mt19937 random(static_cast<unsigned>(rank + 100 * call));
+  std::vector<float> values(kCount);
+  for (float& each : values) {
+    const std::uint32_t word = random() & 0xBFFFFFFFU;
+    std::memcpy(&each, &word, sizeof each);
+  }
+  return values;
+}
+
+using Values = std::vector<float> (*)(int rank, int call);
+
+// A rank's part of gathers on one communicator.
+class Gathers {
+ public:
+  Gathers(ncclComm_t comm, cudaStream_t stream) : comm_(comm), stream_(stream) {
+    ncclCommCount(comm, &ranks_);
+    ncclCommUserRank(comm, &rank_);
+    all_.resize(static_cast<std::size_t>(ranks_) * kCount);
+  }
+
+  ncclResult_t enqueue(Values values, int call) {
+    mine_ = values(rank_, call);
+    return again();
+  }
+  ncclResult_t again() {
+    return ncclAllGather(mine_.data(), all_.data(), kCount, ncclFloat32, comm_, stream_);
+  }
+
+  // Once the stream has come past.
+  void check(Values values, int call, const std::string& what) const {
+    for (int rank = 0; rank < ranks_; ++rank) {
+      const std::vector<float> theirs = values(rank, call);
+      const float* const found = all_.data() + static_cast<std::size_t>(rank) * kCount;
+      const bool same = std::memcmp(theirs.data(), found, sizeof(float) * kCount) == 0;
+      expect(same, what + ", call " + std::to_string(call));
+    }
+  }
+
+  void agree() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));  // ranks find each other
+    for (int call = 0; call < kCalls && failures == 0; ++call) {
+      expect(enqueue(smooth, call) == ncclSuccess, "a call");
+      cudaStreamSynchronize(stream_);
+      check(smooth, call, "values");
+    }
+  }
+
+ private:
+  ncclComm_t comm_;
+  cudaStream_t stream_;
+  int rank_ = 0, ranks_ = 0;
+  std::vector<float> mine_, all_;
+};
+
+void finalize(ranks::Rank& self) {
+  Gathers gathers(self.comm, self.stream);
+  gathers.agree();
+  expect(gathers.enqueue(noise, 0) == ncclSuccess, "a call before the end");
+  for (int more = 0; more < 3; ++more) gathers.again();
+  expect(ncclCommFinalize(self.comm) == ncclSuccess, "ncclCommFinalize");
+  expect(gathers.again() == ncclInvalidUsage, "a call behind ncclCommFinalize");
+  expect(ncclCommDestroy(self.comm) == ncclSuccess, "ncclCommDestroy");
+  self.comm = nullptr;
+  self.synchronize();
+  gathers.check(noise, 0, "values after the end");
+}
+
+ncclComm_t shrunk(const ranks::Rank& self, int lost, int flags) {
+  ncclComm_t made = nullptr;
+  expect(ncclCommShrink(self.comm, &lost, 1, &made, nullptr, flags) == ncclSuccess,
+         "ncclCommShrink");
+  return made;
+}
+
+// The ranks that are left compress, twice; so do parts that all ranks of the parent make later.
+void shrink(ranks::Rank& self) {
+  Gathers gathers(self.comm, self.stream);
+  gathers.agree();
+  if (self.rank != 3) {
+    ncclComm_t three[2] = {shrunk(self, 3, 0), shrunk(self, 3, 0)};
+    for (ncclComm_t each : three) {
+      Gathers(each, self.stream).agree();
+      ncclCommDestroy(each);
+    }
+  }
+  ncclComm_t half = nullptr;
+  ncclCommSplit(self.comm, self.rank % 2, 0, &half, nullptr);
+  Gathers(half, self.stream).agree();
+  ncclCommDestroy(half);
+}
+
+// A rank leaves with a call under way at the others.
+void shrink_dead(ranks::Rank& self) {
+  Gathers gathers(self.comm, self.stream);
+  gathers.agree();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // all have their values
+  if (self.rank == 3) {
+    ncclCommAbort(self.comm);
+    self.comm = nullptr;
+    return;
+  }
+  gathers.enqueue(noise, 0);  // which fails, if it is known by then
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const ncclComm_t three = shrunk(self, 3, NCCL_SHRINK_ABORT);
+  expect(gathers.again() != ncclSuccess, "a call on what has lost a rank");
+  ncclCommAbort(self.comm);
+  self.comm = nullptr;
+  self.synchronize();
+  Gathers(three, self.stream).agree();
+  ncclCommDestroy(three);
+}
+
+void shrink_root(ranks::Rank& self) {
+  Gathers gathers(self.comm, self.stream);
+  gathers.agree();
+  if (self.rank == 0) return;
+  const ncclComm_t three = shrunk(self, 0, 0);
+  Gathers(three, self.stream).agree();
+  ncclCommDestroy(three);
+}
+
+// All ranks stop what is under way, which one of them stays away from.
+void revoke(ranks::Rank& self) {
+  Gathers gathers(self.comm, self.stream);
+  gathers.agree();
+  if (self.rank != 0) gathers.enqueue(noise, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  expect(ncclCommRevoke(self.comm, 0) == ncclSuccess, "ncclCommRevoke");
+  self.synchronize();
+  expect(gathers.again() != ncclSuccess, "a call behind ncclCommRevoke");
+}
+
+// One rank simulates groups, the others do not.
+void simulate(ranks::Rank& self) {
+  Gathers gathers(self.comm, self.stream);
+  gathers.agree();
+  std::vector<float> other(kCount);
+  for (int call = 0; call < 50; ++call) {
+    if (self.rank == call % kRanks) {
+      ncclSimInfo_t info{sizeof(ncclSimInfo_t), 0x74685283, 22809, 0};
+      ncclGroupStart();
+      gathers.enqueue(smooth, -1);
+      ncclGroupStart();
+      ncclSend(other.data(), kCount, ncclFloat32, (self.rank + 1) % kRanks, self.comm, self.stream);
+      ncclGroupSimulateEnd(&info);
+      for (int more = 0; more < call % 3; ++more) gathers.again();
+      expect(ncclGroupSimulateEnd(&info) == ncclSuccess, "ncclGroupSimulateEnd");
+      expect(info.estimatedTime == static_cast<float>(2 + call % 3), "the estimate");
+      self.synchronize();
+    }
+    expect(gathers.enqueue(smooth, call) == ncclSuccess, "a call behind a simulated group");
+    self.synchronize();
+    gathers.check(smooth, call, "values behind a simulated group");
+  }
+  ncclComm_t half = nullptr;
+  ncclCommSplit(self.comm, self.rank % 2, 0, &half, nullptr);
+  Gathers(half, self.stream).agree();
+  ncclCommDestroy(half);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::map<std::string, void (*)(ranks::Rank&)> modes = {
+      {"finalize", finalize},       {"shrink", shrink}, {"shrink-dead", shrink_dead},
+      {"shrink-root", shrink_root}, {"revoke", revoke}, {"simulate", simulate}};
+  const auto mode = modes.find(count > 1 ? words[1] : "");
+  if (mode == modes.end()) return 2;
+  ranks::run(kRanks, mode->second);
+  std::puts(failures == 0 ? "ok" : "failed");
+  return failures == 0 ? 0 : 1;
+}
