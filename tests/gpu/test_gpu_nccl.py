@@ -84,6 +84,14 @@ def by_operation(job: nccl_job.Job, rank: int, what: str, name: str) -> list[int
     return [each[name][what] for each in of_all if name in each]
 
 
+@pytest.mark.parametrize("where", ["memory", "mixed"])
+def test_pre_multiplied_sums(where: str, tmp_path: Path) -> None:
+    """Factors that a stream reads, on some ranks or on all."""
+    job = run_ok([program("nccl_own_sums_gpu"), "80", where], 4, tmp_path)
+    assert job.total("compressed_calls", "AllReduce") > 100
+    assert job.total("compressed_calls", "ReduceScatter") > 100
+
+
 @pytest.mark.parametrize("more", [{}, {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}], ids=["", "one queue"])
 def test_a_host_that_is_a_thousand_calls_ahead(more: dict[str, str], tmp_path: Path) -> None:
     job = run_ok([program("nccl_load_gpu"), "ahead"], 2, tmp_path, **more)

@@ -5,10 +5,12 @@
 //                                           reads them, or by turns, other ones on other ranks
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "random_values.h"
 #include "ranks.h"
@@ -55,55 +57,49 @@ Bytes sums(ncclDataType_t type, int call, std::size_t first, std::size_t count) 
 
 // One type's sums in one call; lives until the stream has come past.
 struct Sums {
-  Sums(ncclDataType_t of, const ranks::Rank& self, int number)
-      : type(of), call(number), scalar(size_of(type)) {
-    mine.resize(kRanks * kCount * size_of(type));
-    for (std::size_t at = 0; at < kRanks * kCount; ++at)
-      store(mine, at, type, value(self.rank, call, at));
-    all.resize(mine.size());
-    part.resize(kCount * size_of(type));
+  Sums(ncclDataType_t of, const ranks::Rank& self, int number, world::Arena& arena)
+      : type(of), call(number), right(size_of(type)) {
+    Bytes values(kRanks * kCount * size_of(type)), wrong(size_of(type));
+    for (std::size_t at = 0; at < kRanks * kCount; ++at) {
+      store(values, at, type, value(self.rank, call, at));
+    }
+    mine = arena.take(values);
+    all = arena.take(values.size());
+    part = arena.take(kCount * size_of(type));
+    store(wrong, 0, type, 1000);
+    scalar = arena.take(wrong);
+    store(right, 0, type, factor(self.rank, call));
   }
 
   void enqueue(const ranks::Rank& self, bool in_memory) {
-    const double own = factor(self.rank, call);
-    Bytes now(size_of(type));
-    store(in_memory ? scalar : now, 0, type, in_memory ? 1000 : own);
     // The stream writes what it reads later.
-    if (in_memory) {
-      right = own;
-      cudaLaunchHostFunc(
-          self.stream,
-          [](void* of) {
-            auto& sums = *static_cast<Sums*>(of);
-            store(sums.scalar, 0, sums.type, sums.right);
-          },
-          this);
-    }
+    if (in_memory) world::write_in_order(scalar, right, self.stream);
     ncclRedOp_t op{};
-    expect(ncclRedOpCreatePreMulSum(&op, in_memory ? scalar.data() : now.data(), type,
+    expect(ncclRedOpCreatePreMulSum(&op, in_memory ? scalar : right.data(), type,
                                     in_memory ? ncclScalarDevice : ncclScalarHostImmediate,
                                     self.comm) == ncclSuccess,
            "an operation");
-    expect(ncclAllReduce(mine.data(), all.data(), kRanks * kCount, type, op, self.comm,
-                         self.stream) == ncclSuccess,
-           "AllReduce");
-    expect(ncclReduceScatter(mine.data(), part.data(), kCount, type, op, self.comm, self.stream) ==
-               ncclSuccess,
+    expect(
+        ncclAllReduce(mine, all, kRanks * kCount, type, op, self.comm, self.stream) == ncclSuccess,
+        "AllReduce");
+    expect(ncclReduceScatter(mine, part, kCount, type, op, self.comm, self.stream) == ncclSuccess,
            "ReduceScatter");
     expect(ncclRedOpDestroy(op, self.comm) == ncclSuccess, "the end of an operation");
   }
 
   void check(int rank) const {
     const std::string where = std::to_string(type) + " in call " + std::to_string(call);
-    expect(all == sums(type, call, 0, kRanks * kCount), "an AllReduce of type " + where);
+    const Bytes expected = sums(type, call, 0, kRanks * kCount);
+    expect(world::read(all, expected.size()) == expected, "an AllReduce of type " + where);
     const auto first = static_cast<std::size_t>(rank) * kCount;
-    expect(part == sums(type, call, first, kCount), "a ReduceScatter of type " + where);
+    const Bytes block = sums(type, call, first, kCount);
+    expect(world::read(part, block.size()) == block, "a ReduceScatter of type " + where);
   }
 
   ncclDataType_t type;
   int call;
-  Bytes scalar, mine, all, part;
-  double right = 0;
+  Bytes right;  // the factor
+  std::byte *scalar = nullptr, *mine = nullptr, *all = nullptr, *part = nullptr;
 };
 
 // What NCCL refuses it still refuses.
@@ -111,13 +107,15 @@ void refused(const ranks::Rank& self) {
   float one = 1;
   ncclRedOp_t op{};
   ncclRedOpCreatePreMulSum(&op, &one, ncclFloat32, ncclScalarHostImmediate, self.comm);
-  std::vector<double> data(20'000);
-  expect(ncclAllReduce(data.data(), data.data(), data.size(), ncclFloat64, op, self.comm,
-                       self.stream) == ncclInvalidArgument,
+  world::Arena arena;
+  constexpr std::size_t kFew = 20'000;
+  std::byte* const data = arena.take(kFew * sizeof(double));
+  expect(ncclAllReduce(data, data, kFew, ncclFloat64, op, self.comm, self.stream) ==
+             ncclInvalidArgument,
          "an operation of another type");
   ncclRedOpDestroy(op, self.comm);
-  expect(ncclAllReduce(data.data(), data.data(), data.size() / 2, ncclFloat32, op, self.comm,
-                       self.stream) == ncclInvalidArgument,
+  expect(ncclAllReduce(data, data, kFew / 2, ncclFloat32, op, self.comm, self.stream) ==
+             ncclInvalidArgument,
          "an operation that has ended");
 }
 
@@ -127,10 +125,13 @@ int main(int count, char** words) {
   const int calls = count > 1 ? std::atoi(words[1]) : 340;
   const std::string where = count > 2 ? words[2] : "host";
   ranks::run(kRanks, [&](ranks::Rank& self) {
+    world::Arena arena;
+    // Long enough for ranks to find each other.
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
     for (int call = 0; call < calls && failures == 0; ++call) {
       std::vector<std::unique_ptr<Sums>> under_way;
       for (const ncclDataType_t type : kTypes) {
-        under_way.push_back(std::make_unique<Sums>(type, self, call));
+        under_way.push_back(std::make_unique<Sums>(type, self, call, arena));
       }
       const bool by_turns = where == "mixed" && (call + self.rank) % 2 == 0;
       ncclGroupStart();
@@ -138,6 +139,7 @@ int main(int count, char** words) {
       expect(ncclGroupEnd() == ncclSuccess, "a group");
       self.synchronize();
       for (const auto& each : under_way) each->check(self.rank);
+      arena.give_back_all();
     }
     refused(self);
   });

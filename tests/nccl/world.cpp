@@ -67,6 +67,25 @@ void read(void* to, const void* from, std::size_t bytes) {
   if (bytes > 0) copy(to, from, bytes);
 }
 
+void write_in_order(void* to, const Bytes& from, cudaStream_t stream) {
+#ifdef NCCL_ON_GPUS
+  check(cudaMemcpyAsync(to, from.data(), from.size(), cudaMemcpyDefault, stream));
+#else
+  struct Write {
+    void* to;
+    const Bytes* from;
+  };
+  cudaLaunchHostFunc(
+      stream,
+      [](void* of) {
+        const auto* const write = static_cast<Write*>(of);
+        std::memcpy(write->to, write->from->data(), write->from->size());
+        delete write;
+      },
+      new Write{to, &from});
+#endif
+}
+
 void keep_busy(cudaStream_t stream) {
 #ifdef NCCL_ON_GPUS
   constexpr std::size_t kBytes = 8 << 20;

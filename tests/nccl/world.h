@@ -30,6 +30,9 @@ using Bytes = std::vector<std::byte>;
 void write(void* to, const void* from, std::size_t bytes);
 void read(void* to, const void* from, std::size_t bytes);
 
+// By the stream, once it comes to it; `from` stays as it is until then.
+void write_in_order(void* to, const Bytes& from, cudaStream_t stream);
+
 // Enqueues some work that nobody looks at.
 void keep_busy(cudaStream_t stream);
 
