@@ -5,7 +5,9 @@
 // Seconds are those of the slowest rank, from a barrier on. A shaped link lets a burst through at
 // full speed after a pause, so an untimed filler goes ahead on every link in both directions.
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -64,6 +66,18 @@ void print(const Job& job, const Measurement& all) {
   std::fflush(stdout);
 }
 
+[[noreturn]] void tell_and_end() {
+  try {
+    std::rethrow_exception(std::current_exception());
+  } catch (const std::exception& failure) {
+    const char* const rank = std::getenv("RANK");
+    std::fprintf(stderr, "nccl: rank %s: %s\n", rank == nullptr ? "0" : rank, failure.what());
+  } catch (...) {
+    std::fputs("nccl: ended\n", stderr);
+  }
+  std::_Exit(1);
+}
+
 int run(const Options& options, const Place& place) {
   const Data data(options.data, options.dtype);
   if (data.empty()) throw std::runtime_error("there are no values in " + options.data);
@@ -98,12 +112,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "nccl: %s\n%s\n", error.c_str(), nccl::usage());
     return 2;
   }
-  try {
-    return nccl::run(options, place);
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "nccl: rank %d: %s\n", place.rank, failure.what());
-    std::fflush(stderr);
-    // Without a word to NCCL: other ranks may never answer it.
-    std::_Exit(1);
-  }
+  // What is thrown is not caught: who gives memory back waits for the stream, which may wait for a
+  // rank that has gone.
+  std::set_terminate(nccl::tell_and_end);
+  return nccl::run(options, place);
 }

@@ -35,7 +35,8 @@ struct Taken {
 
 class Turns {
  public:
-  // Collective, as the rest. Throws std::runtime_error, here and where a call fails.
+  // Collective, as the rest. Throws std::runtime_error, here and where a call fails; the process
+  // ends with it.
   Turns(const Job& job, Operation operation, std::int64_t bytes);
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
