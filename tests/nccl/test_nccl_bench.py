@@ -148,3 +148,25 @@ def test_calls_that_stay_raw_say_why(values: Path, reason: str, options: dict[st
 def test_wrong_words_are_refused(values: Path) -> None:
     for words in (("--operations", "scan"), ("--sizes", "7"), ("--iterations", "0")):
         assert measured(1, values, *words) == ([], [2])
+
+
+def test_ranks_end_when_one_has_failed(values: Path) -> None:
+    """And tell why, each its own."""
+    command = [str(BUILD / "bin" / "nccl"), "--operations", "all_gather", "--sizes", str(SIZE)]
+    command += ["--data", str(values), "--library"]
+    place = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    libraries = [str(PROGRAMS / "lib" / "libnccl.so.2"), "/no/libnccl.so.2"]
+    started = [
+        Popen(
+            [*command, library],
+            env=os.environ | place | {"RANK": str(rank)},
+            stdout=PIPE,
+            stderr=PIPE,
+            text=True,
+        )
+        for rank, library in enumerate(libraries)
+    ]
+    said = [process.communicate(timeout=60) for process in started]
+    assert [process.returncode for process in started] == [1, 1]
+    assert said[0][0] == "" and said[0][1].startswith("nccl: rank 0: another rank")
+    assert "/no/libnccl.so.2" in said[1][1]
