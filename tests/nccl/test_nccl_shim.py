@@ -65,8 +65,10 @@ def operations(path: Path) -> list[dict[str, dict]]:
         (PROGRAMS / "nccl_calls",),
         # NCCL is loaded for a module alone, as Python's are.
         (PROGRAMS / "nccl_module_host", PROGRAMS / "libnccl_module.so"),
+        # Such a module has NCCL linked into it, as some builds of PyTorch.
+        (PROGRAMS / "nccl_module_host", PROGRAMS / "libnccl_module_inside.so"),
     ],
-    ids=["linked", "loaded by a module"],
+    ids=["linked", "loaded by a module", "inside a module"],
 )
 def test_every_call_arrives_and_is_counted(words: tuple[Path, ...], tmp_path: Path) -> None:
     output, errors = run(*words, gpus=True, CODEC="zfp:rate=16", REPORT=tmp_path / "report")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from mpi_stubs import (
     call,
+    compile_with,
     make_installation,
     make_launcher,
     make_library,
@@ -106,6 +107,38 @@ def test_an_mpi_launcher_hands_both_on(machine: Path, libraries: dict[str, str])
     _, environment = started(call(*words, environment=libraries))
     listed = environment["OMPI_MCA_mca_base_env_list"].split(";")
     assert f"LD_PRELOAD={openmpi(libraries)}:{nccl(libraries)}" in listed
+
+
+def make_program_with_nccl_inside(path: Path, *, named: bool, says: bool) -> Path:
+    """Linked statically: it shows by a name, or, stripped of that, by what it would print."""
+    source = path.with_suffix(".c")
+    version = "NCCL version 2.28.9+cuda13.0" if says else "none"
+    source.write_text(
+        f'const char* volatile version = "{version}";\n'
+        "int ncclGetVersion(int* to) { *to = 22809; return 0; }\n"
+        "int main(void) { int got; return ncclGetVersion(&got); }\n"
+    )
+    compile_with(source, *([] if named else ["-s"]), "-o", path)
+    return path
+
+
+@pytest.mark.parametrize(("named", "says"), [(True, False), (False, True), (False, False)])
+def test_a_program_with_nccl_linked_into_it(
+    machine: Path, libraries: dict[str, str], *, named: bool, says: bool
+) -> None:
+    make_program_with_nccl_inside(machine / "inside", named=named, says=says)
+    for words in (("run", "--", "mpirun", "./inside"), ("exec", "--nccl", "./inside")):
+        done = call(*words, environment=libraries)
+        warned = "./inside has NCCL linked into it" in done.stderr
+        assert warned == (named or says)
+        assert done.returncode == 0
+
+
+def test_a_program_that_loads_nccl_is_not_taken_for_one(
+    machine: Path, libraries: dict[str, str]
+) -> None:
+    done = call("exec", "with_nccl", environment=libraries)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_no_library_of_nccl_is_said(made: Path, machine: Path, tmp_path: Path) -> None:

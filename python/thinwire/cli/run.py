@@ -119,6 +119,7 @@ def run(
     wanted = settings(codec, threshold, same_node, link, report, log)
     if not launch.is_launcher(command[0]):
         _become_program(command, wanted, mpi, None, nccl=nccl, quiet=_quiet(log))
+    _warn([_unseen(command)], quiet=_quiet(log))
     launcher = launch.from_path(shutil.which(command[0]) or command[0])
     programs = [launch.find_program(words) for words in _parts(command[1:])]
     nccl = nccl or launch.needs_nccl(command[1:])
@@ -172,6 +173,7 @@ def _become_program(
     nccl: bool,
     quiet: bool,
 ) -> NoReturn:
+    _warn([_unseen(command)], quiet)
     torchrun = launch.is_torchrun(command)
     # Python itself, which torchrun is, may have mpi4py without the script's wanting it.
     programs = [None if torchrun else launch.find_program(command)]
@@ -197,6 +199,17 @@ def _libraries(
     choice = chosen(mpi, programs, launcher)
     found = fit(choice.mpi, programs, launcher)
     return [found.library, *of_nccl], [choice.doubt, found.doubt]
+
+
+def _unseen(command: list[str]) -> str | None:
+    """What is to be said of a program whose calls of NCCL no preload library sees."""
+    program = launch.with_nccl_inside(command)
+    if program is None:
+        return None
+    return (
+        f"{program} has NCCL linked into it: its calls of NCCL stay as they are, as no preload "
+        "library sees them; link it to libnccl.so.2"
+    )
 
 
 def _parts(words: list[str]) -> list[list[str]]:

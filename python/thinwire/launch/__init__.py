@@ -5,7 +5,7 @@ from .forward import forward
 from .installation import mpi_libraries
 from .launcher import Launcher, from_environment, from_path, is_launcher, on_path
 from .names import best_fit
-from .nccl import is_torchrun, needs_nccl
+from .nccl import is_torchrun, needs_nccl, with_nccl_inside
 from .program import Program, find_program
 
 __all__ = [
@@ -24,4 +24,5 @@ __all__ = [
     "mpi_libraries",
     "needs_nccl",
     "on_path",
+    "with_nccl_inside",
 ]

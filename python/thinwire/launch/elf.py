@@ -1,11 +1,11 @@
-"""The names that a shared library exports, read from its file: nothing of it is run."""
+"""The names that a program or library defines, read from its file: nothing of it is run."""
 
 import mmap
 import struct
 from functools import cache
 from pathlib import Path
 
-_SHT_DYNSYM = 11
+_SHT_SYMTAB, _SHT_DYNSYM = 2, 11
 _HIDDEN = (1, 2)  # STV_INTERNAL, STV_HIDDEN
 _GLOBAL = (1, 2, 10)  # STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE
 
@@ -13,14 +13,24 @@ _GLOBAL = (1, 2, 10)  # STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE
 @cache
 def exported_names(path: Path) -> frozenset[str]:
     """None of a file that cannot be read, is damaged, or is no 64-bit ELF library."""
+    return _read(path, (_SHT_DYNSYM,))
+
+
+@cache
+def defined_names(path: Path) -> frozenset[str]:
+    """Likewise, with those that it keeps to itself and has not been stripped of."""
+    return _read(path, (_SHT_DYNSYM, _SHT_SYMTAB))
+
+
+def _read(path: Path, tables: tuple[int, ...]) -> frozenset[str]:
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return frozenset(_names(data))
+            return frozenset(_names(data, tables))
     except (OSError, ValueError, OverflowError, struct.error):
         return frozenset()
 
 
-def _names(data: mmap.mmap) -> list[str]:
+def _names(data: mmap.mmap, tables: tuple[int, ...]) -> list[str]:
     if data[:5] != b"\x7fELF\x02":
         raise ValueError("no 64-bit ELF file")
     order = {1: "<", 2: ">"}[data[5]] if data[5] in (1, 2) else ""
@@ -31,13 +41,14 @@ def _names(data: mmap.mmap) -> list[str]:
     found = []
     for index in range(count):
         kind, where, length, link = _section(data, order, sections + index * size)
-        if kind != _SHT_DYNSYM:
+        if kind not in tables:
             continue
         _, strings, strings_length, _ = _section(data, order, sections + link * size)
         texts = _bytes(data, strings, strings_length)
         symbols = _bytes(data, where, length - length % 24)
         for name, info, other, section, _, _ in struct.iter_unpack(order + "IBBHQQ", symbols):
-            if section != 0 and info >> 4 in _GLOBAL and other & 3 not in _HIDDEN:
+            shown = kind == _SHT_SYMTAB or other & 3 not in _HIDDEN
+            if section != 0 and info >> 4 in _GLOBAL and shown:
                 found.append(texts[name : texts.index(b"\0", name)].decode())
     return found
 

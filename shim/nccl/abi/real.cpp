@@ -1,10 +1,12 @@
 #include "abi/real.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "thinwire/thinwire.h"
 
@@ -12,6 +14,25 @@ namespace thinwire::nccl {
 namespace {
 
 constexpr const char* kSoname = "libnccl.so.2";
+
+// A module that has NCCL linked into itself and shows it to nobody else, as some builds of PyTorch
+// are: its calls of NCCL came here all the same.
+void* module_with_nccl() {
+  std::vector<std::string> loaded;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* names) {
+        static_cast<std::vector<std::string>*>(names)->emplace_back(info->dlpi_name);
+        return 0;
+      },
+      &loaded);
+  for (const std::string& name : loaded) {
+    void* const module = name.empty() ? nullptr : dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (module == nullptr) continue;
+    if (dlsym(module, "pncclGetVersion") != nullptr) return module;
+    dlclose(module);
+  }
+  return nullptr;
+}
 
 Real resolve() {
   Real found;
@@ -30,10 +51,13 @@ Real resolve() {
 }  // namespace
 
 // Where the loader would have looked for the program; then the library that a module has brought in
-// for itself alone (RTLD_LOCAL, as Python's do), where RTLD_NEXT does not look.
+// for itself alone (RTLD_LOCAL, as Python's do), where RTLD_NEXT does not look; then such a module.
 void* find(const char* name) {
   if (void* found = dlsym(RTLD_NEXT, name)) return found;
-  static void* const local = dlopen(kSoname, RTLD_LAZY | RTLD_NOLOAD);
+  static void* const local = [] {
+    void* const library = dlopen(kSoname, RTLD_LAZY | RTLD_NOLOAD);
+    return library != nullptr ? library : module_with_nccl();
+  }();
   return local == nullptr ? nullptr : dlsym(local, name);
 }
 
