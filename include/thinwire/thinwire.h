@@ -97,6 +97,11 @@ const char* tw_setting_value(const char* name);
  * call it earlier only to have the log lines earlier. */
 tw_status tw_settings_judge(void);
 
+/* Which rank of its job this process is, by the variables that launchers set: RANK where WORLD_SIZE
+ * stands beside it (torchrun), else OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK, SLURM_PROCID, RANK;
+ * -1 if none says it. Reads the environment, as getenv() does. */
+int64_t tw_job_rank(void);
+
 /* ---- Codecs ---- */
 
 /* An array's element type and shape: `rank` extents in elements, slowest-varying first,

@@ -65,3 +65,8 @@ def in_force(environment: Mapping[str, str]) -> dict[str, str]:
         else:
             del kept[name]
     return kept
+
+
+def job_rank() -> int:
+    """Which rank of its job this process is, by what its launcher says; -1 where none does."""
+    return int(library().tw_job_rank())

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/job_rank.h"
 #include "base/log.h"
 #include "base/parse.h"
 
@@ -77,16 +78,6 @@ std::string judge(std::string_view name, std::string_view value) {
   if (nearest.empty()) return subject + "no setting has this name; it is ignored" + outcome;
   return subject + "no setting has this name, the nearest is " + std::string(nearest) + ", where " +
          holds(*find_setting(nearest)) + outcome;
-}
-
-// Whether a launcher says that this process is the first rank of its job, or none started it.
-bool speaks_for_job() {
-  // RANK is torchrun's.
-  for (const char* name :
-       {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK"}) {
-    if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
-  }
-  return true;
 }
 
 std::string judge_environment() {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/job_rank.h"
 #include "capi/errors.h"
 #include "capi/growing.h"
 #include "codec/spec.h"
@@ -46,6 +47,8 @@ tw_status tw_setting_check(const char* name, const char* value) {
 const char* tw_setting_value(const char* name) {
   return name == nullptr ? nullptr : setting_value(name);
 }
+
+int64_t tw_job_rank(void) { return job_rank().value_or(-1); }
 
 tw_status tw_settings_judge(void) {
   return capi::guarded([&] {

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/job_rank.h"
+
 namespace thinwire {
 namespace {
 
@@ -97,6 +99,45 @@ TEST(Settings, AValueIsReadOnlyWhereItIsRight) {
   EXPECT_EQ(read("THINWIRE_SAME_NODE", "2"), "null");
   EXPECT_EQ(read("THINWIRE_DISABLE", "yes"), "1");
   EXPECT_EQ(read("THINWIRE_TRESHOLD", "1MiB"), "null");
+}
+
+// What the launcher of the tests says does not count here.
+class JobRank : public ::testing::Test {
+ protected:
+  void SetUp() override { clear(); }
+  void TearDown() override { clear(); }
+  static void clear() {
+    for (const char* name :
+         {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+      unsetenv(name);
+    }
+  }
+};
+
+TEST_F(JobRank, IsWhatTheInnermostLauncherSays) {
+  EXPECT_EQ(job_rank(), std::nullopt);
+  EXPECT_TRUE(speaks_for_job());
+  setenv("RANK", "5", 1);
+  EXPECT_EQ(job_rank(), 5);
+  EXPECT_FALSE(speaks_for_job());
+  // A variable of the user's own, beside what mpirun says.
+  setenv("OMPI_COMM_WORLD_RANK", "0", 1);
+  EXPECT_EQ(job_rank(), 0);
+  EXPECT_TRUE(speaks_for_job());
+  // srun starts torchrun once a node.
+  unsetenv("OMPI_COMM_WORLD_RANK");
+  setenv("SLURM_PROCID", "0", 1);
+  setenv("WORLD_SIZE", "8", 1);
+  EXPECT_EQ(job_rank(), 5);
+}
+
+TEST_F(JobRank, IsANumber) {
+  for (const char* text : {"", "-1", "2x", "first"}) {
+    setenv("PMI_RANK", text, 1);
+    EXPECT_EQ(job_rank(), std::nullopt) << text;
+  }
+  setenv("SLURM_PROCID", "12", 1);
+  EXPECT_EQ(job_rank(), 12);
 }
 
 }  // namespace

@@ -140,6 +140,27 @@ def test_a_wrong_setting_is_named_once(settings: dict[str, str], named: str) -> 
     assert "codec off" in errors
 
 
+@pytest.mark.parametrize("name", ["RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"])
+def test_one_rank_names_a_wrong_codec(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = ""
+    for rank in range(2):
+        with monkeypatch.context() as environment:
+            environment.delenv("RANK", raising=False)
+            environment.setenv(name, str(rank))
+            kept = {k: v for k, v in os.environ.items() if not k.startswith("THINWIRE_")}
+            own = {"LD_PRELOAD": str(SHIM), "THINWIRE_CODEC": "nonsense"}
+            own["THINWIRE_REPORT"] = str(tmp_path / "report")
+            words = [str(PROGRAMS / "nccl_calls")]
+            done = subprocess.run(
+                words, env=kept | own, capture_output=True, text=True, timeout=60, check=True
+            )
+            said += done.stderr
+        assert (tmp_path / f"report.nccl.rank{rank}").exists()
+    assert said.count("THINWIRE_CODEC") == 1
+
+
 def test_a_program_without_nccl_is_left_alone() -> None:
     assert run("/bin/echo", "here", REPORT="1") == ("here\n", "")
 

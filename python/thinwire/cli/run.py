@@ -11,10 +11,7 @@ from thinwire import launch
 from thinwire.cli import values
 from thinwire.cli.shim import MpiOption, chosen, fail, fit, nccl_library, warn
 from thinwire.library import parse_size
-from thinwire.settings import in_force
-
-# Which rank of its job a process is, whatever started it.
-_RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "RANK")
+from thinwire.settings import in_force, job_rank
 
 CodecOption = Annotated[
     str,
@@ -160,8 +157,8 @@ def execute(
     command = _command(context)
     wanted = settings(codec, threshold, same_node, link, report, log)
     launcher = launch.from_environment(os.environ)
-    rank = next((os.environ[name] for name in _RANKS if name in os.environ), "0")
-    _become_program(command, wanted, mpi, launcher, nccl=nccl, quiet=rank != "0" or _quiet(log))
+    quiet = job_rank() > 0 or _quiet(log)
+    _become_program(command, wanted, mpi, launcher, nccl=nccl, quiet=quiet)
 
 
 def _become_program(

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -102,15 +101,7 @@ std::string as_text(const std::string& rank) {
 
 // As the launcher has it; else the least that this process has in the communicators of most ranks.
 std::string own_rank(const Communicators& all) {
-  constexpr const char* kNames[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-                                    "SLURM_PROCID"};
-  for (const char* name : kNames) {
-    const char* const text = std::getenv(name);
-    char* end = nullptr;
-    if (text == nullptr || *text == '\0') continue;
-    const long rank = std::strtol(text, &end, 10);
-    if (*end == '\0' && rank >= 0) return std::to_string(rank);
-  }
+  if (const std::int64_t rank = tw_job_rank(); rank >= 0) return std::to_string(rank);
   const auto by_size = [](const Communicator* left, const Communicator* right) {
     return left->ranks != right->ranks ? left->ranks > right->ranks : left->rank < right->rank;
   };

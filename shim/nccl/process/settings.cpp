@@ -23,8 +23,7 @@ tw_codec* read_codec() {
   const std::string why = tw_last_error();
   const bool said =
       tw_setting_check("THINWIRE_CODEC", text) == TW_OK && tw_settings_judge() != TW_OK;
-  const char* const rank = std::getenv("RANK");
-  if (!said && (rank == nullptr || std::strcmp(rank, "0") == 0)) {
+  if (!said && tw_job_rank() <= 0) {
     tw_log(TW_LOG_ERROR, ("THINWIRE_CODEC: " + why + ": every call goes raw").c_str());
   }
   tw_codec_create("off", &codec);
