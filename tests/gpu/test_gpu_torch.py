@@ -54,7 +54,7 @@ def test_training_comes_to_the_same_losses(tmp_path: Path) -> None:
     assert coded(job, "AllReduce") == coded(job, "ReduceScatter") == 0
 
     job, losses = train(tmp_path / "all", "lossless")
-    assert min(coded(job, name) for name in ("AllReduce", "ReduceScatter", "AllGather")) > 100
+    assert min(coded(job, name) for name in ("AllReduce", "ReduceScatter", "AllGather")) > 60
     for name in ("AllGather", "AllReduce", "ReduceScatter"):
         sent, raw = job.total("wire_bytes", name), job.total("bytes", name)
         assert sent < raw, name

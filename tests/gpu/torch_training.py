@@ -114,10 +114,10 @@ def fsdp2() -> Step:
 
 
 WAYS: dict[str, tuple[Callable[[], Step], int]] = {
-    "ddp": (lambda: ddp(torch.float32), 25),
-    "ddp-bf16": (lambda: ddp(torch.bfloat16), 45),
-    "zero": (lambda: ddp(torch.float32, zero=True), 16),
-    "fsdp2": (fsdp2, 26),
+    "ddp": (lambda: ddp(torch.float32), 14),
+    "ddp-bf16": (lambda: ddp(torch.bfloat16), 24),
+    "zero": (lambda: ddp(torch.float32, zero=True), 10),
+    "fsdp2": (fsdp2, 16),
 }
 
 

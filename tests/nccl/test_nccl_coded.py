@@ -87,7 +87,7 @@ def test_every_operation_in_every_type(
     codec: str, taken: int, ranks: int, error: tuple[str, ...], tmp_path: Path
 ) -> None:
     """As tests/gpu runs it over NCCL. `taken`: of the program's four types."""
-    words = (PROGRAMS / "nccl_every", "24", *error)
+    words = (PROGRAMS / "nccl_every", "14", *error)
     output, errors = run(
         *words, ranks=ranks, CODEC=codec, THRESHOLD="1KiB", REPORT=tmp_path / "report"
     )
