@@ -8,10 +8,13 @@
 namespace thinwire::bench::nccl {
 namespace {
 
-// Ranks without the library are found out after 10 s. Calls of a class come past the window in
-// which ranks agree after some rounds; a machine that is busy may need more.
-constexpr int kMostPauses = 60, kMostRounds = 30;
+// Ranks without the library are found out after 10 s.
+constexpr int kMostPauses = 60;
 constexpr auto kPause = std::chrono::milliseconds(200);
+// Calls of a class come past the window in which ranks agree after some rounds; on a machine that
+// is busy the helpers may need more time.
+constexpr int kRounds = 10, kMostRounds = 60;
+constexpr auto kLittlePause = std::chrono::milliseconds(20);
 
 // What passes, in the words of the library's report.
 constexpr const char* kNotKnown = "not known yet who has the library";
@@ -43,8 +46,8 @@ void warm_up(const Job& job, Turns& turns, Outcome& outcome) {
       ++pauses;
       std::this_thread::sleep_for(kPause);
     } else {
-      ++rounds;
       turns.count_on(outcome.way);
+      if (++rounds > kRounds) std::this_thread::sleep_for(kLittlePause);
     }
   }
 }

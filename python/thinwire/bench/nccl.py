@@ -22,7 +22,8 @@ RAW, CODED, PER_HOP = "raw", "coded", "per-hop"
 WAYS = (RAW, CODED, PER_HOP)
 
 SLOWEST_BYTES_PER_SECOND = 200e6  # assumed of an unshaped link, for the time limit alone
-_WARM_UPS = 30  # at most, of calls that ranks have yet to agree on
+_WARM_UPS = 60  # at most, of calls that ranks have yet to agree on
+_MAKING_SECONDS = 20  # of a communicator, and until it is known who has the library
 
 Progress = Callable[[str], AbstractContextManager[None]]
 
@@ -146,5 +147,5 @@ def _time_limit(place: Place, session: NcclSession) -> float:
     rate = place.bytes_per_second or SLOWEST_BYTES_PER_SECOND
     bytes_of_one = 2 * session.ranks * sum(session.sizes) + 2 * place.burst_bytes
     turns = len(session.ways) * (session.iterations * session.calls + _WARM_UPS)
-    turns *= len(session.operations)
-    return 120 + 3 * turns * bytes_of_one / rate
+    made = len(session.operations) * len(session.sizes) * _MAKING_SECONDS
+    return 60 + made + 3 * len(session.operations) * turns * bytes_of_one / rate
