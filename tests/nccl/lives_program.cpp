@@ -1,7 +1,7 @@
 // How communicators live and end beside ncclCommDestroy and ncclCommAbort, with compressed calls on
 // them; and groups that are only simulated. Prints "ok".
 //
-// lives_program finalize|shrink|shrink-dead|shrink-root|revoke|simulate
+// lives_program finalize|shrink|shrink-dead|shrink-root|revoke|simulate|calms
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -40,6 +40,17 @@ std::vector<float> noise(int rank, int call) {
   std::vector<float> values(kCount);
   for (float& each : values) {
     const std::uint32_t word = random() & 0xBFFFFFFFU;
+    std::memcpy(&each, &word, sizeof each);
+  }
+  return values;
+}
+
+// Between the two.
+std::vector<float> rough(int rank, int call) {
+  std::mt19937 random(static_cast<unsigned>(rank + 100 * call));
+  std::vector<float> values(kCount);
+  for (float& each : values) {
+    const std::uint32_t word = 0x3F800000U | (random() & 0xFFFFFU);
     std::memcpy(&each, &word, sizeof each);
   }
   return values;
@@ -196,12 +207,28 @@ void simulate(ranks::Rank& self) {
   ncclCommDestroy(half);
 }
 
+// Values that need large slots, and then ones that need small ones.
+void calms(ranks::Rank& self) {
+  Gathers gathers(self.comm, self.stream);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  for (int call = 0; call < 1600 && failures == 0; ++call) {
+    const Values values = call < 300 ? rough : smooth;
+    expect(gathers.enqueue(values, call) == ncclSuccess, "a call");
+    self.synchronize();
+    if (call % 8 == 0) gathers.check(values, call, "values");
+  }
+}
+
 }  // namespace
 
 int main(int count, char** words) {
-  const std::map<std::string, void (*)(ranks::Rank&)> modes = {
-      {"finalize", finalize},       {"shrink", shrink}, {"shrink-dead", shrink_dead},
-      {"shrink-root", shrink_root}, {"revoke", revoke}, {"simulate", simulate}};
+  const std::map<std::string, void (*)(ranks::Rank&)> modes = {{"finalize", finalize},
+                                                               {"shrink", shrink},
+                                                               {"shrink-dead", shrink_dead},
+                                                               {"shrink-root", shrink_root},
+                                                               {"revoke", revoke},
+                                                               {"simulate", simulate},
+                                                               {"calms", calms}};
   const auto mode = modes.find(count > 1 ? words[1] : "");
   if (mode == modes.end()) return 2;
   ranks::run(kRanks, mode->second);

@@ -1,6 +1,6 @@
 #include "coding/classes.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace thinwire::nccl {
 namespace {
@@ -11,11 +11,6 @@ constexpr std::uint64_t kWhileUndecided = 32;
 // Of a class that did not get smaller: data changes its nature seldom.
 constexpr std::uint64_t kWhileRaw = 256;
 
-constexpr std::uint32_t kNone = 513;  // no capacity would do
-
-// A decision leaves that much room above what was offered (agree/decide.cpp).
-constexpr std::uint32_t kReserve = 32;
-
 }  // namespace
 
 bool Class::wants_trial(std::uint16_t reason) {
@@ -25,21 +20,13 @@ bool Class::wants_trial(std::uint16_t reason) {
 }
 
 void Class::measured(std::uint32_t needed, bool again) {
-  needed = std::min(needed, kNone);
-  if (offered_.veto != 0) return;
-  const bool larger = needed > offered_.needed + offered_.needed / kReserve;
-  const bool smaller = again && needed < offered_.needed;
-  if (has_offered_ && !larger && !smaller) return;
-  has_offered_ = true;
-  offered_.needed = static_cast<std::uint16_t>(needed);
-  channel_->offer(key_, offered_);
+  if (vetoed_) return;
+  if (const auto offered = needs_.take(needed, again)) channel_->offer(key_, {*offered, 0});
 }
 
 void Class::veto(std::uint16_t reason) {
-  if (offered_.veto != 0) return;
-  has_offered_ = true;
-  offered_ = {0, reason};
-  channel_->offer(key_, offered_);
+  if (std::exchange(vetoed_, true)) return;
+  channel_->offer(key_, {0, reason});
 }
 
 }  // namespace thinwire::nccl

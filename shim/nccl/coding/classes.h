@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "agree/agree.h"
+#include "coding/needs.h"
 
 namespace thinwire::nccl {
 
@@ -28,8 +29,8 @@ class Class {
   std::uint64_t key_;
   std::uint64_t raw_calls_ = 0;  // of the host
   // Of whoever reports, one at a time.
-  bool has_offered_ = false;
-  agree::Offer offered_;
+  bool vetoed_ = false;
+  Needs needs_;
 };
 
 // Calls that are numbered together.
