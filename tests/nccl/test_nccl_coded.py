@@ -204,6 +204,36 @@ def test_communicators_live_and_end_in_every_way(way: str, tmp_path: Path) -> No
         assert all(each["operations"]["AllGather"]["spilled_blocks"] == 4 for each in by_size[4])
 
 
+LISTENER = PROGRAMS / "libnccl_nvtx_listener.so"
+
+
+@pytest.mark.skipif(not LISTENER.exists(), reason="built without NVTX's headers")
+def test_profilers_see_compressed_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NVTX_INJECTION64_PATH", str(LISTENER))
+    monkeypatch.setenv("NVTX_LISTENER_FILE", str(tmp_path / "ranges"))
+    settings = {"CODEC": "lossless", "REPORT": tmp_path / "report"}
+    assert run(PROGRAMS / "nccl_coded", str(CALLS), **settings) == ("ok\n", "")
+    lines = (tmp_path / "ranges").read_text().splitlines()
+    coded = {
+        name: sum(each["compressed_calls"] for each in ranks)
+        for name, ranks in figures(tmp_path / "report.nccl.rank0").items()
+    }
+    for name, bytes_of in (
+        ("AllGather", BLOCK),
+        ("ReduceScatter", BLOCK),
+        ("AllReduce", 4 * BLOCK),
+    ):
+        text = f"push {name} lossless {bytes_of} bytes, payload {bytes_of}"
+        assert lines.count(text) == coded[name] > 0
+    # A Send and a Recv in one group, or one of them.
+    pairs = lines.count(f"push group of 2 lossless {2 * BLOCK} bytes, payload {2 * BLOCK}")
+    for name in ("Send", "Recv"):
+        of_one = f"{name} lossless {BLOCK} bytes, payload {BLOCK}"
+        assert lines.count(f"mark {of_one}") == pairs > 0
+        assert pairs + lines.count(f"push {of_one}") == coded[name]
+    assert lines.count("pop") == sum(line.startswith("push") for line in lines)
+
+
 def test_slots_become_smaller_with_their_data(tmp_path: Path) -> None:
     """Of 1300 calls that need a tenth the later ones go so, not by what 300 before them needed."""
     settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}

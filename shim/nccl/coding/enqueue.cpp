@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "coding/ranges.h"
 #include "coding/service.h"
 #include "process/reason.h"
 
@@ -69,6 +70,7 @@ ncclResult_t enqueue(const Batch& made) {
 }  // namespace
 
 ncclResult_t enqueue_coded(std::span<const Planned> calls, RawOfGroup raw) {
+  const Range range(calls);
   Batch& own = batch();
   own.lock(calls);
   ncclResult_t result = prepare(calls, Part::kCall, own) ? ncclSuccess : ncclSystemError;
