@@ -180,6 +180,11 @@ void Turns::count_on(Way way) {
   for (int call = 0; call < kCalls; ++call) {
     if (messages) {
       exchange(calls, *small_[0], *small_[1], count, type);
+    } else if (operation_ == Operation::kAllReduce || operation_ == Operation::kReduceScatter) {
+      // What a codec for reductions alone takes has a number, what it leaves has none.
+      check(calls.all_reduce(small_[0]->at(), small_[1]->at(), count, type, ncclSum, comm_,
+                             job_.device.stream()),
+            "ncclAllReduce");
     } else {
       check(calls.all_gather(small_[0]->at(), small_[1]->at(), count, type, comm_,
                              job_.device.stream()),

@@ -171,7 +171,8 @@ uint32_t tw_codec_needs_link(const tw_codec* codec);
 typedef enum tw_reductions {
   TW_REDUCTIONS_UNSAID = 0,
   TW_REDUCTIONS_NATIVE = 1, /* "off", "auto" */
-  TW_REDUCTIONS_CODED = 2   /* codecs that are named */
+  TW_REDUCTIONS_CODED = 2,  /* codecs that are named */
+  TW_REDUCTIONS_ALONE = 3   /* only a bound of results is given: nothing else is compressed */
 } tw_reductions;
 tw_reductions tw_codec_reductions(const tw_codec* codec);
 

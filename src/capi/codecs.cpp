@@ -111,6 +111,7 @@ uint32_t tw_codec_needs_link(const tw_codec* codec) {
 tw_reductions tw_codec_reductions(const tw_codec* codec) {
   using Reductions = codec::Spec::Reductions;
   if (codec == nullptr || codec->spec.kind == codec::Spec::Kind::kOff) return TW_REDUCTIONS_NATIVE;
+  if (codec->spec.reductions_alone) return TW_REDUCTIONS_ALONE;
   if (codec->spec.kind == codec::Spec::Kind::kCodec) return TW_REDUCTIONS_CODED;
   if (!codec->spec.insists) return TW_REDUCTIONS_NATIVE;
   switch (codec->spec.reductions) {

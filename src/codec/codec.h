@@ -89,6 +89,10 @@ struct Codec {
   // nullptr where none does. No frame carries such a one, and chunks are cut without it.
   bool (*is_open)(std::uint64_t parameter) = nullptr;
 
+  // One that is open, for encodes that are told later what it is (EncodeJob::given); 0 where there
+  // is none.
+  std::uint64_t any_open = 0;
+
   // The parameter that an open one becomes for this array; the codec's GPU side does so by itself.
   std::uint64_t (*resolve)(const std::byte* source, const Chunk& array,
                            std::uint64_t parameter) = nullptr;

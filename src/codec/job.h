@@ -26,6 +26,10 @@ struct EncodeJob {
   std::byte* workspace;
   device::Outcome* outcome;
   device::StreamHandle stream;
+
+  // Memory that the device reaches: what an open parameter has become by the time the kernels run.
+  // nullptr: they find it out from the values.
+  const std::uint64_t* given = nullptr;
 };
 
 // Decode the frame of `length` bytes at `frame` into `destination`. `header` is what the frame must

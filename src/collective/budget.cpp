@@ -117,7 +117,7 @@ Budget divide(const BudgetFacts& facts) {
   if (!(facts.magnitudes < most) || facts.codings == 0) return budget;
   const double result = std::min(budget.result, most);
   Try chosen = by_codings(facts, result);
-  const Try on_lattice = by_contributions(facts, result);
+  const Try on_lattice = facts.leaves_lattice ? Try() : by_contributions(facts, result);
   const bool quantises_own = facts.may_quantise_own && on_lattice.on_lattice;
   if (quantises_own || (on_lattice.on_lattice && on_lattice.coding > chosen.coding)) {
     chosen = on_lattice;

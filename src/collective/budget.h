@@ -24,6 +24,9 @@ struct BudgetFacts {
   // Reduce-scatter would have one coding more.
   bool may_quantise_own = false;
 
+  // What is coded again was multiplied since it was coded first.
+  bool leaves_lattice = false;
+
   // Sums over the ranks, not below the exact ones and above them by two roundings an addition at
   // most: of the largest finite magnitude that a rank contributes, and of the range of its finite
   // values.

@@ -52,6 +52,9 @@ struct KeyRange {
   }
 };
 
+// That of an array in host memory.
+KeyRange key_range(Dtype dtype, std::uint64_t count, const std::byte* values);
+
 // What a range that was found in values of `dtype` says of them.
 Statistics statistics(Dtype dtype, const KeyRange& range);
 

@@ -92,8 +92,12 @@ Statistics statistics(Dtype dtype, const KeyRange& range) {
   return found;
 }
 
+KeyRange key_range(Dtype dtype, std::uint64_t count, const std::byte* values) {
+  return kKeyRange[static_cast<std::size_t>(dtype)](count, values);
+}
+
 Statistics statistics(Dtype dtype, std::uint64_t count, const std::byte* values) {
-  return statistics(dtype, kKeyRange[static_cast<std::size_t>(dtype)](count, values));
+  return statistics(dtype, key_range(dtype, count, values));
 }
 
 double largest_difference(Dtype dtype, std::uint64_t count, const std::byte* a,

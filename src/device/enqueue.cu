@@ -22,6 +22,11 @@ Status enqueue_copy(std::byte* to, const std::byte* from, std::uint64_t bytes,
                        cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
 }
 
+Status enqueue_host(void (*function)(void*), void* argument, StreamHandle stream) {
+  return device_status("cannot enqueue a host function",
+                       cudaLaunchHostFunc(stream, function, argument));
+}
+
 Status enqueue_clear(std::byte* at, std::uint64_t bytes, StreamHandle stream) {
   if (bytes == 0) return {};
   return device_status("cannot enqueue zeros", cudaMemsetAsync(at, 0, bytes, stream));

@@ -13,6 +13,9 @@ namespace thinwire::device {
 // Between any two places that the device reaches; nothing where both are one.
 Status enqueue_copy(std::byte* to, const std::byte* from, std::uint64_t bytes, StreamHandle stream);
 
+// function(argument) on a thread of CUDA's; it must not call CUDA, nor wait.
+Status enqueue_host(void (*function)(void*), void* argument, StreamHandle stream);
+
 // Zeros.
 Status enqueue_clear(std::byte* at, std::uint64_t bytes, StreamHandle stream);
 

@@ -74,6 +74,7 @@ Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::
   job.workspace = lent.workspace;
   job.outcome = lent.outcome;
   job.stream = options.stream;
+  job.given = lent.given;
   return coder.codec->device->encode(job);
 }
 

@@ -9,7 +9,8 @@ namespace thinwire::message {
 struct Lent {
   std::byte* workspace;  // zeros before its first use
   std::uint64_t workspace_bytes;
-  device::Outcome* outcome;  // 0
+  device::Outcome* outcome;              // 0
+  const std::uint64_t* given = nullptr;  // of an encode, see codec::EncodeJob
   bool in_context = false;  // the caller has made the device current; nobody asks where memory lies
 };
 

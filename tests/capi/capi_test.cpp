@@ -109,7 +109,9 @@ TEST(CApi, ASpecSaysWhetherItNeedsALinkAndTakesReductions) {
        {Row{"off", 0, TW_REDUCTIONS_NATIVE}, Row{"auto", 1, TW_REDUCTIONS_NATIVE},
         Row{"mpc:stride=1", 0, TW_REDUCTIONS_CODED}, Row{"lossless", 0, TW_REDUCTIONS_UNSAID},
         Row{"lossless:reductions=native", 0, TW_REDUCTIONS_NATIVE},
-        Row{"lossless:reductions=coded", 0, TW_REDUCTIONS_CODED}}) {
+        Row{"lossless:reductions=coded", 0, TW_REDUCTIONS_CODED},
+        Row{"szp:abs=0.001,allreduce-abs=0.01", 0, TW_REDUCTIONS_CODED},
+        Row{"szp:allreduce-abs=0.01", 0, TW_REDUCTIONS_ALONE}}) {
     tw_codec* codec = nullptr;
     ASSERT_EQ(tw_codec_create(row.spec, &codec), TW_OK) << tw_last_error();
     EXPECT_EQ(tw_codec_needs_link(codec), row.needs_link) << row.spec;

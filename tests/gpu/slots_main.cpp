@@ -201,7 +201,13 @@ struct Tally {
 };
 
 struct Extent {
-  std::vector<const char*> specs{"mpc", "expack", "lorenzo", "szp:abs=1e-3", "zfp:rate=12"};
+  std::vector<const char*> specs{"mpc",
+                                 "expack",
+                                 "lorenzo",
+                                 "szp:abs=1e-3",
+                                 "zfp:rate=12",
+                                 "szp:allreduce-abs=1e-2",
+                                 "szp:allreduce-rel=1e-3"};
   std::vector<int> ranks{2, 3};
   std::vector<std::uint64_t> counts{1, 999, 40'003};
 };
@@ -215,6 +221,7 @@ void compare_all(Where where, std::string_view spec, const Extent& extent, Tally
     for (std::uint32_t operation = 0; operation < kSlotOperationCount; ++operation) {
       given.call.operation = static_cast<SlotOperation>(operation);
       if (given.call.operation == SlotOperation::kReceive) continue;  // with Send
+      if (given.call.spec.reductions_alone && !given.call.reduces()) continue;
       const bool pair = given.call.operation == SlotOperation::kSend;
       for (const int ranks : extent.ranks) {
         if (pair && ranks != extent.ranks.front()) continue;
@@ -222,7 +229,8 @@ void compare_all(Where where, std::string_view spec, const Extent& extent, Tally
         given.call.scale = 1.0 / given.call.ranks;
         for (const std::uint64_t count : extent.counts) {
           given.call.count = count;
-          given.call.premultiplied = given.call.reduces() && count != 1;
+          const bool bounded = given.call.spec.result_bound.exists();
+          given.call.premultiplied = given.call.reduces() && count != 1 && !bounded;
           for (const std::uint32_t capacity : {512, 400, 1}) {
             given.call.capacity = {capacity, 0};
             given.noisy = capacity == 400;

@@ -79,7 +79,7 @@ def test_every_operation_is_right_in_every_way(values: Path) -> None:
         if line["way"] == "raw":
             assert line["calls"] == 0
             continue
-        assert line["compressed_calls"] == line["calls"] > 0, line
+        assert line["compressed_calls"] == line["calls"] > 0, str(line)
         assert line["why_raw"] == "" and line["warm_up_calls"] > 1
         assert 0 < line["wire_bytes"] < 0.9 * line["raw_bytes"]
         assert line["presence"] == "all 3 ranks have it"
@@ -117,6 +117,26 @@ def test_lossy_results_are_held_to_their_bound(values: Path, bound: str, sound: 
     for line in lines:
         assert line["sound"] == (sound or line["way"] == "raw")
         assert (line["wrong"] == 0) == line["sound"]
+
+
+@pytest.mark.parametrize(
+    ("codec", "promise"),
+    [
+        ("szp:allreduce-abs=1e-2", ("--sum-bound", "0.01")),
+        ("szp:allreduce-rel=1e-3", ("--sum-rel", "0.001")),
+    ],
+)
+def test_bounded_sums(values: Path, codec: str, promise: tuple[str, str]) -> None:
+    words = ("--operations", "all_reduce,reduce_scatter", "--sizes", str(SIZE), "--lossless", "no")
+    lines, codes = measured(3, values, *words, *promise, "--iterations", "2", codec=codec)
+    assert codes == [0, 0, 0]
+    coded = [line for line in lines if line["way"] == "coded"]
+    assert len(coded) == 2
+    for line in coded:
+        assert line["sound"] and line["identical"]
+        assert line["compressed_calls"] == line["calls"] > 0, str(line)
+        assert line["spilled_blocks"] == 0
+        assert line["wire_bytes"] < line["raw_bytes"]
 
 
 def test_what_is_not_lossless_is_found_out(values: Path) -> None:

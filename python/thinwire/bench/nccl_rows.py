@@ -121,8 +121,10 @@ def problems_of_rate(row: NcclRow, bytes_per_second: float | None) -> list[str]:
         return []
     assert row.busbw is not None and row.ratio is not None
     # Two ranks exchange whole frames in an all_reduce, which is what its definition counts, too.
-    if row.busbw / row.ratio > bytes_per_second * CREDIBLE_RATE / 1e9:
-        return ["it beat the link: does NCCL use another, is the machine busy?"]
+    sent = row.busbw / row.ratio
+    if sent > bytes_per_second * CREDIBLE_RATE / 1e9:
+        took = f"{sent:.3f} GB/s, ratio {row.ratio:.2f}"
+        return [f"it beat the link ({took}): does NCCL use another, is the machine busy?"]
     return []
 
 

@@ -97,7 +97,7 @@ bool machine_may_have_gpu() {
 bool Settings::needs_link() const { return tw_codec_needs_link(codec.get()) != 0; }
 
 bool Settings::codes_reductions() const {
-  return tw_codec_reductions(codec.get()) == TW_REDUCTIONS_CODED;
+  return tw_codec_reductions(codec.get()) >= TW_REDUCTIONS_CODED;
 }
 
 bool Settings::may_compress() const {

@@ -184,6 +184,8 @@ bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
           lent.working(0, plan->info.device_bytes) != nullptr && open_mailbox(lent) != nullptr;
       if (!there) veto = TW_RAW_NO_MEMORY;
       plan->users.fetch_sub(1);
+    } else {
+      veto = is_of_memory(why) ? TW_RAW_NO_MEMORY : reason_without_plan(call, why);
     }
   }
   if (veto == 0) return true;

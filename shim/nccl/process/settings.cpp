@@ -60,6 +60,7 @@ Settings read() {
   read.lacks_link = tw_codec_needs_link(read.codec) != 0 && !link_is_stated;
   // Nobody promises an order of additions under NCCL.
   read.sums = tw_codec_reductions(read.codec) != TW_REDUCTIONS_NATIVE;
+  read.sums_alone = tw_codec_reductions(read.codec) == TW_REDUCTIONS_ALONE;
   read.could_compress = read.codec_dtypes != 0 && !read.lacks_link;
   if (is_on("THINWIRE_REPORT")) read.report = tw_setting_value("THINWIRE_REPORT");
   return read;

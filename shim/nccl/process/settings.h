@@ -14,6 +14,7 @@ struct Settings {
   std::uint64_t threshold = 0;     // THINWIRE_THRESHOLD
   bool lacks_link = false;         // the codec needs THINWIRE_LINK, which is not stated
   bool sums = false;               // the codec takes reductions
+  bool sums_alone = false;         // and nothing else
   std::uint32_t codec_dtypes = 0;  // bit 1 << tw_dtype for each that the codec takes
   // Whether some call could be compressed: only then it is asked who has the library.
   bool could_compress = false;

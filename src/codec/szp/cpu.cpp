@@ -92,6 +92,7 @@ const Codec kSzp = {
     .encode = encode,
     .decode = decode_box,
     .is_open = szp::is_open,
+    .any_open = kOpenParameter | 1,
     .resolve = close,
     .with_bound = with_bound,
     .bound_of = bound_of,

@@ -107,16 +107,26 @@ __global__ void __launch_bounds__(kRangeThreads)
   resolved->parameter = most == 0 ? 0 : close_parameter(parameter, -of_key(least), of_key(most));
 }
 
-// Enqueues it.
+// A template as all kernels of headers are.
+template <typename Value>
+__global__ void take_given(const std::uint64_t* given, cuda::VariableState* resolved) {
+  resolved->parameter = *static_cast<const volatile std::uint64_t*>(given);
+}
+
+// Enqueues either.
 template <typename Value>
 Status launch_range(const EncodeJob& job) {
+  auto* const resolved = reinterpret_cast<cuda::VariableState*>(job.workspace);
+  if (job.given != nullptr) {
+    return cuda::launch(take_given<Value>, {1, 1}, job.stream, job.given, resolved);
+  }
   const std::uint64_t count = job.layout.array.shape.count();
   const std::uint64_t blocks =
       std::clamp<std::uint64_t>(count / (kRangeThreads * kTileValues), 1, kMostRangeBlocks);
   auto* const state = reinterpret_cast<RangeState*>(
       job.workspace + cuda::variable_workspace_bytes(job.layout, job.parameter));
   return cuda::launch(resolve_range<Value>, {blocks, kRangeThreads}, job.stream, job.source, count,
-                      job.parameter, state, reinterpret_cast<cuda::VariableState*>(job.workspace));
+                      job.parameter, state, resolved);
 }
 
 }  // namespace thinwire::codec::szp

@@ -47,10 +47,16 @@ Status HostWork::combine(std::byte* to, const std::byte* from, const Shape& shap
 
 Status HostWork::encode(const std::byte* from, const Shape& shape, MutableByteView slot,
                         device::Outcome* outcome) {
+  return encode_with(settings_->spec.parameter, from, shape, slot, outcome);
+}
+
+Status HostWork::encode_with(std::uint64_t parameter, const std::byte* from, const Shape& shape,
+                             MutableByteView slot, device::Outcome* outcome) {
+  const message::Coder with{settings_->spec.codec, parameter};
   message::EncodeOptions options;
   options.mark = settings_->mark;
   options.decline = true;  // so that a fixed size is room enough
-  const auto bytes = message::encode_on_host(coder(), array(shape), from, slot, options);
+  const auto bytes = message::encode_on_host(with, array(shape), from, slot, options);
   // What is declined leaves no frame, whatever was there.
   if (!bytes.ok()) std::memset(slot.data(), 0, sizeof(frame::Mark));
   *outcome = device::make_outcome(bytes.status().code(), bytes.ok() ? *bytes : 0);

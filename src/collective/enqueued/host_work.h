@@ -26,6 +26,10 @@ class HostWork : public StreamWork {
   Status reduce(ByteView frame, const Shape& shape, std::byte* to,
                 device::Outcome* outcome) override;
 
+  // As encode(), with another parameter of the codec's.
+  Status encode_with(std::uint64_t parameter, const std::byte* from, const Shape& shape,
+                     MutableByteView slot, device::Outcome* outcome);
+
   void make_nan(std::byte* at, const Shape& shape) const;
 
  private:

@@ -38,8 +38,10 @@ Status StreamEngine::encode(const std::byte* from, const Shape& shape, MutableBy
 }
 
 Status StreamEngine::encode_only(const std::byte* from, const Shape& shape, MutableByteView slot,
-                                 device::Outcome* outcome) {
-  return message::enqueue_encode(coder(), array(shape), from, slot, options(), lent(outcome));
+                                 device::Outcome* outcome, const std::uint64_t* given) {
+  message::Lent memory = lent(outcome);
+  memory.given = given;
+  return message::enqueue_encode(coder(), array(shape), from, slot, options(), memory);
 }
 
 Status StreamEngine::decode_only(ByteView frame, const Shape& shape, std::byte* to,

@@ -24,9 +24,9 @@ class StreamEngine : public StreamWork {
   // Nothing asks where memory lies from now on: it is of the current device, or reached by it.
   void stay_in_context() { in_context_ = true; }
 
-  // As encode(); what is declined leaves in the slot what was there.
+  // As encode(); what is declined leaves in the slot what was there. `given`: see codec::EncodeJob.
   Status encode_only(const std::byte* from, const Shape& shape, MutableByteView slot,
-                     device::Outcome* outcome);
+                     device::Outcome* outcome, const std::uint64_t* given = nullptr);
 
   // As decode(), but where the outcome is an error the values are undefined.
   Status decode_only(ByteView frame, const Shape& shape, std::byte* to, device::Outcome* outcome);
@@ -54,7 +54,11 @@ class StreamEngine : public StreamWork {
   bool adds_as_it_decodes() const { return settings_->reduction == Reduction::kSum; }
 
   message::Lent lent(device::Outcome* outcome) const {
-    return {workspace_.data(), workspace_.size(), outcome, in_context_};
+    return {.workspace = workspace_.data(),
+            .workspace_bytes = workspace_.size(),
+            .outcome = outcome,
+            .given = nullptr,
+            .in_context = in_context_};
   }
   Status decode_into(ByteView frame, const Shape& shape, std::byte* to,
                      const codec::Accumulate& accumulate, device::Outcome* outcome);

@@ -18,6 +18,10 @@ Status enqueue_finish(std::span<const FinishStep> all, Dtype dtype, const RunEnd
                       device::StreamHandle stream);
 Status enqueue_run_report(const RunEnd& end, device::StreamHandle stream);
 
+Status enqueue_tell(const RangeStep& step, Dtype dtype, device::StreamHandle stream);
+Status enqueue_resolve(const std::byte* blocks, int ranks, BoundRecord& record,
+                       device::StreamHandle stream);
+
 // As sum_in_order().
 Status enqueue_sum(Dtype dtype, std::uint64_t count, const Operands& arrays, double scale,
                    std::byte* to, device::StreamHandle stream);

@@ -36,6 +36,12 @@ Status enqueue_finish(std::span<const FinishStep>, Dtype, const RunEnd*, device:
 
 Status enqueue_run_report(const RunEnd&, device::StreamHandle) { return absent(); }
 
+Status enqueue_tell(const RangeStep&, Dtype, device::StreamHandle) { return absent(); }
+
+Status enqueue_resolve(const std::byte*, int, BoundRecord&, device::StreamHandle) {
+  return absent();
+}
+
 Status enqueue_sum(Dtype, std::uint64_t, const Operands&, double, std::byte*,
                    device::StreamHandle) {
   return absent();

@@ -32,10 +32,15 @@ Status check_spec(const SlotCall& call) {
   if (call.spec.kind == Kind::kOff) {
     return {StatusCode::kUnsupported, "\"off\" encodes nothing; a raw call needs no slots"};
   }
-  if (call.spec.reductions_alone || (call.reduces() && call.spec.result_bound.exists())) {
-    return {StatusCode::kUnsupported,
-            "collectives in stream order keep no bound of the result (allreduce-abs=, "
-            "allreduce-rel=)"};
+  if (call.spec.reductions_alone && !call.reduces()) {
+    return {StatusCode::kUnsupported, "the spec names a codec for reductions alone"};
+  }
+  const bool bounded = call.reduces() && call.spec.result_bound.exists();
+  if (bounded && call.premultiplied) {
+    return {StatusCode::kUnsupported, "no result of a pre-multiplied sum is bounded"};
+  }
+  if (bounded && (call.spec.codec->any_open == 0 || !(call.scale > 1e-6))) {
+    return {StatusCode::kUnsupported, "the codec takes no bound that is found out in stream order"};
   }
   return {};
 }

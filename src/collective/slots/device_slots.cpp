@@ -14,9 +14,16 @@ Status DeviceSlots::begin(MutableByteView workspace, std::span<device::Outcome> 
   return device::enqueue_clear(workspace.data(), workspace.size() + outcomes.size_bytes(), stream_);
 }
 
+Status DeviceSlots::tell(const RangeStep& step) { return enqueue_tell(step, dtype_, stream_); }
+
+Status DeviceSlots::resolve(const std::byte* blocks, int ranks, BoundRecord& record) {
+  return enqueue_resolve(blocks, ranks, record, stream_);
+}
+
 Status DeviceSlots::encode(const std::byte* from, const Shape& shape, MutableByteView frame,
-                           device::Outcome* outcome) {
-  return engine_.encode_only(from, shape, frame, outcome);
+                           device::Outcome* outcome, const BoundRecord* bound) {
+  return engine_.encode_only(from, shape, frame, outcome,
+                             bound == nullptr ? nullptr : &bound->parameter);
 }
 
 Status DeviceSlots::seal(std::span<const SealStep> all, std::span<const device::Outcome> before) {

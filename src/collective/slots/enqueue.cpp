@@ -28,7 +28,8 @@ void do_on_host(void* argument) {
   (void)work.report({outcomes, outcomes_of(record.run.record), &record.done});
 }
 
-constexpr void (*kHostStages[])(void*) = {do_on_host<0>, do_on_host<1>, do_on_host<2>};
+constexpr void (*kHostStages[])(void*) = {do_on_host<0>, do_on_host<1>, do_on_host<2>,
+                                          do_on_host<3>};
 
 Status put_stages(const SlotRuns& runs, int stage) {
   for (std::uint32_t at = 0; at < runs.count(); ++at) {

@@ -13,6 +13,20 @@ SlotWords header_of(const SlotPlace& place) { return load<SlotWords>(place.slot.
 
 }  // namespace
 
+Status HostSlots::tell(const RangeStep& step) {
+  const KeyRange range = key_range(dtype_, step.count, step.values);
+  store(step.block, told_range(step.call, static_cast<std::uint64_t>(step.rank), range));
+  return {};
+}
+
+Status HostSlots::resolve(const std::byte* blocks, int ranks, BoundRecord& record) {
+  for (int at = 0; at < ranks; ++at) {
+    record.told()[at] = load<SlotWords>(blocks + kSlotUnit * static_cast<std::uint64_t>(at));
+  }
+  resolve_bound(&record);
+  return {};
+}
+
 void HostSlots::seal(const SealStep& step, std::span<const Outcome> before) {
   const SlotPlace& place = step.place;
   SlotKind kind = kind_after(*place.outcome, place.slot.size());

@@ -14,9 +14,12 @@ class HostSlots : public SlotWork {
 
   StreamWork& steps() override { return work_; }
   Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes, bool first) override;
+  Status tell(const RangeStep& step) override;
+  Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) override;
   Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
-                device::Outcome* outcome) override {
-    return work_.encode(from, shape, frame, outcome);
+                device::Outcome* outcome, const BoundRecord* bound) override {
+    return bound == nullptr ? work_.encode(from, shape, frame, outcome)
+                            : work_.encode_with(bound->parameter, from, shape, frame, outcome);
   }
   Status seal(std::span<const SealStep> all, std::span<const device::Outcome> before) override;
   Status open(const SlotPlace& place, const Shape& shape, std::byte* to) override;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/aligned.h"
+#include "collective/gpu/kernels.h"
 #include "collective/slots/planner.h"
 #include "collective/slots/slot.h"
 #include "message/message.h"
@@ -106,6 +107,13 @@ void SlotPlanner::number_outcomes() {
   }
 }
 
+// At a multiple of a block's size, as a transport may care.
+void SlotPlanner::place_bound() {
+  plan_.bound_.blocks = ceil_div(plan_.end_, kSlotUnit) * kSlotUnit;
+  plan_.bound_.scratch = plan_.bound_.blocks + kSlotUnit * static_cast<std::uint64_t>(ranks());
+  plan_.end_ = plan_.bound_.scratch + aligned(kMostKeyRanges * sizeof(KeyRange));
+}
+
 Status SlotPlanner::measure() {
   std::uint64_t end = 0;
   for (const int number : {0, 1}) {
@@ -129,6 +137,7 @@ Status SlotPlanner::measure() {
   plan_.workspace_ = end;
   plan_.outcomes_at_ = end + aligned(workspace_bytes_);
   plan_.end_ = plan_.outcomes_at_ + aligned(plan_.outcomes_ * sizeof(device::Outcome));
+  if (plan_.bound_.exists) place_bound();
   return {};
 }
 

@@ -61,6 +61,15 @@ struct SlotSum {
   bool own_apart = false;  // this rank's values are those at `own`, else among the others
 };
 
+// Of a sum whose result has a bound: what is told of this rank's values, and where in lent memory.
+struct SlotBound {
+  bool exists = false;
+  Values values;
+  std::uint64_t count = 0;
+  std::uint64_t blocks = 0;   // what all ranks tell, kSlotUnit each
+  std::uint64_t scratch = 0;  // ranges of parts
+};
+
 class SlotPlan {
  public:
   // `needs_of` says what a block's coding needs, as StreamWork::memory_for() does. A second
@@ -75,12 +84,15 @@ class SlotPlan {
   }
   const SlotCopy& copy() const { return copy_; }
   const SlotSum& sum() const { return sum_; }
+  const SlotBound& bound() const { return bound_; }
   SlotWay way() const {
     return call_.operation == SlotOperation::kAllreduce ? way_ : SlotWay::kPlanned;
   }
 
-  // Local work is done in this many stages, with an exchange between two.
-  int stages() const { return 1 + exchanges(); }
+  // Local work is done in this many stages, with an exchange between two; where the result is
+  // bounded the first one is that of ranges.
+  bool tells_first() const { return bound_.exists && !is_trial(); }
+  int stages() const { return 1 + exchanges() + (tells_first() ? 1 : 0); }
   bool is_trial() const { return call_.trial != SlotTrial::kNone; }
   bool needs_mailbox() const { return exchanges() > 0; }
 
@@ -108,6 +120,7 @@ class SlotPlan {
   std::array<SlotExchange, 2> exchanges_;
   SlotCopy copy_;
   SlotSum sum_;
+  SlotBound bound_;
   std::uint32_t outcomes_ = 0;
   std::uint64_t workspace_ = 0, outcomes_at_ = 0, end_ = 0;
 };

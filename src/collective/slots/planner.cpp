@@ -188,6 +188,16 @@ void SlotPlanner::keep_trial() {
   scratch_bytes_ = 0;
 }
 
+// The codec's parameter is known once the ranks have told each other of their values.
+void SlotPlanner::bound_result() {
+  const bool scatters = call_.operation == SlotOperation::kReduceScatter;
+  const bool of_result = call_.trial == SlotTrial::kResult;
+  plan_.bound_ = {.exists = true,
+                  .values = {of_result ? Area::kReceive : Area::kSend, 0},
+                  .count = call_.count * static_cast<std::uint64_t>(scatters ? ranks() : 1)};
+  plan_.settings_.spec.parameter = plan_.settings_.spec.codec->any_open;
+}
+
 Status SlotPlanner::build() {
   if (call_.count == 0) return {};
   if (Status status = choose_coder(call_.count); !status.ok()) return status;
@@ -215,6 +225,7 @@ Status SlotPlanner::build() {
       break;
   }
   if (plan_.is_trial()) keep_trial();
+  if (call_.reduces() && call_.spec.result_bound.exists()) bound_result();
   return measure();
 }
 

@@ -35,6 +35,7 @@ class SlotPlanner {
   SlotTask task(int number, int from, std::uint64_t count, int peer, Values values);
   void add_own(int number, SlotTask own, Values source, bool stays_in_place);
   void keep_trial();
+  void bound_result();
 
   Status measure();
   Status measure(SlotExchange& exchange);
@@ -43,6 +44,7 @@ class SlotPlanner {
   void place_gathered(SlotExchange& exchange);
   void place_trial(SlotExchange& exchange);
   void place_scratch(std::uint64_t at);
+  void place_bound();
   void number_outcomes();
 
   SlotPlan& plan_;

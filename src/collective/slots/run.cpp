@@ -29,13 +29,32 @@ std::byte* target_of(const SlotRun& run, const Values& values) {
 class Stage {
  public:
   Stage(const SlotRun& run, SlotWork& work, device::Outcome* outcomes)
-      : run_(run), plan_(*run.plan), work_(work), outcomes_(outcomes) {}
+      : run_(run), plan_(*run.plan), work_(work), outcomes_(outcomes) {
+    if (plan_.bound().exists) bound_ = &bound_record_of(plan_, run.record);
+  }
+
+  Status tell() {
+    const SlotBound& bound = plan_.bound();
+    const SlotCall& call = plan_.call();
+    const auto own = static_cast<std::uint64_t>(plan_.is_trial() ? 0 : call.rank);
+    return work_.tell({.values = values_of(run_, bound.values),
+                       .count = bound.count,
+                       .call = run_.number,
+                       .rank = call.rank,
+                       .block = run_.lent + bound.blocks + own * kSlotUnit,
+                       .scratch = run_.lent + bound.scratch});
+  }
+
+  Status resolve() {
+    return work_.resolve(run_.lent + plan_.bound().blocks, told_ranks(plan_),
+                         bound_record_of(plan_, run_.record));
+  }
 
   Status encode_all(int number) {
     for (const SlotTask& task : plan_.exchange(number).out) {
       std::byte* const frame = run_.lent + task.slot + kSlotHeaderBytes;
       Status status = work_.encode(values_of(run_, task.values), task.shape, {frame, task.room},
-                                   outcomes_ + task.outcome);
+                                   outcomes_ + task.outcome, bound_);
       if (!status.ok()) return status;
     }
     return {};
@@ -140,6 +159,7 @@ class Stage {
   const SlotPlan& plan_;
   SlotWork& work_;
   device::Outcome* outcomes_;
+  const BoundRecord* bound_ = nullptr;
 };
 
 bool is_aligned(const void* at, std::uintptr_t to) {
@@ -179,7 +199,26 @@ Status check(const SlotRun& run) {
 void prepare_record(const SlotRun& run) {
   new (run.record) SlotRecord{.done = 0, .run = run};
   std::memset(run.record + kRecordHeadBytes, 0, record_bytes(*run.plan) - kRecordHeadBytes);
+  if (!run.plan->bound().exists) return;
+  BoundRecord& bound = bound_record_of(*run.plan, run.record);
+  bound.plan = run.plan;
+  bound.call = run.number;
 }
+
+namespace {
+
+Status do_trial(const SlotPlan& plan, Stage& steps) {
+  if (plan.bound().exists) {
+    if (Status status = steps.tell(); !status.ok()) return status;
+    if (Status status = steps.resolve(); !status.ok()) return status;
+  }
+  for (const int number : {0, 1}) {
+    if (Status status = steps.encode_all(number); !status.ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace
 
 Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   const SlotPlan& plan = *run.plan;
@@ -187,27 +226,36 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   Stage steps(run, work, outcomes.data());
   Status status =
       work.begin({run.lent + plan.workspace_at(), plan.workspace_bytes()}, outcomes, stage == 0);
+  if (status.ok() && plan.tells_first()) {
+    if (stage == 0) return steps.tell();
+    if (stage == 1) status = steps.resolve();
+  }
+  // Those of the values: 0 encodes them.
+  const int number = plan.tells_first() ? stage - 1 : stage;
   const bool last = stage == plan.stages() - 1;
-  const bool sums = plan.sum().exists && stage == (plan.stages() > 1 ? 1 : 0);
+  const bool sums = plan.sum().exists && number == (plan.needs_mailbox() ? 1 : 0);
   const RunEnd end{outcomes, outcomes_of(run.record),
                    &reinterpret_cast<SlotRecord*>(run.record)->done};
-  const bool ends_open = last && stage > 0 && !sums;
-  if (status.ok() && stage == (plan.stages() > 1 ? 1 : 0)) status = steps.copy_own();
-  if (status.ok() && stage > 0) status = steps.open_all(stage - 1, ends_open ? &end : nullptr);
+  const bool ends_open = last && number > 0 && !sums;
+  if (status.ok() && number == (plan.needs_mailbox() ? 1 : 0)) status = steps.copy_own();
+  if (status.ok() && number > 0) status = steps.open_all(number - 1, ends_open ? &end : nullptr);
   if (status.ok() && sums) status = steps.sum();
   if (plan.is_trial()) {
-    for (const int number : {0, 1}) {
-      if (status.ok()) status = steps.encode_all(number);
-    }
+    if (status.ok()) status = do_trial(plan, steps);
   } else if (!last) {
-    if (status.ok()) status = steps.encode_all(stage);
-    if (status.ok()) status = steps.seal_all(stage);
+    if (status.ok()) status = steps.encode_all(number);
+    if (status.ok()) status = steps.seal_all(number);
   }
   return status.ok() && last && !ends_open ? work.report(end) : status;
 }
 
-Status post_exchange(const SlotRun& run, int number, transport::StreamTransport& transport) {
-  const SlotExchange& exchange = run.plan->exchange(number);
+Status post_exchange(const SlotRun& run, int stage, transport::StreamTransport& transport) {
+  if (run.plan->tells_first() && stage == 0) {
+    const auto ranks = static_cast<std::uint64_t>(run.plan->call().ranks);
+    return transport.all_gather({run.lent + run.plan->bound().blocks, ranks * kSlotUnit},
+                                run.stream);
+  }
+  const SlotExchange& exchange = run.plan->exchange(run.plan->tells_first() ? stage - 1 : stage);
   const auto slot = [&](std::uint64_t at, std::uint64_t slots) {
     return MutableByteView(run.lent + at, slots * exchange.slot_bytes);
   };

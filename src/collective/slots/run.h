@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "collective/slots/bound.h"
 #include "collective/slots/plan.h"
 #include "collective/slots/work.h"
 #include "device/stream.h"
@@ -33,8 +34,15 @@ struct SlotRecord {
 inline constexpr std::uint64_t kRecordHeadBytes = 128;
 static_assert(sizeof(SlotRecord) <= kRecordHeadBytes);
 
+inline std::uint64_t bound_record_at(const SlotPlan& plan) {
+  return kRecordHeadBytes +
+         ceil_div(plan.outcomes() * sizeof(device::Outcome), kLineBytes) * kLineBytes;
+}
 inline std::uint64_t record_bytes(const SlotPlan& plan) {
-  return kRecordHeadBytes + plan.outcomes() * sizeof(device::Outcome);
+  return bound_record_at(plan) + bound_record_bytes(plan);
+}
+inline BoundRecord& bound_record_of(const SlotPlan& plan, std::byte* record) {
+  return *reinterpret_cast<BoundRecord*>(record + bound_record_at(plan));
 }
 inline device::Outcome* outcomes_of(std::byte* record) {
   return reinterpret_cast<device::Outcome*>(record + kRecordHeadBytes);
@@ -56,7 +64,7 @@ void prepare_record(const SlotRun& run);
 Status do_stage(const SlotRun& run, int stage, SlotWork& work);
 
 // Posts the exchange behind that stage; inside a group.
-Status post_exchange(const SlotRun& run, int number, transport::StreamTransport& transport);
+Status post_exchange(const SlotRun& run, int stage, transport::StreamTransport& transport);
 
 // What a run that the stream has come past did on this rank.
 struct SlotReport {

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "collective/enqueued/stream_work.h"
+#include "collective/slots/bound.h"
 #include "collective/slots/mailbox.h"
 #include "collective/slots/slot.h"
 #include "collective/slots/sum.h"
@@ -31,6 +32,16 @@ struct FinishStep {
   const Shape* shape = nullptr;
   std::byte* to = nullptr;
   const std::byte* own = nullptr;
+};
+
+// What a rank tells of its values, in `block`, from `scratch`, room for kMostKeyRanges of them.
+struct RangeStep {
+  const std::byte* values = nullptr;
+  std::uint64_t count = 0;
+  std::uint64_t call = 0;
+  int rank = 0;
+  std::byte* block = nullptr;
+  std::byte* scratch = nullptr;
 };
 
 // Tells the host that all is done: `outcomes` are brought to `to`, in the host's memory, and
@@ -62,9 +73,13 @@ class SlotWork {
   virtual Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
                        bool first) = 0;
 
-  // Encodes into what lies behind the slot's header.
+  // What all ranks have told is at `blocks`; resolves the record's parameter.
+  virtual Status tell(const RangeStep& step) = 0;
+  virtual Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) = 0;
+
+  // Encodes into what lies behind the slot's header; `bound`: with what its parameter is by then.
   virtual Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
-                        device::Outcome* outcome) = 0;
+                        device::Outcome* outcome, const BoundRecord* bound) = 0;
 
   // Behind the encodes that the outcomes are of: writes the headers, and brings values out by the
   // mailbox where a frame does not fit. Where one of `before` is an error, the values are those

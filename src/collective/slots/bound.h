@@ -1,0 +1,46 @@
+// Sums whose results keep a stated bound (allreduce-abs=, allreduce-rel=): before anything is
+// encoded each rank tells the others the range of its values, and all compute the codec's parameter
+// from what they were told; spec/slot.md, "Bounded sums".
+#pragma once
+
+#include <cstdint>
+
+#include "collective/key_range.h"
+#include "collective/slots/plan.h"
+#include "collective/slots/slot.h"
+
+namespace thinwire::collective {
+
+inline constexpr std::uint64_t kRangeMark = 0x0065676E61722077u;  // "w range", version 0
+
+// What a rank tells, in the first bytes of a block of kSlotUnit.
+THINWIRE_HOST_DEVICE constexpr SlotWords told_range(std::uint64_t call, std::uint64_t rank,
+                                                    const KeyRange& range) {
+  SlotWords words{{kRangeMark, call, rank, static_cast<std::uint64_t>(range.least),
+                   static_cast<std::uint64_t>(range.most),
+                   static_cast<std::uint64_t>(range.outside), 0, 0}};
+  words.word[kSlotWords - 1] = slot_checksum(words);
+  return words;
+}
+
+// In a run's record, behind the outcomes; what the ranks told follows it.
+struct BoundRecord {
+  const SlotPlan* plan = nullptr;
+  std::uint64_t call = 0;
+  std::uint64_t parameter = 0;  // the codec's, once it is resolved; under 0 nothing gets smaller
+
+  SlotWords* told() { return reinterpret_cast<SlotWords*>(this + 1); }
+};
+
+// Of how many ranks a run is told: of a trial of this one alone, which takes the others to be like
+// it.
+int told_ranks(const SlotPlan& plan);
+
+// Bytes of the record; 0 where the plan has no bound.
+std::uint64_t bound_record_bytes(const SlotPlan& plan);
+
+// Computes the parameter of a BoundRecord: the same on all ranks, 0 where the bound cannot be kept
+// or what was told is damaged.
+void resolve_bound(void* record);
+
+}  // namespace thinwire::collective
