@@ -4,6 +4,7 @@
 
 #include "coding/coder.h"
 #include "process/reason.h"
+#include "process/settings.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -21,6 +22,11 @@ tw_mailbox_chunk chunk_of(const void* mailbox, decltype(&tw_mailbox_offered) loo
   look(mailbox, &chunk);
   return chunk;
 }
+
+// A trial sees NCCL's sums. Those of values that a codec has changed are rougher than these, by one
+// or two of the codec's steps: so much more of 512 is two bits of 32. What is too much is given
+// back by what calls need.
+constexpr std::uint32_t kRougher = 32;
 
 ncclResult_t as_nccl(tw_status status) {
   return status == TW_DAMAGED ? ncclInternalError : ncclRemoteError;
@@ -113,7 +119,8 @@ void Coder::take_report(Flight& flight, tw_status status, const tw_stream_report
   for (const int exchange : {0, 1}) {
     Class* const of = flight.of[exchange];
     if (of == nullptr || !(flight.is_trial || report.encoded > 0)) continue;
-    of->measured(report.needed[exchange], flight.again);
+    const bool exact_sum = flight.is_trial && exchange == 1 && settings().sizes_follow_error;
+    of->measured(report.needed[exchange] + (exact_sum ? kRougher : 0), flight.again);
   }
   Counters& counters = *flight.counters;
   if (flight.is_trial) return add(counters.trials, 1);

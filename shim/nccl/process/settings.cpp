@@ -30,18 +30,29 @@ tw_codec* read_codec() {
   return codec;
 }
 
+// The row of the named codec; nothing of "auto", "lossless" and "off".
+bool describe(const tw_codec* codec, tw_codec_info* info) {
+  for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
+    info->size = sizeof *info;
+    if (tw_codec_describe(index, info) == TW_OK &&
+        static_cast<std::int64_t>(info->id) == tw_codec_id(codec)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // "auto" and "lossless" take any float type, "off" none.
 std::uint32_t dtypes_of(const tw_codec* codec) {
   if (tw_codec_ids(codec, nullptr, 0) == 0) return 0;
-  for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
-    tw_codec_info info{};
-    info.size = sizeof info;
-    if (tw_codec_describe(index, &info) == TW_OK &&
-        static_cast<std::int64_t>(info.id) == tw_codec_id(codec)) {
-      return info.dtypes;
-    }
-  }
+  tw_codec_info info{};
+  if (describe(codec, &info)) return info.dtypes;
   return 1U << TW_F32 | 1U << TW_F64 | 1U << TW_F16 | 1U << TW_BF16;
+}
+
+bool sizes_follow_error(const tw_codec* codec) {
+  tw_codec_info info{};
+  return describe(codec, &info) && info.lossless == 0 && info.fixed_size == 0;
 }
 
 Settings read() {
@@ -60,6 +71,7 @@ Settings read() {
   read.lacks_link = tw_codec_needs_link(read.codec) != 0 && !link_is_stated;
   // Nobody promises an order of additions under NCCL.
   read.sums = tw_codec_reductions(read.codec) != TW_REDUCTIONS_NATIVE;
+  read.sizes_follow_error = sizes_follow_error(read.codec);
   read.sums_alone = tw_codec_reductions(read.codec) == TW_REDUCTIONS_ALONE;
   read.could_compress = read.codec_dtypes != 0 && !read.lacks_link;
   if (is_on("THINWIRE_REPORT")) read.report = tw_setting_value("THINWIRE_REPORT");

@@ -9,13 +9,14 @@
 namespace thinwire::nccl {
 
 struct Settings {
-  bool disabled = false;           // THINWIRE_DISABLE=1: NCCL as it was
-  tw_codec* codec = nullptr;       // THINWIRE_CODEC, "auto" by default; never destroyed
-  std::uint64_t threshold = 0;     // THINWIRE_THRESHOLD
-  bool lacks_link = false;         // the codec needs THINWIRE_LINK, which is not stated
-  bool sums = false;               // the codec takes reductions
-  bool sums_alone = false;         // and nothing else
-  std::uint32_t codec_dtypes = 0;  // bit 1 << tw_dtype for each that the codec takes
+  bool disabled = false;            // THINWIRE_DISABLE=1: NCCL as it was
+  tw_codec* codec = nullptr;        // THINWIRE_CODEC, "auto" by default; never destroyed
+  std::uint64_t threshold = 0;      // THINWIRE_THRESHOLD
+  bool lacks_link = false;          // the codec needs THINWIRE_LINK, which is not stated
+  bool sums = false;                // the codec takes reductions
+  bool sums_alone = false;          // and nothing else
+  bool sizes_follow_error = false;  // the codec is lossy, and how large its frames are is open
+  std::uint32_t codec_dtypes = 0;   // bit 1 << tw_dtype for each that the codec takes
   // Whether some call could be compressed: only then it is asked who has the library.
   bool could_compress = false;
   std::string report;  // THINWIRE_REPORT: "", "1" (standard error) or a file's path
