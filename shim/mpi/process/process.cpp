@@ -19,6 +19,7 @@
 #include "process/shortcut.h"
 #include "requests/continuations.h"
 #include "requests/persistent.h"
+#include "shim/common/settings.h"
 
 namespace thinwire::mpi {
 
@@ -86,17 +87,8 @@ bool mpi_is_gpu_aware(const Settings& settings) {
 tw_codec_info info_of(const tw_codec* codec) {
   tw_codec_info any{};
   any.max_rank = 4;
-  any.dtypes = 1U << TW_F32 | 1U << TW_F64 | 1U << TW_F16 | 1U << TW_BF16;
-  if (tw_codec_id(codec) < 0) return any;
-  for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
-    tw_codec_info info{};
-    info.size = sizeof info;
-    if (tw_codec_describe(index, &info) == TW_OK &&
-        static_cast<std::int64_t>(info.id) == tw_codec_id(codec)) {
-      return info;
-    }
-  }
-  return any;
+  any.dtypes = shim::kFloats;
+  return shim::row_of(codec).value_or(any);
 }
 
 // "auto" and "lossless" take a sample of their own, and a bound relative to the range is another

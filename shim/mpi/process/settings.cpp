@@ -3,70 +3,27 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
+
+#include "shim/common/settings.h"
 
 namespace thinwire::mpi {
 namespace {
 
-constexpr std::uint64_t kDefaultThreshold = 64 << 10;
 constexpr std::uint64_t kMostInspectThreshold = 16 << 10;
 constexpr std::uint64_t kSampleBytes = 256 << 10;
 
-bool is_on(const char* name) {
-  const char* text = tw_setting_value(name);
-  return text != nullptr && std::strcmp(text, "0") != 0;
-}
-
-std::uint64_t size_or(const char* name, std::uint64_t fallback) {
-  const char* text = tw_setting_value(name);
-  std::uint64_t bytes = fallback;
-  if (text != nullptr) tw_size_parse(text, &bytes);
-  return bytes;
-}
-
-// Of the one codec that is named; all zeros for "off" and "auto", which name none.
-tw_codec_info info_of(const tw_codec* codec) {
-  for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
-    tw_codec_info info{};
-    info.size = sizeof info;
-    if (tw_codec_describe(index, &info) == TW_OK &&
-        static_cast<std::int64_t>(info.id) == tw_codec_id(codec)) {
-      return info;
-    }
-  }
-  return {};
-}
-
 // The receive buffer may be in host memory, where such a codec cannot decode.
-bool knows_gpus_alone(const tw_codec* codec) { return info_of(codec).gpu_only != 0; }
+std::string objection_to(const tw_codec* codec) {
+  const auto row = shim::row_of(codec);
+  if (!row || row->gpu_only == 0) return "";
+  return std::string(tw_codec_spec(codec)) +
+         " takes GPU memory only, and a receive buffer may be in host memory";
+}
 
 bool is_lossy(const tw_codec* codec) {
-  const tw_codec_info info = info_of(codec);
-  return info.size != 0 && info.lossless == 0;
-}
-
-CodecHandle read_codec(bool speaks) {
-  const char* text = tw_setting_value("THINWIRE_CODEC");
-  tw_codec* codec = nullptr;
-  std::string why;
-  if (tw_codec_create(text == nullptr ? "auto" : text, &codec) != TW_OK) {
-    why = tw_last_error();
-  } else if (knows_gpus_alone(codec)) {
-    why = std::string(tw_codec_spec(codec)) +
-          " takes GPU memory only, and a receive buffer may be in host memory";
-    tw_codec_destroy(codec);
-  }
-  if (!why.empty()) {
-    // One that is lossy, withheld for a wrong setting: that has been said.
-    const bool said = text != nullptr && tw_setting_check("THINWIRE_CODEC", text) == TW_OK &&
-                      tw_settings_judge() != TW_OK;
-    if (speaks && !said) {
-      tw_log(TW_LOG_ERROR, ("THINWIRE_CODEC: " + why + ": every message goes raw").c_str());
-    }
-    tw_codec_create("off", &codec);
-  }
-  return CodecHandle(codec);
+  const auto row = shim::row_of(codec);
+  return row && row->lossless == 0;
 }
 
 GpuWire read_gpu_wire() {
@@ -122,23 +79,21 @@ bool Settings::wants_collectives() const {
 
 Settings read_settings(bool speaks) {
   Settings settings;
-  settings.disabled = is_on("THINWIRE_DISABLE");
-  if (settings.disabled && std::strcmp(std::getenv("THINWIRE_DISABLE"), "1") == 0) return settings;
-  tw_settings_judge();
+  settings.disabled = shim::is_disabled();
   if (settings.disabled) return settings;
-  settings.codec = read_codec(speaks);
+  settings.codec.reset(shim::read_codec(speaks, "message", objection_to));
   settings.plan.size = sizeof settings.plan;
-  settings.plan.same_node = is_on("THINWIRE_SAME_NODE");
-  settings.plan.threshold = size_or("THINWIRE_THRESHOLD", kDefaultThreshold);
+  settings.plan.same_node = shim::is_on("THINWIRE_SAME_NODE");
+  settings.plan.threshold = shim::threshold();
   // A wire message is padded to the receiver's inspection threshold, so a receive below it that a
   // wire message reaches is truncated by the MPI itself, as the raw message would have been.
   settings.inspect_threshold = std::min(kMostInspectThreshold, settings.plan.threshold / 4);
   if (tw_setting_value("THINWIRE_POOL") != nullptr)
-    settings.pool_bytes = size_or("THINWIRE_POOL", 0);
+    settings.pool_bytes = shim::size_or("THINWIRE_POOL", 0);
   if (tw_setting_value("THINWIRE_GPU_AWARE") != nullptr)
-    settings.gpu_aware = is_on("THINWIRE_GPU_AWARE");
+    settings.gpu_aware = shim::is_on("THINWIRE_GPU_AWARE");
   settings.gpu_wire = read_gpu_wire();
-  if (is_on("THINWIRE_REPORT")) settings.report = tw_setting_value("THINWIRE_REPORT");
+  settings.report = shim::report();
   read_link(settings);
   settings.collectives = read_collective_settings();
   // What lossless codecs decode is there already.

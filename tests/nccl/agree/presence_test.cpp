@@ -179,6 +179,43 @@ TEST(Children, OfAParentThatStillFormsWait) {
   EXPECT_TRUE(settles(second, State::kReady));
 }
 
+// What is left of a communicator that has lost a rank.
+TEST(Children, OfABrokenParentFindEachOther) {
+  Job job(5);
+  job.open_all();
+  ASSERT_TRUE(job.all_settle(State::kReady));
+  job.all[3].comm->abort();
+  job.all[3].comm.reset();
+  std::vector<CommunicatorRef> left;
+  for (int rank : {0, 1, 2, 4}) {
+    Rank& each = job.all[rank];
+    if (rank % 2 == 0) {
+      ASSERT_TRUE(settles(each.comm, State::kBroken));
+    } else {
+      each.comm->revoke();
+    }
+    const int place = rank - (rank > 3 ? 1 : 0);
+    left.push_back(each.helper->open_child(each.comm, 77, INT32_MIN, place, 4));
+  }
+  for (const auto& each : left) EXPECT_TRUE(settles(each, State::kReady));
+}
+
+TEST(Communicators, ThatAreRevokedReleaseWhoWaits) {
+  Job job(2);
+  job.open_all();
+  ASSERT_TRUE(job.all_settle(State::kReady));
+  std::thread revoker([&] {
+    std::this_thread::sleep_for(20ms);
+    job.all[1].comm->revoke();
+  });
+  std::array<std::byte, 8> into{};
+  const Taken taken = job.all[1].comm->take({.from = 0, .call = 1}, into, 20s);
+  revoker.join();
+  EXPECT_EQ(taken.outcome, Outcome::kAborted);
+  EXPECT_TRUE(settles(job.all[0].comm, State::kBroken));
+  EXPECT_NE(job.all[0].comm->presence().text.find("rank 1 has revoked it"), std::string::npos);
+}
+
 TEST(Children, OfARawParentAreRaw) {
   Job job(2, quick());
   const Id id = job.make_id();
