@@ -71,7 +71,8 @@ Outcome read_slot(const Expected& expected, const WatchedBuffer& slot, std::byte
                                     .mailbox = &mailbox,
                                     .outcome = &outcome};
   THINWIRE_FUZZ_CHECK(slots.open(place, expected.shape, to).ok());
-  THINWIRE_FUZZ_CHECK(slots.finish(place, expected.shape, to, nullptr).ok());
+  const collective::FinishStep step{place, &expected.shape, to, nullptr};
+  THINWIRE_FUZZ_CHECK(slots.finish({&step, 1}, nullptr).ok());
   return outcome;
 }
 
