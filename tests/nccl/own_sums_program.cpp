@@ -40,7 +40,8 @@ double value(int rank, int call, std::size_t at) {
 }
 double factor(int rank, int call) {
   constexpr double kFactors[kRanks] = {0.5, 1, -2, 1};
-  return kFactors[rank] * (1 + call % 3);
+  // Some are subnormal in fp16, and so is what comes of them.
+  return kFactors[rank] * (1 + call % 3) * (call % 5 == 4 ? 0x1p-18 : 1);
 }
 
 double sum(int call, std::size_t at) {

@@ -81,6 +81,8 @@ class Program {
         mixed_group();
       } else if (step < 85) {
         uneven_messages();
+      } else if (step < 90) {
+        if (!world::kOnGpus && own_() % 2 == 0) simulated_group();
       } else if (step < 95) {
         if (own_() % 8 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(own_() % 5));
       } else {
@@ -261,6 +263,24 @@ class Program {
       if (nested) ncclGroupEnd();
     }
     expect_success(__LINE__, ncclGroupEnd());
+  }
+
+  // Of some ranks alone: nothing comes of it.
+  void simulated_group() {
+    world::Bytes mine(4 * 9000), all(mine.size() * static_cast<std::size_t>(self_.ranks));
+    const ncclComm_t comm = comms_[own_() % 2];
+    const int next = (self_.rank + 1) % self_.ranks;
+    ncclSimInfo_t info{sizeof(ncclSimInfo_t), 0x74685283, 22809, 0};
+    ncclGroupStart();
+    for (unsigned call = 0; call < 1 + own_() % 3; ++call) {
+      expect_success(__LINE__, ncclAllGather(mine.data(), all.data(), counts_[0], ncclFloat32, comm,
+                                             streams_[0]));
+      expect_success(__LINE__,
+                     ncclSend(mine.data(), counts_[1], ncclFloat32, next, comms_[0], streams_[0]));
+      expect_success(__LINE__,
+                     ncclRecv(all.data(), counts_[1], ncclFloat32, next, comms_[0], streams_[0]));
+    }
+    expect_success(__LINE__, ncclGroupSimulateEnd(&info));
   }
 
   // One rank has them in a group and the other one has not.
