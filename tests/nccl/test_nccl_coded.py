@@ -185,13 +185,7 @@ def test_communicators_live_and_end_in_every_way(way: str, tmp_path: Path) -> No
     assert sizes == {4: 4} | (parts or ({3: 3} if way.startswith("shrink") else {}))
     for size, communicators in by_size.items():
         counts = [each["operations"]["AllGather"] for each in communicators]
-        if way == "shrink-root" and size == 3:
-            assert {each["presence"] for each in communicators} == {
-                "raw: it has lost rank 0 of the communicator that it comes from"
-            }
-            assert all(each["compressed_calls"] == 0 for each in counts)
-        else:
-            assert all(each["compressed_calls"] > 60 for each in counts)
+        assert all(each["compressed_calls"] > 60 for each in counts)
         if way in ("finalize", "shrink", "simulate") and size == 4:
             assert len({each["compressed_calls"] for each in counts}) == 1
     if way == "simulate":

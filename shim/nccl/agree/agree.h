@@ -162,9 +162,10 @@ class Helper {
   CommunicatorRef open(IdView id, int rank, int ranks, const Terms& terms);
 
   // The part of `parent` in which this rank is after the `split`-th split (0, 1, ...) with this
-  // color. `ranks` and `rank` are the child's.
+  // color. `ranks` and `rank` are the child's. They meet in the process of the parent's rank
+  // `meets`, one of the first four, which need not be one of them.
   CommunicatorRef open_child(const CommunicatorRef& parent, std::uint64_t split, int color,
-                             int rank, int ranks);
+                             int rank, int ranks, int meets = 0);
 
   // The process ends: sends what others still need, for a short while, and tells them.
   void leave();

@@ -42,17 +42,20 @@ void Core::open(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int 
 }
 
 void Core::open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
-                      std::uint64_t parent, std::uint64_t split, std::int32_t color) {
+                      std::uint64_t parent, std::uint64_t split, std::int32_t color, int meets) {
   members_[id] = std::make_unique<Member>(*this, id, std::move(shared), rank, ranks);
   Member* const of = member(parent);
   if (of == nullptr) return member(id)->become_raw("raw: its parent stayed raw, or had ended");
   const Secret secret = of->secret();
   // The child may have ended before its parent knows.
-  of->when_settled([=, this](std::optional<Address> root, const std::string& why) {
+  of->when_settled([=, this](const std::vector<Address>& first, const std::string& why) {
     Member* const child = member(id);
     if (child == nullptr) return;
-    if (!root) return child->become_raw(why);
-    child->register_with(*root, derive(secret, split, color), Lineage{secret, split, color}, "");
+    if (first.empty()) return child->become_raw(why);
+    const auto place = static_cast<std::size_t>(meets);
+    if (place >= first.size()) return child->become_raw("raw: it has lost those who know it");
+    child->register_with(first[place], derive(secret, split, color), Lineage{secret, split, color},
+                         "");
   });
 }
 

@@ -28,7 +28,7 @@ class Core {
   void open(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
             const Stamp& stamp, const std::string& terms);
   void open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
-                  std::uint64_t parent, std::uint64_t split, std::int32_t color);
+                  std::uint64_t parent, std::uint64_t split, std::int32_t color, int meets);
   // Null: it has ended, or never was.
   Member* member(std::uint64_t id);
   // Tells `done` when nothing more has to be sent, or the time is over; then the helper has ended.

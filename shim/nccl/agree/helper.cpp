@@ -58,7 +58,7 @@ CommunicatorRef Helper::open(IdView id, int rank, int ranks, const Terms& terms)
 }
 
 CommunicatorRef Helper::open_child(const CommunicatorRef& parent, std::uint64_t split, int color,
-                                   int rank, int ranks) {
+                                   int rank, int ranks, int meets) {
   if (ranks <= 1) return raw_handle(parts_->core, "one rank");
   const auto* const of = static_cast<const Handle*>(parent.get());
   if (of->id() == 0) return raw_handle(parts_->core, "its parent is raw");
@@ -66,7 +66,7 @@ CommunicatorRef Helper::open_child(const CommunicatorRef& parent, std::uint64_t 
   const std::uint64_t number = parts_->next_id++;
   auto shared = std::make_shared<Shared>();
   const bool posted = core->loop().post([=, parent_id = of->id()] {
-    core->open_child(number, shared, rank, ranks, parent_id, split, color);
+    core->open_child(number, shared, rank, ranks, parent_id, split, color, meets);
   });
   if (!posted) return raw_handle(parts_->core, "there is no helper thread");
   return std::make_shared<Handle>(parts_->core, number, std::move(shared));

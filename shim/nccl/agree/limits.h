@@ -20,6 +20,9 @@ constexpr std::uint64_t kWindow = 64;
 // Children of a rank in the tree: 4,096 ranks are 6 levels, and a rank sends a block 4 times.
 constexpr int kFanOut = 4;
 
+// Ranks of a communicator, the first ones, in whose processes its parts may meet: one may be lost.
+constexpr int kMeetingPlaces = 4;
+
 // A greeting is on its way when the connection is made; 5 s are several lost packets.
 constexpr auto kGreetingTime = 5s;
 // The longest greeting is a `register` with 1024 bytes of terms: 1136 bytes.

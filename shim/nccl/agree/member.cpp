@@ -60,7 +60,7 @@ void Member::become_ready() {
   state_ = State::kReady;
   shared_->set(state_, "all " + std::to_string(ranks_) + " ranks have it");
   core_.loop().bury(std::move(registration_));
-  if (rank_ == 0) core_.meetings().expect_parts_of(secret_);
+  if (rank_ < kMeetingPlaces) core_.meetings().expect_parts_of(secret_);
   Rounds::Way way;
   if (rank_ != 0) way.up = [this](const Message& message) { tree_->up(message); };
   way.down = [this](const Message& message) {
@@ -69,7 +69,7 @@ void Member::become_ready() {
   };
   way.children = tree_->children();
   rounds_.start(std::move(way));
-  settled(tree_->root(), "");
+  settled(tree_->first(), "");
 }
 
 void Member::become_raw(const std::string& why) {
@@ -84,24 +84,23 @@ void Member::become_raw(const std::string& why) {
     pairs_->dismiss();
   }
   if (registration_) core_.loop().bury(std::move(registration_));
-  settled(std::nullopt, why);
+  settled({}, why);
   if (closed_) core_.remove(id_);
 }
 
-void Member::when_settled(
-    std::function<void(std::optional<Address> root, const std::string& why)> then) {
+void Member::when_settled(Settled then) {
   if (state_ == State::kForming) {
     waiting_.push_back(std::move(then));
   } else if (state_ == State::kReady || state_ == State::kBroken) {
     // Those that are left of a broken one may find each other.
-    then(tree_->root(), "");
+    then(tree_->first(), "");
   } else {
-    then(std::nullopt, shared_->presence().text);
+    then({}, shared_->presence().text);
   }
 }
 
-void Member::settled(std::optional<Address> root, const std::string& why) {
-  for (const auto& then : std::exchange(waiting_, {})) then(root, why);
+void Member::settled(const std::vector<Address>& first, const std::string& why) {
+  for (const auto& then : std::exchange(waiting_, {})) then(first, why);
 }
 
 bool Member::adopt_parent(std::unique_ptr<Link>& link, int from) {

@@ -25,9 +25,10 @@ class Member {
   void register_with(const Address& registrar, const Secret& secret,
                      const std::optional<Lineage>& child_of, const std::string& terms);
   void become_raw(const std::string& why);
-  // Calls `then` once it is known who has the library, with the address of rank 0 where all have,
-  // or had.
-  void when_settled(std::function<void(std::optional<Address> root, const std::string& why)> then);
+  // Calls `then` once it is known who has the library, with the addresses of the first ranks where
+  // all have, or had; else with none.
+  using Settled = std::function<void(const std::vector<Address>& first, const std::string& why)>;
+  void when_settled(Settled then);
 
   // ---- connections that other ranks make ----
   const Secret& secret() const { return secret_; }
@@ -64,7 +65,7 @@ class Member {
   void break_off(const std::string& why, int but);
   void leave_if_all_have();
   void leave(int but);
-  void settled(std::optional<Address> root, const std::string& why);
+  void settled(const std::vector<Address>& first, const std::string& why);
 
   Core& core_;
   const std::uint64_t id_;
@@ -80,7 +81,7 @@ class Member {
   std::unique_ptr<Tree> tree_;
   std::unique_ptr<Pairs> pairs_;
   Rounds rounds_;
-  std::vector<std::function<void(std::optional<Address>, const std::string&)>> waiting_;
+  std::vector<Settled> waiting_;
 };
 
 }  // namespace thinwire::nccl::agree

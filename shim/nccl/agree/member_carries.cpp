@@ -9,8 +9,8 @@ bool Member::is_another(int rank) const { return rank >= 0 && rank < ranks_ && r
 
 void Member::offer_to_pair(int rank, bool outgoing, std::uint64_t key, Offer offer) {
   if (!is_another(rank)) return;
-  when_settled([=, this](std::optional<Address> root, const std::string&) {
-    if (root) pairs_->offer(rank, outgoing, key, offer);
+  when_settled([=, this](const std::vector<Address>&, const std::string&) {
+    if (state_ == State::kReady) pairs_->offer(rank, outgoing, key, offer);
   });
 }
 

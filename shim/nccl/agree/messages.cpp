@@ -99,9 +99,14 @@ bool take(FieldReader& from, Up& it) {
   return sound;
 }
 
-void put(FieldWriter& to, const Ready& it) { put_address(to, it.root); }
+void put(FieldWriter& to, const Ready& it) {
+  to.put(static_cast<std::uint8_t>(it.first.size()));
+  for (const Address& each : it.first) put_address(to, each);
+}
 bool take(FieldReader& from, Ready& it) {
-  it.root = take_address(from);
+  const std::size_t count = from.take<std::uint8_t>();
+  if (count < 1 || count > kMeetingPlaces || count * kAddressBytes != from.left()) return false;
+  for (std::size_t at = 0; at < count; ++at) it.first.push_back(take_address(from));
   return true;
 }
 

@@ -53,7 +53,7 @@ struct Up {
   std::string text;
 };
 struct Ready {
-  Address root;
+  std::vector<Address> first;  // of the first kMeetingPlaces ranks, as many as there are
 };
 struct Failed {
   std::string text;

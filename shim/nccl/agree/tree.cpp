@@ -101,7 +101,7 @@ void Tree::take_from_parent(Message&& message) {
   if (const auto* table = std::get_if<Table>(&message)) {
     take(*table);
   } else if (const auto* ready = std::get_if<Ready>(&message)) {
-    if (said_up_ && !ready_) become_ready(ready->root);
+    if (said_up_ && !ready_) become_ready(ready->first);
   } else if (ready_ || std::holds_alternative<Broken>(message)) {
     told_.message(kFromParent, std::move(message));
   }
@@ -120,15 +120,21 @@ void Tree::take_from_child(int child, Message&& message) {
 void Tree::settle() {
   if (!has_table_ || said_up_ || ready_) return;
   if (!std::ranges::all_of(children_, &Child::up)) return;
-  if (rank_ == 0) return become_ready(*address_of(0));
+  if (rank_ == 0) {
+    std::vector<Address> first;
+    for (int rank = 0; rank < std::min(ranks_, kMeetingPlaces); ++rank) {
+      first.push_back(*address_of(rank));
+    }
+    return become_ready(std::move(first));
+  }
   said_up_ = true;
   up(Up{true, ""});
 }
 
-void Tree::become_ready(const Address& root) {
+void Tree::become_ready(std::vector<Address> first) {
   ready_ = true;
-  root_ = root;
-  down(Ready{root});
+  first_ = std::move(first);
+  down(Ready{first_});
   told_.ready();
 }
 

@@ -49,7 +49,8 @@ class Tree {
   bool is_ready() const { return ready_; }
   int children() const { return static_cast<int>(children_.size()); }
   int neighbours() const { return children() + (parent_ ? 1 : 0); }
-  const Address& root() const { return root_; }
+  // Where the first ranks are: kMeetingPlaces at most.
+  const std::vector<Address>& first() const { return first_; }
   // Of a rank of the subtree.
   std::optional<Address> address_of(int rank) const;
 
@@ -71,7 +72,7 @@ class Tree {
   void take_from_parent(Message&& message);
   void take_from_child(int child, Message&& message);
   void settle();
-  void become_ready(const Address& root);
+  void become_ready(std::vector<Address> first);
   void fail(const std::string& why);
 
   Loop& loop_;
@@ -86,7 +87,7 @@ class Tree {
   bool has_table_ = false;
   bool said_up_ = false;
   bool ready_ = false;
-  Address root_;
+  std::vector<Address> first_;
   Loop::Clock::time_point deadline_{};
 };
 

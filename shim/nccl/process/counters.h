@@ -54,8 +54,8 @@ struct SplitOff {
   agree::CommunicatorRef parent;
   std::uint64_t number = 0;  // of the split, among those of the parent
   int color = 0;
-  bool blocks = true;               // the parent
-  const char* stays_raw = nullptr;  // why its ranks do not look for each other
+  bool blocks = true;  // the parent
+  int meets = 0;       // the parent's rank in whose process they find each other
 };
 
 class Coder;
@@ -67,7 +67,6 @@ struct Communicator {
   std::optional<SplitOff> split_off;  // its ranks are not known yet
   std::uint64_t splits = 0;           // of itself
   std::map<std::uint64_t, std::uint64_t> shrinks;  // likewise, by the ranks that it lost
-  const char* stays_raw = nullptr;                 // why nobody was asked who has the library
   std::atomic<bool> finalized{false};              // it takes no more calls
   std::array<Counters, kOperations> of{};
   OwnSums own_sums;

@@ -101,10 +101,7 @@ SplitOff next_shrink(ncclComm_t parent, std::vector<int> lost) {
     if (of->split_off) complete(parent, *of);
     from = {of->agreed, number + of->shrinks[number]++, kColor, of->blocks};
   });
-  if (from.parent && !lost.empty() && lost.front() == 0) {
-    from.parent = nullptr;
-    from.stays_raw = "raw: it has lost rank 0 of the communicator that it comes from";
-  }
+  while (std::ranges::binary_search(lost, from.meets)) ++from.meets;
   return from;
 }
 
@@ -116,10 +113,10 @@ void complete(ncclComm_t comm, Communicator& communicator) {
   communicator.ranks = ranks;
   communicator.rank = rank;
   const auto from = std::exchange(communicator.split_off, std::nullopt);
-  if (from) communicator.stays_raw = from->stays_raw;
   if (!from || !from->parent) return;
   prepare_device_of(comm);
-  communicator.agreed = helper().open_child(from->parent, from->number, from->color, rank, ranks);
+  communicator.agreed =
+      helper().open_child(from->parent, from->number, from->color, rank, ranks, from->meets);
 }
 
 ncclResult_t seen_ready(ncclComm_t comm) {
@@ -133,9 +130,7 @@ ncclResult_t seen_ready(ncclComm_t comm) {
 }
 
 std::string presence_text(const Communicator& communicator) {
-  if (!communicator.agreed) {
-    return communicator.stays_raw == nullptr ? "not asked who has it" : communicator.stays_raw;
-  }
+  if (!communicator.agreed) return "not asked who has it";
   std::string text = communicator.agreed->presence().text;
   // Part of it may be another rank's words, and it goes into JSON.
   const auto is_special = [](char each) { return each < ' ' || each == '"' || each == '\\'; };

@@ -200,6 +200,28 @@ TEST(Children, OfABrokenParentFindEachOther) {
   for (const auto& each : left) EXPECT_TRUE(settles(each, State::kReady));
 }
 
+// They meet with the first one that is left, if it is one of those that all know.
+TEST(Children, FindEachOtherWithoutRankZero) {
+  Job job(7);
+  job.open_all(2);
+  ASSERT_TRUE(job.all_settle(State::kReady));
+  job.all[0].comm->abort();
+  const auto open_from = [&](int first, std::uint64_t split) {
+    std::vector<CommunicatorRef> left;
+    for (int rank = first; rank < 7; ++rank) {
+      Rank& each = job.all[static_cast<std::size_t>(rank)];
+      left.push_back(each.helper->open_child(each.comm, split, 5, rank - first, 7 - first, first));
+    }
+    return left;
+  };
+  for (const auto& each : open_from(1, 8)) EXPECT_TRUE(settles(each, State::kReady));
+  for (const auto& each : open_from(3, 9)) EXPECT_TRUE(settles(each, State::kReady));
+  for (const auto& each : open_from(4, 10)) {
+    ASSERT_TRUE(settles(each, State::kRaw));
+    EXPECT_EQ(each->presence().text, "raw: it has lost those who know it");
+  }
+}
+
 TEST(Communicators, ThatAreRevokedReleaseWhoWaits) {
   Job job(2);
   job.open_all();
