@@ -30,10 +30,12 @@ struct Batch {
     std::ranges::sort(coders);
     coders.erase(std::ranges::unique(coders).begin(), coders.end());
     for (Coder* const each : coders) each->mutex().lock();
+    // Before anything is enqueued: CUDA may load a kernel of NCCL's as it is launched, and wait for
+    // the whole GPU, where a kernel of ours may already wait for the service thread.
+    for (Coder* const each : coders) look_after(*each);
   }
   void unlock() {
     for (Coder* const each : coders) each->mutex().unlock();
-    for (Coder* const each : coders) look_after(*each);
   }
 };
 
