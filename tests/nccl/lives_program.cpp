@@ -177,6 +177,10 @@ void revoke(ranks::Rank& self) {
   expect(ncclCommRevoke(self.comm, 0) == ncclSuccess, "ncclCommRevoke");
   self.synchronize();
   expect(gathers.again() != ncclSuccess, "a call behind ncclCommRevoke");
+  if (self.rank == 3) return;
+  const ncclComm_t three = shrunk(self, 3, 0);
+  Gathers(three, self.stream).agree();
+  ncclCommDestroy(three);
 }
 
 // One rank simulates groups, the others do not.

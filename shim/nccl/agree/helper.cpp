@@ -47,7 +47,9 @@ bool Helper::stamp(std::span<std::byte, kIdBytes> id) {
 CommunicatorRef Helper::open(IdView id, int rank, int ranks, const Terms& terms) {
   if (ranks <= 1) return raw_handle(parts_->core, "one rank");
   const auto stamp = read_stamp(id);
-  if (!stamp) return raw_handle(parts_->core, "the unique id comes from a process that lacks it");
+  if (!stamp)
+    return raw_handle(parts_->core,
+                      "the unique id comes from a process that lacks it, or from NCCL_COMM_ID");
   Core* const core = parts_->core.get();
   const std::uint64_t number = parts_->next_id++;
   auto shared = std::make_shared<Shared>();

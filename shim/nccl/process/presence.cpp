@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 
 #include <algorithm>
+#include <atomic>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -18,12 +19,22 @@
 namespace thinwire::nccl {
 namespace {
 
+void warn(const std::string& text) {
+  tw_log(TW_LOG_WARNING, ("Thinwire on the ranks of an NCCL communicator: " + text).c_str());
+}
+
 agree::Helper& helper() {
   agree::Options options;
-  options.tell = [](const std::string& text) {
-    tw_log(TW_LOG_WARNING, ("Thinwire on the ranks of an NCCL communicator: " + text).c_str());
-  };
+  options.tell = warn;
   return agree::process_helper(options);
+}
+
+// Nobody finds anybody: each rank sees it by itself, and the second says it, as who makes an id is
+// the first one mostly, and lacks the library.
+void warn_of_id(const std::string& text, int rank) {
+  static std::atomic<bool> said{false};
+  const std::int64_t of_job = tw_job_rank();
+  if (rank == 1 && (of_job == 1 || of_job < 0) && !said.exchange(true)) warn(text);
 }
 
 // What ranks that compress together have to have alike.
@@ -70,7 +81,9 @@ void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool b
   if (!settings().could_compress || comm == nullptr) return;
   prepare_device_of(comm);
   ncclUniqueId copy = id;
-  begin(comm, ranks, rank, helper().open(bytes_of(copy), rank, ranks, terms(blocks)), blocks);
+  auto agreed = helper().open(bytes_of(copy), rank, ranks, terms(blocks));
+  if (!agree::is_stamped(bytes_of(copy))) warn_of_id(agreed->presence().text, rank);
+  begin(comm, ranks, rank, std::move(agreed), blocks);
 }
 
 void opened_all(const ncclComm_t* comms, int ranks) {
