@@ -62,6 +62,11 @@ int run_calls() {
 
 }  // namespace
 
+#ifdef NCCL_INSIDE
+// As NCCL has it, for what it says when it starts.
+const char* volatile nccl_says = "NCCL version 2.28.9+cuda13.0";
+#endif
+
 #ifdef NCCL_MODULE
 extern "C" __attribute__((visibility("default"))) int run() { return run_calls(); }
 #else

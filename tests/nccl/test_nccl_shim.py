@@ -165,6 +165,20 @@ def test_a_program_without_nccl_is_left_alone() -> None:
     assert run("/bin/echo", "here", REPORT="1") == ("here\n", "")
 
 
+def test_a_program_with_nccl_inside_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "this program has NCCL linked into it"
+    output, errors = run(PROGRAMS / "nccl_inside", REPORT="1", CODEC="lossless")
+    assert output == "ok\n"
+    assert errors.count(text) == errors.count("thinwire") == 1
+    # Nobody asked for a report; switched off; another rank says it; a program without NCCL.
+    assert run(PROGRAMS / "nccl_inside", CODEC="lossless") == ("ok\n", "")
+    assert run(PROGRAMS / "nccl_inside", REPORT="1", DISABLE="1") == ("ok\n", "")
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "1")
+    assert run(PROGRAMS / "nccl_inside", REPORT="1") == ("ok\n", "")
+    monkeypatch.delenv("OMPI_COMM_WORLD_RANK")
+    assert run("/bin/echo", "here", REPORT="1") == ("here\n", "")
+
+
 def test_a_library_that_exports_what_it_takes_alone() -> None:
     said, _ = run("nm", "-D", "--defined-only", SHIM, preload=False)
     names = {line.split()[-1] for line in said.splitlines()}

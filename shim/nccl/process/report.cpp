@@ -15,6 +15,7 @@
 #include "process/counters.h"
 #include "process/presence.h"
 #include "process/settings.h"
+#include "process/unseen.h"
 #include "thinwire/thinwire_nccl.h"
 
 namespace thinwire::nccl {
@@ -111,6 +112,7 @@ std::string own_rank(const Communicators& all) {
 // Where a program goes by exit() or returns from main(), its threads may still be in calls of NCCL,
 // which count on; the figures are those of this moment.
 __attribute__((destructor)) void report() {
+  if (g_owner == 0 && all_communicators().empty()) return say_if_unseen();
   if (g_owner != getpid() || all_communicators().empty()) return;
   take_last_reports();
   const std::string rank = own_rank(all_communicators());
