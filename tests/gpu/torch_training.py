@@ -139,7 +139,6 @@ def main() -> None:
     torch.use_deterministic_algorithms(True)
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.cuda.set_device(DEVICE)
-    # Without device_id: torch then makes communicators that do not block, which stay raw.
     dist.init_process_group("nccl")
     data = text()
     for way in sys.argv[1:]:
