@@ -1,9 +1,14 @@
-// Command lines of pairs: a name, and one word behind it.
+// What benchmark programs read and write: command lines of pairs, a name and one word behind it;
+// lines of JSON.
 #pragma once
 
 #include <charconv>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "thinwire/thinwire.h"
 
 namespace thinwire::bench {
 
@@ -25,6 +30,28 @@ bool each_word(std::string_view text, Take take) {
   }
 }
 
+// Sizes in bytes: multiples of 8, as "8,64".
+inline bool parse_sizes(std::string_view text, std::vector<std::int64_t>* sizes) {
+  sizes->clear();
+  return each_word(text, [&](std::string_view word) {
+    std::int64_t size = 0;
+    if (!parse_number<std::int64_t>(word, 8, &size) || size % 8 != 0) return false;
+    sizes->push_back(size);
+    return true;
+  });
+}
+
+// A float type by its name.
+inline bool parse_dtype(std::string_view text, tw_dtype* dtype) {
+  constexpr std::string_view kNames[] = {"bytes", "f32", "f64", "f16", "bf16"};
+  for (std::uint32_t code = TW_F32; code <= TW_BF16; ++code) {
+    if (text != kNames[code]) continue;
+    *dtype = static_cast<tw_dtype>(code);
+    return true;
+  }
+  return false;
+}
+
 // Calls `set` with each name and its value; false and a sentence in `error` where it does not take
 // one, or a value is missing.
 template <typename Set>
@@ -41,6 +68,16 @@ bool each_option(int argc, char** argv, std::string* error, Set set) {
     }
   }
   return true;
+}
+
+// A text as JSON has it.
+inline std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') out += '\\';
+    out += letter < ' ' ? ' ' : letter;
+  }
+  return out + '"';
 }
 
 }  // namespace thinwire::bench

@@ -9,7 +9,7 @@
 namespace thinwire::bench {
 namespace {
 
-bool parse_sizes(std::string_view text, std::vector<std::int64_t>* sizes) {
+bool parse_message_sizes(std::string_view text, std::vector<std::int64_t>* sizes) {
   sizes->clear();
   return each_word(text, [sizes](std::string_view word) {
     std::int64_t size = 0;
@@ -40,7 +40,7 @@ bool is_pattern(std::string_view text) {
 }
 
 bool set(std::string_view name, const std::string& value, Options* options) {
-  if (name == "--sizes") return parse_sizes(value, &options->sizes);
+  if (name == "--sizes") return parse_message_sizes(value, &options->sizes);
   if (name == "--iterations") return parse_number(value, 1, &options->iterations);
   if (name == "--filler") {
     return parse_number<std::int64_t>(value, 0, &options->filler) && options->filler <= INT_MAX;

@@ -15,18 +15,10 @@
 #include "collective/measure.h"
 #include "collective/nodes.h"
 #include "collective/options.h"
+#include "command_line.h"
 
 namespace thinwire::bench {
 namespace {
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') out += '\\';
-    out += letter < ' ' ? ' ' : letter;
-  }
-  return out + '"';
-}
 
 void print_seconds(const char* prefix, const std::vector<double>& seconds) {
   std::printf("\"%sseconds\": %.9f, \"%smin\": %.9f, \"%smax\": %.9f, ", prefix,

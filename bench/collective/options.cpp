@@ -25,27 +25,6 @@ bool parse_names(std::string_view text, const char* (*name_of)(std::uint32_t),
   });
 }
 
-bool parse_sizes(std::string_view text, std::vector<std::int64_t>* sizes) {
-  sizes->clear();
-  return each_word(text, [&](std::string_view word) {
-    std::int64_t size = 0;
-    sizes->push_back(0);
-    if (!parse_number<std::int64_t>(word, 8, &size) || size % 8 != 0) return false;
-    sizes->back() = size;
-    return true;
-  });
-}
-
-bool parse_dtype(std::string_view text, tw_dtype* dtype) {
-  constexpr std::string_view kNames[] = {"bytes", "f32", "f64", "f16", "bf16"};
-  for (std::uint32_t code = TW_F32; code <= TW_BF16; ++code) {
-    if (text != kNames[code]) continue;
-    *dtype = static_cast<tw_dtype>(code);
-    return true;
-  }
-  return false;
-}
-
 bool parse_memory(std::string_view text, Memory* memory) {
   *memory = text == "device" ? Memory::kDevice : Memory::kHost;
   return text == "device" || text == "host";

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "nccl/measure.h"
 
 namespace thinwire::bench::nccl {
@@ -19,15 +20,6 @@ namespace {
 // Lossy results without a stated bound are values at all if the error is less than this share of
 // them, by squares: zeros, or values of another block, are not.
 constexpr double kMostError = 0.5;
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char letter : text) {
-    if (letter == '"' || letter == '\\') out += '\\';
-    out += letter < ' ' ? ' ' : letter;
-  }
-  return out + '"';
-}
 
 bool is_right(const Outcome& outcome) {
   return outcome.wrong == 0 && outcome.relative_error < kMostError;

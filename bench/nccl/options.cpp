@@ -28,26 +28,6 @@ bool parse_names(std::string_view text, const char* const (&names)[kCount],
   });
 }
 
-bool parse_sizes(std::string_view text, std::vector<std::int64_t>* sizes) {
-  sizes->clear();
-  return each_word(text, [&](std::string_view word) {
-    std::int64_t size = 0;
-    if (!parse_number<std::int64_t>(word, 8, &size) || size % 8 != 0) return false;
-    sizes->push_back(size);
-    return true;
-  });
-}
-
-bool parse_dtype(std::string_view text, tw_dtype* dtype) {
-  constexpr std::string_view kNames[] = {"bytes", "f32", "f64", "f16", "bf16"};
-  for (std::uint32_t code = TW_F32; code <= TW_BF16; ++code) {
-    if (text != kNames[code]) continue;
-    *dtype = static_cast<tw_dtype>(code);
-    return true;
-  }
-  return false;
-}
-
 bool parse_lossless(std::string_view text, bool* lossless) {
   *lossless = text == "yes";
   return text == "yes" || text == "no";

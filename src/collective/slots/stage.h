@@ -1,0 +1,163 @@
+// The steps of one stage of a run, each over all blocks of an exchange.
+#pragma once
+
+#include <array>
+
+#include "collective/slots/run.h"
+
+namespace thinwire::collective {
+
+inline const std::byte* values_of(const SlotRun& run, const Values& values) {
+  switch (values.area) {
+    case Values::Area::kSend:
+      return run.send + values.offset;
+    case Values::Area::kReceive:
+      return run.receive + values.offset;
+    case Values::Area::kLent:
+      break;
+  }
+  return run.lent + values.offset;
+}
+
+// Never of what the user only lends to be read.
+inline std::byte* target_of(const SlotRun& run, const Values& values) {
+  return (values.area == Values::Area::kReceive ? run.receive : run.lent) + values.offset;
+}
+
+class Stage {
+ public:
+  Stage(const SlotRun& run, SlotWork& work, device::Outcome* outcomes)
+      : run_(run), plan_(*run.plan), work_(work), outcomes_(outcomes) {
+    if (plan_.bound().exists) bound_ = &bound_record_of(plan_, run.record);
+  }
+
+  Status tell() {
+    const SlotBound& bound = plan_.bound();
+    const SlotCall& call = plan_.call();
+    const auto own = static_cast<std::uint64_t>(plan_.is_trial() ? 0 : call.rank);
+    return work_.tell({.values = values_of(run_, bound.values),
+                       .count = bound.count,
+                       .call = run_.number,
+                       .rank = call.rank,
+                       .block = run_.lent + bound.blocks + own * kSlotUnit,
+                       .scratch = run_.lent + bound.scratch});
+  }
+
+  Status resolve() {
+    return work_.resolve(run_.lent + plan_.bound().blocks, told_ranks(plan_),
+                         bound_record_of(plan_, run_.record));
+  }
+
+  Status encode_all(int number) {
+    for (const SlotTask& task : plan_.exchange(number).out) {
+      std::byte* const frame = run_.lent + task.slot + kSlotHeaderBytes;
+      Status status = work_.encode(values_of(run_, task.values), task.shape, {frame, task.room},
+                                   outcomes_ + task.outcome, bound_);
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
+  // Behind all encodes, which write into the slots behind their own.
+  Status seal_all(int number) {
+    std::span<const device::Outcome> before;
+    if (const auto& came = plan_.exchange(0).in; number == 1 && !came.empty()) {
+      before = {outcomes_ + came.front().outcome, came.size()};
+    }
+    const SlotExchange& exchange = plan_.exchange(number);
+    std::array<SealStep, kMostSteps> steps;
+    std::size_t count = 0;
+    for (const SlotTask& task : exchange.out) {
+      steps[count++] = {place_of(exchange, task), values_of(run_, task.values)};
+      if (count < kMostSteps && &task != &exchange.out.back()) continue;
+      if (Status status = work_.seal({steps.data(), count}, before); !status.ok()) return status;
+      count = 0;
+    }
+    return {};
+  }
+
+  // Reports as well where that is all that is left to do, and `end` says how.
+  Status open_all(int number, const RunEnd* end) {
+    const SlotExchange& exchange = plan_.exchange(number);
+    for (const SlotTask& task : exchange.in) {
+      if (is_there(task)) continue;
+      std::byte* const to = target_of(run_, task.values);
+      Status status = work_.open(place_of(exchange, task), task.shape, to);
+      if (!status.ok()) return status;
+    }
+    std::array<FinishStep, kMostSteps> steps;
+    std::size_t count = 0;
+    for (const SlotTask& task : exchange.in) {
+      if (is_there(task)) continue;
+      if (count == kMostSteps) {
+        if (Status status = work_.finish(steps, nullptr); !status.ok()) return status;
+        count = 0;
+      }
+      steps[count++] = {place_of(exchange, task), &task.shape, target_of(run_, task.values),
+                        task.own ? values_of(run_, task.source) : nullptr};
+    }
+    if (count > 0) return work_.finish({steps.data(), count}, end);
+    return end == nullptr ? Status() : work_.report(*end);
+  }
+
+  Status copy_own() {
+    const SlotCopy& copy = plan_.copy();
+    if (copy.bytes == 0) return {};
+    const std::byte* const from = values_of(run_, copy.from);
+    std::byte* const to = target_of(run_, copy.to);
+    return from == to ? Status() : work_.steps().copy(to, from, copy.bytes);
+  }
+
+  Status sum() {
+    const SlotSum& sum = plan_.sum();
+    if (!sum.exists) return {};
+    Operands arrays;
+    arrays.first = values_of(run_, sum.others);
+    arrays.stride = sum.stride;
+    arrays.count = plan_.call().ranks;
+    if (sum.own_apart) {
+      arrays.own = plan_.call().rank;
+      arrays.own_at = values_of(run_, sum.own);
+    }
+    if (plan_.call().premultiplied) arrays.factors = factors();
+    return work_.sum(arrays, sum.count, plan_.call().scale, target_of(run_, sum.to));
+  }
+
+ private:
+  // This rank's own values, where they are to be.
+  bool is_there(const SlotTask& task) const {
+    return task.own && task.stays_in_place &&
+           values_of(run_, task.source) == target_of(run_, task.values);
+  }
+
+  // The headers of the first exchange, which stay until the second begins.
+  Factors factors() const {
+    const SlotExchange& came = plan_.exchange(0);
+    const bool gathered = came.kind == SlotExchange::Kind::kGather;
+    return {.exist = true,
+            .first = run_.lent + came.slots + kSlotFactorAt,
+            .stride = came.slot_bytes,
+            .own = gathered ? -1 : plan_.call().rank,
+            .own_factor = run_.factor};
+  }
+
+  SlotPlace place_of(const SlotExchange& exchange, const SlotTask& task) const {
+    const bool multiplied = plan_.call().premultiplied && &exchange == &plan_.exchange(0);
+    return {.slot = {run_.lent + task.slot, exchange.slot_bytes},
+            .tag = {.call = run_.number,
+                    .block = task.block,
+                    .raw_bytes = task.raw_bytes,
+                    .factor = multiplied ? run_.factor : SlotFactor{}},
+            .rank = task.rank,
+            .mailbox = run_.mailbox,
+            .outcome = outcomes_ + task.outcome};
+  }
+
+  const SlotRun& run_;
+  const SlotPlan& plan_;
+  SlotWork& work_;
+  device::Outcome* outcomes_;
+  const BoundRecord* bound_ = nullptr;
+};
+
+}  // namespace thinwire::collective
