@@ -875,7 +875,10 @@ typedef enum tw_stream_operation {
   TW_STREAM_SEND = 2,
   TW_STREAM_RECEIVE = 3,
   TW_STREAM_REDUCE_SCATTER = 4,
-  TW_STREAM_ALLREDUCE = 5
+  TW_STREAM_ALLREDUCE = 5,
+  TW_STREAM_ALLTOALL = 6, /* a block from each rank to each, all of one size */
+  TW_STREAM_GATHER_AT_ROOT = 7,
+  TW_STREAM_SCATTER = 8
 } tw_stream_operation;
 
 /* How an Allreduce exchanges. The others have one way each. */
@@ -902,10 +905,12 @@ typedef struct tw_stream_plan_options {
   uint32_t size;
   uint32_t operation; /* tw_stream_operation */
   uint32_t dtype;     /* tw_dtype, but not TW_BYTES */
-  int32_t peer;       /* the root of Bcast, the other rank of Send and Receive; else 0 */
+  int32_t peer;       /* the root of Bcast, Gather and Scatter, the other rank of Send and
+                         Receive; else 0 */
 
-  /* In elements: what each rank contributes to Allgather, the block that each rank gets of
-   * Reduce-scatter, the whole array in the others. May be 0. */
+  /* In elements: what each rank contributes to Allgather and Gather, the block that each rank gets
+   * of Reduce-scatter and Scatter, one block of Alltoall, the whole array in the others. May be 0.
+   */
   uint64_t count;
 
   /* The slots of the first and of the second exchange, in 512ths of a block's raw bytes, 1 to 512.
@@ -955,11 +960,12 @@ typedef struct tw_stream_call {
    * under way: slots and spilled blocks of another number are not this call's. */
   uint64_t number;
 
-  /* In place: send == receive for Allreduce and Bcast, send == receive + rank * count elements for
-   * Allgather, receive == send + rank * count elements for Reduce-scatter; else they must not
-   * overlap. What is not in place gets this rank's own block too, as the other ranks do; in place
-   * this rank's block of Allgather and the root's array are only read. Both may have any alignment,
-   * and are not read where the operation has no use for them, as `receive` of Send. */
+  /* In place: send == receive for Allreduce, Bcast and Alltoall; send == receive + rank * count
+   * elements for Allgather, and for Gather at the root; receive == send + rank * count elements for
+   * Reduce-scatter, and for Scatter at the root; else they must not overlap. What is not in place
+   * gets this rank's own block too, as the other ranks do; in place this rank's block of Allgather
+   * and the root's array are only read. Both may have any alignment, and are not read where the
+   * operation has no use for them, as `receive` of Send. */
   const void* send;
   void* receive;
 

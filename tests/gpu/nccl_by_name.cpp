@@ -64,6 +64,18 @@ BY_NAME(ncclAllGather,
         (const void* send, void* receive, std::size_t count, ncclDataType_t type, ncclComm_t comm,
          cudaStream_t stream),
         (send, receive, count, type, comm, stream))
+BY_NAME(ncclAlltoAll,
+        (const void* send, void* receive, std::size_t count, ncclDataType_t type, ncclComm_t comm,
+         cudaStream_t stream),
+        (send, receive, count, type, comm, stream))
+BY_NAME(ncclGather,
+        (const void* send, void* receive, std::size_t count, ncclDataType_t type, int root,
+         ncclComm_t comm, cudaStream_t stream),
+        (send, receive, count, type, root, comm, stream))
+BY_NAME(ncclScatter,
+        (const void* send, void* receive, std::size_t count, ncclDataType_t type, int root,
+         ncclComm_t comm, cudaStream_t stream),
+        (send, receive, count, type, root, comm, stream))
 BY_NAME(ncclBroadcast,
         (const void* send, void* receive, std::size_t count, ncclDataType_t type, int root,
          ncclComm_t comm, cudaStream_t stream),

@@ -2,6 +2,7 @@
 // each rank's record says. All ranks are on one GPU. Exit code 0 where all agree, 1 where one does
 // not, 77 where there is no GPU. With the argument "host" both sides are the host; with "small"
 // there are few cases, for tools under which kernels run slowly.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -50,23 +51,26 @@ std::vector<std::byte> values_of(const Case& given, int rank, std::uint64_t coun
 // The buffers of one rank. Reduce-scatter reads a block for each rank, Allgather writes one.
 struct Buffers {
   Buffers(Where where, const Case& given, int rank)
-      : sent(given.call.count * factor(given, SlotOperation::kReduceScatter)),
-        received(given.call.count * factor(given, SlotOperation::kAllgather)),
+      : sent(given.call.count * blocks(given, {SlotOperation::kReduceScatter,
+                                               SlotOperation::kAlltoall, SlotOperation::kScatter})),
+        received(given.call.count *
+                 blocks(given, {SlotOperation::kAllgather, SlotOperation::kAlltoall,
+                                SlotOperation::kGather})),
         room(where, given.call.bytes_of(sent + received) + 1024) {
     send = room.get() + given.offset;
     receive = send + (given.call.bytes_of(sent) + 511) / 256 * 256;
     const std::uint64_t block = given.call.bytes_of(given.call.count) * static_cast<unsigned>(rank);
     if (given.in_place) {
-      const bool scatters = given.call.operation == SlotOperation::kReduceScatter;
-      const bool gathers = given.call.operation == SlotOperation::kAllgather;
-      if (scatters) receive = send + block;
-      if (!scatters) send = receive + (gathers ? block : 0);
+      const bool together = sent == received;
+      if (sent > received) receive = send + block;
+      if (sent <= received) send = receive + (together ? 0 : block);
     }
     const auto values = values_of(given, rank, sent);
     move(where, send, values.data(), values.size());
   }
-  static std::uint64_t factor(const Case& given, SlotOperation of) {
-    return given.call.operation == of ? static_cast<std::uint64_t>(given.call.ranks) : 1;
+  static std::uint64_t blocks(const Case& given, std::initializer_list<SlotOperation> of) {
+    const bool many = std::find(of.begin(), of.end(), given.call.operation) != of.end();
+    return many ? static_cast<std::uint64_t>(given.call.ranks) : 1;
   }
   static void move(Where where, std::byte* to, const std::byte* from, std::uint64_t bytes) {
     if (where == Where::kGpu) {
@@ -185,7 +189,9 @@ struct Tally {
     const auto found = run_on(where, given);
     bool all = true;
     for (std::size_t rank = 0; rank < expected.size(); ++rank) {
-      const bool receives = given.call.operation != SlotOperation::kSend || rank == 1;
+      const bool receives = given.call.operation == SlotOperation::kSend     ? rank == 1
+                            : given.call.operation == SlotOperation::kGather ? rank == 0
+                                                                             : true;
       all = all && agree(expected[rank], found[rank], receives);
       spilled += found[rank].report.spilled_out;
     }

@@ -80,6 +80,9 @@ class Calls {
   void all_operations(std::size_t count, int times) {
     repeat(times, [&] { gather(count); });
     repeat(times, [&] { broadcast(count); });
+    repeat(times, [&] { all_to_all(count); });
+    repeat(times, [&] { gather_at_root(count); });
+    repeat(times, [&] { scatter(count); });
     repeat(times, [&] { reduce_scatter(count); });
     repeat(times, [&] { reduce_all(count); });
     // A message waits for its peer: without a group these two would wait for each other.
@@ -150,6 +153,63 @@ class Calls {
         in_place_ ? send : arena_.take(count * size_of(type_), off_ + size_of(type_));
     expect(receive, numbers(root, count), "Broadcast", 1);
     expect_success(__LINE__, ncclBroadcast(send, receive, count, type_, root, comm_, self_.stream));
+  }
+
+  void all_to_all(std::size_t count) {
+    const auto ranks = static_cast<std::size_t>(self_.ranks);
+    const std::byte* const send = arena_.take(own_values(count * ranks), off_);
+    std::byte* const receive = arena_.take(count * ranks * size_of(type_), off_);
+    std::vector<double> all;
+    for (int rank = 0; rank < self_.ranks; ++rank) append_block(all, rank, self_.rank, count);
+    expect(receive, std::move(all), "AlltoAll", 1);
+    expect_success(__LINE__, ncclAlltoAll(send, receive, count, type_, comm_, self_.stream));
+  }
+
+  // Only the root has a buffer to receive in.
+  void gather_at_root(std::size_t count) {
+    const int root = type_ % self_.ranks;
+    const bool is_root = self_.rank == root;
+    const auto ranks = static_cast<std::size_t>(self_.ranks);
+    const Bytes own = own_values(count);
+    const std::byte* send = nullptr;
+    std::byte* receive = nullptr;
+    if (is_root) receive = arena_.take(count * ranks * size_of(type_), off_);
+    if (is_root && in_place_) {
+      std::byte* const block = receive + static_cast<std::size_t>(root) * own.size();
+      world::write(block, own.data(), own.size());
+      send = block;
+    } else {
+      send = arena_.take(own, off_);
+    }
+    std::vector<double> all;
+    for (int rank = 0; rank < self_.ranks; ++rank) {
+      const auto theirs = numbers(rank, count);
+      all.insert(all.end(), theirs.begin(), theirs.end());
+    }
+    if (is_root) expect(receive, std::move(all), "Gather", 1);
+    expect_success(__LINE__, ncclGather(send, receive, count, type_, root, comm_, self_.stream));
+  }
+
+  // And only the root one to send.
+  void scatter(std::size_t count) {
+    const int root = type_ % self_.ranks;
+    const bool is_root = self_.rank == root;
+    const auto ranks = static_cast<std::size_t>(self_.ranks);
+    std::byte* const send = is_root ? arena_.take(own_values(count * ranks), off_) : nullptr;
+    const std::size_t block = static_cast<std::size_t>(root) * count * size_of(type_);
+    std::byte* const receive =
+        is_root && in_place_ ? send + block : arena_.take(count * size_of(type_), off_);
+    std::vector<double> own;
+    append_block(own, root, self_.rank, count);
+    expect(receive, std::move(own), "Scatter", 1);
+    expect_success(__LINE__, ncclScatter(send, receive, count, type_, root, comm_, self_.stream));
+  }
+
+  // Of what rank `of` has for all ranks.
+  void append_block(std::vector<double>& to, int of, int block, std::size_t count) const {
+    const auto all = numbers(of, count * static_cast<std::size_t>(self_.ranks));
+    const auto first = all.begin() + block * static_cast<std::ptrdiff_t>(count);
+    to.insert(to.end(), first, first + static_cast<std::ptrdiff_t>(count));
   }
 
   void reduce_scatter(std::size_t count) {

@@ -112,6 +112,11 @@ def test_sums_of_the_programs_own_are_compressed(where: str, tmp_path: Path) -> 
         assert len({each["compressed_calls"] for each in ranks}) == 1
 
 
+def test_an_nccl_without_the_newest_operations() -> None:
+    """It has no ncclAlltoAll, ncclGather and ncclScatter: the program gets them as messages."""
+    assert run(PROGRAMS / "nccl_every", "8", gpus=True, CODEC="lossless") == ("ok\n", "")
+
+
 RANDOM_CALLS = 5000
 
 

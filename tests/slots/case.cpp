@@ -22,6 +22,21 @@ std::uint32_t operation_of(const Case& given, int rank) {
   return rank == 0 ? TW_STREAM_SEND : TW_STREAM_RECEIVE;
 }
 
+bool has_root(std::uint32_t operation) {
+  return operation == TW_STREAM_BCAST || operation == TW_STREAM_GATHER_AT_ROOT ||
+         operation == TW_STREAM_SCATTER;
+}
+
+// Whether send and receive can overlap, and where in the larger one the other lies.
+bool lies_in_send(const Case& given, int rank) {
+  return given.operation == TW_STREAM_REDUCE_SCATTER ||
+         (given.operation == TW_STREAM_SCATTER && rank == given.root);
+}
+bool lies_in_receive(const Case& given, int rank) {
+  return given.operation == TW_STREAM_ALLGATHER ||
+         (given.operation == TW_STREAM_GATHER_AT_ROOT && rank == given.root);
+}
+
 std::uint64_t sent_count(const Case& given, int rank) {
   switch (operation_of(given, rank)) {
     case TW_STREAM_BCAST:
@@ -29,7 +44,10 @@ std::uint64_t sent_count(const Case& given, int rank) {
     case TW_STREAM_RECEIVE:
       return 0;
     case TW_STREAM_REDUCE_SCATTER:
+    case TW_STREAM_ALLTOALL:
       return given.count * index(given.ranks);
+    case TW_STREAM_SCATTER:
+      return rank == given.root ? given.count * index(given.ranks) : 0;
     default:
       return given.count;
   }
@@ -42,7 +60,7 @@ tw_stream_plan_options plan_options(const Case& given, int rank, const tw_codec*
   options.scale = given.scale;
   if (given.factors != Factors::kNone) options.flags = TW_STREAM_PREMULTIPLIED;
   if (options.operation == TW_STREAM_SEND) options.peer = given.ranks - 1;
-  if (options.operation == TW_STREAM_BCAST) options.peer = given.root;
+  if (has_root(options.operation)) options.peer = given.root;
   return options;
 }
 
@@ -76,10 +94,14 @@ CaseOnRank::Buffers::Buffers(const Case& given, int rank, const Bytes& sent,
       send_at(send.get() + kAround),
       receive_at(receive.get() + kAround) {
   const std::uint64_t block = given.count * value_bytes(given.dtype) * index(rank);
-  if (given.in_place && given.operation == TW_STREAM_REDUCE_SCATTER) {
+  const bool apart =
+      given.operation == TW_STREAM_GATHER_AT_ROOT || given.operation == TW_STREAM_SCATTER;
+  if (given.in_place && lies_in_send(given, rank)) {
     receive_at = send_at + block;
-  } else if (given.in_place) {
-    send_at = receive_at + (given.operation == TW_STREAM_ALLGATHER ? block : 0);
+  } else if (given.in_place && lies_in_receive(given, rank)) {
+    send_at = receive_at + block;
+  } else if (given.in_place && !apart) {
+    send_at = receive_at;
   }
   if (!sent.empty()) std::memcpy(send_at, sent.data(), sent.size());
 }
@@ -129,7 +151,7 @@ tw_stream_report CaseOnRank::expect() const {
   const std::byte* const around[] = {buffers_.receive.get() + Buffers::kAround - 1,
                                      buffers_.receive.get() + Buffers::kAround + expected_.size()};
   for (const std::byte* const end : around) {
-    if (case_.operation == TW_STREAM_REDUCE_SCATTER && case_.in_place) break;
+    if (case_.in_place && lies_in_send(case_, rank_)) break;
     EXPECT_EQ(*end, std::byte{0xA5}) << "what lies around `receive` was written to";
   }
   if (!case_.in_place && !own_.empty()) {

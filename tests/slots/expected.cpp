@@ -34,6 +34,16 @@ class Expected {
                                                     : through(sent_[index(case_.root)], whole);
       case TW_STREAM_RECEIVE:
         return through(sent_[0], whole);
+      case TW_STREAM_ALLTOALL:
+        return blocks_of_all(
+            rank, [&](int from) { return part(sent_[index(from)], whole * index(rank), whole); });
+      case TW_STREAM_GATHER_AT_ROOT:
+        if (rank != case_.root) return {};
+        return blocks_of_all(rank, [&](int from) { return sent_[index(from)]; });
+      case TW_STREAM_SCATTER: {
+        const Bytes own = part(sent_[index(case_.root)], whole * index(rank), whole);
+        return rank == case_.root ? own : through(own, whole);
+      }
       case TW_STREAM_REDUCE_SCATTER:
         return block_sum(rank, whole * index(rank), whole, slot_bytes(whole, case_.capacity));
       default:
@@ -57,6 +67,18 @@ class Expected {
     for (int from = 0; from < case_.ranks; ++from) {
       const Bytes& own = sent_[index(from)];
       const Bytes came = from == rank && case_.in_place ? own : through(own, own.size());
+      all.insert(all.end(), came.begin(), came.end());
+    }
+    return all;
+  }
+
+  // This rank's own as it is.
+  template <typename Block>
+  Bytes blocks_of_all(int rank, Block block_of) const {
+    Bytes all;
+    for (int from = 0; from < case_.ranks; ++from) {
+      const Bytes own = block_of(from);
+      const Bytes came = from == rank ? own : through(own, own.size());
       all.insert(all.end(), came.begin(), came.end());
     }
     return all;

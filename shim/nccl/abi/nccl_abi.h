@@ -108,6 +108,12 @@ ncclResult_t ncclReduceScatter(const void* send, void* receive, std::size_t coun
                                cudaStream_t stream);
 ncclResult_t ncclAllGather(const void* send, void* receive, std::size_t count, ncclDataType_t type,
                            ncclComm_t comm, cudaStream_t stream);
+ncclResult_t ncclAlltoAll(const void* send, void* receive, std::size_t count, ncclDataType_t type,
+                          ncclComm_t comm, cudaStream_t stream);
+ncclResult_t ncclGather(const void* send, void* receive, std::size_t count, ncclDataType_t type,
+                        int root, ncclComm_t comm, cudaStream_t stream);
+ncclResult_t ncclScatter(const void* send, void* receive, std::size_t count, ncclDataType_t type,
+                         int root, ncclComm_t comm, cudaStream_t stream);
 ncclResult_t ncclBroadcast(const void* send, void* receive, std::size_t count, ncclDataType_t type,
                            int root, ncclComm_t comm, cudaStream_t stream);
 ncclResult_t ncclBcast(void* buffer, std::size_t count, ncclDataType_t type, int root,

@@ -10,7 +10,7 @@
   X(GetVersion) X(GetUniqueId) X(CommInitRank) X(CommInitRankConfig)                    \
   X(CommInitRankScalable) X(CommInitAll) X(CommSplit) X(CommGetAsyncError)              \
   X(CommDestroy) X(CommAbort) X(CommCount) X(CommUserRank) X(GroupStart) X(GroupEnd)    \
-  X(AllReduce) X(Reduce) X(ReduceScatter) X(AllGather) X(Broadcast) X(Bcast) X(Send)    \
+  X(AlltoAll) X(Gather) X(Scatter) X(AllReduce) X(Reduce) X(ReduceScatter) X(AllGather) X(Broadcast) X(Bcast) X(Send)    \
   X(Recv) X(RedOpCreatePreMulSum) X(RedOpDestroy) X(CommFinalize) X(CommRevoke)         \
   X(CommShrink) X(GroupSimulateEnd) X(CommCuDevice) X(OnHostMemory)
 // clang-format on

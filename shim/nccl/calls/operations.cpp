@@ -41,6 +41,24 @@ THINWIRE_EXPORTED ncclResult_t ncclBcast(void* buffer, std::size_t elements, ncc
   return submit({kBroadcast, buffer, buffer, elements, type, ncclSum, root, comm, stream});
 }
 
+THINWIRE_EXPORTED ncclResult_t ncclAlltoAll(const void* send, void* receive, std::size_t elements,
+                                            ncclDataType_t type, ncclComm_t comm,
+                                            cudaStream_t stream) {
+  return submit({kAlltoAll, send, receive, elements, type, ncclSum, 0, comm, stream});
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclGather(const void* send, void* receive, std::size_t elements,
+                                          ncclDataType_t type, int root, ncclComm_t comm,
+                                          cudaStream_t stream) {
+  return submit({kGather, send, receive, elements, type, ncclSum, root, comm, stream});
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclScatter(const void* send, void* receive, std::size_t elements,
+                                           ncclDataType_t type, int root, ncclComm_t comm,
+                                           cudaStream_t stream) {
+  return submit({kScatter, send, receive, elements, type, ncclSum, root, comm, stream});
+}
+
 THINWIRE_EXPORTED ncclResult_t ncclSend(const void* send, std::size_t elements, ncclDataType_t type,
                                         int peer, ncclComm_t comm, cudaStream_t stream) {
   return submit({kSend, send, nullptr, elements, type, ncclSum, peer, comm, stream});

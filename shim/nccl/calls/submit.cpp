@@ -14,17 +14,23 @@ bool wants_count() {
   return true;
 }
 
-// All blocks that it moves: a reduce-scatter takes one for each rank.
-std::uint64_t bytes_judged(const Call& call, const Communicator& communicator) {
-  const std::uint64_t blocks =
-      call.operation == kReduceScatter ? static_cast<std::uint64_t>(communicator.ranks) : 1;
+std::uint64_t bytes_given(const Call& call, const Communicator& communicator) {
+  const auto blocks = static_cast<std::uint64_t>(call.blocks(communicator.ranks));
   return blocks * call.elements * element_bytes(call.type);
+}
+
+// Messages one by one; of a reduce-scatter the whole array, as NCCL makes one of it.
+std::uint64_t bytes_judged(const Call& call, const Communicator& communicator) {
+  if (call.operation == kReduceScatter) return bytes_given(call, communicator);
+  return call.elements * element_bytes(call.type);
 }
 
 // `plan`: of a coded call.
 void count(const Call& call, Communicator& communicator, int reason, const Plan* plan = nullptr) {
   if (!wants_count()) return;
-  const std::uint64_t bytes = call.reads(communicator.rank) ? bytes_judged(call, communicator) : 0;
+  const bool keeps = call.operation == kGather && call.peer == communicator.rank;
+  const bool gives = call.reads(communicator.rank) && !keeps;
+  const std::uint64_t bytes = gives ? bytes_given(call, communicator) : 0;
   Count made{&communicator.of[call.operation], plan == nullptr ? reason : 0, bytes, bytes};
   if (plan != nullptr) {
     const auto raw = static_cast<double>(plan->info.raw_bytes);
@@ -50,7 +56,7 @@ int reason_by_arguments(const Call& call, const Communicator& communicator) {
 // What NCCL would refuse, it has to refuse itself.
 bool is_sound(const Call& call, const Communicator& communicator) {
   const bool in_range = !call.has_peer() || (call.peer >= 0 && call.peer < communicator.ranks);
-  const bool writes = call.operation != kSend;
+  const bool writes = call.writes(communicator.rank);
   return in_range && !(call.reads(communicator.rank) && call.send == nullptr) &&
          !(writes && call.receive == nullptr);
 }

@@ -1,8 +1,42 @@
 #include "coding/call.h"
 
+#include <cstddef>
+
 #include "calls/pass.h"
+#include "process/reason.h"
 
 namespace thinwire::nccl {
+
+namespace {
+
+// An NCCL before 2.28 has no such function, and a program that finds one here shall have it: as
+// messages, which is what programs make of it themselves.
+ncclResult_t pass_as_messages(const Call& call) {
+  int ranks = 0, rank = 0;
+  ncclResult_t result = THINWIRE_PASS(CommCount, call.comm, &ranks);
+  if (result == ncclSuccess) result = THINWIRE_PASS(CommUserRank, call.comm, &rank);
+  if (result == ncclSuccess) result = THINWIRE_PASS(GroupStart);
+  if (result != ncclSuccess) return result;
+  const std::uint64_t block = call.elements * element_bytes(call.type);
+  const bool gives_many = call.blocks(ranks) > 1, gives = call.reads(rank);
+  const bool takes_many = call.operation != kScatter, takes = call.writes(rank);
+  for (int peer = 0; peer < ranks && result == ncclSuccess; ++peer) {
+    const auto at = block * static_cast<std::uint64_t>(peer);
+    const auto* const from = static_cast<const std::byte*>(call.send) + (gives_many ? at : 0);
+    auto* const to = static_cast<std::byte*>(call.receive) + (takes_many ? at : 0);
+    if (peer == rank && gives && takes && from == to) continue;  // in place
+    if (gives && (call.operation != kGather || peer == call.peer)) {
+      result = THINWIRE_PASS(Send, from, call.elements, call.type, peer, call.comm, call.stream);
+    }
+    if (result == ncclSuccess && takes && (call.operation != kScatter || peer == call.peer)) {
+      result = THINWIRE_PASS(Recv, to, call.elements, call.type, peer, call.comm, call.stream);
+    }
+  }
+  const ncclResult_t ended = THINWIRE_PASS(GroupEnd);
+  return result != ncclSuccess ? result : ended;
+}
+
+}  // namespace
 
 ncclResult_t pass(const Call& call) {
   switch (call.operation) {
@@ -20,6 +54,18 @@ ncclResult_t pass(const Call& call) {
                            call.stream);
     case kBroadcast:
       return THINWIRE_PASS(Broadcast, call.send, call.receive, call.elements, call.type, call.peer,
+                           call.comm, call.stream);
+    case kAlltoAll:
+      if (real().AlltoAll == nullptr) return pass_as_messages(call);
+      return THINWIRE_PASS(AlltoAll, call.send, call.receive, call.elements, call.type, call.comm,
+                           call.stream);
+    case kGather:
+      if (real().Gather == nullptr) return pass_as_messages(call);
+      return THINWIRE_PASS(Gather, call.send, call.receive, call.elements, call.type, call.peer,
+                           call.comm, call.stream);
+    case kScatter:
+      if (real().Scatter == nullptr) return pass_as_messages(call);
+      return THINWIRE_PASS(Scatter, call.send, call.receive, call.elements, call.type, call.peer,
                            call.comm, call.stream);
     case kSend:
       return THINWIRE_PASS(Send, call.send, call.elements, call.type, call.peer, call.comm,

@@ -24,14 +24,28 @@ struct Call {
   std::optional<Factor> factor{};  // of a reduction of the program's own: copied, as that may end
 
   bool is_message() const { return operation == kSend || operation == kRecv; }
-  bool has_peer() const { return is_message() || operation == kBroadcast || operation == kReduce; }
+  bool has_peer() const {
+    return is_message() || operation == kBroadcast || operation == kReduce ||
+           operation == kGather || operation == kScatter;
+  }
   bool reduces() const {
     return operation == kAllReduce || operation == kReduce || operation == kReduceScatter;
   }
   bool sums() const { return op == ncclSum || op == ncclAvg || factor; }
   // Whether this rank's data goes to others: `send` is read.
   bool reads(int rank) const {
-    return operation != kRecv && (operation != kBroadcast || peer == rank);
+    const bool of_root = operation == kBroadcast || operation == kScatter;
+    return operation != kRecv && (!of_root || peer == rank);
+  }
+  bool writes(int rank) const {
+    const bool at_root = operation == kGather || operation == kReduce;
+    return operation != kSend && (!at_root || peer == rank);
+  }
+  // How many blocks of `elements` a rank gives that reads.
+  int blocks(int ranks) const {
+    const bool many =
+        operation == kReduceScatter || operation == kAlltoAll || operation == kScatter;
+    return many ? ranks : 1;
   }
 };
 

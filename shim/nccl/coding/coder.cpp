@@ -27,6 +27,12 @@ std::uint32_t stream_operation(Operation operation) {
       return TW_STREAM_SEND;
     case kRecv:
       return TW_STREAM_RECEIVE;
+    case kAlltoAll:
+      return TW_STREAM_ALLTOALL;
+    case kGather:
+      return TW_STREAM_GATHER_AT_ROOT;
+    case kScatter:
+      return TW_STREAM_SCATTER;
     case kReduceScatter:
       return TW_STREAM_REDUCE_SCATTER;
     default:
@@ -57,8 +63,9 @@ std::uint64_t class_key(const Call& call, const PlanKey& plan, unsigned exchange
   const std::uint64_t way = plan.way * 2 + exchange;
   // Both ends of a message know it by one name.
   const std::uint64_t operation = call.is_message() ? kSend : call.operation;
-  const std::uint64_t root =
-      call.operation == kBroadcast ? static_cast<std::uint32_t>(call.peer) : 0;
+  const std::uint64_t root = call.operation == kBroadcast || call.operation == kScatter
+                                 ? static_cast<std::uint32_t>(call.peer)
+                                 : 0;
   return operation | way << 8 | std::uint64_t{plan.dtype} << 16 | std::uint64_t{octave} << 24 |
          root << 32;
 }

@@ -45,7 +45,8 @@ Communicator& look_up(ncclComm_t comm) {
 
 const char* operation_name(int operation) {
   constexpr const char* kNames[kOperations] = {"AllReduce", "Reduce", "ReduceScatter", "AllGather",
-                                               "Broadcast", "Send",   "Recv"};
+                                               "Broadcast", "Send",   "Recv",          "AlltoAll",
+                                               "Gather",    "Scatter"};
   return kNames[operation];
 }
 

@@ -24,6 +24,9 @@ enum Operation {
   kBroadcast,
   kSend,
   kRecv,
+  kAlltoAll,
+  kGather,
+  kScatter,
   kOperations
 };
 const char* operation_name(int operation);

@@ -12,9 +12,13 @@ constexpr std::uint64_t kMostGathered = 64 * 1024;
 // Blocks of sums begin where vectors of any width do.
 constexpr std::uint64_t kBlockUnit = 1024;
 
+bool is_message(SlotOperation operation) {
+  return operation == SlotOperation::kSend || operation == SlotOperation::kReceive;
+}
+
 bool has_peer(SlotOperation operation) {
-  return operation == SlotOperation::kBcast || operation == SlotOperation::kSend ||
-         operation == SlotOperation::kReceive;
+  return is_message(operation) || operation == SlotOperation::kBcast ||
+         operation == SlotOperation::kGather || operation == SlotOperation::kScatter;
 }
 
 Status check_capacities(const SlotCall& call) {
@@ -47,6 +51,17 @@ Status check_spec(const SlotCall& call) {
 
 }  // namespace
 
+bool SlotCall::reads() const {
+  if (operation == SlotOperation::kReceive) return false;
+  const bool of_root = operation == SlotOperation::kBcast || operation == SlotOperation::kScatter;
+  return !of_root || rank == peer;
+}
+
+bool SlotCall::writes() const {
+  if (operation == SlotOperation::kSend) return false;
+  return operation != SlotOperation::kGather || rank == peer;
+}
+
 SlotWay way_of(const SlotCall& call) {
   if (call.way != SlotWay::kPlanned) return call.way;
   const bool small = call.bytes_of(call.count) <= kMostGathered;
@@ -69,8 +84,7 @@ Status check(const SlotCall& call) {
   if (has_peer(call.operation) && (call.peer < 0 || call.peer >= call.ranks)) {
     return {StatusCode::kInvalidArgument, "the root or peer is no rank of the communicator"};
   }
-  const bool to_itself = has_peer(call.operation) && call.operation != SlotOperation::kBcast;
-  if (to_itself && call.peer == call.rank) {
+  if (is_message(call.operation) && call.peer == call.rank) {
     return {StatusCode::kInvalidArgument, "a rank sends nothing to itself in slots"};
   }
   if (call.premultiplied && !call.reduces()) {

@@ -18,8 +18,11 @@ enum class SlotOperation : std::uint32_t {
   kReceive = 3,
   kReduceScatter = 4,
   kAllreduce = 5,
+  kAlltoall = 6,
+  kGather = 7,
+  kScatter = 8,
 };
-inline constexpr std::uint32_t kSlotOperationCount = 6;
+inline constexpr std::uint32_t kSlotOperationCount = 9;
 
 enum class SlotWay : std::uint32_t { kPlanned = 0, kGather = 1, kDirect = 2 };
 inline constexpr std::uint32_t kSlotWayCount = 3;
@@ -41,7 +44,12 @@ struct SlotCall {
   int rank = 0, ranks = 1;
 
   std::uint64_t bytes_of(std::uint64_t values) const { return values * dtype_size(dtype); }
-  bool reduces() const { return operation >= SlotOperation::kReduceScatter; }
+  bool reduces() const {
+    return operation == SlotOperation::kReduceScatter || operation == SlotOperation::kAllreduce;
+  }
+  // Whether this rank's `send` is read, and its `receive` written.
+  bool reads() const;
+  bool writes() const;
 };
 
 // How `total` values are cut into a block for each rank; the last ones may be shorter or empty.

@@ -98,6 +98,54 @@ void SlotPlanner::send_or_receive() {
   }
 }
 
+// Of blocks that one rank alone gets, this rank's own is the values themselves.
+void SlotPlanner::alltoall() {
+  SlotExchange& all = exchange(0);
+  all.kind = Kind::kMessages;
+  const std::uint64_t block = bytes_of(call_.count);
+  const auto at = [&](int rank) { return block * static_cast<std::uint64_t>(rank); };
+  for (int peer = 0; peer < ranks(); ++peer) {
+    if (peer == rank()) continue;
+    all.out.push_back(task(0, rank(), call_.count, peer, {Area::kSend, at(peer)}));
+    all.in.push_back(task(0, peer, call_.count, peer, {Area::kReceive, at(peer)}));
+  }
+  plan_.copy_ = {{Area::kReceive, at(rank())}, {Area::kSend, at(rank())}, block};
+}
+
+void SlotPlanner::gather() {
+  SlotExchange& all = exchange(0);
+  all.kind = Kind::kMessages;
+  const std::uint64_t block = bytes_of(call_.count);
+  if (rank() != call_.peer) {
+    all.out.push_back(task(0, rank(), call_.count, call_.peer, {Area::kSend, 0}));
+    return;
+  }
+  const auto at = [&](int rank) {
+    return Values{Area::kReceive, block * static_cast<std::uint64_t>(rank)};
+  };
+  for (int from = 0; from < ranks(); ++from) {
+    if (from != rank()) all.in.push_back(task(0, from, call_.count, from, at(from)));
+  }
+  plan_.copy_ = {at(rank()), {Area::kSend, 0}, block};
+}
+
+void SlotPlanner::scatter() {
+  SlotExchange& all = exchange(0);
+  all.kind = Kind::kMessages;
+  const std::uint64_t block = bytes_of(call_.count);
+  if (rank() != call_.peer) {
+    all.in.push_back(task(0, call_.peer, call_.count, call_.peer, {Area::kReceive, 0}));
+    return;
+  }
+  const auto at = [&](int rank) {
+    return Values{Area::kSend, block * static_cast<std::uint64_t>(rank)};
+  };
+  for (int to = 0; to < ranks(); ++to) {
+    if (to != rank()) all.out.push_back(task(0, rank(), call_.count, to, at(to)));
+  }
+  plan_.copy_ = {{Area::kReceive, 0}, at(rank()), block};
+}
+
 // Its own block a rank adds as it is: nobody else sums it.
 void SlotPlanner::reduce_scatter(const Partition& blocks) {
   SlotExchange& all = exchange(0);
@@ -216,6 +264,15 @@ Status SlotPlanner::build() {
     case SlotOperation::kSend:
     case SlotOperation::kReceive:
       send_or_receive();
+      break;
+    case SlotOperation::kAlltoall:
+      alltoall();
+      break;
+    case SlotOperation::kGather:
+      gather();
+      break;
+    case SlotOperation::kScatter:
+      scatter();
       break;
     case SlotOperation::kReduceScatter:
       reduce_scatter(partition_of(call_));

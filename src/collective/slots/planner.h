@@ -27,6 +27,9 @@ class SlotPlanner {
   void allgather();
   void bcast();
   void send_or_receive();
+  void alltoall();
+  void gather();
+  void scatter();
   void reduce_scatter(const Partition& blocks);
   void allreduce_gathered();
   void allreduce_direct(const Partition& blocks);

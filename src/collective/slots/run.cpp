@@ -12,19 +12,14 @@ bool is_aligned(const void* at, std::uintptr_t to) {
   return at != nullptr && reinterpret_cast<std::uintptr_t>(at) % to == 0;
 }
 
-bool reads(const SlotCall& call) {
-  if (call.operation == SlotOperation::kReceive) return false;
-  return call.operation != SlotOperation::kBcast || call.rank == call.peer;
-}
-
 }  // namespace
 
 Status check(const SlotRun& run) {
   const SlotPlan& plan = *run.plan;
   const SlotCall& call = plan.call();
   const bool of_result = call.trial == SlotTrial::kResult;
-  const bool writes = !plan.is_trial() && call.operation != SlotOperation::kSend;
-  if (call.count > 0 && reads(call) && !of_result && run.send == nullptr) {
+  const bool writes = !plan.is_trial() && call.writes();
+  if (call.count > 0 && call.reads() && !of_result && run.send == nullptr) {
     return {StatusCode::kInvalidArgument, "the call reads `send`, which is NULL"};
   }
   if (call.count > 0 && (writes || of_result) && run.receive == nullptr) {
