@@ -164,6 +164,7 @@ def test_time_left_is_that_of_the_steps_done() -> None:
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_steps_say_how_many_there_are(monkeypatch, terminal: bool) -> None:
+    monkeypatch.setenv("TERM", "xterm")  # one that can redraw a line
     shown = io.StringIO()
     console = Console(file=shown, force_terminal=terminal, color_system=None, width=100)
     monkeypatch.setattr(steps, "messages", console)
