@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +79,12 @@ inline std::string quoted(const std::string& text) {
     out += letter < ' ' ? ' ' : letter;
   }
   return out + '"';
+}
+
+// Median, least and most of sorted times, as members of a JSON object.
+inline void print_seconds(const char* prefix, const std::vector<double>& seconds) {
+  std::printf("\"%sseconds\": %.9f, \"%smin\": %.9f, \"%smax\": %.9f, ", prefix,
+              seconds[seconds.size() / 2], prefix, seconds.front(), prefix, seconds.back());
 }
 
 }  // namespace thinwire::bench

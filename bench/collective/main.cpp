@@ -20,11 +20,6 @@
 namespace thinwire::bench {
 namespace {
 
-void print_seconds(const char* prefix, const std::vector<double>& seconds) {
-  std::printf("\"%sseconds\": %.9f, \"%smin\": %.9f, \"%smax\": %.9f, ", prefix,
-              seconds[seconds.size() / 2], prefix, seconds.front(), prefix, seconds.back());
-}
-
 void print_runs(const Outcome& native, const Outcome& outcome) {
   const tw_collective_report& report = outcome.report;
   print_seconds("", outcome.seconds);

@@ -25,11 +25,6 @@ bool is_right(const Outcome& outcome) {
   return outcome.wrong == 0 && outcome.relative_error < kMostError;
 }
 
-void print_seconds(const char* prefix, const std::vector<double>& seconds) {
-  std::printf("\"%sseconds\": %.9f, \"%smin\": %.9f, \"%smax\": %.9f, ", prefix,
-              seconds[seconds.size() / 2], prefix, seconds.front(), prefix, seconds.back());
-}
-
 void print(const Job& job, const Measurement& all) {
   for (const Outcome& each : all.ways) {
     std::printf(

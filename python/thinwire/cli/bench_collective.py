@@ -16,16 +16,22 @@ from thinwire.bench.steps import steps
 from thinwire.cli import values
 from thinwire.cli.bench_options import (
     Csv,
+    GeneratedValues,
     Json,
+    LabHosts,
     Links,
+    LoopbackOption,
     MemoryOption,
     Program,
+    RankCount,
     Specs,
+    ValuesDtype,
+    ValuesFile,
     failure,
     finish,
     measure_places,
 )
-from thinwire.cli.values import Dtype, Memory
+from thinwire.cli.values import Memory
 from thinwire.codec import Codec
 from thinwire.comm.words import algorithms, codings, operations
 from thinwire.lab import LabError
@@ -55,27 +61,13 @@ def collective(
     coding: Annotated[
         str, typer.Option(help="Where values are encoded, as in once,per-hop,two-level.")
     ] = "planned",
-    hosts: Annotated[int, typer.Option(min=1, help="Hosts of the lab.")] = 4,
-    ranks: Annotated[
-        int | None, typer.Option(min=1, help="Number of ranks; one per host unless given.")
-    ] = None,
+    hosts: LabHosts = 4,
+    ranks: RankCount = None,
     link: Links = "1gbit",
-    loopback: Annotated[
-        bool, typer.Option("--loopback", help="All ranks on this host, without a lab.")
-    ] = False,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            exists=True, dir_okay=False, help="File of raw values to send, repeated to the size."
-        ),
-    ] = None,
-    data: Annotated[
-        str, typer.Option(help="Which values to generate if there is no --file.")
-    ] = "wave",
-    dtype: Annotated[
-        Dtype | None,
-        typer.Option(help="Element type: of the file (else its suffix), or of generated values."),
-    ] = None,
+    loopback: LoopbackOption = False,
+    file: ValuesFile = None,
+    data: GeneratedValues = "wave",
+    dtype: ValuesDtype = None,
     iterations: Annotated[
         int, typer.Option(min=1, help="How often every case takes its turn.")
     ] = 5,

@@ -16,10 +16,16 @@ from thinwire.cli import values
 from thinwire.cli.bench_collective import chosen_names, chosen_sizes, chosen_values
 from thinwire.cli.bench_options import (
     Csv,
+    GeneratedValues,
     Json,
+    LabHosts,
     Links,
+    LoopbackOption,
     Program,
+    RankCount,
     Specs,
+    ValuesDtype,
+    ValuesFile,
     failure,
     finish,
     measure_places,
@@ -43,27 +49,13 @@ def nccl(
         ),
     ] = "16MiB",
     specs: Specs = None,
-    hosts: Annotated[int, typer.Option(min=1, help="Hosts of the lab.")] = 2,
-    ranks: Annotated[
-        int | None, typer.Option(min=1, help="Number of ranks; one per host unless given.")
-    ] = None,
+    hosts: LabHosts = 2,
+    ranks: RankCount = None,
     link: Links = "10gbit",
-    loopback: Annotated[
-        bool, typer.Option("--loopback", help="All ranks on this host, without a lab.")
-    ] = False,
-    file: Annotated[
-        Path | None,
-        typer.Option(
-            exists=True, dir_okay=False, help="File of raw values to send, repeated to the size."
-        ),
-    ] = None,
-    data: Annotated[
-        str, typer.Option(help="Which values to generate if there is no --file.")
-    ] = "gradients",
-    dtype: Annotated[
-        Dtype | None,
-        typer.Option(help="Element type: of the file (else its suffix), or of generated values."),
-    ] = None,
+    loopback: LoopbackOption = False,
+    file: ValuesFile = None,
+    data: GeneratedValues = "gradients",
+    dtype: ValuesDtype = None,
     iterations: Annotated[int, typer.Option(min=1, help="How often every way takes its turn.")] = 7,
     calls: Annotated[
         int, typer.Option(min=1, help="Calls back to back in a turn, of which a time is the mean.")

@@ -46,6 +46,26 @@ Links = Annotated[
         callback=values.lab_links,
     ),
 ]
+LabHosts = Annotated[int, typer.Option(min=1, help="Hosts of the lab.")]
+RankCount = Annotated[
+    int | None, typer.Option(min=1, help="Number of ranks; one per host unless given.")
+]
+LoopbackOption = Annotated[
+    bool, typer.Option("--loopback", help="All ranks on this host, without a lab.")
+]
+ValuesFile = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True, dir_okay=False, help="File of raw values to send, repeated to the size."
+    ),
+]
+GeneratedValues = Annotated[
+    str, typer.Option(help="Which values to generate if there is no --file.")
+]
+ValuesDtype = Annotated[
+    values.Dtype | None,
+    typer.Option(help="Element type: of the file (else its suffix), or of generated values."),
+]
 Sizes = Annotated[
     str,
     typer.Option(

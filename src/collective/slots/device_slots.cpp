@@ -53,7 +53,7 @@ Result<WorkMemory> device_needs(const EngineSettings& settings, const Shape& sha
 namespace {
 
 Result<int> device_under(const SlotRun& run) {
-  auto& record = *reinterpret_cast<SlotRecord*>(run.record);
+  SlotRecord& record = record_at(run.record);
   if (record.device >= 0) return record.device;
   const std::byte* const any = run.lent != nullptr ? run.lent : run.receive;
   const auto place = device::place_of(any);

@@ -56,20 +56,17 @@ void SlotPlanner::alone() {
 void SlotPlanner::allgather() {
   SlotExchange& all = exchange(0);
   all.kind = Kind::kGather;
-  const std::uint64_t block = bytes_of(call_.count);
-  const auto place = [&](int of) {
-    return Values{Area::kReceive, block * static_cast<std::uint64_t>(of)};
-  };
   all.out.push_back(task(0, rank(), call_.count, -1, {Area::kSend, 0}));
   for (int from = 0; from < ranks(); ++from) {
-    const SlotTask comes = task(0, from, call_.count, from, place(from));
+    const SlotTask comes = task(0, from, call_.count, from, block_at(Area::kReceive, from));
     if (from != rank()) {
       all.in.push_back(comes);
     } else if (!is_lossless()) {
       add_own(0, comes, {Area::kSend, 0}, true);
     }
   }
-  if (is_lossless()) plan_.copy_ = {place(rank()), {Area::kSend, 0}, block};
+  if (!is_lossless()) return;
+  plan_.copy_ = {block_at(Area::kReceive, rank()), {Area::kSend, 0}, bytes_of(call_.count)};
 }
 
 void SlotPlanner::bcast() {
@@ -102,48 +99,41 @@ void SlotPlanner::send_or_receive() {
 void SlotPlanner::alltoall() {
   SlotExchange& all = exchange(0);
   all.kind = Kind::kMessages;
-  const std::uint64_t block = bytes_of(call_.count);
-  const auto at = [&](int rank) { return block * static_cast<std::uint64_t>(rank); };
   for (int peer = 0; peer < ranks(); ++peer) {
     if (peer == rank()) continue;
-    all.out.push_back(task(0, rank(), call_.count, peer, {Area::kSend, at(peer)}));
-    all.in.push_back(task(0, peer, call_.count, peer, {Area::kReceive, at(peer)}));
+    all.out.push_back(task(0, rank(), call_.count, peer, block_at(Area::kSend, peer)));
+    all.in.push_back(task(0, peer, call_.count, peer, block_at(Area::kReceive, peer)));
   }
-  plan_.copy_ = {{Area::kReceive, at(rank())}, {Area::kSend, at(rank())}, block};
+  plan_.copy_ = {block_at(Area::kReceive, rank()), block_at(Area::kSend, rank()),
+                 bytes_of(call_.count)};
 }
 
 void SlotPlanner::gather() {
   SlotExchange& all = exchange(0);
   all.kind = Kind::kMessages;
-  const std::uint64_t block = bytes_of(call_.count);
   if (rank() != call_.peer) {
     all.out.push_back(task(0, rank(), call_.count, call_.peer, {Area::kSend, 0}));
     return;
   }
-  const auto at = [&](int rank) {
-    return Values{Area::kReceive, block * static_cast<std::uint64_t>(rank)};
-  };
   for (int from = 0; from < ranks(); ++from) {
-    if (from != rank()) all.in.push_back(task(0, from, call_.count, from, at(from)));
+    if (from == rank()) continue;
+    all.in.push_back(task(0, from, call_.count, from, block_at(Area::kReceive, from)));
   }
-  plan_.copy_ = {at(rank()), {Area::kSend, 0}, block};
+  plan_.copy_ = {block_at(Area::kReceive, rank()), {Area::kSend, 0}, bytes_of(call_.count)};
 }
 
 void SlotPlanner::scatter() {
   SlotExchange& all = exchange(0);
   all.kind = Kind::kMessages;
-  const std::uint64_t block = bytes_of(call_.count);
   if (rank() != call_.peer) {
     all.in.push_back(task(0, call_.peer, call_.count, call_.peer, {Area::kReceive, 0}));
     return;
   }
-  const auto at = [&](int rank) {
-    return Values{Area::kSend, block * static_cast<std::uint64_t>(rank)};
-  };
   for (int to = 0; to < ranks(); ++to) {
-    if (to != rank()) all.out.push_back(task(0, rank(), call_.count, to, at(to)));
+    if (to == rank()) continue;
+    all.out.push_back(task(0, rank(), call_.count, to, block_at(Area::kSend, to)));
   }
-  plan_.copy_ = {{Area::kReceive, 0}, at(rank()), block};
+  plan_.copy_ = {{Area::kReceive, 0}, block_at(Area::kSend, rank()), bytes_of(call_.count)};
 }
 
 // Its own block a rank adds as it is: nobody else sums it.

@@ -35,6 +35,10 @@ class SlotPlanner {
   void allreduce_direct(const Partition& blocks);
   void gather_results(const Partition& blocks);
 
+  // Of arrays with a block of call_.count for each rank.
+  Values block_at(Area area, int rank) const {
+    return {area, bytes_of(call_.count) * static_cast<std::uint64_t>(rank)};
+  }
   SlotTask task(int number, int from, std::uint64_t count, int peer, Values values);
   void add_own(int number, SlotTask own, Values source, bool stays_in_place);
   void keep_trial();

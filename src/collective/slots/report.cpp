@@ -58,7 +58,7 @@ void add_in(const SlotPlan& plan, int number, const Outcome* outcomes, SlotRepor
 SlotReport check_record(const SlotPlan& plan, const std::byte* record) {
   SlotReport report;
   auto* const own = const_cast<std::byte*>(record);
-  Outcome& done = reinterpret_cast<SlotRecord*>(own)->done;
+  Outcome& done = record_at(own).done;
   if (std::atomic_ref<Outcome>(done).load(std::memory_order_acquire) == 0) return report;
   report.complete = true;
   const Outcome* const outcomes = outcomes_of(own);

@@ -74,11 +74,11 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   // Those of the values: 0 encodes them.
   const int number = plan.tells_first() ? stage - 1 : stage;
   const bool last = stage == plan.stages() - 1;
-  const bool sums = plan.sum().exists && number == (plan.needs_mailbox() ? 1 : 0);
-  const RunEnd end{outcomes, outcomes_of(run.record),
-                   &reinterpret_cast<SlotRecord*>(run.record)->done};
+  const bool has_operands = number == (plan.needs_mailbox() ? 1 : 0);
+  const bool sums = plan.sum().exists && has_operands;
+  const RunEnd end{outcomes, outcomes_of(run.record), &record_at(run.record).done};
   const bool ends_open = last && number > 0 && !sums;
-  if (status.ok() && number == (plan.needs_mailbox() ? 1 : 0)) status = steps.copy_own();
+  if (status.ok() && has_operands) status = steps.copy_own();
   if (status.ok() && number > 0) status = steps.open_all(number - 1, ends_open ? &end : nullptr);
   if (status.ok() && sums) status = steps.sum();
   if (plan.is_trial()) {

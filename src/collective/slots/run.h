@@ -44,6 +44,7 @@ inline std::uint64_t record_bytes(const SlotPlan& plan) {
 inline BoundRecord& bound_record_of(const SlotPlan& plan, std::byte* record) {
   return *reinterpret_cast<BoundRecord*>(record + bound_record_at(plan));
 }
+inline SlotRecord& record_at(std::byte* record) { return *reinterpret_cast<SlotRecord*>(record); }
 inline device::Outcome* outcomes_of(std::byte* record) {
   return reinterpret_cast<device::Outcome*>(record + kRecordHeadBytes);
 }
