@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <string>
@@ -54,10 +55,12 @@ Real resolve() {
 // for itself alone (RTLD_LOCAL, as Python's do), where RTLD_NEXT does not look; then such a module.
 void* find(const char* name) {
   if (void* found = dlsym(RTLD_NEXT, name)) return found;
-  static void* const local = [] {
+  // Not remembered where there is none yet: programs ask before they load one.
+  static std::atomic<void*> local{nullptr};
+  if (local == nullptr) {
     void* const library = dlopen(kSoname, RTLD_LAZY | RTLD_NOLOAD);
-    return library != nullptr ? library : module_with_nccl();
-  }();
+    local = library != nullptr ? library : module_with_nccl();
+  }
   return local == nullptr ? nullptr : dlsym(local, name);
 }
 
