@@ -45,11 +45,12 @@ void* open(const char* path, int flags) {
 }
 
 struct Nccl {
-#define LOOKED_UP(X)                                                          \
-  X(ncclGetVersion)                                                           \
-  X(ncclGetUniqueId)                                                          \
-  X(ncclCommInitRank) X(ncclCommDestroy) X(ncclAllGather) X(cudaStreamCreate) \
-      X(cudaStreamSynchronize) X(cudaStreamDestroy)
+#define LOOKED_UP(X)                                                               \
+  X(ncclGetVersion)                                                                \
+  X(ncclGetUniqueId)                                                               \
+  X(ncclCommInitRank)                                                              \
+  X(ncclCommDestroy) X(ncclAllGather) X(cudaStreamCreate) X(cudaStreamSynchronize) \
+      X(cudaStreamDestroy)
 #define MEMBER(name) decltype(&::name) name;
   LOOKED_UP(MEMBER)
 #undef MEMBER
