@@ -44,13 +44,13 @@ void* open(const char* path, int flags) {
   std::exit(1);
 }
 
+// clang-format off
+#define LOOKED_UP(X)                                                          \
+  X(ncclGetVersion) X(ncclGetUniqueId) X(ncclCommInitRank) X(ncclCommDestroy) \
+  X(ncclAllGather) X(cudaStreamCreate) X(cudaStreamSynchronize) X(cudaStreamDestroy)
+// clang-format on
+
 struct Nccl {
-#define LOOKED_UP(X)                                                               \
-  X(ncclGetVersion)                                                                \
-  X(ncclGetUniqueId)                                                               \
-  X(ncclCommInitRank)                                                              \
-  X(ncclCommDestroy) X(ncclAllGather) X(cudaStreamCreate) X(cudaStreamSynchronize) \
-      X(cudaStreamDestroy)
 #define MEMBER(name) decltype(&::name) name;
   LOOKED_UP(MEMBER)
 #undef MEMBER
