@@ -1,5 +1,5 @@
 """Two ranks, threads of this process, that call NCCL by ctypes as packages of Python's do:
-`ctypes.CDLL("libnccl.so.2")`, which is what a module has loaded from a place that it alone knows."""
+`ctypes.CDLL("libnccl.so.2")`, which is what a module has loaded from a place of its own."""
 
 import ctypes
 import sys
