@@ -938,14 +938,15 @@ void tw_stream_plan_destroy(tw_stream_plan* plan);
 
 typedef struct tw_stream_plan_info {
   uint32_t size;
-  uint32_t way;           /* tw_stream_way, as chosen; 0 but for Allreduce */
-  uint64_t device_bytes;  /* of `device` in tw_stream_call; 0: may be NULL */
-  uint64_t record_bytes;  /* of `record` in tw_stream_call */
-  uint64_t needs_mailbox; /* 1, or 0: `mailbox` in tw_stream_call may be NULL */
-  uint64_t slot_bytes[2]; /* in the first and second exchange; 0 if there is none */
-  uint64_t raw_bytes;     /* of the blocks that this rank passes to the transport, one for each
-                             receiver (for each other rank of Allgather; one at the root of Bcast) */
-  uint64_t wire_bytes;    /* the same as slots */
+  uint32_t way;             /* tw_stream_way, as chosen; 0 but for Allreduce */
+  uint64_t device_bytes;    /* of `device` in tw_stream_call; 0: may be NULL */
+  uint64_t record_bytes;    /* of `record` in tw_stream_call */
+  uint64_t needs_mailbox;   /* 1, or 0: `mailbox` in tw_stream_call may be NULL */
+  uint64_t slot_bytes[2];   /* in the first and second exchange; 0 if there is none */
+  uint64_t raw_bytes;       /* of the blocks that this rank passes to the transport, one for each
+                               receiver (for each other rank of Allgather; one at the root of Bcast) */
+  uint64_t wire_bytes;      /* the same as slots */
+  uint64_t workspace_bytes; /* of `workspace` in tw_stream_call; 0: it is not looked at */
 } tw_stream_plan_info;
 
 tw_status tw_stream_plan_describe(const tw_stream_plan* plan, tw_stream_plan_info* info);
@@ -985,6 +986,14 @@ typedef struct tw_stream_call {
    * NULL: `factor` itself, rounded to the type that values are added in. */
   double factor;
   const void* factor_at;
+
+  /* Optional, and saves the call an operation on the stream: `workspace_bytes` of the same kind of
+   * memory as `device`, aligned to 256 bytes, apart from all other memory. It must be zeros, or as
+   * calls have left it: those that follow each other on one stream may share it, whatever their
+   * plans, but not calls of one group. Behind an enqueue that failed it may hold anything.
+   * `clears_workspace` of 1: it may now, and the call begins by making zeros of it. */
+  void* workspace;
+  uint64_t clears_workspace;
 } tw_stream_call;
 
 /* Enqueues `count` calls as one group: what any of them sends is under way at once, so that a Send

@@ -75,6 +75,7 @@ tw_stream_plan_info info_of(const SlotPlan& plan) {
   for (const int number : {0, 1}) info.slot_bytes[number] = plan.exchange(number).slot_bytes;
   info.raw_bytes = plan.raw_bytes();
   info.wire_bytes = plan.wire_bytes();
+  info.workspace_bytes = plan.kept_bytes();
   return info;
 }
 
@@ -101,7 +102,7 @@ class Calls final : public SlotRuns {
     for (std::uint32_t at = 0; at < count_; ++at) {
       const Taken<tw_stream_call> call(element(at));
       if (!call || element(at)->size != first_->size || call->reserved != 0 ||
-          call->plan == nullptr) {
+          call->plan == nullptr || call->clears_workspace > 1) {
         return false;
       }
     }
@@ -119,6 +120,8 @@ class Calls final : public SlotRuns {
             .send = bytes_at(call->send),
             .receive = bytes_at(call->receive),
             .lent = bytes_at(call->device),
+            .kept = bytes_at(call->workspace),
+            .clears = call->clears_workspace != 0,
             .mailbox = static_cast<Mailbox*>(call->mailbox),
             .record = bytes_at(call->record),
             .stream = static_cast<device::StreamHandle>(call->stream),

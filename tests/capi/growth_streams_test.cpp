@@ -244,6 +244,8 @@ TEST(StreamGrowth, CallsThatLackSomethingAreRefused) {
       [](auto& call) { call.record = nullptr; },
       [](auto& call) { call.reserved = 1; },
       [](auto& call) { call.record = static_cast<char*>(call.record) + 8; },
+      [](auto& call) { call.workspace = reinterpret_cast<char*>(128); },
+      [](auto& call) { call.clears_workspace = 2; },
   };
   for (const Change& change : wrong) {
     tw_stream_call call = one.call;

@@ -19,6 +19,18 @@ namespace thinwire::collective {
 namespace {
 
 constexpr std::uint64_t kMailboxBytes = 64 * 1024;
+constexpr std::uint64_t kKeptBytes = 1 << 20;
+
+// A rank's workspace for all cases, zeros once: each leaves it to the next one.
+std::byte* kept_for(Where where, int rank, std::uint64_t bytes) {
+  static std::map<std::pair<Where, int>, Room> rooms;
+  if (bytes > kKeptBytes) throw std::runtime_error("a workspace is larger than that");
+  const auto [found, is_new] = rooms.try_emplace({where, rank}, where, kKeptBytes);
+  std::byte* const at = found->second.get();
+  if (is_new && where == Where::kGpu) check(cudaMemset(at, 0, kKeptBytes));
+  if (is_new && where == Where::kHost) std::memset(at, 0, kKeptBytes);
+  return at;
+}
 
 struct Case {
   SlotCall call;
@@ -106,6 +118,7 @@ class Runs : public SlotRuns {
       check(open_mailbox(mailboxes_.back().get(), kMailboxBytes));
       mailboxes.push_back(&mailbox_at(mailboxes_.back().get()));
       factors_.emplace_back(where, 8);
+      std::byte* const kept = kept_for(where, rank, plans_.back()->kept_bytes());
       auto& link = links_[static_cast<std::size_t>(rank)];
       link.transport = std::make_unique<BoardEnd>(board_, rank, call.ranks);
       runs_.push_back({.plan = plans_.back().get(),
@@ -113,6 +126,8 @@ class Runs : public SlotRuns {
                        .send = buffers_.back().send,
                        .receive = buffers_.back().receive,
                        .lent = lent_.back().get(),
+                       .kept = kept,
+                       .clears = false,
                        .mailbox = mailboxes.back(),
                        .record = pinned_.back().get(),
                        .stream = stream,

@@ -81,7 +81,24 @@ Memory::Memory(std::uint64_t bytes, std::uint64_t alignment, std::uint64_t offse
 }
 
 Lent::Lent(const Plan& plan)
-    : device(describe(plan).device_bytes), record(describe(plan).record_bytes) {}
+    : device(describe(plan).device_bytes),
+      record(describe(plan).record_bytes),
+      workspace(describe(plan).workspace_bytes),
+      workspace_bytes(describe(plan).workspace_bytes) {
+  std::memset(workspace, 0, workspace_bytes);
+}
+
+void Lent::lend(tw_stream_call& call) const {
+  call.device = device;
+  call.record = record;
+  call.workspace = workspace;
+}
+
+void Lent::expect_zeros() const {
+  for (std::uint64_t at = 0; at < workspace_bytes; ++at) {
+    ASSERT_EQ(workspace.get()[at], std::byte{0}) << "of the workspace, at " << at;
+  }
+}
 
 Mailbox::Mailbox(std::uint64_t bytes) : memory(bytes) {
   EXPECT_EQ(tw_mailbox_open(memory, bytes), TW_OK) << tw_last_error();

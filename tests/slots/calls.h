@@ -45,7 +45,12 @@ class Memory {
 // What a call is lent, of a plan's sizes.
 struct Lent {
   explicit Lent(const Plan& plan);
-  Memory device, record;
+  void lend(tw_stream_call& call) const;
+  // What calls leave in the workspace.
+  void expect_zeros() const;
+
+  Memory device, record, workspace;
+  std::uint64_t workspace_bytes;
 };
 
 struct Mailbox {

@@ -132,9 +132,8 @@ tw_stream_call CaseOnRank::call(std::uint64_t number, const Mailbox& mailbox,
   made.number = number;
   made.send = buffers_.send_at;
   made.receive = buffers_.receive_at;
-  made.device = lent_.device;
   made.mailbox = mailbox.memory;
-  made.record = lent_.record;
+  lent_.lend(made);
   made.stream = &stream;
   if (case_.factors == Factors::kNumbers) made.factor = factor_of(rank_);
   if (case_.factors == Factors::kInMemory) made.factor_at = factor_.get();
@@ -145,6 +144,7 @@ tw_stream_report CaseOnRank::expect() const {
   SCOPED_TRACE(case_.text() + " rank " + std::to_string(rank_));
   const tw_stream_report report = check(plan_, lent_.record);
   EXPECT_EQ(report.complete, 1U);
+  lent_.expect_zeros();
   if (!expected_.empty()) {
     EXPECT_EQ(std::memcmp(buffers_.receive_at, expected_.data(), expected_.size()), 0);
   }

@@ -39,9 +39,8 @@ struct Member {
     made.number = number;
     made.send = send;
     made.receive = receive;
-    made.device = lent.device;
     made.mailbox = mailbox.memory;
-    made.record = lent.record;
+    lent.lend(made);
     made.stream = &stream;
     return made;
   }

@@ -62,6 +62,47 @@ TEST(Streams, AThousandCallsAheadOfTheStreamWithOneMailbox) {
   });
 }
 
+// Of several plans; the first call makes zeros of what is there.
+TEST(Streams, CallsShareAWorkspaceThatIsClearedOnce) {
+  constexpr int kRanks = 3;
+  World world(kRanks);
+  Carrier carrier;
+  on_ranks(kRanks, [&](int rank) {
+    Member member(world, rank);
+    carrier.serve(rank, member.mailbox.memory);
+    std::vector<Plan> plans;
+    for (const std::uint64_t count : {70'000, 5, 3000}) {
+      plans.push_back(member.plan(TW_STREAM_ALLREDUCE, count, [](auto& options) {
+        options.capacity[0] = 300;
+        options.way = TW_STREAM_DIRECT;
+      }));
+    }
+    const Lent first(plans.front());
+    EXPECT_GT(first.workspace_bytes, 0U);
+    std::memset(first.workspace, 0xA5, first.workspace_bytes);
+    for (std::uint64_t number = 0; number < 12; ++number) {
+      const Plan& plan = plans[number % plans.size()];
+      const std::uint64_t count = std::array{70'000, 5, 3000}[number % plans.size()];
+      std::vector<Bytes> arrays;
+      for (int each = 0; each < kRanks; ++each) {
+        const Data data = number % 2 == 0 ? Data::kNoise : Data::kSmooth;
+        arrays.push_back(values_of(TW_F32, count, each + static_cast<int>(number), data));
+      }
+      const Bytes expected = sum_of(TW_F32, arrays, 0);
+      const Lent own(plan);
+      std::byte* const array = arrays[static_cast<std::size_t>(rank)].data();
+      tw_stream_call call = member.call(plan, own, number, array, array);
+      call.workspace = first.workspace;
+      call.clears_workspace = number == 0 ? 1 : 0;
+      member.enqueue(call);
+      member.stream.wait();
+      EXPECT_EQ(check(plan, own.record).complete, 1U);
+      EXPECT_TRUE(same(array, expected)) << number;
+    }
+    carrier.stop_serving(member.mailbox.memory);
+  });
+}
+
 // One stream's waiting must not hold the other's: ranks enqueue in opposite order.
 TEST(Streams, TwoCommunicatorsOnTwoStreamsSpillAtOnce) {
   constexpr std::uint64_t kCalls = 50;

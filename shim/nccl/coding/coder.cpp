@@ -187,9 +187,9 @@ bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
     Plan* const plan = plans_.take(stream_comm_, key, &why);
     if (plan != nullptr) {
       Lent& lent = lent_to(call.stream, kNoGroup);
-      const bool there =
-          lent.working(0, plan->info.device_bytes) != nullptr && open_mailbox(lent) != nullptr;
-      if (!there) veto = TW_RAW_NO_MEMORY;
+      if (!lent.reserve(plan->info) || open_mailbox(lent) == nullptr) {
+        veto = TW_RAW_NO_MEMORY;
+      }
       plan->users.fetch_sub(1);
     } else {
       veto = is_of_memory(why) ? TW_RAW_NO_MEMORY : reason_without_plan(call, why);
@@ -240,13 +240,13 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
     lent.places = 0;
   }
   const tw_stream_plan_info& needs = plan->info;
-  void* const device =
-      needs.device_bytes == 0 ? nullptr : lent.working(lent.places++, needs.device_bytes);
+  *made = {};
+  made->size = sizeof *made;
   void* const mailbox = needs.needs_mailbox == 0 ? nullptr : open_mailbox(lent);
-  const bool lacks = (needs.device_bytes != 0 && device == nullptr) ||
-                     (needs.needs_mailbox != 0 && mailbox == nullptr);
+  const bool lacks = needs.needs_mailbox != 0 && mailbox == nullptr;
   Flight* const flight = lacks ? nullptr : flights_.take(needs.record_bytes);
-  if (flight == nullptr) {
+  if (flight == nullptr || (needs.device_bytes != 0 && !lent.lend(lent.places++, needs, made))) {
+    if (flight != nullptr) flights_.give_back(flight);
     plan->users.fetch_sub(1);
     return nullptr;
   }
@@ -256,13 +256,10 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
   flight->is_trial = part != Part::kCall;
   flight->again = decision.again;
   flight->counters = counters;
-  *made = {};
-  made->size = sizeof *made;
   made->plan = plan->handle;
   made->number = decision.number;
   made->send = call.send;
   made->receive = call.receive;
-  made->device = device;
   made->mailbox = mailbox;
   made->record = flight->record;
   made->stream = call.stream;

@@ -1,6 +1,8 @@
 #include "coding/lent.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <utility>
 
 #include "coding/memory.h"
@@ -11,6 +13,8 @@ namespace {
 
 // At the speed of memory (tw_mailbox_open()).
 constexpr std::uint64_t kMailboxBytes = 513 << 10;
+
+constexpr std::uint64_t kLeastWorkspace = 4096;
 
 }  // namespace
 
@@ -47,16 +51,30 @@ void Flights::release_record(const Flight& flight) const {
   if (flight.record != nullptr) give_shared(device_, flight.record, flight.record_bytes);
 }
 
-void* Lent::working(std::size_t place, std::uint64_t bytes) {
+Lent::Area* Lent::area_for(std::size_t place, const tw_stream_plan_info& needs) {
   if (areas_.size() <= place) areas_.resize(place + 1);
   Area& area = areas_[place];
-  if (area.bytes >= bytes) return area.memory;
+  if (area.has(needs.device_bytes, needs.workspace_bytes)) return &area;
   Area larger;
-  larger.memory = take_working(device_, bytes, &larger.bytes);
+  larger.workspace_bytes = std::bit_ceil(std::max(needs.workspace_bytes, kLeastWorkspace));
+  larger.memory = take_working(device_, larger.workspace_bytes + needs.device_bytes, &larger.bytes);
   if (larger.memory == nullptr) return nullptr;
   if (area.memory != nullptr) retired_.push_back({area.memory, pushed_});
   area = larger;
-  return area.memory;
+  return &area;
+}
+
+bool Lent::reserve(const tw_stream_plan_info& needs) { return area_for(0, needs) != nullptr; }
+
+bool Lent::lend(std::size_t place, const tw_stream_plan_info& needs, tw_stream_call* call) {
+  Area* const area = area_for(place, needs);
+  if (area == nullptr) return false;
+  call->device = static_cast<std::byte*>(area->memory) + area->workspace_bytes;
+  if (needs.workspace_bytes == 0) return true;
+  call->workspace = area->memory;
+  call->clears_workspace = area->zeros < needs.workspace_bytes ? 1 : 0;
+  area->zeros = std::max(area->zeros, needs.workspace_bytes);
+  return true;
 }
 
 void* Lent::open_mailbox() {

@@ -45,8 +45,11 @@ class Lent {
  public:
   explicit Lent(int device) : device_(device) {}
 
-  // For the call at this place of a group; null: no memory.
-  void* working(std::size_t place, std::uint64_t bytes);
+  // False: no memory.
+  bool reserve(const tw_stream_plan_info& needs);
+  // Lends the call at this place of a group what it works in. It is enqueued then, or nothing is
+  // any more: what it leaves as zeros counts as such. False, and nothing changed: no memory.
+  bool lend(std::size_t place, const tw_stream_plan_info& needs, tw_stream_call* call);
   // Null: no memory.
   void* open_mailbox();
   void* mailbox() const { return mailbox_.load(std::memory_order_acquire); }
@@ -64,14 +67,23 @@ class Lent {
   std::uint64_t given = 0;  // bytes of the chunk that the mailbox wants; of the service thread
 
  private:
+  // The workspace comes first, of which so much is zeros once the calls on it are complete.
   struct Area {
     void* memory = nullptr;
     std::uint64_t bytes = 0;
+    std::uint64_t workspace_bytes = 0, zeros = 0;
+
+    bool has(std::uint64_t device_bytes, std::uint64_t workspace) const {
+      return memory != nullptr && workspace_bytes >= workspace &&
+             bytes - workspace_bytes >= device_bytes;
+    }
   };
   struct Retired {
     void* memory;
     std::uint64_t after;  // the last flight that may use it
   };
+
+  Area* area_for(std::size_t place, const tw_stream_plan_info& needs);
 
   const int device_;
   std::vector<Area> areas_;

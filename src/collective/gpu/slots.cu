@@ -1,56 +1,25 @@
 // Slots in stream order: headers, what is spilled, reports. One block of threads goes from slot to
-// slot: it is done at once where everything fitted, and bound by the bus where not. A launch costs
-// the host as much for 16 slots as for one.
-#include <limits>
+// slot; others copy this rank's own values meanwhile.
+#include <algorithm>
 
-#include "codec/reduce.h"
-#include "collective/gpu/mailbox.cuh"
 #include "collective/gpu/slots.h"
-#include "collective/gpu/units.h"
+#include "collective/gpu/steps.cuh"
+#include "device/enqueue.h"
 #include "device/launch.h"
 
 namespace thinwire::collective {
 namespace {
 
-constexpr int kThreads = 1024;
-
 using device::Outcome;
 
-// What kernels are told of a slot.
-struct Slot {
-  std::byte* at;
-  std::uint64_t bytes;
-  SlotTag tag;
-  MailChunk chunk;
-  Mailbox* mailbox;
-  Outcome* outcome;
-};
-
-Slot slot_of(const SlotPlace& place) {
-  return {place.slot.data(), place.slot.size(), place.tag,
-          chunk_of(place),   place.mailbox,     place.outcome};
-}
-
 struct ToSeal {
-  Slot slot;
+  DeviceSlot slot;
   const std::byte* values;
-};
-struct ToFinish {
-  Slot slot;
-  std::byte* to;
-  const std::byte* own;
-};
-
-// What a kernel is given as it is.
-template <typename Step>
-struct Steps {
-  Step at[kMostSteps];
-  int count;
 };
 
 __device__ void seal(const ToSeal& step, bool lost) {
   __shared__ SlotKind kind;
-  const Slot& slot = step.slot;
+  const DeviceSlot& slot = step.slot;
   __syncthreads();  // the slot before may still be looked at
   if (threadIdx.x == 0) {
     const Outcome encoded = *slot.outcome;
@@ -64,104 +33,111 @@ __device__ void seal(const ToSeal& step, bool lost) {
   if (threadIdx.x == 0) *slot.outcome = failure(SlotFailure::kAborted);
 }
 
-__global__ void __launch_bounds__(kThreads)
-    seal_kernel(Steps<ToSeal> steps, const Outcome* before, std::uint32_t count) {
+template <int kMost>
+__global__ void __launch_bounds__(kStepThreads)
+    seal_kernel(Steps<ToSeal, kMost> steps, const Outcome* before, std::uint32_t count) {
   bool lost = false;
   for (std::uint32_t at = threadIdx.x; at < count; at += blockDim.x) lost |= is_error(before[at]);
   lost = __syncthreads_or(lost) != 0;
   for (int at = 0; at < steps.count; ++at) seal(steps.at[at], lost);
 }
 
-template <Dtype kDtype>
-__device__ void make_nan(std::byte* values, std::uint64_t bytes) {
-  using Word = codec::WordOf<kDtype>;
-  const Word nan = codec::word_of<kDtype>(codec::number_of<kDtype>(static_cast<Word>(~Word{0})));
-  Loose<Word> loose;
-  memcpy(&loose, &nan, sizeof nan);
-  for (std::uint64_t at = threadIdx.x; at < bytes / sizeof(Word); at += blockDim.x) {
-    reinterpret_cast<Loose<Word>*>(values)[at] = loose;
-  }
-}
-
-template <Dtype kDtype>
-__device__ void finish(const ToFinish& step) {
-  __shared__ Outcome shared;
-  const Slot& slot = step.slot;
-  __syncthreads();  // the slot before may still be looked at
-  if (threadIdx.x == 0) {
-    shared =
-        verdict(*reinterpret_cast<const SlotWords*>(slot.at), slot.tag, slot.bytes, *slot.outcome);
-  }
-  __syncthreads();
-  Outcome outcome = shared;
-  if (outcome == 0 && step.own != nullptr) {
-    if (step.own != step.to) copy_bytes(step.to, step.own, slot.tag.raw_bytes);
-    outcome = device::make_outcome(StatusCode::kOk, slot.tag.raw_bytes);
-  } else if (outcome == 0) {
-    outcome = take_from_mailbox(*slot.mailbox, slot.chunk, step.to)
-                  ? device::make_outcome(StatusCode::kOk, slot.tag.raw_bytes)
-                  : failure(SlotFailure::kAborted);
-  }
-  if (is_error(outcome)) make_nan<kDtype>(step.to, slot.tag.raw_bytes);
-  if (threadIdx.x == 0) *slot.outcome = outcome;
-}
-
-// As RunEnd, but for a kernel; nothing where there is no `done`.
-struct End {
-  const Outcome* outcomes;
-  std::uint32_t count;
-  Outcome *to, *done;
+// This rank's own values, by all blocks but the first.
+struct Copy {
+  uint4* to;
+  const uint4* from;
+  std::uint64_t bytes;
 };
 
-End end_of(const RunEnd* end) {
-  if (end == nullptr) return {};
-  return {end->outcomes.data(), static_cast<std::uint32_t>(end->outcomes.size()), end->to,
-          end->done};
-}
+constexpr std::uint64_t kMostCopiers = 264;  // two for each multiprocessor of an H100
 
-__device__ void report(const End& end) {
-  for (std::uint32_t at = threadIdx.x; at < end.count; at += blockDim.x) {
-    end.to[at] = end.outcomes[at];
+__device__ void copy_own(const Copy& copy) {
+  const std::uint64_t units = copy.bytes / kUnitBytes;
+  const std::uint64_t first = (blockIdx.x - 1) * std::uint64_t{kStepThreads} + threadIdx.x;
+  const std::uint64_t step = (gridDim.x - 1) * std::uint64_t{kStepThreads};
+#pragma unroll 4
+  for (std::uint64_t at = first; at < units; at += step) copy.to[at] = copy.from[at];
+  const std::uint64_t rest = units * kUnitBytes + first;
+  if (rest < copy.bytes) {
+    reinterpret_cast<std::byte*>(copy.to)[rest] =
+        reinterpret_cast<const std::byte*>(copy.from)[rest];
   }
-  __threadfence_system();
-  __syncthreads();
-  if (threadIdx.x == 0) *static_cast<volatile Outcome*>(end.done) = device::kKnown;
 }
 
-template <Dtype kDtype>
-__global__ void __launch_bounds__(kThreads) finish_kernel(Steps<ToFinish> steps, End end) {
+template <Dtype kDtype, int kMost>
+__global__ void __launch_bounds__(kStepThreads)
+    finish_kernel(Steps<ToFinish, kMost> steps, DeviceEnd end, Copy copy) {
+  if (blockIdx.x != 0) return copy_own(copy);
   for (int at = 0; at < steps.count; ++at) finish<kDtype>(steps.at[at]);
   if (end.done == nullptr) return;
   __syncthreads();  // the outcomes of these slots
   report(end);
 }
 
-__global__ void __launch_bounds__(kThreads) report_kernel(End end) { report(end); }
+__global__ void __launch_bounds__(kStepThreads) report_kernel(DeviceEnd end, Copy copy) {
+  if (blockIdx.x != 0) return copy_own(copy);
+  report(end);
+}
+
+template <int kMost>
+Status launch_seal(std::span<const SealStep> all, std::span<const Outcome> before,
+                   device::StreamHandle stream) {
+  Steps<ToSeal, kMost> steps;
+  steps.count = 0;
+  for (const SealStep& each : all) steps.at[steps.count++] = {slot_of(each.place), each.values};
+  return device::launch("cannot seal slots", seal_kernel<kMost>, {1, kStepThreads}, stream, steps,
+                        before.data(), static_cast<std::uint32_t>(before.size()));
+}
+
+// What the kernel of a run's end copies; CUDA copies what is not aligned, beforehand.
+Result<Copy> copy_of(const RunEnd* end, device::StreamHandle stream) {
+  if (end == nullptr || end->copy_bytes == 0) return Copy{};
+  const auto both = reinterpret_cast<std::uintptr_t>(end->copy_to) |
+                    reinterpret_cast<std::uintptr_t>(end->copy_from);
+  if (both % kUnitBytes == 0) {
+    return Copy{reinterpret_cast<uint4*>(end->copy_to),
+                reinterpret_cast<const uint4*>(end->copy_from), end->copy_bytes};
+  }
+  Status copied = device::enqueue_copy(end->copy_to, end->copy_from, end->copy_bytes, stream);
+  if (!copied.ok()) return copied;
+  return Copy{};
+}
+
+std::uint64_t blocks_for(const Copy& copy) {
+  return 1 + std::min(ceil_div(copy.bytes, kUnitBytes * kStepThreads), kMostCopiers);
+}
+
+template <int kMost>
+Status launch_finish(std::span<const FinishStep> all, Dtype dtype, const RunEnd* end,
+                     device::StreamHandle stream) {
+  const auto copy = copy_of(end, stream);
+  if (!copy.ok()) return copy.status();
+  using Kernel = void (*)(Steps<ToFinish, kMost>, DeviceEnd, Copy);
+  const auto kernel =
+      with_float_dtype(dtype, [](auto kDtype) -> Kernel { return finish_kernel<kDtype, kMost>; });
+  return device::launch("cannot finish slots", kernel, {blocks_for(*copy), kStepThreads}, stream,
+                        to_finish<kMost>(all), end_of(end), *copy);
+}
 
 }  // namespace
 
 Status enqueue_seal(std::span<const SealStep> all, std::span<const Outcome> before,
                     device::StreamHandle stream) {
-  Steps<ToSeal> steps{};
-  for (const SealStep& each : all) steps.at[steps.count++] = {slot_of(each.place), each.values};
-  return device::launch("cannot seal slots", seal_kernel, {1, kThreads}, stream, steps,
-                        before.data(), static_cast<std::uint32_t>(before.size()));
+  return all.size() <= kFewSteps ? launch_seal<kFewSteps>(all, before, stream)
+                                 : launch_seal<kMostSteps>(all, before, stream);
 }
 
 Status enqueue_finish(std::span<const FinishStep> all, Dtype dtype, const RunEnd* end,
                       device::StreamHandle stream) {
-  Steps<ToFinish> steps{};
-  for (const FinishStep& each : all) {
-    steps.at[steps.count++] = {slot_of(each.place), each.to, each.own};
-  }
-  using Kernel = void (*)(Steps<ToFinish>, End);
-  const auto kernel =
-      with_float_dtype(dtype, [](auto kDtype) -> Kernel { return finish_kernel<kDtype>; });
-  return device::launch("cannot finish slots", kernel, {1, kThreads}, stream, steps, end_of(end));
+  return all.size() <= kFewSteps ? launch_finish<kFewSteps>(all, dtype, end, stream)
+                                 : launch_finish<kMostSteps>(all, dtype, end, stream);
 }
 
 Status enqueue_run_report(const RunEnd& end, device::StreamHandle stream) {
-  return device::launch("cannot report a call", report_kernel, {1, 128}, stream, end_of(&end));
+  const auto copy = copy_of(&end, stream);
+  if (!copy.ok()) return copy.status();
+  return device::launch("cannot report a call", report_kernel, {blocks_for(*copy), kStepThreads},
+                        stream, end_of(&end), *copy);
 }
 
 }  // namespace thinwire::collective

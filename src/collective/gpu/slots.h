@@ -22,8 +22,9 @@ Status enqueue_tell(const RangeStep& step, Dtype dtype, device::StreamHandle str
 Status enqueue_resolve(const std::byte* blocks, int ranks, BoundRecord& record,
                        device::StreamHandle stream);
 
-// As sum_in_order().
-Status enqueue_sum(Dtype dtype, std::uint64_t count, const Operands& arrays, double scale,
-                   std::byte* to, device::StreamHandle stream);
+// One kernel for all of it; `arrived` is a word that is 0 before and after, needed where there are
+// slots or an end.
+Status enqueue_sum(const SumStep& step, Dtype dtype, std::span<const FinishStep> slots,
+                   const RunEnd* end, unsigned* arrived, device::StreamHandle stream);
 
 }  // namespace thinwire::collective

@@ -1,17 +1,18 @@
 // The sum of all ranks' arrays in the order of ranks: each array is read once, the result written
-// once.
+// once. The slots that they came in are finished by the same kernel, and the run reported.
 #include <algorithm>
 
 #include "codec/reduce.h"
 #include "collective/gpu/slots.h"
-#include "collective/gpu/units.h"
+#include "collective/gpu/steps.cuh"
 #include "device/launch.h"
 
 namespace thinwire::collective {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr std::uint64_t kMostBlocks = 2048;
+// Of a block, which where a block was spilled adds alone.
+constexpr int kThreads = kStepThreads;
+constexpr std::uint64_t kMostBlocks = 512;
 
 // Word by word of what units of that place hold in all arrays.
 template <Dtype kDtype, bool kFactors, typename Unit>
@@ -43,29 +44,79 @@ __device__ Unit summed(const Operands& arrays, std::uint64_t at, codec::NumberOf
   return result;
 }
 
-// A unit is read and written by one thread, so the result may be one of the arrays.
+// A unit is read and written by one thread, so the result may be one of the arrays. `thread` of so
+// many `threads`.
 template <Dtype kDtype, bool kFactors, typename Unit>
 __device__ void sum_units(const Operands& arrays, std::uint64_t first, std::uint64_t count,
-                          codec::NumberOf<kDtype> scale, std::byte* to) {
-  const std::uint64_t step = std::uint64_t{gridDim.x} * kThreads;
-  for (std::uint64_t at = first + std::uint64_t{blockIdx.x} * kThreads + threadIdx.x; at < count;
-       at += step) {
+                          codec::NumberOf<kDtype> scale, std::byte* to, std::uint64_t thread,
+                          std::uint64_t threads) {
+  for (std::uint64_t at = first + thread; at < count; at += threads) {
     reinterpret_cast<Unit*>(to)[at] = summed<kDtype, kFactors, Unit>(arrays, at, scale);
   }
 }
 
+// What a kernel is told of a sum.
+struct ToSum {
+  Operands arrays;
+  std::uint64_t count;
+  double scale;
+  std::byte* to;
+  bool in_units;
+  unsigned* arrived;
+};
+
 template <Dtype kDtype, bool kFactors>
-__global__ void __launch_bounds__(kThreads)
-    sum_kernel(Operands arrays, bool in_units, std::uint64_t count, double scale, std::byte* to) {
+__device__ void sum(const ToSum& of, std::uint64_t thread, std::uint64_t threads) {
   using Word = codec::WordOf<kDtype>;
-  const auto factor = static_cast<codec::NumberOf<kDtype>>(scale);
+  const auto scale = static_cast<codec::NumberOf<kDtype>>(of.scale);
   std::uint64_t done = 0;
-  if (in_units) {
-    const std::uint64_t units = count / (kUnitBytes / sizeof(Word));
-    sum_units<kDtype, kFactors, uint4>(arrays, 0, units, factor, to);
+  if (of.in_units) {
+    const std::uint64_t units = of.count / (kUnitBytes / sizeof(Word));
+    sum_units<kDtype, kFactors, uint4>(of.arrays, 0, units, scale, of.to, thread, threads);
     done = units * (kUnitBytes / sizeof(Word));
   }
-  sum_units<kDtype, kFactors, Loose<Word>>(arrays, done, count, factor, to);
+  sum_units<kDtype, kFactors, Loose<Word>>(of.arrays, done, of.count, scale, of.to, thread,
+                                           threads);
+}
+
+// For every thread of the block that is the last of the grid's, true: it sees what the others
+// wrote. For whole thread blocks.
+__device__ bool is_last(unsigned* arrived) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+
+// Every block looks at the slots. Where all hold sound frames it adds its part at once; where not,
+// the last block alone takes what was spilled and adds all: none may wait for that on
+// multiprocessors which the other blocks hold, as other ranks may need those to go on.
+template <Dtype kDtype, bool kFactors, int kMost>
+__global__ void __launch_bounds__(kThreads)
+    sum_kernel(const ToSum of, const Steps<ToFinish, kMost> slots, const DeviceEnd end) {
+  device::Outcome outcome = device::kKnown;
+  if (threadIdx.x < slots.count) outcome = verdict_of(slots.at[threadIdx.x].slot);
+  const bool waits = __syncthreads_or(outcome == 0 || is_error(outcome)) != 0;
+  if (!waits) {
+    const std::uint64_t thread = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x;
+    sum<kDtype, kFactors>(of, thread, std::uint64_t{gridDim.x} * kThreads);
+  }
+  if (of.arrived == nullptr || !is_last(of.arrived)) return;
+  if (waits) {
+    for (int at = 0; at < slots.count; ++at) finish<kDtype>(slots.at[at]);
+    __syncthreads();
+    sum<kDtype, kFactors>(of, threadIdx.x, kThreads);
+  } else if (threadIdx.x < slots.count) {
+    *slots.at[threadIdx.x].slot.outcome = outcome;
+  }
+  if (end.done == nullptr) return;
+  __syncthreads();
+  report(end);
 }
 
 bool is_in_units(const Operands& arrays, const std::byte* to) {
@@ -75,19 +126,38 @@ bool is_in_units(const Operands& arrays, const std::byte* to) {
   return bits % kUnitBytes == 0;
 }
 
+template <int kMost>
+Status launch_sum(const SumStep& step, Dtype dtype, std::span<const FinishStep> slots,
+                  const RunEnd* end, unsigned* arrived, device::StreamHandle stream) {
+  using Kernel = void (*)(ToSum, Steps<ToFinish, kMost>, DeviceEnd);
+  const auto kernel = with_float_dtype(dtype, [&](auto kDtype) -> Kernel {
+    return step.arrays.factors.exist ? sum_kernel<kDtype, true, kMost>
+                                     : sum_kernel<kDtype, false, kMost>;
+  });
+  const std::uint64_t units = step.count * dtype_size(dtype) / kUnitBytes;
+  const std::uint64_t blocks = std::clamp<std::uint64_t>(units / kThreads + 1, 1, kMostBlocks);
+  const ToSum of{step.arrays,
+                 step.count,
+                 step.scale,
+                 step.to,
+                 is_in_units(step.arrays, step.to),
+                 slots.empty() && end == nullptr ? nullptr : arrived};
+  return device::launch("cannot start a sum", kernel, {blocks, kThreads}, stream, of,
+                        to_finish<kMost>(slots), end_of(end));
+}
+
 }  // namespace
 
-Status enqueue_sum(Dtype dtype, std::uint64_t count, const Operands& arrays, double scale,
-                   std::byte* to, device::StreamHandle stream) {
+Status enqueue_sum(const SumStep& step, Dtype dtype, std::span<const FinishStep> slots,
+                   const RunEnd* end, unsigned* arrived, device::StreamHandle stream) {
   if (dtype == Dtype::kBytes) return {StatusCode::kUnsupported, "bytes cannot be added"};
-  using Kernel = void (*)(Operands, bool, std::uint64_t, double, std::byte*);
-  const auto kernel = with_float_dtype(dtype, [&](auto kDtype) -> Kernel {
-    return arrays.factors.exist ? sum_kernel<kDtype, true> : sum_kernel<kDtype, false>;
-  });
-  const std::uint64_t threads = count * dtype_size(dtype) / kUnitBytes;
-  const std::uint64_t blocks = std::clamp<std::uint64_t>(threads / kThreads + 1, 1, kMostBlocks);
-  return device::launch("cannot start a sum", kernel, {blocks, kThreads}, stream, arrays,
-                        is_in_units(arrays, to), count, scale, to);
+  if (arrived == nullptr && end != nullptr) {  // a rank alone
+    const Status summed = enqueue_sum(step, dtype, slots, nullptr, nullptr, stream);
+    return summed.ok() ? enqueue_run_report(*end, stream) : summed;
+  }
+  return slots.size() <= kFewSteps
+             ? launch_sum<kFewSteps>(step, dtype, slots, end, arrived, stream)
+             : launch_sum<kMostSteps>(step, dtype, slots, end, arrived, stream);
 }
 
 }  // namespace thinwire::collective

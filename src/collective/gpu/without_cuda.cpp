@@ -42,7 +42,7 @@ Status enqueue_resolve(const std::byte*, int, BoundRecord&, device::StreamHandle
   return absent();
 }
 
-Status enqueue_sum(Dtype, std::uint64_t, const Operands&, double, std::byte*,
+Status enqueue_sum(const SumStep&, Dtype, std::span<const FinishStep>, const RunEnd*, unsigned*,
                    device::StreamHandle) {
   return absent();
 }

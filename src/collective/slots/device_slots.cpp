@@ -8,10 +8,13 @@
 namespace thinwire::collective {
 
 Status DeviceSlots::begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
-                          bool first) {
+                          bool clears) {
   engine_.lend(workspace);
-  if (!first) return {};
-  return device::enqueue_clear(workspace.data(), workspace.size() + outcomes.size_bytes(), stream_);
+  if (workspace.data() == nullptr) return {};  // a rank alone: nothing is coded
+  arrived_ = reinterpret_cast<unsigned*>(outcomes.data() + outcomes.size());
+  if (!clears) return {};
+  const std::uint64_t bytes = workspace.size() + outcomes.size_bytes() + sizeof(device::Outcome);
+  return device::enqueue_clear(workspace.data(), bytes, stream_);
 }
 
 Status DeviceSlots::tell(const RangeStep& step) { return enqueue_tell(step, dtype_, stream_); }
@@ -40,8 +43,8 @@ Status DeviceSlots::finish(std::span<const FinishStep> all, const RunEnd* end) {
   return enqueue_finish(all, dtype_, end, stream_);
 }
 
-Status DeviceSlots::sum(const Operands& arrays, std::uint64_t count, double scale, std::byte* to) {
-  return enqueue_sum(dtype_, count, arrays, scale, to, stream_);
+Status DeviceSlots::sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) {
+  return enqueue_sum(step, dtype_, slots, end, arrived_, stream_);
 }
 
 Status DeviceSlots::report(const RunEnd& end) { return enqueue_run_report(end, stream_); }

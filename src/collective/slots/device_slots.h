@@ -18,8 +18,8 @@ class DeviceSlots : public SlotWork {
     engine_.stay_in_context();
   }
 
-  StreamWork& steps() override { return engine_; }
-  Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes, bool first) override;
+  Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
+               bool clears) override;
   Status tell(const RangeStep& step) override;
   Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) override;
   Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
@@ -27,13 +27,14 @@ class DeviceSlots : public SlotWork {
   Status seal(std::span<const SealStep> all, std::span<const device::Outcome> before) override;
   Status open(const SlotPlace& place, const Shape& shape, std::byte* to) override;
   Status finish(std::span<const FinishStep> all, const RunEnd* end) override;
-  Status sum(const Operands& arrays, std::uint64_t count, double scale, std::byte* to) override;
+  Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) override;
   Status report(const RunEnd& end) override;
 
  private:
   StreamEngine engine_;
   Dtype dtype_;
   device::StreamHandle stream_;
+  unsigned* arrived_ = nullptr;  // the word behind the outcomes
 };
 
 // What a block's coding needs there.

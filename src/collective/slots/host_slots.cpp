@@ -44,8 +44,9 @@ Status HostSlots::seal(std::span<const SealStep> all, std::span<const Outcome> b
   return {};
 }
 
-Status HostSlots::begin(MutableByteView, std::span<Outcome> outcomes, bool first) {
-  if (first) std::fill(outcomes.begin(), outcomes.end(), 0);
+// The other memory is not used here.
+Status HostSlots::begin(MutableByteView, std::span<Outcome> outcomes, bool clears) {
+  if (clears) std::fill(outcomes.begin(), outcomes.end(), 0);
   return {};
 }
 
@@ -77,13 +78,16 @@ Status HostSlots::finish(std::span<const FinishStep> all, const RunEnd* end) {
   return end == nullptr ? Status() : report(*end);
 }
 
-Status HostSlots::sum(const Operands& arrays, std::uint64_t count, double scale, std::byte* to) {
-  sum_in_order(dtype_, count, arrays, scale, to);
-  return {};
+Status HostSlots::sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) {
+  for (const FinishStep& each : slots) finish(each);
+  sum_in_order(dtype_, step.count, step.arrays, step.scale, step.to);
+  return end == nullptr ? Status() : report(*end);
 }
 
 Status HostSlots::report(const RunEnd& end) {
-  if (end.to != end.outcomes.data()) std::copy(end.outcomes.begin(), end.outcomes.end(), end.to);
+  if (end.copy_bytes > 0) std::memcpy(end.copy_to, end.copy_from, end.copy_bytes);
+  std::copy(end.outcomes.begin(), end.outcomes.end(), end.to);
+  std::fill(end.outcomes.begin(), end.outcomes.end(), 0);
   std::atomic_ref<Outcome>(*end.done).store(device::kKnown, std::memory_order_release);
   return {};
 }

@@ -12,8 +12,8 @@ class HostSlots : public SlotWork {
   // `settings` must outlive it.
   explicit HostSlots(const EngineSettings& settings) : work_(settings), dtype_(settings.dtype) {}
 
-  StreamWork& steps() override { return work_; }
-  Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes, bool first) override;
+  Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
+               bool clears) override;
   Status tell(const RangeStep& step) override;
   Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) override;
   Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
@@ -24,7 +24,7 @@ class HostSlots : public SlotWork {
   Status seal(std::span<const SealStep> all, std::span<const device::Outcome> before) override;
   Status open(const SlotPlace& place, const Shape& shape, std::byte* to) override;
   Status finish(std::span<const FinishStep> all, const RunEnd* end) override;
-  Status sum(const Operands& arrays, std::uint64_t count, double scale, std::byte* to) override;
+  Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) override;
   Status report(const RunEnd& end) override;
 
  private:

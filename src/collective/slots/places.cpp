@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/aligned.h"
+#include "codec/job.h"
 #include "collective/gpu/kernels.h"
 #include "collective/slots/planner.h"
 #include "collective/slots/slot.h"
@@ -136,7 +137,9 @@ Status SlotPlanner::measure() {
   number_outcomes();
   plan_.workspace_ = end;
   plan_.outcomes_at_ = end + aligned(workspace_bytes_);
-  plan_.end_ = plan_.outcomes_at_ + aligned(plan_.outcomes_ * sizeof(device::Outcome));
+  plan_.end_ = plan_.outcomes_at_ + aligned((plan_.outcomes_ + 1) * sizeof(device::Outcome));
+  const codec::DeviceCodec* const coder = plan_.settings_.spec.codec->device;
+  if (coder == nullptr || coder->leaves_zeros) plan_.kept_bytes_ = plan_.end_ - plan_.workspace_;
   if (plan_.bound_.exists) place_bound();
   return {};
 }

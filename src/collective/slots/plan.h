@@ -100,7 +100,9 @@ class SlotPlan {
   std::uint64_t device_bytes() const { return end_; }
   std::uint64_t workspace_at() const { return workspace_; }
   std::uint64_t workspace_bytes() const { return outcomes_at_ - workspace_; }
-  std::uint64_t outcomes_at() const { return outcomes_at_; }
+  // Of the workspace, the outcomes and a word more, where these may lie apart from all else, in
+  // memory that runs find and leave as zeros; 0 where the codec leaves other bytes.
+  std::uint64_t kept_bytes() const { return kept_bytes_; }
 
   // What this rank sends, as values and as slots.
   std::uint64_t raw_bytes() const;
@@ -122,7 +124,7 @@ class SlotPlan {
   SlotSum sum_;
   SlotBound bound_;
   std::uint32_t outcomes_ = 0;
-  std::uint64_t workspace_ = 0, outcomes_at_ = 0, end_ = 0;
+  std::uint64_t workspace_ = 0, outcomes_at_ = 0, kept_bytes_ = 0, end_ = 0;
 };
 
 }  // namespace thinwire::collective

@@ -28,6 +28,9 @@ Status check(const SlotRun& run) {
   if (plan.device_bytes() > 0 && !is_aligned(run.lent, 256)) {
     return {StatusCode::kInvalidArgument, "`device` is NULL or not aligned to 256 bytes"};
   }
+  if (run.kept != nullptr && !is_aligned(run.kept, 256)) {
+    return {StatusCode::kInvalidArgument, "`workspace` is not aligned to 256 bytes"};
+  }
   if (!is_aligned(run.record, kLineBytes)) {
     return {StatusCode::kInvalidArgument, "`record` is NULL or not aligned to 64 bytes"};
   }
@@ -65,8 +68,8 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   const SlotPlan& plan = *run.plan;
   const auto outcomes = lent_outcomes(run);
   Stage steps(run, work, outcomes.data());
-  Status status =
-      work.begin({run.lent + plan.workspace_at(), plan.workspace_bytes()}, outcomes, stage == 0);
+  const bool clears = stage == 0 && (run.clears || !keeps(run));
+  Status status = work.begin(workspace_of(run), outcomes, clears);
   if (status.ok() && plan.tells_first()) {
     if (stage == 0) return steps.tell();
     if (stage == 1) status = steps.resolve();
@@ -76,18 +79,17 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   const bool last = stage == plan.stages() - 1;
   const bool has_operands = number == (plan.needs_mailbox() ? 1 : 0);
   const bool sums = plan.sum().exists && has_operands;
-  const RunEnd end{outcomes, outcomes_of(run.record), &record_at(run.record).done};
-  const bool ends_open = last && number > 0 && !sums;
-  if (status.ok() && has_operands) status = steps.copy_own();
-  if (status.ok() && number > 0) status = steps.open_all(number - 1, ends_open ? &end : nullptr);
-  if (status.ok() && sums) status = steps.sum();
+  const RunEnd end = steps.end();
+  const RunEnd* const ends = last ? &end : nullptr;
+  const bool opens = number > 0 || sums;  // else something else is the last step, and reports
+  if (status.ok() && opens) status = steps.open_all(number - 1, sums, ends);
   if (plan.is_trial()) {
     if (status.ok()) status = do_trial(plan, steps);
   } else if (!last) {
     if (status.ok()) status = steps.encode_all(number);
     if (status.ok()) status = steps.seal_all(number);
   }
-  return status.ok() && last && !ends_open ? work.report(end) : status;
+  return status.ok() && last && !opens ? work.report(end) : status;
 }
 
 Status post_exchange(const SlotRun& run, int stage, transport::StreamTransport& transport) {

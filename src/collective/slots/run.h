@@ -19,6 +19,10 @@ struct SlotRun {
   const std::byte* send = nullptr;
   std::byte* receive = nullptr;
   std::byte* lent = nullptr;  // SlotPlan::device_bytes(), aligned to 256; contents may be any
+  // SlotPlan::kept_bytes(), aligned to 256, zeros at a run's beginning and end, unless `clears`:
+  // anything at its beginning. nullptr: a part of `lent` does.
+  std::byte* kept = nullptr;
+  bool clears = false;
   Mailbox* mailbox = nullptr;
   std::byte* record = nullptr;  // record_bytes(), memory that host and stream reach
   device::StreamHandle stream = nullptr;
@@ -31,7 +35,7 @@ struct SlotRecord {
   SlotRun run;
   int device = -1;  // once a stage has been enqueued on a GPU
 };
-inline constexpr std::uint64_t kRecordHeadBytes = 128;
+inline constexpr std::uint64_t kRecordHeadBytes = 192;
 static_assert(sizeof(SlotRecord) <= kRecordHeadBytes);
 
 inline std::uint64_t bound_record_at(const SlotPlan& plan) {
@@ -49,9 +53,16 @@ inline device::Outcome* outcomes_of(std::byte* record) {
   return reinterpret_cast<device::Outcome*>(record + kRecordHeadBytes);
 }
 
-// Where outcomes lie until the run's last stage brings them to the record.
+// The codec's workspace, and where outcomes lie until the run's last stage brings them to the
+// record.
+inline bool keeps(const SlotRun& run) { return run.kept != nullptr && run.plan->kept_bytes() > 0; }
+inline MutableByteView workspace_of(const SlotRun& run) {
+  std::byte* const at = keeps(run) ? run.kept : run.lent + run.plan->workspace_at();
+  return {at, run.plan->workspace_bytes()};
+}
 inline std::span<device::Outcome> lent_outcomes(const SlotRun& run) {
-  return {reinterpret_cast<device::Outcome*>(run.lent + run.plan->outcomes_at()),
+  const MutableByteView workspace = workspace_of(run);
+  return {reinterpret_cast<device::Outcome*>(workspace.data() + workspace.size()),
           run.plan->outcomes()};
 }
 

@@ -76,9 +76,11 @@ class Stage {
     return {};
   }
 
-  // Reports as well where that is all that is left to do, and `end` says how.
-  Status open_all(int number, const RunEnd* end) {
-    const SlotExchange& exchange = plan_.exchange(number);
+  // What came with an exchange, if there was one (-1: none); the sum of it, if the plan has one
+  // here; and the run's end, if `end` says how: all that is left to do, in as few steps as it goes.
+  Status open_all(int number, bool sums, const RunEnd* end) {
+    static const SlotExchange kNothing;
+    const SlotExchange& exchange = number < 0 ? kNothing : plan_.exchange(number);
     for (const SlotTask& task : exchange.in) {
       if (is_there(task)) continue;
       std::byte* const to = target_of(run_, task.values);
@@ -96,21 +98,29 @@ class Stage {
       steps[count++] = {place_of(exchange, task), &task.shape, target_of(run_, task.values),
                         task.own ? values_of(run_, task.source) : nullptr};
     }
+    if (sums) return work_.sum(sum_step(), {steps.data(), count}, end);
     if (count > 0) return work_.finish({steps.data(), count}, end);
     return end == nullptr ? Status() : work_.report(*end);
   }
 
-  Status copy_own() {
+  RunEnd end() const {
+    RunEnd end{.outcomes = {outcomes_, plan_.outcomes()},
+               .to = outcomes_of(run_.record),
+               .done = &record_at(run_.record).done};
     const SlotCopy& copy = plan_.copy();
-    if (copy.bytes == 0) return {};
+    if (copy.bytes == 0) return end;
     const std::byte* const from = values_of(run_, copy.from);
     std::byte* const to = target_of(run_, copy.to);
-    return from == to ? Status() : work_.steps().copy(to, from, copy.bytes);
+    if (from == to) return end;
+    end.copy_to = to;
+    end.copy_from = from;
+    end.copy_bytes = copy.bytes;
+    return end;
   }
 
-  Status sum() {
+ private:
+  SumStep sum_step() const {
     const SlotSum& sum = plan_.sum();
-    if (!sum.exists) return {};
     Operands arrays;
     arrays.first = values_of(run_, sum.others);
     arrays.stride = sum.stride;
@@ -120,10 +130,9 @@ class Stage {
       arrays.own_at = values_of(run_, sum.own);
     }
     if (plan_.call().premultiplied) arrays.factors = factors();
-    return work_.sum(arrays, sum.count, plan_.call().scale, target_of(run_, sum.to));
+    return {arrays, sum.count, plan_.call().scale, target_of(run_, sum.to)};
   }
 
- private:
   // This rank's own values, where they are to be.
   bool is_there(const SlotTask& task) const {
     return task.own && task.stays_in_place &&

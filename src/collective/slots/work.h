@@ -44,12 +44,25 @@ struct RangeStep {
   std::byte* scratch = nullptr;
 };
 
-// Tells the host that all is done: `outcomes` are brought to `to`, in the host's memory, and
-// `done` becomes kKnown behind them.
+// A run's last step: copies this rank's own values, if any, which overlap nothing that is still
+// read; then tells the host that all is done: `outcomes` are brought to `to`, in the host's memory,
+// and left 0, and `done` becomes kKnown behind them.
 struct RunEnd {
-  std::span<const device::Outcome> outcomes;
+  std::span<device::Outcome> outcomes;
   device::Outcome* to = nullptr;
   device::Outcome* done = nullptr;
+  std::byte* copy_to = nullptr;
+  const std::byte* copy_from = nullptr;
+  std::uint64_t copy_bytes = 0;
+};
+
+// A sum of arrays in the order of ranks; some of them come from slots, which are opened and are
+// finished first.
+struct SumStep {
+  Operands arrays;
+  std::uint64_t count = 0;
+  double scale = 1;
+  std::byte* to = nullptr;
 };
 
 inline MailChunk chunk_of(const SlotPlace& place) {
@@ -66,12 +79,11 @@ class SlotWork {
  public:
   virtual ~SlotWork() = default;
 
-  virtual StreamWork& steps() = 0;
-
-  // Lends the codec's workspace, aligned to 256, its contents being any where this is the run's
-  // first stage; and makes that stage's outcomes, which lie behind it, 0.
+  // Lends the codec's workspace, aligned to 256, the outcomes, which lie behind it, and one word
+  // more behind them. All of it is zeros between steps of a run but for the outcomes, and zeros
+  // where a run has ended; `clears`: it may be anything now, and is made zeros.
   virtual Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
-                       bool first) = 0;
+                       bool clears) = 0;
 
   // What all ranks have told is at `blocks`; resolves the record's parameter.
   virtual Status tell(const RangeStep& step) = 0;
@@ -93,7 +105,8 @@ class SlotWork {
   virtual Status open(const SlotPlace& place, const Shape& shape, std::byte* to) = 0;
   virtual Status finish(std::span<const FinishStep> steps, const RunEnd* end) = 0;
 
-  virtual Status sum(const Operands& arrays, std::uint64_t count, double scale, std::byte* to) = 0;
+  // finish(slots, nullptr), if there are any, the sum, and report(*end), if `end` is given.
+  virtual Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) = 0;
 
   virtual Status report(const RunEnd& end) = 0;
 };

@@ -1,0 +1,113 @@
+// What kernels do with slots, by all threads of one block: done at once where everything fitted,
+// and bound by the bus where not. A launch costs the host as much for 16 slots as for one.
+#pragma once
+
+#include "codec/reduce.h"
+#include "collective/gpu/mailbox.cuh"
+#include "collective/gpu/units.h"
+#include "collective/slots/work.h"
+
+namespace thinwire::collective {
+
+inline constexpr int kStepThreads = 1024;
+
+// What kernels are told of a slot.
+struct DeviceSlot {
+  std::byte* at;
+  std::uint64_t bytes;
+  SlotTag tag;
+  MailChunk chunk;
+  Mailbox* mailbox;
+  device::Outcome* outcome;
+};
+
+inline DeviceSlot slot_of(const SlotPlace& place) {
+  return {place.slot.data(), place.slot.size(), place.tag,
+          chunk_of(place),   place.mailbox,     place.outcome};
+}
+
+struct ToFinish {
+  DeviceSlot slot;
+  std::byte* to;
+  const std::byte* own;
+};
+
+// What a kernel is given as it is. Most calls have few slots, and the host copies all of it.
+inline constexpr int kFewSteps = 4;
+template <typename Step, int kMost>
+struct Steps {
+  Step at[kMost];
+  int count;
+};
+
+template <int kMost>
+Steps<ToFinish, kMost> to_finish(std::span<const FinishStep> all) {
+  Steps<ToFinish, kMost> steps;
+  steps.count = 0;
+  for (const FinishStep& each : all) {
+    steps.at[steps.count++] = {slot_of(each.place), each.to, each.own};
+  }
+  return steps;
+}
+
+template <Dtype kDtype>
+__device__ void make_nan(std::byte* values, std::uint64_t bytes) {
+  using Word = codec::WordOf<kDtype>;
+  const Word nan = codec::word_of<kDtype>(codec::number_of<kDtype>(static_cast<Word>(~Word{0})));
+  Loose<Word> loose;
+  memcpy(&loose, &nan, sizeof nan);
+  for (std::uint64_t at = threadIdx.x; at < bytes / sizeof(Word); at += blockDim.x) {
+    reinterpret_cast<Loose<Word>*>(values)[at] = loose;
+  }
+}
+
+// See verdict(). One thread.
+__device__ inline device::Outcome verdict_of(const DeviceSlot& slot) {
+  return verdict(*reinterpret_cast<const SlotWords*>(slot.at), slot.tag, slot.bytes, *slot.outcome);
+}
+
+template <Dtype kDtype>
+__device__ void finish(const ToFinish& step) {
+  using device::Outcome;
+  __shared__ Outcome shared;
+  const DeviceSlot& slot = step.slot;
+  __syncthreads();  // the slot before may still be looked at
+  if (threadIdx.x == 0) shared = verdict_of(slot);
+  __syncthreads();
+  Outcome outcome = shared;
+  if (outcome == 0 && step.own != nullptr) {
+    if (step.own != step.to) copy_bytes(step.to, step.own, slot.tag.raw_bytes);
+    outcome = device::make_outcome(StatusCode::kOk, slot.tag.raw_bytes);
+  } else if (outcome == 0) {
+    outcome = take_from_mailbox(*slot.mailbox, slot.chunk, step.to)
+                  ? device::make_outcome(StatusCode::kOk, slot.tag.raw_bytes)
+                  : failure(SlotFailure::kAborted);
+  }
+  if (is_error(outcome)) make_nan<kDtype>(step.to, slot.tag.raw_bytes);
+  if (threadIdx.x == 0) *slot.outcome = outcome;
+}
+
+// The report of RunEnd, but for a kernel; none where there is no `done`.
+struct DeviceEnd {
+  device::Outcome* outcomes;
+  std::uint32_t count;
+  device::Outcome *to, *done;
+};
+
+inline DeviceEnd end_of(const RunEnd* end) {
+  if (end == nullptr) return {};
+  return {end->outcomes.data(), static_cast<std::uint32_t>(end->outcomes.size()), end->to,
+          end->done};
+}
+
+__device__ inline void report(const DeviceEnd& end) {
+  for (std::uint32_t at = threadIdx.x; at < end.count; at += blockDim.x) {
+    end.to[at] = end.outcomes[at];
+    end.outcomes[at] = 0;
+  }
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x == 0) *static_cast<volatile device::Outcome*>(end.done) = device::kKnown;
+}
+
+}  // namespace thinwire::collective
