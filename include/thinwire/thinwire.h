@@ -890,13 +890,17 @@ typedef enum tw_stream_way {
 } tw_stream_way;
 
 typedef enum tw_stream_flag {
-  TW_STREAM_TRIAL = 1,        /* encode what this rank would send in the first exchange, for
-                                 tw_stream_check() to say how large it is. Sends and writes nothing:
-                                 for use beside the same call done raw, which goes behind it */
-  TW_STREAM_TRIAL_RESULT = 2, /* the same of the second exchange of an Allreduce, behind the raw
-                                call: encodes this rank's block of the result in `receive` */
-  TW_STREAM_PREMULTIPLIED = 4 /* of a sum: each rank's values are multiplied by that rank's own
-                                factor before they are added, see tw_stream_call */
+  TW_STREAM_TRIAL = 1,         /* encode what this rank would send in the first exchange, for
+                                  tw_stream_check() to say how large it is. Sends and writes nothing:
+                                  for use beside the same call done raw, which goes behind it */
+  TW_STREAM_TRIAL_RESULT = 2,  /* the same of the second exchange of an Allreduce, behind the raw
+                                 call: encodes this rank's block of the result in `receive` */
+  TW_STREAM_PREMULTIPLIED = 4, /* of a sum: each rank's values are multiplied by that rank's own
+                                 factor before they are added, see tw_stream_call */
+  TW_STREAM_ROUNDS = 8 /* of Alltoall, Reduce-scatter and Allreduce, enqueued alone: what goes
+                          in messages goes in rounds, a group each, in which a rank sends one
+                          block and receives one, and not as one group. Ranks need not agree
+                          on it; in other calls it changes nothing */
 } tw_stream_flag;
 
 /* What a plan is for. All ranks must pass equal values, except that Send and Receive need agree

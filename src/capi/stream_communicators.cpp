@@ -42,7 +42,7 @@ SlotTrial trial_of(std::uint32_t flags) {
 
 bool known(const tw_stream_plan_options& from) {
   constexpr std::uint32_t kBoth = TW_STREAM_TRIAL | TW_STREAM_TRIAL_RESULT;
-  constexpr std::uint32_t kAll = kBoth | TW_STREAM_PREMULTIPLIED;
+  constexpr std::uint32_t kAll = kBoth | TW_STREAM_PREMULTIPLIED | TW_STREAM_ROUNDS;
   return from.operation < kSlotOperationCount && from.dtype < kDtypeCount &&
          from.way < kSlotWayCount && (from.flags & ~kAll) == 0 && (from.flags & kBoth) != kBoth &&
          from.reserved == 0;
@@ -59,6 +59,7 @@ SlotCall to_call(const tw_stream_plan_options& from, const tw_stream_comm& comm)
   call.trial = trial_of(from.flags);
   call.scale = from.scale == 0 ? 1 : from.scale;
   call.premultiplied = (from.flags & TW_STREAM_PREMULTIPLIED) != 0;
+  call.rounds = (from.flags & TW_STREAM_ROUNDS) != 0;
   call.spec = from.codec != nullptr ? from.codec->spec : comm.spec;
   call.mark = comm.mark;
   call.rank = comm.link.transport->rank();

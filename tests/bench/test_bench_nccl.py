@@ -30,7 +30,7 @@ LINE: dict[str, Any] = {
     **{"seconds": 6e-6, "min": 5e-6, "max": 7e-6, "host_seconds": 2e-6},
     **{"wrong": 0, "sound": True, "identical": True, "max_error": 0.0, "relative_error": 0.0},
     **{"calls": 0, "compressed_calls": 0, "raw_bytes": 0, "wire_bytes": 0, "spilled_blocks": 0},
-    **{"warm_up_calls": 0, "why_raw": ""},
+    **{"warm_up_calls": 0, "why_raw": "", "algorithm": "planned"},
 }
 CODED: dict[str, Any] = LINE | {
     **{"way": "coded", "seconds": 4e-6, "min": 3e-6, "max": 5e-6, "host_seconds": 5e-6},
@@ -214,7 +214,9 @@ import json, os, sys
 words = dict(zip(sys.argv[1::2], sys.argv[2::2]))
 sizes = words["--sizes"].split(",")
 for size in sizes[: max(1, len(sizes) - 1)] if os.environ["RANK"] == "0" else []:
-    print(json.dumps({"operation": words["--operations"], "bytes": int(size), "way": "coded"}))
+    told = os.environ.get("THINWIRE_ALGORITHM")
+    line = {"operation": words["--operations"], "bytes": int(size), "way": "coded", "told": told}
+    print(json.dumps(line))
 """
 
 
@@ -229,10 +231,13 @@ def test_what_is_missing_is_run_again_alone(tmp_path: Path, capfd: Any) -> None:
         ways=("coded",),
         **{"ranks": 2, "iterations": 1, "calls": 1, "threshold": 8, "library": "x"},
         progress=lambda words: nullcontext(),
+        algorithms=("planned", "pairwise"),
     )
     lines = nccl.run_operations(Loopback(), asked)
-    assert [line["bytes"] for line in lines] == [8, 16, 24]
+    assert [line["bytes"] for line in lines] == 2 * [8, 16, 24]
     assert {line["codec"] for line in lines} == {"lorenzo"}
+    told = [(line["algorithm"], line["told"]) for line in lines]
+    assert told == 3 * [("planned", None)] + 3 * [("pairwise", "pairwise")]
     assert "exited 2, 2" in capfd.readouterr().err
 
 

@@ -172,7 +172,7 @@ TEST(StreamGrowth, WrongOptionsAreRefusedWithASentence) {
       {[](auto& with) { with.operation = 9; }, TW_INVALID_ARGUMENT},
       {[](auto& with) { with.dtype = 5; }, TW_INVALID_ARGUMENT},
       {[](auto& with) { with.way = 3; }, TW_INVALID_ARGUMENT},
-      {[](auto& with) { with.flags = 8; }, TW_INVALID_ARGUMENT},
+      {[](auto& with) { with.flags = 16; }, TW_INVALID_ARGUMENT},
       {[](auto& with) { with.flags = 3; }, TW_INVALID_ARGUMENT},
       {[](auto& with) { with.flags = TW_STREAM_TRIAL_RESULT; }, TW_INVALID_ARGUMENT},
       {[](auto& with) { with.reserved = 1; }, TW_INVALID_ARGUMENT},

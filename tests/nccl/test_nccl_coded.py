@@ -100,6 +100,21 @@ def test_every_operation_in_every_type(
     assert (spilled > 0) == (error == ())
 
 
+@pytest.mark.parametrize("words", [("nccl_every", "14"), ("nccl_random", "8", "3000")])
+def test_rounds_come_to_the_same(words: tuple[str, ...], tmp_path: Path) -> None:
+    program, *arguments = words
+    settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
+    output, errors = run(PROGRAMS / program, *arguments, ALGORITHM="pairwise", **settings)
+    assert (output, errors) == ("ok\n", "")
+    report = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    coded = [
+        each["operations"].get(name, {}).get("compressed_calls", 0)
+        for each in report["communicators"]
+        for name in ("ReduceScatter", "AllReduce", "AlltoAll")
+    ]
+    assert sum(coded) > 100
+
+
 @pytest.mark.parametrize("where", ["host", "memory", "mixed"])
 def test_sums_of_the_programs_own_are_compressed(where: str, tmp_path: Path) -> None:
     words = (PROGRAMS / "nccl_own_sums", str(CALLS), where)

@@ -94,6 +94,7 @@ struct Case {
   bool collectives = true;   // the transport has all_gather and broadcast
   int seed = 0;              // of the values
   Factors factors = Factors::kNone;
+  std::set<int> in_rounds = {};  // ranks whose messages go in rounds
 
   std::string text() const;
 };

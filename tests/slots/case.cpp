@@ -59,6 +59,7 @@ tw_stream_plan_options plan_options(const Case& given, int rank, const tw_codec*
   options.way = given.way;
   options.scale = given.scale;
   if (given.factors != Factors::kNone) options.flags = TW_STREAM_PREMULTIPLIED;
+  if (given.in_rounds.contains(rank)) options.flags |= TW_STREAM_ROUNDS;
   if (options.operation == TW_STREAM_SEND) options.peer = given.ranks - 1;
   if (has_root(options.operation)) options.peer = given.root;
   return options;
@@ -161,6 +162,15 @@ tw_stream_report CaseOnRank::expect() const {
   return report;
 }
 
+// Where all that goes are messages between any two ranks: of one round, or of all.
+void expect_groups(const Case& given, const World& world) {
+  const bool of_messages =
+      given.operation == TW_STREAM_REDUCE_SCATTER || given.operation == TW_STREAM_ALLTOALL;
+  if (!of_messages || given.count == 0 || given.ranks == 1) return;
+  const bool all_in_rounds = given.in_rounds.size() == index(given.ranks);
+  EXPECT_EQ(world.most_together, all_in_rounds ? 2 : 2 * (index(given.ranks) - 1));
+}
+
 std::vector<tw_stream_report> expect_case(const Case& given) {
   SCOPED_TRACE(given.text());
   const std::vector<Bytes> sent = arrays_of(given);
@@ -184,6 +194,7 @@ std::vector<tw_stream_report> expect_case(const Case& given) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+  expect_groups(given, world);
   return reports;
 }
 

@@ -168,6 +168,7 @@ void World::meet(Way way) {
 
 void World::post(int rank, std::vector<Message>& messages) {
   const std::lock_guard lock(mutex);
+  most_together = std::max(most_together, messages.size());
   for (Message& message : messages) {
     const Way way = message.sends ? Way(rank, message.peer) : Way(message.peer, rank);
     (message.sends ? sent_ : received_)[way][message.place] = &message;

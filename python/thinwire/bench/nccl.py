@@ -20,6 +20,8 @@ from thinwire.library import NCCL_SHIM, library_path
 OPERATIONS = ("all_gather", "reduce_scatter", "all_reduce", "broadcast", "send_recv")
 RAW, CODED, PER_HOP = "raw", "coded", "per-hop"
 WAYS = (RAW, CODED, PER_HOP)
+PLANNED = "planned"
+ALGORITHMS = (PLANNED, "pairwise")  # what of THINWIRE_ALGORITHM counts under NCCL
 
 SLOWEST_BYTES_PER_SECOND = 200e6  # assumed of an unshaped link, for the time limit alone
 _WARM_UPS = 60  # at most, of calls that ranks have yet to agree on
@@ -31,7 +33,7 @@ Progress = Callable[[str], AbstractContextManager[None]]
 @dataclass(frozen=True)
 class NcclSession:
     """What is run over each link: every operation at every size (bytes: of the array, in all_gather
-    and reduce_scatter of one rank's block) under every codec, in these ways by turns.
+    and reduce_scatter of one rank's block) under every codec and algorithm, in these ways by turns.
 
     `data` is repeated to the size; in a reduction rank r contributes it times 1 - r / (2 ranks).
     `calls` are made back to back in one timed turn.
@@ -49,22 +51,26 @@ class NcclSession:
     threshold: int
     data: Sample
     progress: Progress
+    algorithms: tuple[str, ...] = (PLANNED,)
 
 
 Key = tuple[str, int]  # operation and size
 
 
 def run_operations(place: Place, session: NcclSession) -> list[dict[str, Any]]:
-    """The program's lines, each with its `codec`: one for each codec, operation, size and way, in
-    this order. What is missing after a job that crashed is run again alone; what fails then, or
-    hangs, has a line with `failed`. Raises BenchError where nothing can run."""
+    """The program's lines, each with its `codec` and `algorithm`: one for each of these, operation,
+    size and way, in this order. What is missing after a job that crashed is run again alone; what
+    fails then, or hangs, has a line with `failed`. Raises BenchError where nothing can run."""
     lines = []
     with tempfile.TemporaryDirectory(prefix="thinwire-bench-") as folder:
         path = Path(folder) / f"data.{session.data.dtype}"
         session.data.values.tofile(path)
-        for codec in session.codecs:
-            with session.progress(f"{place.name}: {codec} on {session.ranks} ranks"):
-                lines += _lines_of(place, session, codec, path)
+        for codec, algorithm in product(session.codecs, session.algorithms):
+            own = replace(session, algorithms=(algorithm,))
+            name = codec if algorithm == PLANNED else f"{codec} {algorithm}"
+            with session.progress(f"{place.name}: {name} on {session.ranks} ranks"):
+                for line in _lines_of(place, own, codec, path):
+                    lines.append({**line, "algorithm": algorithm})
     return lines
 
 
@@ -95,6 +101,8 @@ def _try(
         "THINWIRE_THRESHOLD": str(session.threshold),
         "THINWIRE_REPORT": str(path.with_name("report")),
     }
+    if session.algorithms[0] != PLANNED:
+        settings["THINWIRE_ALGORITHM"] = session.algorithms[0]
     command = command_of(place, session, codec, path)
     said = run_ranks(place, command, session.ranks, settings, _time_limit(place, session))
     found: dict[Key, list[dict[str, Any]]] = {}

@@ -5,7 +5,7 @@ from typing import Any
 
 from thinwire.bench.collective_rows import bus_factor, moved_bytes
 from thinwire.bench.failed import failed_row
-from thinwire.bench.nccl import PER_HOP, RAW, NcclSession
+from thinwire.bench.nccl import PER_HOP, PLANNED, RAW, NcclSession
 from thinwire.bench.p2p_rows import CREDIBLE_RATE
 from thinwire.bench.programs import Place
 
@@ -41,6 +41,7 @@ class NcclRow:
     ranks: int
     hosts: int
     size: int
+    algorithm: str = PLANNED
     memory: str | None = None
     gpu: str | None = None
     nccl_version: int | None = None
@@ -128,8 +129,8 @@ def problems_of_rate(row: NcclRow, bytes_per_second: float | None) -> list[str]:
     return []
 
 
-def _job_of(line: dict[str, Any]) -> tuple[str, str, int]:
-    return line["codec"], line["operation"], line["bytes"]
+def _job_of(line: dict[str, Any]) -> tuple[str, str, str, int]:
+    return line["codec"], line["algorithm"], line["operation"], line["bytes"]
 
 
 def _named(place: Place, session: NcclSession, line: dict[str, Any]) -> NcclRow:
@@ -143,6 +144,7 @@ def _named(place: Place, session: NcclSession, line: dict[str, Any]) -> NcclRow:
         ranks=line["ranks"],
         hosts=min(place.hosts, line["ranks"]),
         size=line["bytes"],
+        algorithm=line["algorithm"],
         memory=line.get("memory"),
         gpu=line.get("gpu"),
         nccl_version=line.get("nccl_version"),

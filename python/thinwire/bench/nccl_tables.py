@@ -2,7 +2,7 @@
 
 from rich.text import Text
 
-from thinwire.bench.nccl import RAW
+from thinwire.bench.nccl import PLANNED, RAW
 from thinwire.bench.nccl_rows import NcclRow
 from thinwire.bench.output import Column, number
 from thinwire.bench.tables import milliseconds, verdict
@@ -14,6 +14,13 @@ def _speedup(row: NcclRow) -> Text:
     if row.speedup < 1 and row.compressed_calls:
         return Text(f"{row.speedup:.2f} loss", style="red")
     return Text(f"{row.speedup:.2f}", style="green" if row.compressed_calls else "")
+
+
+def _operation(row: NcclRow) -> str:
+    words = [row.op, row.way]
+    if row.way != RAW:
+        words += [row.codec] + [row.algorithm] * (row.algorithm != PLANNED)
+    return " ".join(words)
 
 
 def _microseconds(seconds: float | None, form: str = ".1f") -> str:
@@ -29,7 +36,7 @@ def _compressed(row: NcclRow) -> Text:
 
 COLUMNS: list[Column] = [
     ("link", lambda row: row.link),
-    ("operation", lambda row: f"{row.op} {row.way}" + (f" {row.codec}" * (row.way != RAW))),
+    ("operation", _operation),
     ("bytes", lambda row: str(row.size)),
     ("ms", lambda row: milliseconds(row.seconds)),
     ("min", lambda row: milliseconds(row.min_seconds)),

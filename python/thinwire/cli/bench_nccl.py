@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from thinwire.bench import nccl_tables
-from thinwire.bench.nccl import OPERATIONS, PER_HOP, WAYS, NcclSession, run_operations
+from thinwire.bench.nccl import ALGORITHMS, OPERATIONS, PER_HOP, WAYS, NcclSession, run_operations
 from thinwire.bench.nccl_ranks import find_nccl
 from thinwire.bench.nccl_rows import NcclRow, make_rows
 from thinwire.bench.output import warn_if_busy
@@ -49,6 +49,9 @@ def nccl(
         ),
     ] = "16MiB",
     specs: Specs = None,
+    algorithm: Annotated[
+        str, typer.Option(help="Algorithms of compressed calls, as in planned,pairwise.")
+    ] = "planned",
     hosts: LabHosts = 2,
     ranks: RankCount = None,
     link: Links = "10gbit",
@@ -91,10 +94,11 @@ def nccl(
     links = [] if loopback else link.split(",")
     known = {name: at for at, name in enumerate(OPERATIONS)}
     wanted = chosen_names("--op", op, known, whole="all")
+    algorithms = chosen_names("--algorithm", algorithm, dict.fromkeys(ALGORITHMS, 0))
     codecs = tuple(dict.fromkeys(Codec(spec).spec for spec in specs or ["lossless"]))
     try:
         sizes = chosen_sizes(size)
-        with steps(max(1, len(links)) * len(codecs)) as step:
+        with steps(max(1, len(links)) * len(codecs) * len(algorithms)) as step:
             session = NcclSession(
                 program=find_program("nccl", program),
                 library=find_nccl(library),
@@ -108,6 +112,7 @@ def nccl(
                 threshold=parse_size(threshold),
                 data=chosen_values(file, data, _dtype(file, dtype), max(sizes) * ranks),
                 progress=step,
+                algorithms=algorithms,
             )
             rows = measure_places(
                 links, hosts, -(-ranks // hosts), NcclRow, lambda place: _rows(place, session)

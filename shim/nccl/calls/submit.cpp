@@ -116,7 +116,7 @@ ncclResult_t judge(const Call& call, Communicator& communicator, bool could) {
     return go_raw(call);
   }
   Counters& counters = communicator.of[call.operation];
-  return go_decided({call, coder->decide(call), coder, &counters}, communicator);
+  return go_decided({call, coder->decide(call, in_group()), coder, &counters}, communicator);
 }
 
 }  // namespace

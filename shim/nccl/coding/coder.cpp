@@ -40,7 +40,12 @@ std::uint32_t stream_operation(Operation operation) {
   }
 }
 
-PlanKey plan_key(const Call& call, int ranks) {
+// Messages of a group of the program's are part of it.
+bool goes_in_rounds(const Call& call, bool is_grouped) {
+  return settings().rounds && !is_grouped && (call.reduces() || call.operation == kAlltoAll);
+}
+
+PlanKey plan_key(const Call& call, int ranks, bool is_grouped) {
   PlanKey key;
   key.operation = stream_operation(call.operation);
   key.dtype = dtype_of(call.type);
@@ -51,7 +56,8 @@ PlanKey plan_key(const Call& call, int ranks) {
     key.way = ranks <= 2 || small ? TW_STREAM_GATHER : TW_STREAM_DIRECT;
   }
   if (call.reduces() && call.op == ncclAvg) key.scale = 1.0 / ranks;
-  if (call.factor) key.flags = TW_STREAM_PREMULTIPLIED;
+  if (call.factor) key.flags |= TW_STREAM_PREMULTIPLIED;
+  if (goes_in_rounds(call, is_grouped)) key.flags |= TW_STREAM_ROUNDS;
   return key;
 }
 
@@ -108,8 +114,8 @@ Track& Coder::track_of(const Call& call) {
   return messages_.try_emplace({call.peer, outgoing}, channel).first->second;
 }
 
-Decision Coder::decide(const Call& call) {
-  PlanKey key = plan_key(call, ranks_);
+Decision Coder::decide(const Call& call, bool is_grouped) {
+  PlanKey key = plan_key(call, ranks_, is_grouped);
   Track& track = track_of(call);
   const std::uint64_t number = track.next();
   const int exchanges = key.way == TW_STREAM_DIRECT ? 2 : 1;

@@ -41,8 +41,9 @@ class Coder {
  public:
   Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks);
 
-  // For a call that settings, type and size would let be coded; not yet enqueued.
-  Decision decide(const Call& call);
+  // For a call that settings, type and size would let be coded; not yet enqueued. `is_grouped`: it
+  // is made in a group of the program's.
+  Decision decide(const Call& call, bool is_grouped);
 
   std::mutex& mutex() { return mutex_; }
   // Under the mutex. `group` numbers what is enqueued together. Null, and nothing changed but that

@@ -1,5 +1,7 @@
 #include "process/settings.h"
 
+#include <sstream>
+
 #include "shim/common/settings.h"
 
 namespace thinwire::nccl {
@@ -17,6 +19,16 @@ bool sizes_follow_error(const tw_codec* codec) {
   return row && row->lossless == 0 && row->fixed_size == 0;
 }
 
+// One of the words that the setting may have.
+bool is_pairwise() {
+  const char* const text = tw_setting_value("THINWIRE_ALGORITHM");
+  std::istringstream words(text == nullptr ? "" : text);
+  for (std::string word; std::getline(words, word, ',');) {
+    if (word == tw_algorithm_text(TW_ALGORITHM_PAIRWISE)) return true;
+  }
+  return false;
+}
+
 Settings read() {
   Settings read;
   read.disabled = shim::is_disabled();
@@ -30,6 +42,7 @@ Settings read() {
   read.sums = tw_codec_reductions(read.codec) != TW_REDUCTIONS_NATIVE;
   read.sizes_follow_error = sizes_follow_error(read.codec);
   read.sums_alone = tw_codec_reductions(read.codec) == TW_REDUCTIONS_ALONE;
+  read.rounds = is_pairwise();
   read.could_compress = read.codec_dtypes != 0 && !read.lacks_link;
   read.report = shim::report();
   return read;

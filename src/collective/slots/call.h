@@ -39,6 +39,7 @@ struct SlotCall {
   SlotTrial trial = SlotTrial::kNone;
   double scale = 1;
   bool premultiplied = false;  // each rank's values by a factor of its own, before they are added
+  bool rounds = false;         // messages of an exchange, where the call is alone
   codec::Spec spec;
   frame::Mark mark = frame::file_mark();
   int rank = 0, ranks = 1;

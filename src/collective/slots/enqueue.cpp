@@ -69,6 +69,30 @@ Status end_groups(const SlotRuns& runs) {
   return first;
 }
 
+Status exchange_all(const SlotRuns& runs, int stage) {
+  Status status = post_all(runs, stage);
+  const Status ended = end_groups(runs);
+  return status.ok() ? ended : status;
+}
+
+// Of a call that is alone.
+Status exchange_in_rounds(const SlotRun& run, SlotLink& link, int stage, int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    if (Status status = link.transport->begin_group(); !status.ok()) return status;
+    Status status = post_round(run, stage, round, *link.transport);
+    const Status ended = link.transport->end_group();
+    if (!status.ok() || !ended.ok()) return status.ok() ? ended : status;
+  }
+  return {};
+}
+
+Status exchange(const SlotRuns& runs, int stage) {
+  const SlotRun first = runs.run(0);
+  const int rounds = runs.count() == 1 ? first.plan->rounds(stage) : 1;
+  return rounds > 1 ? exchange_in_rounds(first, runs.link(0), stage, rounds)
+                    : exchange_all(runs, stage);
+}
+
 }  // namespace
 
 Status enqueue_slots(const SlotRuns& runs) {
@@ -82,9 +106,7 @@ Status enqueue_slots(const SlotRuns& runs) {
   for (int stage = 0; stage < stages; ++stage) {
     if (Status status = put_stages(runs, stage); !status.ok()) return status;
     if (stage == stages - 1) break;
-    Status status = post_all(runs, stage);
-    const Status ended = end_groups(runs);
-    if (!status.ok() || !ended.ok()) return status.ok() ? ended : status;
+    if (Status status = exchange(runs, stage); !status.ok()) return status;
   }
   return {};
 }

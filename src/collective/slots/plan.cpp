@@ -18,6 +18,14 @@ int SlotPlan::exchanges() const {
   return count;
 }
 
+int SlotPlan::rounds(int stage) const {
+  const int number = stage - (tells_first() ? 1 : 0);
+  const bool has_rounds = number >= 0 &&
+                          (call_.reduces() || call_.operation == SlotOperation::kAlltoall) &&
+                          exchange(number).kind == SlotExchange::Kind::kMessages;
+  return call_.rounds && has_rounds ? call_.ranks - 1 : 1;
+}
+
 std::uint64_t SlotPlan::raw_bytes() const {
   std::uint64_t bytes = 0;
   const auto others = static_cast<std::uint64_t>(call_.ranks - 1);

@@ -95,6 +95,8 @@ class SlotPlan {
   int stages() const { return 1 + exchanges() + (tells_first() ? 1 : 0); }
   bool is_trial() const { return call_.trial != SlotTrial::kNone; }
   bool needs_mailbox() const { return exchanges() > 0; }
+  // How many rounds the exchange behind a stage has where the call is alone; else it has one.
+  int rounds(int stage) const;
 
   std::uint32_t outcomes() const { return outcomes_; }
   std::uint64_t device_bytes() const { return end_; }

@@ -92,6 +92,27 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   return status.ok() && last && !opens ? work.report(end) : status;
 }
 
+namespace {
+
+constexpr int kAnyRank = -1;
+
+Status post_messages(const SlotRun& run, const SlotExchange& exchange, int to, int from,
+                     transport::StreamTransport& transport) {
+  for (const SlotTask& task : exchange.out) {
+    if (to != kAnyRank && task.rank != to) continue;
+    const MutableByteView slot(run.lent + task.slot, exchange.slot_bytes);
+    if (Status status = transport.send(task.rank, slot, run.stream); !status.ok()) return status;
+  }
+  for (const SlotTask& task : exchange.in) {
+    if (from != kAnyRank && task.rank != from) continue;
+    const MutableByteView slot(run.lent + task.slot, exchange.slot_bytes);
+    if (Status status = transport.receive(task.rank, slot, run.stream); !status.ok()) return status;
+  }
+  return {};
+}
+
+}  // namespace
+
 Status post_exchange(const SlotRun& run, int stage, transport::StreamTransport& transport) {
   if (run.plan->tells_first() && stage == 0) {
     const auto ranks = static_cast<std::uint64_t>(run.plan->call().ranks);
@@ -109,15 +130,15 @@ Status post_exchange(const SlotRun& run, int stage, transport::StreamTransport& 
   if (exchange.kind == SlotExchange::Kind::kBroadcast) {
     return transport.broadcast(run.plan->call().peer, slot(exchange.slots, 1), run.stream);
   }
-  for (const SlotTask& task : exchange.out) {
-    Status status = transport.send(task.rank, slot(task.slot, 1), run.stream);
-    if (!status.ok()) return status;
-  }
-  for (const SlotTask& task : exchange.in) {
-    Status status = transport.receive(task.rank, slot(task.slot, 1), run.stream);
-    if (!status.ok()) return status;
-  }
-  return {};
+  return post_messages(run, exchange, kAnyRank, kAnyRank, transport);
+}
+
+// Each rank sends to the one that is so far behind it, so each link carries a block each way.
+Status post_round(const SlotRun& run, int stage, int round, transport::StreamTransport& transport) {
+  const SlotPlan& plan = *run.plan;
+  const int ranks = plan.call().ranks, rank = plan.call().rank, far = round + 1;
+  return post_messages(run, plan.exchange(plan.tells_first() ? stage - 1 : stage),
+                       (rank + far) % ranks, (rank + ranks - far) % ranks, transport);
 }
 
 }  // namespace thinwire::collective

@@ -78,6 +78,9 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work);
 // Posts the exchange behind that stage; inside a group.
 Status post_exchange(const SlotRun& run, int stage, transport::StreamTransport& transport);
 
+// The same of round `round`, 0 to plan->rounds(stage) - 1, of an exchange that has several.
+Status post_round(const SlotRun& run, int stage, int round, transport::StreamTransport& transport);
+
 // What a run that the stream has come past did on this rank.
 struct SlotReport {
   bool complete = false;
