@@ -878,23 +878,25 @@ typedef enum tw_stream_operation {
   TW_STREAM_ALLREDUCE = 5,
   TW_STREAM_ALLTOALL = 6, /* a block from each rank to each, all of one size */
   TW_STREAM_GATHER_AT_ROOT = 7,
-  TW_STREAM_SCATTER = 8
+  TW_STREAM_SCATTER = 8,
+  TW_STREAM_REDUCE = 9 /* the result at the root alone */
 } tw_stream_operation;
 
-/* How an Allreduce exchanges. The others have one way each. */
+/* How an Allreduce or a Reduce exchanges. The others have one way each. */
 typedef enum tw_stream_way {
   TW_STREAM_PLANNED = 0, /* GATHER for two ranks and for small arrays, else DIRECT */
-  TW_STREAM_GATHER = 1,  /* every rank gets every rank's whole array, and adds all of them */
+  TW_STREAM_GATHER = 1,  /* every rank, or the root, gets every rank's whole array, and adds all */
   TW_STREAM_DIRECT = 2   /* two exchanges: each rank gets its block of all arrays and adds those,
-                            then all ranks get all sums */
+                            then all ranks, or the root, get all sums */
 } tw_stream_way;
 
 typedef enum tw_stream_flag {
   TW_STREAM_TRIAL = 1,         /* encode what this rank would send in the first exchange, for
                                   tw_stream_check() to say how large it is. Sends and writes nothing:
                                   for use beside the same call done raw, which goes behind it */
-  TW_STREAM_TRIAL_RESULT = 2,  /* the same of the second exchange of an Allreduce, behind the raw
-                                 call: encodes this rank's block of the result in `receive` */
+  TW_STREAM_TRIAL_RESULT = 2,  /* the same of the second exchange of an Allreduce, or at the root of
+                                 a Reduce, behind the raw call: encodes this rank's block of the
+                                 result in `receive`, at the root those of the others */
   TW_STREAM_PREMULTIPLIED = 4, /* of a sum: each rank's values are multiplied by that rank's own
                                  factor before they are added, see tw_stream_call */
   TW_STREAM_ROUNDS = 8 /* of Alltoall, Reduce-scatter and Allreduce, enqueued alone: what goes
@@ -909,7 +911,7 @@ typedef struct tw_stream_plan_options {
   uint32_t size;
   uint32_t operation; /* tw_stream_operation */
   uint32_t dtype;     /* tw_dtype, but not TW_BYTES */
-  int32_t peer;       /* the root of Bcast, Gather and Scatter, the other rank of Send and
+  int32_t peer;       /* the root of Bcast, Gather, Scatter and Reduce, the other rank of Send and
                          Receive; else 0 */
 
   /* In elements: what each rank contributes to Allgather and Gather, the block that each rank gets
@@ -918,7 +920,7 @@ typedef struct tw_stream_plan_options {
   uint64_t count;
 
   /* The slots of the first and of the second exchange, in 512ths of a block's raw bytes, 1 to 512.
-   * Only Allreduce with TW_STREAM_DIRECT has a second one; 0 there: as the first. */
+   * Only TW_STREAM_DIRECT has a second one; 0 there: as the first. */
   uint32_t capacity[2];
 
   uint32_t way;       /* tw_stream_way */
@@ -942,7 +944,7 @@ void tw_stream_plan_destroy(tw_stream_plan* plan);
 
 typedef struct tw_stream_plan_info {
   uint32_t size;
-  uint32_t way;             /* tw_stream_way, as chosen; 0 but for Allreduce */
+  uint32_t way;             /* tw_stream_way, as chosen; 0 but for Allreduce and Reduce */
   uint64_t device_bytes;    /* of `device` in tw_stream_call; 0: may be NULL */
   uint64_t record_bytes;    /* of `record` in tw_stream_call */
   uint64_t needs_mailbox;   /* 1, or 0: `mailbox` in tw_stream_call may be NULL */
@@ -965,12 +967,12 @@ typedef struct tw_stream_call {
    * under way: slots and spilled blocks of another number are not this call's. */
   uint64_t number;
 
-  /* In place: send == receive for Allreduce, Bcast and Alltoall; send == receive + rank * count
-   * elements for Allgather, and for Gather at the root; receive == send + rank * count elements for
-   * Reduce-scatter, and for Scatter at the root; else they must not overlap. What is not in place
-   * gets this rank's own block too, as the other ranks do; in place this rank's block of Allgather
-   * and the root's array are only read. Both may have any alignment, and are not read where the
-   * operation has no use for them, as `receive` of Send. */
+  /* In place: send == receive for Allreduce, Bcast, Alltoall and Reduce; send == receive + rank *
+   * count elements for Allgather, and for Gather at the root; receive == send + rank * count
+   * elements for Reduce-scatter, and for Scatter at the root; else they must not overlap. What is
+   * not in place gets this rank's own block too, as the other ranks do; in place this rank's block
+   * of Allgather and the root's array are only read. Both may have any alignment, and are not read
+   * where the operation has no use for them, as `receive` of Send. */
   const void* send;
   void* receive;
 

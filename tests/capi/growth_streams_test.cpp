@@ -169,7 +169,7 @@ TEST(StreamGrowth, WrongOptionsAreRefusedWithASentence) {
     Change change;
     tw_status status;
   } wrong[] = {
-      {[](auto& with) { with.operation = 9; }, TW_INVALID_ARGUMENT},
+      {[](auto& with) { with.operation = 10; }, TW_INVALID_ARGUMENT},
       {[](auto& with) { with.dtype = 5; }, TW_INVALID_ARGUMENT},
       {[](auto& with) { with.way = 3; }, TW_INVALID_ARGUMENT},
       {[](auto& with) { with.flags = 16; }, TW_INVALID_ARGUMENT},

@@ -23,7 +23,18 @@ ONE_GPU = {
 }
 
 # The least that every operation has in a report.
-OPERATIONS = ("AllGather", "AllReduce", "Broadcast", "ReduceScatter", "Send", "Recv")
+OPERATIONS = (
+    "AllGather",
+    "AllReduce",
+    "AlltoAll",
+    "Broadcast",
+    "Gather",
+    "Recv",
+    "Reduce",
+    "ReduceScatter",
+    "Scatter",
+    "Send",
+)
 
 
 @dataclass(frozen=True)

@@ -204,9 +204,11 @@ struct Tally {
     const auto found = run_on(where, given);
     bool all = true;
     for (std::size_t rank = 0; rank < expected.size(); ++rank) {
-      const bool receives = given.call.operation == SlotOperation::kSend     ? rank == 1
-                            : given.call.operation == SlotOperation::kGather ? rank == 0
-                                                                             : true;
+      const bool at_root = given.call.operation == SlotOperation::kGather ||
+                           given.call.operation == SlotOperation::kReduce;
+      const bool receives = given.call.operation == SlotOperation::kSend ? rank == 1
+                            : at_root                                    ? rank == 0
+                                                                         : true;
       all = all && agree(expected[rank], found[rank], receives);
       spilled += found[rank].report.spilled_out;
     }

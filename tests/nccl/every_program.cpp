@@ -85,6 +85,7 @@ class Calls {
     repeat(times, [&] { scatter(count); });
     repeat(times, [&] { reduce_scatter(count); });
     repeat(times, [&] { reduce_all(count); });
+    repeat(times, [&] { reduce(count); });
     // A message waits for its peer: without a group these two would wait for each other.
     repeat(std::max(times * 2, 2), [&] { exchange(count); });
   }
@@ -228,6 +229,21 @@ class Calls {
     std::byte* const receive = in_place_ ? send : arena_.take(count * size_of(type_), off_);
     expect(receive, sums(0, count, op()), "AllReduce", self_.ranks + 1);
     expect_success(__LINE__, ncclAllReduce(send, receive, count, type_, op(), comm_, self_.stream));
+  }
+
+  // In place where the others have a buffer to receive in too, which stays as it is.
+  void reduce(std::size_t count) {
+    const int root = type_ % self_.ranks;
+    std::byte* const send = arena_.take(own_values(count), off_);
+    std::byte* receive = in_place_ ? send : nullptr;
+    if (self_.rank == root) {
+      if (receive == nullptr) receive = arena_.take(count * size_of(type_), off_);
+      expect(receive, sums(0, count, op()), "Reduce", self_.ranks + 1);
+    } else {
+      expect(send, numbers(self_.rank, count), "Reduce's send", 0);
+    }
+    expect_success(__LINE__,
+                   ncclReduce(send, receive, count, type_, op(), root, comm_, self_.stream));
   }
 
   void exchange(std::size_t count) {

@@ -81,6 +81,7 @@ def test_over_an_nccl_of_gpus_all_stays_raw_where_there_is_none(tmp_path: Path) 
         ("expack", 3, 4, ()),
         ("mpc", 2, 2, ()),
         ("zfp:rate=16", 2, 2, ("1",)),
+        ("zfp:rate=16", 2, 4, ("1",)),
     ],
 )
 def test_every_operation_in_every_type(
@@ -94,7 +95,12 @@ def test_every_operation_in_every_type(
     assert (output, errors) == ("ok\n", "")
     report = json.loads((tmp_path / "report.nccl.rank0").read_text())
     used = [each["operations"] for each in report["communicators"] if each["operations"]]
-    coded = [all(each["compressed_calls"] > 20 for each in of.values()) for of in used]
+    # Above two ranks a Reduce is for smaller blocks than all of these are.
+    raw = set() if ranks == 2 or error else {"Reduce"}
+    coded = [
+        all(each["compressed_calls"] > 20 for name, each in of.items() if name not in raw)
+        for of in used
+    ]
     assert (len(coded), sum(coded)) == (4 * ranks, taken * ranks)
     spilled = sum(each["spilled_blocks"] for of in used for each in of.values())
     assert (spilled > 0) == (error == ())

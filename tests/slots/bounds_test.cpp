@@ -130,6 +130,7 @@ void expect_within(const Sum& given, const Done& done, const Exact& exact, long 
         ASSERT_TRUE(std::isnan(sum) ? std::isnan(got) : got == static_cast<double>(sum)) << at;
       }
     }
+    if (given.operation == TW_STREAM_REDUCE) break;  // the root's alone
     if (scatters) continue;
     EXPECT_EQ(result, done.results[0]) << "ranks differ";
   }
@@ -152,7 +153,8 @@ void expect_bound(const Sum& given, double share) {
   EXPECT_EQ(spilled(done), 0U);
   for (const tw_stream_report& report : done.reports) {
     const std::uint64_t share = given.strange ? 1 : 2;
-    EXPECT_LT(report.frame_bytes * share, report.raw_bytes) << "it got no smaller";
+    // The root of a Reduce may send nothing.
+    EXPECT_LE(report.frame_bytes * share, report.raw_bytes) << "it got no smaller";
   }
 }
 
@@ -166,10 +168,12 @@ TEST(BoundedSums, KeepTheirBoundInEveryOperationAndWay) {
         given.spec = relative ? "szp:allreduce-rel=1e-3" : "szp:allreduce-abs=1e-2";
         for (const double scale : {1.0, 1.0 / ranks}) {
           given.scale = scale;
-          given.operation = TW_STREAM_ALLREDUCE;
-          for (const std::uint32_t way : {TW_STREAM_GATHER, TW_STREAM_DIRECT}) {
-            given.way = way;
-            expect_bound(given, relative ? 1e-3 : 1e-2);
+          for (const std::uint32_t operation : {TW_STREAM_ALLREDUCE, TW_STREAM_REDUCE}) {
+            given.operation = operation;
+            for (const std::uint32_t way : {TW_STREAM_GATHER, TW_STREAM_DIRECT}) {
+              given.way = way;
+              expect_bound(given, relative ? 1e-3 : 1e-2);
+            }
           }
           given.way = TW_STREAM_PLANNED;
           given.operation = TW_STREAM_REDUCE_SCATTER;

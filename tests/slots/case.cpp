@@ -24,7 +24,7 @@ std::uint32_t operation_of(const Case& given, int rank) {
 
 bool has_root(std::uint32_t operation) {
   return operation == TW_STREAM_BCAST || operation == TW_STREAM_GATHER_AT_ROOT ||
-         operation == TW_STREAM_SCATTER;
+         operation == TW_STREAM_SCATTER || operation == TW_STREAM_REDUCE;
 }
 
 // Whether send and receive can overlap, and where in the larger one the other lies.
@@ -95,8 +95,9 @@ CaseOnRank::Buffers::Buffers(const Case& given, int rank, const Bytes& sent,
       send_at(send.get() + kAround),
       receive_at(receive.get() + kAround) {
   const std::uint64_t block = given.count * value_bytes(given.dtype) * index(rank);
-  const bool apart =
-      given.operation == TW_STREAM_GATHER_AT_ROOT || given.operation == TW_STREAM_SCATTER;
+  const bool apart = given.operation == TW_STREAM_GATHER_AT_ROOT ||
+                     given.operation == TW_STREAM_SCATTER ||
+                     (given.operation == TW_STREAM_REDUCE && rank != given.root);
   if (given.in_place && lies_in_send(given, rank)) {
     receive_at = send_at + block;
   } else if (given.in_place && lies_in_receive(given, rank)) {

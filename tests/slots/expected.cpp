@@ -46,6 +46,10 @@ class Expected {
       }
       case TW_STREAM_REDUCE_SCATTER:
         return block_sum(rank, whole * index(rank), whole, slot_bytes(whole, case_.capacity));
+      case TW_STREAM_REDUCE:
+        if (rank != case_.root) return {};
+        return direct() ? direct_sum(rank)
+                        : block_sum(rank, 0, whole, slot_bytes(whole, case_.capacity));
       default:
         return direct() ? direct_sum() : gathered_sum();
     }
@@ -99,7 +103,8 @@ class Expected {
     return sum_of(case_.dtype, arrays, case_.scale, case_.factors != Factors::kNone);
   }
 
-  Bytes direct_sum() const {
+  // `own`: a rank whose block is not coded.
+  Bytes direct_sum(int own = -1) const {
     const std::uint64_t ranks = index(case_.ranks);
     const std::uint64_t step = bytes(((case_.count + ranks - 1) / ranks + 1023) / 1024 * 1024);
     const std::uint64_t whole = bytes(case_.count);
@@ -108,7 +113,7 @@ class Expected {
     for (int owner = 0; owner < case_.ranks; ++owner) {
       const std::uint64_t first = std::min(whole, step * index(owner));
       const Bytes sums = block_sum(owner, first, std::min(step, whole - first), slot);
-      const Bytes came = through_slot(codec_, case_.dtype, sums, slot);
+      const Bytes came = owner == own ? sums : through_slot(codec_, case_.dtype, sums, slot);
       all.insert(all.end(), came.begin(), came.end());
     }
     return all;

@@ -9,8 +9,9 @@ namespace {
 const char* const kSpecs[] = {"mpc", "expack", "lorenzo", "szp:abs=1e-3", "zfp:rate=12", "auto"};
 constexpr std::uint32_t kDtypes[] = {TW_F32, TW_F64, TW_F16, TW_BF16};
 constexpr std::uint32_t kOperations[] = {
-    TW_STREAM_ALLGATHER, TW_STREAM_BCAST,    TW_STREAM_SEND,           TW_STREAM_REDUCE_SCATTER,
-    TW_STREAM_ALLREDUCE, TW_STREAM_ALLTOALL, TW_STREAM_GATHER_AT_ROOT, TW_STREAM_SCATTER};
+    TW_STREAM_ALLGATHER,      TW_STREAM_BCAST,     TW_STREAM_SEND,
+    TW_STREAM_REDUCE_SCATTER, TW_STREAM_ALLREDUCE, TW_STREAM_ALLTOALL,
+    TW_STREAM_GATHER_AT_ROOT, TW_STREAM_SCATTER,   TW_STREAM_REDUCE};
 
 std::uint32_t spilled(const std::vector<tw_stream_report>& reports) {
   std::uint32_t blocks = 0;
@@ -62,10 +63,12 @@ TEST_P(Operations, WhatDoesNotFitComesWholeWhoeverItIsOf) {
       for (const bool in_place : {false, true}) {
         given.in_place = in_place;
         const auto reports = expect_case(given);
-        // The first rank alone sends a message, all but the root what is gathered.
-        const bool sends_noise = GetParam() == TW_STREAM_SEND             ? noisy.contains(0)
-                                 : GetParam() == TW_STREAM_GATHER_AT_ROOT ? noisy.size() > 1
-                                                                          : true;
+        // The first rank alone sends a message, all but the root what is gathered or added there.
+        const bool to_root =
+            GetParam() == TW_STREAM_GATHER_AT_ROOT || GetParam() == TW_STREAM_REDUCE;
+        const bool sends_noise = GetParam() == TW_STREAM_SEND ? noisy.contains(0)
+                                 : to_root                    ? noisy.size() > 1
+                                                              : true;
         EXPECT_EQ(spilled(reports) > 0, sends_noise);
       }
       given.capacity = 1;
@@ -76,11 +79,14 @@ TEST_P(Operations, WhatDoesNotFitComesWholeWhoeverItIsOf) {
 
 INSTANTIATE_TEST_SUITE_P(All, Operations, ::testing::ValuesIn(kOperations));
 
-TEST(Allreduce, BothWaysOfAnyRanks) {
+class WholeArrays : public ::testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(WholeArrays, AreSummedInBothWaysByAnyRanks) {
   for (int ranks = 2; ranks <= 5; ++ranks) {
     for (const std::uint32_t way : {TW_STREAM_GATHER, TW_STREAM_DIRECT}) {
       for (const char* const spec : {"mpc", "szp:abs=1e-3"}) {
-        Case given{.operation = TW_STREAM_ALLREDUCE, .spec = spec, .ranks = ranks, .way = way};
+        Case given{.operation = GetParam(), .spec = spec, .ranks = ranks, .way = way};
+        given.root = ranks / 2;
         for (const std::uint64_t count : {1, 1500, 20001}) {
           given.count = count;
           given.noisy = {ranks - 1};
@@ -92,6 +98,41 @@ TEST(Allreduce, BothWaysOfAnyRanks) {
       }
     }
   }
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, WholeArrays,
+                         ::testing::Values(TW_STREAM_ALLREDUCE, TW_STREAM_REDUCE));
+
+// Of a Reduce the results that others would encode.
+TEST(Trials, OfAResultAreTheRootsAlone) {
+  World world(3);
+  const Comm comm = make_comm(world, 1);
+  const Codec codec("mpc");
+  auto options = options_of(TW_STREAM_REDUCE, TW_F32, 60'000, codec.handle.get());
+  options.flags = TW_STREAM_TRIAL_RESULT;
+  options.peer = 0;
+  tw_stream_plan* none = nullptr;
+  EXPECT_EQ(tw_stream_plan_create(comm.get(), &options, &none), TW_INVALID_ARGUMENT);
+  options.peer = 1;
+  const Plan plan = make_plan(comm, options);
+  const Lent lent(plan);
+  Stream stream;
+  const Bytes result = values_of(TW_F32, 60'000, 1, Data::kSmooth);
+  tw_stream_call call{};
+  call.size = sizeof call;
+  call.plan = plan.get();
+  Bytes receive = result;
+  call.receive = receive.data();
+  call.device = lent.device;
+  call.record = lent.record;
+  call.stream = &stream;
+  ASSERT_EQ(tw_stream_enqueue(&call, 1), TW_OK) << tw_last_error();
+  stream.wait();
+  const tw_stream_report report = check(plan, lent.record);
+  EXPECT_EQ(report.encoded, 2U);
+  EXPECT_GT(report.needed[1], 0U);
+  EXPECT_LT(report.needed[1], 512U);
+  EXPECT_EQ(receive, result);
 }
 
 TEST(Allreduce, LargeOnesExchangeTwiceAndSixteenBitsAreRoundedOnce) {
@@ -128,13 +169,14 @@ TEST(Rounds, LeaveTheSameWhoeverMakesThem) {
 
 // Of each rank its own, as numbers and where the stream reads them, also of what is spilled.
 TEST(Factors, MultiplyBeforeTheSum) {
-  for (const std::uint32_t operation : {TW_STREAM_REDUCE_SCATTER, TW_STREAM_ALLREDUCE}) {
+  for (const std::uint32_t operation :
+       {TW_STREAM_REDUCE_SCATTER, TW_STREAM_ALLREDUCE, TW_STREAM_REDUCE}) {
     for (const Factors factors : {Factors::kNumbers, Factors::kInMemory}) {
       for (const std::uint32_t dtype : kDtypes) {
         for (const char* const spec : {"lorenzo", "szp:abs=1e-3"}) {
           if (!Codec(spec).takes(dtype)) continue;
           Case given{.operation = operation, .dtype = dtype, .spec = spec, .factors = factors};
-          const bool any_way = operation == TW_STREAM_ALLREDUCE;
+          const bool any_way = operation != TW_STREAM_REDUCE_SCATTER;
           for (const std::uint32_t way : {TW_STREAM_GATHER, TW_STREAM_DIRECT}) {
             if (any_way) given.way = way;
             for (given.ranks = 1; given.ranks <= 5; ++given.ranks) {

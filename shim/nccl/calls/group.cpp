@@ -94,7 +94,7 @@ void keep_number(Track& of) { group().numbered.push_back(&of); }
 
 void keep_count(const Count& count) { group().counts.push_back(count); }
 
-// Messages between two ranks meet in their order, those among them that a reduce-scatter in slots
+// Messages between two ranks meet in their order, those among them that a reduction in slots
 // is made of: both ends post all that they have for each other in the program's order, whatever
 // else one of them has in its group. Collectives of a group have no order that a program could rely
 // on.

@@ -28,7 +28,10 @@ std::uint64_t bytes_judged(const Call& call, const Communicator& communicator) {
 // `plan`: of a coded call.
 void count(const Call& call, Communicator& communicator, int reason, const Plan* plan = nullptr) {
   if (!wants_count()) return;
-  const bool keeps = call.operation == kGather && call.peer == communicator.rank;
+  const bool is_root = call.peer == communicator.rank;
+  const bool sends_none = plan != nullptr && plan->info.raw_bytes == 0;
+  const bool keeps =
+      is_root && (call.operation == kGather || (call.operation == kReduce && sends_none));
   const bool gives = call.reads(communicator.rank) && !keeps;
   const std::uint64_t bytes = gives ? bytes_given(call, communicator) : 0;
   Count made{&communicator.of[call.operation], plan == nullptr ? reason : 0, bytes, bytes};
@@ -46,7 +49,6 @@ int reason_by_arguments(const Call& call, const Communicator& communicator) {
   const int reason = call.reduces() ? reason_for_sum(settings(), call.type, call.sums(), bytes)
                                     : reason_for(settings(), call.type, bytes);
   if (reason != kNotBuilt || streams() == Streams::kNone) return reason;
-  if (call.operation == kReduce) return TW_RAW_OPERATION;
   if (communicator.ranks <= 1) return kAlone;
   if (call.is_message() && call.peer == communicator.rank) return kAlone;
   // All ranks capture a call, or none.

@@ -16,6 +16,7 @@ namespace {
 constexpr std::uint64_t kMostGathered = 64 << 10;
 
 constexpr std::uint64_t kNoGroup = 0;
+constexpr std::uint64_t kWhole = 512;  // a capacity that holds any block
 
 std::uint32_t stream_operation(Operation operation) {
   switch (operation) {
@@ -35,6 +36,8 @@ std::uint32_t stream_operation(Operation operation) {
       return TW_STREAM_SCATTER;
     case kReduceScatter:
       return TW_STREAM_REDUCE_SCATTER;
+    case kReduce:
+      return TW_STREAM_REDUCE;
     default:
       return TW_STREAM_ALLREDUCE;
   }
@@ -51,6 +54,7 @@ PlanKey plan_key(const Call& call, int ranks, bool is_grouped) {
   key.dtype = dtype_of(call.type);
   key.peer = call.has_peer() ? call.peer : 0;
   key.count = call.elements;
+  if (call.operation == kReduce) key.way = ranks <= 2 ? TW_STREAM_GATHER : TW_STREAM_DIRECT;
   if (call.operation == kAllReduce) {
     const bool small = call.elements * element_bytes(call.type) <= kMostGathered;
     key.way = ranks <= 2 || small ? TW_STREAM_GATHER : TW_STREAM_DIRECT;
@@ -74,6 +78,14 @@ std::uint64_t class_key(const Call& call, const PlanKey& plan, unsigned exchange
                                  : 0;
   return operation | way << 8 | std::uint64_t{plan.dtype} << 16 | std::uint64_t{octave} << 24 |
          root << 32;
+}
+
+// NCCL's Reduce is a pipeline that brings its root one array; in two exchanges of slots come the
+// others' shares of its block, and then their sums. All ranks know the capacities alike.
+bool brings_less(const PlanKey& key, int ranks) {
+  if (key.operation != TW_STREAM_REDUCE || key.way == TW_STREAM_GATHER) return true;
+  const auto others = static_cast<std::uint64_t>(ranks - 1);
+  return others * (key.capacity[0] + key.capacity[1]) < kWhole * static_cast<std::uint64_t>(ranks);
 }
 
 int reason_without_plan(const Call& call, tw_status why) {
@@ -141,6 +153,10 @@ Decision Coder::decide(const Call& call, bool is_grouped) {
       raw = answer.value;
     }
   }
+  if (coded && !brings_less(key, ranks_)) {
+    coded = false;
+    raw.reason = agree::kNotSmaller;
+  }
   if (!coded) {
     decide_raw(call, key, raw, made);
     return made;
@@ -175,6 +191,12 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
   key.flags = TW_STREAM_TRIAL;
   made.plan = plans_.take(stream_comm_, key, &why);
   if (made.plan == nullptr || made.of[1] == nullptr) return;
+  if (!call.writes(rank_)) {
+    // The root tries what this rank would have of the result.
+    const std::lock_guard lock(mutex_);
+    made.of[1]->measured(0, false);
+    return;
+  }
   key.flags = TW_STREAM_TRIAL_RESULT;
   made.result_trial = plans_.take(stream_comm_, key, &why);
 }

@@ -12,11 +12,11 @@ double up(double value) { return std::nextafter(value, HUGE_VAL); }
 bool is_scaled(const SlotCall& call) { return call.scale != 1; }
 
 bool codes_sums(const SlotCall& call) {
-  return call.operation == SlotOperation::kAllreduce && way_of(call) == SlotWay::kDirect;
+  return call.sums_whole_arrays() && way_of(call) == SlotWay::kDirect;
 }
 
-// How often what is added was coded (docs/concepts/error-bounds.md): arrays once each; where each
-// rank sums a block it adds its own as it is, and codes the sum, if that goes on. What a coding
+// How often what is added was coded (docs/concepts/error-bounds.md): arrays once each; where one
+// rank alone sums it adds its own as it is, and codes the sum, if that goes on. What a coding
 // does to a sum that was multiplied counts as so much more before that.
 std::uint64_t codings_of(const SlotCall& call) {
   const auto ranks = static_cast<std::uint64_t>(call.ranks);

@@ -18,7 +18,8 @@ bool is_message(SlotOperation operation) {
 
 bool has_peer(SlotOperation operation) {
   return is_message(operation) || operation == SlotOperation::kBcast ||
-         operation == SlotOperation::kGather || operation == SlotOperation::kScatter;
+         operation == SlotOperation::kGather || operation == SlotOperation::kScatter ||
+         operation == SlotOperation::kReduce;
 }
 
 Status check_capacities(const SlotCall& call) {
@@ -59,7 +60,8 @@ bool SlotCall::reads() const {
 
 bool SlotCall::writes() const {
   if (operation == SlotOperation::kSend) return false;
-  return operation != SlotOperation::kGather || rank == peer;
+  const bool at_root = operation == SlotOperation::kGather || operation == SlotOperation::kReduce;
+  return !at_root || rank == peer;
 }
 
 SlotWay way_of(const SlotCall& call) {
@@ -94,9 +96,9 @@ Status check(const SlotCall& call) {
   const std::uint64_t most = UINT64_MAX / 64 / static_cast<std::uint64_t>(call.ranks) / 8;
   if (call.count > most) return {StatusCode::kInvalidArgument, "the array is too large"};
   if (call.trial == SlotTrial::kResult &&
-      (call.operation != SlotOperation::kAllreduce || way_of(call) != SlotWay::kDirect)) {
+      (!call.sums_whole_arrays() || !call.writes() || way_of(call) != SlotWay::kDirect)) {
     return {StatusCode::kInvalidArgument,
-            "only an Allreduce with two exchanges has results to try"};
+            "only ranks that get what is summed in two exchanges have results to try"};
   }
   if (Status status = check_capacities(call); !status.ok()) return status;
   return check_spec(call);

@@ -21,8 +21,9 @@ enum class SlotOperation : std::uint32_t {
   kAlltoall = 6,
   kGather = 7,
   kScatter = 8,
+  kReduce = 9,
 };
-inline constexpr std::uint32_t kSlotOperationCount = 9;
+inline constexpr std::uint32_t kSlotOperationCount = 10;
 
 enum class SlotWay : std::uint32_t { kPlanned = 0, kGather = 1, kDirect = 2 };
 inline constexpr std::uint32_t kSlotWayCount = 3;
@@ -45,8 +46,9 @@ struct SlotCall {
   int rank = 0, ranks = 1;
 
   std::uint64_t bytes_of(std::uint64_t values) const { return values * dtype_size(dtype); }
-  bool reduces() const {
-    return operation == SlotOperation::kReduceScatter || operation == SlotOperation::kAllreduce;
+  bool reduces() const { return operation == SlotOperation::kReduceScatter || sums_whole_arrays(); }
+  bool sums_whole_arrays() const {
+    return operation == SlotOperation::kAllreduce || operation == SlotOperation::kReduce;
   }
   // Whether this rank's `send` is read, and its `receive` written.
   bool reads() const;
@@ -68,7 +70,7 @@ struct Partition {
   }
 };
 
-// kDirect or kGather of an Allreduce.
+// kDirect or kGather of an Allreduce or a Reduce.
 SlotWay way_of(const SlotCall& call);
 
 // The blocks that are summed by one rank each.

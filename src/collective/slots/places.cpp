@@ -38,14 +38,14 @@ Status SlotPlanner::shape(SlotTask& task) {
 }
 
 Status SlotPlanner::measure(SlotExchange& exchange) {
-  std::uint64_t most = 0;
+  const auto number = static_cast<std::size_t>(&exchange - plan_.exchanges_.data());
+  std::uint64_t most = number == 1 ? longest_result_ : 0;
   for (std::vector<SlotTask>* const tasks : {&exchange.out, &exchange.in}) {
     for (SlotTask& task : *tasks) {
       if (Status status = shape(task); !status.ok()) return status;
       most = std::max(most, task.raw_bytes);
     }
   }
-  const auto number = static_cast<std::size_t>(&exchange - plan_.exchanges_.data());
   exchange.slot_bytes = exchange.kind == Kind::kNone ? 0 : slot_bytes(most, call_.capacity[number]);
   return {};
 }
@@ -99,6 +99,13 @@ void SlotPlanner::place_scratch(std::uint64_t at) {
   move(plan_.sum_.others);
 }
 
+// It is encoded into the slots of the second exchange, and sent from there once more where it does
+// not fit: behind both.
+void SlotPlanner::place_result(std::uint64_t at) {
+  plan_.sum_.to.offset = at;
+  for (SlotTask& task : exchange(1).out) task.values.offset = at;
+}
+
 void SlotPlanner::number_outcomes() {
   for (const int number : {0, 1}) {
     for (SlotTask& task : exchange(number).out) task.outcome = plan_.outcomes_++;
@@ -134,6 +141,8 @@ Status SlotPlanner::measure() {
     // The second exchange takes the place of the first, which is over by then.
     end = std::max(end, used_);
   }
+  if (result_bytes_ > 0) place_result(end);
+  end += aligned(result_bytes_);
   number_outcomes();
   plan_.workspace_ = end;
   plan_.outcomes_at_ = end + aligned(workspace_bytes_);

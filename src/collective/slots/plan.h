@@ -85,9 +85,7 @@ class SlotPlan {
   const SlotCopy& copy() const { return copy_; }
   const SlotSum& sum() const { return sum_; }
   const SlotBound& bound() const { return bound_; }
-  SlotWay way() const {
-    return call_.operation == SlotOperation::kAllreduce ? way_ : SlotWay::kPlanned;
-  }
+  SlotWay way() const { return call_.sums_whole_arrays() ? way_ : SlotWay::kPlanned; }
 
   // Local work is done in this many stages, with an exchange between two; where the result is
   // bounded the first one is that of ranges.

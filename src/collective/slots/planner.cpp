@@ -136,6 +136,12 @@ void SlotPlanner::scatter() {
   plan_.copy_ = {{Area::kReceive, 0}, block_at(Area::kSend, rank()), bytes_of(call_.count)};
 }
 
+// Where this rank's sums belong.
+Values SlotPlanner::result_at(const Partition& blocks) const {
+  if (!call_.writes()) return {Area::kLent, 0};
+  return {Area::kReceive, call_.sums_whole_arrays() ? bytes_of(blocks.first(rank())) : 0};
+}
+
 // Its own block a rank adds as it is: nobody else sums it.
 void SlotPlanner::reduce_scatter(const Partition& blocks) {
   SlotExchange& all = exchange(0);
@@ -153,15 +159,36 @@ void SlotPlanner::reduce_scatter(const Partition& blocks) {
   }
   if (own == 0) return;
   scratch_bytes_ = stride * came;
-  const Values result{Area::kReceive, call_.operation == SlotOperation::kAllreduce
-                                          ? bytes_of(blocks.first(rank()))
-                                          : 0};
   plan_.sum_ = {.exists = true,
                 .count = own,
                 .stride = stride,
                 .others = {Area::kLent, 0},
                 .own = {Area::kSend, bytes_of(blocks.first(rank()))},
-                .to = result,
+                .to = result_at(blocks),
+                .own_apart = true};
+}
+
+// Nobody else sums the root's own.
+void SlotPlanner::reduce_gathered() {
+  SlotExchange& all = exchange(0);
+  all.kind = Kind::kMessages;
+  if (rank() != call_.peer) {
+    all.out.push_back(task(0, rank(), call_.count, call_.peer, {Area::kSend, 0}));
+    return;
+  }
+  const std::uint64_t stride = aligned(bytes_of(call_.count));
+  std::uint64_t came = 0;
+  for (int from = 0; from < ranks(); ++from) {
+    if (from == rank()) continue;
+    all.in.push_back(task(0, from, call_.count, from, {Area::kLent, stride * came++}));
+  }
+  scratch_bytes_ = stride * came;
+  plan_.sum_ = {.exists = true,
+                .count = call_.count,
+                .stride = stride,
+                .others = {Area::kLent, 0},
+                .own = {Area::kSend, 0},
+                .to = {Area::kReceive, 0},
                 .own_apart = true};
 }
 
@@ -209,21 +236,41 @@ void SlotPlanner::gather_results(const Partition& blocks) {
   }
 }
 
-void SlotPlanner::allreduce_direct(const Partition& blocks) {
-  reduce_scatter(blocks);
-  gather_results(blocks);
+void SlotPlanner::gather_results_at_root(const Partition& blocks) {
+  SlotExchange& results = exchange(1);
+  results.kind = Kind::kMessages;
+  longest_result_ = bytes_of(blocks.count(0));
+  const std::uint64_t own = blocks.count(rank());
+  if (rank() != call_.peer) {
+    if (own > 0) results.out.push_back(task(1, rank(), own, call_.peer, {Area::kLent, 0}));
+    result_bytes_ = bytes_of(own);
+    return;
+  }
+  for (int from = 0; from < ranks(); ++from) {
+    if (from == rank() || blocks.count(from) == 0) continue;
+    const Values place{Area::kReceive, bytes_of(blocks.first(from))};
+    results.in.push_back(task(1, from, blocks.count(from), from, place));
+  }
 }
 
-// Of a call that is only tried the encodes stay.
+void SlotPlanner::sum_in_blocks(const Partition& blocks) {
+  reduce_scatter(blocks);
+  call_.operation == SlotOperation::kReduce ? gather_results_at_root(blocks)
+                                            : gather_results(blocks);
+}
+
+// Of a call that is only tried the encodes stay. The result of a Reduce, which others would encode,
+// the root alone has.
 void SlotPlanner::keep_trial() {
   const int tried = call_.trial == SlotTrial::kResult ? 1 : 0;
+  if (call_.operation == SlotOperation::kReduce && tried == 1) exchange(1).out = exchange(1).in;
   for (const int number : {0, 1}) {
     if (number != tried) exchange(number).out.clear();
     exchange(number).in.clear();
   }
   plan_.copy_ = {};
   plan_.sum_ = {};
-  scratch_bytes_ = 0;
+  scratch_bytes_ = result_bytes_ = 0;
 }
 
 // The codec's parameter is known once the ranks have told each other of their values.
@@ -268,7 +315,10 @@ Status SlotPlanner::build() {
       reduce_scatter(partition_of(call_));
       break;
     case SlotOperation::kAllreduce:
-      plan_.way_ == SlotWay::kGather ? allreduce_gathered() : allreduce_direct(partition_of(call_));
+      plan_.way_ == SlotWay::kGather ? allreduce_gathered() : sum_in_blocks(partition_of(call_));
+      break;
+    case SlotOperation::kReduce:
+      plan_.way_ == SlotWay::kGather ? reduce_gathered() : sum_in_blocks(partition_of(call_));
       break;
   }
   if (plan_.is_trial()) keep_trial();

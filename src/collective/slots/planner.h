@@ -31,14 +31,17 @@ class SlotPlanner {
   void gather();
   void scatter();
   void reduce_scatter(const Partition& blocks);
+  void reduce_gathered();
   void allreduce_gathered();
-  void allreduce_direct(const Partition& blocks);
+  void sum_in_blocks(const Partition& blocks);
   void gather_results(const Partition& blocks);
+  void gather_results_at_root(const Partition& blocks);
 
   // Of arrays with a block of call_.count for each rank.
   Values block_at(Area area, int rank) const {
     return {area, bytes_of(call_.count) * static_cast<std::uint64_t>(rank)};
   }
+  Values result_at(const Partition& blocks) const;
   SlotTask task(int number, int from, std::uint64_t count, int peer, Values values);
   void add_own(int number, SlotTask own, Values source, bool stays_in_place);
   void keep_trial();
@@ -51,6 +54,7 @@ class SlotPlanner {
   void place_gathered(SlotExchange& exchange);
   void place_trial(SlotExchange& exchange);
   void place_scratch(std::uint64_t at);
+  void place_result(std::uint64_t at);
   void place_bound();
   void number_outcomes();
 
@@ -59,6 +63,8 @@ class SlotPlanner {
   SlotPlan::NeedsOf needs_of_;
   std::uint64_t scratch_bytes_ = 0;  // decoded operands of the sum
   std::uint64_t scratch_at_ = 0;
+  std::uint64_t result_bytes_ = 0;    // of a sum that this rank has for another one
+  std::uint64_t longest_result_ = 0;  // of all ranks' sums, where this one does not send or get all
   std::uint64_t workspace_bytes_ = 0;
   std::uint64_t last_count_ = 0, last_room_ = 0;  // of the block that was measured last
   Shape last_shape_;
