@@ -116,6 +116,32 @@ def test_64_busy_streams(tmp_path: Path) -> None:
     assert job.total("spilled_blocks") > 0
 
 
+def test_a_mixture_of_experts(tmp_path: Path) -> None:
+    """1000 steps of parts that change at each, some of no rows: less than one in 100 spills."""
+    job = nccl_job.run(
+        [program("nccl_experts_gpu"), "steps", "1000"],
+        4,
+        tmp_path,
+        settings("lossless"),
+        seconds=300,
+    )
+    assert [rank.output for rank in job.ranks] == ["ok\n"] * 4, job.said()
+    compressed = job.total("compressed_calls", "Send")
+    spilled = job.total("spilled_blocks", "Send")
+    print(f"{compressed} messages compressed, {spilled} spilled, {job.seconds:.1f} s")
+    assert compressed > 16_000
+    assert spilled < compressed / 100
+
+
+def test_groups_of_several_communicators(tmp_path: Path) -> None:
+    """By one thread, with reductions that the program ends before the group."""
+    job = run_ok([program("nccl_experts_gpu"), "several", "150"], 4, tmp_path)
+    for rank in range(4):
+        for name in ("AllReduce", "Reduce", "Send"):
+            coded = by_operation(job, rank, "compressed_calls", name)
+            assert len(coded) == 2 and min(coded) > 40, (name, coded)
+
+
 @pytest.mark.parametrize("way", ["abort", "abort-spilling", "refuse"])
 def test_programs_that_end_while_calls_are_under_way(way: str, tmp_path: Path) -> None:
     job = run_ok([program("nccl_ends_gpu"), way], 3, tmp_path, "mpc", THINWIRE_LOG="error")

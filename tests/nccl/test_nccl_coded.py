@@ -138,6 +138,41 @@ def test_an_nccl_without_the_newest_operations() -> None:
     assert run(PROGRAMS / "nccl_every", "8", gpus=True, CODEC="lossless") == ("ok\n", "")
 
 
+def messages(path: Path) -> tuple[int, int, int]:
+    """All ranks' Sends: those that were compressed, their blocks that spilled, and the Recvs'."""
+    report = json.loads(path.read_text())
+    of_all = [each["operations"] for each in report["communicators"]]
+    sends = [of["Send"] for of in of_all if "Send" in of]
+    spilled = sum(each["spilled_blocks"] for each in sends)
+    came = sum(of["Recv"]["spilled_blocks_received"] for of in of_all if "Recv" in of)
+    return sum(each["compressed_calls"] for each in sends), spilled, came
+
+
+def test_a_mixture_of_experts(tmp_path: Path) -> None:
+    """1000 steps of parts that change at each, some of no rows: less than one in 100 spills."""
+    words = (PROGRAMS / "nccl_experts", "steps")
+    assert run(*words, "20", preload=False) == ("ok\n", "")
+    settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
+    assert run(*words, "1000", **settings) == ("ok\n", "")
+    compressed, spilled, came = messages(tmp_path / "report.nccl.rank0")
+    # Of some 21,000 between ranks.
+    assert compressed > 16_000
+    assert came == spilled < compressed / 100
+
+
+def test_groups_of_several_communicators(tmp_path: Path) -> None:
+    """By one thread, with reductions that the program ends before the group."""
+    words = (PROGRAMS / "nccl_experts", "several", "150")
+    assert run(*words, preload=False) == ("ok\n", "")
+    settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
+    assert run(*words, **settings) == ("ok\n", "")
+    report = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    used = [each["operations"] for each in report["communicators"] if each["operations"]]
+    assert len(used) == 8
+    for of in used:
+        assert min(of[name]["compressed_calls"] for name in ("AllReduce", "Reduce", "Send")) > 40
+
+
 RANDOM_CALLS = 5000
 
 

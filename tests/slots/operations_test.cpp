@@ -123,8 +123,7 @@ TEST(Trials, OfAResultAreTheRootsAlone) {
   call.plan = plan.get();
   Bytes receive = result;
   call.receive = receive.data();
-  call.device = lent.device;
-  call.record = lent.record;
+  lent.lend(call);
   call.stream = &stream;
   ASSERT_EQ(tw_stream_enqueue(&call, 1), TW_OK) << tw_last_error();
   stream.wait();
