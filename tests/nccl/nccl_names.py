@@ -1,4 +1,4 @@
-"""The functions of NCCL by the version that first had them, of those whose libraries were looked at."""
+"""The functions of NCCL by the version that first had them, of versions that were looked at."""
 
 NEW_IN: dict[tuple[int, ...], frozenset[str]] = {
     (2, 18, 3): frozenset(
