@@ -117,7 +117,8 @@ void print_found(void* handle, const char* name) {
     std::printf("%s none%s\n", name, error == nullptr ? ", no error" : "");
   } else if (dladdr(found, &about) != 0) {
     const char* const file = std::strrchr(about.dli_fname, '/');
-    std::printf("%s %s\n", name, file == nullptr ? about.dli_fname : file + 1);
+    std::printf("%s %s%s\n", name, file == nullptr ? about.dli_fname : file + 1,
+                error == nullptr ? "" : ", and an error");
   }
 }
 

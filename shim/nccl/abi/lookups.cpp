@@ -152,7 +152,10 @@ Answer answer(void* handle, const char* name) {
   const bool is_own = found != nullptr && handle != RTLD_DEFAULT;
   // What NCCL this process has is settled by its first call, not before there is one.
   if (!is_own || find("pncclGetVersion") == nullptr) return kLoaders;
-  if (found == taken->below()) return {1, taken->wrapper};
+  if (found == taken->below()) {
+    dlerror();  // what was looked for here is no error of the program's
+    return {1, taken->wrapper};
+  }
   tell_of_second(inner, handle, found);
   return kLoaders;
 }
