@@ -64,3 +64,25 @@ def test_training_comes_to_the_same_losses(tmp_path: Path) -> None:
             worst = max(abs(a - b) for a, b in zip(found, native[rank][way], strict=True))
             print(f"{way}, rank {rank}: losses differ by {worst:g} at most")
             assert worst < 0.02
+
+
+def test_functions_that_are_looked_up_beside_pytorch(tmp_path: Path) -> None:
+    """By ctypes, in what PyTorch has loaded: one library sees both ways of calling."""
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("no PyTorch")
+    command = [sys.executable, str(Path(__file__).with_name("torch_ctypes.py"))]
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    native = nccl_job.run(command, 2, tmp_path / "native", place, native=True, seconds=SECONDS)
+    assert [rank.output for rank in native.ranks] == ["ok\n"] * 2, native.said()
+    place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    settings = place | {"THINWIRE_CODEC": "lossless"}
+    job = nccl_job.run(command, 2, tmp_path / "library", settings, seconds=SECONDS)
+    assert [rank.output for rank in job.ranks] == ["ok\n"] * 2, job.said()
+    for rank in range(2):
+        sums = [
+            each["operations"]["AllReduce"]
+            for each in job.communicators(rank)
+            if "AllReduce" in each["operations"]
+        ]
+        assert [each["calls"] for each in sums] == [340, 340]
+        assert min(each["compressed_calls"] for each in sums) > 200
