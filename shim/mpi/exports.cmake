@@ -16,12 +16,20 @@ set(THINWIRE_MPI_mpich5_GROUPS kVersion4 kVersion41 kLargeCounts)
 set(THINWIRE_MPI_abi_SHIMS abi)
 set(THINWIRE_MPI_abi_GROUPS kVersion4 kVersion41 kLargeCounts)
 
+# Calls that are no part of MPI's standard.
+set(revocation "    MPIX_Comm_revoke;\n    PMPIX_Comm_revoke;\n")
+set(THINWIRE_MPI_openmpi5_MORE ${revocation})
+set(THINWIRE_MPI_mpich3_MORE ${revocation})
+set(THINWIRE_MPI_mpich4_MORE ${revocation})
+set(THINWIRE_MPI_mpich5_MORE ${revocation})
+
 # Writes the version script of a library to `path`. A name in full goes before a pattern there.
 function(write_exports shim path)
   set(table ${CMAKE_CURRENT_SOURCE_DIR}/abi/later_names.inc)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
   file(STRINGS ${table} lines REGEX "^LATER_NAME")
   set(hidden)
+  set(more "${THINWIRE_MPI_${shim}_MORE}")
   foreach(line IN LISTS lines)
     string(REGEX MATCH "^LATER_NAME\\((.*), (.*)\\)$" matched "${line}")
     if(NOT matched)
@@ -32,5 +40,5 @@ function(write_exports shim path)
     endif()
   endforeach()
   file(CONFIGURE OUTPUT ${path} @ONLY CONTENT
-       "{\n  global:\n    MPI_*;\n    PMPI_*;\n    PMIx_Init;\n    tw_mpi_transport;\n  local:\n@hidden@    *;\n};\n")
+       "{\n  global:\n    MPI_*;\n    PMPI_*;\n@more@    PMIx_Init;\n    tw_mpi_transport;\n  local:\n@hidden@    *;\n};\n")
 endfunction()

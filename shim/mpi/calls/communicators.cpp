@@ -26,3 +26,15 @@ extern "C" int MPI_Comm_disconnect(MPI_Comm* comm) {
   return real().Comm_disconnect(comm);
 }
 THINWIRE_ALSO_PMPI(Comm_disconnect);
+
+// No call of MPI's standard yet; Open MPI 5 and MPICH have it (exports.cmake).
+extern "C" __attribute__((visibility("default"))) int MPIX_Comm_revoke(MPI_Comm comm) {
+  using Revoke = int (*)(MPI_Comm);
+  static const auto revoke = reinterpret_cast<Revoke>(find_symbol("PMPIX_Comm_revoke"));
+  if (revoke == nullptr) return MPI_ERR_UNSUPPORTED_OPERATION;
+  const int error = revoke(comm);
+  if (error == MPI_SUCCESS && shim_is_active()) revoke_collectives_of(comm, revoke);
+  return error;
+}
+extern "C" __attribute__((visibility("default"), alias("MPIX_Comm_revoke"))) int PMPIX_Comm_revoke(
+    MPI_Comm comm);

@@ -84,7 +84,9 @@ int run(tw_collective& collective, const Operand& sent, const Operand& received,
     tw_log(TW_LOG_ERROR, ("rank " + std::to_string(process().world.rank) + ": " + part.form->name +
                           ", compressed: " + tw_last_error())
                              .c_str());
-    return MPI_ERR_OTHER;
+    // As of a communicator that was revoked: the program asks for its class.
+    const int error = queue.take_error();
+    return error == MPI_SUCCESS ? MPI_ERR_OTHER : error;
   }
   count(report);
   return MPI_SUCCESS;

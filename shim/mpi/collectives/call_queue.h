@@ -43,6 +43,9 @@ class CallQueue {
 
   tw_comm* comm() const { return comm_; }
 
+  // What the MPI said of the first message that failed since it was last asked, or MPI_SUCCESS.
+  int take_error() { return transport_->take_error(); }
+
   // Who runs what follows.
   void set_pace(Pace::Who who) { transport_->set_pace(who); }
 

@@ -19,7 +19,7 @@ namespace {
 int g_keyval = MPI_KEYVAL_INVALID;
 std::once_flag g_keyval_once;
 
-std::mutex g_mutex;                                     // guards the list
+std::mutex g_mutex;  // guards the list, and of what is in it what revoke_collectives_of() takes
 std::vector<std::pair<MPI_Comm, Collectives*>> g_live;  // in the order in which they were made
 
 extern "C" int thinwire_collectives_not_copied(MPI_Comm, int, void*, void*, void*, int* flag) {
@@ -100,7 +100,11 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
     if (speaks) warn("the MPI has no communicator left for compressed collectives");
     return NativeReason::kNoCommunicator;
   }
-  made.own = std::make_shared<PrivateComm>(own);
+  {
+    const std::lock_guard lock(g_mutex);
+    made.own = std::make_shared<PrivateComm>(own);
+    if (made.revoke != nullptr) made.revoke(own);
+  }
   learn_of_ranks(made);
   if (made.queue.open(made.own, 0, made.nodes) == TW_OK) return NativeReason::kCompressed;
   if (speaks) {
@@ -214,6 +218,15 @@ void want_collectives_of(MPI_Comm comm) {
 
 void make_wanted_collectives(MPI_Comm comm) {
   if (comm != MPI_COMM_NULL && wants_a_call(known_collectives(comm))) collectives_of(comm);
+}
+
+void revoke_collectives_of(MPI_Comm comm, int (*revoke)(MPI_Comm)) {
+  const std::lock_guard lock(g_mutex);
+  for (const auto& [live, collectives] : g_live) {
+    if (live != comm) continue;
+    collectives->revoke = revoke;
+    if (collectives->own) revoke(collectives->own->comm());
+  }
 }
 
 void release_collectives_of(MPI_Comm comm) {

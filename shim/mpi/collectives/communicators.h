@@ -24,7 +24,8 @@ struct Collectives {
   Collectives& operator=(const Collectives&) = delete;
 
   NativeReason why = NativeReason::kCompressed;  // else every collective here stays the MPI's own
-  PrivateCommPointer own;                        // carries the messages
+  PrivateCommPointer own;                        // carries the messages; set under a lock
+  int (*revoke)(MPI_Comm) = nullptr;             // once the communicator was revoked
   std::vector<std::int32_t> nodes;               // of its ranks
   CallQueue queue;   // for all but persistent collectives, which have one each
   Lists planned;     // of a call that is planned while the queue is in use
@@ -63,6 +64,10 @@ void make_wanted_collectives(MPI_Comm comm);
 inline void make_if_wanted(MPI_Comm comm) {
   if (wanted_collectives.load(std::memory_order_relaxed) != 0) make_wanted_collectives(comm);
 }
+
+// To be called behind the MPI's own revocation of `comm`, which `revoke` is: what waits in compressed
+// collectives on it is interrupted too. From any thread.
+void revoke_collectives_of(MPI_Comm comm, int (*revoke)(MPI_Comm));
 
 // To be called before MPI_Comm_free and MPI_Comm_disconnect of `comm`.
 void release_collectives_of(MPI_Comm comm);

@@ -11,15 +11,6 @@ namespace {
 
 MpiTransport& of(void* context) { return *static_cast<MpiTransport*>(context); }
 
-tw_status failed(const char* what, int error) {
-  int error_class = error;
-  real().Error_class(error, &error_class);
-  tw_log(TW_LOG_ERROR, (std::string("a compressed collective cannot ") + what +
-                        ": the MPI's error class " + std::to_string(error_class))
-                           .c_str());
-  return is_of_class(error, MPI_ERR_TRUNCATE) ? TW_TOO_SMALL : TW_INTERNAL;
-}
-
 }  // namespace
 
 // The program's error handler stays where it is, so nothing may go wrong that it would be told of:
@@ -61,6 +52,17 @@ tw_transport MpiTransport::table() {
   };
   table.idle = [](void* context) { of(context).pace_.idle(); };
   return table;
+}
+
+tw_status MpiTransport::failed(const char* what, int error) {
+  int error_class = error;
+  real().Error_class(error, &error_class);
+  tw_log(TW_LOG_ERROR, (std::string("a compressed collective cannot ") + what +
+                        ": the MPI's error class " + std::to_string(error_class))
+                           .c_str());
+  if (is_of_class(error, MPI_ERR_TRUNCATE)) return TW_TOO_SMALL;  // a damaged message
+  if (error_ == MPI_SUCCESS) error_ = error;
+  return TW_INTERNAL;
 }
 
 std::uint64_t MpiTransport::take_slot() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "abi/mpi_abi.h"
@@ -31,6 +32,9 @@ class MpiTransport {
   void set_pace(Pace::Who who) { pace_.set(who); }
   void share_processors() { pace_.share_processors(); }
 
+  // What the MPI said of the first message that failed since it was last asked; MPI_SUCCESS else.
+  int take_error() { return std::exchange(error_, MPI_SUCCESS); }
+
   // The table over this; its `release` is left to the caller.
   tw_transport table();
 
@@ -45,11 +49,13 @@ class MpiTransport {
     bool receives = false;
   };
   std::uint64_t take_slot();
+  tw_status failed(const char* what, int error);
   // `error` is what the MPI said when it was to begin the message in `slot`.
   tw_status started(std::uint64_t slot, int error, bool receives, std::uint64_t* request);
 
   MPI_Comm comm_;
   int tag_;
+  int error_ = MPI_SUCCESS;
   Pace pace_;
   std::vector<Slot> slots_;  // by a request's number
   std::vector<std::uint64_t> free_;

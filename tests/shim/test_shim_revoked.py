@@ -1,0 +1,37 @@
+"""Communicators that the program revokes: what calls on them come to, and who is interrupted."""
+
+from pathlib import Path
+
+import pytest
+from mpis import OTHERS, Mpi
+from shim_runs import Run, mpirun
+
+pytestmark = pytest.mark.multiproc
+
+REVOKING = [mpi for mpi in OTHERS if (mpi.programs / "shim_revoked").exists()]
+CODEC = {"THINWIRE_CODEC": "mpc", "THINWIRE_THRESHOLD": "256", "THINWIRE_SAME_NODE": "1"}
+
+
+def classes(mpi: Mpi, options: list[str], report: Path | None = None) -> tuple[set[str], Run]:
+    library, settings = (None, {}) if report is None else (mpi.production, CODEC)
+    launcher = (*mpi.launcher, "--with-ft", "ulfm")
+    tolerant = Mpi(mpi.name, mpi.abi, launcher, mpi.programs)
+    program = [mpi.programs / "shim_revoked", *options]
+    done = mpirun(2, program, library, settings, report, mpi=tolerant)
+    assert done.code == 0, done.output + done.errors
+    # A short send may be over before the MPI looks: natively too, by its length and the moment.
+    lines = done.output.splitlines()
+    return {line for line in lines if "start of a send" not in line}, done
+
+
+@pytest.mark.parametrize("options", ["", "--threads 1", "--one 1", "--one 1 --threads 1"])
+def test_calls_on_a_revoked_communicator(options: str, tmp_path: Path) -> None:
+    if not REVOKING:
+        pytest.skip("no Open MPI 5 here")
+    for mpi in REVOKING:
+        native, _ = classes(mpi, options.split())
+        assert len(native) == 2 * 14 - 2, native
+        ours, done = classes(mpi, options.split(), tmp_path / mpi.name)
+        assert ours == native
+        assert done.report is not None
+        assert done.report["collectives"]["compressed"] > 2, done.report
