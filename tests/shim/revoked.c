@@ -1,6 +1,6 @@
-// What calls on a revoked communicator come to, as classes of errors, a line each; for an MPI that can
-// revoke one. Of two ranks. `--threads 1` starts MPI with MPI_THREAD_MULTIPLE; `--one 1` has rank 0
-// revoke it alone, while rank 1 waits in a call that rank 0 never makes.
+// What calls on a revoked communicator come to, as classes of errors, a line each; for an MPI that
+// can revoke one. Of two ranks. `--threads 1` starts MPI with MPI_THREAD_MULTIPLE; `--one 1` has
+// rank 0 revoke it alone, while rank 1 waits in a call that rank 0 never makes.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -58,8 +58,7 @@ static void call_all(MPI_Comm comm) {
   tell("broadcast", MPI_Bcast(got, kCount, MPI_FLOAT, 0, comm));
   tell("gather to all", MPI_Allgather(sent, kCount, MPI_FLOAT, got, kCount, MPI_FLOAT, comm));
   tell("sum", MPI_Allreduce(sent, got, kCount, MPI_FLOAT, MPI_SUM, comm));
-  tell("all to all",
-       MPI_Alltoall(sent, kCount / 2, MPI_FLOAT, got, kCount / 2, MPI_FLOAT, comm));
+  tell("all to all", MPI_Alltoall(sent, kCount / 2, MPI_FLOAT, got, kCount / 2, MPI_FLOAT, comm));
 }
 
 // Rank 1 waits for what never comes, until rank 0 has revoked the communicator.

@@ -50,7 +50,8 @@ namespace {
 constexpr int kEveryTag = 32767;
 
 // So that most sends need no look: MPI_Request_free() of MPICH 4.0 drives the network without its
-// lock, beside what other threads do there. A type that is not committed shows when the send starts.
+// lock, beside what other threads do there. A type that is not committed shows when the send
+// starts.
 bool is_plainly_right(const Outgoing& message, int tag) {
   return message.count > 0 && message.type != MPI_DATATYPE_NULL && tag >= 0 && tag <= kEveryTag &&
          peer_of(message.comm, message.destination).place != TW_PEER_UNKNOWN;

@@ -65,8 +65,8 @@ inline void make_if_wanted(MPI_Comm comm) {
   if (wanted_collectives.load(std::memory_order_relaxed) != 0) make_wanted_collectives(comm);
 }
 
-// To be called behind the MPI's own revocation of `comm`, which `revoke` is: what waits in compressed
-// collectives on it is interrupted too. From any thread.
+// To be called behind the MPI's own revocation of `comm`, which `revoke` is: what waits in
+// compressed collectives on it is interrupted too. From any thread.
 void revoke_collectives_of(MPI_Comm comm, int (*revoke)(MPI_Comm));
 
 // To be called before MPI_Comm_free and MPI_Comm_disconnect of `comm`.
