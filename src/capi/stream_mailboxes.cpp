@@ -1,11 +1,11 @@
 #include "capi/convert.h"
 #include "capi/errors.h"
 #include "capi/growing.h"
-#include "collective/slots/mailbox.h"
+#include "slot/mailbox.h"
 
 using namespace thinwire;
 using namespace thinwire::capi;
-using namespace thinwire::collective;
+using namespace thinwire::slot;
 
 namespace {
 

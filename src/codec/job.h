@@ -7,6 +7,7 @@
 #include "codec/layout.h"
 #include "device/stream.h"
 #include "frame/seal.h"
+#include "slot/seal.h"
 
 namespace thinwire::codec {
 
@@ -30,6 +31,9 @@ struct EncodeJob {
   // Memory that the device reaches: what an open parameter has become by the time the kernels run.
   // nullptr: they find it out from the values.
   const std::uint64_t* given = nullptr;
+
+  // The slot that the frame lies in, if any, which a codec that `seals` seals.
+  slot::ToSeal seal{};
 };
 
 // Decode the frame of `length` bytes at `frame` into `destination`. `header` is what the frame must
@@ -58,6 +62,7 @@ struct DeviceCodec {
   Status (*encode)(const EncodeJob& job);
   Status (*decode)(const DecodeJob& job);
   bool leaves_zeros = true;
+  bool seals = false;  // encodes take EncodeJob::seal
 };
 
 }  // namespace thinwire::codec

@@ -75,6 +75,7 @@ Status enqueue_encode(const Coder& coder, const codec::Chunk& array, const std::
   job.outcome = lent.outcome;
   job.stream = options.stream;
   job.given = lent.given;
+  if (lent.seal != nullptr) job.seal = *lent.seal;
   return coder.codec->device->encode(job);
 }
 

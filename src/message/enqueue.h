@@ -2,6 +2,7 @@
 #pragma once
 
 #include "message/message.h"
+#include "slot/seal.h"
 
 namespace thinwire::message {
 
@@ -11,6 +12,7 @@ struct Lent {
   std::uint64_t workspace_bytes;
   device::Outcome* outcome;              // 0
   const std::uint64_t* given = nullptr;  // of an encode, see codec::EncodeJob
+  const slot::ToSeal* seal = nullptr;    // of an encode by a codec that seals, likewise
   bool in_context = false;  // the caller has made the device current; nobody asks where memory lies
 };
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "codec/cuda/variable_frame.cuh"
+#include "slot/seal.cuh"
 
 namespace thinwire::codec::cuda {
 
@@ -137,7 +138,9 @@ __global__ void __launch_bounds__(Coder::kThreads, resident_blocks<Coder>())
     const bool is_counted = chunks > 0 && Tickets(job.workspace, chunks).one_each();
     if (threadIdx.x == 0 && !is_counted) end_encode(job, parameter, payloads);
   }
-  ends_grid(job.workspace, job.layout.chunks);
+  if (ends_grid(job.workspace, job.layout.chunks) && job.seal.slot.at != nullptr) {
+    slot::seal(job.seal);
+  }
 }
 
 }  // namespace thinwire::codec::cuda

@@ -69,7 +69,9 @@ Status decode(const DecodeJob& job) {
 
 }  // namespace
 
-const DeviceCodec kExpackDevice = {
-    .workspace_bytes = cuda::variable_workspace_bytes, .encode = encode, .decode = decode};
+const DeviceCodec kExpackDevice = {.workspace_bytes = cuda::variable_workspace_bytes,
+                                   .encode = encode,
+                                   .decode = decode,
+                                   .seals = true};
 
 }  // namespace thinwire::codec

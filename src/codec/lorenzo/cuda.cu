@@ -26,7 +26,9 @@ Status decode(const DecodeJob& job) {
 
 }  // namespace
 
-const DeviceCodec kLorenzoDevice = {
-    .workspace_bytes = cuda::variable_workspace_bytes, .encode = encode, .decode = decode};
+const DeviceCodec kLorenzoDevice = {.workspace_bytes = cuda::variable_workspace_bytes,
+                                    .encode = encode,
+                                    .decode = decode,
+                                    .seals = true};
 
 }  // namespace thinwire::codec

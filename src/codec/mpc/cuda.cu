@@ -21,7 +21,9 @@ Status decode(const DecodeJob& job) {
 
 }  // namespace
 
-const DeviceCodec kMpcDevice = {
-    .workspace_bytes = cuda::variable_workspace_bytes, .encode = encode, .decode = decode};
+const DeviceCodec kMpcDevice = {.workspace_bytes = cuda::variable_workspace_bytes,
+                                .encode = encode,
+                                .decode = decode,
+                                .seals = true};
 
 }  // namespace thinwire::codec

@@ -36,7 +36,9 @@ Status decode(const DecodeJob& job) {
 
 }  // namespace
 
-const DeviceCodec kNdzipDevice = {
-    .workspace_bytes = cuda::variable_workspace_bytes, .encode = encode, .decode = decode};
+const DeviceCodec kNdzipDevice = {.workspace_bytes = cuda::variable_workspace_bytes,
+                                  .encode = encode,
+                                  .decode = decode,
+                                  .seals = true};
 
 }  // namespace thinwire::codec

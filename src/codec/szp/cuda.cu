@@ -58,6 +58,6 @@ Status decode(const DecodeJob& job) {
 }  // namespace
 
 const DeviceCodec kSzpDevice = {
-    .workspace_bytes = workspace_bytes, .encode = encode, .decode = decode};
+    .workspace_bytes = workspace_bytes, .encode = encode, .decode = decode, .seals = true};
 
 }  // namespace thinwire::codec

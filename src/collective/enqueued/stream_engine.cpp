@@ -1,5 +1,6 @@
 #include "collective/enqueued/stream_engine.h"
 
+#include "codec/job.h"
 #include "collective/gpu/kernels.h"
 #include "device/enqueue.h"
 
@@ -38,10 +39,17 @@ Status StreamEngine::encode(const std::byte* from, const Shape& shape, MutableBy
 }
 
 Status StreamEngine::encode_only(const std::byte* from, const Shape& shape, MutableByteView slot,
-                                 device::Outcome* outcome, const std::uint64_t* given) {
+                                 device::Outcome* outcome, const std::uint64_t* given,
+                                 const slot::ToSeal* sealed) {
   message::Lent memory = lent(outcome);
   memory.given = given;
+  memory.seal = sealed;
   return message::enqueue_encode(coder(), array(shape), from, slot, options(), memory);
+}
+
+bool StreamEngine::seals() const {
+  const codec::Codec* const codec = settings_->spec.codec;
+  return codec != nullptr && codec->device != nullptr && codec->device->seals;
 }
 
 Status StreamEngine::decode_only(ByteView frame, const Shape& shape, std::byte* to,

@@ -24,9 +24,12 @@ class StreamEngine : public StreamWork {
   // Nothing asks where memory lies from now on: it is of the current device, or reached by it.
   void stay_in_context() { in_context_ = true; }
 
-  // As encode(); what is declined leaves in the slot what was there. `given`: see codec::EncodeJob.
+  // As encode(); what is declined leaves in the slot what was there. `given` and `sealed`, which
+  // the codec has to know of (seals()): see codec::EncodeJob.
   Status encode_only(const std::byte* from, const Shape& shape, MutableByteView slot,
-                     device::Outcome* outcome, const std::uint64_t* given = nullptr);
+                     device::Outcome* outcome, const std::uint64_t* given = nullptr,
+                     const slot::ToSeal* sealed = nullptr);
+  bool seals() const;
 
   // As decode(), but where the outcome is an error the values are undefined.
   Status decode_only(ByteView frame, const Shape& shape, std::byte* to, device::Outcome* outcome);
@@ -58,6 +61,7 @@ class StreamEngine : public StreamWork {
             .workspace_bytes = workspace_.size(),
             .outcome = outcome,
             .given = nullptr,
+            .seal = nullptr,
             .in_context = in_context_};
   }
   Status decode_into(ByteView frame, const Shape& shape, std::byte* to,

@@ -6,40 +6,20 @@
 #include "collective/gpu/steps.cuh"
 #include "device/enqueue.h"
 #include "device/launch.h"
+#include "slot/seal.cuh"
 
 namespace thinwire::collective {
 namespace {
 
 using device::Outcome;
 
-struct ToSeal {
-  DeviceSlot slot;
-  const std::byte* values;
-};
-
-__device__ void seal(const ToSeal& step, bool lost) {
-  __shared__ SlotKind kind;
-  const DeviceSlot& slot = step.slot;
-  __syncthreads();  // the slot before may still be looked at
-  if (threadIdx.x == 0) {
-    const Outcome encoded = *slot.outcome;
-    kind = lost ? SlotKind::kLost : kind_after(encoded, slot.bytes);
-    const std::uint64_t frame = kind == SlotKind::kFrame ? device::outcome_bytes(encoded) : 0;
-    *reinterpret_cast<SlotWords*>(slot.at) = sealed_slot(slot.tag, kind, frame);
-    if (kind == SlotKind::kLost) *slot.outcome = failure(SlotFailure::kLost);
-  }
-  __syncthreads();
-  if (kind != SlotKind::kSpilled || put_in_mailbox(*slot.mailbox, slot.chunk, step.values)) return;
-  if (threadIdx.x == 0) *slot.outcome = failure(SlotFailure::kAborted);
-}
-
 template <int kMost>
 __global__ void __launch_bounds__(kStepThreads)
-    seal_kernel(Steps<ToSeal, kMost> steps, const Outcome* before, std::uint32_t count) {
-  bool lost = false;
-  for (std::uint32_t at = threadIdx.x; at < count; at += blockDim.x) lost |= is_error(before[at]);
-  lost = __syncthreads_or(lost) != 0;
-  for (int at = 0; at < steps.count; ++at) seal(steps.at[at], lost);
+    seal_kernel(const __grid_constant__ Steps<ToSeal, kMost> steps) {
+  for (int at = 0; at < steps.count; ++at) {
+    slot::seal(steps.at[at]);
+    __syncthreads();  // the slot before may still be looked at
+  }
 }
 
 // This rank's own values, by all blocks but the first.
@@ -84,9 +64,8 @@ Status launch_seal(std::span<const SealStep> all, std::span<const Outcome> befor
                    device::StreamHandle stream) {
   Steps<ToSeal, kMost> steps;
   steps.count = 0;
-  for (const SealStep& each : all) steps.at[steps.count++] = {slot_of(each.place), each.values};
-  return device::launch("cannot seal slots", seal_kernel<kMost>, {1, kStepThreads}, stream, steps,
-                        before.data(), static_cast<std::uint32_t>(before.size()));
+  for (const SealStep& each : all) steps.at[steps.count++] = to_seal(each, before);
+  return device::launch("cannot seal slots", seal_kernel<kMost>, {1, kStepThreads}, stream, steps);
 }
 
 // What the kernel of a run's end copies; CUDA copies what is not aligned, beforehand.

@@ -3,28 +3,13 @@
 #pragma once
 
 #include "codec/reduce.h"
-#include "collective/gpu/mailbox.cuh"
 #include "collective/gpu/units.h"
 #include "collective/slots/work.h"
+#include "slot/mailbox.cuh"
 
 namespace thinwire::collective {
 
 inline constexpr int kStepThreads = 1024;
-
-// What kernels are told of a slot.
-struct DeviceSlot {
-  std::byte* at;
-  std::uint64_t bytes;
-  SlotTag tag;
-  MailChunk chunk;
-  Mailbox* mailbox;
-  device::Outcome* outcome;
-};
-
-inline DeviceSlot slot_of(const SlotPlace& place) {
-  return {place.slot.data(), place.slot.size(), place.tag,
-          chunk_of(place),   place.mailbox,     place.outcome};
-}
 
 struct ToFinish {
   DeviceSlot slot;

@@ -11,8 +11,8 @@ namespace thinwire::collective {
 namespace {
 
 // Of a block, which where a block was spilled adds alone.
-constexpr int kThreads = kStepThreads;
-constexpr std::uint64_t kMostBlocks = 512;
+constexpr int kThreads = 512;
+constexpr std::uint64_t kMostBlocks = 1024;
 
 // Word by word of what units of that place hold in all arrays.
 template <Dtype kDtype, bool kFactors, typename Unit>
@@ -97,7 +97,7 @@ __device__ bool is_last(unsigned* arrived) {
 // the last block alone takes what was spilled and adds all: none may wait for that on
 // multiprocessors which the other blocks hold, as other ranks may need those to go on.
 template <Dtype kDtype, bool kFactors, int kMost>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 2)
     sum_kernel(const ToSum of, const Steps<ToFinish, kMost> slots, const DeviceEnd end) {
   device::Outcome outcome = device::kKnown;
   if (threadIdx.x < slots.count) outcome = verdict_of(slots.at[threadIdx.x].slot);

@@ -7,9 +7,11 @@
 
 #include "collective/key_range.h"
 #include "collective/slots/plan.h"
-#include "collective/slots/slot.h"
+#include "slot/slot.h"
 
 namespace thinwire::collective {
+
+using namespace slot;
 
 inline constexpr std::uint64_t kRangeMark = 0x0065676E61722077u;  // "w range", version 0
 

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
-#include "collective/slots/slot.h"
+#include "slot/slot.h"
 
 namespace thinwire::collective {
+
+using namespace slot;
 namespace {
 
 // Up to here an exchange of whole arrays costs less than a second exchange (spec/slot.md).

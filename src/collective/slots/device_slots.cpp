@@ -17,6 +17,8 @@ Status DeviceSlots::begin(MutableByteView workspace, std::span<device::Outcome> 
   return device::enqueue_clear(workspace.data(), bytes, stream_);
 }
 
+bool DeviceSlots::seals() const { return engine_.seals(); }
+
 Status DeviceSlots::tell(const RangeStep& step) { return enqueue_tell(step, dtype_, stream_); }
 
 Status DeviceSlots::resolve(const std::byte* blocks, int ranks, BoundRecord& record) {
@@ -24,9 +26,10 @@ Status DeviceSlots::resolve(const std::byte* blocks, int ranks, BoundRecord& rec
 }
 
 Status DeviceSlots::encode(const std::byte* from, const Shape& shape, MutableByteView frame,
-                           device::Outcome* outcome, const BoundRecord* bound) {
+                           device::Outcome* outcome, const BoundRecord* bound,
+                           const ToSeal* sealed) {
   return engine_.encode_only(from, shape, frame, outcome,
-                             bound == nullptr ? nullptr : &bound->parameter);
+                             bound == nullptr ? nullptr : &bound->parameter, sealed);
 }
 
 Status DeviceSlots::seal(std::span<const SealStep> all, std::span<const device::Outcome> before) {

@@ -20,10 +20,11 @@ class DeviceSlots : public SlotWork {
 
   Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
                bool clears) override;
+  bool seals() const override;
   Status tell(const RangeStep& step) override;
   Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) override;
   Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
-                device::Outcome* outcome, const BoundRecord* bound) override;
+                device::Outcome* outcome, const BoundRecord* bound, const ToSeal* sealed) override;
   Status seal(std::span<const SealStep> all, std::span<const device::Outcome> before) override;
   Status open(const SlotPlace& place, const Shape& shape, std::byte* to) override;
   Status finish(std::span<const FinishStep> all, const RunEnd* end) override;

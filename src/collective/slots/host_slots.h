@@ -14,10 +14,11 @@ class HostSlots : public SlotWork {
 
   Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
                bool clears) override;
+  bool seals() const override { return false; }
   Status tell(const RangeStep& step) override;
   Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) override;
   Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
-                device::Outcome* outcome, const BoundRecord* bound) override {
+                device::Outcome* outcome, const BoundRecord* bound, const ToSeal*) override {
     return bound == nullptr ? work_.encode(from, shape, frame, outcome)
                             : work_.encode_with(bound->parameter, from, shape, frame, outcome);
   }

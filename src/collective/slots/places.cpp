@@ -8,10 +8,12 @@
 #include "codec/job.h"
 #include "collective/gpu/kernels.h"
 #include "collective/slots/planner.h"
-#include "collective/slots/slot.h"
 #include "message/message.h"
+#include "slot/slot.h"
 
 namespace thinwire::collective {
+
+using namespace slot;
 
 Status SlotPlanner::shape(SlotTask& task) {
   // Most blocks of a call are alike.

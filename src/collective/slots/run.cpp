@@ -57,7 +57,7 @@ Status do_trial(const SlotPlan& plan, Stage& steps) {
     if (Status status = steps.resolve(); !status.ok()) return status;
   }
   for (const int number : {0, 1}) {
-    if (Status status = steps.encode_all(number); !status.ok()) return status;
+    if (Status status = steps.encode_all(number, false); !status.ok()) return status;
   }
   return {};
 }
@@ -85,9 +85,8 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   if (status.ok() && opens) status = steps.open_all(number - 1, sums, ends);
   if (plan.is_trial()) {
     if (status.ok()) status = do_trial(plan, steps);
-  } else if (!last) {
-    if (status.ok()) status = steps.encode_all(number);
-    if (status.ok()) status = steps.seal_all(number);
+  } else if (!last && status.ok()) {
+    status = steps.encode_all(number, true);
   }
   return status.ok() && last && !opens ? work.report(end) : status;
 }

@@ -48,32 +48,18 @@ class Stage {
                          bound_record_of(plan_, run_.record));
   }
 
-  Status encode_all(int number) {
-    for (const SlotTask& task : plan_.exchange(number).out) {
+  // With the slots' headers, where they are slots; those of a trial are not.
+  Status encode_all(int number, bool seals) {
+    const SlotExchange& exchange = plan_.exchange(number);
+    const bool at_once = seals && work_.seals();
+    for (const SlotTask& task : exchange.out) {
       std::byte* const frame = run_.lent + task.slot + kSlotHeaderBytes;
+      const ToSeal sealed = to_seal(seal_step(exchange, task), lost_before(number));
       Status status = work_.encode(values_of(run_, task.values), task.shape, {frame, task.room},
-                                   outcomes_ + task.outcome, bound_);
+                                   outcomes_ + task.outcome, bound_, at_once ? &sealed : nullptr);
       if (!status.ok()) return status;
     }
-    return {};
-  }
-
-  // Behind all encodes, which write into the slots behind their own.
-  Status seal_all(int number) {
-    std::span<const device::Outcome> before;
-    if (const auto& came = plan_.exchange(0).in; number == 1 && !came.empty()) {
-      before = {outcomes_ + came.front().outcome, came.size()};
-    }
-    const SlotExchange& exchange = plan_.exchange(number);
-    std::array<SealStep, kMostSteps> steps;
-    std::size_t count = 0;
-    for (const SlotTask& task : exchange.out) {
-      steps[count++] = {place_of(exchange, task), values_of(run_, task.values)};
-      if (count < kMostSteps && &task != &exchange.out.back()) continue;
-      if (Status status = work_.seal({steps.data(), count}, before); !status.ok()) return status;
-      count = 0;
-    }
-    return {};
+    return seals && !at_once ? seal_all(number) : Status();
   }
 
   // What came with an exchange, if there was one (-1: none); the sum of it, if the plan has one
@@ -119,6 +105,32 @@ class Stage {
   }
 
  private:
+  SealStep seal_step(const SlotExchange& exchange, const SlotTask& task) const {
+    return {place_of(exchange, task), values_of(run_, task.values)};
+  }
+
+  // Where one of these is an error, what is sent next is lost.
+  std::span<const device::Outcome> lost_before(int number) const {
+    const auto& came = plan_.exchange(0).in;
+    if (number == 0 || came.empty()) return {};
+    return {outcomes_ + came.front().outcome, came.size()};
+  }
+
+  // Behind all encodes, which write into the slots behind their own.
+  Status seal_all(int number) {
+    const SlotExchange& exchange = plan_.exchange(number);
+    std::array<SealStep, kMostSteps> steps;
+    std::size_t count = 0;
+    for (const SlotTask& task : exchange.out) {
+      steps[count++] = seal_step(exchange, task);
+      if (count < kMostSteps && &task != &exchange.out.back()) continue;
+      const Status status = work_.seal({steps.data(), count}, lost_before(number));
+      if (!status.ok()) return status;
+      count = 0;
+    }
+    return {};
+  }
+
   SumStep sum_step() const {
     const SlotSum& sum = plan_.sum();
     Operands arrays;

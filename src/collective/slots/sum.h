@@ -6,9 +6,11 @@
 
 #include "base/dtype.h"
 #include "base/host_device.h"
-#include "collective/slots/factor.h"
+#include "slot/factor.h"
 
 namespace thinwire::collective {
+
+using namespace slot;
 
 // The arrays of all ranks: those that came one behind the other, this rank's elsewhere.
 struct Operands {

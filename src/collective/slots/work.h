@@ -5,12 +5,15 @@
 
 #include "collective/enqueued/stream_work.h"
 #include "collective/slots/bound.h"
-#include "collective/slots/mailbox.h"
-#include "collective/slots/slot.h"
 #include "collective/slots/sum.h"
-#include "collective/slots/verdict.h"
+#include "slot/mailbox.h"
+#include "slot/seal.h"
+#include "slot/slot.h"
+#include "slot/verdict.h"
 
 namespace thinwire::collective {
+
+using namespace slot;
 
 // A block's slot in one run.
 struct SlotPlace {
@@ -74,6 +77,16 @@ inline MailChunk chunk_of(const SlotPlace& place) {
           .rank = place.rank};
 }
 
+// The same for kernels.
+inline DeviceSlot slot_of(const SlotPlace& place) {
+  return {place.slot.data(), place.slot.size(), place.tag,
+          chunk_of(place),   place.mailbox,     place.outcome};
+}
+inline ToSeal to_seal(const SealStep& step, std::span<const device::Outcome> before) {
+  return {slot_of(step.place), step.values, before.data(),
+          static_cast<std::uint32_t>(before.size())};
+}
+
 // As StreamWork: enqueued in the order of the calls, nothing waited for but by the stream.
 class SlotWork {
  public:
@@ -89,9 +102,14 @@ class SlotWork {
   virtual Status tell(const RangeStep& step) = 0;
   virtual Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) = 0;
 
-  // Encodes into what lies behind the slot's header; `bound`: with what its parameter is by then.
+  // Whether encodes seal their slots themselves.
+  virtual bool seals() const = 0;
+
+  // Encodes `from` into what lies behind the slot's header; `bound`: with what its parameter is by
+  // then; `sealed`, where encodes seal: so that slot.
   virtual Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
-                        device::Outcome* outcome, const BoundRecord* bound) = 0;
+                        device::Outcome* outcome, const BoundRecord* bound,
+                        const ToSeal* sealed) = 0;
 
   // Behind the encodes that the outcomes are of: writes the headers, and brings values out by the
   // mailbox where a frame does not fit. Where one of `before` is an error, the values are those

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "base/status.h"
-#include "collective/slots/slot.h"
 #include "device/outcome.h"
+#include "slot/slot.h"
 
-namespace thinwire::collective {
+namespace thinwire::slot {
 
 // What an outcome that is kInternal has in the place of bytes.
 enum class SlotFailure : std::uint64_t { kAborted = 1, kLost = 2 };
@@ -43,4 +43,4 @@ THINWIRE_HOST_DEVICE constexpr device::Outcome verdict(const SlotWords& header, 
   return device::make_outcome(is_error(decoded) ? StatusCode::kDamaged : StatusCode::kOk, 0);
 }
 
-}  // namespace thinwire::collective
+}  // namespace thinwire::slot

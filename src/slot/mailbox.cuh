@@ -1,10 +1,10 @@
-// The stream's side of a mailbox in kernels, by all threads of one block; slots/mailbox.h has the
+// The stream's side of a mailbox in kernels, by all threads of one block; mailbox.h has the
 // host's.
 #pragma once
 
-#include "collective/slots/mailbox.h"
+#include "slot/mailbox.h"
 
-namespace thinwire::collective {
+namespace thinwire::slot {
 
 __device__ inline std::uint64_t seen(const std::uint64_t& word) {
   return *static_cast<const volatile std::uint64_t*>(&word);
@@ -77,4 +77,4 @@ __device__ inline bool take_from_mailbox(Mailbox& mailbox, MailChunk chunk, std:
   return true;
 }
 
-}  // namespace thinwire::collective
+}  // namespace thinwire::slot

@@ -11,7 +11,7 @@
 #include "base/host_device.h"
 #include "codec/reduce.h"
 
-namespace thinwire::collective {
+namespace thinwire::slot {
 
 // A number, or a value of the call's type that the stream reads when it comes by.
 struct SlotFactor {
@@ -65,4 +65,4 @@ struct Factors {
   }
 };
 
-}  // namespace thinwire::collective
+}  // namespace thinwire::slot

@@ -1,4 +1,4 @@
-#include "collective/slots/mailbox.h"
+#include "slot/mailbox.h"
 
 #include <sched.h>
 
@@ -9,7 +9,7 @@
 #include <new>
 #include <thread>
 
-namespace thinwire::collective {
+namespace thinwire::slot {
 namespace {
 
 using Counter = std::atomic_ref<std::uint64_t>;
@@ -115,4 +115,4 @@ bool take_block(Mailbox& mailbox, MailChunk chunk, std::byte* values) {
   return true;
 }
 
-}  // namespace thinwire::collective
+}  // namespace thinwire::slot

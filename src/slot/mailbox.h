@@ -13,7 +13,7 @@
 #include "base/host_device.h"
 #include "base/status.h"
 
-namespace thinwire::collective {
+namespace thinwire::slot {
 
 // A part of a block, as announced by the stream.
 struct MailChunk {
@@ -69,4 +69,4 @@ void abort_mailbox(Mailbox& mailbox);
 bool put_block(Mailbox& mailbox, MailChunk chunk, const std::byte* values);
 bool take_block(Mailbox& mailbox, MailChunk chunk, std::byte* values);
 
-}  // namespace thinwire::collective
+}  // namespace thinwire::slot

@@ -6,9 +6,9 @@
 #include "base/bytes.h"
 #include "base/checksum_core.h"
 #include "base/host_device.h"
-#include "collective/slots/factor.h"
+#include "slot/factor.h"
 
-namespace thinwire::collective {
+namespace thinwire::slot {
 
 enum class SlotKind : std::uint64_t { kFrame = 1, kSpilled = 2, kLost = 3 };
 
@@ -85,4 +85,4 @@ constexpr std::uint32_t needed_capacity(std::uint64_t raw_bytes, std::uint64_t f
   return static_cast<std::uint32_t>(ceil_div(bytes * kWholeCapacity, raw_bytes));
 }
 
-}  // namespace thinwire::collective
+}  // namespace thinwire::slot

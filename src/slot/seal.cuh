@@ -1,0 +1,32 @@
+// Sealing a slot, by all threads of one block that sees its encode's outcome: done at once where
+// the frame fits, and bound by the bus where not.
+#pragma once
+
+#include "slot/mailbox.cuh"
+#include "slot/seal.h"
+#include "slot/verdict.h"
+
+namespace thinwire::slot {
+
+// A function of its own, so that it takes nothing from the kernels that call it at their ends.
+static __device__ __noinline__ void seal(const ToSeal& step) {
+  __shared__ SlotKind kind;
+  const DeviceSlot& slot = step.slot;
+  bool lost = false;
+  for (std::uint32_t at = threadIdx.x; at < step.before_count; at += blockDim.x) {
+    lost |= is_error(step.before[at]);
+  }
+  lost = __syncthreads_or(lost) != 0;
+  if (threadIdx.x == 0) {
+    const device::Outcome encoded = seen(*slot.outcome);
+    kind = lost ? SlotKind::kLost : kind_after(encoded, slot.bytes);
+    const std::uint64_t frame = kind == SlotKind::kFrame ? device::outcome_bytes(encoded) : 0;
+    *reinterpret_cast<SlotWords*>(slot.at) = sealed_slot(slot.tag, kind, frame);
+    if (kind == SlotKind::kLost) *slot.outcome = failure(SlotFailure::kLost);
+  }
+  __syncthreads();
+  if (kind != SlotKind::kSpilled || put_in_mailbox(*slot.mailbox, slot.chunk, step.values)) return;
+  if (threadIdx.x == 0) *slot.outcome = failure(SlotFailure::kAborted);
+}
+
+}  // namespace thinwire::slot
