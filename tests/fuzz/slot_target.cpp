@@ -143,7 +143,7 @@ std::vector<Bytes> slot_seeds(const Target&) {
       HostSlots slots(expected.settings);
       const MutableByteView room(slot.data() + collective::kSlotHeaderBytes,
                                  slot.size() - collective::kSlotHeaderBytes);
-      (void)slots.steps().encode(values.data(), expected.shape, room, &outcome);
+      (void)slots.encode(values.data(), expected.shape, room, &outcome, nullptr, nullptr);
       if (device::outcome_status(outcome) != StatusCode::kOk) continue;
       const std::uint64_t frame = device::outcome_bytes(outcome);
       store(slot.data(),
