@@ -147,15 +147,17 @@ TEST(Allreduce, LargeOnesExchangeTwiceAndSixteenBitsAreRoundedOnce) {
 }
 
 TEST(Rounds, LeaveTheSameWhoeverMakesThem) {
-  for (const std::uint32_t operation :
-       {TW_STREAM_REDUCE_SCATTER, TW_STREAM_ALLREDUCE, TW_STREAM_ALLTOALL, TW_STREAM_SCATTER}) {
+  for (const std::uint32_t operation : {TW_STREAM_REDUCE_SCATTER, TW_STREAM_ALLREDUCE,
+                                        TW_STREAM_REDUCE, TW_STREAM_ALLTOALL, TW_STREAM_SCATTER}) {
     for (int ranks = 1; ranks <= 5; ++ranks) {
       std::set<int> all;
       for (int rank = 0; rank < ranks; ++rank) all.insert(rank);
       for (const std::set<int>& in_rounds : {all, {0}, {1, 3}}) {
         Case given{.operation = operation, .spec = "mpc", .ranks = ranks, .in_rounds = in_rounds};
-        if (operation == TW_STREAM_ALLREDUCE) given.way = TW_STREAM_DIRECT;
-        // Of the shortest Allreduce some ranks have no block.
+        const bool whole = operation == TW_STREAM_ALLREDUCE || operation == TW_STREAM_REDUCE;
+        if (whole) given.way = TW_STREAM_DIRECT;
+        given.root = ranks / 2;
+        // Of the shortest sums some ranks have no block.
         for (const std::uint64_t count : {0, 1, 2000, 20'001}) {
           given.count = count;
           given.noisy = {ranks - 1};
