@@ -7,10 +7,6 @@ using namespace thinwire::mpi;
 
 namespace {
 
-MPI_Status* status_at(MPI_Status* statuses, int at) {
-  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + at;
-}
-
 // After a call that completed all of `count`, or failed for some of them.
 int settle_all(Completion& completion, int count, int error, MPI_Status* statuses) {
   const bool per_status = is_of_class(error, MPI_ERR_IN_STATUS);

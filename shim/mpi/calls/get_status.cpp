@@ -30,10 +30,6 @@ int look_at(MPI_Request request, int* flag, MPI_Status* status) {
 
 bool nothing_pending(int count) { return !requests_pending() || count <= 0; }
 
-MPI_Status* status_at(MPI_Status* statuses, int at) {
-  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + at;
-}
-
 }  // namespace
 
 extern "C" int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {

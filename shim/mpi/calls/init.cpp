@@ -12,7 +12,7 @@ using namespace thinwire::mpi;
 
 namespace {
 
-std::mutex g_mutex;
+std::mutex g_init_mutex;
 bool g_initialized = false;
 int g_sessions = 0;
 
@@ -20,7 +20,7 @@ bool nothing_runs() { return !g_initialized && g_sessions == 0; }
 
 template <typename Call>
 int initialize(Call&& call) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_init_mutex);
   if (nothing_runs()) before_start();
   const int error = call();
   if (error != MPI_SUCCESS) return error;
@@ -43,7 +43,7 @@ THINWIRE_ALSO_PMPI(Init_thread);
 
 extern "C" int MPI_Finalize() {
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_init_mutex);
     g_initialized = false;
     if (nothing_runs()) {
       before_end(true);
@@ -56,7 +56,7 @@ extern "C" int MPI_Finalize() {
 THINWIRE_ALSO_PMPI(Finalize);
 
 extern "C" int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_init_mutex);
   if (nothing_runs()) before_start();
   int error = MPI_SUCCESS;
   {
@@ -73,7 +73,7 @@ THINWIRE_ALSO_PMPI(Session_init);
 // The MPI may wait for other processes here, so no lock is held meanwhile.
 extern "C" int MPI_Session_finalize(MPI_Session* session) {
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_init_mutex);
     if (g_sessions > 0) --g_sessions;
     if (nothing_runs()) before_end(false);
   }

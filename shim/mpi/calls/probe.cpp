@@ -23,7 +23,7 @@ struct HandedOut {
   std::shared_ptr<Probed> probed;
 };
 
-std::mutex g_mutex;
+std::mutex g_handed_out_mutex;
 std::unordered_map<MPI_Message, HandedOut> g_handed_out;
 
 Found look_until_found(MPI_Comm comm, int source, int tag, Take take) {
@@ -47,7 +47,7 @@ MPI_Message hand_out(Found& found) {
   if (!found.probed) return found.handle;
   HandedOut one{make_token(), std::move(found.probed)};
   const MPI_Message handle = one.token.message;
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_handed_out_mutex);
   g_handed_out.emplace(handle, std::move(one));
   return handle;
 }
@@ -55,7 +55,7 @@ MPI_Message hand_out(Found& found) {
 std::shared_ptr<Probed> redeem(MPI_Message handle) {
   HandedOut one;
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_handed_out_mutex);
     const auto found = g_handed_out.find(handle);
     if (found == g_handed_out.end()) return nullptr;
     one = std::move(found->second);

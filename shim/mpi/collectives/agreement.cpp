@@ -10,7 +10,7 @@
 namespace thinwire::mpi {
 namespace {
 
-std::mutex g_mutex;
+std::mutex g_agreed_mutex;
 std::vector<Standing> g_standings;  // by rank in the job's world
 
 Standing ask(int world_rank) {
@@ -29,7 +29,7 @@ Standing ask(int world_rank) {
 
 Standing standing_of(int world_rank) {
   if (world_rank < 0) return Standing::kAbsent;  // of another job
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_agreed_mutex);
   if (g_standings.empty()) g_standings.resize(static_cast<std::size_t>(process().world.size));
   Standing& known = g_standings[static_cast<std::size_t>(world_rank)];
   if (known == Standing::kNotAsked) known = ask(world_rank);

@@ -19,7 +19,8 @@ namespace {
 int g_keyval = MPI_KEYVAL_INVALID;
 std::once_flag g_keyval_once;
 
-std::mutex g_mutex;  // guards the list, and of what is in it what revoke_collectives_of() takes
+// Guards the list, and of what is in it what revoke_collectives_of() takes.
+std::mutex g_live_mutex;
 std::vector<std::pair<MPI_Comm, Collectives*>> g_live;  // in the order in which they were made
 
 extern "C" int thinwire_collectives_not_copied(MPI_Comm, int, void*, void*, void*, int* flag) {
@@ -101,7 +102,7 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
     return NativeReason::kNoCommunicator;
   }
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_live_mutex);
     made.own = std::make_shared<PrivateComm>(own);
     if (made.revoke != nullptr) made.revoke(own);
   }
@@ -131,7 +132,7 @@ Collectives& keep(MPI_Comm comm) {
   kept->why = NativeReason::kNotYet;
   real().Comm_rank(comm, &kept->rank);
   real().Comm_set_attr(comm, g_keyval, kept);
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_live_mutex);
   g_live.emplace_back(comm, kept);
   return *kept;
 }
@@ -151,7 +152,7 @@ template <typename Goes>
 void release_if(Goes&& goes) {
   std::vector<std::pair<MPI_Comm, Collectives*>> ended;
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_live_mutex);
     const auto ends = [&](const auto& live) { return goes(live.first); };
     std::copy_if(g_live.begin(), g_live.end(), std::back_inserter(ended), ends);
     std::erase_if(g_live, ends);
@@ -221,7 +222,7 @@ void make_wanted_collectives(MPI_Comm comm) {
 }
 
 void revoke_collectives_of(MPI_Comm comm, int (*revoke)(MPI_Comm)) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_live_mutex);
   for (const auto& [live, collectives] : g_live) {
     if (live != comm) continue;
     collectives->revoke = revoke;

@@ -21,11 +21,11 @@ namespace {
 // MPI promises tags up to here.
 constexpr int kLastTag = 32767;
 
-std::mutex g_mutex;
+std::mutex g_persistent_mutex;
 std::shared_ptr<Worker> g_worker;
 
 std::shared_ptr<Worker> worker() {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_persistent_mutex);
   if (!g_worker) g_worker = std::make_shared<Worker>(Worker::Order::kAtOnce);
   return g_worker;
 }
@@ -95,7 +95,7 @@ std::optional<int> persist(const Asked& asked, MPI_Request* request) {
 }
 
 void end_persistent_collectives() {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_persistent_mutex);
   if (g_worker) g_worker->run_until_idle();
   g_worker.reset();
 }

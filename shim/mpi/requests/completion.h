@@ -21,6 +21,11 @@ inline bool requests_pending() {
          running_requests.load(std::memory_order_relaxed) != 0;
 }
 
+// Of the array that the user passed, which may be none.
+inline MPI_Status* status_at(MPI_Status* statuses, int at) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + at;
+}
+
 // Takes the continuations of `count` requests out of the table and stands in for the user's arrays,
 // which are brought up to date by `settle` for every request that completed and by the destructor
 // for the others.

@@ -14,12 +14,12 @@ std::atomic<std::uint64_t> live_persistent{0};
 
 namespace {
 
-struct Table {
+struct PersistentTable {
   std::mutex mutex;
   std::unordered_map<MPI_Request, std::unique_ptr<Persistent>> entries;
 };
 
-Table& table() { return immortal<Table>(); }
+PersistentTable& persistent_table() { return immortal<PersistentTable>(); }
 
 }  // namespace
 
@@ -39,7 +39,7 @@ int Persistent::wait_for_active() {
 }
 
 void add_persistent(MPI_Request token, std::unique_ptr<Persistent> persistent) {
-  Table& all = table();
+  PersistentTable& all = persistent_table();
   const std::lock_guard lock(all.mutex);
   all.entries[token] = std::move(persistent);
   live_persistent.store(all.entries.size(), std::memory_order_relaxed);
@@ -47,7 +47,7 @@ void add_persistent(MPI_Request token, std::unique_ptr<Persistent> persistent) {
 
 std::unique_ptr<Persistent> take_persistent(MPI_Request token) {
   if (live_persistent.load(std::memory_order_relaxed) == 0) return nullptr;
-  Table& all = table();
+  PersistentTable& all = persistent_table();
   const std::lock_guard lock(all.mutex);
   const auto found = all.entries.find(token);
   if (found == all.entries.end()) return nullptr;
@@ -59,7 +59,7 @@ std::unique_ptr<Persistent> take_persistent(MPI_Request token) {
 
 Persistent* find_persistent(MPI_Request token) {
   if (live_persistent.load(std::memory_order_relaxed) == 0) return nullptr;
-  Table& all = table();
+  PersistentTable& all = persistent_table();
   const std::lock_guard lock(all.mutex);
   const auto found = all.entries.find(token);
   return found == all.entries.end() ? nullptr : found->second.get();

@@ -18,15 +18,15 @@ struct Running {
   std::shared_ptr<Runner> runner;
 };
 
-struct Table {
+struct RunningTable {
   std::mutex mutex;  // guards the list
   std::vector<Running> list;
 };
 
-Table& table() { return immortal<Table>(); }
+RunningTable& running_table() { return immortal<RunningTable>(); }
 
 std::shared_ptr<Runner> runner_of(MPI_Request request) {
-  Table& all = table();
+  RunningTable& all = running_table();
   const std::lock_guard lock(all.mutex);
   const auto found = std::ranges::find(all.list, request, &Running::request);
   return found == all.list.end() ? nullptr : found->runner;
@@ -35,14 +35,14 @@ std::shared_ptr<Runner> runner_of(MPI_Request request) {
 }  // namespace
 
 void add_running(MPI_Request request, std::shared_ptr<Runner> runner) {
-  Table& all = table();
+  RunningTable& all = running_table();
   const std::lock_guard lock(all.mutex);
   all.list.push_back({request, std::move(runner)});
   running_requests.store(all.list.size(), std::memory_order_relaxed);
 }
 
 void remove_running(MPI_Request request) {
-  Table& all = table();
+  RunningTable& all = running_table();
   const std::lock_guard lock(all.mutex);
   std::erase_if(all.list, [request](const Running& one) { return one.request == request; });
   running_requests.store(all.list.size(), std::memory_order_relaxed);

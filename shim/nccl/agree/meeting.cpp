@@ -1,11 +1,8 @@
 #include "agree/meeting.h"
 
+#include "agree/words.h"
+
 namespace thinwire::nccl::agree {
-namespace {
-
-std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
-
-}  // namespace
 
 std::string lacking_text(int lacking, int ranks) {
   return "raw: " + std::to_string(lacking) + " of " + std::to_string(ranks) +

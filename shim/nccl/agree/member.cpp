@@ -1,13 +1,9 @@
 #include "agree/member.h"
 
 #include "agree/core.h"
+#include "agree/words.h"
 
 namespace thinwire::nccl::agree {
-namespace {
-
-std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
-
-}  // namespace
 
 Member::Member(Core& core, std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks)
     : core_(core),

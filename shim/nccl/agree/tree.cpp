@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
+#include "agree/words.h"
+
 namespace thinwire::nccl::agree {
-namespace {
-
-std::string rank_text(int rank) { return "rank " + std::to_string(rank); }
-
-}  // namespace
 
 Tree::Tree(Loop& loop, const Secret& secret, int rank, int ranks, std::chrono::milliseconds time,
            Told told)
