@@ -23,7 +23,7 @@ PYTEST_JOBS ?= 2
 unexport THINWIRE_CUDA
 DEMO_CUDA := $(if $(filter 1,$(THINWIRE_CUDA)),ON,$(if $(wildcard /dev/nvidia[0-9]*),AUTO,OFF))
 
-.PHONY: help packages packages-test venv build build-tests demo test test-all test-asan test-ubsan \
+.PHONY: help packages packages-test venv build build-tests tree-for-test demo test test-all test-asan test-ubsan \
         test-tsan test-gpu fuzz fuzz-build wheel bench docs format lint clean
 
 help:
@@ -81,6 +81,13 @@ $(BUILD)/.whole: | packages
 	@tools/quietly cmake --preset release -DTHINWIRE_MPIS="$(MPIS)"
 	@touch $@
 
+# As `make test` has it where no GPU runs it: for one architecture. A tree that is whole stays so.
+$(BUILD)/.checked: | packages
+	@[ -e $(BUILD)/.whole ] || \
+	  tools/quietly cmake --preset release -DTHINWIRE_MPIS="$(MPIS)" -DTHINWIRE_CUDA_CHECK=ON
+	@touch $@
+TEST_TREE := $(BUILD)/$(if $(wildcard /dev/nvidia[0-9]*),.whole,.checked)
+
 # Removed first: a running program keeps the library it has mapped, and must not see it change.
 define install_libraries
 @rm -rf python/thinwire/lib
@@ -96,7 +103,9 @@ build: $(VENV)/.ready $(BUILD)/.whole
 	@tools/build $(BUILD) users
 	$(install_libraries)
 
-build-tests: packages-test $(VENV)/.test $(BUILD)/.whole
+build-tests: $(BUILD)/.whole
+tree-for-test: $(TEST_TREE)
+build-tests tree-for-test: packages-test $(VENV)/.test
 	@tools/build $(BUILD)
 	$(install_libraries)
 
@@ -167,7 +176,7 @@ define run_pytest
 	$(PYTEST) -m "$(1)" tests
 endef
 
-test: build-tests lint docs test-asan
+test: tree-for-test lint docs test-asan
 	ctest --preset release -j $(JOBS) -LE slow
 	$(call run_pytest,not slow and alone)
 
