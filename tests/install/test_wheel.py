@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from outside import BUILD, ROOT, run
 
-from thinwire.library import MPI_SHIMS, built_shims
+from thinwire.library import MPI_SHIMS, NCCL_SHIM, built_shims
 
 PROGRAM = """
 #include <thinwire/thinwire.h>
@@ -174,6 +174,7 @@ def preloads_are_whole(folder: Path, thinwire: Path, work: Path) -> None:
     for mpi, names in expected.items():
         found = run([thinwire, "shim", "mpi", "--mpi", mpi], work).strip()
         assert found in {str(folder / name) for name in names}
-    for name in inside:
+    assert run([thinwire, "shim", "nccl"], work).strip() == str(folder / NCCL_SHIM)
+    for name in {*inside, NCCL_SHIM}:
         # The loader says what it cannot preload, and goes on.
         assert run(["sh", "-c", f"LD_PRELOAD={folder / name} /bin/true 2>&1"], work) == ""
