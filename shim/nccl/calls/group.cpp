@@ -1,11 +1,10 @@
-// Groups. What is coded in one is enqueued at its outermost end, in one exchange with what is not
+// What is coded in a group is enqueued at its outermost end, in one exchange with what is not
 // (docs/decisions/0037-nccl-calls.md). Where nothing is coded NCCL alone keeps the group.
 #include "calls/group.h"
 
 #include <utility>
 #include <vector>
 
-#include "calls/making.h"
 #include "calls/pass.h"
 
 namespace thinwire::nccl {
@@ -40,7 +39,7 @@ void forget_coded(Group& of) {
   of.coded.clear();
 }
 
-ncclResult_t end_group(Group& of) {
+ncclResult_t carry_out(Group& of) {
   for (const Planned& each : of.tried) {
     if (each.decision.plan != nullptr) enqueue_trial(each, Part::kTrial);
   }
@@ -70,7 +69,7 @@ void forget_tried(Group& of) {
 
 // Nothing of it is carried out, and other ranks need not do the same: its calls have no numbers.
 // NCCL estimates the time of all, as it would carry them out.
-ncclResult_t simulate_group(Group& of, ncclSimInfo_t* info) {
+ncclResult_t simulate(Group& of, ncclSimInfo_t* info) {
   for (const Planned& each : of.coded) pass(each.call);
   for (const KeptRaw& each : of.raw) pass(each.call);
   forget_coded(of);
@@ -85,6 +84,22 @@ ncclResult_t simulate_group(Group& of, ncclSimInfo_t* info) {
 }  // namespace
 
 bool in_group() { return group().depth > 0; }
+
+int open_groups() { return group().depth; }
+
+void open_group() { ++group().depth; }
+
+void close_inner_group() { --group().depth; }
+
+ncclResult_t end_group() {
+  group().depth = 0;
+  return carry_out(group());
+}
+
+ncclResult_t simulate_group(ncclSimInfo_t* info) {
+  group().depth = 0;
+  return simulate(group(), info);
+}
 
 void keep_coded(const Planned& planned) { group().coded.push_back(planned); }
 
@@ -111,38 +126,3 @@ ncclResult_t spoil_group(ncclResult_t failure) {
 }
 
 }  // namespace thinwire::nccl
-
-using namespace thinwire::nccl;
-
-THINWIRE_EXPORTED ncclResult_t ncclGroupStart() {
-  const ncclResult_t result = THINWIRE_PASS(GroupStart);
-  if (!Inside::now() && result == ncclSuccess) ++group().depth;
-  return result;
-}
-
-THINWIRE_EXPORTED ncclResult_t ncclGroupEnd() {
-  Group& of = group();
-  if (Inside::now() || of.depth == 0 || of.depth > 1) {
-    const ncclResult_t result = THINWIRE_PASS(GroupEnd);
-    if (!Inside::now() && of.depth > 1) --of.depth;
-    return result;
-  }
-  of.depth = 0;
-  const ncclResult_t result = end_group(of);
-  tell_made_in_group(result);
-  return result;
-}
-
-// Ends the group as ncclGroupEnd() does. Communicators that were made in it are made.
-THINWIRE_EXPORTED ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t* info) {
-  Group& of = group();
-  if (Inside::now() || of.depth != 1) {
-    const ncclResult_t result = THINWIRE_PASS(GroupSimulateEnd, info);
-    if (!Inside::now() && of.depth > 1) --of.depth;
-    return result;
-  }
-  of.depth = 0;
-  const ncclResult_t result = simulate_group(of, info);
-  tell_made_in_group(result);
-  return result;
-}

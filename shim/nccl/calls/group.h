@@ -6,8 +6,15 @@
 
 namespace thinwire::nccl {
 
-// Whether this thread has opened one.
+// Whether this thread has opened one, and how many, one in the other.
 bool in_group();
+int open_groups();
+
+void open_group();
+void close_inner_group();
+// The outermost ends and is carried out, or is left undone and estimated by NCCL.
+ncclResult_t end_group();
+ncclResult_t simulate_group(ncclSimInfo_t* info);
 
 // A call of the group that is coded, at its end.
 void keep_coded(const Planned& planned);

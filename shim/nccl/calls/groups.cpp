@@ -1,0 +1,35 @@
+// The entries by which programs open and end groups.
+#include "calls/group.h"
+#include "calls/making.h"
+#include "calls/pass.h"
+
+using namespace thinwire::nccl;
+
+THINWIRE_EXPORTED ncclResult_t ncclGroupStart() {
+  const ncclResult_t result = THINWIRE_PASS(GroupStart);
+  if (!Inside::now() && result == ncclSuccess) open_group();
+  return result;
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclGroupEnd() {
+  if (Inside::now() || open_groups() != 1) {
+    const ncclResult_t result = THINWIRE_PASS(GroupEnd);
+    if (!Inside::now() && open_groups() > 1) close_inner_group();
+    return result;
+  }
+  const ncclResult_t result = end_group();
+  tell_made_in_group(result);
+  return result;
+}
+
+// Ends the group as ncclGroupEnd() does. Communicators that were made in it are made.
+THINWIRE_EXPORTED ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t* info) {
+  if (Inside::now() || open_groups() != 1) {
+    const ncclResult_t result = THINWIRE_PASS(GroupSimulateEnd, info);
+    if (!Inside::now() && open_groups() > 1) close_inner_group();
+    return result;
+  }
+  const ncclResult_t result = simulate_group(info);
+  tell_made_in_group(result);
+  return result;
+}
