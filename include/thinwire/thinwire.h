@@ -833,6 +833,10 @@ typedef struct tw_stream_transport {
 
   /* The last call, made once, by tw_stream_comm_destroy(). May be NULL. */
   void (*release)(void* context);
+
+  /* Inside a group: what is posted from now on is of call `call`, from 0, of those that
+   * tw_stream_enqueue() was given. May be NULL. */
+  tw_status (*begin_call)(void* context, uint32_t call);
 } tw_stream_transport;
 
 /* A group of ranks that enqueue collectives with equal codecs. One thread at a time may enqueue on
@@ -846,6 +850,16 @@ typedef struct tw_stream_comm_options {
   const tw_codec* codec; /* for plans that name none; NULL: "auto", by dtype and shape only */
   const char* job;       /* for the frames' mark, see tw_message_options; NULL: the mark of files */
   uint64_t job_bytes;
+
+  /* The node of each rank, equal on all ranks; which numbers they are is of no meaning. Between
+   * ranks of one node blocks then go as they are, where blocks go from rank to rank. Where there
+   * are several nodes of as many ranks, and of more than one, Allgather and sums of large arrays
+   * go in two levels: in slots only between ranks of the same local number on different nodes, so
+   * that each value comes to a node once; sums are added node by node, and those of 16-bit types
+   * rounded once a node more. What goes as it is has no check: where a rank could not have its
+   * values, ranks of its node may have NaN, and no error. Sums with factors or bounds have no
+   * levels, those with factors no nodes. NULL: each rank has a node of its own. */
+  const uint32_t* nodes;
 } tw_stream_comm_options;
 
 /* Not collective, and sends nothing: the caller sees to it that all ranks pass equal options and
@@ -944,15 +958,18 @@ void tw_stream_plan_destroy(tw_stream_plan* plan);
 
 typedef struct tw_stream_plan_info {
   uint32_t size;
-  uint32_t way;             /* tw_stream_way, as chosen; 0 but for Allreduce and Reduce */
-  uint64_t device_bytes;    /* of `device` in tw_stream_call; 0: may be NULL */
-  uint64_t record_bytes;    /* of `record` in tw_stream_call */
-  uint64_t needs_mailbox;   /* 1, or 0: `mailbox` in tw_stream_call may be NULL */
-  uint64_t slot_bytes[2];   /* in the first and second exchange; 0 if there is none */
-  uint64_t raw_bytes;       /* of the blocks that this rank passes to the transport, one for each
-                               receiver (for each other rank of Allgather; one at the root of Bcast) */
-  uint64_t wire_bytes;      /* the same as slots */
+  uint32_t way;           /* tw_stream_way, as chosen; 0 but for Allreduce and Reduce */
+  uint64_t device_bytes;  /* of `device` in tw_stream_call; 0: may be NULL */
+  uint64_t record_bytes;  /* of `record` in tw_stream_call */
+  uint64_t needs_mailbox; /* 1, or 0: `mailbox` in tw_stream_call may be NULL */
+  uint64_t slot_bytes[2]; /* in the first and second exchange; 0 if there is none */
+  uint64_t raw_bytes;     /* of the blocks that this rank passes to the transport in slots, one for
+                             each receiver (for each other rank of Allgather, each peer in levels;
+                             one at the root of Bcast) */
+  uint64_t wire_bytes;    /* the same as slots */
   uint64_t workspace_bytes; /* of `workspace` in tw_stream_call; 0: it is not looked at */
+  uint64_t plain_bytes;     /* what it passes as it is, to ranks of its node */
+  uint64_t in_levels;       /* 1: the call goes in two levels */
 } tw_stream_plan_info;
 
 tw_status tw_stream_plan_describe(const tw_stream_plan* plan, tw_stream_plan_info* info);

@@ -1,5 +1,6 @@
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "capi/convert.h"
 #include "capi/errors.h"
@@ -20,6 +21,7 @@ struct tw_stream_comm {
   SlotLink link;
   codec::Spec spec;
   frame::Mark mark;
+  std::shared_ptr<const Nodes> nodes;
 };
 
 struct tw_stream_plan {
@@ -64,6 +66,7 @@ SlotCall to_call(const tw_stream_plan_options& from, const tw_stream_comm& comm)
   call.mark = comm.mark;
   call.rank = comm.link.transport->rank();
   call.ranks = comm.link.transport->size();
+  call.nodes = comm.nodes;
   return call;
 }
 
@@ -73,10 +76,12 @@ tw_stream_plan_info info_of(const SlotPlan& plan) {
   info.device_bytes = plan.device_bytes();
   info.record_bytes = record_bytes(plan);
   info.needs_mailbox = plan.needs_mailbox() ? 1 : 0;
-  for (const int number : {0, 1}) info.slot_bytes[number] = plan.exchange(number).slot_bytes;
+  for (const int number : {0, 1}) info.slot_bytes[number] = plan.slot_bytes(number);
   info.raw_bytes = plan.raw_bytes();
   info.wire_bytes = plan.wire_bytes();
   info.workspace_bytes = plan.kept_bytes();
+  info.plain_bytes = plan.plain_bytes();
+  info.in_levels = plan.in_levels() ? 1 : 0;
   return info;
 }
 
@@ -168,6 +173,11 @@ tw_status tw_stream_comm_create(const tw_stream_transport* transport,
     made->mark = frame::file_mark();
     if (own->job != nullptr) {
       made->mark = frame::job_mark({bytes_at(static_cast<const void*>(own->job)), own->job_bytes});
+    }
+    if (own->nodes != nullptr) {
+      const auto ranks = static_cast<std::size_t>(made->link.transport->size());
+      made->nodes =
+          std::make_shared<const Nodes>(std::vector<std::uint32_t>(own->nodes, own->nodes + ranks));
     }
     *comm = made.release();
     return TW_OK;

@@ -22,6 +22,11 @@ class AdoptedStream final : public StreamTransport {
   }
   Status end_group() override { return told("end a group", table_.end_group(table_.context)); }
 
+  Status begin_call(std::uint32_t call) override {
+    if (table_.begin_call == nullptr) return {};
+    return told("begin a call", table_.begin_call(table_.context, call));
+  }
+
   Status send(int peer, ByteView bytes, device::StreamHandle stream) override {
     return told("send", table_.send(table_.context, peer, bytes.data(), bytes.size(), stream));
   }

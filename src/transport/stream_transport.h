@@ -29,6 +29,9 @@ class StreamTransport {
   virtual Status receive(int peer, MutableByteView into, device::StreamHandle stream) = 0;
   virtual Status end_group() = 0;
 
+  // Inside a group: what is posted from now on is of the `call`-th of those that are enqueued.
+  virtual Status begin_call(std::uint32_t) { return {}; }
+
   // Inside a group, in place: `blocks` has size() parts of equal length, this rank's own among
   // them; the others come. Without a better way as messages between all pairs.
   virtual Status all_gather(MutableByteView blocks, device::StreamHandle stream);

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string_view>
+#include <vector>
 
 #include "codec/reduce.h"
 #include "codec/spec.h"
@@ -267,9 +269,45 @@ void compare_all(Where where, std::string_view spec, const Extent& extent, Tally
   }
 }
 
+// Ranks that share nodes: in two levels, and where nodes are uneven in one.
+void compare_nodes(Where where, std::string_view spec, const Extent& extent, Tally& tally) {
+  using Layout = std::vector<std::uint32_t>;
+  Case given;
+  given.call.spec = *codec::parse_spec(spec);
+  for (const Layout& layout : {Layout{0, 0, 1, 1}, {0, 1, 2, 0, 1, 2}, {0, 0, 1}}) {
+    given.call.nodes = std::make_shared<const Nodes>(layout);
+    given.call.ranks = given.call.nodes->ranks();
+    given.call.scale = 1.0 / given.call.ranks;
+    for (const Dtype dtype : {Dtype::kF32, Dtype::kBf16}) {
+      if (!given.call.spec.codec->takes(dtype)) continue;
+      given.call.dtype = dtype;
+      for (std::uint32_t operation = 0; operation < kSlotOperationCount; ++operation) {
+        given.call.operation = static_cast<SlotOperation>(operation);
+        const bool pair = given.call.operation == SlotOperation::kSend;
+        if (pair || given.call.operation == SlotOperation::kReceive) continue;
+        if (given.call.spec.reductions_alone && !given.call.reduces()) continue;
+        for (const std::uint64_t count : extent.counts) {
+          given.call.count = count;
+          given.call.way = given.call.sums_whole_arrays() ? SlotWay::kDirect : SlotWay::kPlanned;
+          for (const std::uint32_t capacity : {512, 400, 1}) {
+            given.call.capacity = {capacity, 0};
+            given.noisy = capacity == 400;
+            given.offset = count % 5;
+            given.in_place = capacity == 400;
+            tally.compare(where, given, spec);
+          }
+        }
+      }
+    }
+  }
+}
+
 int run(Where where, const Extent& extent) {
   Tally tally;
-  for (const char* const spec : extent.specs) compare_all(where, spec, extent, tally);
+  for (const char* const spec : extent.specs) {
+    compare_all(where, spec, extent, tally);
+    compare_nodes(where, spec, extent, tally);
+  }
   std::printf("%d collectives in slots agree, %d do not; %llu blocks were spilled\n", tally.same,
               tally.different, static_cast<unsigned long long>(tally.spilled));
   return tally.different == 0 && tally.same > 0 && tally.spilled > 0 ? 0 : 1;

@@ -31,12 +31,13 @@ bool Codec::takes(std::uint32_t dtype) const {
   return true;  // "auto"
 }
 
-Comm make_comm(World& world, int rank, bool collectives) {
+Comm make_comm(World& world, int rank, bool collectives, const std::vector<std::uint32_t>& nodes) {
   const tw_stream_transport table = world.end(rank, collectives);
   tw_stream_comm_options options{};
   options.size = sizeof options;
   options.job = "slots";
   options.job_bytes = 5;
+  if (!nodes.empty()) options.nodes = nodes.data();
   tw_stream_comm* made = nullptr;
   EXPECT_EQ(tw_stream_comm_create(&table, &options, &made), TW_OK) << tw_last_error();
   return {made, tw_stream_comm_destroy};
@@ -183,6 +184,8 @@ std::string Case::text() const {
                      std::to_string(static_cast<int>(factors)) + " offset " +
                      std::to_string(offset) + " noisy";
   for (const int rank : noisy) text += " " + std::to_string(rank);
+  if (!nodes.empty()) text += " nodes";
+  for (const std::uint32_t node : nodes) text += " " + std::to_string(node);
   return text;
 }
 

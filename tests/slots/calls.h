@@ -22,7 +22,8 @@ struct Codec {
 using Comm = std::unique_ptr<tw_stream_comm, decltype(&tw_stream_comm_destroy)>;
 using Plan = std::unique_ptr<tw_stream_plan, decltype(&tw_stream_plan_destroy)>;
 
-Comm make_comm(World& world, int rank, bool collectives = true);
+Comm make_comm(World& world, int rank, bool collectives = true,
+               const std::vector<std::uint32_t>& nodes = {});
 tw_stream_plan_options options_of(std::uint32_t operation, std::uint32_t dtype, std::uint64_t count,
                                   const tw_codec* codec);
 Plan make_plan(const Comm& comm, const tw_stream_plan_options& options);
@@ -94,7 +95,14 @@ struct Case {
   bool collectives = true;   // the transport has all_gather and broadcast
   int seed = 0;              // of the values
   Factors factors = Factors::kNone;
-  std::set<int> in_rounds = {};  // ranks whose messages go in rounds
+  std::set<int> in_rounds = {};           // ranks whose messages go in rounds
+  std::vector<std::uint32_t> nodes = {};  // of ranks; none: each has its own
+
+  // Whether values go between them as they are, and whether the call has two levels.
+  bool are_together(int one, int other) const;
+  bool has_levels() const;
+  int nodes_count() const { return static_cast<int>(std::set(nodes.begin(), nodes.end()).size()); }
+  bool is_direct() const;
 
   std::string text() const;
 };

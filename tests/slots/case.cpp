@@ -1,6 +1,7 @@
 // Runs a case on the ranks that take part.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -165,11 +166,43 @@ tw_stream_report CaseOnRank::expect() const {
 
 // Where all that goes are messages between any two ranks: of one round, or of all.
 void expect_groups(const Case& given, const World& world) {
+  if (given.has_levels()) return;
   const bool of_messages =
       given.operation == TW_STREAM_REDUCE_SCATTER || given.operation == TW_STREAM_ALLTOALL;
   if (!of_messages || given.count == 0 || given.ranks == 1) return;
   const bool all_in_rounds = given.in_rounds.size() == index(given.ranks);
   EXPECT_EQ(world.most_together, all_in_rounds ? 2 : 2 * (index(given.ranks) - 1));
+}
+
+// Inside a node nothing is coded, and between nodes goes what is said here, in slots that hold all.
+void expect_traffic(const Case& given, World& world) {
+  if (given.nodes.empty() || given.capacity != 512 || given.factors != Factors::kNone) return;
+  const std::uint64_t block = given.count * value_bytes(given.dtype);
+  const std::uint64_t slot = std::max<std::uint64_t>(1, (block + 511) / 512) * 512;
+  const std::uint64_t ranks = index(given.ranks), nodes = index(given.nodes_count());
+  if (block == 0 || ranks % nodes != 0) return;
+  std::uint64_t inside = 0, between = 0;
+  for (const auto& [way, bytes] : world.bytes) {
+    (given.are_together(way.first, way.second) ? inside : between) += bytes;
+  }
+  const std::uint64_t mates = ranks / nodes - 1, strangers = ranks - ranks / nodes;
+  if (given.operation == TW_STREAM_ALLTOALL) {
+    EXPECT_EQ(inside, ranks * mates * block);
+    EXPECT_EQ(between, ranks * strangers * slot);
+  } else if (given.has_levels() && given.operation == TW_STREAM_ALLGATHER) {
+    EXPECT_EQ(inside, ranks * mates * nodes * block);
+    EXPECT_EQ(between, ranks * (nodes - 1) * slot);
+  } else if (given.has_levels() && given.operation == TW_STREAM_REDUCE_SCATTER) {
+    EXPECT_EQ(inside, ranks * mates * nodes * block);
+    EXPECT_EQ(between, ranks * (nodes - 1) * slot);
+  } else if (given.has_levels() && given.operation == TW_STREAM_ALLREDUCE) {
+    // All blocks once each way between a node and each other one, but for what slots are longer by.
+    EXPECT_EQ(inside, 2 * mates * nodes * block);
+    EXPECT_GE(between, 2 * (nodes - 1) * block);
+    if (given.count % (1024 * ranks) == 0) {
+      EXPECT_EQ(between, 2 * (nodes - 1) * block);
+    }
+  }
 }
 
 std::vector<tw_stream_report> expect_case(const Case& given) {
@@ -182,7 +215,7 @@ std::vector<tw_stream_report> expect_case(const Case& given) {
   for (int rank = 0; rank < given.ranks; ++rank) {
     if (!takes_part(given, rank)) continue;
     threads.emplace_back([&, rank] {
-      const Comm comm = make_comm(world, rank, given.collectives);
+      const Comm comm = make_comm(world, rank, given.collectives, given.nodes);
       const CaseOnRank own(given, rank, comm, sent);
       const Mailbox mailbox(16 * 1024);
       carrier.serve(rank, mailbox.memory);
@@ -196,6 +229,7 @@ std::vector<tw_stream_report> expect_case(const Case& given) {
   }
   for (std::thread& thread : threads) thread.join();
   expect_groups(given, world);
+  expect_traffic(given, world);
   return reports;
 }
 

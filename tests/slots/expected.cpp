@@ -33,7 +33,7 @@ class Expected {
         return rank == case_.root && case_.in_place ? sent_[index(rank)]
                                                     : through(sent_[index(case_.root)], whole);
       case TW_STREAM_RECEIVE:
-        return through(sent_[0], whole);
+        return case_.are_together(0, rank) ? sent_[0] : through(sent_[0], whole);
       case TW_STREAM_ALLTOALL:
         return blocks_of_all(
             rank, [&](int from) { return part(sent_[index(from)], whole * index(rank), whole); });
@@ -42,16 +42,16 @@ class Expected {
         return blocks_of_all(rank, [&](int from) { return sent_[index(from)]; });
       case TW_STREAM_SCATTER: {
         const Bytes own = part(sent_[index(case_.root)], whole * index(rank), whole);
-        return rank == case_.root ? own : through(own, whole);
+        return case_.are_together(rank, case_.root) ? own : through(own, whole);
       }
       case TW_STREAM_REDUCE_SCATTER:
-        return block_sum(rank, whole * index(rank), whole, slot_bytes(whole, case_.capacity));
+        return sum_at(rank, whole * index(rank), whole, slot_bytes(whole, case_.capacity));
       case TW_STREAM_REDUCE:
         if (rank != case_.root) return {};
-        return direct() ? direct_sum(rank)
-                        : block_sum(rank, 0, whole, slot_bytes(whole, case_.capacity));
+        return case_.is_direct() ? direct_sum(rank)
+                                 : block_sum(rank, 0, whole, slot_bytes(whole, case_.capacity));
       default:
-        return direct() ? direct_sum() : gathered_sum();
+        return case_.is_direct() ? direct_sum() : gathered_sum();
     }
   }
 
@@ -61,11 +61,6 @@ class Expected {
     if (case_.ranks == 1) return values;
     return through_slot(codec_, case_.dtype, values, slot_bytes(longest, case_.capacity));
   }
-  bool direct() const {
-    if (case_.way != TW_STREAM_PLANNED) return case_.way == TW_STREAM_DIRECT && case_.ranks > 1;
-    return case_.ranks > 2 && bytes(case_.count) > 64 * 1024;
-  }
-
   Bytes gathered(int rank) const {
     Bytes all;
     for (int from = 0; from < case_.ranks; ++from) {
@@ -82,7 +77,7 @@ class Expected {
     Bytes all;
     for (int from = 0; from < case_.ranks; ++from) {
       const Bytes own = block_of(from);
-      const Bytes came = from == rank ? own : through(own, own.size());
+      const Bytes came = case_.are_together(from, rank) ? own : through(own, own.size());
       all.insert(all.end(), came.begin(), came.end());
     }
     return all;
@@ -98,13 +93,40 @@ class Expected {
     std::vector<Bytes> arrays;
     for (int rank = 0; rank < case_.ranks; ++rank) {
       const Bytes own = part(sent_[index(rank)], first, length);
-      arrays.push_back(rank == owner ? own : through_slot(codec_, case_.dtype, own, slot));
+      const bool plain = case_.are_together(rank, owner);
+      arrays.push_back(plain ? own : through_slot(codec_, case_.dtype, own, slot));
     }
     return sum_of(case_.dtype, arrays, case_.scale, case_.factors != Factors::kNone);
   }
 
-  // `own`: a rank whose block is not coded.
-  Bytes direct_sum(int own = -1) const {
+  // Node by node: each adds its ranks' values, and all but the owner's send that sum.
+  Bytes sum_of_nodes(int owner, std::uint64_t first, std::uint64_t length,
+                     std::uint64_t slot) const {
+    std::vector<std::uint32_t> order;
+    for (const std::uint32_t node : case_.nodes) {
+      if (std::ranges::find(order, node) == order.end()) order.push_back(node);
+    }
+    std::vector<Bytes> arrays;
+    for (const std::uint32_t node : order) {
+      std::vector<Bytes> of_node;
+      for (int rank = 0; rank < case_.ranks; ++rank) {
+        if (case_.nodes[index(rank)] != node) continue;
+        of_node.push_back(part(sent_[index(rank)], first, length));
+      }
+      const Bytes sum = sum_of(case_.dtype, of_node, 0, false);
+      const bool plain = case_.nodes[index(owner)] == node;
+      arrays.push_back(plain ? sum : through_slot(codec_, case_.dtype, sum, slot));
+    }
+    return sum_of(case_.dtype, arrays, case_.scale, false);
+  }
+
+  Bytes sum_at(int owner, std::uint64_t first, std::uint64_t length, std::uint64_t slot) const {
+    return case_.has_levels() ? sum_of_nodes(owner, first, length, slot)
+                              : block_sum(owner, first, length, slot);
+  }
+
+  // `root`: the rank that alone gets the sums, by which its own and its node's are not coded.
+  Bytes direct_sum(int root = -1) const {
     const std::uint64_t ranks = index(case_.ranks);
     const std::uint64_t step = bytes(((case_.count + ranks - 1) / ranks + 1023) / 1024 * 1024);
     const std::uint64_t whole = bytes(case_.count);
@@ -112,8 +134,9 @@ class Expected {
     Bytes all;
     for (int owner = 0; owner < case_.ranks; ++owner) {
       const std::uint64_t first = std::min(whole, step * index(owner));
-      const Bytes sums = block_sum(owner, first, std::min(step, whole - first), slot);
-      const Bytes came = owner == own ? sums : through_slot(codec_, case_.dtype, sums, slot);
+      const Bytes sums = sum_at(owner, first, std::min(step, whole - first), slot);
+      const bool plain = root >= 0 && case_.are_together(owner, root);
+      const Bytes came = plain ? sums : through_slot(codec_, case_.dtype, sums, slot);
       all.insert(all.end(), came.begin(), came.end());
     }
     return all;
@@ -125,6 +148,26 @@ class Expected {
 };
 
 }  // namespace
+
+bool Case::are_together(int one, int other) const {
+  if (one == other) return true;
+  return !nodes.empty() && factors == Factors::kNone && nodes[index(one)] == nodes[index(other)];
+}
+
+bool Case::is_direct() const {
+  if (way != TW_STREAM_PLANNED) return way == TW_STREAM_DIRECT && ranks > 1;
+  return ranks > 2 && count * value_bytes(dtype) > 64 * 1024;
+}
+
+bool Case::has_levels() const {
+  const bool whole = operation == TW_STREAM_ALLREDUCE || operation == TW_STREAM_REDUCE;
+  const bool could = operation == TW_STREAM_ALLGATHER || operation == TW_STREAM_REDUCE_SCATTER ||
+                     (whole && is_direct());
+  if (!could || nodes.empty() || factors != Factors::kNone) return false;
+  const auto first = std::ranges::count(nodes, nodes.front());
+  const auto alike = [&](std::uint32_t node) { return std::ranges::count(nodes, node) == first; };
+  return first > 1 && first < ranks && std::ranges::all_of(nodes, alike);
+}
 
 Bytes expected_of(const Case& given, const std::vector<Bytes>& sent, int rank) {
   return Expected(given, sent).of(rank);

@@ -54,9 +54,10 @@ class World {
   // broadcast. The world must outlive it.
   tw_stream_transport end(int rank, bool collectives);
 
-  int released = 0;               // tables that were
-  int sends_to_fail = 0;          // so many posts of sends return TW_DEVICE
-  std::size_t most_together = 0;  // messages of a rank that one group had
+  int released = 0;                                    // tables that were
+  int sends_to_fail = 0;                               // so many posts of sends return TW_DEVICE
+  std::size_t most_together = 0;                       // messages of a rank that one group had
+  std::map<std::pair<int, int>, std::uint64_t> bytes;  // that came, from and to
 
   struct Message {
     int peer;

@@ -159,6 +159,7 @@ void World::meet(Way way) {
     Message &out = *at->second, &in = *other->second;
     EXPECT_EQ(out.bytes, in.bytes) << "from " << way.first << " to " << way.second;
     std::memcpy(in.data, out.data, std::min(in.bytes, out.bytes));
+    bytes[way] += in.bytes;
     if (tamper_) tamper_(way.first, way.second, in.data, in.bytes);
     out.complete = in.complete = true;
     received.erase(other);

@@ -74,7 +74,9 @@ SlotWay way_of(const SlotCall& call) {
 
 Partition partition_of(const SlotCall& call) {
   const auto ranks = static_cast<std::uint64_t>(call.ranks);
-  if (call.operation == SlotOperation::kReduceScatter) {
+  const bool in_blocks = call.operation == SlotOperation::kReduceScatter ||
+                         call.operation == SlotOperation::kAllgather;
+  if (in_blocks) {
     return {.total = call.count * ranks, .step = call.count};
   }
   return {.total = call.count,
@@ -82,6 +84,9 @@ Partition partition_of(const SlotCall& call) {
 }
 
 Status check(const SlotCall& call) {
+  if (call.nodes && call.nodes->ranks() != call.ranks) {
+    return {StatusCode::kInvalidArgument, "each rank has a node"};
+  }
   if (call.dtype == Dtype::kBytes) {
     return {StatusCode::kUnsupported, "slots hold floating-point values alone"};
   }

@@ -29,6 +29,9 @@ class DeviceSlots : public SlotWork {
   Status open(const SlotPlace& place, const Shape& shape, std::byte* to) override;
   Status finish(std::span<const FinishStep> all, const RunEnd* end) override;
   Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) override;
+  Status copy(std::byte* to, const std::byte* from, std::uint64_t bytes) override {
+    return engine_.copy(to, from, bytes);
+  }
   Status report(const RunEnd& end) override;
 
  private:

@@ -28,8 +28,10 @@ void do_on_host(void* argument) {
   (void)work.report({outcomes, outcomes_of(record.run.record), &record.done});
 }
 
+// One more than there are exchanges; what is bounded has two, and one before.
 constexpr void (*kHostStages[])(void*) = {do_on_host<0>, do_on_host<1>, do_on_host<2>,
-                                          do_on_host<3>};
+                                          do_on_host<3>, do_on_host<4>};
+static_assert(std::size(kHostStages) == kMostExchanges + 1);
 
 Status put_stages(const SlotRuns& runs, int stage) {
   for (std::uint32_t at = 0; at < runs.count(); ++at) {
@@ -52,6 +54,7 @@ Status post_all(const SlotRuns& runs, int number) {
       if (Status status = link.transport->begin_group(); !status.ok()) return status;
       link.in_group = true;
     }
+    if (Status status = link.transport->begin_call(at); !status.ok()) return status;
     if (Status status = post_exchange(run, number, *link.transport); !status.ok()) return status;
   }
   return {};

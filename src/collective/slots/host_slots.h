@@ -26,6 +26,9 @@ class HostSlots : public SlotWork {
   Status open(const SlotPlace& place, const Shape& shape, std::byte* to) override;
   Status finish(std::span<const FinishStep> all, const RunEnd* end) override;
   Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) override;
+  Status copy(std::byte* to, const std::byte* from, std::uint64_t bytes) override {
+    return work_.copy(to, from, bytes);
+  }
   Status report(const RunEnd& end) override;
 
  private:

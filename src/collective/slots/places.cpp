@@ -40,32 +40,47 @@ Status SlotPlanner::shape(SlotTask& task) {
 }
 
 Status SlotPlanner::measure(SlotExchange& exchange) {
-  const auto number = static_cast<std::size_t>(&exchange - plan_.exchanges_.data());
-  std::uint64_t most = number == 1 ? longest_result_ : 0;
+  const auto coded = static_cast<std::size_t>(exchange.coded);
+  std::uint64_t most = coded == 1 ? longest_result_ : 0;
   for (std::vector<SlotTask>* const tasks : {&exchange.out, &exchange.in}) {
     for (SlotTask& task : *tasks) {
-      if (Status status = shape(task); !status.ok()) return status;
+      // Also what is plain here: it need not be on other ranks, whose slots are as long.
       most = std::max(most, task.raw_bytes);
+      if (task.plain) continue;
+      if (Status status = shape(task); !status.ok()) return status;
     }
   }
-  exchange.slot_bytes = exchange.kind == Kind::kNone ? 0 : slot_bytes(most, call_.capacity[number]);
+  exchange.slot_bytes = exchange.kind == Kind::kNone ? 0 : slot_bytes(most, call_.capacity[coded]);
   return {};
 }
 
-// What comes lies first. What goes and what is decoded share the rest: it is sent by then.
+// What comes lies first. What goes and what is decoded share the rest: it is sent by then. What
+// comes as it is does so meanwhile, though.
 void SlotPlanner::place_messages(SlotExchange& exchange) {
   std::uint64_t at = 0;
+  bool comes_plain = false;
   for (SlotTask& task : exchange.in) {
+    comes_plain = comes_plain || (task.plain && task.values.area == Area::kLent);
+    if (task.plain || task.own) continue;
     task.slot = at;
     at += exchange.slot_bytes;
   }
   used_ = scratch_at_ = at;
+  std::uint64_t last = at;
   for (SlotTask& task : exchange.out) {
-    task.slot = at;
-    at += exchange.slot_bytes;
+    if (task.plain) continue;
+    if (!task.again) {
+      last = at;
+      at += exchange.slot_bytes;
+    }
+    task.slot = last;
     used_ = std::max({used_, at, task.slot + kSlotHeaderBytes + task.room});
   }
   used_ = aligned(used_);
+  for (SlotTask& task : exchange.in) {
+    if (task.own) task.slot = last;
+  }
+  if (comes_plain) scratch_at_ = used_;
 }
 
 void SlotPlanner::place_gathered(SlotExchange& exchange) {
@@ -93,27 +108,45 @@ void SlotPlanner::place_trial(SlotExchange& exchange) {
   exchange.kind = Kind::kNone;
 }
 
-void SlotPlanner::place_scratch(std::uint64_t at) {
+void SlotPlanner::place_scratch(int number, std::uint64_t at) {
   const auto move = [&](Values& values) {
     if (values.area == Area::kLent) values.offset += at;
   };
-  for (SlotTask& task : exchange(0).in) move(task.values);
-  move(plan_.sum_.others);
+  for (SlotTask& task : exchange(number).in) move(task.values);
+  for (SlotSum& sum : plan_.sums_) {
+    if (sum.behind == number) move(sum.others);
+  }
 }
 
-// It is encoded into the slots of the second exchange, and sent from there once more where it does
-// not fit: behind both.
-void SlotPlanner::place_result(std::uint64_t at) {
-  plan_.sum_.to.offset = at;
-  for (SlotTask& task : exchange(1).out) task.values.offset = at;
+// Behind what all exchanges need. Values are encoded from there, and sent once more where they do
+// not fit.
+void SlotPlanner::place_what_stays(std::uint64_t at) {
+  const auto move = [&](Values& values) {
+    if (values.area == Area::kStays) values = {Area::kLent, values.offset + at};
+  };
+  for (SlotExchange& each : plan_.exchanges_) {
+    for (std::vector<SlotTask>* const tasks : {&each.out, &each.in}) {
+      for (SlotTask& task : *tasks) {
+        move(task.values);
+        move(task.source);
+        move(task.stage);
+      }
+    }
+  }
+  for (SlotSum& sum : plan_.sums_) {
+    move(sum.own);
+    move(sum.to);
+  }
+  move(plan_.copy_.from);
 }
 
 void SlotPlanner::number_outcomes() {
-  for (const int number : {0, 1}) {
-    for (SlotTask& task : exchange(number).out) task.outcome = plan_.outcomes_++;
+  for (SlotExchange& each : plan_.exchanges_) {
+    for (SlotTask& task : each.out)
+      task.outcome = task.again ? plan_.outcomes_ - 1 : plan_.outcomes_++;
   }
-  for (const int number : {0, 1}) {
-    for (SlotTask& task : exchange(number).in) task.outcome = plan_.outcomes_++;
+  for (SlotExchange& each : plan_.exchanges_) {
+    for (SlotTask& task : each.in) task.outcome = plan_.outcomes_++;
   }
 }
 
@@ -126,8 +159,9 @@ void SlotPlanner::place_bound() {
 
 Status SlotPlanner::measure() {
   std::uint64_t end = 0;
-  for (const int number : {0, 1}) {
+  for (int number = 0; number < kMostExchanges; ++number) {
     SlotExchange& each = exchange(number);
+    if (each.kind == Kind::kNone) break;
     if (Status status = measure(each); !status.ok()) return status;
     if (plan_.is_trial()) {
       place_trial(each);
@@ -136,15 +170,14 @@ Status SlotPlanner::measure() {
     } else {
       place_gathered(each);
     }
-    if (number == 0) {
-      place_scratch(scratch_at_);
-      used_ = std::max(used_, aligned(scratch_at_ + scratch_bytes_));
-    }
-    // The second exchange takes the place of the first, which is over by then.
+    const std::uint64_t scratch = scratch_bytes_[static_cast<std::size_t>(number)];
+    place_scratch(number, scratch_at_);
+    used_ = std::max(used_, aligned(scratch_at_ + scratch));
+    // The next exchange takes its place, as it is over by then.
     end = std::max(end, used_);
   }
-  if (result_bytes_ > 0) place_result(end);
-  end += aligned(result_bytes_);
+  place_what_stays(end);
+  end += stays_bytes_;
   number_outcomes();
   plan_.workspace_ = end;
   plan_.outcomes_at_ = end + aligned(workspace_bytes_);

@@ -1,5 +1,7 @@
 #include "collective/slots/plan.h"
 
+#include <algorithm>
+
 #include "collective/slots/planner.h"
 
 namespace thinwire::collective {
@@ -23,7 +25,7 @@ int SlotPlan::rounds(int stage) const {
   const bool has_rounds = number >= 0 &&
                           (call_.reduces() || call_.operation == SlotOperation::kAlltoall) &&
                           exchange(number).kind == SlotExchange::Kind::kMessages;
-  return call_.rounds && has_rounds ? call_.ranks - 1 : 1;
+  return call_.rounds && has_rounds && !in_levels_ ? call_.ranks - 1 : 1;
 }
 
 std::uint64_t SlotPlan::raw_bytes() const {
@@ -32,7 +34,7 @@ std::uint64_t SlotPlan::raw_bytes() const {
   for (const SlotExchange& exchange : exchanges_) {
     if (exchange.kind == SlotExchange::Kind::kNone) continue;
     const std::uint64_t each = exchange.kind == SlotExchange::Kind::kGather ? others : 1;
-    for (const SlotTask& task : exchange.out) bytes += each * task.raw_bytes;
+    for (const SlotTask& task : exchange.out) bytes += task.plain ? 0 : each * task.raw_bytes;
   }
   return bytes;
 }
@@ -42,11 +44,27 @@ std::uint64_t SlotPlan::wire_bytes() const {
   for (const SlotExchange& exchange : exchanges_) {
     const bool gathers = exchange.kind == SlotExchange::Kind::kGather;
     if (exchange.kind == SlotExchange::Kind::kNone) continue;
-    const std::uint64_t slots =
-        gathers ? static_cast<std::uint64_t>(call_.ranks - 1) : exchange.out.size();
+    const auto sent = std::ranges::count(exchange.out, false, &SlotTask::plain);
+    const auto slots = static_cast<std::uint64_t>(gathers ? call_.ranks - 1 : sent);
     bytes += slots * exchange.slot_bytes;
   }
   return bytes;
+}
+
+std::uint64_t SlotPlan::plain_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const SlotExchange& exchange : exchanges_) {
+    for (const SlotTask& task : exchange.out) bytes += task.plain ? task.raw_bytes : 0;
+  }
+  return bytes;
+}
+
+std::uint64_t SlotPlan::slot_bytes(int coded) const {
+  for (const SlotExchange& exchange : exchanges_) {
+    const bool has_slots = exchange.kind != SlotExchange::Kind::kNone && !exchange.inside;
+    if (has_slots && exchange.coded == coded) return exchange.slot_bytes;
+  }
+  return 0;
 }
 
 }  // namespace thinwire::collective

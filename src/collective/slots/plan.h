@@ -13,14 +13,15 @@
 
 namespace thinwire::collective {
 
-// A place of values: in one of the user's buffers, or in lent memory.
+// A place of values: in one of the user's buffers, or in lent memory. While a plan is made: kLent
+// is behind what its exchange needs for slots, kStays where it stays for the whole call.
 struct Values {
-  enum class Area : std::uint8_t { kSend, kReceive, kLent };
+  enum class Area : std::uint8_t { kSend, kReceive, kLent, kStays };
   Area area = Area::kSend;
   std::uint64_t offset = 0;  // in bytes
 };
 
-// One block that is encoded into a slot, or decoded from one.
+// One block that is encoded into a slot, or decoded from one; or one that goes as it is.
 struct SlotTask {
   int rank = -1;            // for whom it is, -1 for all others; or from whom
   std::uint64_t block = 0;  // its number in headers and mailboxes
@@ -30,6 +31,12 @@ struct SlotTask {
   std::uint64_t slot = 0;  // where in lent memory
   std::uint32_t outcome = 0;
   Values values;
+  bool plain = false;  // the values themselves are the message
+  bool again = false;  // out: the slot before once more, for another rank
+  // Out, plain: where the values would be overwritten while they are sent, as send and receive are
+  // one, they are sent from there.
+  bool staged = false;
+  Values stage;
 
   // In: this rank's own block, decoded so that all have the same values. Where it is spilled they
   // are those of `source`.
@@ -41,6 +48,8 @@ struct SlotTask {
 struct SlotExchange {
   enum class Kind { kNone, kMessages, kGather, kBroadcast };
   Kind kind = Kind::kNone;
+  int coded = 0;        // which capacity its slots have
+  bool inside = false;  // all of it is plain
   std::uint64_t slot_bytes = 0;
   std::uint64_t slots = 0;  // kGather, kBroadcast: where in lent memory they begin
   std::vector<SlotTask> out, in;
@@ -50,16 +59,21 @@ struct SlotExchange {
 struct SlotCopy {
   Values to, from;
   std::uint64_t bytes = 0;
+  bool spares_send = false;  // nothing is copied over what the call sends from
 };
 
-// The sum of all ranks' arrays, behind the first exchange.
+// A sum of arrays, which came with an exchange but for this rank's own.
 struct SlotSum {
-  bool exists = false;
+  int behind = 0;  // that exchange; -1: there is none
+  int arrays = 1;
+  int place = 0;  // this rank's among them
+  double scale = 1;
   std::uint64_t count = 0;
   std::uint64_t stride = 0;
   Values others, own, to;
   bool own_apart = false;  // this rank's values are those at `own`, else among the others
 };
+inline constexpr int kMostExchanges = 4;
 
 // Of a sum whose result has a bound: what is told of this rank's values, and where in lent memory.
 struct SlotBound {
@@ -83,7 +97,7 @@ class SlotPlan {
     return exchanges_[static_cast<std::size_t>(number)];
   }
   const SlotCopy& copy() const { return copy_; }
-  const SlotSum& sum() const { return sum_; }
+  const std::vector<SlotSum>& sums() const { return sums_; }
   const SlotBound& bound() const { return bound_; }
   SlotWay way() const { return call_.sums_whole_arrays() ? way_ : SlotWay::kPlanned; }
 
@@ -104,9 +118,13 @@ class SlotPlan {
   // memory that runs find and leave as zeros; 0 where the codec leaves other bytes.
   std::uint64_t kept_bytes() const { return kept_bytes_; }
 
-  // What this rank sends, as values and as slots.
+  // What this rank sends in slots, as values and as slots; and what it sends as it is.
   std::uint64_t raw_bytes() const;
   std::uint64_t wire_bytes() const;
+  std::uint64_t plain_bytes() const;
+  bool in_levels() const { return in_levels_; }
+  // Of the first or second coded exchange; 0 if there is none.
+  std::uint64_t slot_bytes(int coded) const;
 
  private:
   explicit SlotPlan(const SlotCall& call) : call_(call) {
@@ -119,9 +137,10 @@ class SlotPlan {
   SlotCall call_;
   SlotWay way_ = SlotWay::kPlanned;
   EngineSettings settings_;  // of a spec that names a codec
-  std::array<SlotExchange, 2> exchanges_;
+  std::array<SlotExchange, kMostExchanges> exchanges_;
+  bool in_levels_ = false;
   SlotCopy copy_;
-  SlotSum sum_;
+  std::vector<SlotSum> sums_;
   SlotBound bound_;
   std::uint32_t outcomes_ = 0;
   std::uint64_t workspace_ = 0, outcomes_at_ = 0, kept_bytes_ = 0, end_ = 0;

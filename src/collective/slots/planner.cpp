@@ -31,6 +31,24 @@ SlotTask SlotPlanner::task(int number, int from, std::uint64_t count, int peer, 
   return made;
 }
 
+SlotTask SlotPlanner::plain(int peer, std::uint64_t count, Values values) {
+  SlotTask made = task(0, rank(), count, peer, values);
+  made.plain = true;
+  return made;
+}
+
+SlotTask SlotPlanner::message(int number, int from, std::uint64_t count, int peer, Values values) {
+  SlotTask made = task(number, from, count, peer, values);
+  made.plain = nodes_ != nullptr && nodes_->are_together(rank(), peer);
+  return made;
+}
+
+Values SlotPlanner::keep(std::uint64_t bytes) {
+  const Values kept{Area::kStays, stays_bytes_};
+  stays_bytes_ += aligned(bytes);
+  return kept;
+}
+
 void SlotPlanner::add_own(int number, SlotTask own, Values source, bool stays_in_place) {
   own.own = true;
   own.source = source;
@@ -41,13 +59,14 @@ void SlotPlanner::add_own(int number, SlotTask own, Values source, bool stays_in
 // Nobody else is there: nothing is encoded.
 void SlotPlanner::alone() {
   if (call_.reduces()) {
-    plan_.sum_ = {.exists = true,
-                  .count = call_.count,
-                  .stride = 0,
-                  .others = {},
-                  .own = {Area::kSend, 0},
-                  .to = {Area::kReceive, 0},
-                  .own_apart = true};
+    plan_.sums_ = {{.behind = -1,
+                    .scale = call_.scale,
+                    .count = call_.count,
+                    .stride = 0,
+                    .others = {},
+                    .own = {Area::kSend, 0},
+                    .to = {Area::kReceive, 0},
+                    .own_apart = true}};
   } else {
     plan_.copy_ = {{Area::kReceive, 0}, {Area::kSend, 0}, bytes_of(call_.count)};
   }
@@ -89,9 +108,9 @@ void SlotPlanner::send_or_receive() {
   SlotExchange& one = exchange(0);
   one.kind = Kind::kMessages;
   if (call_.operation == SlotOperation::kSend) {
-    one.out.push_back(task(0, rank(), call_.count, call_.peer, {Area::kSend, 0}));
+    one.out.push_back(message(0, rank(), call_.count, call_.peer, {Area::kSend, 0}));
   } else {
-    one.in.push_back(task(0, call_.peer, call_.count, call_.peer, {Area::kReceive, 0}));
+    one.in.push_back(message(0, call_.peer, call_.count, call_.peer, {Area::kReceive, 0}));
   }
 }
 
@@ -101,8 +120,11 @@ void SlotPlanner::alltoall() {
   all.kind = Kind::kMessages;
   for (int peer = 0; peer < ranks(); ++peer) {
     if (peer == rank()) continue;
-    all.out.push_back(task(0, rank(), call_.count, peer, block_at(Area::kSend, peer)));
-    all.in.push_back(task(0, peer, call_.count, peer, block_at(Area::kReceive, peer)));
+    SlotTask goes = message(0, rank(), call_.count, peer, block_at(Area::kSend, peer));
+    goes.staged = goes.plain;
+    if (goes.staged) goes.stage = keep(goes.raw_bytes);
+    all.out.push_back(goes);
+    all.in.push_back(message(0, peer, call_.count, peer, block_at(Area::kReceive, peer)));
   }
   plan_.copy_ = {block_at(Area::kReceive, rank()), block_at(Area::kSend, rank()),
                  bytes_of(call_.count)};
@@ -112,12 +134,12 @@ void SlotPlanner::gather() {
   SlotExchange& all = exchange(0);
   all.kind = Kind::kMessages;
   if (rank() != call_.peer) {
-    all.out.push_back(task(0, rank(), call_.count, call_.peer, {Area::kSend, 0}));
+    all.out.push_back(message(0, rank(), call_.count, call_.peer, {Area::kSend, 0}));
     return;
   }
   for (int from = 0; from < ranks(); ++from) {
     if (from == rank()) continue;
-    all.in.push_back(task(0, from, call_.count, from, block_at(Area::kReceive, from)));
+    all.in.push_back(message(0, from, call_.count, from, block_at(Area::kReceive, from)));
   }
   plan_.copy_ = {block_at(Area::kReceive, rank()), {Area::kSend, 0}, bytes_of(call_.count)};
 }
@@ -126,19 +148,19 @@ void SlotPlanner::scatter() {
   SlotExchange& all = exchange(0);
   all.kind = Kind::kMessages;
   if (rank() != call_.peer) {
-    all.in.push_back(task(0, call_.peer, call_.count, call_.peer, {Area::kReceive, 0}));
+    all.in.push_back(message(0, call_.peer, call_.count, call_.peer, {Area::kReceive, 0}));
     return;
   }
   for (int to = 0; to < ranks(); ++to) {
     if (to == rank()) continue;
-    all.out.push_back(task(0, rank(), call_.count, to, block_at(Area::kSend, to)));
+    all.out.push_back(message(0, rank(), call_.count, to, block_at(Area::kSend, to)));
   }
   plan_.copy_ = {{Area::kReceive, 0}, block_at(Area::kSend, rank()), bytes_of(call_.count)};
 }
 
 // Where this rank's sums belong.
-Values SlotPlanner::result_at(const Partition& blocks) const {
-  if (!call_.writes()) return {Area::kLent, 0};
+Values SlotPlanner::result_at(const Partition& blocks) {
+  if (!call_.writes()) return keep(bytes_of(blocks.count(rank())));
   return {Area::kReceive, call_.sums_whole_arrays() ? bytes_of(blocks.first(rank())) : 0};
 }
 
@@ -152,20 +174,23 @@ void SlotPlanner::reduce_scatter(const Partition& blocks) {
   for (int peer = 0; peer < ranks(); ++peer) {
     if (peer == rank()) continue;
     if (blocks.count(peer) > 0) {
-      all.out.push_back(
-          task(0, rank(), blocks.count(peer), peer, {Area::kSend, bytes_of(blocks.first(peer))}));
+      all.out.push_back(message(0, rank(), blocks.count(peer), peer,
+                                {Area::kSend, bytes_of(blocks.first(peer))}));
     }
-    if (own > 0) all.in.push_back(task(0, peer, own, peer, {Area::kLent, stride * came++}));
+    if (own > 0) all.in.push_back(message(0, peer, own, peer, {Area::kLent, stride * came++}));
   }
   if (own == 0) return;
-  scratch_bytes_ = stride * came;
-  plan_.sum_ = {.exists = true,
-                .count = own,
-                .stride = stride,
-                .others = {Area::kLent, 0},
-                .own = {Area::kSend, bytes_of(blocks.first(rank()))},
-                .to = result_at(blocks),
-                .own_apart = true};
+  scratch_bytes_[0] = stride * came;
+  result_ = result_at(blocks);
+  plan_.sums_ = {{.arrays = ranks(),
+                  .place = rank(),
+                  .scale = call_.scale,
+                  .count = own,
+                  .stride = stride,
+                  .others = {Area::kLent, 0},
+                  .own = {Area::kSend, bytes_of(blocks.first(rank()))},
+                  .to = result_,
+                  .own_apart = true}};
 }
 
 // Nobody else sums the root's own.
@@ -173,23 +198,25 @@ void SlotPlanner::reduce_gathered() {
   SlotExchange& all = exchange(0);
   all.kind = Kind::kMessages;
   if (rank() != call_.peer) {
-    all.out.push_back(task(0, rank(), call_.count, call_.peer, {Area::kSend, 0}));
+    all.out.push_back(message(0, rank(), call_.count, call_.peer, {Area::kSend, 0}));
     return;
   }
   const std::uint64_t stride = aligned(bytes_of(call_.count));
   std::uint64_t came = 0;
   for (int from = 0; from < ranks(); ++from) {
     if (from == rank()) continue;
-    all.in.push_back(task(0, from, call_.count, from, {Area::kLent, stride * came++}));
+    all.in.push_back(message(0, from, call_.count, from, {Area::kLent, stride * came++}));
   }
-  scratch_bytes_ = stride * came;
-  plan_.sum_ = {.exists = true,
-                .count = call_.count,
-                .stride = stride,
-                .others = {Area::kLent, 0},
-                .own = {Area::kSend, 0},
-                .to = {Area::kReceive, 0},
-                .own_apart = true};
+  scratch_bytes_[0] = stride * came;
+  plan_.sums_ = {{.arrays = ranks(),
+                  .place = rank(),
+                  .scale = call_.scale,
+                  .count = call_.count,
+                  .stride = stride,
+                  .others = {Area::kLent, 0},
+                  .own = {Area::kSend, 0},
+                  .to = {Area::kReceive, 0},
+                  .own_apart = true}};
 }
 
 // Under a lossy codec a rank adds what the others got of its values.
@@ -208,19 +235,22 @@ void SlotPlanner::allreduce_gathered() {
       all.in.push_back(comes);
     }
   }
-  scratch_bytes_ = stride * came;
-  plan_.sum_ = {.exists = true,
-                .count = call_.count,
-                .stride = stride,
-                .others = {Area::kLent, 0},
-                .own = {Area::kSend, 0},
-                .to = {Area::kReceive, 0},
-                .own_apart = is_lossless()};
+  scratch_bytes_[0] = stride * came;
+  plan_.sums_ = {{.arrays = ranks(),
+                  .place = rank(),
+                  .scale = call_.scale,
+                  .count = call_.count,
+                  .stride = stride,
+                  .others = {Area::kLent, 0},
+                  .own = {Area::kSend, 0},
+                  .to = {Area::kReceive, 0},
+                  .own_apart = is_lossless()}};
 }
 
 void SlotPlanner::gather_results(const Partition& blocks) {
   SlotExchange& all = exchange(1);
   all.kind = Kind::kGather;
+  all.coded = 1;
   for (int from = 0; from < ranks(); ++from) {
     if (blocks.count(from) == 0) continue;
     const Values place{Area::kReceive, bytes_of(blocks.first(from))};
@@ -236,41 +266,49 @@ void SlotPlanner::gather_results(const Partition& blocks) {
   }
 }
 
-void SlotPlanner::gather_results_at_root(const Partition& blocks) {
-  SlotExchange& results = exchange(1);
+void SlotPlanner::gather_results_at_root(int number, const Partition& blocks) {
+  SlotExchange& results = exchange(number);
   results.kind = Kind::kMessages;
+  results.coded = 1;
   longest_result_ = bytes_of(blocks.count(0));
   const std::uint64_t own = blocks.count(rank());
   if (rank() != call_.peer) {
-    if (own > 0) results.out.push_back(task(1, rank(), own, call_.peer, {Area::kLent, 0}));
-    result_bytes_ = bytes_of(own);
+    if (own > 0) results.out.push_back(message(1, rank(), own, call_.peer, result_));
     return;
   }
   for (int from = 0; from < ranks(); ++from) {
     if (from == rank() || blocks.count(from) == 0) continue;
     const Values place{Area::kReceive, bytes_of(blocks.first(from))};
-    results.in.push_back(task(1, from, blocks.count(from), from, place));
+    results.in.push_back(message(1, from, blocks.count(from), from, place));
   }
 }
 
 void SlotPlanner::sum_in_blocks(const Partition& blocks) {
-  reduce_scatter(blocks);
-  call_.operation == SlotOperation::kReduce ? gather_results_at_root(blocks)
-                                            : gather_results(blocks);
+  const bool to_root = call_.operation == SlotOperation::kReduce;
+  if (has_levels()) {
+    reduce_scatter_in_levels(blocks);
+    to_root ? gather_results_at_root(2, blocks) : gather_in_levels(2, blocks, result_);
+  } else {
+    reduce_scatter(blocks);
+    to_root ? gather_results_at_root(1, blocks) : gather_results(blocks);
+  }
 }
 
 // Of a call that is only tried the encodes stay. The result of a Reduce, which others would encode,
 // the root alone has.
 void SlotPlanner::keep_trial() {
   const int tried = call_.trial == SlotTrial::kResult ? 1 : 0;
-  if (call_.operation == SlotOperation::kReduce && tried == 1) exchange(1).out = exchange(1).in;
-  for (const int number : {0, 1}) {
-    if (number != tried) exchange(number).out.clear();
-    exchange(number).in.clear();
+  for (SlotExchange& each : plan_.exchanges_) {
+    const bool of_others = call_.operation == SlotOperation::kReduce && tried == 1;
+    if (of_others) each.out = each.in;
+    if (each.coded != tried) each.out.clear();
+    std::erase_if(each.out, [](const SlotTask& task) { return task.plain || task.again; });
+    each.in.clear();
   }
   plan_.copy_ = {};
-  plan_.sum_ = {};
-  scratch_bytes_ = result_bytes_ = 0;
+  plan_.sums_.clear();
+  scratch_bytes_ = {};
+  stays_bytes_ = 0;
 }
 
 // The codec's parameter is known once the ranks have told each other of their values.
@@ -287,13 +325,14 @@ Status SlotPlanner::build() {
   if (call_.count == 0) return {};
   if (Status status = choose_coder(call_.count); !status.ok()) return status;
   plan_.way_ = way_of(call_);
+  plan_.in_levels_ = has_levels();
   if (ranks() == 1) {
     if (!plan_.is_trial()) alone();
     return {};
   }
   switch (call_.operation) {
     case SlotOperation::kAllgather:
-      allgather();
+      has_levels() ? gather_in_levels(0, partition_of(call_), {Area::kSend, 0}) : allgather();
       break;
     case SlotOperation::kBcast:
       bcast();
@@ -312,7 +351,8 @@ Status SlotPlanner::build() {
       scatter();
       break;
     case SlotOperation::kReduceScatter:
-      reduce_scatter(partition_of(call_));
+      has_levels() ? reduce_scatter_in_levels(partition_of(call_))
+                   : reduce_scatter(partition_of(call_));
       break;
     case SlotOperation::kAllreduce:
       plan_.way_ == SlotWay::kGather ? allreduce_gathered() : sum_in_blocks(partition_of(call_));

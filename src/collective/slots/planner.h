@@ -8,7 +8,10 @@ namespace thinwire::collective {
 class SlotPlanner {
  public:
   SlotPlanner(SlotPlan& plan, SlotPlan::NeedsOf needs_of)
-      : plan_(plan), call_(plan.call_), needs_of_(needs_of) {}
+      : plan_(plan), call_(plan.call_), needs_of_(needs_of) {
+    // What goes as it is shows no factor.
+    if (!call_.premultiplied) nodes_ = call_.nodes.get();
+  }
 
   Status build();
 
@@ -35,13 +38,27 @@ class SlotPlanner {
   void allreduce_gathered();
   void sum_in_blocks(const Partition& blocks);
   void gather_results(const Partition& blocks);
-  void gather_results_at_root(const Partition& blocks);
+  void gather_results_at_root(int number, const Partition& blocks);
+
+  bool has_levels() const;
+  int peer_on(int node) const { return nodes_->members(node)[local()]; }
+  std::size_t local() const { return static_cast<std::size_t>(nodes_->local(rank())); }
+  void gather_in_levels(int number, const Partition& blocks, Values own);
+  void share_inside(SlotExchange& inside, const Partition& blocks, Values own);
+  void reduce_scatter_in_levels(const Partition& blocks);
+  void add_inside(const Partition& blocks, std::uint64_t stride);
+  void add_between(const Partition& blocks, std::uint64_t stride);
 
   // Of arrays with a block of call_.count for each rank.
   Values block_at(Area area, int rank) const {
     return {area, bytes_of(call_.count) * static_cast<std::uint64_t>(rank)};
   }
-  Values result_at(const Partition& blocks) const;
+  Values result_at(const Partition& blocks);
+  // `bytes` more of what stays.
+  Values keep(std::uint64_t bytes);
+  SlotTask plain(int peer, std::uint64_t count, Values values);
+  // A task of an exchange of messages.
+  SlotTask message(int number, int from, std::uint64_t count, int peer, Values values);
   SlotTask task(int number, int from, std::uint64_t count, int peer, Values values);
   void add_own(int number, SlotTask own, Values source, bool stays_in_place);
   void keep_trial();
@@ -53,17 +70,19 @@ class SlotPlanner {
   void place_messages(SlotExchange& exchange);
   void place_gathered(SlotExchange& exchange);
   void place_trial(SlotExchange& exchange);
-  void place_scratch(std::uint64_t at);
-  void place_result(std::uint64_t at);
+  void place_scratch(int number, std::uint64_t at);
+  void place_what_stays(std::uint64_t at);
   void place_bound();
   void number_outcomes();
 
   SlotPlan& plan_;
   SlotCall& call_;
   SlotPlan::NeedsOf needs_of_;
-  std::uint64_t scratch_bytes_ = 0;  // decoded operands of the sum
+  const Nodes* nodes_ = nullptr;
+  std::array<std::uint64_t, kMostExchanges> scratch_bytes_{};  // operands of a sum
   std::uint64_t scratch_at_ = 0;
-  std::uint64_t result_bytes_ = 0;    // of a sum that this rank has for another one
+  std::uint64_t stays_bytes_ = 0;
+  Values result_;                     // this rank's sums
   std::uint64_t longest_result_ = 0;  // of all ranks' sums, where this one does not send or get all
   std::uint64_t workspace_bytes_ = 0;
   std::uint64_t last_count_ = 0, last_room_ = 0;  // of the block that was measured last

@@ -27,8 +27,9 @@ Status status_of(Outcome outcome) {
 
 void add_out(const SlotPlan& plan, int number, const Outcome* outcomes, SlotReport& report) {
   const SlotExchange& exchange = plan.exchange(number);
-  std::uint32_t& needed = report.needed[static_cast<std::size_t>(number)];
+  std::uint32_t& needed = report.needed[static_cast<std::size_t>(exchange.coded)];
   for (const SlotTask& task : exchange.out) {
+    if (task.plain || task.again) continue;
     const Outcome outcome = outcomes[task.outcome];
     const StatusCode code = device::outcome_status(outcome);
     const bool framed = code == StatusCode::kOk;
@@ -63,8 +64,8 @@ SlotReport check_record(const SlotPlan& plan, const std::byte* record) {
   report.complete = true;
   const Outcome* const outcomes = outcomes_of(own);
   // What came damaged is the cause of what could not be sent.
-  for (const int number : {0, 1}) add_in(plan, number, outcomes, report);
-  for (const int number : {0, 1}) add_out(plan, number, outcomes, report);
+  for (int number = 0; number < kMostExchanges; ++number) add_in(plan, number, outcomes, report);
+  for (int number = 0; number < kMostExchanges; ++number) add_out(plan, number, outcomes, report);
   return report;
 }
 

@@ -1,5 +1,6 @@
 #include "collective/slots/run.h"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -56,7 +57,7 @@ Status do_trial(const SlotPlan& plan, Stage& steps) {
     if (Status status = steps.tell(); !status.ok()) return status;
     if (Status status = steps.resolve(); !status.ok()) return status;
   }
-  for (const int number : {0, 1}) {
+  for (int number = 0; number < kMostExchanges; ++number) {
     if (Status status = steps.encode_all(number, false); !status.ok()) return status;
   }
   return {};
@@ -77,12 +78,12 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   // Those of the values: 0 encodes them.
   const int number = plan.tells_first() ? stage - 1 : stage;
   const bool last = stage == plan.stages() - 1;
-  const bool has_operands = number == (plan.needs_mailbox() ? 1 : 0);
-  const bool sums = plan.sum().exists && has_operands;
+  const bool sums = std::ranges::count(plan.sums(), number - 1, &SlotSum::behind) > 0;
   const RunEnd end = steps.end();
   const RunEnd* const ends = last ? &end : nullptr;
-  const bool opens = number > 0 || sums;  // else something else is the last step, and reports
-  if (status.ok() && opens) status = steps.open_all(number - 1, sums, ends);
+  // Where nothing is opened or added something else is the last step, and reports.
+  const bool opens = number > 0 || sums;
+  if (status.ok() && opens) status = steps.open_all(number - 1, ends);
   if (plan.is_trial()) {
     if (status.ok()) status = do_trial(plan, steps);
   } else if (!last && status.ok()) {
@@ -95,17 +96,24 @@ namespace {
 
 constexpr int kAnyRank = -1;
 
+ByteView sent_by(const SlotRun& run, const SlotExchange& exchange, const SlotTask& task) {
+  if (!task.plain) return {run.lent + task.slot, exchange.slot_bytes};
+  return {values_of(run, is_staged(run, task) ? task.stage : task.values), task.raw_bytes};
+}
+
 Status post_messages(const SlotRun& run, const SlotExchange& exchange, int to, int from,
                      transport::StreamTransport& transport) {
   for (const SlotTask& task : exchange.out) {
     if (to != kAnyRank && task.rank != to) continue;
-    const MutableByteView slot(run.lent + task.slot, exchange.slot_bytes);
-    if (Status status = transport.send(task.rank, slot, run.stream); !status.ok()) return status;
+    const Status status = transport.send(task.rank, sent_by(run, exchange, task), run.stream);
+    if (!status.ok()) return status;
   }
   for (const SlotTask& task : exchange.in) {
     if (from != kAnyRank && task.rank != from) continue;
-    const MutableByteView slot(run.lent + task.slot, exchange.slot_bytes);
-    if (Status status = transport.receive(task.rank, slot, run.stream); !status.ok()) return status;
+    if (task.own) continue;
+    MutableByteView into(run.lent + task.slot, exchange.slot_bytes);
+    if (task.plain) into = {target_of(run, task.values), task.raw_bytes};
+    if (Status status = transport.receive(task.rank, into, run.stream); !status.ok()) return status;
   }
   return {};
 }

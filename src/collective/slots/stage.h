@@ -14,6 +14,7 @@ inline const std::byte* values_of(const SlotRun& run, const Values& values) {
     case Values::Area::kReceive:
       return run.receive + values.offset;
     case Values::Area::kLent:
+    case Values::Area::kStays:
       break;
   }
   return run.lent + values.offset;
@@ -22,6 +23,10 @@ inline const std::byte* values_of(const SlotRun& run, const Values& values) {
 // Never of what the user only lends to be read.
 inline std::byte* target_of(const SlotRun& run, const Values& values) {
   return (values.area == Values::Area::kReceive ? run.receive : run.lent) + values.offset;
+}
+
+inline bool is_staged(const SlotRun& run, const SlotTask& task) {
+  return task.staged && run.send == run.receive;
 }
 
 class Stage {
@@ -53,22 +58,29 @@ class Stage {
     const SlotExchange& exchange = plan_.exchange(number);
     const bool at_once = seals && work_.seals();
     for (const SlotTask& task : exchange.out) {
+      if (task.plain) {
+        if (!is_staged(run_, task)) continue;
+        Status status =
+            work_.copy(target_of(run_, task.stage), values_of(run_, task.values), task.raw_bytes);
+        if (!status.ok()) return status;
+      }
+      if (task.plain || task.again) continue;
       std::byte* const frame = run_.lent + task.slot + kSlotHeaderBytes;
       const ToSeal sealed = to_seal(seal_step(exchange, task), lost_before(number));
       Status status = work_.encode(values_of(run_, task.values), task.shape, {frame, task.room},
                                    outcomes_ + task.outcome, bound_, at_once ? &sealed : nullptr);
       if (!status.ok()) return status;
     }
-    return seals && !at_once ? seal_all(number) : Status();
+    return seals ? seal_all(number, at_once) : Status();
   }
 
-  // What came with an exchange, if there was one (-1: none); the sum of it, if the plan has one
-  // here; and the run's end, if `end` says how: all that is left to do, in as few steps as it goes.
-  Status open_all(int number, bool sums, const RunEnd* end) {
+  // What came with an exchange, if there was one (-1: none); the sums of it; and the run's end, if
+  // `end` says how: all that is left to do, in as few steps as it goes.
+  Status open_all(int number, const RunEnd* end) {
     static const SlotExchange kNothing;
     const SlotExchange& exchange = number < 0 ? kNothing : plan_.exchange(number);
     for (const SlotTask& task : exchange.in) {
-      if (is_there(task)) continue;
+      if (task.plain || is_there(task)) continue;
       std::byte* const to = target_of(run_, task.values);
       Status status = work_.open(place_of(exchange, task), task.shape, to);
       if (!status.ok()) return status;
@@ -76,7 +88,7 @@ class Stage {
     std::array<FinishStep, kMostSteps> steps;
     std::size_t count = 0;
     for (const SlotTask& task : exchange.in) {
-      if (is_there(task)) continue;
+      if (task.plain || is_there(task)) continue;
       if (count == kMostSteps) {
         if (Status status = work_.finish(steps, nullptr); !status.ok()) return status;
         count = 0;
@@ -84,7 +96,17 @@ class Stage {
       steps[count++] = {place_of(exchange, task), &task.shape, target_of(run_, task.values),
                         task.own ? values_of(run_, task.source) : nullptr};
     }
-    if (sums) return work_.sum(sum_step(), {steps.data(), count}, end);
+    const SlotSum* next = nullptr;
+    for (const SlotSum& sum : plan_.sums()) {
+      if (sum.behind != number) continue;
+      if (next != nullptr) {
+        const Status status = work_.sum(sum_step(*next), {steps.data(), count}, nullptr);
+        if (!status.ok()) return status;
+        count = 0;
+      }
+      next = &sum;
+    }
+    if (next != nullptr) return work_.sum(sum_step(*next), {steps.data(), count}, end);
     if (count > 0) return work_.finish({steps.data(), count}, end);
     return end == nullptr ? Status() : work_.report(*end);
   }
@@ -97,7 +119,7 @@ class Stage {
     if (copy.bytes == 0) return end;
     const std::byte* const from = values_of(run_, copy.from);
     std::byte* const to = target_of(run_, copy.to);
-    if (from == to) return end;
+    if (from == to || (copy.spares_send && to == run_.send)) return end;
     end.copy_to = to;
     end.copy_from = from;
     end.copy_bytes = copy.bytes;
@@ -111,38 +133,41 @@ class Stage {
 
   // Where one of these is an error, what is sent next is lost.
   std::span<const device::Outcome> lost_before(int number) const {
-    const auto& came = plan_.exchange(0).in;
-    if (number == 0 || came.empty()) return {};
+    if (number == 0) return {};
+    const auto& came = plan_.exchange(number - 1).in;
+    if (came.empty()) return {};
     return {outcomes_ + came.front().outcome, came.size()};
   }
 
-  // Behind all encodes, which write into the slots behind their own.
-  Status seal_all(int number) {
+  // Behind all encodes, which write into the slots behind their own. `others_alone`: only slots
+  // that go to another rank as well, whose values that one may need, too.
+  Status seal_all(int number, bool others_alone) {
     const SlotExchange& exchange = plan_.exchange(number);
     std::array<SealStep, kMostSteps> steps;
     std::size_t count = 0;
     for (const SlotTask& task : exchange.out) {
+      if (task.plain || (others_alone && !task.again)) continue;
+      if (count == kMostSteps) {
+        const Status status = work_.seal(steps, lost_before(number));
+        if (!status.ok()) return status;
+        count = 0;
+      }
       steps[count++] = seal_step(exchange, task);
-      if (count < kMostSteps && &task != &exchange.out.back()) continue;
-      const Status status = work_.seal({steps.data(), count}, lost_before(number));
-      if (!status.ok()) return status;
-      count = 0;
     }
-    return {};
+    return count == 0 ? Status() : work_.seal({steps.data(), count}, lost_before(number));
   }
 
-  SumStep sum_step() const {
-    const SlotSum& sum = plan_.sum();
+  SumStep sum_step(const SlotSum& sum) const {
     Operands arrays;
     arrays.first = values_of(run_, sum.others);
     arrays.stride = sum.stride;
-    arrays.count = plan_.call().ranks;
+    arrays.count = sum.arrays;
     if (sum.own_apart) {
-      arrays.own = plan_.call().rank;
+      arrays.own = sum.place;
       arrays.own_at = values_of(run_, sum.own);
     }
     if (plan_.call().premultiplied) arrays.factors = factors();
-    return {arrays, sum.count, plan_.call().scale, target_of(run_, sum.to)};
+    return {arrays, sum.count, sum.scale, target_of(run_, sum.to)};
   }
 
   // This rank's own values, where they are to be.

@@ -126,6 +126,8 @@ class SlotWork {
   // finish(slots, nullptr), if there are any, the sum, and report(*end), if `end` is given.
   virtual Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) = 0;
 
+  virtual Status copy(std::byte* to, const std::byte* from, std::uint64_t bytes) = 0;
+
   virtual Status report(const RunEnd& end) = 0;
 };
 

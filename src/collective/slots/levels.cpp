@@ -1,0 +1,146 @@
+// Ways of two levels: ranks of one node exchange values as they are, and in slots go only blocks
+// between ranks of one local number on different nodes. So each value comes to a node once.
+#include "base/aligned.h"
+#include "collective/slots/planner.h"
+
+namespace thinwire::collective {
+
+// A bound of results counts one coding a rank, and what goes as it is shows no factor.
+bool SlotPlanner::has_levels() const {
+  const bool bounded = call_.reduces() && call_.spec.result_bound.exists();
+  const bool whole = call_.sums_whole_arrays() && way_of(call_) == SlotWay::kGather;
+  const bool has_ways = call_.reduces() || call_.operation == SlotOperation::kAllgather;
+  return nodes_ != nullptr && nodes_->have_levels() && has_ways && !bounded && !whole;
+}
+
+// Two exchanges, `number` and the next: this rank's block, which lies at `own`, to its peers on
+// other nodes; then all blocks of these peers to the ranks of this node.
+void SlotPlanner::gather_in_levels(int number, const Partition& blocks, Values own) {
+  const bool of_sums = number > 0;
+  SlotExchange& between = exchange(number);
+  between.kind = Kind::kMessages;
+  between.coded = of_sums ? 1 : 0;
+  const auto place = [&](int of) { return Values{Area::kReceive, bytes_of(blocks.first(of))}; };
+  const std::uint64_t count = blocks.count(rank());
+  for (int node = 0; node < nodes_->count(); ++node) {
+    const int peer = peer_on(node);
+    if (peer == rank()) continue;
+    if (count > 0) {
+      SlotTask goes = task(between.coded, rank(), count, peer, own);
+      goes.again = !between.out.empty();
+      between.out.push_back(goes);
+    }
+    if (blocks.count(peer) == 0) continue;
+    between.in.push_back(task(between.coded, peer, blocks.count(peer), peer, place(peer)));
+  }
+  // Under a lossy codec ranks of this node get what those of others do.
+  const Values source = own;
+  if (!of_sums && !is_lossless()) own = keep(bytes_of(count));
+  if (!is_lossless() && count > 0) {
+    add_own(number, task(between.coded, rank(), count, rank(), own), source, false);
+  }
+  if (!of_sums) plan_.copy_ = {place(rank()), own, bytes_of(count), !is_lossless()};
+  share_inside(exchange(number + 1), blocks, own);
+}
+
+void SlotPlanner::share_inside(SlotExchange& inside, const Partition& blocks, Values own) {
+  inside.kind = Kind::kMessages;
+  inside.inside = true;
+  for (const int mate : nodes_->members(nodes_->of(rank()))) {
+    if (mate == rank()) continue;
+    const auto local_of_mate = static_cast<std::size_t>(nodes_->local(mate));
+    for (int node = 0; node < nodes_->count(); ++node) {
+      const int mine = peer_on(node), its = nodes_->members(node)[local_of_mate];
+      const Values from{Area::kReceive, bytes_of(blocks.first(mine))};
+      const Values to{Area::kReceive, bytes_of(blocks.first(its))};
+      if (blocks.count(mine) > 0) {
+        inside.out.push_back(plain(mate, blocks.count(mine), mine == rank() ? own : from));
+      }
+      if (blocks.count(its) > 0) inside.in.push_back(plain(mate, blocks.count(its), to));
+    }
+  }
+}
+
+// Two exchanges: each rank of a node adds the node's values of the blocks that belong to its peers,
+// its own among them; then each peer gets the nodes' sums of its block.
+void SlotPlanner::reduce_scatter_in_levels(const Partition& blocks) {
+  const std::uint64_t stride = aligned(bytes_of(blocks.count(0)));
+  add_inside(blocks, stride);
+  add_between(blocks, stride);
+}
+
+void SlotPlanner::add_inside(const Partition& blocks, std::uint64_t stride) {
+  SlotExchange& inside = exchange(0);
+  inside.kind = Kind::kMessages;
+  inside.inside = true;
+  const auto mates = static_cast<std::uint64_t>(nodes_->locals() - 1);
+  const auto nodes = static_cast<std::uint64_t>(nodes_->count());
+  std::uint64_t came = 0;
+  for (const int mate : nodes_->members(nodes_->of(rank()))) {
+    if (mate == rank()) continue;
+    const auto local_of_mate = static_cast<std::size_t>(nodes_->local(mate));
+    for (int node = 0; node < nodes_->count(); ++node) {
+      const int mine = peer_on(node), its = nodes_->members(node)[local_of_mate];
+      const std::uint64_t place = static_cast<std::uint64_t>(node) * mates + came;
+      if (blocks.count(its) > 0) {
+        inside.out.push_back(
+            plain(mate, blocks.count(its), {Area::kSend, bytes_of(blocks.first(its))}));
+      }
+      if (blocks.count(mine) == 0) continue;
+      inside.in.push_back(plain(mate, blocks.count(mine), {Area::kLent, stride * place}));
+    }
+    ++came;
+  }
+  scratch_bytes_[0] = stride * mates * nodes;
+  const Values sums = keep(stride * nodes);
+  for (int node = 0; node < nodes_->count(); ++node) {
+    const int peer = peer_on(node);
+    const auto at = static_cast<std::uint64_t>(node);
+    if (blocks.count(peer) == 0) continue;
+    plan_.sums_.push_back({.behind = 0,
+                           .arrays = nodes_->locals(),
+                           .place = nodes_->local(rank()),
+                           .scale = 1,
+                           .count = blocks.count(peer),
+                           .stride = stride,
+                           .others = {Area::kLent, stride * mates * at},
+                           .own = {Area::kSend, bytes_of(blocks.first(peer))},
+                           .to = {Area::kStays, sums.offset + stride * at},
+                           .own_apart = true});
+  }
+}
+
+// A trial encodes this rank's own values for the sums that there are not.
+void SlotPlanner::add_between(const Partition& blocks, std::uint64_t stride) {
+  SlotExchange& between = exchange(1);
+  between.kind = Kind::kMessages;
+  const std::uint64_t own = blocks.count(rank());
+  std::uint64_t came = 0;
+  for (int node = 0; node < nodes_->count(); ++node) {
+    const int peer = peer_on(node);
+    if (peer == rank()) continue;
+    const Values sum{Area::kStays, stride * static_cast<std::uint64_t>(node)};
+    const Values tried{Area::kSend, bytes_of(blocks.first(peer))};
+    if (blocks.count(peer) > 0) {
+      between.out.push_back(
+          task(0, rank(), blocks.count(peer), peer, plan_.is_trial() ? tried : sum));
+    }
+    if (own > 0) between.in.push_back(task(0, peer, own, peer, {Area::kLent, stride * came++}));
+  }
+  if (own == 0) return;
+  scratch_bytes_[1] = stride * came;
+  result_ = result_at(blocks);
+  const int node = nodes_->of(rank());
+  plan_.sums_.push_back({.behind = 1,
+                         .arrays = nodes_->count(),
+                         .place = node,
+                         .scale = call_.scale,
+                         .count = own,
+                         .stride = stride,
+                         .others = {Area::kLent, 0},
+                         .own = {Area::kStays, stride * static_cast<std::uint64_t>(node)},
+                         .to = result_,
+                         .own_apart = true});
+}
+
+}  // namespace thinwire::collective

@@ -1,0 +1,36 @@
+// On which node each rank is, as a plan of slots goes by it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace thinwire::collective {
+
+// Ranks of a node have local numbers, from 0, in the order of their ranks.
+class Nodes {
+ public:
+  // Equal numbers are one node; they need not be small or follow each other.
+  explicit Nodes(const std::vector<std::uint32_t>& of_ranks);
+
+  int ranks() const { return static_cast<int>(node_.size()); }
+  int count() const { return static_cast<int>(members_.size()); }
+  int of(int rank) const { return node_[static_cast<std::size_t>(rank)]; }
+  int local(int rank) const { return local_[static_cast<std::size_t>(rank)]; }
+  bool are_together(int one, int other) const { return of(one) == of(other); }
+
+  // Ranks of a node, in their order. Nodes are in the order of their first ranks.
+  const std::vector<int>& members(int node) const {
+    return members_[static_cast<std::size_t>(node)];
+  }
+
+  // Several nodes of as many ranks each, and of more than one: each rank has a peer of its number
+  // on each node.
+  bool have_levels() const;
+  int locals() const { return static_cast<int>(members_.front().size()); }
+
+ private:
+  std::vector<int> node_, local_;
+  std::vector<std::vector<int>> members_;
+};
+
+}  // namespace thinwire::collective
