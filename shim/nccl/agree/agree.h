@@ -105,6 +105,9 @@ class Communicator {
   virtual Presence presence() const = 0;
   // Its state alone: a load, for the way of every call.
   virtual State state() const = 0;
+  // The node of each rank, the same on all of them: numbers from 0, in the order of the nodes'
+  // first ranks. Empty until it is ready.
+  virtual std::vector<std::uint32_t> nodes() const = 0;
 
   virtual Channel& collectives() = 0;
   // To and from a rank; the reference lives as long as the communicator. A connection is opened
@@ -142,6 +145,8 @@ using IdView = std::span<const std::byte, kIdBytes>;
 struct Options {
   // How long after the first rank's registration the others may take, and then their connections.
   std::chrono::milliseconds registration{10'000};
+  // By what processes of one node are known: the same number.
+  std::uint64_t node = 0;
   // Told once a process, on the helper's thread, why the first communicator here stays raw; it must
   // return at once.
   std::function<void(const std::string& text)> tell;

@@ -25,12 +25,12 @@ constexpr int kMeetingPlaces = 4;
 
 // A greeting is on its way when the connection is made; 5 s are several lost packets.
 constexpr auto kGreetingTime = 5s;
-// The longest greeting is a `register` with 1024 bytes of terms: 1136 bytes.
+// The longest greeting is a `register` with 1024 bytes of terms: 1144 bytes.
 constexpr std::size_t kMostGreeting = 2048;
 // Connections that have not greeted: above that the oldest is closed, so that strangers take no
 // more descriptors; a rank comes again.
 constexpr std::size_t kMostStrangers = 256;
-// The `table` of 350,000 ranks.
+// The `table` of 262,000 ranks.
 constexpr std::size_t kMostMessage = 8U << 20;
 constexpr std::size_t kMostText = 1024;
 // Of a block at a time, so that what is urgent waits for a quarter of a millisecond at 10 Gbit/s.

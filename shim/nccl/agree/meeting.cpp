@@ -45,7 +45,7 @@ void Meeting::take(std::unique_ptr<Link> link, const Register& said) {
   link->on_ended = [this, rank](const std::string&) { ended(rank); };
   Seat& seat = seats_[rank];
   if (seat.link) loop_.bury(std::move(seat.link));  // it has come again
-  seat = {std::move(link), said.listens};
+  seat = {std::move(link), said.listens, said.node};
   if (!raw_.empty()) {
     seat.link->send(Decision{false, raw_});
     Link::dismiss(loop_, std::move(seat.link));
@@ -73,8 +73,11 @@ void Meeting::decide_ready() {
   ready_ = true;
   loop_.cancel(timer_);
   Table table;
+  std::map<std::uint64_t, std::uint32_t> nodes;
   for (const auto& [rank, seat] : seats_) {
-    table.places.push_back({static_cast<std::uint32_t>(rank), seat.listens});
+    const auto next = static_cast<std::uint32_t>(nodes.size());
+    const std::uint32_t node = nodes.try_emplace(seat.node, next).first->second;
+    table.places.push_back({static_cast<std::uint32_t>(rank), node, seat.listens});
   }
   Link& first = *seats_.at(0).link;
   first.send(Decision{true, ""});

@@ -32,6 +32,7 @@ class Meeting {
   struct Seat {
     std::unique_ptr<Link> link;
     Address listens;
+    std::uint64_t node = 0;
   };
 
   std::string objection(const Register& said) const;

@@ -21,6 +21,7 @@ void Member::register_with(const Address& registrar, const Secret& secret,
       {kVersion, secret_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(ranks_)},
       {},
       child_of,
+      core_.options().node,
       terms};
   registration_ = std::make_unique<Registration>(
       core_.loop(), registrar, std::move(message), core_.options().registration + kPatience,
@@ -54,6 +55,7 @@ void Member::form() {
 void Member::become_ready() {
   if (state_ != State::kForming) return;
   state_ = State::kReady;
+  shared_->set_nodes(tree_->nodes());
   shared_->set(state_, "all " + std::to_string(ranks_) + " ranks have it");
   core_.loop().bury(std::move(registration_));
   if (rank_ < kMeetingPlaces) core_.meetings().expect_parts_of(secret_);

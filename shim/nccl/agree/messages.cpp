@@ -6,7 +6,7 @@ namespace thinwire::nccl::agree {
 namespace {
 
 constexpr char kMark[8] = {'t', 'h', 'i', 'n', 'w', 'i', 'r', 'e'};
-constexpr std::size_t kPlaceBytes = 4 + kAddressBytes;
+constexpr std::size_t kPlaceBytes = 8 + kAddressBytes;
 constexpr std::uint32_t kMostRank = 0x7FFFFFFF;  // NCCL's ranks are ints
 
 void put_head(FieldWriter& to, const Head& head) {
@@ -37,6 +37,7 @@ void put(FieldWriter& to, const Register& it) {
   to.put(static_cast<std::uint8_t>(it.child_of.has_value()));
   if (it.child_of)
     to.put(ByteView(it.child_of->parent)).put(it.child_of->split).put(it.child_of->color);
+  to.put(it.node);
   to.put_text(it.terms);
 }
 bool take(FieldReader& from, Register& it) {
@@ -54,6 +55,7 @@ bool take(FieldReader& from, Register& it) {
     of.split = from.take<std::uint64_t>();
     of.color = from.take<std::int32_t>();
   }
+  it.node = from.take<std::uint64_t>();
   it.terms = from.take_text();
   return true;
 }
@@ -75,7 +77,7 @@ bool take(FieldReader& from, Decision& it) {
 void put(FieldWriter& to, const Table& it) {
   to.put(static_cast<std::uint32_t>(it.places.size()));
   for (const Place& each : it.places) {
-    to.put(each.rank);
+    to.put(each.rank).put(each.node);
     put_address(to, each.address);
   }
 }
@@ -85,6 +87,7 @@ bool take(FieldReader& from, Table& it) {
   it.places.resize(count);
   for (Place& each : it.places) {
     each.rank = from.take<std::uint32_t>();
+    each.node = from.take<std::uint32_t>();
     each.address = take_address(from);
   }
   return true;
@@ -102,11 +105,14 @@ bool take(FieldReader& from, Up& it) {
 void put(FieldWriter& to, const Ready& it) {
   to.put(static_cast<std::uint8_t>(it.first.size()));
   for (const Address& each : it.first) put_address(to, each);
+  for (const std::uint32_t node : it.nodes) to.put(node);
 }
 bool take(FieldReader& from, Ready& it) {
   const std::size_t count = from.take<std::uint8_t>();
-  if (count < 1 || count > kMeetingPlaces || count * kAddressBytes != from.left()) return false;
+  if (count < 1 || count > kMeetingPlaces || count * kAddressBytes > from.left()) return false;
   for (std::size_t at = 0; at < count; ++at) it.first.push_back(take_address(from));
+  if (from.left() % sizeof(std::uint32_t) != 0) return false;
+  while (from.left() > 0) it.nodes.push_back(from.take<std::uint32_t>());
   return true;
 }
 

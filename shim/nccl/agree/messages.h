@@ -29,6 +29,7 @@ struct Register {
   Head head;
   Address listens;
   std::optional<Lineage> child_of;
+  std::uint64_t node = 0;  // equal for ranks of one node
   std::string terms;
 };
 struct Join {
@@ -43,6 +44,7 @@ struct Decision {
 };
 struct Place {
   std::uint32_t rank = 0;
+  std::uint32_t node = 0;
   Address address;
 };
 struct Table {
@@ -53,7 +55,8 @@ struct Up {
   std::string text;
 };
 struct Ready {
-  std::vector<Address> first;  // of the first kMeetingPlaces ranks, as many as there are
+  std::vector<Address> first;        // of the first kMeetingPlaces ranks, as many as there are
+  std::vector<std::uint32_t> nodes;  // of all ranks
 };
 struct Failed {
   std::string text;

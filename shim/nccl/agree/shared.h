@@ -5,6 +5,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
+#include <vector>
 
 #include "agree/blocks.h"
 #include "agree/ledger.h"
@@ -28,6 +30,16 @@ class Shared {
     state_.store(state, std::memory_order_relaxed);
   }
 
+  std::vector<std::uint32_t> nodes() const {
+    const std::lock_guard lock(mutex_);
+    return nodes_;
+  }
+  // Before it becomes ready.
+  void set_nodes(std::vector<std::uint32_t> nodes) {
+    const std::lock_guard lock(mutex_);
+    nodes_ = std::move(nodes);
+  }
+
   Ledger& pair(int rank, bool outgoing) {
     const std::lock_guard lock(mutex_);
     auto& found = pairs_[{rank, outgoing}];
@@ -38,6 +50,7 @@ class Shared {
  private:
   mutable std::mutex mutex_;
   Presence presence_{State::kForming, "not known yet who has it"};
+  std::vector<std::uint32_t> nodes_;
   std::atomic<State> state_{State::kForming};  // that of presence_
   std::map<std::pair<int, bool>, std::unique_ptr<Ledger>> pairs_;
 };

@@ -98,7 +98,9 @@ void Tree::take_from_parent(Message&& message) {
   if (const auto* table = std::get_if<Table>(&message)) {
     take(*table);
   } else if (const auto* ready = std::get_if<Ready>(&message)) {
-    if (said_up_ && !ready_) become_ready(ready->first);
+    const bool whole = static_cast<int>(ready->nodes.size()) == ranks_;
+    if (said_up_ && !ready_ && !whole) return fail("raw: the ranks' nodes cannot be read");
+    if (said_up_ && !ready_) become_ready(*ready);
   } else if (ready_ || std::holds_alternative<Broken>(message)) {
     told_.message(kFromParent, std::move(message));
   }
@@ -118,20 +120,22 @@ void Tree::settle() {
   if (!has_table_ || said_up_ || ready_) return;
   if (!std::ranges::all_of(children_, &Child::up)) return;
   if (rank_ == 0) {
-    std::vector<Address> first;
+    Ready all;
     for (int rank = 0; rank < std::min(ranks_, kMeetingPlaces); ++rank) {
-      first.push_back(*address_of(rank));
+      all.first.push_back(*address_of(rank));
     }
-    return become_ready(std::move(first));
+    for (const Place& each : places_) all.nodes.push_back(each.node);
+    return become_ready(all);
   }
   said_up_ = true;
   up(Up{true, ""});
 }
 
-void Tree::become_ready(std::vector<Address> first) {
+void Tree::become_ready(const Ready& with) {
   ready_ = true;
-  first_ = std::move(first);
-  down(Ready{first_});
+  first_ = with.first;
+  nodes_ = with.nodes;
+  down(with);
   told_.ready();
 }
 

@@ -51,6 +51,8 @@ class Tree {
   int neighbours() const { return children() + (parent_ ? 1 : 0); }
   // Where the first ranks are: kMeetingPlaces at most.
   const std::vector<Address>& first() const { return first_; }
+  // The node of each rank, once it is ready.
+  const std::vector<std::uint32_t>& nodes() const { return nodes_; }
   // Of a rank of the subtree.
   std::optional<Address> address_of(int rank) const;
 
@@ -72,7 +74,7 @@ class Tree {
   void take_from_parent(Message&& message);
   void take_from_child(int child, Message&& message);
   void settle();
-  void become_ready(std::vector<Address> first);
+  void become_ready(const Ready& with);
   void fail(const std::string& why);
 
   Loop& loop_;
@@ -88,6 +90,7 @@ class Tree {
   bool said_up_ = false;
   bool ready_ = false;
   std::vector<Address> first_;
+  std::vector<std::uint32_t> nodes_;
   Loop::Clock::time_point deadline_{};
 };
 

@@ -61,9 +61,13 @@ struct Rank {
 
 class Job {
  public:
-  // `of`: how many ranks the communicator has, where others play some of them.
-  explicit Job(int ranks, Options options = {}, int of = 0) : ranks_(of == 0 ? ranks : of) {
+  // `of`: how many ranks the communicator has, where others play some of them; `nodes`: by what
+  // each rank's node is known.
+  explicit Job(int ranks, Options options = {}, int of = 0,
+               const std::vector<std::uint64_t>& nodes = {})
+      : ranks_(of == 0 ? ranks : of) {
     for (int rank = 0; rank < ranks; ++rank) {
+      if (!nodes.empty()) options.node = nodes[static_cast<std::size_t>(rank)];
       all.push_back({rank, std::make_unique<Helper>(options), nullptr});
     }
   }

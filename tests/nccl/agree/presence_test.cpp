@@ -26,6 +26,25 @@ TEST_P(Presence, AllRanksHaveIt) {
 
 INSTANTIATE_TEST_SUITE_P(OfRanks, Presence, testing::Values(2, 3, 4, 5, 6, 16, 17, 40));
 
+TEST(Nodes, AreKnownToAllRanksAndTheirParts) {
+  const std::vector<std::uint64_t> named{70, 8, 70, UINT64_MAX, 8, 8, 0};
+  const std::vector<std::uint32_t> numbers{0, 1, 0, 2, 1, 1, 3};
+  Job job(7, {}, 0, named);
+  job.open_all();
+  ASSERT_TRUE(job.all_settle(State::kReady));
+  for (Rank& each : job.all) EXPECT_EQ(each.comm->nodes(), numbers);
+  // The last four in another order.
+  std::vector<CommunicatorRef> parts;
+  for (int rank = 3; rank < 7; ++rank) {
+    Rank& of = job.all[static_cast<std::size_t>(rank)];
+    parts.push_back(of.helper->open_child(of.comm, 0, 1, 6 - rank, 4));
+  }
+  for (const auto& each : parts) {
+    ASSERT_TRUE(settles(each, State::kReady));
+    EXPECT_EQ(each->nodes(), (std::vector<std::uint32_t>{0, 1, 1, 2}));
+  }
+}
+
 TEST(PresenceOfOne, IsRaw) {
   Job job(1);
   job.open_all();

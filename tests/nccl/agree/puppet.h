@@ -107,7 +107,7 @@ class Puppet {
             static_cast<std::uint32_t>(number)};
   }
   Register registration(const std::string& terms = "codec=lorenzo\n") const {
-    return {head(ranks_), listens_, std::nullopt, terms};
+    return {head(ranks_), listens_, std::nullopt, 0, terms};
   }
   // None after 10 s.
   Wire accept() const {
