@@ -23,7 +23,7 @@ JOBS = {
 def run_job(job: str, path: Path, *, lack: set[int], **of_rank_2: str) -> tuple[list[dict], str]:
     """The reports of the ranks that have the library, and what all of them log."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("THINWIRE_")}
-    own = {"RANKS_FILE": str(path / "id")}
+    own = {"RANKS_FILE": str(path / "id"), "THINWIRE_SAME_NODE": "1"}
     if lack and 0 not in lack:
         own["STAY"] = "1"
     settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "REPORT": str(path / "report")}

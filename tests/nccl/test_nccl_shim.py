@@ -29,9 +29,11 @@ def run(
     **settings: str | Path,
 ) -> tuple[str, str]:
     """What a program prints, under the library; `gpus`: over an NCCL that is not the host's;
-    `ranks`: as many, where the program has no number of its own."""
+    `ranks`: as many, where the program has no number of its own. Unless `settings` say otherwise its
+    ranks compress though they share a node."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
-    named = {f"THINWIRE_{name}": str(value) for name, value in settings.items()}
+    named = {"THINWIRE_SAME_NODE": "1"}
+    named |= {f"THINWIRE_{name}": str(value) for name, value in settings.items()}
     own = {"LD_PRELOAD": str(SHIM)} if preload else {}
     if ranks is not None:
         own["RANKS"] = str(ranks)

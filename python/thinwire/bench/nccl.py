@@ -101,6 +101,8 @@ def _try(
         "THINWIRE_THRESHOLD": str(session.threshold),
         "THINWIRE_REPORT": str(path.with_name("report")),
     }
+    if place.same_node:
+        settings["THINWIRE_SAME_NODE"] = "1"
     if session.algorithms[0] != PLANNED:
         settings["THINWIRE_ALGORITHM"] = session.algorithms[0]
     command = command_of(place, session, codec, path)

@@ -29,15 +29,19 @@ std::uint64_t bytes_judged(const Call& call, const Communicator& communicator) {
 void count(const Call& call, Communicator& communicator, int reason, const Plan* plan = nullptr) {
   if (!wants_count()) return;
   const bool is_root = call.peer == communicator.rank;
-  const bool sends_none = plan != nullptr && plan->info.raw_bytes == 0;
+  const bool sends_none =
+      plan != nullptr && plan->info.raw_bytes == 0 && plan->info.plain_bytes == 0;
   const bool keeps =
       is_root && (call.operation == kGather || (call.operation == kReduce && sends_none));
   const bool gives = call.reads(communicator.rank) && !keeps;
   const std::uint64_t bytes = gives ? bytes_given(call, communicator) : 0;
   Count made{&communicator.of[call.operation], plan == nullptr ? reason : 0, bytes, bytes};
   if (plan != nullptr) {
-    const auto raw = static_cast<double>(plan->info.raw_bytes);
-    const double share = raw == 0 ? 0 : static_cast<double>(plan->info.wire_bytes) / raw;
+    // In two levels that between nodes: inside, values go about more than once.
+    const std::uint64_t plain = plan->info.in_levels != 0 ? 0 : plan->info.plain_bytes;
+    const auto raw = static_cast<double>(plan->info.raw_bytes + plain);
+    const auto wire = static_cast<double>(plan->info.wire_bytes + plain);
+    const double share = raw == 0 ? 0 : wire / raw;
     made.wire_bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
   }
   in_group() ? keep_count(made) : count(made);

@@ -81,11 +81,12 @@ std::uint64_t class_key(const Call& call, const PlanKey& plan, unsigned exchange
 }
 
 // NCCL's Reduce is a pipeline that brings its root one array; in two exchanges of slots come the
-// others' shares of its block, and then their sums. All ranks know the capacities alike.
-bool brings_less(const PlanKey& key, int ranks) {
+// others' shares of its block, and then their sums; in two levels those of nodes. All ranks know
+// the capacities alike.
+bool brings_less(const PlanKey& key, int ranks_or_nodes) {
   if (key.operation != TW_STREAM_REDUCE || key.way == TW_STREAM_GATHER) return true;
-  const auto others = static_cast<std::uint64_t>(ranks - 1);
-  return others * (key.capacity[0] + key.capacity[1]) < kWhole * static_cast<std::uint64_t>(ranks);
+  const auto all = static_cast<std::uint64_t>(ranks_or_nodes);
+  return (all - 1) * (key.capacity[0] + key.capacity[1]) < kWhole * all;
 }
 
 int reason_without_plan(const Call& call, tw_status why) {
@@ -108,13 +109,26 @@ Coder::Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks
       ranks_(ranks),
       device_(device_of(comm)),
       blocks_(blocks),
-      collectives_(agreed_->collectives()) {
-  const tw_stream_transport table = transport_over(comm, rank, ranks);
+      comm_(comm),
+      unable_(prepared(device_)),
+      collectives_(agreed_->collectives()) {}
+
+void Coder::know_nodes() {
+  if (knows_nodes_) return;
+  knows_nodes_ = true;
+  if (!settings().same_node) nodes_ = RankNodes(agreed_->nodes());
+  const std::lock_guard lock(mutex_);
+  if (ended_ || unable_ != TW_OK) return;
+  const tw_stream_transport table = transport_over(comm_, rank_, ranks_);
   tw_stream_comm_options options{};
   options.size = sizeof options;
   options.codec = settings().codec;
+  options.nodes = nodes_.data();
   unable_ = tw_stream_comm_create(&table, &options, &stream_comm_);
-  if (unable_ == TW_OK) unable_ = prepared(device_);
+}
+
+bool Coder::stays_inside(const Call& call) const {
+  return nodes_.are_one() || (call.is_message() && nodes_.are_together(rank_, call.peer));
 }
 
 Track& Coder::track_of(const Call& call) {
@@ -153,7 +167,10 @@ Decision Coder::decide(const Call& call, bool is_grouped) {
       raw = answer.value;
     }
   }
-  if (coded && !brings_less(key, ranks_)) {
+  // What is coded all ranks have agreed on.
+  if (coded) know_nodes();
+  const bool levels = nodes_.levels() > 0 && !call.factor;
+  if (coded && !brings_less(key, levels ? nodes_.levels() : ranks_)) {
     coded = false;
     raw.reason = agree::kNotSmaller;
   }
@@ -177,6 +194,13 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
   if (state_ == agree::State::kForming) state_ = agreed_->presence().state;
   if (state_ == agree::State::kForming) made.reason = kNotKnownYet;
   if (state_ == agree::State::kRaw) made.reason = TW_RAW_PEER_NOT_READY;
+  if (state_ == agree::State::kReady) {
+    know_nodes();
+    if (stays_inside(call)) {
+      made.reason = TW_RAW_SAME_NODE;
+      return;
+    }
+  }
   if (state_ != agree::State::kReady || !made.of[0]->wants_trial(value.reason)) return;
   if (!reserve(call, key, made)) return;
   if (!call.reads(rank_)) {

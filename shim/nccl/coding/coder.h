@@ -18,6 +18,7 @@
 #include "coding/call.h"
 #include "coding/classes.h"
 #include "coding/lent.h"
+#include "coding/nodes.h"
 #include "coding/plans.h"
 
 namespace thinwire::nccl {
@@ -74,6 +75,10 @@ class Coder {
 
  private:
   Track& track_of(const Call& call);
+  // Once all ranks have the library: who shares a node.
+  void know_nodes();
+  // Whether no data of such calls leaves a node.
+  bool stays_inside(const Call& call) const;
   void decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made);
   bool reserve(const Call& call, PlanKey key, const Decision& made);
   // One of its own, or one that is idle and not of this group.
@@ -89,10 +94,13 @@ class Coder {
   const int rank_, ranks_;
   const int device_;
   const bool blocks_;
-  tw_stream_comm* stream_comm_ = nullptr;
+  const ncclComm_t comm_;
+  tw_stream_comm* stream_comm_ = nullptr;  // once nodes are known
   tw_status unable_ = TW_OK;
 
   // Of the host thread.
+  bool knows_nodes_ = false;
+  RankNodes nodes_;
   agree::State state_ = agree::State::kForming;
   Track collectives_;
   std::map<std::pair<int, bool>, Track> messages_;

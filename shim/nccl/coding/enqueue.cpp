@@ -21,7 +21,6 @@ std::uint64_t next_group() {
 struct Batch {
   std::vector<Coder*> coders;  // each once, all locked
   std::vector<tw_stream_call> calls;
-  std::vector<SlotMemory> slots;
 
   // In one order, whichever thread.
   void lock(std::span<const Planned> planned) {
@@ -46,7 +45,6 @@ Batch& batch() {
 
 bool prepare(std::span<const Planned> planned, Part part, Batch& into) {
   into.calls.resize(planned.size());
-  into.slots.resize(planned.size());
   const std::uint64_t group = next_group();
   bool all = true;
   for (std::size_t at = 0; at < planned.size(); ++at) {
@@ -54,7 +52,6 @@ bool prepare(std::span<const Planned> planned, Part part, Batch& into) {
     const Flight* const flight =
         each.coder->prepare(each.call, each.decision, part, group, each.counters, &into.calls[at]);
     all = all && flight != nullptr;
-    into.slots[at] = {into.calls[at].device, each.decision.plan->info.device_bytes};
   }
   return all;
 }
@@ -77,7 +74,7 @@ ncclResult_t enqueue_coded(std::span<const Planned> calls, RawOfGroup raw) {
   own.lock(calls);
   ncclResult_t result = prepare(calls, Part::kCall, own) ? ncclSuccess : ncclSystemError;
   std::optional<ProgramGroup> group;
-  if (raw != nullptr) group.emplace(*raw, own.slots);
+  if (raw != nullptr) group.emplace(*raw);
   if (result == ncclSuccess) result = enqueue(own);
   // What is missing now nobody can make up for.
   if (result != ncclSuccess) {

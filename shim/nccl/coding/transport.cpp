@@ -37,25 +37,22 @@ tw_status end_group(void*) {
   return told(group == nullptr ? THINWIRE_PASS(GroupEnd) : group->end());
 }
 
-tw_status come_to(const void* slot) {
+tw_status begin_call(void*, uint32_t call) {
   ProgramGroup* const group = ProgramGroup::current();
-  return group == nullptr ? TW_OK : told(group->come_to(slot));
+  return group == nullptr ? TW_OK : told(group->issue_behind(call));
 }
 
 tw_status send(void* context, int32_t peer, const void* data, uint64_t bytes, void* stream) {
-  if (const tw_status status = come_to(data); status != TW_OK) return status;
   return told(
       THINWIRE_PASS(Send, data, bytes, ncclUint8, peer, comm_of(context), stream_of(stream)));
 }
 
 tw_status receive(void* context, int32_t peer, void* data, uint64_t bytes, void* stream) {
-  if (const tw_status status = come_to(data); status != TW_OK) return status;
   return told(
       THINWIRE_PASS(Recv, data, bytes, ncclUint8, peer, comm_of(context), stream_of(stream)));
 }
 
 tw_status broadcast(void* context, int32_t root, void* data, uint64_t bytes, void* stream) {
-  if (const tw_status status = come_to(data); status != TW_OK) return status;
   return told(THINWIRE_PASS(Broadcast, data, data, bytes, ncclUint8, root, comm_of(context),
                             stream_of(stream)));
 }
@@ -67,7 +64,6 @@ tw_status call(void*, void (*function)(void*), void* argument, void* stream) {
 
 // A gather's own block lies in its place, by its rank; NCCL wants its address.
 tw_status all_gather(void* context, void* blocks, uint64_t bytes, void* stream) {
-  if (const tw_status status = come_to(blocks); status != TW_OK) return status;
   const auto rank = static_cast<uint64_t>(static_cast<const End*>(context)->rank);
   const void* const own = static_cast<const std::byte*>(blocks) + rank * bytes;
   return told(
@@ -92,6 +88,7 @@ tw_stream_transport transport_over(ncclComm_t comm, int rank, int ranks) {
   table.broadcast = broadcast;
   table.call = streams() == Streams::kHost ? call : nullptr;
   table.release = release;
+  table.begin_call = begin_call;
   return table;
 }
 
@@ -99,10 +96,7 @@ ncclResult_t take_transport_error() { return std::exchange(t_error, ncclSuccess)
 
 // ---- The program's group ----
 
-ProgramGroup::ProgramGroup(std::span<const KeptRaw> raw, std::span<const SlotMemory> coded)
-    : raw_(raw), coded_(coded) {
-  t_group = this;
-}
+ProgramGroup::ProgramGroup(std::span<const KeptRaw> raw) : raw_(raw) { t_group = this; }
 
 ProgramGroup::~ProgramGroup() { t_group = nullptr; }
 
@@ -118,22 +112,11 @@ ncclResult_t ProgramGroup::issue_behind(std::size_t coded) {
   return ncclSuccess;
 }
 
-// The core posts calls in their order.
-ncclResult_t ProgramGroup::come_to(const void* slot) {
-  const auto* const at = static_cast<const std::byte*>(slot);
-  const auto holds = [&](const SlotMemory& each) {
-    const auto* const begin = static_cast<const std::byte*>(each.begin);
-    return at >= begin && at < begin + each.bytes;
-  };
-  while (at_ < coded_.size() && !holds(coded_[at_])) ++at_;
-  return issue_behind(at_);
-}
-
 ncclResult_t ProgramGroup::end() { return --begun_ > 0 ? ncclSuccess : close(); }
 
 ncclResult_t ProgramGroup::close() {
   if (ended_) return ncclSuccess;
-  const ncclResult_t issued = issue_behind(coded_.size());
+  const ncclResult_t issued = issue_behind(SIZE_MAX);
   ended_ = true;
   const ncclResult_t result = THINWIRE_PASS(GroupEnd);
   return issued != ncclSuccess ? issued : result;

@@ -22,18 +22,12 @@ struct KeptRaw {
   std::size_t behind = 0;  // how many coded calls of the group come before it
 };
 
-// Where a coded call's slots lie.
-struct SlotMemory {
-  const void* begin = nullptr;
-  std::uint64_t bytes = 0;
-};
-
 // While it lives the first exchange of what this thread enqueues becomes part of NCCL's group that
 // the program has opened on it, and ends it; `raw` go into it in the places that they have between
 // the coded calls.
 class ProgramGroup {
  public:
-  ProgramGroup(std::span<const KeptRaw> raw, std::span<const SlotMemory> coded);
+  explicit ProgramGroup(std::span<const KeptRaw> raw);
   ~ProgramGroup();
   ProgramGroup(const ProgramGroup&) = delete;
   ProgramGroup& operator=(const ProgramGroup&) = delete;
@@ -42,19 +36,15 @@ class ProgramGroup {
   static ProgramGroup* current();
 
   void begin() { ++begun_; }
-  // Before something of a coded call is posted.
-  ncclResult_t come_to(const void* slot);
+  // What is raw behind so many coded calls, or fewer.
+  ncclResult_t issue_behind(std::size_t coded);
   ncclResult_t end();
   // Ends it where nothing was enqueued.
   ncclResult_t close();
 
  private:
-  ncclResult_t issue_behind(std::size_t coded);
-
   std::span<const KeptRaw> raw_;
-  std::span<const SlotMemory> coded_;
   std::size_t issued_ = 0;  // of raw_
-  std::size_t at_ = 0;      // in coded_
   int begun_ = 0;
   bool ended_ = false;
   ncclResult_t result_ = ncclSuccess;

@@ -14,6 +14,7 @@
 #include "calls/pass.h"
 #include "coding/coder.h"
 #include "coding/device.h"
+#include "process/node.h"
 #include "process/settings.h"
 
 namespace thinwire::nccl {
@@ -26,6 +27,7 @@ void warn(const std::string& text) {
 agree::Helper& helper() {
   agree::Options options;
   options.tell = warn;
+  options.node = node_of_this_process();
   return agree::process_helper(options);
 }
 
@@ -44,6 +46,7 @@ agree::Terms terms(bool blocks) {
           {"the codec", tw_codec_spec(settings().codec)},
           {"the threshold", std::to_string(settings().threshold)},
           {"the link", link == nullptr ? "not stated" : link},
+          {"what ranks of one node exchange", settings().same_node ? "compressed" : "raw"},
           {"the communicator's way", blocks ? "blocking" : "not blocking"},
           {"a GPU that this build can use", streams() == Streams::kNone ? "missing" : "there"}};
 }

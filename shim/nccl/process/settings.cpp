@@ -43,6 +43,7 @@ Settings read() {
   read.sizes_follow_error = sizes_follow_error(read.codec);
   read.sums_alone = tw_codec_reductions(read.codec) == TW_REDUCTIONS_ALONE;
   read.rounds = is_pairwise();
+  read.same_node = shim::is_on("THINWIRE_SAME_NODE");
   read.could_compress = read.codec_dtypes != 0 && !read.lacks_link;
   read.report = shim::report();
   return read;

@@ -16,6 +16,7 @@ struct Settings {
   bool sums = false;                // the codec takes reductions
   bool sums_alone = false;          // and nothing else
   bool sizes_follow_error = false;  // the codec is lossy, and how large its frames are is open
+  bool same_node = false;           // THINWIRE_SAME_NODE=1: ranks of one node compress, too
   bool rounds = false;              // THINWIRE_ALGORITHM=pairwise: see TW_STREAM_ROUNDS
   std::uint32_t codec_dtypes = 0;   // bit 1 << tw_dtype for each that the codec takes
   // Whether some call could be compressed: only then it is asked who has the library.
