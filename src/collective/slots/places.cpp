@@ -140,14 +140,13 @@ void SlotPlanner::place_what_stays(std::uint64_t at) {
   move(plan_.copy_.from);
 }
 
+// What goes as it is has none. Those of what comes with an exchange follow each other.
 void SlotPlanner::number_outcomes() {
-  for (SlotExchange& each : plan_.exchanges_) {
-    for (SlotTask& task : each.out)
-      task.outcome = task.again ? plan_.outcomes_ - 1 : plan_.outcomes_++;
-  }
-  for (SlotExchange& each : plan_.exchanges_) {
-    for (SlotTask& task : each.in) task.outcome = plan_.outcomes_++;
-  }
+  const auto number = [&](SlotTask& task) {
+    if (!task.plain) task.outcome = task.again ? plan_.outcomes_ - 1 : plan_.outcomes_++;
+  };
+  for (SlotExchange& each : plan_.exchanges_) std::ranges::for_each(each.out, number);
+  for (SlotExchange& each : plan_.exchanges_) std::ranges::for_each(each.in, number);
 }
 
 // At a multiple of a block's size, as a transport may care.

@@ -47,6 +47,7 @@ void add_out(const SlotPlan& plan, int number, const Outcome* outcomes, SlotRepo
 
 void add_in(const SlotPlan& plan, int number, const Outcome* outcomes, SlotReport& report) {
   for (const SlotTask& task : plan.exchange(number).in) {
+    if (task.plain) continue;
     const Outcome outcome = outcomes[task.outcome];
     const Status status = status_of(outcome);
     if (!status.ok() && report.status.ok()) report.status = status;

@@ -1,6 +1,7 @@
 // The steps of one stage of a run, each over all blocks of an exchange.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "collective/slots/run.h"
@@ -135,8 +136,10 @@ class Stage {
   std::span<const device::Outcome> lost_before(int number) const {
     if (number == 0) return {};
     const auto& came = plan_.exchange(number - 1).in;
-    if (came.empty()) return {};
-    return {outcomes_ + came.front().outcome, came.size()};
+    const auto first = std::ranges::find(came, false, &SlotTask::plain);
+    const auto count = std::ranges::count(came, false, &SlotTask::plain);
+    if (count == 0) return {};
+    return {outcomes_ + first->outcome, static_cast<std::size_t>(count)};
   }
 
   // Behind all encodes, which write into the slots behind their own. `others_alone`: only slots
