@@ -29,8 +29,8 @@ def run(
     **settings: str | Path,
 ) -> tuple[str, str]:
     """What a program prints, under the library; `gpus`: over an NCCL that is not the host's;
-    `ranks`: as many, where the program has no number of its own. Unless `settings` say otherwise its
-    ranks compress though they share a node."""
+    `ranks`: as many, where the program has no number of its own. Unless `settings` say otherwise
+    its ranks compress though they share a node."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
     named = {"THINWIRE_SAME_NODE": "1"}
     named |= {f"THINWIRE_{name}": str(value) for name, value in settings.items()}
