@@ -11,6 +11,7 @@ from subprocess import PIPE, Popen, TimeoutExpired
 import pytest
 from test_gpu_programs import libnccl
 
+from thinwire.lab.gpus import visible
 from thinwire.library import NCCL_SHIM, library_path
 
 # NCCL takes a GPU twice only where it believes to be on two hosts, whose ranks talk over sockets.
@@ -82,6 +83,15 @@ def preload() -> str:
         pytest.skip(str(error))
 
 
+def on_nodes(nodes: tuple[int, ...], rank: int) -> dict[str, str]:
+    """What makes NCCL take ranks for those of the named nodes, with a GPU for each of a node."""
+    local = nodes[:rank].count(nodes[rank])
+    return {
+        "NCCL_HOSTID": f"node-{nodes[rank]}",
+        "CUDA_VISIBLE_DEVICES": visible(os.environ)[local],
+    }
+
+
 def start(
     command: list[str], rank: int, ranks: int, folder: Path, settings: dict[str, str], *, bare: bool
 ) -> Popen[str]:
@@ -111,14 +121,23 @@ def run(
     *,
     native: bool = False,
     without: tuple[int, ...] = (),
+    nodes: tuple[int, ...] = (),
     seconds: float = 60,
 ) -> Job:
-    """Ranks of one GPU: `native` without the library, or those of `without`. A job that is not over
-    after `seconds` fails, with what each rank has said."""
+    """Ranks of one GPU, or of as many as a node of `nodes` has ranks: `native` without the library,
+    or those of `without`. A job that is not over after `seconds` fails, with what each rank has
+    said."""
     folder.mkdir(exist_ok=True)
     begin = time.monotonic()
     processes = [
-        start(command, rank, ranks, folder, settings or {}, bare=native or rank in without)
+        start(
+            command,
+            rank,
+            ranks,
+            folder,
+            (settings or {}) | (on_nodes(nodes, rank) if nodes else {}),
+            bare=native or rank in without,
+        )
         for rank in range(ranks)
     ]
     late = False

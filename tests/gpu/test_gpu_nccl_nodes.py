@@ -1,0 +1,58 @@
+"""NCCL programs on nodes of several GPUs: the GPUs of this machine, which NCCL takes for those of
+several hosts, each with all of them."""
+
+import os
+from pathlib import Path
+
+import nccl_job
+import pytest
+from test_gpu_programs import program
+
+GPUS = len(nccl_job.visible(os.environ))
+SAME_NODE = "peer on the same node"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "codec", "error"),
+    [
+        ((0, 0, 1, 1), "lossless", None),
+        ((0, 1, 0, 1), "lossless", None),
+        ((0, 0, 1, 1), "zfp:rate=16", "1"),
+        ((0, 0, 1), "lossless", None),
+        ((0, 0, 0, 0, 1, 1, 1, 1), "lossless", None),
+    ],
+)
+def test_every_operation_on_nodes(
+    nodes: tuple[int, ...], codec: str, error: str | None, tmp_path: Path
+) -> None:
+    if max(nodes.count(node) for node in nodes) > GPUS:
+        pytest.skip("too few GPUs for a node")
+    words = [program("nccl_every_gpu"), "14", *filter(None, [error])]
+    settings = {"THINWIRE_CODEC": codec, "THINWIRE_THRESHOLD": "1KiB"}
+    job = nccl_job.run(words, len(nodes), tmp_path, settings, nodes=nodes, seconds=150)
+    assert [rank.output for rank in job.ranks] == ["ok\n"] * len(nodes), job.said()
+    for name in ("AllGather", "ReduceScatter", "AllReduce", "Broadcast", "AlltoAll"):
+        assert job.total("compressed_calls", name) > 20 * len(nodes), name
+        assert job.total("wire_bytes", name) < job.total("bytes", name), name
+
+
+@pytest.mark.parametrize("seed", [5, 8])
+def test_random_programs_on_nodes(seed: int, tmp_path: Path) -> None:
+    if GPUS < 2:
+        pytest.skip("too few GPUs for a node")
+    words = [program("nccl_random_gpu"), str(seed), "1500"]
+    settings = {"THINWIRE_CODEC": "lossless", "THINWIRE_THRESHOLD": "1KiB"}
+    job = nccl_job.run(words, 4, tmp_path, settings, nodes=(0, 0, 1, 1), seconds=200)
+    assert [rank.output for rank in job.ranks] == ["ok\n"] * 4, job.said()
+    assert job.total("compressed_calls") > 30
+
+
+def test_one_node_is_raw(tmp_path: Path) -> None:
+    if GPUS < 2:
+        pytest.skip("too few GPUs for a node")
+    settings = {"THINWIRE_CODEC": "lossless", "THINWIRE_THRESHOLD": "1KiB"}
+    words = [program("nccl_every_gpu"), "4"]
+    job = nccl_job.run(words, 2, tmp_path, settings, nodes=(0, 0))
+    assert job.total("compressed_calls") == 0
+    for each in job.communicators(0):
+        assert SAME_NODE in each["operations"]["AllGather"]["raw_by_reason"]
