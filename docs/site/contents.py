@@ -35,6 +35,7 @@ OF_PAGES = {
         "Tutorials",
         "docs/tutorial/first-program",
         "docs/tutorial/gpu-buffers",
+        "docs/tutorial/training",
         "docs/tutorial/codec-for-my-data",
         "docs/tutorial/when-it-does-not-gain",
         "docs/tutorial/*",

@@ -35,6 +35,7 @@ void SlotPlanner::gather_in_levels(int number, const Partition& blocks, Values o
   }
   // Under a lossy codec ranks of this node get what those of others do.
   const Values source = own;
+  if (of_sums) own = place(rank());
   if (!of_sums && !is_lossless()) own = keep(bytes_of(count));
   if (!is_lossless() && count > 0) {
     add_own(number, task(between.coded, rank(), count, rank(), own), source, false);

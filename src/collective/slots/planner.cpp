@@ -158,9 +158,14 @@ void SlotPlanner::scatter() {
   plan_.copy_ = {{Area::kReceive, 0}, block_at(Area::kSend, rank()), bytes_of(call_.count)};
 }
 
-// Where this rank's sums belong.
+// Where this rank's sums belong. Under a lossy codec an Allreduce decodes its own slot over what all
+// ranks get; where that slot holds no frame the decode may have written anything, and the sums are
+// taken from where they stay.
 Values SlotPlanner::result_at(const Partition& blocks) {
-  if (!call_.writes()) return keep(bytes_of(blocks.count(rank())));
+  const bool decodes_own = call_.operation == SlotOperation::kAllreduce && !is_lossless();
+  if (!call_.writes() || (decodes_own && !plan_.is_trial())) {
+    return keep(bytes_of(blocks.count(rank())));
+  }
   return {Area::kReceive, call_.sums_whole_arrays() ? bytes_of(blocks.first(rank())) : 0};
 }
 
@@ -261,8 +266,9 @@ void SlotPlanner::gather_results(const Partition& blocks) {
     }
     SlotTask goes = comes;
     goes.rank = -1;
+    goes.values = result_;
     all.out.push_back(goes);
-    if (!is_lossless()) add_own(1, comes, place, false);
+    if (!is_lossless()) add_own(1, comes, result_, false);
   }
 }
 
