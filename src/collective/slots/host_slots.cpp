@@ -53,7 +53,8 @@ Status HostSlots::begin(MutableByteView, std::span<Outcome> outcomes, bool clear
 Status HostSlots::open(const SlotPlace& place, const Shape& shape, std::byte* to) {
   const SlotWords header = header_of(place);
   const bool sound = is_slot_of(header, place.tag, place.slot.size());
-  // A GPU decodes whatever lies there, and may write anything: no plan may count on what was at `to`.
+  // A GPU decodes whatever lies there, and may write anything: no plan may count on what was at
+  // `to`.
   if (!sound || kind_of(header) != SlotKind::kFrame) {
     work_.make_nan(to, shape);
     return {};

@@ -158,9 +158,9 @@ void SlotPlanner::scatter() {
   plan_.copy_ = {{Area::kReceive, 0}, block_at(Area::kSend, rank()), bytes_of(call_.count)};
 }
 
-// Where this rank's sums belong. Under a lossy codec an Allreduce decodes its own slot over what all
-// ranks get; where that slot holds no frame the decode may have written anything, and the sums are
-// taken from where they stay.
+// Where this rank's sums belong. Under a lossy codec an Allreduce decodes its own slot over what
+// all ranks get; where that slot holds no frame the decode may have written anything, and the sums
+// are taken from where they stay.
 Values SlotPlanner::result_at(const Partition& blocks) {
   const bool decodes_own = call_.operation == SlotOperation::kAllreduce && !is_lossless();
   if (!call_.writes() || (decodes_own && !plan_.is_trial())) {
