@@ -212,16 +212,7 @@ void SlotPlanner::reduce_gathered() {
     if (from == rank()) continue;
     all.in.push_back(message(0, from, call_.count, from, {Area::kLent, stride * came++}));
   }
-  scratch_bytes_[0] = stride * came;
-  plan_.sums_ = {{.arrays = ranks(),
-                  .place = rank(),
-                  .scale = call_.scale,
-                  .count = call_.count,
-                  .stride = stride,
-                  .others = {Area::kLent, 0},
-                  .own = {Area::kSend, 0},
-                  .to = {Area::kReceive, 0},
-                  .own_apart = true}};
+  add_whole_arrays(stride, came, true);
 }
 
 // Under a lossy codec a rank adds what the others got of its values.
@@ -240,6 +231,11 @@ void SlotPlanner::allreduce_gathered() {
       all.in.push_back(comes);
     }
   }
+  add_whole_arrays(stride, came, is_lossless());
+}
+
+// `came` arrays lie in scratch, this rank's own among them unless it is apart.
+void SlotPlanner::add_whole_arrays(std::uint64_t stride, std::uint64_t came, bool own_apart) {
   scratch_bytes_[0] = stride * came;
   plan_.sums_ = {{.arrays = ranks(),
                   .place = rank(),
@@ -249,7 +245,7 @@ void SlotPlanner::allreduce_gathered() {
                   .others = {Area::kLent, 0},
                   .own = {Area::kSend, 0},
                   .to = {Area::kReceive, 0},
-                  .own_apart = is_lossless()}};
+                  .own_apart = own_apart}};
 }
 
 void SlotPlanner::gather_results(const Partition& blocks) {

@@ -36,6 +36,7 @@ class SlotPlanner {
   void reduce_scatter(const Partition& blocks);
   void reduce_gathered();
   void allreduce_gathered();
+  void add_whole_arrays(std::uint64_t stride, std::uint64_t came, bool own_apart);
   void sum_in_blocks(const Partition& blocks);
   void gather_results(const Partition& blocks);
   void gather_results_at_root(int number, const Partition& blocks);
