@@ -8,42 +8,48 @@
 namespace thinwire::bench::nccl {
 namespace {
 
-// Ranks without the library are found out after 10 s.
-constexpr int kMostPauses = 60;
+using Clock = std::chrono::steady_clock;
+
+// Ranks without the library are found out after 10 s. What ranks agree on they agree on in less,
+// but for a machine that is busy with other things.
+constexpr auto kMostTime = std::chrono::seconds(15);
 constexpr auto kPause = std::chrono::milliseconds(200);
-// Calls of a class come past the window in which ranks agree after some rounds; on a machine that
-// is busy the helpers may need more time.
-constexpr int kRounds = 10, kMostRounds = 60;
+// Calls of a class come past the window in which ranks agree after some rounds.
+constexpr int kRounds = 10;
 constexpr auto kLittlePause = std::chrono::milliseconds(20);
 
 // What passes, in the words of the library's report.
 constexpr const char* kNotKnown = "not known yet who has the library";
 constexpr const char* kNotAgreed = "not agreed yet for calls of this kind";
 
-// Why this rank's call was not coded; empty where it was.
+bool passes(const std::string& reason) { return reason == kNotKnown || reason == kNotAgreed; }
+
+// Why calls of this rank were not coded; empty where all were. A reason that passes comes first:
+// messages to some ranks stay raw for good where others are yet to be agreed on.
 std::string reason_of(const Counts& made) {
   if (made.calls == 0) return "the preload library for NCCL is not there, or its report is off";
+  for (const auto& [reason, calls] : made.raw_by_reason) {
+    if (calls > 0 && passes(reason)) return reason;
+  }
   return made.calls == made.compressed_calls ? "" : made.reason();
 }
 
-// Until calls of this way are coded on all ranks, or are known not to be.
+// Until what calls of this way become is known on all ranks.
 void warm_up(const Job& job, Turns& turns, Outcome& outcome) {
   if (outcome.way == Way::kRaw) return turns.warm_up(outcome.way);
-  for (int pauses = 0, rounds = 0; pauses < kMostPauses && rounds < kMostRounds;) {
+  const auto start = Clock::now();
+  int rounds = 0;
+  // All go on as long as any: each calls as often as the others.
+  while (std::ranges::min(job.meeting.all(Clock::now() - start)) < kMostTime) {
     const Counts before = turns.counts(outcome.way);
     turns.warm_up(outcome.way);
     ++outcome.warm_up_calls;
     const Counts made = turns.counts(outcome.way).since(before);
     const std::vector<std::string> reasons = job.meeting.texts(reason_of(made));
-    const auto lasts = [&](const std::string& reason) {
-      return !reason.empty() && reason != kNotKnown && reason != kNotAgreed;
-    };
     const auto raw = std::ranges::find_if(reasons, [](const auto& each) { return !each.empty(); });
-    const auto final = std::ranges::find_if(reasons, lasts);
-    outcome.why_raw = raw == reasons.end() ? "" : final == reasons.end() ? *raw : *final;
-    if (outcome.why_raw.empty() || final != reasons.end()) return;
+    outcome.why_raw = raw == reasons.end() ? "" : *raw;
+    if (std::ranges::none_of(reasons, passes)) return;
     if (std::ranges::find(reasons, kNotKnown) != reasons.end()) {
-      ++pauses;
       std::this_thread::sleep_for(kPause);
     } else {
       turns.count_on(outcome.way);

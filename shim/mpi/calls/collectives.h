@@ -74,8 +74,8 @@ inline MPI_Datatype type_if(bool counts, MPI_Datatype type) {
 template <typename Native>
 int with_substitutes(MPI_Comm comm, Substitute& sent, Substitute& received, bool read,
                      Native&& native) {
-  int error = sent.prepare(true);
-  if (error == MPI_SUCCESS) error = received.prepare(read);
+  int error = sent.prepare(true, received.address());
+  if (error == MPI_SUCCESS) error = received.prepare(read, sent.address());
   if (error != MPI_SUCCESS) return raise(comm, error);
   error = native();
   if (error != MPI_SUCCESS) return error;

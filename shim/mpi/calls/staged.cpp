@@ -120,8 +120,8 @@ StagedCollective::StagedCollective(const Asked& asked, bool reads_received, cons
       errors_(error_target(asked.comm)),
       reads_received_(reads_received || extent.casts || asked.sent.buffer == MPI_IN_PLACE),
       writes_(!extent.casts),
-      prepared_(sent_.prepare(false)) {
-  if (prepared_ == MPI_SUCCESS) prepared_ = received_.prepare(false);
+      prepared_(sent_.prepare(false, received_.address())) {
+  if (prepared_ == MPI_SUCCESS) prepared_ = received_.prepare(false, sent_.address());
 }
 
 int StagedCollective::load() {

@@ -61,7 +61,17 @@ Substitute::Substitute(const void* buffer, std::vector<TypedBlock> blocks)
       blocks_, [](const TypedBlock& block) { return message_bytes(block.count, block.type) == 0; });
 }
 
-int Substitute::prepare(bool read) {
+// The lowest byte comes first, so address() may lie before the memory: within another's, at its
+// beginning too.
+bool Substitute::take_memory(std::int64_t low, std::uint64_t bytes) {
+  Lease taken = acquire_pinned(bytes);
+  if (!taken) return false;
+  lease_ = std::move(taken);
+  address_ = reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(lease_.data()) - low);
+  return true;
+}
+
+int Substitute::prepare(bool read, const void* other) {
   if (!on_device_) return MPI_SUCCESS;
   if (blocks_.empty()) {
     address_ = unused_;
@@ -69,9 +79,10 @@ int Substitute::prepare(bool read) {
   }
   Span span;
   for (const TypedBlock& block : blocks_) span.include(block);
-  lease_ = acquire_pinned(static_cast<std::uint64_t>(span.high - span.low));
-  if (!lease_) return MPI_ERR_NO_MEM;
-  address_ = reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(lease_.data()) - span.low);
+  const auto bytes = static_cast<std::uint64_t>(span.high - span.low);
+  if (!take_memory(span.low, bytes)) return MPI_ERR_NO_MEM;
+  // The first is on loan until there is a second, which is elsewhere.
+  if (address_ == other && !take_memory(span.low, bytes)) return MPI_ERR_NO_MEM;
   return read ? transfer(false) : MPI_SUCCESS;
 }
 

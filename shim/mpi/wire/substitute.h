@@ -32,8 +32,10 @@ class Substitute {
   Substitute(const Substitute&) = delete;
   Substitute& operator=(const Substitute&) = delete;
 
-  // Takes host memory, and with `read` fills it from the GPU. All return an MPI error code, logged.
-  int prepare(bool read);
+  // Takes host memory, and with `read` fills it from the GPU. Where it stands in, address() is not
+  // `other`, the call's other buffer: MPIs take two sides at one address for MPI_IN_PLACE or for a
+  // mistake. All return an MPI error code, logged.
+  int prepare(bool read, const void* other = nullptr);
   // Fills it again.
   int read();
   // Brings the elements back to the GPU.
@@ -42,6 +44,7 @@ class Substitute {
   void* address() const { return address_; }
 
  private:
+  bool take_memory(std::int64_t low, std::uint64_t bytes);
   int transfer_with_gaps(const TypedBlock& block, bool to_device);
   int transfer(bool to_device);
 
@@ -50,8 +53,7 @@ class Substitute {
   std::vector<TypedBlock> blocks_;
   bool on_device_;
   Lease lease_;
-  // The address where nothing counts. Each has its own: Open MPI takes two sides at one address for
-  // MPI_IN_PLACE in its non-blocking collectives.
+  // The address where nothing counts. Each has its own, as prepare() says.
   alignas(16) char unused_[16] = {};
 };
 
