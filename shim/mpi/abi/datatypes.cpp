@@ -1,7 +1,9 @@
 #include "abi/datatypes.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
+#include <shared_mutex>
 #include <unordered_set>
 #include <vector>
 
@@ -10,12 +12,13 @@
 #include "abi/flatten.h"
 #include "abi/real.h"
 #include "abi/self.h"
+#include "process/process.h"
 #include "process/shortcut.h"
 
 namespace thinwire::mpi {
 namespace {
 
-int g_keyval = MPI_KEYVAL_INVALID;
+std::atomic<int> g_keyval{MPI_KEYVAL_INVALID};
 std::once_flag g_keyval_once;
 std::mutex g_attribute_mutex;
 
@@ -157,10 +160,19 @@ Kept* find_kept(MPI_Datatype type) {
   return found ? static_cast<Kept*>(kept) : nullptr;
 }
 
+// A type may be freed while another handle of it is in use (MPI_Type_get_contents): who reads what
+// is kept holds this. Without concurrent threads there is nothing to hold.
+std::shared_mutex g_reading;
+std::shared_lock<std::shared_mutex> reading() {
+  return process().concurrent ? std::shared_lock(g_reading) : std::shared_lock<std::shared_mutex>();
+}
+
 // nullptr where the type takes no attribute.
 Kept* kept_of(MPI_Datatype type) {
   std::call_once(g_keyval_once, [] {
-    real().Type_create_keyval(thinwire_type_not_copied, thinwire_type_deleted, &g_keyval, nullptr);
+    int made = MPI_KEYVAL_INVALID;
+    real().Type_create_keyval(thinwire_type_not_copied, thinwire_type_deleted, &made, nullptr);
+    g_keyval = made;
   });
   if (Kept* kept = find_kept(type)) return kept;
   const TypeFacts facts = examine(type);
@@ -200,11 +212,19 @@ TypeFacts type_facts(MPI_Datatype type) {
   if (type == MPI_FLOAT) return {4, TW_F32, true};
   if (type == MPI_DOUBLE) return {8, TW_F64, true};
   if (type == MPI_BYTE) return {1, TW_BYTES, true};
+  const auto held = reading();
   const Kept* kept = kept_of(type);
   return kept != nullptr ? kept->facts : examine(type);
 }
 
+void forget_type(MPI_Datatype type) {
+  if (!process().concurrent || g_keyval == MPI_KEYVAL_INVALID || type == MPI_DATATYPE_NULL) return;
+  const std::lock_guard nobody_reads(g_reading);
+  if (find_kept(type) != nullptr) real().Type_delete_attr(type, g_keyval);
+}
+
 LayoutPointer layout_of(MPI_Datatype type) {
+  const auto held = reading();
   Kept* kept = kept_of(type);
   if (kept == nullptr) return make_layout(type);
   const std::lock_guard lock(kept->mutex);
@@ -213,6 +233,7 @@ LayoutPointer layout_of(MPI_Datatype type) {
 }
 
 ByteForm byte_form_of(MPI_Datatype type) {
+  const auto held = reading();
   Kept* kept = kept_of(type);
   if (kept == nullptr) return {};
   const std::lock_guard lock(kept->mutex);
@@ -258,7 +279,8 @@ void release_type_cache() {
     kept.swap(g_with_byte_type);
   }
   for (Kept* each : kept) free_byte_type(*each);
-  if (g_keyval != MPI_KEYVAL_INVALID) real().Type_free_keyval(&g_keyval);
+  int keyval = g_keyval.exchange(MPI_KEYVAL_INVALID);
+  if (keyval != MPI_KEYVAL_INVALID) real().Type_free_keyval(&keyval);
 }
 
 }  // namespace thinwire::mpi

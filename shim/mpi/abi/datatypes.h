@@ -25,6 +25,11 @@ struct TypeFacts {
 // Found out once and kept as an attribute of the datatype.
 TypeFacts type_facts(MPI_Datatype type);
 
+// The program is about to free it. With MPI_THREAD_MULTIPLE what is kept of it ends here: MPICH
+// would end an attribute wherever the last message of the type completes, within its progress too,
+// and let other threads in there meanwhile.
+void forget_type(MPI_Datatype type);
+
 // The type's layout for packing on GPUs, from its first_byte() on; made once and kept with the
 // type, whoever holds it may outlive that. nullptr, logged, for a type that cannot be flattened.
 using LayoutPointer = std::shared_ptr<const tw_layout>;

@@ -35,7 +35,7 @@
   X(Type_get_contents) X(Type_dup) X(Type_free) X(Type_commit) X(Type_contiguous)        \
   X(Type_create_struct) X(Type_create_hvector) X(Type_create_hindexed)                   \
   X(Type_create_resized) X(Type_create_keyval) X(Type_free_keyval) X(Type_get_attr)      \
-  X(Type_set_attr) X(Get_count) X(Get_elements) X(Get_elements_x)                        \
+  X(Type_set_attr) X(Type_delete_attr) X(Get_count) X(Get_elements) X(Get_elements_x)                        \
   X(Status_set_elements_x) X(Test_cancelled) X(Query_thread) X(Initialized) X(Finalized) \
   X(Win_call_errhandler) X(File_call_errhandler) X(Grequest_start) X(Grequest_complete)  \
   X(Status_set_cancelled) X(Get_library_version)
