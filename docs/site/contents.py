@@ -49,6 +49,7 @@ OF_PAGES = {
         "docs/guide/c-library",
         "docs/guide/collectives",
         "docs/guide/nccl",
+        "docs/guide/policy",
         "docs/guide/lab",
         "docs/guide/measure",
         "docs/guide/measuring-codecs",

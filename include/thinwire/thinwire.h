@@ -72,7 +72,7 @@ typedef struct tw_setting_info {
   uint32_t size;
   uint32_t of_tools;    /* 1: only this project's tools and tests read it, and it may be any text */
   const char* name;     /* all texts here are in static storage */
-  const char* kind;     /* codec, size, rate, switch, level, words, report or path */
+  const char* kind;     /* codec, size, rate, switch, level, words, report, path or policy */
   const char* fallback; /* the value that is used if it is not set */
   const char* words;    /* of the kind "words": the values that it takes, separated by spaces */
   const char* meaning;
@@ -101,6 +101,69 @@ tw_status tw_settings_judge(void);
  * stands beside it (torchrun), else OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK, SLURM_PROCID, RANK;
  * -1 if none says it. Reads the environment, as getenv() does. */
 int64_t tw_job_rank(void);
+
+/* ---- Policies: which codec takes which messages and calls ---- */
+
+/* Ordered rules of a policy file (docs/guide/policy.md), each with what it takes and a codec. The
+ * first rule that matches takes a message or a collective call. Immutable, so that any threads may
+ * use one at once; the caller destroys it. */
+typedef struct tw_policy tw_policy;
+
+/* Reads a policy of `text`, or of the file at `path`. TW_INVALID_ARGUMENT for a wrong one, and
+ * for a file that cannot be read; tw_last_error() then begins with "NAME:LINE: ", or "PATH:LINE: ".
+ * Blocks on the file alone. */
+tw_status tw_policy_create(const char* text, const char* name, tw_policy** policy);
+tw_status tw_policy_open(const char* path, tw_policy** policy);
+void tw_policy_destroy(tw_policy* policy);
+
+/* The policy of the file that THINWIRE_POLICY names, read at the first call and kept: the library
+ * owns it. NULL if none is named or it is wrong, which tw_settings_judge() says; then no lossy
+ * codec can be created. */
+const tw_policy* tw_policy_of_environment(void);
+
+/* Equal for policies whose rules do the same in the same order, whatever their files are called,
+ * say in comments or call their rules. 0 for NULL. */
+uint64_t tw_policy_hash(const tw_policy* policy);
+
+typedef struct tw_policy_rule {
+  uint32_t size;
+  uint32_t line;     /* of the file, from 1 */
+  const char* name;  /* "" if it has none; the policy owns the texts */
+  const char* codec; /* "off", "default" (what holds without a policy), or a spec in normal form */
+  const char* text;  /* the whole rule in words */
+} tw_policy_rule;
+
+/* The number of rules, 63 at most; and rule `index`, counted from 0. */
+uint32_t tw_policy_rule_count(const tw_policy* policy);
+tw_status tw_policy_describe(const tw_policy* policy, uint32_t index, tw_policy_rule* rule);
+
+/* The rules that may take calls on a communicator of that name with `ranks` ranks, a bit
+ * (1 << index) for each. Without a name (NULL) none that has a pattern for it, without a number (0)
+ * none that bounds it. */
+uint64_t tw_policy_rules(const tw_policy* policy, const char* communicator, uint32_t ranks);
+
+/* Where what is sent goes: to ranks of one node alone, or also to others. */
+typedef enum tw_span {
+  TW_SPAN_NOT_KNOWN = 0,
+  TW_SPAN_WITHIN_NODE = 1,
+  TW_SPAN_BETWEEN_NODES = 2
+} tw_span;
+
+/* Beside tw_operation: a message from one rank to another. */
+typedef enum tw_policy_operation { TW_POLICY_SEND = 8 } tw_policy_operation;
+
+typedef struct tw_policy_call {
+  uint32_t size;
+  uint32_t operation; /* tw_operation, or TW_POLICY_SEND */
+  uint32_t dtype;     /* tw_dtype; nothing takes TW_BYTES */
+  uint32_t span;      /* tw_span */
+  uint64_t bytes;     /* uncompressed, counted as the threshold counts them */
+  uint64_t rules;     /* those to look at, of tw_policy_rules() */
+} tw_policy_call;
+
+/* The index of the rule that takes the call; -1 if none does, or an argument is wrong. Allocates
+ * nothing. */
+int32_t tw_policy_match(const tw_policy* policy, const tw_policy_call* call);
 
 /* ---- Codecs ---- */
 

@@ -23,6 +23,7 @@ from thinwire.comm import (
 from thinwire.gpu import Frame, GpuArray
 from thinwire.library import ThinwireError, format_version, version
 from thinwire.message import MessageInfo, compress, decompress, inspect
+from thinwire.policy import Policy, PolicyRule
 from thinwire.pools import PoolCounters, gpu_count, host_pool_counters, pool_counters
 
 __all__ = [
@@ -39,6 +40,8 @@ __all__ = [
     "Frame",
     "GpuArray",
     "MessageInfo",
+    "Policy",
+    "PolicyRule",
     "PoolCounters",
     "Reduction",
     "ThinwireError",

@@ -21,6 +21,7 @@ enum class SettingKind : std::uint8_t {
   kWords,   // one or several of `words`, with commas between them
   kReport,  // 0, 1 or a file's path
   kPath,    // of a file or a folder
+  kPolicy,  // a policy's file; whoever reads it judges it
   kOfTools  // read by this project's tools and tests alone: any text
 };
 

@@ -20,6 +20,7 @@ constexpr const char* kForeignCodecs =
 constexpr Setting kSettings[] = {
     {"THINWIRE_CODEC", kCodec, "auto", "the codec of messages and collectives"},
     {"THINWIRE_THRESHOLD", kSize, "64KiB", "messages and collectives of fewer bytes go raw"},
+    {"THINWIRE_POLICY", kPolicy, "none", "a file of rules that name codecs, before THINWIRE_CODEC"},
     {"THINWIRE_DECODE", kWords, "the project's own codecs, and THINWIRE_CODEC's",
      "codecs of other projects whose frames this process decodes", kForeignCodecs},
     {"THINWIRE_INTEGERS", kWords, "decline",
@@ -72,8 +73,8 @@ const Setting* find_setting(std::string_view name) {
 }
 
 const char* kind_text(SettingKind kind) {
-  constexpr std::array<const char*, 9> kTexts = {"codec", "size",   "rate", "switch",  "level",
-                                                 "words", "report", "path", "of tools"};
+  constexpr std::array<const char*, 10> kTexts = {"codec", "size",   "rate", "switch", "level",
+                                                  "words", "report", "path", "policy", "of tools"};
   return kTexts[static_cast<std::size_t>(kind)];
 }
 

@@ -3,10 +3,10 @@
 #include <mutex>
 #include <string>
 
-#include "base/settings.h"
 #include "capi/errors.h"
 #include "capi/growing.h"
 #include "capi/handles.h"
+#include "capi/policies.h"
 #include "codec/registry.h"
 #include "message/allowed.h"
 #include "message/measure.h"
@@ -32,9 +32,10 @@ bool is_lossy(const codec::Spec& spec) {
 
 // What the user wanted is not known where a setting is wrong: no value is to change on a guess.
 Status permit(const codec::Spec& spec) {
-  if (wrong_setting().empty() || !is_lossy(spec)) return {};
+  const std::string& wrong = capi::wrong_wish();
+  if (wrong.empty() || !is_lossy(spec)) return {};
   return {StatusCode::kInvalidArgument,
-          spec.text() + " is lossy, and a setting is wrong: " + wrong_setting()};
+          spec.text() + " is lossy, and a setting is wrong: " + wrong};
 }
 
 }  // namespace

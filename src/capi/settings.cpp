@@ -5,6 +5,7 @@
 #include "base/job_rank.h"
 #include "capi/errors.h"
 #include "capi/growing.h"
+#include "capi/policies.h"
 #include "codec/spec.h"
 
 using namespace thinwire;
@@ -40,6 +41,9 @@ tw_status tw_setting_check(const char* name, const char* value) {
     if (setting->kind == SettingKind::kCodec) {
       return capi::report(codec::parse_spec(value).status());
     }
+    if (setting->kind == SettingKind::kPolicy) {
+      return capi::report(capi::read_policy(value).status());
+    }
     return capi::report(check_setting(*setting, value));
   });
 }
@@ -52,7 +56,7 @@ int64_t tw_job_rank(void) { return job_rank().value_or(-1); }
 
 tw_status tw_settings_judge(void) {
   return capi::guarded([&] {
-    if (wrong_setting().empty()) return TW_OK;
-    return capi::report({StatusCode::kInvalidArgument, wrong_setting()});
+    if (capi::wrong_wish().empty()) return TW_OK;
+    return capi::report({StatusCode::kInvalidArgument, capi::wrong_wish()});
   });
 }

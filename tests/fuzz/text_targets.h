@@ -13,6 +13,10 @@ std::vector<Bytes> spec_seeds(const Target& target);
 void run_quantity(const Target& target, ByteView input);
 std::vector<Bytes> quantity_seeds(const Target& target);
 
+// A policy's file at the C boundary, and calls that it would take.
+void run_policy(const Target& target, ByteView input);
+std::vector<Bytes> policy_seeds(const Target& target);
+
 // The input as text of the C boundary: up to its first NUL.
 std::string text_of(ByteView input);
 Bytes bytes_of(std::string_view text);

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from thinwire.cli import advise, bench, codecs, demo, env, files, lab, run, shim
+from thinwire.cli import advise, bench, codecs, demo, env, files, lab, policy, run, shim
 from thinwire.cli.before_command import BEFORE, PASS_ON, BeforeCommand
 from thinwire.library import ThinwireError, format_version, version
 
@@ -26,6 +26,7 @@ app.command("advise")(advise.advise)
 app.command("demo")(demo.demo)
 app.add_typer(lab.app, name="lab")
 app.add_typer(bench.app, name="bench")
+app.add_typer(policy.app, name="policy")
 
 
 def _print_version(wanted: bool) -> None:

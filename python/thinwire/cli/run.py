@@ -49,6 +49,16 @@ ReportOption = Annotated[
         metavar="1|FILE",
     ),
 ]
+PolicyOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="A file of rules that name codecs by communicator, operation, type and size.",
+        metavar="FILE",
+        envvar="THINWIRE_POLICY",
+        show_envvar=True,
+        callback=values.policy,
+    ),
+]
 NcclOption = Annotated[
     bool,
     typer.Option(
@@ -60,6 +70,7 @@ LogOption = Annotated[values.Level | None, typer.Option(help="What is logged on 
 
 def settings(
     codec: str,
+    policy: Path | None,
     threshold: str | None,
     same_node: bool,
     link: str | None,
@@ -68,6 +79,8 @@ def settings(
 ) -> dict[str, str]:
     """The environment that these options mean."""
     found = {"THINWIRE_CODEC": codec}
+    if policy is not None:
+        found["THINWIRE_POLICY"] = str(policy.resolve())
     if threshold is not None:
         found["THINWIRE_THRESHOLD"] = str(parse_size(threshold))
     if same_node:
@@ -95,6 +108,7 @@ def preloaded(wanted: dict[str, str], *libraries: Path) -> dict[str, str]:
 def run(
     context: typer.Context,
     codec: CodecOption = "auto",
+    policy: PolicyOption = None,
     threshold: ThresholdOption = None,
     same_node: SameNodeOption = False,
     link: LinkOption = None,
@@ -113,7 +127,7 @@ def run(
     the library for NCCL.
     """
     command = _command(context)
-    wanted = settings(codec, threshold, same_node, link, report, log)
+    wanted = settings(codec, policy, threshold, same_node, link, report, log)
     if not launch.is_launcher(command[0]):
         _become_program(command, wanted, mpi, None, nccl=nccl, quiet=_quiet(log))
     _warn([_unseen(command)], quiet=_quiet(log))
@@ -139,6 +153,7 @@ def run(
 def execute(
     context: typer.Context,
     codec: CodecOption = "auto",
+    policy: PolicyOption = None,
     threshold: ThresholdOption = None,
     same_node: SameNodeOption = False,
     link: LinkOption = None,
@@ -155,7 +170,7 @@ def execute(
     launcher that started the rank.
     """
     command = _command(context)
-    wanted = settings(codec, threshold, same_node, link, report, log)
+    wanted = settings(codec, policy, threshold, same_node, link, report, log)
     launcher = launch.from_environment(os.environ)
     quiet = job_rank() > 0 or _quiet(log)
     _become_program(command, wanted, mpi, launcher, nccl=nccl, quiet=quiet)

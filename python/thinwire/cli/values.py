@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -10,6 +11,7 @@ from thinwire import codec as registry
 from thinwire.codec import Codec
 from thinwire.lab.shaping import parse_link
 from thinwire.library import ThinwireError, parse_link_rate, parse_size
+from thinwire.policy import Policy
 from thinwire.settings import wrong_settings
 
 
@@ -101,7 +103,17 @@ def spec(context: typer.Context, parameter: typer.CallbackParam, value: str) -> 
         raise
 
 
-_POLICIES = {
+def policy(value: Path | None) -> Path | None:
+    """A policy's file, which is read here: a wrong one is not handed to a program."""
+    if value is not None:
+        try:
+            Policy(value)
+        except ThinwireError as error:
+            raise typer.BadParameter(_sentence(error)) from error
+    return value
+
+
+_AUTOMATIC = {
     "auto": "a lossless codec that a sample chooses, if it wins on the stated link",
     "lossless": "a lossless codec that a sample chooses",
     "off": "nothing is compressed",
@@ -112,7 +124,7 @@ def complete_spec(incomplete: str) -> Iterator[tuple[str, str]]:
     """The codecs whose names begin so, with what they are; and after "name:" their example."""
     name = incomplete.partition(":")[0]
     if ":" not in incomplete:
-        yield from (row for row in _POLICIES.items() if row[0].startswith(name))
+        yield from (row for row in _AUTOMATIC.items() if row[0].startswith(name))
     for row in registry.codecs():
         if ":" not in incomplete and row.name.startswith(name):
             yield row.name, row.summary

@@ -1,0 +1,156 @@
+#include "capi/policies.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/job_rank.h"
+#include "base/log.h"
+#include "base/settings.h"
+#include "capi/errors.h"
+#include "capi/growing.h"
+#include "thinwire/thinwire.h"
+
+using namespace thinwire;
+
+struct tw_policy {
+  explicit tw_policy(policy::Policy read) : policy(std::move(read)) {
+    for (const policy::Rule& each : policy.rules()) texts.push_back(each.text());
+  }
+  policy::Policy policy;
+  std::vector<std::string> texts;
+};
+
+namespace thinwire::capi {
+
+Result<policy::Policy> read_policy(const std::string& path) {
+  // A wrong path may be one of something endless.
+  constexpr std::size_t kMost = 1 << 20;
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMost + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad()) {
+    const std::string why = errno != 0 ? std::strerror(errno) : "cannot be read";
+    return {StatusCode::kInvalidArgument, path + ": " + why};
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kMost) return {StatusCode::kInvalidArgument, path + ": more than 1 MiB"};
+  return policy::Policy::read(text, path);
+}
+
+namespace {
+
+struct OfEnvironment {
+  tw_policy* policy = nullptr;
+  std::string wrong;
+};
+
+OfEnvironment read_environment() {
+  const char* const path = setting_value("THINWIRE_POLICY");
+  if (path == nullptr) return {};
+  auto read = read_policy(path);
+  if (read.ok()) return {new tw_policy(std::move(*read)), ""};
+  std::string said = "THINWIRE_POLICY: " + read.status().message() +
+                     "; none of its rules holds; no lossy codec is used";
+  log(speaks_for_job() ? LogLevel::kError : LogLevel::kDebug, said);
+  return {nullptr, std::move(said)};
+}
+
+// Never destroyed: other threads and exit handlers may still ask.
+const OfEnvironment& of_environment() {
+  static const auto* const made = new OfEnvironment(read_environment());
+  return *made;
+}
+
+}  // namespace
+
+const std::string& wrong_wish() {
+  const std::string& policy = of_environment().wrong;
+  return wrong_setting().empty() ? policy : wrong_setting();
+}
+
+namespace {
+
+tw_status give_policy(Result<policy::Policy> read, tw_policy** to) {
+  if (!read.ok()) return report(read.status());
+  *to = new tw_policy(std::move(*read));
+  return TW_OK;
+}
+
+}  // namespace
+
+}  // namespace thinwire::capi
+
+tw_status tw_policy_create(const char* text, const char* name, tw_policy** policy) {
+  return capi::guarded([&] {
+    if (text == nullptr || name == nullptr || policy == nullptr) {
+      return capi::misuse("tw_policy_create: null pointer");
+    }
+    return capi::give_policy(policy::Policy::read(text, name), policy);
+  });
+}
+
+tw_status tw_policy_open(const char* path, tw_policy** policy) {
+  return capi::guarded([&] {
+    if (path == nullptr || policy == nullptr) return capi::misuse("tw_policy_open: null pointer");
+    return capi::give_policy(capi::read_policy(path), policy);
+  });
+}
+
+void tw_policy_destroy(tw_policy* policy) { delete policy; }
+
+const tw_policy* tw_policy_of_environment(void) {
+  const tw_policy* found = nullptr;
+  capi::guarded([&] {
+    capi::wrong_wish();
+    found = capi::of_environment().policy;
+    return TW_OK;
+  });
+  return found;
+}
+
+uint64_t tw_policy_hash(const tw_policy* policy) {
+  return policy == nullptr ? 0 : policy->policy.hash();
+}
+
+uint32_t tw_policy_rule_count(const tw_policy* policy) {
+  return policy == nullptr ? 0 : static_cast<uint32_t>(policy->texts.size());
+}
+
+tw_status tw_policy_describe(const tw_policy* policy, uint32_t index, tw_policy_rule* to) {
+  if (!capi::has_size(to) || index >= tw_policy_rule_count(policy)) {
+    return capi::misuse("tw_policy_describe: rule is null, its size is not set, or no such index");
+  }
+  const policy::Rule& rule = policy->policy.rules()[index];
+  tw_policy_rule made{};
+  made.line = static_cast<uint32_t>(rule.line);
+  made.name = rule.name.c_str();
+  made.codec = rule.codec.c_str();
+  made.text = policy->texts[index].c_str();
+  capi::give(made, to);
+  return TW_OK;
+}
+
+uint64_t tw_policy_rules(const tw_policy* policy, const char* communicator, uint32_t ranks) {
+  if (policy == nullptr) return 0;
+  std::optional<std::string_view> name;
+  if (communicator != nullptr) name = communicator;
+  return policy->policy.rules_of(name, ranks);
+}
+
+int32_t tw_policy_match(const tw_policy* policy, const tw_policy_call* given) {
+  const capi::Taken call(given);
+  if (policy == nullptr || !call || call->operation >= policy::kOperations ||
+      call->dtype >= kDtypeCount || call->span > TW_SPAN_BETWEEN_NODES) {
+    return -1;
+  }
+  return policy->policy.match({call->operation, static_cast<Dtype>(call->dtype),
+                               static_cast<policy::Span>(call->span), call->bytes},
+                              call->rules);
+}

@@ -1,0 +1,111 @@
+#include "policy/policy.h"
+
+#include <algorithm>
+
+#include "plan/operation.h"
+#include "policy/pattern.h"
+
+namespace thinwire::policy {
+namespace {
+
+constexpr const char* kWords[kOperations] = {"bcast",     "allgather",      "gather",
+                                             "scatter",   "alltoall",       "reduce",
+                                             "allreduce", "reduce-scatter", "send"};
+static_assert(plan::kOperationCount == kSend);
+constexpr const char* kSpanWords[] = {"", "within a node", "between nodes"};
+
+// "a, b and c" of the words whose bits are set; "" where all are.
+template <typename Word>
+std::string listed(std::uint32_t bits, std::uint32_t from, std::uint32_t to, Word word) {
+  std::vector<std::string> words;
+  bool all = true;
+  for (std::uint32_t at = from; at < to; ++at) {
+    if ((bits >> at & 1U) != 0) {
+      words.push_back(word(at));
+    } else {
+      all = false;
+    }
+  }
+  if (all) return "";
+  std::string text;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (at > 0) text += at + 1 == words.size() ? " and " : ", ";
+    text += words[at];
+  }
+  return text;
+}
+
+std::string range_text(std::uint64_t from, std::uint64_t below, const char* unit) {
+  std::string text;
+  if (from > 0) text += ", from " + std::to_string(from);
+  if (below != std::numeric_limits<std::uint64_t>::max()) {
+    text += (from > 0 ? " to below " : ", below ") + std::to_string(below);
+  }
+  return text.empty() ? text : text + unit;
+}
+
+}  // namespace
+
+const char* operation_word(std::uint32_t operation) {
+  return operation < kOperations ? kWords[operation] : nullptr;
+}
+
+std::string Rule::text() const {
+  std::string made = listed(operations, 0, kOperations, operation_word);
+  if (made.empty()) made = "all operations";
+  if (!communicators.empty()) made += " on communicators named ";
+  for (const std::string& each : communicators) {
+    made += (&each == &communicators.front() ? "" : " or ") + each;
+  }
+  const std::string types = listed(dtypes, 1, kDtypeCount, [](std::uint32_t dtype) {
+    return dtype_name(static_cast<Dtype>(dtype));
+  });
+  if (!types.empty()) made += ", of " + types;
+  const std::string where =
+      listed(spans, 0, 3, [](std::uint32_t span) { return kSpanWords[span]; });
+  if (!where.empty()) made += ", " + where;
+  made += range_text(bytes_from, bytes_below, " bytes");
+  made += range_text(ranks_from, ranks_below, " ranks");
+  return made + ": " + codec;
+}
+
+std::uint64_t Policy::hash() const {
+  std::string all;
+  for (const Rule& each : rules_) {
+    all += each.text() + '\n';
+    // A pattern may have any words, but no end of a line.
+    for (const std::string& pattern : each.communicators) all += ' ' + pattern + '\n';
+  }
+  std::uint64_t sum = 0xCBF29CE484222325U;
+  for (const char byte : all) sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
+  return sum;
+}
+
+RuleSet Policy::rules_of(const std::optional<std::string_view>& name, std::uint64_t ranks) const {
+  RuleSet found = 0;
+  for (std::size_t at = 0; at < rules_.size(); ++at) {
+    const Rule& rule = rules_[at];
+    const Rule any;
+    const bool bounds = rule.ranks_from != any.ranks_from || rule.ranks_below != any.ranks_below;
+    if (bounds && (ranks == 0 || ranks < rule.ranks_from || ranks >= rule.ranks_below)) continue;
+    const auto takes = [&](const std::string& pattern) { return matches(pattern, *name); };
+    const bool named =
+        rule.communicators.empty() || (name && std::ranges::any_of(rule.communicators, takes));
+    if (named) found |= RuleSet{1} << at;
+  }
+  return found;
+}
+
+int Policy::match(const Call& call, RuleSet among) const {
+  for (std::size_t at = 0; at < rules_.size(); ++at) {
+    const Rule& rule = rules_[at];
+    const bool takes = (among >> at & 1U) != 0 && (rule.operations >> call.operation & 1U) != 0 &&
+                       (rule.dtypes & dtype_bit(call.dtype)) != 0 &&
+                       (rule.spans >> static_cast<std::uint32_t>(call.span) & 1U) != 0 &&
+                       call.bytes >= rule.bytes_from && call.bytes < rule.bytes_below;
+    if (takes) return static_cast<int>(at);
+  }
+  return -1;
+}
+
+}  // namespace thinwire::policy
