@@ -108,7 +108,7 @@ TEST(Policy, EachWrongRuleIsNamedWithItsLine) {
       {rule, "file:1: the rule has no codec"},
       {rule + "codec = \"zpf\"\n", "file:2: no codec named 'zpf'; "},
       {rule + "codec = 1\n", "file:2: 'codec' is a text in quotes"},
-      {rule + off + "opration = \"send\"\n", "file:3: 'opration' is no key of a rule; "},
+      {rule + off + "operations = \"send\"\n", "file:3: 'operations' is no key of a rule; "},
       {rule + off + "operation = \"broadcast\"\n", "file:3: 'operation': 'broadcast' is none of "},
       {rule + off + "operation = []\n", "file:3: 'operation' is a text in quotes, or a list"},
       {rule + off + "dtype = [\"f32\", \"f32\"]\n", "file:3: 'dtype': 'f32' is named twice"},
