@@ -46,7 +46,7 @@ collective::Crew* Communicator::crew() {
     engines.emplace_back(settings_, spare_ + member * spare_bytes_);
   }
   crew_->equip(std::move(engines));
-  return crew_.get();
+  return crew_->size() == 0 ? nullptr : crew_.get();
 }
 
 }  // namespace thinwire::comm

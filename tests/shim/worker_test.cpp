@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <csignal>
 #include <thread>
 
 namespace thinwire::mpi {
@@ -37,6 +38,20 @@ TEST(Worker, RunsWithoutAnybodyWhoWaits) {
     worker.hand_over(request(at), [&run](Who) { ++run; });
   }
   while (run < 20) std::this_thread::yield();
+}
+
+// A program may wait for signals that all of its own threads have blocked.
+TEST(Worker, TakesNoSignalsOfTheProgram) {
+  Worker worker(Worker::Order::kAsHandedOver);
+  std::atomic<bool> run = false;
+  worker.hand_over(request(1), [&run](Who who) {
+    sigset_t blocked{};
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    EXPECT_EQ(who, Who::kLibrary);
+    EXPECT_TRUE(sigismember(&blocked, SIGUSR1) && sigismember(&blocked, SIGTERM));
+    run = true;
+  });
+  while (!run) std::this_thread::yield();
 }
 
 TEST(Worker, RunsInTheOrderOfTheCalls) {

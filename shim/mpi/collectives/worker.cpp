@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/quiet_thread.h"
+
 namespace thinwire::mpi {
 namespace {
 
@@ -27,7 +29,8 @@ bool Worker::has_place() const { return order_ == Order::kAtOnce || running_.emp
 void Worker::add_thread_if_wanted() {
   const bool all_taken = tasks_.size() > threads_.size() - busy_;
   if (threads_.empty() || (order_ == Order::kAtOnce && all_taken)) {
-    threads_.emplace_back([this] { work(); });
+    std::thread made = quiet_thread("thinwire-calls", [this] { work(); });
+    if (made.joinable()) threads_.push_back(std::move(made));
   }
 }
 

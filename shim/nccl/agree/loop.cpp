@@ -1,7 +1,6 @@
 #include "agree/loop.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -9,28 +8,14 @@
 #include <algorithm>
 #include <array>
 #include <exception>
-#include <system_error>
+
+#include "base/quiet_thread.h"
 
 namespace thinwire::nccl::agree {
 namespace {
 
 constexpr std::uint64_t kWake = 0;
 constexpr int kNever = -1;
-
-// Signals are the program's: none is handled on a thread that it does not know of.
-std::thread quiet_thread(std::function<void()> work) {
-  sigset_t all{}, before{};
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread made;
-  try {
-    made = std::thread(std::move(work));
-    pthread_setname_np(made.native_handle(), "thinwire-helper");
-  } catch (const std::system_error&) {  // the system has no thread left
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return made;
-}
 
 }  // namespace
 
@@ -48,7 +33,7 @@ void Loop::start() {
   event.events = EPOLLIN;
   event.data.u64 = kWake;
   const bool watches = epoll_ctl(epoll_.fd(), EPOLL_CTL_ADD, wake_.fd(), &event) == 0;
-  if (watches) thread_ = quiet_thread([this] { run(); });
+  if (watches) thread_ = quiet_thread("thinwire-helper", [this] { run(); });
   if (!thread_.joinable()) generation_ = kNever;
 }
 

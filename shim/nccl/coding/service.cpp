@@ -1,13 +1,15 @@
 #include "coding/service.h"
 
-#include <pthread.h>
-
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
+
+#include "base/quiet_thread.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -21,8 +23,8 @@ constexpr auto kLongest = 1000us;
 class Service {
  public:
   Service() {
-    std::thread worker([this] { work(); });
-    pthread_setname_np(worker.native_handle(), "thinwire-calls");
+    std::thread worker = quiet_thread("thinwire-calls", [this] { work(); });
+    if (!worker.joinable()) throw std::system_error(EAGAIN, std::generic_category());
     worker.detach();
   }
 

@@ -2,13 +2,17 @@
 
 #include <utility>
 
+#include "base/quiet_thread.h"
+
 namespace thinwire::collective {
 
 Crew::Crew(std::uint32_t threads) {
   waiting_.reserve(threads);
   done_.reserve(threads);
   for (std::uint32_t member = 0; member < threads; ++member) {
-    threads_.emplace_back([this, member] { work(member); });
+    std::thread made = quiet_thread("thinwire-codes", [this, member] { work(member); });
+    if (!made.joinable()) return;
+    threads_.push_back(std::move(made));
   }
 }
 

@@ -14,6 +14,7 @@ namespace thinwire::collective {
 
 class Crew {
  public:
+  // Fewer, or none, where the system has no more.
   explicit Crew(std::uint32_t threads);
   ~Crew();
   Crew(const Crew&) = delete;
