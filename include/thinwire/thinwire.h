@@ -1099,6 +1099,17 @@ typedef struct tw_stream_call {
  * NaN results are one quiet NaN. */
 tw_status tw_stream_enqueue(const tw_stream_call* calls, uint32_t count);
 
+/* The same in steps, for transports whose end_group() returns before all that was posted is on its
+ * stream (NCCL's communicators that do not block): the calls' own work of stage `stage`, and then
+ * the group of what they send behind it. `stages` gets how many there are, the same in each step.
+ * Stage 0 comes first, and each of the others once, in order, with the same array, when the
+ * transport has put all of the stage before on the streams; whoever calls keeps count. From stage 0
+ * on to the last stage nothing else may be enqueued by the program on these streams, nor on the
+ * communicators. Any thread may make each step, one at a time. TW_STREAM_ROUNDS has no effect.
+ * TW_INVALID_ARGUMENT, and nothing enqueued: a call is refused, or there is no such stage. */
+tw_status tw_stream_enqueue_stage(const tw_stream_call* calls, uint32_t count, uint32_t stage,
+                                  uint32_t* stages);
+
 typedef struct tw_stream_report {
   uint32_t size;
   uint32_t complete;    /* 1: the stream has come past the call. 0: not yet; the rest is 0 then */

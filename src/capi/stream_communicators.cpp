@@ -1,4 +1,5 @@
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -225,15 +226,38 @@ tw_status tw_stream_plan_describe(const tw_stream_plan* plan, tw_stream_plan_inf
   });
 }
 
+namespace {
+
+tw_status misused_calls(const char* what) {
+  return misuse(
+      (std::string(what) + ": null pointer, no plan, or a size or field that is not known")
+          .c_str());
+}
+
+}  // namespace
+
 tw_status tw_stream_enqueue(const tw_stream_call* calls, uint32_t count) {
   return guarded([&] {
     if (count == 0) return TW_OK;
-    if (!has_size(calls)) return misuse("tw_stream_enqueue: null pointer, or size not set");
+    if (!has_size(calls)) return misused_calls("tw_stream_enqueue");
     const Calls runs(calls, count);
-    if (!runs.usable()) {
-      return misuse("tw_stream_enqueue: no plan, or a size or field that is not known");
-    }
+    if (!runs.usable()) return misused_calls("tw_stream_enqueue");
     return report(enqueue_slots(runs));
+  });
+}
+
+tw_status tw_stream_enqueue_stage(const tw_stream_call* calls, uint32_t count, uint32_t stage,
+                                  uint32_t* stages) {
+  return guarded([&] {
+    if (count == 0 || !has_size(calls) || stages == nullptr || stage > kMostExchanges) {
+      return misused_calls("tw_stream_enqueue_stage");
+    }
+    const Calls runs(calls, count);
+    if (!runs.usable()) return misused_calls("tw_stream_enqueue_stage");
+    int all = 0;
+    const Status status = enqueue_slots(runs, static_cast<int>(stage), &all);
+    *stages = static_cast<uint32_t>(all);
+    return report(status);
   });
 }
 

@@ -211,6 +211,40 @@ TEST(Groups, EveryRankSendsToTheNextAndReceivesAtOnce) {
   });
 }
 
+// By different threads, with a stage's end in between, as on communicators that do not block.
+TEST(Stages, ComeToTheSameOneByOne) {
+  constexpr int kRanks = 3;
+  constexpr std::uint64_t kLarge = 20'000;  // sums in two exchanges
+  World world(kRanks);
+  Carrier carrier;
+  on_ranks(kRanks, [&](int rank) {
+    Member member(world, rank);
+    carrier.serve(rank, member.mailbox.memory);
+    const Plan sum =
+        member.plan(TW_STREAM_ALLREDUCE, kLarge, [](auto& options) { options.capacity[0] = 440; });
+    const Lent of_sum(sum);
+    std::vector<Bytes> arrays;
+    for (int each = 0; each < kRanks; ++each) {
+      arrays.push_back(values_of(TW_F32, kLarge, each, each == 1 ? Data::kNoise : Data::kSmooth));
+    }
+    Bytes array = arrays[static_cast<std::size_t>(rank)];
+    const tw_stream_call call = member.call(sum, of_sum, 7, array.data(), array.data());
+    std::uint32_t stages = 1;
+    for (std::uint32_t stage = 0; stage < stages; ++stage) {
+      std::thread([&] {
+        EXPECT_EQ(tw_stream_enqueue_stage(&call, 1, stage, &stages), TW_OK) << tw_last_error();
+      }).join();
+      member.stream.wait();
+      EXPECT_EQ(check(sum, of_sum.record).complete, stage + 1 == stages ? 1U : 0U);
+    }
+    EXPECT_EQ(stages, 3U);
+    EXPECT_TRUE(same(array.data(), sum_of(TW_F32, arrays, 0)));
+    EXPECT_EQ(tw_stream_enqueue_stage(&call, 1, stages, &stages), TW_INVALID_ARGUMENT);
+    EXPECT_EQ(tw_stream_enqueue_stage(&call, 1, 0, nullptr), TW_INVALID_ARGUMENT);
+    carrier.stop_serving(member.mailbox.memory);
+  });
+}
+
 // As one thread drives two devices.
 TEST(Groups, OneThreadEnqueuesForTwoRanks) {
   World world(2);

@@ -96,22 +96,43 @@ Status exchange(const SlotRuns& runs, int stage) {
                     : exchange_all(runs, stage);
 }
 
-}  // namespace
-
-Status enqueue_slots(const SlotRuns& runs) {
+// How many stages there are, if all runs are sound.
+Result<int> stages_of(const SlotRuns& runs) {
   int stages = 0;
   for (std::uint32_t at = 0; at < runs.count(); ++at) {
     const SlotRun run = runs.run(at);
     if (Status status = check(run); !status.ok()) return status;
     stages = std::max(stages, run.plan->stages());
   }
+  return stages;
+}
+
+void prepare_records(const SlotRuns& runs) {
   for (std::uint32_t at = 0; at < runs.count(); ++at) prepare_record(runs.run(at));
-  for (int stage = 0; stage < stages; ++stage) {
+}
+
+}  // namespace
+
+Status enqueue_slots(const SlotRuns& runs) {
+  const Result<int> stages = stages_of(runs);
+  if (!stages.ok()) return stages.status();
+  prepare_records(runs);
+  for (int stage = 0; stage < *stages; ++stage) {
     if (Status status = put_stages(runs, stage); !status.ok()) return status;
-    if (stage == stages - 1) break;
+    if (stage == *stages - 1) break;
     if (Status status = exchange(runs, stage); !status.ok()) return status;
   }
   return {};
+}
+
+Status enqueue_slots(const SlotRuns& runs, int stage, int* stages) {
+  const Result<int> all = stages_of(runs);
+  if (!all.ok()) return all.status();
+  *stages = *all;
+  if (stage >= *all) return {StatusCode::kInvalidArgument, "there is no such stage"};
+  if (stage == 0) prepare_records(runs);
+  if (Status status = put_stages(runs, stage); !status.ok()) return status;
+  return stage == *all - 1 ? Status() : exchange_all(runs, stage);
 }
 
 }  // namespace thinwire::collective

@@ -27,4 +27,9 @@ class SlotRuns {
 // not sound. After another failure messages may be missing, and records may never be complete.
 Status enqueue_slots(const SlotRuns& runs);
 
+// The same in steps, for transports whose groups go on behind their end: the local work of stage
+// `stage`, and the exchange behind it, in one group. Stage 0 first, each of the others once what
+// was posted before is on its streams; `stages`: how many there are. Nothing is kept in between.
+Status enqueue_slots(const SlotRuns& runs, int stage, int* stages);
+
 }  // namespace thinwire::collective
