@@ -1,11 +1,13 @@
 // How communicators live and end beside ncclCommDestroy and ncclCommAbort, with compressed calls on
-// them; and groups that are only simulated. Prints "ok".
+// them; and groups that are only simulated. With NCCL_COMM_BLOCKING=0 they do not block. Prints
+// "ok".
 //
-// lives_program finalize|shrink|shrink-dead|shrink-root|revoke|simulate|calms
+// lives_program finalize|shrink|shrink-dead|shrink-root|revoke|simulate|calms|grow
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <future>
 #include <map>
 #include <random>
 #include <string>
@@ -56,6 +58,11 @@ std::vector<float> rough(int rank, int call) {
   return values;
 }
 
+// What comes of it in the end, also where it does not block.
+ncclResult_t after(ncclComm_t comm, ncclResult_t result) {
+  return result == ncclInProgress ? ranks::state_of(comm) : result;
+}
+
 using Values = std::vector<float> (*)(int rank, int call);
 
 // A rank's part of gathers on one communicator.
@@ -72,7 +79,8 @@ class Gathers {
     return again();
   }
   ncclResult_t again() {
-    return ncclAllGather(mine_.data(), all_.data(), kCount, ncclFloat32, comm_, stream_);
+    return after(comm_,
+                 ncclAllGather(mine_.data(), all_.data(), kCount, ncclFloat32, comm_, stream_));
   }
 
   // Once the stream has come past.
@@ -106,7 +114,7 @@ void finalize(ranks::Rank& self) {
   gathers.agree();
   expect(gathers.enqueue(noise, 0) == ncclSuccess, "a call before the end");
   for (int more = 0; more < 3; ++more) gathers.again();
-  expect(ncclCommFinalize(self.comm) == ncclSuccess, "ncclCommFinalize");
+  expect(after(self.comm, ncclCommFinalize(self.comm)) == ncclSuccess, "ncclCommFinalize");
   expect(gathers.again() == ncclInvalidUsage, "a call behind ncclCommFinalize");
   expect(ncclCommDestroy(self.comm) == ncclSuccess, "ncclCommDestroy");
   self.comm = nullptr;
@@ -116,8 +124,9 @@ void finalize(ranks::Rank& self) {
 
 ncclComm_t shrunk(const ranks::Rank& self, int lost, int flags) {
   ncclComm_t made = nullptr;
-  expect(ncclCommShrink(self.comm, &lost, 1, &made, nullptr, flags) == ncclSuccess,
-         "ncclCommShrink");
+  expect(
+      after(self.comm, ncclCommShrink(self.comm, &lost, 1, &made, nullptr, flags)) == ncclSuccess,
+      "ncclCommShrink");
   return made;
 }
 
@@ -133,7 +142,7 @@ void shrink(ranks::Rank& self) {
     }
   }
   ncclComm_t half = nullptr;
-  ncclCommSplit(self.comm, self.rank % 2, 0, &half, nullptr);
+  after(self.comm, ncclCommSplit(self.comm, self.rank % 2, 0, &half, nullptr));
   Gathers(half, self.stream).agree();
   ncclCommDestroy(half);
 }
@@ -174,7 +183,7 @@ void revoke(ranks::Rank& self) {
   gathers.agree();
   if (self.rank != 0) gathers.enqueue(noise, 0);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  expect(ncclCommRevoke(self.comm, 0) == ncclSuccess, "ncclCommRevoke");
+  expect(after(self.comm, ncclCommRevoke(self.comm, 0)) == ncclSuccess, "ncclCommRevoke");
   self.synchronize();
   expect(gathers.again() != ncclSuccess, "a call behind ncclCommRevoke");
   if (self.rank == 3) return;
@@ -211,6 +220,43 @@ void simulate(ranks::Rank& self) {
   ncclCommDestroy(half);
 }
 
+// Three ranks, and a fourth that joins them; then all are suspended for a while.
+void grow(ranks::Rank& self) {
+  static std::promise<ncclUniqueId> promised;
+  static const std::shared_future<ncclUniqueId> id = promised.get_future().share();
+  constexpr int kNoColor = -1;
+  const bool is_new = self.rank == 3;
+  ncclComm_t three = nullptr, four = nullptr;
+  after(self.comm, ncclCommSplit(self.comm, is_new ? kNoColor : 0, 0, &three, nullptr));
+  expect((three == nullptr) == is_new, "ncclCommSplit without a color");
+  if (!is_new) Gathers(three, self.stream).agree();
+  ncclUniqueId own{};
+  if (self.rank == 1) {
+    expect(ncclCommGetUniqueId(three, &own) == ncclSuccess, "ncclCommGetUniqueId");
+    promised.set_value(own);
+  }
+  if (is_new) own = id.get();
+  const ncclUniqueId* const known = self.rank == 1 || is_new ? &own : nullptr;
+  const ncclResult_t made = ncclCommGrow(three, 4, known, is_new ? 3 : -1, &four, nullptr);
+  expect(made == ncclSuccess || made == ncclInProgress, "ncclCommGrow");
+  expect(ranks::state_of(four) == ncclSuccess, "what has grown");
+  if (!is_new) ncclCommDestroy(three);
+  Gathers gathers(four, self.stream);
+  gathers.agree();
+  expect(gathers.enqueue(noise, 0) == ncclSuccess, "a call before ncclCommSuspend");
+  expect(after(four, ncclCommSuspend(four, 1)) == ncclSuccess, "ncclCommSuspend");
+  self.synchronize();
+  gathers.check(noise, 0, "values before ncclCommSuspend");
+  expect(gathers.again() == ncclInvalidUsage, "a call while suspended");
+  expect(after(four, ncclCommResume(four)) == ncclSuccess, "ncclCommResume");
+  for (int call = 0; call < 30; ++call) {
+    expect(gathers.enqueue(smooth, call) == ncclSuccess, "a call behind ncclCommResume");
+    self.synchronize();
+    gathers.check(smooth, call, "values behind ncclCommResume");
+  }
+  ncclCommDestroy(four);
+}
+
 // Values that need large slots, and then ones that need small ones.
 void calms(ranks::Rank& self) {
   Gathers gathers(self.comm, self.stream);
@@ -232,7 +278,8 @@ int main(int count, char** words) {
                                                                {"shrink-root", shrink_root},
                                                                {"revoke", revoke},
                                                                {"simulate", simulate},
-                                                               {"calms", calms}};
+                                                               {"calms", calms},
+                                                               {"grow", grow}};
   const auto mode = modes.find(count > 1 ? words[1] : "");
   if (mode == modes.end()) return 2;
   ranks::run(kRanks, mode->second);

@@ -16,6 +16,7 @@ namespace {
 void sum(ncclComm_t comm, cudaStream_t stream) {
   std::vector<float> data(1 << 15, 1.0F);
   ncclAllReduce(data.data(), data.data(), data.size(), ncclFloat32, ncclSum, comm, stream);
+  ranks::state_of(comm);
   cudaStreamSynchronize(stream);
 }
 

@@ -25,6 +25,34 @@ struct Rank {
   void synchronize() const { cudaStreamSynchronize(stream); }
 };
 
+// Of this thread's rank: those that a call may have left in progress.
+inline std::vector<ncclComm_t>& comms_of_thread() {
+  static thread_local std::vector<ncclComm_t> of_thread;
+  return of_thread;
+}
+
+// What comes of a communicator that is in progress.
+inline ncclResult_t state_of(ncclComm_t comm) {
+  ncclResult_t state = ncclInProgress;
+  while (state == ncclInProgress) {
+    const ncclResult_t asked = ncclCommGetAsyncError(comm, &state);
+    if (asked != ncclSuccess) return asked;
+    if (state == ncclInProgress) std::this_thread::yield();
+  }
+  return state;
+}
+
+// What comes of a call: where it does not block once all that this thread has said so.
+inline ncclResult_t settled(ncclResult_t result) {
+  if (result != ncclInProgress) return result;
+  result = ncclSuccess;
+  for (const ncclComm_t each : comms_of_thread()) {
+    const ncclResult_t state = state_of(each);
+    if (result == ncclSuccess) result = state;
+  }
+  return result;
+}
+
 // Ranks that are processes of their own pass the id by a file.
 inline ncclUniqueId id_by_file(int rank, const std::string& path) {
   ncclUniqueId id{};
@@ -43,7 +71,9 @@ inline void run_one(int rank, int ranks, const ncclUniqueId& id,
                     const std::function<void(Rank&)>& work) {
   Rank self{rank, ranks, nullptr, nullptr};
   cudaStreamCreate(&self.stream);
-  ncclCommInitRank(&self.comm, ranks, id, rank);
+  // As NCCL_COMM_BLOCKING may have it.
+  if (ncclCommInitRank(&self.comm, ranks, id, rank) == ncclInProgress) state_of(self.comm);
+  comms_of_thread() = {self.comm};
   work(self);
   self.synchronize();
   // Long enough for ranks that lack the library to be given up.

@@ -176,6 +176,21 @@ def test_groups_of_several_communicators(tmp_path: Path) -> None:
 RANDOM_CALLS = 5000
 
 
+@pytest.mark.parametrize("seed", [3, 4])
+def test_random_programs_whose_calls_do_not_block(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NCCL refuses for good whoever calls before the call before has been seen to succeed."""
+    monkeypatch.setenv("NCCL_COMM_BLOCKING", "0")
+    words = (PROGRAMS / "nccl_random", str(seed), "1200")
+    assert run(*words, preload=False) == ("ok\n", "")
+    settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
+    assert run(*words, **settings) == ("ok\n", "")
+    report = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    of_all = [each["operations"] for each in report["communicators"]]
+    assert sum(each["compressed_calls"] for of in of_all for each in of.values()) > 300
+
+
 @pytest.mark.parametrize("seed", [2, 3, 4, 5, 6, 7])
 def test_random_programs_come_to_the_same_bits(seed: int, tmp_path: Path) -> None:
     """Natively too, which shows that the program is one that NCCL takes."""
@@ -236,10 +251,18 @@ def test_programs_end_while_calls_are_under_way(way: str, tmp_path: Path) -> Non
         assert all(each["spilled_blocks_received"] == 8 for each in gathered)
 
 
+WAYS = ["finalize", "shrink", "shrink-dead", "shrink-root", "revoke", "simulate", "grow"]
+# Without blocking: some of them.
+LATER = ["finalize", "shrink", "revoke", "grow"]
+
+
 @pytest.mark.parametrize(
-    "way", ["finalize", "shrink", "shrink-dead", "shrink-root", "revoke", "simulate"]
+    ("way", "blocking"), [(way, "1") for way in WAYS] + [(way, "0") for way in LATER]
 )
-def test_communicators_live_and_end_in_every_way(way: str, tmp_path: Path) -> None:
+def test_communicators_live_and_end_in_every_way(
+    way: str, blocking: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NCCL_COMM_BLOCKING", blocking)
     words = (PROGRAMS / "nccl_lives", way)
     assert run(*words, preload=False) == ("ok\n", "")
     settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
@@ -251,8 +274,11 @@ def test_communicators_live_and_end_in_every_way(way: str, tmp_path: Path) -> No
     by_size: dict[int, list[dict]] = {}
     for each in report["communicators"]:
         by_size.setdefault(each["ranks"], []).append(each)
+    if way == "grow":
+        # What all is made of takes no calls.
+        by_size[4] = [each for each in by_size[4] if each["operations"]]
     sizes = {size: len(each) for size, each in by_size.items()}
-    parts = {"shrink": {3: 6, 2: 4}, "simulate": {2: 4}}.get(way, {})
+    parts = {"shrink": {3: 6, 2: 4}, "simulate": {2: 4}, "grow": {3: 3}}.get(way, {})
     assert sizes == {4: 4} | (parts or ({3: 3} if way.startswith(("shrink", "revoke")) else {}))
     for size, communicators in by_size.items():
         counts = [each["operations"]["AllGather"] for each in communicators]

@@ -12,6 +12,7 @@
   X(CommDestroy) X(CommAbort) X(CommCount) X(CommUserRank) X(GroupStart) X(GroupEnd)    \
   X(AlltoAll) X(Gather) X(Scatter) X(AllReduce) X(Reduce) X(ReduceScatter) X(AllGather) X(Broadcast) X(Bcast) X(Send)    \
   X(Recv) X(RedOpCreatePreMulSum) X(RedOpDestroy) X(CommFinalize) X(CommRevoke)         \
+  X(CommGetUniqueId) X(CommGrow) X(CommSuspend) X(CommResume)                           \
   X(CommShrink) X(GroupSimulateEnd) X(CommCuDevice) X(OnHostMemory)
 // clang-format on
 

@@ -3,6 +3,7 @@
 
 // clang-format off
 #define THINWIRE_NCCL_TAKEN(X)                                                           \
+  X(CommGetUniqueId) X(CommGrow) X(CommResume) X(CommSuspend)                                                           \
   X(AllGather) X(AllReduce) X(AlltoAll) X(Bcast) X(Broadcast) X(CommAbort)               \
   X(CommDestroy) X(CommFinalize) X(CommGetAsyncError) X(CommInitAll) X(CommInitRank)     \
   X(CommInitRankConfig) X(CommInitRankScalable) X(CommRevoke) X(CommShrink) X(CommSplit) \

@@ -169,8 +169,14 @@ class Helper {
   // The part of `parent` in which this rank is after the `split`-th split (0, 1, ...) with this
   // color. `ranks` and `rank` are the child's. They meet in the process of the parent's rank
   // `meets`, one of the first four, which need not be one of them.
+  // `terms`: where ranks may come that have no part in the parent, which has compared them else.
   CommunicatorRef open_child(const CommunicatorRef& parent, std::uint64_t split, int color,
-                             int rank, int ranks, int meets = 0);
+                             int rank, int ranks, int meets = 0, const Terms& terms = {});
+
+  // As stamp(), for ranks that join those of open_child() with these numbers and `meets` of 0, by
+  // open(). False as well while it is not known that all ranks of the parent have the library.
+  bool stamp_part(std::span<std::byte, kIdBytes> id, const CommunicatorRef& parent,
+                  std::uint64_t split, int color);
 
   // The process ends: sends what others still need, for a short while, and tells them.
   void leave();

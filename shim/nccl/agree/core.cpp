@@ -42,9 +42,9 @@ void Core::open(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int 
 }
 
 void Core::open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
-                      std::uint64_t parent, std::uint64_t split, std::int32_t color, int meets) {
+                      const PartOf& part, const std::string& terms) {
   members_[id] = std::make_unique<Member>(*this, id, std::move(shared), rank, ranks);
-  Member* const of = member(parent);
+  Member* const of = member(part.parent);
   if (of == nullptr) return member(id)->become_raw("raw: its parent stayed raw, or had ended");
   const Secret secret = of->secret();
   // The child may have ended before its parent knows.
@@ -52,11 +52,22 @@ void Core::open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank
     Member* const child = member(id);
     if (child == nullptr) return;
     if (first.empty()) return child->become_raw(why);
-    const auto place = static_cast<std::size_t>(meets);
+    const auto place = static_cast<std::size_t>(part.meets);
     if (place >= first.size()) return child->become_raw("raw: it has lost those who know it");
-    child->register_with(first[place], derive(secret, split, color), Lineage{secret, split, color},
-                         "");
+    child->register_with(first[place], derive(secret, part.split, part.color),
+                         Lineage{secret, part.split, part.color}, terms);
   });
+}
+
+std::optional<Stamp> Core::stamp_of_part(std::uint64_t parent, std::uint64_t split,
+                                         std::int32_t color) {
+  Member* const of = member(parent);
+  if (of == nullptr || !of->is_ready()) return std::nullopt;
+  std::optional<Stamp> made;
+  of->when_settled([&](const std::vector<Address>& first, const std::string&) {
+    made = Stamp{derive(of->secret(), split, color), first.front()};
+  });
+  return made;
 }
 
 Member* Core::member(std::uint64_t id) {

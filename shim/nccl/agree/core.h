@@ -27,8 +27,15 @@ class Core {
   std::optional<Stamp> make_stamp(const Address& interface);
   void open(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
             const Stamp& stamp, const std::string& terms);
+  struct PartOf {
+    std::uint64_t parent, split;
+    std::int32_t color;
+    int meets;
+  };
   void open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
-                  std::uint64_t parent, std::uint64_t split, std::int32_t color, int meets);
+                  const PartOf& of, const std::string& terms);
+  // What ranks that are new to the part need; nothing: the parent is not ready.
+  std::optional<Stamp> stamp_of_part(std::uint64_t parent, std::uint64_t split, std::int32_t color);
   // Null: it has ended, or never was.
   Member* member(std::uint64_t id);
   // Tells `done` when nothing more has to be sent, or the time is over; then the helper has ended.

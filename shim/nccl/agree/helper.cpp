@@ -13,6 +13,18 @@ std::shared_ptr<Handle> raw_handle(std::shared_ptr<Core> core, const std::string
   return std::make_shared<Handle>(std::move(core), 0, std::move(shared));
 }
 
+// Writes what the helper's thread answers, if it does in time.
+bool write_answer(Loop& loop, std::span<std::byte, kIdBytes> id,
+                  std::function<std::optional<Stamp>()> ask) {
+  const auto made = std::make_shared<std::promise<std::optional<Stamp>>>();
+  auto answer = made->get_future();
+  if (!loop.post([=] { made->set_value(ask()); })) return false;
+  if (answer.wait_for(kStampTime) != std::future_status::ready) return false;
+  const std::optional<Stamp> stamp = answer.get();
+  if (stamp) write_stamp(id, *stamp);
+  return stamp.has_value();
+}
+
 }  // namespace
 
 struct Helper::Parts {
@@ -33,15 +45,19 @@ Helper::~Helper() {
 bool Helper::stamp(std::span<std::byte, kIdBytes> id) {
   const auto interface = room_for_stamp(id);
   if (!interface) return false;
-  Core* const core = parts_->core.get();
-  const auto made = std::make_shared<std::promise<std::optional<Stamp>>>();
-  auto answer = made->get_future();
-  const bool posted = core->loop().post([=] { made->set_value(core->make_stamp(*interface)); });
-  if (!posted) return false;
-  if (answer.wait_for(kStampTime) != std::future_status::ready) return false;
-  const std::optional<Stamp> stamp = answer.get();
-  if (stamp) write_stamp(id, *stamp);
-  return stamp.has_value();
+  return write_answer(parts_->core->loop(), id, [core = parts_->core.get(), at = *interface] {
+    return core->make_stamp(at);
+  });
+}
+
+bool Helper::stamp_part(std::span<std::byte, kIdBytes> id, const CommunicatorRef& parent,
+                        std::uint64_t split, int color) {
+  const auto* const of = static_cast<const Handle*>(parent.get());
+  if (of->id() == 0 || !room_for_stamp(id)) return false;
+  return write_answer(parts_->core->loop(), id,
+                      [core = parts_->core.get(), parent_id = of->id(), split, color] {
+                        return core->stamp_of_part(parent_id, split, color);
+                      });
 }
 
 CommunicatorRef Helper::open(IdView id, int rank, int ranks, const Terms& terms) {
@@ -60,15 +76,16 @@ CommunicatorRef Helper::open(IdView id, int rank, int ranks, const Terms& terms)
 }
 
 CommunicatorRef Helper::open_child(const CommunicatorRef& parent, std::uint64_t split, int color,
-                                   int rank, int ranks, int meets) {
+                                   int rank, int ranks, int meets, const Terms& terms) {
   if (ranks <= 1) return raw_handle(parts_->core, "one rank");
   const auto* const of = static_cast<const Handle*>(parent.get());
   if (of->id() == 0) return raw_handle(parts_->core, "its parent is raw");
   Core* const core = parts_->core.get();
   const std::uint64_t number = parts_->next_id++;
   auto shared = std::make_shared<Shared>();
+  const std::string text = terms.empty() ? "" : terms_text(terms);
   const bool posted = core->loop().post([=, parent_id = of->id()] {
-    core->open_child(number, shared, rank, ranks, parent_id, split, color, meets);
+    core->open_child(number, shared, rank, ranks, {parent_id, split, color, meets}, text);
   });
   if (!posted) return raw_handle(parts_->core, "there is no helper thread");
   return std::make_shared<Handle>(parts_->core, number, std::move(shared));

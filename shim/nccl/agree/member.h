@@ -33,6 +33,7 @@ class Member {
   // ---- connections that other ranks make ----
   const Secret& secret() const { return secret_; }
   int rank() const { return rank_; }
+  bool is_ready() const { return state_ == State::kReady; }
   bool is_registered() const { return tree_ != nullptr; }
   // False: it is not expected, and the link stays with the caller.
   bool adopt_parent(std::unique_ptr<Link>& link, int from);

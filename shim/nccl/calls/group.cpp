@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calls/pass.h"
+#include "calls/unfinished.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -39,21 +40,34 @@ void forget_coded(Group& of) {
   of.coded.clear();
 }
 
+// Trials of results that there are by now, or will be.
+void try_results(const Group& of, ncclResult_t result, Rest rest) {
+  std::vector<Planned> later;
+  for (const Planned& each : of.tried) {
+    if (each.decision.result_trial == nullptr) continue;
+    if (result == ncclInProgress) {
+      later.push_back(each);
+    } else {
+      enqueue_trial(each, Part::kResultTrial);
+    }
+  }
+  if (!rest.calls.empty() || !later.empty()) finish_later(std::move(rest), std::move(later));
+}
+
 ncclResult_t carry_out(Group& of) {
   for (const Planned& each : of.tried) {
     if (each.decision.plan != nullptr) enqueue_trial(each, Part::kTrial);
   }
   ncclResult_t result = of.failure;
   if (result != ncclSuccess) forget_coded(of);
+  Rest rest;
   if (of.coded.empty()) {
     const ncclResult_t ended = THINWIRE_PASS(GroupEnd);
     if (result == ncclSuccess) result = ended;
   } else {
-    result = enqueue_coded(of.coded, &of.raw);
+    result = enqueue_coded(of.coded, &of.raw, &rest);
   }
-  for (const Planned& each : of.tried) {
-    if (each.decision.result_trial != nullptr) enqueue_trial(each, Part::kResultTrial);
-  }
+  try_results(of, result, std::move(rest));
   for (const Count& each : of.counts) count(each);
   of.clear();
   return result;

@@ -2,6 +2,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "calls/group.h"
 #include "calls/making.h"
 #include "calls/pass.h"
+#include "calls/unfinished.h"
 #include "process/presence.h"
 
 namespace thinwire::nccl {
@@ -23,6 +25,7 @@ struct Making {
   int ranks;
   bool blocks;
   SplitOff from;
+  ncclComm_t parent = nullptr;  // of a part
 };
 
 std::vector<Making>& made_in_group() {
@@ -33,6 +36,18 @@ std::vector<Making>& made_in_group() {
 constexpr int kUndefined = INT_MIN;  // NCCL_CONFIG_UNDEF_INT
 
 bool goes_on(ncclResult_t result) { return result == ncclSuccess || result == ncclInProgress; }
+
+// Parts of communicators that do not block: NCCL gives the program its handle when the parent is no
+// longer in progress.
+struct Parts {
+  std::mutex mutex;
+  std::vector<Making> makings;
+};
+
+Parts& parts() {
+  static Parts* const made = new Parts;
+  return *made;
+}
 
 void tell(const Making& making) {
   const ncclComm_t comm = *making.made;
@@ -45,12 +60,28 @@ void tell(const Making& making) {
   if (state == ncclSuccess) seen_ready(comm);
 }
 
+void tell_then(ncclResult_t result, const Making& making) {
+  if (result != ncclInProgress || !making.by_split || *making.made != nullptr) return tell(making);
+  const std::lock_guard lock(parts().mutex);
+  parts().makings.push_back(making);
+}
+
+// NCCL has made what was made of it.
+void tell_parts_of(ncclComm_t parent) {
+  const std::lock_guard lock(parts().mutex);
+  std::erase_if(parts().makings, [&](const Making& each) {
+    if (each.parent != parent) return false;
+    tell(each);
+    return true;
+  });
+}
+
 ncclResult_t tell_after(ncclResult_t result, const Making& making) {
   if (Inside::now() || !settings().could_compress || !goes_on(result)) return result;
   if (in_group()) {
     made_in_group().push_back(making);
   } else {
-    tell(making);
+    tell_then(result, making);
   }
   return result;
 }
@@ -64,7 +95,12 @@ bool blocks(const ncclConfig_t* config, bool otherwise) {
 
 Making by_id(ncclComm_t* made, const ncclUniqueId& id, int rank, int ranks,
              const ncclConfig_t* config) {
-  return {made, false, id, rank, ranks, blocks(config, true), {}};
+  return {made, false, id, rank, ranks, blocks(config, true), {}, nullptr};
+}
+
+Making part(ncclComm_t* made, SplitOff from, ncclComm_t parent) {
+  const bool blocks = from.blocks;
+  return {made, true, {}, 0, 0, blocks, std::move(from), parent};
 }
 
 }  // namespace
@@ -73,7 +109,13 @@ void tell_made_in_group(ncclResult_t result) {
   if (made_in_group().empty()) return;
   const std::vector<Making> makings = std::exchange(made_in_group(), {});
   if (!goes_on(result)) return;
-  for (const Making& each : makings) tell(each);
+  for (const Making& each : makings) tell_then(result, each);
+}
+
+void forget_parts_of(ncclComm_t parent) {
+  if (!settings().could_compress) return;
+  const std::lock_guard lock(parts().mutex);
+  std::erase_if(parts().makings, [&](const Making& each) { return each.parent == parent; });
 }
 
 }  // namespace thinwire::nccl
@@ -114,17 +156,18 @@ THINWIRE_EXPORTED ncclResult_t ncclCommInitRankScalable(ncclComm_t* made, int ra
 
 THINWIRE_EXPORTED ncclResult_t ncclCommInitAll(ncclComm_t* made, int devices, const int* list) {
   const ncclResult_t result = THINWIRE_PASS(CommInitAll, made, devices, list);
-  if (!Inside::now() && result == ncclSuccess) opened_all(made, devices);
+  if (!Inside::now() && goes_on(result)) opened_all(made, devices, blocks(nullptr, true));
   return result;
 }
 
 THINWIRE_EXPORTED ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int key,
                                              ncclComm_t* made, ncclConfig_t* config) {
+  if (!Inside::now() && is_unfinished(parent)) return ncclInvalidArgument;
   const ncclResult_t result = THINWIRE_PASS(CommSplit, parent, color, key, made, config);
   if (Inside::now() || !goes_on(result)) return result;
   SplitOff from = next_split(parent, color);
   from.blocks = blocks(config, from.blocks);
-  return tell_after(result, {made, true, {}, 0, 0, from.blocks, std::move(from)});
+  return tell_after(result, part(made, std::move(from), parent));
 }
 
 // Ranks that are lost do not call it, and may be dead.
@@ -132,16 +175,41 @@ THINWIRE_EXPORTED ncclResult_t ncclCommShrink(ncclComm_t parent, int* lost, int 
                                               ncclComm_t* made, ncclConfig_t* config, int flags) {
   if (Inside::now()) return THINWIRE_PASS(CommShrink, parent, lost, count, made, config, flags);
   if ((flags & NCCL_SHRINK_ABORT) != 0) stop_calls(parent);
+  if (is_unfinished(parent)) return ncclInvalidArgument;
   const ncclResult_t result = THINWIRE_PASS(CommShrink, parent, lost, count, made, config, flags);
   if (!goes_on(result)) return result;
   SplitOff from = next_shrink(parent, {lost, lost + count});
   from.blocks = blocks(config, from.blocks);
-  return tell_after(result, {made, true, {}, 0, 0, from.blocks, std::move(from)});
+  return tell_after(result, part(made, std::move(from), parent));
+}
+
+// For ranks that are to be added: they find the parent's by it.
+THINWIRE_EXPORTED ncclResult_t ncclCommGetUniqueId(ncclComm_t comm, ncclUniqueId* id) {
+  const ncclResult_t result = THINWIRE_PASS(CommGetUniqueId, comm, id);
+  const bool ours = !Inside::now() && result == ncclSuccess && settings().could_compress;
+  if (ours) stamp_growth(comm, *id);
+  return result;
+}
+
+// The parent's ranks know each other; those that are new have an id.
+THINWIRE_EXPORTED ncclResult_t ncclCommGrow(ncclComm_t parent, int ranks, const ncclUniqueId* id,
+                                            int rank, ncclComm_t* made, ncclConfig_t* config) {
+  if (!Inside::now() && parent != nullptr && is_unfinished(parent)) return ncclInvalidArgument;
+  const ncclResult_t result = THINWIRE_PASS(CommGrow, parent, ranks, id, rank, made, config);
+  if (Inside::now() || !goes_on(result)) return result;
+  if (parent == nullptr) return tell_after(result, by_id(made, *id, rank, ranks, config));
+  SplitOff from = next_growth(parent);
+  from.blocks = blocks(config, from.blocks);
+  return tell_after(result, part(made, std::move(from), parent));
 }
 
 THINWIRE_EXPORTED ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  const bool ours = !Inside::now() && error != nullptr && settings().could_compress;
+  if (ours) *error = go_on(comm);
+  if (ours && *error == ncclInProgress) return ncclSuccess;
   const ncclResult_t result = THINWIRE_PASS(CommGetAsyncError, comm, error);
-  const bool ready = result == ncclSuccess && error != nullptr && *error == ncclSuccess;
-  if (!Inside::now() && ready && settings().could_compress) *error = seen_ready(comm);
+  if (!ours || result != ncclSuccess || *error != ncclSuccess) return result;
+  tell_parts_of(comm);
+  *error = seen_ready(comm);
   return result;
 }

@@ -1,9 +1,12 @@
-// What the end of a group means for communicators that were made in it.
+// What the end of a group, and of their parent, means for communicators that are being made.
 #pragma once
 
 #include "abi/nccl_abi.h"
 
 namespace thinwire::nccl {
+
+// The communicator ends: parts that NCCL is still making of it are none of the program's.
+void forget_parts_of(ncclComm_t parent);
 
 // The group has ended with that result.
 void tell_made_in_group(ncclResult_t result);

@@ -1,8 +1,11 @@
 #include "calls/submit.h"
 
+#include <utility>
+
 #include "abi/cuda.h"
 #include "calls/group.h"
 #include "calls/pass.h"
+#include "calls/unfinished.h"
 #include "process/report.h"
 
 namespace thinwire::nccl {
@@ -95,7 +98,18 @@ ncclResult_t go_tried(const Planned& planned) {
   }
   enqueue_trial(planned, Part::kTrial);
   const ncclResult_t result = pass(planned.call);
-  if (decision.result_trial != nullptr) enqueue_trial(planned, Part::kResultTrial);
+  if (decision.result_trial != nullptr && result == ncclInProgress) {
+    finish_later({}, {planned});
+  } else if (decision.result_trial != nullptr) {
+    enqueue_trial(planned, Part::kResultTrial);
+  }
+  return result;
+}
+
+ncclResult_t go_coded(const Planned& planned) {
+  Rest rest;
+  const ncclResult_t result = enqueue_coded({&planned, 1}, nullptr, &rest);
+  if (result == ncclInProgress) finish_later(std::move(rest), {});
   return result;
 }
 
@@ -105,14 +119,15 @@ ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
   if (decision.failure != ncclSuccess) return spoil_group(decision.failure);
   count(planned.call, communicator, decision.reason, decision.coded() ? decision.plan : nullptr);
   if (!decision.coded()) return go_tried(planned);
-  if (!in_group()) return enqueue_coded({&planned, 1}, nullptr);
+  if (!in_group()) return go_coded(planned);
   keep_coded(planned);
   return ncclSuccess;
 }
 
 ncclResult_t judge(const Call& call, Communicator& communicator, bool could) {
   const int reason = reason_by_arguments(call, communicator);
-  if (reason != 0 || communicator.finalized || !is_sound(call, communicator)) {
+  const bool ended = communicator.finalized || communicator.suspended || communicator.revoked;
+  if (reason != 0 || ended || !is_sound(call, communicator)) {
     count(call, communicator, reason != 0 ? reason : int{kUnusual});
     return could ? go_raw(call) : pass(call);
   }
@@ -122,7 +137,8 @@ ncclResult_t judge(const Call& call, Communicator& communicator, bool could) {
     return go_raw(call);
   }
   Counters& counters = communicator.of[call.operation];
-  return go_decided({call, coder->decide(call, in_group()), coder, &counters}, communicator);
+  return go_decided({call, coder->decide(call, in_group()), coder, &counters, &communicator},
+                    communicator);
 }
 
 }  // namespace
@@ -132,6 +148,8 @@ ncclResult_t submit(const Call& call) {
   const bool could = settings().could_compress && streams() != Streams::kNone;
   if (!could && !wants_count()) return pass(call);
   Communicator& communicator = counted(call.comm);
+  // As NCCL refuses a call before the one before has been seen to succeed.
+  if (communicator.is_unfinished) return spoil_group(ncclInvalidArgument);
   if (call.op < ncclNumOps) return judge(call, communicator, could);
   Call own = call;
   own.factor = communicator.own_sums.find(call.op, call.type);

@@ -44,11 +44,12 @@ std::uint32_t stream_operation(Operation operation) {
 }
 
 // Messages of a group of the program's are part of it.
-bool goes_in_rounds(const Call& call, bool is_grouped) {
-  return settings().rounds && !is_grouped && (call.reduces() || call.operation == kAlltoAll);
+bool goes_in_rounds(const Call& call, bool is_whole) {
+  return settings().rounds && !is_whole && (call.reduces() || call.operation == kAlltoAll);
 }
 
-PlanKey plan_key(const Call& call, int ranks, bool is_grouped) {
+// `is_whole`: what it sends is one group, whatever the settings say.
+PlanKey plan_key(const Call& call, int ranks, bool is_whole) {
   PlanKey key;
   key.operation = stream_operation(call.operation);
   key.dtype = dtype_of(call.type);
@@ -61,7 +62,7 @@ PlanKey plan_key(const Call& call, int ranks, bool is_grouped) {
   }
   if (call.reduces() && call.op == ncclAvg) key.scale = 1.0 / ranks;
   if (call.factor) key.flags |= TW_STREAM_PREMULTIPLIED;
-  if (goes_in_rounds(call, is_grouped)) key.flags |= TW_STREAM_ROUNDS;
+  if (goes_in_rounds(call, is_whole)) key.flags |= TW_STREAM_ROUNDS;
   return key;
 }
 
@@ -141,7 +142,7 @@ Track& Coder::track_of(const Call& call) {
 }
 
 Decision Coder::decide(const Call& call, bool is_grouped) {
-  PlanKey key = plan_key(call, ranks_, is_grouped);
+  PlanKey key = plan_key(call, ranks_, is_grouped || !blocks_);
   Track& track = track_of(call);
   const std::uint64_t number = track.next();
   const int exchanges = key.way == TW_STREAM_DIRECT ? 2 : 1;
@@ -157,8 +158,7 @@ Decision Coder::decide(const Call& call, bool is_grouped) {
     if (answer.outcome != agree::Outcome::kKnown) {
       const bool aborted = answer.outcome == agree::Outcome::kAborted;
       made.failure = aborted ? ncclInvalidUsage : ncclRemoteError;
-      ncclResult_t none = ncclSuccess;
-      error_.compare_exchange_strong(none, made.failure);
+      set_error(made.failure);
       return made;
     }
     key.capacity[exchange] = answer.value.capacity;
@@ -227,7 +227,7 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
 
 // The memory of the largest call of the class, before the ranks agree to code it; else a veto.
 bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
-  int veto = blocks_ ? 0 : kDoesNotBlock;
+  int veto = 0;
   const std::lock_guard lock(mutex_);
   if (failed_ || ended_) return false;
   if (unable_ != TW_OK) veto = TW_RAW_NO_MEMORY;

@@ -46,6 +46,8 @@ class Coder {
   // is made in a group of the program's.
   Decision decide(const Call& call, bool is_grouped);
 
+  bool blocks() const { return blocks_; }
+
   std::mutex& mutex() { return mutex_; }
   // Under the mutex. `group` numbers what is enqueued together. Null, and nothing changed but that
   // the plan has been given back: no memory.
@@ -63,6 +65,11 @@ class Coder {
 
   // What the streams have come past so far has failed.
   ncclResult_t error() const { return error_.load(std::memory_order_relaxed); }
+  // A call that has been taken has failed since.
+  void set_error(ncclResult_t error) {
+    ncclResult_t none = ncclSuccess;
+    error_.compare_exchange_strong(none, error);
+  }
 
   // ---- Of the service thread ----
 

@@ -56,9 +56,7 @@ bool prepare(std::span<const Planned> planned, Part part, Batch& into) {
   return all;
 }
 
-ncclResult_t enqueue(const Batch& made) {
-  const auto count = static_cast<std::uint32_t>(made.calls.size());
-  const tw_status status = tw_stream_enqueue(made.calls.data(), count);
+ncclResult_t result_of(tw_status status) {
   if (status == TW_OK) return ncclSuccess;
   const ncclResult_t of_nccl = take_transport_error();
   if (of_nccl != ncclSuccess) return of_nccl;
@@ -66,18 +64,42 @@ ncclResult_t enqueue(const Batch& made) {
   return ncclInternalError;
 }
 
+ncclResult_t enqueue(const Batch& made) {
+  const auto count = static_cast<std::uint32_t>(made.calls.size());
+  return result_of(tw_stream_enqueue(made.calls.data(), count));
+}
+
+// As far as NCCL goes along at once.
+ncclResult_t enqueue_stages(const std::vector<tw_stream_call>& calls, Rest& rest) {
+  const auto count = static_cast<std::uint32_t>(calls.size());
+  take_in_progress();
+  do {
+    const tw_status status = tw_stream_enqueue_stage(calls.data(), count, rest.stage, &rest.stages);
+    const bool waits = take_in_progress();
+    if (status != TW_OK) return result_of(status);
+    ++rest.stage;
+    if (waits) return ncclInProgress;
+  } while (rest.stage < rest.stages);
+  return ncclSuccess;
+}
+
 }  // namespace
 
-ncclResult_t enqueue_coded(std::span<const Planned> calls, RawOfGroup raw) {
+ncclResult_t enqueue_coded(std::span<const Planned> calls, RawOfGroup raw, Rest* rest) {
   const Range range(calls);
   Batch& own = batch();
   own.lock(calls);
   ncclResult_t result = prepare(calls, Part::kCall, own) ? ncclSuccess : ncclSystemError;
   std::optional<ProgramGroup> group;
   if (raw != nullptr) group.emplace(*raw);
-  if (result == ncclSuccess) result = enqueue(own);
-  // What is missing now nobody can make up for.
-  if (result != ncclSuccess) {
+  if (result == ncclSuccess) {
+    result = calls.front().coder->blocks() ? enqueue(own) : enqueue_stages(own.calls, *rest);
+  }
+  if (result == ncclInProgress) {
+    rest->calls.assign(calls.begin(), calls.end());
+    rest->made = own.calls;
+  } else if (result != ncclSuccess) {
+    // What is missing now nobody can make up for.
     for (Coder* const each : own.coders) each->fail();
   }
   if (group) {
@@ -86,6 +108,22 @@ ncclResult_t enqueue_coded(std::span<const Planned> calls, RawOfGroup raw) {
   }
   own.unlock();
   return result;
+}
+
+ncclResult_t enqueue_rest(Rest& rest) {
+  const Range range(rest.calls);
+  Batch& own = batch();
+  own.lock(rest.calls);
+  const ncclResult_t result = enqueue_stages(rest.made, rest);
+  own.unlock();
+  return result;
+}
+
+void give_up(const Rest& rest) {
+  Batch& own = batch();
+  own.lock(rest.calls);
+  for (Coder* const each : own.coders) each->fail();
+  own.unlock();
 }
 
 void enqueue_trial(const Planned& tried, Part part) {

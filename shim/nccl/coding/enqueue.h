@@ -14,6 +14,14 @@ struct Planned {
   Decision decision;
   Coder* coder = nullptr;
   Counters* counters = nullptr;
+  Communicator* communicator = nullptr;
+};
+
+// What is left to do of calls on communicators that do not block.
+struct Rest {
+  std::vector<Planned> calls;
+  std::vector<tw_stream_call> made;
+  std::uint32_t stage = 0, stages = 0;
 };
 
 // Where NCCL's group of the program is open on this thread: what stays raw in it behind a coded
@@ -21,7 +29,13 @@ struct Planned {
 using RawOfGroup = const std::vector<KeptRaw>*;
 
 // One exchange of all of them together. With `raw` NCCL's group of the program is ended too.
-ncclResult_t enqueue_coded(std::span<const Planned> calls, RawOfGroup raw);
+// ncclInProgress: `rest` is left, until NCCL has put on the streams what it has been given.
+ncclResult_t enqueue_coded(std::span<const Planned> calls, RawOfGroup raw, Rest* rest);
+
+// Goes on with it; ncclInProgress as above.
+ncclResult_t enqueue_rest(Rest& rest);
+// Nothing more comes of it.
+void give_up(const Rest& rest);
 
 // Beside a raw call, before or behind it; what hinders it hinders nothing else.
 void enqueue_trial(const Planned& tried, Part part);

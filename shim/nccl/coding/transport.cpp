@@ -9,10 +9,12 @@ namespace thinwire::nccl {
 namespace {
 
 thread_local ncclResult_t t_error = ncclSuccess;
+thread_local bool t_in_progress = false;
 thread_local ProgramGroup* t_group = nullptr;
 
 tw_status told(ncclResult_t result) {
-  if (result == ncclSuccess) return TW_OK;
+  if (result == ncclInProgress) t_in_progress = true;
+  if (result == ncclSuccess || result == ncclInProgress) return TW_OK;
   t_error = result;
   return TW_INTERNAL;
 }
@@ -93,6 +95,8 @@ tw_stream_transport transport_over(ncclComm_t comm, int rank, int ranks) {
 }
 
 ncclResult_t take_transport_error() { return std::exchange(t_error, ncclSuccess); }
+
+bool take_in_progress() { return std::exchange(t_in_progress, false); }
 
 // ---- The program's group ----
 

@@ -15,6 +15,9 @@ tw_stream_transport transport_over(ncclComm_t comm, int rank, int ranks);
 
 // NCCL's last error in a function of a table on this thread; cleared.
 ncclResult_t take_transport_error();
+// Whether NCCL has said ncclInProgress there, as it does of communicators that do not block;
+// cleared.
+bool take_in_progress();
 
 // A call that stays raw and was kept, as it follows a coded one in a group.
 struct KeptRaw {

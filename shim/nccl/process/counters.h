@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -59,9 +60,11 @@ struct SplitOff {
   int color = 0;
   bool blocks = true;  // the parent
   int meets = 0;       // the parent's rank in whose process they find each other
+  bool grown = false;  // ranks come to it that are new
 };
 
 class Coder;
+struct Unfinished;
 
 struct Communicator {
   int ranks = 0;  // 0: NCCL did not say
@@ -73,8 +76,14 @@ struct Communicator {
   std::atomic<bool> finalized{false};              // it takes no more calls
   std::array<Counters, kOperations> of{};
   OwnSums own_sums;
-  bool blocks = true;                  // its calls do
-  std::atomic<Coder*> coder{nullptr};  // once a call could be coded; never destroyed
+  bool blocks = true;                      // its calls do
+  bool prepared = false;                   // what its calls launch has been loaded
+  std::atomic<bool> revoked{false};        // what has failed since is no error
+  std::atomic<bool> suspended{false};      // NCCL is to refuse its calls
+  std::uint64_t grows = 0;                 // of itself
+  std::shared_ptr<Unfinished> unfinished;  // see calls/unfinished.h
+  std::atomic<bool> is_unfinished{false};  // whether there is one
+  std::atomic<Coder*> coder{nullptr};      // once a call could be coded; never destroyed
 };
 
 // What is counted for a communicator: made when it is first seen, whoever made the communicator.

@@ -82,17 +82,18 @@ void stamp(ncclUniqueId& id) {
 
 void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool blocks) {
   if (!settings().could_compress || comm == nullptr) return;
-  prepare_device_of(comm);
+  // NCCL does not say which it is before it is ready.
+  if (blocks) prepare_device_of(comm);
   ncclUniqueId copy = id;
   auto agreed = helper().open(bytes_of(copy), rank, ranks, terms(blocks));
   if (!agree::is_stamped(bytes_of(copy))) warn_of_id(agreed->presence().text, rank);
   begin(comm, ranks, rank, std::move(agreed), blocks);
 }
 
-void opened_all(const ncclComm_t* comms, int ranks) {
+void opened_all(const ncclComm_t* comms, int ranks, bool blocks) {
   if (!settings().could_compress) return;
   const ncclUniqueId id = id_of_this_process();
-  for (int rank = 0; rank < ranks; ++rank) opened(comms[rank], id, rank, ranks, true);
+  for (int rank = 0; rank < ranks; ++rank) opened(comms[rank], id, rank, ranks, blocks);
 }
 
 SplitOff next_split(ncclComm_t parent, int color) {
@@ -121,6 +122,35 @@ SplitOff next_shrink(ncclComm_t parent, std::vector<int> lost) {
   return from;
 }
 
+namespace {
+
+constexpr int kColorOfGrowth = INT_MIN + 1;  // nor has this one
+
+}  // namespace
+
+SplitOff next_growth(ncclComm_t parent) {
+  SplitOff from;
+  with_begun(parent, [&](Communicator* of) {
+    if (of == nullptr) return;
+    if (of->split_off) complete(parent, *of);
+    from = {of->agreed, of->grows++, kColorOfGrowth, of->blocks};
+    from.grown = true;
+  });
+  return from;
+}
+
+void stamp_growth(ncclComm_t parent, ncclUniqueId& id) {
+  agree::CommunicatorRef agreed;
+  std::uint64_t number = 0;
+  with_begun(parent, [&](Communicator* of) {
+    if (of == nullptr) return;
+    if (of->split_off) complete(parent, *of);
+    agreed = of->agreed;
+    number = of->grows;
+  });
+  if (agreed) helper().stamp_part(bytes_of(id), agreed, number, kColorOfGrowth);
+}
+
 void complete(ncclComm_t comm, Communicator& communicator) {
   const Inside inside;
   int ranks = 0, rank = 0;
@@ -132,7 +162,8 @@ void complete(ncclComm_t comm, Communicator& communicator) {
   if (!from || !from->parent) return;
   prepare_device_of(comm);
   communicator.agreed =
-      helper().open_child(from->parent, from->number, from->color, rank, ranks, from->meets);
+      helper().open_child(from->parent, from->number, from->color, rank, ranks, from->meets,
+                          from->grown ? terms(from->blocks) : agree::Terms{});
 }
 
 ncclResult_t seen_ready(ncclComm_t comm) {
@@ -140,7 +171,9 @@ ncclResult_t seen_ready(ncclComm_t comm) {
   with_begun(comm, [&](Communicator* found) {
     if (found == nullptr) return;
     if (found->split_off) complete(comm, *found);
-    if (const Coder* const coder = found->coder.load()) error = coder->error();
+    if (!found->blocks && !std::exchange(found->prepared, true)) prepare_device_of(comm);
+    const Coder* const coder = found->coder.load();
+    if (coder != nullptr && !found->revoked) error = coder->error();
   });
   return error;
 }

@@ -16,11 +16,15 @@ void stamp(ncclUniqueId& id);
 // NCCL has made the communicator, or is about to.
 void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool blocks);
 // All ranks of one, in this process, with an id that NCCL keeps to itself.
-void opened_all(const ncclComm_t* comms, int ranks);
+void opened_all(const ncclComm_t* comms, int ranks, bool blocks);
 // The number of a split of this communicator that the program is making.
 SplitOff next_split(ncclComm_t parent, int color);
 // Likewise of the part that is left when it loses some ranks, which do not take part.
 SplitOff next_shrink(ncclComm_t parent, std::vector<int> lost);
+
+// What the parent becomes with the ranks that are added to it next; `id` is for these.
+SplitOff next_growth(ncclComm_t parent);
+void stamp_growth(ncclComm_t parent, ncclUniqueId& id);
 
 // NCCL has made it: asks for its ranks where they are not known.
 void complete(ncclComm_t comm, Communicator& communicator);

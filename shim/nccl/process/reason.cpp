@@ -29,8 +29,6 @@ const char* reason_text(int reason) {
       return "not agreed yet for calls of this kind";
     case kNotSmaller:
       return "calls of this kind did not get smaller";
-    case kDoesNotBlock:
-      return "a communicator that does not block";
     case kCaptured:
       return "captured into a graph";
     case kUnusual:

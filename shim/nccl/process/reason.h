@@ -16,7 +16,6 @@ enum : int {
   kNotKnownYet,                 // who of the communicator's ranks has the library
   kNotAgreed,                   // the ranks have not agreed on calls of this class
   kNotSmaller,                  // they agree that these do not get smaller
-  kDoesNotBlock,                // the communicator
   kCaptured,                    // into a graph
   kUnusual,                     // arguments that NCCL is to judge
   kReasons

@@ -1,5 +1,9 @@
 #include "comm.h"
 
+#include <chrono>
+#include <random>
+#include <thread>
+
 #include "stream.h"
 
 namespace fake_nccl {
@@ -28,24 +32,60 @@ void set_error(ncclComm& comm, ncclResult_t error) {
 }
 
 bool exchange(ncclComm& comm, const Body& before) {
-  if (comm.error != ncclSuccess) return false;
+  // One that does not block may be at its next call.
+  if (comm.error != ncclSuccess && comm.error != ncclInProgress) return false;
   Exchange messages(*comm.segment, comm.rank, comm.ranks);
   before(messages);
   const Outcome outcome = messages.run();
   if (outcome == Outcome::kMismatch) set_error(comm, ncclInternalError);
-  if (outcome == Outcome::kStopped) set_error(comm, ncclRemoteError);
+  if (outcome == Outcome::kStopped && !comm.revoked) set_error(comm, ncclRemoteError);
   return outcome == Outcome::kDone;
 }
 
 }  // namespace
 
-ncclResult_t open(ncclComm& comm) {
+ncclResult_t open(ncclComm& comm, const ncclComm* parent) {
   const std::string name = "/thinwire-fake-nccl-" + std::to_string(comm.id);
-  comm.segment = join(name, comm.rank, comm.ranks, comm.given_up);
-  const ncclResult_t result = comm.segment == nullptr ? ncclSystemError : ncclSuccess;
-  // From here on the program may destroy it.
-  comm.error = result;
-  return result;
+  comm.segment = join(name, comm.rank, comm.ranks, [&comm, parent] {
+    return comm.given_up || (parent != nullptr && parent->given_up);
+  });
+  return comm.segment == nullptr ? ncclSystemError : ncclSuccess;
+}
+
+namespace {
+
+// As threads and networks have it: mostly at once, now and then late.
+void linger() {
+  static thread_local std::mt19937 random(std::random_device{}());
+  const unsigned dice = random() % 64;
+  if (dice < 32) return;
+  const unsigned most = dice == 63 ? 5000 : 300;
+  std::this_thread::sleep_for(std::chrono::microseconds(random() % most));
+}
+
+}  // namespace
+
+ncclResult_t do_later(std::vector<ncclComm_t> comms, std::function<ncclResult_t()> work) {
+  for (const ncclComm_t each : comms) {
+    int none = ncclSuccess;
+    each->error.compare_exchange_strong(none, ncclInProgress);
+    ++each->jobs;
+  }
+  std::thread([comms = std::move(comms), work = std::move(work)] {
+    linger();
+    const ncclResult_t result = work();
+    linger();
+    for (const ncclComm_t each : comms) {
+      int before = ncclInProgress;
+      each->error.compare_exchange_strong(before, result);
+      --each->jobs;  // the last look at it: the program may end it
+    }
+  }).detach();
+  return ncclInProgress;
+}
+
+void wait_for_jobs(ncclComm_t comm) {
+  while (comm->jobs > 0) std::this_thread::yield();
 }
 
 void enqueue(ncclComm_t comm, cudaStream_t stream, Body before, std::function<void()> after) {
@@ -59,9 +99,11 @@ void enqueue(ncclComm_t comm, cudaStream_t stream, Body before, std::function<vo
 
 ncclResult_t run_now(ncclComm_t comm, const Body& before) {
   wait_for_turn(*comm, take_ticket(*comm));
-  exchange(*comm, before);
+  const bool done = exchange(*comm, before);
   pass_turn(*comm);
-  return static_cast<ncclResult_t>(comm->error.load());
+  const int error = comm->error;
+  if (done || error == ncclInProgress) return done ? ncclSuccess : ncclRemoteError;
+  return static_cast<ncclResult_t>(error);
 }
 
 void wait_for_calls(ncclComm_t comm) {
@@ -71,9 +113,16 @@ void wait_for_calls(ncclComm_t comm) {
 
 ncclResult_t usable(ncclComm_t comm) {
   if (comm == nullptr) return ncclInvalidArgument;
-  if (comm->finalized) return ncclInvalidUsage;
+  if (comm->finalized || comm->suspended || comm->revoked) return ncclInvalidUsage;
   const int error = comm->error;
-  return error == ncclInProgress ? ncclInvalidUsage : static_cast<ncclResult_t>(error);
+  return error == ncclInProgress ? ncclInvalidArgument : static_cast<ncclResult_t>(error);
+}
+
+ncclResult_t usable_now(ncclComm_t comm) {
+  if (comm != nullptr && !comm->blocking && comm->error == ncclInProgress) {
+    comm->error = ncclInvalidArgument;
+  }
+  return usable(comm);
 }
 
 }  // namespace fake_nccl

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "comm.h"
@@ -44,31 +44,70 @@ in_addr own_address() {
   return found;
 }
 
+ncclUniqueId id_with(std::uint64_t magic) {
+  Handle handle{};
+  handle.magic = magic;
+  handle.address.sin_family = AF_INET;
+  handle.address.sin_addr = own_address();
+  ncclUniqueId id{};
+  std::memcpy(&id, &handle, sizeof handle);
+  return id;
+}
+
+std::uint64_t magic_of(const ncclUniqueId& id) {
+  Handle handle{};
+  std::memcpy(&handle, &id, sizeof handle);
+  return handle.magic;
+}
+
 std::uint64_t number_of_child(std::uint64_t parent, std::uint64_t split, int color) {
   return (parent ^ (split << 32 | static_cast<std::uint32_t>(color))) * 0x9E3779B97F4A7C15U + 1;
 }
 
-ncclResult_t start(ncclComm_t* made, int ranks, std::uint64_t id, int rank, bool blocking) {
-  const bool sound =
-      made != nullptr && ranks > 0 && ranks <= kMostRanks && rank >= 0 && rank < ranks;
-  if (!sound) return refuse(ncclInvalidArgument);
+ncclComm_t fresh(int ranks, std::uint64_t id, int rank, bool blocking) {
   auto* const comm = new ncclComm;
   comm->rank = rank;
   comm->ranks = ranks;
   comm->id = id;
   comm->blocking = blocking;
   comm->error = ncclInProgress;
-  if (!blocking) *made = comm;
-  return submit_making(
-      [=] {
-        const ncclResult_t result = open(*comm);
-        if (blocking) *made = comm;
-        return result;
-      },
-      blocking);
+  return comm;
 }
 
-bool blocks(const ncclConfig_t* config) { return config == nullptr || config->blocking != 0; }
+// One that does not block the program has at once; it is ready later.
+ncclResult_t start(ncclComm_t* made, int ranks, std::uint64_t id, int rank, bool blocking) {
+  const bool sound =
+      made != nullptr && ranks > 0 && ranks <= kMostRanks && rank >= 0 && rank < ranks;
+  if (!sound) return refuse(ncclInvalidArgument);
+  const ncclComm_t comm = fresh(ranks, id, rank, blocking);
+  if (!blocking) *made = comm;
+  return submit_making(comm, [=] {
+    const ncclResult_t result = open(*comm);
+    if (blocking) {
+      comm->error = result;
+      *made = comm;
+    }
+    return result;
+  });
+}
+
+bool blocks(const ncclConfig_t* config, bool otherwise = true) {
+  if (const char* const text = std::getenv("NCCL_COMM_BLOCKING")) {
+    return std::strcmp(text, "0") != 0;
+  }
+  constexpr int kUndefined = std::numeric_limits<int>::min();
+  return config == nullptr || config->blocking == kUndefined ? otherwise : config->blocking != 0;
+}
+
+// Of a part of `parent`: that is in progress, and the program has none before it is whole.
+ncclResult_t make_part(ncclComm_t parent, ncclComm_t* made, int ranks, std::uint64_t id, int rank,
+                       bool blocking) {
+  const ncclComm_t comm = fresh(ranks, id, rank, blocking);
+  const ncclResult_t result = open(*comm, parent);
+  comm->error = result;
+  *made = comm;
+  return result;
+}
 
 struct Place {
   int color;
@@ -105,20 +144,13 @@ FAKE_NCCL(OnHostMemory) { return ncclSuccess; }
 #endif
 
 FAKE_NCCL(GetUniqueId, ncclUniqueId* id) {
-  Handle handle{};
-  handle.magic = random_number();
-  handle.address.sin_family = AF_INET;
-  handle.address.sin_addr = own_address();
-  std::memset(id, 0, sizeof *id);
-  std::memcpy(id, &handle, sizeof handle);
+  *id = id_with(random_number());
   return ncclSuccess;
 }
 
 FAKE_NCCL(CommInitRankConfig, ncclComm_t* made, int ranks, ncclUniqueId id, int rank,
           ncclConfig_t* config) {
-  Handle handle{};
-  std::memcpy(&handle, &id, sizeof handle);
-  return start(made, ranks, handle.magic, rank, blocks(config));
+  return start(made, ranks, magic_of(id), rank, blocks(config));
 }
 
 FAKE_NCCL(CommInitRank, ncclComm_t* made, int ranks, ncclUniqueId id, int rank) {
@@ -138,19 +170,22 @@ FAKE_NCCL(CommInitAll, ncclComm_t* made, int devices, const int*) {
 
 FAKE_NCCL(CommSplit, ncclComm_t parent, int color, int key, ncclComm_t* made,
           ncclConfig_t* config) {
-  if (const ncclResult_t error = usable(parent); error != ncclSuccess) return error;
+  if (const ncclResult_t error = usable_now(parent); error != ncclSuccess) return error;
   if (in_group()) return refuse(ncclInvalidUsage);
-  std::vector<Place> places(parent->ranks);
-  places[parent->rank] = {color, key, parent->rank};
   const std::uint64_t id = number_of_child(parent->id, ++parent->splits, color);
-  if (const ncclResult_t error = ask_all(parent, places); error != ncclSuccess) return error;
+  const bool blocking = blocks(config, parent->blocking);
   *made = nullptr;
-  if (color < 0) return ncclSuccess;
-  std::erase_if(places, [&](const Place& place) { return place.color != color; });
-  std::ranges::stable_sort(places, {}, &Place::key);
-  const auto own = std::ranges::find(places, parent->rank, &Place::rank);
-  return start(made, static_cast<int>(places.size()), id, static_cast<int>(own - places.begin()),
-               blocks(config));
+  return submit_making(parent, [=] {
+    std::vector<Place> places(parent->ranks);
+    places[parent->rank] = {color, key, parent->rank};
+    if (const ncclResult_t error = ask_all(parent, places); error != ncclSuccess) return error;
+    if (color < 0) return ncclSuccess;
+    std::erase_if(places, [&](const Place& place) { return place.color != color; });
+    std::ranges::stable_sort(places, {}, &Place::key);
+    const auto own = std::ranges::find(places, parent->rank, &Place::rank);
+    return make_part(parent, made, static_cast<int>(places.size()), id,
+                     static_cast<int>(own - places.begin()), blocking);
+  });
 }
 
 FAKE_NCCL(CommCount, ncclComm_t comm, int* ranks) {
@@ -172,20 +207,25 @@ FAKE_NCCL(CommGetAsyncError, ncclComm_t comm, ncclResult_t* error) {
 }
 
 FAKE_NCCL(CommFinalize, ncclComm_t comm) {
-  if (const ncclResult_t error = usable(comm); error != ncclSuccess) return error;
-  wait_for_calls(comm);
+  if (const ncclResult_t error = usable_now(comm); error != ncclSuccess) return error;
   comm->finalized = true;
-  return ncclSuccess;
+  return submit_making(comm, [comm] {
+    wait_for_calls(comm);
+    return ncclSuccess;
+  });
 }
 
 // Calls that are under way end, with an error at the other ranks.
 FAKE_NCCL(CommRevoke, ncclComm_t comm, int flags) {
-  if (comm == nullptr || flags != 0) return ncclInvalidArgument;
+  if (comm == nullptr || flags != 0 || comm->revoked || comm->finalized) return ncclInvalidArgument;
+  comm->revoked = true;
   comm->segment->failed = 1;
-  wait_for_calls(comm);
-  int none = ncclSuccess;
-  comm->error.compare_exchange_strong(none, ncclInvalidUsage);
-  return ncclSuccess;
+  wait_for_jobs(comm);
+  comm->error = ncclSuccess;
+  return submit_making(comm, [comm] {
+    wait_for_calls(comm);
+    return ncclSuccess;
+  });
 }
 
 // Of the ranks that are left, none of which waits for those that are lost.
@@ -195,17 +235,76 @@ FAKE_NCCL(CommShrink, ncclComm_t parent, int* lost, int count, ncclComm_t* made,
   std::vector<int> without(lost, lost + count);
   std::ranges::sort(without);
   if (std::ranges::binary_search(without, parent->rank)) return ncclInvalidArgument;
-  if ((flags & NCCL_SHRINK_ABORT) != 0) pncclCommRevoke(parent, 0);
+  if ((flags & NCCL_SHRINK_ABORT) != 0) {
+    parent->segment->failed = 1;
+    wait_for_jobs(parent);
+    wait_for_calls(parent);
+  } else if (parent->error == ncclInProgress) {
+    return ncclInvalidArgument;
+  }
   const auto before = std::ranges::lower_bound(without, parent->rank) - without.begin();
   std::uint64_t number = ++parent->shrinks[without];
   for (const int rank : without) number = number * 31 + static_cast<unsigned>(rank) + 1;
   const std::uint64_t id = number_of_child(parent->id, number, -2);
-  return start(made, parent->ranks - count, id, parent->rank - static_cast<int>(before),
-               blocks(config));
+  const bool blocking = blocks(config, parent->blocking);
+  *made = nullptr;
+  return submit_making(parent, [=] {
+    return make_part(parent, made, parent->ranks - count, id,
+                     parent->rank - static_cast<int>(before), blocking);
+  });
 }
 
+namespace {
+
+std::uint64_t number_of_grown(const ncclComm& parent, std::uint64_t grow) {
+  return number_of_child(parent.id, grow, -3);
+}
+
+}  // namespace
+
+// Of the next growth.
+FAKE_NCCL(CommGetUniqueId, ncclComm_t comm, ncclUniqueId* id) {
+  if (const ncclResult_t error = usable(comm); error != ncclSuccess) return error;
+  *id = id_with(number_of_grown(*comm, comm->grows + 1));
+  return ncclSuccess;
+}
+
+FAKE_NCCL(CommGrow, ncclComm_t parent, int ranks, const ncclUniqueId* id, int rank,
+          ncclComm_t* made, ncclConfig_t* config) {
+  *made = nullptr;
+  if (parent == nullptr) {
+    if (id == nullptr || rank < 0) return ncclInvalidArgument;
+    return start(made, ranks, magic_of(*id), rank, blocks(config));
+  }
+  if (const ncclResult_t error = usable_now(parent); error != ncclSuccess) return error;
+  if (rank != -1 || ranks <= parent->ranks) return ncclInvalidArgument;
+  return start(made, ranks, number_of_grown(*parent, ++parent->grows), parent->rank,
+               blocks(config, parent->blocking));
+}
+
+// All that is under way is complete first.
+FAKE_NCCL(CommSuspend, ncclComm_t comm, int) {
+  if (const ncclResult_t error = usable_now(comm); error != ncclSuccess) return error;
+  return submit_making(comm, [comm] {
+    wait_for_calls(comm);
+    comm->suspended = true;
+    return ncclSuccess;
+  });
+}
+
+FAKE_NCCL(CommResume, ncclComm_t comm) {
+  if (comm == nullptr || !comm->suspended) return ncclInvalidUsage;
+  return submit_making(comm, [comm] {
+    comm->suspended = false;
+    return ncclSuccess;
+  });
+}
+
+// One that is in progress lives on.
 FAKE_NCCL(CommDestroy, ncclComm_t comm) {
   if (comm == nullptr) return ncclSuccess;
+  if (comm->error == ncclInProgress) return ncclInvalidArgument;
+  wait_for_jobs(comm);
   wait_for_calls(comm);
   release(comm);
   return ncclSuccess;
@@ -215,9 +314,12 @@ FAKE_NCCL(CommDestroy, ncclComm_t comm) {
 FAKE_NCCL(CommAbort, ncclComm_t comm) {
   if (comm == nullptr) return ncclSuccess;
   comm->given_up = true;
-  while (comm->error == ncclInProgress) std::this_thread::yield();
   if (comm->segment != nullptr) comm->segment->failed = 1;
-  return pncclCommDestroy(comm);
+  wait_for_jobs(comm);
+  if (comm->segment != nullptr) comm->segment->failed = 1;
+  wait_for_calls(comm);
+  release(comm);
+  return ncclSuccess;
 }
 
 FAKE_NCCL(CommInitRankScalable, ncclComm_t* made, int ranks, int rank, int, ncclUniqueId* ids,

@@ -24,8 +24,8 @@ struct Pending {
 };
 
 struct Making {
+  ncclComm_t of;
   std::function<ncclResult_t()> make;
-  bool blocking;
 };
 
 struct Group {
@@ -43,20 +43,14 @@ Group& group() {
 ncclResult_t make_all(const std::vector<Making>& makings) {
   std::vector<std::thread> threads;
   std::vector<ncclResult_t> results(makings.size(), ncclSuccess);
-  bool goes_on = false;
   for (std::size_t i = 0; i < makings.size(); ++i) {
-    if (!makings[i].blocking) {
-      goes_on = true;
-      std::thread(makings[i].make).detach();
-      continue;
-    }
     threads.emplace_back([&, i] { results[i] = makings[i].make(); });
   }
   for (std::thread& thread : threads) thread.join();
   for (const ncclResult_t result : results) {
     if (result != ncclSuccess) return result;
   }
-  return goes_on ? ncclInProgress : ncclSuccess;
+  return ncclSuccess;
 }
 
 // Where streams of one group meet before its messages and after them, as NCCL makes them by events.
@@ -135,6 +129,30 @@ void enqueue_all(std::vector<Pending>& calls) {
   }
 }
 
+ncclResult_t carry_out(std::vector<Making>& makings, std::vector<Pending>& calls) {
+  const ncclResult_t made = make_all(makings);
+  enqueue_all(calls);
+  return made;
+}
+
+// NCCL takes communicators that block and such that do not in no group.
+ncclResult_t launch(std::vector<Making> makings, std::vector<Pending> calls) {
+  std::set<ncclComm_t> comms;
+  for (const Making& each : makings) comms.insert(each.of);
+  for (const Pending& each : calls) comms.insert(each.comm);
+  std::size_t blocking = 0;
+  for (const ncclComm_t each : comms) blocking += each->blocking ? 1 : 0;
+  if (blocking != 0 && blocking != comms.size()) return ncclInvalidArgument;
+  if (blocking != 0 || comms.empty()) return carry_out(makings, calls);
+  struct Later {
+    std::vector<Making> makings;
+    std::vector<Pending> calls;
+  };
+  const auto later = std::make_shared<Later>(Later{std::move(makings), std::move(calls)});
+  return do_later({comms.begin(), comms.end()},
+                  [later] { return carry_out(later->makings, later->calls); });
+}
+
 }  // namespace
 
 bool in_group() { return group().depth > 0; }
@@ -146,17 +164,16 @@ ncclResult_t refuse(ncclResult_t error) {
 
 ncclResult_t submit(Kind kind, ncclComm_t comm, cudaStream_t stream, Body before,
                     std::function<void()> after) {
-  if (const ncclResult_t error = usable(comm); error != ncclSuccess) return refuse(error);
+  if (const ncclResult_t error = usable_now(comm); error != ncclSuccess) return refuse(error);
   std::vector<Pending> one;
   std::vector<Pending>& calls = in_group() ? group().calls : one;
   calls.push_back({kind, comm, stream, std::move(before), std::move(after)});
-  if (!in_group()) enqueue_all(one);
-  return ncclSuccess;
+  return in_group() ? ncclSuccess : launch({}, std::move(one));
 }
 
-ncclResult_t submit_making(std::function<ncclResult_t()> make, bool blocking) {
-  if (!in_group()) return make_all({{std::move(make), blocking}});
-  group().makings.push_back({std::move(make), blocking});
+ncclResult_t submit_making(ncclComm_t of, std::function<ncclResult_t()> make) {
+  if (!in_group()) return launch({{of, std::move(make)}}, {});
+  group().makings.push_back({of, std::move(make)});
   return ncclSuccess;
 }
 
@@ -170,10 +187,10 @@ FAKE_NCCL(GroupSimulateEnd, ncclSimInfo_t* info) {
   Group& open = group();
   if (open.depth == 0) return ncclInvalidUsage;
   if (--open.depth > 0) return ncclSuccess;
-  const Group done = std::exchange(open, {});
+  Group done = std::exchange(open, {});
   if (done.error != ncclSuccess) return done.error;
   if (info != nullptr) info->estimatedTime = static_cast<float>(done.calls.size());
-  return make_all(done.makings);
+  return launch(std::move(done.makings), {});
 }
 
 FAKE_NCCL(GroupEnd) {
@@ -182,9 +199,7 @@ FAKE_NCCL(GroupEnd) {
   if (--open.depth > 0) return ncclSuccess;
   Group done = std::exchange(open, {});
   if (done.error != ncclSuccess) return done.error;
-  const ncclResult_t made = make_all(done.makings);
-  enqueue_all(done.calls);
-  return made;
+  return launch(std::move(done.makings), std::move(done.calls));
 }
 
 }  // namespace fake_nccl

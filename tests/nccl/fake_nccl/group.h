@@ -18,9 +18,9 @@ enum class Kind { kCollective, kMessage };
 ncclResult_t submit(Kind kind, ncclComm_t comm, cudaStream_t stream, Body before,
                     std::function<void()> after = {});
 
-// Making communicators waits for other ranks, those of the same group among them. At once outside a
-// group, where `blocking`.
-ncclResult_t submit_making(std::function<ncclResult_t()> make, bool blocking);
+// Making communicators waits for other ranks, those of the same group among them; so do other calls
+// of the host's. At once outside a group, where `of` blocks; else `of` is ncclInProgress.
+ncclResult_t submit_making(ncclComm_t of, std::function<ncclResult_t()> make);
 
 // What fails inside a group fails its end too.
 ncclResult_t refuse(ncclResult_t error);

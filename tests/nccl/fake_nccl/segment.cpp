@@ -52,14 +52,14 @@ std::size_t Ring::take(std::byte* to, std::size_t bytes_left) {
   return taken;
 }
 
-Segment* join(const std::string& name, int rank, int ranks, const std::atomic<bool>& given_up) {
+Segment* join(const std::string& name, int rank, int ranks, const std::function<bool()>& given_up) {
   Segment* const segment = map(name, ranks);
   if (segment == nullptr) return nullptr;
   segment->arrived[rank] = 1;
   for (int other = 0, times = 0; other < ranks;) {
     if (segment->arrived[other] != 0) {
       ++other;
-    } else if (given_up) {
+    } else if (given_up()) {
       leave(segment, ranks);
       return nullptr;
     } else {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace fake_nccl {
@@ -36,7 +37,7 @@ struct alignas(64) Segment {
 
 // Waits until all ranks have the segment of that name, or `given_up` says so: then null. The name
 // is gone afterwards.
-Segment* join(const std::string& name, int rank, int ranks, const std::atomic<bool>& given_up);
+Segment* join(const std::string& name, int rank, int ranks, const std::function<bool()>& given_up);
 void leave(Segment* segment, int ranks);
 
 // For a while, in a loop that waits for another rank: longer the more often it was called in vain.

@@ -1,0 +1,126 @@
+#include "calls/unfinished.h"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "calls/group.h"
+#include "calls/pass.h"
+
+namespace thinwire::nccl {
+
+// The calls of one group, which share their fate.
+struct Unfinished {
+  std::mutex mutex;  // held by who goes on with it
+  Rest rest;
+  std::vector<Planned> trials;
+  ncclResult_t result = ncclInProgress;
+
+  template <typename Do>
+  void for_all(Do then) {
+    for (const Planned& each : rest.calls) then(each);
+    for (const Planned& each : trials) then(each);
+  }
+};
+
+namespace {
+
+using UnfinishedRef = std::shared_ptr<Unfinished>;
+
+// Of Communicator::unfinished; held for a look.
+std::mutex& refs_mutex() {
+  static auto* const made = new std::mutex;
+  return *made;
+}
+
+UnfinishedRef unfinished_of(const Communicator& of) {
+  const std::lock_guard lock(refs_mutex());
+  return of.unfinished;
+}
+
+// Under its mutex.
+void end(Unfinished& of, ncclResult_t result) {
+  of.result = result;
+  if (result != ncclSuccess) {
+    if (!of.rest.calls.empty()) give_up(of.rest);
+    for (const Planned& each : of.trials) each.decision.result_trial->users.fetch_sub(1);
+    of.for_all([&](const Planned& each) { each.coder->set_error(result); });
+  }
+  const std::lock_guard lock(refs_mutex());
+  of.for_all([&](const Planned& each) {
+    if (each.communicator->unfinished.get() != &of) return;
+    each.communicator->is_unfinished = false;
+    each.communicator->unfinished.reset();
+  });
+}
+
+// What NCCL says of all communicators: an error, else whether one is in progress.
+ncclResult_t state_of(Unfinished& of) {
+  ncclResult_t all = ncclSuccess;
+  of.for_all([&](const Planned& each) {
+    ncclResult_t state = ncclSuccess;
+    const ncclResult_t told = THINWIRE_PASS(CommGetAsyncError, each.call.comm, &state);
+    if (told != ncclSuccess) state = told;
+    if (all == ncclSuccess || all == ncclInProgress) {
+      if (state != ncclSuccess) all = state;
+    }
+  });
+  return all;
+}
+
+ncclResult_t advance(Unfinished& of) {
+  const std::unique_lock lock(of.mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return ncclInProgress;  // another thread is at it
+  if (of.result != ncclInProgress) return of.result;
+  ncclResult_t result = state_of(of);
+  if (result == ncclSuccess && of.rest.stage < of.rest.stages) result = enqueue_rest(of.rest);
+  if (result == ncclInProgress) return result;
+  if (result == ncclSuccess) {
+    for (const Planned& each : of.trials) enqueue_trial(each, Part::kResultTrial);
+  }
+  end(of, result);
+  return result;
+}
+
+}  // namespace
+
+void finish_later(Rest rest, std::vector<Planned> trials) {
+  const auto made = std::make_shared<Unfinished>();
+  made->rest = std::move(rest);
+  made->trials = std::move(trials);
+  const std::lock_guard lock(refs_mutex());
+  made->for_all([&](const Planned& each) {
+    each.communicator->unfinished = made;
+    each.communicator->is_unfinished = true;
+  });
+}
+
+bool is_unfinished(ncclComm_t comm) {
+  bool found = false;
+  with_begun(comm, [&](Communicator* of) { found = of != nullptr && of->is_unfinished; });
+  return found;
+}
+
+ncclResult_t go_on(ncclComm_t comm) {
+  UnfinishedRef of;
+  with_begun(comm, [&](Communicator* found) {
+    if (found != nullptr && found->is_unfinished) of = unfinished_of(*found);
+  });
+  if (!of) return ncclSuccess;
+  if (!in_group()) return advance(*of);
+  // What is posted must not become part of the group that this thread has open.
+  ncclResult_t result = ncclInProgress;
+  std::thread([&] { result = advance(*of); }).join();
+  return result;
+}
+
+void drop_unfinished(Communicator& of) {
+  const UnfinishedRef dropped = unfinished_of(of);
+  if (!dropped) return;
+  const std::lock_guard lock(dropped->mutex);
+  if (dropped->result == ncclInProgress) end(*dropped, ncclInvalidUsage);
+}
+
+}  // namespace thinwire::nccl

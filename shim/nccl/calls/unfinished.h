@@ -1,0 +1,27 @@
+// Calls on communicators that do not block, which are enqueued by and by: what follows an exchange
+// comes once NCCL says, by ncclCommGetAsyncError(), that it has put the exchange on the streams.
+// The program asks for that anyway, as it may make no other call before; until all has been
+// enqueued it is told ncclInProgress (docs/decisions/0043-calls-that-do-not-block.md).
+#pragma once
+
+#include <vector>
+
+#include "coding/enqueue.h"
+
+namespace thinwire::nccl {
+
+// `rest` of coded calls and trials behind raw ones, made in one call or group that NCCL has said
+// ncclInProgress of.
+void finish_later(Rest rest, std::vector<Planned> trials);
+
+// Whether something is left of the communicator's calls. NCCL refuses further calls there.
+bool is_unfinished(ncclComm_t comm);
+
+// Goes on as far as NCCL allows it: ncclInProgress while something is left, else what came of it.
+// From any thread; waits for nothing.
+ncclResult_t go_on(ncclComm_t comm);
+
+// Nothing more is done for it; whoever is at it has finished.
+void drop_unfinished(Communicator& of);
+
+}  // namespace thinwire::nccl
