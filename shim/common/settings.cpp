@@ -1,5 +1,6 @@
 #include "shim/common/settings.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -68,6 +69,28 @@ tw_codec* read_codec(bool speaks, const char* what,
   }
   tw_codec_create("off", &codec);
   return codec;
+}
+
+std::vector<tw_codec*> codecs_of(const tw_policy* policy, std::vector<unsigned>& of_rule) {
+  std::vector<tw_codec*> made;
+  std::vector<std::string> specs = {"default"};
+  for (std::uint32_t at = 0; at < tw_policy_rule_count(policy); ++at) {
+    tw_policy_rule rule{};
+    rule.size = sizeof rule;
+    tw_policy_describe(policy, at, &rule);
+    const auto found = std::ranges::find(specs, rule.codec);
+    of_rule.push_back(static_cast<unsigned>(found - specs.begin()));
+    if (found != specs.end()) continue;
+    specs.emplace_back(rule.codec);
+    tw_codec* codec = nullptr;
+    if (tw_codec_create(rule.codec, &codec) != TW_OK) {
+      // Another setting may be wrong, which has been said.
+      if (tw_settings_judge() == TW_OK) tw_log(TW_LOG_ERROR, tw_last_error());
+      tw_codec_create("off", &codec);
+    }
+    made.push_back(codec);
+  }
+  return made;
 }
 
 }  // namespace thinwire::shim

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "thinwire/thinwire.h"
 
@@ -36,5 +37,10 @@ inline constexpr std::uint32_t kFloats = 1U << TW_F32 | 1U << TW_F64 | 1U << TW_
 // `what` then goes raw, unless it is for a wrong setting, which has been logged.
 tw_codec* read_codec(bool speaks, const char* what,
                      const std::function<std::string(const tw_codec*)>& objection = {});
+
+// The codecs that the policy's rules name, each once, in their order, for the caller to destroy;
+// and for each rule its codec's number: 0 for "default", else from 1 on. One that cannot be made
+// goes as "off", and is logged.
+std::vector<tw_codec*> codecs_of(const tw_policy* policy, std::vector<unsigned>& of_rule);
 
 }  // namespace thinwire::shim

@@ -169,7 +169,8 @@ class Helper {
   // The part of `parent` in which this rank is after the `split`-th split (0, 1, ...) with this
   // color. `ranks` and `rank` are the child's. They meet in the process of the parent's rank
   // `meets`, one of the first four, which need not be one of them.
-  // `terms`: where ranks may come that have no part in the parent, which has compared them else.
+  // `terms`: what the parent's ranks have not compared; all, where ranks may come that have no part
+  // in it.
   CommunicatorRef open_child(const CommunicatorRef& parent, std::uint64_t split, int color,
                              int rank, int ranks, int meets = 0, const Terms& terms = {});
 

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Making {
   bool blocks;
   SplitOff from;
   ncclComm_t parent = nullptr;  // of a part
+  std::string name{};
 };
 
 std::vector<Making>& made_in_group() {
@@ -52,7 +54,9 @@ Parts& parts() {
 void tell(const Making& making) {
   const ncclComm_t comm = *making.made;
   if (comm == nullptr) return;
-  if (!making.by_split) return opened(comm, making.id, making.rank, making.ranks, making.blocks);
+  if (!making.by_split) {
+    return opened(comm, making.id, making.rank, making.ranks, making.blocks, making.name);
+  }
   begin_split_off(comm, making.from);
   ncclResult_t state = ncclInProgress;
   const Inside inside;
@@ -93,14 +97,28 @@ bool blocks(const ncclConfig_t* config, bool otherwise) {
   return config == nullptr || config->blocking == kUndefined ? otherwise : config->blocking != 0;
 }
 
-Making by_id(ncclComm_t* made, const ncclUniqueId& id, int rank, int ranks,
-             const ncclConfig_t* config) {
-  return {made, false, id, rank, ranks, blocks(config, true), {}, nullptr};
+// What NCCL from 2.27 on has in its configuration, behind what is declared here.
+std::string name_in(const ncclConfig_t* config) {
+  constexpr std::size_t kAt = 48;
+  constexpr unsigned kSince = 22700;
+  const char* name = nullptr;
+  if (config != nullptr && config->size >= kAt + sizeof name && config->version >= kSince) {
+    std::memcpy(&name, reinterpret_cast<const char*>(config) + kAt, sizeof name);
+  }
+  return name == nullptr ? "" : name;
 }
 
-Making part(ncclComm_t* made, SplitOff from, ncclComm_t parent) {
+Making by_id(ncclComm_t* made, const ncclUniqueId& id, int rank, int ranks,
+             const ncclConfig_t* config) {
+  return {made, false, id, rank, ranks, blocks(config, true), {}, nullptr, name_in(config)};
+}
+
+// Without a configuration of its own it has its parent's.
+Making part(ncclComm_t* made, SplitOff from, ncclComm_t parent, const ncclConfig_t* config) {
+  from.blocks = blocks(config, from.blocks);
+  if (config != nullptr) from.name = name_in(config);
   const bool blocks = from.blocks;
-  return {made, true, {}, 0, 0, blocks, std::move(from), parent};
+  return {made, true, {}, 0, 0, blocks, std::move(from), parent, {}};
 }
 
 }  // namespace
@@ -165,9 +183,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int k
   if (!Inside::now() && is_unfinished(parent)) return ncclInvalidArgument;
   const ncclResult_t result = THINWIRE_PASS(CommSplit, parent, color, key, made, config);
   if (Inside::now() || !goes_on(result)) return result;
-  SplitOff from = next_split(parent, color);
-  from.blocks = blocks(config, from.blocks);
-  return tell_after(result, part(made, std::move(from), parent));
+  return tell_after(result, part(made, next_split(parent, color), parent, config));
 }
 
 // Ranks that are lost do not call it, and may be dead.
@@ -179,8 +195,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommShrink(ncclComm_t parent, int* lost, int 
   const ncclResult_t result = THINWIRE_PASS(CommShrink, parent, lost, count, made, config, flags);
   if (!goes_on(result)) return result;
   SplitOff from = next_shrink(parent, {lost, lost + count});
-  from.blocks = blocks(config, from.blocks);
-  return tell_after(result, part(made, std::move(from), parent));
+  return tell_after(result, part(made, std::move(from), parent, config));
 }
 
 // For ranks that are to be added: they find the parent's by it.
@@ -198,9 +213,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommGrow(ncclComm_t parent, int ranks, const 
   const ncclResult_t result = THINWIRE_PASS(CommGrow, parent, ranks, id, rank, made, config);
   if (Inside::now() || !goes_on(result)) return result;
   if (parent == nullptr) return tell_after(result, by_id(made, *id, rank, ranks, config));
-  SplitOff from = next_growth(parent);
-  from.blocks = blocks(config, from.blocks);
-  return tell_after(result, part(made, std::move(from), parent));
+  return tell_after(result, part(made, next_growth(parent), parent, config));
 }
 
 THINWIRE_EXPORTED ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {

@@ -29,7 +29,8 @@ std::uint64_t bytes_judged(const Call& call, const Communicator& communicator) {
 }
 
 // `plan`: of a coded call.
-void count(const Call& call, Communicator& communicator, int reason, const Plan* plan = nullptr) {
+void count(const Call& call, Communicator& communicator, int reason, int rule,
+           const Plan* plan = nullptr) {
   if (!wants_count()) return;
   const bool is_root = call.peer == communicator.rank;
   const bool sends_none =
@@ -38,7 +39,7 @@ void count(const Call& call, Communicator& communicator, int reason, const Plan*
       is_root && (call.operation == kGather || (call.operation == kReduce && sends_none));
   const bool gives = call.reads(communicator.rank) && !keeps;
   const std::uint64_t bytes = gives ? bytes_given(call, communicator) : 0;
-  Count made{&communicator.of[call.operation], plan == nullptr ? reason : 0, bytes, bytes};
+  Count made{&communicator.of[call.operation], plan == nullptr ? reason : 0, bytes, bytes, rule};
   if (plan != nullptr) {
     // In two levels that between nodes: inside, values go about more than once.
     const std::uint64_t plain = plan->info.in_levels != 0 ? 0 : plan->info.plain_bytes;
@@ -50,11 +51,24 @@ void count(const Call& call, Communicator& communicator, int reason, const Plan*
   in_group() ? keep_count(made) : count(made);
 }
 
-// From the arguments and settings alone, so that it is the same on all ranks.
-int reason_by_arguments(const Call& call, const Communicator& communicator) {
+// The policy's choice, and why it cannot be: of either side, or of both the one between nodes.
+int choose_codec(Call& call, const Communicator& communicator) {
   const std::uint64_t bytes = bytes_judged(call, communicator);
-  const int reason = call.reduces() ? reason_for_sum(settings(), call.type, call.sums(), bytes)
-                                    : reason_for(settings(), call.type, bytes);
+  call.choice = choose(call.operation, dtype_of(call.type), bytes, communicator.rules);
+  for (const Side side : {kWithinNode, kBetweenNodes}) {
+    const CodecUse& use = settings().codecs[call.choice.codec[side]];
+    const int reason = call.reduces() ? reason_for_sum(use, call.type, call.sums(), bytes)
+                                      : reason_for(use, call.type, bytes);
+    call.choice.reason[side] = reason == kNotBuilt ? 0 : reason;
+  }
+  const auto& reasons = call.choice.reason;
+  if (reasons[kWithinNode] == 0 || reasons[kBetweenNodes] == 0) return kNotBuilt;
+  return reasons[kBetweenNodes];
+}
+
+// From the arguments and settings alone, so that it is the same on all ranks.
+int reason_by_arguments(Call& call, const Communicator& communicator) {
+  const int reason = choose_codec(call, communicator);
   if (reason != kNotBuilt || streams() == Streams::kNone) return reason;
   if (communicator.ranks <= 1) return kAlone;
   if (call.is_message() && call.peer == communicator.rank) return kAlone;
@@ -117,23 +131,24 @@ ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
   const Decision& decision = planned.decision;
   if (in_group()) keep_number(*decision.track);
   if (decision.failure != ncclSuccess) return spoil_group(decision.failure);
-  count(planned.call, communicator, decision.reason, decision.coded() ? decision.plan : nullptr);
+  count(planned.call, communicator, decision.reason, decision.rule,
+        decision.coded() ? decision.plan : nullptr);
   if (!decision.coded()) return go_tried(planned);
   if (!in_group()) return go_coded(planned);
   keep_coded(planned);
   return ncclSuccess;
 }
 
-ncclResult_t judge(const Call& call, Communicator& communicator, bool could) {
+ncclResult_t judge(Call call, Communicator& communicator, bool could) {
   const int reason = reason_by_arguments(call, communicator);
   const bool ended = communicator.finalized || communicator.suspended || communicator.revoked;
   if (reason != 0 || ended || !is_sound(call, communicator)) {
-    count(call, communicator, reason != 0 ? reason : int{kUnusual});
+    count(call, communicator, reason != 0 ? reason : int{kUnusual}, call.choice.only_rule());
     return could ? go_raw(call) : pass(call);
   }
   Coder* const coder = coder_of(call.comm, communicator);
   if (coder == nullptr) {
-    count(call, communicator, TW_RAW_PEER_NOT_READY);
+    count(call, communicator, TW_RAW_PEER_NOT_READY, call.choice.only_rule());
     return go_raw(call);
   }
   Counters& counters = communicator.of[call.operation];

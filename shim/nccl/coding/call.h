@@ -8,6 +8,7 @@
 #include "abi/nccl_abi.h"
 #include "process/counters.h"
 #include "process/own_sums.h"
+#include "process/policy.h"
 
 namespace thinwire::nccl {
 
@@ -22,6 +23,7 @@ struct Call {
   ncclComm_t comm = nullptr;
   cudaStream_t stream = nullptr;
   std::optional<Factor> factor{};  // of a reduction of the program's own: copied, as that may end
+  Choice choice{};                 // of the policy, or what holds without one
 
   bool is_message() const { return operation == kSend || operation == kRecv; }
   bool has_peer() const {

@@ -67,7 +67,8 @@ PlanKey plan_key(const Call& call, int ranks, bool is_whole) {
 }
 
 // Of calls that need about the same capacity: the same values, by the name of a broadcast's root
-// too, in arrays of about one size.
+// too, in arrays of about one size, under one codec. Of the codecs of either side: a class is asked
+// for before it is known which side it is.
 std::uint64_t class_key(const Call& call, const PlanKey& plan, unsigned exchange) {
   const auto octave =
       static_cast<unsigned>(std::bit_width(call.elements * element_bytes(call.type)));
@@ -77,8 +78,11 @@ std::uint64_t class_key(const Call& call, const PlanKey& plan, unsigned exchange
   const std::uint64_t root = call.operation == kBroadcast || call.operation == kScatter
                                  ? static_cast<std::uint32_t>(call.peer)
                                  : 0;
-  return operation | way << 8 | std::uint64_t{plan.dtype} << 16 | std::uint64_t{octave} << 24 |
-         root << 32;
+  const std::uint64_t codecs = call.choice.codec[kWithinNode] | call.choice.codec[kBetweenNodes]
+                                                                    << 6;
+  static_assert(kOperations <= 16 && TW_STREAM_DIRECT < 8 && TW_BF16 < 16);
+  return operation | way << 4 | std::uint64_t{plan.dtype} << 8 | codecs << 12 |
+         std::uint64_t{octave} << 24 | root << 32;
 }
 
 // NCCL's Reduce is a pipeline that brings its root one array; in two exchanges of slots come the
@@ -117,19 +121,32 @@ Coder::Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks
 void Coder::know_nodes() {
   if (knows_nodes_) return;
   knows_nodes_ = true;
-  if (!settings().same_node) nodes_ = RankNodes(agreed_->nodes());
+  hosts_ = RankNodes(agreed_->nodes());
+  if (!settings().same_node) nodes_ = hosts_;
   const std::lock_guard lock(mutex_);
   if (ended_ || unable_ != TW_OK) return;
   const tw_stream_transport table = transport_over(comm_, rank_, ranks_);
   tw_stream_comm_options options{};
   options.size = sizeof options;
-  options.codec = settings().codec;
+  options.codec = settings().codecs.front().codec;  // plans name their own
   options.nodes = nodes_.data();
   unable_ = tw_stream_comm_create(&table, &options, &stream_comm_);
 }
 
 bool Coder::stays_inside(const Call& call) const {
   return nodes_.are_one() || (call.is_message() && nodes_.are_together(rank_, call.peer));
+}
+
+Side Coder::side_of(const Call& call) const {
+  const bool within = call.is_message() ? hosts_.are_together(rank_, call.peer) : hosts_.are_one();
+  return within ? kWithinNode : kBetweenNodes;
+}
+
+int Coder::take_choice(const Call& call, PlanKey& key, Decision& made) const {
+  const Side side = side_of(call);
+  made.rule = call.choice.rule[side];
+  made.codec = key.codec = call.choice.codec[side];
+  return call.choice.reason[side];
 }
 
 Track& Coder::track_of(const Call& call) {
@@ -148,6 +165,7 @@ Decision Coder::decide(const Call& call, bool is_grouped) {
   const int exchanges = key.way == TW_STREAM_DIRECT ? 2 : 1;
   Decision made;
   made.number = number << 1 | (call.is_message() ? 1 : 0);
+  made.rule = call.choice.only_rule();
   made.track = &track;
   agree::Value raw;
   bool coded = true;
@@ -169,6 +187,8 @@ Decision Coder::decide(const Call& call, bool is_grouped) {
   }
   // What is coded all ranks have agreed on.
   if (coded) know_nodes();
+  if (coded) made.reason = take_choice(call, key, made);
+  if (made.reason != 0) return made;
   const bool levels = nodes_.levels() > 0 && !call.factor;
   if (coded && !brings_less(key, levels ? nodes_.levels() : ranks_)) {
     coded = false;
@@ -198,6 +218,11 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
     know_nodes();
     if (stays_inside(call)) {
       made.reason = TW_RAW_SAME_NODE;
+      made.rule = call.choice.rule[side_of(call)];
+      return;
+    }
+    if (const int reason = take_choice(call, key, made); reason != 0) {
+      made.reason = reason;
       return;
     }
   }
@@ -307,6 +332,7 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
   flight->of[1] = part == Part::kTrial ? nullptr : decision.of[1];
   flight->is_trial = part != Part::kCall;
   flight->again = decision.again;
+  flight->sizes_follow_error = settings().codecs[decision.codec].sizes_follow_error;
   flight->counters = counters;
   made->plan = plan->handle;
   made->number = decision.number;

@@ -33,6 +33,8 @@ struct Decision {
   Track* track = nullptr;              // where it was numbered
   Class* of[2] = {};
   bool again = false;  // a trial of what was raw
+  unsigned codec = 0;  // of Settings::codecs
+  int rule = -1;       // of the policy, that took it
   bool coded() const { return failure == ncclSuccess && reason == 0; }
 };
 
@@ -84,8 +86,12 @@ class Coder {
   Track& track_of(const Call& call);
   // Once all ranks have the library: who shares a node.
   void know_nodes();
-  // Whether no data of such calls leaves a node.
+  // Whether no data of such calls leaves a node, and does not compress therefore.
   bool stays_inside(const Call& call) const;
+  // Where the call's data goes, once nodes are known.
+  Side side_of(const Call& call) const;
+  // What the policy makes of a call, once nodes are known: why it goes raw, or 0.
+  int take_choice(const Call& call, PlanKey& key, Decision& made) const;
   void decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made);
   bool reserve(const Call& call, PlanKey key, const Decision& made);
   // One of its own, or one that is idle and not of this group.
@@ -107,7 +113,8 @@ class Coder {
 
   // Of the host thread.
   bool knows_nodes_ = false;
-  RankNodes nodes_;
+  RankNodes nodes_;  // as calls are planned
+  RankNodes hosts_;  // as they are, also where ranks of one compress
   agree::State state_ = agree::State::kForming;
   Track collectives_;
   std::map<std::pair<int, bool>, Track> messages_;

@@ -119,7 +119,7 @@ void Coder::take_report(Flight& flight, tw_status status, const tw_stream_report
   for (const int exchange : {0, 1}) {
     Class* const of = flight.of[exchange];
     if (of == nullptr || !(flight.is_trial || report.encoded > 0)) continue;
-    const bool exact_sum = flight.is_trial && exchange == 1 && settings().sizes_follow_error;
+    const bool exact_sum = flight.is_trial && exchange == 1 && flight.sizes_follow_error;
     of->measured(report.needed[exchange] + (exact_sum ? kRougher : 0), flight.again);
   }
   Counters& counters = *flight.counters;

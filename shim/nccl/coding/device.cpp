@@ -23,11 +23,11 @@ Prepared& known() {
   return *made;
 }
 
-tw_status load(ncclComm_t comm, int device) {
+tw_status load(ncclComm_t comm, int device, const tw_codec* codec) {
   const tw_stream_transport table = transport_over(comm, 0, 1);
   tw_stream_comm_options options{};
   options.size = sizeof options;
-  options.codec = settings().codec;
+  options.codec = codec;
   tw_stream_comm* made = nullptr;
   tw_status status = tw_stream_comm_create(&table, &options, &made);
   if (status == TW_OK) status = tw_stream_comm_prepare(made, device);
@@ -38,6 +38,14 @@ tw_status load(ncclComm_t comm, int device) {
   }
   tw_stream_comm_destroy(made);
   return status;
+}
+
+tw_status load(ncclComm_t comm, int device) {
+  for (const CodecUse& each : settings().codecs) {
+    if (!each.could_compress()) continue;
+    if (const tw_status status = load(comm, device, each.codec); status != TW_OK) return status;
+  }
+  return TW_OK;
 }
 
 }  // namespace

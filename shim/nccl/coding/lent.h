@@ -19,7 +19,8 @@ struct Flight {
   Plan* plan = nullptr;
   Class* of[2] = {};  // of its exchanges
   bool is_trial = false;
-  bool again = false;  // see Class::measured()
+  bool again = false;               // see Class::measured()
+  bool sizes_follow_error = false;  // see CodecUse
   Counters* counters = nullptr;
   Flight* next = nullptr;
 };

@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "process/settings.h"
+
 namespace thinwire::nccl {
 namespace {
 
@@ -22,6 +24,7 @@ tw_stream_plan_options options_of(const PlanKey& key) {
   options.flags = key.flags;
   options.reduction = TW_SUM;
   options.scale = key.scale;
+  options.codec = settings().codecs[key.codec].codec;
   return options;
 }
 
@@ -32,6 +35,7 @@ std::size_t Plans::Hash::operator()(const PlanKey& key) const {
   sum = mix(sum, static_cast<std::uint32_t>(key.peer));
   sum = mix(sum, std::uint64_t{key.capacity[0]} << 32 | key.capacity[1]);
   sum = mix(sum, std::uint64_t{key.way} << 32 | key.flags);
+  sum = mix(sum, key.codec);
   sum = mix(sum, key.count);
   return mix(sum, std::bit_cast<std::uint64_t>(key.scale));
 }

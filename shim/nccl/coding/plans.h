@@ -19,6 +19,7 @@ struct PlanKey {
   std::uint32_t way = 0;
   std::uint32_t capacity[2] = {512, 512};
   std::uint32_t flags = 0;
+  unsigned codec = 0;  // of Settings::codecs
   std::uint64_t count = 0;
   double scale = 0;
   bool operator==(const PlanKey&) const = default;

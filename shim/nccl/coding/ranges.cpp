@@ -37,8 +37,9 @@ std::uint64_t bytes_of(const Planned& planned) {
   return planned.call.elements * element_bytes(planned.call.type);
 }
 
-std::string text_of(const std::string& what, std::uint64_t bytes) {
-  return what + " " + tw_codec_spec(settings().codec) + " " + std::to_string(bytes) + " bytes";
+std::string text_of(const std::string& what, unsigned codec, std::uint64_t bytes) {
+  return what + " " + tw_codec_spec(settings().codecs[codec].codec) + " " + std::to_string(bytes) +
+         " bytes";
 }
 
 }  // namespace
@@ -51,12 +52,13 @@ void Range::begin(std::span<const Planned> calls) {
   const bool alone = calls.size() == 1;
   const std::string what = alone ? operation_name(calls.front().call.operation)
                                  : "group of " + std::to_string(calls.size());
-  const std::string text = text_of(what, bytes);
+  const std::string text = text_of(what, calls.front().decision.codec, bytes);
   const nvtxEventAttributes_t whole = event(text, bytes);
   nvtxDomainRangePushEx(domain(), &whole);
   if (alone) return;
   for (const Planned& each : calls) {
-    const std::string own = text_of(operation_name(each.call.operation), bytes_of(each));
+    const std::string own =
+        text_of(operation_name(each.call.operation), each.decision.codec, bytes_of(each));
     const nvtxEventAttributes_t mark = event(own, bytes_of(each));
     nvtxDomainMarkEx(domain(), &mark);
   }

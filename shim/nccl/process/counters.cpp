@@ -3,6 +3,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "process/policy.h"
 #include "process/presence.h"
 
 namespace thinwire::nccl {
@@ -57,6 +58,7 @@ void count(const Count& call) {
   add(call.of->calls, 1);
   add(call.of->bytes, call.bytes);
   add(call.of->wire_bytes, call.wire_bytes);
+  count_by_rule(call.rule, call.bytes, call.wire_bytes, call.reason == 0);
   add(call.reason == 0 ? call.of->compressed : call.of->raw[call.reason], 1);
 }
 
@@ -81,18 +83,22 @@ void put(ncclComm_t comm, Communicator* made) {
 
 }  // namespace
 
-void begin(ncclComm_t comm, int ranks, int rank, agree::CommunicatorRef agreed, bool blocks) {
+void begin(ncclComm_t comm, int ranks, int rank, agree::CommunicatorRef agreed, bool blocks,
+           const std::string& name) {
   auto* const made = new Communicator;
   made->ranks = ranks;
   made->rank = rank;
   made->agreed = std::move(agreed);
   made->blocks = blocks;
+  made->name = name;
+  made->rules = rules_for(name, ranks);
   put(comm, made);
 }
 
 void begin_split_off(ncclComm_t comm, SplitOff from) {
   auto* const made = new Communicator;
   made->blocks = from.blocks;
+  made->name = from.name;
   made->split_off = std::move(from);
   put(comm, made);
 }

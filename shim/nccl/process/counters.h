@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "abi/nccl_abi.h"
@@ -50,6 +51,7 @@ struct Count {
   int reason = 0;  // 0: compressed
   std::uint64_t bytes = 0;
   std::uint64_t wire_bytes = 0;
+  int rule = -1;  // of the policy
 };
 void count(const Count& call);
 
@@ -60,6 +62,7 @@ struct SplitOff {
   int color = 0;
   bool blocks = true;  // the parent
   int meets = 0;       // the parent's rank in whose process they find each other
+  std::string name{};  // of the part
   bool grown = false;  // ranks come to it that are new
 };
 
@@ -69,6 +72,8 @@ struct Unfinished;
 struct Communicator {
   int ranks = 0;  // 0: NCCL did not say
   int rank = 0;
+  std::string name;                   // as its configuration has it; "": none
+  std::uint64_t rules = 0;            // of the policy, that may take its calls
   agree::CommunicatorRef agreed;      // none: nothing could be compressed, or it is not ready
   std::optional<SplitOff> split_off;  // its ranks are not known yet
   std::uint64_t splits = 0;           // of itself
@@ -90,7 +95,8 @@ struct Communicator {
 Communicator& counted(ncclComm_t comm);
 
 // NCCL has made it, or is about to. What was known by this handle is another one's.
-void begin(ncclComm_t comm, int ranks, int rank, agree::CommunicatorRef agreed, bool blocks);
+void begin(ncclComm_t comm, int ranks, int rank, agree::CommunicatorRef agreed, bool blocks,
+           const std::string& name);
 void begin_split_off(ncclComm_t comm, SplitOff from);
 // Calls `then` with it, alone; with null where nobody began it.
 void with_begun(ncclComm_t comm, const std::function<void(Communicator*)>& then);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <span>
@@ -15,6 +16,7 @@
 #include "coding/coder.h"
 #include "coding/device.h"
 #include "process/node.h"
+#include "process/policy.h"
 #include "process/settings.h"
 
 namespace thinwire::nccl {
@@ -39,16 +41,41 @@ void warn_of_id(const std::string& text, int rank) {
   if (rank == 1 && (of_job == 1 || of_job < 0) && !said.exchange(true)) warn(text);
 }
 
+// A name's rules may be another rank's, too, though the policy is the same. Numbers from 1 on.
+std::string rules_text(std::uint64_t rules) {
+  std::string text;
+  for (int at = 0; rules >> at != 0; ++at) {
+    if ((rules >> at & 1U) != 0) text += (text.empty() ? "" : ",") + std::to_string(at + 1);
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string policy_text() {
+  if (settings().policy == nullptr) return "missing";
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx",
+                static_cast<unsigned long long>(tw_policy_hash(settings().policy)));
+  return text;
+}
+
+// What ranks have to have alike of the policy, and of the name by which it takes them.
+agree::Terms policy_terms(std::uint64_t rules) {
+  return {{"the policy", policy_text()}, {"the policy's rules for its name", rules_text(rules)}};
+}
+
 // What ranks that compress together have to have alike.
-agree::Terms terms(bool blocks) {
+agree::Terms terms(bool blocks, std::uint64_t rules) {
   const char* const link = tw_setting_value("THINWIRE_LINK");
-  return {{"the library's version", tw_version()},
-          {"the codec", tw_codec_spec(settings().codec)},
-          {"the threshold", std::to_string(settings().threshold)},
-          {"the link", link == nullptr ? "not stated" : link},
-          {"what ranks of one node exchange", settings().same_node ? "compressed" : "raw"},
-          {"the communicator's way", blocks ? "blocking" : "not blocking"},
-          {"a GPU that this build can use", streams() == Streams::kNone ? "missing" : "there"}};
+  agree::Terms all = {
+      {"the library's version", tw_version()},
+      {"the codec", tw_codec_spec(settings().codecs.front().codec)},
+      {"the threshold", std::to_string(settings().threshold)},
+      {"the link", link == nullptr ? "not stated" : link},
+      {"what ranks of one node exchange", settings().same_node ? "compressed" : "raw"},
+      {"the communicator's way", blocks ? "blocking" : "not blocking"},
+      {"a GPU that this build can use", streams() == Streams::kNone ? "missing" : "there"}};
+  for (auto& each : policy_terms(rules)) all.push_back(std::move(each));
+  return all;
 }
 
 std::span<std::byte, agree::kIdBytes> bytes_of(ncclUniqueId& id) {
@@ -80,20 +107,21 @@ void stamp(ncclUniqueId& id) {
   helper().stamp(bytes_of(id));
 }
 
-void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool blocks) {
+void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool blocks,
+            const std::string& name) {
   if (!settings().could_compress || comm == nullptr) return;
   // NCCL does not say which it is before it is ready.
   if (blocks) prepare_device_of(comm);
   ncclUniqueId copy = id;
-  auto agreed = helper().open(bytes_of(copy), rank, ranks, terms(blocks));
+  auto agreed = helper().open(bytes_of(copy), rank, ranks, terms(blocks, rules_for(name, ranks)));
   if (!agree::is_stamped(bytes_of(copy))) warn_of_id(agreed->presence().text, rank);
-  begin(comm, ranks, rank, std::move(agreed), blocks);
+  begin(comm, ranks, rank, std::move(agreed), blocks, name);
 }
 
 void opened_all(const ncclComm_t* comms, int ranks, bool blocks) {
   if (!settings().could_compress) return;
   const ncclUniqueId id = id_of_this_process();
-  for (int rank = 0; rank < ranks; ++rank) opened(comms[rank], id, rank, ranks, blocks);
+  for (int rank = 0; rank < ranks; ++rank) opened(comms[rank], id, rank, ranks, blocks, "");
 }
 
 SplitOff next_split(ncclComm_t parent, int color) {
@@ -101,7 +129,7 @@ SplitOff next_split(ncclComm_t parent, int color) {
   with_begun(parent, [&](Communicator* of) {
     if (of == nullptr) return;
     if (of->split_off) complete(parent, *of);
-    from = {of->agreed, of->splits++, color, of->blocks};
+    from = {of->agreed, of->splits++, color, of->blocks, 0, of->name};
   });
   return from;
 }
@@ -116,7 +144,7 @@ SplitOff next_shrink(ncclComm_t parent, std::vector<int> lost) {
   with_begun(parent, [&](Communicator* of) {
     if (of == nullptr) return;
     if (of->split_off) complete(parent, *of);
-    from = {of->agreed, number + of->shrinks[number]++, kColor, of->blocks};
+    from = {of->agreed, number + of->shrinks[number]++, kColor, of->blocks, 0, of->name};
   });
   while (std::ranges::binary_search(lost, from.meets)) ++from.meets;
   return from;
@@ -133,7 +161,7 @@ SplitOff next_growth(ncclComm_t parent) {
   with_begun(parent, [&](Communicator* of) {
     if (of == nullptr) return;
     if (of->split_off) complete(parent, *of);
-    from = {of->agreed, of->grows++, kColorOfGrowth, of->blocks};
+    from = {of->agreed, of->grows++, kColorOfGrowth, of->blocks, 0, of->name};
     from.grown = true;
   });
   return from;
@@ -158,12 +186,14 @@ void complete(ncclComm_t comm, Communicator& communicator) {
   if (real().CommUserRank != nullptr) real().CommUserRank(comm, &rank);
   communicator.ranks = ranks;
   communicator.rank = rank;
+  communicator.rules = rules_for(communicator.name, ranks);
   const auto from = std::exchange(communicator.split_off, std::nullopt);
   if (!from || !from->parent) return;
   prepare_device_of(comm);
+  const std::uint64_t rules = communicator.rules;
   communicator.agreed =
       helper().open_child(from->parent, from->number, from->color, rank, ranks, from->meets,
-                          from->grown ? terms(from->blocks) : agree::Terms{});
+                          from->grown ? terms(from->blocks, rules) : policy_terms(rules));
 }
 
 ncclResult_t seen_ready(ncclComm_t comm) {
@@ -178,13 +208,15 @@ ncclResult_t seen_ready(ncclComm_t comm) {
   return error;
 }
 
-std::string presence_text(const Communicator& communicator) {
-  if (!communicator.agreed) return "not asked who has it";
-  std::string text = communicator.agreed->presence().text;
-  // Part of it may be another rank's words, and it goes into JSON.
+std::string plain(std::string text) {
   const auto is_special = [](char each) { return each < ' ' || each == '"' || each == '\\'; };
   std::ranges::replace_if(text, is_special, '\'');
   return text;
+}
+
+std::string presence_text(const Communicator& communicator) {
+  if (!communicator.agreed) return "not asked who has it";
+  return plain(communicator.agreed->presence().text);
 }
 
 }  // namespace thinwire::nccl

@@ -14,7 +14,8 @@ namespace thinwire::nccl {
 void stamp(ncclUniqueId& id);
 
 // NCCL has made the communicator, or is about to.
-void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool blocks);
+void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool blocks,
+            const std::string& name);
 // All ranks of one, in this process, with an id that NCCL keeps to itself.
 void opened_all(const ncclComm_t* comms, int ranks, bool blocks);
 // The number of a split of this communicator that the program is making.
@@ -31,6 +32,8 @@ void complete(ncclComm_t comm, Communicator& communicator);
 // What its compressed calls have come to.
 ncclResult_t seen_ready(ncclComm_t comm);
 
+// As JSON can have it: part of it may be another rank's words, or the program's.
+std::string plain(std::string text);
 // As the report says it.
 std::string presence_text(const Communicator& communicator);
 

@@ -3,16 +3,16 @@
 namespace thinwire::nccl {
 namespace {
 
-bool takes(const Settings& settings, ncclDataType_t type) {
+bool takes(const CodecUse& use, ncclDataType_t type) {
   const std::uint32_t dtype = dtype_of(type);
-  return dtype != TW_BYTES && (settings.codec_dtypes >> dtype & 1U) != 0;
+  return dtype != TW_BYTES && (use.dtypes >> dtype & 1U) != 0;
 }
 
-int reason_for_any(const Settings& settings, ncclDataType_t type, std::uint64_t bytes) {
-  if (settings.codec_dtypes == 0) return TW_RAW_OFF;
-  if (bytes < settings.threshold || bytes == 0) return TW_RAW_BELOW_THRESHOLD;
-  if (settings.lacks_link) return TW_RAW_NO_LINK;
-  return takes(settings, type) ? kNotBuilt : static_cast<int>(TW_RAW_DTYPE);
+int reason_for_any(const CodecUse& use, ncclDataType_t type, std::uint64_t bytes) {
+  if (use.dtypes == 0) return TW_RAW_OFF;
+  if (bytes < settings().threshold || bytes == 0) return TW_RAW_BELOW_THRESHOLD;
+  if (use.lacks_link) return TW_RAW_NO_LINK;
+  return takes(use, type) ? kNotBuilt : static_cast<int>(TW_RAW_DTYPE);
 }
 
 }  // namespace
@@ -60,15 +60,15 @@ std::uint32_t dtype_of(ncclDataType_t type) {
   }
 }
 
-int reason_for(const Settings& settings, ncclDataType_t type, std::uint64_t bytes) {
-  const int reason = reason_for_any(settings, type, bytes);
-  return reason == kNotBuilt && settings.sums_alone ? int{TW_RAW_REDUCTIONS_ALONE} : reason;
+int reason_for(const CodecUse& use, ncclDataType_t type, std::uint64_t bytes) {
+  const int reason = reason_for_any(use, type, bytes);
+  return reason == kNotBuilt && use.sums_alone ? int{TW_RAW_REDUCTIONS_ALONE} : reason;
 }
 
-int reason_for_sum(const Settings& settings, ncclDataType_t type, bool sums, std::uint64_t bytes) {
-  const int reason = reason_for_any(settings, type, bytes);
+int reason_for_sum(const CodecUse& use, ncclDataType_t type, bool sums, std::uint64_t bytes) {
+  const int reason = reason_for_any(use, type, bytes);
   if (reason != kNotBuilt) return reason;
-  if (!settings.sums) return TW_RAW_REDUCTION_OF_AUTO;
+  if (!use.sums) return TW_RAW_REDUCTION_OF_AUTO;
   return sums ? kNotBuilt : static_cast<int>(TW_RAW_OPERATION);
 }
 

@@ -28,8 +28,8 @@ std::uint64_t element_bytes(ncclDataType_t type);
 // tw_dtype; TW_BYTES for those that no codec takes.
 std::uint32_t dtype_of(ncclDataType_t type);
 
-// For a call of `bytes`, and for one that reduces: `sums` where it adds.
-int reason_for(const Settings& settings, ncclDataType_t type, std::uint64_t bytes);
-int reason_for_sum(const Settings& settings, ncclDataType_t type, bool sums, std::uint64_t bytes);
+// For a call of `bytes` under a codec, and for one that reduces: `sums` where it adds.
+int reason_for(const CodecUse& use, ncclDataType_t type, std::uint64_t bytes);
+int reason_for_sum(const CodecUse& use, ncclDataType_t type, bool sums, std::uint64_t bytes);
 
 }  // namespace thinwire::nccl

@@ -13,6 +13,7 @@
 #include "abi/real.h"
 #include "coding/service.h"
 #include "process/counters.h"
+#include "process/policy.h"
 #include "process/presence.h"
 #include "process/settings.h"
 #include "process/unseen.h"
@@ -66,12 +67,14 @@ using Communicators = std::vector<Communicator*>;
 std::string as_json(const Communicators& all, const std::string& rank) {
   std::ostringstream out;
   out << "{\"nccl_version\": " << nccl_version() << ", \"codec\": \""
-      << tw_codec_spec(settings().codec) << "\", \"rank\": " << rank << ", \"communicators\": [";
+      << tw_codec_spec(settings().codecs.front().codec) << "\", \"rank\": " << rank;
+  if (const std::string rules = rules_as_json(); !rules.empty()) out << ", \"rules\": " << rules;
+  out << ", \"communicators\": [";
   const char* separator = "";
   for (const Communicator* each : all) {
     out << separator << "{\"ranks\": " << each->ranks << ", \"rank\": " << each->rank
-        << ", \"presence\": \"" << presence_text(*each) << "\", \"operations\": {"
-        << operations_as_json(*each) << "}}";
+        << ", \"name\": \"" << plain(each->name) << "\", \"presence\": \"" << presence_text(*each)
+        << "\", \"operations\": {" << operations_as_json(*each) << "}}";
     separator = ", ";
   }
   out << "]}\n";
@@ -81,7 +84,7 @@ std::string as_json(const Communicators& all, const std::string& rank) {
 std::string as_text(const std::string& rank) {
   std::ostringstream out;
   out << "thinwire: NCCL " << nccl_version() << ", rank " << rank << " alone, codec "
-      << tw_codec_spec(settings().codec) << '\n';
+      << tw_codec_spec(settings().codecs.front().codec) << '\n';
   for (const Communicator* each : all_communicators()) {
     out << "  communicator of " << each->ranks << " ranks, as rank " << each->rank << ": "
         << presence_text(*each) << '\n';

@@ -1,5 +1,6 @@
 #include "process/settings.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "shim/common/settings.h"
@@ -29,22 +30,37 @@ bool is_pairwise() {
   return false;
 }
 
+CodecUse use_of(tw_codec* codec) {
+  CodecUse made;
+  made.codec = codec;
+  made.dtypes = dtypes_of(codec);
+  const bool link_is_stated = tw_setting_value("THINWIRE_LINK") != nullptr;
+  made.lacks_link = tw_codec_needs_link(codec) != 0 && !link_is_stated;
+  // Nobody promises an order of additions under NCCL.
+  made.sums = tw_codec_reductions(codec) != TW_REDUCTIONS_NATIVE;
+  made.sizes_follow_error = sizes_follow_error(codec);
+  made.sums_alone = tw_codec_reductions(codec) == TW_REDUCTIONS_ALONE;
+  return made;
+}
+
+// Numbers of codecs follow from the rules alone, so that ranks of one policy number them alike.
+void read_policy(Settings& read) {
+  read.policy = tw_policy_of_environment();
+  for (tw_codec* const each : shim::codecs_of(read.policy, read.codec_of_rule)) {
+    read.codecs.push_back(use_of(each));
+  }
+}
+
 Settings read() {
   Settings read;
   read.disabled = shim::is_disabled();
   if (read.disabled) return read;
-  read.codec = shim::read_codec(tw_job_rank() <= 0, "call");
-  read.codec_dtypes = dtypes_of(read.codec);
+  read.codecs.push_back(use_of(shim::read_codec(tw_job_rank() <= 0, "call")));
+  read_policy(read);
   read.threshold = shim::threshold();
-  const bool link_is_stated = tw_setting_value("THINWIRE_LINK") != nullptr;
-  read.lacks_link = tw_codec_needs_link(read.codec) != 0 && !link_is_stated;
-  // Nobody promises an order of additions under NCCL.
-  read.sums = tw_codec_reductions(read.codec) != TW_REDUCTIONS_NATIVE;
-  read.sizes_follow_error = sizes_follow_error(read.codec);
-  read.sums_alone = tw_codec_reductions(read.codec) == TW_REDUCTIONS_ALONE;
   read.rounds = is_pairwise();
   read.same_node = shim::is_on("THINWIRE_SAME_NODE");
-  read.could_compress = read.codec_dtypes != 0 && !read.lacks_link;
+  read.could_compress = std::ranges::any_of(read.codecs, &CodecUse::could_compress);
   read.report = shim::report();
   return read;
 }

@@ -3,22 +3,33 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "thinwire/thinwire.h"
 
 namespace thinwire::nccl {
 
-struct Settings {
-  bool disabled = false;            // THINWIRE_DISABLE=1: NCCL as it was
-  tw_codec* codec = nullptr;        // THINWIRE_CODEC, "auto" by default; never destroyed
-  std::uint64_t threshold = 0;      // THINWIRE_THRESHOLD
-  bool lacks_link = false;          // the codec needs THINWIRE_LINK, which is not stated
-  bool sums = false;                // the codec takes reductions
+// A codec, and what decides about calls under it.
+struct CodecUse {
+  tw_codec* codec = nullptr;        // never destroyed
+  std::uint32_t dtypes = 0;         // bit 1 << tw_dtype for each that it takes; none: "off"
+  bool lacks_link = false;          // it needs THINWIRE_LINK, which is not stated
+  bool sums = false;                // it takes reductions
   bool sums_alone = false;          // and nothing else
-  bool sizes_follow_error = false;  // the codec is lossy, and how large its frames are is open
-  bool same_node = false;           // THINWIRE_SAME_NODE=1: ranks of one node compress, too
-  bool rounds = false;              // THINWIRE_ALGORITHM=pairwise: see TW_STREAM_ROUNDS
-  std::uint32_t codec_dtypes = 0;   // bit 1 << tw_dtype for each that the codec takes
+  bool sizes_follow_error = false;  // it is lossy, and how large its frames are is open
+
+  bool could_compress() const { return dtypes != 0 && !lacks_link; }
+};
+
+struct Settings {
+  bool disabled = false;  // THINWIRE_DISABLE=1: NCCL as it was
+  // THINWIRE_CODEC, "auto" by default; behind it those that rules name, each once.
+  std::vector<CodecUse> codecs;
+  const tw_policy* policy = nullptr;    // THINWIRE_POLICY; null: none, or a wrong one
+  std::vector<unsigned> codec_of_rule;  // of `codecs`
+  std::uint64_t threshold = 0;          // THINWIRE_THRESHOLD
+  bool same_node = false;               // THINWIRE_SAME_NODE=1: ranks of one node compress, too
+  bool rounds = false;                  // THINWIRE_ALGORITHM=pairwise: see TW_STREAM_ROUNDS
   // Whether some call could be compressed: only then it is asked who has the library.
   bool could_compress = false;
   std::string report;  // THINWIRE_REPORT: "", "1" (standard error) or a file's path
