@@ -224,4 +224,55 @@ TEST(FakeNccl, ACommunicatorThatDoesNotBlockIsReadyLater) {
   for (ncclComm_t comm : comms) ncclCommDestroy(comm);
 }
 
+// What NCCL's rules are there: a call before the one before has been seen to succeed fails for
+// good.
+TEST(FakeNccl, ACallTooEarlyFailsACommunicatorThatDoesNotBlock) {
+  ranks::run(2, [](Rank& self) {
+    ncclConfig_t config{sizeof(ncclConfig_t), 0xcafebeef, 22809, 0};
+    ncclComm_t later = nullptr;
+    ASSERT_EQ(ncclCommSplit(self.comm, 0, self.rank, &later, &config), ncclSuccess);
+    ASSERT_EQ(ranks::state_of(later), ncclSuccess);
+    float value = 1;
+    ASSERT_EQ(ncclAllReduce(&value, &value, 1, ncclFloat32, ncclSum, later, self.stream),
+              ncclInProgress);
+    ASSERT_EQ(ranks::state_of(later), ncclSuccess);
+    self.synchronize();
+    ASSERT_EQ(value, 2);
+    // A part leaves its parent in progress, and is there when that has ended.
+    ncclComm_t part = nullptr;
+    ASSERT_EQ(ncclCommSplit(later, 0, self.rank, &part, nullptr), ncclInProgress);
+    ASSERT_EQ(ranks::state_of(later), ncclSuccess);
+    ASSERT_NE(part, nullptr);
+    ASSERT_EQ(ncclCommFinalize(part), ncclInProgress);
+    ASSERT_EQ(ncclAllReduce(&value, &value, 1, ncclFloat32, ncclSum, part, self.stream),
+              ncclInvalidUsage);
+    ncclCommAbort(part);
+    ncclResult_t second = ncclSuccess;
+    while (second == ncclSuccess) {
+      const ncclResult_t first =
+          ncclAllReduce(&value, &value, 1, ncclFloat32, ncclSum, later, self.stream);
+      ASSERT_TRUE(first == ncclInProgress || first == ncclInvalidArgument);
+      second = ncclAllReduce(&value, &value, 1, ncclFloat32, ncclSum, later, self.stream);
+      if (second == ncclInProgress) second = ranks::state_of(later);
+    }
+    ASSERT_EQ(ranks::state_of(later), ncclInvalidArgument);
+    ncclCommAbort(later);
+  });
+}
+
+TEST(FakeNccl, CommunicatorsThatBlockAndSuchThatDoNotGoInNoGroup) {
+  ranks::run(2, [](Rank& self) {
+    ncclConfig_t config{sizeof(ncclConfig_t), 0xcafebeef, 22809, 0};
+    ncclComm_t later = nullptr;
+    ncclCommSplit(self.comm, 0, self.rank, &later, &config);
+    ASSERT_EQ(ranks::state_of(later), ncclSuccess);
+    float value = 1;
+    ncclGroupStart();
+    ncclAllReduce(&value, &value, 1, ncclFloat32, ncclSum, later, self.stream);
+    ncclAllReduce(&value, &value, 1, ncclFloat32, ncclSum, self.comm, self.stream);
+    ASSERT_EQ(ncclGroupEnd(), ncclInvalidArgument);
+    ncclCommDestroy(later);
+  });
+}
+
 }  // namespace

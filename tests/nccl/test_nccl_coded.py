@@ -253,7 +253,7 @@ def test_programs_end_while_calls_are_under_way(way: str, tmp_path: Path) -> Non
 
 WAYS = ["finalize", "shrink", "shrink-dead", "shrink-root", "revoke", "simulate", "grow"]
 # Without blocking: some of them.
-LATER = ["finalize", "shrink", "revoke", "grow"]
+LATER = ["finalize", "revoke", "grow"]
 
 
 @pytest.mark.parametrize(

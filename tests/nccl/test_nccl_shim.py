@@ -26,11 +26,12 @@ def run(
     preload: bool = True,
     gpus: bool = False,
     ranks: int | None = None,
+    patience: int = 120,
     **settings: str | Path,
 ) -> tuple[str, str]:
     """What a program prints, under the library; `gpus`: over an NCCL that is not the host's;
-    `ranks`: as many, where the program has no number of its own. Unless `settings` say otherwise
-    its ranks compress though they share a node."""
+    `ranks`: as many, where the program has no number of its own; `patience`: in seconds. Unless
+    `settings` say otherwise its ranks compress though they share a node."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
     named = {"THINWIRE_SAME_NODE": "1"}
     named |= {f"THINWIRE_{name}": str(value) for name, value in settings.items()}
@@ -45,7 +46,7 @@ def run(
         env=kept | named | own,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=patience,
         check=False,
     )
     assert done.returncode == 0, done.stderr

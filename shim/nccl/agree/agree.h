@@ -179,6 +179,9 @@ class Helper {
   bool stamp_part(std::span<std::byte, kIdBytes> id, const CommunicatorRef& parent,
                   std::uint64_t split, int color);
 
+  // How many this process has with others now; 0 without a helper thread.
+  std::size_t connections();
+
   // The process ends: sends what others still need, for a short while, and tells them.
   void leave();
 

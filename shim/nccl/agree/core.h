@@ -36,6 +36,7 @@ class Core {
                   const PartOf& of, const std::string& terms);
   // What ranks that are new to the part need; nothing: the parent is not ready.
   std::optional<Stamp> stamp_of_part(std::uint64_t parent, std::uint64_t split, std::int32_t color);
+  std::size_t connections() const { return loop_.watched() - listening_.size(); }
   // Null: it has ended, or never was.
   Member* member(std::uint64_t id);
   // Tells `done` when nothing more has to be sent, or the time is over; then the helper has ended.

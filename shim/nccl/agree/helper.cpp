@@ -91,6 +91,14 @@ CommunicatorRef Helper::open_child(const CommunicatorRef& parent, std::uint64_t 
   return std::make_shared<Handle>(parts_->core, number, std::move(shared));
 }
 
+std::size_t Helper::connections() {
+  Core* const core = parts_->core.get();
+  const auto made = std::make_shared<std::promise<std::size_t>>();
+  auto answer = made->get_future();
+  if (!core->loop().post([=] { made->set_value(core->connections()); })) return 0;
+  return answer.wait_for(kStampTime) == std::future_status::ready ? answer.get() : 0;
+}
+
 void Helper::leave() {
   Core* const core = parts_->core.get();
   if (!core->loop().lives() || parts_->left.exchange(true)) return;

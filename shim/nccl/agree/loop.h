@@ -41,6 +41,7 @@ class Loop {
   std::uint64_t watch(int fd, std::uint32_t events, Ready ready);
   void change(std::uint64_t watched, int fd, std::uint32_t events);
   void unwatch(std::uint64_t watched, int fd);
+  std::size_t watched() const { return watched_.size(); }
 
   TimerId after(std::chrono::milliseconds time, Task task);
   void cancel(const TimerId& timer) { timers_.erase(timer); }

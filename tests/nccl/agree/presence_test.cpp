@@ -266,4 +266,29 @@ TEST(Children, OfARawParentAreRaw) {
   EXPECT_EQ(child->presence().text, "raw: 1 of 2 ranks lacks it");
 }
 
+// A rank that is new finds those of the parent by an id of theirs.
+TEST(Growth, RanksThatAreNewFindTheOthers) {
+  const Terms terms{{"codec", "lorenzo"}};
+  Job job(3);
+  Id early = bare_id();
+  job.open_all();
+  ASSERT_TRUE(job.all_settle(State::kReady));
+  Helper added({});
+  for (std::uint64_t growth = 0; growth < 2; ++growth) {
+    Id id = bare_id();
+    ASSERT_TRUE(job.all[1].helper->stamp_part(id, job.all[1].comm, growth, -5));
+    std::vector<CommunicatorRef> four{added.open(id, 3, 4, growth == 0 ? terms : Terms{})};
+    for (Rank& each : job.all) {
+      four.push_back(each.helper->open_child(each.comm, growth, -5, each.rank, 4, 0, terms));
+    }
+    // The second time the new rank differs.
+    for (const CommunicatorRef& each : four) {
+      EXPECT_TRUE(settles(each, growth == 0 ? State::kReady : State::kRaw));
+    }
+  }
+  job.all[1].comm->close();
+  const auto lone = job.all[1].helper->open(bare_id(), 0, 2, terms);
+  EXPECT_FALSE(job.all[1].helper->stamp_part(early, lone, 0, -5)) << "of a parent that is raw";
+}
+
 }  // namespace
