@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/checksum.h"
+#include "base/wide_stack.h"
 #include "codec/integers.h"
 #include "codec/layout.h"
 #include "codec/registry.h"
@@ -195,9 +196,11 @@ Status check_capacity(std::uint64_t most, std::uint64_t capacity) {
                                      " bytes, the destination has " + std::to_string(capacity)};
 }
 
-Result<std::uint64_t> encode_on_host(const Coder& coder, const codec::Chunk& array,
-                                     const std::byte* source, MutableByteView destination,
-                                     const EncodeOptions& options) {
+namespace {
+
+Result<std::uint64_t> encode_here(const Coder& coder, const codec::Chunk& array,
+                                  const std::byte* source, MutableByteView destination,
+                                  const EncodeOptions& options) {
   if (!is_hopeless(coder, array)) {
     Coder resolved = coder;
     if (coder.codec->open(coder.parameter)) {
@@ -212,6 +215,14 @@ Result<std::uint64_t> encode_on_host(const Coder& coder, const codec::Chunk& arr
     return {StatusCode::kDeclined, "the frame would not be smaller than the data"};
   }
   return encode_frame(raw_coder(), array, source, destination, options);
+}
+
+}  // namespace
+
+Result<std::uint64_t> encode_on_host(const Coder& coder, const codec::Chunk& array,
+                                     const std::byte* source, MutableByteView destination,
+                                     const EncodeOptions& options) {
+  return on_wide_stack([&] { return encode_here(coder, array, source, destination, options); });
 }
 
 Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/wide_stack.h"
 #include "codec/layout.h"
 #include "message/allowed.h"
 #include "message/host.h"
@@ -75,7 +76,9 @@ class Decoder {
     if (row.bytes() > encoded_bytes_) return damaged(index, "longer than any of its array's");
     Status status = access_.read(at_, {encoded_, row.bytes()});
     if (status.ok()) {
-      status = decode_chunk(info_, layout_, index, row, {encoded_, row.bytes()}, values_);
+      status = on_wide_stack([&] {
+        return decode_chunk(info_, layout_, index, row, {encoded_, row.bytes()}, values_);
+      });
     }
     at_ += row.bytes();
     left_ -= row.bytes();

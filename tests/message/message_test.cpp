@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "../base/small_stack.h"
 #include "arrays.h"
 #include "message/measure.h"
 
@@ -35,6 +36,28 @@ TEST(Message, RoundTripsInsideItsBuffers) {
         EXPECT_TRUE(std::equal(data.begin(), data.end(), out.begin()));
       }
     }
+  });
+}
+
+// Codecs have tables and tiles of far more than that.
+TEST(Message, ThreadsOfLittleStackCodeAsAnyOther) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "frames are larger under a sanitizer";
+#endif
+  for_each_coder([](const Coder& coder, Dtype dtype) {
+    const auto data = smooth(dtype, 40 * 50 * 60);
+    codec::Chunk array = line(dtype, 40 * 50 * 60);
+    if (coder.codec->max_rank >= 3) array.shape = Shape{3, {40, 50, 60}};
+    const auto expected = encoded(coder, array, data);
+    std::vector<std::byte> frame(*bound(coder, array)), out(data.size()), also(data.size());
+    run_on_small_stack(32 << 10, [&] {
+      const auto written = encode(coder, array, data.data(), frame, {});
+      ASSERT_TRUE(written.ok());
+      frame.resize(*written);
+      EXPECT_TRUE(decode(frame, out, frame::file_mark()).ok());
+    });
+    ASSERT_TRUE(decode(expected, also, frame::file_mark()).ok());
+    EXPECT_EQ(out, also);
   });
 }
 

@@ -59,7 +59,8 @@ int settle_some(Completion& completion, int completed, const int* indices, int e
 
 extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   if (!requests_pending() || request == nullptr) return real().Wait(request, status);
-  Completion completion(1, request);
+  Completion::ForOne space;
+  Completion completion(1, request, space);
   wait_if_running(1, completion.requests());
   if (!completion.concerns_shim()) return real().Wait(completion.requests(), status);
   MPI_Status& native = completion.statuses()[0];
@@ -70,7 +71,8 @@ THINWIRE_ALSO_PMPI(Wait);
 
 extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (!requests_pending() || request == nullptr) return real().Test(request, flag, status);
-  Completion completion(1, request);
+  Completion::ForOne space;
+  Completion completion(1, request, space);
   if (!completion.concerns_shim()) return real().Test(completion.requests(), flag, status);
   MPI_Status& native = completion.statuses()[0];
   const int error = real().Test(completion.requests(), flag, &native);
@@ -80,7 +82,8 @@ THINWIRE_ALSO_PMPI(Test);
 
 extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   if (!requests_pending() || count <= 0) return real().Waitall(count, requests, statuses);
-  Completion completion(count, requests);
+  Completion::ForMany space;
+  Completion completion(count, requests, space);
   wait_if_running(count, completion.requests());
   if (!completion.concerns_shim()) {
     return real().Waitall(count, completion.requests(), statuses);
@@ -93,7 +96,8 @@ THINWIRE_ALSO_PMPI(Waitall);
 
 extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   if (!requests_pending() || count <= 0) return real().Testall(count, requests, flag, statuses);
-  Completion completion(count, requests);
+  Completion::ForMany space;
+  Completion completion(count, requests, space);
   if (!completion.concerns_shim()) {
     return real().Testall(count, completion.requests(), flag, statuses);
   }
@@ -104,7 +108,8 @@ THINWIRE_ALSO_PMPI(Testall);
 
 extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   if (!requests_pending() || count <= 0) return real().Waitany(count, requests, index, status);
-  Completion completion(count, requests);
+  Completion::ForMany space;
+  Completion completion(count, requests, space);
   if (!completion.concerns_shim()) {
     return real().Waitany(count, completion.requests(), index, status);
   }
@@ -123,7 +128,8 @@ extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* f
   if (!requests_pending() || count <= 0) {
     return real().Testany(count, requests, index, flag, status);
   }
-  Completion completion(count, requests);
+  Completion::ForMany space;
+  Completion completion(count, requests, space);
   if (!completion.concerns_shim()) {
     return real().Testany(count, completion.requests(), index, flag, status);
   }
@@ -143,7 +149,8 @@ extern "C" int MPI_Waitsome(int count, MPI_Request requests[], int* completed, i
   if (!requests_pending() || count <= 0) {
     return real().Waitsome(count, requests, completed, indices, statuses);
   }
-  Completion completion(count, requests);
+  Completion::ForMany space;
+  Completion completion(count, requests, space);
   if (!completion.concerns_shim()) {
     return real().Waitsome(count, completion.requests(), completed, indices, statuses);
   }
@@ -158,7 +165,8 @@ extern "C" int MPI_Testsome(int count, MPI_Request requests[], int* completed, i
   if (!requests_pending() || count <= 0) {
     return real().Testsome(count, requests, completed, indices, statuses);
   }
-  Completion completion(count, requests);
+  Completion::ForMany space;
+  Completion completion(count, requests, space);
   if (!completion.concerns_shim()) {
     return real().Testsome(count, completion.requests(), completed, indices, statuses);
   }

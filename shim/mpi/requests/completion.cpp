@@ -7,8 +7,8 @@
 
 namespace thinwire::mpi {
 
-Completion::Completion(int count, MPI_Request* requests)
-    : memory_(space_.data(), space_.size(), &process().system),
+Completion::Completion(int count, MPI_Request* requests, std::byte* space, std::size_t bytes)
+    : memory_(space, bytes, &process().system),
       user_(requests),
       native_(requests, requests + count, &memory_),
       statuses_(count, &memory_),

@@ -31,7 +31,14 @@ inline MPI_Status* status_at(MPI_Status* statuses, int at) {
 // for the others.
 class Completion {
  public:
-  Completion(int count, MPI_Request* requests);
+  // In the caller's frame, which may be all that a program's thread has room for: for one request,
+  // or for as many as most calls have. More take memory from the system.
+  using ForOne = std::array<std::byte, 192>;
+  using ForMany = std::array<std::byte, 4096>;
+
+  template <typename Space>
+  Completion(int count, MPI_Request* requests, Space& space)
+      : Completion(count, requests, space.data(), space.size()) {}
   ~Completion();
   Completion(const Completion&) = delete;
   Completion& operator=(const Completion&) = delete;
@@ -61,10 +68,8 @@ class Completion {
     Persistent* persistent = nullptr;
     bool settled = false;
   };
-  // For as many requests as most calls have; more take memory from the system.
-  static constexpr std::size_t kInlineBytes = 8192;
+  Completion(int count, MPI_Request* requests, std::byte* space, std::size_t bytes);
 
-  std::array<std::byte, kInlineBytes> space_;
   std::pmr::monotonic_buffer_resource memory_;
   MPI_Request* user_;
   std::pmr::vector<MPI_Request> native_;

@@ -18,7 +18,7 @@ enum { kCaseSeconds = 20, kSlowCaseSeconds = 300 };
   each(large_count_types) each(huge) each(sessions) each(dynamic) \
   each(intercommunicators) each(pending) each(error_handlers) each(probing_threads) \
   each(buffers) each(cancels) each(untouched) each(in_place) each(endings) \
-  each(unreceived) each(handlers_in_guards) each(freed_types)
+  each(unreceived) each(handlers_in_guards) each(freed_types) each(small_stacks)
 // clang-format on
 
 #define DECLARE(name) extern const Family name##_family;
