@@ -65,6 +65,7 @@ def test_every_operation_in_every_type(
         (5, 1000, {}),
         (6, 1500, {"CUDA_DEVICE_MAX_CONNECTIONS": "1"}),
         (9, 1500, {"NCCL_LAUNCH_ORDER_IMPLICIT": "1"}),
+        (10, 1500, {"NCCL_COMM_BLOCKING": "0"}),
     ],
 )
 def test_random_programs(seed: int, calls: int, more: dict[str, str], tmp_path: Path) -> None:
