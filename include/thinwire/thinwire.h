@@ -157,12 +157,12 @@ typedef struct tw_policy_call {
   uint32_t operation; /* tw_operation, or TW_POLICY_SEND */
   uint32_t dtype;     /* tw_dtype; nothing takes TW_BYTES */
   uint32_t span;      /* tw_span */
-  uint64_t bytes;     /* uncompressed, counted as the threshold counts them */
+  uint64_t bytes;     /* uncompressed, as the threshold counts them; UINT64_MAX: not known */
   uint64_t rules;     /* those to look at, of tw_policy_rules() */
 } tw_policy_call;
 
-/* The index of the rule that takes the call; -1 if none does, or an argument is wrong. Allocates
- * nothing. */
+/* The index of the rule that takes the call; -1 if none does, or an argument is wrong; -2 if it
+ * depends on a size that is not known. Allocates nothing. */
 int32_t tw_policy_match(const tw_policy* policy, const tw_policy_call* call);
 
 /* ---- Codecs ---- */

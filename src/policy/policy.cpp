@@ -12,6 +12,7 @@ constexpr const char* kWords[kOperations] = {"bcast",     "allgather",      "gat
                                              "scatter",   "alltoall",       "reduce",
                                              "allreduce", "reduce-scatter", "send"};
 static_assert(plan::kOperationCount == kSend);
+constexpr std::uint64_t kAnySize = std::numeric_limits<std::uint64_t>::max();
 constexpr const char* kSpanWords[] = {"", "within a node", "between nodes"};
 
 // "a, b and c" of the words whose bits are set; "" where all are.
@@ -99,11 +100,15 @@ RuleSet Policy::rules_of(const std::optional<std::string_view>& name, std::uint6
 int Policy::match(const Call& call, RuleSet among) const {
   for (std::size_t at = 0; at < rules_.size(); ++at) {
     const Rule& rule = rules_[at];
-    const bool takes = (among >> at & 1U) != 0 && (rule.operations >> call.operation & 1U) != 0 &&
-                       (rule.dtypes & dtype_bit(call.dtype)) != 0 &&
-                       (rule.spans >> static_cast<std::uint32_t>(call.span) & 1U) != 0 &&
-                       call.bytes >= rule.bytes_from && call.bytes < rule.bytes_below;
-    if (takes) return static_cast<int>(at);
+    const bool may = (among >> at & 1U) != 0 && (rule.operations >> call.operation & 1U) != 0 &&
+                     (rule.dtypes & dtype_bit(call.dtype)) != 0 &&
+                     (rule.spans >> static_cast<std::uint32_t>(call.span) & 1U) != 0;
+    if (!may) continue;
+    const bool any_size = rule.bytes_from == 0 && rule.bytes_below == kAnySize;
+    if (call.bytes == kAnySize && !any_size) return -2;
+    if (any_size || (call.bytes >= rule.bytes_from && call.bytes < rule.bytes_below)) {
+      return static_cast<int>(at);
+    }
   }
   return -1;
 }

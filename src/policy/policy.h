@@ -45,7 +45,7 @@ struct Call {
   std::uint32_t operation = 0;
   Dtype dtype = Dtype::kF32;
   Span span = Span::kNotKnown;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  // the largest number: not known
 };
 
 // Rules, one bit each, the first lowest.
@@ -66,7 +66,8 @@ class Policy {
   // Those that may take calls on a communicator of that many ranks with that name; without a name
   // none that has a pattern, without a number of ranks (0) none that bounds it.
   RuleSet rules_of(const std::optional<std::string_view>& name, std::uint64_t ranks) const;
-  // The index of the first of `among` that takes the call; -1: none.
+  // The index of the first of `among` that takes the call; -1: none; -2: the size is not known, and
+  // what the first that might take it makes of that.
   int match(const Call& call, RuleSet among) const;
 
  private:

@@ -62,6 +62,11 @@ TEST(Policy, TheFirstRuleThatMatchesTakesACall) {
     EXPECT_EQ(policy.match(other, of_dp), -1);
   }
   EXPECT_EQ(policy.match(gradients, policy.rules_of("tp1", 2)), 1);
+  other.bytes = ~std::uint64_t{0};
+  EXPECT_EQ(policy.match(other, policy.rules_of("tp1", 2)), 1);
+  EXPECT_EQ(policy.match(other, policy.rules_of("tp1", 8)), 1);
+  EXPECT_EQ(policy.match(other, policy.rules_of("pp", 8)), -2);
+  EXPECT_EQ(policy.match(other, policy.rules_of("pp", 2)), -1);
   other.dtype = Dtype::kBytes;
   EXPECT_EQ(policy.match(other, ~RuleSet{0}), -1);
 }

@@ -118,11 +118,12 @@ TEST(Backoff, ThreadsShareAChannel) {
 
 TEST(Backoff, DtypesHaveChannelsOfTheirOwn) {
   Channels channels;
-  tries(channels.of(TW_F64), 3, false);
-  EXPECT_EQ(channels.of(TW_F32).declines(), 0U);
-  EXPECT_EQ(channels.of(TW_F64).declines(), 2U);
+  tries(channels.of(TW_F64, 0), 3, false);
+  EXPECT_EQ(channels.of(TW_F32, 0).declines(), 0U);
+  EXPECT_EQ(channels.of(TW_F64, 1).declines(), 0U);
+  EXPECT_EQ(channels.of(TW_F64, 0).declines(), 2U);
   channels.doubt();
-  EXPECT_EQ(channels.of(TW_BF16).next(), Attempt::kSampleFirst);
+  EXPECT_EQ(channels.of(TW_BF16, 0).next(), Attempt::kSampleFirst);
 }
 
 }  // namespace

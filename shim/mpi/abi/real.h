@@ -26,7 +26,7 @@
   X(Init) X(Init_thread) X(Finalize) X(Barrier) X(Probe) X(Iprobe) X(Mprobe) X(Improbe)  \
   X(Start) X(Startall) X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall)      \
   X(Testany) X(Testsome) X(Request_free) X(Request_get_status) X(Cancel) X(Comm_free)    \
-  X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_split) X(Comm_group)               \
+  X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_get_name) X(Comm_split) X(Comm_group)               \
   X(Comm_remote_group) X(Comm_test_inter) X(Comm_create_keyval) X(Comm_free_keyval)      \
   X(Comm_get_attr) X(Comm_set_attr) X(Comm_delete_attr) X(Comm_call_errhandler)          \
   X(Comm_set_errhandler) X(Comm_get_errhandler) X(Errhandler_free) X(Error_class)        \

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "collectives/operand.h"
+#include "process/policy.h"
 #include "process/process.h"
 #include "process/shortcut.h"
 
@@ -55,7 +56,8 @@ void list(const Side& side, const Part& part, Lists& lists, int which, const std
   displacements = lists.displacements[which].data();
 }
 
-void count(const tw_collective_report& report) {
+void count(const tw_collective_report& report, int rule) {
+  count_by_rule(rule, report.raw_bytes, report.wire_bytes, true);
   Counters& counters = process().counters;
   const auto nanoseconds = [](double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); };
   counters.collective_raw_bytes += report.raw_bytes;
@@ -88,7 +90,7 @@ int run(tw_collective& collective, const Operand& sent, const Operand& received,
     const int error = queue.take_error();
     return error == MPI_SUCCESS ? MPI_ERR_OTHER : error;
   }
-  count(report);
+  count(report, part.rule);
   return MPI_SUCCESS;
 }
 
@@ -105,6 +107,7 @@ tw_collective describe(const Asked& asked, const Part& part, Lists& lists) {
   collective.operation = part.form->operation;
   collective.dtype = part.leaf;
   collective.reduction = part.reduction;
+  collective.codec = part.codec;
   collective.root = asked.root < 0 ? 0 : asked.root;
   const bool varied =
       asked.call == CollectiveCall::kGatherv || asked.call == CollectiveCall::kScatterv;

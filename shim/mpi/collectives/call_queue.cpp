@@ -18,7 +18,7 @@ tw_status CallQueue::open(PrivateCommPointer own, int tag, const std::vector<std
   transport_ = std::make_unique<MpiTransport>(own_->comm(), tag);
   tw_comm_options options{};
   options.size = sizeof options;
-  options.codec = self.settings.codec.get();
+  options.codec = self.settings.codec();
   options.threshold = self.settings.plan.threshold;
   options.link_bytes_per_second = self.settings.collectives.link_bytes_per_second;
   options.same_node = self.settings.plan.same_node;

@@ -8,6 +8,7 @@
 
 #include "abi/real.h"
 #include "collectives/agreement.h"
+#include "process/policy.h"
 #include "process/process.h"
 
 namespace thinwire::mpi {
@@ -78,21 +79,30 @@ NativeReason judge(MPI_Comm comm, int rank, Agreement& agreement) {
   return agreement.several_nodes || same_node ? NativeReason::kCompressed : NativeReason::kSameNode;
 }
 
-// What only each rank itself knows: its node, by the lowest rank of the job there, and whether its
-// MPI may be called by several threads.
-void learn_of_ranks(Collectives& made) {
+// What only each rank itself knows: its node, by the lowest rank of the job there, whether its MPI
+// may be called by several threads, and how it calls the communicator. False: differently, so that
+// other rules of the policy take it.
+bool learn_of_ranks(MPI_Comm comm, Collectives& made) {
   int size = 0;
   real().Comm_size(made.own->comm(), &size);
   const auto ranks = static_cast<std::size_t>(size);
-  std::vector<std::int32_t> all(2 * ranks);
-  const std::int32_t mine[2] = {process().job.first_rank_on_this_node(), process().concurrent};
-  real().Allgather(mine, 2, MPI_INT32_T, all.data(), 2, MPI_INT32_T, made.own->comm());
+  constexpr int kWords = 4;
+  std::vector<std::int32_t> all(kWords * ranks);
+  made.rules = rules_by_name(comm);
+  const std::int32_t mine[kWords] = {process().job.first_rank_on_this_node(), process().concurrent,
+                                     static_cast<std::int32_t>(made.rules),
+                                     static_cast<std::int32_t>(made.rules >> 32)};
+  real().Allgather(mine, kWords, MPI_INT32_T, all.data(), kWords, MPI_INT32_T, made.own->comm());
   made.nodes.resize(ranks);
   made.threads = true;
+  bool alike = true;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
-    made.nodes[rank] = all[2 * rank];
-    made.threads = made.threads && all[2 * rank + 1] != 0;
+    const std::int32_t* const its = all.data() + kWords * rank;
+    made.nodes[rank] = its[0];
+    made.threads = made.threads && its[1] != 0;
+    alike = alike && std::equal(its + 2, its + kWords, mine + 2);
   }
+  return alike;
 }
 
 NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
@@ -106,7 +116,13 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
     made.own = std::make_shared<PrivateComm>(own);
     if (made.revoke != nullptr) made.revoke(own);
   }
-  learn_of_ranks(made);
+  if (!learn_of_ranks(comm, made)) {
+    if (speaks) {
+      warn("collectives " + as_size(comm) +
+           " stay the MPI's own: the ranks call it differently, and the policy tells names apart");
+    }
+    return NativeReason::kSettingsDiffer;
+  }
   if (made.queue.open(made.own, 0, made.nodes) == TW_OK) return NativeReason::kCompressed;
   if (speaks) {
     warn("collectives " + as_size(comm) + " stay the MPI's own: " + tw_last_error());

@@ -27,9 +27,10 @@ struct Collectives {
   PrivateCommPointer own;                        // carries the messages; set under a lock
   int (*revoke)(MPI_Comm) = nullptr;             // once the communicator was revoked
   std::vector<std::int32_t> nodes;               // of its ranks
-  CallQueue queue;   // for all but persistent collectives, which have one each
-  Lists planned;     // of a call that is planned while the queue is in use
-  int next_tag = 1;  // of the next queue: the same on all ranks
+  std::uint64_t rules = 0;  // of the policy, that may take its calls: the same on all ranks
+  CallQueue queue;          // for all but persistent collectives, which have one each
+  Lists planned;            // of a call that is planned while the queue is in use
+  int next_tag = 1;         // of the next queue: the same on all ranks
   int rank = 0;
   bool threads = false;            // every rank has MPI_THREAD_MULTIPLE
   bool wants_costs = false;        // on all ranks: a plan has found some missing

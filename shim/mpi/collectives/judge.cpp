@@ -1,9 +1,13 @@
 #include "collectives/judge.h"
 
+#include <algorithm>
+
 #include "abi/datatypes.h"
 #include "abi/real.h"
 #include "abi/self.h"
+#include "collectives/communicators.h"
 #include "collectives/native_count.h"
+#include "process/policy.h"
 #include "process/process.h"
 #include "process/shortcut.h"
 
@@ -163,6 +167,7 @@ NativeReason judge_call(const Asked& asked, Part& part) {
   // Of calls that are taken over by name alone no rank knows what the others send.
   const bool by_name = taken_over_by_name_alone(asked.call);
   part.is_open = by_name;
+  part.bytes = bytes;
   if (!by_name && (bytes == 0 || bytes < settings.plan.threshold)) {
     return NativeReason::kBelowThreshold;
   }
@@ -177,6 +182,26 @@ NativeReason judge_call(const Asked& asked, Part& part) {
     return NativeReason::kArguments;
   }
   return NativeReason::kCompressed;
+}
+
+NativeReason judge_codec(const Collectives& kept, Part& part) {
+  const Form& form = *part.form;
+  const auto at_first = std::ranges::count(kept.nodes, kept.nodes.front());
+  const bool within = at_first == static_cast<std::ptrdiff_t>(kept.nodes.size());
+  // Of those that are taken over by name alone no rank knows the others' sizes.
+  const std::uint64_t bytes = taken_over_by_name_alone(form.call) ? kNotKnown : part.bytes;
+  const auto choose = [&](std::uint32_t dtype) {
+    return choose_for_collective(kept.rules, form.operation, dtype, bytes, within);
+  };
+  const Choice choice = choose(part.is_open ? std::uint32_t{TW_F32} : std::uint32_t{part.leaf});
+  // Which of the two it is may not be known yet.
+  const bool in_doubt =
+      choice.use == nullptr || (part.is_open && choose(TW_F64).rule != choice.rule);
+  if (in_doubt || choice.use->is_off()) return NativeReason::kOff;
+  part.codec = choice.use->codec.get();
+  part.rule = choice.rule;
+  const bool is_native = form.reduces && !choice.use->codes_reductions();
+  return is_native ? NativeReason::kReductionUnderAuto : NativeReason::kCompressed;
 }
 
 }  // namespace thinwire::mpi

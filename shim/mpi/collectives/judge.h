@@ -26,6 +26,9 @@ struct Part {
   std::uint64_t leaf_bytes = 1;
   bool is_open = false;  // `signature` is this rank's share of it alone
   tw_reduction reduction = TW_SUM;
+  std::uint64_t bytes = 0;          // by which it is judged; of an open one this rank's own
+  const tw_codec* codec = nullptr;  // once it is chosen
+  int rule = -1;                    // of the policy, that has named it
 
   int first_block(Blocks blocks) const { return blocks == Blocks::kOne ? rank : 0; }
 
@@ -39,5 +42,9 @@ struct Part {
 // Where signatures match in pairs alone, in calls that are taken over by name alone, that of `part`
 // is open: agree_on_signature() is to be asked.
 NativeReason judge_call(const Asked& asked, Part& part);
+
+struct Collectives;
+// Chooses its codec by what the communicator's ranks have agreed on, and judges it by that.
+NativeReason judge_codec(const Collectives& kept, Part& part);
 
 }  // namespace thinwire::mpi

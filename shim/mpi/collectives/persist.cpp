@@ -62,6 +62,8 @@ NativeReason judge_init(const Asked& asked, Part& part, Collectives*& kept) {
     kept = &collectives_of(asked.comm);
   }
   if (kept->why != NativeReason::kCompressed) return kept->why;
+  const NativeReason by_codec = judge_codec(*kept, part);
+  if (by_codec != NativeReason::kCompressed) return by_codec;
   if (!kept->threads) return NativeReason::kNoThreads;
   if (kept->next_tag > kLastTag) return NativeReason::kNoCommunicator;
   return plan_persistent(asked, part, *kept);

@@ -54,6 +54,7 @@ struct CollectiveSettings {
       TW_ALGORITHM_PLANNED;  // THINWIRE_ALGORITHM names one, a coding, or both
   std::uint32_t coding = TW_CODING_PLANNED;
   bool root_decodes = false;  // THINWIRE_BCAST_ROOT is "decoded"
+  std::uint64_t policy = 0;   // its hash; 0: there is none
 };
 
 // For what is wrong its default is taken; tw_settings_judge() says it.

@@ -24,6 +24,8 @@ NativeReason judge_start(const Asked& asked, Part& part, Collectives*& kept) {
     return NativeReason::kNotYet;
   }
   if (kept->why != NativeReason::kCompressed) return kept->why;
+  const NativeReason by_codec = judge_codec(*kept, part);
+  if (by_codec != NativeReason::kCompressed) return by_codec;
   return kept->threads ? plan_started(asked, part, *kept) : NativeReason::kNoThreads;
 }
 

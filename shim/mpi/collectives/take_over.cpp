@@ -23,6 +23,7 @@ std::optional<int> take_over(const Asked& asked) {
     if (why == NativeReason::kCompressed && part.is_open && !agree_on_signature(part, kept.queue)) {
       why = NativeReason::kDtype;
     }
+    if (why == NativeReason::kCompressed) why = judge_codec(kept, part);
     if (why == NativeReason::kCompressed) {
       tw_collective collective = describe(asked, part, kept.queue.lists);
       why = plan_blocking(asked, part, collective, kept);

@@ -83,8 +83,10 @@ Peer examine(int world_rank) {
   if (!known) return unknown_for_now(peer);
   if (!capabilities || capabilities->format_version != tw_format_version()) return peer;
   // Who does not find this rank's capabilities does not look for its frames.
-  peer.ready =
-      self.job.capabilities_are_out() && has_codecs_of(self.settings.codec.get(), *capabilities);
+  peer.ready = self.job.capabilities_are_out() &&
+               std::ranges::all_of(self.settings.codecs, [&](const CodecUse& use) {
+                 return use.is_off() || has_codecs_of(use.codec.get(), *capabilities);
+               });
   peer.may_send_compressed =
       capabilities->sends_compressed && (!same_node || capabilities->sends_same_node);
   peer.inspect_threshold = capabilities->inspect_threshold;

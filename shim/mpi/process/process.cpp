@@ -1,6 +1,6 @@
 #include "process/process.h"
 
-#include <cstring>
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -19,7 +19,6 @@
 #include "process/shortcut.h"
 #include "requests/continuations.h"
 #include "requests/persistent.h"
-#include "shim/common/settings.h"
 
 namespace thinwire::mpi {
 
@@ -45,7 +44,7 @@ Capabilities own_capabilities(const Settings& settings) {
   }
   if (settings.wants_collectives()) {
     capabilities.collectives =
-        collective_settings_text(settings.collectives, settings.codec.get(), settings.plan);
+        collective_settings_text(settings.collectives, settings.codec(), settings.plan);
   }
   return capabilities;
 }
@@ -54,10 +53,11 @@ void explain_silence(const Process& self, bool peers_can_be_asked) {
   if (!speaks()) return;
   const Settings& settings = self.settings;
   // "auto" is the default: who stated no link has asked for nothing.
-  const bool wanted = tw_codec_ids(settings.codec.get(), nullptr, 0) > 0 &&
-                      !(settings.needs_link() && settings.plan.link_bytes_per_second <= 0);
+  const bool wanted = std::ranges::any_of(settings.codecs, [](const CodecUse& use) {
+    return !use.is_off() && !(use.needs_link() && use.plan.link_bytes_per_second <= 0);
+  });
   if (!wanted || self.world.size == 1) return;
-  const std::string spec = tw_codec_spec(self.settings.codec.get());
+  const std::string spec = tw_codec_spec(self.settings.codec());
   if (!self.job.reachable()) {
     tw_log(TW_LOG_WARNING,
            "no launcher that speaks PMIx or PMI-1 to prove what the other ranks run: "
@@ -81,22 +81,6 @@ bool mpi_is_gpu_aware(const Settings& settings) {
   using Query = int (*)();
   const auto query = reinterpret_cast<Query>(find_symbol("MPIX_Query_cuda_support"));
   return query != nullptr && query() == 1;
-}
-
-// "auto" and "lossless" take any shape and any float type.
-tw_codec_info info_of(const tw_codec* codec) {
-  tw_codec_info any{};
-  any.max_rank = 4;
-  any.dtypes = shim::kFloats;
-  return shim::row_of(codec).value_or(any);
-}
-
-// "auto" and "lossless" take a sample of their own, and a bound relative to the range is another
-// one on a piece.
-bool samples_tell(const Settings& settings, const tw_codec_info& codec) {
-  const tw_codec* spec = settings.codec.get();
-  return tw_codec_id(spec) >= 0 && codec.fixed_size == 0 &&
-         std::strstr(tw_codec_spec(spec), "rel=") == nullptr;
 }
 
 // Whether this library takes every call of the MPI that could meet a frame; says what does not fit.
@@ -144,10 +128,6 @@ void after_start(bool by_session) {
   real().Query_thread(&provided);
   self.concurrent = provided == MPI_THREAD_MULTIPLE;
   self.gpu_aware = mpi_is_gpu_aware(self.settings);
-  const tw_codec_info codec = info_of(self.settings.codec.get());
-  self.codec_rank = codec.max_rank;
-  self.dtypes = codec.dtypes;
-  self.samples_tell = samples_tell(self.settings, codec);
   self.job.learn_locality();
   if (self.concurrent && self.settings.wants_collectives()) learn_standings();
   if (self.concurrent) learn_who_reports();

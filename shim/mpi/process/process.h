@@ -67,12 +67,7 @@ struct Process {
   World world;
   bool concurrent = false;       // MPI_THREAD_MULTIPLE
   bool gpu_aware = false;        // the MPI itself takes GPU pointers
-  std::uint32_t codec_rank = 1;  // of the arrays that the codec takes, at most
-  std::uint32_t dtypes = 0;      // bit 1 << tw_dtype for each that the codec takes
-  bool samples_tell = false;     // a piece of an array tells whether the codec shrinks the rest
   tw_message_options options{};  // carries the job's name: its mark
-
-  bool takes(tw_dtype dtype) const { return (dtypes >> dtype & 1U) != 0; }
 };
 
 Process& process();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "abi/real.h"
+#include "process/policy.h"
 #include "process/process.h"
 #include "process/report_text.h"
 #include "process/shortcut.h"
@@ -82,6 +83,7 @@ Totals own_totals() {
   tw_integers_describe(&integers);
   totals.integers_declined = integers.declined;
   totals.integers_coded = integers.coded;
+  totals.rules = totals_by_rule();
   return totals;
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "process/policy.h"
 #include "process/process.h"
 
 namespace thinwire::mpi {
@@ -96,7 +97,7 @@ std::string pool_as_text(const char* name, const Totals::Pool& pool) {
 
 std::string as_json(const Totals& totals) {
   std::ostringstream out;
-  out << "{\"codec\": \"" << tw_codec_spec(process().settings.codec.get()) << "\""
+  out << "{\"codec\": \"" << tw_codec_spec(process().settings.codec()) << "\""
       << ", \"messages\": " << sum_of(totals.raw_by_reason) + totals.compressed_messages
       << ", \"compressed_messages\": " << totals.compressed_messages
       << ", \"decoded_messages\": " << totals.decoded_messages
@@ -127,7 +128,8 @@ std::string as_json(const Totals& totals) {
       << "}"
       << ", \"integers\": {\"declined\": " << totals.integers_declined
       << ", \"coded\": " << totals.integers_coded << "}, " << collectives_as_json(totals)
-      << ", \"raw_by_reason\": " << by_reason(totals.raw_by_reason) << "}\n";
+      << ", \"raw_by_reason\": " << by_reason(totals.raw_by_reason) << rules_as_json(totals.rules)
+      << "}\n";
   return out.str();
 }
 
@@ -135,8 +137,7 @@ std::string as_text(const Totals& totals, const std::string& whose) {
   std::ostringstream out;
   const double ratio =
       totals.wire_bytes == 0 ? 1 : static_cast<double>(totals.compressed_bytes) / totals.wire_bytes;
-  out << "thinwire: " << whose << ", codec " << tw_codec_spec(process().settings.codec.get())
-      << '\n'
+  out << "thinwire: " << whose << ", codec " << tw_codec_spec(process().settings.codec()) << '\n'
       << "  compressed  " << totals.compressed_messages << " messages, " << totals.compressed_bytes
       << " bytes sent as " << totals.wire_bytes << ", ratio " << ratio << '\n'
       << "  raw         " << sum_of(totals.raw_by_reason) << " messages, " << totals.raw_bytes

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "collectives/native.h"
+#include "process/policy.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
@@ -59,6 +60,7 @@ struct Totals {
   std::uint64_t collective_predicted_nanoseconds;
   std::uint64_t integers_declined;  // as tw_integer_counters has them
   std::uint64_t integers_coded;
+  std::array<RuleTotals, kMostRules> rules;  // of the policy
 };
 
 std::string as_json(const Totals& totals);

@@ -21,11 +21,6 @@ std::string objection_to(const tw_codec* codec) {
          " takes GPU memory only, and a receive buffer may be in host memory";
 }
 
-bool is_lossy(const tw_codec* codec) {
-  const auto row = shim::row_of(codec);
-  return row && row->lossless == 0;
-}
-
 GpuWire read_gpu_wire() {
   const char* text = tw_setting_value("THINWIRE_GPU_WIRE");
   if (text == nullptr) return GpuWire::kAuto;
@@ -34,13 +29,47 @@ GpuWire read_gpu_wire() {
 }
 
 // The codec's speed matters only against a stated link, and costs milliseconds to measure.
-void read_link(Settings& settings) {
+void read_link(CodecUse& use) {
   const char* text = tw_setting_value("THINWIRE_LINK");
   double rate = 0;
   if (text == nullptr || tw_link_rate_parse(text, &rate) != TW_OK) return;
-  settings.plan.cost.size = sizeof settings.plan.cost;
-  if (tw_codec_measure(settings.codec.get(), TW_F32, kSampleBytes, &settings.plan.cost) == TW_OK) {
-    settings.plan.link_bytes_per_second = rate;
+  use.plan.cost.size = sizeof use.plan.cost;
+  if (tw_codec_measure(use.codec.get(), TW_F32, kSampleBytes, &use.plan.cost) == TW_OK) {
+    use.plan.link_bytes_per_second = rate;
+  }
+}
+
+// "auto" and "lossless" take a sample of their own, and a bound relative to the range is another
+// one on a piece.
+bool samples_tell(const tw_codec* codec) {
+  const auto row = shim::row_of(codec);
+  return row && row->fixed_size == 0 && std::strstr(tw_codec_spec(codec), "rel=") == nullptr;
+}
+
+void add_codec(Settings& settings, tw_codec* codec) {
+  CodecUse use;
+  use.codec.reset(codec);
+  use.plan = settings.plan;
+  const auto row = shim::row_of(codec);
+  use.rank = row ? row->max_rank : 4;  // "auto" and "lossless" take any shape
+  use.samples_tell = samples_tell(codec);
+  use.number = static_cast<unsigned>(settings.codecs.size());
+  read_link(use);
+  settings.codecs.push_back(std::move(use));
+}
+
+// Numbers of codecs follow from the rules alone, so that ranks of one policy number them alike.
+void read_codecs(Settings& settings, bool speaks) {
+  settings.codecs.clear();
+  add_codec(settings, shim::read_codec(speaks, "message", objection_to));
+  settings.policy = tw_policy_of_environment();
+  for (tw_codec* each : shim::codecs_of(settings.policy, settings.codec_of_rule)) {
+    if (const std::string why = objection_to(each); !why.empty()) {
+      if (speaks) tw_log(TW_LOG_ERROR, ("THINWIRE_POLICY: " + why + ": its rules say off").c_str());
+      tw_codec_destroy(each);
+      tw_codec_create("off", &each);
+    }
+    add_codec(settings, each);
   }
 }
 
@@ -51,16 +80,27 @@ bool machine_may_have_gpu() {
 
 }  // namespace
 
-bool Settings::needs_link() const { return tw_codec_needs_link(codec.get()) != 0; }
+bool CodecUse::needs_link() const { return tw_codec_needs_link(codec.get()) != 0; }
 
-bool Settings::codes_reductions() const {
+bool CodecUse::codes_reductions() const {
   return tw_codec_reductions(codec.get()) >= TW_REDUCTIONS_CODED;
 }
 
+bool CodecUse::is_lossy() const {
+  const auto row = shim::row_of(codec.get());
+  return row && row->lossless == 0;
+}
+
+bool Settings::codes_reductions() const {
+  return std::ranges::any_of(codecs, &CodecUse::codes_reductions);
+}
+
 bool Settings::may_compress() const {
-  if (disabled || codec == nullptr || tw_codec_ids(codec.get(), nullptr, 0) == 0) {
-    return false;
-  }
+  return !disabled && std::ranges::any_of(codecs, &CodecUse::may_compress);
+}
+
+bool CodecUse::may_compress() const {
+  if (is_off()) return false;
   if (needs_link() && plan.link_bytes_per_second <= 0) return false;
   if (plan.link_bytes_per_second <= 0 || machine_may_have_gpu()) return true;
   // The costs are linear in the size, so one size stands for all.
@@ -73,15 +113,17 @@ bool Settings::may_compress() const {
 }
 
 bool Settings::wants_collectives() const {
-  if (disabled || codec == nullptr || tw_codec_ids(codec.get(), nullptr, 0) == 0) return false;
-  return collectives.calls != 0 && !(needs_link() && collectives.link_bytes_per_second <= 0);
+  if (disabled || collectives.calls == 0) return false;
+  const bool has_link = collectives.link_bytes_per_second > 0;
+  return std::ranges::any_of(codecs, [&](const CodecUse& use) {
+    return !use.is_off() && (has_link || !use.needs_link());
+  });
 }
 
 Settings read_settings(bool speaks) {
   Settings settings;
   settings.disabled = shim::is_disabled();
   if (settings.disabled) return settings;
-  settings.codec.reset(shim::read_codec(speaks, "message", objection_to));
   settings.plan.size = sizeof settings.plan;
   settings.plan.same_node = shim::is_on("THINWIRE_SAME_NODE");
   settings.plan.threshold = shim::threshold();
@@ -94,10 +136,13 @@ Settings read_settings(bool speaks) {
     settings.gpu_aware = shim::is_on("THINWIRE_GPU_AWARE");
   settings.gpu_wire = read_gpu_wire();
   settings.report = shim::report();
-  read_link(settings);
+  read_codecs(settings, speaks);
   settings.collectives = read_collective_settings();
   // What lossless codecs decode is there already.
-  if (!is_lossy(settings.codec.get())) settings.collectives.root_decodes = false;
+  if (std::ranges::none_of(settings.codecs, &CodecUse::is_lossy)) {
+    settings.collectives.root_decodes = false;
+  }
+  settings.collectives.policy = tw_policy_hash(settings.policy);
   return settings;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "collectives/settings.h"
 #include "thinwire/thinwire.h"
@@ -23,10 +24,30 @@ enum class GpuWire {
   kPinned,  // in pinned host memory
 };
 
+// A codec, and what decides about messages under it.
+struct CodecUse {
+  CodecHandle codec;
+  tw_plan_settings plan{};    // THINWIRE_THRESHOLD, _SAME_NODE, _LINK; what it costs
+  std::uint32_t rank = 1;     // of the arrays that it takes, at most
+  bool samples_tell = false;  // a piece of an array tells whether it shrinks the rest
+  unsigned number = 0;        // among the codecs
+
+  // It is the one that the data chooses, where the stated link lets one pay.
+  bool needs_link() const;  // and compresses nothing without
+  bool codes_reductions() const;
+  bool is_off() const { return tw_codec_ids(codec.get(), nullptr, 0) == 0; }
+  bool is_lossy() const;
+  // Whether a message can ever be compressed under it.
+  bool may_compress() const;
+};
+
 struct Settings {
-  bool disabled = false;                    // THINWIRE_DISABLE=1: the MPI as it was
-  CodecHandle codec;                        // THINWIRE_CODEC, "auto" by default
-  tw_plan_settings plan{};                  // THINWIRE_THRESHOLD, _SAME_NODE, _LINK
+  bool disabled = false;  // THINWIRE_DISABLE=1: the MPI as it was
+  // THINWIRE_CODEC, "auto" by default; behind it those that rules name, each once.
+  std::vector<CodecUse> codecs = std::vector<CodecUse>(1);
+  const tw_policy* policy = nullptr;        // THINWIRE_POLICY; null: none, or a wrong one
+  std::vector<unsigned> codec_of_rule;      // of `codecs`
+  tw_plan_settings plan{};                  // THINWIRE_THRESHOLD, _SAME_NODE
   CollectiveSettings collectives;           // THINWIRE_COLLECTIVES, _ALGORITHM
   std::uint64_t inspect_threshold = 0;      // receives that hold fewer bytes are never inspected
   std::optional<std::uint64_t> pool_bytes;  // THINWIRE_POOL; unset: the core's pools have their own
@@ -34,8 +55,10 @@ struct Settings {
   GpuWire gpu_wire = GpuWire::kAuto;        // THINWIRE_GPU_WIRE
   std::string report;  // THINWIRE_REPORT: "", "1" (standard error) or a file's path
 
-  // The codec is the one that the data chooses, where the stated link lets one pay.
-  bool needs_link() const;  // and compresses nothing without
+  // THINWIRE_CODEC's.
+  const tw_codec* codec() const { return codecs.front().codec.get(); }
+
+  // Whether some codec does.
   bool codes_reductions() const;
 
   // Whether this process can ever send a compressed message.

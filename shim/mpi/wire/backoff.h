@@ -50,16 +50,20 @@ class Backoff {
   std::atomic<State> state_{};
 };
 
-// To one peer, by dtype.
+// To one peer, by dtype and, under a policy, codec: one that declines says little of another.
+// Codecs beyond the first few share their channels.
 class Channels {
  public:
-  Backoff& of(tw_dtype dtype) { return by_dtype_[dtype]; }
+  Backoff& of(tw_dtype dtype, unsigned codec) {
+    return channels_[dtype + kDtypes * (codec % kCodecs)];
+  }
   void doubt() {
-    for (Backoff& channel : by_dtype_) channel.doubt();
+    for (Backoff& channel : channels_) channel.doubt();
   }
 
  private:
-  std::array<Backoff, TW_BF16 + 1> by_dtype_;
+  static constexpr std::size_t kDtypes = TW_BF16 + 1, kCodecs = 4;
+  std::array<Backoff, kDtypes * kCodecs> channels_;
 };
 
 }  // namespace thinwire::mpi

@@ -1,11 +1,14 @@
 #include "wire/encode.h"
 
 #include <chrono>
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "abi/datatypes.h"
 #include "abi/real.h"
 #include "peers/peers.h"
+#include "process/policy.h"
 #include "process/process.h"
 #include "process/shortcut.h"
 #include "wire/backoff.h"
@@ -19,32 +22,32 @@ namespace {
 constexpr std::uint64_t kDeviceSampleBytes = 4 << 20;
 
 // The settings with the codec's speed on the GPU that holds `buffer`, as staged messages pay it.
-tw_plan_settings measure_on_device_of(const void* buffer) {
-  const Settings& settings = process().settings;
-  tw_plan_settings plan = settings.plan;
+tw_plan_settings measure_on_device_of(const void* buffer, const CodecUse& use) {
+  tw_plan_settings plan = use.plan;
   plan.cost = {};
   plan.cost.size = sizeof plan.cost;
   tw_place place{};
   place.size = sizeof place;
   if (tw_place_of(buffer, &place) == TW_OK) {
-    tw_codec_measure_device(settings.codec.get(), place.device, TW_F32, kDeviceSampleBytes,
-                            &plan.cost);
+    tw_codec_measure_device(use.codec.get(), place.device, TW_F32, kDeviceSampleBytes, &plan.cost);
   }
   return plan;
 }
 
 // Speeds matter where a link is stated. The first message from a GPU has its codec measured there;
 // a node's GPUs are taken to be alike.
-const tw_plan_settings& plan_settings_for(const Outgoing& message) {
-  const tw_plan_settings& own = process().settings.plan;
-  if (!message.on_device || own.link_bytes_per_second <= 0) return own;
-  static const tw_plan_settings on_gpus = measure_on_device_of(message.buffer);
-  return on_gpus;
+const tw_plan_settings& plan_settings_for(const Outgoing& message, const CodecUse& use) {
+  if (!message.on_device || use.plan.link_bytes_per_second <= 0) return use.plan;
+  static std::mutex mutex;
+  static auto* const on_gpus = new std::map<const CodecUse*, tw_plan_settings>;
+  const std::lock_guard lock(mutex);
+  const auto found = on_gpus->find(&use);
+  if (found != on_gpus->end()) return found->second;
+  return on_gpus->emplace(&use, measure_on_device_of(message.buffer, use)).first->second;
 }
 
-tw_plan_choice choose(const Outgoing& message, const TypeFacts& type, std::uint64_t bytes,
-                      const Peer& peer) {
-  const Process& self = process();
+tw_plan_choice choose(const Outgoing& message, const CodecUse& use, const TypeFacts& type,
+                      std::uint64_t bytes, const Peer& peer) {
   tw_plan_facts facts{};
   facts.size = sizeof facts;
   facts.dtype = type.leaf;
@@ -53,7 +56,7 @@ tw_plan_choice choose(const Outgoing& message, const TypeFacts& type, std::uint6
   facts.peer_ready = peer.ready;
   tw_plan_choice choice{};
   choice.size = sizeof choice;
-  tw_plan_message(self.settings.codec.get(), &plan_settings_for(message), &facts, &choice);
+  tw_plan_message(use.codec.get(), &plan_settings_for(message, use), &facts, &choice);
   return choice;
 }
 
@@ -107,6 +110,7 @@ Encoded encode_elements(const Outgoing& message, const Dense& array) {
 
 int count_sent(const Wire& wire, int error) {
   if (error != MPI_SUCCESS || wire.form != Wire::Form::kFrame) return error;
+  count_by_rule(wire.rule, wire.raw_bytes, wire.bytes, true);
   Counters& counters = process().counters;
   ++counters.compressed_messages;
   counters.compressed_bytes += wire.raw_bytes;
@@ -127,7 +131,8 @@ std::optional<Wire> encode(const Outgoing& message) {
   const TypeFacts type = type_facts(message.type);
   if (is_null_buffer(message.buffer, message.type)) return std::nullopt;
   const Peer peer = peer_of(message.comm, message.destination);
-  const tw_plan_choice choice = choose(message, type, bytes, peer);
+  const auto [use, rule] = choose_for_message(message.comm, type.leaf, bytes, peer.place);
+  const tw_plan_choice choice = choose(message, *use, type, bytes, peer);
   if (choice.reason != TW_COMPRESS) {
     // Without a launcher nobody is ready, and MPI_Init has said so.
     if (choice.reason == TW_RAW_PEER_NOT_READY && peer.place != TW_PEER_UNKNOWN && peer.known &&
@@ -135,16 +140,18 @@ std::optional<Wire> encode(const Outgoing& message) {
       explain_unready_peer(message.destination);
     }
     count_raw(static_cast<tw_reason>(choice.reason), bytes);
+    count_by_rule(rule, bytes, bytes, false);
     return std::nullopt;
   }
-  Backoff& channel = peer.channels->of(type.leaf);
+  Backoff& channel = peer.channels->of(type.leaf, use->number);
   const Attempt attempt = channel.next();
   if (attempt == Attempt::kSkip) {
     count_raw(TW_RAW_DECLINED_LATELY, bytes);
+    count_by_rule(rule, bytes, bytes, false);
     return std::nullopt;
   }
   const auto start = std::chrono::steady_clock::now();
-  Encoded encoded = encode_elements(message, {type, bytes, peer.inspect_threshold,
+  Encoded encoded = encode_elements(message, {*use, type, bytes, peer.inspect_threshold,
                                               choice.least_ratio, attempt == Attempt::kSampleFirst,
                                               channel.declines(), wire_on_device(message, peer)});
   self.counters.encode_nanoseconds +=
@@ -153,9 +160,11 @@ std::optional<Wire> encode(const Outgoing& message) {
   if (is_declined) channel.declined();
   if (encoded.reason != TW_COMPRESS) {
     count_raw(encoded.reason, bytes);
+    count_by_rule(rule, bytes, bytes, false);
     return std::nullopt;
   }
   channel.succeeded();
+  encoded.wire.rule = rule;
   encoded.wire.predicted_nanoseconds =
       static_cast<std::uint64_t>(choice.predicted_compressed_seconds * 1e9);
   return std::move(encoded.wire);

@@ -31,6 +31,7 @@ struct Wire {
   std::uint64_t bytes = 0;
   std::uint64_t raw_bytes = 0;
   std::uint64_t predicted_nanoseconds = 0;  // 0 where no link is stated
+  int rule = -1;                            // of the policy
 };
 
 // Counts a frame as sent unless the MPI refused it; returns `error`, the MPI's own.

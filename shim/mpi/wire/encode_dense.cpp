@@ -43,8 +43,8 @@ bool pad(const Dense& array, const Lease& wire, std::uint64_t frame, std::uint64
 tw_reason sample_declines(const Outgoing& message, const void* data, const Dense& array,
                           const tw_shape& shape, const tw_message_options& options,
                           const Lease& scratch, std::uint64_t capacity) {
-  if (!array.sample_first || !process().samples_tell || message.on_device) return TW_COMPRESS;
-  const tw_codec* codec = process().settings.codec.get();
+  if (!array.sample_first || !array.use.samples_tell || message.on_device) return TW_COMPRESS;
+  const tw_codec* codec = array.use.codec.get();
   for (std::uint32_t at = 0; at < kSamplePieces; ++at) {
     const auto piece = piece_of(shape, array.bytes, kSamplePieces * array.turn + at);
     std::uint64_t most = 0, written = 0;
@@ -66,8 +66,8 @@ Encoded encode_dense(const Outgoing& message, const void* data, const Dense& arr
   const Process& self = process();
   tw_message_options options = self.options;
   options.least_ratio = array.least_ratio;
-  const tw_codec* codec = self.settings.codec.get();
-  const auto shape = shape_of(codec, self.codec_rank, array.type, array.bytes);
+  const tw_codec* codec = array.use.codec.get();
+  const auto shape = shape_of(codec, array.use.rank, array.type, array.bytes);
   if (!shape) return {TW_RAW_SHAPE, {}};
   std::uint64_t most = 0;
   if (tw_message_bound(codec, &*shape, &most) != TW_OK) return {TW_RAW_DECLINED, {}};
@@ -88,7 +88,7 @@ Encoded encode_dense(const Outgoing& message, const void* data, const Dense& arr
   const std::uint64_t length = wire_length(frame, array.bytes, array.shortest_wire);
   if (status != TW_OK || length >= array.bytes) return {TW_RAW_DECLINED, {}};
   if (!pad(array, wire, frame, length)) return {TW_RAW_NO_MEMORY, {}};
-  return {TW_COMPRESS, {Wire::Form::kFrame, std::move(wire), length, array.bytes, 0}};
+  return {TW_COMPRESS, {Wire::Form::kFrame, std::move(wire), length, array.bytes, 0, -1}};
 }
 
 }  // namespace thinwire::mpi

@@ -4,11 +4,13 @@
 #include <cstdint>
 
 #include "abi/datatypes.h"
+#include "process/settings.h"
 #include "wire/encode.h"
 
 namespace thinwire::mpi {
 
 struct Dense {
+  const CodecUse& use;
   const TypeFacts& type;
   std::uint64_t bytes;
   std::uint64_t shortest_wire;  // that the receiver takes for a frame
