@@ -77,11 +77,17 @@ def run_example(each: Example, page: str, folder: Path) -> str:
     return done.stdout
 
 
+def marks_of(page: str, slow: bool) -> list[pytest.MarkDecorator]:
+    marks = [pytest.mark.slow] if slow else []
+    # Its advice is of the codec that it finds the fastest.
+    return [*marks, pytest.mark.alone] if page == "docs/tutorial/codec-for-my-data.md" else marks
+
+
 @pytest.mark.multiproc
 @pytest.mark.parametrize(
     ("page", "slow"),
     [
-        pytest.param(page, slow, marks=[pytest.mark.slow] if slow else [])
+        pytest.param(page, slow, marks=marks_of(page, slow))
         for slow in (False, True)
         for page in PAGES
         if run_on(page, slow)
