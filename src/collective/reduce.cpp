@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/bytes.h"
+#include "base/float_mode.h"
 #include "base/vector_clones.h"
 #include "collective/combined.h"
 
@@ -48,6 +49,7 @@ constexpr std::array<Row, plan::kReductionCount> kCombines = {
 
 void combine(Reduction reduction, Dtype dtype, std::uint64_t count, std::byte* into,
              const std::byte* from) {
+  const DefaultFloatMode mode;
   const Row& row = kCombines[static_cast<std::size_t>(reduction)];
   row[static_cast<std::size_t>(dtype)](count, into, from);
 }

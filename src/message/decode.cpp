@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "base/checksum.h"
+#include "base/float_mode.h"
 #include "base/wide_stack.h"
 #include "codec/layout.h"
 #include "codec/reduce.h"
@@ -143,6 +144,7 @@ Result<Info> find_coder(const Result<frame::Header>& header, const frame::Mark& 
 Status decode_on_host(const Info& info, ByteView source, const codec::Accumulate& accumulate,
                       std::byte* destination) {
   const ByteView body = source.subspan(info.header.header_bytes(), info.header.body_bytes);
+  const DefaultFloatMode mode;
   return on_wide_stack([&] { return decode_body(info, body, accumulate, destination); });
 }
 

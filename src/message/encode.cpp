@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/checksum.h"
+#include "base/float_mode.h"
 #include "base/wide_stack.h"
 #include "codec/integers.h"
 #include "codec/layout.h"
@@ -222,6 +223,7 @@ Result<std::uint64_t> encode_here(const Coder& coder, const codec::Chunk& array,
 Result<std::uint64_t> encode_on_host(const Coder& coder, const codec::Chunk& array,
                                      const std::byte* source, MutableByteView destination,
                                      const EncodeOptions& options) {
+  const DefaultFloatMode mode;
   return on_wide_stack([&] { return encode_here(coder, array, source, destination, options); });
 }
 

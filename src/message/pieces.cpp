@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/float_mode.h"
 #include "base/wide_stack.h"
 #include "codec/layout.h"
 #include "message/allowed.h"
@@ -76,6 +77,7 @@ class Decoder {
     if (row.bytes() > encoded_bytes_) return damaged(index, "longer than any of its array's");
     Status status = access_.read(at_, {encoded_, row.bytes()});
     if (status.ok()) {
+      const DefaultFloatMode mode;
       status = on_wide_stack([&] {
         return decode_chunk(info_, layout_, index, row, {encoded_, row.bytes()}, values_);
       });

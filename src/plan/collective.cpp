@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include "base/float_mode.h"
 
 namespace thinwire::plan {
 namespace {
@@ -138,6 +139,7 @@ void use(CollectivePlan& plan, const Candidate& candidate) {
 
 CollectivePlan plan_collective(const codec::Spec& spec, const CollectiveSettings& settings,
                                const CollectiveFacts& facts) {
+  const DefaultFloatMode mode;
   CollectivePlan plan{.reason = eligible(spec, settings, facts)};
   const Filter filter(spec, facts);
   const Candidate raw = fastest(settings, facts, speeds_of(settings, false), filter, false);

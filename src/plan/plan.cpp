@@ -1,5 +1,7 @@
 #include "plan/plan.h"
 
+#include "base/float_mode.h"
+
 namespace thinwire::plan {
 namespace {
 
@@ -70,6 +72,7 @@ const char* reason_text(Reason reason) {
 }
 
 Choice plan_message(const codec::Spec& spec, const Settings& settings, const Facts& facts) {
+  const DefaultFloatMode mode;
   Choice choice;
   choice.reason = eligible(spec, settings, facts);
   if (choice.reason != Reason::kCompress || settings.link_bytes_per_second <= 0) return choice;

@@ -1,8 +1,10 @@
 // Properties of whole frames, over every codec of the registry.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <limits>
 
+#include "../base/other_float_mode.h"
 #include "../base/small_stack.h"
 #include "arrays.h"
 #include "message/measure.h"
@@ -58,6 +60,40 @@ TEST(Message, ThreadsOfLittleStackCodeAsAnyOther) {
     });
     ASSERT_TRUE(decode(expected, also, frame::file_mark()).ok());
     EXPECT_EQ(out, also);
+  });
+}
+
+// Values of every kind: normal, subnormal, infinite and no number at all.
+std::vector<std::byte> of_every_kind(Dtype dtype, std::uint64_t count) {
+  auto data = smooth(dtype, count);
+  std::mt19937_64 random(3);
+  for (std::uint64_t at = 0; at < count; at += 7) {
+    const std::uint64_t bits = at % 3 == 0 ? random() : random() >> (at % 60);
+    std::memcpy(data.data() + at * dtype_size(dtype), &bits, dtype_size(dtype));
+  }
+  return data;
+}
+
+TEST(Message, TheProgramsFloatModeChangesNothing) {
+  for_each_coder([](const Coder& coder, Dtype dtype) {
+    if (coder.codec->test_only()) return;  // a new key each time
+    const auto array = line(dtype, 40001);
+    for (const auto& data : {smooth(dtype, 40001), of_every_kind(dtype, 40001)}) {
+      const auto expected = encoded(coder, array, data);
+      std::vector<std::byte> out(data.size()), also(data.size());
+      ASSERT_TRUE(decode(expected, out, frame::file_mark()).ok());
+      std::vector<std::byte> frame(*bound(coder, array));
+      bool decoded = false;
+      {
+        const OtherFloatMode mode;
+        const auto written = encode(coder, array, data.data(), frame, {});
+        frame.resize(written.ok() ? *written : 0);
+        decoded = decode(frame, also, frame::file_mark()).ok();
+      }
+      ASSERT_TRUE(decoded);
+      EXPECT_EQ(frame, expected);
+      EXPECT_EQ(also, out);
+    }
   });
 }
 

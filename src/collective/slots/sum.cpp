@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/bytes.h"
+#include "base/float_mode.h"
 #include "base/vector_clones.h"
 #include "codec/reduce.h"
 
@@ -62,6 +63,7 @@ constexpr std::array<Sum, kDtypeCount> kSums = {nullptr, sum_kF32, sum_kF64, sum
 
 void sum_in_order(Dtype dtype, std::uint64_t count, const Operands& arrays, double scale,
                   std::byte* to) {
+  const DefaultFloatMode mode;
   kSums[static_cast<std::size_t>(dtype)](count, arrays, scale, to);
 }
 
