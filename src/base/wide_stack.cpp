@@ -93,6 +93,18 @@ void enter(unsigned high, unsigned low) {
   lent->work(lent->argument);
 }
 
+// A function of its own: a compiler takes getcontext() for one that returns twice.
+[[gnu::noinline]] bool prepare(Lent& lent) {
+  if (getcontext(&lent.inside) != 0) return false;
+  lent.inside.uc_stack.ss_sp = lent.memory() + kGuard;
+  lent.inside.uc_stack.ss_size = kLent - sizeof(Lent);
+  lent.inside.uc_link = &lent.back;
+  const std::uint64_t address = reinterpret_cast<std::uintptr_t>(&lent);
+  makecontext(&lent.inside, reinterpret_cast<void (*)()>(&enter), 2,
+              static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
+  return true;
+}
+
 }  // namespace
 
 bool stack_is_wide() {
@@ -104,20 +116,14 @@ bool stack_is_wide() {
 }
 
 void run_on_lent_stack(void (*work)(void*), void* argument) {
-  Lent* lent = take();
-  if (lent == nullptr || getcontext(&lent->inside) != 0) {
+  Lent* const lent = take();
+  if (lent == nullptr || !prepare(*lent)) {
     if (lent != nullptr) give_back(lent);
     work(argument);
     return;
   }
   lent->work = work;
   lent->argument = argument;
-  lent->inside.uc_stack.ss_sp = lent->memory() + kGuard;
-  lent->inside.uc_stack.ss_size = kLent - sizeof(Lent);
-  lent->inside.uc_link = &lent->back;
-  const std::uint64_t address = reinterpret_cast<std::uintptr_t>(lent);
-  makecontext(&lent->inside, reinterpret_cast<void (*)()>(&enter), 2,
-              static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
   swapcontext(&lent->back, &lent->inside);
   give_back(lent);
 }
