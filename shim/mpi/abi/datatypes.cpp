@@ -12,7 +12,6 @@
 #include "abi/flatten.h"
 #include "abi/real.h"
 #include "abi/self.h"
-#include "process/process.h"
 #include "process/shortcut.h"
 
 namespace thinwire::mpi {
@@ -163,8 +162,9 @@ Kept* find_kept(MPI_Datatype type) {
 // A type may be freed while another handle of it is in use (MPI_Type_get_contents): who reads what
 // is kept holds this. Without concurrent threads there is nothing to hold.
 std::shared_mutex g_reading;
+std::atomic<bool> g_concurrent{false};
 std::shared_lock<std::shared_mutex> reading() {
-  return process().concurrent ? std::shared_lock(g_reading) : std::shared_lock<std::shared_mutex>();
+  return g_concurrent ? std::shared_lock(g_reading) : std::shared_lock<std::shared_mutex>();
 }
 
 // nullptr where the type takes no attribute.
@@ -217,8 +217,10 @@ TypeFacts type_facts(MPI_Datatype type) {
   return kept != nullptr ? kept->facts : examine(type);
 }
 
+void use_types_in_threads(bool concurrent) { g_concurrent = concurrent; }
+
 void forget_type(MPI_Datatype type) {
-  if (!process().concurrent || g_keyval == MPI_KEYVAL_INVALID || type == MPI_DATATYPE_NULL) return;
+  if (!g_concurrent || g_keyval == MPI_KEYVAL_INVALID || type == MPI_DATATYPE_NULL) return;
   const std::lock_guard nobody_reads(g_reading);
   if (find_kept(type) != nullptr) real().Type_delete_attr(type, g_keyval);
 }

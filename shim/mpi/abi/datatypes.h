@@ -25,6 +25,9 @@ struct TypeFacts {
 // Found out once and kept as an attribute of the datatype.
 TypeFacts type_facts(MPI_Datatype type);
 
+// Once the MPI has started: whether with MPI_THREAD_MULTIPLE.
+void use_types_in_threads(bool concurrent);
+
 // The program is about to free it. With MPI_THREAD_MULTIPLE what is kept of it ends here: MPICH
 // would end an attribute wherever the last message of the type completes, within its progress too,
 // and let other threads in there meanwhile.

@@ -127,6 +127,7 @@ void after_start(bool by_session) {
   int provided = MPI_THREAD_SINGLE;
   real().Query_thread(&provided);
   self.concurrent = provided == MPI_THREAD_MULTIPLE;
+  use_types_in_threads(self.concurrent);
   self.gpu_aware = mpi_is_gpu_aware(self.settings);
   self.job.learn_locality();
   if (self.concurrent && self.settings.wants_collectives()) learn_standings();
