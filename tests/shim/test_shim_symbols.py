@@ -30,7 +30,7 @@ LEFT_ALONE = {
     r"|Test_cancelled",
     "requests that the program completes itself": r"Grequest_(start|complete)",
     "handles between languages": r"(Request|Message)_(c2f|f2c|toint|fromint)",
-    "objects": r"(Type|Group|Info|Op|Errhandler|Keyval)_\w+|Attr_(delete|put)"
+    "objects": r"Type_(?!free$)\w+|(Group|Info|Op|Errhandler|Keyval)_\w+|Attr_(delete|put)"
     r"|Comm_(?!free$|disconnect$|spawn|create_from_group$|get_attr$|\w+_buffer)\w+"
     r"|Session_(?!init$|finalize$|\w+_buffer)\w+|Intercomm_(create|merge)",
     "topologies": r"(Cart|Cartdim|Graph|Graphdims|Dist_graph|Topo|Dims)_\w+",
