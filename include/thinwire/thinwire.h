@@ -104,9 +104,9 @@ int64_t tw_job_rank(void);
 
 /* ---- Policies: which codec takes which messages and calls ---- */
 
-/* The ordered rules of a policy file, each with what it takes and a codec; docs/guide/policy.md has
- * the format. The first rule that matches takes a message or a collective call. Immutable, so that
- * any threads may use one at once; the caller destroys it. */
+/* The ordered rules of a policy file, each with what it takes and a codec. The first rule that
+ * matches takes a message or a collective call. docs/guide/policy.md has the format. Immutable, so
+ * that any threads may use one at once; the caller destroys it. */
 typedef struct tw_policy tw_policy;
 
 /* Reads a policy of `text`, or of the file at `path`. TW_INVALID_ARGUMENT for a wrong one, and
