@@ -45,7 +45,8 @@ def test_ranks_of_one_host_stay_raw(lab: Lab, tmp_path: Path, order: str, inside
     """Four ranks in pairs (0, 2) and (1, 3): by slot across the hosts, by node inside them."""
     report = tmp_path / "report.json"
     done = exchange(lab, 4, report, "--map-by", order)
-    assert done.stderr == ""
+    why = "nothing was compressed: 12 messages (peer on the same node)"
+    assert (why in done.stderr) if inside else (done.stderr == "")
     differences = largest_differences(done.stdout)
     written = read_report(report)
     messages = 4 * ROUNDS

@@ -16,7 +16,7 @@ namespace thinwire::mpi {
 std::optional<int> persist(const Asked& asked, MPI_Request* request);
 
 inline std::optional<int> persist_if_wanted(const Asked& asked, MPI_Request* request) {
-  if (!collectives_may_be_taken_over) return std::nullopt;
+  if (!may_take_over()) return std::nullopt;
   return persist(asked, request);
 }
 

@@ -15,7 +15,7 @@ namespace thinwire::mpi {
 std::optional<int> start(const Asked& asked, MPI_Request* request);
 
 inline std::optional<int> start_if_wanted(const Asked& asked, MPI_Request* request) {
-  if (!collectives_may_be_taken_over) return std::nullopt;
+  if (!may_take_over()) return std::nullopt;
   return start(asked, request);
 }
 

@@ -13,6 +13,7 @@
 namespace thinwire::mpi {
 
 bool collectives_may_be_taken_over = false;
+std::atomic<std::uint64_t> collectives_left_alone{0};
 
 std::optional<int> take_over(const Asked& asked) {
   Part part;

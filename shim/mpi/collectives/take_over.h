@@ -2,6 +2,8 @@
 // section 6.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
 
 #include "collectives/asked.h"
@@ -12,6 +14,17 @@ namespace thinwire::mpi {
 // want it.
 extern bool collectives_may_be_taken_over;
 
+// Calls that the settings leave to the MPI unseen. Counted as sends below the threshold are.
+extern std::atomic<std::uint64_t> collectives_left_alone;
+
+// Whether the call is to be looked at; counted where not.
+inline bool may_take_over() {
+  if (collectives_may_be_taken_over) return true;
+  collectives_left_alone.store(collectives_left_alone.load(std::memory_order_relaxed) + 1,
+                               std::memory_order_relaxed);
+  return false;
+}
+
 // Runs the call, compressed, and returns its outcome, raised on the communicator; nothing, where it
 // is to be the MPI's own. Whether it is follows from what MPI requires equal on all ranks, so all
 // of them decide alike. Blocks as the MPI's own call would. The first call on a communicator that
@@ -19,7 +32,7 @@ extern bool collectives_may_be_taken_over;
 std::optional<int> take_over(const Asked& asked);
 
 inline std::optional<int> take_over_if_wanted(const Asked& asked) {
-  if (!collectives_may_be_taken_over) return std::nullopt;
+  if (!may_take_over()) return std::nullopt;
   return take_over(asked);
 }
 

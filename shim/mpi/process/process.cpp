@@ -17,6 +17,7 @@
 #include "process/immortal.h"
 #include "process/report.h"
 #include "process/shortcut.h"
+#include "process/silence.h"
 #include "requests/continuations.h"
 #include "requests/persistent.h"
 
@@ -47,32 +48,6 @@ Capabilities own_capabilities(const Settings& settings) {
         collective_settings_text(settings.collectives, settings.codec(), settings.plan);
   }
   return capabilities;
-}
-
-void explain_silence(const Process& self, bool peers_can_be_asked) {
-  if (!speaks()) return;
-  const Settings& settings = self.settings;
-  // "auto" is the default: who stated no link has asked for nothing.
-  const bool wanted = std::ranges::any_of(settings.codecs, [](const CodecUse& use) {
-    return !use.is_off() && !(use.needs_link() && use.plan.link_bytes_per_second <= 0);
-  });
-  if (!wanted || self.world.size == 1) return;
-  const std::string spec = tw_codec_spec(self.settings.codec());
-  if (!self.job.reachable()) {
-    tw_log(TW_LOG_WARNING,
-           "no launcher that speaks PMIx or PMI-1 to prove what the other ranks run: "
-           "all messages go raw");
-  } else if (!peers_can_be_asked) {
-    tw_log(
-        TW_LOG_WARNING,
-        "with MPI_THREAD_MULTIPLE this MPI may speak with its launcher at any time: all messages "
-        "go raw");
-  } else if (!self.settings.may_compress()) {
-    tw_log(TW_LOG_WARNING, (spec + " cannot win on the stated link: all messages go raw").c_str());
-  } else if (self.job.ranks_on_this_node() == self.world.size && !self.settings.plan.same_node) {
-    tw_log(TW_LOG_WARNING,
-           "all ranks are on one node: all messages go raw (THINWIRE_SAME_NODE=1 changes that)");
-  }
 }
 
 // Open MPI's own answer, which other MPIs may give under the same name.
@@ -140,7 +115,7 @@ void after_start(bool by_session) {
   thresholds.send = self.settings.plan.threshold;
   thresholds.receive = self.settings.inspect_threshold;
   collectives_may_be_taken_over = self.settings.wants_collectives() && self.job.reachable();
-  explain_silence(self, peers_can_be_asked);
+  explain_silence(peers_can_be_asked);
 }
 
 void before_world_ends() {

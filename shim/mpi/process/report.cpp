@@ -10,6 +10,7 @@
 #include "process/process.h"
 #include "process/report_text.h"
 #include "process/shortcut.h"
+#include "process/silence.h"
 #include "requests/error_target.h"
 #include "wire/decode.h"
 
@@ -138,16 +139,24 @@ void report(bool has_comm_world) {
   const Process& self = process();
   static bool reported = false;
   if (std::exchange(reported, true)) return;
-  if (self.settings.report.empty()) return;
+  const std::string& target = self.settings.report;
+  if (target.empty()) {
+    if (self.world.rank == 0) explain_nothing_compressed(own_totals(), false);
+    return;
+  }
+  // The report on standard error says it all.
+  if (target == "1") silence_is_explained();
   Totals totals = own_totals();
   if (!has_comm_world || !everybody_reports()) {
     const std::string rank = std::to_string(self.world.rank);
+    explain_nothing_compressed(totals, false);
     return write(totals, "rank " + rank + " alone", ".rank" + rank);
   }
   Totals sum{};
   real().Reduce(&totals, &sum, kTotalsWords, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
   if (self.world.rank != 0) return;
   write(sum, std::to_string(self.world.size) + " ranks", "");
+  explain_nothing_compressed(sum, true);
   if (sum.messages_without_memory != 0) {
     tw_log(TW_LOG_ERROR, (std::to_string(sum.messages_without_memory) +
                           " compressed messages were not decoded for lack of memory")

@@ -11,6 +11,7 @@
 #include "process/policy.h"
 #include "process/process.h"
 #include "process/shortcut.h"
+#include "process/silence.h"
 #include "wire/backoff.h"
 #include "wire/device.h"
 #include "wire/encode_dense.h"
@@ -64,6 +65,7 @@ tw_plan_choice choose(const Outgoing& message, const CodecUse& use, const TypeFa
 void explain_unready_peer(int destination) {
   static std::atomic<bool> said{false};
   if (said.exchange(true)) return;
+  silence_is_explained();
   tw_log(TW_LOG_WARNING,
          ("rank " + std::to_string(process().world.rank) + " finds that the peer with rank " +
           std::to_string(destination) +
