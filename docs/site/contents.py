@@ -60,6 +60,7 @@ OF_PAGES = {
         "Reference",
         "docs/reference/settings",
         "docs/reference/report",
+        "docs/reference/trace",
         "docs/reference/limits",
         "docs/reference/command-line",
         "docs/reference/c",

@@ -29,6 +29,11 @@ std::uint64_t size_or(const char* name, std::uint64_t fallback) {
   return bytes;
 }
 
+std::string text_or(const char* name, const char* fallback) {
+  const char* const text = tw_setting_value(name);
+  return text == nullptr ? fallback : text;
+}
+
 std::uint64_t threshold() { return size_or("THINWIRE_THRESHOLD", kDefaultThreshold); }
 
 std::string report() { return is_on("THINWIRE_REPORT") ? tw_setting_value("THINWIRE_REPORT") : ""; }

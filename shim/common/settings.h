@@ -14,6 +14,9 @@ namespace thinwire::shim {
 // A switch, or a value other than 0.
 bool is_on(const char* name);
 
+// As it is; `fallback` where it is not set.
+std::string text_or(const char* name, const char* fallback);
+
 // Bytes; `fallback` where it is not set.
 std::uint64_t size_or(const char* name, std::uint64_t fallback);
 

@@ -39,6 +39,8 @@ constexpr Setting kSettings[] = {
      "keep decoded"},
     {"THINWIRE_REPORT", kReport, "0",
      "a report at the end of what was compressed: 1 for standard error, or a file for JSON"},
+    {"THINWIRE_TRACE", kPath, "none",
+     "what was sent to whom, over time: each rank writes this path with .rankN behind it"},
     {"THINWIRE_LOG", kLevel, "warning", "what is logged on standard error"},
     {"THINWIRE_POOL", kSize, "2GiB",
      "most bytes of idle scratch memory that are kept, of each kind"},

@@ -49,6 +49,14 @@ ReportOption = Annotated[
         metavar="1|FILE",
     ),
 ]
+TraceOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Trace what is sent to whom, over time: each rank writes this path with .rankN behind "
+        "it, for `thinwire report`.",
+        metavar="PATH",
+    ),
+]
 PolicyOption = Annotated[
     Path | None,
     typer.Option(
@@ -76,6 +84,7 @@ def settings(
     link: str | None,
     report: str | None,
     log: values.Level | None,
+    trace: Path | None = None,
 ) -> dict[str, str]:
     """The environment that these options mean."""
     found = {"THINWIRE_CODEC": codec}
@@ -89,6 +98,8 @@ def settings(
         found["THINWIRE_LINK"] = link
     if report is not None:
         found["THINWIRE_REPORT"] = report if report in ("0", "1") else str(Path(report).resolve())
+    if trace is not None:
+        found["THINWIRE_TRACE"] = str(trace.resolve())
     if log is not None:
         found["THINWIRE_LOG"] = log.value
     return found
@@ -113,6 +124,7 @@ def run(
     same_node: SameNodeOption = False,
     link: LinkOption = None,
     report: ReportOption = None,
+    trace: TraceOption = None,
     log: LogOption = None,
     mpi: MpiOption = None,
     nccl: NcclOption = False,
@@ -127,7 +139,7 @@ def run(
     the library for NCCL.
     """
     command = _command(context)
-    wanted = settings(codec, policy, threshold, same_node, link, report, log)
+    wanted = settings(codec, policy, threshold, same_node, link, report, log, trace)
     if not launch.is_launcher(command[0]):
         _become_program(command, wanted, mpi, None, nccl=nccl, quiet=_quiet(log))
     _warn([_unseen(command)], quiet=_quiet(log))
@@ -158,6 +170,7 @@ def execute(
     same_node: SameNodeOption = False,
     link: LinkOption = None,
     report: ReportOption = None,
+    trace: TraceOption = None,
     log: LogOption = None,
     mpi: MpiOption = None,
     nccl: NcclOption = False,
@@ -170,7 +183,7 @@ def execute(
     launcher that started the rank.
     """
     command = _command(context)
-    wanted = settings(codec, policy, threshold, same_node, link, report, log)
+    wanted = settings(codec, policy, threshold, same_node, link, report, log, trace)
     launcher = launch.from_environment(os.environ)
     quiet = job_rank() > 0 or _quiet(log)
     _become_program(command, wanted, mpi, launcher, nccl=nccl, quiet=quiet)

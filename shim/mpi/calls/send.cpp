@@ -31,7 +31,7 @@ int send_wire(Call call, const Outgoing& message, const Wire& wire, int tag,
 // For a message from the threshold on.
 std::optional<Wire> encode_large(const Outgoing& message) {
   if (message.may_compress) return encode(message);
-  count_raw(TW_RAW_MODE, message_bytes(message.count, message.type));
+  count_mode(message);
   return std::nullopt;
 }
 

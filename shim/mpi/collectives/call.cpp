@@ -8,6 +8,7 @@
 #include "process/policy.h"
 #include "process/process.h"
 #include "process/shortcut.h"
+#include "trace/trace.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -91,6 +92,7 @@ int run(tw_collective& collective, const Operand& sent, const Operand& received,
     return error == MPI_SUCCESS ? MPI_ERR_OTHER : error;
   }
   count(report, part.rule);
+  trace_collective(part.form->call, part.traced_name, part.codec, report);
   return MPI_SUCCESS;
 }
 

@@ -10,6 +10,7 @@
 #include "process/policy.h"
 #include "process/process.h"
 #include "process/shortcut.h"
+#include "trace/trace.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -181,6 +182,7 @@ NativeReason judge_call(const Asked& asked, Part& part) {
   if (sides_disagree(part, sent, received) || buffers_are_wrong(asked, sent, received)) {
     return NativeReason::kArguments;
   }
+  part.traced_name = traced_name(asked.comm);
   return NativeReason::kCompressed;
 }
 

@@ -29,6 +29,7 @@ struct Part {
   std::uint64_t bytes = 0;          // by which it is judged; of an open one this rank's own
   const tw_codec* codec = nullptr;  // once it is chosen
   int rule = -1;                    // of the policy, that has named it
+  std::uint32_t traced_name = 0;    // of the communicator, in the trace
 
   int first_block(Blocks blocks) const { return blocks == Blocks::kOne ? rank : 0; }
 

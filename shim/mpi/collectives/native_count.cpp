@@ -4,6 +4,7 @@
 #include "collectives/form.h"
 #include "process/process.h"
 #include "process/shortcut.h"
+#include "trace/trace.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -83,8 +84,11 @@ void count_native(NativeReason why, const Asked& asked) {
   Counters& counters = process().counters;
   const auto reason = static_cast<std::uint32_t>(why);
   counters.collectives[reason].fetch_add(1, std::memory_order_relaxed);
-  if (process().settings.report.empty() || why == NativeReason::kArguments) return;
-  counters.native_bytes[reason].fetch_add(bytes_given(asked), std::memory_order_relaxed);
+  const bool wanted = is_traced() || !process().settings.report.empty();
+  const bool may_be_asked = wanted && why != NativeReason::kArguments;
+  const std::uint64_t bytes = may_be_asked ? bytes_given(asked) : 0;
+  counters.native_bytes[reason].fetch_add(bytes, std::memory_order_relaxed);
+  if (is_traced()) trace_native(asked, why, bytes);
 }
 
 }  // namespace thinwire::mpi

@@ -20,7 +20,7 @@ Total total_of(const Side& side, int first, int blocks);
 // what the call carries, however often the MPI sends it on. 0 where the MPI is to judge the call.
 std::uint64_t bytes_given(const Asked& asked);
 
-// The bytes only where a report is wanted, which alone tells them.
+// The bytes only where a report or a trace is wanted, which alone tell them.
 void count_native(NativeReason why, const Asked& asked);
 
 }  // namespace thinwire::mpi

@@ -75,6 +75,7 @@ Peer examine(int world_rank) {
   Peer peer;
   const Process& self = process();
   if (world_rank == MPI_UNDEFINED || world_rank == MPI_PROC_NULL) return peer;
+  peer.world_rank = world_rank;
   const bool same_node = self.job.on_this_node(world_rank);
   peer.place = world_rank == self.world.rank ? TW_PEER_SELF
                : same_node                   ? TW_PEER_SAME_NODE

@@ -18,6 +18,7 @@ namespace thinwire::mpi {
 struct Peer {
   bool known = true;  // false: its capabilities could not be asked for now; ask again
   tw_peer place = TW_PEER_UNKNOWN;
+  int world_rank = -1;                  // in MPI_COMM_WORLD; -1: of another job
   bool ready = false;                   // it decodes what this process encodes
   bool may_send_compressed = false;     // to this process
   std::uint64_t inspect_threshold = 0;  // no wire message to it may be shorter

@@ -20,6 +20,7 @@
 #include "process/silence.h"
 #include "requests/continuations.h"
 #include "requests/persistent.h"
+#include "trace/trace.h"
 
 namespace thinwire::mpi {
 
@@ -115,6 +116,7 @@ void after_start(bool by_session) {
   thresholds.send = self.settings.plan.threshold;
   thresholds.receive = self.settings.inspect_threshold;
   collectives_may_be_taken_over = self.settings.wants_collectives() && self.job.reachable();
+  start_trace();
   explain_silence(peers_can_be_asked);
 }
 
@@ -141,6 +143,7 @@ void before_end(bool has_comm_world) {
   collectives_may_be_taken_over = false;
   end_persistent_collectives();
   release_collectives();
+  end_trace();
   report(has_comm_world);
   thresholds = {};
   release_type_cache();

@@ -36,6 +36,8 @@ void add_pools(Totals& totals) {
   }
 }
 
+}  // namespace
+
 Totals own_totals() {
   const Counters& counters = process().counters;
   Totals totals{};
@@ -87,6 +89,8 @@ Totals own_totals() {
   totals.rules = totals_by_rule();
   return totals;
 }
+
+namespace {
 
 enum class Reporters { kNotAsked, kEverybody, kNotAll, kNotKnown };
 Reporters g_reporters = Reporters::kNotAsked;

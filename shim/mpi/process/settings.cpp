@@ -136,6 +136,7 @@ Settings read_settings(bool speaks) {
     settings.gpu_aware = shim::is_on("THINWIRE_GPU_AWARE");
   settings.gpu_wire = read_gpu_wire();
   settings.report = shim::report();
+  settings.trace = shim::text_or("THINWIRE_TRACE", "");
   read_codecs(settings, speaks);
   settings.collectives = read_collective_settings();
   // What lossless codecs decode is there already.

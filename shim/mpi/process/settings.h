@@ -54,6 +54,7 @@ struct Settings {
   std::optional<bool> gpu_aware;            // THINWIRE_GPU_AWARE; unset: the MPI is asked
   GpuWire gpu_wire = GpuWire::kAuto;        // THINWIRE_GPU_WIRE
   std::string report;  // THINWIRE_REPORT: "", "1" (standard error) or a file's path
+  std::string trace;   // THINWIRE_TRACE: "" or the first part of a path
 
   // THINWIRE_CODEC's.
   const tw_codec* codec() const { return codecs.front().codec.get(); }

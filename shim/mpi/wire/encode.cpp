@@ -12,6 +12,7 @@
 #include "process/process.h"
 #include "process/shortcut.h"
 #include "process/silence.h"
+#include "trace/trace.h"
 #include "wire/backoff.h"
 #include "wire/device.h"
 #include "wire/encode_dense.h"
@@ -108,6 +109,18 @@ Encoded encode_elements(const Outgoing& message, const Dense& array) {
   return encode_dense(message, packed.data(), array);
 }
 
+void count_raw(tw_reason reason, std::uint64_t bytes) {
+  Counters& counters = process().counters;
+  ++counters.raw_by_reason[reason];
+  counters.raw_bytes += bytes;
+}
+
+// In nanoseconds; 0 where nobody has measured the codec.
+std::uint64_t predicted_encode(const CodecUse& use, std::uint64_t bytes) {
+  const double rate = use.plan.cost.encode_bytes_per_second;
+  return rate > 0 ? static_cast<std::uint64_t>(1e9 * static_cast<double>(bytes) / rate) : 0;
+}
+
 }  // namespace
 
 int count_sent(const Wire& wire, int error) {
@@ -121,10 +134,12 @@ int count_sent(const Wire& wire, int error) {
   return error;
 }
 
-void count_raw(tw_reason reason, std::uint64_t bytes) {
-  Counters& counters = process().counters;
-  ++counters.raw_by_reason[reason];
-  counters.raw_bytes += bytes;
+void count_mode(const Outgoing& message) {
+  const std::uint64_t bytes = message_bytes(message.count, message.type);
+  count_raw(TW_RAW_MODE, bytes);
+  if (!is_traced()) return;
+  trace_message(message, peer_of(message.comm, message.destination),
+                process().settings.codecs.front(), TW_RAW_MODE, {bytes, bytes, 0, 0});
 }
 
 std::optional<Wire> encode(const Outgoing& message) {
@@ -134,6 +149,12 @@ std::optional<Wire> encode(const Outgoing& message) {
   if (is_null_buffer(message.buffer, message.type)) return std::nullopt;
   const Peer peer = peer_of(message.comm, message.destination);
   const auto [use, rule] = choose_for_message(message.comm, type.leaf, bytes, peer.place);
+  const auto stay_raw = [&, use = use, rule = rule](tw_reason why, std::uint64_t spent = 0) {
+    count_raw(why, bytes);
+    count_by_rule(rule, bytes, bytes, false);
+    if (is_traced()) trace_message(message, peer, *use, why, {bytes, bytes, 0, spent});
+    return std::nullopt;
+  };
   const tw_plan_choice choice = choose(message, *use, type, bytes, peer);
   if (choice.reason != TW_COMPRESS) {
     // Without a launcher nobody is ready, and MPI_Init has said so.
@@ -141,31 +162,26 @@ std::optional<Wire> encode(const Outgoing& message) {
         self.job.reachable()) {
       explain_unready_peer(message.destination);
     }
-    count_raw(static_cast<tw_reason>(choice.reason), bytes);
-    count_by_rule(rule, bytes, bytes, false);
-    return std::nullopt;
+    return stay_raw(static_cast<tw_reason>(choice.reason));
   }
   Backoff& channel = peer.channels->of(type.leaf, use->number);
   const Attempt attempt = channel.next();
-  if (attempt == Attempt::kSkip) {
-    count_raw(TW_RAW_DECLINED_LATELY, bytes);
-    count_by_rule(rule, bytes, bytes, false);
-    return std::nullopt;
-  }
+  if (attempt == Attempt::kSkip) return stay_raw(TW_RAW_DECLINED_LATELY);
   const auto start = std::chrono::steady_clock::now();
   Encoded encoded = encode_elements(message, {*use, type, bytes, peer.inspect_threshold,
                                               choice.least_ratio, attempt == Attempt::kSampleFirst,
                                               channel.declines(), wire_on_device(message, peer)});
-  self.counters.encode_nanoseconds +=
-      std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+  const auto spent = static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
+  self.counters.encode_nanoseconds += spent;
   const bool is_declined = encoded.reason == TW_RAW_DECLINED || encoded.reason == TW_RAW_INTEGERS;
   if (is_declined) channel.declined();
-  if (encoded.reason != TW_COMPRESS) {
-    count_raw(encoded.reason, bytes);
-    count_by_rule(rule, bytes, bytes, false);
-    return std::nullopt;
-  }
+  if (encoded.reason != TW_COMPRESS) return stay_raw(encoded.reason, spent);
   channel.succeeded();
+  if (is_traced()) {
+    trace_message(message, peer, *use, TW_COMPRESS,
+                  {bytes, encoded.wire.bytes, predicted_encode(*use, bytes), spent});
+  }
   encoded.wire.rule = rule;
   encoded.wire.predicted_nanoseconds =
       static_cast<std::uint64_t>(choice.predicted_compressed_seconds * 1e9);

@@ -37,8 +37,8 @@ struct Wire {
 // Counts a frame as sent unless the MPI refused it; returns `error`, the MPI's own.
 int count_sent(const Wire& wire, int error);
 
-// Counts a send that is not compressed.
-void count_raw(tw_reason reason, std::uint64_t bytes);
+// Counts a send in a mode that is never compressed.
+void count_mode(const Outgoing& message);
 
 // The frame to send instead, or nothing where the message goes raw (counted by reason).
 std::optional<Wire> encode(const Outgoing& message);

@@ -1,0 +1,48 @@
+"""What docs/reference/report.md says of each reason, in plain text: a test holds them together."""
+
+# ruff: noqa: E501
+
+import re
+
+ADVICE = {
+    "codec off": "`THINWIRE_CODEC`, or the rule of a policy that takes it, is `off`, or wrong: the log then says how; or what takes a collective depends on a size that no rank knows. Name a codec",
+    "auto without a stated link": "no codec is named, and `auto` cannot tell whether compression pays. Name one, or state the rate (`--link`)",
+    "below the threshold": "too few bytes. `--threshold` sets another; small messages seldom pay",
+    "datatype not taken by the codec": "`thinwire codecs` lists the types. Through MPI only fp32 and fp64 are compressed",
+    "peer on the same node": "a node's memory is faster than any codec. `--same-node` compresses all the same, as for a test",
+    "peer without this Thinwire": 'the peer runs without the library or another version of it, is of another job, or the launcher does not tell (MPI programs, "Launchers")',
+    "link faster than the codec": "raw is faster on the stated link. Try a faster codec (`thinwire advise`), or check the rate",
+    "synchronous or buffered send": "never compressed",
+    "data declined by the codec": "NaN or infinity under a fixed rate, or the data would not get smaller. Try another codec",
+    "out of memory": "no scratch memory for the frame",
+    "shape does not fit the count": "a lossy codec has `shape=`, and the message has another number of elements. Leave `?` for one extent",
+    "bounded for reductions alone": "the spec has `allreduce-abs=` or `-rel=` and nothing else. Add a bound, as `abs=`, for what is no reduction",
+    "reductions left as they are": "another order of additions changes the last bits. Name a codec, or `lossless:reductions=coded`",
+    "a reduction, which the codec leaves native": "another order of additions changes the last bits. Name a codec, or `lossless:reductions=coded`",
+    "bound too small for these values and ranks": "the additions alone may come near the bound, or exceed it. Give a larger one",
+    "operation not done compressed": "there is no bound of its result, as of products, or no algorithm for it",
+    "not tried: data declined lately": "messages to this rank, or pieces, before it were declined. Tried again ever more rarely",
+    "holds integers in the bits of doubles": "integers under lossy codecs: sent exactly. `THINWIRE_INTEGERS=code` encodes them",
+    "the codec's cost is not agreed yet": "a non-blocking call must not wait for the other ranks. A blocking collective on the communicator settles it",
+    "left raw by the schedule": "for example between ranks of one node, in an operation that is compressed between nodes",
+    "came raw from another rank": "and was sent on; that rank counts its reason",
+    "not named in THINWIRE_COLLECTIVES": "the v forms that only ranks in pairs know are off unless named: `on,alltoallv`",
+    "an operation without a compressed form": "a reduction other than `MPI_SUM`, `MPI_PROD`, `MPI_MIN`, `MPI_MAX`",
+    "between groups or of one process": "an intercommunicator, or a communicator of one rank",
+    "the settings of the ranks differ": "the log names the difference. Give all ranks the same",
+    "no private communicator": "the MPI has no communicator left",
+    "non-blocking before the first blocking one": "the communicator is not prepared: a blocking collective on it, or `MPI_Barrier` after this call, prepares it",
+    "non-blocking without MPI_THREAD_MULTIPLE": "a rank has not asked for it in `MPI_Init_thread`",
+    "arguments for the MPI to judge": "for example a root that there is not, one buffer on both sides, a type that is not committed: the MPI gives the error",
+    "no schedule": "no algorithm of that name for this operation (`THINWIRE_ALGORITHM`)",
+    "not known what a rank runs": "the launcher did not answer: the call fails",
+}
+
+
+def plain(markdown: str) -> str:
+    """A cell of the page without links."""
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", markdown)
+
+
+def advice_on(reason: str) -> str:
+    return ADVICE.get(reason, "")

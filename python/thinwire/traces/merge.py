@@ -1,0 +1,259 @@
+"""What all ranks of a job did together."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from thinwire.traces.read import Bin, Cell, RankTrace
+
+# Points of a line over time, and ranks that are shown one by one.
+MOST_POINTS = 240
+MOST_RANKS = 64
+SUMMED = tuple(each.name for each in fields(Bin) if each.name not in ("start", "end", "pool_bytes"))
+
+
+@dataclass
+class Merged:
+    """Of a job: what it was, sums, who sends to whom, what happened when."""
+
+    job: dict[str, Any]
+    totals: dict[str, Any]  # as THINWIRE_REPORT has them
+    kinds: list[dict[str, Any]]  # cells of all ranks, without peers
+    matrix: dict[str, Any]
+    over_time: list[dict[str, Any]]
+    raw: list[dict[str, Any]]  # by reason, the most bytes first
+    ranks: list[dict[str, Any]]
+    warnings: list[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def _sum(values: Iterable[Any]) -> Any:
+    """Numbers added, in dictionaries by name; the first of anything else."""
+    found = list(values)
+    if all(isinstance(value, dict) for value in found):
+        names = dict.fromkeys(name for value in found for name in value)
+        return {name: _sum(value[name] for value in found if name in value) for name in names}
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in found):
+        return sum(found)
+    return found[0]
+
+
+def _rules(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The policy's rules, by their place: names and lines are those of the first rank."""
+    found = [rules for totals in traces if (rules := totals.get("rules"))]
+    return [{**_sum(each), "line": each[0]["line"]} for each in zip(*found, strict=False)]
+
+
+def _totals(traces: list[RankTrace]) -> dict[str, Any]:
+    each = [trace.totals if trace.totals is not None else _from_bins(trace) for trace in traces]
+    rules = _rules(each)
+    summed = _sum(
+        {name: value for name, value in totals.items() if name != "rules"} for totals in each
+    )
+    return {**summed, "rules": rules} if rules else summed
+
+
+def _from_bins(trace: RankTrace) -> dict[str, Any]:
+    """The report's main figures of a rank whose trace was cut short."""
+    sends = [cell for cell in trace.cells if cell.is_message]
+    compressed = [cell for cell in sends if cell.raw is None]
+    calls = [cell for cell in trace.cells if not cell.is_message]
+    below = sum(each.below_threshold for each in trace.bins)
+    reasons: dict[str, int] = defaultdict(int)
+    native: dict[str, int] = defaultdict(int)
+    native_bytes: dict[str, int] = defaultdict(int)
+    if below:
+        reasons["below the threshold"] = below
+    for cell in trace.cells:
+        if cell.raw is None:
+            continue
+        (reasons if cell.is_message else native)[cell.raw] += cell.calls
+        if not cell.is_message:
+            native_bytes[cell.raw] += cell.bytes
+    whole = [cell for cell in calls if cell.raw is None]
+    return {
+        "codec": trace.head["codec"],
+        "messages": sum(cell.calls for cell in sends) + below,
+        "compressed_messages": sum(cell.calls for cell in compressed),
+        "decoded_messages": sum(each.decoded for each in trace.bins),
+        "bytes": sum(cell.bytes for cell in sends),
+        "wire_bytes": sum(cell.wire_bytes for cell in sends),
+        "compressed_bytes": sum(cell.bytes for cell in compressed),
+        "compressed_wire_bytes": sum(cell.wire_bytes for cell in compressed),
+        "encode_seconds": 1e-9 * sum(cell.nanoseconds for cell in sends),
+        "decode_seconds": 1e-9 * sum(each.decode_nanoseconds for each in trace.bins),
+        "raw_by_reason": dict(reasons),
+        "collectives": {
+            "compressed": sum(cell.calls for cell in whole),
+            "bytes": sum(cell.bytes for cell in whole),
+            "wire_bytes": sum(cell.wire_bytes for cell in whole),
+            "seconds": 1e-9 * sum(cell.nanoseconds for cell in whole),
+            "predicted_seconds": 1e-9 * sum(cell.predicted_nanoseconds for cell in whole),
+            "native_calls": sum(native.values()),
+            "native_by_reason": dict(native),
+            "native_bytes": sum(native_bytes.values()),
+            "native_bytes_by_reason": dict(native_bytes),
+        },
+    }
+
+
+def _kinds(traces: list[RankTrace]) -> list[dict[str, Any]]:
+    merged: dict[tuple[Any, ...], Cell] = {}
+    for trace in traces:
+        for cell in trace.cells:
+            key = (cell.operation, cell.communicator, cell.place, cell.codec, cell.raw)
+            into = merged.setdefault(
+                key, Cell(cell.operation, cell.communicator, cell.place, None, cell.codec, cell.raw)
+            )
+            for name in ("calls", "bytes", "wire_bytes", "predicted_nanoseconds", "nanoseconds"):
+                setattr(into, name, getattr(into, name) + getattr(cell, name))
+            for mine, theirs in ((into.sizes, cell.sizes), (into.times, cell.times)):
+                for bucket, count in theirs.items():
+                    mine[bucket] = mine.get(bucket, 0) + count
+    found = sorted(merged.values(), key=lambda cell: -cell.bytes)
+    return [
+        {name: value for name, value in asdict(cell).items() if name != "peer"} for cell in found
+    ]
+
+
+def _nodes(traces: list[RankTrace]) -> dict[int, int]:
+    """The number of each rank's node, in the order in which nodes come."""
+    names: dict[str, int] = {}
+    return {trace.rank: names.setdefault(trace.head["node"], len(names)) for trace in traces}
+
+
+def _matrix(traces: list[RankTrace]) -> dict[str, Any]:
+    """Messages' bytes from each to each: ranks, or nodes where there are many ranks. Peers that a
+    rank did not tell apart, or whose node is not known, have no column."""
+    by_node = traces[0].head["ranks"] > MOST_RANKS
+    nodes = _nodes(traces)
+    names = list(dict.fromkeys(trace.head["node"] for trace in traces))
+    sums: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0, 0])
+    apart = 0
+    for trace in traces:
+        for cell in trace.cells:
+            if not cell.is_message:
+                continue
+            known = cell.peer is not None and (not by_node or cell.peer in nodes)
+            if not known:
+                apart += cell.bytes
+                continue
+            assert cell.peer is not None
+            pair = (nodes[trace.rank], nodes[cell.peer]) if by_node else (trace.rank, cell.peer)
+            for place, more in enumerate((cell.calls, cell.bytes, cell.wire_bytes)):
+                sums[pair][place] += more
+    ends = names if by_node else [str(rank) for rank in range(traces[0].head["ranks"])]
+    return {
+        "of": "nodes" if by_node else "ranks",
+        "names": ends,
+        "pairs": [[a, b, *figures] for (a, b), figures in sorted(sums.items())],
+        "bytes_to_others": apart,
+    }
+
+
+def _over_time(traces: list[RankTrace]) -> list[dict[str, Any]]:
+    """The ranks' bins on one clock, in steps as long as MOST_POINTS want them."""
+    first = min(float(trace.head["started"]) for trace in traces)
+    ends = [float(trace.head["started"]) - first + trace.seconds for trace in traces]
+    step = max(0.25, max(ends) / MOST_POINTS)
+    steps: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for trace in traces:
+        offset = float(trace.head["started"]) - first
+        held: dict[int, int] = {}
+        for each in trace.bins:
+            for at, part in _steps_of(offset + each.start, offset + each.end, step):
+                held[at] = max(held.get(at, 0), each.pool_bytes)
+                for name in SUMMED:
+                    steps[at][name] += getattr(each, name) * part
+        for at, most in held.items():
+            steps[at]["pool_bytes"] += most
+    return [
+        {"from": round(at * step, 6), "to": round((at + 1) * step, 6)}
+        | {name: round(steps[at][name], 3) for name in (*SUMMED, "pool_bytes")}
+        for at in range(max(steps, default=-1) + 1)
+    ]
+
+
+def _steps_of(start: float, end: float, step: float) -> list[tuple[int, float]]:
+    """The steps that a time shares, and which part of it each has."""
+    first, last = int(start / step), int(end / step)
+    if first == last or end <= start:
+        return [(first, 1.0)]
+    parts = [
+        (at, (min(end, (at + 1) * step) - max(start, at * step)) / (end - start))
+        for at in range(first, last + 1)
+    ]
+    return [(at, part) for at, part in parts if part > 0]
+
+
+def _raw(traces: list[RankTrace]) -> list[dict[str, Any]]:
+    sums: dict[tuple[str, bool], list[int]] = defaultdict(lambda: [0, 0])
+    for trace in traces:
+        for cell in trace.cells:
+            if cell.raw is not None:
+                into = sums[cell.raw, cell.is_message]
+                into[0] += cell.calls
+                into[1] += cell.bytes
+    below = sum(each.below_threshold for trace in traces for each in trace.bins)
+    if below:  # which are counted alone
+        sums["below the threshold", True] = [below, 0]
+    rows = [
+        {"reason": why, "of": "messages" if sent else "collectives", "calls": calls, "bytes": size}
+        for (why, sent), (calls, size) in sums.items()
+    ]
+    return sorted(rows, key=lambda row: (-int(row["bytes"]), -int(row["calls"])))
+
+
+def _job(traces: list[RankTrace]) -> dict[str, Any]:
+    heads = [trace.head for trace in traces]
+    first = heads[0]
+    return {
+        "version": first["version"],
+        "mpi": first["mpi"],
+        "ranks": first["ranks"],
+        "traced_ranks": len(traces),
+        "nodes": sorted({head["node"] for head in heads}),
+        "processors": sorted({(head["processor"], head["processors"]) for head in heads}),
+        "threads": any(head["threads"] for head in heads),
+        "started": min(head["started"] for head in heads),
+        "seconds": max(trace.seconds for trace in traces),
+        "codec": first["codec"],
+        "threshold": first["threshold"],
+        "settings": first["settings"],
+        "settings_differ": any(head["settings"] != first["settings"] for head in heads),
+    }
+
+
+def _rank_row(trace: RankTrace, node: int) -> dict[str, Any]:
+    sends = [cell for cell in trace.cells if cell.is_message]
+    return {
+        "rank": trace.rank,
+        "node": trace.head["node"],
+        "node_number": node,
+        "ended": trace.totals is not None,
+        "messages": sum(cell.calls for cell in sends),
+        "bytes": sum(cell.bytes for cell in sends),
+        "wire_bytes": sum(cell.wire_bytes for cell in sends),
+        "encode_seconds": 1e-9 * sum(cell.nanoseconds for cell in sends),
+        "decode_seconds": 1e-9 * sum(each.decode_nanoseconds for each in trace.bins),
+        "errors": sum(each.errors for each in trace.bins),
+        "pool_bytes_at_most": max((each.pool_bytes for each in trace.bins), default=0),
+    }
+
+
+def merge(traces: list[RankTrace], warnings: list[str]) -> Merged:
+    """`warnings` is what reading said."""
+    nodes = _nodes(traces)
+    return Merged(
+        job=_job(traces),
+        totals=_totals(traces),
+        kinds=_kinds(traces),
+        matrix=_matrix(traces),
+        over_time=_over_time(traces),
+        raw=_raw(traces),
+        ranks=[_rank_row(trace, nodes[trace.rank]) for trace in traces],
+        warnings=list(warnings),
+    )

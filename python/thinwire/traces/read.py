@@ -1,0 +1,214 @@
+"""The file of one rank, whole or cut short (docs/reference/trace.md)."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+VERSION = 1
+RANK = re.compile(r"\.rank\d+$")
+
+Warn = Callable[[str], None]
+
+
+class NotATrace(Exception):
+    """Says which file, which line, and why."""
+
+
+@dataclass
+class Cell:
+    """What the messages, or calls, of one kind came to."""
+
+    operation: str
+    communicator: str = ""
+    place: str | None = None
+    peer: int | None = None
+    codec: str | None = None
+    raw: str | None = None  # why; None: compressed
+    calls: int = 0
+    bytes: int = 0
+    wire_bytes: int = 0
+    predicted_nanoseconds: int = 0
+    nanoseconds: int = 0
+    sizes: dict[int, int] = field(default_factory=dict)  # by power of two: bytes
+    times: dict[int, int] = field(default_factory=dict)  # by power of two: nanoseconds
+
+    @property
+    def is_message(self) -> bool:
+        return self.operation == "send"
+
+
+@dataclass
+class Bin:
+    """What a rank did in some seconds, counted from its start."""
+
+    start: float
+    end: float
+    messages: int = 0  # of the threshold or more
+    compressed_messages: int = 0
+    bytes: int = 0
+    wire_bytes: int = 0
+    collective_bytes: int = 0  # of the compressed ones
+    collective_wire_bytes: int = 0
+    native_bytes: int = 0
+    encode_nanoseconds: int = 0
+    decode_nanoseconds: int = 0
+    collective_nanoseconds: int = 0
+    below_threshold: int = 0
+    decoded: int = 0
+    errors: int = 0
+    pool_bytes: int = 0
+
+
+@dataclass
+class RankTrace:
+    path: Path
+    head: dict[str, Any]
+    cells: list[Cell] = field(default_factory=list)
+    bins: list[Bin] = field(default_factory=list)
+    totals: dict[str, Any] | None = None  # None: the trace was cut short
+    seconds: float = 0.0
+    whole: bool = True  # False: the file's bound left no room for the last bins
+
+    @property
+    def rank(self) -> int:
+        return int(self.head["rank"])
+
+
+def _object(line: str, path: Path, number: int) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError as error:
+        raise NotATrace(f"{path}:{number}: this is no line of a trace: {error}") from error
+    if not isinstance(found, dict):
+        raise NotATrace(f"{path}:{number}: this is no line of a trace")
+    return found
+
+
+def _check_head(head: dict[str, Any], path: Path) -> None:
+    version = head.get("thinwire_trace")
+    if version is None:
+        raise NotATrace(f"{path}:1: not a trace: its first line has no 'thinwire_trace'")
+    if version != VERSION:
+        raise NotATrace(
+            f"{path}:1: a trace of version {version}; this thinwire reads version {VERSION}"
+        )
+
+
+def read(path: Path, warn: Warn) -> RankTrace:
+    """The trace in a file. A last line that ends in the middle is left out, and `warn` says so;
+    NotATrace for anything else that is wrong."""
+    text = path.read_text(errors="replace")
+    lines = text.split("\n")
+    unfinished = lines.pop()
+    if not lines:
+        raise NotATrace(f"{path}:1: not a trace: it has no whole line")
+    trace = RankTrace(path, _object(lines[0], path, 1))
+    _check_head(trace.head, path)
+    for number, line in enumerate(lines[1:], 2):
+        found = _object(line, path, number)
+        try:
+            _take(trace, found)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise NotATrace(f"{path}:{number}: this is no line of a trace: {error!r}") from error
+    if unfinished:
+        warn(f"{path}:{len(lines) + 1}: the line ends in the middle: what it says is left out")
+    if trace.totals is None:
+        warn(f"{path}: has no last line: the program has not reached MPI_Finalize, or runs yet")
+    elif not trace.whole:
+        warn(f"{path}: the file was full: the last seconds are in its totals alone")
+    return trace
+
+
+def _take(trace: RankTrace, line: dict[str, Any]) -> None:
+    if "cell" in line:
+        if line["cell"] != len(trace.cells):
+            raise ValueError("its cells are not in order")
+        words = {name: value for name, value in line.items() if name != "cell"}
+        trace.cells.append(Cell(**words))
+    elif "from" in line:
+        trace.bins.append(_bin(trace, line))
+        trace.seconds = max(trace.seconds, float(line["to"]))
+    elif "end" in line:
+        trace.totals = dict(line["totals"])
+        trace.seconds = float(line["end"])
+        trace.whole = bool(line["whole"])
+    else:
+        raise ValueError("neither a cell, a bin nor the end")
+
+
+def _bin(trace: RankTrace, line: dict[str, Any]) -> Bin:
+    made = Bin(float(line["from"]), float(line["to"]))
+    made.below_threshold = line["below_threshold"]
+    made.decoded = line["decoded"]
+    made.decode_nanoseconds = line["decode_nanoseconds"]
+    made.errors = line["damaged"] + line["without_memory"] + line["device_failures"]
+    made.pool_bytes = line["pool_bytes"]
+    for row in line["cells"]:
+        place, calls, raw, wire, predicted, spent, sizes, times = row
+        cell = trace.cells[place]
+        cell.calls += calls
+        cell.bytes += raw
+        cell.wire_bytes += wire
+        cell.predicted_nanoseconds += predicted
+        cell.nanoseconds += spent
+        for into, more in ((cell.sizes, sizes), (cell.times, times)):
+            for bucket, count in more:
+                into[bucket] = into.get(bucket, 0) + count
+        _add(made, cell, calls, raw, wire, spent)
+    return made
+
+
+def _add(made: Bin, cell: Cell, calls: int, raw: int, wire: int, spent: int) -> None:
+    if cell.is_message:
+        made.messages += calls
+        made.bytes += raw
+        made.wire_bytes += wire
+        made.encode_nanoseconds += spent
+        made.compressed_messages += calls if cell.raw is None else 0
+    elif cell.raw is None:
+        made.collective_bytes += raw
+        made.collective_wire_bytes += wire
+        made.collective_nanoseconds += spent
+    else:
+        made.native_bytes += raw
+
+
+def files_of(paths: list[Path]) -> list[Path]:
+    """The files that `paths` mean: each one, or where there is none of that name, its ranks'."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_file():
+            found.append(path)
+            continue
+        ranks = [
+            each
+            for each in path.parent.glob(f"{path.name}.rank*")
+            if RANK.search(each.name) and each.is_file()
+        ]
+        if not ranks:
+            raise NotATrace(f"{path}: there is no such trace, nor {path}.rank0")
+        found += sorted(ranks, key=lambda each: int(each.name.rsplit("rank", 1)[1]))
+    return found
+
+
+def read_all(paths: list[Path], warn: Warn) -> list[RankTrace]:
+    """The ranks' traces of one job, by rank. NotATrace where they are not of one job."""
+    traces = [read(path, warn) for path in files_of(paths)]
+    first = traces[0]
+    seen: dict[int, Path] = {}
+    for trace in traces:
+        if trace.head["ranks"] != first.head["ranks"]:
+            raise NotATrace(
+                f"{trace.path}:1: of a job of {trace.head['ranks']} ranks, and {first.path} of one "
+                f"of {first.head['ranks']}: they are not of one job"
+            )
+        if trace.rank in seen:
+            raise NotATrace(f"{trace.path}:1: rank {trace.rank} is in {seen[trace.rank]} already")
+        seen[trace.rank] = trace.path
+    missing = first.head["ranks"] - len(traces)
+    if missing:
+        warn(f"{missing} of {first.head['ranks']} ranks have no trace here: they are left out")
+    return sorted(traces, key=lambda trace: trace.rank)

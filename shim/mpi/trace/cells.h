@@ -1,0 +1,142 @@
+// What a trace counts: a fixed table with a cell for each kind of message or call. Whoever sends
+// adds to a cell without a lock or an allocation; one thread reads now and then.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+namespace thinwire::mpi {
+
+// What the messages of a cell have in common.
+struct CellKey {
+  std::uint32_t operation = 0;  // 0: messages; else 1 + CollectiveCall
+  std::uint32_t place = 0;      // of the peer, as tw_peer has it
+  std::uint32_t codec = 0;      // its number in Settings::codecs
+  std::uint32_t reason = 0;     // NativeReason; 0: compressed
+  std::uint32_t name = 0;       // of the communicator, in Names
+  std::int32_t peer = -1;       // its rank in MPI_COMM_WORLD; -1: none, or one of many
+
+  bool operator==(const CellKey&) const = default;
+};
+
+// In one word that is never 0.
+constexpr std::uint64_t packed(const CellKey& key) {
+  return (std::uint64_t{key.operation & 0xff} << 56) | (std::uint64_t{key.place & 0xf} << 52) |
+         (std::uint64_t{key.codec & 0xff} << 44) | (std::uint64_t{key.reason & 0x3f} << 38) |
+         (std::uint64_t{key.name & 0xff} << 30) | static_cast<std::uint64_t>(key.peer + 2);
+}
+
+constexpr CellKey unpacked(std::uint64_t word) {
+  return {static_cast<std::uint32_t>(word >> 56),
+          static_cast<std::uint32_t>(word >> 52 & 0xf),
+          static_cast<std::uint32_t>(word >> 44 & 0xff),
+          static_cast<std::uint32_t>(word >> 38 & 0x3f),
+          static_cast<std::uint32_t>(word >> 30 & 0xff),
+          static_cast<std::int32_t>(word & ((std::uint64_t{1} << 30) - 1)) - 2};
+}
+
+// Counters that one thread changes at a time, or any number of threads: the first is cheaper.
+enum class Writers { kOne, kMany };
+
+class Counter {
+ public:
+  void add(std::uint64_t more, Writers writers) {
+    if (writers == Writers::kMany) {
+      value_.fetch_add(more, std::memory_order_relaxed);
+    } else {
+      value_.store(value_.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+    }
+  }
+  std::uint64_t read() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+// Of sizes in bytes and of times in nanoseconds: bucket b has those from 2^b to below 2^(b+1).
+constexpr std::size_t kBuckets = 48;
+constexpr std::size_t bucket_of(std::uint64_t value) {
+  const auto bits = static_cast<std::size_t>(std::bit_width(value | 1)) - 1;
+  return bits < kBuckets ? bits : kBuckets - 1;
+}
+
+// A message or a call.
+struct Event {
+  std::uint64_t bytes = 0;
+  std::uint64_t wire_bytes = 0;
+  std::uint64_t predicted_nanoseconds = 0;  // of what `nanoseconds` has; 0: not known
+  std::uint64_t nanoseconds = 0;            // encoding a message, or a whole collective call
+};
+
+struct Cell {
+  std::uint64_t key = 0;
+  Counter calls, bytes, wire_bytes, predicted_nanoseconds, nanoseconds;
+  std::array<Counter, kBuckets> sizes, times;
+
+  void add(const Event& event, Writers writers) {
+    calls.add(1, writers);
+    bytes.add(event.bytes, writers);
+    wire_bytes.add(event.wire_bytes, writers);
+    sizes[bucket_of(event.bytes)].add(1, writers);
+    if (event.nanoseconds == 0) return;
+    predicted_nanoseconds.add(event.predicted_nanoseconds, writers);
+    nanoseconds.add(event.nanoseconds, writers);
+    times[bucket_of(event.nanoseconds)].add(1, writers);
+  }
+};
+
+class Cells {
+ public:
+  static constexpr std::size_t kMost = 2048;
+  // Beyond so many, further peers share cells without a peer.
+  static constexpr std::size_t kMostWithPeers = 1024;
+  // The last cell has what finds no other.
+  static constexpr std::uint64_t kOfAllOthers = packed({0xff, 0, 0, 0, 0, -1});
+
+  Cells();
+
+  // That of a key, made at its first use. From any thread; finding one takes no lock.
+  Cell& of(const CellKey& key);
+
+  // Of the cells made so far, in the order in which they were made.
+  std::size_t size() const { return size_.load(std::memory_order_acquire); }
+  const Cell& at(std::size_t place) const { return cells_[place]; }
+
+ private:
+  static constexpr std::size_t kSlots = 2 * kMost;
+
+  Cell* find(std::uint64_t key);
+  Cell* make(std::uint64_t key);
+
+  // Pages that nothing was written to take no memory.
+  std::unique_ptr<Cell[]> cells_;
+  std::array<std::atomic<std::uint32_t>, kSlots> slots_{};  // 1 + a cell's place
+  std::atomic<std::size_t> size_{0};
+  std::mutex mutex_;
+};
+
+// The names of communicators, as many as a trace tells apart.
+class Names {
+ public:
+  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kLongest = 63;  // letters that are kept
+
+  // The place of a name; 0, which stands for all others, where there is no room. From any thread.
+  std::uint32_t of(const char* name);
+
+  // As it was given; "" at 0.
+  const char* at(std::uint32_t place) const { return names_[place].data(); }
+
+ private:
+  std::uint32_t find(const char* name) const;
+
+  std::array<std::array<char, kLongest + 1>, kMost> names_{};
+  std::atomic<std::uint32_t> size_{1};
+  std::mutex mutex_;
+};
+
+}  // namespace thinwire::mpi

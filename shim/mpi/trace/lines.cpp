@@ -1,0 +1,190 @@
+#include "trace/lines.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <iomanip>
+#include <sstream>
+#include <string_view>
+
+#include "abi/real.h"
+#include "collectives/form.h"
+#include "collectives/native.h"
+#include "process/process.h"
+
+extern char** environ;
+
+namespace thinwire::mpi {
+namespace {
+
+const char* place_text(std::uint32_t place) {
+  switch (place) {
+    case TW_PEER_SELF:
+      return "self";
+    case TW_PEER_SAME_NODE:
+      return "same node";
+    case TW_PEER_OTHER_NODE:
+      return "other node";
+    default:
+      return "unknown";
+  }
+}
+
+std::string cell_line(const Cell& cell, const Names& names, std::size_t place) {
+  std::ostringstream out;
+  out << "{\"cell\": " << place;
+  if (cell.key == Cells::kOfAllOthers) {
+    out << ", \"operation\": \"others\"}\n";
+    return out.str();
+  }
+  const CellKey key = unpacked(cell.key);
+  const bool is_message = key.operation == 0;
+  const auto& codecs = process().settings.codecs;
+  out << ", \"operation\": \"" << (is_message ? "send" : kForms[key.operation - 1].name)
+      << "\", \"communicator\": " << quoted(names.at(key.name));
+  if (is_message) out << ", \"place\": \"" << place_text(key.place) << '"';
+  if (key.peer >= 0) out << ", \"peer\": " << key.peer;
+  if (key.codec < codecs.size()) {
+    out << ", \"codec\": \"" << tw_codec_spec(codecs[key.codec].codec.get()) << '"';
+  }
+  if (key.reason != TW_COMPRESS) {
+    out << ", \"raw\": \"" << native_reason_text(static_cast<NativeReason>(key.reason)) << '"';
+  }
+  out << "}\n";
+  return out.str();
+}
+
+std::uint64_t since(const Counter& counter, std::uint64_t& before) {
+  const std::uint64_t now = counter.read();
+  const std::uint64_t more = now - before;
+  before = now;
+  return more;
+}
+
+// As [[bucket, how many], ...].
+std::string histogram(const std::array<Counter, kBuckets>& counters,
+                      std::array<std::uint64_t, kBuckets>& before) {
+  std::string text = "[";
+  for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
+    const std::uint64_t more = since(counters[bucket], before[bucket]);
+    if (more == 0) continue;
+    if (text.size() > 1) text += ',';
+    text += '[' + std::to_string(bucket) + ',' + std::to_string(more) + ']';
+  }
+  return text + ']';
+}
+
+std::string model_of_processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const auto colon = line.find(": ");
+    return colon == std::string::npos ? "" : line.substr(colon + 2);
+  }
+  return "";
+}
+
+std::string settings_as_json() {
+  std::string text = "{";
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view variable = *at;
+    const auto equals = variable.find('=');
+    if (!variable.starts_with("THINWIRE_") || equals == std::string_view::npos) continue;
+    if (text.size() > 1) text += ", ";
+    text +=
+        quoted(std::string(variable.substr(0, equals)).c_str()) + ": " + quoted(*at + equals + 1);
+  }
+  return text + '}';
+}
+
+std::string first_line_of(const char* text) { return std::string(text, std::strcspn(text, "\n")); }
+
+}  // namespace
+
+std::string quoted(const char* text) {
+  std::string out = "\"";
+  for (const char* at = text; *at != '\0'; ++at) {
+    const auto letter = static_cast<unsigned char>(*at);
+    if (letter == '"' || letter == '\\') {
+      out += '\\';
+      out += *at;
+    } else if (letter < 0x20 || letter == 0x7f) {
+      char escaped[8];
+      std::snprintf(escaped, sizeof escaped, "\\u%04x", letter);
+      out += escaped;
+    } else {
+      out += *at;
+    }
+  }
+  return out + '"';
+}
+
+std::string head_line() {
+  const Process& self = process();
+  char node[256] = {};
+  gethostname(node, sizeof node - 1);
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> mpi{};
+  int length = 0;
+  real().Get_library_version(mpi.data(), &length);
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  std::ostringstream out;
+  out << "{\"thinwire_trace\": 1, \"version\": \"" << tw_version()
+      << "\", \"format\": " << tw_format_version() << ", \"rank\": " << self.world.rank
+      << ", \"ranks\": " << self.world.size << ", \"node\": " << quoted(node)
+      << ", \"pid\": " << getpid() << ", \"started\": " << now.tv_sec << '.' << std::setw(3)
+      << std::setfill('0') << now.tv_nsec / 1'000'000
+      << ", \"mpi\": " << quoted(first_line_of(mpi.data()).c_str())
+      << ", \"threads\": " << (self.concurrent ? "true" : "false")
+      << ", \"processors\": " << sysconf(_SC_NPROCESSORS_ONLN)
+      << ", \"processor\": " << quoted(model_of_processor().c_str()) << ", \"codec\": \""
+      << tw_codec_spec(self.settings.codec())
+      << "\", \"threshold\": " << self.settings.plan.threshold
+      << ", \"settings\": " << settings_as_json() << "}\n";
+  return out.str();
+}
+
+std::string BinLines::changes(const Cell& cell, Counted& before, std::size_t place) {
+  const std::uint64_t calls = since(cell.calls, before.calls);
+  if (calls == 0) return "";
+  std::ostringstream out;
+  out << '[' << place << ',' << calls << ',' << since(cell.bytes, before.bytes) << ','
+      << since(cell.wire_bytes, before.wire_bytes) << ','
+      << since(cell.predicted_nanoseconds, before.predicted_nanoseconds) << ','
+      << since(cell.nanoseconds, before.nanoseconds) << ',' << histogram(cell.sizes, before.sizes)
+      << ',' << histogram(cell.times, before.times) << ']';
+  return out.str();
+}
+
+std::string BinLines::next(const Cells& cells, const Names& names, const ProcessFigures& figures,
+                           std::uint64_t pool_bytes, double from, double to) {
+  std::string lines, changed;
+  const std::size_t size = cells.size();
+  for (std::size_t place = 0; place < size; ++place) {
+    if (place == counted_.size()) {
+      counted_.push_back({});
+      lines += cell_line(cells.at(place), names, place);
+    }
+    const std::string more = changes(cells.at(place), counted_[place], place);
+    if (more.empty()) continue;
+    changed += changed.empty() ? more : ", " + more;
+  }
+  if (changed.empty() && figures == figures_) return lines;
+  std::ostringstream out;
+  out << "{\"from\": " << from << ", \"to\": " << to
+      << ", \"below_threshold\": " << figures.below_threshold - figures_.below_threshold
+      << ", \"decoded\": " << figures.decoded - figures_.decoded
+      << ", \"decode_nanoseconds\": " << figures.decode_nanoseconds - figures_.decode_nanoseconds
+      << ", \"damaged\": " << figures.damaged - figures_.damaged
+      << ", \"without_memory\": " << figures.without_memory - figures_.without_memory
+      << ", \"device_failures\": " << figures.device_failures - figures_.device_failures
+      << ", \"pool_bytes\": " << pool_bytes << ", \"cells\": [" << changed << "]}\n";
+  figures_ = figures;
+  return lines + out.str();
+}
+
+}  // namespace thinwire::mpi

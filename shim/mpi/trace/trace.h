@@ -1,0 +1,46 @@
+// THINWIRE_TRACE: what was sent to whom, over time, in a file of each rank
+// (docs/reference/trace.md).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "collectives/asked.h"
+#include "collectives/native.h"
+#include "peers/peers.h"
+#include "process/settings.h"
+#include "trace/cells.h"
+#include "wire/encode.h"
+
+namespace thinwire::mpi {
+
+class Tracer;
+namespace detail {
+extern std::atomic<Tracer*> tracer;
+}
+
+// Whether there is a trace: all that a message without one pays.
+inline bool is_traced() { return detail::tracer.load(std::memory_order_relaxed) != nullptr; }
+
+// Once it is known who this rank is. Starts a thread that writes; where the system has none there
+// is no trace, which is logged.
+void start_trace();
+
+// Writes what is left and this rank's totals; waits for that.
+void end_trace();
+
+// The functions below count one event each, on any thread, without a lock, an allocation or a file.
+
+// A message of the threshold or more, and what became of it.
+void trace_message(const Outgoing& message, const Peer& peer, const CodecUse& use,
+                   std::uint32_t reason, const Event& event);
+
+// A collective that stays the MPI's own.
+void trace_native(const Asked& asked, NativeReason why, std::uint64_t bytes);
+
+// The communicator's name, for a call that may end when the communicator is no more.
+std::uint32_t traced_name(MPI_Comm comm);
+void trace_collective(CollectiveCall call, std::uint32_t name, const tw_codec* codec,
+                      const tw_collective_report& report);
+
+}  // namespace thinwire::mpi
