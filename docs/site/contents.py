@@ -45,6 +45,7 @@ OF_PAGES = {
         "docs/guide/install",
         "docs/guide/mpi",
         "docs/guide/choosing-a-codec",
+        "docs/guide/seeing-it-work",
         "docs/guide/python",
         "docs/guide/c-library",
         "docs/guide/collectives",

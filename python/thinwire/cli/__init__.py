@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from thinwire.cli import advise, bench, codecs, demo, env, files, lab, policy, run, shim
+from thinwire.cli import advise, bench, codecs, demo, env, files, lab, policy, report, run, shim
 from thinwire.cli.before_command import BEFORE, PASS_ON, BeforeCommand
 from thinwire.library import ThinwireError, format_version, version
 
@@ -23,6 +23,7 @@ app.command("encode")(files.encode)
 app.command("decode")(files.decode)
 app.command("inspect")(files.inspect)
 app.command("advise")(advise.advise)
+app.command("report")(report.report)
 app.command("demo")(demo.demo)
 app.add_typer(lab.app, name="lab")
 app.add_typer(bench.app, name="bench")

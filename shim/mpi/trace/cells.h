@@ -81,7 +81,7 @@ struct Cell {
     calls.add(1, writers);
     bytes.add(event.bytes, writers);
     wire_bytes.add(event.wire_bytes, writers);
-    sizes[bucket_of(event.bytes)].add(1, writers);
+    if (event.bytes != 0) sizes[bucket_of(event.bytes)].add(1, writers);
     if (event.nanoseconds == 0) return;
     predicted_nanoseconds.add(event.predicted_nanoseconds, writers);
     nanoseconds.add(event.nanoseconds, writers);

@@ -1,0 +1,176 @@
+"""`thinwire report`: merged figures, the page, and what a browser makes of it."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from made_traces import write_job
+
+from thinwire import traces
+from thinwire.traces.advice import ADVICE, plain
+from thinwire.traces.merge import Merged
+from thinwire.traces.page import page
+
+ROOT = Path(__file__).parents[2]
+VOID = {"meta", "link", "path", "br", "rect"}
+
+
+def thinwire(*words: str | Path) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "thinwire", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def merged(job: Path) -> Merged:
+    return traces.merge(traces.read_all([job], pytest.fail), [])
+
+
+class Balance(HTMLParser):
+    """Fails where an element is closed that is not open; notes what is named elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            assert name not in ("src", "onclick"), value
+            assert name != "href" or value == "data:,", value
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_page_is_whole_and_needs_nothing_else(tmp_path: Path) -> None:
+    made = page(merged(write_job(tmp_path, 4, 2)), "job <1>")
+    parser = Balance()
+    parser.feed(made)
+    assert parser.open == [] and {"svg", "table", "style"} <= set(parser.seen)
+    assert "script" not in parser.seen and "b" in parser.seen
+    assert not re.search(r"https?://|url\(|@import", made)
+    assert "job <1>" in parser.text and "a <b>long</b> name & more" in parser.text
+    for title in ("What stayed raw, and why", "Who sends to whom", "Prediction and fact"):
+        assert title in parser.text
+    assert "Try another codec" in parser.text  # the advice on what the codec declined
+
+
+def test_figures_of_all_ranks(tmp_path: Path) -> None:
+    done = thinwire("report", write_job(tmp_path, 4, 2), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["totals"]["compressed_messages"] == 80
+    assert found["totals"]["collectives"]["native_by_reason"] == {
+        "datatype not taken by the codec": 12
+    }
+    assert found["job"]["ranks"] == 4 and len(found["job"]["nodes"]) == 2
+    assert found["matrix"]["of"] == "ranks" and len(found["matrix"]["pairs"]) == 8
+    kinds = {(kind["operation"], kind["raw"]): kind for kind in found["kinds"]}
+    assert kinds["send", None]["calls"] == 4 * 12 * 20
+    assert kinds["send", None]["times"] == {"19": 4 * 12 * 18, "20": 4 * 12 * 2}
+    steps = found["over_time"]
+    assert sum(step["collective_bytes"] for step in steps) == pytest.approx(4 * 12 * 500000)
+    assert max(step["pool_bytes"] for step in steps) == 4 << 20
+
+
+def test_many_ranks_are_shown_by_node(tmp_path: Path) -> None:
+    found = merged(write_job(tmp_path, 96, 12))
+    assert found.matrix["of"] == "nodes" and len(found.matrix["names"]) == 12
+    between = {(pair[0], pair[1]): pair[2] for pair in found.matrix["pairs"]}
+    assert sum(between.values()) == 96 * 12 * 30
+    # Of eight ranks the last sends 30 to the next node, the one before 10 of its 30.
+    assert between[0, 1] == 12 * 40 and between[11, 0] == 12 * 40
+
+
+def test_a_page_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
+    job, out = write_job(tmp_path, 2, 1), tmp_path / "out.html"
+    done = thinwire("report", job, "-o", out)
+    assert (done.returncode, done.stdout) == (0, f"{out}\n"), done.stderr
+    assert out.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_what_is_wrong_is_named_with_file_and_line(tmp_path: Path) -> None:
+    job = write_job(tmp_path, 2, 1)
+    first = tmp_path / "job.rank0"
+    whole = first.read_text()
+    first.write_text(whole[:-40])
+    done = thinwire("report", job, "-o", tmp_path / "out.html")
+    assert done.returncode == 0
+    assert f"{first}:18: the line ends in the middle" in done.stderr
+    assert "has no last line" in done.stderr
+    first.write_text(whole.replace('"thinwire_trace": 1', '"thinwire_trace": 2'))
+    done = thinwire("report", job)
+    assert done.returncode == 1
+    assert f"thinwire: error: {first}:1: a trace of version 2" in done.stderr
+    first.unlink()
+    done = thinwire("report", job, "--json")
+    assert "1 of 2 ranks have no trace here" in done.stderr and done.returncode == 0
+
+
+def test_advice_is_that_of_the_page() -> None:
+    rows = (ROOT / "docs" / "reference" / "report.md").read_text().split("| reason |")[1]
+    said = {}
+    for line in rows.split("\n\n")[0].splitlines()[2:]:
+        names, text = line.strip("| ").split(" | ", 1)
+        for name in re.findall(r"`([^`]+)`", names):
+            said[name] = plain(text)
+    of_mpi = {name: text for name, text in said.items() if not text.startswith("NCCL only")}
+    assert of_mpi == ADVICE
+
+
+MEASURE = """<!DOCTYPE html><body><iframe src="page.html" style="width:%dpx;height:900px;border:0">
+</iframe><pre id=found></pre><script>
+onload = () => {
+  const page = document.querySelector("iframe").contentDocument;
+  const wide = [...page.querySelectorAll("body *")].filter(each => !each.closest(".wide table") &&
+    each.getBoundingClientRect().right > %d + 0.5).map(each => each.tagName + each.className);
+  document.getElementById("found").textContent = JSON.stringify(
+    {width: page.documentElement.scrollWidth, wide, sections: page.querySelectorAll("h2").length});
+};
+</script></body>"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [320, 390, 1200])
+@pytest.mark.parametrize(("ranks", "nodes"), [(4, 2), (64, 8), (256, 32)])
+def test_a_browser_shows_it_at_the_width_of_a_phone(
+    ranks: int, nodes: int, width: int, tmp_path: Path
+) -> None:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium here: apt-get install chromium")
+    (tmp_path / "page.html").write_text(page(merged(write_job(tmp_path, ranks, nodes)), "job"))
+    (tmp_path / "frame.html").write_text(MEASURE % (width, width))
+    done = subprocess.run(
+        [
+            chromium,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--allow-file-access-from-files",
+            "--enable-logging=stderr",
+            "--window-size=1300,1000",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--dump-dom",
+            (tmp_path / "frame.html").as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert "CONSOLE" not in done.stderr, done.stderr
+    found = json.loads(re.search(r'<pre id="found">(.*?)</pre>', done.stdout)[1])
+    assert found["sections"] >= 8
+    assert found["wide"] == [] and found["width"] <= width
