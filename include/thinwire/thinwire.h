@@ -1170,6 +1170,44 @@ tw_status tw_mailbox_given(void* mailbox);
  * with TW_INTERNAL. NULL is taken. */
 void tw_mailbox_abort(void* mailbox);
 
+/* ---- Statistics: what this process has sent and received so far ---- */
+
+typedef enum tw_stats_of {
+  TW_STATS_LIBRARY = 0, /* calls of this library that complete: tw_message_encode() and _decode(),
+                           tw_comm_run() */
+  TW_STATS_PRELOAD = 1  /* the program's MPI calls, under a preload library for MPI */
+} tw_stats_of;
+
+/* Since the process started, of all threads. Sizes are in bytes, times in nanoseconds. */
+typedef struct tw_stats {
+  uint32_t size;
+  uint32_t reserved;
+  uint64_t messages;            /* arrays encoded; under a preload library messages sent */
+  uint64_t compressed_messages; /* those that became smaller */
+  uint64_t bytes;               /* of the messages; under a preload library of those of the
+                                   threshold or more */
+  uint64_t wire_bytes;          /* what these became */
+  uint64_t compressed_bytes;    /* of the compressed ones among them */
+  uint64_t compressed_wire_bytes;
+  uint64_t decoded_messages;
+  uint64_t damaged_messages;   /* those that could not be decoded */
+  uint64_t encode_nanoseconds; /* of messages; 0 for this library's calls, which the caller times */
+  uint64_t decode_nanoseconds;
+  uint64_t collectives;      /* calls that were compressed */
+  uint64_t collective_bytes; /* of their packets */
+  uint64_t collective_wire_bytes;
+  uint64_t collective_nanoseconds;
+  uint64_t native_collectives; /* calls that were left to the MPI */
+} tw_stats;
+
+/* Reads them; other threads may be counting meanwhile. TW_UNSUPPORTED for TW_STATS_PRELOAD in a
+ * process that has no preload library for MPI. Never waits. */
+tw_status tw_stats_read(tw_stats_of whose, tw_stats* stats);
+
+/* Sets `messages`, an array of `reasons` entries, to how many messages went raw for each tw_reason;
+ * entries beyond TW_REASON_COUNT become 0. Errors as above. */
+tw_status tw_stats_raw(tw_stats_of whose, uint64_t* messages, uint32_t reasons);
+
 /* ---- Log: tw_log() writes one line to standard error, if THINWIRE_LOG includes the level ---- */
 
 typedef enum tw_log_level {

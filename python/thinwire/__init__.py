@@ -25,6 +25,7 @@ from thinwire.library import ThinwireError, format_version, version
 from thinwire.message import MessageInfo, compress, decompress, inspect
 from thinwire.policy import Policy, PolicyRule
 from thinwire.pools import PoolCounters, gpu_count, host_pool_counters, pool_counters
+from thinwire.statistics import Counters, Stats, stats
 
 __all__ = [
     "IN_PLACE",
@@ -37,6 +38,7 @@ __all__ = [
     "CodecInfo",
     "CollectiveReport",
     "Communicator",
+    "Counters",
     "Frame",
     "GpuArray",
     "MessageInfo",
@@ -44,6 +46,7 @@ __all__ = [
     "PolicyRule",
     "PoolCounters",
     "Reduction",
+    "Stats",
     "ThinwireError",
     "Transport",
     "allow_decoding",
@@ -57,6 +60,7 @@ __all__ = [
     "local_ranks",
     "pool_counters",
     "schedules",
+    "stats",
     "version",
 ]
 

@@ -7,6 +7,7 @@
 #include "capi/errors.h"
 #include "capi/growing.h"
 #include "capi/handles.h"
+#include "capi/stats.h"
 #include "capi/transports.h"
 #include "comm/communicator.h"
 
@@ -140,7 +141,11 @@ tw_status tw_comm_run(tw_comm* comm, const tw_collective* collective,
     comm::Report outcome;
     const Status status = comm->communicator->run(to_call(*own, comm->communicator->options()),
                                                   outcome, holds ? &*planned : nullptr);
-    if (status.ok() && result != nullptr) give(report_of(outcome), result);
+    if (status.ok()) {
+      const tw_collective_report told = report_of(outcome);
+      count_collective(told);
+      if (result != nullptr) give(told, result);
+    }
     return report(status);
   });
 }

@@ -3,6 +3,7 @@
 #include "capi/convert.h"
 #include "capi/errors.h"
 #include "capi/growing.h"
+#include "capi/stats.h"
 #include "message/pieces.h"
 
 using namespace thinwire;
@@ -86,6 +87,7 @@ tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const 
                                    : message::encode(codec->coder_of(*array), *array,
                                                      bytes_at(source), target, converted);
     if (length.ok()) *written = *length;
+    count_encode(array->raw_bytes(), length);
     return report(length.status());
   });
 }
@@ -119,6 +121,7 @@ tw_status tw_message_decode(const void* source, uint64_t length, void* destinati
     const message::EncodeOptions converted = to_encode_options(*own);
     auto found = message::decode({bytes_at(source), length}, {bytes_at(destination), capacity},
                                  converted.mark, converted.stream, to_accumulate(*own));
+    count_decode(found.status());
     if (found.ok()) fill(*found, info);
     return report(found.status());
   });

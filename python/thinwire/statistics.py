@@ -1,0 +1,59 @@
+"""What this process has sent and received so far: the program's own counters, while it runs."""
+
+from dataclasses import dataclass, fields
+
+from thinwire.library import ThinwireError, check, ffi_new, library, new_struct, text
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Since the process started. Sizes are in bytes, times in nanoseconds."""
+
+    messages: int  # arrays encoded; of an MPI program, messages sent
+    compressed_messages: int
+    bytes: int  # of the messages; of an MPI program, of those of the threshold or more
+    wire_bytes: int  # what these became
+    compressed_bytes: int
+    compressed_wire_bytes: int
+    decoded_messages: int
+    damaged_messages: int
+    encode_nanoseconds: int
+    decode_nanoseconds: int
+    collectives: int  # calls that were compressed
+    collective_bytes: int
+    collective_wire_bytes: int
+    collective_nanoseconds: int
+    native_collectives: int  # calls that were left to the MPI
+    raw_by_reason: dict[str, int]  # messages that went raw; reasons that did not occur are left out
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Of this process: `library` counts its calls of this library, `mpi` its MPI calls under a
+    preload library; None where there is none."""
+
+    library: Counters
+    mpi: Counters | None
+
+
+def stats() -> Stats:
+    """The counters of this moment. Asks no other process, and never waits."""
+    lib = library()
+    try:
+        mpi = _read(lib.TW_STATS_PRELOAD)
+    except ThinwireError as error:
+        if error.status != lib.TW_UNSUPPORTED:
+            raise
+        mpi = None
+    return Stats(_read(lib.TW_STATS_LIBRARY), mpi)
+
+
+def _read(whose: int) -> Counters:
+    lib = library()
+    found = new_struct("tw_stats")
+    check(lib.tw_stats_read(whose, found))
+    raw = ffi_new(f"uint64_t[{lib.TW_REASON_COUNT}]")
+    check(lib.tw_stats_raw(whose, raw, lib.TW_REASON_COUNT))
+    by_reason = {text(lib.tw_reason_text(why)): raw[why] for why in range(len(raw)) if raw[why]}
+    names = [each.name for each in fields(Counters) if each.name != "raw_by_reason"]
+    return Counters(**{name: getattr(found, name) for name in names}, raw_by_reason=by_reason)
