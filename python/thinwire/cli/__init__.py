@@ -5,7 +5,20 @@ from typing import Annotated
 
 import typer
 
-from thinwire.cli import advise, bench, codecs, demo, env, files, lab, policy, report, run, shim
+from thinwire.cli import (
+    advise,
+    bench,
+    capture,
+    codecs,
+    demo,
+    env,
+    files,
+    lab,
+    policy,
+    report,
+    run,
+    shim,
+)
 from thinwire.cli.before_command import BEFORE, PASS_ON, BeforeCommand
 from thinwire.library import ThinwireError, format_version, version
 
@@ -17,6 +30,9 @@ app.command("codecs")(codecs.codecs)
 app.command("run", cls=BeforeCommand, context_settings=PASS_ON, options_metavar=BEFORE)(run.run)
 app.command("exec", cls=BeforeCommand, context_settings=PASS_ON, options_metavar=BEFORE)(
     run.execute
+)
+app.command("capture", cls=BeforeCommand, context_settings=PASS_ON, options_metavar=BEFORE)(
+    capture.capture
 )
 app.command("shim")(shim.shim)
 app.command("encode")(files.encode)

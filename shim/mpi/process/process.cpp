@@ -20,6 +20,7 @@
 #include "process/silence.h"
 #include "requests/continuations.h"
 #include "requests/persistent.h"
+#include "trace/capture.h"
 #include "trace/trace.h"
 
 namespace thinwire::mpi {
@@ -117,6 +118,7 @@ void after_start(bool by_session) {
   thresholds.receive = self.settings.inspect_threshold;
   collectives_may_be_taken_over = self.settings.wants_collectives() && self.job.reachable();
   start_trace();
+  start_capture();
   explain_silence(peers_can_be_asked);
 }
 
@@ -144,6 +146,7 @@ void before_end(bool has_comm_world) {
   end_persistent_collectives();
   release_collectives();
   end_trace();
+  end_capture();
   report(has_comm_world);
   thresholds = {};
   release_type_cache();
