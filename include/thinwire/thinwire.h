@@ -243,6 +243,10 @@ tw_reductions tw_codec_reductions(const tw_codec* codec);
  * for "off", and writes the first `capacity` of them to `ids`. */
 uint32_t tw_codec_ids(const tw_codec* codec, uint32_t* ids, uint32_t capacity);
 
+/* The same for arrays of one tw_dtype: of "auto" and "lossless" the codecs that they try on a
+ * sample of such data, the preferred one first; none where the type is not taken. */
+uint32_t tw_codec_ids_for(const tw_codec* codec, uint32_t dtype, uint32_t* ids, uint32_t capacity);
+
 /* The shape in which this spec encodes `count` elements of a tw_dtype: its "shape=" (one extent may
  * be "?") if that fits the count, one dimension if it names no shape. If its shape does not fit:
  * one dimension for a lossless codec, TW_UNSUPPORTED for a lossy one. */
@@ -603,6 +607,80 @@ typedef struct tw_plan_choice {
 tw_status tw_plan_message(const tw_codec* codec, const tw_plan_settings* settings,
                           const tw_plan_facts* facts, tw_plan_choice* choice);
 
+/* A collective, as all its ranks know it. */
+typedef struct tw_collective_facts {
+  uint32_t size;
+  uint32_t operation; /* tw_operation */
+  uint32_t reduction; /* tw_reduction; used if the operation reduces */
+  uint32_t dtype;     /* tw_dtype */
+  uint64_t bytes;     /* of the whole operation, as tw_comm_options counts the threshold */
+  uint32_t ranks;
+  uint32_t nodes;     /* that the ranks lie on, as many on each; at most `ranks` */
+  uint32_t algorithm; /* tw_algorithm; TW_ALGORITHM_PLANNED: the plan chooses */
+  uint32_t coding;    /* tw_coding; TW_CODING_PLANNED: the plan chooses */
+} tw_collective_facts;
+
+typedef struct tw_collective_choice {
+  uint32_t size;
+  uint32_t reason;    /* tw_reason */
+  uint32_t algorithm; /* to be used, also for raw values */
+  uint32_t coding;
+  uint64_t piece_bytes;                /* to encode and send at a time */
+  double predicted_raw_seconds;        /* by the fastest algorithm; 0 if no link rate is stated */
+  double predicted_compressed_seconds; /* "auto": at the best ratio that can be expected */
+  double least_ratio;                  /* below this ratio raw is faster */
+} tw_collective_choice;
+
+/* What tw_comm_plan() would choose for such a collective if the ranks had agreed on this cost, from
+ * these arguments only: no communicator, no measuring, no clock. */
+tw_status tw_plan_collective(const tw_codec* codec, const tw_plan_settings* settings,
+                             const tw_collective_facts* facts, tw_collective_choice* choice);
+
+/* ---- Tables of costs: what codecs cost on a machine, measured once by `thinwire tune` ---- */
+
+/* This machine in one line: processor, GPUs, driver. Costs are of one machine. Static storage. */
+const char* tw_machine(void);
+
+/* The path of this machine's table in the user's cache folder ($XDG_CACHE_HOME/thinwire, else
+ * ~/.cache/thinwire), whether there is one or not; "" if the environment names no folder. Static
+ * storage: what holds at the first call. */
+const char* tw_costs_path(void);
+
+typedef struct tw_costs tw_costs;
+
+/* Reads a table from `text`; `name` is how errors call it. TW_INVALID_ARGUMENT for a text that is
+ * no table, is cut short, or was measured on another machine or by another version of the library:
+ * tw_last_error() has file and line. */
+tw_status tw_costs_create(const char* text, const char* name, tw_costs** costs);
+
+/* The same for a file. */
+tw_status tw_costs_open(const char* path, tw_costs** costs);
+
+void tw_costs_destroy(tw_costs* costs);
+
+/* The table at tw_costs_path(), read once, for the process's life; NULL if there is none. One that
+ * cannot be used counts as none, which is logged once a job. */
+const tw_costs* tw_costs_of_machine(void);
+
+typedef struct tw_costs_row {
+  uint32_t size;
+  uint32_t dtype;  /* tw_dtype */
+  uint64_t bytes;  /* of the array that was measured */
+  uint32_t on_gpu; /* 1: in GPU memory; 0: in host memory, by one thread */
+  uint32_t reserved;
+  const char* codec; /* its spec; lives as long as the table */
+  tw_codec_cost cost;
+} tw_costs_row;
+
+/* Number of rows; 0 for NULL. */
+uint32_t tw_costs_count(const tw_costs* costs);
+tw_status tw_costs_describe(const tw_costs* costs, uint32_t index, tw_costs_row* row);
+
+/* What a codec costs for arrays of about `bytes` bytes: the row of the nearest size. 1 if the table
+ * has it; 0 if not, and for NULL. */
+int32_t tw_costs_find(const tw_costs* costs, const tw_codec* codec, uint32_t dtype, uint64_t bytes,
+                      uint32_t on_gpu, tw_codec_cost* cost);
+
 /* ---- Communicators: collectives compressed as a whole ---- */
 
 /* How bytes travel between the ranks of a communicator: over an MPI, between threads, or by
@@ -676,6 +754,10 @@ typedef struct tw_comm_options {
   uint64_t piece_bytes; /* bytes to encode and send at a time; 0: the plan chooses */
   const char* job;      /* for the frames' mark, see tw_message_options; NULL: the mark of files */
   uint64_t job_bytes;
+  /* What codecs cost in host memory; must outlive the communicator. NULL, or what it lacks:
+   * measured at a codec's first call where a link is stated. The ranks agree on the slowest either
+   * way. */
+  const tw_costs* costs;
 } tw_comm_options;
 
 /* Collective: all ranks must call it. TW_VERSION on every rank if the ranks differ in format,
@@ -1214,7 +1296,8 @@ typedef enum tw_log_level {
   TW_LOG_ERROR = 1,
   TW_LOG_WARNING = 2,
   TW_LOG_INFO = 3,
-  TW_LOG_DEBUG = 4
+  TW_LOG_DEBUG = 4,
+  TW_LOG_PLAN = 5 /* what is planned and why: between info and debug */
 } tw_log_level;
 
 void tw_log(tw_log_level level, const char* text);

@@ -9,7 +9,14 @@
 namespace thinwire {
 namespace {
 
-constexpr std::array<std::string_view, 5> kNames = {"off", "error", "warning", "info", "debug"};
+constexpr std::array<std::string_view, 6> kNames = {"off",  "error", "warning",
+                                                    "info", "debug", "plan"};
+
+// Their order, which is not that of their values.
+constexpr int order(LogLevel level) {
+  return level == LogLevel::kPlan ? 2 * static_cast<int>(LogLevel::kInfo) + 1
+                                  : 2 * static_cast<int>(level);
+}
 
 LogLevel level_from_environment() {
   const char* text = std::getenv("THINWIRE_LOG");
@@ -24,7 +31,7 @@ Result<LogLevel> parse_log_level(std::string_view text) {
     if (kNames[level] == text) return static_cast<LogLevel>(level);
   }
   return {StatusCode::kInvalidArgument,
-          "'" + std::string(text) + "' is none of off, error, warning, info and debug"};
+          "'" + std::string(text) + "' is none of off, error, warning, info, plan and debug"};
 }
 
 LogLevel log_level() {
@@ -33,7 +40,7 @@ LogLevel log_level() {
 }
 
 void log(LogLevel level, std::string_view text) {
-  if (level > log_level() || level == LogLevel::kOff) return;
+  if (level == LogLevel::kOff || order(level) > order(log_level())) return;
   std::string line = "thinwire: ";
   line += kNames[static_cast<std::size_t>(level)];
   line += ": ";

@@ -7,9 +7,10 @@
 
 namespace thinwire {
 
-enum class LogLevel : int { kOff = 0, kError = 1, kWarning = 2, kInfo = 3, kDebug = 4 };
+// Values are part of the C ABI (tw_log_level). What is planned and why lies between info and debug.
+enum class LogLevel : int { kOff = 0, kError = 1, kWarning = 2, kInfo = 3, kDebug = 4, kPlan = 5 };
 
-// off, error, warning, info or debug.
+// off, error, warning, info, plan or debug.
 Result<LogLevel> parse_log_level(std::string_view text);
 
 // The level of THINWIRE_LOG, read once; warning where it is not set or wrong.

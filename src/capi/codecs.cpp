@@ -143,6 +143,22 @@ uint32_t tw_codec_ids(const tw_codec* codec, uint32_t* ids, uint32_t capacity) {
   return count;
 }
 
+uint32_t tw_codec_ids_for(const tw_codec* codec, uint32_t dtype, uint32_t* ids, uint32_t capacity) {
+  if (codec == nullptr || codec->spec.kind == codec::Spec::Kind::kOff || dtype >= kDtypeCount) {
+    return 0;
+  }
+  const auto type = static_cast<Dtype>(dtype);
+  if (!codec->is_auto()) {
+    return codec->spec.codec->takes(type) ? tw_codec_ids(codec, ids, capacity) : 0;
+  }
+  const auto tried = message::automatic_candidates(type);
+  for (std::size_t at = 0; ids != nullptr && at < std::min<std::size_t>(tried.size(), capacity);
+       ++at) {
+    ids[at] = tried[at].codec->id;
+  }
+  return static_cast<uint32_t>(tried.size());
+}
+
 tw_status tw_codec_shape(const tw_codec* codec, uint32_t dtype, uint64_t count, tw_shape* shape) {
   return capi::guarded([&] {
     if (codec == nullptr || shape == nullptr || dtype >= kDtypeCount) {

@@ -34,6 +34,7 @@ comm::Options to_options(const tw_comm_options& from, int ranks) {
   options.same_node = from.same_node != 0;
   options.link_bytes_per_second = from.link_bytes_per_second;
   options.piece_bytes = from.piece_bytes;
+  if (from.costs != nullptr) options.costs = &from.costs->table;
   if (from.nodes != nullptr) options.nodes.assign(from.nodes, from.nodes + ranks);
   if (from.job != nullptr) {
     const ByteView job{bytes_at(static_cast<const void*>(from.job)), from.job_bytes};

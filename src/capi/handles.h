@@ -5,8 +5,13 @@
 
 #include "codec/registry.h"
 #include "codec/spec.h"
+#include "costs/costs.h"
 #include "message/automatic.h"
 #include "thinwire/thinwire.h"
+
+struct tw_costs {
+  thinwire::costs::Table table;
+};
 
 struct tw_codec {
   thinwire::codec::Spec spec;

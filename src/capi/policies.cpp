@@ -1,10 +1,6 @@
 #include "capi/policies.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -14,6 +10,7 @@
 #include "base/settings.h"
 #include "capi/errors.h"
 #include "capi/growing.h"
+#include "capi/text_file.h"
 #include "thinwire/thinwire.h"
 
 using namespace thinwire;
@@ -29,19 +26,9 @@ struct tw_policy {
 namespace thinwire::capi {
 
 Result<policy::Policy> read_policy(const std::string& path) {
-  // A wrong path may be one of something endless.
-  constexpr std::size_t kMost = 1 << 20;
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kMost + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (!file.is_open() || file.bad()) {
-    const std::string why = errno != 0 ? std::strerror(errno) : "cannot be read";
-    return {StatusCode::kInvalidArgument, path + ": " + why};
-  }
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > kMost) return {StatusCode::kInvalidArgument, path + ": more than 1 MiB"};
-  return policy::Policy::read(text, path);
+  const auto text = read_text_file(path);
+  if (!text.ok()) return text.status();
+  return policy::Policy::read(*text, path);
 }
 
 namespace {

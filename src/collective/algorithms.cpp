@@ -1,6 +1,7 @@
 #include "collective/algorithms.h"
 
 #include <bit>
+#include <vector>
 
 #include "collective/schedules/schedules.h"
 
@@ -83,6 +84,15 @@ static_assert(std::size(kCodingNames) == plan::kCodingCount);
 }  // namespace
 
 std::span<const Row> algorithms() { return kRows; }
+
+std::span<const plan::Way> all_ways() {
+  static const auto* const ways = [] {
+    auto* const found = new std::vector<plan::Way>;
+    for (const Row& row : kRows) found->push_back({row.operation, row.algorithm, row.coding});
+    return found;
+  }();
+  return *ways;
+}
 
 const Row* find_algorithm(Operation operation, Algorithm algorithm, Coding coding) {
   for (const Row& row : kRows) {

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "collective/schedule.h"
+#include "plan/work.h"
 
 namespace thinwire::collective {
 
@@ -24,6 +25,9 @@ struct Row {
 };
 
 std::span<const Row> algorithms();
+
+// The same as the plan takes them.
+std::span<const plan::Way> all_ways();
 
 // nullptr where there is no such row.
 const Row* find_algorithm(Operation operation, Algorithm algorithm, Coding coding);

@@ -16,17 +16,6 @@ using plan::Operation;
 // What the plan goes by where the lists of a call differ between ranks.
 constexpr std::uint64_t kUnknownBytes = 64 << 20;
 
-const std::vector<plan::Way>& all_ways() {
-  static const std::vector<plan::Way> ways = [] {
-    std::vector<plan::Way> found;
-    for (const collective::Row& row : collective::algorithms()) {
-      found.push_back({row.operation, row.algorithm, row.coding});
-    }
-    return found;
-  }();
-  return ways;
-}
-
 // Of the whole array, as plan::Work has it; alike on all ranks.
 std::uint64_t planned_bytes(const Call& call, const Options& options, int size) {
   const std::uint64_t value_bytes = dtype_size(call.dtype);
@@ -65,7 +54,7 @@ bool Communicator::lacks_cost(const Call& call) const {
 }
 
 Status Communicator::learn(const Call& call, int device) {
-  plan::CodecCost cost = measure_cost(call, size(), device);
+  plan::CodecCost cost = measure_cost(call, size(), device, options_.costs);
   if (Status status = agree_on_slowest(*transport_, cost); !status.ok()) return status;
   costs_.keep(call, cost);
   return {};
@@ -117,7 +106,7 @@ plan::CollectivePlan Communicator::plan_with(const Call& call,
   facts.spread = {.ranks = size(), .nodes = nodes_};
   facts.algorithm = call.algorithm;
   facts.coding = call.coding;
-  facts.ways = all_ways();
+  facts.ways = collective::all_ways();
   return plan::plan_collective(call.spec, settings, facts);
 }
 

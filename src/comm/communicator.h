@@ -12,6 +12,7 @@
 #include "comm/call.h"
 #include "comm/costs.h"
 #include "comm/workspace.h"
+#include "costs/costs.h"
 #include "plan/collective.h"
 #include "transport/transport.h"
 
@@ -26,7 +27,8 @@ struct Options {
   std::uint64_t piece_bytes = 0;     // 0: planned
   std::int32_t threads = -1;         // that code beside the caller's; -1: planned, this rank alone
   frame::Mark mark = frame::file_mark();
-  std::string mark_text;  // to compare with other ranks
+  std::string mark_text;                // to compare with other ranks
+  const costs::Table* costs = nullptr;  // of this machine, in place of measuring; may be null
 };
 
 // What was chosen for a call, from what is equal on all ranks.

@@ -2,14 +2,16 @@
 #pragma once
 
 #include "comm/call.h"
+#include "costs/costs.h"
 #include "plan/plan.h"
 #include "transport/transport.h"
 
 namespace thinwire::comm {
 
 // On this rank, host memory or that device's, of one piece in the shape that the spec gives the
-// call's array; all zeros where it cannot be measured, which no plan takes for a win.
-plan::CodecCost measure_cost(const Call& call, int size, int device);
+// call's array; all zeros where it cannot be measured, which no plan takes for a win. What `known`
+// has, which may be null, is not measured.
+plan::CodecCost measure_cost(const Call& call, int size, int device, const costs::Table* known);
 
 // Collective: the lowest speeds and the lowest ratio of all ranks.
 Status agree_on_slowest(transport::Transport& transport, plan::CodecCost& cost);

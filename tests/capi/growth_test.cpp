@@ -154,6 +154,18 @@ TEST(Growth, Plans) {
     return tw_plan_message(codec.get(), &settings, other, &choice);
   });
 
+  tw_collective_facts collective{};
+  collective.size = sizeof collective;
+  collective.ranks = collective.nodes = 2;
+  tw_collective_choice chosen{};
+  chosen.size = sizeof chosen;
+  expect_input_grows<tw_collective_facts>("collective facts", collective, [&](auto* other) {
+    return tw_plan_collective(codec.get(), &settings, other, &chosen);
+  });
+  expect_output_grows<tw_collective_choice>("tw_collective_choice", [&](auto* out) {
+    return tw_plan_collective(codec.get(), &settings, &collective, out);
+  });
+
   // No link stated, as in a struct that ends before it.
   const Sized<tw_plan_settings> shorter(offsetof(tw_plan_settings, link_bytes_per_second),
                                         settings);

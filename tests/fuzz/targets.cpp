@@ -18,6 +18,7 @@ std::vector<Target> make_targets() {
       {"slot", nullptr, run_slot, mend_slot, slot_seeds},
       {"spec", nullptr, run_spec, nullptr, spec_seeds},
       {"policy", nullptr, run_policy, nullptr, policy_seeds},
+      {"costs", nullptr, run_costs, nullptr, costs_seeds},
       {"quantity", nullptr, run_quantity, nullptr, quantity_seeds},
       {"capabilities", nullptr, run_capabilities, nullptr, capabilities_seeds},
       {"launcher", nullptr, run_launcher, nullptr, launcher_seeds},

@@ -17,6 +17,10 @@ std::vector<Bytes> quantity_seeds(const Target& target);
 void run_policy(const Target& target, ByteView input);
 std::vector<Bytes> policy_seeds(const Target& target);
 
+// A table of costs at the C boundary.
+void run_costs(const Target& target, ByteView input);
+std::vector<Bytes> costs_seeds(const Target& target);
+
 // The input as text of the C boundary: up to its first NUL.
 std::string text_of(ByteView input);
 Bytes bytes_of(std::string_view text);
