@@ -485,13 +485,6 @@ def test_the_transport_of_a_library_that_is_only_loaded() -> None:
     assert done.output.count("all right") == 2
 
 
-def test_debug_log_explains_the_first_choice(tmp_path: Path) -> None:
-    settings = {**LOSSLESS, "THINWIRE_LOG": "debug", "THINWIRE_LINK": "10mbit"}
-    done = coll(SYSTEM, 2, settings, tmp_path / "report")
-    choices = [line for line in done.thinwire_lines() if "MPI_Bcast of " in line]
-    assert any(" on 2 ranks: " in line for line in choices)
-
-
 def test_hosts_compress_to_each_other_by_default(lab: Lab, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     settings = {**LOSSLESS, "THINWIRE_REPORT": str(report), "LD_PRELOAD": str(PRODUCTION)}

@@ -10,7 +10,7 @@ from shim_runs import EXCHANGE, PRODUCTION, ZFP, mpirun
 pytestmark = pytest.mark.multiproc
 
 AUTO = {"THINWIRE_CODEC": "auto", "THINWIRE_SAME_NODE": "1"}
-HINT = "; THINWIRE_REPORT=1 tells all"
+HINT = "; `thinwire explain` and THINWIRE_LOG=plan say more"
 
 
 def said(settings: dict[str, str], *words: str, mpi: Mpi = SYSTEM, **more: Path) -> list[str]:

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "collectives/native_count.h"
 #include "collectives/operand.h"
 #include "process/policy.h"
 #include "process/process.h"
@@ -57,8 +58,13 @@ void list(const Side& side, const Part& part, Lists& lists, int which, const std
   displacements = lists.displacements[which].data();
 }
 
-void count(const tw_collective_report& report, int rule) {
-  count_by_rule(rule, report.raw_bytes, report.wire_bytes, true);
+void count(const tw_collective_report& report, const Part& part) {
+  if (plans_are_logged) [[unlikely]] {
+    log_plan(plan_class_of(part), {report.predicted_raw_seconds, report.predicted_seconds, 0},
+             {static_cast<NativeReason>(report.reason), report.raw_bytes, report.wire_bytes,
+              report.encode_seconds, report.seconds});
+  }
+  count_by_rule(part.rule, report.raw_bytes, report.wire_bytes, true);
   Counters& counters = process().counters;
   const auto nanoseconds = [](double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); };
   counters.collective_raw_bytes += report.raw_bytes;
@@ -91,7 +97,7 @@ int run(tw_collective& collective, const Operand& sent, const Operand& received,
     const int error = queue.take_error();
     return error == MPI_SUCCESS ? MPI_ERR_OTHER : error;
   }
-  count(report, part.rule);
+  count(report, part);
   trace_collective(part.form->call, part.traced_name, part.codec, report);
   return MPI_SUCCESS;
 }

@@ -26,6 +26,8 @@ tw_status CallQueue::open(PrivateCommPointer own, int tag, const std::vector<std
   if (self.settings.plan.same_node == 0) options.nodes = nodes.data();
   options.job = self.job.name().data();
   options.job_bytes = self.job.name().size();
+  // Read at the start where a link is stated; else nothing asks what codecs cost.
+  if (options.link_bytes_per_second > 0) options.costs = tw_costs_of_machine();
   const tw_transport table = transport_->table();
   const auto here = std::ranges::count(nodes, nodes[static_cast<std::size_t>(table.rank)]);
   if (outnumber_processors(static_cast<int>(here))) transport_->share_processors();

@@ -34,7 +34,6 @@ struct Collectives {
   int rank = 0;
   bool threads = false;            // every rank has MPI_THREAD_MULTIPLE
   bool wants_costs = false;        // on all ranks: a plan has found some missing
-  std::uint32_t explained = 0;     // bit_of() each call whose first choice has been told
   std::shared_ptr<Worker> worker;  // once a non-blocking collective was started
 };
 

@@ -6,6 +6,7 @@
 #include "collectives/asked.h"
 #include "collectives/form.h"
 #include "collectives/native.h"
+#include "process/plan_log.h"
 
 namespace thinwire::mpi {
 
@@ -30,6 +31,7 @@ struct Part {
   const tw_codec* codec = nullptr;  // once it is chosen
   int rule = -1;                    // of the policy, that has named it
   std::uint32_t traced_name = 0;    // of the communicator, in the trace
+  mutable Planned planned;          // as the communicator's plan foresaw it, once it was asked
 
   int first_block(Blocks blocks) const { return blocks == Blocks::kOne ? rank : 0; }
 

@@ -1,5 +1,7 @@
 #include "collectives/native_count.h"
 
+#include <bit>
+
 #include "abi/real.h"
 #include "collectives/form.h"
 #include "process/process.h"
@@ -80,7 +82,30 @@ std::uint64_t bytes_given(const Asked& asked) {
   return total_of(asked.sent, 0, scatters ? place.local : place.blocks).bytes;
 }
 
-void count_native(NativeReason why, const Asked& asked) {
+PlanClass plan_class_of(const Part& part) {
+  return {.operation = part.form->operation,
+          .dtype = part.leaf,
+          .size_bits = static_cast<std::uint32_t>(std::bit_width(part.bytes)),
+          .ranks = part.ranks,
+          .codec = part.codec};
+}
+
+namespace {
+
+// Small calls and those that no codec was ever asked for are no news.
+void log_native(NativeReason why, const Part& part) {
+  if (why == NativeReason::kBelowThreshold || why == NativeReason::kNotNamed ||
+      why == NativeReason::kArguments || why == NativeReason::kCommunicator) {
+    return;
+  }
+  log_plan(plan_class_of(part), part.planned, {.reason = why});
+}
+
+}  // namespace
+
+void count_native(NativeReason why, const Asked& asked, const Part& part) {
+  if (plans_are_logged) [[unlikely]]
+    log_native(why, part);
   Counters& counters = process().counters;
   const auto reason = static_cast<std::uint32_t>(why);
   counters.collectives[reason].fetch_add(1, std::memory_order_relaxed);

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "collectives/asked.h"
+#include "collectives/judge.h"
 #include "collectives/native.h"
 
 namespace thinwire::mpi {
@@ -20,7 +21,11 @@ Total total_of(const Side& side, int first, int blocks);
 // what the call carries, however often the MPI sends it on. 0 where the MPI is to judge the call.
 std::uint64_t bytes_given(const Asked& asked);
 
-// The bytes only where a report or a trace is wanted, which alone tell them.
-void count_native(NativeReason why, const Asked& asked);
+// The bytes only where a report or a trace is wanted, which alone tell them. `part` as far as it is
+// known.
+void count_native(NativeReason why, const Asked& asked, const Part& part);
+
+// The class of a call in the log of plans.
+PlanClass plan_class_of(const Part& part);
 
 }  // namespace thinwire::mpi

@@ -91,7 +91,7 @@ std::optional<int> persist(const Asked& asked, MPI_Request* request) {
     tw_log(TW_LOG_WARNING, tw_last_error());
     why = NativeReason::kSettingsDiffer;
   }
-  count_native(why, asked);
+  count_native(why, asked, part);
   if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
   return std::nullopt;
 }

@@ -8,28 +8,7 @@
 namespace thinwire::mpi {
 namespace {
 
-void explain(const Asked& asked, const Part& part, const tw_collective& collective,
-             const tw_collective_report& plan, Collectives& kept) {
-  if ((kept.explained & bit_of(asked.call)) != 0) return;
-  kept.explained |= bit_of(asked.call);
-  if (kept.rank != 0) return;
-  std::string line = std::string(part.form->name) + " of " + std::to_string(collective.count) +
-                     " floats on " + std::to_string(part.ranks) + " ranks: ";
-  if (plan.reason == TW_COMPRESS) {
-    line += std::string("compressed, ") + tw_algorithm_text(plan.algorithm) + ", " +
-            tw_coding_text(plan.coding);
-  } else {
-    line += std::string("the MPI's own: ") + tw_reason_text(static_cast<tw_reason>(plan.reason));
-  }
-  if (plan.predicted_raw_seconds > 0) {
-    line += ", predicted " + std::to_string(plan.predicted_seconds) + " s, raw " +
-            std::to_string(plan.predicted_raw_seconds) + " s";
-  }
-  tw_log(TW_LOG_DEBUG, line.c_str());
-}
-
-NativeReason ask(const Asked& asked, const Part& part, const tw_collective& collective,
-                 Collectives& kept) {
+NativeReason ask(const Part& part, const tw_collective& collective, Collectives& kept) {
   if (!has_schedule(collective.operation, collective.algorithm, collective.coding)) {
     return NativeReason::kNoSchedule;
   }
@@ -40,14 +19,14 @@ NativeReason ask(const Asked& asked, const Part& part, const tw_collective& coll
            (std::string(part.form->name) + " has no plan: " + tw_last_error()).c_str());
     return NativeReason::kNoSchedule;
   }
-  if (plan.reason != TW_RAW_COST_UNKNOWN) explain(asked, part, collective, plan, kept);
+  part.planned = {plan.predicted_raw_seconds, plan.predicted_seconds, 0};
   return static_cast<NativeReason>(plan.reason);
 }
 
 NativeReason ask_as_agreed(const Asked& asked, const Part& part, Collectives& kept) {
   tw_collective collective = describe(asked, part, kept.planned);
   collective.flags |= TW_AS_AGREED;
-  return ask(asked, part, collective, kept);
+  return ask(part, collective, kept);
 }
 
 // Both are asked: the costs of both are then wanted.
@@ -65,9 +44,8 @@ NativeReason ask_of_either(const Asked& asked, const Part& part, Collectives& ke
 
 }  // namespace
 
-NativeReason plan_blocking(const Asked& asked, const Part& part, const tw_collective& collective,
-                           Collectives& kept) {
-  return ask(asked, part, collective, kept);
+NativeReason plan_blocking(const Part& part, const tw_collective& collective, Collectives& kept) {
+  return ask(part, collective, kept);
 }
 
 NativeReason plan_started(const Asked& asked, const Part& part, Collectives& kept) {

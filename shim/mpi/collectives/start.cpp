@@ -36,7 +36,7 @@ std::optional<int> start(const Asked& asked, MPI_Request* request) {
   Collectives* kept = nullptr;
   const NativeReason why = judge_start(asked, part, kept);
   if (why != NativeReason::kCompressed || request == nullptr) {
-    count_native(why, asked);
+    count_native(why, asked, part);
     if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
     return std::nullopt;
   }

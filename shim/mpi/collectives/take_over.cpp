@@ -27,7 +27,7 @@ std::optional<int> take_over(const Asked& asked) {
     if (why == NativeReason::kCompressed) why = judge_codec(kept, part);
     if (why == NativeReason::kCompressed) {
       tw_collective collective = describe(asked, part, kept.queue.lists);
-      why = plan_blocking(asked, part, collective, kept);
+      why = plan_blocking(part, collective, kept);
       if (why == NativeReason::kCompressed) {
         collective.flags |= TW_PLANNED;
         ++process().counters.collectives[TW_COMPRESS];
@@ -36,7 +36,7 @@ std::optional<int> take_over(const Asked& asked) {
       }
     }
   }
-  count_native(why, asked);
+  count_native(why, asked, part);
   // The others may take it over or not: this rank can do neither without a risk for the data.
   if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
   make_if_wanted(asked.comm);

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::uint64_t kMostInspectThreshold = 16 << 10;
 constexpr std::uint64_t kSampleBytes = 256 << 10;
-constexpr std::uint64_t kMostCaptured = 1 << 30;
 
 // The receive buffer may be in host memory, where such a codec cannot decode.
 std::string objection_to(const tw_codec* codec) {
@@ -29,15 +28,19 @@ GpuWire read_gpu_wire() {
   return std::strcmp(text, "pinned") == 0 ? GpuWire::kPinned : GpuWire::kAuto;
 }
 
+// By this machine's table, else measured.
+bool learn_cost(const tw_codec* codec, tw_codec_cost& cost) {
+  cost.size = sizeof cost;
+  return tw_costs_find(tw_costs_of_machine(), codec, TW_F32, kSampleBytes, 0, &cost) != 0 ||
+         tw_codec_measure(codec, TW_F32, kSampleBytes, &cost) == TW_OK;
+}
+
 // The codec's speed matters only against a stated link, and costs milliseconds to measure.
 void read_link(CodecUse& use) {
   const char* text = tw_setting_value("THINWIRE_LINK");
   double rate = 0;
   if (text == nullptr || tw_link_rate_parse(text, &rate) != TW_OK) return;
-  use.plan.cost.size = sizeof use.plan.cost;
-  if (tw_codec_measure(use.codec.get(), TW_F32, kSampleBytes, &use.plan.cost) == TW_OK) {
-    use.plan.link_bytes_per_second = rate;
-  }
+  if (learn_cost(use.codec.get(), use.plan.cost)) use.plan.link_bytes_per_second = rate;
 }
 
 // "auto" and "lossless" take a sample of their own, and a bound relative to the range is another
@@ -138,8 +141,6 @@ Settings read_settings(bool speaks) {
   settings.gpu_wire = read_gpu_wire();
   settings.report = shim::report();
   settings.trace = shim::text_or("THINWIRE_TRACE", "");
-  settings.capture = shim::text_or("THINWIRE_CAPTURE", "");
-  settings.capture_bytes = shim::size_or("THINWIRE_CAPTURE_MOST", kMostCaptured);
   read_codecs(settings, speaks);
   settings.collectives = read_collective_settings();
   // What lossless codecs decode is there already.

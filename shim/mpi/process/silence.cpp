@@ -155,7 +155,7 @@ void explain_nothing_compressed(const Totals& totals, bool of_all_ranks) {
     line += (at == 0 ? "" : ", ") + left[at].what;
   }
   if (left.size() > kMostReasons) line += ", and others";
-  tw_log(TW_LOG_WARNING, (line + "; THINWIRE_REPORT=1 tells all").c_str());
+  tw_log(TW_LOG_WARNING, (line + "; `thinwire explain` and THINWIRE_LOG=plan say more").c_str());
 }
 
 }  // namespace thinwire::mpi

@@ -1,5 +1,6 @@
 #include "wire/encode.h"
 
+#include <bit>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -8,11 +9,11 @@
 #include "abi/datatypes.h"
 #include "abi/real.h"
 #include "peers/peers.h"
+#include "process/plan_log.h"
 #include "process/policy.h"
 #include "process/process.h"
 #include "process/shortcut.h"
 #include "process/silence.h"
-#include "trace/capture.h"
 #include "trace/trace.h"
 #include "wire/backoff.h"
 #include "wire/device.h"
@@ -32,7 +33,11 @@ tw_plan_settings measure_on_device_of(const void* buffer, const CodecUse& use) {
   tw_place place{};
   place.size = sizeof place;
   if (tw_place_of(buffer, &place) == TW_OK) {
-    tw_codec_measure_device(use.codec.get(), place.device, TW_F32, kDeviceSampleBytes, &plan.cost);
+    tw_codec* const codec = use.codec.get();
+    const tw_costs* const table = tw_costs_of_machine();
+    if (tw_costs_find(table, codec, TW_F32, kDeviceSampleBytes, 1, &plan.cost) == 0) {
+      tw_codec_measure_device(codec, place.device, TW_F32, kDeviceSampleBytes, &plan.cost);
+    }
   }
   return plan;
 }
@@ -122,6 +127,17 @@ std::uint64_t predicted_encode(const CodecUse& use, std::uint64_t bytes) {
   return rate > 0 ? static_cast<std::uint64_t>(1e9 * static_cast<double>(bytes) / rate) : 0;
 }
 
+void log_choice(const Outcome& outcome, const TypeFacts& type, const Peer& peer,
+                const CodecUse& use, const tw_plan_choice& choice) {
+  const PlanClass of{.dtype = type.leaf,
+                     .size_bits = static_cast<std::uint32_t>(std::bit_width(outcome.bytes)),
+                     .place = peer.place,
+                     .codec = use.codec.get()};
+  log_plan(of,
+           {choice.predicted_raw_seconds, choice.predicted_compressed_seconds, choice.least_ratio},
+           outcome);
+}
+
 }  // namespace
 
 int count_sent(const Wire& wire, int error) {
@@ -138,8 +154,6 @@ int count_sent(const Wire& wire, int error) {
 void count_mode(const Outgoing& message) {
   const std::uint64_t bytes = message_bytes(message.count, message.type);
   count_raw(TW_RAW_MODE, bytes);
-  if (is_captured()) [[unlikely]]
-    capture_message(message, peer_of(message.comm, message.destination));
   if (!is_traced()) return;
   trace_message(message, peer_of(message.comm, message.destination),
                 process().settings.codecs.front(), TW_RAW_MODE, {bytes, bytes, 0, 0});
@@ -151,16 +165,18 @@ std::optional<Wire> encode(const Outgoing& message) {
   const TypeFacts type = type_facts(message.type);
   if (is_null_buffer(message.buffer, message.type)) return std::nullopt;
   const Peer peer = peer_of(message.comm, message.destination);
-  if (is_captured()) [[unlikely]]
-    capture_message(message, peer);
   const auto [use, rule] = choose_for_message(message.comm, type.leaf, bytes, peer.place);
+  const tw_plan_choice choice = choose(message, *use, type, bytes, peer);
   const auto stay_raw = [&, use = use, rule = rule](tw_reason why, std::uint64_t spent = 0) {
+    if (plans_are_logged) [[unlikely]] {
+      const auto reason = static_cast<NativeReason>(why);
+      log_choice({reason, bytes, 0, 1e-9 * static_cast<double>(spent)}, type, peer, *use, choice);
+    }
     count_raw(why, bytes);
     count_by_rule(rule, bytes, bytes, false);
     if (is_traced()) trace_message(message, peer, *use, why, {bytes, bytes, 0, spent});
     return std::nullopt;
   };
-  const tw_plan_choice choice = choose(message, *use, type, bytes, peer);
   if (choice.reason != TW_COMPRESS) {
     // Without a launcher nobody is ready, and MPI_Init has said so.
     if (choice.reason == TW_RAW_PEER_NOT_READY && peer.place != TW_PEER_UNKNOWN && peer.known &&
@@ -183,6 +199,11 @@ std::optional<Wire> encode(const Outgoing& message) {
   if (is_declined) channel.declined();
   if (encoded.reason != TW_COMPRESS) return stay_raw(encoded.reason, spent);
   channel.succeeded();
+  if (plans_are_logged) [[unlikely]] {
+    log_choice(
+        {NativeReason::kCompressed, bytes, encoded.wire.bytes, 1e-9 * static_cast<double>(spent)},
+        type, peer, *use, choice);
+  }
   if (is_traced()) {
     trace_message(message, peer, *use, TW_COMPRESS,
                   {bytes, encoded.wire.bytes, predicted_encode(*use, bytes), spent});

@@ -1,0 +1,49 @@
+// THINWIRE_LOG=plan: for each class of messages and collectives what is chosen and why, what was
+// predicted and what it took. A line at the class's first, one at each change of the choice, up to
+// a number, and one at the end; never one a message.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+#include "collectives/native.h"
+#include "thinwire/thinwire.h"
+
+namespace thinwire::mpi {
+
+// Set in MPI_Init: nothing below is called where it is false.
+extern bool plans_are_logged;
+
+// What the plan foresaw. Seconds and the ratio are 0 where no link is stated.
+struct Planned {
+  double raw_seconds = 0;
+  double seconds = 0;
+  double least_ratio = 0;
+};
+
+struct PlanClass {
+  std::uint32_t operation = TW_POLICY_SEND;  // or tw_operation
+  std::uint32_t dtype = TW_BYTES;
+  std::uint32_t size_bits = 0;            // bit_width() of the bytes
+  std::uint32_t place = TW_PEER_UNKNOWN;  // tw_peer, of messages
+  int ranks = 0;                          // of collectives
+  const tw_codec* codec = nullptr;        // null: none was chosen yet
+
+  friend auto operator<=>(const PlanClass&, const PlanClass&) = default;
+};
+
+struct Outcome {
+  NativeReason reason = NativeReason::kCompressed;
+  std::uint64_t bytes = 0;       // as the program has them; of collectives those of its packets
+  std::uint64_t wire_bytes = 0;  // as sent, where it was compressed
+  double encode_seconds = 0;     // also of what was then declined
+  double seconds = 0;            // of a compressed collective as a whole, on this rank
+};
+
+// Any threads.
+void log_plan(const PlanClass& of, const Planned& planned, const Outcome& outcome);
+
+// The last line of each class.
+void log_plans_at_end();
+
+}  // namespace thinwire::mpi
