@@ -181,7 +181,7 @@ def test_options_before_the_command(command: str, options: list[str], said: str)
 def test_a_log_level_is_checked() -> None:
     result = thinwire("run", "--log", "lound", "--", "true", COLUMNS="200")
     assert result.returncode == 2
-    assert "'off', 'error', 'warning', 'info', 'debug'" in result.stderr
+    assert "'off', 'error', 'warning', 'info', 'plan', 'debug'" in result.stderr
     words = next(row.words for row in all_settings() if row.name == "THINWIRE_LOG")
     assert not words or set(words) == set(Level)
     for level in Level:

@@ -74,8 +74,8 @@ def _measure(codec: Codec, sample: Sample, runs: int, place: Buffers) -> dict[st
     buffers = place(codec, sample.values, sample.dtype)
     buffers.encode()
     frame, decoded = buffers.frame.copy(), buffers.decode_afresh()
-    encode_seconds = _fastest(buffers.encode, runs)
-    decode_seconds = _fastest(buffers.decode, runs)
+    encode_seconds = fastest(buffers.encode, runs)
+    decode_seconds = fastest(buffers.decode, runs)
     # Of nvCOMP's coders some leave bytes that no decoder looks at.
     varies = row_of(codec).gpu_only and len(buffers.frame) == len(frame)
     if not varies and not np.array_equal(buffers.frame, frame):
@@ -102,7 +102,7 @@ def _measure(codec: Codec, sample: Sample, runs: int, place: Buffers) -> dict[st
     }
 
 
-def _fastest(work: Callable[[], None], runs: int) -> float:
+def fastest(work: Callable[[], None], runs: int) -> float:
     """Seconds of the fastest of `runs` runs."""
     best = float("inf")
     for _ in range(runs):

@@ -8,16 +8,17 @@ import typer
 from thinwire.cli import (
     advise,
     bench,
-    capture,
     codecs,
     demo,
     env,
+    explain,
     files,
     lab,
     policy,
     report,
     run,
     shim,
+    tune,
 )
 from thinwire.cli.before_command import BEFORE, PASS_ON, BeforeCommand
 from thinwire.library import ThinwireError, format_version, version
@@ -31,15 +32,14 @@ app.command("run", cls=BeforeCommand, context_settings=PASS_ON, options_metavar=
 app.command("exec", cls=BeforeCommand, context_settings=PASS_ON, options_metavar=BEFORE)(
     run.execute
 )
-app.command("capture", cls=BeforeCommand, context_settings=PASS_ON, options_metavar=BEFORE)(
-    capture.capture
-)
 app.command("shim")(shim.shim)
 app.command("encode")(files.encode)
 app.command("decode")(files.decode)
 app.command("inspect")(files.inspect)
 app.command("advise")(advise.advise)
 app.command("report")(report.report)
+app.command("explain")(explain.explain)
+app.command("tune")(tune.tune)
 app.command("demo")(demo.demo)
 app.add_typer(lab.app, name="lab")
 app.add_typer(bench.app, name="bench")

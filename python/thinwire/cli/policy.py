@@ -48,7 +48,7 @@ def check(file: FileArgument) -> None:
     with its line and what is wrong there."""
     rules = Policy(file).rules
     for rule in rules:
-        print_wrapped(_said(rule), indent="")
+        print_wrapped(say_rule(rule), indent="")
     print_wrapped("what no rule takes: as without a policy", indent="")
 
 
@@ -77,9 +77,10 @@ def explain(
     if found is None:
         print("no rule takes it: as without a policy")
         return
-    print_wrapped(_said(found), indent="")
+    print_wrapped(say_rule(found), indent="")
 
 
-def _said(rule: PolicyRule) -> str:
+def say_rule(rule: PolicyRule) -> str:
+    """A rule as `check` and `explain` say it."""
     name = f", {rule.name}" if rule.name else ""
     return f"rule {rule.index + 1} (line {rule.line}{name}): {rule.text}"

@@ -22,6 +22,7 @@ class Level(StrEnum):
     ERROR = "error"
     WARNING = "warning"
     INFO = "info"
+    PLAN = "plan"
     DEBUG = "debug"
 
 

@@ -1,0 +1,229 @@
+"""What the library would do with a message or a collective, candidate by candidate: its own plan,
+by costs from a file's data, from this machine's table, or measured on generated data."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from thinwire import dtypes
+from thinwire.bench.buffers import FrameBuffers
+from thinwire.bench.codec import fastest
+from thinwire.codec import Codec, CodecCost, codecs
+from thinwire.costs import find_here, own_path
+from thinwire.library import ThinwireError
+from thinwire.plan import Choice, PlanSettings, plan_collective, plan_message
+
+# What programs measure where there is no table.
+MESSAGE_SAMPLE, COLLECTIVE_SAMPLE = 256 << 10, 1 << 20
+# Of a file.
+PIECES, PIECE_BYTES = 4, 1 << 20
+RUNS = 3
+
+
+@dataclass(frozen=True)
+class Call:
+    """A message (`operation` is "send") or a collective."""
+
+    operation: str
+    bytes: int
+    dtype: str
+    ranks: int
+    nodes: int
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A codec, what it costs, and where that comes from. `failed` says why there is no cost."""
+
+    codec: Codec
+    cost: CodecCost | None
+    source: str
+    failed: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A way to send: raw, or by one codec. Seconds are of the whole operation, None where they are
+    not known: without a link, and of a collective's parts, which overlap."""
+
+    candidate: str
+    ratio: float | None
+    needed_ratio: float | None
+    encode_seconds: float | None
+    transfer_seconds: float | None
+    decode_seconds: float | None
+    seconds: float | None
+    note: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The plan's choice for `codec`, and all candidates. `sends` is the codec, or "raw"."""
+
+    codec: str
+    why_raw: str
+    sends: str
+    costs: str
+    rows: list[Row]
+    sentence: str
+    algorithm: str = ""
+    coding: str = ""
+
+
+Price = Callable[[Codec], Priced]
+
+
+def by_table_or_measuring(call: Call) -> Price:
+    """What a program goes by: this machine's table, else what it measures at its start."""
+    message = call.operation == "send"
+    nbytes = MESSAGE_SAMPLE if message else COLLECTIVE_SAMPLE
+    # One cost stands for all messages of a codec.
+    dtype = "f32" if message else call.dtype
+
+    def price(codec: Codec) -> Priced:
+        known = find_here(codec, dtype, nbytes)
+        if known is not None:
+            return Priced(codec, known, f"this machine's table, {own_path()}")
+        try:
+            measured = codec.measure(dtype, nbytes)
+        except ThinwireError as error:
+            return Priced(codec, None, "", str(error))
+        return Priced(codec, measured, "measured now on generated data")
+
+    return price
+
+
+def by_file(path: Path, call: Call) -> Price:
+    """Ratio and speed on samples of a file of raw values. ValueError where it has none of that
+    type."""
+    pieces = _pieces_of(path, call)
+    nbytes = sum(piece.nbytes for piece in pieces)
+    source = f"measured now on {nbytes} bytes of {path.name}, in {len(pieces)} pieces"
+
+    def price(codec: Codec) -> Priced:
+        try:
+            return Priced(codec, _cost_on(codec, pieces, call.dtype), source)
+        except ThinwireError as error:
+            return Priced(codec, None, "", str(error))
+
+    return price
+
+
+def _pieces_of(path: Path, call: Call) -> list[np.ndarray]:
+    """Pieces from places all over the file, which is not read as a whole."""
+    kind = dtypes.NUMPY[call.dtype]
+    count = path.stat().st_size // kind.itemsize
+    if count == 0:
+        raise ValueError(f"{path.name} has no value of {call.dtype}")
+    values = np.memmap(path, kind, "r", shape=(count,))
+    length = min(count, max(1, min(call.bytes, PIECE_BYTES) // kind.itemsize))
+    number = max(1, min(PIECES, count // length))
+    starts = [at * (count - length) // max(1, number - 1) for at in range(number)]
+    return [np.array(values[start : start + length]) for start in starts]
+
+
+def _cost_on(codec: Codec, pieces: list[np.ndarray], dtype: str) -> CodecCost:
+    raw = encoded = 0
+    encode_seconds = decode_seconds = 0.0
+    for piece in pieces:
+        buffers = FrameBuffers(codec, piece, dtype)
+        encode_seconds += fastest(buffers.encode, RUNS)
+        decode_seconds += fastest(buffers.decode, RUNS)
+        raw, encoded = raw + piece.nbytes, encoded + len(buffers.frame)
+    return CodecCost(raw / encode_seconds, raw / decode_seconds, raw / encoded)
+
+
+def explain(codec: Codec, call: Call, settings: PlanSettings, price: Price) -> Explanation:
+    """The choice for that codec, and its candidates: itself, or those that "auto" chooses
+    among."""
+    names = {info.id: info.name for info in codecs()}
+    is_automatic = codec.spec.partition(":")[0] in ("auto", "lossless")
+    tried = codec.ids_for(call.dtype)
+    found = [Codec(names[at]) for at in tried] if is_automatic else [codec] if tried else []
+    priced = [price(each) for each in found]
+    # A candidate is weighed as if it had been named.
+    choices = [_plan(each.codec, call, settings, each.cost) for each in priced]
+    # Of "auto" what it takes for the type.
+    whole = price(codec).cost if is_automatic else next((each.cost for each in priced), None)
+    own = _plan(codec, call, settings, whole)
+    rows = [_raw_row(own, choices), *(map(_row, priced, choices, [call] * len(priced)))]
+    sends = "raw" if own.why_raw else _best(own, rows)
+    sources = dict.fromkeys(each.source for each in priced if each.source)
+    return Explanation(
+        codec=codec.spec,
+        why_raw=own.why_raw,
+        sends=sends,
+        costs="; ".join(sources),
+        rows=rows,
+        sentence=_sentence(own, sends, rows),
+        algorithm=own.algorithm,
+        coding=own.coding,
+    )
+
+
+def _plan(codec: Codec, call: Call, settings: PlanSettings, cost: CodecCost | None) -> Choice:
+    own = PlanSettings(settings.threshold, settings.same_node, settings.link, cost)
+    if call.operation == "send":
+        return plan_message(codec, own, call.dtype, call.bytes, same_node=call.nodes == 1)
+    return plan_collective(
+        codec, own, call.operation, call.dtype, call.bytes, ranks=call.ranks, nodes=call.nodes
+    )
+
+
+def _raw_row(own: Choice, choices: list[Choice]) -> Row:
+    seconds = next((each.raw_seconds for each in [own, *choices] if each.raw_seconds), None)
+    return Row("raw", 1.0, None, None, seconds, None, seconds, "")
+
+
+def _row(priced: Priced, choice: Choice, call: Call) -> Row:
+    cost, spec = priced.cost, priced.codec.spec
+    if cost is None:
+        return Row(spec, None, None, None, None, None, None, priced.failed)
+    # Of a message its three parts follow each other.
+    in_series = call.operation == "send"
+    encode = call.bytes / cost.encode_bytes_per_second if in_series else None
+    decode = call.bytes / cost.decode_bytes_per_second if in_series else None
+    transfer = None
+    if in_series and choice.raw_seconds:
+        transfer = choice.raw_seconds / cost.ratio
+    return Row(
+        spec,
+        cost.ratio,
+        choice.least_ratio,
+        encode,
+        transfer,
+        decode,
+        choice.seconds,
+        choice.why_raw,
+    )
+
+
+def _best(own: Choice, rows: list[Row]) -> str:
+    """What is sent once the plan lets the codec try: of "auto" the candidate that makes the least
+    of the data, if that is enough."""
+    tried = [row for row in rows[1:] if row.ratio is not None]
+    if not tried:
+        return "raw"
+    best = max(tried, key=lambda row: row.ratio or 0)
+    ratio = best.ratio or 0
+    return best.candidate if ratio > 1 and ratio >= (own.least_ratio or 0) else "raw"
+
+
+def _sentence(own: Choice, sends: str, rows: list[Row]) -> str:
+    if own.why_raw:
+        return f"raw: {own.why_raw}"
+    if sends == "raw":
+        need = f", and {own.least_ratio:.2f} is needed" if own.least_ratio else ""
+        return f"raw: no candidate makes such data small enough{need}"
+    row = next(row for row in rows if row.candidate == sends)
+    words = f"compressed by {sends}, ratio {row.ratio:.2f}"
+    if row.seconds and rows[0].seconds:
+        return f"{words}: {ms(row.seconds)} ms in place of {ms(rows[0].seconds)} ms raw"
+    return f"{words}: without a link's rate a codec that is named is assumed to win"
+
+
+def ms(seconds: float) -> str:
+    """Milliseconds, as figures are shown."""
+    return f"{1e3 * seconds:.4g}"

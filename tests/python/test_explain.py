@@ -1,0 +1,134 @@
+"""`thinwire explain`: the library's own choice for a message or a collective, and why."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import thinwire
+from thinwire.bench import explain
+from thinwire.cli import app
+from thinwire.codec import CodecCost
+from thinwire.plan import PlanSettings, plan_collective, plan_message
+
+SIXTEEN = ("--bytes", "16MiB")
+
+
+@pytest.fixture(autouse=True)
+def no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever this machine's user has: test_tune.py has tables."""
+    monkeypatch.setattr(explain, "find_here", lambda *_: None)
+    for name in ("CODEC", "POLICY", "LINK", "THRESHOLD"):
+        monkeypatch.delenv(f"THINWIRE_{name}", raising=False)
+
+
+def call(*arguments: str) -> Any:
+    """In this process: starting Python for each would take most of the time."""
+    return CliRunner().invoke(app, ["explain", *arguments])
+
+
+def explained(*arguments: str) -> dict[str, Any]:
+    done = call(*arguments, "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_a_slow_link_is_worth_a_codec_and_the_parts_are_the_whole() -> None:
+    found = explained(*SIXTEEN, "--link", "10mbit", "--codec", "mpc")
+    raw, mpc = found["rows"]
+    assert (found["why_raw"], found["sends"]) == ("", "mpc:stride=1")
+    assert raw["seconds"] == pytest.approx(16 * 2**20 / 1.25e6)
+    parts = mpc["encode_seconds"] + mpc["transfer_seconds"] + mpc["decode_seconds"]
+    assert mpc["seconds"] == pytest.approx(parts) and mpc["seconds"] < raw["seconds"]
+    assert 1 < mpc["needed_ratio"] < mpc["ratio"]
+    assert found["costs"] == "measured now on generated data"
+
+
+def test_a_fast_link_is_not() -> None:
+    found = explained(*SIXTEEN, "--link", "100GB/s", "--codec", "mpc")
+    assert found["why_raw"] == "link faster than the codec" and found["sends"] == "raw"
+    assert found["sentence"] == "raw: link faster than the codec"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--codec", "mpc", "--bytes", "4KiB"), "below the threshold"),
+        (("--codec", "mpc", *SIXTEEN, "--nodes", "1"), "peer on the same node"),
+        (("--codec", "off", *SIXTEEN), "codec off"),
+        (SIXTEEN, "auto without a stated link"),
+        (("--codec", "mpc", *SIXTEEN, "--dtype", "f16"), "datatype not taken by the codec"),
+        ((*SIXTEEN, "--op", "allreduce", "--link", "1gbit"), "reductions left as they are"),
+    ],
+)
+def test_the_reason_is_the_one_of_reports(arguments: tuple[str, ...], why: str) -> None:
+    found = explained(*arguments)
+    assert (found["why_raw"], found["sends"], found["sentence"]) == (why, "raw", f"raw: {why}")
+
+
+def test_auto_has_the_candidates_of_the_type() -> None:
+    for dtype, names in (("f32", {"lorenzo", "expack"}), ("f64", {"lorenzo", "mpc"})):
+        found = explained(*SIXTEEN, "--link", "10mbit", "--dtype", dtype)
+        assert {row["candidate"].partition(":")[0] for row in found["rows"][1:]} == names
+        assert found["sends"].partition(":")[0] == "lorenzo"
+
+
+def test_a_files_data_decides(tmp_path: Path) -> None:
+    slow = ("--link", "10mbit", "--dtype", "f32")
+    noise = np.random.default_rng(1).integers(0, 2**32, 1 << 20, np.uint32)
+    smooth = np.sin(np.arange(1 << 20) / 1000).astype(np.float32)
+    for values, sends in ((noise, "raw"), (smooth, "lorenzo")):
+        file = tmp_path / "values"
+        values.tofile(file)
+        found = explained(*SIXTEEN, *slow, "--data", str(file))
+        assert found["sends"].partition(":")[0] == sends
+        assert f"measured now on {4 << 20} bytes of values, in 4 pieces" in found["costs"]
+    assert found["rows"][1]["ratio"] > 1.5
+    (tmp_path / "empty").touch()
+    assert call(*SIXTEEN, "--data", str(tmp_path / "empty")).exit_code == 2
+
+
+def test_a_policys_rule_names_the_codec(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.toml"
+    policy.write_text(
+        '[[rule]]\nname = "sums"\ncommunicator = "dp*"\noperation = "allreduce"\n'
+        'codec = "zfp:rate=8"\n[[rule]]\nspan = "within-node"\ncodec = "off"\n'
+    )
+    sums = ("--op", "allreduce", "--ranks", "8", "--policy", str(policy), "--link", "100mbit")
+    found = explained(*SIXTEEN, *sums, "--comm-name", "dp0")
+    assert found["rule"].startswith("rule 1 (line 1, sums): allreduce")
+    assert found["sends"] == "zfp:rate=8" and found["algorithm"] and found["coding"] == "once"
+    other = explained(*SIXTEEN, *sums, "--codec", "mpc")
+    assert other["rule"].startswith("no rule takes it") and other["codec"] == "mpc:stride=1"
+    inside = explained(*SIXTEEN, *sums, "--nodes", "1")
+    assert inside["why_raw"] == "codec off" and inside["rows"][1:] == []
+
+
+def test_in_words() -> None:
+    done = call(*SIXTEEN, "--codec", "mpc", "--link", "10mbit")
+    first, second, *table, last = done.stdout.splitlines()
+    assert first.startswith("message of 16777216 bytes of f32, 2 ranks on 2 nodes; link 10mbit")
+    assert second == "codec: mpc:stride=1; costs: measured now on generated data"
+    assert [row.split()[0] for row in table] == ["candidate", "raw", "mpc:stride=1"]
+    assert last.startswith("compressed by mpc:stride=1, ratio ") and last.endswith(" ms raw")
+    assert call(*SIXTEEN, "--ranks", "2", "--nodes", "3").exit_code == 2
+
+
+def test_plans_from_python() -> None:
+    cost = CodecCost(1e9, 1e9, 4.0)
+    settings = PlanSettings(threshold=65536, link=125e6, cost=cost)
+    codec = thinwire.Codec("mpc")
+    message = plan_message(codec, settings, "f32", 1 << 20)
+    assert message.why_raw == "" and message.raw_seconds == pytest.approx(2**20 / 125e6)
+    assert message.seconds == pytest.approx(2**20 * (2 / 1e9 + 1 / (4 * 125e6)))
+    assert message.least_ratio == pytest.approx(1 / (1 - 2 * 125e6 / 1e9))
+    near = plan_message(codec, settings, "f32", 1 << 20, same_node=True)
+    assert near.why_raw == "peer on the same node" and near.seconds is None
+    whole = plan_collective(codec, settings, "bcast", "f32", 1 << 20, ranks=4, nodes=4)
+    assert whole.why_raw == "" and whole.piece_bytes > 0
+    assert whole.algorithm in ("chain", "binomial")
+    with pytest.raises(ValueError, match="none of bcast"):
+        plan_collective(codec, settings, "dance", "f32", 1 << 20, ranks=4, nodes=4)
