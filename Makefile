@@ -23,8 +23,8 @@ PYTEST_JOBS ?= 2
 unexport THINWIRE_CUDA
 DEMO_CUDA := $(if $(filter 1,$(THINWIRE_CUDA)),ON,$(if $(wildcard /dev/nvidia[0-9]*),AUTO,OFF))
 
-.PHONY: help packages packages-test venv build build-tests tree-for-test demo test test-all test-asan test-ubsan \
-        test-tsan test-gpu fuzz fuzz-build wheel bench docs format lint clean
+.PHONY: help packages packages-test venv torch torch-begun torch-for-test build build-tests \
+        tree-for-test demo test test-all test-asan test-ubsan test-tsan test-gpu fuzz fuzz-build wheel bench docs format lint clean
 
 help:
 	@echo "make demo     the main job: a wave solver over slow links, raw and compressed"
@@ -33,6 +33,7 @@ help:
 	@echo "make test     every test that CI runs; test-all adds what is too long for CI"
 	@echo "make fuzz     fuzz every target for FUZZ_SECONDS seconds, or FUZZ_RUNS executions"
 	@echo "make test-asan, test-ubsan, test-tsan   the units under one of the sanitizers"
+	@echo "make torch    the PyTorch that tests/torch runs on, in an environment of its own (5 GB)"
 	@echo "make test-gpu the GPU tests, where there is a GPU; nothing is installed"
 	@echo "make wheel    wheels for other machines, in dist"
 	@echo "make bench    codec and message benchmarks"
@@ -72,6 +73,17 @@ venv: $(VENV)/.test
 # The MPIs that the preload libraries are built for and tested on, besides the system's. Without
 # PyPI the build goes on with what is there.
 MPIS = $$(tools/setup_mpis | paste -sd:)
+
+torch:
+	@tools/setup_torch
+
+# It is fetched while the tree is built; torch-for-test waits for it. Without PyPI the tests skip.
+torch-begun:
+	@mkdir -p $(BUILD)
+	@tools/setup_torch >$(BUILD)/torch.log 2>&1 &
+
+torch-for-test: torch-begun
+	@tools/setup_torch >/dev/null || echo "There is no torch: the tests of tests/torch will skip"
 
 # One tree for all: the demo builds its few targets of it, and the objects serve what is built later.
 $(BUILD)/build.ninja: | packages
@@ -176,11 +188,11 @@ define run_pytest
 	$(PYTEST) -m "$(1)" tests
 endef
 
-test: tree-for-test lint docs test-asan
+test: torch-begun tree-for-test torch-for-test lint docs test-asan
 	ctest --preset release -j $(JOBS) -LE slow
 	$(call run_pytest,not slow and alone)
 
-test-all: build-tests lint docs test-asan test-ubsan test-tsan fuzz-build
+test-all: torch-begun build-tests torch-for-test lint docs test-asan test-ubsan test-tsan fuzz-build
 	ctest --preset release -j $(JOBS)
 	$(call run_pytest,slow or alone)
 	tools/fuzz --runs $(FUZZ_RUNS_ALL)

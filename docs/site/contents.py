@@ -51,6 +51,7 @@ OF_PAGES = {
         "docs/guide/collectives",
         "docs/guide/nccl",
         "docs/guide/policy",
+        "docs/guide/pytorch",
         "docs/guide/explain",
         "docs/guide/lab",
         "docs/guide/measure",

@@ -41,6 +41,8 @@ constexpr Setting kSettings[] = {
      "a report at the end of what was compressed: 1 for standard error, or a file for JSON"},
     {"THINWIRE_TRACE", kPath, "none",
      "what was sent to whom, over time: each rank writes this path with .rankN behind it"},
+    {"THINWIRE_CAPTURE", kPath, "none", "a folder for a sample of what is sent, in files"},
+    {"THINWIRE_CAPTURE_MOST", kSize, "1GiB", "most bytes of that sample, of all ranks of a node"},
     {"THINWIRE_LOG", kLevel, "warning", "what is logged on standard error"},
     {"THINWIRE_POOL", kSize, "2GiB",
      "most bytes of idle scratch memory that are kept, of each kind"},

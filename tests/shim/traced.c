@@ -2,7 +2,8 @@
  * communicators of several names, and collectives, each of which comes as it was sent. Prints "ok".
  *
  * traced ROUNDS            that many rounds
- * traced ROUNDS SECONDS    then more until so many seconds have passed */
+ * traced ROUNDS SECONDS    then more until so many seconds have passed
+ * traced ROUNDS 0 BYTES    no file may become larger than that */
 #ifdef SHIM_TEST_STANDARD_ABI
 #include <mpi_abi.h>
 #else
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { kLargest = 1 << 18 };
 
@@ -70,7 +72,9 @@ static void collect(MPI_Comm comm, int round, float* mine) {
 int main(int count, char** words) {
   const int rounds = atoi(words[1]);
   const double seconds = count > 2 ? atof(words[2]) : 0;
+  const struct rlimit most = {count > 3 ? (rlim_t)atol(words[3]) : RLIM_INFINITY, RLIM_INFINITY};
   MPI_Init(&count, &words);
+  setrlimit(RLIMIT_FSIZE, &most);
   int rank;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm odd;

@@ -8,6 +8,7 @@ import typer
 from thinwire.cli import (
     advise,
     bench,
+    capture,
     codecs,
     demo,
     env,
@@ -31,6 +32,9 @@ app.command("codecs")(codecs.codecs)
 app.command("run", cls=BeforeCommand, context_settings=PASS_ON, options_metavar=BEFORE)(run.run)
 app.command("exec", cls=BeforeCommand, context_settings=PASS_ON, options_metavar=BEFORE)(
     run.execute
+)
+app.command("capture", cls=BeforeCommand, context_settings=PASS_ON, options_metavar=BEFORE)(
+    capture.capture
 )
 app.command("shim")(shim.shim)
 app.command("encode")(files.encode)

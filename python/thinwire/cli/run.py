@@ -138,11 +138,19 @@ def run(
     shell script, for the launcher's MPI. A program linked to NCCL, and what torchrun starts, gets
     the library for NCCL.
     """
-    command = _command(context)
+    command = command_of(context)
     wanted = settings(codec, policy, threshold, same_node, link, report, log, trace)
+    _replace(*launched(command, wanted, mpi, nccl=nccl, quiet=_quiet(log)))
+
+
+def launched(
+    command: list[str], wanted: dict[str, str], mpi: str | None, *, nccl: bool, quiet: bool
+) -> tuple[list[str], dict[str, str]]:
+    """The command to start in the place of this one, and what to change in its environment, so
+    that every rank gets the preload library and the settings."""
     if not launch.is_launcher(command[0]):
-        _become_program(command, wanted, mpi, None, nccl=nccl, quiet=_quiet(log))
-    _warn([_unseen(command)], quiet=_quiet(log))
+        return _alone(command, wanted, mpi, None, nccl=nccl, quiet=quiet)
+    _warn([_unseen(command)], quiet)
     launcher = launch.from_path(shutil.which(command[0]) or command[0])
     programs = [launch.find_program(words) for words in _parts(command[1:])]
     nccl = nccl or launch.needs_nccl(command[1:])
@@ -152,14 +160,13 @@ def run(
             f"{launcher.title} is of no MPI known here (it says '{launcher.said}'): the preload is "
             "in its environment, which it may not hand to other nodes; `thinwire exec` would"
         )
-    _warn(doubts, quiet=_quiet(log))
+    _warn(doubts, quiet)
     named = {name: value for name, value in in_force(os.environ).items() if _is_setting(name)}
     everything = preloaded({**named, **wanted}, *libraries)
     try:
-        words, changes = launch.forward(launcher, command, everything, os.environ)
+        return launch.forward(launcher, command, everything, os.environ)
     except launch.Refused as refusal:
         fail(str(refusal))
-    _replace(words, changes)
 
 
 def execute(
@@ -182,14 +189,14 @@ def execute(
     For launchers that `thinwire run` does not know. The preload library is chosen as there, by the
     launcher that started the rank.
     """
-    command = _command(context)
+    command = command_of(context)
     wanted = settings(codec, policy, threshold, same_node, link, report, log, trace)
     launcher = launch.from_environment(os.environ)
     quiet = job_rank() > 0 or _quiet(log)
-    _become_program(command, wanted, mpi, launcher, nccl=nccl, quiet=quiet)
+    _replace(*_alone(command, wanted, mpi, launcher, nccl=nccl, quiet=quiet))
 
 
-def _become_program(
+def _alone(
     command: list[str],
     wanted: dict[str, str],
     mpi: str | None,
@@ -197,7 +204,8 @@ def _become_program(
     *,
     nccl: bool,
     quiet: bool,
-) -> NoReturn:
+) -> tuple[list[str], dict[str, str]]:
+    """The same for a program that no launcher starts here."""
     _warn([_unseen(command)], quiet)
     torchrun = launch.is_torchrun(command)
     # Python itself, which torchrun is, may have mpi4py without the script's wanting it.
@@ -205,7 +213,7 @@ def _become_program(
     nccl = nccl or torchrun or launch.needs_nccl(command)
     libraries, doubts = _libraries(mpi, programs, launcher, nccl=nccl)
     _warn(doubts, quiet)
-    _replace(command, preloaded(wanted, *libraries))
+    return command, preloaded(wanted, *libraries)
 
 
 def _libraries(
@@ -263,7 +271,7 @@ def _warn(doubts: list[str | None], quiet: bool) -> None:
             warn(doubt)
 
 
-def _command(context: typer.Context) -> list[str]:
+def command_of(context: typer.Context) -> list[str]:
     command = context.args
     if not command:
         typer.echo("thinwire: error: no command given", err=True)

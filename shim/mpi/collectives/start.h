@@ -15,6 +15,8 @@ namespace thinwire::mpi {
 std::optional<int> start(const Asked& asked, MPI_Request* request);
 
 inline std::optional<int> start_if_wanted(const Asked& asked, MPI_Request* request) {
+  if (is_captured()) [[unlikely]]
+    capture_collective(asked);
   if (!may_take_over()) return std::nullopt;
   return start(asked, request);
 }

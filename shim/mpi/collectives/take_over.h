@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "collectives/asked.h"
+#include "trace/capture.h"
 
 namespace thinwire::mpi {
 
@@ -32,6 +33,8 @@ inline bool may_take_over() {
 std::optional<int> take_over(const Asked& asked);
 
 inline std::optional<int> take_over_if_wanted(const Asked& asked) {
+  if (is_captured()) [[unlikely]]
+    capture_collective(asked);
   if (!may_take_over()) return std::nullopt;
   return take_over(asked);
 }

@@ -22,6 +22,7 @@
 #include "process/silence.h"
 #include "requests/continuations.h"
 #include "requests/persistent.h"
+#include "trace/capture.h"
 #include "trace/trace.h"
 
 namespace thinwire::mpi {
@@ -119,6 +120,7 @@ void after_start(bool by_session) {
   thresholds.receive = self.settings.inspect_threshold;
   collectives_may_be_taken_over = self.settings.wants_collectives() && self.job.reachable();
   start_trace();
+  start_capture();
   const char* const level = tw_setting_value("THINWIRE_LOG");
   plans_are_logged =
       level != nullptr && (std::strcmp(level, "plan") == 0 || std::strcmp(level, "debug") == 0);
@@ -149,6 +151,7 @@ void before_end(bool has_comm_world) {
   end_persistent_collectives();
   release_collectives();
   end_trace();
+  end_capture();
   if (plans_are_logged) log_plans_at_end();
   report(has_comm_world);
   thresholds = {};

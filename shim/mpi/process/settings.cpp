@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMostInspectThreshold = 16 << 10;
 constexpr std::uint64_t kSampleBytes = 256 << 10;
+constexpr std::uint64_t kMostCaptured = 1 << 30;
 
 // The receive buffer may be in host memory, where such a codec cannot decode.
 std::string objection_to(const tw_codec* codec) {
@@ -141,6 +142,8 @@ Settings read_settings(bool speaks) {
   settings.gpu_wire = read_gpu_wire();
   settings.report = shim::report();
   settings.trace = shim::text_or("THINWIRE_TRACE", "");
+  settings.capture = shim::text_or("THINWIRE_CAPTURE", "");
+  settings.capture_bytes = shim::size_or("THINWIRE_CAPTURE_MOST", kMostCaptured);
   read_codecs(settings, speaks);
   settings.collectives = read_collective_settings();
   // What lossless codecs decode is there already.

@@ -53,8 +53,10 @@ struct Settings {
   std::optional<std::uint64_t> pool_bytes;  // THINWIRE_POOL; unset: the core's pools have their own
   std::optional<bool> gpu_aware;            // THINWIRE_GPU_AWARE; unset: the MPI is asked
   GpuWire gpu_wire = GpuWire::kAuto;        // THINWIRE_GPU_WIRE
-  std::string report;  // THINWIRE_REPORT: "", "1" (standard error) or a file's path
-  std::string trace;   // THINWIRE_TRACE: "" or the first part of a path
+  std::string report;               // THINWIRE_REPORT: "", "1" (standard error) or a file's path
+  std::string trace;                // THINWIRE_TRACE: "" or the first part of a path
+  std::string capture;              // THINWIRE_CAPTURE: "" or a folder
+  std::uint64_t capture_bytes = 0;  // THINWIRE_CAPTURE_MOST, of all ranks of a node
 
   // THINWIRE_CODEC's.
   const tw_codec* codec() const { return codecs.front().codec.get(); }

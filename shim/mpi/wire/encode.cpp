@@ -14,6 +14,7 @@
 #include "process/process.h"
 #include "process/shortcut.h"
 #include "process/silence.h"
+#include "trace/capture.h"
 #include "trace/trace.h"
 #include "wire/backoff.h"
 #include "wire/device.h"
@@ -154,6 +155,8 @@ int count_sent(const Wire& wire, int error) {
 void count_mode(const Outgoing& message) {
   const std::uint64_t bytes = message_bytes(message.count, message.type);
   count_raw(TW_RAW_MODE, bytes);
+  if (is_captured()) [[unlikely]]
+    capture_message(message, peer_of(message.comm, message.destination));
   if (!is_traced()) return;
   trace_message(message, peer_of(message.comm, message.destination),
                 process().settings.codecs.front(), TW_RAW_MODE, {bytes, bytes, 0, 0});
@@ -165,6 +168,8 @@ std::optional<Wire> encode(const Outgoing& message) {
   const TypeFacts type = type_facts(message.type);
   if (is_null_buffer(message.buffer, message.type)) return std::nullopt;
   const Peer peer = peer_of(message.comm, message.destination);
+  if (is_captured()) [[unlikely]]
+    capture_message(message, peer);
   const auto [use, rule] = choose_for_message(message.comm, type.leaf, bytes, peer.place);
   const tw_plan_choice choice = choose(message, *use, type, bytes, peer);
   const auto stay_raw = [&, use = use, rule = rule](tw_reason why, std::uint64_t spent = 0) {

@@ -1,0 +1,47 @@
+// Which of the arrays that come by make a sample of a bounded size. Pure: no clock, no files.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace thinwire::mpi {
+
+// Every array of a kind has the same chance to be in the sample, whenever it came. Kinds share the
+// bytes evenly: where there are too many, one of the kind that has the most makes room. The same
+// arrays make the same sample.
+class Reservoir {
+ public:
+  Reservoir(std::uint64_t most_bytes, std::uint64_t seed) : most_(most_bytes), random_(seed) {}
+
+  struct Verdict {
+    bool keep = false;
+    std::uint64_t number = 0;            // of the array among all that were offered
+    std::vector<std::uint64_t> dropped;  // numbers of those that make room for it
+  };
+  Verdict offer(std::uint32_t kind, std::uint64_t bytes);
+
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  struct Kept {
+    std::uint64_t number, bytes;
+  };
+  // Those of the lowest marks stay.
+  struct Kind {
+    std::uint64_t below = UINT64_MAX;  // marks that are still taken
+    std::uint64_t bytes = 0;
+    std::multimap<std::uint64_t, Kept> kept;
+  };
+
+  std::uint64_t next_mark();
+  std::uint64_t drop_one();
+
+  const std::uint64_t most_;
+  std::uint64_t random_;
+  std::uint64_t offered_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::map<std::uint32_t, Kind> kinds_;
+};
+
+}  // namespace thinwire::mpi

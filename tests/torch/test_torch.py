@@ -1,0 +1,65 @@
+"""thinwire.torch on gloo: jobs of two and four ranks, each with many checks (checks_*.py)."""
+
+import ast
+import subprocess
+from pathlib import Path
+
+import pytest
+from torch_jobs import HERE, PYTHON, environment, needs_torch, passed, run_job
+
+pytestmark = [needs_torch, pytest.mark.multiproc]
+
+
+def checks_of(module: str) -> list[str]:
+    """The names in the list CHECKS of a module, which is not imported: it needs torch."""
+    for statement in ast.parse((HERE / f"{module}.py").read_text()).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "CHECKS":
+            return [ast.unparse(each) for each in statement.value.elts]
+    raise AssertionError(f"{module} has no CHECKS")
+
+
+@pytest.mark.parametrize(
+    ("module", "ranks"),
+    [("checks_policy", 2), ("checks_ddp", 2), ("checks_fsdp", 2), ("checks_mesh", 4)],
+)
+def test_checks_of(module: str, ranks: int, tmp_path: Path) -> None:
+    passed(run_job(module, ranks, tmp_path, 120), ranks, checks_of(module))
+
+
+def test_a_rank_dies(tmp_path: Path) -> None:
+    job = run_job("checks_faults", 2, tmp_path, 60)
+    assert not job.errors, job.errors
+    assert job.checks == {"closed_and_used_again": {0, 1}}
+    assert job.codes == [7, 9], job.output
+    said = (tmp_path / "said").read_text()
+    assert "thinwire.torch: allreduce on group dp:" in said, said
+
+
+def test_ranks_of_one_node_stay_raw(tmp_path: Path) -> None:
+    """Without THINWIRE_SAME_NODE nothing is gained on one node, so nothing is compressed."""
+    job = run_job("checks_node", 2, tmp_path, 60, THINWIRE_SAME_NODE="0")
+    passed(job, 2, checks_of("checks_node"))
+
+
+def test_torch_that_is_too_old(tmp_path: Path) -> None:
+    """What is wrong with a torch is said when thinwire.torch is imported."""
+    for version, available, words in (
+        ("2.10.1", True, "needs torch 2.11 or later, and this is 2.10.1"),
+        ("2.11.0+cu130", False, "built without torch.distributed"),
+    ):
+        folder = tmp_path / version / "torch"
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").write_text(
+            f"__version__ = {version!r}\nfrom torch import distributed\n"
+        )
+        (folder / "distributed.py").write_text(f"def is_available():\n    return {available}\n")
+        variables = environment()
+        variables["PYTHONPATH"] = f"{folder.parent}:{variables['PYTHONPATH']}"
+        found = _import(variables)
+        assert found.returncode == 1 and "ImportError" in found.stderr
+        assert words in found.stderr, found.stderr
+
+
+def _import(variables: dict[str, str]) -> subprocess.CompletedProcess:
+    command = [PYTHON, "-c", "import thinwire.torch"]
+    return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60)
