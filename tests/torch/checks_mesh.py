@@ -120,11 +120,10 @@ def tensor_parallel(_: Path) -> None:
 def pipeline(_: Path) -> None:
     mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "pp"))
     stage_number = mesh.get_local_rank("pp")
-    data = mesh.get_group("dp")
 
     def trained(attaches: bool) -> tuple[list[float], bytes]:
         part = model(2)[3 * stage_number : 3 * stage_number + 3]
-        net = DistributedDataParallel(part, process_group=data)
+        net = fully_shard(part, mesh=mesh["dp"])
         if attaches:
             tt.attach(net)
         stage = PipelineStage(
@@ -150,8 +149,9 @@ def pipeline(_: Path) -> None:
     tt.set_policy(mesh, {"dp": "lossless", "pp": "lossless"}, min_bytes=LEAST)
     tt.stats(reset=True)
     assert trained(True) == expected
-    row = tt.stats()["dp"]["allreduce"]
-    assert row.compressed == row.calls > 0
+    rows = tt.stats()["dp"]
+    assert all(row.compressed == row.calls > 0 for row in rows.values()), rows
+    assert set(rows) == {"allgather", "reduce-scatter"}
 
 
 CHECKS = [

@@ -1,7 +1,10 @@
 """Two ranks: what set_policy takes and refuses, which policy holds, what writers get."""
 
+import importlib
 import os
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import torch
 import torch.distributed as dist
@@ -211,6 +214,37 @@ def writers(_: Path) -> None:
     assert tt.stats(reset=True) and not tt.stats()
 
 
+class OnGpu:
+    """As much of a model as attach() looks at first."""
+
+    def parameters(self) -> list[object]:
+        return [SimpleNamespace(device=SimpleNamespace(type="cuda"))]
+
+
+def the_preload_library_goes_first(_: Path) -> None:
+    assert not tt.preload_is_loaded()
+    module = importlib.import_module("thinwire.torch.attach")
+    with patch.object(module, "preload_is_loaded", return_value=True):
+        assert tt.attach(OnGpu()).modules == 0
+        raises(TypeError, "Linear is neither", lambda: tt.attach(torch.nn.Linear(4, 4)))
+
+
+def a_policy_for_the_preload_library(folder: Path) -> None:
+    raises(RuntimeError, "not in this process", lambda: tt.preload_policy("lossless"))
+    own = folder / f"own-{dist.get_rank()}.toml"
+    own.write_text(TOML)
+    module = importlib.import_module("thinwire.torch.nccl")
+    with patch.object(module, "preload_is_loaded", return_value=True):
+        for policy, rules in (({"tp": "off"}, 1), (own, 1), ("zhybrid", 4)):
+            path = tt.preload_policy(policy)
+            assert os.environ["THINWIRE_POLICY"] == str(path)
+            raises(RuntimeError, "names a policy already", lambda: tt.preload_policy("off"))
+            del os.environ["THINWIRE_POLICY"]
+            assert len(thinwire.Policy(path).rules) == rules
+        raises(TypeError, "the file of", lambda: tt.preload_policy(thinwire.Policy(own)))
+        raises(ValueError, "no dimension 'xx'", lambda: tt.preload_policy({"xx": "off"}, ("dp",)))
+
+
 def profiler_ranges(_: Path) -> None:
     group = a_group()
     tt.set_policy(group, "blockq", min_bytes=LEAST)
@@ -243,6 +277,8 @@ CHECKS = [
     two_groups_of_the_same_ranks,
     a_policy_of_the_environment,
     writers,
+    the_preload_library_goes_first,
+    a_policy_for_the_preload_library,
     profiler_ranges,
     a_slow_link_decides,
 ]

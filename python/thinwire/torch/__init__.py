@@ -15,6 +15,7 @@ from thinwire.torch.fsdp import (  # noqa: E402
     CompressedReduceScatter,
     ReplicaAverage,
 )
+from thinwire.torch.nccl import mesh_options, nccl_options, preload_policy  # noqa: E402
 from thinwire.torch.setting import PolicyScope, preload_is_loaded, set_policy  # noqa: E402
 from thinwire.torch.stats import OperationStats, stats  # noqa: E402
 from thinwire.torch.writers import StatsCallback, scalars, write_scalars  # noqa: E402
@@ -32,7 +33,10 @@ __all__ = [
     "attach",
     "close",
     "ddp_hook",
+    "mesh_options",
+    "nccl_options",
     "preload_is_loaded",
+    "preload_policy",
     "scalars",
     "set_policy",
     "stats",

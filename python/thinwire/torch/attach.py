@@ -1,5 +1,6 @@
 """`attach`: hooks into a model that DDP or FSDP2 has wrapped."""
 
+import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,9 @@ from torch.nn.parallel import DistributedDataParallel
 from thinwire.torch.ddp import DdpHook, ddp_hook
 from thinwire.torch.feedback import ErrorFeedback
 from thinwire.torch.fsdp import CompressedAllGather, CompressedReduceScatter, ReplicaAverage
+from thinwire.torch.setting import preload_is_loaded
+
+_log = logging.getLogger("thinwire.torch")
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,17 @@ def attach(
     group over which their gradients are averaged, so that this, too, goes by the policy. (The
     all-reduce of `fully_shard` on a mesh of two dimensions has no such hook: it is torch's own.)
 
+    Where the preload library for NCCL is in the process, which carries what GPUs send already, a
+    model on GPUs gets no hooks, and a line says so.
+
     Raises TypeError for another model, ValueError for arguments that do not fit it.
     """
+    if preload_is_loaded() and any(each.device.type == "cuda" for each in model.parameters()):
+        _log.warning(
+            "attach: the preload library for NCCL compresses this model's traffic already, by the "
+            "policy of THINWIRE_POLICY or thinwire.torch.preload_policy(): no hooks"
+        )
+        return Attached(0)
     if isinstance(model, DistributedDataParallel):
         if replicate_group is not None:
             raise ValueError("attach: replicate_group is for FSDP2; DDP has all replicas in one")

@@ -35,19 +35,25 @@ def policy_of(wanted: Any, dimensions: Sequence[str] | None) -> Policy:
     none. ValueError, TypeError or ThinwireError say what is wrong with it."""
     if isinstance(wanted, Policy):
         return wanted
+    text = text_of(wanted, dimensions)
+    return Policy(wanted) if text is None else Policy(text=text)
+
+
+def text_of(wanted: Any, dimensions: Sequence[str] | None) -> str | None:
+    """The policy's text, None where `wanted` is a path of one."""
     if isinstance(wanted, Mapping):
-        return Policy(text=_text_of_mapping(wanted, dimensions))
+        return _text_of_mapping(wanted, dimensions)
     if isinstance(wanted, os.PathLike):
-        return Policy(wanted)
+        return None
     if not isinstance(wanted, str):
         raise TypeError(
             "set_policy: a mapping, a preset, a codec spec, a path of a TOML file or a "
             f"thinwire.Policy, not {wanted!r}"
         )
     if wanted in PRESETS:
-        return Policy(text=_text_of_preset(wanted))
+        return _text_of_preset(wanted)
     if wanted.endswith(".toml") or os.path.sep in wanted:
-        return Policy(wanted)
+        return None
     try:
         Codec(wanted)
     except ThinwireError as error:
@@ -56,7 +62,7 @@ def policy_of(wanted: Any, dimensions: Sequence[str] | None) -> Policy:
             f"set_policy: {wanted!r} is no preset ({presets}), no path of a TOML file and no "
             f"codec spec: {error}"
         ) from error
-    return Policy(text=_text_of_mapping({"*": wanted}, dimensions))
+    return _text_of_mapping({"*": wanted}, dimensions)
 
 
 def is_lossy(spec: str) -> bool:

@@ -189,13 +189,15 @@ _said = False
 
 
 def _say_what_carries_it(policy: Policy) -> None:
-    """Without the preload library hooks alone compress, and there are none for some traffic."""
+    """Hooks alone go by it, and there are none for some traffic."""
     global _said
-    if _said or preload_is_loaded() or all(rule.codec == "off" for rule in policy.rules):
+    if _said or all(rule.codec == "off" for rule in policy.rules):
         return
     _said = True
     _log.info(
-        "the preload library is not loaded: the policy holds for what thinwire.torch.attach() "
-        "hooks into (DDP's and FSDP2's collectives); all else, as tensor and pipeline parallel "
-        "traffic, stays torch's own"
+        "the policy holds for what thinwire.torch.attach() hooks into, DDP's and FSDP2's "
+        "collectives; all else, as tensor and pipeline parallel traffic, %s",
+        "goes by the preload library's policy (thinwire.torch.preload_policy)"
+        if preload_is_loaded()
+        else "stays torch's own without the preload library",
     )

@@ -7,7 +7,7 @@ def check_torch() -> None:
     """ImportError, in words, where torch is missing, too old or built without distributed."""
     try:
         import torch
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise ImportError(
             "thinwire.torch needs PyTorch, which this Python lacks: pip install 'torch>=2.11'"
         ) from error

@@ -1,0 +1,88 @@
+"""What the preload library for NCCL learns from this side: names of groups, and a policy.
+
+Torch gives NCCL's communicators no names. Their configuration (`ncclConfig_t`, NCCL 2.27 and
+later) has room for one, which torch passes on as it is.
+"""
+
+import ctypes
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch.distributed as dist
+
+from thinwire.policy import Policy
+from thinwire.torch.mapping import policy_of, text_of
+from thinwire.torch.setting import preload_is_loaded
+
+# Of ncclConfig_t, as shim/nccl/calls/making.cpp reads it.
+_NAME_AT = 48
+_NAMED_SINCE = 22700
+_names: dict[str, Any] = {}  # NCCL keeps a pointer to the text
+
+
+class _Head(ctypes.Structure):
+    _fields_ = (("size", ctypes.c_size_t), ("magic", ctypes.c_uint), ("version", ctypes.c_uint))
+
+
+def nccl_options(name: str, options: Any = None) -> Any:
+    """`options`, or new ones for NCCL, which give a group's communicator a name:
+    `new_group(ranks, pg_options=nccl_options("dp"))`. The preload library chooses codecs by it.
+
+    RuntimeError where torch has no NCCL, or one older than 2.27."""
+    if not dist.is_nccl_available():
+        raise RuntimeError("nccl_options: this torch was built without NCCL")
+    options = dist.ProcessGroupNCCL.Options() if options is None else options
+    pointer = getattr(options.config, "unsafe_get_ptr", None)
+    if pointer is None:
+        raise RuntimeError("nccl_options: this torch does not show NCCL's configuration")
+    at = int(pointer())
+    head = _Head.from_address(at)
+    if head.version < _NAMED_SINCE or head.size < _NAME_AT + ctypes.sizeof(ctypes.c_void_p):
+        raise RuntimeError("nccl_options: torch's NCCL is older than 2.27 and has no names")
+    kept = _names.setdefault(name, ctypes.create_string_buffer(name.encode()))
+    ctypes.c_void_p.from_address(at + _NAME_AT).value = ctypes.addressof(kept)
+    return options
+
+
+def mesh_options(names: Sequence[str]) -> dict[str, Any]:
+    """The same for a mesh, whose dimensions get groups of their own then:
+    `init_device_mesh(..., mesh_dim_names=names, backend_override=mesh_options(names))`."""
+    return {name: ("nccl", nccl_options(name)) for name in names}
+
+
+def preload_policy(policy: Any, names: Sequence[str] | None = None) -> Path:
+    """Has the preload library of this process go by `policy`, which is as for `set_policy`, of
+    dimensions `names`; returns the file that it reads. Call it before the program uses NCCL, best
+    before `init_process_group()`: the library reads its policy once. The ranks compare it when they
+    make communicators; where it differs these stay raw, and a line says so.
+
+    RuntimeError if the preload library is not loaded, or THINWIRE_POLICY names a file already;
+    TypeError for a `thinwire.Policy`, whose file has to be named instead.
+    """
+    if not preload_is_loaded():
+        raise RuntimeError(
+            "preload_policy: the preload library is not in this process: start the program by "
+            "`thinwire run --nccl`, or use thinwire.torch.set_policy() and attach()"
+        )
+    if os.environ.get("THINWIRE_POLICY"):
+        raise RuntimeError("preload_policy: THINWIRE_POLICY names a policy already")
+    path = policy_file(policy, names)
+    os.environ["THINWIRE_POLICY"] = str(path)
+    return path
+
+
+def policy_file(policy: Any, names: Sequence[str] | None = None) -> Path:
+    """A file with such a policy, its own where it is one; errors as of `set_policy`."""
+    if isinstance(policy, Policy):
+        raise TypeError("preload_policy: give the file of a thinwire.Policy, not the object")
+    policy_of(policy, names)
+    text = text_of(policy, names)
+    if text is None:
+        return Path(policy).resolve()
+    handle, path = tempfile.mkstemp(prefix="thinwire-", suffix=".toml")
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    return Path(path)
