@@ -3,7 +3,6 @@
 import os
 import queue
 import threading
-import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -24,7 +23,7 @@ class Channel:
     """
 
     def __init__(self, group: Any, name: str, setting: Setting) -> None:
-        self.group, self.name = group, name
+        self.name = name
         ranks = dist.get_process_group_ranks(group)
         # Of its own, so that what it carries never meets what the program sends.
         self.companion = dist.new_group(
@@ -46,10 +45,6 @@ class Channel:
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name=f"thinwire-{name}", daemon=True)
         self._thread.start()
-
-    @property
-    def size(self) -> int:
-        return self.communicator.size
 
     def submit(self, what: str, task: Callable[[], Any], device: Any = None) -> Any:
         """A torch Future of what `task` returns, which the channel's thread runs behind what was
@@ -97,9 +92,8 @@ def _nodes(companion: Any) -> list[int]:
     return [names.index(name) for name in names]
 
 
-# By group; a group that the program has destroyed takes its channels with it.
-_channels: "weakref.WeakKeyDictionary[Any, dict[tuple[float, bool], Channel]]"
-_channels = weakref.WeakKeyDictionary()
+# By group and terms, until close().
+_channels: dict[Any, dict[tuple[float, bool], Channel]] = {}
 
 
 def channel_of(group: Any, name: str, setting: Setting) -> Channel:
@@ -118,4 +112,4 @@ def close() -> None:
     for of_group in list(_channels.values()):
         for channel in of_group.values():
             channel.close()
-        of_group.clear()
+    _channels.clear()
