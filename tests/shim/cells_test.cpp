@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "thinwire/thinwire.h"
 #include "trace/bins.h"
 
 namespace thinwire::mpi {
