@@ -10,6 +10,7 @@
 #include "collectives/agreement.h"
 #include "process/policy.h"
 #include "process/process.h"
+#include "process/silence.h"
 
 namespace thinwire::mpi {
 
@@ -50,6 +51,7 @@ NativeReason judge(MPI_Comm comm, int rank, Agreement& agreement) {
   const bool speaks = rank == agreement.speaker;
   const std::string odd = "rank " + std::to_string(agreement.odd_rank);
   const std::string where = "collectives " + as_size(comm) + " stay the MPI's own: ";
+  if (agreement.standing != Standing::kSame) silence_is_explained();
   switch (agreement.standing) {
     case Standing::kSame:
       break;
