@@ -1,5 +1,6 @@
 """Two ranks: what is done once, and damages the job: a rank that dies, a channel that is closed."""
 
+import gc
 import os
 import threading
 from pathlib import Path
@@ -10,7 +11,23 @@ from checks_ddp import LEAST
 from torch.nn.parallel import DistributedDataParallel
 from training import model, train
 
+import thinwire
 import thinwire.torch as tt
+from thinwire.torch.transport import over_group
+
+
+def forgotten(_: Path) -> None:
+    """A communicator that goes without close() calls its transport's functions once more."""
+    for _turn in range(3):
+        group = dist.new_group([0, 1], backend="gloo")
+        communicator = thinwire.Communicator(over_group(group), codec="blockq", threshold=0)
+        values, sums = torch.ones(50_000), torch.empty(50_000)
+        assert communicator.Allreduce(values, sums).compressed
+        assert sums.sub(2).abs().max() < 0.05
+        del communicator
+        gc.collect()
+        left = {thread.name for thread in threading.enumerate()}
+        assert not left & {"thinwire-to-0", "thinwire-to-1"}, left
 
 
 def closed_and_used_again(_: Path) -> None:
@@ -43,4 +60,4 @@ def a_rank_dies(folder: Path) -> None:
     raise AssertionError("the backward pass went on without the other rank")
 
 
-CHECKS = [closed_and_used_again, a_rank_dies]
+CHECKS = [forgotten, closed_and_used_again, a_rank_dies]

@@ -68,8 +68,7 @@ class Communicator(Operations):
         out = ffi_new("tw_comm **")
         check(library().tw_comm_create(transport.take(), options, out))
         del kept
-        destroy = library().tw_comm_destroy
-        self._handle = out[0] if is_mpi else ffi.gc(out[0], destroy)
+        self._handle = out[0] if is_mpi else ffi.gc(out[0], _destroying(transport))
         self.rank: int = library().tw_comm_rank(self._handle)
         self.size: int = library().tw_comm_size(self._handle)
         if is_mpi:
@@ -238,6 +237,12 @@ def in_threads(calls: Sequence[Callable[[], Any]]) -> list[Any]:
     for error in filter(None, errors):
         raise error
     return results
+
+
+def _destroying(transport: Transport) -> Callable[[Any], None]:
+    """What destroys a handle; it keeps the transport, whose functions that calls, until then."""
+    destroy = library().tw_comm_destroy
+    return lambda handle: (destroy(handle), transport)[0]
 
 
 def _bytes(size: int | str) -> int:

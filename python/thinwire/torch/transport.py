@@ -1,9 +1,10 @@
 """A transport over a process group of torch: frames travel as tensors of bytes, by its send and
 recv.
 
-A message is two of torch's: 8 bytes with the length, and the bytes, since torch's receiver must
-know the length and never learns it. Torch's requests can be waited for but not polled, so each
-peer has a thread for either direction, made at the first message.
+Torch's receiver does not learn how much came, so a message begins with its length; gloo takes
+messages that are shorter than the tensor that waits for them. All is posted at once, so that
+messages follow each other on the wire. Torch's requests can be waited for but not polled: each peer
+has a thread for either direction that waits for one after another.
 """
 
 import queue
@@ -21,6 +22,7 @@ from thinwire.library import ffi, library, new_struct
 
 TAG = 0x7457
 FAILURE = 8  # TW_INTERNAL
+HEAD = 8  # bytes of a message's length
 END_SECONDS = 5.0  # for threads that have nothing left to do
 IDLE_SECONDS = 0.001  # how long a waiting rank sleeps; what arrives wakes it sooner
 
@@ -28,26 +30,28 @@ IDLE_SECONDS = 0.001  # how long a waiting rank sleeps; what arrives wakes it so
 @dataclass
 class _Message:
     request: int
-    memory: Any  # a uint8 tensor: a copy of what is sent, or the library's memory; None if empty
-    room: int
+    work: Any  # torch's
+    wire: Any  # uint8: the length, and what is sent or has room
+    memory: Any  # uint8, the library's, for what comes; None for what is sent
 
 
 class _Line(threading.Thread):
     """The messages to, or from, one peer, in order."""
 
-    def __init__(self, name: str, move: Callable[[_Message], int], wire: "_Wire") -> None:
+    def __init__(self, name: str, ended: Callable[[_Message], int], wire: "_Wire") -> None:
         super().__init__(name=name, daemon=True)
         self.waiting: queue.SimpleQueue[_Message | None] = queue.SimpleQueue()
-        self._move, self._wire = move, wire
+        self._ended, self._wire = ended, wire
 
     def run(self) -> None:
         while (message := self.waiting.get()) is not None:
             try:
-                moved = self._move(message)
+                message.work.wait()
+                nbytes = self._ended(message)
             except Exception as error:  # noqa: BLE001, whatever torch raises ends the transport
                 self._wire.fail(error)
                 return
-            self._wire.complete(message.request, moved)
+            self._wire.complete(message.request, nbytes)
 
 
 class _Wire:
@@ -61,48 +65,42 @@ class _Wire:
         self._changed = threading.Condition()
         self._lines: dict[tuple[str, int], _Line] = {}
 
-    def start(self, way: str, peer: int, memory: Any, room: int) -> int:
-        """The number of a new request."""
+    def send(self, peer: int, data: Any, nbytes: int) -> int:
+        """The number of a new request. Copies the data: torch may still read it when another
+        peer's failure has ended the transport."""
+        sent = torch.empty(HEAD + nbytes, dtype=torch.uint8)
+        sent[:HEAD].view(torch.int64).fill_(nbytes)
+        if nbytes:
+            sent[HEAD:] = _tensor(data, nbytes)
+        return self._post("to", peer, self.group.send([sent], peer, TAG), sent, None)
+
+    def receive(self, peer: int, data: Any, room: int) -> int:
+        come = torch.empty(HEAD + room, dtype=torch.uint8)
+        memory = _tensor(data, room) if room else come[:0]
+        return self._post("from", peer, self.group.recv([come], peer, TAG), come, memory)
+
+    def _post(self, way: str, peer: int, work: Any, wire: Any, memory: Any) -> int:
         line = self._lines.get((way, peer))
         if line is None:
-            move = (self._send if way == "to" else self._receive)(peer)
-            line = self._lines[way, peer] = _Line(f"thinwire-{way}-{peer}", move, self)
+            ended = self._sent if way == "to" else self._hand_over
+            line = self._lines[way, peer] = _Line(f"thinwire-{way}-{peer}", ended, self)
             line.start()
         self._requests += 1
-        line.waiting.put(_Message(self._requests, memory, room))
+        line.waiting.put(_Message(self._requests, work, wire, memory))
         return self._requests
 
-    def _send(self, peer: int) -> Callable[[_Message], int]:
-        def move(message: _Message) -> int:
-            works = [self.group.send([torch.tensor([message.room])], peer, TAG)]
-            if message.room:
-                works.append(self.group.send([message.memory], peer, TAG))
-            for work in works:
-                work.wait()
-            return message.room
+    def _sent(self, message: _Message) -> int:
+        return message.wire.numel() - HEAD
 
-        return move
-
-    def _receive(self, peer: int) -> Callable[[_Message], int]:
-        def move(message: _Message) -> int:
-            length = torch.empty(1, dtype=torch.int64)
-            self.group.recv([length], peer, TAG).wait()
-            nbytes = int(length.item())
-            if not 0 <= nbytes <= message.room:
-                raise RuntimeError(f"{nbytes} bytes came, where there is room for {message.room}")
-            if nbytes:
-                come = torch.empty(nbytes, dtype=torch.uint8)
-                self.group.recv([come], peer, TAG).wait()
-                self._hand_over(message, come)
-            return nbytes
-
-        return move
-
-    def _hand_over(self, message: _Message, come: Any) -> None:
+    def _hand_over(self, message: _Message) -> int:
         """Once the transport has failed the library's memory may be gone."""
+        nbytes = int(message.wire[:HEAD].view(torch.int64).item())
+        if not 0 <= nbytes <= message.memory.numel():
+            raise RuntimeError(f"{nbytes} bytes came, for {message.memory.numel()} there is room")
         with self._changed:
-            if self.error is None:
-                message.memory[: come.numel()].copy_(come)
+            if self.error is None and nbytes:
+                message.memory[:nbytes].copy_(message.wire[HEAD : HEAD + nbytes])
+        return nbytes
 
     def complete(self, request: int, nbytes: int) -> None:
         with self._changed:
@@ -155,19 +153,23 @@ def error_of(transport: Transport) -> Exception | None:
 
 
 def _tensor(memory: Any, nbytes: int) -> Any:
-    return torch.frombuffer(ffi.buffer(memory, nbytes), dtype=torch.uint8) if nbytes else None
+    return torch.frombuffer(ffi.buffer(memory, nbytes), dtype=torch.uint8)
 
 
 def _callbacks(wire: _Wire) -> dict[str, Any]:
-    def send(_: Any, peer: int, data: Any, nbytes: int, request: Any) -> int:
-        # A copy: torch may still read it when another peer's failure has ended the transport.
-        sent = _tensor(ffi.cast("void *", data), nbytes)
-        request[0] = wire.start("to", peer, None if sent is None else sent.clone(), nbytes)
+    def post(start: Callable[..., int], request: Any, *what: Any) -> int:
+        try:
+            request[0] = start(*what)
+        except Exception as error:  # noqa: BLE001, as above
+            wire.fail(error)
+            return FAILURE
         return 0
 
+    def send(_: Any, peer: int, data: Any, nbytes: int, request: Any) -> int:
+        return post(wire.send, request, peer, ffi.cast("void *", data), nbytes)
+
     def receive(_: Any, peer: int, data: Any, capacity: int, request: Any) -> int:
-        request[0] = wire.start("from", peer, _tensor(data, capacity), capacity)
-        return 0
+        return post(wire.receive, request, peer, data, capacity)
 
     def test(_: Any, count: int, requests: Any, places: Any, nbytes: Any, done: Any) -> int:
         found: deque[tuple[int, int]] = deque()
