@@ -57,7 +57,11 @@ def test_only_messages_inside_a_world_are_compressed(
     launcher = preload if children_have_it else {}
     first = [f"{name}={value}" for name, value in preload.items()]
     done = spawn(tmp_path / "report.json", launcher, first)
-    assert (done.code, done.errors) == (0, ""), done.output
+    assert done.code == 0, done.output + done.errors
+    # A job of children sends to its parents alone, and says that none of it was compressed.
+    told = done.errors.splitlines()
+    assert bool(told) == children_have_it, done.errors
+    assert all("compressed nothing: " in line and "without this Thinwire" in line for line in told)
     assert done.output.count("PASS ") == cases() > 0
     report = read_report(tmp_path / "report.json")
     assert report["compressed_messages"] == report["decoded_messages"] == RANKS * cases()
