@@ -125,6 +125,8 @@ def test_run_ends_well_and_silently(configuration: str, family: str) -> None:
     assert done.code == 0, done.errors
     expected = LINES_EXPECTED.get((configuration, family))
     lines = [line for line in done.errors.splitlines() if line.strip() and not NOISE.match(line)]
+    if configuration == "raw":  # a high threshold: families of many small messages say so
+        lines = [line for line in lines if "nothing was compressed: " not in line]
     if expected is None:
         assert lines == []
     else:

@@ -57,6 +57,8 @@ def test_run_ends_well_and_silently(configuration: str, family: str) -> None:
     assert done.code == 0, done.errors
     lines = done.errors.splitlines()
     compresses = configuration not in ("raw", "off")
+    if configuration == "raw":  # a high threshold: families of many small messages say so
+        lines = [line for line in lines if "nothing was compressed: " not in line]
     if compresses and ("shrink", family) in LINES_EXPECTED:
         assert len(lines) == 1 and LINES_EXPECTED["shrink", family] in lines[0]
     else:
