@@ -18,7 +18,7 @@ constexpr std::size_t kMostOfALine = 512;
 constexpr std::size_t kFields = 7;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string made = "'";
   for (const char each : text.substr(0, 80)) made += each >= ' ' && each <= '~' ? each : '?';
   return made + "'";
@@ -62,13 +62,14 @@ Status check_head(Lines& lines, std::string_view machine, std::string_view versi
   const auto own = lines.next();
   if (!own || !own->starts_with(kMachine)) return lines.wrong("here the machine is named");
   if (own->substr(kMachine.size()) != machine) {
-    return lines.wrong("the table is of another machine, " + quoted(own->substr(kMachine.size())) +
-                       ", and this is " + quoted(machine) + std::string(kAgain));
+    return lines.wrong("the table is of another machine, " +
+                       in_quotes(own->substr(kMachine.size())) + ", and this is " +
+                       in_quotes(machine) + std::string(kAgain));
   }
   const auto made = lines.next();
   if (!made || !made->starts_with(kVersion)) return lines.wrong("here the version is named");
   if (made->substr(kVersion.size()) != version) {
-    return lines.wrong("the table is of Thinwire " + quoted(made->substr(kVersion.size())) +
+    return lines.wrong("the table is of Thinwire " + in_quotes(made->substr(kVersion.size())) +
                        ", and this is " + std::string(version) + std::string(kAgain));
   }
   return {};
@@ -101,19 +102,19 @@ Result<Row> row_of(std::string_view line, const Lines& lines) {
   Row row;
   const auto spec = codec::parse_spec(words[0]);
   if (!spec.ok() || spec->text() != words[0]) {
-    return lines.wrong(quoted(words[0]) + " is no codec in its normal form");
+    return lines.wrong(in_quotes(words[0]) + " is no codec in its normal form");
   }
   row.codec = words[0];
   const auto dtype = dtype_of(words[1]);
-  if (!dtype) return lines.wrong(quoted(words[1]) + " is no type");
+  if (!dtype) return lines.wrong(in_quotes(words[1]) + " is no type");
   row.dtype = *dtype;
   const auto bytes = parse_whole_number(words[2]);
   if (!bytes || *bytes == 0 || *bytes > kMostBytes) {
-    return lines.wrong(quoted(words[2]) + " is no number of bytes");
+    return lines.wrong(in_quotes(words[2]) + " is no number of bytes");
   }
   row.bytes = *bytes;
   if (words[3] != "host" && words[3] != "gpu") {
-    return lines.wrong(quoted(words[3]) + " is neither host nor gpu");
+    return lines.wrong(in_quotes(words[3]) + " is neither host nor gpu");
   }
   row.place = words[3] == "host" ? Place::kHost : Place::kGpu;
   double* const numbers[] = {&row.cost.encode_bytes_per_second, &row.cost.decode_bytes_per_second,
@@ -122,7 +123,7 @@ Result<Row> row_of(std::string_view line, const Lines& lines) {
     const auto number = parse_number(words[4 + at]);
     // What is beyond these was measured nowhere, and a plan must not divide by it.
     if (!number.ok() || !(*number >= 1e-3 && *number <= 1e15)) {
-      return lines.wrong(quoted(words[4 + at]) + " is no rate or ratio");
+      return lines.wrong(in_quotes(words[4 + at]) + " is no rate or ratio");
     }
     *numbers[at] = *number;
   }

@@ -12,14 +12,14 @@
 namespace thinwire::policy {
 namespace {
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 // One text, or a list of at least one.
 Result<Texts> texts_of(const Entry& entry) {
   if (const auto* one = std::get_if<std::string>(&entry.value)) return Texts{*one};
   const auto* const list = std::get_if<Texts>(&entry.value);
   if (list != nullptr && !list->empty()) return *list;
-  return error_at(entry.line, quoted(entry.key) + " is a text in quotes, or a list of such");
+  return error_at(entry.line, in_quotes(entry.key) + " is a text in quotes, or a list of such");
 }
 
 // The mask of the words, of which `word(0)` to `word(count - 1)` are known.
@@ -35,10 +35,12 @@ Result<std::uint32_t> mask_of(const Entry& entry, std::uint32_t from, std::uint3
       std::string known;
       for (std::uint32_t of = from; of < to; ++of)
         known += (of == from ? "" : ", ") + std::string(word(of));
-      return error_at(entry.line, quoted(entry.key) + ": " + quoted(each) + " is none of " + known);
+      return error_at(entry.line,
+                      in_quotes(entry.key) + ": " + in_quotes(each) + " is none of " + known);
     }
     if ((mask >> at & 1U) != 0) {
-      return error_at(entry.line, quoted(entry.key) + ": " + quoted(each) + " is named twice");
+      return error_at(entry.line,
+                      in_quotes(entry.key) + ": " + in_quotes(each) + " is named twice");
     }
     mask |= 1U << at;
   }
@@ -48,14 +50,14 @@ Result<std::uint32_t> mask_of(const Entry& entry, std::uint32_t from, std::uint3
 Result<std::string> text_of(const Entry& entry) {
   const auto* const text = std::get_if<std::string>(&entry.value);
   if (text != nullptr && !text->empty()) return *text;
-  return error_at(entry.line, quoted(entry.key) + " is a text in quotes");
+  return error_at(entry.line, in_quotes(entry.key) + " is a text in quotes");
 }
 
 Result<std::uint64_t> number_of(const Entry& entry, bool has_unit) {
   if (const auto* number = std::get_if<std::uint64_t>(&entry.value)) return *number;
   const auto* const text = std::get_if<std::string>(&entry.value);
   if (!has_unit || text == nullptr) {
-    return error_at(entry.line, quoted(entry.key) + " is a whole number" +
+    return error_at(entry.line, in_quotes(entry.key) + " is a whole number" +
                                     (has_unit ? ", or a size in quotes as in \"64KiB\"" : ""));
   }
   auto size = parse_size(*text);
@@ -111,7 +113,7 @@ Status take_entry(const Entry& entry, Rule& rule) {
   if (key == "ranks-from") return store(number_of(entry, false), rule.ranks_from);
   if (key == "ranks-below") return store(number_of(entry, false), rule.ranks_below);
   if (key == "codec") return take_codec(entry, rule);
-  return error_at(entry.line, quoted(key) +
+  return error_at(entry.line, in_quotes(key) +
                                   " is no key of a rule; these are: name, operation, communicator, "
                                   "dtype, span, size-from, size-below, ranks-from, ranks-below, "
                                   "codec");
@@ -180,7 +182,7 @@ Status check_reach(const std::vector<Rule>& rules) {
       const Rule &earlier = rules[before], &later = rules[at];
       if (!earlier.name.empty() && earlier.name == later.name) {
         return error_at(later.line, "the rule of line " + std::to_string(earlier.line) +
-                                        " is called " + quoted(later.name) + ", too");
+                                        " is called " + in_quotes(later.name) + ", too");
       }
       if (shadows(earlier, later)) {
         return error_at(later.line, "the rule never matches: that of line " +
