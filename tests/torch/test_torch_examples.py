@@ -1,0 +1,95 @@
+"""The programs of examples/torch at their smallest, over gloo: they run, and what they promise."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from torch_jobs import HERE, PYTHON, environment, needs_torch
+
+pytestmark = [needs_torch, pytest.mark.multiproc]
+LEAST = ["--min-bytes", "1KiB"]
+
+
+def policies(*names: str) -> list[str]:
+    return [word for name in names for word in ("--policy", name)]
+
+
+def run(folder: Path, *jobs: list[Any], seconds: float = 90) -> list[dict[str, Any]]:
+    """What the jobs write, in order."""
+    told = folder / "told.json"
+    texts = [json.dumps([*job, "--json", str(told)]) for job in jobs]
+    command = [PYTHON, HERE / "fork_ranks.py", str(seconds), *texts]
+    done = subprocess.run(
+        command,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60 + seconds * len(jobs),
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    return [json.loads(line) for line in told.read_text().splitlines()]
+
+
+def ratio(run: dict[str, Any], what: str) -> float:
+    return run["stats"][f"/{what}/ratio"]
+
+
+def test_the_examples_train(tmp_path: Path) -> None:
+    gradients = '{"*": {"gradients": "blockq", "parameters": "lossless"}}'
+    three = policies("none", "lossless", gradients)
+    cnn, gpt = ["cnn.py", "--deterministic"], ["gpt_data_parallel.py", "--way"]
+    told = run(
+        tmp_path,
+        [2, *cnn, "--steps", 2, "--batch", 4, *LEAST, *three],
+        [2, *gpt, "fsdp2", "--steps", 2, "--batch", 2, "--share", *LEAST, *three],
+        [4, "gpt_mesh.py", "--dp", 2, "--tp", 2, "--steps", 2, "--batch", 2, *LEAST, *three],
+        [2, "all_to_all.py", "--largest", 12, "--trials", 2],
+    )
+    for at, group, operation in ((0, "dp", "allreduce"), (3, "dp_shard", "reduce-scatter")):
+        none, lossless, lossy = told[at : at + 3]
+        assert none["losses"] == lossless["losses"] != lossy["losses"], none["example"]
+        assert (
+            1 < ratio(lossless, f"{group}/{operation}") < 3 < ratio(lossy, f"{group}/{operation}")
+        )
+    assert told[3]["communication"] >= 0 and told[3]["validation"] < 6
+    # Tensor-parallel ranks see equal bits, and a lossy codec nothing but gradients of "dp".
+    none, lossless, lossy = told[6:9]
+    assert none["losses"] == lossless["losses"] and all(each["same"] for each in told[6:9])
+    assert set(lossy["stats"]) and all(name.startswith("/dp/") for name in lossy["stats"])
+    # The mesh learns what data-parallel ranks learn.
+    assert none["losses"] == pytest.approx(told[3]["losses"], rel=1e-5)
+    assert all(row["error"] == 0 for row in told[9]["rows"])
+
+
+@pytest.mark.slow
+def test_eight_ranks_on_a_mesh_of_three_dimensions(tmp_path: Path) -> None:
+    """2 x 2 x 2 under the presets, all-lossless and all-zfp; four ranks in the other shapes."""
+    naive = '{"*": {"*": "zfp:rate=8"}}'
+    words = ["--steps", 6, "--rate", "3e-3", *LEAST]
+    presets = policies("none", "lossless", "mzhybrid", "zhybrid", naive)
+    told = run(
+        tmp_path,
+        [8, "gpt_mesh.py", "--pp", 2, "--dp", 2, "--tp", 2, *words, *presets],
+        [4, "gpt_mesh.py", "--pp", 2, "--dp", 1, "--tp", 2, *words, *policies("none")],
+        [4, "gpt_mesh.py", "--pp", 2, "--dp", 2, "--tp", 1, *words, *presets],
+        seconds=400,
+    )
+    for runs in (told[:5], told[6:]):
+        none, lossless, mzhybrid, zhybrid, everything = (each["losses"] for each in runs)
+        assert lossless == none and mzhybrid == zhybrid
+        assert mzhybrid == pytest.approx(none, rel=0.01) and mzhybrid != none
+        assert everything[-1] != mzhybrid[-1]
+        assert all(each["same"] for each in runs)
+    assert told[0]["losses"] == pytest.approx(told[6]["losses"], rel=1e-4)
+
+
+def test_transformers_by_accelerate(tmp_path: Path) -> None:
+    found = subprocess.run(
+        [PYTHON, "-c", "import accelerate, transformers"], capture_output=True, timeout=200
+    )
+    if found.returncode:
+        pytest.skip("transformers and accelerate are not in torch's environment")
+    (told,) = run(tmp_path, [2, "hf_accelerate.py", "--steps", 3])
+    assert told["losses"][0] > told["losses"][-1]
