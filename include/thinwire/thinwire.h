@@ -1213,6 +1213,14 @@ typedef struct tw_stream_report {
  * or if another rank could not have its data. The values concerned are NaN then. */
 tw_status tw_stream_check(const tw_stream_plan* plan, const void* record, tw_stream_report* report);
 
+/* Puts a step on the stream that writes the time when it runs to `at`: nanoseconds of a clock of
+ * the GPU's, which goes on evenly and is never 0; in steps of a microsecond at the most. So the
+ * host learns without waiting what lay between two such steps of a GPU. `device` is the stream's,
+ * and not looked at where streams are queues of host functions, whose clock is the host's. `at` is
+ * aligned to 8 bytes, in pinned host memory, and must stay until the stream has come past. A
+ * launch; what a kernel needs is loaded by tw_stream_comm_prepare(). */
+tw_status tw_stream_time(tw_stream_comm* comm, int32_t device, uint64_t* at, void* stream);
+
 /* ---- Mailboxes: how spilled blocks leave a stream, and come to one ---- */
 
 /* Formats a mailbox in `bytes` bytes of pinned host memory at `memory`, aligned to 64 bytes, which

@@ -261,6 +261,14 @@ tw_status tw_stream_enqueue_stage(const tw_stream_call* calls, uint32_t count, u
   });
 }
 
+tw_status tw_stream_time(tw_stream_comm* comm, int32_t device, uint64_t* at, void* stream) {
+  return guarded([&] {
+    if (comm == nullptr || at == nullptr) return misuse("tw_stream_time: null pointer");
+    return report(
+        enqueue_time(*comm->link.transport, device, at, static_cast<device::StreamHandle>(stream)));
+  });
+}
+
 tw_status tw_stream_check(const tw_stream_plan* plan, const void* record,
                           tw_stream_report* result) {
   return guarded([&] {

@@ -23,6 +23,9 @@ Status enqueue_clear(std::byte* at, std::uint64_t bytes, StreamHandle stream);
 // sees a word sees all that the stream wrote before.
 Status enqueue_report(const Outcome* from, Outcome* to, std::uint32_t count, StreamHandle stream);
 
+// The device's time when the stream comes by, in nanoseconds and above 0, to `to`, pinned memory.
+Status enqueue_time(std::uint64_t* to, StreamHandle stream);
+
 // Whether all that was enqueued has run; kDevice where the device failed.
 Result<bool> is_idle(StreamHandle stream);
 

@@ -175,6 +175,25 @@ def test_a_row_that_stays_raw_says_why(bench: Any) -> None:
 
 
 @pytest.mark.multiproc
+@pytest.mark.parametrize("force", [True, False])
+def test_coded_calls_are_ordered_or_as_in_a_program(
+    force: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    seen: list[dict[str, str]] = []
+
+    def run(place: Any, command: Any, ranks: int, settings: dict[str, str], limit: float) -> Any:
+        seen.append(settings)
+        return nccl_ranks.Said([], "", hung=False)
+
+    monkeypatch.setattr(nccl, "run_ranks", run)
+    monkeypatch.setattr(nccl, "preload_library", lambda: Path("shim.so"))
+    own = {"iterations": 1, "calls": 1, "ranks": 2, "threshold": 1, "algorithms": ("planned",)}
+    nccl._try(
+        Loopback(), session(program=Path("nccl"), force=force, **own), "mpc", tmp_path / "data"
+    )
+    assert [each.get("THINWIRE_FORCE") for each in seen] == ["1" if force else None]
+
+
 def test_wrong_results_have_no_figures(bench: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nccl, "promises_of", lambda spec: {"--lossless": "yes"})
     words = ("--op", "all_gather", "--codec", "zfp:rate=8", "--dtype", "f32", "--size", "256KiB")

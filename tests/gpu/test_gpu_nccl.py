@@ -25,7 +25,8 @@ CODECS = [
 
 
 def settings(codec: str, **more: str) -> dict[str, str]:
-    return {"THINWIRE_CODEC": codec, "THINWIRE_THRESHOLD": "1KiB"} | more
+    own = {"THINWIRE_CODEC": codec, "THINWIRE_THRESHOLD": "1KiB", "THINWIRE_FORCE": "1"}
+    return own | more
 
 
 @pytest.mark.parametrize(("codec", "types", "error", "ranks"), CODECS)
@@ -80,6 +81,29 @@ def run_ok(words: list[str], ranks: int, folder: Path, codec: str = "lossless", 
     job = nccl_job.run(words, ranks, folder, settings(codec, **more))
     assert [rank.output for rank in job.ranks] == ["ok\n"] * ranks, job.said()
     return job
+
+
+def test_calls_are_timed_on_the_stream(tmp_path: Path) -> None:
+    """By the GPU's clock, also those of groups; what is found is the same on all ranks."""
+    words = [program("nccl_random_gpu"), "3", "6000"]
+    job = run_ok(words, 2, tmp_path, "lorenzo", THINWIRE_FORCE="0")
+    found = [[each["timed"] for each in job.communicators(rank)] for rank in range(2)]
+    of_all = [each for of_rank in found for of_communicator in of_rank for each in of_communicator]
+    assert of_all
+    for each in of_all:
+        # Between a kernel's launch and a late rank.
+        assert 2e3 < each["raw_nanoseconds"] < 1e9, each
+        assert 2e3 < each["compressed_nanoseconds"] < 1e9, each
+        gains = each["compressed_nanoseconds"] < 0.95 * each["raw_nanoseconds"]
+        assert each["probations"] > 1 or (each["way"] == "compressed") == gains, each
+    sums = [
+        [
+            sorted(map(str, (each for each in of if each["operation"] == "AllReduce")))
+            for of in of_rank
+        ]
+        for of_rank in found
+    ]
+    assert sums[0] == sums[1]
 
 
 def by_operation(job: nccl_job.Job, rank: int, what: str, name: str) -> list[int]:

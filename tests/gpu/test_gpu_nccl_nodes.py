@@ -28,7 +28,7 @@ def test_every_operation_on_nodes(
     if max(nodes.count(node) for node in nodes) > GPUS:
         pytest.skip("too few GPUs for a node")
     words = [program("nccl_every_gpu"), "14", *filter(None, [error])]
-    settings = {"THINWIRE_CODEC": codec, "THINWIRE_THRESHOLD": "1KiB"}
+    settings = {"THINWIRE_CODEC": codec, "THINWIRE_THRESHOLD": "1KiB", "THINWIRE_FORCE": "1"}
     job = nccl_job.run(words, len(nodes), tmp_path, settings, nodes=nodes, seconds=150)
     assert [rank.output for rank in job.ranks] == ["ok\n"] * len(nodes), job.said()
     for name in ("AllGather", "ReduceScatter", "AllReduce", "Broadcast", "AlltoAll"):
@@ -41,7 +41,7 @@ def test_random_programs_on_nodes(seed: int, tmp_path: Path) -> None:
     if GPUS < 2:
         pytest.skip("too few GPUs for a node")
     words = [program("nccl_random_gpu"), str(seed), "1500"]
-    settings = {"THINWIRE_CODEC": "lossless", "THINWIRE_THRESHOLD": "1KiB"}
+    settings = {"THINWIRE_CODEC": "lossless", "THINWIRE_THRESHOLD": "1KiB", "THINWIRE_FORCE": "1"}
     job = nccl_job.run(words, 4, tmp_path, settings, nodes=(0, 0, 1, 1), seconds=200)
     assert [rank.output for rank in job.ranks] == ["ok\n"] * 4, job.said()
     assert job.total("compressed_calls") > 30
@@ -50,7 +50,7 @@ def test_random_programs_on_nodes(seed: int, tmp_path: Path) -> None:
 def test_one_node_is_raw(tmp_path: Path) -> None:
     if GPUS < 2:
         pytest.skip("too few GPUs for a node")
-    settings = {"THINWIRE_CODEC": "lossless", "THINWIRE_THRESHOLD": "1KiB"}
+    settings = {"THINWIRE_CODEC": "lossless", "THINWIRE_THRESHOLD": "1KiB", "THINWIRE_FORCE": "1"}
     words = [program("nccl_every_gpu"), "4"]
     job = nccl_job.run(words, 2, tmp_path, settings, nodes=(0, 0))
     assert job.total("compressed_calls") == 0

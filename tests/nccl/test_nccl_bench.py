@@ -43,7 +43,7 @@ def measured(
     kept = {k: v for k, v in os.environ.items() if not k.startswith("THINWIRE_")}
     own = {"WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     own |= {"THINWIRE_CODEC": codec, "THINWIRE_REPORT": str(values.with_name("report"))}
-    own |= {"THINWIRE_THRESHOLD": str(THRESHOLD), "THINWIRE_SAME_NODE": "1"}
+    own |= {"THINWIRE_THRESHOLD": str(THRESHOLD), "THINWIRE_SAME_NODE": "1", "THINWIRE_FORCE": "1"}
     if preload:
         own["LD_PRELOAD"] = str(SHIM)
     libnccl = PROGRAMS / "lib" / "libnccl.so.2"

@@ -344,6 +344,7 @@ def test_ranks_that_are_processes(tmp_path: Path) -> None:
         "RANKS_FILE": str(tmp_path / "id"),
         "THINWIRE_CODEC": "lorenzo",
         "THINWIRE_SAME_NODE": "1",
+        "THINWIRE_FORCE": "1",
         "THINWIRE_REPORT": str(tmp_path / "report"),
     }
     words = [str(PROGRAMS / "nccl_coded"), str(CALLS), "noise"]

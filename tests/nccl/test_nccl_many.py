@@ -58,6 +58,7 @@ def test_a_rank_that_is_killed_holds_up_no_other(seed: int, tmp_path: Path) -> N
     kept = {k: v for k, v in os.environ.items() if not k.startswith("THINWIRE_")}
     own = {"LD_PRELOAD": str(SHIM), "RANKS_FILE": str(tmp_path / "id")}
     own |= {"THINWIRE_CODEC": "lorenzo", "THINWIRE_SAME_NODE": "1", "THINWIRE_LOG": "off"}
+    own["THINWIRE_FORCE"] = "1"
     own |= {"THINWIRE_THRESHOLD": "1KiB", "THINWIRE_REPORT": str(tmp_path / "report")}
     words = [str(PROGRAMS / "nccl_ways"), "killed", "1", str(seed)]
     ranks = [

@@ -138,7 +138,7 @@ def run_ranks(
     """The ranks' reports, and what they log. Each has the settings of its own, too."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
     own = {"LD_PRELOAD": str(SHIM), "RANKS": str(len(of_rank)), "RANKS_FILE": str(path / "id")}
-    named = {"THRESHOLD": "1KiB", "REPORT": str(path / "report")} | settings
+    named = {"THRESHOLD": "1KiB", "FORCE": "1", "REPORT": str(path / "report")} | settings
     own |= {f"THINWIRE_{name}": value for name, value in named.items()}
     started = [
         Popen(

@@ -211,6 +211,26 @@ TEST(Groups, EveryRankSendsToTheNextAndReceivesAtOnce) {
   });
 }
 
+// What lies between two times on a stream took at least as long as it did.
+TEST(Times, AreThoseOfTheStream) {
+  World world(1);
+  Member member(world, 0);
+  std::uint64_t times[3] = {};
+  const auto mark = [&](int at) {
+    EXPECT_EQ(tw_stream_time(member.comm.get(), -1, &times[at], &member.stream), TW_OK);
+  };
+  mark(0);
+  member.stream.put([] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
+  mark(1);
+  mark(2);
+  member.stream.wait();
+  EXPECT_GT(times[0], 0);
+  EXPECT_GE(times[1] - times[0], 20'000'000);
+  EXPECT_LE(times[1], times[2]);
+  EXPECT_EQ(tw_stream_time(member.comm.get(), -1, nullptr, &member.stream), TW_INVALID_ARGUMENT);
+  EXPECT_EQ(tw_stream_time(nullptr, -1, times, &member.stream), TW_INVALID_ARGUMENT);
+}
+
 // By different threads, with a stage's end in between, as on communicators that do not block.
 TEST(Stages, ComeToTheSameOneByOne) {
   constexpr int kRanks = 3;

@@ -52,6 +52,7 @@ class NcclSession:
     data: Sample
     progress: Progress
     algorithms: tuple[str, ...] = (PLANNED,)
+    force: bool = True  # coded calls are, whether it pays or not
 
 
 Key = tuple[str, int]  # operation and size
@@ -101,6 +102,8 @@ def _try(
         "THINWIRE_THRESHOLD": str(session.threshold),
         "THINWIRE_REPORT": str(path.with_name("report")),
     }
+    if session.force:
+        settings["THINWIRE_FORCE"] = "1"
     if place.same_node:
         settings["THINWIRE_SAME_NODE"] = "1"
     if session.algorithms[0] != PLANNED:

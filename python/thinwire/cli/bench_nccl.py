@@ -67,6 +67,13 @@ def nccl(
         bool,
         typer.Option(help="Also rings and chains of messages, compressed anew at every hop."),
     ] = True,
+    force: Annotated[
+        bool,
+        typer.Option(
+            help="Compress also where that does not pay; or have the library find out, as in a "
+            "program."
+        ),
+    ] = True,
     threshold: Annotated[
         str,
         typer.Option(help="Do not compress smaller calls.", metavar="SIZE", callback=values.size),
@@ -113,6 +120,7 @@ def nccl(
                 data=chosen_values(file, data, _dtype(file, dtype), max(sizes) * ranks),
                 progress=step,
                 algorithms=algorithms,
+                force=force,
             )
             rows = measure_places(
                 links, hosts, -(-ranks // hosts), NcclRow, lambda place: _rows(place, session)

@@ -25,19 +25,33 @@ namespace thinwire::nccl::agree {
 struct Offer {
   std::uint16_t needed = 0;  // the largest fraction of the raw bytes, in 1/512, rounded up
   std::uint16_t veto = 0;    // not 0: raw, for this reason; the caller's number
+
+  // Whether it pays is measured in probations (plan/probation.h), numbered from 1 on. The one that
+  // this rank asks for, if there has been none of that number; 0: what fits is coded, whatever it
+  // costs.
+  std::uint16_t asks = 0;
+  std::uint16_t span = 0;   // most calls of the class in one group
+  std::uint16_t timed = 0;  // the last one that this rank has come past, and what it saw there
+  std::uint64_t raw_ns = 0, coded_ns = 0;
+  bool operator==(const Offer&) const = default;
 };
 
 // What all ranks do with calls of a class.
 struct Value {
-  std::uint16_t capacity = 0;  // of a slot, in 1/512 of the raw bytes; 0: raw
-  std::uint16_t reason = 0;    // of raw: a veto, or one of those below
+  std::uint16_t capacity = 0;   // of a slot, in 1/512 of the raw bytes; 0: raw
+  std::uint16_t reason = 0;     // of raw: a veto, or one of those below
+  std::uint16_t probation = 0;  // the last one that has begun, of the calls from here on
+  std::uint16_t decided = 0;    // the last one that was decided; less: it is under way
+  std::uint16_t calls = 0;  // it times so many calls as `codes` says, then as many the other way
+  bool codes = true;        // what fits is coded, but for calls that are timed the other way
+  std::uint64_t raw_ns = 0, coded_ns = 0;  // of the one that was decided
   bool operator==(const Value&) const = default;
 };
 constexpr std::uint16_t kUndecided = 0xFFFF;  // not every rank has offered yet
 constexpr std::uint16_t kNotSmaller = 0xFFFE;
 
-// The decision: a pure function of the largest `needed` and a `veto` of all ranks.
-Value decide(const Offer& of_all);
+// The decision: a pure function of the value in force and of what all ranks offer.
+Value decide(const Value& in_force, const Offer& of_all);
 
 enum class Outcome {
   kKnown,
@@ -62,8 +76,8 @@ class Channel {
   virtual Answer value(std::uint64_t call, std::uint64_t key) = 0;
 
   // This rank's measure of a class; a later one takes the place of the earlier. Once all ranks have
-  // offered (of a pair: once the sender has, and the receiver's veto counts), decide() is committed
-  // for calls that no rank has come to.
+  // offered (of a pair: once the sender has, and the receiver's counts if there is one; what was
+  // timed both have to offer), decide() is committed for calls that no rank has come to.
   virtual void offer(std::uint64_t key, Offer offer) = 0;
 };
 

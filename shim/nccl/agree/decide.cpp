@@ -1,4 +1,5 @@
 #include "agree/agree.h"
+#include "plan/probation.h"
 
 namespace thinwire::nccl::agree {
 namespace {
@@ -12,11 +13,27 @@ constexpr unsigned kMostCapacity = kWhole - kWhole / 32;
 
 }  // namespace
 
-Value decide(const Offer& of_all) {
-  if (of_all.veto != 0) return {0, of_all.veto};
+Value decide(const Value& in_force, const Offer& of_all) {
+  Value made = in_force;
+  made.capacity = made.reason = 0;
   const unsigned capacity = of_all.needed + of_all.needed / kReserve + 1;
-  if (capacity > kMostCapacity) return {0, kNotSmaller};
-  return {static_cast<std::uint16_t>(capacity), 0};
+  if (of_all.veto != 0 || capacity > kMostCapacity) {
+    // Of what was timed nothing is forgotten.
+    made.reason = of_all.veto != 0 ? of_all.veto : kNotSmaller;
+    return made;
+  }
+  made.capacity = static_cast<std::uint16_t>(capacity);
+  if (of_all.asks > made.probation && made.probation == made.decided) {
+    if (made.probation == 0) made.codes = false;
+    ++made.probation;
+    made.calls = static_cast<std::uint16_t>(plan::probation_calls(of_all.span));
+  } else if (made.probation > made.decided && of_all.timed == made.probation) {
+    made.decided = made.probation;
+    made.codes = plan::pays({of_all.raw_ns, of_all.coded_ns}, made.codes);
+    made.raw_ns = of_all.raw_ns;
+    made.coded_ns = of_all.coded_ns;
+  }
+  return made;
 }
 
 }  // namespace thinwire::nccl::agree

@@ -124,11 +124,17 @@ bool take(FieldReader& from, Failed& it) {
 
 void put(FieldWriter& to, const Offered& it) {
   to.put(it.key).put(it.offer.needed).put(it.offer.veto);
+  to.put(it.offer.asks).put(it.offer.span).put(it.offer.timed);
+  to.put(it.offer.raw_ns).put(it.offer.coded_ns);
 }
 bool take(FieldReader& from, Offered& it) {
   it.key = from.take<std::uint64_t>();
-  it.offer.needed = from.take<std::uint16_t>();
-  it.offer.veto = from.take<std::uint16_t>();
+  for (std::uint16_t* const each :
+       {&it.offer.needed, &it.offer.veto, &it.offer.asks, &it.offer.span, &it.offer.timed}) {
+    *each = from.take<std::uint16_t>();
+  }
+  it.offer.raw_ns = from.take<std::uint64_t>();
+  it.offer.coded_ns = from.take<std::uint64_t>();
   return true;
 }
 
@@ -149,14 +155,21 @@ bool take(FieldReader& from, Limit& it) {
 
 void put(FieldWriter& to, const Commit& it) {
   to.put(it.key).put(it.round).put(it.from).put(it.value.capacity).put(it.value.reason);
+  to.put(it.value.probation).put(it.value.decided).put(it.value.calls);
+  to.put(static_cast<std::uint8_t>(it.value.codes)).put(it.value.raw_ns).put(it.value.coded_ns);
 }
 bool take(FieldReader& from, Commit& it) {
   it.key = from.take<std::uint64_t>();
   it.round = from.take<std::uint64_t>();
   it.from = from.take<std::uint64_t>();
-  it.value.capacity = from.take<std::uint16_t>();
-  it.value.reason = from.take<std::uint16_t>();
-  return true;
+  for (std::uint16_t* const each : {&it.value.capacity, &it.value.reason, &it.value.probation,
+                                    &it.value.decided, &it.value.calls}) {
+    *each = from.take<std::uint16_t>();
+  }
+  const bool sound = take_flag(from, it.value.codes);
+  it.value.raw_ns = from.take<std::uint64_t>();
+  it.value.coded_ns = from.take<std::uint64_t>();
+  return sound;
 }
 
 void put(FieldWriter& to, const Part& it) {

@@ -6,15 +6,19 @@
 namespace thinwire::nccl::agree {
 namespace {
 
-// Of two ranks' vetoes the lower number, so that the order in which they came does not matter.
+// Of two ranks' vetoes the lower number, so that the order in which they came does not matter. What
+// was timed counts once all have come past the same probation.
 Offer both(const Offer& one, const Offer& other) {
-  Offer made{std::max(one.needed, other.needed), std::min(one.veto, other.veto)};
+  Offer made;
+  made.needed = std::max(one.needed, other.needed);
+  made.veto = std::min(one.veto, other.veto);
   if (made.veto == 0) made.veto = std::max(one.veto, other.veto);
+  made.asks = std::max(one.asks, other.asks);
+  made.span = std::max(one.span, other.span);
+  made.timed = std::min(one.timed, other.timed);
+  made.raw_ns = std::max(one.raw_ns, other.raw_ns);
+  made.coded_ns = std::max(one.coded_ns, other.coded_ns);
   return made;
-}
-
-bool same(const Offer& one, const Offer& other) {
-  return one.needed == other.needed && one.veto == other.veto;
 }
 
 }  // namespace
@@ -43,9 +47,12 @@ std::optional<Offer> Rounds::of_subtree(const Class& of) const {
   if (way_->children_offer && static_cast<int>(of.of_children.size()) < way_->children) {
     return std::nullopt;
   }
-  Offer all = of.own.value_or(Offer{});
-  for (const auto& [child, offer] : of.of_children) all = both(all, offer);
-  return all;
+  std::optional<Offer> all = of.own;
+  for (const auto& [child, offer] : of.of_children) all = all ? both(*all, offer) : offer;
+  if (static_cast<int>(of.of_children.size()) < way_->children) {
+    all = both(all.value_or(Offer{}), {});
+  }
+  return all ? all : Offer{};
 }
 
 void Rounds::pass_on(std::uint64_t key, Class& of) {
@@ -53,10 +60,10 @@ void Rounds::pass_on(std::uint64_t key, Class& of) {
   const std::optional<Offer> all = of_subtree(of);
   if (!all) return;
   if (!way_->up) {
-    if (!of.running && !(decide(*all) == of.in_force)) begin(key, of);
+    if (!of.running && !(decide(of.in_force, *all) == of.in_force)) begin(key, of);
     return;
   }
-  if (of.said && same(*of.said, *all)) return;
+  if (of.said == all) return;
   of.said = all;
   way_->up(Offered{key, *all});
 }
@@ -102,11 +109,12 @@ void Rounds::answered(std::uint64_t key, Class& of) {
     return;
   }
   // What has been offered since the round began counts at once.
-  of.in_force = decide(*of_subtree(of));
+  of.in_force = decide(of.in_force, *of_subtree(of));
   of.running = false;
   const Commit commit{key, of.round, of.limit, of.in_force};
   way_->down(commit);
   ledger_.commit(key, commit.from, commit.value);
+  pass_on(key, of);
 }
 
 bool Rounds::take(const Commit& commit) {

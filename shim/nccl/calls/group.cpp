@@ -2,6 +2,8 @@
 // (docs/decisions/0037-nccl-calls.md). Where nothing is coded NCCL alone keeps the group.
 #include "calls/group.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -11,18 +13,24 @@
 namespace thinwire::nccl {
 namespace {
 
+struct Numbered {
+  Track* track;
+  Class* of;
+  bool has_turn;
+};
+
 struct Group {
   int depth = 0;
   ncclResult_t failure = ncclSuccess;
   std::vector<Planned> coded;
-  std::vector<Planned> tried;
+  std::vector<Planned> watched;
   std::vector<KeptRaw> raw;
-  std::vector<Track*> numbered;
+  std::vector<Numbered> numbered;
   std::vector<Count> counts;
 
   void clear() {
     coded.clear();
-    tried.clear();
+    watched.clear();
     raw.clear();
     numbered.clear();
     counts.clear();
@@ -40,26 +48,29 @@ void forget_coded(Group& of) {
   of.coded.clear();
 }
 
-// Trials of results that there are by now, or will be.
-void try_results(const Group& of, ncclResult_t result, Rest rest) {
-  std::vector<Planned> later;
-  for (const Planned& each : of.tried) {
-    if (each.decision.result_trial == nullptr) continue;
-    if (result == ncclInProgress) {
-      later.push_back(each);
-    } else {
-      enqueue_trial(each, Part::kResultTrial);
-    }
+// Behind what is on the streams by now, or will be.
+void watch_on(const Group& of, ncclResult_t result, Rest rest) {
+  if (result != ncclInProgress) {
+    enqueue_behind(of.coded);
+    return enqueue_behind(of.watched);
   }
+  std::vector<Planned> later;
+  std::ranges::copy_if(of.watched, std::back_inserter(later), has_behind);
   if (!rest.calls.empty() || !later.empty()) finish_later(std::move(rest), std::move(later));
 }
 
+// How many calls of each class it has.
+void note_spans(const Group& of) {
+  for (const Numbered& each : of.numbered) each.of->count_in_group();
+  for (const Numbered& each : of.numbered) each.of->end_group();
+}
+
 ncclResult_t carry_out(Group& of) {
-  for (const Planned& each : of.tried) {
-    if (each.decision.plan != nullptr) enqueue_trial(each, Part::kTrial);
-  }
+  note_spans(of);
   ncclResult_t result = of.failure;
   if (result != ncclSuccess) forget_coded(of);
+  enqueue_before(of.watched);
+  enqueue_before(of.coded);
   Rest rest;
   if (of.coded.empty()) {
     const ncclResult_t ended = THINWIRE_PASS(GroupEnd);
@@ -67,14 +78,14 @@ ncclResult_t carry_out(Group& of) {
   } else {
     result = enqueue_coded(of.coded, &of.raw, &rest);
   }
-  try_results(of, result, std::move(rest));
+  watch_on(of, result, std::move(rest));
   for (const Count& each : of.counts) count(each);
   of.clear();
   return result;
 }
 
-void forget_tried(Group& of) {
-  for (const Planned& each : of.tried) {
+void forget_watched(Group& of) {
+  for (const Planned& each : of.watched) {
     for (Plan* const plan : {each.decision.plan, each.decision.result_trial}) {
       if (plan != nullptr) plan->users.fetch_sub(1);
     }
@@ -87,8 +98,11 @@ ncclResult_t simulate(Group& of, ncclSimInfo_t* info) {
   for (const Planned& each : of.coded) pass(each.call);
   for (const KeptRaw& each : of.raw) pass(each.call);
   forget_coded(of);
-  forget_tried(of);
-  for (Track* const each : of.numbered) each->take_back();
+  forget_watched(of);
+  for (const Numbered& each : of.numbered) {
+    each.track->take_back();
+    if (each.has_turn) each.of->take_turn_back();
+  }
   const ncclResult_t failure = of.failure;
   of.clear();
   const ncclResult_t result = THINWIRE_PASS(GroupSimulateEnd, info);
@@ -117,9 +131,11 @@ ncclResult_t simulate_group(ncclSimInfo_t* info) {
 
 void keep_coded(const Planned& planned) { group().coded.push_back(planned); }
 
-void keep_trial(const Planned& planned) { group().tried.push_back(planned); }
+void keep_watched(const Planned& planned) { group().watched.push_back(planned); }
 
-void keep_number(Track& of) { group().numbered.push_back(&of); }
+void keep_number(const Decision& decision) {
+  group().numbered.push_back({decision.track, decision.of[0], decision.turn.has_value()});
+}
 
 void keep_count(const Count& count) { group().counts.push_back(count); }
 

@@ -18,12 +18,12 @@ ncclResult_t simulate_group(ncclSimInfo_t* info);
 
 // A call of the group that is coded, at its end.
 void keep_coded(const Planned& planned);
-// One that goes raw now, and is tried beside.
-void keep_trial(const Planned& planned);
+// One that goes raw now, and has something beside it.
+void keep_watched(const Planned& planned);
 // Whether a raw call has to wait for its place behind a coded one; it is kept then.
 bool kept_raw(const Call& call);
 // A call of the group has been numbered, and is to be counted, if the group is carried out.
-void keep_number(Track& of);
+void keep_number(const Decision& decision);
 void keep_count(const Count& count);
 // A call of the group has failed: nothing of it is coded.
 ncclResult_t spoil_group(ncclResult_t failure);

@@ -1,5 +1,6 @@
 #include "calls/submit.h"
 
+#include <bit>
 #include <utility>
 
 #include "abi/cuda.h"
@@ -103,37 +104,64 @@ ncclResult_t go_raw(const Call& call) {
   return result == ncclSuccess ? result : spoil_group(result);
 }
 
-ncclResult_t go_tried(const Planned& planned) {
+// Raw, with something beside it or nothing.
+ncclResult_t go_watched(Planned planned) {
   const Decision& decision = planned.decision;
-  if (decision.plan == nullptr) return go_raw(planned.call);
+  if (decision.plan == nullptr && !decision.is_timed()) return go_raw(planned.call);
   if (in_group()) {
-    keep_trial(planned);
+    keep_watched(planned);
     return go_raw(planned.call);
   }
-  enqueue_trial(planned, Part::kTrial);
+  enqueue_before({&planned, 1});
   const ncclResult_t result = pass(planned.call);
-  if (decision.result_trial != nullptr && result == ncclInProgress) {
+  if (result == ncclInProgress && has_behind(planned)) {
     finish_later({}, {planned});
-  } else if (decision.result_trial != nullptr) {
-    enqueue_trial(planned, Part::kResultTrial);
+  } else {
+    enqueue_behind({&planned, 1});
   }
   return result;
 }
 
-ncclResult_t go_coded(const Planned& planned) {
+ncclResult_t go_coded(Planned planned) {
   Rest rest;
+  enqueue_before({&planned, 1});
   const ncclResult_t result = enqueue_coded({&planned, 1}, nullptr, &rest);
-  if (result == ncclInProgress) finish_later(std::move(rest), {});
+  if (result == ncclInProgress) {
+    finish_later(std::move(rest), {});
+  } else {
+    enqueue_behind({&planned, 1});
+  }
   return result;
+}
+
+// A class is named by its size within a factor of two.
+void note_news(const Planned& planned) {
+  const Call& call = planned.call;
+  const Decision& decision = planned.decision;
+  const agree::Value& value = *decision.turn->news;
+  // As in class_key(): of the others the root makes no difference.
+  const bool is_named_by_peer =
+      call.is_message() || call.operation == kBroadcast || call.operation == kScatter;
+  note_verdict(*planned.communicator,
+               {.operation = call.operation,
+                .dtype = dtype_of(call.type),
+                .least_bytes = std::bit_floor(call.elements * element_bytes(call.type)),
+                .codec = decision.codec,
+                .peer = is_named_by_peer ? call.peer : -1,
+                .probation = value.decided,
+                .raw_ns = value.raw_ns,
+                .coded_ns = value.coded_ns,
+                .codes = value.codes});
 }
 
 ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
   const Decision& decision = planned.decision;
-  if (in_group()) keep_number(*decision.track);
+  if (in_group()) keep_number(decision);
   if (decision.failure != ncclSuccess) return spoil_group(decision.failure);
+  if (decision.turn && decision.turn->news != nullptr) note_news(planned);
   count(planned.call, communicator, decision.reason, decision.rule,
         decision.coded() ? decision.plan : nullptr);
-  if (!decision.coded()) return go_tried(planned);
+  if (!decision.coded()) return go_watched(planned);
   if (!in_group()) return go_coded(planned);
   keep_coded(planned);
   return ncclSuccess;

@@ -15,13 +15,13 @@ namespace thinwire::nccl {
 struct Unfinished {
   std::mutex mutex;  // held by who goes on with it
   Rest rest;
-  std::vector<Planned> trials;
+  std::vector<Planned> watched;
   ncclResult_t result = ncclInProgress;
 
   template <typename Do>
   void for_all(Do then) {
     for (const Planned& each : rest.calls) then(each);
-    for (const Planned& each : trials) then(each);
+    for (const Planned& each : watched) then(each);
   }
 };
 
@@ -45,7 +45,7 @@ void end(Unfinished& of, ncclResult_t result) {
   of.result = result;
   if (result != ncclSuccess) {
     if (!of.rest.calls.empty()) give_up(of.rest);
-    for (const Planned& each : of.trials) each.decision.result_trial->users.fetch_sub(1);
+    for (const Planned& each : of.watched) leave_out_behind(each);
     of.for_all([&](const Planned& each) { each.coder->set_error(result); });
   }
   const std::lock_guard lock(refs_mutex());
@@ -78,7 +78,8 @@ ncclResult_t advance(Unfinished& of) {
   if (result == ncclSuccess && of.rest.stage < of.rest.stages) result = enqueue_rest(of.rest);
   if (result == ncclInProgress) return result;
   if (result == ncclSuccess) {
-    for (const Planned& each : of.trials) enqueue_trial(each, Part::kResultTrial);
+    enqueue_behind(of.rest.calls);
+    enqueue_behind(of.watched);
   }
   end(of, result);
   return result;
@@ -86,10 +87,10 @@ ncclResult_t advance(Unfinished& of) {
 
 }  // namespace
 
-void finish_later(Rest rest, std::vector<Planned> trials) {
+void finish_later(Rest rest, std::vector<Planned> watched) {
   const auto made = std::make_shared<Unfinished>();
   made->rest = std::move(rest);
-  made->trials = std::move(trials);
+  made->watched = std::move(watched);
   const std::lock_guard lock(refs_mutex());
   made->for_all([&](const Planned& each) {
     each.communicator->unfinished = made;

@@ -10,9 +10,9 @@
 
 namespace thinwire::nccl {
 
-// `rest` of coded calls and trials behind raw ones, made in one call or group that NCCL has said
-// ncclInProgress of.
-void finish_later(Rest rest, std::vector<Planned> trials);
+// `rest` of coded calls, and raw ones that have something behind them, made in one call or group
+// that NCCL has said ncclInProgress of.
+void finish_later(Rest rest, std::vector<Planned> watched);
 
 // Whether something is left of the communicator's calls. NCCL refuses further calls there.
 bool is_unfinished(ncclComm_t comm);

@@ -1,6 +1,9 @@
 #include "coding/classes.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "plan/probation.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -19,14 +22,79 @@ bool Class::wants_trial(std::uint16_t reason) {
   return call < kFirstTrials || call % kWhileUndecided == 0;
 }
 
+// Which of a probation's calls this one is. Numbers of probations go up with those of calls, but
+// where calls are taken back.
+std::uint64_t Class::position_in(std::uint16_t probation) {
+  constexpr std::size_t kKept = 8;
+  while (!begun_.empty() && begun_.back().probation > probation) begun_.pop_back();
+  if (begun_.empty() || begun_.back().probation < probation) begun_.push_back({probation, turns_});
+  if (begun_.size() > kKept) begun_.erase(begun_.begin());
+  return turns_++ - begun_.back().turn;
+}
+
+Turn Class::turn(const agree::Value& value, bool once) {
+  Turn turn{.codes = value.codes};
+  const std::uint64_t position = position_in(value.probation);
+  if (value.probation > value.decided) {
+    const std::uint64_t calls = value.calls;
+    if (position >= 2 * calls) return turn;
+    if (position >= calls) turn.codes = !turn.codes;
+    turn.probation = value.probation;
+    turn.calls = value.calls;
+    return turn;
+  }
+  if (!guarded_) return turn;
+  if (value.decided != last_.decided) {
+    confirmed_ = last_.decided != 0 && last_.codes == value.codes ? confirmed_ + 1 : 0;
+    last_ = value;
+    turn.news = &last_;
+    next_ask_ =
+        turns_ + plan::calls_between({value.raw_ns, value.coded_ns}, value.calls, confirmed_);
+  }
+  turn.asks = !once && turns_ == next_ask_;
+  return turn;
+}
+
+void Class::end_group() {
+  if (grouped_ > span_.load(std::memory_order_relaxed)) span_ = grouped_;
+  grouped_ = 0;
+}
+
+void Class::offer() {
+  own_.span = static_cast<std::uint16_t>(std::min(span_.load(), std::uint32_t{UINT16_MAX}));
+  channel_->offer(key_, own_);
+}
+
 void Class::measured(std::uint32_t needed, bool again) {
   if (vetoed_) return;
-  if (const auto offered = needs_.take(needed, again)) channel_->offer(key_, {*offered, 0});
+  const auto offered = needs_.take(needed, again);
+  if (!offered) return;
+  own_.needed = *offered;
+  offer();
+}
+
+void Class::timed(const Turn& turn, std::uint64_t nanoseconds) {
+  if (turn.probation != seen_.probation) seen_ = {.probation = turn.probation};
+  std::uint64_t& least = seen_.least[turn.codes ? 1 : 0];
+  if (nanoseconds != 0 && (least == 0 || nanoseconds < least)) least = nanoseconds;
+  if (++seen_.calls != 2U * turn.calls || vetoed_) return;
+  own_.timed = turn.probation;
+  own_.raw_ns = seen_.least[0];
+  own_.coded_ns = seen_.least[1];
+  offer();
+}
+
+void Class::ask(const agree::Value& value) {
+  if (vetoed_) return;
+  own_.asks = static_cast<std::uint16_t>(value.probation + 1);
+  offer();
 }
 
 void Class::veto(std::uint16_t reason) {
   if (std::exchange(vetoed_, true)) return;
-  channel_->offer(key_, {0, reason});
+  own_.needed = 0;
+  own_.veto = reason;
+  offer();
 }
 
 }  // namespace thinwire::nccl

@@ -2,35 +2,92 @@
 // the other ranks.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "agree/agree.h"
 #include "coding/needs.h"
 
 namespace thinwire::nccl {
 
+// How one call of a class goes whose blocks would fit.
+struct Turn {
+  bool codes = true;
+  std::uint16_t probation = 0;         // not 0: it is timed, in this one
+  std::uint16_t calls = 0;             // that the probation times of each way
+  bool asks = false;                   // it is time for another probation
+  const agree::Value* news = nullptr;  // a decision that has not been seen before
+};
+
 class Class {
  public:
-  Class(agree::Channel& channel, std::uint64_t key) : channel_(&channel), key_(key) {}
+  // `guarded`: it is coded only where that is faster, as timed.
+  Class(agree::Channel& channel, std::uint64_t key, bool guarded)
+      : channel_(&channel), key_(key), guarded_(guarded) {
+    own_.asks = guarded ? 1 : 0;
+  }
 
   agree::Answer value(std::uint64_t call) { return channel_->value(call, key_); }
+
+  // ---- Of the host thread ----
 
   // Whether this call, which goes raw for `reason`, is encoded beside to learn its size.
   bool wants_trial(std::uint16_t reason);
 
+  // The way of a call with that value, which has a capacity; the same on all ranks, as each asks
+  // for each of the calls that have one. `once`: what was decided is never asked for again.
+  Turn turn(const agree::Value& value, bool once);
+  // The last call was none.
+  void take_turn_back() { --turns_; }
+  // A call of a group that ends; and of all of these that there are no more.
+  void count_in_group() { ++grouped_; }
+  void end_group();
+
+  // ---- Of whoever reports, one at a time ----
+
   // What blocks needed in 512ths; `again`: the earlier ones count no more, as the class was raw.
   void measured(std::uint32_t needed, bool again);
+  // What a call of a probation took; 0: nobody knows.
+  void timed(const Turn& turn, std::uint64_t nanoseconds);
+  // It wants the probation behind that of `value`.
+  void ask(const agree::Value& value);
   // It has to stay raw here.
   void veto(std::uint16_t reason);
 
  private:
+  struct Begun {
+    std::uint16_t probation;
+    std::uint64_t turn;  // the first one
+  };
+  // Of the last probation that something was timed of.
+  struct Seen {
+    std::uint16_t probation = 0;
+    std::uint32_t calls = 0;
+    std::uint64_t least[2] = {};  // raw, coded
+  };
+
+  std::uint64_t position_in(std::uint16_t probation);
+  void offer();
+
   agree::Channel* channel_;
   std::uint64_t key_;
-  std::uint64_t raw_calls_ = 0;  // of the host
-  // Of whoever reports, one at a time.
+  bool guarded_;
+
+  std::uint64_t raw_calls_ = 0;
+  std::uint32_t grouped_ = 0;
+  std::uint64_t turns_ = 0;
+  std::vector<Begun> begun_;
+  agree::Value last_;            // decision that was seen
+  std::uint32_t confirmed_ = 0;  // in a row
+  std::uint64_t next_ask_ = 0;   // turn
+  std::atomic<std::uint32_t> span_{1};
+
   bool vetoed_ = false;
   Needs needs_;
+  Seen seen_;
+  agree::Offer own_;
 };
 
 // Calls that are numbered together.
@@ -41,10 +98,10 @@ class Track {
   std::uint64_t next() { return next_++; }
   // The last call was none.
   void take_back() { --next_; }
-  Class& of(std::uint64_t key) {
+  Class& of(std::uint64_t key, bool guarded) {
     if (last_ != nullptr && last_key_ == key) return *last_;
     last_key_ = key;
-    last_ = &classes_.try_emplace(key, channel_, key).first->second;
+    last_ = &classes_.try_emplace(key, channel_, key, guarded).first->second;
     return *last_;
   }
 

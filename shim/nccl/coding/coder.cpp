@@ -4,6 +4,7 @@
 
 #include "abi/cuda.h"
 #include "coding/device.h"
+#include "coding/service.h"
 #include "coding/transport.h"
 #include "process/reason.h"
 #include "process/settings.h"
@@ -16,7 +17,8 @@ namespace {
 constexpr std::uint64_t kMostGathered = 64 << 10;
 
 constexpr std::uint64_t kNoGroup = 0;
-constexpr std::uint64_t kWhole = 512;  // a capacity that holds any block
+constexpr std::uint64_t kTimeBytes = 64;  // a time before a call, and one behind it
+constexpr std::uint64_t kWhole = 512;     // a capacity that holds any block
 
 std::uint32_t stream_operation(Operation operation) {
   switch (operation) {
@@ -167,10 +169,11 @@ Decision Coder::decide(const Call& call, bool is_grouped) {
   made.number = number << 1 | (call.is_message() ? 1 : 0);
   made.rule = call.choice.only_rule();
   made.track = &track;
-  agree::Value raw;
+  agree::Value raw, first;
   bool coded = true;
   for (int exchange = 0; exchange < exchanges; ++exchange) {
-    Class& of = track.of(class_key(call, key, static_cast<unsigned>(exchange)));
+    const bool guarded = exchange == 0 && !settings().force;
+    Class& of = track.of(class_key(call, key, static_cast<unsigned>(exchange)), guarded);
     made.of[exchange] = &of;
     const agree::Answer answer = of.value(number);
     if (answer.outcome != agree::Outcome::kKnown) {
@@ -180,6 +183,7 @@ Decision Coder::decide(const Call& call, bool is_grouped) {
       return made;
     }
     key.capacity[exchange] = answer.value.capacity;
+    if (exchange == 0) first = answer.value;
     if (coded && answer.value.capacity == 0) {
       coded = false;
       raw = answer.value;
@@ -198,6 +202,7 @@ Decision Coder::decide(const Call& call, bool is_grouped) {
     decide_raw(call, key, raw, made);
     return made;
   }
+  if (goes_raw(first, made)) return made;
   tw_status why = TW_OK;
   made.plan = plans_.take(stream_comm_, key, &why);
   if (made.plan == nullptr) {
@@ -205,6 +210,17 @@ Decision Coder::decide(const Call& call, bool is_grouped) {
     if (is_of_memory(why)) made.failure = ncclSystemError;
   }
   return made;
+}
+
+bool Coder::goes_raw(const agree::Value& value, Decision& made) {
+  made.turn = made.of[0]->turn(value, !settings().codecs[made.codec].lossless);
+  if (made.turn->asks) {
+    const std::lock_guard lock(mutex_);
+    made.of[0]->ask(value);
+  }
+  if (made.turn->codes) return false;
+  made.reason = value.probation > value.decided ? kBeingTimed : kNotFaster;
+  return true;
 }
 
 void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made) {
@@ -347,6 +363,35 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
   }
   lent.push(flight);
   return flight;
+}
+
+Flight* Coder::begin_time(const Call& call, const Decision& decision) {
+  const std::lock_guard lock(mutex_);
+  if (failed_ || ended_) return nullptr;
+  Flight* const clock = flights_.take(kTimeBytes);
+  if (clock == nullptr) {
+    decision.of[0]->timed(*decision.turn, 0);
+    return nullptr;
+  }
+  clock->plan = nullptr;
+  clock->of[0] = decision.of[0];
+  clock->turn = *decision.turn;
+  auto* const times = static_cast<std::uint64_t*>(clock->record);
+  times[0] = times[1] = 0;
+  look_after(*this);
+  if (tw_stream_time(stream_comm_, device_, times, call.stream) == TW_OK) return clock;
+  flights_.give_back(clock);
+  decision.of[0]->timed(*decision.turn, 0);
+  return nullptr;
+}
+
+void Coder::end_time(const Call& call, Flight* clock) {
+  if (clock == nullptr) return;
+  const std::lock_guard lock(mutex_);
+  auto* const times = static_cast<std::uint64_t*>(clock->record);
+  // Else it is lost: the stream may still write what was put there before.
+  if (tw_stream_time(stream_comm_, device_, times + 1, call.stream) != TW_OK) return;
+  lent_to(call.stream, kNoGroup).push(clock);
 }
 
 void Coder::fail() { failed_ = true; }

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,10 +33,12 @@ struct Decision {
   Plan* result_trial = nullptr;        // of the second exchange, behind the raw call
   Track* track = nullptr;              // where it was numbered
   Class* of[2] = {};
-  bool again = false;  // a trial of what was raw
-  unsigned codec = 0;  // of Settings::codecs
-  int rule = -1;       // of the policy, that took it
+  std::optional<Turn> turn{};  // where its blocks would fit
+  bool again = false;          // a trial of what was raw
+  unsigned codec = 0;          // of Settings::codecs
+  int rule = -1;               // of the policy, that took it
   bool coded() const { return failure == ncclSuccess && reason == 0; }
+  bool is_timed() const { return turn && turn->probation != 0; }
 };
 
 enum class Part { kCall, kTrial, kResultTrial };
@@ -55,6 +58,10 @@ class Coder {
   // the plan has been given back: no memory.
   Flight* prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,
                   Counters* counters, tw_stream_call* made);
+  // Of a timed call, before its first step is enqueued and behind its last one. Null: nobody will
+  // know what it took.
+  Flight* begin_time(const Call& call, const Decision& decision);
+  void end_time(const Call& call, Flight* clock);
   // Under the mutex. What enqueueing left is not known: nothing is coded or given back any more.
   void fail();
 
@@ -93,11 +100,15 @@ class Coder {
   // What the policy makes of a call, once nodes are known: why it goes raw, or 0.
   int take_choice(const Call& call, PlanKey& key, Decision& made) const;
   void decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made);
+  // Whether a call whose blocks would fit goes raw all the same.
+  bool goes_raw(const agree::Value& value, Decision& made);
   bool reserve(const Call& call, PlanKey key, const Decision& made);
   // One of its own, or one that is idle and not of this group.
   Lent& lent_to(cudaStream_t stream, std::uint64_t group);
   void* open_mailbox(Lent& lent);
   bool serve(Lent& lent, void* mailbox);
+  // Whether the stream has come past it; its report is taken then.
+  bool has_landed(Flight& flight);
   void take_report(Flight& flight, tw_status status, const tw_stream_report& report);
   void say_failed(std::string why) const;
   void release();

@@ -83,16 +83,11 @@ bool Coder::reap() {
   bool busy = false;
   for (const auto& each : lent_) {
     while (Flight* const flight = each->first()) {
-      tw_stream_report report{};
-      report.size = sizeof report;
-      const tw_status status = tw_stream_check(flight->plan->handle, flight->record, &report);
-      if (report.complete == 0) {
+      if (!has_landed(*flight)) {
         busy = true;
         break;
       }
       each->pop();
-      take_report(*flight, status, report);
-      flight->plan->users.fetch_sub(1, std::memory_order_release);
       flights_.give_back(flight);
     }
   }
@@ -100,6 +95,25 @@ bool Coder::reap() {
   if (ended_ && !released_) release();
   listed = false;
   return false;
+}
+
+bool Coder::has_landed(Flight& flight) {
+  if (flight.plan == nullptr) {
+    auto* const times = static_cast<std::uint64_t*>(flight.record);
+    const std::uint64_t end = std::atomic_ref(times[1]).load(std::memory_order_acquire);
+    if (end == 0) return false;
+    const std::uint64_t begin = std::atomic_ref(times[0]).load(std::memory_order_relaxed);
+    // Of a clock's step at the least: 0 would say that nobody knows.
+    flight.of[0]->timed(flight.turn, end > begin ? end - begin : 1);
+    return true;
+  }
+  tw_stream_report report{};
+  report.size = sizeof report;
+  const tw_status status = tw_stream_check(flight.plan->handle, flight.record, &report);
+  if (report.complete == 0) return false;
+  take_report(flight, status, report);
+  flight.plan->users.fetch_sub(1, std::memory_order_release);
+  return true;
 }
 
 void Coder::say_failed(std::string why) const {

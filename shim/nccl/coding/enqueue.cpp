@@ -126,6 +126,8 @@ void give_up(const Rest& rest) {
   own.unlock();
 }
 
+namespace {
+
 void enqueue_trial(const Planned& tried, Part part) {
   Batch& own = batch();
   own.lock({&tried, 1});
@@ -137,6 +139,30 @@ void enqueue_trial(const Planned& tried, Part part) {
     tried.coder->fail();
   }
   own.unlock();
+}
+
+}  // namespace
+
+void enqueue_before(std::span<Planned> calls) {
+  for (const Planned& each : calls) {
+    if (!each.decision.coded() && each.decision.plan != nullptr) enqueue_trial(each, Part::kTrial);
+  }
+  // Behind all trials, whose time is not theirs.
+  for (Planned& each : calls) {
+    if (each.decision.is_timed()) each.clock = each.coder->begin_time(each.call, each.decision);
+  }
+}
+
+void enqueue_behind(std::span<const Planned> calls) {
+  for (const Planned& each : calls) each.coder->end_time(each.call, each.clock);
+  for (const Planned& each : calls) {
+    if (each.decision.result_trial != nullptr) enqueue_trial(each, Part::kResultTrial);
+  }
+}
+
+void leave_out_behind(const Planned& planned) {
+  Plan* const trial = planned.decision.result_trial;
+  if (trial != nullptr) trial->users.fetch_sub(1);
 }
 
 }  // namespace thinwire::nccl

@@ -15,6 +15,7 @@ struct Planned {
   Coder* coder = nullptr;
   Counters* counters = nullptr;
   Communicator* communicator = nullptr;
+  Flight* clock = nullptr;  // of a call that is timed, once that has begun
 };
 
 // What is left to do of calls on communicators that do not block.
@@ -37,7 +38,15 @@ ncclResult_t enqueue_rest(Rest& rest);
 // Nothing more comes of it.
 void give_up(const Rest& rest);
 
-// Beside a raw call, before or behind it; what hinders it hinders nothing else.
-void enqueue_trial(const Planned& tried, Part part);
+// What goes beside a call on its stream, before it and behind it: trials beside a raw one, and the
+// time of any that is timed. What hinders it hinders nothing else.
+void enqueue_before(std::span<Planned> calls);
+void enqueue_behind(std::span<const Planned> calls);
+// Whether there is something behind it.
+inline bool has_behind(const Planned& planned) {
+  return planned.clock != nullptr || planned.decision.result_trial != nullptr;
+}
+// Nothing of it is enqueued any more.
+void leave_out_behind(const Planned& planned);
 
 }  // namespace thinwire::nccl

@@ -16,8 +16,9 @@ struct Flight {
   void* record = nullptr;
   std::uint64_t record_bytes = 0;
   std::uint64_t sequence = 0;  // among those of its stream
-  Plan* plan = nullptr;
-  Class* of[2] = {};  // of its exchanges
+  Plan* plan = nullptr;        // none: the record has the times before and behind a call
+  Class* of[2] = {};           // of its exchanges
+  Turn turn{};                 // of the call that is timed
   bool is_trial = false;
   bool again = false;               // see Class::measured()
   bool sizes_follow_error = false;  // see CodecUse

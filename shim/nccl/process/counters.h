@@ -15,6 +15,7 @@
 #include "agree/agree.h"
 #include "process/own_sums.h"
 #include "process/reason.h"
+#include "process/verdicts.h"
 
 namespace thinwire::nccl {
 
@@ -80,6 +81,7 @@ struct Communicator {
   std::map<std::uint64_t, std::uint64_t> shrinks;  // likewise, by the ranks that it lost
   std::atomic<bool> finalized{false};              // it takes no more calls
   std::array<Counters, kOperations> of{};
+  Verdicts verdicts;
   OwnSums own_sums;
   bool blocks = true;                      // its calls do
   bool prepared = false;                   // what its calls launch has been loaded

@@ -31,6 +31,10 @@ const char* reason_text(int reason) {
       return "calls of this kind did not get smaller";
     case kCaptured:
       return "captured into a graph";
+    case kBeingTimed:
+      return "being timed, raw and compressed";
+    case kNotFaster:
+      return "faster raw, as timed";
     case kUnusual:
       return "arguments for NCCL to judge";
     default:

@@ -17,6 +17,8 @@ enum : int {
   kNotAgreed,                   // the ranks have not agreed on calls of this class
   kNotSmaller,                  // they agree that these do not get smaller
   kCaptured,                    // into a graph
+  kBeingTimed,                  // the ranks are finding out whether compressing them pays
+  kNotFaster,                   // they agree that these are faster raw
   kUnusual,                     // arguments that NCCL is to judge
   kReasons
 };

@@ -74,7 +74,8 @@ std::string as_json(const Communicators& all, const std::string& rank) {
   for (const Communicator* each : all) {
     out << separator << "{\"ranks\": " << each->ranks << ", \"rank\": " << each->rank
         << ", \"name\": \"" << plain(each->name) << "\", \"presence\": \"" << presence_text(*each)
-        << "\", \"operations\": {" << operations_as_json(*each) << "}}";
+        << "\", \"operations\": {" << operations_as_json(*each)
+        << "}, \"timed\": " << verdicts_as_json(*each) << '}';
     separator = ", ";
   }
   out << "]}\n";
@@ -99,6 +100,7 @@ std::string as_text(const std::string& rank) {
       }
       out << ", raw " << raw_by_reason(counters) << '\n';
     }
+    out << verdicts_as_text(*each);
   }
   return out.str();
 }

@@ -15,9 +15,13 @@ std::uint32_t dtypes_of(const tw_codec* codec) {
   return row ? row->dtypes : shim::kFloats;
 }
 
-bool sizes_follow_error(const tw_codec* codec) {
+bool is_lossless(const tw_codec* codec) {
   const auto row = shim::row_of(codec);
-  return row && row->lossless == 0 && row->fixed_size == 0;
+  return !row || row->lossless != 0;
+}
+
+bool sizes_follow_error(const tw_codec* codec) {
+  return !is_lossless(codec) && shim::row_of(codec)->fixed_size == 0;
 }
 
 // One of the words that the setting may have.
@@ -39,6 +43,7 @@ CodecUse use_of(tw_codec* codec) {
   // Nobody promises an order of additions under NCCL.
   made.sums = tw_codec_reductions(codec) != TW_REDUCTIONS_NATIVE;
   made.sizes_follow_error = sizes_follow_error(codec);
+  made.lossless = is_lossless(codec);
   made.sums_alone = tw_codec_reductions(codec) == TW_REDUCTIONS_ALONE;
   return made;
 }
@@ -59,6 +64,7 @@ Settings read() {
   read_policy(read);
   read.threshold = shim::threshold();
   read.rounds = is_pairwise();
+  read.force = shim::is_on("THINWIRE_FORCE");
   read.same_node = shim::is_on("THINWIRE_SAME_NODE");
   read.could_compress = std::ranges::any_of(read.codecs, &CodecUse::could_compress);
   read.report = shim::report();

@@ -17,6 +17,7 @@ struct CodecUse {
   bool sums = false;                // it takes reductions
   bool sums_alone = false;          // and nothing else
   bool sizes_follow_error = false;  // it is lossy, and how large its frames are is open
+  bool lossless = true;
 
   bool could_compress() const { return dtypes != 0 && !lacks_link; }
 };
@@ -29,6 +30,7 @@ struct Settings {
   std::vector<unsigned> codec_of_rule;  // of `codecs`
   std::uint64_t threshold = 0;          // THINWIRE_THRESHOLD
   bool same_node = false;               // THINWIRE_SAME_NODE=1: ranks of one node compress, too
+  bool force = false;                   // THINWIRE_FORCE=1: what fits is coded, whatever it costs
   bool rounds = false;                  // THINWIRE_ALGORITHM=pairwise: see TW_STREAM_ROUNDS
   // Whether some call could be compressed: only then it is asked who has the library.
   bool could_compress = false;

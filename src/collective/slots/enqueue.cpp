@@ -1,9 +1,13 @@
 #include "collective/slots/enqueue.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 
 #include "collective/slots/device_slots.h"
 #include "collective/slots/host_slots.h"
+#include "device/context.h"
+#include "device/enqueue.h"
 
 namespace thinwire::collective {
 namespace {
@@ -133,6 +137,24 @@ Status enqueue_slots(const SlotRuns& runs, int stage, int* stages) {
   if (stage == 0) prepare_records(runs);
   if (Status status = put_stages(runs, stage); !status.ok()) return status;
   return stage == *all - 1 ? Status() : exchange_all(runs, stage);
+}
+
+namespace {
+
+void write_time(void* at) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const auto count = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  std::atomic_ref(*static_cast<std::uint64_t*>(at))
+      .store(static_cast<std::uint64_t>(count), std::memory_order_release);
+}
+
+}  // namespace
+
+Status enqueue_time(transport::StreamTransport& transport, int device, std::uint64_t* at,
+                    device::StreamHandle stream) {
+  if (transport.on_host()) return transport.call(write_time, at, stream);
+  const auto current = device::ContextGuard::enter(device);
+  return current.ok() ? device::enqueue_time(at, stream) : current.status();
 }
 
 }  // namespace thinwire::collective

@@ -32,4 +32,8 @@ Status enqueue_slots(const SlotRuns& runs);
 // was posted before is on its streams; `stages`: how many there are. Nothing is kept in between.
 Status enqueue_slots(const SlotRuns& runs, int stage, int* stages);
 
+// The time when the stream comes by, to `at`, as tw_stream_time() has it.
+Status enqueue_time(transport::StreamTransport& transport, int device, std::uint64_t* at,
+                    device::StreamHandle stream);
+
 }  // namespace thinwire::collective

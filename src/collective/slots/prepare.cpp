@@ -7,6 +7,7 @@
 #include "base/aligned.h"
 #include "collective/slots/device_slots.h"
 #include "collective/slots/enqueue.h"
+#include "device/enqueue.h"
 #include "device/pool.h"
 #include "device/work_stream.h"
 
@@ -67,6 +68,15 @@ Status launch_all(const SlotCall& call, device::WorkStream& stream, int device) 
   return enqueued.ok() ? ended : enqueued;
 }
 
+Status launch_time(device::WorkStream& stream) {
+  const auto pinned = device::acquire_pinned(sizeof(std::uint64_t));
+  if (!pinned.ok()) return pinned.status();
+  auto* const at = reinterpret_cast<std::uint64_t*>(pinned->data());
+  const Status enqueued = device::enqueue_time(at, stream.stream());
+  const Status ended = stream.finish();
+  return enqueued.ok() ? ended : enqueued;
+}
+
 // Rank 0 of as many nodes as make slots go to more ranks than are sealed at once, and to some more:
 // encodes that seal their slots do that for the first rank alone.
 SlotCall call_in_levels(SlotCall call) {
@@ -85,6 +95,7 @@ SlotCall call_in_levels(SlotCall call) {
 Status load_kernels(const codec::Spec& spec, int device) {
   auto stream = device::acquire_work_stream(device, 0);
   if (!stream.ok()) return stream.status();
+  if (Status status = launch_time(*stream); !status.ok()) return status;
   SlotCall call;
   call.operation = SlotOperation::kAllreduce;
   call.way = SlotWay::kDirect;

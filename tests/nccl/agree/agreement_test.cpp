@@ -120,7 +120,7 @@ TEST(AgreementOf, ARankFarBehind) {
   for (std::uint16_t round = 1; round <= 6; ++round) {
     const std::uint16_t needed = 50 * round;
     for (Rank& each : job.all) each.comm->collectives().offer(1, {needed, 0});
-    const Value wanted = decide({needed, 0});
+    const Value wanted = decide({}, {needed, 0});
     ASSERT_TRUE(eventually([&] {
       for (int rank = 0; rank < 3; ++rank) {
         seen[rank].push_back(job.all[rank].comm->collectives().value(call, 1).value);
@@ -154,7 +154,7 @@ TEST(AgreementOf, AVetoKeepsAClassRawUntilItIsTakenBack) {
   }
   EXPECT_TRUE(comes_to({0, 12}));
   job.all[2].comm->collectives().offer(1, {101, 0});
-  EXPECT_TRUE(comes_to(decide({101, 0})));
+  EXPECT_TRUE(comes_to(decide({}, {101, 0})));
 }
 
 class Pairs : public testing::TestWithParam<int> {};

@@ -87,8 +87,15 @@ class Simulated {
       if (host.ledger.waits(call, key_of(call))) return;
       host.values.push_back(host.ledger.value(call, key_of(call)).value);
       if (random_() % 100 == 0) {
-        const Offer offer{static_cast<std::uint16_t>(random_() % 600),
-                          static_cast<std::uint16_t>(random_() % 10 == 0)};
+        const Value& seen = host.values.back();
+        const Offer offer{
+            static_cast<std::uint16_t>(random_() % 600),
+            static_cast<std::uint16_t>(random_() % 10 == 0),
+            static_cast<std::uint16_t>(seen.decided + random_() % 2),
+            static_cast<std::uint16_t>(random_() % 40),
+            // Somebody may have said nothing of it yet.
+            static_cast<std::uint16_t>(seen.probation - random_() % 2 * (seen.probation > 0)),
+            random_() % 1000, random_() % 1000};
         host.rounds.offer(key_of(call), offer);
       }
     }
@@ -172,17 +179,55 @@ TEST(Rounds, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(ledger.value(kWindow, 1).value.capacity, 100);
 }
 
+const Value kFirst{0, kUndecided};
+
 TEST(Decide, IsAboutTheLargestNeedAndAnyVeto) {
-  EXPECT_EQ(decide({320, 0}).capacity, 331);
-  EXPECT_EQ(decide({320, 7}), (Value{0, 7}));
-  EXPECT_EQ(decide({500, 0}), (Value{0, kNotSmaller}));
-  EXPECT_EQ(decide({65535, 0}), (Value{0, kNotSmaller}));
+  EXPECT_EQ(decide(kFirst, {320, 0}).capacity, 331);
+  EXPECT_EQ(decide(kFirst, {320, 7}), (Value{0, 7}));
+  EXPECT_EQ(decide(kFirst, {500, 0}), (Value{0, kNotSmaller}));
+  EXPECT_EQ(decide(kFirst, {65535, 0}), (Value{0, kNotSmaller}));
   for (unsigned needed = 0; needed < 600; ++needed) {
-    const Value value = decide({static_cast<std::uint16_t>(needed), 0});
+    const Value value = decide(kFirst, {static_cast<std::uint16_t>(needed), 0});
     if (value.capacity != 0) {
       EXPECT_GT(value.capacity, needed);
     }
   }
+}
+
+TEST(Decide, WithoutProbationWhatFitsIsCoded) {
+  const Value value = decide(kFirst, {320, 0});
+  EXPECT_TRUE(value.codes);
+  EXPECT_EQ(value.probation, 0);
+}
+
+TEST(Decide, AProbationIsDecidedOnceAllHaveTimedIt) {
+  Value value = decide(kFirst, {.needed = 320, .asks = 1, .span = 5});
+  EXPECT_EQ(std::tuple(value.probation, value.decided, value.calls, value.codes),
+            std::tuple(1, 0, 15, false));
+  Offer all{.needed = 320, .asks = 1, .timed = 0, .raw_ns = 1000, .coded_ns = 500};
+  EXPECT_EQ(decide(value, all), value);
+  all.timed = 1;
+  value = decide(value, all);
+  EXPECT_EQ(std::tuple(value.decided, value.codes, value.raw_ns, value.coded_ns),
+            std::tuple(1, true, 1000, 500));
+  EXPECT_EQ(decide(value, all), value) << "for good, until somebody asks";
+  all.asks = 2;
+  value = decide(value, all);
+  EXPECT_EQ(std::tuple(value.probation, value.decided, value.codes), std::tuple(2, 1, true));
+  // It goes on as it was until it loses.
+  all.timed = 2;
+  all.coded_ns = 1001;
+  EXPECT_FALSE(decide(value, all).codes);
+  all.coded_ns = 1000;
+  EXPECT_TRUE(decide(value, all).codes);
+}
+
+TEST(Decide, WhatDoesNotFitForAWhileKeepsItsProbation) {
+  const Offer fits{.needed = 320, .asks = 1};
+  const Value under_way = decide(kFirst, fits);
+  const Value raw = decide(under_way, {.needed = 513, .asks = 1});
+  EXPECT_EQ(std::tuple(raw.capacity, raw.reason), std::tuple(0, kNotSmaller));
+  EXPECT_EQ(decide(raw, fits), under_way);
 }
 
 TEST(Shape, IsATree) {

@@ -1,6 +1,7 @@
 #include "comm.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <random>
 #include <thread>
 
@@ -31,12 +32,25 @@ void set_error(ncclComm& comm, ncclResult_t error) {
   comm.error.compare_exchange_strong(none, error);
 }
 
+// On a link of so many bytes a second, one way; without that, none.
+std::chrono::nanoseconds time_on_link(std::size_t bytes) {
+  static const double rate = [] {
+    const char* const named = std::getenv("FAKE_NCCL_RATE");
+    return named == nullptr ? 0.0 : std::strtod(named, nullptr);
+  }();
+  if (rate <= 0) return {};
+  return std::chrono::nanoseconds(
+      static_cast<std::int64_t>(1e9 * static_cast<double>(bytes) / rate));
+}
+
 bool exchange(ncclComm& comm, const Body& before) {
   // One that does not block may be at its next call.
   if (comm.error != ncclSuccess && comm.error != ncclInProgress) return false;
   Exchange messages(*comm.segment, comm.rank, comm.ranks);
   before(messages);
+  const auto begin = std::chrono::steady_clock::now();
   const Outcome outcome = messages.run();
+  std::this_thread::sleep_until(begin + time_on_link(messages.bytes_out()));
   if (outcome == Outcome::kMismatch) set_error(comm, ncclInternalError);
   if (outcome == Outcome::kStopped && !comm.revoked) set_error(comm, ncclRemoteError);
   return outcome == Outcome::kDone;

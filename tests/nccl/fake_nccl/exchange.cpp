@@ -5,6 +5,7 @@ namespace fake_nccl {
 void Exchange::send(int peer, const Call& call, const void* data, std::size_t bytes) {
   auto* const from = static_cast<std::byte*>(const_cast<void*>(data));
   sends_[peer].push_back({call, from, bytes, 0, {}});
+  if (peer != rank_) bytes_out_ += bytes;
 }
 
 void Exchange::receive(int peer, const Call& call, void* data, std::size_t bytes) {

@@ -38,6 +38,9 @@ class Exchange {
   void send(int peer, const Call& call, const void* data, std::size_t bytes);
   void receive(int peer, const Call& call, void* data, std::size_t bytes);
 
+  // What is to be sent to other ranks.
+  std::size_t bytes_out() const { return bytes_out_; }
+
   // Of each pair of ranks in the order in which they were named. Ends early where a rank of the
   // communicator has failed.
   Outcome run();
@@ -60,6 +63,7 @@ class Exchange {
   std::vector<std::deque<Part>> sends_;
   std::vector<std::deque<Part>> receives_;
   bool mismatch_ = false;
+  std::size_t bytes_out_ = 0;
 };
 
 }  // namespace fake_nccl

@@ -1,5 +1,9 @@
 #include "stream.h"
 
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
 #include "fake_cuda.h"
 
 CUstream_st::CUstream_st() : worker_([this] { work(); }) {}
@@ -78,6 +82,12 @@ FAKE_EXPORTED int cudaStreamQuery(cudaStream_t stream) {
 }
 
 FAKE_EXPORTED int cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument) {
-  stream_of(stream).put([=] { function(argument); });
+  // As on a slow processor, which each of them takes so long.
+  static const char* const named = std::getenv("FAKE_NCCL_FUNCTION_US");
+  static const auto slow = std::chrono::microseconds(named == nullptr ? 0 : std::atoi(named));
+  stream_of(stream).put([=] {
+    if (slow.count() > 0) std::this_thread::sleep_for(slow);
+    function(argument);
+  });
   return 0;
 }

@@ -1,0 +1,49 @@
+// What the ranks have found out of each class of a communicator's calls: whether compressing them
+// pays, as timed. For the report and for the log's level "plan".
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace thinwire::nccl {
+
+struct Communicator;
+
+struct Verdict {
+  int operation = 0;
+  std::uint32_t dtype = 0;        // tw_dtype
+  std::uint64_t least_bytes = 0;  // of the class: below twice as many
+  unsigned codec = 0;             // of Settings::codecs
+  int peer = -1;  // of a message the other rank, of a Broadcast or Scatter the root; -1: neither
+  std::uint32_t probation = 0;  // how many there have been
+  std::uint64_t raw_ns = 0;     // the least that a call took, of the rank that took longest
+  std::uint64_t coded_ns = 0;
+  bool codes = false;
+
+  bool is_of(const Verdict& other) const {
+    return operation == other.operation && dtype == other.dtype && codec == other.codec &&
+           least_bytes == other.least_bytes && peer == other.peer;
+  }
+};
+
+// The last one of each class.
+class Verdicts {
+ public:
+  void put(const Verdict& made);
+  std::vector<Verdict> all() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Verdict> of_classes_;
+};
+
+// A call has come to a new one. Logged by one rank.
+void note_verdict(Communicator& communicator, const Verdict& made);
+
+// As a list of JSON objects, and as lines of a report in words.
+std::string verdicts_as_json(const Communicator& communicator);
+std::string verdicts_as_text(const Communicator& communicator);
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,157 @@
+// Which calls of a class go raw, which coded, which are timed; and what is offered of that.
+#include "coding/classes.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace thinwire::nccl {
+namespace {
+
+struct Offers final : agree::Channel {
+  agree::Answer value(std::uint64_t, std::uint64_t) override { return {}; }
+  void offer(std::uint64_t, agree::Offer offer) override { made.push_back(offer); }
+  std::vector<agree::Offer> made;
+};
+
+// So many calls: c or r, in capitals where it is timed.
+std::string ways(Class& of, const agree::Value& value, int calls, bool once = false) {
+  std::string found;
+  for (int call = 0; call < calls; ++call) {
+    const Turn turn = of.turn(value, once);
+    const bool timed = turn.probation != 0;
+    found += turn.codes ? (timed ? 'C' : 'c') : (timed ? 'R' : 'r');
+  }
+  return found;
+}
+
+agree::Value under_way(std::uint16_t probation, bool codes, std::uint16_t calls = 3) {
+  agree::Value value{.capacity = 300, .probation = probation};
+  value.decided = static_cast<std::uint16_t>(probation - 1);
+  value.calls = calls;
+  value.codes = codes;
+  return value;
+}
+
+agree::Value decided(std::uint16_t probation, bool codes, std::uint64_t raw, std::uint64_t coded) {
+  agree::Value value = under_way(probation, codes);
+  value.decided = probation;
+  value.raw_ns = raw;
+  value.coded_ns = coded;
+  return value;
+}
+
+TEST(Class, WithoutAGuardWhatFitsIsCoded) {
+  Offers offers;
+  Class of(offers, 1, false);
+  EXPECT_EQ(ways(of, {.capacity = 300}, 5000), std::string(5000, 'c'));
+  of.measured(200, false);
+  ASSERT_EQ(offers.made.size(), 1);
+  EXPECT_EQ(offers.made[0].asks, 0);
+}
+
+TEST(Class, AProbationTimesBothWays) {
+  Offers offers;
+  Class of(offers, 1, true);
+  EXPECT_EQ(ways(of, under_way(1, false), 9), "RRRCCCrrr");
+  EXPECT_EQ(ways(of, decided(1, true, 1000, 500), 3), "ccc");
+  EXPECT_EQ(ways(of, under_way(2, true), 9), "CCCRRRccc");
+}
+
+TEST(Class, AChangeOfCapacityChangesNoTurn) {
+  Offers offers;
+  Class of(offers, 1, true);
+  agree::Value value = under_way(1, false);
+  EXPECT_EQ(ways(of, value, 4), "RRRC");
+  value.capacity = 320;
+  EXPECT_EQ(ways(of, value, 4), "CCrr");
+}
+
+// A group is only simulated on this rank, others have not come to it.
+TEST(Class, TurnsThatAreTakenBackCountNothing) {
+  Offers offers;
+  Class of(offers, 1, true);
+  EXPECT_EQ(ways(of, under_way(1, false), 2), "RR");
+  EXPECT_EQ(ways(of, under_way(1, false), 3), "RCC");
+  EXPECT_EQ(ways(of, under_way(2, true), 2), "CC");
+  for (int turn = 0; turn < 5; ++turn) of.take_turn_back();
+  EXPECT_EQ(ways(of, under_way(1, false), 5), "RCCCr");
+  EXPECT_EQ(ways(of, under_way(2, true), 7), "CCCRRRc");
+}
+
+TEST(Class, OffersTheLeastOfWhatWasTimed) {
+  Offers offers;
+  Class of(offers, 1, true);
+  of.measured(200, false);
+  ASSERT_EQ(offers.made.size(), 1);
+  EXPECT_EQ(std::tuple(offers.made[0].asks, offers.made[0].timed), std::tuple(1, 0));
+  const auto timed = [&](std::uint16_t probation, bool codes, std::uint64_t took) {
+    of.timed({.codes = codes, .probation = probation, .calls = 3}, took);
+  };
+  for (const std::uint64_t took : {500, 0, 400}) timed(1, false, took);
+  for (const std::uint64_t took : {300, 350}) timed(1, true, took);
+  EXPECT_EQ(offers.made.size(), 1) << "not all have come";
+  timed(1, true, 310);
+  ASSERT_EQ(offers.made.size(), 2);
+  const agree::Offer& last = offers.made.back();
+  EXPECT_EQ(std::tuple(last.timed, last.raw_ns, last.coded_ns), std::tuple(1, 400, 300));
+  EXPECT_EQ(last.needed, 200);
+  // Of the next one nothing of this counts.
+  for (int at = 0; at < 6; ++at) timed(2, at < 3, 1000);
+  EXPECT_EQ(std::tuple(offers.made.back().timed, offers.made.back().raw_ns), std::tuple(2, 1000));
+}
+
+int first_ask(Class& of, const agree::Value& value, int most, bool once = false) {
+  for (int call = 0; call < most; ++call) {
+    if (of.turn(value, once).asks) return call;
+  }
+  return -1;
+}
+
+TEST(Class, AsksAgainEverMoreRarely) {
+  Offers offers;
+  Class of(offers, 1, true);
+  int before = 0;
+  for (std::uint16_t probation = 1; probation < 6; ++probation) {
+    const agree::Value value = decided(probation, true, 1000, 500);
+    const int asks = first_ask(of, value, 100'000);
+    EXPECT_GT(asks, before);
+    before = asks;
+    of.ask(value);
+    EXPECT_EQ(offers.made.back().asks, probation + 1);
+  }
+  // Where it has changed its mind it asks sooner.
+  const int changed = first_ask(of, decided(6, false, 1000, 1100), 100'000);
+  EXPECT_LT(changed, before / 4);
+}
+
+TEST(Class, WhatIsDecidedOnceIsNeverAskedForAgain) {
+  Offers offers;
+  Class of(offers, 1, true);
+  EXPECT_EQ(first_ask(of, decided(1, true, 1000, 500), 100'000, true), -1);
+}
+
+TEST(Class, TellsADecisionOnce) {
+  Offers offers;
+  Class of(offers, 1, true);
+  const agree::Value value = decided(1, true, 1000, 500);
+  const agree::Value* const news = of.turn(value, true).news;
+  ASSERT_NE(news, nullptr);
+  EXPECT_EQ(news->coded_ns, 500);
+  EXPECT_EQ(of.turn(value, true).news, nullptr);
+}
+
+TEST(Class, OffersTheLargestGroup) {
+  Offers offers;
+  Class of(offers, 1, true);
+  for (const int calls : {2, 7, 3}) {
+    for (int call = 0; call < calls; ++call) of.count_in_group();
+    of.end_group();
+  }
+  of.measured(200, false);
+  EXPECT_EQ(offers.made.back().span, 7);
+}
+
+}  // namespace
+}  // namespace thinwire::nccl
