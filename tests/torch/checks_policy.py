@@ -1,6 +1,7 @@
 """Two ranks: what set_policy takes and refuses, which policy holds, what writers get."""
 
 import importlib
+import logging
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from training import raises
 
 import thinwire
 import thinwire.torch as tt
+from thinwire.torch import setting
 from thinwire.torch.groups import name_of
 from thinwire.torch.setting import setting_of
 
@@ -151,7 +153,6 @@ def two_groups_of_the_same_ranks(_: Path) -> None:
 
 
 def a_policy_of_the_environment(folder: Path) -> None:
-    from thinwire.torch import setting
 
     kept = dict(setting._settings)
     setting._settings.clear()
@@ -268,7 +269,26 @@ def a_slow_link_decides(_: Path) -> None:
     assert found[1].raw == {"link faster than the codec": 1}, found[1]
 
 
+def a_policy_that_nobody_goes_by(_: Path) -> None:
+    """Is said at the program's end, and only then."""
+    said: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: said.append(record.getMessage())
+    logging.getLogger("thinwire.torch").addHandler(handler)
+    tt.set_policy(None, "lossless", min_bytes=LEAST)
+    for asked, lines in ((False, 1), (True, 1)):
+        setting._asked = asked
+        setting.say_if_nobody_asked()
+        assert len(said) == lines and "nothing has gone by it" in said[0]
+    setting._asked = False
+    tt.ddp_hook(a_group())(None, Bucket(torch.randn(10_000))).wait()
+    setting.say_if_nobody_asked()
+    assert len(said) == 1, said
+    logging.getLogger("thinwire.torch").removeHandler(handler)
+
+
 CHECKS = [
+    a_policy_that_nobody_goes_by,
     every_form,
     lossy_takes_no_more_than_it_was_named_for,
     wrong_ones,

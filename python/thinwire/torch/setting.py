@@ -1,11 +1,14 @@
 """`set_policy`, and which policy a group has."""
 
+import atexit
 import ctypes
 import logging
 import os
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
+
+import torch.distributed as dist
 
 from thinwire.library import (
     ffi,
@@ -132,7 +135,9 @@ def set_policy(
 
 def setting_of(group: Any) -> Setting | None:
     """The setting that holds for a group now: of the innermost scope that covers it, its own, that
-    of all groups, that of THINWIRE_POLICY."""
+    of all groups, that of THINWIRE_POLICY. Whoever asks goes by it."""
+    global _asked
+    _asked = True
     for scope in reversed(_scopes):
         if scope.covers(group.group_name):
             return scope.setting
@@ -186,6 +191,7 @@ def _of_environment() -> Setting | None:
 
 
 _said = False
+_asked = False
 
 
 def _say_what_carries_it(policy: Policy) -> None:
@@ -194,6 +200,8 @@ def _say_what_carries_it(policy: Policy) -> None:
     if _said or all(rule.codec == "off" for rule in policy.rules):
         return
     _said = True
+    if dist.get_rank() == 0:
+        atexit.register(say_if_nobody_asked)
     _log.info(
         "the policy holds for what thinwire.torch.attach() hooks into, DDP's and FSDP2's "
         "collectives; all else, as tensor and pipeline parallel traffic, %s",
@@ -201,3 +209,12 @@ def _say_what_carries_it(policy: Policy) -> None:
         if preload_is_loaded()
         else "stays torch's own without the preload library",
     )
+
+
+def say_if_nobody_asked() -> None:
+    """A program that sets a policy and has no hooks trains as without it."""
+    if not _asked and not preload_is_loaded():
+        _log.warning(
+            "a policy was set and nothing has gone by it: thinwire.torch.attach(model) hooks into "
+            "DDP and FSDP2, `thinwire run --nccl` carries what GPUs send without hooks"
+        )
