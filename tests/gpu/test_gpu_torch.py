@@ -24,7 +24,7 @@ def train(folder: Path, codec: str | None) -> tuple[nccl_job.Job, list[dict[str,
     """The job, and of each rank the losses by way."""
     settings = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     if codec is not None:
-        settings["THINWIRE_CODEC"] = codec
+        settings |= {"THINWIRE_CODEC": codec, "THINWIRE_FORCE": "1"}
     command = [sys.executable, str(SCRIPT), *WAYS]
     job = nccl_job.run(command, 2, folder, settings, native=codec is None, seconds=SECONDS)
     losses = []
@@ -75,7 +75,7 @@ def test_functions_that_are_looked_up_beside_pytorch(tmp_path: Path) -> None:
     native = nccl_job.run(command, 2, tmp_path / "native", place, native=True, seconds=SECONDS)
     assert [rank.output for rank in native.ranks] == ["ok\n"] * 2, native.said()
     place = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
-    settings = place | {"THINWIRE_CODEC": "lossless"}
+    settings = place | {"THINWIRE_CODEC": "lossless", "THINWIRE_FORCE": "1"}
     job = nccl_job.run(command, 2, tmp_path / "library", settings, seconds=SECONDS)
     assert [rank.output for rank in job.ranks] == ["ok\n"] * 2, job.said()
     for rank in range(2):

@@ -23,6 +23,7 @@ def run(folder: Path, way: str, native: bool) -> tuple[nccl_job.Job, list[dict[s
         "MASTER_PORT": str(free_port()),
         "GLOO_SOCKET_IFNAME": "lo",
         "THINWIRE_SAME_NODE": "1",
+        "THINWIRE_FORCE": "1",
     }
     command = [sys.executable, str(SCRIPT), way]
     job = nccl_job.run(command, 2, folder, settings, native=native, seconds=SECONDS)

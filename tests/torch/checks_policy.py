@@ -153,7 +153,6 @@ def two_groups_of_the_same_ranks(_: Path) -> None:
 
 
 def a_policy_of_the_environment(folder: Path) -> None:
-
     kept = dict(setting._settings)
     setting._settings.clear()
     group = dist.new_group([0, 1], group_desc="dp")
