@@ -36,6 +36,7 @@ def test_names_and_policy_reach_the_preload_library(tmp_path: Path) -> None:
         *(sys.executable, HERE / "preload_ranks.py", FAKE, told),
         LD_PRELOAD=str(SHIM),
         THINWIRE_POLICY=asked["policy"],
+        THINWIRE_FORCE="1",
         THINWIRE_REPORT=str(report),
     )
     said = json.loads(next(tmp_path.glob("report*")).read_text())
