@@ -23,6 +23,9 @@ constexpr const char* kNotKnown = "not known yet who has the library";
 constexpr const char* kNotAgreed = "not agreed yet for calls of this kind";
 constexpr const char* kBeingTimed = "being timed, raw and compressed";
 
+// While calls are timed so many in a row go one way; what goes on longer has been decided.
+constexpr int kTimedCalls = 8;
+
 bool passes(const std::string& reason) {
   return reason == kNotKnown || reason == kNotAgreed || reason == kBeingTimed;
 }
@@ -41,7 +44,8 @@ std::string reason_of(const Counts& made) {
 void warm_up(const Job& job, Turns& turns, Outcome& outcome) {
   if (outcome.way == Way::kRaw) return turns.warm_up(outcome.way);
   const auto start = Clock::now();
-  int rounds = 0;
+  int rounds = 0, settled = 0;
+  bool are_timed = false;
   // All go on as long as any: each calls as often as the others.
   while (std::ranges::min(job.meeting.all(Clock::now() - start)) < kMostTime) {
     const Counts before = turns.counts(outcome.way);
@@ -51,8 +55,14 @@ void warm_up(const Job& job, Turns& turns, Outcome& outcome) {
     const std::vector<std::string> reasons = job.meeting.texts(reason_of(made));
     const auto raw = std::ranges::find_if(reasons, [](const auto& each) { return !each.empty(); });
     outcome.why_raw = raw == reasons.end() ? "" : *raw;
-    if (std::ranges::none_of(reasons, passes)) return;
-    if (std::ranges::find(reasons, kNotKnown) != reasons.end()) {
+    const auto says = [&](const char* reason) { return std::ranges::count(reasons, reason) > 0; };
+    are_timed = are_timed || says(kBeingTimed);
+    if (std::ranges::none_of(reasons, passes)) {
+      if (!are_timed || ++settled > kTimedCalls) return;
+      continue;
+    }
+    settled = 0;
+    if (says(kNotKnown)) {
       std::this_thread::sleep_for(kPause);
     } else {
       turns.count_on(outcome.way);

@@ -38,12 +38,14 @@ def measured(
     *words: str,
     codec: str = "lorenzo",
     preload: bool = True,
+    force: bool = True,
 ) -> tuple[list[dict[str, Any]], list[int]]:
     """The lines that rank 0 prints, and the exit codes."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("THINWIRE_")}
     own = {"WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
     own |= {"THINWIRE_CODEC": codec, "THINWIRE_REPORT": str(values.with_name("report"))}
-    own |= {"THINWIRE_THRESHOLD": str(THRESHOLD), "THINWIRE_SAME_NODE": "1", "THINWIRE_FORCE": "1"}
+    own |= {"THINWIRE_THRESHOLD": str(THRESHOLD), "THINWIRE_SAME_NODE": "1"}
+    own["THINWIRE_FORCE"] = "1" if force else "0"
     if preload:
         own["LD_PRELOAD"] = str(SHIM)
     libnccl = PROGRAMS / "lib" / "libnccl.so.2"
@@ -163,6 +165,18 @@ def test_calls_that_stay_raw_say_why(values: Path, reason: str, options: dict[st
     raw, coded = lines
     assert (raw["why_raw"], coded["why_raw"]) == ("", reason)
     assert coded["compressed_calls"] == 0 and coded["warm_up_calls"] == 1
+
+
+def test_calls_that_do_not_pay_are_raw_unless_ordered(
+    values: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Turns begin once that is known, also where half of those before were compressed."""
+    monkeypatch.setenv("FAKE_NCCL_FUNCTION_US", "3000")
+    words = ("--operations", "all_gather", "--sizes", str(SIZE), "--iterations", "2")
+    lines, codes = measured(2, values, *words, force=False)
+    assert codes == [0, 0]
+    assert (lines[1]["why_raw"], lines[1]["compressed_calls"]) == ("faster raw, as timed", 0)
+    assert lines[1]["calls"] == 2 * 2 and lines[1]["warm_up_calls"] > 16
 
 
 def test_wrong_words_are_refused(values: Path) -> None:
