@@ -34,7 +34,7 @@ def main() -> None:
     options.add_argument("--json", type=Path)
     given = options.parse_args()
     set_seed(0)
-    accelerator = Accelerator()
+    accelerator = Accelerator(cpu=not torch.cuda.is_available())
     config = LlamaConfig(
         vocab_size=256,
         hidden_size=given.width,
@@ -58,7 +58,8 @@ def main() -> None:
             losses.append(accelerator.reduce(loss.detach(), "mean").item())
             if len(losses) == given.steps:
                 break
-    told = {"example": "transformers, accelerate", "losses": losses}
+    ranks = accelerator.num_processes
+    told = {"example": "transformers, accelerate", "ranks": ranks, "losses": losses}
     accelerator.print(json.dumps(told))
     if accelerator.is_main_process and given.json:
         with given.json.open("a") as file:

@@ -69,7 +69,8 @@ def table(path: Path) -> Iterator[str]:
     runs: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for line in path.read_text().splitlines():
         run = json.loads(line)
-        runs[run["example"], run["policy"]].append(run)
+        if "policy" in run:
+            runs[run["example"], run["policy"]].append(run)
     columns = ("step_ms", "sent MB", "communication", "last loss", "validation", "accuracy")
     yield "| example | policy | seeds | " + " | ".join(columns) + " |"
     yield "|---" * (3 + len(columns)) + "|"
