@@ -7,20 +7,20 @@
 namespace examples {
 
 // The finaliser of SplitMix64: every bit of the result depends on every bit of `value`.
-inline std::uint64_t mix(std::uint64_t value) {
+constexpr std::uint64_t mix(std::uint64_t value) {
   value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9U;
   value = (value ^ (value >> 27)) * 0x94D049BB133111EBU;
   return value ^ (value >> 31);
 }
 
 // Number `index` of the sequence `stream`, 64 independent bits.
-inline std::uint64_t random_bits(std::uint64_t stream, std::uint64_t index) {
+constexpr std::uint64_t random_bits(std::uint64_t stream, std::uint64_t index) {
   constexpr std::uint64_t kGoldenGamma = 0x9E3779B97F4A7C15U;
   return mix(mix(stream + kGoldenGamma) + (index + 1) * kGoldenGamma);
 }
 
 // In [0, 1).
-inline double random_number(std::uint64_t stream, std::uint64_t index) {
+constexpr double random_number(std::uint64_t stream, std::uint64_t index) {
   return static_cast<double>(random_bits(stream, index) >> 11) * 0x1p-53;
 }
 

@@ -76,3 +76,8 @@ def cannon(tmp_path: Path) -> Example:
 @pytest.fixture
 def stacking(tmp_path: Path) -> Example:
     return example("stacking", tmp_path)
+
+
+@pytest.fixture
+def seismic(tmp_path: Path) -> Example:
+    return example("seismic", tmp_path)
