@@ -81,3 +81,8 @@ def stacking(tmp_path: Path) -> Example:
 @pytest.fixture
 def seismic(tmp_path: Path) -> Example:
     return example("seismic", tmp_path)
+
+
+@pytest.fixture
+def fft(tmp_path: Path) -> Example:
+    return example("fft", tmp_path)
