@@ -131,6 +131,9 @@ typedef struct tw_policy_rule {
   const char* name;  /* "" if it has none; the policy owns the texts */
   const char* codec; /* "off", "default" (what holds without a policy), or a spec in normal form */
   const char* text;  /* the whole rule in words */
+  uint32_t holds;    /* the tw_dtype that the bytes and 16-bit integers which it takes are, or
+                        TW_BYTES: it takes floats */
+  uint32_t reserved;
 } tw_policy_rule;
 
 /* The number of rules, 63 at most; and rule `index`, counted from 0. */
@@ -155,7 +158,8 @@ typedef enum tw_policy_operation { TW_POLICY_SEND = 8 } tw_policy_operation;
 typedef struct tw_policy_call {
   uint32_t size;
   uint32_t operation; /* tw_operation, or TW_POLICY_SEND */
-  uint32_t dtype;     /* tw_dtype; nothing takes TW_BYTES */
+  uint32_t dtype;     /* tw_dtype; TW_BYTES: bytes and 16-bit integers, which a rule that says what
+                         they hold takes, and no other */
   uint32_t span;      /* tw_span */
   uint64_t bytes;     /* uncompressed, as the threshold counts them; UINT64_MAX: not known */
   uint64_t rules;     /* those to look at, of tw_policy_rules() */

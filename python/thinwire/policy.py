@@ -31,6 +31,7 @@ class PolicyRule:
     name: str  # "" if it has none
     codec: str  # "off", "default", or a spec in its normal form
     text: str  # the whole rule in words
+    holds: str = "bytes"  # what the bytes and 16-bit integers that it takes are, as in "bf16"
 
 
 class Policy:
@@ -74,8 +75,8 @@ class Policy:
         span: str = "",
     ) -> PolicyRule | None:
         """The rule that takes such a call, or None: `operation` as in "allreduce" or "send",
-        `dtype` as in "bf16", `nbytes` uncompressed. What is not given of a communicator matches no
-        rule that asks for it."""
+        `dtype` as in "bf16", or "bytes" for bytes and 16-bit integers, `nbytes` uncompressed. What
+        is not given of a communicator matches no rule that asks for it."""
         lib = library()
         call = new_struct("tw_policy_call")
         call.operation = _code(operation, _operations(), "operation")
@@ -90,4 +91,5 @@ class Policy:
     def _rule(self, index: int) -> PolicyRule:
         rule = new_struct("tw_policy_rule")
         check(library().tw_policy_describe(self.handle, index, rule))
-        return PolicyRule(index, rule.line, text(rule.name), text(rule.codec), text(rule.text))
+        words = (text(rule.name), text(rule.codec), text(rule.text))
+        return PolicyRule(index, rule.line, *words, dtypes.NAMES[rule.holds])

@@ -120,6 +120,7 @@ tw_status tw_policy_describe(const tw_policy* policy, uint32_t index, tw_policy_
   made.name = rule.name.c_str();
   made.codec = rule.codec.c_str();
   made.text = policy->texts[index].c_str();
+  made.holds = static_cast<std::uint32_t>(rule.holds);
   capi::give(made, to);
   return TW_OK;
 }

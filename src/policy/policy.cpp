@@ -61,7 +61,11 @@ std::string Rule::text() const {
   const std::string types = listed(dtypes, 1, kDtypeCount, [](std::uint32_t dtype) {
     return dtype_name(static_cast<Dtype>(dtype));
   });
-  if (!types.empty()) made += ", of " + types;
+  if (holds != Dtype::kBytes) {
+    made += std::string(", of bytes and 16-bit integers that hold ") + dtype_name(holds);
+  } else if (!types.empty()) {
+    made += ", of " + types;
+  }
   const std::string where =
       listed(spans, 0, 3, [](std::uint32_t span) { return kSpanWords[span]; });
   if (!where.empty()) made += ", " + where;

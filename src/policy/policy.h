@@ -30,6 +30,9 @@ struct Rule {
   std::vector<std::string> communicators;  // patterns; none: whatever it is called
   std::uint32_t dtypes = dtype_bit(Dtype::kF32) | dtype_bit(Dtype::kF64) | dtype_bit(Dtype::kF16) |
                          dtype_bit(Dtype::kBf16);
+  // What the bytes and 16-bit integers that the rule takes, and nothing else, really are; kBytes:
+  // it takes floats, as `dtypes` says.
+  Dtype holds = Dtype::kBytes;
   std::uint32_t spans = 7;  // a rule that names one does not match what is not known
   std::uint64_t bytes_from = 0;
   std::uint64_t bytes_below = std::numeric_limits<std::uint64_t>::max();
@@ -43,7 +46,7 @@ struct Rule {
 
 struct Call {
   std::uint32_t operation = 0;
-  Dtype dtype = Dtype::kF32;
+  Dtype dtype = Dtype::kF32;  // kBytes: bytes and 16-bit integers
   Span span = Span::kNotKnown;
   std::uint64_t bytes = 0;  // the largest number: not known
 };

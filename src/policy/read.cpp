@@ -1,5 +1,6 @@
 // From tables to rules: what each key says, and what no rule may say.
 #include <algorithm>
+#include <bit>
 
 #include "base/parse.h"
 #include "codec/registry.h"
@@ -99,6 +100,15 @@ Result<std::string> name_of(const Entry& entry) {
   return name;
 }
 
+Status take_holds(const Entry& entry, Rule& rule) {
+  const auto text = text_of(entry);
+  if (!text.ok()) return text.status();
+  const auto mask = mask_of(entry, 1, kDtypeCount, dtype_word);
+  if (!mask.ok()) return mask.status();
+  rule.holds = static_cast<Dtype>(std::countr_zero(*mask));
+  return {};
+}
+
 Status take_entry(const Entry& entry, Rule& rule) {
   const std::string& key = entry.key;
   if (key == "name") return store(name_of(entry), rule.name);
@@ -107,16 +117,39 @@ Status take_entry(const Entry& entry, Rule& rule) {
   }
   if (key == "communicator") return store(texts_of(entry), rule.communicators);
   if (key == "dtype") return store(mask_of(entry, 1, kDtypeCount, dtype_word), rule.dtypes);
+  if (key == "holds") return take_holds(entry, rule);
   if (key == "span") return store(mask_of(entry, 1, 3, span_word), rule.spans);
   if (key == "size-from") return store(number_of(entry, true), rule.bytes_from);
   if (key == "size-below") return store(number_of(entry, true), rule.bytes_below);
   if (key == "ranks-from") return store(number_of(entry, false), rule.ranks_from);
   if (key == "ranks-below") return store(number_of(entry, false), rule.ranks_below);
   if (key == "codec") return take_codec(entry, rule);
-  return error_at(entry.line, in_quotes(key) +
-                                  " is no key of a rule; these are: name, operation, communicator, "
-                                  "dtype, span, size-from, size-below, ranks-from, ranks-below, "
-                                  "codec");
+  return error_at(entry.line,
+                  in_quotes(key) +
+                      " is no key of a rule; these are: name, operation, communicator, "
+                      "dtype, holds, span, size-from, size-below, ranks-from, ranks-below, "
+                      "codec");
+}
+
+constexpr std::uint32_t kReductions = 7U << static_cast<int>(plan::Operation::kReduce);
+
+// A rule about bytes and integers takes these alone, and no sums: the MPI adds integers.
+Status limit_to_words(Rule& rule, bool names_dtypes, bool names_operations, int line) {
+  if (rule.holds == Dtype::kBytes) return {};
+  if (names_dtypes) {
+    return error_at(line, "'holds' says what the values are: the rule has no 'dtype' besides");
+  }
+  if (names_operations && (rule.operations & kReductions) != 0) {
+    return error_at(line,
+                    "sums of bytes and integers are the program's own: a rule with 'holds' "
+                    "takes no reduction");
+  }
+  if (rule.codec == "default") {
+    return error_at(line, "a rule with 'holds' names its codec, which \"default\" is not");
+  }
+  rule.operations &= ~kReductions;
+  rule.dtypes = dtype_bit(Dtype::kBytes);
+  return {};
 }
 
 // What the codec could never do with what the rule takes.
@@ -128,7 +161,9 @@ Status check_codec(const Rule& rule, bool names_dtypes, int line) {
     if ((rule.dtypes & dtype_bit(type)) == 0 || spec.codec->takes(type)) continue;
     return error_at(line, rule.codec + " does not take " + dtype_name(type));
   }
-  constexpr std::uint32_t kReductions = 7U << static_cast<int>(plan::Operation::kReduce);
+  if (rule.holds != Dtype::kBytes && spec.codec != nullptr && !spec.codec->takes(rule.holds)) {
+    return error_at(line, rule.codec + " does not take " + dtype_name(rule.holds));
+  }
   if (spec.reductions_alone && (rule.operations & kReductions) == 0) {
     return error_at(line, rule.codec + " bounds reductions alone, and the rule takes none");
   }
@@ -139,12 +174,14 @@ Result<Rule> rule_of(const Table& table) {
   if (table.name != "rule") return error_at(table.line, "a heading is [[rule]], nothing else");
   Rule rule;
   rule.line = table.line;
-  bool names_dtypes = false;
-  int codec_line = 0;
+  bool names_dtypes = false, names_operations = false;
+  int codec_line = 0, holds_line = 0;
   for (const Entry& each : table.entries) {
     if (Status status = take_entry(each, rule); !status.ok()) return status;
     names_dtypes |= each.key == "dtype";
+    names_operations |= each.key == "operation";
     if (each.key == "codec") codec_line = each.line;
+    if (each.key == "holds") holds_line = each.line;
   }
   if (codec_line == 0) return error_at(table.line, "the rule has no codec");
   if (rule.bytes_from >= rule.bytes_below) {
@@ -154,6 +191,10 @@ Result<Rule> rule_of(const Table& table) {
   if (rule.ranks_from >= rule.ranks_below || rule.ranks_below <= 1) {
     return error_at(table.line, "no communicator has from " + std::to_string(rule.ranks_from) +
                                     " to below " + std::to_string(rule.ranks_below) + " ranks");
+  }
+  if (Status status = limit_to_words(rule, names_dtypes, names_operations, holds_line);
+      !status.ok()) {
+    return status;
   }
   if (Status status = check_codec(rule, names_dtypes, codec_line); !status.ok()) return status;
   return rule;

@@ -66,6 +66,18 @@ TEST(Policies, CallOperationsAsTheInterfaceDoes) {
   }
 }
 
+TEST(Policies, SayWhatBytesHold) {
+  const Policy policy = policy_of("[[rule]]\nholds = \"f16\"\ncodec = \"expack\"\n");
+  tw_policy_rule rule{};
+  rule.size = sizeof rule;
+  ASSERT_EQ(tw_policy_describe(policy.get(), 0, &rule), TW_OK);
+  EXPECT_EQ(rule.holds, static_cast<std::uint32_t>(TW_F16));
+  auto call = call_of(TW_POLICY_SEND, 1);
+  EXPECT_EQ(tw_policy_match(policy.get(), &call), -1);
+  call.dtype = TW_BYTES;
+  EXPECT_EQ(tw_policy_match(policy.get(), &call), 0);
+}
+
 TEST(Policies, HashesTellThemApart) {
   const Policy one = policy_of(kText), same = policy_of((std::string("#\n") + kText).c_str());
   const Policy other = policy_of("[[rule]]\ncodec = \"off\"\n");

@@ -65,6 +65,7 @@ std::vector<Bytes> policy_seeds(const Target&) {
         off + "size-from = \"64KiB\"\nsize-below = 1048576\nranks-from = 2\nranks-below = 9\n",
         std::string("[[rule]]\nname = \"a\"\r\ndtype = [\"f32\",\n\"f64\"]\nspan = "
                     "\"between-nodes\"\ncodec = \"szp:abs=1e-4\"\n"),
+        off + "holds = \"bf16\"\n", off + "holds = 'f32'\noperation = \"reduce\"\n",
         std::string("# \xC3\xA9\n[[rule]]\ncodec = 'default'"), std::string("[rule]\n"),
         off + "codec = \"off\"\n", off + off}) {
     Bytes seed = bytes_of(text);

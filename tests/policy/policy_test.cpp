@@ -79,6 +79,30 @@ TEST(Policy, WhatIsNotKnownOfACommunicatorMatchesNoRuleThatAsksForIt) {
   EXPECT_EQ(policy.rules_of("pp", 0), 0U);
 }
 
+// Bytes and 16-bit integers are one kind, floats are none of it, and no sum of them is taken.
+TEST(Policy, ARuleMaySayWhatBytesHold) {
+  const Policy policy = policy_of(
+      "[[rule]]\nholds = \"bf16\"\nsize-from = 16\ncodec = \"blockq:bits=8\"\n"
+      "[[rule]]\ncodec = \"off\"\n");
+  EXPECT_EQ(policy.rules()[0].holds, Dtype::kBf16);
+  EXPECT_EQ(policy.rules()[1].holds, Dtype::kBytes);
+  Call call = {kSend, Dtype::kBytes, Span::kNotKnown, 16};
+  for (std::uint32_t operation = 0; operation < kOperations; ++operation) {
+    call.operation = operation;
+    const bool adds = std::string(operation_word(operation)).find("reduce") != std::string::npos;
+    EXPECT_EQ(policy.match(call, 3), adds ? -1 : 0) << operation_word(operation);
+  }
+  call.bytes = 15;
+  EXPECT_EQ(policy.match(call, 3), -1);
+  call = {kSend, Dtype::kBf16, Span::kNotKnown, 16};
+  EXPECT_EQ(policy.match(call, 3), 1);
+  EXPECT_EQ(policy.rules()[0].text(),
+            "bcast, allgather, gather, scatter, alltoall and send, of bytes and 16-bit integers "
+            "that hold bf16, from 16 bytes: blockq:bits=8,block=32");
+  const std::string other = "[[rule]]\ncodec = \"lossless\"\nholds = ";
+  EXPECT_NE(policy_of(other + "\"f16\"").hash(), policy_of(other + "\"bf16\"").hash());
+}
+
 TEST(Policy, RulesAreSaidInWords) {
   const Policy policy = policy_of(kGroups);
   EXPECT_EQ(policy.rules()[0].text(),
@@ -125,6 +149,13 @@ TEST(Policy, EachWrongRuleIsNamedWithItsLine) {
       {rule + off + "ranks-below = 1\n", "file:1: no communicator has from 0 to below 1 ranks"},
       {rule + off + "name = \"a\\\"\"\n", "file:3: a text in double quotes has no backslash"},
       {rule + off + "name = 'a\"'\n", "file:3: a rule's name has letters"},
+      {rule + off + "holds = \"fp8\"\n", "file:3: 'holds': 'fp8' is none of f32, f64, f16"},
+      {rule + off + "holds = [\"f16\"]\n", "file:3: 'holds' is a text in quotes"},
+      {rule + off + "dtype = \"f32\"\nholds = \"f16\"\n", "file:4: 'holds' says what the values"},
+      {rule + off + "holds = \"f16\"\noperation = [\"send\", \"reduce\"]\n",
+       "file:3: sums of bytes and integers are the program's own"},
+      {rule + "codec = \"default\"\nholds = \"f16\"\n", "file:3: a rule with 'holds' names its"},
+      {rule + "codec = \"zfp:rate=8\"\nholds = \"f16\"\n", "file:2: zfp:rate=8 does not take f16"},
       {rule + "codec = \"zfp:rate=8\"\ndtype = [\"f32\", \"bf16\"]\n",
        "file:2: zfp:rate=8 does not take bf16"},
       {rule + "operation = \"send\"\ncodec = \"szp:allreduce-abs=1e-4\"\n",

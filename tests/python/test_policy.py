@@ -60,6 +60,18 @@ def test_the_first_rule_that_matches_takes_a_call(file: Path) -> None:
     assert policy.hash != thinwire.Policy(text='[[rule]]\ncodec = "off"\n').hash
 
 
+def test_a_rule_says_what_bytes_hold(tmp_path: Path) -> None:
+    path = tmp_path / "policy.toml"
+    path.write_text('[[rule]]\noperation = "bcast"\nholds = "bf16"\ncodec = "expack"\n')
+    policy = thinwire.Policy(path)
+    taken = policy.match("bcast", "bytes", 1 << 20)
+    assert taken is not None and (taken.codec, taken.holds) == ("expack:mode=auto", "bf16")
+    assert policy.match("bcast", "bf16", 1 << 20) is None
+    done = call("explain", str(path), "--op", "bcast", "--dtype", "bytes", "--size", "1MiB")
+    assert "rule 1 (line 1): bcast, of bytes and 16-bit integers that hold bf16" in done.stdout
+    assert thinwire.Policy(text=GROUPS).rules[0].holds == "bytes"
+
+
 def test_wrong_words_are_refused() -> None:
     policy = thinwire.Policy(text=GROUPS)
     with pytest.raises(ValueError, match="operation: 'broadcast' is none of bcast, allgather"):

@@ -109,6 +109,35 @@ static void pairs(void) {
   free(data);
 }
 
+// The same numbers by a derived type.
+static void complex_numbers(void) {
+  float* data = fresh(1);
+  MPI_Datatype made = MPI_C_FLOAT_COMPLEX;
+  if (rank == 1) MPI_Type_contiguous(kCount / 2, MPI_C_FLOAT_COMPLEX, &made);
+  broadcast_as(data, data, rank == 1 ? 1 : kCount / 2, rank == 1 ? committed(made) : made);
+  if (rank == 1) MPI_Type_free(&made);
+  free(data);
+}
+
+// Each of `kCount / 2` numbers is multiplied or added up over the ranks, which have it alike.
+static void reduce_complex(MPI_Op op) {
+  float *in = fresh(1), *out = fresh(1);
+  for (int at = 0; at < kCount; at += 2) in[at] = (float)(at % 16), in[at + 1] = 1;
+  MPI_Allreduce(in, out, kCount / 2, MPI_C_FLOAT_COMPLEX, op, kWorld);
+  for (int at = 0; at < kCount; at += 2) {
+    float real = in[at], imaginary = 1;
+    for (int each = 1; each < size; ++each) {
+      const float next = op == MPI_SUM ? real + in[at] : real * in[at] - imaginary;
+      imaginary = op == MPI_SUM ? imaginary + 1 : real + imaginary * in[at];
+      real = next;
+    }
+    mistakes += out[at] != real || out[at + 1] != imaginary;
+  }
+  free(in), free(out);
+}
+static void complex_sums(void) { reduce_complex(MPI_SUM); }
+static void complex_products(void) { reduce_complex(MPI_PROD); }
+
 // What the root sends lies behind what it receives, from one address on.
 static void one_address(void) {
   const MPI_Aint behind = (MPI_Aint)sizeof(float) * kCount * size;
@@ -242,6 +271,9 @@ static const struct Case {
     {"bounds_and_duplicates", bounds_and_duplicates},
     {"absolute_addresses", absolute_addresses},
     {"pairs", pairs},
+    {"complex_numbers", complex_numbers},
+    {"complex_sums", complex_sums},
+    {"complex_products", complex_products},
     {"one_address", one_address},
     {"nothing_to_gather", nothing_to_gather},
     {"nothing_to_exchange", nothing_to_exchange},

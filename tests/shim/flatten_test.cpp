@@ -290,5 +290,74 @@ TEST_F(Flatten, FactsOfShapes) {
   EXPECT_EQ(type_facts(MPI_FLOAT).rank, 0u);
 }
 
+void expect_facts(MPI_Datatype type, tw_dtype leaf, Values values) {
+  const TypeFacts facts = type_facts(type);
+  EXPECT_EQ(facts.leaf, leaf);
+  EXPECT_EQ(facts.values, values);
+}
+
+TEST_F(Flatten, FactsOfNamedTypes) {
+  for (const MPI_Datatype type : {MPI_FLOAT, MPI_REAL, MPI_REAL4}) {
+    expect_facts(type, TW_F32, Values::kReals);
+  }
+  for (const MPI_Datatype type : {MPI_DOUBLE, MPI_DOUBLE_PRECISION, MPI_REAL8}) {
+    expect_facts(type, TW_F64, Values::kReals);
+  }
+  for (const MPI_Datatype type : {MPI_C_COMPLEX, MPI_C_FLOAT_COMPLEX, MPI_CXX_FLOAT_COMPLEX,
+                                  MPI_COMPLEX, MPI_COMPLEX8, MPI_2REAL}) {
+    expect_facts(type, TW_F32, Values::kPairs);
+  }
+  for (const MPI_Datatype type : {MPI_C_DOUBLE_COMPLEX, MPI_CXX_DOUBLE_COMPLEX, MPI_DOUBLE_COMPLEX,
+                                  MPI_COMPLEX16, MPI_2DOUBLE_PRECISION}) {
+    expect_facts(type, TW_F64, Values::kPairs);
+  }
+  for (const MPI_Datatype type :
+       {MPI_BYTE, MPI_UINT8_T, MPI_INT8_T, MPI_SIGNED_CHAR, MPI_UNSIGNED_CHAR, MPI_SHORT,
+        MPI_UNSIGNED_SHORT, MPI_INT16_T, MPI_UINT16_T}) {
+    expect_facts(type, TW_BYTES, Values::kWords);
+  }
+  for (const MPI_Datatype type : {MPI_INT32_T, MPI_UINT64_T}) {
+    expect_facts(type, TW_BYTES, Values::kOthers);
+  }
+}
+
+// Those that Fortran 90 describes by their precision are no handles of the list.
+TEST_F(Flatten, FactsOfDescribedTypes) {
+  MPI_Datatype type;
+  PMPI_Type_create_f90_real(6, 30, &type);
+  expect_facts(type, TW_F32, Values::kReals);
+  PMPI_Type_create_f90_real(15, 300, &type);
+  expect_facts(type, TW_F64, Values::kReals);
+  PMPI_Type_create_f90_complex(15, 300, &type);
+  expect_facts(type, TW_F64, Values::kPairs);
+  PMPI_Type_create_f90_integer(9, &type);
+  expect_facts(type, TW_BYTES, Values::kOthers);
+}
+
+TEST_F(Flatten, FactsOfStructsOfSeveralKinds) {
+  const struct {
+    MPI_Datatype types[2];
+    tw_dtype leaf;
+    Values values;
+  } cases[] = {
+      {{MPI_FLOAT, MPI_C_FLOAT_COMPLEX}, TW_F32, Values::kPairs},
+      {{MPI_C_FLOAT_COMPLEX, MPI_FLOAT}, TW_F32, Values::kPairs},
+      {{MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX}, TW_BYTES, Values::kOthers},
+      {{MPI_BYTE, MPI_SHORT}, TW_BYTES, Values::kWords},
+      {{MPI_SHORT, MPI_INT32_T}, TW_BYTES, Values::kOthers},
+      {{MPI_INT32_T, MPI_SHORT}, TW_BYTES, Values::kOthers},
+      {{MPI_FLOAT, MPI_BYTE}, TW_BYTES, Values::kOthers},
+      {{MPI_BYTE, MPI_FLOAT}, TW_BYTES, Values::kOthers},
+  };
+  for (const auto& each : cases) {
+    const int lengths[] = {3, 5};
+    const MPI_Aint places[] = {0, 64};
+    MPI_Datatype type;
+    PMPI_Type_create_struct(2, lengths, places, each.types, &type);
+    expect_facts(type, each.leaf, each.values);
+    real().Type_free(&type);
+  }
+}
+
 }  // namespace
 }  // namespace thinwire::mpi

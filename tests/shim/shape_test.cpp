@@ -18,7 +18,7 @@ Codec codec(const char* spec) {
 }
 
 // One element: 5 x 2 floats.
-const TypeFacts kBlock{40, TW_F32, false, 2, {5, 2}};
+const TypeFacts kBlock{40, TW_F32, Values::kReals, false, 2, {5, 2}};
 
 void expect_shape(const std::optional<tw_shape>& shape, std::vector<std::uint64_t> extents) {
   ASSERT_TRUE(shape);

@@ -14,6 +14,7 @@ struct Envelope {
   MPI_Count large_counts = 0;  // of `_c` constructors
   MPI_Count types = 0;
   int combiner = MPI_COMBINER_NAMED;
+  int parametrised = MPI_COMBINER_NAMED;
 };
 
 Envelope envelope_of(MPI_Datatype type) {
@@ -32,6 +33,7 @@ Envelope envelope_of(MPI_Datatype type) {
   if (combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
       combiner == MPI_COMBINER_F90_INTEGER) {
     found = {};
+    found.parametrised = combiner;
   }
   return found;
 }
@@ -79,6 +81,7 @@ void put_in_plain_places(int combiner, const Numbers& large_counts, Numbers& int
 Contents::Contents(MPI_Datatype type) {
   const Envelope envelope = envelope_of(type);
   combiner = envelope.combiner;
+  parametrised = envelope.parametrised;
   if (combiner == MPI_COMBINER_NAMED) return;
   std::vector<int> small(envelope.integers);
   std::vector<MPI_Aint> bytes(envelope.addresses);

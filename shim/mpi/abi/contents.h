@@ -21,6 +21,7 @@ class Contents {
   // describes by precision and range. Only others have the arguments below. A type made by a `_c`
   // constructor has them where its plain form has them.
   int combiner = MPI_COMBINER_NAMED;
+  int parametrised = MPI_COMBINER_NAMED;  // how Fortran 90 made a predefined one, if it did
   std::vector<std::int64_t> integers;
   std::vector<std::int64_t> addresses;
   std::vector<MPI_Datatype> parts;

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "abi/byte_type.h"
@@ -32,20 +33,6 @@ void destroy(Kept* kept);
 extern "C" int thinwire_type_deleted(MPI_Datatype, int, void* kept, void*) {
   destroy(static_cast<Kept*>(kept));
   return MPI_SUCCESS;
-}
-
-// MPI defines Fortran's pairs of reals as two contiguous ones. A Fortran compiler's options can
-// make MPI_REAL 8 bytes wide.
-tw_dtype named_leaf(MPI_Datatype type, std::uint64_t size) {
-  const bool of_two = type == MPI_2REAL || type == MPI_2DOUBLE_PRECISION;
-  const std::uint64_t each = of_two ? size / 2 : size;
-  if (type == MPI_FLOAT || type == MPI_REAL || type == MPI_REAL4 || type == MPI_2REAL) {
-    return each == 4 ? TW_F32 : TW_BYTES;
-  }
-  if (type == MPI_DOUBLE || type == MPI_REAL8 || type == MPI_DOUBLE_PRECISION || of_two) {
-    return each == 8 ? TW_F64 : TW_BYTES;
-  }
-  return TW_BYTES;
 }
 
 // An element without gaps whose next element follows at once.
@@ -91,21 +78,34 @@ bool has_blocks(const Contents& from, std::size_t part) {
   return from.parts.size() == 1 || from.integers[1 + part] > 0;
 }
 
+// Adds what a part is made of to what those before it are.
+void add_part(TypeFacts& facts, const TypeFacts& part, bool is_first) {
+  const bool alike = facts.leaf == part.leaf &&
+                     (facts.values == Values::kWords) == (part.values == Values::kWords);
+  if (is_first) {
+    facts.leaf = part.leaf;
+    facts.values = part.values;
+  } else if (!alike) {
+    facts.leaf = TW_BYTES;
+    facts.values = Values::kOthers;
+  } else if (part.values == Values::kPairs) {
+    facts.values = Values::kPairs;
+  }
+}
+
 // Types built from others: all leaves that are in the signature must agree, and only constructors
 // that keep the order of their elements can be dense (a permuted indexed type has size equal to
 // extent too).
 TypeFacts examine_derived(const Contents& from) {
   TypeFacts facts;
-  bool agree = true, dense = from.parts.size() == 1;
+  bool is_first = true, dense = from.parts.size() == 1;
   for (std::size_t at = 0; at < from.parts.size(); ++at) {
     const TypeFacts part = examine(from.parts[at]);
     if (at == 0) find_shape(facts, from, part);
     dense = dense && part.dense;
     if (part.size == 0 || !has_blocks(from, at)) continue;
-    agree = agree && part.leaf != TW_BYTES && (facts.leaf == TW_BYTES || facts.leaf == part.leaf);
-    facts.leaf = part.leaf;
+    add_part(facts, part, std::exchange(is_first, false));
   }
-  if (!agree) facts.leaf = TW_BYTES;
   facts.dense =
       dense && (from.combiner == MPI_COMBINER_CONTIGUOUS || from.combiner == MPI_COMBINER_DUP);
   return facts;
@@ -117,7 +117,10 @@ TypeFacts examine(MPI_Datatype type) {
   real().Type_size_x(type, &size);
   TypeFacts facts;
   if (from.combiner == MPI_COMBINER_NAMED) {
-    facts.leaf = named_leaf(type, size < 0 ? 0 : static_cast<std::uint64_t>(size));
+    const auto bytes = size < 0 ? 0 : static_cast<std::uint64_t>(size);
+    const Leaves leaves = leaves_of(type, from.parametrised, bytes);
+    facts.leaf = leaves.leaf;
+    facts.values = leaves.values;
     facts.dense = true;
   } else {
     facts = examine_derived(from);
@@ -209,9 +212,9 @@ LayoutPointer make_layout(MPI_Datatype type) {
 
 TypeFacts type_facts(MPI_Datatype type) {
   // The types that carry nearly all traffic need no attribute.
-  if (type == MPI_FLOAT) return {4, TW_F32, true};
-  if (type == MPI_DOUBLE) return {8, TW_F64, true};
-  if (type == MPI_BYTE) return {1, TW_BYTES, true};
+  if (type == MPI_FLOAT) return {4, TW_F32, Values::kReals, true};
+  if (type == MPI_DOUBLE) return {8, TW_F64, Values::kReals, true};
+  if (type == MPI_BYTE) return {1, TW_BYTES, Values::kWords, true};
   const auto held = reading();
   const Kept* kept = kept_of(type);
   return kept != nullptr ? kept->facts : examine(type);

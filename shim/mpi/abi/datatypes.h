@@ -8,14 +8,16 @@
 #include "abi/mpi_abi.h"
 #include "abi/real.h"
 #include "abi/type_map.h"
+#include "abi/values.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
 
 struct TypeFacts {
-  std::uint64_t size = 0;    // bytes of data in one element
-  tw_dtype leaf = TW_BYTES;  // the one float type that all of it is made of, else TW_BYTES
-  bool dense = false;        // elements lie in memory one behind the other, in order, from byte 0
+  std::uint64_t size = 0;           // bytes of data in one element
+  tw_dtype leaf = TW_BYTES;         // the one float type that all of it is made of, else TW_BYTES
+  Values values = Values::kOthers;  // what MPI takes its values for; pairs where some are
+  bool dense = false;  // elements lie in memory one behind the other, in order, from byte 0
   // The array that one element is, slowest extent first: a subarray's, or a vector's blocks, of
   // single leaves. Rank 0 where it is none.
   std::uint32_t rank = 0;
@@ -53,6 +55,7 @@ const void* first_byte(const void* buffer, MPI_Datatype type);
 
 // Bytes of one element of a leaf.
 constexpr std::uint64_t leaf_bytes(tw_dtype leaf) {
+  if (leaf == TW_F16 || leaf == TW_BF16) return 2;
   return leaf == TW_F64 ? 8 : leaf == TW_F32 ? 4 : 1;
 }
 

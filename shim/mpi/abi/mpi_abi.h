@@ -22,7 +22,12 @@
   X(ompi_request_null) X(ompi_message_null) X(ompi_message_no_proc)                      \
   X(ompi_mpi_datatype_null) X(ompi_mpi_byte) X(ompi_mpi_float) X(ompi_mpi_real)          \
   X(ompi_mpi_real4) X(ompi_mpi_double) X(ompi_mpi_real8) X(ompi_mpi_dblprec)             \
-  X(ompi_mpi_2real) X(ompi_mpi_2dblprec)                                                 \
+  X(ompi_mpi_2real) X(ompi_mpi_2dblprec) X(ompi_mpi_c_float_complex)                     \
+  X(ompi_mpi_c_double_complex) X(ompi_mpi_cxx_cplex) X(ompi_mpi_cxx_dblcplex)            \
+  X(ompi_mpi_cplex) X(ompi_mpi_dblcplex) X(ompi_mpi_complex8) X(ompi_mpi_complex16)      \
+  X(ompi_mpi_uint8_t) X(ompi_mpi_int8_t) X(ompi_mpi_unsigned_char)                       \
+  X(ompi_mpi_signed_char) X(ompi_mpi_short) X(ompi_mpi_unsigned_short)                   \
+  X(ompi_mpi_int16_t) X(ompi_mpi_uint16_t)                                               \
   X(ompi_mpi_uint64_t) X(ompi_mpi_int32_t) X(ompi_mpi_op_sum) X(ompi_mpi_op_prod)        \
   X(ompi_mpi_op_min) X(ompi_mpi_op_max) X(ompi_mpi_errors_return)                        \
   X(ompi_mpi_info_null) X(ompi_mpi_errhandler_null) X(ompi_mpi_group_null)

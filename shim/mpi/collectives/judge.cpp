@@ -1,6 +1,7 @@
 #include "collectives/judge.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "abi/datatypes.h"
 #include "abi/real.h"
@@ -71,8 +72,24 @@ std::uint64_t bytes_known_to_all(const Part& part, const Total& sent, const Tota
   return part.received_blocks > 0 ? received.bytes : sent.bytes;
 }
 
-Signature signature_of(tw_dtype leaf) {
-  return leaf == TW_F32 ? kOfF32 : leaf == TW_F64 ? kOfF64 : kOfOthers;
+constexpr Signature kWords = kOfWords1 | kOfWords2 | kOfWords4 | kOfWords8;
+constexpr int kFirstOfWords = std::countr_zero(Signature{kOfWords1});
+
+// Of a block of `bytes` bytes.
+Signature signature_of(const TypeFacts& facts, std::uint64_t bytes) {
+  if (facts.values == Values::kWords) {
+    const int zeros = std::min(std::countr_zero(bytes), 3);
+    return Signature{kOfWords1} << zeros;
+  }
+  const Signature pairs = facts.values == Values::kPairs ? kOfPairs : kNothing;
+  if (facts.leaf == TW_F32) return kOfF32 | pairs;
+  return facts.leaf == TW_F64 ? kOfF64 | pairs : Signature{kOfOthers};
+}
+
+// What is added up in pairs is no sum of theirs: MPI has products of complex numbers, and has no
+// order of them.
+bool is_of_floats_alone(tw_reduction reduction, Signature whole) {
+  return (whole & kOfPairs) == 0 || reduction == TW_SUM;
 }
 
 // Adds what the side's blocks are made of; what has no elements says nothing. False: a type that is
@@ -80,17 +97,23 @@ Signature signature_of(tw_dtype leaf) {
 // asked on has to be made first, and making a communicator while the program duplicates another one
 // without blocking makes some MPIs hang.
 bool add_signature(const Side& side, int first, int blocks, Signature& whole) {
-  const auto add = [&whole](MPI_Datatype type) {
-    const Signature own = signature_of(type_facts(type).leaf);
-    whole |= own;
-    if (own == kOfOthers || type == MPI_FLOAT || type == MPI_DOUBLE) return true;
-    return is_committed(type);
-  };
+  const bool asks_of_words = process().settings.knows_words();
   MPI_Datatype last = MPI_DATATYPE_NULL;
+  TypeFacts facts;
   for (int block = first; block < first + blocks; ++block) {
     const MPI_Datatype type = side.type_of(block);
-    if (type == last || message_bytes(side.counts.count(block), type) == 0) continue;
-    if (!add(type)) return false;
+    const bool is_same = type == last;
+    if (is_same && (facts.values != Values::kWords || !asks_of_words)) continue;
+    const std::uint64_t bytes = message_bytes(side.counts.count(block), type);
+    if (bytes == 0) continue;
+    if (!is_same) facts = type_facts(type);
+    const Signature own = signature_of(facts, bytes);
+    whole |= own;
+    const bool may_be_taken = (own & (asks_of_words ? kOfOthers : kOfOthers | kWords)) == 0;
+    if (!is_same && may_be_taken && type != MPI_FLOAT && type != MPI_DOUBLE &&
+        !is_committed(type)) {
+      return false;
+    }
     last = type;
   }
   return true;
@@ -146,9 +169,23 @@ bool sides_disagree(const Part& part, const Total& sent, const Total& received) 
 }  // namespace
 
 bool Part::take(Signature whole) {
-  leaf = whole == kOfF32 ? TW_F32 : whole == kOfF64 ? TW_F64 : TW_BYTES;
+  const Signature made_of = whole & ~Signature{kOfPairs};
+  leaf = made_of == kOfF32 ? TW_F32 : made_of == kOfF64 ? TW_F64 : TW_BYTES;
   leaf_bytes = mpi::leaf_bytes(leaf);
+  const bool are_words = made_of != kNothing && (made_of & ~kWords) == 0;
+  word_bytes = are_words ? std::uint64_t{1} << (std::countr_zero(made_of) - kFirstOfWords) : 0;
   return leaf != TW_BYTES;
+}
+
+bool Part::hold(tw_dtype held) {
+  if (held == TW_BYTES || word_bytes % mpi::leaf_bytes(held) != 0) return false;
+  leaf = held;
+  leaf_bytes = mpi::leaf_bytes(held);
+  return true;
+}
+
+bool Part::may_hold_floats() const {
+  return word_bytes > 0 && !form->reduces && process().settings.knows_words();
 }
 
 NativeReason judge_call(const Asked& asked, Part& part) {
@@ -176,8 +213,13 @@ NativeReason judge_call(const Asked& asked, Part& part) {
       !add_signature(asked.received, received_first, part.received_blocks, part.signature)) {
     return NativeReason::kArguments;
   }
-  if (!part.take(part.signature) && !by_name) return NativeReason::kDtype;
-  if (form.reduces && !find_reduction(asked.op, part.reduction)) return NativeReason::kReduction;
+  if (!part.take(part.signature) && !part.may_hold_floats() && !by_name) {
+    return NativeReason::kDtype;
+  }
+  if (form.reduces && (!find_reduction(asked.op, part.reduction) ||
+                       !is_of_floats_alone(part.reduction, part.signature))) {
+    return NativeReason::kReduction;
+  }
   if (form.reduces && !settings.codes_reductions()) return NativeReason::kReductionUnderAuto;
   if (sides_disagree(part, sent, received) || buffers_are_wrong(asked, sent, received)) {
     return NativeReason::kArguments;
@@ -196,6 +238,10 @@ NativeReason judge_codec(const Collectives& kept, Part& part) {
     return choose_for_collective(kept.rules, form.operation, dtype, bytes, within);
   };
   const Choice choice = choose(part.is_open ? std::uint32_t{TW_F32} : std::uint32_t{part.leaf});
+  // What no rule speaks of are no floats.
+  if (!part.is_open && part.leaf == TW_BYTES) {
+    if (choice.use != nullptr && !part.hold(choice.holds)) return NativeReason::kDtype;
+  }
   // Which of the two it is may not be known yet.
   const bool in_doubt =
       choice.use == nullptr || (part.is_open && choose(TW_F64).rule != choice.rule);

@@ -12,7 +12,20 @@ namespace thinwire::mpi {
 
 // What the elements of a call are made of, by their type signature: several of these together.
 using Signature = std::uint32_t;
-enum : Signature { kNothing = 0, kOfF32 = 1, kOfF64 = 2, kOfOthers = 4 };
+enum : Signature {
+  kNothing = 0,
+  kOfF32 = 1,
+  kOfF64 = 2,
+  kOfOthers = 4,
+  // Bytes and 16-bit integers, in a block that is a multiple of so many bytes, and of no more of
+  // these. A rank whose bytes are another's integers breaks MPI's rules, and is taken alike.
+  kOfWords1 = 8,
+  kOfWords2 = 16,
+  kOfWords4 = 32,
+  kOfWords8 = 64,
+  // Beside the others: some of the floats are halves of a pair, as of a complex number.
+  kOfPairs = 128,
+};
 
 // This rank's part in a call.
 struct Part {
@@ -25,7 +38,8 @@ struct Part {
   Signature signature = kNothing;  // of both sides together
   tw_dtype leaf = TW_BYTES;        // the float type that this is, where it is one alone
   std::uint64_t leaf_bytes = 1;
-  bool is_open = false;  // `signature` is this rank's share of it alone
+  std::uint64_t word_bytes = 0;  // by which all blocks of bytes and 16-bit integers divide, or 0
+  bool is_open = false;          // `signature` is this rank's share of it alone
   tw_reduction reduction = TW_SUM;
   std::uint64_t bytes = 0;          // by which it is judged; of an open one this rank's own
   const tw_codec* codec = nullptr;  // once it is chosen
@@ -37,6 +51,12 @@ struct Part {
 
   // Takes that signature for the call's; false where it is not of one float type.
   bool take(Signature whole);
+
+  // Takes bytes and 16-bit integers for floats of that type; false where they cannot be.
+  bool hold(tw_dtype held);
+
+  // Whether a policy may say what floats the call's elements hold.
+  bool may_hold_floats() const;
 };
 
 // kCompressed: it may, and `part` is filled in. Says the same on all ranks of a correct program:

@@ -73,8 +73,21 @@ int Operand::for_each_run(Visit&& visit) const {
   return MPI_SUCCESS;
 }
 
+// Where blocks of bytes lie, floats need not.
+bool Operand::lies_between_floats() const {
+  std::int64_t extent = 0;
+  for (int block = first_; block < first_ + blocks_; ++block) {
+    if (side_.counts.count(block) == 0) continue;
+    if (extent == 0) extent = extent_of(side_.type);
+    const std::int64_t place = side_.counts.place(block) * extent;
+    if (place % static_cast<std::int64_t>(leaf_bytes_) != 0) return true;
+  }
+  return false;
+}
+
 void Operand::find_places(std::vector<std::uint64_t>& places) {
   places.assign(static_cast<std::size_t>(blocks_), 0);
+  has_gaps_ = has_gaps_ || lies_between_floats();
   if (has_gaps_) {
     std::uint64_t at = 0;
     for (int block = 0; block < blocks_; ++block) {

@@ -42,6 +42,7 @@ class Operand {
   template <typename Visit>
   int for_each_run(Visit&& visit) const;
   Run run_of(int block) const;
+  bool lies_between_floats() const;
   int transfer(const Run& run, std::byte* dense, std::uint64_t bytes, bool pack_it) const;
 
   Side side_;

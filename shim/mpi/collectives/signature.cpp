@@ -1,5 +1,7 @@
 #include "collectives/signature.h"
 
+#include <iterator>
+
 namespace thinwire::mpi {
 namespace {
 
@@ -12,8 +14,9 @@ const tw_codec* uncompressed() {
   return off;
 }
 
-constexpr Signature kKinds[] = {kOfF32, kOfF64, kOfOthers};
-constexpr int kKindCount = 3;
+constexpr Signature kKinds[] = {kOfF32,    kOfF64,    kOfOthers, kOfWords1,
+                                kOfWords2, kOfWords4, kOfWords8};
+constexpr int kKindCount = std::size(kKinds);
 
 }  // namespace
 

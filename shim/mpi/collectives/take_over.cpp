@@ -21,7 +21,8 @@ std::optional<int> take_over(const Asked& asked) {
   if (why == NativeReason::kCompressed) {
     Collectives& kept = collectives_of(asked.comm);
     why = kept.why;
-    if (why == NativeReason::kCompressed && part.is_open && !agree_on_signature(part, kept.queue)) {
+    if (why == NativeReason::kCompressed && part.is_open && !agree_on_signature(part, kept.queue) &&
+        !part.may_hold_floats()) {
       why = NativeReason::kDtype;
     }
     if (why == NativeReason::kCompressed) why = judge_codec(kept, part);

@@ -19,8 +19,16 @@ std::array<ByRule, kMostRules>& counters() {
 
 Choice choice_of(int rule) {
   const Settings& settings = process().settings;
-  const unsigned codec = rule < 0 ? 0 : settings.codec_of_rule[static_cast<std::size_t>(rule)];
-  return {&settings.codecs[codec], rule};
+  if (rule < 0) return {&settings.codecs.front(), rule};
+  const auto at = static_cast<std::size_t>(rule);
+  return {&settings.codecs[settings.codec_of_rule[at]], rule, settings.holds_of_rule[at]};
+}
+
+// What no rule takes at all.
+constexpr std::uint32_t kNoneOfThese = UINT32_MAX;
+std::uint32_t dtype_for_rules(const TypeFacts& type) {
+  const bool are_ruled = type.leaf != TW_BYTES || type.values == Values::kWords;
+  return are_ruled ? std::uint32_t{type.leaf} : kNoneOfThese;
 }
 
 int match(const tw_policy_call& call) {
@@ -44,11 +52,11 @@ std::uint64_t rules_by_name(MPI_Comm comm) {
                          static_cast<std::uint32_t>(ranks));
 }
 
-Choice choose_for_message(MPI_Comm comm, std::uint32_t dtype, std::uint64_t bytes,
+Choice choose_for_message(MPI_Comm comm, const TypeFacts& type, std::uint64_t bytes,
                           std::uint32_t place) {
   const std::uint64_t rules = rules_by_name(comm);
-  return choice_of(
-      match({sizeof(tw_policy_call), TW_POLICY_SEND, dtype, span_to(place), bytes, rules}));
+  return choice_of(match({sizeof(tw_policy_call), TW_POLICY_SEND, dtype_for_rules(type),
+                          span_to(place), bytes, rules}));
 }
 
 Choice choose_for_collective(std::uint64_t rules, std::uint32_t operation, std::uint32_t dtype,

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "abi/datatypes.h"
 #include "abi/mpi_abi.h"
 #include "process/settings.h"
 #include "thinwire/thinwire.h"
@@ -16,17 +17,18 @@ namespace thinwire::mpi {
 struct Choice {
   const CodecUse* use = nullptr;
   int rule = -1;
+  tw_dtype holds = TW_BYTES;  // what the rule says of bytes and 16-bit integers
 };
 
 // By this rank alone, as the communicator is called now. `place`: tw_peer_place.
-Choice choose_for_message(MPI_Comm comm, std::uint32_t dtype, std::uint64_t bytes,
+Choice choose_for_message(MPI_Comm comm, const TypeFacts& type, std::uint64_t bytes,
                           std::uint32_t place);
 
 // The rules that may take calls on `comm`, as this rank calls it now.
 std::uint64_t rules_by_name(MPI_Comm comm);
 
-// By what all ranks know: `rules`, which they have compared. No codec: it depends on a size that no
-// rank knows (`bytes` is kNotKnown).
+// `dtype` is TW_BYTES for bytes and 16-bit integers. By what all ranks know: `rules`, which they
+// have compared. No codec: it depends on a size that no rank knows (`bytes` is kNotKnown).
 constexpr std::uint64_t kNotKnown = UINT64_MAX;
 Choice choose_for_collective(std::uint64_t rules, std::uint32_t operation, std::uint32_t dtype,
                              std::uint64_t bytes, bool within_node);

@@ -68,6 +68,12 @@ void read_codecs(Settings& settings, bool speaks) {
   settings.codecs.clear();
   add_codec(settings, shim::read_codec(speaks, "message", objection_to));
   settings.policy = tw_policy_of_environment();
+  for (std::uint32_t at = 0; at < tw_policy_rule_count(settings.policy); ++at) {
+    tw_policy_rule rule{};
+    rule.size = sizeof rule;
+    tw_policy_describe(settings.policy, at, &rule);
+    settings.holds_of_rule.push_back(static_cast<tw_dtype>(rule.holds));
+  }
   for (tw_codec* each : shim::codecs_of(settings.policy, settings.codec_of_rule)) {
     if (const std::string why = objection_to(each); !why.empty()) {
       if (speaks) tw_log(TW_LOG_ERROR, ("THINWIRE_POLICY: " + why + ": its rules say off").c_str());
@@ -98,6 +104,10 @@ bool CodecUse::is_lossy() const {
 
 bool Settings::codes_reductions() const {
   return std::ranges::any_of(codecs, &CodecUse::codes_reductions);
+}
+
+bool Settings::knows_words() const {
+  return std::ranges::any_of(holds_of_rule, [](tw_dtype held) { return held != TW_BYTES; });
 }
 
 bool Settings::may_compress() const {

@@ -47,6 +47,7 @@ struct Settings {
   std::vector<CodecUse> codecs = std::vector<CodecUse>(1);
   const tw_policy* policy = nullptr;        // THINWIRE_POLICY; null: none, or a wrong one
   std::vector<unsigned> codec_of_rule;      // of `codecs`
+  std::vector<tw_dtype> holds_of_rule;      // what the bytes and 16-bit integers it takes hold
   tw_plan_settings plan{};                  // THINWIRE_THRESHOLD, _SAME_NODE
   CollectiveSettings collectives;           // THINWIRE_COLLECTIVES, _ALGORITHM
   std::uint64_t inspect_threshold = 0;      // receives that hold fewer bytes are never inspected
@@ -63,6 +64,9 @@ struct Settings {
 
   // Whether some codec does.
   bool codes_reductions() const;
+
+  // Whether some rule says what bytes and 16-bit integers hold.
+  bool knows_words() const;
 
   // Whether this process can ever send a compressed message.
   bool may_compress() const;

@@ -165,12 +165,13 @@ void count_mode(const Outgoing& message) {
 std::optional<Wire> encode(const Outgoing& message) {
   Process& self = process();
   const std::uint64_t bytes = message_bytes(message.count, message.type);
-  const TypeFacts type = type_facts(message.type);
+  TypeFacts type = type_facts(message.type);
   if (is_null_buffer(message.buffer, message.type)) return std::nullopt;
   const Peer peer = peer_of(message.comm, message.destination);
   if (is_captured()) [[unlikely]]
     capture_message(message, peer);
-  const auto [use, rule] = choose_for_message(message.comm, type.leaf, bytes, peer.place);
+  const auto [use, rule, holds] = choose_for_message(message.comm, type, bytes, peer.place);
+  if (bytes % leaf_bytes(holds) == 0 && holds != TW_BYTES) type.leaf = holds;
   const tw_plan_choice choice = choose(message, *use, type, bytes, peer);
   const auto stay_raw = [&, use = use, rule = rule](tw_reason why, std::uint64_t spent = 0) {
     if (plans_are_logged) [[unlikely]] {

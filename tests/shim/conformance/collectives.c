@@ -235,6 +235,21 @@ static void all_to_all_of_types(void) {
   }
 }
 
+// Exchanged, and added up part by part; products are others.
+static void complex_numbers(void) {
+  enum { kPairs = kCount / 2 };
+  float *in = floats(kRanks * kCount), *out = floats(kRanks * kCount);
+  for (int to = 0; to < kRanks; ++to) write(in + to * kCount, kCount, rank, to);
+  MPI_Alltoall(in, kPairs, MPI_C_FLOAT_COMPLEX, out, kPairs, MPI_C_FLOAT_COMPLEX, comm);
+  for (int from = 0; from < kRanks; ++from) CHECK(is(out + from * kCount, kCount, from, rank));
+  write(in, kCount, rank, 0);
+  MPI_Allreduce(in, out, kPairs, MPI_C_FLOAT_COMPLEX, MPI_SUM, comm);
+  CHECK(is_sum(out, kCount, kRanks, 0, 0));
+  for (int at = 0; at < kCount; ++at) in[at] = (float)(at % 2);
+  MPI_Allreduce(in, out, kPairs, MPI_C_FLOAT_COMPLEX, MPI_PROD, comm);  // i * i * i
+  for (int at = 0; at < kCount; ++at) CHECK(out[at] == (at % 2 ? -1.0F : 0.0F));
+}
+
 // Columns: elements that interleave.
 static void gathers_columns(void) {
   float *in = floats(kCount), *out = floats((kRanks + 1) * kCount);
@@ -277,6 +292,7 @@ static const Case kCases[] = {
     {"all_to_all", all_to_all},
     {"all_to_all_of_types", all_to_all_of_types},
     {"gathers_columns", gathers_columns},
+    {"complex_numbers", complex_numbers},
     {"between_messages", between_messages},
 };
 FAMILY(collectives, 3, 0);

@@ -265,6 +265,32 @@ static void pairs_and_complex(void) {
   CHECK(holds(complex_values, 2 * kBlocks, 3));
 }
 
+// Complex numbers are counted as such, whatever they are made of; every second one of an array.
+static void complex_numbers(void) {
+  double* data = bytes(4 * kBlocks * sizeof(double));
+  MPI_Datatype type;
+  MPI_Status status;
+  int count = 0, elements = 0;
+  MPI_Type_vector(kBlocks, 1, 2, MPI_C_DOUBLE_COMPLEX, &type);
+  MPI_Type_commit(&type);
+  for (int at = 0; at < 4 * kBlocks; ++at) data[at] = rank == 0 ? at : -1;
+  if (rank == 0) {
+    MPI_Send(data, 1, type, 1, 1, comm);
+    MPI_Send(data, kBlocks, MPI_C_DOUBLE_COMPLEX, 1, 2, comm);
+  } else {
+    MPI_Recv(data, 1, type, 0, 1, comm, &status);
+    MPI_Get_count(&status, type, &count);
+    MPI_Get_elements(&status, type, &elements);
+    CHECK(count == 1 && elements == kBlocks);
+    for (int at = 0; at < 4 * kBlocks; ++at) CHECK(data[at] == (at % 4 < 2 ? at : -1));
+    MPI_Recv(data, 2 * kBlocks, MPI_C_DOUBLE_COMPLEX, 0, 2, comm, &status);
+    MPI_Get_count(&status, MPI_C_DOUBLE_COMPLEX, &count);
+    CHECK(count == kBlocks);
+    for (int at = 0; at < 2 * kBlocks; ++at) CHECK(data[at] == at);
+  }
+  MPI_Type_free(&type);
+}
+
 static const Case kCases[] = {
     {"vectors", vectors},
     {"contiguous", contiguous},
@@ -279,5 +305,6 @@ static const Case kCases[] = {
     {"absolute_addresses", absolute_addresses},
     {"parametrised_reals", parametrised_reals},
     {"pairs_and_complex", pairs_and_complex},
+    {"complex_numbers", complex_numbers},
 };
 FAMILY(datatypes, 2, 0);

@@ -1,0 +1,92 @@
+"""16-bit floats that a program sends as bytes and as integers, under a policy that says so."""
+
+from pathlib import Path
+
+import pytest
+from mpis import ALL, SYSTEM, Mpi
+from shim_runs import Run, mpirun
+
+pytestmark = pytest.mark.multiproc
+
+RANKS = 3
+RULE = '[[rule]]\nname = "weights"\ncommunicator = "weights"\nholds = "bf16"\ncodec = "{}"\n'
+# Of the rule's communicator, on each rank: two messages, and another that is no whole number of
+# words; five collectives that are coded.
+MESSAGES, ODD_MESSAGES, COLLECTIVES = 2, 1, 5
+# Of one communicator: those left for what they carry, of which two differ with the rule: a
+# broadcast of integers and a sum of them; one that has a block of an odd number of bytes.
+OF_INTEGERS = 3
+ALL_CALLS = "on,gatherv,alltoallv"
+
+
+def run(mpi: Mpi, folder: Path, *words: str, text: str, codec: str = "mpc") -> Run:
+    (folder / "policy.toml").write_text(text)
+    settings = {
+        "THINWIRE_POLICY": str(folder / "policy.toml"),
+        "THINWIRE_CODEC": codec,
+        "THINWIRE_SAME_NODE": "1",
+        "THINWIRE_THRESHOLD": "4096",
+        "THINWIRE_COLLECTIVES": ALL_CALLS,
+    }
+    program = [mpi.programs / "shim_held", *words]
+    report = folder / "report"
+    done = mpirun(RANKS, program, mpi.production, settings, report, mpi=mpi)
+    assert done.code == 0, done.output + done.errors
+    assert done.output == RANKS * "all right\n"
+    return done
+
+
+def taken(done: Run) -> dict[str, tuple[int, int]]:
+    assert done.report is not None
+    return {
+        each["rule"]: (each["calls"], each["compressed_calls"]) for each in done.report["rules"]
+    }
+
+
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_words_that_hold_floats_are_compressed(mpi: Mpi, tmp_path: Path) -> None:
+    done = run(mpi, tmp_path, text=RULE.format("expack"))
+    calls = MESSAGES + COLLECTIVES
+    assert taken(done) == {"weights": (RANKS * (calls + ODD_MESSAGES), RANKS * calls)}
+    assert done.report["compressed_messages"] == RANKS * MESSAGES
+    collectives = done.report["collectives"]
+    assert collectives["compressed"] == RANKS * COLLECTIVES
+    native = collectives["native_by_reason"]
+    others = COLLECTIVES + 2 * OF_INTEGERS
+    assert native == {"datatype not taken by the codec": RANKS * others}
+    assert 0 < collectives["wire_bytes"] < 0.8 * collectives["bytes"]
+    assert done.thinwire_lines() == []
+
+
+def test_loss_is_where_the_rule_names_it(tmp_path: Path) -> None:
+    """Also with a lossy codec for all that no rule takes: words are none of that."""
+    exact = run(SYSTEM, tmp_path, text=RULE.format("lorenzo"), codec="zfp:rate=16")
+    lossy = run(SYSTEM, tmp_path, "0.06", text=RULE.format("blockq:bits=8"))
+    assert taken(exact) == taken(lossy)
+    assert lossy.report["compressed_messages"] == RANKS * MESSAGES
+
+
+def test_what_no_rule_speaks_of_stays_raw(tmp_path: Path) -> None:
+    """A rule that names a type of floats takes none that are sent as something else."""
+    text = '[[rule]]\nname = "floats"\ndtype = "bf16"\ncodec = "expack"\n'
+    done = run(SYSTEM, tmp_path, text=text)
+    assert taken(done) == {"floats": (0, 0)}
+    assert done.report["compressed_messages"] == done.report["collectives"]["compressed"] == 0
+
+
+def test_rules_that_differ_leave_collectives_native(tmp_path: Path) -> None:
+    """Bytes that one rank takes for bf16 and another for fp16 are compressed by none."""
+    other = tmp_path / "other.toml"
+    other.write_text(RULE.format("expack").replace("bf16", "f16"))
+    path = tmp_path / "policy.toml"
+    path.write_text(RULE.format("expack"))
+    program = SYSTEM.programs / "shim_held"
+    choose = f'test "$OMPI_COMM_WORLD_RANK" = 2 && export THINWIRE_POLICY={other}; exec {program}'
+    settings = {"THINWIRE_POLICY": str(path), "THINWIRE_SAME_NODE": "1"}
+    settings |= {"THINWIRE_THRESHOLD": "4096", "THINWIRE_CODEC": "mpc"}
+    words = ["sh", "-c", choose]
+    done = mpirun(RANKS, words, SYSTEM.production, settings, tmp_path / "report")
+    assert (done.code, done.output) == (0, RANKS * "all right\n"), done.errors
+    assert done.report["collectives"]["compressed"] == 0
+    assert done.report["compressed_messages"] == RANKS * MESSAGES
+    assert len(done.thinwire_lines()) == 1
