@@ -2,6 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+
+# What the programs' bytes and 16-bit integers are taken for: they hold anything, and come back so.
+WORDS = Path(__file__).with_name("words.toml")
 
 ALL_CALLS = "on,gatherv,scatterv,alltoallv,alltoallw"
 
@@ -12,16 +16,22 @@ class Configuration:
     lossy: bool = False
     tolerance: float | None = None  # of one coding; None: the codec promises no absolute one
     link: str | None = None
+    words: bool = False  # the policy of WORDS
 
     def settings(self) -> dict[str, str]:
         """Small messages count, between the ranks of one host too."""
         link = {} if self.link is None else {"THINWIRE_LINK": self.link}
-        return link | {
-            "THINWIRE_CODEC": self.codec,
-            "THINWIRE_SAME_NODE": "1",
-            "THINWIRE_THRESHOLD": "256",
-            "THINWIRE_COLLECTIVES": ALL_CALLS,
-        }
+        policy = {"THINWIRE_POLICY": str(WORDS)} if self.words else {}
+        return (
+            link
+            | policy
+            | {
+                "THINWIRE_CODEC": self.codec,
+                "THINWIRE_SAME_NODE": "1",
+                "THINWIRE_THRESHOLD": "256",
+                "THINWIRE_COLLECTIVES": ALL_CALLS,
+            }
+        )
 
     def options(self) -> list[str]:
         words = ["--lossy", "1"] if self.lossy else []
@@ -32,10 +42,10 @@ class Configuration:
 CONFIGURATIONS = [
     Configuration("mpc"),
     Configuration("zfp:rate=16", lossy=True),
-    Configuration("expack"),
+    Configuration("expack", words=True),
     Configuration("szp:abs=1e-3", lossy=True, tolerance=1e-3),
     Configuration("auto", link="1mbit"),
-    Configuration("lorenzo"),
+    Configuration("lorenzo", words=True),
     Configuration("szp:rel=1e-4", lossy=True),
     Configuration("ndzip"),
     Configuration("blockq", lossy=True),

@@ -82,17 +82,20 @@ Base Buffer::base_of(const Piece& piece, int element) const {
   return piece.type->entries()[static_cast<std::size_t>(element % piece.type->elements())].base;
 }
 
-void Buffer::expect_number(int piece, int element, std::int64_t value) {
+void Buffer::expect_number(int piece, int element, std::int64_t value, int part) {
   const Piece& one = pieces_[static_cast<std::size_t>(piece)];
-  void* to = &image_[static_cast<std::size_t>(place_of(one, element))];
+  const int each = size_of(base_of(one, element)) / 2;
+  void* to = &image_[static_cast<std::size_t>(place_of(one, element) + part * each)];
   const float as_float = static_cast<float>(value);
   const double as_double = static_cast<double>(value);
   const int as_int = static_cast<int>(value);
   switch (base_of(one, element)) {
     case Base::kFloat:
+    case Base::kComplex:
       std::memcpy(to, &as_float, sizeof as_float);
       break;
     case Base::kDouble:
+    case Base::kDoubleComplex:
       std::memcpy(to, &as_double, sizeof as_double);
       break;
     case Base::kInt:
@@ -137,6 +140,9 @@ bool Buffer::near(const Piece& piece, int element, double tolerance) const {
     case Base::kComplex:
       return near_by<float>(got, wanted, tolerance) &&
              near_by<float>(got + 4, wanted + 4, tolerance);
+    case Base::kDoubleComplex:
+      return near_by<double>(got, wanted, tolerance) &&
+             near_by<double>(got + 8, wanted + 8, tolerance);
     default:
       return true;
   }

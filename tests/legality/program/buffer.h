@@ -41,7 +41,8 @@ class Buffer {
   void fill(const Content& content, int piece, int elements);
   // By what comes in they must become these.
   void expect(const Content& content, int piece, int elements);
-  void expect_number(int piece, int element, std::int64_t value);
+  // Of a complex number the real (0) or the imaginary `part`.
+  void expect_number(int piece, int element, std::int64_t value, int part = 0);
   // The element becomes the content's `number`th.
   void fill_value(int piece, int element, const Content& content, int number);
 

@@ -87,11 +87,14 @@ void expect_reduced(const Drawn& drawn, Buffer& buffer, int elements, int first,
   for (int element = 0; element < elements; ++element) {
     while (element - before >= buffer.piece(piece).elements())
       before += buffer.piece(piece++).elements();
-    std::int64_t value = small_value(drawn.content_of(0, 0), first + element);
-    for (int rank = 1; rank < ranks; ++rank)
-      value =
-          combine(drawn.operation, value, small_value(drawn.content_of(rank, 0), first + element));
-    buffer.expect_number(piece, element - before, value);
+    const int parts = is_complex(drawn.signature.at(element)) ? 2 : 1;
+    for (int part = 0; part < parts; ++part) {
+      const int number = parts * (first + element) + part;
+      std::int64_t value = small_value(drawn.content_of(0, 0), number);
+      for (int rank = 1; rank < ranks; ++rank)
+        value = combine(drawn.operation, value, small_value(drawn.content_of(rank, 0), number));
+      buffer.expect_number(piece, element - before, value, part);
+    }
   }
 }
 

@@ -70,6 +70,15 @@ Signature draw_reduced(Random& random) {
   return signature;
 }
 
+// Complex numbers have sums, and no product whose order does not matter to the last bit, nor an
+// order.
+void sum_complex(Drawn& drawn) {
+  Base& base = drawn.signature.unit.front();
+  if (base != Base::kFloat && base != Base::kDouble) return;
+  base = base == Base::kFloat ? Base::kComplex : Base::kDoubleComplex;
+  mark(Feature::complex_sum_);
+}
+
 }  // namespace
 
 Content Drawn::content_of(int rank, int block) const {
@@ -95,6 +104,7 @@ Drawn draw_collective(const Group& group, Random random) {
   drawn.counts_freed = random.chance(50) && allowed(Feature::counts_freed_);
   drawn.types_freed = random.chance(20) && allowed(Feature::type_freed_early_);
   drawn.operation = random.below(5);
+  if (drawn.reduces() && drawn.operation == 0 && random.part(1).chance(60)) sum_complex(drawn);
   const int units = draw_units_of_item(random, drawn.signature);
   if (!may_have_unequal_items(drawn.kind)) drawn.units_of_item = units;
   drawn.key = random.next();

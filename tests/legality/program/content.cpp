@@ -83,6 +83,10 @@ Content draw_content(Random& random) {
 }
 
 void write_value(const Content& content, int element, Base base, void* to) {
+  if (base == Base::kDoubleComplex) {
+    write_value(content, 2 * element, Base::kDouble, to);
+    return write_value(content, 2 * element + 1, Base::kDouble, static_cast<char*>(to) + 8);
+  }
   if (content.kind == Kind::kRandom) {
     const std::uint64_t bits = join(content.key, static_cast<std::uint64_t>(element));
     std::memcpy(to, &bits, static_cast<std::size_t>(size_of(base)));
@@ -96,6 +100,10 @@ void write_value(const Content& content, int element, Base base, void* to) {
     case Base::kComplex:
       put(float_value<float>(content, 2 * element), to);
       return put(float_value<float>(content, 2 * element + 1), static_cast<char*>(to) + 4);
+    case Base::kDoubleComplex:
+      return;
+    case Base::kShort:
+      return put(static_cast<std::int16_t>(small_value(content, element)), to);
     case Base::kInt:
       return put(small_value(content, element), to);
     case Base::kLong:

@@ -34,6 +34,16 @@ bool mixes_one_size(const std::vector<Base>& unit) {
          std::all_of(unit.begin(), unit.end(), as_long);
 }
 
+// Half of what is drawn as bytes travels as 16-bit integers, half of what is complex in doubles.
+Base wider(Random random, Base base) {
+  const bool is_wide = random.chance(50);
+  if (base == Base::kComplex && is_wide) base = Base::kDoubleComplex;
+  if (base == Base::kByte && is_wide) base = Base::kShort;
+  if (is_complex(base)) mark(Feature::complex_);
+  if (base == Base::kByte || base == Base::kShort) mark(Feature::bytes_and_words_);
+  return base;
+}
+
 }  // namespace
 
 Signature draw_signature(Random& random) {
@@ -58,7 +68,7 @@ Signature draw_signature(Random& random) {
   static const std::vector<Base> bases{Base::kFloat,  Base::kFloat,  Base::kFloat,  Base::kFloat,
                                        Base::kDouble, Base::kDouble, Base::kDouble, Base::kInt,
                                        Base::kLong,   Base::kByte,   Base::kComplex};
-  signature.unit = {random.pick(bases)};
+  signature.unit = {wider(random.part(1), random.pick(bases))};
   return signature;
 }
 

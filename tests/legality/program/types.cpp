@@ -21,17 +21,25 @@ MPI_Datatype handle_of(Base base) {
       return MPI_BYTE;
     case Base::kComplex:
       return MPI_C_FLOAT_COMPLEX;
+    case Base::kDoubleComplex:
+      return MPI_C_DOUBLE_COMPLEX;
+    case Base::kShort:
+      return MPI_INT16_T;
   }
   return MPI_DATATYPE_NULL;
 }
 
 int size_of(Base base) {
   if (base == Base::kByte) return 1;
+  if (base == Base::kShort) return 2;
+  if (base == Base::kDoubleComplex) return 16;
   return base == Base::kFloat || base == Base::kInt ? 4 : 8;
 }
 
+bool is_complex(Base base) { return base == Base::kComplex || base == Base::kDoubleComplex; }
+
 bool is_float(Base base) {
-  return base == Base::kFloat || base == Base::kDouble || base == Base::kComplex;
+  return base == Base::kFloat || base == Base::kDouble || is_complex(base);
 }
 
 Type::Type(MPI_Datatype handle, std::vector<Entry> entries, bool owned)

@@ -9,11 +9,12 @@
 
 namespace legality {
 
-enum class Base { kFloat, kDouble, kInt, kLong, kByte, kComplex };
+enum class Base { kFloat, kDouble, kInt, kLong, kByte, kComplex, kDoubleComplex, kShort };
 
 MPI_Datatype handle_of(Base base);
 int size_of(Base base);
 bool is_float(Base base);  // a lossy codec may take it
+bool is_complex(Base base);
 
 struct Entry {
   MPI_Aint at;
