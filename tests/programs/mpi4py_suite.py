@@ -6,6 +6,7 @@ was in is noted as ended, and the next job goes on behind it.
 
 import json
 import sys
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ class SuiteRun:
     ended: dict[str, str] = field(default_factory=dict)  # modules that did not end, and how
     modules: list[str] = field(default_factory=list)
     reports: list[dict] = field(default_factory=list)
+    not_run: list[str] = field(default_factory=list)  # modules, as the time was up
     library: str = ""
 
     def counts(self) -> Counter:
@@ -51,15 +53,21 @@ def run_suite(
     folder: Path,
     compression: Compression | None = None,
     modules: Sequence[str] | None = None,
+    seconds: float | None = None,
 ) -> SuiteRun:
+    """All modules, or `modules`. After `seconds` it ends, and counts what was done by then."""
     left = list(modules or suite_modules(installed))
     run = SuiteRun(modules=list(left))
+    end = time.monotonic() + (1e9 if seconds is None else seconds)
     while left:
         job = folder / f"job-{len(run.ended)}"
         (job / "records").mkdir(parents=True)
-        how = _run_job(installed, mpi, ranks, left, job, compression, run)
+        how = _run_job(installed, mpi, ranks, left, job, compression, run, end)
         done = _read(job / "records", ranks, left, run)
         left = left[done:]
+        if time.monotonic() >= end:
+            run.not_run = left
+            return run
         if left:
             run.ended[left[0]] = how
             run.outcomes[left[0]] = "ended"
@@ -75,12 +83,14 @@ def _run_job(
     job: Path,
     compression: Compression | None,
     run: SuiteRun,
+    end: float,
 ) -> str:
     """How it ended, in words."""
     named = libraries_for_wheel(mpi) if installed.abi is not None else []
     variables = environment(mpi, named, installed.environment(mpi))
     words = [sys.executable, RANK, job / "records", TEST_SECONDS, installed.tests, *modules]
-    done = run_program(mpi, ranks, words, job, variables, compression, JOB_SECONDS)
+    seconds = min(JOB_SECONDS, max(end - time.monotonic(), 1))
+    done = run_program(mpi, ranks, words, job, variables, compression, seconds)
     if done.report is not None:
         run.reports.append(done.report)
     how = "not done in time" if done.code is None else f"exit {done.code}"
