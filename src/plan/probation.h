@@ -46,4 +46,20 @@ constexpr std::uint64_t calls_between(const ProbationTimes& took, std::uint32_t 
          << std::min(confirmed, kMostDoublings);
 }
 
+// Between probations one call of so many is timed, the way that all go; where such a probation has
+// come to the same again and again ever fewer. The least of kWatched of them says whether that way
+// takes longer by now than the other one did: time for another probation.
+inline constexpr std::uint32_t kWatched = 8;
+
+constexpr std::uint32_t calls_to_a_watched_one(std::uint32_t confirmed) {
+  constexpr std::uint32_t kLeast = 32, kMostDoublings = 6;
+  return kLeast << std::min(confirmed, kMostDoublings);
+}
+
+constexpr bool is_overtaken(std::uint64_t least, const ProbationTimes& took, bool is_coded) {
+  if (is_coded) return took.raw != 0 && least > took.raw;
+  const std::uint64_t most = std::max(took.raw, took.coded);
+  return took.coded != 0 && least - std::min(least, most) > most / 20;
+}
+
 }  // namespace thinwire::plan

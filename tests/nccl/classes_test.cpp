@@ -118,7 +118,7 @@ TEST(Class, AsksAgainEverMoreRarely) {
     const int asks = first_ask(of, value, 100'000);
     EXPECT_GT(asks, before);
     before = asks;
-    of.ask(value);
+    of.ask(value.probation);
     EXPECT_EQ(offers.made.back().asks, probation + 1);
   }
   // Where it has changed its mind it asks sooner.
@@ -130,6 +130,42 @@ TEST(Class, WhatIsDecidedOnceIsNeverAskedForAgain) {
   Offers offers;
   Class of(offers, 1, true);
   EXPECT_EQ(first_ask(of, decided(1, true, 1000, 500), 100'000, true), -1);
+}
+
+// Some calls between probations, of which those are timed that the way says: until it asks.
+int calls_until_overtaken(Class& of, Offers& offers, const agree::Value& value,
+                          std::uint64_t took) {
+  for (int call = 0; call < 100'000; ++call) {
+    const Turn turn = of.turn(value, false);
+    if (turn.probation == 0) continue;
+    EXPECT_EQ(turn.calls, 0);
+    of.timed(turn, took);
+    if (!offers.made.empty() && offers.made.back().asks > value.decided) return call;
+  }
+  return -1;
+}
+
+TEST(Class, AsksSoonWhereItsWayIsOvertaken) {
+  for (const bool codes : {true, false}) {
+    Offers offers;
+    Class of(offers, 1, true);
+    const agree::Value value = decided(1, codes, codes ? 1000 : 500, codes ? 500 : 1000);
+    EXPECT_EQ(calls_until_overtaken(of, offers, value, 900), -1);
+    const int asks = calls_until_overtaken(of, offers, value, 1100);
+    EXPECT_GT(asks, 0);
+    EXPECT_LT(asks, 600);
+  }
+}
+
+TEST(Class, OneLateRankIsNotOvertaken) {
+  Offers offers;
+  Class of(offers, 1, true);
+  const agree::Value value = decided(1, true, 1000, 500);
+  for (int call = 0; call < 5000; ++call) {
+    const Turn turn = of.turn(value, false);
+    if (turn.probation != 0) of.timed(turn, call / 32 % 4 == 0 ? 600 : 50'000);
+  }
+  EXPECT_TRUE(offers.made.empty());
 }
 
 TEST(Class, TellsADecisionOnce) {

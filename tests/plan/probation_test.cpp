@@ -52,6 +52,17 @@ TEST(Probation, CostsLittleHoweverOften) {
   }
 }
 
+TEST(Probation, WhatTakesLongerThanTheOtherWayDidIsOvertaken) {
+  EXPECT_TRUE(is_overtaken(1001, {.raw = 1000, .coded = 500}, true));
+  EXPECT_FALSE(is_overtaken(1000, {.raw = 1000, .coded = 500}, true));
+  // Raw calls may have been the slower ones by less than is worth a change.
+  EXPECT_FALSE(is_overtaken(1050, {.raw = 1000, .coded = 970}, false));
+  EXPECT_TRUE(is_overtaken(1051, {.raw = 1000, .coded = 970}, false));
+  EXPECT_FALSE(is_overtaken(1300, {.raw = 1000, .coded = 1300}, false));
+  EXPECT_FALSE(is_overtaken(1300, {}, false));
+  EXPECT_FALSE(is_overtaken(1300, {}, true));
+}
+
 TEST(Probation, HasNoNumberTooLarge) {
   EXPECT_GT(calls_between({UINT64_MAX, 0}, 1024, 100), 1024);
   EXPECT_GT(calls_between({0, 0}, 0, 0), 0);

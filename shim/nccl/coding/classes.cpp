@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "plan/probation.h"
-
 namespace thinwire::nccl {
 namespace {
 
@@ -51,7 +49,12 @@ Turn Class::turn(const agree::Value& value, bool once) {
     next_ask_ =
         turns_ + plan::calls_between({value.raw_ns, value.coded_ns}, value.calls, confirmed_);
   }
-  turn.asks = !once && turns_ == next_ask_;
+  if (once) return turn;
+  turn.asks = turns_ == next_ask_;
+  if (turns_ % plan::calls_to_a_watched_one(confirmed_) == 0) {
+    turn.probation = value.decided;
+    turn.took = {value.raw_ns, value.coded_ns};
+  }
   return turn;
 }
 
@@ -73,7 +76,17 @@ void Class::measured(std::uint32_t needed, bool again) {
   offer();
 }
 
+void Class::watch(const Turn& turn, std::uint64_t nanoseconds) {
+  if (nanoseconds == 0) return;
+  watched_least_ = watched_ == 0 ? nanoseconds : std::min(watched_least_, nanoseconds);
+  if (++watched_ < plan::kWatched) return;
+  watched_ = 0;
+  if (plan::is_overtaken(watched_least_, turn.took, turn.codes)) ask(turn.probation);
+}
+
 void Class::timed(const Turn& turn, std::uint64_t nanoseconds) {
+  if (turn.calls == 0) return watch(turn, nanoseconds);
+  watched_ = 0;
   if (turn.probation != seen_.probation) seen_ = {.probation = turn.probation};
   std::uint64_t& least = seen_.least[turn.codes ? 1 : 0];
   if (nanoseconds != 0 && (least == 0 || nanoseconds < least)) least = nanoseconds;
@@ -84,9 +97,9 @@ void Class::timed(const Turn& turn, std::uint64_t nanoseconds) {
   offer();
 }
 
-void Class::ask(const agree::Value& value) {
-  if (vetoed_) return;
-  own_.asks = static_cast<std::uint16_t>(value.probation + 1);
+void Class::ask(std::uint16_t probation) {
+  if (vetoed_ || own_.asks > probation) return;
+  own_.asks = static_cast<std::uint16_t>(probation + 1);
   offer();
 }
 

@@ -9,6 +9,7 @@
 
 #include "agree/agree.h"
 #include "coding/needs.h"
+#include "plan/probation.h"
 
 namespace thinwire::nccl {
 
@@ -16,7 +17,8 @@ namespace thinwire::nccl {
 struct Turn {
   bool codes = true;
   std::uint16_t probation = 0;         // not 0: it is timed, in this one
-  std::uint16_t calls = 0;             // that the probation times of each way
+  std::uint16_t calls = 0;             // that the probation times of each way; 0: it is over
+  plan::ProbationTimes took{};         // what came of it then
   bool asks = false;                   // it is time for another probation
   const agree::Value* news = nullptr;  // a decision that has not been seen before
 };
@@ -49,10 +51,10 @@ class Class {
 
   // What blocks needed in 512ths; `again`: the earlier ones count no more, as the class was raw.
   void measured(std::uint32_t needed, bool again);
-  // What a call of a probation took; 0: nobody knows.
+  // What a call that is timed took; 0: nobody knows.
   void timed(const Turn& turn, std::uint64_t nanoseconds);
-  // It wants the probation behind that of `value`.
-  void ask(const agree::Value& value);
+  // It wants the probation behind that one.
+  void ask(std::uint16_t probation);
   // It has to stay raw here.
   void veto(std::uint16_t reason);
 
@@ -70,6 +72,7 @@ class Class {
 
   std::uint64_t position_in(std::uint16_t probation);
   void offer();
+  void watch(const Turn& turn, std::uint64_t nanoseconds);
 
   agree::Channel* channel_;
   std::uint64_t key_;
@@ -84,6 +87,8 @@ class Class {
   std::uint64_t next_ask_ = 0;   // turn
   std::atomic<std::uint32_t> span_{1};
 
+  std::uint32_t watched_ = 0;  // since the last look at their least
+  std::uint64_t watched_least_ = 0;
   bool vetoed_ = false;
   Needs needs_;
   Seen seen_;

@@ -216,7 +216,7 @@ bool Coder::goes_raw(const agree::Value& value, Decision& made) {
   made.turn = made.of[0]->turn(value, !settings().codecs[made.codec].lossless);
   if (made.turn->asks) {
     const std::lock_guard lock(mutex_);
-    made.of[0]->ask(value);
+    made.of[0]->ask(value.probation);
   }
   if (made.turn->codes) return false;
   made.reason = value.probation > value.decided ? kBeingTimed : kNotFaster;
