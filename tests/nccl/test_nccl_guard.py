@@ -57,17 +57,18 @@ def test_a_codec_that_loses_is_timed_and_goes_raw(
 
 @pytest.mark.alone
 def test_over_a_slow_link_a_codec_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FAKE_NCCL_RATE", "6e7")
+    monkeypatch.setenv("FAKE_NCCL_RATE", "2e7")
     settings = {"CODEC": "lorenzo", "FORCE": "0", "REPORT": tmp_path / "report"}
-    assert run(PROGRAMS / "nccl_coded", "200", **settings) == ("ok\n", "")
+    assert run(PROGRAMS / "nccl_coded", "110", **settings) == ("ok\n", "")
     ranks = communicators(tmp_path / "report.nccl.rank0")
     for rank in ranks:
-        for each in rank["timed"]:
+        # Messages are not agreed on yet.
+        for each in timed(rank, *COLLECTIVES):
             assert each["way"] == "compressed", each
             assert each["compressed_nanoseconds"] < 0.95 * each["raw_nanoseconds"]
         for name in COLLECTIVES:
-            assert rank["operations"][name]["compressed_calls"] > 80, name
-        assert {each["operation"] for each in rank["timed"]} == {*COLLECTIVES, "Send", "Recv"}
+            assert rank["operations"][name]["compressed_calls"] > 30, name
+        assert {each["operation"] for each in rank["timed"]} >= {*COLLECTIVES}
     gathers = {rank["operations"]["AllGather"]["compressed_calls"] for rank in ranks}
     assert len(gathers) == 1
 
