@@ -52,6 +52,8 @@ OF_PAGES = {
         "docs/guide/nccl",
         "docs/guide/policy",
         "docs/guide/pytorch",
+        "docs/guide/dask",
+        "docs/guide/mpi4py",
         "docs/guide/explain",
         "docs/guide/lab",
         "docs/guide/measure",

@@ -34,6 +34,10 @@ class ThinwireError(Exception):
         super().__init__(message)
         self.status = status
 
+    def __reduce__(self) -> Any:
+        """Its arguments are not `args`: processes send each other errors."""
+        return type(self), (self.status, self.args[0])
+
     def __str__(self) -> str:
         if self.status == library().TW_DEVICE:
             return f"{self.args[0]} (`thinwire env` shows what this process sees of its GPUs)"

@@ -1,0 +1,118 @@
+"""Whether an array is compressed, by the network's rate and by what codecs did with its like."""
+
+import socket
+import threading
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from arrays_of_kinds import make, same
+from connections import is_compressed, sent, through
+
+import thinwire.dask
+from thinwire.dask import choice, link, setting
+
+COUNT = 1 << 18
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[link.LinkRate]:
+    """A process that has learned nothing; returns what it observes of the network."""
+    monkeypatch.setattr(choice, "_histories", {})
+    monkeypatch.setattr(choice, "_decoded", {})
+    seen = link.LinkRate()
+    monkeypatch.setattr(link.watch, "network", seen)
+    setting.hold("test", setting.make("auto", "64KiB", None, False, False, None))
+    thinwire.dask.stats(reset=True)
+    yield seen
+    setting.let_go("test")
+
+
+def reasons() -> Counter[str]:
+    return thinwire.dask.stats(reset=True).plain_by_reason
+
+
+def test_the_link_decides(fresh: link.LinkRate) -> None:
+    x = make("f4", COUNT - COUNT % 60)
+    assert not is_compressed(sent(x)[0])
+    assert reasons() == {"link not known yet": 1}
+    fresh.observe(4 << 20, (4 << 20) / 5e5)  # 0.5 MB/s
+    assert same(through(x), x)
+    (row,) = (row for row in thinwire.dask.stats().classes.values() if row.compressed)
+    assert row.predicted_seconds < row.predicted_plain_seconds
+    assert row.ratio > row.needed_ratio >= 1
+    fresh.observe(1 << 34, (1 << 34) / 1e12)
+    for _ in range(3):
+        assert not is_compressed(sent(x)[0])
+    assert reasons() == {"link faster than the codec": 3}
+
+
+def test_a_codec_that_was_slow_comes_back(
+    fresh: link.LinkRate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where others had the processor for a while."""
+    fresh.observe(4 << 20, (4 << 20) / 5e5)
+    slow = thinwire.CodecCost(1e4, 1e4, 1.4)
+    monkeypatch.setattr(choice, "_first_cost", lambda spec, array: slow)
+    x = make("f4")
+    assert not is_compressed(sent(x)[0])
+    assert reasons() == {"link faster than the codec": 1}
+    assert any(is_compressed(sent(x)[0]) for _ in range(65)), "it never came back"
+
+
+def test_a_stated_link_is_believed(fresh: link.LinkRate) -> None:
+    setting.hold("test", setting.make("auto", "64KiB", "1mbit", False, False, None))
+    assert is_compressed(sent(make("f4"))[0])
+    setting.hold("test", setting.make("auto", "64KiB", 1e12, False, False, None))
+    assert not is_compressed(sent(make("f4"))[0])
+
+
+def test_data_that_does_not_shrink_is_tried_ever_more_rarely(fresh: link.LinkRate) -> None:
+    fresh.observe(4 << 20, (4 << 20) / 5e5)
+    noise = np.random.default_rng(0).integers(0, 2**32, COUNT, "u4").view("f4")
+    for _ in range(300):
+        assert not is_compressed(sent(noise)[0])
+    counted = reasons()
+    assert set(counted) == {"too little gained", "data declined lately"}
+    assert counted["too little gained"] == 9  # after 0, 1, 3, 7, 15, 31, 63, 63, 63 others
+    x = make("f4", COUNT - COUNT % 60)
+    assert any(is_compressed(sent(x)[0]) for _ in range(65)), "it never came back"
+
+
+def test_a_marked_array_is_weighed_too(fresh: link.LinkRate) -> None:
+    fresh.observe(1 << 30, (1 << 30) / 1e12)
+    assert not is_compressed(sent(thinwire.dask.lossy(make("f8"), rate=8))[0])
+    assert list(reasons()) == ["link faster than the codec"]
+
+
+def test_the_kernel_says_how_fast_bytes_go() -> None:
+    """Over a real connection: what was acknowledged, and time in which bytes were under way."""
+
+    class Comm:
+        same_host = False
+
+        def __init__(self, connection: socket.socket) -> None:
+            self.stream = type("Stream", (), {"socket": connection})()
+
+    nbytes = 8 << 20
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        one = socket.create_connection(server.getsockname())
+        other, _ = server.accept()
+
+        def drain() -> None:
+            left = nbytes
+            while left:
+                left -= len(other.recv(min(left, 1 << 16)))
+
+        reader = threading.Thread(target=drain)
+        reader.start()
+        comm = Comm(one)
+        acked, busy = link._acknowledged(comm) or pytest.fail("the kernel does not say")
+        one.sendall(bytes(nbytes))
+        reader.join(30)
+        more, longer = link._acknowledged(comm)
+        assert nbytes <= more - acked <= nbytes + 1 and longer > busy
+        one.close()
+        other.close()
+        assert link._acknowledged(comm) is None
