@@ -5,8 +5,6 @@ namespace {
 
 using examples::Place;
 
-constexpr int kFloats = 2;  // of a complex value
-
 }  // namespace
 
 Exchange::Exchange(MPI_Comm comm, const Slabs& slabs, bool on_gpu, bool staged)
@@ -18,7 +16,7 @@ Exchange::Exchange(MPI_Comm comm, const Slabs& slabs, bool on_gpu, bool staged)
 
 void Exchange::swap(const Value* from, Value* to) {
   const double start = MPI_Wtime();
-  swap_as(MPI_FLOAT, static_cast<int>(slabs_.block()) * kFloats, from, to);
+  swap_as(MPI_C_FLOAT_COMPLEX, static_cast<int>(slabs_.block()), from, to);
   traffic_.seconds += MPI_Wtime() - start;
   const std::size_t others = slabs_.values() - slabs_.block();
   traffic_.bytes_sent += static_cast<std::int64_t>(others * sizeof(Value));
