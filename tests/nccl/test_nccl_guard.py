@@ -43,7 +43,7 @@ def test_a_codec_that_loses_is_timed_and_goes_raw(
             assert figures["compressed_calls"] == TIMED * classes, name
             assert figures["raw_by_reason"]["being timed, raw and compressed"] >= TIMED * classes
             assert figures["raw_by_reason"]["faster raw, as timed"] > 10
-        for each in rank["timed"]:
+        for each in timed(rank, *COLLECTIVES):
             assert each["way"] == "raw" and each["probations"] == 1
             assert each["raw_nanoseconds"] < each["compressed_nanoseconds"]
     # All ranks have the same figures.
