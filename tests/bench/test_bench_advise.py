@@ -103,6 +103,7 @@ def test_what_cannot_be_meant_is_refused(field, words):
 def candidate(**facts) -> Candidate:
     known = {
         "codec": "a", "shape": "4", "bytes": 16, "lossless": True, "ratio": 2.0,
+        "order0_ratio": None,
         "encode_gb_per_second": 1.0, "decode_gb_per_second": 1.0, "max_error": 0.0,
         "error_over_allowed": None, "psnr": None, "raw_seconds": 1.0, "seconds": 0.6,
         "speedup": 1 / 0.6, "pays_below_gb_per_second": 5.0, "usable": True, "note": "",

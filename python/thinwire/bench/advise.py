@@ -30,15 +30,17 @@ class Asked:
 @dataclass(frozen=True)
 class Candidate:
     """One codec on messages of one size. Seconds of the message in series: encode, send, decode;
-    without the start-up that raw messages have as well. `shape` is that of the message.
-    `pays_below_gb_per_second` is the link below which it beats raw. `usable` where the values are
-    verified, smaller, and within what is allowed; else `note` says why not."""
+    without the start-up that raw messages have as well. `shape` is that of the message;
+    `order0_ratio` depends on its values alone. `pays_below_gb_per_second` is the link below which
+    it beats raw. `usable` where the values are verified, smaller, and within what is allowed; else
+    `note` says why not."""
 
     codec: str
     shape: str
     bytes: int
     lossless: bool
     ratio: float | None
+    order0_ratio: float | None
     encode_gb_per_second: float | None
     decode_gb_per_second: float | None
     max_error: float | None
@@ -153,6 +155,7 @@ def _measure(codec: Codec, message: Sample, asked: Asked, place: Buffers) -> Can
         bytes=row.bytes,
         lossless=lossless,
         ratio=row.ratio,
+        order0_ratio=row.order0_ratio,
         encode_gb_per_second=row.encode_gb_per_second,
         decode_gb_per_second=row.decode_gb_per_second,
         max_error=row.max_error,

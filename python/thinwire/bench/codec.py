@@ -12,6 +12,7 @@ from thinwire import message
 from thinwire.bench.buffers import FrameBuffers
 from thinwire.bench.failed import failed_row
 from thinwire.bench.gpu_buffers import GpuFrameBuffers
+from thinwire.bench.order0 import order0_ratio
 from thinwire.bench.samples import Sample
 from thinwire.bench.specs import AUTO, Error, error_of, options_of, row_of, went_raw
 from thinwire.codec import Codec
@@ -26,7 +27,8 @@ class CodecRow:
     """One codec on one array. GB/s are 10^9 uncompressed bytes per second of one thread, or of
     blocking calls for GPU memory, of the fastest run; `range` is largest less smallest finite
     value, `psnr` in dB of that, None where nothing differs. Figures are None where the row is not
-    verified, and `note` then says why; `error_over_bound` also where the spec names no bound."""
+    verified, and `note` then says why; `error_over_bound` also where the spec names no bound.
+    `order0_ratio` is a property of the array."""
 
     codec: str
     data: str
@@ -35,6 +37,7 @@ class CodecRow:
     bytes: int
     frame_bytes: int | None = None
     ratio: float | None = None
+    order0_ratio: float | None = None
     encode_gb_per_second: float | None = None
     decode_gb_per_second: float | None = None
     max_error: float | None = None
@@ -91,6 +94,7 @@ def _measure(codec: Codec, sample: Sample, runs: int, place: Buffers) -> dict[st
     return {
         "frame_bytes": len(frame),
         "ratio": nbytes / len(frame),
+        "order0_ratio": order0_ratio(sample),
         "encode_gb_per_second": nbytes / encode_seconds / 1e9,
         "decode_gb_per_second": nbytes / decode_seconds / 1e9,
         "max_error": error.largest,

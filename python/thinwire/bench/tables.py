@@ -27,6 +27,7 @@ CODEC_COLUMNS: list[Column] = [
     ("encode GB/s", lambda row: number(row.encode_gb_per_second, ".3f")),
     ("decode GB/s", lambda row: number(row.decode_gb_per_second, ".3f")),
     ("ratio", lambda row: number(row.ratio, ".3f")),
+    ("order 0", lambda row: number(row.order0_ratio, ".3f")),
     ("max error", lambda row: number(row.max_error, ".3g")),
     ("of bound", lambda row: number(row.error_over_bound, ".3f")),
     ("PSNR dB", lambda row: number(row.psnr, ".1f")),

@@ -24,6 +24,7 @@ COLUMNS: list[Column] = [
     ("shape", lambda row: row.shape),
     ("bytes", lambda row: str(row.bytes)),
     ("ratio", lambda row: number(row.ratio, ".3f")),
+    ("order 0", lambda row: number(row.order0_ratio, ".3f")),
     ("encode GB/s", lambda row: number(row.encode_gb_per_second, ".4g")),
     ("decode GB/s", lambda row: number(row.decode_gb_per_second, ".4g")),
     ("max error", lambda row: number(row.max_error, ".3g")),
