@@ -59,7 +59,8 @@ def types_in(cell: str) -> set[str]:
 
 
 def test_the_readme_says_what_each_codec_takes() -> None:
-    """MPI's own datatypes are of fp32 and fp64, and a codec of GPUs alone is refused there."""
+    """MPI's own datatypes are of fp32 and fp64, what else it sends a rule says, and a codec of GPUs
+    alone is refused there."""
     rows = {}
     for line in (ROOT / "README.md").read_text().splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -73,5 +74,9 @@ def test_the_readme_says_what_each_codec_takes() -> None:
     for name in set(registry) - foreign:
         taken = set(registry[name].dtypes)
         assert types_in(rows[name][2]) == taken - {"bytes"}
-        assert types_in(rows[name][3]) == taken & {"f32", "f64"}
+        own, _, by_rule = rows[name][3].partition(";")
+        assert types_in(own) == taken & {"f32", "f64"}
+        assert types_in(by_rule) == taken & {"f16", "bf16"} and ("by rule" in by_rule) == (
+            by_rule != ""
+        )
         assert rows[name][1].startswith("lossless" if registry[name].lossless else "lossy")

@@ -39,7 +39,7 @@ TEST(Shape, ALineWhereTheCodecTakesNoMore) {
 }
 
 TEST(Shape, ALineOfATypeWithoutShape) {
-  expect_shape(shape_of(codec("shrink").get(), 4, {4, TW_F32, true}, 40), {10});
+  expect_shape(shape_of(codec("shrink").get(), 4, {4, TW_F32, Values::kReals, true}, 40), {10});
 }
 
 TEST(Shape, TheSpecComesFirst) {
