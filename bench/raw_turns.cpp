@@ -6,6 +6,8 @@
 // Between turns nobody spins, or the waiting job would take the processors from the other's
 // message: rank 0 sleeps in a read, rank 1 looks for the next turn now and then.
 //
+// Messages are made of numbers in order, or of a file's values, from another place at each turn.
+//
 // A shaped link lets a burst through at full speed after a pause, so an untimed filler, sent as
 // bytes and acknowledged, goes ahead of each timed message.
 #include <mpi.h>
@@ -15,7 +17,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -35,13 +42,23 @@ struct Turn {
 };
 
 struct Buffers {
-  Buffers(std::int64_t largest, std::int64_t filler)
+  Buffers(std::int64_t largest, std::int64_t filler, std::vector<std::uint32_t> file)
       : values(static_cast<std::size_t>(largest) / sizeof(float)),
-        filler(static_cast<std::size_t>(filler)) {}
+        filler(static_cast<std::size_t>(filler)),
+        source(std::move(file)) {}
 
   std::vector<float> values;
   std::vector<char> filler;
+  std::vector<std::uint32_t> source;  // the bits of the file's values; empty: there is none
 };
+
+std::vector<std::uint32_t> read_file(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  std::vector<std::uint32_t> values(bytes.size() / sizeof(std::uint32_t));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(std::uint32_t));
+  return values;
+}
 
 int count_of(const Turn& turn) { return static_cast<int>(turn.bytes / sizeof(float)); }
 
@@ -49,6 +66,26 @@ int count_of(const Turn& turn) { return static_cast<int>(turn.bytes / sizeof(flo
 float value_of(const Turn& turn, int index) {
   const auto number = static_cast<std::uint32_t>(turn.number);
   return static_cast<float>((number * kStride + static_cast<std::uint32_t>(index)) % kValues);
+}
+
+// The message of a turn, as its bits: a file may hold NaN.
+void make(const Turn& turn, const Buffers& buffers, std::vector<std::uint32_t>& bits) {
+  const auto count = static_cast<std::size_t>(count_of(turn));
+  bits.resize(count);
+  if (buffers.source.empty()) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const float value = value_of(turn, static_cast<int>(i));
+      std::memcpy(&bits[i], &value, sizeof value);
+    }
+    return;
+  }
+  std::size_t from = static_cast<std::uint64_t>(turn.number) * kStride % buffers.source.size();
+  for (std::size_t at = 0; at < count;) {
+    const std::size_t part = std::min(count - at, buffers.source.size() - from);
+    std::copy_n(&buffers.source[from], part, &bits[at]);
+    at += part;
+    from = 0;
+  }
 }
 
 void send_answer(int value, int rank) {
@@ -64,7 +101,9 @@ int wait_for_answer(int rank) {
 // Seconds from the send to rank 1's answer.
 double send_one(const Turn& turn, Buffers& buffers, bool* verified) {
   const int count = count_of(turn);
-  for (int i = 0; i < count; ++i) buffers.values[i] = value_of(turn, i);
+  std::vector<std::uint32_t> bits;
+  make(turn, buffers, bits);
+  std::memcpy(buffers.values.data(), bits.data(), bits.size() * sizeof(float));
   MPI_Send(&turn, sizeof turn, MPI_BYTE, 1, kTurnTag, MPI_COMM_WORLD);
   wait_for_answer(1);  // Rank 1 is awake.
   MPI_Send(buffers.filler.data(), static_cast<int>(buffers.filler.size()), MPI_BYTE, 1, kFillerTag,
@@ -88,8 +127,10 @@ void receive_one(const Turn& turn, Buffers& buffers) {
   send_answer(1, 0);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   send_answer(1, 0);
-  bool same = true;
-  for (int i = 0; i < count; ++i) same &= buffers.values[i] == value_of(turn, i);
+  std::vector<std::uint32_t> bits;
+  make(turn, buffers, bits);
+  const bool same =
+      std::memcmp(buffers.values.data(), bits.data(), bits.size() * sizeof(float)) == 0;
   send_answer(same ? 1 : 0, 0);
 }
 
@@ -142,16 +183,21 @@ int main(int argc, char** argv) {
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const std::int64_t largest = argc == 3 ? std::atoll(argv[1]) : 0;
-  const std::int64_t filler = argc == 3 ? std::atoll(argv[2]) : 0;
-  if (size != 2 || largest < 4 || largest > INT32_MAX || filler < 0 || filler > INT32_MAX) {
-    if (rank == 0) std::fprintf(stderr, "usage, on 2 ranks: raw_turns LARGEST FILLER (bytes)\n");
+  const bool has_file = argc == 4;
+  const std::int64_t largest = argc >= 3 ? std::atoll(argv[1]) : 0;
+  const std::int64_t filler = argc >= 3 ? std::atoll(argv[2]) : 0;
+  std::vector<std::uint32_t> values;
+  if (has_file) values = read_file(argv[3]);
+  if (size != 2 || largest < 4 || largest > INT32_MAX || filler < 0 || filler > INT32_MAX ||
+      argc > 4 || has_file == values.empty()) {
+    if (rank == 0)
+      std::fprintf(stderr, "usage, on 2 ranks: raw_turns LARGEST FILLER (bytes) [FILE of fp32]\n");
     MPI_Finalize();
     return 2;
   }
   bool verified = true;
   {
-    Buffers buffers(largest, filler);
+    Buffers buffers(largest, filler, std::move(values));
     if (rank == 0) {
       verified = lead(buffers);
     } else {

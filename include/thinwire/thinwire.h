@@ -556,12 +556,12 @@ typedef enum tw_peer {
 typedef enum tw_reason {
   TW_COMPRESS = 0,
   TW_RAW_OFF = 1,     /* the spec is "off" */
-  TW_RAW_NO_LINK = 2, /* "auto", and no link rate is stated to tell whether compression pays */
+  TW_RAW_NO_LINK = 2, /* no link rate is stated or known yet to tell whether compression pays */
   TW_RAW_BELOW_THRESHOLD = 3,
   TW_RAW_DTYPE = 4, /* the codec does not take this datatype */
   TW_RAW_SAME_NODE = 5,
   TW_RAW_PEER_NOT_READY = 6, /* the peer is not known to run this version of Thinwire */
-  TW_RAW_LINK_FASTER = 7,    /* raw is faster on the stated link */
+  TW_RAW_LINK_FASTER = 7,    /* it would not gain: raw is faster on the link */
   TW_RAW_MODE = 8,           /* a synchronous or buffered send */
   TW_RAW_DECLINED = 9,       /* NaN or infinity, or the data would not get smaller */
   TW_RAW_NO_MEMORY = 10,
@@ -588,6 +588,8 @@ typedef struct tw_plan_settings {
   double link_bytes_per_second; /* 0: not stated. A named codec is then assumed to win, and "auto"
                                    compresses nothing (TW_RAW_NO_LINK) */
   tw_codec_cost cost;           /* used if a link rate is stated */
+  uint32_t force;               /* 1: compress whatever it costs; `least_ratio` is 0 then */
+  uint32_t reserved;
 } tw_plan_settings;
 
 typedef struct tw_plan_facts {
@@ -649,6 +651,14 @@ const char* tw_machine(void);
  * ~/.cache/thinwire), whether there is one or not; "" if the environment names no folder. Static
  * storage: what holds at the first call. */
 const char* tw_costs_path(void);
+
+/* The rate, in bytes per second, of the fastest network interface of this machine that is no
+ * virtual one and up, as the system tells (/sys/class/net, /sys/class/infiniband); 0 if it tells
+ * none. Read at the first call. All ranks of a node share it. */
+double tw_link_of_machine(void);
+
+/* That interface, as in "eth0"; "" if there is none. Static storage. */
+const char* tw_link_of_machine_name(void);
 
 typedef struct tw_costs tw_costs;
 
@@ -830,9 +840,10 @@ typedef enum tw_collective_flag {
                       communicator was for this same call; only buffers may differ */
   TW_ROOT_DECODES = 32, /* Bcast, at the root: if a lossy codec changes values, write to `receive`
                            what the other ranks get. Without it the root's buffer is only read */
-  TW_AS_AGREED = 64 /* do not measure the codec for this call. If the ranks have not agreed on its
+  TW_AS_AGREED = 64, /* do not measure the codec for this call. If the ranks have not agreed on its
                        cost yet, the call goes raw with TW_RAW_COST_UNKNOWN; if tw_comm_plan() gave
                        that reason, the next tw_comm_settle() agrees on the cost */
+  TW_FORCED = 128    /* compress whatever it costs, also without a stated link under "auto" */
 } tw_collective_flag;
 
 /* One collective operation, with MPI's semantics. Counts and displacements are in elements. All
@@ -913,6 +924,14 @@ tw_status tw_comm_settle(tw_comm* comm);
 /* Copies the agreed codec costs of `from` to `comm`, a communicator of the same ranks in the same
  * order. Sends nothing. Every rank must call it after the same calls on `from`. */
 tw_status tw_comm_take_costs(tw_comm* comm, const tw_comm* from);
+
+/* Sets the link's rate by which calls from here on are planned, in bytes per second; 0: not stated.
+ * Sends nothing. Every rank must give the same rate, after the same calls on `comm`, none of which
+ * may be running. */
+tw_status tw_comm_set_link(tw_comm* comm, double bytes_per_second);
+
+/* The rate by which calls are planned now; 0: not stated. */
+double tw_comm_link(const tw_comm* comm);
 
 /* Names, as in "allreduce", "recursive-doubling", "per-hop". Static storage; NULL for other
  * numbers. */

@@ -27,7 +27,7 @@ constexpr Setting kSettings[] = {
      "whether lossy codecs decline fp64 data that looks like small integers, or encode it",
      "decline code"},
     {"THINWIRE_LINK", kRate, "not stated",
-     "the network's rate: messages are compressed only if that is faster"},
+     "the network's rate until messages tell, else the machine's: it tells what gains"},
     {"THINWIRE_FORCE", kSwitch, "0", "1: compress whatever it costs, as benches and tests do"},
     {"THINWIRE_SAME_NODE", kSwitch, "0", "1: also compress between ranks of one node"},
     {"THINWIRE_COLLECTIVES", kWords, "on", "which collectives may be compressed as a whole",

@@ -58,6 +58,7 @@ comm::Call to_call(const tw_collective& from, const comm::Options& options) {
   call.unable = (from.flags & TW_UNABLE) != 0;
   call.root_decodes = (from.flags & TW_ROOT_DECODES) != 0;
   call.as_agreed = (from.flags & TW_AS_AGREED) != 0;
+  call.forced = (from.flags & TW_FORCED) != 0;
   call.send = bytes_at(from.send);
   call.receive = bytes_at(from.receive);
   call.count = from.count;
@@ -96,8 +97,8 @@ tw_collective_report report_of(const comm::Report& from) {
   return to;
 }
 
-constexpr std::uint32_t kCollectiveFlags =
-    TW_IN_PLACE | TW_VERIFY | TW_VARIED | TW_UNABLE | TW_PLANNED | TW_ROOT_DECODES | TW_AS_AGREED;
+constexpr std::uint32_t kCollectiveFlags = TW_IN_PLACE | TW_VERIFY | TW_VARIED | TW_UNABLE |
+                                           TW_PLANNED | TW_ROOT_DECODES | TW_AS_AGREED | TW_FORCED;
 
 bool usable(const Taken<tw_collective>& collective) {
   return collective && (collective->flags & ~kCollectiveFlags) == 0;
@@ -190,6 +191,21 @@ tw_status tw_comm_take_costs(tw_comm* comm, const tw_comm* from) {
       return misuse("tw_comm_take_costs: not of the same ranks");
     }
     comm->communicator->take_costs_of(*from->communicator);
+    return TW_OK;
+  });
+}
+
+double tw_comm_link(const tw_comm* comm) {
+  return comm->communicator->options().link_bytes_per_second;
+}
+
+tw_status tw_comm_set_link(tw_comm* comm, double bytes_per_second) {
+  return guarded([&] {
+    if (comm == nullptr || !(bytes_per_second >= 0)) {
+      return misuse("tw_comm_set_link: null pointer, or no rate");
+    }
+    comm->communicator->set_link(bytes_per_second);
+    comm->planned.reset();
     return TW_OK;
   });
 }

@@ -12,6 +12,7 @@
 #include "capi/growing.h"
 #include "capi/handles.h"
 #include "capi/text_file.h"
+#include "costs/links.h"
 
 using namespace thinwire;
 
@@ -49,6 +50,10 @@ tw_codec_cost to_c(const plan::CodecCost& cost) {
 }
 
 }  // namespace
+
+double tw_link_of_machine(void) { return costs::interface_of_machine().bytes_per_second; }
+
+const char* tw_link_of_machine_name(void) { return costs::interface_of_machine().name.c_str(); }
 
 const char* tw_machine(void) { return costs::machine_text().c_str(); }
 

@@ -43,7 +43,8 @@ tw_status tw_plan_message(const tw_codec* codec, const tw_plan_settings* setting
   const plan::Settings plan_settings{.threshold = own_settings->threshold,
                                      .same_node = own_settings->same_node != 0,
                                      .link_bytes_per_second = own_settings->link_bytes_per_second,
-                                     .cost = cost_of(*own_settings)};
+                                     .cost = cost_of(*own_settings),
+                                     .force = own_settings->force != 0};
   const plan::Facts plan_facts{.bytes = own_facts->bytes,
                                .dtype = static_cast<Dtype>(own_facts->dtype),
                                .peer = static_cast<plan::Peer>(own_facts->peer),
@@ -69,7 +70,8 @@ tw_status tw_plan_collective(const tw_codec* codec, const tw_plan_settings* sett
         .threshold = own_settings->threshold,
         .same_node = own_settings->same_node != 0,
         .link_bytes_per_second = own_settings->link_bytes_per_second,
-        .cost = cost_of(*own_settings)};
+        .cost = cost_of(*own_settings),
+        .force = own_settings->force != 0};
     const plan::CollectiveFacts plan_facts{
         .operation = static_cast<plan::Operation>(own->operation),
         .reduction = static_cast<plan::Reduction>(own->reduction),

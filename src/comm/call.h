@@ -23,6 +23,7 @@ struct Call {
   bool varied = false;        // Gather, Scatter: the lists are known to the root alone
   bool unable = false;        // this rank cannot take part, and its buffers are not to be touched
   bool as_agreed = false;     // no costs are learned for it
+  bool forced = false;        // compressed whatever it costs
   const std::byte* send = nullptr;
   std::byte* receive = nullptr;
   std::uint64_t count = 0;

@@ -116,6 +116,7 @@ Result<Choice> Communicator::choose(const Call& call) const {
   settings.same_node = options_.same_node;
   settings.link_bytes_per_second = options_.link_bytes_per_second;
   settings.piece_bytes = options_.piece_bytes;
+  settings.force = call.forced;
   const bool lacks = lacks_cost(call);
   if (!lacks) settings.cost = costs_.of(call).value_or(plan::CodecCost{});
   plan::CollectivePlan plan = plan_with(call, settings);

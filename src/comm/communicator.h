@@ -83,6 +83,9 @@ class Communicator {
   // What another communicator of the same ranks has learned holds here too. Local.
   void take_costs_of(const Communicator& other) { costs_.take_over(other.costs_); }
 
+  // By which calls from here on are planned: the same on all ranks, between the same calls. Local.
+  void set_link(double bytes_per_second) { options_.link_bytes_per_second = bytes_per_second; }
+
   // Blocks until this rank's part is complete. kUnsupported where no schedule does it. `planned`:
   // what choose() has said of this call, where it was asked already. Learns costs, unless the call
   // is `as_agreed`.

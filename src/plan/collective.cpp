@@ -24,7 +24,9 @@ Reason eligible(const codec::Spec& spec, const CollectiveSettings& settings,
   if (spec.kind == Kind::kOff) return Reason::kOff;
   const bool takes_reductions = !is_auto || spec.reductions == codec::Spec::Reductions::kCoded;
   if (!takes_reductions && reduces(facts.operation)) return Reason::kReductionOfAuto;
-  if (spec.needs_link() && settings.link_bytes_per_second <= 0) return Reason::kNoLink;
+  if (spec.needs_link() && settings.link_bytes_per_second <= 0 && !settings.force) {
+    return Reason::kNoLink;
+  }
   if (spec.reductions_alone && !reduces(facts.operation)) return Reason::kReductionsAlone;
   // No bound of the factors bounds a product.
   if (is_bounded(spec, facts) && facts.reduction == Reduction::kProduct) return Reason::kOperation;
@@ -159,6 +161,10 @@ CollectivePlan plan_collective(const codec::Spec& spec, const CollectiveSettings
   }
   plan.raw_seconds = raw.seconds;
   plan.seconds = coded.seconds;
+  if (settings.force) {
+    use(plan, coded);
+    return plan;
+  }
   plan.least_ratio = least_ratio_of(coded, facts, speeds, raw.seconds);
   // A cost that was never measured is 0 or NaN and must not count as a win.
   if (coded.seconds < raw.seconds) {

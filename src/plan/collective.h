@@ -20,6 +20,7 @@ struct CollectiveSettings {
   double link_bytes_per_second = 0;  // of a node; 0: not stated, the codec is trusted to win
   CodecCost cost;                    // of the slowest rank; read only where a link is stated
   std::uint64_t piece_bytes = 0;     // 0: planned
+  bool force = false;                // compress whatever it costs
 };
 
 struct CollectiveFacts {

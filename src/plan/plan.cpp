@@ -8,7 +8,9 @@ namespace {
 Reason eligible(const codec::Spec& spec, const Settings& settings, const Facts& facts) {
   if (spec.kind == codec::Spec::Kind::kOff) return Reason::kOff;
   const bool is_auto = spec.kind == codec::Spec::Kind::kAuto;
-  if (spec.needs_link() && settings.link_bytes_per_second <= 0) return Reason::kNoLink;
+  if (spec.needs_link() && settings.link_bytes_per_second <= 0 && !settings.force) {
+    return Reason::kNoLink;
+  }
   if (spec.reductions_alone) return Reason::kReductionsAlone;
   if (facts.bytes < settings.threshold) return Reason::kBelowThreshold;
   if (is_auto ? facts.dtype == Dtype::kBytes : !spec.codec->takes(facts.dtype)) {
@@ -30,7 +32,7 @@ const char* reason_text(Reason reason) {
     case Reason::kOff:
       return "codec off";
     case Reason::kNoLink:
-      return "auto without a stated link";
+      return "the link's rate is not known";
     case Reason::kBelowThreshold:
       return "below the threshold";
     case Reason::kDtype:
@@ -40,7 +42,7 @@ const char* reason_text(Reason reason) {
     case Reason::kPeerNotReady:
       return "peer without this Thinwire";
     case Reason::kLinkFaster:
-      return "link faster than the codec";
+      return "would not gain";
     case Reason::kMode:
       return "synchronous or buffered send";
     case Reason::kDeclined:
@@ -89,6 +91,10 @@ Choice plan_message(const codec::Spec& spec, const Settings& settings, const Fac
   // What auto will make of the data nobody knows yet; it asks for least_ratio once it does.
   const double ratio = is_auto ? kHopedRatio : cost.ratio;
   choice.compressed_seconds = codec_seconds + choice.raw_seconds / ratio;
+  if (settings.force) {
+    choice.least_ratio = 0;
+    return choice;
+  }
   // A cost that was never measured is 0 or NaN and must not count as a win.
   if (!(choice.compressed_seconds < choice.raw_seconds)) choice.reason = Reason::kLinkFaster;
   return choice;

@@ -5,6 +5,7 @@
 
 #include "base/dtype.h"
 #include "codec/spec.h"
+#include "plan/cost.h"
 
 namespace thinwire::plan {
 
@@ -39,21 +40,12 @@ inline constexpr int kReasonCount = 21;
 // One short phrase, as in "below the threshold".
 const char* reason_text(Reason reason);
 
-struct CodecCost {
-  double encode_bytes_per_second = 0;
-  double decode_bytes_per_second = 0;
-  double ratio = 1;
-};
-
-// The most that lossless codecs make of dense floats: where even that would not pay, "auto" samples
-// nothing.
-inline constexpr double kHopedRatio = 2;
-
 struct Settings {
   std::uint64_t threshold = 0;
   bool same_node = false;
   double link_bytes_per_second = 0;  // 0: not stated
   CodecCost cost;                    // read only where a link is stated
+  bool force = false;                // compress whatever it costs
 };
 
 struct Facts {

@@ -294,7 +294,7 @@ TEST(Growth, CollectivesAndTheirReports) {
   // Before `codec`, its last field.
   const Sized<tw_collective> shorter(offsetof(tw_collective, codec), call);
   EXPECT_EQ(tw_comm_run(comm, shorter.get(), nullptr), TW_OK) << tw_last_error();
-  for (std::uint32_t flag = TW_AS_AGREED << 1; flag != 0; flag <<= 1) {
+  for (std::uint32_t flag = TW_FORCED << 1; flag != 0; flag <<= 1) {
     call.flags = flag;
     EXPECT_EQ(tw_comm_run(comm, &call, nullptr), TW_INVALID_ARGUMENT) << flag;
   }

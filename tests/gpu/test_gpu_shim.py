@@ -61,7 +61,7 @@ def run_under_shim(
 ) -> subprocess.CompletedProcess[str]:
     """`words` may start a lab; `command` starts the ranks; `options` are more of `thinwire run`."""
     thinwire = [sys.executable, "-m", "thinwire"]
-    shim = [*thinwire, "run", "--codec", codec, "--same-node", "--report", str(report)]
+    shim = [*thinwire, "run", "--codec", codec, "--force", "--same-node", "--report", str(report)]
     return subprocess.run(
         [*words, *shim, *options, "--", *command],
         env=environment(),

@@ -19,7 +19,7 @@ class Configuration:
     words: bool = False  # the policy of WORDS
 
     def settings(self) -> dict[str, str]:
-        """Small messages count, between the ranks of one host too."""
+        """Small messages count, between the ranks of one host too, whatever compressing costs."""
         link = {} if self.link is None else {"THINWIRE_LINK": self.link}
         policy = {"THINWIRE_POLICY": str(WORDS)} if self.words else {}
         return (
@@ -27,6 +27,7 @@ class Configuration:
             | policy
             | {
                 "THINWIRE_CODEC": self.codec,
+                "THINWIRE_FORCE": "1",
                 "THINWIRE_SAME_NODE": "1",
                 "THINWIRE_THRESHOLD": "256",
                 "THINWIRE_COLLECTIVES": ALL_CALLS,

@@ -24,6 +24,21 @@ Facts facts() {
   return facts;
 }
 
+TEST(Plan, ForcedCompressesWhateverItCosts) {
+  Settings given = settings();
+  given.force = true;
+  EXPECT_EQ(plan_message(spec("auto"), given, facts()).reason, Reason::kCompress);
+  given.link_bytes_per_second = 1e12;
+  given.cost = {1e6, 1e6, 1.01};
+  const Choice choice = plan_message(spec("mpc"), given, facts());
+  EXPECT_EQ(choice.reason, Reason::kCompress);
+  EXPECT_GT(choice.compressed_seconds, choice.raw_seconds);
+  EXPECT_EQ(choice.least_ratio, 0);
+  Facts small = facts();
+  small.bytes = 100;
+  EXPECT_EQ(plan_message(spec("mpc"), given, small).reason, Reason::kBelowThreshold);
+}
+
 TEST(Plan, CompressesWhatTheUserNamed) {
   EXPECT_EQ(plan_message(spec("zfp:rate=8"), settings(), facts()).reason, Reason::kCompress);
 }

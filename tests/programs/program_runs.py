@@ -80,7 +80,8 @@ def run_program(
     if compression is not None:
         codec = compression.codec
         variables["THINWIRE_COLLECTIVES"] = compression.collectives
-        options = ["--threshold", compression.threshold, "--same-node", "--report", str(report)]
+        options = ["--threshold", compression.threshold, "--same-node", "--force"]
+        options += ["--report", str(report)]
         if codec == SHRINK:  # which `thinwire run` does not know: the ranks are told by themselves
             codec = "mpc"
             command = [*launcher, "env", f"THINWIRE_CODEC={SHRINK}", *program]

@@ -56,6 +56,7 @@ def head(rank: int, ranks: int, node: str, **more: Any) -> dict[str, Any]:
         "threshold": 65536,
         "settings": {
             "THINWIRE_CODEC": "mpc",
+            "THINWIRE_FORCE": "1",
             "THINWIRE_TRACE": "/some/long/path/" + 12 * "folder/",
         },
     } | more

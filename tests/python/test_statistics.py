@@ -77,6 +77,7 @@ def test_a_program_reads_what_its_preload_library_counts() -> None:
     library = next(path for path in built_shims()["openmpi"] if path.name in MPI_SHIMS["openmpi"])
     settings = {
         "THINWIRE_CODEC": "mpc",
+        "THINWIRE_FORCE": "1",
         "THINWIRE_SAME_NODE": "1",
         "MPI4PY_MPIABI": "openmpi",
         "OMPI_ALLOW_RUN_AS_ROOT": "1",

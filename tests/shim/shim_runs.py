@@ -54,7 +54,15 @@ def environment(settings: Mapping[str, str]) -> dict[str, str]:
         if not name.startswith(("THINWIRE_", "OMPI_", "PMIX_", "PMI_", "LD_PRELOAD"))
     }
     allow = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    return {**clean, **allow, **settings}
+    return {**clean, **allow, **forced(settings), **settings}
+
+
+def forced(settings: Mapping[str, str]) -> dict[str, str]:
+    """What tests of codecs and messages run under: a codec that is named compresses whatever it
+    costs. Not where a test says so itself, states a link's rate, or leaves the choice to "auto"."""
+    named = settings.get("THINWIRE_CODEC", "auto") not in ("auto", "off")
+    is_named = named or "THINWIRE_POLICY" in settings
+    return {"THINWIRE_FORCE": "1"} if is_named and "THINWIRE_LINK" not in settings else {}
 
 
 def preloaded(program: Sequence[str | Path], library: Path | None) -> list[str]:

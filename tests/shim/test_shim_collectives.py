@@ -135,8 +135,9 @@ def test_under_auto_reductions_stay_native(tmp_path: Path) -> None:
     done = coll(SYSTEM, 3, settings, tmp_path / "report")
     assert collectives(done)["compressed"] > 0
     assert native(done)["a reduction, which the codec leaves native"] > 0
-    without_link = coll(SYSTEM, 2, {**LOSSLESS, "THINWIRE_CODEC": "auto"}, tmp_path / "without")
-    assert (collectives(without_link)["compressed"], native(without_link)) == (0, {})
+    in_memory = coll(SYSTEM, 2, {**LOSSLESS, "THINWIRE_CODEC": "auto"}, tmp_path / "without")
+    assert collectives(in_memory)["compressed"] == 0
+    assert native(in_memory)["would not gain"] > 0
 
 
 @pytest.mark.parametrize(
@@ -330,7 +331,7 @@ def test_nonblocking_ones_enter_after_any_blocking_one(mpi: Mpi, tmp_path: Path)
 
 # Stated rates on which every codec pays, and on which none does.
 SLOW, FAST = {**LOSSLESS, "THINWIRE_LINK": "1mbit"}, {**LOSSLESS, "THINWIRE_LINK": "100000gbit"}
-LINK_FASTER, UNKNOWN = "link faster than the codec", "the codec's cost is not agreed yet"
+LINK_FASTER, UNKNOWN = "would not gain", "the codec's cost is not agreed yet"
 # Of the started ones, those whose signature no rank knows alone. The blocking ones that come first
 # agree on the cost of floats; doubles, which these may carry, are known behind the next blocking
 # one: that of a round's first communicator is its last call.

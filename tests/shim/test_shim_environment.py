@@ -107,7 +107,7 @@ def test_a_wrong_setting_is_one_line_and_nothing_lossy_runs(
 ) -> None:
     (name,) = wrong
     for codec, messages in (("zfp:rate=16", 0), ("mpc", MESSAGES)):
-        settings = {**ZFP, "THINWIRE_CODEC": codec, **wrong}
+        settings = {**ZFP, "THINWIRE_CODEC": codec, "THINWIRE_FORCE": "1", **wrong}
         done = mpirun(2, [EXCHANGE], PRODUCTION, settings, tmp_path / f"{codec}.json")
         assert done.code == 0, done.errors
         assert largest_differences(done.output) == {0: 0, 1: 0}

@@ -74,7 +74,8 @@ def conformance(mpi: Mpi, family: str, under: bool) -> Run:
 @pytest.mark.parametrize("mpi", EVERY_MPI)
 def test_a_payload_crosses_hosts_compressed_and_right(mpi: Mpi, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    options = ["--codec", "zfp:rate=16", "--report", str(report), "--mpi", mpi.abi, "--"]
+    options = ["--codec", "zfp:rate=16", "--force", "--report", str(report)]
+    options += ["--mpi", mpi.abi, "--"]
     launched = [*mpi.launcher, "-n", "2", str(mpi.programs / "shim_exchange"), str(MESSAGE_BYTES)]
     try:
         with Lab(hosts=2, link="none") as lab:

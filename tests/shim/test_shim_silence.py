@@ -22,15 +22,15 @@ def said(settings: dict[str, str], *words: str, mpi: Mpi = SYSTEM, **more: Path)
 
 
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
-def test_auto_without_a_link_says_that_it_does_nothing(mpi: Mpi) -> None:
+def test_auto_says_that_it_would_not_gain(mpi: Mpi) -> None:
     (line,) = said(AUTO, mpi=mpi)
-    reason = "rank 0 of 2 compressed nothing: 3 messages (auto without a stated link)"
+    reason = "rank 0 of 2 compressed nothing: 3 messages (would not gain)"
     assert line == f"thinwire: warning: {reason}{HINT}"
 
 
 def test_with_a_report_in_a_file_the_figures_are_of_all_ranks(tmp_path: Path) -> None:
     (line,) = said(AUTO, report=tmp_path / "report.json")
-    assert "nothing was compressed: 6 messages (auto without a stated link)" in line
+    assert "nothing was compressed: 6 messages (would not gain)" in line
 
 
 def test_many_small_messages_are_worth_the_line() -> None:
@@ -77,4 +77,4 @@ def test_collectives_are_counted_by_reason_too(tmp_path: Path) -> None:
 def test_collectives_that_the_settings_leave_alone_are_counted() -> None:
     done = mpirun(2, [SYSTEM.programs / "shim_coll"], PRODUCTION, AUTO)
     (line,) = done.thinwire_lines()
-    assert re.search(r"nothing: [\d,]+ collectives \(auto without a stated link\)", line)
+    assert re.search(r"nothing: [\d,]+ collectives \(below the threshold of 64KiB\)", line)

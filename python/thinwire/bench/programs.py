@@ -174,10 +174,14 @@ def find_program(name: str, given: Path | None) -> Path:
     raise BenchError(f"no {name} program found: build it with `make build`, or pass --program")
 
 
-def under_shim(spec: str, report: Path, options: Sequence[str], command: list[str]) -> list[str]:
-    """`command`, a launcher's, under `thinwire run`, with its report written to `report`."""
-    thinwire = [sys.executable, "-m", "thinwire"]
-    return [*thinwire, "run", "--codec", spec, "--report", str(report), *options, "--", *command]
+def under_shim(
+    spec: str, report: Path, options: Sequence[str], command: list[str], *, force: bool = True
+) -> list[str]:
+    """`command`, a launcher's, under `thinwire run`, with its report written to `report`. Where the
+    codec is measured and not the choice, it is forced."""
+    thinwire = [sys.executable, "-m", "thinwire", "run", "--codec", spec]
+    forced = ["--force"] if force else []
+    return [*thinwire, *forced, "--report", str(report), *options, "--", *command]
 
 
 def run_program(place: Place, command: list[str], timeout: float) -> list[dict[str, Any]]:

@@ -23,6 +23,7 @@ class Setting(StrEnum):
 
     PREPARED = "prepared"
     DEFAULT = "default"
+    GUARDED = "guarded"
     NONE = "none"
 
 
@@ -35,7 +36,9 @@ class RawSession:
 
     `setting` is that of the shimmed job. "prepared": the codec may compress and every receive is
     prepared for it, but every message is below the threshold. "default": `thinwire run` without
-    options. "none": no shim either, which shows what the measure makes of equals.
+    options. "guarded": the codec is named and not forced, also where both ranks are on one node, so
+    that the library chooses for each message. "none": no shim either, which shows what the
+    measure makes of equals.
     """
 
     program: Path
@@ -45,6 +48,7 @@ class RawSession:
     setting: str
     spec: str
     progress: Progress
+    values: Path | None = None  # fp32, that messages are made of; None: numbers in order
 
 
 @dataclass
@@ -87,7 +91,9 @@ def _run_round(
     runs: RawRuns,
 ) -> None:
     command = ["mpirun", "-n", "2", str(session.program), str(max(session.sizes)), str(filler)]
-    shimmed = _shimmed(session, report, command)
+    if session.values is not None:
+        command.append(str(session.values))
+    shimmed = _shimmed(place, session, report, command)
     with Job(place, command) as native, Job(place, shimmed) as shim:
         for size, number in zip(session.sizes, pairs, strict=True):
             with session.progress(f"{words}, {number} pairs of {size} bytes"):
@@ -97,11 +103,14 @@ def _run_round(
         runs.reports.append(read_report(report))
 
 
-def _shimmed(session: RawSession, report: Path, command: list[str]) -> list[str]:
+def _shimmed(place: Place, session: RawSession, report: Path, command: list[str]) -> list[str]:
     if session.setting == "none":
         return command
     if session.setting == "default":
-        return under_shim(session.spec, report, [], command)
+        return under_shim("auto", report, [], command, force=False)
+    if session.setting == "guarded":
+        options = ["--same-node"] if place.same_node else []
+        return under_shim(session.spec, report, options, command, force=False)
     return under_shim(session.spec, report, ["--threshold", THRESHOLD, "--same-node"], command)
 
 

@@ -1,5 +1,6 @@
 """`thinwire bench raw`."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -42,11 +43,20 @@ def raw(
         Setting,
         typer.Option(
             help="prepared: every receive is prepared for a compressed message. default: as under "
-            "`thinwire run`. none: without the library in both jobs, which shows how exact the "
-            "measurement is."
+            "`thinwire run`. guarded: the codec is named, and the library chooses. none: without "
+            "the library in both jobs, which shows how exact the measurement is."
         ),
     ] = Setting.PREPARED,
     spec: ShimSpec = "zfp:rate=16",
+    values: Annotated[
+        Path | None,
+        typer.Option(
+            "--values",
+            exists=True,
+            dir_okay=False,
+            help="A file of fp32 that messages are made of; else numbers in order.",
+        ),
+    ] = None,
     program: Program = None,
     as_csv: Csv = False,
     as_json: Json = False,
@@ -71,6 +81,7 @@ def raw(
                 setting=setting,
                 spec=codec.spec,
                 progress=step,
+                values=values,
             )
             rows = measure_places(links, 2, 1, RawRow, lambda place: measure(place, session))
     except (BenchError, LabError, ValueError) as error:

@@ -36,10 +36,14 @@ SameNodeOption = Annotated[
 LinkOption = Annotated[
     str | None,
     typer.Option(
-        help="The network's rate, as in 1gbit: compress only if that is faster.",
+        help="The network's rate, as in 1gbit, until messages tell. Without it the machine is "
+        "asked.",
         metavar="RATE",
         callback=values.link_rate,
     ),
+]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Compress also where that is predicted not to gain.")
 ]
 ReportOption = Annotated[
     str | None,
@@ -85,6 +89,8 @@ def settings(
     report: str | None,
     log: values.Level | None,
     trace: Path | None = None,
+    *,
+    force: bool = False,
 ) -> dict[str, str]:
     """The environment that these options mean."""
     found = {"THINWIRE_CODEC": codec}
@@ -96,6 +102,8 @@ def settings(
         found["THINWIRE_SAME_NODE"] = "1"
     if link is not None:
         found["THINWIRE_LINK"] = link
+    if force:
+        found["THINWIRE_FORCE"] = "1"
     if report is not None:
         found["THINWIRE_REPORT"] = report if report in ("0", "1") else str(Path(report).resolve())
     if trace is not None:
@@ -123,6 +131,7 @@ def run(
     threshold: ThresholdOption = None,
     same_node: SameNodeOption = False,
     link: LinkOption = None,
+    force: ForceOption = False,
     report: ReportOption = None,
     trace: TraceOption = None,
     log: LogOption = None,
@@ -139,7 +148,7 @@ def run(
     the library for NCCL.
     """
     command = command_of(context)
-    wanted = settings(codec, policy, threshold, same_node, link, report, log, trace)
+    wanted = settings(codec, policy, threshold, same_node, link, report, log, trace, force=force)
     _replace(*launched(command, wanted, mpi, nccl=nccl, quiet=_quiet(log)))
 
 
@@ -176,6 +185,7 @@ def execute(
     threshold: ThresholdOption = None,
     same_node: SameNodeOption = False,
     link: LinkOption = None,
+    force: ForceOption = False,
     report: ReportOption = None,
     trace: TraceOption = None,
     log: LogOption = None,
@@ -190,7 +200,7 @@ def execute(
     launcher that started the rank.
     """
     command = command_of(context)
-    wanted = settings(codec, policy, threshold, same_node, link, report, log, trace)
+    wanted = settings(codec, policy, threshold, same_node, link, report, log, trace, force=force)
     launcher = launch.from_environment(os.environ)
     quiet = job_rank() > 0 or _quiet(log)
     _replace(*_alone(command, wanted, mpi, launcher, nccl=nccl, quiet=quiet))

@@ -6,12 +6,12 @@ import re
 
 ADVICE = {
     "codec off": "`THINWIRE_CODEC`, or the rule of a policy that takes it, is `off`, or wrong: the log then says how; or what takes a collective depends on a size that no rank knows. Name a codec",
-    "auto without a stated link": "no codec is named, and `auto` cannot tell whether compression pays. Name one, or state the rate (`--link`)",
+    "the link's rate is not known": "nobody has stated it (`--link`), the machine does not say it, and it is not measured yet: the first messages over TCP, and all of them over a network that tells no rate",
     "below the threshold": "too few bytes. `--threshold` sets another; small messages seldom pay",
     "datatype not taken by the codec": "`thinwire codecs` lists the types. Through MPI only fp32 and fp64 are compressed",
     "peer on the same node": "a node's memory is faster than any codec. `--same-node` compresses all the same, as for a test",
     "peer without this Thinwire": 'the peer runs without the library or another version of it, is of another job, or the launcher does not tell (MPI programs, "Launchers")',
-    "link faster than the codec": "raw is faster on the stated link. Try a faster codec (`thinwire advise`), or check the rate",
+    "would not gain": "raw is predicted to be faster. Try a faster codec (`thinwire advise`); `THINWIRE_LOG=plan` says by which rate, and `--force` compresses all the same",
     "synchronous or buffered send": "never compressed",
     "data declined by the codec": "NaN or infinity under a fixed rate, or the data would not get smaller. Try another codec",
     "out of memory": "no scratch memory for the frame",

@@ -60,7 +60,8 @@ void list(const Side& side, const Part& part, Lists& lists, int which, const std
 
 void count(const tw_collective_report& report, const Part& part) {
   if (plans_are_logged) [[unlikely]] {
-    log_plan(plan_class_of(part), {report.predicted_raw_seconds, report.predicted_seconds, 0},
+    log_plan(plan_class_of(part),
+             {report.predicted_raw_seconds, report.predicted_seconds, 0, part.planned.link},
              {static_cast<NativeReason>(report.reason), report.raw_bytes, report.wire_bytes,
               report.encode_seconds, report.seconds});
   }
@@ -121,6 +122,7 @@ tw_collective describe(const Asked& asked, const Part& part, Lists& lists) {
       asked.call == CollectiveCall::kGatherv || asked.call == CollectiveCall::kScatterv;
   if (part.in_place) collective.flags |= TW_IN_PLACE;
   if (varied) collective.flags |= TW_VARIED;
+  if (part.is_forced || process().settings.plan.force != 0) collective.flags |= TW_FORCED;
   if (process().settings.collectives.root_decodes) collective.flags |= TW_ROOT_DECODES;
   const bool scatters = part.form->operation == TW_REDUCE_SCATTER;
   if (part.sent_blocks > 1 && !scatters) {

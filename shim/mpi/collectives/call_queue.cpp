@@ -12,7 +12,8 @@ PrivateComm::~PrivateComm() { real().Comm_free(&comm_); }
 
 CallQueue::~CallQueue() { tw_comm_destroy(comm_); }
 
-tw_status CallQueue::open(PrivateCommPointer own, int tag, const std::vector<std::int32_t>& nodes) {
+tw_status CallQueue::open(PrivateCommPointer own, int tag, const std::vector<std::int32_t>& nodes,
+                          double link) {
   const Process& self = process();
   own_ = std::move(own);
   transport_ = std::make_unique<MpiTransport>(own_->comm(), tag);
@@ -20,14 +21,13 @@ tw_status CallQueue::open(PrivateCommPointer own, int tag, const std::vector<std
   options.size = sizeof options;
   options.codec = self.settings.codec();
   options.threshold = self.settings.plan.threshold;
-  options.link_bytes_per_second = self.settings.collectives.link_bytes_per_second;
+  options.link_bytes_per_second = link;
   options.same_node = self.settings.plan.same_node;
   // Who wants peers on his own node compressed to has every rank on a node of its own.
   if (self.settings.plan.same_node == 0) options.nodes = nodes.data();
   options.job = self.job.name().data();
   options.job_bytes = self.job.name().size();
-  // Read at the start where a link is stated; else nothing asks what codecs cost.
-  if (options.link_bytes_per_second > 0) options.costs = tw_costs_of_machine();
+  options.costs = tw_costs_of_machine();
   const tw_transport table = transport_->table();
   const auto here = std::ranges::count(nodes, nodes[static_cast<std::size_t>(table.rank)]);
   if (outnumber_processors(static_cast<int>(here))) transport_->share_processors();

@@ -39,7 +39,9 @@ class CallQueue {
 
   // Collective over `own`, whose ranks are on these nodes; the tag is the same on all of them, and
   // no other queue's. On failure tw_last_error() says why, on every rank.
-  tw_status open(PrivateCommPointer own, int tag, const std::vector<std::int32_t>& nodes);
+  // `link`: in bytes per second, the same on all of them; 0: not known.
+  tw_status open(PrivateCommPointer own, int tag, const std::vector<std::int32_t>& nodes,
+                 double link);
 
   tw_comm* comm() const { return comm_; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "process/policy.h"
 #include "process/process.h"
 #include "process/silence.h"
+#include "wire/link_rate.h"
 
 namespace thinwire::mpi {
 
@@ -107,6 +109,32 @@ bool learn_of_ranks(MPI_Comm comm, Collectives& made) {
   return alike;
 }
 
+bool lies_on_one_node(const Collectives& kept) {
+  return std::ranges::all_of(kept.nodes, [&](auto node) { return node == kept.nodes.front(); });
+}
+
+// Collective. The lowest rate of those that know one, and where the most certain has it from.
+plan::LinkRate agree_on_link(const Collectives& kept) {
+  const plan::LinkRate own =
+      lies_on_one_node(kept) ? link_rate(TW_PEER_SAME_NODE) : link_rate_now();
+  // The one minimum of both: rates are positive.
+  const double mine[2] = {own.bytes_per_second > 0 ? own.bytes_per_second : HUGE_VAL,
+                          -static_cast<double>(own.source)};
+  double all[2] = {HUGE_VAL, 0};
+  if (real().Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MIN, kept.own->comm()) != MPI_SUCCESS ||
+      all[0] == HUGE_VAL) {
+    return {};
+  }
+  return {all[0], static_cast<plan::RateSource>(static_cast<int>(-all[1]))};
+}
+
+// Where compression is forced, a rate that nobody has stated decides nothing.
+double rate_for_plans(const Collectives& kept) {
+  const Settings& settings = process().settings;
+  return settings.plan.force != 0 ? settings.collectives.link_bytes_per_second
+                                  : kept.link.bytes_per_second;
+}
+
 NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
   const MPI_Comm own = duplicate_privately(comm);
   if (own == MPI_COMM_NULL) {
@@ -125,7 +153,9 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
     }
     return NativeReason::kSettingsDiffer;
   }
-  if (made.queue.open(made.own, 0, made.nodes) == TW_OK) return NativeReason::kCompressed;
+  made.link = agree_on_link(made);
+  if (made.queue.open(made.own, 0, made.nodes, rate_for_plans(made)) == TW_OK)
+    return NativeReason::kCompressed;
   if (speaks) {
     warn("collectives " + as_size(comm) + " stay the MPI's own: " + tw_last_error());
   }
@@ -227,6 +257,17 @@ void settle_costs(Collectives& kept) {
   if (tw_comm_settle(kept.queue.comm()) == TW_OK) return;
   tw_log(TW_LOG_ERROR,
          (std::string("what a codec costs is not agreed: ") + tw_last_error()).c_str());
+}
+
+// Often at first, as the first calls are what the connections can be measured by.
+void agree_on_link_if_due(Collectives& kept) {
+  constexpr std::uint64_t kUnknownPause = 2, kShortest = 8, kLongest = 64;
+  if (kept.calls < kept.next_agreement || process().settings.plan.force != 0) return;
+  kept.link = agree_on_link(kept);
+  const bool is_known = kept.link.bytes_per_second > 0;
+  kept.next_agreement =
+      kept.calls + (is_known ? std::clamp(kept.calls / 4, kShortest, kLongest) : kUnknownPause);
+  tw_comm_set_link(kept.queue.comm(), rate_for_plans(kept));
 }
 
 void want_collectives_of(MPI_Comm comm) {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "collectives/call_queue.h"
 #include "collectives/native.h"
 #include "collectives/worker.h"
+#include "plan/link.h"
+#include "process/plan_log.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
@@ -28,9 +31,14 @@ struct Collectives {
   int (*revoke)(MPI_Comm) = nullptr;             // once the communicator was revoked
   std::vector<std::int32_t> nodes;               // of its ranks
   std::uint64_t rules = 0;  // of the policy, that may take its calls: the same on all ranks
-  CallQueue queue;          // for all but persistent collectives, which have one each
-  Lists planned;            // of a call that is planned while the queue is in use
-  int next_tag = 1;         // of the next queue: the same on all ranks
+  plan::LinkRate link;      // by which its calls are planned: the same on all ranks
+  std::uint64_t calls = 0;  // that were planned: the same on all ranks
+  std::uint64_t next_agreement = 2;  // on the link, at the call of this number or after
+  // Of lossy codecs: what was planned for a class of calls at its first one, and holds for the run.
+  std::map<PlanClass, NativeReason> kept_plans;
+  CallQueue queue;   // for all but persistent collectives, which have one each
+  Lists planned;     // of a call that is planned while the queue is in use
+  int next_tag = 1;  // of the next queue: the same on all ranks
   int rank = 0;
   bool threads = false;            // every rank has MPI_THREAD_MULTIPLE
   bool wants_costs = false;        // on all ranks: a plan has found some missing
@@ -54,6 +62,10 @@ void want_costs(Collectives& kept);
 
 // Collective: learns what is wanted, behind all that was started.
 void settle_costs(Collectives& kept);
+
+// Collective, where so many calls have been planned that it is due, with the queue the caller's:
+// the ranks agree anew on the link's rate, the lowest that one of them has.
+void agree_on_link_if_due(Collectives& kept);
 
 // Until the queue is the caller's.
 void wait_for_started(Collectives& kept);

@@ -248,6 +248,7 @@ NativeReason judge_codec(const Collectives& kept, Part& part) {
   if (in_doubt || choice.use->is_off()) return NativeReason::kOff;
   part.codec = choice.use->codec.get();
   part.rule = choice.rule;
+  part.is_lossy = choice.use->is_lossy;
   const bool is_native = form.reduces && !choice.use->codes_reductions();
   return is_native ? NativeReason::kReductionUnderAuto : NativeReason::kCompressed;
 }

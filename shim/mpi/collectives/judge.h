@@ -44,6 +44,8 @@ struct Part {
   std::uint64_t bytes = 0;          // by which it is judged; of an open one this rank's own
   const tw_codec* codec = nullptr;  // once it is chosen
   int rule = -1;                    // of the policy, that has named it
+  bool is_lossy = false;            // the codec
+  mutable bool is_forced = false;   // compressed by what was planned for its class before
   std::uint32_t traced_name = 0;    // of the communicator, in the trace
   mutable Planned planned;          // as the communicator's plan foresaw it, once it was asked
 

@@ -11,10 +11,12 @@ namespace thinwire::mpi {
 enum class NativeReason : std::uint32_t {
   kCompressed = TW_COMPRESS,  // it does not
   kOff = TW_RAW_OFF,
+  kNoLink = TW_RAW_NO_LINK,
   kBelowThreshold = TW_RAW_BELOW_THRESHOLD,
   kDtype = TW_RAW_DTYPE,
   kSameNode = TW_RAW_SAME_NODE,
   kPeerNotReady = TW_RAW_PEER_NOT_READY,
+  kWouldNotGain = TW_RAW_LINK_FASTER,
   kCostUnknown = TW_RAW_COST_UNKNOWN,  // non-blocking, before a blocking one
   kOfMessages = TW_REASON_COUNT - 1,
   kNotNamed,            // THINWIRE_COLLECTIVES leaves it out

@@ -39,7 +39,8 @@ class PersistentCollective : public Persistent {
 
   // With the costs that it was planned by.
   tw_status open(Collectives& kept) {
-    const tw_status status = queue_.open(kept.own, kept.next_tag++, kept.nodes);
+    const double link = tw_comm_link(kept.queue.comm());
+    const tw_status status = queue_.open(kept.own, kept.next_tag++, kept.nodes, link);
     return status == TW_OK ? tw_comm_take_costs(queue_.comm(), kept.queue.comm()) : status;
   }
 

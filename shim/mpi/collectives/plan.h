@@ -9,7 +9,7 @@ namespace thinwire::mpi {
 
 // Of a blocking call, with the communicator's queue idle. Collective where a cost is to be
 // learned.
-NativeReason plan_blocking(const Part& part, const tw_collective& collective, Collectives& kept);
+NativeReason plan_blocking(const Part& part, tw_collective& collective, Collectives& kept);
 
 // Of a call that waits for nobody. Local: what is on its way on the queue goes on meanwhile.
 //

@@ -95,6 +95,7 @@ std::string collective_settings_text(const CollectiveSettings& settings, const t
   }
   if (settings.coding != TW_CODING_PLANNED) out << ", coding " << tw_coding_text(settings.coding);
   if (settings.root_decodes) out << ", decoded at a broadcast's root";
+  if (plan.force != 0) out << ", forced";
   if (settings.policy != 0) out << ", policy " << std::hex << settings.policy << std::dec;
   out << ", version " << tw_version();
   return out.str();

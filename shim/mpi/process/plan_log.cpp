@@ -93,10 +93,15 @@ std::string choice_text(NativeReason reason) {
 
 std::string predicted_text(const Planned& planned) {
   if (planned.raw_seconds <= 0) return "; no prediction without a link's rate";
-  return "; predicted " + seconds_text(planned.raw_seconds) + " raw, " +
-         seconds_text(planned.seconds) + " compressed" +
-         (planned.least_ratio > 0 ? ", which needs a ratio of " + number_text(planned.least_ratio)
-                                  : "");
+  std::string text = "; predicted " + seconds_text(planned.raw_seconds) + " raw, " +
+                     seconds_text(planned.seconds) + " compressed";
+  if (planned.least_ratio > 0) {
+    text += ", which needs a ratio of " + number_text(planned.least_ratio);
+  }
+  const plan::LinkRate& link = planned.link;
+  if (link.bytes_per_second <= 0) return text;
+  return text + ", at " + number_text(1e-6 * link.bytes_per_second) + " MB/s (" +
+         plan::source_text(link.source) + ")";
 }
 
 std::string ratio_text(std::uint64_t bytes, std::uint64_t wire_bytes) {

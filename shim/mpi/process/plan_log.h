@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "collectives/native.h"
+#include "plan/link.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
@@ -19,6 +20,7 @@ struct Planned {
   double raw_seconds = 0;
   double seconds = 0;
   double least_ratio = 0;
+  plan::LinkRate link;
 };
 
 struct PlanClass {

@@ -24,6 +24,7 @@
 #include "requests/persistent.h"
 #include "trace/capture.h"
 #include "trace/trace.h"
+#include "wire/link_rate.h"
 
 namespace thinwire::mpi {
 
@@ -116,6 +117,7 @@ void after_start(bool by_session) {
   self.options.flags = TW_MESSAGE_DECLINE;
   self.options.job = self.job.name().c_str();
   self.options.job_bytes = self.job.name().size();
+  start_link_rate();
   thresholds.send = self.settings.plan.threshold;
   thresholds.receive = self.settings.inspect_threshold;
   collectives_may_be_taken_over = self.settings.wants_collectives() && self.job.reachable();

@@ -29,19 +29,14 @@ GpuWire read_gpu_wire() {
   return std::strcmp(text, "pinned") == 0 ? GpuWire::kPinned : GpuWire::kAuto;
 }
 
-// By this machine's table, else measured.
-bool learn_cost(const tw_codec* codec, tw_codec_cost& cost) {
-  cost.size = sizeof cost;
-  return tw_costs_find(tw_costs_of_machine(), codec, TW_F32, kSampleBytes, 0, &cost) != 0 ||
-         tw_codec_measure(codec, TW_F32, kSampleBytes, &cost) == TW_OK;
-}
-
-// The codec's speed matters only against a stated link, and costs milliseconds to measure.
+// Whether a codec can win on a stated link at all is said when the program starts; where none is
+// stated, the first message that may be compressed has it measured.
 void read_link(CodecUse& use) {
   const char* text = tw_setting_value("THINWIRE_LINK");
   double rate = 0;
   if (text == nullptr || tw_link_rate_parse(text, &rate) != TW_OK) return;
-  if (learn_cost(use.codec.get(), use.plan.cost)) use.plan.link_bytes_per_second = rate;
+  if (learn_cost(use.codec.get(), TW_F32, kSampleBytes, use.plan.cost))
+    use.plan.link_bytes_per_second = rate;
 }
 
 // "auto" and "lossless" take a sample of their own, and a bound relative to the range is another
@@ -57,6 +52,8 @@ void add_codec(Settings& settings, tw_codec* codec) {
   use.plan = settings.plan;
   const auto row = shim::row_of(codec);
   use.rank = row ? row->max_rank : 4;  // "auto" and "lossless" take any shape
+  use.is_lossy = row && row->lossless == 0;
+  use.fixed_size = row && row->fixed_size != 0;
   use.samples_tell = samples_tell(codec);
   use.number = static_cast<unsigned>(settings.codecs.size());
   read_link(use);
@@ -91,15 +88,15 @@ bool machine_may_have_gpu() {
 
 }  // namespace
 
-bool CodecUse::needs_link() const { return tw_codec_needs_link(codec.get()) != 0; }
+bool learn_cost(const tw_codec* codec, std::uint32_t dtype, std::uint64_t bytes,
+                tw_codec_cost& cost) {
+  cost.size = sizeof cost;
+  return tw_costs_find(tw_costs_of_machine(), codec, dtype, bytes, 0, &cost) != 0 ||
+         tw_codec_measure(codec, dtype, bytes, &cost) == TW_OK;
+}
 
 bool CodecUse::codes_reductions() const {
   return tw_codec_reductions(codec.get()) >= TW_REDUCTIONS_CODED;
-}
-
-bool CodecUse::is_lossy() const {
-  const auto row = shim::row_of(codec.get());
-  return row && row->lossless == 0;
 }
 
 bool Settings::codes_reductions() const {
@@ -116,8 +113,7 @@ bool Settings::may_compress() const {
 
 bool CodecUse::may_compress() const {
   if (is_off()) return false;
-  if (needs_link() && plan.link_bytes_per_second <= 0) return false;
-  if (plan.link_bytes_per_second <= 0 || machine_may_have_gpu()) return true;
+  if (plan.link_bytes_per_second <= 0 || plan.force != 0 || machine_may_have_gpu()) return true;
   // The costs are linear in the size, so one size stands for all.
   tw_plan_facts facts{sizeof(tw_plan_facts), TW_F32, plan.threshold + kSampleBytes,
                       TW_PEER_OTHER_NODE, 1};
@@ -129,10 +125,7 @@ bool CodecUse::may_compress() const {
 
 bool Settings::wants_collectives() const {
   if (disabled || collectives.calls == 0) return false;
-  const bool has_link = collectives.link_bytes_per_second > 0;
-  return std::ranges::any_of(codecs, [&](const CodecUse& use) {
-    return !use.is_off() && (has_link || !use.needs_link());
-  });
+  return !std::ranges::all_of(codecs, &CodecUse::is_off);
 }
 
 Settings read_settings(bool speaks) {
@@ -141,6 +134,7 @@ Settings read_settings(bool speaks) {
   if (settings.disabled) return settings;
   settings.plan.size = sizeof settings.plan;
   settings.plan.same_node = shim::is_on("THINWIRE_SAME_NODE");
+  settings.plan.force = shim::is_on("THINWIRE_FORCE");
   settings.plan.threshold = shim::threshold();
   // A wire message is padded to the receiver's inspection threshold, so a receive below it that a
   // wire message reaches is truncated by the MPI itself, as the raw message would have been.

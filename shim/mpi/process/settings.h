@@ -27,16 +27,15 @@ enum class GpuWire {
 // A codec, and what decides about messages under it.
 struct CodecUse {
   CodecHandle codec;
-  tw_plan_settings plan{};    // THINWIRE_THRESHOLD, _SAME_NODE, _LINK; what it costs
-  std::uint32_t rank = 1;     // of the arrays that it takes, at most
+  tw_plan_settings plan{};  // THINWIRE_THRESHOLD, _SAME_NODE, _FORCE, _LINK; what it costs
+  std::uint32_t rank = 1;   // of the arrays that it takes, at most
+  bool is_lossy = false;
+  bool fixed_size = false;    // its frames' sizes follow from their arrays' alone
   bool samples_tell = false;  // a piece of an array tells whether it shrinks the rest
   unsigned number = 0;        // among the codecs
 
-  // It is the one that the data chooses, where the stated link lets one pay.
-  bool needs_link() const;  // and compresses nothing without
   bool codes_reductions() const;
   bool is_off() const { return tw_codec_ids(codec.get(), nullptr, 0) == 0; }
-  bool is_lossy() const;
   // Whether a message can ever be compressed under it.
   bool may_compress() const;
 };
@@ -48,7 +47,7 @@ struct Settings {
   const tw_policy* policy = nullptr;        // THINWIRE_POLICY; null: none, or a wrong one
   std::vector<unsigned> codec_of_rule;      // of `codecs`
   std::vector<tw_dtype> holds_of_rule;      // what the bytes and 16-bit integers it takes hold
-  tw_plan_settings plan{};                  // THINWIRE_THRESHOLD, _SAME_NODE
+  tw_plan_settings plan{};                  // THINWIRE_THRESHOLD, _SAME_NODE, _FORCE
   CollectiveSettings collectives;           // THINWIRE_COLLECTIVES, _ALGORITHM
   std::uint64_t inspect_threshold = 0;      // receives that hold fewer bytes are never inspected
   std::optional<std::uint64_t> pool_bytes;  // THINWIRE_POOL; unset: the core's pools have their own
@@ -74,6 +73,11 @@ struct Settings {
   // Whether it wants collectives compressed: by what was set alone, which can be compared.
   bool wants_collectives() const;
 };
+
+// What a codec costs in host memory: by this machine's table, else measured, which takes some
+// milliseconds. False where it cannot be measured on generated data of that type.
+bool learn_cost(const tw_codec* codec, std::uint32_t dtype, std::uint64_t bytes,
+                tw_codec_cost& cost);
 
 // A wrong or unknown setting is logged once a job, and its default holds. While there is one, a
 // lossy codec is "off", because what the user wanted is not known; so is one that cannot be made,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,16 @@ bool is_asked_for() {
          !std::ranges::all_of(process().settings.codecs, [](auto& use) { return use.is_off(); });
 }
 
+// Whether a codec, a policy or a link is named: "auto" alone is what `thinwire run` says too.
+bool names_more_than_auto() {
+  const char* const codec = tw_setting_value("THINWIRE_CODEC");
+  const bool is_named = (codec != nullptr && std::strcmp(codec, "auto") != 0) ||
+                        tw_setting_value("THINWIRE_POLICY") != nullptr ||
+                        tw_setting_value("THINWIRE_LINK") != nullptr;
+  return is_named &&
+         !std::ranges::all_of(process().settings.codecs, [](auto& use) { return use.is_off(); });
+}
+
 struct Left {
   std::uint64_t count;
   std::string what;
@@ -78,8 +89,7 @@ std::string why(std::uint32_t reason) {
 NativeReason reason_of_settings() {
   const Settings& settings = process().settings;
   if (settings.collectives.calls == 0) return NativeReason::kNotNamed;
-  return settings.wants_collectives() ? NativeReason::kPeerNotReady
-                                      : static_cast<NativeReason>(TW_RAW_NO_LINK);
+  return settings.wants_collectives() ? NativeReason::kPeerNotReady : NativeReason::kOff;
 }
 
 // Whether calls counted under that reason may be of any size.
@@ -128,11 +138,8 @@ std::vector<Left> left_raw(const Totals& totals) {
 
 void explain_silence(bool peers_can_be_asked) {
   const Process& self = process();
-  // "auto" is the default: who stated no link has asked for nothing.
-  const bool wanted = std::ranges::any_of(self.settings.codecs, [](const CodecUse& use) {
-    return !use.is_off() && !(use.needs_link() && use.plan.link_bytes_per_second <= 0);
-  });
-  if (!wanted || self.world.size == 1) return;
+  // "auto" is the default, of a bare preload too: who named nothing has asked for nothing.
+  if (!names_more_than_auto() || self.world.size == 1) return;
   const std::string why = reason_known_at_start(peers_can_be_asked);
   if (why.empty()) return;
   silence_is_explained();

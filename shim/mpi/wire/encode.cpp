@@ -2,8 +2,6 @@
 
 #include <bit>
 #include <chrono>
-#include <map>
-#include <mutex>
 #include <string>
 
 #include "abi/datatypes.h"
@@ -17,57 +15,12 @@
 #include "trace/capture.h"
 #include "trace/trace.h"
 #include "wire/backoff.h"
+#include "wire/decide.h"
 #include "wire/device.h"
 #include "wire/encode_dense.h"
 
 namespace thinwire::mpi {
 namespace {
-
-// A GPU's launches and copies cost little against this much.
-constexpr std::uint64_t kDeviceSampleBytes = 4 << 20;
-
-// The settings with the codec's speed on the GPU that holds `buffer`, as staged messages pay it.
-tw_plan_settings measure_on_device_of(const void* buffer, const CodecUse& use) {
-  tw_plan_settings plan = use.plan;
-  plan.cost = {};
-  plan.cost.size = sizeof plan.cost;
-  tw_place place{};
-  place.size = sizeof place;
-  if (tw_place_of(buffer, &place) == TW_OK) {
-    tw_codec* const codec = use.codec.get();
-    const tw_costs* const table = tw_costs_of_machine();
-    if (tw_costs_find(table, codec, TW_F32, kDeviceSampleBytes, 1, &plan.cost) == 0) {
-      tw_codec_measure_device(codec, place.device, TW_F32, kDeviceSampleBytes, &plan.cost);
-    }
-  }
-  return plan;
-}
-
-// Speeds matter where a link is stated. The first message from a GPU has its codec measured there;
-// a node's GPUs are taken to be alike.
-const tw_plan_settings& plan_settings_for(const Outgoing& message, const CodecUse& use) {
-  if (!message.on_device || use.plan.link_bytes_per_second <= 0) return use.plan;
-  static std::mutex mutex;
-  static auto* const on_gpus = new std::map<const CodecUse*, tw_plan_settings>;
-  const std::lock_guard lock(mutex);
-  const auto found = on_gpus->find(&use);
-  if (found != on_gpus->end()) return found->second;
-  return on_gpus->emplace(&use, measure_on_device_of(message.buffer, use)).first->second;
-}
-
-tw_plan_choice choose(const Outgoing& message, const CodecUse& use, const TypeFacts& type,
-                      std::uint64_t bytes, const Peer& peer) {
-  tw_plan_facts facts{};
-  facts.size = sizeof facts;
-  facts.dtype = type.leaf;
-  facts.bytes = bytes;
-  facts.peer = peer.place;
-  facts.peer_ready = peer.ready;
-  tw_plan_choice choice{};
-  choice.size = sizeof choice;
-  tw_plan_message(use.codec.get(), &plan_settings_for(message, use), &facts, &choice);
-  return choice;
-}
 
 // A peer without the library is what users of a bare preload across nodes run into: said once.
 void explain_unready_peer(int destination) {
@@ -122,20 +75,13 @@ void count_raw(tw_reason reason, std::uint64_t bytes) {
   counters.raw_bytes += bytes;
 }
 
-// In nanoseconds; 0 where nobody has measured the codec.
-std::uint64_t predicted_encode(const CodecUse& use, std::uint64_t bytes) {
-  const double rate = use.plan.cost.encode_bytes_per_second;
-  return rate > 0 ? static_cast<std::uint64_t>(1e9 * static_cast<double>(bytes) / rate) : 0;
-}
-
 void log_choice(const Outcome& outcome, const TypeFacts& type, const Peer& peer,
-                const CodecUse& use, const tw_plan_choice& choice) {
+                const CodecUse& use, const Decision& decision) {
   const PlanClass of{.dtype = type.leaf,
                      .size_bits = static_cast<std::uint32_t>(std::bit_width(outcome.bytes)),
                      .place = peer.place,
                      .codec = use.codec.get()};
-  log_plan(of,
-           {choice.predicted_raw_seconds, choice.predicted_compressed_seconds, choice.least_ratio},
+  log_plan(of, {decision.raw_seconds, decision.seconds, decision.least_ratio, decision.link},
            outcome);
 }
 
@@ -172,32 +118,33 @@ std::optional<Wire> encode(const Outgoing& message) {
     capture_message(message, peer);
   const auto [use, rule, holds] = choose_for_message(message.comm, type, bytes, peer.place);
   if (bytes % leaf_bytes(holds) == 0 && holds != TW_BYTES) type.leaf = holds;
-  const tw_plan_choice choice = choose(message, *use, type, bytes, peer);
+  const Decision decision = decide(message, *use, type, bytes, peer);
   const auto stay_raw = [&, use = use, rule = rule](tw_reason why, std::uint64_t spent = 0) {
     if (plans_are_logged) [[unlikely]] {
       const auto reason = static_cast<NativeReason>(why);
-      log_choice({reason, bytes, 0, 1e-9 * static_cast<double>(spent)}, type, peer, *use, choice);
+      log_choice({reason, bytes, 0, 1e-9 * static_cast<double>(spent)}, type, peer, *use, decision);
     }
     count_raw(why, bytes);
     count_by_rule(rule, bytes, bytes, false);
     if (is_traced()) trace_message(message, peer, *use, why, {bytes, bytes, 0, spent});
     return std::nullopt;
   };
-  if (choice.reason != TW_COMPRESS) {
+  if (decision.reason != TW_COMPRESS) {
     // Without a launcher nobody is ready, and MPI_Init has said so.
-    if (choice.reason == TW_RAW_PEER_NOT_READY && peer.place != TW_PEER_UNKNOWN && peer.known &&
+    if (decision.reason == TW_RAW_PEER_NOT_READY && peer.place != TW_PEER_UNKNOWN && peer.known &&
         self.job.reachable()) {
       explain_unready_peer(message.destination);
     }
-    return stay_raw(static_cast<tw_reason>(choice.reason));
+    return stay_raw(decision.reason);
   }
   Backoff& channel = peer.channels->of(type.leaf, use->number);
   const Attempt attempt = channel.next();
   if (attempt == Attempt::kSkip) return stay_raw(TW_RAW_DECLINED_LATELY);
   const auto start = std::chrono::steady_clock::now();
-  Encoded encoded = encode_elements(message, {*use, type, bytes, peer.inspect_threshold,
-                                              choice.least_ratio, attempt == Attempt::kSampleFirst,
-                                              channel.declines(), wire_on_device(message, peer)});
+  Encoded encoded =
+      encode_elements(message, {*use, type, bytes, peer.inspect_threshold, decision.least_ratio,
+                                attempt == Attempt::kSampleFirst, channel.declines(),
+                                wire_on_device(message, peer)});
   const auto spent = static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
   self.counters.encode_nanoseconds += spent;
@@ -205,18 +152,24 @@ std::optional<Wire> encode(const Outgoing& message) {
   if (is_declined) channel.declined();
   if (encoded.reason != TW_COMPRESS) return stay_raw(encoded.reason, spent);
   channel.succeeded();
+  const double seconds = 1e-9 * static_cast<double>(spent);
+  if (!attempted(decision, message, *use, type, bytes, peer, seconds, encoded.wire.bytes)) {
+    return stay_raw(TW_RAW_LINK_FASTER, spent);
+  }
+  // By now its size is known, which was only hoped for.
+  const double predicted = predicted_seconds(
+      decision, static_cast<double>(bytes) / static_cast<double>(encoded.wire.bytes));
   if (plans_are_logged) [[unlikely]] {
-    log_choice(
-        {NativeReason::kCompressed, bytes, encoded.wire.bytes, 1e-9 * static_cast<double>(spent)},
-        type, peer, *use, choice);
+    log_choice({NativeReason::kCompressed, bytes, encoded.wire.bytes, seconds}, type, peer, *use,
+               decision);
   }
   if (is_traced()) {
+    const auto encode_nanoseconds = static_cast<std::uint64_t>(1e9 * decision.encode_seconds);
     trace_message(message, peer, *use, TW_COMPRESS,
-                  {bytes, encoded.wire.bytes, predicted_encode(*use, bytes), spent});
+                  {bytes, encoded.wire.bytes, encode_nanoseconds, spent});
   }
   encoded.wire.rule = rule;
-  encoded.wire.predicted_nanoseconds =
-      static_cast<std::uint64_t>(choice.predicted_compressed_seconds * 1e9);
+  encoded.wire.predicted_nanoseconds = static_cast<std::uint64_t>(predicted * 1e9);
   return std::move(encoded.wire);
 }
 

@@ -1,5 +1,6 @@
 #include "wire/encode_dense.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "process/process.h"
@@ -37,6 +38,11 @@ bool pad(const Dense& array, const Lease& wire, std::uint64_t frame, std::uint64
   return copy_now(wire.data() + frame, zeros.data(), length - frame) == MPI_SUCCESS;
 }
 
+// Whether a frame is so much shorter that sending it gains.
+bool is_worth(std::uint64_t frame, std::uint64_t bytes, const Dense& array) {
+  return static_cast<double>(frame) * std::max(array.least_ratio, 1.0) < static_cast<double>(bytes);
+}
+
 // Why the array need not be tried: all pieces of a sample of it were declined, or one holds
 // integers. What cannot be sampled counts as worth an attempt. On a GPU a launch costs what a
 // sample would save.
@@ -52,10 +58,13 @@ tw_reason sample_declines(const Outgoing& message, const void* data, const Dense
       return TW_COMPRESS;
     }
     const std::byte* const from = static_cast<const std::byte*>(data) + piece->offset;
+    const std::uint64_t piece_bytes = array.bytes / shape.extent[0] * piece->shape.extent[0];
     const tw_status status =
         tw_message_encode(codec, &piece->shape, from, scratch.data(), capacity, &options, &written);
     if (status == TW_HOLDS_INTEGERS) return TW_RAW_INTEGERS;
-    if (status != TW_DECLINED) return TW_COMPRESS;
+    if (status != TW_DECLINED && (status != TW_OK || is_worth(written, piece_bytes, array))) {
+      return TW_COMPRESS;
+    }
   }
   return TW_RAW_DECLINED;
 }
@@ -86,7 +95,7 @@ Encoded encode_dense(const Outgoing& message, const void* data, const Dense& arr
   }
   if (status == TW_HOLDS_INTEGERS) return {TW_RAW_INTEGERS, {}};
   const std::uint64_t length = wire_length(frame, array.bytes, array.shortest_wire);
-  if (status != TW_OK || length >= array.bytes) return {TW_RAW_DECLINED, {}};
+  if (status != TW_OK || !is_worth(length, array.bytes, array)) return {TW_RAW_DECLINED, {}};
   if (!pad(array, wire, frame, length)) return {TW_RAW_NO_MEMORY, {}};
   return {TW_COMPRESS, {Wire::Form::kFrame, std::move(wire), length, array.bytes, 0, -1}};
 }

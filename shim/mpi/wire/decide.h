@@ -1,0 +1,41 @@
+// What is done with a message of the threshold or more: decided once, then carried out.
+#pragma once
+
+#include <cstdint>
+
+#include "abi/datatypes.h"
+#include "peers/peers.h"
+#include "plan/link.h"
+#include "process/settings.h"
+#include "wire/encode.h"
+
+namespace thinwire::mpi {
+
+struct Decision {
+  tw_reason reason = TW_COMPRESS;
+  double least_ratio = 0;  // the frame is sent if it is so much shorter; 0: if it is shorter at all
+  plan::LinkRate link;     // by which it was decided
+  double raw_seconds = 0;  // predicted; 0 where no rate is known
+  double seconds = 0;  // predicted, compressed; before it is tried at the best that is hoped for
+  double encode_seconds = 0;  // predicted, of the codec as it was measured once; 0: it was not
+  double codec_seconds = 0;   // predicted, encoding and decoding
+  double decode_seconds = 0;
+};
+
+// The settings, what is known of the link, and what earlier attempts took. Of a lossy codec only
+// what its class of messages (where to, type, size from one power of two to the next) was decided
+// at its first message, for the whole run: what a receiver gets must not depend on the time that
+// messages take.
+Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& type,
+                std::uint64_t bytes, const Peer& peer);
+
+// What is predicted in all for a frame of that ratio; 0 where no rate is known.
+double predicted_seconds(const Decision& decision, double ratio);
+
+// An attempt took so long and made a frame of `wire_bytes`; 0: it was declined. Says whether the
+// frame is to be sent: of the first message of a lossy codec's class this decides for all.
+bool attempted(const Decision& decision, const Outgoing& message, const CodecUse& use,
+               const TypeFacts& type, std::uint64_t bytes, const Peer& peer, double seconds,
+               std::uint64_t wire_bytes);
+
+}  // namespace thinwire::mpi

@@ -1,0 +1,57 @@
+// What a link's rate is taken to be: what the user or the machine says, until connections tell.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace thinwire::plan {
+
+enum class RateSource : std::uint32_t {
+  kUnknown = 0,
+  kStated = 1,    // by the user
+  kMachine = 2,   // the machine's interfaces say so, or it is memory
+  kMeasured = 3,  // of what was sent
+};
+
+// As in "measured". Static storage.
+const char* source_text(RateSource source);
+
+struct LinkRate {
+  double bytes_per_second = 0;  // 0: not known
+  RateSource source = RateSource::kUnknown;
+};
+
+// Between the ranks of a node: one copy through memory.
+inline constexpr double kMemoryBytesPerSecond = 5e9;
+
+// One rank's share of an interface that all `ranks` of its node may send on at once.
+double share_of(double interface_bytes_per_second, int ranks);
+
+// What connections delivered in an interval.
+struct Delivered {
+  double bytes = 0;         // acknowledged by the other side
+  double busy_seconds = 0;  // in which bytes were under way and the other side took them
+};
+
+// A rate that follows what was delivered. Delivered bytes are summed up to a window that is long
+// against the kernel's clock (a few milliseconds); a window counts with the ones before it that
+// agree with it, so that noise is averaged and a changed link is believed at once.
+class LinkEstimate {
+ public:
+  explicit LinkEstimate(LinkRate first = {}) : rate_(first) {}
+
+  void add(const Delivered& delivered);
+  const LinkRate& rate() const { return rate_; }
+
+ private:
+  static constexpr std::size_t kWindows = 4;
+
+  bool is_whole() const;
+  void take(const Delivered& window);
+
+  LinkRate rate_;
+  Delivered open_;
+  std::array<Delivered, kWindows> last_{};  // the newest first
+};
+
+}  // namespace thinwire::plan

@@ -1,0 +1,78 @@
+#include "plan/link.h"
+
+#include <gtest/gtest.h>
+
+namespace thinwire::plan {
+namespace {
+
+constexpr double kMega = 1e6;
+
+// Messages of so many bytes over a link of that rate, as the kernel counts their time.
+void send(LinkEstimate& link, double bytes, double rate, int messages) {
+  for (int at = 0; at < messages; ++at) link.add({bytes, bytes / rate});
+}
+
+TEST(LinkEstimate, HoldsWhatIsStatedUntilMessagesTell) {
+  LinkEstimate link({125 * kMega, RateSource::kStated});
+  EXPECT_EQ(link.rate().bytes_per_second, 125 * kMega);
+  EXPECT_EQ(link.rate().source, RateSource::kStated);
+  send(link, kMega, 12.5 * kMega, 1);
+  EXPECT_NEAR(link.rate().bytes_per_second, 12.5 * kMega, 1);
+  EXPECT_EQ(link.rate().source, RateSource::kMeasured);
+}
+
+TEST(LinkEstimate, KnowsNothingFromNothing) {
+  LinkEstimate link;
+  link.add({0, 1});
+  link.add({0, 0});
+  link.add({1000, 0.001});
+  EXPECT_EQ(link.rate().bytes_per_second, 0);
+  EXPECT_EQ(link.rate().source, RateSource::kUnknown);
+}
+
+TEST(LinkEstimate, SumsShortMessagesUp) {
+  LinkEstimate link;
+  send(link, 65536, 125 * kMega, 100);
+  EXPECT_NEAR(link.rate().bytes_per_second, 125 * kMega, kMega);
+}
+
+TEST(LinkEstimate, TakesTicksOfTheClockTogether) {
+  // 0.8 ms each, of which every fifth shows as a tick of 4 ms.
+  LinkEstimate link;
+  for (int at = 0; at < 200; ++at) link.add({kMega, at % 5 == 0 ? 0.004 : 0});
+  EXPECT_NEAR(link.rate().bytes_per_second, 1250 * kMega, 130 * kMega);
+}
+
+TEST(LinkEstimate, BelievesAChangedLinkWithinTwentyMessages) {
+  for (const auto& [before, after] :
+       {std::pair{1250 * kMega, 125 * kMega}, std::pair{125 * kMega, 1250 * kMega},
+        std::pair{125 * kMega, 12.5 * kMega}}) {
+    LinkEstimate link;
+    send(link, kMega, before, 300);
+    EXPECT_NEAR(link.rate().bytes_per_second, before, before / 10);
+    // At the higher rate a window takes 40 ms of messages of 0.8 ms.
+    send(link, kMega, after, after > before ? 100 : 20);
+    EXPECT_NEAR(link.rate().bytes_per_second, after, after / 10);
+  }
+}
+
+TEST(LinkEstimate, AveragesNoise) {
+  LinkEstimate link;
+  for (int at = 0; at < 40; ++at) send(link, kMega, (at % 2 == 0 ? 100 : 130) * kMega, 5);
+  EXPECT_NEAR(link.rate().bytes_per_second, 113 * kMega, 10 * kMega);
+}
+
+TEST(LinkEstimate, DoesNotDivideByNothing) {
+  LinkEstimate link;
+  send(link, 300 * kMega, 1e300, 1);
+  EXPECT_GT(link.rate().bytes_per_second, 1e9);
+  EXPECT_LT(link.rate().bytes_per_second, 1e12);
+}
+
+TEST(ShareOf, DividesAmongANodesRanks) {
+  EXPECT_EQ(share_of(128, 64), 2);
+  EXPECT_EQ(share_of(128, 0), 128);
+}
+
+}  // namespace
+}  // namespace thinwire::plan
