@@ -7,7 +7,6 @@ RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT are as torchrun sets them.
 
 import json
 import sys
-from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -62,7 +61,7 @@ def hooks(text: torch.Tensor) -> None:
                     modules = tt.attach(model).modules
                     tt.stats(reset=True)
                 losses = trained(model, text)
-                told = {name: asdict(row) for name, row in tt.stats().get("dp", {}).items()}
+                told = {name: vars(row) for name, row in tt.stats().get("dp", {}).items()}
                 say(f"{way}/{dtype}/{kind}", losses=losses, modules=modules, stats=told)
     tt.close()
 
