@@ -32,11 +32,12 @@ constexpr bool pays(const ProbationTimes& took, bool is_coded_now) {
 }
 
 // Calls from the end of one probation to the next, where `confirmed` of them in a row have come to
-// the same. What the calls of the slower way cost more is less than a two-hundredth of the time
+// the same. Few where both take about as long: a first finding may be of a GPU that was not awake
+// yet. What the calls of the slower way cost more is less than a two-hundredth of the time
 // between, and half as much each time that nothing has changed.
 constexpr std::uint64_t calls_between(const ProbationTimes& took, std::uint32_t calls,
                                       std::uint32_t confirmed) {
-  constexpr std::uint64_t kLeast = 1024, kShare = 200, kMost = std::uint64_t{1} << 40;
+  constexpr std::uint64_t kLeast = 128, kShare = 200, kMost = std::uint64_t{1} << 40;
   constexpr std::uint32_t kMostDoublings = 6;
   const std::uint64_t less = std::max<std::uint64_t>(std::min(took.raw, took.coded), 1);
   const std::uint64_t more = std::max(took.raw, took.coded);
