@@ -77,7 +77,7 @@ def preload(text: torch.Tensor) -> None:
     values = torch.randn(1 << 18, generator=made, device=training.DEVICE)
     for name in ("one", "two"):
         group = dist.new_group(ranks, pg_options=tt.nccl_options(name))
-        for _ in range(150):
+        for _ in range(400):
             total = values.clone()
             dist.all_reduce(total, group=group)
         exact = values.double()
