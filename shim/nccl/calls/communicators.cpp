@@ -1,34 +1,12 @@
 // The calls after which a communicator's handle has another meaning, or none.
-#include "calls/communicators.h"
-
 #include "calls/group.h"
 #include "calls/making.h"
 #include "calls/pass.h"
+#include "calls/stopping.h"
 #include "calls/unfinished.h"
 #include "coding/service.h"
 #include "process/counters.h"
 #include "process/settings.h"
-
-namespace thinwire::nccl {
-
-// Before NCCL waits for a thread or a stream of this process that waits here.
-void stop_calls(ncclComm_t comm) {
-  if (!settings().could_compress) return;
-  Communicator* known = nullptr;
-  with_begun(comm, [&](Communicator* found) { known = found; });
-  if (known == nullptr) return;
-  drop_unfinished(*known);
-  with_begun(comm, [](Communicator* found) {
-    if (found == nullptr) return;
-    if (Coder* const coder = found->coder.load()) {
-      coder->revoke();
-    } else if (found->agreed) {
-      found->agreed->revoke();
-    }
-  });
-}
-
-}  // namespace thinwire::nccl
 
 using namespace thinwire::nccl;
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "calls/communicators.h"
 #include "calls/group.h"
 #include "calls/making.h"
 #include "calls/pass.h"
+#include "calls/stopping.h"
 #include "calls/unfinished.h"
 #include "process/presence.h"
 
