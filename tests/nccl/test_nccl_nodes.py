@@ -82,7 +82,9 @@ def test_random_programs_come_to_the_same_bits(nodes: list[int], seed: int, tmp_
 
 
 def test_experts_on_two_nodes(tmp_path: Path) -> None:
-    used = run_on(NODES["2x2"], ["nccl_experts", "steps", "300"], tmp_path, CODEC="lossless")
+    used = run_on(
+        NODES["2x2"], ["nccl_experts", "steps", "300"], tmp_path, CODEC="lossless", FORCE="1"
+    )
     for of in used:
         # Two of three peers are on the other node.
         assert of["Send"]["compressed_calls"] > 400

@@ -166,7 +166,7 @@ def test_files_round_trip(tmp_path: Path) -> None:
         (["bench", "p2p", "--link", "fast"], "not a rate such as"),
         (["bench", "codec", "--size", "1MiB,many"], "not a size"),
         (["bench", "overhead", "--codec", "zpf"], "no codec named 'zpf'"),
-        (["bench", "raw", "--setting", "odd"], "'prepared', 'default', 'none'"),
+        (["bench", "raw", "--setting", "odd"], "'prepared', 'default', 'guarded', 'none'"),
         (["demo", "--device", "tpu"], "'auto', 'cpu', 'gpu'"),
         (["lab", "run", "--link", "fast", "--", "true"], "not a rate such as"),
         (["shim", "pigeon"], "'pigeon' is not one of 'mpi'"),

@@ -495,6 +495,7 @@ def test_the_transport_of_a_library_that_is_only_loaded() -> None:
 def test_hosts_compress_to_each_other_by_default(lab: Lab, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     settings = {**LOSSLESS, "THINWIRE_REPORT": str(report), "LD_PRELOAD": str(PRODUCTION)}
+    settings["THINWIRE_FORCE"] = "1"
     del settings["THINWIRE_SAME_NODE"]
     forward = [word for name in settings for word in ("-x", name)]
     done = lab.run(

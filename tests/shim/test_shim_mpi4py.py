@@ -46,7 +46,7 @@ def test_it_finds_the_calls_of_its_mpi(
 ) -> None:
     launcher = [shutil.which(mpi.launcher[0]) or mpi.launcher[0], *mpi.launcher[1:]]
     python = [sys.executable, PROGRAM]
-    options = ["--codec", codec, "--same-node", "--threshold", "64"]
+    options = ["--codec", codec, "--force", "--same-node", "--threshold", "64"]
     thinwire = [sys.executable, "-m", "thinwire", "run", *options, "--"]
     report = tmp_path / "report"
     done = run([*thinwire, *launcher, "-n", str(ranks), *python], settings, report, timeout=60)

@@ -8,7 +8,7 @@ ADVICE = {
     "codec off": "`THINWIRE_CODEC`, or the rule of a policy that takes it, is `off`, or wrong: the log then says how; or what takes a collective depends on a size that no rank knows. Name a codec",
     "the link's rate is not known": "nobody has stated it (`--link`), the machine does not say it, and it is not measured yet: the first messages over TCP, and all of them over a network that tells no rate",
     "below the threshold": "too few bytes. `--threshold` sets another; small messages seldom pay",
-    "datatype not taken by the codec": "`thinwire codecs` lists the types. Through MPI only fp32 and fp64 are compressed",
+    "datatype not taken by the codec": "`thinwire codecs` lists the types. Through MPI only fp32 and fp64 are compressed, complex numbers of them, and what a policy says of bytes",
     "peer on the same node": "a node's memory is faster than any codec. `--same-node` compresses all the same, as for a test",
     "peer without this Thinwire": 'the peer runs without the library or another version of it, is of another job, or the launcher does not tell (MPI programs, "Launchers")',
     "would not gain": "raw is predicted to be faster. Try a faster codec (`thinwire advise`); `THINWIRE_LOG=plan` says by which rate, and `--force` compresses all the same",
