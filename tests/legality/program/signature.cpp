@@ -37,7 +37,8 @@ bool mixes_one_size(const std::vector<Base>& unit) {
 // Half of what is drawn as bytes travels as 16-bit integers, half of what is complex in doubles.
 Base wider(Random random, Base base) {
   const bool is_wide = random.chance(50);
-  if (base == Base::kComplex && is_wide) base = Base::kDoubleComplex;
+  if (base == Base::kComplex && is_wide && admit(Feature::double_complex_))
+    base = Base::kDoubleComplex;
   if (base == Base::kByte && is_wide) base = Base::kShort;
   if (is_complex(base)) mark(Feature::complex_);
   if (base == Base::kByte || base == Base::kShort) mark(Feature::bytes_and_words_);
