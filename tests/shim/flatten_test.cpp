@@ -263,6 +263,23 @@ TEST_F(Flatten, LevelsTakeNoMemoryForTheirBlocks) {
   EXPECT_EQ(form.map->bytes(), 12'000'000u);  // and held as long as somebody needs it
 }
 
+// As where another thread frees the handle that MPI_Type_get_contents gave it.
+TEST_F(Flatten, TheByteFormStaysWhoeverFreesTheType) {
+  MPI_Datatype type;
+  PMPI_Type_vector(3, 1, 2, MPI_FLOAT, &type);
+  real().Type_commit(&type);
+  ByteForm form = byte_form_of(type);
+  ASSERT_TRUE(form.type);
+  const std::weak_ptr<const MPI_Datatype> watched = form.type;
+  use_types_in_threads(true);
+  forget_type(type);
+  use_types_in_threads(false);
+  EXPECT_EQ(received_by_mpi(*form.type, 2, 24), received_by_mpi(type, 2, 24));
+  form = {};
+  EXPECT_TRUE(watched.expired());
+  real().Type_free(&type);
+}
+
 TEST_F(Flatten, AnUncommittedTypeHasNoByteForm) {
   MPI_Datatype type;
   PMPI_Type_vector(5, 2, 4, MPI_FLOAT, &type);

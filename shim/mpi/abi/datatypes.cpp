@@ -138,22 +138,31 @@ struct Kept {
   ByteForm bytes;
 };
 
-// Those with a datatype of their own, which must be freed before the MPI ends.
-std::unordered_set<Kept*> g_with_byte_type;
+// The datatypes of bytes that there are: they must be freed before the MPI ends, whoever holds
+// them.
+std::mutex g_byte_types_mutex;
+std::unordered_set<const MPI_Datatype*> g_byte_types;
 
-void free_byte_type(Kept& kept) {
-  if (kept.bytes.type) real().Type_free(&*kept.bytes.type);
-  kept.bytes.type.reset();
-}
-
-void destroy(Kept* kept) {
+void free_byte_type(const MPI_Datatype* made) {
+  bool is_left = false;
   {
-    const std::lock_guard lock(g_attribute_mutex);
-    g_with_byte_type.erase(kept);
+    const std::lock_guard lock(g_byte_types_mutex);
+    is_left = g_byte_types.erase(made) > 0;
   }
-  free_byte_type(*kept);
-  delete kept;
+  MPI_Datatype type = *made;
+  if (is_left) real().Type_free(&type);
+  delete made;
 }
+
+std::shared_ptr<const MPI_Datatype> hold_byte_type(std::optional<MPI_Datatype> made) {
+  if (!made) return nullptr;
+  std::shared_ptr<const MPI_Datatype> held(new MPI_Datatype(*made), free_byte_type);
+  const std::lock_guard lock(g_byte_types_mutex);
+  g_byte_types.insert(held.get());
+  return held;
+}
+
+void destroy(Kept* kept) { delete kept; }
 
 Kept* find_kept(MPI_Datatype type) {
   void* kept = nullptr;
@@ -248,11 +257,7 @@ ByteForm byte_form_of(MPI_Datatype type) {
   MPI_Count lower = 0, extent = 0;
   real().Type_get_extent_x(type, &lower, &extent);
   kept->bytes.map = std::make_shared<TypeMap>(std::move(*segments), extent);
-  kept->bytes.type = make_byte_type(*kept->bytes.map);
-  if (kept->bytes.type) {
-    const std::lock_guard registry(g_attribute_mutex);
-    g_with_byte_type.insert(kept);
-  }
+  kept->bytes.type = hold_byte_type(make_byte_type(*kept->bytes.map));
   return kept->bytes;
 }
 
@@ -278,12 +283,14 @@ std::uint64_t wide_message_bytes(MPI_Count count, MPI_Datatype type) {
 }
 
 void release_type_cache() {
-  std::unordered_set<Kept*> kept;
   {
-    const std::lock_guard lock(g_attribute_mutex);
-    kept.swap(g_with_byte_type);
+    const std::lock_guard lock(g_byte_types_mutex);
+    for (const MPI_Datatype* each : g_byte_types) {
+      MPI_Datatype type = *each;
+      real().Type_free(&type);
+    }
+    g_byte_types.clear();
   }
-  for (Kept* each : kept) free_byte_type(*each);
   int keyval = g_keyval.exchange(MPI_KEYVAL_INVALID);
   if (keyval != MPI_KEYVAL_INVALID) real().Type_free_keyval(&keyval);
 }

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 
 #include "abi/mpi_abi.h"
 #include "abi/real.h"
@@ -40,12 +39,13 @@ void forget_type(MPI_Datatype type);
 using LayoutPointer = std::shared_ptr<const tw_layout>;
 LayoutPointer layout_of(MPI_Datatype type);
 
-// The type as bytes in host memory, made once and kept with the type. Who holds the map may outlive
-// that, and a call may name the datatype as long as the user may name his. Both are missing where
-// the type cannot be flattened or is not committed, the datatype also where the MPI cannot say it.
+// The type as bytes in host memory, made once and kept with the type. Who holds either may outlive
+// that: another thread may free the user's type by another handle of it while a call names this
+// one. Both are missing where the type cannot be flattened or is not committed, the datatype also
+// where the MPI cannot say it.
 struct ByteForm {
   TypeMapPointer map;
-  std::optional<MPI_Datatype> type;
+  std::shared_ptr<const MPI_Datatype> type;
 };
 ByteForm byte_form_of(MPI_Datatype type);
 
