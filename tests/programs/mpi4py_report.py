@@ -2,10 +2,11 @@
 counts, and what is worse than natively.
 
 python tests/programs/mpi4py_report.py MPI RANKS CODEC... [--built] [--seconds N] [--one-by-one]
-    [--modules NAME,...]
+    [--test-seconds N] [--modules NAME,...]
 
 CODEC is one of the table in test_mpi4py_suite.py. After N seconds modules that have not ended are
-left out of the comparison, and named. Prints a line of JSON for each run.
+left out of the comparison, and named; a test that takes longer than its own N ends its module.
+Prints a line of JSON for each run.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from mpi4py_suite import SuiteRun, run_suite, suite_modules, worse
+from mpi4py_suite import TEST_SECONDS, SuiteRun, run_suite, suite_modules, worse
 from program_mpis import find_mpis
 from test_mpi4py_suite import CODECS, PACKAGES
 
@@ -27,6 +28,7 @@ def main() -> None:
     parser.add_argument("codecs", nargs="+", choices=list(CODECS))
     parser.add_argument("--built", action="store_true")
     parser.add_argument("--seconds", type=float)
+    parser.add_argument("--test-seconds", type=float, default=TEST_SECONDS)
     parser.add_argument("--one-by-one", action="store_true")
     parser.add_argument("--modules", type=lambda text: text.split(","))
     given = parser.parse_args()
@@ -39,7 +41,14 @@ def main() -> None:
     def run(name: str) -> None:
         started = time.monotonic()
         runs[name] = run_suite(
-            installed, mpi, given.ranks, folder / name, CODECS.get(name), modules, given.seconds
+            installed,
+            mpi,
+            given.ranks,
+            folder / name,
+            CODECS.get(name),
+            modules,
+            given.seconds,
+            given.test_seconds,
         )
         line = {"mpi": given.mpi, "ranks": given.ranks, "under": name, "built": given.built}
         line |= figures(runs[name]) | {"seconds": round(time.monotonic() - started)}

@@ -54,6 +54,7 @@ def run_suite(
     compression: Compression | None = None,
     modules: Sequence[str] | None = None,
     seconds: float | None = None,
+    test_seconds: float = TEST_SECONDS,
 ) -> SuiteRun:
     """All modules, or `modules`. After `seconds` it ends, and counts what was done by then."""
     left = list(modules or suite_modules(installed))
@@ -62,7 +63,7 @@ def run_suite(
     while left:
         job = folder / f"job-{len(run.ended)}"
         (job / "records").mkdir(parents=True)
-        how = _run_job(installed, mpi, ranks, left, job, compression, run, end)
+        how = _run_job(installed, mpi, ranks, left, job, compression, run, end, test_seconds)
         done = _read(job / "records", ranks, left, run)
         left = left[done:]
         if time.monotonic() >= end:
@@ -84,11 +85,12 @@ def _run_job(
     compression: Compression | None,
     run: SuiteRun,
     end: float,
+    test_seconds: float,
 ) -> str:
     """How it ended, in words."""
     named = libraries_for_wheel(mpi) if installed.abi is not None else []
     variables = environment(mpi, named, installed.environment(mpi))
-    words = [sys.executable, RANK, job / "records", TEST_SECONDS, installed.tests, *modules]
+    words = [sys.executable, RANK, job / "records", test_seconds, installed.tests, *modules]
     seconds = min(JOB_SECONDS, max(end - time.monotonic(), 1))
     done = run_program(mpi, ranks, words, job, variables, compression, seconds)
     if done.report is not None:
