@@ -6,9 +6,11 @@ because a study trains under many policies.
 
 import argparse
 import ctypes
+import itertools
 import json
 import os
 import random
+import statistics
 import sys
 import sysconfig
 import time
@@ -21,6 +23,7 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 import torch
 import torch.distributed as dist
+from counters import counters
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
 Losses = list[torch.Tensor]
@@ -112,15 +115,35 @@ class Job:
         warm, steps = self.given.warm, self.given.steps
         losses: Losses = []
         begin = sent = 0.0
+        marks: list[Any] = []
         for number in range(warm + steps):
             if number == warm:
                 begin, sent = self.now(), _sent_bytes()
+                marks.append(self.mark())
             losses.append(step(number).detach())
+            if number >= warm:
+                marks.append(self.mark())
         seconds, bytes_sent = self.now() - begin, _sent_bytes() - sent
         told = torch.stack(losses).float()
         dist.all_reduce(told)
         measured = {"step_ms": 1e3 * seconds / steps, "sent_bytes": int(bytes_sent / steps)}
+        each = sorted(self.between(*two) for two in itertools.pairwise(marks))
+        measured |= {"median_ms": statistics.median(each), "p95_ms": each[-(len(each) // 20) - 1]}
         return (told / self.ranks).tolist(), measured
+
+    def mark(self) -> Any:
+        """This moment of the device's work, which does not wait for it."""
+        if self.device.type != "cuda":
+            return time.perf_counter()
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event
+
+    def between(self, first: Any, second: Any) -> float:
+        """Milliseconds."""
+        if self.device.type != "cuda":
+            return float(1e3 * (second - first))
+        return float(first.elapsed_time(second))
 
     def now(self) -> float:
         """The clock, once all ranks and their GPUs have come here."""
@@ -144,9 +167,7 @@ class Job:
     def tell(self, **figures: Any) -> None:
         """One line of JSON, from the first rank."""
         figures["ranks"], figures["device"] = self.ranks, self.device.type
-        figures["preload"] = self.preload
-        if "thinwire.torch" in sys.modules and not self.preload:
-            figures["stats"] = sys.modules["thinwire.torch"].scalars("")
+        figures |= {"preload": self.preload} | counters(self.preload)
         if self.rank == 0:
             line = json.dumps(figures)
             print(line, flush=True)

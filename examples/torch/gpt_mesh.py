@@ -6,12 +6,14 @@ FSDP2 shards over the data-parallel ranks. Under the preload library for NCCL th
 all three dimensions; without it for the data-parallel one, whose hooks torch has.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch.distributed as dist
 from common import Job, Text, parser
 from gpt import CONTEXT, SIZES, Gpt, loss_of, parameters_of
+from torch import nn
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.distributed.pipelining import PipelineStage, Schedule1F1B
 from torch.distributed.tensor.parallel import (
@@ -86,10 +88,50 @@ def main() -> None:
             return loss.detach().to(job.device)
 
         losses, measured = job.train(step)
+        if given.share:
+            alone = computation(given, job, at, optimizer, text, dtype)
+            measured |= job.share(measured["step_ms"], alone)
         figures = {"parameters": count, "losses": losses, **measured}
         kind = f"gpt {given.size} pp{given.pp} dp{given.dp} tp{given.tp} {given.dtype}"
         job.tell(example=kind, policy=policy, seed=seed, same=same_over(mesh, model), **figures)
     job.end()
+
+
+def computation(
+    given: Any, job: Job, at: dict[str, int], optimizer: Any, text: Text, dtype: torch.dtype
+) -> Callable[[], None]:
+    """A step's without other ranks: forward and backward of what this rank has of the model, with
+    the micro-batches that its stage waits for the others, and the update."""
+    part = Gpt(given.size).stage(at["pp"], given.pp)
+    for layer in part.layers:
+        for name in SPLIT:
+            setattr(layer, name, split(getattr(layer, name), SPLIT[name], given.tp))
+    part.to(job.device, dtype)
+    inputs, wanted = text.draw(given.batch, 0)
+    if at["pp"] > 0:
+        width = SIZES[given.size][1]
+        inputs = torch.randn(*inputs.shape, width, device=job.device, dtype=dtype)
+        inputs.requires_grad_()
+    micro = given.micro if given.pp > 1 else 1
+    each = list(zip(inputs.chunk(micro), wanted.chunk(micro), strict=True))
+    each += each[:1] * (given.pp - 1)
+
+    def alone() -> None:
+        part.zero_grad()
+        for some, answers in each:
+            out = part(some)
+            (out.sum() if part.head is None else loss_of(out, answers)).backward()
+        optimizer.step()
+
+    return alone
+
+
+def split(layer: nn.Linear, way: Any, ranks: int) -> nn.Linear:
+    """As much of it as one tensor-parallel rank has."""
+    out, of = layer.weight.shape
+    if isinstance(way, ColwiseParallel):
+        return nn.Linear(of, out // ranks, bias=layer.bias is not None)
+    return nn.Linear(of // ranks, out, bias=layer.bias is not None)
 
 
 def same_over(mesh: Any, model: Any) -> bool:

@@ -2,13 +2,15 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from torch_jobs import HERE, PYTHON, environment, needs_torch
+from torch_jobs import HERE, PYTHON, ROOT, environment, needs_torch
 
 pytestmark = [needs_torch, pytest.mark.multiproc]
+EXAMPLES = ROOT / "examples" / "torch"
 LEAST = ["--min-bytes", "1KiB"]
 
 
@@ -44,7 +46,21 @@ def test_the_examples_train(tmp_path: Path) -> None:
         tmp_path,
         [2, *cnn, "--steps", 2, "--batch", 4, *LEAST, *three],
         [2, *gpt, "fsdp2", "--steps", 2, "--batch", 2, "--share", *LEAST, *three],
-        [4, "gpt_mesh.py", "--dp", 2, "--tp", 2, "--steps", 2, "--batch", 2, *LEAST, *three],
+        [
+            4,
+            "gpt_mesh.py",
+            "--dp",
+            2,
+            "--tp",
+            2,
+            "--steps",
+            2,
+            "--batch",
+            2,
+            "--share",
+            *LEAST,
+            *three,
+        ],
         [2, "all_to_all.py", "--largest", 12, "--trials", 2],
     )
     for at, group, operation in ((0, "dp", "allreduce"), (3, "dp_shard", "reduce-scatter")):
@@ -54,6 +70,8 @@ def test_the_examples_train(tmp_path: Path) -> None:
             1 < ratio(lossless, f"{group}/{operation}") < 3 < ratio(lossy, f"{group}/{operation}")
         )
     assert told[3]["communication"] >= 0 and told[3]["validation"] < 6
+    assert all(each["alone_ms"] > 0 for each in told[3:9])
+    assert all(0 < each["median_ms"] <= each["p95_ms"] for each in told[:9])
     # Tensor-parallel ranks see equal bits, and a lossy codec nothing but gradients of "dp".
     none, lossless, lossy = told[6:9]
     assert none["losses"] == lossless["losses"] and all(each["same"] for each in told[6:9])
@@ -61,6 +79,41 @@ def test_the_examples_train(tmp_path: Path) -> None:
     # The mesh learns what data-parallel ranks learn.
     assert none["losses"] == pytest.approx(told[3]["losses"], rel=1e-5)
     assert all(row["error"] == 0 for row in told[9]["rows"])
+
+
+def line(policy: str, median: float, sent: int, losses: list[float], **more: Any) -> str:
+    figures = {"example": "one", "policy": policy, "median_ms": median, "p95_ms": 2 * median}
+    return json.dumps(figures | {"sent_bytes": sent, "losses": losses} | more) + "\n"
+
+
+def test_tables(tmp_path: Path) -> None:
+    lines = [
+        line("none", 100, 4000, [2.0, 1.0], communication=0.8),
+        line("lossless", 62.5, 2000, [2.0, 1.0], preload_stats={"/AllGather/calls": 4}),
+        line("blockq", 50, 1000, [2.0, 1.25], stats={"/dp/allreduce/calls": 4.0}),
+        line("none", 1, 0, [5.0]).replace("one", "two"),
+        line("none", 1, 0, [6.0]).replace("one", "two"),
+    ]
+    path = tmp_path / "runs.json"
+    path.write_text("".join(lines))
+    command = [sys.executable, EXAMPLES / "study.py", "table", path]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in told.splitlines() if row]
+    assert rows[2] == ["one", "`none`", "100", "200", "80%", "0.004", *[""] * 5]
+    # A ratio of 2 on 0.8 of a step leaves 0.6 of it.
+    assert rows[3][5:] == ["0.002", "2.00", "1.60", "1.50", "0%", "equal"]
+    assert rows[4][5:] == ["0.001", "4.00", "2.00", "2.25", "0%", "within 0.25"]
+    assert rows[-1][:3] == ["two", "`none`", "2"] and "5.5 ± 0.707" in rows[-1]
+
+
+def test_a_study_goes_on_behind_a_run_that_fails(tmp_path: Path) -> None:
+    words = ["mesh", "--mesh", "dp", "--limit", "0.5", "--json", str(tmp_path / "runs.json")]
+    command = [PYTHON, EXAMPLES / "study.py", *words, "--policy", "none", "--policy", "lossless"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert done.stdout.count("FAILED") == 2, done.stdout
+    done = subprocess.run([*command, "--total", "0"], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 1 and done.stdout.count("LEFT OUT") == 2, done.stdout
 
 
 @pytest.mark.slow
