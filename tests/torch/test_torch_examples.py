@@ -91,8 +91,8 @@ def test_tables(tmp_path: Path) -> None:
         line("none", 100, 4000, [2.0, 1.0], communication=0.8),
         line("lossless", 62.5, 2000, [2.0, 1.0], preload_stats={"/AllGather/calls": 4}),
         line("blockq", 50, 1000, [2.0, 1.25], stats={"/dp/allreduce/calls": 4.0}),
-        line("none", 1, 0, [5.0]).replace("one", "two"),
-        line("none", 1, 0, [6.0]).replace("one", "two"),
+        line("none", 1, 0, [5.0], example="two"),
+        line("none", 1, 0, [6.0], example="two"),
     ]
     path = tmp_path / "runs.json"
     path.write_text("".join(lines))
