@@ -91,6 +91,7 @@ def test_tables(tmp_path: Path) -> None:
         line("none", 100, 4000, [2.0, 1.0], communication=0.8),
         line("lossless", 62.5, 2000, [2.0, 1.0], preload_stats={"/AllGather/calls": 4}),
         line("blockq", 50, 1000, [2.0, 1.25], stats={"/dp/allreduce/calls": 4.0}),
+        line("none", 10, 0, [2.0], communication=0.0),
         line("none", 1, 0, [5.0], example="two"),
         line("none", 1, 0, [6.0], example="two"),
     ]
@@ -103,7 +104,8 @@ def test_tables(tmp_path: Path) -> None:
     # A ratio of 2 on 0.8 of a step leaves 0.6 of it.
     assert rows[3][5:] == ["0.002", "2.00", "1.60", "1.50", "0%", "equal"]
     assert rows[4][5:] == ["0.001", "4.00", "2.00", "2.25", "0%", "within 0.25"]
-    assert rows[-1][:3] == ["two", "`none`", "2"] and "5.5 ± 0.707" in rows[-1]
+    assert rows[5][:3] == ["one, one machine", "`none`", "10"]
+    assert rows[-1][:3] == ["two, one machine", "`none`", "2"] and "5.5 ± 0.707" in rows[-1]
 
 
 def test_a_study_goes_on_behind_a_run_that_fails(tmp_path: Path) -> None:
