@@ -174,16 +174,33 @@ def test_programs_that_end_while_calls_are_under_way(way: str, tmp_path: Path) -
         assert min(by_operation(job, rank, "compressed_calls", "AllGather")) > 0
 
 
-def test_calls_in_graphs(tmp_path: Path) -> None:
-    """They go raw; those beside them are compressed."""
-    job = run_ok([program("nccl_capture_gpu")], 2, tmp_path)
+# Of a fixed size a captured call is compressed as the eager ones are, at each replay.
+@pytest.mark.parametrize(
+    ("codec", "words"),
+    [
+        ("blockq", ("100",)),
+        ("blockq", ("40", "odd", "after")),
+        ("zfp:rate=16", ("40", "odd")),
+        ("lossless", ("20", "exact", "after")),
+    ],
+)
+def test_calls_in_graphs(codec: str, words: tuple[str, ...], tmp_path: Path) -> None:
+    job = run_ok([program("nccl_graphs_gpu"), *words], 2, tmp_path, codec)
     for rank in range(2):
-        (gathers,) = job.communicators(rank)
-        figures = gathers["operations"]["AllGather"]
-        assert figures["compressed_calls"] > 40
-        # Counted once each, when they are captured.
-        assert figures["calls"] == 340 + 3 * (1 + 3)
-        assert figures["raw_by_reason"]["captured into a graph"] == 3
+        (communicator,) = job.communicators(rank)
+        for name in ("AllGather", "AllReduce", "ReduceScatter", "Send", "Recv"):
+            figures = communicator["operations"][name]
+            assert figures["compressed_calls"] > 40
+            # Counted once each, when they are captured.
+            raw = figures["raw_by_reason"].get("captured into a graph", 0)
+            assert raw == (3 if codec == "lossless" else 0)
+            others = sum(figures["raw_by_reason"].values())
+            assert figures["compressed_calls"] == figures["calls"] - others
+    if "odd" in words:
+        # In a fifth of the turns, once eagerly and once by each of the three graphs.
+        assert job.total("spilled_blocks", "AllGather") >= 8 * 4
+    else:
+        assert codec == "lossless" or job.total("spilled_blocks") == 0
 
 
 def test_a_rank_without_the_library(tmp_path: Path) -> None:

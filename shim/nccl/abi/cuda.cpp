@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cstddef>
+
 #include "abi/real.h"
 #include "thinwire/thinwire.h"
 
@@ -15,24 +17,55 @@ LaunchHostFunction host_function() {
   return found;
 }
 
-// The driver's functions; its status codes are ints, 0 for success.
+// The functions of CUDA that are called, of the driver or of a runtime with equal ones; their
+// status codes are ints, 0 for success.
 struct Driver {
   int (*stream_id)(cudaStream_t stream, unsigned long long* id) = nullptr;
-  int (*is_capturing)(cudaStream_t stream, int* state) = nullptr;
+  int (*capture_info)(cudaStream_t stream, int* state, unsigned long long* id, void** graph,
+                      const void** nodes, std::size_t* count) = nullptr;
+  int (*make_object)(void** object, void* argument, void (*release)(void*), unsigned count,
+                     unsigned flags) = nullptr;
+  int (*retain)(void* graph, void* object, unsigned count, unsigned flags) = nullptr;
+  int (*drop)(void* object, unsigned count) = nullptr;
+  int (*exchange_mode)(int* mode) = nullptr;
 };
 
+template <typename Function>
+void assign(Function& to, void* found) {
+  to = reinterpret_cast<Function>(found);
+}
+
+Driver driver_of_host_streams() {
+  Driver made;
+  assign(made.capture_info, find("cudaStreamGetCaptureInfo_v2"));
+  assign(made.make_object, find("cudaUserObjectCreate"));
+  assign(made.retain, find("cudaGraphRetainUserObject"));
+  assign(made.drop, find("cudaUserObjectRelease"));
+  return made;
+}
+
+Driver driver_of_gpus() {
+  Driver made;
+  void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return made;
+  assign(made.stream_id, dlsym(library, "cuStreamGetId"));
+  assign(made.capture_info, dlsym(library, "cuStreamGetCaptureInfo_v2"));
+  assign(made.make_object, dlsym(library, "cuUserObjectCreate"));
+  assign(made.retain, dlsym(library, "cuGraphRetainUserObject"));
+  assign(made.drop, dlsym(library, "cuUserObjectRelease"));
+  assign(made.exchange_mode, dlsym(library, "cuThreadExchangeStreamCaptureMode"));
+  return made;
+}
+
 const Driver& driver() {
-  static const Driver found = [] {
-    Driver made;
-    void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    if (library == nullptr) return made;
-    made.stream_id = reinterpret_cast<decltype(made.stream_id)>(dlsym(library, "cuStreamGetId"));
-    made.is_capturing =
-        reinterpret_cast<decltype(made.is_capturing)>(dlsym(library, "cuStreamIsCapturing"));
-    return made;
-  }();
+  static const Driver found =
+      streams() == Streams::kHost ? driver_of_host_streams() : driver_of_gpus();
   return found;
 }
+
+constexpr int kRelaxed = 2;           // CU_STREAM_CAPTURE_MODE_RELAXED
+constexpr unsigned kNoSync = 1;       // CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
+constexpr unsigned kMoveToGraph = 1;  // CU_GRAPH_USER_OBJECT_MOVE
 
 Streams kind() {
   if (real().OnHostMemory != nullptr) {
@@ -61,11 +94,34 @@ std::uint64_t identity_of(cudaStream_t stream) {
   return told ? id : reinterpret_cast<std::uintptr_t>(stream);
 }
 
-bool is_captured(cudaStream_t stream) {
-  if (streams() != Streams::kCuda || driver().is_capturing == nullptr) return false;
+Capture capture_of(cudaStream_t stream) {
+  Capture found;
+  if (streams() == Streams::kNone || driver().capture_info == nullptr) return found;
   int state = 0;
+  const int status =
+      driver().capture_info(stream, &state, &found.id, &found.graph, nullptr, nullptr);
   // An error, as of the default stream while another one is captured, is NCCL's to tell.
-  return driver().is_capturing(stream, &state) != 0 || state != 0;
+  if (status != 0 || state > 1) return {Capture::State::kUnclear, 0, nullptr};
+  if (state == 1) found.state = Capture::State::kActive;
+  return found;
+}
+
+bool keep_with_graph(const Capture& capture, void (*release)(void*), void* argument) {
+  const Driver& cuda = driver();
+  if (cuda.make_object == nullptr || cuda.retain == nullptr || cuda.drop == nullptr) return false;
+  void* object = nullptr;
+  if (cuda.make_object(&object, argument, release, 1, kNoSync) != 0) return false;
+  if (cuda.retain(capture.graph, object, 1, kMoveToGraph) == 0) return true;
+  cuda.drop(object, 1);  // which runs it
+  return false;
+}
+
+RelaxedCapture::RelaxedCapture() : mode_(kRelaxed) {
+  if (driver().exchange_mode != nullptr) driver().exchange_mode(&mode_);
+}
+
+RelaxedCapture::~RelaxedCapture() {
+  if (driver().exchange_mode != nullptr) driver().exchange_mode(&mode_);
 }
 
 }  // namespace thinwire::nccl

@@ -23,7 +23,30 @@ int launch_on_host(cudaStream_t stream, void (*function)(void*), void* argument)
 // Different for streams that lived at different times, whose handles may be equal.
 std::uint64_t identity_of(cudaStream_t stream);
 
-// Whether what is put on the stream goes into a graph.
-bool is_captured(cudaStream_t stream);
+// Whether what is put on the stream goes into a graph, and into which.
+struct Capture {
+  enum class State { kNone, kActive, kUnclear };  // unclear: an error, which is NCCL's to tell
+  State state = State::kNone;
+  unsigned long long id = 0;  // of this capture alone
+  void* graph = nullptr;
+};
+Capture capture_of(cudaStream_t stream);
+
+// release(argument) runs once, on any thread, when the graph that is being captured and all that
+// was made of it have ended, and no replay is under way. It must call nothing of CUDA's. False:
+// CUDA has refused, and it will not run.
+bool keep_with_graph(const Capture& capture, void (*release)(void*), void* argument);
+
+// While it lives this thread may allocate, whatever is captured.
+class RelaxedCapture {
+ public:
+  RelaxedCapture();
+  ~RelaxedCapture();
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  int mode_;
+};
 
 }  // namespace thinwire::nccl

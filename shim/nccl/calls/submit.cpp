@@ -74,7 +74,8 @@ int reason_by_arguments(Call& call, const Communicator& communicator) {
   if (communicator.ranks <= 1) return kAlone;
   if (call.is_message() && call.peer == communicator.rank) return kAlone;
   // All ranks capture a call, or none.
-  return is_captured(call.stream) ? int{kCaptured} : 0;
+  call.capture = capture_of(call.stream);
+  return call.capture.state == Capture::State::kUnclear ? int{kCaptured} : 0;
 }
 
 // What NCCL would refuse, it has to refuse itself.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "abi/cuda.h"
 #include "abi/nccl_abi.h"
 #include "process/counters.h"
 #include "process/own_sums.h"
@@ -24,7 +25,9 @@ struct Call {
   cudaStream_t stream = nullptr;
   std::optional<Factor> factor{};  // of a reduction of the program's own: copied, as that may end
   Choice choice{};                 // of the policy, or what holds without one
+  Capture capture{};               // of the stream, when the call is made
 
+  bool is_captured() const { return capture.state == Capture::State::kActive; }
   bool is_message() const { return operation == kSend || operation == kRecv; }
   bool has_peer() const {
     return is_message() || operation == kBroadcast || operation == kReduce ||

@@ -122,7 +122,7 @@ Decision Coder::decide(const Call& call, bool is_grouped) {
     decide_raw(call, key, raw, made);
     return made;
   }
-  if (goes_raw(first, made)) return made;
+  if (call.is_captured() ? captured_goes_raw(first, made) : goes_raw(first, made)) return made;
   tw_status why = TW_OK;
   made.plan = plans_.take(stream_comm_, key, &why);
   if (made.plan == nullptr) {
@@ -130,6 +130,15 @@ Decision Coder::decide(const Call& call, bool is_grouped) {
     if (is_of_memory(why)) made.failure = ncclSystemError;
   }
   return made;
+}
+
+bool Coder::captured_goes_raw(const agree::Value& value, Decision& made) const {
+  // A capacity that cannot follow the data would spill at every replay of data that has changed.
+  const bool fits = settings().codecs[made.codec].has_fixed_size();
+  const bool is_timed = value.decided == 0 && value.probation != 0;
+  if (!fits || is_timed) made.reason = kCaptured;
+  if (made.reason == 0 && !value.codes) made.reason = kNotFaster;
+  return made.reason != 0;
 }
 
 bool Coder::goes_raw(const agree::Value& value, Decision& made) {
@@ -146,6 +155,11 @@ bool Coder::goes_raw(const agree::Value& value, Decision& made) {
 void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made) {
   const bool undecided = value.reason == agree::kUndecided;
   made.reason = reason_of(value);
+  if (call.is_captured()) {
+    // A trial would be one at every replay.
+    if (undecided) made.reason = kCaptured;
+    return;
+  }
   if (!undecided && value.reason != agree::kNotSmaller) return;
   if (state_ == agree::State::kForming) state_ = agreed_->presence().state;
   if (state_ == agree::State::kForming) made.reason = kNotKnownYet;
@@ -218,18 +232,44 @@ bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
 Lent& Coder::lent_to(cudaStream_t stream, std::uint64_t group) {
   const std::uint64_t identity = identity_of(stream);
   for (const auto& each : lent_) {
-    if (each->stream == identity) return *each;
+    if (!each->is_of_graph && each->stream == identity) return *each;
   }
   // Programs may make streams as they go.
   for (const auto& each : lent_) {
-    if (!each->idle() || each->group == group) continue;
+    if (each->is_of_graph || !each->idle() || each->group == group) continue;
     each->stream = identity;
     return *each;
   }
+  Lent& added = add_lent();
+  added.stream = identity;
+  return added;
+}
+
+Lent& Coder::add_lent() {
   const std::lock_guard lock(lent_mutex_);
   lent_.push_back(std::make_unique<Lent>(device_));
-  lent_.back()->stream = identity;
   return *lent_.back();
+}
+
+// Calls on one stream follow each other in a graph as they do without, so they may share memory.
+Lent* Coder::lent_to_graph(const Call& call) {
+  const std::uint64_t identity = identity_of(call.stream);
+  Lent* idle = nullptr;
+  for (const auto& each : lent_) {
+    if (!each->is_of_graph) continue;
+    if (each->capture == call.capture.id && each->stream == identity) return each.get();
+    if (each->capture == 0) idle = each.get();
+  }
+  if (idle == nullptr) {
+    idle = &add_lent();
+    idle->is_of_graph = true;
+  }
+  idle->graph_has_ended = false;
+  const auto release = [](void* lent) { static_cast<Lent*>(lent)->graph_has_ended = true; };
+  if (!keep_with_graph(call.capture, release, idle)) return nullptr;
+  idle->stream = identity;
+  idle->capture = call.capture.id;
+  return idle;
 }
 
 void* Coder::open_mailbox(Lent& lent) {
@@ -247,7 +287,14 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
     plan->users.fetch_sub(1);
     return nullptr;
   }
-  Lent& lent = lent_to(call.stream, group);
+  std::optional<RelaxedCapture> relaxed;
+  if (call.is_captured()) relaxed.emplace();
+  Lent* const found = call.is_captured() ? lent_to_graph(call) : &lent_to(call.stream, group);
+  if (found == nullptr) {
+    plan->users.fetch_sub(1);
+    return nullptr;
+  }
+  Lent& lent = *found;
   if (lent.group != group) {
     lent.group = group;
     lent.places = 0;
@@ -270,6 +317,10 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
   flight->again = decision.again;
   flight->sizes_follow_error = settings().codecs[decision.codec].sizes_follow_error;
   flight->counters = counters;
+  flight->number = decision.number;
+  flight->is_receive = call.operation == kRecv;
+  // What replays need is not looked at: their capacity stays as it is.
+  if (call.is_captured()) flight->of[0] = flight->of[1] = nullptr;
   made->plan = plan->handle;
   made->number = decision.number;
   made->send = call.send;

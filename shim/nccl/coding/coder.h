@@ -100,16 +100,24 @@ class Coder {
   // What the policy makes of a call, once nodes are known: why it goes raw, or 0.
   int take_choice(const Call& call, PlanKey& key, Decision& made) const;
   void decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made);
-  // Whether a call whose blocks would fit goes raw all the same.
+  // Whether a call whose blocks would fit goes raw all the same. One that is captured goes for ever
+  // as it is decided now.
+  bool captured_goes_raw(const agree::Value& value, Decision& made) const;
   bool goes_raw(const agree::Value& value, Decision& made);
   bool reserve(const Call& call, PlanKey key, const Decision& made);
   // One of its own, or one that is idle and not of this group.
   Lent& lent_to(cudaStream_t stream, std::uint64_t group);
+  // What calls of this capture on this stream are lent, which ends with the graph; null: no memory.
+  Lent* lent_to_graph(const Call& call);
+  Lent& add_lent();
   void* open_mailbox(Lent& lent);
   bool serve(Lent& lent, void* mailbox);
+  // Takes back what graphs that have ended were lent. Whether others live.
+  bool reap_captured(Lent& lent);
   // Whether the stream has come past it; its report is taken then.
   bool has_landed(Flight& flight);
   void take_report(Flight& flight, tw_status status, const tw_stream_report& report);
+  void note_failure(tw_status status);
   void say_failed(std::string why) const;
   void release();
   void abort_mailboxes();

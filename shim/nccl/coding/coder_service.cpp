@@ -9,10 +9,13 @@
 namespace thinwire::nccl {
 namespace {
 
-agree::Block block_of(const tw_mailbox_chunk& chunk, int from) {
+// Numbers of calls stay far below; above them is how often a graph's block was spilled before.
+constexpr unsigned kCallBits = 40;
+
+agree::Block block_of(const tw_mailbox_chunk& chunk, int from, std::uint64_t before) {
   return {.from = from,
           .of_pair = (chunk.call & 1) != 0,
-          .call = chunk.call >> 1,
+          .call = (chunk.call >> 1) | before << kCallBits,
           .number = static_cast<std::uint32_t>(chunk.block)};
 }
 
@@ -54,21 +57,32 @@ bool Coder::serve() {
 
 bool Coder::serve(Lent& lent, void* mailbox) {
   bool moved = false;
+  const auto before = [&](const Replays::Name& name) {
+    return lent.is_of_graph ? lent.replays.before(name) : 0;
+  };
+  const auto finish = [&](const Replays::Name& name, const tw_mailbox_chunk& chunk) {
+    const bool whole = chunk.offset + chunk.bytes == chunk.block_bytes;
+    if (lent.is_of_graph && whole) lent.replays.finish(name);
+  };
   if (const auto chunk = chunk_of(mailbox, tw_mailbox_offered); chunk.bytes > 0) {
     const int to = chunk.rank < 0 ? agree::kToAll : chunk.rank;
-    agreed_->give(block_of(chunk, rank_), to, chunk.block_bytes,
+    const Replays::Name name{chunk.call, chunk.block, to, true};
+    agreed_->give(block_of(chunk, rank_, before(name)), to, chunk.block_bytes,
                   {static_cast<const std::byte*>(chunk.data), chunk.bytes});
+    finish(name, chunk);
     tw_mailbox_taken(mailbox);
     moved = true;
   }
   if (const auto chunk = chunk_of(mailbox, tw_mailbox_wanted); chunk.bytes > 0) {
     auto* const to = static_cast<std::byte*>(chunk.data);
-    const agree::Taken taken =
-        agreed_->take(block_of(chunk, chunk.rank), {to + lent.given, chunk.bytes - lent.given});
+    const Replays::Name name{chunk.call, chunk.block, chunk.rank, false};
+    const agree::Taken taken = agreed_->take(block_of(chunk, chunk.rank, before(name)),
+                                             {to + lent.given, chunk.bytes - lent.given});
     lent.given += taken.bytes;
     moved = moved || taken.bytes > 0;
     if (lent.given == chunk.bytes) {
       lent.given = 0;
+      finish(name, chunk);
       tw_mailbox_given(mailbox);
     } else if (taken.bytes == 0 && taken.outcome != agree::Outcome::kKnown) {
       tw_mailbox_abort(mailbox);  // it will not come
@@ -82,6 +96,10 @@ bool Coder::reap() {
   if (!lock.owns_lock()) return true;
   bool busy = false;
   for (const auto& each : lent_) {
+    if (each->is_of_graph) {
+      busy = reap_captured(*each) || busy;
+      continue;
+    }
     while (Flight* const flight = each->first()) {
       if (!has_landed(*flight)) {
         busy = true;
@@ -94,6 +112,43 @@ bool Coder::reap() {
   if (busy && !(failed_ && ended_)) return true;
   if (ended_ && !released_) release();
   listed = false;
+  return false;
+}
+
+// Of thousands of calls a graph may have some are looked at each time: what a replay has met with
+// comes late, but it comes.
+bool Coder::reap_captured(Lent& lent) {
+  if (lent.capture == 0) return false;
+  for (const Replays::Name& each : lent.replays.take_finished()) {
+    const bool of_pair = (each.call & 1) != 0;
+    Flight* of = lent.first();
+    const auto is_it = [&] {
+      return of->number == each.call && !(of_pair && of->is_receive == each.outgoing);
+    };
+    while (of != nullptr && !is_it()) of = of->next;
+    if (of == nullptr) continue;
+    Counters& counters = *of->counters;
+    add(each.outgoing ? counters.spilled_blocks : counters.spilled_blocks_received, 1);
+  }
+  constexpr int kAtOnce = 32;
+  for (int looked = 0; looked < kAtOnce; ++looked) {
+    const Flight* const flight = lent.next_to_look_at();
+    if (flight == nullptr) break;
+    tw_stream_report report{};
+    report.size = sizeof report;
+    const tw_status status = tw_stream_check(flight->plan->handle, flight->record, &report);
+    if (status != TW_OK) note_failure(status);
+    if (flight->next == nullptr) break;
+  }
+  if (!lent.graph_has_ended) return true;
+  while (lent.first() != nullptr) {
+    Flight* const flight = lent.pop();
+    flight->plan->users.fetch_sub(1, std::memory_order_release);
+    flights_.give_back(flight);
+  }
+  // Another graph may get it; its blocks have other calls' numbers.
+  lent.release_all();
+  lent.capture = 0;
   return false;
 }
 
@@ -123,13 +178,14 @@ void Coder::say_failed(std::string why) const {
   tw_log(TW_LOG_ERROR, ("a compressed call of NCCL has failed: " + why).c_str());
 }
 
+void Coder::note_failure(tw_status status) {
+  ncclResult_t none = ncclSuccess;
+  const bool first = error_.compare_exchange_strong(none, as_nccl(status));
+  if (first && !aborted_) say_failed(tw_last_error());
+}
+
 void Coder::take_report(Flight& flight, tw_status status, const tw_stream_report& report) {
-  if (status != TW_OK) {
-    ncclResult_t none = ncclSuccess;
-    const bool first = error_.compare_exchange_strong(none, as_nccl(status));
-    if (first && !aborted_) say_failed(tw_last_error());
-    return;
-  }
+  if (status != TW_OK) return note_failure(status);
   for (const int exchange : {0, 1}) {
     Class* const of = flight.of[exchange];
     if (of == nullptr || !(flight.is_trial || report.encoded > 0)) continue;

@@ -51,6 +51,22 @@ void Flights::release_record(const Flight& flight) const {
   if (flight.record != nullptr) give_shared(device_, flight.record, flight.record_bytes);
 }
 
+std::uint64_t Replays::before(const Name& name) {
+  const std::lock_guard lock(mutex_);
+  return times_[name];
+}
+
+void Replays::finish(const Name& name) {
+  const std::lock_guard lock(mutex_);
+  ++times_[name];
+  finished_.push_back(name);
+}
+
+std::vector<Replays::Name> Replays::take_finished() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(finished_, {});
+}
+
 Lent::Area* Lent::area_for(std::size_t place, const tw_stream_plan_info& needs) {
   if (areas_.size() <= place) areas_.resize(place + 1);
   Area& area = areas_[place];
@@ -92,9 +108,15 @@ void Lent::push(Flight* flight) {
   last_ = flight;
 }
 
+Flight* Lent::next_to_look_at() {
+  looked_at_ = looked_at_ == nullptr || looked_at_->next == nullptr ? first_ : looked_at_->next;
+  return looked_at_;
+}
+
 Flight* Lent::pop() {
   Flight* const flight = first_;
   first_ = flight->next;
+  if (looked_at_ == flight) looked_at_ = nullptr;
   std::erase_if(retired_, [&](const Retired& each) {
     if (each.after > flight->sequence) return false;
     give_working(device_, each.memory);

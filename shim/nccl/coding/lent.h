@@ -3,6 +3,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "coding/classes.h"
@@ -23,6 +27,8 @@ struct Flight {
   bool again = false;               // see Class::measured()
   bool sizes_follow_error = false;  // see CodecUse
   Counters* counters = nullptr;
+  std::uint64_t number = 0;  // as slots have it
+  bool is_receive = false;   // one message, whose number one of the other direction may have, too
   Flight* next = nullptr;
 };
 
@@ -43,6 +49,31 @@ class Flights {
   std::uint64_t most_ = 0;
 };
 
+// The blocks of a graph's calls that have been spilled. Each replay has the same calls with the
+// same numbers, so blocks are told apart by how often theirs was spilled before, which both of its
+// ends count alike.
+class Replays {
+ public:
+  struct Name {
+    std::uint64_t call = 0, block = 0;
+    std::int32_t rank = 0;
+    bool outgoing = false;
+    auto operator<=>(const Name&) const = default;
+  };
+
+  // How often it was spilled before.
+  std::uint64_t before(const Name& name);
+  // It is through.
+  void finish(const Name& name);
+  // Which were finished since the last time.
+  std::vector<Name> take_finished();
+
+ private:
+  std::mutex mutex_;  // reports may be taken by another thread at the process's end
+  std::map<Name, std::uint64_t> times_;
+  std::vector<Name> finished_;
+};
+
 class Lent {
  public:
   explicit Lent(int device) : device_(device) {}
@@ -59,9 +90,17 @@ class Lent {
   void push(Flight* flight);
   // The oldest flight, if the stream has come past it.
   Flight* first() const { return first_; }
+  // One after the other, and then from the first on.
+  Flight* next_to_look_at();
   Flight* pop();
   bool idle() const { return first_ == nullptr; }
   void release_all();
+
+  // Of calls in a graph: it is that graph's until it has ended; a capture of 0: of none now.
+  bool is_of_graph = false;
+  std::uint64_t capture = 0;
+  std::atomic<bool> graph_has_ended{false};
+  Replays replays;
 
   std::uint64_t stream = 0;  // whose calls it serves now, see identity_of()
   std::uint64_t group = 0;   // the last one that used it, and how many of its calls did
@@ -93,6 +132,7 @@ class Lent {
   std::atomic<void*> mailbox_{nullptr};  // the service thread looks at it
   Flight* first_ = nullptr;
   Flight* last_ = nullptr;
+  Flight* looked_at_ = nullptr;
   std::uint64_t pushed_ = 0;
 };
 

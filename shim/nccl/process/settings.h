@@ -19,6 +19,7 @@ struct CodecUse {
   bool sizes_follow_error = false;  // it is lossy, and how large its frames are is open
   bool lossless = true;
 
+  bool has_fixed_size() const { return !lossless && !sizes_follow_error; }
   bool could_compress() const { return dtypes != 0 && !lacks_link; }
 };
 

@@ -103,6 +103,8 @@ void wait_for_jobs(ncclComm_t comm) {
 }
 
 void enqueue(ncclComm_t comm, cudaStream_t stream, Body before, std::function<void()> after) {
+  const auto again = [=](cudaStream_t on) { enqueue(comm, on, before, after); };
+  if (is_kept(stream, again)) return;
   stream_of(stream).put(
       [comm, ticket = take_ticket(*comm), before = std::move(before), after = std::move(after)] {
         wait_for_turn(*comm, ticket);

@@ -2,6 +2,8 @@
 // thread that does one thing after the other.
 #pragma once
 
+#include <cstddef>
+
 #include "abi/nccl_abi.h"
 
 extern "C" {
@@ -14,5 +16,32 @@ int cudaStreamSynchronize(cudaStream_t stream);
 // 0 where nothing is left to do, 600 (cudaErrorNotReady) otherwise.
 int cudaStreamQuery(cudaStream_t stream);
 int cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument);
+
+// Graphs of one stream each, which hold what was put on it while it was captured: a list, that a
+// replay puts on a stream in its order.
+using cudaGraph_t = struct CUgraph_st*;
+using cudaGraphExec_t = struct CUgraphExec_st*;
+using cudaUserObject_t = struct CUuserObject_st*;
+enum cudaStreamCaptureMode : int {
+  cudaStreamCaptureModeGlobal = 0,
+  cudaStreamCaptureModeThreadLocal = 1,
+  cudaStreamCaptureModeRelaxed = 2
+};
+
+int cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+int cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* made);
+// 1 where it is being captured, 0 otherwise; no nodes.
+int cudaStreamGetCaptureInfo_v2(cudaStream_t stream, int* state, unsigned long long* id,
+                                cudaGraph_t* graph, const void** nodes, std::size_t* count);
+int cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long flags);
+int cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream);
+int cudaGraphDestroy(cudaGraph_t graph);
+int cudaGraphExecDestroy(cudaGraphExec_t graph);
+// Released when the graph that retains it, what was made of it and all replays have ended.
+int cudaUserObjectCreate(cudaUserObject_t* made, void* argument, cudaHostFn_t release,
+                         unsigned count, unsigned flags);
+int cudaUserObjectRelease(cudaUserObject_t object, unsigned count);
+int cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object, unsigned count,
+                              unsigned flags);
 
 }  // extern "C"

@@ -4,10 +4,15 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 
 #include "abi/nccl_abi.h"
+
+namespace fake_nccl {
+struct Graph;
+}  // namespace fake_nccl
 
 struct CUstream_st {
  public:
@@ -15,6 +20,8 @@ struct CUstream_st {
   ~CUstream_st();  // does what is left first
 
   void put(std::function<void()> task);
+  // What is put is kept for replays meanwhile.
+  std::shared_ptr<fake_nccl::Graph> captured;
   void wait();
   bool idle();
 
@@ -32,5 +39,8 @@ namespace fake_nccl {
 
 // The one that a null handle means.
 CUstream_st& stream_of(cudaStream_t stream);
+
+// Keeps `enqueue`, which puts something on a stream, where this stream is being captured.
+bool is_kept(cudaStream_t stream, std::function<void(cudaStream_t)> enqueue);
 
 }  // namespace fake_nccl
