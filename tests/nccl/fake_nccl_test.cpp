@@ -122,6 +122,59 @@ TEST(FakeNccl, CallsOnTwoStreamsRunInOrder) {
   });
 }
 
+// Each is what invalidates a capture; a call of NCCL's finds out.
+TEST(FakeNccl, ACapturedStreamAnswersNoQuestions) {
+  ranks::run(2, [](Rank& self) {
+    unsigned long long id = 0, other = 0;
+    ASSERT_EQ(cudaStreamGetId(self.stream, &id), 0);
+    ASSERT_EQ(cudaStreamGetId(nullptr, &other), 0);
+    ASSERT_NE(id, other);
+    std::vector<float> data(kCount, 1);
+    for (const auto ask : {+[](cudaStream_t of) { return cudaStreamQuery(of); },
+                           +[](cudaStream_t of) { return cudaStreamSynchronize(of); },
+                           +[](cudaStream_t of) {
+                             unsigned long long answer = 0;
+                             return cudaStreamGetId(of, &answer);
+                           }}) {
+      cudaStreamBeginCapture(self.stream, cudaStreamCaptureModeRelaxed);
+      const auto call = [&] {
+        return ncclAllReduce(data.data(), data.data(), kCount, ncclFloat32, ncclSum, self.comm,
+                             self.stream);
+      };
+      ASSERT_EQ(call(), ncclSuccess);
+      ASSERT_EQ(ask(self.stream), 900);
+      ASSERT_EQ(ask(self.stream), 901);
+      ASSERT_EQ(call(), ncclUnhandledCudaError);
+      ASSERT_EQ(cudaLaunchHostFunc(self.stream, [](void*) {}, nullptr), 901);
+      auto state = cudaStreamCaptureStatusNone;
+      cudaStreamIsCapturing(self.stream, &state);
+      ASSERT_EQ(state, cudaStreamCaptureStatusInvalidated);
+      cudaGraph_t graph{};
+      ASSERT_EQ(cudaStreamEndCapture(self.stream, &graph), 901);
+      ASSERT_EQ(graph, nullptr);
+    }
+    ASSERT_EQ(data[5], 1);
+  });
+}
+
+TEST(FakeNccl, AGroupIsCapturedWholeOrNotAtAll) {
+  ranks::run(2, [](Rank& self) {
+    cudaStream_t other{};
+    cudaStreamCreate(&other);
+    cudaStreamBeginCapture(self.stream, cudaStreamCaptureModeRelaxed);
+    std::vector<float> data(kCount, 1);
+    ncclGroupStart();
+    for (const cudaStream_t stream : {self.stream, other}) {
+      ncclAllReduce(data.data(), data.data(), kCount, ncclFloat32, ncclSum, self.comm, stream);
+    }
+    ASSERT_EQ(ncclGroupEnd(), ncclInvalidUsage);
+    cudaGraph_t graph{};
+    ASSERT_EQ(cudaStreamEndCapture(self.stream, &graph), 0);
+    cudaGraphDestroy(graph);
+    cudaStreamDestroy(other);
+  });
+}
+
 TEST(FakeNccl, DifferentCallsAreFoundOut) {
   std::atomic<int> told{0};
   ranks::run(3, [&](Rank& self) {

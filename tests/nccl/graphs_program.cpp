@@ -62,14 +62,16 @@ class Calls {
   }
 
   void make() {
-    ok(ncclAllGather(send_, gathered_, kCount, ncclFloat32, self_.comm, self_.stream));
-    ok(ncclAllReduce(send_, summed_, kCount, ncclFloat32, ncclSum, self_.comm, self_.stream));
-    ok(ncclReduceScatter(send_, scattered_, kCount, ncclFloat32, ncclSum, self_.comm,
-                         self_.stream));
-    ok(ncclGroupStart());
-    ok(ncclSend(send_, kCount, ncclFloat32, next(), self_.comm, self_.stream));
-    ok(ncclRecv(got_, kCount, ncclFloat32, last(), self_.comm, self_.stream));
-    ok(ncclGroupEnd());
+    ok("AllGather",
+       ncclAllGather(send_, gathered_, kCount, ncclFloat32, self_.comm, self_.stream));
+    ok("AllReduce",
+       ncclAllReduce(send_, summed_, kCount, ncclFloat32, ncclSum, self_.comm, self_.stream));
+    ok("ReduceScatter", ncclReduceScatter(send_, scattered_, kCount, ncclFloat32, ncclSum,
+                                          self_.comm, self_.stream));
+    ok("GroupStart", ncclGroupStart());
+    ok("Send", ncclSend(send_, kCount, ncclFloat32, next(), self_.comm, self_.stream));
+    ok("Recv", ncclRecv(got_, kCount, ncclFloat32, last(), self_.comm, self_.stream));
+    ok("GroupEnd", ncclGroupEnd());
   }
 
   Results results() {
@@ -100,18 +102,25 @@ class Calls {
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t made = nullptr;
     cuda(cudaStreamBeginCapture(self_.stream, mode), "cudaStreamBeginCapture");
+    captured_ = true;
     make();
+    captured_ = false;
     // The library's own thread has time to disturb.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     cuda(cudaStreamEndCapture(self_.stream, &graph), "cudaStreamEndCapture");
+    if (graph == nullptr) return nullptr;
     cuda(cudaGraphInstantiate(&made, graph, 0), "cudaGraphInstantiate");
     cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
     return made;
   }
 
  private:
-  static void ok(ncclResult_t result) {
-    expect(result == ncclSuccess, "a call has returned " + std::to_string(result));
+  void ok(const std::string& call, ncclResult_t result) const {
+    expect(result == ncclSuccess, call + " has returned " + std::to_string(result));
+    if (!captured_) return;
+    auto state = cudaStreamCaptureStatusNone;
+    cuda(cudaStreamIsCapturing(self_.stream, &state), "cudaStreamIsCapturing");
+    expect(state == cudaStreamCaptureStatusActive, "the capture is invalid behind " + call);
   }
   std::size_t all() const { return static_cast<std::size_t>(self_.ranks); }
   int next() const { return (self_.rank + 1) % self_.ranks; }
@@ -130,6 +139,7 @@ class Calls {
   std::byte* const scattered_ = arena_.take(kBytes);
   std::byte* const got_ = arena_.take(kBytes);
   std::uint32_t id_ = 0;
+  bool captured_ = false;
 };
 
 void warm_up(Calls& calls) {
@@ -180,7 +190,7 @@ void run(ranks::Rank& self) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   for (const cudaGraphExec_t graph : graphs) {
-    cuda(cudaGraphExecDestroy(graph), "cudaGraphExecDestroy");
+    if (graph != nullptr) cuda(cudaGraphExecDestroy(graph), "cudaGraphExecDestroy");
   }
   if (ends_after) {
     ending.join();

@@ -27,7 +27,6 @@ struct Driver {
                      unsigned flags) = nullptr;
   int (*retain)(void* graph, void* object, unsigned count, unsigned flags) = nullptr;
   int (*drop)(void* object, unsigned count) = nullptr;
-  int (*exchange_mode)(int* mode) = nullptr;
 };
 
 template <typename Function>
@@ -37,6 +36,7 @@ void assign(Function& to, void* found) {
 
 Driver driver_of_host_streams() {
   Driver made;
+  assign(made.stream_id, find("cudaStreamGetId"));
   assign(made.capture_info, find("cudaStreamGetCaptureInfo_v2"));
   assign(made.make_object, find("cudaUserObjectCreate"));
   assign(made.retain, find("cudaGraphRetainUserObject"));
@@ -53,7 +53,6 @@ Driver driver_of_gpus() {
   assign(made.make_object, dlsym(library, "cuUserObjectCreate"));
   assign(made.retain, dlsym(library, "cuGraphRetainUserObject"));
   assign(made.drop, dlsym(library, "cuUserObjectRelease"));
-  assign(made.exchange_mode, dlsym(library, "cuThreadExchangeStreamCaptureMode"));
   return made;
 }
 
@@ -63,7 +62,6 @@ const Driver& driver() {
   return found;
 }
 
-constexpr int kRelaxed = 2;           // CU_STREAM_CAPTURE_MODE_RELAXED
 constexpr unsigned kNoSync = 1;       // CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
 constexpr unsigned kMoveToGraph = 1;  // CU_GRAPH_USER_OBJECT_MOVE
 
@@ -89,8 +87,7 @@ int launch_on_host(cudaStream_t stream, void (*function)(void*), void* argument)
 
 std::uint64_t identity_of(cudaStream_t stream) {
   unsigned long long id = 0;
-  const bool told = streams() == Streams::kCuda && driver().stream_id != nullptr &&
-                    driver().stream_id(stream, &id) == 0;
+  const bool told = driver().stream_id != nullptr && driver().stream_id(stream, &id) == 0;
   return told ? id : reinterpret_cast<std::uintptr_t>(stream);
 }
 
@@ -114,14 +111,6 @@ bool keep_with_graph(const Capture& capture, void (*release)(void*), void* argum
   if (cuda.retain(capture.graph, object, 1, kMoveToGraph) == 0) return true;
   cuda.drop(object, 1);  // which runs it
   return false;
-}
-
-RelaxedCapture::RelaxedCapture() : mode_(kRelaxed) {
-  if (driver().exchange_mode != nullptr) driver().exchange_mode(&mode_);
-}
-
-RelaxedCapture::~RelaxedCapture() {
-  if (driver().exchange_mode != nullptr) driver().exchange_mode(&mode_);
 }
 
 }  // namespace thinwire::nccl

@@ -20,7 +20,8 @@ Streams streams();
 // Puts a host function on a stream of the kind kHost.
 int launch_on_host(cudaStream_t stream, void (*function)(void*), void* argument);
 
-// Different for streams that lived at different times, whose handles may be equal.
+// Different for streams that lived at different times, whose handles may be equal. Not of a stream
+// that is being captured: CUDA refuses that, and the capture is invalid from then on.
 std::uint64_t identity_of(cudaStream_t stream);
 
 // Whether what is put on the stream goes into a graph, and into which.
@@ -36,17 +37,5 @@ Capture capture_of(cudaStream_t stream);
 // was made of it have ended, and no replay is under way. It must call nothing of CUDA's. False:
 // CUDA has refused, and it will not run.
 bool keep_with_graph(const Capture& capture, void (*release)(void*), void* argument);
-
-// While it lives this thread may allocate, whatever is captured.
-class RelaxedCapture {
- public:
-  RelaxedCapture();
-  ~RelaxedCapture();
-  RelaxedCapture(const RelaxedCapture&) = delete;
-  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
- private:
-  int mode_;
-};
 
 }  // namespace thinwire::nccl

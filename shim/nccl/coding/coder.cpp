@@ -253,11 +253,11 @@ Lent& Coder::add_lent() {
 
 // Calls on one stream follow each other in a graph as they do without, so they may share memory.
 Lent* Coder::lent_to_graph(const Call& call) {
-  const std::uint64_t identity = identity_of(call.stream);
+  const std::uint64_t handle = reinterpret_cast<std::uintptr_t>(call.stream);
   Lent* idle = nullptr;
   for (const auto& each : lent_) {
     if (!each->is_of_graph) continue;
-    if (each->capture == call.capture.id && each->stream == identity) return each.get();
+    if (each->capture == call.capture.id && each->stream == handle) return each.get();
     if (each->capture == 0) idle = each.get();
   }
   if (idle == nullptr) {
@@ -267,7 +267,7 @@ Lent* Coder::lent_to_graph(const Call& call) {
   idle->graph_has_ended = false;
   const auto release = [](void* lent) { static_cast<Lent*>(lent)->graph_has_ended = true; };
   if (!keep_with_graph(call.capture, release, idle)) return nullptr;
-  idle->stream = identity;
+  idle->stream = handle;
   idle->capture = call.capture.id;
   return idle;
 }
@@ -287,8 +287,6 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
     plan->users.fetch_sub(1);
     return nullptr;
   }
-  std::optional<RelaxedCapture> relaxed;
-  if (call.is_captured()) relaxed.emplace();
   Lent* const found = call.is_captured() ? lent_to_graph(call) : &lent_to(call.stream, group);
   if (found == nullptr) {
     plan->users.fetch_sub(1);

@@ -16,9 +16,14 @@ int cudaStreamSynchronize(cudaStream_t stream);
 // 0 where nothing is left to do, 600 (cudaErrorNotReady) otherwise.
 int cudaStreamQuery(cudaStream_t stream);
 int cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument);
+// Another one for each stream that was ever made.
+int cudaStreamGetId(cudaStream_t stream, unsigned long long* id);
 
 // Graphs of one stream each, which hold what was put on it while it was captured: a list, that a
-// replay puts on a stream in its order.
+// replay puts on a stream in its order. As with CUDA, whoever asks a stream that is being captured
+// for its number or how far it has come, or waits for it, gets 900
+// (cudaErrorStreamCaptureUnsupported), and the capture is invalid: what is put on the stream and
+// the capture's end fail with 901.
 using cudaGraph_t = struct CUgraph_st*;
 using cudaGraphExec_t = struct CUgraphExec_st*;
 using cudaUserObject_t = struct CUuserObject_st*;
@@ -28,9 +33,16 @@ enum cudaStreamCaptureMode : int {
   cudaStreamCaptureModeRelaxed = 2
 };
 
+enum cudaStreamCaptureStatus : int {
+  cudaStreamCaptureStatusNone = 0,
+  cudaStreamCaptureStatusActive = 1,
+  cudaStreamCaptureStatusInvalidated = 2
+};
+
 int cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
 int cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* made);
-// 1 where it is being captured, 0 otherwise; no nodes.
+int cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* state);
+// The state as above; no nodes.
 int cudaStreamGetCaptureInfo_v2(cudaStream_t stream, int* state, unsigned long long* id,
                                 cudaGraph_t* graph, const void** nodes, std::size_t* count);
 int cudaGraphInstantiate(cudaGraphExec_t* made, cudaGraph_t graph, unsigned long long flags);

@@ -17,6 +17,7 @@ namespace fake_nccl {
 
 struct Graph {
   unsigned long long id = 0;
+  bool is_valid = true;
   std::vector<std::function<void(cudaStream_t)>> steps;
   std::vector<cudaUserObject_t> objects;
   cudaGraph_t handle = nullptr;
@@ -34,6 +35,28 @@ bool is_kept(cudaStream_t stream, std::function<void(cudaStream_t)> enqueue) {
   if (!of.captured) return false;
   of.captured->steps.push_back(std::move(enqueue));
   return true;
+}
+
+namespace {
+
+constexpr int kUnsupported = 900, kInvalidated = 901;
+
+}  // namespace
+
+int capture_error(cudaStream_t stream) {
+  const CUstream_st& of = stream_of(stream);
+  return of.captured && !of.captured->is_valid ? kInvalidated : 0;
+}
+
+int refuse_captured(cudaStream_t stream) {
+  const CUstream_st& of = stream_of(stream);
+  if (!of.captured) return 0;
+  return std::exchange(of.captured->is_valid, false) ? kUnsupported : kInvalidated;
+}
+
+unsigned long long capture_id(cudaStream_t stream) {
+  const CUstream_st& of = stream_of(stream);
+  return of.captured ? of.captured->id : 0;
 }
 
 }  // namespace fake_nccl
@@ -66,7 +89,20 @@ FAKE_EXPORTED int cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureM
 
 FAKE_EXPORTED int cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* made) {
   if (stream == nullptr || !stream->captured) return kIllegalState;
+  const int error = fake_nccl::capture_error(stream);
   *made = std::exchange(stream->captured, nullptr)->handle;
+  if (error == 0) return 0;
+  delete std::exchange(*made, nullptr);
+  return error;
+}
+
+FAKE_EXPORTED int cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* state) {
+  const GraphRef& captured = fake_nccl::stream_of(stream).captured;
+  *state = cudaStreamCaptureStatusNone;
+  if (captured) {
+    *state =
+        captured->is_valid ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusInvalidated;
+  }
   return 0;
 }
 
@@ -74,7 +110,9 @@ FAKE_EXPORTED int cudaStreamGetCaptureInfo_v2(cudaStream_t stream, int* state,
                                               unsigned long long* id, cudaGraph_t* graph,
                                               const void**, std::size_t*) {
   const GraphRef& captured = fake_nccl::stream_of(stream).captured;
-  *state = captured ? 1 : 0;
+  auto found = cudaStreamCaptureStatusNone;
+  cudaStreamIsCapturing(stream, &found);
+  *state = found;
   if (captured) *id = captured->id;
   if (captured) *graph = captured->handle;
   return 0;

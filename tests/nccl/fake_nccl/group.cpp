@@ -129,8 +129,18 @@ void enqueue_all(std::vector<Pending>& calls) {
   }
 }
 
+// As NCCL finds it out: before anything of the group is enqueued.
+ncclResult_t check_captures(const std::vector<Pending>& calls) {
+  for (const Pending& call : calls) {
+    if (capture_error(call.stream) != 0) return ncclUnhandledCudaError;
+    if (capture_id(call.stream) != capture_id(calls.front().stream)) return ncclInvalidUsage;
+  }
+  return ncclSuccess;
+}
+
 ncclResult_t carry_out(std::vector<Making>& makings, std::vector<Pending>& calls) {
   const ncclResult_t made = make_all(makings);
+  if (const ncclResult_t error = check_captures(calls); error != ncclSuccess) return error;
   enqueue_all(calls);
   return made;
 }

@@ -1,12 +1,22 @@
 #include "stream.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
 
 #include "fake_cuda.h"
 
-CUstream_st::CUstream_st() : worker_([this] { work(); }) {}
+namespace {
+
+unsigned long long next_id() {
+  static std::atomic<unsigned long long> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+CUstream_st::CUstream_st() : id(next_id()), worker_([this] { work(); }) {}
 
 CUstream_st::~CUstream_st() {
   {
@@ -58,6 +68,7 @@ CUstream_st& stream_of(cudaStream_t stream) {
 
 }  // namespace fake_nccl
 
+using fake_nccl::refuse_captured;
 using fake_nccl::stream_of;
 
 #define FAKE_EXPORTED extern "C" __attribute__((visibility("default")))
@@ -73,18 +84,27 @@ FAKE_EXPORTED int cudaStreamDestroy(cudaStream_t stream) {
 }
 
 FAKE_EXPORTED int cudaStreamSynchronize(cudaStream_t stream) {
+  if (const int error = refuse_captured(stream); error != 0) return error;
   stream_of(stream).wait();
   return 0;
 }
 
 FAKE_EXPORTED int cudaStreamQuery(cudaStream_t stream) {
+  if (const int error = refuse_captured(stream); error != 0) return error;
   return stream_of(stream).idle() ? 0 : 600;
+}
+
+FAKE_EXPORTED int cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  if (const int error = refuse_captured(stream); error != 0) return error;
+  *id = stream_of(stream).id;
+  return 0;
 }
 
 FAKE_EXPORTED int cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argument) {
   // As on a slow processor, which each of them takes so long.
   static const char* const named = std::getenv("FAKE_NCCL_FUNCTION_US");
   static const auto slow = std::chrono::microseconds(named == nullptr ? 0 : std::atoi(named));
+  if (const int error = fake_nccl::capture_error(stream); error != 0) return error;
   const auto again = [=](cudaStream_t on) { cudaLaunchHostFunc(on, function, argument); };
   if (fake_nccl::is_kept(stream, again)) return 0;
   stream_of(stream).put([=] {

@@ -22,6 +22,7 @@ struct CUstream_st {
   void put(std::function<void()> task);
   // What is put is kept for replays meanwhile.
   std::shared_ptr<fake_nccl::Graph> captured;
+  const unsigned long long id;
   void wait();
   bool idle();
 
@@ -42,5 +43,12 @@ CUstream_st& stream_of(cudaStream_t stream);
 
 // Keeps `enqueue`, which puts something on a stream, where this stream is being captured.
 bool is_kept(cudaStream_t stream, std::function<void(cudaStream_t)> enqueue);
+
+// CUDA's error of whoever puts something on a stream whose capture is invalid; else 0.
+int capture_error(cudaStream_t stream);
+// The same of what must not be asked of a captured stream: the capture is invalid from then on.
+int refuse_captured(cudaStream_t stream);
+// Of the capture that it is part of; 0: of none.
+unsigned long long capture_id(cudaStream_t stream);
 
 }  // namespace fake_nccl
