@@ -1,5 +1,7 @@
 """NCCL programs under the preload library on one GPU: ranks are processes that share it."""
 
+import json
+import os
 from pathlib import Path
 
 import nccl_job
@@ -201,6 +203,20 @@ def test_calls_in_graphs(codec: str, words: tuple[str, ...], tmp_path: Path) -> 
         assert job.total("spilled_blocks", "AllGather") >= 8 * 4
     else:
         assert codec == "lossless" or job.total("spilled_blocks") == 0
+
+
+def test_replays_of_a_large_sum(tmp_path: Path) -> None:
+    """Between GPUs of a node that do not reach each other's memory."""
+    if len(nccl_job.visible(os.environ)) < 2:
+        pytest.skip("too few GPUs for a node")
+    more = {"NCCL_P2P_DISABLE": "1", "THINWIRE_SAME_NODE": "1"}
+    words = [program("nccl_graph_time_gpu"), "64", "9"]
+    job = nccl_job.run(words, 2, tmp_path, settings("blockq", **more), nodes=(0, 0))
+    for rank in job.ranks:
+        print(rank.output.strip())
+        found = json.loads(rank.output)
+        assert found["equal"] and found["error"] < 0.02
+        assert found["compressed_replayed"] < found["raw_replayed"]
 
 
 def test_a_rank_without_the_library(tmp_path: Path) -> None:

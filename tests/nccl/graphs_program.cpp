@@ -62,8 +62,7 @@ class Calls {
   }
 
   void make() {
-    ok("AllGather",
-       ncclAllGather(send_, gathered_, kCount, ncclFloat32, self_.comm, self_.stream));
+    ok("AllGather", ncclAllGather(send_, gathered_, kCount, ncclFloat32, self_.comm, self_.stream));
     ok("AllReduce",
        ncclAllReduce(send_, summed_, kCount, ncclFloat32, ncclSum, self_.comm, self_.stream));
     ok("ReduceScatter", ncclReduceScatter(send_, scattered_, kCount, ncclFloat32, ncclSum,
