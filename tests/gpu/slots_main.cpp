@@ -1,7 +1,7 @@
 // Collectives in slots on a GPU against the same ones on the host, bit by bit: results, and what
 // each rank's record says. All ranks are on one GPU. Exit code 0 where all agree, 1 where one does
 // not, 77 where there is no GPU. With the argument "host" both sides are the host; with "small"
-// there are few cases, for tools under which kernels run slowly.
+// there are few cases, for tools under which kernels run slowly; with a codec's spec it alone is run.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -197,6 +197,27 @@ bool agree(const Found& one, const Found& other, bool receives) {
          (!receives || one.values == other.values);
 }
 
+// What of a rank does not agree.
+void tell(int rank, const Found& one, const Found& other) {
+  const SlotReport &a = one.report, &b = other.report;
+  const auto print = [](const char* what, auto host, auto gpu) {
+    if (host == gpu) return;
+    std::printf("    %s: %lld, %lld\n", what, static_cast<long long>(host),
+                static_cast<long long>(gpu));
+  };
+  std::printf("  rank %d, host and GPU:\n", rank);
+  print("complete", a.complete, b.complete);
+  print("status", a.status.code(), b.status.code());
+  print("blocks that came spilled", a.spilled_in, b.spilled_in);
+  print("blocks that went spilled", a.spilled_out, b.spilled_out);
+  print("bytes of frames", a.frame_bytes, b.frame_bytes);
+  print("capacity needed, of the first exchange", a.needed[0], b.needed[0]);
+  print("capacity needed, of the second exchange", a.needed[1], b.needed[1]);
+  const auto [at, found] = std::ranges::mismatch(one.values, other.values);
+  print("first byte that differs, of as many", at - one.values.begin(),
+        static_cast<std::ptrdiff_t>(one.values.size()));
+}
+
 struct Tally {
   int same = 0, different = 0;
   std::uint64_t spilled = 0;
@@ -222,6 +243,9 @@ struct Tally {
         static_cast<int>(spec.size()), spec.data(), given.call.ranks,
         static_cast<unsigned long long>(given.call.count), given.call.capacity[0],
         static_cast<unsigned long long>(given.offset));
+    for (std::size_t rank = 0; rank < expected.size(); ++rank) {
+      tell(static_cast<int>(rank), expected[rank], found[rank]);
+    }
   }
 };
 
@@ -322,6 +346,7 @@ int main(int count, char** arguments) {
   const bool on_host = word == "host";
   thinwire::collective::Extent extent;
   if (word == "small") extent = {{"mpc", "expack"}, {3}, {999, 5003}};
+  if (std::ranges::count(extent.specs, word) > 0) extent.specs = {arguments[1]};
   int devices = 0;
   if (!on_host && (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)) {
     std::printf("no GPU\n");

@@ -181,8 +181,9 @@ def test_programs_that_end_while_calls_are_under_way(way: str, tmp_path: Path) -
     ("codec", "words"),
     [
         ("blockq", ("100",)),
-        ("blockq", ("40", "odd", "after")),
-        ("zfp:rate=16", ("40", "odd")),
+        # 64 calls behind the first odd turn ranks may agree to leave what is not in a graph raw.
+        ("blockq", ("15", "odd", "after")),
+        ("zfp:rate=16", ("15", "odd")),
         ("lossless", ("20", "exact", "after")),
     ],
 )
@@ -200,7 +201,7 @@ def test_calls_in_graphs(codec: str, words: tuple[str, ...], tmp_path: Path) -> 
             assert figures["compressed_calls"] == figures["calls"] - others
     if "odd" in words:
         # In a fifth of the turns, once eagerly and once by each of the three graphs.
-        assert job.total("spilled_blocks", "AllGather") >= 8 * 4
+        assert job.total("spilled_blocks", "AllGather") == 3 * 4
     else:
         assert codec == "lossless" or job.total("spilled_blocks") == 0
 

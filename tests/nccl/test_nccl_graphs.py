@@ -22,7 +22,8 @@ def graphs(codec: str, folder: Path, *words: str, **more: str | Path) -> list[di
 
 
 @pytest.mark.parametrize("codec", ["blockq", "zfp:rate=16"])
-@pytest.mark.parametrize("words", [("20",), ("20", "odd"), ("10", "odd", "after")])
+# 64 calls behind the first odd turn ranks may agree to leave what is not in a graph raw.
+@pytest.mark.parametrize("words", [("20",), ("15", "odd"), ("10", "odd", "after")])
 def test_codecs_of_a_fixed_size_are_captured(
     codec: str, words: tuple[str, ...], tmp_path: Path
 ) -> None:
