@@ -158,6 +158,14 @@ def test_damage_is_an_error(forced: None) -> None:
             deserialize(header | {"sub-header": own | wrong}, [bytearray(frame)])
 
 
+def test_a_sound_frame_of_no_values(forced: None) -> None:
+    """As no sender makes one."""
+    header, _ = sent(make("f4"))
+    frame = bytearray(thinwire.compress(np.empty(0, "f4"), "raw"))
+    none = header | {"sub-header": header["sub-header"] | {"shape": (0,)}}
+    assert deserialize(none, [frame]).shape == (0,)
+
+
 def test_errors_travel() -> None:
     import pickle
 

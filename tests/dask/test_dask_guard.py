@@ -4,6 +4,7 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from arrays_of_kinds import make, same
 from connections import is_compressed, sent, through
 
 import thinwire.dask
-from thinwire.dask import choice, link, setting
+from thinwire.dask import choice, coding, link, setting
 
 COUNT = 1 << 18
 
@@ -59,6 +60,74 @@ def test_a_codec_that_was_slow_comes_back(
     assert not is_compressed(sent(x)[0])
     assert reasons() == {"would not gain": 1}
     assert any(is_compressed(sent(x)[0]) for _ in range(65)), "it never came back"
+
+
+TEN_GBIT = 1.25e9
+LAUNCH = 1e-4
+
+
+@pytest.fixture
+def like_a_gpu(fresh: link.LinkRate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Codecs take their time for any array, and little more for a large one."""
+
+    def measure(codec: thinwire.Codec, dtype: str, nbytes: int, *, device: int) -> Any:
+        assert device == 0
+        rate = nbytes / (LAUNCH + nbytes / 5e10)
+        return thinwire.CodecCost(rate, rate, 2.0)
+
+    monkeypatch.setattr(thinwire.Codec, "measure", measure)
+
+
+def why_plain(nbytes: int) -> str:
+    array = choice.Array("f32", nbytes, 0, False)
+    trial = choice.Trial(2.4, nbytes / LAUNCH, nbytes / LAUNCH)
+    return choice.history_of("auto", array).why_plain(array, TEN_GBIT, lambda: trial)
+
+
+def test_launches_are_not_counted_by_the_byte(like_a_gpu: None) -> None:
+    assert why_plain(16 << 20) == why_plain(1 << 20) == ""
+    assert why_plain(128 << 10) == "would not gain"
+
+
+def test_small_arrays_say_nothing_of_how_fast_large_ones_decode(like_a_gpu: None) -> None:
+    large = choice.Array("f32", 16 << 20, 0, False)
+    assert why_plain(large.nbytes) == ""
+    history = choice.history_of("auto", large)
+    assert history.learn(large, TEN_GBIT, 4 * LAUNCH, large.nbytes // 2, "lorenzo")
+    for _ in range(7):
+        choice.learn_decode("lorenzo", "f32", True, 64 << 10, LAUNCH)
+    assert why_plain(large.nbytes) == ""
+    for _ in range(7):
+        choice.learn_decode("lorenzo", "f32", True, large.nbytes, 200 * LAUNCH)
+    assert why_plain(large.nbytes) == "would not gain"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "count", "tried"),
+    [
+        (None, 1 << 16, 1 << 13),
+        (None, 1 << 20, 1 << 16),
+        (0, 1 << 16, 1 << 16),
+        (0, 5 << 20, 4 << 20),
+    ],
+)
+def test_how_much_is_tried(
+    gpu: int | None, count: int, tried: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a GPU a part is no quicker than an array, and would say that the array is slow."""
+    parts = []
+
+    def compress(part: np.ndarray, codec: thinwire.Codec, *, dtype: str) -> bytes:
+        parts.append(part)
+        return bytes(part.nbytes // 2)
+
+    monkeypatch.setattr(thinwire, "compress", compress)
+    monkeypatch.setattr(thinwire, "decompress", lambda frame: None)
+    x = np.arange(count, dtype="f4")
+    found = coding._trial(x, "auto", choice.Array("f32", x.nbytes, gpu, False))
+    (part,) = parts
+    assert found.ratio == 2 and len(part) == tried
+    assert part[0] == count - 1 - part[-1], "not from the middle"
 
 
 def test_a_stated_link_is_believed(fresh: link.LinkRate) -> None:

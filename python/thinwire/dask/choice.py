@@ -15,6 +15,9 @@ from thinwire.dask.setting import Setting, codec_of
 from thinwire.plan import Choice, PlanSettings, plan_message
 
 SAMPLE_BYTES = 256 << 10  # on which a codec's cost is measured where no table has it
+# Of a GPU's memory: an array's own size up to this, as launches, which cost the same for any size,
+# would make large arrays look slow by a small sample, and small ones fast by a large one.
+MOST_SAMPLE_ON_GPU = 4 << 20
 MOST_SKIPPED = 63  # data that was declined is tried again at least once in so many arrays
 WEIGHT = 0.3  # of the newest array in the running mean of ratios
 
@@ -37,6 +40,11 @@ class Speed:
         return median(self._last.copy()) if len(self._last) > 2 else None
 
 
+def _octave(nbytes: int) -> int:
+    """The power of two that a size is counted under; 0 for 0, which others may send."""
+    return (1 << nbytes.bit_length()) >> 1
+
+
 @dataclass(frozen=True)
 class Array:
     """What a choice goes by. `gpu` is the GPU's ordinal, None for host memory."""
@@ -46,11 +54,14 @@ class Array:
     gpu: int | None
     same_host: bool
 
+    @property
+    def octave(self) -> int:
+        return _octave(self.nbytes)
+
     def name_under(self, spec: str) -> str:
-        octave = 1 << (self.nbytes.bit_length() - 1)
         place = "" if self.gpu is None else " on GPUs"
         way = ", within the host" if self.same_host else ""
-        return f"{spec} {self.dtype} from {octave} bytes{place}{way}"
+        return f"{spec} {self.dtype} from {self.octave} bytes{place}{way}"
 
 
 @dataclass(frozen=True)
@@ -137,7 +148,7 @@ class History:
 
     def _decode_rate(self, array: Array) -> float:
         """Of the codec that was used last, as this process decodes it itself."""
-        key = self._used, array.dtype, array.gpu is not None
+        key = self._used, array.dtype, array.gpu is not None, array.octave
         with _making_speeds:
             found = _decoded.get(key)
             return (None if found is None else found.rate) or self._decode
@@ -157,21 +168,21 @@ class History:
         return choice
 
 
-# How fast this process decoded, by codec, element type and whether on a GPU. It stands for the
-# receivers, which do the same work on like machines.
-_decoded: dict[tuple[str, str, bool], Speed] = {}
+# How fast this process decoded, by codec, element type, whether on a GPU, and octave of size. It
+# stands for the receivers, which do the same work on like machines.
+_decoded: dict[tuple[str, str, bool, int], Speed] = {}
 _making_speeds = threading.Lock()
 
 
 def learn_decode(used: str, dtype: str, on_gpu: bool, nbytes: int, seconds: float) -> None:
-    key = used, dtype, on_gpu
+    key = used, dtype, on_gpu, _octave(nbytes)
     with _making_speeds:
         _decoded.setdefault(key, Speed()).learn(nbytes, seconds)
 
 
 def forget_decode(used: str, array: Array) -> None:
     with _making_speeds:
-        _decoded.pop((used, array.dtype, array.gpu is not None), None)
+        _decoded.pop((used, array.dtype, array.gpu is not None, array.octave), None)
 
 
 _histories: dict[str, History] = {}
@@ -190,11 +201,11 @@ def history_of(spec: str, array: Array) -> History:
 
 def _first_cost(spec: str, array: Array) -> CodecCost:
     codec = codec_of(spec)
-    if array.gpu is None:
-        found = find_here(codec, array.dtype, array.nbytes)
-        if found is not None:
-            return found
-    return codec.measure(array.dtype, SAMPLE_BYTES, device=array.gpu)
+    if array.gpu is not None:
+        sample = min(array.octave, MOST_SAMPLE_ON_GPU)
+        return codec.measure(array.dtype, sample, device=array.gpu)
+    found = find_here(codec, array.dtype, array.nbytes)
+    return codec.measure(array.dtype, SAMPLE_BYTES) if found is None else found
 
 
 def link_of(setting: Setting, same_host: bool) -> float | None:
