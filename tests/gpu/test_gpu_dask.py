@@ -67,10 +67,12 @@ def test_cupy_arrays_that_stay_plain(cupy: Any) -> None:
 
 def test_frames_that_stay_on_the_gpu(cupy: Any) -> None:
     """The family of connections such as UCX's."""
-    x = cupy.asarray(make("fortran"), order="F")
+    host = make("fortran")
+    (on_host,) = sent(host)[1]
+    x = cupy.asarray(host, order="F")
     header, (frame,) = serialize(x, serializers=["cuda"], on_error="raise", context=context())
     assert is_compressed(header) and isinstance(frame, cupy.ndarray)
-    assert frame.nbytes < 0.9 * x.nbytes
+    assert frame.get().tobytes() == bytes(on_host) and frame.nbytes < x.nbytes
     arrived = deserialize(header, [frame.copy()])
     assert arrived.strides == x.strides and bool((arrived == x).all())
     plain, _ = serialize(x, serializers=["cuda"], context=context(ready=False))
@@ -115,11 +117,11 @@ def test_the_guard_measures_the_gpu(cupy: Any, monkeypatch: pytest.MonkeyPatch) 
     seen = link.LinkRate()
     monkeypatch.setattr(link.watch, "network", seen)
     monkeypatch.setattr(choice, "_histories", {})
+    monkeypatch.setattr(choice, "_decoded", {})
     setting.hold("test", setting.make("auto", "64KiB", None, False, False, None))
     x = cupy.asarray(np.sin(np.arange(1 << 22) / 1e4).astype("f4"))
     seen.observe(1 << 30, (1 << 30) / 1.2e9)  # 10 Gbit/s
-    sent(x)
-    print(thinwire.dask.stats().classes)
-    assert is_compressed(sent(x)[0])
+    # Others may have the GPU just now: arrays 1, 3, 7 and 15 are tried.
+    assert any(is_compressed(sent(x)[0]) for _ in range(15)), thinwire.dask.stats().classes
     seen.observe(1 << 40, (1 << 40) / 1e13)
     assert not is_compressed(sent(x)[0])
