@@ -59,6 +59,10 @@ struct Codec {
   int max_rank;          // shapes of a higher rank are refused
   bool flat = false;     // arrays of any shape are coded as one line; the frame keeps the shape
 
+  // How many versions before `version` have payloads that mean the same in it, so that decode()
+  // takes them.
+  std::uint8_t older_versions = 0;
+
   // The parameter word that the options mean; an unknown or missing key is an error.
   Result<std::uint64_t> (*parse)(std::span<const Option> options);
 

@@ -125,7 +125,8 @@ Result<Info> find_coder(const Result<frame::Header>& header, const frame::Mark& 
     return {StatusCode::kUnsupported,
             "this build has no codec with id " + std::to_string(header->codec)};
   }
-  if (codec->version != header->codec_version) {
+  const int age = codec->version - header->codec_version;
+  if (age < 0 || age > codec->older_versions) {
     return {StatusCode::kVersion,
             std::string(codec->name) + " format version " + std::to_string(header->codec_version) +
                 ", this build reads version " + std::to_string(codec->version)};

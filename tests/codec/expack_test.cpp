@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstring>
 #include <random>
 #include <vector>
@@ -113,12 +114,7 @@ TEST(Expack, EveryBitPatternComesBack) {
     for (unsigned exponent = 0; exponent <= largest; ++exponent) {
       SCOPED_TRACE(exponent);
       const auto values = values_of(dtype, 512, [&](std::size_t) { return exponent; });
-      const auto payload = expect_round_trip(dtype, values, 0);
-      // No base is below 0: the shortest codes are for exponents from 2 on, and up to `largest`
-      // - 1.
-      if (exponent != 1 && exponent != largest) {
-        EXPECT_FALSE(payload.empty());
-      }
+      EXPECT_FALSE(expect_round_trip(dtype, values, 0).empty());
     }
   }
 }
@@ -132,7 +128,7 @@ TEST(Expack, KindsAreTakenWhereTheyPay) {
       return payload.empty() ? 9 : static_cast<int>(kind_in(payload));
     };
     const auto flat = [&](std::size_t) { return 12 + random() % 7; };
-    const auto steep = [&](std::size_t) { return 12 + (random() % 7) / 4; };
+    const auto steep = [&](std::size_t) { return 12u + std::countr_zero(random() | 0x20u); };
     const auto zeros = [&](std::size_t) { return random() % 2 == 0 ? 0u : 12 + random() % 2; };
     EXPECT_EQ(kind_of(flat, 0), 0);
     EXPECT_EQ(kind_of(flat, 2), 1);
@@ -140,7 +136,7 @@ TEST(Expack, KindsAreTakenWhereTheyPay) {
     EXPECT_EQ(kind_of(steep, 1), 0);
     EXPECT_EQ(kind_of(zeros, 0), 3);
     EXPECT_EQ(kind_of(zeros, 1), 2);
-    EXPECT_EQ(kind_of([](std::size_t) { return 0u; }, 0), 3);
+    EXPECT_EQ(kind_of([](std::size_t) { return 0u; }, 2), 3);
   }
 }
 
@@ -193,7 +189,7 @@ TEST(Expack, CodesOtherThanTheHeadCountsAreDamage) {
   std::vector<std::byte> out(values.size());
   for (std::uint64_t mode = 1; mode < expack::kModes; ++mode) {
     const auto payload = testing::encoded(kExpack, values.data(), chunk, mode);
-    const auto parts = expack::parts_of<Dtype::kBf16>(32, 0, 0);
+    const auto parts = expack::parts_of<Dtype::kBf16>(expack::whole_extent(32), 0, 0);
     for (const unsigned pairs : {0u, 0xFFu}) {
       // One group's inner codes, and in the fixed kind its outer ones, as others.
       auto changed = payload;

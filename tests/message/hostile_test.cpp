@@ -88,6 +88,24 @@ TEST(Hostile, SealedNonsenseInTheHeaderIsAnError) {
   EXPECT_EQ(change(40, 8, 8), StatusCode::kDamaged);  // a body shorter than its table
 }
 
+TEST(Hostile, OlderVersionsAreReadWhereTheyMeanTheSame) {
+  for (const codec::Codec* codec : codec::all_codecs()) {
+    if (codec->older_versions == 0) continue;
+    const auto spec = codec::parse_spec(codec->example);
+    auto frame = encoded({spec->codec, spec->parameter}, line(Dtype::kF32, 20000),
+                         smooth(Dtype::kF32, 20000));
+    ASSERT_EQ(frame[17], static_cast<std::byte>(codec->id));
+    const auto code = [&](int version) {
+      frame[18] = static_cast<std::byte>(version);
+      reseal(frame);
+      return decode_code(frame);
+    };
+    EXPECT_EQ(code(codec->version - codec->older_versions), StatusCode::kOk) << codec->name;
+    EXPECT_EQ(code(codec->version - codec->older_versions - 1), StatusCode::kVersion);
+    EXPECT_EQ(code(codec->version + 1), StatusCode::kVersion) << codec->name;
+  }
+}
+
 TEST(Hostile, ChunkTablesThatLieAreAnError) {
   for (const std::uint32_t row : {0u, 1u, 0x7FFFFFFFu, 0x80000000u, 0x80010000u, 0xFFFFFFFFu}) {
     auto frame = zfp_frame(20000, false);

@@ -36,7 +36,8 @@ HEADER = f"""\
 
 
 def make_period(name: str, dtype: str) -> np.ndarray:
-    """Exponents as of gradients, flat ones, or half of them zeros, with signs and mantissas."""
+    """Exponents as of gradients, flat ones, half of them zeros, nearly all alike, one of three, or
+    far apart, with signs and mantissas; of "sparse" values half are zero."""
     bits, exponent_bits, mantissa_bits = LAYOUTS[dtype]
     state, words = 2463534242, []
     for i in range(PERIOD):
@@ -49,10 +50,15 @@ def make_period(name: str, dtype: str) -> np.ndarray:
             exponent = middle - (draw % 7)
         if name == "zeros" and draw >> 12 & 1:
             exponent = 0
-        if i in (77, 300):  # infinity or a NaN, and a subnormal
+        if name.endswith(("alike", "three")):
+            exponent = middle - i // 200 - (draw % 3 if name == "three" else 0)
+        if name.endswith("far"):
+            exponent = 1 + 2 * (draw % 15) if draw >> 12 & 3 else middle
+        if i in (77, 300) and not name.endswith("alike"):  # infinity or a NaN, and a subnormal
             exponent = (1 << exponent_bits) - 1 if i == 77 else 0
         mantissa = (state >> 40) % (1 << mantissa_bits)
-        words.append((state >> 20 & 1) << (bits - 1) | exponent << mantissa_bits | mantissa)
+        word = (state >> 20 & 1) << (bits - 1) | exponent << mantissa_bits | mantissa
+        words.append(0 if name.startswith("sparse") and draw >> 13 & 1 else word)
     return np.array(words, dtype=f"<u{bits // 8}")
 
 
@@ -134,27 +140,97 @@ def choose(rows: list[list[int]], bases: list[int], dtype: str, mode: int) -> St
     return entropy if mode == 2 or (mode == 0 and pays) else fixed
 
 
+def in_row_order(rows: list[list], dtype: str) -> list:
+    return [row[at] for row in rows for number in range(32) for at in group(dtype, number)]
+
+
+def in_rows(values: list) -> list[list]:
+    return [values[first : first + ROW] for first in range(0, len(values), ROW)]
+
+
+def best_dictionary(rows: list[list[int]], size: int) -> tuple[int, list[int]] | None:
+    """The width of places and the exponents, where that takes less than codes of so many bits."""
+    exponents = [exponent for row in rows for exponent in row]
+    count = len(exponents)
+    if not (2 * size < count or 2 * size > 3 * count):
+        return None
+    ranked = sorted(set(exponents), key=lambda e: (-exponents.count(e), e))
+    best = None
+    least = 2 * count + size - 128
+    for width in range(5):
+        listed = ranked[: 1 << width]
+        raw = 0
+        if len(ranked) > 1 << width:
+            listed = listed[:-1]
+            raw = sum(exponent not in listed for exponent in exponents)
+        if width * count + 8 * raw < least:
+            least = width * count + 8 * raw
+            best = width, listed
+    return best
+
+
+def with_dictionary(
+    rows: list[list[int]], dtype: str, width: int, listed: list[int]
+) -> tuple[list[int], bytes]:
+    """The words of the head, and what lies behind the verbatim part."""
+    last = (1 << width) - 1
+    places = [[listed.index(e) if e in listed else last for e in row] for row in rows]
+    parts = bytes(listed) + bytes(16 - len(listed))
+    for number in range(0, ROW * len(rows), 8):
+        of_group = in_row_order(places, dtype)[number : number + 8]
+        for bit in range(width):
+            parts += bytes([sum((place >> bit & 1) << j for j, place in enumerate(of_group))])
+    head, raw = [], []
+    each = -(-len(rows) // 4)
+    for first in range(0, 4 * each, each):
+        for number in range(32):
+            for row in rows[first : first + each]:
+                raw += [row[at] for at in group(dtype, number) if row[at] not in listed]
+        head.append(width | len(raw) << 17)
+    return head, parts + pack(raw, 8)
+
+
 def payload(values: list[int], dtype: str, mode: int) -> bytes:
+    bits, exponent_bits, _ = LAYOUTS[dtype]
+    mask, flag = b"", 0
+    if (bits - exponent_bits) * values.count(0) >= len(values):
+        filled = in_row_order(in_rows(values + [0] * (-len(values) % ROW)), dtype)
+        mask, flag = pack([int(value != 0) for value in filled], 1), 1 << 31
+        values = [value for value in filled if value]
+        if not values:
+            return flag.to_bytes(16, "little")
+    head, bases, parts = code(values, dtype, mode)
+    head[0] |= flag
+    start = b"".join(word.to_bytes(4, "little") for word in head) + mask
+    fill = -len(values) % (8 if mask else ROW)
+    return start + bases + verbatim(values + [values[-1]] * fill, dtype) + parts
+
+
+def code(values: list[int], dtype: str, mode: int) -> tuple[list[int], bytes, bytes]:
+    """The words of the head, the bases, and what lies behind the verbatim part."""
     _, exponent_bits, mantissa_bits = LAYOUTS[dtype]
     largest = (1 << exponent_bits) - 1
     values = values + [values[-1]] * (-len(values) % ROW)
-    plain = [value >> mantissa_bits & largest for value in values]
-    rows = [plain[first : first + ROW] for first in range(0, len(plain), ROW)]
+    rows = in_rows([value >> mantissa_bits & largest for value in values])
     bases = []
     for row in rows:
         present = [exponent for exponent in row if exponent]
         mean = sum(present) // len(present) if present else 0
         bases.append(min(max(mean - 5, 0), largest - 9))
     each = -(-len(rows) // 4)
-    head, inner, outer, raw = b"", [], "", []
+    head, inner, outer, raw = [], [], "", []
     for first in range(0, 4 * each, each):
         stretch = choose(rows[first : first + each], bases[first : first + each], dtype, mode)
         inner += stretch.inner
         outer += "".join(stretch.outer)
         raw += stretch.raw
-        head += (len(outer) | stretch.kind << 15 | len(raw) << 17).to_bytes(4, "little")
+        head.append(len(outer) | stretch.kind << 15 | len(raw) << 17)
     parts = pack(inner, 2) + pack([int(bit) for bit in outer], 1) + pack(raw, 8)
-    return head + filled_up(bytes(bases)) + verbatim(values, dtype) + parts
+    best = best_dictionary(rows, len(outer) + 8 * len(raw)) if mode == 0 else None
+    if best:
+        head, parts = with_dictionary(rows, dtype, *best)
+        head[1] |= 1 << 31
+    return head, filled_up(bytes(bases)), parts
 
 
 def make_file() -> str:
@@ -169,6 +245,18 @@ def make_file() -> str:
                 stream = payload(values, dtype, MODES[mode])
                 if len(stream) < length * LAYOUTS[dtype][0] // 8:
                     lines.append(f"case {name} {dtype} {length} {MODES[mode]} {stream.hex()}\n")
+    # Since version 1: masks and dictionaries.
+    for dtype in LAYOUTS:
+        for name in ("sparse", "alike", "three", "far", "sparse-alike", "sparse-far"):
+            period = make_period(name, dtype)
+            lines.append(f"period {name} {dtype} {period.tobytes().hex()}\n")
+            for length, mode in ((256, "auto"), (1010, "auto"), (700, "entropy")):
+                values = [int(word) for word in np.resize(period, length)]
+                stream = payload(values, dtype, MODES[mode])
+                if len(stream) < length * LAYOUTS[dtype][0] // 8:
+                    lines.append(f"case {name} {dtype} {length} {MODES[mode]} {stream.hex()}\n")
+        lines.append(f"period nothing {dtype} {'00' * (PERIOD * LAYOUTS[dtype][0] // 8)}\n")
+        lines.append(f"case nothing {dtype} 1000 0 {payload([0] * 1000, dtype, 0).hex()}\n")
     return HEADER + "".join(lines)
 
 

@@ -14,6 +14,8 @@ inline constexpr int kGroupValues = 8;
 inline constexpr int kRowGroups = kRowValues / kGroupValues;
 inline constexpr int kStretches = 4;  // of a chunk: a run of its rows each
 inline constexpr int kHeadBytes = 4 * kStretches;
+inline constexpr int kDictionarySize = 16;
+inline constexpr unsigned kWidths = 5;  // 0 to 4 bits a place
 
 // Raw bytes of a chunk; smaller ones in small arrays, which are done when their slowest chunk is.
 inline constexpr int kChunkBytes = 16 * 1024;
@@ -42,8 +44,9 @@ struct Format;
 template <>
 struct Format<Dtype::kBf16> {
   static constexpr int kValueBytes = 2;
-  static constexpr int kLargest = 255;  // exponent
-  static constexpr int kShift = 7;      // of the exponent in a value
+  static constexpr int kLargest = 255;     // exponent
+  static constexpr int kShift = 7;         // of the exponent in a value
+  static constexpr int kVerbatimBits = 8;  // of a value
 };
 
 template <>
@@ -51,6 +54,7 @@ struct Format<Dtype::kF16> {
   static constexpr int kValueBytes = 2;
   static constexpr int kLargest = 31;
   static constexpr int kShift = 10;
+  static constexpr int kVerbatimBits = 11;  // of a value
 };
 
 template <>
@@ -58,6 +62,7 @@ struct Format<Dtype::kF32> {
   static constexpr int kValueBytes = 4;
   static constexpr int kLargest = 255;
   static constexpr int kShift = 23;
+  static constexpr int kVerbatimBits = 24;  // of a value
 };
 
 constexpr int chunk_bytes(std::uint64_t values, std::uint64_t value_bytes) {
@@ -78,6 +83,22 @@ THINWIRE_HOST_DEVICE constexpr std::uint32_t filled_up(std::uint32_t bytes) {
   return (bytes + 7) / 8 * 8;
 }
 
+// Which values the parts are about.
+struct Extent {
+  std::uint32_t rows;
+  std::uint32_t verbatim;    // values in the verbatim planes
+  std::uint32_t mask_bytes;  // of the mask, 0 without one
+};
+
+THINWIRE_HOST_DEVICE constexpr Extent whole_extent(std::uint32_t rows) {
+  return {rows, rows * kRowValues, 0};
+}
+
+// Of the `kept` values that the mask of a chunk of `rows` rows names.
+THINWIRE_HOST_DEVICE constexpr Extent masked_extent(std::uint32_t kept, std::uint32_t rows) {
+  return {rows_of(kept), filled_up(kept), rows * (kRowValues / 8)};
+}
+
 struct Parts {
   std::uint32_t bases;
   std::uint32_t plane[3];  // verbatim, the widest first
@@ -87,25 +108,38 @@ struct Parts {
   std::uint32_t end;
 };
 
-// Of a payload of `rows` rows whose outer codes take so many bits, with so many raw exponents.
+// Of a payload whose outer codes take so many bits, with so many raw exponents.
 template <Dtype kDtype>
-THINWIRE_HOST_DEVICE constexpr Parts parts_of(std::uint32_t rows, std::uint32_t outer_bits,
+THINWIRE_HOST_DEVICE constexpr Parts parts_of(const Extent& extent, std::uint32_t outer_bits,
                                               std::uint32_t raw_exponents) {
+  const std::uint32_t verbatim = extent.verbatim;
   Parts parts{};
-  parts.bases = kHeadBytes;
-  parts.plane[0] = parts.bases + filled_up(rows);
+  parts.bases = kHeadBytes + extent.mask_bytes;
+  parts.plane[0] = parts.bases + filled_up(extent.rows);
   if (kDtype == Dtype::kF32) {
-    parts.plane[1] = parts.plane[0] + rows * (2 * kRowValues);
-    parts.plane[2] = parts.plane[1] + rows * kRowValues;
+    parts.plane[1] = parts.plane[0] + 2 * verbatim;
+    parts.plane[2] = parts.plane[1] + verbatim;
     parts.inner = parts.plane[2];
   } else {
     const bool is_half = kDtype == Dtype::kF16;
-    parts.plane[1] = parts.plane[0] + rows * kRowValues;
-    parts.plane[2] = parts.plane[1] + (is_half ? rows * (kRowValues / 4) : 0);
-    parts.inner = parts.plane[2] + (is_half ? rows * (kRowValues / 8) : 0);
+    parts.plane[1] = parts.plane[0] + verbatim;
+    parts.plane[2] = parts.plane[1] + (is_half ? filled_up(verbatim / 4) : 0);
+    parts.inner = parts.plane[2] + (is_half ? filled_up(verbatim / 8) : 0);
   }
-  parts.outer = parts.inner + rows * (kRowValues / 4);
+  parts.outer = parts.inner + extent.rows * (kRowValues / 4);
   parts.raw = parts.outer + filled_up((outer_bits + 7) / 8);
+  parts.end = parts.raw + filled_up(raw_exponents);
+  return parts;
+}
+
+// The same with a dictionary, which lies where inner codes would, and places of `width` bits each
+// where outer codes would.
+template <Dtype kDtype>
+THINWIRE_HOST_DEVICE constexpr Parts dictionary_parts_of(const Extent& extent, unsigned width,
+                                                         std::uint32_t raw_exponents) {
+  Parts parts = parts_of<kDtype>(extent, 0, 0);
+  parts.outer = parts.inner + kDictionarySize;
+  parts.raw = parts.outer + extent.rows * kRowGroups * width;
   parts.end = parts.raw + filled_up(raw_exponents);
   return parts;
 }
@@ -122,7 +156,17 @@ THINWIRE_HOST_DEVICE constexpr std::uint32_t outer_end_of(std::uint32_t word) {
 
 THINWIRE_HOST_DEVICE constexpr unsigned kind_of(std::uint32_t word) { return word >> 15 & 3; }
 
-THINWIRE_HOST_DEVICE constexpr std::uint32_t raw_end_of(std::uint32_t word) { return word >> 17; }
+THINWIRE_HOST_DEVICE constexpr std::uint32_t raw_end_of(std::uint32_t word) {
+  return word >> 17 & 0x3FFF;
+}
+
+// In the first word: there is a mask; in the second: there is a dictionary; in no other.
+inline constexpr std::uint32_t kHeadFlag = 0x80000000u;
+
+THINWIRE_HOST_DEVICE constexpr std::uint32_t head_flag(std::uint32_t place, bool has_mask,
+                                                       bool has_dictionary) {
+  return (place == 0 && has_mask) || (place == 1 && has_dictionary) ? kHeadFlag : 0;
+}
 
 // ---- Bases ----
 
@@ -188,23 +232,6 @@ THINWIRE_HOST_DEVICE constexpr std::uint64_t outer_distances(unsigned kind) {
     default:
       return 0x8009080704030201u;
   }
-}
-
-// ---- Which kind ----
-
-// Whether a stretch of `values` values, `zeros` of them with the exponent 0, has a kind with zeros.
-THINWIRE_HOST_DEVICE constexpr bool takes_zeros(std::uint32_t zeros, std::uint32_t values) {
-  return 16 * zeros >= values;
-}
-
-// Whether it has an entropy kind, if its codes would be so many.
-THINWIRE_HOST_DEVICE constexpr bool takes_entropy(std::uint64_t mode, std::uint32_t values,
-                                                  std::uint32_t outer_codes,
-                                                  std::uint32_t raw_exponents,
-                                                  std::uint32_t raw_if_fixed) {
-  if (mode == static_cast<std::uint64_t>(Mode::kFixed)) return false;
-  if (mode == static_cast<std::uint64_t>(Mode::kEntropy)) return true;
-  return 3 * outer_codes + 8 * raw_exponents < values + 8 * raw_if_fixed;
 }
 
 }  // namespace thinwire::codec::expack

@@ -21,22 +21,16 @@ struct ChunkCoder {
 
   __device__ static std::uint32_t encode(const cuda::Piece& piece, std::uint64_t* payload,
                                          std::uint64_t parameter, State& state) {
-    const Encoder<kDtype, kRows> encoder{piece, reinterpret_cast<std::byte*>(payload), state,
-                                         threadIdx.x % 32, Rows(piece.values)};
-    return encoder.encode(parameter);
+    return encode_piece<kDtype, kRows>(piece, reinterpret_cast<std::byte*>(payload), parameter,
+                                       state);
   }
 
   template <typename Sink>
   __device__ static bool decode(std::uint64_t* payload, std::uint32_t bytes,
-                                const cuda::Target& target, std::uint64_t, State&,
+                                const cuda::Target& target, std::uint64_t, State& state,
                                 const Sink& sink) {
-    Decoder<kDtype, kRows> decoder{reinterpret_cast<const std::byte*>(payload),
-                                   target,
-                                   threadIdx.x % 32,
-                                   Rows(target.values),
-                                   {},
-                                   {}};
-    return decoder.decode(bytes, sink);
+    return decode_piece<kDtype, kRows>(reinterpret_cast<std::byte*>(payload), bytes, target,
+                                       state.kept, sink);
   }
 };
 

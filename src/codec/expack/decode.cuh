@@ -1,169 +1,184 @@
-// Decoding a chunk by one thread block, whose warps need nothing of each other;
-// spec/codec-expack.md.
+// Decoding a chunk by one thread block; spec/codec-expack.md.
 #pragma once
 
-#include "codec/expack/distances.cuh"
+#include "codec/expack/decoder.cuh"
 
 namespace thinwire::codec::expack {
 
-// A stretch as the head has it.
-struct Stretch {
-  unsigned kind;
-  std::uint32_t outer_begin;  // bits
-  std::uint32_t outer_end;
-  std::uint32_t raw_begin;
-  std::uint32_t raw_end;
-};
-
-// A lane's groups.
-template <int kRows>
-struct Found {
-  uint2 exponents[kRows];
-  std::uint32_t raw[kRows];  // which of them are raw, a bit each
-};
-
-template <Dtype kDtype, int kRows>
-struct Decoder {
-  const std::byte* in;
-  const cuda::Target& target;
+// Where a lane's values go.
+template <Dtype kDtype>
+struct Destination {
+  std::byte* at;
+  std::uint32_t values;
   unsigned lane;
-  Rows rows;
-  Parts parts;
-  Stretch stretch;
+  // Whether there are whole rows only, all of them at multiples of 16.
+  bool is_simple = values % kRowValues == 0 && reinterpret_cast<std::uintptr_t>(at) % 16 == 0;
 
-  __device__ bool take_head(std::uint32_t bytes);
-  __device__ bool take_codes(Found<kRows>& found) const;
-  __device__ bool take_raw(Found<kRows>& found) const;
   template <typename Sink>
-  __device__ void put(const Found<kRows>& found, const Sink& sink) const;
-  template <typename Sink>
-  __device__ bool decode(std::uint32_t bytes, const Sink& sink);
+  __device__ void put(const Group<kDtype>& group, int row, const Sink& sink) const;
 };
 
-// False where the payload is not of the size that its head says, or the stretch is not inside.
-template <Dtype kDtype, int kRows>
-__device__ bool Decoder<kDtype, kRows>::take_head(std::uint32_t bytes) {
-  if (bytes < kHeadBytes) return false;
-  const auto* const words = reinterpret_cast<const std::uint32_t*>(in);
-  const unsigned warp = threadIdx.x / 32;
-  const std::uint32_t before = warp == 0 ? 0 : words[warp - 1];
-  const std::uint32_t own = words[warp];
-  const std::uint32_t last = words[kStretches - 1];
-  stretch = {kind_of(own), outer_end_of(before), outer_end_of(own), raw_end_of(before),
-             raw_end_of(own)};
-  parts = parts_of<kDtype>(rows.all, outer_end_of(last), raw_end_of(last));
-  return parts.end == bytes && stretch.outer_begin <= stretch.outer_end &&
-         stretch.outer_end <= outer_end_of(last) && stretch.raw_begin <= stretch.raw_end &&
-         stretch.raw_end <= raw_end_of(last);
-}
-
-// Exponents, but for raw ones. False where the stretch has other codes than its head says, or a
-// base that is too large.
-template <Dtype kDtype, int kRows>
-__device__ bool Decoder<kDtype, kRows>::take_codes(Found<kRows>& found) const {
-  const bool is_entropy = (stretch.kind & kEntropyBit) != 0;
-  const std::byte* const at_inner =
-      in + parts.inner + 2 * (rows.first * kRowGroups + static_cast<int>(lane));
-  std::uint32_t inner[kRows];
-  std::uint32_t own = 0;  // bits of outer codes
+template <Dtype kDtype>
+template <typename Sink>
+__device__ void Destination<kDtype>::put(const Group<kDtype>& group, int row,
+                                         const Sink& sink) const {
+  constexpr int kBytes = Format<kDtype>::kValueBytes;
+  constexpr int kWordValues = 4 / kBytes;
+  using Word = WordOf<kDtype>;
 #pragma unroll
-  for (int at = 0; at < kRows; ++at) {
-    inner[at] = 0;
-    if (at >= rows.count) continue;
-    inner[at] = *reinterpret_cast<const std::uint16_t*>(at_inner + at * (kRowValues / 4));
-    own += is_entropy ? 3 * __popc(has_outer(inner[at])) : kGroupValues;
-  }
-  const std::uint32_t up_to = cuda::sum_up_to_lane(own);
-  const std::uint32_t all = __shfl_sync(kAllLanes, up_to, 31);
-  if (stretch.outer_begin + all != stretch.outer_end) return false;
-
-  const DistanceTable table(stretch.kind);
-  const bool has_zeros = (stretch.kind & kZerosBit) != 0;
-  const std::uint32_t selectors = kept(spreading_selector(lane));
-  const auto* const words = reinterpret_cast<const std::uint32_t*>(in + parts.outer);
-  std::uint32_t bit = stretch.outer_begin + up_to - own;
-  std::uint32_t largest_base = 0;
-#pragma unroll
-  for (int at = 0; at < kRows; ++at) {
-    found.raw[at] = 0;
-    found.exponents[at] = {0, 0};
-    if (at >= rows.count) continue;
-    // The second word may be behind the codes, and is not used then.
-    const std::uint32_t outer = __funnelshift_r(words[bit / 32], words[bit / 32 + 1], bit % 32);
-    const auto base = static_cast<std::uint32_t>(in[parts.bases + rows.first + at]);
-    largest_base = max(largest_base, base);
-    uint2 distances;
-    if (is_entropy) {
-      bit += 3 * __popc(has_outer(inner[at]));
-      distances = take_entropy(inner[at], outer, selectors, table);
-    } else {
-      bit += kGroupValues;
-      distances = take_fixed(inner[at], outer, table);
+  for (int part = 0; part < Group<kDtype>::kParts; ++part) {
+    const std::uint32_t first = row * kRowValues + Group<kDtype>::first(part, lane);
+    const uint4 own = group.part[part];
+    if (is_simple) {
+      sink.put_aligned(at + first * kBytes, own);
+      continue;
     }
-    found.exponents[at] = add_base(distances, base, has_zeros);
-    found.raw[at] = raw_of(distances);
+    const std::uint32_t words[4] = {own.x, own.y, own.z, own.w};
+#pragma unroll
+    for (int value = 0; value < Group<kDtype>::kPartValues; ++value) {
+      if (first + value >= values) break;
+      sink.put(
+          at + (first + value) * kBytes,
+          static_cast<Word>(words[value / kWordValues] >> (8 * kBytes * (value % kWordValues))));
+    }
   }
-  return largest_base <= kLargestBase<kDtype>;
 }
 
-// Puts raw exponents in their places. False where there are others than the head says.
+// The mask of a lane's group in a row, as the payload has it.
+__device__ inline std::uint32_t mask_of(const std::byte* payload, int row, unsigned lane) {
+  return static_cast<std::uint32_t>(
+      payload[kHeadBytes + row * kRowGroups + static_cast<int>(lane)]);
+}
+
+// Where the bytes that complete a payload's kept values may lie once its codes are read.
+template <Dtype kDtype>
+__device__ std::uint32_t completing_at(const Parts& parts) {
+  return kDtype == Dtype::kF16 ? parts.plane[1] : parts.inner;
+}
+
+// Writes these bytes, of the first `kept` values.
 template <Dtype kDtype, int kRows>
-__device__ bool Decoder<kDtype, kRows>::take_raw(Found<kRows>& found) const {
-  std::uint32_t own = 0;
-#pragma unroll
-  for (int at = 0; at < kRows; ++at) own += __popc(found.raw[at]);
-  const std::uint32_t up_to = cuda::sum_up_to_lane(own);
-  const std::uint32_t all = __shfl_sync(kAllLanes, up_to, 31);
-  if (stretch.raw_begin + all != stretch.raw_end) return false;
-  if (own == 0) return true;
-  const std::byte* next = in + parts.raw + stretch.raw_begin + up_to - own;
+__device__ void put_completing(const uint2 (&bytes)[kRows], const Rows& rows, int kept,
+                               unsigned lane, std::byte* out) {
 #pragma unroll
   for (int at = 0; at < kRows; ++at) {
-    next = put_raw(next, found.raw[at], found.exponents[at]);
+    if (at >= rows.count) break;
+#pragma unroll
+    for (int part = 0; part < Group<kDtype>::kParts; ++part) {
+      const int first = (rows.first + at) * kRowValues + Group<kDtype>::first(part, lane);
+      if (first >= kept) break;
+      if constexpr (kDtype == Dtype::kF32) {
+        *reinterpret_cast<std::uint32_t*>(out + first) = part == 0 ? bytes[at].x : bytes[at].y;
+      } else {
+        *reinterpret_cast<uint2*>(out + first) = bytes[at];
+      }
+    }
+  }
+}
+
+// One of the values that a mask keeps, by its number.
+template <Dtype kDtype>
+__device__ std::uint32_t kept_value(const std::byte* payload, const Parts& parts,
+                                    std::uint32_t number) {
+  const auto byte = static_cast<std::uint32_t>(payload[completing_at<kDtype>(parts) + number]);
+  const auto byte_of_plane = [&](int plane) {
+    return static_cast<std::uint32_t>(payload[parts.plane[plane] + number]);
+  };
+  if constexpr (kDtype == Dtype::kF16) {
+    return byte << 8 | byte_of_plane(0);
+  } else if constexpr (kDtype == Dtype::kBf16) {
+    const std::uint32_t around = byte_of_plane(0);
+    return (around & 0x80) << 8 | byte << 7 | (around & 0x7F);
+  } else {
+    const std::uint32_t around = byte_of_plane(1);
+    const std::uint32_t low =
+        *reinterpret_cast<const std::uint16_t*>(payload + parts.plane[0] + 2 * number);
+    return (around & 0x80) << 24 | byte << 23 | (around & 0x7F) << 16 | low;
+  }
+}
+
+// A chunk of zeros alone.
+template <Dtype kDtype, int kRows, typename Sink>
+__device__ bool decode_zeros(const std::byte* payload, const Destination<kDtype>& destination,
+                             const Sink& sink) {
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(payload);
+  if (words[0] != kHeadFlag || (words[1] | words[2] | words[3]) != 0) return false;
+  const Rows rows(destination.values);
+#pragma unroll 1
+  for (int at = 0; at < rows.count; ++at) {
+    destination.put(Group<kDtype>{}, rows.first + at, sink);
   }
   return true;
 }
 
-template <Dtype kDtype, int kRows>
-template <typename Sink>
-__device__ void Decoder<kDtype, kRows>::put(const Found<kRows>& found, const Sink& sink) const {
-  constexpr int kBytes = Format<kDtype>::kValueBytes;
-  constexpr int kWordValues = 4 / kBytes;
-  using Word = WordOf<kDtype>;
-  const bool is_simple =
-      target.values % kRowValues == 0 && reinterpret_cast<std::uintptr_t>(target.at) % 16 == 0;
-#pragma unroll
-  for (int at = 0; at < kRows; ++at) {
-    if (at >= rows.count) return;
-    const int row = rows.first + at;
-    const Group<kDtype> group = join_group<kDtype>(in, parts, row, lane, found.exponents[at]);
-#pragma unroll
-    for (int part = 0; part < Group<kDtype>::kParts; ++part) {
-      const std::uint32_t first = row * kRowValues + Group<kDtype>::first(part, lane);
-      const uint4 values = group.part[part];
-      if (is_simple) {
-        sink.put_aligned(target.at + first * kBytes, values);
-        continue;
-      }
-      const std::uint32_t words[4] = {values.x, values.y, values.z, values.w};
-#pragma unroll
-      for (int value = 0; value < Group<kDtype>::kPartValues; ++value) {
-        if (first + value >= target.values) break;
-        sink.put(
-            target.at + (first + value) * kBytes,
-            static_cast<Word>(words[value / kWordValues] >> (8 * kBytes * (value % kWordValues))));
-      }
-    }
+// How many values the mask of a chunk keeps: of the warps before this one, and of all. For whole
+// thread blocks; has a barrier.
+__device__ inline Shares count_kept(const std::byte* payload, const Rows& rows, unsigned lane,
+                                    std::uint32_t (&scratch)[kStretches]) {
+  std::uint32_t own = 0;
+#pragma unroll 1
+  for (int at = 0; at < rows.count; ++at) own += __popc(mask_of(payload, rows.first + at, lane));
+  return share(__reduce_add_sync(kAllLanes, own), scratch);
+}
+
+// Kept values to their places, zeros to the others. `next` is the number of the warp's first one.
+template <Dtype kDtype, typename Sink>
+__device__ void put_zeros_in(const std::byte* payload, const Parts& parts, const Rows& rows,
+                             std::uint32_t next, const Destination<kDtype>& destination,
+                             const Sink& sink) {
+#pragma unroll 1
+  for (int at = 0; at < rows.count; ++at) {
+    const std::uint32_t bits = mask_of(payload, rows.first + at, destination.lane);
+    const std::uint32_t own = __popc(bits);
+    const std::uint32_t up_to = cuda::sum_up_to_lane(own);
+    const auto value = [&](std::uint32_t number) {
+      return kept_value<kDtype>(payload, parts, number);
+    };
+    const auto group = with_zeros_in<kDtype>(next + up_to - own, bits, value);
+    destination.put(group, rows.first + at, sink);
+    next += __shfl_sync(kAllLanes, up_to, 31);
   }
 }
 
-template <Dtype kDtype, int kRows>
-template <typename Sink>
-__device__ bool Decoder<kDtype, kRows>::decode(std::uint32_t bytes, const Sink& sink) {
+// A payload into its chunk's values. False, for all threads, where it is damaged.
+template <Dtype kDtype, int kRows, typename Sink>
+__device__ bool decode_piece(std::byte* payload, std::uint32_t bytes, const cuda::Target& target,
+                             std::uint32_t (&scratch)[kStretches], const Sink& sink) {
+  if (bytes < kHeadBytes) return false;
+  const Destination<kDtype> destination{target.at, target.values, threadIdx.x % 32};
+  const Rows rows(target.values);
+  const auto all = static_cast<std::uint32_t>(rows.all);
+  Decoder<kDtype, kRows> decoder{payload, destination.lane, rows, {}, {}};
+  Extent extent = whole_extent(all);
+  const bool has_mask = (*reinterpret_cast<const std::uint32_t*>(payload) & kHeadFlag) != 0;
+  Shares kept{};
+  if (has_mask) {
+    if (bytes == kHeadBytes) return decode_zeros<kDtype, kRows>(payload, destination, sink);
+    if (bytes < kHeadBytes + all * kRowGroups) return false;
+    kept = count_kept(payload, rows, destination.lane, scratch);
+    if (!may_be_kept<kDtype>(kept.all, target.values)) return false;
+    extent = masked_extent(kept.all, all);
+    decoder.rows = Rows(kept.all);
+  }
   Found<kRows> found;
-  const bool is_sound = take_head(bytes) && take_codes(found) && take_raw(found);
-  if (is_sound) put(found, sink);
-  return __syncthreads_and(is_sound) != 0;
+  const bool is_sound = decoder.take(bytes, extent, found);
+  if (!has_mask) {
+    if (is_sound) {
+#pragma unroll
+      for (int at = 0; at < kRows; ++at) {
+        if (at >= decoder.rows.count) break;
+        destination.put(decoder.join(found, at), decoder.rows.first + at, sink);
+      }
+    }
+    return __syncthreads_and(is_sound) != 0;
+  }
+  if (is_sound) decoder.complete(found);
+  if (__syncthreads_and(is_sound) == 0) return false;
+  put_completing<kDtype>(found.exponents, decoder.rows, static_cast<int>(kept.all),
+                         destination.lane, payload + completing_at<kDtype>(decoder.parts));
+  __syncthreads();
+  put_zeros_in(payload, decoder.parts, rows, kept.before, destination, sink);
+  return true;
 }
 
 }  // namespace thinwire::codec::expack

@@ -2,158 +2,35 @@
 
 #include "base/vector_clones.h"
 #include "codec/expack/chunk.h"
-#include "codec/expack/rows.h"
+#include "codec/expack/dictionary.h"
+#include "codec/expack/exponents_to_codes.h"
+#include "codec/expack/mask.h"
 
 namespace thinwire::codec::expack {
 namespace {
 
-// What is made of a chunk's exponents before the payload's size is known.
-struct Codes {
-  std::array<std::uint8_t, kMostRows> bases{};
-  std::array<std::byte, kMostValues / 4> inner;
-  std::array<std::byte, kMostValues * 3 / 8 + 16> outer;
-  std::array<std::byte, kMostValues + 8> raw;
-  std::array<std::uint32_t, kStretches> head{};
-  std::uint32_t outer_bits = 0;
-  std::uint32_t raw_exponents = 0;
-  std::uint64_t pending = 0;  // outer bits behind the last whole byte
-};
-
-// `count` bits, at most 32, behind the outer codes so far.
-inline void add_outer(Codes& codes, std::uint32_t bits, std::uint32_t count) {
-  const std::uint32_t within = codes.outer_bits % 8;
-  codes.pending |= std::uint64_t{bits} << within;
-  store(codes.outer.data() + codes.outer_bits / 8, codes.pending);
-  codes.outer_bits += count;
-  codes.pending >>= (within + count) & ~7u;
-}
-
-// One stretch's rows: exponents and codes, a byte each in plain order.
+// Places in a dictionary instead of the codes, where they take less.
 template <Dtype kDtype>
-struct Stretch {
-  const std::uint8_t* exponents;
-  const std::uint8_t* bytes;
-  std::uint32_t first_row;
-  std::uint32_t rows;
-  unsigned kind;
-};
-
-template <Dtype kDtype>
-inline void put_inner(const Stretch<kDtype>& stretch, Codes& codes) {
-  std::byte* const out = codes.inner.data() + stretch.first_row * (kRowValues / 4);
-  for (std::uint32_t row = 0; row < stretch.rows; ++row) {
-    for (int group = 0; group < kRowGroups; ++group) {
-      const std::uint64_t bytes = group_bytes<kDtype>(stretch.bytes + row * kRowValues, group);
-      store(out + 2 * (row * kRowGroups + group), join_pairs(bytes));
-    }
-  }
-}
-
-template <Dtype kDtype>
-inline void put_outer(const Stretch<kDtype>& stretch, Codes& codes) {
-  std::array<std::array<std::uint32_t, kRowGroups>, kMostRows / kStretches> bits;
-  std::array<std::array<std::uint32_t, kRowGroups>, kMostRows / kStretches> lengths;
-  const bool is_entropy = (stretch.kind & kEntropyBit) != 0;
-  for (std::uint32_t row = 0; row < stretch.rows; ++row) {
-    const std::uint8_t* const of_row = stretch.bytes + row * kRowValues;
-    for (int group = 0; group < kRowGroups; ++group) {
-      const std::uint64_t bytes = group_bytes<kDtype>(of_row, group);
-      const std::uint64_t chosen = bytes >> 2 & kEach;
-      const std::uint64_t outer = together(bytes >> 4 & 7 * kEach, find_moves(chosen));
-      bits[row][group] = is_entropy ? join_threes(outer) : join_bits(chosen);
-      lengths[row][group] = is_entropy ? 3 * sum_bytes(chosen) : kGroupValues;
-    }
-  }
-  for (int group = 0; group < kRowGroups; ++group) {
-    for (std::uint32_t row = 0; row < stretch.rows; ++row) {
-      add_outer(codes, bits[row][group], lengths[row][group]);
-    }
-  }
-}
-
-template <Dtype kDtype>
-inline void put_raw(const Stretch<kDtype>& stretch, Codes& codes) {
-  for (int group = 0; group < kRowGroups; ++group) {
-    for (std::uint32_t row = 0; row < stretch.rows; ++row) {
-      std::uint64_t raw = group_bytes<kDtype>(stretch.bytes + row * kRowValues, group);
-      raw &= kEach * kRawFlag;
-      if (raw == 0) continue;
-      const std::uint64_t exponents =
-          group_bytes<kDtype>(stretch.exponents + row * kRowValues, group);
-      for (; raw != 0; raw &= raw - 1) {
-        codes.raw[codes.raw_exponents++] =
-            static_cast<std::byte>(exponents >> (std::countr_zero(raw) & ~7));
-      }
-    }
-  }
-}
-
-// Symbols become the codes of the kind that the stretch takes.
-inline unsigned take_kind(std::uint64_t mode, bool has_zeros, std::uint32_t rows,
-                          std::uint8_t* symbols) {
-  const std::uint32_t values = rows * kRowValues;
-  const auto totals = count_symbols(symbols, values);
-  const unsigned fixed = has_zeros ? kZerosBit : 0;
-  const unsigned entropy = fixed | kEntropyBit;
-  const bool is_entropy =
-      takes_entropy(mode, values, count_flags(totals, entropy, kOuterFlag),
-                    count_flags(totals, entropy, kRawFlag), count_flags(totals, fixed, kRawFlag));
-  const CodeTable table = code_table(is_entropy ? entropy : fixed);
-  for (std::uint32_t row = 0; row < rows; ++row) {
-    look_up_row(table.low, table.high, symbols + row * kRowValues);
-  }
-  return is_entropy ? entropy : fixed;
-}
-
-template <Dtype kDtype>
-inline unsigned code_stretch(const std::uint8_t* exponents, std::uint32_t first_row,
-                             std::uint32_t rows, std::uint64_t mode, Codes& codes) {
-  std::array<std::uint32_t, kMostRows / kStretches> zeros{};
-  std::uint32_t all_zeros = 0;
-  for (std::uint32_t row = 0; row < rows; ++row) {
-    zeros[row] = count_zeros(exponents + row * kRowValues);
-    all_zeros += zeros[row];
-  }
-  const bool has_zeros = takes_zeros(all_zeros, rows * kRowValues);
-  std::array<std::uint8_t, kMostValues / kStretches> bytes;
-  for (std::uint32_t row = 0; row < rows; ++row) {
-    const std::uint8_t* const of_row = exponents + row * kRowValues;
-    const auto base = static_cast<std::uint8_t>(base_of_row<kDtype>(of_row, zeros[row]));
-    codes.bases[first_row + row] = base;
-    take_symbols(of_row, base, has_zeros, bytes.data() + row * kRowValues);
-  }
-  const unsigned kind = take_kind(mode, has_zeros, rows, bytes.data());
-  const Stretch<kDtype> stretch{exponents, bytes.data(), first_row, rows, kind};
-  put_inner(stretch, codes);
-  put_outer(stretch, codes);
-  put_raw(stretch, codes);
-  return kind;
-}
-
-// The last row filled up with copies of the last value.
-template <Dtype kDtype>
-inline void fill_up(const std::byte* source, std::uint32_t values, std::byte* filled) {
-  constexpr int kBytes = Format<kDtype>::kValueBytes;
-  std::memcpy(filled, source, values * kBytes);
-  for (std::uint32_t at = values; at < rows_of(values) * kRowValues; ++at) {
-    std::memcpy(filled + at * kBytes, source + (values - 1) * kBytes, kBytes);
-  }
-}
-
-// Codes of all stretches, and the words of the head.
-template <Dtype kDtype>
-inline void code_rows(const ByteRows& exponents, std::uint32_t rows, std::uint64_t mode,
-                      Codes& codes) {
+inline Dictionary try_dictionary(const ByteRows& exponents, std::uint32_t rows, std::uint64_t mode,
+                                 Codes& codes) {
+  if (!may_have_dictionary(mode, rows, codes.outer_bits, codes.raw_exponents)) return {};
+  Dictionary dictionary = make_dictionary(exponents, rows, codes.outer_bits, codes.raw_exponents);
+  if (dictionary.width == kWidths) return dictionary;
+  ByteRows places;
+  find_places(dictionary, exponents, rows * kRowValues, places);
+  std::memcpy(codes.inner.data(), dictionary.exponents.data(), kDictionarySize);
+  put_places<kDtype>(places, rows, dictionary.width, codes.outer.data());
+  codes.raw_exponents = 0;
   const std::uint32_t each = stretch_rows(rows);
   for (std::uint32_t place = 0; place < kStretches; ++place) {
     const std::uint32_t first = std::min(place * each, rows);
-    const std::uint32_t own = std::min(each, rows - first);
-    unsigned kind = 0;
-    if (own > 0) {
-      kind = code_stretch<kDtype>(exponents.data() + first * kRowValues, first, own, mode, codes);
-    }
-    codes.head[place] = head_word(kind, codes.outer_bits, codes.raw_exponents);
+    const std::uint32_t at = first * kRowValues;
+    const Stretch<kDtype> stretch{exponents.data() + at, places.data() + at, first,
+                                  std::min(each, rows - first), 0};
+    put_raw(stretch, kRawPlace, codes);
+    codes.head[place] = head_word(0, dictionary.width, codes.raw_exponents);
   }
+  return dictionary;
 }
 
 // A payload's part, filled up with zeros.
@@ -162,37 +39,80 @@ inline void put_part(const void* part, std::uint32_t bytes, std::byte* out, std:
   std::memset(out + bytes, 0, room - bytes);
 }
 
-// Of whole rows.
+// Of whole rows, with the mask that left these values.
 template <Dtype kDtype>
-inline std::uint64_t encode_rows(const std::byte* source, std::uint32_t rows, std::uint64_t most,
-                                 std::uint64_t mode, std::byte* out) {
-  const std::uint32_t values = rows * kRowValues;
+inline std::uint64_t encode_rows(const std::byte* source, const Extent& extent,
+                                 const std::byte* mask, std::uint64_t most, std::uint64_t mode,
+                                 std::byte* out) {
+  const std::uint32_t rows = extent.rows;
   ByteRows exponents;
   Codes codes;
-  take_exponents<kDtype>(source, values, exponents);
+  take_exponents<kDtype>(source, rows * kRowValues, exponents);
   code_rows<kDtype>(exponents, rows, mode, codes);
-  const Parts parts = parts_of<kDtype>(rows, codes.outer_bits, codes.raw_exponents);
+  const Dictionary dictionary = try_dictionary<kDtype>(exponents, rows, mode, codes);
+  const bool has_dictionary = dictionary.width < kWidths;
+  const Parts parts =
+      has_dictionary ? dictionary_parts_of<kDtype>(extent, dictionary.width, codes.raw_exponents)
+                     : parts_of<kDtype>(extent, codes.outer_bits, codes.raw_exponents);
   if (parts.end >= most) return most;
+  for (std::uint32_t place = 0; place < kStretches; ++place) {
+    codes.head[place] |= head_flag(place, extent.mask_bytes > 0, has_dictionary);
+  }
   put_part(codes.head.data(), kHeadBytes, out, kHeadBytes);
+  std::copy_n(mask, extent.mask_bytes, out + kHeadBytes);
   put_part(codes.bases.data(), rows, out + parts.bases, parts.plane[0] - parts.bases);
-  put_verbatim<kDtype>(source, values, parts, out);
-  put_part(codes.inner.data(), values / 4, out + parts.inner, values / 4);
-  put_part(codes.outer.data(), (codes.outer_bits + 7) / 8, out + parts.outer,
-           parts.raw - parts.outer);
+  put_verbatim<kDtype>(source, extent.verbatim, parts, out);
+  put_part(codes.inner.data(), parts.outer - parts.inner, out + parts.inner,
+           parts.outer - parts.inner);
+  const std::uint32_t outer_bytes =
+      has_dictionary ? parts.raw - parts.outer : (codes.outer_bits + 7) / 8;
+  put_part(codes.outer.data(), outer_bytes, out + parts.outer, parts.raw - parts.outer);
   put_part(codes.raw.data(), codes.raw_exponents, out + parts.raw, parts.end - parts.raw);
   return parts.end;
+}
+
+// The last row filled up with copies of the value before.
+template <Dtype kDtype>
+inline void fill_up(FilledValues& filled, std::uint32_t values) {
+  constexpr int kBytes = Format<kDtype>::kValueBytes;
+  for (std::uint32_t at = values; at < rows_of(values) * kRowValues; ++at) {
+    std::memcpy(filled.data() + at * kBytes, filled.data() + (values - 1) * kBytes, kBytes);
+  }
+}
+
+// A chunk with a mask; `filled` has zeros behind its values.
+template <Dtype kDtype>
+inline std::uint64_t encode_masked(const std::byte* filled, std::uint32_t rows, std::uint64_t most,
+                                   std::uint64_t mode, std::byte* out) {
+  std::array<std::byte, kMostValues / 8> mask;
+  FilledValues kept;
+  const std::uint32_t count = leave_zeros_out<kDtype>(filled, rows, mask.data(), kept);
+  if (count > 0) {
+    fill_up<kDtype>(kept, count);
+    return encode_rows<kDtype>(kept.data(), masked_extent(count, rows), mask.data(), most, mode,
+                               out);
+  }
+  if (kHeadBytes >= most) return most;
+  std::memset(out, 0, kHeadBytes);
+  store(out, kHeadFlag);
+  return kHeadBytes;
 }
 
 template <Dtype kDtype>
 inline std::uint64_t encode_values(const std::byte* source, std::uint32_t values,
                                    std::uint64_t mode, std::byte* out) {
   const std::uint64_t most = std::uint64_t{values} * Format<kDtype>::kValueBytes;
-  if (values % kRowValues == 0) {
-    return encode_rows<kDtype>(source, values / kRowValues, most, mode, out);
+  const bool has_mask = takes_mask<kDtype>(count_exact_zeros<kDtype>(source, values), values);
+  const std::uint32_t rows = rows_of(values);
+  FilledValues filled;
+  if (values % kRowValues != 0) {
+    std::memcpy(filled.data(), source, most);
+    std::memset(filled.data() + most, 0, filled.size() - most);
+    if (!has_mask) fill_up<kDtype>(filled, values);
+    source = filled.data();
   }
-  std::array<std::byte, kChunkBytes> filled;
-  fill_up<kDtype>(source, values, filled.data());
-  return encode_rows<kDtype>(filled.data(), rows_of(values), most, mode, out);
+  if (has_mask) return encode_masked<kDtype>(source, rows, most, mode, out);
+  return encode_rows<kDtype>(source, whole_extent(rows), nullptr, most, mode, out);
 }
 
 THINWIRE_VECTOR_CLONES

@@ -1,214 +1,20 @@
 // Encoding a chunk by one thread block; spec/codec-expack.md.
 #pragma once
 
-#include "codec/expack/symbols.cuh"
+#include "codec/expack/encoder.cuh"
 
 namespace thinwire::codec::expack {
 
-// What the warps of a block tell each other: bits of their outer codes, and in the upper half how
-// many raw exponents they have.
-struct EncodeState {
-  std::uint32_t codes[kStretches];
-};
-
-// What a lane has coded of its groups.
-template <int kRows>
-struct Coded {
-  std::uint32_t outer[kRows] = {};
-  // 8 bits for each row: of the outer codes, and a flag for each raw exponent.
-  std::uint32_t lengths[(kRows + 3) / 4] = {};
-  std::uint32_t raw[(kRows + 3) / 4] = {};
-};
-
-template <Dtype kDtype, int kRows>
-struct Encoder {
-  const cuda::Piece& piece;
-  std::byte* out;
-  EncodeState& state;
-  unsigned lane;
-  Rows rows;
-
-  __device__ void load_rows(Group<kDtype> (&groups)[kRows]) const;
-  __device__ bool take_rows(const Parts& parts, std::uint32_t (&symbols)[kRows]) const;
-  __device__ unsigned take_kind(const std::uint32_t (&symbols)[kRows], bool has_zeros,
-                                std::uint64_t mode) const;
-  __device__ void code_rows(const std::uint32_t (&symbols)[kRows], const Parts& parts,
-                            unsigned kind, Coded<kRows>& coded) const;
-  __device__ void put_outer(const Coded<kRows>& coded, std::uint32_t bit, std::byte* to) const;
-  __device__ void put_raw(const Coded<kRows>& coded, std::byte* to) const;
-  __device__ std::uint32_t encode(std::uint64_t mode) const;
-};
-
-template <Dtype kDtype, int kRows>
-__device__ void Encoder<kDtype, kRows>::load_rows(Group<kDtype> (&groups)[kRows]) const {
-  constexpr std::uint32_t kRowBytes = kRowValues * Format<kDtype>::kValueBytes;
-  if (piece.values % kRowValues == 0 && reinterpret_cast<std::uintptr_t>(piece.at) % 16 == 0) {
-#pragma unroll
-    for (int at = 0; at < kRows; ++at) {
-      // A stretch may be shorter; its last row is as good as any then.
-      const int row = min(rows.first + at, rows.all - 1);
-      groups[at] = load_group<kDtype>(piece.at + row * kRowBytes, lane);
-    }
-  } else {
-#pragma unroll
-    for (int at = 0; at < kRows; ++at) {
-      groups[at] = load_group_slowly<kDtype>(piece, rows.first + at, lane);
-    }
-  }
-}
-
-// Rows' bases and verbatim planes into the payload, and their symbols; whether exponents of 0 have
-// one of their own.
-template <Dtype kDtype, int kRows>
-__device__ bool Encoder<kDtype, kRows>::take_rows(const Parts& parts,
-                                                  std::uint32_t (&symbols)[kRows]) const {
-  std::uint32_t pairs[kRows][4], sums[kRows];
-  {
-    Group<kDtype> groups[kRows];
-    load_rows(groups);
-#pragma unroll
-    for (int at = 0; at < kRows; ++at) {
-      take_exponents(groups[at], pairs[at]);
-      sums[at] = sum_row(pairs[at]);
-      if (at < rows.count) put_verbatim<kDtype>(groups[at], parts, rows.first + at, lane, out);
-    }
-  }
-  std::uint32_t zeros = 0;
-  std::uint32_t bases[kRows];
-#pragma unroll
-  for (int at = 0; at < kRows; ++at) {
-    if (at < rows.count) zeros += kRowValues - (sums[at] >> 16);
-    bases[at] = base_of<kDtype>(sums[at] & 0xFFFF, kRowValues);
-  }
-  if (zeros != 0) {
-#pragma unroll
-    for (int at = 0; at < kRows; ++at) {
-      bases[at] = base_of<kDtype>(sums[at] & 0xFFFF, sums[at] >> 16);
-    }
-  }
-  std::uint32_t own_base = 0;
-#pragma unroll
-  for (int at = 0; at < kRows; ++at) {
-    symbols[at] = take_symbols(pairs[at], bases[at]);
-    if (lane == at) own_base = bases[at];
-  }
-  if (static_cast<int>(lane) < rows.count) {
-    out[parts.bases + rows.first + lane] = static_cast<std::byte>(own_base);
-  }
-  const bool has_zeros = takes_zeros(zeros, rows.count * kRowValues);
-  if (has_zeros) {
-#pragma unroll
-    for (int at = 0; at < kRows; ++at) symbols[at] = with_zeros(pairs[at], symbols[at]);
-  }
-  return has_zeros;
-}
-
-template <Dtype kDtype, int kRows>
-__device__ unsigned Encoder<kDtype, kRows>::take_kind(const std::uint32_t (&symbols)[kRows],
-                                                      bool has_zeros, std::uint64_t mode) const {
-  const unsigned fixed = has_zeros ? kZerosBit : 0;
-  if (mode == static_cast<std::uint64_t>(Mode::kFixed)) return fixed;
-  if (mode == static_cast<std::uint64_t>(Mode::kEntropy)) return fixed | kEntropyBit;
-  std::uint32_t outer = 0, raw = 0;  // nibbles
-#pragma unroll
-  for (int at = 0; at < kRows; ++at) {
-    if (at >= rows.count) break;
-    outer += have_outer(symbols[at], has_zeros);
-    raw += are_raw(symbols[at], has_zeros);
-  }
-  const std::uint32_t both =
-      __reduce_add_sync(kAllLanes, sum_nibbles(outer) + (sum_nibbles(raw) << 16));
-  const std::uint32_t values = rows.count * kRowValues;
-  // Mostly there is no need to know what a fixed kind would have.
-  if (takes_entropy(mode, values, both & 0xFFFF, both >> 16, 0)) return fixed | kEntropyBit;
-  std::uint32_t raw_if_fixed = 0;
-#pragma unroll
-  for (int at = 0; at < kRows; ++at) {
-    if (at < rows.count) raw_if_fixed += are_raw_if_fixed(symbols[at], has_zeros);
-  }
-  raw_if_fixed = __reduce_add_sync(kAllLanes, sum_nibbles(raw_if_fixed));
-  const bool is_entropy = takes_entropy(mode, values, both & 0xFFFF, both >> 16, raw_if_fixed);
-  return is_entropy ? fixed | kEntropyBit : fixed;
-}
-
-// Inner codes into the payload, the others into registers.
-template <Dtype kDtype, int kRows>
-__device__ void Encoder<kDtype, kRows>::code_rows(const std::uint32_t (&symbols)[kRows],
-                                                  const Parts& parts, unsigned kind,
-                                                  Coded<kRows>& coded) const {
-  const CodeTable table = code_table(kind);
-  const bool is_entropy = (kind & kEntropyBit) != 0;
-  const std::uint32_t selectors = kept(compacting_selector(lane));
-  std::byte* const inner =
-      out + parts.inner + 2 * (rows.first * kRowGroups + static_cast<int>(lane));
-#pragma unroll
-  for (int at = 0; at < kRows; ++at) {
-    if (at >= rows.count) break;
-    const uint2 codes = codes_of(symbols[at], table);
-    *reinterpret_cast<std::uint16_t*>(inner + at * (kRowValues / 4)) =
-        static_cast<std::uint16_t>(join_pairs(codes.x, codes.y));
-    std::uint32_t length = kGroupValues;
-    coded.outer[at] = is_entropy ? join_outer(codes, selectors, length)
-                                 : join_bits<2>(codes.x) | join_bits<2>(codes.y) << 4;
-    coded.lengths[at / 4] |= length << (8 * (at % 4));
-    coded.raw[at / 4] |= (join_bits<3>(codes.x) | join_bits<3>(codes.y) << 4) << (8 * (at % 4));
-  }
-}
-
-// Outer codes from bit `bit` of `to` on, which is zeros.
-template <Dtype kDtype, int kRows>
-__device__ void Encoder<kDtype, kRows>::put_outer(const Coded<kRows>& coded, std::uint32_t bit,
-                                                  std::byte* to) const {
-  auto* word = reinterpret_cast<std::uint32_t*>(to) + bit / 32;
-  std::uint32_t pending = 0;
-  bit %= 32;
-#pragma unroll
-  for (int at = 0; at < kRows; ++at) {
-    pending |= coded.outer[at] << bit;
-    const std::uint32_t rest = __funnelshift_l(coded.outer[at], 0, bit);
-    bit += coded.lengths[at / 4] >> (8 * (at % 4)) & 0xFF;
-    if (bit >= 32) {
-      atomicOr(word++, pending);
-      pending = rest;
-      bit -= 32;
-    }
-  }
-  if (pending != 0) atomicOr(word, pending);
-}
-
-// The lane's raw exponents, one behind the other; they are taken from the array once more.
-template <Dtype kDtype, int kRows>
-__device__ void Encoder<kDtype, kRows>::put_raw(const Coded<kRows>& coded, std::byte* to) const {
-  using Word = WordOf<kDtype>;
-#pragma unroll
-  for (int four = 0; four < (kRows + 3) / 4; ++four) {
-    for (std::uint32_t left = coded.raw[four]; left != 0; left &= left - 1) {
-      const int place = __ffs(static_cast<int>(left)) - 1;
-      const int row = rows.first + 4 * four + place / kGroupValues;
-      const int within =
-          Group<kDtype>::first(place % kGroupValues / Group<kDtype>::kPartValues, lane) +
-          place % Group<kDtype>::kPartValues;
-      const std::uint32_t number =
-          min(row * kRowValues + within, static_cast<int>(piece.values) - 1);
-      const auto value = cuda::load_value<Word>(piece.at + number * sizeof(Word));
-      *to++ = static_cast<std::byte>(value >> Format<kDtype>::kShift & Format<kDtype>::kLargest);
-    }
-  }
-}
-
-template <Dtype kDtype, int kRows>
-__device__ std::uint32_t Encoder<kDtype, kRows>::encode(std::uint64_t mode) const {
+template <Dtype kDtype, int kRows, bool kMasked>
+__device__ std::uint32_t Encoder<kDtype, kRows, kMasked>::encode(std::uint64_t mode,
+                                                                 bool may_be_special) const {
   // What lies before the raw exponents is where it is whatever the codes.
-  const Parts common = parts_of<kDtype>(rows.all, 0, 0);
-  for (std::uint32_t at = common.outer / 8 + threadIdx.x; at < piece.bytes / 8;
-       at += 32 * kStretches) {
-    reinterpret_cast<std::uint64_t*>(out)[at] = 0;
-  }
-  const std::uint32_t padding = filled_up(rows.all) - rows.all;
-  if (threadIdx.x < padding) out[common.bases + rows.all + threadIdx.x] = std::byte{0};
+  const Parts common = parts_of<kDtype>(extent, 0, 0);
+  if constexpr (!kMasked) clear(common);
 
   std::uint32_t symbols[kRows];
-  const bool has_zeros = take_rows(common, symbols);
+  uint2 exponents[kRows];
+  const bool has_zeros = take_rows(common, symbols, exponents);
   const unsigned kind = rows.count == 0 ? 0 : take_kind(symbols, has_zeros, mode);
   Coded<kRows> coded;
   code_rows(symbols, common, kind, coded);
@@ -222,23 +28,156 @@ __device__ std::uint32_t Encoder<kDtype, kRows>::encode(std::uint64_t mode) cons
   if (lane == 31) state.codes[warp] = up_to;
   __syncthreads();
 
-  std::uint32_t before = 0, all = 0, end = 0;
-#pragma unroll
-  for (unsigned other = 0; other < kStretches; ++other) {
-    if (other == warp) before = all;
-    all += state.codes[other];
-    if (other == warp) end = all;
+  const Shares codes(state.codes);
+  const bool may_be_listed =
+      may_have_dictionary(mode, rows.all, codes.all & 0xFFFF, codes.all >> 16);
+  if constexpr (kMasked) {
+    const std::uint32_t bytes = may_be_listed ? encode_listed(exponents, codes.all) : kNotSpecial;
+    if (bytes != kNotSpecial) return bytes;
+  } else if (may_be_special) {
+    const std::uint32_t zeros = Shares(state.zeros).all;
+    if (may_be_listed || takes_mask<kDtype>(zeros, piece.values)) return kMayBeSpecial;
   }
-  const Parts parts = parts_of<kDtype>(rows.all, all & 0xFFFF, all >> 16);
-  if (parts.end >= piece.bytes) return piece.bytes;
+  const Parts parts = parts_of<kDtype>(extent, codes.all & 0xFFFF, codes.all >> 16);
+  if (parts.end >= most) return most;
   if (lane == 0) {
-    reinterpret_cast<std::uint32_t*>(out)[warp] = head_word(kind, end & 0xFFFF, end >> 16);
+    reinterpret_cast<std::uint32_t*>(out)[warp] =
+        head_word(kind, codes.end & 0xFFFF, codes.end >> 16) | head_flag(warp, kMasked, false);
   }
-  const std::uint32_t begin = before + up_to - own;
+  const std::uint32_t begin = codes.before + up_to - own;
   put_outer(coded, begin & 0xFFFF, out + parts.outer);
-  if (all >> 16 != 0) put_raw(coded, out + parts.raw + (begin >> 16));
+  if (codes.all >> 16 != 0) {
+    std::byte* const to = out + parts.raw + (begin >> 16);
+    if constexpr (kMasked) {
+      put_known_raw(coded.raw, exponents, to);
+    } else {
+      put_raw(coded, to);
+    }
+  }
   __syncthreads();
   return parts.end;
+}
+
+// With a dictionary, instead of the codes that take what `codes` says.
+template <Dtype kDtype, int kRows, bool kMasked>
+__device__ std::uint32_t Encoder<kDtype, kRows, kMasked>::encode_listed(
+    const uint2 (&exponents)[kRows], std::uint32_t codes) const {
+  DictionaryState& known = state.dictionary;
+  know_exponents(exponents, rows, lane, known);
+  const DictionarySize size =
+      dictionary_size(rows.all, codes & 0xFFFF, codes >> 16,
+                      [&](std::uint32_t places) { return known.sums[places]; });
+  if (size.width == kWidths) return kNotSpecial;
+  const Parts parts = dictionary_parts_of<kDtype>(extent, size.width, size.raw_exponents);
+  if (parts.end >= most) return most;
+
+  const std::uint32_t places = 1u << size.width;
+  const bool has_raw = size.raw_exponents != 0;
+  // Marked by the highest bit of a byte.
+  put_dictionary(min(known.size, places - (has_raw ? 1 : 0)), 0x80 | (places - 1),
+                 out + parts.inner, known);
+  std::uint32_t raw[(kRows + 3) / 4] = {};
+  std::uint32_t own = 0;
+#pragma unroll
+  for (int at = 0; at < kRows; ++at) {
+    if (at >= rows.count) break;
+    uint2 found = {0, 0};
+#pragma unroll
+    for (int value = 0; value < kGroupValues; ++value) {
+      const std::uint32_t place = known.counts[byte_of(exponents[at], value)];
+      (value < 4 ? found.x : found.y) |= place << (8 * (value % 4));
+    }
+    put_places(found, size.width,
+               out + parts.outer + ((rows.first + at) * kRowGroups + lane) * size.width);
+    const std::uint32_t its = join_bits<7>(found.x) | join_bits<7>(found.y) << 4;
+    raw[at / 4] |= its << (8 * (at % 4));
+    own += __popc(its);
+  }
+  const std::uint32_t up_to = cuda::sum_up_to_lane(own);
+  const unsigned warp = threadIdx.x / 32;
+  if (lane == 31) state.codes[warp] = up_to;
+  if (has_raw && threadIdx.x == 0) *reinterpret_cast<std::uint64_t*>(out + parts.end - 8) = 0;
+  __syncthreads();
+  const Shares shares(state.codes);
+  if (lane == 0) {
+    reinterpret_cast<std::uint32_t*>(out)[warp] =
+        head_word(0, size.width, shares.end) | head_flag(warp, kMasked, true);
+  }
+  put_known_raw(raw, exponents, out + parts.raw + shares.before + up_to - own);
+  __syncthreads();
+  return parts.end;
+}
+
+// The payload of a chunk of zeros alone. For whole thread blocks; has a barrier.
+__device__ inline std::uint32_t put_only_zeros(std::uint32_t most, std::byte* out) {
+  if (kHeadBytes >= most) return most;
+  if (threadIdx.x < kStretches) {
+    reinterpret_cast<std::uint32_t*>(out)[threadIdx.x] = threadIdx.x == 0 ? kHeadFlag : 0;
+  }
+  __syncthreads();
+  return kHeadBytes;
+}
+
+// With a mask or a dictionary, where one pays, after the chunk was encoded to kMayBeSpecial.
+template <Dtype kDtype, int kRows>
+__device__ std::uint32_t encode_specially(const std::byte* at, std::uint32_t values, std::byte* out,
+                                          std::uint64_t mode, EncodeState& state) {
+  // Numbers that nothing is made of ahead of time: what is usual needs the registers.
+  const unsigned lane = kept(threadIdx.x % 32);
+  values = kept(values);
+  const Rows rows(values);
+  const auto all = static_cast<std::uint32_t>(rows.all);
+  cuda::Piece piece;
+  piece.at = at;
+  piece.values = values;
+  const std::uint32_t most = values * Format<kDtype>::kValueBytes;
+  const std::uint32_t codes = Shares(state.codes).all;
+  if (takes_mask<kDtype>(Shares(state.zeros).all, values)) {
+    const std::uint32_t left = leave_zeros_out<kDtype, kRows>(piece, rows, lane, out, state.kept);
+    // Others are subnormals, or zeros with a sign.
+    if (takes_mask<kDtype>(values - left, values)) {
+      if (left == 0) return put_only_zeros(most, out);
+      piece.at = out + kHeadBytes + all * kRowGroups;
+      piece.values = left;
+      const Encoder<kDtype, kRows, true> masked{
+          piece, most, masked_extent(left, all), out, state, lane, Rows(left)};
+      return masked.encode(mode, false);
+    }
+  }
+  if (!may_have_dictionary(mode, all, codes & 0xFFFF, codes >> 16)) return kNotSpecial;
+  uint2 exponents[kRows];
+  {
+    Group<kDtype> groups[kRows];
+    load_rows<kDtype>(piece, rows, lane, groups);
+#pragma unroll
+    for (int row = 0; row < kRows; ++row) {
+      std::uint32_t pairs[4];
+      take_exponents(groups[row], pairs);
+      exponents[row] = bytes_of(pairs);
+    }
+  }
+  const Encoder<kDtype, kRows, false> plain{piece, most, whole_extent(all), out, state, lane, rows};
+  return plain.encode_listed(exponents, codes);
+}
+
+// A chunk of values into its payload at `out`; returns its size, no less than the chunk's where it
+// is not smaller.
+template <Dtype kDtype, int kRows>
+__device__ std::uint32_t encode_piece(const cuda::Piece& piece, std::byte* out, std::uint64_t mode,
+                                      EncodeState& state) {
+  const Rows rows(piece.values);
+  const Extent extent = whole_extent(static_cast<std::uint32_t>(rows.all));
+  bool may_be_special = true;
+#pragma unroll 1
+  for (;;) {
+    const Encoder<kDtype, kRows, false> plain{piece, piece.bytes,      extent, out,
+                                              state, threadIdx.x % 32, rows};
+    std::uint32_t bytes = plain.encode(mode, may_be_special);
+    if (__builtin_expect(bytes != kMayBeSpecial, true)) return bytes;
+    bytes = encode_specially<kDtype, kRows>(piece.at, piece.values, out, mode, state);
+    if (bytes != kNotSpecial) return bytes;
+    may_be_special = false;
+  }
 }
 
 }  // namespace thinwire::codec::expack

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "base/bytes.h"
@@ -138,7 +139,7 @@ inline void put_group_bytes(std::uint8_t* row, int group, std::uint64_t value) {
   }
 }
 
-// ---- Sign and mantissa ----
+// ---- Sign and mantissa, of a multiple of 8 values ----
 
 inline void put_bf16(const std::byte* source, std::uint32_t values, const Parts& parts,
                      std::byte* out) {
@@ -161,6 +162,10 @@ inline void put_f16(const std::byte* source, std::uint32_t values, const Parts& 
     store(out + parts.plane[1] + 2 * group, join_pairs(highs));
     out[parts.plane[2] + group] = static_cast<std::byte>(join_bits(highs >> 7));
   }
+  const std::uint32_t pairs_end = parts.plane[1] + values / 4;
+  const std::uint32_t signs_end = parts.plane[2] + values / 8;
+  std::memset(out + pairs_end, 0, parts.plane[2] - pairs_end);
+  std::memset(out + signs_end, 0, parts.inner - signs_end);
 }
 
 inline void put_f32(const std::byte* source, std::uint32_t values, const Parts& parts,

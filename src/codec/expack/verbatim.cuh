@@ -58,6 +58,26 @@ __device__ Group<kDtype> load_group_slowly(const cuda::Piece& piece, int row, un
   return group;
 }
 
+// All of a lane's groups; those behind the stretch's end are any.
+template <Dtype kDtype, int kRows>
+__device__ void load_rows(const cuda::Piece& piece, const Rows& rows, unsigned lane,
+                          Group<kDtype> (&groups)[kRows]) {
+  constexpr std::uint32_t kRowBytes = kRowValues * Format<kDtype>::kValueBytes;
+  if (piece.values % kRowValues == 0 && reinterpret_cast<std::uintptr_t>(piece.at) % 16 == 0) {
+#pragma unroll
+    for (int at = 0; at < kRows; ++at) {
+      // A stretch may be shorter; its last row is as good as any then.
+      const int row = min(rows.first + at, rows.all - 1);
+      groups[at] = load_group<kDtype>(piece.at + row * kRowBytes, lane);
+    }
+  } else {
+#pragma unroll
+    for (int at = 0; at < kRows; ++at) {
+      groups[at] = load_group_slowly<kDtype>(piece, rows.first + at, lane);
+    }
+  }
+}
+
 // ---- Exponents ----
 
 // Exponents are in pairs of 16 bits, of the values 0 and 1, 2 and 3, ..., and times this.
@@ -81,6 +101,12 @@ __device__ void take_exponents(const Group<kDtype>& group, std::uint32_t (&pairs
     pairs[2] = in.z >> kShift & kMask;
     pairs[3] = in.w >> kShift & kMask;
   }
+}
+
+// A byte each of the group's values.
+__device__ inline uint2 bytes_of(const std::uint32_t (&pairs)[4]) {
+  return {__byte_perm(pairs[0] / kScale, pairs[1] / kScale, 0x6420),
+          __byte_perm(pairs[2] / kScale, pairs[3] / kScale, 0x6420)};
 }
 
 // ---- Planes ----
@@ -114,15 +140,17 @@ __device__ inline std::uint32_t split_signs(std::uint32_t bits) {
   return ((bits & 0xF) * 0x10204080u) & 0x80808080u;
 }
 
-template <Dtype kDtype>
+// Where the planes may end within a row, only values before `end`, a multiple of 8.
+template <Dtype kDtype, bool kMayEnd>
 __device__ void put_verbatim(const Group<kDtype>& group, const Parts& parts, int row, unsigned lane,
-                             std::byte* out) {
+                             int end, std::byte* out) {
   const int place = row * kRowGroups + static_cast<int>(lane);  // of the group
   if constexpr (kDtype == Dtype::kF32) {
 #pragma unroll
     for (int part = 0; part < 2; ++part) {
       const uint4& in = group.part[part];
       const int first = row * kRowValues + Group<kDtype>::first(part, lane);
+      if (kMayEnd && first >= end) break;
       *reinterpret_cast<uint2*>(out + parts.plane[0] + 2 * first) = {
           __byte_perm(in.x, in.y, 0x5410), __byte_perm(in.z, in.w, 0x5410)};
       const std::uint32_t first_highs = __byte_perm(in.x, in.y, 0x7362);
@@ -132,6 +160,7 @@ __device__ void put_verbatim(const Group<kDtype>& group, const Parts& parts, int
                       __byte_perm(first_highs, last_highs, 0x7632));
     }
   } else {
+    if (kMayEnd && place * kGroupValues >= end) return;
     const uint4& in = group.part[0];
     const uint2 lows = {__byte_perm(in.x, in.y, 0x6420), __byte_perm(in.z, in.w, 0x6420)};
     const uint2 highs = {__byte_perm(in.x, in.y, 0x7531), __byte_perm(in.z, in.w, 0x7531)};
@@ -146,6 +175,17 @@ __device__ void put_verbatim(const Group<kDtype>& group, const Parts& parts, int
           static_cast<std::byte>(join_bits<7>(highs.x) | join_bits<7>(highs.y) << 4);
     }
   }
+}
+
+// The upper bytes of a group of fp16 whose exponents, a byte each, are `exponents`.
+__device__ inline uint2 highs_of_f16(const std::byte* in, const Parts& parts, int row,
+                                     unsigned lane, uint2 exponents) {
+  const int place = row * kRowGroups + static_cast<int>(lane);
+  const std::uint32_t pairs =
+      *reinterpret_cast<const std::uint16_t*>(in + parts.plane[1] + 2 * place);
+  const auto signs = static_cast<std::uint32_t>(in[parts.plane[2] + place]);
+  return {(exponents.x << 2 & 0x7C7C7C7Cu) | split_pairs(pairs & 0xFF) | split_signs(signs),
+          (exponents.y << 2 & 0x7C7C7C7Cu) | split_pairs(pairs >> 8) | split_signs(signs >> 4)};
 }
 
 // The group whose exponents, a byte each, are `exponents`.
@@ -177,12 +217,7 @@ __device__ Group<kDtype> join_group(const std::byte* in, const Parts& parts, int
       lows = {lows_with(kept.x, exponents.x), lows_with(kept.y, exponents.y)};
       highs = {highs_with(kept.x, exponents.x), highs_with(kept.y, exponents.y)};
     } else {
-      const std::uint32_t pairs =
-          *reinterpret_cast<const std::uint16_t*>(in + parts.plane[1] + 2 * place);
-      const auto signs = static_cast<std::uint32_t>(in[parts.plane[2] + place]);
-      highs.x = (exponents.x << 2 & 0x7C7C7C7Cu) | split_pairs(pairs & 0xFF) | split_signs(signs);
-      highs.y =
-          (exponents.y << 2 & 0x7C7C7C7Cu) | split_pairs(pairs >> 8) | split_signs(signs >> 4);
+      highs = highs_of_f16(in, parts, row, lane, exponents);
     }
     group.part[0] = {__byte_perm(lows.x, highs.x, 0x5140), __byte_perm(lows.x, highs.x, 0x7362),
                      __byte_perm(lows.y, highs.y, 0x5140), __byte_perm(lows.y, highs.y, 0x7362)};

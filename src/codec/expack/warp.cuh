@@ -49,4 +49,27 @@ __device__ std::uint32_t join_bits(std::uint32_t bytes) {
   return ((bytes & kByteOnes << kBit) * (0x10204080u >> kBit)) >> 28;
 }
 
+// What the warps before this one have of `own`, all of them, and those up to this one's end.
+struct Shares {
+  std::uint32_t before = 0, all = 0, end = 0;
+
+  Shares() = default;
+  __device__ explicit Shares(const std::uint32_t (&own)[kStretches]) {
+#pragma unroll
+    for (unsigned other = 0; other < kStretches; ++other) {
+      if (other == threadIdx.x / 32) before = all;
+      all += own[other];
+      if (other == threadIdx.x / 32) end = all;
+    }
+  }
+};
+
+// Those of a number that each warp has, where `scratch` is shared memory of a number a warp. For
+// whole thread blocks; has a barrier.
+__device__ inline Shares share(std::uint32_t own, std::uint32_t (&scratch)[kStretches]) {
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = own;
+  __syncthreads();
+  return Shares(scratch);
+}
+
 }  // namespace thinwire::codec::expack
