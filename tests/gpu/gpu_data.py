@@ -21,7 +21,7 @@ MORE_SPECS = {
     "szp": ["szp:rel=1e-3", "szp:abs=0.5", "szp:abs=0"],
 }
 
-KINDS = ("smooth", "random", "zeros", "special", "constant", "huge")
+KINDS = ("smooth", "random", "zeros", "special", "constant", "huge", "sparse", "spread")
 
 # Around units, blocks, warps and chunks (64 KiB, 16384 values, 1 MiB), primes, and nothing.
 COUNTS = (
@@ -47,7 +47,7 @@ COUNTS = (
     2048,
     4097,
 ) + (8191, 8192, 8193, 16383, 16384, 16385, 32768, 32769, 40001, 65537)
-LARGE_COUNTS = (131071, 262143, 262144, 262145, 524287, 1048573)
+LARGE_COUNTS = (131071, 262143, 262144, 262145, 524287, 1048573, 1050001)
 
 SHAPES = (
     (1, 1), (3, 5), (4, 4), (5, 4), (4, 5), (17, 33), (64, 64), (129, 131), (1, 5000), (5000, 1),
@@ -100,6 +100,10 @@ def make(kind: str, dtype: str, shape: tuple[int, ...], seed: int = 1) -> np.nda
         return np.resize(_as(np.full(1, 0.7), dtype), shape)
     at = np.arange(count)
     wave = np.sin(0.01 * at) + 0.3 * np.sin(0.00137 * at) + 1e-6 * random.standard_normal(count)
+    if kind == "sparse":
+        wave[random.random(count) < 0.6] = 0
+    if kind == "spread":
+        wave *= 2.0 ** random.integers(-12, 4, count)
     values = _as(wave, dtype)
     if kind == "special":
         values = _with_special(values, dtype, random)

@@ -71,7 +71,7 @@ def test_lines(coder: Coder, kind: str) -> None:
         check_array(codec, coder.dtype, make(kind, coder.dtype, (count,), seed=count))
 
 
-@pytest.mark.parametrize("kind", ["smooth", "special"])
+@pytest.mark.parametrize("kind", ["smooth", "special", "sparse", "spread"])
 @pytest.mark.parametrize("coder", coders(), ids=str)
 def test_long_lines(coder: Coder, kind: str) -> None:
     codec = coder.codec()
@@ -87,10 +87,11 @@ def test_planes_and_volumes(coder: Coder, kind: str) -> None:
         check_array(codec, coder.dtype, make(kind, coder.dtype, shape))
 
 
+@pytest.mark.parametrize("kind", ["smooth", "sparse"])
 @pytest.mark.parametrize("coder", coders(every_spec=False), ids=str)
-def test_any_alignment(coder: Coder) -> None:
+def test_any_alignment(coder: Coder, kind: str) -> None:
     codec = coder.codec()
-    values = make("smooth", coder.dtype, (20011,))
+    values = make(kind, coder.dtype, (20011,))
     for offset in OFFSETS:
         for offsets in ((offset, 0, 0), (0, offset, 0), (0, 0, offset), (offset, 4, offset + 1)):
             check_array(codec, coder.dtype, values, offsets)

@@ -211,7 +211,7 @@ def encoded_on_gpu(case: Case) -> np.ndarray:
     [
         (read_mpc, 26),
         (read_lorenzo, 30),
-        (read_expack, 34),
+        (read_expack, 87),
         (read_zfp, 120),
         (read_ndzip, 14),
         (read_blockq, 38),
