@@ -29,7 +29,10 @@ std::byte* kept_for(Where where, int rank, std::uint64_t bytes) {
   if (bytes > kKeptBytes) throw std::runtime_error("a workspace is larger than that");
   const auto [found, is_new] = rooms.try_emplace({where, rank}, where, kKeptBytes);
   std::byte* const at = found->second.get();
-  if (is_new && where == Where::kGpu) check(cudaMemset(at, 0, kKeptBytes));
+  if (is_new && where == Where::kGpu) {
+    check(cudaMemset(at, 0, kKeptBytes));
+    check(cudaStreamSynchronize(cudaStreamLegacy));
+  }
   if (is_new && where == Where::kHost) std::memset(at, 0, kKeptBytes);
   return at;
 }
@@ -89,6 +92,8 @@ struct Buffers {
   static void move(Where where, std::byte* to, const std::byte* from, std::uint64_t bytes) {
     if (where == Where::kGpu) {
       check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+      // It may return while a short array is still on its way, which the runs' streams do not wait for.
+      check(cudaStreamSynchronize(cudaStreamLegacy));
     } else {
       std::memcpy(to, from, bytes);
     }

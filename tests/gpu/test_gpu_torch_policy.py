@@ -52,7 +52,10 @@ def test_hooks_beside_nccl(tmp_path: Path) -> None:
                 assert worst < 0.05, (way, dtype, worst)
                 reductions = "allreduce" if way == "ddp" else "reduce-scatter"
                 row = lossy["stats"][reductions]
-                assert row["compressed"] > 0 and row["sent_bytes"] > 1.9 * row["wire_bytes"], row
+                # Eight bits a value, and what blocks and frames take besides.
+                least = 3.0 if dtype == "torch.float32" else 1.8
+                assert row["compressed"] > 0, row
+                assert row["sent_bytes"] > least * row["wire_bytes"], row
                 row = lossless["stats"][reductions]
                 assert row["compressed"] > 0 and row["sent_bytes"] > row["wire_bytes"], row
 
