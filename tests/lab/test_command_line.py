@@ -81,6 +81,29 @@ def test_up_run_status_down(thinwire_lab: Call, own_state: Path) -> None:
     assert thinwire_lab(["down", "--name", "t1"]).returncode == 2
 
 
+@pytest.mark.alone
+def test_set_link_changes_a_lab_that_is_up(thinwire_lab: Call) -> None:
+    def megabits() -> float:
+        done = thinwire_lab(["run", "--name", "t1", "--measure", "--", "true"])
+        rate = re.search(r"raw rate ([\d.]+) Mbit/s", done.stderr)
+        assert rate is not None
+        return float(rate[1])
+
+    assert thinwire_lab(["up", "--name", "t1", "--link", "10mbit"]).returncode == 0
+    try:
+        done = thinwire_lab(["set-link", "200mbit", "--name", "t1"])
+        assert (done.returncode, done.stderr) == (0, "lab: 't1': every link has 200mbit now\n")
+        assert "\tlink=200mbit\t" in thinwire_lab(["status"]).stdout
+        assert best_rate(megabits, least=180) == pytest.approx(200, rel=0.1)
+        for rate, said in (("fast", "is not a rate"), ("none", "has a rate")):
+            refused = thinwire_lab(["set-link", rate, "--name", "t1"])
+            assert refused.returncode == 2 and said in refused.stderr
+        assert "\tlink=200mbit\t" in thinwire_lab(["status"]).stdout
+    finally:
+        thinwire_lab(["down", "--name", "t1"])
+    assert thinwire_lab(["set-link", "1gbit", "--name", "t1"]).returncode == 2
+
+
 def test_state_of_a_killed_lab_is_stale(thinwire_lab: Call, own_state: Path) -> None:
     for name in ("t1", "t2"):
         assert thinwire_lab(["up", "--name", name, "--hosts", "1"]).returncode == 0

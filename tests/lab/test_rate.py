@@ -65,6 +65,25 @@ def test_several_connections_share_the_link_without_drops() -> None:
     assert min(rates) < 0.6e9
 
 
+@pytest.mark.parametrize(("before", "after"), [("1gbit", 50e6), ("50mbit", 1e9), ("none", 50e6)])
+def test_a_link_changes_under_a_transfer_without_drops(before: str, after: float) -> None:
+    with Lab(hosts=2, link=before) as lab:
+        transfer = threading.Thread(target=lambda: raw_rate(lab))
+        transfer.start()
+        lab.set_link(f"{after / 1e6:.0f}mbit")
+        transfer.join()
+        best = best_rate(lambda: reported_rate(lab), least=0.9 * after)
+        report = lab.report()
+    assert report.drops == 0
+    assert report.link == f"{after / 1e6:.0f}mbit"
+    assert best == pytest.approx(after, rel=0.1)
+
+
+def test_a_bucket_is_not_taken_away() -> None:
+    with Lab(hosts=2, link="1gbit") as lab, pytest.raises(ValueError, match="has a rate"):
+        lab.set_link("none")
+
+
 def test_drops_are_counted() -> None:
     with Lab(hosts=2, link="100mbit") as lab:
         lab.run([sys.executable, "-c", FLOOD], host=0, check=True)

@@ -113,6 +113,23 @@ def up(
     _say(f"{record.name!r} is up: {record.hosts} hosts, link {record.link}")
 
 
+@app.command("set-link")
+def set_link(
+    rate: Annotated[
+        str,
+        typer.Argument(help="The new rate, as 100mbit.", metavar="RATE", callback=values.lab_link),
+    ],
+    name: Name = "lab",
+) -> None:
+    """Change the rate of a lab that is up, while programs run in it."""
+    try:
+        with Lab.attach(name) as lab:
+            lab.set_link(rate)
+    except (LabError, ValueError) as error:
+        raise _failure(error) from None
+    _say(f"{name!r}: every link has {rate} now")
+
+
 @app.command()
 def status() -> None:
     """List the labs that are up: name, hosts, link, ranks per host, process that holds the lab."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import LabError, LabUnavailable
-from .serve import COUNTERS, KEEP
+from .serve import COUNTERS, KEEP, SET_LINK
 
 _HOLD = Path(__file__).with_name("hold.py")
 
@@ -26,6 +26,10 @@ class Connection:
     def counters(self) -> list[dict[str, Any]]:
         """The counters of every interface of the lab, as `shaping.read_counters` names them."""
         return self._ask(COUNTERS)
+
+    def set_link(self, link: str) -> None:
+        """Gives every link that rate, which `parse_link` takes."""
+        self._ask(SET_LINK + link.encode() + b"\n")
 
     def keep(self) -> None:
         """Has the lab outlive this connection; for the one who started it with a listener."""

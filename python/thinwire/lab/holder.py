@@ -95,7 +95,7 @@ def _hold(options: dict[str, Any], owner: socket.socket, login: dict[str, str]) 
     # So that a lab that persists does not keep the caller's folder in use.
     os.chdir("/")
     listener = socket.socket(fileno=options["listener"]) if options["persistent"] else None
-    serve(owner, listener, {**description, "process": int(outer)}, network.counters)
+    serve(owner, listener, {**description, "process": int(outer)}, network)
 
 
 def _write_description(options: dict[str, Any], network: Any, login: dict[str, str]) -> Any:

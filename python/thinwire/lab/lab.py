@@ -204,6 +204,17 @@ class Lab:
         where = [str(held["net"]), str(held["uts"])]
         return [*enter, *where, *(os.fspath(word) for word in command)], environment
 
+    def set_link(self, link: str) -> None:
+        """Gives every link another rate while programs run; no packet is lost. ValueError for
+        `none`: what waits in a bucket would be lost with it."""
+        wanted = parse_link(link)
+        if wanted.bytes_per_second is None:
+            raise ValueError("a link that is changed has a rate: 'none' would drop what waits")
+        self._open_connection().set_link(link)
+        self.link = wanted
+        if self._attached:
+            state.note_link(self.name, link)
+
     def counters(self) -> list[dict[str, Any]]:
         """Bytes and drops at both ends of every link since the lab was built."""
         return self._open_connection().counters()

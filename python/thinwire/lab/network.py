@@ -56,6 +56,15 @@ class Network:
                 rows.append({"host": ends.get(row["interface"], ""), **row})
         return rows
 
+    def set_link(self, link: Link) -> None:
+        """Shapes both ends of every link anew, the bridge's first; nothing is lost."""
+        with IPRoute() as netlink:
+            for number in range(len(self.hosts)):
+                shape(netlink, netlink.link_lookup(ifname=f"port{number}")[0], link)
+        for host in self.hosts:
+            with self._inside(host.net), IPRoute() as netlink:
+                shape(netlink, netlink.link_lookup(ifname=INTERFACE)[0], link)
+
     def _add_host(self, name: str, index: int, bridge: int) -> Host:
         unshare(CLONE_NEWNET | CLONE_NEWUTS, "new network namespace of a host")
         socket.sethostname(name)

@@ -3,13 +3,23 @@
 import json
 import selectors
 import socket
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any, Protocol, cast
+
+from .shaping import Link, parse_link
 
 COUNTERS = b"counters\n"
 # From an owner that has written the lab down: it may now outlive its owner.
 KEEP = b"keep\n"
+# And, behind it, a rate that has been checked.
+SET_LINK = b"set-link "
+
+
+class Links(Protocol):
+    """What requests ask of the lab's network."""
+
+    def counters(self) -> list[dict[str, Any]]: ...
+    def set_link(self, link: Link) -> None: ...
 
 
 def send(connection: socket.socket, message: Any) -> None:
@@ -22,9 +32,10 @@ def serve(
     owner: socket.socket,
     listener: socket.socket | None,
     description: dict[str, Any],
-    counters: Callable[[], Any],
+    links: Links,
 ) -> None:
-    """Sends each connection the description and then, for each line it sends, the counters.
+    """Sends each connection the description and then, for each line it sends, the counters; where
+    the line has a rate, once the links have it.
 
     Returns when the owner's connection closes, unless the owner said KEEP: then never.
     """
@@ -45,12 +56,21 @@ def serve(
             request = _receive(peer)
             kept = kept or (peer is owner and request == KEEP)
             if request:
-                send(peer, counters())
+                send(peer, _answer(request, links))
             elif peer is owner and not kept:
                 return
             else:
                 selector.unregister(peer)
                 peer.close()
+
+
+def _answer(request: bytes, links: Links) -> Any:
+    try:
+        if request.startswith(SET_LINK):
+            links.set_link(parse_link(request.removeprefix(SET_LINK).decode().strip()))
+        return links.counters()
+    except Exception as error:  # netlink's own are no OSError; the lab goes on
+        return {"failed": f"the links cannot be changed or read: {error}"}
 
 
 def _receive(connection: Any) -> bytes:

@@ -52,11 +52,14 @@ def parse_link(text: str) -> Link:
 
 
 def shape(netlink: Any, index: int, link: Link) -> None:
-    """Shapes what the interface `index` sends; `netlink` is an IPRoute of its namespace."""
+    """Shapes what the interface `index` sends; `netlink` is an IPRoute of its namespace.
+
+    One that is shaped already gets the new rate and keeps what waits in its queue.
+    """
     if link.bytes_per_second is None:
         return
     netlink.tc(
-        "add",
+        "replace",
         "tbf",
         index=index,
         handle="1:",

@@ -12,7 +12,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from .errors import LabError
@@ -100,6 +100,14 @@ def records() -> list[Record]:
 def find(name: str) -> Record | None:
     """The lab of that name that is alive, or None."""
     return next((r for r in records() if r.name == name and r.alive), None)
+
+
+def note_link(name: str, link: str) -> None:
+    """Writes down that a lab's links have another rate."""
+    with locked():
+        record = find(name)
+        if record is not None:
+            save(replace(record, link=link))
 
 
 def forget(name: str) -> None:
