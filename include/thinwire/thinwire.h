@@ -1311,6 +1311,10 @@ typedef struct tw_stats {
   uint64_t collective_wire_bytes;
   uint64_t collective_nanoseconds;
   uint64_t native_collectives; /* calls that were left to the MPI */
+  /* Under a preload library, of the messages whose time was predicted: the time of each, as it was
+   * sent, and had it gone raw. Their difference is what compression is predicted to have saved. */
+  uint64_t predicted_nanoseconds;
+  uint64_t predicted_raw_nanoseconds;
 } tw_stats;
 
 /* Reads them; other threads may be counting meanwhile. TW_UNSUPPORTED for TW_STATS_PRELOAD in a

@@ -24,6 +24,8 @@ class Counters:
     collective_wire_bytes: int
     collective_nanoseconds: int
     native_collectives: int  # calls that were left to the MPI
+    predicted_nanoseconds: int  # of an MPI program's messages, as they were sent
+    predicted_raw_nanoseconds: int  # of the same, had each gone raw
     raw_by_reason: dict[str, int]  # messages that went raw; reasons that did not occur are left out
 
 

@@ -8,18 +8,29 @@ namespace thinwire::plan {
 namespace {
 
 // The kernel counts busy time in ticks of 4 ms on many systems: ten of them keep the error small.
-// The first window may be shorter, as it replaces a guess or nothing.
-constexpr double kWindowSeconds = 0.04, kFirstSeconds = 0.016;
+// A shorter one replaces a guess or nothing, and follows one that showed a change, as part of that
+// was of the link before.
+constexpr double kWindowSeconds = 0.04, kShortSeconds = 0.016;
 constexpr double kLeastBytes = 256 << 10;
 // So much within less than a tick or so: a fast link, whose busy time shows too seldom.
 constexpr double kManyBytes = 256 << 20;
 constexpr double kTick = 0.004;
 
-// Windows within this factor of the newest are of the same link.
+// Windows within this factor of each other are of the same link.
 constexpr double kAgreeing = 1.6;
+
+// A link has become faster where what was sent lately would have taken so long by the rate so far,
+// and longer still by twice its busy time: six ticks that are missing are no accident. "Lately" is
+// this much busy time at most, or the link's time before would hide it.
+constexpr double kMissingSeconds = 0.024, kLatelySeconds = 0.008;
 
 double rate_of(const Delivered& window) {
   return window.bytes / std::max(window.busy_seconds, kTick);
+}
+
+bool agree(const Delivered& one, const Delivered& other) {
+  const double rate = rate_of(one), other_rate = rate_of(other);
+  return rate <= other_rate * kAgreeing && other_rate <= rate * kAgreeing;
 }
 
 }  // namespace
@@ -44,30 +55,39 @@ double share_of(double interface_bytes_per_second, int ranks) {
 
 bool LinkEstimate::is_whole() const {
   if (open_.bytes >= kManyBytes) return true;
-  const bool is_first = rate_.source != RateSource::kMeasured;
   return open_.bytes >= kLeastBytes &&
-         open_.busy_seconds >= (is_first ? kFirstSeconds : kWindowSeconds);
+         open_.busy_seconds >= (is_settled_ ? kWindowSeconds : kShortSeconds);
+}
+
+bool LinkEstimate::is_faster() const {
+  if (lately_.bytes < kLeastBytes || rate_.bytes_per_second <= 0) return false;
+  return lately_.bytes / rate_.bytes_per_second >= kMissingSeconds + 2 * lately_.busy_seconds;
 }
 
 void LinkEstimate::add(const Delivered& delivered) {
   const DefaultFloatMode mode;
   if (!(delivered.bytes > 0) || !(delivered.busy_seconds >= 0)) return;
-  open_.bytes += delivered.bytes;
-  open_.busy_seconds += delivered.busy_seconds;
-  if (!is_whole()) return;
-  take(open_);
-  open_ = {};
+  for (Delivered* const sum : {&open_, &lately_}) {
+    sum->bytes += delivered.bytes;
+    sum->busy_seconds += delivered.busy_seconds;
+  }
+  if (is_faster()) {
+    take(lately_);
+    open_ = lately_ = {};
+  } else if (is_whole()) {
+    take(open_);
+    open_ = {};
+  }
+  if (lately_.busy_seconds >= kLatelySeconds) lately_ = {};
 }
 
 void LinkEstimate::take(const Delivered& window) {
   std::shift_right(last_.begin(), last_.end(), 1);
   last_.front() = window;
-  const double newest = rate_of(window);
+  is_settled_ = last_[1].bytes <= 0 || agree(window, last_[1]);
   Delivered sum;
   for (const Delivered& each : last_) {
-    if (each.bytes <= 0) break;
-    const double rate = rate_of(each);
-    if (rate > newest * kAgreeing || rate * kAgreeing < newest) break;
+    if (each.bytes <= 0 || !agree(window, each)) break;
     sum.bytes += each.bytes;
     sum.busy_seconds += each.busy_seconds;
   }

@@ -35,7 +35,8 @@ struct Delivered {
 
 // A rate that follows what was delivered. Delivered bytes are summed up to a window that is long
 // against the kernel's clock (a few milliseconds); a window counts with the ones before it that
-// agree with it, so that noise is averaged and a changed link is believed at once.
+// agree with it, so that noise is averaged and a changed link is believed at once. A link that has
+// become much faster would take many messages to fill a window, and is believed before.
 class LinkEstimate {
  public:
   explicit LinkEstimate(LinkRate first = {}) : rate_(first) {}
@@ -47,10 +48,13 @@ class LinkEstimate {
   static constexpr std::size_t kWindows = 4;
 
   bool is_whole() const;
+  bool is_faster() const;
   void take(const Delivered& window);
 
   LinkRate rate_;
+  bool is_settled_ = false;  // the newest window agrees with the one before, if any
   Delivered open_;
+  Delivered lately_;
   std::array<Delivered, kWindows> last_{};  // the newest first
 };
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 namespace thinwire::plan {
 namespace {
 
@@ -50,9 +52,50 @@ TEST(LinkEstimate, BelievesAChangedLinkWithinTwentyMessages) {
     LinkEstimate link;
     send(link, kMega, before, 300);
     EXPECT_NEAR(link.rate().bytes_per_second, before, before / 10);
-    // At the higher rate a window takes 40 ms of messages of 0.8 ms.
-    send(link, kMega, after, after > before ? 100 : 20);
+    send(link, kMega, after, 20);
+    if (after < before) {
+      EXPECT_NEAR(link.rate().bytes_per_second, after, after / 10);
+      continue;
+    }
+    // Messages of 0.8 ms are few ticks; a faster link is believed before it is known exactly.
+    EXPECT_GT(link.rate().bytes_per_second, after / 3);
+    send(link, kMega, after, 80);
     EXPECT_NEAR(link.rate().bytes_per_second, after, after / 10);
+  }
+}
+
+TEST(LinkEstimate, BelievesAFasterLinkWhoseTimeShowsAsTicks) {
+  for (int tick_at = 0; tick_at < 5; ++tick_at) {
+    LinkEstimate link;
+    send(link, kMega, 125 * kMega, 300);
+    for (int at = 0; at < 20; ++at) link.add({kMega, at % 5 == tick_at ? 0.004 : 0});
+    EXPECT_GT(link.rate().bytes_per_second, 400 * kMega);
+    EXPECT_LT(link.rate().bytes_per_second, 2600 * kMega);
+  }
+}
+
+TEST(LinkEstimate, IsNotMisledByTicksThatCameLate) {
+  // Messages of 0.5 ms at the rate that is known, whose ticks come in bunches.
+  LinkEstimate link;
+  send(link, kMega, 125 * kMega, 300);
+  for (int at = 0; at < 800; ++at) {
+    link.add({62500, at % 32 >= 28 ? 0.004 : 0});
+    EXPECT_LT(link.rate().bytes_per_second, 1.6 * 125 * kMega);
+  }
+}
+
+TEST(LinkEstimate, IsSeldomMisledByTicksThatFallAtRandom) {
+  std::mt19937 random(1);
+  for (const double milliseconds : {0.4, 0.8, 1.6}) {
+    LinkEstimate link;
+    send(link, kMega, 125 * kMega, 300);
+    std::bernoulli_distribution tick(milliseconds / 4);
+    int misled = 0;
+    for (int at = 0; at < 50'000; ++at) {
+      link.add({125e3 * milliseconds, tick(random) ? 0.004 : 0});
+      misled += link.rate().bytes_per_second > 2 * 125 * kMega ? 1 : 0;
+    }
+    EXPECT_LT(misled, 2500) << milliseconds;
   }
 }
 

@@ -37,15 +37,16 @@ class Job:
         """None while the job runs."""
         return self._process.poll()
 
-    def turn(self, nbytes: int, timeout: float) -> dict[str, Any]:
-        """One message; what the program says about it. RunError where it says nothing."""
+    def turn(self, nbytes: int, timeout: float, file: int = 0) -> dict[str, Any]:
+        """One message, of the values of one of the program's files where it has any; what the
+        program says about it. RunError where it says nothing."""
         assert self._process.stdin is not None and self._process.stdout is not None
         if not self._started:
             timeout += START_SECONDS
         self._started = True
         with self._killed_after(timeout):
             try:
-                self._process.stdin.write(f"{nbytes}\n")
+                self._process.stdin.write(f"{nbytes} {file}\n")
                 self._process.stdin.flush()
                 line = self._process.stdout.readline()
             except BrokenPipeError:

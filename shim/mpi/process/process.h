@@ -26,8 +26,10 @@ struct Counters {
   std::atomic<std::uint64_t> damaged_messages{0};
   std::atomic<std::uint64_t> encode_nanoseconds{0};
   std::atomic<std::uint64_t> decode_nanoseconds{0};
-  std::atomic<std::uint64_t> predicted_nanoseconds{
-      0};                                         // of compressed sends, where a link is stated
+  // Where the link's rate is known: of compressed sends, of these had they gone raw, of raw ones.
+  std::atomic<std::uint64_t> predicted_nanoseconds{0};
+  std::atomic<std::uint64_t> predicted_raw_nanoseconds{0};
+  std::atomic<std::uint64_t> predicted_of_raw_nanoseconds{0};
   std::atomic<std::uint64_t> device_messages{0};  // sends from GPU memory
   std::atomic<std::uint64_t> staged_messages{0};  // of them, those copied to pinned memory raw
   std::atomic<std::uint64_t> staged_bytes{0};

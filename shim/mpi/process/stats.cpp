@@ -33,6 +33,11 @@ tw_stats stats_now() {
   stats.collective_bytes = totals.collective_raw_bytes;
   stats.collective_wire_bytes = totals.collective_wire_bytes;
   stats.collective_nanoseconds = totals.collective_nanoseconds;
+  const Counters& counters = process().counters;
+  stats.predicted_nanoseconds =
+      counters.predicted_nanoseconds + counters.predicted_of_raw_nanoseconds;
+  stats.predicted_raw_nanoseconds =
+      counters.predicted_raw_nanoseconds + counters.predicted_of_raw_nanoseconds;
   return stats;
 }
 

@@ -69,6 +69,8 @@ Encoded encode_elements(const Outgoing& message, const Dense& array) {
   return encode_dense(message, packed.data(), array);
 }
 
+std::uint64_t nanoseconds(double seconds) { return static_cast<std::uint64_t>(1e9 * seconds); }
+
 void count_raw(tw_reason reason, std::uint64_t bytes) {
   Counters& counters = process().counters;
   ++counters.raw_by_reason[reason];
@@ -95,6 +97,7 @@ int count_sent(const Wire& wire, int error) {
   counters.compressed_bytes += wire.raw_bytes;
   counters.wire_bytes += wire.bytes;
   counters.predicted_nanoseconds += wire.predicted_nanoseconds;
+  counters.predicted_raw_nanoseconds += wire.predicted_raw_nanoseconds;
   return error;
 }
 
@@ -125,6 +128,7 @@ std::optional<Wire> encode(const Outgoing& message) {
       log_choice({reason, bytes, 0, 1e-9 * static_cast<double>(spent)}, type, peer, *use, decision);
     }
     count_raw(why, bytes);
+    self.counters.predicted_of_raw_nanoseconds += nanoseconds(decision.raw_seconds);
     count_by_rule(rule, bytes, bytes, false);
     if (is_traced()) trace_message(message, peer, *use, why, {bytes, bytes, 0, spent});
     return std::nullopt;
@@ -164,12 +168,12 @@ std::optional<Wire> encode(const Outgoing& message) {
                decision);
   }
   if (is_traced()) {
-    const auto encode_nanoseconds = static_cast<std::uint64_t>(1e9 * decision.encode_seconds);
     trace_message(message, peer, *use, TW_COMPRESS,
-                  {bytes, encoded.wire.bytes, encode_nanoseconds, spent});
+                  {bytes, encoded.wire.bytes, nanoseconds(decision.encode_seconds), spent});
   }
   encoded.wire.rule = rule;
-  encoded.wire.predicted_nanoseconds = static_cast<std::uint64_t>(predicted * 1e9);
+  encoded.wire.predicted_nanoseconds = nanoseconds(predicted);
+  encoded.wire.predicted_raw_nanoseconds = nanoseconds(decision.raw_seconds);
   return std::move(encoded.wire);
 }
 

@@ -30,8 +30,10 @@ struct Wire {
   Lease data;  // empty where there is nothing to send
   std::uint64_t bytes = 0;
   std::uint64_t raw_bytes = 0;
-  std::uint64_t predicted_nanoseconds = 0;  // 0 where no link is stated
-  int rule = -1;                            // of the policy
+  // 0 where the link's rate is not known.
+  std::uint64_t predicted_nanoseconds = 0;
+  std::uint64_t predicted_raw_nanoseconds = 0;  // had it gone raw
+  int rule = -1;                                // of the policy
 };
 
 // Counts a frame as sent unless the MPI refused it; returns `error`, the MPI's own.

@@ -97,7 +97,7 @@ Encoded encode_dense(const Outgoing& message, const void* data, const Dense& arr
   const std::uint64_t length = wire_length(frame, array.bytes, array.shortest_wire);
   if (status != TW_OK || !is_worth(length, array.bytes, array)) return {TW_RAW_DECLINED, {}};
   if (!pad(array, wire, frame, length)) return {TW_RAW_NO_MEMORY, {}};
-  return {TW_COMPRESS, {Wire::Form::kFrame, std::move(wire), length, array.bytes, 0, -1}};
+  return {TW_COMPRESS, {Wire::Form::kFrame, std::move(wire), length, array.bytes}};
 }
 
 }  // namespace thinwire::mpi
