@@ -1,7 +1,8 @@
 // One-way times of messages from rank 0 to rank 1 whenever somebody asks, so that two jobs of this
 // program can take turns. Rank 0 reads a message a line from its standard input, its bytes and
-// optionally which file, and answers each with a JSON line; the end of the input ends the job. A plain
-// MPI program: it asks a preload library that is there what it did and predicted, and does without.
+// optionally which file, and answers each with a JSON line; the end of the input ends the job. A
+// plain MPI program: it asks a preload library that is there what it did and predicted, and does
+// without.
 //
 // Between turns nobody spins, or the waiting job would take the processors from the other's
 // message: rank 0 sleeps in a read, rank 1 looks for the next turn now and then.
@@ -173,10 +174,11 @@ void read_turn(const char* line, const Buffers& buffers, Turn& turn) {
   ++turn.number;
   if (turn.bytes < 4 || turn.bytes > most || turn.bytes % 4 != 0 || turn.file < 0 ||
       turn.file >= std::max<std::int64_t>(files, 1)) {
-    std::fprintf(stderr,
-                 "raw_turns: a size is 4 to %lld bytes and a multiple of 4, behind it the number of "
-                 "one of %lld files, from 0 on; not %s",
-                 static_cast<long long>(most), static_cast<long long>(files), line);
+    std::fprintf(
+        stderr,
+        "raw_turns: a size is 4 to %lld bytes and a multiple of 4, behind it the number of "
+        "one of %lld files, from 0 on; not %s",
+        static_cast<long long>(most), static_cast<long long>(files), line);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
 }
@@ -236,7 +238,8 @@ int main(int argc, char** argv) {
   if (size != 2 || largest < 4 || largest > INT32_MAX || filler < 0 || filler > INT32_MAX ||
       !reads_all) {
     if (rank == 0)
-      std::fprintf(stderr, "usage, on 2 ranks: raw_turns LARGEST FILLER (bytes) [FILE of fp32]...\n");
+      std::fprintf(stderr,
+                   "usage, on 2 ranks: raw_turns LARGEST FILLER (bytes) [FILE of fp32]...\n");
     MPI_Finalize();
     return 2;
   }

@@ -92,8 +92,8 @@ messages are left out.
 
 ## Incompressible values
 
-Random bits with any finite exponent, paired with native messages, the first 20 left out. A lossy
-codec may shrink them.
+Random bits, among them NaN, which lossy codecs of a fixed size decline. Paired with native
+messages, the first 20 left out.
 
 {table(NOISE, found["noise"])}
 

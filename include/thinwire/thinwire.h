@@ -1288,7 +1288,10 @@ void tw_mailbox_abort(void* mailbox);
 typedef enum tw_stats_of {
   TW_STATS_LIBRARY = 0, /* calls of this library that complete: tw_message_encode() and _decode(),
                            tw_comm_run() */
-  TW_STATS_PRELOAD = 1  /* the program's MPI calls, under a preload library for MPI */
+  TW_STATS_PRELOAD = 1, /* the program's MPI calls, under a preload library for MPI */
+  TW_STATS_NCCL = 2     /* the program's NCCL calls, under the preload library for NCCL, which
+                           counts where calls could be compressed, or a report or a trace is asked
+                           for. Messages are ncclSend's; what NCCL's streams take is not timed */
 } tw_stats_of;
 
 /* Since the process started, of all threads. Sizes are in bytes, times in nanoseconds. */
@@ -1317,12 +1320,13 @@ typedef struct tw_stats {
   uint64_t predicted_raw_nanoseconds;
 } tw_stats;
 
-/* Reads them; other threads may be counting meanwhile. TW_UNSUPPORTED for TW_STATS_PRELOAD in a
- * process that has no preload library for MPI. Never waits. */
+/* Reads them; other threads may be counting meanwhile. TW_UNSUPPORTED for TW_STATS_PRELOAD and
+ * TW_STATS_NCCL in a process that has no such library. Never waits. */
 tw_status tw_stats_read(tw_stats_of whose, tw_stats* stats);
 
 /* Sets `messages`, an array of `reasons` entries, to how many messages went raw for each tw_reason;
- * entries beyond TW_REASON_COUNT become 0. Errors as above. */
+ * entries beyond TW_REASON_COUNT become 0. Reasons of NCCL calls alone are left out, as they are in
+ * the report. Errors as above. */
 tw_status tw_stats_raw(tw_stats_of whose, uint64_t* messages, uint32_t reasons);
 
 /* ---- Log: tw_log() writes one line to standard error, if THINWIRE_LOG includes the level ---- */

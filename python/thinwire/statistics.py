@@ -31,23 +31,28 @@ class Counters:
 
 @dataclass(frozen=True)
 class Stats:
-    """Of this process: `library` counts its calls of this library, `mpi` its MPI calls under a
-    preload library; None where there is none."""
+    """Of this process: `library` counts its calls of this library, `mpi` its MPI calls and `nccl`
+    its NCCL calls under a preload library; None where there is none."""
 
     library: Counters
     mpi: Counters | None
+    nccl: Counters | None = None
 
 
 def stats() -> Stats:
     """The counters of this moment. Asks no other process, and never waits."""
     lib = library()
+    of_preloads = (_read_if_there(lib.TW_STATS_PRELOAD), _read_if_there(lib.TW_STATS_NCCL))
+    return Stats(_read(lib.TW_STATS_LIBRARY), *of_preloads)
+
+
+def _read_if_there(whose: int) -> Counters | None:
     try:
-        mpi = _read(lib.TW_STATS_PRELOAD)
+        return _read(whose)
     except ThinwireError as error:
-        if error.status != lib.TW_UNSUPPORTED:
+        if error.status != library().TW_UNSUPPORTED:
             raise
-        mpi = None
-    return Stats(_read(lib.TW_STATS_LIBRARY), mpi)
+        return None
 
 
 def _read(whose: int) -> Counters:

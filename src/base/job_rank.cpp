@@ -30,6 +30,13 @@ std::optional<std::int64_t> job_rank() {
   return std::nullopt;
 }
 
+std::optional<std::int64_t> job_size() {
+  for (const char* name : {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}) {
+    if (const auto size = number_in(name)) return size;
+  }
+  return std::nullopt;
+}
+
 bool speaks_for_job() { return job_rank().value_or(0) == 0; }
 
 }  // namespace thinwire

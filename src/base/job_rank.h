@@ -10,6 +10,9 @@ namespace thinwire {
 // started once a node, then that of MPIs and Slurm, then RANK alone. Nothing where none says it.
 std::optional<std::int64_t> job_rank();
 
+// How many ranks the job has, by the same launchers' words. Nothing where none says it.
+std::optional<std::int64_t> job_size();
+
 // Whether it is the first rank of its job, or no launcher started it: one process says what all
 // would say.
 bool speaks_for_job();

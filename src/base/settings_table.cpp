@@ -42,6 +42,9 @@ constexpr Setting kSettings[] = {
      "a report at the end of what was compressed: 1 for standard error, or a file for JSON"},
     {"THINWIRE_TRACE", kPath, "none",
      "what was sent to whom, over time: each rank writes this path with .rankN behind it"},
+    {"THINWIRE_METRICS", kPath, "none",
+     "the same sums for Prometheus: each rank writes this path with .rankN.prom behind it every "
+     "five seconds"},
     {"THINWIRE_CAPTURE", kPath, "none", "a folder for a sample of what is sent, in files"},
     {"THINWIRE_CAPTURE_MOST", kSize, "1GiB", "most bytes of that sample, of all ranks of a node"},
     {"THINWIRE_LOG", kLevel, "warning", "what is logged on standard error"},

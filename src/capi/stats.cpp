@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string>
 
 #include "capi/errors.h"
 #include "capi/growing.h"
@@ -27,15 +28,20 @@ void add(Count& count, std::uint64_t more) { count.fetch_add(more, std::memory_o
 
 // That of a preload library, which has its own copy of this one: it fills what it is given.
 using OfPreload = tw_status (*)(tw_stats*, std::uint64_t*, std::uint32_t);
-OfPreload of_preload() {
-  return reinterpret_cast<OfPreload>(dlsym(RTLD_DEFAULT, "tw_preload_stats"));
+OfPreload of_preload(tw_stats_of whose) {
+  const char* const name = whose == TW_STATS_NCCL ? "tw_nccl_preload_stats" : "tw_preload_stats";
+  return reinterpret_cast<OfPreload>(dlsym(RTLD_DEFAULT, name));
 }
 
-tw_status no_preload() {
-  return report({StatusCode::kUnsupported, "no preload library for MPI is in this process"});
+tw_status no_preload(tw_stats_of whose) {
+  const char* const of = whose == TW_STATS_NCCL ? "NCCL" : "MPI";
+  return report({StatusCode::kUnsupported,
+                 std::string("no preload library for ") + of + " is in this process"});
 }
 
-bool is_known(tw_stats_of whose) { return whose == TW_STATS_LIBRARY || whose == TW_STATS_PRELOAD; }
+bool is_known(tw_stats_of whose) {
+  return whose == TW_STATS_LIBRARY || whose == TW_STATS_PRELOAD || whose == TW_STATS_NCCL;
+}
 
 tw_stats own_stats() {
   tw_stats stats{};
@@ -96,8 +102,8 @@ tw_status tw_stats_read(tw_stats_of whose, tw_stats* stats) {
     give(own_stats(), stats);
     return TW_OK;
   }
-  const OfPreload read = of_preload();
-  if (read == nullptr) return no_preload();
+  const OfPreload read = of_preload(whose);
+  if (read == nullptr) return no_preload(whose);
   tw_stats found{};
   found.size = sizeof found;
   const tw_status status = read(&found, nullptr, 0);
@@ -115,6 +121,6 @@ tw_status tw_stats_raw(tw_stats_of whose, uint64_t* messages, uint32_t reasons) 
     if (reasons > TW_RAW_INTEGERS) messages[TW_RAW_INTEGERS] = counts.integers;
     return TW_OK;
   }
-  const OfPreload read = of_preload();
-  return read == nullptr ? no_preload() : read(nullptr, messages, reasons);
+  const OfPreload read = of_preload(whose);
+  return read == nullptr ? no_preload(whose) : read(nullptr, messages, reasons);
 }

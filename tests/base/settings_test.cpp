@@ -108,7 +108,8 @@ class JobRank : public ::testing::Test {
   void TearDown() override { clear(); }
   static void clear() {
     for (const char* name :
-         {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+         {"RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
+          "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"}) {
       unsetenv(name);
     }
   }
@@ -129,6 +130,16 @@ TEST_F(JobRank, IsWhatTheInnermostLauncherSays) {
   setenv("SLURM_PROCID", "0", 1);
   setenv("WORLD_SIZE", "8", 1);
   EXPECT_EQ(job_rank(), 5);
+}
+
+TEST_F(JobRank, HasAJobOfASize) {
+  EXPECT_EQ(job_size(), std::nullopt);
+  setenv("SLURM_NTASKS", "16", 1);
+  EXPECT_EQ(job_size(), 16);
+  setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+  EXPECT_EQ(job_size(), 4);
+  setenv("WORLD_SIZE", "8", 1);
+  EXPECT_EQ(job_size(), 8);
 }
 
 TEST_F(JobRank, IsANumber) {

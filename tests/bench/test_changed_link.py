@@ -30,7 +30,7 @@ def test_the_choice_is_right_again_within_twenty_messages(tmp_path: Path) -> Non
         pytest.skip(f"no lab here: {error}")
     field = tmp_path / "field.f32"
     changed_link.write_field(field, 1 << 21)
-    rates = ("1gbit", "50mbit", "1gbit")
+    rates = ("2gbit", "50mbit", "2gbit")
     slower, faster = changed_link.measure(rates, "ndzip", field, 1 << 20, 40, print)
     assert slower.drops == faster.drops == 0
     assert slower.right == "compressed" and slower.within, slower

@@ -115,8 +115,9 @@ TEST(Stats, RefuseWhatIsNotKnown) {
   EXPECT_EQ(tw_stats_read(TW_STATS_LIBRARY, &stats), TW_INVALID_ARGUMENT);
   EXPECT_EQ(tw_stats_read(TW_STATS_LIBRARY, nullptr), TW_INVALID_ARGUMENT);
   stats.size = sizeof stats;
-  EXPECT_EQ(tw_stats_read(static_cast<tw_stats_of>(2), &stats), TW_INVALID_ARGUMENT);
+  EXPECT_EQ(tw_stats_read(static_cast<tw_stats_of>(3), &stats), TW_INVALID_ARGUMENT);
   EXPECT_EQ(tw_stats_read(TW_STATS_PRELOAD, &stats), TW_UNSUPPORTED);
+  EXPECT_EQ(tw_stats_read(TW_STATS_NCCL, &stats), TW_UNSUPPORTED);
   EXPECT_EQ(tw_stats_raw(TW_STATS_LIBRARY, nullptr, 1), TW_INVALID_ARGUMENT);
 }
 

@@ -1,4 +1,5 @@
-// Prints the report that the preload library gives while the program runs; "none" without it.
+// Prints the report that the preload library gives while the program runs; "none" without it. With
+// "stats", what it has counted.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "ranks.h"
+#include "thinwire/thinwire.h"
 #include "thinwire/thinwire_nccl.h"
 
 namespace {
@@ -24,9 +26,33 @@ const char* report_of(decltype(&tw_nccl_report) ask, std::string& text) {
   return text.back() == '\0' ? nullptr : "no end";
 }
 
+void gather() {
+  ranks::run(2, [](ranks::Rank& self) {
+    std::vector<float> mine(kCount, 1), all(2 * kCount);
+    ncclAllGather(mine.data(), all.data(), kCount, ncclFloat32, self.comm, self.stream);
+    self.synchronize();
+  });
+}
+
+int print_stats() {
+  using Read = tw_status (*)(tw_stats*, std::uint64_t*, std::uint32_t);
+  const auto read = reinterpret_cast<Read>(dlsym(RTLD_DEFAULT, "tw_nccl_preload_stats"));
+  if (read == nullptr) return std::puts("none") < 0;
+  gather();
+  tw_stats stats{};
+  stats.size = sizeof stats;
+  if (read(&stats, nullptr, 0) != TW_OK) return 1;
+  for (const std::uint64_t figure :
+       {stats.messages, stats.collectives, stats.native_collectives, stats.collective_bytes}) {
+    std::printf("%llu ", static_cast<unsigned long long>(figure));
+  }
+  return 0;
+}
+
 }  // namespace
 
-int main() {
+int main(int count, char**) {
+  if (count > 1) return print_stats();
   void* const found = dlsym(RTLD_DEFAULT, "tw_nccl_report");
   if (found == nullptr) {
     std::puts("none");
@@ -35,11 +61,7 @@ int main() {
   const auto ask = reinterpret_cast<decltype(&tw_nccl_report)>(found);
   std::string before, after;
   const char* error = report_of(ask, before);
-  ranks::run(2, [](ranks::Rank& self) {
-    std::vector<float> mine(kCount, 1), all(2 * kCount);
-    ncclAllGather(mine.data(), all.data(), kCount, ncclFloat32, self.comm, self.stream);
-    self.synchronize();
-  });
+  gather();
   if (error == nullptr) error = report_of(ask, after);
   std::printf("%zu\n%s", before.size(), error == nullptr ? after.c_str() : error);
   return error == nullptr ? 0 : 1;

@@ -1,4 +1,5 @@
-"""`thinwire.stats()`: counters of the library's calls, and of MPI calls under a preload library."""
+"""`thinwire.stats()`: counters of the library's calls, of MPI and of NCCL calls under a preload
+library."""
 
 import os
 import subprocess
@@ -31,6 +32,10 @@ assert after.decoded_messages - before.decoded_messages == 3, after
 assert after.compressed_bytes == 3 * values.nbytes > after.compressed_wire_bytes > 0, after
 assert after.encode_nanoseconds > 0 and after.decode_nanoseconds > 0, after
 assert after.collectives == 1, after
+if "THINWIRE_LINK" in os.environ:
+    assert 0 < after.predicted_nanoseconds < after.predicted_raw_nanoseconds, after
+else:
+    assert after.predicted_nanoseconds == after.predicted_raw_nanoseconds == 0, after
 assert after.raw_by_reason == {"below the threshold": 1}, after
 assert thinwire.stats().library.messages == 0
 os.write(1, b"ok\\n")  # at once: the launcher merges what ranks write
@@ -67,11 +72,12 @@ def test_collectives_are_counted() -> None:
 
 
 def test_without_a_preload_library_there_is_nothing_of_mpi() -> None:
-    assert thinwire.stats().mpi is None
+    assert thinwire.stats().mpi is None and thinwire.stats().nccl is None
 
 
 @pytest.mark.multiproc
-def test_a_program_reads_what_its_preload_library_counts() -> None:
+@pytest.mark.parametrize("link", [{}, {"THINWIRE_LINK": "10mbit"}], ids=["", "link"])
+def test_a_program_reads_what_its_preload_library_counts(link: dict[str, str]) -> None:
     pytest.importorskip("mpi4py")
     if "openmpi" not in built_shims():
         pytest.skip("no library for Open MPI is built")
@@ -87,7 +93,7 @@ def test_a_program_reads_what_its_preload_library_counts() -> None:
     words = ["env", f"LD_PRELOAD={library}", sys.executable, "-c", PROGRAM]
     done = subprocess.run(
         ["mpirun.openmpi", "--oversubscribe", "-n", "2", *words],
-        env=os.environ | settings,
+        env=os.environ | settings | link,
         capture_output=True,
         text=True,
         timeout=60,

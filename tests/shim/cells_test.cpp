@@ -1,5 +1,5 @@
 // The tables of a trace: what is counted where, what has no room, and how long bins last.
-#include "trace/cells.h"
+#include "shim/common/trace/cells.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +7,11 @@
 #include <thread>
 #include <vector>
 
+#include "shim/common/trace/bins.h"
+#include "shim/common/trace/metrics.h"
 #include "thinwire/thinwire.h"
-#include "trace/bins.h"
 
-namespace thinwire::mpi {
+namespace thinwire::shim {
 namespace {
 
 TEST(Cells, KeysComeBackAsTheyWere) {
@@ -123,5 +124,35 @@ TEST(Bins, BeginShortAndGrow) {
   EXPECT_FALSE(bins.take(Bins::kMostBytes));
 }
 
+TEST(Metrics, SumOverPeersAndBearAnyName) {
+  Cells cells;
+  Names names;
+  const std::uint32_t name = names.of("a \"b\"\\\n");
+  for (const std::int32_t peer : {1, 2}) {
+    cells.of({0, TW_PEER_OTHER_NODE, 0, 0, name, peer}).add({1000, 250, 20, 30}, Writers::kOne);
+  }
+  cells.of({1, 0, 0xff, 5, 0, -1}).add({64, 64, 0, 0}, Writers::kOne);
+  const auto describe = [](const CellKey& key) {
+    return key.operation == 0 ? CellText{"send", "other node", "mpc"}
+                              : CellText{"MPI_Bcast", "", "", "off"};
+  };
+  ProcessFigures figures;
+  figures.damaged = 3;
+  const std::string text = metrics_text(cells, names, describe, figures, 4096, "7");
+  const std::string labels = R"({rank="7",operation="send",communicator="a \"b\"\\\n",)"
+                             R"(place="other node",codec="mpc",raw=""})";
+  for (const std::string& line :
+       {"thinwire_calls_total" + labels + " 2", "thinwire_bytes_total" + labels + " 2000",
+        "thinwire_wire_bytes_total" + labels + " 500", "thinwire_seconds_total" + labels + " 6e-08",
+        "thinwire_predicted_seconds_total" + labels + " 4e-08",
+        std::string(R"(thinwire_calls_total{rank="7",operation="MPI_Bcast",communicator="",)"
+                    R"(place="",codec="",raw="off"} 1)"),
+        std::string(R"(thinwire_damaged_total{rank="7"} 3)"),
+        std::string("# TYPE thinwire_pool_bytes gauge"),
+        std::string(R"(thinwire_pool_bytes{rank="7"} 4096)")}) {
+    EXPECT_NE(text.find(line + "\n"), std::string::npos) << line << "\n" << text;
+  }
+}
+
 }  // namespace
-}  // namespace thinwire::mpi
+}  // namespace thinwire::shim

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -175,3 +176,43 @@ def test_what_is_no_trace_is_named_with_its_line(tmp_path: Path) -> None:
     path.write_text(whole.replace('"ranks": 3', '"ranks": 4', 1))
     with pytest.raises(NotATrace, match="they are not of one job"):
         traces.read_all([tmp_path / "trace.rank1", path], warnings.append)
+
+
+METRIC = re.compile(r"^thinwire_(\w+)\{(.*)\} ([-+.e\d]+)$")
+
+
+def metrics(path: Path) -> dict[str, float]:
+    """Of a file for Prometheus: each figure summed over its labels. Each line is sound."""
+    sums: dict[str, float] = {}
+    typed = set()
+    for line in path.read_text().splitlines():
+        if line.startswith("# "):
+            typed.add(line.split()[2].removeprefix("thinwire_"))
+            continue
+        found = METRIC.match(line)
+        assert found is not None and found[1] in typed, line
+        sums[found[1]] = sums.get(found[1], 0.0) + float(found[3])
+    return sums
+
+
+def test_metrics_are_the_reports_sums(tmp_path: Path) -> None:
+    """Also without a trace, and beside one."""
+    for more in ({}, {"THINWIRE_TRACE": ""}):
+        done = run(SYSTEM, tmp_path, THINWIRE_METRICS=str(tmp_path / "metrics"), **more)
+        assert done.report is not None
+        ranks = [metrics(tmp_path / f"metrics.rank{rank}.prom") for rank in range(RANKS)]
+        calls = done.report["collectives"]
+        of_report = {
+            "bytes_total": done.report["bytes"] + calls["bytes"] + calls["native_bytes"],
+            "decoded_total": done.report["decoded_messages"],
+            "below_threshold_total": done.report["raw_by_reason"]["below the threshold"],
+        }
+        for name, value in of_report.items():
+            assert sum(each[name] for each in ranks) == value, name
+        assert not list(tmp_path.glob("*.draft"))
+
+
+def test_metrics_that_cannot_be_written_are_said_once_a_rank(tmp_path: Path) -> None:
+    done = run(SYSTEM, tmp_path, THINWIRE_METRICS=str(tmp_path / "no" / "folder"))
+    lines = [line for line in done.thinwire_lines() if "THINWIRE_METRICS" in line]
+    assert len(lines) == RANKS and all("the program goes on" in line for line in lines)

@@ -233,7 +233,7 @@ def _rank_row(trace: RankTrace, node: int) -> dict[str, Any]:
         "rank": trace.rank,
         "node": trace.head["node"],
         "node_number": node,
-        "ended": trace.totals is not None,
+        "ended": trace.has_end,
         "messages": sum(cell.calls for cell in sends),
         "bytes": sum(cell.bytes for cell in sends),
         "wire_bytes": sum(cell.wire_bytes for cell in sends),

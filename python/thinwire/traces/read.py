@@ -9,6 +9,7 @@ from typing import Any
 
 VERSION = 1
 RANK = re.compile(r"\.rank\d+$")
+NCCL = ".nccl"  # before the rank, in traces of NCCL calls
 
 Warn = Callable[[str], None]
 
@@ -68,7 +69,8 @@ class RankTrace:
     head: dict[str, Any]
     cells: list[Cell] = field(default_factory=list)
     bins: list[Bin] = field(default_factory=list)
-    totals: dict[str, Any] | None = None  # None: the trace was cut short
+    totals: dict[str, Any] | None = None  # None: to be summed up from the cells
+    has_end: bool = False  # False: the trace was cut short
     seconds: float = 0.0
     whole: bool = True  # False: the file's bound left no room for the last bins
 
@@ -115,7 +117,7 @@ def read(path: Path, warn: Warn) -> RankTrace:
             raise NotATrace(f"{path}:{number}: this is no line of a trace: {error!r}") from error
     if unfinished:
         warn(f"{path}:{len(lines) + 1}: the line ends in the middle: what it says is left out")
-    if trace.totals is None:
+    if not trace.has_end:
         warn(f"{path}: has no last line: the program has not reached MPI_Finalize, or runs yet")
     elif not trace.whole:
         warn(f"{path}: the file was full: the last seconds are in its totals alone")
@@ -132,7 +134,9 @@ def _take(trace: RankTrace, line: dict[str, Any]) -> None:
         trace.bins.append(_bin(trace, line))
         trace.seconds = max(trace.seconds, float(line["to"]))
     elif "end" in line:
-        trace.totals = dict(line["totals"])
+        trace.has_end = True
+        # A trace of NCCL calls has none: its cells say all.
+        trace.totals = None if line["totals"] is None else dict(line["totals"])
         trace.seconds = float(line["end"])
         trace.whole = bool(line["whole"])
     else:
@@ -176,6 +180,11 @@ def _add(made: Bin, cell: Cell, calls: int, raw: int, wire: int, spent: int) -> 
         made.native_bytes += raw
 
 
+def _ranks_of(path: Path) -> list[Path]:
+    found = path.parent.glob(f"{path.name}.rank*")
+    return [each for each in found if RANK.search(each.name) and each.is_file()]
+
+
 def files_of(paths: list[Path]) -> list[Path]:
     """The files that `paths` mean: each one, or where there is none of that name, its ranks'."""
     found: list[Path] = []
@@ -183,11 +192,7 @@ def files_of(paths: list[Path]) -> list[Path]:
         if path.is_file():
             found.append(path)
             continue
-        ranks = [
-            each
-            for each in path.parent.glob(f"{path.name}.rank*")
-            if RANK.search(each.name) and each.is_file()
-        ]
+        ranks = _ranks_of(path) or _ranks_of(path.with_name(path.name + NCCL))
         if not ranks:
             raise NotATrace(f"{path}: there is no such trace, nor {path}.rank0")
         found += sorted(ranks, key=lambda each: int(each.name.rsplit("rank", 1)[1]))

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace thinwire::mpi {
+namespace thinwire::shim {
 
 class Bins {
  public:
@@ -37,4 +37,4 @@ class Bins {
   double left_to_next_ = 0.5;
 };
 
-}  // namespace thinwire::mpi
+}  // namespace thinwire::shim

@@ -1,8 +1,8 @@
-#include "trace/cells.h"
+#include "shim/common/trace/cells.h"
 
 #include <cstring>
 
-namespace thinwire::mpi {
+namespace thinwire::shim {
 namespace {
 
 std::size_t hash_of(std::uint64_t key) {
@@ -71,4 +71,4 @@ std::uint32_t Names::of(const char* name) {
   return size;
 }
 
-}  // namespace thinwire::mpi
+}  // namespace thinwire::shim

@@ -9,16 +9,16 @@
 #include <memory>
 #include <mutex>
 
-namespace thinwire::mpi {
+namespace thinwire::shim {
 
 // What the messages of a cell have in common.
 struct CellKey {
-  std::uint32_t operation = 0;  // 0: messages; else 1 + CollectiveCall
+  std::uint32_t operation = 0;  // 0: messages; else 1 + the number of the shim's own call
   std::uint32_t place = 0;      // of the peer, as tw_peer has it
-  std::uint32_t codec = 0;      // its number in Settings::codecs
-  std::uint32_t reason = 0;     // NativeReason; 0: compressed
+  std::uint32_t codec = 0;      // its number in the settings
+  std::uint32_t reason = 0;     // why it stayed raw, as the shim numbers it; 0: compressed
   std::uint32_t name = 0;       // of the communicator, in Names
-  std::int32_t peer = -1;       // its rank in MPI_COMM_WORLD; -1: none, or one of many
+  std::int32_t peer = -1;       // its rank in the job; -1: none, or one of many
 
   bool operator==(const CellKey&) const = default;
 };
@@ -139,4 +139,4 @@ class Names {
   std::mutex mutex_;
 };
 
-}  // namespace thinwire::mpi
+}  // namespace thinwire::shim

@@ -1,4 +1,4 @@
-#include "trace/lines.h"
+#include "shim/common/trace/lines.h"
 
 #include <unistd.h>
 
@@ -11,52 +11,12 @@
 #include <sstream>
 #include <string_view>
 
-#include "abi/real.h"
-#include "collectives/form.h"
-#include "collectives/native.h"
-#include "process/process.h"
+#include "thinwire/thinwire.h"
 
 extern char** environ;
 
-namespace thinwire::mpi {
+namespace thinwire::shim {
 namespace {
-
-const char* place_text(std::uint32_t place) {
-  switch (place) {
-    case TW_PEER_SELF:
-      return "self";
-    case TW_PEER_SAME_NODE:
-      return "same node";
-    case TW_PEER_OTHER_NODE:
-      return "other node";
-    default:
-      return "unknown";
-  }
-}
-
-std::string cell_line(const Cell& cell, const Names& names, std::size_t place) {
-  std::ostringstream out;
-  out << "{\"cell\": " << place;
-  if (cell.key == Cells::kOfAllOthers) {
-    out << ", \"operation\": \"others\"}\n";
-    return out.str();
-  }
-  const CellKey key = unpacked(cell.key);
-  const bool is_message = key.operation == 0;
-  const auto& codecs = process().settings.codecs;
-  out << ", \"operation\": \"" << (is_message ? "send" : kForms[key.operation - 1].name)
-      << "\", \"communicator\": " << quoted(names.at(key.name));
-  if (is_message) out << ", \"place\": \"" << place_text(key.place) << '"';
-  if (key.peer >= 0) out << ", \"peer\": " << key.peer;
-  if (key.codec < codecs.size()) {
-    out << ", \"codec\": \"" << tw_codec_spec(codecs[key.codec].codec.get()) << '"';
-  }
-  if (key.reason != TW_COMPRESS) {
-    out << ", \"raw\": \"" << native_reason_text(static_cast<NativeReason>(key.reason)) << '"';
-  }
-  out << "}\n";
-  return out.str();
-}
 
 std::uint64_t since(const Counter& counter, std::uint64_t& before) {
   const std::uint64_t now = counter.read();
@@ -101,8 +61,6 @@ std::string settings_as_json() {
   return text + '}';
 }
 
-std::string first_line_of(const char* text) { return std::string(text, std::strcspn(text, "\n")); }
-
 }  // namespace
 
 std::string quoted(const char* text) {
@@ -123,28 +81,38 @@ std::string quoted(const char* text) {
   return out + '"';
 }
 
-std::string head_line() {
-  const Process& self = process();
+std::string head_fields() {
   char node[256] = {};
   gethostname(node, sizeof node - 1);
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING + 1> mpi{};
-  int length = 0;
-  real().Get_library_version(mpi.data(), &length);
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   std::ostringstream out;
-  out << "{\"thinwire_trace\": 1, \"version\": \"" << tw_version()
-      << "\", \"format\": " << tw_format_version() << ", \"rank\": " << self.world.rank
-      << ", \"ranks\": " << self.world.size << ", \"node\": " << quoted(node)
+  out << "\"thinwire_trace\": 1, \"version\": \"" << tw_version()
+      << "\", \"format\": " << tw_format_version() << ", \"node\": " << quoted(node)
       << ", \"pid\": " << getpid() << ", \"started\": " << now.tv_sec << '.' << std::setw(3)
       << std::setfill('0') << now.tv_nsec / 1'000'000
-      << ", \"mpi\": " << quoted(first_line_of(mpi.data()).c_str())
-      << ", \"threads\": " << (self.concurrent ? "true" : "false")
       << ", \"processors\": " << sysconf(_SC_NPROCESSORS_ONLN)
-      << ", \"processor\": " << quoted(model_of_processor().c_str()) << ", \"codec\": \""
-      << tw_codec_spec(self.settings.codec())
-      << "\", \"threshold\": " << self.settings.plan.threshold
-      << ", \"settings\": " << settings_as_json() << "}\n";
+      << ", \"processor\": " << quoted(model_of_processor().c_str())
+      << ", \"settings\": " << settings_as_json();
+  return out.str();
+}
+
+std::string BinLines::cell_line(const Cell& cell, const Names& names, std::size_t place) const {
+  std::ostringstream out;
+  out << "{\"cell\": " << place;
+  if (cell.key == Cells::kOfAllOthers) {
+    out << ", \"operation\": \"others\"}\n";
+    return out.str();
+  }
+  const CellKey key = unpacked(cell.key);
+  const CellText text = describe_(key);
+  out << ", \"operation\": \"" << text.operation
+      << "\", \"communicator\": " << quoted(names.at(key.name));
+  if (!text.place.empty()) out << ", \"place\": \"" << text.place << '"';
+  if (key.peer >= 0) out << ", \"peer\": " << key.peer;
+  if (!text.codec.empty()) out << ", \"codec\": \"" << text.codec << '"';
+  if (!text.raw.empty()) out << ", \"raw\": \"" << text.raw << '"';
+  out << "}\n";
   return out.str();
 }
 
@@ -187,4 +155,4 @@ std::string BinLines::next(const Cells& cells, const Names& names, const Process
   return lines + out.str();
 }
 
-}  // namespace thinwire::mpi
+}  // namespace thinwire::shim

@@ -2,26 +2,41 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "trace/cells.h"
+#include "shim/common/trace/cells.h"
 
-namespace thinwire::mpi {
+namespace thinwire::shim {
 
 // `text` in quotes, whatever is in it.
 std::string quoted(const char* text);
 
+// What all first lines have, as fields of an object, with no comma around them.
+std::string head_fields();
+
+// What the numbers of a key mean.
+struct CellText {
+  std::string operation;
+  std::string place{};  // "": not told
+  std::string codec{};  // "": none
+  std::string raw{};    // why; "": compressed
+};
+using Describe = std::function<CellText(const CellKey&)>;
+
 // What the process has counted besides cells, since it started.
 struct ProcessFigures {
-  std::uint64_t below_threshold, decoded, decode_nanoseconds, damaged, without_memory,
-      device_failures;
+  std::uint64_t below_threshold = 0, decoded = 0, decode_nanoseconds = 0, damaged = 0,
+                without_memory = 0, device_failures = 0;
   bool operator==(const ProcessFigures&) const = default;
 };
 
 // Writes a bin's line from what has been counted since the last one.
 class BinLines {
  public:
+  explicit BinLines(Describe describe) : describe_(std::move(describe)) {}
+
   // "" where nothing was. Begins with the lines of cells that are new.
   std::string next(const Cells& cells, const Names& names, const ProcessFigures& figures,
                    std::uint64_t pool_bytes, double from, double to);
@@ -31,13 +46,12 @@ class BinLines {
     std::uint64_t calls, bytes, wire_bytes, predicted_nanoseconds, nanoseconds;
     std::array<std::uint64_t, kBuckets> sizes, times;
   };
+  std::string cell_line(const Cell& cell, const Names& names, std::size_t place) const;
   std::string changes(const Cell& cell, Counted& before, std::size_t place);
 
+  Describe describe_;
   std::vector<Counted> counted_;
   ProcessFigures figures_{};
 };
 
-// The first line.
-std::string head_line();
-
-}  // namespace thinwire::mpi
+}  // namespace thinwire::shim

@@ -146,6 +146,7 @@ Settings read_settings(bool speaks) {
   settings.gpu_wire = read_gpu_wire();
   settings.report = shim::report();
   settings.trace = shim::text_or("THINWIRE_TRACE", "");
+  settings.metrics = shim::text_or("THINWIRE_METRICS", "");
   settings.capture = shim::text_or("THINWIRE_CAPTURE", "");
   settings.capture_bytes = shim::size_or("THINWIRE_CAPTURE_MOST", kMostCaptured);
   read_codecs(settings, speaks);

@@ -55,6 +55,7 @@ struct Settings {
   GpuWire gpu_wire = GpuWire::kAuto;        // THINWIRE_GPU_WIRE
   std::string report;               // THINWIRE_REPORT: "", "1" (standard error) or a file's path
   std::string trace;                // THINWIRE_TRACE: "" or the first part of a path
+  std::string metrics;              // THINWIRE_METRICS: likewise
   std::string capture;              // THINWIRE_CAPTURE: "" or a folder
   std::uint64_t capture_bytes = 0;  // THINWIRE_CAPTURE_MOST, of all ranks of a node
 

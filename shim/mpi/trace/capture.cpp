@@ -17,8 +17,8 @@
 #include "collectives/form.h"
 #include "process/process.h"
 #include "process/shortcut.h"
-#include "trace/cells.h"
-#include "trace/lines.h"
+#include "shim/common/trace/cells.h"
+#include "shim/common/trace/lines.h"
 #include "trace/reservoir.h"
 #include "trace/sample_files.h"
 #include "wire/device.h"
@@ -151,7 +151,8 @@ void Capturer::offer(const Array& array, std::uint32_t operation, const std::str
   const std::uint64_t most = std::max<std::uint64_t>(most_ / kMostPart, leaf_bytes(TW_F64));
   const std::lock_guard lock(mutex_);
   if (stopped_) return;
-  const auto kind = static_cast<std::uint32_t>(operation * kBuckets + bucket_of(array.bytes));
+  const auto kind =
+      static_cast<std::uint32_t>(operation * shim::kBuckets + shim::bucket_of(array.bytes));
   const std::uint64_t expected = std::min(array.bytes, most);
   const Reservoir::Verdict verdict = reservoir_.offer(kind, expected);
   // Before the new one is written: the bound holds at every moment.
@@ -191,7 +192,7 @@ std::string name_as_json(MPI_Comm comm) {
   char name[MPI_MAX_OBJECT_NAME + 1] = {};
   int length = 0;
   real().Comm_get_name(comm, name, &length);
-  return ", \"communicator\": " + quoted(name);
+  return ", \"communicator\": " + shim::quoted(name);
 }
 
 void offer(const void* buffer, MPI_Count count, MPI_Datatype type, bool device,

@@ -1,4 +1,4 @@
-// THINWIRE_TRACE: what was sent to whom, over time, in a file of each rank
+// THINWIRE_TRACE and THINWIRE_METRICS: what was sent to whom, in files of each rank
 // (docs/reference/trace.md).
 #pragma once
 
@@ -9,18 +9,23 @@
 #include "collectives/native.h"
 #include "peers/peers.h"
 #include "process/settings.h"
-#include "trace/cells.h"
+#include "shim/common/trace/cells.h"
 #include "wire/encode.h"
+
+namespace thinwire::shim {
+class Recorder;
+}
 
 namespace thinwire::mpi {
 
-class Tracer;
+using shim::Event;
+
 namespace detail {
-extern std::atomic<Tracer*> tracer;
+extern std::atomic<shim::Recorder*> recorder;
 }
 
 // Whether there is a trace: all that a message without one pays.
-inline bool is_traced() { return detail::tracer.load(std::memory_order_relaxed) != nullptr; }
+inline bool is_traced() { return detail::recorder.load(std::memory_order_relaxed) != nullptr; }
 
 // Once it is known who this rank is. Starts a thread that writes; where the system has none there
 // is no trace, which is logged.

@@ -8,14 +8,18 @@
 #include "calls/pass.h"
 #include "calls/unfinished.h"
 #include "process/report.h"
+#include "process/trace.h"
 
 namespace thinwire::nccl {
 namespace {
 
+// Where calls could be compressed a program may ask for what became of them at any time.
 bool wants_count() {
-  if (settings().report.empty()) return false;
-  report_at_exit();
-  return true;
+  if (!settings().report.empty() || is_traced()) {
+    report_at_exit();
+    return true;
+  }
+  return settings().could_compress;
 }
 
 std::uint64_t bytes_given(const Call& call, const Communicator& communicator) {
@@ -30,7 +34,7 @@ std::uint64_t bytes_judged(const Call& call, const Communicator& communicator) {
 }
 
 // `plan`: of a coded call.
-void count(const Call& call, Communicator& communicator, int reason, int rule,
+void count(const Call& call, Communicator& communicator, int reason, int rule, unsigned codec,
            const Plan* plan = nullptr) {
   if (!wants_count()) return;
   const bool is_root = call.peer == communicator.rank;
@@ -40,7 +44,14 @@ void count(const Call& call, Communicator& communicator, int reason, int rule,
       is_root && (call.operation == kGather || (call.operation == kReduce && sends_none));
   const bool gives = call.reads(communicator.rank) && !keeps;
   const std::uint64_t bytes = gives ? bytes_given(call, communicator) : 0;
-  Count made{&communicator.of[call.operation], plan == nullptr ? reason : 0, bytes, bytes, rule};
+  Count made{.communicator = &communicator,
+             .operation = call.operation,
+             .peer = call.peer,
+             .codec = codec,
+             .reason = plan == nullptr ? reason : 0,
+             .bytes = bytes,
+             .wire_bytes = bytes,
+             .rule = rule};
   if (plan != nullptr) {
     // In two levels that between nodes: inside, values go about more than once.
     const std::uint64_t plain = plan->info.in_levels != 0 ? 0 : plan->info.plain_bytes;
@@ -160,7 +171,7 @@ ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
   if (in_group()) keep_number(decision);
   if (decision.failure != ncclSuccess) return spoil_group(decision.failure);
   if (decision.turn && decision.turn->news != nullptr) note_news(planned);
-  count(planned.call, communicator, decision.reason, decision.rule,
+  count(planned.call, communicator, decision.reason, decision.rule, decision.codec,
         decision.coded() ? decision.plan : nullptr);
   if (!decision.coded()) return go_watched(planned);
   if (!in_group()) return go_coded(planned);
@@ -172,12 +183,14 @@ ncclResult_t judge(Call call, Communicator& communicator, bool could) {
   const int reason = reason_by_arguments(call, communicator);
   const bool ended = communicator.finalized || communicator.suspended || communicator.revoked;
   if (reason != 0 || ended || !is_sound(call, communicator)) {
-    count(call, communicator, reason != 0 ? reason : int{kUnusual}, call.choice.only_rule());
+    count(call, communicator, reason != 0 ? reason : int{kUnusual}, call.choice.only_rule(),
+          call.choice.codec[kBetweenNodes]);
     return could ? go_raw(call) : pass(call);
   }
   Coder* const coder = coder_of(call.comm, communicator);
   if (coder == nullptr) {
-    count(call, communicator, TW_RAW_PEER_NOT_READY, call.choice.only_rule());
+    count(call, communicator, TW_RAW_PEER_NOT_READY, call.choice.only_rule(),
+          call.choice.codec[kBetweenNodes]);
     return go_raw(call);
   }
   Counters& counters = communicator.of[call.operation];

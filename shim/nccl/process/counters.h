@@ -41,15 +41,22 @@ struct Counters {
   std::array<std::atomic<std::uint64_t>, kReasons> raw{};  // calls, by why they went raw
   std::atomic<std::uint64_t> compressed{0};                // calls
   std::atomic<std::uint64_t> wire_bytes{0};  // of `bytes`, as they travel beside what is spilled
-  std::atomic<std::uint64_t> frames{0};      // blocks of this rank that fitted their slots
+  // Of compressed calls alone:
+  std::atomic<std::uint64_t> compressed_bytes{0}, compressed_wire_bytes{0};
+  std::atomic<std::uint64_t> frames{0};  // blocks of this rank that fitted their slots
   std::atomic<std::uint64_t> spilled_blocks{0}, spilled_blocks_received{0};
   std::atomic<std::uint64_t> trials{0};  // encodes beside a raw call
 };
 
+struct Communicator;
+
 // One call as it is counted.
 struct Count {
-  Counters* of = nullptr;
-  int reason = 0;  // 0: compressed
+  Communicator* communicator = nullptr;
+  Operation operation = kAllReduce;
+  int peer = -1;       // of a message
+  unsigned codec = 0;  // of Settings::codecs
+  int reason = 0;      // 0: compressed
   std::uint64_t bytes = 0;
   std::uint64_t wire_bytes = 0;
   int rule = -1;  // of the policy

@@ -16,6 +16,7 @@
 #include "process/policy.h"
 #include "process/presence.h"
 #include "process/settings.h"
+#include "process/trace.h"
 #include "process/unseen.h"
 #include "thinwire/thinwire_nccl.h"
 
@@ -56,11 +57,15 @@ std::string operations_as_json(const Communicator& communicator) {
   return out.str();
 }
 
+}  // namespace
+
 int nccl_version() {
   int version = 0;
   if (real().GetVersion != nullptr) real().GetVersion(&version);
   return version;
 }
+
+namespace {
 
 using Communicators = std::vector<Communicator*>;
 
@@ -119,6 +124,8 @@ std::string own_rank(const Communicators& all) {
 __attribute__((destructor)) void report() {
   if (g_owner == 0 && all_communicators().empty()) return say_if_unseen();
   if (g_owner != getpid() || all_communicators().empty()) return;
+  end_trace();
+  if (settings().report.empty()) return;
   take_last_reports();
   const std::string rank = own_rank(all_communicators());
   if (settings().report == "1") {

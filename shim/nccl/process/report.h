@@ -6,4 +6,7 @@ namespace thinwire::nccl {
 // From here on there is something to tell. Costs a load after the first call.
 void report_at_exit();
 
+// As NCCL numbers it; 0 where it does not say.
+int nccl_version();
+
 }  // namespace thinwire::nccl

@@ -68,6 +68,8 @@ Settings read() {
   read.same_node = shim::is_on("THINWIRE_SAME_NODE");
   read.could_compress = std::ranges::any_of(read.codecs, &CodecUse::could_compress);
   read.report = shim::report();
+  read.trace = shim::text_or("THINWIRE_TRACE", "");
+  read.metrics = shim::text_or("THINWIRE_METRICS", "");
   return read;
 }
 

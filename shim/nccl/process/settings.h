@@ -35,7 +35,9 @@ struct Settings {
   bool rounds = false;                  // THINWIRE_ALGORITHM=pairwise: see TW_STREAM_ROUNDS
   // Whether some call could be compressed: only then it is asked who has the library.
   bool could_compress = false;
-  std::string report;  // THINWIRE_REPORT: "", "1" (standard error) or a file's path
+  std::string report;   // THINWIRE_REPORT: "", "1" (standard error) or a file's path
+  std::string trace;    // THINWIRE_TRACE: "" or the first part of a path
+  std::string metrics;  // THINWIRE_METRICS: likewise
 };
 
 // The process's one, read at first use. Wrong and unknown settings are named once a job by the

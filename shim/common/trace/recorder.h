@@ -1,0 +1,73 @@
+// What a process sends, counted by kind, and the thread that writes it: all that takes time is done
+// there, and whoever sends finds the table alone.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "shim/common/trace/bins.h"
+#include "shim/common/trace/cells.h"
+#include "shim/common/trace/file.h"
+#include "shim/common/trace/lines.h"
+
+namespace thinwire::shim {
+
+class Recorder {
+ public:
+  // What is written besides cells; asked for by the thread.
+  struct Source {
+    Describe describe;
+    std::function<ProcessFigures()> figures;
+    std::function<std::uint64_t()> pool_bytes;
+  };
+  // Where to: "" for neither. The metrics' file has all labels' `rank`.
+  struct Paths {
+    std::string trace;
+    std::string metrics;
+    std::string rank;
+  };
+
+  Recorder(Paths paths, Source source);
+
+  // `head`: the trace's first line. False where the system has no thread.
+  bool start(std::string head);
+
+  // Writes what is left and `totals`, a JSON object; waits for that.
+  void end(std::string totals);
+
+  Cells cells;
+  Names names;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void work();
+  void write_bin();
+  void write_metrics();
+  double seconds_to_next() const;
+  double now() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  const Paths paths_;
+  const Source source_;
+  const Clock::time_point start_ = Clock::now();
+  std::string head_;
+  std::thread thread_;
+  std::mutex mutex_;
+  std::condition_variable wakes_;
+  std::string totals_;
+  bool ended_ = false;
+  // The thread's own:
+  TraceFile file_;
+  Bins bins_;
+  BinLines lines_;
+  double written_to_ = 0;
+  double next_metrics_ = 0;
+  bool full_ = false;
+};
+
+}  // namespace thinwire::shim

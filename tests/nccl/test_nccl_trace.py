@@ -1,0 +1,83 @@
+"""Traces, metrics and counters of NCCL programs, over a libnccl of host memory."""
+
+import json
+from pathlib import Path
+
+import pytest
+from test_nccl_shim import PROGRAMS, run
+
+from thinwire import traces
+
+pytestmark = pytest.mark.multiproc
+
+CALLS = "300"
+
+
+def operations_of(report: Path) -> dict[str, dict[str, int]]:
+    """What a report says of each operation, summed over communicators."""
+    sums: dict[str, dict[str, int]] = {}
+    for communicator in json.loads(report.read_text())["communicators"]:
+        for name, found in communicator["operations"].items():
+            into = sums.setdefault(name, {})
+            for figure in ("calls", "bytes", "wire_bytes", "compressed_calls"):
+                into[figure] = into.get(figure, 0) + found[figure]
+    return sums
+
+
+def traced(folder: Path, *words: str, **settings: str) -> dict[str, dict[str, int]]:
+    paths = {"TRACE": folder / "trace", "METRICS": folder / "metrics", "REPORT": folder / "report"}
+    output, errors = run(PROGRAMS / "nccl_coded", *words, **(paths | settings))
+    assert (output, errors) == ("ok\n", "")
+    (report,) = folder.glob("report.nccl.rank*")
+    return operations_of(report)
+
+
+def test_a_trace_has_what_the_report_has(tmp_path: Path) -> None:
+    reported = traced(tmp_path, CALLS, CODEC="lorenzo")
+    warnings: list[str] = []
+    ranks = traces.read_all([tmp_path / "trace"], warnings.append)
+    assert [warning for warning in warnings if "ranks have no trace" not in warning] == []
+    found: dict[str, dict[str, int]] = {}
+    for cell in ranks[0].cells:
+        into = found.setdefault(cell.operation, {"calls": 0, "compressed_calls": 0})
+        into["calls"] += cell.calls
+        into["compressed_calls"] += cell.calls if cell.raw is None else 0
+        for figure in ("bytes", "wire_bytes"):
+            into[figure] = into.get(figure, 0) + getattr(cell, figure)
+        assert cell.codec == "lorenzo:tuple=1"
+    reported["send"] = reported.pop("Send")
+    assert reported.pop("Recv")["bytes"] == 0
+    assert found == reported
+    merged = traces.merge(ranks, warnings)
+    assert merged.totals["messages"] == reported["send"]["calls"]
+    assert merged.totals["wire_bytes"] == reported["send"]["wire_bytes"]
+    assert merged.job["mpi"].startswith("NCCL ")
+
+
+def test_metrics_sum_the_same(tmp_path: Path) -> None:
+    reported = traced(tmp_path, CALLS, CODEC="lorenzo")
+    (path,) = tmp_path.glob("metrics.nccl.rank*.prom")
+    lines = [line for line in path.read_text().splitlines() if line.startswith("thinwire_bytes")]
+    assert sum(int(line.rpartition(" ")[2]) for line in lines) == sum(
+        each["bytes"] for each in reported.values()
+    )
+    assert any('operation="AllGather"' in line and 'raw=""' in line for line in lines)
+
+
+def test_a_trace_without_a_report(tmp_path: Path) -> None:
+    run(PROGRAMS / "nccl_coded", "20", CODEC="lorenzo", TRACE=tmp_path / "trace")
+    assert [path.name.partition(".nccl.")[0] for path in tmp_path.iterdir()] == ["trace"]
+
+
+def test_a_path_that_cannot_be_written_ends_the_trace_alone(tmp_path: Path) -> None:
+    path = tmp_path / "no" / "folder"
+    output, errors = run(PROGRAMS / "nccl_coded", "20", CODEC="lorenzo", TRACE=path)
+    assert output == "ok\n" and errors.count("THINWIRE_TRACE") == 1
+
+
+def test_a_program_reads_its_counters_while_it_runs() -> None:
+    words, _ = run(PROGRAMS / "nccl_report", "stats", CODEC="lorenzo")
+    messages, collectives, native, _ = map(int, words.split())
+    # Two ranks gather once; calls are raw until the ranks have agreed.
+    assert messages == 0 and collectives + native == 2
+    assert run(PROGRAMS / "nccl_report", "stats", preload=False)[0] == "none\n"
