@@ -35,6 +35,8 @@ CHANGES = (
 LOSSLESS = ("expack", "lorenzo", "mpc", "ndzip")
 NAMED = ("auto", *LOSSLESS, "zfp:rate=16", "szp:abs=1e-30", "blockq:bits=8")
 SHRINKS = "rtm_t500.f32"
+# Blocks of the mixed stream, pairs of incompressible messages, and their bytes.
+LINKS = (("100mbit", 0, 20, MIB), ("1gbit", 4, 60, 4 * MIB), ("10gbit", 6, 100, 4 * MIB))
 
 
 def incompressible(path: Path, nbytes: int) -> Path:
@@ -63,15 +65,16 @@ class Measure:
                 self._add("changes", row)
             self.drops += rows[-1].drops
 
-    def on(self, place: Place, blocks: int, pairs: int) -> None:
-        """What is measured on a link that stays; `blocks` of the mixed stream."""
+    def on(self, place: Place, blocks: int, pairs: int, noise_bytes: int = 4 * MIB) -> None:
+        """What is measured on a link that stays: `blocks` of the mixed stream, and pairs of
+        incompressible messages."""
         if blocks > 0:
             files = [self._data / SHRINKS, self._noise]
             row, sent = streams.mixed(place, LOSSLESS, files, MIB, 100, blocks)
             say(f"{place.name}, mixed: {row.of_oracle:.3f} of the oracle")
             self._add("mixed", row)
             self._add("predictions", streams.predictions(place.name, "mixed", sent))
-        rows, sent = streams.noise(place, NAMED, self._noise, 4 * MIB, pairs, say)
+        rows, sent = streams.noise(place, NAMED, self._noise, noise_bytes, pairs, say)
         for each in rows:
             self._add("noise", each)
         if place.bytes_per_second is not None:
@@ -109,9 +112,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="thinwire-guard-") as scratch:
         measured = Measure(options.data, Path(scratch))
         measured.changes()
-        for link, blocks, pairs in (("1gbit", 4, 60), ("10gbit", 6, 100)):
+        for link, blocks, pairs, noise_bytes in LINKS:
             with Lab(hosts=2, link=link) as lab:
-                measured.on(LabPlace(lab), blocks, pairs)
+                measured.on(LabPlace(lab), blocks, pairs, noise_bytes)
                 measured.drops += lab.drops()
         measured.on(Loopback(), 0, 100)
     where |= {"load_after": os.getloadavg()[0], "drops": measured.drops}

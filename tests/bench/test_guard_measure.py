@@ -1,0 +1,84 @@
+"""What `bench/guard` makes of its messages: the oracle, shares of predictions, the page."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "guard"))
+
+import page  # noqa: E402
+import streams  # noqa: E402
+from ways import Message, Way  # noqa: E402
+
+MIB = 1 << 20
+
+
+class Place:
+    name = "1gbit"
+
+
+class FakeTurns:
+    """Each way takes a time of its own for each file; the guarded one lags behind the best."""
+
+    seconds = {"native": (8.0, 8.0), "mpc": (4.0, 9.0), "ndzip": (5.0, 8.5), "guarded": (4.2, 8.0)}
+
+    def __init__(self, place: Place, ways: list[Way], files: list[Path], largest: int) -> None:
+        self._names = [way.name for way in ways]
+
+    def __enter__(self) -> "FakeTurns":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def send(self, nbytes: int, file: int = 0) -> dict[str, Message]:
+        return {
+            name: Message(nbytes, file, self.seconds[name][file], 0.0, file == 0)
+            for name in self._names
+        }
+
+
+def test_the_oracle_sends_each_kind_the_best_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "Turns", FakeTurns)
+    row, guarded = streams.mixed(Place(), ["mpc", "ndzip"], [Path("a"), Path("b")], MIB, 100, 2)
+    assert (row.shrinking, row.noise) == ("mpc", "native")
+    assert row.messages == len(guarded) == 200 - streams.SETTLING
+    assert row.of_oracle == pytest.approx((80 * 4.2 + 100 * 8) / (80 * 4 + 100 * 8))
+    assert row.of_native == pytest.approx((80 * 4.2 + 100 * 8) / (180 * 8))
+    assert (row.compressed_shrinking, row.compressed_noise) == (1.0, 0.0)
+    assert row.within
+
+
+def test_noise_is_judged_by_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams, "Turns", FakeTurns)
+    (row,), sent = streams.noise(Place(), ["mpc"], Path("a"), MIB, 30, lambda text: None)
+    assert (row.pairs, len(sent), row.compressed) == (30, 30, 30)
+    assert row.ratio == row.ratio_95 == pytest.approx(4.2 / 8)
+    assert row.within
+
+
+def test_predictions_are_of_large_messages_that_had_one() -> None:
+    sent = [Message(MIB, 0, seconds, 1.0, False) for seconds in (0.9, 1.0, 1.14, 1.3)]
+    sent += [Message(MIB, 0, 9.0, 0.0, False), Message(MIB - 4, 0, 9.0, 1.0, False)]
+    row = streams.predictions("1gbit", "mixed", sent)
+    assert (row.messages, row.within_15) == (4, 0.75)
+    assert row.median_off == pytest.approx(0.07)
+    assert not row.within
+    assert not streams.predictions("1gbit", "mixed", []).within
+
+
+def test_the_page_says_what_is_not_within() -> None:
+    change = {
+        **dict.fromkeys(("before", "after", "codec", "right"), "x"),
+        "bytes": MIB,
+        "gain": 1.25,
+        "until_right": None,
+        "within": False,
+        "choices": "..C",
+    }
+    machine = dict.fromkeys(("date", "commit", "processors", "processor"), "x")
+    machine |= dict.fromkeys(("load_before", "load_after", "seconds", "drops"), 0)
+    found = {"machine": machine, "changes": [change], "mixed": [], "noise": [], "predictions": []}
+    lines = page.page(found).splitlines()
+    assert "| x | x | x | 1048576 | x | 1.25 | never | **no** | `..C` |" in lines
