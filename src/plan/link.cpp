@@ -81,13 +81,29 @@ void LinkEstimate::add(const Delivered& delivered) {
   if (lately_.busy_seconds >= kLatelySeconds) lately_ = {};
 }
 
+// A window is slower than the link where an acknowledgement of little came late, and none is faster
+// but by the clock's ticks. So the fastest is believed that another one confirms, or that is new.
+const Delivered& LinkEstimate::believed() const {
+  const Delivered* best = last_.data();
+  for (const Delivered& each : last_) {
+    const auto confirms = [&](const Delivered& other) {
+      return &other != &each && other.bytes > 0 && agree(each, other);
+    };
+    if (each.bytes > 0 && rate_of(each) > rate_of(*best) && std::ranges::any_of(last_, confirms)) {
+      best = &each;
+    }
+  }
+  return *best;
+}
+
 void LinkEstimate::take(const Delivered& window) {
   std::shift_right(last_.begin(), last_.end(), 1);
   last_.front() = window;
-  is_settled_ = last_[1].bytes <= 0 || agree(window, last_[1]);
+  const Delivered& best = believed();
+  is_settled_ = agree(window, best);
   Delivered sum;
   for (const Delivered& each : last_) {
-    if (each.bytes <= 0 || !agree(window, each)) break;
+    if (each.bytes <= 0 || !agree(each, best)) continue;
     sum.bytes += each.bytes;
     sum.busy_seconds += each.busy_seconds;
   }

@@ -34,9 +34,10 @@ struct Delivered {
 };
 
 // A rate that follows what was delivered. Delivered bytes are summed up to a window that is long
-// against the kernel's clock (a few milliseconds); a window counts with the ones before it that
-// agree with it, so that noise is averaged and a changed link is believed at once. A link that has
-// become much faster would take many messages to fill a window, and is believed before.
+// against the kernel's clock (a few milliseconds). The last windows that agree with the one that is
+// believed count together, so that noise is averaged; a slower link is believed within some
+// windows. One that has become much faster would take many messages to fill a window, and is
+// believed before.
 class LinkEstimate {
  public:
   explicit LinkEstimate(LinkRate first = {}) : rate_(first) {}
@@ -50,9 +51,10 @@ class LinkEstimate {
   bool is_whole() const;
   bool is_faster() const;
   void take(const Delivered& window);
+  const Delivered& believed() const;
 
   LinkRate rate_;
-  bool is_settled_ = false;  // the newest window agrees with the one before, if any
+  bool is_settled_ = false;  // the newest window agrees with what is believed
   Delivered open_;
   Delivered lately_;
   std::array<Delivered, kWindows> last_{};  // the newest first

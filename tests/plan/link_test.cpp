@@ -84,6 +84,17 @@ TEST(LinkEstimate, IsNotMisledByTicksThatCameLate) {
   }
 }
 
+TEST(LinkEstimate, IsNotMisledByAcknowledgementsThatComeLate) {
+  // Of a few bytes, whose receiver waits with it for something to say.
+  LinkEstimate link;
+  send(link, kMega, 125 * kMega, 100);
+  for (int at = 0; at < 500; ++at) {
+    send(link, kMega, 125 * kMega, 1);
+    if (at % 10 == 9) link.add({64, 0.04});
+    EXPECT_NEAR(link.rate().bytes_per_second, 125 * kMega, 20 * kMega) << at;
+  }
+}
+
 TEST(LinkEstimate, IsSeldomMisledByTicksThatFallAtRandom) {
   std::mt19937 random(1);
   for (const double milliseconds : {0.4, 0.8, 1.6}) {

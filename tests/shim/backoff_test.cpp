@@ -76,6 +76,39 @@ TEST(Backoff, NoPeriodStaysInStep) {
   }
 }
 
+TEST(Backoff, BeginsAnewWhereMuchLessIsAsked) {
+  Backoff channel;
+  const auto tried = [&channel](double asked) {
+    if (channel.next(asked) == Attempt::kSkip) return 0;
+    channel.declined(asked);
+    return 1;
+  };
+  int count = 0;
+  for (int message = 0; message < 60; ++message) count += tried(2.0);
+  EXPECT_EQ(count, 7);
+  // A little less is asked: what did not reach the one hardly reaches the other.
+  EXPECT_EQ(tried(1.8), 0);
+  // The link has become slow.
+  EXPECT_EQ(tried(1.1), 1);
+  EXPECT_EQ(tried(1.1), 1);
+  EXPECT_EQ(tried(1.1), 0);
+  // And fast, and slow: that 1.1 is not reached is known.
+  EXPECT_EQ(tried(2.0), 1);
+  for (int message = 0; message < 3; ++message) EXPECT_LE(tried(1.1), 1);
+  count = 0;
+  for (int message = 0; message < 64; ++message) count += tried(message % 2 == 0 ? 2.0 : 1.1);
+  EXPECT_LE(count, 5);
+}
+
+TEST(Backoff, NothingLessThanSmallerCanBeAsked) {
+  Backoff channel;
+  for (int message = 0; message < 22; ++message) {
+    if (channel.next(0) != Attempt::kSkip) channel.declined(0);
+  }
+  EXPECT_EQ(channel.next(0), Attempt::kSkip);
+  EXPECT_EQ(channel.next(1), Attempt::kSkip);
+}
+
 TEST(Backoff, SamplesAfterADeclineUntilDataShrinksForLong) {
   Backoff channel;
   send(channel, false);

@@ -1,5 +1,7 @@
 #include "wire/backoff.h"
 
+#include <algorithm>
+
 namespace thinwire::mpi {
 namespace {
 
@@ -25,6 +27,11 @@ std::uint8_t skips_after(std::uint32_t declines) {
   return static_cast<std::uint8_t>(Backoff::kLongestSearch - 1 - declines % kCycle);
 }
 
+// Halving what is asked for each time, this ends.
+bool asks_much_less(double now, double before) {
+  return before > 1 && std::max(now, 1.0) - 1 <= (before - 1) / 2;
+}
+
 }  // namespace
 
 template <typename Change>
@@ -36,20 +43,25 @@ void Backoff::change(Change change) {
   } while (!state_.compare_exchange_weak(before, after, std::memory_order_relaxed));
 }
 
-Attempt Backoff::next() {
+Attempt Backoff::next(double asked) {
   State state = state_.load(std::memory_order_relaxed);
   while (state.skips > 0) {
     State after = state;
-    --after.skips;
+    const bool begins_anew = asks_much_less(asked, state.asked);
+    after.skips = begins_anew ? 0 : state.skips - 1;
+    if (begins_anew) after.declines = 0;
     if (state_.compare_exchange_weak(state, after, std::memory_order_relaxed)) {
-      return Attempt::kSkip;
+      if (!begins_anew) return Attempt::kSkip;
+      break;
     }
   }
   return state.sampled > 0 ? Attempt::kSampleFirst : Attempt::kWhole;
 }
 
-void Backoff::declined() {
-  change([](State& state) {
+void Backoff::declined(double asked) {
+  change([asked](State& state) {
+    const auto own = static_cast<float>(std::max(asked, 1.0));
+    state.asked = state.declines == 0 ? own : std::min(state.asked, own);
     state.declines = one_more(state.declines);
     state.skips = skips_after(state.declines);
     state.sampled = kSampledSuccesses;

@@ -19,15 +19,18 @@ enum class Attempt {
 // each further one twice as many, below kLongestSearch: so many messages after data began to shrink
 // again, one of them has been tried. Any thread may call at any time; without threads the same
 // messages always meet the same answers.
+//
+// A decline says that the data did not shrink by the ratio that was asked for. Where much less is
+// asked, as a link has become slower, it says nothing, and the next message is tried.
 class Backoff {
  public:
   static constexpr std::uint32_t kLongestSearch = 64;
 
-  // What to do with the next message, which it takes note of.
-  Attempt next();
+  // What to do with the next message, which it takes note of; by what ratio it has to shrink.
+  Attempt next(double asked = 1);
 
   // What became of an attempt.
-  void declined();
+  void declined(double asked = 1);
   void succeeded();
 
   // Has messages sampled from the start, as after a decline.
@@ -41,6 +44,7 @@ class Backoff {
     std::uint16_t declines = 0;
     std::uint8_t skips = 0;    // messages still to be skipped
     std::uint8_t sampled = 0;  // successes until messages are no longer sampled
+    float asked = 1;           // the least ratio that these declines did not reach
   };
   static_assert(std::atomic<State>::is_always_lock_free);
 

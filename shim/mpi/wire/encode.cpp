@@ -142,7 +142,7 @@ std::optional<Wire> encode(const Outgoing& message) {
     return stay_raw(decision.reason);
   }
   Backoff& channel = peer.channels->of(type.leaf, use->number);
-  const Attempt attempt = channel.next();
+  const Attempt attempt = channel.next(decision.least_ratio);
   if (attempt == Attempt::kSkip) return stay_raw(TW_RAW_DECLINED_LATELY);
   const auto start = std::chrono::steady_clock::now();
   Encoded encoded =
@@ -153,7 +153,7 @@ std::optional<Wire> encode(const Outgoing& message) {
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
   self.counters.encode_nanoseconds += spent;
   const bool is_declined = encoded.reason == TW_RAW_DECLINED || encoded.reason == TW_RAW_INTEGERS;
-  if (is_declined) channel.declined();
+  if (is_declined) channel.declined(encoded.reason == TW_RAW_DECLINED ? decision.least_ratio : 1);
   if (encoded.reason != TW_COMPRESS) return stay_raw(encoded.reason, spent);
   channel.succeeded();
   const double seconds = 1e-9 * static_cast<double>(spent);
