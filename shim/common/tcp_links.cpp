@@ -16,8 +16,9 @@
 namespace thinwire::shim {
 namespace {
 
-// MPIs connect when a peer is first written to, so new connections come while a program runs.
-constexpr int kLooksBetweenFinds = 32;
+// MPIs connect when a peer is first written to, so new connections come while a program runs, most
+// of them soon: the first looks find them.
+constexpr int kMostLooksBetweenFinds = 32;
 constexpr std::size_t kMostConnections = 256;
 
 struct Counters {
@@ -112,7 +113,8 @@ bool TcpLinks::read(Connection& connection, plan::Delivered& delivered) const {
 plan::Delivered TcpLinks::look(double seconds_since_last) {
   if (--until_found_again_ < 0) {
     find();
-    until_found_again_ = kLooksBetweenFinds;
+    until_found_again_ = looks_between_finds_;
+    looks_between_finds_ = std::min(kMostLooksBetweenFinds, 2 * looks_between_finds_ + 1);
   }
   plan::Delivered delivered;
   const auto gone = std::remove_if(connections_.begin(), connections_.end(),

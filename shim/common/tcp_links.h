@@ -31,7 +31,7 @@ class TcpLinks {
   bool read(Connection& connection, plan::Delivered& delivered) const;
 
   std::vector<Connection> connections_;
-  int until_found_again_ = 0;  // looks
+  int until_found_again_ = 0, looks_between_finds_ = 0;
 };
 
 }  // namespace thinwire::shim

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.multiproc
 # Every host is told: an unshaped link is faster than the codec.
 ZFP = {"THINWIRE_CODEC": "zfp:rate=16", "THINWIRE_FORCE": "1"}
 ROUNDS = 3
+MIB = 1 << 20
 
 
 def exchange(lab: Lab, ranks: int, report: Path, *options: str, forward: bool = True):
@@ -68,3 +69,26 @@ def test_a_host_without_the_library_gets_raw_data(lab: Lab, tmp_path: Path) -> N
     (line,) = done.stderr.splitlines()
     assert "does not run this Thinwire" in line
     assert read_report(tmp_path / "report.json.rank0")["compressed_messages"] == 0
+
+
+@pytest.mark.usefixtures("lab")  # or it is skipped
+def test_the_rate_is_known_soon_where_the_first_message_opens_the_connection(
+    tmp_path: Path,
+) -> None:
+    report, rounds = tmp_path / "report.json", 24
+    settings = {
+        "THINWIRE_CODEC": "mpc",
+        "THINWIRE_FORCE": "0",
+        "THINWIRE_REPORT": str(report),
+        "LD_PRELOAD": str(PRODUCTION),
+    }
+    words = ["mpirun", "-n", "2", *(word for name in settings for word in ("-x", name))]
+    words += [str(EXCHANGE), str(MIB), str(rounds)]
+    with Lab(hosts=2, link="1gbit") as link:
+        done = link.run(
+            words, env=environment(settings), capture_output=True, text=True, timeout=60
+        )
+    assert done.returncode == 0, done.stderr
+    # Of 24 messages of each rank, of which two or three fill a window.
+    unknown = read_report(report)["raw_by_reason"].get("the link's rate is not known", 0)
+    assert unknown <= rounds
