@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,8 @@ from thinwire.bench.programs import LabPlace, Loopback, Place
 from thinwire.lab import Lab
 
 MIB = 1 << 20
+# Messages of a kind, one after another, in the mixed stream.
+BLOCK = 100
 # A codec and a field that gain on the slower link and lose on the faster one.
 CHANGES = (
     ("ndzip", "nyx_32.f32", ("2gbit", "100mbit", "2gbit", "100mbit")),
@@ -35,8 +37,26 @@ CHANGES = (
 LOSSLESS = ("expack", "lorenzo", "mpc", "ndzip")
 NAMED = ("auto", *LOSSLESS, "zfp:rate=16", "szp:abs=1e-30", "blockq:bits=8")
 SHRINKS = "rtm_t500.f32"
-# Blocks of the mixed stream, pairs of incompressible messages, and their bytes.
-LINKS = (("100mbit", 0, 20, MIB), ("1gbit", 4, 60, 4 * MIB), ("10gbit", 6, 100, 4 * MIB))
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much is measured on a link: blocks of the mixed stream, pairs of incompressible
+    messages, and the bytes of each."""
+
+    blocks: int
+    mixed_bytes: int
+    pairs: int
+    noise_bytes: int
+
+
+# On a fast link what the turns themselves send would tell in smaller messages.
+LINKS = {
+    "100mbit": Extent(0, MIB, 20, MIB),
+    "1gbit": Extent(4, MIB, 60, 4 * MIB),
+    "10gbit": Extent(4, 4 * MIB, 100, 4 * MIB),
+}
+LOOPBACK = Extent(0, MIB, 100, 4 * MIB)
 
 
 def incompressible(path: Path, nbytes: int) -> Path:
@@ -65,16 +85,17 @@ class Measure:
                 self._add("changes", row)
             self.drops += rows[-1].drops
 
-    def on(self, place: Place, blocks: int, pairs: int, noise_bytes: int = 4 * MIB) -> None:
-        """What is measured on a link that stays: `blocks` of the mixed stream, and pairs of
-        incompressible messages."""
-        if blocks > 0:
+    def on(self, place: Place, extent: Extent) -> None:
+        """What is measured on a link that stays."""
+        if extent.blocks > 0:
             files = [self._data / SHRINKS, self._noise]
-            row, sent = streams.mixed(place, LOSSLESS, files, MIB, 100, blocks)
+            row, sent = streams.mixed(
+                place, LOSSLESS, files, extent.mixed_bytes, BLOCK, extent.blocks
+            )
             say(f"{place.name}, mixed: {row.of_oracle:.3f} of the oracle")
             self._add("mixed", row)
             self._add("predictions", streams.predictions(place.name, "mixed", sent))
-        rows, sent = streams.noise(place, NAMED, self._noise, noise_bytes, pairs, say)
+        rows, sent = streams.noise(place, NAMED, self._noise, extent.noise_bytes, extent.pairs, say)
         for each in rows:
             self._add("noise", each)
         if place.bytes_per_second is not None:
@@ -112,11 +133,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="thinwire-guard-") as scratch:
         measured = Measure(options.data, Path(scratch))
         measured.changes()
-        for link, blocks, pairs, noise_bytes in LINKS:
+        for link, extent in LINKS.items():
             with Lab(hosts=2, link=link) as lab:
-                measured.on(LabPlace(lab), blocks, pairs, noise_bytes)
+                measured.on(LabPlace(lab), extent)
                 measured.drops += lab.drops()
-        measured.on(Loopback(), 0, 100)
+        measured.on(Loopback(), LOOPBACK)
     where |= {"load_after": os.getloadavg()[0], "drops": measured.drops}
     where["seconds"] = time.monotonic() - start
     found = {"machine": where, **measured.found}

@@ -25,7 +25,7 @@ class Recorder {
     std::function<ProcessFigures()> figures;
     std::function<std::uint64_t()> pool_bytes;
   };
-  // Where to: "" for neither. The metrics' file has all labels' `rank`.
+  // Where to: "" for neither. `rank` is a label of each metric.
   struct Paths {
     std::string trace;
     std::string metrics;
