@@ -36,7 +36,7 @@ CHANGES = (
 )
 LOSSLESS = ("expack", "lorenzo", "mpc", "ndzip")
 NAMED = ("auto", *LOSSLESS, "zfp:rate=16", "szp:abs=1e-30", "blockq:bits=8")
-SHRINKS = "rtm_t500.f32"
+SHRINKS = "ccsm_trefht.f32"
 
 
 @dataclass(frozen=True)
