@@ -100,6 +100,43 @@ TEST(Backoff, BeginsAnewWhereMuchLessIsAsked) {
   EXPECT_LE(count, 5);
 }
 
+TEST(Backoff, SkipsLittleWhereAttemptsAreCheap) {
+  EXPECT_EQ(Backoff::most_skips(1e-4, 0), Backoff::kLongestSearch);
+  EXPECT_EQ(Backoff::most_skips(1e-3, 1e-3), Backoff::kLongestSearch);
+  EXPECT_EQ(Backoff::most_skips(1e-4, 5e-3), 4U);
+  for (const std::uint32_t most : {0U, 1U, 4U, 16U}) {
+    Backoff channel;
+    int tried = 0, in_a_row = 0, longest = 0;
+    for (int message = 0; message < 4000; ++message) {
+      const bool is_tried = channel.next() != Attempt::kSkip;
+      if (is_tried) channel.declined(1, most);
+      tried += is_tried ? 1 : 0;
+      in_a_row = is_tried ? 0 : in_a_row + 1;
+      longest = std::max(longest, in_a_row);
+    }
+    EXPECT_LE(longest, static_cast<int>(most));
+    EXPECT_GE(tried, 4000 / static_cast<int>(most + 1));
+    EXPECT_LE(tried, most >= 4 ? 2 * 4000 / static_cast<int>(most) : 4000);
+  }
+}
+
+TEST(Backoff, NoPeriodStaysInStepWithShortSkips) {
+  for (const std::uint32_t most : {1U, 2U, 3U, 6U, 13U}) {
+    for (int period = 2; period <= 40; ++period) {
+      for (int place = 0; place < period; ++place) {
+        Backoff channel;
+        bool found = false;
+        for (int message = 0; message < 200 * period && !found; ++message) {
+          if (channel.next() == Attempt::kSkip) continue;
+          found = message > 100 && message % period == place;
+          channel.declined(1, most);
+        }
+        EXPECT_TRUE(found) << most << " " << period << " " << place;
+      }
+    }
+  }
+}
+
 TEST(Backoff, NothingLessThanSmallerCanBeAsked) {
   Backoff channel;
   for (int message = 0; message < 22; ++message) {

@@ -1,6 +1,7 @@
 #include "wire/backoff.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace thinwire::mpi {
 namespace {
@@ -12,6 +13,9 @@ constexpr std::uint8_t kSampledSuccesses = 64;
 // Skips double up to the decline of this number.
 constexpr std::uint32_t kLastDoubling = 8;
 constexpr std::uint32_t kCycle = 2;
+
+// What attempts in vain may cost, of the time of raw messages.
+constexpr double kAttemptsShare = 0.005;
 
 std::uint16_t one_more(std::uint16_t declines) {
   // Back by a whole cycle rather than over.
@@ -25,6 +29,13 @@ std::uint8_t skips_after(std::uint32_t declines) {
   if (declines < 2) return 0;
   if (declines < kLastDoubling) return static_cast<std::uint8_t>(1U << (declines - 2));
   return static_cast<std::uint8_t>(Backoff::kLongestSearch - 1 - declines % kCycle);
+}
+
+// Shorter skips are of no one length either, or a program that repeats itself would keep step.
+std::uint8_t varied(std::uint32_t most, std::uint32_t declines) {
+  std::uint32_t mixed = declines * 0x9E3779B1U;
+  mixed = (mixed ^ mixed >> 15) * 0x85EBCA77U;
+  return static_cast<std::uint8_t>(most - std::min(most, mixed >> 30));
 }
 
 // Halving what is asked for each time, this ends.
@@ -58,12 +69,19 @@ Attempt Backoff::next(double asked) {
   return state.sampled > 0 ? Attempt::kSampleFirst : Attempt::kWhole;
 }
 
-void Backoff::declined(double asked) {
-  change([asked](State& state) {
+std::uint32_t Backoff::most_skips(double attempt_seconds, double raw_seconds) {
+  if (!(raw_seconds > 0)) return kLongestSearch;
+  const double skips = std::ceil(attempt_seconds / (kAttemptsShare * raw_seconds));
+  return static_cast<std::uint32_t>(std::min<double>(skips, kLongestSearch));
+}
+
+void Backoff::declined(double asked, std::uint32_t most) {
+  change([asked, most](State& state) {
     const auto own = static_cast<float>(std::max(asked, 1.0));
     state.asked = state.declines == 0 ? own : std::min(state.asked, own);
     state.declines = one_more(state.declines);
     state.skips = skips_after(state.declines);
+    if (state.skips > most) state.skips = varied(most, state.declines);
     state.sampled = kSampledSuccesses;
   });
 }

@@ -29,8 +29,12 @@ class Backoff {
   // What to do with the next message, which it takes note of; by what ratio it has to shrink.
   Attempt next(double asked = 1);
 
-  // What became of an attempt.
-  void declined(double asked = 1);
+  // What became of an attempt. `most`: so many messages are skipped at most, where attempts cost
+  // little against them.
+  void declined(double asked = 1, std::uint32_t most = kLongestSearch);
+
+  // The least skips that keep attempts of so many seconds a small part of raw messages.
+  static std::uint32_t most_skips(double attempt_seconds, double raw_seconds);
   void succeeded();
 
   // Has messages sampled from the start, as after a decline.

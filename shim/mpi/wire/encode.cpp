@@ -77,6 +77,12 @@ void count_raw(tw_reason reason, std::uint64_t bytes) {
   counters.raw_bytes += bytes;
 }
 
+// What a lossy codec gives must not depend on the time that attempts take.
+std::uint32_t most_skips(const CodecUse& use, const Decision& decision, double seconds) {
+  if (use.is_lossy || use.plan.force != 0) return Backoff::kLongestSearch;
+  return Backoff::most_skips(seconds, decision.raw_seconds);
+}
+
 void log_choice(const Outcome& outcome, const TypeFacts& type, const Peer& peer,
                 const CodecUse& use, const Decision& decision) {
   const PlanClass of{.dtype = type.leaf,
@@ -153,7 +159,10 @@ std::optional<Wire> encode(const Outgoing& message) {
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
   self.counters.encode_nanoseconds += spent;
   const bool is_declined = encoded.reason == TW_RAW_DECLINED || encoded.reason == TW_RAW_INTEGERS;
-  if (is_declined) channel.declined(encoded.reason == TW_RAW_DECLINED ? decision.least_ratio : 1);
+  if (is_declined) {
+    channel.declined(encoded.reason == TW_RAW_DECLINED ? decision.least_ratio : 1,
+                     most_skips(*use, decision, 1e-9 * static_cast<double>(spent)));
+  }
   if (encoded.reason != TW_COMPRESS) return stay_raw(encoded.reason, spent);
   channel.succeeded();
   const double seconds = 1e-9 * static_cast<double>(spent);
