@@ -23,7 +23,7 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 import torch
 import torch.distributed as dist
-from counters import counters
+from counters import calls, counters
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 
 Losses = list[torch.Tensor]
@@ -75,6 +75,9 @@ class Job:
         if given.deterministic:
             torch.use_deterministic_algorithms(True, warn_only=True)
             torch.backends.cudnn.allow_tf32 = False
+            # The backward passes of these add in any order.
+            for fused in ("flash", "mem_efficient", "cudnn"):
+                getattr(torch.backends.cuda, f"enable_{fused}_sdp")(False)
         dist.init_process_group("nccl" if on_gpu else "gloo")
         self.rank, self.ranks = dist.get_rank(), dist.get_world_size()
 
@@ -111,24 +114,29 @@ class Job:
         return model
 
     def train(self, step: Callable[[int], torch.Tensor]) -> tuple[list[float], dict[str, Any]]:
-        """Runs the steps; their losses, averaged over ranks, and times and bytes a timed step."""
+        """Runs the steps; their losses, averaged over ranks, and what the timed ones took."""
         warm, steps = self.given.warm, self.given.steps
         losses: Losses = []
         begin = sent = 0.0
         marks: list[Any] = []
+        before: list[float] = []
         for number in range(warm + steps):
             if number == warm:
+                before = calls(self.preload)
                 begin, sent = self.now(), _sent_bytes()
                 marks.append(self.mark())
             losses.append(step(number).detach())
             if number >= warm:
                 marks.append(self.mark())
         seconds, bytes_sent = self.now() - begin, _sent_bytes() - sent
+        timed = [n - b for n, b in zip(calls(self.preload), before, strict=True)]
         told = torch.stack(losses).float()
         dist.all_reduce(told)
         measured = {"step_ms": 1e3 * seconds / steps, "sent_bytes": int(bytes_sent / steps)}
         each = sorted(self.between(*two) for two in itertools.pairwise(marks))
         measured |= {"median_ms": statistics.median(each), "p95_ms": each[-(len(each) // 20) - 1]}
+        # The steps before are those in which ranks find out what pays.
+        measured |= {"timed_calls": timed}
         return (told / self.ranks).tolist(), measured
 
     def mark(self) -> Any:

@@ -19,6 +19,16 @@ def counters(preload: bool) -> dict[str, dict[str, float]]:
     return {}
 
 
+def calls(preload: bool) -> list[float]:
+    """How many so far, and how many of them compressed."""
+    return sums(next(iter(counters(preload).values()), {}))
+
+
+def sums(counted: dict[str, float]) -> list[float]:
+    ends = (("/calls",), ("/compressed", "/compressed_calls"))
+    return [sum(n for name, n in counted.items() if name.endswith(end)) for end in ends]
+
+
 def _of_preload() -> dict[str, float]:
     found: Counter[str] = Counter()
     for communicator in json.loads(_report())["communicators"]:

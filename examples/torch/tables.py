@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from counters import sums
+
 Run = dict[str, Any]
 # Of what the measured share of communication and the measured ratio allow, so much is expected.
 PART = 0.9
@@ -73,11 +75,9 @@ def losses(runs: dict[str, dict[str, list[Run]]]) -> Iterator[str]:
 
 
 def compressed(run: Run) -> float | None:
-    """What part of the calls that were counted."""
-    counted: dict[str, float] = run.get("preload_stats") or run.get("stats") or {}
-    calls = sum(value for name, value in counted.items() if name.endswith("/calls"))
-    ends = ("/compressed", "/compressed_calls")
-    coded = sum(value for name, value in counted.items() if name.endswith(ends))
+    """What part of the calls of the timed steps that were counted."""
+    counted = run.get("preload_stats") or run.get("stats") or {}
+    calls, coded = run.get("timed_calls") or sums(counted)
     return coded / calls if calls else None
 
 

@@ -68,6 +68,25 @@ TEST(Class, AChangeOfCapacityChangesNoTurn) {
   EXPECT_EQ(ways(of, value, 4), "CCrr");
 }
 
+TEST(Class, SaysThatItsNextCallIsTimed) {
+  Offers offers;
+  Class of(offers, 1, true);
+  const auto next_is_timed = [&](const agree::Value& value, int calls, bool once = false) {
+    std::string found;
+    bool said = false;
+    for (int call = 0; call < calls; ++call) {
+      const Turn turn = of.turn(value, once);
+      found += (turn.probation != 0) == said ? '=' : '!';
+      said = turn.is_before_timed;
+    }
+    return found;
+  };
+  // Of the first one nobody can know.
+  EXPECT_EQ(next_is_timed(under_way(1, false), 8), "!=======");
+  EXPECT_EQ(next_is_timed(decided(1, true, 1000, 500), 100), std::string(100, '='));
+  EXPECT_EQ(next_is_timed(decided(1, true, 1000, 500), 100, true), std::string(100, '='));
+}
+
 // A group is only simulated on this rank, others have not come to it.
 TEST(Class, TurnsThatAreTakenBackCountNothing) {
   Offers offers;

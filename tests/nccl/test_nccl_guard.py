@@ -73,6 +73,24 @@ def test_over_a_slow_link_a_codec_wins(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(gathers) == 1
 
 
+@pytest.mark.alone
+@pytest.mark.parametrize(("gathered", "calls"), [("noise", "90"), ("integers", "150")])
+def test_what_a_call_waits_for_is_not_its_time(
+    gathered: str, calls: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sums take 3 ms raw, the gathers on another stream before them 64: of both together
+    compression gains too little. Integers have no numbers, so that agreement takes more calls."""
+    monkeypatch.setenv("FAKE_NCCL_RATE", "1e8")
+    settings = {"CODEC": "lorenzo", "FORCE": "0", "REPORT": tmp_path / "report"}
+    assert run(PROGRAMS / "nccl_streams", calls, gathered, **settings) == ("ok\n", "")
+    for rank in communicators(tmp_path / "report.nccl.rank0"):
+        assert rank["operations"]["AllGather"]["compressed_calls"] == 0
+        sums = timed(rank, "ReduceScatter")
+        assert [each["way"] for each in sums] == ["compressed"]
+        assert sums[0]["raw_nanoseconds"] < 32e6
+        assert rank["operations"]["ReduceScatter"]["compressed_calls"] > TIMED
+
+
 @pytest.mark.parametrize(("seed", "blocking"), [(3, "1"), (5, "1"), (4, "0")])
 def test_random_programs_that_are_timed(
     seed: int, blocking: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

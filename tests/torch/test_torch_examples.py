@@ -72,6 +72,7 @@ def test_the_examples_train(tmp_path: Path) -> None:
     assert told[3]["communication"] >= 0 and told[3]["validation"] < 6
     assert all(each["alone_ms"] > 0 for each in told[3:9])
     assert all(0 < each["median_ms"] <= each["p95_ms"] for each in told[:9])
+    assert [each["timed_calls"][1] > 0 for each in told[:9]] == [False, True, True] * 3
     # Tensor-parallel ranks see equal bits, and a lossy codec nothing but gradients of "dp".
     none, lossless, lossy = told[6:9]
     assert none["losses"] == lossless["losses"] and all(each["same"] for each in told[6:9])
@@ -90,6 +91,7 @@ def test_tables(tmp_path: Path) -> None:
     lines = [
         line("none", 100, 4000, [2.0, 1.0], communication=0.8),
         line("lossless", 62.5, 2000, [2.0, 1.0], preload_stats={"/AllGather/calls": 4}),
+        line("szp", 62.5, 2000, [2.0, 1.0], preload_stats={}, timed_calls=[4, 3]),
         line("blockq", 50, 1000, [2.0, 1.25], stats={"/dp/allreduce/calls": 4.0}),
         line("none", 10, 0, [2.0], communication=0.0),
         line("none", 1, 0, [5.0], example="two"),
@@ -103,8 +105,9 @@ def test_tables(tmp_path: Path) -> None:
     assert rows[2] == ["one", "`none`", "100", "200", "80%", "0.004", *[""] * 5]
     # A ratio of 2 on 0.8 of a step leaves 0.6 of it.
     assert rows[3][5:] == ["0.002", "2.00", "1.60", "1.50", "0%", "equal"]
-    assert rows[4][5:] == ["0.001", "4.00", "2.00", "2.25", "0%", "within 0.25"]
-    assert rows[5][:3] == ["one, one machine", "`none`", "10"]
+    assert rows[4][-2] == "75%"
+    assert rows[5][5:] == ["0.001", "4.00", "2.00", "2.25", "0%", "within 0.25"]
+    assert rows[6][:3] == ["one, one machine", "`none`", "10"]
     assert rows[-1][:3] == ["two, one machine", "`none`", "2"] and "5.5 ± 0.707" in rows[-1]
 
 

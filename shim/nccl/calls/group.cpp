@@ -52,7 +52,12 @@ void forget_coded(Group& of) {
 void watch_on(const Group& of, ncclResult_t result, Rest rest) {
   if (result != ncclInProgress) {
     enqueue_behind(of.coded);
-    return enqueue_behind(of.watched);
+    enqueue_behind(of.watched);
+    // All of a group end together.
+    for (const auto* const calls : {&of.coded, &of.watched}) {
+      if (result == ncclSuccess && !calls->empty()) note_end(calls->back());
+    }
+    return;
   }
   std::vector<Planned> later;
   std::ranges::copy_if(of.watched, std::back_inserter(later), has_behind);

@@ -119,7 +119,11 @@ ncclResult_t go_raw(const Call& call) {
 // Raw, with something beside it or nothing.
 ncclResult_t go_watched(Planned planned) {
   const Decision& decision = planned.decision;
-  if (decision.plan == nullptr && !decision.is_timed()) return go_raw(planned.call);
+  if (decision.plan == nullptr && !decision.is_timed()) {
+    const ncclResult_t result = go_raw(planned.call);
+    if (result == ncclSuccess && !in_group()) note_end(planned);
+    return result;
+  }
   if (in_group()) {
     keep_watched(planned);
     return go_raw(planned.call);
@@ -130,6 +134,7 @@ ncclResult_t go_watched(Planned planned) {
     finish_later({}, {planned});
   } else {
     enqueue_behind({&planned, 1});
+    if (result == ncclSuccess) note_end(planned);
   }
   return result;
 }
@@ -142,6 +147,7 @@ ncclResult_t go_coded(Planned planned) {
     finish_later(std::move(rest), {});
   } else {
     enqueue_behind({&planned, 1});
+    if (result == ncclSuccess) note_end(planned);
   }
   return result;
 }
@@ -179,13 +185,22 @@ ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
   return ncclSuccess;
 }
 
+// Of one that was not even decided about.
+void note_end_of_raw(const Call& call, const Communicator& communicator) {
+  Coder* const coder = communicator.coder.load(std::memory_order_acquire);
+  if (coder == nullptr || !coder->listens() || in_group()) return;
+  if (capture_of(call.stream).state == Capture::State::kNone) coder->note_end(call);
+}
+
 ncclResult_t judge(Call call, Communicator& communicator, bool could) {
   const int reason = reason_by_arguments(call, communicator);
   const bool ended = communicator.finalized || communicator.suspended || communicator.revoked;
   if (reason != 0 || ended || !is_sound(call, communicator)) {
     count(call, communicator, reason != 0 ? reason : int{kUnusual}, call.choice.only_rule(),
           call.choice.codec[kBetweenNodes]);
-    return could ? go_raw(call) : pass(call);
+    const ncclResult_t result = could ? go_raw(call) : pass(call);
+    if (result == ncclSuccess && !ended) note_end_of_raw(call, communicator);
+    return result;
   }
   Coder* const coder = coder_of(call.comm, communicator);
   if (coder == nullptr) {

@@ -39,6 +39,7 @@ Turn Class::turn(const agree::Value& value, bool once) {
     if (position >= calls) turn.codes = !turn.codes;
     turn.probation = value.probation;
     turn.calls = value.calls;
+    turn.is_before_timed = position + 1 < 2 * calls;
     return turn;
   }
   if (!guarded_) return turn;
@@ -51,7 +52,9 @@ Turn Class::turn(const agree::Value& value, bool once) {
   }
   if (once) return turn;
   turn.asks = turns_ == next_ask_;
-  if (turns_ % plan::calls_to_a_watched_one(confirmed_) == 0) {
+  const std::uint64_t to_watched = plan::calls_to_a_watched_one(confirmed_);
+  turn.is_before_timed = (turns_ + 1) % to_watched == 0;
+  if (turns_ % to_watched == 0) {
     turn.probation = value.decided;
     turn.took = {value.raw_ns, value.coded_ns};
   }

@@ -20,6 +20,7 @@ struct Turn {
   std::uint16_t calls = 0;             // that the probation times of each way; 0: it is over
   plan::ProbationTimes took{};         // what came of it then
   bool asks = false;                   // it is time for another probation
+  bool is_before_timed = false;        // the class's next call is timed
   const agree::Value* news = nullptr;  // a decision that has not been seen before
 };
 

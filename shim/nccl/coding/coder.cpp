@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::uint64_t kNoGroup = 0;
 constexpr std::uint64_t kTimeBytes = 64;  // a time before a call, and one behind it
+// Calls between two of a class, whose ends are noted: those of a step of training, about.
+constexpr std::uint32_t kListened = 64;
 
 int reason_without_plan(const Call& call, tw_status why) {
   return why == TW_UNSUPPORTED && call.reduces() ? TW_RAW_OPERATION : TW_RAW_SHAPE;
@@ -146,6 +148,11 @@ bool Coder::goes_raw(const agree::Value& value, Decision& made) {
   if (made.turn->asks) {
     const std::lock_guard lock(mutex_);
     made.of[0]->ask(value.probation);
+  }
+  if (made.turn->is_before_timed) {
+    listens_ = kListened;
+  } else if (made.is_timed()) {
+    listens_ = 0;
   }
   if (made.turn->codes) return false;
   made.reason = value.probation > value.decided ? kBeingTimed : kNotFaster;
@@ -348,7 +355,11 @@ Flight* Coder::begin_time(const Call& call, const Decision& decision) {
   auto* const times = static_cast<std::uint64_t*>(clock->record);
   times[0] = times[1] = 0;
   look_after(*this);
-  if (tw_stream_time(stream_comm_, device_, times, call.stream) == TW_OK) return clock;
+  if (tw_stream_time(stream_comm_, device_, times, call.stream) == TW_OK) {
+    clock->behind = last_end_;
+    if (last_end_ != nullptr) ++last_end_->holders;
+    return clock;
+  }
   flights_.give_back(clock);
   decision.of[0]->timed(*decision.turn, 0);
   return nullptr;
@@ -360,7 +371,33 @@ void Coder::end_time(const Call& call, Flight* clock) {
   auto* const times = static_cast<std::uint64_t*>(clock->record);
   // Else it is lost: the stream may still write what was put there before.
   if (tw_stream_time(stream_comm_, device_, times + 1, call.stream) != TW_OK) return;
+  keep_end(call, clock);
+}
+
+void Coder::note_end(const Call& call) {
+  if (!listens()) return;
+  --listens_;
+  const std::lock_guard lock(mutex_);
+  if (failed_ || ended_) return;
+  Flight* const clock = flights_.take(kTimeBytes);
+  if (clock == nullptr) return;
+  clock->plan = nullptr;
+  clock->of[0] = nullptr;
+  auto* const times = static_cast<std::uint64_t*>(clock->record);
+  times[0] = times[1] = 0;
+  look_after(*this);
+  if (tw_stream_time(stream_comm_, device_, times + 1, call.stream) == TW_OK) {
+    keep_end(call, clock);
+  } else {
+    flights_.give_back(clock);
+  }
+}
+
+void Coder::keep_end(const Call& call, Flight* clock) {
   lent_to(call.stream, kNoGroup).push(clock);
+  ++clock->holders;
+  if (last_end_ != nullptr) flights_.give_back(last_end_);
+  last_end_ = clock;
 }
 
 void Coder::fail() { failed_ = true; }

@@ -62,6 +62,11 @@ class Coder {
   // know what it took.
   Flight* begin_time(const Call& call, const Decision& decision);
   void end_time(const Call& call, Flight* clock);
+  // Whether the ends of calls count, as a timed one may have to wait for them: NCCL carries out the
+  // calls of a communicator one after the other, on whichever streams.
+  bool listens() const { return listens_ > 0; }
+  // Behind the last step of a call that is not timed, whatever became of it.
+  void note_end(const Call& call);
   // Under the mutex. What enqueueing left is not known: nothing is coded or given back any more.
   void fail();
 
@@ -114,6 +119,9 @@ class Coder {
   bool serve(Lent& lent, void* mailbox);
   // Takes back what graphs that have ended were lent. Whether others live.
   bool reap_captured(Lent& lent);
+  void keep_end(const Call& call, Flight* clock);
+  // Of a call that is timed, or a mere end.
+  bool has_ended(Flight& clock);
   // Whether the stream has come past it; its report is taken then.
   bool has_landed(Flight& flight);
   void take_report(Flight& flight, tw_status status, const tw_stream_report& report);
@@ -138,9 +146,11 @@ class Coder {
   Track collectives_;
   std::map<std::pair<int, bool>, Track> messages_;
   Plans plans_;
+  std::uint32_t listens_ = 0;  // to the ends of so many calls more
 
   std::mutex mutex_;
   Flights flights_{device_};
+  Flight* last_end_ = nullptr;  // of the latest call whose end is known once it has come
   bool failed_ = false, ended_ = false, released_ = false;
 
   std::mutex lent_mutex_;  // of the list alone, which only grows

@@ -46,6 +46,8 @@ void enqueue_behind(std::span<const Planned> calls);
 inline bool has_behind(const Planned& planned) {
   return planned.clock != nullptr || planned.decision.result_trial != nullptr;
 }
+// Behind a call that is on its stream, which may have been a group's last one.
+void note_end(const Planned& planned);
 // Nothing of it is enqueued any more.
 void leave_out_behind(const Planned& planned);
 

@@ -31,13 +31,16 @@ Flight* Flights::take(std::uint64_t record_bytes) {
     flight->record = take_shared(device_, most_);
     flight->record_bytes = flight->record == nullptr ? 0 : most_;
   }
-  flight->next = nullptr;
+  flight->next = flight->behind = nullptr;
+  flight->holders = 1;
   if (flight->record != nullptr) return flight;
   give_back(flight);
   return nullptr;
 }
 
-void Flights::give_back(Flight* flight) { flight->next = std::exchange(free_, flight); }
+void Flights::give_back(Flight* flight) {
+  if (--flight->holders == 0) flight->next = std::exchange(free_, flight);
+}
 
 void Flights::release_all() {
   while (Flight* const flight = free_) {

@@ -21,7 +21,9 @@ struct Flight {
   std::uint64_t record_bytes = 0;
   std::uint64_t sequence = 0;  // among those of its stream
   Plan* plan = nullptr;        // none: the record has the times before and behind a call
-  Class* of[2] = {};           // of its exchanges
+  Class* of[2] = {};           // of its exchanges; none and no plan: the time behind a call alone
+  Flight* behind = nullptr;    // of the earlier call whose end is known, see Coder::begin_time()
+  std::uint32_t holders = 0;   // who looks at it: where it is pushed, and what comes behind it
   Turn turn{};                 // of the call that is timed
   bool is_trial = false;
   bool again = false;               // see Class::measured()
@@ -37,8 +39,8 @@ class Flights {
  public:
   explicit Flights(int device) : device_(device) {}
 
-  Flight* take(std::uint64_t record_bytes);  // null: no memory
-  void give_back(Flight* flight);
+  Flight* take(std::uint64_t record_bytes);  // null: no memory; held once
+  void give_back(Flight* flight);            // by one who held it
   void release_all();
 
  private:
