@@ -1,7 +1,8 @@
 // Collectives in slots on a GPU against the same ones on the host, bit by bit: results, and what
 // each rank's record says. All ranks are on one GPU. Exit code 0 where all agree, 1 where one does
 // not, 77 where there is no GPU. With the argument "host" both sides are the host; with "small"
-// there are few cases, for tools under which kernels run slowly; with a codec's spec it alone is run.
+// there are few cases, for tools under which kernels run slowly; with a codec's spec it alone is
+// run.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -92,7 +93,8 @@ struct Buffers {
   static void move(Where where, std::byte* to, const std::byte* from, std::uint64_t bytes) {
     if (where == Where::kGpu) {
       check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
-      // It may return while a short array is still on its way, which the runs' streams do not wait for.
+      // It may return while a short array is still on its way, which the runs' streams do not wait
+      // for.
       check(cudaStreamSynchronize(cudaStreamLegacy));
     } else {
       std::memcpy(to, from, bytes);

@@ -162,7 +162,8 @@ void enqueue_behind(std::span<const Planned> calls) {
 
 void note_end(const Planned& planned) {
   // A clock in a graph would be read again at each replay.
-  if (planned.clock == nullptr && !planned.call.is_captured()) planned.coder->note_end(planned.call);
+  if (planned.clock == nullptr && !planned.call.is_captured())
+    planned.coder->note_end(planned.call);
 }
 
 void leave_out_behind(const Planned& planned) {

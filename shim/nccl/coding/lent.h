@@ -106,7 +106,7 @@ class Lent {
 
   // Whose calls it serves now: see identity_of(); of a graph the stream's handle.
   std::uint64_t stream = 0;
-  std::uint64_t group = 0;   // the last one that used it, and how many of its calls did
+  std::uint64_t group = 0;  // the last one that used it, and how many of its calls did
   std::size_t places = 0;
   std::uint64_t given = 0;  // bytes of the chunk that the mailbox wants; of the service thread
 
