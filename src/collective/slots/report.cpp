@@ -1,6 +1,7 @@
 // What a run came to, from its record.
 #include <algorithm>
 #include <atomic>
+#include <string>
 
 #include "collective/slots/run.h"
 
@@ -16,8 +17,11 @@ Status status_of(Outcome outcome) {
     case StatusCode::kDamaged:
       return {StatusCode::kDamaged,
               "a slot that came was damaged, or none of this call; the values are NaN"};
-    default:
+    case StatusCode::kInternal:
       break;
+    default:
+      return {StatusCode::kInternal, std::string("a rank could not code its values: ") +
+                                         status_text(device::outcome_status(outcome))};
   }
   if (device::outcome_bytes(outcome) == static_cast<std::uint64_t>(SlotFailure::kAborted)) {
     return {StatusCode::kInternal, "a mailbox was aborted while a block was under way in it"};
