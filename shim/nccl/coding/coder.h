@@ -110,6 +110,7 @@ class Coder {
   bool captured_goes_raw(const agree::Value& value, Decision& made) const;
   bool goes_raw(const agree::Value& value, Decision& made);
   bool reserve(const Call& call, PlanKey key, const Decision& made);
+  static constexpr std::uint64_t kNoGroup = 0;
   // One of its own, or one that is idle and not of this group.
   Lent& lent_to(cudaStream_t stream, std::uint64_t group);
   // What calls of this capture on this stream are lent, which ends with the graph; null: no memory.

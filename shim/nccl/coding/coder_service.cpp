@@ -1,5 +1,4 @@
 // What the service thread does for a communicator: mailboxes, reports, the end.
-#include <algorithm>
 #include <atomic>
 #include <string>
 #include <utility>
@@ -35,12 +34,6 @@ constexpr std::uint32_t kRougher = 32;
 
 ncclResult_t as_nccl(tw_status status) {
   return status == TW_DAMAGED ? ncclInternalError : ncclRemoteError;
-}
-
-// 0: the stream has not come there.
-std::uint64_t time_of(const Flight& clock, int at) {
-  auto* const times = static_cast<std::uint64_t*>(clock.record);
-  return std::atomic_ref(times[at]).load(std::memory_order_acquire);
 }
 
 void add(std::atomic<std::uint64_t>& to, std::uint64_t more) {
@@ -168,22 +161,6 @@ bool Coder::has_landed(Flight& flight) {
   if (report.complete == 0) return false;
   take_report(flight, status, report);
   flight.plan->users.fetch_sub(1, std::memory_order_release);
-  return true;
-}
-
-bool Coder::has_ended(Flight& clock) {
-  const std::uint64_t end = time_of(clock, 1);
-  if (end == 0) return false;
-  if (clock.of[0] == nullptr) return true;
-  std::uint64_t begin = time_of(clock, 0);
-  if (Flight* const before = std::exchange(clock.behind, nullptr)) {
-    // What it waited for is not its own time. A later end is of a stream that was held up.
-    const std::uint64_t ended = time_of(*before, 1);
-    if (ended < end) begin = std::max(begin, ended);
-    flights_.give_back(before);
-  }
-  // Of a clock's step at the least: 0 would say that nobody knows.
-  clock.of[0]->timed(clock.turn, end > begin ? end - begin : 1);
   return true;
 }
 

@@ -1,0 +1,114 @@
+// What a call works in: the memory and mailbox of its stream or graph, and the record of its
+// flight.
+#include "abi/cuda.h"
+#include "coding/coder.h"
+#include "process/settings.h"
+
+namespace thinwire::nccl {
+
+Lent& Coder::lent_to(cudaStream_t stream, std::uint64_t group) {
+  const std::uint64_t identity = identity_of(stream);
+  for (const auto& each : lent_) {
+    if (!each->is_of_graph && each->stream == identity) return *each;
+  }
+  // Programs may make streams as they go.
+  for (const auto& each : lent_) {
+    if (each->is_of_graph || !each->idle() || each->group == group) continue;
+    each->stream = identity;
+    return *each;
+  }
+  Lent& added = add_lent();
+  added.stream = identity;
+  return added;
+}
+
+Lent& Coder::add_lent() {
+  const std::lock_guard lock(lent_mutex_);
+  lent_.push_back(std::make_unique<Lent>(device_));
+  return *lent_.back();
+}
+
+// Calls on one stream follow each other in a graph as they do without, so they may share memory.
+Lent* Coder::lent_to_graph(const Call& call) {
+  const std::uint64_t handle = reinterpret_cast<std::uintptr_t>(call.stream);
+  Lent* idle = nullptr;
+  for (const auto& each : lent_) {
+    if (!each->is_of_graph) continue;
+    if (each->capture == call.capture.id && each->stream == handle) return each.get();
+    if (each->capture == 0) idle = each.get();
+  }
+  if (idle == nullptr) {
+    idle = &add_lent();
+    idle->is_of_graph = true;
+  }
+  idle->graph_has_ended = false;
+  const auto release = [](void* lent) { static_cast<Lent*>(lent)->graph_has_ended = true; };
+  if (!keep_with_graph(call.capture, release, idle)) return nullptr;
+  idle->stream = handle;
+  idle->capture = call.capture.id;
+  return idle;
+}
+
+void* Coder::open_mailbox(Lent& lent) {
+  if (void* const there = lent.mailbox()) return there;
+  const std::lock_guard lock(lent_mutex_);
+  void* const mailbox = lent.open_mailbox();
+  if (aborted_) tw_mailbox_abort(mailbox);
+  return mailbox;
+}
+
+Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,
+                       Counters* counters, tw_stream_call* made) {
+  Plan* const plan = part == Part::kResultTrial ? decision.result_trial : decision.plan;
+  if (failed_ || ended_) {
+    plan->users.fetch_sub(1);
+    return nullptr;
+  }
+  Lent* const found = call.is_captured() ? lent_to_graph(call) : &lent_to(call.stream, group);
+  if (found == nullptr) {
+    plan->users.fetch_sub(1);
+    return nullptr;
+  }
+  Lent& lent = *found;
+  if (lent.group != group) {
+    lent.group = group;
+    lent.places = 0;
+  }
+  const tw_stream_plan_info& needs = plan->info;
+  *made = {};
+  made->size = sizeof *made;
+  void* const mailbox = needs.needs_mailbox == 0 ? nullptr : open_mailbox(lent);
+  const bool lacks = needs.needs_mailbox != 0 && mailbox == nullptr;
+  Flight* const flight = lacks ? nullptr : flights_.take(needs.record_bytes);
+  if (flight == nullptr || (needs.device_bytes != 0 && !lent.lend(lent.places++, needs, made))) {
+    if (flight != nullptr) flights_.give_back(flight);
+    plan->users.fetch_sub(1);
+    return nullptr;
+  }
+  flight->plan = plan;
+  flight->of[0] = part == Part::kResultTrial ? nullptr : decision.of[0];
+  flight->of[1] = part == Part::kTrial ? nullptr : decision.of[1];
+  flight->is_trial = part != Part::kCall;
+  flight->again = decision.again;
+  flight->sizes_follow_error = settings().codecs[decision.codec].sizes_follow_error;
+  flight->counters = counters;
+  flight->number = decision.number;
+  flight->is_receive = call.operation == kRecv;
+  // What replays need is not looked at: their capacity stays as it is.
+  if (call.is_captured()) flight->of[0] = flight->of[1] = nullptr;
+  made->plan = plan->handle;
+  made->number = decision.number;
+  made->send = call.send;
+  made->receive = call.receive;
+  made->mailbox = mailbox;
+  made->record = flight->record;
+  made->stream = call.stream;
+  if (call.factor) {
+    made->factor = call.factor->number;
+    made->factor_at = call.factor->at;
+  }
+  lent.push(flight);
+  return flight;
+}
+
+}  // namespace thinwire::nccl
