@@ -367,3 +367,27 @@ def test_a_coded_call_costs_the_host_little() -> None:
     settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB"}
     whole, below = run(PROGRAMS / "nccl_coded_time", **settings)[0].split()
     assert float(whole) - float(below) < 1000
+
+
+@pytest.mark.parametrize("words", [("1500",), ("1500", "stays")])
+def test_a_rank_may_end_before_others_have_made_their_last_call(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
+    own = {"LD_PRELOAD": str(SHIM), "RANKS_FILE": str(tmp_path / "id"), "RANKS": "2"}
+    own |= {"THINWIRE_CODEC": "lossless", "THINWIRE_THRESHOLD": "1KiB", "THINWIRE_FORCE": "1"}
+    own |= {"THINWIRE_SAME_NODE": "1", "THINWIRE_REPORT": str(tmp_path / "report")}
+    started = [
+        Popen(
+            [str(PROGRAMS / "nccl_early"), *words],
+            env=kept | own | {"RANK": str(rank)},
+            stdout=PIPE,
+            stderr=PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    assert [each.communicate(timeout=120) for each in started] == [("ok\n", "")] * 2
+    report = json.loads((tmp_path / "report.nccl.rank1").read_text())
+    (communicator,) = report["communicators"]
+    assert communicator["operations"]["Recv"]["compressed_calls"] > 100

@@ -83,7 +83,13 @@ void Core::remove(std::uint64_t id) {
 }
 
 void Core::leave(std::shared_ptr<std::promise<void>> done) {
-  leave_when_done(Loop::Clock::now() + kExitTime, std::move(done));
+  // The program makes no more calls, whether it has ended its communicators or not.
+  std::vector<std::uint64_t> open;
+  for (const auto& [id, member] : members_) {
+    if (member->is_ready()) open.push_back(id);
+  }
+  for (const std::uint64_t id : open) members_.at(id)->close();
+  leave_when_done(Loop::Clock::now() + kLastCallsTime, std::move(done));
 }
 
 void Core::leave_when_done(Loop::Clock::time_point deadline,

@@ -104,7 +104,9 @@ void Helper::leave() {
   if (!core->loop().lives() || parts_->left.exchange(true)) return;
   const auto done = std::make_shared<std::promise<void>>();
   auto told = done->get_future();
-  if (core->loop().post([=] { core->leave(done); })) told.wait_for(2 * kExitTime);
+  if (core->loop().post([=] { core->leave(done); })) {
+    told.wait_for(kLastCallsTime + kExitTime);
+  }
 }
 
 namespace {

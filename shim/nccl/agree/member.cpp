@@ -61,10 +61,7 @@ void Member::become_ready() {
   if (rank_ < kMeetingPlaces) core_.meetings().expect_parts_of(secret_);
   Rounds::Way way;
   if (rank_ != 0) way.up = [this](const Message& message) { tree_->up(message); };
-  way.down = [this](const Message& message) {
-    used_ = true;
-    tree_->down(message);
-  };
+  way.down = [this](const Message& message) { tree_->down(message); };
   way.children = tree_->children();
   rounds_.start(std::move(way));
   settled(tree_->first(), "");

@@ -76,7 +76,6 @@ class Member {
   Secret secret_{};
   State state_ = State::kForming;
   bool closed_ = false;
-  bool used_ = false;  // others may wait for something that it carries
   int leaving_ = 0;    // children whose subtrees have closed
   std::unique_ptr<Registration> registration_;
   std::unique_ptr<Tree> tree_;

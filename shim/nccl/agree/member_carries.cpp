@@ -16,7 +16,6 @@ void Member::offer_to_pair(int rank, bool outgoing, std::uint64_t key, Offer off
 
 void Member::give(int to, SharedBytes packed) {
   if (state_ != State::kReady) return;
-  used_ = true;
   if (to == kToAll) {
     tree_->around(Tree::kFromNobody, packed);
   } else if (is_another(to)) {
@@ -31,7 +30,6 @@ void Member::pass_on(int from, const Part& part) {
 }
 
 void Member::keep(const Part& part) {
-  used_ = true;
   if (state_ != State::kReady || closed_) return;
   if (!shared_->blocks.put(part.block, part.total, part.offset, part.bytes)) {
     break_off("a part of a block came out of order", Tree::kFromNobody);

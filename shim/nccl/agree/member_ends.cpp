@@ -54,7 +54,7 @@ void Member::leave(int from) {
 
 bool Member::is_needed() const {
   if (state_ != State::kReady) return false;
-  return (closed_ && used_) || tree_->has_unsent() || pairs_->has_unsent();
+  return closed_ || tree_->has_unsent() || pairs_->has_unsent();
 }
 
 void Member::lose_helper() {
