@@ -84,12 +84,14 @@ void Core::remove(std::uint64_t id) {
 
 void Core::leave(std::shared_ptr<std::promise<void>> done) {
   // The program makes no more calls, whether it has ended its communicators or not.
-  std::vector<std::uint64_t> open;
+  std::vector<std::uint64_t> alive;
   for (const auto& [id, member] : members_) {
-    if (member->is_ready()) open.push_back(id);
+    if (member->is_ready() && !member->is_closed()) alive.push_back(id);
   }
-  for (const std::uint64_t id : open) members_.at(id)->close();
-  leave_when_done(Loop::Clock::now() + kLastCallsTime, std::move(done));
+  for (const std::uint64_t id : alive) members_.at(id)->close();
+  // A process that leaves some alive may end because something went wrong: others are to know soon.
+  const auto patience = alive.empty() ? kLastCallsTime : kExitTime;
+  leave_when_done(Loop::Clock::now() + patience, std::move(done));
 }
 
 void Core::leave_when_done(Loop::Clock::time_point deadline,

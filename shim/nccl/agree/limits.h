@@ -45,9 +45,10 @@ constexpr auto kPatience = 20s;
 // A helper opens a port at once, unless its thread gets no processor.
 constexpr auto kStampTime = 5s;
 
-// At the end of a process: for bytes that are still to be sent.
+// At the end of a process: for bytes that are still to be sent, and for other ranks, whose last
+// calls on its communicators may be under way.
 constexpr auto kExitTime = 2s;
-// And for ranks that have not ended its communicators yet: their last calls may be under way.
+// The same where it has ended all its communicators in order.
 constexpr auto kLastCallsTime = 10s;
 
 // A machine that has gone without a word is found out within half a minute.

@@ -34,6 +34,7 @@ class Member {
   const Secret& secret() const { return secret_; }
   int rank() const { return rank_; }
   bool is_ready() const { return state_ == State::kReady; }
+  bool is_closed() const { return closed_; }
   bool is_registered() const { return tree_ != nullptr; }
   // False: it is not expected, and the link stays with the caller.
   bool adopt_parent(std::unique_ptr<Link>& link, int from);
@@ -76,7 +77,7 @@ class Member {
   Secret secret_{};
   State state_ = State::kForming;
   bool closed_ = false;
-  int leaving_ = 0;    // children whose subtrees have closed
+  int leaving_ = 0;  // children whose subtrees have closed
   std::unique_ptr<Registration> registration_;
   std::unique_ptr<Tree> tree_;
   std::unique_ptr<Pairs> pairs_;
