@@ -39,13 +39,18 @@ def test_run_reports_the_signal_as_shells_do(thinwire_lab: Call) -> None:
     assert thinwire_lab(["run", "--", "sh", "-c", "kill -KILL $$"]).returncode == 137
 
 
+def raw_rate(thinwire_lab: Call, *options: str) -> float:
+    """In Mbit/s, as a run in that lab measures it."""
+    done = thinwire_lab(["run", *options, "--measure", "--", "true"])
+    rate = re.search(r"raw rate ([\d.]+) Mbit/s", done.stderr)
+    assert rate is not None
+    return float(rate[1])
+
+
 @pytest.mark.alone
 def test_measure_adds_the_raw_rate(thinwire_lab: Call) -> None:
     def megabits() -> float:
-        done = thinwire_lab(["run", "--link", "200mbit", "--measure", "--", "true"])
-        rate = re.search(r"raw rate ([\d.]+) Mbit/s", done.stderr)
-        assert rate is not None
-        return float(rate[1])
+        return raw_rate(thinwire_lab, "--link", "200mbit")
 
     assert best_rate(megabits, least=180) == pytest.approx(200, rel=0.1)
 
@@ -84,10 +89,7 @@ def test_up_run_status_down(thinwire_lab: Call, own_state: Path) -> None:
 @pytest.mark.alone
 def test_set_link_changes_a_lab_that_is_up(thinwire_lab: Call) -> None:
     def megabits() -> float:
-        done = thinwire_lab(["run", "--name", "t1", "--measure", "--", "true"])
-        rate = re.search(r"raw rate ([\d.]+) Mbit/s", done.stderr)
-        assert rate is not None
-        return float(rate[1])
+        return raw_rate(thinwire_lab, "--name", "t1")
 
     assert thinwire_lab(["up", "--name", "t1", "--link", "10mbit"]).returncode == 0
     try:

@@ -120,6 +120,9 @@ class Coder {
   bool serve(Lent& lent, void* mailbox);
   // Takes back what graphs that have ended were lent. Whether others live.
   bool reap_captured(Lent& lent);
+  // For times of a call of that class, or of no one's; null: no memory.
+  Flight* take_clock(Class* of);
+  bool enqueue_time(const Call& call, Flight* clock, int at);
   void keep_end(const Call& call, Flight* clock);
   // Of a call that is timed, or a mere end.
   bool has_ended(Flight& clock);

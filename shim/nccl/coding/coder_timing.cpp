@@ -20,21 +20,32 @@ std::uint64_t time_of(const Flight& clock, int at) {
 
 }  // namespace
 
+Flight* Coder::take_clock(Class* of) {
+  Flight* const clock = flights_.take(kTimeBytes);
+  if (clock == nullptr) return nullptr;
+  clock->plan = nullptr;
+  clock->of[0] = of;
+  auto* const times = static_cast<std::uint64_t*>(clock->record);
+  times[0] = times[1] = 0;
+  look_after(*this);
+  return clock;
+}
+
+bool Coder::enqueue_time(const Call& call, Flight* clock, int at) {
+  auto* const times = static_cast<std::uint64_t*>(clock->record);
+  return tw_stream_time(stream_comm_, device_, times + at, call.stream) == TW_OK;
+}
+
 Flight* Coder::begin_time(const Call& call, const Decision& decision) {
   const std::lock_guard lock(mutex_);
   if (failed_ || ended_) return nullptr;
-  Flight* const clock = flights_.take(kTimeBytes);
+  Flight* const clock = take_clock(decision.of[0]);
   if (clock == nullptr) {
     decision.of[0]->timed(*decision.turn, 0);
     return nullptr;
   }
-  clock->plan = nullptr;
-  clock->of[0] = decision.of[0];
   clock->turn = *decision.turn;
-  auto* const times = static_cast<std::uint64_t*>(clock->record);
-  times[0] = times[1] = 0;
-  look_after(*this);
-  if (tw_stream_time(stream_comm_, device_, times, call.stream) == TW_OK) {
+  if (enqueue_time(call, clock, 0)) {
     clock->behind = last_end_;
     if (last_end_ != nullptr) ++last_end_->holders;
     return clock;
@@ -47,10 +58,8 @@ Flight* Coder::begin_time(const Call& call, const Decision& decision) {
 void Coder::end_time(const Call& call, Flight* clock) {
   if (clock == nullptr) return;
   const std::lock_guard lock(mutex_);
-  auto* const times = static_cast<std::uint64_t*>(clock->record);
   // Else it is lost: the stream may still write what was put there before.
-  if (tw_stream_time(stream_comm_, device_, times + 1, call.stream) != TW_OK) return;
-  keep_end(call, clock);
+  if (enqueue_time(call, clock, 1)) keep_end(call, clock);
 }
 
 void Coder::note_end(const Call& call) {
@@ -58,14 +67,9 @@ void Coder::note_end(const Call& call) {
   --listens_;
   const std::lock_guard lock(mutex_);
   if (failed_ || ended_) return;
-  Flight* const clock = flights_.take(kTimeBytes);
+  Flight* const clock = take_clock(nullptr);
   if (clock == nullptr) return;
-  clock->plan = nullptr;
-  clock->of[0] = nullptr;
-  auto* const times = static_cast<std::uint64_t*>(clock->record);
-  times[0] = times[1] = 0;
-  look_after(*this);
-  if (tw_stream_time(stream_comm_, device_, times + 1, call.stream) == TW_OK) {
+  if (enqueue_time(call, clock, 1)) {
     keep_end(call, clock);
   } else {
     flights_.give_back(clock);
