@@ -68,7 +68,7 @@ def run(client: Client, words: argparse.Namespace, way: str) -> dict[str, Any]:
         check, words.operation, field, dtype="f8", chunks=(1, 1), meta=fields.no_array()
     ).max()
     worst = float(client.compute(error).result(timeout=TIMEOUT))
-    allowed = bound(way, field)
+    allowed = bound(way, field) + rounding(words.array)
     if worst > allowed:
         raise SystemExit(f"{way}: the result is off by {worst}, {allowed} are allowed")
     del x, y, error
@@ -118,6 +118,11 @@ def bound(way: str, field: Any) -> float:
     return 1e-2 * field.range if is_lossy(way) else 0.0
 
 
+def rounding(array: str) -> float:
+    """CuPy's sums come out as zero where they are below the least normal number."""
+    return 2.0**-126 if array == "cupy" else 0.0
+
+
 def set_way(client: Client, words: argparse.Namespace, way: str) -> None:
     """The plugin of every worker. "plain" counts, and compresses nothing."""
     codec = "off" if way == "plain" or is_lossy(way) else way
@@ -162,7 +167,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_words(parser)
     parser.add_argument("--operation", choices=sorted(OPERATIONS), default="transpose")
-    return take_turns(parser.parse_args(), run)
+    words = parser.parse_args()
+    if words.array == "torch":
+        parser.error("Dask's arrays cannot be of torch's tensors: exchange.py sends those")
+    if words.operation == "shuffle" and any(map(is_lossy, words.codec)):
+        parser.error("a shuffle sends pieces of arrays, which the mark of a lossy codec is not on")
+    return take_turns(words, run)
 
 
 if __name__ == "__main__":
