@@ -59,9 +59,9 @@ class Job:
         self.given, self.names = given, names
         self.policies: list[str] = given.policy or ["none"]
         self.preload = hasattr(ctypes.CDLL(None), "tw_nccl_report")
+        if self.preload:
+            import thinwire.torch  # for its counters, too
         if self.preload and self.policies != ["none"]:
-            import thinwire.torch
-
             # The library reads its policy once, so there is one a process.
             if len(self.policies) > 1:
                 sys.exit("under the preload library a process has one --policy")
@@ -122,14 +122,14 @@ class Job:
         before: list[float] = []
         for number in range(warm + steps):
             if number == warm:
-                before = calls(self.preload)
+                before = calls()
                 begin, sent = self.now(), _sent_bytes()
                 marks.append(self.mark())
             losses.append(step(number).detach())
             if number >= warm:
                 marks.append(self.mark())
         seconds, bytes_sent = self.now() - begin, _sent_bytes() - sent
-        timed = [n - b for n, b in zip(calls(self.preload), before, strict=True)]
+        timed = [n - b for n, b in zip(calls(), before, strict=True)]
         told = torch.stack(losses).float()
         dist.all_reduce(told)
         measured = {"step_ms": 1e3 * seconds / steps, "sent_bytes": int(bytes_sent / steps)}
@@ -175,7 +175,7 @@ class Job:
     def tell(self, **figures: Any) -> None:
         """One line of JSON, from the first rank."""
         figures["ranks"], figures["device"] = self.ranks, self.device.type
-        figures |= {"preload": self.preload} | counters(self.preload)
+        figures |= {"preload": self.preload, "stats": counters()}
         if self.rank == 0:
             line = json.dumps(figures)
             print(line, flush=True)

@@ -76,8 +76,7 @@ def losses(runs: dict[str, dict[str, list[Run]]]) -> Iterator[str]:
 
 def compressed(run: Run) -> float | None:
     """What part of the calls of the timed steps that were counted."""
-    counted = run.get("preload_stats") or run.get("stats") or {}
-    calls, coded = run.get("timed_calls") or sums(counted)
+    calls, coded = run.get("timed_calls") or sums(run.get("stats") or {})
     return coded / calls if calls else None
 
 

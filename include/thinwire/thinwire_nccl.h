@@ -25,8 +25,9 @@ extern "C" {
  * file when it ends, into the `room` bytes at `text`, with a NUL behind it. `bytes` gets the length
  * with the NUL; where that is more than `room`, nothing is written, and `text` may then be NULL.
  *
- * The text is empty, of 1 byte, where the process has called no NCCL, or THINWIRE_REPORT is not
- * set: nothing is counted then.
+ * The text is empty, of 1 byte, where the process has made no communicator, and where nothing is
+ * counted: no call could be compressed (as under the codec "off", or "auto" without THINWIRE_LINK),
+ * and neither THINWIRE_REPORT nor THINWIRE_TRACE nor THINWIRE_METRICS is set.
  *
  * May be called from any thread at any time; waits for no GPU. Calls that streams have not come
  * past yet may lack what becomes known there (`frames`, `spilled_blocks`). Later versions may add

@@ -1,6 +1,9 @@
 """What this process has sent and received so far: the program's own counters, while it runs."""
 
+import ctypes
+import json
 from dataclasses import dataclass, fields
+from typing import Any
 
 from thinwire.library import ThinwireError, check, ffi_new, library, new_struct, text
 
@@ -64,3 +67,23 @@ def _read(whose: int) -> Counters:
     by_reason = {text(lib.tw_reason_text(why)): raw[why] for why in range(len(raw)) if raw[why]}
     names = [each.name for each in fields(Counters) if each.name != "raw_by_reason"]
     return Counters(**{name: getattr(found, name) for name in names}, raw_by_reason=by_reason)
+
+
+def preload_is_loaded() -> bool:
+    """Whether the preload library for NCCL is in this process."""
+    return hasattr(ctypes.CDLL(None), "tw_nccl_report")
+
+
+def nccl_report() -> dict[str, Any]:
+    """The preload library's report of this process so far (docs/reference/report.md); empty where
+    the library is not loaded, counts nothing, or no communicator was made yet."""
+    if not preload_is_loaded():
+        return {}
+    report = ctypes.CDLL(None).tw_nccl_report
+    report.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.POINTER(ctypes.c_uint64)]
+    room, length = ctypes.create_string_buffer(1), ctypes.c_uint64()
+    # It may grow in between.
+    while report(room, len(room), ctypes.byref(length)) == 0 and length.value > len(room):
+        room = ctypes.create_string_buffer(length.value + 4096)
+    found: dict[str, Any] = json.loads(room.value or b"{}")
+    return found

@@ -102,12 +102,15 @@ def test_a_program_can_ask_for_its_report(tmp_path: Path) -> None:
     program = PROGRAMS / "nccl_report"
     assert run(program, preload=False) == ("none\n", "")
     # Uncounted, the text is its end alone.
-    assert run(program, CODEC="lorenzo") == ("1\n", "")
-    output, errors = run(program, CODEC="lorenzo", REPORT=tmp_path / "report")
-    before, _, text = output.partition("\n")
-    assert (before, errors) == ("1", "")
-    at_the_end = json.loads((tmp_path / "report.nccl.rank0").read_text())
-    for report in (json.loads(text), at_the_end):
+    assert run(program, CODEC="off") == ("1\n", "")
+    told = []
+    for settings in ({}, {"REPORT": tmp_path / "report"}):
+        output, errors = run(program, CODEC="lorenzo", **settings)
+        before, _, text = output.partition("\n")
+        assert (before, errors) == ("1", "")
+        told.append(json.loads(text))
+    told.append(json.loads((tmp_path / "report.nccl.rank0").read_text()))
+    for report in told:
         calls = [each["operations"]["AllGather"]["calls"] for each in report["communicators"]]
         assert calls == [1, 1]
 

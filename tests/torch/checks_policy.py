@@ -214,6 +214,43 @@ def writers(_: Path) -> None:
     assert tt.stats(reset=True) and not tt.stats()
 
 
+def calls_of_nccl(calls: int, compressed: int, nbytes: int, reason: str) -> dict[str, object]:
+    """As the preload library has them in its report."""
+    raw = {reason: calls - compressed} if calls > compressed else {}
+    coded = {"compressed_bytes": nbytes * compressed, "compressed_wire_bytes": nbytes // 4}
+    figures = {"calls": calls, "compressed_calls": compressed, "bytes": nbytes * calls, **coded}
+    return {**figures, "spilled_blocks": compressed, "raw_by_reason": raw}
+
+
+def what_the_preload_library_counted(_: Path) -> None:
+    """By name of the communicator, beside what the hooks did; since the last reset."""
+    one = {"AllReduce": calls_of_nccl(3, 1, 400, "below the threshold")}
+    two = {**one, "ReduceScatter": calls_of_nccl(1, 0, 80, "not agreed yet")}
+    of_names = [("dp", one), ("dp", two), ("", {"Broadcast": calls_of_nccl(1, 0, 8, "none")})]
+    report = {"communicators": [{"name": name, "operations": of} for name, of in of_names]}
+    module = importlib.import_module("thinwire.torch.stats")
+    group = a_group()
+    tt.set_policy(group, "blockq", min_bytes=LEAST)
+    tt.stats(reset=True)
+    tt.ddp_hook(group)(None, Bucket(torch.randn(50_000))).wait()
+    with patch.object(module, "nccl_report", lambda: report):
+        rows = tt.stats()
+        assert set(rows) == {"dp", "unnamed"} and set(rows["unnamed"]) == {"bcast"}
+        assert rows["dp"]["reduce-scatter"].raw == {"not agreed yet": 1}
+        row = rows["dp"]["allreduce"]
+        assert (row.calls, row.compressed, row.bytes) == (7, 3, 2400 + 200_000)
+        assert row.raw == {"below the threshold": 4}
+        assert row.raw_packets == {"did not fit its slot": 2}
+        assert row.codecs == {"blockq:bits=8,block=32": 1}
+        assert tt.stats(reset=True) == rows and tt.stats() == {}
+        one["AllReduce"] = calls_of_nccl(5, 3, 400, "below the threshold")
+        row = tt.stats()["dp"]["allreduce"]
+        assert (row.calls, row.compressed, row.sent_bytes, row.raw) == (2, 2, 800, {})
+        scalars = tt.scalars("x")
+        assert scalars["x/dp/allreduce/compressed"] == 2 and len(scalars) == 8
+    tt.stats(reset=True)
+
+
 class OnGpu:
     """As much of a model as attach() looks at first."""
 
@@ -296,6 +333,7 @@ CHECKS = [
     two_groups_of_the_same_ranks,
     a_policy_of_the_environment,
     writers,
+    what_the_preload_library_counted,
     the_preload_library_goes_first,
     a_policy_for_the_preload_library,
     profiler_ranges,

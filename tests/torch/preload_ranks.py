@@ -1,5 +1,6 @@
 """Under the preload library, over the NCCL of tests/nccl: two ranks, threads of this process, that
-make a communicator of each configuration that preload_config.py printed, and add up on it.
+make a communicator of each configuration that preload_config.py printed, and add up on it. Prints
+what thinwire reads of the library's counters.
 
     preload_ranks.py LIBNCCL JSON
 """
@@ -9,6 +10,8 @@ import json
 import sys
 from threading import Thread
 from typing import Any
+
+from thinwire.statistics import nccl_report, preload_is_loaded
 
 NAME_AT = 48
 
@@ -48,6 +51,7 @@ def work(nccl: Any, unique: UniqueId, rank: int, config: bytes, name: bytes) -> 
 
 
 def main() -> None:
+    assert preload_is_loaded() and nccl_report() == {}
     nccl, told = load(), json.loads(sys.argv[2])
     for name, config in told["configs"].items():
         unique = UniqueId()
@@ -58,7 +62,7 @@ def main() -> None:
             each.start()
         for each in ranks:
             each.join()
-    print("done")
+    print(json.dumps(nccl_report()))
 
 
 if __name__ == "__main__":

@@ -1,21 +1,12 @@
 """thinwire.torch on gloo: jobs of two and four ranks, each with many checks (checks_*.py)."""
 
-import ast
 import subprocess
 from pathlib import Path
 
 import pytest
-from torch_jobs import HERE, PYTHON, environment, needs_torch, passed, run_job
+from torch_jobs import PYTHON, checks_of, environment, needs_torch, passed, run_job
 
 pytestmark = [needs_torch, pytest.mark.multiproc]
-
-
-def checks_of(module: str) -> list[str]:
-    """The names in the list CHECKS of a module, which is not imported: it needs torch."""
-    for statement in ast.parse((HERE / f"{module}.py").read_text()).body:
-        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "CHECKS":
-            return [ast.unparse(each) for each in statement.value.elts]
-    raise AssertionError(f"{module} has no CHECKS")
 
 
 @pytest.mark.parametrize(

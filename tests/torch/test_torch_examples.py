@@ -90,8 +90,8 @@ def line(policy: str, median: float, sent: int, losses: list[float], **more: Any
 def test_tables(tmp_path: Path) -> None:
     lines = [
         line("none", 100, 4000, [2.0, 1.0], communication=0.8),
-        line("lossless", 62.5, 2000, [2.0, 1.0], preload_stats={"/AllGather/calls": 4}),
-        line("szp", 62.5, 2000, [2.0, 1.0], preload_stats={}, timed_calls=[4, 3]),
+        line("lossless", 62.5, 2000, [2.0, 1.0], stats={"/dp/allgather/calls": 4}),
+        line("szp", 62.5, 2000, [2.0, 1.0], stats={}, timed_calls=[4, 3]),
         line("blockq", 50, 1000, [2.0, 1.25], stats={"/dp/allreduce/calls": 4.0}),
         line("none", 10, 0, [2.0], communication=0.0),
         line("none", 1, 0, [5.0], example="two"),

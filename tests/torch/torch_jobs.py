@@ -1,5 +1,6 @@
 """Jobs of ranks under the torch of `make torch`, which tests/torch/job.py runs."""
 
+import ast
 import json
 import os
 import subprocess
@@ -24,6 +25,14 @@ class Job:
     output: str
     checks: dict[str, set[int]] = field(default_factory=dict)  # ranks that passed it
     errors: list[str] = field(default_factory=list)
+
+
+def checks_of(module: str) -> list[str]:
+    """The names in the list CHECKS of a module, which is not imported: it needs torch."""
+    for statement in ast.parse((HERE / f"{module}.py").read_text()).body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "CHECKS":
+            return [ast.unparse(each) for each in statement.value.elts]
+    raise AssertionError(f"{module} has no CHECKS")
 
 
 def environment(**settings: str) -> dict[str, str]:

@@ -15,11 +15,8 @@ namespace {
 
 // Where calls could be compressed a program may ask for what became of them at any time.
 bool wants_count() {
-  if (!settings().report.empty() || is_traced()) {
-    report_at_exit();
-    return true;
-  }
-  return settings().could_compress;
+  if (!settings().report.empty() || is_traced()) report_at_exit();
+  return is_counting();
 }
 
 std::uint64_t bytes_given(const Call& call, const Communicator& communicator) {

@@ -47,7 +47,10 @@ std::string operations_as_json(const Communicator& communicator) {
     if (counters.calls == 0) continue;
     out << separator << '"' << operation_name(operation) << "\": {\"calls\": " << counters.calls
         << ", \"bytes\": " << counters.bytes << ", \"wire_bytes\": " << counters.wire_bytes
-        << ", \"compressed_calls\": " << counters.compressed << ", \"frames\": " << counters.frames
+        << ", \"compressed_calls\": " << counters.compressed
+        << ", \"compressed_bytes\": " << counters.compressed_bytes
+        << ", \"compressed_wire_bytes\": " << counters.compressed_wire_bytes
+        << ", \"frames\": " << counters.frames
         << ", \"spilled_blocks\": " << counters.spilled_blocks
         << ", \"spilled_blocks_received\": " << counters.spilled_blocks_received
         << ", \"trials\": " << counters.trials << ", \"raw_by_reason\": " << raw_by_reason(counters)
@@ -141,6 +144,10 @@ __attribute__((destructor)) void report() {
 
 }  // namespace
 
+bool is_counting() {
+  return settings().could_compress || !settings().report.empty() || is_traced();
+}
+
 void report_at_exit() {
   if (g_owner.load(std::memory_order_relaxed) == 0) [[unlikely]] {
     pid_t nobody = 0;
@@ -156,7 +163,7 @@ tw_status tw_nccl_report(char* text, std::uint64_t room, std::uint64_t* bytes) {
   if (bytes == nullptr || (text == nullptr && room != 0)) return TW_INVALID_ARGUMENT;
   const std::vector<Communicator*> all = communicators_so_far();
   std::string whole;
-  if (!settings().report.empty() && !all.empty()) {
+  if (!all.empty() && is_counting()) {
     take_last_reports();
     whole = as_json(all, own_rank(all));
   }

@@ -6,6 +6,9 @@ namespace thinwire::nccl {
 // From here on there is something to tell. Costs a load after the first call.
 void report_at_exit();
 
+// Whether calls are counted: where one could be compressed, or a report or a trace is wanted.
+bool is_counting();
+
 // As NCCL numbers it; 0 where it does not say.
 int nccl_version();
 
