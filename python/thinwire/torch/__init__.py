@@ -5,6 +5,7 @@ from thinwire.torch.versions import check_torch
 
 check_torch()
 
+from thinwire.statistics import preload_is_loaded  # noqa: E402
 from thinwire.torch.attach import Attached, attach  # noqa: E402
 from thinwire.torch.channel import close  # noqa: E402
 from thinwire.torch.compare import PolicyMismatch  # noqa: E402
@@ -16,7 +17,7 @@ from thinwire.torch.fsdp import (  # noqa: E402
     ReplicaAverage,
 )
 from thinwire.torch.nccl import mesh_options, nccl_options, preload_policy  # noqa: E402
-from thinwire.torch.setting import PolicyScope, preload_is_loaded, set_policy  # noqa: E402
+from thinwire.torch.setting import PolicyScope, set_policy  # noqa: E402
 from thinwire.torch.stats import OperationStats, stats  # noqa: E402
 from thinwire.torch.writers import StatsCallback, scalars, write_scalars  # noqa: E402
 

@@ -7,10 +7,10 @@ from typing import Any
 from torch.distributed.fsdp import FSDPModule, FullyShardedDataParallel
 from torch.nn.parallel import DistributedDataParallel
 
+from thinwire.statistics import preload_is_loaded
 from thinwire.torch.ddp import DdpHook, ddp_hook
 from thinwire.torch.feedback import ErrorFeedback
 from thinwire.torch.fsdp import CompressedAllGather, CompressedReduceScatter, ReplicaAverage
-from thinwire.torch.setting import preload_is_loaded
 
 _log = logging.getLogger("thinwire.torch")
 

@@ -52,6 +52,11 @@ def groups_of_mesh(mesh: Any) -> dict[str, Any]:
     return {name: mesh.get_group(name) for name in names}
 
 
+def goes_by_nccl(group: Any) -> bool:
+    """Whether tensors on GPUs do."""
+    return "nccl" in dist.get_backend_config(group)
+
+
 def give_name(group: Any, name: str) -> None:
     _given[group.group_name] = name
 

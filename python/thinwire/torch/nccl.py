@@ -14,8 +14,8 @@ from typing import Any
 import torch.distributed as dist
 
 from thinwire.policy import Policy
+from thinwire.statistics import nccl_report, preload_is_loaded
 from thinwire.torch.mapping import policy_of, text_of
-from thinwire.torch.setting import preload_is_loaded
 
 # Of ncclConfig_t, as shim/nccl/calls/making.cpp reads it.
 _NAME_AT = 48
@@ -59,8 +59,8 @@ def preload_policy(policy: Any, names: Sequence[str] | None = None) -> Path:
     before `init_process_group()`: the library reads its policy once. The ranks compare it when they
     make communicators; where it differs these stay raw, and a line says so.
 
-    RuntimeError if the preload library is not loaded, or THINWIRE_POLICY names a file already;
-    TypeError for a `thinwire.Policy`, whose file has to be named instead.
+    RuntimeError if the preload library is not loaded, or THINWIRE_POLICY names a file already, or
+    NCCL has been used; TypeError for a `thinwire.Policy`, whose file has to be named instead.
     """
     if not preload_is_loaded():
         raise RuntimeError(
@@ -69,6 +69,11 @@ def preload_policy(policy: Any, names: Sequence[str] | None = None) -> Path:
         )
     if os.environ.get("THINWIRE_POLICY"):
         raise RuntimeError("preload_policy: THINWIRE_POLICY names a policy already")
+    if nccl_report():
+        raise RuntimeError(
+            "preload_policy: too late: NCCL has been used, and the preload library goes by what it "
+            "read then"
+        )
     path = policy_file(policy, names)
     os.environ["THINWIRE_POLICY"] = str(path)
     return path

@@ -1,9 +1,9 @@
 """`set_policy`, and which policy a group has."""
 
 import atexit
-import ctypes
 import logging
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -20,9 +20,11 @@ from thinwire.library import (
     version,
 )
 from thinwire.policy import Policy
+from thinwire.statistics import preload_is_loaded
 from thinwire.torch import groups
 from thinwire.torch.compare import compare
 from thinwire.torch.mapping import policy_of
+from thinwire.torch.preload import say_what_holds
 
 DEFAULT_LEAST = "64KiB"
 _log = logging.getLogger("thinwire.torch")
@@ -108,6 +110,9 @@ def set_policy(
     without it a codec that is named is assumed to win. `same_node`: compress between ranks of one
     node as well, by default as THINWIRE_SAME_NODE says.
 
+    It does not steer the preload library for NCCL, which reads its policy once
+    (`preload_policy`): where that carries a group and goes by other rules, a warning says which.
+
     A later call for the same target replaces the policy. Raises ValueError, TypeError or
     ThinwireError for a wrong one, and PolicyMismatch on all ranks where they differ.
     """
@@ -129,7 +134,7 @@ def set_policy(
     for name, group in named.items():
         groups.give_name(group, name)
     keys = (None,) if target is None else tuple(group.group_name for group in over)
-    _say_what_carries_it(setting.policy)
+    _say_what_carries_it(setting.policy, over)
     return PolicyScope(setting, keys)
 
 
@@ -143,11 +148,6 @@ def setting_of(group: Any) -> Setting | None:
             return scope.setting
     found = _settings.get(group.group_name) or _settings.get(None)
     return found or _of_environment()
-
-
-def preload_is_loaded() -> bool:
-    """Whether the preload library for NCCL is in this process."""
-    return hasattr(ctypes.CDLL(None), "tw_nccl_report")
 
 
 def _setting(
@@ -194,9 +194,14 @@ _said = False
 _asked = False
 
 
-def _say_what_carries_it(policy: Policy) -> None:
-    """Hooks alone go by it, and there are none for some traffic."""
+def _say_what_carries_it(policy: Policy, over: Sequence[Any]) -> None:
+    """The preload library has a policy of its own; without it hooks alone go by this one, and
+    there are none for some traffic."""
     global _said
+    if preload_is_loaded() and any(map(groups.goes_by_nccl, over)):
+        if all(dist.get_rank(group) == 0 for group in over):
+            say_what_holds(policy)
+        return
     if _said or all(rule.codec == "off" for rule in policy.rules):
         return
     _said = True
@@ -204,16 +209,14 @@ def _say_what_carries_it(policy: Policy) -> None:
         atexit.register(say_if_nobody_asked)
     _log.info(
         "the policy holds for what thinwire.torch.attach() hooks into, DDP's and FSDP2's "
-        "collectives; all else, as tensor and pipeline parallel traffic, %s",
-        "goes by the preload library's policy (thinwire.torch.preload_policy)"
-        if preload_is_loaded()
-        else "stays torch's own without the preload library",
+        "collectives; all else, as tensor and pipeline parallel traffic, stays torch's own without "
+        "the preload library"
     )
 
 
 def say_if_nobody_asked() -> None:
     """A program that sets a policy and has no hooks trains as without it."""
-    if not _asked and not preload_is_loaded():
+    if not _asked:
         _log.warning(
             "a policy was set and nothing has gone by it: thinwire.torch.attach(model) hooks into "
             "DDP and FSDP2, `thinwire run --nccl` carries what GPUs send without hooks"
