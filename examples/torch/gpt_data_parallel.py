@@ -3,14 +3,17 @@
     torchrun --nproc-per-node 2 gpt_data_parallel.py --size 100M --dtype bf16
 
 --dtype is that of what travels: parameters and gradients under FSDP2, gradients under DDP.
+--per-hop has DDP's sums travel as messages (ring.py).
 """
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from common import Job, Text, parser
 from gpt import CONTEXT, SIZES, Gpt, loss_of, parameters_of
+from ring import RingHook
 from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
@@ -28,8 +31,11 @@ def main() -> None:
     options.add_argument("--size", choices=SIZES, default="tiny")
     options.add_argument("--way", choices=("fsdp2", "ddp"), default="fsdp2")
     options.add_argument("--dtype", choices=("fp32", "bf16"), default="fp32")
+    options.add_argument("--per-hop", action="store_true", help="DDP's sums by a ring of messages")
     options.add_argument("--rate", type=float, default=3e-4, help="the learning rate")
     given = options.parse_args()
+    if given.per_hop and (given.way != "ddp" or given.policy):
+        options.error("--per-hop is for --way ddp, without a policy")
     dtype = torch.bfloat16 if given.dtype == "bf16" else torch.float32
     job = Job(given, ("dp_shard" if given.way == "fsdp2" else "dp",))
     mesh, text = job.mesh(job.ranks), Text(job.device, CONTEXT)
@@ -43,6 +49,9 @@ def main() -> None:
             model = DistributedDataParallel(net.to(dtype), process_group=mesh.get_group())
         optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate)
         job.compress(model, mesh, policy)
+        if given.per_hop:
+            model.register_comm_hook(None, RingHook(mesh.get_group()))
+            policy = f"per-hop {os.environ.get('THINWIRE_CODEC', 'off')}"
 
         def step(number: int, model=model, optimizer=optimizer, seed=seed) -> torch.Tensor:
             inputs, wanted = text.draw(given.batch, seed, number, job.rank)

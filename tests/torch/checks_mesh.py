@@ -1,11 +1,13 @@
 """Four ranks: meshes of two dimensions, a policy for each."""
 
+import importlib
+import sys
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.distributed as dist
-from checks_ddp import LEAST
+from checks_ddp import LEAST, Bucket
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.pipelining import PipelineStage, ScheduleGPipe
@@ -36,6 +38,20 @@ def four_ranks_of_ddp(_: Path) -> None:
         )
         row = tt.stats()["dp"]["allreduce"]
         assert row.compressed == row.calls > 0
+
+
+def a_ring_of_messages(_: Path) -> None:
+    """The baseline of examples/torch: averages as torch's, of parts that are unequal or empty."""
+    sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "torch"))
+    ring_hook = importlib.import_module("ring").RingHook
+    group = dist.new_group([3, 1, 0, 2], use_local_synchronization=True)
+    hook = ring_hook(group)
+    made = torch.Generator().manual_seed(dist.get_rank())
+    for count in (3, 4, 10_001):
+        flat = torch.randint(-1000, 1000, (count,), generator=made).double()
+        exact = flat.clone() / 4
+        dist.all_reduce(exact)
+        assert torch.equal(hook(None, Bucket(flat)).wait(), exact), count
 
 
 def unequal_policies_across_a_mesh(_: Path) -> None:
@@ -155,6 +171,7 @@ def pipeline(_: Path) -> None:
 
 
 CHECKS = [
+    a_ring_of_messages,
     four_ranks_of_ddp,
     unequal_policies_across_a_mesh,
     hybrid_sharding,
