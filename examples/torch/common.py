@@ -132,8 +132,12 @@ class Job:
         timed = [n - b for n, b in zip(calls(), before, strict=True)]
         told = torch.stack(losses).float()
         dist.all_reduce(told)
-        measured = {"step_ms": 1e3 * seconds / steps, "sent_bytes": int(bytes_sent / steps)}
-        each = sorted(self.between(*two) for two in itertools.pairwise(marks))
+        measured: dict[str, Any] = {
+            "step_ms": 1e3 * seconds / steps,
+            "sent_bytes": int(bytes_sent / steps),
+        }
+        measured["each_ms"] = [round(self.between(*two), 2) for two in itertools.pairwise(marks)]
+        each = sorted(measured["each_ms"])
         measured |= {"median_ms": statistics.median(each), "p95_ms": each[-(len(each) // 20) - 1]}
         # The steps before are those in which ranks find out what pays.
         measured |= {"timed_calls": timed}

@@ -1,9 +1,10 @@
 """The studies of this folder: starts its examples under many policies, and makes tables.
 
     python study.py speed --link 10gbit      20 steps each, two hosts of the lab, a GPU each
-    python study.py mesh --link 10gbit       the same of the GPT on meshes of the hosts
+    python study.py mesh --link 10gbit       the same of the GPT on meshes of two and of four hosts
     python study.py near                     FSDP2 on one machine, where nothing is to be compressed
     python study.py converge --seeds 3       two ranks of this machine, codecs forced
+    python study.py converge-mesh --seeds 3  the same of a mesh of four ranks
     python study.py table runs.json          of the lines that runs have written (--json)
 
 On a machine with GPUs each run but the raw ones is under the preload library (thinwire run --nccl),
@@ -19,6 +20,8 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from math import prod
 from pathlib import Path
 
 from tables import tables
@@ -27,30 +30,45 @@ HERE = Path(__file__).parent
 THINWIRE = [sys.executable, "-m", "thinwire"]
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run"]
 GRADIENTS = '{"*": {"gradients": "blockq", "parameters": "lossless"}}'
-NAIVE = '{"*": {"*": "zfp:rate=8"}}'
+RATES = ["zfp:rate=16", "zfp:rate=8"]
+
+
+def naive(rate: int) -> str:
+    """Everything, all of the same rate."""
+    return f'{{"*": {{"*": "zfp:rate={rate}"}}}}'
+
+
+NAIVE = naive(8)
+PRESETS = ["lossless", "mzhybrid", "zhybrid", NAIVE]
 
 # An example, its words, and what it is timed under. In the steps before, the ranks find out how
-# small calls of each kind become, and whether that pays.
+# small calls of each kind become, and whether that pays. A codec alone is that of each message of
+# the ring that then carries DDP's sums.
+PER_HOP = "per-hop "
 SPEED: list[tuple[str, str, list[str]]] = [
-    ("gpt_data_parallel.py", "--size 100M --dtype bf16 --warm 10", ["lossless", GRADIENTS]),
+    ("gpt_data_parallel.py", "--size 100M --dtype bf16 --warm 16", ["lossless", GRADIENTS]),
     ("gpt_data_parallel.py", "--size 100M --dtype bf16 --way ddp --warm 24", ["lossless"]),
-    ("gpt_data_parallel.py", "--size 100M --way ddp --warm 16", ["lossless"]),
+    (
+        "gpt_data_parallel.py",
+        "--size 100M --way ddp --warm 16",
+        ["lossless", *RATES, *(PER_HOP + rate for rate in RATES)],
+    ),
     ("cnn.py", "--width 64 --batch 32 --warm 60", ["lossless"]),
 ]
-# With tensor- and pipeline-parallel ranks alone, mzhybrid is lossless.
+# By (pp, dp, tp). With tensor- and pipeline-parallel ranks alone, mzhybrid is lossless. A pipeline
+# has few messages a step, whose kind is decided behind some 140.
 MESH: dict[str, tuple[str, list[str]]] = {
-    "dp": ("--dp 2", ["lossless", "mzhybrid", "zhybrid", NAIVE]),
-    "tp": ("--tp 2 --batch 16", ["lossless", "zhybrid", NAIVE]),
-    "pp": ("--pp 2 --batch 64 --micro 4", ["lossless", "zhybrid", NAIVE]),
+    "dp": ("--dp 2 --warm 24", ["lossless", "mzhybrid", "zhybrid", NAIVE]),
+    "tp": ("--tp 2 --batch 16 --warm 24", ["lossless", "zhybrid", NAIVE]),
+    "pp": ("--pp 2 --batch 64 --micro 4 --warm 40", ["lossless", "zhybrid", NAIVE]),
+    "1,2,2": ("--pp 1 --dp 2 --tp 2 --batch 16 --warm 24", PRESETS),
+    "2,1,2": ("--pp 2 --dp 1 --tp 2 --batch 32 --micro 4 --warm 40", PRESETS),
+    "2,2,1": ("--pp 2 --dp 2 --tp 1 --batch 64 --micro 4 --warm 40", PRESETS),
 }
 # What FSDP2 is trained under: parameters are coded, too, where "*" is.
-CONVERGE = [
-    "none",
-    "lossless",
-    GRADIENTS,
-    "mzhybrid",
-    *(f'{{"*": {{"*": "zfp:rate={rate}"}}}}' for rate in (16, 10, 8, 4)),
-]
+CONVERGE = ["none", "lossless", GRADIENTS, "mzhybrid", *(naive(rate) for rate in (16, 10, 8, 4))]
+# What the hybrids leave exact travels by naive compression as well, and is to hurt.
+CONVERGE_MESH = ["none", "lossless", "mzhybrid", "zhybrid", naive(8), naive(4)]
 
 
 def speed(given: argparse.Namespace, gpus: bool) -> Iterator[list[str]]:
@@ -60,9 +78,14 @@ def speed(given: argparse.Namespace, gpus: bool) -> Iterator[list[str]]:
 
 def mesh(given: argparse.Namespace, gpus: bool) -> Iterator[list[str]]:
     for name, (shape, policies) in MESH.items():
-        words = given.words or "--size 20M --warm 24"
+        example = ["gpt_mesh.py", *shape.split(), *(given.words or "--size 20M").split()]
         if name in (given.mesh or (name,)):
-            yield from timed(given, gpus, ["gpt_mesh.py", *shape.split(), *words.split()], policies)
+            yield from timed(given, gpus, example, policies, ranks_of(shape))
+
+
+def ranks_of(shape: str) -> int:
+    sizes = [n for name, n in pairwise(shape.split()) if name in ("--pp", "--dp", "--tp")]
+    return prod(map(int, sizes))
 
 
 def near(given: argparse.Namespace, gpus: bool) -> Iterator[list[str]]:
@@ -71,32 +94,69 @@ def near(given: argparse.Namespace, gpus: bool) -> Iterator[list[str]]:
 
 
 def timed(
-    given: argparse.Namespace, gpus: bool, example: list[str], policies: list[str]
+    given: argparse.Namespace,
+    gpus: bool,
+    example: list[str],
+    policies: list[str],
+    hosts: int | None = None,
 ) -> Iterator[list[str]]:
     """Without compression and with, equal bits where nothing is lost."""
-    hosts = str(given.hosts)
-    lab = [*THINWIRE, "lab", "run", "--hosts", hosts, "--link", given.link, "--every-host", "--"]
-    ranks = [*TORCHRUN, "--standalone", "--nproc-per-node", hosts]
+    hosts = hosts or given.hosts
+    ranks = [*TORCHRUN, "--standalone", "--nproc-per-node", str(hosts)]
     program = [str(HERE / example[0]), *example[1:], "--json", str(given.json), "--deterministic"]
-    for policy in ("none", *policies):
-        if policy in (given.policy or (policy,)):
+    for policy in given.policy or ("none", *policies):
+        if policy in ("none", *policies):
             before = [] if policy == "none" else _preload(given, gpus)
             words = ["--share"] if policy == "none" else ["--policy", policy]
+            if policy.startswith(PER_HOP):
+                if not gpus:
+                    continue  # nothing would compress its messages
+                before = _preload(given, gpus, "--codec", policy.removeprefix(PER_HOP))
+                words = ["--per-hop"]
             if given.what == "near":
                 yield [*before, *ranks, *program, *words]
             else:
-                yield [*lab, *before, sys.executable, *program, *words]
+                yield [*lab(hosts, given.link), *before, sys.executable, *program, *words]
+
+
+def lab(hosts: int, link: str) -> list[str]:
+    """A rank on each host. Hosts share GPUs where there are fewer."""
+    return [*THINWIRE, "lab", "run", "--hosts", str(hosts), "--link", link, "--every-host", "--"]
 
 
 def converge(given: argparse.Namespace, gpus: bool) -> Iterator[list[str]]:
     words = given.words or "--size 5M --batch 16 --steps 300 --rate 1e-3"
-    ranks = ["--standalone", "--nproc-per-node", str(given.hosts)]
-    end = [str(HERE / "gpt_data_parallel.py"), *words.split(), "--json", str(given.json)]
+    ranks = [*TORCHRUN, "--standalone", "--nproc-per-node", str(given.hosts)]
+    yield from forced(given, gpus, ["gpt_data_parallel.py", *words.split()], CONVERGE, [], ranks)
+
+
+def converge_mesh(given: argparse.Namespace, gpus: bool) -> Iterator[list[str]]:
+    words = given.words or "--size 5M --batch 16 --steps 300 --rate 1e-3"
+    for name in given.mesh or ["1,2,2"]:
+        shape = MESH[name][0]
+        example = ["gpt_mesh.py", *shape.split(), "--warm", "0", *words.split()]
+        before, start = lab(ranks_of(shape), "none"), [sys.executable]
+        if not gpus:
+            before = []
+            start = [*TORCHRUN, "--standalone", "--nproc-per-node", str(ranks_of(shape))]
+        # With GPUs hosts of the lab, as NCCL takes a GPU once a host: four ranks may share two.
+        yield from forced(given, gpus, example, CONVERGE_MESH, before, start)
+
+
+def forced(
+    given: argparse.Namespace,
+    gpus: bool,
+    example: list[str],
+    policies: list[str],
+    before: list[str],
+    ranks: list[str],
+) -> Iterator[list[str]]:
+    """Convergence is of what codecs do, whatever the network."""
+    end = [str(HERE / example[0]), *example[1:], "--json", str(given.json)]
     end += ["--deterministic", "--seeds", str(given.seeds)]
-    for policy in given.policy or CONVERGE:
-        # Convergence is of what codecs do, whatever the network.
-        before = [] if policy == "none" else _preload(given, gpus, "--same-node", "--force")
-        yield [*before, *TORCHRUN, *ranks, *end, "--policy", policy]
+    for policy in given.policy or policies:
+        preload = [] if policy == "none" else _preload(given, gpus, "--same-node", "--force")
+        yield [*before, *preload, *ranks, *end, "--policy", policy]
 
 
 def _preload(given: argparse.Namespace, gpus: bool, *options: str) -> list[str]:
@@ -114,7 +174,7 @@ def run(command: list[str], given: argparse.Namespace, end: float) -> bool:
         print("LEFT OUT: --total is over", flush=True)
         return False
     # Without the preload library: its command line says it.
-    own = {"THINWIRE_SAME_NODE": "1"} if given.what == "converge" else {}
+    own = {"THINWIRE_SAME_NODE": "1"} if given.what.startswith("converge") else {}
     process = subprocess.Popen(command, env=os.environ | own, start_new_session=True)
     try:
         code: int | str = process.wait(timeout=min(given.limit, end - begin))
@@ -137,7 +197,13 @@ def stop(process: subprocess.Popen[bytes]) -> None:
         return
 
 
-STUDIES = {"speed": speed, "mesh": mesh, "near": near, "converge": converge}
+STUDIES = {
+    "speed": speed,
+    "mesh": mesh,
+    "near": near,
+    "converge": converge,
+    "converge-mesh": converge_mesh,
+}
 
 
 def main() -> int:
@@ -146,12 +212,14 @@ def main() -> int:
     )
     options.add_argument("what", choices=(*STUDIES, "table"))
     options.add_argument("file", type=Path, nargs="?", help="for table")
-    options.add_argument("--hosts", type=int, default=2, help="hosts of the lab, or ranks")
+    options.add_argument(
+        "--hosts", type=int, default=2, help="hosts of the lab, or ranks, but of mesh"
+    )
     options.add_argument("--link", default="10gbit")
     options.add_argument("--seeds", type=int, default=3)
     options.add_argument("--words", help="the examples' words in place of the study's own")
-    options.add_argument("--policy", action="append", help="this one of the study's alone")
-    options.add_argument("--mesh", action="append", choices=MESH, help="of these ranks alone")
+    options.add_argument("--policy", action="append", help="these of the study's alone, in order")
+    options.add_argument("--mesh", action="append", choices=MESH, help="of this one alone")
     options.add_argument("--at-once", type=int, default=1, help="so many runs of converge")
     options.add_argument("--limit", type=float, default=float("inf"), help="seconds of a run")
     options.add_argument("--total", type=float, default=float("inf"), help="seconds of all runs")
@@ -169,7 +237,7 @@ def main() -> int:
         print("\n".join(subprocess.list2cmdline(command) for command in commands))
         return 0
     # Runs that are timed have the machine to themselves.
-    at_once = given.at_once if given.what == "converge" else 1
+    at_once = given.at_once if given.what.startswith("converge") else 1
     end = time.monotonic() + given.total
     with ThreadPoolExecutor(at_once) as pool:
         well = list(pool.map(lambda command: run(command, given, end), commands))

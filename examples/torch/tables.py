@@ -36,31 +36,38 @@ def any_has(kinds: dict[str, list[Run]], what: str) -> bool:
 
 
 def speeds(runs: dict[str, dict[str, list[Run]]]) -> Iterator[str]:
-    """A row for each example and policy, beside the example's run without compression."""
+    """A row for each example and policy, beside the example's run without compression; of several
+    runs the median, and the least and the most."""
     columns = ("step ms, median", "p95", "communication", "MB sent a step", "ratio", "faster")
     columns += (f"{PART} of what is possible", "calls compressed", "losses as without")
     yield "| example | policy | " + " | ".join(columns) + " |"
     yield "|---" * (2 + len(columns)) + "|"
     for example, kinds in runs.items():
-        none = kinds["none"][-1]
         for policy, of_kind in kinds.items():
-            cells = speed_cells(none, of_kind[-1])
+            cells = speed_cells(kinds["none"], of_kind)
             yield f"| {example} | `{policy}` | " + " | ".join(cells) + " |"
 
 
-def speed_cells(none: Run, run: Run) -> list[str]:
-    share, sent = none.get("communication", 0.0), run["sent_bytes"]
-    own = [f"{run['median_ms']:.4g}", f"{run['p95_ms']:.4g}"]
+def speed_cells(raw: list[Run], runs: list[Run]) -> list[str]:
+    none, run = raw[-1], runs[-1]
+    share, sent = typical(raw, "communication"), run["sent_bytes"]
+    each = [one["median_ms"] for one in runs]
+    between = f" ({min(each):.4g} to {max(each):.4g})" if len(each) > 1 else ""
+    own = [f"{typical(runs, 'median_ms'):.4g}{between}", f"{typical(runs, 'p95_ms'):.4g}"]
     if run is none:
         return [*own, f"{share:.0%}", f"{sent / 1e6:.4g}", "", "", "", "", ""]
     ratio = none["sent_bytes"] / sent if sent else 1.0
     possible = 1 / (1 - share + share / ratio)
-    faster = none["median_ms"] / run["median_ms"]
+    faster = typical(raw, "median_ms") / typical(runs, "median_ms")
     furthest = max(abs(a - b) for a, b in zip(none["losses"], run["losses"], strict=False))
     same = "equal" if furthest == 0 else f"within {furthest:.2g}"
     figures = [f"{sent / 1e6:.4g}", f"{ratio:.2f}", f"{faster:.2f}", f"{PART * possible:.2f}"]
     part = compressed(run)
     return [*own, "", *figures, "" if part is None else f"{part:.0%}", same]
+
+
+def typical(runs: list[Run], what: str) -> float:
+    return statistics.median(run.get(what, 0.0) for run in runs)
 
 
 def losses(runs: dict[str, dict[str, list[Run]]]) -> Iterator[str]:

@@ -62,6 +62,8 @@ def test_the_examples_train(tmp_path: Path) -> None:
             *three,
         ],
         [2, "all_to_all.py", "--largest", 12, "--trials", 2],
+        [2, *gpt, "ddp", "--steps", 2, "--batch", 2],
+        [2, *gpt, "ddp", "--steps", 2, "--batch", 2, "--per-hop"],
     )
     for at, group, operation in ((0, "dp", "allreduce"), (3, "dp_shard", "reduce-scatter")):
         none, lossless, lossy = told[at : at + 3]
@@ -80,6 +82,8 @@ def test_the_examples_train(tmp_path: Path) -> None:
     # The mesh learns what data-parallel ranks learn.
     assert none["losses"] == pytest.approx(told[3]["losses"], rel=1e-5)
     assert all(row["error"] == 0 for row in told[9]["rows"])
+    # A ring of two ranks adds the same two numbers.
+    assert told[10]["losses"] == told[11]["losses"] and told[11]["policy"] == "per-hop off"
 
 
 def line(policy: str, median: float, sent: int, losses: list[float], **more: Any) -> str:
@@ -93,6 +97,7 @@ def test_tables(tmp_path: Path) -> None:
         line("lossless", 62.5, 2000, [2.0, 1.0], stats={"/dp/allgather/calls": 4}),
         line("szp", 62.5, 2000, [2.0, 1.0], stats={}, timed_calls=[4, 3]),
         line("blockq", 50, 1000, [2.0, 1.25], stats={"/dp/allreduce/calls": 4.0}),
+        line("szp", 50, 2000, [2.0, 1.0], stats={}, timed_calls=[4, 3]),
         line("none", 10, 0, [2.0], communication=0.0),
         line("none", 1, 0, [5.0], example="two"),
         line("none", 1, 0, [6.0], example="two"),
@@ -105,6 +110,8 @@ def test_tables(tmp_path: Path) -> None:
     assert rows[2] == ["one", "`none`", "100", "200", "80%", "0.004", *[""] * 5]
     # A ratio of 2 on 0.8 of a step leaves 0.6 of it.
     assert rows[3][5:] == ["0.002", "2.00", "1.60", "1.50", "0%", "equal"]
+    # Of two runs what lies between.
+    assert rows[4][2:4] == ["56.25 (50 to 62.5)", "112.5"] and rows[4][7] == "1.78"
     assert rows[4][-2] == "75%"
     assert rows[5][5:] == ["0.001", "4.00", "2.00", "2.25", "0%", "within 0.25"]
     assert rows[6][:3] == ["one, one machine", "`none`", "10"]
