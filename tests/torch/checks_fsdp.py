@@ -10,7 +10,7 @@ from checks_ddp import LEAST
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FullyShardedDataParallel, MixedPrecisionPolicy, fully_shard
 from torch.nn.parallel import DistributedDataParallel
-from training import bits_of, model, raises, same_on_all_ranks, train
+from training import WIDTH, bits_of, model, raises, same_on_all_ranks, train
 
 import thinwire.torch as tt
 
@@ -125,6 +125,27 @@ def objects_and_integers(_: Path) -> None:
     assert torch.equal(whole, torch.cat([torch.arange(10_000), torch.arange(10_000) + 1]))
 
 
+def skipped_steps_stay_skipped(_: Path) -> None:
+    """NaN and infinity of one rank's loss come to all shards, so that a scaler skips the step."""
+    gradients = {"gradients": "blockq", "parameters": "lossless"}
+    for policy in (None, {"dp": "lossless"}, {"dp": "zfp:rate=8"}, {"dp": gradients}):
+        net = sharded(policy)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+        scaler = torch.amp.GradScaler("cpu", init_scale=4.0)
+        for step, bad in enumerate((float("nan"), 1.0, float("inf"), 1.0)):
+            before = bits_of(net)
+            factor = bad if dist.get_rank() == 1 else 1.0
+            optimizer.zero_grad()
+            scaler.scale(net(torch.ones(4, WIDTH)).mean() * factor).backward()
+            scaler.step(optimizer)
+            scaler.update()
+            assert (bits_of(net) == before) == (bad != 1.0), (policy, step)
+            assert all(torch.isfinite(each.to_local()).all() for each in net.parameters())
+        if policy is not None:
+            row = tt.stats()["dp_shard"]["reduce-scatter"]
+            assert row.calls == row.compressed > 0, row
+
+
 def checkpoints(folder: Path) -> None:
     net = sharded({"dp": {"*": "blockq:bits=4"}})
     train(net, 2)
@@ -146,5 +167,6 @@ CHECKS = [
     fsdp1_runs_untouched,
     compiled,
     objects_and_integers,
+    skipped_steps_stay_skipped,
     checkpoints,
 ]

@@ -1,7 +1,6 @@
 """Two ranks that have the preload library for NCCL in their process and THINWIRE_CODEC=zfp:rate=8:
 what set_policy says of it. Their groups go by gloo: what holds for NCCL's is asked for by hand."""
 
-import logging
 import os
 from pathlib import Path
 from unittest.mock import patch
@@ -10,26 +9,10 @@ import torch
 import torch.distributed as dist
 from checks_ddp import LEAST, wrapped
 from torch.distributed.device_mesh import init_device_mesh
-from training import raises, train
+from training import Said, raises, train
 
 import thinwire.torch as tt
 from thinwire.torch import groups
-
-
-class Said(logging.Handler):
-    """The warnings of thinwire.torch inside a `with`."""
-
-    def __enter__(self) -> list[str]:
-        self.lines: list[str] = []
-        logging.getLogger("thinwire.torch").addHandler(self)
-        return self.lines
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.levelno >= logging.WARNING:
-            self.lines.append(record.getMessage())
-
-    def __exit__(self, *_: object) -> None:
-        logging.getLogger("thinwire.torch").removeHandler(self)
 
 
 def groups_of_gloo_have_hooks(_: Path) -> None:

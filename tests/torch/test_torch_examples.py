@@ -42,6 +42,7 @@ def test_the_examples_train(tmp_path: Path) -> None:
     gradients = '{"*": {"gradients": "blockq", "parameters": "lossless"}}'
     three = policies("none", "lossless", gradients)
     cnn, gpt = ["cnn.py", "--deterministic"], ["gpt_data_parallel.py", "--way"]
+    cube = ["--pp", 2, "--dp", 2, "--tp", 2]
     told = run(
         tmp_path,
         [2, *cnn, "--steps", 2, "--batch", 4, *LEAST, *three],
@@ -64,6 +65,7 @@ def test_the_examples_train(tmp_path: Path) -> None:
         [2, "all_to_all.py", "--largest", 12, "--trials", 2],
         [2, *gpt, "ddp", "--steps", 2, "--batch", 2],
         [2, *gpt, "ddp", "--steps", 2, "--batch", 2, "--per-hop"],
+        [8, "gpt_mesh.py", *cube, "--steps", 2, "--batch", 2, *LEAST, *three[:4]],
     )
     for at, group, operation in ((0, "dp", "allreduce"), (3, "dp_shard", "reduce-scatter")):
         none, lossless, lossy = told[at : at + 3]
@@ -82,6 +84,9 @@ def test_the_examples_train(tmp_path: Path) -> None:
     # The mesh learns what data-parallel ranks learn.
     assert none["losses"] == pytest.approx(told[3]["losses"], rel=1e-5)
     assert all(row["error"] == 0 for row in told[9]["rows"])
+    none, lossless = told[12:14]
+    assert lossless["losses"] == none["losses"] and lossless["same"]
+    assert none["losses"] == pytest.approx(told[6]["losses"], rel=1e-4)
     # A ring of two ranks adds the same two numbers.
     assert told[10]["losses"] == told[11]["losses"] and told[11]["policy"] == "per-hop off"
 

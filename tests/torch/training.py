@@ -1,5 +1,6 @@
 """Small models and steps that the checks share."""
 
+import logging
 from typing import Any
 
 import torch
@@ -60,3 +61,19 @@ def raises(kind: type[BaseException], words: str, call: Any) -> None:
         assert words in str(error), str(error)
         return
     raise AssertionError(f"no {kind.__name__} of {words!r}")
+
+
+class Said(logging.Handler):
+    """The warnings of thinwire.torch inside a `with`."""
+
+    def __enter__(self) -> list[str]:
+        self.lines: list[str] = []
+        logging.getLogger("thinwire.torch").addHandler(self)
+        return self.lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.levelno >= logging.WARNING:
+            self.lines.append(record.getMessage())
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger("thinwire.torch").removeHandler(self)
