@@ -30,6 +30,7 @@ HERE = Path(__file__).parent
 THINWIRE = [sys.executable, "-m", "thinwire"]
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run"]
 GRADIENTS = '{"*": {"gradients": "blockq", "parameters": "lossless"}}'
+GPT = "gpt_data_parallel.py"
 RATES = ["zfp:rate=16", "zfp:rate=8"]
 
 
@@ -45,16 +46,16 @@ PRESETS = ["lossless", "mzhybrid", "zhybrid", NAIVE]
 # small calls of each kind become, and whether that pays. A codec alone is that of each message of
 # the ring that then carries DDP's sums.
 PER_HOP = "per-hop "
-SPEED: list[tuple[str, str, list[str]]] = [
-    ("gpt_data_parallel.py", "--size 100M --dtype bf16 --warm 16", ["lossless", GRADIENTS]),
-    ("gpt_data_parallel.py", "--size 100M --dtype bf16 --way ddp --warm 24", ["lossless"]),
-    (
-        "gpt_data_parallel.py",
+SPEED: dict[str, tuple[str, str, list[str]]] = {
+    "fsdp2": (GPT, "--size 100M --dtype bf16 --warm 16", ["lossless", GRADIENTS]),
+    "ddp-bf16": (GPT, "--size 100M --dtype bf16 --way ddp --warm 24", ["lossless"]),
+    "ddp": (
+        GPT,
         "--size 100M --way ddp --warm 16",
         ["lossless", *RATES, *(PER_HOP + rate for rate in RATES)],
     ),
-    ("cnn.py", "--width 64 --batch 32 --warm 60", ["lossless"]),
-]
+    "cnn": ("cnn.py", "--width 64 --batch 32 --warm 60", ["lossless"]),
+}
 # By (pp, dp, tp). With tensor- and pipeline-parallel ranks alone, mzhybrid is lossless. A pipeline
 # has few messages a step, whose kind is decided behind some 140.
 MESH: dict[str, tuple[str, list[str]]] = {
@@ -72,8 +73,9 @@ CONVERGE_MESH = ["none", "lossless", "mzhybrid", "zhybrid", naive(8), naive(4)]
 
 
 def speed(given: argparse.Namespace, gpus: bool) -> Iterator[list[str]]:
-    for script, words, policies in SPEED:
-        yield from timed(given, gpus, [script, *(given.words or words).split()], policies)
+    for name, (script, words, policies) in SPEED.items():
+        if name in (given.program or (name,)):
+            yield from timed(given, gpus, [script, *(given.words or words).split()], policies)
 
 
 def mesh(given: argparse.Namespace, gpus: bool) -> Iterator[list[str]]:
@@ -90,15 +92,11 @@ def ranks_of(shape: str) -> int:
 
 def near(given: argparse.Namespace, gpus: bool) -> Iterator[list[str]]:
     words = given.words or "--size 100M --dtype bf16 --warm 20 --steps 100"
-    yield from timed(given, gpus, ["gpt_data_parallel.py", *words.split()], ["lossless"])
+    yield from timed(given, gpus, [GPT, *words.split()], ["lossless"])
 
 
 def timed(
-    given: argparse.Namespace,
-    gpus: bool,
-    example: list[str],
-    policies: list[str],
-    hosts: int | None = None,
+    given: argparse.Namespace, gpus: bool, example: list[str], policies: list[str], hosts: int = 0
 ) -> Iterator[list[str]]:
     """Without compression and with, equal bits where nothing is lost."""
     hosts = hosts or given.hosts
@@ -127,7 +125,7 @@ def lab(hosts: int, link: str) -> list[str]:
 def converge(given: argparse.Namespace, gpus: bool) -> Iterator[list[str]]:
     words = given.words or "--size 5M --batch 16 --steps 300 --rate 1e-3"
     ranks = [*TORCHRUN, "--standalone", "--nproc-per-node", str(given.hosts)]
-    yield from forced(given, gpus, ["gpt_data_parallel.py", *words.split()], CONVERGE, [], ranks)
+    yield from forced(given, gpus, [GPT, *words.split()], CONVERGE, [], ranks)
 
 
 def converge_mesh(given: argparse.Namespace, gpus: bool) -> Iterator[list[str]]:
@@ -219,7 +217,8 @@ def main() -> int:
     options.add_argument("--seeds", type=int, default=3)
     options.add_argument("--words", help="the examples' words in place of the study's own")
     options.add_argument("--policy", action="append", help="these of the study's alone, in order")
-    options.add_argument("--mesh", action="append", choices=MESH, help="of this one alone")
+    options.add_argument("--program", action="append", choices=SPEED, help="of speed, this alone")
+    options.add_argument("--mesh", action="append", choices=MESH, help="of mesh, this alone")
     options.add_argument("--at-once", type=int, default=1, help="so many runs of converge")
     options.add_argument("--limit", type=float, default=float("inf"), help="seconds of a run")
     options.add_argument("--total", type=float, default=float("inf"), help="seconds of all runs")
