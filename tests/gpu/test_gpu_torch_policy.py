@@ -68,6 +68,9 @@ def test_names_and_policy_under_the_preload_library(tmp_path: Path) -> None:
         by_name = {each["name"]: each["operations"] for each in job.communicators(rank)}
         assert by_name["one"]["AllReduce"]["compressed_calls"] > 0, job.said()
         assert by_name["two"]["AllReduce"]["compressed_calls"] == 0
+        row = told[rank]["fsdp2"]["stats"]["one"]["allreduce"]
+        assert row["compressed"] == by_name["one"]["AllReduce"]["compressed_calls"]
+        assert row["sent_bytes"] > 3 * row["wire_bytes"], row
         sharded = by_name["dp_shard"]
         for name in ("AllGather", "ReduceScatter"):
             row = sharded[name]

@@ -49,6 +49,12 @@ def trained(model: Any, text: torch.Tensor) -> list[str]:
     return losses
 
 
+def counted() -> dict[str, dict[str, dict]]:
+    return {
+        group: {name: vars(row) for name, row in rows.items()} for group, rows in tt.stats().items()
+    }
+
+
 def hooks(text: torch.Tensor) -> None:
     """Each way without Thinwire, without loss, and with lossy gradients."""
     mesh = init_device_mesh("cuda", (dist.get_world_size(),), mesh_dim_names=("dp",))
@@ -61,7 +67,7 @@ def hooks(text: torch.Tensor) -> None:
                     modules = tt.attach(model).modules
                     tt.stats(reset=True)
                 losses = trained(model, text)
-                told = {name: vars(row) for name, row in tt.stats().get("dp", {}).items()}
+                told = counted().get("dp", {})
                 say(f"{way}/{dtype}/{kind}", losses=losses, modules=modules, stats=told)
     tt.close()
 
@@ -91,7 +97,8 @@ def preload(text: torch.Tensor) -> None:
     )
     model = model_of("fsdp2", mesh, torch.float32)
     modules = tt.attach(model).modules
-    say("fsdp2", modules=modules, losses=[*trained(model, text), *trained(model, text)])
+    losses = [*trained(model, text), *trained(model, text)]
+    say("fsdp2", modules=modules, losses=losses, stats=counted())
 
 
 def start() -> None:
