@@ -18,7 +18,7 @@ def policies(*names: str) -> list[str]:
     return [word for name in names for word in ("--policy", name)]
 
 
-def run(folder: Path, *jobs: list[Any], seconds: float = 90) -> list[dict[str, Any]]:
+def run(folder: Path, *jobs: list[Any], seconds: float = 240) -> list[dict[str, Any]]:
     """What the jobs write, in order."""
     told = folder / "told.json"
     texts = [json.dumps([*job, "--json", str(told)]) for job in jobs]
