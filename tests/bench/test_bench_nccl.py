@@ -225,6 +225,11 @@ def test_ranks_on_hosts_of_a_lab(bench: Any) -> None:
             assert row["note"] == "ONLY 4 of 6 calls compressed: peer on the same node"
 
 
+def test_hosts_have_the_gpus_that_are_named(bench: Any) -> None:
+    done = bench("nccl", "--hosts", "2", "--gpus", "0,1:0,1:0,1", *WORDS)
+    assert done.exit_code == 1 and "2 hosts, and lists of GPUs for 3" in done.stderr
+
+
 def script(path: Path, text: str) -> Path:
     path.write_text(f"#!{sys.executable}\n{text}")
     path.chmod(0o755)

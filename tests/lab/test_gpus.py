@@ -5,11 +5,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from thinwire.lab import Lab
-from thinwire.lab.gpus import checked, deal, parse, variables, visible
+from thinwire.lab.gpus import deal, parse, variables, visible
 
 Call = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
 
@@ -73,14 +74,34 @@ def test_gpus_are_dealt_like_cards(gpus: str, hosts: int, expected: list[str]) -
     assert deal(tuple(gpus), hosts) == [tuple(hand) for hand in expected]
 
 
+def test_hosts_with_lists_of_their_own() -> None:
+    assert deal([["0", "1"], ["0", "1"]], 2) == [("0", "1"), ("0", "1")]
+    assert deal([[3], ()], 2) == [("3",), ()]
+
+
+@pytest.mark.parametrize(
+    ("gpus", "match"),
+    [
+        ([1, 1], "twice"),
+        ([[0], [1, 1]], "twice"),
+        ([[0, 1]], "2 hosts, and lists of GPUs for 1"),
+        ([[0], [1], [0]], "2 hosts, and lists of GPUs for 3"),
+        ([[0], 1], "2 hosts, and lists of GPUs for 1"),
+        (["first"], "no GPU"),
+    ],
+)
+def test_what_two_hosts_cannot_have(gpus: Any, match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        Lab(hosts=2, gpus=gpus)
+
+
 def test_words_of_the_command_line() -> None:
     assert parse("none", {}) == ()
     assert parse("2, 0", {}) == ("2", "0")
-    for words in ("", "0,,1", "gpu0", "-1", "0,0", "0;1"):
+    assert parse("0,1: 1,0", {}) == [("0", "1"), ("1", "0")]
+    for words in ("", "0,,1", "gpu0", "-1", "0,0", "0;1", "0:", "0,1:1,1", "0/1"):
         with pytest.raises(ValueError, match="GPU"):
             parse(words, {})
-    with pytest.raises(ValueError, match="twice"):
-        checked([1, 1])
 
 
 def test_the_order_of_numbers_goes_with_them() -> None:
@@ -105,6 +126,11 @@ class TestInALab:
             assert [self.seen(lab, host) for host in (None, 0, 1, 2)] == ["4,7", "4,7", "5", "6"]
             assert self.seen(lab, 1, {**os.environ}) == "5"
 
+    def test_hosts_may_have_the_same(self) -> None:
+        with Lab(hosts=2, gpus=[[0, 1], [1, 0]]) as lab:
+            assert lab.gpus() == [("0", "1"), ("1", "0")]
+            assert [self.seen(lab, host) for host in (0, 1)] == ["0,1", "1,0"]
+
     def test_a_remote_login_has_them_too(self) -> None:
         script = f"\"$OMPI_MCA_plm_rsh_agent\" tw-lab-1 'echo ${VARIABLE}'"
         with Lab(hosts=2, gpus=[0, 1]) as lab:
@@ -127,6 +153,10 @@ class TestInALab:
         done = thinwire_lab(["run", "--gpus", "3,1", "--", *program])
         assert f"{VARIABLE}=1\n" in done.stdout and done.stdout.endswith("first 3\n")
         assert "lab: GPUs 3 on tw-lab-0; 1 on tw-lab-1\n" in done.stderr
+        shared = thinwire_lab(["run", "--gpus", "0,1:0,1", "--", "true"])
+        assert "lab: GPUs 0,1 on tw-lab-0; 0,1 on tw-lab-1\n" in shared.stderr
+        uneven = thinwire_lab(["run", "--hosts", "3", "--gpus", "0,1:0,1", "--", "true"])
+        assert uneven.returncode == 2 and "3 hosts, and lists of GPUs for 2" in uneven.stderr
         refused = thinwire_lab(["run", "--gpus", "some", "--", "true"])
         assert refused.returncode == 2 and "no GPU: give 'all'" in refused.stderr
 

@@ -1,5 +1,6 @@
 """`thinwire bench nccl`."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -30,9 +31,11 @@ from thinwire.cli.bench_options import (
     finish,
     measure_places,
 )
+from thinwire.cli.lab import Gpus
 from thinwire.cli.values import Dtype
 from thinwire.codec import Codec
 from thinwire.lab import LabError
+from thinwire.lab.gpus import parse
 from thinwire.library import parse_size
 
 
@@ -54,6 +57,7 @@ def nccl(
     ] = "planned",
     hosts: LabHosts = 2,
     ranks: RankCount = None,
+    gpus: Gpus = "all",
     link: Links = "10gbit",
     loopback: LoopbackOption = False,
     file: ValuesFile = None,
@@ -123,7 +127,12 @@ def nccl(
                 force=force,
             )
             rows = measure_places(
-                links, hosts, -(-ranks // hosts), NcclRow, lambda place: _rows(place, session)
+                links,
+                hosts,
+                -(-ranks // hosts),
+                NcclRow,
+                lambda place: _rows(place, session),
+                parse(gpus, os.environ),
             )
     except (BenchError, LabError, ValueError) as error:
         raise failure(error) from error

@@ -15,6 +15,7 @@ from thinwire.bench.programs import LabPlace, Loopback, Place, RunError
 from thinwire.cli import values
 from thinwire.codec import Codec
 from thinwire.lab import Lab, LabError, LabUnavailable
+from thinwire.lab.gpus import Gpus
 from thinwire.library import parse_size
 
 Row = TypeVar("Row")
@@ -113,14 +114,16 @@ def measure_places(
     ranks_per_host: int,
     kind: type[Row],
     measure: Callable[[Place], list[Row]],
+    gpus: Gpus | None = None,
 ) -> list[Row]:
-    """The rows of one link after another, each a lab of its own. Loopback where none is wanted, or
+    """The rows of one link after another, each a lab of its own, with `gpus` as `Lab` has them.
+    Loopback where none is wanted, or
     where this machine permits no lab, after saying why. What fails is a row of its own, and what is
     interrupted the last."""
     rows: list[Row] = []
     for link in links or (Loopback.name,):
         try:
-            with _open(link, hosts, ranks_per_host) as place:
+            with _open(link, hosts, ranks_per_host, gpus) as place:
                 rows += measure(place)
                 if isinstance(place, Loopback):
                     break
@@ -134,13 +137,13 @@ def measure_places(
 
 
 @contextmanager
-def _open(link: str, hosts: int, ranks_per_host: int) -> Iterator[Place]:
+def _open(link: str, hosts: int, ranks_per_host: int, gpus: Gpus | None) -> Iterator[Place]:
     if link == Loopback.name:
         yield Loopback()
         return
     with ExitStack() as stack:
         try:
-            lab = stack.enter_context(Lab(hosts, link, ranks_per_host, name="bench"))
+            lab = stack.enter_context(Lab(hosts, link, ranks_per_host, "bench", gpus))
         except LabUnavailable as error:
             say(f"No lab on this machine ({error}): loopback instead, where nothing is slow.")
             yield Loopback()

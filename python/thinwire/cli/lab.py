@@ -38,7 +38,11 @@ Link = Annotated[
 ]
 RanksPerHost = Annotated[int, typer.Option(min=1, help="MPI slots on each host.")]
 Gpus = Annotated[
-    str, typer.Option(help="GPUs to assign to the hosts in turn: all, none, or a list such as 0,1.")
+    str,
+    typer.Option(
+        help="GPUs to assign to the hosts in turn: all, none, or a list such as 0,1; or a list for "
+        "each host, as 0,1:0,1, which may share them."
+    ),
 ]
 Name = Annotated[str, typer.Option(help="The lab's name.")]
 

@@ -6,11 +6,14 @@ one. Standard library only.
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 VARIABLE = "CUDA_VISIBLE_DEVICES"
 ORDER = "CUDA_DEVICE_ORDER"
+
+# Names to deal out, or a hand of names for each host.
+Gpus = Sequence[str | int] | Sequence[Sequence[str | int]]
 
 _NODE = re.compile(r"nvidia\d+")
 _NAME = re.compile(r"\d+|(GPU|MIG)-[0-9A-Za-z/-]+")
@@ -35,8 +38,9 @@ def visible(environment: Mapping[str, str], devices: Path = Path("/dev")) -> tup
     return tuple(kept)
 
 
-def parse(text: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The GPUs that `--gpus` names: "all" that are visible, "none", or a list such as "0,2".
+def parse(text: str, environment: Mapping[str, str]) -> Gpus | None:
+    """The GPUs that `--gpus` names: "all" that are visible, "none", a list to deal out such as
+    "0,2", or one list a host, as "0,1:2,3".
 
     None, which leaves CUDA_VISIBLE_DEVICES alone in the lab, is for "all" where there are none.
     ValueError for other words.
@@ -45,24 +49,41 @@ def parse(text: str, environment: Mapping[str, str]) -> tuple[str, ...] | None:
         return visible(environment) or None
     if text == "none":
         return ()
-    names = tuple(word.strip() for word in text.split(","))
-    return checked(names)
+    hands = [_checked(word.strip() for word in hand.split(",")) for hand in text.split(":")]
+    return hands if len(hands) > 1 else hands[0]
 
 
-def checked(names: Sequence[str | int]) -> tuple[str, ...]:
-    """The names as text; ValueError for one that is none or comes twice."""
+def deal(gpus: Gpus, hosts: int) -> list[tuple[str, ...]]:
+    """The GPUs of each host. One list is dealt out one after another, and again from the first
+    where there are fewer GPUs than hosts, so that hosts then share them; several are one a host,
+    which may have the same GPUs.
+
+    ValueError for a name that is none or that a host would have twice, and where lists and hosts
+    differ in number.
+    """
+    hands = [hand for hand in gpus if not isinstance(hand, str | int)]
+    if hands:
+        if len(hands) < len(gpus) or len(hands) != hosts:
+            raise ValueError(f"there are {hosts} hosts, and lists of GPUs for {len(hands)}")
+        return [_checked(hand) for hand in hands]
+    return _dealt(_checked(gpu for gpu in gpus if isinstance(gpu, str | int)), hosts)
+
+
+def _checked(names: Iterable[str | int]) -> tuple[str, ...]:
+    """The names as text."""
     gpus = tuple(str(name) for name in names)
     for gpu in gpus:
         if not _NAME.fullmatch(gpu):
-            raise ValueError(f"{gpu!r} is no GPU: give 'all', 'none', or numbers such as 0,1")
+            raise ValueError(
+                f"{gpu!r} is no GPU: give 'all', 'none', numbers such as 0,1, or for each host its "
+                "own, as 0,1:2,3"
+            )
     if len(set(gpus)) < len(gpus):
-        raise ValueError("a GPU is named twice")
+        raise ValueError("a GPU is named twice; hosts that share it have lists of their own, 0:0")
     return gpus
 
 
-def deal(gpus: Sequence[str], hosts: int) -> list[tuple[str, ...]]:
-    """The GPUs of each host: dealt out one after another, and again from the first where there
-    are fewer GPUs than hosts, so that hosts then share them."""
+def _dealt(gpus: tuple[str, ...], hosts: int) -> list[tuple[str, ...]]:
     if not gpus:
         return [()] * hosts
     if len(gpus) < hosts:

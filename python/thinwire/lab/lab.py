@@ -33,13 +33,14 @@ class Lab:
         link: str = "100mbit",
         ranks_per_host: int = 1,
         name: str = "lab",
-        gpus: Sequence[str | int] | None = None,
+        gpus: gpu_devices.Gpus | None = None,
     ) -> None:
         """Checks the settings (ValueError, LabError for the name); nothing is built yet.
 
         `link` is each host's rate in both directions, as in `12.5gbit`, or `none` for unshaped.
-        `gpus` are those to deal out to the hosts, as CUDA_VISIBLE_DEVICES names them: by default
-        all that the caller's programs would see, if any; an empty sequence hides all of them.
+        `gpus` are those to deal out to the hosts, as CUDA_VISIBLE_DEVICES names them, or a
+        sequence of them for each host: by default all that the caller's programs would see, if
+        any; an empty sequence hides all of them.
         """
         if not 1 <= hosts <= MOST_HOSTS:
             raise ValueError(f"a lab has 1 to {MOST_HOSTS} hosts, not {hosts}")
@@ -49,9 +50,8 @@ class Lab:
         self.link = parse_link(link)
         self.hosts = hosts
         self.ranks_per_host = ranks_per_host
-        self._gpus = gpu_devices.visible(os.environ) or None
-        if gpus is not None:
-            self._gpus = gpu_devices.checked(gpus)
+        given = gpu_devices.visible(os.environ) or None if gpus is None else gpus
+        self._gpus = None if given is None else gpu_devices.deal(given, hosts)
         self._holder: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._attached = False
@@ -103,10 +103,9 @@ class Lab:
         NCCL, which has no use without any, calls the host."""
         if self._gpus is None:
             return [{}] * self.hosts
-        dealt = gpu_devices.deal(self._gpus, self.hosts)
         return [
             gpu_devices.variables(gpus, os.environ) | jobs.of_nccl(name_of(self.name, host))
-            for host, gpus in enumerate(dealt)
+            for host, gpus in enumerate(self._gpus)
         ]
 
     def host_names(self) -> list[str]:
