@@ -49,6 +49,15 @@ Counts Counts::since(const Counts& earlier) const {
   return made;
 }
 
+void Counts::leave_out(const std::string& reason, std::int64_t bytes_of_each) {
+  const auto found = raw_by_reason.find(reason);
+  if (found == raw_by_reason.end()) return;
+  calls -= found->second;
+  bytes -= found->second * bytes_of_each;
+  wire_bytes -= found->second * bytes_of_each;
+  raw_by_reason.erase(found);
+}
+
 std::string Counts::reason() const {
   std::string found;
   std::int64_t most = 0;

@@ -41,6 +41,8 @@ Calls Library::calls_named(const std::string& prefix, void* where) const {
   found.reduce_scatter = find<decltype(&ncclReduceScatter)>(where, prefix + "ReduceScatter");
   found.all_reduce = find<decltype(&ncclAllReduce)>(where, prefix + "AllReduce");
   found.broadcast = find<decltype(&ncclBroadcast)>(where, prefix + "Broadcast");
+  found.all_to_all =
+      reinterpret_cast<decltype(&ncclAlltoAll)>(dlsym(where, (prefix + "AlltoAll").c_str()));
   found.send = find<decltype(&ncclSend)>(where, prefix + "Send");
   found.receive = find<decltype(&ncclRecv)>(where, prefix + "Recv");
   found.group_start = find<decltype(&ncclGroupStart)>(where, prefix + "GroupStart");

@@ -16,6 +16,7 @@ struct Calls {
   decltype(&ncclReduceScatter) reduce_scatter;
   decltype(&ncclAllReduce) all_reduce;
   decltype(&ncclBroadcast) broadcast;
+  decltype(&ncclAlltoAll) all_to_all;  // null where this NCCL is older than 2.28
   decltype(&ncclSend) send;
   decltype(&ncclRecv) receive;
   decltype(&ncclGroupStart) group_start;

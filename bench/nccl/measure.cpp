@@ -122,8 +122,7 @@ Measurement measure(const Job& job, Operation operation, std::int64_t bytes) {
   Turns turns(job, operation, bytes);
   Measurement all{operation, bytes, turns.count(), "", {}};
   for (const Way way : job.options.ways) {
-    // A message has no hops.
-    if (way == Way::kPerHop && operation == Operation::kSendRecv) continue;
+    if (way == Way::kPerHop && !has_hops(operation)) continue;
     Outcome& outcome = all.ways.emplace_back();
     outcome.way = way;
     warm_up(job, turns, outcome);

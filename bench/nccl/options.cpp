@@ -9,8 +9,9 @@
 namespace thinwire::bench::nccl {
 namespace {
 
-constexpr const char* kOperations[] = {"all_gather", "reduce_scatter", "all_reduce", "broadcast",
-                                       "send_recv"};
+constexpr const char* kOperations[] = {"all_gather",        "reduce_scatter", "all_reduce",
+                                       "broadcast",         "send_recv",      "all_to_all",
+                                       "all_to_all_grouped"};
 constexpr const char* kWays[] = {"raw", "coded", "per-hop"};
 
 // Words of a list by their place in `names`.
@@ -59,6 +60,7 @@ bool read_number(const char* name, int least, int* number) {
 }  // namespace
 
 const char* name_of(Operation operation) { return kOperations[static_cast<int>(operation)]; }
+bool has_hops(Operation operation) { return operation < Operation::kSendRecv; }
 const char* name_of(Way way) { return kWays[static_cast<int>(way)]; }
 
 bool parse_options(int argc, char** argv, Options* options, std::string* error) {
@@ -89,9 +91,9 @@ const char* usage() {
          "            [--ways raw,coded,per-hop] [--library LIBNCCL] [--iterations N] [--calls N]\n"
          "            [--filler BYTES] [--threshold BYTES] [--lossless yes|no] [--bound E]\n"
          "            [--sum-bound E] [--sum-rel E]\n"
-         "operations: all_gather, reduce_scatter, all_reduce, broadcast, send_recv. Sizes are\n"
-         "multiples of 8: of one rank's block in all_gather and reduce_scatter, else of the "
-         "array.\n"
+         "operations: all_gather, reduce_scatter, all_reduce, broadcast, send_recv, all_to_all\n"
+         "and all_to_all_grouped (sends and receives). Sizes are multiples of 8: of the array in\n"
+         "all_reduce, broadcast and send_recv, else of one rank's block.\n"
          "One process a rank: RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT as\n"
          "torchrun sets them. `coded` needs the preload library for NCCL, with its report on";
 }

@@ -9,7 +9,15 @@
 
 namespace thinwire::bench::nccl {
 
-enum class Operation { kAllGather, kReduceScatter, kAllReduce, kBroadcast, kSendRecv };
+enum class Operation {
+  kAllGather,
+  kReduceScatter,
+  kAllReduce,
+  kBroadcast,
+  kSendRecv,
+  kAllToAll,
+  kAllToAllGrouped  // as a group of sends and receives
+};
 enum class Way {
   kRaw,    // NCCL's own function
   kCoded,  // the name that programs call
@@ -17,6 +25,8 @@ enum class Way {
 };
 
 const char* name_of(Operation operation);
+// Whether rings or chains of messages make it: else there is nothing to compress at every hop.
+bool has_hops(Operation operation);
 const char* name_of(Way way);
 
 struct Options {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 #include "collective/numbers.h"
 
@@ -12,10 +13,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Of messages that no other rank gets, in the words of the library's report.
+constexpr const char* kToItself = "to itself, or of one rank";
+
 // As the values of `collective` know it; a message is a block of a gather that one rank gets.
 tw_operation as_collective(Operation operation) {
   if (operation == Operation::kReduceScatter) return TW_REDUCE_SCATTER;
   if (operation == Operation::kAllReduce) return TW_ALLREDUCE;
+  if (operation == Operation::kAllToAll || operation == Operation::kAllToAllGrouped) {
+    return TW_ALLTOALL;
+  }
   return operation == Operation::kBroadcast ? TW_BCAST : TW_ALLGATHER;
 }
 
@@ -95,18 +102,6 @@ bool Turns::gets_shared() const {
          bench::gets_shared(as_collective(operation_), group_);
 }
 
-void Turns::exchange(const Calls& calls, const Buffer& from, Buffer& to, std::size_t count,
-                     ncclDataType_t type) {
-  const cudaStream_t stream = job_.device.stream();
-  check(calls.group_start(), "ncclGroupStart");
-  check(calls.send(from.at(), count, type, (group_.rank + 1) % group_.size, comm_, stream),
-        "ncclSend");
-  check(calls.receive(to.at(), count, type, (group_.rank + group_.size - 1) % group_.size, comm_,
-                      stream),
-        "ncclRecv");
-  check(calls.group_end(), "ncclGroupEnd");
-}
-
 void Turns::enqueue(const Calls& calls) {
   const auto count = static_cast<std::size_t>(count_);
   const ncclDataType_t type = type_of(job_.options.dtype);
@@ -127,15 +122,19 @@ void Turns::enqueue(const Calls& calls) {
       return check(calls.broadcast(send_->at(), receive_->at(), count, type, 0, comm_, stream),
                    "ncclBroadcast");
     case Operation::kSendRecv:
-      return exchange(calls, *send_, *receive_, count, type);
+      return exchange(calls, end(), *send_, *receive_, count, type);
+    case Operation::kAllToAll:
+      if (calls.all_to_all == nullptr) throw std::runtime_error("this NCCL has no ncclAlltoAll");
+      return check(calls.all_to_all(send_->at(), receive_->at(), count, type, comm_, stream),
+                   "ncclAlltoAll");
+    case Operation::kAllToAllGrouped:
+      return exchange_with_all(calls, end(), *send_, *receive_, count, type, width());
   }
 }
 
 void Turns::enqueue(Way way) {
   if (way == Way::kRaw) return enqueue(job_.library.raw());
-  if (way == Way::kCoded || operation_ == Operation::kSendRecv) {
-    return enqueue(job_.library.plain());
-  }
+  if (way == Way::kCoded) return enqueue(job_.library.plain());
   switch (operation_) {
     case Operation::kAllGather:
       return per_hop_->all_gather(send_->at(), receive_->at(), count_);
@@ -152,7 +151,7 @@ Taken Turns::run(Way way) {
   const int calls = job_.options.calls;
   receive_->clear();
   if (job_.options.filler > 0) {
-    exchange(job_.library.raw(), *filler_[0], *filler_[1], filler_[0]->bytes(), ncclUint8);
+    exchange(job_.library.raw(), end(), *filler_[0], *filler_[1], filler_[0]->bytes(), ncclUint8);
   }
   job_.device.synchronize();
   job_.meeting.barrier();
@@ -172,14 +171,15 @@ void Turns::warm_up(Way way) {
 
 void Turns::count_on(Way way) {
   constexpr int kCalls = 64;
-  const auto width = static_cast<std::size_t>(size_of(job_.options.dtype));
-  const std::size_t count = static_cast<std::size_t>(job_.options.threshold) / width + 1;
+  const std::size_t count = static_cast<std::size_t>(job_.options.threshold) / width() + 1;
   const ncclDataType_t type = type_of(job_.options.dtype);
   const Calls& calls = job_.library.plain();
   const bool messages = way == Way::kPerHop || operation_ == Operation::kSendRecv;
   for (int call = 0; call < kCalls; ++call) {
     if (messages) {
-      exchange(calls, *small_[0], *small_[1], count, type);
+      exchange(calls, end(), *small_[0], *small_[1], count, type);
+    } else if (operation_ == Operation::kAllToAllGrouped) {
+      exchange_with_all(calls, end(), *small_[0], *small_[1], count, type, width());
     } else if (operation_ == Operation::kAllReduce || operation_ == Operation::kReduceScatter) {
       // What a codec for reductions alone takes has a number, what it leaves has none.
       check(calls.all_reduce(small_[0]->at(), small_[1]->at(), count, type, ncclSum, comm_,
@@ -195,12 +195,17 @@ void Turns::count_on(Way way) {
 }
 
 Counts Turns::counts(Way way) const {
-  constexpr const char* kNames[] = {"AllGather", "ReduceScatter", "AllReduce", "Broadcast", "Send"};
+  constexpr const char* kNames[] = {"AllGather", "ReduceScatter", "AllReduce", "Broadcast",
+                                    "Send",      "AlltoAll",      "Send"};
   if (way == Way::kRaw) return {};
   // Of a chain, the last rank sends nothing.
   const bool last = operation_ == Operation::kBroadcast && group_.rank + 1 == group_.size;
   if (way == Way::kPerHop) return job_.library.counts(last ? "Recv" : "Send");
-  return job_.library.counts(kNames[static_cast<int>(operation_)]);
+  Counts counts = job_.library.counts(kNames[static_cast<int>(operation_)]);
+  if (operation_ == Operation::kAllToAllGrouped && group_.size > 1) {
+    counts.leave_out(kToItself, count_ * size_of(job_.options.dtype));
+  }
+  return counts;
 }
 
 Tolerance Turns::tolerance(Way way) const {

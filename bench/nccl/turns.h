@@ -12,6 +12,7 @@
 #include "nccl/device.h"
 #include "nccl/library.h"
 #include "nccl/meeting.h"
+#include "nccl/messages.h"
 #include "nccl/options.h"
 #include "nccl/per_hop.h"
 
@@ -62,9 +63,9 @@ class Turns {
  private:
   void enqueue(Way way);
   void enqueue(const Calls& calls);
-  void exchange(const Calls& calls, const Buffer& from, Buffer& to, std::size_t count,
-                ncclDataType_t type);
+  End end() const { return {group_, comm_, job_.device.stream()}; }
   Tolerance tolerance(Way way) const;
+  std::size_t width() const { return static_cast<std::size_t>(size_of(job_.options.dtype)); }
 
   const Job& job_;
   Operation operation_;

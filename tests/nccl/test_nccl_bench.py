@@ -13,7 +13,8 @@ from test_nccl_shim import BUILD, PROGRAMS, SHIM
 
 pytestmark = pytest.mark.multiproc
 
-OPERATIONS = ("all_gather", "reduce_scatter", "all_reduce", "broadcast", "send_recv")
+OF_HOPS = ("all_gather", "reduce_scatter", "all_reduce", "broadcast")
+OPERATIONS = (*OF_HOPS, "send_recv", "all_to_all", "all_to_all_grouped")
 SIZE = 128 << 10
 # Blocks of a ring are compressed as well.
 THRESHOLD = 16 << 10
@@ -72,7 +73,7 @@ def test_every_operation_is_right_in_every_way(values: Path) -> None:
         for operation in OPERATIONS
         for size in (SIZE, 2 * SIZE)
         for way in ("raw", "coded", "per-hop")
-        if operation != "send_recv" or way != "per-hop"
+        if operation in OF_HOPS or way != "per-hop"
     ]
     for line in lines:
         assert line["wrong"] == 0 and line["sound"] and line["identical"], line
@@ -89,6 +90,10 @@ def test_every_operation_is_right_in_every_way(values: Path) -> None:
     # A call a turn and rank; a ring of 3 has two hops.
     assert [line["calls"] for line in gathers[:3]] == [0, 9, 18]
     assert [line["raw_bytes"] for line in gathers[:3]] == [0, 9 * SIZE, 18 * SIZE]
+    # A message to each of the others; what a rank sends itself counts for nothing.
+    grouped = [line for line in lines if line["operation"] == "all_to_all_grouped"]
+    assert [line["calls"] for line in grouped[:2]] == [0, 18]
+    assert [line["raw_bytes"] for line in grouped[:2]] == [0, 18 * SIZE]
 
 
 def test_calls_back_to_back(values: Path) -> None:

@@ -17,7 +17,17 @@ from thinwire.bench.samples import Sample
 from thinwire.codec import Codec
 from thinwire.library import NCCL_SHIM, library_path
 
-OPERATIONS = ("all_gather", "reduce_scatter", "all_reduce", "broadcast", "send_recv")
+# Each with whether rings or chains of messages make it, which per-hop takes.
+HAS_HOPS = {
+    "all_gather": True,
+    "reduce_scatter": True,
+    "all_reduce": True,
+    "broadcast": True,
+    "send_recv": False,
+    "all_to_all": False,
+    "all_to_all_grouped": False,  # a group of sends and receives
+}
+OPERATIONS = tuple(HAS_HOPS)
 RAW, CODED, PER_HOP = "raw", "coded", "per-hop"
 WAYS = (RAW, CODED, PER_HOP)
 PLANNED = "planned"
@@ -32,8 +42,9 @@ Progress = Callable[[str], AbstractContextManager[None]]
 
 @dataclass(frozen=True)
 class NcclSession:
-    """What is run over each link: every operation at every size (bytes: of the array, in all_gather
-    and reduce_scatter of one rank's block) under every codec and algorithm, in these ways by turns.
+    """What is run over each link: every operation at every size (bytes: of the array in all_reduce,
+    broadcast and send_recv, else of one rank's block) under every codec and algorithm, in these
+    ways by turns.
 
     `data` is repeated to the size; in a reduction rank r contributes it times 1 - r / (2 ranks).
     `calls` are made back to back in one timed turn.

@@ -16,6 +16,8 @@ _COLLECTIVES = {
     "all_reduce": "allreduce",
     "broadcast": "bcast",
     "send_recv": "bcast",
+    "all_to_all": "alltoall",
+    "all_to_all_grouped": "alltoall",
 }
 
 

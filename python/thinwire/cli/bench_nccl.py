@@ -46,7 +46,8 @@ def nccl(
     size: Annotated[
         str,
         typer.Option(
-            help="Size in bytes of the array, or of one rank's block (all_gather, reduce_scatter).",
+            help="Size in bytes of the array (all_reduce, broadcast, send_recv), or of one rank's "
+            "block.",
             metavar="SIZES",
             callback=values.sizes,
         ),
