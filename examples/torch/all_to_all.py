@@ -2,14 +2,16 @@
 
     torchrun --nproc-per-node 2 all_to_all.py --largest 26 --dtype bf16 --data activations
 
-It knows nothing of Thinwire: the preload library for NCCL compresses its calls. Bandwidths count
-the arrays uncompressed. Every size's result is checked.
+It knows nothing of Thinwire: the preload library for NCCL compresses its calls, and has found out
+whether it pays by the last of the warm-ups. Bandwidths count the arrays uncompressed. Every size's
+result is checked.
 """
 
 import argparse
 import json
 import os
 import time
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -25,13 +27,13 @@ def values(kind: str, count: int, rank: int, device: torch.device) -> torch.Tens
     return torch.nn.functional.relu(drawn) if kind == "activations" else drawn
 
 
-def measured(call, trials: int, device: torch.device) -> float:
-    """Seconds a call, of those behind the first tenth."""
-    begin = 0.0
-    for trial in range(-trials // 10, trials):
-        if trial == 0:
-            settle(device)
-            begin = time.perf_counter()
+def measured(call, warm_ups: int, trials: int, device: torch.device) -> float:
+    """Seconds a call, behind others that are made one by one."""
+    for _ in range(warm_ups):
+        call()
+        settle(device)
+    begin = time.perf_counter()
+    for _ in range(trials):
         call()
     settle(device)
     return (time.perf_counter() - begin) / trials
@@ -49,6 +51,7 @@ def main() -> None:
     options.add_argument("--largest", type=int, default=20)
     options.add_argument("--dtype", choices=DTYPES, default="fp32")
     options.add_argument("--data", choices=("activations", "normal"), default="activations")
+    options.add_argument("--warm-ups", type=int, default=160, help="calls before those timed")
     options.add_argument("--trials", type=int, default=20)
     options.add_argument("--json", type=Path)
     given = options.parse_args()
@@ -66,7 +69,8 @@ def main() -> None:
         block = max(1, (1 << exponent) // dtype.itemsize // ranks)
         mine = values(given.data, block * ranks, rank, device).to(dtype)
         come = torch.empty_like(mine)
-        took = measured(lambda a=come, b=mine: dist.all_to_all_single(a, b), given.trials, device)
+        call = partial(dist.all_to_all_single, come, mine)
+        took = measured(call, given.warm_ups, given.trials, device)
         own = slice(rank * block, (rank + 1) * block)
         sent = (values(given.data, block * ranks, each, device) for each in range(ranks))
         whole = torch.cat([each.to(dtype)[own] for each in sent])

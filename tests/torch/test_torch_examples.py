@@ -62,7 +62,7 @@ def test_the_examples_train(tmp_path: Path) -> None:
             *LEAST,
             *three,
         ],
-        [2, "all_to_all.py", "--largest", 12, "--trials", 2],
+        [2, "all_to_all.py", "--largest", 12, "--warm-ups", 2, "--trials", 2],
         [2, *gpt, "ddp", "--steps", 2, "--batch", 2],
         [2, *gpt, "ddp", "--steps", 2, "--batch", 2, "--per-hop"],
         [8, "gpt_mesh.py", *cube, "--steps", 2, "--batch", 2, *LEAST, *three[:4]],
