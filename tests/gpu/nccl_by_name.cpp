@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "abi/nccl_abi.h"
+#include "nccl_registration.h"
 
 namespace {
 
@@ -40,14 +41,33 @@ BY_NAME(ncclGetVersion, (int* version), (version))
 BY_NAME(ncclGetUniqueId, (ncclUniqueId * id), (id))
 BY_NAME(ncclCommInitRank, (ncclComm_t * made, int ranks, ncclUniqueId id, int rank),
         (made, ranks, id, rank))
+BY_NAME(ncclCommInitRankConfig,
+        (ncclComm_t * made, int ranks, ncclUniqueId id, int rank, ncclConfig_t* config),
+        (made, ranks, id, rank, config))
+BY_NAME(ncclCommCount, (ncclComm_t comm, int* ranks), (comm, ranks))
+BY_NAME(ncclCommUserRank, (ncclComm_t comm, int* rank), (comm, rank))
 BY_NAME(ncclCommSplit,
         (ncclComm_t parent, int color, int key, ncclComm_t* made, ncclConfig_t* config),
         (parent, color, key, made, config))
+BY_NAME(ncclCommShrink,
+        (ncclComm_t parent, int* excluded, int count, ncclComm_t* made, ncclConfig_t* config,
+         int flags),
+        (parent, excluded, count, made, config, flags))
+BY_NAME(ncclCommGetUniqueId, (ncclComm_t comm, ncclUniqueId* id), (comm, id))
+BY_NAME(ncclCommGrow,
+        (ncclComm_t comm, int ranks, const ncclUniqueId* id, int rank, ncclComm_t* made,
+         ncclConfig_t* config),
+        (comm, ranks, id, rank, made, config))
+BY_NAME(ncclCommSuspend, (ncclComm_t comm, int flags), (comm, flags))
+BY_NAME(ncclCommResume, (ncclComm_t comm), (comm))
+BY_NAME(ncclCommFinalize, (ncclComm_t comm), (comm))
+BY_NAME(ncclCommRevoke, (ncclComm_t comm, int flags), (comm, flags))
 BY_NAME(ncclCommDestroy, (ncclComm_t comm), (comm))
 BY_NAME(ncclCommAbort, (ncclComm_t comm), (comm))
 BY_NAME(ncclCommGetAsyncError, (ncclComm_t comm, ncclResult_t* error), (comm, error))
 BY_NAME(ncclGroupStart, (), ())
 BY_NAME(ncclGroupEnd, (), ())
+BY_NAME(ncclGroupSimulateEnd, (ncclSimInfo_t * info), (info))
 BY_NAME(ncclAllReduce,
         (const void* send, void* receive, std::size_t count, ncclDataType_t type, ncclRedOp_t op,
          ncclComm_t comm, cudaStream_t stream),
@@ -93,3 +113,8 @@ BY_NAME(ncclRedOpCreatePreMulSum,
          ncclComm_t comm),
         (op, scalar, type, residence, comm))
 BY_NAME(ncclRedOpDestroy, (ncclRedOp_t op, ncclComm_t comm), (op, comm))
+BY_NAME(ncclMemAlloc, (void** made, std::size_t bytes), (made, bytes))
+BY_NAME(ncclMemFree, (void* memory), (memory))
+BY_NAME(ncclCommRegister, (ncclComm_t comm, void* buffer, std::size_t bytes, void** handle),
+        (comm, buffer, bytes, handle))
+BY_NAME(ncclCommDeregister, (ncclComm_t comm, void* handle), (comm, handle))

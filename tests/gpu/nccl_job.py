@@ -1,5 +1,6 @@
 """NCCL jobs whose ranks share one GPU, and what the preload library reports of them."""
 
+import ctypes
 import json
 import os
 import signal
@@ -83,6 +84,12 @@ def preload() -> str:
         pytest.skip(str(error))
 
 
+def nccl_version() -> int:
+    found = ctypes.c_int()
+    assert ctypes.CDLL(libnccl()).ncclGetVersion(ctypes.byref(found)) == 0
+    return found.value
+
+
 def on_nodes(nodes: tuple[int, ...], rank: int) -> dict[str, str]:
     """What makes NCCL take ranks for those of the named nodes, with a GPU for each of a node."""
     local = nodes[:rank].count(nodes[rank])
@@ -123,10 +130,11 @@ def run(
     without: tuple[int, ...] = (),
     nodes: tuple[int, ...] = (),
     seconds: float = 60,
+    in_order: bool = True,
 ) -> Job:
     """Ranks of one GPU, or of as many as a node of `nodes` has ranks: `native` without the library,
     or those of `without`. A job that is not over after `seconds` fails, with what each rank has
-    said."""
+    said; so does one of which a rank has not ended `in_order`."""
     folder.mkdir(exist_ok=True)
     begin = time.monotonic()
     processes = [
@@ -159,6 +167,6 @@ def run(
                 process.wait()
     job = Job(ended, time.monotonic() - begin, folder / "report")
     assert not late, f"not over after {seconds} s\n{job.said()}"
-    assert all(rank.code == 0 for rank in ended), job.said()
+    assert not in_order or all(rank.code == 0 for rank in ended), job.said()
     print(f"{' '.join(map(str, command[-4:]))}: {ranks} ranks, {job.seconds:.1f} s")
     return job

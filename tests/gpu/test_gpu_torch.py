@@ -4,7 +4,9 @@ import importlib.util
 import json
 import socket
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import nccl_job
 import pytest
@@ -20,17 +22,22 @@ def free_port() -> int:
         return taken.getsockname()[1]
 
 
-def train(folder: Path, codec: str | None) -> tuple[nccl_job.Job, list[dict[str, list[float]]]]:
+def train(
+    folder: Path,
+    codec: str | None,
+    ways: Sequence[str] = WAYS,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[nccl_job.Job, list[dict[str, list[float]]]]:
     """The job, and of each rank the losses by way."""
-    settings = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port())}
+    settings = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), **more}
     if codec is not None:
         settings |= {"THINWIRE_CODEC": codec, "THINWIRE_FORCE": "1"}
-    command = [sys.executable, str(SCRIPT), *WAYS]
+    command = [sys.executable, str(SCRIPT), *ways]
     job = nccl_job.run(command, 2, folder, settings, native=codec is None, seconds=SECONDS)
     losses = []
     for rank in job.ranks:
         lines = [json.loads(line) for line in rank.output.splitlines() if line.startswith("{")]
-        assert [line["way"] for line in lines] == WAYS, job.said()
+        assert [line["way"] for line in lines] == list(ways), job.said()
         losses.append({e["way"]: [float.fromhex(x) for x in e["losses"]] for e in lines})
     return job, losses
 

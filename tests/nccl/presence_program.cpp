@@ -63,7 +63,7 @@ void all_at_once() {
 }
 
 int run_process(int rank, int ranks, const std::string& path) {
-  const ncclUniqueId id = ranks::id_by_file(rank, path);
+  const ncclUniqueId id = ranks::new_id_by_file(rank, path);
   ncclComm_t comm = nullptr;
   cudaStream_t stream{};
   cudaStreamCreate(&stream);

@@ -53,11 +53,20 @@ inline ncclResult_t settled(ncclResult_t result) {
   return result;
 }
 
-// Ranks that are processes of their own pass the id by a file.
-inline ncclUniqueId id_by_file(int rank, const std::string& path) {
+// The file by which ranks that are processes of their own pass ids; null where they are threads.
+inline const char* file() {
+  const char* const named = std::getenv("RANKS_FILE");
+  return named != nullptr && *named != '\0' ? named : nullptr;
+}
+
+// Where they are processes, which of them this is.
+inline int own() { return std::atoi(std::getenv("RANK")); }
+
+// One gives an id, the others wait for it.
+inline ncclUniqueId id_by_file(const ncclUniqueId* given, const std::string& path) {
   ncclUniqueId id{};
-  if (rank == 0) {
-    ncclGetUniqueId(&id);
+  if (given != nullptr) {
+    id = *given;
     std::ofstream(path + ".new").write(id.internal, sizeof id);
     std::rename((path + ".new").c_str(), path.c_str());
   } else {
@@ -67,8 +76,22 @@ inline ncclUniqueId id_by_file(int rank, const std::string& path) {
   return id;
 }
 
+inline ncclUniqueId new_id() {
+  ncclUniqueId id{};
+  ncclGetUniqueId(&id);
+  return id;
+}
+
+// Of rank 0's making.
+inline ncclUniqueId new_id_by_file(int rank, const std::string& path) {
+  if (rank != 0) return id_by_file(nullptr, path);
+  const ncclUniqueId id = new_id();
+  return id_by_file(&id, path);
+}
+
 inline void run_one(int rank, int ranks, const ncclUniqueId& id,
                     const std::function<void(Rank&)>& work) {
+  world::use_gpu(rank);
   Rank self{rank, ranks, nullptr, nullptr};
   cudaStreamCreate(&self.stream);
   // As NCCL_COMM_BLOCKING may have it.
@@ -89,15 +112,11 @@ inline int count(int usual) {
 }
 
 // Each with a communicator of all and a stream of its own; `work` may end the communicator, and
-// sets it to null then. Threads of this process; where RANKS_FILE is set this process is one, RANK.
-// On one GPU ranks have to be processes.
+// sets it to null then. Threads of this process, each with a GPU of its own; where RANKS_FILE is
+// set this process is one, RANK. On one GPU ranks have to be processes.
 inline void run(int ranks, const std::function<void(Rank&)>& work) {
-  if (const char* const file = std::getenv("RANKS_FILE")) {
-    const int rank = std::atoi(std::getenv("RANK"));
-    return run_one(rank, ranks, id_by_file(rank, file), work);
-  }
-  ncclUniqueId id{};
-  ncclGetUniqueId(&id);
+  if (file() != nullptr) return run_one(own(), ranks, new_id_by_file(own(), file()), work);
+  const ncclUniqueId id = new_id();
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] { run_one(rank, ranks, id, work); });

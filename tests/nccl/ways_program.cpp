@@ -1,7 +1,8 @@
 // Communicators that come and go at random: blocking ones and such that do not, their halves, calls
 // on both under way, and an end at a random moment: by ncclCommAbort from another thread, by
 // ncclCommFinalize, ncclCommDestroy or ncclCommRevoke. In every other round blocks stop fitting
-// before the end. A round that hangs ends the process by a signal. Prints "ok".
+// before the end. Ranks are threads, or processes as in ranks.h. A round that hangs ends the
+// process by a signal. Prints "ok".
 //
 // ways_program any|abort ROUNDS SEED
 // ways_program killed 1 SEED        one of the processes is killed in the middle of its calls
@@ -9,6 +10,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <random>
@@ -18,10 +20,10 @@
 
 namespace {
 
-constexpr std::size_t kCount = 1 << 12;
+constexpr std::size_t kCount = 1 << 12, kBytes = sizeof(float) * kCount;
 constexpr int kRanks = 3;
-constexpr int kCalls = 150;             // ranks have agreed by then
-constexpr unsigned kTimeForARound = 5;  // seconds, on a busy machine
+constexpr int kCalls = 150;                                   // ranks have agreed by then
+constexpr unsigned kTimeForARound = world::kOnGpus ? 15 : 5;  // seconds, on a busy machine
 
 std::atomic<int> failures{0};
 
@@ -50,26 +52,26 @@ class Life {
   Life(ncclComm_t comm, cudaStream_t stream) : comm_(comm), stream_(stream) {
     ncclCommCount(comm, &ranks_);
     ncclCommUserRank(comm, &rank_);
-    mine_.resize(kCount);
-    all_.resize(static_cast<std::size_t>(ranks_) * kCount);
+    all_ = arena_.take(static_cast<std::size_t>(ranks_) * kBytes);
     fill(false);
   }
 
   void fill(bool noise) {
-    for (std::size_t at = 0; at < kCount; ++at) mine_[at] = value(rank_, at, noise);
+    std::vector<float> values(kCount);
+    for (std::size_t at = 0; at < kCount; ++at) values[at] = value(rank_, at, noise);
+    world::write(mine_, values.data(), kBytes);
   }
-  ncclResult_t gather() {
-    return ncclAllGather(mine_.data(), all_.data(), kCount, ncclFloat32, comm_, stream_);
-  }
+  ncclResult_t gather() { return ncclAllGather(mine_, all_, kCount, ncclFloat32, comm_, stream_); }
   ncclResult_t settled(ncclResult_t result) const {
     return result == ncclInProgress ? ranks::state_of(comm_) : result;
   }
   bool holds(bool noise) const {
     for (int rank = 0; rank < ranks_; ++rank) {
+      const auto found = world::read(all_ + static_cast<std::size_t>(rank) * kBytes, kBytes);
       for (std::size_t at = 0; at < kCount; at += 61) {
         const float expected = value(rank, at, noise);
-        const float found = all_[static_cast<std::size_t>(rank) * kCount + at];
-        if (std::memcmp(&expected, &found, sizeof found) != 0) return false;
+        const std::byte* const there = found.data() + at * sizeof expected;
+        if (std::memcmp(&expected, there, sizeof expected) != 0) return false;
       }
     }
     return true;
@@ -103,11 +105,15 @@ class Life {
   ncclComm_t comm_;
   cudaStream_t stream_;
   int rank_ = 0, ranks_ = 0;
-  std::vector<float> mine_, all_;
+  world::Arena arena_;
+  std::byte* const mine_ = arena_.take(kBytes);
+  std::byte* all_ = nullptr;
 };
 
 ncclComm_t made(int rank, const ncclUniqueId& id, bool blocking) {
-  ncclConfig_t config{sizeof(ncclConfig_t), 0xcafebeef, 22809, blocking ? 1 : 0};
+  // Behind these NCCL has more, which stays as it would be.
+  constexpr std::size_t kSize = offsetof(ncclConfig_t, blocking) + sizeof(int);
+  ncclConfig_t config{kSize, 0xcafebeef, 22809, blocking ? 1 : 0};
   ncclComm_t comm = nullptr;
   const ncclResult_t result = ncclCommInitRankConfig(&comm, kRanks, id, rank, &config);
   expect(result == (blocking ? ncclSuccess : ncclInProgress), "ncclCommInitRankConfig");
@@ -153,7 +159,8 @@ Round any_round(std::mt19937& common, int number, bool aborts) {
           static_cast<unsigned>(common() % 3)};
 }
 
-void live_once(int rank, const ncclUniqueId& id, const Round& round, std::mt19937& random) {
+void live_once(int rank, const ncclUniqueId& id, const Round& round, unsigned seed) {
+  std::mt19937 random(seed + static_cast<unsigned>(rank));
   cudaStream_t stream{};
   cudaStreamCreate(&stream);
   Life life(made(rank, id, round.blocking), stream);
@@ -180,14 +187,17 @@ void live(int rounds, unsigned seed, bool aborts) {
   std::mt19937 common(seed);
   for (int number = 0; number < rounds && failures == 0; ++number) {
     const Round round = any_round(common, number, aborts);
-    ncclUniqueId id{};
-    ncclGetUniqueId(&id);
+    const unsigned own_seed = seed * 1000 + static_cast<unsigned>(number * kRanks);
+    if (ranks::file() != nullptr) {
+      const int rank = ranks::own();
+      const std::string file = std::string(ranks::file()) + std::to_string(number);
+      live_once(rank, ranks::new_id_by_file(rank, file), round, own_seed);
+      continue;
+    }
+    const ncclUniqueId id = ranks::new_id();
     std::vector<std::thread> threads;
     for (int rank = 0; rank < kRanks; ++rank) {
-      threads.emplace_back([&, rank] {
-        std::mt19937 random(seed * 1000 + static_cast<unsigned>(number * kRanks + rank));
-        live_once(rank, id, round, random);
-      });
+      threads.emplace_back([&, rank] { live_once(rank, id, round, own_seed); });
     }
     for (std::thread& thread : threads) thread.join();
   }

@@ -59,6 +59,14 @@ void release(std::byte* memory) { std::free(memory); }
 
 }  // namespace
 
+void use_gpu([[maybe_unused]] int number) {
+#ifdef NCCL_ON_GPUS
+  int found = 0;
+  check(cudaGetDeviceCount(&found));
+  check(cudaSetDevice(number % found));
+#endif
+}
+
 void write(void* to, const void* from, std::size_t bytes) {
   if (bytes > 0) copy(to, from, bytes);
 }
@@ -89,7 +97,7 @@ void write_in_order(void* to, const Bytes& from, cudaStream_t stream) {
 void keep_busy(cudaStream_t stream) {
 #ifdef NCCL_ON_GPUS
   constexpr std::size_t kBytes = 8 << 20;
-  static std::byte* const memory = allocate(kBytes);
+  static thread_local std::byte* const memory = allocate(kBytes);
   check(cudaMemsetAsync(memory, 1, kBytes, stream));
 #else
   cudaLaunchHostFunc(stream, [](void*) {}, nullptr);

@@ -25,6 +25,9 @@ inline constexpr bool kOnGpus = false;
 
 using Bytes = std::vector<std::byte>;
 
+// The calling thread's GPU is that one, modulo their number.
+void use_gpu(int number);
+
 // Complete when they return, on the calling thread's own stream: nothing of the program's is waited
 // for.
 void write(void* to, const void* from, std::size_t bytes);

@@ -1,0 +1,102 @@
+"""How communicators and ranks come, live and end under the preload library on one GPU: those of
+tests/nccl, as processes that share it; and ranks that are threads with a GPU each."""
+
+import signal
+from pathlib import Path
+
+import nccl_job
+import pytest
+from test_gpu_nccl import by_operation, run_ok, settings
+from test_gpu_programs import program
+
+from thinwire import gpu_count
+
+# From these on NCCL has what the way is of.
+SINCE = {
+    "shrink": 2_27_00,
+    "shrink-dead": 2_27_00,
+    "shrink-root": 2_27_00,
+    "revoke": 2_28_00,
+    "simulate": 2_22_00,
+    "grow": 2_30_00,
+}
+ALL = 2_28_00  # of what `nccl_ways_gpu` calls
+
+
+def need(version: int) -> None:
+    # 22809 is 2.28.9.
+    if nccl_job.nccl_version() < version:
+        pytest.skip(f"NCCL {nccl_job.nccl_version()} does not have it")
+
+
+@pytest.mark.parametrize(
+    ("way", "blocking"),
+    [
+        *((way, "1") for way in ("finalize", "shrink-root", "simulate", "grow")),
+        *((way, blocking) for way in ("shrink", "shrink-dead", "revoke") for blocking in "10"),
+    ],
+)
+def test_ways_to_live(way: str, blocking: str, tmp_path: Path) -> None:
+    need(SINCE.get(way, 0))
+    more = {"NCCL_COMM_BLOCKING": blocking, "THINWIRE_LOG": "error"}
+    job = run_ok([program("nccl_lives_gpu"), way], 4, tmp_path, "mpc", **more)
+    for rank in range(4):
+        coded = by_operation(job, rank, "compressed_calls", "AllGather")
+        assert coded and min(coded) > 0, (rank, coded)
+
+
+@pytest.mark.parametrize(("mode", "rounds", "seed"), [("any", 12, 1), ("abort", 12, 2)])
+def test_communicators_that_end_at_random_moments(
+    mode: str, rounds: int, seed: int, tmp_path: Path
+) -> None:
+    """Under calls some of whose blocks do not fit; a round that hangs ends the program."""
+    need(ALL)
+    words = [program("nccl_ways_gpu"), mode, str(rounds), str(seed)]
+    own = settings("mpc", THINWIRE_LOG="off")
+    job = nccl_job.run(words, 3, tmp_path, own, seconds=60 + 15 * rounds)
+    assert [rank.output for rank in job.ranks] == ["ok\n"] * 3, job.said()
+    # Of the 150 calls that each communicator of all makes the later ones.
+    assert job.total("compressed_calls") > 3 * rounds * 20
+    assert job.total("spilled_blocks") > 0
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_rank_that_is_killed_in_a_compressed_call(seed: int, tmp_path: Path) -> None:
+    """Its blocks fit under an even seed; under an odd one they go by way of the hosts."""
+    words = [program("nccl_ways_gpu"), "killed", "1", str(seed)]
+    own = settings("mpc", THINWIRE_LOG="off")
+    job = nccl_job.run(words, 3, tmp_path, own, seconds=90, in_order=False)
+    assert [rank.code for rank in job.ranks] == [0, 0, -signal.SIGKILL], job.said()
+    assert [rank.output for rank in job.ranks] == ["ok\n", "ok\n", ""], job.said()
+    for rank in range(2):
+        assert min(by_operation(job, rank, "compressed_calls", "AllGather")) > 0
+
+
+def test_one_rank(tmp_path: Path) -> None:
+    job = run_ok([program("nccl_every_gpu"), "6"], 1, tmp_path)
+    assert job.total("compressed_calls") == job.total("trials") == 0
+    (figures, *_) = (each["operations"]["AllReduce"] for each in job.communicators(0))
+    assert figures["raw_by_reason"]["to itself, or of one rank"] > 0
+
+
+def test_threads_with_a_gpu_each(tmp_path: Path) -> None:
+    """One process has both ranks, and their communicators."""
+    if gpu_count() < 2:
+        pytest.skip("one GPU only: threads of a process cannot share it")
+    more = {"RANKS": "2", "RANKS_FILE": "", "CUDA_VISIBLE_DEVICES": "0,1"}
+    more |= {"NCCL_P2P_DISABLE": "1", "THINWIRE_SAME_NODE": "1"}
+    for name, words in (("nccl_every_gpu", ("14",)), ("nccl_random_gpu", ("3", "1500"))):
+        job = run_ok([program(name), *words], 1, tmp_path / name, **more)
+        compressed = job.total("compressed_calls")
+        print(f"{name}: {compressed} compressed calls")
+        assert compressed > 50
+
+
+@pytest.mark.parametrize("codec", ["lossless", "mpc"])
+def test_registered_memory(codec: str, tmp_path: Path) -> None:
+    job = run_ok([program("nccl_registered_gpu")], 2, tmp_path, codec)
+    for rank in range(2):
+        for name in ("AllGather", "AllReduce"):
+            (compressed,) = by_operation(job, rank, "compressed_calls", name)
+            # All but those until ranks had agreed.
+            assert compressed > 240, (name, compressed)
