@@ -57,7 +57,6 @@ constexpr Setting kSettings[] = {
     {"THINWIRE_DISABLE", kSwitch, "0", "1: the MPI runs as without Thinwire", "", "1"},
     {"THINWIRE_NVCOMP", kPath, "found by the loader, or beside the package",
      "libnvcomp.so.6 of NVIDIA's nvCOMP"},
-    {"THINWIRE_NCCL", kPath, "found by the loader", "libnccl.so.2 of NVIDIA's NCCL"},
     {"THINWIRE_LIBRARY_DIR", kPath, "that of the package", "where Python finds the libraries"},
 
     {"THINWIRE_BENCH_PROGRAMS", kOfTools, "", "where `thinwire bench` finds its programs"},
@@ -65,6 +64,7 @@ constexpr Setting kSettings[] = {
     {"THINWIRE_DATA", kOfTools, "", "data of real programs"},
     {"THINWIRE_GPU_PROGRAMS", kOfTools, "", "the GPU tests' programs"},
     {"THINWIRE_MPIS", kOfTools, "", "MPIs beside the system's"},
+    {"THINWIRE_NCCL", kOfTools, "", "libnccl.so.2 of the GPU tests"},
     {"THINWIRE_PREBUILT", kOfTools, "", "`tools/test_gpu` builds nothing"},
     {"THINWIRE_WAVE", kOfTools, "", "the program of the demo's tests"},
     {"THINWIRE_WHEELS", kOfTools, "", "wheels for a machine without a network"},

@@ -103,8 +103,6 @@ const Row* find_algorithm(Operation operation, Algorithm algorithm, Coding codin
   return nullptr;
 }
 
-bool can_be_enqueued(const Row& row) { return row.algorithm != kRing || row.coding != kTwoLevel; }
-
 const char* operation_name(Operation operation) {
   return kOperationNames[static_cast<std::size_t>(operation)];
 }

@@ -32,11 +32,6 @@ std::span<const plan::Way> all_ways();
 // nullptr where there is no such row.
 const Row* find_algorithm(Operation operation, Algorithm algorithm, Coding coding);
 
-// Whether groups of messages (collective/enqueued/phases.h) can run the row: two-level rings
-// cannot, a rank waits for messages across and inside its node at once that others send one after
-// the other.
-bool can_be_enqueued(const Row& row);
-
 const char* operation_name(Operation operation);  // as in "allreduce"
 const char* algorithm_name(Algorithm algorithm);  // as in "recursive-doubling"
 const char* coding_name(Coding coding);           // as in "per-hop"

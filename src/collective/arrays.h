@@ -1,4 +1,4 @@
-// The arrays that a run of either driver reads and writes.
+// The arrays that a run reads and writes.
 #pragma once
 
 #include <cstddef>

@@ -5,14 +5,6 @@
 namespace thinwire::device {
 namespace {
 
-__global__ void report_words(const Outcome* from, Outcome* to, std::uint32_t count) {
-  for (std::uint32_t at = threadIdx.x; at < count; at += blockDim.x) {
-    const Outcome word = from[at] | kKnown;
-    __threadfence_system();
-    static_cast<volatile Outcome*>(to)[at] = word;
-  }
-}
-
 __global__ void write_time(std::uint64_t* to) {
   std::uint64_t now = 0;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
@@ -39,18 +31,8 @@ Status enqueue_clear(std::byte* at, std::uint64_t bytes, StreamHandle stream) {
   return device_status("cannot enqueue zeros", cudaMemsetAsync(at, 0, bytes, stream));
 }
 
-Status enqueue_report(const Outcome* from, Outcome* to, std::uint32_t count, StreamHandle stream) {
-  return launch("cannot start a kernel", report_words, {1, 32}, stream, from, to, count);
-}
-
 Status enqueue_time(std::uint64_t* to, StreamHandle stream) {
   return launch("cannot start a kernel", write_time, {1, 1}, stream, to);
-}
-
-Result<bool> is_idle(StreamHandle stream) {
-  const cudaError_t error = cudaStreamQuery(stream);
-  if (error == cudaSuccess || error == cudaErrorNotReady) return error == cudaSuccess;
-  return device_error("the GPU failed", error);
 }
 
 }  // namespace thinwire::device

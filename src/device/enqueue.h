@@ -19,14 +19,7 @@ Status enqueue_host(void (*function)(void*), void* argument, StreamHandle stream
 // Zeros.
 Status enqueue_clear(std::byte* at, std::uint64_t bytes, StreamHandle stream);
 
-// Tells the host: `count` words of device memory go to `to`, pinned memory, kKnown set in each. Who
-// sees a word sees all that the stream wrote before.
-Status enqueue_report(const Outcome* from, Outcome* to, std::uint32_t count, StreamHandle stream);
-
 // The device's time when the stream comes by, in nanoseconds and above 0, to `to`, pinned memory.
 Status enqueue_time(std::uint64_t* to, StreamHandle stream);
-
-// Whether all that was enqueued has run; kDevice where the device failed.
-Result<bool> is_idle(StreamHandle stream);
 
 }  // namespace thinwire::device

@@ -64,9 +64,7 @@ Status finish_copy(const StartedCopy&) { return absent(); }
 Status enqueue_copy(std::byte*, const std::byte*, std::uint64_t, StreamHandle) { return absent(); }
 Status enqueue_host(void (*)(void*), void*, StreamHandle) { return absent(); }
 Status enqueue_clear(std::byte*, std::uint64_t, StreamHandle) { return absent(); }
-Status enqueue_report(const Outcome*, Outcome*, std::uint32_t, StreamHandle) { return absent(); }
 Status enqueue_time(std::uint64_t*, StreamHandle) { return absent(); }
-Result<bool> is_idle(StreamHandle) { return absent(); }
 
 Status enqueue_pack(const LayoutView&, const std::byte*, std::byte*, std::uint64_t, int,
                     StreamHandle) {

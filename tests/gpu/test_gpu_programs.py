@@ -1,4 +1,4 @@
-"""The compiled GPU programs: the codecs' stages, reductions, the bench on a small array, NCCL."""
+"""The compiled GPU programs: the codecs' stages, reductions, the bench on a small array."""
 
 import importlib.util
 import json
@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from thinwire import gpu_count
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = [os.environ.get("THINWIRE_GPU_PROGRAMS", ""), "build/gpu/bin", "build/release/bin"]
@@ -35,24 +33,6 @@ def libnccl() -> str:
         if path.is_file():
             return str(path)
     return "libnccl.so.2"
-
-
-def test_collectives_and_messages_over_nccl() -> None:
-    if gpu_count() < 2:
-        pytest.skip("one GPU only: nothing over NCCL is tested")
-    done = subprocess.run(
-        [program("nccl_gpu")],
-        env=os.environ | {"THINWIRE_NCCL": libnccl()},
-        capture_output=True,
-        text=True,
-        timeout=90,
-        check=False,
-    )
-    if done.returncode == 77:
-        pytest.skip(done.stdout.strip())
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-1] == "ok"
-    print(done.stdout)
 
 
 @pytest.mark.parametrize("name", ["gpu_stages", "gpu_reductions", "gpu_slots"])

@@ -13,11 +13,6 @@ namespace thinwire::collective {
 Status enqueue_combine(Reduction reduction, Dtype dtype, std::uint64_t count, std::byte* into,
                        const std::byte* from, device::StreamHandle stream);
 
-// Makes the values at `at` NaN, at least one of a float type, where `outcome`, a word that the
-// stream's device reaches, is an error by then.
-Status enqueue_void(const device::Outcome* outcome, Dtype dtype, std::uint64_t count, std::byte* at,
-                    device::StreamHandle stream);
-
 inline constexpr std::uint64_t kMostKeyRanges = 1024;
 
 // How many ranges enqueue_key_ranges() leaves for `count` values: 1 to kMostKeyRanges.

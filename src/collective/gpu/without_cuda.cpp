@@ -14,11 +14,6 @@ Status enqueue_combine(Reduction, Dtype, std::uint64_t, std::byte*, const std::b
   return absent();
 }
 
-Status enqueue_void(const device::Outcome*, Dtype, std::uint64_t, std::byte*,
-                    device::StreamHandle) {
-  return absent();
-}
-
 std::uint64_t key_ranges(std::uint64_t) { return 1; }
 
 Status enqueue_key_ranges(Dtype, std::uint64_t, const std::byte*, KeyRange*, device::StreamHandle) {

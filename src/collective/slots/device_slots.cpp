@@ -1,5 +1,6 @@
 #include "collective/slots/device_slots.h"
 
+#include "codec/job.h"
 #include "collective/gpu/slots.h"
 #include "device/context.h"
 #include "device/enqueue.h"
@@ -9,7 +10,7 @@ namespace thinwire::collective {
 
 Status DeviceSlots::begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
                           bool clears) {
-  engine_.lend(workspace);
+  workspace_ = workspace;
   if (workspace.data() == nullptr) return {};  // a rank alone: nothing is coded
   arrived_ = reinterpret_cast<unsigned*>(outcomes.data() + outcomes.size());
   if (!clears) return {};
@@ -17,9 +18,14 @@ Status DeviceSlots::begin(MutableByteView workspace, std::span<device::Outcome> 
   return device::enqueue_clear(workspace.data(), bytes, stream_);
 }
 
-bool DeviceSlots::seals() const { return engine_.seals(); }
+bool DeviceSlots::seals() const {
+  const codec::Codec* const codec = settings_->spec.codec;  // none for arrays without values
+  return codec != nullptr && codec->device != nullptr && codec->device->seals;
+}
 
-Status DeviceSlots::tell(const RangeStep& step) { return enqueue_tell(step, dtype_, stream_); }
+Status DeviceSlots::tell(const RangeStep& step) {
+  return enqueue_tell(step, settings_->dtype, stream_);
+}
 
 Status DeviceSlots::resolve(const std::byte* blocks, int ranks, BoundRecord& record) {
   return enqueue_resolve(blocks, ranks, record, stream_);
@@ -28,8 +34,9 @@ Status DeviceSlots::resolve(const std::byte* blocks, int ranks, BoundRecord& rec
 Status DeviceSlots::encode(const std::byte* from, const Shape& shape, MutableByteView frame,
                            device::Outcome* outcome, const BoundRecord* bound,
                            const ToSeal* sealed) {
-  return engine_.encode_only(from, shape, frame, outcome,
-                             bound == nullptr ? nullptr : &bound->parameter, sealed);
+  const std::uint64_t* const given = bound == nullptr ? nullptr : &bound->parameter;
+  return message::enqueue_encode(coder(), settings_->array(shape), from, frame, options(),
+                                 lent(outcome, given, sealed));
 }
 
 Status DeviceSlots::seal(std::span<const SealStep> all, std::span<const device::Outcome> before) {
@@ -39,21 +46,28 @@ Status DeviceSlots::seal(std::span<const SealStep> all, std::span<const device::
 Status DeviceSlots::open(const SlotPlace& place, const Shape& shape, std::byte* to) {
   // Whether there is a frame only the device knows: what is none becomes an error, and finish()
   // sees to the values.
-  return engine_.decode_only(place.slot.subspan(kSlotHeaderBytes), shape, to, place.outcome);
+  const codec::Chunk array = settings_->array(shape);
+  return message::enqueue_decode(coder(), array, place.slot.subspan(kSlotHeaderBytes),
+                                 {to, array.raw_bytes()}, {}, options(), lent(place.outcome));
 }
 
 Status DeviceSlots::finish(std::span<const FinishStep> all, const RunEnd* end) {
-  return enqueue_finish(all, dtype_, end, stream_);
+  return enqueue_finish(all, settings_->dtype, end, stream_);
 }
 
 Status DeviceSlots::sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) {
-  return enqueue_sum(step, dtype_, slots, end, arrived_, stream_);
+  return enqueue_sum(step, settings_->dtype, slots, end, arrived_, stream_);
+}
+
+Status DeviceSlots::copy(std::byte* to, const std::byte* from, std::uint64_t bytes) {
+  return device::enqueue_copy(to, from, bytes, stream_);
 }
 
 Status DeviceSlots::report(const RunEnd& end) { return enqueue_run_report(end, stream_); }
 
-Result<WorkMemory> device_needs(const EngineSettings& settings, const Shape& shape) {
-  return StreamEngine(settings, nullptr).memory_for(shape);
+Result<std::uint64_t> device_needs(const EngineSettings& settings, const Shape& shape) {
+  return message::workspace_bytes({settings.spec.codec, settings.spec.parameter},
+                                  settings.array(shape));
 }
 
 namespace {

@@ -1,22 +1,20 @@
 // Steps of slots on CUDA streams: kernels, and the codecs' own.
 #pragma once
 
-#include "collective/enqueued/stream_engine.h"
+#include "collective/engine.h"
 #include "collective/slots/run.h"
 #include "collective/slots/work.h"
+#include "device/stream.h"
+#include "message/enqueue.h"
 
 namespace thinwire::collective {
 
 // The stream's device is the thread's current one.
 class DeviceSlots : public SlotWork {
  public:
-  // `settings` must outlive it.
+  // `settings` must outlive it; its spec names a codec.
   DeviceSlots(const EngineSettings& settings, device::StreamHandle stream)
-      : engine_(settings, stream, StreamEngine::Integers::kDeclined),
-        dtype_(settings.dtype),
-        stream_(stream) {
-    engine_.stay_in_context();
-  }
+      : settings_(&settings), stream_(stream) {}
 
   Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
                bool clears) override;
@@ -29,20 +27,30 @@ class DeviceSlots : public SlotWork {
   Status open(const SlotPlace& place, const Shape& shape, std::byte* to) override;
   Status finish(std::span<const FinishStep> all, const RunEnd* end) override;
   Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) override;
-  Status copy(std::byte* to, const std::byte* from, std::uint64_t bytes) override {
-    return engine_.copy(to, from, bytes);
-  }
+  Status copy(std::byte* to, const std::byte* from, std::uint64_t bytes) override;
   Status report(const RunEnd& end) override;
 
  private:
-  StreamEngine engine_;
-  Dtype dtype_;
+  message::Coder coder() const { return {settings_->spec.codec, settings_->spec.parameter}; }
+  message::EncodeOptions options() const { return {.mark = settings_->mark, .stream = stream_}; }
+  message::Lent lent(device::Outcome* outcome, const std::uint64_t* given = nullptr,
+                     const ToSeal* sealed = nullptr) const {
+    return {.workspace = workspace_.data(),
+            .workspace_bytes = workspace_.size(),
+            .outcome = outcome,
+            .given = given,
+            .seal = sealed,
+            .in_context = true};
+  }
+
+  const EngineSettings* settings_;
   device::StreamHandle stream_;
+  MutableByteView workspace_;
   unsigned* arrived_ = nullptr;  // the word behind the outcomes
 };
 
-// What a block's coding needs there.
-Result<WorkMemory> device_needs(const EngineSettings& settings, const Shape& shape);
+// The workspace that a block's coding needs there; kUnsupported where it cannot be coded.
+Result<std::uint64_t> device_needs(const EngineSettings& settings, const Shape& shape);
 
 // Enqueues a stage of a run on its stream, whose device is that of the lent memory.
 Status enqueue_stage(const SlotRun& run, int stage);

@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <limits>
+
+#include "codec/reduce.h"
+#include "message/allowed.h"
+#include "message/host.h"
 
 namespace thinwire::collective {
 namespace {
@@ -14,7 +19,7 @@ SlotWords header_of(const SlotPlace& place) { return load<SlotWords>(place.slot.
 }  // namespace
 
 Status HostSlots::tell(const RangeStep& step) {
-  const KeyRange range = key_range(dtype_, step.count, step.values);
+  const KeyRange range = key_range(settings_->dtype, step.count, step.values);
   store(step.block, told_range(step.call, static_cast<std::uint64_t>(step.rank), range));
   return {};
 }
@@ -24,6 +29,18 @@ Status HostSlots::resolve(const std::byte* blocks, int ranks, BoundRecord& recor
     record.told()[at] = load<SlotWords>(blocks + kSlotUnit * static_cast<std::uint64_t>(at));
   }
   resolve_bound(&record);
+  return {};
+}
+
+Status HostSlots::encode(const std::byte* from, const Shape& shape, MutableByteView frame,
+                         Outcome* outcome, const BoundRecord* bound, const ToSeal*) {
+  const message::Coder with{settings_->spec.codec,
+                            bound == nullptr ? settings_->spec.parameter : bound->parameter};
+  message::EncodeOptions options;
+  options.mark = settings_->mark;
+  options.decline = true;  // so that a fixed size is room enough
+  const auto bytes = message::encode_on_host(with, settings_->array(shape), from, frame, options);
+  *outcome = device::make_outcome(bytes.status().code(), bytes.ok() ? *bytes : 0);
   return {};
 }
 
@@ -50,17 +67,48 @@ Status HostSlots::begin(MutableByteView, std::span<Outcome> outcomes, bool clear
   return {};
 }
 
+Status HostSlots::copy(std::byte* to, const std::byte* from, std::uint64_t bytes) {
+  if (bytes > 0 && to != from) std::memmove(to, from, bytes);
+  return {};
+}
+
+void HostSlots::make_nan(std::byte* at, const Shape& shape) const {
+  with_float_dtype(settings_->dtype, [&](auto kDtype) {
+    using Number = codec::NumberOf<kDtype>;
+    const auto nan = codec::word_of<kDtype>(std::numeric_limits<Number>::quiet_NaN());
+    for (std::uint64_t i = 0; i < shape.count(); ++i) store(at + i * sizeof nan, nan);
+  });
+}
+
+Status HostSlots::check(const Result<message::Info>& info, const Shape& shape) const {
+  if (!info.ok()) return info.status();
+  if (info->codec != settings_->spec.codec || info->header.dtype != settings_->dtype ||
+      !(info->header.shape == shape)) {
+    return {StatusCode::kDamaged, "a frame of another array came in the place of this one"};
+  }
+  return message::check_allowed(*info->codec);
+}
+
+Outcome HostSlots::decode(ByteView frame, const Shape& shape, std::byte* to) const {
+  const auto info = message::find_coder(frame::unpack(frame, settings_->mark), settings_->mark);
+  Status status = check(info, shape);
+  if (status.ok()) status = message::decode_on_host(*info, frame, {}, to);
+  if (!status.ok()) make_nan(to, shape);
+  return device::make_outcome(status.code(), 0);
+}
+
 Status HostSlots::open(const SlotPlace& place, const Shape& shape, std::byte* to) {
   const SlotWords header = header_of(place);
   const bool sound = is_slot_of(header, place.tag, place.slot.size());
   // A GPU decodes whatever lies there, and may write anything: no plan may count on what was at
   // `to`.
   if (!sound || kind_of(header) != SlotKind::kFrame) {
-    work_.make_nan(to, shape);
+    make_nan(to, shape);
     return {};
   }
   const ByteView frame(place.slot.data() + kSlotHeaderBytes, frame_bytes_of(header));
-  return work_.decode(frame, shape, to, place.outcome);
+  *place.outcome = decode(frame, shape, to);
+  return {};
 }
 
 void HostSlots::finish(const FinishStep& step) {
@@ -74,7 +122,7 @@ void HostSlots::finish(const FinishStep& step) {
     outcome = came ? device::make_outcome(StatusCode::kOk, place.tag.raw_bytes)
                    : failure(SlotFailure::kAborted);
   }
-  if (is_error(outcome)) work_.make_nan(step.to, *step.shape);
+  if (is_error(outcome)) make_nan(step.to, *step.shape);
   *place.outcome = outcome;
 }
 
@@ -85,7 +133,7 @@ Status HostSlots::finish(std::span<const FinishStep> all, const RunEnd* end) {
 
 Status HostSlots::sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) {
   for (const FinishStep& each : slots) finish(each);
-  sum_in_order(dtype_, step.count, step.arrays, step.scale, step.to);
+  sum_in_order(settings_->dtype, step.count, step.arrays, step.scale, step.to);
   return end == nullptr ? Status() : report(*end);
 }
 
@@ -97,8 +145,11 @@ Status HostSlots::report(const RunEnd& end) {
   return {};
 }
 
-Result<WorkMemory> host_needs(const EngineSettings& settings, const Shape& shape) {
-  return HostWork(settings).memory_for(shape);
+Result<std::uint64_t> host_needs(const EngineSettings& settings, const Shape&) {
+  if (Status status = message::check_usable(*settings.spec.codec, false); !status.ok()) {
+    return status;
+  }
+  return std::uint64_t{0};
 }
 
 }  // namespace thinwire::collective

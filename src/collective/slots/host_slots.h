@@ -2,15 +2,16 @@
 // fail: what goes wrong is in the outcomes.
 #pragma once
 
-#include "collective/enqueued/host_work.h"
+#include "collective/engine.h"
 #include "collective/slots/work.h"
+#include "message/message.h"
 
 namespace thinwire::collective {
 
 class HostSlots : public SlotWork {
  public:
-  // `settings` must outlive it.
-  explicit HostSlots(const EngineSettings& settings) : work_(settings), dtype_(settings.dtype) {}
+  // `settings` must outlive it; its spec names a codec.
+  explicit HostSlots(const EngineSettings& settings) : settings_(&settings) {}
 
   Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
                bool clears) override;
@@ -18,28 +19,26 @@ class HostSlots : public SlotWork {
   Status tell(const RangeStep& step) override;
   Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) override;
   Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
-                device::Outcome* outcome, const BoundRecord* bound, const ToSeal*) override {
-    return bound == nullptr ? work_.encode(from, shape, frame, outcome)
-                            : work_.encode_with(bound->parameter, from, shape, frame, outcome);
-  }
+                device::Outcome* outcome, const BoundRecord* bound, const ToSeal* sealed) override;
   Status seal(std::span<const SealStep> all, std::span<const device::Outcome> before) override;
   Status open(const SlotPlace& place, const Shape& shape, std::byte* to) override;
   Status finish(std::span<const FinishStep> all, const RunEnd* end) override;
   Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) override;
-  Status copy(std::byte* to, const std::byte* from, std::uint64_t bytes) override {
-    return work_.copy(to, from, bytes);
-  }
+  Status copy(std::byte* to, const std::byte* from, std::uint64_t bytes) override;
   Status report(const RunEnd& end) override;
 
  private:
   void seal(const SealStep& step, std::span<const device::Outcome> before);
   void finish(const FinishStep& step);
+  // Makes the values NaN where there is no such frame.
+  device::Outcome decode(ByteView frame, const Shape& shape, std::byte* to) const;
+  Status check(const Result<message::Info>& info, const Shape& shape) const;
+  void make_nan(std::byte* at, const Shape& shape) const;
 
-  HostWork work_;
-  Dtype dtype_;
+  const EngineSettings* settings_;
 };
 
-// What a block's coding needs there.
-Result<WorkMemory> host_needs(const EngineSettings& settings, const Shape& shape);
+// The workspace that a block's coding needs there: none. kUnsupported where it cannot be coded.
+Result<std::uint64_t> host_needs(const EngineSettings& settings, const Shape& shape);
 
 }  // namespace thinwire::collective

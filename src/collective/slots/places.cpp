@@ -32,7 +32,7 @@ Status SlotPlanner::shape(SlotTask& task) {
   task.room = *most;
   const auto needs = needs_of_(plan_.settings_, task.shape);
   if (!needs.ok()) return needs.status();
-  workspace_bytes_ = std::max(workspace_bytes_, needs->workspace_bytes);
+  workspace_bytes_ = std::max(workspace_bytes_, *needs);
   last_count_ = count;
   last_shape_ = task.shape;
   last_room_ = task.room;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "collective/engine.h"
-#include "collective/enqueued/stream_work.h"
 #include "collective/slots/call.h"
 
 namespace thinwire::collective {
@@ -86,9 +85,8 @@ struct SlotBound {
 
 class SlotPlan {
  public:
-  // `needs_of` says what a block's coding needs, as StreamWork::memory_for() does. A second
-  // capacity of 0 is the first.
-  using NeedsOf = Result<WorkMemory> (*)(const EngineSettings&, const Shape&);
+  // `needs_of` says how much workspace a block's coding needs. A second capacity of 0 is the first.
+  using NeedsOf = Result<std::uint64_t> (*)(const EngineSettings&, const Shape&);
   static Result<std::unique_ptr<SlotPlan>> make(const SlotCall& call, NeedsOf needs_of);
 
   const SlotCall& call() const { return call_; }

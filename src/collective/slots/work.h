@@ -1,9 +1,8 @@
-// Steps of slots in stream order: what StreamWork has not.
+// Steps of slots in stream order: what is asked of whoever works where values lie.
 #pragma once
 
 #include <span>
 
-#include "collective/enqueued/stream_work.h"
 #include "collective/slots/bound.h"
 #include "collective/slots/sum.h"
 #include "slot/mailbox.h"
@@ -87,7 +86,9 @@ inline ToSeal to_seal(const SealStep& step, std::span<const device::Outcome> bef
           static_cast<std::uint32_t>(before.size())};
 }
 
-// As StreamWork: enqueued in the order of the calls, nothing waited for but by the stream.
+// All is enqueued on one stream, in the order of the calls; nothing is allocated, and nothing
+// waited for but by the stream. Outcomes are words in memory of the same kind as the values, 0
+// before.
 class SlotWork {
  public:
   virtual ~SlotWork() = default;
