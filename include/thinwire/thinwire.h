@@ -1117,8 +1117,11 @@ typedef struct tw_stream_plan_options {
  * caller keeps plans for calls that come again. Making one sends nothing, takes some microseconds
  * and allocates.
  *
- * TW_UNSUPPORTED if the codec does not take such arrays, is "off", or bounds results of reductions
- * ("allreduce-abs=", "allreduce-rel="). With one rank nothing is encoded. */
+ * TW_UNSUPPORTED if the codec does not take such arrays or is "off". A codec that bounds results
+ * ("allreduce-abs=", "allreduce-rel=") is for reductions alone: the call has one exchange more, in
+ * which the ranks tell the ranges of their values; where the bound cannot be kept so, all blocks
+ * are spilled. TW_UNSUPPORTED for other operations, with TW_STREAM_PREMULTIPLIED, and for a `scale`
+ * of 1e-6 or less. With one rank nothing is encoded. */
 typedef struct tw_stream_plan tw_stream_plan;
 tw_status tw_stream_plan_create(tw_stream_comm* comm, const tw_stream_plan_options* options,
                                 tw_stream_plan** plan);

@@ -227,11 +227,16 @@ TEST(BoundedSums, ATrialSaysAboutWhatTheCallNeeds) {
 TEST(BoundedSums, OnlySumsHaveBounds) {
   World world(2);
   Member own(world, 0, "szp:allreduce-abs=1e-2");
-  for (const std::uint32_t operation : {TW_STREAM_ALLGATHER, TW_STREAM_BCAST}) {
-    const auto options = options_of(operation, TW_F32, 100, own.codec.handle.get());
+  const auto sum = options_of(TW_STREAM_ALLREDUCE, TW_F32, 100, own.codec.handle.get());
+  auto gathered = sum, multiplied = sum, vanishing = sum;
+  gathered.operation = TW_STREAM_ALLGATHER;
+  multiplied.flags = TW_STREAM_PREMULTIPLIED;
+  vanishing.scale = 1e-6;
+  for (const auto& options : {gathered, multiplied, vanishing}) {
     tw_stream_plan* plan = nullptr;
     EXPECT_EQ(tw_stream_plan_create(own.comm.get(), &options, &plan), TW_UNSUPPORTED);
   }
+  own.plan(TW_STREAM_ALLREDUCE, 100, [](auto& options) { options.scale = 1e-5; });
 }
 
 }  // namespace
