@@ -1,4 +1,5 @@
-// Makes a plan of slots: one function an operation.
+// Makes a plan of slots: one function an operation (moves.cpp, reductions.cpp, levels.cpp), then a
+// place in lent memory for everything (places.cpp).
 #pragma once
 
 #include "collective/slots/plan.h"

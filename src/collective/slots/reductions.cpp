@@ -1,0 +1,155 @@
+// Plans of sums, where each rank is taken for a node of its own.
+#include "base/aligned.h"
+#include "collective/slots/planner.h"
+
+namespace thinwire::collective {
+
+// Where this rank's sums belong. Under a lossy codec an Allreduce decodes its own slot over what
+// all ranks get; where that slot holds no frame the decode may have written anything, and the sums
+// are taken from where they stay.
+Values SlotPlanner::result_at(const Partition& blocks) {
+  const bool decodes_own = call_.operation == SlotOperation::kAllreduce && !is_lossless();
+  if (!call_.writes() || (decodes_own && !plan_.is_trial())) {
+    return keep(bytes_of(blocks.count(rank())));
+  }
+  return {Area::kReceive, call_.sums_whole_arrays() ? bytes_of(blocks.first(rank())) : 0};
+}
+
+// Its own block a rank adds as it is: nobody else sums it.
+void SlotPlanner::reduce_scatter(const Partition& blocks) {
+  SlotExchange& all = exchange(0);
+  all.kind = Kind::kMessages;
+  const std::uint64_t own = blocks.count(rank());
+  const std::uint64_t stride = aligned(bytes_of(own));
+  std::uint64_t came = 0;
+  for (int peer = 0; peer < ranks(); ++peer) {
+    if (peer == rank()) continue;
+    if (blocks.count(peer) > 0) {
+      all.out.push_back(message(0, rank(), blocks.count(peer), peer,
+                                {Area::kSend, bytes_of(blocks.first(peer))}));
+    }
+    if (own > 0) all.in.push_back(message(0, peer, own, peer, {Area::kLent, stride * came++}));
+  }
+  if (own == 0) return;
+  scratch_bytes_[0] = stride * came;
+  result_ = result_at(blocks);
+  plan_.sums_ = {{.arrays = ranks(),
+                  .place = rank(),
+                  .scale = call_.scale,
+                  .count = own,
+                  .stride = stride,
+                  .others = {Area::kLent, 0},
+                  .own = {Area::kSend, bytes_of(blocks.first(rank()))},
+                  .to = result_,
+                  .own_apart = true}};
+}
+
+// Nobody else sums the root's own.
+void SlotPlanner::reduce_gathered() {
+  SlotExchange& all = exchange(0);
+  all.kind = Kind::kMessages;
+  if (rank() != call_.peer) {
+    all.out.push_back(message(0, rank(), call_.count, call_.peer, {Area::kSend, 0}));
+    return;
+  }
+  const std::uint64_t stride = aligned(bytes_of(call_.count));
+  std::uint64_t came = 0;
+  for (int from = 0; from < ranks(); ++from) {
+    if (from == rank()) continue;
+    all.in.push_back(message(0, from, call_.count, from, {Area::kLent, stride * came++}));
+  }
+  add_whole_arrays(stride, came, true);
+}
+
+// Under a lossy codec a rank adds what the others got of its values.
+void SlotPlanner::allreduce_gathered() {
+  SlotExchange& all = exchange(0);
+  all.kind = Kind::kGather;
+  const std::uint64_t stride = aligned(bytes_of(call_.count));
+  std::uint64_t came = 0;
+  all.out.push_back(task(0, rank(), call_.count, -1, {Area::kSend, 0}));
+  for (int from = 0; from < ranks(); ++from) {
+    if (from == rank() && is_lossless()) continue;
+    const SlotTask comes = task(0, from, call_.count, from, {Area::kLent, stride * came++});
+    if (from == rank()) {
+      add_own(0, comes, {Area::kSend, 0}, false);
+    } else {
+      all.in.push_back(comes);
+    }
+  }
+  add_whole_arrays(stride, came, is_lossless());
+}
+
+// `came` arrays lie in scratch, this rank's own among them unless it is apart.
+void SlotPlanner::add_whole_arrays(std::uint64_t stride, std::uint64_t came, bool own_apart) {
+  scratch_bytes_[0] = stride * came;
+  plan_.sums_ = {{.arrays = ranks(),
+                  .place = rank(),
+                  .scale = call_.scale,
+                  .count = call_.count,
+                  .stride = stride,
+                  .others = {Area::kLent, 0},
+                  .own = {Area::kSend, 0},
+                  .to = {Area::kReceive, 0},
+                  .own_apart = own_apart}};
+}
+
+void SlotPlanner::gather_results(const Partition& blocks) {
+  SlotExchange& all = exchange(1);
+  all.kind = Kind::kGather;
+  all.coded = 1;
+  for (int from = 0; from < ranks(); ++from) {
+    if (blocks.count(from) == 0) continue;
+    const Values place{Area::kReceive, bytes_of(blocks.first(from))};
+    const SlotTask comes = task(1, from, blocks.count(from), from, place);
+    if (from != rank()) {
+      all.in.push_back(comes);
+      continue;
+    }
+    SlotTask goes = comes;
+    goes.rank = -1;
+    goes.values = result_;
+    all.out.push_back(goes);
+    if (!is_lossless()) add_own(1, comes, result_, false);
+  }
+}
+
+void SlotPlanner::gather_results_at_root(int number, const Partition& blocks) {
+  SlotExchange& results = exchange(number);
+  results.kind = Kind::kMessages;
+  results.coded = 1;
+  longest_result_ = bytes_of(blocks.count(0));
+  const std::uint64_t own = blocks.count(rank());
+  if (rank() != call_.peer) {
+    if (own > 0) results.out.push_back(message(1, rank(), own, call_.peer, result_));
+    return;
+  }
+  for (int from = 0; from < ranks(); ++from) {
+    if (from == rank() || blocks.count(from) == 0) continue;
+    const Values place{Area::kReceive, bytes_of(blocks.first(from))};
+    results.in.push_back(message(1, from, blocks.count(from), from, place));
+  }
+}
+
+void SlotPlanner::sum_in_blocks(const Partition& blocks) {
+  const bool to_root = call_.operation == SlotOperation::kReduce;
+  if (has_levels()) {
+    reduce_scatter_in_levels(blocks);
+    to_root ? gather_results_at_root(2, blocks) : gather_in_levels(2, blocks, result_);
+  } else {
+    reduce_scatter(blocks);
+    to_root ? gather_results_at_root(1, blocks) : gather_results(blocks);
+  }
+}
+
+// The codec's parameter is known once the ranks have told each other of their values.
+void SlotPlanner::bound_result() {
+  const bool scatters = call_.operation == SlotOperation::kReduceScatter;
+  const bool of_result = call_.trial == SlotTrial::kResult;
+  plan_.bound_ = {.exists = true,
+                  .values = {of_result ? Area::kReceive : Area::kSend, 0},
+                  .count = call_.count * static_cast<std::uint64_t>(scatters ? ranks() : 1)};
+  plan_.settings_.spec.parameter = plan_.settings_.spec.codec->any_open;
+}
+
+}  // namespace thinwire::collective
