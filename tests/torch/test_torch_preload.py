@@ -67,7 +67,7 @@ def test_names_and_policy_reach_the_preload_library(tmp_path: Path) -> None:
 def test_a_policy_beside_the_preload_library(tmp_path: Path) -> None:
     """What set_policy says of it, in ranks that have it loaded and go by gloo."""
     settings = {"LD_PRELOAD": str(SHIM), "THINWIRE_CODEC": "zfp:rate=8"}
-    job = run_job("checks_preload", 2, tmp_path, 60, **settings)
+    job = run_job("checks_preload", 2, tmp_path, 120, **settings)
     passed(job, 2, checks_of("checks_preload"))
     # Nothing of the end of a program whose hooks were used.
     assert "nothing has gone by it" not in job.output, job.output
