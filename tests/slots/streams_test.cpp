@@ -98,7 +98,40 @@ TEST(Streams, CallsShareAWorkspaceThatIsClearedOnce) {
       member.stream.wait();
       EXPECT_EQ(check(plan, own.record).complete, 1U);
       EXPECT_TRUE(same(array, expected)) << number;
+      first.expect_zeros();
     }
+    carrier.stop_serving(member.mailbox.memory);
+  });
+}
+
+// The first has fewer blocks. The second has one that is its own and in place, which nothing is
+// done with under a lossy codec.
+TEST(Streams, ACallThatClearsDoesSoForALargerOne) {
+  constexpr int kRanks = 4;
+  World world(kRanks);
+  Carrier carrier;
+  on_ranks(kRanks, [&](int rank) {
+    Member member(world, rank, "zfp:rate=16");
+    carrier.serve(rank, member.mailbox.memory);
+    const Plan small = member.plan(TW_STREAM_BCAST, kCount);
+    const Plan large = member.plan(TW_STREAM_ALLGATHER, kCount);
+    const Lent of_small(small), of_large(large);
+    ASSERT_GT(of_small.workspace_bytes, 0);
+    ASSERT_EQ(of_small.workspace_bytes, of_large.workspace_bytes);
+    std::memset(of_small.workspace, 0xA5, of_small.workspace_bytes);
+    Bytes array = data_of(rank, 0);
+    tw_stream_call call = member.call(small, of_small, 0, array.data(), array.data());
+    call.clears_workspace = 1;
+    member.enqueue(call);
+    Bytes all(kRanks * array.size());
+    std::byte* const own = all.data() + static_cast<std::size_t>(rank) * array.size();
+    const Bytes values = data_of(rank, 1);
+    std::memcpy(own, values.data(), values.size());
+    call = member.call(large, of_large, 1, own, all.data());
+    call.workspace = of_small.workspace;
+    member.enqueue(call);
+    member.stream.wait();
+    EXPECT_EQ(check(large, of_large.record).complete, 1U);
     carrier.stop_serving(member.mailbox.memory);
   });
 }

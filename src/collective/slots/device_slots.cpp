@@ -9,13 +9,11 @@
 namespace thinwire::collective {
 
 Status DeviceSlots::begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
-                          bool clears) {
+                          std::uint64_t cleared) {
   workspace_ = workspace;
   if (workspace.data() == nullptr) return {};  // a rank alone: nothing is coded
   arrived_ = reinterpret_cast<unsigned*>(outcomes.data() + outcomes.size());
-  if (!clears) return {};
-  const std::uint64_t bytes = workspace.size() + outcomes.size_bytes() + sizeof(device::Outcome);
-  return device::enqueue_clear(workspace.data(), bytes, stream_);
+  return cleared == 0 ? Status() : device::enqueue_clear(workspace.data(), cleared, stream_);
 }
 
 bool DeviceSlots::seals() const {

@@ -17,7 +17,7 @@ class DeviceSlots : public SlotWork {
       : settings_(&settings), stream_(stream) {}
 
   Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
-               bool clears) override;
+               std::uint64_t cleared) override;
   bool seals() const override;
   Status tell(const RangeStep& step) override;
   Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) override;

@@ -61,10 +61,8 @@ Status HostSlots::seal(std::span<const SealStep> all, std::span<const Outcome> b
   return {};
 }
 
-// The other memory is not used here.
-Status HostSlots::begin(MutableByteView, std::span<Outcome> outcomes, bool clears) {
-  if (clears) std::fill(outcomes.begin(), outcomes.end(), 0);
-  return {};
+Status HostSlots::begin(MutableByteView workspace, std::span<Outcome>, std::uint64_t cleared) {
+  return work_.clear(workspace.data(), cleared);
 }
 
 Status HostSlots::copy(std::byte* to, const std::byte* from, std::uint64_t bytes) {

@@ -14,7 +14,7 @@ class HostSlots : public SlotWork {
   explicit HostSlots(const EngineSettings& settings) : settings_(&settings) {}
 
   Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
-               bool clears) override;
+               std::uint64_t cleared) override;
   bool seals() const override { return false; }
   Status tell(const RangeStep& step) override;
   Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) override;

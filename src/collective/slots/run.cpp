@@ -69,8 +69,7 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   const SlotPlan& plan = *run.plan;
   const auto outcomes = lent_outcomes(run);
   Stage steps(run, work, outcomes.data());
-  const bool clears = stage == 0 && (run.clears || !keeps(run));
-  Status status = work.begin(workspace_of(run), outcomes, clears);
+  Status status = work.begin(workspace_of(run), outcomes, stage == 0 ? cleared_bytes(run) : 0);
   if (status.ok() && plan.tells_first()) {
     if (stage == 0) return steps.tell();
     if (stage == 1) status = steps.resolve();

@@ -65,6 +65,14 @@ inline std::span<device::Outcome> lent_outcomes(const SlotRun& run) {
   return {reinterpret_cast<device::Outcome*>(workspace.data() + workspace.size()),
           run.plan->outcomes()};
 }
+// Of these, where they may hold anything when the run begins. What is kept is made zeros to its
+// end: a run of another plan may come next, whose outcomes lie elsewhere in it.
+inline std::uint64_t cleared_bytes(const SlotRun& run) {
+  if (keeps(run)) return run.clears ? run.plan->kept_bytes() : 0;
+  const std::uint32_t outcomes = run.plan->outcomes();
+  if (outcomes == 0) return 0;
+  return run.plan->workspace_bytes() + (outcomes + 1) * sizeof(device::Outcome);
+}
 
 // kInvalidArgument, and what is missing or not aligned.
 Status check(const SlotRun& run);

@@ -95,9 +95,9 @@ class SlotWork {
 
   // Lends the codec's workspace, aligned to 256, the outcomes, which lie behind it, and one word
   // more behind them. All of it is zeros between steps of a run but for the outcomes, and zeros
-  // where a run has ended; `clears`: it may be anything now, and is made zeros.
+  // where a run has ended. Makes zeros of `cleared` bytes from the workspace on.
   virtual Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
-                       bool clears) = 0;
+                       std::uint64_t cleared) = 0;
 
   // What all ranks have told is at `blocks`; resolves the record's parameter.
   virtual Status tell(const RangeStep& step) = 0;
