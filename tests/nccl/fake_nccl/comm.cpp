@@ -44,8 +44,9 @@ std::chrono::nanoseconds time_on_link(std::size_t bytes) {
 }
 
 bool exchange(ncclComm& comm, const Body& before) {
-  // One that does not block may be at its next call.
-  if (comm.error != ncclSuccess && comm.error != ncclInProgress) return false;
+  // One that does not block may be in progress, which may end at any moment.
+  const int error = comm.error;
+  if (error != ncclSuccess && error != ncclInProgress) return false;
   Exchange messages(*comm.segment, comm.rank, comm.ranks);
   before(messages);
   const auto begin = std::chrono::steady_clock::now();
