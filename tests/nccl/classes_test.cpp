@@ -11,6 +11,7 @@ namespace {
 
 struct Offers final : agree::Channel {
   agree::Answer value(std::uint64_t, std::uint64_t) override { return {}; }
+  void settle(std::uint64_t) override {}
   void offer(std::uint64_t, agree::Offer offer) override { made.push_back(offer); }
   std::vector<agree::Offer> made;
 };
@@ -49,6 +50,59 @@ TEST(Class, WithoutAGuardWhatFitsIsCoded) {
   of.measured(200, false);
   ASSERT_EQ(offers.made.size(), 1);
   EXPECT_EQ(offers.made[0].asks, 0);
+}
+
+// What is offered by one end of a pair whose class has these messages.
+std::vector<agree::Offer> offered(const std::vector<std::uint64_t>& calls) {
+  Offers offers;
+  Class of(offers, 1, false, true);
+  of.measured(200, false);
+  for (const std::uint64_t call : calls) {
+    if (of.made(call)) of.compare();
+  }
+  return offers.made;
+}
+
+TEST(Class, OfMessagesOffersOnceItsFirstCallsTellThemApart) {
+  std::vector<std::uint64_t> all, fewer, others;
+  for (std::uint64_t call = 0; call < 8; ++call) {
+    all.push_back(call);
+    others.push_back(call < 7 ? call : call + 1);
+  }
+  fewer.assign(all.begin(), all.end() - 1);
+  EXPECT_TRUE(offered(fewer).empty());
+  ASSERT_EQ(offered(all).size(), 1);
+  EXPECT_EQ(offered(all)[0].needed, 200);
+  EXPECT_EQ(offered(all), offered(all));
+  EXPECT_NE(offered(all)[0].first_calls, offered(others)[0].first_calls);
+  all.push_back(40);
+  others = all;
+  others.back() = 41;
+  EXPECT_EQ(offered(all), offered(others)) << "only the first ones are compared";
+}
+
+TEST(Class, OfMessagesOffersAtOnceLater) {
+  Offers offers;
+  Class of(offers, 1, false, true);
+  for (std::uint64_t call = 0; call < 20; ++call) {
+    if (of.made(call)) of.compare();
+  }
+  EXPECT_TRUE(offers.made.empty()) << "there is nothing to offer";
+  of.measured(200, false);
+  of.measured(300, false);
+  ASSERT_EQ(offers.made.size(), 2);
+  EXPECT_NE(offers.made[0].first_calls, 0);
+  EXPECT_EQ(offers.made[0].first_calls, offers.made[1].first_calls);
+}
+
+TEST(Class, IsTriedEverMoreRarelyWhileUndecided) {
+  Offers offers;
+  Class of(offers, 1, false);
+  std::vector<int> tried;
+  for (int call = 0; call < 1000; ++call) {
+    if (of.wants_trial(agree::kUndecided)) tried.push_back(call);
+  }
+  EXPECT_EQ(tried, (std::vector{0, 1, 2, 3, 32, 64, 128, 256, 512}));
 }
 
 TEST(Class, AProbationTimesBothWays) {

@@ -33,6 +33,10 @@ struct Offer {
   std::uint16_t span = 0;   // most calls of the class in one group
   std::uint16_t timed = 0;  // the last one that this rank has come past, and what it saw there
   std::uint64_t raw_ns = 0, coded_ns = 0;
+
+  // Of messages: which of those of the pair the class's first ones were. Where its two ends differ
+  // they know the same messages by different types.
+  std::uint64_t first_calls = 0;
   bool operator==(const Offer&) const = default;
 };
 
@@ -49,6 +53,7 @@ struct Value {
 };
 constexpr std::uint16_t kUndecided = 0xFFFF;  // not every rank has offered yet
 constexpr std::uint16_t kNotSmaller = 0xFFFE;
+constexpr std::uint16_t kUnlike = 0xFFFD;  // the ends of a pair differ
 
 // The decision: a pure function of the value in force and of what all ranks offer.
 Value decide(const Value& in_force, const Offer& of_all);
@@ -74,10 +79,12 @@ class Channel {
   // Numbers begin at 0, count alike on all ranks and are asked for in order; not every one has to
   // be. Costs less than a microsecond, or the round trip of helpers while a class changes.
   virtual Answer value(std::uint64_t call, std::uint64_t key) = 0;
+  // Numbers below it are not asked for again; those from it on may be, as of a group that was only
+  // simulated.
+  virtual void settle(std::uint64_t call) = 0;
 
   // This rank's measure of a class; a later one takes the place of the earlier. Once all ranks have
-  // offered (of a pair: once the sender has, and the receiver's counts if there is one; what was
-  // timed both have to offer), decide() is committed for calls that no rank has come to.
+  // offered, of a pair both ends, decide() is committed for calls that no rank has come to.
   virtual void offer(std::uint64_t key, Offer offer) = 0;
 };
 

@@ -41,6 +41,7 @@ class Handle final : public Communicator {
     Answer value(std::uint64_t call, std::uint64_t key) override {
       return handle.shared_->collectives.value(call, key);
     }
+    void settle(std::uint64_t call) override { handle.shared_->collectives.settle(call); }
     void offer(std::uint64_t key, Offer offer) override;
     Handle& handle;
   };
@@ -48,6 +49,7 @@ class Handle final : public Communicator {
     PairEnd(Handle& of, int of_rank, bool out)
         : handle(of), ledger(of.shared_->pair(of_rank, out)), rank(of_rank), outgoing(out) {}
     Answer value(std::uint64_t call, std::uint64_t key) override { return ledger.value(call, key); }
+    void settle(std::uint64_t call) override { ledger.settle(call); }
     void offer(std::uint64_t key, Offer offer) override;
     Handle& handle;
     Ledger& ledger;

@@ -13,9 +13,7 @@ namespace thinwire::nccl::agree {
 Ledger::~Ledger() {
   for (const auto& first : buckets_) {
     for (const Class* each = first.load(); each != nullptr;) {
-      for (const Step* step = each->steps.load(); step != nullptr;) {
-        delete std::exchange(step, step->before);
-      }
+      delete_all(each->steps.load());
       delete std::exchange(each, each->next);
     }
   }
@@ -30,6 +28,7 @@ Answer Ledger::value(std::uint64_t call, std::uint64_t key) {
     if (call >= found->limit.load()) return {gate_.outcome(), {}};
   }
   const Value value = value_at(*found, call);
+  forget_steps(*found, settled_);
   // Raw calls go on when a rank has gone: NCCL itself says what becomes of them.
   return {value.capacity == 0 ? Outcome::kKnown : gate_.outcome(), value};
 }
@@ -55,6 +54,25 @@ Value Ledger::value_at(const Class& found, std::uint64_t call) {
   const Step* step = found.steps.load(std::memory_order_acquire);
   while (step != nullptr && step->from > call) step = step->before;
   return step == nullptr ? Value{0, kUndecided} : step->value;
+}
+
+// Those before the one that holds where the host has come to.
+void Ledger::forget_steps(const Class& of, std::uint64_t settled) {
+  Step* step = of.steps.load(std::memory_order_acquire);
+  while (step != nullptr && step->from > settled) step = step->before;
+  if (step != nullptr) delete_all(std::exchange(step->before, nullptr));
+}
+
+void Ledger::delete_all(Step* first) {
+  while (first != nullptr) delete std::exchange(first, first->before);
+}
+
+std::size_t Ledger::steps(std::uint64_t key) const {
+  const Class* const found = find(key);
+  std::size_t count = 0;
+  const Step* step = found == nullptr ? nullptr : found->steps.load();
+  for (; step != nullptr; step = step->before) ++count;
+  return count;
 }
 
 Ledger::Class* Ledger::find(std::uint64_t key) const {

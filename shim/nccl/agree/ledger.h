@@ -18,11 +18,15 @@ class Ledger {
 
   // Of the host, as Channel has it.
   Answer value(std::uint64_t call, std::uint64_t key);
+  void settle(std::uint64_t call) { settled_ = call; }
   // Whether it would wait.
   bool waits(std::uint64_t call, std::uint64_t key) const {
     const Class* const found = find(key);
     return found != nullptr && call >= found->limit.load();
   }
+
+  // How many values of the class are kept.
+  std::size_t steps(std::uint64_t key) const;
 
   // Of the helper. The host does not pass the limit that comes back, for calls of this class,
   // before commit(); it has not come to it yet.
@@ -31,22 +35,25 @@ class Ledger {
   void commit(std::uint64_t key, std::uint64_t from, Value value);
 
  private:
-  // Newest first; a host that is far behind needs the older ones, and there are few.
+  // Newest first. The helper puts one before the first and looks at no other; the host, which may
+  // be far behind, walks on from there, and deletes those that it will not need again.
   struct Step {
     std::uint64_t from;
     Value value;
-    const Step* before;
+    Step* before;
   };
   struct Class {
     std::uint64_t key;
     Class* next;
     std::atomic<std::uint64_t> limit{UINT64_MAX};
-    std::atomic<const Step*> steps{nullptr};
+    std::atomic<Step*> steps{nullptr};
   };
 
   Class* find(std::uint64_t key) const;
   Class& made(std::uint64_t key);
   static Value value_at(const Class& found, std::uint64_t call);
+  static void forget_steps(const Class& of, std::uint64_t settled);
+  static void delete_all(Step* first);
 
   static constexpr unsigned kBucketBits = 6;
   std::atomic<Class*>& bucket(std::uint64_t key);
@@ -54,6 +61,7 @@ class Ledger {
 
   Gate& gate_;
   std::atomic<std::uint64_t> reached_{0};
+  std::uint64_t settled_ = 0;  // of the host
   std::array<std::atomic<Class*>, 1U << kBucketBits> buckets_{};
 };
 

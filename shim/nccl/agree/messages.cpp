@@ -125,7 +125,7 @@ bool take(FieldReader& from, Failed& it) {
 void put(FieldWriter& to, const Offered& it) {
   to.put(it.key).put(it.offer.needed).put(it.offer.veto);
   to.put(it.offer.asks).put(it.offer.span).put(it.offer.timed);
-  to.put(it.offer.raw_ns).put(it.offer.coded_ns);
+  to.put(it.offer.raw_ns).put(it.offer.coded_ns).put(it.offer.first_calls);
 }
 bool take(FieldReader& from, Offered& it) {
   it.key = from.take<std::uint64_t>();
@@ -135,6 +135,7 @@ bool take(FieldReader& from, Offered& it) {
   }
   it.offer.raw_ns = from.take<std::uint64_t>();
   it.offer.coded_ns = from.take<std::uint64_t>();
+  it.offer.first_calls = from.take<std::uint64_t>();
   return true;
 }
 

@@ -63,7 +63,7 @@ void Pairs::connected(int rank) {
   of.link->send(Pair{
       {kVersion, secret_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(rank)}});
   Link* const link = of.link.get();
-  of.rounds.start({nullptr, [link](const Message& message) { link->send(message); }, 1, false});
+  of.rounds.start({nullptr, [link](const Message& message) { link->send(message); }, 1});
   for (SharedBytes& part : of.waiting) link->send_part(std::move(part));
   of.waiting.clear();
 }
@@ -93,8 +93,8 @@ void Pairs::adopt(std::unique_ptr<Link> link, int from) {
     told_.failed(rank_text(from) + " has ended");
   };
   Link* const kept = of.link.get();
-  of.rounds.start({[kept](const Message& message) { kept->send(message); }, [](const Message&) {},
-                   0, false, false});
+  of.rounds.start(
+      {[kept](const Message& message) { kept->send(message); }, [](const Message&) {}, 0});
 }
 
 void Pairs::take_from_receiver(int rank, Message&& message) {

@@ -18,6 +18,8 @@ Offer both(const Offer& one, const Offer& other) {
   made.timed = std::min(one.timed, other.timed);
   made.raw_ns = std::max(one.raw_ns, other.raw_ns);
   made.coded_ns = std::max(one.coded_ns, other.coded_ns);
+  made.first_calls = one.first_calls;
+  if (one.first_calls != other.first_calls && made.veto == 0) made.veto = kUnlike;
   return made;
 }
 
@@ -43,16 +45,10 @@ bool Rounds::take(int child, const Offered& offered) {
 }
 
 std::optional<Offer> Rounds::of_subtree(const Class& of) const {
-  if (way_->own_offer && !of.own) return std::nullopt;
-  if (way_->children_offer && static_cast<int>(of.of_children.size()) < way_->children) {
-    return std::nullopt;
-  }
-  std::optional<Offer> all = of.own;
-  for (const auto& [child, offer] : of.of_children) all = all ? both(*all, offer) : offer;
-  if (static_cast<int>(of.of_children.size()) < way_->children) {
-    all = both(all.value_or(Offer{}), {});
-  }
-  return all ? all : Offer{};
+  if (!of.own || static_cast<int>(of.of_children.size()) < way_->children) return std::nullopt;
+  Offer all = *of.own;
+  for (const auto& [child, offer] : of.of_children) all = both(all, offer);
+  return all;
 }
 
 void Rounds::pass_on(std::uint64_t key, Class& of) {

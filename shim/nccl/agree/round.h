@@ -18,8 +18,6 @@ class Rounds {
     std::function<void(const Message&)> up;    // none: this rank is the root
     std::function<void(const Message&)> down;  // to every child
     int children = 0;
-    bool children_offer = true;  // false: a child's offer counts, and is not waited for
-    bool own_offer = true;       // likewise this rank's
   };
 
   explicit Rounds(Ledger& ledger) : ledger_(ledger) {}

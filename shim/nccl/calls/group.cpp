@@ -13,12 +13,6 @@
 namespace thinwire::nccl {
 namespace {
 
-struct Numbered {
-  Track* track;
-  Class* of;
-  bool has_turn;
-};
-
 struct Group {
   int depth = 0;
   ncclResult_t failure = ncclSuccess;
@@ -64,14 +58,19 @@ void watch_on(const Group& of, ncclResult_t result, Rest rest) {
   if (!rest.calls.empty() || !later.empty()) finish_later(std::move(rest), std::move(later));
 }
 
-// How many calls of each class it has.
-void note_spans(const Group& of) {
-  for (const Numbered& each : of.numbered) each.of->count_in_group();
-  for (const Numbered& each : of.numbered) each.of->end_group();
+// Its calls' numbers stand; how many of each class it has.
+void settle(const Group& of) {
+  for (const Numbered& each : of.numbered) {
+    each.coder->settle(each);
+    if (each.of != nullptr) each.of->count_in_group();
+  }
+  for (const Numbered& each : of.numbered) {
+    if (each.of != nullptr) each.of->end_group();
+  }
 }
 
 ncclResult_t carry_out(Group& of) {
-  note_spans(of);
+  settle(of);
   ncclResult_t result = of.failure;
   if (result != ncclSuccess) forget_coded(of);
   enqueue_before(of.watched);
@@ -138,9 +137,7 @@ void keep_coded(const Planned& planned) { group().coded.push_back(planned); }
 
 void keep_watched(const Planned& planned) { group().watched.push_back(planned); }
 
-void keep_number(const Decision& decision) {
-  group().numbered.push_back({decision.track, decision.of[0], decision.turn.has_value()});
-}
+void keep_number(const Numbered& numbered) { group().numbered.push_back(numbered); }
 
 void keep_count(const Count& count) { group().counts.push_back(count); }
 

@@ -23,7 +23,7 @@ void keep_watched(const Planned& planned);
 // Whether a raw call has to wait for its place behind a coded one; it is kept then.
 bool kept_raw(const Call& call);
 // A call of the group has been numbered, and is to be counted, if the group is carried out.
-void keep_number(const Decision& decision);
+void keep_number(const Numbered& numbered);
 void keep_count(const Count& count);
 // A call of the group has failed: nothing of it is coded.
 ncclResult_t spoil_group(ncclResult_t failure);

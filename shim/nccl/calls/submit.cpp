@@ -169,9 +169,25 @@ void note_news(const Planned& planned) {
                 .codes = value.codes});
 }
 
+// A group may yet be only simulated.
+void keep(const Numbered& numbered) {
+  in_group() ? keep_number(numbered) : numbered.coder->settle(numbered);
+}
+
+// Calls count whatever their type, as NCCL moves bytes: other ranks may name one that could be
+// coded. Empty ones do not, which a program may leave out.
+void number_only(const Call& call, Communicator& communicator) {
+  const bool is_own = call.is_message() && call.peer == communicator.rank;
+  if (communicator.ranks <= 1 || is_own || call.elements == 0) return;
+  if (Coder* const coder = coder_of(call.comm, communicator)) keep(coder->number_of(call));
+}
+
 ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
   const Decision& decision = planned.decision;
-  if (in_group()) keep_number(decision);
+  Numbered numbered = decision.numbered;
+  numbered.of = decision.of[0];
+  numbered.has_turn = decision.turn.has_value();
+  keep(numbered);
   if (decision.failure != ncclSuccess) return spoil_group(decision.failure);
   if (decision.turn && decision.turn->news != nullptr) note_news(planned);
   count(planned.call, communicator, decision.reason, decision.rule, decision.codec,
@@ -192,10 +208,13 @@ void note_end_of_raw(const Call& call, const Communicator& communicator) {
 ncclResult_t judge(Call call, Communicator& communicator, bool could) {
   const int reason = reason_by_arguments(call, communicator);
   const bool ended = communicator.finalized || communicator.suspended || communicator.revoked;
-  if (reason != 0 || ended || !is_sound(call, communicator)) {
+  const bool is_judged = !ended && is_sound(call, communicator);
+  if (reason != 0 || !is_judged) {
     count(call, communicator, reason != 0 ? reason : int{kUnusual}, call.choice.only_rule(),
           call.choice.codec[kBetweenNodes]);
     const ncclResult_t result = could ? go_raw(call) : pass(call);
+    const bool is_taken = result == ncclSuccess || result == ncclInProgress;
+    if (could && is_judged && is_taken) number_only(call, communicator);
     if (result == ncclSuccess && !ended) note_end_of_raw(call, communicator);
     return result;
   }

@@ -1,12 +1,14 @@
 #include "coding/classes.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace thinwire::nccl {
 namespace {
 
-// As many trials as show how much calls of a class differ; then few, as each costs an encode.
+// As many trials as show how much calls of a class differ; then ever fewer, as each costs an encode
+// and some rank may never make such calls.
 constexpr std::uint64_t kFirstTrials = 4;
 constexpr std::uint64_t kWhileUndecided = 32;
 // Of a class that did not get smaller: data changes its nature seldom.
@@ -17,7 +19,7 @@ constexpr std::uint64_t kWhileRaw = 256;
 bool Class::wants_trial(std::uint16_t reason) {
   const std::uint64_t call = raw_calls_++;
   if (reason == agree::kNotSmaller) return call % kWhileRaw == kWhileRaw - 1;
-  return call < kFirstTrials || call % kWhileUndecided == 0;
+  return call < kFirstTrials || (call >= kWhileUndecided && std::has_single_bit(call));
 }
 
 // Which of a probation's calls this one is. Numbers of probations go up with those of calls, but
@@ -61,12 +63,27 @@ Turn Class::turn(const agree::Value& value, bool once) {
   return turn;
 }
 
+// 64-bit FNV-1a of their numbers, each taken as one unit: both ends compute it.
+bool Class::made(std::uint64_t call) {
+  if (compared_ == 0) return false;
+  first_calls_ = (first_calls_ ^ call) * 0x100000001B3U;
+  return --compared_ == 0;
+}
+
+void Class::compare() {
+  withheld_ = false;
+  own_.first_calls = first_calls_;
+  if (has_offer_) offer();
+}
+
 void Class::end_group() {
   if (grouped_ > span_.load(std::memory_order_relaxed)) span_ = grouped_;
   grouped_ = 0;
 }
 
 void Class::offer() {
+  has_offer_ = true;
+  if (withheld_) return;
   own_.span = static_cast<std::uint16_t>(std::min(span_.load(), std::uint32_t{UINT16_MAX}));
   channel_->offer(key_, own_);
 }

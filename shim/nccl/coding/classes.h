@@ -26,9 +26,14 @@ struct Turn {
 
 class Class {
  public:
-  // `guarded`: it is coded only where that is faster, as timed.
-  Class(agree::Channel& channel, std::uint64_t key, bool guarded)
-      : channel_(&channel), key_(key), guarded_(guarded) {
+  // `guarded`: it is coded only where that is faster, as timed. `of_messages`: the other end may
+  // know them by another type, which its first calls show: nothing is offered before.
+  Class(agree::Channel& channel, std::uint64_t key, bool guarded, bool of_messages = false)
+      : channel_(&channel),
+        key_(key),
+        guarded_(guarded),
+        compared_(of_messages ? kCompared : 0),
+        withheld_(of_messages) {
     own_.asks = guarded ? 1 : 0;
   }
 
@@ -44,12 +49,16 @@ class Class {
   Turn turn(const agree::Value& value, bool once);
   // The last call was none.
   void take_turn_back() { --turns_; }
+  // One has been made for good. Whether it is the last of those that both ends compare.
+  bool made(std::uint64_t call);
   // A call of a group that ends; and of all of these that there are no more.
   void count_in_group() { ++grouped_; }
   void end_group();
 
   // ---- Of whoever reports, one at a time ----
 
+  // The calls that both ends compare have been made.
+  void compare();
   // What blocks needed in 512ths; `again`: the earlier ones count no more, as the class was raw.
   void measured(std::uint32_t needed, bool again);
   // What a call that is timed took; 0: nobody knows.
@@ -79,6 +88,11 @@ class Class {
   std::uint64_t key_;
   bool guarded_;
 
+  // Of a pair's class: so many show whether its two ends mean the same messages.
+  static constexpr std::uint32_t kCompared = 8;
+  std::uint32_t compared_;                           // that are still to come
+  std::uint64_t first_calls_ = 0xCBF29CE484222325U;  // of those that have
+
   std::uint64_t raw_calls_ = 0;
   std::uint32_t grouped_ = 0;
   std::uint64_t turns_ = 0;
@@ -91,6 +105,7 @@ class Class {
   std::uint32_t watched_ = 0;  // since the last look at their least
   std::uint64_t watched_least_ = 0;
   bool vetoed_ = false;
+  bool withheld_, has_offer_ = false;
   Needs needs_;
   Seen seen_;
   agree::Offer own_;
@@ -99,20 +114,23 @@ class Class {
 // Calls that are numbered together.
 class Track {
  public:
-  explicit Track(agree::Channel& channel) : channel_(channel) {}
+  Track(agree::Channel& channel, bool of_messages) : channel_(channel), of_messages_(of_messages) {}
 
   std::uint64_t next() { return next_++; }
   // The last call was none.
   void take_back() { --next_; }
+  // All so far have been made for good.
+  void settle() { channel_.settle(next_); }
   Class& of(std::uint64_t key, bool guarded) {
     if (last_ != nullptr && last_key_ == key) return *last_;
     last_key_ = key;
-    last_ = &classes_.try_emplace(key, channel_, key, guarded).first->second;
+    last_ = &classes_.try_emplace(key, channel_, key, guarded, of_messages_).first->second;
     return *last_;
   }
 
  private:
   agree::Channel& channel_;
+  const bool of_messages_;
   std::uint64_t next_ = 0;
   std::uint64_t last_key_ = 0;
   Class* last_ = nullptr;

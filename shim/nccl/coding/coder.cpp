@@ -22,6 +22,7 @@ int reason_without_plan(const Call& call, tw_status why) {
 // It may be another rank's veto, and is what came over a socket.
 int reason_of(const agree::Value& value) {
   if (value.reason == agree::kNotSmaller) return kNotSmaller;
+  if (value.reason == agree::kUnlike) return kOtherTypes;
   return value.reason > 0 && value.reason < kReasons ? int{value.reason} : int{kNotAgreed};
 }
 
@@ -37,7 +38,7 @@ Coder::Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks
       blocks_(blocks),
       comm_(comm),
       unable_(prepared(device_)),
-      collectives_(agreed_->collectives()) {}
+      collectives_(agreed_->collectives(), false) {}
 
 void Coder::know_nodes() {
   if (knows_nodes_) return;
@@ -70,24 +71,15 @@ int Coder::take_choice(const Call& call, PlanKey& key, Decision& made) const {
   return call.choice.reason[side];
 }
 
-Track& Coder::track_of(const Call& call) {
-  if (!call.is_message()) return collectives_;
-  const bool outgoing = call.operation == kSend;
-  const auto found = messages_.find({call.peer, outgoing});
-  if (found != messages_.end()) return found->second;
-  agree::Channel& channel = outgoing ? agreed_->to(call.peer) : agreed_->from(call.peer);
-  return messages_.try_emplace({call.peer, outgoing}, channel).first->second;
-}
-
 Decision Coder::decide(const Call& call, bool is_grouped) {
   PlanKey key = plan_key(call, ranks_, is_grouped || !blocks_);
-  Track& track = track_of(call);
-  const std::uint64_t number = track.next();
   const int exchanges = key.way == TW_STREAM_DIRECT ? 2 : 1;
   Decision made;
+  made.numbered = number_of(call);
+  Track& track = *made.numbered.track;
+  const std::uint64_t number = made.numbered.number;
   made.number = number << 1 | (call.is_message() ? 1 : 0);
   made.rule = call.choice.only_rule();
-  made.track = &track;
   agree::Value raw, first;
   bool coded = true;
   for (int exchange = 0; exchange < exchanges; ++exchange) {
@@ -184,8 +176,7 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
   if (!reserve(call, key, made)) return;
   if (!call.reads(rank_)) {
     const std::lock_guard lock(mutex_);
-    // The receiver of a message has nothing to offer.
-    if (call.operation != kRecv) made.of[0]->measured(0, false);
+    made.of[0]->measured(0, false);
     return;
   }
   made.again = !undecided;

@@ -24,6 +24,17 @@
 
 namespace thinwire::nccl {
 
+class Coder;
+
+// A call's place among those that are numbered together.
+struct Numbered {
+  Coder* coder = nullptr;
+  Track* track = nullptr;
+  std::uint64_t number = 0;
+  Class* of = nullptr;    // none where it cannot be coded
+  bool has_turn = false;  // of its class
+};
+
 // What becomes of one call.
 struct Decision {
   ncclResult_t failure = ncclSuccess;  // else the call fails, and nothing is enqueued
@@ -31,7 +42,7 @@ struct Decision {
   std::uint64_t number = 0;            // as slots have it
   Plan* plan = nullptr;                // of a coded call, or of a trial; given back with the flight
   Plan* result_trial = nullptr;        // of the second exchange, behind the raw call
-  Track* track = nullptr;              // where it was numbered
+  Numbered numbered;
   Class* of[2] = {};
   std::optional<Turn> turn{};  // where its blocks would fit
   bool again = false;          // a trial of what was raw
@@ -50,6 +61,10 @@ class Coder {
   // For a call that settings, type and size would let be coded; not yet enqueued. `is_grouped`: it
   // is made in a group of the program's.
   Decision decide(const Call& call, bool is_grouped);
+  // The next number, of a call that is not decided about: other ranks may know it by another type.
+  Numbered number_of(const Call& call);
+  // The call is made, and not only simulated: its number stands.
+  void settle(const Numbered& made);
 
   bool blocks() const { return blocks_; }
 

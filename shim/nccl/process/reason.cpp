@@ -29,6 +29,8 @@ const char* reason_text(int reason) {
       return "not agreed yet for calls of this kind";
     case kNotSmaller:
       return "calls of this kind did not get smaller";
+    case kOtherTypes:
+      return "sent as one type and received as another";
     case kCaptured:
       return "captured into a graph";
     case kBeingTimed:

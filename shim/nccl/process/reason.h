@@ -16,6 +16,7 @@ enum : int {
   kNotKnownYet,                 // who of the communicator's ranks has the library
   kNotAgreed,                   // the ranks have not agreed on calls of this class
   kNotSmaller,                  // they agree that these do not get smaller
+  kOtherTypes,                  // a message's sender and receiver name different types
   kCaptured,                    // into a graph
   kBeingTimed,                  // the ranks are finding out whether compressing them pays
   kNotFaster,                   // they agree that these are faster raw

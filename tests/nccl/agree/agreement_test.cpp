@@ -49,6 +49,7 @@ std::vector<Value> walk(Channel& channel, const Walk& how, bool offers) {
   std::vector<Value> seen;
   for (int call = 0; call < how.calls; ++call) {
     how.before(call);
+    channel.settle(call);
     const Answer answer = channel.value(call, key_of(call));
     EXPECT_EQ(answer.outcome, Outcome::kKnown);
     seen.push_back(answer.value);
@@ -171,7 +172,7 @@ TEST_P(Pairs, BothEndsSeeOneValue) {
     const int rank = self.rank, next = (rank + 1) % ranks, before = (rank + ranks - 1) % ranks;
     const unsigned seed = static_cast<unsigned>(rank);
     std::thread receiver(
-        [&] { received[rank] = walk(self.comm->from(before), {kCalls, seed + 50, 300}, false); });
+        [&] { received[rank] = walk(self.comm->from(before), {kCalls, seed + 50, 300}, true); });
     std::thread first([&] {
       if (rank == 0 || next == 0) return;
       to_first[rank] = walk(self.comm->to(0), {kCalls, seed + 99, 200}, true);
@@ -190,6 +191,50 @@ TEST_P(Pairs, BothEndsSeeOneValue) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfRanks, Pairs, testing::Values(2, 3, 7, 17));
+
+// Both ends ask for calls in step until a value comes.
+template <typename Holds>
+bool comes_to(Channel& to, Channel& from, std::uint64_t& call, int most, Holds holds) {
+  for (int times = 0; times < most; ++times, ++call) {
+    const Value value = to.value(call, 1).value;
+    EXPECT_EQ(from.value(call, 1).value, value);
+    if (holds(value)) return true;
+    std::this_thread::sleep_for(500us);
+  }
+  return false;
+}
+
+TEST(PairOf, NothingIsAgreedBeforeTheReceiverOffers) {
+  Job job(2);
+  job.open_all();
+  ASSERT_TRUE(job.all_settle(State::kReady));
+  Channel& to = job.all[0].comm->to(1);
+  Channel& from = job.all[1].comm->from(0);
+  std::uint64_t call = 0;
+  const auto is_agreed = [](const Value& value) { return value.reason != kUndecided; };
+  to.offer(1, {.needed = 100, .first_calls = 7});
+  // It receives these messages as another type.
+  from.offer(2, {.first_calls = 7});
+  EXPECT_FALSE(comes_to(to, from, call, 600, is_agreed));
+  from.offer(1, {.first_calls = 7});
+  EXPECT_TRUE(comes_to(to, from, call, 20'000,
+                       [](const Value& value) { return value == decide({}, {100, 0}); }));
+}
+
+TEST(PairOf, EndsWhoseFirstCallsDifferStayRaw) {
+  Job job(2);
+  job.open_all();
+  ASSERT_TRUE(job.all_settle(State::kReady));
+  Channel& to = job.all[0].comm->to(1);
+  Channel& from = job.all[1].comm->from(0);
+  std::uint64_t call = 0;
+  to.offer(1, {.needed = 100, .first_calls = 7});
+  from.offer(1, {.first_calls = 8});
+  EXPECT_TRUE(comes_to(to, from, call, 20'000, [](const Value& value) {
+    EXPECT_EQ(value.capacity, 0);
+    return value == Value{0, kUnlike};
+  }));
+}
 
 TEST(PairOf, AReceiverCanVeto) {
   Job job(7);

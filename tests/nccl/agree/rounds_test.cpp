@@ -179,6 +179,41 @@ TEST(Rounds, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(ledger.value(kWindow, 1).value.capacity, 100);
 }
 
+TEST(Ledger, KeepsTheValuesThatAreStillAskedForAlone) {
+  Gate gate;
+  Ledger ledger{gate};
+  std::uint64_t call = 0;
+  for (std::uint16_t change = 1; change <= 1000; ++change) {
+    const std::uint64_t from = ledger.freeze(1);
+    ledger.commit(1, from, {change, 0});
+    for (; call < from; ++call) {
+      ledger.settle(call);
+      ASSERT_EQ(ledger.value(call, 1).value.capacity, change - 1);
+    }
+    ASSERT_LE(ledger.steps(1), 3);
+  }
+  EXPECT_EQ(ledger.value(call, 1).value.capacity, 1000);
+}
+
+// A group that is only simulated asks for numbers that come again.
+TEST(Ledger, KeepsTheValuesOfNumbersThatMayComeAgain) {
+  Gate gate;
+  Ledger ledger{gate};
+  constexpr std::uint16_t kChanges = 50;
+  std::vector<std::uint64_t> firsts;
+  for (std::uint16_t change = 1; change <= kChanges; ++change) {
+    firsts.push_back(ledger.freeze(1));
+    ledger.commit(1, firsts.back(), {change, 0});
+    ledger.value(firsts.back(), 1);
+  }
+  for (std::uint16_t change = 1; change <= kChanges; ++change) {
+    const std::uint64_t first = firsts[change - 1U];
+    EXPECT_EQ(ledger.value(first - 1, 1).value.capacity, change - 1);
+    EXPECT_EQ(ledger.value(first, 1).value.capacity, change);
+  }
+  EXPECT_EQ(ledger.steps(1), kChanges);
+}
+
 const Value kFirst{0, kUndecided};
 
 TEST(Decide, IsAboutTheLargestNeedAndAnyVeto) {

@@ -95,7 +95,7 @@ FAKE_NCCL(ReduceScatter, const void* send, void* receive, std::size_t count, ncc
 FAKE_NCCL(AllGather, const void* send, void* receive, std::size_t count, ncclDataType_t type,
           ncclComm_t comm, cudaStream_t stream) {
   const std::size_t bytes = count * element_bytes(type);
-  const Call call{kAllGather, type, 0, -1, count};
+  const Call call{kAllGather, ncclInt8, 0, -1, bytes};  // as NCCL takes it
   return submit(Kind::kCollective, comm, stream, [=](Exchange& messages) {
     for (int peer = 0; peer < comm->ranks; ++peer) {
       messages.send(peer, call, send, bytes);
