@@ -131,7 +131,8 @@ def test_one_node_stays_native_unless_told_otherwise(tmp_path: Path) -> None:
 
 
 def test_under_auto_reductions_stay_native(tmp_path: Path) -> None:
-    settings = {**LOSSLESS, "THINWIRE_CODEC": "auto", "THINWIRE_LINK": "10mbit"}
+    forced = {"THINWIRE_LINK": "10mbit", "THINWIRE_FORCE": "1"}
+    settings = {**LOSSLESS, "THINWIRE_CODEC": "auto", **forced}
     done = coll(SYSTEM, 3, settings, tmp_path / "report")
     assert collectives(done)["compressed"] > 0
     assert native(done)["a reduction, which the codec leaves native"] > 0
@@ -329,8 +330,11 @@ def test_nonblocking_ones_enter_after_any_blocking_one(mpi: Mpi, tmp_path: Path)
     assert native(done)["non-blocking before the first blocking one"] == 3 * ROUNDS * calls
 
 
-# Stated rates on which every codec pays, and on which none does.
-SLOW, FAST = {**LOSSLESS, "THINWIRE_LINK": "1mbit"}, {**LOSSLESS, "THINWIRE_LINK": "100000gbit"}
+# What is compressed by order, where costs are agreed on all the same; a stated rate on which no
+# codec pays, and one on which each is foreseen to pay and then timed.
+SLOW = {**LOSSLESS, "THINWIRE_LINK": "1mbit", "THINWIRE_FORCE": "1"}
+FAST = {**LOSSLESS, "THINWIRE_LINK": "100000gbit"}
+TIMED = {**LOSSLESS, "THINWIRE_LINK": "1mbit"}
 LINK_FASTER, UNKNOWN = "would not gain", "the codec's cost is not agreed yet"
 # Of the started ones, those whose signature no rank knows alone. The blocking ones that come first
 # agree on the cost of floats; doubles, which these may carry, are known behind the next blocking
@@ -367,10 +371,11 @@ def test_nonblocking_ones_that_pay_enter(mpi: Mpi, tmp_path: Path) -> None:
 # Ranks and settings: expack takes floats and no doubles; on the last link what was measured
 # decides.
 IN_FLIGHT = {
-    "floats alone": (3, {"THINWIRE_CODEC": "expack", "THINWIRE_LINK": "1mbit"}),
+    "floats alone": (3, {**SLOW, "THINWIRE_CODEC": "expack"}),
     "all": (4, SLOW),
     "none": (3, FAST),
     "who knows": (4, {"THINWIRE_LINK": "2gbit"}),
+    "as timed": (4, TIMED),
 }
 
 

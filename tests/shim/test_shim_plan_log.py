@@ -62,7 +62,8 @@ def test_data_that_is_declined_lately_is_a_change_and_not_a_line_a_message() -> 
 
 
 def test_collectives_have_classes_too() -> None:
-    settings = {**PLAN, "THINWIRE_LINK": "10mbit", "THINWIRE_THRESHOLD": "512"}
+    forced = {"THINWIRE_LINK": "10mbit", "THINWIRE_FORCE": "1"}
+    settings = {**PLAN, **forced, "THINWIRE_THRESHOLD": "512"}
     done = mpirun(2, [SYSTEM.programs / "shim_coll"], PRODUCTION, settings)
     assert done.code == 0, done.errors
     said = [line for line in done.thinwire_lines() if "rank 0: bcast of f32" in line]

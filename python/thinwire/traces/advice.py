@@ -36,6 +36,8 @@ ADVICE = {
     "arguments for the MPI to judge": "for example a root that there is not, one buffer on both sides, a type that is not committed: the MPI gives the error",
     "no schedule": "no algorithm of that name for this operation (`THINWIRE_ALGORITHM`)",
     "not known what a rank runs": "the launcher did not answer: the call fails",
+    "being timed, raw and compressed": "some calls of each operation, type and size go each way first, to see which is faster",
+    "faster raw, as timed": "calls of this operation, type and size took longer compressed. Timed again ever more rarely; `THINWIRE_LOG=plan` has both times, and `--force` compresses all the same",
 }
 
 

@@ -85,9 +85,11 @@ int with_substitutes(MPI_Comm comm, Substitute& sent, Substitute& received, bool
 
 }  // namespace thinwire::mpi
 
-// Leaves the call where it is compressed as a whole; the arguments are those of an Asked.
+// Leaves the call where it is compressed as a whole; the arguments are those of an Asked. Else the
+// MPI's own, which follows, is timed up to the end where that is wanted.
 #define THINWIRE_TAKE_OVER(...) \
-  if (const auto done = take_over_if_wanted({__VA_ARGS__})) return *done
+  CallClock clock;              \
+  if (const auto done = take_over_if_wanted({__VA_ARGS__}, clock)) return *done
 
 // Begins the definition of a call whose table is compiled for int and for large counts.
 #define THINWIRE_DEFINE(...) THINWIRE_DEFINE_EXPANDED(__VA_ARGS__)

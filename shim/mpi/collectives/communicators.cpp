@@ -154,6 +154,8 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
     return NativeReason::kSettingsDiffer;
   }
   made.link = agree_on_link(made);
+  // What is taken of memory does not change.
+  if (lies_on_one_node(made)) made.next_agreement = UINT64_MAX;
   if (made.queue.open(made.own, 0, made.nodes, rate_for_plans(made)) == TW_OK)
     return NativeReason::kCompressed;
   if (speaks) {

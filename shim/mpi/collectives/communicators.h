@@ -11,6 +11,7 @@
 #include "collectives/call_queue.h"
 #include "collectives/native.h"
 #include "collectives/worker.h"
+#include "plan/call_class.h"
 #include "plan/link.h"
 #include "process/plan_log.h"
 #include "thinwire/thinwire.h"
@@ -33,9 +34,8 @@ struct Collectives {
   std::uint64_t rules = 0;  // of the policy, that may take its calls: the same on all ranks
   plan::LinkRate link;      // by which its calls are planned: the same on all ranks
   std::uint64_t calls = 0;  // that were planned: the same on all ranks
-  std::uint64_t next_agreement = 2;  // on the link, at the call of this number or after
-  // Of lossy codecs: what was planned for a class of calls at its first one, and holds for the run.
-  std::map<PlanClass, NativeReason> kept_plans;
+  std::uint64_t next_agreement = 2;              // on the link, at the call of this number or after
+  std::map<PlanClass, plan::CallClass> classes;  // of its calls: the same on all ranks
   CallQueue queue;   // for all but persistent collectives, which have one each
   Lists planned;     // of a call that is planned while the queue is in use
   int next_tag = 1;  // of the next queue: the same on all ranks

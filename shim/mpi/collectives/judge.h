@@ -42,6 +42,7 @@ struct Part {
   bool is_open = false;          // `signature` is this rank's share of it alone
   tw_reduction reduction = TW_SUM;
   std::uint64_t bytes = 0;          // by which it is judged; of an open one this rank's own
+  std::uint32_t largest_bits = 0;   // bit_width() of the largest rank's, where that was agreed on
   const tw_codec* codec = nullptr;  // once it is chosen
   int rule = -1;                    // of the policy, that has named it
   bool is_lossy = false;            // the codec

@@ -29,7 +29,9 @@ enum class NativeReason : std::uint32_t {
   kNoThreads,           // non-blocking, and a rank has no MPI_THREAD_MULTIPLE
   kArguments,           // for the MPI to judge
   kNoSchedule,
-  kNotKnown,  // the launcher does not say what a rank runs: the call fails
+  kNotKnown,    // the launcher does not say what a rank runs: the call fails
+  kBeingTimed,  // the ranks find out whether compressing calls of its class pays
+  kNotFaster,   // they agree that those are faster raw
   kCount,
 };
 constexpr int kNativeReasons = static_cast<int>(NativeReason::kCount);
@@ -58,6 +60,10 @@ inline const char* native_reason_text(NativeReason reason) {
       return "no schedule";
     case NativeReason::kNotKnown:
       return "not known what a rank runs";
+    case NativeReason::kBeingTimed:
+      return "being timed, raw and compressed";
+    case NativeReason::kNotFaster:
+      return "faster raw, as timed";
     default:
       return tw_reason_text(static_cast<tw_reason>(reason));
   }

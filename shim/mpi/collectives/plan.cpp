@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "abi/real.h"
 #include "collectives/call.h"
 #include "collectives/native_count.h"
 #include "collectives/signature.h"
@@ -29,29 +30,53 @@ NativeReason ask(const Part& part, const tw_collective& collective, Collectives&
   return reason;
 }
 
-// What a lossy codec's first call of its class came to holds for the run: what the ranks get must
-// not depend on how long messages take. All ranks come to the same at the same call.
-NativeReason ask_once_a_class(const Part& part, tw_collective& collective, Collectives& kept) {
-  if (!part.is_lossy || (collective.flags & TW_FORCED) != 0) return ask(part, collective, kept);
-  const PlanClass of = plan_class_of(part);
-  const auto found = kept.kept_plans.find(of);
-  if (found == kept.kept_plans.end()) {
-    const NativeReason reason = ask(part, collective, kept);
-    if (reason != NativeReason::kCompressed && reason != NativeReason::kWouldNotGain) return reason;
-    kept.kept_plans.emplace(of, reason);
-    if (reason == NativeReason::kWouldNotGain) return reason;
-  } else if (found->second == NativeReason::kWouldNotGain) {
-    return found->second;
-  }
+// Whether the class of a call has a say in it.
+bool leaves_choice(NativeReason planned, const tw_collective& collective) {
+  return (collective.flags & TW_FORCED) == 0 &&
+         (planned == NativeReason::kCompressed || planned == NativeReason::kWouldNotGain);
+}
+
+// By what all ranks know. Once for the run where the results depend on the way that a call goes:
+// under a lossy codec, and of sums, whose order of additions is another one.
+plan::CallClass& class_of(const Part& part, Collectives& kept) {
+  PlanClass of = plan_class_of(part);
+  if (taken_over_by_name_alone(part.form->call)) of.size_bits = part.largest_bits;
+  const bool once = part.is_lossy || part.form->reduces;
+  return kept.classes.try_emplace(of, once).first->second;
+}
+
+plan::Foreseen foreseen(const Part& part, NativeReason planned) {
+  return {part.planned.raw_seconds, part.planned.seconds, planned == NativeReason::kCompressed};
+}
+
+// Where the plan alone would not, or might not another time though results depend on it.
+NativeReason compress(const Part& part, NativeReason planned, tw_collective& collective,
+                      Collectives& kept) {
+  if (planned == NativeReason::kCompressed && !part.is_lossy) return planned;
   collective.flags |= TW_FORCED;
   part.is_forced = true;
   return ask(part, collective, kept);
 }
 
+// Collective. Where the ranks cannot agree nothing pays.
+void agree_on_times(const Part& part, plan::CallClass& of, Collectives& kept) {
+  const std::uint64_t own[2] = {of.own().raw, of.own().coded};
+  std::uint64_t largest[2] = {};
+  if (real().Allreduce(own, largest, 2, MPI_UINT64_T, MPI_MAX, kept.own->comm()) != MPI_SUCCESS) {
+    largest[0] = largest[1] = 0;
+  }
+  const bool is_decided = of.settle({.raw = largest[0], .coded = largest[1]});
+  if (is_decided && plans_are_logged && part.rank == 0) log_decision(plan_class_of(part), of);
+}
+
 NativeReason ask_as_agreed(const Asked& asked, const Part& part, Collectives& kept) {
   tw_collective collective = describe(asked, part, kept.planned);
   collective.flags |= TW_AS_AGREED;
-  return ask_once_a_class(part, collective, kept);
+  const NativeReason planned = ask(part, collective, kept);
+  if (!leaves_choice(planned, collective)) return planned;
+  plan::CallClass& of = class_of(part, kept);
+  if (of.codes(foreseen(part, planned))) return compress(part, planned, collective, kept);
+  return of.is_decided() ? NativeReason::kNotFaster : NativeReason::kWouldNotGain;
 }
 
 // Both are asked: the costs of both are then wanted.
@@ -69,10 +94,19 @@ NativeReason ask_of_either(const Asked& asked, const Part& part, Collectives& ke
 
 }  // namespace
 
-NativeReason plan_blocking(const Part& part, tw_collective& collective, Collectives& kept) {
+NativeReason plan_blocking(const Part& part, tw_collective& collective, Collectives& kept,
+                           CallClock& clock) {
   ++kept.calls;
   agree_on_link_if_due(kept);
-  return ask_once_a_class(part, collective, kept);
+  const NativeReason planned = ask(part, collective, kept);
+  if (!leaves_choice(planned, collective)) return planned;
+  plan::CallClass& of = class_of(part, kept);
+  if (of.is_due()) agree_on_times(part, of, kept);
+  const plan::CallTurn turn = of.next(foreseen(part, planned));
+  if (turn.is_timed) clock.set(kept.own->comm(), of, turn.is_coded);
+  if (turn.is_coded) return compress(part, planned, collective, kept);
+  if (turn.is_probation) return NativeReason::kBeingTimed;
+  return of.is_decided() ? NativeReason::kNotFaster : NativeReason::kWouldNotGain;
 }
 
 NativeReason plan_started(const Asked& asked, const Part& part, Collectives& kept) {

@@ -2,16 +2,21 @@
 // stays the MPI's own.
 #pragma once
 
+#include "collectives/call_clock.h"
 #include "collectives/communicators.h"
 #include "collectives/judge.h"
 
 namespace thinwire::mpi {
 
-// Of a blocking call, with the communicator's queue idle. Collective where a cost is to be
-// learned.
-NativeReason plan_blocking(const Part& part, tw_collective& collective, Collectives& kept);
+// Of a blocking call, with the communicator's queue idle: as its class is decided by what calls
+// took both ways (plan/call_class.h), unless compression is forced. `clock` is set where the call
+// is to be timed. Collective where a cost is to be learned, or the ranks agree on what calls took.
+NativeReason plan_blocking(const Part& part, tw_collective& collective, Collectives& kept,
+                           CallClock& clock);
 
 // Of a call that waits for nobody. Local: what is on its way on the queue goes on meanwhile.
+//
+// A class that blocking calls have decided is followed; of another one the plan's prediction holds.
 //
 // Every rank must come to the same answer, while its worker has come further or less far with what
 // was started before. So the answer follows from what MPI requires equal, the settings, and costs
@@ -19,8 +24,8 @@ NativeReason plan_blocking(const Part& part, tw_collective& collective, Collecti
 // wait for the other ranks (blocking, or an initialisation) and that first waits for all that was
 // started; the worker learns none (TW_AS_AGREED). MPI has all collective calls on a communicator
 // come in one order on all ranks: at the nth of them every rank knows the costs of the same calls
-// before it. And as no cost is learned while something is on its way, the worker's own plan of a
-// call is the one that was made here.
+// before it, and what blocking calls have decided. And as no cost is learned while something is on
+// its way, the worker's own plan of a call is the one that was made here.
 //
 // kCostUnknown: a cost is missing, and the next call that may wait learns it. Where the signature
 // is open the call is taken over if it pays for one type of floats that it may turn out to be.

@@ -15,7 +15,7 @@ namespace thinwire::mpi {
 bool collectives_may_be_taken_over = false;
 std::atomic<std::uint64_t> collectives_left_alone{0};
 
-std::optional<int> take_over(const Asked& asked) {
+std::optional<int> take_over(const Asked& asked, CallClock& clock) {
   Part part;
   NativeReason why = judge_call(asked, part);
   if (why == NativeReason::kCompressed) {
@@ -28,11 +28,13 @@ std::optional<int> take_over(const Asked& asked) {
     if (why == NativeReason::kCompressed) why = judge_codec(kept, part);
     if (why == NativeReason::kCompressed) {
       tw_collective collective = describe(asked, part, kept.queue.lists);
-      why = plan_blocking(part, collective, kept);
+      why = plan_blocking(part, collective, kept, clock);
       if (why == NativeReason::kCompressed) {
         collective.flags |= TW_PLANNED;
         ++process().counters.collectives[TW_COMPRESS];
+        clock.start();
         const int error = run_described(asked, part, collective, kept.queue);
+        clock.stop();
         return error == MPI_SUCCESS ? MPI_SUCCESS : raise(asked.comm, error);
       }
     }
@@ -41,6 +43,7 @@ std::optional<int> take_over(const Asked& asked) {
   // The others may take it over or not: this rank can do neither without a risk for the data.
   if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);
   make_if_wanted(asked.comm);
+  clock.start();
   return std::nullopt;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "collectives/asked.h"
+#include "collectives/call_clock.h"
 #include "trace/capture.h"
 
 namespace thinwire::mpi {
@@ -29,14 +30,15 @@ inline bool may_take_over() {
 // Runs the call, compressed, and returns its outcome, raised on the communicator; nothing, where it
 // is to be the MPI's own. Whether it is follows from what MPI requires equal on all ranks, so all
 // of them decide alike. Blocks as the MPI's own call would. The first call on a communicator that
-// may be taken over makes what is kept with it.
-std::optional<int> take_over(const Asked& asked);
+// may be taken over makes what is kept with it. Where the MPI's own call is to be timed `clock`
+// runs on return.
+std::optional<int> take_over(const Asked& asked, CallClock& clock);
 
-inline std::optional<int> take_over_if_wanted(const Asked& asked) {
+inline std::optional<int> take_over_if_wanted(const Asked& asked, CallClock& clock) {
   if (is_captured()) [[unlikely]]
     capture_collective(asked);
   if (!may_take_over()) return std::nullopt;
-  return take_over(asked);
+  return take_over(asked, clock);
 }
 
 }  // namespace thinwire::mpi

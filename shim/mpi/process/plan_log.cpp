@@ -150,7 +150,8 @@ std::string last_line_of(const PlanClass& of, const Sum& sum) {
 void add(const Planned& planned, const Outcome& outcome, Sum& sum) {
   ++sum.calls;
   ++sum.by_reason[static_cast<std::size_t>(outcome.reason)];
-  sum.last = outcome.reason;
+  // No choice was made yet, or it holds.
+  if (outcome.reason != NativeReason::kBeingTimed || sum.calls == 1) sum.last = outcome.reason;
   sum.encode_seconds += outcome.encode_seconds;
   if (outcome.reason != NativeReason::kCompressed) return;
   sum.bytes += outcome.bytes;
@@ -167,12 +168,23 @@ void log_plan(const PlanClass& of, const Planned& planned, const Outcome& outcom
   auto& all = sums();
   if (all.size() >= kMostClasses && !all.contains(of)) return;
   Sum& sum = all[of];
-  const bool is_change = sum.calls > 0 && sum.last != outcome.reason;
+  const bool is_change =
+      sum.calls > 0 && sum.last != outcome.reason && outcome.reason != NativeReason::kBeingTimed;
   if (sum.calls == 0 || (is_change && sum.changes < kMostChanges)) {
     tw_log(TW_LOG_PLAN, line_of(of, planned, outcome, sum).c_str());
   }
   sum.changes += is_change ? 1 : 0;
   add(planned, outcome, sum);
+}
+
+void log_decision(const PlanClass& of, const plan::CallClass& decided) {
+  const std::string line = name_of(of) + "timed: raw took " +
+                           seconds_text(1e-9 * static_cast<double>(decided.times().raw)) +
+                           " and compressed " +
+                           seconds_text(1e-9 * static_cast<double>(decided.times().coded)) +
+                           ", so " + (decided.codes() ? "compressed" : "raw") + " (probation " +
+                           std::to_string(decided.probations()) + ")";
+  tw_log(TW_LOG_PLAN, line.c_str());
 }
 
 void log_plans_at_end() {

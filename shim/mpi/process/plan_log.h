@@ -1,12 +1,13 @@
 // THINWIRE_LOG=plan: for each class of messages and collectives what is chosen and why, what was
 // predicted and what it took. A line at the class's first, one at each change of the choice, up to
-// a number, and one at the end; never one a message.
+// a number, one where collectives were timed both ways, and one at the end; never one a message.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 
 #include "collectives/native.h"
+#include "plan/call_class.h"
 #include "plan/link.h"
 #include "thinwire/thinwire.h"
 
@@ -44,6 +45,9 @@ struct Outcome {
 
 // Any threads.
 void log_plan(const PlanClass& of, const Planned& planned, const Outcome& outcome);
+
+// That calls of a class were timed both ways, and how they go from now on.
+void log_decision(const PlanClass& of, const plan::CallClass& decided);
 
 // The last line of each class.
 void log_plans_at_end();

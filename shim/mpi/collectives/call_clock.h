@@ -1,0 +1,48 @@
+// Times a blocking collective that its class wants timed, from when all ranks have come to it until
+// all have done it: a root that goes ahead of the others would tell how long they take to fill a
+// buffer.
+#pragma once
+
+#include <chrono>
+
+#include "abi/mpi_abi.h"
+#include "plan/call_class.h"
+
+namespace thinwire::mpi {
+
+// Of one call, around the MPI's own or the library's.
+class CallClock {
+ public:
+  CallClock() = default;
+  ~CallClock() { stop(); }
+  CallClock(const CallClock&) = delete;
+  CallClock& operator=(const CallClock&) = delete;
+
+  // The call is to be timed; `own` is the communicator that the program knows nothing of.
+  void set(MPI_Comm own, plan::CallClass& of, bool is_coded) {
+    own_ = own;
+    of_ = &of;
+    is_coded_ = is_coded;
+  }
+
+  // Both are collective where the call is timed, which it is on all ranks, and nothing elsewhere.
+  void start() {
+    if (of_ != nullptr) [[unlikely]]
+      begin();
+  }
+  void stop() {
+    if (of_ != nullptr) [[unlikely]]
+      end();
+  }
+
+ private:
+  void begin();
+  void end();
+
+  MPI_Comm own_{};
+  plan::CallClass* of_ = nullptr;
+  bool is_coded_ = false;
+  std::chrono::steady_clock::time_point began_;
+};
+
+}  // namespace thinwire::mpi

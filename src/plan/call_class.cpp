@@ -1,0 +1,121 @@
+#include "plan/call_class.h"
+
+#include <algorithm>
+
+#include "base/float_mode.h"
+
+namespace thinwire::plan {
+namespace {
+
+constexpr std::uint32_t kCalls = probation_calls(1);  // of each way
+constexpr std::uint32_t kFirst = 2;                   // raw ones, and compressed ones to give up by
+
+// Compressed calls that take so many times as long as raw ones need no more of them.
+constexpr std::uint64_t kByFar = 4;
+
+// A plan that differs so much from that of the last probation: the link is another one.
+constexpr double kShift = 1.5;
+
+// Between probations one compressed call of so many is timed, ever fewer while all is well; the
+// least of some tells whether raw ones would be faster by now. Raw ones are not watched: what could
+// make compressed ones pay, the plan's rate tells.
+constexpr std::uint64_t kToWatched = 8;
+constexpr std::uint32_t kMostDoublings = 1, kWatchedTogether = 3;
+
+double gain_of(const Foreseen& foreseen) {
+  // A cost that was never measured makes the time infinite or no number.
+  return foreseen.coded_seconds > 0 ? foreseen.raw_seconds / foreseen.coded_seconds : 0;
+}
+
+// Calls before what is foreseen to lose is tried all the same.
+std::uint64_t calls_to_a_try(const Foreseen& foreseen) {
+  constexpr double kMost = 1e9, kNanoseconds = 1e9;
+  if (!(foreseen.coded_seconds < kMost) || !(foreseen.raw_seconds < kMost)) return UINT64_MAX;
+  return calls_between({static_cast<std::uint64_t>(foreseen.raw_seconds * kNanoseconds),
+                        static_cast<std::uint64_t>(foreseen.coded_seconds * kNanoseconds)},
+                       kCalls, 0);
+}
+
+}  // namespace
+
+bool CallClass::wants_probation(const Foreseen& foreseen) const {
+  if (decided_ == 0) return foreseen.pays || (!once_ && calls_ >= calls_to_a_try(foreseen));
+  if (once_) return false;
+  const double gain = gain_of(foreseen);
+  const bool has_shifted = codes_ ? gain * kShift < gain_ : foreseen.pays && gain > gain_ * kShift;
+  return has_shifted || calls_ >= pause_;
+}
+
+bool CallClass::is_coded_at(std::uint32_t position) const {
+  if (codes_) return position < kCalls;
+  return position >= kFirst && position < kFirst + kCalls;
+}
+
+CallTurn CallClass::next(const Foreseen& foreseen) {
+  const DefaultFloatMode mode;
+  if (!is_on_probation_ && wants_probation(foreseen)) {
+    is_on_probation_ = true;
+    has_hope_ = codes_;
+    position_ = watched_ = 0;
+    own_ = {};
+    gain_ = gain_of(foreseen);
+  }
+  ++calls_;
+  if (is_on_probation_) {
+    return {.is_coded = is_coded_at(position_++), .is_timed = true, .is_probation = true};
+  }
+  const bool is_watched =
+      codes_ && !once_ && calls_ % (kToWatched << std::min(quiet_, kMostDoublings)) == 0;
+  watched_ += is_watched ? 1 : 0;
+  return {.is_coded = codes_, .is_timed = is_watched};
+}
+
+void CallClass::took(bool is_coded, std::uint64_t nanoseconds) {
+  std::uint64_t& least = is_coded ? own_.coded : own_.raw;
+  if (least == 0 || nanoseconds < least) least = nanoseconds;
+}
+
+bool CallClass::is_due() const {
+  if (!is_on_probation_) return watched_ == kWatchedTogether;
+  return position_ == 2 * kCalls || (!has_hope_ && position_ == 2 * kFirst);
+}
+
+bool CallClass::settle(ProbationTimes largest) {
+  const DefaultFloatMode mode;
+  if (!is_on_probation_) {
+    watched_ = 0;
+    own_ = {};
+    const bool is_slow = is_overtaken(largest.coded, took_, true);
+    quiet_ = is_slow ? 0 : quiet_ + 1;
+    if (is_slow) pause_ = 0;
+    return false;
+  }
+  const bool is_early = position_ < 2 * kCalls;
+  if (is_early && largest.coded / kByFar <= largest.raw) {
+    has_hope_ = true;
+    return false;
+  }
+  decide(largest, is_early ? kFirst : kCalls);
+  return true;
+}
+
+void CallClass::decide(const ProbationTimes& largest, std::uint32_t calls_timed) {
+  const bool before = codes_;
+  codes_ = pays(largest, before);
+  confirmed_ = decided_ > 0 && codes_ == before ? confirmed_ + 1 : 0;
+  ++decided_;
+  took_ = largest;
+  own_ = {};
+  is_on_probation_ = false;
+  quiet_ = 0;
+  calls_ = 0;
+  pause_ = calls_between(took_, calls_timed, confirmed_);
+}
+
+bool CallClass::codes(const Foreseen& foreseen) {
+  if (is_decided()) return codes_;
+  was_foreseen_ = foreseen.pays || (once_ && was_foreseen_);
+  return was_foreseen_;
+}
+
+}  // namespace thinwire::plan

@@ -1,0 +1,77 @@
+// Whether blocking collectives of one class are compressed, from what its calls took both ways.
+// Pure: all ranks come to the same, as they count the same calls, foresee the same and are told, at
+// the same calls, what they have agreed on.
+//
+// In a probation (plan/probation.h) some calls go each way and are timed: those of one way in a
+// run, so that a program whose calls differ by turns has all kinds of them in both. Two raw ones
+// come first where the class is raw: what loses by far is found out by the first two compressed
+// ones.
+#pragma once
+
+#include <cstdint>
+
+#include "plan/probation.h"
+
+namespace thinwire::plan {
+
+// What the plan makes of a call.
+struct Foreseen {
+  double raw_seconds = 0;
+  double coded_seconds = 0;
+  bool pays = false;
+};
+
+// How one call goes.
+struct CallTurn {
+  bool is_coded = false;
+  bool is_timed = false;  // CallClass::took() is to be told
+  bool is_probation = false;
+};
+
+class CallClass {
+ public:
+  // `once`: what was decided first holds, as the results depend on it.
+  explicit CallClass(bool once) : once_(once) {}
+
+  // Whether the ranks have to agree before the next call: settle() then takes the largest of what
+  // each has as own().
+  bool is_due() const;
+  const ProbationTimes& own() const { return own_; }
+  // True: there is a new decision.
+  bool settle(ProbationTimes largest);
+
+  // Each call of the class that may wait for the other ranks, in their order.
+  CallTurn next(const Foreseen& foreseen);
+  void took(bool is_coded, std::uint64_t nanoseconds);
+
+  // Whether a call that waits for nobody is compressed. Between the same calls on all ranks.
+  bool codes(const Foreseen& foreseen);
+
+  bool is_decided() const { return decided_ > 0; }
+  std::uint32_t probations() const { return decided_; }
+  bool codes() const { return codes_; }
+  const ProbationTimes& times() const { return took_; }  // of the last decision
+
+ private:
+  bool wants_probation(const Foreseen& foreseen) const;
+  bool is_coded_at(std::uint32_t position) const;
+  void decide(const ProbationTimes& largest, std::uint32_t calls_timed);
+
+  bool once_;
+  bool codes_ = false;         // by the last decision
+  bool was_foreseen_ = false;  // that it pays, of calls that wait for nobody
+  bool is_on_probation_ = false;
+  bool has_hope_ = false;       // its first compressed calls did not lose by far
+  std::uint32_t position_ = 0;  // of the next call in the probation
+  std::uint32_t decided_ = 0;
+  std::uint32_t confirmed_ = 0;  // in a row
+  std::uint64_t calls_ = 0;      // since the last decision
+  std::uint64_t pause_ = 0;      // calls from there to the next probation
+  double gain_ = 0;              // foreseen at the last probation, raw by compressed
+  ProbationTimes took_;
+  ProbationTimes own_;         // what is not agreed on yet
+  std::uint32_t watched_ = 0;  // calls in that, between probations
+  std::uint32_t quiet_ = 0;    // times that these were agreed on and all was well
+};
+
+}  // namespace thinwire::plan

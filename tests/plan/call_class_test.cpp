@@ -1,0 +1,152 @@
+// Whether collectives of a class are compressed, from what their calls took both ways.
+#include "plan/call_class.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+namespace thinwire::plan {
+namespace {
+
+constexpr Foreseen kGains{1e-3, 0.5e-3, true}, kLoses{1e-3, 10e-3, false};
+
+// Calls of a program whose ranks are one, and how they went: r raw, c compressed, in capitals where
+// timed.
+class Stream {
+ public:
+  explicit Stream(bool once = false) : of_(once) {}
+
+  std::string send(int calls, std::uint64_t raw, std::uint64_t coded, const Foreseen& foreseen) {
+    std::string ways;
+    for (int call = 0; call < calls; ++call) {
+      if (of_.is_due()) decisions_ += of_.settle(of_.own()) ? 1 : 0;
+      const CallTurn turn = of_.next(foreseen);
+      const char way = turn.is_coded ? 'c' : 'r';
+      ways += turn.is_timed ? static_cast<char>(way - 'a' + 'A') : way;
+      if (turn.is_timed) of_.took(turn.is_coded, turn.is_coded ? coded : raw);
+    }
+    return ways;
+  }
+
+  CallClass& of() { return of_; }
+  int decisions() const { return decisions_; }
+
+ private:
+  CallClass of_;
+  int decisions_ = 0;
+};
+
+std::size_t coded_in(const std::string& ways) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(ways, [](char way) { return way == 'c' || way == 'C'; }));
+}
+
+TEST(CallClass, TimesBothWaysAndStaysWithTheFasterOne) {
+  Stream gains, loses;
+  EXPECT_EQ(gains.send(20, 1000, 500, kGains), "RRCCCCCCCCRRRRRRcccc");
+  EXPECT_EQ(loses.send(20, 1000, 1100, kGains), "RRCCCCCCCCRRRRRRrrrr");
+  EXPECT_TRUE(gains.of().codes());
+  EXPECT_EQ(loses.of().times().raw, 1000);
+  EXPECT_EQ(loses.of().times().coded, 1100);
+}
+
+TEST(CallClass, GivesUpAtTwoCallsWhatLosesByFar) {
+  Stream stream;
+  EXPECT_EQ(stream.send(12, 1000, 5000, kGains), "RRCCrrrrrrrr");
+  Stream lossy(true);
+  EXPECT_EQ(lossy.send(12, 1000, 5000, kGains), "RRCCrrrrrrrr");
+}
+
+// Whatever compressed calls take: those cost less than a hundredth once the class is decided.
+TEST(CallClass, TriesWhatLosesAtABoundedRate) {
+  for (const std::uint64_t coded : {960U, 1020U, 1500U, 3000U, 30'000U}) {
+    Stream stream;
+    stream.send(17, 1000, coded, kGains);
+    const std::string ways = stream.send(100'000, 1000, coded, kGains);
+    const double more = coded > 1000 ? static_cast<double>(coded - 1000) : 0;
+    EXPECT_LE(static_cast<double>(coded_in(ways)) * more, 0.01 * 1000 * 100'000) << coded;
+    EXPECT_GT(coded_in(ways), 0) << coded;
+  }
+}
+
+TEST(CallClass, WhatIsForeseenToLoseIsTriedOnceRawOnesHavePaidForIt) {
+  Stream stream;
+  EXPECT_EQ(coded_in(stream.send(10'000, 1000, 500, kLoses)), 0);
+  EXPECT_GT(coded_in(stream.send(5'000, 1000, 500, kLoses)), 0) << "ten times as long: 14400 calls";
+  EXPECT_TRUE(stream.of().codes()) << "as timed, whatever is foreseen";
+  Stream never;
+  constexpr double kNotMeasured = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(coded_in(never.send(100'000, 1000, 500, {1e-3, kNotMeasured, false})), 0);
+}
+
+TEST(CallClass, DataThatNoLongerShrinksIsNoticed) {
+  Stream stream;
+  stream.send(1000, 1000, 500, kGains);
+  const std::string ways = stream.send(200, 1000, 1300, kGains);
+  EXPECT_LE(coded_in(ways), 2 * 48 + 8U);
+  EXPECT_EQ(ways.back(), 'r') << ways;
+}
+
+TEST(CallClass, ASlowerLinkIsReasonToTimeAgain) {
+  Stream stream;
+  const Foreseen fast{1e-3, 0.9e-3, true}, slow{10e-3, 5e-3, true};
+  stream.send(100, 1000, 2000, fast);
+  EXPECT_FALSE(stream.of().codes());
+  EXPECT_EQ(stream.send(20, 10'000, 6000, slow), "RRCCCCCCCCRRRRRRcccc");
+  const Foreseen faster{0.1e-3, 0.5e-3, false};
+  EXPECT_EQ(stream.send(20, 100, 600, faster), "CCCCCCCCRRRRRRRRrrrr");
+}
+
+TEST(CallClass, WhatIsDecidedOnceHolds) {
+  Stream coded(true), raw(true);
+  coded.send(16, 1000, 500, kGains);
+  raw.send(16, 1000, 1500, kGains);
+  EXPECT_EQ(coded_in(coded.send(10'000, 1000, 9000, kLoses)), 10'000);
+  EXPECT_EQ(coded_in(raw.send(10'000, 9000, 100, kGains)), 0);
+  EXPECT_EQ(coded.decisions(), 1);
+  Stream waiting(true);
+  EXPECT_EQ(coded_in(waiting.send(100'000, 1000, 500, kLoses)), 0) << "not for a try";
+}
+
+TEST(CallClass, CallsThatWaitForNobodyFollow) {
+  CallClass fresh(false);
+  EXPECT_TRUE(fresh.codes(kGains));
+  EXPECT_FALSE(fresh.codes(kLoses));
+  CallClass once(true);
+  EXPECT_FALSE(once.codes(kLoses));
+  EXPECT_TRUE(once.codes(kGains));
+  EXPECT_TRUE(once.codes(kLoses)) << "as those before it";
+  Stream stream;
+  stream.send(17, 1000, 1500, kGains);
+  EXPECT_FALSE(stream.of().codes(kGains));
+}
+
+// A rank that ends early, as a root, finds less than the others.
+TEST(CallClass, OfTheRanksTheSlowestCounts) {
+  CallClass root(false);
+  for (int call = 0; call < 16; ++call) {
+    if (root.is_due()) {
+      EXPECT_FALSE(root.settle({1000, 1200}));
+    }
+    const CallTurn turn = root.next(kGains);
+    root.took(turn.is_coded, turn.is_coded ? 10 : 100);
+  }
+  ASSERT_TRUE(root.is_due());
+  EXPECT_TRUE(root.settle({1000, 1200}));
+  EXPECT_FALSE(root.codes());
+}
+
+TEST(CallClass, RanksThatCannotAgreeStayRaw) {
+  CallClass of(false);
+  for (int call = 0; call < 17; ++call) {
+    if (of.is_due()) of.settle({});
+    of.next(kGains);
+  }
+  EXPECT_TRUE(of.is_decided());
+  EXPECT_FALSE(of.codes());
+}
+
+}  // namespace
+}  // namespace thinwire::plan

@@ -1,0 +1,132 @@
+"""Collectives are compressed where that is faster, as timed beside the MPI's own."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mpis import ALL, SYSTEM, Mpi
+from shim_runs import PRODUCTION, Run, environment, mpirun, read_report
+
+from thinwire.lab import Lab, LabUnavailable
+
+pytestmark = pytest.mark.multiproc
+
+# A rate at which every codec is foreseen to pay; the ranks' memory is faster than any codec.
+STATED = {
+    "THINWIRE_CODEC": "mpc",
+    "THINWIRE_SAME_NODE": "1",
+    "THINWIRE_LINK": "1mbit",
+    "THINWIRE_COLLECTIVES": "on,alltoallv",
+}
+TIMED, SLOWER = "being timed, raw and compressed", "faster raw, as timed"
+BLOCKING = ("bcast", "allgather", "gather", "scatter", "alltoall", "alltoallv")
+RANKS, CALLS, COUNT = 3, 40, 65536
+# Those of a class until it is decided, and of a communicator that goes after an eighth of them all.
+UNDECIDED, SHORT = 16, CALLS // 8
+DECISION = re.compile(
+    r"rank 0: (\w+ of f32, .*, on 3 ranks, .*): timed: raw took ([\d.]+ \w+) and "
+    r"compressed ([\d.]+ \w+), so (\w+) \(probation 1\)"
+)
+
+
+def timed(
+    values: str, settings: dict[str, str], report: Path, *calls: str, mpi: Mpi = SYSTEM
+) -> Run:
+    program = [mpi.programs / "shim_coll_timed", values, str(CALLS), str(COUNT), *calls]
+    done = mpirun(RANKS, program, mpi.production, settings, report, timeout=120, mpi=mpi)
+    assert done.code == 0, done.output + done.errors
+    assert done.output.count("all right") == RANKS, done.output
+    return done
+
+
+def collectives(done: Run) -> dict:
+    assert done.report is not None
+    return done.report["collectives"]
+
+
+def seconds(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * {"us": 1e-6, "ms": 1e-3, "s": 1}[unit]
+
+
+@pytest.mark.parametrize("values", ["smooth", "noise"])
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_what_does_not_pay_is_soon_the_mpis_own(mpi: Mpi, values: str, tmp_path: Path) -> None:
+    """What is faster depends on what else the machine does; the ranks go by what they found."""
+    settings = {**STATED, "THINWIRE_LOG": "plan"}
+    done = timed(values, settings, tmp_path / "report", *BLOCKING, mpi=mpi)
+    lines = done.thinwire_lines()
+    decided: dict[str, tuple[float, float, str]] = {}  # of the world, which comes first
+    for line in lines:
+        if found := DECISION.search(line):
+            decided.setdefault(found[1], (seconds(found[2]), seconds(found[3]), found[4]))
+    assert len(decided) == len(BLOCKING)
+    for name, (raw, coded, way) in decided.items():
+        (last,) = (line for line in lines if f"rank 0: {name}: in all " in line)
+        assert f" raw, {TIMED}" in last
+        stayed = re.search(rf"(\d+) raw, {SLOWER}", last)
+        if way == "raw":
+            assert coded > 0.94 * raw
+            assert stayed is not None and int(stayed[1]) >= CALLS - UNDECIDED
+        else:
+            assert coded < 0.96 * raw and " compressed, " in last
+    native = collectives(done)["native_by_reason"]
+    assert set(native) <= {TIMED, SLOWER, "between groups or of one process"}
+    if values == "smooth":  # each of its packets is coded
+        assert native[SLOWER] > 0
+
+
+def test_by_order_nothing_is_timed(tmp_path: Path) -> None:
+    settings = {**STATED, "THINWIRE_FORCE": "1"}
+    found = collectives(timed("noise", settings, tmp_path / "report", *BLOCKING))
+    assert set(found["native_by_reason"]) <= {"between groups or of one process"}
+
+
+def test_calls_that_wait_for_nobody_follow(tmp_path: Path) -> None:
+    """A broadcast without waiting behind each that waits, of one class with it."""
+    done = timed("noise", STATED, tmp_path / "report", "bcast", "ibcast")
+    found = collectives(done)
+    if "non-blocking without MPI_THREAD_MULTIPLE" in found["native_by_reason"]:
+        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    assert found["native_by_reason"][SLOWER] >= 2 * RANKS * (CALLS - UNDECIDED)
+
+
+@pytest.fixture(scope="module")
+def slow() -> Iterator[Lab]:
+    try:
+        with Lab(hosts=2, link="50mbit") as made:
+            yield made
+    except LabUnavailable as error:
+        pytest.skip(f"no lab here: {error}")
+
+
+@pytest.mark.parametrize("values", ["smooth", "noise"])
+def test_over_a_slow_link_the_data_decides(slow: Lab, values: str, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    settings = {
+        "THINWIRE_CODEC": "auto",
+        "THINWIRE_FORCE": "0",
+        "THINWIRE_REPORT": str(report),
+        "LD_PRELOAD": str(PRODUCTION),
+    }
+    words = ["mpirun", "-n", "2", *(word for name in settings for word in ("-x", name))]
+    program = [SYSTEM.programs / "shim_coll_timed", values, str(CALLS), str(COUNT)]
+    calls = ("bcast", "allgather")
+    done = slow.run(
+        [*words, *map(str, program), *calls],
+        env=environment(settings),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("all right") == 2, done.stdout
+    found = read_report(report)["collectives"]
+    native = found["native_by_reason"]
+    if values == "smooth":
+        assert found["compressed"] >= 2 * len(calls) * (CALLS - UNDECIDED)
+        assert 2 * found["wire_bytes"] < found["bytes"]
+        assert native.get(SLOWER, 0) == 0
+    else:
+        assert found["compressed"] <= 2 * len(calls) * (UNDECIDED + 2 * SHORT)
