@@ -1,6 +1,7 @@
 #include "plan/call_class.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/float_mode.h"
 
@@ -116,6 +117,19 @@ bool CallClass::codes(const Foreseen& foreseen) {
   if (is_decided()) return codes_;
   was_foreseen_ = foreseen.pays || (once_ && was_foreseen_);
   return was_foreseen_;
+}
+
+std::uint64_t CallClass::fingerprint() const {
+  std::uint64_t mixed = 0;
+  for (const std::uint64_t word :
+       {std::uint64_t{once_}, std::uint64_t{codes_}, std::uint64_t{was_foreseen_},
+        std::uint64_t{is_on_probation_}, std::uint64_t{has_hope_}, std::uint64_t{position_},
+        std::uint64_t{decided_}, std::uint64_t{confirmed_}, calls_, pause_,
+        std::bit_cast<std::uint64_t>(gain_), took_.raw, took_.coded, std::uint64_t{watched_},
+        std::uint64_t{quiet_}}) {
+    mixed = mix(mixed, word);
+  }
+  return mixed;
 }
 
 }  // namespace thinwire::plan

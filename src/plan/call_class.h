@@ -28,6 +28,13 @@ struct CallTurn {
   bool is_probation = false;
 };
 
+// Two numbers as one that tells most others apart.
+constexpr std::uint64_t mix(std::uint64_t one, std::uint64_t other) {
+  std::uint64_t mixed = (one ^ (other + 0x9e3779b97f4a7c15)) * 0xbf58476d1ce4e5b9;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
+  return mixed ^ (mixed >> 31);
+}
+
 class CallClass {
  public:
   // `once`: what was decided first holds, as the results depend on it.
@@ -51,6 +58,9 @@ class CallClass {
   std::uint32_t probations() const { return decided_; }
   bool codes() const { return codes_; }
   const ProbationTimes& times() const { return took_; }  // of the last decision
+
+  // Of all that is the same on all ranks.
+  std::uint64_t fingerprint() const;
 
  private:
   bool wants_probation(const Foreseen& foreseen) const;

@@ -148,5 +148,19 @@ TEST(CallClass, RanksThatCannotAgreeStayRaw) {
   EXPECT_FALSE(of.codes());
 }
 
+// Ranks that have the same but for what each has measured go on alike.
+TEST(CallClass, FingerprintIsOfWhatAllRanksKnow) {
+  Stream one, same, slower, earlier;
+  one.send(20, 1000, 500, kGains);
+  same.send(20, 1000, 500, kGains);
+  slower.send(20, 1000, 600, kGains);
+  earlier.send(19, 1000, 500, kGains);
+  EXPECT_EQ(one.of().fingerprint(), same.of().fingerprint());
+  EXPECT_NE(one.of().fingerprint(), slower.of().fingerprint());
+  EXPECT_NE(one.of().fingerprint(), earlier.of().fingerprint());
+  same.of().took(true, 400);
+  EXPECT_EQ(one.of().fingerprint(), same.of().fingerprint());
+}
+
 }  // namespace
 }  // namespace thinwire::plan

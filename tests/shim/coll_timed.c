@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { kRounds = 4 };  // communicators of the same ranks, and one of others behind them
+
 static int rank, size, count, calls, is_noise, mistakes;
 static float *sent, *received;
 static MPI_Datatype pairs;  // as many floats as two, in a type of its own
@@ -173,9 +175,9 @@ int main(int argc, char** argv) {
   received = calloc((size_t)size * (size_t)count, sizeof(float));
   run_on(MPI_COMM_WORLD, calls, argc, argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &own);
-  for (int round = 0; round < 2; ++round) {
+  for (int round = 0; round <= kRounds; ++round) {
     MPI_Comm other;
-    MPI_Comm_split(MPI_COMM_WORLD, own == 0 && round == 1, -own, &other);
+    MPI_Comm_split(MPI_COMM_WORLD, own == 0 && round == kRounds, -own, &other);
     run_on(other, calls / 8, argc, argv);
     MPI_Comm_free(&other);
   }

@@ -2,7 +2,6 @@
 
 #include <mutex>
 #include <numeric>
-#include <vector>
 
 #include "abi/real.h"
 #include "process/process.h"
@@ -36,6 +35,8 @@ Standing standing_of(int world_rank) {
   return known;
 }
 
+}  // namespace
+
 std::vector<int> world_ranks_of(MPI_Comm comm) {
   MPI_Group group{};
   int size = 0;
@@ -48,8 +49,6 @@ std::vector<int> world_ranks_of(MPI_Comm comm) {
   for (int& rank : found) rank = rank == MPI_UNDEFINED ? -1 : rank;
   return found;
 }
-
-}  // namespace
 
 Agreement agreement_on(MPI_Comm comm) {
   Agreement found;

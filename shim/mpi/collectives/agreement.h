@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "abi/mpi_abi.h"
 
@@ -29,6 +30,9 @@ struct Agreement {
 // Local: one query to the launcher's server a process that was not asked for before. `comm` is an
 // intracommunicator.
 Agreement agreement_on(MPI_Comm comm);
+
+// The ranks of `comm` in the job's world; -1: of another job.
+std::vector<int> world_ranks_of(MPI_Comm comm);
 
 // To be called before several threads call the MPI: of the processes of the job everything is asked
 // now, where that may not be possible later.

@@ -84,28 +84,36 @@ NativeReason judge(MPI_Comm comm, int rank, Agreement& agreement) {
 }
 
 // What only each rank itself knows: its node, by the lowest rank of the job there, whether its MPI
-// may be called by several threads, and how it calls the communicator. False: differently, so that
-// other rules of the policy take it.
+// may be called by several threads, how it calls the communicator, and what it remembers of earlier
+// ones of these ranks, which is taken where all remember the same. False: they call it differently,
+// so that other rules of the policy take it.
 bool learn_of_ranks(MPI_Comm comm, Collectives& made) {
   int size = 0;
   real().Comm_size(made.own->comm(), &size);
   const auto ranks = static_cast<std::size_t>(size);
-  constexpr int kWords = 4;
+  constexpr int kWords = 6, kOfRules = 2, kOfClasses = 4;
   std::vector<std::int32_t> all(kWords * ranks);
   made.rules = rules_by_name(comm);
-  const std::int32_t mine[kWords] = {process().job.first_rank_on_this_node(), process().concurrent,
-                                     static_cast<std::int32_t>(made.rules),
-                                     static_cast<std::int32_t>(made.rules >> 32)};
+  made.world_ranks = world_ranks_of(comm);
+  made.classes = remembered_classes(made.world_ranks);
+  const std::uint64_t remembers = fingerprint(made.classes);
+  const std::int32_t mine[kWords] = {
+      process().job.first_rank_on_this_node(), process().concurrent,
+      static_cast<std::int32_t>(made.rules),   static_cast<std::int32_t>(made.rules >> 32),
+      static_cast<std::int32_t>(remembers),    static_cast<std::int32_t>(remembers >> 32)};
   real().Allgather(mine, kWords, MPI_INT32_T, all.data(), kWords, MPI_INT32_T, made.own->comm());
   made.nodes.resize(ranks);
   made.threads = true;
-  bool alike = true;
+  bool alike = true, remember_alike = true;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const std::int32_t* const its = all.data() + kWords * rank;
     made.nodes[rank] = its[0];
     made.threads = made.threads && its[1] != 0;
-    alike = alike && std::equal(its + 2, its + kWords, mine + 2);
+    alike = alike && std::equal(its + kOfRules, its + kOfClasses, mine + kOfRules);
+    remember_alike =
+        remember_alike && std::equal(its + kOfClasses, its + kWords, mine + kOfClasses);
   }
+  if (!remember_alike) made.classes.clear();
   return alike;
 }
 
@@ -209,6 +217,7 @@ void release_if(Goes&& goes) {
   }
   for (const auto& [comm, collectives] : ended) {
     if (wants_a_call(collectives)) --wanted_collectives;
+    remember_classes(collectives->world_ranks, collectives->classes);
     real().Comm_delete_attr(comm, g_keyval);
     delete collectives;
   }

@@ -3,17 +3,15 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
 #include "abi/mpi_abi.h"
 #include "collectives/call_queue.h"
+#include "collectives/class_history.h"
 #include "collectives/native.h"
 #include "collectives/worker.h"
-#include "plan/call_class.h"
 #include "plan/link.h"
-#include "process/plan_log.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
@@ -34,11 +32,12 @@ struct Collectives {
   std::uint64_t rules = 0;  // of the policy, that may take its calls: the same on all ranks
   plan::LinkRate link;      // by which its calls are planned: the same on all ranks
   std::uint64_t calls = 0;  // that were planned: the same on all ranks
-  std::uint64_t next_agreement = 2;              // on the link, at the call of this number or after
-  std::map<PlanClass, plan::CallClass> classes;  // of its calls: the same on all ranks
-  CallQueue queue;   // for all but persistent collectives, which have one each
-  Lists planned;     // of a call that is planned while the queue is in use
-  int next_tag = 1;  // of the next queue: the same on all ranks
+  std::uint64_t next_agreement = 2;  // on the link, at the call of this number or after
+  CallClasses classes;               // of its calls: the same on all ranks
+  std::vector<int> world_ranks;      // its ranks in the job's world
+  CallQueue queue;                   // for all but persistent collectives, which have one each
+  Lists planned;                     // of a call that is planned while the queue is in use
+  int next_tag = 1;                  // of the next queue: the same on all ranks
   int rank = 0;
   bool threads = false;            // every rank has MPI_THREAD_MULTIPLE
   bool wants_costs = false;        // on all ranks: a plan has found some missing

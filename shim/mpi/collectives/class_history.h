@@ -1,0 +1,25 @@
+// What communicators that are gone found out of the classes of their calls, for later ones of the
+// same ranks: programs split and free communicators at each step.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "plan/call_class.h"
+#include "process/plan_log.h"
+
+namespace thinwire::mpi {
+
+using CallClasses = std::map<PlanClass, plan::CallClass>;
+
+// Of a communicator that goes, by its ranks in the job's world. Any threads.
+void remember_classes(const std::vector<int>& world_ranks, const CallClasses& classes);
+
+// What is remembered of the same ranks in the same order; empty: nothing.
+CallClasses remembered_classes(const std::vector<int>& world_ranks);
+
+// Equal where ranks remember the same; what they measured and have not agreed on yet is left out.
+std::uint64_t fingerprint(const CallClasses& classes);
+
+}  // namespace thinwire::mpi
