@@ -71,24 +71,38 @@ def test_a_host_without_the_library_gets_raw_data(lab: Lab, tmp_path: Path) -> N
     assert read_report(tmp_path / "report.json.rank0")["compressed_messages"] == 0
 
 
-@pytest.mark.usefixtures("lab")  # or it is skipped
-def test_the_rate_is_known_soon_where_the_first_message_opens_the_connection(
-    tmp_path: Path,
-) -> None:
-    report, rounds = tmp_path / "report.json", 24
+def over(link: str, settings: dict[str, str], rounds: int, report: Path) -> dict:
+    """The report of messages of a MiB that two hosts exchange, unforced."""
     settings = {
         "THINWIRE_CODEC": "mpc",
         "THINWIRE_FORCE": "0",
         "THINWIRE_REPORT": str(report),
         "LD_PRELOAD": str(PRODUCTION),
+        **settings,
     }
     words = ["mpirun", "-n", "2", *(word for name in settings for word in ("-x", name))]
     words += [str(EXCHANGE), str(MIB), str(rounds)]
-    with Lab(hosts=2, link="1gbit") as link:
-        done = link.run(
+    with Lab(hosts=2, link=link) as made:
+        done = made.run(
             words, env=environment(settings), capture_output=True, text=True, timeout=60
         )
     assert done.returncode == 0, done.stderr
+    return read_report(report)
+
+
+@pytest.mark.usefixtures("lab")  # or it is skipped
+def test_the_rate_is_known_soon_where_the_first_message_opens_the_connection(
+    tmp_path: Path,
+) -> None:
+    rounds = 24
     # Of 24 messages of each rank, of which two or three fill a window.
-    unknown = read_report(report)["raw_by_reason"].get("the link's rate is not known", 0)
-    assert unknown <= rounds
+    raw = over("1gbit", {}, rounds, tmp_path / "report.json")["raw_by_reason"]
+    assert raw.get("the link's rate is not known", 0) <= rounds
+
+
+@pytest.mark.usefixtures("lab")
+def test_a_stated_rate_that_is_too_fast_is_corrected(tmp_path: Path) -> None:
+    rounds = 40
+    found = over("100mbit", {"THINWIRE_LINK": "100gbit"}, rounds, tmp_path / "report.json")
+    assert found["raw_by_reason"]["would not gain"] > 0
+    assert found["compressed_messages"] > rounds

@@ -1,7 +1,5 @@
 #include "process/settings.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -11,7 +9,6 @@ namespace thinwire::mpi {
 namespace {
 
 constexpr std::uint64_t kMostInspectThreshold = 16 << 10;
-constexpr std::uint64_t kSampleBytes = 256 << 10;
 constexpr std::uint64_t kMostCaptured = 1 << 30;
 
 // The receive buffer may be in host memory, where such a codec cannot decode.
@@ -27,16 +24,6 @@ GpuWire read_gpu_wire() {
   if (text == nullptr) return GpuWire::kAuto;
   if (std::strcmp(text, "device") == 0) return GpuWire::kDevice;
   return std::strcmp(text, "pinned") == 0 ? GpuWire::kPinned : GpuWire::kAuto;
-}
-
-// Whether a codec can win on a stated link at all is said when the program starts; where none is
-// stated, the first message that may be compressed has it measured.
-void read_link(CodecUse& use) {
-  const char* text = tw_setting_value("THINWIRE_LINK");
-  double rate = 0;
-  if (text == nullptr || tw_link_rate_parse(text, &rate) != TW_OK) return;
-  if (learn_cost(use.codec.get(), TW_F32, kSampleBytes, use.plan.cost))
-    use.plan.link_bytes_per_second = rate;
 }
 
 // "auto" and "lossless" take a sample of their own, and a bound relative to the range is another
@@ -56,7 +43,6 @@ void add_codec(Settings& settings, tw_codec* codec) {
   use.fixed_size = row && row->fixed_size != 0;
   use.samples_tell = samples_tell(codec);
   use.number = static_cast<unsigned>(settings.codecs.size());
-  read_link(use);
   settings.codecs.push_back(std::move(use));
 }
 
@@ -81,11 +67,6 @@ void read_codecs(Settings& settings, bool speaks) {
   }
 }
 
-// Where messages may come from GPUs, whose codecs are not measured before there is one.
-bool machine_may_have_gpu() {
-  return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
-}
-
 }  // namespace
 
 bool learn_cost(const tw_codec* codec, std::uint32_t dtype, std::uint64_t bytes,
@@ -108,25 +89,10 @@ bool Settings::knows_words() const {
 }
 
 bool Settings::may_compress() const {
-  return !disabled && std::ranges::any_of(codecs, &CodecUse::may_compress);
+  return !disabled && !std::ranges::all_of(codecs, &CodecUse::is_off);
 }
 
-bool CodecUse::may_compress() const {
-  if (is_off()) return false;
-  if (plan.link_bytes_per_second <= 0 || plan.force != 0 || machine_may_have_gpu()) return true;
-  // The costs are linear in the size, so one size stands for all.
-  tw_plan_facts facts{sizeof(tw_plan_facts), TW_F32, plan.threshold + kSampleBytes,
-                      TW_PEER_OTHER_NODE, 1};
-  tw_plan_choice choice{};
-  choice.size = sizeof choice;
-  return tw_plan_message(codec.get(), &plan, &facts, &choice) == TW_OK &&
-         choice.reason == TW_COMPRESS;
-}
-
-bool Settings::wants_collectives() const {
-  if (disabled || collectives.calls == 0) return false;
-  return !std::ranges::all_of(codecs, &CodecUse::is_off);
-}
+bool Settings::wants_collectives() const { return may_compress() && collectives.calls != 0; }
 
 Settings read_settings(bool speaks) {
   Settings settings;

@@ -27,7 +27,7 @@ enum class GpuWire {
 // A codec, and what decides about messages under it.
 struct CodecUse {
   CodecHandle codec;
-  tw_plan_settings plan{};  // THINWIRE_THRESHOLD, _SAME_NODE, _FORCE, _LINK; what it costs
+  tw_plan_settings plan{};  // THINWIRE_THRESHOLD, _SAME_NODE, _FORCE
   std::uint32_t rank = 1;   // of the arrays that it takes, at most
   bool is_lossy = false;
   bool fixed_size = false;    // its frames' sizes follow from their arrays' alone
@@ -36,8 +36,6 @@ struct CodecUse {
 
   bool codes_reductions() const;
   bool is_off() const { return tw_codec_ids(codec.get(), nullptr, 0) == 0; }
-  // Whether a message can ever be compressed under it.
-  bool may_compress() const;
 };
 
 struct Settings {
@@ -68,7 +66,8 @@ struct Settings {
   // Whether some rule says what bytes and 16-bit integers hold.
   bool knows_words() const;
 
-  // Whether this process can ever send a compressed message.
+  // Whether this process can ever send a compressed message: by what was set alone, as a stated
+  // rate may prove wrong.
   bool may_compress() const;
 
   // Whether it wants collectives compressed: by what was set alone, which can be compared.

@@ -29,10 +29,6 @@ std::string reason_known_at_start(bool peers_can_be_asked) {
     return "with MPI_THREAD_MULTIPLE this MPI may speak with its launcher at any time: all "
            "messages go raw";
   }
-  if (!self.settings.may_compress()) {
-    const std::string spec = tw_codec_spec(self.settings.codec());
-    return spec + " cannot win on the stated link: all messages go raw";
-  }
   if (self.job.ranks_on_this_node() == self.world.size && !self.settings.plan.same_node) {
     return "all ranks are on one node: all messages go raw (THINWIRE_SAME_NODE=1 changes that)";
   }
