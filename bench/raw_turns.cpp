@@ -7,7 +7,8 @@
 // Between turns nobody spins, or the waiting job would take the processors from the other's
 // message: rank 0 sleeps in a read, rank 1 looks for the next turn now and then.
 //
-// Messages are made of numbers in order, or of files' values, from another place at each turn.
+// Messages are made of numbers in order, or of files' values, from another place at each turn. With
+// --bcast each is a broadcast.
 //
 // A shaped link lets a burst through at full speed after a pause, so an untimed filler, sent as
 // bytes and acknowledged, goes ahead of each timed message.
@@ -49,11 +50,13 @@ struct Turn {
 };
 
 struct Buffers {
-  Buffers(std::int64_t largest, std::int64_t filler, std::vector<Values> files)
-      : values(static_cast<std::size_t>(largest) / sizeof(float)),
+  Buffers(std::int64_t largest, std::int64_t filler, std::vector<Values> files, bool broadcasts)
+      : broadcasts(broadcasts),
+        values(static_cast<std::size_t>(largest) / sizeof(float)),
         filler(static_cast<std::size_t>(filler)),
         sources(std::move(files)) {}
 
+  bool broadcasts;
   std::vector<float> values;
   std::vector<char> filler;
   std::vector<Values> sources;  // of the files; empty: there are none
@@ -136,12 +139,17 @@ Sent send_one(const Turn& turn, Buffers& buffers) {
   const tw_stats before = stats_now();
   Sent sent;
   const double start = MPI_Wtime();
-  MPI_Send(buffers.values.data(), count, MPI_FLOAT, 1, kDataTag, MPI_COMM_WORLD);
+  if (buffers.broadcasts) {
+    MPI_Bcast(buffers.values.data(), count, MPI_FLOAT, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Send(buffers.values.data(), count, MPI_FLOAT, 1, kDataTag, MPI_COMM_WORLD);
+  }
   wait_for_answer(1);
   sent.seconds = MPI_Wtime() - start;
   sent.verified = wait_for_answer(1) == 1;
   const tw_stats after = stats_now();
-  sent.compressed = after.compressed_messages > before.compressed_messages;
+  sent.compressed = after.compressed_messages > before.compressed_messages ||
+                    after.collectives > before.collectives;
   const std::uint64_t predicted = after.predicted_nanoseconds - before.predicted_nanoseconds;
   sent.predicted = 1e-9 * static_cast<double>(predicted);
   return sent;
@@ -152,10 +160,15 @@ void receive_one(const Turn& turn, Buffers& buffers) {
   send_answer(1, 0);
   MPI_Recv(buffers.filler.data(), static_cast<int>(buffers.filler.size()), MPI_BYTE, 0, kFillerTag,
            MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  MPI_Request request;
-  MPI_Irecv(buffers.values.data(), count, MPI_FLOAT, 0, kDataTag, MPI_COMM_WORLD, &request);
-  send_answer(1, 0);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (buffers.broadcasts) {
+    send_answer(1, 0);
+    MPI_Bcast(buffers.values.data(), count, MPI_FLOAT, 0, MPI_COMM_WORLD);
+  } else {
+    MPI_Request request;
+    MPI_Irecv(buffers.values.data(), count, MPI_FLOAT, 0, kDataTag, MPI_COMM_WORLD, &request);
+    send_answer(1, 0);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
   send_answer(1, 0);
   Values bits;
   make(turn, buffers, bits);
@@ -230,6 +243,8 @@ int main(int argc, char** argv) {
   int size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const bool broadcasts = argc >= 2 && std::strcmp(argv[1], "--bcast") == 0;
+  if (broadcasts) --argc, ++argv;
   const std::int64_t largest = argc >= 3 ? std::atoll(argv[1]) : 0;
   const std::int64_t filler = argc >= 3 ? std::atoll(argv[2]) : 0;
   std::vector<Values> files;
@@ -238,14 +253,15 @@ int main(int argc, char** argv) {
   if (size != 2 || largest < 4 || largest > INT32_MAX || filler < 0 || filler > INT32_MAX ||
       !reads_all) {
     if (rank == 0)
-      std::fprintf(stderr,
-                   "usage, on 2 ranks: raw_turns LARGEST FILLER (bytes) [FILE of fp32]...\n");
+      std::fprintf(
+          stderr,
+          "usage, on 2 ranks: raw_turns [--bcast] LARGEST FILLER (bytes) [FILE of fp32]...\n");
     MPI_Finalize();
     return 2;
   }
   bool verified = true;
   {
-    Buffers buffers(largest, filler, std::move(files));
+    Buffers buffers(largest, filler, std::move(files), broadcasts);
     if (rank == 0) {
       verified = lead(buffers);
     } else {

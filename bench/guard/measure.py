@@ -1,5 +1,5 @@
 """Whether the library's choice keeps "never lose": a link that changes, a mixed stream,
-incompressible values, predictions. About six minutes on a machine with nothing else to do.
+incompressible values, predictions. About ten minutes on a machine with nothing else to do.
 
     python bench/guard/measure.py --page docs/results/DATE-never-lose.md --json guard.json
 
@@ -37,22 +37,25 @@ CHANGES = (
 LOSSLESS = ("expack", "lorenzo", "mpc", "ndzip")
 NAMED = ("auto", *LOSSLESS, "zfp:rate=16", "szp:abs=1e-30", "blockq:bits=8")
 SHRINKS = "ccsm_trefht.f32"
+FIELDS = (SHRINKS, "nyx_32.f32", "plot3d_cfd.f32", "ncep_cam_3d.f32", "rtm_t150.f32")
+BROADCAST = ("auto", "mpc")
 
 
 @dataclass(frozen=True)
 class Extent:
     """How much is measured on a link: blocks of the mixed stream, pairs of incompressible
-    messages, and the bytes of each."""
+    messages, the bytes of each, and messages of each field with nothing stated."""
 
     blocks: int
     mixed_bytes: int
     pairs: int
     noise_bytes: int
+    plain: int = 0
 
 
 # On a fast link what the turns themselves send would tell in smaller messages.
 LINKS = {
-    "100mbit": Extent(0, MIB, 20, MIB),
+    "100mbit": Extent(0, MIB, 20, MIB, plain=30),
     "1gbit": Extent(4, MIB, 60, 4 * MIB),
     "10gbit": Extent(4, 4 * MIB, 100, 4 * MIB),
 }
@@ -75,7 +78,13 @@ class Measure:
     def __init__(self, data: Path, scratch: Path) -> None:
         self._data = data
         self._noise = incompressible(scratch / "noise.f32", 16 * MIB)
-        self.found: dict[str, Any] = {"changes": [], "mixed": [], "noise": [], "predictions": []}
+        self.found: dict[str, Any] = {
+            "changes": [],
+            "mixed": [],
+            "plain": [],
+            "noise": [],
+            "predictions": [],
+        }
         self.drops = 0
 
     def changes(self) -> None:
@@ -95,8 +104,13 @@ class Measure:
             say(f"{place.name}, mixed: {row.of_oracle:.3f} of the oracle")
             self._add("mixed", row)
             self._add("predictions", streams.predictions(place.name, "mixed", sent))
-        rows, sent = streams.noise(place, NAMED, self._noise, extent.noise_bytes, extent.pairs, say)
-        for each in rows:
+        for name in FIELDS if extent.plain > 0 else ():
+            field = self._data / name
+            self._add("plain", streams.plain(place, LOSSLESS, field, MIB, extent.plain, say))
+        size, pairs = extent.noise_bytes, extent.pairs
+        rows, sent = streams.noise(place, NAMED, self._noise, size, pairs, say)
+        calls, _ = streams.noise(place, BROADCAST, self._noise, size, pairs, say, broadcasts=True)
+        for each in [*rows, *calls]:
             self._add("noise", each)
         if place.bytes_per_second is not None:
             self._add("predictions", streams.predictions(place.name, "incompressible", sent))

@@ -29,8 +29,20 @@ MIXED: list[Column] = [
     ("compressed, shrinking", "compressed_shrinking", "{:.0%}"),
     ("compressed, noise", "compressed_noise", "{:.0%}"),
 ]
+PLAIN: list[Column] = [
+    ("link", "link", "{}"),
+    ("field", "field", "{}"),
+    ("bytes", "bytes", "{}"),
+    ("messages", "messages", "{}"),
+    ("best", "best", "{}"),
+    ("of the best", "of_best", "{:.3f}"),
+    ("at least 0.9", "within", "{}"),
+    ("of the native time", "of_native", "{:.3f}"),
+    ("compressed", "compressed", "{:.0%}"),
+]
 NOISE: list[Column] = [
     ("link", "link", "{}"),
+    ("call", "call", "{}"),
     ("codec", "codec", "{}"),
     ("bytes", "bytes", "{}"),
     ("pairs", "pairs", "{}"),
@@ -90,10 +102,18 @@ messages are left out.
 
 {table(MIXED, found["mixed"])}
 
+## Nothing stated
+
+Fields under `thinwire run -- mpirun ...` alone, all messages from the first one on, beside native
+ones and every lossless codec by order. `of the best`: the least of their times by the one that was
+taken.
+
+{table(PLAIN, found["plain"])}
+
 ## Incompressible values
 
 Random bits, among them NaN, which lossy codecs of a fixed size decline. Paired with native
-messages, the first 20 left out.
+messages or broadcasts, the first 20 left out.
 
 {table(NOISE, found["noise"])}
 

@@ -15,6 +15,7 @@ SETTLING = 20
 WANTED_OF_ORACLE = 1.05
 WANTED_OF_RAW = 1.02
 WANTED_OF_RAW_95 = 1.05
+WANTED_OF_BEST = 0.9
 WANTED_OFF = 0.15
 WANTED_SHARE = 0.9
 LEAST_PREDICTED_BYTES = 1 << 20
@@ -43,10 +44,31 @@ class Mixed:
 
 
 @dataclass(frozen=True)
+class Plain:
+    """A field under `thinwire run` with nothing stated, from its first message on. `of_best`: what
+    its messages would have taken the best way of all, native or a lossless codec by order, by what
+    they took."""
+
+    link: str
+    field: str
+    bytes: int
+    messages: int
+    best: str
+    of_best: float
+    of_native: float
+    compressed: float  # share
+
+    @property
+    def within(self) -> bool:
+        return self.of_best >= WANTED_OF_BEST
+
+
+@dataclass(frozen=True)
 class Noise:
     """Incompressible values under a codec: paired ratios of guarded to native time."""
 
     link: str
+    call: str
     codec: str
     bytes: int
     pairs: int
@@ -101,18 +123,52 @@ def mixed(
     return row, guarded
 
 
+def plain(
+    place: Place, codecs: Sequence[str], file: Path, nbytes: int, messages: int, say: Say
+) -> Plain:
+    """Of one field."""
+    forced = [Way(spec, spec, forced=True) for spec in codecs]
+    with Turns(place, [NATIVE, Way("guarded", "auto"), *forced], [file], nbytes) as turns:
+        sent = [turns.send(nbytes) for _ in range(messages)]
+    totals = {name: sum(each[name].seconds for each in sent) for name in sent[0]}
+    took = totals.pop("guarded")
+    best = min(totals, key=lambda name: totals[name])
+    share = _share([each["guarded"].compressed for each in sent])
+    row = Plain(
+        place.name,
+        file.name,
+        nbytes,
+        messages,
+        best,
+        totals[best] / took,
+        took / totals["native"],
+        share,
+    )
+    say(f"{place.name}, {file.name}: {row.of_best:.3f} of {best}, {row.of_native:.3f} of native")
+    return row
+
+
 def noise(
-    place: Place, codecs: Sequence[str], file: Path, nbytes: int, pairs: int, say: Say
+    place: Place,
+    codecs: Sequence[str],
+    file: Path,
+    nbytes: int,
+    pairs: int,
+    say: Say,
+    broadcasts: bool = False,
 ) -> tuple[list[Noise], list[Message]]:
     """Each codec has jobs of its own. Also the guarded jobs' messages."""
     rows, all_sent = [], []
+    call = "broadcast" if broadcasts else "message"
     for spec in codecs:
-        with Turns(place, [NATIVE, Way("guarded", spec)], [file], nbytes) as turns:
+        ways = [NATIVE, Way("guarded", spec)]
+        with Turns(place, ways, [file], nbytes, broadcasts) as turns:
             sent = [turns.send(nbytes) for _ in range(SETTLING + pairs)][SETTLING:]
         ratios = [each["guarded"].seconds / each["native"].seconds for each in sent]
         compressed = sum(each["guarded"].compressed for each in sent)
         row = Noise(
             place.name,
+            call,
             spec,
             nbytes,
             pairs,
@@ -120,7 +176,7 @@ def noise(
             quantiles(ratios, n=20)[-1],
             compressed,
         )
-        say(f"{place.name}, {spec}: {row.ratio:.3f}, 95% below {row.ratio_95:.3f}")
+        say(f"{place.name}, {call}, {spec}: {row.ratio:.3f}, 95% below {row.ratio_95:.3f}")
         rows.append(row)
         all_sent += [each["guarded"] for each in sent]
     return rows, all_sent

@@ -44,12 +44,19 @@ class Message:
 
 
 class Turns:
-    """As a context manager: a job a way, all of the same files, which live inside the `with`."""
+    """As a context manager: a job a way, all of the same files, which live inside the `with`. Each
+    sends messages, or where it `broadcasts` calls MPI_Bcast."""
 
     def __init__(
-        self, place: Place, ways: Sequence[Way], files: Sequence[Path], largest: int
+        self,
+        place: Place,
+        ways: Sequence[Way],
+        files: Sequence[Path],
+        largest: int,
+        broadcasts: bool = False,
     ) -> None:
         self._place, self._ways, self._files, self._largest = place, ways, files, largest
+        self._options = ["--bcast"] if broadcasts else []
         self._number = 0
 
     def __enter__(self) -> Self:
@@ -86,7 +93,8 @@ class Turns:
 
     def _command(self, way: Way, folder: Path) -> list[str]:
         filler = BURSTS_AHEAD * self._place.burst_bytes
-        program = [str(find_program("raw_turns", None)), str(self._largest), str(filler)]
+        program = [str(find_program("raw_turns", None)), *self._options]
+        program += [str(self._largest), str(filler)]
         command = ["mpirun", "-n", "2", *program, *map(str, self._files)]
         if way.spec is None:
             return command

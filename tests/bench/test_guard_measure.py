@@ -23,7 +23,14 @@ class FakeTurns:
 
     seconds = {"native": (8.0, 8.0), "mpc": (4.0, 9.0), "ndzip": (5.0, 8.5), "guarded": (4.2, 8.0)}
 
-    def __init__(self, place: Place, ways: list[Way], files: list[Path], largest: int) -> None:
+    def __init__(
+        self,
+        place: Place,
+        ways: list[Way],
+        files: list[Path],
+        largest: int,
+        broadcasts: bool = False,
+    ) -> None:
         self._names = [way.name for way in ways]
 
     def __enter__(self) -> "FakeTurns":
@@ -50,10 +57,24 @@ def test_the_oracle_sends_each_kind_the_best_way(monkeypatch: pytest.MonkeyPatch
     assert row.within
 
 
+def test_nothing_stated_is_beside_the_best_way_of_all_messages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(streams, "Turns", FakeTurns)
+    row = streams.plain(Place(), ["mpc", "ndzip"], Path("a.f32"), MIB, 30, lambda text: None)
+    assert (row.field, row.best, row.messages, row.compressed) == ("a.f32", "mpc", 30, 1.0)
+    assert row.of_best == pytest.approx(4 / 4.2)
+    assert row.of_native == pytest.approx(4.2 / 8)
+    assert row.within
+    monkeypatch.setattr(FakeTurns, "seconds", {**FakeTurns.seconds, "guarded": (4.5, 8.0)})
+    row = streams.plain(Place(), ["mpc"], Path("a.f32"), MIB, 30, lambda text: None)
+    assert row.of_best == pytest.approx(4 / 4.5) and not row.within
+
+
 def test_noise_is_judged_by_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streams, "Turns", FakeTurns)
     (row,), sent = streams.noise(Place(), ["mpc"], Path("a"), MIB, 30, lambda text: None)
-    assert (row.pairs, len(sent), row.compressed) == (30, 30, 30)
+    assert (row.call, row.pairs, len(sent), row.compressed) == ("message", 30, 30, 30)
     assert row.ratio == row.ratio_95 == pytest.approx(4.2 / 8)
     assert row.within
 
@@ -79,6 +100,7 @@ def test_the_page_says_what_is_not_within() -> None:
     }
     machine = dict.fromkeys(("date", "commit", "processors", "processor"), "x")
     machine |= dict.fromkeys(("load_before", "load_after", "seconds", "drops"), 0)
-    found = {"machine": machine, "changes": [change], "mixed": [], "noise": [], "predictions": []}
+    found = {"machine": machine, "changes": [change], "mixed": [], "plain": []}
+    found |= {"noise": [], "predictions": []}
     lines = page.page(found).splitlines()
     assert "| x | x | x | 1048576 | x | 1.25 | never | **no** | `..C` |" in lines
