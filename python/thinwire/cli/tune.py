@@ -46,8 +46,8 @@ def tune(
     """Measure once what codecs cost on this machine, for programs under the preload library.
 
     Writes a table into the user's cache folder ($XDG_CACHE_HOME/thinwire, else ~/.cache/thinwire),
-    which programs read at their start where a link's rate is stated, in place of measuring. It is
-    of this machine and this version alone. Run it while the machine is idle.
+    which programs read in place of measuring when they first have something to compress. It is of
+    this machine and this version alone. Run it while the machine is idle.
     """
     path = own_path()
     if path is None:
