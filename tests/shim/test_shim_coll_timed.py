@@ -95,11 +95,17 @@ def test_by_order_nothing_is_timed(tmp_path: Path) -> None:
 
 def test_calls_that_wait_for_nobody_follow(tmp_path: Path) -> None:
     """A broadcast without waiting behind each that waits, of one class with it."""
-    done = timed("noise", STATED, tmp_path / "report", "bcast", "ibcast")
-    found = collectives(done)
-    if "non-blocking without MPI_THREAD_MULTIPLE" in found["native_by_reason"]:
+    settings = {**STATED, "THINWIRE_LOG": "plan"}
+    done = timed("smooth", settings, tmp_path / "report", "bcast", "ibcast")
+    native = collectives(done)["native_by_reason"]
+    if "non-blocking without MPI_THREAD_MULTIPLE" in native:
         pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
-    assert found["native_by_reason"][SLOWER] >= 2 * RANKS * (CALLS - UNDECIDED)
+    of_world = (line for line in done.thinwire_lines() if "rank 0: " in line)
+    decided = next(found for line in of_world if (found := DECISION.search(line)))
+    if decided[4] == "raw":  # what is faster depends on what else the machine does
+        assert native[SLOWER] >= 2 * RANKS * (CALLS - UNDECIDED)
+    else:
+        assert collectives(done)["compressed"] >= 2 * RANKS * (CALLS - UNDECIDED)
 
 
 @pytest.fixture(scope="module")
