@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from subprocess import PIPE, Popen
 
@@ -169,6 +170,25 @@ def test_one_rank_names_a_wrong_codec(
 
 def test_a_program_without_nccl_is_left_alone() -> None:
     assert run("/bin/echo", "here", REPORT="1") == ("here\n", "")
+
+
+def test_a_python_that_makes_no_call_of_nccl_is_left_alone() -> None:
+    """It looks names up, forks, starts others and ends as it does without the library."""
+    program = """
+import ctypes, multiprocessing, os, subprocess, sys, threading
+own = ctypes.CDLL(None)
+assert own.getpid() == os.getpid() and not hasattr(own, "a_name_of_none")
+assert ctypes.CDLL("libm.so.6").labs(-3) == 3
+thread = threading.Thread(target=subprocess.check_call, args=([sys.executable, "-c", ""],))
+thread.start()
+with multiprocessing.get_context("fork").Pool(1) as pool:
+    assert pool.map(abs, [-1]) == [1]
+thread.join()
+print("here")
+sys.exit(0)
+"""
+    words = (sys.executable, "-c", program)
+    assert run(*words, REPORT="1", CODEC="lossless") == ("here\n", "")
 
 
 def test_a_program_with_nccl_inside_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 """`thinwire run`, `exec` and `shim nccl` with programs of NCCL, made for it."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from mpi_stubs import (
     started,
 )
 
+from thinwire.launch import is_nccl_launcher, python_with_nccl
 from thinwire.library import MPI_SHIMS, NCCL_SHIM
 
 
@@ -107,6 +109,107 @@ def test_an_mpi_launcher_hands_both_on(machine: Path, libraries: dict[str, str])
     _, environment = started(call(*words, environment=libraries))
     listed = environment["OMPI_MCA_mca_base_env_list"].split(";")
     assert f"LD_PRELOAD={openmpi(libraries)}:{nccl(libraries)}" in listed
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("accelerate", "launch", "train.py"),
+        ("deepspeed", "--num_gpus", "2", "train.py"),
+        ("python3", "-u", "-m", "deepspeed.launcher.runner", "train.py"),
+        ("python3", "-X", "dev", "-W", "ignore", "-m", "accelerate.commands.launch", "train.py"),
+    ],
+    ids=lambda words: " ".join(words[:1] + words[-2:-1]),
+)
+def test_launchers_of_training(
+    machine: Path, libraries: dict[str, str], words: tuple[str, ...]
+) -> None:
+    make_launcher(machine / words[0], "other")
+    done = call("run", "--", *words, environment=libraries)
+    seen, environment = started(done)
+    assert (seen, environment["LD_PRELOAD"]) == (list(words[1:]), nccl(libraries))
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "words", [("python3", "train.py", "-m", "torch.distributed.run"), ("python3", "-m", "pytest")]
+)
+def test_what_is_no_launcher(words: tuple[str, ...]) -> None:
+    assert not is_nccl_launcher(words)
+
+
+def packages(folder: Path, *files: str) -> Path:
+    """Packages of Python, as one that is asked sees them."""
+    for file in files:
+        path = folder / file
+        path.parent.mkdir(parents=True)
+        path.touch()
+    return folder
+
+
+NCCL_WHEEL = "nvidia/nccl/lib/libnccl.so.2"
+TORCH_OF_CUDA = "torch/lib/libtorch_cuda.so"
+TORCH = "torch/lib/libtorch_cpu.so"
+
+
+@pytest.mark.parametrize("file", [NCCL_WHEEL, TORCH_OF_CUDA])
+def test_a_python_that_has_nccl(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = packages(tmp_path / "packages", file)
+    monkeypatch.setenv("PYTHONPATH", str(found))
+    script = make_script(tmp_path / "serve", f"#!{sys.executable}")
+    for words in ([sys.executable, "train.py"], ["sh", "-c", str(script)]):
+        assert python_with_nccl(words) == f"{found}/{file}"
+
+
+def test_a_python_that_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(packages(tmp_path / "packages", TORCH)))
+    assert python_with_nccl([sys.executable, "train.py"]) is None
+    assert python_with_nccl(["sh", "train.py"]) is None
+
+
+def make_python(path: Path, found: Path | None) -> Path:
+    """One without mpi4py, with NCCL at `found`; else shows what is preloaded."""
+    answers = f"case $2 in *nccl*) echo {found or ''};; *mpi4py*) ;; *) echo $LD_PRELOAD;; esac"
+    return make_script(path, f"#!/bin/sh\n{answers}")
+
+
+def test_python_programs_alone_and_under_mpirun(
+    machine: Path, libraries: dict[str, str], tmp_path: Path
+) -> None:
+    make_python(machine / "python3", packages(tmp_path / "packages", NCCL_WHEEL) / NCCL_WHEEL)
+    for mode in ("run", "exec"):
+        done = call(mode, "--", "python3", "train.py", environment=libraries)
+        assert (done.stdout, done.stderr) == (nccl(libraries) + "\n", "")
+    _, environment = started(
+        call("run", "--", "mpirun", "python3", "train.py", environment=libraries)
+    )
+    both = f"{openmpi(libraries)}:{nccl(libraries)}"
+    assert f"LD_PRELOAD={both}" in environment["OMPI_MCA_mca_base_env_list"].split(";")
+    done = call("run", "--no-nccl", "--", "python3", "train.py", environment=libraries)
+    assert done.stdout == openmpi(libraries) + "\n"
+
+
+def test_no_mpi_is_needed_where_nccl_is_chosen(
+    machine: Path, libraries: dict[str, str], tmp_path: Path
+) -> None:
+    make_python(machine / "python3", None)
+    (machine / "mpirun").write_text("#!/bin/sh\n")
+    refused = call("exec", "--", "python3", "train.py", environment=libraries)
+    assert refused.returncode == 1 and "--nccl" in refused.stderr
+    done = call("exec", "--nccl", "--", "python3", "train.py", environment=libraries)
+    assert (done.stdout, done.stderr) == (nccl(libraries) + "\n", "")
+
+
+def test_a_program_of_both_under_another_mpis_launcher(
+    machine: Path, libraries: dict[str, str]
+) -> None:
+    """Its MPI cannot be had: refused for an MPI that is named alone."""
+    environment = {**libraries, "MPI_LOCALNRANKS": "1"}
+    done = call("exec", "with_both", environment=environment)
+    assert done.returncode == 0
+    assert "its calls of MPI stay as they are" in done.stderr and "MPICH" in done.stderr
+    both = call("exec", "--no-nccl", "with_both", environment=environment)
+    assert both.returncode == 1 and "--nccl" in both.stderr
 
 
 def make_program_with_nccl_inside(path: Path, *, named: bool, says: bool) -> Path:

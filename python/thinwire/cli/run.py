@@ -72,9 +72,12 @@ PolicyOption = Annotated[
     ),
 ]
 NcclOption = Annotated[
-    bool,
+    bool | None,
     typer.Option(
-        "--nccl", help="The program calls NCCL, though it does not show, as with Python's modules."
+        "--nccl/--no-nccl",
+        help="Whether the program calls NCCL; found out unless given, which it does not always "
+        "show.",
+        show_default=False,
     ),
 ]
 LogOption = Annotated[values.Level | None, typer.Option(help="What is logged on standard error.")]
@@ -136,7 +139,7 @@ def run(
     trace: TraceOption = None,
     log: LogOption = None,
     mpi: MpiOption = None,
-    nccl: NcclOption = False,
+    nccl: NcclOption = None,
 ) -> None:
     """Run an MPI program with compression.
 
@@ -144,8 +147,8 @@ def run(
 
     Starts the launcher so that every rank gets the preload library and these settings. The library
     is the one for the MPI that the program is linked to, or, if that cannot be seen, as with a
-    shell script, for the launcher's MPI. A program linked to NCCL, and what torchrun starts, gets
-    the library for NCCL.
+    shell script, for the launcher's MPI. A program linked to NCCL, what torchrun, accelerate and
+    deepspeed start, and a Python that has NCCL among its packages get the library for NCCL.
     """
     command = command_of(context)
     wanted = settings(codec, policy, threshold, same_node, link, report, log, trace, force=force)
@@ -153,7 +156,7 @@ def run(
 
 
 def launched(
-    command: list[str], wanted: dict[str, str], mpi: str | None, *, nccl: bool, quiet: bool
+    command: list[str], wanted: dict[str, str], mpi: str | None, *, nccl: bool | None, quiet: bool
 ) -> tuple[list[str], dict[str, str]]:
     """The command to start in the place of this one, and what to change in its environment, so
     that every rank gets the preload library and the settings."""
@@ -162,8 +165,7 @@ def launched(
     _warn([_unseen(command)], quiet)
     launcher = launch.from_path(shutil.which(command[0]) or command[0])
     programs = [launch.find_program(words) for words in _parts(command[1:])]
-    nccl = nccl or launch.needs_nccl(command[1:])
-    libraries, doubts = _libraries(mpi, programs, launcher, nccl=nccl)
+    libraries, doubts = _libraries(mpi, programs, launcher, nccl=_calls_nccl(command, nccl))
     if launcher.style == "unknown":
         doubts.append(
             f"{launcher.title} is of no MPI known here (it says '{launcher.said}'): the preload is "
@@ -190,7 +192,7 @@ def execute(
     trace: TraceOption = None,
     log: LogOption = None,
     mpi: MpiOption = None,
-    nccl: NcclOption = False,
+    nccl: NcclOption = None,
 ) -> None:
     """Run one rank with compression.
 
@@ -212,18 +214,25 @@ def _alone(
     mpi: str | None,
     launcher: launch.Launcher | None,
     *,
-    nccl: bool,
+    nccl: bool | None,
     quiet: bool,
 ) -> tuple[list[str], dict[str, str]]:
     """The same for a program that no launcher starts here."""
     _warn([_unseen(command)], quiet)
-    torchrun = launch.is_torchrun(command)
-    # Python itself, which torchrun is, may have mpi4py without the script's wanting it.
-    programs = [None if torchrun else launch.find_program(command)]
-    nccl = nccl or torchrun or launch.needs_nccl(command)
-    libraries, doubts = _libraries(mpi, programs, launcher, nccl=nccl)
+    # Python itself, which these launchers are, may have mpi4py without the script's wanting it.
+    programs = [None if launch.is_nccl_launcher(command) else launch.find_program(command)]
+    libraries, doubts = _libraries(mpi, programs, launcher, nccl=_calls_nccl(command, nccl))
     _warn(doubts, quiet)
     return command, preloaded(wanted, *libraries)
+
+
+def _calls_nccl(command: list[str], said: bool | None) -> bool:
+    """What the user says, else what the command shows."""
+    if said is not None:
+        return said
+    if launch.is_nccl_launcher(command) or launch.needs_nccl(command):
+        return True
+    return launch.python_with_nccl(command) is not None
 
 
 def _libraries(
@@ -234,13 +243,21 @@ def _libraries(
     nccl: bool,
 ) -> tuple[list[Path], list[str | None]]:
     """The preload libraries, and what is to be said of the choice. A program of NCCL gets that of
-    an MPI too where it, its launcher or the user shows one."""
+    an MPI too where it, its launcher or the user shows one; none that the user has not named is a
+    reason to refuse it."""
     shown = any(programs) or (launcher is not None and launcher.mpis)
     of_nccl = [nccl_library()] if nccl else []
     if nccl and mpi is None and not shown:
         return of_nccl, []
-    choice = chosen(mpi, programs, launcher)
-    found = fit(choice.mpi, programs, launcher)
+    try:
+        choice = chosen(mpi, programs, launcher)
+        found = fit(choice.mpi, programs, launcher)
+    except launch.Refused as refusal:
+        if not nccl:
+            fail(f"{refusal}; for a program that calls NCCL alone: --nccl")
+        if mpi is not None:
+            fail(str(refusal))
+        return of_nccl, [f"its calls of MPI stay as they are, those of NCCL do not: {refusal}"]
     return [found.library, *of_nccl], [choice.doubt, found.doubt]
 
 

@@ -37,13 +37,13 @@ class Kind(StrEnum):
 
 
 def fit(mpi: str, programs: Sequence[Program | None], launcher: Launcher | None) -> Fit:
-    """The preload library for a key of MPI_SHIMS whose names the MPI at hand has; exits with the
-    reason where there is none."""
+    """The preload library for a key of MPI_SHIMS whose names the MPI at hand has."""
     built = built_shims()
     has = ", ".join(built) if built else "none: build it with `make build`"
     if mpi not in built:
         missing = library_folder() / MPI_SHIMS[mpi][0]
-        fail(f"no preload library for {FAMILIES[mpi]}: {missing} does not exist; it has: {has}")
+        said = f"no preload library for {FAMILIES[mpi]}: {missing} does not exist"
+        raise Refused(f"{said}; it has: {has}")
     return best_fit(built[mpi], mpi_libraries(mpi, programs, launcher))
 
 
@@ -59,31 +59,30 @@ def chosen(
     asked: str | None, programs: Sequence[Program | None], launcher: Launcher | None
 ) -> Choice:
     """What was asked for, else what the programs and the launcher are of; where these leave it
-    open, what the `mpirun` on PATH is of. Exits with the reason where nothing decides."""
+    open, what the `mpirun` on PATH is of."""
     if asked is not None:
         return Choice(asked)
     clear = any(program is not None and len(program.mpis) <= 1 for program in programs)
     if not clear and (launcher is None or not launcher.mpis):
         launcher = path_launcher()
-    try:
-        return choose(programs, launcher)
-    except Refused as refusal:
-        fail(str(refusal))
+    return choose(programs, launcher)
 
 
 def path_launcher() -> Launcher:
-    """The launcher that a plain `mpirun` or `mpiexec` is; exits where these are of two MPIs."""
+    """The launcher that a plain `mpirun` or `mpiexec` is; refused where these are of two MPIs."""
     found = on_path()
     if not found:
-        fail("there is no mpirun and no mpiexec on PATH: load an MPI, or name one with --mpi")
+        raise Refused(
+            "there is no mpirun and no mpiexec on PATH: load an MPI, or name one with --mpi"
+        )
     known = [launcher for launcher in found if launcher.mpis]
     if not found[0].mpis:
-        fail(
+        raise Refused(
             f"{found[0].path} does not show its MPI, it says '{found[0].said}'; name it with --mpi"
         )
     if len({launcher.mpis[0] for launcher in known}) > 1:
         told = " and ".join(f"{one.path} ({FAMILIES[one.mpis[0]]})" for one in known)
-        fail(f"mpirun and mpiexec are of two MPIs: {told}; name one with --mpi")
+        raise Refused(f"mpirun and mpiexec are of two MPIs: {told}; name one with --mpi")
     return found[0]
 
 
@@ -103,18 +102,25 @@ def shim(
             fail("--mpi has no meaning for NCCL's library")
         print(nccl_library())
         return
+    try:
+        print(_for_mpi(mpi))
+    except Refused as refusal:
+        fail(f"{refusal}; for programs of NCCL: thinwire shim nccl")
+
+
+def _for_mpi(mpi: str | None) -> Path:
+    """The library for this MPI, or for that of PATH."""
     launcher = None
-    family: str | None = mpi
-    if family is None:
+    if mpi is None:
         launcher = path_launcher()
-        family = launcher.mpis[0]
+        mpi = launcher.mpis[0]
         if has_standard_abi(launcher):
-            told = f"taking {FAMILIES[family]}, that of {launcher.path}"
+            told = f"taking {FAMILIES[mpi]}, that of {launcher.path}"
             warn(f"{told}; its standard ABI is --mpi abi")
-    found = fit(family, [], launcher)
+    found = fit(mpi, [], launcher)
     if found.doubt is not None:
         warn(found.doubt)
-    print(found.library)
+    return found.library
 
 
 def warn(message: str) -> None:

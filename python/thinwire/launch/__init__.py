@@ -5,7 +5,13 @@ from .forward import forward
 from .installation import mpi_libraries
 from .launcher import Launcher, from_environment, from_path, is_launcher, on_path
 from .names import best_fit
-from .nccl import is_torchrun, needs_nccl, with_nccl_inside
+from .nccl import (
+    is_nccl_launcher,
+    is_torchrun,
+    needs_nccl,
+    python_with_nccl,
+    with_nccl_inside,
+)
 from .program import Program, find_program
 
 __all__ = [
@@ -20,9 +26,11 @@ __all__ = [
     "from_environment",
     "from_path",
     "is_launcher",
+    "is_nccl_launcher",
     "is_torchrun",
     "mpi_libraries",
     "needs_nccl",
     "on_path",
+    "python_with_nccl",
     "with_nccl_inside",
 ]

@@ -7,24 +7,72 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from .ask import answer_of
 from .elf import defined_names
 from .program import interpreter_of, is_python, libraries_of
 
 _SONAME = "libnccl.so.2"
 # As NCCL says it when it starts.
 _VERSION = re.compile(rb"NCCL version \d+\.\d+\.\d+")
-_TORCH_MODULES = ("torch.distributed.run", "torch.distributed.launch")
+# Launchers of training programs, and modules that they are: ranks inherit their environment.
+_LAUNCHERS = {
+    "torchrun": ("torch.distributed.run", "torch.distributed.launch"),
+    "accelerate": ("accelerate.commands.launch", "accelerate.commands.accelerate_cli"),
+    "deepspeed": ("deepspeed.launcher.runner", "deepspeed.launcher.launch"),
+}
+# Python's options that take the next word.
+_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
+# What has NCCL in it, or brings it in when it is imported. Nothing is imported.
+_FIND_NCCL = (
+    "import importlib.util\n"
+    "for name, file in ('nvidia', 'nccl/lib/libnccl.so.2'), ('torch', 'lib/libtorch_cuda.so'):\n"
+    "    spec = importlib.util.find_spec(name)\n"
+    "    for folder in spec and spec.submodule_search_locations or ():\n"
+    "        print(folder, file, sep='/')\n"
+)
+
+
+def is_nccl_launcher(command: Sequence[str]) -> bool:
+    """A launcher of programs that call NCCL, by its name or as a module."""
+    return _launcher_of(command) is not None
 
 
 def is_torchrun(command: Sequence[str]) -> bool:
-    """PyTorch's launcher, under either of its names: its ranks inherit its environment."""
-    if Path(command[0]).name == "torchrun":
-        return True
-    words = list(command[1:])
-    while words and words[0].startswith("-") and words[0] != "-m":
-        words.pop(0)
-    module = words[1] if len(words) > 1 and words[0] == "-m" else None
-    return is_python(command[0]) and module in _TORCH_MODULES
+    """PyTorch's own."""
+    return _launcher_of(command) == "torchrun"
+
+
+def _launcher_of(command: Sequence[str]) -> str | None:
+    name = Path(command[0]).name
+    if name in _LAUNCHERS:
+        return name
+    module = _module_of(command[1:]) if is_python(command[0]) else None
+    return next((name for name, modules in _LAUNCHERS.items() if module in modules), None)
+
+
+def _module_of(words: Sequence[str]) -> str | None:
+    """What Python runs by `-m`, given these words."""
+    left = iter(words)
+    for word in left:
+        if word == "-m":
+            return next(left, None)
+        if not word.startswith("-"):
+            break
+        if word in _WITH_VALUE:
+            next(left, None)
+    return None
+
+
+def python_with_nccl(words: Sequence[str]) -> str | None:
+    """Where the first word that is a Python, or a script of it, has NCCL among its packages: its
+    program may call NCCL, which it loads later."""
+    pythons = (binary for _, binary in _binaries(words) if is_python(binary))
+    for python in dict.fromkeys(pythons):
+        places = answer_of(python, "-c", _FIND_NCCL)[0].splitlines()
+        found = next(filter(os.path.exists, places), None)
+        if found is not None:
+            return found
+    return None
 
 
 def needs_nccl(words: Sequence[str]) -> bool:
