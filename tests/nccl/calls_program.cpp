@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "fake_nccl/registration.h"
 #include "ranks.h"
 
 namespace {
@@ -49,11 +50,41 @@ void messages(ranks::Rank& self) {
   expect(got[5] == static_cast<float>((self.rank + 3) % 4), "Send and Recv", self.rank);
 }
 
+// Of bytes, as of types that are mixed, in memory of NCCL's that it knows in both ways.
+void registered(ranks::Rank& self) {
+  constexpr std::size_t kBytes = sizeof(float) * kCount;
+  void *memory = nullptr, *handle = nullptr;
+  ncclWindow_t window = nullptr;
+  expect(ncclMemAlloc(&memory, 4 * kBytes) == ncclSuccess, "MemAlloc", self.rank);
+  expect(ncclCommRegister(self.comm, memory, 4 * kBytes, &handle) == ncclSuccess, "Register",
+         self.rank);
+  expect(ncclCommWindowRegister(self.comm, memory, kBytes, &window, NCCL_WIN_COLL_SYMMETRIC) ==
+             ncclSuccess,
+         "WindowRegister", self.rank);
+  const auto& known = *static_cast<fake_nccl::Registered*>(handle);
+  expect(known.comm == self.comm && known.memory == memory && known.bytes == 4 * kBytes,
+         "what Register was given", self.rank);
+  expect(window->comm == self.comm && window->memory == memory && window->bytes == kBytes &&
+             window->flags == NCCL_WIN_COLL_SYMMETRIC,
+         "what WindowRegister was given", self.rank);
+
+  const std::vector<unsigned char> mine(kBytes, static_cast<unsigned char>(self.rank + 1));
+  ncclAllGather(mine.data(), memory, kBytes, ncclUint8, self.comm, self.stream);
+  self.synchronize();
+  expect(static_cast<unsigned char*>(memory)[3 * kBytes] == 4, "AllGather of bytes", self.rank);
+
+  expect(ncclCommWindowDeregister(self.comm, window) == ncclSuccess, "its end", self.rank);
+  expect(ncclCommDeregister(self.comm, handle) == ncclSuccess, "Deregister", self.rank);
+  expect(ncclCommDeregister(self.comm, handle) == ncclInvalidArgument, "again", self.rank);
+  expect(ncclMemFree(memory) == ncclSuccess, "MemFree", self.rank);
+}
+
 int run_calls() {
   ranks::run(4, [](ranks::Rank& self) {
     sums(self);
     moves(self);
     messages(self);
+    registered(self);
   });
   std::puts(failures == 0 ? "ok" : "failed");
   std::fflush(stdout);

@@ -8,16 +8,19 @@
 // lookup_program scopes MODULE             what RTLD_NEXT and RTLD_DEFAULT mean in a module
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "fake_nccl/fake_cuda.h"
+#include "fake_nccl/registration.h"
 
 // lookup_module.c has one of this name too.
 extern "C" __attribute__((visibility("default"))) int lookup_which() { return 1; }
@@ -28,6 +31,7 @@ namespace {
 constexpr int kRanks = 4;
 constexpr int kCalls = 340;
 constexpr std::size_t kCount = 20'000;
+constexpr std::size_t kBytes = kRanks * kCount * sizeof(float);
 
 std::atomic<int> failures{0};
 
@@ -47,6 +51,7 @@ void* open(const char* path, int flags) {
 // clang-format off
 #define LOOKED_UP(X)                                                          \
   X(ncclGetVersion) X(ncclGetUniqueId) X(ncclCommInitRank) X(ncclCommDestroy) \
+  X(ncclCommRegister) X(ncclCommDeregister) X(ncclMemAlloc) X(ncclMemFree)    \
   X(ncclAllGather) X(cudaStreamCreate) X(cudaStreamSynchronize) X(cudaStreamDestroy)
 // clang-format on
 
@@ -76,10 +81,14 @@ void gather(const Nccl& nccl, const ncclUniqueId& id, int rank) {
   cudaStream_t stream = nullptr;
   nccl.cudaStreamCreate(&stream);
   expect(nccl.ncclCommInitRank(&comm, kRanks, id, rank) == ncclSuccess, "ncclCommInitRank");
-  std::vector<float> own(kCount), all(kRanks * kCount);
+  std::vector<float> own(kCount);
+  void *memory = nullptr, *handle = nullptr;
+  expect(nccl.ncclMemAlloc(&memory, kBytes) == ncclSuccess, "ncclMemAlloc");
+  expect(nccl.ncclCommRegister(comm, memory, kBytes, &handle) == ncclSuccess, "ncclCommRegister");
+  const std::span all(static_cast<float*>(memory), kRanks * kCount);
   for (std::size_t at = 0; at < kCount; ++at) own[at] = value(rank, at);
   for (int call = 0; call < kCalls; ++call) {
-    std::fill(all.begin(), all.end(), -1.0F);
+    std::ranges::fill(all, -1.0F);
     const auto result =
         nccl.ncclAllGather(own.data(), all.data(), kCount, ncclFloat32, comm, stream);
     expect(result == ncclSuccess, "ncclAllGather");
@@ -88,6 +97,8 @@ void gather(const Nccl& nccl, const ncclUniqueId& id, int rank) {
       expect(all[at] == value(static_cast<int>(at / kCount), at % kCount), "a value");
     }
   }
+  expect(nccl.ncclCommDeregister(comm, handle) == ncclSuccess, "ncclCommDeregister");
+  expect(nccl.ncclMemFree(memory) == ncclSuccess, "ncclMemFree");
   nccl.ncclCommDestroy(comm);
   nccl.cudaStreamDestroy(stream);
 }

@@ -62,6 +62,28 @@ void all_at_once() {
   for (ncclComm_t each : grouped) ncclCommAbort(each);
 }
 
+// Threads as ranks, which have two ids.
+void with_two_ids() {
+  constexpr int kRanks = 5;
+  ncclUniqueId ids[2] = {};
+  for (ncclUniqueId& each : ids) ncclGetUniqueId(&each);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    threads.emplace_back([&ids, rank] {
+      cudaStream_t stream{};
+      cudaStreamCreate(&stream);
+      ncclConfig_t config{sizeof(ncclConfig_t), 0xcafebeef, 22809, 1};
+      ncclComm_t comm = nullptr;
+      ncclCommInitRankScalable(&comm, kRanks, rank, 2, ids, &config);
+      stay();
+      sum(comm, stream);
+      ncclCommDestroy(comm);
+      cudaStreamDestroy(stream);
+    });
+  }
+  for (std::thread& each : threads) each.join();
+}
+
 int run_process(int rank, int ranks, const std::string& path) {
   const ncclUniqueId id = ranks::new_id_by_file(rank, path);
   ncclComm_t comm = nullptr;
@@ -81,5 +103,6 @@ int main(int count, char** words) {
   if (count == 4) return run_process(std::atoi(words[1]), std::atoi(words[2]), words[3]);
   ranks::run(4, split);
   all_at_once();
+  with_two_ids();
   std::puts("ok");
 }
