@@ -2,7 +2,8 @@
 // them; and groups that are only simulated. With NCCL_COMM_BLOCKING=0 they do not block. Prints
 // "ok".
 //
-// lives_program finalize|shrink|shrink-dead|shrink-root|revoke|simulate|calms|grow
+// lives_program finalize|shrink|shrink-dead|shrink-root|revoke|simulate|calms|grow|behind-abort
+// lives_program alone  one rank
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -274,6 +275,44 @@ void grow(ranks::Rank& self) {
   ncclCommDestroy(four);
 }
 
+// What NCCL refuses of a communicator that is none any more, it still refuses; another one works.
+void behind_abort(ranks::Rank& self) {
+  Gathers gathers(self.comm, self.stream);
+  gathers.agree();
+  ncclComm_t next = nullptr, none = nullptr;
+  after(self.comm, ncclCommSplit(self.comm, 0, self.rank, &next, nullptr));
+  self.synchronize();
+  const ncclComm_t ended = self.comm;
+  ncclCommAbort(self.comm);
+  self.comm = nullptr;
+  expect(gathers.again() == ncclInvalidArgument, "a call behind ncclCommAbort");
+  ncclGroupStart();
+  expect(gathers.again() == ncclInvalidArgument, "a call of a group behind ncclCommAbort");
+  expect(ncclGroupEnd() == ncclInvalidArgument, "a group behind ncclCommAbort");
+  ncclResult_t state = ncclSuccess;
+  expect(ncclCommGetAsyncError(ended, &state) == ncclInvalidArgument, "its error");
+  expect(ncclCommSplit(ended, 0, 0, &none, nullptr) == ncclInvalidArgument, "a part of it");
+  expect(ncclCommFinalize(ended) == ncclInvalidArgument, "ncclCommFinalize behind it");
+  expect(ncclCommDestroy(ended) == ncclInvalidArgument, "ncclCommDestroy behind it");
+  expect(ncclCommAbort(ended) == ncclInvalidArgument, "ncclCommAbort behind it");
+  Gathers(next, self.stream).agree();
+  ncclCommDestroy(next);
+}
+
+// One rank has nobody to send to but itself.
+void alone(ranks::Rank& self) {
+  Gathers gathers(self.comm, self.stream);
+  gathers.agree();
+  const std::vector<float> own = smooth(0, 1);
+  std::vector<float> got(kCount);
+  ncclGroupStart();
+  ncclSend(own.data(), kCount, ncclFloat32, 0, self.comm, self.stream);
+  ncclRecv(got.data(), kCount, ncclFloat32, 0, self.comm, self.stream);
+  expect(ncclGroupEnd() == ncclSuccess, "a message to itself");
+  self.synchronize();
+  expect(got == own, "a message to itself");
+}
+
 // Values that need large slots, and then ones that need small ones.
 void calms(ranks::Rank& self) {
   Gathers gathers(self.comm, self.stream);
@@ -296,10 +335,12 @@ int main(int count, char** words) {
                                                                {"revoke", revoke},
                                                                {"simulate", simulate},
                                                                {"calms", calms},
-                                                               {"grow", grow}};
+                                                               {"grow", grow},
+                                                               {"behind-abort", behind_abort},
+                                                               {"alone", alone}};
   const auto mode = modes.find(count > 1 ? words[1] : "");
   if (mode == modes.end()) return 2;
-  ranks::run(kRanks, mode->second);
+  ranks::run(mode->second == alone ? 1 : kRanks, mode->second);
   std::puts(failures == 0 ? "ok" : "failed");
   return failures == 0 ? 0 : 1;
 }

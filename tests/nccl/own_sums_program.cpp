@@ -1,5 +1,5 @@
 // Sums that each rank multiplies by a factor of its own, which changes at every call: operations
-// are made before each call and destroyed before their group ends. Prints "ok".
+// are made before each call and destroyed before their group ends; of integers, too. Prints "ok".
 //
 // own_sums_program CALLS host|memory|mixed  where the factors lie: on the host, where the stream
 //                                           reads them, or by turns, other ones on other ranks
@@ -23,8 +23,8 @@ using world::Bytes;
 
 constexpr std::size_t kCount = 6000;
 constexpr int kRanks = 4;
-constexpr std::array<ncclDataType_t, 4> kTypes = {ncclFloat32, ncclFloat64, ncclFloat16,
-                                                  ncclBfloat16};
+constexpr std::array<ncclDataType_t, 6> kTypes = {ncclFloat32,  ncclFloat64, ncclFloat16,
+                                                  ncclBfloat16, ncclInt32,   ncclInt64};
 
 std::atomic<int> failures{0};
 
@@ -38,21 +38,25 @@ void expect(bool holds, const std::string& what) {
 double value(int rank, int call, std::size_t at) {
   return static_cast<double>((at / 64 + static_cast<std::size_t>(call + rank)) % 8);
 }
-double factor(int rank, int call) {
+double factor(ncclDataType_t type, int rank, int call) {
+  constexpr int kWhole[kRanks] = {3, 1, -2, 1};
+  if (type == ncclInt32 || type == ncclInt64) return kWhole[rank] * (1 + call % 3);
   constexpr double kFactors[kRanks] = {0.5, 1, -2, 1};
   // Some are subnormal in fp16, and so is what comes of them.
   return kFactors[rank] * (1 + call % 3) * (call % 5 == 4 ? 0x1p-18 : 1);
 }
 
-double sum(int call, std::size_t at) {
+double sum(ncclDataType_t type, int call, std::size_t at) {
   double made = 0;
-  for (int rank = 0; rank < kRanks; ++rank) made += value(rank, call, at) * factor(rank, call);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    made += value(rank, call, at) * factor(type, rank, call);
+  }
   return made;
 }
 
 Bytes sums(ncclDataType_t type, int call, std::size_t first, std::size_t count) {
   Bytes made(count * size_of(type));
-  for (std::size_t at = 0; at < count; ++at) store(made, at, type, sum(call, first + at));
+  for (std::size_t at = 0; at < count; ++at) store(made, at, type, sum(type, call, first + at));
   return made;
 }
 
@@ -69,7 +73,7 @@ struct Sums {
     part = arena.take(kCount * size_of(type));
     store(wrong, 0, type, 1000);
     scalar = arena.take(wrong);
-    store(right, 0, type, factor(self.rank, call));
+    store(right, 0, type, factor(type, self.rank, call));
   }
 
   void enqueue(const ranks::Rank& self, bool in_memory) {

@@ -13,7 +13,7 @@ namespace random_program {
 using world::Bytes;
 
 inline std::size_t size_of(ncclDataType_t type) {
-  if (type == ncclFloat64) return 8;
+  if (type == ncclFloat64 || type == ncclInt64) return 8;
   return type == ncclFloat16 || type == ncclBfloat16 ? 2 : 4;
 }
 
@@ -52,6 +52,7 @@ inline void store(Bytes& to, std::size_t at, ncclDataType_t type, double number)
   if (type == ncclFloat16) put(to, at, f16_of(static_cast<float>(number)));
   if (type == ncclBfloat16) put(to, at, bf16_of(static_cast<float>(number)));
   if (type == ncclInt32) put(to, at, static_cast<std::int32_t>(number));
+  if (type == ncclInt64) put(to, at, static_cast<std::int64_t>(number));
 }
 
 // What store() has left of it.

@@ -128,8 +128,10 @@ def test_sums_of_the_programs_own_are_compressed(where: str, tmp_path: Path) -> 
     settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
     assert run(*words, **settings) == ("ok\n", "")
     for ranks in figures(tmp_path / "report.nccl.rank0").values():
-        # Of four types; the last call of all is refused.
+        # Of four types; the last call of all is refused. Integers have no codec.
         assert all(each["compressed_calls"] > 2 * CALLS for each in ranks)
+        reason = "datatype not taken by the codec"
+        assert all(each["raw_by_reason"][reason] == 2 * CALLS for each in ranks)
         assert len({each["compressed_calls"] for each in ranks}) == 1
 
 
@@ -253,7 +255,7 @@ def test_programs_end_while_calls_are_under_way(way: str, tmp_path: Path) -> Non
 
 WAYS = ["finalize", "shrink", "shrink-dead", "shrink-root", "revoke", "simulate", "grow"]
 # Without blocking: some of them.
-LATER = ["finalize", "revoke", "grow"]
+LATER = ["finalize", "shrink", "shrink-root", "revoke", "grow"]
 
 
 @pytest.mark.parametrize(
@@ -293,6 +295,34 @@ def test_communicators_live_and_end_in_every_way(
         )
     if way == "finalize":
         assert all(each["operations"]["AllGather"]["spilled_blocks"] == 4 for each in by_size[4])
+
+
+@pytest.mark.parametrize("blocking", ["1", "0"])
+def test_calls_behind_an_abort_are_refused_as_ever(
+    blocking: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NCCL_COMM_BLOCKING", blocking)
+    words = (PROGRAMS / "nccl_lives", "behind-abort")
+    assert run(*words, preload=False) == ("ok\n", "")
+    settings = {"CODEC": "lorenzo", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
+    output, errors = run(*words, **settings)
+    assert output == "ok\n", errors
+    report = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    living = [each["operations"]["AllGather"] for each in report["communicators"] if each["ranks"]]
+    assert [each["calls"] for each in living] == [330] * 8
+    assert all(each["compressed_calls"] > 60 for each in living)
+
+
+def test_a_communicator_of_one_rank_stays_raw(tmp_path: Path) -> None:
+    words = (PROGRAMS / "nccl_lives", "alone")
+    assert run(*words, preload=False) == ("ok\n", "")
+    settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
+    assert run(*words, **settings) == ("ok\n", "")
+    (only,) = json.loads((tmp_path / "report.nccl.rank0").read_text())["communicators"]
+    assert only["ranks"] == 1
+    assert set(only["operations"]) == {"AllGather", "Send", "Recv"}
+    for each in only["operations"].values():
+        assert each["raw_by_reason"] == {"to itself, or of one rank": each["calls"]}
 
 
 LISTENER = PROGRAMS / "libnccl_nvtx_listener.so"

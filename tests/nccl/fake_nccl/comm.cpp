@@ -3,7 +3,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <random>
+#include <shared_mutex>
 #include <thread>
+#include <unordered_set>
 
 #include "stream.h"
 
@@ -128,15 +130,45 @@ void wait_for_calls(ncclComm_t comm) {
   comm->turned.wait(lock, [&] { return comm->turn == comm->called; });
 }
 
+namespace {
+
+struct Living {
+  std::shared_mutex mutex;
+  std::unordered_set<ncclComm_t> all;
+};
+
+// Streams may outlive whatever is destroyed at the end.
+Living& living() {
+  static Living* const made = new Living;
+  return *made;
+}
+
+}  // namespace
+
+void begin_life(ncclComm_t comm) {
+  const std::lock_guard lock(living().mutex);
+  living().all.insert(comm);
+}
+
+void end_life(ncclComm_t comm) {
+  const std::lock_guard lock(living().mutex);
+  living().all.erase(comm);
+}
+
+bool is_alive(ncclComm_t comm) {
+  const std::shared_lock lock(living().mutex);
+  return living().all.contains(comm);
+}
+
 ncclResult_t usable(ncclComm_t comm) {
-  if (comm == nullptr) return ncclInvalidArgument;
+  if (!is_alive(comm)) return ncclInvalidArgument;
   if (comm->finalized || comm->suspended || comm->revoked) return ncclInvalidUsage;
   const int error = comm->error;
   return error == ncclInProgress ? ncclInvalidArgument : static_cast<ncclResult_t>(error);
 }
 
 ncclResult_t usable_now(ncclComm_t comm) {
-  if (comm != nullptr && !comm->blocking && comm->error == ncclInProgress) {
+  if (is_alive(comm) && !comm->blocking && comm->error == ncclInProgress) {
     comm->error = ncclInvalidArgument;
   }
   return usable(comm);

@@ -57,6 +57,11 @@ void wait_for_jobs(ncclComm_t comm);
 
 void wait_for_calls(ncclComm_t comm);
 
+// From when the program has its handle to its end; what has ended NCCL finds out, too.
+void begin_life(ncclComm_t comm);
+void end_life(ncclComm_t comm);
+bool is_alive(ncclComm_t comm);
+
 // The caller's error where the communicator has one.
 ncclResult_t usable(ncclComm_t comm);
 // The same for a call that moves data, or makes or ends communicators: on one that does not block

@@ -71,6 +71,7 @@ ncclComm_t fresh(int ranks, std::uint64_t id, int rank, bool blocking) {
   comm->id = id;
   comm->blocking = blocking;
   comm->error = ncclInProgress;
+  begin_life(comm);
   return comm;
 }
 
@@ -128,6 +129,7 @@ ncclResult_t ask_all(ncclComm_t comm, std::vector<Place>& places) {
 }
 
 void release(ncclComm_t comm) {
+  end_life(comm);
   if (comm->segment != nullptr) leave(comm->segment, comm->ranks);
   delete comm;
 }
@@ -201,7 +203,7 @@ FAKE_NCCL(CommUserRank, ncclComm_t comm, int* rank) {
 }
 
 FAKE_NCCL(CommGetAsyncError, ncclComm_t comm, ncclResult_t* error) {
-  if (comm == nullptr) return ncclInvalidArgument;
+  if (!is_alive(comm)) return ncclInvalidArgument;
   *error = static_cast<ncclResult_t>(comm->error.load());
   return ncclSuccess;
 }
@@ -217,7 +219,7 @@ FAKE_NCCL(CommFinalize, ncclComm_t comm) {
 
 // Calls that are under way end, with an error at the other ranks.
 FAKE_NCCL(CommRevoke, ncclComm_t comm, int flags) {
-  if (comm == nullptr || flags != 0 || comm->revoked || comm->finalized) return ncclInvalidArgument;
+  if (!is_alive(comm) || flags != 0 || comm->revoked || comm->finalized) return ncclInvalidArgument;
   comm->revoked = true;
   comm->segment->failed = 1;
   wait_for_jobs(comm);
@@ -231,7 +233,8 @@ FAKE_NCCL(CommRevoke, ncclComm_t comm, int flags) {
 // Of the ranks that are left, none of which waits for those that are lost.
 FAKE_NCCL(CommShrink, ncclComm_t parent, int* lost, int count, ncclComm_t* made,
           ncclConfig_t* config, int flags) {
-  if (parent == nullptr || in_group()) return refuse(ncclInvalidUsage);
+  if (!is_alive(parent)) return refuse(ncclInvalidArgument);
+  if (in_group()) return refuse(ncclInvalidUsage);
   std::vector<int> without(lost, lost + count);
   std::ranges::sort(without);
   if (std::ranges::binary_search(without, parent->rank)) return ncclInvalidArgument;
@@ -293,7 +296,7 @@ FAKE_NCCL(CommSuspend, ncclComm_t comm, int) {
 }
 
 FAKE_NCCL(CommResume, ncclComm_t comm) {
-  if (comm == nullptr || !comm->suspended) return ncclInvalidUsage;
+  if (!is_alive(comm) || !comm->suspended) return ncclInvalidUsage;
   return submit_making(comm, [comm] {
     comm->suspended = false;
     return ncclSuccess;
@@ -303,6 +306,7 @@ FAKE_NCCL(CommResume, ncclComm_t comm) {
 // One that is in progress lives on.
 FAKE_NCCL(CommDestroy, ncclComm_t comm) {
   if (comm == nullptr) return ncclSuccess;
+  if (!is_alive(comm)) return ncclInvalidArgument;
   if (comm->error == ncclInProgress) return ncclInvalidArgument;
   wait_for_jobs(comm);
   wait_for_calls(comm);
@@ -313,6 +317,7 @@ FAKE_NCCL(CommDestroy, ncclComm_t comm) {
 // The other ranks' calls that wait for this one end with an error of theirs.
 FAKE_NCCL(CommAbort, ncclComm_t comm) {
   if (comm == nullptr) return ncclSuccess;
+  if (!is_alive(comm)) return ncclInvalidArgument;
   comm->given_up = true;
   if (comm->segment != nullptr) comm->segment->failed = 1;
   wait_for_jobs(comm);

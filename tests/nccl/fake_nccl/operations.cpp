@@ -43,7 +43,7 @@ OwnSumRef own_sum(ncclComm_t comm, int op, ncclDataType_t type) {
 // `all`: every rank gives each the whole `count`; else a block of `count` to each.
 ncclResult_t reduce(Call call, bool all, const void* send, void* receive, ncclDataType_t type,
                     ncclComm_t comm, cudaStream_t stream) {
-  if (comm == nullptr) return refuse(ncclInvalidArgument);
+  if (!is_alive(comm)) return refuse(ncclInvalidArgument);
   const OwnSumRef own = own_sum(comm, call.op, type);
   // Handles are each rank's own.
   if (own) call.op = ncclNumOps;
@@ -107,7 +107,7 @@ FAKE_NCCL(AllGather, const void* send, void* receive, std::size_t count, ncclDat
 
 FAKE_NCCL(Broadcast, const void* send, void* receive, std::size_t count, ncclDataType_t type,
           int root, ncclComm_t comm, cudaStream_t stream) {
-  if (comm == nullptr || root < 0 || root >= comm->ranks) return refuse(ncclInvalidArgument);
+  if (!is_alive(comm) || root < 0 || root >= comm->ranks) return refuse(ncclInvalidArgument);
   const std::size_t bytes = count * element_bytes(type);
   const Call call{kBroadcast, type, 0, root, count};
   // The others send an empty message, so that every rank sees what every other one has called.
@@ -134,7 +134,7 @@ FAKE_NCCL(AlltoAll, const void* send, void* receive, std::size_t count, ncclData
 
 FAKE_NCCL(Gather, const void* send, void* receive, std::size_t count, ncclDataType_t type, int root,
           ncclComm_t comm, cudaStream_t stream) {
-  if (comm == nullptr || root < 0 || root >= comm->ranks) return refuse(ncclInvalidArgument);
+  if (!is_alive(comm) || root < 0 || root >= comm->ranks) return refuse(ncclInvalidArgument);
   const std::size_t bytes = count * element_bytes(type);
   const Call call{kGather, type, 0, root, count};
   return submit(Kind::kCollective, comm, stream, [=](Exchange& messages) {
@@ -149,7 +149,7 @@ FAKE_NCCL(Gather, const void* send, void* receive, std::size_t count, ncclDataTy
 
 FAKE_NCCL(Scatter, const void* send, void* receive, std::size_t count, ncclDataType_t type,
           int root, ncclComm_t comm, cudaStream_t stream) {
-  if (comm == nullptr || root < 0 || root >= comm->ranks) return refuse(ncclInvalidArgument);
+  if (!is_alive(comm) || root < 0 || root >= comm->ranks) return refuse(ncclInvalidArgument);
   const std::size_t bytes = count * element_bytes(type);
   const Call call{kScatter, type, 0, root, count};
   return submit(Kind::kCollective, comm, stream, [=](Exchange& messages) {
@@ -170,7 +170,7 @@ FAKE_NCCL(Bcast, void* buffer, std::size_t count, ncclDataType_t type, int root,
 
 FAKE_NCCL(Send, const void* send, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
           cudaStream_t stream) {
-  if (comm == nullptr || peer < 0 || peer >= comm->ranks) return refuse(ncclInvalidArgument);
+  if (!is_alive(comm) || peer < 0 || peer >= comm->ranks) return refuse(ncclInvalidArgument);
   const std::size_t bytes = count * element_bytes(type);
   return submit(Kind::kMessage, comm, stream, [=](Exchange& messages) {
     messages.send(peer, {kMessage, 0, 0, -1, bytes}, send, bytes);
@@ -179,7 +179,7 @@ FAKE_NCCL(Send, const void* send, std::size_t count, ncclDataType_t type, int pe
 
 FAKE_NCCL(Recv, void* receive, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
           cudaStream_t stream) {
-  if (comm == nullptr || peer < 0 || peer >= comm->ranks) return refuse(ncclInvalidArgument);
+  if (!is_alive(comm) || peer < 0 || peer >= comm->ranks) return refuse(ncclInvalidArgument);
   const std::size_t bytes = count * element_bytes(type);
   return submit(Kind::kMessage, comm, stream, [=](Exchange& messages) {
     messages.receive(peer, {kMessage, 0, 0, -1, bytes}, receive, bytes);

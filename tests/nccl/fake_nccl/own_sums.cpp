@@ -46,6 +46,7 @@ void multiply(const OwnSum& by, const std::byte* values, std::size_t count, std:
   if (by.type == ncclFloat32) multiply_as<float>(scalar, values, count, to);
   if (by.type == ncclFloat64) multiply_as<double>(scalar, values, count, to);
   if (by.type == ncclInt32) multiply_as<std::int32_t>(scalar, values, count, to);
+  if (by.type == ncclInt64) multiply_as<std::int64_t>(scalar, values, count, to);
   if (by.type == ncclFloat16) multiply_halves<float_of_f16, f16_of>(scalar, values, count, to);
   if (by.type == ncclBfloat16) multiply_halves<float_of_bf16, bf16_of>(scalar, values, count, to);
 }

@@ -64,7 +64,7 @@ std::size_t element_bytes(ncclDataType_t type) {
 
 bool can_reduce(ncclDataType_t type, int op) {
   const bool known = type == ncclFloat32 || type == ncclFloat64 || type == ncclInt32 ||
-                     type == ncclFloat16 || type == ncclBfloat16;
+                     type == ncclInt64 || type == ncclFloat16 || type == ncclBfloat16;
   return known && op >= ncclSum && op <= ncclAvg;
 }
 
@@ -78,6 +78,7 @@ void reduce_parts(std::byte* parts, int blocks, std::size_t count, ncclDataType_
     reduce_halves<thinwire::float_of_bf16, thinwire::bf16_of>(parts, blocks, count, op);
   }
   if (type == ncclInt32) reduce_as<std::int32_t>(parts, blocks, count, op);
+  if (type == ncclInt64) reduce_as<std::int64_t>(parts, blocks, count, op);
 }
 
 }  // namespace fake_nccl
