@@ -15,7 +15,8 @@ namespace {
 
 // Where calls could be compressed a program may ask for what became of them at any time.
 bool wants_count() {
-  if (!settings().report.empty() || is_traced()) report_at_exit();
+  const Settings& set = settings();
+  if (set.asked_for || !set.report.empty() || is_traced()) report_at_exit();
   return is_counting();
 }
 

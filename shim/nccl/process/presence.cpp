@@ -18,11 +18,13 @@
 #include "process/node.h"
 #include "process/policy.h"
 #include "process/settings.h"
+#include "process/silence.h"
 
 namespace thinwire::nccl {
 namespace {
 
 void warn(const std::string& text) {
+  silence_is_explained();
   tw_log(TW_LOG_WARNING, ("Thinwire on the ranks of an NCCL communicator: " + text).c_str());
 }
 
@@ -38,6 +40,7 @@ agree::Helper& helper() {
 void warn_of_id(const std::string& text, int rank) {
   static std::atomic<bool> said{false};
   const std::int64_t of_job = tw_job_rank();
+  silence_is_explained();
   if (rank == 1 && (of_job == 1 || of_job < 0) && !said.exchange(true)) warn(text);
 }
 

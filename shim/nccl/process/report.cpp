@@ -16,6 +16,7 @@
 #include "process/policy.h"
 #include "process/presence.h"
 #include "process/settings.h"
+#include "process/silence.h"
 #include "process/trace.h"
 #include "process/unseen.h"
 #include "thinwire/thinwire_nccl.h"
@@ -128,9 +129,10 @@ __attribute__((destructor)) void report() {
   if (g_owner == 0 && all_communicators().empty()) return say_if_unseen();
   if (g_owner != getpid() || all_communicators().empty()) return;
   end_trace();
+  const std::string rank = own_rank(all_communicators());
+  if (rank == "0") explain_nothing_compressed(all_communicators());
   if (settings().report.empty()) return;
   take_last_reports();
-  const std::string rank = own_rank(all_communicators());
   if (settings().report == "1") {
     const std::string text = as_text(rank);
     std::fwrite(text.data(), 1, text.size(), stderr);
@@ -145,7 +147,8 @@ __attribute__((destructor)) void report() {
 }  // namespace
 
 bool is_counting() {
-  return settings().could_compress || !settings().report.empty() || is_traced();
+  const Settings& set = settings();
+  return set.could_compress || set.asked_for || !set.report.empty() || is_traced();
 }
 
 void report_at_exit() {

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "shim/common/settings.h"
+#include "shim/common/silence.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -67,6 +68,8 @@ Settings read() {
   read.force = shim::is_on("THINWIRE_FORCE");
   read.same_node = shim::is_on("THINWIRE_SAME_NODE");
   read.could_compress = std::ranges::any_of(read.codecs, &CodecUse::could_compress);
+  const auto is_on = [](const CodecUse& use) { return use.dtypes != 0; };
+  read.asked_for = shim::is_asked_for() && std::ranges::any_of(read.codecs, is_on);
   read.report = shim::report();
   read.trace = shim::text_or("THINWIRE_TRACE", "");
   read.metrics = shim::text_or("THINWIRE_METRICS", "");

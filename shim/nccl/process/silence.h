@@ -1,0 +1,15 @@
+// Why nothing of what a program asked of NCCL was compressed: one line on standard error a job.
+#pragma once
+
+#include "process/counters.h"
+
+namespace thinwire::nccl {
+
+// Another line on standard error has told the reason.
+void silence_is_explained();
+
+// At the end, by the process with rank 0, where something was asked for and there was something to
+// compress. `all` are its communicators, of which there is one at least.
+void explain_nothing_compressed(const std::vector<Communicator*>& all);
+
+}  // namespace thinwire::nccl
