@@ -23,7 +23,7 @@ PYTEST_JOBS ?= 2
 unexport THINWIRE_CUDA
 DEMO_CUDA := $(if $(filter 1,$(THINWIRE_CUDA)),ON,$(if $(wildcard /dev/nvidia[0-9]*),AUTO,OFF))
 
-.PHONY: help packages packages-test venv torch torch-begun torch-newest torch-for-test build build-tests \
+.PHONY: help packages packages-test venv torch torch-begun torch-newest torch-for-test nccl-for-test build build-tests \
         tree-for-test demo test test-all test-asan test-ubsan test-tsan test-gpu fuzz fuzz-build wheel bench docs format lint clean
 
 help:
@@ -90,6 +90,9 @@ torch-newest:
 
 torch-for-test: torch-begun
 	@tools/setup_torch >/dev/null || echo "There is no torch: the tests of tests/torch will skip"
+
+nccl-for-test:
+	@tools/setup_nccl >/dev/null || echo "NVIDIA's wheels of NCCL are not there: test_nccl_versions.py will skip"
 
 # One tree for all: the demo builds its few targets of it, and the objects serve what is built later.
 $(BUILD)/build.ninja: | packages
@@ -199,7 +202,9 @@ test: torch-begun tree-for-test torch-for-test lint docs test-asan
 	ctest --preset release -j $(JOBS) -L "golden|codec"
 	$(call run_pytest,not slow and alone)
 
-test-all: torch-begun build-tests torch-for-test torch-newest lint docs test-asan test-ubsan test-tsan fuzz-build
+test-all: export THINWIRE_TEST_NCCL_WHEELS = $(CURDIR)/build/nccl
+test-all: torch-begun build-tests torch-for-test torch-newest nccl-for-test lint docs test-asan test-ubsan test-tsan \
+          fuzz-build
 	ctest --preset release -j $(JOBS)
 	$(call run_pytest,slow or alone)
 	THINWIRE_TEST_TORCH=$(CURDIR)/$(lastword $(NEWEST_TORCH)) $(PYTEST) -n $(PYTEST_JOBS) tests/torch
