@@ -362,5 +362,7 @@ def test_a_call_on_the_way_through_is_cheap(tmp_path: Path) -> None:
     without = float(run(PROGRAMS / "nccl_pass_time", preload=False)[0])
     passed = float(run(PROGRAMS / "nccl_pass_time")[0])
     counted = float(run(PROGRAMS / "nccl_pass_time", REPORT=tmp_path / "report")[0])
+    asked = float(run(PROGRAMS / "nccl_pass_time", CODEC="auto")[0])
     assert passed - without < 1000
     assert counted - without < 1000
+    assert asked - without < 1000
