@@ -209,7 +209,7 @@ def test_a_program_of_both_under_another_mpis_launcher(
     assert done.returncode == 0
     assert "its calls of MPI stay as they are" in done.stderr and "MPICH" in done.stderr
     both = call("exec", "--no-nccl", "with_both", environment=environment)
-    assert both.returncode == 1 and "--nccl" in both.stderr
+    assert both.returncode == 1 and "MPICH" in both.stderr
 
 
 def make_program_with_nccl_inside(path: Path, *, named: bool, says: bool) -> Path:
@@ -242,6 +242,17 @@ def test_a_program_that_loads_nccl_is_not_taken_for_one(
 ) -> None:
     done = call("exec", "with_nccl", environment=libraries)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_mpi_program_in_a_python_that_has_nccl_needs_no_library_for_it(
+    machine: Path, tmp_path: Path
+) -> None:
+    make_python(machine / "python3", packages(tmp_path / "packages", NCCL_WHEEL) / NCCL_WHEEL)
+    without = make_installation(tmp_path / "without")
+    (without / NCCL_SHIM).unlink(missing_ok=True)
+    own = {"THINWIRE_LIBRARY_DIR": str(without)}
+    done = call("exec", "--", "python3", "train.py", environment=own)
+    assert done.stdout == openmpi(own) + "\n"
 
 
 def test_no_library_of_nccl_is_said(made: Path, machine: Path, tmp_path: Path) -> None:

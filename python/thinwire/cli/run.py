@@ -9,7 +9,15 @@ import typer
 
 from thinwire import launch
 from thinwire.cli import values
-from thinwire.cli.shim import MpiOption, chosen, fail, fit, nccl_library, warn
+from thinwire.cli.shim import (
+    MpiOption,
+    chosen,
+    fail,
+    fit,
+    has_nccl_library,
+    nccl_library,
+    warn,
+)
 from thinwire.library import parse_size
 from thinwire.settings import in_force, job_rank
 
@@ -165,7 +173,7 @@ def launched(
     _warn([_unseen(command)], quiet)
     launcher = launch.from_path(shutil.which(command[0]) or command[0])
     programs = [launch.find_program(words) for words in _parts(command[1:])]
-    libraries, doubts = _libraries(mpi, programs, launcher, nccl=_calls_nccl(command, nccl))
+    libraries, doubts = _libraries(command, mpi, programs, launcher, nccl=nccl)
     if launcher.style == "unknown":
         doubts.append(
             f"{launcher.title} is of no MPI known here (it says '{launcher.said}'): the preload is "
@@ -221,7 +229,7 @@ def _alone(
     _warn([_unseen(command)], quiet)
     # Python itself, which these launchers are, may have mpi4py without the script's wanting it.
     programs = [None if launch.is_nccl_launcher(command) else launch.find_program(command)]
-    libraries, doubts = _libraries(mpi, programs, launcher, nccl=_calls_nccl(command, nccl))
+    libraries, doubts = _libraries(command, mpi, programs, launcher, nccl=nccl)
     _warn(doubts, quiet)
     return command, preloaded(wanted, *libraries)
 
@@ -232,32 +240,33 @@ def _calls_nccl(command: list[str], said: bool | None) -> bool:
         return said
     if launch.is_nccl_launcher(command) or launch.needs_nccl(command):
         return True
-    return launch.python_with_nccl(command) is not None
+    # That is a guess, for which no program of an MPI is refused.
+    return has_nccl_library() and launch.python_with_nccl(command) is not None
 
 
 def _libraries(
+    command: list[str],
     mpi: str | None,
     programs: list[launch.Program | None],
     launcher: launch.Launcher | None,
     *,
-    nccl: bool,
+    nccl: bool | None,
 ) -> tuple[list[Path], list[str | None]]:
     """The preload libraries, and what is to be said of the choice. A program of NCCL gets that of
     an MPI too where it, its launcher or the user shows one; none that the user has not named is a
     reason to refuse it."""
     shown = any(programs) or (launcher is not None and launcher.mpis)
-    of_nccl = [nccl_library()] if nccl else []
-    if nccl and mpi is None and not shown:
+    of_nccl = [nccl_library()] if _calls_nccl(command, nccl) else []
+    if of_nccl and mpi is None and not shown:
         return of_nccl, []
     try:
         choice = chosen(mpi, programs, launcher)
         found = fit(choice.mpi, programs, launcher)
     except launch.Refused as refusal:
-        if not nccl:
-            fail(f"{refusal}; for a program that calls NCCL alone: --nccl")
-        if mpi is not None:
-            fail(str(refusal))
-        return of_nccl, [f"its calls of MPI stay as they are, those of NCCL do not: {refusal}"]
+        if mpi is not None or not of_nccl:
+            hint = "; for a program that calls NCCL alone: --nccl" if nccl is None else ""
+            fail(f"{refusal}{hint}")
+        return of_nccl, [f"its calls of MPI stay as they are, not those of NCCL: {refusal}"]
     return [found.library, *of_nccl], [choice.doubt, found.doubt]
 
 

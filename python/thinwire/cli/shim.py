@@ -55,6 +55,10 @@ def nccl_library() -> Path:
         fail(str(error))
 
 
+def has_nccl_library() -> bool:
+    return (library_folder() / NCCL_SHIM).exists()
+
+
 def chosen(
     asked: str | None, programs: Sequence[Program | None], launcher: Launcher | None
 ) -> Choice:

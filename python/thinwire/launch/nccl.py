@@ -64,8 +64,8 @@ def _module_of(words: Sequence[str]) -> str | None:
 
 
 def python_with_nccl(words: Sequence[str]) -> str | None:
-    """Where the first word that is a Python, or a script of it, has NCCL among its packages: its
-    program may call NCCL, which it loads later."""
+    """Where a word that is a Python, or a script of one, has NCCL among its packages: the program
+    may call NCCL, which it loads later."""
     pythons = (binary for _, binary in _binaries(words) if is_python(binary))
     for python in dict.fromkeys(pythons):
         places = answer_of(python, "-c", _FIND_NCCL)[0].splitlines()
