@@ -1165,7 +1165,8 @@ typedef struct tw_stream_call {
   void* receive;
 
   /* Lent memory: `device_bytes`, aligned to 256 bytes, its contents may be any (calls that follow
-   * each other on one stream may share it, but not calls of one group); a mailbox, see
+   * each other on one stream may share it, but not calls of one group), of the stream's GPU, or of
+   * the host where the transport takes it: pinned on a stream of CUDA's, and slow; a mailbox, see
    * tw_mailbox_open() (all calls on one stream may share it); `record_bytes` of pinned host memory,
    * aligned to 64 bytes, of this call alone until it is complete: for tw_stream_check(), and on
    * streams of host functions for their arguments. */

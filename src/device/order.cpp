@@ -7,9 +7,13 @@
 namespace thinwire::device {
 
 int device_of_stream(StreamHandle stream, int fallback) {
-  if (stream == cudaStreamLegacy || stream == cudaStreamPerThread) return fallback;
+  const bool is_default =
+      stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+  if (is_default) return fallback;
   int device = fallback;
-  return cudaStreamGetDevice(stream, &device) == cudaSuccess ? device : fallback;
+  if (cudaStreamGetDevice(stream, &device) == cudaSuccess) return device;
+  cudaGetLastError();
+  return fallback;
 }
 
 Status wait_for(StreamHandle earlier, CUevent_st* event, StreamHandle later) {

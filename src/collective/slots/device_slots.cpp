@@ -4,6 +4,7 @@
 #include "collective/gpu/slots.h"
 #include "device/context.h"
 #include "device/enqueue.h"
+#include "device/order.h"
 #include "device/place.h"
 
 namespace thinwire::collective {
@@ -70,16 +71,29 @@ Result<std::uint64_t> device_needs(const EngineSettings& settings, const Shape& 
 
 namespace {
 
+// Of a stream: CUDA's default ones are every device's, and work where the values are then.
+int device_of(const SlotRun& run) {
+  int found = device::device_of_stream(run.stream, -1);
+  for (const std::byte* const values : {run.send, static_cast<const std::byte*>(run.receive)}) {
+    if (found >= 0 || values == nullptr) continue;
+    const auto place = device::place_of(values);
+    if (place.ok()) found = place->device;
+  }
+  return found;
+}
+
 Result<int> device_under(const SlotRun& run) {
   SlotRecord& record = record_at(run.record);
   if (record.device >= 0) return record.device;
   const std::byte* const any = run.lent != nullptr ? run.lent : run.receive;
   const auto place = device::place_of(any);
   if (!place.ok()) return place.status();
-  if (!place->on_device()) {
-    return {StatusCode::kInvalidArgument, "a call on a CUDA stream needs GPU memory"};
-  }
-  return record.device = place->device;
+  // Pinned memory is every device's, too.
+  const bool is_pinned = place->memory == device::Memory::kPinned;
+  record.device = is_pinned ? device_of(run) : place->device;
+  if (record.device >= 0) return record.device;
+  return {StatusCode::kInvalidArgument,
+          "a call on a CUDA stream needs memory that its GPU reaches"};
 }
 
 }  // namespace
