@@ -143,6 +143,23 @@ def test_64_busy_streams(tmp_path: Path) -> None:
     assert job.total("spilled_blocks") > 0
 
 
+@pytest.mark.parametrize("codec", ["lossless", "lorenzo"])
+@pytest.mark.parametrize("way", ["groups", "streams", "larger"])
+def test_calls_succeed_when_the_gpu_is_full(way: str, codec: str, tmp_path: Path) -> None:
+    """Its memory is both ranks'; the last one takes all of it."""
+    words = [program("nccl_memory_gpu"), way]
+    job = nccl_job.run(words, 2, tmp_path, settings(codec), seconds=120)
+    assert [rank.output for rank in job.ranks] == ["ok\n"] * 2, job.said()
+    short = [
+        each["operations"]["AllGather"] for rank in range(2) for each in job.communicators(rank)
+    ]
+    assert all(each["compressed_calls"] > 50 for each in short)
+    for each in short:
+        assert (each["raw_by_reason"].get("out of memory", 0) > 0) == (way != "groups"), each
+    warned = "".join(rank.errors for rank in job.ranks).count("no memory on its GPU")
+    assert (warned > 0) == (way != "groups")
+
+
 def test_a_mixture_of_experts(tmp_path: Path) -> None:
     """1000 steps of parts that change at each, some of no rows: less than one in 100 spills."""
     job = nccl_job.run(

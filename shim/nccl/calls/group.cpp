@@ -3,7 +3,9 @@
 #include "calls/group.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,7 @@ struct Group {
   std::vector<KeptRaw> raw;
   std::vector<Numbered> numbered;
   std::vector<Count> counts;
+  std::vector<Grouped> reserved;  // for one communicator at a time
 
   void clear() {
     coded.clear();
@@ -69,8 +72,39 @@ void settle(const Group& of) {
   }
 }
 
+// Whether there may be memory for some of its calls alone. Once captured no more is tried.
+bool lacks_memory(const Group& of) {
+  const bool tries = std::ranges::any_of(
+      of.watched, [](const Planned& each) { return each.decision.plan != nullptr; });
+  bool is_larger = false, is_captured = false;
+  for (const Numbered& each : of.numbered) {
+    if (each.of != nullptr) each.coder->count_in_group();
+    is_captured = is_captured || each.is_captured;
+  }
+  for (const Numbered& each : of.numbered) is_larger = each.coder->end_group() || is_larger;
+  return (tries || is_larger) && !is_captured;
+}
+
+// Before what a trial of it measures is offered.
+void reserve_memory(Group& of) {
+  if (!lacks_memory(of)) return;
+  std::ranges::sort(of.numbered, std::greater(), [](const Numbered& each) {
+    const Working working = each.of == nullptr ? Working{} : each.of->working();
+    return std::tuple(each.coder, each.stream, working.device_bytes);
+  });
+  for (auto at = of.numbered.begin(); at != of.numbered.end();) {
+    Coder* const coder = at->coder;
+    of.reserved.clear();
+    for (; at != of.numbered.end() && at->coder == coder; ++at) {
+      if (at->of != nullptr) of.reserved.push_back({at->of, at->stream});
+    }
+    coder->reserve_together(of.reserved);
+  }
+}
+
 ncclResult_t carry_out(Group& of) {
   settle(of);
+  reserve_memory(of);
   ncclResult_t result = of.failure;
   if (result != ncclSuccess) forget_coded(of);
   enqueue_before(of.watched);

@@ -188,6 +188,8 @@ ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
   Numbered numbered = decision.numbered;
   numbered.of = decision.of[0];
   numbered.has_turn = decision.turn.has_value();
+  numbered.stream = planned.call.stream;
+  numbered.is_captured = planned.call.is_captured();
   keep(numbered);
   if (decision.failure != ncclSuccess) return spoil_group(decision.failure);
   if (decision.turn && decision.turn->news != nullptr) note_news(planned);

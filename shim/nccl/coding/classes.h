@@ -24,6 +24,12 @@ struct Turn {
   const agree::Value* news = nullptr;  // a decision that has not been seen before
 };
 
+// Memory that a call works in.
+struct Working {
+  std::uint64_t device_bytes = 0, workspace_bytes = 0;
+  bool is_none() const { return device_bytes == 0 && workspace_bytes == 0; }
+};
+
 class Class {
  public:
   // `guarded`: it is coded only where that is faster, as timed. `of_messages`: the other end may
@@ -54,6 +60,10 @@ class Class {
   // A call of a group that ends; and of all of these that there are no more.
   void count_in_group() { ++grouped_; }
   void end_group();
+  // Of the largest call, from the first trial on; none once it has to stay raw here.
+  Working working() const { return vetoed_ ? Working{} : working_; }
+  void set_working(const Working& working) { working_ = working; }
+  bool is_untried() const { return !vetoed_ && working_.is_none(); }
 
   // ---- Of whoever reports, one at a time ----
 
@@ -101,6 +111,7 @@ class Class {
   std::uint32_t confirmed_ = 0;  // in a row
   std::uint64_t next_ask_ = 0;   // turn
   std::atomic<std::uint32_t> span_{1};
+  Working working_;
 
   std::uint32_t watched_ = 0;  // since the last look at their least
   std::uint64_t watched_least_ = 0;

@@ -208,10 +208,10 @@ bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
     tw_status why = TW_OK;
     Plan* const plan = plans_.take(stream_comm_, key, &why);
     if (plan != nullptr) {
+      const Working needs{plan->info.device_bytes, plan->info.workspace_bytes};
+      made.of[0]->set_working(needs);
       Lent& lent = lent_to(call.stream, kNoGroup);
-      if (!lent.reserve(plan->info) || open_mailbox(lent) == nullptr) {
-        veto = TW_RAW_NO_MEMORY;
-      }
+      if (!lent.reserve(0, needs) || open_mailbox(lent) == nullptr) veto = TW_RAW_NO_MEMORY;
       plan->users.fetch_sub(1);
     } else {
       veto = is_of_memory(why) ? TW_RAW_NO_MEMORY : reason_without_plan(call, why);

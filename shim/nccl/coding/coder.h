@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,8 @@ struct Numbered {
   std::uint64_t number = 0;
   Class* of = nullptr;    // none where it cannot be coded
   bool has_turn = false;  // of its class
+  cudaStream_t stream = nullptr;
+  bool is_captured = false;
 };
 
 // What becomes of one call.
@@ -52,6 +55,12 @@ struct Decision {
   bool is_timed() const { return turn && turn->probation != 0; }
 };
 
+// A call of a group that could be coded.
+struct Grouped {
+  Class* of;
+  cudaStream_t stream;
+};
+
 enum class Part { kCall, kTrial, kResultTrial };
 
 class Coder {
@@ -67,6 +76,14 @@ class Coder {
   void settle(const Numbered& made);
 
   bool blocks() const { return blocks_; }
+
+  // Of the calls of a group, as it ends. Whether there were never as many before for which
+  // reserve_together() was asked.
+  void count_in_group() { ++grouped_; }
+  bool end_group() { return std::exchange(grouped_, 0) > most_reserved_; }
+  // Memory for a group's calls on this communicator, of those classes, all at once: before the
+  // ranks agree to code them, or a class vetoes that. Largest first.
+  void reserve_together(std::span<const Grouped> calls);
 
   std::mutex& mutex() { return mutex_; }
   // Under the mutex. `group` numbers what is enqueued together. Null, and nothing changed but that
@@ -126,12 +143,17 @@ class Coder {
   bool goes_raw(const agree::Value& value, Decision& made);
   bool reserve(const Call& call, PlanKey key, const Decision& made);
   static constexpr std::uint64_t kNoGroup = 0;
-  // One of its own, or one that is idle and not of this group.
-  Lent& lent_to(cudaStream_t stream, std::uint64_t group);
+  static constexpr std::uint64_t kReservation = std::uint64_t{1} << 63;  // of a group: its number
+  // One of its own, or one that is idle and not of this group. Unless calls work in it, one without
+  // memory.
+  Lent& lent_to(cudaStream_t stream, std::uint64_t group, bool works = true);
   // What calls of this capture on this stream are lent, which ends with the graph; null: no memory.
   Lent* lent_to_graph(const Call& call);
   Lent& add_lent();
   void* open_mailbox(Lent& lent);
+  Where lend(Lent& lent, const tw_stream_plan_info& needs, tw_stream_call* made);
+  // Memory of its device had none for the call.
+  void leave_device(const Decision& decision);
   bool serve(Lent& lent, void* mailbox);
   // Takes back what graphs that have ended were lent. Whether others live.
   bool reap_captured(Lent& lent);
@@ -166,6 +188,8 @@ class Coder {
   std::map<std::pair<int, bool>, Track> messages_;
   Plans plans_;
   std::uint32_t listens_ = 0;  // to the ends of so many calls more
+  std::size_t grouped_ = 0, most_reserved_ = 0;
+  std::uint64_t reservations_ = 0;
 
   std::mutex mutex_;
   Flights flights_{device_};

@@ -1,25 +1,53 @@
 // What a call works in: the memory and mailbox of its stream or graph, and the record of its
 // flight.
+#include <algorithm>
+#include <atomic>
+
 #include "abi/cuda.h"
 #include "coding/coder.h"
 #include "process/settings.h"
 
 namespace thinwire::nccl {
 
-Lent& Coder::lent_to(cudaStream_t stream, std::uint64_t group) {
+Lent& Coder::lent_to(cudaStream_t stream, std::uint64_t group, bool works) {
   const std::uint64_t identity = identity_of(stream);
+  Lent* idle = nullptr;
   for (const auto& each : lent_) {
-    if (!each->is_of_graph && each->stream == identity) return *each;
+    if (each->is_of_graph) continue;
+    if (each->stream == identity) return *each;
+    const std::uint64_t reserved = each->reserved_bytes();
+    const bool serves = each->idle() && each->group != group && (works || reserved == 0);
+    if (serves && (idle == nullptr || reserved > idle->reserved_bytes())) idle = each.get();
   }
   // Programs may make streams as they go.
-  for (const auto& each : lent_) {
-    if (each->is_of_graph || !each->idle() || each->group == group) continue;
-    each->stream = identity;
-    return *each;
+  Lent& found = idle != nullptr ? *idle : add_lent();
+  found.stream = identity;
+  return found;
+}
+
+void Coder::reserve_together(std::span<const Grouped> calls) {
+  const std::lock_guard lock(mutex_);
+  if (failed_ || ended_) return;
+  bool all_tried = true;
+  std::uint64_t workspace = 0;
+  for (const Grouped& each : calls) {
+    all_tried = all_tried && !each.of->is_untried();
+    workspace = std::max(workspace, each.of->working().workspace_bytes);
   }
-  Lent& added = add_lent();
-  added.stream = identity;
-  return added;
+  // Each of the streams gets memory of its own.
+  const std::uint64_t group = kReservation | ++reservations_;
+  std::size_t place = 0;
+  for (std::size_t at = 0; at < calls.size(); ++at) {
+    place = at > 0 && calls[at].stream == calls[at - 1].stream ? place + 1 : 0;
+    Working needs = calls[at].of->working();
+    if (needs.is_none()) continue;
+    // Places go by the other memory, in calls that are no larger than these.
+    needs.workspace_bytes = workspace;
+    Lent& lent = lent_to(calls[at].stream, group);
+    lent.group = group;
+    if (!lent.reserve(place, needs)) calls[at].of->veto(TW_RAW_NO_MEMORY);
+  }
+  if (all_tried) most_reserved_ = std::max(most_reserved_, calls.size());
 }
 
 Lent& Coder::add_lent() {
@@ -57,6 +85,23 @@ void* Coder::open_mailbox(Lent& lent) {
   return mailbox;
 }
 
+Where Coder::lend(Lent& lent, const tw_stream_plan_info& needs, tw_stream_call* made) {
+  if (needs.device_bytes == 0) return Where::kOnDevice;
+  return lent.lend(lent.places++, {needs.device_bytes, needs.workspace_bytes}, made);
+}
+
+// All ranks have agreed on this call, which is slow; on later ones they can agree anew.
+void Coder::leave_device(const Decision& decision) {
+  for (Class* const of : decision.of) {
+    if (of != nullptr) of->veto(TW_RAW_NO_MEMORY);
+  }
+  static std::atomic<bool> said{false};
+  if (said.exchange(true)) return;
+  tw_log(TW_LOG_WARNING,
+         "a compressed call of NCCL found no memory on its GPU and works in the host's, which is "
+         "slow; calls like it will not be compressed any more");
+}
+
 Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,
                        Counters* counters, tw_stream_call* made) {
   Plan* const plan = part == Part::kResultTrial ? decision.result_trial : decision.plan;
@@ -80,11 +125,16 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
   void* const mailbox = needs.needs_mailbox == 0 ? nullptr : open_mailbox(lent);
   const bool lacks = needs.needs_mailbox != 0 && mailbox == nullptr;
   Flight* const flight = lacks ? nullptr : flights_.take(needs.record_bytes);
-  if (flight == nullptr || (needs.device_bytes != 0 && !lent.lend(lent.places++, needs, made))) {
+  const Where where = flight == nullptr ? Where::kNowhere : lend(lent, needs, made);
+  if (where == Where::kNowhere) {
     if (flight != nullptr) flights_.give_back(flight);
     plan->users.fetch_sub(1);
+    if (part == Part::kCall) {
+      tw_log(TW_LOG_ERROR, "neither the GPU nor the host has memory for a compressed call of NCCL");
+    }
     return nullptr;
   }
+  if (where == Where::kOnHost) leave_device(decision);
   flight->plan = plan;
   flight->of[0] = part == Part::kResultTrial ? nullptr : decision.of[0];
   flight->of[1] = part == Part::kTrial ? nullptr : decision.of[1];

@@ -77,7 +77,7 @@ void Coder::note_end(const Call& call) {
 }
 
 void Coder::keep_end(const Call& call, Flight* clock) {
-  lent_to(call.stream, kNoGroup).push(clock);
+  lent_to(call.stream, kNoGroup, false).push(clock);
   ++clock->holders;
   if (last_end_ != nullptr) flights_.give_back(last_end_);
   last_end_ = clock;

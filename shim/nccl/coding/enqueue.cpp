@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -21,6 +23,7 @@ std::uint64_t next_group() {
 struct Batch {
   std::vector<Coder*> coders;  // each once, all locked
   std::vector<tw_stream_call> calls;
+  std::vector<std::size_t> order;  // largest first, as memory is reserved for them
 
   // In one order, whichever thread.
   void lock(std::span<const Planned> planned) {
@@ -45,9 +48,15 @@ Batch& batch() {
 
 bool prepare(std::span<const Planned> planned, Part part, Batch& into) {
   into.calls.resize(planned.size());
+  into.order.resize(planned.size());
+  std::iota(into.order.begin(), into.order.end(), std::size_t{0});
+  const auto bytes_of = [&](std::size_t at) {
+    return planned[at].decision.plan->info.device_bytes;
+  };
+  std::ranges::sort(into.order, std::greater(), bytes_of);
   const std::uint64_t group = next_group();
   bool all = true;
-  for (std::size_t at = 0; at < planned.size(); ++at) {
+  for (const std::size_t at : into.order) {
     const Planned& each = planned[at];
     const Flight* const flight =
         each.coder->prepare(each.call, each.decision, part, group, each.counters, &into.calls[at]);

@@ -70,30 +70,44 @@ std::vector<Replays::Name> Replays::take_finished() {
   return std::exchange(finished_, {});
 }
 
-Lent::Area* Lent::area_for(std::size_t place, const tw_stream_plan_info& needs) {
-  if (areas_.size() <= place) areas_.resize(place + 1);
-  Area& area = areas_[place];
-  if (area.has(needs.device_bytes, needs.workspace_bytes)) return &area;
+// What it had before it has still: calls of other classes count on it.
+bool Lent::grow(Areas& among, std::size_t place, const Working& needs) {
+  if (among.size() <= place) among.resize(place + 1);
+  Area& area = among[place];
+  if (area.has(needs)) return true;
+  const std::uint64_t workspace = std::bit_ceil(std::max(needs.workspace_bytes, kLeastWorkspace));
   Area larger;
-  larger.workspace_bytes = std::bit_ceil(std::max(needs.workspace_bytes, kLeastWorkspace));
-  larger.memory = take_working(device_, larger.workspace_bytes + needs.device_bytes, &larger.bytes);
-  if (larger.memory == nullptr) return nullptr;
+  larger.most = {.device_bytes = std::max(needs.device_bytes, area.most.device_bytes),
+                 .workspace_bytes = std::max(workspace, area.most.workspace_bytes)};
+  const auto take = &among == &areas_ ? take_working : take_working_on_host;
+  larger.memory =
+      take(device_, larger.most.workspace_bytes + larger.most.device_bytes, &larger.bytes);
+  if (larger.memory == nullptr) return false;
   if (area.memory != nullptr) retired_.push_back({area.memory, pushed_});
   area = larger;
-  return &area;
+  return true;
 }
 
-bool Lent::reserve(const tw_stream_plan_info& needs) { return area_for(0, needs) != nullptr; }
+Lent::Areas* Lent::areas_for(std::size_t place, const Working& needs) {
+  const auto has = [&](const Areas& all) { return place < all.size() && all[place].has(needs); };
+  if (has(areas_)) return &areas_;
+  // The device is not asked at each call for what it has refused once.
+  if (has(on_host_)) return &on_host_;
+  if (grow(areas_, place, needs)) return &areas_;
+  return grow(on_host_, place, needs) ? &on_host_ : nullptr;
+}
 
-bool Lent::lend(std::size_t place, const tw_stream_plan_info& needs, tw_stream_call* call) {
-  Area* const area = area_for(place, needs);
-  if (area == nullptr) return false;
-  call->device = static_cast<std::byte*>(area->memory) + area->workspace_bytes;
-  if (needs.workspace_bytes == 0) return true;
-  call->workspace = area->memory;
-  call->clears_workspace = area->zeros < needs.workspace_bytes ? 1 : 0;
-  area->zeros = std::max(area->zeros, needs.workspace_bytes);
-  return true;
+Where Lent::lend(std::size_t place, const Working& needs, tw_stream_call* call) {
+  Areas* const from = areas_for(place, needs);
+  if (from == nullptr) return Where::kNowhere;
+  Area& area = (*from)[place];
+  call->device = static_cast<std::byte*>(area.memory) + area.most.workspace_bytes;
+  if (needs.workspace_bytes != 0) {
+    call->workspace = area.memory;
+    call->clears_workspace = area.zeros < needs.workspace_bytes ? 1 : 0;
+    area.zeros = std::max(area.zeros, needs.workspace_bytes);
+  }
+  return from == &on_host_ ? Where::kOnHost : Where::kOnDevice;
 }
 
 void* Lent::open_mailbox() {
@@ -122,18 +136,25 @@ Flight* Lent::pop() {
   if (looked_at_ == flight) looked_at_ = nullptr;
   std::erase_if(retired_, [&](const Retired& each) {
     if (each.after > flight->sequence) return false;
-    give_working(device_, each.memory);
+    give_working(each.memory);
     return true;
   });
+  // Others find the device's memory again, if there is some.
+  if (idle()) give_all(on_host_);
   return flight;
 }
 
 void Lent::release_all() {
-  for (const Retired& each : retired_) give_working(device_, each.memory);
-  for (const Area& each : areas_) give_working(device_, each.memory);
+  for (const Retired& each : retired_) give_working(each.memory);
+  give_all(areas_);
+  give_all(on_host_);
   if (void* const there = mailbox_.exchange(nullptr)) give_shared(device_, there, kMailboxBytes);
   retired_.clear();
-  areas_.clear();
+}
+
+void Lent::give_all(Areas& areas) {
+  for (const Area& each : areas) give_working(each.memory);
+  areas.clear();
 }
 
 }  // namespace thinwire::nccl

@@ -76,15 +76,20 @@ class Replays {
   std::vector<Name> finished_;
 };
 
+// Where a call works.
+enum class Where { kNowhere, kOnDevice, kOnHost };
+
 class Lent {
  public:
   explicit Lent(int device) : device_(device) {}
 
-  // False: no memory.
-  bool reserve(const tw_stream_plan_info& needs);
+  // For the call at this place of a group. False: no memory.
+  bool reserve(std::size_t place, const Working& needs) { return grow(areas_, place, needs); }
   // Lends the call at this place of a group what it works in. It is enqueued then, or nothing is
-  // any more: what it leaves as zeros counts as such. False, and nothing changed: no memory.
-  bool lend(std::size_t place, const tw_stream_plan_info& needs, tw_stream_call* call);
+  // any more: what it leaves as zeros counts as such. kNowhere, and nothing changed: no memory.
+  Where lend(std::size_t place, const Working& needs, tw_stream_call* call);
+  // What is reserved for a call that is alone.
+  std::uint64_t reserved_bytes() const { return areas_.empty() ? 0 : areas_.front().bytes; }
   // Null: no memory.
   void* open_mailbox();
   void* mailbox() const { return mailbox_.load(std::memory_order_acquire); }
@@ -115,22 +120,28 @@ class Lent {
   struct Area {
     void* memory = nullptr;
     std::uint64_t bytes = 0;
-    std::uint64_t workspace_bytes = 0, zeros = 0;
+    std::uint64_t zeros = 0;
+    Working most;  // that was asked of it
 
-    bool has(std::uint64_t device_bytes, std::uint64_t workspace) const {
-      return memory != nullptr && workspace_bytes >= workspace &&
-             bytes - workspace_bytes >= device_bytes;
+    bool has(const Working& needs) const {
+      return memory != nullptr && most.workspace_bytes >= needs.workspace_bytes &&
+             bytes - most.workspace_bytes >= needs.device_bytes;
     }
   };
+  using Areas = std::vector<Area>;  // by place
   struct Retired {
     void* memory;
     std::uint64_t after;  // the last flight that may use it
   };
 
-  Area* area_for(std::size_t place, const tw_stream_plan_info& needs);
+  // Null: no memory.
+  Areas* areas_for(std::size_t place, const Working& needs);
+  bool grow(Areas& among, std::size_t place, const Working& needs);
+  static void give_all(Areas& areas);
 
   const int device_;
-  std::vector<Area> areas_;
+  Areas areas_;
+  Areas on_host_;  // while calls are under way
   std::vector<Retired> retired_;
   std::atomic<void*> mailbox_{nullptr};  // the service thread looks at it
   Flight* first_ = nullptr;

@@ -15,8 +15,22 @@ namespace {
 constexpr std::uint64_t kSlabBytes = 4 << 20;
 constexpr std::uint64_t kLeastShared = 256;
 
+// Where working memory lies: on a device, by its number, or in what is pinned of the host's. Where
+// streams are queues of host functions there is one kind of memory.
+constexpr int kPinned = -2;
+
+tw_memory kind_of(int place) {
+  if (place == kHostOnly) return TW_MEMORY_HOST;
+  return place == kPinned ? TW_MEMORY_PINNED : TW_MEMORY_DEVICE;
+}
+
 struct Piece {
   void* memory;
+  std::uint64_t bytes;
+};
+
+struct Taken {
+  int place;
   std::uint64_t bytes;
 };
 
@@ -28,8 +42,8 @@ struct Slabs {
 
 struct Memory {
   std::mutex mutex;
-  std::map<int, std::vector<Piece>> idle;  // working memory, by device
-  std::map<void*, std::uint64_t> taken;
+  std::map<int, std::vector<Piece>> idle;  // working memory, by place
+  std::map<void*, Taken> taken;
   Slabs pinned, host;
 };
 
@@ -50,14 +64,12 @@ std::uint64_t shared_size(std::uint64_t bytes) {
 
 Slabs& slabs_of(int device) { return device == kHostOnly ? memory().host : memory().pinned; }
 
-// The smallest that is large enough, unless most of it would lie idle.
-bool take_idle(std::vector<Piece>& idle, std::uint64_t bytes, Piece* found) {
-  const auto fits = [&](const Piece& each) {
-    return each.bytes >= bytes && each.bytes / 4 <= bytes;
-  };
+// The smallest of so many bytes at the least and at the most.
+bool take_idle(std::vector<Piece>& idle, std::uint64_t least, std::uint64_t most, Piece* found) {
   auto best = idle.end();
   for (auto at = idle.begin(); at != idle.end(); ++at) {
-    if (fits(*at) && (best == idle.end() || at->bytes < best->bytes)) best = at;
+    const bool fits = at->bytes >= least && at->bytes <= most;
+    if (fits && (best == idle.end() || at->bytes < best->bytes)) best = at;
   }
   if (best == idle.end()) return false;
   *found = *best;
@@ -65,30 +77,41 @@ bool take_idle(std::vector<Piece>& idle, std::uint64_t bytes, Piece* found) {
   return true;
 }
 
-}  // namespace
-
-void* take_working(int device, std::uint64_t bytes, std::uint64_t* got) {
+void* take_at(int place, std::uint64_t bytes, std::uint64_t* got) {
   Memory& all = memory();
   const std::lock_guard lock(all.mutex);
+  std::vector<Piece>& idle = all.idle[place];
   Piece found{};
-  if (!take_idle(all.idle[device], bytes, &found)) {
+  // Most of what is larger by far would lie idle.
+  if (!take_idle(idle, bytes, 4 * bytes, &found)) {
     // Calls of growing size would otherwise each take memory of their own.
     found.bytes = std::max(bytes, std::bit_ceil(bytes) / 4 * 3);
-    const tw_memory kind = device == kHostOnly ? TW_MEMORY_HOST : TW_MEMORY_DEVICE;
-    found.memory = acquire(kind, std::max(device, 0), found.bytes);
-    if (found.memory == nullptr) return nullptr;
+    found.memory = acquire(kind_of(place), std::max(place, 0), found.bytes);
+    const bool has = found.memory != nullptr || take_idle(idle, bytes, UINT64_MAX, &found);
+    if (!has) return nullptr;
   }
-  all.taken[found.memory] = found.bytes;
+  all.taken[found.memory] = {place, found.bytes};
   *got = found.bytes;
   return found.memory;
 }
 
-void give_working(int device, void* given) {
+}  // namespace
+
+void* take_working(int device, std::uint64_t bytes, std::uint64_t* got) {
+  return take_at(device, bytes, got);
+}
+
+void* take_working_on_host(int device, std::uint64_t bytes, std::uint64_t* got) {
+  return take_at(device == kHostOnly ? kHostOnly : kPinned, bytes, got);
+}
+
+void give_working(void* given) {
   Memory& all = memory();
   const std::lock_guard lock(all.mutex);
   const auto found = all.taken.find(given);
   if (found == all.taken.end()) return;
-  all.idle[device].push_back({given, found->second});
+  const auto [place, bytes] = found->second;
+  all.idle[place].push_back({given, bytes});
   all.taken.erase(found);
 }
 

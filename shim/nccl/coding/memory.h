@@ -11,7 +11,10 @@ constexpr int kHostOnly = -1;  // as a device: streams are queues of host functi
 // Memory that streams of `device` work in, at least `bytes`, aligned to 256; null: none is left.
 // `got` is what there is of it.
 void* take_working(int device, std::uint64_t bytes, std::uint64_t* got);
-void give_working(int device, void* memory);
+// The same in the host's memory, which those streams reach, and are slow in.
+void* take_working_on_host(int device, std::uint64_t bytes, std::uint64_t* got);
+// Of either kind.
+void give_working(void* memory);
 
 // Memory of the host that streams of any device reach, aligned to 64; `bytes` as it was taken. The
 // host may read it for as long as the process lives.

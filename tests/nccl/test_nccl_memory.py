@@ -1,0 +1,29 @@
+"""NCCL programs during which memory runs out on one rank."""
+
+from pathlib import Path
+
+import pytest
+from test_nccl_coded import figures
+from test_nccl_shim import PROGRAMS, run
+
+pytestmark = pytest.mark.multiproc
+
+WARNING = "no memory on its GPU"
+SHORT = "out of memory"
+
+
+@pytest.mark.parametrize("codec", ["lorenzo", "lossless"])
+@pytest.mark.parametrize("way", ["groups", "little", "streams", "larger"])
+def test_calls_succeed_when_memory_runs_out_on_a_rank(way: str, codec: str, tmp_path: Path) -> None:
+    settings = {"CODEC": codec, "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
+    output, errors = run(PROGRAMS / "nccl_memory", way, **settings)
+    assert output == "ok\n"
+    ranks = figures(tmp_path / "report.nccl.rank0")["AllGather"]
+    assert len({each["compressed_calls"] for each in ranks}) == 1
+    for each in ranks:
+        short = each["raw_by_reason"].get(SHORT, 0)
+        # What was reserved for whole groups lasts; else all ranks go raw, and say why.
+        assert (short > 0) == (way != "groups")
+        assert each["compressed_calls"] > 50 or way == "little"
+    # One process, in which one call works in the host's memory where the device has none.
+    assert errors.count(WARNING) == (1 if way in ("streams", "larger") else 0)
