@@ -5,6 +5,8 @@
 #include <string>
 #include <system_error>
 
+#include "base/float_mode.h"
+
 namespace thinwire {
 namespace {
 
@@ -44,6 +46,7 @@ bool strip_suffix(std::string& text, std::string_view suffix) {
 }  // namespace
 
 Result<double> parse_number(std::string_view text) {
+  const DefaultFloatMode mode;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
@@ -71,6 +74,7 @@ std::optional<std::uint64_t> parse_whole_number(std::string_view text) {
 }
 
 Result<std::uint64_t> parse_size(std::string_view text) {
+  const DefaultFloatMode mode;
   auto quantity = split_unit(text);
   double factor = 0;
   if (quantity) {
@@ -85,6 +89,7 @@ Result<std::uint64_t> parse_size(std::string_view text) {
 }
 
 Result<double> parse_link_rate(std::string_view text) {
+  const DefaultFloatMode mode;
   auto quantity = split_unit(text);
   std::string unit = quantity ? quantity->unit : "";
   double factor = 0;

@@ -4,6 +4,8 @@
 #include <cfloat>
 #include <cmath>
 
+#include "base/float_mode.h"
+
 namespace thinwire::collective {
 namespace {
 
@@ -106,6 +108,7 @@ Try by_contributions(const BudgetFacts& facts, double result) {
 }  // namespace
 
 Budget divide(const BudgetFacts& facts) {
+  const DefaultFloatMode mode;
   Budget budget{.result = result_bound(facts)};
   if (facts.reduction == plan::Reduction::kProduct) {
     budget.reason = plan::Reason::kOperation;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/bytes.h"
+#include "base/float_mode.h"
 #include "base/vector_clones.h"
 #include "collective/key_range.h"
 #include "collective/reduce.h"
@@ -78,11 +79,13 @@ constexpr decltype(&largest_kF32) kLargest[kDtypeCount] = {nullptr, largest_kF32
 }  // namespace
 
 double Statistics::range() const {
+  const DefaultFloatMode mode;
   if (!(least < most)) return 0;
   return std::min(most - least, DBL_MAX);
 }
 
 Statistics statistics(Dtype dtype, const KeyRange& range) {
+  const DefaultFloatMode mode;
   Statistics found{.least = 1, .most = 0, .largest = 0, .all_finite = range.outside >= 0};
   if (range.most < range.least) return found;
   const auto number_of_key = kNumberOfKey[static_cast<std::size_t>(dtype)];
@@ -105,6 +108,7 @@ double largest_difference(Dtype dtype, std::uint64_t count, const std::byte* a,
   if (dtype == Dtype::kBytes) {
     return std::equal(a, a + count, b) ? 0 : std::numeric_limits<double>::infinity();
   }
+  const DefaultFloatMode mode;
   return kLargest[static_cast<std::size_t>(dtype)](count, a, b);
 }
 

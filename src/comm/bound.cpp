@@ -1,6 +1,7 @@
 // How far from the exact result a call may end, and what each of its codings may do for that.
 #include <cmath>
 
+#include "base/float_mode.h"
 #include "collective/budget.h"
 #include "collective/gpu/values.h"
 #include "collective/quantise.h"
@@ -64,6 +65,7 @@ Status Communicator::set_bound(const Call& call, const collective::Row& row, Rep
   const bool multiplies =
       plan::reduces(call.operation) && call.reduction == plan::Reduction::kProduct;
   if (settings_.spec.codec->bound_of != nullptr && !multiplies) {
+    const DefaultFloatMode mode;
     const double each = settings_.spec.codec->bound_of(settings_.spec.parameter);
     report.bound = each * static_cast<double>(codings_of(row));
   }

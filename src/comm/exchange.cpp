@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "base/float_mode.h"
+
 namespace thinwire::comm {
 namespace {
 
@@ -82,6 +84,7 @@ Status sum_upwards(transport::Transport& transport, std::span<double> values) {
     if (rank + step >= size) continue;
     Status status = receive(transport, rank + step, std::as_writable_bytes(std::span(theirs)));
     if (!status.ok()) return status;
+    const DefaultFloatMode mode;
     for (std::size_t at = 0; at < values.size(); ++at) {
       values[at] = std::nextafter(values[at] + theirs[at], HUGE_VAL);
     }

@@ -5,6 +5,7 @@
 
 #include "base/checksum.h"
 #include "base/parse.h"
+#include "other_float_mode.h"
 
 namespace thinwire {
 namespace {
@@ -98,6 +99,18 @@ TEST(Parse, LinkRates) {
   for (const char* text :
        {"", "fast", "0gbit", "-1gbit", "1g", "1gbitt", "1 b", "1e308tbit", "1e-323bit"}) {
     EXPECT_EQ(parse_link_rate(text).status().code(), StatusCode::kInvalidArgument) << text;
+  }
+}
+
+TEST(Parse, NumbersAreTheSameInEveryFloatingPointMode) {
+  for (const char* text : {"0.3", "3e-7", "123.456", "5e-324"}) {
+    const double expected = *parse_number(text);
+    double found = 0;
+    {
+      const OtherFloatMode mode;
+      found = *parse_number(text);
+    }
+    EXPECT_EQ(found, expected) << text;
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cfloat>
 #include <cmath>
 
+#include "../base/other_float_mode.h"
 #include "codec/registry.h"
 
 namespace thinwire::collective {
@@ -81,6 +82,24 @@ TEST(Budget, OfARangeThatIsNoneIsRefused) {
   about.ranges = 0;
   EXPECT_EQ(divide(about).reason, Reason::kBoundTooSmall);
   EXPECT_EQ(divide(about).result, 0);
+}
+
+TEST(Budget, IsTheSameInEveryFloatingPointMode) {
+  BudgetFacts about = facts();
+  for (const Kind kind : {Kind::kAbsolute, Kind::kRelative}) {
+    for (const double value : {1e-1, 1e-2, 1e-3, 1e-4}) {
+      about.bound = {kind, value};
+      const Budget expected = divide(about);
+      Budget found;
+      {
+        const OtherFloatMode mode;
+        found = divide(about);
+      }
+      EXPECT_EQ(found.reason, expected.reason);
+      EXPECT_EQ(found.parameter, expected.parameter);
+      EXPECT_EQ(found.result, expected.result);
+    }
+  }
 }
 
 TEST(Budget, ProductsHaveNone) {

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "../base/other_float_mode.h"
 #include "base/bytes.h"
 #include "codec/reduce.h"
 #include "collective/reduce.h"
@@ -77,6 +78,25 @@ TEST(Statistics, OfExtremes) {
 double gap(const std::vector<float>& a, const std::vector<float>& b) {
   return largest_difference(Dtype::kF32, a.size(), reinterpret_cast<const std::byte*>(a.data()),
                             reinterpret_cast<const std::byte*>(b.data()));
+}
+
+TEST(Statistics, AreTheSameInEveryFloatingPointMode) {
+  const std::vector<float> values{1e-42f, -3e-39f, 1e-40f, 0.1f};
+  const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
+  for (const std::uint64_t count : {3, 4}) {
+    const Statistics expected = statistics(Dtype::kF32, count, bytes);
+    const double range = expected.range();
+    Statistics found;
+    double found_range = 0;
+    {
+      const OtherFloatMode mode;
+      found = statistics(Dtype::kF32, count, bytes);
+      found_range = found.range();
+    }
+    EXPECT_EQ(found.least, expected.least);
+    EXPECT_EQ(found.most, expected.most);
+    EXPECT_EQ(found_range, range);
+  }
 }
 
 TEST(LargestDifference, IsExactInFp32) {

@@ -1,10 +1,12 @@
 // A bound of the result holds on every rank for every value, and all ranks hold the same bits.
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
-#include <mutex>
+#include <optional>
 #include <random>
 
+#include "../base/other_float_mode.h"
 #include "operations.h"
 #include "ranks.h"
 
@@ -66,29 +68,42 @@ Call call_of(const collective::Row& row, const std::vector<float>& send,
 
 struct Outcome {
   std::vector<std::vector<float>> results;
-  Report report;  // of rank 0
+  std::vector<Report> reports;
 };
 
-Outcome allreduce(const collective::Row& row, int size, const char* spec, bool has_specials,
-                  const std::vector<std::int32_t>& nodes) {
+// What a test changes of the usual allreduce.
+struct Variation {
+  bool has_specials = false;
+  std::vector<std::int32_t> nodes = {};
+  std::int32_t threads = -1;
+  int other_mode_rank = -1;  // whose program has another floating-point mode
+  float scale = 1;           // of all values
+};
+
+Outcome allreduce(const collective::Row& row, int size, const char* spec,
+                  const Variation& variation) {
   Outcome outcome;
   outcome.results.resize(static_cast<std::size_t>(size));
+  outcome.reports.resize(static_cast<std::size_t>(size));
   Options options;
-  options.spec = spec_of(spec);
   options.piece_bytes = 16 * 1024;
-  options.nodes = nodes;
+  options.nodes = variation.nodes;
   options.same_node = true;
-  std::mutex mutex;
+  options.threads = variation.threads;
   run_ranks(size, options, [&](Communicator& communicator) {
-    const std::vector<float> send = contribution(communicator.rank(), has_specials);
-    std::vector<float> receive(kCount, -1);
-    const Call call = call_of(row, send, receive, options.spec);
-    Report report;
-    const Status status = communicator.run(call, report);
-    const std::lock_guard lock(mutex);
+    const auto rank = static_cast<std::size_t>(communicator.rank());
+    std::vector<float> send = contribution(communicator.rank(), variation.has_specials);
+    for (float& value : send) value *= variation.scale;
+    std::vector<float>& receive = outcome.results[rank];
+    receive.assign(kCount, -1);
+    Status status;
+    {
+      std::optional<OtherFloatMode> other;
+      if (communicator.rank() == variation.other_mode_rank) other.emplace();
+      const Call call = call_of(row, send, receive, spec_of(spec));
+      status = communicator.run(call, outcome.reports[rank]);
+    }
     ASSERT_TRUE(status.ok()) << status.message();
-    if (communicator.rank() == 0) outcome.report = report;
-    outcome.results[static_cast<std::size_t>(communicator.rank())] = std::move(receive);
   });
   return outcome;
 }
@@ -98,13 +113,15 @@ class Bounds : public testing::TestWithParam<std::size_t> {
   const collective::Row& row() const { return collective::algorithms()[GetParam()]; }
 
   void expect_bound(int size, bool has_specials, const std::vector<std::int32_t>& nodes) {
-    const Outcome outcome = allreduce(row(), size, "szp:allreduce-abs=1e-3", has_specials, nodes);
+    const Outcome outcome = allreduce(row(), size, "szp:allreduce-abs=1e-3",
+                                      {.has_specials = has_specials, .nodes = nodes});
     const Exact exact(size, has_specials);
-    EXPECT_EQ(outcome.report.choice.reason, plan::Reason::kCompress);
+    const Report& report = outcome.reports[0];
+    EXPECT_EQ(report.choice.reason, plan::Reason::kCompress);
     if (nodes.empty() && size > 1) {
-      EXPECT_LT(outcome.report.tally.wire_bytes, outcome.report.tally.raw_bytes);
-      EXPECT_LE(outcome.report.bound, kBound);
-      EXPECT_GT(outcome.report.bound, 0.99 * kBound);
+      EXPECT_LT(report.tally.wire_bytes, report.tally.raw_bytes);
+      EXPECT_LE(report.bound, kBound);
+      EXPECT_GT(report.bound, 0.99 * kBound);
     }
     for (const auto& result : outcome.results) {
       std::size_t outside = 0, different = 0;
@@ -141,15 +158,15 @@ const collective::Row& direct() {
 }
 
 TEST(Bounds, RelativeOnesAreOfTheSumOfRanges) {
-  const Outcome outcome = allreduce(direct(), 4, "szp:allreduce-rel=1e-4", false, {});
+  const Outcome outcome = allreduce(direct(), 4, "szp:allreduce-rel=1e-4", {});
   const Exact exact(4, false);
   double largest = 0;
   for (std::uint64_t at = 0; at < kCount; ++at) {
     largest = std::max(largest, std::abs(outcome.results[2][at] - exact.sum[at]));
   }
   EXPECT_GT(largest, 0);
-  EXPECT_LE(largest, outcome.report.bound);
-  EXPECT_LT(outcome.report.bound, 1e-4 * 4 * 2.2);
+  EXPECT_LE(largest, outcome.reports[0].bound);
+  EXPECT_LT(outcome.reports[0].bound, 1e-4 * 4 * 2.2);
 }
 
 // What this rank gets of a Reduce to rank 0, or of a Reduce-scatter, against the exact sums.
@@ -189,10 +206,37 @@ TEST_P(Bounds, HoldForReduceAndReduceScatter) {
 
 // Nothing of fp32 can keep it: the values go as they are, and the reason is told.
 TEST(Bounds, TooSmallOnesLetNothingBeCoded) {
-  const Outcome outcome = allreduce(direct(), 4, "szp:allreduce-abs=1e-9", false, {});
-  EXPECT_EQ(outcome.report.choice.reason, plan::Reason::kBoundTooSmall);
-  EXPECT_EQ(outcome.report.tally.wire_bytes, outcome.report.tally.raw_bytes);
-  EXPECT_EQ(outcome.report.bound, 0);
+  const Outcome outcome = allreduce(direct(), 4, "szp:allreduce-abs=1e-9", {});
+  const Report& report = outcome.reports[0];
+  EXPECT_EQ(report.choice.reason, plan::Reason::kBoundTooSmall);
+  EXPECT_EQ(report.tally.wire_bytes, report.tally.raw_bytes);
+  EXPECT_EQ(report.bound, 0);
+}
+
+// Threads that code have the mode of the one that makes them.
+TEST(Bounds, AreTheSameWhateverModeOneRanksProgramIsIn) {
+  for (const char* spec : {"szp:allreduce-abs=1e-3", "szp:allreduce-rel=1e-4"}) {
+    for (const float scale : {1.0F, 1e-39F}) {
+      for (const std::int32_t threads : {0, 2}) {
+        SCOPED_TRACE(std::string(spec) + ", scale " + std::to_string(scale));
+        Variation variation{.threads = threads, .scale = scale};
+        const Outcome expected = allreduce(direct(), 4, spec, variation);
+        for (variation.other_mode_rank = 0; variation.other_mode_rank < 4;
+             ++variation.other_mode_rank) {
+          const Outcome found = allreduce(direct(), 4, spec, variation);
+          for (std::size_t rank = 0; rank < 4; ++rank) {
+            EXPECT_EQ(found.reports[rank].choice.reason, expected.reports[rank].choice.reason);
+            EXPECT_EQ(found.reports[rank].bound, expected.reports[rank].bound) << rank;
+            EXPECT_EQ(found.reports[rank].tally.wire_bytes,
+                      expected.reports[rank].tally.wire_bytes);
+            EXPECT_EQ(std::memcmp(found.results[rank].data(), expected.results[rank].data(),
+                                  kCount * sizeof(float)),
+                      0);
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(Bounds, AreOfReductionsAlone) {

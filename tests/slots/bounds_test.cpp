@@ -1,8 +1,13 @@
 // Sums under a bound of their results, against exact sums.
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <map>
+#include <optional>
 #include <random>
+#include <utility>
 
+#include "../base/other_float_mode.h"
 #include "member.h"
 
 namespace thinwire::slots {
@@ -16,7 +21,8 @@ struct Sum {
   std::uint64_t count = 5000;
   std::uint32_t way = TW_STREAM_PLANNED;
   double scale = 1;
-  bool strange = false;  // NaN, infinity and large values among them
+  bool strange = false;      // NaN, infinity and large values among them
+  int other_mode_rank = -1;  // whose program and stream have another floating-point mode
 
   std::uint64_t sent() const {
     return operation == TW_STREAM_REDUCE_SCATTER ? count * static_cast<std::uint64_t>(ranks)
@@ -73,6 +79,9 @@ Done run(const Sum& given, const World::Tamper& tamper = {}) {
   done.results.resize(static_cast<std::size_t>(given.ranks));
   done.reports.resize(static_cast<std::size_t>(given.ranks));
   on_ranks(given.ranks, [&](int rank) {
+    const Bytes sent = bytes_of(given.dtype, numbers_of(given, rank));
+    std::optional<OtherFloatMode> mode;
+    if (rank == given.other_mode_rank) mode.emplace();
     Member own(world, rank, given.spec);
     carrier.serve(rank, own.mailbox.memory);
     const Plan plan = own.plan(given.operation, given.count, [&](auto& options) {
@@ -81,7 +90,6 @@ Done run(const Sum& given, const World::Tamper& tamper = {}) {
       options.scale = given.scale;
     });
     const Lent lent(plan);
-    const Bytes sent = bytes_of(given.dtype, numbers_of(given, rank));
     Bytes& result = done.results[static_cast<std::size_t>(rank)];
     result.resize(given.count * value_bytes(given.dtype));
     own.enqueue(own.call(plan, lent, 3, sent.data(), result.data()));
@@ -179,6 +187,35 @@ TEST(BoundedSums, KeepTheirBoundInEveryOperationAndWay) {
           given.operation = TW_STREAM_REDUCE_SCATTER;
           expect_bound(given, relative ? 1e-3 : 1e-2);
         }
+      }
+    }
+  }
+}
+
+// The parameters of the frames that the ranks sent each other.
+using Parameters = std::map<std::pair<int, int>, std::vector<std::uint64_t>>;
+
+Parameters parameters_of(const Sum& given) {
+  constexpr std::size_t kKindAt = 24, kParameterAt = 64 + 32;  // spec/slot.md, spec/frame.md
+  Parameters parameters;
+  const Done done = run(given, [&](int from, int to, std::byte* data, std::uint64_t bytes) {
+    if (bytes <= 512 || data[kKindAt] != std::byte{1}) return;
+    std::uint64_t parameter = 0;
+    std::memcpy(&parameter, data + kParameterAt, sizeof parameter);
+    parameters[{from, to}].push_back(parameter);
+  });
+  expect_within(given, done, exact_of(given), 1e-2L);
+  return parameters;
+}
+
+TEST(BoundedSums, HaveOneParameterWhateverModeOneRanksProgramIsIn) {
+  for (const char* spec : {"szp:allreduce-abs=1e-2", "szp:allreduce-rel=1e-4"}) {
+    for (const std::uint32_t way : {TW_STREAM_GATHER, TW_STREAM_DIRECT}) {
+      Sum given{.spec = spec, .ranks = 3, .way = way, .scale = 1.0 / 3};
+      const Parameters expected = parameters_of(given);
+      EXPECT_EQ(expected.size(), 6U);
+      for (given.other_mode_rank = 0; given.other_mode_rank < 3; ++given.other_mode_rank) {
+        EXPECT_EQ(parameters_of(given), expected) << spec << ", rank " << given.other_mode_rank;
       }
     }
   }

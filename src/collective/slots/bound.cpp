@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/float_mode.h"
 #include "collective/budget.h"
 
 namespace thinwire::collective {
@@ -89,6 +90,7 @@ std::uint64_t bound_record_bytes(const SlotPlan& plan) {
 }
 
 void resolve_bound(void* at) {
+  const DefaultFloatMode mode;
   auto& record = *static_cast<BoundRecord*>(at);
   Sums sums;
   const bool told = add_up(record, sums);
