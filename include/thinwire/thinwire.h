@@ -186,10 +186,10 @@ typedef struct tw_codec_info {
   uint32_t lossless;   /* 0 or 1 */
   uint32_t fixed_size; /* 0 or 1: the encoded size depends on shape and spec only */
   uint32_t dtypes;     /* bit (1 << tw_dtype) is set for each element type that it takes */
-  uint32_t max_rank;
-  uint32_t flat;     /* 0 or 1: it encodes an array of any shape as if it had one dimension */
-  uint32_t gpu_only; /* 0 or 1: it encodes and decodes arrays in GPU memory only */
-  const char* name;  /* all texts here are in static storage */
+  uint32_t max_rank;   /* of shapes of more axes it sees the slowest ones as one */
+  uint32_t flat;       /* 0 or 1: it encodes an array of any shape as if it had one dimension */
+  uint32_t gpu_only;   /* 0 or 1: it encodes and decodes arrays in GPU memory only */
+  const char* name;    /* all texts here are in static storage */
   const char* summary;
   const char* options;
   const char* example;

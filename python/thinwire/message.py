@@ -42,8 +42,9 @@ def compress(
 
     `dtype` names the element type where the array cannot ("bf16" in 16-bit words). `shape` is the
     shape to code it in: given here, else by the spec ("shape="), else the array's own. Where the
-    codec does not take that rank, the array is coded as one line. Data that the codec declines, or
-    that would not shrink, becomes a raw frame.
+    codec takes fewer axes, it sees the slowest ones as one; where it cannot cut that shape, the
+    array is coded as one line. Data that the codec declines, or that would not shrink, becomes a
+    raw frame.
 
     `stream` orders the work on a GPU: a cudaStream_t as a number, or torch's or cupy's stream. By
     default the array's own, else the legacy default stream. Blocks until the frame is complete.
@@ -131,7 +132,7 @@ def _shape_to_code(
 
 
 def _bound(codec: Codec, coded: tuple[str, tuple[int, ...]]) -> tuple[Any, int]:
-    """The shape as the library takes it, as one line where the codec does not take the rank, and
+    """The shape as the library takes it, as one line where the codec cannot cut it, and
     the most bytes that a frame can take."""
     dtype, extents = coded
     lib = library()

@@ -56,7 +56,7 @@ struct Codec {
   bool lossless;
   bool fixed_size;       // encoded size depends on dtype, shape and parameter alone
   std::uint32_t dtypes;  // dtype_bit() of each that it takes
-  int max_rank;          // shapes of a higher rank are refused
+  int max_rank;          // of shapes of a higher rank the slowest axes are taken as one
   bool flat = false;     // arrays of any shape are coded as one line; the frame keeps the shape
 
   // How many versions before `version` have payloads that mean the same in it, so that decode()

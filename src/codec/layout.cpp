@@ -83,10 +83,22 @@ bool fill_small(Layout& layout) {
 
 }  // namespace
 
-Layout make_layout(const Codec& codec, std::uint64_t parameter, const Chunk& array) {
+Shape coded_shape(const Codec& codec, const Shape& shape, bool as_line) {
+  if (codec.flat || as_line) return Shape::line(shape.count());
+  if (shape.rank <= codec.max_rank) return shape;
+  const int more = shape.rank - codec.max_rank;
+  Shape coded{.rank = codec.max_rank, .extent = {}};
+  std::copy_n(shape.extent.begin() + more, codec.max_rank, coded.extent.begin());
+  for (int axis = 0; axis < more; ++axis) {
+    coded.extent[0] *= shape.extent[static_cast<std::size_t>(axis)];
+  }
+  return coded;
+}
+
+Layout make_layout(const Codec& codec, std::uint64_t parameter, const Chunk& array, bool as_line) {
   Layout layout{};
   layout.array = array;
-  if (codec.flat) layout.array.shape = Shape::line(array.shape.count());
+  layout.array.shape = coded_shape(codec, array.shape, as_line);
   const Shape& shape = layout.array.shape;
   layout.whole = codec.chunk_shape(shape, array.dtype, parameter);
   layout.grid = shape;

@@ -38,7 +38,7 @@ struct Layout {
     std::uint64_t chunks_x = 1, chunks_xy = 1;            // chunks along x, and in a plane of them
   };
 
-  Chunk array;  // the whole array; a line under a flat codec
+  Chunk array;  // the whole array, in its coded shape
   Shape whole;  // of every chunk but those at the far ends of an axis
   Shape grid;   // chunks along each axis
   Axes axes;
@@ -57,8 +57,13 @@ struct Layout {
   std::uint64_t raw_offset(std::uint64_t index) const;
 };
 
+// In which shape a codec sees an array: as one line where it is flat or `as_line` says so; where
+// the array has more axes than the codec takes, with the slowest ones as one.
+Shape coded_shape(const Codec& codec, const Shape& shape, bool as_line = false);
+
 // `array` must be one that the codec takes (checked by the caller); an empty one has no chunks.
-Layout make_layout(const Codec& codec, std::uint64_t parameter, const Chunk& array);
+Layout make_layout(const Codec& codec, std::uint64_t parameter, const Chunk& array,
+                   bool as_line = false);
 
 // Calls visit(shape, how many) for each of the shapes that the chunks have.
 template <typename Visit>

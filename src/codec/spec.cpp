@@ -105,14 +105,9 @@ Result<Shape> Spec::shape_of(std::uint64_t count) const {
   const Shape line = Shape::line(count);
   if (shape.rank == 0 || count == 0) return line;
   const bool lossless = codec == nullptr || codec->lossless;
-  const int most = codec == nullptr ? kMaxRank : codec->max_rank;
   Shape fitted = shape;
-  if (shape.rank <= most && fit(fitted, count)) return fitted;
+  if (fit(fitted, count)) return fitted;
   if (lossless) return line;
-  if (shape.rank > most) {
-    return {StatusCode::kUnsupported, std::string(codec->name) + ": shape=" + shape_text(shape) +
-                                          " has more than " + std::to_string(most) + " extents"};
-  }
   return {StatusCode::kUnsupported, std::string(codec->name) + ": shape=" + shape_text(shape) +
                                         " does not fit " + std::to_string(count) + " elements"};
 }

@@ -44,9 +44,9 @@ struct Spec {
   // options, the bound of results, the shape.
   std::string text() const;
 
-  // The shape in which `count` elements are coded: `shape` where it fits them and the codec takes
-  // its rank, else a line. kUnsupported, with a message for the user, where a lossy codec would get
-  // a line instead of the shape that was asked for.
+  // The shape in which `count` elements are coded: `shape` where it fits them, else a line.
+  // kUnsupported, with a message for the user, where a lossy codec would get a line instead of the
+  // shape that was asked for.
   Result<Shape> shape_of(std::uint64_t count) const;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "codec/layout.h"
 
 namespace thinwire::collective {
 namespace {
@@ -21,8 +22,11 @@ Shape Block::piece_shape(std::uint32_t piece) const {
 
 std::uint64_t Cutter::rows_of_box(const Shape& shape) const {
   if (spec_.kind == codec::Spec::Kind::kCodec && spec_.codec->takes(dtype_) && shape.count() > 0) {
-    const Shape box = spec_.codec->chunk_shape(shape, dtype_, spec_.parameter);
-    return std::max<std::uint64_t>(box.extent[0], 1);
+    // A row of an array whose slowest axes are taken as one is as many of the codec's.
+    const Shape coded = codec::coded_shape(*spec_.codec, shape);
+    const std::uint64_t each = std::max<std::uint64_t>(coded.extent[0] / shape.extent[0], 1);
+    const Shape box = spec_.codec->chunk_shape(coded, dtype_, spec_.parameter);
+    return std::max<std::uint64_t>(ceil_div(box.extent[0], each), 1);
   }
   return shape.rank == 1 ? kValuesOfAnyChunk : kRowsOfAnyBox;
 }

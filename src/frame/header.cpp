@@ -21,8 +21,19 @@ constexpr std::size_t kBodyBytesAt = 40;
 constexpr std::size_t kChecksumAt = 48;
 
 constexpr std::uint8_t kFlagChunkChecksums = 1;
+constexpr std::uint8_t kFlagAsLine = 2;
 
 constexpr std::uint64_t kMessageMarkHigh = 0x6567617373656D00u;  // "\0message"
+
+std::uint8_t flags_of(const Header& header) {
+  const int flags =
+      (header.chunk_checksums ? kFlagChunkChecksums : 0) | (header.as_line ? kFlagAsLine : 0);
+  return static_cast<std::uint8_t>(flags);
+}
+
+std::uint8_t known_flags(std::uint8_t version) {
+  return version < kCodedShapesVersion ? kFlagChunkChecksums : kFlagChunkChecksums | kFlagAsLine;
+}
 
 Status damaged(std::string what) { return {StatusCode::kDamaged, "frame header: " + what}; }
 
@@ -59,12 +70,12 @@ bool has_mark(ByteView bytes, const Mark& mark) {
 
 void pack(const Header& header, const Mark& mark, std::byte* out) {
   store(out, mark.word);
-  store(out + kVersionAt, kFormatVersion);
+  store(out + kVersionAt, header.version);
   store(out + kCodecAt, header.codec);
   store(out + kCodecVersionAt, header.codec_version);
   store(out + kDtypeAt, static_cast<std::uint8_t>(header.dtype));
   store(out + kRankAt, static_cast<std::uint8_t>(header.shape.rank));
-  store(out + kFlagsAt, header.chunk_checksums ? kFlagChunkChecksums : std::uint8_t{0});
+  store(out + kFlagsAt, flags_of(header));
   store(out + kReservedAt, std::uint16_t{0});
   store(out + kSlowestExtentAt, header.shape.extent[0]);
   store(out + kParameterAt, header.parameter);
@@ -95,15 +106,16 @@ Result<Header> unpack_start(ByteView bytes, std::uint64_t length, const Mark& ma
   if (bytes.size() < kFixedHeaderBytes) return damaged("cut short");
   const std::byte* at = bytes.data();
   const auto version = load<std::uint8_t>(at + kVersionAt);
-  if (version != kFormatVersion) {
+  if (version > kFormatVersion) {
     return {StatusCode::kVersion, "frame format version " + std::to_string(version) +
-                                      ", this build reads version " +
+                                      ", this build reads versions up to " +
                                       std::to_string(kFormatVersion)};
   }
   const auto rank = load<std::uint8_t>(at + kRankAt);
   if (rank < 1 || rank > kMaxRank) return damaged("rank " + std::to_string(rank));
 
   Header header;
+  header.version = version;
   header.shape.rank = rank;
   if (bytes.size() < header.header_bytes()) return damaged("cut short");
   if (load<std::uint64_t>(at + kChecksumAt) != header_checksum(at, header.header_bytes())) {
@@ -112,13 +124,14 @@ Result<Header> unpack_start(ByteView bytes, std::uint64_t length, const Mark& ma
   const auto dtype = load<std::uint8_t>(at + kDtypeAt);
   const auto flags = load<std::uint8_t>(at + kFlagsAt);
   if (dtype >= kDtypeCount) return damaged("unknown dtype " + std::to_string(dtype));
-  if (flags > kFlagChunkChecksums || load<std::uint16_t>(at + kReservedAt) != 0) {
+  if ((flags & ~known_flags(version)) != 0 || load<std::uint16_t>(at + kReservedAt) != 0) {
     return damaged("reserved bits are set");
   }
   header.codec = load<std::uint8_t>(at + kCodecAt);
   header.codec_version = load<std::uint8_t>(at + kCodecVersionAt);
   header.dtype = static_cast<Dtype>(dtype);
   header.chunk_checksums = (flags & kFlagChunkChecksums) != 0;
+  header.as_line = (flags & kFlagAsLine) != 0;
   header.shape.extent[0] = load<std::uint64_t>(at + kSlowestExtentAt);
   for (int axis = 1; axis < rank; ++axis) {
     header.shape.extent[axis] = load<std::uint64_t>(at + kFixedHeaderBytes + 8 * (axis - 1));

@@ -11,7 +11,12 @@
 
 namespace thinwire::frame {
 
-inline constexpr std::uint8_t kFormatVersion = 0;
+// The newest that this build reads and writes; it reads all before it.
+inline constexpr std::uint8_t kFormatVersion = 1;
+
+// The first in which an array may be coded in another shape than its own (spec/frame.md, "Chunks").
+inline constexpr std::uint8_t kCodedShapesVersion = 1;
+
 inline constexpr std::size_t kFixedHeaderBytes = 56;
 inline constexpr std::size_t kMaxHeaderBytes = kFixedHeaderBytes + 8 * (kMaxRank - 1);
 
@@ -28,10 +33,12 @@ Mark file_mark();
 Mark job_mark(ByteView job);
 
 struct Header {
+  std::uint8_t version = 0;
   std::uint8_t codec = 0;
   std::uint8_t codec_version = 0;
   Dtype dtype = Dtype::kBytes;
   bool chunk_checksums = true;
+  bool as_line = false;          // coded as one line, whatever its shape
   Shape shape;                   // of the decoded array
   std::uint64_t parameter = 0;   // the codec's own word, see its page
   std::uint64_t body_bytes = 0;  // chunk table and payloads, without header and padding

@@ -66,8 +66,7 @@ void land(const codec::Layout& layout, std::uint64_t index, const codec::Accumul
 
 Status decode_body(const Info& info, ByteView body, const codec::Accumulate& accumulate,
                    std::byte* destination) {
-  const codec::Chunk array{info.header.dtype, info.header.shape};
-  const codec::Layout layout = codec::make_layout(*info.codec, info.header.parameter, array);
+  const codec::Layout layout = info.layout();
   if (layout.chunks > body.size() / codec::kTableRowBytes) {
     return {StatusCode::kDamaged, "the frame is too short for its chunk table"};
   }
@@ -131,10 +130,12 @@ Result<Info> find_coder(const Result<frame::Header>& header, const frame::Mark& 
             std::string(codec->name) + " format version " + std::to_string(header->codec_version) +
                 ", this build reads version " + std::to_string(codec->version)};
   }
-  if (!codec->takes(header->dtype) || header->shape.rank > codec->max_rank) {
+  const bool is_folded = header->shape.rank > codec->max_rank;
+  if (!codec->takes(header->dtype) || (is_folded && header->version < frame::kCodedShapesVersion)) {
     return {StatusCode::kDamaged, std::string(codec->name) + " does not code such arrays"};
   }
-  Status status = codec->check(header->parameter, header->dtype, header->shape.rank);
+  const int rank = codec::coded_shape(*codec, header->shape, header->as_line).rank;
+  Status status = codec->check(header->parameter, header->dtype, rank);
   if (!status.ok()) return status;
   if (codec->open(header->parameter)) {
     return {StatusCode::kDamaged, std::string(codec->name) + ": the parameter is left open"};

@@ -15,12 +15,15 @@ Coder raw_coder() { return {&codec::raw_codec(), 0}; }
 
 frame::Header make_header(const Coder& coder, const codec::Chunk& array, bool chunk_checksums) {
   frame::Header header;
+  const bool is_folded = array.shape.rank > coder.codec->max_rank;
+  header.version = coder.as_line || is_folded ? frame::kCodedShapesVersion : 0;
   header.codec = coder.codec->id;
   header.codec_version = coder.codec->version;
   header.dtype = array.dtype;
   header.shape = array.shape;
   header.parameter = coder.parameter;
   header.chunk_checksums = chunk_checksums;
+  header.as_line = coder.as_line;
   return header;
 }
 
@@ -37,12 +40,12 @@ Status check_array(const Coder& coder, const codec::Chunk& array) {
   if (array.raw_bytes() > UINT64_MAX / 4) {
     return {StatusCode::kInvalidArgument, "the array is too large"};
   }
-  if (!coder.codec->takes(array.dtype) || array.shape.rank > coder.codec->max_rank) {
+  if (!coder.codec->takes(array.dtype)) {
     return {StatusCode::kUnsupported, std::string(coder.codec->name) + " does not take " +
-                                          dtype_name(array.dtype) + " arrays of rank " +
-                                          std::to_string(array.shape.rank)};
+                                          dtype_name(array.dtype) + " arrays"};
   }
-  Status status = coder.codec->check(coder.parameter, array.dtype, array.shape.rank);
+  const int rank = codec::coded_shape(*coder.codec, array.shape, coder.as_line).rank;
+  Status status = coder.codec->check(coder.parameter, array.dtype, rank);
   if (!status.ok()) return {StatusCode::kUnsupported, status.message()};
   return {};
 }
@@ -60,7 +63,7 @@ struct FrameBound {
 };
 
 FrameBound bounds_of(const Coder& coder, const codec::Chunk& array) {
-  const codec::Layout layout = codec::make_layout(*coder.codec, coder.parameter, array);
+  const codec::Layout layout = coder.layout(array);
   FrameBound bounds;
   bounds.frame = make_header(coder, array, true).header_bytes() + layout.table_bytes();
   codec::for_each_chunk_shape(layout, [&](const Shape& shape, std::uint64_t count) {
@@ -119,7 +122,7 @@ class IntegerWatch {
 Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array,
                                    const std::byte* source, MutableByteView destination,
                                    const EncodeOptions& options) {
-  const codec::Layout layout = codec::make_layout(*coder.codec, coder.parameter, array);
+  const codec::Layout layout = coder.layout(array);
   frame::Header header = make_header(coder, array, options.chunk_checksums);
   std::byte* const table = destination.data() + header.header_bytes();
   std::byte* out = table + layout.table_bytes();

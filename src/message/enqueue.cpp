@@ -16,7 +16,7 @@ Result<std::uint64_t> needed_workspace(const Coder& coder, const codec::Chunk& a
             std::string(coder.codec->name) + " has no GPU side in this build"};
   }
   if (Status status = check_usable(*coder.codec, true); !status.ok()) return status;
-  const codec::Layout layout = codec::make_layout(*coder.codec, coder.parameter, array);
+  const codec::Layout layout = coder.layout(array);
   return coder.codec->device->workspace_bytes(layout, coder.parameter);
 }
 

@@ -12,7 +12,7 @@ inline codec::EncodeJob make_encode_job(const Coder& coder, const codec::Chunk& 
                                         const std::byte* source, const EncodeOptions& options) {
   return {
       .source = source,
-      .layout = codec::make_layout(*coder.codec, coder.parameter, array),
+      .layout = coder.layout(array),
       .parameter = coder.parameter,
       .header = frame::unsealed(make_header(coder, array, options.chunk_checksums), options.mark),
       .checksums = options.chunk_checksums,
@@ -27,10 +27,9 @@ inline codec::EncodeJob make_encode_job(const Coder& coder, const codec::Chunk& 
 // Of the frame at `frame` that `info` says; its body size counts for nothing.
 inline codec::DecodeJob make_decode_job(const Info& info, ByteView frame, std::byte* destination,
                                         const codec::Accumulate& accumulate) {
-  const codec::Chunk array{info.header.dtype, info.header.shape};
   return {.frame = frame.data(),
           .length = frame.size(),
-          .layout = codec::make_layout(*info.codec, info.header.parameter, array),
+          .layout = info.layout(),
           .parameter = info.header.parameter,
           .header = frame::unsealed(info.header, info.mark),
           .checksums = info.header.chunk_checksums,

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "codec/accumulate.h"
 #include "codec/codec.h"
+#include "codec/layout.h"
 #include "device/place.h"
 #include "device/stream.h"
 #include "frame/header.h"
@@ -26,6 +27,11 @@ struct EncodeOptions {
 struct Coder {
   const codec::Codec* codec;
   std::uint64_t parameter;
+  bool as_line = false;  // it takes arrays of any shape as one line; not of flat codecs
+
+  codec::Layout layout(const codec::Chunk& array) const {
+    return codec::make_layout(*codec, parameter, array, as_line);
+  }
 };
 
 // A validated frame: its header and the codec it names.
@@ -33,6 +39,11 @@ struct Info {
   frame::Header header;
   const codec::Codec* codec;
   frame::Mark mark;
+
+  codec::Layout layout() const {
+    return codec::make_layout(*codec, header.parameter, {header.dtype, header.shape},
+                              header.as_line);
+  }
 };
 
 // Most bytes that a frame of this array can take; kUnsupported where the codec does not take it.

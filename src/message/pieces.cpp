@@ -125,8 +125,7 @@ Result<Info> decode_in_pieces(PieceAccess& access, std::uint64_t length, const f
   status = check_allowed(*info->codec);
   if (status.ok()) status = check_usable(*info->codec, false);
   if (!status.ok()) return status;
-  const codec::Layout layout = codec::make_layout(*info->codec, info->header.parameter,
-                                                  {info->header.dtype, info->header.shape});
+  const codec::Layout layout = info->layout();
   const Room room = room_of(*info, layout);
   *needed = room.bytes();
   if (workspace.size() < *needed) {

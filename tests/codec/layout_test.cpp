@@ -16,6 +16,7 @@ Layout layout_of(const Shape& array, const Shape& whole) {
   cut = whole;
   Codec codec{};
   codec.chunk_shape = cut_shape;
+  codec.max_rank = kMaxRank;
   return make_layout(codec, 1, Chunk{Dtype::kF32, array});
 }
 
@@ -56,6 +57,20 @@ TEST(Layout, BoxesAreFoundWithoutDivision) {
     expect_same_boxes(layout, random);
   }
   EXPECT_GT(small, 900);
+}
+
+TEST(Layout, SlowAxesThatACodecDoesNotTakeAreOne) {
+  Codec codec{};
+  codec.max_rank = 3;
+  const Shape shape{.rank = 4, .extent = {3, 17, 64, 128}};
+  EXPECT_EQ(coded_shape(codec, shape), (Shape{.rank = 3, .extent = {51, 64, 128}}));
+  EXPECT_EQ(coded_shape(codec, shape, true), Shape::line(shape.count()));
+  codec.max_rank = 2;
+  EXPECT_EQ(coded_shape(codec, shape), (Shape{.rank = 2, .extent = {51 * 64, 128}}));
+  codec.max_rank = 4;
+  EXPECT_EQ(coded_shape(codec, shape), shape);
+  codec.flat = true;
+  EXPECT_EQ(coded_shape(codec, shape), Shape::line(shape.count()));
 }
 
 TEST(Layout, TheLargestGridsAreExact) {

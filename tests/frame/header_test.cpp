@@ -85,6 +85,23 @@ TEST(Header, OtherVersionsAreNamed) {
   EXPECT_EQ(unpack(bytes, file_mark()).status().code(), StatusCode::kVersion);
 }
 
+TEST(Header, OneLineIsOfVersion1) {
+  Header header = sample(3);
+  header.version = kCodedShapesVersion;
+  header.as_line = true;
+  auto bytes = packed(header);
+  const auto read = unpack(bytes, file_mark());
+  ASSERT_TRUE(read.ok());
+  EXPECT_TRUE(read->as_line);
+  EXPECT_EQ(read->version, kCodedShapesVersion);
+  EXPECT_EQ(read->shape, header.shape);
+  bytes[16] = std::byte{0};
+  reseal(bytes, header.header_bytes());
+  EXPECT_EQ(unpack(bytes, file_mark()).status().code(), StatusCode::kDamaged);
+}
+
+TEST(Header, WhatVersion0SaysStaysOfVersion0) { EXPECT_EQ(packed(sample(4))[16], std::byte{0}); }
+
 TEST(Header, SealedNonsenseIsRefused) {
   struct Change {
     const char* what;

@@ -27,31 +27,32 @@ void expect_shape(const std::optional<tw_shape>& shape, std::vector<std::uint64_
 }
 
 TEST(Shape, OneElementHasItsDatatypes) {
-  expect_shape(shape_of(codec("shrink").get(), 4, kBlock, 40), {5, 2});
+  expect_shape(shape_of(codec("shrink").get(), kBlock, 40), {5, 2});
 }
 
 TEST(Shape, SeveralElementsAreALine) {
-  expect_shape(shape_of(codec("shrink").get(), 4, kBlock, 120), {30});
+  expect_shape(shape_of(codec("shrink").get(), kBlock, 120), {30});
 }
 
-TEST(Shape, ALineWhereTheCodecTakesNoMore) {
-  expect_shape(shape_of(codec("shrink").get(), 1, kBlock, 40), {10});
+TEST(Shape, MoreAxesThanTheCodecTakesAreTheDatatypesAllTheSame) {
+  const TypeFacts block{96, TW_F32, Values::kReals, false, 4, {2, 3, 2, 2}};
+  expect_shape(shape_of(codec("zfp:rate=16").get(), block, 96), {2, 3, 2, 2});
 }
 
 TEST(Shape, ALineOfATypeWithoutShape) {
-  expect_shape(shape_of(codec("shrink").get(), 4, {4, TW_F32, Values::kReals, true}, 40), {10});
+  expect_shape(shape_of(codec("shrink").get(), {4, TW_F32, Values::kReals, true}, 40), {10});
 }
 
 TEST(Shape, TheSpecComesFirst) {
-  expect_shape(shape_of(codec("zfp:rate=16,shape=10").get(), 4, kBlock, 40), {10});
+  expect_shape(shape_of(codec("zfp:rate=16,shape=10").get(), kBlock, 40), {10});
 }
 
 TEST(Shape, ALossyCodecNeedsTheStatedOne) {
-  EXPECT_FALSE(shape_of(codec("zfp:rate=16,shape=9").get(), 4, kBlock, 40));
+  EXPECT_FALSE(shape_of(codec("zfp:rate=16,shape=9").get(), kBlock, 40));
 }
 
 TEST(Shape, ALosslessOneGoesWithout) {
-  expect_shape(shape_of(codec("mpc:shape=9").get(), 4, kBlock, 40), {10});
+  expect_shape(shape_of(codec("mpc:shape=9").get(), kBlock, 40), {10});
 }
 
 }  // namespace

@@ -38,7 +38,6 @@ void add_codec(Settings& settings, tw_codec* codec) {
   use.codec.reset(codec);
   use.plan = settings.plan;
   const auto row = shim::row_of(codec);
-  use.rank = row ? row->max_rank : 4;  // "auto" and "lossless" take any shape
   use.is_lossy = row && row->lossless == 0;
   use.fixed_size = row && row->fixed_size != 0;
   use.samples_tell = samples_tell(codec);

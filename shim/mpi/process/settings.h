@@ -28,7 +28,6 @@ enum class GpuWire {
 struct CodecUse {
   CodecHandle codec;
   tw_plan_settings plan{};  // THINWIRE_THRESHOLD, _SAME_NODE, _FORCE
-  std::uint32_t rank = 1;   // of the arrays that it takes, at most
   bool is_lossy = false;
   bool fixed_size = false;    // its frames' sizes follow from their arrays' alone
   bool samples_tell = false;  // a piece of an array tells whether it shrinks the rest

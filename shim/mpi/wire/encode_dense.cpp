@@ -76,7 +76,7 @@ Encoded encode_dense(const Outgoing& message, const void* data, const Dense& arr
   tw_message_options options = self.options;
   options.least_ratio = array.least_ratio;
   const tw_codec* codec = array.use.codec.get();
-  const auto shape = shape_of(codec, array.use.rank, array.type, array.bytes);
+  const auto shape = shape_of(codec, array.type, array.bytes);
   if (!shape) return {TW_RAW_SHAPE, {}};
   std::uint64_t most = 0;
   if (tw_message_bound(codec, &*shape, &most) != TW_OK) return {TW_RAW_DECLINED, {}};

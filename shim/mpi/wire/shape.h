@@ -9,10 +9,8 @@
 
 namespace thinwire::mpi {
 
-// The codec spec's own shape; else the datatype's, where the message is one element of it and the
-// codec takes arrays of that rank; else a line. Nothing where a lossy codec's stated shape does not
-// fit the message. `most_rank` is the codec's.
-std::optional<tw_shape> shape_of(const tw_codec* codec, std::uint32_t most_rank,
-                                 const TypeFacts& type, std::uint64_t bytes);
+// The codec spec's own shape; else the datatype's, where the message is one element of it; else a
+// line. Nothing where a lossy codec's stated shape does not fit the message.
+std::optional<tw_shape> shape_of(const tw_codec* codec, const TypeFacts& type, std::uint64_t bytes);
 
 }  // namespace thinwire::mpi
