@@ -5,6 +5,7 @@
 #include "device/host_pool.h"
 #include "device/memory_layout.h"
 #include "device/place.h"
+#include "device/places.h"
 #include "device/pool.h"
 #include "device/work_stream.h"
 
@@ -65,6 +66,9 @@ Status enqueue_copy(std::byte*, const std::byte*, std::uint64_t, StreamHandle) {
 Status enqueue_host(void (*)(void*), void*, StreamHandle) { return absent(); }
 Status enqueue_clear(std::byte*, std::uint64_t, StreamHandle) { return absent(); }
 Status enqueue_time(std::uint64_t*, StreamHandle) { return absent(); }
+Status enqueue_gather(const Places&, const std::byte*, std::byte*, StreamHandle) {
+  return absent();
+}
 
 Status enqueue_pack(const LayoutView&, const std::byte*, std::byte*, std::uint64_t, int,
                     StreamHandle) {

@@ -2,75 +2,139 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "codec/registry.h"
-#include "device/pool.h"
 #include "message/host.h"
 #include "message/trial.h"
 
 namespace thinwire::message {
 namespace {
 
-// A share of the array within these; whole where that is less. All candidates on a 64th each take a
-// small part of the time in which one of them encodes the array.
-constexpr std::uint64_t kLeastSample = 16 * 1024;
-constexpr std::uint64_t kMostSample = 1024 * 1024;
-constexpr std::uint64_t kSampleShare = 64;
-
-// Planes of a volume, at least: prediction wants neighbours on all axes.
-constexpr std::uint64_t kLeastPlanes = 4;
+Coder coder_of(const codec::Codec& codec, std::span<const codec::Option> options) {
+  const auto parameter = codec.parse(options);
+  return {&codec, parameter.ok() ? *parameter : 0};
+}
 
 std::vector<Coder> coders(std::initializer_list<const char*> names) {
   std::vector<Coder> found;
   for (const char* name : names) {
     const codec::Codec* codec = codec::find_codec(name);
-    if (codec == nullptr) continue;
-    const auto parameter = codec->parse({});
-    if (parameter.ok()) found.push_back({codec, *parameter});
+    if (codec != nullptr) found.push_back(coder_of(*codec, {}));
   }
   return found;
 }
 
-struct Sample {
-  codec::Chunk array;
-  std::uint64_t offset;
-};
-
-Sample sample_of(const codec::Chunk& array) {
-  Sample sample{array, 0};
-  const std::uint64_t planes = array.shape.extent[0];
-  if (planes == 0) return sample;
-  const std::uint64_t plane_bytes = array.raw_bytes() / planes;
-  const std::uint64_t wanted =
-      std::clamp(array.raw_bytes() / kSampleShare, kLeastSample, kMostSample);
-  std::uint64_t taken = std::max<std::uint64_t>(1, wanted / plane_bytes);
-  if (array.shape.rank > 1) taken = std::max(taken, kLeastPlanes);
-  taken = std::min(taken, planes);
-  sample.array.shape.extent[0] = taken;
-  sample.offset = (planes - taken) / 2 * plane_bytes;
-  return sample;
+// Of values that come in tuples: the strides in which they may return.
+std::vector<Coder> strides(const char* name, const char* key,
+                           std::initializer_list<const char*> values) {
+  std::vector<Coder> found;
+  const codec::Codec* codec = codec::find_codec(name);
+  if (codec == nullptr) return found;
+  for (const char* value : values) {
+    const codec::Option option{key, value};
+    found.push_back(coder_of(*codec, {&option, 1}));
+  }
+  return found;
 }
 
-// What would not shrink takes the bytes of the sample itself.
-Status try_on_host(std::span<Trial> trials, const codec::Chunk& sample, const std::byte* source,
-                   MutableByteView scratch) {
-  EncodeOptions options;
-  options.decline = true;
-  options.chunk_checksums = false;
-  for (Trial& trial : trials) {
-    const auto written = encode_on_host(trial.coder, sample, source, scratch, options);
-    trial.bytes = written.ok() ? *written : sample.raw_bytes();
-    if (!written.ok() && !is_declined(written.status().code())) return written.status();
+std::span<const Coder> strides_of(const codec::Codec& codec) {
+  static const std::array<std::vector<Coder>, 2> all = {
+      strides("lorenzo", "tuple", {"2", "3"}), strides("mpc", "stride", {"2", "3", "4", "6"})};
+  for (const std::vector<Coder>& of_codec : all) {
+    if (!of_codec.empty() && of_codec[0].codec == &codec) return of_codec;
   }
   return {};
 }
+
+// A codec is tried with strides where it is at most so much behind: values in tuples are what it
+// may be behind for.
+constexpr double kNearlyBest = 0.95;
+
+bool has_axes(const Shape& shape) {
+  return std::ranges::count_if(shape.extent.begin(), shape.extent.begin() + shape.rank,
+                               [](std::uint64_t extent) { return extent > 1; }) > 1;
+}
+
+// Calls visit(coder) for each way in which a candidate may code the array.
+template <typename Visit>
+void for_each_way(const codec::Chunk& array, Visit&& visit) {
+  for (const Coder& coder : automatic_candidates(array.dtype)) {
+    visit(coder);
+    if (coder.codec->flat || !has_axes(array.shape)) continue;
+    Coder as_line = coder;
+    as_line.as_line = true;
+    visit(as_line);
+  }
+}
+
+bool sees_axes(const Coder& coder, const codec::Chunk& array) {
+  return !coder.codec->flat && !coder.as_line && has_axes(array.shape);
+}
+
+class Comparison {
+ public:
+  Comparison(const codec::Chunk& array, const std::byte* source, device::StreamHandle stream)
+      : array_(array), source_(source), stream_(stream), runs_(sample_runs(array)) {}
+
+  Status compare() {
+    for_each_way(array_, [&](const Coder& coder) { add(coder); });
+    if (Status status = run(); !status.ok()) return status;
+    if (with_strides_.coder.codec == nullptr ||
+        with_strides_.share() * kNearlyBest > best_.share()) {
+      return {};
+    }
+    const bool as_line = with_strides_.coder.as_line;
+    for (Coder coder : strides_of(*with_strides_.coder.codec)) {
+      coder.as_line = as_line;
+      add(coder);
+    }
+    return run();
+  }
+
+  // Of all; no codec where nothing was tried.
+  const Trial& best() const { return best_; }
+
+ private:
+  void add(const Coder& coder) {
+    const bool in_boxes = sees_axes(coder, array_);
+    if (in_boxes && !boxes_) boxes_ = sample_boxes(array_, coder);
+    const Sample& sample = in_boxes ? *boxes_ : runs_;
+    if (bound(coder, sample.array).ok()) trials_[count_++] = {coder, &sample};
+  }
+
+  Status run() {
+    const std::span<Trial> tried(trials_.data(), std::exchange(count_, 0));
+    if (Status status = try_all(tried, source_, stream_); !status.ok()) return status;
+    for (const Trial& trial : tried) {
+      if (best_.coder.codec == nullptr || trial.share() < best_.share()) best_ = trial;
+      const bool may_stride = trial.sample == &runs_ && !strides_of(*trial.coder.codec).empty();
+      if (may_stride &&
+          (with_strides_.coder.codec == nullptr || trial.share() < with_strides_.share())) {
+        with_strides_ = trial;
+      }
+    }
+    return {};
+  }
+
+  const codec::Chunk& array_;
+  const std::byte* source_;
+  device::StreamHandle stream_;
+  Sample runs_;
+  std::optional<Sample> boxes_;  // one codec alone sees axes
+  std::array<Trial, kMostTrials> trials_{};
+  std::size_t count_ = 0;
+  Trial best_{}, with_strides_{};
+};
 
 }  // namespace
 
 std::span<const Coder> automatic_candidates(Dtype dtype) {
   static const std::array<std::vector<Coder>, kDtypeCount> all = {
-      coders({}), coders({"lorenzo", "expack"}), coders({"lorenzo", "mpc"}),
+      coders({}), coders({"lorenzo", "expack", "mpc"}), coders({"lorenzo", "mpc"}),
       coders({"expack", "lorenzo"}), coders({"expack", "lorenzo"})};
   return all[static_cast<std::size_t>(dtype)];
 }
@@ -85,32 +149,15 @@ bool may_choose(const codec::Codec& codec) {
 }
 
 Result<AutomaticChoice> choose_automatically(const codec::Chunk& array, const std::byte* source,
-                                             double least_ratio, MutableByteView scratch,
-                                             device::StreamHandle stream) {
+                                             double least_ratio, device::StreamHandle stream) {
   AutomaticChoice choice{.coder = raw_coder()};
-  if (array.shape.count() == 0) return choice;
-  const Sample sample = sample_of(array);
-  const std::byte* const from = source + sample.offset;
-  const auto place = device::place_of(source);
-  if (!place.ok()) return place.status();
-  std::array<Trial, kMostTrials> trials;
-  std::size_t count = 0;
-  for (const Coder& coder : automatic_candidates(array.dtype)) {
-    if (bound(coder, sample.array).ok()) trials[count++] = {coder, 0};
-  }
-  const std::span<Trial> tried(trials.data(), count);
-  Status status = place->on_device()
-                      ? try_on_device(tried, sample.array, from, place->device, stream)
-                      : try_on_host(tried, sample.array, from, scratch);
-  if (!status.ok()) return status;
-  std::uint64_t least = sample.array.raw_bytes();
-  for (const Trial& trial : tried) {
-    if (trial.bytes >= least) continue;
-    least = trial.bytes;
-    choice.coder = trial.coder;
-  }
-  choice.ratio = static_cast<double>(sample.array.raw_bytes()) / static_cast<double>(least);
-  if (choice.ratio < least_ratio) choice.coder = raw_coder();
+  if (array.shape.count() == 0 || automatic_candidates(array.dtype).empty()) return choice;
+  Comparison comparison(array, source, stream);
+  if (Status status = comparison.compare(); !status.ok()) return status;
+  const Trial& best = comparison.best();
+  if (best.coder.codec == nullptr) return choice;
+  choice.ratio = 1 / best.share();
+  if (choice.ratio > 1 && choice.ratio >= least_ratio) choice.coder = best.coder;
   return choice;
 }
 
@@ -120,22 +167,7 @@ Result<std::uint64_t> encode_automatically(const codec::Chunk& array, const std:
   auto most = automatic_bound(array);
   if (!most.ok()) return most.status();
   if (Status status = check_capacity(*most, destination.size()); !status.ok()) return status;
-  const auto to = device::place_of(destination.data());
-  if (!to.ok()) return to.status();
-  const auto from = device::place_of(source);
-  if (!from.ok()) return from.status();
-  device::Lease staged;
-  MutableByteView scratch = destination;
-  if (to->on_device() && !from->on_device()) {
-    // What is sampled on the host is encoded there, and no more than the sample.
-    const auto sampled = automatic_bound(sample_of(array).array);
-    if (!sampled.ok()) return sampled.status();
-    auto pinned = device::acquire_pinned(*sampled);
-    if (!pinned.ok()) return pinned.status();
-    staged = std::move(*pinned);
-    scratch = {staged.data(), *sampled};
-  }
-  const auto choice = choose_automatically(array, source, least_ratio, scratch, options.stream);
+  const auto choice = choose_automatically(array, source, least_ratio, options.stream);
   if (!choice.ok()) return choice.status();
   return encode(choice->coder, array, source, destination, options);
 }
@@ -149,10 +181,11 @@ Coder automatic_in_stream(const codec::Chunk& array) {
 
 Result<std::uint64_t> automatic_bound(const codec::Chunk& array) {
   auto most = bound(raw_coder(), array);
-  for (const Coder& coder : automatic_candidates(array.dtype)) {
-    // A candidate that does not take the array, or cannot frame it, is not chosen.
+  for_each_way(array, [&](const Coder& coder) {
+    // A candidate that does not take the array, or cannot frame it, is not chosen. Strides change
+    // no bound.
     if (const auto own = bound(coder, array); most.ok() && own.ok()) most = std::max(*most, *own);
-  }
+  });
   return most;
 }
 

@@ -7,7 +7,7 @@
 
 namespace thinwire::message {
 
-// The codecs that auto chooses among for a dtype, in the order of preference; all lossless.
+// The codecs that auto compares for a dtype, in the order of preference, each once; all lossless.
 std::span<const Coder> automatic_candidates(Dtype dtype);
 
 // Whether it is a candidate for some dtype.
@@ -21,13 +21,12 @@ struct AutomaticChoice {
   double ratio = 1;  // of the sample
 };
 
-// The candidate that makes the least of a sample, a run of planes out of the array's middle; raw
-// where that is a ratio below `least_ratio`. The same wherever the array lies. On the host samples
-// are encoded into `scratch`, of at least the sample's automatic_bound(); on a GPU into its pool, a
-// launch for each candidate on `stream`, and the sizes are waited for.
+// The candidate that makes the least of a sample out of many places of the array, in the array's
+// shape or as one line, with the stride of its values where it has one; raw where that is a ratio
+// below `least_ratio`. The same wherever the array lies. On a GPU the candidates run side by side,
+// behind what is on `stream`, and their sizes are waited for.
 Result<AutomaticChoice> choose_automatically(const codec::Chunk& array, const std::byte* source,
-                                             double least_ratio, MutableByteView scratch,
-                                             device::StreamHandle stream);
+                                             double least_ratio, device::StreamHandle stream);
 
 // As encode(), with the codec that the data chooses; kDeclined or a raw frame where none pays.
 Result<std::uint64_t> encode_automatically(const codec::Chunk& array, const std::byte* source,

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "message/message.h"
+#include "message/sample.h"
 
 namespace thinwire::message {
 
@@ -11,12 +11,17 @@ inline constexpr std::size_t kMostTrials = 4;
 
 struct Trial {
   Coder coder;
-  std::uint64_t bytes;  // of the sample's frame, or of the sample where it would not shrink
+  const Sample* sample;
+  std::uint64_t bytes = 0;  // of the sample's frame, or of the sample where it would not shrink
+
+  // What there is of one byte.
+  double share() const {
+    return static_cast<double>(bytes) / static_cast<double>(sample->array.raw_bytes());
+  }
 };
 
-// Fills in the bytes of all trials, at most kMostTrials, which run side by side on the GPU behind
-// what is on `stream`.
-Status try_on_device(std::span<Trial> trials, const codec::Chunk& sample, const std::byte* source,
-                     int device, device::StreamHandle stream);
+// Fills in the bytes of all trials, at most kMostTrials, of samples of the array at `source`. They
+// run side by side on the GPU, behind what is on `stream`.
+Status try_all(std::span<Trial> trials, const std::byte* source, device::StreamHandle stream);
 
 }  // namespace thinwire::message

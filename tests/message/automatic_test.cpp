@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 #include "arrays.h"
 
@@ -73,8 +74,7 @@ TEST(Automatic, TakesWhatMakesTheLeastOfTheData) {
     if (automatic_candidates(dtype).empty()) continue;
     const auto array = line(dtype, 50000);
     const auto data = smooth(dtype, 50000);
-    std::vector<std::byte> scratch(*automatic_bound(array));
-    const auto choice = choose_automatically(array, data.data(), kLeastRatio, scratch, nullptr);
+    const auto choice = choose_automatically(array, data.data(), kLeastRatio, nullptr);
     ASSERT_TRUE(choice.ok());
     EXPECT_NE(choice->coder.codec, &codec::raw_codec());
     EXPECT_GT(choice->ratio, kLeastRatio);
@@ -94,11 +94,79 @@ TEST(Automatic, FindsSinglePrecisionHeldInDouble) {
     const double value = std::sqrt(static_cast<float>(at) + 2.0F);
     std::memcpy(data.data() + at * sizeof value, &value, sizeof value);
   }
-  std::vector<std::byte> scratch(*automatic_bound(array));
-  const auto choice = choose_automatically(array, data.data(), kLeastRatio, scratch, nullptr);
+  const auto choice = choose_automatically(array, data.data(), kLeastRatio, nullptr);
   ASSERT_TRUE(choice.ok());
   EXPECT_STREQ(choice->coder.codec->name, "mpc");
   EXPECT_GT(choice->ratio, 2);
+}
+
+// Triples of smooth values: what is next to each other has nothing in common.
+TEST(Automatic, FindsTuples) {
+  constexpr std::size_t kPoints = 60000;
+  std::vector<float> values(3 * kPoints);
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    const auto point = static_cast<float>(at / 3), axis = static_cast<float>(at % 3);
+    values[at] = (axis - 1) * 1000 + (axis + 1) * std::sin(0.001f * point + axis);
+  }
+  std::vector<std::byte> data(values.size() * sizeof(float));
+  std::memcpy(data.data(), values.data(), data.size());
+  const auto choice =
+      choose_automatically(line(Dtype::kF32, values.size()), data.data(), kLeastRatio, nullptr);
+  ASSERT_TRUE(choice.ok());
+  const std::string options = choice->coder.codec->describe(choice->coder.parameter);
+  EXPECT_TRUE(options == "tuple=3" || options == "stride=3") << options;
+}
+
+// What one place would say: here nothing, there everything.
+TEST(Automatic, LooksAtManyPlaces) {
+  constexpr std::uint64_t kCount = 1 << 20;
+  const auto array = line(Dtype::kF32, kCount);
+  std::vector<std::byte> data = smooth(Dtype::kF32, kCount);
+  const auto noise = random_bytes(data.size());
+  const auto third = static_cast<std::ptrdiff_t>(data.size() / 3);
+  std::copy(noise.begin() + third, noise.end() - third, data.begin() + third);
+  const auto choice = choose_automatically(array, data.data(), kLeastRatio, nullptr);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_NE(choice->coder.codec, &codec::raw_codec());
+  const double ratio = static_cast<double>(data.size()) /
+                       static_cast<double>(encoded_automatically(array, data).size());
+  EXPECT_NEAR(choice->ratio, ratio, 0.05 * ratio);
+}
+
+// A frame of either says how it was coded, and keeps the array's shape.
+TEST(Automatic, TakesAxesTogetherOrNone) {
+  const Coder lorenzo = automatic_candidates(Dtype::kF32)[0];
+  ASSERT_STREQ(lorenzo.codec->name, "lorenzo");
+  // Two rows that have nothing in common: better as one line.
+  const codec::Chunk rows{Dtype::kF32, {.rank = 2, .extent = {2, 90000}}};
+  std::vector<std::byte> data = smooth(Dtype::kF32, 90000);
+  const auto noise = random_bytes(data.size());
+  data.insert(data.end(), noise.begin(), noise.end());
+  const auto as_line = encoded_automatically(rows, data);
+  EXPECT_TRUE(inspect(as_line, frame::file_mark())->header.as_line);
+  EXPECT_LT(as_line.size(), encoded(lorenzo, rows, data).size());
+  // A volume of vectors: as a volume.
+  const codec::Chunk volume{Dtype::kF32, {.rank = 4, .extent = {3, 20, 64, 64}}};
+  std::vector<std::byte> values(volume.raw_bytes());
+  for (std::size_t at = 0; at < volume.shape.count(); ++at) {
+    const auto x = static_cast<float>(at % 64), y = static_cast<float>(at / 64 % 64);
+    const auto z = static_cast<float>(at / 4096 % 20);
+    const float value = std::sin(0.02f * x) * std::cos(0.7f * y) + 0.1f * z;
+    std::memcpy(values.data() + at * sizeof value, &value, sizeof value);
+  }
+  const auto folded = encoded_automatically(volume, values);
+  const auto header = inspect(folded, frame::file_mark())->header;
+  EXPECT_EQ(header.codec, lorenzo.codec->id);
+  EXPECT_FALSE(header.as_line);
+  EXPECT_EQ(header.version, frame::kCodedShapesVersion);
+  for (const auto& [array, frame, values_of] :
+       {std::tuple{rows, as_line, data}, std::tuple{volume, folded, values}}) {
+    std::vector<std::byte> out(values_of.size());
+    const auto info = decode(frame, out, frame::file_mark());
+    ASSERT_TRUE(info.ok()) << info.status().message();
+    EXPECT_EQ(out, values_of);
+    EXPECT_EQ(info->header.shape, array.shape);
+  }
 }
 
 TEST(Automatic, GoesRawBelowTheLeastRatio) {

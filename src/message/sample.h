@@ -1,0 +1,24 @@
+// The parts of an array by which codecs are compared.
+#pragma once
+
+#include "device/places.h"
+#include "message/message.h"
+
+namespace thinwire::message {
+
+// Values out of many places of an array, one behind the other: data differs along an array, so that
+// one place says little. The whole array, and no places, where that is small.
+struct Sample {
+  codec::Chunk array;
+  device::Places places;
+
+  bool is_whole() const { return places.count == 0; }
+};
+
+// For codecs that see the array as one line: runs of it.
+Sample sample_runs(const codec::Chunk& array);
+
+// For the others: boxes of the codec's own, stacked on each other.
+Sample sample_boxes(const codec::Chunk& array, const Coder& coder);
+
+}  // namespace thinwire::message
