@@ -79,6 +79,7 @@ def test_rows_and_roofs(bench: Any, stand_in: Any, tmp_path: Path) -> None:
         assert row["encode_checksum_percent"] == pytest.approx(25)
         assert row["decode_checksum_percent"] == 0
         assert row["ready_us"] == 12 and row["graph_ready_us"] == 9
+        assert row["order0_ratio"] > 0
         assert row["decoded_us"] == 11 and row["decoded_synced_us"] == 14
         saved = row["bytes"] * (1 - 1 / row["ratio"])
         assert row["pays_below_gb_per_second"] == pytest.approx(saved / 24e-6 / 1e9)

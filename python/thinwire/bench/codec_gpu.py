@@ -5,7 +5,7 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from thinwire import message
 from thinwire.bench import specs
 from thinwire.bench.failed import failed_row
 from thinwire.bench.gpu_inputs import GpuInput
+from thinwire.bench.order0 import order0_ratio
 from thinwire.bench.programs import BenchError, RunError
 from thinwire.codec import Codec
 
@@ -27,7 +28,7 @@ class GpuCodecRow:
     "synced" is when the stream is finished; the graph's is "ready" for a replayed encode; "add" is
     a decode that adds to an array.
     Medians. The percentages are what chunk checksums add to GPU time. `ratio` is that of the array
-    before it was repeated to `bytes`.
+    before it was repeated to `bytes`; `order0_ratio` is a property of that array.
     `pays_below` is the link in GB/s below which encode (synced), send and decode in series beat
     sending raw.
     Figures are None where the row is not verified, or the codec declined the data."""
@@ -38,6 +39,7 @@ class GpuCodecRow:
     shape: str
     bytes: int
     ratio: float | None = None
+    order0_ratio: float | None = None
     encode_gb_per_second: float | None = None
     decode_gb_per_second: float | None = None
     encode_us: float | None = None
@@ -168,7 +170,18 @@ def measure(program: GpuProgram, codec: Codec, source: GpuInput, sums: bool = Tr
     for each in (said, bare):
         if each is not None and not each["verified"]:
             return GpuCodecRow(**facts, note=each["note"])
-    return make_row(facts, said, bare, ratio_of(codec, source, said["frame_bytes"]))
+    row = make_row(facts, said, bare, ratio_of(codec, source, said["frame_bytes"]))
+    return replace(row, order0_ratio=_order0_of(source)) if row.verified else row
+
+
+_order0: dict[Path, float | None] = {}
+
+
+def _order0_of(source: GpuInput) -> float | None:
+    """Computed once an array: it takes longer than a codec's rows."""
+    if source.path not in _order0:
+        _order0[source.path] = order0_ratio(source.period)
+    return _order0[source.path]
 
 
 def ratio_of(codec: Codec, source: GpuInput, frame_bytes: int) -> float:

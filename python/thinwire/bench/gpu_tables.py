@@ -22,6 +22,7 @@ COLUMNS: list[Column] = [
     ("shape", lambda row: row.shape),
     ("KiB", lambda row: f"{row.bytes / 1024:.0f}"),
     ("ratio", lambda row: number(row.ratio, ".3f")),
+    ("order 0", lambda row: number(row.order0_ratio, ".3f")),
     ("enc GB/s", lambda row: number(row.encode_gb_per_second, ".0f")),
     ("dec GB/s", lambda row: number(row.decode_gb_per_second, ".0f")),
     ("enc us", lambda row: number(row.encode_us, ".1f")),

@@ -13,10 +13,13 @@ from thinwire.message import MessageInfo
 AUTO = "auto"
 LOSSLESS = "lossless"
 
-# Beside the registry's example of each codec: the rates and bounds that rivals were measured at.
+# Beside the registry's example of each codec: the rates and bounds that rivals were measured at,
+# and the strides in which values return that come in tuples.
 EXTRAS = {
     "blockq": ("bits=4", "format=e4m3", "format=mxfp8"),
     "expack": ("mode=fixed", "mode=entropy"),
+    "lorenzo": ("tuple=2", "tuple=3"),
+    "mpc": ("stride=2", "stride=3", "stride=4", "stride=6"),
     "zfp": ("rate=4", "rate=8", "rate=16"),
     "szp": ("rel=1e-3", "rel=1e-4", "abs=1e-3", "abs=1e-4"),
 }
