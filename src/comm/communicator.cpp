@@ -80,7 +80,9 @@ Communicator::Communicator(std::unique_ptr<transport::Transport> transport, Opti
 Result<std::unique_ptr<Communicator>> Communicator::create(
     std::unique_ptr<transport::Transport> transport, Options options) {
   if (Status status = agree(*transport, terms_of(options)); !status.ok()) return status;
-  return std::unique_ptr<Communicator>(new Communicator(std::move(transport), std::move(options)));
+  std::unique_ptr<Communicator> made(new Communicator(std::move(transport), std::move(options)));
+  if (Status status = made->find_sharers(); !status.ok()) return status;
+  return made;
 }
 
 // The transport failed while ranks agreed on something.

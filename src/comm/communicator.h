@@ -66,6 +66,10 @@ class Communicator {
   int size() const { return transport_->size(); }
   const Options& options() const { return options_; }
 
+  // Of those that the calling thread may run on, its share: ranks of the node with the same ones
+  // share them.
+  std::uint32_t processors() const;
+
   // Collective once for each spec and dtype, where a link is stated: what the codec costs is
   // measured and agreed on. Looks at buffers for where they lie alone.
   Status learn_cost(const Call& call);
@@ -107,7 +111,7 @@ class Communicator {
   bool may_compress(const Call& call) const;
   plan::CollectivePlan plan_with(const Call& call, const plan::CollectiveSettings& settings) const;
   int count_nodes() const;
-  std::uint32_t processors() const;
+  Status find_sharers();
   std::uint32_t threads_wanted() const;
   collective::Crew* crew();
   Status run_chosen(const Call& call, Report& report);
@@ -132,7 +136,8 @@ class Communicator {
   Options options_;
   collective::Topology topology_;
   int nodes_;
-  Costs costs_;  // equal on all ranks
+  std::uint32_t sharers_ = 1;  // of this rank's processors, with itself
+  Costs costs_;                // equal on all ranks
   std::deque<Tried> tried_;
 
   // Of the call that runs.

@@ -92,6 +92,26 @@ Status sum_upwards(transport::Transport& transport, std::span<double> values) {
   return broadcast(transport, 0, std::as_writable_bytes(values));
 }
 
+// After round k everyone knows the numbers of the 2^k ranks from its own on.
+Status gather_all(transport::Transport& transport, std::uint64_t own,
+                  std::vector<std::uint64_t>& all) {
+  const auto size = static_cast<std::size_t>(transport.size());
+  const auto rank = static_cast<std::size_t>(transport.rank());
+  std::vector<std::uint64_t> from_here(size);
+  from_here[0] = own;
+  for (std::size_t step = 1; step < size; step <<= 1) {
+    const std::size_t count = std::min(step, size - step);
+    Status status = exchange(transport, static_cast<int>((rank + size - step) % size),
+                             std::as_bytes(std::span(from_here).first(count)),
+                             static_cast<int>((rank + step) % size),
+                             std::as_writable_bytes(std::span(from_here).subspan(step, count)));
+    if (!status.ok()) return status;
+  }
+  all.resize(size);
+  for (std::size_t at = 0; at < size; ++at) all[(rank + at) % size] = from_here[at];
+  return {};
+}
+
 // By dissemination: after round k everyone knows the largest of the 2^k ranks before it.
 Status largest(transport::Transport& transport, std::uint64_t* value) {
   const std::int64_t size = transport.size(), rank = transport.rank();

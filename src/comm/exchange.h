@@ -1,6 +1,9 @@
 // Small messages that wait: for agreement, not for data.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "base/bytes.h"
 #include "transport/transport.h"
 
@@ -19,6 +22,10 @@ Status broadcast(transport::Transport& transport, int root, MutableByteView byte
 // Every rank's `values` become the sums over all ranks, each at least the exact one: what is
 // rounded is rounded up. The same bits on every rank.
 Status sum_upwards(transport::Transport& transport, std::span<double> values);
+
+// The numbers of all ranks, in their order; collective.
+Status gather_all(transport::Transport& transport, std::uint64_t own,
+                  std::vector<std::uint64_t>& all);
 
 // Every rank's `value` becomes the largest of all.
 Status largest(transport::Transport& transport, std::uint64_t* value);

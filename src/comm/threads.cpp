@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "base/checksum.h"
 #include "comm/communicator.h"
+#include "comm/exchange.h"
 
 namespace thinwire::comm {
 namespace {
@@ -14,19 +16,34 @@ constexpr std::uint32_t kMostThreads = 3;
 // A GPU is kept busy by one thread that waits for a piece while another's is begun.
 constexpr std::uint32_t kThreadsOfDevice = 2;
 
-std::uint32_t processors_here() {
+// Those that this thread may run on; none where the system does not say.
+cpu_set_t processors_here() {
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<std::uint32_t>(CPU_COUNT(&set));
+  if (sched_getaffinity(0, sizeof set, &set) != 0) CPU_ZERO(&set);
+  return set;
 }
 
 }  // namespace
 
-// Of this process's processors, what is left for it by the ranks that may have the same ones.
-std::uint32_t Communicator::processors() const {
+// A mask of processors that no other rank of the node has is this rank's own. Where ranks have one
+// mask they share it: nobody bound them.
+Status Communicator::find_sharers() {
+  const cpu_set_t set = processors_here();
+  const std::uint64_t own = checksum(std::as_bytes(std::span(&set, 1)));
+  std::vector<std::uint64_t> masks;
+  if (Status status = gather_all(*transport_, own, masks); !status.ok()) return status;
   const auto& nodes = options_.nodes;
-  const auto here = nodes.empty() ? size() : std::ranges::count(nodes, topology_.node(rank()));
-  return processors_here() / static_cast<std::uint32_t>(here);
+  sharers_ = 0;
+  for (int at = 0; at < size(); ++at) {
+    const bool may_be_here = nodes.empty() || topology_.node(at) == topology_.node(rank());
+    sharers_ += may_be_here && masks[static_cast<std::size_t>(at)] == own;
+  }
+  return {};
+}
+
+std::uint32_t Communicator::processors() const {
+  const cpu_set_t set = processors_here();
+  return static_cast<std::uint32_t>(CPU_COUNT(&set)) / sharers_;
 }
 
 std::uint32_t Communicator::threads_wanted() const {

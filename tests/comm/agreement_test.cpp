@@ -1,3 +1,5 @@
+#include <sched.h>
+
 #include <mutex>
 
 #include "comm/agreement.h"
@@ -78,6 +80,59 @@ TEST(Exchange, FindsTheLargest) {
       EXPECT_EQ(value, 100u);
     });
   }
+}
+
+TEST(Agreement, GathersANumberOfEachRank) {
+  for (const int size : {1, 2, 3, 5, 8, 13}) {
+    on_ends(size, [&](transport::Transport& end) {
+      std::vector<std::uint64_t> all;
+      ASSERT_TRUE(gather_all(end, 100 + static_cast<std::uint64_t>(end.rank()), all).ok());
+      ASSERT_EQ(all.size(), static_cast<std::size_t>(size));
+      for (std::size_t at = 0; at < all.size(); ++at) EXPECT_EQ(all[at], 100 + at);
+    });
+  }
+}
+
+std::vector<int> processors_of_test() {
+  cpu_set_t set;
+  sched_getaffinity(0, sizeof set, &set);
+  std::vector<int> found;
+  for (int each = 0; each < CPU_SETSIZE; ++each) {
+    if (CPU_ISSET(each, &set)) found.push_back(each);
+  }
+  return found;
+}
+
+void bind_to(const std::vector<int>& processors, std::size_t count) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (std::size_t at = 0; at < count; ++at) CPU_SET(processors[at], &set);
+  ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
+}
+
+// Rank 0 has all processors to itself; two others are bound to the same single one.
+TEST(Agreement, AMaskOfItsOwnIsNotDividedAmongTheRanksOfTheNode) {
+  const std::vector<int> all = processors_of_test();
+  if (all.size() < 2) GTEST_SKIP() << "one processor";
+  auto ends = transport::make_local(3);
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < 3; ++rank) {
+    threads.emplace_back([&, rank] {
+      bind_to(all, rank == 0 ? all.size() : 1);
+      Options options;
+      options.nodes = {0, 0, 0};
+      const auto made = Communicator::create(std::move(ends[rank]), options);
+      ASSERT_TRUE(made.ok()) << made.status().message();
+      EXPECT_EQ((*made)->processors(), rank == 0 ? all.size() : 0);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Agreement, OneMaskIsShared) {
+  const auto all = processors_of_test().size();
+  run_ranks(2, Options{},
+            [&](Communicator& communicator) { EXPECT_EQ(communicator.processors(), all / 2); });
 }
 
 }  // namespace
