@@ -78,7 +78,12 @@ bool sees_axes(const Coder& coder, const codec::Chunk& array) {
 class Comparison {
  public:
   Comparison(const codec::Chunk& array, const std::byte* source, device::StreamHandle stream)
-      : array_(array), source_(source), stream_(stream), runs_(sample_runs(array)) {}
+      : array_(array), source_(source), stream_(stream) {
+    for_each_way(array, [&](const Coder& coder) {
+      if (!boxes_ && sees_axes(coder, array)) boxes_ = sample_boxes(array, coder);
+    });
+    runs_ = sample_runs(array, boxes_ ? &*boxes_ : nullptr);
+  }
 
   Status compare() {
     for_each_way(array_, [&](const Coder& coder) { add(coder); });
@@ -100,9 +105,7 @@ class Comparison {
 
  private:
   void add(const Coder& coder) {
-    const bool in_boxes = sees_axes(coder, array_);
-    if (in_boxes && !boxes_) boxes_ = sample_boxes(array_, coder);
-    const Sample& sample = in_boxes ? *boxes_ : runs_;
+    const Sample& sample = sees_axes(coder, array_) ? *boxes_ : runs_;
     if (bound(coder, sample.array).ok()) trials_[count_++] = {coder, &sample};
   }
 
@@ -123,8 +126,8 @@ class Comparison {
   const codec::Chunk& array_;
   const std::byte* source_;
   device::StreamHandle stream_;
-  Sample runs_;
   std::optional<Sample> boxes_;  // one codec alone sees axes
+  Sample runs_;
   std::array<Trial, kMostTrials> trials_{};
   std::size_t count_ = 0;
   Trial best_{}, with_strides_{};

@@ -26,21 +26,33 @@ Spread spread(std::uint64_t all, std::uint64_t count) {
   return {(all - (count - 1) * step) / 2, step};
 }
 
+void place_runs(Sample& sample, std::uint64_t count, std::uint64_t run_bytes) {
+  sample.places.count = static_cast<std::uint32_t>(count);
+  sample.places.row_bytes = run_bytes;
+  sample.array.shape.extent[0] = count * run_bytes / dtype_size(sample.array.dtype);
+}
+
 }  // namespace
 
-Sample sample_runs(const codec::Chunk& array) {
+Sample sample_runs(const codec::Chunk& array, const Sample* boxes) {
   Sample sample{{array.dtype, Shape::line(array.shape.count())}, {}};
   const std::uint64_t runs = array.raw_bytes() / kRunBytes;
   if (runs <= kLeastRuns) return sample;
+  if (boxes != nullptr && !boxes->is_whole()) {
+    const std::uint64_t run = kLeastRuns * kRunBytes / boxes->places.count / kRunBytes * kRunBytes;
+    place_runs(sample, boxes->places.count, run);
+    for (std::uint32_t place = 0; place < boxes->places.count; ++place) {
+      sample.places.offset[place] = std::min(boxes->places.offset[place], array.raw_bytes() - run);
+    }
+    return sample;
+  }
   const std::uint64_t count =
       std::clamp<std::uint64_t>(runs / kRunsShare, kLeastRuns, device::kMostPlaces);
   const Spread at = spread(runs, count);
-  sample.places.count = static_cast<std::uint32_t>(count);
-  sample.places.row_bytes = kRunBytes;
+  place_runs(sample, count, kRunBytes);
   for (std::uint64_t run = 0; run < count; ++run) {
     sample.places.offset[run] = (at.first + run * at.step) * kRunBytes;
   }
-  sample.array.shape.extent[0] = count * kRunBytes / dtype_size(array.dtype);
   return sample;
 }
 

@@ -15,10 +15,11 @@ struct Sample {
   bool is_whole() const { return places.count == 0; }
 };
 
-// For codecs that see the array as one line: runs of it.
-Sample sample_runs(const codec::Chunk& array);
-
-// For the others: boxes of the codec's own, stacked on each other.
+// For codecs that see axes: boxes of the codec's own, stacked on each other.
 Sample sample_boxes(const codec::Chunk& array, const Coder& coder);
+
+// For those that see the array as one line: runs of it. Where `boxes` are compared with them, at
+// the same places: half an array of zeros must not be more in one sample than in the other.
+Sample sample_runs(const codec::Chunk& array, const Sample* boxes = nullptr);
 
 }  // namespace thinwire::message
