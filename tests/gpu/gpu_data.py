@@ -82,11 +82,6 @@ def coders(every_spec: bool = True) -> list[Coder]:
     ]
 
 
-def shapes(max_rank: int) -> list[tuple[int, ...]]:
-    """Shapes of more than one dimension that a codec takes."""
-    return [shape for shape in SHAPES if len(shape) <= max_rank]
-
-
 def make(kind: str, dtype: str, shape: tuple[int, ...], seed: int = 1) -> np.ndarray:
     """An array as numpy keeps that dtype (bf16: 16-bit words), contiguous."""
     count = math.prod(shape)

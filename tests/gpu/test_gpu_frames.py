@@ -14,7 +14,7 @@ from gpu_calls import (
     options_struct,
     shape_struct,
 )
-from gpu_data import COUNTS, KINDS, LARGE_COUNTS, Coder, coders, make, shapes
+from gpu_data import COUNTS, KINDS, LARGE_COUNTS, SHAPES, Coder, coders, make
 
 from thinwire.codec import Codec
 from thinwire.library import library
@@ -83,8 +83,22 @@ def test_long_lines(coder: Coder, kind: str) -> None:
 @pytest.mark.parametrize("coder", [each for each in coders() if each.max_rank > 1], ids=str)
 def test_planes_and_volumes(coder: Coder, kind: str) -> None:
     codec = coder.codec()
-    for shape in shapes(coder.max_rank):
+    for shape in SHAPES:
         check_array(codec, coder.dtype, make(kind, coder.dtype, shape))
+
+
+CHOICE_SHAPES = (
+    (5000,), (40001,), (1050001,), (2, 90001), (700, 801), (1, 700, 801), (40, 61, 130),
+    (130, 61, 40), (3, 17, 64, 100), (700, 1, 1, 500),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["smooth", "random", "sparse", "spread"])
+@pytest.mark.parametrize("dtype", ["f32", "f64", "f16", "bf16"])
+def test_the_choice_is_that_of_the_cpu(dtype: str, kind: str) -> None:
+    """Of codec, stride and axes, by samples that are gathered on either side."""
+    for shape in CHOICE_SHAPES:
+        check_array(Codec("lossless"), dtype, make(kind, dtype, shape))
 
 
 @pytest.mark.parametrize("kind", ["smooth", "sparse"])

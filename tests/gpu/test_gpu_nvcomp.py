@@ -8,7 +8,7 @@ import pytest
 from cuda_driver import Capture
 from enqueued import Enqueued
 from gpu_calls import DeviceBuffer, bound, decode, encode, options_struct, shape_struct
-from gpu_data import KINDS, Coder, make, shapes
+from gpu_data import KINDS, SHAPES, Coder, make
 
 from thinwire import Codec, codecs
 from thinwire.library import library
@@ -109,7 +109,7 @@ def test_long_lines(coder: Coder, kind: str) -> None:
 
 @pytest.mark.parametrize("coder", coders())
 def test_shapes_are_kept(coder: Coder) -> None:
-    for shape in shapes(coder.max_rank):
+    for shape in SHAPES:
         check_array(coder, make("constant", coder.dtype, shape))
 
 
