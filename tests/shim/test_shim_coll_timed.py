@@ -74,7 +74,8 @@ def test_what_does_not_pay_is_soon_the_mpis_own(mpi: Mpi, values: str, tmp_path:
             assert coded < 0.96 * raw and " compressed, " in last
     native = collectives(done)["native_by_reason"]
     assert set(native) <= {TIMED, SLOWER, "between groups or of one process"}
-    if values == "smooth":  # each of its packets is coded
+    # Each packet is coded then. MPICH's ranks spin, and may be slower where processors are few.
+    if values == "smooth" and mpi is SYSTEM:
         assert native[SLOWER] > 0
 
 
