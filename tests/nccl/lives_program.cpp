@@ -96,7 +96,8 @@ class Gathers {
   void agree() {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));  // ranks find each other
     for (int call = 0; call < kCalls && failures == 0; ++call) {
-      expect(enqueue(smooth, call) == ncclSuccess, "a call");
+      const ncclResult_t came = enqueue(smooth, call);
+      expect(came == ncclSuccess, "a call: " + std::to_string(came));
       cudaStreamSynchronize(stream_);
       check(smooth, call, "values");
     }
@@ -127,11 +128,17 @@ void finalize(ranks::Rank& self) {
   gathers.check(noise, 0, "values after the end");
 }
 
+// Where calls do not block neither of both is ready before it says so.
+void expect_made(ncclComm_t parent, const ncclComm_t& made, ncclResult_t result, const char* what) {
+  result = after(parent, result);
+  if (result == ncclSuccess && made != nullptr) result = ranks::state_of(made);
+  expect(result == ncclSuccess, what);
+}
+
 ncclComm_t shrunk(const ranks::Rank& self, int lost, int flags) {
   ncclComm_t made = nullptr;
-  expect(
-      after(self.comm, ncclCommShrink(self.comm, &lost, 1, &made, nullptr, flags)) == ncclSuccess,
-      "ncclCommShrink");
+  const ncclResult_t result = ncclCommShrink(self.comm, &lost, 1, &made, nullptr, flags);
+  expect_made(self.comm, made, result, "ncclCommShrink");
   return made;
 }
 
@@ -147,7 +154,8 @@ void shrink(ranks::Rank& self) {
     }
   }
   ncclComm_t half = nullptr;
-  after(self.comm, ncclCommSplit(self.comm, self.rank % 2, 0, &half, nullptr));
+  const ncclResult_t result = ncclCommSplit(self.comm, self.rank % 2, 0, &half, nullptr);
+  expect_made(self.comm, half, result, "ncclCommSplit");
   Gathers(half, self.stream).agree();
   ncclCommDestroy(half);
 }
@@ -321,7 +329,8 @@ void calms(ranks::Rank& self) {
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   for (int call = 0; call < 1600 && failures == 0; ++call) {
     const Values values = call < 300 ? rough : smooth;
-    expect(gathers.enqueue(values, call) == ncclSuccess, "a call");
+    const ncclResult_t came = gathers.enqueue(values, call);
+    expect(came == ncclSuccess, "a call: " + std::to_string(came));
     self.synchronize();
     if (call % 8 == 0) gathers.check(values, call, "values");
   }
