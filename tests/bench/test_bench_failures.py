@@ -119,7 +119,7 @@ def test_an_alternation_that_fails_is_a_row(monkeypatch) -> None:
 
 def test_a_link_that_fails_is_a_row(monkeypatch) -> None:
     class Lab:
-        def __init__(self, hosts, link, ranks_per_host, name):
+        def __init__(self, hosts, link, ranks_per_host, name, gpus):
             self.link = link
 
         def __enter__(self):
