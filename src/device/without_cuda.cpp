@@ -4,6 +4,7 @@
 #include "device/enqueue.h"
 #include "device/host_pool.h"
 #include "device/memory_layout.h"
+#include "device/order.h"
 #include "device/place.h"
 #include "device/places.h"
 #include "device/pool.h"
@@ -57,6 +58,7 @@ Status WorkStream::reserve(std::uint64_t, bool) { return absent(); }
 Status WorkStream::order_after(StreamHandle) { return absent(); }
 Result<WorkStream> acquire_work_stream(int, std::uint64_t) { return absent(); }
 bool is_capturing(StreamHandle) { return false; }
+int device_of_stream(StreamHandle, int fallback) { return fallback; }
 Result<int> device_count() { return absent(); }
 
 Result<StartedCopy> start_copy(void*, const void*, std::uint64_t, int) { return absent(); }
