@@ -6,6 +6,7 @@
 #include "codec/raw/raw.h"
 #include "codec/registry.h"
 #include "device/driver.h"
+#include "device/places.h"
 #include "fake_cuda/fake_cuda.h"
 #include "message/host.h"
 
@@ -69,3 +70,14 @@ const Codec* find_codec(std::string_view name) { return name == kRaw.name ? &kRa
 const Codec& raw_codec() { return kRaw; }
 
 }  // namespace thinwire::codec
+
+namespace thinwire::device {
+
+Status enqueue_gather(const Places& places, const std::byte* array, std::byte* out,
+                      StreamHandle stream) {
+  return device_status(
+      "cannot gather places of an array",
+      fake_cuda::enqueue(stream, [places, array, out] { gather_on_host(places, array, out); }));
+}
+
+}  // namespace thinwire::device
