@@ -28,7 +28,10 @@ bool is_sound(const Bytes& bytes) {
   const auto byte = [&](std::size_t at) { return load<std::uint8_t>(bytes.data() + at); };
   const std::size_t rank = byte(20);
   const std::size_t header_bytes = 56 + 8 * (rank - 1);
-  if (byte(16) != 0 || byte(19) > 4 || byte(21) > 1 || byte(22) != 0 || byte(23) != 0) return false;
+  const std::uint8_t version = byte(16);
+  const std::uint8_t flags = byte(21);
+  if (version > 1 || byte(19) > 4 || byte(22) != 0 || byte(23) != 0) return false;
+  if (flags > (version == 0 ? 1 : 3)) return false;  // version 1 has "as one line" besides checksums
   if (field(40) > bytes.size() - header_bytes) return false;
   constexpr std::uint64_t kElementBytes[] = {1, 4, 8, 2, 2};
   std::uint64_t left = UINT64_MAX / kElementBytes[byte(19)];  // elements that 64 bits can count
@@ -97,6 +100,10 @@ std::vector<Bytes> header_seeds(const Target&) {
     seed.insert(seed.end(), frame.begin() + 16, frame.begin() + static_cast<std::ptrdiff_t>(bytes));
     // A body that fits behind it.
     store(seed.data() + 2 + 40 - 16, std::uint64_t{number % kMostBehind});
+    seeds.push_back(seed);
+    // The same array coded as one line, which version 1 alone can say.
+    store(seed.data() + 2, std::uint8_t{1});
+    seed[2 + 21 - 16] |= std::byte{2};
     seeds.push_back(std::move(seed));
   }
   return seeds;
