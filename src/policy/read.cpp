@@ -6,8 +6,8 @@
 #include "codec/registry.h"
 #include "codec/spec.h"
 #include "plan/operation.h"
-#include "policy/pattern.h"
 #include "policy/policy.h"
+#include "policy/reach.h"
 #include "policy/tables.h"
 
 namespace thinwire::policy {
@@ -200,36 +200,32 @@ Result<Rule> rule_of(const Table& table) {
   return rule;
 }
 
-bool has_all(std::uint32_t outer, std::uint32_t inner) { return (inner & ~outer) == 0; }
-
-// Whether all that the later rule could take is taken by the earlier one.
-bool shadows(const Rule& earlier, const Rule& later) {
-  const auto is_covered = [&](const std::string& inner) {
-    return std::ranges::any_of(earlier.communicators,
-                               [&](const std::string& outer) { return covers(outer, inner); });
-  };
-  const bool names =
-      earlier.communicators.empty() ||
-      (!later.communicators.empty() && std::ranges::all_of(later.communicators, is_covered));
-  return names && has_all(earlier.operations, later.operations) &&
-         has_all(earlier.dtypes, later.dtypes) && has_all(earlier.spans, later.spans) &&
-         earlier.bytes_from <= later.bytes_from && earlier.bytes_below >= later.bytes_below &&
-         earlier.ranks_from <= later.ranks_from && earlier.ranks_below >= later.ranks_below;
+// As in "those of lines 2, 5 and 9 together take".
+std::string lines_of(const std::vector<Rule>& rules, const std::vector<std::size_t>& some) {
+  if (some.size() == 1)
+    return "that of line " + std::to_string(rules[some.front()].line) + " takes";
+  std::string text = "those of lines ";
+  for (std::size_t at = 0; at < some.size(); ++at) {
+    if (at > 0) text += at + 1 == some.size() ? " and " : ", ";
+    text += std::to_string(rules[some[at]].line);
+  }
+  return text + " together take";
 }
 
 Status check_reach(const std::vector<Rule>& rules) {
   for (std::size_t at = 0; at < rules.size(); ++at) {
+    const Rule& later = rules[at];
     for (std::size_t before = 0; before < at; ++before) {
-      const Rule &earlier = rules[before], &later = rules[at];
+      const Rule& earlier = rules[before];
       if (!earlier.name.empty() && earlier.name == later.name) {
         return error_at(later.line, "the rule of line " + std::to_string(earlier.line) +
                                         " is called " + in_quotes(later.name) + ", too");
       }
-      if (shadows(earlier, later)) {
-        return error_at(later.line, "the rule never matches: that of line " +
-                                        std::to_string(earlier.line) + " takes all that it could");
-      }
     }
+    const std::vector<std::size_t> covering = rules_that_cover(rules, at);
+    if (covering.empty()) continue;
+    return error_at(later.line,
+                    "the rule never matches: " + lines_of(rules, covering) + " all that it could");
   }
   return {};
 }

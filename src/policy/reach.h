@@ -1,0 +1,16 @@
+// Whether a rule takes anything that rules before it leave.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "policy/policy.h"
+
+namespace thinwire::policy {
+
+// Rules before `rules[at]` that together take all that it could, as few as take it; empty where
+// something is left to it, and where that was not found out: patterns of names are compared one
+// with one, and a search that would take long is given up.
+std::vector<std::size_t> rules_that_cover(const std::vector<Rule>& rules, std::size_t at);
+
+}  // namespace thinwire::policy
