@@ -18,7 +18,7 @@ def compile_once(
     program = place.built / name
     with (place.built / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if program.exists():
+        if program.exists() and all(_is_older(source, program) for source in sources):
             return program
         unfinished = program.with_suffix(".unfinished")
         words = [place.mpi.compiler, "-O1", "-w", "-o", unfinished, *sources, *options]
@@ -27,3 +27,7 @@ def compile_once(
             pytest.fail(f"{name} does not build: {done.stderr[-2000:]}")
         unfinished.rename(program)
     return program
+
+
+def _is_older(source: Path, program: Path) -> bool:
+    return source.stat().st_mtime <= program.stat().st_mtime

@@ -89,8 +89,8 @@ def run_program(
             variables["THINWIRE_COLLECTIVES"] = DECODED_ONCE
         options += ["--codec", codec]
         command = [sys.executable, "-m", "thinwire", "run", *options, "--", *command]
-    code, output, errors = _call(command, folder, variables, seconds)
-    return ProgramRun(code, output, errors, _read(report))
+    code, output, errors = call(command, folder, variables, seconds)
+    return ProgramRun(code, output, errors, read_report(report))
 
 
 def _testing_libraries() -> Path:
@@ -110,7 +110,7 @@ def _testing_libraries() -> Path:
     return folder
 
 
-def _call(
+def call(
     words: Sequence[str], folder: Path, variables: dict[str, str], seconds: float
 ) -> tuple[int | None, str, str]:
     names = ("output.txt", "errors.txt")
@@ -137,5 +137,5 @@ def _stop(started: "subprocess.Popen[bytes]") -> None:
         started.wait()
 
 
-def _read(report: Path) -> dict | None:
+def read_report(report: Path) -> dict | None:
     return json.loads(report.read_text()) if report.exists() else None

@@ -22,6 +22,7 @@ class Place:
     folder: Path  # of this run, empty at first
     mpi: ProgramMpi
     ranks: int
+    large: bool = False  # for measuring: an input whose messages and times are of useful size
 
     @property
     def built(self) -> Path:
@@ -29,6 +30,15 @@ class Place:
         made = self.root / f"built-{self.mpi.name}"
         made.mkdir(exist_ok=True)
         return made
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a user who knows the program would give `thinwire run`; `measure.py` takes it."""
+
+    options: Sequence[str]  # "{link}" stands for the link's rate
+    collectives: str | None = None  # THINWIRE_COLLECTIVES; None: as by default
+    lossy: float | None = None  # how far `numbers` may be off; None: results are the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +59,8 @@ class Program:
     numbers: Callable[[Results], Sequence[float]] | None = None
     environment: Callable[[Place], Mapping[str, str]] = lambda place: {}
     libraries: Callable[[Path], Sequence[Path]] = library_folders
+    # Measured by `measure.py`, on the larger input; None: the row is for tests alone.
+    setting: Setting | None = None
     # Why a native run is left out, by MPI, where the program cannot run there.
     absent: Mapping[str, str] = field(default_factory=dict)
 

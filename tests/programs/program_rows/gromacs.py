@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from debian_packages import Debian, library_folders
 from program_runs import ProgramRun
-from program_table import Place, Program, Results
+from program_table import Place, Program, Results, Setting
 
 PACKAGES = Debian(folder="gromacs", packages=("gromacs=2022.5-2",))
 
@@ -54,7 +54,8 @@ def _prepare(place: Place, words: str) -> None:
 def _command(place: Place) -> Sequence[str | Path]:
     (place.folder / "steps.mdp").write_text(STEPS)
     (place.folder / "water.top").write_text(TOPOLOGY)
-    _prepare(place, "solvate -cs spc216 -box 3 3 3 -p water.top -o water.gro")
+    box = "8 8 8" if place.large else "3 3 3"
+    _prepare(place, f"solvate -cs spc216 -box {box} -p water.top -o water.gro")
     _prepare(place, "grompp -f steps -c water -p water -o steps.tpr -maxwarn 2")
     options = "mdrun -s steps.tpr -deffnm done -reprod -ntomp 1 -dlb no -npme 0 -notunepme -pin off"
     return [place.root / "usr" / "bin" / "gmx_mpi", *options.split()]
@@ -76,6 +77,7 @@ ROWS = (
         debian=PACKAGES,
         ranks=(2, 4),
         threshold="256",
+        setting=Setting(("--codec", "lossless", "--link", "{link}", "--threshold", "16KiB")),
         environment=_environment,
     ),
 )

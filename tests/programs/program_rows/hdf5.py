@@ -9,7 +9,7 @@ from pathlib import Path
 from building import compile_once
 from debian_packages import TRIPLET, Debian
 from program_runs import SHRINK, ProgramRun
-from program_table import Place, Program, Results
+from program_table import Place, Program, Results, Setting
 
 VERSION = "1.10.8+repack1-1"
 PACKAGES = Debian(
@@ -63,7 +63,7 @@ def _results(place: Place, run: ProgramRun) -> Results:
 
 
 # Codecs of numbers find none of a size here: what it sends are bytes and addresses.
-def _row(test: str, shrinks: Sequence[str]) -> Program:
+def _row(test: str, shrinks: Sequence[str], setting: Setting | None = None) -> Program:
     return Program(
         name=f"hdf5-{test}",
         mpis=("openmpi", "openmpi-5", "mpich", "mpich-5"),
@@ -75,7 +75,16 @@ def _row(test: str, shrinks: Sequence[str]) -> Program:
         threshold="256",
         shrinks=shrinks,
         environment=_environment,
+        setting=setting,
     )
 
 
-ROWS = (_row("t_mpi", ()), _row("testphdf5", (SHRINK,)), _row("t_shapesame", ()))
+ROWS = (
+    _row("t_mpi", ()),
+    _row(
+        "testphdf5",
+        (SHRINK,),
+        Setting(("--codec", "lossless", "--link", "{link}", "--threshold", "4KiB")),
+    ),
+    _row("t_shapesame", ()),
+)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from debian_packages import Debian
 from program_runs import SHRINK, ProgramRun
-from program_table import Place, Program, Results
+from program_table import Place, Program, Results, Setting
 
 PACKAGES = Debian(folder="hpcc", packages=("hpcc=1.5.0-3",))
 
@@ -14,9 +14,9 @@ a small one
 HPL.out
 8
 1
-240
+{order}
 1
-24
+{block}
 0
 1
 1
@@ -63,8 +63,13 @@ KEPT = (
 )
 
 
+def _input(place: Place) -> str:
+    order, block = (1200, 80) if place.large else (240, 24)
+    return INPUT.format(ranks=place.ranks, order=order, block=block)
+
+
 def _command(place: Place) -> Sequence[str | Path]:
-    (place.folder / "hpccinf.txt").write_text(INPUT.format(ranks=place.ranks))
+    (place.folder / "hpccinf.txt").write_text(_input(place))
     return [place.root / "usr" / "bin" / "hpcc"]
 
 
@@ -86,5 +91,6 @@ ROWS = (
         ranks=(2, 4),
         codecs=("mpc", "ndzip", SHRINK),
         threshold="256",
+        setting=Setting(("--codec", "lossless", "--link", "{link}", "--threshold", "16KiB")),
     ),
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from debian_packages import Debian
 from program_runs import ProgramRun
-from program_table import Place, Program, Results
+from program_table import Place, Program, Results, Setting
 
 PACKAGES = Debian(
     folder="lammps",
@@ -20,8 +20,9 @@ write_dump all custom final.dump id type x y z vx vy vz fx fy fz modify sort id 
 """
 
 
-def _command(example: str, changes: dict[str, str]):
+def _command(example: str, small: dict[str, str], large: dict[str, str]):
     def command(place: Place) -> Sequence[str | Path]:
+        changes = large if place.large else small
         source = place.root / "usr" / "share" / "lammps" / "examples" / example
         text = (source / f"in.{example}").read_text()
         for old, new in changes.items():
@@ -60,16 +61,18 @@ def _energies(results: Results) -> list[float]:
 
 
 MELT = {"run\t\t250": "run\t\t50"}
+LARGE = {"run\t\t250": "run\t\t50", "block 0 10 0 10 0 10": "block 0 32 0 32 0 32"}
 
 ROWS = (
     Program(
         name="lammps-melt",
         mpis=("openmpi", "openmpi-5"),
-        command=_command("melt", MELT),
+        command=_command("melt", MELT, LARGE),
         results=_results,
         debian=PACKAGES,
         ranks=(2, 3),
         threshold="256",
+        setting=Setting(("--codec", "szp:rel=1e-6", "--link", "{link}"), lossy=1e-3),
         # Positions travel with the error that was asked for; tags and types must stay whole.
         lossy={"szp:rel=1e-6": 1e-3, "zfp:rate=32": 1e-3},
         numbers=_energies,

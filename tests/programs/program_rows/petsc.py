@@ -6,7 +6,7 @@ from pathlib import Path
 from building import compile_once
 from debian_packages import TRIPLET, Debian
 from program_runs import ProgramRun
-from program_table import Place, Program, Results
+from program_table import Place, Program, Results, Setting
 
 VERSION = "3.18.5+dfsg1-1"
 PACKAGES = Debian(
@@ -18,7 +18,7 @@ PACKAGES = Debian(
         f"libpetsc3.18-dev-examples={VERSION}",
     ),
 )
-OPTIONS = ("-da_refine", "3", "-pc_type", "mg", "-snes_monitor", "-ksp_monitor")
+OPTIONS = ("-pc_type", "mg", "-snes_monitor", "-ksp_monitor")
 OUTPUT = ("-snes_view_solution", "ascii:u")
 
 
@@ -35,7 +35,8 @@ def _command(place: Place) -> Sequence[str | Path]:
         "-Wl,--allow-shlib-undefined",
         "-lm",
     ]
-    return [compile_once(place, "ex19", [source], options), *OPTIONS, *OUTPUT]
+    refined = ("-da_refine", "6" if place.large else "3")
+    return [compile_once(place, "ex19", [source], options), *refined, *OPTIONS, *OUTPUT]
 
 
 def _results(place: Place, run: ProgramRun) -> Results:
@@ -56,6 +57,7 @@ ROWS = (
         debian=PACKAGES,
         ranks=(2, 3),
         threshold="256",
+        setting=Setting(("--codec", "lossless", "--link", "{link}", "--threshold", "4KiB")),
         # It takes differences of values over steps of 1e-8: the bound has to be far below that.
         lossy={"szp:rel=1e-12": 1e-3, "zfp:rate=32": 1e-3},
         numbers=_solution,

@@ -7,7 +7,7 @@ from pathlib import Path
 from building import SOURCES, compile_once
 from debian_packages import TRIPLET, Debian
 from program_runs import ProgramRun
-from program_table import Place, Program, Results
+from program_table import Place, Program, Results, Setting
 
 PACKAGES = Debian(folder="scalapack", packages=("scalapack-mpi-test=2.2.1-2+b1",))
 MPIS = ("openmpi", "openmpi-5", "mpich", "mpich-5")
@@ -62,6 +62,7 @@ QR = """'Orthogonal factorizations'
 {grids}
 5.0
 """
+LARGE = ("1280", "256", "64")  # of the solve: order, right-hand sides, block
 GRIDS = {2: "2\n1 2\n2 1", 4: "3\n2 1 4\n2 4 1"}
 
 
@@ -90,7 +91,8 @@ def _results(place: Place, run: ProgramRun) -> Results:
 def _solve(place: Place) -> Sequence[str | Path]:
     library = place.root / "usr" / "lib" / TRIPLET / f"libscalapack-{place.mpi.family}.so.2.2"
     options = [library, "-Wl,--allow-shlib-undefined", "-lm"]
-    return [compile_once(place, "solve", [SOURCES / "scalapack_solve.c"], options)]
+    program = compile_once(place, "solve", [SOURCES / "scalapack_solve.c"], options)
+    return [program, *(LARGE if place.large else ())]
 
 
 def _solution(place: Place, run: ProgramRun) -> Results:
@@ -122,5 +124,8 @@ ROWS = (
         debian=PACKAGES,
         ranks=(2, 4),
         threshold="256",
+        setting=Setting(
+            ("--codec", "lossless:reductions=coded", "--link", "{link}", "--threshold", "16KiB")
+        ),
     ),
 )

@@ -1,5 +1,6 @@
 /* Solves A X = B by ScaLAPACK's pdgesv, A of one block after the other over a grid of processes;
-   each rank writes its part of the factors and of X to a file of its own. */
+   each rank writes its part of the factors and of X to a file of its own. The order of A, the
+   columns of B and the side of a block may be named. */
 
 #include <mpi.h>
 #include <stdio.h>
@@ -17,17 +18,16 @@ extern void pdgesv_(const int* n, const int* nrhs, double* a, const int* ia, con
                     const int* desca, int* pivots, double* b, const int* ib, const int* jb,
                     const int* descb, int* info);
 
-enum { N = 192, RIGHT = 24, BLOCK = 16 };
-
-static const int n = N, right = RIGHT, block = BLOCK, zero = 0, one = 1;
+static int n = 192, right = 24, block = 16;
+static const int zero = 0, one = 1;
 
 /* Where a local index lies in the whole. */
 static int global(int local, int own, int of) {
-  return (local / BLOCK * of + own) * BLOCK + local % BLOCK;
+  return (local / block * of + own) * block + local % block;
 }
 
 static double* matrix(int rows, int columns, int row, int column, int of_rows, int of_columns) {
-  double* made = malloc(sizeof(double) * (rows * columns + 1));
+  double* made = malloc(sizeof(double) * ((size_t)rows * columns + 1));
   if (made == NULL) abort();
   for (int j = 0; j < columns; ++j)
     for (int i = 0; i < rows; ++i) {
@@ -54,7 +54,7 @@ static int solve(FILE* file, int of_rows, int of_columns) {
   descinit_(b_is, &n, &right, &block, &block, &zero, &zero, &context, &leading, &info);
   double* a = matrix(rows, columns, row, column, of_rows, of_columns);
   double* b = matrix(rows, right_columns, row, column, of_rows, of_columns);
-  int* pivots = malloc(sizeof(int) * (rows + BLOCK));
+  int* pivots = malloc(sizeof(int) * (rows + block));
   pdgesv_(&n, &right, a, &one, &one, a_is, pivots, b, &one, &one, b_is, &info);
   keep(file, a, rows * columns);
   keep(file, b, rows * right_columns);
@@ -67,6 +67,9 @@ static int solve(FILE* file, int of_rows, int of_columns) {
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
+  if (argc > 1) n = atoi(argv[1]);
+  if (argc > 2) right = atoi(argv[2]);
+  if (argc > 3) block = atoi(argv[3]);
   int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
