@@ -1,13 +1,14 @@
 // What a pair of small messages costs: one process sends to itself, or two to each other, by Irecv,
 // Isend and Waitall; with MPI_THREAD_MULTIPLE where it is asked for.
 // A plain MPI program; the fastest of many batches stands for the code path, as everything that
-// disturbs a batch makes it slower. Prints a JSON line a size.
+// disturbs a batch makes it slower. Prints a JSON line a size; BYTES: of that one alone.
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <vector>
 
@@ -71,10 +72,15 @@ bool measure(int bytes, int batches, int rank, int size) {
 int main(int argc, char** argv) {
   const int batches = argc > 1 ? std::atoi(argv[1]) : kDefaultBatches;
   const bool threads = argc > 2 && std::strcmp(argv[2], "threads") == 0;
-  if (argc > 2 + threads || batches < 1) {
-    std::fprintf(stderr, "usage: overhead [BATCHES [threads]]\n");
+  const int one_size = argc > 2 && !threads ? std::atoi(argv[2]) : 0;
+  const bool is_wrong_size = argc > 2 && !threads && one_size < static_cast<int>(sizeof(float));
+  if (argc > 3 || batches < 1 || is_wrong_size) {
+    std::fprintf(stderr, "usage: overhead [BATCHES [threads | BYTES]]\n");
     return 2;
   }
+  const std::vector<int> sizes = one_size > 0
+                                     ? std::vector<int>{one_size}
+                                     : std::vector<int>(std::begin(kSizes), std::end(kSizes));
   const int level = threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
   int size = 0;
   int rank = 0;
@@ -85,7 +91,7 @@ int main(int argc, char** argv) {
   int verified = size <= 2 && provided >= level;
   if (provided < level) std::fprintf(stderr, "overhead: this MPI has no MPI_THREAD_MULTIPLE\n");
   if (size > 2) std::fprintf(stderr, "overhead: runs on 1 or 2 ranks, not %d\n", size);
-  for (const int bytes : kSizes) {
+  for (const int bytes : sizes) {
     verified = verified && measure(bytes, batches, rank, size);
     // Else one would wait for the other, who has left.
     MPI_Allreduce(MPI_IN_PLACE, &verified, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);

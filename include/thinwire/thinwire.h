@@ -343,6 +343,7 @@ typedef struct tw_pool_counters {
   uint64_t loaned_bytes; /* on loan now */
   uint64_t allocations;  /* calls to the system or the driver for memory, since the start */
   uint64_t loans;        /* since the start */
+  uint64_t peak_bytes;   /* the most that were idle and on loan together, since the start */
 } tw_pool_counters;
 
 /* Counters of the pool of HOST memory, of PINNED memory, or of one GPU's DEVICE memory. They
@@ -1322,11 +1323,63 @@ typedef struct tw_stats {
    * sent, and had it gone raw. Their difference is what compression is predicted to have saved. */
   uint64_t predicted_nanoseconds;
   uint64_t predicted_raw_nanoseconds;
+  /* What compression saved, less than 0 where it cost more: the predicted time of a raw message, or
+   * collective, less the time that it took. Of a message the encoding is measured, also where the
+   * codec declined it, and transfer and decoding are predicted; of a collective the whole is
+   * measured. Only of those whose time was predicted. */
+  int64_t saved_nanoseconds;
+  int64_t collective_saved_nanoseconds;
+  uint64_t messages_without_memory; /* compressed ones that a receiver had no memory to decode */
+  uint64_t device_failures;         /* calls that a GPU or its driver refused */
+  uint64_t pool_peak_bytes; /* the most host memory that the pool held, and the most pinned memory,
+                               together */
 } tw_stats;
 
 /* Reads them; other threads may be counting meanwhile. TW_UNSUPPORTED for TW_STATS_PRELOAD and
  * TW_STATS_NCCL in a process that has no such library. Never waits. */
 tw_status tw_stats_read(tw_stats_of whose, tw_stats* stats);
+
+/* Histograms: entry b counts what is from 2^b to below 2^(b+1); the last one has all above. */
+enum { TW_HISTOGRAM_BUCKETS = 48 };
+
+/* The messages, or collective calls, of one kind. Texts end with a zero byte, and are cut where
+ * they are longer. */
+typedef struct tw_stats_kind {
+  uint32_t size;
+  uint32_t reserved;
+  char operation[32]; /* "send" for messages of the threshold or more, else the collective's name,
+                         as "MPI_Bcast" */
+  char communicator[64]; /* as MPI_Comm_set_name() named it */
+  char place[16]; /* of the peer: "self", "same node", "other node" or "unknown"; of collectives
+                     "" */
+  char codec[96]; /* the spec that applies */
+  char raw[64];   /* why they went raw; "" if they were compressed */
+  int64_t peer;   /* its rank in MPI_COMM_WORLD; -1: none, or one of many */
+  uint64_t calls;
+  uint64_t bytes;
+  uint64_t wire_bytes;
+  /* Encoding of messages, compressed collectives as a whole; 0 for what was not timed or foreseen.
+   */
+  uint64_t nanoseconds;
+  uint64_t predicted_nanoseconds;
+  /* Of those whose time was predicted: had they gone raw, and as they went. Their difference is
+   * what compression saved (tw_stats.saved_nanoseconds). */
+  uint64_t raw_nanoseconds;
+  uint64_t whole_nanoseconds;
+  uint64_t sizes[TW_HISTOGRAM_BUCKETS];       /* of `bytes`, in bytes */
+  uint64_t times[TW_HISTOGRAM_BUCKETS];       /* of `nanoseconds`, in nanoseconds */
+  uint64_t predictions[TW_HISTOGRAM_BUCKETS]; /* of `predicted_nanoseconds` */
+} tw_stats_kind;
+
+/* How many kinds there are by now; only TW_STATS_PRELOAD has any. They are kept from MPI_Init on
+ * where THINWIRE_TRACE or THINWIRE_METRICS is set, else from the first call of this function
+ * between MPI_Init and MPI_Finalize. Their number grows alone, up to 2048. TW_UNSUPPORTED as above,
+ * and where `whose` keeps none. */
+tw_status tw_stats_kinds(tw_stats_of whose, uint32_t* kinds);
+
+/* Reads the kind of that number, from 0; others may be counting meanwhile. TW_INVALID_ARGUMENT
+ * where there are not so many. */
+tw_status tw_stats_read_kind(tw_stats_of whose, uint32_t number, tw_stats_kind* kind);
 
 /* Sets `messages`, an array of `reasons` entries, to how many messages went raw for each tw_reason;
  * entries beyond TW_REASON_COUNT become 0. Reasons of NCCL calls alone are left out, as they are in

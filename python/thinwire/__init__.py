@@ -25,7 +25,7 @@ from thinwire.library import ThinwireError, format_version, version
 from thinwire.message import MessageInfo, compress, decompress, inspect
 from thinwire.policy import Policy, PolicyRule
 from thinwire.pools import PoolCounters, gpu_count, host_pool_counters, pool_counters
-from thinwire.statistics import Counters, Stats, stats
+from thinwire.statistics import Counters, Kind, Stats, stats, stats_kinds
 
 __all__ = [
     "IN_PLACE",
@@ -41,6 +41,7 @@ __all__ = [
     "Counters",
     "Frame",
     "GpuArray",
+    "Kind",
     "MessageInfo",
     "Policy",
     "PolicyRule",
@@ -61,6 +62,7 @@ __all__ = [
     "pool_counters",
     "schedules",
     "stats",
+    "stats_kinds",
     "version",
 ]
 

@@ -8,12 +8,13 @@ from thinwire.library import check, ffi_new, library, new_struct
 @dataclass(frozen=True)
 class PoolCounters:
     """Bytes that are kept for reuse and that are on loan; since the start, calls to the system or
-    the driver for memory, and loans."""
+    the driver for memory, loans, and the most bytes that were held, idle and on loan together."""
 
     idle_bytes: int
     loaned_bytes: int
     allocations: int
     loans: int
+    peak_bytes: int
 
 
 def gpu_count() -> int:
@@ -43,4 +44,5 @@ def _describe(memory: int, device: int) -> PoolCounters:
         loaned_bytes=counters.loaned_bytes,
         allocations=counters.allocations,
         loans=counters.loans,
+        peak_bytes=counters.peak_bytes,
     )

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass, fields
 from typing import Any
 
-from thinwire.library import ThinwireError, check, ffi_new, library, new_struct, text
+from thinwire.library import ThinwireError, check, ffi, ffi_new, library, new_struct, text
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,37 @@ class Counters:
     native_collectives: int  # calls that were left to the MPI
     predicted_nanoseconds: int  # of an MPI program's messages, as they were sent
     predicted_raw_nanoseconds: int  # of the same, had each gone raw
+    # Predicted raw less what it took, below 0 where compression cost more (thinwire.h, tw_stats).
+    saved_nanoseconds: int
+    collective_saved_nanoseconds: int
+    messages_without_memory: int  # compressed ones that there was no memory to decode
+    device_failures: int  # calls that a GPU or its driver refused
+    pool_peak_bytes: int  # the most host and pinned scratch memory held
     raw_by_reason: dict[str, int]  # messages that went raw; reasons that did not occur are left out
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Messages, or calls of a collective, that have operation, communicator, peer and codec in
+    common, and whether they went raw. Sizes are in bytes, times in nanoseconds; histograms say how
+    many there are from a power of two to the next, by that power."""
+
+    operation: str  # "send", or the collective's name
+    communicator: str
+    place: str  # of the peer; "" for collectives
+    peer: int | None  # its rank, where it was told apart
+    codec: str
+    raw: str  # why it went raw; "": compressed
+    calls: int
+    bytes: int
+    wire_bytes: int
+    nanoseconds: int  # encoding of messages, compressed collectives as a whole
+    predicted_nanoseconds: int  # of that
+    raw_nanoseconds: int  # of the whole, had it gone raw, as predicted
+    whole_nanoseconds: int  # of the whole as it went; the difference is what was saved
+    sizes: dict[int, int]
+    times: dict[int, int]
+    predictions: dict[int, int]
 
 
 @dataclass(frozen=True)
@@ -47,6 +77,37 @@ def stats() -> Stats:
     lib = library()
     of_preloads = (_read_if_there(lib.TW_STATS_PRELOAD), _read_if_there(lib.TW_STATS_NCCL))
     return Stats(_read(lib.TW_STATS_LIBRARY), *of_preloads)
+
+
+def stats_kinds() -> list[Kind]:
+    """Of this process' MPI calls under the preload library, by what they have in common. Kept from
+    the start under THINWIRE_TRACE or THINWIRE_METRICS, else from the first call of this function
+    after MPI_Init on; empty without a preload library."""
+    lib = library()
+    count = ffi_new("uint32_t *")
+    status = lib.tw_stats_kinds(lib.TW_STATS_PRELOAD, count)
+    if status == lib.TW_UNSUPPORTED:
+        return []
+    check(status)
+    return [_kind(number) for number in range(count[0])]
+
+
+def _kind(number: int) -> Kind:
+    lib = library()
+    found = new_struct("tw_stats_kind")
+    check(lib.tw_stats_read_kind(lib.TW_STATS_PRELOAD, number, found))
+    values: dict[str, Any] = {}
+    for each in fields(Kind):
+        value = getattr(found, each.name)
+        if each.type is str:
+            # A communicator may be called anything.
+            values[each.name] = ffi.string(value).decode(errors="replace")
+        elif each.type == dict[int, int]:
+            values[each.name] = {at: value[at] for at in range(len(value)) if value[at]}
+        else:
+            values[each.name] = value
+    values["peer"] = None if found.peer < 0 else found.peer
+    return Kind(**values)
 
 
 def _read_if_there(whose: int) -> Counters | None:

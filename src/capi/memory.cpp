@@ -119,7 +119,7 @@ tw_status tw_pool_describe(tw_memory memory, int32_t device, tw_pool_counters* c
     const device::PoolCounters found =
         device::describe_pool(static_cast<device::Memory>(memory), device);
     give(tw_pool_counters{0, 0, found.idle_bytes, found.loaned_bytes, found.allocations,
-                          found.loans},
+                          found.loans, found.peak_bytes},
          counters);
     return TW_OK;
   });

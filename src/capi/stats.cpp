@@ -39,6 +39,18 @@ tw_status no_preload(tw_stats_of whose) {
                  std::string("no preload library for ") + of + " is in this process"});
 }
 
+// The same of its kinds: `number` null asks how many there are.
+using KindsOfPreload = tw_status (*)(const std::uint32_t* number, std::uint32_t* kinds,
+                                     tw_stats_kind*);
+tw_status read_kinds(tw_stats_of whose, const std::uint32_t* number, std::uint32_t* kinds,
+                     tw_stats_kind* kind) {
+  if (whose != TW_STATS_PRELOAD) {
+    return report({StatusCode::kUnsupported, "kinds are kept of MPI calls alone"});
+  }
+  const auto read = reinterpret_cast<KindsOfPreload>(dlsym(RTLD_DEFAULT, "tw_preload_stats_kinds"));
+  return read == nullptr ? no_preload(whose) : read(number, kinds, kind);
+}
+
 bool is_known(tw_stats_of whose) {
   return whose == TW_STATS_LIBRARY || whose == TW_STATS_PRELOAD || whose == TW_STATS_NCCL;
 }
@@ -123,4 +135,24 @@ tw_status tw_stats_raw(tw_stats_of whose, uint64_t* messages, uint32_t reasons) 
   }
   const OfPreload read = of_preload(whose);
   return read == nullptr ? no_preload(whose) : read(nullptr, messages, reasons);
+}
+
+tw_status tw_stats_kinds(tw_stats_of whose, uint32_t* kinds) {
+  if (kinds == nullptr || !is_known(whose)) {
+    return misuse("tw_stats_kinds: null pointer, or not known whose");
+  }
+  *kinds = 0;
+  return read_kinds(whose, nullptr, kinds, nullptr);
+}
+
+tw_status tw_stats_read_kind(tw_stats_of whose, uint32_t number, tw_stats_kind* kind) {
+  if (!has_size(kind) || !is_known(whose)) {
+    return misuse("tw_stats_read_kind: null pointer, size not set, or not known whose");
+  }
+  tw_stats_kind found{};
+  found.size = sizeof found;
+  const tw_status status = read_kinds(whose, &number, nullptr, &found);
+  if (status == TW_OK) give(found, kind);
+  if (status == TW_INVALID_ARGUMENT) return misuse("tw_stats_read_kind: there are not so many");
+  return status;
 }

@@ -121,6 +121,7 @@ Lease HostPool::lend_new(Memory memory, int size_class) {
   ++to.buffers;
   ++counters_.allocations;
   counters_.loaned_bytes += class_bytes(size_class);
+  counters_.note_peak();
   to.used = ++counters_.loans;
   return Lease(memory.release());
 }

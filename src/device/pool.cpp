@@ -164,6 +164,7 @@ void Pool::fill() {
       const std::lock_guard lock(mutex_);
       ++counters_.allocations;
       counters_.idle_bytes += class_bytes(class_of(step.bytes));
+      counters_.note_peak();
       idle_[class_of(step.bytes)].push_back(*data);
     }
   }
@@ -196,6 +197,7 @@ Result<std::byte*> Pool::acquire(std::uint64_t bytes, bool fills) {
   ++counters_.allocations;
   ++counters_.loans;
   counters_.loaned_bytes += class_bytes(size_class);
+  counters_.note_peak();
   return buffer->data;
 }
 

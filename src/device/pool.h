@@ -42,6 +42,12 @@ struct PoolCounters {
   std::uint64_t loaned_bytes;
   std::uint64_t allocations;  // from the system or the driver, since the start
   std::uint64_t loans;        // since the start
+  std::uint64_t peak_bytes;   // the most that were idle and on loan together
+
+  void note_peak() {
+    const std::uint64_t held = idle_bytes + loaned_bytes;
+    if (held > peak_bytes) peak_bytes = held;
+  }
 };
 
 // The pool of host memory, of pinned memory, or of device memory on one GPU. The latter are filled

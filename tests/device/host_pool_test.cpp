@@ -84,9 +84,12 @@ TEST_F(HostPool, KeepsNoMoreIdleThanItsBound) {
   std::vector<std::byte*> loans;
   for (int at = 0; at < 50; ++at) loans.push_back(acquire(kMiB));
   EXPECT_EQ(counters().loaned_bytes, 50 * kMiB);
+  EXPECT_GE(counters().peak_bytes, 50 * kMiB);
+  const std::uint64_t peak = counters().peak_bytes;
   for (std::byte* loan : loans) tw_scratch_release(loan);
   EXPECT_EQ(counters().idle_bytes, 2 * kMiB);
   tw_scratch_release(acquire(3 * kMiB));
+  EXPECT_EQ(counters().peak_bytes, peak);
   EXPECT_LE(counters().idle_bytes, 2 * kMiB);
 }
 

@@ -12,6 +12,7 @@ ZEROS = {
     "without_memory": 0,
     "device_failures": 0,
     "pool_bytes": 1 << 20,
+    "pool_peak_bytes": 3 << 20,
 }
 TOTALS: dict[str, Any] = {
     "codec": "mpc",
@@ -40,7 +41,7 @@ TOTALS: dict[str, Any] = {
 
 def head(rank: int, ranks: int, node: str, **more: Any) -> dict[str, Any]:
     return {
-        "thinwire_trace": 1,
+        "thinwire_trace": 2,
         "version": "0.1.0",
         "format": 0,
         "rank": rank,
@@ -98,10 +99,25 @@ def rank_lines(rank: int, ranks: int, node: str, bins: int = 12) -> list[dict[st
                 20000000,
                 [[16, 20]],
                 [[19, 18], [20, 2]],
+                [[19, 20]],
+                90000000,
+                50000000,
             ],
-            [1, 10, 1000000, 1000000, 0, 0, [[16, 10]], []],
-            [2, 2, 500000, 100000, 200000000, 250000000, [[17, 2]], [[27, 2]]],
-            [3, 3, 300000, 300000, 0, 0, [[16, 3]], []],
+            [1, 10, 1000000, 1000000, 0, 0, [[16, 10]], [], [], 30000000, 31000000],
+            [
+                2,
+                2,
+                500000,
+                100000,
+                200000000,
+                250000000,
+                [[17, 2]],
+                [[27, 2]],
+                [[26, 2]],
+                400000000,
+                250000000,
+            ],
+            [3, 3, 300000, 300000, 0, 0, [[16, 3]], [], [], 0, 0],
         ]
         lines.append({"from": at / 4, "to": (at + 1) / 4, **ZEROS, "decoded": 20, "cells": rows})
     return [*lines, {"end": bins / 4, "whole": True, "totals": TOTALS}]

@@ -83,6 +83,27 @@ def test_figures_of_all_ranks(tmp_path: Path) -> None:
     steps = found["over_time"]
     assert sum(step["collective_bytes"] for step in steps) == pytest.approx(4 * 12 * 500000)
     assert max(step["pool_bytes"] for step in steps) == 4 << 20
+    assert {rank["pool_bytes_at_most"] for rank in found["ranks"]} == {3 << 20}
+    assert kinds["send", None]["predictions"] == {"19": 4 * 12 * 20}
+
+
+def test_time_saved(tmp_path: Path) -> None:
+    found = merged(write_job(tmp_path, 4, 2))
+    assert found.saved["messages"] == pytest.approx(
+        {"raw_seconds": 48 * 0.12, "seconds": 48 * 0.081, "saved_seconds": 48 * 0.039}
+    )
+    assert found.saved["collectives"]["saved_seconds"] == pytest.approx(48 * 0.15)
+    kinds = {(kind["operation"], kind["raw"]): kind for kind in found.kinds}
+    assert kinds["send", None]["saved_nanoseconds"] == 48 * 40_000_000
+    # Encoding what was then declined costs time.
+    assert kinds["send", "data declined by the codec"]["saved_nanoseconds"] == 48 * -1_000_000
+    steps = sum(step["saved_nanoseconds"] for step in found.over_time)
+    assert steps == pytest.approx(48 * 189_000_000)
+    assert sum(rank["saved_seconds"] for rank in found.ranks) == pytest.approx(48 * 0.189)
+    made = page(found, "job")
+    assert "9.07 s (36%)" in made  # of all
+    assert "1.92 s (44%)" in made and "-48 ms (-3%)" in made  # by kind
+    assert "Seconds saved, all ranks, so far" in made
 
 
 def test_many_ranks_are_shown_by_node(tmp_path: Path) -> None:
@@ -110,10 +131,10 @@ def test_what_is_wrong_is_named_with_file_and_line(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert f"{first}:18: the line ends in the middle" in done.stderr
     assert "has no last line" in done.stderr
-    first.write_text(whole.replace('"thinwire_trace": 1', '"thinwire_trace": 2'))
+    first.write_text(whole.replace('"thinwire_trace": 2', '"thinwire_trace": 3'))
     done = thinwire("report", job)
     assert done.returncode == 1
-    assert f"thinwire: error: {first}:1: a trace of version 2" in done.stderr
+    assert f"thinwire: error: {first}:1: a trace of version 3" in done.stderr
     first.unlink()
     done = thinwire("report", job, "--json")
     assert "1 of 2 ranks have no trace here" in done.stderr and done.returncode == 0

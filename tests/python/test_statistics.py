@@ -4,6 +4,7 @@ library."""
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -34,10 +35,29 @@ assert after.encode_nanoseconds > 0 and after.decode_nanoseconds > 0, after
 assert after.collectives == 1, after
 if "THINWIRE_LINK" in os.environ:
     assert 0 < after.predicted_nanoseconds < after.predicted_raw_nanoseconds, after
+    assert 0 < after.saved_nanoseconds < after.predicted_raw_nanoseconds, after
 else:
+    assert after.saved_nanoseconds == 0, after
     assert after.predicted_nanoseconds == after.predicted_raw_nanoseconds == 0, after
 assert after.raw_by_reason == {"below the threshold": 1}, after
 assert thinwire.stats().library.messages == 0
+assert after.messages_without_memory == after.device_failures == 0 < after.pool_peak_bytes, after
+if "THINWIRE_METRICS" not in os.environ:
+    assert thinwire.stats_kinds() == []  # counted from here on
+for each in range(2):
+    comm.Sendrecv(values, 1 - comm.rank, recvbuf=other, source=1 - comm.rank)
+sends = 5 if "THINWIRE_METRICS" in os.environ else 2
+(sent,) = [kind for kind in thinwire.stats_kinds() if kind.operation == "send"]
+assert sent.communicator == "MPI_COMM_WORLD" and sent.place == "same node", sent
+assert sent.codec.startswith("mpc") and sent.raw == "" and sent.peer == 1 - comm.rank, sent
+assert sent.calls == sends and sent.bytes == sends * values.nbytes > sent.wire_bytes, sent
+assert sent.sizes == {17: sends} and sum(sent.times.values()) == sends, sent
+assert sent.nanoseconds > 0, sent
+if "THINWIRE_LINK" in os.environ:
+    assert sum(sent.predictions.values()) == sends and sent.predicted_nanoseconds > 0, sent
+    assert sent.raw_nanoseconds > sent.whole_nanoseconds > sent.nanoseconds, sent
+else:
+    assert sent.raw_nanoseconds == 0 and sent.predictions == {}, sent
 os.write(1, b"ok\\n")  # at once: the launcher merges what ranks write
 """
 
@@ -73,11 +93,15 @@ def test_collectives_are_counted() -> None:
 
 def test_without_a_preload_library_there_is_nothing_of_mpi() -> None:
     assert thinwire.stats().mpi is None and thinwire.stats().nccl is None
+    assert thinwire.stats_kinds() == []
 
 
 @pytest.mark.multiproc
+@pytest.mark.parametrize("is_metered", [False, True], ids=["", "metered"])
 @pytest.mark.parametrize("link", [{}, {"THINWIRE_LINK": "10mbit"}], ids=["", "link"])
-def test_a_program_reads_what_its_preload_library_counts(link: dict[str, str]) -> None:
+def test_a_program_reads_what_its_preload_library_counts(
+    link: dict[str, str], is_metered: bool, tmp_path: Path
+) -> None:
     pytest.importorskip("mpi4py")
     if "openmpi" not in built_shims():
         pytest.skip("no library for Open MPI is built")
@@ -93,7 +117,10 @@ def test_a_program_reads_what_its_preload_library_counts(link: dict[str, str]) -
     words = ["env", f"LD_PRELOAD={library}", sys.executable, "-c", PROGRAM]
     done = subprocess.run(
         ["mpirun.openmpi", "--oversubscribe", "-n", "2", *words],
-        env=os.environ | settings | link,
+        env=os.environ
+        | settings
+        | link
+        | ({"THINWIRE_METRICS": str(tmp_path / "metrics")} if is_metered else {}),
         capture_output=True,
         text=True,
         timeout=60,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "shim/common/trace/bins.h"
+#include "shim/common/trace/kinds.h"
 #include "shim/common/trace/metrics.h"
 #include "thinwire/thinwire.h"
 
@@ -28,12 +29,15 @@ TEST(Cells, OneOfEachKind) {
   EXPECT_EQ(&cells.of({0, 1, 0, 0, 1, 7}), &first);
   EXPECT_NE(&cells.of({0, 1, 0, 9, 1, 7}), &first);
   EXPECT_EQ(cells.size(), 2U);
-  first.add({100'000, 50'000, 10, 5000}, Writers::kMany);
+  first.add({100'000, 50'000, 10, 5000, 9000, 7000}, Writers::kMany);
   EXPECT_EQ(first.calls.read(), 1U);
   EXPECT_EQ(first.bytes.read(), 100'000U);
   EXPECT_EQ(first.wire_bytes.read(), 50'000U);
   EXPECT_EQ(first.sizes[16].read(), 1U);
   EXPECT_EQ(first.times[12].read(), 1U);
+  EXPECT_EQ(first.predictions[3].read(), 1U);
+  EXPECT_EQ(first.raw_nanoseconds.read(), 9000U);
+  EXPECT_EQ(first.whole_nanoseconds.read(), 7000U);
 }
 
 TEST(Cells, PeersBeyondTheBoundShareOne) {
@@ -124,12 +128,33 @@ TEST(Bins, BeginShortAndGrow) {
   EXPECT_FALSE(bins.take(Bins::kMostBytes));
 }
 
+TEST(Kinds, AreCellsWithTheirTexts) {
+  Cells cells;
+  Names names;
+  const std::string name(100, 'n');
+  cells.of({0, 2, 0, 0, names.of(name.c_str()), 3})
+      .add({64, 32, 100, 200, 400, 300}, Writers::kOne);
+  const auto describe = [](const CellKey&) { return CellText{"send", "other node", "mpc"}; };
+  tw_stats_kind kind{};
+  read_kind(cells.at(0), names, describe, kind);
+  EXPECT_STREQ(kind.operation, "send");
+  EXPECT_STREQ(kind.communicator, name.substr(0, 63).c_str());
+  EXPECT_STREQ(kind.place, "other node");
+  EXPECT_STREQ(kind.codec, "mpc");
+  EXPECT_STREQ(kind.raw, "");
+  EXPECT_EQ(kind.peer, 3);
+  EXPECT_EQ(kind.calls, 1U);
+  EXPECT_EQ(kind.raw_nanoseconds - kind.whole_nanoseconds, 100U);
+  EXPECT_EQ(kind.sizes[6] + kind.times[7] + kind.predictions[6], 3U);
+}
+
 TEST(Metrics, SumOverPeersAndBearAnyName) {
   Cells cells;
   Names names;
   const std::uint32_t name = names.of("a \"b\"\\\n");
   for (const std::int32_t peer : {1, 2}) {
-    cells.of({0, TW_PEER_OTHER_NODE, 0, 0, name, peer}).add({1000, 250, 20, 30}, Writers::kOne);
+    cells.of({0, TW_PEER_OTHER_NODE, 0, 0, name, peer})
+        .add({1000, 250, 20, 3000, 900, 40}, Writers::kOne);
   }
   cells.of({1, 0, 0xff, 5, 0, -1}).add({64, 64, 0, 0}, Writers::kOne);
   const auto describe = [](const CellKey& key) {
@@ -138,13 +163,28 @@ TEST(Metrics, SumOverPeersAndBearAnyName) {
   };
   ProcessFigures figures;
   figures.damaged = 3;
-  const std::string text = metrics_text(cells, names, describe, figures, 4096, "7");
-  const std::string labels = R"({rank="7",operation="send",communicator="a \"b\"\\\n",)"
-                             R"(place="other node",codec="mpc",raw=""})";
+  const std::string text = metrics_text(cells, names, describe, figures, {4096, 9999}, "7");
+  const std::string all = R"({rank="7",operation="send",communicator="a \"b\"\\\n",)"
+                          R"(place="other node",codec="mpc",raw="")";
+  const std::string labels = all + "}";
   for (const std::string& line :
-       {"thinwire_calls_total" + labels + " 2", "thinwire_bytes_total" + labels + " 2000",
-        "thinwire_wire_bytes_total" + labels + " 500", "thinwire_seconds_total" + labels + " 6e-08",
+       {"thinwire_calls_total" + labels + " 2",
+        "thinwire_bytes_total" + labels + " 2000",
+        "thinwire_wire_bytes_total" + labels + " 500",
+        "thinwire_seconds_total" + labels + " 6e-06",
         "thinwire_predicted_seconds_total" + labels + " 4e-08",
+        "thinwire_raw_seconds_total" + labels + " 1.8e-06",
+        "thinwire_took_seconds_total" + labels + " 8e-08",
+        std::string("# TYPE thinwire_size_bytes histogram"),
+        "thinwire_size_bytes_bucket" + all + R"(,le="1023"} 2)",
+        "thinwire_size_bytes_sum" + labels + " 2000",
+        "thinwire_size_bytes_count" + labels + " 2",
+        "thinwire_time_seconds_bucket" + all + R"(,le="1.023e-06"} 0)",
+        "thinwire_time_seconds_bucket" + all + R"(,le="4.095e-06"} 2)",
+        "thinwire_time_seconds_bucket" + all + R"(,le="+Inf"} 2)",
+        "thinwire_time_seconds_sum" + labels + " 6e-06",
+        "thinwire_predicted_time_seconds_bucket" + all + R"(,le="1.023e-06"} 2)",
+        std::string(R"(thinwire_pool_peak_bytes{rank="7"} 9999)"),
         std::string(R"(thinwire_calls_total{rank="7",operation="MPI_Bcast",communicator="",)"
                     R"(place="",codec="",raw="off"} 1)"),
         std::string(R"(thinwire_damaged_total{rank="7"} 3)"),

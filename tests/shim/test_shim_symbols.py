@@ -31,14 +31,16 @@ LEFT_ALONE = {
     "requests that the program completes itself": r"Grequest_(start|complete)",
     "handles between languages": r"(Request|Message)_(c2f|f2c|toint|fromint)",
     "objects": r"Type_(?!free$)\w+|(Group|Info|Op|Errhandler|Keyval)_\w+|Attr_(delete|put)"
-    r"|Comm_(?!free$|disconnect$|spawn|create_from_group$|get_attr$|\w+_buffer)\w+"
+    r"|Comm_(?!free$|disconnect$|set_name$|spawn|create_from_group$|get_attr$|\w+_buffer)\w+"
     r"|Session_(?!init$|finalize$|\w+_buffer)\w+|Intercomm_(create|merge)",
     "topologies": r"(Cart|Cartdim|Graph|Graphdims|Dist_graph|Topo|Dims)_\w+",
     "errors": r"(Remove_)?(e|E)rror_(class|code|string)|Add_error_(class|code|string)|Abort",
     "processes and names": r"(Open|Close)_port",
     "the process and its memory": r"Initialized|Finalized|Query_thread|Is_thread_main|Pcontrol"
     r"|Get_(version|library_version|processor_name|address|hw_resource_info)|(Alloc|Free)_mem"
-    r"|Aint_(add|diff)|Address|Wtick|Wtime|T_\w+|Abi_\w+",
+    r"|Aint_(add|diff)|Address|Wtick|Wtime|Abi_\w+",
+    "tools: all but performance variables": r"T_(?!pvar_)\w+(?<!category_get_pvars)"
+    r"|T_pvar_session_\w+",
     "constants and their Fortran forms": r"\w+_F90|F(08)?_STATUS(ES)?_IGNORE"
     r"|\w*(DUP|COPY|DELETE)_FN|UNWEIGHTED|WEIGHTS_EMPTY",
 }
@@ -48,7 +50,7 @@ OF_THE_LAUNCHER = "PMIx_Init"
 
 # For programs that bring MPI and core together themselves (thinwire_mpi.h), and for the core of a
 # program that asks what is counted (tw_stats_read).
-OF_THINWIRE = {"tw_mpi_transport", "tw_preload_stats"}
+OF_THINWIRE = {"tw_mpi_transport", "tw_preload_stats", "tw_preload_stats_kinds"}
 
 
 def symbols(library: Path, *options: str) -> set[str]:

@@ -153,7 +153,7 @@ def test_what_is_no_trace_is_named_with_its_line(tmp_path: Path) -> None:
     lines = whole.splitlines(keepends=True)
     path = tmp_path / "one"
     wrong = {
-        "".join([lines[0].replace('"thinwire_trace": 1', '"thinwire_trace": 7'), *lines[1:]]): (
+        "".join([lines[0].replace('"thinwire_trace": 2', '"thinwire_trace": 7'), *lines[1:]]): (
             ":1: a trace of version 7"
         ),
         "hello\n": ":1: this is no line of a trace",
@@ -178,6 +178,54 @@ def test_what_is_no_trace_is_named_with_its_line(tmp_path: Path) -> None:
         traces.read_all([tmp_path / "trace.rank1", path], warnings.append)
 
 
+@pytest.mark.parametrize("link", ["", "10mbit"])
+def test_time_saved(link: str, tmp_path: Path) -> None:
+    """The report, the trace and metrics say the same; without a rate there is nothing to say."""
+    more = {"THINWIRE_FORCE": "1", "THINWIRE_METRICS": str(tmp_path / "metrics")}
+    reported = run(SYSTEM, tmp_path, **more, **({"THINWIRE_LINK": link} if link else {})).report
+    assert reported is not None
+    saved = merged(tmp_path).saved
+    metered = [metrics(tmp_path / f"metrics.rank{rank}.prom") for rank in range(RANKS)]
+    total = sum(each["raw_seconds_total"] - each["took_seconds_total"] for each in metered)
+    if not link:
+        assert reported["saved_seconds"] == reported["collectives"]["saved_seconds"] == total == 0
+        assert saved["messages"]["raw_seconds"] == 0
+        return
+    assert 0 < reported["saved_seconds"] < saved["messages"]["raw_seconds"]
+    assert saved["messages"]["saved_seconds"] == pytest.approx(reported["saved_seconds"], rel=1e-3)
+    of_calls = reported["collectives"]["saved_seconds"]
+    assert saved["collectives"]["saved_seconds"] == pytest.approx(of_calls, rel=1e-3)
+    assert total == pytest.approx(reported["saved_seconds"] + of_calls, rel=1e-3)
+    kinds = [kind for kind in merged(tmp_path).kinds if kind["predicted_nanoseconds"]]
+    assert kinds and all(sum(kind["predictions"].values()) == kind["calls"] for kind in kinds)
+
+
+LISTENER = SYSTEM.programs.parent / "nccl" / "libnccl_nvtx_listener.so"
+
+
+@pytest.mark.skipif(not LISTENER.exists(), reason="built without NVTX's headers")
+def test_profilers_see_encoding_decoding_and_collectives(tmp_path: Path) -> None:
+    own_file = 'NVTX_LISTENER_FILE="$0.$OMPI_COMM_WORLD_RANK" exec "$@"'
+    program = [SYSTEM.programs / "shim_traced", str(ROUNDS)]
+    words = ["sh", "-c", own_file, str(tmp_path / "ranges"), *program]
+    settings = SETTINGS | {"THINWIRE_FORCE": "1", "NVTX_INJECTION64_PATH": str(LISTENER)}
+    done = mpirun(
+        RANKS, words, SYSTEM.production, mpi=SYSTEM, settings=settings, report=tmp_path / "report"
+    )
+    assert (done.code, done.output) == (0, "ok\n"), done.errors
+    assert done.report is not None
+    files = [tmp_path / f"ranges.{rank}" for rank in range(RANKS)]
+    lines = [line for file in files for line in file.read_text().splitlines()]
+    encoded = [line for line in lines if line.startswith("push encode mpc")]
+    decoded = [line for line in lines if line.startswith("push decode ")]
+    whole = [line for line in lines if line.startswith("push MPI_Bcast mpc")]
+    assert len(encoded) >= done.report["compressed_messages"] > 0
+    assert len(decoded) == done.report["decoded_messages"]
+    assert len(whole) == done.report["collectives"]["compressed"] > 0
+    assert any(line.endswith(" 1048576 bytes, payload 1048576") for line in encoded)
+    assert lines.count("pop") == len(encoded) + len(decoded) + len(whole)
+
+
 METRIC = re.compile(r"^thinwire_(\w+)\{(.*)\} ([-+.e\d]+)$")
 
 
@@ -190,7 +238,8 @@ def metrics(path: Path) -> dict[str, float]:
             typed.add(line.split()[2].removeprefix("thinwire_"))
             continue
         found = METRIC.match(line)
-        assert found is not None and found[1] in typed, line
+        assert found is not None, line
+        assert found[1] in typed or re.sub("_(bucket|sum|count)$", "", found[1]) in typed, line
         sums[found[1]] = sums.get(found[1], 0.0) + float(found[3])
     return sums
 
@@ -205,10 +254,15 @@ def test_metrics_are_the_reports_sums(tmp_path: Path) -> None:
         of_report = {
             "bytes_total": done.report["bytes"] + calls["bytes"] + calls["native_bytes"],
             "decoded_total": done.report["decoded_messages"],
+            "size_bytes_sum": done.report["bytes"] + calls["bytes"] + calls["native_bytes"],
             "below_threshold_total": done.report["raw_by_reason"]["below the threshold"],
         }
         for name, value in of_report.items():
             assert sum(each[name] for each in ranks) == value, name
+        for each in ranks:
+            assert each["time_seconds_sum"] == pytest.approx(each["seconds_total"])
+            assert each["size_bytes_count"] <= each["calls_total"]
+            assert each["pool_peak_bytes"] >= each["pool_bytes"] > 0
         assert not list(tmp_path.glob("*.draft"))
 
 

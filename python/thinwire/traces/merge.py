@@ -7,6 +7,16 @@ from typing import Any
 
 from thinwire.traces.read import Bin, Cell, RankTrace
 
+FIGURES = (
+    "calls",
+    "bytes",
+    "wire_bytes",
+    "predicted_nanoseconds",
+    "nanoseconds",
+    "raw_nanoseconds",
+    "whole_nanoseconds",
+)
+HISTOGRAMS = ("sizes", "times", "predictions")
 # Points of a line over time, and ranks that are shown one by one.
 MOST_POINTS = 240
 MOST_RANKS = 64
@@ -24,6 +34,7 @@ class Merged:
     over_time: list[dict[str, Any]]
     raw: list[dict[str, Any]]  # by reason, the most bytes first
     ranks: list[dict[str, Any]]
+    saved: dict[str, Any]  # time, where one was predicted
     warnings: list[str]
 
     def as_dict(self) -> dict[str, Any]:
@@ -108,15 +119,33 @@ def _kinds(traces: list[RankTrace]) -> list[dict[str, Any]]:
             into = merged.setdefault(
                 key, Cell(cell.operation, cell.communicator, cell.place, None, cell.codec, cell.raw)
             )
-            for name in ("calls", "bytes", "wire_bytes", "predicted_nanoseconds", "nanoseconds"):
+            for name in FIGURES:
                 setattr(into, name, getattr(into, name) + getattr(cell, name))
-            for mine, theirs in ((into.sizes, cell.sizes), (into.times, cell.times)):
-                for bucket, count in theirs.items():
+            for name in HISTOGRAMS:
+                mine = getattr(into, name)
+                for bucket, count in getattr(cell, name).items():
                     mine[bucket] = mine.get(bucket, 0) + count
     found = sorted(merged.values(), key=lambda cell: -cell.bytes)
     return [
-        {name: value for name, value in asdict(cell).items() if name != "peer"} for cell in found
+        {name: value for name, value in asdict(cell).items() if name != "peer"}
+        | {"saved_nanoseconds": cell.raw_nanoseconds - cell.whole_nanoseconds}
+        for cell in found
     ]
+
+
+def _saved(traces: list[RankTrace]) -> dict[str, Any]:
+    """Seconds of messages and of collectives: had they gone raw, as predicted, and as they went."""
+    found: dict[str, Any] = {}
+    for name, is_message in (("messages", True), ("collectives", False)):
+        cells = [cell for trace in traces for cell in trace.cells if cell.is_message == is_message]
+        raw = sum(cell.raw_nanoseconds for cell in cells)
+        whole = sum(cell.whole_nanoseconds for cell in cells)
+        found[name] = {
+            "raw_seconds": 1e-9 * raw,
+            "seconds": 1e-9 * whole,
+            "saved_seconds": 1e-9 * (raw - whole),
+        }
+    return found
 
 
 def _nodes(traces: list[RankTrace]) -> dict[int, int]:
@@ -240,7 +269,9 @@ def _rank_row(trace: RankTrace, node: int) -> dict[str, Any]:
         "encode_seconds": 1e-9 * sum(cell.nanoseconds for cell in sends),
         "decode_seconds": 1e-9 * sum(each.decode_nanoseconds for each in trace.bins),
         "errors": sum(each.errors for each in trace.bins),
-        "pool_bytes_at_most": max((each.pool_bytes for each in trace.bins), default=0),
+        "saved_seconds": 1e-9
+        * sum(cell.raw_nanoseconds - cell.whole_nanoseconds for cell in trace.cells),
+        "pool_bytes_at_most": trace.pool_peak_bytes,
     }
 
 
@@ -255,5 +286,6 @@ def merge(traces: list[RankTrace], warnings: list[str]) -> Merged:
         over_time=_over_time(traces),
         raw=_raw(traces),
         ranks=[_rank_row(trace, nodes[trace.rank]) for trace in traces],
+        saved=_saved(traces),
         warnings=list(warnings),
     )

@@ -1,6 +1,7 @@
 """The merged traces of a job as one HTML page that needs nothing else."""
 
 import time
+from itertools import accumulate
 from typing import Any
 
 from thinwire.traces import charts, words
@@ -78,6 +79,11 @@ def _cards(merged: Merged) -> str:
         ),
         (words.seconds(coded), "in codecs for messages, summed over ranks"),
     ]
+    sums = [
+        sum(each[name] for each in merged.saved.values()) for name in ("raw_seconds", "seconds")
+    ]
+    if sums[0] > 0:
+        rows.append((words.saved(*sums), "of time saved, beside raw as predicted, over all ranks"))
     cards = "".join(
         f'<div class="card"><b>{value}</b><span>{words.text(what)}</span></div>'
         for value, what in rows
@@ -146,6 +152,11 @@ def _over_time(merged: Merged) -> str:
             lambda value: f"{value:.3g}",
         ),
         (
+            "Seconds saved, all ranks, so far",
+            [Line("beside raw as predicted", "a", _so_far(steps))],
+            lambda value: f"{value:.3g}",
+        ),
+        (
             "Scratch memory held, all ranks",
             [Line("host and pinned", "a", [step["pool_bytes"] or None for step in steps])],
             words.size,
@@ -159,6 +170,12 @@ def _over_time(merged: Merged) -> str:
         for title, lines, shown in made
     )
     return _section("Over time", f'<div class="charts">{cards}</div>')
+
+
+def _so_far(steps: list[dict[str, Any]]) -> list[float | None]:
+    """Gaps where more was lost than saved, and where nothing was predicted at all."""
+    sums = list(accumulate(step["saved_nanoseconds"] / 1e9 for step in steps))
+    return [each if each >= 0 and any(sums) else None for each in sums]
 
 
 def _matrix(merged: Merged) -> str:
@@ -212,6 +229,7 @@ def _sizes(merged: Merged) -> str:
     for title, which, label in (
         ("Sizes of messages and collectives", "sizes", words.size),
         ("Times of encoding, and of compressed calls", "times", lambda ns: words.seconds(ns / 1e9)),
+        ("The same as predicted", "predictions", lambda ns: words.seconds(ns / 1e9)),
     ):
         coded, left = counted(which, raw=False), counted(which, raw=True)
         buckets = [*coded, *left]
@@ -253,6 +271,7 @@ def _kinds(merged: Merged) -> str:
             words.size(kind["wire_bytes"]),
             words.ratio(kind["bytes"], kind["wire_bytes"]),
             words.seconds(kind["nanoseconds"] / 1e9) if kind["nanoseconds"] else "-",
+            words.saved(kind["raw_nanoseconds"] / 1e9, kind["whole_nanoseconds"] / 1e9),
         ]
         for kind in merged.kinds[:MOST_ROWS]
     ]
@@ -261,8 +280,10 @@ def _kinds(merged: Merged) -> str:
     heads = ["operation", "communicator", "peer", "codec", "became", "calls", "bytes", "sent"]
     return _section(
         "By kind",
-        words.table([*heads, "ratio", "time"], rows, {0, 1, 2, 3, 4}),
-        "The most bytes first. Time is that of encoding, and of compressed calls as a whole.",
+        words.table([*heads, "ratio", "time", "saved"], rows, {0, 1, 2, 3, 4}),
+        "The most bytes first. Time is that of encoding, and of compressed calls as a whole; saved "
+        "is the predicted time of raw ones less what they took, with transfer and decoding of "
+        "messages as predicted.",
     )
 
 
@@ -293,6 +314,10 @@ def _predictions(merged: Merged) -> str:
     )
 
 
+def _signed(value: float) -> str:
+    return ("-" if value < 0 else "") + words.seconds(abs(value)) if value else "-"
+
+
 def _ranks(merged: Merged) -> str:
     shown = sorted(merged.ranks, key=lambda row: -int(row["bytes"]))[:MOST_ROWS]
     rows = [
@@ -304,20 +329,30 @@ def _ranks(merged: Merged) -> str:
             words.ratio(row["bytes"], row["wire_bytes"]),
             words.seconds(row["encode_seconds"]),
             words.seconds(row["decode_seconds"]),
+            _signed(row["saved_seconds"]),
             words.size(row["pool_bytes_at_most"]),
             "yes" if row["ended"] else "no",
         ]
         for row in shown
     ]
-    heads = ["rank", "node", "messages", "bytes", "ratio", "encode", "decode", "most scratch"]
+    heads = [
+        "rank",
+        "node",
+        "messages",
+        "bytes",
+        "ratio",
+        "encode",
+        "decode",
+        "saved",
+        "most scratch",
+    ]
     drawn = words.table([*heads, "ended"], rows, {1})
     if len(rows) > FEW_ROWS:
         drawn = f"<details><summary>All {len(rows)}</summary>{drawn}</details>"
     return _section(
         "Ranks",
         drawn,
-        f"The {len(rows)} that send the most bytes in messages; scratch memory as seen at the ends "
-        "of bins.",
+        f"The {len(rows)} that send the most bytes in messages.",
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-VERSION = 1
+VERSION = 2
 RANK = re.compile(r"\.rank\d+$")
 NCCL = ".nccl"  # before the rank, in traces of NCCL calls
 
@@ -35,6 +35,9 @@ class Cell:
     nanoseconds: int = 0
     sizes: dict[int, int] = field(default_factory=dict)  # by power of two: bytes
     times: dict[int, int] = field(default_factory=dict)  # by power of two: nanoseconds
+    predictions: dict[int, int] = field(default_factory=dict)  # of `times`, by power of two
+    raw_nanoseconds: int = 0  # had it gone raw, as predicted
+    whole_nanoseconds: int = 0  # the same as it went
 
     @property
     def is_message(self) -> bool:
@@ -60,6 +63,7 @@ class Bin:
     below_threshold: int = 0
     decoded: int = 0
     errors: int = 0
+    saved_nanoseconds: int = 0
     pool_bytes: int = 0
 
 
@@ -72,6 +76,7 @@ class RankTrace:
     totals: dict[str, Any] | None = None  # None: to be summed up from the cells
     has_end: bool = False  # False: the trace was cut short
     seconds: float = 0.0
+    pool_peak_bytes: int = 0  # the most that was held, also between bins
     whole: bool = True  # False: the file's bound left no room for the last bins
 
     @property
@@ -132,6 +137,7 @@ def _take(trace: RankTrace, line: dict[str, Any]) -> None:
         trace.cells.append(Cell(**words))
     elif "from" in line:
         trace.bins.append(_bin(trace, line))
+        trace.pool_peak_bytes = line["pool_peak_bytes"]
         trace.seconds = max(trace.seconds, float(line["to"]))
     elif "end" in line:
         trace.has_end = True
@@ -151,14 +157,21 @@ def _bin(trace: RankTrace, line: dict[str, Any]) -> Bin:
     made.errors = line["damaged"] + line["without_memory"] + line["device_failures"]
     made.pool_bytes = line["pool_bytes"]
     for row in line["cells"]:
-        place, calls, raw, wire, predicted, spent, sizes, times = row
+        place, calls, raw, wire, predicted, spent, sizes, times, predictions, if_raw, whole = row
         cell = trace.cells[place]
         cell.calls += calls
         cell.bytes += raw
         cell.wire_bytes += wire
         cell.predicted_nanoseconds += predicted
         cell.nanoseconds += spent
-        for into, more in ((cell.sizes, sizes), (cell.times, times)):
+        cell.raw_nanoseconds += if_raw
+        cell.whole_nanoseconds += whole
+        made.saved_nanoseconds += if_raw - whole
+        for into, more in (
+            (cell.sizes, sizes),
+            (cell.times, times),
+            (cell.predictions, predictions),
+        ):
             for bucket, count in more:
                 into[bucket] = into.get(bucket, 0) + count
         _add(made, cell, calls, raw, wire, spent)

@@ -22,6 +22,14 @@ def seconds(value: float) -> str:
     raise AssertionError
 
 
+def saved(raw: float, took: float) -> str:
+    """Of two times the difference, and its part of the first; "-" where none was predicted."""
+    if raw <= 0:
+        return "-"
+    sign = "" if took <= raw else "-"
+    return f"{sign}{seconds(abs(raw - took))} ({100 * (raw - took) / raw:.0f}%)"
+
+
 def count(value: float) -> str:
     return f"{value:,.0f}".replace(",", " ")
 

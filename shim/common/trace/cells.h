@@ -70,20 +70,32 @@ struct Event {
   std::uint64_t wire_bytes = 0;
   std::uint64_t predicted_nanoseconds = 0;  // of what `nanoseconds` has; 0: not known
   std::uint64_t nanoseconds = 0;            // encoding a message, or a whole collective call
+  // Of the whole message or call, predicted: had it gone raw. 0: not known.
+  std::uint64_t raw_nanoseconds = 0;
+  // The same as it went: what was measured, and of the rest what was predicted.
+  std::uint64_t whole_nanoseconds = 0;
 };
 
 struct Cell {
   std::uint64_t key = 0;
-  Counter calls, bytes, wire_bytes, predicted_nanoseconds, nanoseconds;
-  std::array<Counter, kBuckets> sizes, times;
+  Counter calls, bytes, wire_bytes, predicted_nanoseconds, nanoseconds, raw_nanoseconds,
+      whole_nanoseconds;
+  std::array<Counter, kBuckets> sizes, times, predictions;
 
   void add(const Event& event, Writers writers) {
     calls.add(1, writers);
     bytes.add(event.bytes, writers);
     wire_bytes.add(event.wire_bytes, writers);
     if (event.bytes != 0) sizes[bucket_of(event.bytes)].add(1, writers);
+    if (event.raw_nanoseconds != 0) {
+      raw_nanoseconds.add(event.raw_nanoseconds, writers);
+      whole_nanoseconds.add(event.whole_nanoseconds, writers);
+    }
     if (event.nanoseconds == 0) return;
-    predicted_nanoseconds.add(event.predicted_nanoseconds, writers);
+    if (event.predicted_nanoseconds != 0) {
+      predicted_nanoseconds.add(event.predicted_nanoseconds, writers);
+      predictions[bucket_of(event.predicted_nanoseconds)].add(1, writers);
+    }
     nanoseconds.add(event.nanoseconds, writers);
     times[bucket_of(event.nanoseconds)].add(1, writers);
   }

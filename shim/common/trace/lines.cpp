@@ -87,7 +87,7 @@ std::string head_fields() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   std::ostringstream out;
-  out << "\"thinwire_trace\": 1, \"version\": \"" << tw_version()
+  out << "\"thinwire_trace\": 2, \"version\": \"" << tw_version()
       << "\", \"format\": " << tw_format_version() << ", \"node\": " << quoted(node)
       << ", \"pid\": " << getpid() << ", \"started\": " << now.tv_sec << '.' << std::setw(3)
       << std::setfill('0') << now.tv_nsec / 1'000'000
@@ -124,12 +124,15 @@ std::string BinLines::changes(const Cell& cell, Counted& before, std::size_t pla
       << since(cell.wire_bytes, before.wire_bytes) << ','
       << since(cell.predicted_nanoseconds, before.predicted_nanoseconds) << ','
       << since(cell.nanoseconds, before.nanoseconds) << ',' << histogram(cell.sizes, before.sizes)
-      << ',' << histogram(cell.times, before.times) << ']';
+      << ',' << histogram(cell.times, before.times) << ','
+      << histogram(cell.predictions, before.predictions) << ','
+      << since(cell.raw_nanoseconds, before.raw_nanoseconds) << ','
+      << since(cell.whole_nanoseconds, before.whole_nanoseconds) << ']';
   return out.str();
 }
 
 std::string BinLines::next(const Cells& cells, const Names& names, const ProcessFigures& figures,
-                           std::uint64_t pool_bytes, double from, double to) {
+                           const PoolBytes& pool, double from, double to) {
   std::string lines, changed;
   const std::size_t size = cells.size();
   for (std::size_t place = 0; place < size; ++place) {
@@ -150,7 +153,8 @@ std::string BinLines::next(const Cells& cells, const Names& names, const Process
       << ", \"damaged\": " << figures.damaged - figures_.damaged
       << ", \"without_memory\": " << figures.without_memory - figures_.without_memory
       << ", \"device_failures\": " << figures.device_failures - figures_.device_failures
-      << ", \"pool_bytes\": " << pool_bytes << ", \"cells\": [" << changed << "]}\n";
+      << ", \"pool_bytes\": " << pool.now << ", \"pool_peak_bytes\": " << pool.peak
+      << ", \"cells\": [" << changed << "]}\n";
   figures_ = figures;
   return lines + out.str();
 }

@@ -25,6 +25,11 @@ struct CellText {
 };
 using Describe = std::function<CellText(const CellKey&)>;
 
+// Scratch memory that the library holds, idle or in use; the most so far.
+struct PoolBytes {
+  std::uint64_t now = 0, peak = 0;
+};
+
 // What the process has counted besides cells, since it started.
 struct ProcessFigures {
   std::uint64_t below_threshold = 0, decoded = 0, decode_nanoseconds = 0, damaged = 0,
@@ -39,12 +44,13 @@ class BinLines {
 
   // "" where nothing was. Begins with the lines of cells that are new.
   std::string next(const Cells& cells, const Names& names, const ProcessFigures& figures,
-                   std::uint64_t pool_bytes, double from, double to);
+                   const PoolBytes& pool, double from, double to);
 
  private:
   struct Counted {
-    std::uint64_t calls, bytes, wire_bytes, predicted_nanoseconds, nanoseconds;
-    std::array<std::uint64_t, kBuckets> sizes, times;
+    std::uint64_t calls, bytes, wire_bytes, predicted_nanoseconds, nanoseconds, raw_nanoseconds,
+        whole_nanoseconds;
+    std::array<std::uint64_t, kBuckets> sizes, times, predictions;
   };
   std::string cell_line(const Cell& cell, const Names& names, std::size_t place) const;
   std::string changes(const Cell& cell, Counted& before, std::size_t place);

@@ -11,7 +11,7 @@ namespace thinwire::shim {
 
 // Of all that was counted so far. Peers are not told apart: a job of thousands has too many.
 std::string metrics_text(const Cells& cells, const Names& names, const Describe& describe,
-                         const ProcessFigures& figures, std::uint64_t pool_bytes,
+                         const ProcessFigures& figures, const PoolBytes& pool,
                          const std::string& rank);
 
 }  // namespace thinwire::shim

@@ -18,6 +18,7 @@ Recorder::Recorder(Paths paths, Source source)
     : paths_(std::move(paths)), source_(std::move(source)), lines_(source_.describe) {}
 
 bool Recorder::start(std::string head) {
+  if (paths_.trace.empty() && paths_.metrics.empty()) return true;
   head_ = std::move(head);
   thread_ = quiet_thread("thinwire-trace", [this] { work(); });
   return thread_.joinable();
@@ -30,7 +31,7 @@ void Recorder::end(std::string totals) {
     ended_ = true;
   }
   wakes_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void Recorder::write_bin() {

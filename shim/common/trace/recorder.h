@@ -23,9 +23,9 @@ class Recorder {
   struct Source {
     Describe describe;
     std::function<ProcessFigures()> figures;
-    std::function<std::uint64_t()> pool_bytes;
+    std::function<PoolBytes()> pool_bytes;
   };
-  // Where to: "" for neither. `rank` is a label of each metric.
+  // Where to: "" for neither, and nobody writes then. `rank` is a label of each metric.
   struct Paths {
     std::string trace;
     std::string metrics;

@@ -28,7 +28,8 @@
   X(ompi_mpi_uint8_t) X(ompi_mpi_int8_t) X(ompi_mpi_unsigned_char)                       \
   X(ompi_mpi_signed_char) X(ompi_mpi_short) X(ompi_mpi_unsigned_short)                   \
   X(ompi_mpi_int16_t) X(ompi_mpi_uint16_t)                                               \
-  X(ompi_mpi_uint64_t) X(ompi_mpi_int32_t) X(ompi_mpi_op_sum) X(ompi_mpi_op_prod)        \
+  X(ompi_mpi_uint64_t) X(ompi_mpi_unsigned_long_long) X(ompi_mpi_count)                \
+  X(ompi_mpi_int32_t) X(ompi_mpi_op_sum) X(ompi_mpi_op_prod)        \
   X(ompi_mpi_op_min) X(ompi_mpi_op_max) X(ompi_mpi_errors_return)                        \
   X(ompi_mpi_info_null) X(ompi_mpi_errhandler_null) X(ompi_mpi_group_null)
 #else

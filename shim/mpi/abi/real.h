@@ -26,7 +26,7 @@
   X(Init) X(Init_thread) X(Finalize) X(Barrier) X(Probe) X(Iprobe) X(Mprobe) X(Improbe)  \
   X(Start) X(Startall) X(Wait) X(Waitall) X(Waitany) X(Waitsome) X(Test) X(Testall)      \
   X(Testany) X(Testsome) X(Request_free) X(Request_get_status) X(Cancel) X(Comm_free)    \
-  X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_get_name) X(Comm_split) X(Comm_group)               \
+  X(Comm_disconnect) X(Comm_rank) X(Comm_size) X(Comm_get_name) X(Comm_set_name) X(Comm_split) X(Comm_group)               \
   X(Comm_remote_group) X(Comm_test_inter) X(Comm_create_keyval) X(Comm_free_keyval)      \
   X(Comm_get_attr) X(Comm_set_attr) X(Comm_delete_attr) X(Comm_call_errhandler)          \
   X(Comm_set_errhandler) X(Comm_get_errhandler) X(Errhandler_free) X(Error_class)        \
@@ -38,7 +38,10 @@
   X(Type_set_attr) X(Type_delete_attr) X(Get_count) X(Get_elements) X(Get_elements_x)                        \
   X(Status_set_elements_x) X(Test_cancelled) X(Query_thread) X(Initialized) X(Finalized) \
   X(Win_call_errhandler) X(File_call_errhandler) X(Grequest_start) X(Grequest_complete)  \
-  X(Status_set_cancelled) X(Get_library_version)
+  X(Status_set_cancelled) X(Get_library_version) X(T_pvar_get_num) X(T_pvar_get_info)    \
+  X(T_pvar_get_index) X(T_pvar_handle_alloc) X(T_pvar_handle_free) X(T_pvar_read)        \
+  X(T_pvar_start) X(T_pvar_stop) X(T_pvar_write) X(T_pvar_reset) X(T_pvar_readreset)     \
+  X(T_category_get_pvars) X(T_category_get_info)
 
 // Of MPI 4 and later; an error where the MPI has none.
 #define THINWIRE_LATER_CALLS(X)                                                          \

@@ -1,8 +1,9 @@
-// The ends of communicators, which receives may outlive.
+// The ends of communicators, which receives may outlive, and their names.
 #include "collectives/communicators.h"
 #include "abi/real.h"
 #include "process/shortcut.h"
 #include "requests/error_target.h"
+#include "trace/trace.h"
 
 using namespace thinwire::mpi;
 
@@ -11,6 +12,7 @@ namespace {
 void end(MPI_Comm comm) {
   release_collectives_of(comm);
   forget_communicator(comm);
+  forget_traced_names();
 }
 
 }  // namespace
@@ -26,6 +28,13 @@ extern "C" int MPI_Comm_disconnect(MPI_Comm* comm) {
   return real().Comm_disconnect(comm);
 }
 THINWIRE_ALSO_PMPI(Comm_disconnect);
+
+extern "C" int MPI_Comm_set_name(MPI_Comm comm, const char* name) {
+  const int error = real().Comm_set_name(comm, name);
+  forget_traced_names();
+  return error;
+}
+THINWIRE_ALSO_PMPI(Comm_set_name);
 
 // No call of MPI's standard yet; Open MPI 5 and MPICH have it (exports.cmake).
 extern "C" __attribute__((visibility("default"))) int MPIX_Comm_revoke(MPI_Comm comm) {

@@ -9,6 +9,7 @@
 #include "process/policy.h"
 #include "process/process.h"
 #include "process/shortcut.h"
+#include "trace/ranges.h"
 #include "trace/trace.h"
 
 namespace thinwire::mpi {
@@ -79,6 +80,10 @@ void count(const tw_collective_report& report, const Part& part) {
   counters.collective_encode_nanoseconds += nanoseconds(report.encode_seconds);
   counters.collective_decode_nanoseconds += nanoseconds(report.decode_seconds);
   counters.collective_predicted_nanoseconds += nanoseconds(report.predicted_seconds);
+  if (report.predicted_raw_seconds > 0) {
+    counters.collective_saved_nanoseconds +=
+        static_cast<std::int64_t>(1e9 * (report.predicted_raw_seconds - report.seconds));
+  }
 }
 
 // Others wait for this rank, also where it is not `ready`.
@@ -89,6 +94,7 @@ int run(tw_collective& collective, const Operand& sent, const Operand& received,
   collective.receive = received.data();
   tw_collective_report report{};
   report.size = sizeof report;
+  const WatchedRange range(part.form->name, part.codec, part.bytes);
   const tw_status status = tw_comm_run(queue.comm(), &collective, &report);
   if (status != TW_OK) {
     tw_log(TW_LOG_ERROR, ("rank " + std::to_string(process().world.rank) + ": " + part.form->name +

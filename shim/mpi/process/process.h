@@ -30,6 +30,7 @@ struct Counters {
   std::atomic<std::uint64_t> predicted_nanoseconds{0};
   std::atomic<std::uint64_t> predicted_raw_nanoseconds{0};
   std::atomic<std::uint64_t> predicted_of_raw_nanoseconds{0};
+  std::atomic<std::int64_t> saved_nanoseconds{0};
   std::atomic<std::uint64_t> device_messages{0};  // sends from GPU memory
   std::atomic<std::uint64_t> staged_messages{0};  // of them, those copied to pinned memory raw
   std::atomic<std::uint64_t> staged_bytes{0};
@@ -56,6 +57,7 @@ struct Counters {
   std::atomic<std::uint64_t> collective_encode_nanoseconds{0};
   std::atomic<std::uint64_t> collective_decode_nanoseconds{0};
   std::atomic<std::uint64_t> collective_predicted_nanoseconds{0};
+  std::atomic<std::int64_t> collective_saved_nanoseconds{0};
 };
 
 struct Process {

@@ -25,6 +25,7 @@ void add(tw_memory memory, int device, Totals::Pool& sum) {
   sum.loaned_bytes += counters.loaned_bytes;
   sum.allocations += counters.allocations;
   sum.loans += counters.loans;
+  sum.peak_bytes += counters.peak_bytes;
 }
 
 void add_pools(Totals& totals) {
@@ -56,6 +57,7 @@ Totals own_totals() {
   totals.encode_nanoseconds = counters.encode_nanoseconds;
   totals.decode_nanoseconds = counters.decode_nanoseconds;
   totals.predicted_nanoseconds = counters.predicted_nanoseconds;
+  totals.saved_nanoseconds = static_cast<std::uint64_t>(counters.saved_nanoseconds);
   totals.device_messages = counters.device_messages;
   totals.staged_messages = counters.staged_messages;
   totals.staged_bytes = counters.staged_bytes;
@@ -81,6 +83,8 @@ Totals own_totals() {
   totals.collective_encode_nanoseconds = counters.collective_encode_nanoseconds;
   totals.collective_decode_nanoseconds = counters.collective_decode_nanoseconds;
   totals.collective_predicted_nanoseconds = counters.collective_predicted_nanoseconds;
+  totals.collective_saved_nanoseconds =
+      static_cast<std::uint64_t>(counters.collective_saved_nanoseconds);
   tw_integer_counters integers{};
   integers.size = sizeof integers;
   tw_integers_describe(&integers);

@@ -32,6 +32,20 @@ std::string by_reason(const std::array<std::uint64_t, kReasons>& counted) {
   return out.str();
 }
 
+double signed_seconds(std::uint64_t nanoseconds) {
+  return 1e-9 * static_cast<double>(static_cast<std::int64_t>(nanoseconds));
+}
+
+// Nothing where no time was predicted, as without a link's rate.
+std::string saved_as_text(const Totals& totals) {
+  if (totals.saved_nanoseconds == 0 && totals.collective_saved_nanoseconds == 0) return "";
+  std::ostringstream out;
+  out << "  time saved  " << signed_seconds(totals.saved_nanoseconds) << " s in messages, "
+      << signed_seconds(totals.collective_saved_nanoseconds)
+      << " s in collectives, beside raw as predicted, summed over ranks\n";
+  return out.str();
+}
+
 std::string collectives_as_json(const Totals& totals) {
   std::ostringstream out;
   out << "\"collectives\": {\"compressed\": " << totals.collectives[TW_COMPRESS]
@@ -44,6 +58,7 @@ std::string collectives_as_json(const Totals& totals) {
       << ", \"encode_seconds\": " << 1e-9 * totals.collective_encode_nanoseconds
       << ", \"decode_seconds\": " << 1e-9 * totals.collective_decode_nanoseconds
       << ", \"predicted_seconds\": " << 1e-9 * totals.collective_predicted_nanoseconds
+      << ", \"saved_seconds\": " << signed_seconds(totals.collective_saved_nanoseconds)
       << ", \"native_calls\": " << sum_of(totals.collectives)
       << ", \"native_by_reason\": " << by_reason(totals.collectives)
       << ", \"native_bytes\": " << sum_of(totals.native_bytes)
@@ -80,7 +95,7 @@ std::string pool_as_json(const char* name, const Totals::Pool& pool) {
   std::ostringstream out;
   out << '"' << name << "\": {\"idle_bytes\": " << pool.idle_bytes
       << ", \"loaned_bytes\": " << pool.loaned_bytes << ", \"allocations\": " << pool.allocations
-      << ", \"loans\": " << pool.loans << "}";
+      << ", \"loans\": " << pool.loans << ", \"peak_bytes\": " << pool.peak_bytes << "}";
   return out.str();
 }
 
@@ -88,8 +103,8 @@ std::string pool_as_text(const char* name, const Totals::Pool& pool) {
   if (pool.loans == 0) return "";
   std::ostringstream out;
   out << "              " << name << ": " << pool.loans << " loans, " << pool.allocations
-      << " allocations, " << pool.idle_bytes << " bytes idle, " << pool.loaned_bytes
-      << " on loan\n";
+      << " allocations, " << pool.idle_bytes << " bytes idle, " << pool.loaned_bytes << " on loan, "
+      << pool.peak_bytes << " at most\n";
   return out.str();
 }
 
@@ -110,6 +125,7 @@ std::string as_json(const Totals& totals) {
       << ", \"encode_seconds\": " << 1e-9 * totals.encode_nanoseconds
       << ", \"decode_seconds\": " << 1e-9 * totals.decode_nanoseconds
       << ", \"predicted_seconds\": " << 1e-9 * totals.predicted_nanoseconds
+      << ", \"saved_seconds\": " << signed_seconds(totals.saved_nanoseconds)
       << ", \"device_messages\": " << totals.device_messages
       << ", \"staged_messages\": " << totals.staged_messages
       << ", \"staged_bytes\": " << totals.staged_bytes
@@ -151,9 +167,10 @@ std::string as_text(const Totals& totals, const std::string& whose) {
       << " damaged\n"
       << "  codec time  encode " << 1e-9 * totals.encode_nanoseconds << " s, decode "
       << 1e-9 * totals.decode_nanoseconds << " s, summed over ranks\n"
-      << "  receives    " << totals.receives_in_place << " prepared in the program's buffer, "
-      << totals.receives_through_scratch << " in scratch memory (" << totals.copied_receives
-      << " raw ones copied, " << totals.deferred_writes << " delayed by another receive)\n"
+      << saved_as_text(totals) << "  receives    " << totals.receives_in_place
+      << " prepared in the program's buffer, " << totals.receives_through_scratch
+      << " in scratch memory (" << totals.copied_receives << " raw ones copied, "
+      << totals.deferred_writes << " delayed by another receive)\n"
       << "  memory      " << totals.allocations << " allocations by the library, "
       << totals.continuations << " requests watched\n"
       << pool_as_text("host scratch", totals.host_pool)

@@ -19,6 +19,7 @@ struct Totals {
     std::uint64_t loaned_bytes;
     std::uint64_t allocations;
     std::uint64_t loans;
+    std::uint64_t peak_bytes;
   };
 
   std::array<std::uint64_t, TW_REASON_COUNT> raw_by_reason;
@@ -32,6 +33,7 @@ struct Totals {
   std::uint64_t encode_nanoseconds;
   std::uint64_t decode_nanoseconds;
   std::uint64_t predicted_nanoseconds;
+  std::uint64_t saved_nanoseconds;  // of two's complement: adding wraps around
   std::uint64_t device_messages;
   std::uint64_t staged_messages;
   std::uint64_t staged_bytes;
@@ -58,7 +60,8 @@ struct Totals {
   std::uint64_t collective_encode_nanoseconds;
   std::uint64_t collective_decode_nanoseconds;
   std::uint64_t collective_predicted_nanoseconds;
-  std::uint64_t integers_declined;  // as tw_integer_counters has them
+  std::uint64_t collective_saved_nanoseconds;  // of two's complement
+  std::uint64_t integers_declined;             // as tw_integer_counters has them
   std::uint64_t integers_coded;
   std::array<RuleTotals, kMostRules> rules;  // of the policy
 };

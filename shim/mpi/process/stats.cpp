@@ -1,16 +1,17 @@
-// What tw_stats_read() tells of the program's MPI calls. The core that a program calls is another
-// copy than the one in here, and finds this function by its name.
+// The core that a program calls is another copy than the one in here, and finds these functions by
+// their names.
+#include "process/stats.h"
+
 #include <algorithm>
 #include <cstring>
 
 #include "process/process.h"
 #include "process/report.h"
+#include "trace/trace.h"
 
 using namespace thinwire::mpi;
 
-namespace {
-
-tw_stats stats_now() {
+tw_stats thinwire::mpi::stats_now() {
   const Totals totals = own_totals();
   tw_stats stats{};
   stats.messages = totals.compressed_messages;
@@ -38,10 +39,13 @@ tw_stats stats_now() {
       counters.predicted_nanoseconds + counters.predicted_of_raw_nanoseconds;
   stats.predicted_raw_nanoseconds =
       counters.predicted_raw_nanoseconds + counters.predicted_of_raw_nanoseconds;
+  stats.saved_nanoseconds = counters.saved_nanoseconds;
+  stats.collective_saved_nanoseconds = counters.collective_saved_nanoseconds;
+  stats.messages_without_memory = totals.messages_without_memory;
+  stats.device_failures = totals.device_failures;
+  stats.pool_peak_bytes = totals.host_pool.peak_bytes + totals.pinned_pool.peak_bytes;
   return stats;
 }
-
-}  // namespace
 
 // Of `stats` as many bytes as its size says, also of an older or a later version's.
 extern "C" tw_status tw_preload_stats(tw_stats* stats, std::uint64_t* raw, std::uint32_t reasons) {
@@ -55,5 +59,20 @@ extern "C" tw_status tw_preload_stats(tw_stats* stats, std::uint64_t* raw, std::
   for (std::uint32_t reason = 1; reason < reasons && reason < TW_REASON_COUNT; ++reason) {
     raw[reason] = totals.raw_by_reason[reason];
   }
+  return TW_OK;
+}
+
+// How many kinds there are, or the one of that number.
+extern "C" tw_status tw_preload_stats_kinds(const std::uint32_t* number, std::uint32_t* kinds,
+                                            tw_stats_kind* kind) {
+  if (number != nullptr) {
+    tw_stats_kind now{};
+    if (!read_kind(*number, now)) return TW_INVALID_ARGUMENT;
+    now.size = kind->size;
+    std::memcpy(kind, &now, std::min<std::size_t>(kind->size, sizeof now));
+    return TW_OK;
+  }
+  count_kinds();
+  *kinds = kinds_so_far();
   return TW_OK;
 }

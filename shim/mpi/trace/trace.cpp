@@ -3,7 +3,6 @@
 #include <array>
 #include <cstring>
 #include <string>
-#include <utility>
 
 #include "abi/real.h"
 #include "collectives/form.h"
@@ -11,6 +10,7 @@
 #include "process/report.h"
 #include "process/report_text.h"
 #include "process/shortcut.h"
+#include "shim/common/trace/kinds.h"
 #include "shim/common/trace/recorder.h"
 #include "wire/decode.h"
 #include "wire/pool.h"
@@ -34,12 +34,13 @@ shim::ProcessFigures figures_now() {
           counters.damaged_messages, messages_without_memory,   counters.device_failures};
 }
 
-// Held by the pool of host memory and that of pinned memory, on loan and idle.
-std::uint64_t pool_bytes_now() {
-  std::uint64_t bytes = 0;
+// Of the pool of host memory and that of pinned memory; their peaks may have been at two times.
+shim::PoolBytes pool_bytes_now() {
+  shim::PoolBytes bytes;
   for (const tw_memory memory : {TW_MEMORY_HOST, TW_MEMORY_PINNED}) {
     const tw_pool_counters counters = describe_pool(memory, -1);
-    bytes += counters.idle_bytes + counters.loaned_bytes;
+    bytes.now += counters.idle_bytes + counters.loaned_bytes;
+    bytes.peak += counters.peak_bytes;
   }
   return bytes;
 }
@@ -91,11 +92,26 @@ std::string with_rank(const std::string& path, const char* behind = "") {
 
 }  // namespace
 
-void start_trace() {
+namespace {
+
+// Changes where a name may have.
+std::atomic<std::uint32_t> g_names_known{0};
+
+// Of a thread's last message: most have its communicator, and are of its kind.
+struct LastTraced {
+  MPI_Comm comm{};
+  std::uint32_t place = 0;  // of the communicator's name
+  std::uint32_t at = 0;     // g_names_known then
+  std::uint32_t times = 0;  // that it was taken for granted
+  std::uint64_t key = 0;
+  shim::Cell* cell = nullptr;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local LastTraced last_traced;
+
+void start_recorder() {
+  static std::atomic<bool> started{false};
+  if (started.exchange(true)) return;
   const Settings& settings = process().settings;
-  static bool started = false;
-  if (settings.trace.empty() && settings.metrics.empty()) return;
-  if (std::exchange(started, true)) return;
   // Never destroyed: a thread may still be counting.
   auto* const made =
       new shim::Recorder({with_rank(settings.trace), with_rank(settings.metrics, ".prom"),
@@ -108,6 +124,31 @@ void start_trace() {
   detail::recorder.store(made, std::memory_order_release);
 }
 
+}  // namespace
+
+void start_trace() {
+  const Settings& settings = process().settings;
+  if (!settings.trace.empty() || !settings.metrics.empty()) start_recorder();
+}
+
+void count_kinds() {
+  if (shim_is_active()) start_recorder();
+}
+
+std::uint32_t kinds_so_far() {
+  const shim::Recorder* const recorder = detail::recorder.load(std::memory_order_acquire);
+  return recorder == nullptr ? 0 : static_cast<std::uint32_t>(recorder->cells.size());
+}
+
+bool read_kind(std::uint32_t number, tw_stats_kind& kind) {
+  const shim::Recorder* const recorder = detail::recorder.load(std::memory_order_acquire);
+  if (recorder == nullptr || number >= recorder->cells.size()) return false;
+  shim::read_kind(recorder->cells.at(number), recorder->names, describe, kind);
+  return true;
+}
+
+void forget_traced_names() { g_names_known.fetch_add(1, std::memory_order_release); }
+
 void end_trace() {
   shim::Recorder* const recorder = detail::recorder.exchange(nullptr);
   if (recorder == nullptr) return;
@@ -119,10 +160,20 @@ void end_trace() {
 std::uint32_t traced_name(MPI_Comm comm) {
   shim::Recorder* const recorder = detail::recorder.load(std::memory_order_acquire);
   if (recorder == nullptr || comm == MPI_COMM_NULL) return 0;
+  // Asking the MPI takes longer than all else that is counted. Some MPIs' Fortran bindings set
+  // names where nobody sees it: so it is asked again now and then.
+  constexpr std::uint32_t kTimes = 256;
+  auto& known = last_traced;
+  const std::uint32_t now = g_names_known.load(std::memory_order_acquire);
+  if (known.comm == comm && known.at == now && ++known.times < kTimes) return known.place;
   char name[MPI_MAX_OBJECT_NAME + 1] = {};
   int length = 0;
   if (real().Comm_get_name(comm, name, &length) != MPI_SUCCESS) return 0;
-  return recorder->names.of(name);
+  known.comm = comm;
+  known.place = recorder->names.of(name);
+  known.at = now;
+  known.times = 0;
+  return known.place;
 }
 
 void trace_message(const Outgoing& message, const Peer& peer, const CodecUse& use,
@@ -130,7 +181,13 @@ void trace_message(const Outgoing& message, const Peer& peer, const CodecUse& us
   shim::Recorder* const recorder = detail::recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return;
   const CellKey key{0, peer.place, use.number, reason, traced_name(message.comm), peer.world_rank};
-  recorder->cells.of(key).add(event, writers());
+  const std::uint64_t word = packed(key);
+  auto& last = last_traced;
+  if (last.key != word) {
+    last.cell = &recorder->cells.of(key);
+    last.key = word;
+  }
+  last.cell->add(event, writers());
 }
 
 void trace_native(const Asked& asked, NativeReason why, std::uint64_t bytes) {
@@ -156,9 +213,11 @@ void trace_collective(CollectiveCall call, std::uint32_t name, const tw_codec* c
     if (use.codec.get() == codec) number = use.number;
   }
   const CellKey key{static_cast<std::uint32_t>(call) + 1, 0, number, TW_COMPRESS, name, -1};
-  recorder->cells.of(key).add({report.raw_bytes, report.wire_bytes,
-                               nanoseconds(report.predicted_seconds), nanoseconds(report.seconds)},
-                              writers());
+  const std::uint64_t took = nanoseconds(report.seconds);
+  recorder->cells.of(key).add(
+      {report.raw_bytes, report.wire_bytes, nanoseconds(report.predicted_seconds), took,
+       nanoseconds(report.predicted_raw_seconds), took},
+      writers());
 }
 
 }  // namespace thinwire::mpi

@@ -34,6 +34,16 @@ void start_trace();
 // Writes what is left and this rank's totals; waits for that.
 void end_trace();
 
+// Counts from now on, for tw_stats_kinds(), also where nobody asked for a file.
+void count_kinds();
+
+// How many kinds there are, and one of them; false where there are not so many.
+std::uint32_t kinds_so_far();
+bool read_kind(std::uint32_t number, tw_stats_kind& kind);
+
+// A communicator has another name now, or its handle may mean another one.
+void forget_traced_names();
+
 // The functions below count one event each, on any thread, without a lock, an allocation or a file.
 
 // A message of the threshold or more, and what became of it.

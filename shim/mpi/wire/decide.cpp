@@ -159,6 +159,12 @@ double predicted_seconds(const Decision& decision, double ratio) {
   return decision.codec_seconds + decision.raw_seconds / ratio;
 }
 
+double took_seconds(const Decision& decision, double encode_seconds, std::uint64_t bytes,
+                    std::uint64_t wire_bytes) {
+  const double part = static_cast<double>(wire_bytes) / static_cast<double>(bytes);
+  return encode_seconds + decision.decode_seconds + decision.raw_seconds * part;
+}
+
 bool attempted(const Decision& decision, const Outgoing& message, const CodecUse& use,
                const TypeFacts& type, std::uint64_t bytes, const Peer& peer, double seconds,
                std::uint64_t wire_bytes) {

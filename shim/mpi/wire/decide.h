@@ -32,6 +32,10 @@ Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& t
 // What is predicted in all for a frame of that ratio; 0 where no rate is known.
 double predicted_seconds(const Decision& decision, double ratio);
 
+// What a frame takes in all: `encode_seconds` as measured, transfer and decoding as predicted.
+double took_seconds(const Decision& decision, double encode_seconds, std::uint64_t bytes,
+                    std::uint64_t wire_bytes);
+
 // An attempt took so long and made a frame of `wire_bytes`; 0: it was declined. Says whether the
 // frame is to be sent: of the first message of a lossy codec's class this decides for all.
 bool attempted(const Decision& decision, const Outgoing& message, const CodecUse& use,

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "process/process.h"
+#include "trace/ranges.h"
 #include "wire/length.h"
 
 namespace thinwire::mpi {
@@ -53,6 +54,7 @@ void count_decode(tw_status status, std::chrono::steady_clock::time_point start)
 }
 
 tw_status decode(const void* wire, std::uint64_t bytes, void* out, std::uint64_t capacity) {
+  const WatchedRange range("decode", nullptr, bytes);
   return counted_decode(
       [&] { return tw_message_decode(wire, bytes, out, capacity, &process().options, nullptr); });
 }

@@ -13,6 +13,7 @@
 #include "process/shortcut.h"
 #include "process/silence.h"
 #include "trace/capture.h"
+#include "trace/ranges.h"
 #include "trace/trace.h"
 #include "wire/backoff.h"
 #include "wire/decide.h"
@@ -63,6 +64,7 @@ Lease pack_elements(const Outgoing& message, std::uint64_t bytes) {
 }
 
 Encoded encode_elements(const Outgoing& message, const Dense& array) {
+  const WatchedRange range("encode", array.use.codec.get(), array.bytes);
   if (array.type.dense) return encode_dense(message, message.buffer, array);
   const Lease packed = pack_elements(message, array.bytes);
   if (!packed) return {TW_RAW_NO_MEMORY, {}};
@@ -104,6 +106,7 @@ int count_sent(const Wire& wire, int error) {
   counters.wire_bytes += wire.bytes;
   counters.predicted_nanoseconds += wire.predicted_nanoseconds;
   counters.predicted_raw_nanoseconds += wire.predicted_raw_nanoseconds;
+  counters.saved_nanoseconds += wire.saved_nanoseconds;
   return error;
 }
 
@@ -134,9 +137,15 @@ std::optional<Wire> encode(const Outgoing& message) {
       log_choice({reason, bytes, 0, 1e-9 * static_cast<double>(spent)}, type, peer, *use, decision);
     }
     count_raw(why, bytes);
-    self.counters.predicted_of_raw_nanoseconds += nanoseconds(decision.raw_seconds);
+    const std::uint64_t raw = nanoseconds(decision.raw_seconds);
+    self.counters.predicted_of_raw_nanoseconds += raw;
+    if (raw != 0 && spent != 0) {
+      self.counters.saved_nanoseconds -= static_cast<std::int64_t>(spent);
+    }
     count_by_rule(rule, bytes, bytes, false);
-    if (is_traced()) trace_message(message, peer, *use, why, {bytes, bytes, 0, spent});
+    if (is_traced()) {
+      trace_message(message, peer, *use, why, {bytes, bytes, 0, spent, raw, raw + spent});
+    }
     return std::nullopt;
   };
   if (decision.reason != TW_COMPRESS) {
@@ -176,13 +185,19 @@ std::optional<Wire> encode(const Outgoing& message) {
     log_choice({NativeReason::kCompressed, bytes, encoded.wire.bytes, seconds}, type, peer, *use,
                decision);
   }
-  if (is_traced()) {
-    trace_message(message, peer, *use, TW_COMPRESS,
-                  {bytes, encoded.wire.bytes, nanoseconds(decision.encode_seconds), spent});
-  }
   encoded.wire.rule = rule;
   encoded.wire.predicted_nanoseconds = nanoseconds(predicted);
-  encoded.wire.predicted_raw_nanoseconds = nanoseconds(decision.raw_seconds);
+  const std::uint64_t raw = nanoseconds(decision.raw_seconds);
+  const std::uint64_t whole =
+      raw == 0 ? 0 : nanoseconds(took_seconds(decision, seconds, bytes, encoded.wire.bytes));
+  encoded.wire.predicted_raw_nanoseconds = raw;
+  encoded.wire.saved_nanoseconds =
+      static_cast<std::int64_t>(raw) - static_cast<std::int64_t>(whole);
+  if (is_traced()) {
+    trace_message(
+        message, peer, *use, TW_COMPRESS,
+        {bytes, encoded.wire.bytes, nanoseconds(decision.encode_seconds), spent, raw, whole});
+  }
   return std::move(encoded.wire);
 }
 

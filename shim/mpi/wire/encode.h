@@ -33,7 +33,9 @@ struct Wire {
   // 0 where the link's rate is not known.
   std::uint64_t predicted_nanoseconds = 0;
   std::uint64_t predicted_raw_nanoseconds = 0;  // had it gone raw
-  int rule = -1;                                // of the policy
+  // That, less what it takes: encoding as measured, transfer and decoding as predicted.
+  std::int64_t saved_nanoseconds = 0;
+  int rule = -1;  // of the policy
 };
 
 // Counts a frame as sent unless the MPI refused it; returns `error`, the MPI's own.

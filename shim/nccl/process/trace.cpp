@@ -30,11 +30,11 @@ shim::CellText describe(const shim::CellKey& key) {
 
 shim::ProcessFigures no_figures() { return {}; }
 
-std::uint64_t pool_bytes_now() {
+shim::PoolBytes pool_bytes_now() {
   tw_pool_counters counters{};
   counters.size = sizeof counters;
-  if (tw_pool_describe(TW_MEMORY_PINNED, -1, &counters) != TW_OK) return 0;
-  return counters.idle_bytes + counters.loaned_bytes;
+  if (tw_pool_describe(TW_MEMORY_PINNED, -1, &counters) != TW_OK) return {};
+  return {counters.idle_bytes + counters.loaned_bytes, counters.peak_bytes};
 }
 
 std::int64_t ranks_of_job(const Communicator& first) {
