@@ -121,4 +121,18 @@ TEST(Stats, RefuseWhatIsNotKnown) {
   EXPECT_EQ(tw_stats_raw(TW_STATS_LIBRARY, nullptr, 1), TW_INVALID_ARGUMENT);
 }
 
+TEST(Stats, KindsAreOfMpiCallsUnderAPreloadLibrary) {
+  std::uint32_t kinds = 7;
+  EXPECT_EQ(tw_stats_kinds(TW_STATS_LIBRARY, &kinds), TW_UNSUPPORTED);
+  EXPECT_EQ(kinds, 0U);
+  EXPECT_EQ(tw_stats_kinds(TW_STATS_NCCL, &kinds), TW_UNSUPPORTED);
+  EXPECT_EQ(tw_stats_kinds(TW_STATS_PRELOAD, &kinds), TW_UNSUPPORTED);
+  EXPECT_EQ(tw_stats_kinds(TW_STATS_PRELOAD, nullptr), TW_INVALID_ARGUMENT);
+  EXPECT_EQ(tw_stats_kinds(static_cast<tw_stats_of>(9), &kinds), TW_INVALID_ARGUMENT);
+  tw_stats_kind kind{};
+  EXPECT_EQ(tw_stats_read_kind(TW_STATS_PRELOAD, 0, &kind), TW_INVALID_ARGUMENT);  // of no size
+  kind.size = sizeof kind;
+  EXPECT_EQ(tw_stats_read_kind(TW_STATS_PRELOAD, 0, &kind), TW_UNSUPPORTED);
+}
+
 }  // namespace
