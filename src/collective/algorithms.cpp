@@ -27,6 +27,11 @@ std::uint64_t doublings(int size) {
   return 2 * (places - 1) + (static_cast<std::uint64_t>(size) - places);
 }
 
+// Of recursive doubling: one addition a round, and that of who stands aside before them.
+std::uint64_t rounds(int size) {
+  return levels(size) + (std::has_single_bit(static_cast<unsigned>(size)) ? 0 : 1);
+}
+
 using enum Operation;
 using enum Algorithm;
 using Coding::kOnce, Coding::kPerHop, Coding::kTwoLevel;
@@ -61,7 +66,7 @@ constexpr Row kRows[] = {
     {kAllreduce, kRing, kOnce, allreduce_ring, each},
     {kAllreduce, kRing, kPerHop, allreduce_ring_per_hop, twice_each_other},
     {kAllreduce, kRing, kTwoLevel, allreduce_ring_two_level, each},
-    {kAllreduce, kRecursiveDoubling, kOnce, allreduce_recursive_doubling, doublings},
+    {kAllreduce, kRecursiveDoubling, kOnce, allreduce_recursive_doubling, doublings, rounds},
     {kAllreduce, kDirect, kOnce, allreduce_direct, each},
     {kAllreduce, kDirect, kTwoLevel, allreduce_direct_two_level, each},
     {kReduceScatter, kRing, kOnce, reduce_scatter_ring, each_other},

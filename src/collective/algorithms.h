@@ -22,6 +22,10 @@ struct Row {
   // how many ranks there are, of two levels how many nodes. 0 where nothing is coded: where it
   // is 1.
   std::uint64_t (*codings)(int size);
+
+  // Of reductions: most additions that follow one another on the way to one value; nullptr where
+  // that is one less than there are ranks.
+  std::uint64_t (*additions)(int size) = nullptr;
 };
 
 std::span<const Row> algorithms();

@@ -39,6 +39,15 @@ double most_finite(Dtype dtype) {
   }
 }
 
+// Most that follow one another on the way to one value.
+double additions_of(const BudgetFacts& facts) {
+  return facts.additions > 0 ? facts.additions : facts.ranks - 1.0;
+}
+
+// Most roundings that one value, or a sum of lattice points, collects on that way: of its
+// additions, and before each of them and at the end that of a coding.
+double roundings_of(const BudgetFacts& facts) { return 2 * (additions_of(facts) + 1); }
+
 // What all roundings together add to the error of a result, as a share of the magnitudes; infinite
 // where there are too many for this mathematics.
 double share_of_roundings(double roundings, double unit) {
@@ -76,21 +85,20 @@ struct Try {
   bool on_lattice;
 };
 
-Try try_bound(const BudgetFacts& facts, double coding, double codings, double roundings) {
+// `share`: of the roundings on the way.
+Try try_bound(const BudgetFacts& facts, double coding, double codings, double share) {
   if (!(coding > 0)) return {};
   const std::uint64_t parameter = facts.codec->with_bound(0, coding);
-  const double largest = up(up(facts.magnitudes + codings * coding) * 1.25);
-  return {coding, parameter, stays_on_lattice(facts, parameter, roundings, largest)};
+  const double largest = up(up(facts.magnitudes + up(codings * coding)) * up(1 + share));
+  return {coding, parameter, stays_on_lattice(facts, parameter, roundings_of(facts), largest)};
 }
 
 // Every coding may add its bound: whatever the codec and the algorithm.
 Try by_codings(const BudgetFacts& facts, double result) {
   const auto codings = static_cast<double>(facts.codings);
   const bool adds = facts.reduction == plan::Reduction::kSum;
-  const double roundings = adds ? facts.ranks - 1.0 : 0;
-  const double share = share_of_roundings(roundings, unit_of(facts.dtype));
-  return try_bound(facts, coding_bound(result, codings, share, facts.magnitudes), codings,
-                   2.0 * facts.ranks);
+  const double share = share_of_roundings(adds ? additions_of(facts) : 0, unit_of(facts.dtype));
+  return try_bound(facts, coding_bound(result, codings, share, facts.magnitudes), codings, share);
 }
 
 // On a lattice what was coded once is not changed by coding it, or a sum of such values, again:
@@ -99,10 +107,9 @@ Try by_codings(const BudgetFacts& facts, double result) {
 Try by_contributions(const BudgetFacts& facts, double result) {
   const bool adds = facts.reduction == plan::Reduction::kSum;
   const double contributions = adds ? facts.coded_ranks : 1;
-  const double roundings = 2.0 * facts.ranks;
-  const double share = share_of_roundings(adds ? roundings : 0, unit_of(facts.dtype));
+  const double share = share_of_roundings(adds ? roundings_of(facts) : 0, unit_of(facts.dtype));
   return try_bound(facts, coding_bound(result, contributions, share, facts.magnitudes),
-                   facts.coded_ranks, roundings);
+                   facts.coded_ranks, share);
 }
 
 }  // namespace

@@ -18,10 +18,11 @@ struct BudgetFacts {
   plan::Reduction reduction = plan::Reduction::kSum;
   std::uint64_t codings = 0;  // most that add up on one value: Row::codings
   int ranks = 1;
+  int additions = 0;    // most that follow one another: Row::additions; 0: ranks - 1
   int coded_ranks = 1;  // whose values are coded: all, or one a node where the others add raw
 
-  // The schedule may be given to quantise_own(). Direct Allreduce and Reduce lose nothing by it;
-  // Reduce-scatter would have one coding more.
+  // The schedule may be given to quantise_own(). Direct Allreduce and Reduce lose nothing by it,
+  // nor does recursive doubling; Reduce-scatter would have one coding more.
   bool may_quantise_own = false;
 
   // What is coded again was multiplied since it was coded first.

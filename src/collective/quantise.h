@@ -7,7 +7,7 @@ namespace thinwire::collective {
 
 // Where a reduction begins with a copy of this rank's own input, it begins with what that input
 // decodes to instead: where Budget::quantises_own says so, of flat schedules that code each other
-// contribution by itself (direct).
+// contribution by itself (direct, recursive doubling).
 void quantise_own(Schedule& schedule);
 
 }  // namespace thinwire::collective

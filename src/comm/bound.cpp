@@ -15,6 +15,10 @@ std::uint64_t Communicator::codings_of(const collective::Row& row) const {
   return row.codings(row.coding == plan::Coding::kTwoLevel ? nodes_ : size());
 }
 
+int Communicator::additions_of(const collective::Row& row) const {
+  return row.additions == nullptr ? 0 : static_cast<int>(row.additions(size()));
+}
+
 // What a reduction may do to its result is shared out among its codings: by what all ranks
 // contribute, which each learns in one small exchange.
 Status Communicator::share_bound(const Call& call, const collective::Row& row, Report& report) {
@@ -32,8 +36,9 @@ Status Communicator::share_bound(const Call& call, const collective::Row& row, R
   if (Status status = sum_upwards(*transport_, sums); !status.ok()) return broken(status);
   const bool by_nodes = row.coding == plan::Coding::kTwoLevel;
   // The owner of a part of Reduce-scatter codes nothing of its own.
-  const bool may_quantise_own = row.algorithm == plan::Algorithm::kDirect &&
-                                row.coding == plan::Coding::kOnce &&
+  const bool codes_each_by_itself = row.algorithm == plan::Algorithm::kDirect ||
+                                    row.algorithm == plan::Algorithm::kRecursiveDoubling;
+  const bool may_quantise_own = codes_each_by_itself && row.coding == plan::Coding::kOnce &&
                                 call.operation != plan::Operation::kReduceScatter;
   const collective::Budget budget = collective::divide({.bound = call.spec.result_bound,
                                                         .codec = call.spec.codec,
@@ -41,6 +46,7 @@ Status Communicator::share_bound(const Call& call, const collective::Row& row, R
                                                         .reduction = call.reduction,
                                                         .codings = codings_of(row),
                                                         .ranks = size(),
+                                                        .additions = additions_of(row),
                                                         .coded_ranks = by_nodes ? nodes_ : size(),
                                                         .may_quantise_own = may_quantise_own,
                                                         .magnitudes = sums[0],

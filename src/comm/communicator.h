@@ -125,6 +125,7 @@ class Communicator {
   Status set_bound(const Call& call, const collective::Row& row, Report& report);
   Status share_bound(const Call& call, const collective::Row& row, Report& report);
   std::uint64_t codings_of(const collective::Row& row) const;
+  int additions_of(const collective::Row& row) const;
   Status bind(const Call& call, const Choice& choice);
   Status share_counts(const Call& call);
   Status acquire(Report& report);

@@ -49,8 +49,7 @@ Speeds speeds_of(const CollectiveSettings& settings, bool is_coded) {
 // Whether a way may be chosen for what was asked.
 class Filter {
  public:
-  Filter(const codec::Spec& spec, const CollectiveFacts& facts)
-      : facts_(facts), is_bounded_(is_bounded(spec, facts)) {
+  explicit Filter(const CollectiveFacts& facts) : facts_(facts) {
     const Spread& spread = facts.spread;
     if (spread.nodes < 2 || spread.nodes >= spread.ranks || facts.coding != Coding::kPlanned) {
       return;
@@ -70,13 +69,10 @@ class Filter {
  private:
   bool fits(const Way& way) const {
     if (way.operation != facts_.operation) return false;
-    if (facts_.algorithm != Algorithm::kPlanned) return way.algorithm == facts_.algorithm;
-    // Each of its steps codes what the step before coded: the bound would be shared by more.
-    return !(is_bounded_ && way.algorithm == Algorithm::kRecursiveDoubling);
+    return facts_.algorithm == Algorithm::kPlanned || way.algorithm == facts_.algorithm;
   }
 
   const CollectiveFacts& facts_;
-  bool is_bounded_;
   bool prefers_levels_ = false;
 };
 
@@ -143,7 +139,7 @@ CollectivePlan plan_collective(const codec::Spec& spec, const CollectiveSettings
                                const CollectiveFacts& facts) {
   const DefaultFloatMode mode;
   CollectivePlan plan{.reason = eligible(spec, settings, facts)};
-  const Filter filter(spec, facts);
+  const Filter filter(facts);
   const Candidate raw = fastest(settings, facts, speeds_of(settings, false), filter, false);
   if (!raw.exists) {
     if (plan.reason == Reason::kCompress) plan.reason = Reason::kOperation;

@@ -85,9 +85,7 @@ TYPED_TEST(Lattice, SumsAreTheSameInEveryOrder) {
       for (const auto& array : ranks) quantised.push_back(by.coded(array));
       EXPECT_TRUE(same_bits(by.ring(quantised, 1), expected));
       EXPECT_TRUE(same_bits(by.ring_per_hop(quantised), expected));
-      if ((size & (size - 1)) == 0) {
-        EXPECT_TRUE(same_bits(by.coded(by.recursive_doubling(quantised)[0]), expected));
-      }
+      EXPECT_TRUE(same_bits(by.coded(by.recursive_doubling(ranks, true)[0]), expected));
     }
   }
   EXPECT_GE(tried, 25);
@@ -101,6 +99,25 @@ TYPED_TEST(Lattice, GivesRecursiveDoublingTheShareOfARank) {
   EXPECT_FALSE(budget.quantises_own);
   EXPECT_GT(budget.coding, 0.099);
   EXPECT_LE(budget.coding, 0.1);
+}
+
+// What a sum of lattice points is rounded by follows the longest way to it: a tree's is short.
+TEST(FewAdditions, KeepSumsOfManyRanksOnTheLattice) {
+  BudgetFacts facts{.bound = {codec::ResultBound::Kind::kAbsolute, 64 * 2 * 1e-4},
+                    .codec = &szp(),
+                    .codings = 126,
+                    .ranks = 64,
+                    .coded_ranks = 64,
+                    .may_quantise_own = true,
+                    .magnitudes = 64};
+  const Budget ring = divide(facts);
+  EXPECT_FALSE(ring.on_lattice);
+  facts.additions = 6;
+  const Budget doubling = divide(facts);
+  EXPECT_TRUE(doubling.on_lattice);
+  EXPECT_TRUE(doubling.quantises_own);
+  EXPECT_GT(doubling.coding, 1.9 * ring.coding);
+  EXPECT_GT(doubling.coding, 0.99 * facts.bound.value / 64);
 }
 
 TYPED_TEST(Lattice, EndsWhereRoundingsReachHalfAStep) {

@@ -2,6 +2,7 @@
 // transport. A value is coded and added exactly as often as by the algorithm of that name.
 #pragma once
 
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -72,13 +73,20 @@ class Reducer {
     return sum;
   }
 
-  // Powers of two. All ranks' results, which must be the same.
-  Ranks<Value> recursive_doubling(const Ranks<Value>& ranks) const {
-    Ranks<Value> partial = ranks;
-    for (std::size_t step = 1; step < ranks.size(); step *= 2) {
+  // All results, which must be the same. Ranks above a power of two are added to others before, who
+  // code what they have themselves where `quantises_own`.
+  Ranks<Value> recursive_doubling(const Ranks<Value>& ranks, bool quantises_own) const {
+    const std::size_t places = std::bit_floor(ranks.size());
+    Ranks<Value> partial(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(places));
+    for (std::size_t above = places; above < ranks.size(); ++above) {
+      Array<Value>& into = partial[above - places];
+      if (quantises_own) into = coded(into);
+      add(into, coded(ranks[above]));
+    }
+    for (std::size_t step = 1; step < places; step *= 2) {
       for (Array<Value>& each : partial) each = coded(each);
       Ranks<Value> next = partial;
-      for (std::size_t rank = 0; rank < ranks.size(); ++rank) add(next[rank], partial[rank ^ step]);
+      for (std::size_t rank = 0; rank < places; ++rank) add(next[rank], partial[rank ^ step]);
       partial = std::move(next);
     }
     return partial;

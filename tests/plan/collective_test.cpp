@@ -103,6 +103,7 @@ TEST(CollectivePlan, ChoosesByTheSizeOfTheArray) {
   EXPECT_EQ(chosen("zfp:rate=4", kAllreduce, 65536), kRecursiveDoubling);
   EXPECT_EQ(chosen("szp:allreduce-abs=1", kAllreduce, 64 * kMiB), kDirect);
   EXPECT_EQ(chosen("szp:allreduce-abs=1", kAllreduce, kMiB), kDirect);
+  EXPECT_EQ(chosen("szp:allreduce-abs=1", kAllreduce, 65536), kRecursiveDoubling);
   EXPECT_EQ(chosen("zfp:rate=4", kAllgather, 65536), kBruck);
   EXPECT_EQ(chosen("zfp:rate=4", kReduce, 64 * kMiB), kDirect);
   EXPECT_EQ(chosen("zfp:rate=4", kReduce, 65536), kBinomial);

@@ -4,6 +4,7 @@
 #include <map>
 #include <ostream>
 
+#include "collective/quantise.h"
 #include "collective/staging.h"
 #include "prove.h"
 #include "topologies.h"
@@ -41,6 +42,7 @@ class Schedules : public ::testing::TestWithParam<Row> {
 class FlatSchedules : public Schedules {};
 class StagedSchedules : public Schedules {};
 class MovingSchedules : public Schedules {};
+class QuantisedSchedules : public Schedules {};
 
 TEST_P(Schedules, DoWhatTheyAreFor) {
   for_each_trial([&](const Trial& trial, Collective collective) {
@@ -75,6 +77,17 @@ TEST_P(StagedSchedules, DoTheSame) {
     const auto proof = prove(collective);
     EXPECT_EQ(proof.fault, "");
     EXPECT_EQ(proof.codings, GetParam().codings(trial.nodes));
+  });
+}
+
+// Where ranks code what they begin with themselves.
+TEST_P(QuantisedSchedules, DoTheSame) {
+  for_each_trial([&](const Trial&, Collective collective) {
+    for (Schedule& schedule : collective.ranks) quantise_own(schedule);
+    for (const bool in_place : {false, true}) {
+      collective.in_place = in_place;
+      EXPECT_EQ(prove(collective).fault, "") << in_place;
+    }
   });
 }
 
@@ -123,6 +136,15 @@ std::string test_name(const ::testing::TestParamInfo<Row>& info) { return name_o
 
 INSTANTIATE_TEST_SUITE_P(Table, Schedules,
                          ::testing::ValuesIn(rows_that([](const Row&) { return true; })),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(Table, QuantisedSchedules,
+                         ::testing::ValuesIn(rows_that([](const Row& row) {
+                           return (row.operation == Operation::kAllreduce ||
+                                   row.operation == Operation::kReduce) &&
+                                  row.coding == Coding::kOnce &&
+                                  (row.algorithm == Algorithm::kDirect ||
+                                   row.algorithm == Algorithm::kRecursiveDoubling);
+                         })),
                          test_name);
 INSTANTIATE_TEST_SUITE_P(Table, FlatSchedules, ::testing::ValuesIn(rows_that([](const Row& row) {
                            return row.coding != Coding::kTwoLevel;
