@@ -27,8 +27,10 @@ message::Coder coder_of(const Call& call, const codec::Chunk& sample, int size) 
     return message::automatic_in_stream(sample);
   }
   if (plan::reduces(call.operation) && spec.result_bound.exists()) {
-    // A sample of unit range has the same bound either way.
-    return {spec.codec, spec.codec->with_bound(spec.parameter, spec.result_bound.value / size)};
+    // Of ranges all ranks together have as many as there are ranks, and the sample's is 1.
+    const bool is_absolute = spec.result_bound.kind == codec::ResultBound::Kind::kAbsolute;
+    const double each = spec.result_bound.value / (is_absolute ? size : 1);
+    return {spec.codec, spec.codec->with_bound(spec.parameter, each)};
   }
   return {spec.codec, spec.parameter};
 }

@@ -84,6 +84,21 @@ struct Candidate {
   bool exists = false;
 };
 
+// Arrays of other shapes than a line are taken to have boxes enough.
+int parts_of(const codec::Spec& spec, const CollectiveFacts& facts) {
+  if (facts.operation != Operation::kAllreduce || spec.shape.rank > 0) return 0;
+  constexpr std::uint64_t kValuesOfAnyChunk = 4096;  // as the cutter has it
+  const std::uint64_t width = dtype_size(facts.dtype);
+  std::uint64_t box = kValuesOfAnyChunk;
+  if (spec.kind == Kind::kCodec && spec.codec->takes(facts.dtype) && facts.bytes >= width) {
+    const Shape line = Shape::line(facts.bytes / width);
+    box = spec.codec->chunk_shape(line, facts.dtype, spec.parameter).extent[0];
+  }
+  const std::uint64_t boxes = ceil_div(facts.bytes, std::max<std::uint64_t>(box, 1) * width);
+  const auto ranks = static_cast<std::uint64_t>(std::max(facts.spread.ranks, 1));
+  return static_cast<int>(std::clamp<std::uint64_t>(boxes, 1, ranks));
+}
+
 Candidate make_candidate(const Way& way, const CollectiveSettings& settings,
                          const CollectiveFacts& facts, const Speeds& speeds) {
   const auto bytes = static_cast<double>(facts.bytes);
@@ -136,9 +151,11 @@ void use(CollectivePlan& plan, const Candidate& candidate) {
 }  // namespace
 
 CollectivePlan plan_collective(const codec::Spec& spec, const CollectiveSettings& settings,
-                               const CollectiveFacts& facts) {
+                               const CollectiveFacts& given) {
   const DefaultFloatMode mode;
-  CollectivePlan plan{.reason = eligible(spec, settings, facts)};
+  CollectivePlan plan{.reason = eligible(spec, settings, given)};
+  CollectiveFacts facts = given;
+  facts.spread.parts = parts_of(spec, facts);
   const Filter filter(facts);
   const Candidate raw = fastest(settings, facts, speeds_of(settings, false), filter, false);
   if (!raw.exists) {

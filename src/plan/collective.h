@@ -48,6 +48,6 @@ struct CollectivePlan {
 // Whatever the reason, algorithm and pieces are those to use: for raw values where it is not
 // kCompress. A bound of the result may still prove too small for the data; collective/budget.h.
 CollectivePlan plan_collective(const codec::Spec& spec, const CollectiveSettings& settings,
-                               const CollectiveFacts& facts);
+                               const CollectiveFacts& given);
 
 }  // namespace thinwire::plan

@@ -82,7 +82,7 @@ Work of_reduce(Algorithm algorithm, const Group& group) {
           .stages = 2};
 }
 
-Work of_allreduce(Algorithm algorithm, const Group& group) {
+Work of_allreduce(Algorithm algorithm, const Group& group, double most_parts) {
   if (algorithm == Algorithm::kRecursiveDoubling) {
     return {.wire = group.exchanges,
             .encode = group.exchanges,
@@ -90,11 +90,25 @@ Work of_allreduce(Algorithm algorithm, const Group& group) {
             .rounds = group.exchanges,
             .codes_at_stages = true};
   }
-  return {.wire = 2 * group.others,
+  // Where there are fewer parts than ranks, their owners hear and tell all others, and along a ring
+  // a part takes as many hops as ever.
+  const double parts = most_parts > 0 ? std::min(group.ranks, most_parts) : group.ranks;
+  const double hops = (group.ranks - 1) / parts;
+  const double own_to_owners = (parts - 1) / parts;
+  if (algorithm == Algorithm::kRing) {
+    return {.wire = 2 * hops,
+            .encode = hops + 1 / parts,
+            .decode = 1 + hops,
+            .block = 1 / parts,
+            .rounds = 2 * (group.ranks - 1),
+            .stages = 2,
+            .codes_at_stages = true};
+  }
+  return {.wire = own_to_owners + hops,
           .encode = 1,
-          .decode = 1 + group.others,
-          .block = group.own(),
-          .rounds = 2 * (group.ranks - 1),
+          .decode = 1 + hops,
+          .block = 1 / parts,
+          .rounds = parts - 1 + group.ranks - 1,
           .stages = 2,
           .codes_at_stages = true};
 }
@@ -108,7 +122,7 @@ Work of_exchange(const Group& group) {
           .rounds = group.ranks - 1};
 }
 
-Work of_flat(const Way& way, const Group& group) {
+Work of_flat(const Way& way, const Group& group, int most_parts) {
   switch (way.operation) {
     case Operation::kBcast:
       return of_bcast(way.algorithm, group);
@@ -120,7 +134,7 @@ Work of_flat(const Way& way, const Group& group) {
     case Operation::kReduce:
       return of_reduce(way.algorithm, group);
     case Operation::kAllreduce:
-      return of_allreduce(way.algorithm, group);
+      return of_allreduce(way.algorithm, group, most_parts);
     case Operation::kAlltoall:
     case Operation::kReduceScatter:
       break;
@@ -161,7 +175,7 @@ Work of_two_level(const Way& way, const Spread& spread, double a_node) {
     default:
       break;
   }
-  Work work = of_flat(way, Group(spread.nodes));
+  Work work = of_flat(way, Group(spread.nodes), spread.parts);
   work.inside = a_node > 1 ? 2 : 0;
   return work;
 }
@@ -177,7 +191,7 @@ bool crowds_link(const Way& way) {
 Work work_of(const Way& way, const Spread& spread) {
   const double a_node = static_cast<double>(spread.ranks) / std::max(spread.nodes, 1);
   if (way.coding == Coding::kTwoLevel) return of_two_level(way, spread, a_node);
-  Work work = of_flat(way, Group(spread.ranks));
+  Work work = of_flat(way, Group(spread.ranks), spread.parts);
   if (crowds_link(way)) work.wire *= a_node;
   if (way.coding == Coding::kPerHop) {
     work.encode = work.decode = std::max(work.wire, 1.0);

@@ -21,6 +21,9 @@ struct Way {
 struct Spread {
   int ranks = 1;
   int nodes = 1;
+  // Into so many parts an array of Allreduce can be cut; 0: into as many as there are ranks. Small
+  // arrays have fewer boxes of the codec's chunks.
+  int parts = 0;
 };
 
 // In units of the whole array: what Bcast carries, Allgather leaves on a rank, Gather and Scatter

@@ -8,6 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "plan/work.h"
+
 namespace thinwire::plan {
 namespace {
 
@@ -108,6 +110,28 @@ TEST(CollectivePlan, ChoosesByTheSizeOfTheArray) {
   EXPECT_EQ(chosen("zfp:rate=4", kReduce, 64 * kMiB), kDirect);
   EXPECT_EQ(chosen("zfp:rate=4", kReduce, 65536), kBinomial);
   EXPECT_EQ(chosen("off", kBcast, 65536), kBinomial);
+}
+
+// 64 KiB are four boxes of 4096 values: of 16 ranks four own a part, and each of them hears and
+// tells all others.
+TEST(CollectivePlan, CountsTheBoxesOfSmallArrays) {
+  const Way direct{kAllreduce, kDirect, Coding::kOnce}, ring{kAllreduce, kRing, Coding::kOnce};
+  const Work few = work_of(direct, {.ranks = 16, .nodes = 16, .parts = 4});
+  EXPECT_DOUBLE_EQ(few.wire, 0.75 + 3.75);
+  EXPECT_DOUBLE_EQ(few.decode, 1 + 3.75);
+  EXPECT_DOUBLE_EQ(few.block, 0.25);
+  EXPECT_DOUBLE_EQ(few.rounds, 3 + 15);
+  EXPECT_DOUBLE_EQ(work_of(ring, {.ranks = 16, .nodes = 16, .parts = 4}).wire, 2 * 3.75);
+  for (const Way& way : {direct, ring}) {
+    const Work all = work_of(way, {.ranks = 16, .nodes = 16});
+    const Work enough = work_of(way, {.ranks = 16, .nodes = 16, .parts = 16});
+    EXPECT_DOUBLE_EQ(all.wire, 2 * 15.0 / 16);
+    EXPECT_DOUBLE_EQ(all.encode, 1);
+    EXPECT_DOUBLE_EQ(all.decode, 1 + 15.0 / 16);
+    EXPECT_DOUBLE_EQ(all.rounds, 30);
+    EXPECT_DOUBLE_EQ(enough.wire, all.wire);
+    EXPECT_DOUBLE_EQ(enough.rounds, all.rounds);
+  }
 }
 
 TEST(CollectivePlan, TwoLevelsWhereRanksShareNodes) {

@@ -2,7 +2,7 @@
 by costs from a file's data, from this machine's table, or measured on generated data."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ from thinwire.plan import Choice, PlanSettings, plan_collective, plan_message
 
 # What programs measure where there is no table.
 MESSAGE_SAMPLE, COLLECTIVE_SAMPLE = 256 << 10, 1 << 20
+REDUCTIONS = ("reduce", "allreduce", "reduce-scatter")
 # Of a file.
 PIECES, PIECE_BYTES = 4, 1 << 20
 RUNS = 3
@@ -135,6 +136,25 @@ def _cost_on(codec: Codec, pieces: list[np.ndarray], dtype: str) -> CodecCost:
     return CodecCost(raw / encode_seconds, raw / decode_seconds, raw / encoded)
 
 
+def _as_coded(codec: Codec, call: Call) -> Codec:
+    """The codec of one coding: a bound of a reduction's result is shared out among the contributions
+    that are coded, one a node where ranks share nodes."""
+    name, _, text = codec.spec.partition(":")
+    options = dict(option.split("=", 1) for option in text.split(",") if "=" in option)
+    absolute = options.pop("allreduce-abs", None)
+    relative = options.pop("allreduce-rel", None)
+    if call.operation not in REDUCTIONS or (absolute is None and relative is None):
+        return codec
+    options.pop("abs", None)
+    options.pop("rel", None)
+    if absolute is not None:
+        options["abs"] = repr(float(absolute) / call.nodes)
+    else:
+        # A share of all ranges, of which there are as many as contributions.
+        options["rel"] = str(relative)
+    return Codec(f"{name}:" + ",".join(f"{key}={value}" for key, value in options.items()))
+
+
 def explain(codec: Codec, call: Call, settings: PlanSettings, price: Price) -> Explanation:
     """The choice for that codec, and its candidates: itself, or those that "auto" chooses
     among."""
@@ -142,7 +162,7 @@ def explain(codec: Codec, call: Call, settings: PlanSettings, price: Price) -> E
     is_automatic = codec.spec.partition(":")[0] in ("auto", "lossless")
     tried = codec.ids_for(call.dtype)
     found = [Codec(names[at]) for at in tried] if is_automatic else [codec] if tried else []
-    priced = [price(each) for each in found]
+    priced = [replace(price(_as_coded(each, call)), codec=each) for each in found]
     # A candidate is weighed as if it had been named.
     choices = [_plan(each.codec, call, settings, each.cost) for each in priced]
     # Of "auto" what it takes for the type.
