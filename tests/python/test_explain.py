@@ -107,6 +107,31 @@ def test_a_policys_rule_names_the_codec(tmp_path: Path) -> None:
     assert inside["why_raw"] == "codec off" and inside["rows"][1:] == []
 
 
+@pytest.mark.parametrize("bound", ["allreduce-abs=1e-4", "allreduce-rel=1e-4"])
+def test_a_bound_of_results_is_weighed_by_what_a_coding_gets(bound: str) -> None:
+    sums = ("--op", "allreduce", "--link", "1mbit", "--codec", f"szp:{bound}", "--ranks")
+    few, many = (explained(*SIXTEEN, *sums, ranks) for ranks in ("2", "32"))
+    assert few["codec"] == f"szp:{bound}" and few["why_raw"] == ""
+    ratios = [found["rows"][1]["ratio"] for found in (few, many)]
+    assert ratios[0] > 1.5
+    # A share of all ranges grows with the ranks, a number is shared out among them.
+    assert ratios[1] < ratios[0] if "abs" in bound else ratios[1] == pytest.approx(ratios[0])
+
+
+def test_small_arrays_on_many_ranks_go_by_recursive_doubling_also_under_a_bound() -> None:
+    cost = CodecCost(4e9, 4e9, 4.0)
+    settings = PlanSettings(threshold=65536, link=125e6, cost=cost)
+    codec = thinwire.Codec("szp:allreduce-rel=1e-4")
+    found = {
+        size: plan_collective(codec, settings, "allreduce", "f32", size, ranks=64, nodes=64)
+        for size in (65536, 1 << 24)
+    }
+    assert {size: one.algorithm for size, one in found.items()} == {
+        65536: "recursive-doubling",
+        1 << 24: "direct",
+    }
+
+
 def test_in_words() -> None:
     done = call(*SIXTEEN, "--codec", "mpc", "--link", "10mbit")
     first, second, *table, last = done.stdout.splitlines()

@@ -137,8 +137,8 @@ def _cost_on(codec: Codec, pieces: list[np.ndarray], dtype: str) -> CodecCost:
 
 
 def _as_coded(codec: Codec, call: Call) -> Codec:
-    """The codec of one coding: a bound of a reduction's result is shared out among the contributions
-    that are coded, one a node where ranks share nodes."""
+    """The codec of one coding: a bound of a reduction's result is shared out among what is coded,
+    one contribution a node where ranks share nodes."""
     name, _, text = codec.spec.partition(":")
     options = dict(option.split("=", 1) for option in text.split(",") if "=" in option)
     absolute = options.pop("allreduce-abs", None)
