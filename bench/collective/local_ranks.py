@@ -62,7 +62,10 @@ class Ranks:
             thread.join()
         if failures:
             raise failures[0]
-        return max(ends) - min(begins), self.comms[0].last_report
+        report = self.comms[0].last_report
+        if report is None:
+            raise VerifyError("no report")
+        return max(ends) - min(begins), report
 
     def error(self, bound: float) -> float:
         """The largest, of a result that is right."""
@@ -70,7 +73,9 @@ class Ranks:
             raise VerifyError("ranks end with other bits")
         largest = float(np.max(np.abs(self.totals[0] - self.exact)))
         magnitude = float(np.max(np.sum([np.abs(part) for part in self.parts], axis=0)))
-        if not largest <= bound + len(self.parts) * 2.0**-24 * magnitude * (bound == 0) + 1e-12:
+        # Without a bound the values went raw, and additions alone round.
+        allowed = bound if bound > 0 else len(self.parts) * 2.0**-24 * magnitude
+        if not largest <= allowed * (1 + 1e-12):
             raise VerifyError(f"off by {largest}, bound {bound}")
         return largest
 
