@@ -97,7 +97,7 @@ Work of_allreduce(Algorithm algorithm, const Group& group, double most_parts) {
   const double own_to_owners = (parts - 1) / parts;
   if (algorithm == Algorithm::kRing) {
     return {.wire = 2 * hops,
-            .encode = hops + 1 / parts,
+            .encode = group.ranks / parts,
             .decode = 1 + hops,
             .block = 1 / parts,
             .rounds = 2 * (group.ranks - 1),
