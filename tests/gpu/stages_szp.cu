@@ -44,7 +44,8 @@ struct Quantise {
     const Lattice<Value> lattice = make_lattice<Value>(in.parameter);
     const auto value = from_bits<Value>(static_cast<BitsOf<Value>>(in.value));
     const Quantised<Value> quantised = quantise(value, lattice);
-    out = {to_bits(value_at(quantised.index, lattice)), quantised.index, quantised.is_bounded};
+    out = {to_bits(value_at(quantised.index, lattice)), quantised.index,
+           static_cast<std::uint32_t>(quantised.is_bounded)};
   }
 };
 

@@ -123,8 +123,8 @@ THINWIRE_HOST_DEVICE inline Lattice<Value> make_lattice(std::uint64_t parameter)
 // A value against the lattice.
 template <typename Value>
 struct Quantised {
-  std::uint32_t index;  // q, modulo 2^32
-  bool is_bounded;      // false: the value itself must be stored
+  std::uint32_t index;       // q, modulo 2^32
+  BitsOf<Value> is_bounded;  // 1, or 0: the value itself must be stored
 };
 
 template <typename Value>
@@ -134,11 +134,11 @@ THINWIRE_HOST_DEVICE inline Quantised<Value> quantise(Value value, const Lattice
   const Value shifted = place + Traits::kRounder;
   const Value decoded = (shifted - Traits::kRounder) * lattice.step;
   const Value error = value - decoded;
-  // Written so that NaN fails.
-  const bool in_range = std::fabs(place) < Traits::kLimit;
-  const bool is_near = std::fabs(error) <= lattice.half;
-  const auto index = static_cast<std::uint32_t>(to_bits(shifted) - Traits::kRounderBits);
-  return {in_range ? index : 0, in_range && is_near};
+  // Written so that NaN fails, and without a branch, so that loops of it are vectorised.
+  const BitsOf<Value> in_range = std::fabs(place) < Traits::kLimit;
+  const BitsOf<Value> is_near = std::fabs(error) <= lattice.half;
+  const BitsOf<Value> index = (to_bits(shifted) - Traits::kRounderBits) & (0 - in_range);
+  return {static_cast<std::uint32_t>(index), in_range & is_near};
 }
 
 // The values at which decoding puts the lattice's points.

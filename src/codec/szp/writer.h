@@ -5,33 +5,41 @@
 
 namespace thinwire::codec::szp {
 
-// Words, bits from the lowest on.
+// Words, bits from the lowest on. Writing bits touches up to 4 bytes behind them: a payload that is
+// not stored raw leaves as much of its room.
 class Writer {
  public:
   explicit Writer(std::byte* out) : out_(out), begin_(out) {}
 
-  void bits(std::uint64_t value, std::uint32_t count) {  // at most 32
-    rest_ |= value << filled_;
-    filled_ += count;
-    if (filled_ >= 32) flush();
+  // At most 64; above them `value` has zeros.
+  void bits(std::uint64_t value, std::uint32_t count) {
+    const std::uint64_t all = rest_ | value << filled_;
+    // Written always, kept where it is full: no branch on the data.
+    store(out_, all);
+    const std::uint32_t end = filled_ + count;
+    const bool is_full = end >= 64;
+    rest_ = is_full ? value >> 1 >> (63 - filled_) : all;
+    out_ += is_full ? 8 : 0;
+    filled_ = end % 64;
   }
   void end_word() {
-    if (filled_ > 0) flush();
-    filled_ = 0;
+    if (filled_ > 0) word(static_cast<std::uint32_t>(rest_));
+    if (filled_ > 32) word(static_cast<std::uint32_t>(rest_ >> 32));
+    rest_ = filled_ = 0;
   }
+  // Where no bits wait for the end of their word.
   void word(std::uint32_t value) {
     store(out_, value);
     out_ += 4;
   }
+  template <typename Bits>
+  void value(Bits value) {
+    store(out_, value);
+    out_ += sizeof value;
+  }
   std::uint64_t written() const { return static_cast<std::uint64_t>(out_ - begin_); }
 
  private:
-  void flush() {
-    word(static_cast<std::uint32_t>(rest_));
-    rest_ >>= 32;
-    filled_ -= 32;
-  }
-
   std::byte* out_;
   std::byte* begin_;
   std::uint64_t rest_ = 0;
