@@ -107,7 +107,7 @@ inline void read_wide_tile(const std::byte* stream, std::uint32_t at, const Digi
   }
 }
 
-// `payload` has what the codes take, and those tiles more that are outside a clipped box.
+// `payload` is what the codes take; digits of tiles outside a clipped box are not looked at.
 template <int kRank, bool kSums>
 inline void read_digits(ByteView payload, const IndexBox<kRank>& box, const Codes& codes,
                         Indices& residuals) {

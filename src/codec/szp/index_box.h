@@ -1,5 +1,5 @@
-// A box of lattice indices on the host, in places as if it were not clipped: zeros fill its tiles
-// up.
+// A box of lattice indices on the host, each where it would be if the box were not clipped. Zeros
+// fill the tiles up.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace thinwire::codec::szp {
 
 using Indices = std::array<std::uint32_t, kBoxValues>;
 
-// Pitches are constants, so that loops over whole boxes have constant counts.
+// Pitches are constants: tiles are found without divisions, and loops become vectors.
 template <int kRank>
 struct IndexBox {
   static constexpr int kEdge = box_edge(kRank);
