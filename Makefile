@@ -202,6 +202,8 @@ test: torch-begun tree-for-test torch-for-test lint docs test-asan
 	ctest --preset release -j $(JOBS) -L "golden|codec"
 	$(call run_pytest,not slow and alone)
 
+# What examples of others' trainers need, which `make test` skips.
+test-all: export TORCH_WITH = accelerate==1.15.0 transformers==5.24.0 pytorch-lightning==2.6.6
 test-all: export THINWIRE_TEST_NCCL_WHEELS = $(CURDIR)/build/nccl
 test-all: torch-begun build-tests torch-for-test torch-newest nccl-for-test lint docs test-asan test-ubsan test-tsan \
           fuzz-build

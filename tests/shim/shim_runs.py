@@ -9,6 +9,8 @@ from pathlib import Path
 
 from mpis import BUILD, ROOT, SYSTEM, Mpi
 
+from thinwire.lab import Lab
+
 __all__ = ["BUILD", "ROOT"]
 
 PROGRAMS = SYSTEM.programs
@@ -44,6 +46,17 @@ class Run:
 
     def thinwire_lines(self) -> list[str]:
         return [line for line in self.errors.splitlines() if line.startswith("thinwire")]
+
+    def all_right(self, ranks: int) -> "Run":
+        """Itself: it has ended well, and each rank has found all that it checks right."""
+        assert self.code == 0, self.output + self.errors
+        assert self.output.count("all right") == ranks, self.output
+        return self
+
+    @property
+    def collectives(self) -> dict:
+        assert self.report is not None
+        return self.report["collectives"]
 
 
 def environment(settings: Mapping[str, str]) -> dict[str, str]:
@@ -118,6 +131,32 @@ def mpirun(
 ) -> Run:
     words = [*mpi.launcher, "-n", str(ranks), *preloaded(program, library)]
     return run(words, settings, report, timeout)
+
+
+def over_hosts(
+    lab: Lab,
+    ranks: int,
+    program: Sequence[str | Path],
+    settings: Mapping[str, str],
+    report: Path | None = None,
+    *options: str,
+    forward: bool = True,
+    timeout: float = 60,
+) -> Run:
+    """Open MPI's launcher on host 0 of a lab, with the library; `forward`: on the others, too."""
+    given = {**settings, "LD_PRELOAD": str(PRODUCTION)}
+    if report is not None:
+        given["THINWIRE_REPORT"] = str(report)
+    passed = [word for name in given for word in ("-x", name)] if forward else []
+    done = lab.run(
+        ["mpirun", "-n", str(ranks), *options, *passed, *map(str, program)],
+        env=environment(given),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    written = read_report(report) if report is not None and report.exists() else None
+    return Run(done.returncode, done.stdout, done.stderr, written)
 
 
 def largest_differences(output: str) -> dict[int, float]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from mpis import ALL, SYSTEM, Mpi
-from shim_runs import PRODUCTION, Run, environment, mpirun, read_report
+from shim_runs import Run, mpirun, over_hosts
 
 from thinwire.lab import Lab, LabUnavailable
 
@@ -36,14 +36,7 @@ def timed(
 ) -> Run:
     program = [mpi.programs / "shim_coll_timed", values, str(CALLS), str(COUNT), *calls]
     done = mpirun(RANKS, program, mpi.production, settings, report, timeout=120, mpi=mpi)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == RANKS, done.output
-    return done
-
-
-def collectives(done: Run) -> dict:
-    assert done.report is not None
-    return done.report["collectives"]
+    return done.all_right(RANKS)
 
 
 def seconds(text: str) -> float:
@@ -72,7 +65,7 @@ def test_what_does_not_pay_is_soon_the_mpis_own(mpi: Mpi, values: str, tmp_path:
             assert stayed is not None and int(stayed[1]) >= CALLS - UNDECIDED
         else:
             assert coded < 0.96 * raw and " compressed, " in last
-    native = collectives(done)["native_by_reason"]
+    native = done.collectives["native_by_reason"]
     assert set(native) <= {TIMED, SLOWER, "between groups or of one process"}
     # Each packet is coded then. MPICH's ranks spin, and may be slower where processors are few.
     if values == "smooth" and mpi is SYSTEM:
@@ -90,7 +83,7 @@ def test_communicators_that_come_and_go_are_timed_together(tmp_path: Path) -> No
 
 def test_by_order_nothing_is_timed(tmp_path: Path) -> None:
     settings = {**STATED, "THINWIRE_FORCE": "1"}
-    found = collectives(timed("noise", settings, tmp_path / "report", *BLOCKING))
+    found = timed("noise", settings, tmp_path / "report", *BLOCKING).collectives
     assert set(found["native_by_reason"]) <= {"between groups or of one process"}
 
 
@@ -98,7 +91,7 @@ def test_calls_that_wait_for_nobody_follow(tmp_path: Path) -> None:
     """A broadcast without waiting behind each that waits, of one class with it."""
     settings = {**STATED, "THINWIRE_LOG": "plan"}
     done = timed("smooth", settings, tmp_path / "report", "bcast", "ibcast")
-    native = collectives(done)["native_by_reason"]
+    native = done.collectives["native_by_reason"]
     if "non-blocking without MPI_THREAD_MULTIPLE" in native:
         pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
     of_world = (line for line in done.thinwire_lines() if "rank 0: " in line)
@@ -106,7 +99,7 @@ def test_calls_that_wait_for_nobody_follow(tmp_path: Path) -> None:
     if decided[4] == "raw":  # what is faster depends on what else the machine does
         assert native[SLOWER] >= 2 * RANKS * (CALLS - UNDECIDED)
     else:
-        assert collectives(done)["compressed"] >= 2 * RANKS * (CALLS - UNDECIDED)
+        assert done.collectives["compressed"] >= 2 * RANKS * (CALLS - UNDECIDED)
 
 
 @pytest.fixture(scope="module")
@@ -119,26 +112,12 @@ def slow() -> Iterator[Lab]:
 
 
 def test_over_a_slow_link_what_shrinks_stays_compressed(slow: Lab, tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-    settings = {
-        "THINWIRE_CODEC": "auto",
-        "THINWIRE_FORCE": "0",
-        "THINWIRE_REPORT": str(report),
-        "LD_PRELOAD": str(PRODUCTION),
-    }
-    words = ["mpirun", "-n", "2", *(word for name in settings for word in ("-x", name))]
-    program = [SYSTEM.programs / "shim_coll_timed", "smooth", str(CALLS), str(COUNT)]
     calls = ("bcast", "allgather")
-    done = slow.run(
-        [*words, *map(str, program), *calls],
-        env=environment(settings),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("all right") == 2, done.stdout
-    found = read_report(report)["collectives"]
+    program = [SYSTEM.programs / "shim_coll_timed", "smooth", str(CALLS), str(COUNT), *calls]
+    settings = {"THINWIRE_CODEC": "auto", "THINWIRE_FORCE": "0"}
+    report = tmp_path / "report.json"
+    done = over_hosts(slow, 2, program, settings, report, timeout=120).all_right(2)
+    found = done.collectives
     assert found["compressed"] >= 2 * len(calls) * (CALLS - UNDECIDED)
     assert 2 * found["wire_bytes"] < found["bytes"]
     assert found["native_by_reason"].get(SLOWER, 0) == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from mpis import ALL, OTHERS, SYSTEM, Mpi
-from shim_runs import MPIRUN, PRODUCTION, PROGRAMS, Run, environment, mpirun, read_report, run
+from shim_runs import MPIRUN, PRODUCTION, PROGRAMS, Run, mpirun, over_hosts, read_report, run
 from test_shim_dying import is_gone, survivor_of
 
 from thinwire.lab import Lab
@@ -32,33 +32,24 @@ def three_all_right(
     """A program on three ranks, each of which finds all that it checks right."""
     command = [mpi.programs / program, *words]
     done = mpirun(3, command, mpi.production, settings, report, timeout=100, mpi=mpi)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 3, done.output
-    return done
+    return done.all_right(3)
 
 
 def coll(mpi: Mpi, ranks: int, settings: dict[str, str], report: Path, *words: str) -> Run:
     program = [mpi.programs / "shim_coll", *words]
     done = mpirun(ranks, program, mpi.production, settings, report, timeout=150, mpi=mpi)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == ranks, done.output
-    return done
-
-
-def collectives(done: Run) -> dict:
-    assert done.report is not None
-    return done.report["collectives"]
+    return done.all_right(ranks)
 
 
 def assert_shrunk(done: Run) -> None:
     """What entered was coded, and most of it was worth it."""
-    found = collectives(done)
+    found = done.collectives
     assert 0 < found["wire_bytes"] < found["bytes"]
     assert 2 * found["raw_packets"] < found["packets"]
 
 
 def native(done: Run) -> dict[str, int]:
-    return collectives(done)["native_by_reason"]
+    return done.collectives["native_by_reason"]
 
 
 def skip_without_threads(done: Run) -> None:
@@ -68,7 +59,7 @@ def skip_without_threads(done: Run) -> None:
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 7])
 def test_results_are_exact(ranks: int, tmp_path: Path) -> None:
-    found = collectives(coll(SYSTEM, ranks, LOSSLESS, tmp_path / "report"))
+    found = coll(SYSTEM, ranks, LOSSLESS, tmp_path / "report").collectives
     assert found["compressed"] > 500
     assert found["wire_bytes"] < found["bytes"]
     assert found["raw_packets"] < found["packets"]
@@ -77,7 +68,7 @@ def test_results_are_exact(ranks: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
 def test_under_every_mpi(mpi: Mpi, tmp_path: Path) -> None:
     # MPICH 4.0 alone breaks down in a reduction in place, which enters here.
-    found = collectives(coll(mpi, 3, LOSSLESS, tmp_path / "report"))
+    found = coll(mpi, 3, LOSSLESS, tmp_path / "report").collectives
     assert found["compressed"] > 500
     assert found["wire_bytes"] < found["bytes"]
 
@@ -85,7 +76,7 @@ def test_under_every_mpi(mpi: Mpi, tmp_path: Path) -> None:
 @pytest.mark.parametrize("ranks", [2, 3, 4, 7])
 def test_lossy_results_are_near_and_the_same_on_all_ranks(ranks: int, tmp_path: Path) -> None:
     done = coll(SYSTEM, ranks, LOSSY, tmp_path / "report", WORST_LOSS)
-    assert collectives(done)["wire_bytes"] < 0.9 * collectives(done)["bytes"]
+    assert done.collectives["wire_bytes"] < 0.9 * done.collectives["bytes"]
 
 
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
@@ -94,16 +85,16 @@ def test_the_conformance_programs_collectives(mpi: Mpi, tmp_path: Path) -> None:
     done = mpirun(3, program, mpi.production, LOSSLESS, tmp_path / "report", mpi=mpi)
     assert done.code == 0, done.output + done.errors
     assert "FAIL" not in done.output
-    assert collectives(done)["compressed"] > 20
+    assert done.collectives["compressed"] > 20
 
 
 def test_a_program_that_is_left_alone_does_as_before(tmp_path: Path) -> None:
     """The calls of which no rank knows all counts enter by name alone, all others are named too."""
     off = coll(SYSTEM, 3, {**LOSSLESS, "THINWIRE_COLLECTIVES": "off"}, tmp_path / "off")
-    assert (collectives(off)["compressed"], native(off)) == (0, {})
+    assert (off.collectives["compressed"], native(off)) == (0, {})
     some = coll(SYSTEM, 3, {**LOSSLESS, "THINWIRE_COLLECTIVES": "bcast"}, tmp_path / "some")
     usual = coll(SYSTEM, 3, {**LOSSLESS, "THINWIRE_COLLECTIVES": "on"}, tmp_path / "usual")
-    assert 0 < collectives(some)["compressed"] < collectives(usual)["compressed"]
+    assert 0 < some.collectives["compressed"] < usual.collectives["compressed"]
     assert native(some)["not named in THINWIRE_COLLECTIVES"] > 0
     assert native(usual)["not named in THINWIRE_COLLECTIVES"] > 0
 
@@ -121,12 +112,12 @@ def test_integers_make_no_communicator(tmp_path: Path) -> None:
 def test_a_wrong_name_is_one_line(tmp_path: Path) -> None:
     done = coll(SYSTEM, 2, {**LOSSLESS, "THINWIRE_COLLECTIVES": "bcats"}, tmp_path / "report")
     assert [line for line in done.thinwire_lines() if "'bcats' is none of on" in line]
-    assert collectives(done)["compressed"] > 0
+    assert done.collectives["compressed"] > 0
 
 
 def test_one_node_stays_native_unless_told_otherwise(tmp_path: Path) -> None:
     done = coll(SYSTEM, 3, {**LOSSLESS, "THINWIRE_SAME_NODE": "0"}, tmp_path / "report")
-    assert collectives(done)["compressed"] == 0
+    assert done.collectives["compressed"] == 0
     assert native(done)["peer on the same node"] > 0
 
 
@@ -134,10 +125,10 @@ def test_under_auto_reductions_stay_native(tmp_path: Path) -> None:
     forced = {"THINWIRE_LINK": "10mbit", "THINWIRE_FORCE": "1"}
     settings = {**LOSSLESS, "THINWIRE_CODEC": "auto", **forced}
     done = coll(SYSTEM, 3, settings, tmp_path / "report")
-    assert collectives(done)["compressed"] > 0
+    assert done.collectives["compressed"] > 0
     assert native(done)["a reduction, which the codec leaves native"] > 0
     in_memory = coll(SYSTEM, 2, {**LOSSLESS, "THINWIRE_CODEC": "auto"}, tmp_path / "without")
-    assert collectives(in_memory)["compressed"] == 0
+    assert in_memory.collectives["compressed"] == 0
     assert native(in_memory)["would not gain"] > 0
 
 
@@ -147,7 +138,7 @@ def test_under_auto_reductions_stay_native(tmp_path: Path) -> None:
 )
 def test_lossless_needs_no_link(codec: str, reductions: str, tmp_path: Path) -> None:
     done = coll(SYSTEM, 3, {**LOSSLESS, "THINWIRE_CODEC": codec}, tmp_path / "report")
-    assert collectives(done)["compressed"] > 0
+    assert done.collectives["compressed"] > 0
     left = native(done).get("a reduction, which the codec leaves native", 0)
     assert (left > 0) == (reductions == "native")
 
@@ -163,8 +154,7 @@ def of_two_kinds(
     one, other = ["env", *first, str(PROGRAM)], ["env", *second, str(PROGRAM)]
     words = [*MPIRUN, "-n", "1", *one, ":", "-n", str(others), *other]
     done = run(words, settings, report, timeout=100)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 1 + others
+    done.all_right(1 + others)
     return done
 
 
@@ -236,7 +226,7 @@ def test_one_signature_by_types_that_differ_between_ranks(case: str, tmp_path: P
     done = three_all_right(SYSTEM, LOSSLESS, tmp_path / "report", "shim_coll_types", case)
     skip_without_threads(done)
     entered, left = TYPES[case]
-    assert collectives(done)["compressed"] == 3 * (1 + entered)
+    assert done.collectives["compressed"] == 3 * (1 + entered)
     why = "an operation without a compressed form" if case in OPERATIONS else DTYPE
     assert native(done) == ({why: 3 * left} if left else {})
 
@@ -248,7 +238,7 @@ def test_threads_are_in_collectives_at_once(tmp_path: Path) -> None:
     if "one thread at a time" in done.output:
         pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
     assert done.output.count("all right") == 3
-    assert collectives(done)["compressed"] == 3 * 2 * 12 * 4
+    assert done.collectives["compressed"] == 3 * 2 * 12 * 4
     assert_shrunk(done)
 
 
@@ -277,8 +267,8 @@ def expect_same(
     assert len(calls) == 3, done.output
     skip_without_threads(done)
     if codec != "off":
-        assert collectives(done)["compressed"] == sum(calls)
-        assert collectives(done)["wire_bytes"] < collectives(done)["bytes"]
+        assert done.collectives["compressed"] == sum(calls)
+        assert done.collectives["wire_bytes"] < done.collectives["bytes"]
 
 
 @pytest.mark.parametrize("kind", SAME)
@@ -299,9 +289,8 @@ def test_the_error_handler_of_the_program_stays(mpi: Mpi, tmp_path: Path) -> Non
     assert alone.output.count("all right") == 2, alone.output + alone.errors
     report = tmp_path / "report"
     done = mpirun(2, words, mpi.production, LOSSLESS, report, timeout=100, mpi=mpi)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 2, done.output
-    assert collectives(done)["compressed"] > 0
+    done.all_right(2)
+    assert done.collectives["compressed"] > 0
     if may_fill:
         assert native(done)["no private communicator"] == 2
 
@@ -315,7 +304,7 @@ def test_nonblocking_ones_enter_after_a_blocking_one(mpi: Mpi, tmp_path: Path) -
     done = three_all_right(mpi, LOSSLESS, tmp_path / "report", "shim_coll_nonblocking")
     calls = COMMUNICATORS * STARTED + BLOCKING
     skip_without_threads(done)
-    assert collectives(done)["compressed"] == 3 * ROUNDS * calls
+    assert done.collectives["compressed"] == 3 * ROUNDS * calls
     assert native(done) == {}
     assert_shrunk(done)
 
@@ -325,7 +314,7 @@ def test_nonblocking_ones_enter_after_any_blocking_one(mpi: Mpi, tmp_path: Path)
     done = three_all_right(mpi, LOSSLESS, tmp_path / "report", "shim_coll_nonblocking", "late")
     skip_without_threads(done)
     calls = COMMUNICATORS * STARTED
-    assert collectives(done)["compressed"] == 3 * ROUNDS * (calls + 1)
+    assert done.collectives["compressed"] == 3 * ROUNDS * (calls + 1)
     assert_shrunk(done)
     assert native(done)["non-blocking before the first blocking one"] == 3 * ROUNDS * calls
 
@@ -351,7 +340,7 @@ def started(mpi: Mpi, settings: dict[str, str], report: Path) -> Run:
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
 def test_nonblocking_ones_that_do_not_pay_stay_native(mpi: Mpi, tmp_path: Path) -> None:
     done = started(mpi, FAST, tmp_path / "report")
-    assert collectives(done)["compressed"] == 0
+    assert done.collectives["compressed"] == 0
     assert native(done) == {
         LINK_FASTER: 3 * ROUNDS * (COMMUNICATORS * (STARTED - OPEN) + BLOCKING),
         UNKNOWN: 3 * ROUNDS * COMMUNICATORS * OPEN,
@@ -361,7 +350,7 @@ def test_nonblocking_ones_that_do_not_pay_stay_native(mpi: Mpi, tmp_path: Path) 
 @pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
 def test_nonblocking_ones_that_pay_enter(mpi: Mpi, tmp_path: Path) -> None:
     done = started(mpi, SLOW, tmp_path / "report")
-    assert collectives(done)["compressed"] == 3 * ROUNDS * (
+    assert done.collectives["compressed"] == 3 * ROUNDS * (
         COMMUNICATORS * (STARTED - OPEN) + BLOCKING
     )
     assert native(done) == {UNKNOWN: 3 * ROUNDS * COMMUNICATORS * OPEN}
@@ -389,14 +378,13 @@ def test_ranks_that_are_not_in_step_decide_alike(mpi: Mpi, case: str, tmp_path: 
     done = mpirun(
         ranks, program, mpi.production, {**LOSSLESS, **settings}, report, timeout=100, mpi=mpi
     )
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == ranks, done.output
+    done.all_right(ranks)
     skip_without_threads(done)
     assert native(done)[UNKNOWN] > 0
     assert native(done)["below the threshold"] > 0
-    assert case != "none" or collectives(done)["compressed"] == 0
+    assert case != "none" or done.collectives["compressed"] == 0
     if case in ("floats alone", "all"):
-        assert collectives(done)["compressed"] > 100
+        assert done.collectives["compressed"] > 100
         assert_shrunk(done)
 
 
@@ -421,14 +409,14 @@ def test_off_is_off(tmp_path: Path) -> None:
     alone = mpirun(3, WAITING)
     off = mpirun(3, WAITING, PRODUCTION, {**SMALL, "THINWIRE_CODEC": "off"}, tmp_path / "report")
     assert figures(off, "threads") == figures(alone, "threads")
-    assert (collectives(off)["compressed"], native(off)) == (0, {})
+    assert (off.collectives["compressed"], native(off)) == (0, {})
 
 
 @pytest.mark.alone
 def test_a_collective_that_waits_leaves_the_processor_alone(tmp_path: Path) -> None:
     done = mpirun(3, WAITING, PRODUCTION, SMALL, tmp_path / "report", timeout=100)
     assert max(figures(done, "share")) < 0.2
-    assert collectives(done)["compressed"] == 3 * (1 + 800 + 1)
+    assert done.collectives["compressed"] == 3 * (1 + 800 + 1)
 
 
 @pytest.mark.alone
@@ -437,7 +425,7 @@ def test_who_waits_needs_no_other_thread(tmp_path: Path) -> None:
     words = ["taskset", "-c", "0", *WAITING]
     done = mpirun(2, words, PRODUCTION, SMALL, tmp_path / "report", timeout=100)
     assert max(figures(done, "calls")) < 20
-    assert collectives(done)["compressed"] == 2 * (1 + 800 + 1)
+    assert done.collectives["compressed"] == 2 * (1 + 800 + 1)
 
 
 # As coll_persistent.c has them: 14 calls carry floats, and a bcast and an ibcast are beside them.
@@ -450,7 +438,7 @@ def test_persistent_ones_enter(mpi: Mpi, words: list[str], tmp_path: Path) -> No
     done = three_all_right(mpi, LOSSLESS, tmp_path / "report", "shim_coll_persistent", *words)
     starts = STARTS + (1 if words else 0)
     entered = COMMUNICATORS * starts * PERSISTENT + STARTS * BESIDE
-    assert collectives(done)["compressed"] == 3 * entered
+    assert done.collectives["compressed"] == 3 * entered
     assert native(done) == {}
     assert_shrunk(done)
 
@@ -459,7 +447,7 @@ def test_persistent_ones_enter(mpi: Mpi, words: list[str], tmp_path: Path) -> No
 def test_persistent_ones_that_pay_enter(mpi: Mpi, tmp_path: Path) -> None:
     done = three_all_right(mpi, SLOW, tmp_path / "report", "shim_coll_persistent")
     entered = COMMUNICATORS * STARTS * PERSISTENT + STARTS * BESIDE
-    assert collectives(done)["compressed"] == 3 * entered
+    assert done.collectives["compressed"] == 3 * entered
     assert native(done) == {}
     assert_shrunk(done)
 
@@ -468,7 +456,7 @@ def test_persistent_ones_that_pay_enter(mpi: Mpi, tmp_path: Path) -> None:
 @pytest.mark.parametrize("mpi", [m for m in OTHERS if m.name != "mpich"], ids=lambda m: m.name)
 def test_persistent_ones_that_do_not_pay_stay_native(mpi: Mpi, tmp_path: Path) -> None:
     done = three_all_right(mpi, FAST, tmp_path / "report", "shim_coll_persistent", "keep")
-    assert collectives(done)["compressed"] == 0
+    assert done.collectives["compressed"] == 0
     assert native(done) == {LINK_FASTER: 3 * (COMMUNICATORS * PERSISTENT + STARTS * BESIDE)}
 
 
@@ -493,25 +481,14 @@ def test_a_death_ends_the_job_as_without_the_library() -> None:
 
 def test_the_transport_of_a_library_that_is_only_loaded() -> None:
     done = mpirun(2, [PROGRAMS / "shim_transport", PRODUCTION])
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 2
+    done.all_right(2)
 
 
 def test_hosts_compress_to_each_other_by_default(lab: Lab, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    settings = {**LOSSLESS, "THINWIRE_REPORT": str(report), "LD_PRELOAD": str(PRODUCTION)}
-    settings["THINWIRE_FORCE"] = "1"
+    settings = {**LOSSLESS, "THINWIRE_FORCE": "1"}
     del settings["THINWIRE_SAME_NODE"]
-    forward = [word for name in settings for word in ("-x", name)]
-    done = lab.run(
-        ["mpirun", "-n", "4", "--map-by", "slot", *forward, str(PROGRAM)],
-        env=environment(settings),
-        capture_output=True,
-        text=True,
-        timeout=150,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("all right") == 4
-    found = read_report(report)["collectives"]
+    done = over_hosts(lab, 4, [PROGRAM], settings, report, "--map-by", "slot", timeout=150)
+    found = done.all_right(4).collectives
     assert found["compressed"] > 0
     assert found["wire_bytes"] < found["bytes"]

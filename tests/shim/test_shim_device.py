@@ -213,8 +213,7 @@ def test_nonblocking_collectives(words: list[str], way: str, memory: str, tmp_pa
     settings = {**STARTED[way], "COLL_MEMORY": memory}
     program = [PROGRAMS / "shim_coll_nonblocking_device", *words]
     done = mpirun(3, program, FAKE, settings, tmp_path / "report", timeout=100)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 3, done.output
+    done.all_right(3)
     assert done.report is not None and done.report["device_failures"] == 0
     assert (done.report["collectives"]["compressed"] > 0) == (way == "compressed")
 
@@ -226,8 +225,7 @@ def test_persistent_collectives(mpi: Mpi, way: str, memory: str, tmp_path: Path)
     settings = {**STARTED[way], "COLL_MEMORY": memory}
     program = [mpi.programs / "shim_coll_persistent_device", "keep"]
     done = mpirun(3, program, mpi.fake_device, settings, tmp_path / "report", timeout=100, mpi=mpi)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 3, done.output
+    done.all_right(3)
     assert done.report is not None and done.report["device_failures"] == 0
     assert (done.report["collectives"]["compressed"] > 0) == (way == "compressed")
 
@@ -260,8 +258,7 @@ def test_collectives(codec: str, memory: str, started: bool, tmp_path: Path) -> 
     done = mpirun(
         3, [PROGRAMS / "shim_coll_device", *words], FAKE, settings, tmp_path / "report", timeout=150
     )
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == 3, done.output
+    done.all_right(3)
     assert done.report is not None and done.report["device_failures"] == 0
     # The program asks for one thread: none that is begun enters.
     entered = done.report["collectives"]["compressed"]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from shim_runs import EXCHANGE, PRODUCTION, environment, largest_differences, read_report
+from shim_runs import EXCHANGE, Run, largest_differences, over_hosts, read_report
 
 from thinwire.lab import Lab
 
@@ -15,28 +15,18 @@ ROUNDS = 3
 MIB = 1 << 20
 
 
-def exchange(lab: Lab, ranks: int, report: Path, *options: str, forward: bool = True):
+def exchange(lab: Lab, ranks: int, report: Path, *options: str, forward: bool = True) -> Run:
     """Runs the exchange over the lab with the library on host 0 or on both."""
-    settings = {**ZFP, "THINWIRE_REPORT": str(report), "LD_PRELOAD": str(PRODUCTION)}
-    words = ["mpirun", "-n", str(ranks), *options]
-    if forward:
-        words += [word for name in settings for word in ("-x", name)]
-    done = lab.run(
-        [*words, str(EXCHANGE)],
-        env=environment(settings),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
+    done = over_hosts(lab, ranks, [EXCHANGE], ZFP, report, *options, forward=forward)
+    assert done.code == 0, done.errors
     return done
 
 
 def test_hosts_compress_to_each_other_by_default(lab: Lab, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     done = exchange(lab, 2, report, "--map-by", "node")
-    assert done.stderr == ""
-    differences = largest_differences(done.stdout)
+    assert done.errors == ""
+    differences = largest_differences(done.output)
     assert all(0 < differences[rank] < 1e-3 for rank in range(2))
     written = read_report(report)
     assert written["compressed_messages"] == written["decoded_messages"] == 2 * ROUNDS
@@ -48,8 +38,8 @@ def test_ranks_of_one_host_stay_raw(lab: Lab, tmp_path: Path, order: str, inside
     report = tmp_path / "report.json"
     done = exchange(lab, 4, report, "--map-by", order)
     why = "nothing was compressed: 12 messages (peer on the same node)"
-    assert (why in done.stderr) if inside else (done.stderr == "")
-    differences = largest_differences(done.stdout)
+    assert (why in done.errors) if inside else (done.errors == "")
+    differences = largest_differences(done.output)
     written = read_report(report)
     messages = 4 * ROUNDS
     assert sorted(differences) == [0, 1, 2, 3]
@@ -65,29 +55,21 @@ def test_ranks_of_one_host_stay_raw(lab: Lab, tmp_path: Path, order: str, inside
 def test_a_host_without_the_library_gets_raw_data(lab: Lab, tmp_path: Path) -> None:
     """A login on another host does not pass on LD_PRELOAD, which the launcher alone has then."""
     done = exchange(lab, 2, tmp_path / "report.json", "--map-by", "node", forward=False)
-    assert largest_differences(done.stdout) == {0: 0.0, 1: 0.0}
-    (line,) = done.stderr.splitlines()
+    assert largest_differences(done.output) == {0: 0.0, 1: 0.0}
+    (line,) = done.errors.splitlines()
     assert "does not run this Thinwire" in line
     assert read_report(tmp_path / "report.json.rank0")["compressed_messages"] == 0
 
 
 def over(link: str, settings: dict[str, str], rounds: int, report: Path) -> dict:
     """The report of messages of a MiB that two hosts exchange, unforced."""
-    settings = {
-        "THINWIRE_CODEC": "mpc",
-        "THINWIRE_FORCE": "0",
-        "THINWIRE_REPORT": str(report),
-        "LD_PRELOAD": str(PRODUCTION),
-        **settings,
-    }
-    words = ["mpirun", "-n", "2", *(word for name in settings for word in ("-x", name))]
-    words += [str(EXCHANGE), str(MIB), str(rounds)]
+    program = [EXCHANGE, str(MIB), str(rounds)]
+    unforced = {"THINWIRE_CODEC": "mpc", "THINWIRE_FORCE": "0", **settings}
     with Lab(hosts=2, link=link) as made:
-        done = made.run(
-            words, env=environment(settings), capture_output=True, text=True, timeout=60
-        )
-    assert done.returncode == 0, done.stderr
-    return read_report(report)
+        done = over_hosts(made, 2, program, unforced, report)
+    assert done.code == 0, done.errors
+    assert done.report is not None
+    return done.report
 
 
 @pytest.mark.usefixtures("lab")  # or it is skipped

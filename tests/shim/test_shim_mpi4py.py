@@ -50,8 +50,7 @@ def test_it_finds_the_calls_of_its_mpi(
     thinwire = [sys.executable, "-m", "thinwire", "run", *options, "--"]
     report = tmp_path / "report"
     done = run([*thinwire, *launcher, "-n", str(ranks), *python], settings, report, timeout=60)
-    assert done.code == 0, done.output + done.errors
-    assert done.output.count("all right") == ranks
+    done.all_right(ranks)
     assert done.thinwire_lines() == []
     assert done.report is not None
     assert (done.report["compressed_messages"] > 0) == (codec == "mpc")

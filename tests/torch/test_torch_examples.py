@@ -155,11 +155,30 @@ def test_eight_ranks_on_a_mesh_of_three_dimensions(tmp_path: Path) -> None:
     assert told[0]["losses"] == pytest.approx(told[6]["losses"], rel=1e-4)
 
 
-def test_transformers_by_accelerate(tmp_path: Path) -> None:
+def needs(*modules: str) -> None:
+    """`make test-all` installs them."""
     found = subprocess.run(
-        [PYTHON, "-c", "import accelerate, transformers"], capture_output=True, timeout=200
+        [PYTHON, "-c", f"import {', '.join(modules)}"], capture_output=True, timeout=200
     )
     if found.returncode:
-        pytest.skip("transformers and accelerate are not in torch's environment")
+        pytest.skip(f"{' and '.join(modules)} are not in torch's environment")
+
+
+def test_transformers_by_accelerate(tmp_path: Path) -> None:
+    needs("accelerate", "transformers")
     (told,) = run(tmp_path, [2, "hf_accelerate.py", "--steps", 3])
     assert told["ranks"] == 2 and told["losses"][0] > told["losses"][-1]
+
+
+def test_a_transformer_by_lightnings_trainer(tmp_path: Path) -> None:
+    """The Trainer starts the second rank itself."""
+    needs("pytorch_lightning")
+    told = tmp_path / "told.json"
+    command = [PYTHON, EXAMPLES / "lightning_transformer.py", "--steps", "20", "--json", told]
+    done = subprocess.run(
+        command, env=environment(), cwd=tmp_path, capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    (line,) = told.read_text().splitlines()
+    trained = json.loads(line)
+    assert trained["ranks"] == 2 and trained["losses"][0] > trained["losses"][-1]
