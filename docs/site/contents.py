@@ -95,7 +95,9 @@ OF_PAGES = {
     "examples/README": part("", "*/README", folder="examples"),
     "tests/README": part("", "*/README", folder="tests"),
     "spec/README": part("", "frame", "mpi-message", "collective", "versions", "*", folder="spec"),
-    "docs/results/README": part("", "20*", folder="docs/results", newest_first=True, shown=True),
+    "docs/results/README": part(
+        "", "programs", "20*", folder="docs/results", newest_first=True, shown=True
+    ),
     "docs/decisions/README": part("", "0*", folder="docs/decisions", shown=True),
 }
 

@@ -68,7 +68,7 @@ def _settings(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
 def _times(rows: Sequence[Row]) -> Iterator[Sequence[str]]:
     for row, link, ways in _measured(rows):
         native = ways[NATIVE]["median"]
-        unshaped = row["links"]["none"]["ways"][NATIVE]["median"]
+        unshaped = row["links"][link]["unshaped"]["median"]
         cells = [f"{max(0.0, 1 - unshaped / native):.0%}", _spread(ways[NATIVE])]
         for way in (DEFAULTS, SET):
             of_native = ways[way]["median"] / native
@@ -124,10 +124,10 @@ _CODEC = ("encode", "decode")
 def _reasons(report: Row) -> list[str]:
     inside = report["collectives"]
     told = [("messages", reason, count) for reason, count in report["raw_by_reason"].items()]
-    said = [f"{count} {kind} {reason}" for kind, reason, count in _largest(told)]
+    said = [f"{count} {kind} ({reason})" for kind, reason, count in _largest(told)]
     carried = inside["native_bytes_by_reason"]
     calls = [("collectives", reason, count) for reason, count in carried.items() if count]
-    said += [f"{kind} of {_size(count)} {reason}" for kind, reason, count in _largest(calls)]
+    said += [f"{kind} of {_size(count)} ({reason})" for kind, reason, count in _largest(calls)]
     return said
 
 
@@ -142,8 +142,7 @@ def _size(count: int) -> str:
 def _measured(rows: Sequence[Row]) -> Iterator[tuple[Row, str, Mapping[str, Row]]]:
     for row in rows:
         for link, figures in row["links"].items():
-            if SET in figures["ways"]:
-                yield row, link, figures["ways"]
+            yield row, link, figures["ways"]
 
 
 def _middle(values: Sequence[int]) -> int:

@@ -55,24 +55,22 @@ class Measured:
     def __init__(self, program: Program, place: Place, scratch: Path) -> None:
         self.program, self._place, self._scratch = program, place, scratch
         self.setting = program.setting or NOTHING
-        self._native: Results | None = None
+        self._native: dict[int, Results] = {}  # by how long the input is
 
-    def turns(self, lab: Lab, turns: int, ways: Sequence[str] = WAYS) -> dict[str, Way]:
+    def turns(self, lab: Lab, turns: int, large: int, ways: Sequence[str] = WAYS) -> dict[str, Way]:
         """Which way goes first changes from turn to turn."""
         found = {way: Way() for way in ways}
         for turn in range(turns):
             for step in range(len(ways)):
                 way = ways[(turn + step) % len(ways)]
-                self.once(lab, way, found[way])
+                self.once(lab, way, found[way], large)
         return found
 
-    def once(self, lab: Lab, way: str, into: Way) -> None:
+    def once(self, lab: Lab, way: str, into: Way, large: int) -> None:
         folder = self._scratch / "run"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        place = Place(
-            self._place.root, folder, self._place.mpi, self._place.ranks, self._place.large
-        )
+        place = Place(self._place.root, folder, self._place.mpi, self._place.ranks, large)
         words, variables = self._command(place, way, lab.link.text)
         words, variables = lab.prepare(words, variables, None)
         before, started = _sent(lab), time.monotonic()
@@ -113,15 +111,15 @@ class Measured:
 
     def _compare(self, place: Place, run: ProgramRun, way: str, into: Way) -> None:
         ours = self.program.results(place, run)
-        if self._native is None:
-            self._native = ours
+        native = self._native.setdefault(place.large, ours)
+        if native is ours:
             return
         lossy = self.setting.lossy if way == SET else None
         if lossy is None:
-            into.different = into.different or difference(self._native, ours)
+            into.different = into.different or difference(native, ours)
             return
         assert self.program.numbers is not None
-        gap = distance(self.program.numbers(self._native), self.program.numbers(ours))
+        gap = distance(self.program.numbers(native), self.program.numbers(ours))
         into.gap = max(gap, into.gap or 0.0)
         if not gap <= lossy:
             into.different = f"off by {gap:.2g}, where {lossy:.2g} is permitted"

@@ -22,7 +22,9 @@ class Place:
     folder: Path  # of this run, empty at first
     mpi: ProgramMpi
     ranks: int
-    large: bool = False  # for measuring: an input whose messages and times are of useful size
+    # For measuring: an input whose messages are of useful size, so many times as long as on the
+    # slowest link; 0: that of the tests.
+    large: int = 0
 
     @property
     def built(self) -> Path:

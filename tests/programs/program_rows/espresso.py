@@ -34,7 +34,7 @@ K_POINTS automatic
 """
 
 SMALL = {"cutoff": "14.0", "points": "2 2 2 1 1 1"}
-LARGE = {"cutoff": "60.0", "points": "1 1 1 1 1 1"}
+LARGE = {"cutoff": "60.0", "points": "2 2 2 1 1 1"}
 
 
 def _command(place: Place) -> Sequence[str | Path]:

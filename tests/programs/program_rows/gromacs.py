@@ -13,7 +13,7 @@ from program_table import Place, Program, Results, Setting
 PACKAGES = Debian(folder="gromacs", packages=("gromacs=2022.5-2",))
 
 STEPS = """integrator = md
-nsteps = 40
+nsteps = {steps}
 nstxout = 20
 nstvout = 20
 nstfout = 20
@@ -52,7 +52,7 @@ def _prepare(place: Place, words: str) -> None:
 
 
 def _command(place: Place) -> Sequence[str | Path]:
-    (place.folder / "steps.mdp").write_text(STEPS)
+    (place.folder / "steps.mdp").write_text(STEPS.format(steps=40 * max(1, place.large)))
     (place.folder / "water.top").write_text(TOPOLOGY)
     box = "8 8 8" if place.large else "3 3 3"
     _prepare(place, f"solvate -cs spc216 -box {box} -p water.top -o water.gro")

@@ -61,7 +61,7 @@ def _energies(results: Results) -> list[float]:
 
 
 MELT = {"run\t\t250": "run\t\t50"}
-LARGE = {"run\t\t250": "run\t\t50", "block 0 10 0 10 0 10": "block 0 32 0 32 0 32"}
+LARGE = {**MELT, "block 0 10 0 10 0 10": "block 0 32 0 32 0 32"}
 
 ROWS = (
     Program(
