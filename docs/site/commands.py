@@ -6,13 +6,13 @@ from typing import Any
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from thinwire.cli import app
+from thinwire.cli import command_line
 
 WIDTH = {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1", "TERM": "dumb"}
 
 
 def as_markdown() -> str:
-    return "\n\n".join(section(words) for words in commands([], get_command(app)))
+    return "\n\n".join(section(words) for words in commands([], get_command(command_line())))
 
 
 def commands(words: list[str], command: Any) -> Iterator[list[str]]:
@@ -25,6 +25,6 @@ def commands(words: list[str], command: Any) -> Iterator[list[str]]:
 
 
 def section(words: list[str]) -> str:
-    shown = CliRunner().invoke(app, [*words, "--help"], env=WIDTH, prog_name="thinwire")
+    shown = CliRunner().invoke(command_line(), [*words, "--help"], env=WIDTH, prog_name="thinwire")
     text = "\n".join(line.rstrip() for line in shown.output.splitlines()).strip("\n")
     return f"## thinwire {' '.join(words)}\n\n```text\n{text}\n```"

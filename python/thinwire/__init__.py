@@ -1,31 +1,11 @@
 """On-the-fly compression of float messages: codecs and frames from Python, on CPU and GPU."""
 
+# ruff: noqa: F403, F405 - what type checkers see of api.py, and programs by __getattr__()
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if _missing := [name for name in ("cffi", "numpy") if find_spec(name) is None]:
     raise ImportError(f"thinwire needs {' and '.join(_missing)}: pip install {' '.join(_missing)}")
-
-from thinwire.codec import Codec, CodecCost, CodecInfo, allow_decoding, codecs
-from thinwire.comm import (
-    IN_PLACE,
-    MAX,
-    MIN,
-    PROD,
-    SUM,
-    CollectiveReport,
-    Communicator,
-    Reduction,
-    Transport,
-    local_ranks,
-    schedules,
-)
-from thinwire.gpu import Frame, GpuArray
-from thinwire.library import ThinwireError, format_version, version
-from thinwire.message import MessageInfo, compress, decompress, inspect
-from thinwire.policy import Policy, PolicyRule
-from thinwire.pools import PoolCounters, gpu_count, host_pool_counters, pool_counters
-from thinwire.statistics import Counters, Kind, Stats, stats, stats_kinds
 
 __all__ = [
     "IN_PLACE",
@@ -67,11 +47,25 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from thinwire.api import *
+
     __version__: str
 
 
-def __getattr__(name: str) -> str:
-    """`__version__` is the library's, asked when it is wanted: importing needs no library."""
+def __getattr__(name: str) -> Any:
+    """A public name, which is imported with all others when the first of them is asked for: a
+    launcher of thousands of ranks, as `thinwire exec` is, needs none. `__version__` is the
+    library's, asked when it is wanted: importing needs no library."""
     if name == "__version__":
+        from thinwire.library import version
+
         return version()
+    if name in __all__:
+        from thinwire import api
+
+        return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

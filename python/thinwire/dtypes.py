@@ -1,19 +1,32 @@
 """Element types as frames, numpy, GPU arrays and file names know them."""
 
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 # Codes are tw_dtype. numpy itself has no bf16: 16-bit words stand for it.
 CODES = {"bytes": 0, "f32": 1, "f64": 2, "f16": 3, "bf16": 4}
 NAMES = {code: name for name, code in CODES.items()}
-NUMPY: dict[str, np.dtype[Any]] = {
-    "bytes": np.dtype(np.uint8),
-    "f32": np.dtype(np.float32),
-    "f64": np.dtype(np.float64),
-    "f16": np.dtype(np.float16),
-    "bf16": np.dtype(np.uint16),
-}
+# By dtype name, and made when it is asked for: importing numpy takes longer than all that the
+# launchers do.
+NUMPY: dict[str, "np.dtype[Any]"]
+
+
+@cache
+def _numpy() -> dict[str, "np.dtype[Any]"]:
+    import numpy as np
+
+    kinds = (np.uint8, np.float32, np.float64, np.float16, np.uint16)
+    return {name: np.dtype(kind) for name, kind in zip(CODES, kinds, strict=True)}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "NUMPY":
+        return _numpy()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 # Type codes of DLPack: DLDataTypeCode.
 DLPACK_UINT, DLPACK_FLOAT, DLPACK_BFLOAT = 1, 2, 4
@@ -26,16 +39,16 @@ _DLPACK = {
 }
 
 
-def name_of_numpy(dtype: np.dtype) -> str:
+def name_of_numpy(dtype: "np.dtype") -> str:
     """The dtype name of a numpy type; anything that is no float counts as bytes."""
     for name in ("f32", "f64", "f16"):
-        if dtype == NUMPY[name]:
+        if dtype == _numpy()[name]:
             return name
     # As ml_dtypes has it.
     return "bf16" if dtype.name == "bfloat16" else "bytes"
 
 
-def name_of(array: np.ndarray) -> str:
+def name_of(array: "np.ndarray") -> str:
     """The dtype name of an array; anything that is no float counts as bytes."""
     return name_of_numpy(array.dtype)
 

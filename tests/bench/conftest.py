@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from thinwire.bench import generators, wavefield
 from thinwire.bench.programs import BenchError, find_program
-from thinwire.cli import app
+from thinwire.cli import command_line
 
 Bench = Callable[..., Any]
 
@@ -22,7 +22,7 @@ def bench() -> Bench:
     """`thinwire bench` with these words, in this process: `.exit_code`, `.stdout`, `.stderr`."""
 
     def call(*words: str) -> Any:
-        return CliRunner().invoke(app, ["bench", *words], catch_exceptions=False)
+        return CliRunner().invoke(command_line(), ["bench", *words], catch_exceptions=False)
 
     return call
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from thinwire.bench import advise as adviser
 from thinwire.bench.advise import Candidate
 from thinwire.bench.samples import Sample
-from thinwire.cli import app
+from thinwire.cli import command_line
 from thinwire.codec import Codec, codecs
 
 
@@ -26,7 +26,9 @@ def field(tmp_path):
 
 
 def call(*words: str):
-    found = CliRunner().invoke(app, ["advise", *words, "--device", "cpu"], catch_exceptions=False)
+    found = CliRunner().invoke(
+        command_line(), ["advise", *words, "--device", "cpu"], catch_exceptions=False
+    )
     return found
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from thinwire.bench import p2p_gpu_cost
-from thinwire.cli import app
+from thinwire.cli import command_line
 from thinwire.demo import device, engine, links, runs
 from thinwire.demo.model import RawRun, ideal_speedup
 from thinwire.demo.report import case_name
@@ -88,7 +88,7 @@ def test_here_the_demo_chooses_the_cpu(wave):
         pytest.skip("this machine has GPUs")
     assert device.choose_device("auto", wave, pytest.fail) == "cpu"
     assert device.why_not(wave).startswith("wave: --device gpu: ")
-    done = CliRunner().invoke(app, ["demo", "--device", "gpu", "--wave", str(wave)])
+    done = CliRunner().invoke(command_line(), ["demo", "--device", "gpu", "--wave", str(wave)])
     assert done.exit_code == 1 and "this machine has no GPU" in done.stderr
 
 

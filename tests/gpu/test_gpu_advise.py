@@ -11,7 +11,7 @@ from thinwire import Codec, message
 from thinwire.bench import codec as codec_bench
 from thinwire.bench.gpu_buffers import GpuFrameBuffers
 from thinwire.bench.samples import Sample
-from thinwire.cli import app
+from thinwire.cli import command_line
 
 FIELD = np.sin(np.arange(64 * 64 * 64) / 99).reshape(64, 64, 64).astype(np.float32)
 
@@ -36,7 +36,9 @@ def test_a_row_has_its_figures() -> None:
 def test_the_command(tmp_path: Path) -> None:
     FIELD.tofile(tmp_path / "field.f32")
     words = ["advise", str(tmp_path / "field.f32"), "--link", "1mbit", "--device", "gpu", "--json"]
-    done = CliRunner().invoke(app, [*words, "--shape", "64x64x64"], catch_exceptions=False)
+    done = CliRunner().invoke(
+        command_line(), [*words, "--shape", "64x64x64"], catch_exceptions=False
+    )
     said = json.loads(done.stdout)
     assert done.exit_code == 0 and said["device"] == "gpu"
     assert said["advice"][0]["codec"] != "raw"

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import thinwire
 from thinwire.bench import explain
-from thinwire.cli import app
+from thinwire.cli import command_line
 from thinwire.codec import CodecCost
 from thinwire.plan import PlanSettings, plan_collective, plan_message
 
@@ -27,7 +27,7 @@ def no_table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def call(*arguments: str) -> Any:
     """In this process: starting Python for each would take most of the time."""
-    return CliRunner().invoke(app, ["explain", *arguments])
+    return CliRunner().invoke(command_line(), ["explain", *arguments])
 
 
 def explained(*arguments: str) -> dict[str, Any]:

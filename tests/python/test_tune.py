@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import thinwire
 from thinwire.bench import tune
-from thinwire.cli import app
+from thinwire.cli import command_line
 from thinwire.cli import tune as command
 from thinwire.codec import CodecCost
 from thinwire.costs import CostRow, Costs, machine, own_path
@@ -137,7 +137,7 @@ def test_the_command_measures_all_and_writes(
     path = path_below(tmp_path)
     monkeypatch.setattr(tune, "SIZES", (65536,))
     monkeypatch.setattr(command, "own_path", lambda: path)
-    done = CliRunner().invoke(app, ["tune", "--codec", "zfp:rate=12", "--json"])
+    done = CliRunner().invoke(command_line(), ["tune", "--codec", "zfp:rate=12", "--json"])
     assert done.exit_code == 0, done.output
     said = json.loads(done.stdout)
     assert Path(said["path"]) == path

@@ -1,53 +1,39 @@
 """The `thinwire` command."""
 
+import os
 import sys
-from typing import Annotated
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
 
-from thinwire.cli import (
-    advise,
-    bench,
-    capture,
-    codecs,
-    demo,
-    env,
-    explain,
-    files,
-    lab,
-    policy,
-    report,
-    run,
-    shim,
-    tune,
-)
 from thinwire.cli.before_command import BEFORE, PASS_ON, BeforeCommand
 from thinwire.library import ThinwireError, format_version, version
 
-# Typer's own completion of commands, options and values, for bash, zsh, fish and PowerShell:
-# `thinwire --install-completion`, `--show-completion`.
-app = typer.Typer(rich_markup_mode="markdown", no_args_is_help=True, pretty_exceptions_enable=False)
-app.command("env")(env.env)
-app.command("codecs")(codecs.codecs)
-app.command("run", cls=BeforeCommand, context_settings=PASS_ON, options_metavar=BEFORE)(run.run)
-app.command("exec", cls=BeforeCommand, context_settings=PASS_ON, options_metavar=BEFORE)(
-    run.execute
-)
-app.command("capture", cls=BeforeCommand, context_settings=PASS_ON, options_metavar=BEFORE)(
-    capture.capture
-)
-app.command("shim")(shim.shim)
-app.command("encode")(files.encode)
-app.command("decode")(files.decode)
-app.command("inspect")(files.inspect)
-app.command("advise")(advise.advise)
-app.command("report")(report.report)
-app.command("explain")(explain.explain)
-app.command("tune")(tune.tune)
-app.command("demo")(demo.demo)
-app.add_typer(lab.app, name="lab")
-app.add_typer(bench.app, name="bench")
-app.add_typer(policy.app, name="policy")
+_BEFORE = {"cls": BeforeCommand, "context_settings": PASS_ON, "options_metavar": BEFORE}
+
+# By name, in the order of the help: the function of the module below this one, or its Typer of
+# commands.
+COMMANDS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "env": ("env", "env", {}),
+    "codecs": ("codecs", "codecs", {}),
+    "run": ("run", "run", _BEFORE),
+    "exec": ("run", "execute", _BEFORE),
+    "capture": ("capture", "capture", _BEFORE),
+    "shim": ("shim", "shim", {}),
+    "encode": ("files", "encode", {}),
+    "decode": ("files", "decode", {}),
+    "inspect": ("files", "inspect", {}),
+    "advise": ("advise", "advise", {}),
+    "report": ("report", "report", {}),
+    "explain": ("explain", "explain", {}),
+    "tune": ("tune", "tune", {}),
+    "demo": ("demo", "demo", {}),
+    "lab": ("lab", "app", {}),
+    "bench": ("bench", "app", {}),
+    "policy": ("policy", "app", {}),
+}
 
 
 def _print_version(wanted: bool) -> None:
@@ -56,7 +42,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def thinwire(
     _version: Annotated[
         bool,
@@ -66,10 +51,35 @@ def thinwire(
     """On-the-fly compression of float messages inside MPI programs."""
 
 
+def command_line(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
+    """The command with these of its commands, whose modules are imported."""
+    # Typer's own completion of commands, options and values, for bash, zsh, fish and PowerShell:
+    # `thinwire --install-completion`, `--show-completion`.
+    app = typer.Typer(
+        rich_markup_mode="markdown", no_args_is_help=True, pretty_exceptions_enable=False
+    )
+    app.callback()(thinwire)
+    for name in names:
+        module, attribute, words = COMMANDS[name]
+        command = getattr(import_module(f"thinwire.cli.{module}"), attribute)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name, **words)(command)
+    return app
+
+
+def _asked_for() -> Iterable[str]:
+    """The one command that the words name; else all, as help and completion show them."""
+    first = sys.argv[1] if len(sys.argv) > 1 else ""
+    completes = any(name.endswith("_COMPLETE") for name in os.environ)
+    return COMMANDS if completes or first not in COMMANDS else (first,)
+
+
 def main() -> None:
     """Entry point: errors of the library and of the system end in one line, not a traceback."""
     try:
-        app()
+        command_line(_asked_for())()
     except (ThinwireError, OSError) as error:
         print(f"thinwire: error: {error}", file=sys.stderr)
         sys.exit(1)

@@ -9,7 +9,6 @@ import typer
 
 from thinwire import codec as registry
 from thinwire.codec import Codec
-from thinwire.lab.shaping import parse_link
 from thinwire.library import ThinwireError, parse_link_rate, parse_size
 from thinwire.policy import Policy
 from thinwire.settings import wrong_settings
@@ -85,8 +84,17 @@ def _sentence(error: Exception) -> str:
 size = _checked(parse_size)
 sizes = _checked(parse_size, ",")
 link_rate = _checked(parse_link_rate)
-lab_link = _checked(parse_link)
-lab_links = _checked(parse_link, ",")
+
+
+def _parse_lab_link(text: str) -> None:
+    # The lab's package takes more to import than all others here.
+    from thinwire.lab.shaping import parse_link
+
+    parse_link(text)
+
+
+lab_link = _checked(_parse_lab_link)
+lab_links = _checked(_parse_lab_link, ",")
 
 
 def spec(context: typer.Context, parameter: typer.CallbackParam, value: str) -> str:
