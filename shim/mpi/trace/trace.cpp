@@ -90,10 +90,6 @@ std::string with_rank(const std::string& path, const char* behind = "") {
   return path + ".rank" + std::to_string(process().world.rank) + behind;
 }
 
-}  // namespace
-
-namespace {
-
 // Changes where a name may have.
 std::atomic<std::uint32_t> g_names_known{0};
 
@@ -106,7 +102,9 @@ struct LastTraced {
   std::uint64_t key = 0;
   shim::Cell* cell = nullptr;
 };
-[[gnu::tls_model("initial-exec")]] constinit thread_local LastTraced last_traced;
+// Not of the initial-exec model: where the library is loaded later than the program there is no room
+// for all of its thread-local variables, of which CUDA's are the most.
+constinit thread_local LastTraced last_traced;
 
 void start_recorder() {
   static std::atomic<bool> started{false};
