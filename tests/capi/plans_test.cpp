@@ -100,12 +100,12 @@ tw_collective_report plan_of_communicator(const tw_codec* codec, const tw_costs*
 
 TEST(Plans, ACollectiveIsPlannedAsItsCommunicatorPlansIt) {
   const Codec codec = codec_of("mpc");
-  // Slower than any machine, so that the other rank's measured figures do not count.
-  const Costs costs = costs_of("mpc:stride=1 f32 1048576 host 4e7 8e7 1.001");
+  // Slower than any machine, under a sanitizer too, so that the other rank's measured figures do not count.
+  const Costs costs = costs_of("mpc:stride=1 f32 1048576 host 4e5 8e5 1.001");
   tw_codec_cost cost{};
   cost.size = sizeof cost;
   ASSERT_EQ(tw_costs_find(costs.get(), codec.get(), TW_F32, 1 << 20, 0, &cost), 1);
-  EXPECT_EQ(cost.encode_bytes_per_second, 4e7);
+  EXPECT_EQ(cost.encode_bytes_per_second, 4e5);
   for (const double link : {1e6, kLink}) {
     const auto found = plan(codec.get(), cost, TW_ALLREDUCE, link);
     const auto agreed = plan_of_communicator(codec.get(), costs.get(), TW_ALLREDUCE, link);
