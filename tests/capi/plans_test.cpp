@@ -100,7 +100,8 @@ tw_collective_report plan_of_communicator(const tw_codec* codec, const tw_costs*
 
 TEST(Plans, ACollectiveIsPlannedAsItsCommunicatorPlansIt) {
   const Codec codec = codec_of("mpc");
-  // Slower than any machine, under a sanitizer too, so that the other rank's measured figures do not count.
+  // Slower than any machine, under a sanitizer too, so that the other rank's measured figures do
+  // not count.
   const Costs costs = costs_of("mpc:stride=1 f32 1048576 host 4e5 8e5 1.001");
   tw_codec_cost cost{};
   cost.size = sizeof cost;

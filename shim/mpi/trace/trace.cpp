@@ -102,8 +102,8 @@ struct LastTraced {
   std::uint64_t key = 0;
   shim::Cell* cell = nullptr;
 };
-// Not of the initial-exec model: where the library is loaded later than the program there is no room
-// for all of its thread-local variables, of which CUDA's are the most.
+// Not of the initial-exec model: where the library is loaded later than the program there is no
+// room for all of its thread-local variables, of which CUDA's are the most.
 constinit thread_local LastTraced last_traced;
 
 void start_recorder() {
