@@ -6,7 +6,7 @@
 #include "process/settings.h"
 
 #ifdef THINWIRE_NVTX
-#include "nvtx3/nvToolsExt.h"
+#include "shim/common/nvtx.h"
 #endif
 
 namespace thinwire::nccl {
@@ -15,36 +15,18 @@ namespace thinwire::nccl {
 
 namespace {
 
-// Null where nobody listens.
-nvtxDomainHandle_t domain() {
-  static const nvtxDomainHandle_t made = nvtxDomainCreateA("thinwire");
-  return made;
-}
-
-nvtxEventAttributes_t event(const std::string& text, std::uint64_t bytes) {
-  nvtxEventAttributes_t made{};
-  made.version = NVTX_VERSION;
-  made.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
-  made.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
-  made.payload.ullValue = bytes;
-  made.messageType = NVTX_MESSAGE_TYPE_ASCII;
-  made.message.ascii = text.c_str();  // which whoever listens copies
-  return made;
-}
-
 // What the call reads or writes of the program's, in one array.
 std::uint64_t bytes_of(const Planned& planned) {
   return planned.call.elements * element_bytes(planned.call.type);
 }
 
 std::string text_of(const std::string& what, unsigned codec, std::uint64_t bytes) {
-  return what + " " + tw_codec_spec(settings().codecs[codec].codec) + " " + std::to_string(bytes) +
-         " bytes";
+  return shim::nvtx_text(what, settings().codecs[codec].codec, bytes);
 }
 
 }  // namespace
 
-bool ranges_are_watched() { return domain() != nullptr; }
+bool ranges_are_watched() { return shim::nvtx_domain() != nullptr; }
 
 void Range::begin(std::span<const Planned> calls) {
   std::uint64_t bytes = 0;
@@ -53,18 +35,18 @@ void Range::begin(std::span<const Planned> calls) {
   const std::string what = alone ? operation_name(calls.front().call.operation)
                                  : "group of " + std::to_string(calls.size());
   const std::string text = text_of(what, calls.front().decision.codec, bytes);
-  const nvtxEventAttributes_t whole = event(text, bytes);
-  nvtxDomainRangePushEx(domain(), &whole);
+  const nvtxEventAttributes_t whole = shim::nvtx_event(text, bytes);
+  nvtxDomainRangePushEx(shim::nvtx_domain(), &whole);
   if (alone) return;
   for (const Planned& each : calls) {
     const std::string own =
         text_of(operation_name(each.call.operation), each.decision.codec, bytes_of(each));
-    const nvtxEventAttributes_t mark = event(own, bytes_of(each));
-    nvtxDomainMarkEx(domain(), &mark);
+    const nvtxEventAttributes_t mark = shim::nvtx_event(own, bytes_of(each));
+    nvtxDomainMarkEx(shim::nvtx_domain(), &mark);
   }
 }
 
-void Range::end() { nvtxDomainRangePop(domain()); }
+void Range::end() { nvtxDomainRangePop(shim::nvtx_domain()); }
 
 #else
 
