@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 import sphinx.application
+from docutils import nodes
+from sphinx.addnodes import pending_xref
 from sphinx.errors import ExtensionError
 
 HERE = Path(__file__).resolve().parent
@@ -76,6 +78,13 @@ def fill_in(app: sphinx.application.Sphinx, page: str, source: list[str]) -> Non
     source[0] = text + contents.OF_PAGES.get(page, "")
 
 
+def unlink_bytes(app: sphinx.application.Sphinx, tree: nodes.document) -> None:
+    """Python's type, which has no page here, is not an attribute that a class has of that name."""
+    for reference in list(tree.findall(pending_xref)):
+        if reference.get("refdomain") == "py" and reference["reftarget"] == "bytes":
+            reference.replace_self(nodes.Text("bytes"))
+
+
 def finish(app: sphinx.application.Sphinx, error: Exception | None) -> None:
     """Adds the start page; no page may take anything from another host."""
     if error is not None:
@@ -91,4 +100,5 @@ def setup(app: sphinx.application.Sphinx) -> None:
     made_by = [each.read_text() for each in sorted(HERE.glob("*.py"))]
     app.add_config_value("made_by", repr((contents.OF_PAGES, made_by)), "env", [str])
     app.connect("source-read", fill_in)
+    app.connect("doctree-read", unlink_bytes)
     app.connect("build-finished", finish)

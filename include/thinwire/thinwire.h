@@ -1340,7 +1340,7 @@ typedef struct tw_stats {
 tw_status tw_stats_read(tw_stats_of whose, tw_stats* stats);
 
 /* Histograms: entry b counts what is from 2^b to below 2^(b+1); the last one has all above. */
-enum { TW_HISTOGRAM_BUCKETS = 48 };
+typedef enum tw_histogram { TW_HISTOGRAM_BUCKETS = 48 } tw_histogram;
 
 /* The messages, or collective calls, of one kind. Texts end with a zero byte, and are cut where
  * they are longer. */
