@@ -26,9 +26,10 @@ if(NOT CMAKE_CUDA_COMPILER)
   return()
 endif()
 
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  # Machine code for Hopper; every later or slightly older GPU compiles the portable form at start.
-  set(CMAKE_CUDA_ARCHITECTURES 80-virtual 90-real)
+# The least GPU is of compute capability 7.5 (decision 0061).
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  # Machine code for Hopper; on every other GPU the driver compiles one of the portable forms at start.
+  set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-virtual 90-real)
   if(THINWIRE_CUDA_CHECK)
     set(CMAKE_CUDA_ARCHITECTURES 90-real)
   endif()

@@ -56,7 +56,7 @@ __device__ inline void sum_over_warp(std::uint64_t value, std::uint64_t* scratch
   // In three parts, of which 32 still fit a word: the warp adds words at once.
   const auto part = [&](int from, int bits) {
     const auto piece = static_cast<unsigned>(value >> from) & ((1u << bits) - 1);
-    return static_cast<std::uint64_t>(__reduce_add_sync(kAllLanes, piece)) << from;
+    return static_cast<std::uint64_t>(sum_of_lanes(piece)) << from;
   };
   const std::uint64_t sum = part(0, 22) + part(22, 21) + part(43, 21);
   if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = sum;

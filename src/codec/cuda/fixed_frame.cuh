@@ -5,6 +5,7 @@
 //   kThreads        of a thread block, a multiple of kChecksumLanes
 //   kResident       thread blocks that a multiprocessor should be able to hold
 //   kScratchBytes   of shared memory
+//   kSmallScratchBytes   the same in code for compute capabilities below 8.0
 //   encode(source, tile, payload, scratch)   fills the tile's payload, whole words with zeros
 //                   behind its end; false for a thread that met data which the codec declines
 //   decode(payload, tile, scratch, destination)   stores the tile's values
@@ -15,6 +16,7 @@
 
 #include "codec/cuda/checksum.cuh"
 #include "codec/cuda/frame_end.cuh"
+#include "codec/cuda/resident.h"
 #include "codec/cuda/tiles.h"
 #include "codec/job.h"
 
@@ -163,7 +165,7 @@ __device__ inline void end_encoded_tile(const EncodeJob& job, const Tiles& tiles
 }
 
 template <typename Coder>
-__global__ void __launch_bounds__(Coder::kThreads, Coder::kResident)
+__global__ void __launch_bounds__(Coder::kThreads, resident(Coder::kThreads, Coder::kResident))
     encode_fixed(const EncodeJob job, const Tiles tiles, const Coder coder) {
   extern __shared__ __align__(16) std::uint64_t shared_words[];
   __shared__ std::uint64_t sums[Coder::kThreads / 32];
@@ -210,7 +212,7 @@ __device__ inline void end_decoded_tile(const DecodeJob& job, const Tiles& tiles
 
 // For frames that are long enough for their payloads, which follow from the shape.
 template <typename Coder>
-__global__ void __launch_bounds__(Coder::kThreads, Coder::kResident)
+__global__ void __launch_bounds__(Coder::kThreads, resident(Coder::kThreads, Coder::kResident))
     decode_fixed(const DecodeJob job, const Tiles tiles, const Coder coder) {
   extern __shared__ __align__(16) std::uint64_t shared_words[];
   __shared__ std::uint64_t sums[Coder::kThreads / 32];

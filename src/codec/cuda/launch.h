@@ -7,8 +7,13 @@
 
 #include "base/status.h"
 #include "device/launch.h"
+#include "device/shared_limit.h"
 
 namespace thinwire::codec::cuda {
+
+// The compute capability, times 10, from which on kernels take more shared memory than GPUs below
+// it have.
+inline constexpr int kSmallCodeBefore = 80;
 
 inline Status launch_status(cudaError_t error) {
   return device::device_status("cannot start a codec", error);
@@ -19,6 +24,18 @@ template <typename... Parameters>
 Status launch(void (*kernel)(Parameters...), const device::Grid& grid, cudaStream_t stream,
               std::type_identity_t<Parameters>... arguments) {
   return device::launch("cannot start a codec", kernel, grid, stream, arguments...);
+}
+
+// Whether what is loaded of `kernel` is the code for compute capabilities below 8.0, which alone
+// fits devices that have_small_blocks(); kUnsupported where it is not.
+template <typename Kernel>
+Status require_small_code(Kernel* kernel) {
+  cudaFuncAttributes has{};
+  const cudaError_t error = cudaFuncGetAttributes(&has, reinterpret_cast<const void*>(kernel));
+  if (error != cudaSuccess) return launch_status(error);
+  if (has.ptxVersion < kSmallCodeBefore) return {};
+  return {StatusCode::kUnsupported,
+          "this build has no code for GPUs with so little shared memory (compute capability 7.5)"};
 }
 
 // Allows `kernel` so much dynamic shared memory on the current device. Asked of the driver once a

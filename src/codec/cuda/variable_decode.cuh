@@ -1,6 +1,7 @@
 // The decode kernel of variable_frame.cuh.
 //
-// While a thread block decodes one chunk the payload of its next is on its way to shared memory.
+// While a thread block decodes one chunk the payload of its next is on its way to shared memory,
+// where there is room for two.
 // The first block of a long frame adds up the sizes in the chunk table; of a short one every block
 // does so for itself.
 #pragma once
@@ -130,15 +131,26 @@ __device__ bool decode_chunks(const DecodeJob& job, std::uint64_t parameter, con
   int side = 0;
   std::uint64_t index = tickets.first(shared.next);
   Arriving chunk = take_chunk<Coder>(job, index, shared.payload[side], shared);
-  while (chunk.index < job.layout.chunks) {
-    index = tickets.next_for_all(shared.next);
-    const Arriving next = take_chunk<Coder>(job, index, shared.payload[side ^ 1], shared);
-    __pipeline_wait_prior(1);
-    __syncthreads();
-    sound &= decode_chunk<Coder>(job, chunk, parameter, shared.payload[side], sink, shared);
-    __syncthreads();
-    chunk = next;
-    side ^= 1;
+  if constexpr (kPayloadsHere == 1) {
+    while (chunk.index < job.layout.chunks) {
+      __pipeline_wait_prior(0);
+      __syncthreads();
+      sound &= decode_chunk<Coder>(job, chunk, parameter, shared.payload[0], sink, shared);
+      __syncthreads();
+      index = tickets.next_for_all(shared.next);
+      chunk = take_chunk<Coder>(job, index, shared.payload[0], shared);
+    }
+  } else {
+    while (chunk.index < job.layout.chunks) {
+      index = tickets.next_for_all(shared.next);
+      const Arriving next = take_chunk<Coder>(job, index, shared.payload[side ^ 1], shared);
+      __pipeline_wait_prior(1);
+      __syncthreads();
+      sound &= decode_chunk<Coder>(job, chunk, parameter, shared.payload[side], sink, shared);
+      __syncthreads();
+      chunk = next;
+      side ^= 1;
+    }
   }
   return sound;
 }

@@ -2,8 +2,8 @@
 //
 // Thread blocks take chunks in order, by ticket, so that those waited for are being worked on.
 // Where a chunk's payload goes is known once all before it are encoded; a block does not wait for
-// that but encodes its next chunk first, and writes the one before when that is done. The first
-// block does nothing but add up the sizes.
+// that but encodes its next chunk first, and writes the one before when that is done, where it has
+// room for two payloads. The first block does nothing but add up the sizes.
 #pragma once
 
 #include "codec/cuda/variable_frame.cuh"
@@ -114,12 +114,17 @@ __device__ void encode_chunks(const EncodeJob& job, std::uint64_t parameter,
       shared.next = next;
       if (tickets.one_each()) count_encoded(job, parameter, made.bytes);
     }
-    if (is_pending) write_chunk<Coder>(job, pending, shared.payload[side ^ 1], shared);
+    if constexpr (kPayloadsHere == 1) {
+      __syncthreads();
+      write_chunk<Coder>(job, made, shared.payload[0], shared);
+    } else {
+      if (is_pending) write_chunk<Coder>(job, pending, shared.payload[side ^ 1], shared);
+      pending = made;
+      is_pending = true;
+      side ^= 1;
+    }
     __syncthreads();
-    pending = made;
-    is_pending = true;
     index = shared.next;
-    side ^= 1;
   }
   if (is_pending) write_chunk<Coder>(job, pending, shared.payload[side ^ 1], shared);
 }

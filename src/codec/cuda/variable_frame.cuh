@@ -21,6 +21,7 @@
 #include "codec/cuda/checksum.cuh"
 #include "codec/cuda/frame_end.cuh"
 #include "codec/cuda/piece.cuh"
+#include "codec/cuda/resident.h"
 #include "codec/cuda/size_scan.cuh"
 #include "codec/job.h"
 
@@ -49,11 +50,19 @@ __device__ inline ScanWord* words_of(std::byte* workspace) {
   return reinterpret_cast<ScanWord*>(workspace + sizeof(VariableState));
 }
 
-// Two payloads: one on its way between memory and here while the other is coded.
-template <typename Coder>
+// How many payloads a thread block has: one on its way between memory and here while the other is
+// coded. GPUs below compute capability 8.0 have no room for two, and no copies that go on
+// meanwhile.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+inline constexpr int kPayloadsHere = 1;
+#else
+inline constexpr int kPayloadsHere = 2;
+#endif
+
+template <typename Coder, int kPayloads = kPayloadsHere>
 struct VariableShared {
   static_assert(Coder::kPayloadBytes % 16 == 0 && Coder::kThreads % kChecksumLanes == 0);
-  alignas(16) std::uint64_t payload[2][Coder::kPayloadBytes / 8];
+  alignas(16) std::uint64_t payload[kPayloads][Coder::kPayloadBytes / 8];
   typename Coder::State state;
   std::uint64_t sums[Coder::kThreads / 32];
   std::uint64_t offset;
@@ -62,7 +71,7 @@ struct VariableShared {
 
 template <typename Coder>
 constexpr int resident_blocks() {
-  if constexpr (requires { Coder::kResident; }) return Coder::kResident;
+  if constexpr (requires { Coder::kResident; }) return resident(Coder::kThreads, Coder::kResident);
   return 1;
 }
 

@@ -35,16 +35,26 @@ Result<unsigned> blocks_at_once(Kernel* kernel, int threads, std::size_t shared,
 // The grid of `kernel` for so many chunks: one block for the sizes, and as many others as there are
 // chunks, or as fit.
 template <typename Coder, typename Kernel>
-Result<unsigned> grid_for(Kernel* kernel, std::uint64_t chunks, std::atomic<std::uint64_t>& allowed,
-                          std::atomic<unsigned>& known) {
-  constexpr std::size_t kShared = sizeof(VariableShared<Coder>);
-  if constexpr (kShared > kFreeDynamicBytes) {
+Result<device::Grid> grid_for(Kernel* kernel, std::uint64_t chunks,
+                              std::atomic<std::uint64_t>& allowed, std::atomic<unsigned>& known) {
+  using device::kStaticSharedBytes;
+  constexpr std::size_t kShared = sizeof(VariableShared<Coder, 2>);
+  constexpr std::size_t kSmall = sizeof(VariableShared<Coder, 1>);
+  static_assert(kShared + kStaticSharedBytes <= device::kCommonSharedBytes);
+  static_assert(kSmall + kStaticSharedBytes <= device::kLeastSharedBytes);
+  static_assert(kSmall <= kFreeDynamicBytes);
+  const bool small = device::has_small_blocks();
+  if (small) {
+    Status status = require_small_code(kernel);
+    if (!status.ok()) return status;
+  } else if constexpr (kShared > kFreeDynamicBytes) {
     Status status = allow_shared(kernel, kShared, allowed);
     if (!status.ok()) return status;
   }
-  const auto most = blocks_at_once(kernel, Coder::kThreads, kShared, known);
+  const std::size_t shared = small ? kSmall : kShared;
+  const auto most = blocks_at_once(kernel, Coder::kThreads, shared, known);
   if (!most.ok()) return most.status();
-  return static_cast<unsigned>(std::min<std::uint64_t>(chunks, *most)) + 1;
+  return device::Grid{std::min<std::uint64_t>(chunks, *most) + 1, Coder::kThreads, shared};
 }
 
 // Both return once the kernel is enqueued. `open` where the job's parameter is: the state in the
@@ -55,8 +65,7 @@ Status launch_variable_encode(const EncodeJob& job, bool open = false) {
   static std::atomic<unsigned> known;
   const auto grid = grid_for<Coder>(encode_variable<Coder>, job.layout.chunks, allowed, known);
   if (!grid.ok()) return grid.status();
-  return launch(encode_variable<Coder>, {*grid, Coder::kThreads, sizeof(VariableShared<Coder>)},
-                job.stream, job, open);
+  return launch(encode_variable<Coder>, *grid, job.stream, job, open);
 }
 
 template <typename Coder, typename Sink>
@@ -66,9 +75,7 @@ Status launch_variable_decode(const DecodeJob& job, const Sink& sink, bool open 
   const auto grid =
       grid_for<Coder>(decode_variable<Coder, Sink>, job.layout.chunks, allowed, known);
   if (!grid.ok()) return grid.status();
-  return launch(decode_variable<Coder, Sink>,
-                {*grid, Coder::kThreads, sizeof(VariableShared<Coder>)}, job.stream, job, open,
-                sink);
+  return launch(decode_variable<Coder, Sink>, *grid, job.stream, job, open, sink);
 }
 
 // The same with the sink that the job asks for.

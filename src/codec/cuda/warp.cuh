@@ -5,6 +5,50 @@ namespace thinwire::codec::cuda {
 
 inline constexpr unsigned kAllLanes = 0xffffffffu;
 
+// `value` of all lanes put together by `join`, for each lane, where a GPU has no instruction for it
+// (compute capability 7.5). For whole warps.
+template <typename Join>
+__device__ unsigned joined_over_warp(unsigned value, Join&& join) {
+#pragma unroll
+  for (unsigned offset = 16; offset > 0; offset /= 2) {
+    value = join(value, __shfl_xor_sync(kAllLanes, value, offset));
+  }
+  return value;
+}
+
+// The sum, the smallest, the largest and the bits of `value` over all lanes. For whole warps.
+__device__ inline unsigned sum_of_lanes(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(kAllLanes, value);
+#else
+  return joined_over_warp(value, [](unsigned a, unsigned b) { return a + b; });
+#endif
+}
+
+__device__ inline unsigned least_of_lanes(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(kAllLanes, value);
+#else
+  return joined_over_warp(value, [](unsigned a, unsigned b) { return a < b ? a : b; });
+#endif
+}
+
+__device__ inline unsigned most_of_lanes(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(kAllLanes, value);
+#else
+  return joined_over_warp(value, [](unsigned a, unsigned b) { return a > b ? a : b; });
+#endif
+}
+
+__device__ inline unsigned bits_of_lanes(unsigned value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_or_sync(kAllLanes, value);
+#else
+  return joined_over_warp(value, [](unsigned a, unsigned b) { return a | b; });
+#endif
+}
+
 // The sum of `value` over the lanes up to and with this one, among runs of kLanes lanes that stand
 // kStep apart. For whole warps.
 template <int kLanes = 32, int kStep = 1, typename Number>

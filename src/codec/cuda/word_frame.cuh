@@ -135,7 +135,8 @@ __device__ inline void end_encoded_words(const EncodeJob& job, unsigned problem,
 
 // The first thread block writes the header, the others a chunk each. For frames below the limit.
 template <typename Encoder>
-__global__ void __launch_bounds__(Encoder::kThreads, Encoder::kResident)
+__global__ void __launch_bounds__(Encoder::kThreads,
+                                  resident(Encoder::kThreads, Encoder::kResident))
     encode_words(const __grid_constant__ EncodeJob job, const WordChunks chunks,
                  const Encoder encoder) {
   __shared__ __align__(8) typename Encoder::State state;
@@ -175,7 +176,8 @@ __device__ inline void end_decoded_words(const DecodeJob& job, unsigned problem)
 // The first thread block looks at the header, the others have a chunk each. For frames that are
 // long enough for their payloads, which follow from the shape.
 template <typename Decoder>
-__global__ void __launch_bounds__(Decoder::kThreads, Decoder::kResident)
+__global__ void __launch_bounds__(Decoder::kThreads,
+                                  resident(Decoder::kThreads, Decoder::kResident))
     decode_words(const __grid_constant__ DecodeJob job, const WordChunks chunks,
                  const Decoder decoder) {
   __shared__ std::uint64_t sums[Decoder::kThreads / 32];

@@ -118,7 +118,7 @@ __device__ inline Shares count_kept(const std::byte* payload, const Rows& rows, 
   std::uint32_t own = 0;
 #pragma unroll 1
   for (int at = 0; at < rows.count; ++at) own += __popc(mask_of(payload, rows.first + at, lane));
-  return share(__reduce_add_sync(kAllLanes, own), scratch);
+  return share(cuda::sum_of_lanes(own), scratch);
 }
 
 // Kept values to their places, zeros to the others. `next` is the number of the warp's first one.

@@ -36,7 +36,7 @@ __device__ inline void rank_exponents(DictionaryState& state, unsigned lane) {
     std::uint32_t largest = 0;
 #pragma unroll
     for (int at = 0; at < kOfLane; ++at) largest = max(largest, ranks[at]);
-    largest = __reduce_max_sync(kAllLanes, largest);
+    largest = cuda::most_of_lanes(largest);
 #pragma unroll
     for (int at = 0; at < kOfLane; ++at) {
       if (ranks[at] == largest) ranks[at] = 0;

@@ -142,8 +142,7 @@ __device__ unsigned Encoder<kDtype, kRows, kMasked>::take_kind(
     outer += have_outer(symbols[at], has_zeros);
     raw += are_raw(symbols[at], has_zeros);
   }
-  const std::uint32_t both =
-      __reduce_add_sync(kAllLanes, sum_nibbles(outer) + (sum_nibbles(raw) << 16));
+  const std::uint32_t both = cuda::sum_of_lanes(sum_nibbles(outer) + (sum_nibbles(raw) << 16));
   const std::uint32_t values = rows.count * kRowValues;
   // Mostly there is no need to know what a fixed kind would have.
   if (takes_entropy(mode, values, both & 0xFFFF, both >> 16, 0)) return fixed | kEntropyBit;
@@ -152,7 +151,7 @@ __device__ unsigned Encoder<kDtype, kRows, kMasked>::take_kind(
   for (int at = 0; at < kRows; ++at) {
     if (at < rows.count) raw_if_fixed += are_raw_if_fixed(symbols[at], has_zeros);
   }
-  raw_if_fixed = __reduce_add_sync(kAllLanes, sum_nibbles(raw_if_fixed));
+  raw_if_fixed = cuda::sum_of_lanes(sum_nibbles(raw_if_fixed));
   const bool is_entropy = takes_entropy(mode, values, both & 0xFFFF, both >> 16, raw_if_fixed);
   return is_entropy ? fixed | kEntropyBit : fixed;
 }

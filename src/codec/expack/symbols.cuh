@@ -14,7 +14,7 @@ __device__ inline std::uint32_t sum_row(const std::uint32_t (&pairs)[4]) {
     present += __vminu2(pairs[pair], kScale * kBothOnes);
   }
   const std::uint32_t count = __dp2a_lo(present, 0x0101u, 0u);
-  return __reduce_add_sync(kAllLanes, count * (0x10000u / kScale) + sum / kScale);
+  return cuda::sum_of_lanes(count * (0x10000u / kScale) + sum / kScale);
 }
 
 // The symbols of a group in a kind without zeros: nibbles of the values 0, 2, 4, 6, 1, 3, 5, 7.

@@ -181,8 +181,8 @@ __device__ void store_planes(const Matrix& matrix, Width width, std::byte* joint
     return;
   }
   const std::uint32_t both = min(width.a, width.b), either = max(width.a, width.b);
-  const std::uint32_t all = __reduce_min_sync(kAllLanes, both);
-  const std::uint32_t any = __reduce_max_sync(kAllLanes, either);
+  const std::uint32_t all = cuda::least_of_lanes(both);
+  const std::uint32_t any = cuda::most_of_lanes(either);
   const int shift = width.a > width.b ? 0 : 16;
   auto* const halves = reinterpret_cast<std::uint16_t*>(single) - both;
 #pragma unroll
@@ -218,8 +218,8 @@ __device__ void load_planes(const std::byte* joint, const std::byte* single, Wid
     return;
   }
   const std::uint32_t both = min(width.a, width.b), either = max(width.a, width.b);
-  const std::uint32_t all = __reduce_min_sync(kAllLanes, both);
-  const std::uint32_t any = __reduce_max_sync(kAllLanes, either);
+  const std::uint32_t all = cuda::least_of_lanes(both);
+  const std::uint32_t any = cuda::most_of_lanes(either);
   const int shift = width.a > width.b ? 0 : 16;
   const auto* const halves = reinterpret_cast<const std::uint16_t*>(single) - both;
 #pragma unroll

@@ -3,6 +3,7 @@
 
 #include "codec/cuda/checksum.cuh"
 #include "codec/cuda/frame_end.cuh"
+#include "codec/cuda/resident.h"
 
 namespace thinwire::codec::nvcomp {
 

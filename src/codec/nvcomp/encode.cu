@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kPlaceThreads)
 }
 
 // One thread block a chunk: its payload, from the slot or from the array, to its place.
-__global__ void __launch_bounds__(kThreads, kResident)
+__global__ void __launch_bounds__(kThreads, cuda::resident(kThreads, kResident))
     assemble(const __grid_constant__ EncodeJob job, const Encode work, const std::byte* source) {
   __shared__ std::uint64_t sums[kThreads / 32];
   const std::uint64_t index = blockIdx.x;

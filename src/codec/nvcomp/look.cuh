@@ -113,7 +113,7 @@ __device__ inline StatusCode check_frame(const DecodeJob& job, std::uint64_t* sc
 
 // Each thread block has a run of chunks, so that it sums up the table once; the last looks at the
 // frame as a whole.
-__global__ void __launch_bounds__(kThreads, kResident)
+__global__ void __launch_bounds__(kThreads, cuda::resident(kThreads, kResident))
     look(const __grid_constant__ DecodeJob job, const Decode work) {
   __shared__ std::uint64_t scratch[kThreads / 32];
   const std::uint64_t blocks = gridDim.x - 1;

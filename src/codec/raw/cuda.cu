@@ -16,6 +16,7 @@ struct RawCoder {
   static constexpr int kThreads = 256;
   static constexpr int kResident = 8;
   static constexpr std::uint32_t kScratchBytes = 0;
+  static constexpr std::uint32_t kSmallScratchBytes = 0;
 
   std::uint64_t chunk_bytes;
   Sink sink;

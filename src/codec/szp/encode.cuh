@@ -30,8 +30,8 @@ __device__ inline std::uint32_t pack_codes(std::uint32_t code, std::uint32_t pla
     return ((lanes & 0xFFFF) != 0 ? 1u : 0u) | (lanes >> 16 != 0 ? 2u : 0u);
   };
   const bool has_patches = __any_sync(kAllLanes, unbounded != 0) != 0;
-  return __reduce_max_sync(kAllLanes, code) | __reduce_max_sync(kAllLanes, plain) << 8 |
-         groups(code) << 16 | groups(plain) << 18 | (has_patches ? 1u << 31 : 0u) |
+  return cuda::most_of_lanes(code) | cuda::most_of_lanes(plain) << 8 | groups(code) << 16 |
+         groups(plain) << 18 | (has_patches ? 1u << 31 : 0u) |
          (__any_sync(kAllLanes, met_integers) != 0 ? kMetIntegers : 0u);
 }
 
@@ -47,12 +47,11 @@ __device__ inline Summary sum_up(const EncodeState& state, const Who& who) {
   Summary summary;
   summary.place = place_of_group(who.lane < kGroups ? state.row_bits[who.lane] : 0, who);
   const std::uint32_t codes = who.lane < kWarps ? state.codes[who.lane] : 0;
-  summary.plain_bits =
-      __reduce_add_sync(kAllLanes, who.lane < kWarps ? state.plain_bits[who.lane] : 0);
+  summary.plain_bits = cuda::sum_of_lanes(who.lane < kWarps ? state.plain_bits[who.lane] : 0);
   const bool is_differenced = summary.place.total <= summary.plain_bits;
   const std::uint32_t groups = (codes >> (is_differenced ? 16 : 18) & 3) << (2 * who.lane);
-  const std::uint32_t most = __reduce_max_sync(kAllLanes, codes >> (is_differenced ? 0 : 8) & 0x1F);
-  summary.head = {__reduce_or_sync(kAllLanes, who.lane < kWarps ? groups : 0), bit_width(most),
+  const std::uint32_t most = cuda::most_of_lanes(codes >> (is_differenced ? 0 : 8) & 0x1F);
+  summary.head = {cuda::bits_of_lanes(who.lane < kWarps ? groups : 0), bit_width(most),
                   is_differenced, __any_sync(kAllLanes, codes >> 31 != 0) != 0, false};
   return summary;
 }
@@ -166,8 +165,7 @@ __device__ inline std::uint32_t encode_box(const cuda::Piece& piece, std::uint32
   TileCode first = code_of<0>(tiles, 0);
   TileCode second = code_of<1>(tiles, 0);
   TileSums sums(first.row_bits(), second.row_bits(), who);
-  const std::uint32_t plain_bits =
-      __reduce_add_sync(kAllLanes, plain[0].row_bits() + plain[1].row_bits());
+  const std::uint32_t plain_bits = cuda::sum_of_lanes(plain[0].row_bits() + plain[1].row_bits());
   const std::uint32_t codes =
       pack_codes(max(first.code(), second.code()), max(plain[0].code(), plain[1].code()), unbounded,
                  met_integers);

@@ -11,15 +11,15 @@
 
 namespace thinwire::codec::zfp {
 
-// Planes in shared memory, the same word of all threads side by side.
-template <int kThreads>
+// Planes in shared memory, the same word of all threads that have some side by side.
+template <int kCoders>
 struct SharedWords {
   std::uint32_t* own;
 
   __device__ explicit SharedWords(std::byte* scratch)
       : own(reinterpret_cast<std::uint32_t*>(scratch) + threadIdx.x) {}
-  __device__ std::uint32_t load(int index) const { return own[index * kThreads]; }
-  __device__ void store(int index, std::uint32_t word) { own[index * kThreads] = word; }
+  __device__ std::uint32_t load(int index) const { return own[index * kCoders]; }
+  __device__ void store(int index, std::uint32_t word) { own[index * kCoders] = word; }
 };
 
 // In global memory: thread blocks copy what they look up into their shared memory, where lanes that
@@ -50,9 +50,21 @@ struct BlockCoder {
   // Leaves as many registers as the values of a block need.
   static constexpr int kResident = sizeof(Scalar) == 8 ? 2 : kRank == 3 ? 5 : 8;
   static constexpr int kRoundBlocks = kThreads;
-  static constexpr std::uint32_t kPlaneBytes = kThreads * kPlaneWords<Scalar, kRank> * 4;
+  // Threads that code blocks: fewer in code for GPUs whose thread blocks have no room for the
+  // planes of fp64 volumes.
+  static constexpr int kFewCoders = sizeof(Scalar) == 8 && kRank == 3 ? 32 : kThreads;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  static constexpr int kCoders = kFewCoders;
+#else
+  static constexpr int kCoders = kThreads;
+#endif
+  static constexpr std::uint32_t plane_bytes(int coders) {
+    return coders * kPlaneWords<Scalar, kRank> * 4;
+  }
+  static constexpr std::uint32_t kPlaneBytes = plane_bytes(kCoders);
   static constexpr std::uint32_t kTableBytes = sizeof(SearchTable);
   static constexpr std::uint32_t kScratchBytes = kPlaneBytes + kTableBytes;
+  static constexpr std::uint32_t kSmallScratchBytes = plane_bytes(kFewCoders) + kTableBytes;
   static_assert(sizeof(ExpandTable) <= kTableBytes);
 
   TilePlan plan;
@@ -67,9 +79,9 @@ struct BlockCoder {
     __syncthreads();
     const Grid grid = plan.grid(tile);
     const std::byte* const chunk = source + tile.chunk * plan.chunk_values * sizeof(Scalar);
-    SharedWords<kThreads> planes(scratch);
+    SharedWords<kCoders> planes(scratch);
     bool taken = true;
-    for (std::uint32_t at = threadIdx.x; at < plan.blocks(tile); at += kThreads) {
+    for (std::uint32_t at = first_of_thread(); at < plan.blocks(tile); at += kCoders) {
       const BlockPlace place = TilePlan::place<kRank>(grid, plan.first_block(tile) + at);
       Scalar values[kBlockValues<kRank>];
       load_block<Scalar, kRank>(chunk, grid, place, access, values);
@@ -92,8 +104,8 @@ struct BlockCoder {
     __syncthreads();
     const Grid grid = plan.grid(tile);
     std::byte* const chunk = destination + tile.chunk * plan.chunk_values * sizeof(Scalar);
-    SharedWords<kThreads> planes(scratch);
-    for (std::uint32_t at = threadIdx.x; at < plan.blocks(tile); at += kThreads) {
+    SharedWords<kCoders> planes(scratch);
+    for (std::uint32_t at = first_of_thread(); at < plan.blocks(tile); at += kCoders) {
       const BlockPlace place = TilePlan::place<kRank>(grid, plan.first_block(tile) + at);
       WordReader reader(reinterpret_cast<const std::uint32_t*>(payload), tile.bytes / 4,
                         at * plan.block_bits);
@@ -113,6 +125,11 @@ struct BlockCoder {
     if (met) atomicOr(problems, cuda::kMetIntegers);
   }
 
+  // The thread's first block of a tile, beyond all of them for threads that code none.
+  __device__ static std::uint32_t first_of_thread() {
+    return kCoders == kThreads || threadIdx.x < kCoders ? threadIdx.x : ~std::uint32_t{0};
+  }
+
   // Zeros where blocks share words, and behind the last block.
   __device__ void clear(const cuda::Tile& tile, std::uint64_t* payload) const {
     const std::uint32_t count = tile.bytes / 8;
@@ -125,7 +142,7 @@ struct BlockCoder {
 
   template <bool kApart>
   __device__ void put(const ExpandTable& table, const BlockHead& head,
-                      const SharedWords<kThreads>& planes, std::uint32_t* words,
+                      const SharedWords<kCoders>& planes, std::uint32_t* words,
                       std::uint32_t at) const {
     WordWriter<kApart> writer(words, at * plan.block_bits, plan.block_bits);
     put_block<Scalar, kRank>(table, head, planes, writer);

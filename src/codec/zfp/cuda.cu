@@ -25,6 +25,17 @@ std::uint32_t rounds_for(std::uint64_t blocks, int block_bits) {
   return static_cast<std::uint32_t>(std::max(wanted, least));
 }
 
+// For GPUs with little shared memory; whole words of payload at every rate.
+constexpr std::uint32_t kLeastTileBlocks = 64;
+
+// Whether such tiles fit thread blocks that have `limit` bytes, `scratch` of them for other things.
+template <typename Coder>
+constexpr bool least_tiles_fit(std::uint32_t scratch, std::uint32_t limit) {
+  const std::uint32_t most = sizeof(typename Coder::Scalar) << (2 * Coder::kRank);  // of a block
+  return kLeastTileBlocks * most + cuda::kPayloadPadding + scratch + device::kStaticSharedBytes <=
+         limit;
+}
+
 struct Work {
   cuda::Tiles tiles;
   TilePlan plan;
@@ -32,6 +43,8 @@ struct Work {
 
 template <typename Coder>
 Result<Work> plan_work(const Layout& layout, std::uint64_t parameter) {
+  static_assert(least_tiles_fit<Coder>(Coder::kScratchBytes, device::kCommonSharedBytes));
+  static_assert(least_tiles_fit<Coder>(Coder::kSmallScratchBytes, device::kLeastSharedBytes));
   Work work{};
   if (layout.chunks == 0) return work;
   const Shape& array = layout.array.shape;
@@ -43,11 +56,10 @@ Result<Work> plan_work(const Layout& layout, std::uint64_t parameter) {
   plan.chunk_values = layout.chunk(0).shape.count();
   plan.tile_blocks =
       Coder::kRoundBlocks * rounds_for<Coder>(make_grid(array).blocks(), plan.block_bits);
+  if (!cuda::has_room_for<Coder>(plan.tile_bytes())) plan.tile_blocks = kLeastTileBlocks;
   const std::uint64_t whole = encoded_bytes(plan.whole.blocks(), plan.block_bits);
   const std::uint64_t last = encoded_bytes(plan.last.blocks(), plan.block_bits);
-  const auto tiles =
-      cuda::plan_tiles(layout.chunks, whole, last,
-                       plan.tile_blocks * static_cast<std::uint32_t>(plan.block_bits) / 8);
+  const auto tiles = cuda::plan_tiles(layout.chunks, whole, last, plan.tile_bytes());
   if (!tiles.ok()) return tiles.status();
   work.tiles = *tiles;
   return work;

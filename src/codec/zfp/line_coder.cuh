@@ -22,6 +22,7 @@ struct LineCoder {
   static constexpr int kRoundBlocks = kThreads;
   static constexpr int kResident = kShort ? 12 : 8;
   static constexpr std::uint32_t kScratchBytes = 0;
+  static constexpr std::uint32_t kSmallScratchBytes = 0;
 
   TilePlan plan;
   Access access;

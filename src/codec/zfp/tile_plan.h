@@ -25,6 +25,11 @@ struct TilePlan {
             .z = is_last ? last.z : whole.z};
   }
 
+  // Of a whole tile's payload.
+  constexpr std::uint32_t tile_bytes() const {
+    return tile_blocks * static_cast<std::uint32_t>(block_bits) / 8;
+  }
+
   // The blocks of the tile's chunk before its own, and how many are its own. A payload below 2^31
   // bytes has fewer than 2^32 blocks.
   THINWIRE_HOST_DEVICE std::uint32_t first_block(const cuda::Tile& tile) const {

@@ -118,6 +118,15 @@ cudaError_t cudaGetDeviceCount(int* count) {
   return cudaSuccess;
 }
 
+cudaError_t cudaGetDevice(int* device) {
+  *device = current_device();
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (attribute != cudaDevAttrMaxSharedMemoryPerBlockOptin) return note(cudaErrorInvalidValue);
+  *value = kSharedBytes[device];
+  return cudaSuccess;
+}
 cudaError_t cudaMalloc(void** pointer, size_t bytes) {
   return allocate_for(pointer, bytes, current);
 }
