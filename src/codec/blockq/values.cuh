@@ -126,9 +126,14 @@ __device__ void to_floats(const RawValues<kDtype, kElement>& raw,
 
 // The larger magnitude, which has no sign; NaN if there is one.
 __device__ inline float larger_magnitude(float magnitude, float value) {
+#if __CUDA_ARCH__ >= 800
   float result;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(magnitude), "f"(fabsf(value)));
   return result;
+#else
+  // Bits of magnitudes stand in their order, NaN behind all.
+  return __uint_as_float(max(__float_as_uint(magnitude), __float_as_uint(fabsf(value))));
+#endif
 }
 
 // The bits of the largest magnitude; those of infinity or more where a value is not finite.
@@ -162,6 +167,7 @@ __device__ std::uint32_t largest_of(const RawValues<kDtype, kElement>& raw) {
 
 template <Dtype kDtype>
 __device__ std::uint32_t pair_of(float low, float high) {
+#if __CUDA_ARCH__ >= 800
   std::uint32_t pair;
   if constexpr (kDtype == Dtype::kBf16) {
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
@@ -169,6 +175,10 @@ __device__ std::uint32_t pair_of(float low, float high) {
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
   }
   return pair;
+#else
+  if constexpr (kDtype == Dtype::kBf16) return bf16_of(low) | std::uint32_t{bf16_of(high)} << 16;
+  return f16_of(low) | std::uint32_t{f16_of(high)} << 16;
+#endif
 }
 
 template <Dtype kDtype, Element kElement>
