@@ -2,8 +2,12 @@
 // same: the arithmetic on floats is one multiplication, never contracted.
 #pragma once
 
+// A build for tests of this machine names its vector units alone: of the clones one is ever run.
+#if defined(THINWIRE_ONE_VECTOR_UNIT) && defined(__GNUC__) && !defined(__clang__)
+#define THINWIRE_VECTOR_CLONES [[gnu::flatten, gnu::target(THINWIRE_ONE_VECTOR_UNIT)]]
+
 // Sanitizers start after that choice is made, so under them there is none.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+#elif defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define THINWIRE_VECTOR_CLONES \
   [[gnu::flatten, gnu::target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")]]
