@@ -103,10 +103,11 @@ $(BUILD)/.whole: | packages
 	@touch $@
 
 # As `make test` has it where no GPU runs it: for one architecture, and with the units of the codecs alone, as the
-# address sanitizer's tree has them all. A tree that is whole stays so.
+# address sanitizer's tree has them all; loops over arrays for this machine. A tree that is whole stays so.
 $(BUILD)/.checked: | packages
 	@[ -e $(BUILD)/.whole ] || \
-	  tools/quietly cmake --preset release -DTHINWIRE_MPIS="$(MPIS)" -DTHINWIRE_CUDA_CHECK=ON -DTHINWIRE_ALL_UNITS=OFF
+	  tools/quietly cmake --preset release -DTHINWIRE_MPIS="$(MPIS)" \
+	    -DTHINWIRE_CUDA_CHECK=ON -DTHINWIRE_ALL_UNITS=OFF -DTHINWIRE_HERE_ALONE=ON
 	@touch $@
 TEST_TREE := $(BUILD)/$(if $(wildcard /dev/nvidia[0-9]*),.whole,.checked)
 
@@ -194,13 +195,13 @@ fuzz: fuzz-build
 # What may not have another beside it follows, one by one.
 PYTEST := THINWIRE_MPIS="$(MPIS)" $(BIN)/pytest
 define run_pytest
-	$(PYTEST) -n $(PYTEST_JOBS) --dist worksteal -m "not slow and not alone" tests
+	$(PYTEST) -n $(PYTEST_JOBS) --dist worksteal -m "not slow and not alone$(2)" tests
 	$(PYTEST) -m "$(1)" tests
 endef
 
 test: torch-begun tree-for-test torch-for-test lint docs test-asan
 	ctest --preset release -j $(JOBS) -L "golden|codec"
-	$(call run_pytest,not slow and alone)
+	$(call run_pytest,not slow and alone and not rest, and not rest)
 
 # What examples of others' trainers need, which `make test` skips.
 test-all: export TORCH_WITH = accelerate==1.15.0 transformers==5.24.0 pytorch-lightning==2.6.6

@@ -5,6 +5,7 @@ import shutil
 import tempfile
 
 import pytest
+from rest import mark_the_rest
 
 IN_COMPANY = "PYTEST_XDIST_WORKER" in os.environ
 
@@ -20,3 +21,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     if IN_COMPANY:
         shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Before pytest deselects by marks."""
+    mark_the_rest(items)
