@@ -15,8 +15,8 @@ struct Dtype {
   int code;
   std::size_t bytes;
 };
-constexpr Dtype kDtypes[] = {
-    {"bytes", 0, 1}, {"f32", 1, 4}, {"f64", 2, 8}, {"f16", 3, 2}, {"bf16", 4, 2}};
+constexpr Dtype kDtypes[] = {{"bytes", 0, 1}, {"f32", 1, 4},  {"f64", 2, 8}, {"f16", 3, 2},
+                             {"bf16", 4, 2},  {"e4m3", 5, 1}, {"e5m2", 6, 1}};
 
 const Dtype* find(const std::string& name) {
   const auto* found = std::ranges::find_if(kDtypes, [&](const Dtype& d) { return name == d.name; });
@@ -41,6 +41,16 @@ double from_half(std::uint16_t bits) {
   return bits >> 15 != 0 ? -value : value;
 }
 
+// Without infinities: all but one mantissa of the largest exponent are numbers.
+double from_e4m3(std::uint8_t bits) {
+  const int exponent = bits >> 3 & 0xF;
+  const int mantissa = bits & 7;
+  const double value = (bits & 0x7F) == 0x7F ? std::numeric_limits<double>::quiet_NaN()
+                                             : std::ldexp(exponent == 0 ? mantissa : mantissa + 8,
+                                                          std::max(exponent, 1) - 10);
+  return bits >> 7 != 0 ? -value : value;
+}
+
 double value_at(int code, const std::byte* at) {
   switch (code) {
     case 1:
@@ -51,6 +61,10 @@ double value_at(int code, const std::byte* at) {
       return from_half(load<std::uint16_t>(at));
     case 4:
       return std::bit_cast<float>(std::uint32_t{load<std::uint16_t>(at)} << 16);
+    case 5:
+      return from_e4m3(load<std::uint8_t>(at));
+    case 6:
+      return from_half(static_cast<std::uint16_t>(load<std::uint8_t>(at) << 8));
     default:
       return static_cast<double>(load<std::uint8_t>(at));
   }

@@ -47,7 +47,15 @@ typedef enum tw_status {
 } tw_status;
 
 /* Element types. The values are part of the frame format. */
-typedef enum tw_dtype { TW_BYTES = 0, TW_F32 = 1, TW_F64 = 2, TW_F16 = 3, TW_BF16 = 4 } tw_dtype;
+typedef enum tw_dtype {
+  TW_BYTES = 0,
+  TW_F32 = 1,
+  TW_F64 = 2,
+  TW_F16 = 3,
+  TW_BF16 = 4,
+  TW_F8_E4M3 = 5, /* without infinities (OCP's E4M3); Thinwire adds no 8-bit floats */
+  TW_F8_E5M2 = 6
+} tw_dtype;
 
 /* A short phrase for a status, as in "damaged frame". Static storage. */
 const char* tw_status_text(tw_status status);

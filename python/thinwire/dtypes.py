@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-# Codes are tw_dtype. numpy itself has no bf16: 16-bit words stand for it.
-CODES = {"bytes": 0, "f32": 1, "f64": 2, "f16": 3, "bf16": 4}
+# Codes are tw_dtype. numpy itself has no bf16 and no 8-bit floats: words of so many bits stand for
+# them.
+CODES = {"bytes": 0, "f32": 1, "f64": 2, "f16": 3, "bf16": 4, "e4m3": 5, "e5m2": 6}
+# What Thinwire adds.
+ADDED = ("f32", "f64", "f16", "bf16")
 NAMES = {code: name for name, code in CODES.items()}
 # By dtype name, and made when it is asked for: importing numpy takes longer than all that the
 # launchers do.
@@ -18,7 +21,7 @@ NUMPY: dict[str, "np.dtype[Any]"]
 def _numpy() -> dict[str, "np.dtype[Any]"]:
     import numpy as np
 
-    kinds = (np.uint8, np.float32, np.float64, np.float16, np.uint16)
+    kinds = (np.uint8, np.float32, np.float64, np.float16, np.uint16, np.uint8, np.uint8)
     return {name: np.dtype(kind) for name, kind in zip(CODES, kinds, strict=True)}
 
 
@@ -30,13 +33,18 @@ def __getattr__(name: str) -> Any:
 
 # Type codes of DLPack: DLDataTypeCode.
 DLPACK_UINT, DLPACK_FLOAT, DLPACK_BFLOAT = 1, 2, 4
+DLPACK_E4M3FN, DLPACK_E5M2 = 10, 12
 _DLPACK = {
     "bytes": (DLPACK_UINT, 8),
     "f32": (DLPACK_FLOAT, 32),
     "f64": (DLPACK_FLOAT, 64),
     "f16": (DLPACK_FLOAT, 16),
     "bf16": (DLPACK_BFLOAT, 16),
+    "e4m3": (DLPACK_E4M3FN, 8),
+    "e5m2": (DLPACK_E5M2, 8),
 }
+# As ml_dtypes has them.
+_ML_DTYPES = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}
 
 
 def name_of_numpy(dtype: "np.dtype") -> str:
@@ -44,8 +52,7 @@ def name_of_numpy(dtype: "np.dtype") -> str:
     for name in ("f32", "f64", "f16"):
         if dtype == _numpy()[name]:
             return name
-    # As ml_dtypes has it.
-    return "bf16" if dtype.name == "bfloat16" else "bytes"
+    return _ML_DTYPES.get(dtype.name, "bytes")
 
 
 def name_of(array: "np.ndarray") -> str:

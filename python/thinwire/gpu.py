@@ -76,7 +76,8 @@ class GpuArray:
 
     `torch.from_dlpack(array)` and `cupy.asarray(array)` make arrays of the same memory, which
     lives until the last of them is gone. `dtype` is a name as in `MessageInfo.dtype`; bf16 is bf16
-    through DLPack, and 16-bit words where numpy's types are used.
+    through DLPack, and 16-bit words where numpy's types are used; 8-bit floats are likewise theirs,
+    where the other side's DLPack has them, and bytes.
     """
 
     def __init__(self, memory: GpuMemory, shape: tuple[int, ...], dtype: str) -> None:

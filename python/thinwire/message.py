@@ -40,11 +40,11 @@ def compress(
     (torch, cupy, ...). Host arrays that are not contiguous are copied; GPU arrays that are not
     are a ValueError. The bytes of a frame do not depend on where the array lies.
 
-    `dtype` names the element type where the array cannot ("bf16" in 16-bit words). `shape` is the
-    shape to code it in: given here, else by the spec ("shape="), else the array's own. Where the
-    codec takes fewer axes, it sees the slowest ones as one; where it cannot cut that shape, the
-    array is coded as one line. Data that the codec declines, or that would not shrink, becomes a
-    raw frame.
+    `dtype` names the element type where the array cannot ("bf16" in 16-bit words, "e4m3" and
+    "e5m2" in bytes). `shape` is the shape to code it in: given here, else by the spec ("shape="),
+    else the array's own. Where the codec takes fewer axes, it sees the slowest ones as one; where
+    it cannot cut that shape, the array is coded as one line. Data that the codec declines, or that
+    would not shrink, becomes a raw frame.
 
     `stream` orders the work on a GPU: a cudaStream_t as a number, or torch's or cupy's stream. By
     default the array's own, else the legacy default stream. Blocks until the frame is complete.
@@ -76,8 +76,8 @@ def inspect(frame: Any, *, stream: Any = None) -> MessageInfo:
 def decompress(
     frame: Any, *, out: Any = None, add: bool = False, scale: float = 1.0, stream: Any = None
 ) -> Any:
-    """Decode a frame into a new array of its own dtype and shape (bf16: 16-bit words): a numpy
-    array from host memory, a `GpuArray` on the same GPU from GPU memory.
+    """Decode a frame into a new array of its own dtype and shape (bf16: 16-bit words, 8-bit
+    floats: bytes): a numpy array from host memory, a `GpuArray` on the same GPU from GPU memory.
 
     `out`, an array on either side, is written instead and returned: contiguous, writable, of the
     frame's size (ValueError) and dtype or bytes (TypeError). With `add` it becomes

@@ -33,7 +33,8 @@ bool is_disabled();
 std::optional<tw_codec_info> row_of(const tw_codec* codec);
 
 // What "auto" and "lossless" take, a bit 1 << tw_dtype for each.
-inline constexpr std::uint32_t kFloats = 1U << TW_F32 | 1U << TW_F64 | 1U << TW_F16 | 1U << TW_BF16;
+inline constexpr std::uint32_t kFloats = 1U << TW_F32 | 1U << TW_F64 | 1U << TW_F16 |
+                                         1U << TW_BF16 | 1U << TW_F8_E4M3 | 1U << TW_F8_E5M2;
 
 // THINWIRE_CODEC, "auto" by default, for the caller to destroy. "off" where it cannot be made, or
 // `objection` says why it cannot be used here: logged where this process `speaks` for its job, with

@@ -14,8 +14,10 @@ enum class Dtype : std::uint8_t {
   kF64 = 2,
   kF16 = 3,
   kBf16 = 4,
+  kE4m3 = 5,  // 8 bits without infinities: 4 of exponent, 3 of mantissa
+  kE5m2 = 6,  // the upper half of an fp16
 };
-inline constexpr int kDtypeCount = 5;
+inline constexpr int kDtypeCount = 7;
 
 constexpr std::uint64_t dtype_size(Dtype dtype) {
   switch (dtype) {
@@ -26,6 +28,8 @@ constexpr std::uint64_t dtype_size(Dtype dtype) {
     case Dtype::kF16:
     case Dtype::kBf16:
       return 2;
+    case Dtype::kE4m3:
+    case Dtype::kE5m2:
     case Dtype::kBytes:
       break;
   }
@@ -42,6 +46,10 @@ constexpr const char* dtype_name(Dtype dtype) {
       return "f16";
     case Dtype::kBf16:
       return "bf16";
+    case Dtype::kE4m3:
+      return "e4m3";
+    case Dtype::kE5m2:
+      return "e5m2";
     case Dtype::kBytes:
       break;
   }
@@ -51,11 +59,17 @@ constexpr const char* dtype_name(Dtype dtype) {
 // A set of dtypes as a bit mask.
 constexpr std::uint32_t dtype_bit(Dtype dtype) { return 1u << static_cast<int>(dtype); }
 
+// Whether Thinwire adds values of that type. Bytes are no numbers, and sums of 8-bit floats are
+// left to the program's own library.
+constexpr bool is_added(Dtype dtype) {
+  return dtype != Dtype::kBytes && dtype != Dtype::kE4m3 && dtype != Dtype::kE5m2;
+}
+
 // A dtype that is known when code is compiled, as a template's argument.
 template <Dtype kDtype>
 using DtypeConstant = std::integral_constant<Dtype, kDtype>;
 
-// Returns visit(the constant that `dtype` is): a float type, any but kBytes.
+// Returns visit(the constant that `dtype` is): one that is added.
 template <typename Visit>
 constexpr auto with_float_dtype(Dtype dtype, Visit&& visit) {
   switch (dtype) {
@@ -68,6 +82,14 @@ constexpr auto with_float_dtype(Dtype dtype, Visit&& visit) {
     default:
       return visit(DtypeConstant<Dtype::kF32>{});
   }
+}
+
+// The same with the 8-bit floats too.
+template <typename Visit>
+constexpr auto with_any_float_dtype(Dtype dtype, Visit&& visit) {
+  if (dtype == Dtype::kE4m3) return visit(DtypeConstant<Dtype::kE4m3>{});
+  if (dtype == Dtype::kE5m2) return visit(DtypeConstant<Dtype::kE5m2>{});
+  return with_float_dtype(dtype, visit);
 }
 
 inline constexpr int kMaxRank = 4;

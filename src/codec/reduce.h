@@ -15,7 +15,7 @@ template <Dtype kDtype>
 using WordOf = std::conditional_t<
     kDtype == Dtype::kF64, std::uint64_t,
     std::conditional_t<kDtype == Dtype::kF32, std::uint32_t,
-                       std::conditional_t<kDtype == Dtype::kBytes, std::uint8_t, std::uint16_t>>>;
+                       std::conditional_t<dtype_size(kDtype) == 1, std::uint8_t, std::uint16_t>>>;
 
 THINWIRE_HOST_DEVICE inline double double_of(std::uint64_t bits) {
 #if defined(__CUDA_ARCH__)
@@ -60,6 +60,13 @@ THINWIRE_HOST_DEVICE WordOf<kDtype> word_of(NumberOf<kDtype> number) {
   if constexpr (kDtype == Dtype::kF16) return f16_of(number);
   if constexpr (kDtype == Dtype::kBf16) return bf16_of(number);
   return 0;
+}
+
+// A NaN; of types that are added, the one that word_of() makes.
+template <Dtype kDtype>
+THINWIRE_HOST_DEVICE WordOf<kDtype> nan_word() {
+  if constexpr (!is_added(kDtype)) return 0x7F;  // of both 8-bit types
+  return word_of<kDtype>(number_of<kDtype>(static_cast<WordOf<kDtype>>(~WordOf<kDtype>{0})));
 }
 
 // (there + value) * scale. fp32 and fp64 are rounded after the sum and after the product; 16-bit

@@ -31,9 +31,14 @@ using Combine = void (*)(std::uint64_t, std::byte*, const std::byte*);
   THINWIRE_COMBINE(reduction, kF64)     \
   THINWIRE_COMBINE(reduction, kF16)     \
   THINWIRE_COMBINE(reduction, kBf16)
-#define THINWIRE_COMBINE_ROW(reduction)                                                         \
-  {nullptr, combine_##reduction##_kF32, combine_##reduction##_kF64, combine_##reduction##_kF16, \
-   combine_##reduction##_kBf16}
+#define THINWIRE_COMBINE_ROW(reduction) \
+  {nullptr,                             \
+   combine_##reduction##_kF32,          \
+   combine_##reduction##_kF64,          \
+   combine_##reduction##_kF16,          \
+   combine_##reduction##_kBf16,         \
+   nullptr,                             \
+   nullptr}
 
 THINWIRE_COMBINE_ALL(kSum)
 THINWIRE_COMBINE_ALL(kProduct)

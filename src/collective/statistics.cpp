@@ -69,12 +69,17 @@ THINWIRE_STATISTICS(kF16)
 THINWIRE_STATISTICS(kBf16)
 
 constexpr decltype(&key_range_kF32) kKeyRange[kDtypeCount] = {
-    nullptr, key_range_kF32, key_range_kF64, key_range_kF16, key_range_kBf16};
+    nullptr, key_range_kF32, key_range_kF64, key_range_kF16, key_range_kBf16, nullptr, nullptr};
 constexpr decltype(&number_of_key<Dtype::kF32>) kNumberOfKey[kDtypeCount] = {
-    nullptr, number_of_key<Dtype::kF32>, number_of_key<Dtype::kF64>, number_of_key<Dtype::kF16>,
-    number_of_key<Dtype::kBf16>};
-constexpr decltype(&largest_kF32) kLargest[kDtypeCount] = {nullptr, largest_kF32, largest_kF64,
-                                                           largest_kF16, largest_kBf16};
+    nullptr,
+    number_of_key<Dtype::kF32>,
+    number_of_key<Dtype::kF64>,
+    number_of_key<Dtype::kF16>,
+    number_of_key<Dtype::kBf16>,
+    nullptr,
+    nullptr};
+constexpr decltype(&largest_kF32) kLargest[kDtypeCount] = {
+    nullptr, largest_kF32, largest_kF64, largest_kF16, largest_kBf16, nullptr, nullptr};
 
 }  // namespace
 
@@ -105,8 +110,9 @@ Statistics statistics(Dtype dtype, std::uint64_t count, const std::byte* values)
 
 double largest_difference(Dtype dtype, std::uint64_t count, const std::byte* a,
                           const std::byte* b) {
-  if (dtype == Dtype::kBytes) {
-    return std::equal(a, a + count, b) ? 0 : std::numeric_limits<double>::infinity();
+  if (!is_added(dtype)) {
+    const std::uint64_t bytes = count * dtype_size(dtype);
+    return std::equal(a, a + bytes, b) ? 0 : std::numeric_limits<double>::infinity();
   }
   const DefaultFloatMode mode;
   return kLargest[static_cast<std::size_t>(dtype)](count, a, b);

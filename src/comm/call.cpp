@@ -16,8 +16,8 @@ Status check(const Call& call, int size) {
     return refused("no such reduction");
   }
   if (call.root < 0 || call.root >= size) return refused("the root is no rank");
-  if (plan::reduces(call.operation) && call.dtype == Dtype::kBytes) {
-    return {StatusCode::kUnsupported, "bytes cannot be reduced"};
+  if (plan::reduces(call.operation) && !is_added(call.dtype)) {
+    return {StatusCode::kUnsupported, std::string(dtype_name(call.dtype)) + " cannot be reduced"};
   }
   if ((call.send_counts == nullptr) != (call.send_displacements == nullptr)) {
     return refused("send counts and displacements come together");

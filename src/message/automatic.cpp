@@ -137,8 +137,13 @@ class Comparison {
 
 std::span<const Coder> automatic_candidates(Dtype dtype) {
   static const std::array<std::vector<Coder>, kDtypeCount> all = {
-      coders({}), coders({"lorenzo", "expack", "mpc"}), coders({"lorenzo", "mpc"}),
-      coders({"expack", "lorenzo"}), coders({"expack", "lorenzo"})};
+      coders({}),
+      coders({"lorenzo", "expack", "mpc"}),
+      coders({"lorenzo", "mpc"}),
+      coders({"expack", "lorenzo"}),
+      coders({"expack", "lorenzo"}),
+      coders({"expack"}),
+      coders({"expack"})};
   return all[static_cast<std::size_t>(dtype)];
 }
 

@@ -167,8 +167,9 @@ Result<Info> decode(ByteView source, MutableByteView destination, const frame::M
                                        " bytes, the destination " +
                                        std::to_string(destination.size())};
   }
-  if (accumulate.adds && info->header.dtype == Dtype::kBytes) {
-    return {StatusCode::kUnsupported, "an array of bytes cannot be added to another"};
+  if (accumulate.adds && !is_added(info->header.dtype)) {
+    return {StatusCode::kUnsupported, std::string("an array of ") + dtype_name(info->header.dtype) +
+                                          " cannot be added to another"};
   }
   const auto to = device::place_of(destination.data());
   if (!to.ok()) return to.status();

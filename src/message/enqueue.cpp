@@ -90,8 +90,9 @@ Status enqueue_decode(const Coder& coder, const codec::Chunk& array, ByteView so
                                        " bytes, the destination " +
                                        std::to_string(destination.size())};
   }
-  if (accumulate.adds && array.dtype == Dtype::kBytes) {
-    return {StatusCode::kUnsupported, "an array of bytes cannot be added to another"};
+  if (accumulate.adds && !is_added(array.dtype)) {
+    return {StatusCode::kUnsupported,
+            std::string("an array of ") + dtype_name(array.dtype) + " cannot be added to another"};
   }
   const auto current = enter_device_of(lent, source.data(), destination.data());
   if (!current.ok()) return current.status();

@@ -27,6 +27,17 @@ double value_at(const Shape& shape, std::uint64_t index) {
   return wave(t);
 }
 
+// `value` cut to a type of so many bits of exponent and mantissa. The wave stays below that type's
+// largest values, so rebiasing the exponent is enough.
+std::uint32_t narrowed(float value, int exponent_bits, int mantissa_bits) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const int exponent = static_cast<int>(bits >> 23 & 0xFF) - 127 + (1 << (exponent_bits - 1)) - 1;
+  const std::uint32_t sign = bits >> 31 << (exponent_bits + mantissa_bits);
+  if (exponent <= 0) return sign;
+  const std::uint32_t mantissa = (bits & 0x7FFFFF) >> (23 - mantissa_bits);
+  return sign | static_cast<std::uint32_t>(exponent) << mantissa_bits | mantissa;
+}
+
 std::vector<std::byte> make_sample(const codec::Chunk& array) {
   const Dtype dtype = array.dtype;
   std::vector<std::byte> sample(array.raw_bytes());
@@ -44,15 +55,15 @@ std::vector<std::byte> make_sample(const codec::Chunk& array) {
       case Dtype::kBf16:
         store(at, static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(narrow) >> 16));
         break;
-      case Dtype::kF16: {
-        // The wave stays well inside the normal range, so rebiasing the exponent is enough.
-        const auto bits = std::bit_cast<std::uint32_t>(narrow);
-        const auto exponent = static_cast<int>(bits >> 23 & 0xFF) - 112;
-        const std::uint32_t magnitude =
-            exponent <= 0 ? 0 : static_cast<std::uint32_t>(exponent) << 10 | (bits >> 13 & 0x3FF);
-        store(at, static_cast<std::uint16_t>((bits >> 16 & 0x8000) | magnitude));
+      case Dtype::kF16:
+        store(at, static_cast<std::uint16_t>(narrowed(narrow, 5, 10)));
         break;
-      }
+      case Dtype::kE4m3:
+        store(at, static_cast<std::uint8_t>(narrowed(narrow, 4, 3)));
+        break;
+      case Dtype::kE5m2:
+        store(at, static_cast<std::uint8_t>(narrowed(narrow, 5, 2)));
+        break;
       case Dtype::kBytes:
         store(at, static_cast<std::uint8_t>(static_cast<int>(40 * value)));
         break;

@@ -31,6 +31,7 @@ Reason eligible(const codec::Spec& spec, const CollectiveSettings& settings,
   // No bound of the factors bounds a product.
   if (is_bounded(spec, facts) && facts.reduction == Reduction::kProduct) return Reason::kOperation;
   if (facts.bytes < settings.threshold || facts.bytes == 0) return Reason::kBelowThreshold;
+  if (reduces(facts.operation) && !is_added(facts.dtype)) return Reason::kDtype;
   if (is_auto ? facts.dtype == Dtype::kBytes : !spec.codec->takes(facts.dtype)) {
     return Reason::kDtype;
   }

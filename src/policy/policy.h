@@ -28,8 +28,7 @@ struct Rule {
   int line = 0;
   std::uint32_t operations = (1U << kOperations) - 1;
   std::vector<std::string> communicators;  // patterns; none: whatever it is called
-  std::uint32_t dtypes = dtype_bit(Dtype::kF32) | dtype_bit(Dtype::kF64) | dtype_bit(Dtype::kF16) |
-                         dtype_bit(Dtype::kBf16);
+  std::uint32_t dtypes = ((1U << kDtypeCount) - 1) & ~dtype_bit(Dtype::kBytes);
   // What the bytes and 16-bit integers that the rule takes, and nothing else, really are; kBytes:
   // it takes floats, as `dtypes` says.
   Dtype holds = Dtype::kBytes;

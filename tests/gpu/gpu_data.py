@@ -111,13 +111,27 @@ def make(kind: str, dtype: str, shape: tuple[int, ...], seed: int = 1) -> np.nda
 def _as(values: np.ndarray, dtype: str) -> np.ndarray:
     if dtype == "bf16":
         return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    if dtype in ("e4m3", "e5m2"):
+        # Of fp16, whose upper byte is an e5m2; for the other a range that it has, cut to it.
+        words = values.astype(np.float16).view(np.uint16).astype(np.int32)
+        if dtype == "e5m2":
+            return (words >> 8).astype(np.uint8)
+        magnitudes = np.clip((words & 0x7FFF) - (8 << 10), 0, (16 << 10) - 1) >> 7
+        return (words >> 8 & 0x80 | magnitudes).astype(np.uint8)
     if dtype == "bytes":
         return (100 * values).astype(np.int64).astype(np.uint8)
     return values.astype(dtypes.NUMPY[dtype])
 
 
 # Bits of mantissa and of exponent.
-_FORMATS = {"f32": (23, 8), "f64": (52, 11), "f16": (10, 5), "bf16": (7, 8)}
+_FORMATS = {
+    "f32": (23, 8),
+    "f64": (52, 11),
+    "f16": (10, 5),
+    "bf16": (7, 8),
+    "e4m3": (3, 4),
+    "e5m2": (2, 5),
+}
 
 
 def _words(values: np.ndarray) -> np.ndarray:

@@ -30,7 +30,7 @@ def sealed_nonsense(frame: np.ndarray) -> Iterator[np.ndarray]:
     fields = [(fb.CODEC_AT, 77, 1), (fb.CODEC_VERSION_AT, 9, 1), (fb.RANK_AT, 0, 1)]
     fields += [(fb.RANK_AT, 5, 1), (fb.FLAGS_AT, 0xFF, 1), (fb.FLAGS_AT + 1, 1, 2), (16, 1, 1)]
     fields += [(fb.CODEC_AT, codec, 1) for codec in range(4)]
-    fields += [(fb.DTYPE_AT, dtype, 1) for dtype in (0, 1, 2, 3, 4, 5, 255)]
+    fields += [(fb.DTYPE_AT, dtype, 1) for dtype in (0, 1, 2, 3, 4, 5, 6, 7, 255)]
     fields += [(fb.RANK_AT, rank, 1) for rank in (1, 2, 3, 4)]
     extents = (0, 1, count - 1, count + 1, 2 * count, 1 << 31, 1 << 40, 1 << 61, (1 << 64) - 1)
     fields += [(fb.EXTENT_AT, extent, 8) for extent in extents]

@@ -54,12 +54,22 @@ std::vector<std::byte> values_of(const Case& given, int rank, std::uint64_t coun
   const bool noise = given.noisy && rank == given.call.ranks - 1;
   std::mt19937 random(static_cast<unsigned>(rank + 1));
   std::vector<std::byte> values(given.call.bytes_of(count));
+  const auto number = [&](std::uint64_t at) {
+    const double smooth = 1.5 + std::sin(0.002 * static_cast<double>(at) + rank);
+    const double rough = std::ldexp(1 + random() * 0x1p-32, static_cast<int>(random() % 12));
+    return noise ? rough : smooth;
+  };
+  if (!is_added(given.call.dtype)) {  // the upper bytes of fp16
+    for (std::byte& value : values) {
+      const auto at = static_cast<std::uint64_t>(&value - values.data());
+      value = static_cast<std::byte>(f16_of(static_cast<float>(number(at))) >> 8);
+    }
+    return values;
+  }
   with_float_dtype(given.call.dtype, [&](auto kDtype) {
     using Number = codec::NumberOf<kDtype>;
     for (std::uint64_t at = 0; at < count; ++at) {
-      const double smooth = 1.5 + std::sin(0.002 * static_cast<double>(at) + rank);
-      const double rough = std::ldexp(1 + random() * 0x1p-32, static_cast<int>(random() % 12));
-      const auto word = codec::word_of<kDtype>(static_cast<Number>(noise ? rough : smooth));
+      const auto word = codec::word_of<kDtype>(static_cast<Number>(number(at)));
       store(values.data() + at * sizeof word, word);
     }
   });
@@ -271,13 +281,15 @@ struct Extent {
 void compare_all(Where where, std::string_view spec, const Extent& extent, Tally& tally) {
   Case given;
   given.call.spec = *codec::parse_spec(spec);
-  for (const Dtype dtype : {Dtype::kF32, Dtype::kF64, Dtype::kF16, Dtype::kBf16}) {
+  for (const Dtype dtype :
+       {Dtype::kF32, Dtype::kF64, Dtype::kF16, Dtype::kBf16, Dtype::kE4m3, Dtype::kE5m2}) {
     if (!given.call.spec.codec->takes(dtype)) continue;
     given.call.dtype = dtype;
     for (std::uint32_t operation = 0; operation < kSlotOperationCount; ++operation) {
       given.call.operation = static_cast<SlotOperation>(operation);
       if (given.call.operation == SlotOperation::kReceive) continue;  // with Send
       if (given.call.spec.reductions_alone && !given.call.reduces()) continue;
+      if (given.call.reduces() && !is_added(dtype)) continue;
       const bool pair = given.call.operation == SlotOperation::kSend;
       for (const int ranks : extent.ranks) {
         if (pair && ranks != extent.ranks.front()) continue;
@@ -309,7 +321,7 @@ void compare_nodes(Where where, std::string_view spec, const Extent& extent, Tal
     given.call.nodes = std::make_shared<const Nodes>(layout);
     given.call.ranks = given.call.nodes->ranks();
     given.call.scale = 1.0 / given.call.ranks;
-    for (const Dtype dtype : {Dtype::kF32, Dtype::kBf16}) {
+    for (const Dtype dtype : {Dtype::kF32, Dtype::kBf16, Dtype::kE4m3}) {
       if (!given.call.spec.codec->takes(dtype)) continue;
       given.call.dtype = dtype;
       for (std::uint32_t operation = 0; operation < kSlotOperationCount; ++operation) {
@@ -317,6 +329,7 @@ void compare_nodes(Where where, std::string_view spec, const Extent& extent, Tal
         const bool pair = given.call.operation == SlotOperation::kSend;
         if (pair || given.call.operation == SlotOperation::kReceive) continue;
         if (given.call.spec.reductions_alone && !given.call.reduces()) continue;
+        if (given.call.reduces() && !is_added(dtype)) continue;
         for (const std::uint64_t count : extent.counts) {
           given.call.count = count;
           given.call.way = given.call.sums_whole_arrays() ? SlotWay::kDirect : SlotWay::kPlanned;

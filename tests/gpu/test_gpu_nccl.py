@@ -59,6 +59,17 @@ def test_every_operation_in_every_type(
         assert job.total("spilled_blocks") > 0
 
 
+@pytest.mark.parametrize("codec", ["lossless", "expack"])
+def test_8_bit_floats_are_moved_and_not_added(codec: str, tmp_path: Path) -> None:
+    job = nccl_job.run([program("nccl_eights_gpu"), "150"], 2, tmp_path, settings(codec))
+    assert [rank.output for rank in job.ranks] == ["ok\n"] * 2, job.said()
+    for rank in range(2):
+        found = job.communicators(rank)[0]["operations"]
+        for name in ("AllGather", "Broadcast", "Send", "Recv"):
+            assert found[name]["compressed_calls"] > 20, (rank, name, found[name])
+        assert found["AllReduce"]["compressed_calls"] == 0
+
+
 # Ranks of a program are 2 more than its seed's remainder by 3.
 @pytest.mark.parametrize(
     ("seed", "calls", "more"),

@@ -211,7 +211,7 @@ def encoded_on_gpu(case: Case) -> np.ndarray:
     [
         (read_mpc, 26),
         (read_lorenzo, 30),
-        (read_expack, 87),
+        (read_expack, 133),
         (read_zfp, 120),
         (read_ndzip, 14),
         (read_blockq, 38),
@@ -236,7 +236,7 @@ def test_decoded(read, least: int) -> None:
     [
         (read_mpc, 2),
         (read_lorenzo, 2),
-        (read_expack, 12),
+        (read_expack, 40),
         (read_zfp, 20),
         (read_ndzip, 2),
         (read_blockq, 20),

@@ -15,6 +15,9 @@ static_assert(ncclNumOps == 5 && ncclScalarDevice == 0 && ncclScalarHostImmediat
 static_assert(ncclInt8 == 0 && ncclUint8 == 1 && ncclInt32 == 2 && ncclUint32 == 3 &&
               ncclInt64 == 4 && ncclUint64 == 5);
 static_assert(ncclFloat16 == 6 && ncclFloat32 == 7 && ncclFloat64 == 8 && ncclBfloat16 == 9);
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 24, 0)
+static_assert(ncclFloat8e4m3 == 10 && ncclFloat8e5m2 == 11);
+#endif
 static_assert(offsetof(ncclConfig_t, magic) == 8 && offsetof(ncclConfig_t, version) == 12 &&
               offsetof(ncclConfig_t, blocking) == 16);
 static_assert(ncclRemoteError == 6 && ncclInProgress == 7);

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import thinwire
+from thinwire.bench import eights
 
 
 def wave(count: int) -> np.ndarray:
@@ -59,6 +60,34 @@ def test_bf16_travels_as_words() -> None:
     frame = thinwire.compress(words, "raw", dtype="bf16")
     assert thinwire.inspect(frame).dtype == "bf16"
     assert (thinwire.decompress(frame) == words).all()
+
+
+@pytest.mark.parametrize("dtype", ["e4m3", "e5m2"])
+def test_8_bit_floats_travel_as_bytes(dtype: str) -> None:
+    words = eights.scaled(np.random.default_rng(5).standard_normal((70, 300)), dtype)
+    for spec in ("raw", "expack", "expack:mode=fixed", "auto", "lossless"):
+        frame = thinwire.compress(words, spec, dtype=dtype)
+        info = thinwire.inspect(frame)
+        assert (info.dtype, info.shape, info.raw_bytes) == (dtype, (70, 300), 21000)
+        assert info.spec == "raw" or len(frame) < 0.95 * words.nbytes
+        assert (info.spec == "raw") == (spec == "raw")
+        back = thinwire.decompress(frame)
+        assert back.dtype == np.uint8 and (back == words).all()
+        with pytest.raises(thinwire.ThinwireError, match=f"an array of {dtype} cannot be added"):
+            thinwire.decompress(frame, out=back, add=True)
+    for row in thinwire.codecs():
+        if dtype not in row.dtypes and not row.gpu_only:
+            with pytest.raises(thinwire.ThinwireError, match=dtype):
+                thinwire.compress(words, row.example, dtype=dtype)
+
+
+@pytest.mark.parametrize(("dtype", "name"), [("e4m3", "float8_e4m3fn"), ("e5m2", "float8_e5m2")])
+def test_8_bit_floats_of_ml_dtypes(dtype: str, name: str) -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    values = np.arange(256, dtype=np.uint8).view(getattr(ml_dtypes, name))
+    assert thinwire.inspect(thinwire.compress(values, "raw")).dtype == dtype
+    numbers = values.astype(np.float64)
+    assert np.array_equal(eights.numbers(dtype), numbers, equal_nan=True)
 
 
 def test_not_a_number_survives_a_lossy_codec() -> None:

@@ -6,6 +6,7 @@ from thread_ranks import checked, combined, empty, on_ranks, ones_and_twos, smoo
 
 import thinwire
 from thinwire import IN_PLACE, dtypes
+from thinwire.bench import eights
 from thinwire.bench.samples import to_float
 
 COUNT = 3001
@@ -518,6 +519,24 @@ def test_bf16_of_ml_dtypes():
 
     for result in checked(on_ranks(comms, body)):
         assert (result.astype(np.float32) == 3).all()
+
+
+@pytest.mark.parametrize("dtype", ["e4m3", "e5m2"])
+def test_8_bit_floats_are_moved_and_not_added(dtype: str):
+    comms = make(3, "expack")
+    normal = [np.random.default_rng(rank).standard_normal(MANY) for rank in range(3)]
+    blocks = [eights.scaled(values, dtype) for values in normal]
+
+    def body(comm):
+        result = np.zeros(3 * MANY, np.uint8)
+        report = comm.Allgather([blocks[comm.rank], dtype], [result, dtype])
+        with pytest.raises(thinwire.ThinwireError, match=f"{dtype} cannot be reduced"):
+            comm.Allreduce([blocks[comm.rank], dtype], [result[:MANY], dtype])
+        return result, report
+
+    for result, report in checked(on_ranks(comms, body)):
+        assert (result == np.concatenate(blocks)).all()
+        assert not report.why_raw and report.wire_bytes < 0.95 * 2 * MANY
 
 
 def test_values_of_every_dtype_are_what_numpy_says():

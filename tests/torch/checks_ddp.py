@@ -104,6 +104,8 @@ def types_that_do_not_fit(_: Path) -> None:
             assert "zfp:rate=8 takes no bf16 here, so it stays raw" in said[0], said
             assert "blockq" in said[0].rpartition("codecs that take bf16: ")[2], said
     assert tt.stats()["dp"]["allreduce"].raw == {"the codec does not take this element type": 2}
+    eights = torch.zeros(4096, dtype=torch.float8_e4m3fn)
+    assert "8-bit" in hook._plans.now().choose("allreduce", eights, dist.ReduceOp.SUM).reason
     least = hook._plans.now().choose("allreduce", torch.ones(10), dist.ReduceOp.SUM)
     assert least.reason == "below min_bytes"
     most = hook._plans.now().choose("allreduce", torch.ones(4096), dist.ReduceOp.MAX)

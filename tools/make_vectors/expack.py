@@ -16,7 +16,14 @@ import output
 PERIOD = 509
 ROW = 256
 MODES = {"auto": 0, "fixed": 1, "entropy": 2}
-LAYOUTS = {"bf16": (16, 8, 7), "f16": (16, 5, 10), "f32": (32, 8, 23)}  # bits, exponent, mantissa
+# Bits of all, of the exponent and of the mantissa.
+LAYOUTS = {
+    "bf16": (16, 8, 7),
+    "f16": (16, 5, 10),
+    "f32": (32, 8, 23),
+    "e4m3": (8, 4, 3),
+    "e5m2": (8, 5, 2),
+}
 
 # Codes of distances from the base: (inner, outer) in entropy kinds, one number in fixed ones.
 KINDS = [
@@ -53,9 +60,11 @@ def make_period(name: str, dtype: str) -> np.ndarray:
         if name.endswith(("alike", "three")):
             exponent = middle - i // 200 - (draw % 3 if name == "three" else 0)
         if name.endswith("far"):
-            exponent = 1 + 2 * (draw % 15) if draw >> 12 & 3 else middle
+            many = min(15, (1 << exponent_bits) // 2 - 1)
+            exponent = 1 + 2 * (draw % many) if draw >> 12 & 3 else middle
         if i in (77, 300) and not name.endswith("alike"):  # infinity or a NaN, and a subnormal
             exponent = (1 << exponent_bits) - 1 if i == 77 else 0
+        exponent = max(exponent, 0)
         mantissa = (state >> 40) % (1 << mantissa_bits)
         word = (state >> 20 & 1) << (bits - 1) | exponent << mantissa_bits | mantissa
         words.append(0 if name.startswith("sparse") and draw >> 13 & 1 else word)
@@ -82,6 +91,10 @@ def verbatim(values: list[int], dtype: str) -> bytes:
             + pack([v >> 8 & 3 for v in values], 2)
             + pack(signs, 1)
         )
+    if dtype == "e4m3":
+        return pack([v & 7 | s << 3 for v, s in zip(values, signs, strict=True)], 4)
+    if dtype == "e5m2":
+        return pack([v & 3 for v in values], 2) + pack(signs, 1)
     highs = [v >> 16 & 0x7F | s << 7 for v, s in zip(values, signs, strict=True)]
     return pack([v & 0xFFFF for v in values], 16) + pack(highs, 8)
 

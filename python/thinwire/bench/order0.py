@@ -5,7 +5,7 @@ import numpy as np
 
 from thinwire.bench.samples import Sample
 
-_MANTISSA_BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7}
+_MANTISSA_BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "e4m3": 3, "e5m2": 2}
 
 
 def order0_ratio(sample: Sample) -> float | None:

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from thinwire import dtypes
 from thinwire.bench.specs import default_specs, is_policy, row_of, why_not_here
 from thinwire.bench.steps import Step
 from thinwire.codec import Codec, codecs
@@ -14,7 +15,7 @@ from thinwire.library import ThinwireError, version
 
 # Of arrays, in bytes: a table is asked for the nearest.
 SIZES = (64 << 10, 256 << 10, 1 << 20, 4 << 20)
-FLOATS = ("f32", "f64", "f16", "bf16")
+FLOATS = tuple(name for name in dtypes.CODES if name != "bytes")
 
 
 @dataclass(frozen=True)

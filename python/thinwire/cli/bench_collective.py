@@ -39,7 +39,7 @@ from thinwire.library import parse_size
 
 # Sizes are whole numbers of any element type.
 WIDEST_ELEMENT = 8
-FLOATS = tuple(name for name in dtypes.CODES if name != "bytes")
+FLOATS = dtypes.ADDED
 
 
 def collective(

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from thinwire import dtypes
 from thinwire.bench import nccl_tables
 from thinwire.bench.nccl import ALGORITHMS, OPERATIONS, PER_HOP, WAYS, NcclSession, run_operations
 from thinwire.bench.nccl_ranks import find_nccl
@@ -146,4 +147,6 @@ def _rows(place: Place, session: NcclSession) -> list[NcclRow]:
 
 def _dtype(file: Path | None, asked: Dtype | None) -> str | None:
     """Of values that are generated, what gradients mostly are."""
+    if asked is not None and asked not in dtypes.ADDED:
+        raise typer.BadParameter(f"--dtype: {asked!r} is none of {', '.join(dtypes.ADDED)}")
     return Dtype.BF16 if file is None and asked is None else asked

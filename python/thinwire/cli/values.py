@@ -56,6 +56,8 @@ class Dtype(StrEnum):
     F64 = "f64"
     F16 = "f16"
     BF16 = "bf16"
+    E4M3 = "e4m3"
+    E5M2 = "e5m2"
 
 
 def _checked(

@@ -25,7 +25,11 @@ DTYPES = {
     torch.float64: "f64",
     torch.float16: "f16",
     torch.bfloat16: "bf16",
+    torch.float8_e4m3fn: "e4m3",
+    torch.float8_e5m2: "e5m2",
 }
+# What torch does not lend as what it is: a view of its bytes, and its type's name.
+BYTE_FLOATS = (torch.float8_e4m3fn, torch.float8_e5m2)
 REDUCTIONS = ("allreduce", "reduce-scatter")
 SUMS = (dist.ReduceOp.SUM, dist.ReduceOp.AVG)
 
@@ -70,6 +74,8 @@ class Plans:
             return Choice(None, "no dense tensor of floats")
         if op is not None and op not in SUMS:
             return Choice(None, "neither sum nor average")
+        if operation in REDUCTIONS and tensor.dtype in BYTE_FLOATS:
+            return Choice(None, "sums of 8-bit floats are torch's own")
         spec = self._spec(operation, dtype, nbytes, ranks)
         if spec == "off":
             return Choice(None, "codec off")
@@ -142,8 +148,16 @@ def all_gather(plans: Plans, whole: Any, own: Any, choice: Choice) -> None:
     block = own.numel() * own.element_size()
     at_home = own.data_ptr() == whole.data_ptr() + communicator.rank * block
     send = IN_PLACE if at_home else own
-    report = communicator.Allgather(send, whole, codec=choice.codec, **_stream(whole))
+    if whole.dtype in BYTE_FLOATS:
+        send = send if at_home else _lent(own)
+        report = communicator.Allgather(send, _lent(whole), codec=choice.codec, **_stream(whole))
+    else:
+        report = communicator.Allgather(send, whole, codec=choice.codec, **_stream(whole))
     _finish(plans, "allgather", whole, whole, None, choice, report)
+
+
+def _lent(tensor: Any) -> list[Any]:
+    return [tensor.view(torch.uint8), DTYPES[tensor.dtype]]
 
 
 def _stream(tensor: Any) -> dict[str, Any]:

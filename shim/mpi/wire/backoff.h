@@ -70,7 +70,7 @@ class Channels {
   }
 
  private:
-  static constexpr std::size_t kDtypes = TW_BF16 + 1, kCodecs = 4;
+  static constexpr std::size_t kDtypes = TW_F8_E5M2 + 1, kCodecs = 4;
   std::array<Backoff, kDtypes * kCodecs> channels_;
 };
 

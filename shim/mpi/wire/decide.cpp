@@ -105,7 +105,7 @@ enum class Kept : std::uint8_t { kUndecided, kCompress, kRaw };
 // The decisions on a lossy codec's classes of messages. They are kept for the run.
 std::atomic<Kept>& kept_of(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes,
                            tw_peer place) {
-  constexpr std::size_t kCodecs = 64, kDtypes = TW_BF16 + 1, kOctaves = 65, kPlaces = 4;
+  constexpr std::size_t kCodecs = 64, kDtypes = TW_F8_E5M2 + 1, kOctaves = 65, kPlaces = 4;
   using OfCodec = std::array<std::atomic<Kept>, kDtypes * kOctaves * kPlaces>;
   static auto* const all = new std::array<OfCodec, kCodecs>{};
   const auto octave = static_cast<std::size_t>(std::bit_width(bytes));

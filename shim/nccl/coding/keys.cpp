@@ -73,7 +73,7 @@ std::uint64_t class_key(const Call& call, const PlanKey& plan, unsigned exchange
                                  : 0;
   const std::uint64_t codecs = call.choice.codec[kWithinNode] | call.choice.codec[kBetweenNodes]
                                                                     << 6;
-  static_assert(kOperations <= 16 && TW_STREAM_DIRECT < 8 && TW_BF16 < 16);
+  static_assert(kOperations <= 16 && TW_STREAM_DIRECT < 8 && TW_F8_E5M2 < 16);
   return operation | way << 4 | std::uint64_t{plan.dtype} << 8 | codecs << 12 |
          std::uint64_t{octave} << 24 | root << 32;
 }

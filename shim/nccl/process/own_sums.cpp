@@ -48,7 +48,7 @@ double number_at(const void* scalar, std::uint32_t dtype) {
 void OwnSums::add(ncclRedOp_t op, const void* scalar, ncclDataType_t type,
                   ncclScalarResidence_t where) {
   const std::uint32_t dtype = dtype_of(type);
-  if (dtype == TW_BYTES) return remove(op);
+  if (!is_added(dtype)) return remove(op);
   Factor factor;
   if (where == ncclScalarHostImmediate) {
     factor.number = number_at(scalar, dtype);

@@ -61,6 +61,10 @@ std::uint32_t dtype_of(ncclDataType_t type) {
       return TW_F16;
     case ncclBfloat16:
       return TW_BF16;
+    case ncclFloat8e4m3:
+      return TW_F8_E4M3;
+    case ncclFloat8e5m2:
+      return TW_F8_E5M2;
     default:
       return TW_BYTES;
   }
@@ -71,9 +75,14 @@ int reason_for(const CodecUse& use, ncclDataType_t type, std::uint64_t bytes) {
   return reason == kNotBuilt && use.sums_alone ? int{TW_RAW_REDUCTIONS_ALONE} : reason;
 }
 
+bool is_added(std::uint32_t dtype) {
+  return dtype != TW_BYTES && dtype != TW_F8_E4M3 && dtype != TW_F8_E5M2;
+}
+
 int reason_for_sum(const CodecUse& use, ncclDataType_t type, bool sums, std::uint64_t bytes) {
   const int reason = reason_for_any(use, type, bytes);
   if (reason != kNotBuilt) return reason;
+  if (!is_added(dtype_of(type))) return TW_RAW_DTYPE;
   if (!use.sums) return TW_RAW_REDUCTION_OF_AUTO;
   return sums ? kNotBuilt : static_cast<int>(TW_RAW_OPERATION);
 }

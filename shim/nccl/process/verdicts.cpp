@@ -12,7 +12,7 @@ namespace thinwire::nccl {
 namespace {
 
 const char* type_text(std::uint32_t dtype) {
-  constexpr const char* kTexts[] = {"bytes", "f32", "f64", "f16", "bf16"};
+  constexpr const char* kTexts[] = {"bytes", "f32", "f64", "f16", "bf16", "e4m3", "e5m2"};
   return dtype < std::size(kTexts) ? kTexts[dtype] : "";
 }
 

@@ -32,6 +32,12 @@ struct Sink {
     *place = value;
   }
 
+  // 8 bytes of values of 8 bits at a multiple of 8.
+  __device__ void put_aligned(std::byte* at, uint2 values) const {
+    static_assert(!kAdds && sizeof(Word) == 1);
+    *reinterpret_cast<uint2*>(at) = values;
+  }
+
   // 16 bytes of values at a multiple of 16.
   __device__ void put_aligned(std::byte* at, uint4 values) const {
     auto* const place = reinterpret_cast<uint4*>(at);
@@ -73,7 +79,10 @@ struct Sink {
 template <Dtype kDtype, typename Launch>
 Status with_sink(const DecodeJob& job, Launch&& launch) {
   const auto scale = static_cast<NumberOf<kDtype>>(job.accumulate.scale);
-  if (job.accumulate.adds) return launch(Sink<kDtype, true>{scale});
+  if (job.accumulate.adds) {
+    if constexpr (is_added(kDtype)) return launch(Sink<kDtype, true>{scale});
+    return {StatusCode::kUnsupported, "values of this type are not added"};
+  }
   return launch(Sink<kDtype, false>{scale});
 }
 

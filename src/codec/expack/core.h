@@ -6,6 +6,7 @@
 
 #include "base/dtype.h"
 #include "base/host_device.h"
+#include "codec/expack/format.h"
 
 namespace thinwire::codec::expack {
 
@@ -17,7 +18,8 @@ inline constexpr int kHeadBytes = 4 * kStretches;
 inline constexpr int kDictionarySize = 16;
 inline constexpr unsigned kWidths = 5;  // 0 to 4 bits a place
 
-// Raw bytes of a chunk; smaller ones in small arrays, which are done when their slowest chunk is.
+// Raw bytes of a chunk, half as many of 8-bit values, so that the head can count those; smaller
+// ones in small arrays, which are done when their slowest chunk is.
 inline constexpr int kChunkBytes = 16 * 1024;
 inline constexpr int kSmallChunkBytes = 4 * 1024;
 inline constexpr std::uint64_t kSmallArrayBytes = 2 * 1024 * 1024;
@@ -36,37 +38,12 @@ inline constexpr unsigned kKinds = 4;
 inline constexpr unsigned kFarSymbol = 10;
 inline constexpr unsigned kZeroSymbol = 11;  // in kinds with zeros
 
-// ---- The types ----
+constexpr bool has_small_chunks(std::uint64_t values, std::uint64_t value_bytes) {
+  return values < kSmallArrayBytes / value_bytes;
+}
 
-template <Dtype kDtype>
-struct Format;
-
-template <>
-struct Format<Dtype::kBf16> {
-  static constexpr int kValueBytes = 2;
-  static constexpr int kLargest = 255;     // exponent
-  static constexpr int kShift = 7;         // of the exponent in a value
-  static constexpr int kVerbatimBits = 8;  // of a value
-};
-
-template <>
-struct Format<Dtype::kF16> {
-  static constexpr int kValueBytes = 2;
-  static constexpr int kLargest = 31;
-  static constexpr int kShift = 10;
-  static constexpr int kVerbatimBits = 11;  // of a value
-};
-
-template <>
-struct Format<Dtype::kF32> {
-  static constexpr int kValueBytes = 4;
-  static constexpr int kLargest = 255;
-  static constexpr int kShift = 23;
-  static constexpr int kVerbatimBits = 24;  // of a value
-};
-
-constexpr int chunk_bytes(std::uint64_t values, std::uint64_t value_bytes) {
-  return values < kSmallArrayBytes / value_bytes ? kSmallChunkBytes : kChunkBytes;
+constexpr std::uint64_t chunk_bytes(bool is_small, std::uint64_t value_bytes) {
+  return (is_small ? kSmallChunkBytes : kChunkBytes) / (value_bytes == 1 ? 2 : 1);
 }
 
 THINWIRE_HOST_DEVICE constexpr std::uint32_t rows_of(std::uint32_t values) {
@@ -120,11 +97,15 @@ THINWIRE_HOST_DEVICE constexpr Parts parts_of(const Extent& extent, std::uint32_
     parts.plane[1] = parts.plane[0] + 2 * verbatim;
     parts.plane[2] = parts.plane[1] + verbatim;
     parts.inner = parts.plane[2];
+  } else if (kDtype == Dtype::kE4m3) {
+    parts.plane[1] = parts.plane[0] + filled_up(verbatim / 2);
+    parts.plane[2] = parts.plane[1];
+    parts.inner = parts.plane[2];
   } else {
-    const bool is_half = kDtype == Dtype::kF16;
-    parts.plane[1] = parts.plane[0] + verbatim;
-    parts.plane[2] = parts.plane[1] + (is_half ? filled_up(verbatim / 4) : 0);
-    parts.inner = parts.plane[2] + (is_half ? filled_up(verbatim / 8) : 0);
+    constexpr bool kIsSplit = kHasPairs<kDtype>;
+    parts.plane[1] = parts.plane[0] + (kDtype == Dtype::kE5m2 ? 0 : verbatim);
+    parts.plane[2] = parts.plane[1] + (kIsSplit ? filled_up(verbatim / 4) : 0);
+    parts.inner = parts.plane[2] + (kIsSplit ? filled_up(verbatim / 8) : 0);
   }
   parts.outer = parts.inner + extent.rows * (kRowValues / 4);
   parts.raw = parts.outer + filled_up((outer_bits + 7) / 8);

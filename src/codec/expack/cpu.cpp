@@ -32,8 +32,8 @@ Status check(std::uint64_t parameter, Dtype, int) {
 
 Shape chunk_shape(const Shape& shape, Dtype dtype, std::uint64_t) {
   const std::uint64_t value_bytes = dtype_size(dtype);
-  const auto bytes = static_cast<std::uint64_t>(expack::chunk_bytes(shape.count(), value_bytes));
-  return Shape::line(bytes / value_bytes);
+  const bool is_small = expack::has_small_chunks(shape.count(), value_bytes);
+  return Shape::line(expack::chunk_bytes(is_small, value_bytes) / value_bytes);
 }
 
 std::uint64_t bound(const Chunk& chunk, std::uint64_t) { return chunk.raw_bytes(); }
@@ -58,7 +58,8 @@ const Codec kExpack = {
     .version = 1,
     .lossless = true,
     .fixed_size = false,
-    .dtypes = dtype_bit(Dtype::kF32) | dtype_bit(Dtype::kF16) | dtype_bit(Dtype::kBf16),
+    .dtypes = dtype_bit(Dtype::kF32) | dtype_bit(Dtype::kF16) | dtype_bit(Dtype::kBf16) |
+              dtype_bit(Dtype::kE4m3) | dtype_bit(Dtype::kE5m2),
     .max_rank = kMaxRank,
     .flat = true,
     .older_versions = 1,

@@ -8,11 +8,12 @@ namespace {
 
 using namespace expack;
 
-template <Dtype kType, int kBytes>
+template <Dtype kType, bool kSmall>
 struct ChunkCoder {
   static constexpr Dtype kDtype = kType;
   static constexpr int kThreads = 32 * kStretches;
   static constexpr int kResident = 6;  // as many as have room for two payloads of 16 KiB each
+  static constexpr std::uint32_t kBytes = chunk_bytes(kSmall, Format<kDtype>::kValueBytes);
   // Decoding reads a word behind the outer codes.
   static constexpr std::uint32_t kPayloadBytes = kBytes + 16;
   static constexpr int kRows = kBytes / Format<kDtype>::kValueBytes / kRowValues / kStretches;
@@ -35,20 +36,22 @@ struct ChunkCoder {
 };
 
 // Calls launch with the coder of an array.
-template <int kBytes, typename Launch>
+template <bool kSmall, typename Launch>
 Status with_coder_of(Dtype dtype, Launch&& launch) {
-  if (dtype == Dtype::kBf16) return launch(ChunkCoder<Dtype::kBf16, kBytes>{});
-  if (dtype == Dtype::kF16) return launch(ChunkCoder<Dtype::kF16, kBytes>{});
-  return launch(ChunkCoder<Dtype::kF32, kBytes>{});
+  if (dtype == Dtype::kBf16) return launch(ChunkCoder<Dtype::kBf16, kSmall>{});
+  if (dtype == Dtype::kF16) return launch(ChunkCoder<Dtype::kF16, kSmall>{});
+  if (dtype == Dtype::kE4m3) return launch(ChunkCoder<Dtype::kE4m3, kSmall>{});
+  if (dtype == Dtype::kE5m2) return launch(ChunkCoder<Dtype::kE5m2, kSmall>{});
+  return launch(ChunkCoder<Dtype::kF32, kSmall>{});
 }
 
 template <typename Launch>
 Status with_coder(const Layout& layout, Launch&& launch) {
   const Dtype dtype = layout.array.dtype;
-  if (chunk_bytes(layout.array.shape.count(), dtype_size(dtype)) == kSmallChunkBytes) {
-    return with_coder_of<kSmallChunkBytes>(dtype, launch);
+  if (has_small_chunks(layout.array.shape.count(), dtype_size(dtype))) {
+    return with_coder_of<true>(dtype, launch);
   }
-  return with_coder_of<kChunkBytes>(dtype, launch);
+  return with_coder_of<false>(dtype, launch);
 }
 
 Status encode(const EncodeJob& job) {

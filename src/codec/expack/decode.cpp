@@ -3,6 +3,7 @@
 #include "codec/expack/chunk.h"
 #include "codec/expack/codes_to_exponents.h"
 #include "codec/expack/mask.h"
+#include "codec/expack/verbatim.h"
 
 namespace thinwire::codec::expack {
 namespace {
@@ -93,14 +94,29 @@ bool decode_f32(ByteView encoded, std::uint32_t values, std::byte* out) {
   return decode_values<Dtype::kF32>(encoded, values, out);
 }
 
+THINWIRE_VECTOR_CLONES
+bool decode_e4m3(ByteView encoded, std::uint32_t values, std::byte* out) {
+  return decode_values<Dtype::kE4m3>(encoded, values, out);
+}
+
+THINWIRE_VECTOR_CLONES
+bool decode_e5m2(ByteView encoded, std::uint32_t values, std::byte* out) {
+  return decode_values<Dtype::kE5m2>(encoded, values, out);
+}
+
+bool decode_any(ByteView encoded, Dtype dtype, std::uint32_t values, std::byte* out) {
+  if (dtype == Dtype::kBf16) return decode_bf16(encoded, values, out);
+  if (dtype == Dtype::kF16) return decode_f16(encoded, values, out);
+  if (dtype == Dtype::kE4m3) return decode_e4m3(encoded, values, out);
+  if (dtype == Dtype::kE5m2) return decode_e5m2(encoded, values, out);
+  return decode_f32(encoded, values, out);
+}
+
 }  // namespace
 
 Status decode_chunk(ByteView encoded, const Chunk& chunk, std::byte* out) {
   const auto values = static_cast<std::uint32_t>(chunk.shape.count());
-  const bool decoded = chunk.dtype == Dtype::kBf16  ? decode_bf16(encoded, values, out)
-                       : chunk.dtype == Dtype::kF16 ? decode_f16(encoded, values, out)
-                                                    : decode_f32(encoded, values, out);
-  if (decoded) return {};
+  if (decode_any(encoded, chunk.dtype, values, out)) return {};
   return {StatusCode::kDamaged, "expack: the payload's parts do not agree with each other"};
 }
 

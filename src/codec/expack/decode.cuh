@@ -28,12 +28,13 @@ __device__ void Destination<kDtype>::put(const Group<kDtype>& group, int row,
 #pragma unroll
   for (int part = 0; part < Group<kDtype>::kParts; ++part) {
     const std::uint32_t first = row * kRowValues + Group<kDtype>::first(part, lane);
-    const uint4 own = group.part[part];
+    const auto own = group.part[part];
     if (is_simple) {
       sink.put_aligned(at + first * kBytes, own);
       continue;
     }
-    const std::uint32_t words[4] = {own.x, own.y, own.z, own.w};
+    std::uint32_t words[Group<kDtype>::kWords];
+    take_words(own, words);
 #pragma unroll
     for (int value = 0; value < Group<kDtype>::kPartValues; ++value) {
       if (first + value >= values) break;
@@ -50,9 +51,11 @@ __device__ inline std::uint32_t mask_of(const std::byte* payload, int row, unsig
       payload[kHeadBytes + row * kRowGroups + static_cast<int>(lane)]);
 }
 
-// Where the bytes that complete a payload's kept values may lie once its codes are read.
+// Where the bytes that complete a payload's kept values may lie once its codes are read: values of
+// 8 bits, which need nothing else, behind the mask.
 template <Dtype kDtype>
 __device__ std::uint32_t completing_at(const Parts& parts) {
+  if constexpr (Format<kDtype>::kValueBytes == 1) return parts.bases;
   return kDtype == Dtype::kF16 ? parts.plane[1] : parts.inner;
 }
 
@@ -84,7 +87,9 @@ __device__ std::uint32_t kept_value(const std::byte* payload, const Parts& parts
   const auto byte_of_plane = [&](int plane) {
     return static_cast<std::uint32_t>(payload[parts.plane[plane] + number]);
   };
-  if constexpr (kDtype == Dtype::kF16) {
+  if constexpr (Format<kDtype>::kValueBytes == 1) {
+    return byte;
+  } else if constexpr (kDtype == Dtype::kF16) {
     return byte << 8 | byte_of_plane(0);
   } else if constexpr (kDtype == Dtype::kBf16) {
     const std::uint32_t around = byte_of_plane(0);

@@ -174,15 +174,20 @@ __device__ Group<kDtype> Decoder<kDtype, kRows>::join(const Found<kRows>& found,
   return join_group<kDtype>(in, parts, rows.first + at, lane, found.exponents[at]);
 }
 
-// Exponents to the bytes that a mask's values are completed by: of fp16 the upper halves, else the
-// exponents.
+// Exponents to the bytes that a mask's values are completed by: of 8-bit types the values, of fp16
+// the upper halves, else the exponents.
 template <Dtype kDtype, int kRows>
 __device__ void Decoder<kDtype, kRows>::complete(Found<kRows>& found) const {
-  if constexpr (kDtype == Dtype::kF16) {
+  if constexpr (kDtype == Dtype::kF16 || Format<kDtype>::kValueBytes == 1) {
 #pragma unroll
     for (int at = 0; at < kRows; ++at) {
       if (at >= rows.count) break;
-      found.exponents[at] = highs_of_f16(in, parts, rows.first + at, lane, found.exponents[at]);
+      const int row = rows.first + at;
+      if constexpr (kDtype == Dtype::kF16) {
+        found.exponents[at] = highs_of_f16(in, parts, row, lane, found.exponents[at]);
+      } else {
+        found.exponents[at] = bytes_with<kDtype>(in, parts, row, lane, found.exponents[at]);
+      }
     }
   }
 }

@@ -5,6 +5,7 @@
 #include "codec/expack/dictionary.h"
 #include "codec/expack/exponents_to_codes.h"
 #include "codec/expack/mask.h"
+#include "codec/expack/verbatim.h"
 
 namespace thinwire::codec::expack {
 namespace {
@@ -133,6 +134,18 @@ std::uint64_t encode_f32(const std::byte* source, std::uint32_t values, std::uin
   return encode_values<Dtype::kF32>(source, values, mode, out);
 }
 
+THINWIRE_VECTOR_CLONES
+std::uint64_t encode_e4m3(const std::byte* source, std::uint32_t values, std::uint64_t mode,
+                          std::byte* out) {
+  return encode_values<Dtype::kE4m3>(source, values, mode, out);
+}
+
+THINWIRE_VECTOR_CLONES
+std::uint64_t encode_e5m2(const std::byte* source, std::uint32_t values, std::uint64_t mode,
+                          std::byte* out) {
+  return encode_values<Dtype::kE5m2>(source, values, mode, out);
+}
+
 }  // namespace
 
 std::uint64_t encode_chunk(const std::byte* source, const Chunk& chunk, std::uint64_t mode,
@@ -140,6 +153,8 @@ std::uint64_t encode_chunk(const std::byte* source, const Chunk& chunk, std::uin
   const auto values = static_cast<std::uint32_t>(chunk.shape.count());
   if (chunk.dtype == Dtype::kBf16) return encode_bf16(source, values, mode, out);
   if (chunk.dtype == Dtype::kF16) return encode_f16(source, values, mode, out);
+  if (chunk.dtype == Dtype::kE4m3) return encode_e4m3(source, values, mode, out);
+  if (chunk.dtype == Dtype::kE5m2) return encode_e5m2(source, values, mode, out);
   return encode_f32(source, values, mode, out);
 }
 

@@ -65,7 +65,11 @@ __device__ void Encoder<kDtype, kRows, kMasked>::clear(const Parts& parts) const
   }
   const std::uint32_t padding = filled_up(rows.all) - rows.all;
   if (threadIdx.x < padding) out[parts.bases + rows.all + threadIdx.x] = std::byte{0};
-  if constexpr (kMasked && kDtype == Dtype::kF16) {
+  if constexpr (kMasked && kDtype == Dtype::kE4m3) {
+    const std::uint32_t end = parts.plane[0] + extent.verbatim / 2;
+    if (threadIdx.x < parts.inner - end) out[end + threadIdx.x] = std::byte{0};
+  }
+  if constexpr (kMasked && kHasPairs<kDtype>) {
     const std::uint32_t pairs_end = parts.plane[1] + extent.verbatim / 4;
     const std::uint32_t signs_end = parts.plane[2] + extent.verbatim / 8;
     if (threadIdx.x < parts.plane[2] - pairs_end) out[pairs_end + threadIdx.x] = std::byte{0};

@@ -28,6 +28,20 @@ inline std::uint64_t split_pairs(std::uint16_t pairs) {
   return (bytes | bytes << 6) & 3 * kEach;
 }
 
+// The lowest four bits of each byte, of which the others are 0.
+inline std::uint32_t join_fours(std::uint64_t bytes) {
+  bytes = (bytes | bytes >> 4) & 0x00FF00FF00FF00FFu;
+  bytes = (bytes | bytes >> 8) & 0x0000FFFF0000FFFFu;
+  return static_cast<std::uint32_t>(bytes | bytes >> 16);
+}
+
+inline std::uint64_t split_fours(std::uint32_t fours) {
+  std::uint64_t bytes = fours;
+  bytes = (bytes | bytes << 16) & 0x0000FFFF0000FFFFu;
+  bytes = (bytes | bytes << 8) & 0x00FF00FF00FF00FFu;
+  return (bytes | bytes << 4) & 15 * kEach;
+}
+
 // The lowest bit of each byte.
 inline std::uint8_t join_bits(std::uint64_t bytes) {
   bytes &= kEach;

@@ -50,11 +50,12 @@ __device__ KeptPlaces<kRows> find_kept(const LaneMask<kRows>& mask,
 // The value `at` of a group.
 template <Dtype kDtype>
 __device__ WordOf<kDtype> value_of(const Group<kDtype>& group, int at) {
-  const uint4& part = group.part[at / Group<kDtype>::kPartValues];
-  const std::uint32_t words[4] = {part.x, part.y, part.z, part.w};
+  constexpr int kWordValues = 4 / Format<kDtype>::kValueBytes;
+  std::uint32_t words[Group<kDtype>::kWords];
+  take_words(group.part[at / Group<kDtype>::kPartValues], words);
   const int within = at % Group<kDtype>::kPartValues;
-  if constexpr (kDtype == Dtype::kF32) return words[within];
-  return static_cast<WordOf<kDtype>>(words[within / 2] >> (16 * (within % 2)));
+  return static_cast<WordOf<kDtype>>(words[within / kWordValues] >>
+                                     (32 / kWordValues * (within % kWordValues)));
 }
 
 // Which values of a row's group are not zero; none behind the array's last one is taken to be.
@@ -111,21 +112,19 @@ __device__ std::uint32_t leave_zeros_out(const cuda::Piece& piece, const Rows& r
 template <Dtype kDtype, typename KeptValue>
 __device__ Group<kDtype> with_zeros_in(std::uint32_t next, std::uint32_t bits,
                                        const KeptValue& kept_value) {
-  std::uint32_t words[kGroupValues * Format<kDtype>::kValueBytes / 4] = {};
+  constexpr int kWordValues = 4 / Format<kDtype>::kValueBytes;
+  std::uint32_t words[Group<kDtype>::kParts][Group<kDtype>::kWords] = {};
 #pragma unroll
   for (int value = 0; value < kGroupValues; ++value) {
     const std::uint32_t word = (bits >> value & 1) != 0 ? kept_value(next++) : 0;
-    if constexpr (kDtype == Dtype::kF32) {
-      words[value] = word;
-    } else {
-      words[value / 2] |= word << (16 * (value % 2));
-    }
+    const int within = value % Group<kDtype>::kPartValues;
+    words[value / Group<kDtype>::kPartValues][within / kWordValues] |=
+        word << (32 / kWordValues * (within % kWordValues));
   }
   Group<kDtype> group;
 #pragma unroll
   for (int part = 0; part < Group<kDtype>::kParts; ++part) {
-    group.part[part] = {words[4 * part], words[4 * part + 1], words[4 * part + 2],
-                        words[4 * part + 3]};
+    put_words(words[part], group.part[part]);
   }
   return group;
 }

@@ -6,7 +6,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "base/bytes.h"
@@ -137,101 +136,6 @@ inline void put_group_bytes(std::uint8_t* row, int group, std::uint64_t value) {
   } else {
     store(bytes + 8 * group, value);
   }
-}
-
-// ---- Sign and mantissa, of a multiple of 8 values ----
-
-inline void put_bf16(const std::byte* source, std::uint32_t values, const Parts& parts,
-                     std::byte* out) {
-  std::byte* const plane = out + parts.plane[0];
-  for (std::uint32_t at = 0; at < values; ++at) {
-    const auto word = load<std::uint16_t>(source + 2 * at);
-    plane[at] = static_cast<std::byte>((word & 0x7F) | (word >> 8 & 0x80));
-  }
-}
-
-inline void put_f16(const std::byte* source, std::uint32_t values, const Parts& parts,
-                    std::byte* out) {
-  std::byte* const plane = out + parts.plane[0];
-  for (std::uint32_t at = 0; at < values; ++at) plane[at] = source[2 * at];
-  for (std::uint32_t group = 0; group < values / kGroupValues; ++group) {
-    std::uint64_t highs = 0;
-    for (int at = 0; at < kGroupValues; ++at) {
-      highs |= static_cast<std::uint64_t>(source[16 * group + 2 * at + 1]) << (8 * at);
-    }
-    store(out + parts.plane[1] + 2 * group, join_pairs(highs));
-    out[parts.plane[2] + group] = static_cast<std::byte>(join_bits(highs >> 7));
-  }
-  const std::uint32_t pairs_end = parts.plane[1] + values / 4;
-  const std::uint32_t signs_end = parts.plane[2] + values / 8;
-  std::memset(out + pairs_end, 0, parts.plane[2] - pairs_end);
-  std::memset(out + signs_end, 0, parts.inner - signs_end);
-}
-
-inline void put_f32(const std::byte* source, std::uint32_t values, const Parts& parts,
-                    std::byte* out) {
-  for (std::uint32_t at = 0; at < values; ++at) {
-    const auto word = load<std::uint32_t>(source + 4 * at);
-    store(out + parts.plane[0] + 2 * at, static_cast<std::uint16_t>(word));
-  }
-  for (std::uint32_t at = 0; at < values; ++at) {
-    const auto word = load<std::uint32_t>(source + 4 * at);
-    out[parts.plane[1] + at] = static_cast<std::byte>((word >> 16 & 0x7F) | (word >> 24 & 0x80));
-  }
-}
-
-template <Dtype kDtype>
-inline void put_verbatim(const std::byte* source, std::uint32_t values, const Parts& parts,
-                         std::byte* out) {
-  if constexpr (kDtype == Dtype::kBf16) put_bf16(source, values, parts, out);
-  if constexpr (kDtype == Dtype::kF16) put_f16(source, values, parts, out);
-  if constexpr (kDtype == Dtype::kF32) put_f32(source, values, parts, out);
-}
-
-inline void join_bf16(const std::byte* in, const Parts& parts, const ByteRows& exponents,
-                      std::uint32_t values, std::byte* out) {
-  for (std::uint32_t at = 0; at < values; ++at) {
-    const auto kept = static_cast<std::uint32_t>(in[parts.plane[0] + at]);
-    const std::uint32_t exponent = exponents[at];
-    store(out + 2 * at,
-          static_cast<std::uint16_t>((kept & 0x80) << 8 | exponent << 7 | (kept & 0x7F)));
-  }
-}
-
-inline void join_f16(const std::byte* in, const Parts& parts, const ByteRows& exponents,
-                     std::uint32_t values, std::byte* out) {
-  ByteRows highs;
-  for (std::uint32_t group = 0; group < values / kGroupValues; ++group) {
-    const auto pairs = load<std::uint16_t>(in + parts.plane[1] + 2 * group);
-    const auto signs = static_cast<std::uint8_t>(in[parts.plane[2] + group]);
-    const std::uint64_t bytes = split_pairs(pairs) | split_bits(signs) << 7;
-    store(reinterpret_cast<std::byte*>(highs.data()) + 8 * group, bytes);
-  }
-  for (std::uint32_t at = 0; at < values; ++at) {
-    const std::uint32_t exponent = exponents[at] & Format<Dtype::kF16>::kLargest;
-    const std::uint32_t high = highs[at] | exponent << 2;
-    const auto low = static_cast<std::uint32_t>(in[parts.plane[0] + at]);
-    store(out + 2 * at, static_cast<std::uint16_t>(high << 8 | low));
-  }
-}
-
-inline void join_f32(const std::byte* in, const Parts& parts, const ByteRows& exponents,
-                     std::uint32_t values, std::byte* out) {
-  for (std::uint32_t at = 0; at < values; ++at) {
-    const std::uint32_t low = load<std::uint16_t>(in + parts.plane[0] + 2 * at);
-    const auto high = static_cast<std::uint32_t>(in[parts.plane[1] + at]);
-    const std::uint32_t exponent = exponents[at];
-    store(out + 4 * at, (high & 0x80) << 24 | exponent << 23 | (high & 0x7F) << 16 | low);
-  }
-}
-
-// The reverse: values out of their exponents and what was stored as it is.
-template <Dtype kDtype>
-inline void join_values(const std::byte* in, const Parts& parts, const ByteRows& exponents,
-                        std::uint32_t values, std::byte* out) {
-  if constexpr (kDtype == Dtype::kBf16) join_bf16(in, parts, exponents, values, out);
-  if constexpr (kDtype == Dtype::kF16) join_f16(in, parts, exponents, values, out);
-  if constexpr (kDtype == Dtype::kF32) join_f32(in, parts, exponents, values, out);
 }
 
 }  // namespace thinwire::codec::expack

@@ -1,115 +1,12 @@
-// Values of a lane's group, their exponents, and the planes of what is left; spec/codec-expack.md.
+// The planes of signs and mantissas, of a lane's group; spec/codec-expack.md.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "codec/cuda/piece.cuh"
-#include "codec/expack/warp.cuh"
+#include "codec/expack/group.cuh"
 
 namespace thinwire::codec::expack {
-
-// A lane's group of a row: 16 bytes of values of 16 bits; of fp32, the 16 bytes in each half of the
-// row.
-template <Dtype kDtype>
-struct Group {
-  static constexpr int kParts = Format<kDtype>::kValueBytes / 2;
-  static constexpr int kPartValues = kGroupValues / kParts;
-
-  uint4 part[kParts];
-
-  // The value in the row that begins a part.
-  __device__ static int first(int part, unsigned lane) {
-    return part * (kRowValues / 2) + kPartValues * static_cast<int>(lane);
-  }
-};
-
-// From an array aligned to 16 bytes.
-template <Dtype kDtype>
-__device__ Group<kDtype> load_group(const std::byte* row, unsigned lane) {
-  Group<kDtype> group;
-#pragma unroll
-  for (int part = 0; part < Group<kDtype>::kParts; ++part) {
-    const int first = Group<kDtype>::first(part, lane);
-    group.part[part] = *reinterpret_cast<const uint4*>(row + first * Format<kDtype>::kValueBytes);
-  }
-  return group;
-}
-
-// At any alignment; values behind the last one are copies of it.
-template <Dtype kDtype>
-__device__ Group<kDtype> load_group_slowly(const cuda::Piece& piece, int row, unsigned lane) {
-  using Word = WordOf<kDtype>;
-  constexpr int kWordValues = 4 / sizeof(Word);
-  Group<kDtype> group;
-#pragma unroll
-  for (int part = 0; part < Group<kDtype>::kParts; ++part) {
-    std::uint32_t words[4] = {};
-#pragma unroll
-    for (int at = 0; at < Group<kDtype>::kPartValues; ++at) {
-      const std::uint32_t wanted = row * kRowValues + Group<kDtype>::first(part, lane) + at;
-      const std::uint32_t number = min(wanted, piece.values - 1);
-      const auto value = cuda::load_value<Word>(piece.at + number * sizeof(Word));
-      words[at / kWordValues] |= static_cast<std::uint32_t>(value)
-                                 << (8 * sizeof(Word) * (at % kWordValues));
-    }
-    group.part[part] = {words[0], words[1], words[2], words[3]};
-  }
-  return group;
-}
-
-// All of a lane's groups; those behind the stretch's end are any.
-template <Dtype kDtype, int kRows>
-__device__ void load_rows(const cuda::Piece& piece, const Rows& rows, unsigned lane,
-                          Group<kDtype> (&groups)[kRows]) {
-  constexpr std::uint32_t kRowBytes = kRowValues * Format<kDtype>::kValueBytes;
-  if (piece.values % kRowValues == 0 && reinterpret_cast<std::uintptr_t>(piece.at) % 16 == 0) {
-#pragma unroll
-    for (int at = 0; at < kRows; ++at) {
-      // A stretch may be shorter; its last row is as good as any then.
-      const int row = min(rows.first + at, rows.all - 1);
-      groups[at] = load_group<kDtype>(piece.at + row * kRowBytes, lane);
-    }
-  } else {
-#pragma unroll
-    for (int at = 0; at < kRows; ++at) {
-      groups[at] = load_group_slowly<kDtype>(piece, rows.first + at, lane);
-    }
-  }
-}
-
-// ---- Exponents ----
-
-// Exponents are in pairs of 16 bits, of the values 0 and 1, 2 and 3, ..., and times this.
-inline constexpr std::uint32_t kScale = 128;
-
-template <Dtype kDtype>
-__device__ void take_exponents(const Group<kDtype>& group, std::uint32_t (&pairs)[4]) {
-  constexpr std::uint32_t kMask = kScale * Format<kDtype>::kLargest * 0x00010001u;
-  if constexpr (kDtype == Dtype::kF32) {
-#pragma unroll
-    for (int part = 0; part < 2; ++part) {
-      const uint4& in = group.part[part];
-      pairs[2 * part] = __byte_perm(in.x, in.y, 0x7632) & kMask;
-      pairs[2 * part + 1] = __byte_perm(in.z, in.w, 0x7632) & kMask;
-    }
-  } else {
-    constexpr int kShift = Format<kDtype>::kShift - 7;
-    const uint4& in = group.part[0];
-    pairs[0] = in.x >> kShift & kMask;
-    pairs[1] = in.y >> kShift & kMask;
-    pairs[2] = in.z >> kShift & kMask;
-    pairs[3] = in.w >> kShift & kMask;
-  }
-}
-
-// A byte each of the group's values.
-__device__ inline uint2 bytes_of(const std::uint32_t (&pairs)[4]) {
-  return {__byte_perm(pairs[0] / kScale, pairs[1] / kScale, 0x6420),
-          __byte_perm(pairs[2] / kScale, pairs[3] / kScale, 0x6420)};
-}
-
-// ---- Planes ----
 
 // The two bytes that surround the exponent of a bf16, or of the upper half of an fp32, as one.
 __device__ inline std::uint32_t join_around(std::uint32_t lows, std::uint32_t highs) {
@@ -135,9 +32,31 @@ __device__ inline std::uint32_t split_pairs(std::uint32_t pairs) {
   return (pairs | pairs << 6) & 3 * kByteOnes;
 }
 
+// Sign and mantissa of four e4m3 as four bits each, and back.
+__device__ inline std::uint32_t join_fours(std::uint32_t bytes) {
+  std::uint32_t fours = (bytes & 7 * kByteOnes) | (bytes >> 4 & 8 * kByteOnes);
+  fours = (fours | fours >> 4) & 0x00FF00FFu;
+  return (fours | fours >> 8) & 0xFFFFu;
+}
+
+__device__ inline std::uint32_t split_fours(std::uint32_t fours) {
+  fours = (fours | fours << 8) & 0x00FF00FFu;
+  fours = (fours | fours << 4) & 15 * kByteOnes;
+  return (fours & 7 * kByteOnes) | (fours << 4 & 0x80808080u);
+}
+
 // The bits of four values, as the highest of a byte each.
 __device__ inline std::uint32_t split_signs(std::uint32_t bits) {
   return ((bits & 0xF) * 0x10204080u) & 0x80808080u;
+}
+
+// The planes of two bits and of one, of the bytes that have a group's signs.
+__device__ inline void put_pairs_and_signs(uint2 highs, const Parts& parts, int place,
+                                           std::byte* out) {
+  *reinterpret_cast<std::uint16_t*>(out + parts.plane[1] + 2 * place) =
+      static_cast<std::uint16_t>(join_pairs(highs.x, highs.y));
+  out[parts.plane[2] + place] =
+      static_cast<std::byte>(join_bits<7>(highs.x) | join_bits<7>(highs.y) << 4);
 }
 
 // Where the planes may end within a row, only values before `end`, a multiple of 8.
@@ -159,6 +78,15 @@ __device__ void put_verbatim(const Group<kDtype>& group, const Parts& parts, int
           join_around(__byte_perm(first_highs, last_highs, 0x5410),
                       __byte_perm(first_highs, last_highs, 0x7632));
     }
+  } else if constexpr (Format<kDtype>::kValueBytes == 1) {
+    if (kMayEnd && place * kGroupValues >= end) return;
+    const uint2& in = group.part[0];
+    if constexpr (kDtype == Dtype::kE5m2) {
+      put_pairs_and_signs(in, parts, place, out);
+    } else {
+      *reinterpret_cast<std::uint32_t*>(out + parts.plane[0] + 4 * place) =
+          join_fours(in.x) | join_fours(in.y) << 16;
+    }
   } else {
     if (kMayEnd && place * kGroupValues >= end) return;
     const uint4& in = group.part[0];
@@ -169,15 +97,13 @@ __device__ void put_verbatim(const Group<kDtype>& group, const Parts& parts, int
       *plane = {join_around(lows.x, highs.x), join_around(lows.y, highs.y)};
     } else {
       *plane = lows;
-      *reinterpret_cast<std::uint16_t*>(out + parts.plane[1] + 2 * place) =
-          static_cast<std::uint16_t>(join_pairs(highs.x, highs.y));
-      out[parts.plane[2] + place] =
-          static_cast<std::byte>(join_bits<7>(highs.x) | join_bits<7>(highs.y) << 4);
+      put_pairs_and_signs(highs, parts, place, out);
     }
   }
 }
 
-// The upper bytes of a group of fp16 whose exponents, a byte each, are `exponents`.
+// The upper bytes of a group of fp16, or the values of one of e5m2, whose exponents, a byte each,
+// are `exponents`.
 __device__ inline uint2 highs_of_f16(const std::byte* in, const Parts& parts, int row,
                                      unsigned lane, uint2 exponents) {
   const int place = row * kRowGroups + static_cast<int>(lane);
@@ -186,6 +112,17 @@ __device__ inline uint2 highs_of_f16(const std::byte* in, const Parts& parts, in
   const auto signs = static_cast<std::uint32_t>(in[parts.plane[2] + place]);
   return {(exponents.x << 2 & 0x7C7C7C7Cu) | split_pairs(pairs & 0xFF) | split_signs(signs),
           (exponents.y << 2 & 0x7C7C7C7Cu) | split_pairs(pairs >> 8) | split_signs(signs >> 4)};
+}
+
+// The values of a group of 8-bit ones whose exponents, a byte each, are `exponents`.
+template <Dtype kDtype>
+__device__ uint2 bytes_with(const std::byte* in, const Parts& parts, int row, unsigned lane,
+                            uint2 exponents) {
+  if constexpr (kDtype == Dtype::kE5m2) return highs_of_f16(in, parts, row, lane, exponents);
+  const int place = row * kRowGroups + static_cast<int>(lane);
+  const auto fours = *reinterpret_cast<const std::uint32_t*>(in + parts.plane[0] + 4 * place);
+  return {(exponents.x << 3 & 0x78787878u) | split_fours(fours & 0xFFFF),
+          (exponents.y << 3 & 0x78787878u) | split_fours(fours >> 16)};
 }
 
 // The group whose exponents, a byte each, are `exponents`.
@@ -209,6 +146,8 @@ __device__ Group<kDtype> join_group(const std::byte* in, const Parts& parts, int
           __byte_perm(halves.x, first_two, 0x5410), __byte_perm(halves.x, first_two, 0x7632),
           __byte_perm(halves.y, last_two, 0x5410), __byte_perm(halves.y, last_two, 0x7632)};
     }
+  } else if constexpr (Format<kDtype>::kValueBytes == 1) {
+    group.part[0] = bytes_with<kDtype>(in, parts, row, lane, exponents);
   } else {
     const uint2 kept = reinterpret_cast<const uint2*>(in + parts.plane[0])[place];
     uint2 lows = kept;

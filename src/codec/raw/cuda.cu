@@ -67,7 +67,9 @@ Status decode(const DecodeJob& job) {
   if (!tiles.ok()) return tiles.status();
   if (job.accumulate.adds) {
     const Dtype dtype = job.layout.array.dtype;
-    if (dtype == Dtype::kBytes) return {StatusCode::kUnsupported, "raw: bytes are not added"};
+    if (!is_added(dtype)) {
+      return {StatusCode::kUnsupported, "raw: values of this type are not added"};
+    }
     return with_float_dtype(dtype, [&](auto kDtype) { return add_up<kDtype>(job, *tiles); });
   }
   return launch_decode(job, *tiles, RawCoder<Sink<Dtype::kBytes, false>>{tiles->chunk_bytes, {}});

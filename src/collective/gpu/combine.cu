@@ -100,7 +100,9 @@ Kernel kernel_of(Reduction reduction, Dtype dtype) {
 
 Status enqueue_combine(Reduction reduction, Dtype dtype, std::uint64_t count, std::byte* into,
                        const std::byte* from, device::StreamHandle stream) {
-  if (dtype == Dtype::kBytes) return {StatusCode::kUnsupported, "bytes cannot be reduced"};
+  if (!is_added(dtype)) {
+    return {StatusCode::kUnsupported, "values of this type cannot be reduced"};
+  }
   const Kernel kernel = kernel_of(reduction, dtype);
   const Units units = cut_in_units(into, from, dtype_size(dtype), count);
   const std::uint64_t threads =

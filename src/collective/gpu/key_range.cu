@@ -85,7 +85,9 @@ std::uint64_t key_ranges(std::uint64_t count) {
 
 Status enqueue_key_ranges(Dtype dtype, std::uint64_t count, const std::byte* values,
                           KeyRange* ranges, device::StreamHandle stream) {
-  if (dtype == Dtype::kBytes) return {StatusCode::kUnsupported, "bytes have no range"};
+  if (!is_added(dtype)) {
+    return {StatusCode::kUnsupported, "values of this type have no range here"};
+  }
   const auto kernel =
       with_float_dtype(dtype, [](auto kDtype) -> Kernel { return find_key_ranges<kDtype>; });
   const Units units = cut_in_units(values, values, dtype_size(dtype), count);

@@ -92,8 +92,8 @@ Status launch_finish(std::span<const FinishStep> all, Dtype dtype, const RunEnd*
   const auto copy = copy_of(end, stream);
   if (!copy.ok()) return copy.status();
   using Kernel = void (*)(Steps<ToFinish, kMost>, DeviceEnd, Copy);
-  const auto kernel =
-      with_float_dtype(dtype, [](auto kDtype) -> Kernel { return finish_kernel<kDtype, kMost>; });
+  const auto kernel = with_any_float_dtype(
+      dtype, [](auto kDtype) -> Kernel { return finish_kernel<kDtype, kMost>; });
   return device::launch("cannot finish slots", kernel, {blocks_for(*copy), kStepThreads}, stream,
                         to_finish<kMost>(all), end_of(end), *copy);
 }

@@ -38,7 +38,7 @@ Steps<ToFinish, kMost> to_finish(std::span<const FinishStep> all) {
 template <Dtype kDtype>
 __device__ void make_nan(std::byte* values, std::uint64_t bytes) {
   using Word = codec::WordOf<kDtype>;
-  const Word nan = codec::word_of<kDtype>(codec::number_of<kDtype>(static_cast<Word>(~Word{0})));
+  const Word nan = codec::nan_word<kDtype>();
   Loose<Word> loose;
   memcpy(&loose, &nan, sizeof nan);
   for (std::uint64_t at = threadIdx.x; at < bytes / sizeof(Word); at += blockDim.x) {

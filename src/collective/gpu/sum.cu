@@ -150,7 +150,9 @@ Status launch_sum(const SumStep& step, Dtype dtype, std::span<const FinishStep> 
 
 Status enqueue_sum(const SumStep& step, Dtype dtype, std::span<const FinishStep> slots,
                    const RunEnd* end, unsigned* arrived, device::StreamHandle stream) {
-  if (dtype == Dtype::kBytes) return {StatusCode::kUnsupported, "bytes cannot be added"};
+  if (!is_added(dtype)) {
+    return {StatusCode::kUnsupported, "values of this type cannot be added"};
+  }
   if (arrived == nullptr && end != nullptr) {  // a rank alone
     const Status summed = enqueue_sum(step, dtype, slots, nullptr, nullptr, stream);
     return summed.ok() ? enqueue_run_report(*end, stream) : summed;

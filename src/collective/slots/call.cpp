@@ -90,6 +90,9 @@ Status check(const SlotCall& call) {
   if (call.dtype == Dtype::kBytes) {
     return {StatusCode::kUnsupported, "slots hold floating-point values alone"};
   }
+  if (call.reduces() && !is_added(call.dtype)) {
+    return {StatusCode::kUnsupported, std::string(dtype_name(call.dtype)) + " cannot be reduced"};
+  }
   if (has_peer(call.operation) && (call.peer < 0 || call.peer >= call.ranks)) {
     return {StatusCode::kInvalidArgument, "the root or peer is no rank of the communicator"};
   }

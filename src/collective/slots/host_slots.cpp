@@ -72,9 +72,8 @@ Status HostSlots::copy(std::byte* to, const std::byte* from, std::uint64_t bytes
 }
 
 void HostSlots::make_nan(std::byte* at, const Shape& shape) const {
-  with_float_dtype(settings_->dtype, [&](auto kDtype) {
-    using Number = codec::NumberOf<kDtype>;
-    const auto nan = codec::word_of<kDtype>(std::numeric_limits<Number>::quiet_NaN());
+  with_any_float_dtype(settings_->dtype, [&](auto kDtype) {
+    const auto nan = codec::nan_word<kDtype>();
     for (std::uint64_t i = 0; i < shape.count(); ++i) store(at + i * sizeof nan, nan);
   });
 }

@@ -40,12 +40,13 @@ class One : public SlotRuns {
   mutable SlotLink link_;
 };
 
-// Both exchanges, a sum, an encode and a decode of each; what it has "received" is no slot, so that
-// nothing is decoded and nothing taken from the mailbox, which is aborted to be sure.
+// All exchanges, a sum where there is one, an encode and a decode of each; what it has "received"
+// is no slot, so that nothing is decoded and nothing taken from the mailbox, which is aborted to be
+// sure.
 Status launch_all(const SlotCall& call, device::WorkStream& stream, int device) {
   const auto plan = SlotPlan::make(call, device_needs);
   if (!plan.ok()) return plan.status();
-  const std::uint64_t values = aligned(call.bytes_of(call.count));
+  const std::uint64_t values = aligned(call.bytes_of(partition_of(call).total));
   const std::uint64_t lent = (*plan)->device_bytes();
   const auto memory = device::acquire_device(device, 2 * values + lent, false);
   if (!memory.ok()) return memory.status();
@@ -102,14 +103,17 @@ Status load_kernels(const codec::Spec& spec, int device) {
   call.capacity = {kWholeCapacity, kWholeCapacity};
   call.spec = spec;
   call.ranks = 2;
-  for (const Dtype dtype : {Dtype::kF32, Dtype::kF64, Dtype::kF16, Dtype::kBf16}) {
+  for (const Dtype dtype :
+       {Dtype::kF32, Dtype::kF64, Dtype::kF16, Dtype::kBf16, Dtype::kE4m3, Dtype::kE5m2}) {
     const bool named = spec.kind == codec::Spec::Kind::kCodec;
     if (named && !spec.codec->takes(dtype)) continue;
     call.dtype = dtype;
+    call.operation = is_added(dtype) ? SlotOperation::kAllreduce : SlotOperation::kAllgather;
+    call.way = is_added(dtype) ? SlotWay::kDirect : SlotWay::kPlanned;
     // Some kernels are of small arrays, some of large ones.
     for (const std::uint64_t count : {std::uint64_t{5000}, std::uint64_t{600'000}}) {
       call.count = count;
-      call.premultiplied = count > 5000;
+      call.premultiplied = call.reduces() && count > 5000;
       const Status status = launch_all(call, *stream, device);
       // A shape that the spec names may not fit these.
       if (!status.ok() && status.code() == StatusCode::kDevice) return status;

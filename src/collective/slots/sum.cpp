@@ -57,7 +57,8 @@ THINWIRE_SUM(kF16)
 THINWIRE_SUM(kBf16)
 
 using Sum = void (*)(std::uint64_t, const Operands&, double, std::byte*);
-constexpr std::array<Sum, kDtypeCount> kSums = {nullptr, sum_kF32, sum_kF64, sum_kF16, sum_kBf16};
+constexpr std::array<Sum, kDtypeCount> kSums = {nullptr,   sum_kF32, sum_kF64, sum_kF16,
+                                                sum_kBf16, nullptr,  nullptr};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "reduce.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -55,6 +56,40 @@ void reduce_halves(std::byte* parts, int blocks, std::size_t count, int op) {
   }
 }
 
+// A number of an 8-bit type whose sums stay in its range.
+float float_of_eight(std::uint8_t word, int mantissa_bits) {
+  const int bias = (1 << (6 - mantissa_bits)) - 1;
+  const int exponent = (word & 0x7F) >> mantissa_bits, mantissa = word & ((1 << mantissa_bits) - 1);
+  const int steps = exponent == 0 ? mantissa : mantissa + (1 << mantissa_bits);
+  const float number =
+      std::ldexp(static_cast<float>(steps), std::max(exponent, 1) - bias - mantissa_bits);
+  return word >> 7 != 0 ? -number : number;
+}
+
+std::uint8_t eight_of(float number, int mantissa_bits) {
+  const int least = 2 - (1 << (6 - mantissa_bits));
+  const float magnitude = std::fabs(number);
+  const int exponent = magnitude == 0 ? least : std::max(std::ilogb(magnitude), least);
+  const auto steps =
+      static_cast<int>(std::nearbyint(std::ldexp(magnitude, mantissa_bits - exponent)));
+  return static_cast<std::uint8_t>((steps + ((exponent - least) << mantissa_bits)) |
+                                   (std::signbit(number) ? 0x80 : 0));
+}
+
+void reduce_eights(std::byte* parts, int blocks, std::size_t count, int op, int mantissa_bits) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto at = [&](int block) {
+      return float_of_eight(static_cast<std::uint8_t>(parts[block * count + i]), mantissa_bits);
+    };
+    float sum = at(0);
+    for (int block = 1; block < blocks; ++block) sum = combine(sum, at(block), op);
+    if (op == ncclAvg) sum = sum / static_cast<float>(blocks);
+    parts[i] = static_cast<std::byte>(eight_of(sum, mantissa_bits));
+  }
+}
+
+bool is_eight(ncclDataType_t type) { return type == ncclFloat8e4m3 || type == ncclFloat8e5m2; }
+
 }  // namespace
 
 std::size_t element_bytes(ncclDataType_t type) {
@@ -64,7 +99,8 @@ std::size_t element_bytes(ncclDataType_t type) {
 
 bool can_reduce(ncclDataType_t type, int op) {
   const bool known = type == ncclFloat32 || type == ncclFloat64 || type == ncclInt32 ||
-                     type == ncclInt64 || type == ncclFloat16 || type == ncclBfloat16;
+                     type == ncclInt64 || type == ncclFloat16 || type == ncclBfloat16 ||
+                     is_eight(type);
   return known && op >= ncclSum && op <= ncclAvg;
 }
 
@@ -76,6 +112,9 @@ void reduce_parts(std::byte* parts, int blocks, std::size_t count, ncclDataType_
   }
   if (type == ncclBfloat16) {
     reduce_halves<thinwire::float_of_bf16, thinwire::bf16_of>(parts, blocks, count, op);
+  }
+  if (is_eight(type)) {
+    reduce_eights(parts, blocks, count, op, type == ncclFloat8e4m3 ? 3 : 2);
   }
   if (type == ncclInt32) reduce_as<std::int32_t>(parts, blocks, count, op);
   if (type == ncclInt64) reduce_as<std::int64_t>(parts, blocks, count, op);
