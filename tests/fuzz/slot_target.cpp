@@ -77,11 +77,13 @@ Outcome read_slot(const Expected& expected, const WatchedBuffer& slot, std::byte
 }
 
 bool all_nan(const Expected& expected, const std::byte* values) {
-  return with_float_dtype(expected.settings.dtype, [&](auto kDtype) {
+  return with_any_float_dtype(expected.settings.dtype, [&](auto kDtype) {
     using Word = codec::WordOf<kDtype>;
     for (std::uint64_t at = 0; at < expected.shape.count(); ++at) {
-      if (!std::isnan(codec::number_of<kDtype>(load<Word>(values + at * sizeof(Word)))))
-        return false;
+      const auto word = load<Word>(values + at * sizeof(Word));
+      const bool is_nan = is_added(kDtype) ? std::isnan(codec::number_of<kDtype>(word))
+                                           : word == codec::nan_word<kDtype>();
+      if (!is_nan) return false;
     }
     return true;
   });

@@ -5,6 +5,7 @@
 #include <random>
 #include <vector>
 
+#include "base/half.h"
 #include "codec/registry.h"
 #include "codec/spec.h"
 #include "message/message.h"
@@ -17,7 +18,7 @@ inline const std::vector<std::uint64_t> kLengths = {0,  1,  2,    3,     4,     
 inline codec::Chunk line(Dtype dtype, std::uint64_t count) { return {dtype, Shape::line(count)}; }
 
 // A smooth wave; the narrow types take the upper bits of fp32, which are sound values of bf16 and
-// finite ones of fp16.
+// finite ones of fp16, and 8-bit floats the upper bits of fp16.
 inline std::vector<std::byte> smooth(Dtype dtype, std::uint64_t count, unsigned seed = 1) {
   std::vector<std::byte> bytes(count * dtype_size(dtype));
   std::mt19937 random(seed);
@@ -37,7 +38,9 @@ inline std::vector<std::byte> smooth(Dtype dtype, std::uint64_t count, unsigned 
         store(to, static_cast<std::uint16_t>(narrow >> 16));
         break;
       default:
-        store(to, static_cast<std::uint8_t>(static_cast<int>(100 * value)));
+        store(to, dtype == Dtype::kBytes
+                      ? static_cast<std::uint8_t>(static_cast<int>(100 * value))
+                      : static_cast<std::uint8_t>(f16_of(static_cast<float>(value)) >> 8));
         break;
     }
   }

@@ -70,6 +70,13 @@ TEST(CollectivePlan, NamesEachReasonToGoRaw) {
   CollectiveFacts about = facts(kBcast);
   about.dtype = Dtype::kBf16;
   EXPECT_EQ(reason_of("szp:abs=1", about), Reason::kDtype);
+  // 8-bit floats are moved and not added.
+  about.dtype = Dtype::kE4m3;
+  EXPECT_EQ(reason_of("expack", about), Reason::kCompress);
+  EXPECT_EQ(reason_of("lossless", about), Reason::kCompress);
+  about.operation = kAllreduce;
+  EXPECT_EQ(reason_of("expack", about), Reason::kDtype);
+  EXPECT_EQ(reason_of("lossless:reductions=coded", about), Reason::kDtype);
   about = facts(kBcast);
   about.spread.nodes = 1;
   EXPECT_EQ(reason_of("zfp:rate=4", about), Reason::kSameNode);

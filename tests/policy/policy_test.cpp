@@ -99,6 +99,8 @@ TEST(Policy, ARuleMaySayWhatBytesHold) {
   EXPECT_EQ(policy.rules()[0].text(),
             "bcast, allgather, gather, scatter, alltoall and send, of bytes and 16-bit integers "
             "that hold bf16, from 16 bytes: blockq:bits=8,block=32");
+  EXPECT_EQ(policy_of("[[rule]]\nholds = \"e4m3\"\ncodec = \"expack\"\n").rules()[0].holds,
+            Dtype::kE4m3);
   const std::string other = "[[rule]]\ncodec = \"lossless\"\nholds = ";
   EXPECT_NE(policy_of(other + "\"f16\"").hash(), policy_of(other + "\"bf16\"").hash());
 }
