@@ -170,7 +170,7 @@ TEST(StreamGrowth, WrongOptionsAreRefusedWithASentence) {
     tw_status status;
   } wrong[] = {
       {[](auto& with) { with.operation = 10; }, TW_INVALID_ARGUMENT},
-      {[](auto& with) { with.dtype = 5; }, TW_INVALID_ARGUMENT},
+      {[](auto& with) { with.dtype = 7; }, TW_INVALID_ARGUMENT},
       {[](auto& with) { with.way = 3; }, TW_INVALID_ARGUMENT},
       {[](auto& with) { with.flags = 16; }, TW_INVALID_ARGUMENT},
       {[](auto& with) { with.flags = 3; }, TW_INVALID_ARGUMENT},

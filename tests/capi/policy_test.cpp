@@ -127,7 +127,7 @@ TEST(Policies, WrongArgumentsAreRefused) {
   call = call_of(TW_POLICY_SEND, 3);
   call.dtype = TW_BYTES;
   EXPECT_EQ(tw_policy_match(policy.get(), &call), -1);
-  call.dtype = 5;
+  call.dtype = 7;
   EXPECT_EQ(tw_policy_match(policy.get(), &call), -1);
   call = call_of(TW_POLICY_SEND, 3);
   call.span = 3;

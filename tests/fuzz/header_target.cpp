@@ -30,11 +30,11 @@ bool is_sound(const Bytes& bytes) {
   const std::size_t header_bytes = 56 + 8 * (rank - 1);
   const std::uint8_t version = byte(16);
   const std::uint8_t flags = byte(21);
-  if (version > 1 || byte(19) > 4 || byte(22) != 0 || byte(23) != 0) return false;
+  if (version > 1 || byte(19) > 6 || byte(22) != 0 || byte(23) != 0) return false;
   if (flags > (version == 0 ? 1 : 3))
     return false;  // version 1 has "as one line" besides checksums
   if (field(40) > bytes.size() - header_bytes) return false;
-  constexpr std::uint64_t kElementBytes[] = {1, 4, 8, 2, 2};
+  constexpr std::uint64_t kElementBytes[] = {1, 4, 8, 2, 2, 1, 1};
   std::uint64_t left = UINT64_MAX / kElementBytes[byte(19)];  // elements that 64 bits can count
   bool zero = false;
   for (std::size_t axis = 0; axis < rank; ++axis) {
