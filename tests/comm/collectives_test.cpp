@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "brief.h"
 #include "operations.h"
 #include "ranks.h"
 
@@ -84,11 +85,17 @@ class Rows : public testing::TestWithParam<std::size_t> {
   }
 };
 
+// In brief every two of a size, a count and a variant meet once.
 TEST_P(Rows, GiveTheResult) {
+  std::size_t turn = 0;
   for (const int size : {1, 2, 3, 4, 7, 8}) {
-    for (const std::uint64_t count : kCounts) {
-      for (const Variant& variant : kVariants) run_case(size, count, variant, false, false, {});
+    for (std::size_t count = 0; count < std::size(kCounts); ++count) {
+      for (std::size_t at = 0; at < std::size(kVariants); ++at) {
+        if (is_brief() && at != (turn + count) % std::size(kVariants)) continue;
+        run_case(size, kCounts[count], kVariants[at], false, false, {});
+      }
     }
+    ++turn;
   }
 }
 

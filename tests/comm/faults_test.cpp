@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "brief.h"
 #include "operations.h"
 #include "ranks.h"
 
@@ -115,12 +116,16 @@ Outcome run_harmed(const collective::Row& row, int size, int victim, Fault fault
 
 class Faults : public testing::TestWithParam<std::size_t> {};
 
+// In brief every two of a fault, a victim and a message meet once.
 TEST_P(Faults, AreToldOnTheirWay) {
   const collective::Row& row = collective::algorithms()[GetParam()];
   int struck = 0;
+  int number = 0;
   for (const Fault fault : {Fault::kFlippedByte, Fault::kShortened, Fault::kEmptied}) {
     for (const int victim : {0, 1, 3}) {
       for (const int which : {0, 1, 5}) {
+        const int at = number++;  // fault, victim and message are its digits to base 3
+        if (is_brief() && (at / 9 + at / 3 + at) % 3 != 0) continue;
         const Outcome outcome = run_harmed(row, 4, victim, fault, which);
         struck += outcome.struck;
         EXPECT_EQ(outcome.wrong, 0);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "arrays.h"
+#include "brief.h"
 
 namespace thinwire::message {
 namespace {
@@ -57,7 +58,7 @@ std::vector<codec::Chunk> arrays_of(const Coder& coder, Dtype dtype) {
   std::vector<codec::Chunk> arrays;
   for (const std::uint64_t count : kLengths) arrays.push_back(line(dtype, count));
   // More rows of the table than are read at once.
-  arrays.push_back(line(dtype, 600 * 8192 + 5));
+  if (!is_brief() || dtype == Dtype::kF32) arrays.push_back(line(dtype, 600 * 8192 + 5));
   if (coder.codec->max_rank >= 2) arrays.push_back({dtype, {.rank = 2, .extent = {201, 333}}});
   if (coder.codec->max_rank >= 3) arrays.push_back({dtype, {.rank = 3, .extent = {21, 34, 130}}});
   return arrays;
