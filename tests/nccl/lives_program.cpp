@@ -128,9 +128,11 @@ void finalize(ranks::Rank& self) {
   gathers.check(noise, 0, "values after the end");
 }
 
-// Where calls do not block neither of both is ready before it says so.
+// Where calls do not block the part's handle is there when the parent is ready, whatever the call
+// has returned; then the part may be in progress.
 void expect_made(ncclComm_t parent, const ncclComm_t& made, ncclResult_t result, const char* what) {
-  result = after(parent, result);
+  const bool waits = result == ncclInProgress || (result == ncclSuccess && made == nullptr);
+  if (waits) result = ranks::state_of(parent);
   if (result == ncclSuccess && made != nullptr) result = ranks::state_of(made);
   expect(result == ncclSuccess, what);
 }
@@ -232,7 +234,8 @@ void simulate(ranks::Rank& self) {
     gathers.check(smooth, call, "values behind a simulated group");
   }
   ncclComm_t half = nullptr;
-  ncclCommSplit(self.comm, self.rank % 2, 0, &half, nullptr);
+  const ncclResult_t split = ncclCommSplit(self.comm, self.rank % 2, 0, &half, nullptr);
+  expect_made(self.comm, half, split, "ncclCommSplit");
   Gathers(half, self.stream).agree();
   ncclCommDestroy(half);
 }
@@ -253,7 +256,9 @@ void grow(ranks::Rank& self) {
   constexpr int kNoColor = -1;
   const bool is_new = self.rank == 3;
   ncclComm_t three = nullptr, four = nullptr;
-  after(self.comm, ncclCommSplit(self.comm, is_new ? kNoColor : 0, 0, &three, nullptr));
+  const ncclResult_t split =
+      ncclCommSplit(self.comm, is_new ? kNoColor : 0, 0, &three, nullptr);
+  expect_made(self.comm, three, split, "ncclCommSplit");
   expect((three == nullptr) == is_new, "ncclCommSplit without a color");
   if (!is_new) Gathers(three, self.stream).agree();
   ncclUniqueId own{};
@@ -288,7 +293,8 @@ void behind_abort(ranks::Rank& self) {
   Gathers gathers(self.comm, self.stream);
   gathers.agree();
   ncclComm_t next = nullptr, none = nullptr;
-  after(self.comm, ncclCommSplit(self.comm, 0, self.rank, &next, nullptr));
+  const ncclResult_t split = ncclCommSplit(self.comm, 0, self.rank, &next, nullptr);
+  expect_made(self.comm, next, split, "ncclCommSplit");
   self.synchronize();
   const ncclComm_t ended = self.comm;
   ncclCommAbort(self.comm);

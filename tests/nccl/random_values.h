@@ -18,15 +18,21 @@ inline std::size_t size_of(ncclDataType_t type) {
 }
 
 // Whole numbers of so few bits that sums of four of them are exact in the type, in any order; so
-// are means of two and of four.
+// are means of two and of four. More ranks, up to eight, have one bit less.
 inline unsigned bits_of(ncclDataType_t type) {
   if (type == ncclBfloat16) return 6;
   return type == ncclFloat16 ? 9 : 18;
 }
 
-inline double value(ncclDataType_t type, int rank, std::uint32_t call, std::size_t at, bool noise) {
-  const unsigned bits = bits_of(type);
-  if (!noise && bits == 6) return static_cast<double>(at / 8 % 40 + call % 8) + rank * 5;
+inline double value(ncclDataType_t type, int rank, std::uint32_t call, std::size_t at, bool noise,
+                    int ranks = 4) {
+  const bool many = ranks > 4;
+  const unsigned bits = bits_of(type) - (many ? 1 : 0);
+  if (!noise && type == ncclBfloat16) {
+    if (many) return static_cast<double>(at / 8 % 20 + call % 4) + rank;
+    return static_cast<double>(at / 8 % 40 + call % 8) + rank * 5;
+  }
+  if (!noise && many) return static_cast<double>(at / 8 % 195 + call % 25) + rank * 4;
   if (!noise) return static_cast<double>(at / 8 % 390 + call % 50) + rank * 11;
   std::uint64_t word = (at + 1) * 0x9E3779B97F4A7C15U ^
                        (call * 131ULL + static_cast<unsigned>(rank)) * 0xD1B54A32D192ED03U;

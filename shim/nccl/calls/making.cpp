@@ -27,6 +27,7 @@ struct Making {
   bool blocks;
   SplitOff from;
   ncclComm_t parent = nullptr;  // of a part
+  bool parent_blocks = true;
   std::string name{};
 };
 
@@ -64,8 +65,10 @@ void tell(const Making& making) {
   if (state == ncclSuccess) seen_ready(comm);
 }
 
-void tell_then(ncclResult_t result, const Making& making) {
-  if (result != ncclInProgress || !making.by_split || *making.made != nullptr) return tell(making);
+// By its handle, not by what the call has returned: NCCL returns success also where the parent is
+// in progress.
+void tell_then(const Making& making) {
+  if (making.parent_blocks || *making.made != nullptr) return tell(making);
   const std::lock_guard lock(parts().mutex);
   parts().makings.push_back(making);
 }
@@ -85,7 +88,7 @@ ncclResult_t tell_after(ncclResult_t result, const Making& making) {
   if (in_group()) {
     made_in_group().push_back(making);
   } else {
-    tell_then(result, making);
+    tell_then(making);
   }
   return result;
 }
@@ -110,15 +113,16 @@ std::string name_in(const ncclConfig_t* config) {
 
 Making by_id(ncclComm_t* made, const ncclUniqueId& id, int rank, int ranks,
              const ncclConfig_t* config) {
-  return {made, false, id, rank, ranks, blocks(config, true), {}, nullptr, name_in(config)};
+  return {made, false, id, rank, ranks, blocks(config, true), {}, nullptr, true, name_in(config)};
 }
 
 // Without a configuration of its own it has its parent's.
 Making part(ncclComm_t* made, SplitOff from, ncclComm_t parent, const ncclConfig_t* config) {
+  const bool parent_blocks = from.blocks;
   from.blocks = blocks(config, from.blocks);
   if (config != nullptr) from.name = name_in(config);
   const bool blocks = from.blocks;
-  return {made, true, {}, 0, 0, blocks, std::move(from), parent, {}};
+  return {made, true, {}, 0, 0, blocks, std::move(from), parent, parent_blocks, {}};
 }
 
 }  // namespace
@@ -127,7 +131,7 @@ void tell_made_in_group(ncclResult_t result) {
   if (made_in_group().empty()) return;
   const std::vector<Making> makings = std::exchange(made_in_group(), {});
   if (!goes_on(result)) return;
-  for (const Making& each : makings) tell_then(result, each);
+  for (const Making& each : makings) tell_then(each);
 }
 
 void forget_parts_of(ncclComm_t parent) {

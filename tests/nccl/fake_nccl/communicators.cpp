@@ -170,6 +170,15 @@ FAKE_NCCL(CommInitAll, ncclComm_t* made, int devices, const int*) {
   return pncclGroupEnd();
 }
 
+namespace {
+
+// As NCCL has it of parts: success, while a parent that does not block is in progress.
+ncclResult_t part_begun(ncclResult_t result) {
+  return result == ncclInProgress ? ncclSuccess : result;
+}
+
+}  // namespace
+
 FAKE_NCCL(CommSplit, ncclComm_t parent, int color, int key, ncclComm_t* made,
           ncclConfig_t* config) {
   if (const ncclResult_t error = usable_now(parent); error != ncclSuccess) return error;
@@ -177,7 +186,7 @@ FAKE_NCCL(CommSplit, ncclComm_t parent, int color, int key, ncclComm_t* made,
   const std::uint64_t id = number_of_child(parent->id, ++parent->splits, color);
   const bool blocking = blocks(config, parent->blocking);
   *made = nullptr;
-  return submit_making(parent, [=] {
+  return part_begun(submit_making(parent, [=] {
     std::vector<Place> places(parent->ranks);
     places[parent->rank] = {color, key, parent->rank};
     if (const ncclResult_t error = ask_all(parent, places); error != ncclSuccess) return error;
@@ -187,7 +196,7 @@ FAKE_NCCL(CommSplit, ncclComm_t parent, int color, int key, ncclComm_t* made,
     const auto own = std::ranges::find(places, parent->rank, &Place::rank);
     return make_part(parent, made, static_cast<int>(places.size()), id,
                      static_cast<int>(own - places.begin()), blocking);
-  });
+  }));
 }
 
 FAKE_NCCL(CommCount, ncclComm_t comm, int* ranks) {
@@ -251,10 +260,10 @@ FAKE_NCCL(CommShrink, ncclComm_t parent, int* lost, int count, ncclComm_t* made,
   const std::uint64_t id = number_of_child(parent->id, number, -2);
   const bool blocking = blocks(config, parent->blocking);
   *made = nullptr;
-  return submit_making(parent, [=] {
+  return part_begun(submit_making(parent, [=] {
     return make_part(parent, made, parent->ranks - count, id,
                      parent->rank - static_cast<int>(before), blocking);
-  });
+  }));
 }
 
 namespace {
