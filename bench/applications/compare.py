@@ -106,7 +106,7 @@ class Comparison:
             return row | {"failed": f"no end in {o.limit} s"}
         figures = last_json(done.stdout)
         if figures is None:
-            return row | {"failed": done.stderr[-1500:]}
+            return row | {"failed": f"{done.stderr[:1500]} ... {done.stderr[-500:]}"}
         row["figures"] = figures
         row["code"] = done.returncode
         row["lab"] = [line for line in done.stderr.splitlines() if "drop" in line]
@@ -152,7 +152,7 @@ def judge(row: Row, native: Row) -> None:
 
 def told(row: Row) -> str:
     if "figures" not in row:
-        return f"{row['way']:16} failed: {row['failed'][-300:]}"
+        return f"{row['way']:16} failed: {row['failed'][:900]}"
     figures = row["figures"]
     seconds, communication = seconds_of(figures)
     text = f"{row['way']:16} {seconds * 1e3:9.2f} ms, communication {communication * 1e3:9.2f} ms"

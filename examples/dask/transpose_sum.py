@@ -119,8 +119,8 @@ def bound(way: str, field: Any) -> float:
 
 
 def rounding(array: str) -> float:
-    """CuPy's sums come out as zero where they are below the least normal number."""
-    return 2.0**-126 if array == "cupy" else 0.0
+    """CuPy takes values below the least normal number for zero, what it adds and what comes out."""
+    return 2 * 2.0**-126 if array == "cupy" else 0.0
 
 
 def set_way(client: Client, words: argparse.Namespace, way: str) -> None:
