@@ -69,12 +69,13 @@ def field(path: str, nbytes: int, pair: int) -> Any:
 
 
 def job(words: argparse.Namespace, path: str, way: str) -> dict[str, Any]:
-    """A run of one field one way: the seconds of its rounds, and what the ranks' library counted."""
+    """A run of one field one way: seconds of its rounds, and what the ranks' library counted."""
     thinwire = [sys.executable, "-m", "thinwire"]
     program = [sys.executable, __file__, "--rank", path, str(words.bytes), str(words.rounds)]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report")
-        mpirun = ["mpirun", "--oversubscribe", "--map-by", "node", "-n", str(2 * words.pairs), *program]
+        mpirun = ["mpirun", "--oversubscribe", "--map-by", "node", "-n", str(2 * words.pairs)]
+        mpirun += program
         if way != "native":
             asked = [] if way == "auto" else ["--codec", way, "--force"]
             mpirun = [*thinwire, "run", *asked, "--report", str(report), "--", *mpirun]

@@ -256,8 +256,7 @@ void grow(ranks::Rank& self) {
   constexpr int kNoColor = -1;
   const bool is_new = self.rank == 3;
   ncclComm_t three = nullptr, four = nullptr;
-  const ncclResult_t split =
-      ncclCommSplit(self.comm, is_new ? kNoColor : 0, 0, &three, nullptr);
+  const ncclResult_t split = ncclCommSplit(self.comm, is_new ? kNoColor : 0, 0, &three, nullptr);
   expect_made(self.comm, three, split, "ncclCommSplit");
   expect((three == nullptr) == is_new, "ncclCommSplit without a color");
   if (!is_new) Gathers(three, self.stream).agree();
