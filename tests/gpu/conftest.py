@@ -1,6 +1,8 @@
 """Without a GPU every test here is skipped, by name and with the reason."""
 
 import ctypes
+import os
+import sys
 
 import cuda_driver
 import pytest
@@ -30,6 +32,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if why and item.path.parent.name == "gpu":
             item.add_marker(pytest.mark.skip(reason=why))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """What failed is told at once: time on a machine with a GPU may end before pytest's summary."""
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        print(f"\nFAILED {report.nodeid}\n{report.longreprtext[-3000:]}", file=sys.__stderr__)
 
 
 @pytest.fixture

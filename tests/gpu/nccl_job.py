@@ -129,7 +129,7 @@ def run(
     native: bool = False,
     without: tuple[int, ...] = (),
     nodes: tuple[int, ...] = (),
-    seconds: float = 60,
+    seconds: float = 150,  # they take 10 to 60 beside other jobs on the GPU
     in_order: bool = True,
 ) -> Job:
     """Ranks of one GPU, or of as many as a node of `nodes` has ranks: `native` without the library,
