@@ -80,7 +80,7 @@ SCRIPTS = {
     ),
     **{f"DeepSpeed ZeRO {stage}": _deepspeed(stage) for stage in (1, 2, 3)},
     "Megatron-Core": Script(
-        "mcore_example",  # examples/run_simple_mcore_train_loop.py of Megatron-LM
+        "mcore_example",  # examples/run_simple_mcore_train_loop.py of Megatron-LM, with megatron/core
         "train.py",
         pattern=r"Iteration \d+: Losses reduced: .*",
         needs="megatron",
@@ -103,7 +103,8 @@ def main() -> int:
     given = parser.parse_args()
     right = True
     for name, script in ((name, SCRIPTS[name]) for name in given.only):
-        lacks = [module for module in script.needs.split() if not _is_there(module)]
+        folder = given.sources / script.folder
+        lacks = [module for module in script.needs.split() if not _is_there(module, folder)]
         if lacks:
             print(f"skipped: {name}: there is no {', '.join(lacks)}", flush=True)
             continue
@@ -123,9 +124,10 @@ def main() -> int:
     return 0 if right else 1
 
 
-def _is_there(module: str) -> bool:
+def _is_there(module: str, folder: Path) -> bool:
+    """Installed, or beside the script."""
     words = [sys.executable, "-c", f"import {module}"]
-    return subprocess.run(words, capture_output=True, check=False).returncode == 0
+    return subprocess.run(words, cwd=folder, capture_output=True, check=False).returncode == 0
 
 
 def shortened(told: dict[str, Any]) -> dict[str, Any]:
