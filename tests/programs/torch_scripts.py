@@ -80,7 +80,7 @@ SCRIPTS = {
     ),
     **{f"DeepSpeed ZeRO {stage}": _deepspeed(stage) for stage in (1, 2, 3)},
     "Megatron-Core": Script(
-        "mcore_example",  # examples/run_simple_mcore_train_loop.py of Megatron-LM, with megatron/core
+        "mcore_example",  # Megatron-LM's run_simple_mcore_train_loop.py, with megatron/core
         "train.py",
         pattern=r"Iteration \d+: Losses reduced: .*",
         needs="megatron",
