@@ -21,6 +21,7 @@ from typing import Any
 import changed_link
 import numpy as np
 import streams
+from fields import FIELDS, LOSSLESS, SHRINKS
 from page import page
 
 from thinwire.bench.programs import LabPlace, Loopback, Place
@@ -34,10 +35,7 @@ CHANGES = (
     ("ndzip", "nyx_32.f32", ("2gbit", "100mbit", "2gbit", "100mbit")),
     ("ndzip", "rtm_t150.f32", ("10gbit", "1gbit", "10gbit", "1gbit")),
 )
-LOSSLESS = ("expack", "lorenzo", "mpc", "ndzip")
 NAMED = ("auto", *LOSSLESS, "zfp:rate=16", "szp:abs=1e-30", "blockq:bits=8")
-SHRINKS = "ccsm_trefht.f32"
-FIELDS = (SHRINKS, "nyx_32.f32", "plot3d_cfd.f32", "ncep_cam_3d.f32", "rtm_t150.f32")
 BROADCAST = ("auto", "mpc")
 
 

@@ -19,8 +19,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-LOSSLESS = ("expack", "lorenzo", "mpc", "ndzip")
-FIELDS = ("ccsm_trefht.f32", "nyx_32.f32", "plot3d_cfd.f32", "ncep_cam_3d.f32", "rtm_t150.f32")
+from fields import FIELDS, LOSSLESS
+
 NOISE = "noise"
 SETTLING = 20  # rounds, in which the link and the codecs are found out
 WANTED = 0.95

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/dtype.h"
 #include "process/reason.h"
 
 namespace thinwire::nccl {
@@ -48,7 +49,7 @@ double number_at(const void* scalar, std::uint32_t dtype) {
 void OwnSums::add(ncclRedOp_t op, const void* scalar, ncclDataType_t type,
                   ncclScalarResidence_t where) {
   const std::uint32_t dtype = dtype_of(type);
-  if (!is_added(dtype)) return remove(op);
+  if (!is_added(static_cast<Dtype>(dtype))) return remove(op);
   Factor factor;
   if (where == ncclScalarHostImmediate) {
     factor.number = number_at(scalar, dtype);

@@ -1,5 +1,7 @@
 #include "process/reason.h"
 
+#include "base/dtype.h"
+
 namespace thinwire::nccl {
 namespace {
 
@@ -75,14 +77,10 @@ int reason_for(const CodecUse& use, ncclDataType_t type, std::uint64_t bytes) {
   return reason == kNotBuilt && use.sums_alone ? int{TW_RAW_REDUCTIONS_ALONE} : reason;
 }
 
-bool is_added(std::uint32_t dtype) {
-  return dtype != TW_BYTES && dtype != TW_F8_E4M3 && dtype != TW_F8_E5M2;
-}
-
 int reason_for_sum(const CodecUse& use, ncclDataType_t type, bool sums, std::uint64_t bytes) {
   const int reason = reason_for_any(use, type, bytes);
   if (reason != kNotBuilt) return reason;
-  if (!is_added(dtype_of(type))) return TW_RAW_DTYPE;
+  if (!is_added(static_cast<Dtype>(dtype_of(type)))) return TW_RAW_DTYPE;
   if (!use.sums) return TW_RAW_REDUCTION_OF_AUTO;
   return sums ? kNotBuilt : static_cast<int>(TW_RAW_OPERATION);
 }

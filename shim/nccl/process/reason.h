@@ -31,9 +31,6 @@ std::uint64_t element_bytes(ncclDataType_t type);
 // tw_dtype; TW_BYTES for those that no codec takes.
 std::uint32_t dtype_of(ncclDataType_t type);
 
-// Whether Thinwire adds values of a tw_dtype; sums of others stay NCCL's.
-bool is_added(std::uint32_t dtype);
-
 // For a call of `bytes` under a codec, and for one that reduces: `sums` where it adds.
 int reason_for(const CodecUse& use, ncclDataType_t type, std::uint64_t bytes);
 int reason_for_sum(const CodecUse& use, ncclDataType_t type, bool sums, std::uint64_t bytes);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "base/dtype.h"
 #include "process/counters.h"
 #include "process/settings.h"
 #include "thinwire/thinwire.h"
@@ -12,8 +13,7 @@ namespace thinwire::nccl {
 namespace {
 
 const char* type_text(std::uint32_t dtype) {
-  constexpr const char* kTexts[] = {"bytes", "f32", "f64", "f16", "bf16", "e4m3", "e5m2"};
-  return dtype < std::size(kTexts) ? kTexts[dtype] : "";
+  return dtype < kDtypeCount ? dtype_name(static_cast<Dtype>(dtype)) : "";
 }
 
 const char* outcome_text(const Verdict& of) { return of.codes ? "compressed" : "raw"; }
