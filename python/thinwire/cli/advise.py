@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from thinwire.bench import advise as adviser
-from thinwire.bench import samples
-from thinwire.bench.advise import Asked, Candidate
+from thinwire.bench import candidates, samples
 from thinwire.bench.buffers import FrameBuffers
+from thinwire.bench.candidates import Asked, Candidate
 from thinwire.bench.gpu_buffers import GpuFrameBuffers
 from thinwire.bench.output import Column, number, print_table, say, warn_if_busy
 from thinwire.bench.steps import steps
@@ -82,14 +82,14 @@ def advise(
     try:
         sample = samples.read_shaped(file, dtype, samples.parse_shape(shape) if shape else None)
         gpu = on_gpu(device)
-        wanted = adviser.candidates(sample.dtype, error, gpu, lambda why: say(f"skipped {why}"))
+        wanted = candidates.codecs_for(sample.dtype, error, gpu, lambda why: say(f"skipped {why}"))
     except ValueError as failed:
         raise typer.BadParameter(str(failed)) from failed
     sizes = [sample.values.nbytes, *(parse_size(word) for word in (size or "").split(",") if word)]
     warn_if_busy()
     asked = Asked(rate, list(dict.fromkeys(sizes)), error)
     place = GpuFrameBuffers if gpu else FrameBuffers
-    found = list(adviser.measure_all(sample, wanted, asked, place, steps))
+    found = candidates.measure_all(sample, wanted, asked, place, steps)
     if not found:
         say(f"no codec takes {sample.dtype}: send it raw")
         raise typer.Exit(1)
@@ -109,7 +109,7 @@ def advise(
     else:
         found.sort(key=lambda row: (row.bytes, row.seconds or float("inf")))
         where = "a GPU, blocking calls" if gpu else "one thread of the CPU"
-        notes = [f"link {link}; codecs on {where}, the fastest of {adviser.RUNS} calls", ""]
+        notes = [f"link {link}; codecs on {where}, the fastest of {candidates.CALLS}", ""]
         print_table(found, COLUMNS, notes + [each.sentence for each in advice])
     if not all(row.verified for row in found):
         raise typer.Exit(1)

@@ -1,0 +1,229 @@
+"""What codecs come to on an array and a link: candidates for advice, measured."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from thinwire.bench import specs
+from thinwire.bench.codec import Buffers, measure
+from thinwire.bench.samples import Sample
+from thinwire.bench.steps import Step
+from thinwire.codec import Codec, CodecInfo, codecs
+from thinwire.library import ThinwireError
+
+RUNS = 5
+# Candidates this near to the fastest are measured again: a machine that is busy for a moment must
+# not decide between them.
+NEAR, ROUNDS = 1.25, 2
+CALLS = f"{RUNS} calls, of {RUNS * (1 + ROUNDS)} for those near the best"
+RAW = "raw"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user wants to know: a link in bytes per second, the sizes of messages, and the
+    error that is allowed, as in "rel=1e-3"; None for none."""
+
+    link: float
+    sizes: list[int]
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One codec on messages of one size. Seconds of the message in series: encode, send, decode;
+    without the start-up that raw messages have as well. `shape` is that of the message;
+    `order0_ratio` depends on its values alone. `pays_below_gb_per_second` is the link below which
+    it beats raw. `usable` where the values are verified, smaller, and within what is allowed; else
+    `note` says why not."""
+
+    codec: str
+    shape: str
+    bytes: int
+    lossless: bool
+    ratio: float | None
+    order0_ratio: float | None
+    encode_gb_per_second: float | None
+    decode_gb_per_second: float | None
+    max_error: float | None
+    error_over_allowed: float | None
+    psnr: float | None
+    raw_seconds: float
+    seconds: float | None
+    speedup: float | None
+    pays_below_gb_per_second: float | None
+    usable: bool
+    note: str
+    verified: bool
+
+
+def codecs_for(
+    dtype: str, error: str | None, on_gpu: bool, skipped: Callable[[str], None]
+) -> list[Codec]:
+    """Lossless codecs; where an error is named also those that keep a bound, with that bound, and
+    the others at their usual settings. `skipped` hears of codecs that cannot run here. ValueError
+    for what is no such error."""
+    if error is not None and not specs.is_bound(error):
+        raise ValueError(f"'{error}' is no error bound: abs=<number> or rel=<share of the range>")
+    usual: dict[str, list[Codec]] = {}
+    for spec in specs.default_specs(on_gpu, skipped):
+        usual.setdefault(spec.partition(":")[0], []).append(Codec(spec))
+    found = []
+    for info in codecs():
+        if dtype not in info.dtypes or info.name == RAW or info.name not in usual:
+            continue
+        if info.lossless:
+            found += usual[info.name]
+        elif error is not None:
+            bounded = _with_bound(info, error)
+            found += [bounded] if bounded else usual[info.name]
+    return found
+
+
+def _with_bound(info: CodecInfo, error: str) -> Codec | None:
+    try:
+        return Codec(f"{info.name}:{error}")
+    except ThinwireError:
+        return None
+
+
+def of_size(sample: Sample, nbytes: int) -> Sample:
+    """The array cut or repeated along its slowest axis to about `nbytes`, at least one plane, which
+    is then no volume."""
+    plane = sample.values[0].nbytes
+    count = max(1, nbytes // plane)
+    values = np.ascontiguousarray(sample.values[np.arange(count) % len(sample.values)])
+    return replace(sample, values=values[0] if count == 1 and values.ndim > 1 else values)
+
+
+Job = tuple[Codec, Sample]
+
+
+def measure_all(
+    sample: Sample,
+    found: list[Codec],
+    asked: Asked,
+    place: Buffers,
+    progress: Callable[[int], AbstractContextManager[Step]],
+) -> list[Candidate]:
+    """Every candidate at every size, in each shape that makes a difference to it; those that come
+    out near the fastest of their size more than once, by turns."""
+    jobs = [
+        (codec, variant)
+        for message in (of_size(sample, nbytes) for nbytes in asked.sizes)
+        for codec in found
+        for variant in specs.variants(message, specs.row_of(codec))
+    ]
+    measured = _measure_each(jobs, asked, place, progress)
+    near = _near_the_fastest(measured)
+    for _ in range(ROUNDS if len(near) > len(asked.sizes) else 0):
+        again = _measure_each([jobs[at] for at in near], asked, place, progress)
+        for at, candidate in zip(near, again, strict=True):
+            measured[at] = _faster(measured[at], candidate, asked)
+    return measured
+
+
+def _measure_each(
+    jobs: list[Job],
+    asked: Asked,
+    place: Buffers,
+    progress: Callable[[int], AbstractContextManager[Step]],
+) -> list[Candidate]:
+    rows = []
+    with progress(len(jobs)) as step:
+        for codec, variant in jobs:
+            with step(f"{codec.spec} on {variant.shape_text}"):
+                rows.append(_measure(codec, variant, asked, place))
+    return rows
+
+
+def _near_the_fastest(measured: list[Candidate]) -> list[int]:
+    """Their places in the list."""
+    fastest: dict[int, float] = {}
+    for each in measured:
+        if each.usable and each.seconds is not None:
+            fastest[each.bytes] = min(each.seconds, fastest.get(each.bytes, each.seconds))
+    return [
+        at
+        for at, each in enumerate(measured)
+        if each.usable and (each.seconds or 0) <= NEAR * fastest[each.bytes]
+    ]
+
+
+def _faster(one: Candidate, other: Candidate, asked: Asked) -> Candidate:
+    """One candidate measured twice, with the better of its rates; as `other` says where that could
+    not be verified."""
+    if not other.verified:
+        return other
+    assert one.encode_gb_per_second and one.decode_gb_per_second and one.ratio
+    assert other.encode_gb_per_second and other.decode_gb_per_second
+    encode = max(one.encode_gb_per_second, other.encode_gb_per_second)
+    decode = max(one.decode_gb_per_second, other.decode_gb_per_second)
+    times: dict[str, Any] = _times(one.bytes, one.ratio, encode, decode, asked.link)
+    return replace(one, encode_gb_per_second=encode, decode_gb_per_second=decode, **times)
+
+
+def _times(
+    nbytes: int, ratio: float, encode: float, decode: float, link: float
+) -> dict[str, float]:
+    """What a message takes; `link` is in bytes per second, the codec's rates in GB/s."""
+    codec_seconds = nbytes / 1e9 * (1 / encode + 1 / decode)
+    seconds = codec_seconds + nbytes / link / ratio
+    return {
+        "seconds": seconds,
+        "speedup": nbytes / link / seconds,
+        "pays_below_gb_per_second": max(0.0, nbytes * (1 - 1 / ratio) / codec_seconds / 1e9),
+    }
+
+
+def _measure(codec: Codec, message: Sample, asked: Asked, place: Buffers) -> Candidate:
+    row = measure(codec, message, RUNS, place)
+    raw_seconds = row.bytes / asked.link
+    allowed = None
+    if asked.error and row.range is not None:
+        allowed = specs.bound_of(f"x:{asked.error}", row.range)
+    lossless = specs.row_of(codec).lossless
+    note = row.note
+    if row.verified and not note:
+        assert row.ratio is not None
+        note = _why_not(row.ratio, row.max_error, lossless, allowed)
+    times: dict[str, float] = {}
+    if row.verified and row.ratio:
+        encode, decode = row.encode_gb_per_second, row.decode_gb_per_second
+        assert encode is not None and decode is not None
+        times = _times(row.bytes, row.ratio, encode, decode, asked.link)
+    over_allowed = None
+    if allowed and not lossless and row.max_error is not None:
+        over_allowed = row.max_error / allowed
+    return Candidate(
+        codec=row.codec,
+        shape=row.shape,
+        bytes=row.bytes,
+        lossless=lossless,
+        ratio=row.ratio,
+        order0_ratio=row.order0_ratio,
+        encode_gb_per_second=row.encode_gb_per_second,
+        decode_gb_per_second=row.decode_gb_per_second,
+        max_error=row.max_error,
+        error_over_allowed=over_allowed,
+        psnr=row.psnr,
+        raw_seconds=raw_seconds,
+        seconds=times.get("seconds"),
+        speedup=times.get("speedup"),
+        pays_below_gb_per_second=times.get("pays_below_gb_per_second"),
+        usable=row.verified and not note,
+        note=note,
+        verified=row.verified,
+    )
+
+
+def _why_not(ratio: float, error: float | None, lossless: bool, allowed: float | None) -> str:
+    if ratio <= 1:
+        return "does not shrink"
+    if lossless:
+        return ""
+    within = allowed is not None and error is not None and specs.is_within(error, allowed)
+    return "" if within else "misses it"
