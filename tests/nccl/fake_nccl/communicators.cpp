@@ -141,10 +141,6 @@ FAKE_NCCL(GetVersion, int* version) {
   return ncclSuccess;
 }
 
-#ifndef FAKE_NCCL_OF_GPUS
-FAKE_NCCL(OnHostMemory) { return ncclSuccess; }
-#endif
-
 FAKE_NCCL(GetUniqueId, ncclUniqueId* id) {
   *id = id_with(random_number());
   return ncclSuccess;

@@ -4,30 +4,13 @@
 #include <mutex>
 #include <vector>
 
+#include "calls.h"
 #include "entry.h"
 #include "group.h"
 #include "reduce.h"
 
 namespace fake_nccl {
 namespace {
-
-enum : std::uint32_t {
-  kAllReduce,
-  kReduce,
-  kReduceScatter,
-  kAllGather,
-  kBroadcast,
-  kMessage,
-  kAlltoAll,
-  kGather,
-  kScatter
-};
-
-std::byte* at(void* buffer, std::size_t offset) { return static_cast<std::byte*>(buffer) + offset; }
-
-const std::byte* at(const void* buffer, std::size_t offset) {
-  return static_cast<const std::byte*>(buffer) + offset;
-}
 
 // What every rank gave for this one's result, one behind the other.
 using Parts = std::shared_ptr<std::vector<std::byte>>;
@@ -118,49 +101,6 @@ FAKE_NCCL(Broadcast, const void* send, void* receive, std::size_t count, ncclDat
     }
   });
 }
-
-#ifndef FAKE_NCCL_OF_GPUS  // it is one before 2.28, too
-FAKE_NCCL(AlltoAll, const void* send, void* receive, std::size_t count, ncclDataType_t type,
-          ncclComm_t comm, cudaStream_t stream) {
-  const std::size_t bytes = count * element_bytes(type);
-  const Call call{kAlltoAll, type, 0, -1, count};
-  return submit(Kind::kCollective, comm, stream, [=](Exchange& messages) {
-    for (int peer = 0; peer < comm->ranks; ++peer) {
-      messages.send(peer, call, at(send, peer * bytes), bytes);
-      messages.receive(peer, call, at(receive, peer * bytes), bytes);
-    }
-  });
-}
-
-FAKE_NCCL(Gather, const void* send, void* receive, std::size_t count, ncclDataType_t type, int root,
-          ncclComm_t comm, cudaStream_t stream) {
-  if (!is_alive(comm) || root < 0 || root >= comm->ranks) return refuse(ncclInvalidArgument);
-  const std::size_t bytes = count * element_bytes(type);
-  const Call call{kGather, type, 0, root, count};
-  return submit(Kind::kCollective, comm, stream, [=](Exchange& messages) {
-    const bool is_root = comm->rank == root;
-    for (int peer = 0; peer < comm->ranks; ++peer) {
-      messages.send(peer, call, send, peer == root ? bytes : 0);
-      messages.receive(peer, call, is_root ? at(receive, peer * bytes) : nullptr,
-                       is_root ? bytes : 0);
-    }
-  });
-}
-
-FAKE_NCCL(Scatter, const void* send, void* receive, std::size_t count, ncclDataType_t type,
-          int root, ncclComm_t comm, cudaStream_t stream) {
-  if (!is_alive(comm) || root < 0 || root >= comm->ranks) return refuse(ncclInvalidArgument);
-  const std::size_t bytes = count * element_bytes(type);
-  const Call call{kScatter, type, 0, root, count};
-  return submit(Kind::kCollective, comm, stream, [=](Exchange& messages) {
-    const bool is_root = comm->rank == root;
-    for (int peer = 0; peer < comm->ranks; ++peer) {
-      messages.send(peer, call, is_root ? at(send, peer * bytes) : nullptr, is_root ? bytes : 0);
-      messages.receive(peer, call, receive, peer == root ? bytes : 0);
-    }
-  });
-}
-#endif
 
 // Through a public name, as NCCL itself does.
 FAKE_NCCL(Bcast, void* buffer, std::size_t count, ncclDataType_t type, int root, ncclComm_t comm,
