@@ -173,7 +173,8 @@ def run(command: list[str], given: argparse.Namespace, end: float) -> bool:
         print("LEFT OUT: --total is over", flush=True)
         return False
     # Without the preload library: its command line says it.
-    own = {"THINWIRE_SAME_NODE": "1"} if given.what.startswith("converge") else {}
+    forced = {"THINWIRE_SAME_NODE": "1", "THINWIRE_FORCE": "1"}
+    own = forced if given.what.startswith("converge") else {}
     process = subprocess.Popen(command, env=os.environ | own, start_new_session=True)
     try:
         code: int | str = process.wait(timeout=min(given.limit, end - begin))

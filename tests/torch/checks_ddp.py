@@ -92,7 +92,7 @@ def types_that_do_not_fit(_: Path) -> None:
     for dtype in (torch.bfloat16, torch.int64):
         flat = torch.full((4096,), 6, dtype=dtype)
         if dtype == torch.int64:
-            choice = hook._plans.now().choose("allreduce", flat, dist.ReduceOp.SUM)
+            choice = hook._plans.now().plan("allreduce", flat, dist.ReduceOp.SUM)
             assert choice.codec is None and "floats" in choice.reason
             continue
         with Said() as said:
@@ -105,10 +105,10 @@ def types_that_do_not_fit(_: Path) -> None:
             assert "blockq" in said[0].rpartition("codecs that take bf16: ")[2], said
     assert tt.stats()["dp"]["allreduce"].raw == {"the codec does not take this element type": 2}
     eights = torch.zeros(4096, dtype=torch.float8_e4m3fn)
-    assert "8-bit" in hook._plans.now().choose("allreduce", eights, dist.ReduceOp.SUM).reason
-    least = hook._plans.now().choose("allreduce", torch.ones(10), dist.ReduceOp.SUM)
+    assert "8-bit" in hook._plans.now().plan("allreduce", eights, dist.ReduceOp.SUM).reason
+    least = hook._plans.now().plan("allreduce", torch.ones(10), dist.ReduceOp.SUM)
     assert least.reason == "below min_bytes"
-    most = hook._plans.now().choose("allreduce", torch.ones(4096), dist.ReduceOp.MAX)
+    most = hook._plans.now().plan("allreduce", torch.ones(4096), dist.ReduceOp.MAX)
     assert most.reason == "neither sum nor average"
 
 

@@ -17,6 +17,11 @@ def test_checks_of(module: str, ranks: int, tmp_path: Path) -> None:
     passed(run_job(module, ranks, tmp_path, 120), ranks, checks_of(module))
 
 
+def test_the_guard(tmp_path: Path) -> None:
+    job = run_job("checks_guard", 2, tmp_path, 120, THINWIRE_FORCE="0")
+    passed(job, 2, checks_of("checks_guard"))
+
+
 def test_a_rank_dies(tmp_path: Path) -> None:
     job = run_job("checks_faults", 2, tmp_path, 60)
     assert not job.errors, job.errors

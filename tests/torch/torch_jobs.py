@@ -36,12 +36,14 @@ def checks_of(module: str) -> list[str]:
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """Ranks of one machine compress as if each had a node of its own, unless told otherwise."""
+    """Ranks of one machine compress as if each had a node of its own, whatever it takes, unless
+    told otherwise."""
     # Torch comes without compiled modules: each rank would compile it anew.
     left_out = ("THINWIRE_", "PYTHONDONTWRITEBYTECODE")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
     paths = f"{ROOT / 'python'}:{HERE}"
     own = {"PYTHONPATH": paths, "THINWIRE_SAME_NODE": "1", "OMP_NUM_THREADS": "1"}
+    own["THINWIRE_FORCE"] = "1"
     return {**kept, **own, "GLOO_SOCKET_IFNAME": "lo", **settings}
 
 

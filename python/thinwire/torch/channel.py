@@ -11,6 +11,7 @@ import torch.distributed as dist
 
 from thinwire.comm import Communicator
 from thinwire.torch.compare import compare
+from thinwire.torch.guard import Guard
 from thinwire.torch.setting import Setting, compared
 from thinwire.torch.transport import error_of, over_group
 
@@ -42,6 +43,7 @@ class Channel:
             link=setting.link or None,
             nodes=None if setting.same_node else nodes,
         )
+        self._guards: dict[Setting, Guard] = {}
         self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name=f"thinwire-{name}", daemon=True)
         self._thread.start()
@@ -66,6 +68,23 @@ class Channel:
 
         self._tasks.put(run)
         return future
+
+    def guard(self, setting: Setting) -> Guard:
+        """Of the calls under this setting."""
+        if setting not in self._guards:
+            self._guards[setting] = Guard(self.name, self._largest)
+        return self._guards[setting]
+
+    def _largest(self, numbers: list[float]) -> list[float]:
+        """Over all ranks, each; collective, behind the calls that were submitted before."""
+
+        def task() -> list[float]:
+            tensor = torch.tensor(numbers, dtype=torch.float64)
+            dist.all_reduce(tensor, op=dist.ReduceOp.MAX, group=self.companion)
+            return list(tensor.tolist())
+
+        found: list[float] = self.submit("the guard", task).wait()
+        return found
 
     def _in_words(self, what: str, error: Exception) -> RuntimeError:
         cause = self._error()

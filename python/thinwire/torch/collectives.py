@@ -1,7 +1,7 @@
 """Collectives of tensors: compressed where the policy says so, else torch's own.
 
 Which of the two runs follows from operation, element type, number of elements, device and setting,
-which all ranks have alike, never from what the tensors hold.
+and from what the guard timed, which all ranks have alike; never from what the tensors hold.
 """
 
 import logging
@@ -48,7 +48,7 @@ def codec_of(spec: str) -> Codec:
 
 
 class Plans:
-    """The choices of one group under one setting, each made once."""
+    """The choices of one group under one setting."""
 
     def __init__(self, group: Any, name: str, setting: Setting) -> None:
         self.group, self.name, self.setting = group, name, setting
@@ -59,7 +59,15 @@ class Plans:
         return channel_of(self.group, self.name, self.setting)
 
     def choose(self, operation: str, tensor: Any, op: Any = None) -> Choice:
-        """`tensor` is the whole array: what is reduced, or all ranks' blocks."""
+        """For the next call; `tensor` is the whole array: what is reduced, or all ranks' blocks."""
+        choice = self.plan(operation, tensor, op)
+        if choice.codec is None or self.setting.force:
+            return choice
+        why = self.channel.guard(self.setting).why_raw(tensor.device)
+        return Choice(None, why) if why else choice
+
+    def plan(self, operation: str, tensor: Any, op: Any = None) -> Choice:
+        """For all calls of a kind, as predicted."""
         kind = (operation, tensor.dtype, tensor.numel(), tensor.device.type, str(op))
         if kind not in self._made:
             self._made[kind] = self._choice(operation, tensor, op)

@@ -39,6 +39,7 @@ class Setting:
     link: float  # bytes per second between nodes; 0: not stated
     same_node: bool  # ranks of one node compress, too
     fallback: str  # the codec of calls that no rule takes
+    force: bool = False  # what is named runs whatever it takes
 
 
 class PolicyScope:
@@ -88,6 +89,7 @@ def set_policy(
     min_bytes: int | str = DEFAULT_LEAST,
     link: float | str | None = None,
     same_node: bool | None = None,
+    force: bool | None = None,
 ) -> PolicyScope:
     """Say which codecs the groups of `target` use: a DeviceMesh (a group for each of its
     dimensions), a process group, or None for all groups that have no policy of their own.
@@ -106,9 +108,11 @@ def set_policy(
     - the path of a TOML file (docs/guide/policy.md), or a `thinwire.Policy`: as written.
 
     `min_bytes` ("64KiB", or a number): smaller operations are torch's own. `link`, the rate between
-    nodes ("10gbit", or bytes per second), lets operations go raw that compression would slow down;
-    without it a codec that is named is assumed to win. `same_node`: compress between ranks of one
-    node as well, by default as THINWIRE_SAME_NODE says.
+    nodes ("10gbit", or bytes per second), lets operations go raw of which a loss is predicted. With
+    it and without, a few of the first steps are timed with a group's calls compressed and with
+    torch's own, and the faster of the two is kept to (`thinwire.torch.guard`), unless `force`, by
+    default as THINWIRE_FORCE says. `same_node`: compress between ranks of one node as well, by
+    default as THINWIRE_SAME_NODE says.
 
     It does not steer the preload library for NCCL, which reads its policy once
     (`preload_policy`): where that carries a group and goes by other rules, a warning says which.
@@ -125,7 +129,7 @@ def set_policy(
     what: dict[str, Any] = {}
     try:
         dimensions = tuple(named) if on_mesh else None
-        setting = _setting(policy_of(policy, dimensions), min_bytes, link, same_node)
+        setting = _setting(policy_of(policy, dimensions), min_bytes, link, same_node, force)
         what = compared(setting, tuple(named))
     except Exception as raised:  # noqa: BLE001, the other ranks must hear of it
         error = raised
@@ -151,16 +155,23 @@ def setting_of(group: Any) -> Setting | None:
 
 
 def _setting(
-    policy: Policy, least: int | str, link: float | str | None, same_node: bool | None
+    policy: Policy,
+    least: int | str,
+    link: float | str | None,
+    same_node: bool | None = None,
+    force: bool | None = None,
 ) -> Setting:
     if same_node is None:
         same_node = os.environ.get("THINWIRE_SAME_NODE") == "1"
+    if force is None:
+        force = os.environ.get("THINWIRE_FORCE") == "1"
     rate = parse_link_rate(link) if isinstance(link, str) else link or 0.0
     size = parse_size(least) if isinstance(least, str) else least
     if rate < 0 or size < 0:
         raise ValueError("set_policy: link and min_bytes are not negative")
     said = library().tw_setting_value(b"THINWIRE_CODEC")
-    return Setting(policy, size, rate, same_node, "off" if said == ffi.NULL else text(said))
+    fallback = "off" if said == ffi.NULL else text(said)
+    return Setting(policy, size, rate, same_node, fallback, force)
 
 
 def compared(setting: Setting, names: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -174,6 +185,7 @@ def compared(setting: Setting, names: tuple[str, ...] = ()) -> dict[str, Any]:
         "min_bytes": setting.least,
         "link": setting.link,
         "same_node": setting.same_node,
+        "force": setting.force,
         "THINWIRE_CODEC": setting.fallback,
     }
 
@@ -186,7 +198,7 @@ def _of_environment() -> Setting | None:
     if not path:
         return None
     if path not in _environment:
-        _environment[path] = _setting(Policy(path), DEFAULT_LEAST, None, None)
+        _environment[path] = _setting(Policy(path), DEFAULT_LEAST, None)
     return _environment[path]
 
 
