@@ -1,6 +1,7 @@
 """The example programs, where they are built, with and without the preload library."""
 
 import json
+import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,8 +63,10 @@ class Example:
 def example(name: str, scratch: Path) -> Example:
     if shutil.which("mpirun") is None:
         pytest.skip("no mpirun on this machine")
+    programs = os.environ.get("THINWIRE_GPU_PROGRAMS")
+    given = Path(programs, name) if programs else None
     try:
-        return Example(name, find_program(name, None), scratch)
+        return Example(name, find_program(name, given), scratch)
     except BenchError as error:
         pytest.skip(str(error))
 

@@ -128,6 +128,7 @@ def test_auto_computes_on_gpus_or_as_the_cpu(cannon):
     assert (line["multiplier"] == "cublas") == (line["device"] == "gpu")
 
 
+@pytest.mark.gpu
 @pytest.mark.parametrize("codec", ["off", "mpc"])
 def test_gpu_pointers_through_the_library_give_what_staging_gives(cannon, codec):
     options = ("--size", 256, "--device")

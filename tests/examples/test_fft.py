@@ -77,6 +77,7 @@ def test_what_cannot_be_done_is_said(fft, ranks, options, words):
     assert words in fft.refusal(ranks, *options)
 
 
+@pytest.mark.gpu
 def test_gpu_pointers_through_the_library_give_what_staging_gives(fft):
     if fft.figures(2, *SMALL, "--device", "auto", "--staging")["device"] == "cpu":
         pytest.skip("no GPU on this machine, or none in this build")

@@ -165,6 +165,7 @@ def test_a_reference_of_another_run_is_refused(seismic, tmp_path):
     assert "--reference has 1920 values" in seismic.refusal(1, *options)
 
 
+@pytest.mark.gpu
 def test_gpus_make_the_cpus_waves(seismic):
     if seismic.figures(2, *SMALL, "--device", "auto", "--staging")["device"] == "cpu":
         pytest.skip("no GPU on this machine, or none in this build")

@@ -118,6 +118,7 @@ def test_auto_stacks_on_gpus_or_as_the_cpu(stacking):
     assert line["identical"] and line["checksum"] == plain["checksum"]
 
 
+@pytest.mark.gpu
 def test_gpu_pointers_through_the_library_give_what_staging_gives(stacking):
     if stacking.figures(4, *SMALL, "--device", "auto", "--staging")["device"] == "cpu":
         pytest.skip("no GPU on this machine, or none in this build")

@@ -30,7 +30,10 @@ def _no_driver() -> str | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     why = _no_gpu()
     for item in items:
-        if why and item.path.parent.name == "gpu":
+        if item.path.parent.name != "gpu":
+            continue
+        item.add_marker(pytest.mark.gpu)
+        if why:
             item.add_marker(pytest.mark.skip(reason=why))
 
 
