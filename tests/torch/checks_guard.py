@@ -36,13 +36,13 @@ class Job:
     def seconds(self, first: Any, last: Any) -> float:
         return last - first
 
-    def step(self, more: float = 0.0) -> list[str]:
+    def step(self, more: float = 0.0, optimizers: int = 1) -> list[str]:
         said = []
         for _ in range(self._calls):
             said.append(self.guard.why_raw(CPU))
             self.now += (self._raw if said[-1] else self._coded) / self._calls
         self.now += more
-        self.made += self._known
+        self.made += optimizers * self._known
         return said
 
 
@@ -65,6 +65,13 @@ def layers_of_different_cost_do_not_decide(_: Path) -> None:
         for call in range(600):
             said = job.step(10.0 * (call % 2))
         assert said == [SLOWER if coded > raw else ""]
+
+
+def optimizers_in_one_another_make_one_step(_: Path) -> None:
+    """As ZeroRedundancyOptimizer's: rounds are whole steps still."""
+    job = Job(3, 1.0, 1.1)
+    said = [why for _ in range(40) for why in job.step(10, optimizers=2)]
+    assert said.count(TIMED) == 3 * ROUNDS.count(False) and said[-1] == SLOWER
 
 
 def without_an_optimizer_it_decides_as_well(_: Path) -> None:
@@ -134,6 +141,7 @@ def ranks_that_differ_in_force_are_told(_: Path) -> None:
 CHECKS = [
     the_faster_is_kept_to,
     layers_of_different_cost_do_not_decide,
+    optimizers_in_one_another_make_one_step,
     without_an_optimizer_it_decides_as_well,
     ranks_decide_alike,
     training_goes_on_as_it_would,

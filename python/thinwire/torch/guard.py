@@ -91,7 +91,8 @@ class Guard:
         self._name, self._agree, self._steps = name, agree, steps
         self._clock = clock or Clock()
         self._calls = 0  # since the last that began a round, or at all
-        self._first: tuple[int, int] | None = None  # steps, and calls, when a step had ended
+        self._ends: list[int] = []  # at which calls a step had ended: the first, and the last
+        self._steps_seen = 0  # between these two
         self._last = steps()
         self._per_step = 0.0
         self._round_calls = 0  # 0 while it is not known
@@ -118,11 +119,12 @@ class Guard:
         """Counts what a step has; the calls after the one that finds out are timed."""
         made = self._steps()
         if made != self._last:
+            # Several with no call between them, as of optimizers in one another, are one.
             self._last = made
-            if self._first is None:
-                self._first = made, self._calls
-            else:
-                self._per_step = (self._calls - self._first[1]) / (made - self._first[0])
+            self._steps_seen += len(self._ends) > 0
+            self._ends = [*self._ends[:1], self._calls]
+        if self._steps_seen:
+            self._per_step = (self._ends[-1] - self._ends[0]) / self._steps_seen
         self._calls += 1
         if self._calls not in ASKED_AFTER:
             return
