@@ -92,9 +92,12 @@ bool report(MPI_Comm comm, const Options& options, const Setup& setup, int recei
   if (!options.reference.empty()) {
     // One value more than there should be is enough to see that there are too many.
     const auto reference = examples::read_floats<float>(options.reference, seismograms.size() + 1);
-    const Misfit found = misfit(seismograms, reference, receivers);
-    rows.number("misfit", "misfit of the seismograms", found.all);
-    rows.number("worst_misfit", "  of the worst receiver", found.worst);
+    if (const auto found = misfit(seismograms, reference, receivers)) {
+      rows.number("misfit", "misfit of the seismograms", found->all);
+      rows.number("worst_misfit", "  of the worst receiver", found->worst);
+    } else {
+      std::fputs("seismic: no wave had arrived at any receiver: there is no misfit\n", stderr);
+    }
   }
   if (!options.seismograms.empty()) {
     write(options.seismograms, seismograms.data(), seismograms.size() * sizeof(float));

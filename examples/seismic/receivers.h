@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,9 @@ struct Misfit {
   double worst = 0;  // the largest of a receiver
 };
 
-// Errors end in std::runtime_error: another length, a reference without motion.
-Misfit misfit(const std::vector<float>& seismograms, const std::vector<float>& reference,
-              int receivers);
+// None where no wave had arrived at a receiver of the reference. A reference of another length ends
+// in std::runtime_error.
+std::optional<Misfit> misfit(const std::vector<float>& seismograms,
+                             const std::vector<float>& reference, int receivers);
 
 }  // namespace seismic

@@ -130,6 +130,16 @@ def test_bench_times_the_updates_alone(seismic):
     assert line["share"] == pytest.approx(line["gbs"] / line["copy_gbs"], rel=1e-3)
 
 
+def test_a_run_in_which_no_wave_arrives_has_no_misfit(seismic, tmp_path):
+    (tmp_path / "far.txt").write_text("0 0 0\n")
+    options = (*SMALL, "--steps", 2, "--receivers", tmp_path / "far.txt")
+    seismic.figures(1, *options, "--seismograms", tmp_path / "quiet.f32")
+    assert not np.fromfile(tmp_path / "quiet.f32", np.float32).any()
+    ended = seismic.run(1, *options, "--reference", tmp_path / "quiet.f32")
+    assert ended.code == 0 and ended.line and "misfit" not in ended.line
+    assert "no wave had arrived at any receiver" in ended.errors
+
+
 @pytest.mark.parametrize(
     ("ranks", "options", "words"),
     [
