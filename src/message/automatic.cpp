@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "codec/registry.h"
 #include "message/host.h"
+#include "message/strides.h"
 #include "message/trial.h"
 
 namespace thinwire::message {
@@ -28,30 +30,8 @@ std::vector<Coder> coders(std::initializer_list<const char*> names) {
   return found;
 }
 
-// Of values that come in tuples: the strides in which they may return.
-std::vector<Coder> strides(const char* name, const char* key,
-                           std::initializer_list<const char*> values) {
-  std::vector<Coder> found;
-  const codec::Codec* codec = codec::find_codec(name);
-  if (codec == nullptr) return found;
-  for (const char* value : values) {
-    const codec::Option option{key, value};
-    found.push_back(coder_of(*codec, {&option, 1}));
-  }
-  return found;
-}
-
-std::span<const Coder> strides_of(const codec::Codec& codec) {
-  static const std::array<std::vector<Coder>, 2> all = {
-      strides("lorenzo", "tuple", {"2", "3"}), strides("mpc", "stride", {"2", "3", "4", "6"})};
-  for (const std::vector<Coder>& of_codec : all) {
-    if (!of_codec.empty() && of_codec[0].codec == &codec) return of_codec;
-  }
-  return {};
-}
-
-// A codec is tried with strides where it is at most so much behind: values in tuples are what it
-// may be behind for.
+// A codec of no wide strides is tried with others where it is at most so much behind: values in
+// tuples are what it may be behind for.
 constexpr double kNearlyBest = 0.95;
 
 bool has_axes(const Shape& shape) {
@@ -87,21 +67,18 @@ class Comparison {
 
   Status compare() {
     for_each_way(array_, [&](const Coder& coder) { add(coder); });
-    if (Status status = run(); !status.ok()) return status;
-    if (with_strides_.coder.codec == nullptr ||
-        with_strides_.share() * kNearlyBest > best_.share()) {
-      return {};
-    }
-    const bool as_line = with_strides_.coder.as_line;
-    for (Coder coder : strides_of(*with_strides_.coder.codec)) {
-      coder.as_line = as_line;
-      add(coder);
-    }
-    return run();
+    if (Status status = run(); !status.ok() || line_.coder.codec == nullptr) return status;
+    if (by_stride(*line_.coder.codec).size() >= kFirstStrides.back()) return find_stride();
+    if (line_.share() * kNearlyBest > best_share_) return {};
+    for (const Coder& coder : by_stride(*line_.coder.codec).subspan(1)) add_as_line(coder);
+    const Status status = run();
+    consider(last_);
+    return status;
   }
 
   // Of all; no codec where nothing was tried.
   const Trial& best() const { return best_; }
+  double best_share() const { return best_share_; }
 
  private:
   void add(const Coder& coder) {
@@ -109,18 +86,73 @@ class Comparison {
     if (bound(coder, sample.array).ok()) trials_[count_++] = {coder, &sample};
   }
 
+  void add_as_line(Coder coder) {
+    coder.as_line = !coder.codec->flat && has_axes(array_.shape);
+    add(coder);
+  }
+
+  // From wide strides down to the least that does not lose.
+  Status find_stride() {
+    const std::span<const Coder> all = by_stride(*line_.coder.codec);
+    for (const std::size_t first : kFirstStrides) add(all[first - 1]);
+    if (Status status = run(); !status.ok()) return status;
+    if (last_.coder.codec == nullptr || share_of(last_) >= line_.share()) return {};
+    Trial least = last_;
+    while (last_.share() <= least.share()) {
+      least = last_;
+      const std::size_t stride = stride_of(least.coder);
+      for (const std::size_t divisor : kStrideDivisors) {
+        if (stride % divisor == 0 && stride > divisor) add(all[stride / divisor - 1]);
+      }
+      if (count_ == 0) break;
+      if (Status status = run(); !status.ok()) return status;
+    }
+    consider(least);
+    const std::size_t stride = stride_of(least.coder);
+    for (const Coder& coder : automatic_candidates(array_.dtype)) {
+      const std::span<const Coder> others = by_stride(*coder.codec);
+      if (coder.codec != line_.coder.codec && stride <= others.size()) {
+        add_as_line(others[stride - 1]);
+      }
+    }
+    return run();
+  }
+
+  // What there is of one byte of the array. The first values of each run of a sample have others a
+  // stride before them than in the array; half of what that may cost is taken off, and never more
+  // than half of all.
+  double share_of(const Trial& trial) const {
+    const double share = trial.share();
+    const Sample& sample = *trial.sample;
+    if (&sample != &runs_ || sample.is_whole() || trial.coder.codec != line_.coder.codec) {
+      return share;
+    }
+    const auto values = static_cast<double>(sample.places.row_bytes / dtype_size(array_.dtype));
+    const auto first = static_cast<double>(stride_of(trial.coder) - 1);
+    const double of_first = (share + line_.share()) / 2;
+    return std::max((share * values - of_first * first) / (values - first), share / 2);
+  }
+
   Status run() {
     const std::span<Trial> tried(trials_.data(), std::exchange(count_, 0));
     if (Status status = try_all(tried, source_, stream_); !status.ok()) return status;
+    last_ = {};
     for (const Trial& trial : tried) {
-      if (best_.coder.codec == nullptr || trial.share() < best_.share()) best_ = trial;
-      const bool may_stride = trial.sample == &runs_ && !strides_of(*trial.coder.codec).empty();
-      if (may_stride &&
-          (with_strides_.coder.codec == nullptr || trial.share() < with_strides_.share())) {
-        with_strides_ = trial;
+      // Of the candidates that take strides the last one, which takes the most.
+      const bool is_single = stride_of(trial.coder) == 1;
+      if (is_single && trial.sample == &runs_ && by_stride(*trial.coder.codec).size() > 1) {
+        line_ = trial;
       }
+      if (last_.coder.codec == nullptr || share_of(trial) < share_of(last_)) last_ = trial;
+      if (is_single || trial.coder.codec != line_.coder.codec) consider(trial);
     }
     return {};
+  }
+
+  void consider(const Trial& trial) {
+    if (trial.coder.codec == nullptr || share_of(trial) >= best_share_) return;
+    best_ = trial;
+    best_share_ = share_of(trial);
   }
 
   const codec::Chunk& array_;
@@ -130,7 +162,9 @@ class Comparison {
   Sample runs_;
   std::array<Trial, kMostTrials> trials_{};
   std::size_t count_ = 0;
-  Trial best_{}, with_strides_{};
+  Trial best_{}, last_{};  // of all, and of the last run
+  double best_share_ = std::numeric_limits<double>::infinity();
+  Trial line_{};  // of the codec that is tried with strides, without one
 };
 
 }  // namespace
@@ -164,7 +198,7 @@ Result<AutomaticChoice> choose_automatically(const codec::Chunk& array, const st
   if (Status status = comparison.compare(); !status.ok()) return status;
   const Trial& best = comparison.best();
   if (best.coder.codec == nullptr) return choice;
-  choice.ratio = 1 / best.share();
+  choice.ratio = 1 / comparison.best_share();
   if (choice.ratio > 1 && choice.ratio >= least_ratio) choice.coder = best.coder;
   return choice;
 }

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "arrays.h"
+#include "message/strides.h"
 
 namespace thinwire::message {
 namespace {
@@ -115,6 +116,52 @@ TEST(Automatic, FindsTuples) {
   ASSERT_TRUE(choice.ok());
   const std::string options = choice->coder.codec->describe(choice->coder.parameter);
   EXPECT_TRUE(options == "tuple=3" || options == "stride=3") << options;
+}
+
+// Records of several numbers of their own sizes, each of which changes little from one to the next.
+std::vector<std::byte> records(Dtype dtype, std::size_t width, std::size_t count) {
+  std::mt19937_64 random(width);
+  std::vector<std::byte> data(count * width * dtype_size(dtype));
+  for (std::size_t at = 0; at < count * width; ++at) {
+    const auto column = static_cast<double>(at % width), row = static_cast<double>(at / width);
+    const double noise = static_cast<double>(random() >> 11) * 0x1p-53;
+    const double value = std::exp(3 * std::sin(7 * column)) *
+                         (1 + 0.01 * std::sin(0.003 * row + column) + 1e-5 * noise);
+    const auto single = static_cast<float>(value);
+    const void* from = dtype == Dtype::kF32 ? static_cast<const void*>(&single) : &value;
+    std::memcpy(data.data() + at * dtype_size(dtype), from, dtype_size(dtype));
+  }
+  return data;
+}
+
+TEST(Automatic, FindsRecordsOfManyNumbers) {
+  for (const Dtype dtype : {Dtype::kF32, Dtype::kF64}) {
+    for (const std::size_t width : {2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 18, 24, 30}) {
+      SCOPED_TRACE(std::string(dtype_name(dtype)) + ", " + std::to_string(width));
+      const std::size_t count = 100000 / width;
+      const codec::Chunk array = line(dtype, count * width);
+      const auto data = records(dtype, width, count);
+      std::size_t least = data.size();
+      for (const std::size_t stride : {std::size_t{1}, width}) {
+        least = std::min(
+            least, encoded(by_stride(*codec::find_codec("mpc"))[stride - 1], array, data).size());
+      }
+      const std::size_t chosen = encoded_automatically(array, data).size();
+      EXPECT_LE(static_cast<double>(chosen), 1.02 * static_cast<double>(least));
+    }
+  }
+}
+
+// Random numbers, each the one of 30 values before.
+TEST(Automatic, FindsRecordsThatRepeat) {
+  constexpr std::size_t kWidth = 30, kCount = 90000;
+  const codec::Chunk array = line(Dtype::kF64, kCount);
+  const auto record = random_bytes(kWidth * sizeof(double));
+  std::vector<std::byte> data;
+  while (data.size() < array.raw_bytes()) data.insert(data.end(), record.begin(), record.end());
+  const auto choice = choose_automatically(array, data.data(), kLeastRatio, nullptr);
+  ASSERT_TRUE(choice.ok());
+  EXPECT_EQ(choice->coder.codec->describe(choice->coder.parameter), "stride=30");
 }
 
 // What one place would say: here nothing, there everything.

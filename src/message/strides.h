@@ -1,0 +1,27 @@
+// Values that come in tuples: codecs by the stride in which values return.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "message/message.h"
+
+namespace thinwire::message {
+
+// The codec with strides of 1, 2, 3 and more, up to the most that it takes; nothing of one that
+// takes none.
+std::span<const Coder> by_stride(const codec::Codec& codec);
+
+// Of a coder of by_stride().
+std::size_t stride_of(const Coder& coder);
+
+// Strides that say whether there are tuples at all: most that are likely divide one of them. Three
+// for itself, since it is the most frequent, and nearer values are more alike.
+inline constexpr std::array<std::size_t, 4> kFirstStrides = {3, 18, 24, 30};
+
+// What may be left of a stride that is a multiple of the least one.
+inline constexpr std::array<std::size_t, 3> kStrideDivisors = {2, 3, 5};
+
+}  // namespace thinwire::message
