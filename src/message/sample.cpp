@@ -14,6 +14,9 @@ constexpr std::uint64_t kRunsShare = 256;  // one of so many
 constexpr std::uint64_t kLeastBoxes = 4;
 constexpr std::uint64_t kMostBoxes = 16;
 constexpr std::uint64_t kBoxesShare = 8;
+// In each box, for codecs that see lines.
+constexpr std::uint64_t kBoxRunBytes = 2048;
+constexpr std::uint64_t kRunsOfBox = 2;
 
 struct Spread {
   std::uint64_t first, step;
@@ -32,6 +35,24 @@ void place_runs(Sample& sample, std::uint64_t count, std::uint64_t run_bytes) {
   sample.array.shape.extent[0] = count * run_bytes / dtype_size(sample.array.dtype);
 }
 
+// As many runs in each box, spread over its rows: what is alike in one row may not be so in others.
+void place_in_boxes(Sample& sample, const device::Places& boxes, std::uint64_t raw_bytes) {
+  const std::uint64_t rows = std::uint64_t{boxes.planes} * boxes.rows;
+  const std::uint64_t each =
+      std::max(kRunsOfBox, kLeastRuns * kRunBytes / kBoxRunBytes / boxes.count);
+  const Spread at = spread(rows, std::min(each, rows));
+  std::uint64_t count = 0;
+  for (std::uint32_t box = 0; box < boxes.count; ++box) {
+    for (std::uint64_t run = 0; run < std::min(each, rows); ++run) {
+      const std::uint64_t row = at.first + run * at.step;
+      const std::uint64_t offset = boxes.offset[box] + row / boxes.rows * boxes.plane_step +
+                                   row % boxes.rows * boxes.row_step;
+      sample.places.offset[count++] = std::min(offset, raw_bytes - kBoxRunBytes);
+    }
+  }
+  place_runs(sample, count, kBoxRunBytes);
+}
+
 }  // namespace
 
 Sample sample_runs(const codec::Chunk& array, const Sample* boxes) {
@@ -39,11 +60,7 @@ Sample sample_runs(const codec::Chunk& array, const Sample* boxes) {
   const std::uint64_t runs = array.raw_bytes() / kRunBytes;
   if (runs <= kLeastRuns) return sample;
   if (boxes != nullptr && !boxes->is_whole()) {
-    const std::uint64_t run = kLeastRuns * kRunBytes / boxes->places.count / kRunBytes * kRunBytes;
-    place_runs(sample, boxes->places.count, run);
-    for (std::uint32_t place = 0; place < boxes->places.count; ++place) {
-      sample.places.offset[place] = std::min(boxes->places.offset[place], array.raw_bytes() - run);
-    }
+    place_in_boxes(sample, boxes->places, array.raw_bytes());
     return sample;
   }
   const std::uint64_t count =

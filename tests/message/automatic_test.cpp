@@ -164,6 +164,32 @@ TEST(Automatic, FindsRecordsThatRepeat) {
   EXPECT_EQ(choice->coder.codec->describe(choice->coder.parameter), "stride=30");
 }
 
+// Values in some rows of each box, nothing in the others: what is seen as a line is compared at the
+// same rows.
+TEST(Automatic, ComparesBoxesAndLinesAtTheSameRows) {
+  for (const Dtype dtype : {Dtype::kF32, Dtype::kF64}) {
+    SCOPED_TRACE(dtype_name(dtype));
+    const codec::Chunk array{dtype, {.rank = 2, .extent = {512, 256}}};
+    std::vector<std::byte> data(array.raw_bytes());
+    for (std::size_t at = 0; at < array.shape.count(); ++at) {
+      const auto x = static_cast<double>(at % 256), y = static_cast<double>(at / 256);
+      if (at / 256 % 128 < 60) continue;
+      const double value = std::sin(0.5 * x) * 3 + std::cos(0.01 * y);
+      const auto single = static_cast<float>(value);
+      const void* from = dtype == Dtype::kF32 ? static_cast<const void*>(&single) : &value;
+      std::memcpy(data.data() + at * dtype_size(dtype), from, dtype_size(dtype));
+    }
+    const Coder lorenzo = automatic_candidates(dtype)[0];
+    ASSERT_STREQ(lorenzo.codec->name, "lorenzo");
+    Coder as_line = lorenzo;
+    as_line.as_line = true;
+    const std::size_t least =
+        std::min(encoded(lorenzo, array, data).size(), encoded(as_line, array, data).size());
+    const std::size_t chosen = encoded_automatically(array, data).size();
+    EXPECT_LE(static_cast<double>(chosen), 1.02 * static_cast<double>(least));
+  }
+}
+
 // What one place would say: here nothing, there everything.
 TEST(Automatic, LooksAtManyPlaces) {
   constexpr std::uint64_t kCount = 1 << 20;
