@@ -52,7 +52,7 @@ def test_a_codec_that_loses_is_timed_and_goes_raw(
     lines = [line for line in errors.splitlines() if "AllReduce of f32" in line]
     assert len(lines) == 1
     assert f"262144 to 524287 bytes, {codec}" in lines[0]
-    assert ": raw; raw took" in lines[0] and lines[0].endswith("(probation 1)")
+    assert ": raw; raw took" in lines[0] and lines[0].endswith("(timing round 1)")
 
 
 @pytest.mark.alone

@@ -53,10 +53,14 @@ def test_a_fast_link_is_not() -> None:
     assert found["sentence"] == "raw: would not gain"
 
 
+BELOW = "below the threshold"
+
+
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--codec", "mpc", "--bytes", "4KiB"), "below the threshold"),
+        (("--codec", "mpc", "--bytes", "4KiB"), BELOW),
+        (("--codec", "mpc", "--bytes", "128KiB", "--op", "allgather", "--ranks", "4"), BELOW),
         (("--codec", "mpc", *SIXTEEN, "--nodes", "1"), "peer on the same node"),
         (("--codec", "off", *SIXTEEN), "codec off"),
         (SIXTEEN, "the link's rate is not known"),

@@ -20,6 +20,8 @@ from thinwire.library import parse_link_rate, parse_size
 from thinwire.plan import PlanSettings
 from thinwire.policy import Policy, PolicyRule
 
+OF_BLOCKS = (Operation.GATHER, Operation.SCATTER, Operation.ALLGATHER, Operation.ALLTOALL)
+
 COLUMNS: list[Column] = [
     ("candidate", lambda row: row.candidate),
     ("ratio", lambda row: number(row.ratio, ".3f")),
@@ -105,10 +107,13 @@ def explain(
         price = explainer.by_file(data, call) if data else explainer.by_table_or_measuring(call)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    settings = PlanSettings(parse_size(threshold), same_node, rate)
+    # In MPI programs the threshold is of a rank's block where there are blocks.
+    least = parse_size(threshold)
+    of_all = least * ranks if operation in OF_BLOCKS else least
+    settings = PlanSettings(of_all, same_node, rate)
     found = explainer.explain(Codec(spec), call, settings, price)
     if as_json:
-        print(json.dumps(_as_json(found, call, settings, rule_words), indent=2))
+        print(json.dumps(_as_json(found, call, rate, least, rule_words), indent=2))
         return
     print_wrapped(_heading(call, link, threshold))
     if rule_words:
@@ -137,11 +142,13 @@ def _heading(call: Call, link: str | None, threshold: str) -> str:
     return f"{what} of {call.bytes} bytes of {call.dtype}, {where}; {rate}; threshold {threshold}"
 
 
-def _as_json(found: Explanation, call: Call, settings: PlanSettings, rule: str) -> dict[str, Any]:
+def _as_json(
+    found: Explanation, call: Call, link: float | None, threshold: int, rule: str
+) -> dict[str, Any]:
     return {
         "call": asdict(call),
-        "link_bytes_per_second": settings.link,
-        "threshold": settings.threshold,
+        "link_bytes_per_second": link,
+        "threshold": threshold,
         "rule": rule,
         **asdict(found),
     }

@@ -182,7 +182,7 @@ void log_decision(const PlanClass& of, const plan::CallClass& decided) {
                            seconds_text(1e-9 * static_cast<double>(decided.times().raw)) +
                            " and compressed " +
                            seconds_text(1e-9 * static_cast<double>(decided.times().coded)) +
-                           ", so " + (decided.codes() ? "compressed" : "raw") + " (probation " +
+                           ", so " + (decided.codes() ? "compressed" : "raw") + " (timing round " +
                            std::to_string(decided.probations()) + ")";
   tw_log(TW_LOG_PLAN, line.c_str());
 }

@@ -157,7 +157,7 @@ std::string as_text(const Totals& totals, const std::string& whose) {
       << "  compressed  " << totals.compressed_messages << " messages, " << totals.compressed_bytes
       << " bytes sent as " << totals.wire_bytes << ", ratio " << ratio << '\n'
       << "  raw         " << sum_of(totals.raw_by_reason) << " messages, " << totals.raw_bytes
-      << " bytes (without messages below the threshold)\n";
+      << " bytes, not counting those below the threshold\n";
   for (int reason = 1; reason < TW_REASON_COUNT; ++reason) {
     if (totals.raw_by_reason[reason] == 0) continue;
     out << "              " << totals.raw_by_reason[reason] << ": "

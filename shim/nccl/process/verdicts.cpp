@@ -21,7 +21,7 @@ const char* outcome_text(const Verdict& of) { return of.codes ? "compressed" : "
 bool is_message(const Verdict& of) { return of.operation == kSend || of.operation == kRecv; }
 
 // "AllReduce of f32, 65536 to 131071 bytes, lossless: raw, as that took 97.1 us and compressed
-// 121.0 us (probation 1)"
+// 121.0 us (timing round 1)"
 std::string sentence(const Verdict& of) {
   std::ostringstream out;
   out << operation_name(of.operation);
@@ -29,9 +29,10 @@ std::string sentence(const Verdict& of) {
   out << " of " << type_text(of.dtype) << ", " << of.least_bytes << " to " << 2 * of.least_bytes - 1
       << " bytes, " << tw_codec_spec(settings().codecs[of.codec].codec);
   char times[128];
-  std::snprintf(times, sizeof times, ": %s; raw took %.1f us and compressed %.1f us (probation %u)",
-                outcome_text(of), static_cast<double>(of.raw_ns) / 1e3,
-                static_cast<double>(of.coded_ns) / 1e3, of.probation);
+  std::snprintf(times, sizeof times,
+                ": %s; raw took %.1f us and compressed %.1f us (timing round %u)", outcome_text(of),
+                static_cast<double>(of.raw_ns) / 1e3, static_cast<double>(of.coded_ns) / 1e3,
+                of.probation);
   return out.str() + times;
 }
 
