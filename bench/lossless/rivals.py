@@ -16,7 +16,7 @@ import numpy as np
 
 from thinwire import Codec, compress, decompress
 from thinwire.bench import specs
-from thinwire.bench.samples import Sample
+from thinwire.bench.samples import Sample, merged_shapes
 
 MOST_STRIDES = 32  # of MPC
 
@@ -35,20 +35,8 @@ ALL = ("f32", "f64", "f16", "bf16")
 WIDE = ("f32", "f64")
 
 
-def shapes(values: np.ndarray, most: int = 3) -> list[tuple[int, ...]]:
-    """Those of at most `most` axes in which neighbouring axes of the array count as one."""
-    rest = values.shape
-    found = {(values.size,)}
-    for cuts in range(1 << (len(rest) - 1)):
-        merged = [rest[0]]
-        for axis, extent in enumerate(rest[1:]):
-            if cuts >> axis & 1:
-                merged.append(extent)
-            else:
-                merged[-1] *= extent
-        if len(merged) <= most:
-            found.add(tuple(merged))
-    return sorted(found)
+def shapes(values: np.ndarray) -> list[tuple[int, ...]]:
+    return merged_shapes(values.shape, 3)
 
 
 def byte_planes(values: np.ndarray) -> np.ndarray:

@@ -154,3 +154,26 @@ def test_a_moment_of_a_busy_machine_does_not_decide(monkeypatch):
     assert advice.codec.startswith("expack") and seen.count(found[1].spec) == 3
     assert rows[1].encode_gb_per_second == 1.2 and rows[0].encode_gb_per_second == 1.0
     assert advice.seconds == pytest.approx(2 * 4096 / 1.2e9 + 2048 / 50e6)
+
+
+def advised(path, *words: str) -> str:
+    said = json.loads(call(str(path), "--link", "1kbit", "--json", *words).stdout)
+    (advice,) = said["advice"]
+    return advice["spec"]
+
+
+def test_strides_that_lossless_finds_are_candidates(tmp_path):
+    random = np.random.default_rng(3)
+    records = 10.0 ** np.arange(10) * (1 + 1e-6 * random.random((4000, 10)))
+    path = tmp_path / "records.f64"
+    records.tofile(path)
+    assert advised(path) == "mpc:stride=10"
+
+
+def test_a_volume_may_be_advised_as_planes(tmp_path):
+    random = np.random.default_rng(4)
+    rows, columns = random.random((96, 1)) + 1, random.random((1, 1024)) / 2
+    noise = 1e-3 * random.random((96, 1024))
+    path = tmp_path / "planes.f32"
+    (rows + columns + noise).astype(np.float32).tofile(path)
+    assert advised(path, "--shape", "96x32x32").endswith("shape=?x1024")

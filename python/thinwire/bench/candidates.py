@@ -9,10 +9,11 @@ import numpy as np
 
 from thinwire.bench import specs
 from thinwire.bench.codec import Buffers, measure
-from thinwire.bench.samples import Sample
+from thinwire.bench.samples import Sample, merged_shapes
 from thinwire.bench.steps import Step
 from thinwire.codec import Codec, CodecInfo, codecs
 from thinwire.library import ThinwireError
+from thinwire.message import compress, inspect
 
 RUNS = 5
 # Candidates this near to the fastest are measured again: a machine that is busy for a moment must
@@ -114,8 +115,8 @@ def measure_all(
     jobs = [
         (codec, variant)
         for message in (of_size(sample, nbytes) for nbytes in asked.sizes)
-        for codec in found
-        for variant in specs.variants(message, specs.row_of(codec))
+        for codec in [*found, *_also_chosen(message, found)]
+        for variant in _variants(message, specs.row_of(codec))
     ]
     measured = _measure_each(jobs, asked, place, progress)
     near = _near_the_fastest(measured)
@@ -124,6 +125,28 @@ def measure_all(
         for at, candidate in zip(near, again, strict=True):
             measured[at] = _faster(measured[at], candidate, asked)
     return measured
+
+
+def _also_chosen(message: Sample, found: list[Codec]) -> list[Codec]:
+    """What "lossless" makes of the message, where it has an option that the others of its name do
+    not have: it looks for more strides."""
+    codec = Codec(inspect(compress(message.values, specs.LOSSLESS, dtype=message.dtype)).spec)
+    others = {each.spec for each in found}
+    of_its_name = {
+        spec for spec in others if spec.partition(":")[0] == codec.spec.partition(":")[0]
+    }
+    return [codec] if of_its_name and codec.spec not in others else []
+
+
+def _variants(message: Sample, info: CodecInfo) -> list[Sample]:
+    """Lossless codecs also in the shapes in which some axes count as one: a volume may be better
+    off as planes."""
+    usual = specs.variants(message, info)
+    if len(usual) == 1 or not info.lossless:
+        return usual
+    known = {each.values.shape for each in usual}
+    merged = merged_shapes(message.values.shape, info.max_rank)
+    return [*usual, *(message.in_shape(shape) for shape in merged if shape not in known)]
 
 
 def _measure_each(

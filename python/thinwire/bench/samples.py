@@ -43,6 +43,21 @@ def folded(shape: tuple[int, ...], max_rank: int) -> tuple[int, ...]:
     return (math.prod(shape[:slow]), *shape[slow:])
 
 
+def merged_shapes(shape: tuple[int, ...], max_rank: int) -> list[tuple[int, ...]]:
+    """All of at most `max_rank` axes that come of merging neighbouring axes; the line is one."""
+    found: set[tuple[int, ...]] = {(math.prod(shape),)}
+    for cuts in range(1 << (len(shape) - 1)):
+        merged = [shape[0]]
+        for axis, extent in enumerate(shape[1:]):
+            if cuts >> axis & 1:
+                merged.append(extent)
+            else:
+                merged[-1] *= extent
+        if len(merged) <= max_rank:
+            found.add(tuple(merged))
+    return sorted(found)
+
+
 def from_float(values: np.ndarray, dtype: str) -> np.ndarray:
     """fp64 values as `dtype`, rounded to nearest (bf16: towards zero, bytes: in steps of 1/40);
     those of 8-bit floats are scaled so that the largest becomes the type's, as programs do."""
