@@ -781,6 +781,13 @@ typedef struct tw_comm_options {
    * measured at a codec's first call where a link is stated. The ranks agree on the slowest either
    * way. */
   const tw_costs* costs;
+  /* Most bytes of host memory, on each rank, for results of earlier Bcasts and Allgathers (with
+   * lists too), against which lossless codecs code the next ones; 0: none are kept. For values of
+   * which few change from call to call, as the weights of a model that is trained. Only results in
+   * host memory of 256 KiB or more, which are compressed. The memory is allocated as results come
+   * and freed with the communicator. Each such call begins with one small exchange between the
+   * ranks. docs/guide/collectives.md. */
+  uint64_t reference_bytes;
 } tw_comm_options;
 
 /* Collective: all ranks must call it. TW_VERSION on every rank if the ranks differ in format,
@@ -908,6 +915,11 @@ typedef struct tw_collective_report {
                    does not. It holds for finite values; nobody checks whether all are */
   double max_error; /* with TW_VERIFY: the largest difference found on this rank */
   uint64_t raw_packets_by_reason[32]; /* raw_packets, indexed by tw_reason */
+  uint64_t delta_packets;    /* that this rank coded against an earlier result, each counted once */
+  uint64_t delta_bytes;      /* of them, before encoding */
+  uint64_t delta_wire_bytes; /* and as they were sent */
+  uint64_t reference_bytes;  /* that earlier results take now (tw_comm_options.reference_bytes) */
+  uint64_t reference_results; /* how many results those are */
 } tw_collective_report;
 
 /* Runs a collective; returns when this rank's part is complete. TW_UNSUPPORTED if no schedule does
@@ -1341,6 +1353,11 @@ typedef struct tw_stats {
   uint64_t device_failures;         /* calls that a GPU or its driver refused */
   uint64_t pool_peak_bytes; /* the most host memory that the pool held, and the most pinned memory,
                                together */
+  /* Packets of collectives that were coded against an earlier result, each counted once where it
+   * was encoded, their bytes, and what these became. */
+  uint64_t delta_packets;
+  uint64_t delta_bytes;
+  uint64_t delta_wire_bytes;
 } tw_stats;
 
 /* Reads them; other threads may be counting meanwhile. TW_UNSUPPORTED for TW_STATS_PRELOAD and

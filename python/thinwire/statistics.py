@@ -35,6 +35,10 @@ class Counters:
     messages_without_memory: int  # compressed ones that there was no memory to decode
     device_failures: int  # calls that a GPU or its driver refused
     pool_peak_bytes: int  # the most host and pinned scratch memory held
+    # Packets of communicators' collectives that were coded against an earlier result.
+    delta_packets: int
+    delta_bytes: int
+    delta_wire_bytes: int
     raw_by_reason: dict[str, int]  # messages that went raw; reasons that did not occur are left out
 
 

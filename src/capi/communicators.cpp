@@ -34,6 +34,7 @@ comm::Options to_options(const tw_comm_options& from, int ranks) {
   options.same_node = from.same_node != 0;
   options.link_bytes_per_second = from.link_bytes_per_second;
   options.piece_bytes = from.piece_bytes;
+  options.reference_bytes = from.reference_bytes;
   if (from.costs != nullptr) options.costs = &from.costs->table;
   if (from.nodes != nullptr) options.nodes.assign(from.nodes, from.nodes + ranks);
   if (from.job != nullptr) {
@@ -88,6 +89,11 @@ tw_collective_report report_of(const comm::Report& from) {
   to.raw_packets = from.tally.raw_packets;
   static_assert(plan::kReasonCount <= std::size(decltype(to.raw_packets_by_reason){}));
   std::ranges::copy(from.tally.raw_by_reason, to.raw_packets_by_reason);
+  to.delta_packets = from.tally.delta_packets;
+  to.delta_bytes = from.tally.delta_bytes;
+  to.delta_wire_bytes = from.tally.delta_wire_bytes;
+  to.reference_bytes = from.reference_bytes;
+  to.reference_results = from.reference_results;
   to.workspace_bytes = from.workspace_bytes;
   to.seconds = from.seconds;
   to.encode_seconds = from.tally.encode_seconds;

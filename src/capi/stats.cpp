@@ -19,7 +19,7 @@ using Count = std::atomic<std::uint64_t>;
 struct Counts {
   Count messages, compressed_messages, bytes, wire_bytes, compressed_bytes, compressed_wire_bytes,
       decoded_messages, damaged_messages, collectives, collective_bytes, collective_wire_bytes,
-      collective_nanoseconds, declined, integers;
+      collective_nanoseconds, delta_packets, delta_bytes, delta_wire_bytes, declined, integers;
 };
 
 Counts counts;
@@ -69,6 +69,9 @@ tw_stats own_stats() {
   stats.collective_bytes = counts.collective_bytes;
   stats.collective_wire_bytes = counts.collective_wire_bytes;
   stats.collective_nanoseconds = counts.collective_nanoseconds;
+  stats.delta_packets = counts.delta_packets;
+  stats.delta_bytes = counts.delta_bytes;
+  stats.delta_wire_bytes = counts.delta_wire_bytes;
   return stats;
 }
 
@@ -101,6 +104,9 @@ void count_collective(const tw_collective_report& report) {
   add(counts.collectives, report.reason == TW_COMPRESS ? 1 : 0);
   add(counts.collective_bytes, report.raw_bytes);
   add(counts.collective_wire_bytes, report.wire_bytes);
+  add(counts.delta_packets, report.delta_packets);
+  add(counts.delta_bytes, report.delta_bytes);
+  add(counts.delta_wire_bytes, report.delta_wire_bytes);
   add(counts.collective_nanoseconds, static_cast<std::uint64_t>(1e9 * report.seconds));
 }
 

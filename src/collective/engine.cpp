@@ -1,5 +1,6 @@
 #include "collective/engine.h"
 
+#include "base/checksum.h"
 #include "collective/gpu/values.h"
 #include "device/copy.h"
 #include "message/automatic.h"
@@ -33,23 +34,55 @@ Status lost() { return {StatusCode::kDamaged, "another rank could not send its d
 Result<std::uint64_t> Engine::most_bytes(const Shape& shape) const {
   const codec::Spec& spec = settings_->spec;
   // Whichever it is, a raw frame fits too.
-  if (spec.kind == codec::Spec::Kind::kAuto) return message::automatic_bound(array(shape));
   const bool is_off = spec.kind == codec::Spec::Kind::kOff;
-  return message::bound(is_off ? message::raw_coder() : message::Coder{spec.codec, spec.parameter},
-                        array(shape));
+  auto most = spec.kind == codec::Spec::Kind::kAuto ? message::automatic_bound(array(shape))
+              : is_off ? message::bound(message::raw_coder(), array(shape))
+                       : message::bound({spec.codec, spec.parameter}, array(shape));
+  if (most.ok() && settings_->reference != nullptr) *most += frame::kDeltaBytes;
+  return most;
 }
 
-Result<Packet> Engine::encode(const std::byte* values, const Shape& shape, MutableByteView slot) {
-  using Kind = codec::Spec::Kind;
-  if (settings_->spec.kind == Kind::kOff) return pass(values, shape, slot, plan::Reason::kOff);
+// One frame of the values; a status that is_declined() where it would be no shorter.
+Result<std::uint64_t> Engine::code(const std::byte* values, const Shape& shape,
+                                   MutableByteView slot) {
   message::EncodeOptions options;
   options.mark = settings_->mark;
   options.decline = !settings_->on_device;
-  const auto length = settings_->spec.kind == Kind::kAuto
-                          ? message::encode_automatically(array(shape), values, slot,
-                                                          settings_->least_ratio, options)
-                          : message::encode({settings_->spec.codec, settings_->spec.parameter},
-                                            array(shape), values, slot, options);
+  if (settings_->spec.kind == codec::Spec::Kind::kAuto) {
+    return message::encode_automatically(array(shape), values, slot, settings_->least_ratio,
+                                         options);
+  }
+  return message::encode({settings_->spec.codec, settings_->spec.parameter}, array(shape), values,
+                         slot, options);
+}
+
+// kDeclined where ordinary coding is foreseen to leave no more.
+Result<Packet> Engine::encode_delta(const std::byte* values, const Shape& shape,
+                                    MutableByteView slot, const message::Reference& reference) {
+  const std::uint64_t raw = bytes(shape);
+  message::take_difference(settings_->dtype, raw, values, reference.values, spare_);
+  const auto frame = code(spare_, shape, slot.subspan(frame::kDeltaBytes));
+  if (!frame.ok()) return frame.status();
+  const std::uint64_t length = frame::kDeltaBytes + *frame;
+  const double plain = settings_->reference->plain_share * static_cast<double>(raw);
+  if (length >= raw || static_cast<double>(length) >= plain) {
+    return {StatusCode::kDeclined, "the difference is no shorter"};
+  }
+  frame::pack_delta({reference.number, checksum({reference.values, raw})}, settings_->mark,
+                    slot.data());
+  return Packet{
+      .kind = Packet::Kind::kFrame, .data = slot.data(), .bytes = length, .is_delta = true};
+}
+
+Result<Packet> Engine::encode(const std::byte* values, const Shape& shape, MutableByteView slot,
+                              const message::Reference& reference) {
+  using Kind = codec::Spec::Kind;
+  if (settings_->spec.kind == Kind::kOff) return pass(values, shape, slot, plan::Reason::kOff);
+  if (reference.values != nullptr) {
+    auto delta = encode_delta(values, shape, slot, reference);
+    if (delta.ok() || !is_declined(delta.status().code())) return delta;
+  }
+  const auto length = code(values, shape, slot);
   if (length.ok()) return frame_of(slot.data(), *length, bytes(shape));
   const StatusCode code = length.status().code();
   if (is_declined(code)) return values_of(values, bytes(shape), why_declined(code));
@@ -73,10 +106,15 @@ Status Engine::check(const Packet& packet, const Shape& shape) const {
   return {};
 }
 
-Status Engine::decode(const Packet& packet, const Shape& shape, std::byte* to) {
+Status Engine::decode(const Packet& packet, const Shape& shape, std::byte* to,
+                      const message::Reference& reference) {
   if (packet.kind == Packet::Kind::kLost) return lost();
   if (packet.kind == Packet::Kind::kValues) {
     return packet.data == to ? Status() : device::copy(to, packet.data, packet.bytes);
+  }
+  if (frame::is_delta({packet.data, packet.bytes}, settings_->mark)) {
+    return message::decode_delta({packet.data, packet.bytes}, array(shape), reference,
+                                 settings_->mark, to);
   }
   if (Status status = check(packet, shape); !status.ok()) return status;
   return message::decode({packet.data, packet.bytes}, {to, bytes(shape)}, settings_->mark).status();

@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "codec/spec.h"
 #include "collective/reduce.h"
+#include "collective/reference.h"
 #include "message/message.h"
 #include "plan/plan.h"
 
@@ -19,6 +20,7 @@ struct Packet {
   const std::byte* data = nullptr;
   std::uint64_t bytes = 0;
   plan::Reason why_raw = plan::Reason::kCompress;  // where it holds values as they are
+  bool is_delta = false;                           // of those that this rank encoded
 };
 
 // What holds for all pieces of one call.
@@ -28,7 +30,8 @@ struct EngineSettings {
   Reduction reduction = Reduction::kSum;
   double least_ratio = 1.02;  // under "auto": below it a piece stays raw
   frame::Mark mark = frame::file_mark();
-  bool on_device = false;  // the user's values lie in GPU memory
+  bool on_device = false;                    // the user's values lie in GPU memory
+  const CallReference* reference = nullptr;  // none in GPU memory
 
   // Values of one piece.
   codec::Chunk array(const Shape& shape) const { return {.dtype = dtype, .shape = shape}; }
@@ -42,11 +45,15 @@ class Engine {
   // no.
   Engine(const EngineSettings& settings, std::byte* spare) : settings_(&settings), spare_(spare) {}
 
-  // Whether reductions decode beside the values: a sum is made while decoding.
+  // Whether reductions decode beside the values (a sum is made while decoding), or differences are
+  // taken.
   bool needs_spare() const {
+    if (settings_->reference != nullptr) return true;
     return settings_->reduction != Reduction::kSum &&
            settings_->spec.kind != codec::Spec::Kind::kOff;
   }
+
+  const CallReference* reference() const { return settings_->reference; }
 
   std::uint64_t bytes_of(std::uint64_t values) const {
     return values * dtype_size(settings_->dtype);
@@ -57,14 +64,17 @@ class Engine {
   Result<std::uint64_t> most_bytes(const Shape& shape) const;
 
   // On the host what does not shrink stays where it is; from a device everything comes into `slot`.
-  Result<Packet> encode(const std::byte* values, const Shape& shape, MutableByteView slot);
+  // Against `reference`, where that has values and makes less of it.
+  Result<Packet> encode(const std::byte* values, const Shape& shape, MutableByteView slot,
+                        const message::Reference& reference = {});
 
   // The same without coding: for values that are to stay raw, for a reason.
   Result<Packet> pass(const std::byte* values, const Shape& shape, MutableByteView slot,
                       plan::Reason why);
 
   // kDamaged where a frame is not one of this piece.
-  Status decode(const Packet& packet, const Shape& shape, std::byte* to);
+  Status decode(const Packet& packet, const Shape& shape, std::byte* to,
+                const message::Reference& reference = {});
   Status reduce(const Packet& packet, const Shape& shape, std::byte* to);
 
   Status copy(std::byte* to, const std::byte* from, const Shape& shape);
@@ -73,6 +83,9 @@ class Engine {
  private:
   codec::Chunk array(const Shape& shape) const { return settings_->array(shape); }
   Status check(const Packet& packet, const Shape& shape) const;
+  Result<std::uint64_t> code(const std::byte* values, const Shape& shape, MutableByteView slot);
+  Result<Packet> encode_delta(const std::byte* values, const Shape& shape, MutableByteView slot,
+                              const message::Reference& reference);
 
   const EngineSettings* settings_;
   std::byte* spare_;

@@ -34,6 +34,11 @@ std::string nodes_text(const std::vector<std::int32_t>& nodes) {
   return text.empty() ? "one a rank" : text;
 }
 
+std::string references_text(std::uint64_t bytes) {
+  if (bytes == 0) return "none";
+  return std::to_string(bytes) + " bytes, format " + std::to_string(frame::kDeltaVersion);
+}
+
 std::vector<Term> terms_of(const Options& options) {
   return {{"frame format", std::to_string(frame::kFormatVersion)},
           {"codecs", codecs_of_build()},
@@ -41,6 +46,7 @@ std::vector<Term> terms_of(const Options& options) {
           {"threshold", std::to_string(options.threshold)},
           {"link", std::to_string(options.link_bytes_per_second)},
           {"piece", std::to_string(options.piece_bytes)},
+          {"references", references_text(options.reference_bytes)},
           {"job", options.mark_text},
           {"same node", options.same_node ? "compressed" : "raw"},
           {"nodes", nodes_text(options.nodes)}};
@@ -82,6 +88,7 @@ Result<std::unique_ptr<Communicator>> Communicator::create(
   if (Status status = agree(*transport, terms_of(options)); !status.ok()) return status;
   std::unique_ptr<Communicator> made(new Communicator(std::move(transport), std::move(options)));
   if (Status status = made->find_sharers(); !status.ok()) return status;
+  if (Status status = made->open_history(); !status.ok()) return status;
   return made;
 }
 
@@ -155,6 +162,7 @@ Status Communicator::bind(const Call& call, const Choice& choice) {
 
 Status Communicator::run_chosen(const Call& call, Report& report) {
   const auto begin = std::chrono::steady_clock::now();
+  keeps_ = false;
   Call own = call;
   // From here on this rank takes part whatever happens to it: others wait for what it sends.
   Status hindrance = find_device(call);
@@ -162,6 +170,7 @@ Status Communicator::run_chosen(const Call& call, Report& report) {
   own.unable = !hindrance.ok();
   if (Status status = prepare(own, report); !status.ok()) return status;
   if (Status status = bind(own, report.choice); !status.ok()) return status;
+  if (Status status = agree_on_reference(own, report.choice); !status.ok()) return status;
   if (const Status acquired = acquire(report); hindrance.ok()) hindrance = acquired;
   if (!hindrance.ok()) {
     if (Status status = acquire_for_nothing(); !status.ok()) return status;
@@ -176,6 +185,11 @@ Status Communicator::run_chosen(const Call& call, Report& report) {
                                 .backoff = backoff_};
   Status status = executor_.run(schedule_, binding_.blocks(), program_, binding_.arrays(), means,
                                 hindrance, report.tally);
+  keep_result(own, status.ok());
+  if (history_ != nullptr) {
+    report.reference_bytes = history_->bytes();
+    report.reference_results = history_->entries();
+  }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return status;
 }

@@ -11,6 +11,7 @@
 #include "comm/binding.h"
 #include "comm/call.h"
 #include "comm/costs.h"
+#include "comm/history.h"
 #include "comm/workspace.h"
 #include "costs/costs.h"
 #include "plan/collective.h"
@@ -19,13 +20,14 @@
 namespace thinwire::comm {
 
 struct Options {
-  codec::Spec spec;                  // of calls that name none
-  std::uint64_t threshold = 0;       // operations on fewer bytes go raw
-  double link_bytes_per_second = 0;  // between nodes; 0: not stated
-  bool same_node = false;            // compress where all ranks share a node
-  std::vector<std::int32_t> nodes;   // of each rank; empty: each one a node of its own
-  std::uint64_t piece_bytes = 0;     // 0: planned
-  std::int32_t threads = -1;         // that code beside the caller's; -1: planned, this rank alone
+  codec::Spec spec;                   // of calls that name none
+  std::uint64_t threshold = 0;        // operations on fewer bytes go raw
+  double link_bytes_per_second = 0;   // between nodes; 0: not stated
+  bool same_node = false;             // compress where all ranks share a node
+  std::vector<std::int32_t> nodes;    // of each rank; empty: each one a node of its own
+  std::uint64_t piece_bytes = 0;      // 0: planned
+  std::uint64_t reference_bytes = 0;  // most that results of earlier calls take; 0: none are kept
+  std::int32_t threads = -1;          // that code beside the caller's; -1: planned, this rank alone
   frame::Mark mark = frame::file_mark();
   std::string mark_text;                // to compare with other ranks
   const costs::Table* costs = nullptr;  // of this machine, in place of measuring; may be null
@@ -47,6 +49,8 @@ struct Report {
   Choice choice;
   collective::Tally tally;
   std::uint64_t workspace_bytes = 0;
+  std::uint64_t reference_bytes = 0;    // held now, of results of earlier calls
+  std::uint64_t reference_results = 0;  // how many
   double seconds = 0;
   double bound = 0;
   double max_error = 0;
@@ -133,6 +137,28 @@ class Communicator {
   Status keep_input(const Call& call, Call& own);
   void end_loans();
 
+  // ---- References ----
+
+  struct Foreseen {
+    std::uint32_t gain = 0;
+    double plain_share = 1;
+  };
+  // What this rank has to say of its block.
+  struct Proposal {
+    std::uint32_t block = collective::kNone;
+    const History::Entry* entry = nullptr;
+    Foreseen foreseen;
+  };
+  Status open_history();
+  bool may_refer(const Call& call, const Choice& choice) const;
+  std::uint32_t own_block(const Call& call) const;
+  const std::byte* values_of(const Call& call, std::uint32_t block) const;
+  Foreseen foresee(const Call& call, const History::Entry& entry, std::uint32_t block);
+  std::uint64_t propose(const Call& call, Proposal& proposal);
+  void refer_to(const Call& call, std::uint64_t number, Proposal& proposal);
+  Status agree_on_reference(const Call& call, const Choice& choice);
+  void keep_result(const Call& call, bool succeeded);
+
   std::unique_ptr<transport::Transport> transport_;
   Options options_;
   collective::Topology topology_;
@@ -154,8 +180,23 @@ class Communicator {
   std::byte* spare_ = nullptr;
   int device_ = -1;  // of the user's buffers; -1: host memory
   std::vector<std::uint64_t> counts_;
-  Buffer packets_, scratch_, spare_buffer_, kept_;
+  Buffer packets_, scratch_, spare_buffer_, kept_, trial_;
   bool broken_ = false;
+
+  // Alike on all ranks, but for `lost_` and what is in the entries of who has that.
+  std::unique_ptr<History> history_;  // null where no references are wanted
+  collective::Backoff pause_;         // where none was found lately
+  std::uint64_t misses_ = 0;          // in a row
+  double reference_seconds_ = 0;      // that differences and keeping results take, a byte
+  bool lost_ = false;                 // a result that others have
+  bool told_ = false;                 // in the log, that references are in use
+
+  // Of the call that runs.
+  ResultClass result_;
+  bool keeps_ = false;
+  std::uint64_t replaces_ = 0;  // the reference; 0: none
+  collective::CallReference reference_;
+  std::vector<std::uint64_t> first_byte_;  // of each block among those of a result
 };
 
 }  // namespace thinwire::comm

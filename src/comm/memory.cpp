@@ -64,7 +64,7 @@ Status Communicator::acquire_for_nothing() {
 }
 
 void Communicator::end_loans() {
-  for (Buffer* buffer : {&packets_, &scratch_, &spare_buffer_, &kept_}) buffer->end_loan();
+  for (Buffer* buffer : {&packets_, &scratch_, &spare_buffer_, &kept_, &trial_}) buffer->end_loan();
 }
 
 // Where the result would overwrite what is still to be sent, the call gets an input of its own.

@@ -1,6 +1,7 @@
 // The table of targets: the fixed ones, and those that every codec of the registry has.
 #include "codec/registry.h"
 #include "fuzz/codec_targets.h"
+#include "fuzz/delta_target.h"
 #include "fuzz/frame_targets.h"
 #include "fuzz/helper_target.h"
 #include "fuzz/slot_target.h"
@@ -15,6 +16,7 @@ std::vector<Target> make_targets() {
       {"header", nullptr, run_header, nullptr, header_seeds},
       {"frame", nullptr, run_frame, mend_frame, frame_seeds},
       {"wire", nullptr, run_wire, mend_wire, wire_seeds},
+      {"delta", nullptr, run_delta, mend_delta, delta_seeds},
       {"slot", nullptr, run_slot, mend_slot, slot_seeds},
       {"spec", nullptr, run_spec, nullptr, spec_seeds},
       {"policy", nullptr, run_policy, nullptr, policy_seeds},

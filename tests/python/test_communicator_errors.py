@@ -32,6 +32,7 @@ def floats(count: int = 64) -> np.ndarray:
         ([{"piece": "1MiB"}, {}], "piece"),
         ([{"nodes": [0, 0, 0]}, {"nodes": [0, 0, 1]}], "nodes"),
         ([{"job": b"one"}, {"job": b"two"}], "job"),
+        ([{"references": "1MiB"}, {}], "references=1048576 bytes.*references=none"),
     ],
 )
 def test_different_options_are_refused_on_every_rank(options, words):

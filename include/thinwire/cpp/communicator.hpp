@@ -25,6 +25,7 @@ struct CommunicatorOptions {
   bool same_node = false;                 // compress where all ranks share a node
   std::uint64_t piece_bytes = 0;          // 0: planned
   std::string_view job = {};
+  std::uint64_t reference_bytes = 0;  // most that results of earlier calls take; 0: none are kept
 };
 
 // What one call may differ in from the communicator. Read by the call only.
@@ -59,6 +60,7 @@ class Communicator {
     given.piece_bytes = options.piece_bytes;
     given.job = options.job.data();
     given.job_bytes = options.job.size();
+    given.reference_bytes = options.reference_bytes;
     tw_comm* made = nullptr;
     check(tw_comm_create(&transport, &given, &made));
     handle_.reset(made);

@@ -44,6 +44,7 @@ class Communicator(Operations):
         nodes: Sequence[int] | None = None,
         piece: int | str | None = None,
         job: bytes | None = None,
+        references: int | str | None = None,
     ) -> None:
         """Collective. `codec` is used by calls that name none. Operations on fewer than `threshold`
         bytes ("64KiB", or a number) are not compressed; it counts the array of Bcast, Reduce and
@@ -53,6 +54,12 @@ class Communicator(Operations):
         by default as the MPI says, and a node per rank with other transports. `piece` is how many
         bytes to encode and send at a time; by default the plan chooses. Frames carry a mark made
         from `job`; by default that of files.
+
+        `references` ("256MiB", or a number) is the most host memory that each rank gives to results
+        of earlier bcast and allgather calls, against which a lossless codec codes the next ones:
+        for arrays that hardly change from call to call. None, the default, keeps none. A step's
+        results should fit, as all weights of a model that are gathered; what has no room is coded
+        as without. Arrays in GPU memory go without.
 
         Raises ThinwireError: with TW_VERSION on every rank, naming the difference, if the ranks
         differ in version or in these settings.
@@ -65,6 +72,7 @@ class Communicator(Operations):
         if is_mpi and nodes is None:
             nodes = mpi.nodes_of(ranks)
         options, kept = self._options(threshold, link, nodes, piece, job, transport.ranks)
+        options.reference_bytes = _bytes(references or 0)
         out = ffi_new("tw_comm **")
         check(library().tw_comm_create(transport.take(), options, out))
         del kept

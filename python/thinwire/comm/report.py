@@ -17,6 +17,9 @@ class CollectiveReport:
     are 0 if no link is stated. `bound` is the largest difference from the exact result that
     compression can cause, 0 if the codec states none; `max_error` the largest that was found, with
     `verify=True` only. `workspace_bytes` is the scratch memory in use during the call.
+    `delta_packets` is how many this rank coded against a result of an earlier call, of
+    `delta_bytes` before and `delta_wire_bytes` after; earlier results take `reference_bytes` now,
+    and are `reference_results`.
     """
 
     why_raw: str
@@ -35,6 +38,11 @@ class CollectiveReport:
     predicted_raw_seconds: float
     bound: float
     max_error: float
+    delta_packets: int
+    delta_bytes: int
+    delta_wire_bytes: int
+    reference_bytes: int
+    reference_results: int
 
     @property
     def compressed(self) -> bool:
@@ -71,4 +79,9 @@ def report_of(struct: Any) -> CollectiveReport:
         predicted_raw_seconds=struct.predicted_raw_seconds,
         bound=struct.bound,
         max_error=struct.max_error,
+        delta_packets=struct.delta_packets,
+        delta_bytes=struct.delta_bytes,
+        delta_wire_bytes=struct.delta_wire_bytes,
+        reference_bytes=struct.reference_bytes,
+        reference_results=struct.reference_results,
     )

@@ -63,6 +63,18 @@ plan::Reason Executor::why_plain(Run& run, const Step& step) {
   return tries ? plan::Reason::kCompress : plan::Reason::kDeclinedLately;
 }
 
+// What a piece that is coded may be coded against. A rank sends its own block so, not those that it
+// codes again for others.
+message::Reference Executor::reference_of(const Run& run, const Task& task) {
+  const CallReference* const reference = run.means.engine.reference();
+  const std::uint32_t block = run.step(task).block;
+  if (reference == nullptr) return {};
+  const bool encodes = run.step(task).action == Action::kEncode;
+  if (encodes && reference->sends_block != block) return {};
+  return reference->piece(block,
+                          run.means.engine.bytes_of(run.blocks[block].piece_offset(task.piece)));
+}
+
 Job Executor::job_of(Run& run, std::uint32_t number) {
   const Task& task = run.program.tasks()[number];
   const Step& step = run.step(task);
@@ -75,8 +87,10 @@ Job Executor::job_of(Run& run, std::uint32_t number) {
   if (step.action == Action::kEncode) {
     job.slot = run.packet_memory(task);
     job.why_plain = why_plain(run, step);
+    job.reference = reference_of(run, task);
   } else if (task.packet != kNone) {
     job.packet = packets_[task.packet];
+    job.reference = reference_of(run, task);
   }
   return job;
 }
@@ -86,6 +100,11 @@ void Executor::finish(Run& run, const Job& job) {
   if (job.action == Action::kEncode) {
     run.tally.encode_seconds += job.seconds;
     packets_[task.packet] = job.packet;
+    if (job.packet.is_delta) {
+      ++run.tally.delta_packets;
+      run.tally.delta_bytes += run.raw_bytes(task);
+      run.tally.delta_wire_bytes += job.packet.bytes;
+    }
     if (!job.is_plain() && job.status.ok() && run.means.backoff != nullptr) {
       run.means.backoff->saw(job.packet.bytes >= run.raw_bytes(task));
     }

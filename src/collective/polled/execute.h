@@ -46,8 +46,11 @@ struct Tally {
   std::uint64_t packets = 0;
   std::uint64_t raw_packets = 0;
   std::array<std::uint64_t, plan::kReasonCount> raw_by_reason{};  // of them
-  double encode_seconds = 0;                                      // of all threads together
-  double decode_seconds = 0;                                      // and of reductions
+  std::uint64_t delta_packets = 0;  // encoded against a reference, each counted once
+  std::uint64_t delta_bytes = 0;    // of them, before encoding
+  std::uint64_t delta_wire_bytes = 0;
+  double encode_seconds = 0;  // of all threads together
+  double decode_seconds = 0;  // and of reductions
 };
 
 class Executor {
@@ -84,6 +87,7 @@ class Executor {
   void arrive(Run& run, std::uint32_t task, std::uint64_t bytes);
   bool work_on_next(Run& run);
   static plan::Reason why_plain(Run& run, const Step& step);
+  static message::Reference reference_of(const Run& run, const Task& task);
   Job job_of(Run& run, std::uint32_t task);
   bool has_lost(const Run& run, const Task& task) const;
   void finish(Run& run, const Job& job);

@@ -8,7 +8,7 @@ namespace {
 
 Status encode(Engine& engine, Job& job) {
   const auto packet = job.is_plain() ? engine.pass(job.from, job.shape, job.slot, job.why_plain)
-                                     : engine.encode(job.from, job.shape, job.slot);
+                                     : engine.encode(job.from, job.shape, job.slot, job.reference);
   job.packet = packet.ok() ? *packet : Packet{};
   return packet.status();
 }
@@ -20,7 +20,7 @@ Status perform_action(Engine& engine, Job& job) {
     case Action::kCombine:
       return engine.combine(job.to, job.from, job.shape);
     case Action::kDecode:
-      return engine.decode(job.packet, job.shape, job.to);
+      return engine.decode(job.packet, job.shape, job.to, job.reference);
     case Action::kReduce:
       return engine.reduce(job.packet, job.shape, job.to);
     case Action::kEncode:

@@ -13,8 +13,9 @@ struct Job {
   Shape shape;
   std::byte* to = nullptr;
   const std::byte* from = nullptr;
-  MutableByteView slot;  // kEncode: where a packet has room
-  Packet packet;         // what is decoded; after kEncode what was made
+  MutableByteView slot;          // kEncode: where a packet has room
+  Packet packet;                 // what is decoded; after kEncode what was made
+  message::Reference reference;  // what it may be coded against; without values there is none
 
   // Afterwards.
   Status status;
