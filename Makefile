@@ -24,7 +24,7 @@ unexport THINWIRE_CUDA
 DEMO_CUDA := $(if $(filter 1,$(THINWIRE_CUDA)),ON,$(if $(wildcard /dev/nvidia[0-9]*),AUTO,OFF))
 
 .PHONY: help packages packages-test venv torch torch-begun torch-newest torch-for-test nccl-for-test build build-tests \
-        tree-for-test demo test test-all test-asan test-ubsan test-tsan test-gpu fuzz fuzz-build wheel bench docs format lint clean
+        tree-for-test demo test test-all test-asan test-ubsan test-tsan test-gpu fuzz fuzz-build wheel bench docs lint-and-docs format lint clean
 
 help:
 	@echo "make demo     the main job: a wave solver over slow links, raw and compressed"
@@ -158,15 +158,20 @@ docs: $(VENV)/.docs
 	@$(BIN)/sphinx-build -q -W --keep-going -j $(JOBS) -c docs/site -d build/site-cache . build/site
 	@echo "build/site/index.html"
 
+# Side by side, since each keeps one processor busy for most of its time.
+lint-and-docs: $(VENV)/.test $(VENV)/.docs
+	@$(MAKE) --no-print-directory -j2 --output-sync=target lint docs
+
 format: $(VENV)/.test
 	tools/format
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-# In `make test` without the codecs' units, whose code the fuzz targets run there, and with fewer cases (tests/brief.h).
+# In `make test` without the codecs' units, whose code the fuzz targets run there, and with fewer cases (tests/brief.h,
+# the label `more`).
 ASAN_UNITS := units
 test: ASAN_UNITS := brief_units
-test: ASAN_TESTS := -LE codec
+test: ASAN_TESTS := -LE "codec|more"
 test: export THINWIRE_TEST_BRIEF := 1
 
 test-asan: packages-test
@@ -205,7 +210,7 @@ define run_pytest
 	$(PYTEST) -m "$(1)" tests
 endef
 
-test: torch-begun tree-for-test torch-for-test lint docs test-asan
+test: torch-begun tree-for-test torch-for-test lint-and-docs test-asan
 	ctest --preset release -j $(JOBS) -L "golden|codec"
 	$(call run_pytest,not slow and alone and not rest, and not rest)
 

@@ -61,7 +61,7 @@ ONE_OF = {
     "examples/test_cannon.py": {"test_what_cannot_be_done_is_said": 3},
     "examples/test_stacking.py": {"test_what_cannot_be_done_is_said": 3},
     "examples/test_fft.py": {"test_what_cannot_be_done_is_said": 2},
-    "legality/test_legality.py": {"test_a_hundred_and_twenty_seeds": 2},
+    "legality/test_legality.py": {"test_some_seeds_of_every_codec": 2},
     "lab/test_mpi.py": {
         "test_ranks_spread_over_the_hosts": 2,
         "test_two_labs_run_mpi_at_once": 2,

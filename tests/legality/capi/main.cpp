@@ -20,6 +20,7 @@ namespace {
 
 constexpr unsigned kSeconds = 120;  // until a seed counts as hung
 constexpr std::uint64_t kMany = 200;
+constexpr std::uint64_t kEnoughToCount = 70;
 volatile std::uint64_t g_running = 0;
 
 // Seeds that once failed.
@@ -54,7 +55,7 @@ int tell(const std::map<std::string, std::uint64_t>& counts, std::uint64_t seeds
   int rare = 0;
   for (const auto& [name, count] : counts) {
     const double share = 100 * static_cast<double>(count) / static_cast<double>(seeds);
-    const bool is_rare = seeds >= kMany && share < 5;
+    const bool is_rare = seeds >= kEnoughToCount && share < 5;
     if (all || is_rare) std::printf("%5.1f%% %s\n", share, name.c_str());
     rare += is_rare;
   }

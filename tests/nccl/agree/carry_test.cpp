@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "agree/blocks.h"
@@ -11,10 +12,15 @@ namespace {
 
 using namespace job;
 
+// Repeats itself after a number of bytes that no piece has.
 std::vector<std::byte> content(const Block& block, std::size_t bytes) {
   std::mt19937 random(static_cast<unsigned>(block.from * 1000 + block.call * 10 + block.number));
+  std::array<std::byte, 4093> some;
+  for (std::byte& each : some) each = static_cast<std::byte>(random());
   std::vector<std::byte> made(bytes);
-  for (std::byte& each : made) each = static_cast<std::byte>(random());
+  for (std::size_t at = 0; at < bytes; at += some.size()) {
+    std::copy_n(some.begin(), std::min(some.size(), bytes - at), made.begin() + at);
+  }
   return made;
 }
 
