@@ -77,7 +77,8 @@ History::Entry* History::keep(const ResultClass& of, std::uint64_t replaces) {
   const std::uint64_t number = ++calls_;
   const auto found =
       replaces == 0 ? entries_.end() : std::ranges::find(entries_, replaces, &Entry::number);
-  if (found != entries_.end()) {
+  // Another rank's word may name what it should not: the memory is as large as its class.
+  if (found != entries_.end() && found->of == of) {
     found->number = found->last_used = number;
     return &*found;
   }

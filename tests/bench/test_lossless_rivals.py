@@ -9,8 +9,8 @@ import pytest
 from thinwire.bench.samples import Sample
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench" / "lossless"))
-import measure  # noqa: E402
-import page  # noqa: E402
+import lossless_rows as measure  # noqa: E402
+import lossless_tables as page  # noqa: E402
 import rivals  # noqa: E402
 
 FIELD = (np.arange(6 * 8 * 512).reshape(6, 8, 512) % 97).astype(np.float32) / 7

@@ -49,6 +49,18 @@ TEST(History, AResultTakesThePlaceOfItsReference) {
   EXPECT_EQ(history.find(2), entry);
 }
 
+// As another rank that is wrong, or means harm, could name it.
+TEST(History, AReferenceOfAnotherClassKeepsItsPlace) {
+  History history(10 * kEach);
+  const History::Entry* const small = history.keep(kClass, 0);
+  const std::byte* const values = small->values();
+  ResultClass large = kClass;
+  large.bytes = 2 * kClass.bytes;
+  EXPECT_NE(history.keep(large, 1)->values(), values);
+  EXPECT_EQ(history.find(1)->values(), values);
+  EXPECT_EQ(history.bytes(), 2 * kEach + kClass.bytes);
+}
+
 TEST(History, StaysWithinItsMemoryAndGivesWayToOneInSixteen) {
   History history(3 * kEach + 100);
   ResultClass large = kClass;
