@@ -16,16 +16,11 @@
 namespace thinwire::message {
 namespace {
 
-Coder coder_of(const codec::Codec& codec, std::span<const codec::Option> options) {
-  const auto parameter = codec.parse(options);
-  return {&codec, parameter.ok() ? *parameter : 0};
-}
-
 std::vector<Coder> coders(std::initializer_list<const char*> names) {
   std::vector<Coder> found;
   for (const char* name : names) {
     const codec::Codec* codec = codec::find_codec(name);
-    if (codec != nullptr) found.push_back(coder_of(*codec, {}));
+    if (codec != nullptr) found.push_back(coder_of(*codec));
   }
   return found;
 }

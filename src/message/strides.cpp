@@ -22,13 +22,17 @@ std::vector<Coder> coders(const Strided& strided) {
   for (int stride = 1; codec != nullptr && stride <= strided.most; ++stride) {
     const std::string value = std::to_string(stride);
     const codec::Option option{strided.key, value};
-    const auto parameter = codec->parse({&option, 1});
-    found.push_back({codec, parameter.ok() ? *parameter : 0});
+    found.push_back(coder_of(*codec, {&option, 1}));
   }
   return found;
 }
 
 }  // namespace
+
+Coder coder_of(const codec::Codec& codec, std::span<const codec::Option> options) {
+  const auto parameter = codec.parse(options);
+  return {&codec, parameter.ok() ? *parameter : 0};
+}
 
 std::span<const Coder> by_stride(const codec::Codec& codec) {
   static const std::array<std::vector<Coder>, kStrided.size()> all = {coders(kStrided[0]),

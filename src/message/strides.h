@@ -10,11 +10,14 @@
 
 namespace thinwire::message {
 
+// The codec with these options, which it must take.
+Coder coder_of(const codec::Codec& codec, std::span<const codec::Option> options = {});
+
 // The codec with strides of 1, 2, 3 and more, up to the most that it takes; nothing of one that
 // takes none.
 std::span<const Coder> by_stride(const codec::Codec& codec);
 
-// Of a coder of by_stride().
+// Of a coder of by_stride(); 1 of a codec that takes no strides.
 std::size_t stride_of(const Coder& coder);
 
 // Strides that say whether there are tuples at all: most that are likely divide one of them. Three

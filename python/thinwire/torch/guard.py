@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -135,8 +136,8 @@ class Guard:
 
     def _decide(self) -> str:
         took: dict[bool, list[float]] = {False: [], True: []}
-        pairs = list(zip(self._marks, self._marks[1:], strict=False))[len(UNCOUNTED) :]
-        for coded, (first, last) in zip(COUNTED, pairs, strict=True):
+        rounds = pairwise(self._marks[len(UNCOUNTED) :])
+        for coded, (first, last) in zip(COUNTED, rounds, strict=True):
             took[coded].append(self._clock.seconds(first, last))
         self._marks.clear()
         raw, coded_time = self._agree([median(took[False]), median(took[True])])
