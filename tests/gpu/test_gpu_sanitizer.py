@@ -12,7 +12,7 @@ from test_gpu_programs import program
 
 HERE = Path(__file__).parent
 ERROR_EXIT = 99
-SECONDS = 240
+SECONDS = 600
 
 
 @cache
