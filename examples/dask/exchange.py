@@ -27,7 +27,7 @@ def make(field: fields.Field, index: int, chunk: int, kind: str, dtype: str, way
         made = torch.from_numpy(block).to(device, getattr(torch, dtype))
     else:
         made = fields.convert(block.astype(dtype), kind)
-    return thinwire.dask.lossy(made, way) if ways.is_lossy(way) else made
+    return thinwire.dask.lossy(made, ways.spec_of(way)) if ways.is_lossy(way) else made
 
 
 def total(x: Any) -> float:

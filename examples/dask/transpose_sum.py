@@ -19,6 +19,7 @@ from distributed import Client, wait
 import thinwire.dask
 
 TIMEOUT = 200  # seconds for a step, after which something hangs
+FORCED = "forced "  # before a codec
 
 
 def transpose_sum(x: Any) -> Any:
@@ -55,7 +56,7 @@ def run(client: Client, words: argparse.Namespace, way: str) -> dict[str, Any]:
     set_way(client, words, way)
     x = field.dask_array(words.chunk, words.array)
     if is_lossy(way):
-        x = thinwire.dask.lossy(x, way)
+        x = thinwire.dask.lossy(x, spec_of(way))
     x = x.persist()
     wait(x, timeout=TIMEOUT)
     client.run(thinwire.dask.stats, reset=True)
@@ -101,19 +102,43 @@ def row(
         "wire_mbytes": round((sent - coded + wire) / 1e6, 2),
         "ratio": round(sent / (sent - coded + wire), 3) if sent else None,
         "plain": reasons,
+        "timed": timed(counted),
         "link_mbytes_per_s": round(sum(rates) / len(rates) / 1e6, 1) if rates else None,
         "error": error,
     }
 
 
+def new_connections(dask_worker: Any) -> None:
+    """As the plugin has them when it is registered."""
+    dask_worker.rpc.collect()
+
+
+def timed(counted: Any) -> dict[str, list[Any]]:
+    """By class of arrays, of the first worker that has timed it: which way was faster, and MB/s
+    compressed and plain, as timed and as predicted."""
+    found: dict[str, list[Any]] = {}
+    for each in counted:
+        for name, row in each.classes.items():
+            if row.faster:
+                rates = (row.timed_rate, row.timed_plain_rate)
+                rates += (row.predicted_rate, row.predicted_plain_rate)
+                told = [rate and round(rate / 1e6, 1) for rate in rates]
+                found.setdefault(name, [row.faster, *told])
+    return found
+
+
+def spec_of(way: str) -> str:
+    return way.removeprefix(FORCED)
+
+
 def is_lossy(way: str) -> bool:
-    return way.startswith(("zfp", "szp", "blockq"))
+    return spec_of(way).startswith(("zfp", "szp", "blockq"))
 
 
 def bound(way: str, field: Any) -> float:
     """Of two values, both of which may have been sent. A fixed rate promises nothing: a
     hundredth of the range is what this program wants of it."""
-    if way.startswith("szp:abs="):
+    if spec_of(way).startswith("szp:abs="):
         return 2.001 * float(way.partition("=")[2])
     return 1e-2 * field.range if is_lossy(way) else 0.0
 
@@ -124,10 +149,15 @@ def rounding(array: str) -> float:
 
 
 def set_way(client: Client, words: argparse.Namespace, way: str) -> None:
-    """The plugin of every worker. "plain" counts, and compresses nothing."""
-    codec = "off" if way == "plain" or is_lossy(way) else way
+    """The plugin of every worker, or none. "plain" counts, and compresses nothing."""
+    spec, forced = spec_of(way), words.force or way.startswith(FORCED)
+    if way == "native":
+        client.unregister_worker_plugin("thinwire")
+        client.run(new_connections)
+        return
+    codec = "off" if way == "plain" or is_lossy(spec) else spec
     plugin = thinwire.dask.ThinwirePlugin(
-        codec, link=words.link, force=words.force, same_host=words.same_host, min_bytes="64KiB"
+        codec, link=words.link, force=forced, same_host=words.same_host, min_bytes="64KiB"
     )
     client.register_plugin(plugin)
 
@@ -135,6 +165,8 @@ def set_way(client: Client, words: argparse.Namespace, way: str) -> None:
 def add_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scheduler", help="its address, as in tcp://10.0.0.1:8786")
     parser.add_argument("--codec", action="append", default=[], help="a way, beside plain")
+    parser.add_argument("--forced", action="append", default=[], help="a codec, whether it pays")
+    parser.add_argument("--native", action="store_true", help="a way without the plugin, too")
     parser.add_argument("--array", choices=["numpy", "cupy", "torch"], default="numpy")
     parser.add_argument("--field", choices=sorted(fields.FIELDS), default="waves")
     parser.add_argument("--data", help="folder of the files of fields")
@@ -150,13 +182,14 @@ def add_words(parser: argparse.ArgumentParser) -> None:
 def take_turns(words: argparse.Namespace, run: Callable[..., dict[str, Any]]) -> int:
     """Each way once, untimed: the first runs start connections, and observe the network. Then all
     of them by turns."""
-    every = ["plain", *(words.codec or ["auto"])]
+    every = ["plain", *(words.codec or ["auto"]), *(FORCED + codec for codec in words.forced)]
     with Client(words.scheduler, timeout=60) as client:
         client.wait_for_workers(words.workers, timeout=60)
         for module in (fields.__file__, __file__):
             client.upload_file(module)
         for way in every:
             run(client, words, way)
+        every = ["native"] * words.native + every
         for _ in range(words.repeats):
             for way in every:
                 print(json.dumps(run(client, words, way)), flush=True)

@@ -5,14 +5,16 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from distributed import Client, LocalCluster
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+HOST = "127.0.0.1"
 WITHOUT = "import sys; sys.modules['thinwire'] = None"
 PRELOADED = {
     "DASK_THINWIRE__CODEC": "ndzip",
@@ -23,14 +25,20 @@ PRELOADED = {
 
 
 @contextmanager
-def cluster(folder: Path, names: dict[str, str]) -> Iterator[Client]:
+def cluster(
+    folder: Path, names: dict[str, str], hosts: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Client]:
     """A client of a scheduler in this process, with workers of these names; each preloads the text
-    or module beside its name, "" for nothing."""
+    or module beside its name, "" for nothing. `hosts`: addresses of this machine beside
+    127.0.0.1."""
     with (
         LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as local,
         Client(local) as client,
     ):
-        started = [_start(local.scheduler_address, name, names[name], folder) for name in names]
+        started = [
+            _start(local.scheduler_address, name, hosts.get(name, HOST), names[name], folder)
+            for name in names
+        ]
         try:
             client.wait_for_workers(len(names), timeout=90)
             yield client
@@ -39,9 +47,11 @@ def cluster(folder: Path, names: dict[str, str]) -> Iterator[Client]:
             _end(started)
 
 
-def _start(scheduler: str, name: str, preload: str, folder: Path) -> subprocess.Popen[bytes]:
+def _start(
+    scheduler: str, name: str, host: str, preload: str, folder: Path
+) -> subprocess.Popen[bytes]:
     tool = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler, "--name", name]
-    words = ["--no-nanny", "--no-dashboard", "--nthreads", "1", "--host", "127.0.0.1"]
+    words = ["--no-nanny", "--no-dashboard", "--nthreads", "1", "--host", host]
     words += ["--local-directory", str(folder)]
     if preload:
         words += ["--preload", preload]

@@ -10,6 +10,7 @@ from statistics import median
 from thinwire.codec import CodecCost
 from thinwire.costs import find_here
 from thinwire.dask import counters
+from thinwire.dask.guard import Paces
 from thinwire.dask.link import watch
 from thinwire.dask.setting import Setting, codec_of
 from thinwire.plan import Choice, PlanSettings, plan_message
@@ -88,6 +89,7 @@ class History:
         self._used = ""  # the codec of the last frame: "auto" chooses one
         self._skip = self._skipped = 0
         self._lately = ""
+        self.expected: Paces | None = None  # of the last array that was weighed
 
     def why_plain(self, array: Array, link: float, trial: Callable[[], Trial]) -> str:
         """Empty where the array is worth compressing. `trial` codes a part of it, which says what
@@ -158,6 +160,8 @@ class History:
         cost = CodecCost(self._encode.rate or 1.0, decode, ratio or max(self._expected, 1.0))
         settings = PlanSettings(threshold=0, same_node=True, link=link, cost=cost)
         choice = plan_message(self._codec, settings, array.dtype, array.nbytes)
+        if choice.seconds and choice.raw_seconds:
+            self.expected = Paces(choice.seconds / array.nbytes, choice.raw_seconds / array.nbytes)
         counters.of_class(
             self.name,
             decode_rate=decode,

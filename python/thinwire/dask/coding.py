@@ -9,8 +9,9 @@ from typing import Any
 from distributed.metrics import context_meter
 
 import thinwire
-from thinwire.dask import counters, handshake, marks, setting
-from thinwire.dask.choice import Array, Trial, history_of, learn_decode, link_of
+from thinwire.dask import counters, handshake, marks, setting, transfers
+from thinwire.dask.choice import Array, History, Trial, history_of, learn_decode, link_of
+from thinwire.dask.guard import guard_of
 
 _log = logging.getLogger("thinwire.dask")
 _told: set[str] = set()
@@ -34,6 +35,9 @@ def encode(
     if now is None or not handshake.is_transfer(context):
         return None
     assert context is not None
+    transfer = transfers.current()
+    if transfer is not None:
+        transfer.add(nbytes)
     what = Array(dtype or "bytes", nbytes, gpu, handshake.on_same_host(context))
     try:
         spec = marks.mark_of(array) or now.codec_for(what.dtype, nbytes)
@@ -114,9 +118,7 @@ def _coded(now: setting.Setting, what: Array, spec: str, array: Any) -> Any:
     history = history_of(spec, what)
     link = link_of(now, what.same_host)
     if not now.force:
-        why = "link not known yet" if link is None else ""
-        if link is not None:
-            why = history.why_plain(what, link, lambda: _trial(array, spec, what))
+        why = _why_not_worth(history, link, what, lambda: _trial(array, spec, what))
         if why:
             counters.count_plain(what.nbytes, why, history.name)
             return None
@@ -132,6 +134,21 @@ def _coded(now: setting.Setting, what: Array, spec: str, array: Any) -> Any:
         return None
     counters.count_compressed(what.nbytes, wire, spec, seconds, history.name)
     return frame
+
+
+def _why_not_worth(
+    history: History, link: float | None, what: Array, trial: Callable[[], Trial]
+) -> str:
+    """By what transfers took, and where that does not rule it out by what is predicted."""
+    if link is None:
+        return "link not known yet"
+    transfer, guard = transfers.current(), guard_of(history.name)
+    if transfer is None:  # a client's, which are not timed
+        return history.why_plain(what, link, trial)
+    why = transfer.why_plain(guard, link) or history.why_plain(what, link, trial)
+    if why:
+        return why
+    return "" if transfer.compresses(guard, history.expected) else counters.TIMED
 
 
 def _trial(array: Any, spec: str, what: Array) -> Trial:

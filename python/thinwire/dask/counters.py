@@ -8,6 +8,10 @@ from typing import Any
 
 from thinwire.dask.link import watch
 
+# Why transfers that are timed go plain (guard.py).
+TIMED = "being timed, plain and compressed"
+SLOWER = "faster plain, as timed"
+
 
 @dataclass
 class ClassStats:
@@ -23,6 +27,11 @@ class ClassStats:
     predicted_plain_seconds: float | None = None
     predicted_seconds: float | None = None
     measured_encode_seconds: float | None = None
+    faster: str = ""  # "compressed" or "plain", as transfers were timed; "" before that
+    timed_rate: float | None = None  # from the begin of encoding to the receiver's word
+    timed_plain_rate: float | None = None
+    predicted_rate: float | None = None  # for the same transfers
+    predicted_plain_rate: float | None = None
     why_plain: str = ""  # of the last that was; "" where the last was compressed
 
 
@@ -65,9 +74,15 @@ def stats(*, reset: bool = False) -> DaskStats:
     with _lock:
         found = deepcopy(_stats)
         if reset:
-            _stats = DaskStats(classes={name: ClassStats() for name in _stats.classes})
+            _stats = DaskStats(classes={name: _kept(row) for name, row in _stats.classes.items()})
     found.link_rate = watch.network.rate
     return found
+
+
+def _kept(row: ClassStats) -> ClassStats:
+    """What transfers were timed at, which holds until they are timed again."""
+    timed = ("faster", "timed_rate", "timed_plain_rate", "predicted_rate", "predicted_plain_rate")
+    return ClassStats(**{name: getattr(row, name) for name in timed})
 
 
 def of_class(name: str, **known: Any) -> None:
@@ -126,4 +141,20 @@ def metrics() -> dict[str, Any]:
         "thinwire_bytes": of("compressed_bytes"),
         "thinwire_wire_bytes": of("wire_bytes"),
         "thinwire_ratio": lambda worker: round(stats().ratio, 3),
+        "thinwire_faster_plain": lambda worker: stats().plain_by_reason[SLOWER],
+        "thinwire_timed_gain": lambda worker: _gain("timed"),
+        "thinwire_predicted_gain": lambda worker: _gain("predicted"),
     }
+
+
+def _gain(which: str) -> float:
+    """Plain over compressed time, the mean of classes whose transfers were timed; 0 without any."""
+    with _lock:
+        rows = [row for row in _stats.classes.values() if row.faster]
+    found = [
+        compressed / plain
+        for row in rows
+        if (compressed := getattr(row, f"{which}_rate"))
+        and (plain := getattr(row, f"{which}_plain_rate"))
+    ]
+    return round(sum(found) / len(found), 3) if found else 0.0

@@ -8,7 +8,7 @@ import dask.config
 from distributed import WorkerPlugin
 from tornado.ioloop import PeriodicCallback
 
-from thinwire.dask import counters, families, handshake, link, setting
+from thinwire.dask import counters, families, handshake, link, setting, transfers
 from thinwire.library import library
 
 _log = logging.getLogger("thinwire.dask")
@@ -22,8 +22,10 @@ class ThinwirePlugin(WorkerPlugin):
     (docs/guide/policy.md), names codecs by type and size; its operation is "send". Arrays of fewer
     bytes than `min_bytes` go plain. An array is compressed where encoding, sending the frame and
     decoding take less time than sending it plain, by the codec's speed and the network's rate, both
-    observed; `link` ("10gbit", or bytes per second) states the rate instead. `same_host` compresses
-    between workers of one host, too. `force` leaves the weighing out, for measurements.
+    observed; `link` ("10gbit", or bytes per second) states the rate instead. Where that says so,
+    transfers are timed both ways, and the faster one stays. `same_host` compresses between workers
+    of one host, too. `force`, or THINWIRE_FORCE=1 of a worker, leaves weighing and timing out, for
+    measurements.
 
     What is not given is taken from Dask's configuration (`thinwire.codec`, `thinwire.min-bytes`,
     `thinwire.link`, `thinwire.same-host`, `thinwire.force`, `thinwire.policy`), where the plugin is
@@ -67,12 +69,14 @@ class ThinwirePlugin(WorkerPlugin):
         sampler = PeriodicCallback(link.watch.sample, link.SAMPLE_MILLISECONDS)
         worker.periodic_callbacks["thinwire"] = sampler
         sampler.start()
+        transfers.watch(worker)
         # Connections that are open say nothing of what this worker decodes by now.
         worker.rpc.collect()
 
     def teardown(self, worker: Any) -> None:
         """Of each worker, by Dask. What comes compressed is decoded still."""
         setting.let_go(id(worker))
+        transfers.leave(worker)
         for name in counters.metrics():
             worker.metrics.pop(name, None)
         sampler = worker.periodic_callbacks.pop("thinwire", None)

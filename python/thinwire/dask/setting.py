@@ -1,5 +1,6 @@
 """What holds for the arrays that this process sends."""
 
+import os
 import threading
 from dataclasses import dataclass, field
 from functools import cache
@@ -48,7 +49,9 @@ def make(
     force: bool,
     policy: str | None,
 ) -> Setting:
-    """Checked: ValueError or ThinwireError for what cannot be. `policy` is the text of one."""
+    """Checked: ValueError or ThinwireError for what cannot be. `policy` is the text of one.
+    THINWIRE_FORCE=1 of this process forces, whatever `force` is."""
+    force = force or os.environ.get("THINWIRE_FORCE") == "1"
     rules = None if policy is None else Policy(text=policy)
     specs = [codec] + ([] if rules is None else [rule.codec for rule in rules.rules])
     for spec in specs:
