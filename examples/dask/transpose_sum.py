@@ -181,7 +181,7 @@ def add_words(parser: argparse.ArgumentParser) -> None:
 
 def take_turns(words: argparse.Namespace, run: Callable[..., dict[str, Any]]) -> int:
     """Each way once, untimed: the first runs start connections, and observe the network. Then all
-    of them by turns."""
+    of them by turns; which goes first changes from turn to turn."""
     every = ["plain", *(words.codec or ["auto"]), *(FORCED + codec for codec in words.forced)]
     with Client(words.scheduler, timeout=60) as client:
         client.wait_for_workers(words.workers, timeout=60)
@@ -190,8 +190,9 @@ def take_turns(words: argparse.Namespace, run: Callable[..., dict[str, Any]]) ->
         for way in every:
             run(client, words, way)
         every = ["native"] * words.native + every
-        for _ in range(words.repeats):
-            for way in every:
+        for turn in range(words.repeats):
+            first = turn % len(every)
+            for way in every[first:] + every[:first]:
                 print(json.dumps(run(client, words, way)), flush=True)
     return 0
 
