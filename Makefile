@@ -133,7 +133,7 @@ build-tests tree-for-test: packages-test $(VENV)/.test
 	$(install_libraries)
 
 # Those of which tools/make_vectors writes golden vectors.
-VECTOR_CODECS := zfp mpc expack lorenzo szp ndzip blockq
+VECTOR_CODECS := zfp mpc expack lorenzo szp ndzip blockq ans
 
 lint: $(VENV)/.test
 	tools/check_layers

@@ -59,7 +59,7 @@ def must_be_equal(name: str, before: np.ndarray, after: np.ndarray) -> None:
 
 def own_attempts(sample: Sample) -> Iterator[dict[str, Any]]:
     for spec in rivals.own_specs(sample.dtype):
-        in_shapes = not spec.startswith(("mpc", "expack"))  # which see lines alone
+        in_shapes = not spec.startswith(("mpc", "expack", "ans"))  # which see lines alone
         for setting, size, back in rivals.ours([spec], in_shapes)(sample):
             must_be_equal(setting, sample.values, back)
             yield {"spec": spec, "shape": setting.rpartition(" ")[2], "bytes": size}

@@ -443,7 +443,9 @@ typedef struct tw_message_options {
                    and fp64 are rounded after the sum and after the product; 16-bit types compute
                    both in fp32 and are rounded once. NaN results are one quiet NaN everywhere */
   double least_ratio; /* with "auto" only: the array goes raw if its sample is compressed by less
-                         than this ratio; 0 means 1.02 */
+                         than this ratio; 0 means 1.02. That of a plan also says how little a
+                         codec's time matters: near 1, as on slow links, "auto" may choose "ans",
+                         which takes longer and leaves less */
 } tw_message_options;
 
 /* The largest size in bytes of a frame of such an array, for any data. */

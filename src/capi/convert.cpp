@@ -48,10 +48,6 @@ message::EncodeOptions to_encode_options(const tw_message_options& options) {
   return converted;
 }
 
-double least_ratio(const tw_message_options& options) {
-  return options.least_ratio == 0 ? message::kLeastRatio : options.least_ratio;
-}
-
 codec::Accumulate to_accumulate(const tw_message_options& options) {
   if ((options.flags & TW_MESSAGE_ADD) == 0) return {};
   return {.adds = true, .scale = options.scale == 0 ? 1 : options.scale};

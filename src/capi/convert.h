@@ -28,7 +28,6 @@ class MessageOptions {
 
 message::EncodeOptions to_encode_options(const tw_message_options& options);
 codec::Accumulate to_accumulate(const tw_message_options& options);
-double least_ratio(const tw_message_options& options);
 
 inline const std::byte* bytes_at(const void* pointer) {
   return static_cast<const std::byte*>(pointer);

@@ -82,10 +82,11 @@ tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const 
     }
     const message::EncodeOptions converted = to_encode_options(*own);
     const MutableByteView target{bytes_at(destination), capacity};
-    auto length = codec->is_auto() ? message::encode_automatically(*array, bytes_at(source), target,
-                                                                   least_ratio(*own), converted)
-                                   : message::encode(codec->coder_of(*array), *array,
-                                                     bytes_at(source), target, converted);
+    auto length =
+        codec->is_auto()
+            ? message::encode_automatically(*array, bytes_at(source), target,
+                                            message::terms_of(own->least_ratio), converted)
+            : message::encode(codec->coder_of(*array), *array, bytes_at(source), target, converted);
     if (length.ok()) *written = *length;
     count_encode(array->raw_bytes(), length);
     return report(length.status());

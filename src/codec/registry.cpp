@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "codec/ans/ans.h"
 #include "codec/blockq/blockq.h"
 #include "codec/expack/expack.h"
 #include "codec/lorenzo/lorenzo.h"
@@ -32,6 +33,7 @@ constexpr auto kCodecs = std::to_array<const Codec*>({
     &kNvcompCascaded,
     &kNvcompLz4,
     &kNvcompBitcompLossy,
+    &kAns,
 #ifdef THINWIRE_TEST_CODECS
     &kShrink,
 #endif

@@ -49,8 +49,7 @@ Result<std::uint64_t> Engine::code(const std::byte* values, const Shape& shape,
   options.mark = settings_->mark;
   options.decline = !settings_->on_device;
   if (settings_->spec.kind == codec::Spec::Kind::kAuto) {
-    return message::encode_automatically(array(shape), values, slot, settings_->least_ratio,
-                                         options);
+    return message::encode_automatically(array(shape), values, slot, settings_->terms, options);
   }
   return message::encode({settings_->spec.codec, settings_->spec.parameter}, array(shape), values,
                          slot, options);

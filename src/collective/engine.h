@@ -7,6 +7,7 @@
 #include "codec/spec.h"
 #include "collective/reduce.h"
 #include "collective/reference.h"
+#include "message/automatic.h"
 #include "message/message.h"
 #include "plan/plan.h"
 
@@ -28,7 +29,7 @@ struct EngineSettings {
   codec::Spec spec;  // kOff: nothing is coded
   Dtype dtype = Dtype::kBytes;
   Reduction reduction = Reduction::kSum;
-  double least_ratio = 1.02;  // under "auto": below it a piece stays raw
+  message::AutomaticTerms terms{};  // under "auto"
   frame::Mark mark = frame::file_mark();
   bool on_device = false;                    // the user's values lie in GPU memory
   const CallReference* reference = nullptr;  // none in GPU memory

@@ -131,9 +131,10 @@ Status Communicator::prepare(const Call& call, Report& report) {
   settings_ = {.spec = call.spec,
                .dtype = call.dtype,
                .reduction = call.reduction,
-               .least_ratio = std::max(choice.least_ratio, message::kLeastRatio),
+               .terms = message::terms_of(choice.least_ratio),
                .mark = options_.mark,
                .on_device = device_ >= 0};
+  settings_.terms.least_ratio = std::max(settings_.terms.least_ratio, message::kLeastRatio);
   if (choice.reason != plan::Reason::kCompress) settings_.spec = {};
   const bool is_lossless = call.spec.codec == nullptr || call.spec.codec->lossless;
   const bool may_skip = is_lossless || !plan::reduces(call.operation);

@@ -125,8 +125,9 @@ Communicator::Foreseen Communicator::foresee(const Call& call, const History::En
   const std::byte* const values = values_of(call, block) + offset;
   message::take_difference(call.dtype, piece.raw_bytes(), values,
                            entry.values() + first_byte_[block] + offset, *room);
-  const auto plain = message::foreseen_share(call.spec, piece, values, settings_.least_ratio);
-  const auto difference = message::foreseen_share(call.spec, piece, *room, settings_.least_ratio);
+  const auto plain = message::foreseen_share(call.spec, piece, values, settings_.terms.least_ratio);
+  const auto difference =
+      message::foreseen_share(call.spec, piece, *room, settings_.terms.least_ratio);
   if (!plain.ok() || !difference.ok()) return foreseen;
   foreseen.plain_share = *plain;
   foreseen.gain = plan::reference_gain({.plain_share = *plain,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "codec/registry.h"
+#include "device/place.h"
 #include "message/host.h"
 #include "message/strides.h"
 #include "message/trial.h"
@@ -29,15 +30,28 @@ std::vector<Coder> coders(std::initializer_list<const char*> names) {
 // tuples are what it may be behind for.
 constexpr double kNearlyBest = 0.95;
 
+// What `ans` takes where a fast codec takes 1, encoding and decoding together.
+constexpr double kTimesSlowerOnHost = 8;
+constexpr double kTimesSlowerOnDevice = 4.5;
+// `ans` is not tried where it would have to leave away so much more of the array: it hardly can,
+// and trying takes time.
+constexpr double kMostNeeded = 0.15;
+
 bool has_axes(const Shape& shape) {
   return std::ranges::count_if(shape.extent.begin(), shape.extent.begin() + shape.rank,
                                [](std::uint64_t extent) { return extent > 1; }) > 1;
 }
 
-// Calls visit(coder) for each way in which a candidate may code the array.
+// All but `ans`.
+std::span<const Coder> fast_candidates(Dtype dtype) {
+  const std::span<const Coder> all = automatic_candidates(dtype);
+  return all.empty() ? all : all.first(all.size() - 1);
+}
+
+// Calls visit(coder) for each way in which a fast candidate may code the array.
 template <typename Visit>
 void for_each_way(const codec::Chunk& array, Visit&& visit) {
-  for (const Coder& coder : automatic_candidates(array.dtype)) {
+  for (const Coder& coder : fast_candidates(array.dtype)) {
     visit(coder);
     if (coder.codec->flat || !has_axes(array.shape)) continue;
     Coder as_line = coder;
@@ -69,6 +83,30 @@ class Comparison {
     const Status status = run();
     consider(last_);
     return status;
+  }
+
+  // Whether `ans` leaves away enough of the array for its time: of values, and of their differences
+  // along the stride that was found.
+  Status compare_slow(const AutomaticTerms& terms, double times_slower) {
+    const std::span<const Coder> all = automatic_candidates(array_.dtype);
+    const bool stays_raw = best_share_ * std::max(1.0, terms.least_ratio) > 1;
+    const double needed = (times_slower - (stays_raw ? 0 : 1)) * terms.codec_share;
+    if (all.empty() || needed >= kMostNeeded) return {};
+    const codec::Codec& slow = *all.back().codec;
+    static const codec::Option of_values{"tuple", "0"};
+    const std::size_t stride = best_.coder.codec == nullptr ? 1 : stride_of(best_.coder);
+    std::array<Trial, 2> trials{};
+    trials[0] = {coder_of(slow, {&of_values, 1}), &runs_};
+    trials[1] = {by_stride(slow)[stride - 1], &runs_};
+    for (const Trial& trial : trials) {
+      if (!bound(trial.coder, runs_.array).ok()) return {};
+    }
+    if (Status status = try_all(trials, source_, stream_); !status.ok()) return status;
+    const Trial& least = trials[trials[1].bytes < trials[0].bytes];
+    if (least.share() + needed >= (stays_raw ? 1 : best_share_)) return {};
+    best_ = least;
+    best_share_ = least.share();
+    return {};
   }
 
   // Of all; no codec where nothing was tried.
@@ -104,7 +142,7 @@ class Comparison {
     }
     consider(least);
     const std::size_t stride = stride_of(least.coder);
-    for (const Coder& coder : automatic_candidates(array_.dtype)) {
+    for (const Coder& coder : fast_candidates(array_.dtype)) {
       const std::span<const Coder> others = by_stride(*coder.codec);
       if (coder.codec != line_.coder.codec && stride <= others.size()) {
         add_as_line(others[stride - 1]);
@@ -167,12 +205,12 @@ class Comparison {
 std::span<const Coder> automatic_candidates(Dtype dtype) {
   static const std::array<std::vector<Coder>, kDtypeCount> all = {
       coders({}),
-      coders({"lorenzo", "expack", "mpc"}),
-      coders({"lorenzo", "mpc"}),
-      coders({"expack", "lorenzo"}),
-      coders({"expack", "lorenzo"}),
-      coders({"expack"}),
-      coders({"expack"})};
+      coders({"lorenzo", "expack", "mpc", "ans"}),
+      coders({"lorenzo", "mpc", "ans"}),
+      coders({"expack", "lorenzo", "ans"}),
+      coders({"expack", "lorenzo", "ans"}),
+      coders({"expack", "ans"}),
+      coders({"expack", "ans"})};
   return all[static_cast<std::size_t>(dtype)];
 }
 
@@ -185,32 +223,45 @@ bool may_choose(const codec::Codec& codec) {
   return false;
 }
 
+AutomaticTerms terms_of(double least_ratio) {
+  if (!(least_ratio > 0)) return {};
+  return {.least_ratio = least_ratio, .codec_share = least_ratio > 1 ? 1 - 1 / least_ratio : 0};
+}
+
 Result<AutomaticChoice> choose_automatically(const codec::Chunk& array, const std::byte* source,
-                                             double least_ratio, device::StreamHandle stream) {
+                                             const AutomaticTerms& terms,
+                                             device::StreamHandle stream) {
   AutomaticChoice choice{.coder = raw_coder()};
   if (array.shape.count() == 0 || automatic_candidates(array.dtype).empty()) return choice;
+  const auto place = device::place_of(source);
+  if (!place.ok()) return place.status();
   Comparison comparison(array, source, stream);
-  if (Status status = comparison.compare(); !status.ok()) return status;
+  Status status = comparison.compare();
+  if (status.ok()) {
+    status = comparison.compare_slow(
+        terms, place->on_device() ? kTimesSlowerOnDevice : kTimesSlowerOnHost);
+  }
+  if (!status.ok()) return status;
   const Trial& best = comparison.best();
   if (best.coder.codec == nullptr) return choice;
   choice.ratio = 1 / comparison.best_share();
-  if (choice.ratio > 1 && choice.ratio >= least_ratio) choice.coder = best.coder;
+  if (choice.ratio > 1 && choice.ratio >= terms.least_ratio) choice.coder = best.coder;
   return choice;
 }
 
 Result<std::uint64_t> encode_automatically(const codec::Chunk& array, const std::byte* source,
-                                           MutableByteView destination, double least_ratio,
+                                           MutableByteView destination, const AutomaticTerms& terms,
                                            const EncodeOptions& options) {
   auto most = automatic_bound(array);
   if (!most.ok()) return most.status();
   if (Status status = check_capacity(*most, destination.size()); !status.ok()) return status;
-  const auto choice = choose_automatically(array, source, least_ratio, options.stream);
+  const auto choice = choose_automatically(array, source, terms, options.stream);
   if (!choice.ok()) return choice.status();
   return encode(choice->coder, array, source, destination, options);
 }
 
 Coder automatic_in_stream(const codec::Chunk& array) {
-  for (const Coder& coder : automatic_candidates(array.dtype)) {
+  for (const Coder& coder : fast_candidates(array.dtype)) {
     if (bound(coder, array).ok()) return coder;
   }
   return raw_coder();
@@ -218,11 +269,13 @@ Coder automatic_in_stream(const codec::Chunk& array) {
 
 Result<std::uint64_t> automatic_bound(const codec::Chunk& array) {
   auto most = bound(raw_coder(), array);
-  for_each_way(array, [&](const Coder& coder) {
+  const auto admit = [&](const Coder& coder) {
     // A candidate that does not take the array, or cannot frame it, is not chosen. Strides change
     // no bound.
     if (const auto own = bound(coder, array); most.ok() && own.ok()) most = std::max(*most, *own);
-  });
+  };
+  for_each_way(array, admit);
+  for (const Coder& coder : automatic_candidates(array.dtype)) admit(coder);
   return most;
 }
 

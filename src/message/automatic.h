@@ -7,7 +7,8 @@
 
 namespace thinwire::message {
 
-// The codecs that auto compares for a dtype, in the order of preference, each once; all lossless.
+// The codecs that auto may choose for a dtype, in the order of preference, each once; all lossless.
+// The last one is `ans`.
 std::span<const Coder> automatic_candidates(Dtype dtype);
 
 // Whether it is a candidate for some dtype.
@@ -16,6 +17,17 @@ bool may_choose(const codec::Codec& codec);
 // A ratio below this one is not worth a message of its own.
 inline constexpr double kLeastRatio = 1.02;
 
+// What a choice is made for.
+struct AutomaticTerms {
+  double least_ratio = kLeastRatio;  // below it raw is as good
+  // What encoding and decoding by a fast codec take, of the time that the array takes raw on its
+  // link; 1 where no link is known. `ans` is chosen where what it leaves away is worth its time.
+  double codec_share = 1;
+};
+
+// Of the least ratio at which a plan says that a codec pays; 0 where it knew no link.
+AutomaticTerms terms_of(double least_ratio);
+
 struct AutomaticChoice {
   Coder coder;       // raw where nothing pays
   double ratio = 1;  // of the sample
@@ -23,14 +35,15 @@ struct AutomaticChoice {
 
 // The candidate that makes the least of a sample out of many places of the array, in the array's
 // shape or as one line, with the stride of its values where it has one; raw where that is a ratio
-// below `least_ratio`. The same wherever the array lies. On a GPU the candidates run side by side,
-// behind what is on `stream`, and their sizes are waited for.
+// below the least one. The same wherever the array lies, `ans` aside. On a GPU the candidates run
+// side by side, behind what is on `stream`, and their sizes are waited for.
 Result<AutomaticChoice> choose_automatically(const codec::Chunk& array, const std::byte* source,
-                                             double least_ratio, device::StreamHandle stream);
+                                             const AutomaticTerms& terms,
+                                             device::StreamHandle stream);
 
 // As encode(), with the codec that the data chooses; kDeclined or a raw frame where none pays.
 Result<std::uint64_t> encode_automatically(const codec::Chunk& array, const std::byte* source,
-                                           MutableByteView destination, double least_ratio,
+                                           MutableByteView destination, const AutomaticTerms& terms,
                                            const EncodeOptions& options);
 
 // The choice by dtype and shape alone, for work that may not wait: what a sender and a receiver

@@ -10,7 +10,7 @@ namespace thinwire::message {
 Result<double> foreseen_share(const codec::Spec& spec, const codec::Chunk& array,
                               const std::byte* source, double least_ratio) {
   if (spec.kind == codec::Spec::Kind::kAuto) {
-    const auto choice = choose_automatically(array, source, least_ratio, nullptr);
+    const auto choice = choose_automatically(array, source, {.least_ratio = least_ratio}, nullptr);
     if (!choice.ok()) return choice.status();
     return choice->ratio > 1 && choice->ratio >= least_ratio ? 1 / choice->ratio : 1.0;
   }

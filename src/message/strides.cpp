@@ -14,7 +14,8 @@ struct Strided {
   int most;
 };
 
-constexpr std::array<Strided, 2> kStrided = {{{"lorenzo", "tuple", 3}, {"mpc", "stride", 32}}};
+constexpr std::array<Strided, 3> kStrided = {
+    {{"lorenzo", "tuple", 3}, {"mpc", "stride", 32}, {"ans", "tuple", 32}}};
 
 std::vector<Coder> coders(const Strided& strided) {
   std::vector<Coder> found;
@@ -35,8 +36,8 @@ Coder coder_of(const codec::Codec& codec, std::span<const codec::Option> options
 }
 
 std::span<const Coder> by_stride(const codec::Codec& codec) {
-  static const std::array<std::vector<Coder>, kStrided.size()> all = {coders(kStrided[0]),
-                                                                      coders(kStrided[1])};
+  static const std::array<std::vector<Coder>, kStrided.size()> all = {
+      coders(kStrided[0]), coders(kStrided[1]), coders(kStrided[2])};
   for (const std::vector<Coder>& strided : all) {
     if (!strided.empty() && strided[0].codec == &codec) return strided;
   }

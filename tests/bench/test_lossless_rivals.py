@@ -41,6 +41,7 @@ def test_a_row_has_our_codecs_in_each_shape_and_the_rivals():
     taken = {(each["spec"], each["shape"]) for each in row["own"]}
     assert {("lorenzo:tuple=1", "6x8x512"), ("lorenzo:tuple=1", "48x512")} <= taken
     assert ("mpc:stride=3", str(FIELD.size)) in taken
+    assert {(f"ans:tuple={each}", str(FIELD.size)) for each in (0, 1, 3)} <= taken
     assert 0 < row["rivals"]["MPC"]["bytes"] < FIELD.nbytes and not row["failed"]
     assert row["lossless"]["bytes"] >= page.best(row)["bytes"]
 

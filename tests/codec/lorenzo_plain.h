@@ -44,7 +44,7 @@ inline PlainPlace plain_place(const std::vector<std::size_t>& extents, std::size
 }
 
 // Bits one behind the other, the lowest of a byte first.
-class PlainBits {
+class PlainPlanes {
  public:
   void put(std::uint64_t value, int bits) {
     for (int bit = 0; bit < bits; ++bit, ++count_) {
@@ -134,7 +134,7 @@ std::vector<std::byte> plain_payload(const std::vector<Word>& values, const Shap
     any = any || residual != 0;
   }
   if (!any) return {};
-  PlainBits widths, joint, single;
+  PlainPlanes widths, joint, single;
   for (const auto& brick : bricks) {
     const auto [a, b] = plain_halves(brick);
     widths.put(a.width() | b.width() << 6, 12);
@@ -143,7 +143,7 @@ std::vector<std::byte> plain_payload(const std::vector<Word>& values, const Shap
       joint.put(a.planes[plane], a.bits);
       joint.put(b.planes[plane], b.bits);
     }
-    PlainBits& rest = kBits == 16 ? joint : single;
+    PlainPlanes& rest = kBits == 16 ? joint : single;
     for (const PlainHalf* half : {&a, &b}) {
       for (std::size_t plane = both; plane < half->width(); ++plane) {
         rest.put(half->planes[plane], half->bits);

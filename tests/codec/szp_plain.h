@@ -70,7 +70,7 @@ struct PlainBox {
   }
 };
 
-class PlainBits {
+class PlainDigits {
  public:
   void put(std::uint64_t value, std::uint32_t count) {
     for (std::uint32_t bit = 0; bit < count; ++bit) bits_.push_back((value >> bit & 1) != 0);
@@ -109,7 +109,7 @@ inline std::uint32_t plain_code(const std::uint32_t* tile) {
   }
 }
 
-inline void plain_digits(const std::uint32_t* tile, std::uint32_t code, PlainBits& bits) {
+inline void plain_digits(const std::uint32_t* tile, std::uint32_t code, PlainDigits& bits) {
   const szp::Radix radix = szp::radix_of(code);
   for (int row = 0; row < 4; ++row) {
     __extension__ unsigned __int128 number = 0, unit = 1;
@@ -167,7 +167,7 @@ std::vector<std::byte> plain_payload(const std::vector<Value>& values, const Sha
     head.groups |= std::uint32_t{codes[way][tile] != 0} << tile / 32;
     head.code_bits = std::max(head.code_bits, szp::bit_width(codes[way][tile]));
   }
-  PlainBits bits;
+  PlainDigits bits;
   bits.put(head.word(), 32);
   bits.put(corner, 32);
   for (std::uint32_t group = 0; group < szp::kGroups; ++group) {

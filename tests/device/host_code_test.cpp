@@ -139,7 +139,7 @@ TEST_F(HostCode, AutoBetweenGpusNeedsNoPinnedMemory) {
   std::byte* const frame = fake_cuda::allocate(1, 2 * values.size());
   const auto before = device::describe_pool(Memory::kPinned, -1).loans;
   const auto written =
-      message::encode_automatically(kArray, source, {frame, 2 * values.size()}, 1.02, {});
+      message::encode_automatically(kArray, source, {frame, 2 * values.size()}, {}, {});
   ASSERT_TRUE(written.ok()) << written.status().message();
   EXPECT_EQ(device::describe_pool(Memory::kPinned, -1).loans, before);
 }

@@ -18,6 +18,7 @@ MORE_SPECS = {
         "blockq:bits=4,hadamard=1,round=stochastic,seed=7",
     ],
     "expack": ["expack:mode=fixed", "expack:mode=entropy"],
+    "ans": ["ans:tuple=0", "ans:tuple=3"],
     "szp": ["szp:rel=1e-3", "szp:abs=0.5", "szp:abs=0"],
 }
 

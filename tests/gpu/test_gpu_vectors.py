@@ -94,6 +94,22 @@ def read_expack() -> list[Case]:
     return cases
 
 
+def read_ans() -> list[Case]:
+    periods: dict[tuple[str, str], np.ndarray] = {}
+    cases = []
+    for line in (VECTORS / "ans.txt").read_text().splitlines():
+        kind, *fields = line.split()
+        if kind == "period":
+            name, dtype, values = fields
+            periods[name, dtype] = np.frombuffer(bytes.fromhex(values), dtypes.NUMPY[dtype])
+        elif kind == "case":
+            name, dtype, count, values_of_point, stream = fields
+            values = np.resize(periods[name, dtype], int(count))
+            words = (int(values_of_point), bytes.fromhex(stream))
+            cases.append(Case(f"ans:tuple={values_of_point}", dtype, values, *words))
+    return cases
+
+
 def blockq_spec(parameter: int) -> str:
     """The options of a parameter, as spec/codec-blockq.md has its bits."""
     words = [("bits=8", "bits=4", "format=e4m3")[parameter & 3]]
@@ -216,6 +232,7 @@ def encoded_on_gpu(case: Case) -> np.ndarray:
         (read_ndzip, 14),
         (read_blockq, 38),
         (read_szp, 17),
+        (read_ans, 280),
     ],
 )
 def test_decoded(read, least: int) -> None:
@@ -241,6 +258,7 @@ def test_decoded(read, least: int) -> None:
         (read_ndzip, 2),
         (read_blockq, 20),
         (read_szp, 10),
+        (read_ans, 120),
     ],
 )
 def test_encoded(read, least: int) -> None:

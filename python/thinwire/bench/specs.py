@@ -16,6 +16,7 @@ LOSSLESS = "lossless"
 # Beside the registry's example of each codec: the rates and bounds that rivals were measured at,
 # and the strides in which values return that come in tuples.
 EXTRAS = {
+    "ans": ("tuple=0", "tuple=3"),
     "blockq": ("bits=4", "format=e4m3", "format=mxfp8"),
     "expack": ("mode=fixed", "mode=entropy"),
     "lorenzo": ("tuple=2", "tuple=3"),

@@ -1,0 +1,32 @@
+// Values to planes of bytes and back, on the host. See spec/codec-ans.md.
+#pragma once
+
+#include <cstdint>
+
+#include "base/bytes.h"
+#include "codec/ans/format.h"
+
+namespace thinwire::codec::ans {
+
+// The planes of one chunk, one behind the other in `bytes`.
+struct Planes {
+  alignas(64) std::byte bytes[kChunkBytes];
+  std::uint32_t values = 0;
+  std::uint32_t kept = 0;  // bytes of every plane but the first
+  bool is_sparse = false;
+
+  std::uint32_t size_of(std::uint32_t plane) const { return plane == 0 ? values : kept; }
+  MutableByteView of(std::uint32_t plane) {
+    return {bytes + (plane == 0 ? 0 : values + (plane - 1) * kept), size_of(plane)};
+  }
+};
+
+// `source` and `out` have any alignment.
+template <typename Word>
+void split(const std::byte* source, std::uint32_t values, std::uint32_t tuple, Planes& planes);
+
+// False where the first plane has not as many bytes that are not 0 as the others have bytes.
+template <typename Word>
+bool join(Planes& planes, std::uint32_t tuple, std::byte* out);
+
+}  // namespace thinwire::codec::ans
