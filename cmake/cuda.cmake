@@ -43,6 +43,10 @@ if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
 endif()
 set(CMAKE_CUDA_STANDARD 20)
+if(THINWIRE_CUDA_CHECK)
+  # Nor is the host's side of it optimised, or known to a debugger.
+  set(CMAKE_CUDA_FLAGS_RELWITHDEBINFO -DNDEBUG)
+endif()
 if(THINWIRE_CUDA_CHECK AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
   # No GPU runs what comes of it: seconds for a codec that otherwise takes the optimiser a minute.
   add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:--Ofast-compile=max>")
