@@ -24,7 +24,7 @@ unexport THINWIRE_CUDA
 DEMO_CUDA := $(if $(filter 1,$(THINWIRE_CUDA)),ON,$(if $(wildcard /dev/nvidia[0-9]*),AUTO,OFF))
 
 .PHONY: help packages packages-test venv torch torch-begun torch-newest torch-for-test nccl-for-test build build-tests \
-        tree-for-test demo test test-all test-asan test-ubsan test-tsan test-gpu fuzz fuzz-build wheel bench docs lint-and-docs format lint clean
+        tree-for-test demo test test-all test-asan test-ubsan test-tsan test-gpu fuzz fuzz-build wheel bench docs asan-and-docs asan-tree lint-then-docs format lint clean
 
 help:
 	@echo "make demo     the main job: a wave solver over slow links, raw and compressed"
@@ -158,9 +158,13 @@ docs: $(VENV)/.docs
 	@$(BIN)/sphinx-build -q -W --keep-going -j $(JOBS) -c docs/site -d build/site-cache . build/site
 	@echo "build/site/index.html"
 
-# Side by side, since each keeps one processor busy for most of its time.
-lint-and-docs: $(VENV)/.test $(VENV)/.docs
-	@$(MAKE) --no-print-directory -j2 --output-sync=target lint docs
+lint-then-docs: $(VENV)/.test
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory docs
+
+# Beside the compiler, since packages, lint and the site wait for the network or keep one processor busy.
+asan-and-docs: packages-test
+	@$(MAKE) --no-print-directory -j2 --output-sync=target ASAN_UNITS=$(ASAN_UNITS) asan-tree lint-then-docs
 
 format: $(VENV)/.test
 	tools/format
@@ -174,9 +178,11 @@ test: ASAN_UNITS := brief_units
 test: ASAN_TESTS := -LE "codec|more"
 test: export THINWIRE_TEST_BRIEF := 1
 
-test-asan: packages-test
+asan-tree: packages-test
 	@tools/quietly cmake --preset asan
 	@tools/build build/asan $(ASAN_UNITS)
+
+test-asan: asan-tree
 	ctest --preset asan -L "unit|fuzz" $(ASAN_TESTS) -j $(JOBS)
 
 test-ubsan: packages-test
@@ -210,7 +216,7 @@ define run_pytest
 	$(PYTEST) -m "$(1)" tests
 endef
 
-test: torch-begun tree-for-test torch-for-test lint-and-docs test-asan
+test: torch-begun asan-and-docs tree-for-test torch-for-test test-asan
 	ctest --preset release -j $(JOBS) -L "golden|codec"
 	$(call run_pytest,not slow and alone and not rest, and not rest)
 

@@ -65,7 +65,8 @@ def test_several_connections_share_the_link_without_drops() -> None:
     assert min(rates) < 0.6e9
 
 
-@pytest.mark.parametrize(("before", "after"), [("1gbit", 50e6), ("50mbit", 1e9), ("none", 50e6)])
+# A transfer's size is of the rate before: at a tenth or less of it, it takes long.
+@pytest.mark.parametrize(("before", "after"), [("1gbit", 200e6), ("50mbit", 1e9), ("none", 400e6)])
 def test_a_link_changes_under_a_transfer_without_drops(before: str, after: float) -> None:
     with Lab(hosts=2, link=before) as lab:
         transfer = threading.Thread(target=lambda: raw_rate(lab))

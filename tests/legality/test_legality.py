@@ -26,7 +26,7 @@ from thinwire.lab import Lab, LabUnavailable
 pytestmark = pytest.mark.multiproc
 
 # Of 20 seeds an MPI.
-ROUNDS = 3 if "THINWIRE_TEST_BRIEF" in os.environ else 6
+ROUNDS = 1 if "THINWIRE_TEST_BRIEF" in os.environ else 6
 ALL_SEEDS = 10_000
 RANKS = 4
 AT_ONCE = max(1, (os.cpu_count() or 1) // RANKS)

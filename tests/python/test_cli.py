@@ -50,7 +50,8 @@ def on_terminal(*arguments: str, columns: int) -> str:
 def test_codecs_lists_the_registry() -> None:
     rows = json.loads(call("codecs", "--json").stdout)
     assert [row["name"] for row in rows] == [row.name for row in thinwire.codecs()]
-    assert all(row["name"] in call("codecs").stdout for row in rows)
+    said = call("codecs").stdout
+    assert all(row["name"] in said for row in rows)
 
 
 def test_codecs_says_of_each_what_it_takes_in_80_columns() -> None:
