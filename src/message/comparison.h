@@ -1,0 +1,50 @@
+// The trials behind "auto": the candidates on samples of one array.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <optional>
+
+#include "message/automatic.h"
+#include "message/trial.h"
+
+namespace thinwire::message {
+
+class Comparison {
+ public:
+  // `array` outlives the comparison.
+  Comparison(const codec::Chunk& array, const std::byte* source, device::StreamHandle stream);
+
+  // Of the fast candidates.
+  Status compare();
+
+  // Behind compare(): whether `ans` leaves away enough of the array for its time, of values, or of
+  // their differences along the stride that was found. It takes `times_slower` what a fast one
+  // does.
+  Status compare_slow(const AutomaticTerms& terms, double times_slower);
+
+  // Of all; no codec where nothing was tried.
+  const Trial& best() const { return best_; }
+  double best_share() const { return best_share_; }
+
+ private:
+  void add(const Coder& coder);
+  void add_as_line(Coder coder);
+  Status find_stride();
+  double share_of(const Trial& trial) const;
+  Status run();
+  void consider(const Trial& trial);
+
+  const codec::Chunk& array_;
+  const std::byte* source_;
+  device::StreamHandle stream_;
+  std::optional<Sample> boxes_;  // one codec alone sees axes
+  Sample runs_;
+  std::array<Trial, kMostTrials> trials_{};
+  std::size_t count_ = 0;
+  Trial best_{}, last_{};  // of all, and of the last run
+  double best_share_ = std::numeric_limits<double>::infinity();
+  Trial line_{};  // of the codec that is tried with strides, without one
+};
+
+}  // namespace thinwire::message
