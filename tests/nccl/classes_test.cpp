@@ -153,6 +153,17 @@ TEST(Class, TurnsThatAreTakenBackCountNothing) {
   EXPECT_EQ(ways(of, under_way(2, true), 7), "CCCRRRc");
 }
 
+// A group that is only simulated may come to a probation behind calls of its own.
+TEST(Class, AProbationThatTurnsTakenBackBeganBeginsWithTheNextOne) {
+  Offers offers;
+  Class of(offers, 1, true);
+  EXPECT_EQ(ways(of, under_way(1, false), 1), "R");
+  EXPECT_EQ(ways(of, decided(1, true, 200, 100), 2), "cc");
+  EXPECT_EQ(ways(of, under_way(2, true), 1), "C");
+  for (int turn = 0; turn < 3; ++turn) of.take_turn_back();
+  EXPECT_EQ(ways(of, under_way(2, true), 8), "CCCRRRcc");
+}
+
 TEST(Class, OffersTheLeastOfWhatWasTimed) {
   Offers offers;
   Class of(offers, 1, true);

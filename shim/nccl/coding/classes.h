@@ -53,8 +53,11 @@ class Class {
   // The way of a call with that value, which has a capacity; the same on all ranks, as each asks
   // for each of the calls that have one. `once`: what was decided is never asked for again.
   Turn turn(const agree::Value& value, bool once);
-  // The last call was none.
-  void take_turn_back() { --turns_; }
+  // The last call was none. A probation that began with it, and with none that was made, has not.
+  void take_turn_back() {
+    --turns_;
+    while (!begun_.empty() && begun_.back().turn >= turns_) begun_.pop_back();
+  }
   // One has been made for good. Whether it is the last of those that both ends compare.
   bool made(std::uint64_t call);
   // A call of a group that ends; and of all of these that there are no more.
