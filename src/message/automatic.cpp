@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "codec/registry.h"
-#include "device/place.h"
 #include "message/comparison.h"
 #include "message/host.h"
 #include "message/strides.h"
@@ -23,10 +22,6 @@ std::vector<Coder> coders(std::initializer_list<const char*> names) {
   }
   return found;
 }
-
-// What `ans` takes where a fast codec takes 1, encoding and decoding together.
-constexpr double kTimesSlowerOnHost = 8;
-constexpr double kTimesSlowerOnDevice = 7;
 
 }  // namespace
 
@@ -61,14 +56,9 @@ Result<AutomaticChoice> choose_automatically(const codec::Chunk& array, const st
                                              device::StreamHandle stream) {
   AutomaticChoice choice{.coder = raw_coder()};
   if (array.shape.count() == 0 || automatic_candidates(array.dtype).empty()) return choice;
-  const auto place = device::place_of(source);
-  if (!place.ok()) return place.status();
   Comparison comparison(array, source, stream);
   Status status = comparison.compare();
-  if (status.ok()) {
-    status = comparison.compare_slow(
-        terms, place->on_device() ? kTimesSlowerOnDevice : kTimesSlowerOnHost);
-  }
+  if (status.ok()) status = comparison.compare_slow(terms);
   if (!status.ok()) return status;
   const Trial& best = comparison.best();
   if (best.coder.codec == nullptr) return choice;

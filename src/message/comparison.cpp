@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "device/place.h"
 #include "message/host.h"
 #include "message/strides.h"
 #include "message/ways.h"
@@ -14,6 +15,9 @@ namespace {
 // tuples are what it may be behind for.
 constexpr double kNearlyBest = 0.95;
 
+// What `ans` takes where a fast codec takes 1, encoding and decoding together.
+constexpr double kTimesSlowerOnHost = 8;
+constexpr double kTimesSlowerOnDevice = 7;
 // `ans` is not tried where it would have to leave away so much more of the array: it hardly can,
 // and trying takes time.
 constexpr double kMostNeeded = 0.15;
@@ -40,11 +44,16 @@ Status Comparison::compare() {
   return status;
 }
 
-Status Comparison::compare_slow(const AutomaticTerms& terms, double times_slower) {
+Status Comparison::compare_slow(const AutomaticTerms& terms) {
   const std::span<const Coder> all = automatic_candidates(array_.dtype);
+  if (all.empty() || terms.codec_share >= 1) return {};
+  // Asks the driver: only where a link is known.
+  const auto place = device::place_of(source_);
+  if (!place.ok()) return place.status();
+  const double times_slower = place->on_device() ? kTimesSlowerOnDevice : kTimesSlowerOnHost;
   const bool stays_raw = best_share_ * std::max(1.0, terms.least_ratio) > 1;
   const double needed = (times_slower - (stays_raw ? 0 : 1)) * terms.codec_share;
-  if (all.empty() || needed >= kMostNeeded) return {};
+  if (needed >= kMostNeeded) return {};
   const codec::Codec& slow = *all.back().codec;
   static const codec::Option of_values{"tuple", "0"};
   const std::size_t stride = best_.coder.codec == nullptr ? 1 : stride_of(best_.coder);

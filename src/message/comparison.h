@@ -19,9 +19,8 @@ class Comparison {
   Status compare();
 
   // Behind compare(): whether `ans` leaves away enough of the array for its time, of values, or of
-  // their differences along the stride that was found. It takes `times_slower` what a fast one
-  // does.
-  Status compare_slow(const AutomaticTerms& terms, double times_slower);
+  // their differences along the stride that was found.
+  Status compare_slow(const AutomaticTerms& terms);
 
   // Of all; no codec where nothing was tried.
   const Trial& best() const { return best_; }
