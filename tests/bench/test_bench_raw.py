@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -150,6 +151,15 @@ def test_a_job_that_hangs_is_ended(monkeypatch):
     ):
         job.turn(4, timeout=0.1)
     assert job.exit_code is not None
+
+
+def test_two_jobs_keep_their_sessions_apart():
+    # Two mpirun that make the folder of their sessions at one moment: one of them fails.
+    say = ["sh", "-c", 'read line; echo "{\\"at\\": \\"$OMPI_MCA_orte_tmpdir_base\\"}"']
+    with turns.Job(Loopback(), say) as one, turns.Job(Loopback(), say) as other:
+        folders = {Path(job.turn(4, timeout=10)["at"]) for job in (one, other)}
+        assert len(folders) == 2 and all(folder.is_dir() for folder in folders)
+    assert not any(folder.exists() for folder in folders)
 
 
 @pytest.mark.parametrize(

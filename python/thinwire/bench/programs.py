@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from thinwire.lab import Lab, gpus, jobs
+from thinwire.lab import Lab, gpus, jobs, launchers
 
 
 class BenchError(Exception):
@@ -32,8 +32,11 @@ class Place(Protocol):
 
     def run(self, command: list[str], timeout: float) -> "subprocess.CompletedProcess[str]": ...
 
-    def start(self, command: list[str], stderr: IO[str]) -> "subprocess.Popen[str]":
-        """The command with its input and output piped to the caller, who owns the process."""
+    def start(
+        self, command: list[str], stderr: IO[str], scratch: str
+    ) -> "subprocess.Popen[str]":
+        """The command with its input and output piped to the caller, who owns the process and
+        the folder `scratch`, for the files of the launcher: two at once need one each."""
         ...
 
     def start_rank(
@@ -77,8 +80,11 @@ class Loopback:
             command, env=self._environment(), capture_output=True, text=True, timeout=timeout
         )
 
-    def start(self, command: list[str], stderr: IO[str]) -> "subprocess.Popen[str]":
-        return subprocess.Popen(command, env=self._environment(), **_piped(stderr))
+    def start(
+        self, command: list[str], stderr: IO[str], scratch: str
+    ) -> "subprocess.Popen[str]":
+        environment = self._environment() | launchers.session_folder(scratch)
+        return subprocess.Popen(command, env=environment, **_piped(stderr))
 
     def start_rank(
         self, command: list[str], host: int, local: int, of_host: int, **piped: Any
@@ -120,8 +126,12 @@ class LabPlace:
             command, env=clean_environment(), capture_output=True, text=True, timeout=timeout
         )
 
-    def start(self, command: list[str], stderr: IO[str]) -> "subprocess.Popen[str]":
-        return self._lab.popen(command, env=clean_environment(), **_piped(stderr))
+    def start(
+        self, command: list[str], stderr: IO[str], scratch: str
+    ) -> "subprocess.Popen[str]":
+        own = [f"{name}={value}" for name, value in launchers.session_folder(scratch).items()]
+        words = ["env", *own, *command]
+        return self._lab.popen(words, env=clean_environment(), **_piped(stderr))
 
     def start_rank(
         self, command: list[str], host: int, local: int, of_host: int, **piped: Any

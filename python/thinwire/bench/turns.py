@@ -25,10 +25,11 @@ class Job:
 
     def __enter__(self) -> Self:
         self._said: IO[str] = tempfile.TemporaryFile("w+")
+        self._scratch = tempfile.TemporaryDirectory(prefix="tw-", ignore_cleanup_errors=True)
         try:
-            self._process = self._place.start(self._command, self._said)
+            self._process = self._place.start(self._command, self._said, self._scratch.name)
         except FileNotFoundError as error:
-            self._said.close()
+            self._close()
             raise BenchError(f"there is no {error.filename} on PATH") from error
         return self
 
@@ -76,7 +77,11 @@ class Job:
                 self.end()
         finally:
             self._stop()
-            self._said.close()
+            self._close()
+
+    def _close(self) -> None:
+        self._said.close()
+        self._scratch.cleanup()
 
     def _stop(self) -> None:
         if self._process.poll() is None:

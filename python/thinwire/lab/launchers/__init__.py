@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from . import hydra, networks, open_mpi, prrte
 from .files import write as write_files
 
-__all__ = ["environment", "write_files"]
+__all__ = ["environment", "session_folder", "write_files"]
 
 
 def environment(
@@ -27,3 +27,9 @@ def environment(
     }
     tied = {**open_mpi.tied(paths), **prrte.tied(paths), **hydra.tied(paths)}
     return {**defaults, **caller, **tied, **of_the_host}
+
+
+def session_folder(path: str) -> dict[str, str]:
+    """Settings that have launchers keep the folders of their sessions in `path`. Two that make
+    theirs in the same folder at the same moment may fail: one finds made what it was to make."""
+    return {**open_mpi.session_folder(path), **prrte.session_folder(path)}

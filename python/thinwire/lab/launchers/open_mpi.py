@@ -32,8 +32,12 @@ def tied(paths: Mapping[str, str]) -> dict[str, str]:
         # An image for single machines may say "isolated", which starts nothing elsewhere.
         "OMPI_MCA_plm": "rsh",
         "OMPI_MCA_plm_rsh_agent": paths["agent"],
-        # Session folders are named after process numbers, which two labs have in common.
-        "OMPI_MCA_orte_tmpdir_base": paths["scratch"],
+        # Sessions are named after process numbers, which two labs have in common.
+        **session_folder(paths["scratch"]),
         "OMPI_MCA_btl_tcp_if_include": SUBNET,
         "OMPI_MCA_oob_tcp_if_include": SUBNET,
     }
+
+
+def session_folder(path: str) -> dict[str, str]:
+    return {"OMPI_MCA_orte_tmpdir_base": path}

@@ -19,6 +19,10 @@ def tied(paths: Mapping[str, str]) -> dict[str, str]:
         "PRTE_MCA_prte_default_hostfile": paths["hostfile"],
         "PRTE_MCA_plm": "ssh",
         "PRTE_MCA_plm_ssh_agent": paths["agent"],
-        "PRTE_MCA_prte_tmpdir_base": paths["scratch"],
+        **session_folder(paths["scratch"]),
         "PRTE_MCA_prte_if_include": SUBNET,
     }
+
+
+def session_folder(path: str) -> dict[str, str]:
+    return {"PRTE_MCA_prte_tmpdir_base": path}
