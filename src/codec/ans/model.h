@@ -3,39 +3,49 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 
 #include "base/bytes.h"
 #include "codec/ans/frequencies.h"
 
 namespace thinwire::codec::ans {
 
+// What encoding takes for each byte that there is.
+struct Steps {
+  alignas(64) std::array<Step, kBytes> of;
+};
+
+// What decoding takes for each of kScale remainders of a state: its byte, its frequency << 8, and
+// the remainder less the byte's start, << 20.
+struct Slots {
+  static constexpr std::uint32_t kAtOnce = 8;  // are written, some of them twice
+  alignas(64) std::array<std::uint32_t, kScale + kAtOnce> of;
+};
+
 class Model {
  public:
-  // Of a plane of these bytes; none where it is to be stored.
-  static std::optional<Model> of(ByteView plane);
+  // Of a plane of these bytes. False where it is to be stored.
+  bool take(ByteView plane);
 
-  // Reads a table from the front of `bytes`, and takes it off; none where there is no sound one.
-  static std::optional<Model> read(ByteView& bytes);
+  // Reads a table from the front of `bytes`, and takes it off. False where there is no sound one.
+  bool read(ByteView& bytes);
 
   // Writes the table; returns where it ends.
   std::byte* write(std::byte* out) const;
-
-  std::uint32_t frequency(std::uint32_t byte) const { return frequency_[byte]; }
 
   // Whether coding changes states: there is more than one byte.
   bool is_mixed() const { return frequency_[rest_] < kScale; }
   std::uint8_t only_byte() const { return static_cast<std::uint8_t>(rest_); }
 
-  // For each byte.
-  std::array<Step, kBytes> steps() const;
-
-  // For each of kScale remainders of a state: its byte, its frequency << 8, and the remainder less
-  // the byte's start, << 20.
-  std::array<std::uint32_t, kScale> slots() const;
+  void make(Steps& steps) const;
+  void make(Slots& slots) const;
 
  private:
-  std::array<std::uint16_t, kBytes> frequency_{};
+  std::uint32_t begin() const { return 4 * first_; }
+  std::uint32_t end() const { return 4 * (first_ + groups_); }
+
+  // Of the bytes of the table's groups alone.
+  alignas(64) std::array<std::uint32_t, kBytes> frequency_;
+  alignas(64) std::array<std::uint32_t, kBytes> code_;  // where a plane was taken
   std::uint32_t rest_ = 0;
   std::uint32_t first_ = 0, groups_ = 0;  // in fours of bytes
 };

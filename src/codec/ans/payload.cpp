@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "codec/ans/format.h"
 #include "codec/ans/model.h"
@@ -12,11 +11,29 @@
 namespace thinwire::codec::ans {
 namespace {
 
-using Models = std::array<std::optional<Model>, 8>;  // of coded planes
+// Of coded planes.
+class Models {
+ public:
+  bool has(std::uint32_t plane) const { return (coded_ >> plane & 1) != 0; }
+  bool is_mixed(std::uint32_t plane) const { return has(plane) && models_[plane].is_mixed(); }
+  bool has_states() const {
+    for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
+      if (is_mixed(plane)) return true;
+    }
+    return false;
+  }
+  std::uint32_t coded() const { return coded_; }
 
-bool has_states(const Models& models) {
-  return std::ranges::any_of(models, [](const auto& model) { return model && model->is_mixed(); });
-}
+  Model& operator[](std::uint32_t plane) { return models_[plane]; }
+  const Model& operator[](std::uint32_t plane) const { return models_[plane]; }
+  void add(std::uint32_t plane) { coded_ |= 1u << plane; }
+
+  static constexpr std::uint32_t kPlanes = 8;
+
+ private:
+  std::array<Model, kPlanes> models_;
+  std::uint32_t coded_ = 0;
+};
 
 std::byte* fill_up(const std::byte* begin, std::byte* end) {
   return std::fill_n(end, filled(static_cast<std::uint32_t>(end - begin)) - (end - begin),
@@ -28,28 +45,32 @@ std::byte* write_front(const Models& models, Planes& planes, std::uint32_t count
   std::byte* const tables = out + kHeadBytes;
   std::byte* next = tables;
   for (std::uint32_t plane = 0; plane < count; ++plane) {
-    if (models[plane]) next = models[plane]->write(next);
+    if (models.has(plane)) next = models[plane].write(next);
   }
   next = fill_up(tables, next);
   for (std::uint32_t plane = 0; plane < count; ++plane) {
-    if (models[plane]) continue;
+    if (models.has(plane)) continue;
     const ByteView bytes = planes.of(plane);
     next = fill_up(next, std::copy(bytes.begin(), bytes.end(), next));
   }
   return next;
 }
 
+static_assert(kMostFrontBytes >= kBehindWords);  // what lies behind `end`
+
 // Where the words end; nullptr where they do not fit before `end`.
 std::byte* write_words(const Models& models, Planes& planes, std::byte* out, const std::byte* end) {
   States states;
+  Steps steps;
   states.fill(kLeastState);
   std::byte* const words = out + kStateBytes;
   if (end < words) return nullptr;
   end = std::min<const std::byte*>(end, words + 2 * kMostWords);
   std::byte* next = words;
-  for (std::uint32_t plane = 0; plane < models.size() && next != nullptr; ++plane) {
-    if (!models[plane] || !models[plane]->is_mixed()) continue;
-    next = take_plane(states, planes.of(plane), models[plane]->steps(), next, end);
+  for (std::uint32_t plane = 0; plane < Models::kPlanes && next != nullptr; ++plane) {
+    if (!models.is_mixed(plane)) continue;
+    models[plane].make(steps);
+    next = stepper().take_plane(states, planes.of(plane), steps, next, end);
   }
   std::copy_n(reinterpret_cast<const std::byte*>(states.data()), kStateBytes, out);
   return next;
@@ -62,10 +83,10 @@ Status damaged(const char* what) { return {StatusCode::kDamaged, what}; }
 // Takes them off the front of `bytes`.
 bool read_models(const Head& head, ByteView& bytes, Models& models) {
   const std::size_t all = bytes.size();
-  for (std::uint32_t plane = 0; plane < models.size(); ++plane) {
+  for (std::uint32_t plane = 0; plane < Models::kPlanes; ++plane) {
     if (!is_coded(head, plane)) continue;
-    models[plane] = Model::read(bytes);
-    if (!models[plane]) return false;
+    if (!models[plane].read(bytes)) return false;
+    models.add(plane);
   }
   const std::size_t filling = (4 - (all - bytes.size()) % 4) % 4;
   if (bytes.size() < filling) return false;
@@ -73,12 +94,13 @@ bool read_models(const Head& head, ByteView& bytes, Models& models) {
   return true;
 }
 
+// Where the planes are: those that are stored stay in `bytes`.
 bool read_stored(const Models& models, std::uint32_t count, ByteView& bytes, Planes& planes) {
   for (std::uint32_t plane = 0; plane < count; ++plane) {
-    if (models[plane]) continue;
-    const MutableByteView out = planes.of(plane);
+    planes.place[plane] = planes.of(plane).data();
+    if (models.has(plane)) continue;
     if (bytes.size() < filled(planes.size_of(plane))) return false;
-    std::copy_n(bytes.begin(), out.size(), out.begin());
+    planes.place[plane] = bytes.data();
     bytes = bytes.subspan(filled(planes.size_of(plane)));
   }
   return true;
@@ -93,9 +115,11 @@ bool read_coded(const Models& models, ByteView bytes, Planes& planes) {
   };
   if (!std::ranges::all_of(states, is_state)) return false;
   ByteView words = bytes.subspan(kStateBytes);
-  for (std::uint32_t plane = static_cast<std::uint32_t>(models.size()); plane-- > 0;) {
-    if (!models[plane] || !models[plane]->is_mixed()) continue;
-    if (!give_back_plane(states, planes.of(plane), models[plane]->slots(), words)) return false;
+  Slots slots;
+  for (std::uint32_t plane = Models::kPlanes; plane-- > 0;) {
+    if (!models.is_mixed(plane)) continue;
+    models[plane].make(slots);
+    if (!stepper().give_back_plane(states, planes.of(plane), slots, words)) return false;
   }
   const auto is_least = [](std::uint32_t state) { return state == kLeastState; };
   return words.empty() && std::ranges::all_of(states, is_least);
@@ -110,13 +134,13 @@ std::uint64_t encode_values(const std::byte* source, std::uint32_t values, std::
   Planes planes;
   split<Word>(source, values, tuple, planes);
   Models models;
-  Head head{.words = 0, .kept = planes.kept, .coded = 0, .is_sparse = planes.is_sparse};
   for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
-    models[plane] = Model::of(planes.of(plane));
-    head.coded |= static_cast<std::uint32_t>(models[plane].has_value()) << plane;
+    if (models[plane].take(planes.of(plane))) models.add(plane);
   }
+  Head head{
+      .words = 0, .kept = planes.kept, .coded = models.coded(), .is_sparse = planes.is_sparse};
   std::byte* end = write_front(models, planes, sizeof(Word), out);
-  if (has_states(models)) {
+  if (models.has_states()) {
     const std::byte* const words = end + kStateBytes;
     end = write_words(models, planes, end, out + raw);
     if (end == nullptr) return raw;
@@ -142,14 +166,14 @@ Status decode_values(ByteView encoded, std::uint32_t values, std::uint32_t tuple
   if (!read_stored(models, sizeof(Word), bytes, planes)) {
     return damaged("ans: shorter than its planes");
   }
-  const bool has = has_states(models);
+  const bool has = models.has_states();
   if (bytes.size() != (has ? kStateBytes : 0) + std::size_t{2} * head.words ||
       (!has && head.words != 0)) {
     return damaged("ans: its length is not what its head says");
   }
   for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
-    if (!models[plane] || models[plane]->is_mixed()) continue;
-    std::ranges::fill(planes.of(plane), std::byte{models[plane]->only_byte()});
+    if (!models.has(plane) || models[plane].is_mixed()) continue;
+    std::ranges::fill(planes.of(plane), std::byte{models[plane].only_byte()});
   }
   if (has && !read_coded(models, bytes, planes)) return damaged("ans: its words are no planes");
   if (!join<Word>(planes, tuple, out)) return damaged("ans: its planes are of other lengths");

@@ -1,16 +1,20 @@
 // Values to planes of bytes and back, on the host. See spec/codec-ans.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <type_traits>
 
 #include "base/bytes.h"
 #include "codec/ans/format.h"
 
 namespace thinwire::codec::ans {
 
-// The planes of one chunk, one behind the other in `bytes`.
+// The planes of one chunk, one behind the other in `bytes`; where they are put together, each where
+// `place` says.
 struct Planes {
   alignas(64) std::byte bytes[kChunkBytes];
+  std::array<const std::byte*, 8> place{};
   std::uint32_t values = 0;
   std::uint32_t kept = 0;  // bytes of every plane but the first
   bool is_sparse = false;
@@ -21,12 +25,26 @@ struct Planes {
   }
 };
 
+// Of one chunk, behind as many zeros as differences may go back.
+template <typename Word>
+struct Words {
+  alignas(64) Word before[kMaxTuple + kChunkValues<Word>];
+
+  Word* at() { return before + kMaxTuple; }
+};
+
+// Words are taken apart and put together by halves: vectors have more of narrow numbers.
+template <typename Word>
+using HalfOf =
+    std::conditional_t<sizeof(Word) == 8, std::uint32_t,
+                       std::conditional_t<sizeof(Word) == 4, std::uint16_t, std::uint8_t>>;
+
 // `source` and `out` have any alignment.
 template <typename Word>
 void split(const std::byte* source, std::uint32_t values, std::uint32_t tuple, Planes& planes);
 
 // False where the first plane has not as many bytes that are not 0 as the others have bytes.
 template <typename Word>
-bool join(Planes& planes, std::uint32_t tuple, std::byte* out);
+bool join(const Planes& planes, std::uint32_t tuple, std::byte* out);
 
 }  // namespace thinwire::codec::ans

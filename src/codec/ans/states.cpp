@@ -3,30 +3,27 @@
 #include <algorithm>
 
 namespace thinwire::codec::ans {
+namespace {
 
-std::byte* take_plane(States& states, ByteView plane, const std::array<Step, kBytes>& steps,
-                      std::byte* out, const std::byte* end) {
+std::byte* take_plane(States& states, ByteView plane, const Steps& steps, std::byte* out,
+                      const std::byte* end) {
   for (std::size_t first = 0; first < plane.size(); first += kLanes) {
     const std::size_t lanes = std::min<std::size_t>(kLanes, plane.size() - first);
     // Written always, kept if given: no branch on the data.
-    std::byte room[2 * kLanes + 2];
-    std::byte* next = room;
     for (std::size_t lane = 0; lane < lanes; ++lane) {
-      const Step& step = steps[static_cast<std::uint8_t>(plane[first + lane])];
-      std::uint32_t state = states[lane];
+      const Step& step = steps.of[static_cast<std::uint8_t>(plane[first + lane])];
+      const std::uint32_t state = states[lane];
       const std::uint32_t gives = gives_word(state, step);
-      store(next, static_cast<std::uint16_t>(state));
-      next += 2 * gives;
+      store(out, static_cast<std::uint16_t>(state));
+      out += 2 * gives;
       states[lane] = taken(state >> (16 * gives), step);
     }
-    if (next - room > end - out) return nullptr;
-    out = std::copy(room, next, out);
+    if (out > end) return nullptr;
   }
   return out;
 }
 
-bool give_back_plane(States& states, MutableByteView plane,
-                     const std::array<std::uint32_t, kScale>& slots, ByteView& words) {
+bool give_back_plane(States& states, MutableByteView plane, const Slots& slots, ByteView& words) {
   const std::byte* const begin = words.data();
   const std::byte* next = begin + words.size();
   const std::size_t steps = ceil_div(plane.size(), kLanes);
@@ -34,7 +31,7 @@ bool give_back_plane(States& states, MutableByteView plane,
     const std::size_t first = step * kLanes;
     std::size_t lane = std::min<std::size_t>(kLanes, plane.size() - first);
     while (lane-- > 0) {
-      const std::uint32_t slot = slots[states[lane] % kScale];
+      const std::uint32_t slot = slots.of[states[lane] % kScale];
       plane[first + lane] = static_cast<std::byte>(slot);
       const std::uint32_t state = (slot >> 8 & 0xfff) * (states[lane] >> kScaleBits) + (slot >> 20);
       // Read always; at most kLanes words too many in a step, which are states.
@@ -47,6 +44,17 @@ bool give_back_plane(States& states, MutableByteView plane,
   }
   words = words.first(static_cast<std::size_t>(next - begin));
   return true;
+}
+
+constexpr Stepper kPortable{take_plane, give_back_plane};
+
+}  // namespace
+
+const Stepper& portable_stepper() { return kPortable; }
+
+const Stepper& stepper() {
+  const Stepper* const wide = wide_stepper();
+  return wide != nullptr ? *wide : kPortable;
 }
 
 }  // namespace thinwire::codec::ans
