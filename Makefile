@@ -15,8 +15,8 @@ FUZZ_SECONDS  ?= 20
 FUZZ_RUNS     ?= -1
 FUZZ_RUNS_ALL ?= 1000000
 
-# How many Python tests run side by side. More than two were never tried.
-PYTEST_JOBS ?= 2
+# How many Python tests run side by side: of three one waits, on two processors. More were never tried.
+PYTEST_JOBS ?= 3
 
 # `make demo` compiles CUDA where it sees a GPU, or with THINWIRE_CUDA=1; the other targets wherever
 # there is nvcc. It says nothing to the programs that are built.
@@ -24,7 +24,7 @@ unexport THINWIRE_CUDA
 DEMO_CUDA := $(if $(filter 1,$(THINWIRE_CUDA)),ON,$(if $(wildcard /dev/nvidia[0-9]*),AUTO,OFF))
 
 .PHONY: help packages packages-test venv torch torch-begun torch-newest torch-for-test nccl-for-test build build-tests \
-        tree-for-test demo test test-all test-asan test-ubsan test-tsan test-gpu fuzz fuzz-build wheel bench docs asan-and-docs asan-tree lint-then-docs format lint clean
+        tree-for-test demo test test-all test-asan test-ubsan test-tsan test-gpu fuzz fuzz-build wheel bench docs hostile-and-docs hostile-tree test-hostile lint-then-docs format lint clean
 
 help:
 	@echo "make demo     the main job: a wave solver over slow links, raw and compressed"
@@ -102,12 +102,11 @@ $(BUILD)/.whole: | packages
 	@tools/quietly cmake --preset release -DTHINWIRE_MPIS="$(MPIS)"
 	@touch $@
 
-# As `make test` has it where no GPU runs it: for one architecture, and with the units of the codecs alone, as the
-# address sanitizer's tree has them all; loops over arrays for this machine; of all but the library little optimised. A tree that is whole stays so.
+# As `make test` has it where no GPU runs it: for one architecture; loops over arrays for this machine; of all but the library little optimised. A tree that is whole stays so.
 $(BUILD)/.checked: | packages
 	@[ -e $(BUILD)/.whole ] || \
 	  tools/quietly cmake --preset release -DTHINWIRE_MPIS="$(MPIS)" \
-	    -DTHINWIRE_CUDA_CHECK=ON -DTHINWIRE_ALL_UNITS=OFF -DTHINWIRE_HERE_ALONE=ON -DTHINWIRE_OPTIMISE_ALL=OFF
+	    -DTHINWIRE_CUDA_CHECK=ON -DTHINWIRE_HERE_ALONE=ON -DTHINWIRE_OPTIMISE_ALL=OFF
 	@touch $@
 TEST_TREE := $(BUILD)/$(if $(wildcard /dev/nvidia[0-9]*),.whole,.checked)
 
@@ -163,27 +162,29 @@ lint-then-docs: $(VENV)/.test
 	@$(MAKE) --no-print-directory docs
 
 # Beside the compiler, since packages, lint and the site wait for the network or keep one processor busy.
-asan-and-docs: packages-test
-	@$(MAKE) --no-print-directory -j2 --output-sync=target ASAN_UNITS=$(ASAN_UNITS) asan-tree lint-then-docs
+hostile-and-docs: packages-test
+	@$(MAKE) --no-print-directory -j2 --output-sync=target hostile-tree lint-then-docs
 
 format: $(VENV)/.test
 	tools/format
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-# In `make test` without the codecs' units, whose code the fuzz targets run there, and with fewer cases (tests/brief.h,
-# the label `more`).
-ASAN_UNITS := units
-test: ASAN_UNITS := brief_units
-test: ASAN_TESTS := -LE "codec|more"
 test: export THINWIRE_TEST_BRIEF := 1
 
-asan-tree: packages-test
-	@tools/quietly cmake --preset asan
-	@tools/build build/asan $(ASAN_UNITS)
+# What reads bytes that others may have damaged, under the address sanitizer. `make test` has all other units in its
+# release tree, with fewer cases (tests/brief.h, the label `more`).
+hostile-tree: packages-test
+	@tools/quietly cmake --preset hostile
+	@tools/build build/hostile hostile_units
 
-test-asan: asan-tree
-	ctest --preset asan -L "unit|fuzz" $(ASAN_TESTS) -j $(JOBS)
+test-hostile: hostile-tree
+	ctest --preset hostile -L hostile -j $(JOBS)
+
+test-asan: packages-test
+	@tools/quietly cmake --preset asan
+	@tools/build build/asan units
+	ctest --preset asan -L "unit|fuzz" -j $(JOBS)
 
 test-ubsan: packages-test
 	@tools/quietly cmake --preset ubsan
@@ -208,7 +209,7 @@ fuzz-build:
 fuzz: fuzz-build
 	tools/fuzz --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS)
 
-# Most tests start two or three processes that wait for each other: two tests fill two processors.
+# Most tests start two or three processes that wait for each other: three tests fill two processors.
 # What may not have another beside it follows, one by one.
 PYTEST := THINWIRE_MPIS="$(MPIS)" $(BIN)/pytest
 define run_pytest
@@ -216,8 +217,8 @@ define run_pytest
 	$(PYTEST) -m "$(1)" tests
 endef
 
-test: torch-begun asan-and-docs tree-for-test torch-for-test test-asan
-	ctest --preset release -j $(JOBS) -L "golden|codec"
+test: torch-begun hostile-and-docs tree-for-test torch-for-test test-hostile
+	ctest --preset release -j $(JOBS) -L "golden|unit" -LE more
 	$(call run_pytest,not slow and alone and not rest, and not rest)
 
 # What examples of others' trainers need, which `make test` skips.
