@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/wide_vectors.h"
 #include "device/place.h"
 #include "message/host.h"
 #include "message/strides.h"
@@ -15,12 +16,18 @@ namespace {
 // tuples are what it may be behind for.
 constexpr double kNearlyBest = 0.95;
 
-// What `ans` takes where a fast codec takes 1, encoding and decoding together.
-constexpr double kTimesSlowerOnHost = 8;
+// What `ans` takes where a fast codec takes 1, encoding and decoding together, by a place's means.
+constexpr double kTimesSlowerByWideVectors = 2;
+constexpr double kTimesSlowerByOthers = 8;
 constexpr double kTimesSlowerOnDevice = 7;
 // `ans` is not tried where it would have to leave away so much more of the array: it hardly can,
 // and trying takes time.
 constexpr double kMostNeeded = 0.15;
+
+double times_slower_at(const device::Place& place) {
+  if (place.on_device()) return kTimesSlowerOnDevice;
+  return has_wide_vectors() ? kTimesSlowerByWideVectors : kTimesSlowerByOthers;
+}
 
 }  // namespace
 
@@ -50,7 +57,7 @@ Status Comparison::compare_slow(const AutomaticTerms& terms) {
   // Asks the driver: only where a link is known.
   const auto place = device::place_of(source_);
   if (!place.ok()) return place.status();
-  const double times_slower = place->on_device() ? kTimesSlowerOnDevice : kTimesSlowerOnHost;
+  const double times_slower = times_slower_at(*place);
   const bool stays_raw = best_share_ * std::max(1.0, terms.least_ratio) > 1;
   const double needed = (times_slower - (stays_raw ? 0 : 1)) * terms.codec_share;
   if (needed >= kMostNeeded) return {};

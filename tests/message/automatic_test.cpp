@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "arrays.h"
+#include "base/wide_vectors.h"
 #include "message/strides.h"
 
 namespace thinwire::message {
@@ -105,8 +106,11 @@ std::vector<std::byte> few_values(std::size_t count) {
 TEST(Automatic, TakesTheSlowCodecWhereItsTimeDoesNotMatter) {
   const auto array = line(Dtype::kF32, 200000);
   const auto data = few_values(200000);
-  for (const auto& [share, is_slow] :
-       {std::pair{0.0, true}, {0.001, true}, {0.1, false}, {1.0, false}}) {
+  for (const auto& [share, is_slow] : {std::pair{0.0, true},
+                                       {0.001, true},
+                                       {0.1, has_wide_vectors()},
+                                       {0.3, false},
+                                       {1.0, false}}) {
     const auto choice = choose_automatically(array, data.data(), {.codec_share = share}, nullptr);
     ASSERT_TRUE(choice.ok());
     EXPECT_EQ(choice->coder.codec == codec::find_codec("ans"), is_slow) << share;

@@ -5,7 +5,7 @@
 
 #include <immintrin.h>
 
-#include <algorithm>
+#include "base/wide_vectors.h"
 
 #define THINWIRE_AVX2 [[gnu::target("avx2,popcnt")]]
 
@@ -227,9 +227,7 @@ constexpr Stepper kWide{take_plane, give_back_plane};
 
 }  // namespace
 
-const Stepper* wide_stepper() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") ? &kWide : nullptr;
-}
+const Stepper* wide_stepper() { return has_wide_vectors() ? &kWide : nullptr; }
 
 }  // namespace thinwire::codec::ans
 
