@@ -4,7 +4,14 @@
 
 #include "conformance.h"
 
-enum { kThreads = 3, kRounds = 60, kBlocks = 40000, kHandleRounds = 2000, kHandleSeconds = 4, kFew = 100 };
+enum {
+  kThreads = 3,
+  kRounds = 60,
+  kBlocks = 40000,
+  kHandleRounds = 2000,
+  kHandleSeconds = 4,
+  kFew = 100
+};
 
 typedef struct Worker {
   int number, bad;
