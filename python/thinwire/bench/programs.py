@@ -32,9 +32,7 @@ class Place(Protocol):
 
     def run(self, command: list[str], timeout: float) -> "subprocess.CompletedProcess[str]": ...
 
-    def start(
-        self, command: list[str], stderr: IO[str], scratch: str
-    ) -> "subprocess.Popen[str]":
+    def start(self, command: list[str], stderr: IO[str], scratch: str) -> "subprocess.Popen[str]":
         """The command with its input and output piped to the caller, who owns the process and
         the folder `scratch`, for the files of the launcher: two at once need one each."""
         ...
@@ -80,9 +78,7 @@ class Loopback:
             command, env=self._environment(), capture_output=True, text=True, timeout=timeout
         )
 
-    def start(
-        self, command: list[str], stderr: IO[str], scratch: str
-    ) -> "subprocess.Popen[str]":
+    def start(self, command: list[str], stderr: IO[str], scratch: str) -> "subprocess.Popen[str]":
         environment = self._environment() | launchers.session_folder(scratch)
         return subprocess.Popen(command, env=environment, **_piped(stderr))
 
@@ -126,9 +122,7 @@ class LabPlace:
             command, env=clean_environment(), capture_output=True, text=True, timeout=timeout
         )
 
-    def start(
-        self, command: list[str], stderr: IO[str], scratch: str
-    ) -> "subprocess.Popen[str]":
+    def start(self, command: list[str], stderr: IO[str], scratch: str) -> "subprocess.Popen[str]":
         own = [f"{name}={value}" for name, value in launchers.session_folder(scratch).items()]
         words = ["env", *own, *command]
         return self._lab.popen(words, env=clean_environment(), **_piped(stderr))
