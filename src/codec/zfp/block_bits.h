@@ -1,4 +1,4 @@
-// The bits of one block on the host, as the plane coder writes and reads them, in words of 64 bits.
+// The bits of one block on the host, in words of 64 bits.
 #pragma once
 
 #include <cstdint>
@@ -48,84 +48,7 @@ class BlockWriter {
   int left_;
 };
 
-class BlockReader {
- public:
-  // Takes the next `block_bits` bits out of `stream`.
-  BlockReader(BitReader& stream, int block_bits) {
-    int word = 0;
-    for (; block_bits >= 64; block_bits -= 64) word = put_word(word, stream.get(64));
-    if (block_bits > 0) word = put_word(word, stream.get(block_bits));
-    for (int i = 0; i < kWordsBehind; ++i) word_[word + i] = 0;
-    seek(0);
-  }
-
-  // The next 32 bits and perhaps more; zeros behind the end of the block.
-  std::uint64_t window() const { return pending_; }
-
-  // 0 to 32 bits.
-  void skip(int bits) {
-    pending_ >>= bits;
-    left_ -= bits;
-    if (left_ >= 32) return;
-    pending_ |= std::uint64_t{word_[next_++]} << left_;
-    left_ += 32;
-  }
-
-  std::uint32_t take_word() {
-    const auto word = static_cast<std::uint32_t>(pending_);
-    skip(32);
-    return word;
-  }
-
-  int position() const { return 32 * next_ - left_; }
-
-  void seek(int position) {
-    next_ = position / 32;
-    const std::uint64_t low = word_[next_++];
-    pending_ = (low | std::uint64_t{word_[next_++]} << 32) >> position % 32;
-    left_ = 64 - position % 32;
-  }
-
- private:
-  // A plane that begins in the block may be read to its end, 128 bits on, and some words ahead.
-  static constexpr int kWordsBehind = 8;
-
-  int put_word(int at, std::uint64_t word) {
-    word_[at] = static_cast<std::uint32_t>(word);
-    word_[at + 1] = static_cast<std::uint32_t>(word >> 32);
-    return at + 2;
-  }
-
-  std::uint32_t word_[2 * kMaxBlockWords + kWordsBehind];
-  std::uint64_t pending_;
-  int left_;  // bits of pending_, 32 to 64
-  int next_;  // word
-};
-
-// The same for blocks of up to kMaxShortWordBits bits, in one word.
-inline constexpr int kMaxShortWordBits = 64;
-
-class ShortBlockWriter {
- public:
-  explicit ShortBlockWriter(int block_bits) : bits_(block_bits) {}
-
-  void put(std::uint64_t value, int bits) {
-    if (at_ < 64) word_ |= value << at_;
-    at_ += bits;
-  }
-
-  bool full() const { return at_ >= bits_; }
-
-  void finish(BitWriter& stream, int block_bits) {
-    stream.put(word_ & low_bits_mask(block_bits), block_bits);
-  }
-
- private:
-  std::uint64_t word_ = 0;
-  int at_ = 0;
-  int bits_;
-};
-
+// Reads a block of up to 64 bits, as plane_coder.h does.
 class ShortBlockReader {
  public:
   ShortBlockReader(BitReader& stream, int block_bits)

@@ -3,8 +3,12 @@
 #include "base/vector_clones.h"
 #include "codec/zfp/block.h"
 #include "codec/zfp/block_bits.h"
+#include "codec/zfp/double_line.h"
 #include "codec/zfp/gather.h"
 #include "codec/zfp/group.h"
+#include "codec/zfp/group_runs.h"
+#include "codec/zfp/lane_decode.h"
+#include "codec/zfp/lane_encode.h"
 #include "codec/zfp/sizes.h"
 
 namespace thinwire::codec::zfp {
@@ -12,6 +16,7 @@ namespace {
 
 constexpr ExpandTable kExpand = make_expand_table();
 constexpr SearchTable kSearch = make_search_table();
+constexpr PairCodes kPairCodes = make_pair_codes(false);
 
 // The blocks of an array in their order, as many at a time as a group has.
 template <typename Group>
@@ -85,35 +90,46 @@ void store_group(const Group& group, const Grid& grid, const Groups<Group>& bloc
   }
 }
 
-template <typename Writer, typename Group>
-void put_lanes(const Group& group, int count, int block_bits, BitWriter& stream) {
+template <typename Group>
+void put_lanes(Group& group, int count, int block_bits, BitWriter& stream) {
   using Scalar = typename Group::Scalar;
+  constexpr int kPlanes = FloatFormat<Scalar>::kBits;
   for (int at = 0; at < count; ++at) {
-    const BlockHead head = {group.header[at],
-                            FloatFormat<Scalar>::kBits - 1 - leading_zeros(group.any[at])};
-    Writer block(block_bits);
-    put_block<Scalar, Group::kRank>(kExpand, head, LaneWords<const Group>{group, at}, block);
+    BlockWriter block(block_bits);
+    if (group.header[at] != 0) {
+      block.put(static_cast<std::uint32_t>(group.header[at]), kHeaderBits<Scalar>);
+      const int highest = kPlanes - 1 - leading_zeros(group.any[at]);
+      if constexpr (Group::kRank == 1) {
+        put_lane_by_pairs<kPlanes>(kPairCodes, group, at, highest, block);
+      } else {
+        put_lane<kPlanes>(kExpand, group, at, highest, block);
+      }
+    }
     block.finish(stream, block_bits);
   }
 }
 
-template <typename Reader, typename Group>
-void get_lanes(BitReader& stream, int count, int block_bits, Group& group) {
+// Returns a plane below which none has ones.
+template <typename Bits, typename Group>
+int get_lanes(LaneReader& stream, int count, int block_bits, Group& group) {
   using Scalar = typename Group::Scalar;
+  constexpr int kPlanes = FloatFormat<Scalar>::kBits;
+  constexpr int kHeader = kHeaderBits<Scalar>;
   std::memset(group.planes, 0, sizeof group.planes);
   std::memset(group.scale, 0, sizeof group.scale);
+  int lowest = kPlanes;
   for (int at = 0; at < count; ++at) {
-    Reader block(stream, block_bits);
-    LaneWords<Group> planes{group, at};
-    const std::uint32_t header =
-        get_block<Scalar, Group::kRank>(kSearch, block, block_bits, planes);
+    Bits block = Bits::of(stream.next(block_bits));
+    const auto header =
+        static_cast<std::uint32_t>(block.template window<false>() & low_bits_mask(kHeader));
+    if ((header & 1) != 0) {
+      block.skip(kHeader);
+      const int last = lowest_plane<Scalar, Group::kRank>(header);
+      lowest = smaller(lowest, get_lane<kPlanes>(kSearch, block, last, group, at));
+    }
     group.scale[at] = inverse_scale<Scalar>(header);
   }
-}
-
-// Only lines have so short blocks often.
-constexpr bool is_short(int rank, int block_bits) {
-  return rank == 1 && block_bits <= kMaxShortWordBits;
+  return lowest;
 }
 
 template <typename Scalar, int kRank>
@@ -124,11 +140,7 @@ bool encode_array(const std::byte* source, const Grid& grid, int block_bits, std
   while (const int count = blocks.next()) {
     load_group(source, grid, blocks, count, group);
     if (!make_group_planes(group)) return false;
-    if (is_short(kRank, block_bits)) {
-      put_lanes<ShortBlockWriter>(group, count, block_bits, stream);
-    } else {
-      put_lanes<BlockWriter>(group, count, block_bits, stream);
-    }
+    put_lanes(group, count, block_bits, stream);
   }
   stream.finish();
   return true;
@@ -136,16 +148,15 @@ bool encode_array(const std::byte* source, const Grid& grid, int block_bits, std
 
 template <typename Scalar, int kRank>
 void decode_array(const std::byte* encoded, const Grid& grid, int block_bits, std::byte* out) {
-  BitReader stream(encoded);
+  LaneReader stream(encoded, encoded_bytes(grid.blocks(), block_bits));
   Groups<Group<Scalar, kRank>> blocks(grid);
   Group<Scalar, kRank> group;
   while (const int count = blocks.next()) {
-    if (is_short(kRank, block_bits)) {
-      get_lanes<ShortBlockReader>(stream, count, block_bits, group);
-    } else {
-      get_lanes<BlockReader>(stream, count, block_bits, group);
-    }
-    restore_group(group);
+    // Volumes seldom have so short blocks.
+    const bool is_word = kRank < 3 && block_bits <= 64;
+    const int lowest = is_word ? get_lanes<WordBits>(stream, count, block_bits, group)
+                               : get_lanes<BlockBits>(stream, count, block_bits, group);
+    restore_group(group, lowest);
     store_group(group, grid, blocks, count, out);
   }
 }
@@ -168,10 +179,17 @@ THINWIRE_ZFP_CODERS(double, 1, f64_1d)
 THINWIRE_ZFP_CODERS(double, 2, f64_2d)
 THINWIRE_ZFP_CODERS(double, 3, f64_3d)
 
+bool is_double_line(Dtype dtype, const Shape& shape, int block_bits) {
+  return dtype == Dtype::kF64 && shape.rank == 1 && block_bits <= kMaxDoubleLineBits;
+}
+
 }  // namespace
 
 bool encode_blocks(const std::byte* source, Dtype dtype, const Shape& shape, int block_bits,
                    std::byte* out) {
+  if (is_double_line(dtype, shape, block_bits)) {
+    return encode_double_line(source, shape.count(), block_bits, out);
+  }
   constexpr decltype(&encode_f32_1d) kEncode[2][kMaxRank] = {
       {encode_f32_1d, encode_f32_2d, encode_f32_3d}, {encode_f64_1d, encode_f64_2d, encode_f64_3d}};
   return kEncode[dtype == Dtype::kF64][shape.rank - 1](source, make_grid(shape), block_bits, out);
@@ -179,6 +197,10 @@ bool encode_blocks(const std::byte* source, Dtype dtype, const Shape& shape, int
 
 void decode_blocks(const std::byte* encoded, Dtype dtype, const Shape& shape, int block_bits,
                    std::byte* out) {
+  if (is_double_line(dtype, shape, block_bits)) {
+    decode_double_line(encoded, shape.count(), block_bits, out);
+    return;
+  }
   constexpr decltype(&decode_f32_1d) kDecode[2][kMaxRank] = {
       {decode_f32_1d, decode_f32_2d, decode_f32_3d}, {decode_f64_1d, decode_f64_2d, decode_f64_3d}};
   kDecode[dtype == Dtype::kF64][shape.rank - 1](encoded, make_grid(shape), block_bits, out);

@@ -7,6 +7,7 @@
 #include "codec/zfp/bit_matrix.h"
 #include "codec/zfp/exponent.h"
 #include "codec/zfp/gather.h"
+#include "codec/zfp/group_planes.h"
 #include "codec/zfp/transform.h"
 
 namespace thinwire::codec::zfp {
@@ -24,114 +25,58 @@ struct Group {
 
   alignas(64) Row<Scalar> values[kValues];
   alignas(64) Row<Bits> block[kValues];
-  alignas(64) Row<std::uint32_t> planes[kWords];  // as PlaneLayout numbers them
+  // Coefficients in their order, those of fp64 by lower and upper halves; and the words of planes
+  // as PlaneLayout numbers them. A row of blocks each.
+  alignas(64) std::uint32_t rows[kWords * kBlocks];
+  alignas(64) std::uint32_t planes[kWords * kBlocks];
   alignas(64) Row<IntegerOf<Scalar>> largest;
   alignas(64) Row<Scalar> scale;
   alignas(64) Row<Bits> any;
   alignas(64) Row<std::int32_t> header;
+  std::uint32_t made = 0;  // pieces of planes, a bit each
 };
 
-// The planes of one block of a group.
-template <typename Group>
-struct LaneWords {
-  Group& group;
-  int lane;
+// ---- The transform ----
 
-  std::uint32_t load(int index) const { return group.planes[index][lane]; }
-  void store(int index, std::uint32_t word) { group.planes[index][lane] = word; }
-};
-
-// ---- Values in and out ----
-
-// Reads the values of blocks that follow one another along x, all of them full.
-template <typename Group>
-inline void gather_run(const std::byte* first, const Grid& grid, Group& group) {
-  using Scalar = typename Group::Scalar;
-  for (int row = 0; row < Group::kValues / 4; ++row) {
-    Scalar line[4 * Group::kBlocks];
-    const std::uint64_t offset =
-        (static_cast<std::uint64_t>(row / 4) * grid.y + static_cast<std::uint64_t>(row % 4)) *
-        grid.x;
-    std::memcpy(line, first + offset * sizeof(Scalar), sizeof line);
-    for (int i = 0; i < 4; ++i) {
-      for (int at = 0; at < Group::kBlocks; ++at) group.values[4 * row + i][at] = line[4 * at + i];
-    }
-  }
-}
-
-template <typename Group>
-inline void scatter_run(const Group& group, const Grid& grid, std::byte* first) {
-  using Scalar = typename Group::Scalar;
-  for (int row = 0; row < Group::kValues / 4; ++row) {
-    Scalar line[4 * Group::kBlocks];
-    for (int i = 0; i < 4; ++i) {
-      for (int at = 0; at < Group::kBlocks; ++at) line[4 * at + i] = group.values[4 * row + i][at];
-    }
-    const std::uint64_t offset =
-        (static_cast<std::uint64_t>(row / 4) * grid.y + static_cast<std::uint64_t>(row % 4)) *
-        grid.x;
-    std::memcpy(first + offset * sizeof(Scalar), line, sizeof line);
-  }
-}
-
-// ---- Bits of rows ----
-
-template <int kDistance, int kBlocks>
-inline void exchange_rows(std::uint32_t (&a)[kBlocks], std::uint32_t (&b)[kBlocks]) {
-  constexpr std::uint32_t kMask = 0xffffffffu / ((1u << kDistance) + 1);
-  for (int at = 0; at < kBlocks; ++at) {
-    const std::uint32_t differ = ((a[at] >> kDistance) ^ b[at]) & kMask;
-    b[at] ^= differ;
-    a[at] ^= differ << kDistance;
-  }
-}
-
-template <int kDistance, int kRows, int kBlocks>
-inline void transpose_step(std::uint32_t (*rows)[kBlocks]) {
-  if constexpr (kDistance < kRows) {
-    for (int square = 0; square < kRows; square += 2 * kDistance) {
-      for (int i = square; i < square + kDistance; ++i) {
-        exchange_rows<kDistance>(rows[i], rows[i + kDistance]);
+template <int kStride, bool kInVectors, int kValues, int kBlocks, typename Word, typename Lift>
+inline void lift_axis(Word (&block)[kValues][kBlocks], const Lift& lift) {
+  for (int i = 0; i < kValues / 4; ++i) {
+    auto* const line = block + line_start(i, kStride);
+    if constexpr (kInVectors) {
+      for (int at = 0; at < kBlocks; at += kVectorBytes / 4) {
+        VectorWord word[4];
+        for (int j = 0; j < 4; ++j) load_vector<Word>(line[j * kStride] + at, word[j].lanes);
+        lift(word[0], word[1], word[2], word[3]);
+        for (int j = 0; j < 4; ++j) store_vector<Word>(line[j * kStride] + at, word[j].lanes);
+      }
+    } else {
+      for (int at = 0; at < kBlocks; ++at) {
+        auto x = line[0][at], y = line[kStride][at], z = line[2 * kStride][at],
+             w = line[3 * kStride][at];
+        lift(x, y, z, w);
+        line[0][at] = x;
+        line[kStride][at] = y;
+        line[2 * kStride][at] = z;
+        line[3 * kStride][at] = w;
       }
     }
   }
 }
 
-// As transpose_bits(), for each block.
-template <int kRows, int kBlocks>
-inline void transpose_rows(std::uint32_t (*rows)[kBlocks]) {
-  transpose_step<16, kRows>(rows);
-  transpose_step<8, kRows>(rows);
-  transpose_step<4, kRows>(rows);
-  transpose_step<2, kRows>(rows);
-  transpose_step<1, kRows>(rows);
+template <int kValues, int kBlocks, typename Word>
+inline void forward_rows(Word (&block)[kValues][kBlocks]) {
+  const auto lift = [](auto& x, auto& y, auto& z, auto& w) { forward_lift(x, y, z, w); };
+  lift_axis<1, false>(block, lift);
+  if constexpr (kValues > 4) lift_axis<4, false>(block, lift);
+  if constexpr (kValues > 16) lift_axis<16, false>(block, lift);
 }
 
-template <int kRows, int kBlocks>
-inline bool has_ones(const std::uint32_t (*rows)[kBlocks]) {
-  std::uint32_t any = 0;
-  for (int i = 0; i < kRows; ++i) {
-    for (int at = 0; at < kBlocks; ++at) any |= rows[i][at];
-  }
-  return any != 0;
-}
-
-// ---- The transform ----
-
-template <typename Group, typename Lift>
-inline void lift_axis(Group& group, int stride, const Lift& lift) {
-  for (int i = 0; i < Group::kValues / 4; ++i) {
-    auto* const line = group.block + line_start(i, stride);
-    for (int at = 0; at < Group::kBlocks; ++at) {
-      auto x = line[0][at], y = line[stride][at], z = line[2 * stride][at],
-           w = line[3 * stride][at];
-      lift(x, y, z, w);
-      line[0][at] = x;
-      line[stride][at] = y;
-      line[2 * stride][at] = z;
-      line[3 * stride][at] = w;
-    }
-  }
+template <int kValues, int kBlocks, typename Word>
+inline void inverse_rows(Word (&block)[kValues][kBlocks]) {
+  const auto lift = [](auto& x, auto& y, auto& z, auto& w) { inverse_lift(x, y, z, w); };
+  if constexpr (kValues > 16) lift_axis<16, sizeof(Word) == 4>(block, lift);
+  if constexpr (kValues > 4) lift_axis<4, sizeof(Word) == 4>(block, lift);
+  lift_axis<1, sizeof(Word) == 4>(block, lift);
 }
 
 // ---- All of it ----
@@ -158,65 +103,103 @@ inline bool make_group_planes(Group& group) {
     group.any[at] = 0;
   }
   if (most >= kInfinityBits<Scalar>) return false;
+  if (most < kSmallestCodedBits<Scalar>) return true;  // all are empty
   for (int i = 0; i < Group::kValues; ++i) {
     for (int at = 0; at < Group::kBlocks; ++at) {
       group.block[i][at] = quantise(group.values[i][at], group.scale[at]);
     }
   }
-  const auto lift = [](Bits& x, Bits& y, Bits& z, Bits& w) { forward_lift(x, y, z, w); };
-  lift_axis(group, 1, lift);
-  if constexpr (Group::kRank > 1) lift_axis(group, 4, lift);
-  if constexpr (Group::kRank > 2) lift_axis(group, 16, lift);
-
-  constexpr int kRows = PlaneLayout<Group::kValues, 32>::kRows;
-  constexpr int kSets = Group::kWords / kRows;
-  constexpr int kHigh = sizeof(Scalar) == 8 ? Group::kWords / 2 : 0;
+  forward_rows(group.block);
   for (int i = 0; i < Group::kValues; ++i) {
     const auto& from = group.block[kSequency<Group::kRank>[i]];
+    std::uint32_t* const row = group.rows + i * Group::kBlocks;
     for (int at = 0; at < Group::kBlocks; ++at) {
       const Bits value = to_negabinary(from[at]);
       group.any[at] |= value;
-      group.planes[i][at] = static_cast<std::uint32_t>(value);
-      if constexpr (kHigh != 0) {
-        group.planes[kHigh + i][at] = static_cast<std::uint32_t>(value >> 32);
+      row[at] = static_cast<std::uint32_t>(value);
+      if constexpr (sizeof(Scalar) == 8) {
+        row[Group::kValues * Group::kBlocks + at] = static_cast<std::uint32_t>(value >> 32);
       }
     }
   }
-  for (int set = 0; set < kSets; ++set) transpose_rows<kRows>(group.planes + set * kRows);
+  group.made = 0;
   return true;
 }
 
-// Planes to values, with the scale of each block.
+// Makes the words that have plane k, if they are not there.
 template <typename Group>
-inline void restore_group(Group& group) {
+inline void need_plane(Group& group, unsigned k) {
+  const int piece = PlanePieces<Group::kValues>::of(k);
+  if ((group.made >> piece & 1) != 0) return;
+  group.made |= 1u << piece;
+  make_piece(group, piece);
+}
+
+// Values of coefficients whose lower halves are 0, and in the upper ones as many bits as the
+// transform halves one: no step has bits below the upper halves, so that it is that of 32 bits.
+template <typename Group>
+inline void restore_narrow(Group& group) {
   using Scalar = typename Group::Scalar;
-  using Bits = typename Group::Bits;
-  constexpr int kRows = PlaneLayout<Group::kValues, 32>::kRows;
-  constexpr int kSets = Group::kWords / kRows;
-  constexpr int kHigh = sizeof(Scalar) == 8 ? Group::kWords / 2 : 0;
-  for (int set = 0; set < kSets; ++set) {
-    // At low rates the lowest planes of fp64 have no ones.
-    if (has_ones<kRows>(group.planes + set * kRows)) {
-      transpose_rows<kRows>(group.planes + set * kRows);
+  std::uint32_t block[Group::kValues][Group::kBlocks];
+  const std::uint32_t* const upper = group.rows + Group::kValues * Group::kBlocks;
+  for (int i = 0; i < Group::kValues; ++i) {
+    auto& to = block[kSequency<Group::kRank>[i]];
+    for (int at = 0; at < Group::kBlocks; ++at) {
+      to[at] = from_negabinary(upper[i * Group::kBlocks + at]);
     }
   }
+  inverse_rows(block);
+  for (int at = 0; at < Group::kBlocks; ++at) group.scale[at] *= 0x1p32;
+  for (int i = 0; i < Group::kValues; ++i) {
+    for (int at = 0; at < Group::kBlocks; ++at) {
+      group.values[i][at] =
+          static_cast<Scalar>(static_cast<std::int32_t>(block[i][at])) * group.scale[at];
+    }
+  }
+}
+
+template <typename Group>
+inline void restore_wide(Group& group) {
+  using Bits = typename Group::Bits;
   for (int i = 0; i < Group::kValues; ++i) {
     auto& to = group.block[kSequency<Group::kRank>[i]];
+    const std::uint32_t* const row = group.rows + i * Group::kBlocks;
     for (int at = 0; at < Group::kBlocks; ++at) {
-      Bits value = group.planes[i][at];
-      if constexpr (kHigh != 0) value |= static_cast<Bits>(group.planes[kHigh + i][at]) << 32;
+      Bits value = row[at];
+      if constexpr (sizeof(Bits) == 8) {
+        value |= static_cast<Bits>(row[Group::kValues * Group::kBlocks + at]) << 32;
+      }
       to[at] = from_negabinary(value);
     }
   }
-  const auto lift = [](Bits& x, Bits& y, Bits& z, Bits& w) { inverse_lift(x, y, z, w); };
-  if constexpr (Group::kRank > 2) lift_axis(group, 16, lift);
-  if constexpr (Group::kRank > 1) lift_axis(group, 4, lift);
-  lift_axis(group, 1, lift);
+  inverse_rows(group.block);
   for (int i = 0; i < Group::kValues; ++i) {
     for (int at = 0; at < Group::kBlocks; ++at) {
       group.values[i][at] = restore(group.block[i][at], group.scale[at]);
     }
   }
+}
+
+// Planes to values, with the scale of each block; planes below `lowest` have no ones.
+template <typename Group>
+inline void restore_group(Group& group, int lowest) {
+  using Pieces = PlanePieces<Group::kValues>;
+  constexpr int kPlanes = FloatFormat<typename Group::Scalar>::kBits;
+  if (lowest == kPlanes) {  // all are empty
+    std::memset(group.values, 0, sizeof group.values);
+    return;
+  }
+  std::memset(group.rows, 0, sizeof group.rows);
+  std::uint32_t done = 0;
+  for (int k = kPlanes - 1; k >= lowest; --k) {
+    const int piece = Pieces::of(static_cast<unsigned>(k));
+    if ((done >> piece & 1) == 0) add_piece(group, piece);
+    done |= 1u << piece;
+  }
+  if constexpr (kPlanes == 64) {
+    if (lowest >= 32 + 2 * Group::kRank) return restore_narrow(group);
+  }
+  restore_wide(group);
 }
 
 }  // namespace thinwire::codec::zfp

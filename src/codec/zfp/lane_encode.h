@@ -1,0 +1,113 @@
+// The plane encoder of plane_coder.h for one block of a group on the host: a plane at a time, its
+// bits together. See spec/codec-zfp.md, "Planes".
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "codec/zfp/bits.h"
+#include "codec/zfp/group.h"
+#include "codec/zfp/plane_tables.h"
+#include "codec/zfp/short_planes.h"
+
+namespace thinwire::codec::zfp {
+
+// What the bits of a plane fit.
+template <int kValues>
+using PlaneWord = std::conditional_t<kValues == 64, std::uint64_t, std::uint32_t>;
+
+// Appends what a search codes, `rest` being the plane from the first coefficient of it on and
+// `is_all` whether its highest one is the block's last coefficient, to the `bits` bits of `code`.
+// Returns their number, and puts what one word does not hold.
+template <typename Plane, typename Writer>
+inline int put_search(const ExpandTable& table, Plane rest, bool is_all, Writer& writer,
+                      std::uint64_t& code, int bits) {
+  constexpr std::uint32_t kStep = (1u << kExpandBits) - 1;
+  while (true) {
+    if constexpr (sizeof(Plane) > 4) {
+      if (bits > 64 - 2 * kExpandBits) {
+        writer.put(code, bits);
+        code = 0;
+        bits = 0;
+      }
+    }
+    const bool more = rest > kStep;
+    const std::uint32_t entry =
+        table.entry[(static_cast<std::uint32_t>(rest) & kStep) + (more ? 0 : kStep + 1)];
+    std::uint64_t part = entry & 0xffff;
+    int length = static_cast<int>(entry >> 24);
+    if (!more && is_all) {
+      length -= 2;
+      part &= low_bits_mask(length);
+    }
+    code |= part << bits;
+    bits += length;
+    if (!more) return bits;
+    rest = static_cast<Plane>(rest >> kExpandBits);
+  }
+}
+
+// Writes a plane, n being the coefficients that may have ones already, and then those behind it.
+template <int kValues, typename Writer>
+inline void put_plane(const ExpandTable& table, std::uint64_t plane, int& n, Writer& writer) {
+  const auto rest = static_cast<PlaneWord<kValues>>(plane >> n);
+  if (rest == 0) {
+    writer.put(plane, n + 1);
+    return;
+  }
+  std::uint64_t code = (plane & low_bits_mask(n)) | std::uint64_t{1} << n;
+  const int bits = n + 1;
+  n = 64 - leading_zeros(plane);
+  const int all = put_search(table, rest, n == kValues, writer, code, bits);
+  writer.put(code, all);
+}
+
+// Writes planes `highest` and below of block `lane` until `writer` is full; those above have no
+// ones. Of blocks of four two planes at a time.
+template <int kPlanes, typename Group, typename Writer>
+inline void put_lane_by_pairs(const PairCodes& table, Group& group, int lane, int highest,
+                              Writer& writer) {
+  static_assert(Group::kValues == 4);
+  writer.put(0, kPlanes - 1 - highest);
+  need_plane(group, static_cast<unsigned>(highest));
+  unsigned n = 0;
+  for (auto k = static_cast<unsigned>(highest) + 1; k > 0 && !writer.full();) {
+    // Planes below the last one add zeros to the zeros that follow.
+    std::uint64_t planes = plane_of(group, --k, lane);
+    if (k % 32 == 0 && k > 0) need_plane(group, k - 1);
+    if (k > 0) planes |= plane_of(group, --k, lane) << 4;
+    if (k % 32 == 0 && k > 0) need_plane(group, k - 1);
+    const std::uint32_t step = table.entry[n][planes];
+    writer.put(step & 0xffff, static_cast<int>(step >> 16 & 0xff));
+    n = step >> 24;
+  }
+}
+
+// The same of larger blocks.
+template <int kPlanes, typename Group, typename Writer>
+inline void put_lane(const ExpandTable& table, Group& group, int lane, int highest,
+                     Writer& writer) {
+  constexpr int kValues = Group::kValues;
+  writer.put(0, kPlanes - 1 - highest);
+  need_plane(group, static_cast<unsigned>(highest));
+  int n = 0;
+  auto k = static_cast<unsigned>(highest) + 1;  // planes that are left
+  const auto next_plane = [&] {
+    --k;
+    // Pieces begin at multiples of eight planes or more.
+    if (k % 8 == 7) need_plane(group, k);
+    return plane_of(group, k, lane);
+  };
+  while (k > 0 && n < kValues && !writer.full()) {
+    put_plane<kValues>(table, next_plane(), n, writer);
+  }
+  // Planes are plain bits from here on.
+  while (k > 0 && !writer.full()) {
+    std::uint64_t code = 0;
+    int bits = 0;
+    for (; k > 0 && bits < 32; bits += kValues) code |= next_plane() << bits;
+    writer.put(code, bits);
+  }
+}
+
+}  // namespace thinwire::codec::zfp
