@@ -1,5 +1,6 @@
 // What the benchmark of collectives takes for right and for wrong.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdint>
@@ -26,7 +27,8 @@ class File {
  public:
   explicit File(std::vector<float> values = {1, -2, 3.5, 0, 5, 6, 7.25}) {
     const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::temp_directory_path() / (std::string("thinwire-") + test->name());
+    const std::string name = std::string("thinwire-") + test->name() + "-";
+    path_ = std::filesystem::temp_directory_path() / (name + std::to_string(getpid()));
     std::ofstream out(path_, std::ios::binary);
     out.write(reinterpret_cast<const char*>(values.data()),
               static_cast<std::streamsize>(values.size() * sizeof(float)));

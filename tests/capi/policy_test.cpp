@@ -1,5 +1,6 @@
 // Policies over the C interface.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -87,7 +88,7 @@ TEST(Policies, HashesTellThemApart) {
 }
 
 TEST(Policies, OfFilesNameFileAndLine) {
-  const std::string path = testing::TempDir() + "policy.toml";
+  const std::string path = testing::TempDir() + "policy-" + std::to_string(getpid()) + ".toml";
   tw_policy* made = nullptr;
   std::ofstream(path) << kText;
   ASSERT_EQ(tw_policy_open(path.c_str(), &made), TW_OK) << tw_last_error();

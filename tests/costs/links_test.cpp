@@ -1,8 +1,10 @@
 #include "costs/links.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
+#include <string>
 
 namespace thinwire::costs {
 namespace {
@@ -25,7 +27,8 @@ class Links : public testing::Test {
     if (physical) fs::create_directories(system_ / "class/net" / name / "device");
   }
 
-  const fs::path system_ = fs::path(testing::TempDir()) / "thinwire-sys";
+  // Tests run beside each other, a process each.
+  const fs::path system_ = fs::path(testing::TempDir()) / ("thinwire-sys-" + std::to_string(getpid()));
 };
 
 TEST_F(Links, TakesTheFastestThatIsUp) {
