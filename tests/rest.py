@@ -124,12 +124,13 @@ LEFT = {
         "test_names_and_policy_reach_the_preload_library",
     ],
     "examples/test_examples_mpi4py.py": ["test_exchange[torch]"],
-    # The README's commands and find_package stay.
-    "install/test_c_library.py": ["test_pkg_config"],
+    # The README's commands stay.
+    "install/test_c_library.py": ["test_pkg_config", "test_find_package"],
     "bench/test_bench_ratio.py": ["test_ratios_of_generated_data_are_those_committed"],
     "python/test_docs_examples.py": [
         "test_the_examples_of_a_page_run[docs/tutorial/when-it-does-not-gain.md-False]",
         "test_the_examples_of_a_page_run[docs/tutorial/gpu-buffers.md-False]",
+        "test_the_examples_of_a_page_run[docs/tutorial/codec-for-my-data.md-False]",
         # The lab's own tests run its commands.
         "test_the_examples_of_a_page_run[docs/guide/lab.md-False]",
     ],
