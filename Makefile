@@ -24,7 +24,7 @@ unexport THINWIRE_CUDA
 DEMO_CUDA := $(if $(filter 1,$(THINWIRE_CUDA)),ON,$(if $(wildcard /dev/nvidia[0-9]*),AUTO,OFF))
 
 .PHONY: help packages packages-test venv torch torch-begun torch-newest torch-for-test nccl-for-test build build-tests \
-        tree-for-test demo test test-all test-asan test-ubsan test-tsan test-gpu fuzz fuzz-build wheel bench docs hostile-and-docs hostile-tree test-hostile lint-then-docs format lint clean
+        tree-for-test demo demo-tree test test-all test-asan test-ubsan test-tsan test-gpu fuzz fuzz-build wheel bench docs hostile-and-docs hostile-tree test-hostile lint-then-docs format lint clean
 
 help:
 	@echo "make demo     the main job: a wave solver over slow links, raw and compressed"
@@ -116,8 +116,12 @@ define install_libraries
 @cmake --install $(BUILD) --component wheel --prefix python/thinwire >/dev/null
 endef
 
-demo: $(VENV)/.ready $(BUILD)/build.ninja
+demo-tree: $(BUILD)/build.ninja
 	@tools/build $(BUILD) demo
+
+# Python's packages come over the network while the compiler works.
+demo:
+	@$(MAKE) --no-print-directory -j2 $(VENV)/.ready demo-tree
 	$(install_libraries)
 	@$(BIN)/thinwire demo
 
