@@ -28,7 +28,8 @@ class Links : public testing::Test {
   }
 
   // Tests run beside each other, a process each.
-  const fs::path system_ = fs::path(testing::TempDir()) / ("thinwire-sys-" + std::to_string(getpid()));
+  const fs::path system_ =
+      fs::path(testing::TempDir()) / ("thinwire-sys-" + std::to_string(getpid()));
 };
 
 TEST_F(Links, TakesTheFastestThatIsUp) {

@@ -130,8 +130,8 @@ void finalize(ranks::Rank& self) {
 
 // Where calls do not block the part's handle is there when the parent is ready, whatever the call
 // has returned; then the part may be in progress. The handle may be there first, while the parent
-// takes no other call yet. A parent that has lost a rank is not ready any more, and the handle comes
-// all the same.
+// takes no other call yet. A parent that has lost a rank is not ready any more, and the handle
+// comes all the same.
 void expect_made(ncclComm_t parent, const ncclComm_t& made, ncclResult_t result, const char* what) {
   const auto handle = [&] { return __atomic_load_n(&made, __ATOMIC_ACQUIRE); };
   if (result == ncclInProgress || result == ncclSuccess) result = ranks::state_of(parent);
