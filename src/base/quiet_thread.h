@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <functional>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -25,8 +26,11 @@ inline std::thread quiet_thread(const char* name, std::function<void()> work) {
   pthread_sigmask(SIG_SETMASK, &quiet, &before);
   std::thread made;
   try {
-    made = std::thread(std::move(work));
-    pthread_setname_np(made.native_handle(), name);
+    // Itself, so that it has the name before it does anything.
+    made = std::thread([work = std::move(work), called = std::string(name)] {
+      pthread_setname_np(pthread_self(), called.c_str());
+      work();
+    });
   } catch (const std::system_error&) {  // none left: the caller sees it
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
