@@ -74,28 +74,19 @@ bool join_words(const Planes& planes, std::uint32_t tuple, std::byte* out) {
   return true;
 }
 
-#define THINWIRE_WORD(Word, suffix)                                                    \
-  THINWIRE_VECTOR_CLONES bool join_##suffix(const Planes& planes, std::uint32_t tuple, \
-                                            std::byte* out) {                          \
-    return join_words<Word>(planes, tuple, out);                                       \
-  }
-THINWIRE_WORD(std::uint8_t, 1)
-THINWIRE_WORD(std::uint16_t, 2)
-THINWIRE_WORD(std::uint32_t, 4)
-THINWIRE_WORD(std::uint64_t, 8)
-#undef THINWIRE_WORD
-
 }  // namespace
 
-#define THINWIRE_WORD(Word, suffix)                                            \
-  template <>                                                                  \
-  bool join<Word>(const Planes& planes, std::uint32_t tuple, std::byte* out) { \
-    return join_##suffix(planes, tuple, out);                                  \
+// Clones are of functions, not of templates.
+#define THINWIRE_WORD(Word, name)                                                           \
+  THINWIRE_VECTOR_CLONES static bool join_##name(const Planes& planes, std::uint32_t tuple, \
+                                                 std::byte* out) {                          \
+    return join_words<Word>(planes, tuple, out);                                            \
+  }                                                                                         \
+  template <>                                                                               \
+  bool join<Word>(const Planes& planes, std::uint32_t tuple, std::byte* out) {              \
+    return join_##name(planes, tuple, out);                                                 \
   }
-THINWIRE_WORD(std::uint8_t, 1)
-THINWIRE_WORD(std::uint16_t, 2)
-THINWIRE_WORD(std::uint32_t, 4)
-THINWIRE_WORD(std::uint64_t, 8)
+THINWIRE_ANS_WORDS(THINWIRE_WORD)
 #undef THINWIRE_WORD
 
 }  // namespace thinwire::codec::ans

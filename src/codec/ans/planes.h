@@ -39,6 +39,11 @@ using HalfOf =
     std::conditional_t<sizeof(Word) == 8, std::uint32_t,
                        std::conditional_t<sizeof(Word) == 4, std::uint16_t, std::uint8_t>>;
 
+// The words that there are: X(word, name).
+#define THINWIRE_ANS_WORDS(X) \
+  X(std::uint8_t, bytes)      \
+  X(std::uint16_t, halves) X(std::uint32_t, singles) X(std::uint64_t, doubles)
+
 // `source` and `out` have any alignment.
 template <typename Word>
 void split(const std::byte* source, std::uint32_t values, std::uint32_t tuple, Planes& planes);

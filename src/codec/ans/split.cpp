@@ -83,29 +83,20 @@ void split_words(const std::byte* source, std::uint32_t values, std::uint32_t tu
   }
 }
 
-#define THINWIRE_WORD(Word, suffix)                                                         \
-  THINWIRE_VECTOR_CLONES void split_##suffix(const std::byte* source, std::uint32_t values, \
-                                             std::uint32_t tuple, Planes& planes) {         \
-    split_words<Word>(source, values, tuple, planes);                                       \
-  }
-THINWIRE_WORD(std::uint8_t, 1)
-THINWIRE_WORD(std::uint16_t, 2)
-THINWIRE_WORD(std::uint32_t, 4)
-THINWIRE_WORD(std::uint64_t, 8)
-#undef THINWIRE_WORD
-
 }  // namespace
 
-#define THINWIRE_WORD(Word, suffix)                                                    \
-  template <>                                                                          \
-  void split<Word>(const std::byte* source, std::uint32_t values, std::uint32_t tuple, \
-                   Planes& planes) {                                                   \
-    split_##suffix(source, values, tuple, planes);                                     \
+// Clones are of functions, not of templates.
+#define THINWIRE_WORD(Word, name)                                                                \
+  THINWIRE_VECTOR_CLONES static void split_##name(const std::byte* source, std::uint32_t values, \
+                                                  std::uint32_t tuple, Planes& planes) {         \
+    split_words<Word>(source, values, tuple, planes);                                            \
+  }                                                                                              \
+  template <>                                                                                    \
+  void split<Word>(const std::byte* source, std::uint32_t values, std::uint32_t tuple,           \
+                   Planes& planes) {                                                             \
+    split_##name(source, values, tuple, planes);                                                 \
   }
-THINWIRE_WORD(std::uint8_t, 1)
-THINWIRE_WORD(std::uint16_t, 2)
-THINWIRE_WORD(std::uint32_t, 4)
-THINWIRE_WORD(std::uint64_t, 8)
+THINWIRE_ANS_WORDS(THINWIRE_WORD)
 #undef THINWIRE_WORD
 
 }  // namespace thinwire::codec::ans

@@ -2,20 +2,16 @@
 // once. The loops over a group are what the compiler vectorises.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "codec/zfp/exponent.h"
 #include "codec/zfp/line_bits.h"
+#include "codec/zfp/line_groups.h"
 #include "codec/zfp/transform.h"
 #include "codec/zfp/vectors.h"
 
 namespace thinwire::codec::zfp {
 
-// Blocks that are worked on side by side, one a lane.
-inline constexpr int kGroup = 8;
-inline constexpr int kGroupValues = kGroup * kLineValues;
 inline constexpr int kQuarter = kVectorBytes / 8;
 
 struct DoubleGroup {
@@ -48,19 +44,10 @@ inline void store_values(const DoubleGroup& group, double* line) {
   }
 }
 
-// Reads `count` values, 1 to kGroupValues. A last block that is not full repeats its own values, in
-// the order of the format.
+// Reads `count` values, 1 to kGroupValues.
 inline void load_group(const std::byte* source, std::uint64_t count, DoubleGroup& group) {
   double line[kGroupValues];
-  std::memcpy(line, source, count * sizeof(double));
-  if (count < kGroupValues) {
-    std::fill(line + count, line + kGroupValues, 0.0);
-    double* last = line + count / kLineValues * kLineValues;
-    const auto present = count % kLineValues;
-    if (present == 1) last[1] = last[0];
-    if (present == 1 || present == 2) last[2] = last[1];
-    if (present != 0) last[3] = last[0];
-  }
+  read_group(source, count, line);
   load_values(line, group);
 }
 
@@ -116,17 +103,12 @@ inline void transform_group(DoubleGroup& group) {
 // The upper halves of the coefficients, from planes.
 inline void coefficients_of_planes(DoubleGroup& group) {
   for (int at = 0; at < kGroup; ++at) {
-    const std::uint64_t high = nibbles_to_lanes(group.high[at]);
-    const std::uint64_t low = nibbles_to_lanes(group.low[at]);
-    const std::uint64_t pairs = group.pairs[at];
-    group.coefficients[0][at] =
-        static_cast<std::uint32_t>(high >> 48 << 16 | low >> 48) | gather(pairs >> 1);
-    group.coefficients[1][at] =
-        static_cast<std::uint32_t>((high >> 32 & 0xffff) << 16 | (low >> 32 & 0xffff)) |
-        gather(pairs);
-    group.coefficients[2][at] =
-        static_cast<std::uint32_t>((high >> 16 & 0xffff) << 16 | (low >> 16 & 0xffff));
-    group.coefficients[3][at] = static_cast<std::uint32_t>((high & 0xffff) << 16 | (low & 0xffff));
+    const Block upper =
+        from_planes({.high = group.high[at], .low = group.low[at], .pairs = group.pairs[at]});
+    group.coefficients[0][at] = upper.x;
+    group.coefficients[1][at] = upper.y;
+    group.coefficients[2][at] = upper.z;
+    group.coefficients[3][at] = upper.w;
   }
 }
 

@@ -93,8 +93,6 @@ void decode_group(const std::uint64_t* blocks, int block_bits, DoubleGroup& grou
   store_values(group, line);
 }
 
-int blocks_of(std::uint64_t count) { return static_cast<int>((count + 3) / kLineValues); }
-
 template <bool kIsShort>
 bool encode_groups(const std::byte* source, std::uint64_t count, int block_bits, std::byte* out) {
   BitWriter writer(out);

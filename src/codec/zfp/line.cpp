@@ -6,15 +6,12 @@
 #include "base/vector_clones.h"
 #include "codec/zfp/bit_stream.h"
 #include "codec/zfp/line_block.h"
+#include "codec/zfp/line_groups.h"
 
 namespace thinwire::codec::zfp {
 namespace {
 
 constexpr Tables kTables = make_tables();
-
-// Blocks that are worked on side by side: the loops over a group are what the compiler vectorises.
-constexpr int kGroup = 8;
-constexpr int kGroupValues = kGroup * kLineValues;
 
 struct Group {
   float values[kGroupValues];
@@ -23,20 +20,6 @@ struct Group {
   Block coefficients[kGroup];
   Planes planes[kGroup];
 };
-
-// Reads `count` values, 1 to kGroupValues. A last block that is not full repeats its own values, in
-// the order of the format, so that its transform stays smooth.
-void load_group(const std::byte* source, std::uint64_t count, Group& group) {
-  std::memcpy(group.values, source, count * sizeof(float));
-  if (count == kGroupValues) return;
-  std::fill(group.values + count, group.values + kGroupValues, 0.0f);
-  float* last = group.values + count / kLineValues * kLineValues;
-  const auto present = count % kLineValues;
-  if (present == 0) return;
-  if (present < 2) last[1] = last[0];
-  if (present < 3) last[2] = last[1];
-  last[3] = last[0];
-}
 
 // False where a value is NaN or infinite.
 bool find_exponents(Group& group) {
@@ -79,9 +62,6 @@ void get_block(BitReader& reader, Group& group, int i, int block_bits) {
   group.planes[i] = line_planes(kTables, {first, second}, block_bits);
 }
 
-// How many blocks of a group of `count` values are part of the array.
-int blocks_of(std::uint64_t count) { return static_cast<int>((count + 3) / kLineValues); }
-
 }  // namespace
 
 THINWIRE_VECTOR_CLONES bool encode_line(const std::byte* source, std::uint64_t count,
@@ -90,7 +70,7 @@ THINWIRE_VECTOR_CLONES bool encode_line(const std::byte* source, std::uint64_t c
   Group group;
   for (std::uint64_t done = 0; done < count; done += kGroupValues) {
     const auto values = std::min<std::uint64_t>(count - done, kGroupValues);
-    load_group(source + done * sizeof(float), values, group);
+    read_group(source + done * sizeof(float), values, group.values);
     if (!find_exponents(group)) return false;
     transform_group(group);
     for (int i = 0; i < blocks_of(values); ++i) put_block(writer, group, i, block_bits);
