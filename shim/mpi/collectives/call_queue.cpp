@@ -1,9 +1,11 @@
 #include "collectives/call_queue.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "abi/real.h"
+#include "collectives/parts.h"
 #include "process/process.h"
 
 namespace thinwire::mpi {
@@ -12,8 +14,20 @@ PrivateComm::~PrivateComm() { real().Comm_free(&comm_); }
 
 CallQueue::~CallQueue() { tw_comm_destroy(comm_); }
 
+// Who wants peers on his own node compressed to has every rank on a node of its own.
+void CallQueue::set_rate(const std::vector<std::int32_t>& nodes, double rate) {
+  std::vector<std::int32_t> apart = nodes;
+  if (process().settings.plan.same_node != 0) std::iota(apart.begin(), apart.end(), 0);
+  if (kAnswersWait && pays_in_parts(rate, apart)) {
+    tw_log(TW_LOG_DEBUG, "messages of collectives to other nodes travel in parts");
+  } else {
+    apart.clear();
+  }
+  transport_->use_parts(std::move(apart));
+}
+
 tw_status CallQueue::open(PrivateCommPointer own, int tag, const std::vector<std::int32_t>& nodes,
-                          double link) {
+                          double link, double rate) {
   const Process& self = process();
   own_ = std::move(own);
   transport_ = std::make_unique<MpiTransport>(own_->comm(), tag);
@@ -23,11 +37,12 @@ tw_status CallQueue::open(PrivateCommPointer own, int tag, const std::vector<std
   options.threshold = self.settings.plan.threshold;
   options.link_bytes_per_second = link;
   options.same_node = self.settings.plan.same_node;
-  // Who wants peers on his own node compressed to has every rank on a node of its own.
+  // As above.
   if (self.settings.plan.same_node == 0) options.nodes = nodes.data();
   options.job = self.job.name().data();
   options.job_bytes = self.job.name().size();
   options.costs = tw_costs_of_machine();
+  set_rate(nodes, rate);
   const tw_transport table = transport_->table();
   const auto here = std::ranges::count(nodes, nodes[static_cast<std::size_t>(table.rank)]);
   if (outnumber_processors(static_cast<int>(here))) transport_->share_processors();

@@ -39,9 +39,13 @@ class CallQueue {
 
   // Collective over `own`, whose ranks are on these nodes; the tag is the same on all of them, and
   // no other queue's. On failure tw_last_error() says why, on every rank.
-  // `link`: in bytes per second, the same on all of them; 0: not known.
+  // `link`: in bytes per second, by which calls are planned, the same on all of them; 0: not known.
+  // `rate`: of the network, whether or not calls are planned by it.
   tw_status open(PrivateCommPointer own, int tag, const std::vector<std::int32_t>& nodes,
-                 double link);
+                 double link, double rate);
+
+  // Collective, with nothing under way: the network's rate, as all ranks have it.
+  void set_rate(const std::vector<std::int32_t>& nodes, double rate);
 
   tw_comm* comm() const { return comm_; }
 

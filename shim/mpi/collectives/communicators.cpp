@@ -164,8 +164,10 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
   made.link = agree_on_link(made);
   // What is taken of memory does not change.
   if (lies_on_one_node(made)) made.next_agreement = UINT64_MAX;
-  if (made.queue.open(made.own, 0, made.nodes, rate_for_plans(made)) == TW_OK)
+  if (made.queue.open(made.own, 0, made.nodes, rate_for_plans(made), made.link.bytes_per_second) ==
+      TW_OK) {
     return NativeReason::kCompressed;
+  }
   if (speaks) {
     warn("collectives " + as_size(comm) + " stay the MPI's own: " + tw_last_error());
   }
@@ -279,6 +281,7 @@ void agree_on_link_if_due(Collectives& kept) {
   kept.next_agreement =
       kept.calls + (is_known ? std::clamp(kept.calls / 4, kShortest, kLongest) : kUnknownPause);
   tw_comm_set_link(kept.queue.comm(), rate_for_plans(kept));
+  kept.queue.set_rate(kept.nodes, kept.link.bytes_per_second);
 }
 
 void want_collectives_of(MPI_Comm comm) {

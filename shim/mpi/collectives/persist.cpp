@@ -18,8 +18,8 @@
 namespace thinwire::mpi {
 namespace {
 
-// MPI promises tags up to here.
-constexpr int kLastTag = 32767;
+// MPI promises tags up to 32767, and a queue has two (parts.h).
+constexpr int kLastTag = 16383;
 
 std::mutex g_persistent_mutex;
 std::shared_ptr<Worker> g_worker;
@@ -40,7 +40,8 @@ class PersistentCollective : public Persistent {
   // With the costs that it was planned by.
   tw_status open(Collectives& kept) {
     const double link = tw_comm_link(kept.queue.comm());
-    const tw_status status = queue_.open(kept.own, kept.next_tag++, kept.nodes, link);
+    const tw_status status =
+        queue_.open(kept.own, kept.next_tag++, kept.nodes, link, kept.link.bytes_per_second);
     return status == TW_OK ? tw_comm_take_costs(queue_.comm(), kept.queue.comm()) : status;
   }
 

@@ -5,6 +5,7 @@
 #include "abi/datatypes.h"
 #include "abi/real.h"
 #include "abi/self.h"
+#include "collectives/parts.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -29,15 +30,26 @@ MPI_Comm duplicate_privately(MPI_Comm comm) {
   return made;
 }
 
-MpiTransport::MpiTransport(MPI_Comm comm, int tag) : comm_(comm), tag_(tag) {}
+MpiTransport::MpiTransport(MPI_Comm comm, int tag) : comm_(comm), tag_(tag) {
+  real().Comm_rank(comm_, &rank_);
+}
+
+// Behind a failure the MPI may still receive a length: its memory stays.
+MpiTransport::~MpiTransport() {
+  if (!open_.empty()) new std::deque<Message>(std::move(messages_));
+}
+
+bool MpiTransport::uses_parts(int peer) const {
+  return !nodes_.empty() &&
+         nodes_[static_cast<std::size_t>(peer)] != nodes_[static_cast<std::size_t>(rank_)];
+}
 
 tw_transport MpiTransport::table() {
   tw_transport table{};
   table.size = sizeof table;
-  int rank = 0, ranks = 0;
-  real().Comm_rank(comm_, &rank);
+  int ranks = 0;
   real().Comm_size(comm_, &ranks);
-  table.rank = rank;
+  table.rank = rank_;
   table.ranks = ranks;
   table.context = this;
   table.send = [](void* context, std::int32_t peer, const void* data, std::uint64_t bytes,
@@ -65,72 +77,112 @@ tw_status MpiTransport::failed(const char* what, int error) {
   return TW_INTERNAL;
 }
 
-std::uint64_t MpiTransport::take_slot() {
+std::uint64_t MpiTransport::take_message(int peer, bool receives) {
   if (free_.empty()) {
-    free_.push_back(slots_.size());
-    slots_.emplace_back();
+    free_.push_back(messages_.size());
+    messages_.emplace_back();
   }
-  const std::uint64_t slot = free_.back();
+  const std::uint64_t number = free_.back();
   free_.pop_back();
-  return slot;
+  messages_[number] = {.peer = peer, .receives = receives};
+  return number;
 }
 
-tw_status MpiTransport::started(std::uint64_t slot, int error, bool receives,
-                                std::uint64_t* request) {
-  if (error != MPI_SUCCESS) {
-    free_.push_back(slot);
-    return failed(receives ? "receive" : "send", error);
-  }
-  slots_[slot].receives = receives;
-  *request = slot;
+tw_status MpiTransport::begun(std::uint64_t number, int error, MPI_Request request) {
+  Message& message = messages_[number];
+  if (error != MPI_SUCCESS) return failed(message.receives ? "receive" : "send", error);
+  ++message.left;
+  open_.push_back(request);
+  whose_.push_back(number);
   return TW_OK;
 }
 
 tw_status MpiTransport::send(int peer, const void* data, std::uint64_t bytes,
                              std::uint64_t* request) {
+  *request = take_message(peer, false);
+  if (uses_parts(peer)) return send_in_parts(*request, static_cast<const std::byte*>(data), bytes);
   const ByteCount as(bytes);
-  const std::uint64_t slot = take_slot();
+  MPI_Request made = MPI_REQUEST_NULL;
   const int error =
-      real().Isend(data, as.count(), as.type(), peer, tag_, comm_, &slots_[slot].request);
-  return started(slot, error, false, request);
+      real().Isend(data, as.count(), as.type(), peer, tag_of_data(tag_), comm_, &made);
+  return begun(*request, error, made);
 }
 
 tw_status MpiTransport::receive(int peer, void* data, std::uint64_t capacity,
                                 std::uint64_t* request) {
+  *request = take_message(peer, true);
+  if (uses_parts(peer)) return receive_length(*request, static_cast<std::byte*>(data), capacity);
   const ByteCount as(capacity);
-  const std::uint64_t slot = take_slot();
+  MPI_Request made = MPI_REQUEST_NULL;
   const int error =
-      real().Irecv(data, as.count(), as.type(), peer, tag_, comm_, &slots_[slot].request);
-  return started(slot, error, true, request);
+      real().Irecv(data, as.count(), as.type(), peer, tag_of_data(tag_), comm_, &made);
+  return begun(*request, error, made);
+}
+
+// Of a request that is complete.
+tw_status MpiTransport::take(std::uint64_t number, const MPI_Status& status) {
+  Message& message = messages_[number];
+  --message.left;
+  if (!message.receives) return TW_OK;
+  if (message.into != nullptr && !message.has_length) return took_length(number);
+  MPI_Count received = 0;
+  real().Get_elements_x(&status, MPI_BYTE, &received);
+  message.bytes += received < 0 ? 0 : static_cast<std::uint64_t>(received);
+  return TW_OK;
+}
+
+void MpiTransport::close_complete(int count) {
+  constexpr std::uint64_t kNone = UINT64_MAX;
+  for (int at = 0; at < count; ++at) whose_[static_cast<std::size_t>(complete_[at])] = kNone;
+  std::size_t kept = 0;
+  for (std::size_t at = 0; at < open_.size(); ++at) {
+    if (whose_[at] == kNone) continue;
+    open_[kept] = open_[at];
+    whose_[kept++] = whose_[at];
+  }
+  open_.resize(kept);
+  whose_.resize(kept);
+}
+
+tw_status MpiTransport::test_open() {
+  if (open_.empty()) return TW_OK;
+  statuses_.resize(open_.size());
+  complete_.resize(open_.size());
+  int found = 0;
+  const int error = real().Testsome(static_cast<int>(open_.size()), open_.data(), &found,
+                                    complete_.data(), statuses_.data());
+  const bool apart = is_of_class(error, MPI_ERR_IN_STATUS);
+  if (error != MPI_SUCCESS && !apart) return failed("wait", error);
+  if (found <= 0) return TW_OK;
+  pace_.progress();
+  int worst = MPI_SUCCESS;
+  tw_status status = TW_OK;
+  for (int at = 0; at < found; ++at) {
+    const std::uint64_t number = whose_[static_cast<std::size_t>(complete_[at])];
+    if (apart && statuses_[at].MPI_ERROR != MPI_SUCCESS) {
+      worst = statuses_[at].MPI_ERROR;
+    } else if (status == TW_OK) {
+      status = take(number, statuses_[at]);
+    }
+  }
+  close_complete(found);
+  return worst == MPI_SUCCESS ? status : failed("receive", worst);
 }
 
 tw_status MpiTransport::test(std::uint32_t count, const std::uint64_t* requests,
                              std::uint32_t* places, std::uint64_t* bytes, std::uint32_t* done) {
   *done = 0;
   if (count == 0) return TW_OK;
-  tested_.resize(count);
-  statuses_.resize(count);
-  complete_.resize(count);
-  for (std::uint32_t at = 0; at < count; ++at) tested_[at] = slots_[requests[at]].request;
-  int found = 0;
-  const int error = real().Testsome(static_cast<int>(count), tested_.data(), &found,
-                                    complete_.data(), statuses_.data());
-  const bool apart = is_of_class(error, MPI_ERR_IN_STATUS);
-  if (error != MPI_SUCCESS && !apart) return failed("wait", error);
-  int worst = MPI_SUCCESS;
-  for (int at = 0; at < found; ++at) {
-    const auto place = static_cast<std::uint32_t>(complete_[at]);
-    const std::uint64_t slot = requests[place];
-    if (apart && statuses_[at].MPI_ERROR != MPI_SUCCESS) worst = statuses_[at].MPI_ERROR;
-    MPI_Count received = 0;
-    if (slots_[slot].receives) real().Get_elements_x(&statuses_[at], MPI_BYTE, &received);
-    places[at] = place;
-    bytes[at] = received < 0 ? 0 : static_cast<std::uint64_t>(received);
-    free_.push_back(slot);
+  if (const tw_status status = test_open(); status != TW_OK) return status;
+  for (std::uint32_t at = 0; at < count; ++at) {
+    const Message& message = messages_[requests[at]];
+    if (!message.is_complete()) continue;
+    places[*done] = at;
+    bytes[*done] = message.bytes;
+    ++*done;
+    free_.push_back(requests[at]);
   }
-  *done = found < 0 ? 0 : static_cast<std::uint32_t>(found);
-  if (*done > 0) pace_.progress();
-  return worst == MPI_SUCCESS ? TW_OK : failed("receive", worst);
+  return TW_OK;
 }
 
 }  // namespace thinwire::mpi

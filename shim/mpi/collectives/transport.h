@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -16,13 +18,14 @@ namespace thinwire::mpi {
 // the MPI has no more of them, on every rank then.
 MPI_Comm duplicate_privately(MPI_Comm comm);
 
-// Messages of MPI_BYTE on a communicator that the program does not use, with a tag that nobody else
-// uses there. One thread at a time, as tw_transport has it. What fails is logged, with the MPI's
-// own class of error.
+// Messages of MPI_BYTE on a communicator that the program does not use, with two tags that nobody
+// else uses there. One thread at a time, as tw_transport has it. What fails is logged, with the
+// MPI's own class of error. Between nodes messages may travel in parts (parts.h).
 class MpiTransport {
  public:
   // The communicator stays the caller's and must outlive this.
   explicit MpiTransport(MPI_Comm comm, int tag = 0);
+  ~MpiTransport();
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
 
@@ -31,6 +34,10 @@ class MpiTransport {
   // Whose thread waits for messages.
   void set_pace(Pace::Who who) { pace_.set(who); }
   void share_processors() { pace_.share_processors(); }
+
+  // From now on, with nothing under way, on all ranks alike: messages travel in parts between ranks
+  // whose nodes differ. Without nodes none do.
+  void use_parts(std::vector<std::int32_t> nodes) { nodes_ = std::move(nodes); }
 
   // What the MPI said of the first message that failed since it was last asked; MPI_SUCCESS else.
   int take_error() { return std::exchange(error_, MPI_SUCCESS); }
@@ -44,22 +51,45 @@ class MpiTransport {
                  std::uint64_t* bytes, std::uint32_t* done);
 
  private:
-  struct Slot {
-    MPI_Request request;
+  // A message under way, until test() has told its end.
+  struct Message {
+    int peer = 0;
     bool receives = false;
+    std::uint32_t left = 0;      // requests of it that are not complete
+    std::uint64_t bytes = 0;     // received so far
+    std::byte* into = nullptr;   // of a receive in parts
+    std::uint64_t capacity = 0;  // there
+    std::uint64_t length = 0;    // what the first message of one in parts carries
+    bool has_length = false;     // that has arrived
+    bool has_parts = false;      // and the receives of the parts are posted
+    bool is_complete() const { return left == 0 && (into == nullptr || has_parts); }
   };
-  std::uint64_t take_slot();
+
+  bool uses_parts(int peer) const;
+  std::uint64_t take_message(int peer, bool receives);
   tw_status failed(const char* what, int error);
-  // `error` is what the MPI said when it was to begin the message in `slot`.
-  tw_status started(std::uint64_t slot, int error, bool receives, std::uint64_t* request);
+  // One request more of a message; `error` is what the MPI said when it was to begin.
+  tw_status begun(std::uint64_t number, int error, MPI_Request request);
+  tw_status send_in_parts(std::uint64_t number, const std::byte* data, std::uint64_t bytes);
+  tw_status receive_length(std::uint64_t number, std::byte* into, std::uint64_t capacity);
+  tw_status receive_parts(std::uint64_t number);
+  tw_status took_length(std::uint64_t number);
+  tw_status test_open();
+  tw_status take(std::uint64_t number, const MPI_Status& status);
+  void close_complete(int count);
 
   MPI_Comm comm_;
   int tag_;
+  int rank_ = 0;
   int error_ = MPI_SUCCESS;
   Pace pace_;
-  std::vector<Slot> slots_;  // by a request's number
+  std::vector<std::int32_t> nodes_;
+  std::deque<Message> messages_;  // by a request's number; they stay where they are
   std::vector<std::uint64_t> free_;
-  std::vector<MPI_Request> tested_;  // what a test hands to the MPI, kept for the next
+  // Receives whose parts are not posted, by peer: they are posted in their order.
+  std::unordered_map<int, std::deque<std::uint64_t>> waiting_;
+  std::vector<MPI_Request> open_;     // all that are under way
+  std::vector<std::uint64_t> whose_;  // the messages of these
   std::vector<MPI_Status> statuses_;
   std::vector<int> complete_;
 };
