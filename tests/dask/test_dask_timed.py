@@ -36,15 +36,22 @@ def ways(of: Guard, count: int, pace: Callable[[bool], float], link: float = LIN
 
 def test_the_faster_way_stays() -> None:
     slower, faster = Guard("slower"), Guard("faster")
-    first = ways(slower, 10, paces(1.5))
-    assert first == ways(faster, 10, paces(0.5))
+    first = ways(slower, 10, paces(1.25))
+    assert first == ways(faster, 10, paces(0.75))
     assert first[2:] == [False, True, True, False, True, False, False, True]
     assert slower.why_plain(True, LINK) == SLOWER and faster.why_plain(True, LINK) == ""
-    assert not any(ways(slower, 40, paces(1.5))) and all(ways(faster, 40, paces(0.5)))
+    assert not any(ways(slower, 40, paces(1.25))) and all(ways(faster, 40, paces(0.75)))
     rows = counters.stats().classes
     assert rows["slower"].faster == "plain" and rows["faster"].faster == "compressed"
-    assert rows["slower"].timed_rate == pytest.approx(1 / 1.5)
+    assert rows["slower"].timed_rate == pytest.approx(1 / 1.25)
     assert rows["slower"].timed_plain_rate == rows["slower"].predicted_rate == 1
+
+
+@pytest.mark.parametrize(("pace", "stays"), [(0.6, True), (1.6, False)])
+def test_where_it_is_clear_two_of_each_suffice(pace: float, stays: bool) -> None:
+    went = ways(Guard("clear"), 40, paces(pace))
+    assert went[:6] == [False, True, False, True, True, False]
+    assert all(way == stays for way in went[6:])
 
 
 def test_what_was_slower_is_tried_again_for_a_hundredth_of_the_time() -> None:
@@ -135,7 +142,7 @@ def test_a_message_has_one_way_for_all_that_is_timed() -> None:
         went.append(pair)
         now[0] += sum(25.0 if compressed else 50.0 for compressed in pair)
         message.end(whole=True)
-    assert all(a == b for a, b in went[:8])
+    assert all(a == b for a, b in went[:5])
     assert went[-1] == (True, True)
     assert counters.stats().classes["other"].timed_rate == pytest.approx(2.0)
     assert counters.stats().classes["one"].timed_plain_rate == pytest.approx(1.0)

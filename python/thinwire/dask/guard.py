@@ -13,7 +13,8 @@ from statistics import median
 from thinwire.dask import counters
 from thinwire.dask.counters import SLOWER
 
-FEWEST, MOST = 4, 8  # transfers of each way, of which a verdict needs so many, and no more
+FEWEST, MOST = 4, 8  # transfers of each way: a verdict needs so many, and has no more
+CLEAR = 1.5  # so many times the other way's time, all of them, and two transfers of each suffice
 HOPELESS = 4.0  # so many times the plain ones' time, and compressing is given up after two
 # Of the plain ones' time: at most so much to begin compressing, and to go on with it.
 TO_BEGIN, TO_GO_ON = 0.95, 1.0
@@ -125,8 +126,9 @@ class Guard:
             return
         self._counted[way].append(pace)
         compressed, plain = self._counted[True], self._counted[False]
-        if len(compressed) == len(plain) >= FEWEST:
-            apart = min(compressed) > max(plain) or min(plain) > max(compressed)
+        if len(compressed) == len(plain) >= 2:
+            needed = 1.0 if len(plain) >= FEWEST else CLEAR
+            apart = min(compressed) > needed * max(plain) or min(plain) > needed * max(compressed)
             if apart or len(plain) == MOST:
                 self._decide()
         elif len(compressed) == 2 and plain and min(compressed) > HOPELESS * max(plain):

@@ -84,7 +84,7 @@ std::uint64_t MpiTransport::take_message(int peer, bool receives) {
   }
   const std::uint64_t number = free_.back();
   free_.pop_back();
-  messages_[number] = {.peer = peer, .receives = receives};
+  messages_[number] = {.peer = peer, .receives = receives, .in_parts = uses_parts(peer)};
   return number;
 }
 
@@ -100,7 +100,9 @@ tw_status MpiTransport::begun(std::uint64_t number, int error, MPI_Request reque
 tw_status MpiTransport::send(int peer, const void* data, std::uint64_t bytes,
                              std::uint64_t* request) {
   *request = take_message(peer, false);
-  if (uses_parts(peer)) return send_in_parts(*request, static_cast<const std::byte*>(data), bytes);
+  if (messages_[*request].in_parts) {
+    return send_in_parts(*request, static_cast<const std::byte*>(data), bytes);
+  }
   const ByteCount as(bytes);
   MPI_Request made = MPI_REQUEST_NULL;
   const int error =
@@ -111,7 +113,9 @@ tw_status MpiTransport::send(int peer, const void* data, std::uint64_t bytes,
 tw_status MpiTransport::receive(int peer, void* data, std::uint64_t capacity,
                                 std::uint64_t* request) {
   *request = take_message(peer, true);
-  if (uses_parts(peer)) return receive_length(*request, static_cast<std::byte*>(data), capacity);
+  if (messages_[*request].in_parts) {
+    return receive_length(*request, static_cast<std::byte*>(data), capacity);
+  }
   const ByteCount as(capacity);
   MPI_Request made = MPI_REQUEST_NULL;
   const int error =
@@ -124,7 +128,7 @@ tw_status MpiTransport::take(std::uint64_t number, const MPI_Status& status) {
   Message& message = messages_[number];
   --message.left;
   if (!message.receives) return TW_OK;
-  if (message.into != nullptr && !message.has_length) return took_length(number);
+  if (message.in_parts && !message.has_length) return took_length(number);
   MPI_Count received = 0;
   real().Get_elements_x(&status, MPI_BYTE, &received);
   message.bytes += received < 0 ? 0 : static_cast<std::uint64_t>(received);

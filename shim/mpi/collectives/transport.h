@@ -55,14 +55,15 @@ class MpiTransport {
   struct Message {
     int peer = 0;
     bool receives = false;
-    std::uint32_t left = 0;      // requests of it that are not complete
-    std::uint64_t bytes = 0;     // received so far
+    std::uint32_t left = 0;   // requests of it that are not complete
+    std::uint64_t bytes = 0;  // received so far
+    bool in_parts = false;
     std::byte* into = nullptr;   // of a receive in parts
     std::uint64_t capacity = 0;  // there
     std::uint64_t length = 0;    // what the first message of one in parts carries
     bool has_length = false;     // that has arrived
     bool has_parts = false;      // and the receives of the parts are posted
-    bool is_complete() const { return left == 0 && (into == nullptr || has_parts); }
+    bool is_complete() const { return left == 0 && (has_parts || !(in_parts && receives)); }
   };
 
   bool uses_parts(int peer) const;
