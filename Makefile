@@ -48,7 +48,7 @@ packages:
 packages-test:
 	@tools/setup_packages --test
 
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check
+PIP := tools/pip_install $(VENV)
 # The installed package is the source tree itself; CMake builds the libraries apart.
 EDITABLE := --no-build-isolation --config-settings=wheel.cmake=false \
   --config-settings=editable.mode=redirect -e
