@@ -39,10 +39,11 @@ class Configuration:
         return words + ([] if self.tolerance is None else ["--tolerance", str(self.tolerance)])
 
 
-# A seed takes the one of its remainder. A link that is slow enough lets `auto` choose any codec.
+# A seed takes the one of its remainder. A link that is slow enough lets `auto` choose any codec, and
+# collectives' messages travel in parts.
 CONFIGURATIONS = [
-    Configuration("mpc"),
-    Configuration("zfp:rate=16", lossy=True),
+    Configuration("mpc", link="1gbit"),
+    Configuration("zfp:rate=16", lossy=True, link="1gbit"),
     Configuration("expack", words=True),
     Configuration("szp:abs=1e-3", lossy=True, tolerance=1e-3),
     Configuration("auto", link="1mbit"),
