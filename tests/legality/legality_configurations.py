@@ -39,8 +39,8 @@ class Configuration:
         return words + ([] if self.tolerance is None else ["--tolerance", str(self.tolerance)])
 
 
-# A seed takes the one of its remainder. A link that is slow enough lets `auto` choose any codec, and
-# collectives' messages travel in parts.
+# A seed takes the one of its remainder. A link that is slow enough lets `auto` choose any codec,
+# and collectives' messages travel in parts.
 CONFIGURATIONS = [
     Configuration("mpc", link="1gbit"),
     Configuration("zfp:rate=16", lossy=True, link="1gbit"),
