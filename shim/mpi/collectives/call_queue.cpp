@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "abi/real.h"
-#include "collectives/parts.h"
 #include "process/process.h"
 
 namespace thinwire::mpi {
@@ -14,35 +13,26 @@ PrivateComm::~PrivateComm() { real().Comm_free(&comm_); }
 
 CallQueue::~CallQueue() { tw_comm_destroy(comm_); }
 
-// Who wants peers on his own node compressed to has every rank on a node of its own.
-void CallQueue::set_rate(const std::vector<std::int32_t>& nodes, double rate) {
-  std::vector<std::int32_t> apart = nodes;
-  if (process().settings.plan.same_node != 0) std::iota(apart.begin(), apart.end(), 0);
-  if (kAnswersWait && pays_in_parts(rate, apart)) {
-    tw_log(TW_LOG_DEBUG, "messages of collectives to other nodes travel in parts");
-  } else {
-    apart.clear();
-  }
-  transport_->use_parts(std::move(apart));
-}
-
 tw_status CallQueue::open(PrivateCommPointer own, int tag, const std::vector<std::int32_t>& nodes,
                           double link, double rate) {
   const Process& self = process();
   own_ = std::move(own);
-  transport_ = std::make_unique<MpiTransport>(own_->comm(), tag);
+  // Who wants peers on his own node compressed to has every rank on a node of its own.
+  const bool is_apart = self.settings.plan.same_node != 0;
+  std::vector<std::int32_t> as_planned = nodes;
+  if (is_apart) std::iota(as_planned.begin(), as_planned.end(), 0);
+  transport_ = std::make_unique<MpiTransport>(own_->comm(), tag, std::move(as_planned));
+  transport_->set_rate(rate);
   tw_comm_options options{};
   options.size = sizeof options;
   options.codec = self.settings.codec();
   options.threshold = self.settings.plan.threshold;
   options.link_bytes_per_second = link;
   options.same_node = self.settings.plan.same_node;
-  // As above.
-  if (self.settings.plan.same_node == 0) options.nodes = nodes.data();
+  if (!is_apart) options.nodes = nodes.data();
   options.job = self.job.name().data();
   options.job_bytes = self.job.name().size();
   options.costs = tw_costs_of_machine();
-  set_rate(nodes, rate);
   const tw_transport table = transport_->table();
   const auto here = std::ranges::count(nodes, nodes[static_cast<std::size_t>(table.rank)]);
   if (outnumber_processors(static_cast<int>(here))) transport_->share_processors();

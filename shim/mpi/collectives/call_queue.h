@@ -45,7 +45,7 @@ class CallQueue {
                  double link, double rate);
 
   // Collective, with nothing under way: the network's rate, as all ranks have it.
-  void set_rate(const std::vector<std::int32_t>& nodes, double rate);
+  void set_rate(double rate) { transport_->set_rate(rate); }
 
   tw_comm* comm() const { return comm_; }
 

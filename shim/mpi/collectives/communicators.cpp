@@ -281,7 +281,7 @@ void agree_on_link_if_due(Collectives& kept) {
   kept.next_agreement =
       kept.calls + (is_known ? std::clamp(kept.calls / 4, kShortest, kLongest) : kUnknownPause);
   tw_comm_set_link(kept.queue.comm(), rate_for_plans(kept));
-  kept.queue.set_rate(kept.nodes, kept.link.bytes_per_second);
+  kept.queue.set_rate(kept.link.bytes_per_second);
 }
 
 void want_collectives_of(MPI_Comm comm) {

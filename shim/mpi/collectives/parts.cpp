@@ -1,6 +1,6 @@
 #include "collectives/parts.h"
 
-#include <set>
+#include <algorithm>
 
 namespace thinwire::mpi {
 namespace {
@@ -13,9 +13,12 @@ constexpr double kFastestOfTwoNodes = 1.3e9;
 }  // namespace
 
 bool pays_in_parts(double link_bytes_per_second, const std::vector<std::int32_t>& nodes) {
-  const std::set<std::int32_t> different(nodes.begin(), nodes.end());
-  if (link_bytes_per_second <= 0 || different.size() < 2) return false;
-  return link_bytes_per_second <= (different.size() == 2 ? kFastestOfTwoNodes : kFastest);
+  if (link_bytes_per_second <= 0 || link_bytes_per_second > kFastestOfTwoNodes) return false;
+  const auto is_other = [&](std::int32_t node) { return node != nodes.front(); };
+  const auto second = std::ranges::find_if(nodes, is_other);
+  if (second == nodes.end()) return false;
+  const auto is_third = [&](std::int32_t node) { return is_other(node) && node != *second; };
+  return link_bytes_per_second <= kFastest || std::ranges::none_of(nodes, is_third);
 }
 
 }  // namespace thinwire::mpi

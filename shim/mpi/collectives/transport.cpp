@@ -30,7 +30,8 @@ MPI_Comm duplicate_privately(MPI_Comm comm) {
   return made;
 }
 
-MpiTransport::MpiTransport(MPI_Comm comm, int tag) : comm_(comm), tag_(tag) {
+MpiTransport::MpiTransport(MPI_Comm comm, int tag, std::vector<std::int32_t> nodes)
+    : comm_(comm), tag_(tag), nodes_(std::move(nodes)) {
   real().Comm_rank(comm_, &rank_);
 }
 
@@ -39,8 +40,16 @@ MpiTransport::~MpiTransport() {
   if (!open_.empty()) new std::deque<Message>(std::move(messages_));
 }
 
+void MpiTransport::set_rate(double rate) {
+  const bool pays = kAnswersWait && pays_in_parts(rate, nodes_);
+  if (pays && !parts_) {
+    tw_log(TW_LOG_DEBUG, "messages of collectives to other nodes travel in parts");
+  }
+  parts_ = pays;
+}
+
 bool MpiTransport::uses_parts(int peer) const {
-  return !nodes_.empty() &&
+  return parts_ &&
          nodes_[static_cast<std::size_t>(peer)] != nodes_[static_cast<std::size_t>(rank_)];
 }
 

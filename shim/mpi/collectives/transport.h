@@ -24,7 +24,8 @@ MPI_Comm duplicate_privately(MPI_Comm comm);
 class MpiTransport {
  public:
   // The communicator stays the caller's and must outlive this.
-  explicit MpiTransport(MPI_Comm comm, int tag = 0);
+  // `nodes`: of its ranks; none where all messages are to travel whole.
+  explicit MpiTransport(MPI_Comm comm, int tag = 0, std::vector<std::int32_t> nodes = {});
   ~MpiTransport();
   MpiTransport(const MpiTransport&) = delete;
   MpiTransport& operator=(const MpiTransport&) = delete;
@@ -35,9 +36,9 @@ class MpiTransport {
   void set_pace(Pace::Who who) { pace_.set(who); }
   void share_processors() { pace_.share_processors(); }
 
-  // From now on, with nothing under way, on all ranks alike: messages travel in parts between ranks
-  // whose nodes differ. Without nodes none do.
-  void use_parts(std::vector<std::int32_t> nodes) { nodes_ = std::move(nodes); }
+  // With nothing under way, on all ranks alike: the network's rate in bytes per second, by which
+  // messages between nodes travel in parts or whole; 0: not known.
+  void set_rate(double rate);
 
   // What the MPI said of the first message that failed since it was last asked; MPI_SUCCESS else.
   int take_error() { return std::exchange(error_, MPI_SUCCESS); }
@@ -85,6 +86,7 @@ class MpiTransport {
   int error_ = MPI_SUCCESS;
   Pace pace_;
   std::vector<std::int32_t> nodes_;
+  bool parts_ = false;            // between them
   std::deque<Message> messages_;  // by a request's number; they stay where they are
   std::vector<std::uint64_t> free_;
   // Receives whose parts are not posted, by peer: they are posted in their order.
