@@ -13,17 +13,17 @@ void check(cufftResult status, const char* what) {
   throw std::runtime_error(std::string(what) + ": cuFFT error " + std::to_string(status));
 }
 
-class Plan {
+class CufftPlan {
  public:
   // `batch` transforms of as many dimensions as `extents`, whose values lie `stride` apart.
-  Plan(int dimensions, int* extents, int stride, int apart, int batch) {
+  CufftPlan(int dimensions, int* extents, int stride, int apart, int batch) {
     check(cufftPlanMany(&plan_, dimensions, extents, extents, stride, apart, extents, stride, apart,
                         CUFFT_C2C, batch),
           "planning a transform");
   }
-  ~Plan() { cufftDestroy(plan_); }
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
+  ~CufftPlan() { cufftDestroy(plan_); }
+  CufftPlan(const CufftPlan&) = delete;
+  CufftPlan& operator=(const CufftPlan&) = delete;
   void run(Value* slab, Direction direction) const {
     auto* values = reinterpret_cast<cufftComplex*>(slab);
     const int sign = direction == Direction::kForward ? CUFFT_FORWARD : CUFFT_INVERSE;
@@ -48,8 +48,8 @@ class CufftSerial : public Serial {
  private:
   int extents_[2];
   int across_;
-  Plan planes_;
-  Plan columns_;
+  CufftPlan planes_;
+  CufftPlan columns_;
 };
 
 }  // namespace

@@ -7,14 +7,14 @@
 namespace fft {
 namespace {
 
-class Plan {
+class FftwPlan {
  public:
-  explicit Plan(fftwf_plan plan) : plan_(plan) {
+  explicit FftwPlan(fftwf_plan plan) : plan_(plan) {
     if (plan == nullptr) throw std::runtime_error("FFTW makes no plan for this size");
   }
-  ~Plan() { fftwf_destroy_plan(plan_); }
-  Plan(const Plan&) = delete;
-  Plan& operator=(const Plan&) = delete;
+  ~FftwPlan() { fftwf_destroy_plan(plan_); }
+  FftwPlan(const FftwPlan&) = delete;
+  FftwPlan& operator=(const FftwPlan&) = delete;
   // In place, on memory of any alignment.
   void run(Value* slab) const {
     auto* values = reinterpret_cast<fftwf_complex*>(slab);
@@ -57,10 +57,10 @@ class FftwSerial : public Serial {
   }
 
  private:
-  Plan planes_there_;
-  Plan planes_back_;
-  Plan columns_there_;
-  Plan columns_back_;
+  FftwPlan planes_there_;
+  FftwPlan planes_back_;
+  FftwPlan columns_there_;
+  FftwPlan columns_back_;
 };
 
 }  // namespace
