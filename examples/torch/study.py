@@ -57,14 +57,15 @@ SPEED: dict[str, tuple[str, str, list[str]]] = {
     "cnn": ("cnn.py", "--width 64 --batch 32 --warm 60", ["lossless"]),
 }
 # By (pp, dp, tp). With tensor- and pipeline-parallel ranks alone, mzhybrid is lossless. A pipeline
-# has few messages a step, whose kind is decided behind some 140.
+# has few messages a step, whose kind is decided behind some 140. Small layers that are split over
+# tensor-parallel ranks wait for Python, not for the link.
 MESH: dict[str, tuple[str, list[str]]] = {
-    "dp": ("--dp 2 --warm 24", ["lossless", "mzhybrid", "zhybrid", NAIVE]),
-    "tp": ("--tp 2 --batch 16 --warm 24", ["lossless", "zhybrid", NAIVE]),
-    "pp": ("--pp 2 --batch 64 --micro 4 --warm 40", ["lossless", "zhybrid", NAIVE]),
-    "1,2,2": ("--pp 1 --dp 2 --tp 2 --batch 16 --warm 24", PRESETS),
-    "2,1,2": ("--pp 2 --dp 1 --tp 2 --batch 32 --micro 4 --warm 40", PRESETS),
-    "2,2,1": ("--pp 2 --dp 2 --tp 1 --batch 64 --micro 4 --warm 40", PRESETS),
+    "dp": ("--dp 2 --warm 24 --size 20M", ["lossless", "mzhybrid", "zhybrid", NAIVE]),
+    "tp": ("--tp 2 --batch 16 --warm 24 --size 20M", ["lossless", "zhybrid", NAIVE]),
+    "pp": ("--pp 2 --batch 64 --micro 4 --warm 40 --size 20M", ["lossless", "zhybrid", NAIVE]),
+    "1,2,2": ("--pp 1 --dp 2 --tp 2 --batch 16 --warm 24 --size 100M", PRESETS),
+    "2,1,2": ("--pp 2 --dp 1 --tp 2 --batch 96 --micro 4 --warm 40 --size 100M", PRESETS),
+    "2,2,1": ("--pp 2 --dp 2 --tp 1 --batch 64 --micro 4 --warm 40 --size 20M", PRESETS),
 }
 # What FSDP2 is trained under: parameters are coded, too, where "*" is.
 CONVERGE = ["none", "lossless", GRADIENTS, "mzhybrid", *(naive(rate) for rate in (16, 10, 8, 4))]
@@ -80,7 +81,7 @@ def speed(given: argparse.Namespace, gpus: bool) -> Iterator[list[str]]:
 
 def mesh(given: argparse.Namespace, gpus: bool) -> Iterator[list[str]]:
     for name, (shape, policies) in MESH.items():
-        example = ["gpt_mesh.py", *shape.split(), *(given.words or "--size 20M").split()]
+        example = ["gpt_mesh.py", *shape.split(), *(given.words or "").split()]
         if name in (given.mesh or (name,)):
             yield from timed(given, gpus, example, policies, ranks_of(shape))
 
