@@ -1,5 +1,5 @@
-// A chunk of ans by one thread block: its planes are made and put together by all warps, its
-// tables by a warp each, its states by one warp while the others copy; spec/codec-ans.md.
+// A chunk of ans by one thread block: its planes are made and put together by all warps, and so is
+// what the steps of states look up, which are one warp's while the others copy; spec/codec-ans.md.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,34 @@
 
 namespace thinwire::codec::ans {
 
+// What both sides have in shared memory.
 template <typename Word>
 struct ChunkState {
   static constexpr std::uint32_t kPlanes = sizeof(Word);
 
   alignas(16) std::uint8_t planes[kChunkBytes + 4 * kPlanes];
-  std::uint32_t counts[kPlanes][kBytes];  // then shares
-  union {
-    Step steps[kBytes];
-    std::uint8_t slots[kScale];
-    Word ends[kWarps * 32];
-  };
   PlaneTable tables[kPlanes];
   Zeros zeros[kWarps];
+};
+
+template <typename Word>
+struct EncodeState : ChunkState<Word> {
+  std::uint32_t counts[sizeof(Word)][kBytes];  // then shares
+  union {
+    std::uint32_t spare[kLanes];  // of count_plane()
+    TableTeams teams;
+    Step steps[kBytes];
+  };
   std::uint32_t end;  // of the payload
+};
+
+template <typename Word>
+struct DecodeState : ChunkState<Word> {
+  Start starts[sizeof(Word)][kBytes];
+  union {
+    Slot slots[kScale];
+    Word ends[kWarps * 32];
+  };
   bool is_sound;
 };
 
@@ -68,17 +82,22 @@ struct ChunkCoder {
   static constexpr Dtype kDtype = kType;
   using Word = WordOf<kDtype>;
   static constexpr int kThreads = ans::kThreads;
+  // One payload leaves room for another thread block, which is worth more to decoding than to have
+  // the next payload sooner: most of the time one warp of a block works.
   static constexpr int kResident = sizeof(Word) == 8 ? 3 : 4;
+  static constexpr int kDecodeResident = sizeof(Word) == 8 ? 4 : 5;
+  static constexpr int kDecodePayloads = 1;
   static constexpr std::uint32_t kPayloadBytes = kChunkBytes;
   static constexpr std::uint32_t kPlanes = sizeof(Word);
-  using State = ChunkState<Word>;
+  using State = ans::EncodeState<Word>;
+  using DecodeState = ans::DecodeState<Word>;
 
   __device__ static std::uint32_t encode(const cuda::Piece& piece, std::uint64_t* payload,
                                          std::uint64_t parameter, State& state);
   template <typename Sink>
   __device__ static bool decode(std::uint64_t* payload, std::uint32_t bytes,
-                                const cuda::Target& target, std::uint64_t parameter, State& state,
-                                const Sink& sink);
+                                const cuda::Target& target, std::uint64_t parameter,
+                                DecodeState& state, const Sink& sink);
 
  private:
   __device__ static Head make_planes(const Word* values, std::uint32_t count, std::uint32_t tuple,
@@ -89,11 +108,15 @@ struct ChunkCoder {
                                        std::uint32_t raw, std::byte* out, State& state);
 
   __device__ static bool read_tables(const std::byte* in, std::uint32_t bytes, const Head& head,
-                                     State& state);
-  __device__ static bool decode_states(const Places<Word>& places, std::uint32_t values,
-                                       const Head& head, const std::byte* in, State& state);
-  __device__ static bool join(const Places<Word>& places, std::uint32_t values, const Head& head,
-                              const std::byte* in, Word (&words)[Run<Word>::kRows], State& state);
+                                     DecodeState& state);
+  __device__ static void copy_planes(const Places<Word>& places, std::uint32_t values,
+                                     std::uint32_t kept, const std::byte* in, DecodeState& state);
+  __device__ static bool decode_planes(const Places<Word>& places, std::uint32_t values,
+                                       const Head& head, const std::byte* in, DecodeState& state);
+  __device__ static bool count_kept(std::uint32_t values, std::uint32_t kept, std::uint32_t& before,
+                                    DecodeState& state);
+  __device__ static Word join(std::uint32_t values, const Head& head, std::uint32_t tuple,
+                              std::uint32_t next, const DecodeState& state, Word* out);
 };
 
 }  // namespace thinwire::codec::ans

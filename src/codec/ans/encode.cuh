@@ -10,16 +10,15 @@ template <Dtype kType>
 __device__ Head ChunkCoder<kType>::make_planes(const Word* values, std::uint32_t count,
                                                std::uint32_t tuple, State& state) {
   const std::uint32_t warp = threadIdx.x / 32;
-  for (std::uint32_t at = threadIdx.x; at < kPlanes * kBytes; at += kThreads) {
-    state.counts[0][at] = 0;
-  }
+#pragma unroll
+  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) state.counts[plane][threadIdx.x] = 0;
   Zeros own = split(values, count, tuple, state.planes);
   own = {cuda::sum_of_lanes(own.words), cuda::sum_of_lanes(own.bytes)};
   if (threadIdx.x % 32 == 0) state.zeros[warp] = own;
   __syncthreads();
   Zeros all;
 #pragma unroll
-  for (int each = 0; each < kWarps; ++each) {
+  for (std::uint32_t each = 0; each < kWarps; ++each) {
     all.words += state.zeros[each].words;
     all.bytes += state.zeros[each].bytes;
   }
@@ -37,16 +36,16 @@ __device__ Head ChunkCoder<kType>::make_planes(const Word* values, std::uint32_t
     __syncthreads();
     std::uint32_t before = 0;
 #pragma unroll
-    for (int each = 0; each < kWarps; ++each) {
-      before += each < static_cast<int>(warp) ? state.zeros[each].words : 0;
+    for (std::uint32_t each = 0; each < kWarps; ++each) {
+      before += each < warp ? state.zeros[each].words : 0;
     }
     split_kept(values, count, tuple, head.kept, before, state.planes);
     __syncthreads();
   }
-#pragma unroll
+#pragma unroll 1
   for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
     count_plane(state.planes + plane_at(plane, count, head.kept), plane == 0 ? count : head.kept,
-                state.counts[plane]);
+                state.counts[plane], &state.spare[threadIdx.x % 32]);
   }
   __syncthreads();
   return head;
@@ -78,34 +77,39 @@ __device__ void ChunkCoder<kType>::write_front(const Places<Word>& places, std::
   }
 }
 
-// The head, states and words of a payload that is to be shorter than `raw` bytes. By one warp.
+// States and words of a payload that is to be shorter than `raw` bytes, and its front meanwhile;
+// the end of it in `state`. Has barriers: all warps make the steps of a plane, one takes them.
 template <Dtype kType>
 __device__ void ChunkCoder<kType>::encode_states(const Places<Word>& places, std::uint32_t values,
                                                  Head head, std::uint32_t raw, std::byte* out,
                                                  State& state) {
-  const std::uint32_t lane = threadIdx.x % 32;
-  std::uint32_t end = places.states;
-  if (places.has_states) {
-    const std::uint32_t begin = places.states + kStateBytes;
-    const std::uint32_t room = (raw - begin) / 2;
-    WordSink sink{.words = reinterpret_cast<std::uint16_t*>(out + begin),
-                  .at = 0,
-                  .most = room < kMostWords ? room : kMostWords};
-    std::uint32_t own = kLeastState;
+  const bool is_coder = threadIdx.x / 32 == coder_warp();
+  const std::uint32_t begin = places.states + kStateBytes;
+  WordSink sink{.payload = reinterpret_cast<std::uint16_t*>(out),
+                .next = begin / 2,
+                .end = min(raw / 2, begin / 2 + kMostWords)};
+  std::uint32_t own = kLeastState;
+  bool has_front = false;
 #pragma unroll 1
-    for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-      if (!state.tables[plane].is_mixed) continue;
-      make_steps(state.counts[plane], state.steps);
+  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
+    if (!state.tables[plane].is_mixed) continue;
+    make_steps(state.counts[plane], state.steps);
+    __syncthreads();
+    if (is_coder) {
       take_plane(own, state.planes + plane_at(plane, values, head.kept),
                  plane == 0 ? values : head.kept, state.steps, sink);
+    } else if (!has_front) {
+      write_front(places, values, head.kept, out, state);
     }
-    reinterpret_cast<std::uint32_t*>(out + places.states)[lane] = own;
-    head.words = sink.at;
-    end = sink.at > sink.most ? raw : begin + 2 * sink.at;
+    has_front = true;
+    __syncthreads();
   }
-  if (lane != 0) return;
+  if (!is_coder) return;
+  reinterpret_cast<std::uint32_t*>(out + places.states)[threadIdx.x % 32] = own;
+  if (threadIdx.x % 32 != 0) return;
+  head.words = sink.next - begin / 2;
   *reinterpret_cast<std::uint64_t*>(out) = pack(head);
-  state.end = end;
+  state.end = sink.next <= sink.end ? 2 * sink.next : raw;
 }
 
 template <Dtype kType>
@@ -116,10 +120,7 @@ __device__ std::uint32_t ChunkCoder<kType>::encode(const cuda::Piece& piece, std
   __syncthreads();
   Head head = make_planes(reinterpret_cast<const Word*>(payload), piece.values,
                           static_cast<std::uint32_t>(parameter), state);
-  if (warp < kPlanes) {
-    const PlaneTable table = make_table(state.counts[warp], warp == 0 ? piece.values : head.kept);
-    if (threadIdx.x % 32 == 0) state.tables[warp] = table;
-  }
+  make_tables<kPlanes>(state.counts, piece.values, head.kept, state.teams, state.tables);
   __syncthreads();
   const Places<Word> places(state.tables, piece.values, head.kept);
   const std::uint32_t front = places.states + (places.has_states ? kStateBytes : 0);
@@ -130,10 +131,14 @@ __device__ std::uint32_t ChunkCoder<kType>::encode(const cuda::Piece& piece, std
   }
   // All values have been read: their memory takes the payload.
   auto* const out = reinterpret_cast<std::byte*>(payload);
-  if (warp == coder_warp()) {
+  if (places.has_states) {
     encode_states(places, piece.values, head, piece.bytes, out, state);
   } else {
-    write_front(places, piece.values, head.kept, out, state);
+    if (warp != coder_warp()) write_front(places, piece.values, head.kept, out, state);
+    if (threadIdx.x == 0) {
+      payload[0] = pack(head);
+      state.end = places.states;
+    }
   }
   __syncthreads();
   return state.end;

@@ -8,8 +8,8 @@
 
 namespace thinwire::codec::ans {
 
-inline constexpr std::uint32_t kFour = 4;
 inline constexpr std::uint32_t kThreads = 32 * kWarps;
+static_assert(kThreads == 256);  // one for each byte
 
 // Where a plane lies among all.
 __device__ inline std::uint32_t plane_at(std::uint32_t plane, std::uint32_t values,
@@ -23,29 +23,61 @@ struct Zeros {
   std::uint32_t bytes = 0;  // of the first plane that are 0
 };
 
+// The highest bit of each byte that is not 0.
+__device__ inline std::uint32_t bytes_not_0(std::uint32_t four) {
+  constexpr std::uint32_t kLow = 0x7f7f7f7fu;
+  return (((four & kLow) + kLow) | four) & ~kLow;
+}
+
+// The words of four values from `first` on; those beyond `count` are 0.
+template <typename Word>
+__device__ Four<Word> words_at(const Word* values, std::uint32_t first, std::uint32_t count,
+                               std::uint32_t tuple) {
+  Four<Word> words = *reinterpret_cast<const Four<Word>*>(values + first);
+#pragma unroll
+  for (Word& word : words.of) word = sign_to_low(word);
+  if (tuple == 1) {
+    Word before = first > 0 ? sign_to_low(values[first - 1]) : Word{0};
+#pragma unroll
+    for (Word& word : words.of) {
+      const Word own = word;
+      word = fold(static_cast<Word>(own - before));
+      before = own;
+    }
+  } else if (tuple != 0) {
+#pragma unroll
+    for (std::uint32_t at = 0; at < kFour; ++at) words.of[at] = word_at(values, first + at, tuple);
+  }
+  if (first + kFour > count) {
+#pragma unroll
+    for (std::uint32_t at = 0; at < kFour; ++at) {
+      if (first + at >= count) words.of[at] = 0;
+    }
+  }
+  return words;
+}
+
 // All words to all planes, and the zeros of the own thread. What fills up a plane is 0.
 template <typename Word>
 __device__ Zeros split(const Word* values, std::uint32_t count, std::uint32_t tuple,
                        std::uint8_t* planes) {
   Zeros own;
+#pragma unroll 1
   for (std::uint32_t first = kFour * threadIdx.x; first < count; first += kFour * kThreads) {
-    Word word[kFour];
-#pragma unroll
-    for (std::uint32_t at = 0; at < kFour; ++at) {
-      const bool is_there = first + at < count;
-      word[at] = is_there ? word_at(values, first + at, tuple) : Word{0};
-      own.words += is_there && word[at] == 0;
-      own.bytes += is_there && byte_of(word[at], 0) == 0;
-    }
+    const Four<Word> words = words_at(values, first, count, tuple);
+    std::uint32_t any = 0;
 #pragma unroll
     for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
       std::uint32_t four = 0;
 #pragma unroll
       for (std::uint32_t at = 0; at < kFour; ++at) {
-        four |= std::uint32_t{byte_of(word[at], plane)} << (8 * at);
+        four |= std::uint32_t{byte_of(words.of[at], plane)} << (8 * at);
       }
       *reinterpret_cast<std::uint32_t*>(planes + plane_at(plane, count, count) + first) = four;
+      any |= four;
+      if (plane == 0) own.bytes += min(count - first, kFour) - __popc(bytes_not_0(four));
     }
+    own.words += min(count - first, kFour) - __popc(bytes_not_0(any));
   }
   return own;
 }
@@ -74,28 +106,77 @@ __device__ void split_kept(const Word* values, std::uint32_t count, std::uint32_
   }
 }
 
-// Counts the bytes of a plane. Those that are the first of the warp's are counted at once: where
-// one byte is frequent lanes would wait for each other. For whole thread blocks.
-__device__ inline void count_plane(const std::uint8_t* plane, std::uint32_t size,
-                                   std::uint32_t* counts) {
-  const std::uint32_t lane = threadIdx.x % 32;
-  for (std::uint32_t row = threadIdx.x - lane; kFour * row < size; row += kThreads) {
-    const std::uint32_t first = kFour * (row + lane);
+// The same of four bytes of a plane of `size`, where they are there.
+__device__ inline std::uint32_t bytes_there(const std::uint8_t* plane, std::uint32_t first,
+                                            std::uint32_t size) {
+  if (first >= size) return 0;
+  std::uint32_t four = *reinterpret_cast<const std::uint32_t*>(plane + first);
+  if (size - first < kFour) four &= (1u << 8 * (size - first)) - 1;
+  return bytes_not_0(four);
+}
+
+// Four words from value `first` on, of planes that have the bytes of all.
+template <typename Word>
+__device__ Four<Word> all_words(const std::uint8_t* planes, std::uint32_t first,
+                                std::uint32_t values) {
+  Four<Word> words{};
+#pragma unroll
+  for (std::uint32_t plane = 0; plane < sizeof(Word); ++plane) {
     const std::uint32_t four =
-        first < size ? *reinterpret_cast<const std::uint32_t*>(plane + first) : 0;
-    const std::uint32_t own = first < size ? size - first : 0;
-    const std::uint32_t leader = __shfl_sync(cuda::kAllLanes, four & 0xff, 0);
-    std::uint32_t equal = 0;
+        *reinterpret_cast<const std::uint32_t*>(planes + plane_at(plane, values, values) + first);
 #pragma unroll
     for (std::uint32_t at = 0; at < kFour; ++at) {
-      const std::uint32_t byte = four >> (8 * at) & 0xff;
-      const bool is_there = at < own;
-      equal += is_there && byte == leader;
-      if (is_there && byte != leader) atomicAdd(&counts[byte], 1u);
+      words.of[at] |= word_of<Word>(static_cast<std::uint8_t>(four >> (8 * at)), plane);
     }
-    equal = cuda::sum_of_lanes(equal);
-    if (lane == 0) atomicAdd(&counts[leader], equal);
   }
+  return words;
+}
+
+// The same of a sparse chunk, `next` being the place of the first of these words that is `there`.
+template <typename Word>
+__device__ Four<Word> kept_words(const std::uint8_t* planes, std::uint32_t first,
+                                 std::uint32_t there, std::uint32_t next, std::uint32_t values,
+                                 std::uint32_t kept) {
+  Four<Word> words{};
+#pragma unroll
+  for (std::uint32_t at = 0; at < kFour; ++at) {
+    if ((there >> (8 * at) & 0x80) == 0) continue;
+    words.of[at] = word_of<Word>(planes[first + at], 0);
+#pragma unroll
+    for (std::uint32_t plane = 1; plane < sizeof(Word); ++plane) {
+      words.of[at] |= word_of<Word>(planes[plane_at(plane, values, kept) + next], plane);
+    }
+    ++next;
+  }
+  return words;
+}
+
+// Counts the bytes of a plane. The one that is most of the warp's first ones is counted apart:
+// where a byte is frequent lanes would wait for each other. `spare` is a number of the own lane,
+// counted up in place of it, so that no lane waits for what others do. For whole thread blocks.
+__device__ inline void count_plane(const std::uint8_t* plane, std::uint32_t size,
+                                   std::uint32_t* counts, std::uint32_t* spare) {
+  const auto* const fours = reinterpret_cast<const std::uint32_t*>(plane);
+  const std::uint32_t all = filled(size) / kFour;
+  const std::uint32_t sample = threadIdx.x < all ? fours[threadIdx.x] & 0xff : 0;
+  const auto alike = static_cast<unsigned>(__popc(__match_any_sync(cuda::kAllLanes, sample)));
+  const std::uint32_t often = cuda::most_of_lanes(alike << 8 | sample) & 0xff;
+  std::uint32_t others = 0, own = 0;
+#pragma unroll 2
+  for (std::uint32_t at = threadIdx.x; at < all; at += kThreads) {
+    const std::uint32_t four = fours[at];
+    others += __popc(bytes_not_0(four ^ often * 0x01010101u));
+    own += kFour;
+#pragma unroll
+    for (std::uint32_t place = 0; place < kFour; ++place) {
+      const std::uint32_t byte = four >> (8 * place) & 0xff;
+      atomicAdd(byte == often ? spare : counts + byte, 1u);
+    }
+  }
+  const std::uint32_t equal = cuda::sum_of_lanes(own - others);
+  if (threadIdx.x % 32 == 0) atomicAdd(counts + often, equal);
+  // What fills up the plane is 0, and was counted, too.
+  if (threadIdx.x == 0) atomicAdd(counts, size - filled(size));
 }
 
 }  // namespace thinwire::codec::ans

@@ -7,130 +7,181 @@
 
 namespace thinwire::codec::ans {
 
-// Of what encoding each byte takes, by its share. For whole warps, with a barrier of the warp at
-// both ends.
+// Of what encoding each byte takes, by its share. For whole thread blocks, a byte a thread.
 __device__ inline void make_steps(const Share* shares, Step* steps) {
-  __syncwarp();
-  for (std::uint32_t byte = threadIdx.x % 32; byte < kBytes; byte += kLanes) {
-    const Share share = shares[byte];
-    const std::uint32_t frequency = frequency_in(share);
-    steps[byte] = step_of(frequency == 0 ? 1 : frequency, frequency == 0 ? 0 : start_in(share));
-  }
-  __syncwarp();
+  const Share share = shares[threadIdx.x];
+  const std::uint32_t frequency = frequency_in(share);
+  steps[threadIdx.x] =
+      step_of(frequency == 0 ? 1 : frequency, frequency == 0 ? 0 : start_in(share));
+}
+
+// What a remainder of a state says: the frequency of its byte, the byte << 12 and how far the
+// remainder is from the byte's start << 20. Planes of two bytes have no frequency of 12 bits.
+using Slot = std::uint32_t;
+
+__device__ inline Slot slot_of(std::uint32_t byte, std::uint32_t frequency, std::uint32_t place) {
+  return frequency | byte << 12 | place << 20;
 }
 
 // Bytes more frequent than this have their slots filled by all lanes.
-inline constexpr std::uint32_t kOftenFrequency = 24;
+inline constexpr std::uint32_t kOftenFrequency = 16;
 
-// The byte of each remainder of a state, by shares. As above.
-__device__ inline void make_slots(const Share* shares, std::uint8_t* bytes) {
-  const std::uint32_t lane = threadIdx.x % 32;
-  __syncwarp();
-#pragma unroll 1
-  for (std::uint32_t base = 0; base < kBytes; base += kLanes) {
-    const Share own = shares[base + lane];
-    const bool is_often = frequency_in(own) > kOftenFrequency;
-    const std::uint32_t own_end = is_often ? 0 : start_in(own) + frequency_in(own);
-    for (std::uint32_t at = start_in(own); at < own_end; ++at) {
-      bytes[at] = static_cast<std::uint8_t>(base + lane);
-    }
-    unsigned often = __ballot_sync(kAllLanes, is_often);
-    while (often != 0) {
-      const std::uint32_t from = __ffs(static_cast<int>(often)) - 1;
-      often &= often - 1;
-      const Share share = __shfl_sync(kAllLanes, own, static_cast<int>(from));
-      const std::uint32_t end = start_in(share) + frequency_in(share);
-      for (std::uint32_t at = start_in(share) + lane; at < end; at += kLanes) {
-        bytes[at] = static_cast<std::uint8_t>(base + from);
-      }
+// The slots of all remainders, by starts. For whole thread blocks, a byte a thread.
+__device__ inline void make_slots(const Start* starts, Slot* slots) {
+  const std::uint32_t byte = threadIdx.x, lane = byte % 32;
+  const std::uint32_t start = starts[byte];
+  const std::uint32_t frequency = (byte + 1 < kBytes ? starts[byte + 1] : kScale) - start;
+  const bool is_often = frequency > kOftenFrequency;
+  const std::uint32_t own_slots = is_often ? 0 : frequency;
+  for (std::uint32_t at = 0; at < own_slots; ++at) {
+    slots[start + at] = slot_of(byte, frequency, at);
+  }
+  unsigned often = __ballot_sync(kAllLanes, is_often);
+  while (often != 0) {
+    const int from = __ffs(static_cast<int>(often)) - 1;
+    often &= often - 1;
+    const std::uint32_t its_start = __shfl_sync(kAllLanes, start, from);
+    const std::uint32_t its_frequency = __shfl_sync(kAllLanes, frequency, from);
+    for (std::uint32_t at = lane; at < its_frequency; at += kLanes) {
+      slots[its_start + at] = slot_of(byte - lane + from, its_frequency, at);
     }
   }
-  __syncwarp();
 }
 
-// Words on their way to the payload.
+// Words on their way to the payload, by their places in it.
 struct WordSink {
-  std::uint16_t* words;
-  std::uint32_t at;    // how many were given, also those that there was no room for
-  std::uint32_t most;  // how many there is room for
+  std::uint16_t* payload;
+  std::uint32_t next;
+  std::uint32_t end;  // of the room for them; `next` is behind it if that was not enough
+};
+
+// What a step gives away: the low halves of the states of some lanes.
+struct Given {
+  std::uint32_t state = 0;
+  unsigned lanes = 0;
 };
 
 // One step of lanes that are there; all lanes call.
-__device__ inline void take_byte(std::uint32_t& state, const Step& step, bool is_there,
-                                 WordSink& sink) {
+__device__ inline Given take_byte(std::uint32_t& state, const Step& step, bool is_there) {
   const bool gives = is_there && gives_word(state, step);
-  const unsigned all = __ballot_sync(kAllLanes, gives);
-  const unsigned below = (1u << threadIdx.x % 32) - 1;
-  const std::uint32_t place = sink.at + __popc(all & below);
-  if (gives && place < sink.most) sink.words[place] = static_cast<std::uint16_t>(state);
-  const std::uint32_t before = gives ? state >> 16 : state;
-  state = is_there ? taken(before, step) : state;
-  sink.at += __popc(all);
+  const Given given{state, __ballot_sync(kAllLanes, gives)};
+  const std::uint32_t next = taken(gives ? state >> 16 : state, step);
+  state = is_there ? next : state;
+  return given;
 }
 
-// Takes the `count` bytes of a plane. For whole warps.
+// `kFits` where there is room for a word of every lane.
+template <bool kFits>
+__device__ void put_words(const Given& given, WordSink& sink) {
+  const unsigned own = 1u << threadIdx.x % 32;
+  const std::uint32_t place = sink.next + __popc(given.lanes & (own - 1));
+  if ((given.lanes & own) != 0 && (kFits || place < sink.end)) {
+    sink.payload[place] = static_cast<std::uint16_t>(given.state);
+  }
+  sink.next += __popc(given.lanes);
+}
+
+inline constexpr std::uint32_t kGroup = 4;  // steps that are coded together
+inline constexpr std::uint32_t kBytesOfGroup = kGroup * kLanes;
+
+// Takes the groups of a plane that there is certainly room for; how many bytes they are. What steps
+// take is loaded while those of the group before are done, their bytes another group sooner, and
+// words are written a group later: so only the states wait for each other.
+__device__ inline std::uint32_t take_groups(std::uint32_t& state, const std::uint8_t* plane,
+                                            std::uint32_t count, const Step* steps,
+                                            WordSink& sink) {
+  const std::uint32_t whole = count / kBytesOfGroup * kBytesOfGroup;
+  if (whole == 0) return 0;
+  const std::uint8_t* const own = plane + threadIdx.x % 32;
+  const std::uint32_t last = whole - kBytesOfGroup;
+  std::uint32_t byte[kGroup];
+  Step next[kGroup];
+  Given given[kGroup];
+  std::uint32_t ahead = min(kBytesOfGroup, last);
+#pragma unroll
+  for (std::uint32_t at = 0; at < kGroup; ++at) {
+    next[at] = steps[own[at * kLanes]];
+    byte[at] = own[ahead + at * kLanes];
+  }
+  std::uint32_t first = 0;
+  // Room for what is about to be written, and for what is about to be taken.
+#pragma unroll 1
+  for (; first < whole && sink.next + 2 * kBytesOfGroup <= sink.end; first += kBytesOfGroup) {
+    Step step[kGroup];
+    ahead = min(ahead + kBytesOfGroup, last);
+#pragma unroll
+    for (std::uint32_t at = 0; at < kGroup; ++at) {
+      step[at] = next[at];
+      next[at] = steps[byte[at]];
+      byte[at] = own[ahead + at * kLanes];
+    }
+#pragma unroll
+    for (std::uint32_t at = 0; at < kGroup; ++at) {
+      put_words<true>(given[at], sink);
+      given[at] = take_byte(state, step[at], true);
+    }
+  }
+#pragma unroll
+  for (std::uint32_t at = 0; at < kGroup; ++at) put_words<true>(given[at], sink);
+  return first;
+}
+
+// Takes the `count` bytes of a plane, or some if there is no room. For whole warps.
 __device__ inline void take_plane(std::uint32_t& state, const std::uint8_t* plane,
                                   std::uint32_t count, const Step* steps, WordSink& sink) {
-  constexpr std::uint32_t kAhead = 4;  // steps whose bytes are looked up before
   const std::uint32_t lane = threadIdx.x % 32;
-  std::uint32_t first = 0;
+  std::uint32_t first = take_groups(state, plane, count, steps, sink);
 #pragma unroll 1
-  for (; first + kAhead * kLanes <= count; first += kAhead * kLanes) {
-    Step step[kAhead];
-#pragma unroll
-    for (std::uint32_t at = 0; at < kAhead; ++at)
-      step[at] = steps[plane[first + at * kLanes + lane]];
-#pragma unroll
-    for (std::uint32_t at = 0; at < kAhead; ++at) take_byte(state, step[at], true, sink);
-  }
-#pragma unroll 1
-  for (; first < count; first += kLanes) {
+  for (; first < count && sink.next <= sink.end; first += kLanes) {
     const bool is_there = first + lane < count;
-    take_byte(state, steps[is_there ? plane[first + lane] : 0], is_there, sink);
+    put_words<false>(take_byte(state, steps[is_there ? plane[first + lane] : 0], is_there), sink);
   }
 }
 
-// Words on their way from the payload, the last one first. Before the first one there is memory.
+// Words on their way from the payload, the last one first.
 struct WordSource {
   const std::uint16_t* words;
-  int left;
-  int least;  // that was ever left: below 0 where words ran out
+  int left;  // -1 where words ran out; before the first one there is memory for 33 more
 };
 
 // One step back of lanes that are there; all lanes call. Where words run out a state is anything.
 __device__ inline void give_back_byte(std::uint32_t& state, std::uint8_t* byte, bool is_there,
-                                      const Share* shares, const std::uint8_t* slots,
-                                      WordSource& source) {
-  const std::uint8_t own = slots[state % kScale];
-  const Share share = shares[own];
-  const std::uint32_t before = given_back(state, frequency_in(share), start_in(share));
+                                      const Slot* slots, WordSource& source) {
+  const Slot slot = slots[state % kScale];
+  const std::uint32_t before = (slot & 0xfff) * (state >> kScaleBits) + (slot >> 20);
   const bool needs = is_there && before < kLeastState;
   const unsigned all = __ballot_sync(kAllLanes, needs);
-  const unsigned below = (1u << threadIdx.x % 32) - 1;
-  source.left -= __popc(all);
-  const int place = max(source.left + __popc(all & below), -1);
+  const int place = source.left - __popc(all >> threadIdx.x % 32);
   const std::uint32_t with_word = before << 16 | source.words[place];
   if (is_there) {
-    *byte = own;
+    *byte = static_cast<std::uint8_t>(slot >> 12);
     state = needs ? with_word : before;
   }
-  source.least = min(source.least, source.left);
+  // Where the first lane is all have taken theirs. The next step's lookup hides the way from there,
+  // while counting twice would hold up this one.
+  source.left = max(__shfl_sync(kAllLanes, place, 0), -1);
 }
 
 // Gives back the `count` bytes of a plane. For whole warps.
 __device__ inline void give_back_plane(std::uint32_t& state, std::uint8_t* plane,
-                                       std::uint32_t count, const Share* shares,
-                                       const std::uint8_t* slots, WordSource& source) {
+                                       std::uint32_t count, const Slot* slots, WordSource& source) {
   const std::uint32_t lane = threadIdx.x % 32;
   std::uint32_t first = count / kLanes * kLanes;
   if (first != count) {
-    const bool is_there = first + lane < count;
-    give_back_byte(state, plane + first + lane, is_there, shares, slots, source);
+    give_back_byte(state, plane + first + lane, first + lane < count, slots, source);
   }
-#pragma unroll 4
-  while (first != 0) {
+#pragma unroll 1
+  while (first % kBytesOfGroup != 0) {
     first -= kLanes;
-    give_back_byte(state, plane + first + lane, true, shares, slots, source);
+    give_back_byte(state, plane + first + lane, true, slots, source);
+  }
+#pragma unroll 1
+  while (first != 0) {
+    first -= kBytesOfGroup;
+#pragma unroll
+    for (std::uint32_t at = kGroup; at-- > 0;) {
+      give_back_byte(state, plane + first + at * kLanes + lane, true, slots, source);
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-// Frequencies of a plane's bytes by one warp, eight bytes a lane; spec/codec-ans.md.
+// Frequencies of a plane's bytes; spec/codec-ans.md.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace thinwire::codec::ans {
 
 using cuda::kAllLanes;
 
-inline constexpr std::uint32_t kLaneBytes = kBytes / kLanes;
+inline constexpr std::uint32_t kWarps = 8;
+inline constexpr std::uint32_t kLaneBytes = kBytes / kLanes;  // of a table that one warp reads
 
 // What all threads know of a plane.
 struct PlaneTable {
@@ -30,56 +31,91 @@ using Share = std::uint32_t;
 __device__ inline std::uint32_t frequency_in(Share share) { return share & 0xffff; }
 __device__ inline std::uint32_t start_in(Share share) { return share >> 16; }
 
-// Writes the shares of the own frequencies.
-__device__ inline void share_out(const std::uint32_t (&frequency)[kLaneBytes], Share* shares) {
-  std::uint32_t own = 0;
-#pragma unroll
-  for (std::uint32_t at = 0; at < kLaneBytes; ++at) own += frequency[at];
-  std::uint32_t start = cuda::sum_up_to_lane(own) - own;
-#pragma unroll
-  for (std::uint32_t at = 0; at < kLaneBytes; ++at) {
-    shares[threadIdx.x % 32 * kLaneBytes + at] = frequency[at] | start << 16;
-    start += frequency[at];
-  }
-}
+// What the warps that make a plane's table tell each other, first of counts, then of frequencies.
+struct TablePart {
+  std::uint32_t most;             // the largest count << 8, and 255 - the lowest byte that has it
+  std::uint32_t lowest, highest;  // byte that is there
+};
+struct TableSum {
+  std::uint32_t others, cost;  // frequencies of bytes that are not the rest, and what they cost
+};
+struct TableTeams {
+  TablePart parts[kWarps];
+  TableSum sums[kWarps];
+};
 
-// Counts of `all` bytes become shares in their place. For whole warps.
-__device__ inline PlaneTable make_table(std::uint32_t* counts, std::uint32_t all) {
-  const std::uint32_t lane = threadIdx.x % 32;
-  std::uint32_t count[kLaneBytes], frequency[kLaneBytes];
-  std::uint32_t most = 0, groups = 0;
+// Counts of bytes become shares in their place: as many warps a plane as there are for each, so
+// that a lane has as many bytes as there are planes. For whole thread blocks; has barriers.
+template <std::uint32_t kPlanes>
+__device__ void make_tables(std::uint32_t (*counts)[kBytes], std::uint32_t values,
+                            std::uint32_t kept, TableTeams& teams, PlaneTable* tables) {
+  constexpr std::uint32_t kTeam = kWarps / kPlanes;
+  constexpr std::uint32_t kEach = kBytes / kLanes / kTeam;
+  const std::uint32_t warp = threadIdx.x / 32, plane = warp / kTeam;
+  const std::uint32_t first = (warp % kTeam * 32 + threadIdx.x % 32) * kEach;
+  const std::uint32_t all = plane == 0 ? values : kept;
+  std::uint32_t* const own = counts[plane] + first;
+  const TablePart* const team = teams.parts + plane * kTeam;
+  const TableSum* const sums = teams.sums + plane * kTeam;
+  TablePart part{.most = 0, .lowest = kBytes, .highest = 0};
+  std::uint32_t count[kEach], frequency[kEach];
 #pragma unroll
-  for (std::uint32_t at = 0; at < kLaneBytes; ++at) {
-    const std::uint32_t byte = lane * kLaneBytes + at;
-    count[at] = counts[byte];
-    const std::uint32_t key = count[at] << 8 | (kBytes - 1 - byte);
-    most = key > most ? key : most;
-    groups |= static_cast<std::uint32_t>(count[at] != 0) << (at / 4);
+  for (std::uint32_t at = 0; at < kEach; ++at) {
+    count[at] = own[at];
+    part.most = max(part.most, count[at] << 8 | (kBytes - 1 - first - at));
+    if (count[at] == 0) continue;
+    part.lowest = min(part.lowest, first + at);
+    part.highest = first + at;
+  }
+  part.most = cuda::most_of_lanes(part.most);
+  part.lowest = cuda::least_of_lanes(part.lowest);
+  part.highest = cuda::most_of_lanes(part.highest);
+  if (threadIdx.x % 32 == 0) teams.parts[warp] = part;
+  __syncthreads();
+#pragma unroll
+  for (std::uint32_t other = 0; other < kTeam; ++other) {
+    part.most = max(part.most, team[other].most);
+    part.lowest = min(part.lowest, team[other].lowest);
+    part.highest = max(part.highest, team[other].highest);
   }
   PlaneTable table{};
   table.is_sound = true;
-  table.rest = kBytes - 1 - (cuda::most_of_lanes(most) & 0xff);
-  std::uint32_t others = 0;
+  table.rest = kBytes - 1 - (part.most & 0xff);
+  table.first = part.lowest / 4;
+  table.groups = part.highest / 4 - table.first + 1;
+  std::uint32_t sum = 0, own_cost = 0;
 #pragma unroll
-  for (std::uint32_t at = 0; at < kLaneBytes; ++at) {
-    const bool is_other = count[at] != 0 && lane * kLaneBytes + at != table.rest;
+  for (std::uint32_t at = 0; at < kEach; ++at) {
+    const bool is_other = count[at] != 0 && first + at != table.rest;
     frequency[at] = is_other ? frequency_of(code_of(count[at], all)) : 0;
-    others += frequency[at];
+    own_cost += is_other ? count[at] * cost_of(frequency[at]) : 0;
+    sum += frequency[at];
   }
-  others = cuda::sum_of_lanes(others);
-  table.first = cuda::least_of_lanes(groups == 0 ? 64 : 2 * lane + (groups == 2));
-  table.groups = cuda::most_of_lanes(groups == 0 ? 0 : 2 * lane + (groups > 1)) - table.first + 1;
-  if (all == 0 || others >= kScale) return table;
-  std::uint32_t cost = 0;
+  const std::uint32_t up_to = cuda::sum_up_to_lane(sum);
+  own_cost = cuda::sum_of_lanes(own_cost);
+  if (threadIdx.x % 32 == 31) teams.sums[warp] = {up_to, own_cost};
+  __syncthreads();
+  std::uint32_t others = 0, cost = 0, start = up_to - sum;
 #pragma unroll
-  for (std::uint32_t at = 0; at < kLaneBytes; ++at) {
-    if (lane * kLaneBytes + at == table.rest) frequency[at] = kScale - others;
-    if (count[at] != 0) cost += count[at] * cost_of(frequency[at]);
+  for (std::uint32_t other = 0; other < kTeam; ++other) {
+    start += other < warp % kTeam ? sums[other].others : 0;
+    others += sums[other].others;
+    cost += sums[other].cost;
   }
-  table.is_coded = pays(cuda::sum_of_lanes(cost), table.groups, all);
-  table.is_mixed = table.is_coded && others > 0;
-  share_out(frequency, counts);
-  return table;
+  if (all != 0 && others < kScale) {
+    const std::uint32_t rest = kScale - others;
+    cost += (part.most >> 8) * cost_of(rest);
+    table.is_coded = pays(cost, table.groups, all);
+    table.is_mixed = table.is_coded && others > 0;
+    start += first > table.rest ? rest : 0;
+#pragma unroll
+    for (std::uint32_t at = 0; at < kEach; ++at) {
+      if (first + at == table.rest) frequency[at] = rest;
+      own[at] = frequency[at] | start << 16;
+      start += frequency[at];
+    }
+  }
+  if (warp % kTeam == 0 && threadIdx.x % 32 == 0) tables[plane] = table;
 }
 
 // For whole warps.
@@ -108,8 +144,11 @@ __device__ inline void write_table(const PlaneTable& table, const Share* shares,
   }
 }
 
-// The table at `in`, whose first two bytes are looked at, into shares. For whole warps.
-__device__ inline PlaneTable read_table(const std::byte* in, Share* shares) {
+// Of each byte; with that of the next one it has the frequency, too.
+using Start = std::uint16_t;
+
+// The table at `in`, whose first two bytes are looked at, into starts. For whole warps.
+__device__ inline PlaneTable read_table(const std::byte* in, Start* starts) {
   const std::uint32_t lane = threadIdx.x % 32;
   PlaneTable table{};
   table.is_coded = true;
@@ -144,7 +183,15 @@ __device__ inline PlaneTable read_table(const std::byte* in, Share* shares) {
   for (std::uint32_t at = 0; at < kLaneBytes; ++at) {
     if (table.is_sound && lane * kLaneBytes + at == table.rest) frequency[at] = kScale - others;
   }
-  share_out(frequency, shares);
+  std::uint32_t start = 0;
+#pragma unroll
+  for (std::uint32_t at = 0; at < kLaneBytes; ++at) start += frequency[at];
+  start = cuda::sum_up_to_lane(start) - start;
+#pragma unroll
+  for (std::uint32_t at = 0; at < kLaneBytes; ++at) {
+    starts[lane * kLaneBytes + at] = static_cast<Start>(start);
+    start += frequency[at];
+  }
   return table;
 }
 

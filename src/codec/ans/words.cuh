@@ -3,18 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
-#include "codec/ans/format.h"
+#include "codec/ans/tables.cuh"
 #include "codec/cuda/warp.cuh"
 
 namespace thinwire::codec::ans {
 
-inline constexpr int kWarps = 8;
-
 // The run of a warp: rows of 32 words, a word a lane.
 template <typename Word>
 struct Run {
-  static constexpr int kRows = static_cast<int>(kChunkValues<Word>) / kWarps / 32;
+  static constexpr int kRows = static_cast<int>(kChunkValues<Word> / kWarps / 32);
 
   __device__ static std::uint32_t place(int row) {
     return threadIdx.x / 32 * (kRows * 32) + row * 32 + threadIdx.x % 32;
@@ -41,37 +40,82 @@ __device__ Word from_lane(Word word, std::uint32_t lane) {
   }
 }
 
-// Folded differences of the runs of all warps become the sums that they are differences of, along
-// chains of words `tuple` apart. `ends` is shared memory of 32 words a warp. Has a barrier.
+// Words that a lane has together in shared memory.
+inline constexpr std::uint32_t kFour = 4;
+
 template <typename Word>
-__device__ void add_along(Word (&words)[Run<Word>::kRows], std::uint32_t tuple, Word* ends) {
-  constexpr int kRows = Run<Word>::kRows;
-  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+struct alignas(sizeof(Word) < 4 ? 4 * sizeof(Word) : 16) Four {
+  Word of[kFour];
+};
+
+// Sums of all words of a warp up to each one, and `before` all of them, which gets to be the last
+// one. For whole warps.
+template <typename Word>
+__device__ void add_up(Four<Word>& words, Word& before) {
+  using Sum = std::conditional_t<sizeof(Word) == 8, std::uint64_t, std::uint32_t>;
+#pragma unroll
+  for (std::uint32_t at = 1; at < kFour; ++at) {
+    words.of[at] = static_cast<Word>(words.of[at] + words.of[at - 1]);
+  }
+  const Sum own = words.of[kFour - 1];
+  const Sum up_to = cuda::sum_up_to_lane(own);
+  const auto left = static_cast<Word>(before + up_to - own);
+  before = static_cast<Word>(before + __shfl_sync(cuda::kAllLanes, up_to, 31));
+#pragma unroll
+  for (std::uint32_t at = 0; at < kFour; ++at) {
+    words.of[at] = static_cast<Word>(words.of[at] + left);
+  }
+}
+
+// Folded differences of the own warp's run become the sums that they are differences of, along
+// chains of words `tuple` apart. `ends` takes the last `tuple` words.
+template <typename Word>
+__device__ void add_along_run(Word* words, std::uint32_t count, std::uint32_t tuple, Word* ends) {
+  const std::uint32_t lane = threadIdx.x % 32;
   const std::uint32_t of_last = 32 - tuple + lane % tuple;  // of the row before, its own chain's
   Word last = 0;
-#pragma unroll
-  for (int row = 0; row < kRows; ++row) {
-    Word sum = unfold(words[row]);
+#pragma unroll 1
+  for (int row = 0; row < Run<Word>::kRows; ++row) {
+    const std::uint32_t at = Run<Word>::place(row);
+    if (at - lane >= count) break;
+    Word sum = unfold(words[at]);
     for (std::uint32_t offset = tuple; offset < 32; offset *= 2) {
       const Word left = from_lane(sum, lane - offset);
       if (lane >= offset) sum = static_cast<Word>(sum + left);
     }
     sum = static_cast<Word>(sum + from_lane(last, of_last));
-    words[row] = last = sum;
+    words[at] = last = sum;
   }
-  // Of each run its last `tuple` words, and for each of those before this one what comes before it.
-  if (lane >= 32 - tuple) ends[warp * 32 + lane - (32 - tuple)] = last;
-  __syncthreads();
-  constexpr std::uint32_t kValues = kRows * 32;
+  if (lane >= 32 - tuple) ends[lane - (32 - tuple)] = last;
+}
+
+// Of each chain's words in the runs before that of the own warp the last one, for the lanes that
+// have a chain. `ends` has 32 words a warp.
+template <typename Word>
+__device__ Word before_run(std::uint32_t tuple, const Word* ends) {
+  constexpr std::uint32_t kValues = Run<Word>::kRows * 32;
+  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const std::uint32_t own_end = lane < tuple ? lane : 0;
   Word before = 0;
   for (std::uint32_t other = 0; other < warp; ++other) {
     const Word carried = from_lane(before, (kValues + own_end) % tuple);
     before = static_cast<Word>(ends[other * 32 + own_end] + carried);
   }
-#pragma unroll
-  for (int row = 0; row < kRows; ++row) {
-    words[row] = static_cast<Word>(words[row] + from_lane(before, (row * 32 + lane) % tuple));
+  return before;
+}
+
+// Adds to the words of the own warp's run what comes before it, and makes them values.
+template <typename Word>
+__device__ void add_before_run(Word* words, std::uint32_t count, std::uint32_t tuple, Word before) {
+  const std::uint32_t step = 32 % tuple;
+  std::uint32_t chain = threadIdx.x % 32 % tuple;
+#pragma unroll 2
+  for (int row = 0; row < Run<Word>::kRows; ++row) {
+    const std::uint32_t at = Run<Word>::place(row);
+    if (at - threadIdx.x % 32 >= count) break;
+    words[at] = sign_to_high(static_cast<Word>(words[at] + from_lane(before, chain)));
+    chain += step;
+    chain -= chain >= tuple ? tuple : 0;
   }
 }
 

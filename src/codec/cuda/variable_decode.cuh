@@ -1,7 +1,7 @@
 // The decode kernel of variable_frame.cuh.
 //
 // While a thread block decodes one chunk the payload of its next is on its way to shared memory,
-// where there is room for two.
+// where there is room for two; else it is known by then where that payload lies.
 // The first block of a long frame adds up the sizes in the chunk table; of a short one every block
 // does so for itself.
 #pragma once
@@ -25,7 +25,7 @@ __device__ std::uint32_t size_of_row(std::uint64_t row) {
 // Says the sums of the sizes of all chunks, for whole thread blocks; the last sum, for all threads.
 template <typename Coder>
 __device__ std::uint64_t scan_table(const std::byte* table, std::uint64_t chunks, ScanWord* words,
-                                    VariableShared<Coder>& shared) {
+                                    DecodeShared<Coder>& shared) {
   constexpr std::uint64_t kStep = Coder::kThreads * kWordsOfLane;
   std::uint64_t before = 0;
   for (std::uint64_t base = 0; base < chunks; base += kStep) {
@@ -51,51 +51,58 @@ __device__ std::uint64_t scan_table(const std::byte* table, std::uint64_t chunks
   return before;
 }
 
-// The next chunk of a thread block: which one, and its payload on the way.
+// A chunk that a thread block is to decode.
 struct Arriving {
+  static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+
   std::uint64_t index;
-  std::uint32_t bytes;
-  std::uint32_t sum;  // its checksum
-  bool is_raw;
-  bool is_sound;  // its payload lies in the frame
+  std::uint64_t row;     // of the chunk table
+  std::uint64_t offset;  // of its payload in the frame; kNowhere where it does not lie in there
+
+  __device__ std::uint32_t bytes() const { return static_cast<std::uint32_t>(row) & ~kRawChunk; }
+  __device__ bool is_raw() const { return (row & kRawChunk) != 0; }
+  __device__ std::uint32_t sum() const { return static_cast<std::uint32_t>(row >> 32); }
 };
 
-// Takes a chunk and starts to copy its payload. For whole thread blocks; has barriers.
+// For whole thread blocks; has barriers.
 template <typename Coder>
-__device__ Arriving take_chunk(const DecodeJob& job, std::uint64_t index, std::uint64_t* payload,
-                               VariableShared<Coder>& shared) {
+__device__ Arriving find_chunk(const DecodeJob& job, std::uint64_t index,
+                               DecodeShared<Coder>& shared) {
   const std::uint64_t chunks = job.layout.chunks;
-  Arriving chunk{.index = index, .bytes = 0, .sum = 0, .is_raw = false, .is_sound = false};
-  if (chunk.index >= chunks) {
-    __pipeline_commit();
-    return chunk;
-  }
+  Arriving chunk{.index = index, .row = 0, .offset = Arriving::kNowhere};
+  if (index >= chunks) return chunk;
   const std::byte* const table = job.frame + job.header.bytes();
-  const std::uint64_t row = load_word(table + chunk.index * kTableRowBytes);
+  chunk.row = load_word(table + index * kTableRowBytes);
   std::uint64_t offset = 0;
   if (chunks <= kShortTable<Coder>) {
-    for (std::uint64_t at = threadIdx.x; at < chunk.index; at += Coder::kThreads) {
+    for (std::uint64_t at = threadIdx.x; at < index; at += Coder::kThreads) {
       offset += size_of_row<Coder>(load_word(table + at * kTableRowBytes));
     }
     offset = sum_over_block(offset, shared.sums);
   } else {
     if (threadIdx.x == 0) {
       const ScanWord* const words = words_of(job.workspace);
-      shared.offset = await_sum(words, chunk.index) - size_of_row<Coder>(row);
+      shared.offset = await_sum(words, index) - size_of_row<Coder>(chunk.row);
     }
     __syncthreads();
     offset = shared.offset;
   }
-  chunk.bytes = static_cast<std::uint32_t>(row) & ~kRawChunk;
-  chunk.is_raw = (row & kRawChunk) != 0;
-  chunk.sum = static_cast<std::uint32_t>(row >> 32);
   const std::uint64_t head = job.header.bytes() + job.layout.table_bytes();
   const std::uint64_t available = job.length - head;
-  chunk.is_sound = chunk.bytes <= Coder::kPayloadBytes && offset <= available &&
-                   chunk.bytes <= available - offset;
-  if (chunk.is_sound) start_copy_in(payload, job.frame + head + offset, chunk.bytes);
-  __pipeline_commit();
+  if (chunk.bytes() <= Coder::kPayloadBytes && offset <= available &&
+      chunk.bytes() <= available - offset) {
+    chunk.offset = head + offset;
+  }
   return chunk;
+}
+
+// Starts to copy its payload.
+__device__ inline void start_payload(const DecodeJob& job, const Arriving& chunk,
+                                     std::uint64_t* payload) {
+  if (chunk.offset != Arriving::kNowhere) {
+    start_copy_in(payload, job.frame + chunk.offset, chunk.bytes());
+  }
+  __pipeline_commit();
 }
 
 // Decodes a chunk whose payload is there. False, for all threads, where that cannot be done, and in
@@ -103,54 +110,49 @@ __device__ Arriving take_chunk(const DecodeJob& job, std::uint64_t index, std::u
 template <typename Coder, typename Sink>
 __device__ bool decode_chunk(const DecodeJob& job, const Arriving& chunk, std::uint64_t parameter,
                              std::uint64_t* payload, const Sink& sink,
-                             VariableShared<Coder>& shared) {
+                             DecodeShared<Coder>& shared) {
   const Target target =
       piece_of<sizeof(CoderWord<Coder>)>(job.layout, chunk.index, job.destination);
-  if (!chunk.is_sound || (chunk.is_raw && chunk.bytes != target.bytes)) return false;
+  const std::uint32_t bytes = chunk.bytes();
+  if (chunk.offset == Arriving::kNowhere || (chunk.is_raw() && bytes != target.bytes)) return false;
   if (job.checksums) {
-    sum_over_warp(sum_of_words<Coder::kThreads>(payload, (chunk.bytes + 7) / 8), shared.sums);
+    sum_over_warp(sum_of_words<Coder::kThreads>(payload, (bytes + 7) / 8), shared.sums);
   }
   bool decoded = true;
-  if (chunk.is_raw) {
+  if (chunk.is_raw()) {
     scatter_out(sink, target, payload);
   } else {
-    decoded = Coder::decode(payload, chunk.bytes, target, parameter, shared.state, sink);
+    decoded = Coder::decode(payload, bytes, target, parameter, shared.state, sink);
   }
   __syncthreads();
   if (threadIdx.x != 0 || !job.checksums) return decoded;
-  const std::uint64_t sum = checksum_finish(chunk.bytes, sum_of_warps(shared.sums));
-  return decoded && static_cast<std::uint32_t>(sum) == chunk.sum;
+  const std::uint64_t sum = checksum_finish(bytes, sum_of_warps(shared.sums));
+  return decoded && static_cast<std::uint32_t>(sum) == chunk.sum();
 }
 
 // Chunks until there are no more; false in thread 0 where one is damaged.
 template <typename Coder, typename Sink>
 __device__ bool decode_chunks(const DecodeJob& job, std::uint64_t parameter, const Sink& sink,
-                              VariableShared<Coder>& shared) {
+                              DecodeShared<Coder>& shared) {
   const Tickets tickets(job.workspace, job.layout.chunks);
+  constexpr int kPayloads = decode_payloads<Coder>(kPayloadsHere);
   bool sound = true;
   int side = 0;
-  std::uint64_t index = tickets.first(shared.next);
-  Arriving chunk = take_chunk<Coder>(job, index, shared.payload[side], shared);
-  if constexpr (kPayloadsHere == 1) {
-    while (chunk.index < job.layout.chunks) {
-      __pipeline_wait_prior(0);
-      __syncthreads();
-      sound &= decode_chunk<Coder>(job, chunk, parameter, shared.payload[0], sink, shared);
-      __syncthreads();
-      index = tickets.next_for_all(shared.next);
-      chunk = take_chunk<Coder>(job, index, shared.payload[0], shared);
-    }
-  } else {
-    while (chunk.index < job.layout.chunks) {
-      index = tickets.next_for_all(shared.next);
-      const Arriving next = take_chunk<Coder>(job, index, shared.payload[side ^ 1], shared);
-      __pipeline_wait_prior(1);
-      __syncthreads();
-      sound &= decode_chunk<Coder>(job, chunk, parameter, shared.payload[side], sink, shared);
-      __syncthreads();
-      chunk = next;
+  Arriving chunk = find_chunk<Coder>(job, tickets.first(shared.next), shared);
+  start_payload(job, chunk, shared.payload[side]);
+  while (chunk.index < job.layout.chunks) {
+    const Arriving next = find_chunk<Coder>(job, tickets.next_for_all(shared.next), shared);
+    if constexpr (kPayloads > 1) start_payload(job, next, shared.payload[side ^ 1]);
+    __pipeline_wait_prior(kPayloads - 1);
+    __syncthreads();
+    sound &= decode_chunk<Coder>(job, chunk, parameter, shared.payload[side], sink, shared);
+    __syncthreads();
+    if constexpr (kPayloads > 1) {
       side ^= 1;
+    } else {
+      start_payload(job, next, shared.payload[side]);
     }
+    chunk = next;
   }
   return sound;
 }
@@ -158,7 +160,7 @@ __device__ bool decode_chunks(const DecodeJob& job, std::uint64_t parameter, con
 // The header, and whether the payloads fill the body to its end; by the first thread block, for its
 // first thread.
 template <typename Coder>
-__device__ StatusCode check_frame(const DecodeJob& job, bool open, VariableShared<Coder>& shared) {
+__device__ StatusCode check_frame(const DecodeJob& job, bool open, DecodeShared<Coder>& shared) {
   const bool has_table = job.length >= job.header.bytes() + job.layout.table_bytes();
   const std::uint64_t chunks = job.layout.chunks;
   std::uint64_t payloads = 0;
@@ -181,10 +183,10 @@ __device__ inline StatusCode most_telling(unsigned statuses) {
 // Under an open parameter the frame's own counts, unchecked: a coder of such must be safe under
 // any.
 template <typename Coder, typename Sink>
-__global__ void __launch_bounds__(Coder::kThreads, resident_blocks<Coder>())
+__global__ void __launch_bounds__(Coder::kThreads, resident_decode_blocks<Coder>())
     decode_variable(const __grid_constant__ DecodeJob job, const bool open, const Sink sink) {
   extern __shared__ __align__(16) std::uint64_t shared_words[];
-  auto& shared = *reinterpret_cast<VariableShared<Coder>*>(shared_words);
+  auto& shared = *reinterpret_cast<DecodeShared<Coder>*>(shared_words);
   VariableState* const state = state_of(job.workspace);
   StatusCode status = StatusCode::kOk;
   if (blockIdx.x == 0) {

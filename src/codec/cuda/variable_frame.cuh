@@ -6,8 +6,11 @@
 //   kDtype            of the values
 //   kThreads          threads of a thread block, a multiple of kChecksumLanes
 //   kResident         optional: thread blocks whose registers a multiprocessor should hold
+//   kDecodeResident   optional: the same of those that decode, where it is another number
+//   kDecodePayloads   optional: 1 where a thread block that decodes has memory for one payload only
 //   kPayloadBytes     most bytes of an encoded chunk, and of a raw one; a multiple of 16
 //   State             its own shared memory
+//   DecodeState       optional: the same for decoding, where it is other
 //   encode(piece, payload, parameter, state)   turns the values of the piece into the chunk's
 //                     payload in `payload`, and returns its size
 //   met_integers(state)   optional: whether that chunk has values that read as integers; for one
@@ -59,11 +62,11 @@ inline constexpr int kPayloadsHere = 1;
 inline constexpr int kPayloadsHere = 2;
 #endif
 
-template <typename Coder, int kPayloads = kPayloadsHere>
+template <typename Coder, int kPayloads = kPayloadsHere, typename State = typename Coder::State>
 struct VariableShared {
   static_assert(Coder::kPayloadBytes % 16 == 0 && Coder::kThreads % kChecksumLanes == 0);
   alignas(16) std::uint64_t payload[kPayloads][Coder::kPayloadBytes / 8];
-  typename Coder::State state;
+  State state;
   std::uint64_t sums[Coder::kThreads / 32];
   std::uint64_t offset;
   std::uint64_t next;
@@ -74,6 +77,36 @@ constexpr int resident_blocks() {
   if constexpr (requires { Coder::kResident; }) return resident(Coder::kThreads, Coder::kResident);
   return 1;
 }
+
+template <typename Coder>
+constexpr int resident_decode_blocks() {
+  if constexpr (requires { Coder::kDecodeResident; }) {
+    return resident(Coder::kThreads, Coder::kDecodeResident);
+  }
+  return resident_blocks<Coder>();
+}
+
+template <typename Coder>
+struct DecodeStateOf {
+  using Type = typename Coder::State;
+};
+
+template <typename Coder>
+  requires requires { typename Coder::DecodeState; }
+struct DecodeStateOf<Coder> {
+  using Type = typename Coder::DecodeState;
+};
+
+// Payloads of a thread block that decodes, where there is room for so many.
+template <typename Coder>
+constexpr int decode_payloads(int payloads) {
+  if constexpr (requires { Coder::kDecodePayloads; }) return Coder::kDecodePayloads;
+  return payloads;
+}
+
+template <typename Coder, int kPayloads = kPayloadsHere>
+using DecodeShared =
+    VariableShared<Coder, decode_payloads<Coder>(kPayloads), typename DecodeStateOf<Coder>::Type>;
 
 template <typename Coder>
 using CoderWord = WordOf<Coder::kDtype>;

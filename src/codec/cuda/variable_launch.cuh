@@ -33,13 +33,13 @@ Result<unsigned> blocks_at_once(Kernel* kernel, int threads, std::size_t shared,
 }
 
 // The grid of `kernel` for so many chunks: one block for the sizes, and as many others as there are
-// chunks, or as fit.
-template <typename Coder, typename Kernel>
-Result<device::Grid> grid_for(Kernel* kernel, std::uint64_t chunks,
+// chunks, or as fit. Blocks have `Shared`, or `Small` where the GPU has no room for that.
+template <typename Shared, typename Small, typename Kernel>
+Result<device::Grid> grid_for(Kernel* kernel, unsigned threads, std::uint64_t chunks,
                               std::atomic<std::uint64_t>& allowed, std::atomic<unsigned>& known) {
   using device::kStaticSharedBytes;
-  constexpr std::size_t kShared = sizeof(VariableShared<Coder, 2>);
-  constexpr std::size_t kSmall = sizeof(VariableShared<Coder, 1>);
+  constexpr std::size_t kShared = sizeof(Shared);
+  constexpr std::size_t kSmall = sizeof(Small);
   static_assert(kShared + kStaticSharedBytes <= device::kCommonSharedBytes);
   static_assert(kSmall + kStaticSharedBytes <= device::kLeastSharedBytes);
   static_assert(kSmall <= kFreeDynamicBytes);
@@ -52,9 +52,9 @@ Result<device::Grid> grid_for(Kernel* kernel, std::uint64_t chunks,
     if (!status.ok()) return status;
   }
   const std::size_t shared = small ? kSmall : kShared;
-  const auto most = blocks_at_once(kernel, Coder::kThreads, shared, known);
+  const auto most = blocks_at_once(kernel, static_cast<int>(threads), shared, known);
   if (!most.ok()) return most.status();
-  return device::Grid{std::min<std::uint64_t>(chunks, *most) + 1, Coder::kThreads, shared};
+  return device::Grid{std::min<std::uint64_t>(chunks, *most) + 1, threads, shared};
 }
 
 // Both return once the kernel is enqueued. `open` where the job's parameter is: the state in the
@@ -63,7 +63,8 @@ template <typename Coder>
 Status launch_variable_encode(const EncodeJob& job, bool open = false) {
   static std::atomic<std::uint64_t> allowed;
   static std::atomic<unsigned> known;
-  const auto grid = grid_for<Coder>(encode_variable<Coder>, job.layout.chunks, allowed, known);
+  const auto grid = grid_for<VariableShared<Coder, 2>, VariableShared<Coder, 1>>(
+      encode_variable<Coder>, Coder::kThreads, job.layout.chunks, allowed, known);
   if (!grid.ok()) return grid.status();
   return launch(encode_variable<Coder>, *grid, job.stream, job, open);
 }
@@ -72,8 +73,8 @@ template <typename Coder, typename Sink>
 Status launch_variable_decode(const DecodeJob& job, const Sink& sink, bool open = false) {
   static std::atomic<std::uint64_t> allowed;
   static std::atomic<unsigned> known;
-  const auto grid =
-      grid_for<Coder>(decode_variable<Coder, Sink>, job.layout.chunks, allowed, known);
+  const auto grid = grid_for<DecodeShared<Coder, 2>, DecodeShared<Coder, 1>>(
+      decode_variable<Coder, Sink>, Coder::kThreads, job.layout.chunks, allowed, known);
   if (!grid.ok()) return grid.status();
   return launch(decode_variable<Coder, Sink>, *grid, job.stream, job, open, sink);
 }
