@@ -1134,6 +1134,12 @@ typedef struct tw_stream_plan_options {
   uint32_t reserved;
   double scale;          /* sums are multiplied by it; 0 means 1; 1 / ranks makes an average */
   const tw_codec* codec; /* NULL: the communicator's */
+
+  /* Of Allgather and Bcast under a lossless codec: the bytes of memory for results that calls are
+   * coded against, as differences; see `references` in tw_stream_call. Else, without trials, and
+   * with less memory than one result of this plan and some bytes for each rank need, it changes
+   * nothing. 0: none. */
+  uint64_t reference_bytes;
 } tw_stream_plan_options;
 
 /* A call, planned once and enqueued as often as wished. Immutable: any thread may use it. The
@@ -1164,6 +1170,7 @@ typedef struct tw_stream_plan_info {
   uint64_t workspace_bytes; /* of `workspace` in tw_stream_call; 0: it is not looked at */
   uint64_t plain_bytes;     /* what it passes as it is, to ranks of its node */
   uint64_t in_levels;       /* 1: the call goes in two levels */
+  uint64_t has_references;  /* 1: calls take `references` in tw_stream_call */
 } tw_stream_plan_info;
 
 tw_status tw_stream_plan_describe(const tw_stream_plan* plan, tw_stream_plan_info* info);
@@ -1212,6 +1219,19 @@ typedef struct tw_stream_call {
    * `clears_workspace` of 1: it may now, and the call begins by making zeros of it. */
   void* workspace;
   uint64_t clears_workspace;
+
+  /* Of plans that have references: `reference_bytes` of the same kind of memory as `device`,
+   * aligned to 256 bytes, which only calls write. With `clears_references` of 1 it may hold
+   * anything, as before the first call, and nothing is found in it; all ranks say so at the same
+   * calls. Each rank looks in it for the result that its block is nearest to, codes the block as
+   * the difference where that is worth it, and says so; then all ranks keep the new result, in the
+   * place of what it was coded against, else in free memory, else in that of a result of its kind
+   * that was long of no use. All calls that share it must be of one communicator, made by all ranks
+   * in the same order, not two in one group, and follow each other, on one stream or by events.
+   * Where a rank has other results than the one that coded against them, the call ends with
+   * TW_DAMAGED, and NaN in that block. */
+  void* references;
+  uint64_t clears_references;
 } tw_stream_call;
 
 /* Enqueues `count` calls as one group: what any of them sends is under way at once, so that a Send
@@ -1254,6 +1274,7 @@ typedef struct tw_stream_report {
   uint64_t raw_bytes;   /* of the blocks that were encoded */
   uint64_t frame_bytes; /* of their frames, also of those that did not fit; a block that was
                            declined counts its raw bytes */
+  uint64_t difference_bytes; /* of the result, that came or went as differences from another one */
 } tw_stream_report;
 
 /* What came of a call, from its `record`: waits for nothing. Returns the call's status, and fills

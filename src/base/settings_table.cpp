@@ -30,6 +30,9 @@ constexpr Setting kSettings[] = {
      "the network's rate until messages tell, else the machine's: it tells what gains"},
     {"THINWIRE_FORCE", kSwitch, "0", "1: compress whatever it costs, as benches and tests do"},
     {"THINWIRE_SAME_NODE", kSwitch, "0", "1: also compress between ranks of one node"},
+    {"THINWIRE_REFERENCES", kSize, "0",
+     "most memory in which a communicator of NCCL keeps results of gathers and broadcasts, to code "
+     "the next ones as differences"},
     {"THINWIRE_COLLECTIVES", kWords, "on", "which collectives may be compressed as a whole",
      kCollectives},
     {"THINWIRE_ALGORITHM", kWords, "planned",

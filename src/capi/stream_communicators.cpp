@@ -64,6 +64,7 @@ SlotCall to_call(const tw_stream_plan_options& from, const tw_stream_comm& comm)
   call.premultiplied = (from.flags & TW_STREAM_PREMULTIPLIED) != 0;
   call.rounds = (from.flags & TW_STREAM_ROUNDS) != 0;
   call.spec = from.codec != nullptr ? from.codec->spec : comm.spec;
+  call.reference_bytes = from.reference_bytes;
   call.mark = comm.mark;
   call.rank = comm.link.transport->rank();
   call.ranks = comm.link.transport->size();
@@ -83,6 +84,7 @@ tw_stream_plan_info info_of(const SlotPlan& plan) {
   info.workspace_bytes = plan.kept_bytes();
   info.plain_bytes = plan.plain_bytes();
   info.in_levels = plan.in_levels() ? 1 : 0;
+  info.has_references = plan.difference().exists ? 1 : 0;
   return info;
 }
 
@@ -96,6 +98,7 @@ tw_stream_report report_of(const SlotReport& from) {
   for (const std::size_t number : {0, 1}) to.needed[number] = from.needed[number];
   to.raw_bytes = from.raw_bytes;
   to.frame_bytes = from.frame_bytes;
+  to.difference_bytes = from.difference_bytes;
   return to;
 }
 
@@ -109,7 +112,7 @@ class Calls final : public SlotRuns {
     for (std::uint32_t at = 0; at < count_; ++at) {
       const Taken<tw_stream_call> call(element(at));
       if (!call || element(at)->size != first_->size || call->reserved != 0 ||
-          call->plan == nullptr || call->clears_workspace > 1) {
+          call->plan == nullptr || call->clears_workspace > 1 || call->clears_references > 1) {
         return false;
       }
     }
@@ -131,6 +134,8 @@ class Calls final : public SlotRuns {
             .clears = call->clears_workspace != 0,
             .mailbox = static_cast<Mailbox*>(call->mailbox),
             .record = bytes_at(call->record),
+            .references = bytes_at(call->references),
+            .forgets = call->clears_references != 0,
             .stream = static_cast<device::StreamHandle>(call->stream),
             .factor = factor};
   }

@@ -1,43 +1,26 @@
 #include "message/delta.h"
 
 #include <bit>
-#include <type_traits>
 
 #include "base/checksum.h"
+#include "base/difference.h"
 #include "base/vector_clones.h"
 
 namespace thinwire::message {
 namespace {
 
-// Of a word: 0, -1, 1, -2, ... become 0, 1, 2, 3, ...
-template <typename Word>
-Word fold(Word difference) {
-  constexpr int kSign = 8 * sizeof(Word) - 1;
-  const Word sign = static_cast<Word>(-static_cast<Word>(difference >> kSign));
-  return static_cast<Word>(static_cast<Word>(difference << 1) ^ sign);
-}
-
-template <typename Word>
-Word unfold(Word folded) {
-  const Word sign = static_cast<Word>(-static_cast<Word>(folded & 1));
-  return static_cast<Word>(static_cast<Word>(folded >> 1) ^ sign);
-}
-
 template <typename Word>
 void take(std::uint64_t bytes, const std::byte* values, const std::byte* reference,
           std::byte* out) {
   for (std::uint64_t at = 0; at < bytes; at += sizeof(Word)) {
-    const auto difference = static_cast<Word>(load<Word>(values + at) - load<Word>(reference + at));
-    store(out + at, fold(difference));
+    store(out + at, folded_difference(load<Word>(values + at), load<Word>(reference + at)));
   }
 }
 
 template <typename Word>
 void add(std::uint64_t bytes, const std::byte* reference, std::byte* values) {
   for (std::uint64_t at = 0; at < bytes; at += sizeof(Word)) {
-    const auto sum =
-        static_cast<Word>(load<Word>(reference + at) + unfold(load<Word>(values + at)));
-    store(values + at, sum);
+    store(values + at, unfolded_sum(load<Word>(values + at), load<Word>(reference + at)));
   }
 }
 
@@ -45,8 +28,8 @@ template <typename Word>
 std::uint64_t bits(std::uint64_t bytes, const std::byte* a, const std::byte* b) {
   std::uint64_t sum = 0;
   for (std::uint64_t at = 0; at < bytes; at += sizeof(Word)) {
-    const auto difference = static_cast<Word>(load<Word>(a + at) - load<Word>(b + at));
-    sum += static_cast<std::uint64_t>(std::bit_width(fold(difference)));
+    const Word folded = folded_difference(load<Word>(a + at), load<Word>(b + at));
+    sum += static_cast<std::uint64_t>(std::bit_width(folded));
   }
   return sum;
 }

@@ -43,6 +43,10 @@ struct Case {
   std::uint64_t offset = 0;  // of the users' buffers
   bool noisy = false;        // the last rank's values do not get smaller
   bool in_place = false;
+  int step = 0;  // how often few values have changed by little
+  // Of each rank, the host's and those of the other side; none: calls have no references.
+  const std::vector<Room>* host_references = nullptr;
+  const std::vector<Room>* other_references = nullptr;
 };
 
 struct Found {
@@ -73,6 +77,10 @@ std::vector<std::byte> values_of(const Case& given, int rank, std::uint64_t coun
       store(values.data() + at * sizeof word, word);
     }
   });
+  const std::uint64_t size = dtype_size(given.call.dtype);
+  for (std::uint64_t at = 0; given.step > 0 && at < count; at += 37) {
+    values[at * size] ^= static_cast<std::byte>(given.step);
+  }
   return values;
 }
 
@@ -118,7 +126,8 @@ struct Buffers {
 
 class Runs : public SlotRuns {
  public:
-  Runs(Where where, const Case& given, cudaStream_t stream) : where_(where), board_{where, {}, {}} {
+  Runs(Where where, const Case& given, const std::vector<Room>* references, cudaStream_t stream)
+      : where_(where), board_{where, {}, {}} {
     std::vector<Mailbox*> mailboxes;
     links_.resize(static_cast<std::size_t>(given.call.ranks));
     for (int rank = 0; rank < given.call.ranks; ++rank) {
@@ -140,17 +149,20 @@ class Runs : public SlotRuns {
       std::byte* const kept = kept_for(where, rank, plans_.back()->kept_bytes());
       auto& link = links_[static_cast<std::size_t>(rank)];
       link.transport = std::make_unique<BoardEnd>(board_, rank, call.ranks);
-      runs_.push_back({.plan = plans_.back().get(),
-                       .number = 9,
-                       .send = buffers_.back().send,
-                       .receive = buffers_.back().receive,
-                       .lent = lent_.back().get(),
-                       .kept = kept,
-                       .clears = false,
-                       .mailbox = mailboxes.back(),
-                       .record = pinned_.back().get(),
-                       .stream = stream,
-                       .factor = factor_of(given, rank)});
+      runs_.push_back(
+          {.plan = plans_.back().get(),
+           .number = 9,
+           .send = buffers_.back().send,
+           .receive = buffers_.back().receive,
+           .lent = lent_.back().get(),
+           .kept = kept,
+           .clears = false,
+           .mailbox = mailboxes.back(),
+           .record = pinned_.back().get(),
+           .references = references == nullptr ? nullptr : (*references)[index_of(rank)].get(),
+           .forgets = given.step == 0,
+           .stream = stream,
+           .factor = factor_of(given, rank)});
     }
     server_ = std::make_unique<Server>(std::move(mailboxes));
   }
@@ -171,6 +183,8 @@ class Runs : public SlotRuns {
   }
 
  private:
+  static std::size_t index_of(int rank) { return static_cast<std::size_t>(rank); }
+
   // A number on rank 0, on the others a value that the stream reads.
   SlotFactor factor_of(const Case& given, int rank) const {
     SlotFactor factor{given.call.premultiplied, given.call.dtype, 0.75, nullptr};
@@ -195,10 +209,10 @@ class Runs : public SlotRuns {
   std::unique_ptr<Server> server_;
 };
 
-std::vector<Found> run_on(Where where, const Case& given) {
+std::vector<Found> run_on(Where where, const Case& given, const std::vector<Room>* references) {
   cudaStream_t stream = nullptr;
   if (where == Where::kGpu) check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  Runs runs(where, given, stream);
+  Runs runs(where, given, references, stream);
   check(enqueue_slots(runs));
   if (where == Where::kGpu) check(cudaStreamSynchronize(stream));
   auto found = runs.found();
@@ -211,7 +225,7 @@ bool agree(const Found& one, const Found& other, bool receives) {
   return a.complete && b.complete && a.status.code() == b.status.code() &&
          a.spilled_in == b.spilled_in && a.spilled_out == b.spilled_out &&
          a.frame_bytes == b.frame_bytes && a.needed == b.needed &&
-         (!receives || one.values == other.values);
+         a.difference_bytes == b.difference_bytes && (!receives || one.values == other.values);
 }
 
 // What of a rank does not agree.
@@ -228,6 +242,7 @@ void tell(int rank, const Found& one, const Found& other) {
   print("blocks that came spilled", a.spilled_in, b.spilled_in);
   print("blocks that went spilled", a.spilled_out, b.spilled_out);
   print("bytes of frames", a.frame_bytes, b.frame_bytes);
+  print("bytes as differences", a.difference_bytes, b.difference_bytes);
   print("capacity needed, of the first exchange", a.needed[0], b.needed[0]);
   print("capacity needed, of the second exchange", a.needed[1], b.needed[1]);
   const auto [at, found] = std::ranges::mismatch(one.values, other.values);
@@ -237,11 +252,11 @@ void tell(int rank, const Found& one, const Found& other) {
 
 struct Tally {
   int same = 0, different = 0;
-  std::uint64_t spilled = 0;
+  std::uint64_t spilled = 0, difference_bytes = 0;
 
   void compare(Where where, const Case& given, std::string_view spec) {
-    const auto expected = run_on(Where::kHost, given);
-    const auto found = run_on(where, given);
+    const auto expected = run_on(Where::kHost, given, given.host_references);
+    const auto found = run_on(where, given, given.other_references);
     bool all = true;
     for (std::size_t rank = 0; rank < expected.size(); ++rank) {
       const bool at_root = given.call.operation == SlotOperation::kGather ||
@@ -251,6 +266,7 @@ struct Tally {
                                                                          : true;
       all = all && agree(expected[rank], found[rank], receives);
       spilled += found[rank].report.spilled_out;
+      difference_bytes += found[rank].report.difference_bytes;
     }
     (all ? same : different) += 1;
     if (all || different > 20) return;
@@ -346,14 +362,60 @@ void compare_nodes(Where where, std::string_view spec, const Extent& extent, Tal
   }
 }
 
+// Three calls of each kind whose values hardly change from one to the next.
+void compare_steps(Where where, Case given, std::string_view spec, Tally& tally) {
+  given.call.reference_bytes = 4 << 20;
+  std::vector<Room> host, other;
+  for (int rank = 0; rank < given.call.ranks; ++rank) {
+    host.emplace_back(Where::kHost, given.call.reference_bytes);
+    other.emplace_back(where, given.call.reference_bytes);
+  }
+  given.host_references = &host;
+  given.other_references = &other;
+  for (given.step = 0; given.step < 3; ++given.step) tally.compare(where, given, spec);
+}
+
+void compare_references(Where where, std::string_view spec, const Extent& extent, Tally& tally) {
+  Case given;
+  given.call.spec = *codec::parse_spec(spec);
+  if (!given.call.spec.codec->lossless) return;
+  for (const Dtype dtype :
+       {Dtype::kF32, Dtype::kF64, Dtype::kF16, Dtype::kBf16, Dtype::kE4m3, Dtype::kE5m2}) {
+    if (!given.call.spec.codec->takes(dtype)) continue;
+    given.call.dtype = dtype;
+    for (const auto operation : {SlotOperation::kAllgather, SlotOperation::kBcast}) {
+      given.call.operation = operation;
+      for (const std::uint64_t count : extent.counts) {
+        given.call.count = count;
+        given.offset = count % 5;
+        for (const std::uint32_t capacity : {512, 400, 1}) {
+          given.call.capacity = {capacity, 0};
+          given.noisy = capacity == 400;
+          given.in_place = capacity == 400;
+          given.call.ranks = extent.ranks.back();
+          given.call.nodes = nullptr;
+          compare_steps(where, given, spec, tally);
+          given.call.nodes = std::make_shared<const Nodes>(std::vector<std::uint32_t>{0, 0, 1, 1});
+          given.call.ranks = given.call.nodes->ranks();
+          compare_steps(where, given, spec, tally);
+        }
+      }
+    }
+  }
+}
+
 int run(Where where, const Extent& extent) {
   Tally tally;
   for (const char* const spec : extent.specs) {
     compare_all(where, spec, extent, tally);
     compare_nodes(where, spec, extent, tally);
+    compare_references(where, spec, extent, tally);
   }
-  std::printf("%d collectives in slots agree, %d do not; %llu blocks were spilled\n", tally.same,
-              tally.different, static_cast<unsigned long long>(tally.spilled));
+  std::printf(
+      "%d collectives in slots agree, %d do not; %llu blocks were spilled, %llu bytes were "
+      "differences\n",
+      tally.same, tally.different, static_cast<unsigned long long>(tally.spilled),
+      static_cast<unsigned long long>(tally.difference_bytes));
   return tally.different == 0 && tally.same > 0 && tally.spilled > 0 ? 0 : 1;
 }
 

@@ -96,6 +96,26 @@ def run_ok(words: list[str], ranks: int, folder: Path, codec: str = "lossless", 
     return job
 
 
+@pytest.mark.parametrize(("codec", "ranks"), [("lossless", 2), ("expack", 3)])
+def test_weights_against_those_of_the_step_before(codec: str, ranks: int, tmp_path: Path) -> None:
+    job = run_ok(
+        [program("nccl_references_gpu"), "120"], ranks, tmp_path, codec, THINWIRE_REFERENCES="16MiB"
+    )
+    for rank in range(ranks):
+        for name in ("AllGather", "Broadcast"):
+            figures = job.communicators(rank)[0]["operations"][name]
+            assert figures["compressed_calls"] > 300, (rank, name, figures)
+            assert figures["difference_bytes"] > figures["compressed_calls"] * 60_000
+
+
+@pytest.mark.parametrize(("seed", "more"), [(3, {}), (10, {"NCCL_COMM_BLOCKING": "0"})])
+def test_random_programs_with_references(seed: int, more: dict[str, str], tmp_path: Path) -> None:
+    words = [program("nccl_random_gpu"), str(seed), "2000"]
+    own = {"THINWIRE_REFERENCES": "4MiB"} | more
+    job = run_ok(words, 2 + seed % 3, tmp_path, **own)
+    assert job.total("compressed_calls") > 40
+
+
 def test_calls_are_timed_on_the_stream(tmp_path: Path) -> None:
     """By the GPU's clock, also those of groups; what is found is the same on all ranks."""
     words = [program("nccl_random_gpu"), "3", "6000"]

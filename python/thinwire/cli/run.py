@@ -69,6 +69,15 @@ TraceOption = Annotated[
         metavar="PATH",
     ),
 ]
+ReferencesOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Of programs that call NCCL: most memory in which a communicator keeps results of "
+        "gathers and broadcasts, to code the next ones as differences from them. None otherwise.",
+        metavar="SIZE",
+        callback=values.size,
+    ),
+]
 PolicyOption = Annotated[
     Path | None,
     typer.Option(
@@ -102,6 +111,7 @@ def settings(
     trace: Path | None = None,
     *,
     force: bool = False,
+    references: str | None = None,
 ) -> dict[str, str]:
     """The environment that these options mean."""
     found = {"THINWIRE_CODEC": codec}
@@ -115,6 +125,8 @@ def settings(
         found["THINWIRE_LINK"] = link
     if force:
         found["THINWIRE_FORCE"] = "1"
+    if references is not None:
+        found["THINWIRE_REFERENCES"] = str(parse_size(references))
     if report is not None:
         found["THINWIRE_REPORT"] = report if report in ("0", "1") else str(Path(report).resolve())
     if trace is not None:
@@ -143,6 +155,7 @@ def run(
     same_node: SameNodeOption = False,
     link: LinkOption = None,
     force: ForceOption = False,
+    references: ReferencesOption = None,
     report: ReportOption = None,
     trace: TraceOption = None,
     log: LogOption = None,
@@ -159,7 +172,18 @@ def run(
     deepspeed start, and a Python that has NCCL among its packages get the library for NCCL.
     """
     command = command_of(context)
-    wanted = settings(codec, policy, threshold, same_node, link, report, log, trace, force=force)
+    wanted = settings(
+        codec,
+        policy,
+        threshold,
+        same_node,
+        link,
+        report,
+        log,
+        trace,
+        force=force,
+        references=references,
+    )
     _replace(*launched(command, wanted, mpi, nccl=nccl, quiet=_quiet(log)))
 
 
@@ -196,6 +220,7 @@ def execute(
     same_node: SameNodeOption = False,
     link: LinkOption = None,
     force: ForceOption = False,
+    references: ReferencesOption = None,
     report: ReportOption = None,
     trace: TraceOption = None,
     log: LogOption = None,
@@ -210,7 +235,18 @@ def execute(
     launcher that started the rank.
     """
     command = command_of(context)
-    wanted = settings(codec, policy, threshold, same_node, link, report, log, trace, force=force)
+    wanted = settings(
+        codec,
+        policy,
+        threshold,
+        same_node,
+        link,
+        report,
+        log,
+        trace,
+        force=force,
+        references=references,
+    )
     launcher = launch.from_environment(os.environ)
     quiet = job_rank() > 0 or _quiet(log)
     _replace(*_alone(command, wanted, mpi, launcher, nccl=nccl, quiet=quiet))

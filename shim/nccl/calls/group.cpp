@@ -169,6 +169,12 @@ ncclResult_t simulate_group(ncclSimInfo_t* info) {
 
 void keep_coded(const Planned& planned) { group().coded.push_back(planned); }
 
+bool group_refers(const Coder& coder) {
+  return std::ranges::any_of(group().coded, [&](const Planned& each) {
+    return each.coder == &coder && each.decision.plan->info.has_references != 0;
+  });
+}
+
 void keep_watched(const Planned& planned) { group().watched.push_back(planned); }
 
 void keep_number(const Numbered& numbered) { group().numbered.push_back(numbered); }

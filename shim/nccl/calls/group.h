@@ -16,6 +16,9 @@ void close_inner_group();
 ncclResult_t end_group();
 ncclResult_t simulate_group(ncclSimInfo_t* info);
 
+// Whether a call of this group on that communicator is coded against earlier results.
+bool group_refers(const Coder& coder);
+
 // A call of the group that is coded, at its end.
 void keep_coded(const Planned& planned);
 // One that goes raw now, and has something beside it.

@@ -228,7 +228,8 @@ ncclResult_t judge(Call call, Communicator& communicator, bool could) {
     return go_raw(call);
   }
   Counters& counters = communicator.of[call.operation];
-  return go_decided({call, coder->decide(call, in_group()), coder, &counters, &communicator},
+  return go_decided({call, coder->decide(call, in_group(), !group_refers(*coder)), coder, &counters,
+                     &communicator},
                     communicator);
 }
 

@@ -71,7 +71,7 @@ int Coder::take_choice(const Call& call, PlanKey& key, Decision& made) const {
   return call.choice.reason[side];
 }
 
-Decision Coder::decide(const Call& call, bool is_grouped) {
+Decision Coder::decide(const Call& call, bool is_grouped, bool may_refer) {
   PlanKey key = plan_key(call, ranks_, is_grouped || !blocks_);
   const int exchanges = key.way == TW_STREAM_DIRECT ? 2 : 1;
   Decision made;
@@ -114,6 +114,7 @@ Decision Coder::decide(const Call& call, bool is_grouped) {
     return made;
   }
   if (call.is_captured() ? captured_goes_raw(first, made) : goes_raw(first, made)) return made;
+  if (may_refer && !call.is_captured()) key.reference_bytes = reference_bytes_of(call, made.codec);
   tw_status why = TW_OK;
   made.plan = plans_.take(stream_comm_, key, &why);
   if (made.plan == nullptr) {
@@ -205,6 +206,7 @@ bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
     const std::uint64_t size = element_bytes(call.type);
     key.count = (std::bit_ceil(call.elements * size + 1) - 1) / size;
     key.capacity[0] = key.capacity[1] = 512;
+    key.reference_bytes = reference_bytes_of(call, made.codec);
     tw_status why = TW_OK;
     Plan* const plan = plans_.take(stream_comm_, key, &why);
     if (plan != nullptr) {
@@ -212,6 +214,7 @@ bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
       made.of[0]->set_working(needs);
       Lent& lent = lent_to(call.stream, kNoGroup);
       if (!lent.reserve(0, needs) || open_mailbox(lent) == nullptr) veto = TW_RAW_NO_MEMORY;
+      if (key.reference_bytes > 0 && references() == nullptr) veto = TW_RAW_NO_MEMORY;
       plan->users.fetch_sub(1);
     } else {
       veto = is_of_memory(why) ? TW_RAW_NO_MEMORY : reason_without_plan(call, why);
@@ -222,6 +225,11 @@ bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
     if (of != nullptr) of->veto(static_cast<std::uint16_t>(veto));
   }
   return false;
+}
+
+std::uint64_t Coder::reference_bytes_of(const Call& call, unsigned codec) const {
+  const bool keeps = call.operation == kAllGather || call.operation == kBroadcast;
+  return keeps && settings().codecs[codec].lossless ? settings().references : 0;
 }
 
 void Coder::fail() { failed_ = true; }

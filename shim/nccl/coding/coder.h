@@ -19,6 +19,7 @@
 #include "agree/agree.h"
 #include "coding/call.h"
 #include "coding/classes.h"
+#include "coding/in_order.h"
 #include "coding/lent.h"
 #include "coding/nodes.h"
 #include "coding/plans.h"
@@ -68,8 +69,8 @@ class Coder {
   Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks);
 
   // For a call that settings, type and size would let be coded; not yet enqueued. `is_grouped`: it
-  // is made in a group of the program's.
-  Decision decide(const Call& call, bool is_grouped);
+  // is made in a group of the program's; `may_refer`: in which no other call refers to results.
+  Decision decide(const Call& call, bool is_grouped, bool may_refer);
   // The next number, of a call that is not decided about: other ranks may know it by another type.
   Numbered number_of(const Call& call);
   // The call is made, and not only simulated: its number stands.
@@ -84,6 +85,10 @@ class Coder {
   // Memory for a group's calls on this communicator, of those classes, all at once: before the
   // ranks agree to code them, or a class vetoes that. Largest first.
   void reserve_together(std::span<const Grouped> calls);
+
+  // Under the mutex: before and behind what is enqueued for a call with references.
+  bool begin_in_order(const tw_stream_call& call);
+  bool end_in_order(const tw_stream_call& call);
 
   std::mutex& mutex() { return mutex_; }
   // Under the mutex. `group` numbers what is enqueued together. Null, and nothing changed but that
@@ -142,6 +147,10 @@ class Coder {
   bool captured_goes_raw(const agree::Value& value, Decision& made) const;
   bool goes_raw(const agree::Value& value, Decision& made);
   bool reserve(const Call& call, PlanKey key, const Decision& made);
+  // Of calls that are coded against earlier results, where settings have memory for these.
+  std::uint64_t reference_bytes_of(const Call& call, unsigned codec) const;
+  // Memory for results, for the communicator's life. Null: none is left.
+  void* references();
   static constexpr std::uint64_t kNoGroup = 0;
   static constexpr std::uint64_t kReservation = std::uint64_t{1} << 63;  // of a group: its number
   // One of its own, or one that is idle and not of this group. Unless calls work in it, one without
@@ -195,6 +204,9 @@ class Coder {
   Flights flights_{device_};
   Flight* last_end_ = nullptr;  // of the latest call whose end is known once it has come
   bool failed_ = false, ended_ = false, released_ = false;
+  InOrder in_order_;  // of calls with references
+  void* references_ = nullptr;
+  bool has_referred_ = false;
 
   std::mutex lent_mutex_;  // of the list alone, which only grows
   std::vector<std::unique_ptr<Lent>> lent_;

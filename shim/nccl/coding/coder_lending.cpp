@@ -2,9 +2,11 @@
 // flight.
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "abi/cuda.h"
 #include "coding/coder.h"
+#include "coding/memory.h"
 #include "process/settings.h"
 
 namespace thinwire::nccl {
@@ -102,6 +104,20 @@ void Coder::leave_device(const Decision& decision) {
          "slow; calls like it will not be compressed any more");
 }
 
+void* Coder::references() {
+  std::uint64_t got = 0;
+  if (references_ == nullptr) references_ = take_working(device_, settings().references, &got);
+  return references_;
+}
+
+bool Coder::begin_in_order(const tw_stream_call& call) {
+  return call.references == nullptr || in_order_.begin(static_cast<cudaStream_t>(call.stream));
+}
+
+bool Coder::end_in_order(const tw_stream_call& call) {
+  return call.references == nullptr || in_order_.end(static_cast<cudaStream_t>(call.stream));
+}
+
 Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,
                        Counters* counters, tw_stream_call* made) {
   Plan* const plan = part == Part::kResultTrial ? decision.result_trial : decision.plan;
@@ -123,7 +139,9 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
   *made = {};
   made->size = sizeof *made;
   void* const mailbox = needs.needs_mailbox == 0 ? nullptr : open_mailbox(lent);
-  const bool lacks = needs.needs_mailbox != 0 && mailbox == nullptr;
+  const bool refers = needs.has_references != 0;
+  const bool lacks =
+      (needs.needs_mailbox != 0 && mailbox == nullptr) || (refers && references() == nullptr);
   Flight* const flight = lacks ? nullptr : flights_.take(needs.record_bytes);
   const Where where = flight == nullptr ? Where::kNowhere : lend(lent, needs, made);
   if (where == Where::kNowhere) {
@@ -153,6 +171,10 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
   made->mailbox = mailbox;
   made->record = flight->record;
   made->stream = call.stream;
+  if (refers) {
+    made->references = references_;
+    made->clears_references = std::exchange(has_referred_, true) ? 0 : 1;
+  }
   if (call.factor) {
     made->factor = call.factor->number;
     made->factor_at = call.factor->at;

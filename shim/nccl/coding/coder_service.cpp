@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coding/coder.h"
+#include "coding/memory.h"
 #include "process/reason.h"
 #include "process/settings.h"
 
@@ -188,6 +189,7 @@ void Coder::take_report(Flight& flight, tw_status status, const tw_stream_report
   Counters& counters = *flight.counters;
   if (flight.is_trial) return add(counters.trials, 1);
   add(counters.frames, report.encoded - report.spilled_out);
+  add(counters.difference_bytes, report.difference_bytes);
   add(counters.spilled_blocks, report.spilled_out);
   add(counters.spilled_blocks_received, report.spilled_in);
 }
@@ -211,6 +213,8 @@ void Coder::release() {
   for (const auto& each : lent_) each->release_all();
   if (last_end_ != nullptr) flights_.give_back(std::exchange(last_end_, nullptr));
   flights_.release_all();
+  in_order_.release();
+  if (references_ != nullptr) give_working(std::exchange(references_, nullptr));
 }
 
 }  // namespace thinwire::nccl

@@ -24,6 +24,7 @@ tw_stream_plan_options options_of(const PlanKey& key) {
   options.flags = key.flags;
   options.reduction = TW_SUM;
   options.scale = key.scale;
+  options.reference_bytes = key.reference_bytes;
   options.codec = settings().codecs[key.codec].codec;
   return options;
 }
@@ -37,6 +38,7 @@ std::size_t Plans::Hash::operator()(const PlanKey& key) const {
   sum = mix(sum, std::uint64_t{key.way} << 32 | key.flags);
   sum = mix(sum, key.codec);
   sum = mix(sum, key.count);
+  sum = mix(sum, key.reference_bytes);
   return mix(sum, std::bit_cast<std::uint64_t>(key.scale));
 }
 

@@ -21,6 +21,7 @@ struct PlanKey {
   std::uint32_t flags = 0;
   unsigned codec = 0;  // of Settings::codecs
   std::uint64_t count = 0;
+  std::uint64_t reference_bytes = 0;
   double scale = 0;
   bool operator==(const PlanKey&) const = default;
 };

@@ -76,6 +76,7 @@ agree::Terms terms(bool blocks, std::uint64_t rules) {
       {"the link", link == nullptr ? "not stated" : link},
       {"what ranks of one node exchange", settings().same_node ? "compressed" : "raw"},
       {"what does not pay", settings().force ? "compressed" : "raw"},
+      {"the memory for references", std::to_string(settings().references)},
       {"the communicator's way", blocks ? "blocking" : "not blocking"},
       {"a GPU that this build can use", streams() == Streams::kNone ? "missing" : "there"}};
   for (auto& each : policy_terms(rules)) all.push_back(std::move(each));

@@ -54,6 +54,7 @@ std::string operations_as_json(const Communicator& communicator) {
         << ", \"frames\": " << counters.frames
         << ", \"spilled_blocks\": " << counters.spilled_blocks
         << ", \"spilled_blocks_received\": " << counters.spilled_blocks_received
+        << ", \"difference_bytes\": " << counters.difference_bytes
         << ", \"trials\": " << counters.trials << ", \"raw_by_reason\": " << raw_by_reason(counters)
         << '}';
     separator = ", ";
@@ -106,6 +107,9 @@ std::string as_text(const std::string& rank) {
       if (counters.compressed > 0) {
         out << " as " << counters.wire_bytes << ", " << counters.compressed << " compressed ("
             << counters.frames << " frames, " << counters.spilled_blocks << " spilled)";
+        if (counters.difference_bytes > 0) {
+          out << ", " << counters.difference_bytes << " bytes of results as differences";
+        }
       }
       out << ", raw " << raw_by_reason(counters) << '\n';
     }

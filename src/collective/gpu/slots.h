@@ -22,6 +22,9 @@ Status enqueue_tell(const RangeStep& step, Dtype dtype, device::StreamHandle str
 Status enqueue_resolve(const std::byte* blocks, int ranks, BoundRecord& record,
                        device::StreamHandle stream);
 
+Status enqueue_differ(const DifferStep& step, Dtype dtype, device::StreamHandle stream);
+Status enqueue_restore(const RestoreStep& step, Dtype dtype, device::StreamHandle stream);
+
 // One kernel for all of it; `arrived` is a word that is 0 before and after, needed where there are
 // slots or an end.
 Status enqueue_sum(const SumStep& step, Dtype dtype, std::span<const FinishStep> slots,

@@ -37,6 +37,10 @@ Status enqueue_resolve(const std::byte*, int, BoundRecord&, device::StreamHandle
   return absent();
 }
 
+Status enqueue_differ(const DifferStep&, Dtype, device::StreamHandle) { return absent(); }
+
+Status enqueue_restore(const RestoreStep&, Dtype, device::StreamHandle) { return absent(); }
+
 Status enqueue_sum(const SumStep&, Dtype, std::span<const FinishStep>, const RunEnd*, unsigned*,
                    device::StreamHandle) {
   return absent();

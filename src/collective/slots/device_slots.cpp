@@ -30,6 +30,14 @@ Status DeviceSlots::resolve(const std::byte* blocks, int ranks, BoundRecord& rec
   return enqueue_resolve(blocks, ranks, record, stream_);
 }
 
+Status DeviceSlots::differ(const DifferStep& step) {
+  return enqueue_differ(step, settings_->dtype, stream_);
+}
+
+Status DeviceSlots::restore(const RestoreStep& step) {
+  return enqueue_restore(step, settings_->dtype, stream_);
+}
+
 Status DeviceSlots::encode(const std::byte* from, const Shape& shape, MutableByteView frame,
                            device::Outcome* outcome, const BoundRecord* bound,
                            const ToSeal* sealed) {
@@ -56,6 +64,10 @@ Status DeviceSlots::finish(std::span<const FinishStep> all, const RunEnd* end) {
 
 Status DeviceSlots::sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) {
   return enqueue_sum(step, settings_->dtype, slots, end, arrived_, stream_);
+}
+
+Status DeviceSlots::clear(std::byte* at, std::uint64_t bytes) {
+  return device::enqueue_clear(at, bytes, stream_);
 }
 
 Status DeviceSlots::copy(std::byte* to, const std::byte* from, std::uint64_t bytes) {

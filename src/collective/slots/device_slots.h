@@ -21,12 +21,15 @@ class DeviceSlots : public SlotWork {
   bool seals() const override;
   Status tell(const RangeStep& step) override;
   Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) override;
+  Status differ(const DifferStep& step) override;
+  Status restore(const RestoreStep& step) override;
   Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
                 device::Outcome* outcome, const BoundRecord* bound, const ToSeal* sealed) override;
   Status seal(std::span<const SealStep> all, std::span<const device::Outcome> before) override;
   Status open(const SlotPlace& place, const Shape& shape, std::byte* to) override;
   Status finish(std::span<const FinishStep> all, const RunEnd* end) override;
   Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) override;
+  Status clear(std::byte* at, std::uint64_t bytes) override;
   Status copy(std::byte* to, const std::byte* from, std::uint64_t bytes) override;
   Status report(const RunEnd& end) override;
 

@@ -66,6 +66,11 @@ Status HostSlots::begin(MutableByteView workspace, std::span<Outcome>, std::uint
   return {};
 }
 
+Status HostSlots::clear(std::byte* at, std::uint64_t bytes) {
+  std::memset(at, 0, bytes);
+  return {};
+}
+
 Status HostSlots::copy(std::byte* to, const std::byte* from, std::uint64_t bytes) {
   if (bytes > 0 && to != from) std::memmove(to, from, bytes);
   return {};

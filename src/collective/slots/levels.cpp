@@ -14,8 +14,9 @@ bool SlotPlanner::has_levels() const {
 }
 
 // Two exchanges, `number` and the next: this rank's block, which lies at `own`, to its peers on
-// other nodes; then all blocks of these peers to the ranks of this node.
-void SlotPlanner::gather_in_levels(int number, const Partition& blocks, Values own) {
+// other nodes; then all blocks of these peers to the ranks of this node. `shown`: what goes in the
+// place of `own`.
+void SlotPlanner::gather_in_levels(int number, const Partition& blocks, Values own, Values shown) {
   const bool of_sums = number > 0;
   SlotExchange& between = exchange(number);
   between.kind = Kind::kMessages;
@@ -26,7 +27,7 @@ void SlotPlanner::gather_in_levels(int number, const Partition& blocks, Values o
     const int peer = peer_on(node);
     if (peer == rank()) continue;
     if (count > 0) {
-      SlotTask goes = task(between.coded, rank(), count, peer, own);
+      SlotTask goes = task(between.coded, rank(), count, peer, shown);
       goes.again = !between.out.empty();
       between.out.push_back(goes);
     }
@@ -41,7 +42,7 @@ void SlotPlanner::gather_in_levels(int number, const Partition& blocks, Values o
     add_own(number, task(between.coded, rank(), count, rank(), own), source, false);
   }
   if (!of_sums) plan_.copy_ = {place(rank()), own, bytes_of(count), !is_lossless()};
-  share_inside(exchange(number + 1), blocks, own);
+  share_inside(exchange(number + 1), blocks, plan_.difference_.exists ? shown : own);
 }
 
 void SlotPlanner::share_inside(SlotExchange& inside, const Partition& blocks, Values own) {

@@ -6,7 +6,7 @@ namespace thinwire::collective {
 void SlotPlanner::allgather() {
   SlotExchange& all = exchange(0);
   all.kind = Kind::kGather;
-  all.out.push_back(task(0, rank(), call_.count, -1, {Area::kSend, 0}));
+  all.out.push_back(task(0, rank(), call_.count, -1, differences({Area::kSend, 0})));
   for (int from = 0; from < ranks(); ++from) {
     const SlotTask comes = task(0, from, call_.count, from, block_at(Area::kReceive, from));
     if (from != rank()) {
@@ -23,11 +23,12 @@ void SlotPlanner::bcast() {
   SlotExchange& all = exchange(0);
   all.kind = Kind::kBroadcast;
   const SlotTask comes = task(0, call_.peer, call_.count, call_.peer, {Area::kReceive, 0});
+  const Values shown = differences({Area::kSend, 0});
   if (rank() != call_.peer) {
     all.in.push_back(comes);
     return;
   }
-  all.out.push_back(task(0, rank(), call_.count, -1, {Area::kSend, 0}));
+  all.out.push_back(task(0, rank(), call_.count, -1, shown));
   if (is_lossless()) {
     plan_.copy_ = {{Area::kReceive, 0}, {Area::kSend, 0}, bytes_of(call_.count)};
   } else {

@@ -138,6 +138,7 @@ void SlotPlanner::place_what_stays(std::uint64_t at) {
     move(sum.to);
   }
   move(plan_.copy_.from);
+  move(plan_.difference_.values);
 }
 
 // What goes as it is has none. Those of what comes with an exchange follow each other.
@@ -147,6 +148,7 @@ void SlotPlanner::number_outcomes() {
   };
   for (SlotExchange& each : plan_.exchanges_) std::ranges::for_each(each.out, number);
   for (SlotExchange& each : plan_.exchanges_) std::ranges::for_each(each.in, number);
+  if (plan_.difference_.exists) plan_.difference_.outcome = plan_.outcomes_++;
 }
 
 // At a multiple of a block's size, as a transport may care.
@@ -154,6 +156,13 @@ void SlotPlanner::place_bound() {
   plan_.bound_.blocks = ceil_div(plan_.end_, kSlotUnit) * kSlotUnit;
   plan_.bound_.scratch = plan_.bound_.blocks + kSlotUnit * static_cast<std::uint64_t>(ranks());
   plan_.end_ = plan_.bound_.scratch + aligned(kMostKeyRanges * sizeof(KeyRange));
+}
+
+void SlotPlanner::place_difference() {
+  SlotDifference& difference = plan_.difference_;
+  difference.blocks = ceil_div(plan_.end_, kSlotUnit) * kSlotUnit;
+  difference.found = difference.blocks + kSlotUnit * difference.key.blocks;
+  plan_.end_ = difference.found + aligned((difference.key.blocks + 1) * sizeof(std::uint64_t));
 }
 
 Status SlotPlanner::measure() {
@@ -184,6 +193,7 @@ Status SlotPlanner::measure() {
   const codec::DeviceCodec* const coder = plan_.settings_.spec.codec->device;
   if (coder == nullptr || coder->leaves_zeros) plan_.kept_bytes_ = plan_.end_ - plan_.workspace_;
   if (plan_.bound_.exists) place_bound();
+  if (plan_.difference_.exists) place_difference();
   return {};
 }
 

@@ -9,6 +9,7 @@
 
 #include "collective/engine.h"
 #include "collective/slots/call.h"
+#include "collective/slots/references.h"
 
 namespace thinwire::collective {
 
@@ -83,6 +84,19 @@ struct SlotBound {
   std::uint64_t scratch = 0;  // ranges of parts
 };
 
+// Of a call that is coded against the result of an earlier one: what is encoded in the place of
+// this rank's values, and what the ranks say of it, which travels with the first exchange.
+struct SlotDifference {
+  bool exists = false;
+  ReferenceKey key;
+  bool sends = false;        // this rank has values of its own
+  std::uint64_t own = 0;     // the number of its block
+  Values values;             // this rank's differences
+  std::uint64_t blocks = 0;  // in lent memory: what is said of each block, kSlotUnit each
+  std::uint64_t found = 0;   // behind it, a word a block and one more: which references these are
+  std::uint32_t outcome = 0;
+};
+
 class SlotPlan {
  public:
   // `needs_of` says how much workspace a block's coding needs. A second capacity of 0 is the first.
@@ -97,6 +111,7 @@ class SlotPlan {
   const SlotCopy& copy() const { return copy_; }
   const std::vector<SlotSum>& sums() const { return sums_; }
   const SlotBound& bound() const { return bound_; }
+  const SlotDifference& difference() const { return difference_; }
   SlotWay way() const { return call_.sums_whole_arrays() ? way_ : SlotWay::kPlanned; }
 
   // Local work is done in this many stages, with an exchange between two; where the result is
@@ -140,6 +155,7 @@ class SlotPlan {
   SlotCopy copy_;
   std::vector<SlotSum> sums_;
   SlotBound bound_;
+  SlotDifference difference_;
   std::uint32_t outcomes_ = 0;
   std::uint64_t workspace_ = 0, outcomes_at_ = 0, kept_bytes_ = 0, end_ = 0;
 };

@@ -56,6 +56,27 @@ void SlotPlanner::add_own(int number, SlotTask own, Values source, bool stays_in
   exchange(number).in.push_back(own);
 }
 
+// What others get of these values of this rank's: their differences, where the call has any. Of
+// lossless codecs alone: others would hold what a codec made of a difference.
+Values SlotPlanner::differences(Values values) {
+  const ReferenceKey key{
+      .what = static_cast<std::uint64_t>(call_.operation) |
+              static_cast<std::uint64_t>(call_.dtype) << 8 |
+              static_cast<std::uint64_t>(call_.peer) << 16,
+      .block_bytes = bytes_of(call_.count),
+      .blocks = call_.operation == SlotOperation::kBcast ? 1 : static_cast<std::uint64_t>(ranks())};
+  const bool has_room = call_.reference_bytes >= kReferenceTableBytes &&
+                        key.bytes() <= call_.reference_bytes - kReferenceTableBytes;
+  if (!has_room || !is_lossless() || plan_.is_trial()) return values;
+  SlotDifference& difference = plan_.difference_;
+  difference.exists = true;
+  difference.key = key;
+  difference.sends = call_.operation != SlotOperation::kBcast || rank() == call_.peer;
+  difference.own = key.blocks == 1 ? 0 : static_cast<std::uint64_t>(rank());
+  if (difference.sends) difference.values = keep(key.block_bytes);
+  return difference.sends ? difference.values : values;
+}
+
 // Nobody else is there: nothing is encoded.
 void SlotPlanner::alone() {
   if (call_.reduces()) {
@@ -100,7 +121,9 @@ Status SlotPlanner::build() {
   }
   switch (call_.operation) {
     case SlotOperation::kAllgather:
-      has_levels() ? gather_in_levels(0, partition_of(call_), {Area::kSend, 0}) : allgather();
+      has_levels() ? gather_in_levels(0, partition_of(call_), {Area::kSend, 0},
+                                      differences({Area::kSend, 0}))
+                   : allgather();
       break;
     case SlotOperation::kBcast:
       bcast();

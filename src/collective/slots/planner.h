@@ -45,7 +45,7 @@ class SlotPlanner {
   bool has_levels() const;
   int peer_on(int node) const { return nodes_->members(node)[local()]; }
   std::size_t local() const { return static_cast<std::size_t>(nodes_->local(rank())); }
-  void gather_in_levels(int number, const Partition& blocks, Values own);
+  void gather_in_levels(int number, const Partition& blocks, Values own, Values shown);
   void share_inside(SlotExchange& inside, const Partition& blocks, Values own);
   void reduce_scatter_in_levels(const Partition& blocks);
   void add_inside(const Partition& blocks, std::uint64_t stride);
@@ -65,6 +65,7 @@ class SlotPlanner {
   void add_own(int number, SlotTask own, Values source, bool stays_in_place);
   void keep_trial();
   void bound_result();
+  Values differences(Values values);
 
   Status measure();
   Status measure(SlotExchange& exchange);
@@ -75,6 +76,7 @@ class SlotPlanner {
   void place_scratch(int number, std::uint64_t at);
   void place_what_stays(std::uint64_t at);
   void place_bound();
+  void place_difference();
   void number_outcomes();
 
   SlotPlan& plan_;

@@ -47,8 +47,9 @@ Status launch_all(const SlotCall& call, device::WorkStream& stream, int device) 
   const auto plan = SlotPlan::make(call, device_needs);
   if (!plan.ok()) return plan.status();
   const std::uint64_t values = aligned(call.bytes_of(partition_of(call).total));
-  const std::uint64_t lent = (*plan)->device_bytes();
-  const auto memory = device::acquire_device(device, 2 * values + lent, false);
+  const std::uint64_t lent = aligned((*plan)->device_bytes());
+  const std::uint64_t room = 2 * values + lent + call.reference_bytes;
+  const auto memory = device::acquire_device(device, room, false);
   if (!memory.ok()) return memory.status();
   const std::uint64_t record = aligned(record_bytes(**plan));
   const auto pinned = device::acquire_pinned(record + Mailbox::kLeastBytes);
@@ -63,6 +64,8 @@ Status launch_all(const SlotCall& call, device::WorkStream& stream, int device) 
                   .lent = memory->data() + 2 * values,
                   .mailbox = &mailbox_at(mailbox),
                   .record = pinned->data(),
+                  .references = memory->data() + 2 * values + lent,
+                  .forgets = true,
                   .stream = stream.stream()});
   const Status enqueued = enqueue_slots(runs);
   const Status ended = stream.finish();
@@ -76,6 +79,17 @@ Status launch_time(device::WorkStream& stream) {
   const Status enqueued = device::enqueue_time(at, stream.stream());
   const Status ended = stream.finish();
   return enqueued.ok() ? ended : enqueued;
+}
+
+// Of two ranks, with memory for one result.
+SlotCall call_with_references(SlotCall call) {
+  call.operation = SlotOperation::kAllgather;
+  call.premultiplied = false;
+  call.count = 5000;
+  call.reference_bytes =
+      kReferenceTableBytes +
+      ReferenceKey{.block_bytes = call.bytes_of(call.count), .blocks = 2}.bytes();
+  return call;
 }
 
 // Rank 0 of as many nodes as make slots go to more ranks than are sealed at once, and to some more:
@@ -118,8 +132,10 @@ Status load_kernels(const codec::Spec& spec, int device) {
       // A shape that the spec names may not fit these.
       if (!status.ok() && status.code() == StatusCode::kDevice) return status;
     }
-    const Status status = launch_all(call_in_levels(call), *stream, device);
-    if (!status.ok() && status.code() == StatusCode::kDevice) return status;
+    for (const SlotCall& other : {call_with_references(call), call_in_levels(call)}) {
+      const Status status = launch_all(other, *stream, device);
+      if (!status.ok() && status.code() == StatusCode::kDevice) return status;
+    }
   }
   return {};
 }

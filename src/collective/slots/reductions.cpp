@@ -135,7 +135,7 @@ void SlotPlanner::sum_in_blocks(const Partition& blocks) {
   const bool to_root = call_.operation == SlotOperation::kReduce;
   if (has_levels()) {
     reduce_scatter_in_levels(blocks);
-    to_root ? gather_results_at_root(2, blocks) : gather_in_levels(2, blocks, result_);
+    to_root ? gather_results_at_root(2, blocks) : gather_in_levels(2, blocks, result_, result_);
   } else {
     reduce_scatter(blocks);
     to_root ? gather_results_at_root(1, blocks) : gather_results(blocks);

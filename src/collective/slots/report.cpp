@@ -59,6 +59,17 @@ void add_in(const SlotPlan& plan, int number, const Outcome* outcomes, SlotRepor
   }
 }
 
+// Of blocks that came as differences the outcome's bytes are.
+void add_difference(Outcome outcome, SlotReport& report) {
+  if (device::outcome_status(outcome) == StatusCode::kOk) {
+    report.difference_bytes = device::outcome_bytes(outcome);
+  } else if (report.status.ok()) {
+    report.status = {StatusCode::kDamaged,
+                     "a block came as a difference from a result that this rank does not have; the "
+                     "values are NaN"};
+  }
+}
+
 }  // namespace
 
 SlotReport check_record(const SlotPlan& plan, const std::byte* record) {
@@ -71,6 +82,7 @@ SlotReport check_record(const SlotPlan& plan, const std::byte* record) {
   // What came damaged is the cause of what could not be sent.
   for (int number = 0; number < kMostExchanges; ++number) add_in(plan, number, outcomes, report);
   for (int number = 0; number < kMostExchanges; ++number) add_out(plan, number, outcomes, report);
+  if (plan.difference().exists) add_difference(outcomes[plan.difference().outcome], report);
   return report;
 }
 

@@ -35,6 +35,9 @@ Status check(const SlotRun& run) {
   if (!is_aligned(run.record, kLineBytes)) {
     return {StatusCode::kInvalidArgument, "`record` is NULL or not aligned to 64 bytes"};
   }
+  if (plan.difference().exists && !is_aligned(run.references, 256)) {
+    return {StatusCode::kInvalidArgument, "`references` is NULL or not aligned to 256 bytes"};
+  }
   if (plan.needs_mailbox() && !is_mailbox(run.mailbox)) {
     return {StatusCode::kInvalidArgument, "`mailbox` is none that tw_mailbox_open() has made"};
   }
@@ -79,16 +82,19 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   const bool last = stage == plan.stages() - 1;
   const bool sums = std::ranges::count(plan.sums(), number - 1, &SlotSum::behind) > 0;
   const RunEnd end = steps.end();
-  const RunEnd* const ends = last ? &end : nullptr;
+  const bool differs = plan.difference().exists;
+  const RunEnd* const ends = last && !differs ? &end : nullptr;
   // Where nothing is opened or added something else is the last step, and reports.
   const bool opens = number > 0 || sums;
+  if (status.ok() && differs && stage == 0) status = steps.differ();
   if (status.ok() && opens) status = steps.open_all(number - 1, ends);
   if (plan.is_trial()) {
     if (status.ok()) status = do_trial(plan, steps);
   } else if (!last && status.ok()) {
     status = steps.encode_all(number, true);
   }
-  return status.ok() && last && !opens ? work.report(end) : status;
+  if (status.ok() && differs && last) status = steps.restore();
+  return status.ok() && last && (!opens || differs) ? work.report(end) : status;
 }
 
 namespace {
@@ -117,6 +123,15 @@ Status post_messages(const SlotRun& run, const SlotExchange& exchange, int to, i
   return {};
 }
 
+// What the ranks say of their blocks' references.
+Status post_said(const SlotRun& run, transport::StreamTransport& transport) {
+  const SlotDifference& difference = run.plan->difference();
+  const MutableByteView said(run.lent + difference.blocks, difference.key.blocks * kSlotUnit);
+  return run.plan->call().operation == SlotOperation::kBcast
+             ? transport.broadcast(run.plan->call().peer, said, run.stream)
+             : transport.all_gather(said, run.stream);
+}
+
 }  // namespace
 
 Status post_exchange(const SlotRun& run, int stage, transport::StreamTransport& transport) {
@@ -124,6 +139,9 @@ Status post_exchange(const SlotRun& run, int stage, transport::StreamTransport& 
     const auto ranks = static_cast<std::uint64_t>(run.plan->call().ranks);
     return transport.all_gather({run.lent + run.plan->bound().blocks, ranks * kSlotUnit},
                                 run.stream);
+  }
+  if (run.plan->difference().exists && stage == 0) {
+    if (Status status = post_said(run, transport); !status.ok()) return status;
   }
   const SlotExchange& exchange = run.plan->exchange(run.plan->tells_first() ? stage - 1 : stage);
   const auto slot = [&](std::uint64_t at, std::uint64_t slots) {

@@ -24,7 +24,9 @@ struct SlotRun {
   std::byte* kept = nullptr;
   bool clears = false;
   Mailbox* mailbox = nullptr;
-  std::byte* record = nullptr;  // record_bytes(), memory that host and stream reach
+  std::byte* record = nullptr;      // record_bytes(), memory that host and stream reach
+  std::byte* references = nullptr;  // SlotCall::reference_bytes, aligned to 256
+  bool forgets = false;             // they may hold anything
   device::StreamHandle stream = nullptr;
   SlotFactor factor{};  // of this rank's values, where the plan multiplies them
 };
@@ -95,6 +97,7 @@ struct SlotReport {
   std::uint32_t encoded = 0, declined = 0, spilled_out = 0, spilled_in = 0;
   std::array<std::uint32_t, 2> needed{};
   std::uint64_t raw_bytes = 0, frame_bytes = 0;
+  std::uint64_t difference_bytes = 0;  // of the blocks, all ranks', that were coded as differences
   Status status;
 };
 SlotReport check_record(const SlotPlan& plan, const std::byte* record);

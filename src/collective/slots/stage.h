@@ -54,6 +54,35 @@ class Stage {
                          bound_record_of(plan_, run_.record));
   }
 
+  Status differ() {
+    const SlotDifference& difference = plan_.difference();
+    if (run_.forgets) {
+      const Status status = work_.clear(run_.references, kReferenceTableBytes);
+      if (!status.ok()) return status;
+    }
+    if (!difference.sends) return {};
+    return work_.differ({.references = references(),
+                         .key = difference.key,
+                         .call = run_.number,
+                         .block = difference.own,
+                         .values = run_.send,
+                         .said = said() + difference.own * kSlotUnit,
+                         .to = target_of(run_, difference.values)});
+  }
+
+  Status restore() {
+    const SlotDifference& difference = plan_.difference();
+    return work_.restore({.references = references(),
+                          .key = difference.key,
+                          .call = run_.number,
+                          .said = said(),
+                          .found = reinterpret_cast<std::uint64_t*>(run_.lent + difference.found),
+                          .values = run_.receive,
+                          .own = difference.own,
+                          .own_values = difference.sends ? run_.send : nullptr,
+                          .outcome = outcomes_ + difference.outcome});
+  }
+
   // With the slots' headers, where they are slots; those of a trial are not.
   Status encode_all(int number, bool seals) {
     const SlotExchange& exchange = plan_.exchange(number);
@@ -201,6 +230,9 @@ class Stage {
             .mailbox = run_.mailbox,
             .outcome = outcomes_ + task.outcome};
   }
+
+  References references() const { return {run_.references, plan_.call().reference_bytes}; }
+  std::byte* said() const { return run_.lent + plan_.difference().blocks; }
 
   const SlotRun& run_;
   const SlotPlan& plan_;

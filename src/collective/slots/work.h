@@ -4,6 +4,7 @@
 #include <span>
 
 #include "collective/slots/bound.h"
+#include "collective/slots/references.h"
 #include "collective/slots/sum.h"
 #include "slot/mailbox.h"
 #include "slot/seal.h"
@@ -44,6 +45,31 @@ struct RangeStep {
   int rank = 0;
   std::byte* block = nullptr;
   std::byte* scratch = nullptr;
+};
+
+// This rank's block against the one of a result that is nearest to it: `to` gets the differences,
+// or the values as they are, and `said` what the others have to know.
+struct DifferStep {
+  References references;
+  ReferenceKey key;
+  std::uint64_t call = 0;
+  std::uint64_t block = 0;
+  const std::byte* values = nullptr;
+  std::byte* said = nullptr;
+  std::byte* to = nullptr;
+};
+
+// All blocks, once they have come: differences become values again, and the result is kept.
+struct RestoreStep {
+  References references;
+  ReferenceKey key;
+  std::uint64_t call = 0;
+  const std::byte* said = nullptr;        // of each block, kSlotUnit each
+  std::uint64_t* found = nullptr;         // a word a block and one more
+  std::byte* values = nullptr;            // where they came
+  std::uint64_t own = 0;                  // the block that is this rank's own,
+  const std::byte* own_values = nullptr;  // which is there; nullptr: none is
+  device::Outcome* outcome = nullptr;
 };
 
 // A run's last step: copies this rank's own values, if any, which overlap nothing that is still
@@ -103,6 +129,12 @@ class SlotWork {
   virtual Status tell(const RangeStep& step) = 0;
   virtual Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) = 0;
 
+  // Before the encodes; and once all slots are finished. What a rank says of a block that is not
+  // sound, or not of the reference that this rank has, makes the block NaN and the outcome an
+  // error.
+  virtual Status differ(const DifferStep& step) = 0;
+  virtual Status restore(const RestoreStep& step) = 0;
+
   // Whether encodes seal their slots themselves.
   virtual bool seals() const = 0;
 
@@ -127,6 +159,8 @@ class SlotWork {
   // finish(slots, nullptr), if there are any, the sum, and report(*end), if `end` is given.
   virtual Status sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) = 0;
 
+  // Zeros.
+  virtual Status clear(std::byte* at, std::uint64_t bytes) = 0;
   virtual Status copy(std::byte* to, const std::byte* from, std::uint64_t bytes) = 0;
 
   virtual Status report(const RunEnd& end) = 0;
