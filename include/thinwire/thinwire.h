@@ -1136,9 +1136,9 @@ typedef struct tw_stream_plan_options {
   const tw_codec* codec; /* NULL: the communicator's */
 
   /* Of Allgather and Bcast under a lossless codec: the bytes of memory for results that calls are
-   * coded against, as differences; see `references` in tw_stream_call. Else, without trials, and
-   * with less memory than one result of this plan and some bytes for each rank need, it changes
-   * nothing. 0: none. */
+   * coded against, as differences; see `references` in tw_stream_call. In other calls, in trials,
+   * and below 8192 bytes and one result with 8 bytes a block (each up to a multiple of 256) it
+   * changes nothing. 0: none. */
   uint64_t reference_bytes;
 } tw_stream_plan_options;
 
@@ -1225,11 +1225,13 @@ typedef struct tw_stream_call {
    * anything, as before the first call, and nothing is found in it; all ranks say so at the same
    * calls. Each rank looks in it for the result that its block is nearest to, codes the block as
    * the difference where that is worth it, and says so; then all ranks keep the new result, in the
-   * place of what it was coded against, else in free memory, else in that of a result of its kind
-   * that was long of no use. All calls that share it must be of one communicator, made by all ranks
-   * in the same order, not two in one group, and follow each other, on one stream or by events.
-   * Where a rank has other results than the one that coded against them, the call ends with
-   * TW_DAMAGED, and NaN in that block. */
+   * place of what the first block with a reference was coded against, else in free memory, else in
+   * that of a result of its kind that was long of no use. All calls that share it must be of one
+   * communicator, have plans of the same `reference_bytes`, and be made by all ranks in the same
+   * order; two in one group are refused. They follow each other, on whichever streams. Where a rank
+   * has other results than the one that coded against them, the call ends with TW_DAMAGED, and NaN
+   * in that block. Where the slot of a block that is a difference comes damaged or was lost, the
+   * call fails as others do, but the block's values are anything. */
   void* references;
   uint64_t clears_references;
 } tw_stream_call;

@@ -22,4 +22,19 @@ Status wait_for(StreamHandle earlier, CUevent_st* event, StreamHandle later) {
   return device_status("cannot wait for the caller's stream", error);
 }
 
+Order::~Order() {
+  if (last_ != nullptr) cudaEventDestroy(last_);
+}
+
+Status Order::begin(StreamHandle stream) {
+  const cudaError_t error = last_ == nullptr
+                                ? cudaEventCreateWithFlags(&last_, cudaEventDisableTiming)
+                                : cudaStreamWaitEvent(stream, last_, 0);
+  return device_status("cannot wait for the call before", error);
+}
+
+Status Order::end(StreamHandle stream) {
+  return device_status("cannot tell the next call of this one", cudaEventRecord(last_, stream));
+}
+
 }  // namespace thinwire::device

@@ -15,4 +15,21 @@ int device_of_stream(StreamHandle stream, int fallback);
 // What comes behind it on `later` waits for what is on `earlier` now, of whose device `event` is.
 Status wait_for(StreamHandle earlier, CUevent_st* event, StreamHandle later);
 
+// Work on any streams of one device, each piece behind the one before. One thread at a time, whose
+// current device that is; nothing is captured.
+class Order {
+ public:
+  Order() = default;
+  Order(const Order&) = delete;
+  Order& operator=(const Order&) = delete;
+  ~Order();
+
+  // What comes next on the stream waits for what came before the last end().
+  Status begin(StreamHandle stream);
+  Status end(StreamHandle stream);
+
+ private:
+  CUevent_st* last_ = nullptr;
+};
+
 }  // namespace thinwire::device

@@ -58,6 +58,9 @@ Status WorkStream::reserve(std::uint64_t, bool) { return absent(); }
 Status WorkStream::order_after(StreamHandle) { return absent(); }
 Result<WorkStream> acquire_work_stream(int, std::uint64_t) { return absent(); }
 bool is_capturing(StreamHandle) { return false; }
+Order::~Order() = default;
+Status Order::begin(StreamHandle) { return absent(); }
+Status Order::end(StreamHandle) { return absent(); }
 int device_of_stream(StreamHandle, int fallback) { return fallback; }
 Result<int> device_count() { return absent(); }
 

@@ -2,6 +2,7 @@
 // hardly changed is small.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 #include <random>
 
@@ -89,6 +90,8 @@ class Rank {
     result_.assign(receive.get(), receive.get() + blocks * kArray);
     return check(plan, lent.record, expected);
   }
+
+  void use(std::uint32_t operation) { asked_.operation = operation; }
 
   const Bytes& result() const { return result_; }
   std::byte* references() { return references_.get(); }
@@ -200,12 +203,34 @@ TEST(References, MemoryThatIsTooSmallForAll) {
   });
 }
 
+// Results of another kind fill the memory: they are forgotten once others have found no place for
+// long.
+TEST(References, ResultsOfAnotherKindGiveWay) {
+  const Asked asked{.reference_bytes = kTable + 2 * (3 * kArray + 512)};
+  World world(asked.ranks);
+  Carrier carrier;
+  on_ranks(asked.ranks, [&](int rank) {
+    Rank own(world, rank, asked);
+    std::uint64_t number = 0;
+    for (int layer = 0; layer < 2; ++layer) own.make(arrays(asked, layer, 0), ++number, carrier);
+    own.use(TW_STREAM_BCAST);
+    std::vector<std::uint64_t> differ;
+    for (int turn = 0; turn < 30; ++turn) {
+      differ.push_back(own.make(arrays(asked, 5, turn), ++number, carrier).difference_bytes);
+    }
+    EXPECT_EQ(differ[23], 0U);
+    EXPECT_EQ(differ.back(), kArray);
+  });
+}
+
 // Ranks go through the same calls, whose blocks come and go at random.
 TEST(References, RandomLayersAndSteps) {
   for (const unsigned seed : {1U, 2U, 3U}) {
     const Asked asked{.reference_bytes = 1'000'000};
     World world(asked.ranks);
     Carrier carrier;
+    std::vector<Bytes> tables(3);
+    std::atomic<std::uint64_t> differences{0};
     on_ranks(asked.ranks, [&](int rank) {
       Rank own(world, rank, asked);
       std::mt19937 random(seed);
@@ -215,9 +240,12 @@ TEST(References, RandomLayersAndSteps) {
           const int layer = static_cast<int>(random() % 6), step = static_cast<int>(random() % 4);
           sent.push_back(array(layer, of, step));
         }
-        own.make(sent, number, carrier);
+        differences += own.make(sent, number, carrier).difference_bytes;
       }
+      tables[static_cast<std::size_t>(rank)].assign(own.references(), own.references() + kTable);
     });
+    EXPECT_GT(differences, 0U);
+    EXPECT_TRUE(tables[0] == tables[1] && tables[0] == tables[2]);
   }
 }
 
@@ -253,6 +281,40 @@ TEST(References, WordsOfAnotherCallAreAnError) {
       EXPECT_TRUE(all_nan(own.result().data(), kLength));
     }
   });
+}
+
+// The header of the second call's slot; its block is a difference.
+TEST(References, DamagedSlotsAreErrors) {
+  const Asked asked{.ranks = 2};
+  World world(asked.ranks);
+  Carrier carrier;
+  int slots = 0;
+  world.tamper([&](int from, int, std::byte* data, std::uint64_t bytes) {
+    if (from == 0 && bytes > 512 && ++slots == 2) data[8] ^= std::byte{4};
+  });
+  on_ranks(asked.ranks, [&](int rank) {
+    Rank own(world, rank, asked);
+    own.make(arrays(asked, 0, 0), 1, carrier);
+    own.make(arrays(asked, 0, 1), 2, carrier, rank == 1 ? TW_DAMAGED : TW_OK);
+  });
+  EXPECT_EQ(slots, 2);
+}
+
+// They would look for references before either has kept its result.
+TEST(References, TwoCallsOfAGroupAreRefused) {
+  World world(2);
+  Member member(world, 0);
+  const Plan plan = member.plan(TW_STREAM_ALLGATHER, kLength, [](tw_stream_plan_options& options) {
+    options.reference_bytes = kMany;
+  });
+  const Lent lent(plan), other(plan);
+  Memory values(kArray), result(2 * kArray), references(kMany, 256);
+  tw_stream_call calls[] = {member.call(plan, lent, 1, values, result),
+                            member.call(plan, other, 2, values, result)};
+  for (tw_stream_call& call : calls) call.references = references;
+  EXPECT_EQ(tw_stream_enqueue(calls, 2), TW_INVALID_ARGUMENT);
+  calls[0].references = nullptr;
+  EXPECT_EQ(tw_stream_enqueue(calls, 1), TW_INVALID_ARGUMENT);
 }
 
 TEST(References, PlansSayWhetherTheyHaveAny) {

@@ -27,10 +27,6 @@ struct Driver {
                      unsigned flags) = nullptr;
   int (*retain)(void* graph, void* object, unsigned count, unsigned flags) = nullptr;
   int (*drop)(void* object, unsigned count) = nullptr;
-  int (*make_event)(void** event, unsigned flags) = nullptr;
-  int (*record_event)(void* event, cudaStream_t stream) = nullptr;
-  int (*wait_for_event)(cudaStream_t stream, void* event, unsigned flags) = nullptr;
-  int (*end_event)(void* event) = nullptr;
 };
 
 template <typename Function>
@@ -57,10 +53,6 @@ Driver driver_of_gpus() {
   assign(made.make_object, dlsym(library, "cuUserObjectCreate"));
   assign(made.retain, dlsym(library, "cuGraphRetainUserObject"));
   assign(made.drop, dlsym(library, "cuUserObjectRelease"));
-  assign(made.make_event, dlsym(library, "cuEventCreate"));
-  assign(made.record_event, dlsym(library, "cuEventRecord"));
-  assign(made.wait_for_event, dlsym(library, "cuStreamWaitEvent"));
-  assign(made.end_event, dlsym(library, "cuEventDestroy_v2"));
   return made;
 }
 
@@ -71,7 +63,6 @@ const Driver& driver() {
 }
 
 constexpr unsigned kNoSync = 1;       // CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
-constexpr unsigned kNoTiming = 2;     // CU_EVENT_DISABLE_TIMING
 constexpr unsigned kMoveToGraph = 1;  // CU_GRAPH_USER_OBJECT_MOVE
 
 Streams kind() {
@@ -99,23 +90,6 @@ std::uint64_t identity_of(cudaStream_t stream) {
   const bool told = driver().stream_id != nullptr && driver().stream_id(stream, &id) == 0;
   return told ? id : reinterpret_cast<std::uintptr_t>(stream);
 }
-
-bool make_event(void** event) {
-  const Driver& cuda = driver();
-  const bool has_all = cuda.record_event != nullptr && cuda.wait_for_event != nullptr &&
-                       cuda.end_event != nullptr && cuda.make_event != nullptr;
-  return has_all && cuda.make_event(event, kNoTiming) == 0;
-}
-
-bool record_event(void* event, cudaStream_t stream) {
-  return driver().record_event(event, stream) == 0;
-}
-
-bool wait_for_event(cudaStream_t stream, void* event) {
-  return driver().wait_for_event(stream, event, 0) == 0;
-}
-
-void end_event(void* event) { driver().end_event(event); }
 
 Capture capture_of(cudaStream_t stream) {
   Capture found;

@@ -24,12 +24,6 @@ int launch_on_host(cudaStream_t stream, void (*function)(void*), void* argument)
 // that is being captured: CUDA refuses that, and the capture is invalid from then on.
 std::uint64_t identity_of(cudaStream_t stream);
 
-// Events of GPUs' streams, of the thread's current device. Each false where CUDA has refused.
-bool make_event(void** event);
-bool record_event(void* event, cudaStream_t stream);
-bool wait_for_event(cudaStream_t stream, void* event);
-void end_event(void* event);
-
 // Whether what is put on the stream goes into a graph, and into which.
 struct Capture {
   enum class State { kNone, kActive, kUnclear };  // unclear: an error, which is NCCL's to tell

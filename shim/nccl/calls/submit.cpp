@@ -228,9 +228,10 @@ ncclResult_t judge(Call call, Communicator& communicator, bool could) {
     return go_raw(call);
   }
   Counters& counters = communicator.of[call.operation];
-  return go_decided({call, coder->decide(call, in_group(), !group_refers(*coder)), coder, &counters,
-                     &communicator},
-                    communicator);
+  const bool may_refer = Coder::keeps_results(call) && !group_refers(*coder);
+  return go_decided(
+      {call, coder->decide(call, in_group(), may_refer), coder, &counters, &communicator},
+      communicator);
 }
 
 }  // namespace

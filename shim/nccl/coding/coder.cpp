@@ -15,6 +15,9 @@ namespace {
 // Calls between two of a class, whose ends are noted: those of a step of training, about.
 constexpr std::uint32_t kListened = 64;
 
+// More than what ranks say of a block and its reference takes, of each.
+constexpr std::uint64_t kSaid = 1024;
+
 int reason_without_plan(const Call& call, tw_status why) {
   return why == TW_UNSUPPORTED && call.reduces() ? TW_RAW_OPERATION : TW_RAW_SHAPE;
 }
@@ -114,7 +117,7 @@ Decision Coder::decide(const Call& call, bool is_grouped, bool may_refer) {
     return made;
   }
   if (call.is_captured() ? captured_goes_raw(first, made) : goes_raw(first, made)) return made;
-  if (may_refer && !call.is_captured()) key.reference_bytes = reference_bytes_of(call, made.codec);
+  if (may_refer) key.reference_bytes = reference_bytes_of(call, made.codec);
   tw_status why = TW_OK;
   made.plan = plans_.take(stream_comm_, key, &why);
   if (made.plan == nullptr) {
@@ -210,7 +213,11 @@ bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
     tw_status why = TW_OK;
     Plan* const plan = plans_.take(stream_comm_, key, &why);
     if (plan != nullptr) {
-      const Working needs{plan->info.device_bytes, plan->info.workspace_bytes};
+      Working needs{plan->info.device_bytes, plan->info.workspace_bytes};
+      // Where the largest call has no room among results, smaller ones may have.
+      if (key.reference_bytes > 0 && plan->info.has_references == 0) {
+        needs.device_bytes += key.count * size + kSaid * static_cast<std::uint64_t>(ranks_ + 2);
+      }
       made.of[0]->set_working(needs);
       Lent& lent = lent_to(call.stream, kNoGroup);
       if (!lent.reserve(0, needs) || open_mailbox(lent) == nullptr) veto = TW_RAW_NO_MEMORY;
@@ -227,9 +234,13 @@ bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
   return false;
 }
 
-std::uint64_t Coder::reference_bytes_of(const Call& call, unsigned codec) const {
-  const bool keeps = call.operation == kAllGather || call.operation == kBroadcast;
-  return keeps && settings().codecs[codec].lossless ? settings().references : 0;
+bool Coder::keeps_results(const Call& call) {
+  const bool moves_to_all = call.operation == kAllGather || call.operation == kBroadcast;
+  return moves_to_all && settings().references > 0 && !call.is_captured();
+}
+
+std::uint64_t Coder::reference_bytes_of(const Call& call, unsigned codec) {
+  return keeps_results(call) && settings().codecs[codec].lossless ? settings().references : 0;
 }
 
 void Coder::fail() { failed_ = true; }

@@ -19,7 +19,6 @@
 #include "agree/agree.h"
 #include "coding/call.h"
 #include "coding/classes.h"
-#include "coding/in_order.h"
 #include "coding/lent.h"
 #include "coding/nodes.h"
 #include "coding/plans.h"
@@ -68,6 +67,8 @@ class Coder {
  public:
   Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks);
 
+  // Whether results of such calls are kept, to code others against.
+  static bool keeps_results(const Call& call);
   // For a call that settings, type and size would let be coded; not yet enqueued. `is_grouped`: it
   // is made in a group of the program's; `may_refer`: in which no other call refers to results.
   Decision decide(const Call& call, bool is_grouped, bool may_refer);
@@ -85,10 +86,6 @@ class Coder {
   // Memory for a group's calls on this communicator, of those classes, all at once: before the
   // ranks agree to code them, or a class vetoes that. Largest first.
   void reserve_together(std::span<const Grouped> calls);
-
-  // Under the mutex: before and behind what is enqueued for a call with references.
-  bool begin_in_order(const tw_stream_call& call);
-  bool end_in_order(const tw_stream_call& call);
 
   std::mutex& mutex() { return mutex_; }
   // Under the mutex. `group` numbers what is enqueued together. Null, and nothing changed but that
@@ -148,7 +145,7 @@ class Coder {
   bool goes_raw(const agree::Value& value, Decision& made);
   bool reserve(const Call& call, PlanKey key, const Decision& made);
   // Of calls that are coded against earlier results, where settings have memory for these.
-  std::uint64_t reference_bytes_of(const Call& call, unsigned codec) const;
+  static std::uint64_t reference_bytes_of(const Call& call, unsigned codec);
   // Memory for results, for the communicator's life. Null: none is left.
   void* references();
   static constexpr std::uint64_t kNoGroup = 0;
@@ -204,7 +201,6 @@ class Coder {
   Flights flights_{device_};
   Flight* last_end_ = nullptr;  // of the latest call whose end is known once it has come
   bool failed_ = false, ended_ = false, released_ = false;
-  InOrder in_order_;  // of calls with references
   void* references_ = nullptr;
   bool has_referred_ = false;
 

@@ -105,17 +105,8 @@ void Coder::leave_device(const Decision& decision) {
 }
 
 void* Coder::references() {
-  std::uint64_t got = 0;
-  if (references_ == nullptr) references_ = take_working(device_, settings().references, &got);
+  if (references_ == nullptr) references_ = take_exactly(device_, settings().references);
   return references_;
-}
-
-bool Coder::begin_in_order(const tw_stream_call& call) {
-  return call.references == nullptr || in_order_.begin(static_cast<cudaStream_t>(call.stream));
-}
-
-bool Coder::end_in_order(const tw_stream_call& call) {
-  return call.references == nullptr || in_order_.end(static_cast<cudaStream_t>(call.stream));
 }
 
 Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,

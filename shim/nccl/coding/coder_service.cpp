@@ -213,7 +213,6 @@ void Coder::release() {
   for (const auto& each : lent_) each->release_all();
   if (last_end_ != nullptr) flights_.give_back(std::exchange(last_end_, nullptr));
   flights_.release_all();
-  in_order_.release();
   if (references_ != nullptr) give_working(std::exchange(references_, nullptr));
 }
 

@@ -78,16 +78,6 @@ ncclResult_t enqueue(const Batch& made) {
   return result_of(tw_stream_enqueue(made.calls.data(), count));
 }
 
-// Calls with references follow each other, on whichever streams.
-bool in_order(bool (Coder::*step)(const tw_stream_call&), std::span<const Planned> planned,
-              const std::vector<tw_stream_call>& calls) {
-  bool all = true;
-  for (std::size_t at = 0; at < calls.size(); ++at) {
-    all = (planned[at].coder->*step)(calls[at]) && all;
-  }
-  return all;
-}
-
 // As far as NCCL goes along at once.
 ncclResult_t enqueue_stages(const std::vector<tw_stream_call>& calls, Rest& rest) {
   const auto count = static_cast<std::uint32_t>(calls.size());
@@ -111,14 +101,8 @@ ncclResult_t enqueue_coded(std::span<const Planned> calls, RawOfGroup raw, Rest*
   ncclResult_t result = prepare(calls, Part::kCall, own) ? ncclSuccess : ncclSystemError;
   std::optional<ProgramGroup> group;
   if (raw != nullptr) group.emplace(*raw);
-  if (result == ncclSuccess && !in_order(&Coder::begin_in_order, calls, own.calls)) {
-    result = ncclUnhandledCudaError;
-  }
   if (result == ncclSuccess) {
     result = calls.front().coder->blocks() ? enqueue(own) : enqueue_stages(own.calls, *rest);
-  }
-  if (result == ncclSuccess && !in_order(&Coder::end_in_order, calls, own.calls)) {
-    result = ncclUnhandledCudaError;
   }
   if (result == ncclInProgress) {
     rest->calls.assign(calls.begin(), calls.end());
@@ -139,10 +123,7 @@ ncclResult_t enqueue_rest(Rest& rest) {
   const Range range(rest.calls);
   Batch& own = batch();
   own.lock(rest.calls);
-  ncclResult_t result = enqueue_stages(rest.made, rest);
-  if (result == ncclSuccess && !in_order(&Coder::end_in_order, rest.calls, rest.made)) {
-    result = ncclUnhandledCudaError;
-  }
+  const ncclResult_t result = enqueue_stages(rest.made, rest);
   own.unlock();
   return result;
 }

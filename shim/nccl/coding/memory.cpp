@@ -105,6 +105,14 @@ void* take_working_on_host(int device, std::uint64_t bytes, std::uint64_t* got) 
   return take_at(device == kHostOnly ? kHostOnly : kPinned, bytes, got);
 }
 
+void* take_exactly(int device, std::uint64_t bytes) {
+  Memory& all = memory();
+  const std::lock_guard lock(all.mutex);
+  void* const made = acquire(kind_of(device), std::max(device, 0), bytes);
+  if (made != nullptr) all.taken[made] = {device, bytes};
+  return made;
+}
+
 void give_working(void* given) {
   Memory& all = memory();
   const std::lock_guard lock(all.mutex);

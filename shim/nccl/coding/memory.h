@@ -13,7 +13,9 @@ constexpr int kHostOnly = -1;  // as a device: streams are queues of host functi
 void* take_working(int device, std::uint64_t bytes, std::uint64_t* got);
 // The same in the host's memory, which those streams reach, and are slow in.
 void* take_working_on_host(int device, std::uint64_t bytes, std::uint64_t* got);
-// Of either kind.
+// Working memory of just so many bytes, for long.
+void* take_exactly(int device, std::uint64_t bytes);
+// Of any kind.
 void give_working(void* memory);
 
 // Memory of the host that streams of any device reach, aligned to 64; `bytes` as it was taken. The

@@ -110,13 +110,18 @@ Result<int> device_under(const SlotRun& run) {
 
 }  // namespace
 
-Status enqueue_stage(const SlotRun& run, int stage) {
+Status enqueue_stage(const SlotRun& run, int stage, std::unique_ptr<device::Order>& order) {
   const auto device = device_under(run);
   if (!device.ok()) return device.status();
   const auto current = device::ContextGuard::enter(*device);
   if (!current.ok()) return current.status();
   DeviceSlots work(run.plan->settings(), run.stream);
-  return do_stage(run, stage, work);
+  if (!run.plan->difference().exists) return do_stage(run, stage, work);
+  if (order == nullptr) order = std::make_unique<device::Order>();
+  Status status = stage == 0 ? order->begin(run.stream) : Status();
+  if (status.ok()) status = do_stage(run, stage, work);
+  const bool last = stage == run.plan->stages() - 1;
+  return status.ok() && last ? order->end(run.stream) : status;
 }
 
 }  // namespace thinwire::collective

@@ -1,9 +1,12 @@
 // Steps of slots on CUDA streams: kernels, and the codecs' own.
 #pragma once
 
+#include <memory>
+
 #include "collective/engine.h"
 #include "collective/slots/run.h"
 #include "collective/slots/work.h"
+#include "device/order.h"
 #include "device/stream.h"
 #include "message/enqueue.h"
 
@@ -55,7 +58,8 @@ class DeviceSlots : public SlotWork {
 // The workspace that a block's coding needs there; kUnsupported where it cannot be coded.
 Result<std::uint64_t> device_needs(const EngineSettings& settings, const Shape& shape);
 
-// Enqueues a stage of a run on its stream, whose device is that of the lent memory.
-Status enqueue_stage(const SlotRun& run, int stage);
+// Enqueues a stage of a run on its stream, whose device is that of the lent memory; `order` is that
+// of runs with references.
+Status enqueue_stage(const SlotRun& run, int stage, std::unique_ptr<device::Order>& order);
 
 }  // namespace thinwire::collective

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <thread>
 
 #include "collective/slots/device_slots.h"
 #include "collective/slots/host_slots.h"
@@ -17,19 +18,38 @@ void lose(std::span<device::Outcome> outcomes) {
   std::fill(outcomes.begin(), outcomes.end(), failure(SlotFailure::kLost));
 }
 
-// On a thread of the stream's, which no exception may leave.
+void await_turn(const SlotRun& run) {
+  while (run.turns != nullptr && run.turns->ended.load(std::memory_order_acquire) != run.turn) {
+    std::this_thread::yield();
+  }
+}
+
+void end_turn(const SlotRun& run) {
+  if (run.turns != nullptr) run.turns->ended.store(run.turn + 1, std::memory_order_release);
+}
+
+// No exception may leave the stream's thread. Where it fails its outcomes are lost.
+bool do_stage_on_host(const SlotRun& run, int stage) {
+  HostSlots work(run.plan->settings());
+  try {
+    if (do_stage(run, stage, work).ok()) return true;
+  } catch (...) {
+  }
+  lose(lent_outcomes(run));
+  return false;
+}
+
 template <int kStage>
 void do_on_host(void* argument) {
   auto& record = *static_cast<SlotRecord*>(argument);
-  HostSlots work(record.run.plan->settings());
-  try {
-    if (do_stage(record.run, kStage, work).ok()) return;
-  } catch (...) {
+  const SlotRun run = record.run;  // the record may be another call's once it is done
+  const bool last = kStage == run.plan->stages() - 1;
+  if (kStage == 0) await_turn(run);
+  if (!do_stage_on_host(run, kStage) && last) {
+    const auto outcomes = lent_outcomes(run);
+    (void)HostSlots(run.plan->settings()).report({outcomes, outcomes_of(run.record), &record.done});
   }
-  const auto outcomes = lent_outcomes(record.run);
-  lose(outcomes);
-  if (kStage < record.run.plan->stages() - 1) return;
-  (void)work.report({outcomes, outcomes_of(record.run.record), &record.done});
+  if (last) end_turn(run);
 }
 
 // One more than there are exchanges; what is bounded has two, and one before.
@@ -43,7 +63,7 @@ Status put_stages(const SlotRuns& runs, int stage) {
     if (stage >= run.plan->stages()) continue;
     transport::StreamTransport& transport = *runs.link(at).transport;
     Status status = transport.on_host() ? transport.call(kHostStages[stage], run.record, run.stream)
-                                        : enqueue_stage(run, stage);
+                                        : enqueue_stage(run, stage, runs.link(at).order);
     if (!status.ok()) return status;
   }
   return {};
@@ -100,19 +120,40 @@ Status exchange(const SlotRuns& runs, int stage) {
                     : exchange_all(runs, stage);
 }
 
+// Those of a group look for references before any of them has kept its result.
+bool refers_before(const SlotRuns& runs, std::uint32_t end) {
+  for (std::uint32_t at = 0; at < end; ++at) {
+    if (&runs.link(at) == &runs.link(end) && runs.run(at).plan->difference().exists) return true;
+  }
+  return false;
+}
+
 // How many stages there are, if all runs are sound.
 Result<int> stages_of(const SlotRuns& runs) {
   int stages = 0;
   for (std::uint32_t at = 0; at < runs.count(); ++at) {
     const SlotRun run = runs.run(at);
     if (Status status = check(run); !status.ok()) return status;
+    if (run.plan->difference().exists && refers_before(runs, at)) {
+      return {StatusCode::kInvalidArgument,
+              "two calls of a group have references and are of one communicator"};
+    }
     stages = std::max(stages, run.plan->stages());
   }
   return stages;
 }
 
 void prepare_records(const SlotRuns& runs) {
-  for (std::uint32_t at = 0; at < runs.count(); ++at) prepare_record(runs.run(at));
+  for (std::uint32_t at = 0; at < runs.count(); ++at) {
+    SlotRun run = runs.run(at);
+    SlotLink& link = runs.link(at);
+    if (run.plan->difference().exists && link.transport->on_host()) {
+      if (link.turns == nullptr) link.turns = std::make_unique<HostTurns>();
+      run.turns = link.turns.get();
+      run.turn = link.turns->given++;
+    }
+    prepare_record(run);
+  }
 }
 
 }  // namespace

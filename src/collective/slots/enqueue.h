@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "collective/slots/run.h"
+#include "device/order.h"
 
 namespace thinwire::collective {
 
@@ -12,6 +13,9 @@ namespace thinwire::collective {
 struct SlotLink {
   std::unique_ptr<transport::StreamTransport> transport;
   bool in_group = false;  // of the enqueue that is at work
+  // Of calls with references, which follow each other on whichever streams; once there was one.
+  std::unique_ptr<device::Order> order;  // on a GPU
+  std::unique_ptr<HostTurns> turns;      // on streams of host functions
 };
 
 // The runs of a group, wherever their descriptions lie; asked for several times.

@@ -1,6 +1,7 @@
 // One run of a plan of slots: its local stages, and the exchanges between them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -11,6 +12,12 @@
 #include "transport/stream_transport.h"
 
 namespace thinwire::collective {
+
+// Whose turn it is, of runs that follow each other on streams of host functions.
+struct HostTurns {
+  std::uint64_t given = 0;  // of the thread that enqueues
+  std::atomic<std::uint64_t> ended{0};
+};
 
 // What the caller lends until the stream has come past the run, and where its values lie.
 struct SlotRun {
@@ -27,6 +34,8 @@ struct SlotRun {
   std::byte* record = nullptr;      // record_bytes(), memory that host and stream reach
   std::byte* references = nullptr;  // SlotCall::reference_bytes, aligned to 256
   bool forgets = false;             // they may hold anything
+  HostTurns* turns = nullptr;       // of a run with references, from its enqueue on
+  std::uint64_t turn = 0;
   device::StreamHandle stream = nullptr;
   SlotFactor factor{};  // of this rank's values, where the plan multiplies them
 };
