@@ -249,6 +249,54 @@ TEST(References, RandomLayersAndSteps) {
   }
 }
 
+// Calls on two streams by turns, all enqueued before the first has run.
+TEST(References, CallsOfSeveralStreamsFollowEachOther) {
+  constexpr int kRanks = 2, kCalls = 12;
+  World world(kRanks);
+  Carrier carrier;
+  std::atomic<std::uint64_t> differences{0};
+  on_ranks(kRanks, [&](int rank) {
+    Memory references(kMany, 256);
+    Member own(world, rank);
+    Stream other;
+    const Mailbox of_other(16 * 1024);
+    carrier.serve(rank, own.mailbox.memory);
+    carrier.serve(rank, of_other.memory);
+    const Plan plan = own.plan(TW_STREAM_ALLGATHER, kLength, [](tw_stream_plan_options& options) {
+      options.reference_bytes = kMany;
+    });
+    std::vector<Bytes> sent;
+    std::vector<Memory> results;
+    std::vector<Lent> lent;
+    for (int at = 0; at < kCalls; ++at) {
+      sent.push_back(array(at % 3, rank, at));
+      results.emplace_back(kRanks * kArray);
+      lent.emplace_back(plan);
+    }
+    for (std::size_t at = 0; at < kCalls; ++at) {
+      tw_stream_call call = own.call(plan, lent[at], at, sent[at].data(), results[at]);
+      call.references = references;
+      call.clears_references = at == 0 ? 1 : 0;
+      if (at % 2 == 1) call.stream = &other;
+      if (at % 2 == 1) call.mailbox = of_other.memory;
+      own.enqueue(call);
+    }
+    own.stream.wait();
+    other.wait();
+    for (std::size_t at = 0; at < kCalls; ++at) {
+      differences += check(plan, lent[at].record).difference_bytes;
+      for (int of = 0; of < kRanks; ++of) {
+        const std::byte* const block = results[at].get() + static_cast<std::size_t>(of) * kArray;
+        const auto turn = static_cast<int>(at);
+        EXPECT_TRUE(same(block, array(turn % 3, of, turn))) << "call " << at << " block " << of;
+      }
+    }
+    carrier.stop_serving(own.mailbox.memory);
+    carrier.stop_serving(of_other.memory);
+  });
+  EXPECT_EQ(differences, kRanks * (kCalls - 3) * kRanks * kArray);
+}
+
 // What one rank alone has lost is told, and never decoded against.
 TEST(References, AnotherReferenceIsAnError) {
   const Asked asked{.ranks = 2};
