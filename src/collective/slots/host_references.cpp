@@ -1,8 +1,9 @@
 // References on streams of host functions; references.h has what GPUs do alike.
-#include <algorithm>
+#include <cstring>
 
 #include "codec/reduce.h"
 #include "collective/slots/host_slots.h"
+#include "message/delta.h"
 
 namespace thinwire::collective {
 namespace {
@@ -33,20 +34,6 @@ std::uint64_t nearest(const DifferStep& step) {
   return best;
 }
 
-template <typename Word>
-void differ(const DifferStep& step) {
-  const std::uint64_t number = nearest<Word>(step);
-  const bool found = number != kNoReference;
-  const std::uint64_t sum = found ? step.references.sums(step.key, number)[step.block] : 0;
-  store(step.said, told_reference(step.call, step.block, number, sum));
-  const std::byte* const block =
-      found ? step.references.values(number) + step.block * step.key.block_bytes : nullptr;
-  for (std::uint64_t at = 0; at < step.key.block_bytes; at += sizeof(Word)) {
-    const Word word = load<Word>(step.values + at);
-    store(step.to + at, found ? folded_difference(word, load<Word>(block + at)) : word);
-  }
-}
-
 // Which references the blocks have, and the result's place; an error where one is not sound.
 Outcome settle(const RestoreStep& step) {
   Outcome outcome = device::make_outcome(StatusCode::kOk, 0);
@@ -67,41 +54,54 @@ Outcome settle(const RestoreStep& step) {
 }
 
 template <typename Word>
-void restore(const RestoreStep& step, std::uint64_t block, Word nan) {
-  const std::uint64_t number = step.found[block], kept = step.found[step.key.blocks];
-  const std::uint64_t offset = block * step.key.block_bytes;
-  const bool is_own = step.own_values != nullptr && block == step.own;
-  const bool adds = !is_own && number != kNoReference && number != kUnsoundReference;
-  const std::byte* const reference = adds ? step.references.values(number) + offset : nullptr;
-  std::byte* const keeps = kept != kNoReference ? step.references.values(kept) + offset : nullptr;
-  const std::byte* const from = is_own ? step.own_values : step.values + offset;
+std::uint64_t sum_of(const std::byte* values, std::uint64_t bytes) {
   std::uint64_t sum = 0;
-  for (std::uint64_t at = 0; at < step.key.block_bytes; at += sizeof(Word)) {
-    Word word = load<Word>(from + at);
-    if (adds) word = unfolded_sum(word, load<Word>(reference + at));
-    if (!is_own && number == kUnsoundReference) word = nan;
-    if (!is_own && number != kNoReference) store(step.values + offset + at, word);
-    if (keeps != nullptr) store(keeps + at, word);
-    sum += summed(word, at / sizeof(Word));
+  for (std::uint64_t at = 0; at < bytes; at += sizeof(Word)) {
+    sum += summed(load<Word>(values + at), at / sizeof(Word));
   }
-  if (keeps != nullptr) step.references.sums(step.key, kept)[block] = sum;
+  return sum;
 }
 
 }  // namespace
 
 Status HostSlots::differ(const DifferStep& step) {
-  with_any_float_dtype(settings_->dtype,
-                       [&](auto kDtype) { collective::differ<codec::WordOf<kDtype>>(step); });
+  const Dtype dtype = settings_->dtype;
+  const std::uint64_t bytes = step.key.block_bytes;
+  const std::uint64_t number = with_any_float_dtype(
+      dtype, [&](auto kDtype) { return nearest<codec::WordOf<kDtype>>(step); });
+  if (number == kNoReference) {
+    store(step.said, told_reference(step.call, step.block, number, 0));
+    std::memcpy(step.to, step.values, bytes);
+    return {};
+  }
+  const std::uint64_t sum = step.references.sums(step.key, number)[step.block];
+  store(step.said, told_reference(step.call, step.block, number, sum));
+  const std::byte* const reference = step.references.values(number) + step.block * bytes;
+  message::take_difference(dtype, bytes, step.values, reference, step.to);
   return {};
+}
+
+void HostSlots::restore(const RestoreStep& step, std::uint64_t block) const {
+  const Dtype dtype = settings_->dtype;
+  const std::uint64_t bytes = step.key.block_bytes, offset = block * bytes;
+  const std::uint64_t number = step.found[block], kept = step.found[step.key.blocks];
+  const bool is_own = step.own_values != nullptr && block == step.own;
+  std::byte* const values = step.values + offset;
+  if (!is_own && number == kUnsoundReference) {
+    make_nan(values, Shape::line(bytes / dtype_size(dtype)));
+  } else if (!is_own && number != kNoReference) {
+    message::add_difference(dtype, bytes, step.references.values(number) + offset, values);
+  }
+  if (kept == kNoReference) return;
+  const std::byte* const from = is_own ? step.own_values : values;
+  std::memcpy(step.references.values(kept) + offset, from, bytes);
+  step.references.sums(step.key, kept)[block] = with_any_float_dtype(
+      dtype, [&](auto kDtype) { return sum_of<codec::WordOf<kDtype>>(from, bytes); });
 }
 
 Status HostSlots::restore(const RestoreStep& step) {
   *step.outcome = settle(step);
-  with_any_float_dtype(settings_->dtype, [&](auto kDtype) {
-    for (std::uint64_t block = 0; block < step.key.blocks; ++block) {
-      collective::restore(step, block, codec::nan_word<kDtype>());
-    }
-  });
+  for (std::uint64_t block = 0; block < step.key.blocks; ++block) restore(step, block);
   return {};
 }
 

@@ -33,6 +33,7 @@ class HostSlots : public SlotWork {
  private:
   void seal(const SealStep& step, std::span<const device::Outcome> before);
   void finish(const FinishStep& step);
+  void restore(const RestoreStep& step, std::uint64_t block) const;
   // Makes the values NaN where there is no such frame.
   device::Outcome decode(ByteView frame, const Shape& shape, std::byte* to) const;
   Status check(const Result<message::Info>& info, const Shape& shape) const;

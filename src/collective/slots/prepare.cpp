@@ -132,7 +132,9 @@ Status load_kernels(const codec::Spec& spec, int device) {
       // A shape that the spec names may not fit these.
       if (!status.ok() && status.code() == StatusCode::kDevice) return status;
     }
-    for (const SlotCall& other : {call_with_references(call), call_in_levels(call)}) {
+    std::vector<SlotCall> others{call_in_levels(call)};
+    if (!named || spec.codec->lossless) others.push_back(call_with_references(call));
+    for (const SlotCall& other : others) {
       const Status status = launch_all(other, *stream, device);
       if (!status.ok() && status.code() == StatusCode::kDevice) return status;
     }
