@@ -67,6 +67,7 @@ struct Board {
     std::uint64_t bytes;
   };
   Where where;
+  bool damages;  // what goes from rank 0 to rank 2, if it is a slot
   std::map<std::pair<int, int>, std::deque<Posted>> sent, received;
 
   Status post(int from, int to, bool sends, Posted posted, device::StreamHandle stream) {
@@ -77,10 +78,20 @@ struct Board {
     out.pop_front();
     in.pop_front();
     if (source.bytes != target.bytes) return {StatusCode::kInternal, "lengths differ"};
-    if (where == Where::kGpu) {
-      return device::enqueue_copy(target.to, source.from, source.bytes, stream);
+    if (where == Where::kHost) {
+      std::copy_n(source.from, source.bytes, target.to);
+    } else if (const Status copied =
+                   device::enqueue_copy(target.to, source.from, source.bytes, stream);
+               !copied.ok()) {
+      return copied;
     }
-    std::copy_n(source.from, source.bytes, target.to);
+    const bool is_damaged = damages && from == 0 && to == 2 && source.bytes > slot::kSlotUnit;
+    return is_damaged ? clear(target.to + slot::kSlotHeaderBytes / 2, stream) : Status();
+  }
+
+  Status clear(std::byte* word, device::StreamHandle stream) const {
+    if (where == Where::kGpu) return device::enqueue_clear(word, 8, stream);
+    std::fill_n(word, 8, std::byte{0});
     return {};
   }
 };

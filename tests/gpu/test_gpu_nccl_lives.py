@@ -79,13 +79,18 @@ def test_one_rank(tmp_path: Path) -> None:
     assert figures["raw_by_reason"]["to itself, or of one rank"] > 0
 
 
-def test_threads_with_a_gpu_each(tmp_path: Path) -> None:
+@pytest.mark.parametrize("references", ["0", "16MiB"])
+def test_threads_with_a_gpu_each(references: str, tmp_path: Path) -> None:
     """One process has both ranks, and their communicators."""
     if gpu_count() < 2:
         pytest.skip("one GPU only: threads of a process cannot share it")
     more = {"RANKS": "2", "RANKS_FILE": "", "CUDA_VISIBLE_DEVICES": "0,1"}
     more |= {"NCCL_P2P_DISABLE": "1", "THINWIRE_SAME_NODE": "1"}
-    for name, words in (("nccl_every_gpu", ("14",)), ("nccl_random_gpu", ("3", "1500"))):
+    more |= {"THINWIRE_REFERENCES": references}
+    programs = {"nccl_every_gpu": ("14",), "nccl_random_gpu": ("3", "1500")}
+    if references != "0":
+        programs["nccl_references_gpu"] = ("60",)
+    for name, words in programs.items():
         job = run_ok([program(name), *words], 1, tmp_path / name, **more)
         compressed = job.total("compressed_calls")
         print(f"{name}: {compressed} compressed calls")

@@ -47,6 +47,18 @@ def test_random_programs_on_nodes(seed: int, tmp_path: Path) -> None:
     assert job.total("compressed_calls") > 30
 
 
+def test_references_on_nodes(tmp_path: Path) -> None:
+    if GPUS < 2:
+        pytest.skip("too few GPUs for a node")
+    words = [program("nccl_references_gpu"), "90"]
+    settings = {"THINWIRE_CODEC": "lossless", "THINWIRE_THRESHOLD": "1KiB", "THINWIRE_FORCE": "1"}
+    settings |= {"THINWIRE_REFERENCES": "16MiB"}
+    job = nccl_job.run(words, 4, tmp_path, settings, nodes=(0, 0, 1, 1), seconds=200)
+    assert [rank.output for rank in job.ranks] == ["ok\n"] * 4, job.said()
+    for name in ("AllGather", "Broadcast"):
+        assert job.total("difference_bytes", name) > 0, name
+
+
 def test_one_node_is_raw(tmp_path: Path) -> None:
     if GPUS < 2:
         pytest.skip("too few GPUs for a node")

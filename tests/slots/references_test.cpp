@@ -83,7 +83,7 @@ class Rank {
     EXPECT_EQ(tw_stream_enqueue(&call, 1), TW_OK) << tw_last_error();
     stream_.wait();
     carrier.stop_serving(mailbox_.memory);
-    for (std::uint64_t at = 0; at < blocks && expected == TW_OK; ++at) {
+    for (std::uint64_t at = first_; at < blocks && (first_ > 0 || expected == TW_OK); ++at) {
       const std::uint64_t of = is_bcast() ? static_cast<std::uint64_t>(asked_.root) : at;
       EXPECT_TRUE(same(receive.get() + at * kArray, sent[of])) << "block " << at;
     }
@@ -92,6 +92,9 @@ class Rank {
   }
 
   void use(std::uint32_t operation) { asked_.operation = operation; }
+
+  // Of the result no block before it is looked at.
+  void compare_from(std::uint64_t block) { first_ = block; }
 
   const Bytes& result() const { return result_; }
   std::byte* references() { return references_.get(); }
@@ -107,6 +110,7 @@ class Rank {
   Mailbox mailbox_;
   Memory references_;
   bool is_first_ = true;
+  std::uint64_t first_ = 0;
   Bytes result_;
   Stream stream_;
 };
@@ -344,6 +348,33 @@ TEST(References, DamagedSlotsAreErrors) {
     Rank own(world, rank, asked);
     own.make(arrays(asked, 0, 0), 1, carrier);
     own.make(arrays(asked, 0, 1), 2, carrier, rank == 1 ? TW_DAMAGED : TW_OK);
+    if (rank == 1) {
+      EXPECT_TRUE(all_nan(own.result().data(), kLength));
+    }
+  });
+  EXPECT_EQ(slots, 2);
+}
+
+// Of two ranks on a node the one that had the slot says so, and the other gets what it has.
+TEST(References, DamagedSlotsAreNanOnAllOfANode) {
+  const Asked asked{.ranks = 4, .nodes = {0, 0, 1, 1}};
+  World world(asked.ranks);
+  Carrier carrier;
+  int slots = 0;
+  world.tamper([&](int from, int to, std::byte* data, std::uint64_t bytes) {
+    if (from == 0 && to == 2 && bytes > 512 && ++slots == 2) data[8] ^= std::byte{4};
+  });
+  on_ranks(asked.ranks, [&](int rank) {
+    Rank own(world, rank, asked);
+    own.make(arrays(asked, 0, 0), 1, carrier);
+    const auto sent = arrays(asked, 0, 1);
+    if (rank < 2) {
+      EXPECT_EQ(own.make(sent, 2, carrier).difference_bytes, 4 * kArray);
+      return;
+    }
+    own.compare_from(1);
+    own.make(sent, 2, carrier, rank == 2 ? TW_DAMAGED : TW_OK);
+    EXPECT_TRUE(all_nan(own.result().data(), kLength));
   });
   EXPECT_EQ(slots, 2);
 }

@@ -1,47 +1,15 @@
-// Numbers at any address, their lowest byte first.
+// Numbers of headers, tables and values, at any address.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "device/any_alignment.cuh"
 
 namespace thinwire::codec::cuda {
 
-template <typename Word>
-__device__ bool is_aligned(const std::byte* at) {
-  return reinterpret_cast<std::uintptr_t>(at) % sizeof(Word) == 0;
-}
-
-// Byte by byte.
-template <typename Word>
-__device__ Word load_bytes(const std::byte* at) {
-  Word word = 0;
-  for (unsigned byte = 0; byte < sizeof(Word); ++byte) {
-    word |= static_cast<Word>(static_cast<Word>(at[byte]) << (8 * byte));
-  }
-  return word;
-}
-
-template <typename Word>
-__device__ void store_bytes(std::byte* at, Word word) {
-  for (unsigned byte = 0; byte < sizeof(Word); ++byte) {
-    at[byte] = static_cast<std::byte>(word >> (8 * byte));
-  }
-}
-
-// At once where the address is a multiple of the number's size.
-template <typename Word>
-__device__ Word load_value(const std::byte* at) {
-  return is_aligned<Word>(at) ? *reinterpret_cast<const Word*>(at) : load_bytes<Word>(at);
-}
-
-template <typename Word>
-__device__ void store_value(std::byte* at, Word word) {
-  if (is_aligned<Word>(at)) {
-    *reinterpret_cast<Word*>(at) = word;
-  } else {
-    store_bytes(at, word);
-  }
-}
+using device::is_aligned;
+using device::load_bytes;
+using device::load_value;
+using device::store_bytes;
+using device::store_value;
 
 // What headers, chunk tables and payloads are made of.
 __device__ inline std::uint64_t load_word(const std::byte* at) {

@@ -11,7 +11,7 @@
 
 namespace thinwire::collective {
 
-// As SlotWork's steps of these names.
+// As SlotWork's steps of these names; enqueue_find() is what its differ() does first.
 Status enqueue_seal(std::span<const SealStep> all, std::span<const device::Outcome> before,
                     device::StreamHandle stream);
 Status enqueue_finish(std::span<const FinishStep> all, Dtype dtype, const RunEnd* end,
@@ -22,7 +22,9 @@ Status enqueue_tell(const RangeStep& step, Dtype dtype, device::StreamHandle str
 Status enqueue_resolve(const std::byte* blocks, int ranks, BoundRecord& record,
                        device::StreamHandle stream);
 
+Status enqueue_find(const DifferStep& step, Dtype dtype, device::StreamHandle stream);
 Status enqueue_differ(const DifferStep& step, Dtype dtype, device::StreamHandle stream);
+Status enqueue_settle(const RestoreStep& step, device::StreamHandle stream);
 Status enqueue_restore(const RestoreStep& step, Dtype dtype, device::StreamHandle stream);
 
 // One kernel for all of it; `arrived` is a word that is 0 before and after, needed where there are

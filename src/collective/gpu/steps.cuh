@@ -15,6 +15,7 @@ struct ToFinish {
   DeviceSlot slot;
   std::byte* to;
   const std::byte* own;
+  std::uint64_t* reference;
 };
 
 // What a kernel is given as it is. Most calls have few slots, and the host copies all of it.
@@ -30,7 +31,7 @@ Steps<ToFinish, kMost> to_finish(std::span<const FinishStep> all) {
   Steps<ToFinish, kMost> steps;
   steps.count = 0;
   for (const FinishStep& each : all) {
-    steps.at[steps.count++] = {slot_of(each.place), each.to, each.own};
+    steps.at[steps.count++] = {slot_of(each.place), each.to, each.own, each.reference};
   }
   return steps;
 }
@@ -69,7 +70,9 @@ __device__ void finish(const ToFinish& step) {
                   : failure(SlotFailure::kAborted);
   }
   if (is_error(outcome)) make_nan<kDtype>(step.to, slot.tag.raw_bytes);
-  if (threadIdx.x == 0) *slot.outcome = outcome;
+  if (threadIdx.x != 0) return;
+  *slot.outcome = outcome;
+  if (is_error(outcome) && step.reference != nullptr) *step.reference = kUnsoundReference;
 }
 
 // The report of RunEnd, but for a kernel; none where there is no `done`.

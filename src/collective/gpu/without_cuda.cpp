@@ -37,7 +37,11 @@ Status enqueue_resolve(const std::byte*, int, BoundRecord&, device::StreamHandle
   return absent();
 }
 
+Status enqueue_find(const DifferStep&, Dtype, device::StreamHandle) { return absent(); }
+
 Status enqueue_differ(const DifferStep&, Dtype, device::StreamHandle) { return absent(); }
+
+Status enqueue_settle(const RestoreStep&, device::StreamHandle) { return absent(); }
 
 Status enqueue_restore(const RestoreStep&, Dtype, device::StreamHandle) { return absent(); }
 

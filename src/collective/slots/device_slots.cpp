@@ -31,8 +31,11 @@ Status DeviceSlots::resolve(const std::byte* blocks, int ranks, BoundRecord& rec
 }
 
 Status DeviceSlots::differ(const DifferStep& step) {
-  return enqueue_differ(step, settings_->dtype, stream_);
+  const Status found = enqueue_find(step, settings_->dtype, stream_);
+  return found.ok() ? enqueue_differ(step, settings_->dtype, stream_) : found;
 }
+
+Status DeviceSlots::settle(const RestoreStep& step) { return enqueue_settle(step, stream_); }
 
 Status DeviceSlots::restore(const RestoreStep& step) {
   return enqueue_restore(step, settings_->dtype, stream_);

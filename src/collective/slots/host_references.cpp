@@ -34,10 +34,10 @@ std::uint64_t nearest(const DifferStep& step) {
   return best;
 }
 
-// Which references the blocks have, and the result's place; an error where one is not sound.
-Outcome settle(const RestoreStep& step) {
+// Which references the blocks have; and an error where one is not sound.
+Outcome find_all(const RestoreStep& step, std::uint64_t& first) {
   Outcome outcome = device::make_outcome(StatusCode::kOk, 0);
-  std::uint64_t first = kNoReference, bytes = 0;
+  std::uint64_t bytes = 0;
   for (std::uint64_t block = 0; block < step.key.blocks; ++block) {
     const std::uint64_t number = reference_in(load<slot::SlotWords>(step.said + block * kSlotUnit),
                                               step.call, block, step.references, step.key);
@@ -49,7 +49,6 @@ Outcome settle(const RestoreStep& step) {
       bytes += step.key.block_bytes;
     }
   }
-  step.found[step.key.blocks] = place_result(step.references, step.key, first);
   return is_error(outcome) ? outcome : device::make_outcome(StatusCode::kOk, bytes);
 }
 
@@ -89,19 +88,28 @@ void HostSlots::restore(const RestoreStep& step, std::uint64_t block) const {
   std::byte* const values = step.values + offset;
   if (!is_own && number == kUnsoundReference) {
     make_nan(values, Shape::line(bytes / dtype_size(dtype)));
-  } else if (!is_own && number != kNoReference) {
+  } else if (step.adds && !is_own && number != kNoReference) {
     message::add_difference(dtype, bytes, step.references.values(number) + offset, values);
   }
-  if (kept == kNoReference) return;
+  if (!step.keeps || kept == kNoReference) return;
   const std::byte* const from = is_own ? step.own_values : values;
   std::memcpy(step.references.values(kept) + offset, from, bytes);
   step.references.sums(step.key, kept)[block] = with_any_float_dtype(
       dtype, [&](auto kDtype) { return sum_of<codec::WordOf<kDtype>>(from, bytes); });
 }
 
+Status HostSlots::settle(const RestoreStep& step) {
+  std::uint64_t first = kNoReference;
+  *step.outcome = find_all(step, first);
+  step.found[step.key.blocks] = place_result(step.references, step.key, first);
+  return {};
+}
+
 Status HostSlots::restore(const RestoreStep& step) {
-  *step.outcome = settle(step);
-  for (std::uint64_t block = 0; block < step.key.blocks; ++block) restore(step, block);
+  for (int at = 0; at < step.listed; ++at) restore(step, step.blocks[at]);
+  for (std::uint64_t block = 0; step.listed == 0 && block < step.key.blocks; ++block) {
+    restore(step, block);
+  }
   return {};
 }
 

@@ -126,6 +126,7 @@ void HostSlots::finish(const FinishStep& step) {
                    : failure(SlotFailure::kAborted);
   }
   if (is_error(outcome)) make_nan(step.to, *step.shape);
+  if (is_error(outcome) && step.reference != nullptr) *step.reference = kUnsoundReference;
   *place.outcome = outcome;
 }
 

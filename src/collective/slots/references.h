@@ -11,7 +11,7 @@
 
 namespace thinwire::collective {
 
-inline constexpr std::uint64_t kReferenceMark = 0x0066666964207774u;  // "tw diff", version 0
+inline constexpr std::uint64_t kReferenceMark = 0x0166666964207774u;  // "tw diff", version 1
 inline constexpr std::uint64_t kNoReference = 0;
 inline constexpr std::uint64_t kUnsoundReference = ~std::uint64_t{0};
 
@@ -124,7 +124,8 @@ THINWIRE_HOST_DEVICE inline std::uint64_t place_result(const References& referen
   }
   std::uint64_t number = found;
   const std::uint64_t room = references.bytes - kReferenceTableBytes;
-  if (number == kNoReference && table.count < kMostReferences && key.bytes() <= room - table.end) {
+  const bool fits = table.end <= room && key.bytes() <= room - table.end;
+  if (number == kNoReference && table.count < kMostReferences && fits) {
     number = ++table.count;
     table.entries[number - 1] = {key.what, key.block_bytes, table.end, 0};
     table.end += key.bytes();

@@ -87,7 +87,10 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   // Where nothing is opened or added something else is the last step, and reports.
   const bool opens = number > 0 || sums;
   if (status.ok() && differs && stage == 0) status = steps.differ();
+  const bool has_come = differs && number == 1;  // what the ranks say, and what is in slots
+  if (status.ok() && has_come) status = steps.settle();
   if (status.ok() && opens) status = steps.open_all(number - 1, ends);
+  if (status.ok() && has_come && !last) status = steps.restore_some();
   if (plan.is_trial()) {
     if (status.ok()) status = do_trial(plan, steps);
   } else if (!last && status.ok()) {

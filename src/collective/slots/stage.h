@@ -70,17 +70,25 @@ class Stage {
                          .to = target_of(run_, difference.values)});
   }
 
+  Status settle() { return work_.settle(restore_step()); }
+
+  // What came in slots, before it goes on to other ranks.
+  Status restore_some() {
+    RestoreStep step = restore_step();
+    step.keeps = false;
+    for (const SlotTask& task : plan_.exchange(0).in) {
+      step.blocks[step.listed++] = referring_block(task);
+      if (step.listed < static_cast<int>(kMostSteps)) continue;
+      if (Status status = work_.restore(step); !status.ok()) return status;
+      step.listed = 0;
+    }
+    return step.listed == 0 ? Status() : work_.restore(step);
+  }
+
   Status restore() {
-    const SlotDifference& difference = plan_.difference();
-    return work_.restore({.references = references(),
-                          .key = difference.key,
-                          .call = run_.number,
-                          .said = said(),
-                          .found = reinterpret_cast<std::uint64_t*>(run_.lent + difference.found),
-                          .values = run_.receive,
-                          .own = difference.own,
-                          .own_values = difference.sends ? run_.send : nullptr,
-                          .outcome = outcomes_ + difference.outcome});
+    RestoreStep step = restore_step();
+    step.adds = !plan_.difference().is_restored_first;
+    return work_.restore(step);
   }
 
   // With the slots' headers, where they are slots; those of a trial are not.
@@ -124,7 +132,8 @@ class Stage {
         count = 0;
       }
       steps[count++] = {place_of(exchange, task), &task.shape, target_of(run_, task.values),
-                        task.own ? values_of(run_, task.source) : nullptr};
+                        task.own ? values_of(run_, task.source) : nullptr,
+                        plan_.difference().exists ? found() + referring_block(task) : nullptr};
     }
     const SlotSum* next = nullptr;
     for (const SlotSum& sum : plan_.sums()) {
@@ -231,8 +240,28 @@ class Stage {
             .outcome = outcomes_ + task.outcome};
   }
 
+  RestoreStep restore_step() const {
+    const SlotDifference& difference = plan_.difference();
+    return {.references = references(),
+            .key = difference.key,
+            .call = run_.number,
+            .said = said(),
+            .found = found(),
+            .values = run_.receive,
+            .own = difference.own,
+            .own_values = difference.sends ? run_.send : nullptr,
+            .outcome = outcomes_ + difference.outcome};
+  }
+
   References references() const { return {run_.references, plan_.call().reference_bytes}; }
   std::byte* said() const { return run_.lent + plan_.difference().blocks; }
+  // Of the result; a Bcast's has one.
+  std::uint64_t referring_block(const SlotTask& task) const {
+    return plan_.difference().key.blocks == 1 ? 0 : task.block;
+  }
+  std::uint64_t* found() const {
+    return reinterpret_cast<std::uint64_t*>(run_.lent + plan_.difference().found);
+  }
 
   const SlotRun& run_;
   const SlotPlan& plan_;

@@ -35,6 +35,8 @@ struct FinishStep {
   const Shape* shape = nullptr;
   std::byte* to = nullptr;
   const std::byte* own = nullptr;
+  std::uint64_t* reference =
+      nullptr;  // of the block, as RestoreStep has it; nullptr: there is none
 };
 
 // What a rank tells of its values, in `block`, from `scratch`, room for kMostKeyRanges of them.
@@ -59,7 +61,8 @@ struct DifferStep {
   std::byte* to = nullptr;
 };
 
-// All blocks, once they have come: differences become values again, and the result is kept.
+// What the ranks say of their blocks, once that has come; and the blocks themselves, once they
+// have: differences become values again, and the result is kept.
 struct RestoreStep {
   References references;
   ReferenceKey key;
@@ -70,6 +73,11 @@ struct RestoreStep {
   std::uint64_t own = 0;                  // the block that is this rank's own,
   const std::byte* own_values = nullptr;  // which is there; nullptr: none is
   device::Outcome* outcome = nullptr;
+  bool adds = true;   // what came are differences, where there are references
+  bool keeps = true;  // the result has come, all of it
+  // These blocks alone, if there are any.
+  int listed = 0;
+  std::uint64_t blocks[kMostSteps] = {};
 };
 
 // A run's last step: copies this rank's own values, if any, which overlap nothing that is still
@@ -129,10 +137,12 @@ class SlotWork {
   virtual Status tell(const RangeStep& step) = 0;
   virtual Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) = 0;
 
-  // Before the encodes; and once all slots are finished. What a rank says of a block that is not
-  // sound, or not of the reference that this rank has, makes the block NaN and the outcome an
-  // error.
+  // Before the encodes. Once what all ranks say has come, and before slots are finished:
+  // `step.found` gets the references, and the result its place. Once blocks have come, with the
+  // same step. What a rank says of a block that is not sound, or not of the reference that this
+  // rank has, makes the block NaN and the outcome an error.
   virtual Status differ(const DifferStep& step) = 0;
+  virtual Status settle(const RestoreStep& step) = 0;
   virtual Status restore(const RestoreStep& step) = 0;
 
   // Whether encodes seal their slots themselves.
@@ -151,8 +161,8 @@ class SlotWork {
 
   // Decodes a slot that holds a frame; then, once all slots of an exchange are opened, finishes
   // each: takes what was spilled from the mailbox, or from `own`, where this rank has the values
-  // itself; makes the values NaN where there are none. The outcome's bytes are those that came
-  // spilled. Then reports, if `end` is given.
+  // itself; makes the values NaN where there are none, and the reference kUnsoundReference. The
+  // outcome's bytes are those that came spilled. Then reports, if `end` is given.
   virtual Status open(const SlotPlace& place, const Shape& shape, std::byte* to) = 0;
   virtual Status finish(std::span<const FinishStep> steps, const RunEnd* end) = 0;
 
