@@ -51,5 +51,9 @@ if(THINWIRE_CUDA_CHECK AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.
   # No GPU runs what comes of it: seconds for a codec that otherwise takes the optimiser a minute.
   add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:--Ofast-compile=max>")
 endif()
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+  # Each preload library has the kernels: a fifth of the size on disk.
+  add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>")
+endif()
 # --fmad=false is part of the wire format, as -ffp-contract=off is.
 add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false;--expt-relaxed-constexpr;-Xcompiler=-Wall,-ffp-contract=off>")
