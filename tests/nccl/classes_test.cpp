@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,17 @@ TEST(Class, AProbationTimesBothWays) {
   EXPECT_EQ(ways(of, under_way(1, false), 9), "RRRCCCrrr");
   EXPECT_EQ(ways(of, decided(1, true, 1000, 500), 3), "ccc");
   EXPECT_EQ(ways(of, under_way(2, true), 9), "CCCRRRccc");
+}
+
+TEST(Class, ALaterProbationIsSpreadOverCallsThatComeAlone) {
+  Offers offers;
+  Class of(offers, 1, true);
+  EXPECT_EQ(ways(of, decided(1, true, 1000, 500), 3), "ccc");
+  const std::string found = ways(of, under_way(2, true, 8), 80);
+  EXPECT_EQ(std::ranges::count(found, 'C'), 8);
+  EXPECT_EQ(std::ranges::count(found, 'R'), 8);
+  EXPECT_EQ(std::ranges::count(found, 'r'), 0);
+  EXPECT_GT(found.find_last_of("CR"), 59);
 }
 
 TEST(Class, AChangeOfCapacityChangesNoTurn) {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 namespace thinwire::plan {
 namespace {
 
@@ -26,9 +29,75 @@ TEST(Probation, WhatWasNotMeasuredDoesNotPay) {
 
 TEST(Probation, HasCallsOfTwoWholeGroups) {
   EXPECT_EQ(probation_calls(0), 8);
-  EXPECT_EQ(probation_calls(1), 8);
+  EXPECT_EQ(probation_calls(1), kTimedAlone);
+  EXPECT_GT(probation_calls(2), kTimedAlone) << "which tells that there are groups";
   for (std::uint32_t span = 3; span <= 300; ++span) EXPECT_GE(probation_calls(span), 3 * span);
   EXPECT_EQ(probation_calls(UINT32_MAX), 1024);
+}
+
+std::string places(std::uint64_t probation, std::uint32_t calls, std::uint64_t most) {
+  std::string found;
+  for (std::uint64_t at = 0; at < most; ++at) {
+    const ProbationPlace place = place_in_probation(at, probation, calls);
+    found += !place.is_timed ? (place.is_other_way ? '!' : '.') : place.is_other_way ? 'O' : 'T';
+  }
+  return found;
+}
+
+TEST(Probation, TimesTwoRunsAtFirstAndOfGroups) {
+  EXPECT_EQ(places(1, 8, 20), "TTTTTTTTOOOOOOOO....");
+  EXPECT_EQ(places(7, 9, 20), "TTTTTTTTTOOOOOOOOO..");
+}
+
+TEST(Probation, IsSpreadLaterAsManyEachWay) {
+  for (std::uint64_t probation = 2; probation < 50; ++probation) {
+    const std::string found = places(probation, kTimedAlone, 100);
+    EXPECT_EQ(std::ranges::count(found, 'T'), kTimedAlone);
+    EXPECT_EQ(std::ranges::count(found, 'O'), kTimedAlone);
+    EXPECT_EQ(std::ranges::count(found, '!'), 0);
+    EXPECT_EQ(found.find_last_not_of('.') / 4, 2 * kTimedAlone - 1);
+    EXPECT_NE(found, places(probation + 1, kTimedAlone, 100));
+  }
+}
+
+// Of calls of which compressed ones take 0.7 of the time: whether they are found not to pay, where
+// the link is slow for some calls from `slow` on.
+bool is_misled(std::uint64_t probation, std::uint64_t slow) {
+  constexpr std::uint64_t kSlowCalls = 12;
+  TypicalTime raw, coded;
+  for (std::uint64_t at = 0; at < 64; ++at) {
+    const ProbationPlace place = place_in_probation(at, probation, kTimedAlone);
+    if (!place.is_timed) continue;
+    const std::uint64_t slowed = at >= slow && at < slow + kSlowCalls ? 23 : 10;
+    (place.is_other_way ? coded : raw).add((place.is_other_way ? 70 : 100) * slowed);
+  }
+  return !pays({raw.get(), coded.get()}, false);
+}
+
+TEST(Probation, ALinkThatIsSlowForAWhileMisleadsNoLaterOne) {
+  int first = 0;
+  for (std::uint64_t slow = 0; slow < 60; ++slow) {
+    first += is_misled(1, slow) ? 1 : 0;
+    for (std::uint64_t probation = 2; probation < 200; ++probation) {
+      EXPECT_FALSE(is_misled(probation, slow)) << probation << ' ' << slow;
+    }
+  }
+  EXPECT_GT(first, 0);
+}
+
+TEST(Probation, ATypicalTimeIsTheSecondLeastOfEight) {
+  TypicalTime time;
+  EXPECT_EQ(time.get(), 0);
+  for (const std::uint64_t took : {500, 0, 400, 450}) time.add(took);
+  EXPECT_EQ(time.get(), 400) << "of three";
+  for (const std::uint64_t took : {100, 900, 410, 600, 650}) time.add(took);
+  EXPECT_EQ(time.get(), 400);
+}
+
+TEST(Probation, ComesAgainSoonBehindTheFirst) {
+  const ProbationTimes took{1000, 2000};
+  EXPECT_EQ(calls_between(took, 8, 0, true), 400);
+  EXPECT_EQ(calls_between(took, 8, 0), 1600);
 }
 
 // Whatever was measured: the calls that went the slower way took less than a hundredth of the time.

@@ -36,12 +36,14 @@ Turn Class::turn(const agree::Value& value, bool once) {
   Turn turn{.codes = value.codes};
   const std::uint64_t position = position_in(value.probation);
   if (value.probation > value.decided) {
-    const std::uint64_t calls = value.calls;
-    if (position >= 2 * calls) return turn;
-    if (position >= calls) turn.codes = !turn.codes;
+    const auto place = [&](std::uint64_t at) {
+      return plan::place_in_probation(at, value.probation, value.calls);
+    };
+    turn.is_before_timed = place(position + 1).is_timed;
+    if (!place(position).is_timed) return turn;
+    turn.codes = place(position).is_other_way != value.codes;
     turn.probation = value.probation;
     turn.calls = value.calls;
-    turn.is_before_timed = position + 1 < 2 * calls;
     return turn;
   }
   if (!guarded_) return turn;
@@ -49,8 +51,8 @@ Turn Class::turn(const agree::Value& value, bool once) {
     confirmed_ = last_.decided != 0 && last_.codes == value.codes ? confirmed_ + 1 : 0;
     last_ = value;
     turn.news = &last_;
-    next_ask_ =
-        turns_ + plan::calls_between({value.raw_ns, value.coded_ns}, value.calls, confirmed_);
+    next_ask_ = turns_ + plan::calls_between({value.raw_ns, value.coded_ns}, value.calls,
+                                             confirmed_, value.decided == 1);
   }
   if (once) return turn;
   turn.asks = turns_ == next_ask_;
@@ -98,22 +100,22 @@ void Class::measured(std::uint32_t needed, bool again) {
 
 void Class::watch(const Turn& turn, std::uint64_t nanoseconds) {
   if (nanoseconds == 0) return;
-  watched_least_ = watched_ == 0 ? nanoseconds : std::min(watched_least_, nanoseconds);
+  if (watched_ == 0) watched_times_ = {};
+  watched_times_.add(nanoseconds);
   if (++watched_ < plan::kWatched) return;
   watched_ = 0;
-  if (plan::is_overtaken(watched_least_, turn.took, turn.codes)) ask(turn.probation);
+  if (plan::is_overtaken(watched_times_.get(), turn.took, turn.codes)) ask(turn.probation);
 }
 
 void Class::timed(const Turn& turn, std::uint64_t nanoseconds) {
   if (turn.calls == 0) return watch(turn, nanoseconds);
   watched_ = 0;
   if (turn.probation != seen_.probation) seen_ = {.probation = turn.probation};
-  std::uint64_t& least = seen_.least[turn.codes ? 1 : 0];
-  if (nanoseconds != 0 && (least == 0 || nanoseconds < least)) least = nanoseconds;
+  seen_.times[turn.codes ? 1 : 0].add(nanoseconds);
   if (++seen_.calls != 2U * turn.calls || vetoed_) return;
   own_.timed = turn.probation;
-  own_.raw_ns = seen_.least[0];
-  own_.coded_ns = seen_.least[1];
+  own_.raw_ns = seen_.times[0].get();
+  own_.coded_ns = seen_.times[1].get();
   offer();
 }
 

@@ -90,7 +90,7 @@ class Class {
   struct Seen {
     std::uint16_t probation = 0;
     std::uint32_t calls = 0;
-    std::uint64_t least[2] = {};  // raw, coded
+    plan::TypicalTime times[2] = {};  // raw, coded
   };
 
   std::uint64_t position_in(std::uint16_t probation);
@@ -116,8 +116,8 @@ class Class {
   std::atomic<std::uint32_t> span_{1};
   Working working_;
 
-  std::uint32_t watched_ = 0;  // since the last look at their least
-  std::uint64_t watched_least_ = 0;
+  std::uint32_t watched_ = 0;  // since the last look at their times
+  plan::TypicalTime watched_times_;
   bool vetoed_ = false;
   bool withheld_, has_offer_ = false;
   Needs needs_;
