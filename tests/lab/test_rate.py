@@ -1,5 +1,6 @@
 """The links carry what they say, lose nothing, and would say so if they did."""
 
+import subprocess
 import sys
 import threading
 
@@ -27,6 +28,40 @@ with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
 """
 
 
+# Both ways at once, on two connections, for so many seconds; prints TCP's recoveries.
+BOTH_WAYS = """
+import re, socket, sys, threading, time
+def recoveries():
+    names, values = (line.split() for line in open("/proc/net/netstat").readlines()[:2])
+    return int(dict(zip(names, values))["TCPSackRecovery"])
+def send(connection):
+    end = time.monotonic() + float(sys.argv[1])
+    while time.monotonic() < end:
+        connection.sendall(bytes(1 << 20))
+    connection.shutdown(socket.SHUT_WR)
+def receive(connection):
+    while connection.recv(1 << 20):
+        pass
+connections = []
+if socket.gethostname().endswith("-0"):
+    with socket.create_server(("", 7712)) as server:
+        connections = [server.accept()[0] for _ in range(2)]
+while len(connections) < 2:
+    try:
+        connections.append(socket.create_connection(("10.77.0.1", 7712)))
+    except ConnectionRefusedError:
+        time.sleep(0.1)
+before = recoveries()
+ways = [(way, each) for each in connections for way in (send, receive)]
+threads = [threading.Thread(target=way, args=(each,)) for way, each in ways]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(recoveries() - before)
+"""
+
+
 def reported_rate(lab: Lab) -> float:
     rate = lab.report(measure_rate=True).raw_bits_per_second
     assert rate is not None
@@ -50,6 +85,15 @@ def test_unshaped_is_faster_than_a_shaped_link() -> None:
     assert report.drops == 0
     assert report.burst_bytes == 0
     assert best > 1.5e9
+
+
+def test_packets_do_not_overtake_each_other() -> None:
+    with Lab(hosts=2, link="10gbit") as lab:
+        if not lab.keeps_order():
+            pytest.skip("this kernel has no net.core.rps_default_mask")
+        command = [sys.executable, "-c", BOTH_WAYS, "3"]
+        both = lab.popen_everywhere(command, stdout=subprocess.PIPE)
+        assert [process.communicate()[0].strip() for process in both] == [b"0", b"0"]
 
 
 def test_several_connections_share_the_link_without_drops() -> None:

@@ -198,6 +198,8 @@ def _say_link(lab: Lab) -> None:
     burst = lab.link.burst_bytes
     but = f" (the first {burst} bytes after a pause are not slowed down)" if burst else ""
     _say(f"{lab.hosts} hosts, link {lab.link.text}{but}")
+    if not lab.keeps_order():
+        _say("on this kernel packets overtake each other at times, and TCP slows down for it")
 
 
 def _say_gpus(lab: Lab) -> None:

@@ -118,4 +118,9 @@ def _write_description(options: dict[str, Any], network: Any, login: dict[str, s
         {**vars(host), "environment": environment}
         for host, environment in zip(network.hosts, options["environments"], strict=True)
     ]
-    return {"hosts": hosts, "launchers": files, "login": login}
+    return {
+        "hosts": hosts,
+        "launchers": files,
+        "login": login,
+        "keeps_order": network.keeps_order,
+    }

@@ -116,6 +116,10 @@ class Lab:
         """The hosts' IPv4 addresses."""
         return [host["address"] for host in self._open_connection().description["hosts"]]
 
+    def keeps_order(self) -> bool:
+        """Whether packets of a connection stay in order: Linux sees to it from 6.3 on."""
+        return bool(self._open_connection().description["keeps_order"])
+
     def gpus(self) -> list[tuple[str, ...]]:
         """The GPUs of each host, as CUDA_VISIBLE_DEVICES names them there."""
         listed = [
