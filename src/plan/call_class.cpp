@@ -39,32 +39,44 @@ std::uint64_t calls_to_a_try(const Foreseen& foreseen) {
 
 }  // namespace
 
-bool CallClass::wants_probation(const Foreseen& foreseen) const {
-  if (decided_ == 0) return foreseen.pays || (!once_ && calls_ >= calls_to_a_try(foreseen));
-  if (once_) return false;
+bool CallClass::has_shifted(const Foreseen& foreseen) const {
   const double gain = gain_of(foreseen);
-  const bool has_shifted = codes_ ? gain * kShift < gain_ : foreseen.pays && gain > gain_ * kShift;
-  return has_shifted || calls_ >= pause_;
+  return codes_ ? gain * kShift < gain_ : foreseen.pays && gain > gain_ * kShift;
 }
 
-bool CallClass::is_coded_at(std::uint32_t position) const {
-  if (codes_) return position < kCalls;
-  return position >= kFirst && position < kFirst + kCalls;
+bool CallClass::wants_probation(const Foreseen& foreseen) const {
+  if (decided_ == 0) return foreseen.pays || (!once_ && calls_ >= calls_to_a_try(foreseen));
+  return !once_ && (has_shifted(foreseen) || calls_ >= pause_);
+}
+
+void CallClass::begin_probation(const Foreseen& foreseen) {
+  is_on_probation_ = true;
+  is_spread_ = decided_ > 0 && pause_ > 0 && !has_shifted(foreseen);
+  has_hope_ = codes_ || is_spread_;
+  position_ = watched_ = 0;
+  own_ = {};
+  gain_ = gain_of(foreseen);
+}
+
+CallTurn CallClass::turn_in_probation(std::uint32_t position) const {
+  CallTurn turn{.is_coded = false, .is_timed = true, .is_probation = true};
+  if (is_spread_) {
+    const ProbationPlace place = place_in_probation(position, decided_ + 1, kCalls);
+    turn.is_coded = place.is_other_way != codes_;
+    turn.is_timed = turn.is_probation = place.is_timed;
+  } else if (codes_) {
+    turn.is_coded = position < kCalls;
+  } else {
+    turn.is_coded = position >= kFirst && position < kFirst + kCalls;
+  }
+  return turn;
 }
 
 CallTurn CallClass::next(const Foreseen& foreseen) {
   const DefaultFloatMode mode;
-  if (!is_on_probation_ && wants_probation(foreseen)) {
-    is_on_probation_ = true;
-    has_hope_ = codes_;
-    position_ = watched_ = 0;
-    own_ = {};
-    gain_ = gain_of(foreseen);
-  }
+  if (!is_on_probation_ && wants_probation(foreseen)) begin_probation(foreseen);
   ++calls_;
-  if (is_on_probation_) {
-    return {.is_coded = is_coded_at(position_++), .is_timed = true, .is_probation = true};
-  }
+  if (is_on_probation_) return turn_in_probation(position_++);
   const bool is_watched =
       codes_ && !once_ && calls_ % (kToWatched << std::min(quiet_, kMostDoublings)) == 0;
   watched_ += is_watched ? 1 : 0;
@@ -78,6 +90,7 @@ void CallClass::took(bool is_coded, std::uint64_t nanoseconds) {
 
 bool CallClass::is_due() const {
   if (!is_on_probation_) return watched_ == kWatchedTogether;
+  if (is_spread_) return position_ == kSpreadCalls;
   return position_ == 2 * kCalls || (!has_hope_ && position_ == 2 * kFirst);
 }
 
@@ -110,7 +123,7 @@ void CallClass::decide(const ProbationTimes& largest, std::uint32_t calls_timed)
   is_on_probation_ = false;
   quiet_ = 0;
   calls_ = 0;
-  pause_ = calls_between(took_, calls_timed, confirmed_);
+  pause_ = calls_between(took_, calls_timed, confirmed_, decided_ == 1);
 }
 
 bool CallClass::codes(const Foreseen& foreseen) {
@@ -123,10 +136,10 @@ std::uint64_t CallClass::fingerprint() const {
   std::uint64_t mixed = 0;
   for (const std::uint64_t word :
        {std::uint64_t{once_}, std::uint64_t{codes_}, std::uint64_t{was_foreseen_},
-        std::uint64_t{is_on_probation_}, std::uint64_t{has_hope_}, std::uint64_t{position_},
-        std::uint64_t{decided_}, std::uint64_t{confirmed_}, calls_, pause_,
-        std::bit_cast<std::uint64_t>(gain_), took_.raw, took_.coded, std::uint64_t{watched_},
-        std::uint64_t{quiet_}}) {
+        std::uint64_t{is_on_probation_}, std::uint64_t{is_spread_}, std::uint64_t{has_hope_},
+        std::uint64_t{position_}, std::uint64_t{decided_}, std::uint64_t{confirmed_}, calls_,
+        pause_, std::bit_cast<std::uint64_t>(gain_), took_.raw, took_.coded,
+        std::uint64_t{watched_}, std::uint64_t{quiet_}}) {
     mixed = mix(mixed, word);
   }
   return mixed;

@@ -2,10 +2,10 @@
 // Pure: all ranks come to the same, as they count the same calls, foresee the same and are told, at
 // the same calls, what they have agreed on.
 //
-// In a probation (plan/probation.h) some calls go each way and are timed: those of one way in a
-// run, so that a program whose calls differ by turns has all kinds of them in both. Two raw ones
-// come first where the class is raw: what loses by far is found out by the first two compressed
-// ones.
+// In a probation (plan/probation.h) some calls go each way and are timed. The first, and one that
+// there is reason for, is to be over soon: its calls of one way come in a run, two raw ones first
+// where the class is raw, so that what loses by far is found out by two compressed ones. One that
+// comes round is spread.
 #pragma once
 
 #include <cstdint>
@@ -63,14 +63,17 @@ class CallClass {
   std::uint64_t fingerprint() const;
 
  private:
+  bool has_shifted(const Foreseen& foreseen) const;
   bool wants_probation(const Foreseen& foreseen) const;
-  bool is_coded_at(std::uint32_t position) const;
+  void begin_probation(const Foreseen& foreseen);
+  CallTurn turn_in_probation(std::uint32_t position) const;
   void decide(const ProbationTimes& largest, std::uint32_t calls_timed);
 
   bool once_;
   bool codes_ = false;         // by the last decision
   bool was_foreseen_ = false;  // that it pays, of calls that wait for nobody
   bool is_on_probation_ = false;
+  bool is_spread_ = false;      // the probation
   bool has_hope_ = false;       // its first compressed calls did not lose by far
   std::uint32_t position_ = 0;  // of the next call in the probation
   std::uint32_t decided_ = 0;

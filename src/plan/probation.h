@@ -39,9 +39,10 @@ struct ProbationPlace {
 // is slow for the time of one run makes that way slow, whichever it is. So later probations are
 // spread: they take one call of four, at places of their own, and of two such calls one goes the
 // other way.
+inline constexpr std::uint32_t kSpreadCalls = 64;
 constexpr ProbationPlace place_in_probation(std::uint64_t position, std::uint64_t probation,
                                             std::uint32_t calls) {
-  constexpr std::uint64_t kOneOf = 4;
+  constexpr std::uint64_t kOneOf = kSpreadCalls / (2 * kTimedAlone);
   if (probation <= 1 || calls != kTimedAlone) {
     return {position < 2 * calls, position >= calls && position < 2 * calls};
   }

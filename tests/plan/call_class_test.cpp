@@ -52,6 +52,32 @@ TEST(CallClass, TimesBothWaysAndStaysWithTheFasterOne) {
   EXPECT_EQ(loses.of().times().coded, 1100);
 }
 
+TEST(CallClass, ARoundThatComesRoundIsSpread) {
+  Stream stream;
+  stream.send(16, 1000, 500, kGains);
+  const std::string ways = stream.send(500, 1000, 500, kGains);
+  EXPECT_EQ(ways.find('R') / 50, 400 / 50) << "a fiftieth of the time for the first finding";
+  EXPECT_GT(ways.find_last_of('R') - ways.find('R'), 40);
+  EXPECT_EQ(std::ranges::count(ways, 'R'), 8);
+  EXPECT_EQ(stream.decisions(), 2);
+  EXPECT_TRUE(stream.of().codes());
+}
+
+// The link is slow for a step of a program, wherever that falls: nothing changes.
+TEST(CallClass, ALinkThatIsSlowForAWhileChangesNothing) {
+  for (const bool gains : {true, false}) {
+    const std::uint64_t raw = 1000, coded = gains ? 700 : 1300;
+    for (int before = 0; before < 700; before += 3) {
+      Stream stream;
+      stream.send(17, raw, coded, kGains);
+      stream.send(before, raw, coded, kGains);
+      stream.send(14, 23 * raw / 10, 23 * coded / 10, kGains);
+      stream.send(200, raw, coded, kGains);
+      EXPECT_EQ(stream.of().codes(), gains) << before;
+    }
+  }
+}
+
 TEST(CallClass, GivesUpAtTwoCallsWhatLosesByFar) {
   Stream stream;
   EXPECT_EQ(stream.send(12, 1000, 5000, kGains), "RRCCrrrrrrrr");
