@@ -1230,7 +1230,7 @@ typedef struct tw_stream_call {
    * communicator, have plans of the same `reference_bytes`, and be made by all ranks in the same
    * order; two in one group are refused. They follow each other, on whichever streams. Where a rank
    * has other results than the one that coded against them, the call ends with TW_DAMAGED, and NaN
-   * in that block. */
+   * in that block; ranks of its node may get that NaN from it, and no error. */
   void* references;
   uint64_t clears_references;
 } tw_stream_call;

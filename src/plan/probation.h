@@ -14,6 +14,9 @@
 
 namespace thinwire::plan {
 
+// Of the rules below, which ranks have to have alike: builds with others compress nothing together.
+inline constexpr const char* kTimingRules = "later rounds spread";
+
 // Nanoseconds of each way; 0: none was measured.
 struct ProbationTimes {
   std::uint64_t raw = 0;
@@ -55,8 +58,8 @@ constexpr ProbationPlace place_in_probation(std::uint64_t position, std::uint64_
   return {is_timed, is_timed && is_other};
 }
 
-// What one way takes, of times that are known: the second least of eight, as one may be short by
-// chance; of three the least.
+// What one way takes, of times that are known: the second least of four or more, as one may be
+// short by chance; of fewer the least. Calls of a group have nearly one time.
 class TypicalTime {
  public:
   // 0: nobody knows.
@@ -86,8 +89,8 @@ constexpr bool pays(const ProbationTimes& took, bool is_coded_now) {
 // Calls from the end of one probation to the next, where `confirmed` of them in a row have come to
 // the same. Few where both take about as long: a first finding may be of a GPU that was not awake
 // yet. What the calls of the slower way cost more is less than a two-hundredth of the time
-// between, behind the first a fiftieth, as it saw so few kinds of calls; and half as much each time
-// that nothing has changed.
+// between, behind the first a fiftieth, which a slow moment may have misled; and half as much each
+// time that nothing has changed.
 constexpr std::uint64_t calls_between(const ProbationTimes& took, std::uint32_t calls,
                                       std::uint32_t confirmed, bool is_first = false) {
   constexpr std::uint64_t kLeast = 128, kMost = std::uint64_t{1} << 40;

@@ -86,7 +86,7 @@ struct Board {
       return copied;
     }
     const bool is_damaged = damages && from == 0 && to == 2 && source.bytes > slot::kSlotUnit;
-    return is_damaged ? clear(target.to + slot::kSlotHeaderBytes / 2, stream) : Status();
+    return is_damaged ? clear(target.to, stream) : Status();  // the mark of a slot
   }
 
   Status clear(std::byte* word, device::StreamHandle stream) const {

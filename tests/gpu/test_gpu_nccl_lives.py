@@ -95,6 +95,8 @@ def test_threads_with_a_gpu_each(references: str, tmp_path: Path) -> None:
         compressed = job.total("compressed_calls")
         print(f"{name}: {compressed} compressed calls")
         assert compressed > 50
+        if "references" in name:
+            assert job.total("difference_bytes") > 0
 
 
 @pytest.mark.parametrize("codec", ["lossless", "mpc"])

@@ -9,6 +9,7 @@ from lab_rates import best_rate
 
 from thinwire.lab import Lab
 from thinwire.lab.measure import raw_rate
+from thinwire.lab.network import STEERING, processor_mask
 
 pytestmark = [
     pytest.mark.alone,
@@ -89,11 +90,27 @@ def test_unshaped_is_faster_than_a_shaped_link() -> None:
 
 def test_packets_do_not_overtake_each_other() -> None:
     with Lab(hosts=2, link="10gbit") as lab:
-        if not lab.keeps_order():
-            pytest.skip("this kernel has no net.core.rps_default_mask")
+        if not STEERING.exists():
+            pytest.skip(f"this kernel has no {STEERING}")
+        assert lab.keeps_order()
         command = [sys.executable, "-c", BOTH_WAYS, "3"]
         both = lab.popen_everywhere(command, stdout=subprocess.PIPE)
-        assert [process.communicate()[0].strip() for process in both] == [b"0", b"0"]
+        assert [process.communicate(timeout=60)[0].strip() for process in both] == [b"0", b"0"]
+
+
+@pytest.mark.parametrize(
+    ("processors", "mask"),
+    [
+        (1, "1"),
+        (2, "3"),
+        (32, "ffffffff"),
+        (33, "1,ffffffff"),
+        (64, "ffffffff,ffffffff"),
+        (100, "f,ffffffff,ffffffff,ffffffff"),
+    ],
+)
+def test_the_kernel_is_told_of_all_processors(processors: int, mask: str) -> None:
+    assert processor_mask(processors) == mask
 
 
 def test_several_connections_share_the_link_without_drops() -> None:

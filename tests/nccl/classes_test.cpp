@@ -150,6 +150,8 @@ TEST(Class, SaysThatItsNextCallIsTimed) {
   // Of the first one nobody can know.
   EXPECT_EQ(next_is_timed(under_way(1, false), 8), "!=======");
   EXPECT_EQ(next_is_timed(decided(1, true, 1000, 500), 100), std::string(100, '='));
+  EXPECT_EQ(next_is_timed(under_way(2, true, 8), 80).substr(1), std::string(79, '='));
+  EXPECT_EQ(next_is_timed(decided(2, true, 1000, 500), 50), std::string(50, '='));
   EXPECT_EQ(next_is_timed(decided(1, true, 1000, 500), 100, true), std::string(100, '='));
 }
 
@@ -196,6 +198,20 @@ TEST(Class, OffersTheLeastOfWhatWasTimed) {
   // Of the next one nothing of this counts.
   for (int at = 0; at < 6; ++at) timed(2, at < 3, 1000);
   EXPECT_EQ(std::tuple(offers.made.back().timed, offers.made.back().raw_ns), std::tuple(2, 1000));
+}
+
+TEST(Class, OfEightTimesTheSecondLeastCounts) {
+  Offers offers;
+  Class of(offers, 1, true);
+  for (const bool codes : {false, true}) {
+    for (std::uint64_t call = 0; call < 8; ++call) {
+      const std::uint64_t took = (codes ? 600 : 1000) + call;
+      of.timed({.codes = codes, .probation = 2, .calls = 8}, call == 3 ? 20 : took);
+    }
+  }
+  ASSERT_FALSE(offers.made.empty());
+  EXPECT_EQ(std::pair(offers.made.back().raw_ns, offers.made.back().coded_ns),
+            std::pair(std::uint64_t{1000}, std::uint64_t{600}));
 }
 
 int first_ask(Class& of, const agree::Value& value, int most, bool once = false) {

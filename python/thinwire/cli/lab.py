@@ -199,7 +199,7 @@ def _say_link(lab: Lab) -> None:
     but = f" (the first {burst} bytes after a pause are not slowed down)" if burst else ""
     _say(f"{lab.hosts} hosts, link {lab.link.text}{but}")
     if not lab.keeps_order():
-        _say("on this kernel packets overtake each other at times, and TCP slows down for it")
+        _say("packets of a connection may overtake each other here, and TCP slows down for it")
 
 
 def _say_gpus(lab: Lab) -> None:

@@ -20,6 +20,8 @@ from .shaping import LARGEST_BUFFER_BYTES, Link, read_counters, shape
 
 _BRIDGE = "bridge"
 
+STEERING = Path("/proc/sys/net/core/rps_default_mask")
+
 
 @dataclass(frozen=True)
 class Host:
@@ -70,7 +72,7 @@ class Network:
         unshare(CLONE_NEWNET | CLONE_NEWUTS, "new network namespace of a host")
         socket.sethostname(name)
         _without_ipv6()
-        _keep_order()
+        self.keeps_order &= _keep_order()
         net = os.open("/proc/self/ns/net", os.O_RDONLY)
         uts = os.open("/proc/self/ns/uts", os.O_RDONLY)
         setns(self._home, "return to the lab's network")
@@ -108,17 +110,20 @@ def _keep_order() -> bool:
     """Has one processor receive all packets of a connection, on later interfaces of this namespace.
 
     Those that send take turns at the bucket, and a veth leaves what it sends to the processor that
-    it is sent on: packets overtake each other, TCP takes that for loss and halves its rate. False
-    where the kernel cannot, as before Linux 6.3.
+    it is sent on: packets overtake each other, and TCP takes that for loss and sends less. False
+    where that cannot be said to the kernel, as before Linux 6.3.
     """
-    processors = os.cpu_count() or 1
-    words = [min(32, processors - first) for first in range(0, processors, 32)]
-    mask = ",".join(f"{(1 << bits) - 1:x}" for bits in reversed(words))
     try:
-        Path("/proc/sys/net/core/rps_default_mask").write_text(mask)
+        STEERING.write_text(processor_mask(os.cpu_count() or 1))
     except OSError:
         return False
     return True
+
+
+def processor_mask(processors: int) -> str:
+    """All of so many, as the kernel reads it: words of 32 bits, the highest first."""
+    words = [min(32, processors - first) for first in range(0, processors, 32)]
+    return ",".join(f"{(1 << bits) - 1:x}" for bits in reversed(words))
 
 
 def _without_ipv6() -> None:

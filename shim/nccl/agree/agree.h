@@ -46,8 +46,8 @@ struct Value {
   std::uint16_t reason = 0;     // of raw: a veto, or one of those below
   std::uint16_t probation = 0;  // the last one that has begun, of the calls from here on
   std::uint16_t decided = 0;    // the last one that was decided; less: it is under way
-  std::uint16_t calls = 0;  // it times so many calls as `codes` says, then as many the other way
-  bool codes = true;        // what fits is coded, but for calls that are timed the other way
+  std::uint16_t calls = 0;      // it times so many calls as `codes` says, and as many the other way
+  bool codes = true;            // what fits is coded, but for calls that are timed the other way
   std::uint64_t raw_ns = 0, coded_ns = 0;  // of the one that was decided
   bool operator==(const Value&) const = default;
 };

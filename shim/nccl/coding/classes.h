@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "agree/agree.h"
@@ -53,6 +54,8 @@ class Class {
   // The way of a call with that value, which has a capacity; the same on all ranks, as each asks
   // for each of the calls that have one. `once`: what was decided is never asked for again.
   Turn turn(const agree::Value& value, bool once);
+  // Whether its next call was said to be timed, until now that this is said of the one behind.
+  bool waits(bool for_next) { return std::exchange(waits_, for_next); }
   // The last call was none. A probation that began with it, and with none that was made, has not.
   void take_turn_back() {
     --turns_;
@@ -116,6 +119,7 @@ class Class {
   std::atomic<std::uint32_t> span_{1};
   Working working_;
 
+  bool waits_ = false;
   std::uint32_t watched_ = 0;  // since the last look at their times
   plan::TypicalTime watched_times_;
   bool vetoed_ = false;

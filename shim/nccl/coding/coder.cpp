@@ -142,9 +142,12 @@ bool Coder::goes_raw(const agree::Value& value, Decision& made) {
     const std::lock_guard lock(mutex_);
     made.of[0]->ask(value.probation);
   }
-  if (made.turn->is_before_timed) {
+  const bool waits = made.turn->is_before_timed;
+  if (made.of[0]->waits(waits)) --waiting_;
+  if (waits) {
+    ++waiting_;
     listens_ = kListened;
-  } else if (made.is_timed()) {
+  } else if (waiting_ == 0) {
     listens_ = 0;
   }
   if (made.turn->codes) return false;

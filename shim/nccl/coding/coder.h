@@ -194,6 +194,7 @@ class Coder {
   std::map<std::pair<int, bool>, Track> messages_;
   Plans plans_;
   std::uint32_t listens_ = 0;  // to the ends of so many calls more
+  std::uint32_t waiting_ = 0;  // classes whose next call is timed
   std::size_t grouped_ = 0, most_reserved_ = 0;
   std::uint64_t reservations_ = 0;
 

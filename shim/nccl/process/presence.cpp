@@ -15,6 +15,7 @@
 #include "calls/pass.h"
 #include "coding/coder.h"
 #include "coding/device.h"
+#include "plan/probation.h"
 #include "process/node.h"
 #include "process/policy.h"
 #include "process/settings.h"
@@ -75,6 +76,7 @@ agree::Terms terms(bool blocks, std::uint64_t rules) {
       {"the threshold", std::to_string(settings().threshold)},
       {"the link", link == nullptr ? "not stated" : link},
       {"what ranks of one node exchange", settings().same_node ? "compressed" : "raw"},
+      {"how calls are timed", plan::kTimingRules},
       {"what does not pay", settings().force ? "compressed" : "raw"},
       {"the memory for references", std::to_string(settings().references)},
       {"the communicator's way", blocks ? "blocking" : "not blocking"},

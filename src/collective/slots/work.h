@@ -137,10 +137,11 @@ class SlotWork {
   virtual Status tell(const RangeStep& step) = 0;
   virtual Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) = 0;
 
-  // Before the encodes. Once what all ranks say has come, and before slots are finished:
-  // `step.found` gets the references, and the result its place. Once blocks have come, with the
-  // same step. What a rank says of a block that is not sound, or not of the reference that this
-  // rank has, makes the block NaN and the outcome an error.
+  // differ(): before the encodes. settle(): once what all ranks say has come, and before slots are
+  // finished; `step.found` gets the references, and the result its place. What a rank says of a
+  // block that is not sound, or not of the reference that this rank has, makes the outcome an error
+  // and the reference kUnsoundReference. restore(): once blocks have come, all or those listed;
+  // that reference makes a block NaN.
   virtual Status differ(const DifferStep& step) = 0;
   virtual Status settle(const RestoreStep& step) = 0;
   virtual Status restore(const RestoreStep& step) = 0;
