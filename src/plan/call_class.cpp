@@ -52,7 +52,7 @@ bool CallClass::wants_probation(const Foreseen& foreseen) const {
 void CallClass::begin_probation(const Foreseen& foreseen) {
   is_on_probation_ = true;
   is_spread_ = decided_ > 0 && pause_ > 0 && !has_shifted(foreseen);
-  has_hope_ = codes_ || is_spread_;
+  has_hope_ = codes_;
   position_ = watched_ = 0;
   own_ = {};
   gain_ = gain_of(foreseen);

@@ -40,8 +40,9 @@ Turn Class::turn(const agree::Value& value, bool once) {
       return plan::place_in_probation(at, value.probation, value.calls);
     };
     turn.is_before_timed = place(position + 1).is_timed;
-    if (!place(position).is_timed) return turn;
-    turn.codes = place(position).is_other_way != value.codes;
+    const plan::ProbationPlace here = place(position);
+    if (!here.is_timed) return turn;
+    turn.codes = here.is_other_way != value.codes;
     turn.probation = value.probation;
     turn.calls = value.calls;
     return turn;

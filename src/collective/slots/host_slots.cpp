@@ -125,8 +125,10 @@ void HostSlots::finish(const FinishStep& step) {
     outcome = came ? device::make_outcome(StatusCode::kOk, place.tag.raw_bytes)
                    : failure(SlotFailure::kAborted);
   }
-  if (is_error(outcome)) make_nan(step.to, *step.shape);
-  if (is_error(outcome) && step.reference != nullptr) *step.reference = kUnsoundReference;
+  if (is_error(outcome)) {
+    make_nan(step.to, *step.shape);
+    if (step.reference != nullptr) *step.reference = kUnsoundReference;
+  }
   *place.outcome = outcome;
 }
 

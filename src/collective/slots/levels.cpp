@@ -42,7 +42,6 @@ void SlotPlanner::gather_in_levels(int number, const Partition& blocks, Values o
     add_own(number, task(between.coded, rank(), count, rank(), own), source, false);
   }
   if (!of_sums) plan_.copy_ = {place(rank()), own, bytes_of(count), !is_lossless()};
-  plan_.difference_.is_restored_first = true;
   share_inside(exchange(number + 1), blocks, own);
 }
 

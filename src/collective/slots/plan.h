@@ -89,12 +89,11 @@ struct SlotBound {
 struct SlotDifference {
   bool exists = false;
   ReferenceKey key;
-  bool sends = false;              // this rank has values of its own
-  bool is_restored_first = false;  // what came in slots goes on to other ranks as values
-  std::uint64_t own = 0;           // the number of its block
-  Values values;                   // this rank's differences
-  std::uint64_t blocks = 0;        // in lent memory: what is said of each block, kSlotUnit each
-  std::uint64_t found = 0;  // behind it, a word a block and one more: which references these are
+  bool sends = false;        // this rank has values of its own
+  std::uint64_t own = 0;     // the number of its block
+  Values values;             // this rank's differences
+  std::uint64_t blocks = 0;  // in lent memory: what is said of each block, kSlotUnit each
+  std::uint64_t found = 0;   // behind it, a word a block and one more: which references these are
   std::uint32_t outcome = 0;
 };
 

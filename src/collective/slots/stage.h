@@ -87,7 +87,7 @@ class Stage {
 
   Status restore() {
     RestoreStep step = restore_step();
-    step.adds = !plan_.difference().is_restored_first;
+    step.adds = !plan_.in_levels();
     return work_.restore(step);
   }
 
