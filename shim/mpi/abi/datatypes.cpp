@@ -11,6 +11,7 @@
 #include "abi/byte_type.h"
 #include "abi/contents.h"
 #include "abi/flatten.h"
+#include "abi/keyval.h"
 #include "abi/real.h"
 #include "abi/self.h"
 #include "process/shortcut.h"
@@ -18,8 +19,7 @@
 namespace thinwire::mpi {
 namespace {
 
-std::atomic<int> g_keyval{MPI_KEYVAL_INVALID};
-std::once_flag g_keyval_once;
+Keyval g_keyval;
 std::mutex g_attribute_mutex;
 
 extern "C" int thinwire_type_not_copied(MPI_Datatype, int, void*, void*, void*, int* flag) {
@@ -167,7 +167,7 @@ void destroy(Kept* kept) { delete kept; }
 Kept* find_kept(MPI_Datatype type) {
   void* kept = nullptr;
   int found = 0;
-  real().Type_get_attr(type, g_keyval, &kept, &found);
+  real().Type_get_attr(type, g_keyval.get(), &kept, &found);
   return found ? static_cast<Kept*>(kept) : nullptr;
 }
 
@@ -181,10 +181,8 @@ std::shared_lock<std::shared_mutex> reading() {
 
 // nullptr where the type takes no attribute.
 Kept* kept_of(MPI_Datatype type) {
-  std::call_once(g_keyval_once, [] {
-    int made = MPI_KEYVAL_INVALID;
-    real().Type_create_keyval(thinwire_type_not_copied, thinwire_type_deleted, &made, nullptr);
-    g_keyval = made;
+  const int keyval = g_keyval.get_or([](int* made) {
+    real().Type_create_keyval(thinwire_type_not_copied, thinwire_type_deleted, made, nullptr);
   });
   if (Kept* kept = find_kept(type)) return kept;
   const TypeFacts facts = examine(type);
@@ -193,7 +191,7 @@ Kept* kept_of(MPI_Datatype type) {
   if (Kept* kept = find_kept(type)) return kept;
   auto made = std::make_unique<Kept>();
   made->facts = facts;
-  if (real().Type_set_attr(type, g_keyval, made.get()) != MPI_SUCCESS) return nullptr;
+  if (real().Type_set_attr(type, keyval, made.get()) != MPI_SUCCESS) return nullptr;
   return made.release();
 }
 
@@ -232,9 +230,9 @@ TypeFacts type_facts(MPI_Datatype type) {
 void use_types_in_threads(bool concurrent) { g_concurrent = concurrent; }
 
 void forget_type(MPI_Datatype type) {
-  if (!g_concurrent || g_keyval == MPI_KEYVAL_INVALID || type == MPI_DATATYPE_NULL) return;
+  if (!g_concurrent || !g_keyval.is_made() || type == MPI_DATATYPE_NULL) return;
   const std::lock_guard nobody_reads(g_reading);
-  if (find_kept(type) != nullptr) real().Type_delete_attr(type, g_keyval);
+  if (find_kept(type) != nullptr) real().Type_delete_attr(type, g_keyval.get());
 }
 
 LayoutPointer layout_of(MPI_Datatype type) {
@@ -291,8 +289,7 @@ void release_type_cache() {
     }
     g_byte_types.clear();
   }
-  int keyval = g_keyval.exchange(MPI_KEYVAL_INVALID);
-  if (keyval != MPI_KEYVAL_INVALID) real().Type_free_keyval(&keyval);
+  g_keyval.release([](int* made) { real().Type_free_keyval(made); });
 }
 
 }  // namespace thinwire::mpi

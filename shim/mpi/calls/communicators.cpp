@@ -1,6 +1,7 @@
 // The ends of communicators, which receives may outlive, and their names.
 #include "collectives/communicators.h"
 #include "abi/real.h"
+#include "peers/ending.h"
 #include "process/shortcut.h"
 #include "requests/error_target.h"
 #include "trace/trace.h"
@@ -9,24 +10,25 @@ using namespace thinwire::mpi;
 
 namespace {
 
-void end(MPI_Comm comm) {
-  release_collectives_of(comm);
-  forget_communicator(comm);
+// `call` is the MPI's own.
+int end(MPI_Comm* comm, int (*call)(MPI_Comm*)) {
+  if (!shim_is_active() || comm == nullptr || *comm == MPI_COMM_NULL) return call(comm);
+  Ending ending(*comm);
+  take_collectives_along(ending);
+  forget_communicator(*comm);
+  const int error = call(comm);
+  ending.has_ended = error == MPI_SUCCESS;
+  end_collectives_of(ending);
   forget_traced_names();
+  return error;
 }
 
 }  // namespace
 
-extern "C" int MPI_Comm_free(MPI_Comm* comm) {
-  if (shim_is_active() && comm != nullptr) end(*comm);
-  return real().Comm_free(comm);
-}
+extern "C" int MPI_Comm_free(MPI_Comm* comm) { return end(comm, real().Comm_free); }
 THINWIRE_ALSO_PMPI(Comm_free);
 
-extern "C" int MPI_Comm_disconnect(MPI_Comm* comm) {
-  if (shim_is_active() && comm != nullptr) end(*comm);
-  return real().Comm_disconnect(comm);
-}
+extern "C" int MPI_Comm_disconnect(MPI_Comm* comm) { return end(comm, real().Comm_disconnect); }
 THINWIRE_ALSO_PMPI(Comm_disconnect);
 
 extern "C" int MPI_Comm_set_name(MPI_Comm comm, const char* name) {

@@ -3,10 +3,12 @@
 // It runs from the first of them to the last, because a message may meet a frame on a communicator
 // of either kind. Only one thread may be in MPI_Init or MPI_Finalize; sessions are for any.
 #include <mutex>
+#include <utility>
 
 #include "abi/real.h"
 #include "peers/launcher.h"
 #include "process/process.h"
+#include "process/shortcut.h"
 
 using namespace thinwire::mpi;
 
@@ -16,7 +18,42 @@ std::mutex g_init_mutex;
 bool g_initialized = false;
 int g_sessions = 0;
 
+bool g_ends_last = false;  // MPI_Finalize itself ends what belongs to MPI_COMM_WORLD
+
 bool nothing_runs() { return !g_initialized && g_sessions == 0; }
+
+void end_world() {
+  const std::lock_guard lock(g_init_mutex);
+  if (!std::exchange(g_initialized, false)) return;
+  if (nothing_runs()) {
+    before_end(true);
+  } else {
+    before_world_ends();
+  }
+}
+
+// MPI works until the delete callbacks of MPI_COMM_SELF's attributes have returned, which run in
+// the inverse order of their setting (MPI 4.1, 11.2.4): that of the first one runs last.
+extern "C" int thinwire_self_not_copied(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+extern "C" int thinwire_self_deleted(MPI_Comm, int, void*, void*) {
+  end_world();
+  return MPI_SUCCESS;
+}
+
+bool set_first_attribute() {
+  int keyval = MPI_KEYVAL_INVALID;
+  if (real().Comm_create_keyval(thinwire_self_not_copied, thinwire_self_deleted, &keyval,
+                                nullptr) != MPI_SUCCESS) {
+    return false;
+  }
+  const bool is_set = real().Comm_set_attr(MPI_COMM_SELF, keyval, nullptr) == MPI_SUCCESS;
+  real().Comm_free_keyval(&keyval);  // gone with the attribute
+  return is_set;
+}
 
 template <typename Call>
 int initialize(Call&& call) {
@@ -26,6 +63,7 @@ int initialize(Call&& call) {
   if (error != MPI_SUCCESS) return error;
   if (nothing_runs()) after_start(false);
   g_initialized = true;
+  g_ends_last = shim_is_active() && set_first_attribute();
   return error;
 }
 
@@ -41,16 +79,14 @@ extern "C" int MPI_Init_thread(int* argc, char*** argv, int required, int* provi
 }
 THINWIRE_ALSO_PMPI(Init_thread);
 
+// Where sessions go on, the MPI may let the callbacks wait for the last of them.
+bool finalize_ends_it() {
+  const std::lock_guard lock(g_init_mutex);
+  return g_ends_last && g_sessions == 0;
+}
+
 extern "C" int MPI_Finalize() {
-  {
-    const std::lock_guard lock(g_init_mutex);
-    g_initialized = false;
-    if (nothing_runs()) {
-      before_end(true);
-    } else {
-      before_world_ends();
-    }
-  }
+  if (!finalize_ends_it()) end_world();
   return real().Finalize();
 }
 THINWIRE_ALSO_PMPI(Finalize);

@@ -74,6 +74,11 @@ Agreement agreement_on(MPI_Comm comm) {
   return found;
 }
 
+void forget_standings() {
+  const std::lock_guard lock(g_agreed_mutex);
+  g_standings.clear();
+}
+
 void learn_standings() {
   if (process().job.always_answers()) return;
   for (int rank = 0; rank < process().world.size; ++rank) standing_of(rank);

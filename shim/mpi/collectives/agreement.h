@@ -34,6 +34,9 @@ Agreement agreement_on(MPI_Comm comm);
 // The ranks of `comm` in the job's world; -1: of another job.
 std::vector<int> world_ranks_of(MPI_Comm comm);
 
+// MPI has started, perhaps not for the first time: nobody was asked yet.
+void forget_standings();
+
 // To be called before several threads call the MPI: of the processes of the job everything is asked
 // now, where that may not be possible later.
 void learn_standings();

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "abi/real.h"
 #include "collectives/agreement.h"
+#include "collectives/live.h"
 #include "process/policy.h"
 #include "process/process.h"
 #include "process/silence.h"
@@ -16,24 +16,7 @@
 
 namespace thinwire::mpi {
 
-std::atomic<std::uint64_t> wanted_collectives{0};
-
 namespace {
-
-int g_keyval = MPI_KEYVAL_INVALID;
-std::once_flag g_keyval_once;
-
-// Guards the list, and of what is in it what revoke_collectives_of() takes.
-std::mutex g_live_mutex;
-std::vector<std::pair<MPI_Comm, Collectives*>> g_live;  // in the order in which they were made
-
-extern "C" int thinwire_collectives_not_copied(MPI_Comm, int, void*, void*, void*, int* flag) {
-  *flag = 0;
-  return MPI_SUCCESS;
-}
-
-// The communicator inside is freed before the program's, outside of this callback.
-extern "C" int thinwire_collectives_deleted(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
 
 // Programs may have thousands of communicators that all stay native for one cause.
 void warn(const std::string& what) {
@@ -149,11 +132,7 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
     if (speaks) warn("the MPI has no communicator left for compressed collectives");
     return NativeReason::kNoCommunicator;
   }
-  {
-    const std::lock_guard lock(g_live_mutex);
-    made.own = std::make_shared<PrivateComm>(own);
-    if (made.revoke != nullptr) made.revoke(own);
-  }
+  set_private(made, own);
   if (!learn_of_ranks(comm, made)) {
     if (speaks) {
       warn("collectives " + as_size(comm) +
@@ -182,62 +161,7 @@ void make(MPI_Comm comm, Collectives& made) {
   }
 }
 
-// Kept with the communicator from here on, and not made yet.
-Collectives& keep(MPI_Comm comm) {
-  std::call_once(g_keyval_once, [] {
-    real().Comm_create_keyval(thinwire_collectives_not_copied, thinwire_collectives_deleted,
-                              &g_keyval, nullptr);
-  });
-  auto* kept = new Collectives;
-  kept->why = NativeReason::kNotYet;
-  real().Comm_rank(comm, &kept->rank);
-  real().Comm_set_attr(comm, g_keyval, kept);
-  const std::lock_guard lock(g_live_mutex);
-  g_live.emplace_back(comm, kept);
-  return *kept;
-}
-
-bool is_wanted(const Collectives* kept) {
-  return kept != nullptr && kept->why == NativeReason::kNotYet;
-}
-
-// Whether the next call that may wait for the other ranks has something to do: what
-// wanted_collectives counts.
-bool wants_a_call(const Collectives* kept) {
-  return is_wanted(kept) || (kept != nullptr && kept->wants_costs);
-}
-
-// Takes those that are to go off the list and ends them, in the order in which they were made.
-template <typename Goes>
-void release_if(Goes&& goes) {
-  std::vector<std::pair<MPI_Comm, Collectives*>> ended;
-  {
-    const std::lock_guard lock(g_live_mutex);
-    const auto ends = [&](const auto& live) { return goes(live.first); };
-    std::copy_if(g_live.begin(), g_live.end(), std::back_inserter(ended), ends);
-    std::erase_if(g_live, ends);
-  }
-  for (const auto& [comm, collectives] : ended) {
-    if (wants_a_call(collectives)) --wanted_collectives;
-    remember_classes(collectives->world_ranks, collectives->classes);
-    real().Comm_delete_attr(comm, g_keyval);
-    delete collectives;
-  }
-}
-
 }  // namespace
-
-Collectives::~Collectives() {
-  if (worker) worker->run_until_idle();
-}
-
-Collectives* known_collectives(MPI_Comm comm) {
-  if (g_keyval == MPI_KEYVAL_INVALID) return nullptr;
-  void* kept = nullptr;
-  int found = 0;
-  real().Comm_get_attr(comm, g_keyval, &kept, &found);
-  return found ? static_cast<Collectives*>(kept) : nullptr;
-}
 
 Collectives& collectives_of(MPI_Comm comm) {
   Collectives* const known = known_collectives(comm);
@@ -292,29 +216,6 @@ void want_collectives_of(MPI_Comm comm) {
 
 void make_wanted_collectives(MPI_Comm comm) {
   if (comm != MPI_COMM_NULL && wants_a_call(known_collectives(comm))) collectives_of(comm);
-}
-
-void revoke_collectives_of(MPI_Comm comm, int (*revoke)(MPI_Comm)) {
-  const std::lock_guard lock(g_live_mutex);
-  for (const auto& [live, collectives] : g_live) {
-    if (live != comm) continue;
-    collectives->revoke = revoke;
-    if (collectives->own) revoke(collectives->own->comm());
-  }
-}
-
-void release_collectives_of(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL || g_keyval == MPI_KEYVAL_INVALID) return;
-  release_if([comm](MPI_Comm live) { return live == comm; });
-}
-
-void release_collectives_of_world() {
-  release_if([](MPI_Comm live) { return live == MPI_COMM_WORLD || live == MPI_COMM_SELF; });
-}
-
-void release_collectives() {
-  release_if([](MPI_Comm) { return true; });
-  if (g_keyval != MPI_KEYVAL_INVALID) real().Comm_free_keyval(&g_keyval);
 }
 
 }  // namespace thinwire::mpi

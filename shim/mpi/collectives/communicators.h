@@ -16,6 +16,8 @@
 
 namespace thinwire::mpi {
 
+class Ending;
+
 // Made in the first collective that may be taken over, on all ranks at once. Used by the thread
 // that is in a collective on the communicator, and MPI allows one at a time; the queue, while
 // non-blocking collectives are on their way, by the worker.
@@ -40,6 +42,7 @@ struct Collectives {
   int next_tag = 1;                  // of the next queue: the same on all ranks
   int rank = 0;
   bool threads = false;            // every rank has MPI_THREAD_MULTIPLE
+  bool is_attribute = false;       // of the program's communicator
   bool wants_costs = false;        // on all ranks: a plan has found some missing
   std::shared_ptr<Worker> worker;  // once a non-blocking collective was started
 };
@@ -80,8 +83,10 @@ inline void make_if_wanted(MPI_Comm comm) {
 // compressed collectives on it is interrupted too. From any thread.
 void revoke_collectives_of(MPI_Comm comm, int (*revoke)(MPI_Comm));
 
-// To be called before MPI_Comm_free and MPI_Comm_disconnect of `comm`.
-void release_collectives_of(MPI_Comm comm);
+// Before MPI_Comm_free and MPI_Comm_disconnect: what is kept with the communicator goes along with
+// `ending`, as delete callbacks may call collectives, and ends or goes back after the MPI's call.
+void take_collectives_along(Ending& ending);
+void end_collectives_of(Ending& ending);
 
 // Before MPI_Finalize where sessions go on, and before the MPI ends.
 void release_collectives_of_world();

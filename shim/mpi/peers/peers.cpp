@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "abi/keyval.h"
 #include "abi/real.h"
+#include "peers/ending.h"
 #include "peers/probed.h"
 #include "process/process.h"
 
@@ -12,30 +14,42 @@ std::atomic<std::uint64_t> stashed_messages{0};
 
 namespace {
 
-int g_keyval = MPI_KEYVAL_INVALID;
-std::once_flag g_keyval_once;
+Keyval g_keyval;
 std::mutex g_attribute_mutex;
+
+enum : int { kNotAsked, kYes, kNo };
+std::atomic<int> g_anybody_compresses{kNotAsked};
 
 extern "C" int thinwire_comm_not_copied(MPI_Comm, int, void*, void*, void*, int* flag) {
   *flag = 0;
   return MPI_SUCCESS;
 }
 
-extern "C" int thinwire_comm_deleted(MPI_Comm, int, void* facts, void*) {
-  delete static_cast<CommFacts*>(facts);
+extern "C" int thinwire_comm_deleted(MPI_Comm comm, int, void* facts, void*) {
+  if (Ending* const ending = Ending::of(comm)) {
+    ending->facts = static_cast<CommFacts*>(facts);
+  } else {
+    delete static_cast<CommFacts*>(facts);
+  }
   return MPI_SUCCESS;
 }
 
 CommFacts* find_facts(MPI_Comm comm) {
+  const Ending* const ending = Ending::of(comm);
+  if (ending != nullptr && ending->facts != nullptr) return ending->facts;
   void* kept = nullptr;
   int found = 0;
-  real().Comm_get_attr(comm, g_keyval, &kept, &found);
+  real().Comm_get_attr(comm, g_keyval.get(), &kept, &found);
   return found ? static_cast<CommFacts*>(kept) : nullptr;
 }
 
 CommFacts* make_facts(MPI_Comm comm) {
   auto* facts = new CommFacts;
-  real().Comm_set_attr(comm, g_keyval, facts);
+  if (Ending* const ending = Ending::of(comm)) {
+    ending->facts = facts;
+  } else {
+    keep_facts(comm, facts);
+  }
   return facts;
 }
 
@@ -106,9 +120,13 @@ Peer keep(CommFacts& facts, int rank, Peer peer) {
 
 CommFacts::~CommFacts() { stashed_messages -= stash.size(); }
 
+void keep_facts(MPI_Comm comm, CommFacts* facts) {
+  real().Comm_set_attr(comm, g_keyval.get(), facts);
+}
+
 CommFacts& comm_facts(MPI_Comm comm) {
-  std::call_once(g_keyval_once, [] {
-    real().Comm_create_keyval(thinwire_comm_not_copied, thinwire_comm_deleted, &g_keyval, nullptr);
+  g_keyval.get_or([](int* made) {
+    real().Comm_create_keyval(thinwire_comm_not_copied, thinwire_comm_deleted, made, nullptr);
   });
   if (CommFacts* facts = find_facts(comm)) return *facts;
   const std::lock_guard lock(g_attribute_mutex);
@@ -117,7 +135,7 @@ CommFacts& comm_facts(MPI_Comm comm) {
 }
 
 CommFacts* known_facts(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL || g_keyval == MPI_KEYVAL_INVALID) return nullptr;
+  if (comm == MPI_COMM_NULL || !g_keyval.is_made()) return nullptr;
   return find_facts(comm);
 }
 
@@ -141,9 +159,7 @@ Peer peer_of(MPI_Comm comm, int rank) {
 // On a world of one node the capabilities tell whether anybody compresses at all; across nodes
 // somebody may, and asking every rank would grow with the job.
 bool anybody_compresses() {
-  enum : int { kNotAsked, kYes, kNo };
-  static std::atomic<int> answer{kNotAsked};
-  const int before = answer.load(std::memory_order_relaxed);
+  const int before = g_anybody_compresses.load(std::memory_order_relaxed);
   if (before != kNotAsked) return before == kYes;
   const Process& self = process();
   if (!self.job.reachable()) return false;
@@ -153,7 +169,7 @@ bool anybody_compresses() {
     if (!peer.known) return true;
     found = peer.may_send_compressed;
   }
-  answer.store(found ? kYes : kNo, std::memory_order_relaxed);
+  g_anybody_compresses.store(found ? kYes : kNo, std::memory_order_relaxed);
   return found;
 }
 
@@ -164,7 +180,8 @@ bool may_receive_compressed(MPI_Comm comm, int source) {
 }
 
 void release_peers() {
-  if (g_keyval != MPI_KEYVAL_INVALID) real().Comm_free_keyval(&g_keyval);
+  g_keyval.release([](int* made) { real().Comm_free_keyval(made); });
+  g_anybody_compresses.store(kNotAsked, std::memory_order_relaxed);
 }
 
 }  // namespace thinwire::mpi

@@ -47,6 +47,9 @@ struct CommFacts {
 
 CommFacts& comm_facts(MPI_Comm comm);
 
+// Makes `facts` the communicator's.
+void keep_facts(MPI_Comm comm, CommFacts* facts);
+
 // nullptr where nothing is kept with it.
 CommFacts* known_facts(MPI_Comm comm);
 

@@ -88,8 +88,12 @@ Process& process() { return immortal<Process>(); }
 
 void before_start() {
   Process& self = process();
-  self.settings = read_settings(speaks());
-  self.settings.disabled = self.settings.disabled || !names_fit();
+  // Sessions may end and begin again, with the codecs that what is remembered of calls names.
+  static bool settings_are_read = false;
+  if (!std::exchange(settings_are_read, true)) {
+    self.settings = read_settings(speaks());
+    self.settings.disabled = self.settings.disabled || !names_fit();
+  }
   if (self.settings.disabled) return;
   if (self.settings.pool_bytes) tw_pool_set_idle_bound(*self.settings.pool_bytes);
   self.capabilities = own_capabilities(self.settings);
@@ -104,6 +108,8 @@ void after_start(bool by_session) {
     return;
   }
   place_self_in(self.world);
+  forget_standings();
+  expect_report();
   int provided = MPI_THREAD_SINGLE;
   real().Query_thread(&provided);
   self.concurrent = provided == MPI_THREAD_MULTIPLE;

@@ -98,6 +98,7 @@ namespace {
 
 enum class Reporters { kNotAsked, kEverybody, kNotAll, kNotKnown };
 Reporters g_reporters = Reporters::kNotAsked;
+bool g_reported = false;  // since MPI started
 
 Reporters ask_for_reporters() {
   const Process& self = process();
@@ -137,6 +138,11 @@ void write(const Totals& totals, const std::string& whose, const std::string& su
 
 }  // namespace
 
+void expect_report() {
+  g_reporters = Reporters::kNotAsked;
+  g_reported = false;
+}
+
 void learn_who_reports() {
   const Process& self = process();
   if (self.settings.report.empty() || self.job.always_answers()) return;
@@ -145,8 +151,7 @@ void learn_who_reports() {
 
 void report(bool has_comm_world) {
   const Process& self = process();
-  static bool reported = false;
-  if (std::exchange(reported, true)) return;
+  if (std::exchange(g_reported, true)) return;
   const std::string& target = self.settings.report;
   if (target.empty()) {
     if (self.world.rank == 0) explain_nothing_compressed(own_totals(), false);

@@ -1,0 +1,24 @@
+// Where a communicator of the program keeps its Collectives, and until when.
+#pragma once
+
+#include "collectives/communicators.h"
+
+namespace thinwire::mpi {
+
+// Kept with the communicator from here on, and not made yet.
+Collectives& keep(MPI_Comm comm);
+
+inline bool is_wanted(const Collectives* kept) {
+  return kept != nullptr && kept->why == NativeReason::kNotYet;
+}
+
+// Whether the next call that may wait for the other ranks has something to do: what
+// wanted_collectives counts.
+inline bool wants_a_call(const Collectives* kept) {
+  return is_wanted(kept) || (kept != nullptr && kept->wants_costs);
+}
+
+// `own` carries its messages from here on; where the program's communicator was revoked it is, too.
+void set_private(Collectives& kept, MPI_Comm own);
+
+}  // namespace thinwire::mpi
