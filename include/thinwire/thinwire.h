@@ -1132,7 +1132,7 @@ typedef struct tw_stream_plan_options {
   uint32_t flags;     /* tw_stream_flag */
   uint32_t reduction; /* TW_SUM */
   uint32_t reserved;
-  double scale;          /* sums are multiplied by it; 0 means 1; 1 / ranks makes an average */
+  double scale;          /* of each value, before it is added; 0 means 1; 1 / ranks: an average */
   const tw_codec* codec; /* NULL: the communicator's */
 
   /* Of Allgather and Bcast under a lossless codec: the bytes of memory for results that calls are
@@ -1246,10 +1246,10 @@ typedef struct tw_stream_call {
  * the other ranks and, where a block was spilled, for the threads that serve the mailboxes.
  *
  * After success all ranks that get the same data hold the same bits, in reductions always; equal
- * calls give equal bits. Sums add the ranks' values, each multiplied by its rank's factor where the
- * plan has factors, in the order of ranks, 16-bit types in fp32, apply `scale` and round once; with
- * a lossless codec they are sums of the ranks' own values.
- * NaN results are one quiet NaN. */
+ * calls give equal bits. Sums add the ranks' values, each multiplied by `scale`, and by its rank's
+ * factor where the plan has factors, in the order of ranks, 16-bit types in fp32, and round once;
+ * in two levels once a node more. With a lossless codec they are sums of the ranks' own values. A
+ * mean of finite values is finite. NaN results are one quiet NaN. */
 tw_status tw_stream_enqueue(const tw_stream_call* calls, uint32_t count);
 
 /* The same in steps, for transports whose end_group() returns before all that was posted is on its

@@ -39,9 +39,22 @@ double most_finite(Dtype dtype) {
   }
 }
 
-// Most that follow one another on the way to one value.
+// The least number that a product is rounded to; those of 16-bit types are fp32.
+double least_above_zero(Dtype dtype) { return dtype == Dtype::kF64 ? 0x1p-1074 : 0x1p-149; }
+
+bool is_multiplied(const BudgetFacts& facts) { return facts.factor != 1; }
+
+// Most that follow one another on the way to one value. The factor and the product are rounded as
+// two more additions would be.
 double additions_of(const BudgetFacts& facts) {
-  return facts.additions > 0 ? facts.additions : facts.ranks - 1.0;
+  const double additions = facts.additions > 0 ? facts.additions : facts.ranks - 1.0;
+  return additions + (is_multiplied(facts) ? 2 : 0);
+}
+
+// What products lose that are rounded below the least normal number, as a share of the sum's error.
+double underflow_of(const BudgetFacts& facts) {
+  if (!is_multiplied(facts)) return 0;
+  return up(up(facts.ranks * least_above_zero(facts.dtype)) / facts.factor);
 }
 
 // Most roundings that one value, or a sum of lattice points, collects on that way: of its
@@ -122,10 +135,13 @@ Budget divide(const BudgetFacts& facts) {
     return budget;
   }
   budget.reason = plan::Reason::kBoundTooSmall;
-  // Sums of finite values must not overflow on the way.
+  // Sums and products of finite values must not overflow on the way.
   const double most = most_finite(facts.dtype) / 4;
-  if (!(facts.magnitudes < most) || facts.codings == 0) return budget;
-  const double result = std::min(budget.result, most);
+  if (!(up(facts.magnitudes * std::max(1.0, facts.factor)) < most) || facts.codings == 0)
+    return budget;
+  const double underflow = underflow_of(facts);
+  const double result =
+      std::min(underflow > 0 ? down(budget.result - underflow) : budget.result, most);
   Try chosen = by_codings(facts, result);
   const Try on_lattice = facts.leaves_lattice ? Try() : by_contributions(facts, result);
   const bool quantises_own = facts.may_quantise_own && on_lattice.on_lattice;

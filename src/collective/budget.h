@@ -28,6 +28,10 @@ struct BudgetFacts {
   // What is coded again was multiplied since it was coded first.
   bool leaves_lattice = false;
 
+  // Values are multiplied before they are added, by a factor that is rounded to their type: the
+  // bound, the magnitudes and the ranges are of the sum without it. 1: they are not.
+  double factor = 1;
+
   // Sums over the ranks, not below the exact ones and above them by two roundings an addition at
   // most: of the largest finite magnitude that a rank contributes, and of the range of its finite
   // values.

@@ -49,6 +49,25 @@ TEST(Budget, RefusesWhatAdditionsAloneMayBreak) {
   EXPECT_EQ(divide(about).reason, Reason::kBoundTooSmall);
 }
 
+// Of values that are multiplied before they are added.
+TEST(Budget, ChargesTheRoundingsOfFactorsAndTheirProducts) {
+  BudgetFacts about = facts();
+  about.factor = 0.25;
+  const double roundings = 5 * 0x1p-24 * 4;
+  EXPECT_LT(divide(about).coding, (1e-2 - roundings) / 4);
+  EXPECT_GT(divide(about).coding, (1e-2 - roundings) / 4 * (1 - 1e-6));
+  // Four products of which each may be off by the least number above zero.
+  about.magnitudes = 0;
+  about.bound.value = 0x1.8p-145;
+  EXPECT_EQ(divide(about).reason, Reason::kBoundTooSmall);
+  about = facts();
+  about.magnitudes = FLT_MAX / 16;
+  about.bound.value = FLT_MAX / 32;
+  EXPECT_EQ(divide(about).reason, Reason::kCompress);
+  about.factor = 8;
+  EXPECT_EQ(divide(about).reason, Reason::kBoundTooSmall);
+}
+
 TEST(Budget, RefusesWhatMayOverflowAndWhatHasNoLattice) {
   BudgetFacts about = facts();
   about.magnitudes = FLT_MAX / 4;

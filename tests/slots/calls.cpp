@@ -164,12 +164,11 @@ Bytes sum_of(std::uint32_t dtype, const std::vector<Bytes>& arrays, double scale
     for (std::uint64_t at = 0; at < result.size(); at += sizeof(Word)) {
       const auto number = [&](std::size_t rank) {
         const Number value = codec::number_of<kDtype>(load<Word>(arrays[rank].data() + at));
-        const auto factor = static_cast<Number>(factor_of(static_cast<int>(rank)));
-        return factors ? value * factor : value;
+        const double own = factors ? factor_of(static_cast<int>(rank)) : 1;
+        return value * static_cast<Number>(own * (scale != 0 ? scale : 1));
       };
       Number sum = number(0);
       for (std::size_t rank = 1; rank < arrays.size(); ++rank) sum += number(rank);
-      if (scale != 0) sum *= static_cast<Number>(scale);
       store(result.data() + at, codec::word_of<kDtype>(sum));
     }
   });

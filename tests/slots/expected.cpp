@@ -99,13 +99,17 @@ class Expected {
     return sum_of(case_.dtype, arrays, case_.scale, case_.factors != Factors::kNone);
   }
 
-  // Node by node: each adds its ranks' values, and all but the owner's send that sum.
+  // Node by node: each adds its ranks' values, and all but the owner's send that sum. An average's
+  // is the mean of the node's values.
   Bytes sum_of_nodes(int owner, std::uint64_t first, std::uint64_t length,
                      std::uint64_t slot) const {
     std::vector<std::uint32_t> order;
     for (const std::uint32_t node : case_.nodes) {
       if (std::ranges::find(order, node) == order.end()) order.push_back(node);
     }
+    const double scale = case_.scale != 0 ? case_.scale : 1;
+    const double inside =
+        scale < 1 ? std::min(1.0, scale * static_cast<double>(order.size())) : 1.0;
     std::vector<Bytes> arrays;
     for (const std::uint32_t node : order) {
       std::vector<Bytes> of_node;
@@ -113,11 +117,11 @@ class Expected {
         if (case_.nodes[index(rank)] != node) continue;
         of_node.push_back(part(sent_[index(rank)], first, length));
       }
-      const Bytes sum = sum_of(case_.dtype, of_node, 0, false);
+      const Bytes sum = sum_of(case_.dtype, of_node, inside, false);
       const bool plain = case_.nodes[index(owner)] == node;
       arrays.push_back(plain ? sum : through_slot(codec_, case_.dtype, sum, slot));
     }
-    return sum_of(case_.dtype, arrays, case_.scale, false);
+    return sum_of(case_.dtype, arrays, scale / inside, false);
   }
 
   Bytes sum_at(int owner, std::uint64_t first, std::uint64_t length, std::uint64_t slot) const {

@@ -67,6 +67,9 @@ agree::Terms policy_terms(std::uint64_t rules) {
   return {{"the policy", policy_text()}, {"the policy's rules for its name", rules_text(rules)}};
 }
 
+// Of spec/slot.md, "Sums": an earlier build would take a node's mean for its sum.
+constexpr const char* kSumRules = "values are multiplied first";
+
 // What ranks that compress together have to have alike.
 agree::Terms terms(bool blocks, std::uint64_t rules) {
   const char* const link = tw_setting_value("THINWIRE_LINK");
@@ -77,6 +80,7 @@ agree::Terms terms(bool blocks, std::uint64_t rules) {
       {"the link", link == nullptr ? "not stated" : link},
       {"what ranks of one node exchange", settings().same_node ? "compressed" : "raw"},
       {"how calls are timed", plan::kTimingRules},
+      {"how sums are made", kSumRules},
       {"what does not pay", settings().force ? "compressed" : "raw"},
       {"the memory for references", std::to_string(settings().references)},
       {"the communicator's way", blocks ? "blocking" : "not blocking"},

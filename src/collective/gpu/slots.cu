@@ -44,19 +44,33 @@ __device__ void copy_own(const Copy& copy) {
   }
 }
 
-template <Dtype kDtype, int kMost>
-__global__ void __launch_bounds__(kStepThreads)
-    finish_kernel(Steps<ToFinish, kMost> steps, DeviceEnd end, Copy copy) {
-  if (blockIdx.x != 0) return copy_own(copy);
-  for (int at = 0; at < steps.count; ++at) finish<kDtype>(steps.at[at]);
-  if (end.done == nullptr) return;
-  __syncthreads();  // the outcomes of these slots
+// By the last block: what others copy may lie in lent memory, which another call may get as soon as
+// the host knows of the end. Where there is no `arrived` (a rank alone) it does not.
+__device__ void report_behind(unsigned* arrived, const DeviceEnd& end) {
+  if (gridDim.x > 1 && arrived != nullptr) {
+    if (!is_last(arrived)) return;
+  } else if (blockIdx.x != 0) {
+    return;
+  }
+  __syncthreads();  // the outcomes of this block's slots
   report(end);
 }
 
-__global__ void __launch_bounds__(kStepThreads) report_kernel(DeviceEnd end, Copy copy) {
-  if (blockIdx.x != 0) return copy_own(copy);
-  report(end);
+template <Dtype kDtype, int kMost>
+__global__ void __launch_bounds__(kStepThreads)
+    finish_kernel(Steps<ToFinish, kMost> steps, DeviceEnd end, Copy copy, unsigned* arrived) {
+  if (blockIdx.x != 0) {
+    copy_own(copy);
+  } else {
+    for (int at = 0; at < steps.count; ++at) finish<kDtype>(steps.at[at]);
+  }
+  if (end.done != nullptr) report_behind(arrived, end);
+}
+
+__global__ void __launch_bounds__(kStepThreads)
+    report_kernel(DeviceEnd end, Copy copy, unsigned* arrived) {
+  if (blockIdx.x != 0) copy_own(copy);
+  report_behind(arrived, end);
 }
 
 template <int kMost>
@@ -88,14 +102,14 @@ std::uint64_t blocks_for(const Copy& copy) {
 
 template <int kMost>
 Status launch_finish(std::span<const FinishStep> all, Dtype dtype, const RunEnd* end,
-                     device::StreamHandle stream) {
+                     unsigned* arrived, device::StreamHandle stream) {
   const auto copy = copy_of(end, stream);
   if (!copy.ok()) return copy.status();
-  using Kernel = void (*)(Steps<ToFinish, kMost>, DeviceEnd, Copy);
+  using Kernel = void (*)(Steps<ToFinish, kMost>, DeviceEnd, Copy, unsigned*);
   const auto kernel = with_any_float_dtype(
       dtype, [](auto kDtype) -> Kernel { return finish_kernel<kDtype, kMost>; });
   return device::launch("cannot finish slots", kernel, {blocks_for(*copy), kStepThreads}, stream,
-                        to_finish<kMost>(all), end_of(end), *copy);
+                        to_finish<kMost>(all), end_of(end), *copy, arrived);
 }
 
 }  // namespace
@@ -107,16 +121,16 @@ Status enqueue_seal(std::span<const SealStep> all, std::span<const Outcome> befo
 }
 
 Status enqueue_finish(std::span<const FinishStep> all, Dtype dtype, const RunEnd* end,
-                      device::StreamHandle stream) {
-  return all.size() <= kFewSteps ? launch_finish<kFewSteps>(all, dtype, end, stream)
-                                 : launch_finish<kMostSteps>(all, dtype, end, stream);
+                      unsigned* arrived, device::StreamHandle stream) {
+  return all.size() <= kFewSteps ? launch_finish<kFewSteps>(all, dtype, end, arrived, stream)
+                                 : launch_finish<kMostSteps>(all, dtype, end, arrived, stream);
 }
 
-Status enqueue_run_report(const RunEnd& end, device::StreamHandle stream) {
+Status enqueue_run_report(const RunEnd& end, unsigned* arrived, device::StreamHandle stream) {
   const auto copy = copy_of(&end, stream);
   if (!copy.ok()) return copy.status();
   return device::launch("cannot report a call", report_kernel, {blocks_for(*copy), kStepThreads},
-                        stream, end_of(&end), *copy);
+                        stream, end_of(&end), *copy, arrived);
 }
 
 }  // namespace thinwire::collective

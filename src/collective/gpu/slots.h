@@ -11,12 +11,13 @@
 
 namespace thinwire::collective {
 
-// As SlotWork's steps of these names; enqueue_find() is what its differ() does first.
+// As SlotWork's steps of these names; enqueue_find() is what its differ() does first. `arrived` is
+// a word that is 0 before and after, needed where there is an end that copies out of lent memory.
 Status enqueue_seal(std::span<const SealStep> all, std::span<const device::Outcome> before,
                     device::StreamHandle stream);
 Status enqueue_finish(std::span<const FinishStep> all, Dtype dtype, const RunEnd* end,
-                      device::StreamHandle stream);
-Status enqueue_run_report(const RunEnd& end, device::StreamHandle stream);
+                      unsigned* arrived, device::StreamHandle stream);
+Status enqueue_run_report(const RunEnd& end, unsigned* arrived, device::StreamHandle stream);
 
 Status enqueue_tell(const RangeStep& step, Dtype dtype, device::StreamHandle stream);
 Status enqueue_resolve(const std::byte* blocks, int ranks, BoundRecord& record,
@@ -27,8 +28,7 @@ Status enqueue_differ(const DifferStep& step, Dtype dtype, device::StreamHandle 
 Status enqueue_settle(const RestoreStep& step, device::StreamHandle stream);
 Status enqueue_restore(const RestoreStep& step, Dtype dtype, device::StreamHandle stream);
 
-// One kernel for all of it; `arrived` is a word that is 0 before and after, needed where there are
-// slots or an end.
+// One kernel for all of it; `arrived` is needed where there are slots or an end.
 Status enqueue_sum(const SumStep& step, Dtype dtype, std::span<const FinishStep> slots,
                    const RunEnd* end, unsigned* arrived, device::StreamHandle stream);
 

@@ -75,6 +75,21 @@ __device__ void finish(const ToFinish& step) {
   if (is_error(outcome) && step.reference != nullptr) *step.reference = kUnsoundReference;
 }
 
+// For every thread of the block that is the last of the grid's, true: it sees what the others
+// wrote, and they have read all that they read. `*arrived` is 0 before and after. For whole thread
+// blocks.
+__device__ inline bool is_last(unsigned* arrived) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+
 // The report of RunEnd, but for a kernel; none where there is no `done`.
 struct DeviceEnd {
   device::Outcome* outcomes;

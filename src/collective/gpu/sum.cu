@@ -18,26 +18,24 @@ constexpr std::uint64_t kMostBlocks = 1024;
 template <Dtype kDtype, bool kFactors, typename Unit>
 __device__ Unit summed(const Operands& arrays, std::uint64_t at, codec::NumberOf<kDtype> scale) {
   using Word = codec::WordOf<kDtype>;
+  using Number = codec::NumberOf<kDtype>;
   constexpr int kWords = sizeof(Unit) / sizeof(Word);
-  codec::NumberOf<kDtype> sums[kWords];
+  Number sums[kWords];
   Word words[kWords];
   for (int rank = 0; rank < arrays.count; ++rank) {
     const Unit unit = reinterpret_cast<const Unit*>(arrays.at(rank))[at];
     memcpy(words, &unit, sizeof unit);
-    codec::NumberOf<kDtype> factor = 1;
-    if constexpr (kFactors) {
-      factor = static_cast<codec::NumberOf<kDtype>>(arrays.factors.of(rank));
-    }
+    Number factor = scale;
+    if constexpr (kFactors) factor = static_cast<Number>(arrays.factor_of(rank));
 #pragma unroll
     for (int word = 0; word < kWords; ++word) {
-      auto number = codec::number_of<kDtype>(words[word]);
-      if constexpr (kFactors) number *= factor;
+      const Number number = codec::number_of<kDtype>(words[word]) * factor;
       sums[word] = rank == 0 ? number : sums[word] + number;
     }
   }
 #pragma unroll
   for (int word = 0; word < kWords; ++word) {
-    words[word] = codec::word_of<kDtype>(sums[word] * scale);
+    words[word] = codec::word_of<kDtype>(sums[word]);
   }
   Unit result;
   memcpy(&result, words, sizeof result);
@@ -59,7 +57,6 @@ __device__ void sum_units(const Operands& arrays, std::uint64_t first, std::uint
 struct ToSum {
   Operands arrays;
   std::uint64_t count;
-  double scale;
   std::byte* to;
   bool in_units;
   unsigned* arrived;
@@ -68,7 +65,7 @@ struct ToSum {
 template <Dtype kDtype, bool kFactors>
 __device__ void sum(const ToSum& of, std::uint64_t thread, std::uint64_t threads) {
   using Word = codec::WordOf<kDtype>;
-  const auto scale = static_cast<codec::NumberOf<kDtype>>(of.scale);
+  const auto scale = static_cast<codec::NumberOf<kDtype>>(of.arrays.scale);
   std::uint64_t done = 0;
   if (of.in_units) {
     const std::uint64_t units = of.count / (kUnitBytes / sizeof(Word));
@@ -77,20 +74,6 @@ __device__ void sum(const ToSum& of, std::uint64_t thread, std::uint64_t threads
   }
   sum_units<kDtype, kFactors, Loose<Word>>(of.arrays, done, of.count, scale, of.to, thread,
                                            threads);
-}
-
-// For every thread of the block that is the last of the grid's, true: it sees what the others
-// wrote. For whole thread blocks.
-__device__ bool is_last(unsigned* arrived) {
-  __shared__ bool last;
-  __threadfence();
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;
-    __threadfence();
-  }
-  __syncthreads();
-  return last;
 }
 
 // Every block looks at the slots. Where all hold sound frames it adds its part at once; where not,
@@ -136,11 +119,7 @@ Status launch_sum(const SumStep& step, Dtype dtype, std::span<const FinishStep> 
   });
   const std::uint64_t units = step.count * dtype_size(dtype) / kUnitBytes;
   const std::uint64_t blocks = std::clamp<std::uint64_t>(units / kThreads + 1, 1, kMostBlocks);
-  const ToSum of{step.arrays,
-                 step.count,
-                 step.scale,
-                 step.to,
-                 is_in_units(step.arrays, step.to),
+  const ToSum of{step.arrays, step.count, step.to, is_in_units(step.arrays, step.to),
                  slots.empty() && end == nullptr ? nullptr : arrived};
   return device::launch("cannot start a sum", kernel, {blocks, kThreads}, stream, of,
                         to_finish<kMost>(slots), end_of(end));
@@ -155,7 +134,7 @@ Status enqueue_sum(const SumStep& step, Dtype dtype, std::span<const FinishStep>
   }
   if (arrived == nullptr && end != nullptr) {  // a rank alone
     const Status summed = enqueue_sum(step, dtype, slots, nullptr, nullptr, stream);
-    return summed.ok() ? enqueue_run_report(*end, stream) : summed;
+    return summed.ok() ? enqueue_run_report(*end, nullptr, stream) : summed;
   }
   return slots.size() <= kFewSteps
              ? launch_sum<kFewSteps>(step, dtype, slots, end, arrived, stream)

@@ -25,11 +25,12 @@ Status enqueue_seal(std::span<const SealStep>, std::span<const device::Outcome>,
   return absent();
 }
 
-Status enqueue_finish(std::span<const FinishStep>, Dtype, const RunEnd*, device::StreamHandle) {
+Status enqueue_finish(std::span<const FinishStep>, Dtype, const RunEnd*, unsigned*,
+                      device::StreamHandle) {
   return absent();
 }
 
-Status enqueue_run_report(const RunEnd&, device::StreamHandle) { return absent(); }
+Status enqueue_run_report(const RunEnd&, unsigned*, device::StreamHandle) { return absent(); }
 
 Status enqueue_tell(const RangeStep&, Dtype, device::StreamHandle) { return absent(); }
 

@@ -71,10 +71,10 @@ std::uint64_t parameter_of(const SlotCall& call, const Sums& sums) {
                                 .codec = call.spec.codec,
                                 .dtype = call.dtype,
                                 .codings = codings_of(call),
-                                // A multiplication rounds as another addition would.
-                                .ranks = call.ranks + (scaled ? 1 : 0),
+                                .ranks = call.ranks,
                                 .coded_ranks = call.ranks,
                                 .leaves_lattice = scaled && codes_sums(call),
+                                .factor = call.scale,
                                 .magnitudes = sums.magnitudes,
                                 .ranges = sums.ranges});
   return budget.reason == plan::Reason::kCompress ? budget.parameter : 0;

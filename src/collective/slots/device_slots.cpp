@@ -62,7 +62,7 @@ Status DeviceSlots::open(const SlotPlace& place, const Shape& shape, std::byte* 
 }
 
 Status DeviceSlots::finish(std::span<const FinishStep> all, const RunEnd* end) {
-  return enqueue_finish(all, settings_->dtype, end, stream_);
+  return enqueue_finish(all, settings_->dtype, end, arrived_, stream_);
 }
 
 Status DeviceSlots::sum(const SumStep& step, std::span<const FinishStep> slots, const RunEnd* end) {
@@ -77,7 +77,7 @@ Status DeviceSlots::copy(std::byte* to, const std::byte* from, std::uint64_t byt
   return device::enqueue_copy(to, from, bytes, stream_);
 }
 
-Status DeviceSlots::report(const RunEnd& end) { return enqueue_run_report(end, stream_); }
+Status DeviceSlots::report(const RunEnd& end) { return enqueue_run_report(end, arrived_, stream_); }
 
 Result<std::uint64_t> device_needs(const EngineSettings& settings, const Shape& shape) {
   return message::workspace_bytes({settings.spec.codec, settings.spec.parameter},

@@ -1,5 +1,8 @@
 // Ways of two levels: ranks of one node exchange values as they are, and in slots go only blocks
 // between ranks of one local number on different nodes. So each value comes to a node once.
+#include <algorithm>
+#include <cmath>
+
 #include "base/aligned.h"
 #include "collective/slots/planner.h"
 
@@ -63,6 +66,14 @@ void SlotPlanner::share_inside(SlotExchange& inside, const Partition& blocks, Va
   }
 }
 
+// Of an average a node's sum is the mean of its ranks' values: it has their range, so it does not
+// overflow where it is rounded to the type, and a codec's bound of it counts 1 / nodes in the
+// result.
+double SlotPlanner::scale_inside() const {
+  const double magnitude = std::fabs(call_.scale);
+  return magnitude < 1 ? std::min(1.0, magnitude * nodes_->count()) : 1;
+}
+
 // Two exchanges: each rank of a node adds the node's values of the blocks that belong to its peers,
 // its own among them; then each peer gets the nodes' sums of its block.
 void SlotPlanner::reduce_scatter_in_levels(const Partition& blocks) {
@@ -102,7 +113,7 @@ void SlotPlanner::add_inside(const Partition& blocks, std::uint64_t stride) {
     plan_.sums_.push_back({.behind = 0,
                            .arrays = nodes_->locals(),
                            .place = nodes_->local(rank()),
-                           .scale = 1,
+                           .scale = scale_inside(),
                            .count = blocks.count(peer),
                            .stride = stride,
                            .others = {Area::kLent, stride * mates * at},
@@ -136,7 +147,7 @@ void SlotPlanner::add_between(const Partition& blocks, std::uint64_t stride) {
   plan_.sums_.push_back({.behind = 1,
                          .arrays = nodes_->count(),
                          .place = node,
-                         .scale = call_.scale,
+                         .scale = call_.scale / scale_inside(),
                          .count = own,
                          .stride = stride,
                          .others = {Area::kLent, 0},

@@ -66,8 +66,8 @@ struct SlotCopy {
 struct SlotSum {
   int behind = 0;  // that exchange; -1: there is none
   int arrays = 1;
-  int place = 0;  // this rank's among them
-  double scale = 1;
+  int place = 0;     // this rank's among them
+  double scale = 1;  // of each value, before it is added
   std::uint64_t count = 0;
   std::uint64_t stride = 0;
   Values others, own, to;

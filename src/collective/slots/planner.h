@@ -47,6 +47,7 @@ class SlotPlanner {
   std::size_t local() const { return static_cast<std::size_t>(nodes_->local(rank())); }
   void gather_in_levels(int number, const Partition& blocks, Values own, Values shown);
   void share_inside(SlotExchange& inside, const Partition& blocks, Values own);
+  double scale_inside() const;
   void reduce_scatter_in_levels(const Partition& blocks);
   void add_inside(const Partition& blocks, std::uint64_t stride);
   void add_between(const Partition& blocks, std::uint64_t stride);

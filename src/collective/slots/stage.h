@@ -203,12 +203,13 @@ class Stage {
     arrays.first = values_of(run_, sum.others);
     arrays.stride = sum.stride;
     arrays.count = sum.arrays;
+    arrays.scale = sum.scale;
     if (sum.own_apart) {
       arrays.own = sum.place;
       arrays.own_at = values_of(run_, sum.own);
     }
     if (plan_.call().premultiplied) arrays.factors = factors();
-    return {arrays, sum.count, sum.scale, target_of(run_, sum.to)};
+    return {arrays, sum.count, target_of(run_, sum.to)};
   }
 
   // This rank's own values, where they are to be.

@@ -20,19 +20,22 @@ struct Operands {
   int own = -1;  // whose array is `own_at`; -1: all lie behind `first`
   const std::byte* own_at = nullptr;
   Factors factors;
+  double scale = 1;  // of all ranks
 
   THINWIRE_HOST_DEVICE const std::byte* at(int rank) const {
     if (rank == own) return own_at;
     return first + stride * static_cast<std::uint64_t>(own >= 0 && rank > own ? rank - 1 : rank);
   }
+  THINWIRE_HOST_DEVICE double factor_of(int rank) const {
+    return factors.exist ? factors.of(rank) * scale : scale;
+  }
 };
 
-// to[i] = (rank 0's [i] + rank 1's [i] + ...) * scale for `count` elements of a float type, at any
-// alignment; at least one array. Where there are factors each rank's [i] is multiplied by its own
-// first. 16-bit types are multiplied and added in fp32 and rounded once, the others after each
-// operation. A NaN is the canonical one. `to` may be one of the arrays, else it overlaps none.
-// Allocates nothing.
-void sum_in_order(Dtype dtype, std::uint64_t count, const Operands& arrays, double scale,
-                  std::byte* to);
+// to[i] = rank 0's [i] * its factor + rank 1's [i] * its factor + ... for `count` elements of a
+// float type, at any alignment; at least one array. Values are multiplied before they are added, as
+// NCCL does: a mean of finite values is finite. 16-bit types are multiplied and added in fp32 and
+// rounded once, the others after each operation. A NaN is the canonical one. `to` may be one of the
+// arrays, else it overlaps none. Allocates nothing.
+void sum_in_order(Dtype dtype, std::uint64_t count, const Operands& arrays, std::byte* to);
 
 }  // namespace thinwire::collective

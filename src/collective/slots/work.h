@@ -97,7 +97,6 @@ struct RunEnd {
 struct SumStep {
   Operands arrays;
   std::uint64_t count = 0;
-  double scale = 1;
   std::byte* to = nullptr;
 };
 
