@@ -6,12 +6,14 @@
 #include <initializer_list>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
 
 Objects objects;
+thread_local bool looks_up_itself = false;
 
 namespace detail {
 Real table;
@@ -57,14 +59,12 @@ const char* option_of(Family family) {
 }
 
 // Python's MPI modules load the MPI with RTLD_LOCAL, where RTLD_NEXT does not look.
+// Not remembered where there is none yet: programs ask before they load one.
 void* loaded_mpi() {
-  static void* const handle = [] {
-    void* found = nullptr;
-    for (const char* soname : kSonames) {
-      if (found == nullptr) found = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD);
-    }
-    return found;
-  }();
+  static std::atomic<void*> handle{nullptr};
+  for (const char* soname : kSonames) {
+    if (handle == nullptr) handle = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD);
+  }
   return handle;
 }
 
@@ -133,7 +133,11 @@ void* native_call(const char* name) {
 
 void* find_symbol(const char* name) {
   if (void* found = dlsym(RTLD_NEXT, name)) return found;
-  return loaded_mpi() == nullptr ? nullptr : dlsym(loaded_mpi(), name);
+  if (loaded_mpi() == nullptr) return nullptr;
+  const bool before = std::exchange(looks_up_itself, true);
+  void* const found = dlsym(loaded_mpi(), name);
+  looks_up_itself = before;
+  return found;
 }
 
 void detail::resolve() {

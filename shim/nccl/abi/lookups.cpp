@@ -1,10 +1,6 @@
-// dlsym(), for programs that look NCCL's functions up in a handle, where no preload library is
-// searched (decision 0041). A function that this library takes is answered with its wrapper, if
-// what the loader finds is the very function that the wrapper goes on to. All else is left to the
-// loader's own dlsym(), which is jumped to, so that it sees the program's call: what RTLD_NEXT and
-// RTLD_DEFAULT mean follows from the address that it returns to.
-#if defined(__x86_64__) || defined(__aarch64__)
-
+// Look-ups of NCCL's functions in a handle (decision 0041): a function that this library takes is
+// answered with its wrapper, if what the loader finds is the very function that the wrapper goes on
+// to.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -16,97 +12,15 @@
 
 #include "abi/real.h"
 #include "abi/taken.h"
+#include "shim/common/lookups.h"
 #include "thinwire/thinwire.h"
-
-using Dlsym = void* (*)(void* handle, const char* name);
-
-// Sanitizers' own start comes here before their functions work.
-#define THINWIRE_EARLY __attribute__((no_sanitize("address", "thread", "undefined")))
-#define THINWIRE_OF_ASSEMBLY __attribute__((visibility("hidden"), used))
-
-// In two registers.
-struct Answer {
-  unsigned long is_answered;  // 0: the loader's
-  void* found;
-};
-
-extern "C" {
-// The loader's own; not null once the function below has returned.
-THINWIRE_OF_ASSEMBLY Dlsym thinwire_loaders_dlsym = nullptr;
-THINWIRE_OF_ASSEMBLY Answer thinwire_look_up(void* handle, const char* name);
-}
-
-#ifdef __x86_64__
-#define THINWIRE_FIRST_GLIBC "GLIBC_2.2.5"
-asm(R"(
-  .pushsection .text
-  .globl dlsym
-  .type dlsym, @function
-  .p2align 4
-dlsym:
-  .cfi_startproc
-  endbr64
-  pushq %rdi
-  .cfi_adjust_cfa_offset 8
-  pushq %rsi
-  .cfi_adjust_cfa_offset 8
-  subq $8, %rsp
-  .cfi_adjust_cfa_offset 8
-  callq thinwire_look_up
-  addq $8, %rsp
-  .cfi_adjust_cfa_offset -8
-  popq %rsi
-  .cfi_adjust_cfa_offset -8
-  popq %rdi
-  .cfi_adjust_cfa_offset -8
-  testq %rax, %rax
-  jne 1f
-  jmpq *thinwire_loaders_dlsym(%rip)
-1:
-  movq %rdx, %rax
-  retq
-  .cfi_endproc
-  .size dlsym, .-dlsym
-  .popsection
-)");
-#else
-#define THINWIRE_FIRST_GLIBC "GLIBC_2.17"
-asm(R"(
-  .pushsection .text
-  .globl dlsym
-  .type dlsym, %function
-  .p2align 4
-dlsym:
-  .cfi_startproc
-  hint #34
-  stp x29, x30, [sp, #-32]!
-  .cfi_adjust_cfa_offset 32
-  .cfi_rel_offset x30, 8
-  stp x0, x1, [sp, #16]
-  bl thinwire_look_up
-  mov x16, x0
-  mov x17, x1
-  ldp x0, x1, [sp, #16]
-  ldp x29, x30, [sp], #32
-  .cfi_adjust_cfa_offset -32
-  .cfi_restore x30
-  cbnz x16, 1f
-  adrp x16, thinwire_loaders_dlsym
-  ldr x16, [x16, #:lo12:thinwire_loaders_dlsym]
-  br x16
-1:
-  mov x0, x17
-  ret
-  .cfi_endproc
-  .size dlsym, .-dlsym
-  .popsection
-)");
-#endif
 
 namespace thinwire::nccl {
 namespace {
 
-constexpr Answer kLoaders = {0, nullptr};
+using shim::Answer;
+using shim::kLoaders;
+using shim::loaders_dlsym;
 
 struct Taken {
   std::string_view name;
@@ -125,7 +39,7 @@ const Taken kTaken[] = {
 // What is found is not that of the NCCL that calls go on to: mixed, they would break.
 void tell_of_second(const std::string& inner, void* handle, void* found) {
   Dl_info about{};
-  const bool is_nccls = thinwire_loaders_dlsym(handle, inner.c_str()) == found;
+  const bool is_nccls = loaders_dlsym(handle, inner.c_str()) == found;
   if (!is_nccls || dladdr(found, &about) == 0 || about.dli_fname == nullptr) return;
   static std::mutex mutex;
   static auto* const said = new std::set<std::string>;
@@ -136,18 +50,18 @@ void tell_of_second(const std::string& inner, void* handle, void* found) {
                              .c_str());
 }
 
-Answer answer(void* handle, const char* name) {
+Answer answer_by_taken(void* handle, const char* name) {
   const auto* const taken =
       std::find_if(std::begin(kTaken), std::end(kTaken),
                    [name = std::string_view(name)](const Taken& of) { return of.name == name; });
   if (taken == std::end(kTaken)) return kLoaders;
-  void* const found = thinwire_loaders_dlsym(handle, name);
+  void* const found = loaders_dlsym(handle, name);
   const std::string inner = std::string("p") + name;
   if (found == taken->wrapper) {
     // By the search of a linked program, which is to see no function that its NCCL lacks; an error
     // names the inner one then.
     if (find(inner.c_str()) != nullptr) return kLoaders;
-    return {1, thinwire_loaders_dlsym(handle, inner.c_str())};
+    return {1, loaders_dlsym(handle, inner.c_str())};
   }
   const bool is_own = found != nullptr && handle != RTLD_DEFAULT;
   // What NCCL this process has is settled by its first call, not before there is one.
@@ -163,14 +77,10 @@ Answer answer(void* handle, const char* name) {
 }  // namespace
 }  // namespace thinwire::nccl
 
-THINWIRE_EARLY Answer thinwire_look_up(void* handle, const char* name) {
-  if (__atomic_load_n(&thinwire_loaders_dlsym, __ATOMIC_ACQUIRE) == nullptr) {
-    void* const loaders = dlvsym(RTLD_NEXT, "dlsym", THINWIRE_FIRST_GLIBC);
-    __atomic_store_n(&thinwire_loaders_dlsym, reinterpret_cast<Dlsym>(loaders), __ATOMIC_RELEASE);
-  }
-  const bool is_nccls = name[0] == 'n' && name[1] == 'c' && name[2] == 'c' && name[3] == 'l';
-  if (!is_nccls || handle == RTLD_NEXT) return {0, nullptr};
-  return thinwire::nccl::answer(handle, name);
+THINWIRE_EARLY bool thinwire::shim::may_be_taken(const char* name) {
+  return name[0] == 'n' && name[1] == 'c' && name[2] == 'c' && name[3] == 'l';
 }
 
-#endif
+thinwire::shim::Answer thinwire::shim::answer(void* handle, const char* name) {
+  return nccl::answer_by_taken(handle, name);
+}

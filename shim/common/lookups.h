@@ -1,0 +1,27 @@
+// Look-ups of functions by dlsym(), which a shim answers with its wrappers (decisions 0041 and
+// 0068).
+#pragma once
+
+// Sanitizers' own start comes here before their functions work.
+#define THINWIRE_EARLY __attribute__((no_sanitize("address", "thread", "undefined")))
+
+namespace thinwire::shim {
+
+using Dlsym = void* (*)(void* handle, const char* name);
+
+// In two registers.
+struct Answer {
+  unsigned long is_answered;  // 0: the loader's
+  void* found;
+};
+inline constexpr Answer kLoaders = {0, nullptr};
+
+// The shim's. By a few letters: whether `answer` is to be asked.
+bool may_be_taken(const char* name);
+// The shim's: what a look-up of `name` finds, in any handle but RTLD_NEXT.
+Answer answer(void* handle, const char* name);
+
+// The loader's own, for what `answer` asks it.
+void* loaders_dlsym(void* handle, const char* name);
+
+}  // namespace thinwire::shim

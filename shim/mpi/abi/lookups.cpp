@@ -1,0 +1,75 @@
+// Look-ups of the MPI's functions in a handle, as ctypes, Julia and numba make them (decision
+// 0068): a function that this library has a wrapper of is answered with that, if what the loader
+// finds is the MPI's that the wrapper goes on to.
+#include "shim/common/lookups.h"
+
+#include <dlfcn.h>
+
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "abi/symbols.h"
+#include "thinwire/thinwire.h"
+
+namespace thinwire::mpi {
+namespace {
+
+using shim::Answer;
+using shim::kLoaders;
+using shim::loaders_dlsym;
+
+// This library, in which every function of MPI is a wrapper.
+void* own_handle() {
+  static void* const handle = [] {
+    Dl_info about{};
+    dladdr(reinterpret_cast<void*>(&own_handle), &about);
+    return dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  }();
+  return handle;
+}
+
+// The MPI's name of its inner form, which is the same function.
+std::string inner_of(const char* name) { return name[0] == 'P' ? name : std::string("P") + name; }
+
+// What is found is of another MPI than calls go on to: their handles mean nothing to each other.
+void tell_of_second(void* handle, const char* name, void* found) {
+  Dl_info about{};
+  const bool is_mpis = loaders_dlsym(handle, inner_of(name).c_str()) != nullptr;
+  if (!is_mpis || dladdr(found, &about) == 0 || about.dli_fname == nullptr) return;
+  static std::mutex mutex;
+  static auto* const said = new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  if (!said->insert(about.dli_fname).second) return;
+  tw_log(TW_LOG_WARNING, ("this process has two MPIs: calls that it looks up in " +
+                          std::string(about.dli_fname) + " stay as they are")
+                             .c_str());
+}
+
+Answer answer_by_wrapper(void* handle, const char* name) {
+  void* const wrapper = own_handle() == nullptr ? nullptr : loaders_dlsym(own_handle(), name);
+  dlerror();  // what was looked for here is no error of the program's
+  if (wrapper == nullptr) return kLoaders;
+  void* const found = loaders_dlsym(handle, name);
+  if (found == nullptr || found == wrapper) return kLoaders;
+  void* const below = find_symbol(inner_of(name).c_str());
+  const bool is_mpis = found == below || found == find_symbol(name);
+  dlerror();
+  // The program's MPI is settled once it is loaded; what is found may be something else's before.
+  if (is_mpis) return {1, wrapper};
+  if (below != nullptr) tell_of_second(handle, name, found);
+  return kLoaders;
+}
+
+}  // namespace
+}  // namespace thinwire::mpi
+
+THINWIRE_EARLY bool thinwire::shim::may_be_taken(const char* name) {
+  const char* const of_mpi = name[0] == 'P' ? name + 1 : name;
+  return of_mpi[0] == 'M' && of_mpi[1] == 'P' && of_mpi[2] == 'I' &&
+         (of_mpi[3] == '_' || of_mpi[3] == 'X') && !mpi::looks_up_itself;
+}
+
+thinwire::shim::Answer thinwire::shim::answer(void* handle, const char* name) {
+  return mpi::answer_by_wrapper(handle, name);
+}
