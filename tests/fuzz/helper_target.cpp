@@ -4,6 +4,7 @@
 
 #include "agree/blocks.h"
 #include "agree/messages.h"
+#include "agree/outbox.h"
 #include "agree/round.h"
 #include "agree/terms.h"
 #include "fuzz/helper_target.h"
@@ -26,8 +27,17 @@ struct Rank {
   Blocks blocks{gate};
   Rounds rounds{ledger};
   std::size_t said = 0;
+  static constexpr std::uint64_t kMessages = 5;
+  Outbox outbox;
+  std::uint64_t took_before = 0;
 
   Rank() {
+    outbox.keep();
+    for (std::uint64_t i = 0; i < kMessages; ++i) {
+      outbox.put(std::make_shared<const nccl::agree::Bytes>(8));
+      outbox.next();
+      outbox.written();
+    }
     const auto say = [this](const Message& message) { said += pack(message).size(); };
     rounds.start({say, say, 2});
   }
@@ -47,6 +57,18 @@ struct Rank {
       blocks.put(part->block, part->total, part->offset, part->bytes);
       std::byte to[64];
       THINWIRE_FUZZ_CHECK(blocks.take(part->block, to, {}).bytes <= sizeof to);
+    }
+    if (const auto* took = std::get_if<Took>(&message)) {
+      // What was taken is not said again, and no more than was said can be taken.
+      const bool fits = outbox.rewind(took->count);
+      THINWIRE_FUZZ_CHECK(fits == (took->count >= took_before && took->count <= kMessages));
+      if (fits) took_before = took->count;
+      std::uint64_t left = 0;
+      for (; outbox.has_unsent(); ++left) {
+        outbox.next();
+        outbox.written();
+      }
+      if (fits) THINWIRE_FUZZ_CHECK(left == kMessages - took_before);
     }
     if (const auto* said_terms = std::get_if<Register>(&message)) {
       const std::string text = difference(0, "a=1\nb=2\n", 1, said_terms->terms);
@@ -98,8 +120,8 @@ std::vector<Bytes> helper_seeds(const Target&) {
            Table{{{0, 0, address}, {1, 1, address}}},
            Up{true, ""},
            Up{false, "raw"},
-           Ready{{address}, {}},
-           Ready{{address, address, address, address}, {0, 0, 1, 1, 2}},
+           Ready{{address}, {0}},
+           Ready{{address, address, address}, {0, 0, 1}},
            Failed{"raw"},
            Offered{1, {300, 0}},
            Ask{1, 1},
@@ -111,8 +133,12 @@ std::vector<Bytes> helper_seeds(const Target&) {
            Broken{"rank 1 has ended"},
            Leaving{},
            Gone{},
-           Find{1, 2},
-           Found{1, 2, true, address}}) {
+           Left{},
+           Took{3},
+           Again{head, false, true, 2},
+           Again{head, true, false, 0},
+           Carried{2, {block, 60, 0, bytes}},
+           Waiting{"1 of 4 ranks has not come yet"}}) {
     seeds.push_back(pack(message));
     all.insert(all.end(), seeds.back().begin(), seeds.back().end());
   }

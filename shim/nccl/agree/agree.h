@@ -53,7 +53,8 @@ struct Value {
 };
 constexpr std::uint16_t kUndecided = 0xFFFF;  // not every rank has offered yet
 constexpr std::uint16_t kNotSmaller = 0xFFFE;
-constexpr std::uint16_t kUnlike = 0xFFFD;  // the ends of a pair differ
+constexpr std::uint16_t kUnlike = 0xFFFD;       // the ends of a pair differ
+constexpr std::uint16_t kUnreachable = 0xFFFC;  // no connection between the ends of a pair
 
 // The decision: a pure function of the value in force and of what all ranks offer.
 Value decide(const Value& in_force, const Offer& of_all);
@@ -164,13 +165,20 @@ using IdView = std::span<const std::byte, kIdBytes>;
 // ---- the helper ----
 
 struct Options {
-  // How long after the first rank's registration the others may take, and then their connections.
+  // How long after the first rank's registration the others may take.
   std::chrono::milliseconds registration{10'000};
+  // And then their connections, those of the tree together and of a pair.
+  std::chrono::milliseconds connecting{10'000};
+  // How long a connection that was lost is made again before its other side counts as gone: as long
+  // as programs wait for a call of NCCL.
+  std::chrono::milliseconds resuming{600'000};
   // By what processes of one node are known: the same number.
   std::uint64_t node = 0;
   // Told once a process, on the helper's thread, why the first communicator here stays raw; it must
   // return at once.
   std::function<void(const std::string& text)> tell;
+  // The same, of each kind of trouble once a process, with which calls go on.
+  std::function<void(const std::string& text)> warn;
 };
 
 class Helper {

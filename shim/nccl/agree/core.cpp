@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "agree/descriptors.h"
+
 namespace thinwire::nccl::agree {
 
 Core::Core(Options options)
@@ -26,6 +28,12 @@ void Core::tell(const std::string& text) {
   if (std::exchange(heard_of_raw_, true)) return;
   if (options_.tell) options_.tell(text);
 }
+
+void Core::warn(Trouble kind, const std::string& text) {
+  if (!std::exchange(warned_[kind], true) && options_.warn) options_.warn(text);
+}
+
+bool Core::has_room() const { return loop_.watched() < most_connections(); }
 
 std::optional<Stamp> Core::make_stamp(const Address& interface) {
   const auto address = listen(interface);

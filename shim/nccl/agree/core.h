@@ -47,6 +47,11 @@ class Core {
   std::optional<Address> listen(const Address& local);
   void remove(std::uint64_t id);
   void has_heard_of_raw() { heard_of_raw_ = true; }
+  // Whether the process may have one more connection that it could do without.
+  bool has_room() const;
+  // Trouble with which calls go on, of each kind once.
+  enum Trouble { kUnreachablePair, kLostConnection, kLateRanks, kTroubles };
+  void warn(Trouble kind, const std::string& text);
 
  private:
   struct Listening {
@@ -77,6 +82,7 @@ class Core {
   std::uint64_t next_stranger_ = 0;
   std::map<std::uint64_t, std::unique_ptr<Member>> members_;
   bool heard_of_raw_ = false;
+  bool warned_[kTroubles]{};
 };
 
 }  // namespace thinwire::nccl::agree

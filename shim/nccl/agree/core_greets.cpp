@@ -78,6 +78,9 @@ void Core::greeted(std::uint64_t stranger, Message&& message) {
   } else if (const auto* pair = std::get_if<Pair>(&message)) {
     Member* const member = member_of(pair->head);
     welcome = member != nullptr && member->adopt_sender(link, static_cast<int>(pair->head.speaker));
+  } else if (const auto* again = std::get_if<Again>(&message)) {
+    Member* const member = member_of(again->head);
+    welcome = member != nullptr && member->adopt_again(link, *again);
   }
   if (!welcome) return drop(stranger);
   loop_.cancel(found->second.deadline);

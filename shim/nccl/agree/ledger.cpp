@@ -50,6 +50,11 @@ void Ledger::commit(std::uint64_t key, std::uint64_t from, Value value) {
   gate_.notify();
 }
 
+void Ledger::release(std::uint64_t key) {
+  made(key).limit.store(UINT64_MAX);
+  gate_.notify();
+}
+
 Value Ledger::value_at(const Class& found, std::uint64_t call) {
   const Step* step = found.steps.load(std::memory_order_acquire);
   while (step != nullptr && step->from > call) step = step->before;

@@ -33,6 +33,8 @@ class Ledger {
   std::uint64_t freeze(std::uint64_t key);
   // Calls of the class from `from` on, which is no less than the limit, have the value.
   void commit(std::uint64_t key, std::uint64_t from, Value value);
+  // In place of commit(): what held goes on.
+  void release(std::uint64_t key);
 
  private:
   // Newest first. The helper puts one before the first and looks at no other; the host, which may

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 // Of all that travels: the head and `decision` keep their form for ever, the rest may change with
 // it.
-constexpr std::uint16_t kVersion = 1;
+constexpr std::uint16_t kVersion = 2;
 
 // How far a host may run on while a class changes. A change takes a millisecond or some, and a host
 // 20 microseconds a call or more: few wait, and a change comes within a training step or two.
@@ -30,7 +30,7 @@ constexpr std::size_t kMostGreeting = 2048;
 // Connections that have not greeted: above that the oldest is closed, so that strangers take no
 // more descriptors; a rank comes again.
 constexpr std::size_t kMostStrangers = 256;
-// The `table` of 262,000 ranks.
+// The `table` of 262,000 ranks, and their addresses.
 constexpr std::size_t kMostMessage = 8U << 20;
 constexpr std::size_t kMostText = 1024;
 // Of a block at a time, so that what is urgent waits for a quarter of a millisecond at 10 Gbit/s.
@@ -44,6 +44,19 @@ constexpr auto kPatience = 20s;
 
 // A helper opens a port at once, unless its thread gets no processor.
 constexpr auto kStampTime = 5s;
+
+// A connection that is answered at all is made in a round trip or two, or after a lost packet or
+// two.
+constexpr auto kConnectTime = 5s;
+// A pair that could not connect is tried again: a limit may be raised, a firewall opened.
+constexpr auto kPairRetry = 60s;
+
+// A host that answers, but on whose port nobody listens, so often: the process has ended.
+constexpr int kRefusals = 3;
+// A process that takes a connection and ends it without a word does not know the communicator any
+// more, or has too many strangers: 4 s of trying, and half a minute of asking to be connected.
+constexpr int kUnanswered = 9;
+constexpr int kUnansweredWishes = 35;
 
 // At the end of a process: for bytes that are still to be sent, and for other ranks, whose last
 // calls on its communicators may be under way.

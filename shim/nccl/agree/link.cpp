@@ -31,8 +31,8 @@ void Link::close() {
   if (!socket_) return;
   loop_.unwatch(watched_, socket_.fd());
   socket_.close();
-  urgent_.clear();
-  parts_.clear();
+  controls_.clear();
+  own_.clear();
   writing_.reset();
   stop_counting();
 }
@@ -43,18 +43,38 @@ void Link::stop_counting() {
 
 void Link::send(const Message& message) {
   if (!socket_) return;
-  urgent_.push_back(std::make_shared<const Bytes>(pack(message)));
-  if (!connecting_) write_some();
+  out_->put(std::make_shared<const Bytes>(pack(message)));
+  write();
 }
 
 void Link::send_part(SharedBytes packed) {
   if (!socket_) return;
-  parts_.push_back(std::move(packed));
-  if (!connecting_) write_some();
+  out_->put_part(std::move(packed));
+  write();
+}
+
+void Link::send_control(const Message& message) {
+  if (!socket_) return;
+  controls_.push_back(std::make_shared<const Bytes>(pack(message)));
+  write();
+}
+
+void Link::use(Outbox& out) {
+  out_ = &out;
+  write();
+}
+
+void Link::write() {
+  if (socket_ && !connecting_) write_some();
 }
 
 void Link::dismiss(Loop& loop, std::unique_ptr<Link> link) {
   if (!link) return;
+  if (link->out_ != &link->own_) {
+    link->own_ = std::move(*link->out_);
+    link->own_.stop_keeping();
+    link->out_ = &link->own_;
+  }
   if (!link->socket_ || (link->connecting_ && !link->has_unsent())) {
     link->close();
     loop.bury(std::move(link));
@@ -85,8 +105,9 @@ void Link::end(const std::string& why) {
 }
 
 bool Link::finish_connecting() {
-  if (const int error = connect_error(socket_); error != 0) {
-    end(std::strerror(error));
+  error_ = connect_error(socket_);
+  if (error_ != 0) {
+    end(std::strerror(error_));
     return false;
   }
   connecting_ = false;
@@ -149,7 +170,8 @@ void Link::write_some() {
   while (socket_) {
     if (!writing_) {
       if (!has_unsent()) break;
-      writing_ = urgent_.empty() ? parts_.front() : urgent_.front();
+      is_control_ = !controls_.empty();
+      writing_ = is_control_ ? controls_.front() : out_->next();
       written_ = 0;
     }
     const ssize_t put = ::send(socket_.fd(), writing_->data() + written_,
@@ -157,8 +179,11 @@ void Link::write_some() {
     if (put < 0) break;  // there is no room, or the end will be read
     written_ += static_cast<std::size_t>(put);
     if (written_ < writing_->size()) continue;
-    auto& queue = !urgent_.empty() && urgent_.front() == writing_ ? urgent_ : parts_;
-    queue.pop_front();
+    if (is_control_) {
+      controls_.pop_front();
+    } else {
+      out_->written();
+    }
     writing_.reset();
   }
   if (!socket_) return;

@@ -8,10 +8,9 @@
 
 #include "agree/loop.h"
 #include "agree/messages.h"
+#include "agree/outbox.h"
 
 namespace thinwire::nccl::agree {
-
-using SharedBytes = std::shared_ptr<const Bytes>;
 
 class Link {
  public:
@@ -35,8 +34,18 @@ class Link {
   void send(const Message& message);
   void send_part(SharedBytes packed);
 
-  bool has_unsent() const { return !urgent_.empty() || !parts_.empty(); }
+  // Goes before them: greetings, and what says how many of the other side's messages were taken.
+  void send_control(const Message& message);
+  // From now on it sends what a session has, which lives longer.
+  void use(Outbox& out);
+  // Something has been put there.
+  void write();
+
+  bool has_unsent() const { return !controls_.empty() || out_->has_unsent(); }
   bool is_connected() const { return !connecting_; }
+  // Of a connection that could not be made: an errno.
+  int error() const { return error_; }
+  int fd() const { return socket_.fd(); }
   Address local() const { return local_address(socket_); }
   // Nothing is read or written any more; no handler is called.
   void close();
@@ -61,6 +70,7 @@ class Link {
   std::uint64_t watched_ = 0;
   std::uint32_t events_ = 0;
   bool connecting_;
+  int error_ = 0;
   bool dismissed_ = false;
   bool counts_ = false;  // in Loop::unfinished
   std::size_t most_ = kMostGreeting;
@@ -68,9 +78,11 @@ class Link {
   Bytes in_;
   std::size_t in_begin_ = 0;  // what is not taken yet
   std::size_t in_end_ = 0;
-  std::deque<SharedBytes> urgent_;
-  std::deque<SharedBytes> parts_;
-  SharedBytes writing_;  // one of the two queues' first
+  std::deque<SharedBytes> controls_;
+  Outbox own_;
+  Outbox* out_ = &own_;
+  SharedBytes writing_;
+  bool is_control_ = false;
   std::size_t written_ = 0;
 };
 

@@ -1,6 +1,9 @@
 #include "agree/member.h"
 
+#include <algorithm>
+
 #include "agree/core.h"
+#include "agree/descriptors.h"
 #include "agree/words.h"
 
 namespace thinwire::nccl::agree {
@@ -39,17 +42,36 @@ void Member::form() {
     if (registration_) registration_->tell_failed(why);
     become_raw(why);
   };
-  told.lost = [this](int rank) { break_off(rank_text(rank) + " has ended", Tree::kFromNobody); };
+  told.lost = [this](int rank, const std::string& why) {
+    break_off(rank_text(rank) + " " + why, Tree::kFromNobody);
+  };
   told.message = [this](int from, Message&& message) { take(from, std::move(message)); };
-  tree_ = std::make_unique<Tree>(core_.loop(), secret_, rank_, ranks_, core_.options().registration,
-                                 std::move(told));
+  told.waits = [this](int rank, const std::string& why) { say_lost(rank, why); };
+  told.progress = [this] { remove_if_done(); };
+  const Options& options = core_.options();
+  tree_ =
+      std::make_unique<Tree>(core_.loop(), secret_, rank_, ranks_,
+                             Tree::Times{options.connecting, options.resuming}, std::move(told));
   pairs_ = std::make_unique<Pairs>(
-      core_.loop(), secret_, rank_, core_.options().registration,
+      core_.loop(), secret_, rank_, Pairs::Times{options.connecting, options.resuming},
       Pairs::Told{
-          [this](int rank) { find(rank); },
+          [this](int rank) { return tree_->addresses()[static_cast<std::size_t>(rank)]; },
+          [this] { return core_.has_room(); },
           [this](int rank, bool outgoing) -> Ledger& { return shared_->pair(rank, outgoing); },
           [this](const Part& part) { keep(part); },
-          [this](const std::string& why) { break_off(why, Tree::kFromNobody); }});
+          [this](const std::string& why) { break_off(why, Tree::kFromNobody); },
+          [this](const std::string& why) {
+            core_.warn(Core::kUnreachablePair, why + "; messages between them stay raw");
+          },
+          [this](int rank, const std::string& why) { say_lost(rank, why); },
+          [this] { remove_if_done(); }});
+}
+
+void Member::say_lost(int rank, const std::string& why) {
+  core_.warn(Core::kLostConnection,
+             "the connection of " + rank_text(rank_) + " to " + rank_text(rank) + " was lost (" +
+                 why +
+                 ") and is made again; calls go on as agreed, what does not fit its slot waits");
 }
 
 void Member::become_ready() {
@@ -64,7 +86,14 @@ void Member::become_ready() {
   way.down = [this](const Message& message) { tree_->down(message); };
   way.children = tree_->children();
   rounds_.start(std::move(way));
-  settled(tree_->first(), "");
+  settled(first(), "");
+}
+
+// The ranks in whose processes its parts may meet.
+std::vector<Address> Member::first() const {
+  const auto& all = tree_->addresses();
+  const auto count = std::min<std::ptrdiff_t>(std::ssize(all), kMeetingPlaces);
+  return {all.begin(), all.begin() + count};
 }
 
 void Member::become_raw(const std::string& why) {
@@ -88,7 +117,7 @@ void Member::when_settled(Settled then) {
     waiting_.push_back(std::move(then));
   } else if (state_ == State::kReady || state_ == State::kBroken) {
     // Those that are left of a broken one may find each other.
-    then(tree_->first(), "");
+    then(first(), "");
   } else {
     then({}, shared_->presence().text);
   }
@@ -99,8 +128,8 @@ void Member::settled(const std::vector<Address>& first, const std::string& why) 
 }
 
 bool Member::adopt_parent(std::unique_ptr<Link>& link, int from) {
-  const bool expected = rank_ != 0 && from == parent_of(rank_) && tree_ && !tree_->has_parent();
-  if (!expected) return false;
+  const bool expected = rank_ != 0 && from == parent_of(rank_) && tree_;
+  if (!expected || state_ == State::kReady) return false;
   if (state_ == State::kForming) {
     tree_->adopt(std::move(link));
     return true;
@@ -111,10 +140,30 @@ bool Member::adopt_parent(std::unique_ptr<Link>& link, int from) {
 }
 
 bool Member::adopt_sender(std::unique_ptr<Link>& link, int from) {
-  const bool lives = state_ == State::kForming || state_ == State::kReady;
-  if (!pairs_ || !lives || from >= ranks_ || from == rank_) return false;
-  pairs_->adopt(std::move(link), from);
-  return true;
+  // A sender that is ready may come before this rank has heard that it is; it comes again.
+  if (state_ != State::kReady || closed_ || from >= ranks_ || from == rank_) return false;
+  if (!core_.has_room() || !leaves_room(link->fd())) return false;
+  return pairs_->adopt(link, from);
+}
+
+bool Member::adopt_again(std::unique_ptr<Link>& link, const Again& again) {
+  const int from = static_cast<int>(again.head.speaker);
+  if (state_ == State::kBroken) {
+    link->send(Broken{shared_->presence().text});
+    Link::dismiss(core_.loop(), std::move(link));
+    return true;
+  }
+  if (state_ == State::kRaw || from >= ranks_ || from == rank_) return false;
+  if (!again.makes) {
+    if (again.of_pair) {
+      pairs_->wake(from);
+    } else {
+      tree_->wake(from);
+    }
+    return false;
+  }
+  if (again.of_pair) return pairs_->adopt_again(link, from, again.taken);
+  return rank_ != 0 && from == parent_of(rank_) && tree_->adopt_again(link, again.taken);
 }
 
 void Member::take(int from, Message&& message) {
@@ -131,15 +180,10 @@ void Member::take(int from, Message&& message) {
     fits = from == kFromParent && rounds_.take(*ask);
   } else if (const auto* commit = std::get_if<Commit>(&message)) {
     fits = from == kFromParent && rounds_.take(*commit);
-  } else if (const auto* find = std::get_if<Find>(&message)) {
-    take_find(from, *find);
-  } else if (const auto* found = std::get_if<Found>(&message)) {
-    take_found(*found);
-  } else if (std::holds_alternative<Leaving>(message)) {
-    ++leaving_;
-    leave_if_all_have();
-  } else if (std::holds_alternative<Gone>(message)) {
-    leave(from);
+  } else if (const auto* carried = std::get_if<Carried>(&message)) {
+    fits = carry(from, *carried);
+  } else if (std::holds_alternative<Leaving>(message) || std::holds_alternative<Left>(message)) {
+    end_collectives(from);
   } else {
     fits = false;
   }

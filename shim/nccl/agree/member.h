@@ -39,6 +39,7 @@ class Member {
   // False: it is not expected, and the link stays with the caller.
   bool adopt_parent(std::unique_ptr<Link>& link, int from);
   bool adopt_sender(std::unique_ptr<Link>& link, int from);
+  bool adopt_again(std::unique_ptr<Link>& link, const Again& again);
 
   // ---- what the host asks for ----
   void offer(std::uint64_t key, Offer offer) { rounds_.offer(key, offer); }
@@ -56,17 +57,18 @@ class Member {
 
  private:
   void form();
+  std::vector<Address> first() const;
   void become_ready();
   void take(int from, Message&& message);
   void pass_on(int from, const Part& part);
   void keep(const Part& part);
-  void take_find(int from, const Find& find);
-  void take_found(const Found& found);
-  void find(int rank);
+  void give_to_one(int to, SharedBytes packed);
+  bool carry(int from, const Carried& carried);
   bool is_another(int rank) const;
   void break_off(const std::string& why, int but);
-  void leave_if_all_have();
-  void leave(int but);
+  void end_collectives(int but);
+  void remove_if_done();
+  void say_lost(int rank, const std::string& why);
   void settled(const std::vector<Address>& first, const std::string& why);
 
   Core& core_;
@@ -77,7 +79,7 @@ class Member {
   Secret secret_{};
   State state_ = State::kForming;
   bool closed_ = false;
-  int leaving_ = 0;  // children whose subtrees have closed
+  bool has_left_ = false;  // some rank, or this one: no collective can be made any more
   std::unique_ptr<Registration> registration_;
   std::unique_ptr<Tree> tree_;
   std::unique_ptr<Pairs> pairs_;

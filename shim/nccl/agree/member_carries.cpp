@@ -19,8 +19,18 @@ void Member::give(int to, SharedBytes packed) {
   if (to == kToAll) {
     tree_->around(Tree::kFromNobody, packed);
   } else if (is_another(to)) {
-    pairs_->send_part(to, std::move(packed));
+    give_to_one(to, std::move(packed));
   }
+}
+
+void Member::give_to_one(int to, SharedBytes packed) {
+  const auto message = parse(ByteView(*packed).subspan(kLengthBytes));
+  const Part& part = std::get<Part>(*message);
+  if (!pairs_->has_way(to, part)) {
+    const Carried carried{static_cast<std::uint32_t>(to), part};
+    if (tree_->towards(to, std::make_shared<const Bytes>(pack(carried)))) return;
+  }
+  pairs_->send_part(to, std::move(packed));
 }
 
 void Member::pass_on(int from, const Part& part) {
@@ -36,28 +46,20 @@ void Member::keep(const Part& part) {
   }
 }
 
-// Up to whoever has the rank below itself.
-void Member::find(int rank) {
-  if (const auto address = tree_->address_of(rank)) return pairs_->found(rank, *address);
-  tree_->up(Find{static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(rank_)});
-}
-
-void Member::take_find(int from, const Find& find) {
-  if (from == kFromParent) return;
-  if (const auto address = tree_->address_of(static_cast<int>(find.rank))) {
-    tree_->down(from, Found{find.rank, find.asker, true, *address});
-  } else if (rank_ != 0) {
-    tree_->up(find);
+// A part for one rank whose connection to the sender is not made yet.
+bool Member::carry(int from, const Carried& carried) {
+  const int to = static_cast<int>(carried.to);
+  if (to >= ranks_ || state_ != State::kReady) return to < ranks_;
+  if (to == rank_) {
+    keep(carried.part);
+    return true;
   }
-}
-
-void Member::take_found(const Found& found) {
-  const int asker = static_cast<int>(found.asker);
-  if (asker == rank_) {
-    pairs_->found(static_cast<int>(found.rank), found.address);
-  } else if (asker < ranks_ && is_below(rank_, asker)) {
-    tree_->down(way_to(rank_, asker), found);
-  }
+  // Not back to where it came from.
+  const int next = is_below(rank_, to) ? way_to(rank_, to) : kFromParent;
+  if (next == from) return false;
+  if (tree_->towards(to, std::make_shared<const Bytes>(pack(carried)))) return true;
+  pairs_->send_part(to, std::make_shared<const Bytes>(pack(carried.part)));
+  return true;
 }
 
 }  // namespace thinwire::nccl::agree

@@ -19,10 +19,32 @@ void Member::break_off(const std::string& why, int but) {
   if (closed_) core_.remove(id_);
 }
 
+// What it has sent is still delivered, and what others send each other by way of it.
 void Member::close() {
   if (std::exchange(closed_, true)) return;
-  if (state_ == State::kReady) return leave_if_all_have();
+  if (state_ == State::kReady) {
+    end_collectives(Tree::kFromNobody);
+    tree_->leave();
+    pairs_->leave();
+    return remove_if_done();
+  }
   if (state_ == State::kForming) become_raw("raw: ended before it was known who has it");
+  core_.remove(id_);
+}
+
+// A collective needs all ranks, so that nobody makes one that is not under way. Every rank passes
+// it on once.
+void Member::end_collectives(int but) {
+  if (state_ != State::kReady || std::exchange(has_left_, true)) return;
+  rounds_.stop();
+  if (!closed_) tree_->around(but, Message(Left{}));
+}
+
+void Member::remove_if_done() {
+  if (state_ != State::kReady || !closed_ || !tree_->is_done() || !pairs_->is_done()) return;
+  state_ = State::kBroken;
+  tree_->dismiss();
+  pairs_->dismiss();
   core_.remove(id_);
 }
 
@@ -33,22 +55,6 @@ void Member::revoke() {
 void Member::abort() {
   break_off("rank " + std::to_string(rank_) + " has aborted it", Tree::kFromNobody);
   closed_ = true;
-  core_.remove(id_);
-}
-
-void Member::leave_if_all_have() {
-  if (state_ != State::kReady || !closed_ || leaving_ < tree_->children()) return;
-  if (rank_ == 0) return leave(Tree::kFromNobody);
-  tree_->up(Leaving{});
-}
-
-// Every rank has closed it.
-void Member::leave(int from) {
-  if (state_ != State::kReady || !closed_ || (from != kFromParent && rank_ != 0)) return;
-  tree_->down(Gone{});
-  state_ = State::kBroken;
-  tree_->dismiss();
-  pairs_->dismiss();
   core_.remove(id_);
 }
 

@@ -103,16 +103,18 @@ bool take(FieldReader& from, Up& it) {
 }
 
 void put(FieldWriter& to, const Ready& it) {
-  to.put(static_cast<std::uint8_t>(it.first.size()));
-  for (const Address& each : it.first) put_address(to, each);
-  for (const std::uint32_t node : it.nodes) to.put(node);
+  for (std::size_t at = 0; at < it.addresses.size(); ++at) {
+    put_address(to, it.addresses[at]);
+    to.put(it.nodes.at(at));
+  }
 }
 bool take(FieldReader& from, Ready& it) {
-  const std::size_t count = from.take<std::uint8_t>();
-  if (count < 1 || count > kMeetingPlaces || count * kAddressBytes > from.left()) return false;
-  for (std::size_t at = 0; at < count; ++at) it.first.push_back(take_address(from));
-  if (from.left() % sizeof(std::uint32_t) != 0) return false;
-  while (from.left() > 0) it.nodes.push_back(from.take<std::uint32_t>());
+  constexpr std::size_t kBytes = kAddressBytes + sizeof(std::uint32_t);
+  if (from.left() == 0 || from.left() % kBytes != 0) return false;
+  while (from.left() > 0) {
+    it.addresses.push_back(take_address(from));
+    it.nodes.push_back(from.take<std::uint32_t>());
+  }
   return true;
 }
 
@@ -202,23 +204,40 @@ bool take(FieldReader&, Leaving&) { return true; }
 void put(FieldWriter&, const Gone&) {}
 bool take(FieldReader&, Gone&) { return true; }
 
-void put(FieldWriter& to, const Find& it) { to.put(it.rank).put(it.asker); }
-bool take(FieldReader& from, Find& it) {
-  it.rank = from.take<std::uint32_t>();
-  it.asker = from.take<std::uint32_t>();
+void put(FieldWriter&, const Left&) {}
+bool take(FieldReader&, Left&) { return true; }
+
+void put(FieldWriter& to, const Took& it) { to.put(it.count); }
+bool take(FieldReader& from, Took& it) {
+  it.count = from.take<std::uint64_t>();
   return true;
 }
 
-void put(FieldWriter& to, const Found& it) {
-  to.put(it.rank).put(it.asker).put(static_cast<std::uint8_t>(it.known));
-  put_address(to, it.address);
+void put(FieldWriter& to, const Again& it) {
+  put_head(to, it.head);
+  to.put(static_cast<std::uint8_t>(it.of_pair)).put(static_cast<std::uint8_t>(it.makes));
+  to.put(it.taken);
 }
-bool take(FieldReader& from, Found& it) {
-  it.rank = from.take<std::uint32_t>();
-  it.asker = from.take<std::uint32_t>();
-  const bool sound = take_flag(from, it.known);
-  it.address = take_address(from);
-  return sound;
+bool take(FieldReader& from, Again& it) {
+  const bool sound = take_head(from, it.head) && take_flag(from, it.of_pair);
+  const bool whole = take_flag(from, it.makes) && sound;
+  it.taken = from.take<std::uint64_t>();
+  return whole;
+}
+
+void put(FieldWriter& to, const Carried& it) {
+  to.put(it.to);
+  put(to, it.part);
+}
+bool take(FieldReader& from, Carried& it) {
+  it.to = from.take<std::uint32_t>();
+  return take(from, it.part) && it.to <= kMostRank;
+}
+
+void put(FieldWriter& to, const Waiting& it) { to.put_text(it.text); }
+bool take(FieldReader& from, Waiting& it) {
+  it.text = from.take_text();
+  return true;
 }
 
 template <std::size_t kIndex = 0>

@@ -54,9 +54,10 @@ struct Up {
   bool well = true;
   std::string text;
 };
+// Of all ranks.
 struct Ready {
-  std::vector<Address> first;        // of the first kMeetingPlaces ranks, as many as there are
-  std::vector<std::uint32_t> nodes;  // of all ranks
+  std::vector<Address> addresses;
+  std::vector<std::uint32_t> nodes;
 };
 struct Failed {
   std::string text;
@@ -90,22 +91,36 @@ struct Part {
 struct Broken {
   std::string text;
 };
+// The speaker has no more to say of its own; and the answer, that it is told no more.
 struct Leaving {};
 struct Gone {};
-struct Find {
-  std::uint32_t rank = 0;
-  std::uint32_t asker = 0;
+// Some rank has left: no collective can be made any more.
+struct Left {};
+// How many messages of this session the speaker has taken.
+struct Took {
+  std::uint64_t count = 0;
 };
-struct Found {
-  std::uint32_t rank = 0;
-  std::uint32_t asker = 0;
-  bool known = false;
-  Address address;
+// A session's next connection, or the wish for one.
+struct Again {
+  Head head;
+  bool of_pair = false;
+  bool makes = false;  // the speaker makes the session's connections
+  std::uint64_t taken = 0;
+};
+// A part of a block for one rank, by way of the tree.
+struct Carried {
+  std::uint32_t to = 0;
+  Part part;
+};
+// Why it is not known yet who has the library.
+struct Waiting {
+  std::string text;
 };
 
 // In the order of their kinds, from 1 on.
-using Message = std::variant<Register, Join, Pair, Decision, Table, Up, Ready, Failed, Offered, Ask,
-                             Limit, Commit, Part, Broken, Leaving, Gone, Find, Found>;
+using Message =
+    std::variant<Register, Join, Pair, Decision, Table, Up, Ready, Failed, Offered, Ask, Limit,
+                 Commit, Part, Broken, Leaving, Gone, Left, Took, Again, Carried, Waiting>;
 
 // With its length in front.
 Bytes pack(const Message& message);

@@ -9,7 +9,7 @@ namespace thinwire::nccl::agree {
 Pairs::~Pairs() {
   for (auto& [name, end] : ends_) {
     loop_.cancel(end->retry);
-    if (end->link) loop_.bury(std::move(end->link));
+    if (end->session) loop_.bury(std::move(end->session));
   }
 }
 
@@ -21,7 +21,7 @@ Pairs::End& Pairs::end(int rank, bool outgoing) {
 
 Pairs::End& Pairs::outgoing_open(int rank) {
   End& opened = end(rank, true);
-  if (!std::exchange(opened.is_asked_for, true)) told_.find(rank);
+  if (!std::exchange(opened.is_asked_for, true)) begin_connecting(rank);
   return opened;
 }
 
@@ -31,70 +31,112 @@ void Pairs::offer(int rank, bool outgoing, std::uint64_t key, Offer offer) {
   of.rounds.offer(key, offer);
 }
 
+bool Pairs::has_way(int rank, const Part& part) {
+  End& of = outgoing_open(rank);
+  const bool begins = part.offset == 0;
+  const bool ends = part.offset + part.bytes.size() == part.total;
+  if (begins && !of.is_open && !ends) of.elsewhere.insert(part.block);
+  if (begins) return of.is_open;
+  const bool has = !of.elsewhere.contains(part.block);
+  if (ends) of.elsewhere.erase(part.block);
+  return has;
+}
+
 void Pairs::send_part(int rank, SharedBytes packed) {
   End& of = outgoing_open(rank);
-  if (of.link && of.link->is_connected()) return of.link->send_part(std::move(packed));
+  if (of.is_open) return of.session->send_part(std::move(packed));
   of.waiting.push_back(std::move(packed));
 }
 
-void Pairs::found(int rank, const Address& address) {
+std::unique_ptr<Session> Pairs::session_with(int rank, bool outgoing) {
+  Session::Told told;
+  told.message = [this, rank, outgoing](Message&& message) {
+    if (outgoing) return take_from_receiver(rank, std::move(message));
+    take_from_sender(rank, std::move(message));
+  };
+  told.opened = [this, rank, outgoing] {
+    if (outgoing) opened(rank);
+  };
+  told.lost = [this, rank, outgoing](const std::string& why) { ended(rank, outgoing, why); };
+  told.waits = [this, rank](const std::string& why) { told_.waits(rank, why); };
+  told.progress = [this] { told_.progress(); };
+  return std::make_unique<Session>(
+      loop_, Session::Ends{secret_, rank_, rank, true, outgoing, times_.resuming}, std::move(told));
+}
+
+void Pairs::begin_connecting(int rank) {
   End& of = end(rank, true);
-  if (of.link || of.deadline != Loop::Clock::time_point{}) return;
-  of.address = address;
-  of.deadline = Loop::Clock::now() + time_;
+  of.deadline = Loop::Clock::now() + times_.connecting;
+  of.delay = kFirstRetry;
   connect(rank);
 }
 
 void Pairs::connect(int rank) {
   End& of = end(rank, true);
-  Socket socket = start_connecting(of.address);
-  if (!socket) return outgoing_ended(rank, "no socket");
-  of.link = std::make_unique<Link>(loop_, std::move(socket), true);
-  of.link->trust();
-  of.link->on_connected = [this, rank] { connected(rank); };
-  of.link->on_message = [this, rank](Message&& message) {
-    take_from_receiver(rank, std::move(message));
-  };
-  of.link->on_ended = [this, rank](const std::string& why) { outgoing_ended(rank, why); };
+  if (leaves_ && of.waiting.empty()) return;
+  if (!told_.has_room()) return give_up(rank, "few file descriptors are left");
+  of.session = session_with(rank, true);
+  of.session->connect(told_.address(rank),
+                      Pair{{kVersion, secret_, static_cast<std::uint32_t>(rank_),
+                            static_cast<std::uint32_t>(rank)}});
 }
 
-void Pairs::connected(int rank) {
+// The receiver has taken it.
+void Pairs::opened(int rank) {
   End& of = end(rank, true);
-  of.link->send(Pair{
-      {kVersion, secret_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(rank)}});
-  Link* const link = of.link.get();
-  of.rounds.start({nullptr, [link](const Message& message) { link->send(message); }, 1});
-  for (SharedBytes& part : of.waiting) link->send_part(std::move(part));
+  Session* const session = of.session.get();
+  of.is_open = true;
+  session->hold();
+  of.rounds.start({nullptr, [session](const Message& message) { session->send(message); }, 1});
+  for (SharedBytes& part : of.waiting) session->send_part(std::move(part));
   of.waiting.clear();
+  if (leaves_) session->leave();
 }
 
-void Pairs::outgoing_ended(int rank, const std::string& why) {
-  End& of = end(rank, true);
-  const bool was_connected = of.rounds.started();
-  if (of.link) loop_.bury(std::move(of.link));
-  if (was_connected) return told_.failed(rank_text(rank) + " has ended");
-  if (Loop::Clock::now() + of.delay > of.deadline) {
-    return told_.failed(rank_text(rank) + " cannot be reached from " + rank_text(rank_) + " at " +
-                        address_text(of.address) + " (" + why + ")");
-  }
+void Pairs::ended(int rank, bool outgoing, const std::string& why) {
+  End& of = end(rank, outgoing);
+  if (outgoing ? of.is_open : of.is_used) return told_.failed(rank_text(rank) + " " + why);
+  if (!outgoing) return;  // the sender does not know that it had come, and comes again
+  if (of.session) loop_.bury(std::move(of.session));
+  if (Loop::Clock::now() + of.delay > of.deadline) return give_up(rank, why);
   of.retry = loop_.after(of.delay, [this, rank] { connect(rank); });
   of.delay = std::min<std::chrono::milliseconds>(2 * of.delay, kMostRetry);
 }
 
-void Pairs::adopt(std::unique_ptr<Link> link, int from) {
+// Nothing of this pair has been coded: its messages stay raw until it can be made.
+void Pairs::give_up(int rank, const std::string& why) {
+  End& of = end(rank, true);
+  const std::string text = rank_text(rank) + " cannot be reached from " + rank_text(rank_) +
+                           " at " + address_text(told_.address(rank)) + " (" + why + ")";
+  // Values that have no other way do not come.
+  if (!of.waiting.empty()) return told_.failed(text);
+  of.rounds.explain(kUnreachable);
+  of.retry = loop_.after(kPairRetry, [this, rank] { begin_connecting(rank); });
+  told_.unreachable(text);
+}
+
+bool Pairs::adopt(std::unique_ptr<Link>& link, int from) {
   End& of = end(from, false);
-  if (of.link) return loop_.bury(std::move(link));  // it has one already
-  of.link = std::move(link);
-  of.link->trust();
-  of.link->on_message = [this, from](Message&& message) {
-    take_from_sender(from, std::move(message));
-  };
-  of.link->on_ended = [this, from](const std::string&) {
-    told_.failed(rank_text(from) + " has ended");
-  };
-  Link* const kept = of.link.get();
+  if (leaves_ || of.is_used) return false;
+  if (of.session) loop_.bury(std::move(of.session));
+  of.session = session_with(from, false);
+  of.session->know(told_.address(from));
+  of.session->adopt(std::move(link));
+  Session* const kept = of.session.get();
   of.rounds.start(
       {[kept](const Message& message) { kept->send(message); }, [](const Message&) {}, 0});
+  return true;
+}
+
+bool Pairs::adopt_again(std::unique_ptr<Link>& link, int from, std::uint64_t taken) {
+  const auto found = ends_.find({from, false});
+  if (found == ends_.end() || !found->second->session) return false;
+  return found->second->session->adopt_again(link, taken);
+}
+
+void Pairs::wake(int rank) {
+  const auto found = ends_.find({rank, true});
+  if (found != ends_.end() && found->second->is_open) found->second->session->wake();
 }
 
 void Pairs::take_from_receiver(int rank, Message&& message) {
@@ -104,19 +146,26 @@ void Pairs::take_from_receiver(int rank, Message&& message) {
     fits = rounds.take(0, *offered);
   } else if (const auto* limit = std::get_if<Limit>(&message)) {
     fits = rounds.take(*limit);
+  } else if (const auto* broken = std::get_if<Broken>(&message)) {
+    return told_.failed(broken->text);
+  } else if (std::holds_alternative<Leaving>(message)) {
+    return rounds.stop();
   }
   if (!fits) told_.failed(rank_text(rank) + " said what does not fit");
 }
 
 void Pairs::take_from_sender(int rank, Message&& message) {
-  Rounds& rounds = end(rank, false).rounds;
+  End& of = end(rank, false);
+  if (!std::exchange(of.is_used, true)) of.session->hold();
   bool fits = false;
   if (const auto* ask = std::get_if<Ask>(&message)) {
-    fits = rounds.take(*ask);
+    fits = of.rounds.take(*ask);
   } else if (const auto* commit = std::get_if<Commit>(&message)) {
-    fits = rounds.take(*commit);
+    fits = of.rounds.take(*commit);
   } else if (const auto* part = std::get_if<Part>(&message)) {
     return told_.part(*part);
+  } else if (std::holds_alternative<Leaving>(message)) {
+    return of.rounds.stop();
   }
   if (!fits) told_.failed(rank_text(rank) + " said what does not fit");
 }
@@ -124,14 +173,30 @@ void Pairs::take_from_sender(int rank, Message&& message) {
 bool Pairs::has_unsent() const {
   return std::ranges::any_of(ends_, [](const auto& each) {
     const End& of = *each.second;
-    return !of.waiting.empty() || (of.link && of.link->has_unsent());
+    return !of.waiting.empty() || (of.session && of.session->has_unsent());
+  });
+}
+
+void Pairs::leave() {
+  leaves_ = true;
+  for (auto& [name, end] : ends_) {
+    end->rounds.stop();
+    if (end->session) end->session->leave();
+  }
+}
+
+bool Pairs::is_done() const {
+  return std::ranges::all_of(ends_, [](const auto& each) {
+    const End& of = *each.second;
+    return of.waiting.empty() && (!of.session || of.session->is_done());
   });
 }
 
 void Pairs::dismiss() {
+  leaves_ = true;
   for (auto& [name, end] : ends_) {
     loop_.cancel(end->retry);
-    Link::dismiss(loop_, std::move(end->link));
+    if (end->session) end->session->dismiss();
   }
 }
 

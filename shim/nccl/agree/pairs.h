@@ -1,53 +1,77 @@
 // A rank's connections to single other ranks: one for each direction in which something is sent,
-// made by the sender when there is something to say.
+// made by the sender when there is something to say. Where it cannot be made, the pair's messages
+// stay raw.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
-#include "agree/link.h"
 #include "agree/round.h"
+#include "agree/session.h"
 
 namespace thinwire::nccl::agree {
 
 class Pairs {
  public:
   struct Told {
-    // Looks the rank's address up, and calls found() now or later.
-    std::function<void(int rank)> find;
+    std::function<Address(int rank)> address;
+    // Whether the process may have one more.
+    std::function<bool()> has_room;
     std::function<Ledger&(int rank, bool outgoing)> ledger;
     std::function<void(const Part& part)> part;
     std::function<void(const std::string& why)> failed;
+    // It cannot be made, and is tried again later.
+    std::function<void(const std::string& why)> unreachable;
+    // It was lost, and is made again; and whatever is_done() may depend on.
+    std::function<void(int rank, const std::string& why)> waits;
+    std::function<void()> progress;
+  };
+  struct Times {
+    std::chrono::milliseconds connecting;
+    std::chrono::milliseconds resuming;
   };
 
-  // `time`: for a connection, once the address is known.
-  Pairs(Loop& loop, const Secret& secret, int rank, std::chrono::milliseconds time, Told told)
-      : loop_(loop), secret_(secret), rank_(rank), time_(time), told_(std::move(told)) {}
+  Pairs(Loop& loop, const Secret& secret, int rank, const Times& times, Told told)
+      : loop_(loop), secret_(secret), rank_(rank), times_(times), told_(std::move(told)) {}
   ~Pairs();
   Pairs(const Pairs&) = delete;
   Pairs& operator=(const Pairs&) = delete;
 
   void offer(int rank, bool outgoing, std::uint64_t key, Offer offer);
+
+  // Whether a part of a block has its way here: blocks do that began once the connection was made.
+  // Opens one for later blocks.
+  bool has_way(int rank, const Part& part);
+  // Waits for the connection, where there is none.
   void send_part(int rank, SharedBytes packed);
 
-  void found(int rank, const Address& address);
-  void adopt(std::unique_ptr<Link> link, int from);
+  // The sender has come, for the first time or, before it knew that it had, again.
+  bool adopt(std::unique_ptr<Link>& link, int from);
+  // It has come again since.
+  bool adopt_again(std::unique_ptr<Link>& link, int from, std::uint64_t taken);
+  // The receiver misses the connection.
+  void wake(int rank);
 
   bool has_unsent() const;
+  void leave();
+  bool is_done() const;
   void dismiss();
 
  private:
   struct End {
     explicit End(Ledger& ledger) : rounds(ledger) {}
-    std::unique_ptr<Link> link;
+    std::unique_ptr<Session> session;
     Rounds rounds;
-    // Of outgoing ones, until the connection is made:
+    bool is_used = false;  // incoming: something has come by it
+    // Of outgoing ones:
     bool is_asked_for = false;
+    bool is_open = false;
+    std::set<Block> elsewhere;  // that have begun another way
     std::vector<SharedBytes> waiting;
-    Address address;
     Loop::Clock::time_point deadline{};
     Loop::TimerId retry{};
     std::chrono::milliseconds delay = kFirstRetry;
@@ -55,17 +79,21 @@ class Pairs {
 
   End& end(int rank, bool outgoing);
   End& outgoing_open(int rank);
+  std::unique_ptr<Session> session_with(int rank, bool outgoing);
+  void begin_connecting(int rank);
   void connect(int rank);
-  void connected(int rank);
-  void outgoing_ended(int rank, const std::string& why);
+  void opened(int rank);
+  void ended(int rank, bool outgoing, const std::string& why);
+  void give_up(int rank, const std::string& why);
   void take_from_receiver(int rank, Message&& message);
   void take_from_sender(int rank, Message&& message);
 
   Loop& loop_;
   const Secret secret_;
   const int rank_;
-  const std::chrono::milliseconds time_;
+  const Times times_;
   const Told told_;
+  bool leaves_ = false;
   std::map<std::pair<int, bool>, std::unique_ptr<End>> ends_;
 };
 

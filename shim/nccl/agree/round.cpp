@@ -27,16 +27,37 @@ Offer both(const Offer& one, const Offer& other) {
 
 void Rounds::start(Way way) {
   way_ = std::move(way);
-  for (auto& [key, of] : classes_) pass_on(key, of);
+  for (auto& [key, of] : classes_) {
+    of.said.reset();
+    pass_on(key, of);
+  }
+}
+
+// The ranks that have left made no call that a value under way would be for: a rank chooses its
+// limit beyond all calls that it makes before it has the value.
+void Rounds::stop() {
+  stopped_ = true;
+  for (auto& [key, of] : classes_) {
+    if (std::exchange(of.running, false)) ledger_.release(key);
+  }
+}
+
+void Rounds::explain(std::uint16_t reason) {
+  reason_ = reason;
+  for (auto& [key, of] : classes_) {
+    if (of.own && !way_) ledger_.commit(key, 0, {0, reason_});
+  }
 }
 
 void Rounds::offer(std::uint64_t key, Offer offer) {
   Class& of = classes_[key];
-  of.own = offer;
+  const bool is_first = !std::exchange(of.own, offer);
+  if (is_first && !way_ && reason_ != 0) ledger_.commit(key, 0, {0, reason_});
   pass_on(key, of);
 }
 
 bool Rounds::take(int child, const Offered& offered) {
+  if (stopped_) return true;
   if (!way_ || child < 0 || child >= way_->children) return false;
   Class& of = classes_[offered.key];
   of.of_children[child] = offered.offer;
@@ -52,7 +73,7 @@ std::optional<Offer> Rounds::of_subtree(const Class& of) const {
 }
 
 void Rounds::pass_on(std::uint64_t key, Class& of) {
-  if (!way_) return;
+  if (!way_ || stopped_) return;
   const std::optional<Offer> all = of_subtree(of);
   if (!all) return;
   if (!way_->up) {
@@ -74,6 +95,7 @@ void Rounds::begin(std::uint64_t key, Class& of) {
 }
 
 bool Rounds::take(const Ask& ask) {
+  if (stopped_) return true;
   if (!way_ || !way_->up) return false;
   Class& of = classes_[ask.key];
   if (of.running || ask.round <= of.round) return false;
@@ -87,6 +109,7 @@ bool Rounds::take(const Ask& ask) {
 }
 
 bool Rounds::take(const Limit& limit) {
+  if (stopped_) return true;
   if (!way_) return false;
   const auto found = classes_.find(limit.key);
   if (found == classes_.end()) return false;
@@ -114,6 +137,7 @@ void Rounds::answered(std::uint64_t key, Class& of) {
 }
 
 bool Rounds::take(const Commit& commit) {
+  if (stopped_) return true;
   if (!way_ || !way_->up) return false;
   const auto found = classes_.find(commit.key);
   if (found == classes_.end()) return false;

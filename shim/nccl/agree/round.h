@@ -22,8 +22,12 @@ class Rounds {
 
   explicit Rounds(Ledger& ledger) : ledger_(ledger) {}
 
-  // Before this, own offers wait.
+  // Before this, own offers wait. Once more where the other side of a pair has begun anew.
   void start(Way way);
+  // Nothing is agreed any more: what holds goes on. Messages that are still to come are for nobody.
+  void stop();
+  // Not started, and nobody knows when: own classes are raw for this reason until then.
+  void explain(std::uint16_t reason);
   bool started() const { return way_.has_value(); }
 
   void offer(std::uint64_t key, Offer offer);
@@ -54,6 +58,8 @@ class Rounds {
 
   Ledger& ledger_;
   std::optional<Way> way_;
+  bool stopped_ = false;
+  std::uint16_t reason_ = 0;
   std::map<std::uint64_t, Class> classes_;
 };
 

@@ -6,32 +6,70 @@
 
 namespace thinwire::nccl::agree {
 
-Tree::Tree(Loop& loop, const Secret& secret, int rank, int ranks, std::chrono::milliseconds time,
-           Told told)
+Tree::Tree(Loop& loop, const Secret& secret, int rank, int ranks, const Times& times, Told told)
     : loop_(loop),
       secret_(secret),
       rank_(rank),
       ranks_(ranks),
-      time_(time),
+      times_(times),
       told_(std::move(told)),
       children_(static_cast<std::size_t>(children_of(rank, ranks))) {}
 
 Tree::~Tree() {
+  loop_.cancel(parent_timer_);
   if (parent_) loop_.bury(std::move(parent_));
   for (Child& each : children_) {
     loop_.cancel(each.retry);
-    if (each.link) loop_.bury(std::move(each.link));
+    if (each.session) loop_.bury(std::move(each.session));
   }
 }
 
-void Tree::adopt(std::unique_ptr<Link> parent) {
-  parent_ = std::move(parent);
-  parent_->trust();
-  parent_->on_message = [this](Message&& message) { take_from_parent(std::move(message)); };
-  parent_->on_ended = [this](const std::string&) {
-    if (ready_) return told_.lost(parent_of(rank_));
-    fail("raw: " + rank_text(parent_of(rank_)) + " ended while the ranks were connecting");
+std::unique_ptr<Session> Tree::session_with(int rank) {
+  const bool is_child = rank > rank_;
+  const int child = rank - first_child(rank_);
+  Session::Told told;
+  told.message = [this, is_child, child](Message&& message) {
+    if (is_child) return take_from_child(child, std::move(message));
+    take_from_parent(std::move(message));
   };
+  told.lost = [this, is_child, child](const std::string& why) {
+    if (is_child) return child_ended(child, why);
+    miss_parent(why);
+  };
+  told.waits = [this, rank](const std::string& why) { told_.waits(rank, why); };
+  told.progress = [this] { told_.progress(); };
+  return std::make_unique<Session>(
+      loop_, Session::Ends{secret_, rank_, rank, false, is_child, times_.resuming},
+      std::move(told));
+}
+
+void Tree::adopt(std::unique_ptr<Link> parent) {
+  loop_.cancel(parent_timer_);
+  if (parent_) loop_.bury(std::move(parent_));
+  parent_ = session_with(parent_of(rank_));
+  parent_->adopt(std::move(parent));
+}
+
+bool Tree::adopt_again(std::unique_ptr<Link>& parent, std::uint64_t taken) {
+  if (!parent_ || !parent_->adopt_again(parent, taken)) return false;
+  loop_.cancel(parent_timer_);
+  return true;
+}
+
+void Tree::wake(int rank) {
+  const int child = rank - first_child(rank_);
+  if (child < 0 || child >= children()) return;
+  if (children_[child].session) children_[child].session->wake();
+}
+
+// Before all ranks are connected the parent may still come again.
+void Tree::miss_parent(const std::string& why) {
+  if (ready_) return told_.lost(parent_of(rank_), why);
+  loop_.cancel(parent_timer_);
+  parent_timer_ = loop_.after(times_.connecting, [this, why] {
+    fail("raw: " + rank_text(parent_of(rank_)) + " ended while the ranks were connecting (" + why +
+         ")");
+  });
 }
 
 bool Tree::fits(const Table& table) const {
@@ -45,50 +83,47 @@ bool Tree::fits(const Table& table) const {
 }
 
 void Tree::take(const Table& table) {
-  if (has_table_ || !fits(table)) return fail("raw: the ranks' addresses cannot be read");
+  if (has_table_) {
+    // Who sent it has come again.
+    if (said_up_ && !ready_) up(Up{true, ""});
+    return;
+  }
+  if (!fits(table)) return fail("raw: the ranks' addresses cannot be read");
   has_table_ = true;
   places_ = table.places;
-  deadline_ = Loop::Clock::now() + time_;
+  deadline_ = Loop::Clock::now() + times_.connecting;
   for (int child = 0; child < children(); ++child) connect(child);
   settle();
 }
 
-std::optional<Address> Tree::address_of(int rank) const {
-  const auto found =
-      std::ranges::lower_bound(places_, static_cast<std::uint32_t>(rank), {}, &Place::rank);
-  const bool there = found != places_.end() && static_cast<int>(found->rank) == rank;
-  return there ? std::optional(found->address) : std::nullopt;
+// Of a rank of the subtree.
+const Address& Tree::place_of(int rank) const {
+  return std::ranges::lower_bound(places_, static_cast<std::uint32_t>(rank), {}, &Place::rank)
+      ->address;
 }
 
 void Tree::connect(int child) {
   const int rank = first_child(rank_) + child;
-  Socket socket = start_connecting(*address_of(rank));
-  if (!socket) return child_ended(child, "no socket");
-  auto link = std::make_unique<Link>(loop_, std::move(socket), true);
-  link->trust();
-  link->send(Join{
-      {kVersion, secret_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(rank)}});
   Table below;
   std::ranges::copy_if(places_, std::back_inserter(below.places), [&](const Place& each) {
     return is_below(rank, static_cast<int>(each.rank));
   });
-  link->send(below);
-  link->on_message = [this, child](Message&& message) {
-    take_from_child(child, std::move(message));
-  };
-  link->on_ended = [this, child](const std::string& why) { child_ended(child, why); };
-  children_[child].link = std::move(link);
+  auto& session = children_[child].session;
+  session = session_with(rank);
+  session->connect(place_of(rank), Join{{kVersion, secret_, static_cast<std::uint32_t>(rank_),
+                                         static_cast<std::uint32_t>(rank)}});
+  session->send(below);
 }
 
 void Tree::child_ended(int child, const std::string& why) {
   Child& ended = children_[child];
   const int rank = first_child(rank_) + child;
-  if (ended.link) loop_.bury(std::move(ended.link));
-  if (ready_) return told_.lost(rank);
+  if (ready_) return told_.lost(rank, why);
   if (ended.up) return fail("raw: " + rank_text(rank) + " ended while the ranks were connecting");
+  if (ended.session) loop_.bury(std::move(ended.session));
   if (Loop::Clock::now() + ended.delay > deadline_) {
     return fail("raw: " + rank_text(rank) + " cannot be reached from " + rank_text(rank_) + " at " +
-                address_text(*address_of(rank)) + " (" + why + ")");
+                address_text(place_of(rank)) + " (" + why + ")");
   }
   ended.retry = loop_.after(ended.delay, [this, child] { connect(child); });
   ended.delay = std::min<std::chrono::milliseconds>(2 * ended.delay, kMostRetry);
@@ -110,6 +145,7 @@ void Tree::take_from_child(int child, Message&& message) {
   if (const auto* up = std::get_if<Up>(&message)) {
     if (!up->well) return fail(up->text);
     children_[child].up = true;
+    children_[child].session->hold();
     settle();
   } else if (ready_ || std::holds_alternative<Broken>(message)) {
     told_.message(child, std::move(message));
@@ -121,10 +157,10 @@ void Tree::settle() {
   if (!std::ranges::all_of(children_, &Child::up)) return;
   if (rank_ == 0) {
     Ready all;
-    for (int rank = 0; rank < std::min(ranks_, kMeetingPlaces); ++rank) {
-      all.first.push_back(*address_of(rank));
+    for (const Place& each : places_) {
+      all.addresses.push_back(each.address);
+      all.nodes.push_back(each.node);
     }
-    for (const Place& each : places_) all.nodes.push_back(each.node);
     return become_ready(all);
   }
   said_up_ = true;
@@ -133,8 +169,13 @@ void Tree::settle() {
 
 void Tree::become_ready(const Ready& with) {
   ready_ = true;
-  first_ = with.first;
+  addresses_ = with.addresses;
   nodes_ = with.nodes;
+  places_ = {};
+  if (parent_) {
+    parent_->know(addresses_[static_cast<std::size_t>(parent_of(rank_))]);
+    parent_->hold();
+  }
   down(with);
   told_.ready();
 }
@@ -143,45 +184,6 @@ void Tree::fail(const std::string& why) {
   if (ready_) return;
   if (parent_) up(Up{false, why});
   told_.failed(why);
-}
-
-void Tree::up(const Message& message) {
-  if (parent_) parent_->send(message);
-}
-
-void Tree::down(const Message& message) {
-  for (int child = 0; child < children(); ++child) down(child, message);
-}
-
-void Tree::down(int child, const Message& message) {
-  if (children_[child].link) children_[child].link->send(message);
-}
-
-void Tree::around(int but, const Message& message) {
-  if (but != kFromParent) up(message);
-  for (int child = 0; child < children(); ++child) {
-    if (child != but) down(child, message);
-  }
-}
-
-void Tree::around(int but, const SharedBytes& packed) {
-  if (but != kFromParent && parent_) parent_->send_part(packed);
-  for (int child = 0; child < children(); ++child) {
-    if (child != but && children_[child].link) children_[child].link->send_part(packed);
-  }
-}
-
-bool Tree::has_unsent() const {
-  const auto unsent = [](const std::unique_ptr<Link>& link) { return link && link->has_unsent(); };
-  return unsent(parent_) || std::ranges::any_of(children_, unsent, &Child::link);
-}
-
-void Tree::dismiss() {
-  Link::dismiss(loop_, std::move(parent_));
-  for (Child& each : children_) {
-    loop_.cancel(each.retry);
-    Link::dismiss(loop_, std::move(each.link));
-  }
 }
 
 }  // namespace thinwire::nccl::agree

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "agree/link.h"
+#include "agree/session.h"
 #include "agree/shape.h"
 
 namespace thinwire::nccl::agree {
@@ -19,56 +19,69 @@ class Tree {
   struct Told {
     std::function<void()> ready;
     std::function<void(const std::string& why)> failed;  // before that
-    std::function<void(int rank)> lost;                  // after that
+    // After that.
+    std::function<void(int rank, const std::string& why)> lost;
     // From the parent (kFromParent) or a child, 0 and so on; after `ready`, or `Broken` at any
     // time.
     std::function<void(int from, Message&&)> message;
+    // A connection was lost and is made again; and whatever is_done() may depend on.
+    std::function<void(int rank, const std::string& why)> waits;
+    std::function<void()> progress;
+  };
+  struct Times {
+    std::chrono::milliseconds connecting;  // once the addresses are known
+    std::chrono::milliseconds resuming;
   };
 
-  // `time`: for its connections, once the addresses are known.
-  Tree(Loop& loop, const Secret& secret, int rank, int ranks, std::chrono::milliseconds time,
-       Told told);
+  Tree(Loop& loop, const Secret& secret, int rank, int ranks, const Times& times, Told told);
   ~Tree();
   Tree(const Tree&) = delete;
   Tree& operator=(const Tree&) = delete;
 
-  // The parent has come.
+  // The parent has come, for the first time or, before it knew that it had, again.
   void adopt(std::unique_ptr<Link> parent);
-  bool has_parent() const { return parent_ != nullptr; }
+  // It has come again since.
+  bool adopt_again(std::unique_ptr<Link>& parent, std::uint64_t taken);
+  // A child misses its connection.
+  void wake(int rank);
   // The subtree's ranks, this one among them.
   void take(const Table& table);
 
   void up(const Message& message);
   void down(const Message& message);
-  void down(int child, const Message& message);
   // To all neighbours but one: kFromParent, a child, or kFromNobody.
   static constexpr int kFromNobody = -2;
   void around(int but, const Message& message);
   void around(int but, const SharedBytes& packed);
+  // On the way to a rank. False: a rank on that way has left.
+  bool towards(int rank, const SharedBytes& packed);
 
   bool is_ready() const { return ready_; }
   int children() const { return static_cast<int>(children_.size()); }
   int neighbours() const { return children() + (parent_ ? 1 : 0); }
-  // Where the first ranks are: kMeetingPlaces at most.
-  const std::vector<Address>& first() const { return first_; }
-  // The node of each rank, once it is ready.
+  // Of all ranks, once it is ready.
+  const std::vector<Address>& addresses() const { return addresses_; }
   const std::vector<std::uint32_t>& nodes() const { return nodes_; }
-  // Of a rank of the subtree.
-  std::optional<Address> address_of(int rank) const;
 
   bool has_unsent() const;
+  // This rank has no more to say; and whether its neighbours know, and have all that it said.
+  void leave();
+  bool is_done() const;
   // Sends what is queued and ends; nobody is told any more.
   void dismiss();
 
  private:
   struct Child {
-    std::unique_ptr<Link> link;
+    std::unique_ptr<Session> session;
     bool up = false;
     Loop::TimerId retry{};
     std::chrono::milliseconds delay = kFirstRetry;
   };
 
   bool fits(const Table& table) const;
+  std::unique_ptr<Session> session_with(int rank);
+  const Address& place_of(int rank) const;
+  void miss_parent(const std::string& why);
   void connect(int child);
   void child_ended(int child, const std::string& why);
   void take_from_parent(Message&& message);
@@ -81,15 +94,16 @@ class Tree {
   const Secret secret_;
   const int rank_;
   const int ranks_;
-  const std::chrono::milliseconds time_;
+  const Times times_;
   Told told_;
-  std::unique_ptr<Link> parent_;
+  std::unique_ptr<Session> parent_;
+  Loop::TimerId parent_timer_{};
   std::vector<Child> children_;
-  std::vector<Place> places_;  // by rank
+  std::vector<Place> places_;  // of the subtree, by rank
   bool has_table_ = false;
   bool said_up_ = false;
   bool ready_ = false;
-  std::vector<Address> first_;
+  std::vector<Address> addresses_;
   std::vector<std::uint32_t> nodes_;
   Loop::Clock::time_point deadline_{};
 };

@@ -26,6 +26,7 @@ int reason_without_plan(const Call& call, tw_status why) {
 int reason_of(const agree::Value& value) {
   if (value.reason == agree::kNotSmaller) return kNotSmaller;
   if (value.reason == agree::kUnlike) return kOtherTypes;
+  if (value.reason == agree::kUnreachable) return kPairUnreachable;
   return value.reason > 0 && value.reason < kReasons ? int{value.reason} : int{kNotAgreed};
 }
 

@@ -32,6 +32,9 @@ void warn(const std::string& text) {
 agree::Helper& helper() {
   agree::Options options;
   options.tell = warn;
+  options.warn = [](const std::string& text) {
+    tw_log(TW_LOG_WARNING, ("helpers of NCCL communicators: " + text).c_str());
+  };
   options.node = node_of_this_process();
   return agree::process_helper(options);
 }

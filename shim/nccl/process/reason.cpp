@@ -41,6 +41,8 @@ const char* reason_text(int reason) {
       return "faster raw, as timed";
     case kUnusual:
       return "arguments for NCCL to judge";
+    case kPairUnreachable:
+      return "no connection between the two ranks' helpers";
     default:
       break;
   }

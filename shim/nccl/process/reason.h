@@ -21,6 +21,7 @@ enum : int {
   kBeingTimed,                  // the ranks are finding out whether compressing them pays
   kNotFaster,                   // they agree that these are faster raw
   kUnusual,                     // arguments that NCCL is to judge
+  kPairUnreachable,             // the helpers of a message's two ranks have no connection
   kReasons
 };
 const char* reason_text(int reason);

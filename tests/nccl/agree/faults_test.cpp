@@ -12,7 +12,17 @@ namespace {
 
 using namespace job;
 
-Options quick() { return {.registration = 400ms, .tell = {}}; }
+Options quick() {
+  Options made;
+  made.registration = made.connecting = 400ms;
+  return made;
+}
+
+Options slow() {
+  Options made;
+  made.registration = made.connecting = 20s;
+  return made;
+}
 
 // A job whose last rank is played by hand.
 struct Played {
@@ -94,7 +104,7 @@ TEST(DyingRank, InTheTree) {
     } else {
       played.puppet.parent.say(Up{false, "raw: rank 5 does not want to"});
     }
-    played.puppet.parent.end();
+    played.puppet.die();
     ASSERT_TRUE(played.job.all_settle(is_up ? State::kBroken : State::kRaw));
     EXPECT_EQ(
         played.job.all[4].comm->presence().text,
@@ -111,7 +121,7 @@ TEST(DyingRank, ThatWasAskedReleasesWhoeverWaits) {
   auto hosts = played.hosts_at_the_limit(4, Outcome::kBroken);
   std::this_thread::sleep_for(30ms);
   EXPECT_EQ(played.released, 0);
-  played.puppet.parent.end();
+  played.puppet.die();
   for (std::thread& host : hosts) host.join();
   // Other classes keep what they had.
   EXPECT_EQ(played.job.all[0].comm->collectives().value(1'000'000, 5).outcome, Outcome::kKnown);
@@ -128,7 +138,7 @@ TEST(DyingRank, AfterACommitFailsCodedCallsAlone) {
   EXPECT_EQ(commit->from, 5000);
   Channel& channel = played.job.all[1].comm->collectives();
   ASSERT_TRUE(eventually([&] { return channel.value(5000, 4).value == commit->value; }));
-  played.puppet.parent.end();
+  played.puppet.die();
   ASSERT_TRUE(played.job.all_settle(State::kBroken));
   EXPECT_EQ(channel.value(5001, 4).outcome, Outcome::kBroken);
   EXPECT_EQ(channel.value(5002, 3).outcome, Outcome::kKnown);
@@ -197,7 +207,7 @@ TEST(Helper, ThatFailsEndsAlone) {
 }
 
 TEST(SlowRank, IsUnderstoodByteByByte) {
-  Played played(3, {.registration = 20s, .tell = {}});
+  Played played(3, slow());
   const Bytes whole = pack(played.puppet.registration());
   for (std::size_t at = 0; at < whole.size(); ++at) {
     played.puppet.registrar.say_bytes(ByteView(whole).subspan(at, 1));
@@ -216,7 +226,7 @@ TEST(SlowRank, IsUnderstoodByteByByte) {
 
 class Strangers : public testing::Test {
  protected:
-  Strangers() : played_(5, {.registration = 20s, .tell = {}}) {}
+  Strangers() : played_(5, slow()) {}
 
   Address registrar() const { return played_.puppet.stamp().registrar; }
   void expect_a_sound_job() {

@@ -67,7 +67,7 @@ std::size_t most_connections(std::vector<Rank>& ranks) {
                               const Pipe& made, const Pipe& starts, const Pipe& results,
                               const Pipe& ends) {
   Options options;
-  options.registration = 60s;
+  options.registration = options.connecting = 60s;
   std::vector<Rank> own;
   for (int rank = first; rank < first + count; ++rank) {
     own.push_back({rank, std::make_unique<Helper>(options), nullptr});

@@ -10,7 +10,11 @@ namespace {
 
 using namespace job;
 
-Options quick() { return {.registration = 300ms, .tell = {}}; }
+Options quick() {
+  Options made;
+  made.registration = made.connecting = 300ms;
+  return made;
+}
 
 class Presence : public testing::TestWithParam<int> {};
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,9 +50,10 @@ class Channels {
 constexpr int kRanks = 3;
 
 // Rank 0's process makes the id; the others get it by pipes.
-int run_rank(int rank, const Channels* ids, const std::function<int(CommunicatorRef)>& work) {
+int run_rank(int rank, const Channels* ids, const std::function<int(CommunicatorRef)>& work,
+             const Options& options = {}) {
   Id id = bare_id();
-  Helper& helper = process_helper({});
+  Helper& helper = process_helper(options);
   if (rank == 0) {
     helper.stamp(id);
     for (int other = 1; other < kRanks; ++other) ids[other].put(id);
@@ -91,7 +93,8 @@ TEST(Processes, OneThatIsKilledIsNoticedAlthoughItHasForked) {
   EXPECT_EQ(kill(worker, SIGKILL), 0) << "it was still there";
 }
 
-// exit() with a communicator that lives, from main() while the helper works.
+// exit() with a communicator that lives, from main() while the helper works: no collective can be
+// made any more, and messages between the others may be.
 TEST(Processes, EndWithCommunicatorsAlive) {
   Channels ids[kRanks];
   std::vector<pid_t> children;
@@ -101,7 +104,10 @@ TEST(Processes, EndWithCommunicatorsAlive) {
       return run_rank(rank, ids, [&](CommunicatorRef comm) {
         new CommunicatorRef(comm);
         comm->collectives().offer(1, {5, 0});
-        if (rank == 1) return settles(comm, State::kBroken) ? 0 : 20;
+        if (rank == 1) {
+          std::this_thread::sleep_for(1s);
+          return comm->state() == State::kReady ? 0 : 20;
+        }
         leave_process_helper();
         return 0;
       });
@@ -109,6 +115,51 @@ TEST(Processes, EndWithCommunicatorsAlive) {
   }
   for (const pid_t child : children) EXPECT_EQ(status_of(child), 0);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
+}
+
+// A rank at its limit of file descriptors cannot open pairs: their messages stay raw, and nothing
+// else. What does not fit its slot goes along the tree.
+TEST(Processes, AtALimitOfDescriptorsKeepPairsRaw) {
+  Channels ids[kRanks], done;
+  std::vector<pid_t> children;
+  Options options;
+  options.connecting = 300ms;
+  for (int rank = 0; rank < kRanks; ++rank) {
+    children.push_back(start([&, rank] {
+      return run_rank(
+          rank, ids,
+          [&](CommunicatorRef comm) {
+            if (rank == 1) {
+              const rlimit few{8, 8};
+              setrlimit(RLIMIT_NOFILE, &few);
+              Channel& sends = comm->to(2);
+              sends.offer(7, {100, 0});
+              const bool raw = eventually([&] {
+                const Answer answer = sends.value(3, 7);
+                return answer.outcome == Outcome::kKnown && answer.value.reason == kUnreachable;
+              });
+              if (!raw) return 20;
+              const std::vector<std::byte> bytes(700'000, std::byte{5});
+              comm->give({1, false, 4, 0}, 2, bytes.size(), bytes);
+            }
+            std::vector<std::byte> got(700'000);
+            for (std::size_t at = 0; rank == 2 && at < got.size();) {
+              const Taken taken = comm->take({1, false, 4, 0}, std::span(got).subspan(at), 20s);
+              if (taken.outcome != Outcome::kKnown || taken.bytes == 0) return 30;
+              at += taken.bytes;
+            }
+            if (rank == 2 && got.back() != std::byte{5}) return 40;
+            comm->collectives().offer(1, {100, 0});
+            std::uint64_t call = 0;
+            const bool agreed = eventually(
+                [&] { return comm->collectives().value(call++, 1).value.capacity != 0; });
+            if (comm->state() != State::kReady) return 50;
+            return agreed ? 0 : 60;
+          },
+          options);
+    }));
+  }
+  for (const pid_t child : children) EXPECT_EQ(status_of(child), 0);
 }
 
 TEST(Processes, AForkedChildHasAHelperOfItsOwn) {

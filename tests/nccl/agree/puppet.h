@@ -124,6 +124,13 @@ class Puppet {
     ASSERT_TRUE(parent.hear_a<Ready>());
   }
 
+  // As if its process had ended: nobody listens any more.
+  void die() {
+    listening_.end();
+    parent.end();
+    registrar.end();
+  }
+
   const Stamp& stamp() const { return stamp_; }
 
   Wire registrar;

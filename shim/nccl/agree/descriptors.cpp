@@ -1,0 +1,32 @@
+#include "agree/descriptors.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace thinwire::nccl::agree {
+namespace {
+
+constexpr std::size_t kShareOfHelper = 4;   // of all that the process may have, a helper
+constexpr std::size_t kReserveOfFiles = 8;  // of all, what is left to the program
+
+// Asked each time: a program may raise it.
+std::size_t most_files() {
+  rlimit of_files{};
+  if (getrlimit(RLIMIT_NOFILE, &of_files) != 0 || of_files.rlim_cur == RLIM_INFINITY) {
+    return SIZE_MAX;
+  }
+  return of_files.rlim_cur;
+}
+
+}  // namespace
+
+std::size_t most_connections() { return most_files() / kShareOfHelper; }
+
+bool leaves_room(int fd) {
+  const std::size_t all = most_files();
+  return static_cast<std::size_t>(fd) < all - all / kReserveOfFiles;
+}
+
+}  // namespace thinwire::nccl::agree

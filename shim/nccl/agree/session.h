@@ -1,0 +1,112 @@
+// What two helpers say to each other, over one connection after the other: a connection that ends
+// is made again, and what the other side has not taken is sent again. Belongs to the helper's
+// thread.
+//
+// One side makes the connections. The other, which knows where the first listens, asks it to when
+// it misses one, and finds out so whether its process is still there.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "agree/link.h"
+#include "agree/outbox.h"
+
+namespace thinwire::nccl::agree {
+
+class Session {
+ public:
+  struct Ends {
+    Secret secret{};
+    int own = 0;
+    int other = 0;
+    bool of_pair = false;
+    bool makes = false;  // the connections
+    std::chrono::milliseconds patience{};
+  };
+  // The session may be buried from within each but `waits`.
+  struct Told {
+    std::function<void(Message&& message)> message;
+    // The other side's first word on the first connection.
+    std::function<void()> opened;
+    // Nothing comes any more. Before hold() it is the connection alone that has ended.
+    std::function<void(const std::string& why)> lost;
+    // A connection was lost and is made again.
+    std::function<void(const std::string& why)> waits;
+    // Something has changed that is_done() may depend on.
+    std::function<void()> progress;
+  };
+
+  Session(Loop& loop, const Ends& ends, Told told);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // ---- how it begins ----
+  void connect(const Address& to, const Message& greeting);
+  // The other side has made the first connection, and greeted.
+  void adopt(std::unique_ptr<Link> link);
+  // Where the other side listens.
+  void know(const Address& other) { other_at_ = other; }
+  // From now on a connection that ends is made again.
+  void hold() { holds_ = true; }
+
+  // ---- a connection was lost ----
+  // The other side has made another one, and has taken so many messages. False: that cannot be.
+  bool adopt_again(std::unique_ptr<Link>& link, std::uint64_t taken);
+  // The other side misses one.
+  void wake();
+
+  // ---- messages ----
+  void send(const Message& message);
+  void send_part(SharedBytes packed);
+  bool has_unsent() const { return out_.has_unsent(); }
+  // Whether what is sent may still arrive.
+  bool can_send() const { return !over_ && !other_leaves_; }
+
+  // ---- ends ----
+  // This side has no more to say of its own; others' parts it still passes on.
+  void leave();
+  // Nobody needs this side any more.
+  bool is_done() const;
+  // Sends what is queued and ends; nobody is told any more.
+  void dismiss();
+
+ private:
+  void attach(std::unique_ptr<Link> link);
+  void limit_connecting();
+  void link_ended(const std::string& why);
+  void again();
+  void answered(Message&& message);
+  void resume(std::uint64_t taken);
+  void take(Message&& message);
+  void count(const Message& message);
+  void say_taken();
+  void send_last(const Message& message);
+  void drop_link();
+  void lose(const std::string& why);
+
+  Loop& loop_;
+  const Ends ends_;
+  const Told told_;
+  std::optional<Address> other_at_;
+  std::unique_ptr<Link> link_;
+  Outbox out_;
+  bool opened_ = false;
+  bool holds_ = false;
+  bool over_ = false;
+  bool leaves_ = false, other_leaves_ = false, heard_gone_ = false;
+  std::uint64_t taken_ = 0;  // of the other side's messages
+  unsigned unsaid_ = 0;      // how much it has not been told of that
+
+  // While there is no connection:
+  Loop::Clock::time_point lost_at_{};
+  Loop::TimerId retry_{};
+  Loop::TimerId limit_{};
+  std::chrono::milliseconds delay_{};
+  int refused_ = 0, unanswered_ = 0;
+};
+
+}  // namespace thinwire::nccl::agree
