@@ -62,7 +62,7 @@ def view_of(array: Any, stream: int | None = None) -> ArrayView:
 
     GPU arrays are ready for work on `stream`, by default the array's own or the legacy default
     stream. Host arrays that are not contiguous are copied. ValueError for GPU arrays that are not
-    contiguous, TypeError for memory of other devices.
+    contiguous, TypeError for memory of other devices and for masked arrays.
     """
     if isinstance(array, np.ndarray):
         return _view_of_host(array)
@@ -79,6 +79,10 @@ def view_of(array: Any, stream: int | None = None) -> ArrayView:
 
 
 def _view_of_host(array: np.ndarray, copied: bool = False) -> ArrayView:
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError(
+            "a masked array's mask would be lost: pass its .filled() or .data, and the mask apart"
+        )
     if array.dtype.hasobject:
         raise TypeError("an array of Python objects has no bytes to compress")
     data = np.ascontiguousarray(array)

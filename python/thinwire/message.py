@@ -43,8 +43,9 @@ def compress(
     `dtype` names the element type where the array cannot ("bf16" in 16-bit words, "e4m3" and
     "e5m2" in bytes). `shape` is the shape to code it in: given here, else by the spec ("shape="),
     else the array's own. Where the codec takes fewer axes, it sees the slowest ones as one; where
-    it cannot cut that shape, the array is coded as one line. Data that the codec declines, or that
-    would not shrink, becomes a raw frame.
+    it cannot cut that shape, the array is coded as one line, and comes back as one; so do arrays
+    of no axes, of more than four and of no elements. Masked arrays are a TypeError. Data that the
+    codec declines, or that would not shrink, becomes a raw frame.
 
     `stream` orders the work on a GPU: a cudaStream_t as a number, or torch's or cupy's stream. By
     default the array's own, else the legacy default stream. Blocks until the frame is complete.

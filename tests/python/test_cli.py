@@ -6,6 +6,7 @@ import os
 import pty
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -147,11 +148,25 @@ def test_files_round_trip(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.fromfile(back, np.float32), data, atol=1e-3)
 
 
+def test_a_pipe_is_encoded(tmp_path: Path) -> None:
+    data = np.arange(5000, dtype=np.float32)
+    pipe, frame = tmp_path / "pipe", tmp_path / "frame"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(data.tobytes()))
+    writer.start()
+    encoded = call("encode", "--codec", "mpc", "--dtype", "f32", str(pipe), str(frame))
+    writer.join()
+    assert encoded.returncode == 0, encoded.stderr
+    assert (thinwire.decompress(frame.read_bytes()) == data).all()
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["encode", "--codec", "zpf:rate=1", "{data}", "{out}"], "no codec named 'zpf'"),
         (["encode", "--codec", "zfp:rate=16", "{odd}", "{out}"], "whole number of f32"),
+        (["encode", "--codec", "mpc", "--dtype", "f32", "{npy}", "{out}"], "numpy's tofile()"),
+        (["advise", "--link", "1gbit", "--dtype", "f32", "{npy}"], "numpy's tofile()"),
         (["encode", "--codec", "zfp:rate=16", "{dat}", "{out}"], "element type"),
         (["decode", "{data}", "{out}"], "not a frame"),
         (["run", "--codec", "nonsense", "--", "true"], "no codec named 'nonsense'"),
@@ -174,11 +189,12 @@ def test_files_round_trip(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_end_in_one_line(tmp_path: Path, arguments: list[str], said: str) -> None:
-    names = {"data": "data.f32", "odd": "odd.f32", "dat": "some.dat", "out": "out"}
+    names = {"data": "data.f32", "odd": "odd.f32", "dat": "some.dat", "npy": "a.npy", "out": "out"}
     paths = {key: str(tmp_path / name) for key, name in names.items()}
     Path(paths["data"]).write_bytes(bytes(400))
     Path(paths["odd"]).write_bytes(bytes(401))
     Path(paths["dat"]).write_bytes(bytes(400))
+    np.save(paths["npy"], np.ones(100, np.float32))
     result = call(*[argument.format(**paths) for argument in arguments], COLUMNS="200")
     assert result.returncode != 0
     assert said in result.stderr

@@ -112,6 +112,19 @@ def types_that_do_not_fit(_: Path) -> None:
     assert most.reason == "neither sum nor average"
 
 
+def sparse_beside_dense(_: Path) -> None:
+    """Tensors of as many elements, of which one is sparse, by turns."""
+    tt.set_policy(None, "lossless", min_bytes=LEAST)
+    tt.stats(reset=True)
+    hook = tt.ddp_hook()
+    rows = torch.sparse_coo_tensor([[0, 3]], torch.ones(2, 64), (64, 64))
+    for _round in range(2):
+        assert torch.equal(hook(None, Bucket(rows.clone())).wait().to_dense(), rows.to_dense())
+        assert torch.equal(hook(None, Bucket(torch.ones(64, 64))).wait(), torch.ones(64, 64))
+    row = tt.stats()["dp"]["allreduce"]
+    assert row.compressed == 2 and row.raw == {"no dense tensor of floats": 2}, row
+
+
 def half_types(_: Path) -> None:
     for dtype in (torch.bfloat16, torch.float16):
         tt.set_policy(None, "lossless", min_bytes=LEAST)
@@ -202,6 +215,7 @@ CHECKS = [
     lossy_ranks_agree,
     a_bound_holds,
     types_that_do_not_fit,
+    sparse_beside_dense,
     half_types,
     zero_redundancy,
     skipped_steps_stay_skipped,

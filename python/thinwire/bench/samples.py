@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from thinwire import dtypes
+from thinwire import dtypes, raw_files
 from thinwire.bench import eights
 
 DATA_FOLDER = "THINWIRE_DATA"
@@ -82,15 +82,16 @@ def to_float(values: np.ndarray, dtype: str) -> np.ndarray:
 
 def read(path: Path, dtype: str | None = None) -> Sample:
     """A file of raw little-endian values, as one line; the suffix is their dtype where none is
-    given. ValueError where it is no dtype, or does not fit the file's size."""
+    given. ValueError where it is no dtype, where there are no values or no whole number of them,
+    and for files with a header."""
     name = dtype or path.suffix.lstrip(".")
     if name not in dtypes.CODES:
         known = ", ".join(dtypes.CODES)
         raise ValueError(f"{path.name}: the suffix is no dtype ({known}): pass --dtype")
-    size = path.stat().st_size
-    if size == 0 or size % dtypes.NUMPY[name].itemsize:
-        raise ValueError(f"{path.name}: {size} bytes are no whole number of {name} values")
-    return Sample(path.name, name, np.fromfile(path, dtypes.NUMPY[name]))
+    values = raw_files.read(path, name)
+    if values.size == 0:
+        raise ValueError(f"{path.name}: 0 bytes are no whole number of {name} values")
+    return Sample(path.name, name, values)
 
 
 def read_shaped(path: Path, dtype: str | None, shape: tuple[int, ...] | None) -> Sample:

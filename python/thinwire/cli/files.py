@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 from rich.console import Console
 
-from thinwire import dtypes, message
+from thinwire import dtypes, message, raw_files
 from thinwire.cli import values
 from thinwire.cli.values import Dtype
 from thinwire.codec import allow_decoding
@@ -43,9 +42,10 @@ def encode(
 ) -> None:
     """Encode a file of raw little-endian values into one frame."""
     name = _dtype_of(source, dtype)
-    data = np.fromfile(source, dtypes.NUMPY[name])
-    if data.nbytes != source.stat().st_size:
-        raise typer.BadParameter(f"{source} is not a whole number of {name} values")
+    try:
+        data = raw_files.read(source, name)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
     frame = message.compress(data, codec, dtype=name)
     assert isinstance(frame, bytes)  # as an array in host memory gives
     target.write_bytes(frame)

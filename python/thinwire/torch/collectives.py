@@ -68,7 +68,8 @@ class Plans:
 
     def plan(self, operation: str, tensor: Any, op: Any = None) -> Choice:
         """For all calls of a kind, as predicted."""
-        kind = (operation, tensor.dtype, tensor.numel(), tensor.device.type, str(op))
+        # All that the choice looks at.
+        kind = (operation, tensor.dtype, tensor.layout, tensor.numel(), tensor.device.type, str(op))
         if kind not in self._made:
             self._made[kind] = self._choice(operation, tensor, op)
         return self._made[kind]

@@ -1,0 +1,41 @@
+"""Files of raw values, without a header."""
+
+from pathlib import Path
+
+import numpy as np
+
+from thinwire import dtypes
+
+# What files of other kinds begin with. Four bytes and more: raw values hardly ever do.
+_BEGINNINGS = {
+    b"\x93NUMPY": "a .npy file: write its values by numpy's tofile()",
+    b"PK\x03\x04": "a .npz or zip file: write the values of an array in it by numpy's tofile()",
+    b"\x89HDF\r\n\x1a\n": "an HDF5 or netCDF-4 file: write the values of a variable in it",
+    b"CDF\x01": "a netCDF file: write the values of a variable in it",
+    b"CDF\x02": "a netCDF file: write the values of a variable in it",
+    b"CDF\x05": "a netCDF file: write the values of a variable in it",
+    b"SIMPLE  =": "a FITS file: write the values of an array in it",
+    b"GRIB": "a GRIB file: write the values of a field in it",
+    b"PAR1": "a Parquet file: write the values of a column in it",
+    b"\x1f\x8b\x08\x00": "a gzip file: unpack it",
+    b"\x1f\x8b\x08\x08": "a gzip file: unpack it",
+    b"\x28\xb5\x2f\xfd": "a zstd file: unpack it",
+    b"\x89PNG": "a picture",
+    b"II*\x00": "a TIFF file",
+    b"MM\x00*": "a TIFF file",
+}
+
+
+def read(path: Path, dtype: str) -> np.ndarray:
+    """The little-endian values of a file or a pipe, as one line. ValueError where they are no whole
+    number, or where the file has a header; as "bytes" any file is what it is."""
+    data = path.read_bytes()
+    if dtype != "bytes":
+        for beginning, what in _BEGINNINGS.items():
+            if data.startswith(beginning):
+                raise ValueError(
+                    f"{path.name}: no raw {dtype} values, but {what} (or pass --dtype bytes)"
+                )
+    if len(data) % dtypes.NUMPY[dtype].itemsize:
+        raise ValueError(f"{path.name}: {len(data)} bytes are no whole number of {dtype} values")
+    return np.frombuffer(bytearray(data), dtypes.NUMPY[dtype])
