@@ -37,8 +37,9 @@ struct Case {
   std::uint64_t offset = 0;  // of the users' buffers
   bool noisy = false;        // the last rank's values do not get smaller
   bool in_place = false;
-  int step = 0;          // how often few values have changed by little
-  bool damaged = false;  // what goes from the first rank to the third
+  int step = 0;              // how often few values have changed by little
+  bool damaged = false;      // what goes from the first rank to the third
+  bool lent_pinned = false;  // a GPU works in memory of the host
   // Of each rank, the host's and those of the other side; none: calls have no references.
   const std::vector<Room>* host_references = nullptr;
   const std::vector<Room>* other_references = nullptr;
@@ -135,7 +136,7 @@ class Runs : public SlotRuns {
       check(plan.status());
       plans_.push_back(std::move(*plan));
       buffers_.emplace_back(where, given, rank);
-      lent_.emplace_back(where, plans_.back()->device_bytes());
+      lent_.emplace_back(where, plans_.back()->device_bytes(), given.lent_pinned);
       pinned_.emplace_back(where, record_bytes(*plans_.back()), true);
       mailboxes_.emplace_back(where, kMailboxBytes, true);
       check(open_mailbox(mailboxes_.back().get(), kMailboxBytes));

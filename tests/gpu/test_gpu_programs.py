@@ -42,6 +42,14 @@ def test_host_and_device_agree(name: str) -> None:
     assert " 0 do not" in done.stdout
 
 
+def test_lent_memory_is_not_read_once_a_call_is_complete() -> None:
+    """The host overwrites it at once."""
+    done = subprocess.run(
+        [program("gpu_slots_lent")], capture_output=True, text=True, timeout=400, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "0 results of gathers are wrong\n"), done.stderr
+
+
 @pytest.mark.parametrize("spec", ["mpc", "zfp:rate=8", "raw"])
 def test_bench_verifies_what_it_times(spec: str, tmp_path: Path) -> None:
     smooth, noise = tmp_path / "smooth.f32", tmp_path / "noise.f32"

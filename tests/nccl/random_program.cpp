@@ -1,12 +1,14 @@
 // Random legal NCCL programs, which know nothing of Thinwire and check every result to the bit:
-// operations, types, counts and places that change at every call, three communicators on two
-// streams, groups of all kinds, hosts that run ahead or come late. Prints "ok".
+// operations, types, counts, values up to the largest and down to the smallest, and places that
+// change at every call, three communicators on two streams, groups of all kinds, hosts that run
+// ahead or come late. Prints "ok".
 //
 // With NCCL_COMM_BLOCKING=0 its communicators do not block.
 //
 // random_program SEED CALLS
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -42,7 +44,10 @@ struct Asked {
   int comm;
   int stream;
   bool noise;
+  Size size;
   std::uint32_t id;
+
+  bool reduces() const { return kind <= kReduceScatter; }
 };
 
 // A call under way: its buffers, and what has to be there in the end.
@@ -119,10 +124,12 @@ class Program {
 
   // Mostly one of a few, as programs repeat themselves.
   Asked asked() {
+    constexpr Size kSizes[] = {Size::kUsual, Size::kUsual, Size::kLargest, Size::kSmallest};
     Asked made = pick(5) == 0 ? any() : usual_[pick(kUsual)];
     made.in_place = pick(2) == 0;
     made.stream = static_cast<int>(pick(2));
     made.noise = turns_ && pick(3) == 0;
+    made.size = kSizes[pick(4)];
     made.id = ++calls_;
     return made;
   }
@@ -130,11 +137,12 @@ class Program {
   Asked any() {
     constexpr ncclDataType_t kTypes[] = {ncclFloat32, ncclFloat32, ncclBfloat16,
                                          ncclFloat16, ncclFloat64, ncclInt32};
-    constexpr ncclRedOp_t kOps[] = {ncclSum, ncclSum, ncclAvg, ncclMax};
+    constexpr ncclRedOp_t kOps[] = {ncclSum, ncclSum, ncclSum, ncclAvg,
+                                    ncclAvg, ncclAvg, ncclMax, ncclMin};
     Asked made{};
     made.kind = static_cast<int>(pick(kKinds));
     made.type = kTypes[pick(6)];
-    made.op = kOps[pick(4)];
+    made.op = pick(16) == 0 ? ncclProd : kOps[pick(8)];
     made.multiplied = made.op == ncclSum && made.type != ncclInt32 && pick(2) == 0;
     // Means of other numbers of ranks are rounded in ways of their own.
     if (made.op == ncclAvg && (self_.ranks == 3 || made.type == ncclInt32)) made.op = ncclSum;
@@ -146,10 +154,18 @@ class Program {
     return made;
   }
 
+  // Sums are finite and exact, and so are products, of ones and twos.
+  static double number(const Asked& of, int rank, std::size_t at) {
+    const double usual = value(of.type, rank, of.id, at, of.noise);
+    if (!of.reduces()) return std::ldexp(usual, power_of(of.type, of.size, 0));
+    if (of.op == ncclProd) return std::fmod(usual, 2) == 0 ? 1 : usual > 0 ? 2 : -2;
+    const int spare = of.multiplied ? 1 : of.op == ncclSum ? 2 : 0;
+    return std::ldexp(usual, power_of(of.type, of.size, spare));
+  }
+
   static Bytes values(const Asked& of, int rank, std::size_t count) {
     Bytes made(count * size_of(of.type));
-    for (std::size_t at = 0; at < count; ++at)
-      store(made, at, of.type, value(of.type, rank, of.id, at, of.noise));
+    for (std::size_t at = 0; at < count; ++at) store(made, at, of.type, number(of, rank, at));
     return made;
   }
 
@@ -158,8 +174,7 @@ class Program {
     std::vector<double> numbers(ranks.size());
     for (std::size_t at = 0; at < of.count; ++at) {
       for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-        const double number = value(of.type, ranks[rank], of.id, first + at, of.noise);
-        numbers[rank] = stored(of.type, number);
+        numbers[rank] = stored(of.type, number(of, ranks[rank], first + at));
         if (of.multiplied) numbers[rank] *= factor(ranks[rank]);
       }
       store(made, at, of.type, combined(of.type, of.op, numbers));
@@ -197,7 +212,7 @@ class Program {
     call.result = receive;
     const cudaStream_t stream = streams_[of.stream];
     const ncclComm_t comm = comms_[of.comm];
-    const bool own_sum = of.multiplied && (of.kind <= kReduceScatter);
+    const bool own_sum = of.multiplied && of.reduces();
     ncclRedOp_t op = of.op;
     if (own_sum) {
       Bytes scalar(size_of(of.type));

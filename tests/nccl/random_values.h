@@ -1,6 +1,7 @@
 // Values of test programs: what each rank has in each call, and what comes of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -40,6 +41,19 @@ inline double value(ncclDataType_t type, int rank, std::uint32_t call, std::size
   // Of all magnitudes, so that exponents differ too.
   const auto number = static_cast<int>((word >> 32 & ((1U << bits) - 1)) >> (word >> 16) % bits);
   return (word & 1) != 0 ? number : -number;
+}
+
+// How large the values of a call are: as value() has them, or multiplied by the power of two that
+// brings them to the largest or to the smallest ones of the type.
+enum class Size { kUsual, kLargest, kSmallest };
+
+// `spare`: bits that a sum may have more. Of the smallest values a quarter and an eighth are exact.
+inline int power_of(ncclDataType_t type, Size size, int spare) {
+  constexpr int kBelow = 3;
+  const bool wide = type == ncclFloat64, half = type == ncclFloat16, brain = type == ncclBfloat16;
+  if (size == Size::kUsual || !(wide || half || brain || type == ncclFloat32)) return 0;
+  if (size == Size::kSmallest) return kBelow - (wide ? 1074 : half ? 24 : brain ? 133 : 149);
+  return (wide ? 1024 : half ? 16 : 128) - static_cast<int>(bits_of(type)) - spare;
 }
 
 // Sums stay exact.
@@ -84,19 +98,25 @@ inline double load(const Bytes& from, std::size_t at, ncclDataType_t type) {
   return type == ncclFloat16 ? float_of_f16(word) : float_of_bf16(word);
 }
 
-// In the order of ranks: doubles as doubles, what is smaller in fp32 and rounded once.
-inline double combined(ncclDataType_t type, ncclRedOp_t op, const std::vector<double>& numbers) {
+// In the order of ranks: doubles as doubles, what is smaller in fp32 and rounded once. A mean of
+// largest values is none of their sum.
+inline double combined(ncclDataType_t type, ncclRedOp_t op, std::vector<double> numbers) {
+  const auto ranks = static_cast<double>(numbers.size());
+  const bool whole = type == ncclInt32 || type == ncclInt64;
+  for (double& number : numbers) number /= op == ncclAvg && !whole ? ranks : 1;
   double sum = numbers[0];
   for (std::size_t at = 1; at < numbers.size(); ++at) {
-    if (op == ncclMax) {
-      sum = numbers[at] > sum ? numbers[at] : sum;
+    if (op == ncclMax || op == ncclMin) {
+      sum = op == ncclMax ? std::max(sum, numbers[at]) : std::min(sum, numbers[at]);
+    } else if (op == ncclProd) {
+      sum *= numbers[at];
     } else if (type == ncclFloat64 || type == ncclInt32) {
       sum += numbers[at];
     } else {
       sum = static_cast<float>(sum) + static_cast<float>(numbers[at]);
     }
   }
-  return op == ncclAvg ? sum / static_cast<double>(numbers.size()) : sum;
+  return op == ncclAvg && whole ? sum / ranks : sum;
 }
 
 }  // namespace random_program

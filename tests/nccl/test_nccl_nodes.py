@@ -73,7 +73,8 @@ def test_lossy_codecs_keep_their_bound_and_ranks_their_bits(name: str, tmp_path:
 
 
 @pytest.mark.parametrize("nodes", [[0, 0, 1, 1], [0, 1, 0, 1], [0, 0, 0, 1]])
-@pytest.mark.parametrize("seed", [2, 5])
+# The last two have averages whose values have no finite sum.
+@pytest.mark.parametrize("seed", [5, 2, 14])
 def test_random_programs_come_to_the_same_bits(nodes: list[int], seed: int, tmp_path: Path) -> None:
     """Groups of all kinds, messages inside and between nodes, communicators that are split off."""
     nodes = nodes[: 2 + seed % 3]

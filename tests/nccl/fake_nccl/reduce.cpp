@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "base/half.h"
 
@@ -24,17 +25,25 @@ T combine(T left, T right, int op) {
   }
 }
 
+// What NCCL multiplies each value of an average by before it adds; integers it divides afterwards.
+template <typename T>
+T factor_of(int blocks, int op) {
+  return op == ncclAvg ? T{1} / static_cast<T>(blocks) : T{1};
+}
+
 template <typename T>
 void reduce_as(std::byte* parts, int blocks, std::size_t count, int op) {
+  constexpr bool kWhole = std::is_integral_v<T>;
+  const T factor = kWhole ? T{1} : factor_of<T>(blocks, op);
+  const auto at = [&](int block, std::size_t i) {
+    T value{};
+    std::memcpy(&value, parts + (block * count + i) * sizeof(T), sizeof(T));
+    return value * factor;
+  };
   for (std::size_t i = 0; i < count; ++i) {
-    T sum{};
-    std::memcpy(&sum, parts + i * sizeof(T), sizeof(T));
-    for (int block = 1; block < blocks; ++block) {
-      T next{};
-      std::memcpy(&next, parts + (block * count + i) * sizeof(T), sizeof(T));
-      sum = combine(sum, next, op);
-    }
-    if (op == ncclAvg) sum = sum / static_cast<T>(blocks);
+    T sum = at(0, i);
+    for (int block = 1; block < blocks; ++block) sum = combine(sum, at(block, i), op);
+    if (kWhole && op == ncclAvg) sum = sum / static_cast<T>(blocks);
     std::memcpy(parts + i * sizeof(T), &sum, sizeof(T));
   }
 }
@@ -42,15 +51,15 @@ void reduce_as(std::byte* parts, int blocks, std::size_t count, int op) {
 // As NCCL: in fp32, rounded once.
 template <float (*kNumber)(std::uint16_t), std::uint16_t (*kWord)(float)>
 void reduce_halves(std::byte* parts, int blocks, std::size_t count, int op) {
+  const auto factor = factor_of<float>(blocks, op);
   const auto at = [&](int block, std::size_t i) {
     std::uint16_t word = 0;
     std::memcpy(&word, parts + (block * count + i) * sizeof word, sizeof word);
-    return kNumber(word);
+    return kNumber(word) * factor;
   };
   for (std::size_t i = 0; i < count; ++i) {
     float sum = at(0, i);
     for (int block = 1; block < blocks; ++block) sum = combine(sum, at(block, i), op);
-    if (op == ncclAvg) sum = sum / static_cast<float>(blocks);
     const std::uint16_t word = kWord(sum);
     std::memcpy(parts + i * sizeof word, &word, sizeof word);
   }
