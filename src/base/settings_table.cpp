@@ -33,6 +33,9 @@ constexpr Setting kSettings[] = {
     {"THINWIRE_REFERENCES", kSize, "0",
      "most memory in which a communicator of NCCL keeps results of gathers and broadcasts, to code "
      "the next ones as differences"},
+    {"THINWIRE_CONNECTIONS", kSize, "16",
+     "with how many ranks compressed sums may make NCCL connect, on each communicator; sums that "
+     "need more stay raw"},
     {"THINWIRE_COLLECTIVES", kWords, "on", "which collectives may be compressed as a whole",
      kCollectives},
     {"THINWIRE_ALGORITHM", kWords, "planned",

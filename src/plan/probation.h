@@ -3,7 +3,8 @@
 //
 // A probation times some calls as they go now, and as many the other way. What a stream waits for a
 // late rank makes a time too long, never too short; so the least of several count, and of several
-// ranks the one that needs longest.
+// ranks the one that needs longest. A way that is quick at times and slow at most others has a
+// short least time all the same, so the sums of the times have to agree.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +16,17 @@
 namespace thinwire::plan {
 
 // Of the rules below, which ranks have to have alike: builds with others compress nothing together.
-inline constexpr const char* kTimingRules = "later rounds spread";
+inline constexpr const char* kTimingRules = "later rounds spread, sums too";
 
 // Nanoseconds of each way; 0: none was measured.
 struct ProbationTimes {
   std::uint64_t raw = 0;
   std::uint64_t coded = 0;
+  // Sums by the number of calls, as MeanTime has them; 0: not measured, and the others decide.
+  std::uint64_t raw_mean = 0;
+  std::uint64_t coded_mean = 0;
+  constexpr bool has_means() const { return raw_mean != 0 && coded_mean != 0; }
+  bool operator==(const ProbationTimes&) const = default;
 };
 
 // Calls of each way that a probation times. `span`: as many are enqueued together at the most, as a
@@ -79,11 +85,46 @@ class TypicalTime {
   std::uint64_t least_[kKept] = {};
 };
 
+// What calls of one way take together, by their number. Of four or more the longest is left out:
+// one slow moment of the network, or one late rank, is no property of a way and would hide all
+// others.
+class MeanTime {
+ public:
+  // 0: nobody knows.
+  constexpr void add(std::uint64_t nanoseconds) {
+    if (nanoseconds == 0) return;
+    ++known_;
+    others_ = sum(others_, std::min(longest_, nanoseconds));
+    longest_ = std::max(longest_, nanoseconds);
+  }
+  constexpr std::uint64_t get() const {
+    if (known_ == 0) return 0;
+    return known_ < 4 ? sum(others_, longest_) / known_ : others_ / (known_ - 1);
+  }
+
+ private:
+  static constexpr std::uint64_t sum(std::uint64_t one, std::uint64_t other) {
+    return one + std::min(other, UINT64_MAX - one);
+  }
+  std::uint64_t known_ = 0, others_ = 0, longest_ = 0;
+};
+
 // To begin compressing it has to gain a twentieth, to go on not to lose: figures that differ by
-// chance do not move a class back and forth.
+// chance do not move a class back and forth. The means, which chance moves more, have to agree: a
+// gain that is taken back by calls that now and then take long is none.
 constexpr bool pays(const ProbationTimes& took, bool is_coded_now) {
   if (took.raw == 0 || took.coded == 0) return false;
-  return is_coded_now ? took.coded <= took.raw : took.coded < took.raw - took.raw / 20;
+  if (!(is_coded_now ? took.coded <= took.raw : took.coded < took.raw - took.raw / 20))
+    return false;
+  const std::uint64_t chance = is_coded_now ? took.raw_mean / 50 : 0;
+  return !took.has_means() || took.coded_mean <= took.raw_mean + chance;
+}
+
+// By how much of the quicker way the slower one takes longer.
+constexpr double share_lost(std::uint64_t one, std::uint64_t other) {
+  const std::uint64_t less = std::max<std::uint64_t>(std::min(one, other), 1);
+  const std::uint64_t more = std::max(one, other);
+  return static_cast<double>(more - std::min(less, more)) / static_cast<double>(less);
 }
 
 // Calls from the end of one probation to the next, where `confirmed` of them in a row have come to
@@ -96,9 +137,11 @@ constexpr std::uint64_t calls_between(const ProbationTimes& took, std::uint32_t 
   constexpr std::uint64_t kLeast = 128, kMost = std::uint64_t{1} << 40;
   constexpr std::uint32_t kMostDoublings = 6;
   const std::uint64_t share = is_first ? 50 : 200;
-  const std::uint64_t less = std::max<std::uint64_t>(std::min(took.raw, took.coded), 1);
-  const std::uint64_t more = std::max(took.raw, took.coded);
-  const double lost = static_cast<double>(more - std::min(less, more)) / static_cast<double>(less);
+  // Of means no more counts than this: an hour's pause in a round must not put the next one off
+  // for days.
+  constexpr double kMostByMeans = 16;
+  const double by_means = std::min(share_lost(took.raw_mean, took.coded_mean), kMostByMeans);
+  const double lost = std::max(share_lost(took.raw, took.coded), took.has_means() ? by_means : 0.0);
   const double between = std::min(static_cast<double>(share) * calls * lost, double{kMost});
   return std::max(kLeast, static_cast<std::uint64_t>(between))
          << std::min(confirmed, kMostDoublings);
@@ -112,6 +155,13 @@ inline constexpr std::uint32_t kWatched = 8;
 constexpr std::uint32_t calls_to_a_watched_one(std::uint32_t confirmed) {
   constexpr std::uint32_t kLeast = 32, kMostDoublings = 6;
   return kLeast << std::min(confirmed, kMostDoublings);
+}
+
+// The same of a mean: by a quarter, as a link that is slow now and then moves it.
+constexpr bool is_overtaken_by_means(std::uint64_t now, const ProbationTimes& took, bool is_coded) {
+  if (!took.has_means()) return false;
+  const std::uint64_t most = is_coded ? took.raw_mean : std::max(took.raw_mean, took.coded_mean);
+  return now > most && now - most > most / 4;
 }
 
 constexpr bool is_overtaken(std::uint64_t now, const ProbationTimes& took, bool is_coded) {

@@ -41,6 +41,8 @@ agree::Value decided(std::uint16_t probation, bool codes, std::uint64_t raw, std
   value.decided = probation;
   value.raw_ns = raw;
   value.coded_ns = coded;
+  value.raw_mean_ns = raw;
+  value.coded_mean_ns = coded;
   return value;
 }
 
@@ -275,9 +277,89 @@ TEST(Class, OneLateRankIsNotOvertaken) {
   const agree::Value value = decided(1, true, 1000, 500);
   for (int call = 0; call < 5000; ++call) {
     const Turn turn = of.turn(value, false);
-    if (turn.probation != 0) of.timed(turn, call / 32 % 4 == 0 ? 600 : 50'000);
+    if (turn.probation != 0) of.timed(turn, call / 32 % 8 == 0 ? 50'000 : 600);
   }
   EXPECT_TRUE(offers.made.empty());
+}
+
+// As direct exchanges may have where many send to one: quick at times.
+TEST(Class, CallsThatAreSlowAgainAndAgainAreOvertaken) {
+  Offers offers;
+  Class of(offers, 1, true);
+  const agree::Value value = decided(1, true, 1000, 500);
+  for (int call = 0; call < 300; ++call) {
+    const Turn turn = of.turn(value, false);
+    if (turn.probation != 0) of.timed(turn, call / 32 % 4 == 0 ? 600 : 50'000);
+  }
+  ASSERT_FALSE(offers.made.empty());
+  EXPECT_EQ(offers.made.back().asks, 2);
+}
+
+TEST(Class, OffersMeansBesideTypicalTimes) {
+  Offers offers;
+  Class of(offers, 1, true);
+  for (const bool codes : {false, true}) {
+    for (const std::uint64_t took : {900, 50'000, 900, 50'000, 900, 900, 900, 900}) {
+      of.timed({.codes = codes, .probation = 1, .calls = 8}, codes ? took : 1000);
+    }
+  }
+  ASSERT_EQ(offers.made.size(), 1);
+  EXPECT_EQ(offers.made[0].raw_mean_ns, 1000);
+  EXPECT_EQ(offers.made[0].coded_mean_ns, (50'000 + 6 * 900) / 7);
+}
+
+TEST(Class, GoesRawWhileACallSpillsMuch) {
+  Offers offers;
+  Class of(offers, 1, false);
+  of.measured(200, false);
+  of.spills();
+  ASSERT_EQ(offers.made.size(), 2);
+  EXPECT_EQ(offers.made.back().needed, Needs::kNone);
+  of.measured(300, false);
+  EXPECT_GT(offers.made.back().needed, 300);
+  EXPECT_LT(offers.made.back().needed, 330);
+}
+
+TEST(Class, IsTriedMoreRarelyWhereItComesBackInVain) {
+  Offers offers;
+  Class of(offers, 1, false);
+  const auto calls_to_a_trial = [&] {
+    int calls = 1;
+    while (!of.wants_trial(agree::kNotSmaller)) ++calls;
+    return calls;
+  };
+  of.measured(200, false);
+  for (const int calls : {256, 512, 1024}) {
+    of.spills();
+    of.measured(513, false);
+    EXPECT_EQ(calls_to_a_trial(), calls);
+    of.measured(200, true);
+  }
+}
+
+// Of the memory that a rank lacked.
+TEST(Class, AVetoForMemoryAges) {
+  Offers offers;
+  Class of(offers, 1, false);
+  EXPECT_FALSE(of.looks_for_memory()) << "it is another rank's veto";
+  of.measured(200, false);
+  of.veto(7);
+  of.lift_veto();
+  ASSERT_EQ(offers.made.size(), 2) << "it is not time";
+  const auto calls_to_a_look = [&] {
+    int calls = 1;
+    while (!of.looks_for_memory()) ++calls;
+    return calls;
+  };
+  EXPECT_EQ(calls_to_a_look(), 1024);
+  of.suspend_veto();
+  of.veto(7);
+  EXPECT_EQ(offers.made[2], offers.made[1]);
+  EXPECT_EQ(calls_to_a_look(), 2048) << "in vain";
+  of.suspend_veto();
+  of.lift_veto();
+  ASSERT_EQ(offers.made.size(), 4);
+  EXPECT_EQ(offers.made.back(), offers.made.front());
 }
 
 TEST(Class, TellsADecisionOnce) {

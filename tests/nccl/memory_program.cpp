@@ -3,6 +3,7 @@
 //
 // memory_program groups   groups of six calls; nothing is left once the first ones have been made
 // memory_program little   the same, where from the start there is memory for one call alone
+// memory_program returns  nothing is left from the start, and after a while there is memory again
 // memory_program streams  nothing is left of the device's; then calls come on a second stream while
 //                         the first one is held
 // memory_program larger   nothing is left of the device's; then groups are of six calls, not of two
@@ -179,8 +180,24 @@ class Program {
   int step_ = 0;
 };
 
+#ifndef NCCL_ON_GPUS
+// Calls of the time without memory, and many more behind it.
+void run_returning(ranks::Rank& self) {
+  constexpr int kLater = 2000;
+  if (self.rank == kRanks - 1) t_left = Left::kNone;
+  Program program(self);
+  for (int step = 0; step < kSteps; ++step) {
+    program.alone();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  t_left = Left::kAll;
+  for (int step = 0; step < kLater; ++step) program.alone();
+}
+#endif
+
 void run(ranks::Rank& self, const std::string& way) {
 #ifndef NCCL_ON_GPUS
+  if (way == "returns") return run_returning(self);
   if (way == "little" && self.rank == kRanks - 1) t_left = Left::kOne;
 #endif
   Program program(self);

@@ -27,3 +27,11 @@ def test_calls_succeed_when_memory_runs_out_on_a_rank(way: str, codec: str, tmp_
         assert each["compressed_calls"] > 50 or way == "little"
     # One process, in which one call works in the host's memory where the device has none.
     assert errors.count(WARNING) == (1 if way in ("streams", "larger") else 0)
+
+
+def test_a_rank_that_has_memory_again_takes_part(tmp_path: Path) -> None:
+    settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
+    assert run(PROGRAMS / "nccl_memory", "returns", **settings) == ("ok\n", "")
+    for each in figures(tmp_path / "report.nccl.rank0")["AllGather"]:
+        assert each["raw_by_reason"][SHORT] >= 1024, "it looks again after so many"
+        assert each["compressed_calls"] > 100

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace thinwire::plan {
 namespace {
@@ -92,6 +93,74 @@ TEST(Probation, ATypicalTimeIsTheSecondLeastOfEight) {
   EXPECT_EQ(time.get(), 400) << "of three";
   for (const std::uint64_t took : {100, 900, 410, 600, 650}) time.add(took);
   EXPECT_EQ(time.get(), 400);
+}
+
+// What comes of eight calls of each way.
+ProbationTimes times_of(const std::vector<std::uint64_t>& raw,
+                        const std::vector<std::uint64_t>& coded) {
+  TypicalTime typical[2];
+  MeanTime mean[2];
+  for (const std::uint64_t each : raw) typical[0].add(each), mean[0].add(each);
+  for (const std::uint64_t each : coded) typical[1].add(each), mean[1].add(each);
+  return {typical[0].get(), typical[1].get(), mean[0].get(), mean[1].get()};
+}
+
+TEST(Probation, CallsThatAreQuickAtTimesAloneDoNotPay) {
+  const std::vector<std::uint64_t> raw(8, 1000),
+      slow{50'000, 900, 50'000, 50'000, 900, 50'000, 50'000, 50'000};
+  const ProbationTimes took = times_of(raw, slow);
+  EXPECT_LT(took.coded, 950) << "though their second least is short";
+  EXPECT_FALSE(pays(took, false));
+  EXPECT_FALSE(pays(took, true));
+  // Two of eight are enough.
+  EXPECT_FALSE(pays(times_of(raw, {900, 900, 900, 50'000, 900, 900, 50'000, 900}), true));
+  // And raw calls that are quick at times do not hide that the others are slow, where that pays.
+  EXPECT_TRUE(pays(times_of(slow, std::vector<std::uint64_t>(8, 800)), false));
+}
+
+TEST(Probation, OneSlowMomentOfEachWayDecidesNothing) {
+  const std::vector<std::uint64_t> raw(8, 1000), coded(8, 700);
+  std::vector<std::uint64_t> slow_raw = raw, slow_coded = coded;
+  slow_raw[5] = 200'000;
+  slow_coded[2] = 300'000;
+  for (const bool is_coded : {false, true}) {
+    EXPECT_TRUE(pays(times_of(raw, slow_coded), is_coded));
+    EXPECT_TRUE(pays(times_of(slow_raw, slow_coded), is_coded));
+    EXPECT_FALSE(pays(times_of(slow_coded, raw), is_coded)) << "that was raw by chance";
+    EXPECT_FALSE(pays(times_of({700, 700, 700, 700, 700, 700, 700, 700}, slow_raw), is_coded));
+  }
+}
+
+TEST(Probation, AMeanOfWhatIsNotKnownDecidesNothing) {
+  MeanTime none;
+  none.add(0);
+  EXPECT_EQ(none.get(), 0);
+  EXPECT_TRUE(pays({1000, 900, 0, 5000}, false));
+  MeanTime few;
+  for (const std::uint64_t each : {10, 20, 60}) few.add(each);
+  EXPECT_EQ(few.get(), 30) << "of three none is left out";
+  few.add(1000);
+  EXPECT_EQ(few.get(), 30);
+  few.add(UINT64_MAX);
+  EXPECT_GE(few.get(), 30) << "no sum is too large";
+}
+
+// A pause of an hour in two calls of a way, and the same again.
+TEST(Probation, ALongPauseDoesNotPutTheNextOneOffForDays) {
+  const ProbationTimes took{1000, 700, 1000, 1'000'000'000};
+  EXPECT_FALSE(pays(took, false));
+  EXPECT_LE(calls_between(took, 8, 0), 8 * 16 * 200);
+  EXPECT_LE(calls_between(took, 8, 0, true), 8 * 16 * 50);
+  EXPECT_GT(calls_between(took, 8, 0), calls_between({1000, 700}, 8, 0));
+}
+
+TEST(Probation, AMeanThatGrowsIsOvertaken) {
+  const ProbationTimes took{1000, 700, 1000, 800};
+  EXPECT_FALSE(is_overtaken_by_means(1250, took, true));
+  EXPECT_TRUE(is_overtaken_by_means(1251, took, true));
+  EXPECT_FALSE(is_overtaken_by_means(1250, took, false));
+  EXPECT_TRUE(is_overtaken_by_means(1251, took, false));
+  EXPECT_FALSE(is_overtaken_by_means(1'000'000, {1000, 700}, true)) << "none is known";
 }
 
 TEST(Probation, ComesAgainSoonBehindTheFirst) {

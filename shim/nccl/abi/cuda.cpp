@@ -27,6 +27,7 @@ struct Driver {
                      unsigned flags) = nullptr;
   int (*retain)(void* graph, void* object, unsigned count, unsigned flags) = nullptr;
   int (*drop)(void* object, unsigned count) = nullptr;
+  int (*memory_info)(std::size_t* free, std::size_t* whole) = nullptr;
 };
 
 template <typename Function>
@@ -41,6 +42,7 @@ Driver driver_of_host_streams() {
   assign(made.make_object, find("cudaUserObjectCreate"));
   assign(made.retain, find("cudaGraphRetainUserObject"));
   assign(made.drop, find("cudaUserObjectRelease"));
+  assign(made.memory_info, find("cudaMemGetInfo"));
   return made;
 }
 
@@ -53,6 +55,7 @@ Driver driver_of_gpus() {
   assign(made.make_object, dlsym(library, "cuUserObjectCreate"));
   assign(made.retain, dlsym(library, "cuGraphRetainUserObject"));
   assign(made.drop, dlsym(library, "cuUserObjectRelease"));
+  assign(made.memory_info, dlsym(library, "cuMemGetInfo_v2"));
   return made;
 }
 
@@ -111,6 +114,12 @@ bool keep_with_graph(const Capture& capture, void (*release)(void*), void* argum
   if (cuda.retain(capture.graph, object, 1, kMoveToGraph) == 0) return true;
   cuda.drop(object, 1);  // which runs it
   return false;
+}
+
+std::uint64_t free_bytes_of_gpu() {
+  std::size_t free = 0, whole = 0;
+  const bool told = driver().memory_info != nullptr && driver().memory_info(&free, &whole) == 0;
+  return told ? free : UINT64_MAX;
 }
 
 }  // namespace thinwire::nccl

@@ -33,6 +33,7 @@ struct Offer {
   std::uint16_t span = 0;   // most calls of the class in one group
   std::uint16_t timed = 0;  // the last one that this rank has come past, and what it saw there
   std::uint64_t raw_ns = 0, coded_ns = 0;
+  std::uint64_t raw_mean_ns = 0, coded_mean_ns = 0;
 
   // Of messages: which of those of the pair the class's first ones were. Where its two ends differ
   // they know the same messages by different types.
@@ -49,6 +50,7 @@ struct Value {
   std::uint16_t calls = 0;      // it times so many calls as `codes` says, and as many the other way
   bool codes = true;            // what fits is coded, but for calls that are timed the other way
   std::uint64_t raw_ns = 0, coded_ns = 0;  // of the one that was decided
+  std::uint64_t raw_mean_ns = 0, coded_mean_ns = 0;
   bool operator==(const Value&) const = default;
 };
 constexpr std::uint16_t kUndecided = 0xFFFF;  // not every rank has offered yet

@@ -29,9 +29,12 @@ Value decide(const Value& in_force, const Offer& of_all) {
     made.calls = static_cast<std::uint16_t>(plan::probation_calls(of_all.span));
   } else if (made.probation > made.decided && of_all.timed == made.probation) {
     made.decided = made.probation;
-    made.codes = plan::pays({of_all.raw_ns, of_all.coded_ns}, made.codes);
+    made.codes = plan::pays(
+        {of_all.raw_ns, of_all.coded_ns, of_all.raw_mean_ns, of_all.coded_mean_ns}, made.codes);
     made.raw_ns = of_all.raw_ns;
     made.coded_ns = of_all.coded_ns;
+    made.raw_mean_ns = of_all.raw_mean_ns;
+    made.coded_mean_ns = of_all.coded_mean_ns;
   }
   return made;
 }

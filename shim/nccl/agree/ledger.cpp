@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "agree/limits.h"
-
 // The host says which call it has come to and then looks for a limit; the helper sets a limit and
 // then looks where the host is. All four are sequentially consistent, so that at least one of them
 // sees the other: a host that has passed without seeing the limit is seen, and the limit is moved.
@@ -33,10 +31,10 @@ Answer Ledger::value(std::uint64_t call, std::uint64_t key) {
   return {value.capacity == 0 ? Outcome::kKnown : gate_.outcome(), value};
 }
 
-std::uint64_t Ledger::freeze(std::uint64_t key) {
+std::uint64_t Ledger::freeze(std::uint64_t key, std::uint64_t window) {
   Class& frozen = made(key);
   for (;;) {
-    const std::uint64_t limit = reached_.load() + kWindow;
+    const std::uint64_t limit = reached_.load() + window;
     frozen.limit.store(limit);
     if (reached_.load() < limit) return limit;
     gate_.notify();  // a host may wait at a limit that does not hold

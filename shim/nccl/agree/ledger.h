@@ -30,7 +30,7 @@ class Ledger {
 
   // Of the helper. The host does not pass the limit that comes back, for calls of this class,
   // before commit(); it has not come to it yet.
-  std::uint64_t freeze(std::uint64_t key);
+  std::uint64_t freeze(std::uint64_t key, std::uint64_t window);
   // Calls of the class from `from` on, which is no less than the limit, have the value.
   void commit(std::uint64_t key, std::uint64_t from, Value value);
   // In place of commit(): what held goes on.

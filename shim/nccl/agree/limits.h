@@ -16,6 +16,9 @@ constexpr std::uint16_t kVersion = 2;
 // How far a host may run on while a class changes. A change takes a millisecond or some, and a host
 // 20 microseconds a call or more: few wait, and a change comes within a training step or two.
 constexpr std::uint64_t kWindow = 64;
+// The same while blocks do not fit: each more call would be spilled, which takes longer than the
+// millisecond that a host waits.
+constexpr std::uint64_t kUrgentWindow = 1;
 
 // Children of a rank in the tree: 4,096 ranks are 6 levels, and a rank sends a block 4 times.
 constexpr int kFanOut = 4;

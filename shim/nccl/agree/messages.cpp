@@ -127,7 +127,8 @@ bool take(FieldReader& from, Failed& it) {
 void put(FieldWriter& to, const Offered& it) {
   to.put(it.key).put(it.offer.needed).put(it.offer.veto);
   to.put(it.offer.asks).put(it.offer.span).put(it.offer.timed);
-  to.put(it.offer.raw_ns).put(it.offer.coded_ns).put(it.offer.first_calls);
+  to.put(it.offer.raw_ns).put(it.offer.coded_ns);
+  to.put(it.offer.raw_mean_ns).put(it.offer.coded_mean_ns).put(it.offer.first_calls);
 }
 bool take(FieldReader& from, Offered& it) {
   it.key = from.take<std::uint64_t>();
@@ -137,15 +138,19 @@ bool take(FieldReader& from, Offered& it) {
   }
   it.offer.raw_ns = from.take<std::uint64_t>();
   it.offer.coded_ns = from.take<std::uint64_t>();
+  it.offer.raw_mean_ns = from.take<std::uint64_t>();
+  it.offer.coded_mean_ns = from.take<std::uint64_t>();
   it.offer.first_calls = from.take<std::uint64_t>();
   return true;
 }
 
-void put(FieldWriter& to, const Ask& it) { to.put(it.key).put(it.round); }
+void put(FieldWriter& to, const Ask& it) {
+  to.put(it.key).put(it.round).put(static_cast<std::uint8_t>(it.is_urgent));
+}
 bool take(FieldReader& from, Ask& it) {
   it.key = from.take<std::uint64_t>();
   it.round = from.take<std::uint64_t>();
-  return true;
+  return take_flag(from, it.is_urgent);
 }
 
 void put(FieldWriter& to, const Limit& it) { to.put(it.key).put(it.round).put(it.limit); }
@@ -160,6 +165,7 @@ void put(FieldWriter& to, const Commit& it) {
   to.put(it.key).put(it.round).put(it.from).put(it.value.capacity).put(it.value.reason);
   to.put(it.value.probation).put(it.value.decided).put(it.value.calls);
   to.put(static_cast<std::uint8_t>(it.value.codes)).put(it.value.raw_ns).put(it.value.coded_ns);
+  to.put(it.value.raw_mean_ns).put(it.value.coded_mean_ns);
 }
 bool take(FieldReader& from, Commit& it) {
   it.key = from.take<std::uint64_t>();
@@ -172,6 +178,8 @@ bool take(FieldReader& from, Commit& it) {
   const bool sound = take_flag(from, it.value.codes);
   it.value.raw_ns = from.take<std::uint64_t>();
   it.value.coded_ns = from.take<std::uint64_t>();
+  it.value.raw_mean_ns = from.take<std::uint64_t>();
+  it.value.coded_mean_ns = from.take<std::uint64_t>();
   return sound;
 }
 

@@ -18,10 +18,20 @@ Offer both(const Offer& one, const Offer& other) {
   made.timed = std::min(one.timed, other.timed);
   made.raw_ns = std::max(one.raw_ns, other.raw_ns);
   made.coded_ns = std::max(one.coded_ns, other.coded_ns);
+  made.raw_mean_ns = std::max(one.raw_mean_ns, other.raw_mean_ns);
+  made.coded_mean_ns = std::max(one.coded_mean_ns, other.coded_mean_ns);
   made.first_calls = one.first_calls;
   if (one.first_calls != other.first_calls && made.veto == 0) made.veto = kUnlike;
   return made;
 }
+
+// Whether calls that go on as they do may not fit their slots.
+bool is_urgent(const Value& in_force, const Value& next) {
+  if (in_force.capacity == 0) return false;
+  return next.capacity == 0 || next.capacity > in_force.capacity;
+}
+
+std::uint64_t window_of(bool is_urgent) { return is_urgent ? kUrgentWindow : kWindow; }
 
 }  // namespace
 
@@ -77,7 +87,8 @@ void Rounds::pass_on(std::uint64_t key, Class& of) {
   const std::optional<Offer> all = of_subtree(of);
   if (!all) return;
   if (!way_->up) {
-    if (!of.running && !(decide(of.in_force, *all) == of.in_force)) begin(key, of);
+    const Value next = decide(of.in_force, *all);
+    if (!of.running && !(next == of.in_force)) begin(key, of, is_urgent(of.in_force, next));
     return;
   }
   if (of.said == all) return;
@@ -85,12 +96,13 @@ void Rounds::pass_on(std::uint64_t key, Class& of) {
   way_->up(Offered{key, *all});
 }
 
-void Rounds::begin(std::uint64_t key, Class& of) {
+void Rounds::begin(std::uint64_t key, Class& of, bool is_urgent) {
   of.running = true;
+  of.is_urgent = is_urgent;
   ++of.round;
-  of.limit = ledger_.freeze(key);
+  of.limit = ledger_.freeze(key, window_of(is_urgent));
   of.awaited = way_->children;
-  way_->down(Ask{key, of.round});
+  way_->down(Ask{key, of.round, is_urgent});
   answered(key, of);
 }
 
@@ -101,7 +113,7 @@ bool Rounds::take(const Ask& ask) {
   if (of.running || ask.round <= of.round) return false;
   of.running = true;
   of.round = ask.round;
-  of.limit = ledger_.freeze(ask.key);
+  of.limit = ledger_.freeze(ask.key, window_of(ask.is_urgent));
   of.awaited = way_->children;
   way_->down(ask);
   answered(ask.key, of);
@@ -127,8 +139,10 @@ void Rounds::answered(std::uint64_t key, Class& of) {
     way_->up(Limit{key, of.round, of.limit});
     return;
   }
-  // What has been offered since the round began counts at once.
-  of.in_force = decide(of.in_force, *of_subtree(of));
+  // What has been offered since the round began counts at once; what has become urgent has a round
+  // of its own, behind this one, that waits for no 64 calls.
+  const Value next = decide(of.in_force, *of_subtree(of));
+  if (of.is_urgent || !is_urgent(of.in_force, next)) of.in_force = next;
   of.running = false;
   const Commit commit{key, of.round, of.limit, of.in_force};
   way_->down(commit);

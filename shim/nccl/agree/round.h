@@ -46,6 +46,7 @@ class Rounds {
     Value in_force{0, kUndecided};  // at the root
 
     bool running = false;
+    bool is_urgent = false;  // at the root
     std::uint64_t round = 0;
     std::uint64_t limit = 0;
     int awaited = 0;  // children whose limit has not come
@@ -53,7 +54,7 @@ class Rounds {
 
   std::optional<Offer> of_subtree(const Class& of) const;
   void pass_on(std::uint64_t key, Class& of);
-  void begin(std::uint64_t key, Class& of);
+  void begin(std::uint64_t key, Class& of, bool is_urgent);
   void answered(std::uint64_t key, Class& of);
 
   Ledger& ledger_;

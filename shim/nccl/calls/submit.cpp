@@ -167,6 +167,8 @@ void note_news(const Planned& planned) {
                 .probation = value.decided,
                 .raw_ns = value.raw_ns,
                 .coded_ns = value.coded_ns,
+                .raw_mean_ns = value.raw_mean_ns,
+                .coded_mean_ns = value.coded_mean_ns,
                 .codes = value.codes});
 }
 

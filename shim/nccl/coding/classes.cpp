@@ -11,15 +11,27 @@ namespace {
 // and some rank may never make such calls.
 constexpr std::uint64_t kFirstTrials = 4;
 constexpr std::uint64_t kWhileUndecided = 32;
-// Of a class that did not get smaller: data changes its nature seldom.
-constexpr std::uint64_t kWhileRaw = 256;
+plan::ProbationTimes times_of(const agree::Value& value) {
+  return {value.raw_ns, value.coded_ns, value.raw_mean_ns, value.coded_mean_ns};
+}
 
 }  // namespace
 
 bool Class::wants_trial(std::uint16_t reason) {
   const std::uint64_t call = raw_calls_++;
-  if (reason == agree::kNotSmaller) return call % kWhileRaw == kWhileRaw - 1;
+  if (reason == agree::kNotSmaller) {
+    if (++not_smaller_ < to_trial_.load(std::memory_order_relaxed)) return false;
+    not_smaller_ = 0;
+    return true;
+  }
   return call < kFirstTrials || (call >= kWhileUndecided && std::has_single_bit(call));
+}
+
+bool Class::looks_for_memory() {
+  if (!vetoed_ || ++short_ < to_look_) return false;
+  short_ = 0;
+  to_look_ = std::min(2 * to_look_, kMostShort);
+  return true;
 }
 
 // Which of a probation's calls this one is. Numbers of probations go up with those of calls, but
@@ -52,8 +64,8 @@ Turn Class::turn(const agree::Value& value, bool once) {
     confirmed_ = last_.decided != 0 && last_.codes == value.codes ? confirmed_ + 1 : 0;
     last_ = value;
     turn.news = &last_;
-    next_ask_ = turns_ + plan::calls_between({value.raw_ns, value.coded_ns}, value.calls,
-                                             confirmed_, value.decided == 1);
+    next_ask_ =
+        turns_ + plan::calls_between(times_of(value), value.calls, confirmed_, value.decided == 1);
   }
   if (once) return turn;
   turn.asks = turns_ == next_ask_;
@@ -61,7 +73,7 @@ Turn Class::turn(const agree::Value& value, bool once) {
   turn.is_before_timed = (turns_ + 1) % to_watched == 0;
   if (turns_ % to_watched == 0) {
     turn.probation = value.decided;
-    turn.took = {value.raw_ns, value.coded_ns};
+    turn.took = times_of(value);
   }
   return turn;
 }
@@ -93,7 +105,15 @@ void Class::offer() {
 
 void Class::measured(std::uint32_t needed, bool again) {
   if (vetoed_) return;
-  const auto offered = needs_.take(needed, again);
+  take_need(needs_.take(needed, again));
+}
+
+void Class::spills() {
+  if (!vetoed_) take_need(needs_.spill());
+}
+
+void Class::take_need(std::optional<std::uint16_t> offered) {
+  to_trial_.store(kWhileRaw << needs_.times_in_vain(), std::memory_order_relaxed);
   if (!offered) return;
   own_.needed = *offered;
   offer();
@@ -101,11 +121,17 @@ void Class::measured(std::uint32_t needed, bool again) {
 
 void Class::watch(const Turn& turn, std::uint64_t nanoseconds) {
   if (nanoseconds == 0) return;
-  if (watched_ == 0) watched_times_ = {};
+  if (watched_ == 0) {
+    watched_times_ = {};
+    watched_mean_ = {};
+  }
   watched_times_.add(nanoseconds);
+  watched_mean_.add(nanoseconds);
   if (++watched_ < plan::kWatched) return;
   watched_ = 0;
-  if (plan::is_overtaken(watched_times_.get(), turn.took, turn.codes)) ask(turn.probation);
+  const bool is_overtaken = plan::is_overtaken(watched_times_.get(), turn.took, turn.codes) ||
+                            plan::is_overtaken_by_means(watched_mean_.get(), turn.took, turn.codes);
+  if (is_overtaken) ask(turn.probation);
 }
 
 void Class::timed(const Turn& turn, std::uint64_t nanoseconds) {
@@ -113,10 +139,13 @@ void Class::timed(const Turn& turn, std::uint64_t nanoseconds) {
   watched_ = 0;
   if (turn.probation != seen_.probation) seen_ = {.probation = turn.probation};
   seen_.times[turn.codes ? 1 : 0].add(nanoseconds);
+  seen_.means[turn.codes ? 1 : 0].add(nanoseconds);
   if (++seen_.calls != 2U * turn.calls || vetoed_) return;
   own_.timed = turn.probation;
   own_.raw_ns = seen_.times[0].get();
   own_.coded_ns = seen_.times[1].get();
+  own_.raw_mean_ns = seen_.means[0].get();
+  own_.coded_mean_ns = seen_.means[1].get();
   offer();
 }
 
@@ -131,6 +160,15 @@ void Class::veto(std::uint16_t reason) {
   own_.needed = 0;
   own_.veto = reason;
   offer();
+}
+
+void Class::suspend_veto() { vetoed_ = false; }
+
+void Class::lift_veto() {
+  if (vetoed_ || own_.veto == 0) return;
+  own_.veto = 0;
+  own_.needed = needs_.offered();
+  if (has_offer_ && needs_.has_offered()) offer();
 }
 
 }  // namespace thinwire::nccl

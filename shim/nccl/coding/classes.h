@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -69,6 +70,9 @@ class Class {
   // Of the largest call, from the first trial on; none once it has to stay raw here.
   Working working() const { return vetoed_ ? Working{} : working_; }
   void set_working(const Working& working) { working_ = working; }
+  // Of a class that is raw for want of memory: whether this rank, where it is the one, looks again
+  // now. What it lacked may have been given back.
+  bool looks_for_memory();
   bool is_untried() const { return !vetoed_ && working_.is_none(); }
 
   // ---- Of whoever reports, one at a time ----
@@ -77,12 +81,17 @@ class Class {
   void compare();
   // What blocks needed in 512ths; `again`: the earlier ones count no more, as the class was raw.
   void measured(std::uint32_t needed, bool again);
+  // A call spills blocks, so large that no other may: the class goes raw at once.
+  void spills();
   // What a call that is timed took; 0: nobody knows.
   void timed(const Turn& turn, std::uint64_t nanoseconds);
   // It wants the probation behind that one.
   void ask(std::uint16_t probation);
   // It has to stay raw here.
   void veto(std::uint16_t reason);
+  // There is memory again, of which it is taken; before that the veto is only out of the way.
+  void suspend_veto();
+  void lift_veto();
 
  private:
   struct Begun {
@@ -94,10 +103,17 @@ class Class {
     std::uint16_t probation = 0;
     std::uint32_t calls = 0;
     plan::TypicalTime times[2] = {};  // raw, coded
+    plan::MeanTime means[2] = {};
   };
+
+  // Of a class that did not get smaller: data changes its nature seldom.
+  static constexpr std::uint64_t kWhileRaw = 256;
+  // Of one that had no memory: the first time, and then twice as many up to the most.
+  static constexpr std::uint64_t kWhileShort = 1024, kMostShort = 1 << 16;
 
   std::uint64_t position_in(std::uint16_t probation);
   void offer();
+  void take_need(std::optional<std::uint16_t> offered);
   void watch(const Turn& turn, std::uint64_t nanoseconds);
 
   agree::Channel* channel_;
@@ -110,6 +126,10 @@ class Class {
   std::uint64_t first_calls_ = 0xCBF29CE484222325U;  // of those that have
 
   std::uint64_t raw_calls_ = 0;
+  std::uint64_t short_ = 0;  // of memory, since the last look
+  std::uint64_t to_look_ = kWhileShort;
+  std::uint64_t not_smaller_ = 0;                   // since the last trial
+  std::atomic<std::uint64_t> to_trial_{kWhileRaw};  // of so many of these one
   std::uint32_t grouped_ = 0;
   std::uint64_t turns_ = 0;
   std::vector<Begun> begun_;
@@ -122,6 +142,7 @@ class Class {
   bool waits_ = false;
   std::uint32_t watched_ = 0;  // since the last look at their times
   plan::TypicalTime watched_times_;
+  plan::MeanTime watched_mean_;
   bool vetoed_ = false;
   bool withheld_, has_offer_ = false;
   Needs needs_;

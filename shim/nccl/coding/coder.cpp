@@ -164,7 +164,8 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
     if (undecided) made.reason = kCaptured;
     return;
   }
-  if (!undecided && value.reason != agree::kNotSmaller) return;
+  const bool is_short = value.reason == TW_RAW_NO_MEMORY;
+  if (!undecided && value.reason != agree::kNotSmaller && !is_short) return;
   if (state_ == agree::State::kForming) state_ = agreed_->presence().state;
   if (state_ == agree::State::kForming) made.reason = kNotKnownYet;
   if (state_ == agree::State::kRaw) made.reason = TW_RAW_PEER_NOT_READY;
@@ -180,8 +181,9 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
       return;
     }
   }
-  if (state_ != agree::State::kReady || !made.of[0]->wants_trial(value.reason)) return;
-  if (!reserve(call, key, made)) return;
+  if (state_ != agree::State::kReady) return;
+  const bool tries = is_short ? looks_for_memory(made) : made.of[0]->wants_trial(value.reason);
+  if (!tries || !reserve(call, key, made)) return;
   if (!call.reads(rank_)) {
     const std::lock_guard lock(mutex_);
     made.of[0]->measured(0, false);
@@ -226,16 +228,17 @@ bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
       Lent& lent = lent_to(call.stream, kNoGroup);
       if (!lent.reserve(0, needs) || open_mailbox(lent) == nullptr) veto = TW_RAW_NO_MEMORY;
       if (key.reference_bytes > 0 && references() == nullptr) veto = TW_RAW_NO_MEMORY;
+      if (veto == 0) veto = reserve_connections(call, *plan);
       plan->users.fetch_sub(1);
     } else {
       veto = is_of_memory(why) ? TW_RAW_NO_MEMORY : reason_without_plan(call, why);
     }
   }
-  if (veto == 0) return true;
   for (Class* const of : made.of) {
-    if (of != nullptr) of->veto(static_cast<std::uint16_t>(veto));
+    if (of == nullptr) continue;
+    veto == 0 ? of->lift_veto() : of->veto(static_cast<std::uint16_t>(veto));
   }
-  return false;
+  return veto == 0;
 }
 
 bool Coder::keeps_results(const Call& call) {

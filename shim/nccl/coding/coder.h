@@ -19,6 +19,7 @@
 #include "agree/agree.h"
 #include "coding/call.h"
 #include "coding/classes.h"
+#include "coding/connections.h"
 #include "coding/lent.h"
 #include "coding/nodes.h"
 #include "coding/plans.h"
@@ -119,6 +120,11 @@ class Coder {
     error_.compare_exchange_strong(none, error);
   }
 
+  // With how many ranks compressed calls made NCCL connect, and what it takes for that, as
+  // estimated.
+  int connected_ranks() const { return connected_ranks_.load(std::memory_order_relaxed); }
+  std::uint64_t connected_bytes() const { return connected_bytes_.load(std::memory_order_relaxed); }
+
   // ---- Of the service thread ----
 
   // Whether something moved.
@@ -143,6 +149,10 @@ class Coder {
   // as it is decided now.
   bool captured_goes_raw(const agree::Value& value, Decision& made) const;
   bool goes_raw(const agree::Value& value, Decision& made);
+  bool looks_for_memory(const Decision& made);
+  // A veto where calls of the class would have NCCL connect with too many ranks, or without memory;
+  // else 0, and they count as connected.
+  int reserve_connections(const Call& call, const Plan& plan);
   bool reserve(const Call& call, PlanKey key, const Decision& made);
   // Of calls that are coded against earlier results, where settings have memory for these.
   static std::uint64_t reference_bytes_of(const Call& call, unsigned codec);
@@ -161,6 +171,10 @@ class Coder {
   // Memory of its device had none for the call.
   void leave_device(const Decision& decision);
   bool serve(Lent& lent, void* mailbox);
+  // A block of that chunk is about to be carried.
+  void note_spilled(Lent& lent, const tw_mailbox_chunk& chunk) const;
+  // Tells the class, before the call is complete.
+  static void report_spilling(Lent& lent);
   // Takes back what graphs that have ended were lent. Whether others live.
   bool reap_captured(Lent& lent);
   // For times of a call of that class, or of no one's; null: no memory.
@@ -192,6 +206,7 @@ class Coder {
   agree::State state_ = agree::State::kForming;
   Track collectives_;
   std::map<std::pair<int, bool>, Track> messages_;
+  Connected connected_{rank_, ranks_};
   Plans plans_;
   std::uint32_t listens_ = 0;  // to the ends of so many calls more
   std::uint32_t waiting_ = 0;  // classes whose next call is timed
@@ -211,6 +226,8 @@ class Coder {
   std::vector<Lent*> served_;  // of the service thread
 
   std::atomic<ncclResult_t> error_{ncclSuccess};
+  std::atomic<int> connected_ranks_{0};
+  std::atomic<std::uint64_t> connected_bytes_{0};
 };
 
 }  // namespace thinwire::nccl

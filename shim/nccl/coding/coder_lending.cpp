@@ -7,6 +7,7 @@
 #include "abi/cuda.h"
 #include "coding/coder.h"
 #include "coding/memory.h"
+#include "process/reason.h"
 #include "process/settings.h"
 
 namespace thinwire::nccl {
@@ -52,6 +53,34 @@ void Coder::reserve_together(std::span<const Grouped> calls) {
   if (all_tried) most_reserved_ = std::max(most_reserved_, calls.size());
 }
 
+// Whether the class is raw for this rank's want of memory, and it is time to see if that has ended.
+bool Coder::looks_for_memory(const Decision& made) {
+  bool looks = false;
+  for (Class* const of : made.of) looks = (of != nullptr && of->looks_for_memory()) || looks;
+  if (!looks) return false;
+  most_reserved_ = 0;  // groups ask again, too
+  const std::lock_guard lock(mutex_);
+  for (Class* const of : made.of) {
+    if (of != nullptr) of->suspend_veto();
+  }
+  return true;
+}
+
+// Of a gather in one level NCCL's own collective moves the slots.
+int Coder::reserve_connections(const Call& call, const Plan& plan) {
+  const bool in_levels = plan.info.in_levels != 0;
+  const bool gathers = plan.info.way == TW_STREAM_GATHER && call.operation != kReduce;
+  if (!in_levels && (!call.reduces() || gathers)) return 0;
+  const Connections missing = connected_.missing(hosts_, in_levels);
+  if (missing.ranks.empty()) return 0;
+  if (missing.ranks.size() > settings().most_connected) return kManyConnections;
+  if (missing.bytes > free_bytes_of_gpu()) return TW_RAW_NO_MEMORY;
+  connected_.add(missing);
+  connected_ranks_ += static_cast<int>(missing.ranks.size());
+  connected_bytes_ += missing.bytes;
+  return 0;
+}
+
 Lent& Coder::add_lent() {
   const std::lock_guard lock(lent_mutex_);
   lent_.push_back(std::make_unique<Lent>(device_));
@@ -80,10 +109,10 @@ Lent* Coder::lent_to_graph(const Call& call) {
 }
 
 void* Coder::open_mailbox(Lent& lent) {
-  if (void* const there = lent.mailbox()) return there;
-  const std::lock_guard lock(lent_mutex_);
+  // Not under the list's mutex, which the service thread takes: it may pin memory. An abort either
+  // finds the mailbox or is seen here.
   void* const mailbox = lent.open_mailbox();
-  if (aborted_) tw_mailbox_abort(mailbox);
+  if (mailbox != nullptr && aborted_) tw_mailbox_abort(mailbox);
   return mailbox;
 }
 

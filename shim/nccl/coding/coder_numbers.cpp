@@ -4,10 +4,12 @@
 namespace thinwire::nccl {
 
 Track& Coder::track_of(const Call& call) {
+  if (call.operation == kAlltoAll) connected_.note_messages_with_all();
   if (!call.is_message()) return collectives_;
   const bool outgoing = call.operation == kSend;
   const auto found = messages_.find({call.peer, outgoing});
   if (found != messages_.end()) return found->second;
+  connected_.note_message(call.peer, outgoing);
   agree::Channel& channel = outgoing ? agreed_->to(call.peer) : agreed_->from(call.peer);
   return messages_.try_emplace({call.peer, outgoing}, channel, true).first->second;
 }

@@ -115,7 +115,7 @@ void* Lent::open_mailbox() {
   void* const memory = take_shared(device_, kMailboxBytes);
   if (memory == nullptr) return nullptr;
   tw_mailbox_open(memory, kMailboxBytes);
-  mailbox_.store(memory, std::memory_order_release);
+  mailbox_.store(memory);
   return memory;
 }
 

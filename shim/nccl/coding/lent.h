@@ -76,6 +76,14 @@ class Replays {
   std::vector<Name> finished_;
 };
 
+// What a call spills, while it does.
+struct Spilling {
+  std::uint64_t call = 0;
+  std::uint64_t bytes = 0;  // that are carried for this rank
+  bool is_to_all = false;
+  bool is_news = false;  // more than is spilled for long
+};
+
 // Where a call works.
 enum class Where { kNowhere, kOnDevice, kOnHost };
 
@@ -92,7 +100,7 @@ class Lent {
   std::uint64_t reserved_bytes() const { return areas_.empty() ? 0 : areas_.front().bytes; }
   // Null: no memory.
   void* open_mailbox();
-  void* mailbox() const { return mailbox_.load(std::memory_order_acquire); }
+  void* mailbox() const { return mailbox_.load(); }
 
   void push(Flight* flight);
   // The oldest flight, if the stream has come past it.
@@ -114,6 +122,7 @@ class Lent {
   std::uint64_t group = 0;  // the last one that used it, and how many of its calls did
   std::size_t places = 0;
   std::uint64_t given = 0;  // bytes of the chunk that the mailbox wants; of the service thread
+  Spilling spilling;        // of the service thread, too
 
  private:
   // The workspace comes first, of which so much is zeros once the calls on it are complete.

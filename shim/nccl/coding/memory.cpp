@@ -40,6 +40,8 @@ struct Slabs {
   std::uint64_t left = 0;
 };
 
+// The thread that serves mailboxes gives back under the same mutex, and what allocates may wait for
+// a GPU that waits for that thread: nothing is allocated under it.
 struct Memory {
   std::mutex mutex;
   std::map<int, std::vector<Piece>> idle;  // working memory, by place
@@ -77,22 +79,50 @@ bool take_idle(std::vector<Piece>& idle, std::uint64_t least, std::uint64_t most
   return true;
 }
 
-void* take_at(int place, std::uint64_t bytes, std::uint64_t* got) {
+// Of what lies idle, as take_idle().
+bool take_again(int place, std::uint64_t least, std::uint64_t most, Piece* found) {
   Memory& all = memory();
   const std::lock_guard lock(all.mutex);
-  std::vector<Piece>& idle = all.idle[place];
+  if (!take_idle(all.idle[place], least, most, found)) return false;
+  all.taken[found->memory] = {place, found->bytes};
+  return true;
+}
+
+bool take_new(int place, std::uint64_t bytes, Piece* made) {
+  *made = {acquire(kind_of(place), std::max(place, 0), bytes), bytes};
+  if (made->memory == nullptr) return false;
+  Memory& all = memory();
+  const std::lock_guard lock(all.mutex);
+  all.taken[made->memory] = {place, bytes};
+  return true;
+}
+
+void* take_at(int place, std::uint64_t bytes, std::uint64_t* got) {
   Piece found{};
+  // Calls of growing size would otherwise each take memory of their own.
+  const std::uint64_t rounded = std::max(bytes, std::bit_ceil(bytes) / 4 * 3);
   // Most of what is larger by far would lie idle.
-  if (!take_idle(idle, bytes, 4 * bytes, &found)) {
-    // Calls of growing size would otherwise each take memory of their own.
-    found.bytes = std::max(bytes, std::bit_ceil(bytes) / 4 * 3);
-    found.memory = acquire(kind_of(place), std::max(place, 0), found.bytes);
-    const bool has = found.memory != nullptr || take_idle(idle, bytes, UINT64_MAX, &found);
-    if (!has) return nullptr;
-  }
-  all.taken[found.memory] = {place, found.bytes};
+  const bool has = take_again(place, bytes, 4 * bytes, &found) ||
+                   take_new(place, rounded, &found) || take_again(place, bytes, UINT64_MAX, &found);
+  if (!has) return nullptr;
   *got = found.bytes;
   return found.memory;
+}
+
+// Of what there is of those; null: not so much.
+void* take_of(Slabs& slabs, std::uint64_t size) {
+  const std::lock_guard lock(memory().mutex);
+  auto& idle = slabs.idle[size];
+  if (!idle.empty()) {
+    void* const found = idle.back();
+    idle.pop_back();
+    return found;
+  }
+  if (slabs.left < size) return nullptr;
+  void* const made = slabs.next;
+  slabs.next += size;
+  slabs.left -= size;
+  return made;
 }
 
 }  // namespace
@@ -106,11 +136,8 @@ void* take_working_on_host(int device, std::uint64_t bytes, std::uint64_t* got) 
 }
 
 void* take_exactly(int device, std::uint64_t bytes) {
-  Memory& all = memory();
-  const std::lock_guard lock(all.mutex);
-  void* const made = acquire(kind_of(device), std::max(device, 0), bytes);
-  if (made != nullptr) all.taken[made] = {device, bytes};
-  return made;
+  Piece made{};
+  return take_new(device, bytes, &made) ? made.memory : nullptr;
 }
 
 void give_working(void* given) {
@@ -126,25 +153,18 @@ void give_working(void* given) {
 void* take_shared(int device, std::uint64_t bytes) {
   const std::uint64_t size = shared_size(bytes);
   if (size > kSlabBytes) return nullptr;
-  const std::lock_guard lock(memory().mutex);
   Slabs& slabs = slabs_of(device);
-  auto& idle = slabs.idle[size];
-  if (!idle.empty()) {
-    void* const found = idle.back();
-    idle.pop_back();
-    return found;
+  if (void* const found = take_of(slabs, size)) return found;
+  const tw_memory kind = device == kHostOnly ? TW_MEMORY_HOST : TW_MEMORY_PINNED;
+  void* const slab = acquire(kind, 0, kSlabBytes);
+  if (slab == nullptr) return nullptr;
+  const std::lock_guard lock(memory().mutex);
+  // Another thread may have come first: the larger rest is kept.
+  if (kSlabBytes - size >= slabs.left) {
+    slabs.next = static_cast<std::byte*>(slab) + size;
+    slabs.left = kSlabBytes - size;
   }
-  if (slabs.left < size) {
-    const tw_memory kind = device == kHostOnly ? TW_MEMORY_HOST : TW_MEMORY_PINNED;
-    void* const slab = acquire(kind, 0, kSlabBytes);
-    if (slab == nullptr) return nullptr;
-    slabs.next = static_cast<std::byte*>(slab);
-    slabs.left = kSlabBytes;
-  }
-  void* const made = slabs.next;
-  slabs.next += size;
-  slabs.left -= size;
-  return made;
+  return slab;
 }
 
 void give_shared(int device, void* given, std::uint64_t bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -27,12 +28,19 @@ class RankNodes {
     const auto node = [&](int rank) { return of_[static_cast<std::size_t>(rank)]; };
     return !of_.empty() && node(one) == node(other);
   }
+  // Whether they have the same place among the ranks of their nodes.
+  bool are_peers(int one, int other) const { return place_of(one) == place_of(other); }
   // Nodes, where they are several of as many ranks each, and of more than one; else 0.
   int levels() const { return levels_; }
   // As tw_stream_comm_options has it.
   const std::uint32_t* data() const { return of_.empty() ? nullptr : of_.data(); }
 
  private:
+  std::ptrdiff_t place_of(int rank) const {
+    if (of_.empty()) return 0;
+    return std::count(of_.begin(), of_.begin() + rank, of_[static_cast<std::size_t>(rank)]);
+  }
+
   std::vector<std::uint32_t> of_;
   int levels_ = 0;
   bool one_ = false;

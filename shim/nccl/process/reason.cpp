@@ -39,6 +39,8 @@ const char* reason_text(int reason) {
       return "being timed, raw and compressed";
     case kNotFaster:
       return "faster raw, as timed";
+    case kManyConnections:
+      return "NCCL would have to connect with too many ranks";
     case kUnusual:
       return "arguments for NCCL to judge";
     case kPairUnreachable:

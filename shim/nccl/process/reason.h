@@ -20,6 +20,7 @@ enum : int {
   kCaptured,                    // into a graph
   kBeingTimed,                  // the ranks are finding out whether compressing them pays
   kNotFaster,                   // they agree that these are faster raw
+  kManyConnections,             // NCCL would connect with more ranks than settings allow
   kUnusual,                     // arguments that NCCL is to judge
   kPairUnreachable,             // the helpers of a message's two ranks have no connection
   kReasons

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "abi/real.h"
+#include "coding/coder.h"
 #include "coding/service.h"
 #include "process/counters.h"
 #include "process/policy.h"
@@ -74,6 +75,25 @@ namespace {
 
 using Communicators = std::vector<Communicator*>;
 
+const Coder* coder_of(const Communicator& communicator) {
+  return communicator.coder.load(std::memory_order_acquire);
+}
+
+std::string connections_as_json(const Communicator& communicator) {
+  const Coder* const coder = coder_of(communicator);
+  if (coder == nullptr) return "";
+  return ", \"connections\": {\"ranks\": " + std::to_string(coder->connected_ranks()) +
+         ", \"estimated_bytes\": " + std::to_string(coder->connected_bytes()) + '}';
+}
+
+std::string connections_as_text(const Communicator& communicator) {
+  const Coder* const coder = coder_of(communicator);
+  if (coder == nullptr || coder->connected_ranks() == 0) return "";
+  return "    compressed calls exchange messages with " + std::to_string(coder->connected_ranks()) +
+         " ranks more, for which NCCL takes some " +
+         std::to_string(coder->connected_bytes() >> 20) + " MiB of GPU memory\n";
+}
+
 std::string as_json(const Communicators& all, const std::string& rank) {
   std::ostringstream out;
   out << "{\"nccl_version\": " << nccl_version() << ", \"codec\": \""
@@ -85,7 +105,7 @@ std::string as_json(const Communicators& all, const std::string& rank) {
     out << separator << "{\"ranks\": " << each->ranks << ", \"rank\": " << each->rank
         << ", \"name\": \"" << plain(each->name) << "\", \"presence\": \"" << presence_text(*each)
         << "\", \"operations\": {" << operations_as_json(*each)
-        << "}, \"timed\": " << verdicts_as_json(*each) << '}';
+        << "}, \"timed\": " << verdicts_as_json(*each) << connections_as_json(*each) << '}';
     separator = ", ";
   }
   out << "]}\n";
@@ -113,7 +133,7 @@ std::string as_text(const std::string& rank) {
       }
       out << ", raw " << raw_by_reason(counters) << '\n';
     }
-    out << verdicts_as_text(*each);
+    out << verdicts_as_text(*each) << connections_as_text(*each);
   }
   return out.str();
 }

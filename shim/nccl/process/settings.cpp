@@ -67,6 +67,7 @@ Settings read() {
   read.rounds = is_pairwise();
   read.force = shim::is_on("THINWIRE_FORCE");
   read.same_node = shim::is_on("THINWIRE_SAME_NODE");
+  read.most_connected = shim::size_or("THINWIRE_CONNECTIONS", 16);
   read.references = shim::size_or("THINWIRE_REFERENCES", 0);
   read.could_compress = std::ranges::any_of(read.codecs, &CodecUse::could_compress);
   const auto is_on = [](const CodecUse& use) { return use.dtypes != 0; };

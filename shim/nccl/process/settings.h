@@ -33,6 +33,7 @@ struct Settings {
   bool same_node = false;               // THINWIRE_SAME_NODE=1: ranks of one node compress, too
   bool force = false;                   // THINWIRE_FORCE=1: what fits is coded, whatever it costs
   bool rounds = false;                  // THINWIRE_ALGORITHM=pairwise: see TW_STREAM_ROUNDS
+  std::uint64_t most_connected = 0;     // THINWIRE_CONNECTIONS: ranks, on each communicator
   std::uint64_t references = 0;         // THINWIRE_REFERENCES
   bool asked_for = false;  // compression was, by somebody: the end says why there was none
   // Whether some call could be compressed: only then it is asked who has the library.

@@ -20,19 +20,22 @@ const char* outcome_text(const Verdict& of) { return of.codes ? "compressed" : "
 
 bool is_message(const Verdict& of) { return of.operation == kSend || of.operation == kRecv; }
 
-// "AllReduce of f32, 65536 to 131071 bytes, lossless: raw, as that took 97.1 us and compressed
-// 121.0 us (timing round 1)"
+double microseconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e3; }
+
+// "AllReduce of f32, 65536 to 131071 bytes, lossless: raw; raw took 97.1 us and compressed 121.0
+// us, 99.0 and 140.2 on average (timing round 1)"
 std::string sentence(const Verdict& of) {
   std::ostringstream out;
   out << operation_name(of.operation);
   if (of.peer >= 0) out << (is_message(of) ? " with rank " : " from rank ") << of.peer;
   out << " of " << type_text(of.dtype) << ", " << of.least_bytes << " to " << 2 * of.least_bytes - 1
       << " bytes, " << tw_codec_spec(settings().codecs[of.codec].codec);
-  char times[128];
+  char times[160];
   std::snprintf(times, sizeof times,
-                ": %s; raw took %.1f us and compressed %.1f us (timing round %u)", outcome_text(of),
-                static_cast<double>(of.raw_ns) / 1e3, static_cast<double>(of.coded_ns) / 1e3,
-                of.probation);
+                ": %s; raw took %.1f us and compressed %.1f us, %.1f and %.1f on average (timing "
+                "round %u)",
+                outcome_text(of), microseconds(of.raw_ns), microseconds(of.coded_ns),
+                microseconds(of.raw_mean_ns), microseconds(of.coded_mean_ns), of.probation);
   return out.str() + times;
 }
 
@@ -72,7 +75,9 @@ std::string verdicts_as_json(const Communicator& communicator) {
         << "\", \"least_bytes\": " << each.least_bytes << ", \"codec\": \""
         << tw_codec_spec(settings().codecs[each.codec].codec) << "\", \"peer\": " << each.peer
         << ", \"probations\": " << each.probation << ", \"raw_nanoseconds\": " << each.raw_ns
-        << ", \"compressed_nanoseconds\": " << each.coded_ns << ", \"way\": \""
+        << ", \"compressed_nanoseconds\": " << each.coded_ns
+        << ", \"raw_mean_nanoseconds\": " << each.raw_mean_ns
+        << ", \"compressed_mean_nanoseconds\": " << each.coded_mean_ns << ", \"way\": \""
         << outcome_text(each) << "\"}";
     separator = ", ";
   }

@@ -20,6 +20,8 @@ struct Verdict {
   std::uint32_t probation = 0;  // how many there have been
   std::uint64_t raw_ns = 0;     // the least that a call took, of the rank that took longest
   std::uint64_t coded_ns = 0;
+  std::uint64_t raw_mean_ns = 0;  // of the calls of a way together, by their number
+  std::uint64_t coded_mean_ns = 0;
   bool codes = false;
 
   bool is_of(const Verdict& other) const {

@@ -95,7 +95,7 @@ class Simulated {
             static_cast<std::uint16_t>(random_() % 40),
             // Somebody may have said nothing of it yet.
             static_cast<std::uint16_t>(seen.probation - random_() % 2 * (seen.probation > 0)),
-            random_() % 1000, random_() % 1000};
+            random_() % 1000, random_() % 1000, random_() % 1000, random_() % 1000};
         host.rounds.offer(key_of(call), offer);
       }
     }
@@ -161,22 +161,62 @@ TEST(Rounds, WhatDoesNotFitIsRefused) {
   Gate gate;
   Ledger ledger{gate};
   Rounds rounds{ledger};
-  EXPECT_FALSE(rounds.take(Ask{1, 1})) << "not begun";
+  EXPECT_FALSE(rounds.take(Ask{1, 1, false})) << "not begun";
   std::vector<Message> said;
   const auto say = [&](const Message& message) { said.push_back(message); };
   rounds.start({say, say, 0});
   EXPECT_FALSE(rounds.take(Commit{1, 1, 300, {100, 0}})) << "nobody asked";
   EXPECT_FALSE(rounds.take(0, Offered{1, {}})) << "no child";
-  EXPECT_TRUE(rounds.take(Ask{1, 1}));
-  EXPECT_FALSE(rounds.take(Ask{1, 2})) << "the first is not over";
+  EXPECT_TRUE(rounds.take(Ask{1, 1, false}));
+  EXPECT_FALSE(rounds.take(Ask{1, 2, false})) << "the first is not over";
   EXPECT_FALSE(rounds.take(Limit{1, 1, 9})) << "no child";
   EXPECT_FALSE(rounds.take(Commit{1, 1, kWindow - 1, {100, 0}})) << "before the limit";
   EXPECT_FALSE(rounds.take(Commit{1, 2, kWindow, {100, 0}})) << "another round";
   EXPECT_TRUE(rounds.take(Commit{1, 1, kWindow, {100, 0}}));
-  EXPECT_FALSE(rounds.take(Ask{1, 1})) << "again";
+  EXPECT_FALSE(rounds.take(Ask{1, 1, false})) << "again";
   ASSERT_EQ(said.size(), 3);  // Ask to nobody's children, a Limit, a Commit likewise
   EXPECT_EQ(ledger.value(kWindow - 1, 1).value.capacity, 0);
   EXPECT_EQ(ledger.value(kWindow, 1).value.capacity, 100);
+}
+
+TEST(Rounds, WhatDoesNotFitIsRaisedAtTheNextCall) {
+  for (const std::uint16_t needed : {300, 513}) {
+    Gate gate;
+    Ledger ledger{gate};
+    Rounds rounds{ledger};
+    std::vector<bool> urgent;
+    const auto say = [&](const Message& message) {
+      if (const auto* ask = std::get_if<Ask>(&message)) urgent.push_back(ask->is_urgent);
+    };
+    rounds.start({nullptr, say, 0});
+    rounds.offer(1, {.needed = 200});
+    EXPECT_EQ(ledger.value(kWindow - 1, 1).value.capacity, 0);
+    EXPECT_EQ(ledger.value(kWindow, 1).value.capacity, 207);
+    rounds.offer(1, {.needed = needed});
+    EXPECT_EQ(ledger.value(kWindow, 1).value.capacity, 207) << "it has come to this one";
+    EXPECT_NE(ledger.value(kWindow + kUrgentWindow, 1).value.capacity, 207);
+    EXPECT_EQ(urgent, (std::vector<bool>{false, true}));
+  }
+}
+
+// A round has begun that changes little, when a block is found not to fit.
+TEST(Rounds, WhatBecomesUrgentHasARoundOfItsOwn) {
+  Gate gate;
+  Ledger ledger{gate};
+  Rounds rounds{ledger};
+  std::vector<Message> said;
+  rounds.start({nullptr, [&](const Message& message) { said.push_back(message); }, 1});
+  rounds.offer(1, {.needed = 200});
+  EXPECT_TRUE(rounds.take(0, Offered{1, {.needed = 200}}));
+  EXPECT_TRUE(rounds.take(Limit{1, 1, kWindow}));
+  rounds.offer(1, {.needed = 200, .asks = 1});
+  EXPECT_TRUE(rounds.take(0, Offered{1, {.needed = 400, .asks = 1}}));
+  EXPECT_TRUE(rounds.take(Limit{1, 2, kWindow}));
+  ASSERT_EQ(said.size(), 5) << "two rounds and a third one's Ask";
+  EXPECT_TRUE(std::get<Ask>(said.back()).is_urgent);
+  EXPECT_TRUE(rounds.take(Limit{1, 3, kUrgentWindow}));
+  EXPECT_GT(std::get<Commit>(said.back()).value.capacity, 400);
+  EXPECT_EQ(std::get<Commit>(said.back()).from, kUrgentWindow);
 }
 
 TEST(Ledger, KeepsTheValuesThatAreStillAskedForAlone) {
@@ -184,7 +224,7 @@ TEST(Ledger, KeepsTheValuesThatAreStillAskedForAlone) {
   Ledger ledger{gate};
   std::uint64_t call = 0;
   for (std::uint16_t change = 1; change <= 1000; ++change) {
-    const std::uint64_t from = ledger.freeze(1);
+    const std::uint64_t from = ledger.freeze(1, kWindow);
     ledger.commit(1, from, {change, 0});
     for (; call < from; ++call) {
       ledger.settle(call);
@@ -202,7 +242,7 @@ TEST(Ledger, KeepsTheValuesOfNumbersThatMayComeAgain) {
   constexpr std::uint16_t kChanges = 50;
   std::vector<std::uint64_t> firsts;
   for (std::uint16_t change = 1; change <= kChanges; ++change) {
-    firsts.push_back(ledger.freeze(1));
+    firsts.push_back(ledger.freeze(1, kWindow));
     ledger.commit(1, firsts.back(), {change, 0});
     ledger.value(firsts.back(), 1);
   }
