@@ -21,6 +21,14 @@ struct LinkRate {
   RateSource source = RateSource::kUnknown;
 };
 
+// Whether it is one that somebody states or that was measured. What an interface says, divided by
+// the ranks that might share it, may be wrong by any factor: by it alone nothing begins that no
+// time corrects.
+inline bool is_vouched_for(const LinkRate& rate) {
+  return rate.bytes_per_second > 0 &&
+         (rate.source == RateSource::kStated || rate.source == RateSource::kMeasured);
+}
+
 // Between the ranks of a node: one copy through memory.
 inline constexpr double kMemoryBytesPerSecond = 5e9;
 

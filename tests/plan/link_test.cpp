@@ -14,6 +14,18 @@ void send(LinkEstimate& link, double bytes, double rate, int messages) {
   for (int at = 0; at < messages; ++at) link.add({bytes, bytes / rate});
 }
 
+TEST(LinkRate, WhatTheMachineSaysIsNotVouchedFor) {
+  EXPECT_TRUE(is_vouched_for({125 * kMega, RateSource::kStated}));
+  EXPECT_TRUE(is_vouched_for({125 * kMega, RateSource::kMeasured}));
+  EXPECT_FALSE(is_vouched_for({125 * kMega, RateSource::kMachine}));
+  EXPECT_FALSE(is_vouched_for({}));
+  LinkEstimate link({125 * kMega, RateSource::kMachine});
+  link.add({0, 0});
+  EXPECT_FALSE(is_vouched_for(link.rate()));
+  for (int window = 0; window < 8; ++window) link.add({10 * kMega, 0.1});
+  EXPECT_TRUE(is_vouched_for(link.rate()));
+}
+
 TEST(LinkEstimate, HoldsWhatIsStatedUntilMessagesTell) {
   LinkEstimate link({125 * kMega, RateSource::kStated});
   EXPECT_EQ(link.rate().bytes_per_second, 125 * kMega);

@@ -126,6 +126,11 @@ double rate_for_plans(const Collectives& kept) {
                                   : kept.link.bytes_per_second;
 }
 
+// By which messages travel in parts: not by a guess, as the network may be one that needs none.
+double rate_for_parts(const Collectives& kept) {
+  return plan::is_vouched_for(kept.link) ? kept.link.bytes_per_second : 0;
+}
+
 NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
   const MPI_Comm own = duplicate_privately(comm);
   if (own == MPI_COMM_NULL) {
@@ -143,7 +148,7 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
   made.link = agree_on_link(made);
   // What is taken of memory does not change.
   if (lies_on_one_node(made)) made.next_agreement = UINT64_MAX;
-  if (made.queue.open(made.own, 0, made.nodes, rate_for_plans(made), made.link.bytes_per_second) ==
+  if (made.queue.open(made.own, 0, made.nodes, rate_for_plans(made), rate_for_parts(made)) ==
       TW_OK) {
     return NativeReason::kCompressed;
   }
@@ -205,7 +210,7 @@ void agree_on_link_if_due(Collectives& kept) {
   kept.next_agreement =
       kept.calls + (is_known ? std::clamp(kept.calls / 4, kShortest, kLongest) : kUnknownPause);
   tw_comm_set_link(kept.queue.comm(), rate_for_plans(kept));
-  kept.queue.set_rate(kept.link.bytes_per_second);
+  kept.queue.set_rate(rate_for_parts(kept));
 }
 
 void want_collectives_of(MPI_Comm comm) {

@@ -124,7 +124,10 @@ Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& t
   if (decision.reason != TW_COMPRESS) return decision;
   decision.link = link_rate(peer.place);
   if (use.plan.force != 0 && decision.link.source != plan::RateSource::kStated) return decision;
-  if (decision.link.bytes_per_second <= 0) {
+  // Messages are timed nowhere against raw ones.
+  const bool is_known = peer.place == TW_PEER_OTHER_NODE ? plan::is_vouched_for(decision.link)
+                                                         : decision.link.bytes_per_second > 0;
+  if (!is_known) {
     decision.reason = TW_RAW_NO_LINK;
     return decision;
   }
