@@ -167,8 +167,11 @@ using IdView = std::span<const std::byte, kIdBytes>;
 // ---- the helper ----
 
 struct Options {
-  // How long after the first rank's registration the others may take.
-  std::chrono::milliseconds registration{10'000};
+  // How long after the first rank's registration the others may take: nobody waits for them, and
+  // one may load a checkpoint first.
+  std::chrono::milliseconds registration{600'000};
+  // After which it is said that some have not come.
+  std::chrono::milliseconds late{10'000};
   // And then their connections, those of the tree together and of a pair.
   std::chrono::milliseconds connecting{10'000};
   // How long a connection that was lost is made again before its other side counts as gone: as long

@@ -9,7 +9,8 @@ namespace thinwire::nccl::agree {
 Core::Core(Options options)
     : options_(std::move(options)),
       loop_([this] { fail(); }),
-      meetings_(loop_, options_.registration, [this](const std::string& text) { tell(text); }) {}
+      meetings_(loop_, {options_.registration, options_.late},
+                [this](const std::string& text) { tell(text); }) {}
 
 Core::~Core() {
   loop_.stop();

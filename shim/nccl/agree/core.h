@@ -50,7 +50,7 @@ class Core {
   // Whether the process may have one more connection that it could do without.
   bool has_room() const;
   // Trouble with which calls go on, of each kind once.
-  enum Trouble { kUnreachablePair, kLostConnection, kLateRanks, kTroubles };
+  enum Trouble { kUnreachablePair, kLostConnection, kTroubles };
   void warn(Trouble kind, const std::string& text);
 
  private:

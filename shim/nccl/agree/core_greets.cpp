@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 
 #include "agree/core.h"
+#include "agree/descriptors.h"
 
 namespace thinwire::nccl::agree {
 namespace {
@@ -71,7 +72,8 @@ void Core::greeted(std::uint64_t stranger, Message&& message) {
   std::unique_ptr<Link>& link = found->second.link;
   bool welcome = false;
   if (const auto* said = std::get_if<Register>(&message)) {
-    welcome = meetings_.take(link, *said);
+    // A rank that is sent away comes again.
+    welcome = leaves_some(link->fd()) && meetings_.take(link, *said);
   } else if (const auto* join = std::get_if<Join>(&message)) {
     Member* const member = member_of(join->head);
     welcome = member != nullptr && member->adopt_parent(link, static_cast<int>(join->head.speaker));

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kShareOfHelper = 4;   // of all that the process may have, a helper
 constexpr std::size_t kReserveOfFiles = 8;  // of all, what is left to the program
+constexpr std::size_t kLastFiles = 32;      // the same at least
 
 // Asked each time: a program may raise it.
 std::size_t most_files() {
@@ -20,13 +21,17 @@ std::size_t most_files() {
   return of_files.rlim_cur;
 }
 
+bool leaves(int fd, std::size_t share) {
+  const std::size_t all = most_files();
+  return static_cast<std::size_t>(fd) < all - all / share;
+}
+
 }  // namespace
 
 std::size_t most_connections() { return most_files() / kShareOfHelper; }
 
-bool leaves_room(int fd) {
-  const std::size_t all = most_files();
-  return static_cast<std::size_t>(fd) < all - all / kReserveOfFiles;
-}
+bool leaves_room(int fd) { return leaves(fd, kReserveOfFiles); }
+
+bool leaves_some(int fd) { return leaves(fd, kLastFiles); }
 
 }  // namespace thinwire::nccl::agree

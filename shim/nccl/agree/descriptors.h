@@ -11,5 +11,7 @@ std::size_t most_connections();
 // Whether the program still has enough behind this one: the system gives the lowest number that is
 // free.
 bool leaves_room(int fd);
+// The same for what all ranks need, at last.
+bool leaves_some(int fd);
 
 }  // namespace thinwire::nccl::agree

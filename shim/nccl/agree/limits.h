@@ -42,8 +42,12 @@ constexpr std::size_t kPieceBytes = 256U << 10;
 // A rank that cannot reach another at once tries again: that one may be late to listen, or busy.
 constexpr auto kFirstRetry = 20ms;
 constexpr auto kMostRetry = 1s;
-// How much longer than registration may take a rank waits for the registrar's word.
+// A registrar is there when its id is; 30 s are a process that gets no processor.
+constexpr auto kRegistrarTime = 30s;
+// How much longer than registration and connections may take a rank waits for the registrar's word.
 constexpr auto kPatience = 20s;
+// A rank that has registered and whose connection ends comes again in 20 ms, and each second then.
+constexpr auto kComesAgain = 3s;
 
 // A helper opens a port at once, unless its thread gets no processor.
 constexpr auto kStampTime = 5s;

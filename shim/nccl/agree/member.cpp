@@ -27,10 +27,16 @@ void Member::register_with(const Address& registrar, const Secret& secret,
       core_.options().node,
       terms};
   registration_ = std::make_unique<Registration>(
-      core_.loop(), registrar, std::move(message), core_.options().registration + kPatience,
+      core_.loop(), registrar, std::move(message),
+      Registration::Times{kRegistrarTime,
+                          core_.options().registration + core_.options().connecting + kPatience},
       Registration::Told{[this](const std::string& why) { become_raw(why); },
                          [this](const Table& table) {
                            if (rank_ == 0 && tree_) tree_->take(table);
+                         },
+                         [this](const std::string& why) {
+                           waits_for_ = why;
+                           if (state_ == State::kForming) shared_->set(state_, why);
                          },
                          [this](const Address& local) { return core_.listen(local); }});
 }

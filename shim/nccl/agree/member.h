@@ -79,6 +79,7 @@ class Member {
   Secret secret_{};
   State state_ = State::kForming;
   bool closed_ = false;
+  std::string waits_for_;  // what is said of late ranks
   bool has_left_ = false;  // some rank, or this one: no collective can be made any more
   std::unique_ptr<Registration> registration_;
   std::unique_ptr<Tree> tree_;

@@ -28,7 +28,10 @@ void Member::close() {
     pairs_->leave();
     return remove_if_done();
   }
-  if (state_ == State::kForming) become_raw("raw: ended before it was known who has it");
+  const bool waits = !waits_for_.empty();
+  if (state_ == State::kForming) {
+    become_raw(waits ? waits_for_ : "raw: ended before it was known who has it");
+  }
   core_.remove(id_);
 }
 

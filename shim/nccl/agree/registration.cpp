@@ -5,12 +5,13 @@
 namespace thinwire::nccl::agree {
 
 Registration::Registration(Loop& loop, const Address& registrar, Register message,
-                           std::chrono::milliseconds patience, Told told)
-    : loop_(loop), registrar_(registrar), message_(std::move(message)), told_(std::move(told)) {
-  patience_ = loop_.after(patience, [this] {
-    const std::string where = address_text(registrar_);
-    told_.raw("raw: no answer from the process that made the unique id, at " + where);
-  });
+                           const Times& times, Told told)
+    : loop_(loop),
+      registrar_(registrar),
+      message_(std::move(message)),
+      told_(std::move(told)),
+      times_(times) {
+  wait_for_registrar();
   // Not at once: what it tells needs the object that it is told to.
   retry_ = loop_.after(0ms, [this] { connect(); });
 }
@@ -19,6 +20,14 @@ Registration::~Registration() {
   loop_.cancel(patience_);
   loop_.cancel(retry_);
   if (link_) loop_.bury(std::move(link_));
+}
+
+void Registration::wait_for_registrar() {
+  loop_.cancel(patience_);
+  patience_ = loop_.after(times_.connecting, [this] {
+    told_.raw("raw: no answer from the process that made the unique id, at " +
+              address_text(registrar_));
+  });
 }
 
 void Registration::connect() {
@@ -33,6 +42,7 @@ void Registration::connect() {
 
 void Registration::again() {
   if (link_) loop_.bury(std::move(link_));
+  if (std::exchange(has_greeted_, false)) wait_for_registrar();
   retry_ = loop_.after(delay_, [this] { connect(); });
   delay_ = std::min<std::chrono::milliseconds>(2 * delay_, kMostRetry);
 }
@@ -42,6 +52,10 @@ void Registration::greet() {
   if (!listens) return told_.raw("raw: a rank finds no port to listen on");
   message_.listens = *listens;
   link_->send(message_);
+  has_greeted_ = true;
+  loop_.cancel(patience_);
+  patience_ = loop_.after(
+      times_.all, [this] { told_.raw("raw: the ranks were not connected to each other in time"); });
 }
 
 void Registration::take(Message&& message) {
@@ -49,6 +63,8 @@ void Registration::take(Message&& message) {
     if (!decision->ready) told_.raw(decision->text);
   } else if (const auto* table = std::get_if<Table>(&message)) {
     told_.all_ranks(*table);
+  } else if (const auto* waiting = std::get_if<Waiting>(&message)) {
+    told_.waits(waiting->text);
   }
 }
 

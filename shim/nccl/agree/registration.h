@@ -15,13 +15,17 @@ class Registration {
   struct Told {
     std::function<void(const std::string& why)> raw;
     std::function<void(const Table&)> all_ranks;  // rank 0 alone
+    std::function<void(const std::string& why)> waits;
     // Where this rank listens, for connections to the host of `local`; nothing: it cannot.
     std::function<std::optional<Address>(const Address& local)> listens;
   };
 
-  // `patience`: for an answer of any kind.
-  Registration(Loop& loop, const Address& registrar, Register message,
-               std::chrono::milliseconds patience, Told told);
+  struct Times {
+    std::chrono::milliseconds connecting;  // to the registrar
+    std::chrono::milliseconds all;         // until the ranks are connected to each other
+  };
+  Registration(Loop& loop, const Address& registrar, Register message, const Times& times,
+               Told told);
   ~Registration();
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
@@ -33,6 +37,7 @@ class Registration {
   void connect();
   void again();
   void greet();
+  void wait_for_registrar();
   void take(Message&& message);
 
   Loop& loop_;
@@ -40,7 +45,9 @@ class Registration {
   Register message_;
   const Told told_;
   std::unique_ptr<Link> link_;
-  Loop::TimerId patience_{};
+  const Times times_;
+  Loop::TimerId patience_{};  // with what is waited for
+  bool has_greeted_ = false;  // on this connection
   Loop::TimerId retry_{};
   std::chrono::milliseconds delay_ = kFirstRetry;
 };

@@ -7,6 +7,7 @@
 #include "calls/group.h"
 #include "calls/pass.h"
 #include "calls/unfinished.h"
+#include "coding/device.h"
 #include "process/report.h"
 #include "process/trace.h"
 
@@ -97,9 +98,15 @@ bool is_sound(const Call& call, const Communicator& communicator) {
 
 Coder* coder_of(ncclComm_t comm, Communicator& communicator) {
   if (Coder* const there = communicator.coder.load(std::memory_order_acquire)) return there;
+  bool is_known = false;
+  with_begun(comm, [&](Communicator* found) {
+    is_known = found == &communicator && communicator.agreed != nullptr;
+  });
+  if (!is_known) return nullptr;
+  prepare_device_of(comm);  // where its GPU was not known before
   Coder* made = nullptr;
   with_begun(comm, [&](Communicator* found) {
-    if (found != &communicator || !communicator.agreed) return;
+    if (found != &communicator) return;
     made = new Coder(comm, communicator.agreed, communicator.rank, communicator.ranks,
                      communicator.blocks);
     communicator.coder.store(made, std::memory_order_release);

@@ -1,5 +1,6 @@
 #include "coding/device.h"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
@@ -13,14 +14,17 @@
 namespace thinwire::nccl {
 namespace {
 
-struct Prepared {
-  std::mutex mutex;
-  std::map<int, tw_status> by_device;
+struct OfDevice {
+  std::once_flag once;
+  std::atomic<tw_status> status{TW_DEVICE};
 };
 
-Prepared& known() {
-  static Prepared* const made = new Prepared;
-  return *made;
+// Whoever loads for one GPU keeps nobody waiting who has another.
+OfDevice& known(int device) {
+  static std::mutex* const mutex = new std::mutex;
+  static auto* const by_device = new std::map<int, OfDevice>;
+  const std::lock_guard lock(*mutex);
+  return (*by_device)[device];
 }
 
 tw_status load(ncclComm_t comm, int device, const tw_codec* codec) {
@@ -60,16 +64,13 @@ int device_of(ncclComm_t comm) {
 void prepare_device_of(ncclComm_t comm) {
   const int device = device_of(comm);
   if (device == kHostOnly) return;
-  const std::lock_guard lock(known().mutex);
-  if (!known().by_device.contains(device)) known().by_device[device] = load(comm, device);
+  OfDevice& of = known(device);
+  std::call_once(of.once, [&] { of.status = load(comm, device); });
 }
 
 tw_status prepared(int device) {
   if (device == kHostOnly) return streams() == Streams::kCuda ? TW_DEVICE : TW_OK;
-  const std::lock_guard lock(known().mutex);
-  const auto found = known().by_device.find(device);
-  // A communicator that was made without this library's knowledge.
-  return found == known().by_device.end() ? TW_DEVICE : found->second;
+  return known(device).status;
 }
 
 }  // namespace thinwire::nccl

@@ -124,12 +124,13 @@ void stamp(ncclUniqueId& id) {
 void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool blocks,
             const std::string& name) {
   if (!settings().could_compress || comm == nullptr) return;
-  // NCCL does not say which it is before it is ready.
-  if (blocks) prepare_device_of(comm);
   ncclUniqueId copy = id;
   auto agreed = helper().open(bytes_of(copy), rank, ranks, terms(blocks, rules_for(name, ranks)));
   if (!agree::is_stamped(bytes_of(copy))) warn_of_id(agreed->presence().text, rank);
   begin(comm, ranks, rank, std::move(agreed), blocks, name);
+  // After it has registered: kernels may have to be compiled. NCCL does not say which GPU it is
+  // before it is ready.
+  if (blocks) prepare_device_of(comm);
 }
 
 void opened_all(const ncclComm_t* comms, int ranks, bool blocks) {
@@ -203,7 +204,6 @@ void complete(ncclComm_t comm, Communicator& communicator) {
   communicator.rules = rules_for(communicator.name, ranks);
   const auto from = std::exchange(communicator.split_off, std::nullopt);
   if (!from || !from->parent) return;
-  prepare_device_of(comm);
   const std::uint64_t rules = communicator.rules;
   communicator.agreed =
       helper().open_child(from->parent, from->number, from->color, rank, ranks, from->meets,
@@ -212,13 +212,19 @@ void complete(ncclComm_t comm, Communicator& communicator) {
 
 ncclResult_t seen_ready(ncclComm_t comm) {
   ncclResult_t error = ncclSuccess;
+  bool prepares = false;
   with_begun(comm, [&](Communicator* found) {
     if (found == nullptr) return;
-    if (found->split_off) complete(comm, *found);
-    if (!found->blocks && !std::exchange(found->prepared, true)) prepare_device_of(comm);
+    if (found->split_off) {
+      complete(comm, *found);
+      prepares = found->agreed != nullptr;
+    }
+    if (!found->blocks && !std::exchange(found->prepared, true)) prepares = true;
     const Coder* const coder = found->coder.load();
     if (coder != nullptr && !found->revoked) error = coder->error();
   });
+  // Not while nobody else may ask for a communicator.
+  if (prepares) prepare_device_of(comm);
   return error;
 }
 

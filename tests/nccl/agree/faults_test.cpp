@@ -91,6 +91,18 @@ TEST(DyingRank, OnceItHasRegistered) {
       << played.job.all[1].comm->presence().text;
 }
 
+TEST(Registrar, TakesARankAgainWhoseConnectionHasEnded) {
+  Played played(4, slow());
+  played.puppet.registrar.say(played.puppet.registration());
+  std::this_thread::sleep_for(50ms);
+  played.puppet.registrar.end();
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(played.job.all[1].comm->state(), State::kForming);
+  played.puppet.registrar = Wire::to(played.puppet.stamp().registrar);
+  played.puppet.join();
+  EXPECT_TRUE(played.job.all_settle(State::kReady));
+}
+
 TEST(DyingRank, InTheTree) {
   for (const bool is_up : {false, true}) {
     Played played(6);  // the puppet is rank 5, below rank 1

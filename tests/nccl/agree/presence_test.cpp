@@ -105,6 +105,31 @@ TEST(Registrar, TellsOnceThatARankLacksIt) {
   EXPECT_EQ(told, 1);
 }
 
+TEST(Registrar, SaysOnceThatARankIsLateAndTakesIt) {
+  std::atomic<int> told{0};
+  const std::string text = "raw: 1 of 4 ranks lacks it, or has not come yet";
+  Options options;
+  options.late = 300ms;
+  options.tell = [&](const std::string& said) {
+    EXPECT_EQ(said, text);
+    ++told;
+  };
+  Job job(4, options);
+  const Id id = job.make_id(1);
+  for (int rank : {0, 1}) job.open(rank, id);
+  std::this_thread::sleep_for(200ms);
+  job.open(3, id);
+  const auto says = [&](int rank) {
+    return eventually([&] { return job.all[rank].comm->presence().text == text; });
+  };
+  for (int rank : {0, 1, 3}) EXPECT_TRUE(says(rank)) << job.all[rank].comm->presence().text;
+  EXPECT_EQ(job.all[3].comm->state(), State::kForming);
+  job.open(2, id);
+  EXPECT_TRUE(job.all_settle(State::kReady));
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(job.all[1].comm->presence().text, "all 4 ranks have it");
+}
+
 TEST(Registrar, WaitsForALateRank) {
   Job job(5);
   const Id id = job.make_id();
