@@ -598,7 +598,7 @@ typedef struct tw_plan_settings {
   uint64_t threshold;           /* messages of fewer bytes go raw */
   double link_bytes_per_second; /* 0: not stated. A named codec is then assumed to win, and "auto"
                                    compresses nothing (TW_RAW_NO_LINK) */
-  tw_codec_cost cost;           /* used if a link rate is stated */
+  tw_codec_cost cost;           /* used if a link rate is stated; all 0: not measured, no win */
   uint32_t force;               /* 1: compress whatever it costs; `least_ratio` is 0 then */
   uint32_t reserved;
 } tw_plan_settings;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "capi/errors.h"
 #include "capi/growing.h"
 #include "capi/handles.h"
+#include "capi/rates.h"
 #include "capi/stats.h"
 #include "capi/transports.h"
 #include "comm/communicator.h"
@@ -17,6 +19,7 @@ using namespace thinwire::capi;
 struct tw_comm {
   std::unique_ptr<comm::Communicator> communicator;
   std::optional<comm::Choice> planned;  // by the last tw_comm_plan(), until the next run
+  std::atomic<bool> is_busy = false;    // a thread is in a call that takes turns with the ranks
 };
 
 namespace {
@@ -110,6 +113,33 @@ bool usable(const Taken<tw_collective>& collective) {
   return collective && (collective->flags & ~kCollectiveFlags) == 0;
 }
 
+bool are_sound(const tw_comm_options& options) {
+  return is_rate(options.link_bytes_per_second) && is_size(options.piece_bytes) &&
+         is_size(options.reference_bytes);
+}
+
+// A thread's turn on a communicator. Two threads on one end would wait for each other's messages
+// without end, so the second is told.
+class Turn {
+ public:
+  explicit Turn(tw_comm& comm)
+      : comm_(comm), is_ours_(!comm.is_busy.exchange(true, std::memory_order_acquire)) {}
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+  ~Turn() {
+    if (is_ours_) comm_.is_busy.store(false, std::memory_order_release);
+  }
+  explicit operator bool() const { return is_ours_; }
+
+ private:
+  tw_comm& comm_;
+  const bool is_ours_;
+};
+
+tw_status two_threads() {
+  return misuse("another thread is in a call of this communicator: one at a time may make calls");
+}
+
 const char* text_of(uint32_t value, int count, const char* (*name)(uint32_t)) {
   return value < static_cast<uint32_t>(count) ? name(value) : nullptr;
 }
@@ -126,8 +156,11 @@ tw_status tw_comm_create(const tw_transport* transport, const tw_comm_options* o
     if (!own || comm == nullptr) {
       return misuse("tw_comm_create: null pointer, or a size or field that is not known");
     }
+    if (!are_sound(*own)) {
+      return misuse("tw_comm_create: a rate that is none, or a size that no memory has");
+    }
     auto made = comm::Communicator::create(std::move(adopted), to_options(*own, table->ranks));
-    if (made.ok()) *comm = new tw_comm{std::move(*made), {}};
+    if (made.ok()) *comm = new tw_comm{.communicator = std::move(*made), .planned = {}};
     return report(made.status());
   });
 }
@@ -144,6 +177,8 @@ tw_status tw_comm_run(tw_comm* comm, const tw_collective* collective,
     if (comm == nullptr || !usable(own) || (result != nullptr && !has_size(result))) {
       return misuse("tw_comm_run: null pointer, or a size, field or flag that is not known");
     }
+    const Turn turn(*comm);
+    if (!turn) return two_threads();
     const auto planned = std::exchange(comm->planned, std::nullopt);
     const bool holds = planned.has_value() && (own->flags & TW_PLANNED) != 0;
     comm::Report outcome;
@@ -167,6 +202,8 @@ tw_status tw_comm_plan(tw_comm* comm, const tw_collective* collective,
     }
     comm::Communicator& communicator = *comm->communicator;
     const comm::Call call = to_call(*own, communicator.options());
+    std::optional<Turn> turn;  // not for plans of what is agreed, which send and keep nothing
+    if (!call.as_agreed && !turn.emplace(*comm)) return two_threads();
     Status status = comm::check(call, communicator.size());
     if (status.ok() && !call.as_agreed) status = communicator.learn_cost(call);
     if (!status.ok()) return report(status);
@@ -185,7 +222,8 @@ tw_status tw_comm_plan(tw_comm* comm, const tw_collective* collective,
 tw_status tw_comm_settle(tw_comm* comm) {
   return guarded([&] {
     if (comm == nullptr) return misuse("tw_comm_settle: null pointer");
-    return report(comm->communicator->settle());
+    const Turn turn(*comm);
+    return turn ? report(comm->communicator->settle()) : two_threads();
   });
 }
 
@@ -207,7 +245,7 @@ double tw_comm_link(const tw_comm* comm) {
 
 tw_status tw_comm_set_link(tw_comm* comm, double bytes_per_second) {
   return guarded([&] {
-    if (comm == nullptr || !(bytes_per_second >= 0)) {
+    if (comm == nullptr || !is_rate(bytes_per_second)) {
       return misuse("tw_comm_set_link: null pointer, or no rate");
     }
     comm->communicator->set_link(bytes_per_second);

@@ -1,6 +1,7 @@
 #include "capi/errors.h"
 #include "capi/growing.h"
 #include "capi/handles.h"
+#include "capi/rates.h"
 #include "collective/algorithms.h"
 #include "plan/collective.h"
 #include "plan/plan.h"
@@ -16,6 +17,10 @@ namespace {
 plan::CodecCost cost_of(const tw_plan_settings& settings) {
   return {settings.cost.encode_bytes_per_second, settings.cost.decode_bytes_per_second,
           settings.cost.ratio};
+}
+
+bool are_sound(const tw_plan_settings& settings) {
+  return capi::is_rate(settings.link_bytes_per_second) && capi::is_cost(settings.cost);
 }
 
 bool are_known(const tw_collective_facts& facts) {
@@ -36,9 +41,12 @@ tw_status tw_plan_message(const tw_codec* codec, const tw_plan_settings* setting
   const capi::Taken<tw_plan_settings> own_settings(settings);
   const capi::Taken<tw_plan_facts> own_facts(facts);
   if (codec == nullptr || !own_settings || !own_facts || !capi::has_size(choice) ||
-      own_facts->dtype >= kDtypeCount || own_facts->peer > TW_PEER_UNKNOWN) {
+      !are_sound(*own_settings) || own_facts->dtype >= kDtypeCount ||
+      own_facts->peer > TW_PEER_UNKNOWN) {
     return capi::misuse(
-        "tw_plan_message: null pointer, or a dtype, peer, size or field that is not known");
+        "tw_plan_message: null pointer, a rate or cost that is none, or a dtype, peer, size or "
+        "field "
+        "that is not known");
   }
   const plan::Settings plan_settings{.threshold = own_settings->threshold,
                                      .same_node = own_settings->same_node != 0,
@@ -63,8 +71,11 @@ tw_status tw_plan_collective(const tw_codec* codec, const tw_plan_settings* sett
   return capi::guarded([&] {
     const capi::Taken<tw_plan_settings> own_settings(settings);
     const capi::Taken<tw_collective_facts> own(facts);
-    if (codec == nullptr || !own_settings || !own || !capi::has_size(choice) || !are_known(*own)) {
-      return capi::misuse("tw_plan_collective: null pointer, or a field or size that is not known");
+    if (codec == nullptr || !own_settings || !own || !capi::has_size(choice) || !are_known(*own) ||
+        !are_sound(*own_settings)) {
+      return capi::misuse(
+          "tw_plan_collective: null pointer, a rate or cost that is none, or a field or size that "
+          "is not known");
     }
     const plan::CollectiveSettings plan_settings{
         .threshold = own_settings->threshold,

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <vector>
 
 #include "base/checksum.h"
@@ -67,9 +68,6 @@ void land(const codec::Layout& layout, std::uint64_t index, const codec::Accumul
 Status decode_body(const Info& info, ByteView body, const codec::Accumulate& accumulate,
                    std::byte* destination) {
   const codec::Layout layout = info.layout();
-  if (layout.chunks > body.size() / codec::kTableRowBytes) {
-    return {StatusCode::kDamaged, "the frame is too short for its chunk table"};
-  }
   const std::byte* const table = body.data();
   ByteView rest = body.subspan(layout.table_bytes());
   const bool in_place = !layout.in_boxes && !accumulate.adds;
@@ -103,19 +101,58 @@ Status damaged(std::uint64_t chunk, const char* what) {
   return {StatusCode::kDamaged, "chunk " + std::to_string(chunk) + ": " + what};
 }
 
+std::uint64_t most_payload_bytes(const Info& info, const codec::Chunk& chunk) {
+  return info.codec->fixed_size ? info.codec->bound(chunk, info.header.parameter)
+                                : chunk.raw_bytes();
+}
+
+Status check_length(const Info& info, const codec::Chunk& chunk, std::uint64_t index,
+                    const TableRow& row) {
+  if (row.bytes() > most_payload_bytes(info, chunk)) {
+    return damaged(index, "longer than a payload of such a chunk can be");
+  }
+  if (!row.raw()) return {};
+  if (info.codec->fixed_size || row.bytes() != chunk.raw_bytes()) {
+    return {StatusCode::kDamaged, "a raw chunk of the wrong length"};
+  }
+  return {};
+}
+
 Status decode_chunk(const Info& info, const codec::Layout& layout, std::uint64_t index,
                     const TableRow& row, ByteView encoded, std::byte* values) {
+  const codec::Chunk chunk = layout.chunk(index);
+  if (Status status = check_length(info, chunk, index, row); !status.ok()) return status;
   if (info.header.chunk_checksums && static_cast<std::uint32_t>(checksum(encoded)) != row.sum) {
     return damaged(index, "checksum mismatch");
   }
-  const codec::Chunk chunk = layout.chunk(index);
   if (!row.raw()) return info.codec->decode(encoded, chunk, info.header.parameter, values);
-  if (info.codec->fixed_size || encoded.size() != chunk.raw_bytes()) {
-    return {StatusCode::kDamaged, "a raw chunk of the wrong length"};
-  }
   std::memcpy(values, encoded.data(), encoded.size());
   return {};
 }
+
+namespace {
+
+// A header may claim any array: what its body cannot hold is refused before anybody makes room for
+// the array.
+Status check_claim(const Info& info) {
+  const codec::Layout layout = info.layout();
+  const std::uint64_t body = info.header.body_bytes;
+  if (layout.chunks > body / codec::kTableRowBytes) {
+    return {StatusCode::kDamaged, "the frame is too short for its chunk table"};
+  }
+  if (!info.codec->fixed_size) return {};
+  std::uint64_t left = body - layout.table_bytes();
+  bool fits = true;
+  codec::for_each_chunk_shape(layout, [&](const Shape& shape, std::uint64_t count) {
+    const std::uint64_t each = most_payload_bytes(info, {info.header.dtype, shape});
+    fits = fits && count <= left / std::max<std::uint64_t>(each, 1);
+    if (fits) left -= count * each;
+  });
+  if (fits) return {};
+  return {StatusCode::kDamaged, "the frame is too short for its array"};
+}
+
+}  // namespace
 
 Result<Info> find_coder(const Result<frame::Header>& header, const frame::Mark& mark) {
   if (!header.ok()) return header.status();
@@ -140,7 +177,9 @@ Result<Info> find_coder(const Result<frame::Header>& header, const frame::Mark& 
   if (codec->open(header->parameter)) {
     return {StatusCode::kDamaged, std::string(codec->name) + ": the parameter is left open"};
   }
-  return Info{*header, codec, mark};
+  const Info info{*header, codec, mark};
+  if (Status claim = check_claim(info); !claim.ok()) return claim;
+  return info;
 }
 
 Status decode_on_host(const Info& info, ByteView source, const codec::Accumulate& accumulate,

@@ -80,9 +80,6 @@ Status run_decode(const Info& info, const std::byte* frame, std::byte* destinati
                   const codec::Accumulate& accumulate, WorkStream& work) {
   codec::DecodeJob job =
       make_decode_job(info, {frame, info.header.frame_bytes()}, destination, accumulate);
-  if (job.layout.chunks > info.header.body_bytes / codec::kTableRowBytes) {
-    return {StatusCode::kDamaged, "the frame is too short for its chunk table"};
-  }
   const codec::DeviceCodec& side = *info.codec->device;
   Status status = put_on_stream(job, side, work);
   if (!status.ok()) return status;

@@ -54,6 +54,14 @@ inline TableRow read_row(const std::byte* at) {
 
 Status damaged(std::uint64_t chunk, const char* what);
 
+// Most bytes that a payload of such a chunk has: what the codec says where it codes to a fixed
+// size, the chunk's own bytes elsewhere, as encoders store raw what would not be shorter.
+std::uint64_t most_payload_bytes(const Info& info, const codec::Chunk& chunk);
+
+// kDamaged where the table says that the payload is longer than that, or no raw chunk's.
+Status check_length(const Info& info, const codec::Chunk& chunk, std::uint64_t index,
+                    const TableRow& row);
+
 // Checks and decodes one chunk to `values`, where they lie one behind the other.
 Status decode_chunk(const Info& info, const codec::Layout& layout, std::uint64_t index,
                     const TableRow& row, ByteView encoded, std::byte* values);

@@ -59,7 +59,8 @@ Result<std::uint64_t> fixed_bytes(const Coder& coder, const codec::Chunk& array)
 Result<std::uint64_t> encode(const Coder& coder, const codec::Chunk& array, const std::byte* source,
                              MutableByteView destination, const EncodeOptions& options);
 
-// Reads and validates the header, finds the codec and checks its parameter.
+// Reads and validates the header, finds the codec, checks its parameter and that the body is long
+// enough for the chunk table and, where payloads have a fixed size, for them.
 Result<Info> inspect(ByteView source, const frame::Mark& mark);
 
 // Decodes a whole frame; kTooSmall where `destination` is below the raw size. The codec runs where

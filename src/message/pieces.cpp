@@ -29,9 +29,7 @@ std::uint64_t aligned(std::uint64_t bytes) { return ceil_div(bytes, kAlignment) 
 Room room_of(const Info& info, const codec::Layout& layout) {
   if (layout.chunks == 0) return {};
   const codec::Chunk largest = layout.chunk(0);  // the far ends alone are clipped
-  const std::uint64_t bound = info.codec->bound(largest, info.header.parameter);
-  const bool may_be_raw = !info.codec->fixed_size;
-  const std::uint64_t most = may_be_raw ? std::max(largest.raw_bytes(), bound) : bound;
+  const std::uint64_t most = most_payload_bytes(info, largest);
   return {std::min(layout.chunks, kRowsAtOnce) * codec::kTableRowBytes, aligned(most),
           aligned(largest.raw_bytes())};
 }
@@ -43,18 +41,13 @@ class Decoder {
       : access_(access),
         info_(info),
         layout_(layout),
-        encoded_bytes_(room.encoded),
         encoded_(workspace),
         values_(encoded_ + room.encoded),
         table_(values_ + room.values) {}
 
   Status run() {
-    const std::uint64_t body = info_.header.body_bytes;
-    if (layout_.chunks > body / codec::kTableRowBytes) {
-      return {StatusCode::kDamaged, "the frame is too short for its chunk table"};
-    }
     at_ = info_.header.header_bytes() + layout_.table_bytes();
-    left_ = body - layout_.table_bytes();
+    left_ = info_.header.body_bytes - layout_.table_bytes();
     for (std::uint64_t index = 0; index < layout_.chunks; ++index) {
       Status status = index % kRowsAtOnce == 0 ? read_rows(index) : Status();
       if (status.ok()) status = decode(index);
@@ -74,8 +67,9 @@ class Decoder {
   Status decode(std::uint64_t index) {
     const TableRow row = read_row(table_ + index % kRowsAtOnce * codec::kTableRowBytes);
     if (row.bytes() > left_) return damaged(index, "reaches past the end of the frame");
-    if (row.bytes() > encoded_bytes_) return damaged(index, "longer than any of its array's");
-    Status status = access_.read(at_, {encoded_, row.bytes()});
+    // Before it is read: the workspace holds no longer one.
+    Status status = check_length(info_, layout_.chunk(index), index, row);
+    if (status.ok()) status = access_.read(at_, {encoded_, row.bytes()});
     if (status.ok()) {
       const DefaultFloatMode mode;
       status = on_wide_stack([&] {
@@ -103,7 +97,6 @@ class Decoder {
   PieceAccess& access_;
   const Info& info_;
   const codec::Layout& layout_;
-  std::uint64_t encoded_bytes_;
   std::byte* encoded_;
   std::byte* values_;
   std::byte* table_;

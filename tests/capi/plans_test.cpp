@@ -1,6 +1,8 @@
 // Plans of collectives without a communicator, and tables of costs in place of measuring.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <set>
 #include <string>
@@ -128,6 +130,77 @@ TEST(Plans, TheRatioThatIsNeededIsTheOneFromWhichOnCompressionIsChosen) {
   EXPECT_EQ(plan(codec.get(), cost, TW_ALLGATHER, kLink).reason, std::uint32_t{TW_COMPRESS});
   cost.ratio = choice.least_ratio * 0.999;
   EXPECT_EQ(plan(codec.get(), cost, TW_ALLGATHER, kLink).reason, std::uint32_t{TW_RAW_LINK_FASTER});
+}
+
+// Calls that plan or create with such a link and cost, of which `accepts` says whether all or none
+// take it.
+void expect_taken(double link, const tw_codec_cost& cost, bool accepts) {
+  const Codec codec = codec_of("mpc");
+  tw_plan_settings settings{};
+  settings.size = sizeof settings;
+  settings.link_bytes_per_second = link;
+  settings.cost = cost;
+  tw_plan_facts facts{};
+  facts.size = sizeof facts;
+  tw_plan_choice choice{};
+  choice.size = sizeof choice;
+  tw_collective_facts call{};
+  call.size = sizeof call;
+  call.ranks = call.nodes = 2;
+  tw_collective_choice chosen{};
+  chosen.size = sizeof chosen;
+  const tw_status expected = accepts ? TW_OK : TW_INVALID_ARGUMENT;
+  EXPECT_EQ(tw_plan_message(codec.get(), &settings, &facts, &choice), expected) << link;
+  EXPECT_EQ(tw_plan_collective(codec.get(), &settings, &call, &chosen), expected) << link;
+}
+
+tw_status status_of_communicator(const tw_comm_options& options, double next_link) {
+  tw_transport end{};
+  end.size = sizeof end;
+  EXPECT_EQ(tw_transport_local(1, &end), TW_OK);
+  tw_comm* comm = nullptr;
+  tw_status status = tw_comm_create(&end, &options, &comm);
+  if (status == TW_OK) status = tw_comm_set_link(comm, next_link);
+  tw_comm_destroy(comm);
+  return status;
+}
+
+TEST(Plans, RatesAndCostsThatAreNoneAreRefusedEverywhere) {
+  const double infinite = std::numeric_limits<double>::infinity();
+  const tw_codec_cost unmeasured{}, sound{0, 0, 1e9, 2e9, 1.5};
+  tw_comm_options options{};
+  options.size = sizeof options;
+  for (const double link : {0.0, 1e-3, 125e6}) {
+    expect_taken(link, unmeasured, true);
+    expect_taken(link, sound, true);
+    options.link_bytes_per_second = link;
+    EXPECT_EQ(status_of_communicator(options, link), TW_OK) << link;
+  }
+  for (const double none : {std::nan(""), infinite, -infinite, -1.0, 0.0}) {
+    for (const int place : {0, 1, 2}) {
+      tw_codec_cost cost = sound;
+      (place == 0   ? cost.encode_bytes_per_second
+       : place == 1 ? cost.decode_bytes_per_second
+                    : cost.ratio) = none;
+      expect_taken(125e6, cost, false);
+    }
+    if (none == 0) continue;
+    expect_taken(none, sound, false);
+    options.link_bytes_per_second = 0;
+    EXPECT_EQ(status_of_communicator(options, none), TW_INVALID_ARGUMENT) << none;
+    options.link_bytes_per_second = none;
+    EXPECT_EQ(status_of_communicator(options, 0), TW_INVALID_ARGUMENT) << none;
+  }
+}
+
+TEST(Plans, SizesThatNoMemoryHasAreRefused) {
+  tw_comm_options options{};
+  options.size = sizeof options;
+  options.piece_bytes = std::uint64_t{1} << 63;
+  EXPECT_EQ(status_of_communicator(options, 0), TW_INVALID_ARGUMENT);
+  options.piece_bytes = 0;
+  options.reference_bytes = std::uint64_t{1} << 63;
+  EXPECT_EQ(status_of_communicator(options, 0), TW_INVALID_ARGUMENT);
 }
 
 TEST(Plans, WhatIsNoCollectiveIsRefused) {

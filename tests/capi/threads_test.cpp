@@ -1,6 +1,8 @@
 // Threads that share a codec and the library, as the C ABI allows; the thread sanitizer watches.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -141,6 +143,48 @@ TEST(Threads, PlanWhileACollectiveRuns) {
   on_threads([&](int number) { wrong[number] = plan_beside_runs(ends[number], options); });
   for (const int count : wrong) EXPECT_EQ(count, 0);
   tw_codec_destroy(codec);
+}
+
+// Whether a call on one end is refused while another thread waits in one for the other rank.
+TEST(Threads, TwoOnOneEndAreAnError) {
+  tw_transport ends[2] = {};
+  for (tw_transport& end : ends) end.size = sizeof end;
+  ASSERT_EQ(tw_transport_local(2, ends), TW_OK);
+  tw_comm* comms[2] = {};
+  tw_comm_options options{};
+  options.size = sizeof options;
+  std::thread other([&] { EXPECT_EQ(tw_comm_create(&ends[1], &options, &comms[1]), TW_OK); });
+  ASSERT_EQ(tw_comm_create(&ends[0], &options, &comms[0]), TW_OK);
+  other.join();
+  const auto run = [&](int rank) {
+    float value = 1, sum = 0;
+    tw_collective call{};
+    call.size = sizeof call;
+    call.operation = TW_ALLREDUCE;
+    call.dtype = TW_F32;
+    call.send = &value;
+    call.receive = &sum;
+    call.count = 1;
+    const tw_status status = tw_comm_run(comms[rank], &call, nullptr);
+    if (status != TW_OK) {
+      EXPECT_NE(std::strstr(tw_last_error(), "another thread"), nullptr);
+    }
+    return status;
+  };
+  // One of the two waits for rank 1, which comes once the other one has been refused.
+  std::atomic<int> refused = 0;
+  std::vector<std::thread> two;
+  for (int number = 0; number < 2; ++number) {
+    two.emplace_back([&] { refused += run(0) == TW_INVALID_ARGUMENT; });
+  }
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (refused == 0 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+  EXPECT_EQ(refused, 1);
+  EXPECT_EQ(run(1), TW_OK);
+  if (refused == 0) run(1);  // so that the test ends
+  for (std::thread& thread : two) thread.join();
+  EXPECT_EQ(refused, 1);
+  for (tw_comm* comm : comms) tw_comm_destroy(comm);
 }
 
 }  // namespace

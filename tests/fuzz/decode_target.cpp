@@ -79,7 +79,11 @@ void run_decode(const Target& target, ByteView input) {
       codec::make_layout(*target.codec, recipe.coder.parameter, recipe.array);
   const WatchedBuffer frame(seal_frame(recipe, cut_payloads(recipe, layout, reader)), recipe.shift);
   const auto info = message::inspect(frame.view(), frame::file_mark());
-  THINWIRE_FUZZ_CHECK(info.ok());
+  if (!info.ok()) {
+    // What is known to be too short without a look at the payloads.
+    THINWIRE_FUZZ_CHECK(info.status().code() == StatusCode::kDamaged && target.codec->fixed_size);
+    return;
+  }
   const std::uint64_t raw_bytes = info->header.raw_bytes();
   THINWIRE_FUZZ_CHECK(raw_bytes == recipe.array.raw_bytes());
 

@@ -29,6 +29,45 @@ bool is_accounted_for(ByteView frame) {
   return bytes == header->body_bytes;
 }
 
+struct Memory {
+  ByteView frame;
+  MutableByteView array;
+};
+
+std::int32_t read_piece(void* context, std::uint64_t offset, std::uint64_t bytes, void* to) {
+  std::memcpy(to, static_cast<Memory*>(context)->frame.data() + offset, bytes);
+  return 0;
+}
+
+std::int32_t write_piece(void* context, std::uint64_t offset, std::uint64_t bytes,
+                         const void* from) {
+  const MutableByteView array = static_cast<Memory*>(context)->array;
+  THINWIRE_FUZZ_CHECK(offset <= array.size() && bytes <= array.size() - offset);
+  std::memcpy(array.data() + offset, from, bytes);
+  return 0;
+}
+
+// Decodes in pieces: the same outcome as of the frame as a whole, and the same array.
+void check_pieces(const WatchedBuffer& frame, tw_status whole, ByteView array) {
+  const WatchedBuffer out(array.size(), std::byte{0x33});
+  Memory memory{frame.view(), out.view()};
+  tw_pieces pieces{};
+  pieces.size = sizeof pieces;
+  pieces.context = &memory;
+  pieces.read = read_piece;
+  pieces.write = write_piece;
+  const std::uint64_t length = frame.view().size();
+  tw_status status = tw_message_decode_in_pieces(&pieces, length, nullptr, nullptr);
+  Bytes workspace(pieces.needed_bytes);
+  if (status == TW_TOO_SMALL) {
+    pieces.workspace = workspace.data();
+    pieces.workspace_bytes = workspace.size();
+    status = tw_message_decode_in_pieces(&pieces, length, nullptr, nullptr);
+  }
+  THINWIRE_FUZZ_CHECK(status == whole);
+  THINWIRE_FUZZ_CHECK(status != TW_OK || same(out.view(), array));
+}
+
 void check_decode(const WatchedBuffer& frame, const tw_message_info& info) {
   const std::uint64_t capacity = std::min(info.raw_bytes, kMostRawBytes);
   const WatchedBuffer out(capacity, std::byte{0xA5});
@@ -46,6 +85,7 @@ void check_decode(const WatchedBuffer& frame, const tw_message_info& info) {
     return;
   }
   THINWIRE_FUZZ_CHECK(status == TW_OK || status == TW_DAMAGED);
+  check_pieces(frame, status, out.view());
   if (status != TW_OK) return;
   THINWIRE_FUZZ_CHECK(is_accounted_for(frame.view()));
   THINWIRE_FUZZ_CHECK(std::memcmp(&decoded, &info, sizeof info) == 0);

@@ -78,12 +78,12 @@ TEST(Hostile, SealedNonsenseInTheHeaderIsAnError) {
     reseal(frame);
     return decode_code(frame);
   };
-  EXPECT_EQ(change(17, 77, 1), StatusCode::kUnsupported);  // a codec this build lacks
-  EXPECT_EQ(change(18, 9, 1), StatusCode::kVersion);       // its format of another version
-  EXPECT_EQ(change(19, 0, 1), StatusCode::kDamaged);       // a dtype it does not take
-  EXPECT_EQ(change(24, 20001, 8), StatusCode::kDamaged);   // more values than the body has
-  EXPECT_EQ(change(24, 1ull << 40, 8), StatusCode::kTooSmall);
-  EXPECT_EQ(change(32, 0, 8), StatusCode::kDamaged);  // a rate that does not exist
+  EXPECT_EQ(change(17, 77, 1), StatusCode::kUnsupported);      // a codec this build lacks
+  EXPECT_EQ(change(18, 9, 1), StatusCode::kVersion);           // its format of another version
+  EXPECT_EQ(change(19, 0, 1), StatusCode::kDamaged);           // a dtype it does not take
+  EXPECT_EQ(change(24, 20001, 8), StatusCode::kDamaged);       // more values than the body has
+  EXPECT_EQ(change(24, 1ull << 40, 8), StatusCode::kDamaged);  // more chunks than the table
+  EXPECT_EQ(change(32, 0, 8), StatusCode::kDamaged);           // a rate that does not exist
   EXPECT_EQ(change(32, ~0ull, 8), StatusCode::kDamaged);
   EXPECT_EQ(change(40, 8, 8), StatusCode::kDamaged);  // a body shorter than its table
 }
@@ -104,6 +104,22 @@ TEST(Hostile, OlderVersionsAreReadWhereTheyMeanTheSame) {
     EXPECT_EQ(code(codec->version - codec->older_versions - 1), StatusCode::kVersion);
     EXPECT_EQ(code(codec->version + 1), StatusCode::kVersion) << codec->name;
   }
+}
+
+// A header that claims more than the bytes behind it can hold is refused before anybody makes room.
+TEST(Hostile, ClaimsAreWeighedBeforeMemoryIsMade) {
+  for_each_coder([](const Coder& coder, Dtype dtype) {
+    if (coder.codec->test_only()) return;
+    auto frame = encoded(coder, line(dtype, 20000), smooth(dtype, 20000));
+    store(frame.data() + 24, std::uint64_t{1} << 40);  // elements, where the table has a few rows
+    reseal(frame);
+    EXPECT_EQ(inspect(frame, frame::file_mark()).status().code(), StatusCode::kDamaged);
+    EXPECT_EQ(decode_code(frame), StatusCode::kDamaged);
+  });
+  auto longer = zfp_frame(20000);
+  store(longer.data() + 24, std::uint64_t{20400});  // as many chunks, of which the last is longer
+  reseal(longer);
+  EXPECT_EQ(inspect(longer, frame::file_mark()).status().code(), StatusCode::kDamaged);
 }
 
 TEST(Hostile, ChunkTablesThatLieAreAnError) {

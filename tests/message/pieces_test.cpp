@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "arrays.h"
+#include "base/checksum.h"
 #include "brief.h"
 
 namespace thinwire::message {
@@ -116,6 +117,56 @@ TEST(Pieces, DamageIsAnError) {
     for (std::size_t length = 0; length < sound.size(); length += length < 200 ? 1 : 537) {
       InMemory memory(ByteView(sound).first(length), kRoom);
       EXPECT_FALSE(decode_through(memory, length, 64).ok()) << length;
+    }
+  });
+}
+
+// Extents that were made smaller leave payloads that are longer than their chunks: both decoders
+// refuse them, and say the same of all others.
+TEST(Pieces, AndTheWholeDecoderAgreeOnSmallerExtents) {
+  static constexpr std::size_t kRoom = 1 << 18;
+  std::vector<std::byte> whole(kRoom);
+  for_each_coder([&](const Coder& coder, Dtype dtype) {
+    if (coder.codec->test_only()) return;
+    EncodeOptions options;
+    options.chunk_checksums = false;
+    const auto sound = encoded(coder, line(dtype, 5000), smooth(dtype, 5000), options);
+    for (std::uint64_t count = 1; count < 5000; count += count < 300 ? 1 : 97) {
+      auto frame = sound;
+      store(frame.data() + 24, count);
+      store(frame.data() + 48, checksum(ByteView(frame).first(48)));
+      InMemory memory(frame, kRoom);
+      const auto info = decode_through(memory, frame.size(), 64);
+      EXPECT_EQ(info.status().code(), decode(frame, whole, frame::file_mark()).status().code());
+    }
+  });
+}
+
+// Payloads of any length that are longer than their chunks: none is looked at.
+TEST(Pieces, AndTheWholeDecoderRefuseOverlongPayloads) {
+  std::vector<std::byte> whole(1 << 12);
+  for_each_coder([&](const Coder& coder, Dtype dtype) {
+    if (coder.codec->test_only()) return;
+    const std::uint64_t raw = 2 * dtype_size(dtype);
+    for (std::uint32_t bytes = 0; bytes < 64; ++bytes) {
+      frame::Header header;
+      header.codec = coder.codec->id;
+      header.codec_version = coder.codec->version;
+      header.dtype = dtype;
+      header.shape = Shape::line(2);
+      header.parameter = coder.parameter;
+      header.chunk_checksums = false;
+      header.body_bytes = 8 + bytes;
+      std::vector<std::byte> frame(header.header_bytes() + header.body_bytes);
+      frame::pack(header, frame::file_mark(), frame.data());
+      store(frame.data() + header.header_bytes(), std::uint64_t{bytes});
+      InMemory memory(frame, whole.size());
+      const auto info = decode_through(memory, frame.size(), 64);
+      const auto code = decode(frame, whole, frame::file_mark()).status().code();
+      EXPECT_EQ(info.status().code(), code) << bytes;
+      if (!coder.codec->fixed_size && bytes > raw) {
+        EXPECT_EQ(code, StatusCode::kDamaged) << bytes;
+      }
     }
   });
 }

@@ -114,7 +114,8 @@ __device__ bool decode_chunk(const DecodeJob& job, const Arriving& chunk, std::u
   const Target target =
       piece_of<sizeof(CoderWord<Coder>)>(job.layout, chunk.index, job.destination);
   const std::uint32_t bytes = chunk.bytes();
-  if (chunk.offset == Arriving::kNowhere || (chunk.is_raw() && bytes != target.bytes)) return false;
+  const bool has_length = chunk.is_raw() ? bytes == target.bytes : bytes <= target.bytes;
+  if (chunk.offset == Arriving::kNowhere || !has_length) return false;
   if (job.checksums) {
     sum_over_warp(sum_of_words<Coder::kThreads>(payload, (bytes + 7) / 8), shared.sums);
   }
