@@ -1,10 +1,14 @@
 """The index of a captured sample: what each file has, where it came from, in which shape."""
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from thinwire import checked
+
 INDEX = "index.json"
+_LONGEST_NAME = 255  # of a file, in bytes
 _README = """# Arrays that a program sent
 
 `thinwire capture -- {command}` has made these files; `{index}` says which rank sent each one, to
@@ -39,11 +43,24 @@ def make_index(folder: Path, command: list[str]) -> list[dict[str, Any]]:
 
 
 def _lines(listed: Path) -> list[dict[str, Any]]:
-    """A rank's list; a line that was not written to its end says nothing."""
+    """A rank's list; a line that was not written to its end says nothing, nor does one that is no
+    sample."""
     found = []
     for line in listed.read_text(errors="replace").split("\n")[:-1]:
-        try:
-            found.append(json.loads(line))
-        except ValueError:
-            continue
+        with suppress(ValueError):
+            found.append(_sample(line))
     return found
+
+
+def _sample(line: str) -> dict[str, Any]:
+    said = checked.parse(line)
+    for name in ("file", "shape", "operation"):
+        # They become cells of the table.
+        word = checked.text(checked.field(said, name), name, _LONGEST_NAME)
+        if not word.isprintable() or "|" in word:
+            raise ValueError(f"{name} is no cell of a table")
+    for name in ("rank", "number", "bytes"):
+        checked.count(checked.field(said, name), name)
+    if Path(said["file"]).name != said["file"] or len(said["file"].encode()) > _LONGEST_NAME:
+        raise ValueError("its file is in another folder")
+    return said

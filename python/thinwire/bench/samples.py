@@ -105,10 +105,14 @@ def read_shaped(path: Path, dtype: str | None, shape: tuple[int, ...] | None) ->
     return sample.in_shape(shape)
 
 
+def _is_extent(word: str) -> bool:
+    return word.isascii() and word.isdigit() and len(word) <= 19
+
+
 def parse_shape(text: str) -> tuple[int, ...]:
     """Extents of "24x224x224", slowest first; ValueError for anything else."""
     words = text.split("x")
-    if not 1 <= len(words) <= 4 or not all(word.isdigit() and int(word) > 0 for word in words):
+    if not 1 <= len(words) <= 4 or not all(_is_extent(word) and int(word) > 0 for word in words):
         raise ValueError(f"'{text}' is no shape: 1 to 4 extents, slowest first, as in 24x224x224")
     return tuple(int(word) for word in words)
 
@@ -117,14 +121,16 @@ def stated_shape(path: Path, dtype: str | None = None) -> tuple[int, ...] | None
     """The shape of a data file as the table of a README.md beside it states it, in the column
     "shape"; None where it does not, or where the file has another size."""
     readme = path.with_name("README.md")
-    rows = readme.read_text().splitlines() if readme.exists() else []
+    rows = readme.read_text(errors="replace").splitlines() if readme.is_file() else []
     table = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows if row[:1] == "|"]
     heading = next((row for row in table if "shape" in row), None)
     row = next((row for row in table if row[0] == path.name), None)
     if heading is None or row is None:
         return None
-    words = row[heading.index("shape")].split("x")
-    if not all(word.isdigit() for word in words):
+    column = heading.index("shape")
+    # A row may be short of cells; of words, "4²" has digits that are no number.
+    words = row[column].split("x") if column < len(row) else []
+    if not words or not all(_is_extent(word) for word in words):
         return None
     shape = tuple(int(word) for word in words if int(word) != 1)
     itemsize = dtypes.NUMPY[dtype or path.suffix.lstrip(".")].itemsize

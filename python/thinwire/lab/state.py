@@ -15,8 +15,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from thinwire import checked
+
 from .errors import LabError
 
+_MOST_NUMBER = (1 << 63) - 1
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
 
 
@@ -92,9 +95,26 @@ def records() -> list[Record]:
     """All labs written down, alive or not, by name; files that make no sense are passed over."""
     found = []
     for path in sorted(root().glob("*.json")):
-        with suppress(OSError, ValueError, TypeError):
-            found.append(Record(**json.loads(path.read_text())))
+        with suppress(OSError, ValueError, KeyError):
+            found.append(_record(path))
     return found
+
+
+def _record(path: Path) -> Record:
+    """What a file says of a lab; ValueError where that is none. Its words decide what is deleted
+    and killed, so it speaks for its own lab alone, and process 1 and groups are no holders."""
+    said = checked.parse(path.read_text())
+    name = checked.text(said["name"], "name")
+    if name != path.stem or not _NAME.fullmatch(name):
+        raise ValueError("it has another name than its file")
+    numbers = {
+        each: checked.count(said[each], each, _MOST_NUMBER)
+        for each in ("hosts", "ranks_per_host", "process", "started")
+    }
+    if numbers["process"] <= 1:
+        raise ValueError("no such process holds a lab")
+    words = {each: checked.text(said[each], each) for each in ("link", "boot")}
+    return Record(name=name, **numbers, **words)  # type: ignore[arg-type]
 
 
 def find(name: str) -> Record | None:

@@ -1,11 +1,13 @@
 """The file of one rank, whole or cut short (docs/reference/trace.md)."""
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from thinwire import checked
+from thinwire.traces import lines
 
 VERSION = 2
 RANK = re.compile(r"\.rank\d+$")
@@ -86,12 +88,9 @@ class RankTrace:
 
 def _object(line: str, path: Path, number: int) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        return checked.parse(line)
     except ValueError as error:
         raise NotATrace(f"{path}:{number}: this is no line of a trace: {error}") from error
-    if not isinstance(found, dict):
-        raise NotATrace(f"{path}:{number}: this is no line of a trace")
-    return found
 
 
 def _check_head(head: dict[str, Any], path: Path) -> None:
@@ -102,26 +101,30 @@ def _check_head(head: dict[str, Any], path: Path) -> None:
         raise NotATrace(
             f"{path}:1: a trace of version {version}; this thinwire reads version {VERSION}"
         )
+    try:
+        lines.check_head(head)
+    except ValueError as error:
+        raise NotATrace(f"{path}:1: this is no line of a trace: {error}") from error
 
 
 def read(path: Path, warn: Warn) -> RankTrace:
     """The trace in a file. A last line that ends in the middle is left out, and `warn` says so;
     NotATrace for anything else that is wrong."""
     text = path.read_text(errors="replace")
-    lines = text.split("\n")
-    unfinished = lines.pop()
-    if not lines:
+    rows = text.split("\n")
+    unfinished = rows.pop()
+    if not rows:
         raise NotATrace(f"{path}:1: not a trace: it has no whole line")
-    trace = RankTrace(path, _object(lines[0], path, 1))
+    trace = RankTrace(path, _object(rows[0], path, 1))
     _check_head(trace.head, path)
-    for number, line in enumerate(lines[1:], 2):
+    for number, line in enumerate(rows[1:], 2):
         found = _object(line, path, number)
         try:
             _take(trace, found)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise NotATrace(f"{path}:{number}: this is no line of a trace: {error!r}") from error
+        except ValueError as error:
+            raise NotATrace(f"{path}:{number}: this is no line of a trace: {error}") from error
     if unfinished:
-        warn(f"{path}:{len(lines) + 1}: the line ends in the middle: what it says is left out")
+        warn(f"{path}:{len(rows) + 1}: the line ends in the middle: what it says is left out")
     if not trace.has_end:
         warn(f"{path}: has no last line: the program has not reached MPI_Finalize, or runs yet")
     elif not trace.whole:
@@ -131,19 +134,18 @@ def read(path: Path, warn: Warn) -> RankTrace:
 
 def _take(trace: RankTrace, line: dict[str, Any]) -> None:
     if "cell" in line:
-        if line["cell"] != len(trace.cells):
-            raise ValueError("its cells are not in order")
-        words = {name: value for name, value in line.items() if name != "cell"}
-        trace.cells.append(Cell(**words))
+        trace.cells.append(Cell(**lines.check_cell(line, len(trace.cells), trace.head["ranks"])))
     elif "from" in line:
+        lines.check_bin(line, len(trace.cells))
         trace.bins.append(_bin(trace, line))
         trace.pool_peak_bytes = line["pool_peak_bytes"]
         trace.seconds = max(trace.seconds, float(line["to"]))
     elif "end" in line:
+        lines.check_end(line)
         trace.has_end = True
         # A trace of NCCL calls has none: its cells say all.
         trace.totals = None if line["totals"] is None else dict(line["totals"])
-        trace.seconds = float(line["end"])
+        trace.seconds = max(trace.seconds, float(line["end"]))
         trace.whole = bool(line["whole"])
     else:
         raise ValueError("neither a cell, a bin nor the end")

@@ -1,0 +1,91 @@
+"""Files of JSON lines with something wrong in them, by a seed; and a limit of time for a reader."""
+
+import json
+import os
+import random
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+# `make fuzz` asks for more.
+CASES = int(os.environ.get("FUZZ_CASES", "1500"))
+
+NASTY: list[Any] = [
+    None, True, False, 0, -1, 1, 63, 64, 2**31, 2**53 + 1, 2**63, 2**64, 2**70, -(2**63), 10**400,
+    0.5, -0.0, 1e308, -1e308, 1e-320, float("nan"), float("inf"), -float("inf"), "", "send", "x",
+    "\ud800", "\0", "<script>", "9" * 5000, "nan", [], [[]], [1], [0, 1], {}, {"line": 1},
+    {"a": {"b": {}}}, [[2**70, 1]], "x" * 70000,
+]  # fmt: skip
+
+
+class Hangs(BaseException):
+    """A reader that takes longer than its limit; no reader catches it."""
+
+
+@contextmanager
+def limit(seconds: float) -> Iterator[None]:
+    """Raises Hangs where the body takes longer."""
+
+    def ring(_signal: int, _frame: object) -> None:
+        raise Hangs
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _places(value: Any) -> list[tuple[Any, Any]]:
+    """Every container and key in it that holds something."""
+    keys: list[Any] = []
+    if isinstance(value, dict):
+        keys = list(value)
+    elif isinstance(value, list):
+        keys = list(range(len(value)))
+    found = [(value, key) for key in keys]
+    return found + [place for key in keys for place in _places(value[key])]
+
+
+def _change_value(lines: list[Any], chance: random.Random) -> None:
+    places = _places(chance.choice(lines))
+    if not places:
+        return
+    holder, key = chance.choice(places)
+    way = chance.randrange(5)
+    if way == 0:
+        del holder[key]
+    elif way == 1 and isinstance(holder, list):
+        holder.insert(key, chance.choice(NASTY))
+    elif way == 2 and isinstance(holder, dict):
+        holder[chance.choice(["calls", "sizes", "\ud800", "rules", "peer", "x"])] = holder[key]
+    else:
+        holder[key] = chance.choice(NASTY)
+
+
+def _change_text(text: str, chance: random.Random) -> str:
+    at = chance.randrange(len(text))
+    way = chance.randrange(4)
+    if way == 0:
+        return text[:at]
+    if way == 1:
+        return text[:at] + chance.choice('0[]{}",:-e\n\0\x80') + text[at + 1 :]
+    if way == 2:
+        return text[:at] + "[" * 3000 + text[at:]
+    rows = text.split("\n")
+    row = rows.pop(chance.randrange(len(rows)))
+    return "\n".join([*rows[: at % len(rows)], row, *rows[at % len(rows) :]])
+
+
+def changed(lines: Callable[[], list[Any]], seed: int) -> str:
+    """The lines as a file's text, with one to three changes; `lines` makes them anew."""
+    chance = random.Random(seed)
+    made = lines()
+    if chance.randrange(4):
+        for _ in range(chance.randint(1, 3)):
+            _change_value(made, chance)
+        return "".join(json.dumps(line) + "\n" for line in made)
+    return _change_text("".join(json.dumps(line) + "\n" for line in made), chance)
