@@ -1,5 +1,5 @@
 """`python -m thinwire` is the `thinwire` command."""
 
-from thinwire.cli import main
+from thinwire.start import main
 
 main()

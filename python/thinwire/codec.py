@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from thinwire import dtypes
-from thinwire.library import check, ffi, ffi_new, library, new_struct, text
+from thinwire.library import c_text, check, ffi, ffi_new, library, new_struct, text
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def allow_decoding(*names: str) -> None:
     (`nvcomp-...`) are decoded only if the process has named them: here, in THINWIRE_DECODE or
     THINWIRE_CODEC, or by making a `Codec`. Raises ThinwireError for an unknown name."""
     if names:
-        check(library().tw_decode_allow(",".join(names).encode()))
+        check(library().tw_decode_allow(c_text(",".join(names))))
 
 
 class Codec:
@@ -55,7 +55,7 @@ class Codec:
     def __init__(self, spec: str) -> None:
         lib = library()
         out = ffi_new("tw_codec **")
-        check(lib.tw_codec_create(spec.encode(), out))
+        check(lib.tw_codec_create(c_text(spec), out))
         self.handle = ffi.gc(out[0], lib.tw_codec_destroy)
 
     @property

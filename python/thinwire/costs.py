@@ -7,7 +7,7 @@ from typing import Any
 
 from thinwire import dtypes
 from thinwire.codec import Codec, CodecCost
-from thinwire.library import check, ffi, ffi_new, library, new_struct, text
+from thinwire.library import c_text, check, ffi, ffi_new, library, new_struct, text
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,9 @@ class Costs:
         lib = library()
         out = ffi_new("tw_costs **")
         if path is not None:
-            check(lib.tw_costs_open(fspath(path).encode(), out))
+            check(lib.tw_costs_open(c_text(fspath(path)), out))
         elif text is not None:
-            if "\0" in text:
-                raise ValueError("a table's text has no NUL")
-            check(lib.tw_costs_create(text.encode(), b"table", out))
+            check(lib.tw_costs_create(c_text(text), b"table", out))
         self.handle: Any = ffi.gc(out[0], lib.tw_costs_destroy)
 
     @property

@@ -139,17 +139,24 @@ def format_version() -> int:
     return library().tw_format_version()
 
 
+def c_text(value: str) -> bytes:
+    """A text as C takes it; ValueError for one with a NUL, at which C would end it."""
+    if "\0" in value:
+        raise ValueError(f"{value!r} holds a NUL")
+    return value.encode()
+
+
 def parse_size(size: str) -> int:
     """Bytes of a text such as "64KiB"; ThinwireError where it is none."""
     out = ffi_new("uint64_t *")
-    check(library().tw_size_parse(size.encode(), out))
+    check(library().tw_size_parse(c_text(size), out))
     return out[0]
 
 
 def parse_link_rate(rate: str) -> float:
     """Bytes per second of a text such as "1gbit"; ThinwireError where it is none."""
     out = ffi_new("double *")
-    check(library().tw_link_rate_parse(rate.encode(), out))
+    check(library().tw_link_rate_parse(c_text(rate), out))
     return out[0]
 
 

@@ -9,7 +9,7 @@ from thinwire import dtypes
 from thinwire.arrays import DEFAULT_STREAM, ArrayView, stream_number, view_of
 from thinwire.codec import Codec
 from thinwire.gpu import Frame, GpuArray, GpuMemory, copy_bytes
-from thinwire.library import check, ffi, ffi_new, library, new_struct
+from thinwire.library import ThinwireError, check, ffi, ffi_new, library, new_struct
 
 MAX_RANK = 4
 
@@ -100,12 +100,21 @@ def decompress(
         _decode(source, target.pointer, info, options)
         return out
     if source.gpu is None:
-        array = np.empty(info.shape, dtypes.NUMPY[info.dtype])
+        array = _room_for(info)
         _decode(source, array.ctypes.data, info, options)
         return array
     memory = GpuMemory(info.raw_bytes, source.gpu)
     _decode(source, memory.pointer, info, options)
     return GpuArray(memory, info.shape, info.dtype)
+
+
+def _room_for(info: MessageInfo) -> np.ndarray:
+    """An array for what a frame claims to hold, which need not be true."""
+    try:
+        return np.empty(info.shape, dtypes.NUMPY[info.dtype])
+    except (MemoryError, ValueError):  # numpy has no array of so many bytes or axes
+        why = f"there is no memory for the {info.raw_bytes} bytes that the frame claims to hold"
+        raise ThinwireError(library().TW_INTERNAL, why) from None
 
 
 def _shape_to_code(

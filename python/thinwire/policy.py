@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 
 from thinwire import dtypes
-from thinwire.library import check, ffi, ffi_new, library, new_struct, text
+from thinwire.library import c_text, check, ffi, ffi_new, library, new_struct, text
 
 SPANS = {"": 0, "within-node": 1, "between-nodes": 2}
 
@@ -47,11 +47,9 @@ class Policy:
         lib = library()
         out = ffi_new("tw_policy **")
         if path is not None:
-            check(lib.tw_policy_open(fspath(path).encode(), out))
+            check(lib.tw_policy_open(c_text(fspath(path)), out))
         elif text is not None:
-            if "\0" in text:
-                raise ValueError("a policy's text has no NUL")
-            check(lib.tw_policy_create(text.encode(), b"policy", out))
+            check(lib.tw_policy_create(c_text(text), b"policy", out))
         self.handle = ffi.gc(out[0], lib.tw_policy_destroy)
 
     @property
@@ -83,7 +81,7 @@ class Policy:
         call.dtype = _code(dtype, dtypes.CODES, "dtype")
         call.span = _code(span, SPANS, "span")
         call.bytes = nbytes
-        name = ffi.NULL if communicator is None else communicator.encode()
+        name = ffi.NULL if communicator is None else c_text(communicator)
         call.rules = lib.tw_policy_rules(self.handle, name, ranks)
         found = lib.tw_policy_match(self.handle, call)
         return None if found < 0 else self._rule(found)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from thinwire.library import ThinwireError, check, library, new_struct, text
+from thinwire.library import ThinwireError, c_text, check, library, new_struct, text
 
 PREFIX = "THINWIRE_"
 
@@ -36,7 +36,7 @@ def all_settings() -> list[Setting]:
 def check_setting(name: str, value: str) -> None:
     """ThinwireError where no setting has that name, or it does not take that value."""
     lib = library()
-    status = lib.tw_setting_check(name.encode(), value.encode())
+    status = lib.tw_setting_check(c_text(name), c_text(value))
     if status != 0:
         raise ThinwireError(status, f"{name}: {text(lib.tw_last_error())}")
 
@@ -59,7 +59,7 @@ def in_force(environment: Mapping[str, str]) -> dict[str, str]:
     named: what it starts need not name them again."""
     kept = dict(environment)
     for name in wrong_settings(environment):
-        holds = library().tw_setting_value(name.encode())
+        holds = library().tw_setting_value(c_text(name))
         if holds:
             kept[name] = text(holds)
         else:

@@ -6,6 +6,7 @@ import random
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any
 
 # `make fuzz` asks for more.
@@ -59,11 +60,11 @@ def _change_value(lines: list[Any], chance: random.Random) -> None:
     if way == 0:
         del holder[key]
     elif way == 1 and isinstance(holder, list):
-        holder.insert(key, chance.choice(NASTY))
+        holder.insert(key, deepcopy(chance.choice(NASTY)))
     elif way == 2 and isinstance(holder, dict):
         holder[chance.choice(["calls", "sizes", "\ud800", "rules", "peer", "x"])] = holder[key]
     else:
-        holder[key] = chance.choice(NASTY)
+        holder[key] = deepcopy(chance.choice(NASTY))
 
 
 def _change_text(text: str, chance: random.Random) -> str:

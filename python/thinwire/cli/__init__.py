@@ -1,6 +1,7 @@
 """The `thinwire` command."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterable
 from importlib import import_module
@@ -76,10 +77,28 @@ def _asked_for() -> Iterable[str]:
     return COMMANDS if completes or first not in COMMANDS else (first,)
 
 
-def main() -> None:
-    """Entry point: errors of the library and of the system end in one line, not a traceback."""
+def run_command(on_interrupt: Any) -> None:
+    """Runs the command that the words name, under this handler of SIGINT from when all is imported:
+    errors of the library and of the system end in one line, not a traceback."""
     try:
-        command_line(_asked_for())()
+        command = command_line(_asked_for())
+        if on_interrupt is not None:
+            signal.signal(signal.SIGINT, on_interrupt)
+        command()
     except (ThinwireError, OSError) as error:
-        print(f"thinwire: error: {error}", file=sys.stderr)
-        sys.exit(1)
+        _fail(str(error))
+    except MemoryError:
+        _fail("there is not enough memory for this")
+    except KeyboardInterrupt:
+        # As shells have it; the command itself ends so where it was interrupted.
+        sys.exit(128 + signal.SIGINT)
+
+
+def _fail(words: str) -> None:
+    print(f"thinwire: error: {words}", file=sys.stderr)
+    sys.exit(1)
+
+
+def main() -> None:
+    """Runs the command, for programs that have imported this already."""
+    run_command(None)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from thinwire import dtypes, message, raw_files
+from thinwire import dtypes, message, raw_files, whole_file
 from thinwire.cli import values
 from thinwire.cli.values import Dtype
 from thinwire.codec import allow_decoding
@@ -48,7 +48,7 @@ def encode(
         raise typer.BadParameter(str(error)) from error
     frame = message.compress(data, codec, dtype=name)
     assert isinstance(frame, bytes)  # as an array in host memory gives
-    target.write_bytes(frame)
+    whole_file.write(target, frame)
     spec = message.inspect(frame).spec
     ratio = data.nbytes / len(frame)
     Console(stderr=True).print(f"{spec}: {data.nbytes} bytes as {len(frame)}, ratio {ratio:.3f}")
@@ -67,7 +67,7 @@ def decode(
     """Decode a frame into a file of raw little-endian values."""
     allow_decoding(*(allow or []))
     array = message.decompress(source.read_bytes())
-    array.tofile(target)
+    whole_file.write(target, array.reshape(-1).view("u1").data)
 
 
 def inspect(source: Source) -> None:

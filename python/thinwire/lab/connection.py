@@ -12,6 +12,8 @@ from typing import Any
 from .errors import LabError, LabUnavailable
 from .serve import COUNTERS, KEEP, SET_LINK
 
+# What a holder gets to end by itself once its owner has hung up.
+_SECONDS_TO_END = 1.5
 _HOLD = Path(__file__).with_name("hold.py")
 
 
@@ -91,9 +93,29 @@ def start_holder(
     try:
         return holder, Connection(ours)
     except BaseException:
+        # Shut down, as a Connection that was not completed may still hold the descriptor.
+        with suppress(OSError):
+            ours.shutdown(socket.SHUT_RDWR)
         ours.close()
-        holder.wait()
+        end_holder(holder)
         raise
+
+
+def end_holder(holder: subprocess.Popen[bytes]) -> None:
+    """Waits for a holder whose owner has hung up; it is killed, with all that it holds, if it takes
+    long or the caller is interrupted meanwhile."""
+    try:
+        holder.wait(_SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        _kill(holder)
+    except BaseException:
+        _kill(holder)
+        raise
+
+
+def _kill(holder: subprocess.Popen[bytes]) -> None:
+    holder.kill()
+    holder.wait()
 
 
 def connect(path: Path) -> Connection:

@@ -8,6 +8,12 @@ the caller's. It stays behind as the command's parent, because only a child can 
 pid namespace, and passes signals on to it.
 """
 
+# ruff: noqa: E402 - an interrupt during the imports ends this as it ends any other program
+import _signal  # type: ignore[import-not-found]
+
+if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
+
 import os
 import signal
 import sys
@@ -19,6 +25,11 @@ from signals import forward_signals
 def main() -> int:
     process, net, uts, *command = sys.argv[1:]
     host = open_host(process, int(net), int(uts))
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        print("thinwire lab: the current folder is gone: change to another one", file=sys.stderr)
+        return 126
     join_lab(process)
     join_host(host)
     child = os.fork()

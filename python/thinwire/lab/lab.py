@@ -11,7 +11,7 @@ from typing import Any, Self
 from . import gpus as gpu_devices
 from . import jobs, launchers, measure, state
 from .addresses import MOST_HOSTS, name_of
-from .connection import Connection, connect, start_holder
+from .connection import Connection, connect, end_holder, start_holder
 from .errors import LabError
 from .report import LabReport
 from .shaping import parse_link
@@ -84,8 +84,8 @@ class Lab:
         self._open_connection().close()
         self._connection = None
         if self._holder is not None:
-            self._holder.wait()
-            self._holder = None
+            holder, self._holder = self._holder, None
+            end_holder(holder)
 
     def options(self) -> dict[str, Any]:
         """The settings as the holder takes them."""

@@ -1,7 +1,7 @@
 """Labs that stay up until they are taken down, or until the machine restarts."""
 
 from . import state
-from .connection import listen, start_holder
+from .connection import end_holder, listen, start_holder
 from .errors import LabError
 from .lab import Lab
 
@@ -26,7 +26,7 @@ def up(lab: Lab) -> state.Record:
             state.forget(lab.name)
             raise
         connection.close()
-        holder.wait()
+        end_holder(holder)
         return record
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch.distributed as dist
 
+from thinwire.library import c_text
 from thinwire.policy import Policy
 from thinwire.statistics import nccl_report, preload_is_loaded
 from thinwire.torch.mapping import policy_of, text_of
@@ -42,7 +43,7 @@ def nccl_options(name: str, options: Any = None) -> Any:
     head = _Head.from_address(at)
     if head.version < _NAMED_SINCE or head.size < _NAME_AT + ctypes.sizeof(ctypes.c_void_p):
         raise RuntimeError("nccl_options: torch's NCCL is older than 2.27 and has no names")
-    kept = _names.setdefault(name, ctypes.create_string_buffer(name.encode()))
+    kept = _names.setdefault(name, ctypes.create_string_buffer(c_text(name)))
     ctypes.c_void_p.from_address(at + _NAME_AT).value = ctypes.addressof(kept)
     return options
 
