@@ -1,8 +1,16 @@
 #include "agree/blocks.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace thinwire::nccl::agree {
+
+std::uint64_t Blocks::share_of_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGE_SIZE);
+  if (pages <= 0 || bytes <= 0) return UINT64_MAX;
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) / 4;
+}
 
 bool Blocks::put(const Block& block, std::uint64_t total, std::uint64_t offset, ByteView bytes) {
   {
@@ -10,7 +18,9 @@ bool Blocks::put(const Block& block, std::uint64_t total, std::uint64_t offset, 
     Pile& pile = piles_[block];
     if (pile.come == 0) pile.total = total;
     const bool next = pile.total == total && pile.come == offset && bytes.size() <= total - offset;
-    if (!next) return false;
+    std::uint64_t& waiting = waiting_[block.from];
+    if (!next || bytes.size() > most_ - waiting) return false;
+    waiting += bytes.size();
     pile.come += bytes.size();
     if (!bytes.empty()) pile.parts.emplace_back(bytes.begin(), bytes.end());
   }
@@ -51,6 +61,7 @@ Taken Blocks::take_now(const Block& block, std::span<std::byte> to) {
     pile.begin = 0;
   }
   pile.taken += taken.bytes;
+  waiting_[block.from] -= taken.bytes;
   taken.left = pile.total - pile.taken;
   if (taken.left == 0) piles_.erase(found);
   return taken;

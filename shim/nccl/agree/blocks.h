@@ -13,9 +13,13 @@ namespace thinwire::nccl::agree {
 
 class Blocks {
  public:
-  explicit Blocks(Gate& gate) : gate_(gate) {}
+  // `most`: bytes of one rank that may wait, so that it cannot fill the memory.
+  explicit Blocks(Gate& gate, std::uint64_t most = share_of_memory()) : gate_(gate), most_(most) {}
 
-  // False where it is not the block's next part.
+  // A quarter of the machine's memory.
+  static std::uint64_t share_of_memory();
+
+  // False where it is not the block's next part, or too much waits.
   bool put(const Block& block, std::uint64_t total, std::uint64_t offset, ByteView bytes);
   Taken take(const Block& block, std::span<std::byte> to, std::chrono::milliseconds patience);
 
@@ -32,8 +36,10 @@ class Blocks {
   bool has(const Block& block);
 
   Gate& gate_;
+  const std::uint64_t most_;
   std::mutex mutex_;
   std::map<Block, Pile> piles_;
+  std::map<int, std::uint64_t> waiting_;  // bytes, by the rank that they are from
 };
 
 }  // namespace thinwire::nccl::agree

@@ -42,7 +42,8 @@ void Member::pass_on(int from, const Part& part) {
 void Member::keep(const Part& part) {
   if (state_ != State::kReady || closed_) return;
   if (!shared_->blocks.put(part.block, part.total, part.offset, part.bytes)) {
-    break_off("a part of a block came out of order", Tree::kFromNobody);
+    break_off("a part of a block came out of order, or more than a quarter of the memory waits",
+              Tree::kFromNobody);
   }
 }
 

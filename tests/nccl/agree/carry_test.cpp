@@ -172,6 +172,19 @@ TEST(CarryOf, PartsOutOfOrderBreaksTheCommunicator) {
   EXPECT_TRUE(settles(job.all[0].comm, State::kBroken));
 }
 
+TEST(Blocks, HoldSoMuchOfARank) {
+  Gate gate;
+  Blocks blocks{gate, 25};
+  const Bytes bytes(10);
+  EXPECT_TRUE(blocks.put({1, false, 2, 3}, 30, 0, bytes));
+  EXPECT_TRUE(blocks.put({1, false, 2, 4}, 30, 0, bytes));
+  EXPECT_FALSE(blocks.put({1, false, 2, 5}, 30, 0, bytes));
+  EXPECT_TRUE(blocks.put({2, false, 2, 3}, 30, 0, bytes));
+  std::vector<std::byte> to(5);
+  EXPECT_EQ(blocks.take({1, false, 2, 3}, to, {}).bytes, 5);
+  EXPECT_TRUE(blocks.put({1, false, 2, 6}, 30, 0, bytes));
+}
+
 TEST(Blocks, TakeTheNextPartAlone) {
   Gate gate;
   Blocks blocks{gate};
