@@ -14,6 +14,8 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM ?= 1
 FUZZ_SECONDS  ?= 20
 FUZZ_RUNS     ?= -1
 FUZZ_RUNS_ALL ?= 1000000
+# How many changed files of each kind `make fuzz` gives to the readers in Python.
+FUZZ_CASES    ?= 100000
 
 # How many Python tests run side by side. By three, on two processors, some wait too long for their ranks to agree.
 PYTEST_JOBS ?= 2
@@ -212,6 +214,7 @@ fuzz-build:
 
 fuzz: fuzz-build
 	tools/fuzz --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS)
+	FUZZ_CASES=$(FUZZ_CASES) $(BIN)/pytest -k changed tests/python/test_hostile_readers.py
 
 # Most tests start two or three processes that wait for each other: two tests nearly fill two processors.
 # What may not have another beside it follows, one by one.
