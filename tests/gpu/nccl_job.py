@@ -99,10 +99,15 @@ def on_nodes(nodes: tuple[int, ...], rank: int) -> dict[str, str]:
     }
 
 
+def is_kept(name: str) -> bool:
+    """A rank has no settings but its job's, and finds the library where this process does."""
+    return name == "THINWIRE_LIBRARY_DIR" or not name.startswith(("THINWIRE_", "NCCL_", "RANK"))
+
+
 def start(
     command: list[str], rank: int, ranks: int, folder: Path, settings: dict[str, str], *, bare: bool
 ) -> Popen[str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "NCCL_", "RANK"))}
+    kept = {name: value for name, value in os.environ.items() if is_kept(name)}
     own = ONE_GPU | {
         "NCCL_HOSTID": f"host-{rank}",
         "RANK": str(rank),

@@ -111,6 +111,7 @@ def test_plain_tensors_on_a_gpu(torch: Any) -> None:
     assert arrived.device.type == "cuda" and torch.equal(arrived, t)
 
 
+@pytest.mark.gpu_alone
 def test_the_guard_measures_the_gpu(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     from thinwire.dask import choice, link
 

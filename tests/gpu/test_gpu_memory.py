@@ -8,6 +8,7 @@ from pathlib import Path
 
 import cuda_driver
 import numpy as np
+import pytest
 from gpu_calls import (
     DeviceBuffer,
     Scratch,
@@ -122,6 +123,7 @@ def test_kinds_of_memory_mixed(cuda: None) -> None:
             check_round_trip(source, frame, out, values)
 
 
+@pytest.mark.several_gpus
 def test_a_second_gpu_while_the_first_is_current(second_gpu: int) -> None:
     cuda_driver.use_gpu(0)
     values = make("smooth", "f32", (COUNT,))
@@ -136,6 +138,7 @@ def test_a_second_gpu_while_the_first_is_current(second_gpu: int) -> None:
     check_round_trip(source.address, DeviceBuffer(room_of_frames()).address, near.address, values)
 
 
+@pytest.mark.several_gpus
 def test_a_frame_of_one_gpu_is_decoded_behind_a_stream_of_another(second_gpu: int) -> None:
     values, codec = make("smooth", "f32", (COUNT,)), Codec("mpc")
     _, frame = encode_on_host(codec, "f32", values.shape, values)

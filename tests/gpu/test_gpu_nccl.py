@@ -116,6 +116,7 @@ def test_random_programs_with_references(seed: int, more: dict[str, str], tmp_pa
     assert job.total("compressed_calls") > 40
 
 
+@pytest.mark.gpu_alone
 def test_calls_are_timed_on_the_stream(tmp_path: Path) -> None:
     """By the GPU's clock, also those of groups; what is found is the same on all ranks."""
     words = [program("nccl_random_gpu"), "3", "6000"]
@@ -165,6 +166,7 @@ def test_a_host_that_is_a_thousand_calls_ahead(more: dict[str, str], tmp_path: P
             assert len(spilled) == 2 and min(spilled) >= 50, spilled
 
 
+@pytest.mark.gpu_alone
 def test_64_busy_streams(tmp_path: Path) -> None:
     job = run_ok([program("nccl_load_gpu"), "streams"], 2, tmp_path)
     for rank in range(2):
@@ -174,6 +176,7 @@ def test_64_busy_streams(tmp_path: Path) -> None:
     assert job.total("spilled_blocks") > 0
 
 
+@pytest.mark.gpu_alone
 @pytest.mark.parametrize("codec", ["lossless", "lorenzo"])
 @pytest.mark.parametrize("way", ["groups", "streams", "larger"])
 def test_calls_succeed_when_the_gpu_is_full(way: str, codec: str, tmp_path: Path) -> None:
@@ -254,6 +257,8 @@ def test_calls_in_graphs(codec: str, words: tuple[str, ...], tmp_path: Path) -> 
         assert codec == "lossless" or job.total("spilled_blocks") == 0
 
 
+@pytest.mark.gpu_alone
+@pytest.mark.several_gpus
 def test_replays_of_a_large_sum(tmp_path: Path) -> None:
     """Between GPUs of a node that do not reach each other's memory: what compression gains, and
     that nothing of it is lost in a graph."""

@@ -1,6 +1,7 @@
 """How communicators and ranks come, live and end under the preload library on one GPU: those of
 tests/nccl, as processes that share it; and ranks that are threads with a GPU each."""
 
+import os
 import signal
 from pathlib import Path
 
@@ -79,12 +80,17 @@ def test_one_rank(tmp_path: Path) -> None:
     assert figures["raw_by_reason"]["to itself, or of one rank"] > 0
 
 
+@pytest.mark.several_gpus
 @pytest.mark.parametrize("references", ["0", "16MiB"])
 def test_threads_with_a_gpu_each(references: str, tmp_path: Path) -> None:
     """One process has both ranks, and their communicators."""
     if gpu_count() < 2:
         pytest.skip("one GPU only: threads of a process cannot share it")
-    more = {"RANKS": "2", "RANKS_FILE": "", "CUDA_VISIBLE_DEVICES": "0,1"}
+    more = {
+        "RANKS": "2",
+        "RANKS_FILE": "",
+        "CUDA_VISIBLE_DEVICES": ",".join(nccl_job.visible(os.environ)[:2]),
+    }
     more |= {"NCCL_P2P_DISABLE": "1", "THINWIRE_SAME_NODE": "1"}
     more |= {"THINWIRE_REFERENCES": references}
     programs = {"nccl_every_gpu": ("14",), "nccl_random_gpu": ("3", "1500")}

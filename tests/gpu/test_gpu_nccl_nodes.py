@@ -8,6 +8,8 @@ import nccl_job
 import pytest
 from test_gpu_programs import program
 
+pytestmark = pytest.mark.several_gpus
+
 GPUS = len(nccl_job.visible(os.environ))
 SAME_NODE = "peer on the same node"
 

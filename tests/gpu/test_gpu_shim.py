@@ -90,6 +90,7 @@ def test_every_call_on_one_host(codec: str, bound: str, mpirun: str, tmp_path: P
     check_report(report, codec)
 
 
+@pytest.mark.several_gpus
 @pytest.mark.parametrize(("codec", "bound"), CODECS)
 def test_two_gpus_on_two_hosts(codec: str, bound: str, mpirun: str, tmp_path: Path) -> None:
     if os.geteuid() != 0:
