@@ -130,7 +130,10 @@ def test_calls_are_timed_on_the_stream(tmp_path: Path) -> None:
         # Between a kernel's launch and a late rank.
         assert 2e3 < each["raw_nanoseconds"] < 1e9, each
         assert 2e3 < each["compressed_nanoseconds"] < 1e9, each
-        gains = each["compressed_nanoseconds"] < 0.95 * each["raw_nanoseconds"]
+        gains = (
+            each["compressed_nanoseconds"] < 0.95 * each["raw_nanoseconds"]
+            and each["compressed_mean_nanoseconds"] <= each["raw_mean_nanoseconds"]
+        )
         assert each["probations"] > 1 or (each["way"] == "compressed") == gains, each
     messages = ("Send", "Recv")
     of_ranks = [
@@ -232,7 +235,7 @@ def test_programs_that_end_while_calls_are_under_way(way: str, tmp_path: Path) -
     ("codec", "words"),
     [
         ("blockq", ("100",)),
-        # 64 calls behind the first odd turn ranks may agree to leave what is not in a graph raw.
+        # After the first odd turn ranks agree to leave what is not in a graph raw.
         ("blockq", ("15", "odd", "after")),
         ("zfp:rate=16", ("15", "odd")),
         ("lossless", ("20", "exact", "after")),
@@ -251,8 +254,8 @@ def test_calls_in_graphs(codec: str, words: tuple[str, ...], tmp_path: Path) -> 
             others = sum(figures["raw_by_reason"].values())
             assert figures["compressed_calls"] == figures["calls"] - others
     if "odd" in words:
-        # In a fifth of the turns, once eagerly and once by each of the three graphs.
-        assert job.total("spilled_blocks", "AllGather") == 3 * 4
+        # In a fifth of the turns by each of the three graphs, and eagerly until ranks agree on raw.
+        assert 3 * 3 < job.total("spilled_blocks", "AllGather") <= 3 * 4
     else:
         assert codec == "lossless" or job.total("spilled_blocks") == 0
 
