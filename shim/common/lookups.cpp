@@ -1,7 +1,7 @@
 // dlsym(), for programs that look functions up in a handle, where no preload library is searched.
-// The shim's `answer()` says what is found; all that it leaves is left to the loader's own dlsym(),
-// which is jumped to, so that it sees the program's call: what RTLD_NEXT and RTLD_DEFAULT mean
-// follows from the address that it returns to.
+// The shim's `answer()` says what is found; all that it leaves is left to the next dlsym() of the
+// process, the other shim's or the loader's, which is jumped to, so that the loader's sees the
+// program's call: what RTLD_NEXT and RTLD_DEFAULT mean follows from the address that it returns to.
 #include "shim/common/lookups.h"
 
 #include <dlfcn.h>
@@ -14,8 +14,8 @@ using thinwire::shim::Dlsym;
 #define THINWIRE_OF_ASSEMBLY __attribute__((visibility("hidden"), used))
 
 extern "C" {
-// The loader's own; not null once the function below has returned.
-THINWIRE_OF_ASSEMBLY Dlsym thinwire_loaders_dlsym = nullptr;
+// Not null once the function below has returned.
+THINWIRE_OF_ASSEMBLY Dlsym thinwire_next_dlsym = nullptr;
 THINWIRE_OF_ASSEMBLY Answer thinwire_look_up(void* handle, const char* name);
 }
 
@@ -44,7 +44,7 @@ dlsym:
   .cfi_adjust_cfa_offset -8
   testq %rax, %rax
   jne 1f
-  jmpq *thinwire_loaders_dlsym(%rip)
+  jmpq *thinwire_next_dlsym(%rip)
 1:
   movq %rdx, %rax
   retq
@@ -74,8 +74,8 @@ dlsym:
   .cfi_adjust_cfa_offset -32
   .cfi_restore x30
   cbnz x16, 1f
-  adrp x16, thinwire_loaders_dlsym
-  ldr x16, [x16, #:lo12:thinwire_loaders_dlsym]
+  adrp x16, thinwire_next_dlsym
+  ldr x16, [x16, #:lo12:thinwire_next_dlsym]
   br x16
 1:
   mov x0, x17
@@ -86,17 +86,29 @@ dlsym:
 )");
 #endif
 
+namespace {
+
+Dlsym loaders = nullptr;
+
+}  // namespace
+
 THINWIRE_EARLY Answer thinwire_look_up(void* handle, const char* name) {
-  if (__atomic_load_n(&thinwire_loaders_dlsym, __ATOMIC_ACQUIRE) == nullptr) {
-    void* const loaders = dlvsym(RTLD_NEXT, "dlsym", THINWIRE_FIRST_GLIBC);
-    __atomic_store_n(&thinwire_loaders_dlsym, reinterpret_cast<Dlsym>(loaders), __ATOMIC_RELEASE);
+  if (__atomic_load_n(&thinwire_next_dlsym, __ATOMIC_ACQUIRE) == nullptr) {
+    void* const own = dlvsym(RTLD_NEXT, "dlsym", THINWIRE_FIRST_GLIBC);
+    const auto look_up = reinterpret_cast<Dlsym>(own);
+    __atomic_store_n(&loaders, look_up, __ATOMIC_RELAXED);
+    // After this library in the order of the search; without a version, as the other shim's has
+    // none.
+    void* const next = look_up(RTLD_NEXT, "dlsym");
+    __atomic_store_n(&thinwire_next_dlsym,
+                     next == nullptr ? look_up : reinterpret_cast<Dlsym>(next), __ATOMIC_RELEASE);
   }
   if (handle == RTLD_NEXT || !thinwire::shim::may_be_taken(name)) return thinwire::shim::kLoaders;
   return thinwire::shim::answer(handle, name);
 }
 
 void* thinwire::shim::loaders_dlsym(void* handle, const char* name) {
-  return thinwire_loaders_dlsym(handle, name);
+  return loaders(handle, name);
 }
 
 #else
