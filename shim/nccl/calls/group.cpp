@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "calls/pass.h"
+#include "calls/steps.h"
 #include "calls/unfinished.h"
 
 namespace thinwire::nccl {
@@ -21,6 +22,7 @@ struct Group {
   std::vector<Planned> coded;
   std::vector<Planned> watched;
   std::vector<KeptRaw> raw;
+  std::vector<std::pair<ncclRedOp_t, ncclComm_t>> ended_ops;
   std::vector<Numbered> numbered;
   std::vector<Count> counts;
   std::vector<Grouped> reserved;  // for one communicator at a time
@@ -29,6 +31,7 @@ struct Group {
     coded.clear();
     watched.clear();
     raw.clear();
+    ended_ops.clear();
     numbered.clear();
     counts.clear();
     failure = ncclSuccess;
@@ -102,6 +105,22 @@ void reserve_memory(Group& of) {
   }
 }
 
+// As the program made them.
+ncclResult_t pass_raw(const Group& of) {
+  ncclResult_t first = ncclSuccess;
+  for (const KeptRaw& each : of.raw) {
+    const ncclResult_t result = pass(each.call);
+    const bool is_taken = result == ncclSuccess || result == ncclInProgress;
+    if (!is_taken && first == ncclSuccess) first = result;
+  }
+  return first;
+}
+
+// NCCL has taken all calls that are of them.
+void end_ops(const Group& of) {
+  for (const auto& [op, comm] : of.ended_ops) THINWIRE_PASS(RedOpDestroy, op, comm);
+}
+
 ncclResult_t carry_out(Group& of) {
   settle(of);
   reserve_memory(of);
@@ -111,11 +130,15 @@ ncclResult_t carry_out(Group& of) {
   enqueue_before(of.coded);
   Rest rest;
   if (of.coded.empty()) {
+    const ncclResult_t passed = pass_raw(of);
+    if (result == ncclSuccess) result = passed;
     const ncclResult_t ended = THINWIRE_PASS(GroupEnd);
     if (result == ncclSuccess) result = ended;
   } else {
-    result = enqueue_coded(of.coded, &of.raw, &rest);
+    rest = in_steps(of.coded, of.raw);
+    result = enqueue_group(rest);
   }
+  end_ops(of);
   watch_on(of, result, std::move(rest));
   for (const Count& each : of.counts) count(each);
   of.clear();
@@ -134,7 +157,8 @@ void forget_watched(Group& of) {
 // NCCL estimates the time of all, as it would carry them out.
 ncclResult_t simulate(Group& of, ncclSimInfo_t* info) {
   for (const Planned& each : of.coded) pass(each.call);
-  for (const KeptRaw& each : of.raw) pass(each.call);
+  pass_raw(of);
+  end_ops(of);
   forget_coded(of);
   forget_watched(of);
   for (const Numbered& each : of.numbered) {
@@ -181,14 +205,15 @@ void keep_number(const Numbered& numbered) { group().numbered.push_back(numbered
 
 void keep_count(const Count& count) { group().counts.push_back(count); }
 
-// Messages between two ranks meet in their order, those among them that a reduction in slots
-// is made of: both ends post all that they have for each other in the program's order, whatever
-// else one of them has in its group. Collectives of a group have no order that a program could rely
-// on.
-bool kept_raw(const Call& call) {
+void keep_raw(const Call& call, Communicator& communicator) {
   Group& of = group();
-  if (of.coded.empty() || !call.is_message()) return false;
-  of.raw.push_back({call, of.coded.size()});
+  of.raw.push_back({call, &communicator, of.coded.size()});
+}
+
+bool kept_end_of(ncclRedOp_t op, ncclComm_t comm) {
+  Group& of = group();
+  if (of.raw.empty()) return false;
+  of.ended_ops.push_back({op, comm});
   return true;
 }
 

@@ -23,8 +23,10 @@ bool group_refers(const Coder& coder);
 void keep_coded(const Planned& planned);
 // One that goes raw now, and has something beside it.
 void keep_watched(const Planned& planned);
-// Whether a raw call has to wait for its place behind a coded one; it is kept then.
-bool kept_raw(const Call& call);
+// One that stays raw, for its place among those that are coded.
+void keep_raw(const Call& call, Communicator& communicator);
+// The program ends a reduction of its own, that a call which is kept may be of: after the group.
+bool kept_end_of(ncclRedOp_t op, ncclComm_t comm);
 // A call of the group has been numbered, and is to be counted, if the group is carried out.
 void keep_number(const Numbered& numbered);
 void keep_count(const Count& count);

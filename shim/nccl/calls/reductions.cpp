@@ -1,4 +1,5 @@
 // Reductions of the program's own. What one multiplies by is kept for calls that are compressed.
+#include "calls/group.h"
 #include "calls/pass.h"
 #include "process/counters.h"
 #include "process/settings.h"
@@ -19,5 +20,6 @@ THINWIRE_EXPORTED ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* op, void* s
 // Beforehand: NCCL may give the handle to another thread's reduction at once.
 THINWIRE_EXPORTED ncclResult_t ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm) {
   if (!Inside::now() && settings().could_compress) counted(comm).own_sums.remove(op);
+  if (!Inside::now() && kept_end_of(op, comm)) return ncclSuccess;
   return THINWIRE_PASS(RedOpDestroy, op, comm);
 }

@@ -114,24 +114,29 @@ Coder* coder_of(ncclComm_t comm, Communicator& communicator) {
   return made;
 }
 
-ncclResult_t go_raw(const Call& call) {
+ncclResult_t go_raw(const Call& call, Communicator& communicator) {
   if (!in_group()) return pass(call);
-  if (kept_raw(call)) return ncclSuccess;
+  keep_raw(call, communicator);
+  return ncclSuccess;
+}
+
+// One that NCCL is to refuse.
+ncclResult_t go_at_once(const Call& call) {
   const ncclResult_t result = pass(call);
-  return result == ncclSuccess ? result : spoil_group(result);
+  return result == ncclSuccess || !in_group() ? result : spoil_group(result);
 }
 
 // Raw, with something beside it or nothing.
 ncclResult_t go_watched(Planned planned) {
   const Decision& decision = planned.decision;
   if (decision.plan == nullptr && !decision.is_timed()) {
-    const ncclResult_t result = go_raw(planned.call);
+    const ncclResult_t result = go_raw(planned.call, *planned.communicator);
     if (result == ncclSuccess && !in_group()) note_end(planned);
     return result;
   }
   if (in_group()) {
     keep_watched(planned);
-    return go_raw(planned.call);
+    return go_raw(planned.call, *planned.communicator);
   }
   enqueue_before({&planned, 1});
   const ncclResult_t result = pass(planned.call);
@@ -147,7 +152,7 @@ ncclResult_t go_watched(Planned planned) {
 ncclResult_t go_coded(Planned planned) {
   Rest rest;
   enqueue_before({&planned, 1});
-  const ncclResult_t result = enqueue_coded({&planned, 1}, nullptr, &rest);
+  const ncclResult_t result = enqueue_coded(planned, &rest);
   if (result == ncclInProgress) {
     finish_later(std::move(rest), {});
   } else {
@@ -224,7 +229,9 @@ ncclResult_t judge(Call call, Communicator& communicator, bool could) {
   if (reason != 0 || !is_judged) {
     count(call, communicator, reason != 0 ? reason : int{kUnusual}, call.choice.only_rule(),
           call.choice.codec[kBetweenNodes]);
-    const ncclResult_t result = could ? go_raw(call) : pass(call);
+    const ncclResult_t result = !could      ? pass(call)
+                                : is_judged ? go_raw(call, communicator)
+                                            : go_at_once(call);
     const bool is_taken = result == ncclSuccess || result == ncclInProgress;
     if (could && is_judged && is_taken) number_only(call, communicator);
     if (result == ncclSuccess && !ended) note_end_of_raw(call, communicator);
@@ -234,7 +241,7 @@ ncclResult_t judge(Call call, Communicator& communicator, bool could) {
   if (coder == nullptr) {
     count(call, communicator, TW_RAW_PEER_NOT_READY, call.choice.only_rule(),
           call.choice.codec[kBetweenNodes]);
-    return go_raw(call);
+    return go_raw(call, communicator);
   }
   Counters& counters = communicator.of[call.operation];
   const bool may_refer = Coder::keeps_results(call) && !group_refers(*coder);

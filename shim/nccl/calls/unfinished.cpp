@@ -18,10 +18,13 @@ struct Unfinished {
   std::vector<Planned> watched;
   ncclResult_t result = ncclInProgress;
 
+  // With the communicator of each call and NCCL's handle of it.
   template <typename Do>
   void for_all(Do then) {
-    for (const Planned& each : rest.calls) then(each);
-    for (const Planned& each : watched) then(each);
+    for (const auto* const calls : {&rest.calls, &watched}) {
+      for (const Planned& each : *calls) then(*each.communicator, each.call.comm);
+    }
+    for (const KeptRaw& each : rest.raw) then(*each.communicator, each.call.comm);
   }
 };
 
@@ -46,22 +49,24 @@ void end(Unfinished& of, ncclResult_t result) {
   if (result != ncclSuccess) {
     if (!of.rest.calls.empty()) give_up(of.rest);
     for (const Planned& each : of.watched) leave_out_behind(each);
-    of.for_all([&](const Planned& each) { each.coder->set_error(result); });
+    of.for_all([&](Communicator& each, ncclComm_t) {
+      if (Coder* const coder = each.coder.load(std::memory_order_acquire)) coder->set_error(result);
+    });
   }
   const std::lock_guard lock(refs_mutex());
-  of.for_all([&](const Planned& each) {
-    if (each.communicator->unfinished.get() != &of) return;
-    each.communicator->is_unfinished = false;
-    each.communicator->unfinished.reset();
+  of.for_all([&](Communicator& each, ncclComm_t) {
+    if (each.unfinished.get() != &of) return;
+    each.is_unfinished = false;
+    each.unfinished.reset();
   });
 }
 
 // What NCCL says of all communicators: an error, else whether one is in progress.
 ncclResult_t state_of(Unfinished& of) {
   ncclResult_t all = ncclSuccess;
-  of.for_all([&](const Planned& each) {
+  of.for_all([&](Communicator&, ncclComm_t comm) {
     ncclResult_t state = ncclSuccess;
-    const ncclResult_t told = THINWIRE_PASS(CommGetAsyncError, each.call.comm, &state);
+    const ncclResult_t told = THINWIRE_PASS(CommGetAsyncError, comm, &state);
     if (told != ncclSuccess) state = told;
     if (all == ncclSuccess || all == ncclInProgress) {
       if (state != ncclSuccess) all = state;
@@ -75,7 +80,7 @@ ncclResult_t advance(Unfinished& of) {
   if (!lock.owns_lock()) return ncclInProgress;  // another thread is at it
   if (of.result != ncclInProgress) return of.result;
   ncclResult_t result = state_of(of);
-  if (result == ncclSuccess && of.rest.stage < of.rest.stages) result = enqueue_rest(of.rest);
+  if (result == ncclSuccess && of.rest.is_left()) result = enqueue_rest(of.rest);
   if (result == ncclInProgress) return result;
   if (result == ncclSuccess) {
     enqueue_behind(of.rest.calls);
@@ -92,9 +97,9 @@ void finish_later(Rest rest, std::vector<Planned> watched) {
   made->rest = std::move(rest);
   made->watched = std::move(watched);
   const std::lock_guard lock(refs_mutex());
-  made->for_all([&](const Planned& each) {
-    each.communicator->unfinished = made;
-    each.communicator->is_unfinished = true;
+  made->for_all([&](Communicator& each, ncclComm_t) {
+    each.unfinished = made;
+    each.is_unfinished = true;
   });
 }
 

@@ -29,6 +29,10 @@ struct Call {
 
   bool is_captured() const { return capture.state == Capture::State::kActive; }
   bool is_message() const { return operation == kSend || operation == kRecv; }
+  // Whether NCCL makes messages of it: behind a group's collectives, in the program's order.
+  bool is_of_messages() const {
+    return is_message() || operation == kAlltoAll || operation == kGather || operation == kScatter;
+  }
   bool has_peer() const {
     return is_message() || operation == kBroadcast || operation == kReduce ||
            operation == kGather || operation == kScatter;

@@ -79,6 +79,7 @@ class Coder {
   void settle(const Numbered& made);
 
   bool blocks() const { return blocks_; }
+  int device() const { return device_; }
 
   // Of the calls of a group, as it ends. Whether there were never as many before for which
   // reserve_together() was asked.

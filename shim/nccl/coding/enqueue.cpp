@@ -4,9 +4,9 @@
 #include <atomic>
 #include <functional>
 #include <numeric>
-#include <optional>
 #include <vector>
 
+#include "calls/pass.h"
 #include "coding/ranges.h"
 #include "coding/service.h"
 #include "process/reason.h"
@@ -73,13 +73,12 @@ ncclResult_t result_of(tw_status status) {
   return ncclInternalError;
 }
 
-ncclResult_t enqueue(const Batch& made) {
-  const auto count = static_cast<std::uint32_t>(made.calls.size());
-  return result_of(tw_stream_enqueue(made.calls.data(), count));
+ncclResult_t enqueue(std::span<const tw_stream_call> calls) {
+  return result_of(tw_stream_enqueue(calls.data(), static_cast<std::uint32_t>(calls.size())));
 }
 
 // As far as NCCL goes along at once.
-ncclResult_t enqueue_stages(const std::vector<tw_stream_call>& calls, Rest& rest) {
+ncclResult_t enqueue_stages(std::span<const tw_stream_call> calls, Rest& rest) {
   const auto count = static_cast<std::uint32_t>(calls.size());
   take_in_progress();
   do {
@@ -92,28 +91,75 @@ ncclResult_t enqueue_stages(const std::vector<tw_stream_call>& calls, Rest& rest
   return ncclSuccess;
 }
 
+// Its raw calls go beside the first exchange, in one group of NCCL's; there are no rounds then.
+ncclResult_t enqueue_step(Rest& rest, std::span<const tw_stream_call> made, bool is_open) {
+  const Step& step = rest.steps[rest.step];
+  const auto coded = made.subspan(rest.calls_done, step.coded);
+  if (rest.stage > 0) return enqueue_stages(coded, rest);
+  const auto raw = std::span<const KeptRaw>(rest.raw).subspan(rest.raw_done, step.raw);
+  if (!is_open && raw.empty() && rest.calls.front().coder->blocks()) return enqueue(coded);
+  ProgramGroup group(raw, is_open);
+  const ncclResult_t result = coded.empty() ? ncclSuccess : enqueue_stages(coded, rest);
+  const ncclResult_t ended = group.close();
+  return result == ncclSuccess ? ended : result;
+}
+
+// One step behind the other, each with all of its exchanges.
+ncclResult_t enqueue_steps(Rest& rest, std::span<const tw_stream_call> made, bool is_open) {
+  while (rest.is_left()) {
+    const ncclResult_t result = enqueue_step(rest, made, is_open && rest.step == 0);
+    if (result != ncclSuccess && result != ncclInProgress) return result;
+    if (result == ncclSuccess || rest.stage == rest.stages) {
+      rest.calls_done += rest.steps[rest.step].coded;
+      rest.raw_done += rest.steps[rest.step].raw;
+      rest.stage = rest.stages = 0;
+      ++rest.step;
+    }
+    if (result == ncclInProgress) return result;
+  }
+  return ncclSuccess;
+}
+
+// What is missing now nobody can make up for.
+void fail_all(const Batch& of) {
+  for (Coder* const each : of.coders) each->fail();
+}
+
 }  // namespace
 
-ncclResult_t enqueue_coded(std::span<const Planned> calls, RawOfGroup raw, Rest* rest) {
-  const Range range(calls);
+ncclResult_t enqueue_coded(const Planned& call, Rest* rest) {
+  const Range range({&call, 1});
   Batch& own = batch();
-  own.lock(calls);
-  ncclResult_t result = prepare(calls, Part::kCall, own) ? ncclSuccess : ncclSystemError;
-  std::optional<ProgramGroup> group;
-  if (raw != nullptr) group.emplace(*raw);
+  own.lock({&call, 1});
+  ncclResult_t result = prepare({&call, 1}, Part::kCall, own) ? ncclSuccess : ncclSystemError;
   if (result == ncclSuccess) {
-    result = calls.front().coder->blocks() ? enqueue(own) : enqueue_stages(own.calls, *rest);
+    result = call.coder->blocks() ? enqueue(own.calls) : enqueue_stages(own.calls, *rest);
   }
   if (result == ncclInProgress) {
-    rest->calls.assign(calls.begin(), calls.end());
+    rest->calls = {call};
     rest->made = own.calls;
+    rest->steps = {{1, 0}};
   } else if (result != ncclSuccess) {
-    // What is missing now nobody can make up for.
-    for (Coder* const each : own.coders) each->fail();
+    fail_all(own);
   }
-  if (group) {
-    const ncclResult_t ended = group->close();
-    if (result == ncclSuccess) result = ended;
+  own.unlock();
+  return result;
+}
+
+ncclResult_t enqueue_group(Rest& group) {
+  const Range range(group.calls);
+  Batch& own = batch();
+  own.lock(group.calls);
+  ncclResult_t result = ncclSystemError;
+  if (prepare(group.calls, Part::kCall, own)) {
+    result = enqueue_steps(group, own.calls, true);
+  } else {
+    THINWIRE_PASS(GroupEnd);
+  }
+  if (result == ncclInProgress) {
+    group.made = own.calls;
+  } else if (result != ncclSuccess) {
+    fail_all(own);
   }
   own.unlock();
   return result;
@@ -123,7 +169,7 @@ ncclResult_t enqueue_rest(Rest& rest) {
   const Range range(rest.calls);
   Batch& own = batch();
   own.lock(rest.calls);
-  const ncclResult_t result = enqueue_stages(rest.made, rest);
+  const ncclResult_t result = enqueue_steps(rest, rest.made, false);
   own.unlock();
   return result;
 }
@@ -144,7 +190,7 @@ void enqueue_trial(const Planned& tried, Part part) {
     for (Class* const of : tried.decision.of) {
       if (of != nullptr) of->veto(TW_RAW_NO_MEMORY);
     }
-  } else if (enqueue(own) != ncclSuccess) {
+  } else if (enqueue(own.calls) != ncclSuccess) {
     tried.coder->fail();
   }
   own.unlock();

@@ -18,20 +18,28 @@ struct Planned {
   Flight* clock = nullptr;  // of a call that is timed, once that has begun
 };
 
-// What is left to do of calls on communicators that do not block.
-struct Rest {
-  std::vector<Planned> calls;
-  std::vector<tw_stream_call> made;
-  std::uint32_t stage = 0, stages = 0;
+// So many coded and raw calls of a group, whose exchanges come before those of the next step.
+struct Step {
+  std::size_t coded = 0, raw = 0;
 };
 
-// Where NCCL's group of the program is open on this thread: what stays raw in it behind a coded
-// call. Else null.
-using RawOfGroup = const std::vector<KeptRaw>*;
+// Calls step by step, and how far they are; what is left once communicators that do not block are
+// in progress.
+struct Rest {
+  std::vector<Planned> calls;
+  std::vector<KeptRaw> raw;
+  std::vector<Step> steps;
+  std::vector<tw_stream_call> made{};  // of `calls`
+  std::size_t step = 0, calls_done = 0, raw_done = 0;
+  std::uint32_t stage = 0, stages = 0;  // of the step
+  bool is_left() const { return step < steps.size(); }
+};
 
-// One exchange of all of them together. With `raw` NCCL's group of the program is ended too.
-// ncclInProgress: `rest` is left, until NCCL has put on the streams what it has been given.
-ncclResult_t enqueue_coded(std::span<const Planned> calls, RawOfGroup raw, Rest* rest);
+// A call alone. ncclInProgress: `rest` is left, until NCCL has put on the streams what it has been
+// given.
+ncclResult_t enqueue_coded(const Planned& call, Rest* rest);
+// Those of the program's group, whose group of NCCL's is open on this thread, and is ended.
+ncclResult_t enqueue_group(Rest& group);
 
 // Goes on with it; ncclInProgress as above.
 ncclResult_t enqueue_rest(Rest& rest);

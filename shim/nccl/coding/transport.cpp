@@ -100,7 +100,10 @@ bool take_in_progress() { return std::exchange(t_in_progress, false); }
 
 // ---- The program's group ----
 
-ProgramGroup::ProgramGroup(std::span<const KeptRaw> raw) : raw_(raw) { t_group = this; }
+ProgramGroup::ProgramGroup(std::span<const KeptRaw> raw, bool is_open) : raw_(raw) {
+  if (!is_open) THINWIRE_PASS(GroupStart);
+  t_group = this;
+}
 
 ProgramGroup::~ProgramGroup() { t_group = nullptr; }
 
@@ -111,7 +114,7 @@ ProgramGroup* ProgramGroup::current() {
 ncclResult_t ProgramGroup::issue_behind(std::size_t coded) {
   while (issued_ < raw_.size() && raw_[issued_].behind <= coded) {
     const ncclResult_t result = pass(raw_[issued_++].call);
-    if (result != ncclSuccess) return result;
+    if (result != ncclSuccess && result != ncclInProgress) return result;
   }
   return ncclSuccess;
 }

@@ -19,18 +19,19 @@ ncclResult_t take_transport_error();
 // cleared.
 bool take_in_progress();
 
-// A call that stays raw and was kept, as it follows a coded one in a group.
+// A call of a group that stays raw, and is kept for its place among the coded ones.
 struct KeptRaw {
   Call call;
-  std::size_t behind = 0;  // how many coded calls of the group come before it
+  Communicator* communicator = nullptr;
+  std::size_t behind = 0;  // how many coded calls come before it: of the group, or of its step
 };
 
-// While it lives the first exchange of what this thread enqueues becomes part of NCCL's group that
-// the program has opened on it, and ends it; `raw` go into it in the places that they have between
-// the coded calls.
+// While it lives the first exchange of what this thread enqueues becomes part of one group of
+// NCCL's, and ends it; `raw` go into it in the places that they have between the coded calls.
+// `is_open`: the program has opened the group.
 class ProgramGroup {
  public:
-  explicit ProgramGroup(std::span<const KeptRaw> raw);
+  ProgramGroup(std::span<const KeptRaw> raw, bool is_open);
   ~ProgramGroup();
   ProgramGroup(const ProgramGroup&) = delete;
   ProgramGroup& operator=(const ProgramGroup&) = delete;
@@ -50,7 +51,6 @@ class ProgramGroup {
   std::size_t issued_ = 0;  // of raw_
   int begun_ = 0;
   bool ended_ = false;
-  ncclResult_t result_ = ncclSuccess;
 };
 
 }  // namespace thinwire::nccl

@@ -1,5 +1,6 @@
 #include "group.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
@@ -116,16 +117,25 @@ void wait_as_loading_does(const std::vector<Pending>& calls) {
   for (const Pending& call : calls) stream_of(call.stream).wait();
 }
 
-// As NCCL does it: a group's collectives, then its messages.
+void enqueue_collectives(std::vector<Pending>& calls, ncclComm_t comm) {
+  for (Pending& call : calls) {
+    if (call.comm != comm || call.kind != Kind::kCollective) continue;
+    enqueue(comm, call.stream, std::move(call.before), std::move(call.after));
+    call.comm = nullptr;  // done
+  }
+}
+
+// As NCCL does it: of one communicator after the other a group's collectives, then its messages.
 void enqueue_all(std::vector<Pending>& calls) {
   wait_as_loading_does(calls);
-  for (Pending& call : calls) {
-    if (call.kind != Kind::kCollective) continue;
-    enqueue(call.comm, call.stream, std::move(call.before), std::move(call.after));
-  }
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (calls[i].kind != Kind::kMessage || calls[i].comm == nullptr) continue;
-    enqueue_messages(calls, i);
+    const ncclComm_t comm = calls[i].comm;
+    if (comm == nullptr) continue;
+    enqueue_collectives(calls, comm);
+    const auto message = std::find_if(calls.begin(), calls.end(),
+                                      [&](const Pending& each) { return each.comm == comm; });
+    if (message != calls.end())
+      enqueue_messages(calls, static_cast<std::size_t>(message - calls.begin()));
   }
 }
 

@@ -1,0 +1,217 @@
+// An NCCL program whose ranks group their calls in ways of their own, as NCCL allows it. It knows
+// nothing of Thinwire and checks every result. Prints "ok".
+//
+// groups_program CASE CALLS [SEED]
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ranks.h"
+
+namespace {
+
+std::atomic<int> failures{0};
+constexpr std::size_t kCount = 9000;
+
+void check(ncclResult_t result, const char* what) {
+  if (ranks::settled(result) == ncclSuccess) return;
+  std::fprintf(stderr, "%s has failed\n", what);
+  ++failures;
+}
+
+// What one rank has, and its calls, whose results are looked at in the end.
+class Calls {
+ public:
+  Calls(ranks::Rank& self, unsigned seed)
+      : self_(self), common_(seed), own_(seed * 77 + static_cast<unsigned>(self.rank)) {
+    check(ncclCommSplit(self.comm, 0, self.rank, &other_, nullptr), "split");
+    ranks::comms_of_thread().push_back(other_);
+    check(ncclSuccess, "split");
+  }
+  ~Calls() { ncclCommDestroy(other_); }
+
+  int rank() const { return self_.rank; }
+  int next() const { return (self_.rank + 1) % self_.ranks; }
+  int before() const { return (self_.rank + self_.ranks - 1) % self_.ranks; }
+  ncclComm_t one() const { return self_.comm; }
+  ncclComm_t other() const { return other_; }
+  unsigned pick(unsigned below) { return static_cast<unsigned>(common_() % below); }
+  unsigned pick_own(unsigned below) { return static_cast<unsigned>(own_() % below); }
+  std::mt19937& own() { return own_; }
+  float number() { return static_cast<float>(++number_ % 1000); }
+
+  void all_reduce(ncclComm_t comm, float v) {
+    float* const to = keep(kCount, total(v));
+    check(ncclAllReduce(give(kCount, v + mine()), to, kCount, ncclFloat32, ncclSum, comm,
+                        self_.stream),
+          "AllReduce");
+  }
+  void reduce_scatter(ncclComm_t comm, float v) {
+    float* const to = keep(kCount, total(v));
+    check(ncclReduceScatter(give(kCount * ranks(), v + mine()), to, kCount, ncclFloat32, ncclSum,
+                            comm, self_.stream),
+          "ReduceScatter");
+  }
+  void all_to_all(ncclComm_t comm, float v, ncclDataType_t type) {
+    float* const to = keep(kCount * ranks(), -1 - v);
+    check(ncclAlltoAll(give(kCount * ranks(), v + mine()), to, kCount, type, comm, self_.stream),
+          "AlltoAll");
+  }
+  void send(float v, int to, ncclDataType_t type) {
+    check(ncclSend(give(kCount, v + mine()), kCount, type, to, self_.comm, self_.stream), "Send");
+  }
+  void receive(float v, int from, ncclDataType_t type) {
+    float* const to = keep(kCount, v + static_cast<float>(from));
+    check(ncclRecv(to, kCount, type, from, self_.comm, self_.stream), "Recv");
+  }
+
+  void look() {
+    self_.synchronize();
+    for (const Kept& each : kept_) {
+      for (std::size_t at = 0; at < each.values.size(); ++at) {
+        const float wanted =
+            each.wanted < 0 ? -1 - each.wanted + static_cast<float>(at / kCount) : each.wanted;
+        if (each.values[at] == wanted) continue;
+        std::fprintf(stderr, "rank %d: %g instead of %g\n", rank(),
+                     static_cast<double>(each.values[at]), static_cast<double>(wanted));
+        ++failures;
+        break;
+      }
+    }
+    kept_.clear();
+    given_.clear();
+  }
+
+ private:
+  struct Kept {
+    std::vector<float> values;
+    float wanted;  // below 0: of each rank another one
+  };
+  float mine() const { return static_cast<float>(self_.rank); }
+  std::size_t ranks() const { return static_cast<std::size_t>(self_.ranks); }
+  float total(float v) const {
+    return static_cast<float>(self_.ranks) * v +
+           static_cast<float>(self_.ranks * (self_.ranks - 1) / 2);
+  }
+  float* keep(std::size_t count, float wanted) {
+    kept_.push_back({std::vector<float>(count), wanted});
+    return kept_.back().values.data();
+  }
+  const float* give(std::size_t count, float value) {
+    given_.emplace_back(count, value);
+    return given_.back().data();
+  }
+
+  ranks::Rank& self_;
+  ncclComm_t other_ = nullptr;
+  std::mt19937 common_, own_;
+  unsigned number_ = 0;
+  std::vector<Kept> kept_;
+  std::vector<std::vector<float>> given_;
+};
+
+// Another order on each end.
+void shuffled(Calls& of) {
+  const float v = of.number();
+  const bool first = of.rank() % 2 == 0;
+  ncclGroupStart();
+  if (first) of.reduce_scatter(of.one(), v);
+  of.send(v, of.next(), ncclInt32);
+  of.receive(v, of.before(), ncclInt32);
+  if (!first) of.reduce_scatter(of.one(), v);
+  check(ncclGroupEnd(), "group");
+}
+
+// Of rank 0 alone.
+void one_sided(Calls& of) {
+  const float v = of.number();
+  const bool groups = of.rank() == 0;
+  if (groups) ncclGroupStart();
+  of.all_reduce(of.one(), v);
+  if (of.rank() == 0) of.send(v, 1, ncclInt32);
+  if (of.rank() == 1) of.receive(v, 0, ncclInt32);
+  if (groups) check(ncclGroupEnd(), "group");
+}
+
+// Of two communicators on one stream, of rank 0 alone.
+void two(Calls& of) {
+  const float v = of.number();
+  const bool groups = of.rank() == 0;
+  if (groups) ncclGroupStart();
+  of.all_reduce(of.one(), v);
+  of.all_reduce(of.other(), v);
+  if (groups) check(ncclGroupEnd(), "group");
+}
+
+// Messages around one that NCCL makes messages of, some of which are compressed.
+void exchanged(Calls& of) {
+  const float v = of.number();
+  const bool groups = of.rank() % 2 == 0;
+  if (groups) ncclGroupStart();
+  if (of.rank() == 0) of.send(v, 1, ncclFloat32);
+  if (of.rank() == 1) of.receive(v, 0, ncclFloat32);
+  of.all_to_all(of.one(), v, ncclInt32);
+  if (of.rank() == 0) of.send(v, 1, ncclInt32);
+  if (of.rank() == 1) of.receive(v, 0, ncclInt32);
+  of.all_to_all(of.one(), v, ncclFloat32);
+  if (groups) check(ncclGroupEnd(), "group");
+}
+
+// A collective or two, and messages in rings: shuffled where all have them in a group, or in the
+// order in which NCCL carries out a group's where some ranks have none.
+void random(Calls& of) {
+  const unsigned kind = of.pick(3), messages = of.pick(4);
+  const bool by_all = of.pick(2) == 0;
+  const bool groups = by_all || of.pick_own(2) == 0;
+  std::vector<std::function<void()>> collectives, rings;
+  const float v = of.number();
+  const ncclComm_t comm = of.pick(2) == 0 ? of.one() : of.other();
+  collectives.push_back(
+      [&of, kind, v, comm] { kind == 0 ? of.reduce_scatter(comm, v) : of.all_reduce(comm, v); });
+  const ncclDataType_t type = of.pick(2) == 0 ? ncclFloat32 : ncclInt32;
+  for (unsigned at = 0; at < messages; ++at) {
+    const float of_this = of.number();
+    rings.push_back([&of, of_this, type] {
+      ncclGroupStart();
+      of.send(of_this, of.next(), type);
+      of.receive(of_this, of.before(), type);
+      check(ncclGroupEnd(), "inner group");
+    });
+  }
+  if (groups) ncclGroupStart();
+  const bool mixes = groups && comm == of.one();
+  unsigned early = mixes ? of.pick_own(messages + 1) : 0;
+  for (unsigned at = 0; at < early; ++at) rings[at]();
+  collectives[0]();
+  for (unsigned at = early; at < messages; ++at) rings[at]();
+  if (groups) check(ncclGroupEnd(), "group");
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::map<std::string, void (*)(Calls&)> cases{{"shuffled", shuffled},
+                                                      {"one-sided", one_sided},
+                                                      {"two", two},
+                                                      {"exchanged", exchanged},
+                                                      {"random", random}};
+  const auto calls = count > 2 ? std::atoi(words[2]) : 100;
+  const auto seed = static_cast<unsigned>(count > 3 ? std::atoi(words[3]) : 1);
+  const auto step = cases.at(words[1]);
+  ranks::run(2 + static_cast<int>(seed % 2), [&](ranks::Rank& self) {
+    Calls of(self, seed);
+    for (int call = 0; call < calls; ++call) {
+      step(of);
+      if (call % 4 == 3) of.look();
+    }
+    of.look();
+  });
+  std::puts(failures == 0 ? "ok" : "failed");
+  return failures == 0 ? 0 : 1;
+}
