@@ -22,7 +22,6 @@ struct Group {
   std::vector<Planned> coded;
   std::vector<Planned> watched;
   std::vector<KeptRaw> raw;
-  std::vector<std::pair<ncclRedOp_t, ncclComm_t>> ended_ops;
   std::vector<Numbered> numbered;
   std::vector<Count> counts;
   std::vector<Grouped> reserved;  // for one communicator at a time
@@ -31,7 +30,6 @@ struct Group {
     coded.clear();
     watched.clear();
     raw.clear();
-    ended_ops.clear();
     numbered.clear();
     counts.clear();
     failure = ncclSuccess;
@@ -109,16 +107,11 @@ void reserve_memory(Group& of) {
 ncclResult_t pass_raw(const Group& of) {
   ncclResult_t first = ncclSuccess;
   for (const KeptRaw& each : of.raw) {
-    const ncclResult_t result = pass(each.call);
+    const ncclResult_t result = pass_kept(each);
     const bool is_taken = result == ncclSuccess || result == ncclInProgress;
     if (!is_taken && first == ncclSuccess) first = result;
   }
   return first;
-}
-
-// NCCL has taken all calls that are of them.
-void end_ops(const Group& of) {
-  for (const auto& [op, comm] : of.ended_ops) THINWIRE_PASS(RedOpDestroy, op, comm);
 }
 
 ncclResult_t carry_out(Group& of) {
@@ -138,7 +131,6 @@ ncclResult_t carry_out(Group& of) {
     rest = in_steps(of.coded, of.raw);
     result = enqueue_group(rest);
   }
-  end_ops(of);
   watch_on(of, result, std::move(rest));
   for (const Count& each : of.counts) count(each);
   of.clear();
@@ -158,7 +150,6 @@ void forget_watched(Group& of) {
 ncclResult_t simulate(Group& of, ncclSimInfo_t* info) {
   for (const Planned& each : of.coded) pass(each.call);
   pass_raw(of);
-  end_ops(of);
   forget_coded(of);
   forget_watched(of);
   for (const Numbered& each : of.numbered) {
@@ -211,9 +202,12 @@ void keep_raw(const Call& call, Communicator& communicator) {
 }
 
 bool kept_end_of(ncclRedOp_t op, ncclComm_t comm) {
-  Group& of = group();
-  if (of.raw.empty()) return false;
-  of.ended_ops.push_back({op, comm});
+  std::vector<KeptRaw>& raw = group().raw;
+  const auto last = std::find_if(raw.rbegin(), raw.rend(), [&](const KeptRaw& each) {
+    return each.call.reduces() && each.call.op == op && each.call.comm == comm;
+  });
+  if (last == raw.rend()) return false;
+  last->ends_op = true;
   return true;
 }
 

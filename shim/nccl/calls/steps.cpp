@@ -106,7 +106,8 @@ Rest in_steps(std::span<const Planned> coded, std::span<const KeptRaw> raw) {
       made.calls.push_back(*each.coded);
       ++step.coded;
     } else {
-      made.raw.push_back({each.raw->call, each.raw->communicator, step.coded});
+      made.raw.push_back(*each.raw);
+      made.raw.back().behind = step.coded;
       ++step.raw;
     }
   }

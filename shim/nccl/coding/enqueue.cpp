@@ -91,23 +91,40 @@ ncclResult_t enqueue_stages(std::span<const tw_stream_call> calls, Rest& rest) {
   return ncclSuccess;
 }
 
+// What a step needs it is lent as it begins: its records would be taken for earlier calls' before,
+// and memory of the step before serves again, as streams have the one behind the other.
+bool prepare_step(Rest& rest, std::span<const Planned> calls, Batch& own) {
+  rest.prepared += calls.size();
+  return calls.empty() || prepare(calls, Part::kCall, own);
+}
+
 // Its raw calls go beside the first exchange, in one group of NCCL's; there are no rounds then.
-ncclResult_t enqueue_step(Rest& rest, std::span<const tw_stream_call> made, bool is_open) {
+ncclResult_t enqueue_step(Rest& rest, Batch& own, bool is_open) {
+  if (rest.stage > 0) return enqueue_stages(rest.made, rest);
   const Step& step = rest.steps[rest.step];
-  const auto coded = made.subspan(rest.calls_done, step.coded);
-  if (rest.stage > 0) return enqueue_stages(coded, rest);
+  const auto coded = std::span<const Planned>(rest.calls).subspan(rest.calls_done, step.coded);
   const auto raw = std::span<const KeptRaw>(rest.raw).subspan(rest.raw_done, step.raw);
-  if (!is_open && raw.empty() && rest.calls.front().coder->blocks()) return enqueue(coded);
+  ncclResult_t result = prepare_step(rest, coded, own) ? ncclSuccess : ncclSystemError;
+  const bool is_alone = !is_open && raw.empty();
+  if (is_alone && result != ncclSuccess) return result;
+  if (is_alone && rest.calls.front().coder->blocks()) return enqueue(own.calls);
   ProgramGroup group(raw, is_open);
-  const ncclResult_t result = coded.empty() ? ncclSuccess : enqueue_stages(coded, rest);
+  if (result == ncclSuccess && !coded.empty()) result = enqueue_stages(own.calls, rest);
   const ncclResult_t ended = group.close();
+  if (result == ncclInProgress) rest.made = own.calls;
   return result == ncclSuccess ? ended : result;
 }
 
+// Calls of steps that never begin.
+void give_back_plans(const Rest& rest) {
+  for (std::size_t at = rest.prepared; at < rest.calls.size(); ++at)
+    rest.calls[at].decision.plan->users.fetch_sub(1);
+}
+
 // One step behind the other, each with all of its exchanges.
-ncclResult_t enqueue_steps(Rest& rest, std::span<const tw_stream_call> made, bool is_open) {
+ncclResult_t enqueue_steps(Rest& rest, Batch& own, bool is_open) {
   while (rest.is_left()) {
-    const ncclResult_t result = enqueue_step(rest, made, is_open && rest.step == 0);
+    const ncclResult_t result = enqueue_step(rest, own, is_open && rest.step == 0);
     if (result != ncclSuccess && result != ncclInProgress) return result;
     if (result == ncclSuccess || rest.stage == rest.stages) {
       rest.calls_done += rest.steps[rest.step].coded;
@@ -137,6 +154,7 @@ ncclResult_t enqueue_coded(const Planned& call, Rest* rest) {
   }
   if (result == ncclInProgress) {
     rest->calls = {call};
+    rest->prepared = 1;
     rest->made = own.calls;
     rest->steps = {{1, 0}};
   } else if (result != ncclSuccess) {
@@ -150,15 +168,9 @@ ncclResult_t enqueue_group(Rest& group) {
   const Range range(group.calls);
   Batch& own = batch();
   own.lock(group.calls);
-  ncclResult_t result = ncclSystemError;
-  if (prepare(group.calls, Part::kCall, own)) {
-    result = enqueue_steps(group, own.calls, true);
-  } else {
-    THINWIRE_PASS(GroupEnd);
-  }
-  if (result == ncclInProgress) {
-    group.made = own.calls;
-  } else if (result != ncclSuccess) {
+  const ncclResult_t result = enqueue_steps(group, own, true);
+  if (result != ncclSuccess && result != ncclInProgress) {
+    give_back_plans(group);
     fail_all(own);
   }
   own.unlock();
@@ -169,12 +181,13 @@ ncclResult_t enqueue_rest(Rest& rest) {
   const Range range(rest.calls);
   Batch& own = batch();
   own.lock(rest.calls);
-  const ncclResult_t result = enqueue_steps(rest, rest.made, false);
+  const ncclResult_t result = enqueue_steps(rest, own, false);
   own.unlock();
   return result;
 }
 
 void give_up(const Rest& rest) {
+  give_back_plans(rest);
   Batch& own = batch();
   own.lock(rest.calls);
   for (Coder* const each : own.coders) each->fail();

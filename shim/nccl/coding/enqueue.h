@@ -29,8 +29,9 @@ struct Rest {
   std::vector<Planned> calls;
   std::vector<KeptRaw> raw;
   std::vector<Step> steps;
-  std::vector<tw_stream_call> made{};  // of `calls`
+  std::vector<tw_stream_call> made{};  // of the step
   std::size_t step = 0, calls_done = 0, raw_done = 0;
+  std::size_t prepared = 0;             // of `calls`
   std::uint32_t stage = 0, stages = 0;  // of the step
   bool is_left() const { return step < steps.size(); }
 };

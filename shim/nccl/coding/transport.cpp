@@ -100,6 +100,13 @@ bool take_in_progress() { return std::exchange(t_in_progress, false); }
 
 // ---- The program's group ----
 
+ncclResult_t pass_kept(const KeptRaw& kept) {
+  const ncclResult_t result = pass(kept.call);
+  // NCCL has taken what the reduction multiplies by.
+  if (kept.ends_op) THINWIRE_PASS(RedOpDestroy, kept.call.op, kept.call.comm);
+  return result;
+}
+
 ProgramGroup::ProgramGroup(std::span<const KeptRaw> raw, bool is_open) : raw_(raw) {
   if (!is_open) THINWIRE_PASS(GroupStart);
   t_group = this;
@@ -113,7 +120,7 @@ ProgramGroup* ProgramGroup::current() {
 
 ncclResult_t ProgramGroup::issue_behind(std::size_t coded) {
   while (issued_ < raw_.size() && raw_[issued_].behind <= coded) {
-    const ncclResult_t result = pass(raw_[issued_++].call);
+    const ncclResult_t result = pass_kept(raw_[issued_++]);
     if (result != ncclSuccess && result != ncclInProgress) return result;
   }
   return ncclSuccess;

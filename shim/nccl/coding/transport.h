@@ -24,7 +24,11 @@ struct KeptRaw {
   Call call;
   Communicator* communicator = nullptr;
   std::size_t behind = 0;  // how many coded calls come before it: of the group, or of its step
+  bool ends_op = false;    // it is the last one of a reduction that the program has ended
 };
+
+// To NCCL, in a group.
+ncclResult_t pass_kept(const KeptRaw& kept);
 
 // While it lives the first exchange of what this thread enqueues becomes part of one group of
 // NCCL's, and ends it; `raw` go into it in the places that they have between the coded calls.
