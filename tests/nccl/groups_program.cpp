@@ -53,6 +53,13 @@ class Calls {
                         self_.stream),
           "AllReduce");
   }
+  // To rank 1, as the only one.
+  void reduce(ncclComm_t comm, float v) {
+    float* const to = keep(kCount, self_.rank == 1 ? total(v) : 0);
+    check(ncclReduce(give(kCount, v + mine()), to, kCount, ncclFloat32, ncclSum, 1, comm,
+                     self_.stream),
+          "Reduce");
+  }
   void reduce_scatter(ncclComm_t comm, float v) {
     float* const to = keep(kCount, total(v));
     check(ncclReduceScatter(give(kCount * ranks(), v + mine()), to, kCount, ncclFloat32, ncclSum,
@@ -134,7 +141,7 @@ void one_sided(Calls& of) {
   const float v = of.number();
   const bool groups = of.rank() == 0;
   if (groups) ncclGroupStart();
-  of.all_reduce(of.one(), v);
+  of.pick(2) == 0 ? of.all_reduce(of.one(), v) : of.reduce(of.one(), v);
   if (of.rank() == 0) of.send(v, 1, ncclInt32);
   if (of.rank() == 1) of.receive(v, 0, ncclInt32);
   if (groups) check(ncclGroupEnd(), "group");

@@ -114,16 +114,17 @@ Coder* coder_of(ncclComm_t comm, Communicator& communicator) {
   return made;
 }
 
-ncclResult_t go_raw(const Call& call, Communicator& communicator) {
-  if (!in_group()) return pass(call);
-  keep_raw(call, communicator);
-  return ncclSuccess;
-}
-
 // One that NCCL is to refuse.
 ncclResult_t go_at_once(const Call& call) {
   const ncclResult_t result = pass(call);
   return result == ncclSuccess || !in_group() ? result : spoil_group(result);
+}
+
+ncclResult_t go_raw(const Call& call, Communicator& communicator) {
+  // Of one that nobody began, or that has ended.
+  if (!in_group() || !communicator.agreed) return go_at_once(call);
+  keep_raw(call, communicator);
+  return ncclSuccess;
 }
 
 // Raw, with something beside it or nothing.
