@@ -11,7 +11,7 @@ using Dlsym = void* (*)(void* handle, const char* name);
 
 // In two registers.
 struct Answer {
-  unsigned long is_answered;  // 0: the loader's
+  unsigned long is_answered;  // 0: it is left to the next dlsym()
   void* found;
 };
 inline constexpr Answer kLoaders = {0, nullptr};
