@@ -1104,10 +1104,13 @@ typedef enum tw_stream_flag {
                                  result in `receive`, at the root those of the others */
   TW_STREAM_PREMULTIPLIED = 4, /* of a sum: each rank's values are multiplied by that rank's own
                                  factor before they are added, see tw_stream_call */
-  TW_STREAM_ROUNDS = 8         /* of Alltoall and of reductions, enqueued alone: what goes
+  TW_STREAM_ROUNDS = 8,        /* of Alltoall and of reductions, enqueued alone: what goes
                                   in messages goes in rounds, a group each, in which a rank sends one
                                   block and receives one, and not as one group. Ranks need not agree
                                   on it; in other calls it changes nothing */
+  TW_STREAM_AS_IS = 16         /* of Send: the values are spilled, whatever they would take, so that
+                                  none is changed by a lossy codec: for bytes that are no values of
+                                  `dtype`. The receiver's plan is the same as ever */
 } tw_stream_flag;
 
 /* What a plan is for. All ranks must pass equal values, except that Send and Receive need agree

@@ -45,7 +45,8 @@ SlotTrial trial_of(std::uint32_t flags) {
 
 bool known(const tw_stream_plan_options& from) {
   constexpr std::uint32_t kBoth = TW_STREAM_TRIAL | TW_STREAM_TRIAL_RESULT;
-  constexpr std::uint32_t kAll = kBoth | TW_STREAM_PREMULTIPLIED | TW_STREAM_ROUNDS;
+  constexpr std::uint32_t kAll =
+      kBoth | TW_STREAM_PREMULTIPLIED | TW_STREAM_ROUNDS | TW_STREAM_AS_IS;
   return from.operation < kSlotOperationCount && from.dtype < kDtypeCount &&
          from.way < kSlotWayCount && (from.flags & ~kAll) == 0 && (from.flags & kBoth) != kBoth &&
          from.reserved == 0;
@@ -63,6 +64,7 @@ SlotCall to_call(const tw_stream_plan_options& from, const tw_stream_comm& comm)
   call.scale = from.scale == 0 ? 1 : from.scale;
   call.premultiplied = (from.flags & TW_STREAM_PREMULTIPLIED) != 0;
   call.rounds = (from.flags & TW_STREAM_ROUNDS) != 0;
+  call.as_is = (from.flags & TW_STREAM_AS_IS) != 0;
   call.spec = from.codec != nullptr ? from.codec->spec : comm.spec;
   call.reference_bytes = from.reference_bytes;
   call.mark = comm.mark;

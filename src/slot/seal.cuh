@@ -19,7 +19,8 @@ static __device__ __noinline__ void seal(const ToSeal& step) {
   lost = __syncthreads_or(lost) != 0;
   if (threadIdx.x == 0) {
     const device::Outcome encoded = seen(*slot.outcome);
-    kind = lost ? SlotKind::kLost : kind_after(encoded, slot.bytes);
+    kind = step.as_is ? SlotKind::kSpilled : kind_after(encoded, slot.bytes);
+    if (lost) kind = SlotKind::kLost;
     const std::uint64_t frame = kind == SlotKind::kFrame ? device::outcome_bytes(encoded) : 0;
     *reinterpret_cast<SlotWords*>(slot.at) = sealed_slot(slot.tag, kind, frame);
     if (kind == SlotKind::kLost) *slot.outcome = failure(SlotFailure::kLost);

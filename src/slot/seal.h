@@ -23,6 +23,7 @@ struct ToSeal {
   const std::byte* values = nullptr;
   const std::uint64_t* before = nullptr;
   std::uint32_t before_count = 0;
+  bool as_is = false;  // spilled, whatever the encode has come to
 };
 
 }  // namespace thinwire::slot

@@ -10,6 +10,8 @@
 namespace thinwire::nccl {
 namespace {
 
+enum Dtype : std::uint8_t { kBytes, kF32, kF64, kBf16 = 4 };
+
 struct Offers final : agree::Channel {
   agree::Answer value(std::uint64_t, std::uint64_t) override { return {}; }
   void settle(std::uint64_t) override {}
@@ -55,47 +57,37 @@ TEST(Class, WithoutAGuardWhatFitsIsCoded) {
   EXPECT_EQ(offers.made[0].asks, 0);
 }
 
-// What is offered by one end of a pair whose class has these messages.
-std::vector<agree::Offer> offered(const std::vector<std::uint64_t>& calls) {
+TEST(Class, OffersTheTypeOfWhatItOffers) {
   Offers offers;
-  Class of(offers, 1, false, true);
-  of.measured(200, false);
-  for (const std::uint64_t call : calls) {
-    if (of.made(call)) of.compare();
-  }
-  return offers.made;
+  Class of(offers, 1, false);
+  of.measured(200, false, kF32);
+  of.measured(200, false, kBf16);
+  ASSERT_EQ(offers.made.size(), 1) << "nothing more is needed";
+  EXPECT_EQ(offers.made[0].dtype, kF32);
+  of.ask(1);
+  EXPECT_EQ(offers.made.back().dtype, kF32);
+  of.measured(300, false, kF64);
+  EXPECT_EQ(std::pair(offers.made.back().dtype, offers.made.back().needed),
+            std::pair(std::uint8_t{kF64}, std::uint16_t{300}));
+  of.measured(100, true, kBf16);
+  EXPECT_EQ(offers.made.back().dtype, kBf16);
 }
 
-TEST(Class, OfMessagesOffersOnceItsFirstCallsTellThemApart) {
-  std::vector<std::uint64_t> all, fewer, others;
-  for (std::uint64_t call = 0; call < 8; ++call) {
-    all.push_back(call);
-    others.push_back(call < 7 ? call : call + 1);
-  }
-  fewer.assign(all.begin(), all.end() - 1);
-  EXPECT_TRUE(offered(fewer).empty());
-  ASSERT_EQ(offered(all).size(), 1);
-  EXPECT_EQ(offered(all)[0].needed, 200);
-  EXPECT_EQ(offered(all), offered(all));
-  EXPECT_NE(offered(all)[0].first_calls, offered(others)[0].first_calls);
-  all.push_back(40);
-  others = all;
-  others.back() = 41;
-  EXPECT_EQ(offered(all), offered(others)) << "only the first ones are compared";
-}
-
-TEST(Class, OfMessagesOffersAtOnceLater) {
+TEST(Class, IsOfOneTypeUntilOneComesBetween) {
   Offers offers;
-  Class of(offers, 1, false, true);
-  for (std::uint64_t call = 0; call < 20; ++call) {
-    if (of.made(call)) of.compare();
-  }
-  EXPECT_TRUE(offers.made.empty()) << "there is nothing to offer";
-  of.measured(200, false);
-  of.measured(300, false);
-  ASSERT_EQ(offers.made.size(), 2);
-  EXPECT_NE(offers.made[0].first_calls, 0);
-  EXPECT_EQ(offers.made[0].first_calls, offers.made[1].first_calls);
+  Class of(offers, 1, false);
+  EXPECT_TRUE(of.is_of_one_type());
+  const auto note = [&](std::uint32_t dtype, int times) {
+    for (int time = 0; time < times; ++time) of.note_type(dtype);
+    return of.is_of_one_type();
+  };
+  EXPECT_FALSE(note(kF32, 7)) << "too few to tell";
+  EXPECT_TRUE(note(kF32, 1));
+  EXPECT_FALSE(note(kBytes, 1));
+  EXPECT_FALSE(note(kF32, 255));
+  EXPECT_TRUE(note(kF32, 1));
+  EXPECT_FALSE(note(kBf16, 255));
+  EXPECT_TRUE(note(kBf16, 1));
 }
 
 TEST(Class, IsTriedEverMoreRarelyWhileUndecided) {

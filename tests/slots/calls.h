@@ -96,6 +96,7 @@ struct Case {
   int seed = 0;              // of the values
   Factors factors = Factors::kNone;
   std::set<int> in_rounds = {};           // ranks whose messages go in rounds
+  bool as_is = false;                     // of Send
   std::vector<std::uint32_t> nodes = {};  // of ranks; none: each has its own
 
   // Whether values go between them as they are, and whether the call has two levels.

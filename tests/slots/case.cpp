@@ -61,6 +61,7 @@ tw_stream_plan_options plan_options(const Case& given, int rank, const tw_codec*
   options.scale = given.scale;
   if (given.factors != Factors::kNone) options.flags = TW_STREAM_PREMULTIPLIED;
   if (given.in_rounds.contains(rank)) options.flags |= TW_STREAM_ROUNDS;
+  if (given.as_is && rank == 0) options.flags |= TW_STREAM_AS_IS;
   if (options.operation == TW_STREAM_SEND) options.peer = given.ranks - 1;
   if (has_root(options.operation)) options.peer = given.root;
   return options;

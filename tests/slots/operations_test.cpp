@@ -241,5 +241,35 @@ TEST(Reports, OfNoiseNoCapacityWouldDo) {
   EXPECT_EQ(reports[1].frame_bytes, reports[1].raw_bytes);
 }
 
+TEST(AsItIs, NoLossyCodecChangesAnyBit) {
+  for (const char* const spec : {"szp:abs=1e-3", "zfp:rate=12", "blockq:bits=8", "mpc"}) {
+    for (const std::uint32_t capacity : {256U, 512U}) {
+      const auto reports = expect_case({.operation = TW_STREAM_SEND,
+                                        .spec = spec,
+                                        .count = 5000,
+                                        .capacity = capacity,
+                                        .as_is = true});
+      EXPECT_EQ(reports[0].spilled_out, 1U);
+      EXPECT_EQ(reports[0].needed[0], 513U) << "no capacity would do";
+      EXPECT_EQ(reports[1].spilled_in, 1U);
+    }
+  }
+}
+
+TEST(AsItIs, AreMessagesThatAreSentAlone) {
+  World world(2);
+  const Comm comm = make_comm(world, 0);
+  const Codec codec("mpc");
+  for (const std::uint32_t operation : {TW_STREAM_RECEIVE, TW_STREAM_ALLGATHER, TW_STREAM_SEND}) {
+    auto options = options_of(operation, TW_F32, 1000, codec.handle.get());
+    options.peer = operation == TW_STREAM_ALLGATHER ? 0 : 1;
+    options.capacity[0] = 512;
+    options.flags = TW_STREAM_AS_IS;
+    if (operation == TW_STREAM_SEND) options.flags |= TW_STREAM_TRIAL;
+    tw_stream_plan* plan = nullptr;
+    EXPECT_EQ(tw_stream_plan_create(comm.get(), &options, &plan), TW_INVALID_ARGUMENT);
+  }
+}
+
 }  // namespace
 }  // namespace thinwire::slots

@@ -35,9 +35,8 @@ struct Offer {
   std::uint64_t raw_ns = 0, coded_ns = 0;
   std::uint64_t raw_mean_ns = 0, coded_mean_ns = 0;
 
-  // Of messages: which of those of the pair the class's first ones were. Where its two ends differ
-  // they know the same messages by different types.
-  std::uint64_t first_calls = 0;
+  // Of messages: the type that the sender measured them as; the caller's number.
+  std::uint8_t dtype = 0;
   bool operator==(const Offer&) const = default;
 };
 
@@ -51,11 +50,11 @@ struct Value {
   bool codes = true;            // what fits is coded, but for calls that are timed the other way
   std::uint64_t raw_ns = 0, coded_ns = 0;  // of the one that was decided
   std::uint64_t raw_mean_ns = 0, coded_mean_ns = 0;
+  std::uint8_t dtype = 0;  // what slots of messages hold, whatever either end calls them; of raw: 0
   bool operator==(const Value&) const = default;
 };
 constexpr std::uint16_t kUndecided = 0xFFFF;  // not every rank has offered yet
 constexpr std::uint16_t kNotSmaller = 0xFFFE;
-constexpr std::uint16_t kUnlike = 0xFFFD;       // the ends of a pair differ
 constexpr std::uint16_t kUnreachable = 0xFFFC;  // no connection between the ends of a pair
 
 // The decision: a pure function of the value in force and of what all ranks offer.
@@ -73,7 +72,8 @@ struct Answer {
 };
 
 // The calls that are numbered together: a communicator's collectives, or what one rank sends to one
-// other. A class is a 64-bit key of the caller's: operation, dtype, octave of bytes.
+// other. A class is a 64-bit key of the caller's: operation, octave of bytes, of collectives the
+// dtype.
 class Channel {
  public:
   virtual ~Channel() = default;

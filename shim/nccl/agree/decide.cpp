@@ -16,6 +16,7 @@ constexpr unsigned kMostCapacity = kWhole - kWhole / 32;
 Value decide(const Value& in_force, const Offer& of_all) {
   Value made = in_force;
   made.capacity = made.reason = 0;
+  made.dtype = 0;
   const unsigned capacity = of_all.needed + of_all.needed / kReserve + 1;
   if (of_all.veto != 0 || capacity > kMostCapacity) {
     // Of what was timed nothing is forgotten.
@@ -23,6 +24,7 @@ Value decide(const Value& in_force, const Offer& of_all) {
     return made;
   }
   made.capacity = static_cast<std::uint16_t>(capacity);
+  made.dtype = of_all.dtype;
   if (of_all.asks > made.probation && made.probation == made.decided) {
     if (made.probation == 0) made.codes = false;
     ++made.probation;

@@ -128,7 +128,7 @@ void put(FieldWriter& to, const Offered& it) {
   to.put(it.key).put(it.offer.needed).put(it.offer.veto);
   to.put(it.offer.asks).put(it.offer.span).put(it.offer.timed);
   to.put(it.offer.raw_ns).put(it.offer.coded_ns);
-  to.put(it.offer.raw_mean_ns).put(it.offer.coded_mean_ns).put(it.offer.first_calls);
+  to.put(it.offer.raw_mean_ns).put(it.offer.coded_mean_ns).put(it.offer.dtype);
 }
 bool take(FieldReader& from, Offered& it) {
   it.key = from.take<std::uint64_t>();
@@ -140,7 +140,7 @@ bool take(FieldReader& from, Offered& it) {
   it.offer.coded_ns = from.take<std::uint64_t>();
   it.offer.raw_mean_ns = from.take<std::uint64_t>();
   it.offer.coded_mean_ns = from.take<std::uint64_t>();
-  it.offer.first_calls = from.take<std::uint64_t>();
+  it.offer.dtype = from.take<std::uint8_t>();
   return true;
 }
 
@@ -166,6 +166,7 @@ void put(FieldWriter& to, const Commit& it) {
   to.put(it.value.probation).put(it.value.decided).put(it.value.calls);
   to.put(static_cast<std::uint8_t>(it.value.codes)).put(it.value.raw_ns).put(it.value.coded_ns);
   to.put(it.value.raw_mean_ns).put(it.value.coded_mean_ns);
+  to.put(it.value.dtype);
 }
 bool take(FieldReader& from, Commit& it) {
   it.key = from.take<std::uint64_t>();
@@ -180,6 +181,7 @@ bool take(FieldReader& from, Commit& it) {
   it.value.coded_ns = from.take<std::uint64_t>();
   it.value.raw_mean_ns = from.take<std::uint64_t>();
   it.value.coded_mean_ns = from.take<std::uint64_t>();
+  it.value.dtype = from.take<std::uint8_t>();
   return sound;
 }
 

@@ -20,8 +20,7 @@ Offer both(const Offer& one, const Offer& other) {
   made.coded_ns = std::max(one.coded_ns, other.coded_ns);
   made.raw_mean_ns = std::max(one.raw_mean_ns, other.raw_mean_ns);
   made.coded_mean_ns = std::max(one.coded_mean_ns, other.coded_mean_ns);
-  made.first_calls = one.first_calls;
-  if (one.first_calls != other.first_calls && made.veto == 0) made.veto = kUnlike;
+  made.dtype = one.dtype;  // of a pair the sender's, which is the root
   return made;
 }
 

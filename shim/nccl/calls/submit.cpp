@@ -8,6 +8,7 @@
 #include "calls/pass.h"
 #include "calls/unfinished.h"
 #include "coding/device.h"
+#include "coding/messages.h"
 #include "process/report.h"
 #include "process/trace.h"
 
@@ -65,11 +66,13 @@ void count(const Call& call, Communicator& communicator, int reason, int rule, u
 // The policy's choice, and why it cannot be: of either side, or of both the one between nodes.
 int choose_codec(Call& call, const Communicator& communicator) {
   const std::uint64_t bytes = bytes_judged(call, communicator);
-  call.choice = choose(call.operation, dtype_of(call.type), bytes, communicator.rules);
+  const std::uint32_t dtype = dtype_of(call.type);
+  call.rules = communicator.rules;
+  call.choice = choose(call.operation, dtype, bytes, call.rules);
   for (const Side side : {kWithinNode, kBetweenNodes}) {
     const CodecUse& use = settings().codecs[call.choice.codec[side]];
-    const int reason = call.reduces() ? reason_for_sum(use, call.type, call.sums(), bytes)
-                                      : reason_for(use, call.type, bytes);
+    const int reason = call.reduces() ? reason_for_sum(use, dtype, call.sums(), bytes)
+                                      : reason_for(use, dtype, bytes);
     call.choice.reason[side] = reason == kNotBuilt ? 0 : reason;
   }
   const auto& reasons = call.choice.reason;
@@ -77,12 +80,17 @@ int choose_codec(Call& call, const Communicator& communicator) {
   return reasons[kBetweenNodes];
 }
 
-// From the arguments and settings alone, so that it is the same on all ranks.
+// From the arguments and settings alone, so that it is the same on all ranks. What the other end of
+// a message may know by another type is left to what the two have agreed on.
 int reason_by_arguments(Call& call, const Communicator& communicator) {
   const int reason = choose_codec(call, communicator);
-  if (reason != kNotBuilt || streams() == Streams::kNone) return reason;
-  if (communicator.ranks <= 1) return kAlone;
-  if (call.is_message() && call.peer == communicator.rank) return kAlone;
+  if (streams() == Streams::kNone) return reason;
+  if (reason != kNotBuilt) {
+    if (!call.is_message() || !could_be_coded(call)) return reason;
+    call.raw_as_called = reason;
+  }
+  const bool is_own = call.is_message() && call.peer == communicator.rank;
+  if (communicator.ranks <= 1 || is_own) return reason != kNotBuilt ? reason : int{kAlone};
   // All ranks capture a call, or none.
   call.capture = capture_of(call.stream);
   return call.capture.state == Capture::State::kUnclear ? int{kCaptured} : 0;
@@ -173,7 +181,7 @@ void note_news(const Planned& planned) {
       call.is_message() || call.operation == kBroadcast || call.operation == kScatter;
   note_verdict(*planned.communicator,
                {.operation = call.operation,
-                .dtype = dtype_of(call.type),
+                .dtype = decision.dtype,
                 .least_bytes = std::bit_floor(call.elements * element_bytes(call.type)),
                 .codec = decision.codec,
                 .peer = is_named_by_peer ? call.peer : -1,
@@ -240,8 +248,8 @@ ncclResult_t judge(Call call, Communicator& communicator, bool could) {
   }
   Coder* const coder = coder_of(call.comm, communicator);
   if (coder == nullptr) {
-    count(call, communicator, TW_RAW_PEER_NOT_READY, call.choice.only_rule(),
-          call.choice.codec[kBetweenNodes]);
+    const int why = call.raw_as_called != 0 ? call.raw_as_called : int{TW_RAW_PEER_NOT_READY};
+    count(call, communicator, why, call.choice.only_rule(), call.choice.codec[kBetweenNodes]);
     return go_raw(call, communicator);
   }
   Counters& counters = communicator.of[call.operation];

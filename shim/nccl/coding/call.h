@@ -25,7 +25,11 @@ struct Call {
   cudaStream_t stream = nullptr;
   std::optional<Factor> factor{};  // of a reduction of the program's own: copied, as that may end
   Choice choice{};                 // of the policy, or what holds without one
-  Capture capture{};               // of the stream, when the call is made
+  std::uint64_t rules = 0;         // of the policy, that may take calls of its communicator
+  // Of a message: why it goes raw as the type that this rank calls it by, if another could be
+  // coded. The other end may know it by that one.
+  int raw_as_called = 0;
+  Capture capture{};  // of the stream, when the call is made
 
   bool is_captured() const { return capture.state == Capture::State::kActive; }
   bool is_message() const { return operation == kSend || operation == kRecv; }

@@ -11,11 +11,24 @@ namespace {
 // and some rank may never make such calls.
 constexpr std::uint64_t kFirstTrials = 4;
 constexpr std::uint64_t kWhileUndecided = 32;
+// Of messages whose types may take turns.
+constexpr std::uint64_t kCompared = 8;
 plan::ProbationTimes times_of(const agree::Value& value) {
   return {value.raw_ns, value.coded_ns, value.raw_mean_ns, value.coded_mean_ns};
 }
 
 }  // namespace
+
+void Class::note_type(std::uint32_t dtype) {
+  alike_ = dtype == dtype_ ? alike_ + 1 : 1;
+  dtype_ = dtype;
+  ++messages_;
+}
+
+bool Class::is_of_one_type() const {
+  if (messages_ == 0 || alike_ >= kWhileRaw) return true;
+  return alike_ == messages_ && messages_ >= kCompared;
+}
 
 bool Class::wants_trial(std::uint16_t reason) {
   const std::uint64_t call = raw_calls_++;
@@ -78,44 +91,30 @@ Turn Class::turn(const agree::Value& value, bool once) {
   return turn;
 }
 
-// 64-bit FNV-1a of their numbers, each taken as one unit: both ends compute it.
-bool Class::made(std::uint64_t call) {
-  if (compared_ == 0) return false;
-  first_calls_ = (first_calls_ ^ call) * 0x100000001B3U;
-  return --compared_ == 0;
-}
-
-void Class::compare() {
-  withheld_ = false;
-  own_.first_calls = first_calls_;
-  if (has_offer_) offer();
-}
-
 void Class::end_group() {
   if (grouped_ > span_.load(std::memory_order_relaxed)) span_ = grouped_;
   grouped_ = 0;
 }
 
 void Class::offer() {
-  has_offer_ = true;
-  if (withheld_) return;
   own_.span = static_cast<std::uint16_t>(std::min(span_.load(), std::uint32_t{UINT16_MAX}));
   channel_->offer(key_, own_);
 }
 
-void Class::measured(std::uint32_t needed, bool again) {
+void Class::measured(std::uint32_t needed, bool again, std::uint32_t dtype) {
   if (vetoed_) return;
-  take_need(needs_.take(needed, again));
+  take_need(needs_.take(needed, again), dtype);
 }
 
 void Class::spills() {
-  if (!vetoed_) take_need(needs_.spill());
+  if (!vetoed_) take_need(needs_.spill(), own_.dtype);
 }
 
-void Class::take_need(std::optional<std::uint16_t> offered) {
+void Class::take_need(std::optional<std::uint16_t> offered, std::uint32_t dtype) {
   to_trial_.store(kWhileRaw << needs_.times_in_vain(), std::memory_order_relaxed);
   if (!offered) return;
   own_.needed = *offered;
+  own_.dtype = static_cast<std::uint8_t>(dtype);
   offer();
 }
 

@@ -2,6 +2,7 @@
 // the other ranks.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -34,14 +35,9 @@ struct Working {
 
 class Class {
  public:
-  // `guarded`: it is coded only where that is faster, as timed. `of_messages`: the other end may
-  // know them by another type, which its first calls show: nothing is offered before.
-  Class(agree::Channel& channel, std::uint64_t key, bool guarded, bool of_messages = false)
-      : channel_(&channel),
-        key_(key),
-        guarded_(guarded),
-        compared_(of_messages ? kCompared : 0),
-        withheld_(of_messages) {
+  // `guarded`: it is coded only where that is faster, as timed.
+  Class(agree::Channel& channel, std::uint64_t key, bool guarded)
+      : channel_(&channel), key_(key), guarded_(guarded) {
     own_.asks = guarded ? 1 : 0;
   }
 
@@ -49,6 +45,11 @@ class Class {
 
   // ---- Of the host thread ----
 
+  // Of a sender: what its next message is called. Whether all so far were called so, some of them
+  // at the least, or as many of the latest ones as lie between two trials of a class that did not
+  // get smaller.
+  void note_type(std::uint32_t dtype);
+  bool is_of_one_type() const;
   // Whether this call, which goes raw for `reason`, is encoded beside to learn its size.
   bool wants_trial(std::uint16_t reason);
 
@@ -62,14 +63,16 @@ class Class {
     --turns_;
     while (!begun_.empty() && begun_.back().turn >= turns_) begun_.pop_back();
   }
-  // One has been made for good. Whether it is the last of those that both ends compare.
-  bool made(std::uint64_t call);
   // A call of a group that ends; and of all of these that there are no more.
   void count_in_group() { ++grouped_; }
   void end_group();
   // Of the largest call, from the first trial on; none once it has to stay raw here.
   Working working() const { return vetoed_ ? Working{} : working_; }
-  void set_working(const Working& working) { working_ = working; }
+  // Of messages, whose types may change, what any of them has taken.
+  void set_working(const Working& working) {
+    working_.device_bytes = std::max(working_.device_bytes, working.device_bytes);
+    working_.workspace_bytes = std::max(working_.workspace_bytes, working.workspace_bytes);
+  }
   // Of a class that is raw for want of memory: whether this rank, where it is the one, looks again
   // now. What it lacked may have been given back.
   bool looks_for_memory();
@@ -77,10 +80,9 @@ class Class {
 
   // ---- Of whoever reports, one at a time ----
 
-  // The calls that both ends compare have been made.
-  void compare();
-  // What blocks needed in 512ths; `again`: the earlier ones count no more, as the class was raw.
-  void measured(std::uint32_t needed, bool again);
+  // What blocks needed in 512ths, as values of that type; `again`: the earlier ones count no more,
+  // as the class was raw.
+  void measured(std::uint32_t needed, bool again, std::uint32_t dtype = 0);
   // A call spills blocks, so large that no other may: the class goes raw at once.
   void spills();
   // What a call that is timed took; 0: nobody knows.
@@ -113,18 +115,15 @@ class Class {
 
   std::uint64_t position_in(std::uint16_t probation);
   void offer();
-  void take_need(std::optional<std::uint16_t> offered);
+  void take_need(std::optional<std::uint16_t> offered, std::uint32_t dtype);
   void watch(const Turn& turn, std::uint64_t nanoseconds);
 
   agree::Channel* channel_;
   std::uint64_t key_;
   bool guarded_;
 
-  // Of a pair's class: so many show whether its two ends mean the same messages.
-  static constexpr std::uint32_t kCompared = 8;
-  std::uint32_t compared_;                           // that are still to come
-  std::uint64_t first_calls_ = 0xCBF29CE484222325U;  // of those that have
-
+  std::uint64_t messages_ = 0, alike_ = 0;  // and the latest ones of one type
+  std::uint32_t dtype_ = 0;
   std::uint64_t raw_calls_ = 0;
   std::uint64_t short_ = 0;  // of memory, since the last look
   std::uint64_t to_look_ = kWhileShort;
@@ -144,7 +143,6 @@ class Class {
   plan::TypicalTime watched_times_;
   plan::MeanTime watched_mean_;
   bool vetoed_ = false;
-  bool withheld_, has_offer_ = false;
   Needs needs_;
   Seen seen_;
   agree::Offer own_;
@@ -153,7 +151,7 @@ class Class {
 // Calls that are numbered together.
 class Track {
  public:
-  Track(agree::Channel& channel, bool of_messages) : channel_(channel), of_messages_(of_messages) {}
+  explicit Track(agree::Channel& channel) : channel_(channel) {}
 
   std::uint64_t next() { return next_++; }
   // The last call was none.
@@ -163,13 +161,12 @@ class Track {
   Class& of(std::uint64_t key, bool guarded) {
     if (last_ != nullptr && last_key_ == key) return *last_;
     last_key_ = key;
-    last_ = &classes_.try_emplace(key, channel_, key, guarded, of_messages_).first->second;
+    last_ = &classes_.try_emplace(key, channel_, key, guarded).first->second;
     return *last_;
   }
 
  private:
   agree::Channel& channel_;
-  const bool of_messages_;
   std::uint64_t next_ = 0;
   std::uint64_t last_key_ = 0;
   Class* last_ = nullptr;

@@ -1,8 +1,10 @@
 #include "coding/coder.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "abi/cuda.h"
+#include "base/dtype.h"
 #include "coding/device.h"
 #include "coding/keys.h"
 #include "coding/transport.h"
@@ -25,7 +27,6 @@ int reason_without_plan(const Call& call, tw_status why) {
 // It may be another rank's veto, and is what came over a socket.
 int reason_of(const agree::Value& value) {
   if (value.reason == agree::kNotSmaller) return kNotSmaller;
-  if (value.reason == agree::kUnlike) return kOtherTypes;
   if (value.reason == agree::kUnreachable) return kPairUnreachable;
   return value.reason > 0 && value.reason < kReasons ? int{value.reason} : int{kNotAgreed};
 }
@@ -42,7 +43,7 @@ Coder::Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks
       blocks_(blocks),
       comm_(comm),
       unable_(prepared(device_)),
-      collectives_(agreed_->collectives(), false) {}
+      collectives_(agreed_->collectives()) {}
 
 void Coder::know_nodes() {
   if (knows_nodes_) return;
@@ -68,64 +69,75 @@ Side Coder::side_of(const Call& call) const {
   return within ? kWithinNode : kBetweenNodes;
 }
 
-int Coder::take_choice(const Call& call, PlanKey& key, Decision& made) const {
-  const Side side = side_of(call);
-  made.rule = call.choice.rule[side];
-  made.codec = key.codec = call.choice.codec[side];
-  return call.choice.reason[side];
+int Coder::take_choice(Side side, const Choice& choice, PlanKey& key, Decision& made) const {
+  made.rule = choice.rule[side];
+  made.codec = key.codec = choice.codec[side];
+  return choice.reason[side];
 }
 
 Decision Coder::decide(const Call& call, bool is_grouped, bool may_refer) {
-  PlanKey key = plan_key(call, ranks_, is_grouped || !blocks_);
-  const int exchanges = key.way == TW_STREAM_DIRECT ? 2 : 1;
   Decision made;
   made.numbered = number_of(call);
-  Track& track = *made.numbered.track;
-  const std::uint64_t number = made.numbered.number;
-  made.number = number << 1 | (call.is_message() ? 1 : 0);
+  made.number = made.numbered.number << 1 | (call.is_message() ? 1 : 0);
   made.rule = call.choice.only_rule();
+  if (call.is_message()) {
+    decide_message(call, made);
+  } else {
+    decide_collective(call, is_grouped, may_refer, made);
+  }
+  return made;
+}
+
+std::optional<agree::Value> Coder::value_of(Class& of, Decision& made) {
+  const agree::Answer answer = of.value(made.numbered.number);
+  if (answer.outcome == agree::Outcome::kKnown) return answer.value;
+  const bool aborted = answer.outcome == agree::Outcome::kAborted;
+  made.failure = aborted ? ncclInvalidUsage : ncclRemoteError;
+  set_error(made.failure);
+  return std::nullopt;
+}
+
+void Coder::decide_collective(const Call& call, bool is_grouped, bool may_refer, Decision& made) {
+  PlanKey key = plan_key(call, ranks_, is_grouped || !blocks_);
+  made.dtype = key.dtype;
+  const int exchanges = key.way == TW_STREAM_DIRECT ? 2 : 1;
   agree::Value raw, first;
   bool coded = true;
   for (int exchange = 0; exchange < exchanges; ++exchange) {
     const bool guarded = exchange == 0 && !settings().force;
-    Class& of = track.of(class_key(call, key, static_cast<unsigned>(exchange)), guarded);
+    const std::uint64_t name = class_key(call, key, static_cast<unsigned>(exchange));
+    Class& of = made.numbered.track->of(name, guarded);
     made.of[exchange] = &of;
-    const agree::Answer answer = of.value(number);
-    if (answer.outcome != agree::Outcome::kKnown) {
-      const bool aborted = answer.outcome == agree::Outcome::kAborted;
-      made.failure = aborted ? ncclInvalidUsage : ncclRemoteError;
-      set_error(made.failure);
-      return made;
-    }
-    key.capacity[exchange] = answer.value.capacity;
-    if (exchange == 0) first = answer.value;
-    if (coded && answer.value.capacity == 0) {
+    const std::optional<agree::Value> value = value_of(of, made);
+    if (!value) return;
+    key.capacity[exchange] = value->capacity;
+    if (exchange == 0) first = *value;
+    if (coded && value->capacity == 0) {
       coded = false;
-      raw = answer.value;
+      raw = *value;
     }
   }
   // What is coded all ranks have agreed on.
   if (coded) know_nodes();
-  if (coded) made.reason = take_choice(call, key, made);
-  if (made.reason != 0) return made;
+  if (coded) made.reason = take_choice(side_of(call), call.choice, key, made);
+  if (made.reason != 0) return;
   const bool levels = nodes_.levels() > 0 && !call.factor;
   if (coded && !brings_less(key, levels ? nodes_.levels() : ranks_)) {
     coded = false;
     raw.reason = agree::kNotSmaller;
   }
-  if (!coded) {
-    decide_raw(call, key, raw, made);
-    return made;
-  }
-  if (call.is_captured() ? captured_goes_raw(first, made) : goes_raw(first, made)) return made;
+  if (!coded) return decide_raw(call, key, raw, made);
+  if (call.is_captured() ? captured_goes_raw(first, made) : goes_raw(first, made)) return;
   if (may_refer) key.reference_bytes = reference_bytes_of(call, made.codec);
+  take_plan(call, key, made);
+}
+
+void Coder::take_plan(const Call& call, const PlanKey& key, Decision& made) {
   tw_status why = TW_OK;
   made.plan = plans_.take(stream_comm_, key, &why);
-  if (made.plan == nullptr) {
-    made.reason = reason_without_plan(call, why);
-    if (is_of_memory(why)) made.failure = ncclSystemError;
-  }
-  return made;
+  if (made.plan != nullptr) return;
+  made.reason = reason_without_plan(call, why);
+  if (is_of_memory(why)) made.failure = ncclSystemError;
 }
 
 bool Coder::captured_goes_raw(const agree::Value& value, Decision& made) const {
@@ -176,12 +188,15 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
       made.rule = call.choice.rule[side_of(call)];
       return;
     }
-    if (const int reason = take_choice(call, key, made); reason != 0) {
+    if (const int reason = take_choice(side_of(call), call.choice, key, made); reason != 0) {
       made.reason = reason;
       return;
     }
   }
   if (state_ != agree::State::kReady) return;
+  // Of types that take turns some would be spilled at once, and the class raw again.
+  const bool takes_any = undecided && settings().codecs[made.codec].lossless;
+  if (!is_short && !takes_any && !made.of[0]->is_of_one_type()) return;
   const bool tries = is_short ? looks_for_memory(made) : made.of[0]->wants_trial(value.reason);
   if (!tries || !reserve(call, key, made)) return;
   if (!call.reads(rank_)) {
@@ -205,33 +220,50 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
   made.result_trial = plans_.take(stream_comm_, key, &why);
 }
 
+int Coder::largest_needs(const Call& call, PlanKey& key, Working& needs) {
+  const std::uint64_t bytes = call.elements * element_bytes(call.type);
+  const std::uint64_t size = dtype_size(static_cast<Dtype>(key.dtype));
+  key.count = (std::bit_ceil(bytes + 1) - 1) / size;
+  key.capacity[0] = key.capacity[1] = 512;
+  tw_status why = TW_OK;
+  Plan* const plan = plans_.take(stream_comm_, key, &why);
+  if (plan == nullptr) {
+    return is_of_memory(why) ? int{TW_RAW_NO_MEMORY} : reason_without_plan(call, why);
+  }
+  plan->users.fetch_sub(1);
+  std::uint64_t device_bytes = plan->info.device_bytes;
+  // Where the largest call has no room among results, smaller ones may have.
+  if (key.reference_bytes > 0 && plan->info.has_references == 0) {
+    device_bytes += key.count * size + kSaid * static_cast<std::uint64_t>(ranks_ + 2);
+  }
+  needs.device_bytes = std::max(needs.device_bytes, device_bytes);
+  needs.workspace_bytes = std::max(needs.workspace_bytes, plan->info.workspace_bytes);
+  return 0;
+}
+
 // The memory of the largest call of the class, before the ranks agree to code it; else a veto.
-bool Coder::reserve(const Call& call, PlanKey key, const Decision& made) {
-  int veto = 0;
+bool Coder::reserve(const Call& call, const PlanKey& key, const Decision& made) {
   const std::lock_guard lock(mutex_);
   if (failed_ || ended_) return false;
-  if (unable_ != TW_OK) veto = TW_RAW_NO_MEMORY;
+  int veto = unable_ != TW_OK ? int{TW_RAW_NO_MEMORY} : 0;
+  PlanKey largest = key;
+  largest.reference_bytes = reference_bytes_of(call, made.codec);
+  Working needs;
   if (veto == 0) {
-    const std::uint64_t size = element_bytes(call.type);
-    key.count = (std::bit_ceil(call.elements * size + 1) - 1) / size;
-    key.capacity[0] = key.capacity[1] = 512;
-    key.reference_bytes = reference_bytes_of(call, made.codec);
+    veto = call.operation == kRecv ? largest_needs_of_any_type(call, needs)
+                                   : largest_needs(call, largest, needs);
+  }
+  if (veto == 0) {
+    made.of[0]->set_working(needs);
+    Lent& lent = lent_to(call.stream, kNoGroup);
+    if (!lent.reserve(0, needs) || open_mailbox(lent) == nullptr) veto = TW_RAW_NO_MEMORY;
+    if (largest.reference_bytes > 0 && references() == nullptr) veto = TW_RAW_NO_MEMORY;
     tw_status why = TW_OK;
-    Plan* const plan = plans_.take(stream_comm_, key, &why);
+    Plan* const plan =
+        veto == 0 && !call.is_message() ? plans_.take(stream_comm_, largest, &why) : nullptr;
     if (plan != nullptr) {
-      Working needs{plan->info.device_bytes, plan->info.workspace_bytes};
-      // Where the largest call has no room among results, smaller ones may have.
-      if (key.reference_bytes > 0 && plan->info.has_references == 0) {
-        needs.device_bytes += key.count * size + kSaid * static_cast<std::uint64_t>(ranks_ + 2);
-      }
-      made.of[0]->set_working(needs);
-      Lent& lent = lent_to(call.stream, kNoGroup);
-      if (!lent.reserve(0, needs) || open_mailbox(lent) == nullptr) veto = TW_RAW_NO_MEMORY;
-      if (key.reference_bytes > 0 && references() == nullptr) veto = TW_RAW_NO_MEMORY;
-      if (veto == 0) veto = reserve_connections(call, *plan);
+      veto = reserve_connections(call, *plan);
       plan->users.fetch_sub(1);
-    } else {
-      veto = is_of_memory(why) ? TW_RAW_NO_MEMORY : reason_without_plan(call, why);
     }
   }
   for (Class* const of : made.of) {

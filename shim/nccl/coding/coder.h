@@ -50,6 +50,7 @@ struct Decision {
   Class* of[2] = {};
   std::optional<Turn> turn{};  // where its blocks would fit
   bool again = false;          // a trial of what was raw
+  std::uint32_t dtype = 0;     // of what is encoded, tw_dtype
   unsigned codec = 0;          // of Settings::codecs
   int rule = -1;               // of the policy, that took it
   bool coded() const { return failure == ncclSuccess && reason == 0; }
@@ -144,7 +145,14 @@ class Coder {
   // Where the call's data goes, once nodes are known.
   Side side_of(const Call& call) const;
   // What the policy makes of a call, once nodes are known: why it goes raw, or 0.
-  int take_choice(const Call& call, PlanKey& key, Decision& made) const;
+  int take_choice(Side side, const Choice& choice, PlanKey& key, Decision& made) const;
+  // The value of a class at the call's number; none: what is made fails.
+  std::optional<agree::Value> value_of(Class& of, Decision& made);
+  void decide_collective(const Call& call, bool is_grouped, bool may_refer, Decision& made);
+  void decide_message(const Call& call, Decision& made);
+  // With that value, which has a capacity.
+  void decide_in_slot(const Call& call, const agree::Value& value, Decision& made);
+  void take_plan(const Call& call, const PlanKey& key, Decision& made);
   void decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made);
   // Whether a call whose blocks would fit goes raw all the same. One that is captured goes for ever
   // as it is decided now.
@@ -154,7 +162,12 @@ class Coder {
   // A veto where calls of the class would have NCCL connect with too many ranks, or without memory;
   // else 0, and they count as connected.
   int reserve_connections(const Call& call, const Plan& plan);
-  bool reserve(const Call& call, PlanKey key, const Decision& made);
+  bool reserve(const Call& call, const PlanKey& key, const Decision& made);
+  // What the largest call of its class takes at most, as this one is planned; `key` becomes that
+  // one's. Why there is no such plan, or 0.
+  int largest_needs(const Call& call, PlanKey& key, Working& needs);
+  // Likewise of a message that comes, as whatever it may be sent.
+  int largest_needs_of_any_type(const Call& call, Working& needs);
   // Of calls that are coded against earlier results, where settings have memory for these.
   static std::uint64_t reference_bytes_of(const Call& call, unsigned codec);
   // Memory for results, for the communicator's life. Null: none is left.

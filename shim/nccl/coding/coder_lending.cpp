@@ -177,6 +177,7 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
   flight->of[0] = part == Part::kResultTrial ? nullptr : decision.of[0];
   flight->of[1] = part == Part::kTrial ? nullptr : decision.of[1];
   flight->is_trial = part != Part::kCall;
+  flight->dtype = decision.dtype;
   flight->again = decision.again;
   flight->sizes_follow_error = settings().codecs[decision.codec].sizes_follow_error;
   flight->counters = counters;

@@ -11,7 +11,7 @@ Track& Coder::track_of(const Call& call) {
   if (found != messages_.end()) return found->second;
   connected_.note_message(call.peer, outgoing);
   agree::Channel& channel = outgoing ? agreed_->to(call.peer) : agreed_->from(call.peer);
-  return messages_.try_emplace({call.peer, outgoing}, channel, true).first->second;
+  return messages_.try_emplace({call.peer, outgoing}, channel).first->second;
 }
 
 Numbered Coder::number_of(const Call& call) {
@@ -19,11 +19,6 @@ Numbered Coder::number_of(const Call& call) {
   return {this, &track, track.next()};
 }
 
-void Coder::settle(const Numbered& made) {
-  made.track->settle();
-  if (made.of == nullptr || !made.of->made(made.number)) return;
-  const std::lock_guard lock(mutex_);
-  made.of->compare();
-}
+void Coder::settle(const Numbered& made) { made.track->settle(); }
 
 }  // namespace thinwire::nccl

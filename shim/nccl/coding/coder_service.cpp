@@ -213,7 +213,7 @@ void Coder::take_report(Flight& flight, tw_status status, const tw_stream_report
     Class* const of = flight.of[exchange];
     if (of == nullptr || !(flight.is_trial || report.encoded > 0)) continue;
     const bool exact_sum = flight.is_trial && exchange == 1 && flight.sizes_follow_error;
-    of->measured(report.needed[exchange] + (exact_sum ? kRougher : 0), flight.again);
+    of->measured(report.needed[exchange] + (exact_sum ? kRougher : 0), flight.again, flight.dtype);
   }
   Counters& counters = *flight.counters;
   if (flight.is_trial) return add(counters.trials, 1);

@@ -19,10 +19,6 @@ std::uint32_t stream_operation(Operation operation) {
       return TW_STREAM_ALLGATHER;
     case kBroadcast:
       return TW_STREAM_BCAST;
-    case kSend:
-      return TW_STREAM_SEND;
-    case kRecv:
-      return TW_STREAM_RECEIVE;
     case kAlltoAll:
       return TW_STREAM_ALLTOALL;
     case kGather:
@@ -66,8 +62,7 @@ std::uint64_t class_key(const Call& call, const PlanKey& plan, unsigned exchange
   const auto octave =
       static_cast<unsigned>(std::bit_width(call.elements * element_bytes(call.type)));
   const std::uint64_t way = plan.way * 2 + exchange;
-  // Both ends of a message know it by one name.
-  const std::uint64_t operation = call.is_message() ? kSend : call.operation;
+  const std::uint64_t operation = call.operation;
   const std::uint64_t root = call.operation == kBroadcast || call.operation == kScatter
                                  ? static_cast<std::uint32_t>(call.peer)
                                  : 0;

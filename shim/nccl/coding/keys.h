@@ -1,5 +1,5 @@
-// What all ranks know a call by: the plan that it has, and the class whose calls share a capacity.
-// Pure but for the settings, which ranks compare.
+// What all ranks know a collective by: the plan that it has, and the class whose calls share a
+// capacity. Of messages see coding/messages.h. Pure but for the settings, which ranks compare.
 #pragma once
 
 #include <cstdint>

@@ -26,6 +26,7 @@ struct Flight {
   std::uint32_t holders = 0;   // who looks at it: where it is pushed, and what comes behind it
   Turn turn{};                 // of the call that is timed
   bool is_trial = false;
+  std::uint32_t dtype = 0;          // of what was encoded
   bool again = false;               // see Class::measured()
   bool sizes_follow_error = false;  // see CodecUse
   Counters* counters = nullptr;

@@ -5,16 +5,15 @@
 namespace thinwire::nccl {
 namespace {
 
-bool takes(const CodecUse& use, ncclDataType_t type) {
-  const std::uint32_t dtype = dtype_of(type);
+bool takes(const CodecUse& use, std::uint32_t dtype) {
   return dtype != TW_BYTES && (use.dtypes >> dtype & 1U) != 0;
 }
 
-int reason_for_any(const CodecUse& use, ncclDataType_t type, std::uint64_t bytes) {
+int reason_for_any(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes) {
   if (use.dtypes == 0) return TW_RAW_OFF;
   if (bytes < settings().threshold || bytes == 0) return TW_RAW_BELOW_THRESHOLD;
   if (use.lacks_link) return TW_RAW_NO_LINK;
-  return takes(use, type) ? kNotBuilt : static_cast<int>(TW_RAW_DTYPE);
+  return takes(use, dtype) ? kNotBuilt : static_cast<int>(TW_RAW_DTYPE);
 }
 
 }  // namespace
@@ -31,8 +30,8 @@ const char* reason_text(int reason) {
       return "not agreed yet for calls of this kind";
     case kNotSmaller:
       return "calls of this kind did not get smaller";
-    case kOtherTypes:
-      return "sent as one type and received as another";
+    case kNotWhole:
+      return "no whole number of the type that messages of this size are sent as";
     case kCaptured:
       return "captured into a graph";
     case kBeingTimed:
@@ -76,15 +75,15 @@ std::uint32_t dtype_of(ncclDataType_t type) {
   }
 }
 
-int reason_for(const CodecUse& use, ncclDataType_t type, std::uint64_t bytes) {
-  const int reason = reason_for_any(use, type, bytes);
+int reason_for(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes) {
+  const int reason = reason_for_any(use, dtype, bytes);
   return reason == kNotBuilt && use.sums_alone ? int{TW_RAW_REDUCTIONS_ALONE} : reason;
 }
 
-int reason_for_sum(const CodecUse& use, ncclDataType_t type, bool sums, std::uint64_t bytes) {
-  const int reason = reason_for_any(use, type, bytes);
+int reason_for_sum(const CodecUse& use, std::uint32_t dtype, bool sums, std::uint64_t bytes) {
+  const int reason = reason_for_any(use, dtype, bytes);
   if (reason != kNotBuilt) return reason;
-  if (!is_added(static_cast<Dtype>(dtype_of(type)))) return TW_RAW_DTYPE;
+  if (!is_added(static_cast<Dtype>(dtype))) return TW_RAW_DTYPE;
   if (!use.sums) return TW_RAW_REDUCTION_OF_AUTO;
   return sums ? kNotBuilt : static_cast<int>(TW_RAW_OPERATION);
 }

@@ -16,7 +16,7 @@ enum : int {
   kNotKnownYet,                 // who of the communicator's ranks has the library
   kNotAgreed,                   // the ranks have not agreed on calls of this class
   kNotSmaller,                  // they agree that these do not get smaller
-  kOtherTypes,                  // a message's sender and receiver name different types
+  kNotWhole,                    // a message is no whole number of the type that slots hold
   kCaptured,                    // into a graph
   kBeingTimed,                  // the ranks are finding out whether compressing them pays
   kNotFaster,                   // they agree that these are faster raw
@@ -33,8 +33,9 @@ std::uint64_t element_bytes(ncclDataType_t type);
 // tw_dtype; TW_BYTES for those that no codec takes.
 std::uint32_t dtype_of(ncclDataType_t type);
 
-// For a call of `bytes` under a codec, and for one that reduces: `sums` where it adds.
-int reason_for(const CodecUse& use, ncclDataType_t type, std::uint64_t bytes);
-int reason_for_sum(const CodecUse& use, ncclDataType_t type, bool sums, std::uint64_t bytes);
+// For a call of `bytes` of that tw_dtype under a codec, and for one that reduces: `sums` where it
+// adds.
+int reason_for(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes);
+int reason_for_sum(const CodecUse& use, std::uint32_t dtype, bool sums, std::uint64_t bytes);
 
 }  // namespace thinwire::nccl

@@ -102,6 +102,9 @@ Status check(const SlotCall& call) {
   if (call.premultiplied && !call.reduces()) {
     return {StatusCode::kInvalidArgument, "only what is added has factors"};
   }
+  if (call.as_is && (call.operation != SlotOperation::kSend || call.trial != SlotTrial::kNone)) {
+    return {StatusCode::kInvalidArgument, "only messages are sent as they are"};
+  }
   // All arrays together have slots, room and scratch.
   const std::uint64_t most = UINT64_MAX / 64 / static_cast<std::uint64_t>(call.ranks) / 8;
   if (call.count > most) return {StatusCode::kInvalidArgument, "the array is too large"};

@@ -46,7 +46,7 @@ Status HostSlots::encode(const std::byte* from, const Shape& shape, MutableByteV
 
 void HostSlots::seal(const SealStep& step, std::span<const Outcome> before) {
   const SlotPlace& place = step.place;
-  SlotKind kind = kind_after(*place.outcome, place.slot.size());
+  SlotKind kind = step.as_is ? SlotKind::kSpilled : kind_after(*place.outcome, place.slot.size());
   if (std::any_of(before.begin(), before.end(), is_error)) kind = SlotKind::kLost;
   const std::uint64_t frame = kind == SlotKind::kFrame ? device::outcome_bytes(*place.outcome) : 0;
   store(place.slot.data(), sealed_slot(place.tag, kind, frame));

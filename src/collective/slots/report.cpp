@@ -35,7 +35,8 @@ void add_out(const SlotPlan& plan, int number, const Outcome* outcomes, SlotRepo
   for (const SlotTask& task : exchange.out) {
     if (task.plain || task.again) continue;
     const Outcome outcome = outcomes[task.outcome];
-    const StatusCode code = device::outcome_status(outcome);
+    StatusCode code = device::outcome_status(outcome);
+    if (plan.call().as_is && code != StatusCode::kInternal) code = StatusCode::kDeclined;
     const bool framed = code == StatusCode::kOk;
     const std::uint64_t frame = framed ? device::outcome_bytes(outcome) : task.raw_bytes;
     ++report.encoded;

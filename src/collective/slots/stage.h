@@ -167,7 +167,7 @@ class Stage {
 
  private:
   SealStep seal_step(const SlotExchange& exchange, const SlotTask& task) const {
-    return {place_of(exchange, task), values_of(run_, task.values)};
+    return {place_of(exchange, task), values_of(run_, task.values), plan_.call().as_is};
   }
 
   // Where one of these is an error, what is sent next is lost.

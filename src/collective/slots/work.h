@@ -29,6 +29,7 @@ inline constexpr std::size_t kMostSteps = 16;
 struct SealStep {
   SlotPlace place;
   const std::byte* values = nullptr;
+  bool as_is = false;  // spilled, whatever the encode has come to
 };
 struct FinishStep {
   SlotPlace place;
@@ -116,7 +117,7 @@ inline DeviceSlot slot_of(const SlotPlace& place) {
 }
 inline ToSeal to_seal(const SealStep& step, std::span<const device::Outcome> before) {
   return {slot_of(step.place), step.values, before.data(),
-          static_cast<std::uint32_t>(before.size())};
+          static_cast<std::uint32_t>(before.size()), step.as_is};
 }
 
 // All is enqueued on one stream, in the order of the calls; nothing is allocated, and nothing

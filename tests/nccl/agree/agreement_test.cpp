@@ -212,28 +212,31 @@ TEST(PairOf, NothingIsAgreedBeforeTheReceiverOffers) {
   Channel& from = job.all[1].comm->from(0);
   std::uint64_t call = 0;
   const auto is_agreed = [](const Value& value) { return value.reason != kUndecided; };
-  to.offer(1, {.needed = 100, .first_calls = 7});
-  // It receives these messages as another type.
-  from.offer(2, {.first_calls = 7});
+  to.offer(1, {.needed = 100});
   EXPECT_FALSE(comes_to(to, from, call, 600, is_agreed));
-  from.offer(1, {.first_calls = 7});
+  from.offer(1, {});
   EXPECT_TRUE(comes_to(to, from, call, 20'000,
                        [](const Value& value) { return value == decide({}, {100, 0}); }));
 }
 
-TEST(PairOf, EndsWhoseFirstCallsDifferStayRaw) {
+TEST(PairOf, TheSendersTypeHoldsWhateverTheReceiverCallsIt) {
   Job job(2);
   job.open_all();
   ASSERT_TRUE(job.all_settle(State::kReady));
   Channel& to = job.all[0].comm->to(1);
   Channel& from = job.all[1].comm->from(0);
   std::uint64_t call = 0;
-  to.offer(1, {.needed = 100, .first_calls = 7});
-  from.offer(1, {.first_calls = 8});
-  EXPECT_TRUE(comes_to(to, from, call, 20'000, [](const Value& value) {
-    EXPECT_EQ(value.capacity, 0);
-    return value == Value{0, kUnlike};
-  }));
+  from.offer(1, {.dtype = 6});
+  for (const std::uint8_t dtype : {1, 4, 6, 1}) {
+    to.offer(1, {.needed = 100, .dtype = dtype});
+    EXPECT_TRUE(comes_to(to, from, call, 20'000, [&](const Value& value) {
+      return value.capacity > 0 && value.dtype == dtype;
+    }));
+  }
+  // What is raw has none, so that no type alone begins a round.
+  to.offer(1, {.needed = 513, .dtype = 4});
+  EXPECT_TRUE(comes_to(to, from, call, 20'000,
+                       [](const Value& value) { return value == Value{0, kNotSmaller}; }));
 }
 
 TEST(PairOf, AReceiverCanVeto) {
