@@ -167,7 +167,7 @@ void Class::lift_veto() {
   if (vetoed_ || own_.veto == 0) return;
   own_.veto = 0;
   own_.needed = needs_.offered();
-  if (has_offer_ && needs_.has_offered()) offer();
+  if (needs_.has_offered()) offer();
 }
 
 }  // namespace thinwire::nccl
