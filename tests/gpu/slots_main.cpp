@@ -11,72 +11,10 @@
 
 #include "codec/spec.h"
 #include "slots_runs.h"
+#include "slots_tally.h"
 
 namespace thinwire::collective {
 namespace {
-
-bool agree(const Found& one, const Found& other, bool receives) {
-  const SlotReport &a = one.report, &b = other.report;
-  return a.complete && b.complete && a.status.code() == b.status.code() &&
-         a.spilled_in == b.spilled_in && a.spilled_out == b.spilled_out &&
-         a.frame_bytes == b.frame_bytes && a.needed == b.needed &&
-         a.difference_bytes == b.difference_bytes && (!receives || one.values == other.values);
-}
-
-// What of a rank does not agree.
-void tell(int rank, const Found& one, const Found& other) {
-  const SlotReport &a = one.report, &b = other.report;
-  const auto print = [](const char* what, auto host, auto gpu) {
-    if (host == gpu) return;
-    std::printf("    %s: %lld, %lld\n", what, static_cast<long long>(host),
-                static_cast<long long>(gpu));
-  };
-  std::printf("  rank %d, host and GPU:\n", rank);
-  print("complete", a.complete, b.complete);
-  print("status", a.status.code(), b.status.code());
-  print("blocks that came spilled", a.spilled_in, b.spilled_in);
-  print("blocks that went spilled", a.spilled_out, b.spilled_out);
-  print("bytes of frames", a.frame_bytes, b.frame_bytes);
-  print("bytes as differences", a.difference_bytes, b.difference_bytes);
-  print("capacity needed, of the first exchange", a.needed[0], b.needed[0]);
-  print("capacity needed, of the second exchange", a.needed[1], b.needed[1]);
-  const auto [at, found] = std::ranges::mismatch(one.values, other.values);
-  print("first byte that differs, of as many", at - one.values.begin(),
-        static_cast<std::ptrdiff_t>(one.values.size()));
-}
-
-struct Tally {
-  int same = 0, different = 0, damaged = 0;
-  std::uint64_t spilled = 0, difference_bytes = 0;
-
-  void compare(Where where, const Case& given, std::string_view spec) {
-    const auto expected = run_on(Where::kHost, given, given.host_references);
-    const auto found = run_on(where, given, given.other_references);
-    bool all = true;
-    for (std::size_t rank = 0; rank < expected.size(); ++rank) {
-      const bool at_root = given.call.operation == SlotOperation::kGather ||
-                           given.call.operation == SlotOperation::kReduce;
-      const bool receives = given.call.operation == SlotOperation::kSend ? rank == 1
-                            : at_root                                    ? rank == 0
-                                                                         : true;
-      all = all && agree(expected[rank], found[rank], receives);
-      spilled += found[rank].report.spilled_out;
-      difference_bytes += found[rank].report.difference_bytes;
-      if (found[rank].report.status.code() == StatusCode::kDamaged) ++damaged;
-    }
-    (all ? same : different) += 1;
-    if (all || different > 20) return;
-    std::printf(
-        "FAILED operation %u of %s, %.*s, %d ranks, %llu values, capacity %u, offset %llu\n",
-        static_cast<unsigned>(given.call.operation), dtype_name(given.call.dtype),
-        static_cast<int>(spec.size()), spec.data(), given.call.ranks,
-        static_cast<unsigned long long>(given.call.count), given.call.capacity[0],
-        static_cast<unsigned long long>(given.offset));
-    for (std::size_t rank = 0; rank < expected.size(); ++rank) {
-      tell(static_cast<int>(rank), expected[rank], found[rank]);
-    }
-  }
-};
 
 struct Extent {
   std::vector<const char*> specs{"mpc",
@@ -207,11 +145,40 @@ void compare_references(Where where, std::string_view spec, const Extent& extent
   }
 }
 
+// Messages whose bytes are no values of the type: each is spilled, whatever its frame would take.
+void compare_as_is(Where where, std::string_view spec, const Extent& extent, Tally& tally) {
+  Case given;
+  given.call.spec = *codec::parse_spec(spec);
+  if (given.call.spec.reductions_alone) return;
+  given.call.operation = SlotOperation::kSend;
+  given.call.ranks = 2;
+  given.call.as_is = true;
+  for (const Dtype dtype : {Dtype::kF32, Dtype::kBf16}) {
+    if (!given.call.spec.codec->takes(dtype)) continue;
+    given.call.dtype = dtype;
+    for (const std::uint64_t count : extent.counts) {
+      given.call.count = count;
+      given.offset = count % 5;
+      for (const std::uint32_t capacity : {512, 1}) {
+        given.call.capacity = {capacity, 0};
+        const std::uint64_t spilled = tally.spilled;
+        tally.compare(where, given, spec);
+        if (tally.spilled != spilled + 1) {
+          std::printf("FAILED %.*s: a message that goes as it is was not spilled\n",
+                      static_cast<int>(spec.size()), spec.data());
+          ++tally.different;
+        }
+      }
+    }
+  }
+}
+
 int run(Where where, const Extent& extent) {
   Tally tally;
   for (const char* const spec : extent.specs) {
     compare_all(where, spec, extent, tally);
     compare_nodes(where, spec, extent, tally);
+    compare_as_is(where, spec, extent, tally);
     compare_references(where, spec, extent, tally);
   }
   std::printf(

@@ -130,7 +130,10 @@ class Runs : public SlotRuns {
       SlotCall call = given.call;
       call.rank = rank;
       const bool pair = call.operation == SlotOperation::kSend;
-      if (pair && rank == 1) call.operation = SlotOperation::kReceive;
+      if (pair && rank == 1) {
+        call.operation = SlotOperation::kReceive;
+        call.as_is = false;
+      }
       if (pair) call.peer = 1 - rank;
       auto plan = SlotPlan::make(call, where == Where::kGpu ? device_needs : host_needs);
       check(plan.status());
