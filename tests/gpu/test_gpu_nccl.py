@@ -223,6 +223,15 @@ def test_groups_of_several_communicators(tmp_path: Path) -> None:
             assert len(coded) == 2 and min(coded) > 40, (name, coded)
 
 
+@pytest.mark.parametrize("blocks", ["1", "0"])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_a_group_on_several_streams(ranks: int, blocks: str, tmp_path: Path) -> None:
+    """Which wait for each other before it and after it."""
+    words = [program("nccl_joined_gpu"), "200", str(ranks)]
+    job = run_ok(words, ranks, tmp_path, NCCL_COMM_BLOCKING=blocks)
+    assert job.total("compressed_calls") > 100
+
+
 @pytest.mark.parametrize("way", ["abort", "abort-spilling", "refuse"])
 def test_programs_that_end_while_calls_are_under_way(way: str, tmp_path: Path) -> None:
     job = run_ok([program("nccl_ends_gpu"), way], 3, tmp_path, "mpc", THINWIRE_LOG="error")

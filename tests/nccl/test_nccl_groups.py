@@ -11,9 +11,9 @@ pytestmark = pytest.mark.multiproc
 CASES = ["shuffled", "one-sided", "two", "exchanged"]
 
 
-def expect_right(tmp_path: Path, *words: str) -> None:
+def expect_right(tmp_path: Path, *words: str, name: str = "nccl_groups") -> None:
     """Natively too, which shows that the program is one that NCCL takes."""
-    program = PROGRAMS / "nccl_groups"
+    program = PROGRAMS / name
     assert run(program, *words, preload=False) == ("ok\n", "")
     settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "REPORT": tmp_path / "report"}
     assert run(program, *words, **settings) == ("ok\n", "")
@@ -37,3 +37,13 @@ def test_two_that_do_not_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("NCCL_COMM_BLOCKING", "0")
     settings = {"CODEC": "lossless", "THRESHOLD": "1KiB"}
     assert run(PROGRAMS / "nccl_groups", "two", "300", **settings) == ("ok\n", "")
+
+
+@pytest.mark.parametrize("blocks", ["1", "0"])
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_a_group_on_several_streams(
+    seed: int, blocks: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NCCL_COMM_BLOCKING", blocks)
+    monkeypatch.setenv("FAKE_NCCL_FUNCTION_US", "20")
+    expect_right(tmp_path, "200", str(seed), name="nccl_joined")

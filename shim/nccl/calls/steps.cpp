@@ -10,6 +10,7 @@ namespace {
 struct Share {
   ncclComm_t comm;
   std::vector<cudaStream_t> streams{};
+  Coder* coder = nullptr;  // of its coded calls
   bool has_coded_collectives = false;
   bool has_messages = false;
   bool has_more_exchanges = false;  // than one, in a call
@@ -53,8 +54,11 @@ std::vector<Share> parts_of(std::vector<Item>& items) {
     auto found = std::ranges::find(parts, call.comm, &Share::comm);
     if (found == parts.end()) found = parts.insert(parts.end(), Share{call.comm});
     each.part = static_cast<std::size_t>(found - parts.begin());
-    if (std::ranges::find(found->streams, call.stream) == found->streams.end())
+    // NCCL leaves empty collectives out.
+    const bool counts = call.elements > 0 || call.is_of_messages();
+    if (counts && std::ranges::find(found->streams, call.stream) == found->streams.end())
       found->streams.push_back(call.stream);
+    if (each.coded != nullptr) found->coder = each.coded->coder;
     if (call.is_of_messages()) {
       found->has_messages = true;
     } else if (each.coded != nullptr) {
@@ -84,6 +88,15 @@ void set_levels(std::vector<Share>& parts) {
   }
 }
 
+std::vector<Joined> joined_of(const std::vector<Share>& parts) {
+  std::vector<Joined> joined;
+  for (const Share& each : parts) {
+    if (each.coder != nullptr && each.streams.size() > 1)
+      joined.push_back({each.coder->device(), each.streams});
+  }
+  return joined;
+}
+
 }  // namespace
 
 Rest in_steps(std::span<const Planned> coded, std::span<const KeptRaw> raw) {
@@ -97,6 +110,7 @@ Rest in_steps(std::span<const Planned> coded, std::span<const KeptRaw> raw) {
   }
   std::ranges::stable_sort(items, {}, &Item::step);
   Rest made;
+  made.joined = joined_of(parts);
   const Item* last = nullptr;
   for (const Item& each : items) {
     if (last == nullptr || last->step != each.step) made.steps.emplace_back();

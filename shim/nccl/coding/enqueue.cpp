@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "abi/events.h"
 #include "calls/pass.h"
 #include "coding/ranges.h"
 #include "coding/service.h"
@@ -121,9 +122,16 @@ void give_back_plans(const Rest& rest) {
     rest.calls[at].decision.plan->users.fetch_sub(1);
 }
 
-// One step behind the other, each with all of its exchanges.
+ncclResult_t join_all(std::span<const Joined> joined) {
+  const bool all = std::ranges::all_of(
+      joined, [](const Joined& each) { return join(each.device, each.streams); });
+  if (!all) tw_log(TW_LOG_ERROR, "CUDA refuses to let the streams of a group wait for each other");
+  return all ? ncclSuccess : ncclUnhandledCudaError;
+}
+
+// One step after the other, each with all of its exchanges.
 ncclResult_t enqueue_steps(Rest& rest, Batch& own, bool is_open) {
-  while (rest.is_left()) {
+  while (rest.has_steps()) {
     const ncclResult_t result = enqueue_step(rest, own, is_open && rest.step == 0);
     if (result != ncclSuccess && result != ncclInProgress) return result;
     if (result == ncclSuccess || rest.stage == rest.stages) {
@@ -134,7 +142,9 @@ ncclResult_t enqueue_steps(Rest& rest, Batch& own, bool is_open) {
     }
     if (result == ncclInProgress) return result;
   }
-  return ncclSuccess;
+  const ncclResult_t joined = join_all(rest.joined);
+  rest.joined.clear();
+  return joined;
 }
 
 // What is missing now nobody can make up for.
@@ -168,7 +178,12 @@ ncclResult_t enqueue_group(Rest& group) {
   const Range range(group.calls);
   Batch& own = batch();
   own.lock(group.calls);
-  const ncclResult_t result = enqueue_steps(group, own, true);
+  ncclResult_t result = join_all(group.joined);
+  if (result == ncclSuccess) {
+    result = enqueue_steps(group, own, true);
+  } else {
+    THINWIRE_PASS(GroupEnd);
+  }
   if (result != ncclSuccess && result != ncclInProgress) {
     give_back_plans(group);
     fail_all(own);

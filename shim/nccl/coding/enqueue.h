@@ -23,17 +23,26 @@ struct Step {
   std::size_t coded = 0, raw = 0;
 };
 
+// The streams of a communicator's calls in a group, more than one. NCCL lets none of the group
+// begin before what is on any of them, and none of them go on before all of the group has ended.
+struct Joined {
+  int device = 0;
+  std::vector<cudaStream_t> streams{};
+};
+
 // Calls step by step, and how far they are; what is left once communicators that do not block are
 // in progress.
 struct Rest {
   std::vector<Planned> calls;
   std::vector<KeptRaw> raw;
   std::vector<Step> steps;
+  std::vector<Joined> joined{};        // none once they are joined after the last step
   std::vector<tw_stream_call> made{};  // of the step
   std::size_t step = 0, calls_done = 0, raw_done = 0;
   std::size_t prepared = 0;             // of `calls`
   std::uint32_t stage = 0, stages = 0;  // of the step
-  bool is_left() const { return step < steps.size(); }
+  bool has_steps() const { return step < steps.size(); }
+  bool is_left() const { return has_steps() || !joined.empty(); }
 };
 
 // A call alone. ncclInProgress: `rest` is left, until NCCL has put on the streams what it has been

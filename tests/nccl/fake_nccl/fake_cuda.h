@@ -19,6 +19,13 @@ int cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* argumen
 // Another one for each stream that was ever made.
 int cudaStreamGetId(cudaStream_t stream, unsigned long long* id);
 
+// A wait is for what the event was recorded after last, when the wait was put on its stream.
+using cudaEvent_t = struct CUevent_st*;
+int cudaEventCreateWithFlags(cudaEvent_t* made, unsigned flags);
+int cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+int cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
+int cudaEventDestroy(cudaEvent_t event);
+
 // Graphs of one stream each, which hold what was put on it while it was captured: a list, that a
 // replay puts on a stream in its order. As with CUDA, whoever asks a stream that is being captured
 // for its number or how far it has come, or waits for it, gets 900

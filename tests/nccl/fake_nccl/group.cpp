@@ -1,10 +1,8 @@
 #include "group.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <thread>
 #include <utility>
@@ -54,30 +52,6 @@ ncclResult_t make_all(const std::vector<Making>& makings) {
   return ncclSuccess;
 }
 
-// Where streams of one group meet before its messages and after them, as NCCL makes them by events.
-class Meeting {
- public:
-  void arrive() { change(arrived_); }
-  void finish() { change(finished_); }
-  void wait_for_arrivals(int of) { wait(arrived_, of); }
-  void wait_for_finish() { wait(finished_, 1); }
-
- private:
-  void change(int& count) {
-    const std::lock_guard lock(mutex_);
-    ++count;
-    changed_.notify_all();
-  }
-  void wait(const int& count, int until) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return count >= until; });
-  }
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int arrived_ = 0, finished_ = 0;
-};
-
 void enqueue_bodies(ncclComm_t comm, cudaStream_t stream, std::vector<Body> bodies) {
   enqueue(comm, stream,
           [bodies = std::move(bodies)](Exchange& messages) {
@@ -86,28 +60,15 @@ void enqueue_bodies(ncclComm_t comm, cudaStream_t stream, std::vector<Body> bodi
           {});
 }
 
-void enqueue_messages(std::vector<Pending>& calls, std::size_t first) {
+// On the stream of the first of them.
+void enqueue_messages(std::vector<Pending>& calls, ncclComm_t comm, cudaStream_t stream) {
   std::vector<Body> bodies;
-  std::set<cudaStream_t> others;
-  const ncclComm_t comm = calls[first].comm;
-  const cudaStream_t stream = calls[first].stream;
-  for (std::size_t i = first; i < calls.size(); ++i) {
-    if (calls[i].comm != comm || calls[i].kind != Kind::kMessage) continue;
-    if (calls[i].stream != stream) others.insert(calls[i].stream);
-    bodies.push_back(std::move(calls[i].before));
-    calls[i].comm = nullptr;  // done
+  for (Pending& call : calls) {
+    if (call.comm != comm || call.kind != Kind::kMessage) continue;
+    bodies.push_back(std::move(call.before));
+    call.comm = nullptr;  // done
   }
-  const auto meeting = std::make_shared<Meeting>();
-  for (const cudaStream_t each : others) {
-    stream_of(each).put([meeting] {
-      meeting->arrive();
-      meeting->wait_for_finish();
-    });
-  }
-  const int count = static_cast<int>(others.size());
-  if (count > 0) stream_of(stream).put([=] { meeting->wait_for_arrivals(count); });
-  enqueue_bodies(comm, stream, std::move(bodies));
-  if (count > 0) stream_of(stream).put([=] { meeting->finish(); });
+  if (!bodies.empty()) enqueue_bodies(comm, stream, std::move(bodies));
 }
 
 // CUDA loads a kernel as it is launched first, and may wait for all that is under way on the GPU.
@@ -117,25 +78,35 @@ void wait_as_loading_does(const std::vector<Pending>& calls) {
   for (const Pending& call : calls) stream_of(call.stream).wait();
 }
 
-void enqueue_collectives(std::vector<Pending>& calls, ncclComm_t comm) {
+void enqueue_collectives(std::vector<Pending>& calls, ncclComm_t comm, cudaStream_t stream) {
   for (Pending& call : calls) {
     if (call.comm != comm || call.kind != Kind::kCollective) continue;
-    enqueue(comm, call.stream, std::move(call.before), std::move(call.after));
+    enqueue(comm, stream, std::move(call.before), std::move(call.after));
     call.comm = nullptr;  // done
   }
 }
 
-// As NCCL does it: of one communicator after the other a group's collectives, then its messages.
+std::vector<cudaStream_t> streams_of(const std::vector<Pending>& calls, ncclComm_t comm) {
+  std::vector<cudaStream_t> streams;
+  for (const Pending& call : calls) {
+    const bool is_new = std::find(streams.begin(), streams.end(), call.stream) == streams.end();
+    if (call.comm == comm && is_new) streams.push_back(call.stream);
+  }
+  return streams;
+}
+
+// As NCCL does it: of one communicator after the other a group's collectives, then its messages,
+// all on one of its streams, which waits for the others before, and they for it afterwards.
 void enqueue_all(std::vector<Pending>& calls) {
   wait_as_loading_does(calls);
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const ncclComm_t comm = calls[i].comm;
     if (comm == nullptr) continue;
-    enqueue_collectives(calls, comm);
-    const auto message = std::find_if(calls.begin(), calls.end(),
-                                      [&](const Pending& each) { return each.comm == comm; });
-    if (message != calls.end())
-      enqueue_messages(calls, static_cast<std::size_t>(message - calls.begin()));
+    const std::vector<cudaStream_t> streams = streams_of(calls, comm);
+    join(streams);
+    enqueue_collectives(calls, comm, streams.front());
+    enqueue_messages(calls, comm, streams.front());
+    join(streams);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "abi/nccl_abi.h"
 
@@ -40,6 +41,9 @@ namespace fake_nccl {
 
 // The one that a null handle means.
 CUstream_st& stream_of(cudaStream_t stream);
+
+// What comes next on each of them waits for what is on all of them now.
+void join(const std::vector<cudaStream_t>& streams);
 
 // Keeps `enqueue`, which puts something on a stream, where this stream is being captured.
 bool is_kept(cudaStream_t stream, std::function<void(cudaStream_t)> enqueue);
