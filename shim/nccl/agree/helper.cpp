@@ -62,6 +62,7 @@ bool Helper::stamp_part(std::span<std::byte, kIdBytes> id, const CommunicatorRef
 
 CommunicatorRef Helper::open(IdView id, int rank, int ranks, const Terms& terms) {
   if (ranks <= 1) return raw_handle(parts_->core, "one rank");
+  if (!parts_->core->loop().lives()) return raw_handle(parts_->core, "there is no helper thread");
   const auto stamp = read_stamp(id);
   if (!stamp)
     return raw_handle(parts_->core,

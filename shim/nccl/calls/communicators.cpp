@@ -33,7 +33,7 @@ void set_suspended(ncclComm_t comm, bool suspended) {
 void end(const Communicator& ended) {
   if (Coder* const coder = ended.coder.load()) {
     coder->end();
-    look_after(*coder);
+    see_to_its_end(*coder);
   } else if (ended.agreed) {
     ended.agreed->close();
   }

@@ -1,11 +1,12 @@
 #include "calls/unfinished.h"
 
-#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
 
+#include "base/quiet_thread.h"
 #include "calls/group.h"
 #include "calls/pass.h"
 
@@ -17,6 +18,7 @@ struct Unfinished {
   Rest rest;
   std::vector<Planned> watched;
   ncclResult_t result = ncclInProgress;
+  int refused = 0;  // how often there was no thread to go on with it
 
   // With the communicator of each call and NCCL's handle of it.
   template <typename Do>
@@ -29,6 +31,10 @@ struct Unfinished {
 };
 
 namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kMostRefused = 10'000;  // of a millisecond each
 
 using UnfinishedRef = std::shared_ptr<Unfinished>;
 
@@ -90,6 +96,21 @@ ncclResult_t advance(Unfinished& of) {
   return result;
 }
 
+// By another thread: what is posted must not become part of the group that this one has open. Where
+// the system has none it may have one soon, as the program asks again and again.
+ncclResult_t advance_beside_group(Unfinished& of) {
+  ncclResult_t result = ncclInProgress;
+  std::thread beside = quiet_thread("thinwire-group", [&] { result = advance(of); });
+  if (beside.joinable()) {
+    beside.join();
+    return result;
+  }
+  std::this_thread::sleep_for(1ms);
+  const std::lock_guard lock(of.mutex);
+  if (of.result == ncclInProgress && ++of.refused == kMostRefused) end(of, ncclSystemError);
+  return of.result;
+}
+
 }  // namespace
 
 void finish_later(Rest rest, std::vector<Planned> watched) {
@@ -116,10 +137,7 @@ ncclResult_t go_on(ncclComm_t comm) {
   });
   if (!of) return ncclSuccess;
   if (!in_group()) return advance(*of);
-  // What is posted must not become part of the group that this thread has open.
-  ncclResult_t result = ncclInProgress;
-  std::thread([&] { result = advance(*of); }).join();
-  return result;
+  return advance_beside_group(*of);
 }
 
 void drop_unfinished(Communicator& of) {

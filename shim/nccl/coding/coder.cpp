@@ -1,8 +1,5 @@
 #include "coding/coder.h"
 
-#include <algorithm>
-#include <bit>
-
 #include "abi/cuda.h"
 #include "base/dtype.h"
 #include "coding/device.h"
@@ -17,21 +14,12 @@ namespace {
 // Calls between two of a class, whose ends are noted: those of a step of training, about.
 constexpr std::uint32_t kListened = 64;
 
-// More than what ranks say of a block and its reference takes, of each.
-constexpr std::uint64_t kSaid = 1024;
-
-int reason_without_plan(const Call& call, tw_status why) {
-  return why == TW_UNSUPPORTED && call.reduces() ? TW_RAW_OPERATION : TW_RAW_SHAPE;
-}
-
 // It may be another rank's veto, and is what came over a socket.
 int reason_of(const agree::Value& value) {
   if (value.reason == agree::kNotSmaller) return kNotSmaller;
   if (value.reason == agree::kUnreachable) return kPairUnreachable;
   return value.reason > 0 && value.reason < kReasons ? int{value.reason} : int{kNotAgreed};
 }
-
-bool is_of_memory(tw_status why) { return why != TW_UNSUPPORTED && why != TW_INVALID_ARGUMENT; }
 
 }  // namespace
 
@@ -136,7 +124,7 @@ void Coder::take_plan(const Call& call, const PlanKey& key, Decision& made) {
   tw_status why = TW_OK;
   made.plan = plans_.take(stream_comm_, key, &why);
   if (made.plan != nullptr) return;
-  made.reason = reason_without_plan(call, why);
+  made.reason = reason_without_plan(call.reduces(), why);
   if (is_of_memory(why)) made.failure = ncclSystemError;
 }
 
@@ -176,7 +164,7 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
     if (undecided) made.reason = kCaptured;
     return;
   }
-  const bool is_short = value.reason == TW_RAW_NO_MEMORY;
+  const bool is_short = value.reason == TW_RAW_NO_MEMORY || value.reason == kNoThread;
   if (!undecided && value.reason != agree::kNotSmaller && !is_short) return;
   if (state_ == agree::State::kForming) state_ = agreed_->presence().state;
   if (state_ == agree::State::kForming) made.reason = kNotKnownYet;
@@ -218,59 +206,6 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
   }
   key.flags = TW_STREAM_TRIAL_RESULT;
   made.result_trial = plans_.take(stream_comm_, key, &why);
-}
-
-int Coder::largest_needs(const Call& call, PlanKey& key, Working& needs) {
-  const std::uint64_t bytes = call.elements * element_bytes(call.type);
-  const std::uint64_t size = dtype_size(static_cast<Dtype>(key.dtype));
-  key.count = (std::bit_ceil(bytes + 1) - 1) / size;
-  key.capacity[0] = key.capacity[1] = 512;
-  tw_status why = TW_OK;
-  Plan* const plan = plans_.take(stream_comm_, key, &why);
-  if (plan == nullptr) {
-    return is_of_memory(why) ? int{TW_RAW_NO_MEMORY} : reason_without_plan(call, why);
-  }
-  plan->users.fetch_sub(1);
-  std::uint64_t device_bytes = plan->info.device_bytes;
-  // Where the largest call has no room among results, smaller ones may have.
-  if (key.reference_bytes > 0 && plan->info.has_references == 0) {
-    device_bytes += key.count * size + kSaid * static_cast<std::uint64_t>(ranks_ + 2);
-  }
-  needs.device_bytes = std::max(needs.device_bytes, device_bytes);
-  needs.workspace_bytes = std::max(needs.workspace_bytes, plan->info.workspace_bytes);
-  return 0;
-}
-
-// The memory of the largest call of the class, before the ranks agree to code it; else a veto.
-bool Coder::reserve(const Call& call, const PlanKey& key, const Decision& made) {
-  const std::lock_guard lock(mutex_);
-  if (failed_ || ended_) return false;
-  int veto = unable_ != TW_OK ? int{TW_RAW_NO_MEMORY} : 0;
-  PlanKey largest = key;
-  largest.reference_bytes = reference_bytes_of(call, made.codec);
-  Working needs;
-  if (veto == 0) {
-    veto = call.operation == kRecv ? largest_needs_of_any_type(call, needs)
-                                   : largest_needs(call, largest, needs);
-  }
-  if (veto == 0) {
-    made.of[0]->set_working(needs);
-    Lent& lent = lent_to(call.stream, kNoGroup);
-    if (!lent.reserve(0, needs) || open_mailbox(lent) == nullptr) veto = TW_RAW_NO_MEMORY;
-    if (largest.reference_bytes > 0 && references() == nullptr) veto = TW_RAW_NO_MEMORY;
-    tw_status why = TW_OK;
-    Plan* const plan =
-        veto == 0 && !call.is_message() ? plans_.take(stream_comm_, largest, &why) : nullptr;
-    if (plan != nullptr) {
-      veto = reserve_connections(call, *plan);
-      plan->users.fetch_sub(1);
-    }
-  }
-  for (Class* const of : made.of) {
-    if (of == nullptr) continue;
-    veto == 0 ? of->lift_veto() : of->veto(static_cast<std::uint16_t>(veto));
-  }
-  return veto == 0;
 }
 
 bool Coder::keeps_results(const Call& call) {

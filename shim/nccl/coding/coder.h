@@ -162,6 +162,7 @@ class Coder {
   // A veto where calls of the class would have NCCL connect with too many ranks, or without memory;
   // else 0, and they count as connected.
   int reserve_connections(const Call& call, const Plan& plan);
+  int lacks(const Call& call, PlanKey key, const Decision& made);
   bool reserve(const Call& call, const PlanKey& key, const Decision& made);
   // What the largest call of its class takes at most, as this one is planned; `key` becomes that
   // one's. Why there is no such plan, or 0.

@@ -1,6 +1,5 @@
 // What a call works in: the memory and mailbox of its stream or graph, and the record of its
 // flight.
-#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -26,59 +25,6 @@ Lent& Coder::lent_to(cudaStream_t stream, std::uint64_t group, bool works) {
   Lent& found = idle != nullptr ? *idle : add_lent();
   found.stream = identity;
   return found;
-}
-
-void Coder::reserve_together(std::span<const Grouped> calls) {
-  const std::lock_guard lock(mutex_);
-  if (failed_ || ended_) return;
-  bool all_tried = true;
-  std::uint64_t workspace = 0;
-  for (const Grouped& each : calls) {
-    all_tried = all_tried && !each.of->is_untried();
-    workspace = std::max(workspace, each.of->working().workspace_bytes);
-  }
-  // Each of the streams gets memory of its own.
-  const std::uint64_t group = kReservation | ++reservations_;
-  std::size_t place = 0;
-  for (std::size_t at = 0; at < calls.size(); ++at) {
-    place = at > 0 && calls[at].stream == calls[at - 1].stream ? place + 1 : 0;
-    Working needs = calls[at].of->working();
-    if (needs.is_none()) continue;
-    // Places go by the other memory, in calls that are no larger than these.
-    needs.workspace_bytes = workspace;
-    Lent& lent = lent_to(calls[at].stream, group);
-    lent.group = group;
-    if (!lent.reserve(place, needs)) calls[at].of->veto(TW_RAW_NO_MEMORY);
-  }
-  if (all_tried) most_reserved_ = std::max(most_reserved_, calls.size());
-}
-
-// Whether the class is raw for this rank's want of memory, and it is time to see if that has ended.
-bool Coder::looks_for_memory(const Decision& made) {
-  bool looks = false;
-  for (Class* const of : made.of) looks = (of != nullptr && of->looks_for_memory()) || looks;
-  if (!looks) return false;
-  most_reserved_ = 0;  // groups ask again, too
-  const std::lock_guard lock(mutex_);
-  for (Class* const of : made.of) {
-    if (of != nullptr) of->suspend_veto();
-  }
-  return true;
-}
-
-// Of a gather in one level NCCL's own collective moves the slots.
-int Coder::reserve_connections(const Call& call, const Plan& plan) {
-  const bool in_levels = plan.info.in_levels != 0;
-  const bool gathers = plan.info.way == TW_STREAM_GATHER && call.operation != kReduce;
-  if (!in_levels && (!call.reduces() || gathers)) return 0;
-  const Connections missing = connected_.missing(hosts_, in_levels);
-  if (missing.ranks.empty()) return 0;
-  if (missing.ranks.size() > settings().most_connected) return kManyConnections;
-  if (missing.bytes > free_bytes_of_gpu()) return TW_RAW_NO_MEMORY;
-  connected_.add(missing);
-  connected_ranks_ += static_cast<int>(missing.ranks.size());
-  connected_bytes_ += missing.bytes;
-  return 0;
 }
 
 Lent& Coder::add_lent() {
@@ -131,11 +77,6 @@ void Coder::leave_device(const Decision& decision) {
   tw_log(TW_LOG_WARNING,
          "a compressed call of NCCL found no memory on its GPU and works in the host's, which is "
          "slow; calls like it will not be compressed any more");
-}
-
-void* Coder::references() {
-  if (references_ == nullptr) references_ = take_exactly(device_, settings().references);
-  return references_;
 }
 
 Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,

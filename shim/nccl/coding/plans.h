@@ -38,6 +38,14 @@ struct Plan {
   ~Plan() { tw_stream_plan_destroy(handle); }
 };
 
+// What it means that there is no plan.
+inline bool is_of_memory(tw_status why) {
+  return why != TW_UNSUPPORTED && why != TW_INVALID_ARGUMENT;
+}
+inline int reason_without_plan(bool reduces, tw_status why) {
+  return why == TW_UNSUPPORTED && reduces ? TW_RAW_OPERATION : TW_RAW_SHAPE;
+}
+
 // Of one host thread at a time; `users` alone is given back by others.
 class Plans {
  public:

@@ -1,11 +1,9 @@
 #include "coding/service.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -22,10 +20,15 @@ constexpr auto kLongest = 1000us;
 
 class Service {
  public:
-  Service() {
+  // False: the system has no thread left.
+  bool start() {
+    const std::lock_guard lock(mutex_);
+    if (runs_) return true;
     std::thread worker = quiet_thread("thinwire-calls", [this] { work(); });
-    if (!worker.joinable()) throw std::system_error(EAGAIN, std::generic_category());
+    if (!worker.joinable()) return false;
     worker.detach();
+    runs_ = true;
+    return true;
   }
 
   void add(Coder& coder) {
@@ -72,29 +75,34 @@ class Service {
     added_.clear();
   }
 
-  std::mutex mutex_;  // of both lists; the second is written by its thread alone
+  std::mutex mutex_;  // of all below; the second list is written by its thread alone
+  bool runs_ = false;
   std::condition_variable changed_;
   std::vector<Coder*> added_;
   std::vector<Coder*> served_;
 };
 
 // Never destroyed: its thread goes on while the process ends.
-Service* g_service = nullptr;
-
 Service& service() {
-  static Service* const made = g_service = new Service;
+  static Service* const made = new Service;
   return *made;
 }
 
 }  // namespace
 
+bool start_service() { return service().start(); }
+
 void look_after(Coder& coder) {
   if (!coder.listed.exchange(true)) service().add(coder);
 }
 
+void see_to_its_end(Coder& coder) {
+  if (start_service()) return look_after(coder);
+  coder.reap();  // without the service nothing has come under way
+}
+
 void take_last_reports() {
-  if (g_service == nullptr) return;
-  for (Coder* const each : g_service->under_way()) each->reap();
+  for (Coder* const each : service().under_way()) each->reap();
 }
 
 }  // namespace thinwire::nccl

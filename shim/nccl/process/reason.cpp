@@ -44,6 +44,8 @@ const char* reason_text(int reason) {
       return "arguments for NCCL to judge";
     case kPairUnreachable:
       return "no connection between the two ranks' helpers";
+    case kNoThread:
+      return "a rank has no thread to serve compressed calls";
     default:
       break;
   }

@@ -23,6 +23,7 @@ enum : int {
   kManyConnections,             // NCCL would connect with more ranks than settings allow
   kUnusual,                     // arguments that NCCL is to judge
   kPairUnreachable,             // the helpers of a message's two ranks have no connection
+  kNoThread,                    // a rank's system refuses the thread that serves compressed calls
   kReasons
 };
 const char* reason_text(int reason);

@@ -1,0 +1,134 @@
+// What classes need before ranks agree to code their calls: memory, a thread, and connections.
+#include <algorithm>
+#include <bit>
+
+#include "abi/cuda.h"
+#include "base/dtype.h"
+#include "coding/coder.h"
+#include "coding/memory.h"
+#include "coding/service.h"
+#include "process/reason.h"
+#include "process/settings.h"
+
+namespace thinwire::nccl {
+namespace {
+
+// More than what ranks say of a block and its reference takes, of each.
+constexpr std::uint64_t kSaid = 1024;
+
+}  // namespace
+
+int Coder::largest_needs(const Call& call, PlanKey& key, Working& needs) {
+  const std::uint64_t bytes = call.elements * element_bytes(call.type);
+  const std::uint64_t size = dtype_size(static_cast<Dtype>(key.dtype));
+  key.count = (std::bit_ceil(bytes + 1) - 1) / size;
+  key.capacity[0] = key.capacity[1] = 512;
+  tw_status why = TW_OK;
+  Plan* const plan = plans_.take(stream_comm_, key, &why);
+  if (plan == nullptr) {
+    return is_of_memory(why) ? int{TW_RAW_NO_MEMORY} : reason_without_plan(call.reduces(), why);
+  }
+  plan->users.fetch_sub(1);
+  std::uint64_t device_bytes = plan->info.device_bytes;
+  // Where the largest call has no room among results, smaller ones may have.
+  if (key.reference_bytes > 0 && plan->info.has_references == 0) {
+    device_bytes += key.count * size + kSaid * static_cast<std::uint64_t>(ranks_ + 2);
+  }
+  needs.device_bytes = std::max(needs.device_bytes, device_bytes);
+  needs.workspace_bytes = std::max(needs.workspace_bytes, plan->info.workspace_bytes);
+  return 0;
+}
+
+// What the largest call of the class lacks here, so that the ranks must not agree to code it: a
+// veto; 0: nothing.
+int Coder::lacks(const Call& call, PlanKey key, const Decision& made) {
+  if (unable_ != TW_OK) return TW_RAW_NO_MEMORY;
+  if (!start_service()) return kNoThread;
+  key.reference_bytes = reference_bytes_of(call, made.codec);
+  Working needs;
+  const int veto = call.operation == kRecv ? largest_needs_of_any_type(call, needs)
+                                           : largest_needs(call, key, needs);
+  if (veto != 0) return veto;
+  made.of[0]->set_working(needs);
+  Lent& lent = lent_to(call.stream, kNoGroup);
+  if (!lent.reserve(0, needs) || open_mailbox(lent) == nullptr) return TW_RAW_NO_MEMORY;
+  if (key.reference_bytes > 0 && references() == nullptr) return TW_RAW_NO_MEMORY;
+  if (call.is_message()) return 0;
+  tw_status why = TW_OK;
+  Plan* const plan = plans_.take(stream_comm_, key, &why);
+  if (plan == nullptr) return 0;
+  plan->users.fetch_sub(1);
+  return reserve_connections(call, *plan);
+}
+
+bool Coder::reserve(const Call& call, const PlanKey& key, const Decision& made) {
+  const std::lock_guard lock(mutex_);
+  if (failed_ || ended_) return false;
+  const int veto = lacks(call, key, made);
+  for (Class* const of : made.of) {
+    if (of == nullptr) continue;
+    veto == 0 ? of->lift_veto() : of->veto(static_cast<std::uint16_t>(veto));
+  }
+  return veto == 0;
+}
+
+// Whether the class is raw for this rank's want of memory or of a thread, and it is time to see if
+// that has ended.
+bool Coder::looks_for_memory(const Decision& made) {
+  bool looks = false;
+  for (Class* const of : made.of) looks = (of != nullptr && of->looks_for_memory()) || looks;
+  if (!looks) return false;
+  most_reserved_ = 0;  // groups ask again, too
+  const std::lock_guard lock(mutex_);
+  for (Class* const of : made.of) {
+    if (of != nullptr) of->suspend_veto();
+  }
+  return true;
+}
+
+// Of a gather in one level NCCL's own collective moves the slots.
+int Coder::reserve_connections(const Call& call, const Plan& plan) {
+  const bool in_levels = plan.info.in_levels != 0;
+  const bool gathers = plan.info.way == TW_STREAM_GATHER && call.operation != kReduce;
+  if (!in_levels && (!call.reduces() || gathers)) return 0;
+  const Connections missing = connected_.missing(hosts_, in_levels);
+  if (missing.ranks.empty()) return 0;
+  if (missing.ranks.size() > settings().most_connected) return kManyConnections;
+  if (missing.bytes > free_bytes_of_gpu()) return TW_RAW_NO_MEMORY;
+  connected_.add(missing);
+  connected_ranks_ += static_cast<int>(missing.ranks.size());
+  connected_bytes_ += missing.bytes;
+  return 0;
+}
+
+void* Coder::references() {
+  if (references_ == nullptr) references_ = take_exactly(device_, settings().references);
+  return references_;
+}
+
+void Coder::reserve_together(std::span<const Grouped> calls) {
+  const std::lock_guard lock(mutex_);
+  if (failed_ || ended_) return;
+  bool all_tried = true;
+  std::uint64_t workspace = 0;
+  for (const Grouped& each : calls) {
+    all_tried = all_tried && !each.of->is_untried();
+    workspace = std::max(workspace, each.of->working().workspace_bytes);
+  }
+  // Each of the streams gets memory of its own.
+  const std::uint64_t group = kReservation | ++reservations_;
+  std::size_t place = 0;
+  for (std::size_t at = 0; at < calls.size(); ++at) {
+    place = at > 0 && calls[at].stream == calls[at - 1].stream ? place + 1 : 0;
+    Working needs = calls[at].of->working();
+    if (needs.is_none()) continue;
+    // Places go by the other memory, in calls that are no larger than these.
+    needs.workspace_bytes = workspace;
+    Lent& lent = lent_to(calls[at].stream, group);
+    lent.group = group;
+    if (!lent.reserve(place, needs)) calls[at].of->veto(TW_RAW_NO_MEMORY);
+  }
+  if (all_tried) most_reserved_ = std::max(most_reserved_, calls.size());
+}
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,70 @@
+"""NCCL programs whose system refuses the library threads: calls go on, and the report says why."""
+
+import json
+from pathlib import Path
+
+import pytest
+from test_nccl_shim import PROGRAMS, run, run_whole
+
+pytestmark = pytest.mark.multiproc
+
+REFUSE = PROGRAMS / "libnccl_refuse.so"
+NO_THREAD = "a rank has no thread to serve compressed calls"
+SETTINGS = {"CODEC": "lossless", "THRESHOLD": "1KiB"}
+
+
+def gathers(path: Path) -> list[dict]:
+    report = json.loads((path / "report.nccl.rank0").read_text())
+    return [
+        {"presence": each["presence"]} | each["operations"]["AllGather"]
+        for each in report["communicators"]
+    ]
+
+
+# The helper's thread, that which serves calls, and that which writes a trace.
+@pytest.mark.parametrize("traced", [False, True], ids=["", "traced"])
+@pytest.mark.parametrize("threads", range(4))
+def test_programs_end_well_whichever_thread_is_refused(
+    threads: int, traced: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REFUSE_THREADS", str(threads))
+    settings = SETTINGS | {"REPORT": tmp_path / "report"}
+    if traced:
+        settings |= {"TRACE": tmp_path / "trace"}
+    output, errors = run(PROGRAMS / "nccl_coded", "200", beside=REFUSE, **settings)
+    assert output == "ok\n"
+    raw = sum(each["raw_by_reason"].get(NO_THREAD, 0) for each in gathers(tmp_path))
+    coded = sum(each["compressed_calls"] for each in gathers(tmp_path))
+    if threads == 0:
+        text = "raw: there is no helper thread"
+        assert {each["presence"] for each in gathers(tmp_path)} == {text}
+        assert text in errors
+    elif not traced:
+        assert (raw > 400, coded > 400) == (threads == 1, threads > 1)
+
+
+def test_a_rank_that_has_a_thread_again_takes_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REFUSE_THREADS", "1")
+    monkeypatch.setenv("REFUSE_THREADS_TO", "8")
+    settings = SETTINGS | {"REPORT": tmp_path / "report"}
+    assert run(PROGRAMS / "nccl_coded", "1500", beside=REFUSE, **settings)[0] == "ok\n"
+    for each in gathers(tmp_path):
+        assert each["raw_by_reason"][NO_THREAD] >= 1024, "it looks again after so many"
+        assert each["compressed_calls"] > 100
+
+
+@pytest.mark.parametrize(
+    ("refused", "said"), [(None, "ok\n"), ("100", "ok\n"), ("1000000", "refused\n")]
+)
+def test_a_thread_to_go_on_beside_a_group(
+    refused: str | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it is refused for long the call fails, as NCCL lets calls that do not block fail."""
+    monkeypatch.setenv("NCCL_COMM_BLOCKING", "0")
+    if refused is not None:
+        monkeypatch.setenv("REFUSE_THREADS", "2")
+        monkeypatch.setenv("REFUSE_THREADS_TO", refused)
+    words = (PROGRAMS / "nccl_refused", "groups", "150")
+    assert run_whole(*words, beside=REFUSE, **SETTINGS)[0] == said
