@@ -122,7 +122,7 @@ std::vector<Bytes> helper_seeds(const Target&) {
            Up{false, "raw"},
            Ready{{address}, {0}},
            Ready{{address, address, address}, {0, 0, 1}},
-           Failed{"raw"},
+           Failed{head, "raw"},
            Offered{1, {.needed = 300, .dtype = 4}},
            Ask{1, 1},
            Limit{1, 1, 600},
@@ -138,7 +138,10 @@ std::vector<Bytes> helper_seeds(const Target&) {
            Again{head, false, true, 2},
            Again{head, true, false, 0},
            Carried{2, {block, 60, 0, bytes}},
-           Waiting{"1 of 4 ranks has not come yet"}}) {
+           Waiting{"1 of 4 ranks has not come yet"},
+           Enrol{3, 1, 2, 0, 4, 7, false, "codec=lorenzo\n"},
+           Word{2, 3, 1, Says::kReady, "", {{{0, 0, address}, {1, 1, address}}}},
+           Call{head, Says::kWaits, "1 of 4 ranks has not come yet"}}) {
     seeds.push_back(pack(message));
     all.insert(all.end(), seeds.back().begin(), seeds.back().end());
   }

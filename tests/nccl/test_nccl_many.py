@@ -1,6 +1,7 @@
 """Many ranks, many calls and many ends of NCCL's communicators."""
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -21,6 +22,25 @@ def test_many_ranks_find_each_other(ranks: int, processes: int, seconds: int) ->
     """Over the loopback; no rank then has more connections than the tree has neighbours."""
     words = [str(PROGRAMS / "agree" / "agree_many"), str(ranks), str(processes), str(seconds)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=200, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("sides", "limit"),
+    [
+        ((5, 4, 3, 2), 128),
+        pytest.param((5, 4, 3, 5), 512, marks=pytest.mark.slow),
+        pytest.param((8, 4, 4, 4), 512, marks=pytest.mark.slow),
+    ],
+)
+def test_parts_of_many_ranks_take_few_descriptors(sides: tuple[int, ...], limit: int) -> None:
+    """A process a rank, a split along each side of a mesh at once; 64 descriptors at most."""
+    ranks = math.prod(sides)
+    words = [str(each) for each in (ranks, limit, 64, 60, *sides)]
+    program = str(PROGRAMS / "agree" / "agree_splits")
+    done = subprocess.run(
+        [program, *words], capture_output=True, text=True, timeout=200, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 

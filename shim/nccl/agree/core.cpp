@@ -9,7 +9,8 @@ namespace thinwire::nccl::agree {
 Core::Core(Options options)
     : options_(std::move(options)),
       loop_([this] { fail(); }),
-      meetings_(loop_, {options_.registration, options_.late},
+      messenger_(loop_),
+      meetings_(loop_, messenger_, {options_.registration, options_.late},
                 [this](const std::string& text) { tell(text); }) {}
 
 Core::~Core() {
@@ -47,11 +48,11 @@ std::optional<Stamp> Core::make_stamp(const Address& interface) {
 void Core::open(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
                 const Stamp& stamp, const std::string& terms) {
   auto& made = members_[id] = std::make_unique<Member>(*this, id, std::move(shared), rank, ranks);
-  made->register_with(stamp.registrar, stamp.secret, std::nullopt, terms);
+  made->register_with({stamp.registrar, stamp.secret, std::nullopt, terms}, nullptr);
 }
 
 void Core::open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
-                      const PartOf& part, const std::string& terms) {
+                      const PartOf& part, int meets, const std::string& terms) {
   members_[id] = std::make_unique<Member>(*this, id, std::move(shared), rank, ranks);
   Member* const of = member(part.parent);
   if (of == nullptr) return member(id)->become_raw("raw: its parent stayed raw, or had ended");
@@ -61,10 +62,10 @@ void Core::open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank
     Member* const child = member(id);
     if (child == nullptr) return;
     if (first.empty()) return child->become_raw(why);
-    const auto place = static_cast<std::size_t>(part.meets);
+    const auto place = static_cast<std::size_t>(meets);
     if (place >= first.size()) return child->become_raw("raw: it has lost those who know it");
-    child->register_with(first[place], derive(secret, part.split, part.color),
-                         Lineage{secret, part.split, part.color}, terms);
+    child->register_as(part, {first[place], derive(secret, part.split, part.color),
+                              Lineage{secret, part.split, part.color}, terms});
   });
 }
 
@@ -98,6 +99,7 @@ void Core::leave(std::shared_ptr<std::promise<void>> done) {
     if (member->is_ready() && !member->is_closed()) alive.push_back(id);
   }
   for (const std::uint64_t id : alive) members_.at(id)->close();
+  meetings_.leave();
   // A process that leaves some alive may end because something went wrong: others are to know soon.
   const auto patience = alive.empty() ? kLastCallsTime : kExitTime;
   leave_when_done(Loop::Clock::now() + patience, std::move(done));

@@ -9,8 +9,9 @@
 #include <string>
 
 #include "agree/agree.h"
-#include "agree/meeting.h"
+#include "agree/meetings.h"
 #include "agree/member.h"
+#include "agree/messenger.h"
 
 namespace thinwire::nccl::agree {
 
@@ -22,18 +23,14 @@ class Core {
   Loop& loop() { return loop_; }
   const Options& options() const { return options_; }
   Meetings& meetings() { return meetings_; }
+  Messenger& messenger() { return messenger_; }
 
   // ---- tasks of the host ----
   std::optional<Stamp> make_stamp(const Address& interface);
   void open(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
             const Stamp& stamp, const std::string& terms);
-  struct PartOf {
-    std::uint64_t parent, split;
-    std::int32_t color;
-    int meets;
-  };
   void open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
-                  const PartOf& of, const std::string& terms);
+                  const PartOf& of, int meets, const std::string& terms);
   // What ranks that are new to the part need; nothing: the parent is not ready.
   std::optional<Stamp> stamp_of_part(std::uint64_t parent, std::uint64_t split, std::int32_t color);
   std::size_t connections() const { return loop_.watched() - listening_.size(); }
@@ -46,6 +43,10 @@ class Core {
   // Listens on the host of `local`, once for all; the address with the port.
   std::optional<Address> listen(const Address& local);
   void remove(std::uint64_t id);
+  // The registrar's word to a part, if its rank here still waits for it.
+  void tell_part(const PartOf& which, Message&& message);
+  // The communicator's tree is no way any more for those of its parts that register over it.
+  void lose_tree_of(std::uint64_t id);
   void has_heard_of_raw() { heard_of_raw_ = true; }
   // Whether the process may have one more connection that it could do without.
   bool has_room() const;
@@ -72,10 +73,12 @@ class Core {
   void drop(std::uint64_t stranger);
   void greeted(std::uint64_t stranger, Message&& message);
   Member* member_of(const Head& head);
+  void called(const Call& call);
   void leave_when_done(Loop::Clock::time_point deadline, std::shared_ptr<std::promise<void>> done);
 
   const Options options_;
   Loop loop_;
+  Messenger messenger_;
   Meetings meetings_;
   std::map<Address, Listening> listening_;  // by address without port
   std::map<std::uint64_t, Stranger> strangers_;

@@ -48,7 +48,7 @@ void Core::accept_some(Listening& on) {
 }
 
 void Core::meet(Socket socket) {
-  if (strangers_.size() >= kMostStrangers) drop(strangers_.begin()->first);
+  if (strangers_.size() >= most_strangers()) drop(strangers_.begin()->first);
   const std::uint64_t id = next_stranger_++;
   Stranger& stranger = strangers_[id];
   stranger.link = std::make_unique<Link>(loop_, std::move(socket), false);
@@ -83,10 +83,21 @@ void Core::greeted(std::uint64_t stranger, Message&& message) {
   } else if (const auto* again = std::get_if<Again>(&message)) {
     Member* const member = member_of(again->head);
     welcome = member != nullptr && member->adopt_again(link, *again);
+  } else if (const auto* call = std::get_if<Call>(&message)) {
+    called(*call);
+  } else if (const auto* failed = std::get_if<Failed>(&message)) {
+    if (failed->head.version == kVersion) meetings_.failed(failed->head.secret, failed->text);
   }
   if (!welcome) return drop(stranger);
   loop_.cancel(found->second.deadline);
   strangers_.erase(found);
+}
+
+void Core::called(const Call& call) {
+  Member* const member = member_of(call.head);
+  if (member == nullptr) return;
+  if (call.says == Says::kRaw) return member->hear(Decision{false, call.text});
+  member->hear(Waiting{call.text});
 }
 
 Member* Core::member_of(const Head& head) {

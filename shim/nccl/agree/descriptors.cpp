@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "agree/limits.h"
+
 namespace thinwire::nccl::agree {
 namespace {
 
-constexpr std::size_t kShareOfHelper = 4;   // of all that the process may have, a helper
+constexpr std::size_t kShareOfHelper = 4;  // of all that the process may have, a helper
+constexpr std::size_t kShareOfStrangers = 16;
+constexpr std::size_t kFewStrangers = 16;
 constexpr std::size_t kReserveOfFiles = 8;  // of all, what is left to the program
 constexpr std::size_t kLastFiles = 32;      // the same at least
 
@@ -29,6 +33,10 @@ bool leaves(int fd, std::size_t share) {
 }  // namespace
 
 std::size_t most_connections() { return most_files() / kShareOfHelper; }
+
+std::size_t most_strangers() {
+  return std::clamp(most_files() / kShareOfStrangers, kFewStrangers, kMostStrangers);
+}
 
 bool leaves_room(int fd) { return leaves(fd, kReserveOfFiles); }
 

@@ -86,7 +86,7 @@ CommunicatorRef Helper::open_child(const CommunicatorRef& parent, std::uint64_t 
   auto shared = std::make_shared<Shared>();
   const std::string text = terms.empty() ? "" : terms_text(terms);
   const bool posted = core->loop().post([=, parent_id = of->id()] {
-    core->open_child(number, shared, rank, ranks, {parent_id, split, color, meets}, text);
+    core->open_child(number, shared, rank, ranks, {parent_id, split, color}, meets, text);
   });
   if (!posted) return raw_handle(parts_->core, "there is no helper thread");
   return std::make_shared<Handle>(parts_->core, number, std::move(shared));

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 // Of all that travels: the head and `decision` keep their form for ever, the rest may change with
 // it.
-constexpr std::uint16_t kVersion = 2;
+constexpr std::uint16_t kVersion = 3;
 
 // How far a host may run on while a class changes. A change takes a millisecond or some, and a host
 // 20 microseconds a call or more: few wait, and a change comes within a training step or two.
@@ -30,8 +30,8 @@ constexpr int kMeetingPlaces = 4;
 constexpr auto kGreetingTime = 5s;
 // The longest greeting is a `register` with 1024 bytes of terms: 1144 bytes.
 constexpr std::size_t kMostGreeting = 2048;
-// Connections that have not greeted: above that the oldest is closed, so that strangers take no
-// more descriptors; a rank comes again.
+// Connections that have not greeted, or fewer where the program may have few descriptors: above
+// that the oldest is closed, so that strangers take no more of them; a rank comes again.
 constexpr std::size_t kMostStrangers = 256;
 // The `table` of 262,000 ranks, and their addresses.
 constexpr std::size_t kMostMessage = 8U << 20;
@@ -48,6 +48,13 @@ constexpr auto kRegistrarTime = 30s;
 constexpr auto kPatience = 20s;
 // A rank that has registered and whose connection ends comes again in 20 ms, and each second then.
 constexpr auto kComesAgain = 3s;
+
+// Words of a registrar's that are under way to ranks which keep no connection to it, and how long
+// one waits for a descriptor.
+constexpr std::size_t kMostCalls = 16;
+constexpr auto kCallTime = 10s;
+// How long after all ranks have come one may say that they cannot be connected, and all be told.
+constexpr auto kFormingTime = 60s;
 
 // A helper opens a port at once, unless its thread gets no processor.
 constexpr auto kStampTime = 5s;

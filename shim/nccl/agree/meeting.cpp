@@ -13,7 +13,7 @@ std::string lacking_text(int lacking, int ranks) {
 
 Meeting::~Meeting() {
   loop_.cancel(timer_);
-  for (const auto& [rank, timer] : missed_) loop_.cancel(timer);
+  loop_.cancel(missed_);
 }
 
 std::string Meeting::objection(const Register& said) const {
@@ -45,7 +45,7 @@ void Meeting::say_late() {
   timer_ = loop_.after(times_.all - times_.late, decide);
   const std::string text = late_text();
   tell_(text);
-  for (const auto& [rank, seat] : seats_) seat.link->send(Waiting{text});
+  for (auto& [rank, seat] : seats_) say(rank, seat, Waiting{text});
 }
 
 std::string Meeting::late_text() const {
@@ -54,50 +54,83 @@ std::string Meeting::late_text() const {
          " not come yet";
 }
 
-void Meeting::take(std::unique_ptr<Link> link, const Register& said) {
-  const int rank = static_cast<int>(said.head.speaker);
-  const std::string wrong = ready_ || !raw_.empty() ? "" : objection(said);
-  if (ranks_ == 0) begin(said);
-  link->trust();
-  link->on_message = [this](Message&& message) {
-    // Whether the tree could be made is not known here; the first that says no is believed.
-    if (const auto* failed = std::get_if<Failed>(&message)) decide_raw(failed->text);
-  };
-  link->on_ended = [this, rank](const std::string&) { ended(rank); };
-  Seat& seat = seats_[rank];
-  if (seat.link) loop_.bury(std::move(seat.link));  // it has come again
-  seat = {std::move(link), said.listens, said.node};
-  if (const auto missed = missed_.find(rank); missed != missed_.end()) {
-    loop_.cancel(missed->second);
-    missed_.erase(missed);
+// One that has no connection and has come over no tree is called where it listens. The word to
+// begin needs an answer: rank 0 comes again for it.
+void Meeting::say(int rank, Seat& seat, const Message& message) {
+  if (seat.way.link) return seat.way.link->send(message);
+  if (seat.way.tree && seat.way.tree(message)) return;
+  Call call{{kVersion, secret_, 0, static_cast<std::uint32_t>(rank)}, Says::kRaw, ""};
+  if (const auto* decision = std::get_if<Decision>(&message)) {
+    if (decision->ready) return;
+    call.text = decision->text;
+  } else if (const auto* waiting = std::get_if<Waiting>(&message)) {
+    call.says = Says::kWaits;
+    call.text = waiting->text;
+  } else {
+    return;
   }
+  messenger_.say(seat.listens, call);
+}
+
+void Meeting::seat(int rank, Way way, const Register& said) {
+  if (way.link) {
+    way.link->trust();
+    way.link->on_message = [this](Message&& message) {
+      if (const auto* why = std::get_if<Failed>(&message)) failed(why->text);
+    };
+    way.link->on_ended = [this, rank](const std::string&) { ended(rank); };
+  }
+  Seat& seat = seats_[rank];
+  if (seat.way.link) loop_.bury(std::move(seat.way.link));  // it has come again
+  seat = {std::move(way), said.listens, said.node};
+  if (rank == 0) loop_.cancel(missed_);
+}
+
+void Meeting::take(Way way, const Register& said) {
+  const int rank = static_cast<int>(said.head.speaker);
+  const std::string wrong = is_decided() ? "" : objection(said);
+  if (ranks_ == 0) begin(said);
+  seat(rank, std::move(way), said);
   if (!raw_.empty()) {
-    seat.link->send(Decision{false, raw_});
-    Link::dismiss(loop_, std::move(seat.link));
-    seats_.erase(rank);
+    say_raw();
   } else if (!wrong.empty()) {
     decide_raw("raw: " + wrong);
   } else if (!ready_ && static_cast<int>(seats_.size()) == ranks_) {
     decide_ready();
   } else if (ready_ && rank == 0) {
     say_ready();  // its connection may have ended before it had heard
-  } else if (is_late_ && !ready_) {
-    seat.link->send(Waiting{late_text()});
   }
+  answer(rank);
+}
+
+// Notes it; whom it can tell later it lets go.
+void Meeting::answer(int rank) {
+  const auto found = seats_.find(rank);
+  if (found == seats_.end()) return;
+  Seat& seat = found->second;
+  const bool waits = is_late_ && !ready_;
+  if (waits || (rank != 0 && seat.way.link)) say(rank, seat, Waiting{waits ? late_text() : ""});
+  if (rank != 0 && seat.way.link) close(std::move(seat.way.link));
+}
+
+// The system still delivers what was written.
+void Meeting::close(std::unique_ptr<Link> link) {
+  if (link->has_unsent()) return Link::dismiss(loop_, std::move(link));
+  link->close();
+  loop_.bury(std::move(link));
 }
 
 void Meeting::ended(int rank) {
   const auto found = seats_.find(rank);
   if (found == seats_.end()) return;
-  loop_.bury(std::move(found->second.link));
+  loop_.bury(std::move(found->second.way.link));
   seats_.erase(found);
-  // Once the tree is made, ranks close their connections here.
-  if (!ready_ && raw_.empty()) {
-    // No more than a short program, mostly.
-    missed_[rank] = loop_.after(kComesAgain, [this, rank] {
-      decide_raw("raw: " + rank_text(rank) + " ended before all ranks had come", false);
-    });
-  }
+  // Once the tree is made rank 0 closes its connection here.
+  if (is_decided()) return;
+  // No more than a short program, mostly.
+  missed_ = loop_.after(kComesAgain, [this, rank] {
+    decide_raw("raw: " + rank_text(rank) + " ended before all ranks had come", false);
+  });
 }
 
 void Meeting::decide_ready() {
@@ -109,53 +142,41 @@ void Meeting::decide_ready() {
     const std::uint32_t node = nodes.try_emplace(seat.node, next).first->second;
     table_.places.push_back({static_cast<std::uint32_t>(rank), node, seat.listens});
   }
+  // Until then they may fail to connect.
+  timer_ = loop_.after(kFormingTime, [this] {
+    std::erase_if(seats_, [](const auto& each) { return each.second.way.link == nullptr; });
+  });
   say_ready();
 }
 
+// What is said may end it all.
 void Meeting::say_ready() {
-  Link& first = *seats_.at(0).link;
-  first.send(Decision{true, ""});
-  first.send(table_);
+  for (const Message& message : {Message(Decision{true, ""}), Message(table_)}) {
+    const auto first = seats_.find(0);
+    if (first != seats_.end()) say(0, first->second, message);
+  }
 }
 
 void Meeting::decide_raw(const std::string& why, bool tell) {
   if (!raw_.empty()) return;
   raw_ = why;
   loop_.cancel(timer_);
-  for (const auto& [rank, timer] : missed_) loop_.cancel(timer);
-  missed_.clear();
+  loop_.cancel(missed_);
   if (tell) tell_(why);
-  for (auto& [rank, seat] : seats_) {
-    seat.link->send(Decision{false, raw_});
-    Link::dismiss(loop_, std::move(seat.link));
-  }
-  seats_.clear();
+  say_raw();
 }
 
-void Meetings::expect(const Secret& secret) {
-  const auto [found, added] = meetings_.try_emplace(secret);
-  if (!added) return;
-  found->second = std::make_unique<Meeting>(loop_, times_, tell_);
-  by_age_.push_back(secret);
-  if (by_age_.size() <= kMostMeetings) return;
-  const auto oldest = meetings_.find(by_age_.front());
-  loop_.bury(std::move(oldest->second));
-  meetings_.erase(oldest);
-  by_age_.pop_front();
+void Meeting::leave() {
+  if (is_decided() || ranks_ == 0) return;
+  decide_raw("raw: the process in which the ranks meet has ended before all had come", false);
 }
 
-bool Meetings::take(std::unique_ptr<Link>& link, const Register& said) {
-  const Secret& secret = said.head.secret;
-  if (const auto& of = said.child_of) {
-    const bool ours =
-        parents_.contains(of->parent) && derive(of->parent, of->split, of->color) == secret;
-    if (!ours) return false;
-    expect(secret);
+void Meeting::say_raw() {
+  auto all = std::exchange(seats_, {});
+  for (auto& [rank, seat] : all) {
+    say(rank, seat, Decision{false, raw_});
+    if (seat.way.link) close(std::move(seat.way.link));
   }
-  const auto found = meetings_.find(secret);
-  if (found == meetings_.end()) return false;
-  found->second->take(std::move(link), said);
-  return true;
 }
 
 }  // namespace thinwire::nccl::agree

@@ -1,16 +1,16 @@
 // The registrar's side of registration: where the ranks of a communicator meet, and whether all of
-// them have the library and agree on its settings.
+// them have the library and agree on its settings. A rank that has come keeps no connection: it is
+// noted where it can be told, but for rank 0, which waits for the word to begin.
 #pragma once
 
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "agree/link.h"
+#include "agree/messenger.h"
 #include "agree/terms.h"
 
 namespace thinwire::nccl::agree {
@@ -24,35 +24,57 @@ class Meeting {
     std::chrono::milliseconds all;   // for all ranks to come, from the first on
     std::chrono::milliseconds late;  // after which it is said that some have not
   };
-  Meeting(Loop& loop, const Times& times, Tell tell)
-      : loop_(loop), times_(times), tell_(std::move(tell)) {}
+  // How a rank has come: by a connection, or over the tree of what its communicator is a part of.
+  struct Way {
+    std::unique_ptr<Link> link;
+    // Down that tree again; false: that is no way any more.
+    std::function<bool(const Message&)> tree;
+  };
+  Meeting(Loop& loop, Messenger& messenger, const Secret& secret, const Times& times, Tell tell)
+      : loop_(loop),
+        messenger_(messenger),
+        secret_(secret),
+        times_(times),
+        tell_(std::move(tell)) {}
   ~Meeting();
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
 
-  void take(std::unique_ptr<Link> link, const Register& said);
+  void take(Way way, const Register& said);
+  // The ranks cannot be connected, after all have come. The first that says so is believed.
+  void failed(const std::string& why) { decide_raw(why); }
+  // The process ends: who has come is told.
+  void leave();
+  bool is_decided() const { return ready_ || !raw_.empty(); }
 
  private:
   struct Seat {
-    std::unique_ptr<Link> link;
+    Way way;
     Address listens;
     std::uint64_t node = 0;
   };
 
   std::string objection(const Register& said) const;
   void begin(const Register& said);
+  void seat(int rank, Way way, const Register& said);
+  void answer(int rank);
+  void say(int rank, Seat& seat, const Message& message);
   void say_late();
   std::string late_text() const;
   void ended(int rank);
   void decide_ready();
   void say_ready();
   void decide_raw(const std::string& why, bool tell = true);
+  void say_raw();
+  void close(std::unique_ptr<Link> link);
 
   Loop& loop_;
+  Messenger& messenger_;
+  const Secret secret_;
   const Times times_;
   const Tell tell_;
   Loop::TimerId timer_{};
-  std::map<int, Loop::TimerId> missed_;  // ranks whose connections have ended, and may come again
+  Loop::TimerId missed_{};  // rank 0, whose connection has ended, and which may come again
   std::map<int, Seat> seats_;
   int ranks_ = 0;  // 0: nobody has come
   int first_rank_ = 0;
@@ -61,29 +83,6 @@ class Meeting {
   bool ready_ = false;
   Table table_;      // once it is
   std::string raw_;  // why, once that is decided
-};
-
-// All those of a helper.
-class Meetings {
- public:
-  Meetings(Loop& loop, const Meeting::Times& times, Meeting::Tell tell)
-      : loop_(loop), times_(times), tell_(std::move(tell)) {}
-
-  // An id with this secret was made here.
-  void expect(const Secret& secret);
-  // Here is rank 0 of the communicator with this secret: ranks of its parts come here.
-  void expect_parts_of(const Secret& secret) { parents_.insert(secret); }
-
-  // False: nobody knows of it, and the link stays with the caller.
-  bool take(std::unique_ptr<Link>& link, const Register& said);
-
- private:
-  Loop& loop_;
-  const Meeting::Times times_;
-  const Meeting::Tell tell_;
-  std::map<Secret, std::unique_ptr<Meeting>> meetings_;
-  std::deque<Secret> by_age_;
-  std::set<Secret> parents_;
 };
 
 }  // namespace thinwire::nccl::agree

@@ -16,18 +16,17 @@ Member::Member(Core& core, std::uint64_t id, std::shared_ptr<Shared> shared, int
       ranks_(ranks),
       rounds_(shared_->collectives) {}
 
-void Member::register_with(const Address& registrar, const Secret& secret,
-                           const std::optional<Lineage>& child_of, const std::string& terms) {
-  secret_ = secret;
+void Member::register_with(const Origin& origin, ByTree up) {
+  secret_ = origin.secret;
   form();
   Register message{
       {kVersion, secret_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(ranks_)},
       {},
-      child_of,
+      origin.child_of,
       core_.options().node,
-      terms};
+      origin.terms};
   registration_ = std::make_unique<Registration>(
-      core_.loop(), registrar, std::move(message),
+      core_.loop(), origin.registrar, std::move(message),
       Registration::Times{kRegistrarTime,
                           core_.options().registration + core_.options().connecting + kPatience},
       Registration::Told{[this](const std::string& why) { become_raw(why); },
@@ -38,7 +37,11 @@ void Member::register_with(const Address& registrar, const Secret& secret,
                            waits_for_ = why;
                            if (state_ == State::kForming) shared_->set(state_, why);
                          },
-                         [this](const Address& local) { return core_.listen(local); }});
+                         [this](const Address& local) { return core_.listen(local); },
+                         [this](const Address& to, Message greeting) {
+                           core_.messenger().say(to, std::move(greeting));
+                         },
+                         std::move(up)});
 }
 
 void Member::form() {
@@ -188,6 +191,10 @@ void Member::take(int from, Message&& message) {
     fits = from == kFromParent && rounds_.take(*commit);
   } else if (const auto* carried = std::get_if<Carried>(&message)) {
     fits = carry(from, *carried);
+  } else if (const auto* line = std::get_if<Enrol>(&message)) {
+    fits = take_line(from, *line);
+  } else if (const auto* word = std::get_if<Word>(&message)) {
+    fits = take_word(from, *word);
   } else if (std::holds_alternative<Leaving>(message) || std::holds_alternative<Left>(message)) {
     end_collectives(from);
   } else {

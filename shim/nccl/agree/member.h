@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "agree/meeting.h"
 #include "agree/pairs.h"
 #include "agree/registration.h"
 #include "agree/shared.h"
@@ -17,13 +16,30 @@ namespace thinwire::nccl::agree {
 
 class Core;
 
+// A part of a communicator that this process has, by the split that has made it.
+struct PartOf {
+  std::uint64_t parent = 0;  // its member; 0: none
+  std::uint64_t split = 0;
+  std::int32_t color = 0;
+  bool operator==(const PartOf&) const = default;
+};
+
 class Member {
  public:
   Member(Core& core, std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks);
 
   // ---- how it begins ----
-  void register_with(const Address& registrar, const Secret& secret,
-                     const std::optional<Lineage>& child_of, const std::string& terms);
+  struct Origin {
+    Address registrar;
+    Secret secret;
+    std::optional<Lineage> child_of;
+    std::string terms;
+  };
+  using ByTree =
+      std::function<bool(bool failed, const std::string& text)>;  // as Registration has it
+  void register_with(const Origin& origin, ByTree up);
+  // Over the tree of the communicator, where all its ranks make parts together.
+  void register_as(const PartOf& part, const Origin& origin);
   void become_raw(const std::string& why);
   // Calls `then` once it is known who has the library, with the addresses of the first ranks where
   // all have, or had; else with none.
@@ -40,6 +56,17 @@ class Member {
   bool adopt_parent(std::unique_ptr<Link>& link, int from);
   bool adopt_sender(std::unique_ptr<Link>& link, int from);
   bool adopt_again(std::unique_ptr<Link>& link, const Again& again);
+
+  // ---- parts of it, and what it is a part of ----
+  const PartOf& part_of() const { return part_of_; }
+  // A line of this rank's up the tree. False: that is no way.
+  bool enrol(Enrol line);
+  // The registrar's word to a rank, at rank 0. False: the same.
+  bool send_word(const Word& word);
+  // The registrar's word to this rank.
+  void hear(Message&& message);
+  // The tree of the communicator that this is a part of is no way any more.
+  void lose_tree();
 
   // ---- what the host asks for ----
   void offer(std::uint64_t key, Offer offer) { rounds_.offer(key, offer); }
@@ -65,6 +92,10 @@ class Member {
   void give_to_one(int to, SharedBytes packed);
   bool carry(int from, const Carried& carried);
   bool is_another(int rank) const;
+  bool take_line(int from, const Enrol& line);
+  void meet(const Enrol& line);
+  bool take_word(int from, const Word& word);
+  void tell_part(const Word& word);
   void break_off(const std::string& why, int but);
   void end_collectives(int but);
   void remove_if_done();
@@ -77,6 +108,7 @@ class Member {
   const int rank_;
   const int ranks_;
   Secret secret_{};
+  PartOf part_of_;
   State state_ = State::kForming;
   bool closed_ = false;
   std::string waits_for_;  // what is said of late ranks

@@ -16,6 +16,7 @@ void Member::break_off(const std::string& why, int but) {
   tree_->around(but, Message(Broken{why}));
   tree_->dismiss();
   pairs_->dismiss();
+  core_.lose_tree_of(id_);
   if (closed_) core_.remove(id_);
 }
 
@@ -41,6 +42,7 @@ void Member::end_collectives(int but) {
   if (state_ != State::kReady || std::exchange(has_left_, true)) return;
   rounds_.stop();
   if (!closed_) tree_->around(but, Message(Left{}));
+  core_.lose_tree_of(id_);
 }
 
 void Member::remove_if_done() {

@@ -118,10 +118,14 @@ bool take(FieldReader& from, Ready& it) {
   return true;
 }
 
-void put(FieldWriter& to, const Failed& it) { to.put_text(it.text); }
+void put(FieldWriter& to, const Failed& it) {
+  put_head(to, it.head);
+  to.put_text(it.text);
+}
 bool take(FieldReader& from, Failed& it) {
+  const bool sound = take_head(from, it.head);
   it.text = from.take_text();
-  return true;
+  return sound;
 }
 
 void put(FieldWriter& to, const Offered& it) {
@@ -248,6 +252,53 @@ void put(FieldWriter& to, const Waiting& it) { to.put_text(it.text); }
 bool take(FieldReader& from, Waiting& it) {
   it.text = from.take_text();
   return true;
+}
+
+void put(FieldWriter& to, const Enrol& it) {
+  to.put(it.split).put(it.color).put(it.from).put(it.rank).put(it.ranks).put(it.node);
+  to.put(static_cast<std::uint8_t>(it.failed)).put_text(it.text);
+}
+bool take(FieldReader& from, Enrol& it) {
+  it.split = from.take<std::uint64_t>();
+  it.color = from.take<std::int32_t>();
+  for (std::uint32_t* const each : {&it.from, &it.rank, &it.ranks}) {
+    *each = from.take<std::uint32_t>();
+  }
+  it.node = from.take<std::uint64_t>();
+  const bool sound = take_flag(from, it.failed);
+  it.text = from.take_text();
+  return sound && it.color >= 0 && it.ranks <= kMostRank && it.rank < it.ranks;
+}
+
+bool take_says(FieldReader& from, Says& says) {
+  const auto value = from.take<std::uint8_t>();
+  says = static_cast<Says>(value);
+  return value <= static_cast<std::uint8_t>(Says::kWaits);
+}
+
+void put(FieldWriter& to, const Word& it) {
+  to.put(it.to).put(it.split).put(it.color).put(static_cast<std::uint8_t>(it.says));
+  to.put_text(it.text);
+  put(to, it.table);
+}
+bool take(FieldReader& from, Word& it) {
+  it.to = from.take<std::uint32_t>();
+  it.split = from.take<std::uint64_t>();
+  it.color = from.take<std::int32_t>();
+  const bool sound = take_says(from, it.says);
+  it.text = from.take_text();
+  return sound && take(from, it.table) && it.to <= kMostRank;
+}
+
+void put(FieldWriter& to, const Call& it) {
+  put_head(to, it.head);
+  to.put(static_cast<std::uint8_t>(it.says)).put_text(it.text);
+}
+bool take(FieldReader& from, Call& it) {
+  if (!take_head(from, it.head)) return false;
+  const bool sound = take_says(from, it.says);
+  it.text = from.take_text();
+  return sound && it.says != Says::kReady;
 }
 
 template <std::size_t kIndex = 0>

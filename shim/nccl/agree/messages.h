@@ -59,7 +59,9 @@ struct Ready {
   std::vector<Address> addresses;
   std::vector<std::uint32_t> nodes;
 };
+// To the registrar: the ranks cannot be connected.
 struct Failed {
+  Head head;
   std::string text;
 };
 struct Offered {
@@ -113,15 +115,43 @@ struct Carried {
   std::uint32_t to = 0;
   Part part;
 };
-// Why it is not known yet who has the library.
+// Why it is not known yet who has the library; nothing: the rank has been noted.
 struct Waiting {
   std::string text;
 };
 
+// A rank's line for the part of a communicator that a split gives it, up the communicator's tree.
+struct Enrol {
+  std::uint64_t split = 0;
+  std::int32_t color = 0;
+  std::uint32_t from = 0;             // the rank of the communicator
+  std::uint32_t rank = 0, ranks = 0;  // of the part
+  std::uint64_t node = 0;
+  bool failed = false;  // the part's ranks cannot be connected
+  std::string text;     // why; else the terms
+};
+// What a registrar has to say to a rank that keeps no connection to it.
+enum class Says : std::uint8_t { kRaw, kReady, kWaits };
+// The same down the tree, with the part's ranks where these are ready.
+struct Word {
+  std::uint32_t to = 0;
+  std::uint64_t split = 0;
+  std::int32_t color = 0;
+  Says says = Says::kRaw;
+  std::string text;
+  Table table;
+};
+// The same by a connection, on which nothing else is said.
+struct Call {
+  Head head;
+  Says says = Says::kRaw;
+  std::string text;
+};
+
 // In the order of their kinds, from 1 on.
-using Message =
-    std::variant<Register, Join, Pair, Decision, Table, Up, Ready, Failed, Offered, Ask, Limit,
-                 Commit, Part, Broken, Leaving, Gone, Left, Took, Again, Carried, Waiting>;
+using Message = std::variant<Register, Join, Pair, Decision, Table, Up, Ready, Failed, Offered, Ask,
+                             Limit, Commit, Part, Broken, Leaving, Gone, Left, Took, Again, Carried,
+                             Waiting, Enrol, Word, Call>;
 
 // With its length in front.
 Bytes pack(const Message& message);

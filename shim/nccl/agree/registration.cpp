@@ -11,9 +11,8 @@ Registration::Registration(Loop& loop, const Address& registrar, Register messag
       message_(std::move(message)),
       told_(std::move(told)),
       times_(times) {
-  wait_for_registrar();
   // Not at once: what it tells needs the object that it is told to.
-  retry_ = loop_.after(0ms, [this] { connect(); });
+  retry_ = loop_.after(0ms, [this] { go_up(); });
 }
 
 Registration::~Registration() {
@@ -28,6 +27,23 @@ void Registration::wait_for_registrar() {
     told_.raw("raw: no answer from the process that made the unique id, at " +
               address_text(registrar_));
   });
+}
+
+void Registration::go_up() {
+  if (told_.up) {
+    wait_for_all();
+    by_tree_ = true;
+    if (told_.up(false, message_.terms)) return;
+    by_tree_ = false;
+  }
+  wait_for_registrar();
+  connect();
+}
+
+void Registration::lose_tree() {
+  if (!std::exchange(by_tree_, false)) return;
+  wait_for_registrar();
+  connect();
 }
 
 void Registration::connect() {
@@ -53,9 +69,19 @@ void Registration::greet() {
   message_.listens = *listens;
   link_->send(message_);
   has_greeted_ = true;
+  wait_for_all();
+}
+
+void Registration::wait_for_all() {
   loop_.cancel(patience_);
   patience_ = loop_.after(
       times_.all, [this] { told_.raw("raw: the ranks were not connected to each other in time"); });
+}
+
+void Registration::drop_link() {
+  if (!link_) return;
+  link_->close();
+  loop_.bury(std::move(link_));
 }
 
 void Registration::take(Message&& message) {
@@ -64,13 +90,17 @@ void Registration::take(Message&& message) {
   } else if (const auto* table = std::get_if<Table>(&message)) {
     told_.all_ranks(*table);
   } else if (const auto* waiting = std::get_if<Waiting>(&message)) {
-    told_.waits(waiting->text);
+    // It is noted, and called if there is more to say; rank 0 waits for the word to begin.
+    if (message_.head.speaker != 0) drop_link();
+    if (!waiting->text.empty()) told_.waits(waiting->text);
   }
 }
 
 void Registration::tell_failed(const std::string& why) {
-  if (!link_ || !link_->is_connected()) return;
-  link_->send(Failed{why});
+  if (by_tree_ && told_.up(true, why)) return;
+  const Failed failed{message_.head, why};
+  if (!link_ || !link_->is_connected()) return told_.say(registrar_, failed);
+  link_->send(failed);
   Link::dismiss(loop_, std::move(link_));
 }
 

@@ -1,4 +1,5 @@
-// A rank's side of registration: it comes to the registrar, again where it must, until it is told.
+// A rank's side of registration: it comes to the registrar, again where it must, and is told. A
+// part of a communicator comes over that one's tree, if it can.
 #pragma once
 
 #include <functional>
@@ -18,6 +19,11 @@ class Registration {
     std::function<void(const std::string& why)> waits;
     // Where this rank listens, for connections to the host of `local`; nothing: it cannot.
     std::function<std::optional<Address>(const Address& local)> listens;
+    // By a connection of its own.
+    std::function<void(const Address& to, Message greeting)> say;
+    // A line up the tree: the terms, or why the part's ranks cannot be connected. False: that is no
+    // way any more. Null: there is none.
+    std::function<bool(bool failed, const std::string& text)> up;
   };
 
   struct Times {
@@ -30,15 +36,21 @@ class Registration {
   Registration(const Registration&) = delete;
   Registration& operator=(const Registration&) = delete;
 
+  // The registrar's word, if it has come another way than by this rank's connection.
+  void take(Message&& message);
+  // The tree is no way any more: what was said on it may be lost.
+  void lose_tree();
   // The ranks cannot be connected: the registrar tells all.
   void tell_failed(const std::string& why);
 
  private:
+  void go_up();
   void connect();
   void again();
   void greet();
   void wait_for_registrar();
-  void take(Message&& message);
+  void wait_for_all();
+  void drop_link();
 
   Loop& loop_;
   const Address registrar_;
@@ -48,6 +60,7 @@ class Registration {
   const Times times_;
   Loop::TimerId patience_{};  // with what is waited for
   bool has_greeted_ = false;  // on this connection
+  bool by_tree_ = false;
   Loop::TimerId retry_{};
   std::chrono::milliseconds delay_ = kFirstRetry;
 };

@@ -1,0 +1,45 @@
+// All the meetings of a helper.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "agree/meeting.h"
+
+namespace thinwire::nccl::agree {
+
+class Meetings {
+ public:
+  Meetings(Loop& loop, Messenger& messenger, const Meeting::Times& times, Meeting::Tell tell)
+      : loop_(loop), messenger_(messenger), times_(times), tell_(std::move(tell)) {}
+
+  // An id with this secret was made here.
+  void expect(const Secret& secret);
+  // Here is one of the first ranks of the communicator with this secret: ranks of its parts come
+  // here.
+  void expect_parts_of(const Secret& secret) { parents_.insert(secret); }
+
+  // False: nobody knows of it, and the link stays with the caller.
+  bool take(std::unique_ptr<Link>& link, const Register& said);
+  // A rank of a part has come over the tree, which ends here.
+  void take_of_tree(const Register& said, std::function<bool(const Message&)> tree);
+  // Its ranks cannot be connected.
+  void failed(const Secret& secret, const std::string& why);
+  // The process ends.
+  void leave();
+
+ private:
+  void forget_one();
+
+  Loop& loop_;
+  Messenger& messenger_;
+  const Meeting::Times times_;
+  const Meeting::Tell tell_;
+  std::map<Secret, std::unique_ptr<Meeting>> meetings_;
+  std::deque<Secret> by_age_;
+  std::set<Secret> parents_;
+};
+
+}  // namespace thinwire::nccl::agree

@@ -1,0 +1,175 @@
+// A job of many ranks, each a process with few file descriptors, splits its communicator several
+// ways at once, as a mesh does: prints how long it takes until all parts are there, and how many
+// descriptors a rank had at most. Fails where a part is not there after MOST seconds, or a rank had
+// more than ALLOWED descriptors.
+//
+// agree_splits RANKS LIMIT ALLOWED MOST A B C ...   the mesh's sides
+#include <dirent.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "agree/job.h"
+
+namespace {
+
+using namespace job;
+using Clock = std::chrono::steady_clock;
+
+// What the parent and all ranks share.
+struct Pipe {
+  Pipe() {
+    if (pipe(ends) != 0) std::abort();
+  }
+  int ends[2]{};
+
+  template <typename T>
+  void put(const T& value) const {
+    if (write(ends[1], &value, sizeof value) != sizeof value) std::_Exit(2);
+  }
+  template <typename T>
+  T take() const {
+    T value{};
+    if (read(ends[0], &value, sizeof value) != sizeof value) std::_Exit(2);
+    return value;
+  }
+};
+
+struct Asked {
+  int ranks = 0, limit = 0, allowed = 0;
+  double most = 0;
+  std::vector<int> sides;
+};
+
+struct Found {
+  int rank = 0;
+  bool world = false;
+  int ready = 0;           // parts
+  int descriptors = 0;     // at most
+  int at_end = 0;          // once all ranks have their parts
+  double world_after = 0;  // seconds
+};
+
+int descriptors_now() {
+  DIR* const folder = opendir("/proc/self/fd");
+  if (folder == nullptr) return 1 << 20;
+  int count = -1;  // its own
+  while (const dirent* each = readdir(folder)) count += each->d_name[0] != '.' ? 1 : 0;
+  closedir(folder);
+  return count;
+}
+
+// The rank's place along a side, and the color of those that share its other places.
+struct Place {
+  int color = 0, rank = 0;
+};
+Place place_along(const std::vector<int>& sides, std::size_t side, int rank) {
+  int stride = 1;
+  for (std::size_t before = 0; before < side; ++before) stride *= sides[before];
+  const int along = rank / stride % sides[side];
+  return {rank - along * stride, along};
+}
+
+template <typename Holds>
+bool wait_and_count(Holds holds, double seconds, int& most) {
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  bool holds_now = false;
+  while (!(holds_now = holds()) && Clock::now() < end) {
+    most = std::max(most, descriptors_now());
+    std::this_thread::sleep_for(50ms);
+  }
+  most = std::max(most, descriptors_now());
+  return holds_now;
+}
+
+bool is_ready(const CommunicatorRef& comm) { return comm->state() == State::kReady; }
+
+[[noreturn]] void run_rank(int rank, const Asked& asked, const Pipe& ids, const Pipe& made,
+                           const Pipe& results, const Pipe& ends) {
+  const rlimit limit{static_cast<rlim_t>(asked.limit), static_cast<rlim_t>(asked.limit)};
+  setrlimit(RLIMIT_NOFILE, &limit);
+  const auto begin = Clock::now();
+  Options options;
+  options.registration = options.connecting = 120s;
+  Helper helper(options);
+  if (rank == 0) {
+    Id id = bare_id();
+    helper.stamp(id);
+    made.put(id);
+  }
+  const auto world = helper.open(ids.take<Id>(), rank, asked.ranks, {{"codec", "mpc"}});
+  Found found{rank, false, 0, 0, 0, 0};
+  found.world = wait_and_count([&] { return is_ready(world); }, asked.most, found.descriptors);
+  found.world_after = std::chrono::duration<double>(Clock::now() - begin).count();
+  // All of them at once.
+  std::vector<CommunicatorRef> parts;
+  for (std::size_t side = 0; side < asked.sides.size(); ++side) {
+    const Place place = place_along(asked.sides, side, rank);
+    parts.push_back(helper.open_child(world, side, place.color, place.rank, asked.sides[side]));
+  }
+  wait_and_count([&] { return std::ranges::all_of(parts, is_ready); }, asked.most,
+                 found.descriptors);
+  found.ready = static_cast<int>(std::ranges::count_if(parts, is_ready));
+  results.put(found);
+  ends.take<char>();
+  std::this_thread::sleep_for(200ms);
+  found.at_end = descriptors_now();
+  results.put(found);
+  ends.take<char>();
+  std::_Exit(0);
+}
+
+int judge(const Asked& asked, const Pipe& results) {
+  bool good = true;
+  int most = 0, of = 0;
+  double world_after = 0;
+  const int sides = static_cast<int>(asked.sides.size());
+  for (int rank = 0; rank < asked.ranks; ++rank) {
+    const auto found = results.take<Found>();
+    if (found.descriptors > most) of = found.rank;
+    most = std::max(most, found.descriptors);
+    world_after = std::max(world_after, found.world_after);
+    if (found.world && found.ready == sides) continue;
+    if (std::exchange(good, false)) {
+      std::printf("rank %d: %s, %d of %d parts\n", found.rank,
+                  found.world ? "all ranks have it" : "not known who has it", found.ready, sides);
+    }
+  }
+  std::printf(
+      "%d ranks in %d splits: %s, at most %d descriptors (rank %d), the first after %.2f s\n",
+      asked.ranks, sides, good ? "all parts are there" : "not all parts are there", most, of,
+      world_after);
+  return good && most <= asked.allowed ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count < 6) return 2;
+  Asked asked{
+      std::atoi(words[1]), std::atoi(words[2]), std::atoi(words[3]), std::atof(words[4]), {}};
+  for (int word = 5; word < count; ++word) asked.sides.push_back(std::atoi(words[word]));
+  const Pipe ids, made, results, ends;
+  const auto begin = Clock::now();
+  for (int rank = 0; rank < asked.ranks; ++rank) {
+    if (fork() == 0) run_rank(rank, asked, ids, made, results, ends);
+  }
+  const Id id = made.take<Id>();
+  for (int rank = 0; rank < asked.ranks; ++rank) ids.put(id);
+  const int result = judge(asked, results);
+  for (int rank = 0; rank < asked.ranks; ++rank) ends.put('e');
+  int at_end = 0;
+  for (int rank = 0; rank < asked.ranks; ++rank) {
+    at_end = std::max(at_end, results.take<Found>().at_end);
+  }
+  std::printf("%d descriptors at the end, %.2f s\n", at_end,
+              std::chrono::duration<double>(Clock::now() - begin).count());
+  for (int rank = 0; rank < asked.ranks; ++rank) ends.put('e');
+  while (wait(nullptr) > 0) {
+  }
+  return result;
+}
