@@ -125,6 +125,7 @@ std::vector<Bytes> helper_seeds(const Target&) {
            Failed{head, "raw"},
            Offered{1, {.needed = 300, .dtype = 4}},
            Ask{1, 1},
+           Ask{1, 1, false, true},
            Limit{1, 1, 600},
            Limit{1, 1, 500},
            Commit{1, 1, 600, {.capacity = 310, .dtype = 4}},

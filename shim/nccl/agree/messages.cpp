@@ -148,13 +148,20 @@ bool take(FieldReader& from, Offered& it) {
   return true;
 }
 
+// Of one that looks and of one that is urgent; neither: a round as others.
+constexpr std::uint8_t kUrgentAsk = 1, kLook = 2;
+
 void put(FieldWriter& to, const Ask& it) {
-  to.put(it.key).put(it.round).put(static_cast<std::uint8_t>(it.is_urgent));
+  const std::uint8_t way = it.looks ? kLook : it.is_urgent ? kUrgentAsk : 0;
+  to.put(it.key).put(it.round).put(way);
 }
 bool take(FieldReader& from, Ask& it) {
   it.key = from.take<std::uint64_t>();
   it.round = from.take<std::uint64_t>();
-  return take_flag(from, it.is_urgent);
+  const auto way = from.take<std::uint8_t>();
+  it.is_urgent = way == kUrgentAsk;
+  it.looks = way == kLook;
+  return way <= kLook;
 }
 
 void put(FieldWriter& to, const Limit& it) { to.put(it.key).put(it.round).put(it.limit); }

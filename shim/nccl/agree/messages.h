@@ -72,6 +72,7 @@ struct Ask {
   std::uint64_t key = 0;
   std::uint64_t round = 0;
   bool is_urgent = false;  // hosts stop at their next call of the class
+  bool looks = false;      // who can be heard: hosts stop nowhere
 };
 struct Limit {
   std::uint64_t key = 0;

@@ -87,7 +87,9 @@ void Rounds::pass_on(std::uint64_t key, Class& of) {
   if (!all) return;
   if (!way_->up) {
     const Value next = decide(of.in_force, *all);
-    if (!of.running && !(next == of.in_force)) begin(key, of, is_urgent(of.in_force, next));
+    if (of.running || next == of.in_force) return;
+    if (is_urgent(of.in_force, next)) return begin(key, of, true);
+    if (!of.looks) look(key, of);
     return;
   }
   if (of.said == all) return;
@@ -95,8 +97,26 @@ void Rounds::pass_on(std::uint64_t key, Class& of) {
   way_->up(Offered{key, *all});
 }
 
+// While a rank cannot be heard a round would hold hosts whose calls NCCL alone carries out, for as
+// long as the network of the helpers is gone. What is urgent needs that network all the same.
+void Rounds::look(std::uint64_t key, Class& of) {
+  of.looks = true;
+  ++of.round;
+  of.awaited = way_->children;
+  way_->down(Ask{key, of.round, false, true});
+  answered(key, of);
+}
+
+void Rounds::looked(std::uint64_t key, Class& of) {
+  of.looks = false;
+  const Value next = decide(of.in_force, *of_subtree(of));
+  if (!(next == of.in_force)) begin(key, of, is_urgent(of.in_force, next));
+}
+
+// May take the place of a look that is under way.
 void Rounds::begin(std::uint64_t key, Class& of, bool is_urgent) {
   of.running = true;
+  of.looks = false;
   of.is_urgent = is_urgent;
   ++of.round;
   of.limit = ledger_.freeze(key, window_of(is_urgent));
@@ -110,9 +130,10 @@ bool Rounds::take(const Ask& ask) {
   if (!way_ || !way_->up) return false;
   Class& of = classes_[ask.key];
   if (of.running || ask.round <= of.round) return false;
-  of.running = true;
+  of.running = !ask.looks;
+  of.looks = ask.looks;
   of.round = ask.round;
-  of.limit = ledger_.freeze(ask.key, window_of(ask.is_urgent));
+  of.limit = ask.looks ? 0 : ledger_.freeze(ask.key, window_of(ask.is_urgent));
   of.awaited = way_->children;
   way_->down(ask);
   answered(ask.key, of);
@@ -125,7 +146,8 @@ bool Rounds::take(const Limit& limit) {
   const auto found = classes_.find(limit.key);
   if (found == classes_.end()) return false;
   Class& of = found->second;
-  if (!of.running || of.awaited == 0 || limit.round != of.round) return false;
+  if (limit.round < of.round) return true;  // of a look that was given up
+  if (!(of.running || of.looks) || of.awaited == 0 || limit.round != of.round) return false;
   of.limit = std::max(of.limit, limit.limit);
   --of.awaited;
   answered(limit.key, of);
@@ -138,6 +160,7 @@ void Rounds::answered(std::uint64_t key, Class& of) {
     way_->up(Limit{key, of.round, of.limit});
     return;
   }
+  if (of.looks) return looked(key, of);
   // What has been offered since the round began counts at once; what has become urgent has a round
   // of its own, behind this one, that waits for no 64 calls.
   const Value next = decide(of.in_force, *of_subtree(of));

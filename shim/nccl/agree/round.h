@@ -46,6 +46,7 @@ class Rounds {
     Value in_force{0, kUndecided};  // at the root
 
     bool running = false;
+    bool looks = false;
     bool is_urgent = false;  // at the root
     std::uint64_t round = 0;
     std::uint64_t limit = 0;
@@ -54,6 +55,8 @@ class Rounds {
 
   std::optional<Offer> of_subtree(const Class& of) const;
   void pass_on(std::uint64_t key, Class& of);
+  void look(std::uint64_t key, Class& of);
+  void looked(std::uint64_t key, Class& of);
   void begin(std::uint64_t key, Class& of, bool is_urgent);
   void answered(std::uint64_t key, Class& of);
 

@@ -94,6 +94,7 @@ bool Coder::serve(Lent& lent, void* mailbox) {
     } else if (taken.bytes == 0 && taken.outcome != agree::Outcome::kKnown) {
       tw_mailbox_abort(mailbox);  // it will not come
     }
+    taken.bytes > 0 ? lent.late.came() : lent.late.missed(chunk.rank);
   }
   return moved;
 }

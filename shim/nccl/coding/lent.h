@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "coding/classes.h"
+#include "coding/late_block.h"
 #include "coding/plans.h"
 #include "process/counters.h"
 
@@ -124,6 +125,7 @@ class Lent {
   std::size_t places = 0;
   std::uint64_t given = 0;  // bytes of the chunk that the mailbox wants; of the service thread
   Spilling spilling;        // of the service thread, too
+  LateBlock late;
 
  private:
   // The workspace comes first, of which so much is zeros once the calls on it are complete.

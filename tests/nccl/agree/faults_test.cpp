@@ -34,7 +34,7 @@ struct Played {
   Ask begin_round(std::uint64_t key = 4) {
     for (Rank& each : job.all) each.comm->collectives().offer(key, {100, 0});
     puppet.parent.say(Offered{key, {100, 0}});
-    return puppet.parent.hear_a<Ask>().value();
+    return puppet.parent.hear_a_round().value();
   }
   std::vector<std::thread> hosts_at_the_limit(std::uint64_t key, Outcome outcome) {
     std::vector<std::thread> hosts;

@@ -63,6 +63,15 @@ class Wire {
     }
     return std::nullopt;
   }
+  // The Ask of a round; on the way there it says that it can be heard.
+  std::optional<Ask> hear_a_round() {
+    auto ask = hear_a<Ask>();
+    while (ask && ask->looks) {
+      say(Limit{ask->key, ask->round, 0});
+      ask = hear_a<Ask>();
+    }
+    return ask;
+  }
   // Nothing came, and the other side has ended it.
   bool is_shut() {
     while (more()) {

@@ -135,7 +135,7 @@ class Lost : public testing::Test {
 
 TEST_F(Lost, IsMadeAgainByTheParent) {
   offer(4);
-  const auto ask = puppet_.parent.hear_a<Ask>();
+  const auto ask = puppet_.parent.hear_a_round();
   ASSERT_TRUE(ask);
   puppet_.parent.end();
   std::this_thread::sleep_for(200ms);
@@ -143,10 +143,10 @@ TEST_F(Lost, IsMadeAgainByTheParent) {
   const auto again = puppet_.parent.hear_a<Again>();
   ASSERT_TRUE(again);
   EXPECT_TRUE(again->makes);
-  EXPECT_EQ(again->taken, 2);  // `up` and the offer
-  // The table and `ready`, but not the `ask`.
-  puppet_.parent.say(Took{2});
-  const auto second = puppet_.parent.hear_a<Ask>();
+  EXPECT_EQ(again->taken, 3);  // `up`, the offer, and that it can be heard
+  // The table, `ready` and the look, but not the `ask` of the round.
+  puppet_.parent.say(Took{3});
+  const auto second = puppet_.parent.hear_a_round();
   ASSERT_TRUE(second);
   EXPECT_EQ(second->round, ask->round);
   puppet_.parent.say(Limit{4, ask->round, 5000});
@@ -182,7 +182,7 @@ TEST_F(Lost, WithMoreTakenThanWasSaidBreaks) {
 // A rank that leaves before it has answered a round: no call waits for it.
 TEST_F(Lost, ByARankThatLeavesReleasesWhoeverWaits) {
   offer(4);
-  ASSERT_TRUE(puppet_.parent.hear_a<Ask>());
+  ASSERT_TRUE(puppet_.parent.hear_a_round());
   std::atomic<int> past{0};
   std::vector<std::thread> hosts;
   for (Rank& each : job_.all) {
