@@ -171,6 +171,21 @@ void exchanged(Calls& of) {
   if (groups) check(ncclGroupEnd(), "group");
 }
 
+// A sum and an exchange, which NCCL makes messages of: either first, or in its own order without a
+// group.
+void mixed(Calls& of) {
+  const float v = of.number();
+  const unsigned own = of.pick_own(3);
+  const ncclDataType_t type = of.pick(4) == 0 ? ncclInt32 : ncclFloat32;
+  const unsigned kind = of.pick(2);
+  const auto sum = [&] { kind == 0 ? of.all_reduce(of.one(), v) : of.reduce_scatter(of.one(), v); };
+  if (own > 0) ncclGroupStart();
+  if (own != 1) sum();
+  of.all_to_all(of.one(), v, type);
+  if (own == 1) sum();
+  if (own > 0) check(ncclGroupEnd(), "group");
+}
+
 // A collective or two, and messages in rings: shuffled where all have them in a group, or in the
 // order in which NCCL carries out a group's where some ranks have none.
 void random(Calls& of) {
@@ -204,11 +219,9 @@ void random(Calls& of) {
 }  // namespace
 
 int main(int count, char** words) {
-  const std::map<std::string, void (*)(Calls&)> cases{{"shuffled", shuffled},
-                                                      {"one-sided", one_sided},
-                                                      {"two", two},
-                                                      {"exchanged", exchanged},
-                                                      {"random", random}};
+  const std::map<std::string, void (*)(Calls&)> cases{
+      {"shuffled", shuffled},   {"one-sided", one_sided}, {"two", two},
+      {"exchanged", exchanged}, {"mixed", mixed},         {"random", random}};
   const auto calls = count > 2 ? std::atoi(words[2]) : 100;
   const auto seed = static_cast<unsigned>(count > 3 ? std::atoi(words[3]) : 1);
   const auto step = cases.at(words[1]);

@@ -18,7 +18,9 @@ namespace {
 
 struct Group {
   int depth = 0;
+  std::uint64_t places = 0;
   ncclResult_t failure = ncclSuccess;
+  std::vector<Call> undecided;
   std::vector<Planned> coded;
   std::vector<Planned> watched;
   std::vector<KeptRaw> raw;
@@ -32,6 +34,8 @@ struct Group {
     raw.clear();
     numbered.clear();
     counts.clear();
+    undecided.clear();
+    places = 0;
     failure = ncclSuccess;
   }
 };
@@ -104,7 +108,8 @@ void reserve_memory(Group& of) {
 }
 
 // As the program made them.
-ncclResult_t pass_raw(const Group& of) {
+ncclResult_t pass_raw(Group& of) {
+  std::ranges::sort(of.raw, {}, [](const KeptRaw& each) { return each.call.place; });
   ncclResult_t first = ncclSuccess;
   for (const KeptRaw& each : of.raw) {
     const ncclResult_t result = pass_kept(each);
@@ -149,6 +154,7 @@ void forget_watched(Group& of) {
 // NCCL estimates the time of all, as it would carry them out.
 ncclResult_t simulate(Group& of, ncclSimInfo_t* info) {
   for (const Planned& each : of.coded) pass(each.call);
+  for (const Call& each : of.undecided) pass(each);
   pass_raw(of);
   forget_coded(of);
   forget_watched(of);
@@ -182,6 +188,12 @@ ncclResult_t simulate_group(ncclSimInfo_t* info) {
   return simulate(group(), info);
 }
 
+std::uint64_t next_place() { return group().places++; }
+
+void keep_undecided(const Call& call) { group().undecided.push_back(call); }
+
+std::vector<Call> take_undecided() { return std::exchange(group().undecided, {}); }
+
 void keep_coded(const Planned& planned) { group().coded.push_back(planned); }
 
 bool group_refers(const Coder& coder) {
@@ -198,7 +210,7 @@ void keep_count(const Count& count) { group().counts.push_back(count); }
 
 void keep_raw(const Call& call, Communicator& communicator) {
   Group& of = group();
-  of.raw.push_back({call, &communicator, of.coded.size()});
+  of.raw.push_back({call, &communicator});
 }
 
 bool kept_end_of(ncclRedOp_t op, ncclComm_t comm) {

@@ -1,6 +1,9 @@
 // The program's groups on this thread: what is kept of them until their end.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "coding/enqueue.h"
 #include "process/counters.h"
 
@@ -18,6 +21,12 @@ ncclResult_t simulate_group(ncclSimInfo_t* info);
 
 // Whether a call of this group on that communicator is coded against earlier results.
 bool group_refers(const Coder& coder);
+
+// A call's place among those of the group, in the program's order.
+std::uint64_t next_place();
+// One that is decided about at the group's end, after its collectives.
+void keep_undecided(const Call& call);
+std::vector<Call> take_undecided();
 
 // A call of the group that is coded, at its end.
 void keep_coded(const Planned& planned);

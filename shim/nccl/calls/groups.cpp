@@ -2,6 +2,7 @@
 #include "calls/group.h"
 #include "calls/making.h"
 #include "calls/pass.h"
+#include "calls/submit.h"
 
 using namespace thinwire::nccl;
 
@@ -17,6 +18,7 @@ THINWIRE_EXPORTED ncclResult_t ncclGroupEnd() {
     if (!Inside::now() && open_groups() > 1) close_inner_group();
     return result;
   }
+  submit_undecided();
   const ncclResult_t result = end_group();
   tell_made_in_group(result);
   return result;

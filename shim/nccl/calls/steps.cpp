@@ -39,11 +39,9 @@ bool has_more_exchanges(const Planned& planned) {
 
 std::vector<Item> items_of(std::span<const Planned> coded, std::span<const KeptRaw> raw) {
   std::vector<Item> items;
-  auto next = raw.begin();
-  for (std::size_t at = 0; at <= coded.size(); ++at) {
-    for (; next != raw.end() && next->behind <= at; ++next) items.push_back({.raw = &*next});
-    if (at < coded.size()) items.push_back({.coded = &coded[at]});
-  }
+  for (const Planned& each : coded) items.push_back({.coded = &each});
+  for (const KeptRaw& each : raw) items.push_back({.raw = &each});
+  std::ranges::sort(items, {}, [](const Item& each) { return each.call().place; });
   return items;
 }
 

@@ -231,9 +231,21 @@ void note_end_of_raw(const Call& call, const Communicator& communicator) {
   if (capture_of(call.stream).state == Capture::State::kNone) coder->note_end(call);
 }
 
+bool has_ended(const Communicator& communicator) {
+  return communicator.finalized || communicator.suspended || communicator.revoked;
+}
+
+// NCCL carries out a group's collectives before what it makes messages of, and ranks may name them
+// in any order: they are numbered as they are carried out. Others of such a communicator are kept,
+// too, so that the order among messages stays the program's.
+bool is_decided_last(const Call& call, const Communicator& communicator) {
+  return call.is_exchange() && communicator.agreed && !has_ended(communicator) &&
+         is_sound(call, communicator);
+}
+
 ncclResult_t judge(Call call, Communicator& communicator, bool could) {
   const int reason = reason_by_arguments(call, communicator);
-  const bool ended = communicator.finalized || communicator.suspended || communicator.revoked;
+  const bool ended = has_ended(communicator);
   const bool is_judged = !ended && is_sound(call, communicator);
   if (reason != 0 || !is_judged) {
     count(call, communicator, reason != 0 ? reason : int{kUnusual}, call.choice.only_rule(),
@@ -268,10 +280,17 @@ ncclResult_t submit(const Call& call) {
   Communicator& communicator = counted(call.comm);
   // As NCCL refuses a call before the one before has been seen to succeed.
   if (communicator.is_unfinished) return spoil_group(ncclInvalidArgument);
-  if (call.op < ncclNumOps) return judge(call, communicator, could);
   Call own = call;
-  own.factor = communicator.own_sums.find(call.op, call.type);
-  return judge(own, communicator, could);
+  if (call.op >= ncclNumOps) own.factor = communicator.own_sums.find(call.op, call.type);
+  if (!in_group()) return judge(own, communicator, could);
+  own.place = next_place();
+  if (!could || !is_decided_last(own, communicator)) return judge(own, communicator, could);
+  keep_undecided(own);
+  return ncclSuccess;
+}
+
+void submit_undecided() {
+  for (const Call& each : take_undecided()) judge(each, counted(each.comm), true);
 }
 
 }  // namespace thinwire::nccl

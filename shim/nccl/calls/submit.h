@@ -8,4 +8,7 @@ namespace thinwire::nccl {
 // Has it done: by NCCL as it is, or in slots. What NCCL would say.
 ncclResult_t submit(const Call& call);
 
+// As the outermost group ends: decides about its calls that wait for that.
+void submit_undecided();
+
 }  // namespace thinwire::nccl

@@ -29,13 +29,15 @@ struct Call {
   // Of a message: why it goes raw as the type that this rank calls it by, if another could be
   // coded. The other end may know it by that one.
   int raw_as_called = 0;
-  Capture capture{};  // of the stream, when the call is made
+  Capture capture{};        // of the stream, when the call is made
+  std::uint64_t place = 0;  // in the program's group
 
   bool is_captured() const { return capture.state == Capture::State::kActive; }
   bool is_message() const { return operation == kSend || operation == kRecv; }
   // Whether NCCL makes messages of it: behind a group's collectives, in the program's order.
-  bool is_of_messages() const {
-    return is_message() || operation == kAlltoAll || operation == kGather || operation == kScatter;
+  bool is_of_messages() const { return is_message() || is_exchange(); }
+  bool is_exchange() const {
+    return operation == kAlltoAll || operation == kGather || operation == kScatter;
   }
   bool has_peer() const {
     return is_message() || operation == kBroadcast || operation == kReduce ||

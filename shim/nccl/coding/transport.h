@@ -23,7 +23,7 @@ bool take_in_progress();
 struct KeptRaw {
   Call call;
   Communicator* communicator = nullptr;
-  std::size_t behind = 0;  // how many coded calls come before it: of the group, or of its step
+  std::size_t behind = 0;  // how many coded calls of its step come before it
   bool ends_op = false;    // it is the last one of a reduction that the program has ended
 };
 
