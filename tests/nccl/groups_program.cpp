@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -34,21 +35,33 @@ class Calls {
     ranks::state_of(self.comm);
     check(ranks::state_of(other_), "split");
     ranks::comms_of_thread().push_back(other_);
+    ncclCommSplit(self.comm, 0, self.rank, &third_, nullptr);
+    ranks::state_of(self.comm);
+    check(ranks::state_of(third_), "split");
+    ranks::comms_of_thread().push_back(third_);
+    cudaStreamCreate(&second_);
   }
-  ~Calls() { ncclCommDestroy(other_); }
+  ~Calls() {
+    ncclCommDestroy(other_);
+    ncclCommDestroy(third_);
+    cudaStreamDestroy(second_);
+  }
 
   int rank() const { return self_.rank; }
   int next() const { return (self_.rank + 1) % self_.ranks; }
   int before() const { return (self_.rank + self_.ranks - 1) % self_.ranks; }
   ncclComm_t one() const { return self_.comm; }
   ncclComm_t other() const { return other_; }
+  ncclComm_t third() const { return third_; }
+  cudaStream_t second() const { return second_; }
   unsigned pick(unsigned below) { return static_cast<unsigned>(common_() % below); }
   unsigned pick_own(unsigned below) { return static_cast<unsigned>(own_() % below); }
   std::mt19937& own() { return own_; }
   float number() { return static_cast<float>(++number_ % 1000); }
 
-  void all_reduce(ncclComm_t comm, float v) {
-    float* const to = keep(kCount, total(v));
+  // `wanted`: where it is not carried out.
+  void all_reduce(ncclComm_t comm, float v, std::optional<float> wanted = {}) {
+    float* const to = keep(kCount, wanted.value_or(total(v)));
     check(ncclAllReduce(give(kCount, v + mine()), to, kCount, ncclFloat32, ncclSum, comm,
                         self_.stream),
           "AllReduce");
@@ -71,16 +84,29 @@ class Calls {
     check(ncclAlltoAll(give(kCount * ranks(), v + mine()), to, kCount, type, comm, self_.stream),
           "AlltoAll");
   }
-  void send(float v, int to, ncclDataType_t type) {
-    check(ncclSend(give(kCount, v + mine()), kCount, type, to, self_.comm, self_.stream), "Send");
+  // Of whole numbers, which stay as they are.
+  void gather(ncclComm_t comm, float v, cudaStream_t stream) {
+    float* const to = keep(kCount * ranks(), -1 - v);
+    check(ncclAllGather(give(kCount, v + mine()), to, kCount, ncclInt32, comm, stream),
+          "AllGather");
   }
-  void receive(float v, int from, ncclDataType_t type) {
+  cudaStream_t first() const { return self_.stream; }
+  void send(float v, int to, ncclDataType_t type, std::optional<cudaStream_t> stream = {}) {
+    check(ncclSend(give(kCount, v + mine()), kCount, type, to, self_.comm,
+                   stream.value_or(self_.stream)),
+          "Send");
+  }
+  void receive(float v, int from, ncclDataType_t type, std::optional<cudaStream_t> stream = {}) {
     float* const to = keep(kCount, v + static_cast<float>(from));
-    check(ncclRecv(to, kCount, type, from, self_.comm, self_.stream), "Recv");
+    check(ncclRecv(to, kCount, type, from, self_.comm, stream.value_or(self_.stream)), "Recv");
+  }
+  void refused_send() {
+    ncclSend(give(kCount, 1), kCount, ncclFloat32, 99, self_.comm, self_.stream);
   }
 
   void look() {
     self_.synchronize();
+    cudaStreamSynchronize(second_);
     for (const Kept& each : kept_) {
       for (std::size_t at = 0; at < each.values.size(); ++at) {
         const float wanted =
@@ -117,7 +143,8 @@ class Calls {
   }
 
   ranks::Rank& self_;
-  ncclComm_t other_ = nullptr;
+  ncclComm_t other_ = nullptr, third_ = nullptr;
+  cudaStream_t second_ = nullptr;
   std::mt19937 common_, own_;
   unsigned number_ = 0;
   std::vector<Kept> kept_;
@@ -186,6 +213,36 @@ void mixed(Calls& of) {
   if (own > 0) check(ncclGroupEnd(), "group");
 }
 
+// On two streams, a communicator that has calls on both between one of the first's and one of the
+// second's; of rank 0 alone in a group.
+void three(Calls& of) {
+  const float v = of.number(), w = of.number();
+  const bool groups = of.rank() == 0;
+  if (groups) ncclGroupStart();
+  of.all_reduce(of.other(), v);
+  of.gather(of.one(), w, of.first());
+  ncclGroupStart();
+  of.send(v, of.next(), ncclInt32, of.second());
+  of.receive(v, of.before(), ncclInt32, of.second());
+  check(ncclGroupEnd(), "inner group");
+  of.gather(of.third(), w, of.second());
+  if (groups) check(ncclGroupEnd(), "group");
+}
+
+// NCCL refuses one of rank 0's, which comes again without what it refuses.
+void refused(Calls& of) {
+  const float v = of.number();
+  if (of.rank() == 0 && of.pick_own(8) == 0) {
+    ncclGroupStart();
+    of.all_reduce(of.one(), v, 0);
+    of.all_reduce(of.other(), v, 0);
+    of.refused_send();
+    if (ncclGroupEnd() == ncclSuccess) ++failures;
+  }
+  of.all_reduce(of.one(), v);
+  of.all_reduce(of.other(), v);
+}
+
 // A collective or two, and messages in rings: shuffled where all have them in a group, or in the
 // order in which NCCL carries out a group's where some ranks have none.
 void random(Calls& of) {
@@ -220,8 +277,8 @@ void random(Calls& of) {
 
 int main(int count, char** words) {
   const std::map<std::string, void (*)(Calls&)> cases{
-      {"shuffled", shuffled},   {"one-sided", one_sided}, {"two", two},
-      {"exchanged", exchanged}, {"mixed", mixed},         {"random", random}};
+      {"shuffled", shuffled}, {"one-sided", one_sided}, {"two", two},     {"exchanged", exchanged},
+      {"mixed", mixed},       {"refused", refused},     {"three", three}, {"random", random}};
   const auto calls = count > 2 ? std::atoi(words[2]) : 100;
   const auto seed = static_cast<unsigned>(count > 3 ? std::atoi(words[3]) : 1);
   const auto step = cases.at(words[1]);

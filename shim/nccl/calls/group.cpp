@@ -66,10 +66,14 @@ void watch_on(const Group& of, ncclResult_t result, Rest rest) {
   if (!rest.calls.empty() || !later.empty()) finish_later(std::move(rest), std::move(later));
 }
 
-// Its calls' numbers stand; how many of each class it has.
+// Its calls' numbers stand.
 void settle(const Group& of) {
+  for (const Numbered& each : of.numbered) each.coder->settle(each);
+}
+
+// How many of each class it has.
+void count_classes(const Group& of) {
   for (const Numbered& each : of.numbered) {
-    each.coder->settle(each);
     if (each.of != nullptr) each.of->count_in_group();
   }
   for (const Numbered& each : of.numbered) {
@@ -119,29 +123,6 @@ ncclResult_t pass_raw(Group& of) {
   return first;
 }
 
-ncclResult_t carry_out(Group& of) {
-  settle(of);
-  reserve_memory(of);
-  ncclResult_t result = of.failure;
-  if (result != ncclSuccess) forget_coded(of);
-  enqueue_before(of.watched);
-  enqueue_before(of.coded);
-  Rest rest;
-  if (of.coded.empty()) {
-    const ncclResult_t passed = pass_raw(of);
-    if (result == ncclSuccess) result = passed;
-    const ncclResult_t ended = THINWIRE_PASS(GroupEnd);
-    if (result == ncclSuccess) result = ended;
-  } else {
-    rest = in_steps(of.coded, of.raw);
-    result = enqueue_group(rest);
-  }
-  watch_on(of, result, std::move(rest));
-  for (const Count& each : of.counts) count(each);
-  of.clear();
-  return result;
-}
-
 void forget_watched(Group& of) {
   for (const Planned& each : of.watched) {
     for (Plan* const plan : {each.decision.plan, each.decision.result_trial}) {
@@ -151,6 +132,57 @@ void forget_watched(Group& of) {
 }
 
 // Nothing of it is carried out, and other ranks need not do the same: its calls have no numbers.
+void take_numbers_back(const Group& of) {
+  for (const Numbered& each : of.numbered) {
+    each.track->take_back();
+    if (each.has_turn) each.of->take_turn_back();
+  }
+}
+
+// NCCL has refused a call of it, or one cannot be coded as the ranks have agreed.
+ncclResult_t refuse(Group& of) {
+  forget_coded(of);
+  forget_watched(of);
+  take_numbers_back(of);
+  for (const KeptRaw& each : of.raw) {
+    if (each.ends_op) THINWIRE_PASS(RedOpDestroy, each.call.op, each.call.comm);
+  }
+  const ncclResult_t failure = of.failure;
+  of.clear();
+  THINWIRE_PASS(GroupEnd);
+  return failure;
+}
+
+ncclResult_t carry_out_raw(Group& of) {
+  const ncclResult_t passed = pass_raw(of);
+  const ncclResult_t ended = THINWIRE_PASS(GroupEnd);
+  const ncclResult_t result = passed == ncclSuccess ? ended : passed;
+  const bool is_refused = result == ncclInvalidArgument || result == ncclInvalidUsage;
+  is_refused ? take_numbers_back(of) : settle(of);
+  return result;
+}
+
+ncclResult_t carry_out(Group& of) {
+  if (of.failure != ncclSuccess) return refuse(of);
+  count_classes(of);
+  reserve_memory(of);
+  enqueue_before(of.watched);
+  enqueue_before(of.coded);
+  ncclResult_t result = ncclSuccess;
+  Rest rest;
+  if (of.coded.empty()) {
+    result = carry_out_raw(of);
+  } else {
+    settle(of);
+    rest = in_steps(of.coded, of.raw);
+    result = enqueue_group(rest);
+  }
+  watch_on(of, result, std::move(rest));
+  for (const Count& each : of.counts) count(each);
+  of.clear();
+  return result;
+}
+
 // NCCL estimates the time of all, as it would carry them out.
 ncclResult_t simulate(Group& of, ncclSimInfo_t* info) {
   for (const Planned& each : of.coded) pass(each.call);
@@ -158,10 +190,7 @@ ncclResult_t simulate(Group& of, ncclSimInfo_t* info) {
   pass_raw(of);
   forget_coded(of);
   forget_watched(of);
-  for (const Numbered& each : of.numbered) {
-    each.track->take_back();
-    if (each.has_turn) each.of->take_turn_back();
-  }
+  take_numbers_back(of);
   const ncclResult_t failure = of.failure;
   of.clear();
   const ncclResult_t result = THINWIRE_PASS(GroupSimulateEnd, info);

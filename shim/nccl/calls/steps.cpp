@@ -80,8 +80,9 @@ void set_levels(std::vector<Share>& parts) {
     Share& own = parts[at];
     for (std::size_t before = 0; before < at; ++before) {
       const Share& other = parts[before];
-      if ((own.needs_order() || other.needs_order()) && own.meets(other))
-        own.level = std::max(own.level, other.level + 1);
+      if (!own.meets(other)) continue;
+      const bool follows = own.needs_order() || other.needs_order();
+      own.level = std::max(own.level, other.level + (follows ? 1 : 0));
     }
   }
 }
