@@ -72,6 +72,8 @@ FAKE_EXPORTED int cudaEventDestroy(cudaEvent_t event) {
 namespace fake_nccl {
 
 void join(const std::vector<cudaStream_t>& streams) {
+  // A graph has one stream, and would keep the event.
+  if (streams.size() < 2) return;
   CUevent_st event;
   for (const cudaStream_t each : streams) {
     if (each == streams.front()) continue;
