@@ -421,3 +421,20 @@ def test_a_rank_may_end_before_others_have_made_their_last_call(
     report = json.loads((tmp_path / "report.nccl.rank1").read_text())
     (communicator,) = report["communicators"]
     assert communicator["operations"]["Recv"]["compressed_calls"] > 100
+
+
+@pytest.mark.parametrize("where", ["thread", "static", "exit"])
+def test_calls_while_a_thread_or_the_process_ends(where: str, tmp_path: Path) -> None:
+    """When what a thread keeps for itself has been destroyed."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("THINWIRE_")}
+    own = {"LD_PRELOAD": str(SHIM), "RANKS_FILE": str(tmp_path / "id"), "RANKS": "2"}
+    for name, value in {"CODEC": "lossless", "SAME_NODE": "1", "FORCE": "1"}.items():
+        own[f"THINWIRE_{name}"] = value
+    own["THINWIRE_THRESHOLD"] = "1KiB"
+    words = [str(PROGRAMS / "nccl_late"), where]
+    ranks = [
+        Popen(words, env=kept | own | {"RANK": str(rank)}, stdout=PIPE, stderr=PIPE, text=True)
+        for rank in range(2)
+    ]
+    assert [rank.communicate(timeout=120) for rank in ranks] == [("ok\n", "")] * 2
+    assert [rank.returncode for rank in ranks] == [0, 0]

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/of_thread.h"
 #include "calls/pass.h"
 #include "calls/steps.h"
 #include "calls/unfinished.h"
@@ -40,10 +41,7 @@ struct Group {
   }
 };
 
-Group& group() {
-  static thread_local Group of_thread;
-  return of_thread;
-}
+Group& group() { return of_thread<Group>(); }
 
 void forget_coded(Group& of) {
   for (const Planned& each : of.coded) each.decision.plan->users.fetch_sub(1);

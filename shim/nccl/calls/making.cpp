@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/of_thread.h"
 #include "calls/group.h"
 #include "calls/making.h"
 #include "calls/pass.h"
@@ -31,10 +32,7 @@ struct Making {
   std::string name{};
 };
 
-std::vector<Making>& made_in_group() {
-  static thread_local std::vector<Making> of_thread;
-  return of_thread;
-}
+std::vector<Making>& made_in_group() { return of_thread<std::vector<Making>>(); }
 
 constexpr int kUndefined = INT_MIN;  // NCCL_CONFIG_UNDEF_INT
 

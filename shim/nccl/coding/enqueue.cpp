@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "abi/events.h"
+#include "base/of_thread.h"
 #include "calls/pass.h"
 #include "coding/ranges.h"
 #include "coding/service.h"
@@ -42,10 +43,7 @@ struct Batch {
   }
 };
 
-Batch& batch() {
-  static thread_local Batch of_thread;
-  return of_thread;
-}
+Batch& batch() { return of_thread<Batch>(); }
 
 bool prepare(std::span<const Planned> planned, Part part, Batch& into) {
   into.calls.resize(planned.size());
