@@ -1,7 +1,10 @@
 #include "comm/cost.h"
 
 #include <bit>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <string>
 
 #include "collective/cutting.h"
 #include "comm/exchange.h"
@@ -52,18 +55,52 @@ std::optional<plan::CodecCost> find_in(const costs::Table* known, const Call& ca
   return known->find(spec.text(), call.dtype, kSampleBytes, costs::Place::kHost);
 }
 
-}  // namespace
+// What was measured in this process, by what it depends on: programs make a communicator at each
+// step, and a measurement takes some 20 ms.
+struct Measured {
+  std::mutex mutex;  // guards what is below; one thread measures at a time
+  std::map<std::string, plan::CodecCost> costs;
+};
+constexpr std::size_t kMostMeasured = 1024;  // bounds of sums may be any
 
-plan::CodecCost measure_cost(const Call& call, int size, int device, const costs::Table* known) {
-  const codec::Chunk sample = sample_of(call);
-  const message::Coder coder = coder_of(call, sample, size);
-  if (const auto found = find_in(known, call, coder, device)) return *found;
+Measured& measured() {
+  static auto* const of_process = new Measured;
+  return *of_process;
+}
+
+std::string kind_of(const message::Coder& coder, const codec::Chunk& sample, int device) {
+  const codec::Spec spec{
+      .kind = codec::Spec::Kind::kCodec, .codec = coder.codec, .parameter = coder.parameter};
+  std::string kind = spec.text() + " " + std::to_string(static_cast<int>(sample.dtype)) + " " +
+                     std::to_string(device);
+  for (int axis = 0; axis < sample.shape.rank; ++axis) {
+    kind += " " + std::to_string(sample.shape.extent[static_cast<std::size_t>(axis)]);
+  }
+  return kind;
+}
+
+plan::CodecCost measure_now(const message::Coder& coder, const codec::Chunk& sample, int device) {
   const auto speed = device < 0 ? message::measure(coder, sample)
                                 : message::measure_on_device(coder, sample, device);
   if (!speed.ok()) return {.ratio = 0};
   return {.encode_bytes_per_second = speed->encode_bytes_per_second,
           .decode_bytes_per_second = speed->decode_bytes_per_second,
           .ratio = speed->ratio};
+}
+
+}  // namespace
+
+plan::CodecCost measure_cost(const Call& call, int size, int device, const costs::Table* known) {
+  const codec::Chunk sample = sample_of(call);
+  const message::Coder coder = coder_of(call, sample, size);
+  if (const auto found = find_in(known, call, coder, device)) return *found;
+  Measured& all = measured();
+  const std::string kind = kind_of(coder, sample, device);
+  const std::lock_guard lock(all.mutex);
+  if (const auto found = all.costs.find(kind); found != all.costs.end()) return found->second;
+  const plan::CodecCost cost = measure_now(coder, sample, device);
+  if (all.costs.size() < kMostMeasured) all.costs.emplace(kind, cost);
+  return cost;
 }
 
 Status agree_on_slowest(transport::Transport& transport, plan::CodecCost& cost) {

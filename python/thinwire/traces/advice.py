@@ -30,7 +30,7 @@ ADVICE = {
     "an operation without a compressed form": "a reduction other than `MPI_SUM`, `MPI_PROD`, `MPI_MIN`, `MPI_MAX`",
     "between groups or of one process": "an intercommunicator, or a communicator of one rank",
     "the settings of the ranks differ": "the log names the difference. Give all ranks the same",
-    "no private communicator": "the MPI has no communicator left",
+    "no private communicator": "the MPI has no communicator left, or few for a process",
     "non-blocking before the first blocking one": "the communicator is not prepared: a blocking collective on it, or `MPI_Barrier` after this call, prepares it",
     "non-blocking without MPI_THREAD_MULTIPLE": "a rank has not asked for it in `MPI_Init_thread`",
     "arguments for the MPI to judge": "for example a root that there is not, one buffer on both sides, a type that is not committed: the MPI gives the error",

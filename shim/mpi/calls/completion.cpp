@@ -1,27 +1,29 @@
 // The Wait and Test families.
 #include "requests/completion.h"
 #include "abi/real.h"
+#include "requests/late_completion.h"
 #include "wire/deliver.h"
 
 using namespace thinwire::mpi;
 
 namespace {
 
-// After a call that completed all of `count`, or failed for some of them.
-int settle_all(Completion& completion, int count, int error, MPI_Status* statuses) {
+// After a call that completed all of `count`, or failed for some of them; `native` is what it has
+// filled.
+template <typename Requests>
+int settle_all(Requests& completion, int count, int error, MPI_Status* native,
+               MPI_Status* statuses) {
   const bool per_status = is_of_class(error, MPI_ERR_IN_STATUS);
   if (error != MPI_SUCCESS && !per_status) return error;
   bool failed = per_status;
-  int* const errors = completion.errors();
+  int* const errors = completion.errors(count);
   for (int at = 0; at < count; ++at) {
-    const MPI_Status& native = completion.statuses()[at];
-    if (per_status) errors[at] = native.MPI_ERROR;
-    completion.begin(at, native, errors[at]);
+    if (per_status) errors[at] = native[at].MPI_ERROR;
+    completion.begin(at, native[at], errors[at]);
   }
   for (int at = 0; at < count; ++at) {
-    MPI_Status& native = completion.statuses()[at];
     if (is_of_class(errors[at], MPI_ERR_PENDING)) continue;
-    errors[at] = completion.settle(at, native, errors[at], status_at(statuses, at));
+    errors[at] = completion.settle(at, native[at], errors[at], status_at(statuses, at));
     failed = failed || errors[at] != MPI_SUCCESS;
   }
   if (!failed) return MPI_SUCCESS;
@@ -32,20 +34,19 @@ int settle_all(Completion& completion, int count, int error, MPI_Status* statuse
 }
 
 // After a call that completed some: their places in `indices`, their statuses in order of that.
-int settle_some(Completion& completion, int completed, const int* indices, int error,
-                MPI_Status* statuses) {
+template <typename Requests>
+int settle_some(Requests& completion, int completed, const int* indices, int error,
+                MPI_Status* native, MPI_Status* statuses) {
   const bool per_status = is_of_class(error, MPI_ERR_IN_STATUS);
   if ((error != MPI_SUCCESS && !per_status) || completed == MPI_UNDEFINED) return error;
   bool failed = per_status;
-  int* const errors = completion.errors();
+  int* const errors = completion.errors(completed);
   for (int at = 0; at < completed; ++at) {
-    const MPI_Status& native = completion.statuses()[at];
-    if (per_status) errors[at] = native.MPI_ERROR;
-    completion.begin(indices[at], native, errors[at]);
+    if (per_status) errors[at] = native[at].MPI_ERROR;
+    completion.begin(indices[at], native[at], errors[at]);
   }
   for (int at = 0; at < completed; ++at) {
-    MPI_Status& native = completion.statuses()[at];
-    errors[at] = completion.settle(indices[at], native, errors[at], status_at(statuses, at));
+    errors[at] = completion.settle(indices[at], native[at], errors[at], status_at(statuses, at));
     failed = failed || errors[at] != MPI_SUCCESS;
   }
   if (!failed) return MPI_SUCCESS;
@@ -53,6 +54,27 @@ int settle_some(Completion& completion, int completed, const int* indices, int e
     for (int at = 0; at < completed; ++at) statuses[at].MPI_ERROR = errors[at];
   }
   return MPI_ERR_IN_STATUS;
+}
+
+// For a call of which one request completes at most: its place is in `index` where `*flag` is set.
+template <typename Requests>
+int settle_any(Requests& completion, int index, MPI_Status& native, int error, MPI_Status* status) {
+  if (index != MPI_UNDEFINED) return completion.settle(index, native, error, status);
+  copy_status(native, status);
+  return error;
+}
+
+// Calls `complete` with the requests as it takes least to follow them. For calls that may complete
+// some of them.
+template <typename Complete>
+int complete_some(int count, MPI_Request* requests, Complete&& complete) {
+  Completion::ForMany space;
+  if (LateCompletion::suffices()) {
+    LateCompletion completion(count, requests, space);
+    return complete(completion);
+  }
+  Completion completion(count, requests, space);
+  return complete(completion);
 }
 
 }  // namespace
@@ -71,12 +93,11 @@ THINWIRE_ALSO_PMPI(Wait);
 
 extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (!requests_pending() || request == nullptr) return real().Test(request, flag, status);
-  Completion::ForOne space;
-  Completion completion(1, request, space);
-  if (!completion.concerns_shim()) return real().Test(completion.requests(), flag, status);
-  MPI_Status& native = completion.statuses()[0];
-  const int error = real().Test(completion.requests(), flag, &native);
-  return *flag ? completion.settle(0, native, error, status) : error;
+  return complete_some(1, request, [&](auto& completion) {
+    MPI_Status native{};
+    const int error = real().Test(completion.requests(), flag, &native);
+    return *flag ? completion.settle(0, native, error, status) : error;
+  });
 }
 THINWIRE_ALSO_PMPI(Test);
 
@@ -89,37 +110,29 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuse
     return real().Waitall(count, completion.requests(), statuses);
   }
   completion.overlap_device_receives();
-  const int error = real().Waitall(count, completion.requests(), completion.statuses());
-  return settle_all(completion, count, error, statuses);
+  MPI_Status* const native = completion.statuses();
+  const int error = real().Waitall(count, completion.requests(), native);
+  return settle_all(completion, count, error, native, statuses);
 }
 THINWIRE_ALSO_PMPI(Waitall);
 
 extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   if (!requests_pending() || count <= 0) return real().Testall(count, requests, flag, statuses);
-  Completion::ForMany space;
-  Completion completion(count, requests, space);
-  if (!completion.concerns_shim()) {
-    return real().Testall(count, completion.requests(), flag, statuses);
-  }
-  const int error = real().Testall(count, completion.requests(), flag, completion.statuses());
-  return *flag ? settle_all(completion, count, error, statuses) : error;
+  return complete_some(count, requests, [&](auto& completion) {
+    MPI_Status* const native = completion.statuses(statuses);
+    const int error = real().Testall(count, completion.requests(), flag, native);
+    return *flag ? settle_all(completion, count, error, native, statuses) : error;
+  });
 }
 THINWIRE_ALSO_PMPI(Testall);
 
 extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   if (!requests_pending() || count <= 0) return real().Waitany(count, requests, index, status);
-  Completion::ForMany space;
-  Completion completion(count, requests, space);
-  if (!completion.concerns_shim()) {
-    return real().Waitany(count, completion.requests(), index, status);
-  }
-  MPI_Status native{};
-  const int error = real().Waitany(count, completion.requests(), index, &native);
-  if (*index == MPI_UNDEFINED) {
-    copy_status(native, status);
-    return error;
-  }
-  return completion.settle(*index, native, error, status);
+  return complete_some(count, requests, [&](auto& completion) {
+    MPI_Status native{};
+    const int error = real().Waitany(count, completion.requests(), index, &native);
+    return settle_any(completion, *index, native, error, status);
+  });
 }
 THINWIRE_ALSO_PMPI(Waitany);
 
@@ -128,19 +141,11 @@ extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* f
   if (!requests_pending() || count <= 0) {
     return real().Testany(count, requests, index, flag, status);
   }
-  Completion::ForMany space;
-  Completion completion(count, requests, space);
-  if (!completion.concerns_shim()) {
-    return real().Testany(count, completion.requests(), index, flag, status);
-  }
-  MPI_Status native{};
-  const int error = real().Testany(count, completion.requests(), index, flag, &native);
-  if (!*flag) return error;
-  if (*index == MPI_UNDEFINED) {
-    copy_status(native, status);
-    return error;
-  }
-  return completion.settle(*index, native, error, status);
+  return complete_some(count, requests, [&](auto& completion) {
+    MPI_Status native{};
+    const int error = real().Testany(count, completion.requests(), index, flag, &native);
+    return *flag ? settle_any(completion, *index, native, error, status) : error;
+  });
 }
 THINWIRE_ALSO_PMPI(Testany);
 
@@ -149,14 +154,11 @@ extern "C" int MPI_Waitsome(int count, MPI_Request requests[], int* completed, i
   if (!requests_pending() || count <= 0) {
     return real().Waitsome(count, requests, completed, indices, statuses);
   }
-  Completion::ForMany space;
-  Completion completion(count, requests, space);
-  if (!completion.concerns_shim()) {
-    return real().Waitsome(count, completion.requests(), completed, indices, statuses);
-  }
-  const int error =
-      real().Waitsome(count, completion.requests(), completed, indices, completion.statuses());
-  return settle_some(completion, *completed, indices, error, statuses);
+  return complete_some(count, requests, [&](auto& completion) {
+    MPI_Status* const native = completion.statuses(statuses);
+    const int error = real().Waitsome(count, completion.requests(), completed, indices, native);
+    return settle_some(completion, *completed, indices, error, native, statuses);
+  });
 }
 THINWIRE_ALSO_PMPI(Waitsome);
 
@@ -165,13 +167,10 @@ extern "C" int MPI_Testsome(int count, MPI_Request requests[], int* completed, i
   if (!requests_pending() || count <= 0) {
     return real().Testsome(count, requests, completed, indices, statuses);
   }
-  Completion::ForMany space;
-  Completion completion(count, requests, space);
-  if (!completion.concerns_shim()) {
-    return real().Testsome(count, completion.requests(), completed, indices, statuses);
-  }
-  const int error =
-      real().Testsome(count, completion.requests(), completed, indices, completion.statuses());
-  return settle_some(completion, *completed, indices, error, statuses);
+  return complete_some(count, requests, [&](auto& completion) {
+    MPI_Status* const native = completion.statuses(statuses);
+    const int error = real().Testsome(count, completion.requests(), completed, indices, native);
+    return settle_some(completion, *completed, indices, error, native, statuses);
+  });
 }
 THINWIRE_ALSO_PMPI(Testsome);

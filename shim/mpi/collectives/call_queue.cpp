@@ -1,6 +1,7 @@
 #include "collectives/call_queue.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <utility>
 
@@ -9,7 +10,18 @@
 
 namespace thinwire::mpi {
 
-PrivateComm::~PrivateComm() { real().Comm_free(&comm_); }
+namespace {
+std::atomic<int> g_live_private{0};
+}  // namespace
+
+PrivateComm::PrivateComm(MPI_Comm comm) : comm_(comm) { ++g_live_private; }
+
+PrivateComm::~PrivateComm() {
+  real().Comm_free(&comm_);
+  --g_live_private;
+}
+
+int PrivateComm::live() { return g_live_private.load(); }
 
 CallQueue::~CallQueue() { tw_comm_destroy(comm_); }
 

@@ -16,12 +16,15 @@ namespace thinwire::mpi {
 class PrivateComm {
  public:
   // Takes it over.
-  explicit PrivateComm(MPI_Comm comm) : comm_(comm) {}
+  explicit PrivateComm(MPI_Comm comm);
   ~PrivateComm();
   PrivateComm(const PrivateComm&) = delete;
   PrivateComm& operator=(const PrivateComm&) = delete;
 
   MPI_Comm comm() const { return comm_; }
+
+  // How many there are in this process.
+  static int live();
 
  private:
   MPI_Comm comm_;

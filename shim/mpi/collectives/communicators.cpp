@@ -8,6 +8,7 @@
 
 #include "abi/real.h"
 #include "collectives/agreement.h"
+#include "collectives/groups.h"
 #include "collectives/live.h"
 #include "process/policy.h"
 #include "process/process.h"
@@ -80,22 +81,26 @@ bool learn_of_ranks(MPI_Comm comm, Collectives& made) {
   made.world_ranks = world_ranks_of(comm);
   made.classes = remembered_classes(made.world_ranks);
   const std::uint64_t remembers = fingerprint(made.classes);
+  constexpr std::int32_t kThreads = 1, kShares = 2;
+  const std::int32_t able = (process().concurrent ? kThreads : 0) | (can_share() ? kShares : 0);
   const std::int32_t mine[kWords] = {
-      process().job.first_rank_on_this_node(), process().concurrent,
+      process().job.first_rank_on_this_node(), able,
       static_cast<std::int32_t>(made.rules),   static_cast<std::int32_t>(made.rules >> 32),
       static_cast<std::int32_t>(remembers),    static_cast<std::int32_t>(remembers >> 32)};
   real().Allgather(mine, kWords, MPI_INT32_T, all.data(), kWords, MPI_INT32_T, made.own->comm());
   made.nodes.resize(ranks);
-  made.threads = true;
+  std::int32_t all_able = kThreads | kShares;
   bool alike = true, remember_alike = true;
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const std::int32_t* const its = all.data() + kWords * rank;
     made.nodes[rank] = its[0];
-    made.threads = made.threads && its[1] != 0;
+    all_able &= its[1];
     alike = alike && std::equal(its + kOfRules, its + kOfClasses, mine + kOfRules);
     remember_alike =
         remember_alike && std::equal(its + kOfClasses, its + kWords, mine + kOfClasses);
   }
+  made.threads = (all_able & kThreads) != 0;
+  made.may_be_shared = (all_able & kShares) != 0;
   if (!remember_alike) made.classes.clear();
   return alike;
 }
@@ -132,9 +137,12 @@ double rate_for_parts(const Collectives& kept) {
 }
 
 NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
-  const MPI_Comm own = duplicate_privately(comm);
+  const MPI_Comm own = duplicate_privately(comm, may_make_private());
   if (own == MPI_COMM_NULL) {
-    if (speaks) warn("the MPI has no communicator left for compressed collectives");
+    if (speaks)
+      warn(
+          "the MPI has no communicator left for compressed collectives, or has few and the library "
+          "six");
     return NativeReason::kNoCommunicator;
   }
   set_private(made, own);
@@ -150,6 +158,7 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
   if (lies_on_one_node(made)) made.next_agreement = UINT64_MAX;
   if (made.queue.open(made.own, 0, made.nodes, rate_for_plans(made), rate_for_parts(made)) ==
       TW_OK) {
+    if (made.may_be_shared) share(made);
     return NativeReason::kCompressed;
   }
   if (speaks) {
@@ -166,15 +175,26 @@ void make(MPI_Comm comm, Collectives& made) {
   }
 }
 
+// Nothing is there, or it is merely wanted.
+Collectives& make_or_share(MPI_Comm comm, Collectives* wanted) {
+  if (anything_is_shared()) {
+    if (Collectives* const shared = find_shared(world_ranks_of(comm))) {
+      return keep_shared(comm, wanted, *shared);
+    }
+  }
+  if (wanted != nullptr) --wanted_collectives;
+  Collectives& kept = wanted == nullptr ? keep(comm) : *wanted;
+  make(comm, kept);
+  return kept;
+}
+
 }  // namespace
 
 Collectives& collectives_of(MPI_Comm comm) {
   Collectives* const known = known_collectives(comm);
-  Collectives& kept = known == nullptr ? keep(comm) : *known;
-  if (is_wanted(&kept)) {
-    if (known != nullptr) --wanted_collectives;
-    make(comm, kept);
-  } else if (kept.why == NativeReason::kNotKnown) {
+  if (known == nullptr || is_wanted(known)) return make_or_share(comm, known);
+  Collectives& kept = *known;
+  if (kept.why == NativeReason::kNotKnown) {
     make(comm, kept);
   } else if (kept.wants_costs) {
     settle_costs(kept);

@@ -18,7 +18,8 @@ namespace thinwire::mpi {
 
 class Ending;
 
-// Made in the first collective that may be taken over, on all ranks at once. Used by the thread
+// Made in the first collective that may be taken over, on all ranks at once; where that is possible
+// later communicators of the same ranks share it (groups.h). Used by the thread
 // that is in a collective on the communicator, and MPI allows one at a time; the queue, while
 // non-blocking collectives are on their way, by the worker.
 struct Collectives {
@@ -42,7 +43,9 @@ struct Collectives {
   int next_tag = 1;                  // of the next queue: the same on all ranks
   int rank = 0;
   bool threads = false;            // every rank has MPI_THREAD_MULTIPLE
-  bool is_attribute = false;       // of the program's communicator
+  bool may_be_shared = false;      // as every rank says
+  int users = 0;                   // communicators of the program
+  bool is_shared = false;          // by all of its ranks, in their order (groups.h)
   bool wants_costs = false;        // on all ranks: a plan has found some missing
   std::shared_ptr<Worker> worker;  // once a non-blocking collective was started
 };

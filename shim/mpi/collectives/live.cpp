@@ -1,12 +1,14 @@
 #include "collectives/live.h"
 
 #include <algorithm>
-#include <iterator>
+#include <memory>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "abi/keyval.h"
 #include "abi/real.h"
+#include "collectives/groups.h"
 #include "peers/ending.h"
 
 namespace thinwire::mpi {
@@ -17,9 +19,16 @@ namespace {
 
 Keyval g_keyval;
 
+// A communicator of the program, and what is kept with it: the value of its attribute.
+struct Live {
+  MPI_Comm comm;
+  Collectives* collectives;
+  bool is_attribute = false;
+};
+
 // Guards the list, and of what is in it what revoke_collectives_of() takes.
 std::mutex g_live_mutex;
-std::vector<std::pair<MPI_Comm, Collectives*>> g_live;  // in the order in which they were made
+std::vector<std::unique_ptr<Live>> g_live;  // in the order in which they were made
 
 extern "C" int thinwire_collectives_not_copied(MPI_Comm, int, void*, void*, void*, int* flag) {
   *flag = 0;
@@ -27,42 +36,64 @@ extern "C" int thinwire_collectives_not_copied(MPI_Comm, int, void*, void*, void
 }
 
 // The communicator inside is freed outside of this callback.
-extern "C" int thinwire_collectives_deleted(MPI_Comm, int, void* kept, void*) {
-  static_cast<Collectives*>(kept)->is_attribute = false;
+extern "C" int thinwire_collectives_deleted(MPI_Comm, int, void* live, void*) {
+  static_cast<Live*>(live)->is_attribute = false;
   return MPI_SUCCESS;
 }
 
-void attach(MPI_Comm comm, Collectives& kept) {
+void attach(Live& live) {
   const int keyval = g_keyval.get_or([](int* made) {
     real().Comm_create_keyval(thinwire_collectives_not_copied, thinwire_collectives_deleted, made,
                               nullptr);
   });
-  kept.is_attribute = real().Comm_set_attr(comm, keyval, &kept) == MPI_SUCCESS;
+  live.is_attribute = real().Comm_set_attr(live.comm, keyval, &live) == MPI_SUCCESS;
 }
 
-void detach(MPI_Comm comm, Collectives& kept) {
-  if (kept.is_attribute) real().Comm_delete_attr(comm, g_keyval.get());
+void detach(Live& live) {
+  if (live.is_attribute) real().Comm_delete_attr(live.comm, g_keyval.get());
+}
+
+Live* find_live(MPI_Comm comm) {
+  const std::lock_guard lock(g_live_mutex);
+  const auto found = std::ranges::find(g_live, comm, [](const auto& live) { return live->comm; });
+  return found == g_live.end() ? nullptr : found->get();
+}
+
+void enlist(MPI_Comm comm, Collectives& kept) {
+  ++kept.users;
+  auto live = std::make_unique<Live>(Live{comm, &kept});
+  if (Ending* const ending = Ending::of(comm)) {
+    ending->collectives = &kept;
+  } else {
+    attach(*live);
+  }
+  const std::lock_guard lock(g_live_mutex);
+  g_live.push_back(std::move(live));
+}
+
+// Takes those that are to go off the list.
+template <typename Goes>
+std::vector<std::unique_ptr<Live>> take_off(Goes&& goes) {
+  std::vector<std::unique_ptr<Live>> taken;
+  const std::lock_guard lock(g_live_mutex);
+  for (auto& live : g_live) {
+    if (goes(*live)) taken.push_back(std::move(live));
+  }
+  std::erase(g_live, nullptr);
+  return taken;
 }
 
 void end(Collectives* kept) {
-  if (wants_a_call(kept)) --wanted_collectives;
-  remember_classes(kept->world_ranks, kept->classes);
-  delete kept;
+  --kept->users;
+  end_if_unused(kept);
 }
 
-// Takes those that are to go off the list and ends them, in the order in which they were made.
+// Ends those that are to go, in the order in which they were made.
 template <typename Goes>
 void release_if(Goes&& goes) {
-  std::vector<std::pair<MPI_Comm, Collectives*>> ended;
-  {
-    const std::lock_guard lock(g_live_mutex);
-    const auto ends = [&](const auto& live) { return goes(live.first); };
-    std::copy_if(g_live.begin(), g_live.end(), std::back_inserter(ended), ends);
-    std::erase_if(g_live, ends);
-  }
-  for (const auto& [comm, kept] : ended) {
-    detach(comm, *kept);
-    end(kept);
+  for (const auto& live : take_off(goes)) {
+    detach(*live);
+    end(live->collectives);
   }
 }
 
@@ -72,27 +103,40 @@ Collectives::~Collectives() {
   if (worker) worker->run_until_idle();
 }
 
+void end_if_unused(Collectives* kept) {
+  if (kept->users > 0 || kept->is_shared) return;
+  if (wants_a_call(kept)) --wanted_collectives;
+  remember_classes(kept->world_ranks, kept->classes);
+  delete kept;
+}
+
 Collectives& keep(MPI_Comm comm) {
   auto* kept = new Collectives;
   kept->why = NativeReason::kNotYet;
   real().Comm_rank(comm, &kept->rank);
-  if (Ending* const ending = Ending::of(comm)) {
-    ending->collectives = kept;
-  } else {
-    attach(comm, *kept);
-  }
-  const std::lock_guard lock(g_live_mutex);
-  g_live.emplace_back(comm, kept);
+  enlist(comm, *kept);
   return *kept;
+}
+
+Collectives& keep_shared(MPI_Comm comm, Collectives* wanted, Collectives& shared) {
+  if (wanted == nullptr) {
+    enlist(comm, shared);
+    return shared;
+  }
+  ++shared.users;
+  if (Live* const live = find_live(comm)) live->collectives = &shared;
+  if (Ending* const ending = Ending::of(comm)) ending->collectives = &shared;
+  end(wanted);
+  return shared;
 }
 
 Collectives* known_collectives(MPI_Comm comm) {
   if (const Ending* const ending = Ending::of(comm)) return ending->collectives;
   if (!g_keyval.is_made()) return nullptr;
-  void* kept = nullptr;
+  void* live = nullptr;
   int found = 0;
-  real().Comm_get_attr(comm, g_keyval.get(), &kept, &found);
-  return found ? static_cast<Collectives*>(kept) : nullptr;
+  real().Comm_get_attr(comm, g_keyval.get(), &live, &found);
+  return found ? static_cast<Live*>(live)->collectives : nullptr;
 }
 
 void set_private(Collectives& kept, MPI_Comm own) {
@@ -103,42 +147,44 @@ void set_private(Collectives& kept, MPI_Comm own) {
 
 void revoke_collectives_of(MPI_Comm comm, int (*revoke)(MPI_Comm)) {
   const std::lock_guard lock(g_live_mutex);
-  for (const auto& [live, collectives] : g_live) {
-    if (live != comm) continue;
-    collectives->revoke = revoke;
-    if (collectives->own) revoke(collectives->own->comm());
+  for (const auto& live : g_live) {
+    if (live->comm != comm) continue;
+    live->collectives->revoke = revoke;
+    if (live->collectives->own) revoke(live->collectives->own->comm());
   }
 }
 
 void take_collectives_along(Ending& ending) {
-  {
-    const std::lock_guard lock(g_live_mutex);
-    const auto found =
-        std::ranges::find(g_live, ending.comm(), [](auto& live) { return live.first; });
-    if (found != g_live.end()) ending.collectives = found->second;
-  }
-  if (ending.collectives == nullptr) return;
+  Live* const live = find_live(ending.comm());
+  if (live == nullptr) return;
+  ending.collectives = live->collectives;
   wait_for_started(*ending.collectives);
-  detach(ending.comm(), *ending.collectives);
+  detach(*live);
 }
 
+// Another thread may have been given the handle since.
 void end_collectives_of(Ending& ending) {
   Collectives* const kept = std::exchange(ending.collectives, nullptr);
   if (kept == nullptr) return;
-  if (!ending.has_ended) return attach(ending.comm(), *kept);
-  {
-    const std::lock_guard lock(g_live_mutex);
-    std::erase_if(g_live, [kept](const auto& live) { return live.second == kept; });
+  if (!ending.has_ended) {
+    if (Live* const live = find_live(ending.comm())) attach(*live);
+    return;
   }
-  end(kept);
+  const auto goes = [&](const Live& live) {
+    return live.comm == ending.comm() && live.collectives == kept && !live.is_attribute;
+  };
+  for (const auto& live : take_off(goes)) end(live->collectives);
 }
 
 void release_collectives_of_world() {
-  release_if([](MPI_Comm live) { return live == MPI_COMM_WORLD || live == MPI_COMM_SELF; });
+  stop_sharing();
+  release_if(
+      [](const Live& live) { return live.comm == MPI_COMM_WORLD || live.comm == MPI_COMM_SELF; });
 }
 
 void release_collectives() {
-  release_if([](MPI_Comm) { return true; });
+  stop_sharing();
+  release_if([](const Live&) { return true; });
   g_keyval.release([](int* made) { real().Comm_free_keyval(made); });
 }
 

@@ -8,6 +8,13 @@ namespace thinwire::mpi {
 // Kept with the communicator from here on, and not made yet.
 Collectives& keep(MPI_Comm comm);
 
+// The same of what other communicators of its ranks have made, in the place of `wanted`, which may
+// be null.
+Collectives& keep_shared(MPI_Comm comm, Collectives* wanted, Collectives& shared);
+
+// Where neither a communicator uses it nor its group keeps it.
+void end_if_unused(Collectives* kept);
+
 inline bool is_wanted(const Collectives* kept) {
   return kept != nullptr && kept->why == NativeReason::kNotYet;
 }

@@ -16,8 +16,8 @@ MpiTransport& of(void* context) { return *static_cast<MpiTransport*>(context); }
 
 // The program's error handler stays where it is, so nothing may go wrong that it would be told of:
 // every rank finds out by itself first whether its MPI has a communicator left.
-MPI_Comm duplicate_privately(MPI_Comm comm) {
-  const std::int32_t has_room = has_free_communicator() ? 1 : 0;
+MPI_Comm duplicate_privately(MPI_Comm comm, bool may) {
+  const std::int32_t has_room = may && has_free_communicator() ? 1 : 0;
   std::int32_t all_have = 0;
   real().Allreduce(&has_room, &all_have, 1, MPI_INT32_T, MPI_MIN, comm);
   if (!all_have) return MPI_COMM_NULL;

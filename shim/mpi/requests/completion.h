@@ -47,9 +47,10 @@ class Completion {
   bool concerns_shim() const { return concerned_; }
 
   MPI_Request* requests() { return native_.data(); }
-  MPI_Status* statuses() { return statuses_.data(); }
-  // One for each request, MPI_SUCCESS at first.
-  int* errors() { return errors_.data(); }
+  // For the MPI to fill; not the user's.
+  MPI_Status* statuses(MPI_Status* /*users*/ = MPI_STATUSES_IGNORE) { return statuses_.data(); }
+  // One for each that completed, MPI_SUCCESS at first.
+  int* errors(int /*completed*/) { return errors_.data(); }
 
   // Waits for the receives into GPU memory, in their order, and begins to copy each while the
   // others arrive; completes none. Does nothing for a single one.

@@ -21,6 +21,7 @@
 namespace thinwire::mpi {
 
 std::atomic<std::uint64_t> live_continuations{0};
+std::atomic<std::uint64_t> live_taken_before{0};
 std::atomic<std::uint64_t> live_orphans{0};
 
 namespace {
@@ -33,7 +34,7 @@ struct Orphan {
 struct Table {
   std::mutex mutex;  // guards all below
   std::pmr::unsynchronized_pool_resource pool{&process().system};
-  std::pmr::unordered_map<MPI_Request, ContinuationPointer> continuations{&pool};
+  std::pmr::unordered_map<MPI_Request, ContinuationPointer> continuations{&pool};  // the newest
   std::vector<Orphan> orphans;
 };
 
@@ -47,6 +48,18 @@ struct ContinuationMemory {
 };
 
 ContinuationMemory& continuation_memory() { return immortal<ContinuationMemory>(); }
+
+std::atomic<std::uint64_t> g_continuations_put{0};
+
+bool is_taken_before(const Continuation& continuation) {
+  return continuation.probed != nullptr || continuation.destination.on_device;
+}
+
+// Under the lock.
+void count(const Continuation& continuation, std::uint64_t change) {
+  live_continuations.fetch_add(change, std::memory_order_relaxed);
+  if (is_taken_before(continuation)) live_taken_before.fetch_add(change, std::memory_order_relaxed);
+}
 
 }  // namespace
 
@@ -118,9 +131,16 @@ bool is_complete(MPI_Request request) {
 void put_continuation(MPI_Request request, ContinuationPointer continuation) {
   Table& all = table();
   const std::lock_guard lock(all.mutex);
-  all.continuations[request] = std::move(continuation);
-  live_continuations.store(all.continuations.size(), std::memory_order_relaxed);
+  count(*continuation, 1);
+  if (continuation->number == 0) {
+    continuation->number = g_continuations_put.fetch_add(1, std::memory_order_release) + 1;
+  }
+  ContinuationPointer& newest = all.continuations[request];
+  continuation->older = std::move(newest);
+  newest = std::move(continuation);
 }
+
+std::uint64_t continuations_put() { return g_continuations_put.load(std::memory_order_acquire); }
 
 namespace {
 
@@ -134,10 +154,14 @@ ContinuationPointer take_continuation_if(MPI_Request request, Wanted&& wanted) {
   Table& all = table();
   const std::lock_guard lock(all.mutex);
   const auto found = all.continuations.find(request);
-  if (found == all.continuations.end() || !wanted(*found->second)) return nullptr;
-  ContinuationPointer continuation = std::move(found->second);
-  all.continuations.erase(found);
-  live_continuations.store(all.continuations.size(), std::memory_order_relaxed);
+  if (found == all.continuations.end()) return nullptr;
+  ContinuationPointer* of = &found->second;
+  while (*of && !wanted(**of)) of = &(*of)->older;
+  if (!*of) return nullptr;
+  ContinuationPointer continuation = std::move(*of);
+  *of = std::move(continuation->older);
+  if (!found->second) all.continuations.erase(found);
+  count(*continuation, ~std::uint64_t{0});
   return continuation;
 }
 
@@ -154,6 +178,12 @@ ContinuationPointer take_continuation(MPI_Request request) {
     if (!looked_at) return nullptr;
     sched_yield();
   }
+}
+
+ContinuationPointer take_continuation_put_by(std::uint64_t number, MPI_Request request) {
+  if (live_continuations.load(std::memory_order_relaxed) == 0) return nullptr;
+  return take_continuation_if(
+      request, [number](const Continuation& found) { return found.number <= number; });
 }
 
 void deliver_if_complete(MPI_Request request, const Probed& probed) {

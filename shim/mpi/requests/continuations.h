@@ -68,6 +68,8 @@ struct Continuation {
   tw_copy* copy = nullptr;         // of a raw message to GPU memory, under way before its delivery
   StagedPointer staged;            // kCollective
   std::shared_ptr<Probed> probed;  // kReceive, of a message that was probed before
+  std::uint64_t number = 0;        // in the table: a later one has a larger
+  std::unique_ptr<Continuation> older;  // in the table: of an operation that had the same handle
 
   Continuation(Kind kind_, Lease wire);
   explicit Continuation(StagedPointer collective);
@@ -94,15 +96,24 @@ int finish(Continuation& continuation, MPI_Status& status, int error);
 // to GPU memory. `finish` completes it.
 void begin_delivery(Continuation& continuation, const MPI_Status& status, int error);
 
-// Continuations by request handle. Whoever completes requests takes their continuations out before
-// the MPI call and puts the incomplete ones back, so that a reused handle never meets an old
-// continuation. Whether it is complete. An MPI may give all operations that complete at once one
-// and the same handle: no continuation on those.
+// Whether it is complete. An MPI may give all operations that complete at once one and the same
+// handle: no continuation on those.
 bool is_complete(MPI_Request request);
 
+// Continuations by request handle. Whoever completes requests takes their continuations out before
+// the MPI call and puts the incomplete ones back, so that a handle that another thread is given
+// meanwhile never meets an old continuation. Where there are no threads it may take those of the
+// completed ones after the call, with what continuations_put() said before it: an error handler may
+// have been given the handle.
 void put_continuation(MPI_Request request, ContinuationPointer continuation);
 ContinuationPointer take_continuation(MPI_Request request);
+ContinuationPointer take_continuation_put_by(std::uint64_t number, MPI_Request request);
+std::uint64_t continuations_put();
 extern std::atomic<std::uint64_t> live_continuations;
+
+// Of these, those that must be taken before the MPI call: other threads look at receives of
+// messages that were probed, and copies to GPU memory overlap.
+extern std::atomic<std::uint64_t> live_taken_before;
 
 // Delivers the message of a pending receive if it is here, without completing the request. Nothing
 // happens where `request` is not that of `probed`.

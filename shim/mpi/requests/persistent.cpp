@@ -65,4 +65,16 @@ Persistent* find_persistent(MPI_Request token) {
   return found == all.entries.end() ? nullptr : found->second.get();
 }
 
+std::size_t find_persistent(const MPI_Request* requests, std::span<Persistent*> found) {
+  PersistentTable& all = persistent_table();
+  const std::lock_guard lock(all.mutex);
+  std::size_t tokens = 0;
+  for (std::size_t at = 0; at < found.size(); ++at) {
+    const auto entry = all.entries.find(requests[at]);
+    found[at] = entry == all.entries.end() ? nullptr : entry->second.get();
+    tokens += found[at] != nullptr;
+  }
+  return tokens;
+}
+
 }  // namespace thinwire::mpi

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "abi/mpi_abi.h"
 
@@ -38,6 +40,9 @@ void add_persistent(MPI_Request token, std::unique_ptr<Persistent> persistent);
 
 // nullptr for a request that is no such token. The entry stays until MPI_Request_free.
 Persistent* find_persistent(MPI_Request token);
+
+// The same for as many requests as `found` has places. Returns how many are such tokens.
+std::size_t find_persistent(const MPI_Request* requests, std::span<Persistent*> found);
 std::unique_ptr<Persistent> take_persistent(MPI_Request token);
 
 }  // namespace thinwire::mpi
