@@ -20,4 +20,16 @@ static_assert(ncclFloat8e4m3 == 10 && ncclFloat8e5m2 == 11);
 #endif
 static_assert(offsetof(ncclConfig_t, magic) == 8 && offsetof(ncclConfig_t, version) == 12 &&
               offsetof(ncclConfig_t, blocking) == 16);
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 31, 0)
+static_assert(offsetof(ncclCollConfig_t, magic) == 8 && offsetof(ncclCollConfig_t, ext) == 16 &&
+              offsetof(ncclCollConfig_t, minCTAs) == 24 &&
+              offsetof(ncclCollConfig_t, cgaClusterSize) == 36 &&
+              offsetof(ncclCollConfig_t, algSelection) == 40 &&
+              offsetof(ncclCollConfig_t, CTAPolicy) == 52 &&
+              offsetof(ncclCollConfig_t, userProfilerTag) == 56);
+#endif
+#if NCCL_VERSION_CODE >= NCCL_VERSION(2, 32, 0)
+static_assert(offsetof(ncclCollConfig_t, launchCompletionEvent) == 64 &&
+              sizeof(ncclCollConfig_t) == 72);
+#endif
 static_assert(ncclRemoteError == 6 && ncclInProgress == 7);

@@ -95,6 +95,24 @@ NEW_IN: dict[tuple[int, ...], frozenset[str]] = {
             "ncclWinGetUserPtr",
         ]
     ),
+    (2, 32, 3): frozenset(
+        [
+            "ncclAllGatherConfig",
+            "ncclAllReduceConfig",
+            "ncclAlltoAllConfig",
+            "ncclBroadcastConfig",
+            "ncclGatherConfig",
+            "ncclGetCftDeviceLeInfo",
+            "ncclGetMultimemDeviceLeInfo",
+            "ncclGetPeerDeviceLeInfo",
+            "ncclReduceConfig",
+            "ncclReduceScatterConfig",
+            "ncclScatterConfig",
+            "ncclSetEncryption",
+            "ncclTeamCft",
+            "ncclTeamCftMultimem",
+        ]
+    ),
 }
 
 

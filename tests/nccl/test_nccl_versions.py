@@ -16,7 +16,12 @@ from test_nccl_shim import PROGRAMS, ROOT, SHIM, run
 FOLDER = os.environ.get("THINWIRE_TEST_NCCL_WHEELS")
 WHEELS = sorted(Path(FOLDER).glob("nvidia_nccl_*.whl")) if FOLDER else []
 ABI = ROOT / "shim" / "nccl" / "abi"
-TAKEN = {f"nccl{name}" for name in re.findall(r"X\((\w\w+)\)", (ABI / "taken.h").read_text())}
+TABLES = (ABI / "taken.h").read_text()
+# Of collectives, each with its twin.
+COLLECTIVES = {
+    name + twin for name in re.findall(r"X\((\w\w+), \w+\)", TABLES) for twin in ("", "Config")
+}
+TAKEN = {f"nccl{name}" for name in {*re.findall(r"X\((\w\w+)\)", TABLES), *COLLECTIVES}}
 CUDA = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
 # What headers of earlier versions lack, as later ones have it.
 LATER = {
@@ -64,7 +69,7 @@ def test_its_functions_are_those_that_are_known(nccl: Nccl) -> None:
 def test_each_has_an_inner_name_for_the_same_function(nccl: Nccl) -> None:
     """As lookups are answered by that; what is called below is found by its inner name."""
     called = set(re.findall(r"X\((\w+)\)", (ABI / "real.h").read_text())) - {"OnHostMemory"}
-    called = {f"nccl{name}" for name in called}
+    called = {f"nccl{name}" for name in called | COLLECTIVES}
     assert called > TAKEN
     for name in (called | TAKEN) & nccl.names:
         assert nccl.places[f"p{name}"] == nccl.places[name], name

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "abi/not_taken.h"
 #include "abi/real.h"
 #include "abi/taken.h"
 #include "shim/common/lookups.h"
@@ -32,7 +33,10 @@ const Taken kTaken[] = {
 #define THINWIRE_NCCL_CALL(function)                           \
   {"nccl" #function, reinterpret_cast<void*>(&nccl##function), \
    [] { return reinterpret_cast<void*>(real().function); }},
-    THINWIRE_NCCL_TAKEN(THINWIRE_NCCL_CALL)
+#define THINWIRE_NCCL_COLLECTIVE(function, kind) \
+  THINWIRE_NCCL_CALL(function) THINWIRE_NCCL_CALL(function##Config)
+    THINWIRE_NCCL_TAKEN(THINWIRE_NCCL_CALL) THINWIRE_NCCL_COLLECTIVES(THINWIRE_NCCL_COLLECTIVE)
+#undef THINWIRE_NCCL_COLLECTIVE
 #undef THINWIRE_NCCL_CALL
 };
 
@@ -54,7 +58,10 @@ Answer answer_by_taken(void* handle, const char* name) {
   const auto* const taken =
       std::find_if(std::begin(kTaken), std::end(kTaken),
                    [name = std::string_view(name)](const Taken& of) { return of.name == name; });
-  if (taken == std::end(kTaken)) return kLoaders;
+  if (taken == std::end(kTaken)) {
+    note_lookup(name);
+    return kLoaders;
+  }
   void* const found = loaders_dlsym(handle, name);
   const std::string inner = std::string("p") + name;
   if (found == taken->wrapper) {

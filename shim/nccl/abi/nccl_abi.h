@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+
+#include "abi/taken.h"
 
 extern "C" {
 
@@ -74,6 +77,25 @@ struct ncclSimInfo_t {
 
 constexpr int NCCL_SHRINK_ABORT = 1;
 
+// What a program asks of one collective. Later versions may add to its end: `size` says how much
+// there is.
+struct ncclCollConfig_t {
+  std::size_t size;
+  unsigned magic;
+  unsigned version;
+  void* ext;  // a list, of others than NCCL
+  int minCTAs, maxCTAs, nvlsCTAs, cgaClusterSize;
+  const char* algSelection;
+  int forceAlgSelection;
+  int CTAPolicy;
+  std::uint64_t userProfilerTag;
+  void* launchCompletionEvent;  // since 2.32
+};
+
+#elif NCCL_VERSION_CODE < NCCL_VERSION(2, 31, 0)
+
+struct ncclCollConfig_t;
+
 #endif
 
 ncclResult_t ncclGetVersion(int* version);
@@ -104,23 +126,14 @@ ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank);
 ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* op, void* scalar, ncclDataType_t type,
                                       ncclScalarResidence_t where, ncclComm_t comm);
 ncclResult_t ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm);
-ncclResult_t ncclAllReduce(const void* send, void* receive, std::size_t count, ncclDataType_t type,
-                           ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream);
-ncclResult_t ncclReduce(const void* send, void* receive, std::size_t count, ncclDataType_t type,
-                        ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream);
-ncclResult_t ncclReduceScatter(const void* send, void* receive, std::size_t count,
-                               ncclDataType_t type, ncclRedOp_t op, ncclComm_t comm,
-                               cudaStream_t stream);
-ncclResult_t ncclAllGather(const void* send, void* receive, std::size_t count, ncclDataType_t type,
-                           ncclComm_t comm, cudaStream_t stream);
-ncclResult_t ncclAlltoAll(const void* send, void* receive, std::size_t count, ncclDataType_t type,
-                          ncclComm_t comm, cudaStream_t stream);
-ncclResult_t ncclGather(const void* send, void* receive, std::size_t count, ncclDataType_t type,
-                        int root, ncclComm_t comm, cudaStream_t stream);
-ncclResult_t ncclScatter(const void* send, void* receive, std::size_t count, ncclDataType_t type,
-                         int root, ncclComm_t comm, cudaStream_t stream);
-ncclResult_t ncclBroadcast(const void* send, void* receive, std::size_t count, ncclDataType_t type,
-                           int root, ncclComm_t comm, cudaStream_t stream);
+#define THINWIRE_NCCL_CALL(name, kind)                                                             \
+  ncclResult_t nccl##name(const void* send, void* receive, std::size_t count, ncclDataType_t type, \
+                          THINWIRE_NCCL_TAKES_##kind ncclComm_t comm, cudaStream_t stream);        \
+  ncclResult_t nccl##name##Config(const void* send, void* receive, std::size_t count,              \
+                                  ncclDataType_t type, THINWIRE_NCCL_TAKES_##kind ncclComm_t comm, \
+                                  cudaStream_t stream, const ncclCollConfig_t* config);
+THINWIRE_NCCL_COLLECTIVES(THINWIRE_NCCL_CALL)
+#undef THINWIRE_NCCL_CALL
 ncclResult_t ncclBcast(void* buffer, std::size_t count, ncclDataType_t type, int root,
                        ncclComm_t comm, cudaStream_t stream);
 ncclResult_t ncclSend(const void* send, std::size_t count, ncclDataType_t type, int peer,

@@ -3,15 +3,14 @@
 
 #include "abi/nccl_abi.h"
 
-// Every function of NCCL that this library calls. Those of later versions are absent from earlier
-// ones and never assumed.
+// Every function of NCCL that this library calls, beside the collectives. Those of later versions
+// are absent from earlier ones and never assumed.
 // clang-format off
 #define THINWIRE_NCCL_CALLS(X)                                                          \
   X(GetVersion) X(GetUniqueId) X(CommInitRank) X(CommInitRankConfig)                    \
   X(CommInitRankScalable) X(CommInitAll) X(CommSplit) X(CommGetAsyncError)              \
   X(CommDestroy) X(CommAbort) X(CommCount) X(CommUserRank) X(GroupStart) X(GroupEnd)    \
-  X(AlltoAll) X(Gather) X(Scatter) X(AllReduce) X(Reduce) X(ReduceScatter) X(AllGather) X(Broadcast) X(Bcast) X(Send)    \
-  X(Recv) X(RedOpCreatePreMulSum) X(RedOpDestroy) X(CommFinalize) X(CommRevoke)         \
+  X(Bcast) X(Send) X(Recv) X(RedOpCreatePreMulSum) X(RedOpDestroy) X(CommFinalize) X(CommRevoke)         \
   X(CommGetUniqueId) X(CommGrow) X(CommSuspend) X(CommResume)                           \
   X(CommShrink) X(GroupSimulateEnd) X(CommCuDevice) X(OnHostMemory)
 // clang-format on
@@ -21,6 +20,10 @@ namespace thinwire::nccl {
 struct Real {
 #define THINWIRE_NCCL_CALL(name) decltype(&nccl##name) name = nullptr;
   THINWIRE_NCCL_CALLS(THINWIRE_NCCL_CALL)
+#define THINWIRE_NCCL_COLLECTIVE(name, kind) \
+  THINWIRE_NCCL_CALL(name) THINWIRE_NCCL_CALL(name##Config)
+  THINWIRE_NCCL_COLLECTIVES(THINWIRE_NCCL_COLLECTIVE)
+#undef THINWIRE_NCCL_COLLECTIVE
 #undef THINWIRE_NCCL_CALL
 };
 

@@ -7,6 +7,7 @@
 #include "calls/group.h"
 #include "calls/pass.h"
 #include "calls/unfinished.h"
+#include "coding/configured.h"
 #include "coding/device.h"
 #include "coding/messages.h"
 #include "process/report.h"
@@ -85,6 +86,8 @@ int choose_codec(Call& call, const Communicator& communicator) {
 int reason_by_arguments(Call& call, const Communicator& communicator) {
   const int reason = choose_codec(call, communicator);
   if (streams() == Streams::kNone) return reason;
+  if (reason == kNotBuilt && call.config != nullptr && !asks_nothing(*call.config))
+    return kConfigured;
   if (reason != kNotBuilt) {
     if (!call.is_message() || !could_be_coded(call)) return reason;
     call.raw_as_called = reason;
@@ -100,6 +103,7 @@ int reason_by_arguments(Call& call, const Communicator& communicator) {
 bool is_sound(const Call& call, const Communicator& communicator) {
   const bool in_range = !call.has_peer() || (call.peer >= 0 && call.peer < communicator.ranks);
   const bool writes = call.writes(communicator.rank);
+  if (call.config != nullptr && !may_be_sound(*call.config)) return false;
   return in_range && !(call.reads(communicator.rank) && call.send == nullptr) &&
          !(writes && call.receive == nullptr);
 }
@@ -284,6 +288,10 @@ ncclResult_t submit(const Call& call) {
   if (call.op >= ncclNumOps) own.factor = communicator.own_sums.find(call.op, call.type);
   if (!in_group()) return judge(own, communicator, could);
   own.place = next_place();
+  if (call.config != nullptr && may_be_sound(*call.config)) {
+    own.kept = std::make_shared<const KeptConfig>(*call.config);
+    own.config = own.kept->get();
+  }
   if (!could || !is_decided_last(own, communicator)) return judge(own, communicator, could);
   keep_undecided(own);
   return ncclSuccess;

@@ -38,35 +38,25 @@ ncclResult_t pass_as_messages(const Call& call) {
 
 }  // namespace
 
+// As the table of collectives has it.
+#define THINWIRE_NCCL_GIVES_MOVES
+#define THINWIRE_NCCL_GIVES_ROOT call.peer,
+#define THINWIRE_NCCL_GIVES_SUM call.op,
+#define THINWIRE_NCCL_GIVES_SUM_AT_ROOT call.op, call.peer,
+
 ncclResult_t pass(const Call& call) {
   switch (call.operation) {
-    case kAllReduce:
-      return THINWIRE_PASS(AllReduce, call.send, call.receive, call.elements, call.type, call.op,
-                           call.comm, call.stream);
-    case kReduce:
-      return THINWIRE_PASS(Reduce, call.send, call.receive, call.elements, call.type, call.op,
-                           call.peer, call.comm, call.stream);
-    case kReduceScatter:
-      return THINWIRE_PASS(ReduceScatter, call.send, call.receive, call.elements, call.type,
-                           call.op, call.comm, call.stream);
-    case kAllGather:
-      return THINWIRE_PASS(AllGather, call.send, call.receive, call.elements, call.type, call.comm,
-                           call.stream);
-    case kBroadcast:
-      return THINWIRE_PASS(Broadcast, call.send, call.receive, call.elements, call.type, call.peer,
-                           call.comm, call.stream);
-    case kAlltoAll:
-      if (real().AlltoAll == nullptr) return pass_as_messages(call);
-      return THINWIRE_PASS(AlltoAll, call.send, call.receive, call.elements, call.type, call.comm,
-                           call.stream);
-    case kGather:
-      if (real().Gather == nullptr) return pass_as_messages(call);
-      return THINWIRE_PASS(Gather, call.send, call.receive, call.elements, call.type, call.peer,
-                           call.comm, call.stream);
-    case kScatter:
-      if (real().Scatter == nullptr) return pass_as_messages(call);
-      return THINWIRE_PASS(Scatter, call.send, call.receive, call.elements, call.type, call.peer,
-                           call.comm, call.stream);
+#define THINWIRE_NCCL_CALL(name, kind)                                                      \
+  case k##name:                                                                             \
+    if (call.config != nullptr) {                                                           \
+      return THINWIRE_PASS(name##Config, call.send, call.receive, call.elements, call.type, \
+                           THINWIRE_NCCL_GIVES_##kind call.comm, call.stream, call.config); \
+    }                                                                                       \
+    if (call.is_of_messages() && real().name == nullptr) return pass_as_messages(call);     \
+    return THINWIRE_PASS(name, call.send, call.receive, call.elements, call.type,           \
+                         THINWIRE_NCCL_GIVES_##kind call.comm, call.stream);
+    THINWIRE_NCCL_COLLECTIVES(THINWIRE_NCCL_CALL)
+#undef THINWIRE_NCCL_CALL
     case kSend:
       return THINWIRE_PASS(Send, call.send, call.elements, call.type, call.peer, call.comm,
                            call.stream);

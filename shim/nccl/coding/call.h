@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 #include "abi/cuda.h"
 #include "abi/nccl_abi.h"
+#include "coding/configured.h"
 #include "process/counters.h"
 #include "process/own_sums.h"
 #include "process/policy.h"
@@ -23,14 +25,16 @@ struct Call {
   int peer = 0;  // the root, or the other rank of a message
   ncclComm_t comm = nullptr;
   cudaStream_t stream = nullptr;
+  const ncclCollConfig_t* config = nullptr;  // the program's, while the call lasts
   std::optional<Factor> factor{};  // of a reduction of the program's own: copied, as that may end
   Choice choice{};                 // of the policy, or what holds without one
   std::uint64_t rules = 0;         // of the policy, that may take calls of its communicator
   // Of a message: why it goes raw as the type that this rank calls it by, if another could be
   // coded. The other end may know it by that one.
   int raw_as_called = 0;
-  Capture capture{};        // of the stream, when the call is made
-  std::uint64_t place = 0;  // in the program's group
+  Capture capture{};                         // of the stream, when the call is made
+  std::uint64_t place = 0;                   // in the program's group
+  std::shared_ptr<const KeptConfig> kept{};  // likewise: what `config` is, if the call has one
 
   bool is_captured() const { return capture.state == Capture::State::kActive; }
   bool is_message() const { return operation == kSend || operation == kRecv; }

@@ -46,6 +46,8 @@ const char* reason_text(int reason) {
       return "no connection between the two ranks' helpers";
     case kNoThread:
       return "a rank has no thread to serve compressed calls";
+    case kConfigured:
+      return "configured by the program for NCCL";
     default:
       break;
   }

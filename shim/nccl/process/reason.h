@@ -24,6 +24,7 @@ enum : int {
   kUnusual,                     // arguments that NCCL is to judge
   kPairUnreachable,             // the helpers of a message's two ranks have no connection
   kNoThread,                    // a rank's system refuses the thread that serves compressed calls
+  kConfigured,                  // the program asks something of NCCL's own algorithms
   kReasons
 };
 const char* reason_text(int reason);

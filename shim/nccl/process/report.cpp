@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "abi/not_taken.h"
 #include "abi/real.h"
 #include "coding/coder.h"
 #include "coding/service.h"
@@ -108,8 +109,20 @@ std::string as_json(const Communicators& all, const std::string& rank) {
         << "}, \"timed\": " << verdicts_as_json(*each) << connections_as_json(*each) << '}';
     separator = ", ";
   }
+  out << "], \"functions_not_seen\": [";
+  separator = "";
+  for (const std::string& name : functions_not_taken()) {
+    out << separator << '"' << name << '"';
+    separator = ", ";
+  }
   out << "]}\n";
   return out.str();
+}
+
+std::string not_taken_as_text() {
+  std::string names;
+  for (const std::string& name : functions_not_taken()) names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "" : "  in no figure, as this library does not take them: " + names + '\n';
 }
 
 std::string as_text(const std::string& rank) {
@@ -135,6 +148,7 @@ std::string as_text(const std::string& rank) {
     }
     out << verdicts_as_text(*each) << connections_as_text(*each);
   }
+  out << not_taken_as_text();
   return out.str();
 }
 
