@@ -235,15 +235,17 @@ def test_a_library_that_exports_what_it_takes_alone() -> None:
     own = {"tw_nccl_preload_stats", "tw_nccl_report", "dlsym"}
     assert {name for name in names if not name.startswith("nccl")} == own
     # Not those that came later and are not taken: a program must not find them here.
-    taken = [
-        "AlltoAll",
-        "Gather",
-        "Scatter",
+    collectives = [
+        "AllGather",
         "AllReduce",
+        "AlltoAll",
+        "Broadcast",
+        "Gather",
         "Reduce",
         "ReduceScatter",
-        "AllGather",
-        "Broadcast",
+        "Scatter",
+    ]
+    taken = [
         "Bcast",
         "Send",
         "Recv",
@@ -271,6 +273,7 @@ def test_a_library_that_exports_what_it_takes_alone() -> None:
         "Destroy",
         "Abort",
     ]
+    taken += [name + twin for name in collectives for twin in ("", "Config")]
     of_nccl = {f"nccl{n}" for n in taken} | {f"ncclComm{n}" for n in of_communicators}
     assert names == of_nccl | own
 
