@@ -31,7 +31,9 @@ def figures(tmp_path: Path, *words: str) -> dict:
     report = json.loads((tmp_path / "report.nccl.rank0").read_text())
     for each in report["communicators"]:
         assert set(each["operations"]) == OPERATIONS
-        assert all(of["calls"] == ROUNDS for of in each["operations"].values())
+        # Those of a group that NCCL refuses are left out.
+        least = ROUNDS * 9 // 10 if words[0] == "wrong" else ROUNDS
+        assert all(least <= of["calls"] <= ROUNDS for of in each["operations"].values())
     return report
 
 
