@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "coding/device.h"
+
 namespace thinwire::nccl {
 namespace {
 
@@ -68,11 +70,11 @@ std::vector<Share> parts_of(std::vector<Item>& items) {
 }
 
 // Several ranks of one communicator may be this thread's, each on a GPU of its own: their exchanges
-// have to be posted together, whatever else is on their streams.
-bool is_of_one_device(std::span<const Planned> coded) {
-  return std::ranges::all_of(coded, [&](const Planned& each) {
-    return each.coder->device() == coded.front().coder->device();
-  });
+// have to be posted together, raw or coded, whatever else is on their streams.
+bool are_of_one_device(const std::vector<Share>& parts) {
+  const int first = device_of(parts.front().comm);
+  return std::ranges::all_of(parts,
+                             [&](const Share& each) { return device_of(each.comm) == first; });
 }
 
 void set_levels(std::vector<Share>& parts) {
@@ -101,7 +103,7 @@ std::vector<Joined> joined_of(const std::vector<Share>& parts) {
 Rest in_steps(std::span<const Planned> coded, std::span<const KeptRaw> raw) {
   std::vector<Item> items = items_of(coded, raw);
   std::vector<Share> parts = parts_of(items);
-  if (is_of_one_device(coded)) set_levels(parts);
+  if (parts.size() > 1 && are_of_one_device(parts)) set_levels(parts);
   for (Item& each : items) {
     const Share& of = parts[each.part];
     const bool follows = of.has_coded_collectives && each.call().is_of_messages();
