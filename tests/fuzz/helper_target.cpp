@@ -7,6 +7,7 @@
 #include "agree/outbox.h"
 #include "agree/round.h"
 #include "agree/terms.h"
+#include "agree/unique_id.h"
 #include "fuzz/helper_target.h"
 
 namespace thinwire::fuzz {
@@ -103,18 +104,13 @@ void run_helper(const Target&, thinwire::ByteView input) {
 std::vector<Bytes> helper_seeds(const Target&) {
   const Address address{4, 4000, 0, {std::byte{127}}};
   const Bytes bytes(40, std::byte{7});
-  const Head head{kVersion, {std::byte{1}}, 2, 4};
-  Head other = head;
-  other.version = 9;
   const Block block{3, true, 5, 6};
   Bytes all;
   std::vector<Bytes> seeds;
   for (const Message& message : std::initializer_list<Message>{
-           Register{head, address, std::nullopt, 7, "a=1\nb=2\n"},
-           Register{head, address, Lineage{{std::byte{2}}, 3, -1}, 1, "codec=lorenzo\n"},
-           Register{other, {}, std::nullopt, 0, ""},
-           Join{head},
-           Pair{head},
+           Register{{}, address, std::nullopt, 7, "a=1\nb=2\n"},
+           Join{},
+           Pair{},
            Decision{true, ""},
            Decision{false, "raw: 1 of 4 ranks lacks it"},
            Table{{{0, 0, address}, {1, 1, address}}},
@@ -122,7 +118,7 @@ std::vector<Bytes> helper_seeds(const Target&) {
            Up{false, "raw"},
            Ready{{address}, {0}},
            Ready{{address, address, address}, {0, 0, 1}},
-           Failed{head, "raw"},
+           Failed{{}, "raw"},
            Offered{1, {.needed = 300, .dtype = 4}},
            Ask{1, 1},
            Ask{1, 1, false, true},
@@ -136,13 +132,17 @@ std::vector<Bytes> helper_seeds(const Target&) {
            Gone{},
            Left{},
            Took{3},
-           Again{head, false, true, 2},
-           Again{head, true, false, 0},
+           Again{{}, false, true, 2},
+           Again{{}, true, false, 0},
            Carried{2, {block, 60, 0, bytes}},
            Waiting{"1 of 4 ranks has not come yet"},
            Enrol{3, 1, 2, 0, 4, 7, false, "codec=lorenzo\n"},
            Word{2, 3, 1, Says::kReady, "", {{{0, 0, address}, {1, 1, address}}}},
-           Call{head, Says::kWaits, "1 of 4 ranks has not come yet"}}) {
+           Call{{}, Says::kWaits, "1 of 4 ranks has not come yet"},
+           Hello{kVersion, {std::byte{1}}, 2, 4, std::nullopt, {std::byte{3}}},
+           Hello{9, {std::byte{1}}, 2, 4, ChildOf{{std::byte{2}}, 3, -1}, {std::byte{3}}},
+           Challenge{{std::byte{4}}, {std::byte{5}}},
+           Proven{{std::byte{6}}}}) {
     seeds.push_back(pack(message));
     all.insert(all.end(), seeds.back().begin(), seeds.back().end());
   }

@@ -12,6 +12,7 @@
 #include "agree/meetings.h"
 #include "agree/member.h"
 #include "agree/messenger.h"
+#include "agree/unique_id.h"
 
 namespace thinwire::nccl::agree {
 
@@ -71,6 +72,7 @@ class Core {
   void accept_some(Listening& on);
   void meet(Socket socket);
   void drop(std::uint64_t stranger);
+  std::optional<Introduction> find(const Hello& hello) const;
   void greeted(std::uint64_t stranger, Message&& message);
   Member* member_of(const Head& head);
   void called(const Call& call);

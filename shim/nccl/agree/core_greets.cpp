@@ -51,7 +51,8 @@ void Core::meet(Socket socket) {
   if (strangers_.size() >= most_strangers()) drop(strangers_.begin()->first);
   const std::uint64_t id = next_stranger_++;
   Stranger& stranger = strangers_[id];
-  stranger.link = std::make_unique<Link>(loop_, std::move(socket), false);
+  stranger.link = std::make_unique<Link>(loop_, std::move(socket),
+                                         [this](const Hello& hello) { return find(hello); });
   stranger.link->on_message = [this, id](Message&& message) { greeted(id, std::move(message)); };
   stranger.link->on_ended = [this, id](const std::string&) { drop(id); };
   stranger.deadline = loop_.after(kGreetingTime, [this, id] { drop(id); });
@@ -64,6 +65,17 @@ void Core::drop(std::uint64_t stranger) {
   found->second.link->close();
   loop_.bury(std::move(found->second.link));
   strangers_.erase(found);
+}
+
+// Whose communicator the other side claims to be of.
+std::optional<Introduction> Core::find(const Hello& hello) const {
+  if (hello.child_of) return meetings_.find(hello);
+  for (const auto& [id, member] : members_) {
+    if (member->is_registered() && member->name() == hello.name) {
+      return Introduction{{kVersion, member->secret(), 0, 0}, std::nullopt};
+    }
+  }
+  return meetings_.find(hello);
 }
 
 void Core::greeted(std::uint64_t stranger, Message&& message) {

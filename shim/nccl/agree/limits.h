@@ -9,8 +9,8 @@ namespace thinwire::nccl::agree {
 
 using namespace std::chrono_literals;
 
-// Of all that travels: the head and `decision` keep their form for ever, the rest may change with
-// it.
+// Of all that travels: what a connection begins with and `decision` keep their form for ever, the
+// rest may change with it.
 constexpr std::uint16_t kVersion = 3;
 
 // How far a host may run on while a class changes. A change takes a millisecond or some, and a host
@@ -28,7 +28,7 @@ constexpr int kMeetingPlaces = 4;
 
 // A greeting is on its way when the connection is made; 5 s are several lost packets.
 constexpr auto kGreetingTime = 5s;
-// The longest greeting is a `register` with 1024 bytes of terms: 1144 bytes.
+// The longest greeting is a `register` with 1024 bytes of terms: 1081 bytes.
 constexpr std::size_t kMostGreeting = 2048;
 // Connections that have not greeted, or fewer where the program may have few descriptors: above
 // that the oldest is closed, so that strangers take no more of them; a rank comes again.

@@ -1,4 +1,6 @@
-// A connection between helpers: whole messages in and out. Belongs to the helper's thread.
+// A connection between helpers: whole messages in and out, once both sides have shown that they know
+// the communicator's secret. Each message is shown to be the other side's. Belongs to the helper's
+// thread.
 #pragma once
 
 #include <deque>
@@ -6,16 +8,19 @@
 #include <memory>
 #include <string>
 
+#include "agree/handshake.h"
 #include "agree/loop.h"
-#include "agree/messages.h"
 #include "agree/outbox.h"
+#include "agree/seal.h"
 
 namespace thinwire::nccl::agree {
 
 class Link {
  public:
-  // `connecting`: the socket is on its way.
-  Link(Loop& loop, Socket socket, bool connecting);
+  // The socket is on its way. What is sent waits until the other side has shown the secret.
+  Link(Loop& loop, Socket socket, const Introduction& as);
+  // Another helper, or a stranger, has made it.
+  Link(Loop& loop, Socket socket, Handshake::Finder find);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -35,6 +40,8 @@ class Link {
   void send_part(SharedBytes packed);
 
   // Goes before them: greetings, and what says how many of the other side's messages were taken.
+  // Greetings have their heads from what the connection began with; of another version there is a
+  // Register, and nothing after it.
   void send_control(const Message& message);
   // From now on it sends what a session has, which lives longer.
   void use(Outbox& out);
@@ -55,11 +62,21 @@ class Link {
   static void dismiss(Loop& loop, std::unique_ptr<Link> link);
 
  private:
+  void begin(std::uint32_t events);
   void ready(std::uint32_t events);
   bool finish_connecting();
+  void shake_hands(const Message& message);
+  void say_first(const Message& message);
+  void hand_on(Message&& message);
+  std::size_t most() const { return handshake_.is_done() ? most_ : kMostGreeting; }
   std::span<std::byte> room();
   void read_some();
   void take_messages();
+  void take_one(ByteView message);
+  bool can_write() const;
+  void begin_message();
+  bool write_rest();
+  void written();
   void write_some();
   void watch_what_is_needed();
   void end(const std::string& why);
@@ -69,20 +86,28 @@ class Link {
   Socket socket_;
   std::uint64_t watched_ = 0;
   std::uint32_t events_ = 0;
-  bool connecting_;
+  bool connecting_ = false;
   int error_ = 0;
   bool dismissed_ = false;
   bool counts_ = false;  // in Loop::unfinished
   std::size_t most_ = kMostGreeting;
 
+  Handshake handshake_;
+  bool is_greeted_ = false;  // by the other side, who has made it
+  std::optional<Seal> seal_in_, seal_out_;
+
   Bytes in_;
   std::size_t in_begin_ = 0;  // what is not taken yet
   std::size_t in_end_ = 0;
+  std::deque<SharedBytes> first_;  // of the handshake
   std::deque<SharedBytes> controls_;
   Outbox own_;
   Outbox* out_ = &own_;
+  // What is being written, with its tag where it has one.
   SharedBytes writing_;
-  bool is_control_ = false;
+  enum { kOfFirst, kOfControls, kOfOutbox } writing_of_ = kOfFirst;
+  Tag tag_{};
+  std::size_t tag_bytes_ = 0;
   std::size_t written_ = 0;
 };
 

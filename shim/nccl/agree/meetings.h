@@ -4,7 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <set>
+#include <optional>
 
 #include "agree/meeting.h"
 
@@ -19,8 +19,10 @@ class Meetings {
   void expect(const Secret& secret);
   // Here is one of the first ranks of the communicator with this secret: ranks of its parts come
   // here.
-  void expect_parts_of(const Secret& secret) { parents_.insert(secret); }
+  void expect_parts_of(const Secret& secret) { parents_[name_of(secret)] = secret; }
 
+  // The communicator of a rank that claims to come here; nothing: nobody knows of it.
+  std::optional<Introduction> find(const Hello& hello) const;
   // False: nobody knows of it, and the link stays with the caller.
   bool take(std::unique_ptr<Link>& link, const Register& said);
   // A rank of a part has come over the tree, which ends here.
@@ -37,9 +39,13 @@ class Meetings {
   Messenger& messenger_;
   const Meeting::Times times_;
   const Meeting::Tell tell_;
-  std::map<Secret, std::unique_ptr<Meeting>> meetings_;
-  std::deque<Secret> by_age_;
-  std::set<Secret> parents_;
+  struct Expected {
+    Secret secret{};
+    std::unique_ptr<Meeting> meeting;
+  };
+  std::map<Name, Expected> meetings_;
+  std::deque<Name> by_age_;
+  std::map<Name, Secret> parents_;
 };
 
 }  // namespace thinwire::nccl::agree

@@ -18,6 +18,7 @@ Member::Member(Core& core, std::uint64_t id, std::shared_ptr<Shared> shared, int
 
 void Member::register_with(const Origin& origin, ByTree up) {
   secret_ = origin.secret;
+  name_ = name_of(secret_);
   form();
   Register message{
       {kVersion, secret_, static_cast<std::uint32_t>(rank_), static_cast<std::uint32_t>(ranks_)},

@@ -48,6 +48,7 @@ class Member {
 
   // ---- connections that other ranks make ----
   const Secret& secret() const { return secret_; }
+  const Name& name() const { return name_; }
   int rank() const { return rank_; }
   bool is_ready() const { return state_ == State::kReady; }
   bool is_closed() const { return closed_; }
@@ -108,6 +109,7 @@ class Member {
   const int rank_;
   const int ranks_;
   Secret secret_{};
+  Name name_{};
   PartOf part_of_;
   State state_ = State::kForming;
   bool closed_ = false;

@@ -9,21 +9,6 @@ constexpr char kMark[8] = {'t', 'h', 'i', 'n', 'w', 'i', 'r', 'e'};
 constexpr std::size_t kPlaceBytes = 8 + kAddressBytes;
 constexpr std::uint32_t kMostRank = 0x7FFFFFFF;  // NCCL's ranks are ints
 
-void put_head(FieldWriter& to, const Head& head) {
-  to.put(std::as_bytes(std::span(kMark))).put(head.version).put(ByteView(head.secret));
-  to.put(head.speaker).put(head.number);
-}
-
-bool take_head(FieldReader& from, Head& head) {
-  const auto mark = from.take_array<sizeof kMark>();
-  head.version = from.take<std::uint16_t>();
-  head.secret = from.take_array<16>();
-  head.speaker = from.take<std::uint32_t>();
-  head.number = from.take<std::uint32_t>();
-  return from.good() && std::memcmp(mark.data(), kMark, sizeof kMark) == 0 &&
-         head.speaker <= kMostRank && head.number <= kMostRank;
-}
-
 // A flag is 0 or 1.
 bool take_flag(FieldReader& from, bool& flag) {
   const auto value = from.take<std::uint8_t>();
@@ -32,38 +17,21 @@ bool take_flag(FieldReader& from, bool& flag) {
 }
 
 void put(FieldWriter& to, const Register& it) {
-  put_head(to, it.head);
   put_address(to, it.listens);
-  to.put(static_cast<std::uint8_t>(it.child_of.has_value()));
-  if (it.child_of)
-    to.put(ByteView(it.child_of->parent)).put(it.child_of->split).put(it.child_of->color);
   to.put(it.node);
   to.put_text(it.terms);
 }
 bool take(FieldReader& from, Register& it) {
-  if (!take_head(from, it.head)) return false;
-  if (it.head.version != kVersion) {
-    from.rest();
-    return true;
-  }
   it.listens = take_address(from);
-  bool child = false;
-  if (!take_flag(from, child)) return false;
-  if (child) {
-    Lineage& of = it.child_of.emplace();
-    of.parent = from.take_array<16>();
-    of.split = from.take<std::uint64_t>();
-    of.color = from.take<std::int32_t>();
-  }
   it.node = from.take<std::uint64_t>();
   it.terms = from.take_text();
   return true;
 }
 
-void put(FieldWriter& to, const Join& it) { put_head(to, it.head); }
-bool take(FieldReader& from, Join& it) { return take_head(from, it.head); }
-void put(FieldWriter& to, const Pair& it) { put_head(to, it.head); }
-bool take(FieldReader& from, Pair& it) { return take_head(from, it.head); }
+void put(FieldWriter&, const Join&) {}
+bool take(FieldReader&, Join&) { return true; }
+void put(FieldWriter&, const Pair&) {}
+bool take(FieldReader&, Pair&) { return true; }
 
 void put(FieldWriter& to, const Decision& it) {
   to.put(static_cast<std::uint8_t>(it.ready)).put_text(it.text);
@@ -118,14 +86,10 @@ bool take(FieldReader& from, Ready& it) {
   return true;
 }
 
-void put(FieldWriter& to, const Failed& it) {
-  put_head(to, it.head);
-  to.put_text(it.text);
-}
+void put(FieldWriter& to, const Failed& it) { to.put_text(it.text); }
 bool take(FieldReader& from, Failed& it) {
-  const bool sound = take_head(from, it.head);
   it.text = from.take_text();
-  return sound;
+  return true;
 }
 
 void put(FieldWriter& to, const Offered& it) {
@@ -235,12 +199,11 @@ bool take(FieldReader& from, Took& it) {
 }
 
 void put(FieldWriter& to, const Again& it) {
-  put_head(to, it.head);
   to.put(static_cast<std::uint8_t>(it.of_pair)).put(static_cast<std::uint8_t>(it.makes));
   to.put(it.taken);
 }
 bool take(FieldReader& from, Again& it) {
-  const bool sound = take_head(from, it.head) && take_flag(from, it.of_pair);
+  const bool sound = take_flag(from, it.of_pair);
   const bool whole = take_flag(from, it.makes) && sound;
   it.taken = from.take<std::uint64_t>();
   return whole;
@@ -298,14 +261,54 @@ bool take(FieldReader& from, Word& it) {
 }
 
 void put(FieldWriter& to, const Call& it) {
-  put_head(to, it.head);
   to.put(static_cast<std::uint8_t>(it.says)).put_text(it.text);
 }
 bool take(FieldReader& from, Call& it) {
-  if (!take_head(from, it.head)) return false;
   const bool sound = take_says(from, it.says);
   it.text = from.take_text();
   return sound && it.says != Says::kReady;
+}
+
+void put(FieldWriter& to, const Hello& it) {
+  to.put(std::as_bytes(std::span(kMark))).put(it.version).put(ByteView(it.name));
+  to.put(it.speaker).put(it.number).put(static_cast<std::uint8_t>(it.child_of.has_value()));
+  if (it.child_of) {
+    to.put(ByteView(it.child_of->parent)).put(it.child_of->split).put(it.child_of->color);
+  }
+  to.put(ByteView(it.nonce));
+}
+bool take(FieldReader& from, Hello& it) {
+  const auto mark = from.take_array<sizeof kMark>();
+  it.version = from.take<std::uint16_t>();
+  it.name = from.take_array<16>();
+  it.speaker = from.take<std::uint32_t>();
+  it.number = from.take<std::uint32_t>();
+  bool child = false;
+  const bool sound = take_flag(from, child);
+  if (child) {
+    ChildOf& of = it.child_of.emplace();
+    of.parent = from.take_array<16>();
+    of.split = from.take<std::uint64_t>();
+    of.color = from.take<std::int32_t>();
+  }
+  it.nonce = from.take_array<16>();
+  return sound && std::memcmp(mark.data(), kMark, sizeof kMark) == 0 && it.speaker <= kMostRank &&
+         it.number <= kMostRank;
+}
+
+void put(FieldWriter& to, const Challenge& it) {
+  to.put(ByteView(it.nonce)).put(ByteView(it.proof));
+}
+bool take(FieldReader& from, Challenge& it) {
+  it.nonce = from.take_array<16>();
+  it.proof = from.take_array<16>();
+  return true;
+}
+
+void put(FieldWriter& to, const Proven& it) { to.put(ByteView(it.proof)); }
+bool take(FieldReader& from, Proven& it) {
+  it.proof = from.take_array<16>();
+  return true;
 }
 
 template <std::size_t kIndex = 0>

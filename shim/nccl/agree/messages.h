@@ -8,10 +8,12 @@
 
 #include "agree/address.h"
 #include "agree/agree.h"
-#include "agree/unique_id.h"
+#include "agree/secrets.h"
 
 namespace thinwire::nccl::agree {
 
+// Who greets whom. It travels in the connection's Hello, by the communicator's name; the Link has
+// found the secret.
 struct Head {
   std::uint16_t version = kVersion;
   Secret secret{};
@@ -25,10 +27,37 @@ struct Lineage {
   std::int32_t color = 0;
 };
 
+// What a connection begins with.
+struct Introduction {
+  Head head;
+  std::optional<Lineage> child_of;
+};
+// The same as it travels: without secrets.
+struct ChildOf {
+  Name parent{};
+  std::uint64_t split = 0;
+  std::int32_t color = 0;
+};
+struct Hello {
+  std::uint16_t version = kVersion;
+  Name name{};
+  std::uint32_t speaker = 0;
+  std::uint32_t number = 0;
+  std::optional<ChildOf> child_of;
+  Nonce nonce{};
+};
+struct Challenge {
+  Nonce nonce{};
+  Proof proof{};
+};
+struct Proven {
+  Proof proof{};
+};
+
 struct Register {
   Head head;
   Address listens;
-  std::optional<Lineage> child_of;
+  std::optional<Lineage> child_of;  // as the head
   std::uint64_t node = 0;  // equal for ranks of one node
   std::string terms;
 };
@@ -152,13 +181,12 @@ struct Call {
 // In the order of their kinds, from 1 on.
 using Message = std::variant<Register, Join, Pair, Decision, Table, Up, Ready, Failed, Offered, Ask,
                              Limit, Commit, Part, Broken, Leaving, Gone, Left, Took, Again, Carried,
-                             Waiting, Enrol, Word, Call>;
+                             Waiting, Enrol, Word, Call, Hello, Challenge, Proven>;
 
 // With its length in front.
 Bytes pack(const Message& message);
 
-// What lies behind the length; nothing where it is not as the format has it. A Register of another
-// version has its head alone.
+// What lies behind the length; nothing where it is not as the format has it.
 std::optional<Message> parse(ByteView bytes);
 
 constexpr std::size_t kLengthBytes = 4;

@@ -1,6 +1,19 @@
 #include "agree/messenger.h"
 
 namespace thinwire::nccl::agree {
+namespace {
+
+Introduction introduction_of(const Message& greeting) {
+  return std::visit(
+      [](const auto& it) {
+        Introduction made;
+        if constexpr (requires { it.head; }) made.head = it.head;
+        return made;
+      },
+      greeting);
+}
+
+}  // namespace
 
 Messenger::~Messenger() {
   loop_.cancel(retry_);
@@ -38,7 +51,7 @@ void Messenger::send_next() {
 void Messenger::begin(Socket socket, const Message& greeting) {
   const std::uint64_t id = next_++;
   Way& way = under_way_[id];
-  way.link = std::make_unique<Link>(loop_, std::move(socket), true);
+  way.link = std::make_unique<Link>(loop_, std::move(socket), introduction_of(greeting));
   way.link->send(greeting);
   // Who has read it ends the connection.
   way.link->on_ended = [this, id](const std::string&) { end(id); };

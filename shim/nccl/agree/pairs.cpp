@@ -76,9 +76,7 @@ void Pairs::connect(int rank) {
   if (leaves_ && of.waiting.empty()) return;
   if (!told_.has_room()) return give_up(rank, "few file descriptors are left");
   of.session = session_with(rank, true);
-  of.session->connect(told_.address(rank),
-                      Pair{{kVersion, secret_, static_cast<std::uint32_t>(rank_),
-                            static_cast<std::uint32_t>(rank)}});
+  of.session->connect(told_.address(rank), Pair{});
 }
 
 // The receiver has taken it.

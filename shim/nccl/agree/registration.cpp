@@ -49,7 +49,8 @@ void Registration::lose_tree() {
 void Registration::connect() {
   Socket socket = start_connecting(registrar_);
   if (!socket) return again();
-  link_ = std::make_unique<Link>(loop_, std::move(socket), true);
+  link_ = std::make_unique<Link>(loop_, std::move(socket),
+                                 Introduction{message_.head, message_.child_of});
   link_->trust();
   link_->on_connected = [this] { greet(); };
   link_->on_message = [this](Message&& message) { take(std::move(message)); };

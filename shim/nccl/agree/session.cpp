@@ -45,6 +45,12 @@ void Session::attach(std::unique_ptr<Link> link) {
   link_->on_ended = [this](const std::string& why) { link_ended(why); };
 }
 
+Introduction Session::introduction() const {
+  return {{kVersion, ends_.secret, static_cast<std::uint32_t>(ends_.own),
+           static_cast<std::uint32_t>(ends_.other)},
+          std::nullopt};
+}
+
 // A firewall that drops what is sent would keep it waiting for minutes.
 void Session::limit_connecting() {
   limit_ = loop_.after(kConnectTime, [this] {
@@ -61,7 +67,7 @@ void Session::connect(const Address& to, const Message& greeting) {
     limit_ = loop_.after(0ms, [this, why] { link_ended(why); });
     return;
   }
-  attach(std::make_unique<Link>(loop_, std::move(socket), true));
+  attach(std::make_unique<Link>(loop_, std::move(socket), introduction()));
   link_->send_control(greeting);
   link_->use(out_);
   limit_connecting();
@@ -103,13 +109,9 @@ void Session::again() {
   if (!other_at_) return link_ended("no connection");
   Socket socket = start_connecting(*other_at_);
   if (!socket) return link_ended("no socket");
-  attach(std::make_unique<Link>(loop_, std::move(socket), true));
+  attach(std::make_unique<Link>(loop_, std::move(socket), introduction()));
   link_->on_message = [this](Message&& message) { answered(std::move(message)); };
-  link_->send_control(Again{{kVersion, ends_.secret, static_cast<std::uint32_t>(ends_.own),
-                             static_cast<std::uint32_t>(ends_.other)},
-                            ends_.of_pair,
-                            ends_.makes,
-                            taken_});
+  link_->send_control(Again{{}, ends_.of_pair, ends_.makes, taken_});
   limit_connecting();
 }
 

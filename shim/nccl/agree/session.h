@@ -75,6 +75,7 @@ class Session {
   void dismiss();
 
  private:
+  Introduction introduction() const;
   void attach(std::unique_ptr<Link> link);
   void limit_connecting();
   void link_ended(const std::string& why);

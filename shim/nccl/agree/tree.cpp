@@ -110,8 +110,7 @@ void Tree::connect(int child) {
   });
   auto& session = children_[child].session;
   session = session_with(rank);
-  session->connect(place_of(rank), Join{{kVersion, secret_, static_cast<std::uint32_t>(rank_),
-                                         static_cast<std::uint32_t>(rank)}});
+  session->connect(place_of(rank), Join{});
   session->send(below);
 }
 

@@ -1,7 +1,5 @@
 #include "agree/unique_id.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -21,37 +19,7 @@ std::uint32_t fnv1a(ByteView bytes) {
   return hash;
 }
 
-std::uint64_t mixed(std::uint64_t value) {
-  value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9U;
-  value = (value ^ value >> 27) * 0x94D049BB133111EBU;
-  return value ^ value >> 31;
-}
-
 }  // namespace
-
-Secret random_secret() {
-  Secret made{};
-  std::size_t filled = 0;
-  while (filled < made.size()) {
-    const ssize_t got = getrandom(made.data() + filled, made.size() - filled, 0);
-    if (got > 0) filled += static_cast<std::size_t>(got);
-  }
-  return made;
-}
-
-Secret derive(const Secret& parent, std::uint64_t split, std::int32_t color) {
-  std::uint64_t words[2];
-  std::memcpy(words, parent.data(), sizeof words);
-  for (const std::uint64_t each :
-       {split + 1, std::uint64_t{static_cast<std::uint32_t>(color)} + 1}) {
-    words[0] = mixed(words[0] + each * 0x9E3779B97F4A7C15U);
-    words[1] = mixed(words[1] ^ words[0]);
-    words[0] += words[1];
-  }
-  Secret made{};
-  std::memcpy(made.data(), words, sizeof words);
-  return made;
-}
 
 std::optional<Address> room_for_stamp(IdView id) {
   const auto zero = [](std::byte each) { return each == std::byte{0}; };

@@ -168,9 +168,9 @@ TEST_F(Played, ALineGoesUpAndTheWordComesDown) {
   EXPECT_EQ(word->says, Says::kReady);
   ASSERT_EQ(word->table.places.size(), 2);
   // It connects to rank 1 of the part, as in any tree.
-  Wire down = Wire::to(word->table.places[1].address);
   const Secret secret = derive(puppet_.stamp().secret, 9, 4);
-  down.say(Join{{kVersion, secret, 0, 1}});
+  Wire down = Wire::to(word->table.places[1].address, {{kVersion, secret, 0, 1}, std::nullopt});
+  down.say(Join{});
   down.say(Table{{word->table.places[1]}});
   ASSERT_TRUE(down.hear_a<Up>());
   down.say(Ready{{word->table.places[0].address, word->table.places[1].address}, {0, 1}});
@@ -242,7 +242,7 @@ TEST(Registrar, IsToldByARankThatCannotBeConnected) {
   ASSERT_TRUE(puppet.registrar.hear_a<Waiting>());
   EXPECT_FALSE(puppet.registrar.hear()) << "its connection is ended";
   puppet.parent = puppet.accept();
-  Wire(Wire::to(puppet.stamp().registrar)).say(Failed{puppet.head(0), "raw: rank 5 has no room"});
+  puppet.come().say(Failed{{}, "raw: rank 5 has no room"});
   ASSERT_TRUE(job.all_settle(State::kRaw));
   for (Rank& each : job.all) EXPECT_EQ(each.comm->presence().text, "raw: rank 5 has no room");
   Wire called = puppet.accept();
@@ -260,11 +260,10 @@ TEST(Registrar, CallsThatNobodyWaitsForAreIgnored) {
   for (Rank& each : job.all) job.open(each.rank, id);
   puppet.join();
   ASSERT_TRUE(job.all_settle(State::kReady));
-  Head head = puppet.head(0);
-  Wire(Wire::to(puppet.stamp().registrar)).say(Call{head, Says::kRaw, "raw: no"});
-  head.secret[2] ^= std::byte{1};
-  Wire(Wire::to(puppet.stamp().registrar)).say(Call{head, Says::kWaits, "late"});
-  Wire(Wire::to(puppet.stamp().registrar)).say(Failed{head, "raw: no"});
+  Introduction as = puppet.as(0);
+  Wire::to(puppet.stamp().registrar, as).say(Call{{}, Says::kRaw, "raw: no"});
+  as.head.secret[2] ^= std::byte{1};
+  EXPECT_TRUE(Wire::to(puppet.stamp().registrar, as).is_shut());
   std::this_thread::sleep_for(100ms);
   EXPECT_TRUE(job.all_settle(State::kReady));
 }

@@ -8,8 +8,10 @@
 
 #include <optional>
 
+#include "agree/handshake.h"
 #include "agree/job.h"
-#include "agree/messages.h"
+#include "agree/seal.h"
+#include "agree/unique_id.h"
 
 namespace job {
 
@@ -17,18 +19,44 @@ class Wire {
  public:
   explicit Wire(int fd = -1) : fd_(fd) {}
   ~Wire() { end(); }
-  Wire(Wire&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Wire(Wire&& other) noexcept { *this = std::move(other); }
   Wire& operator=(Wire&& other) noexcept {
     std::swap(fd_, other.fd_);
+    std::swap(shut_, other.shut_);
+    std::swap(in_, other.in_);
+    std::swap(out_, other.out_);
+    std::swap(in_seal_, other.in_seal_);
     return *this;
   }
 
+  // A stranger's: nothing has been said.
   static Wire to(const Address& address) {
     sockaddr_storage where{};
     const socklen_t length = to_sockaddr(address, where);
     Wire made(::socket(where.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (::connect(made.fd_, reinterpret_cast<sockaddr*>(&where), length) != 0) made.end();
     return made;
+  }
+
+  // A rank's: both sides have shown that they know the secret, or it is shut.
+  static Wire to(const Address& address, const Introduction& as) {
+    Wire made = to(address);
+    made.shake_hands(Handshake(as));
+    return made;
+  }
+  // As the side that was connected to.
+  void be_found(const Secret& secret) {
+    shake_hands(Handshake([&](const Hello&) { return Introduction{{kVersion, secret}, {}}; }));
+  }
+  void shake_hands(Handshake with) {
+    if (const auto hello = with.first()) say(*hello);
+    while (!with.is_done()) {
+      const auto heard = hear();
+      if (!heard || !with.take(*heard)) return;
+      if (const auto answer = with.answer()) say(*answer);
+    }
+    out_.emplace(with.key_out());
+    in_seal_.emplace(with.key_in());
   }
 
   bool is_open() const { return fd_ >= 0; }
@@ -39,7 +67,15 @@ class Wire {
   void say_bytes(ByteView bytes) const {
     (void)!::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
-  void say(const Message& message) const { say_bytes(pack(message)); }
+  // With its tag, once there is one.
+  Bytes sealed(const Message& message) {
+    Bytes bytes = pack(message);
+    if (!out_) return bytes;
+    const Tag tag = out_->next(bytes);
+    bytes.insert(bytes.end(), tag.begin(), tag.end());
+    return bytes;
+  }
+  void say(const Message& message) { say_bytes(sealed(message)); }
 
   // The next message; nothing once the other side has ended it, or after 5 s.
   std::optional<Message> hear() {
@@ -47,10 +83,13 @@ class Wire {
       std::uint32_t length = 0;
       if (in_.size() >= sizeof length) {
         std::memcpy(&length, in_.data(), sizeof length);
-        if (in_.size() >= sizeof length + length) {
-          heard_.assign(in_.begin() + sizeof length, in_.begin() + sizeof length + length);
-          in_.erase(in_.begin(), in_.begin() + sizeof length + length);
-          return parse(heard_);
+        const std::size_t message = sizeof length + length;
+        const std::size_t whole = message + (in_seal_ ? sizeof(Tag) : 0);
+        if (in_.size() >= whole) {
+          heard_.assign(in_.begin(), in_.begin() + whole);
+          in_.erase(in_.begin(), in_.begin() + whole);
+          if (in_seal_ && !is_authentic(message)) return std::nullopt;
+          return parse(ByteView(heard_).subspan(sizeof length, length));
         }
       }
       if (!more()) return std::nullopt;
@@ -80,6 +119,13 @@ class Wire {
   }
 
  private:
+  bool is_authentic(std::size_t message) {
+    Tag tag;
+    std::memcpy(tag.data(), heard_.data() + message, sizeof tag);
+    const bool fits = in_seal_->fits(ByteView(heard_).first(message), tag);
+    EXPECT_TRUE(fits);
+    return fits;
+  }
   bool more() {
     pollfd watched{fd_, POLLIN, 0};
     if (fd_ < 0 || ::poll(&watched, 1, 8000) <= 0) return false;
@@ -90,9 +136,10 @@ class Wire {
     return got > 0;
   }
 
-  int fd_;
+  int fd_ = -1;
   bool shut_ = false;
   Bytes in_, heard_;
+  std::optional<Seal> out_, in_seal_;
 };
 
 // The last of `ranks` ranks: a leaf of the tree.
@@ -108,21 +155,26 @@ class Puppet {
     socklen_t length = sizeof any;
     ::getsockname(listening_.fd(), reinterpret_cast<sockaddr*>(&any), &length);
     listens_ = *address_of(std::as_bytes(std::span(&any, 1)));
-    registrar = Wire::to(stamp_.registrar);
+    registrar = come();
   }
+  // To the process that the last of the ranks would register with.
+  Wire come() const { return Wire::to(stamp_.registrar, as(ranks_)); }
 
   Head head(int number) const {
     return {kVersion, stamp_.secret, static_cast<std::uint32_t>(ranks_ - 1),
             static_cast<std::uint32_t>(number)};
   }
+  Introduction as(int number) const { return {head(number), std::nullopt}; }
   Register registration(const std::string& terms = "codec=lorenzo\n") const {
-    return {head(ranks_), listens_, std::nullopt, 0, terms};
+    return {{}, listens_, std::nullopt, 0, terms};
   }
   // None after 10 s.
   Wire accept() const {
     pollfd watched{listening_.fd(), POLLIN, 0};
     if (::poll(&watched, 1, 10'000) <= 0) return Wire();
-    return Wire(::accept(listening_.fd(), nullptr, nullptr));
+    Wire made(::accept(listening_.fd(), nullptr, nullptr));
+    made.be_found(stamp_.secret);
+    return made;
   }
   // Takes part until the tree is ready.
   void join() {

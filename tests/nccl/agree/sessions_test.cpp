@@ -157,8 +157,8 @@ TEST_F(Lost, IsMadeAgainByTheParent) {
 }
 
 TEST_F(Lost, IsMadeAgainWhenTheChildAsks) {
-  Wire wish = Wire::to(job_.all[0].comm ? puppet_.stamp().registrar : Address{});
-  wish.say(Again{puppet_.head(0), false, false, 1});
+  Wire wish = Wire::to(puppet_.stamp().registrar, puppet_.as(0));
+  wish.say(Again{{}, false, false, 1});
   EXPECT_TRUE(puppet_.parent.is_shut());
   puppet_.parent = puppet_.accept();
   EXPECT_TRUE(puppet_.parent.hear_a<Again>());
