@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "agree/blocks.h"
-#include "agree/messages.h"
+#include "agree/handshake.h"
 #include "agree/outbox.h"
 #include "agree/round.h"
 #include "agree/terms.h"
@@ -42,7 +42,18 @@ struct Rank {
     const auto say = [this](const Message& message) { said += pack(message).size(); };
     rounds.start({say, say, 2});
   }
+  // Whatever is said to one that does not know the secret, neither side believes it.
+  Handshake maker{Introduction{{kVersion, random_secret(), 1, 2}, std::nullopt}};
+  Handshake other{[secret = random_secret()](const Hello&) {
+    return Introduction{{kVersion, secret, 0, 0}, std::nullopt};
+  }};
+
   void take(const Message& message) {
+    for (Handshake* const each : {&maker, &other}) {
+      static_cast<void>(each->take(message));
+      static_cast<void>(each->answer());
+      THINWIRE_FUZZ_CHECK(!each->is_done());
+    }
     if (const auto* offered = std::get_if<Offered>(&message)) rounds.take(1, *offered);
     if (const auto* ask = std::get_if<Ask>(&message)) rounds.take(*ask);
     if (const auto* limit = std::get_if<Limit>(&message)) rounds.take(*limit);

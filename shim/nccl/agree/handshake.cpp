@@ -14,8 +14,8 @@ Bytes said_by_both(const Hello& hello, const Nonce& answer) {
 
 Handshake::Handshake(const Introduction& own) : introduction_(own) {
   const Head& head = own.head;
-  hello_ = {head.version, name_of(head.secret), head.speaker, head.number, std::nullopt,
-            random_nonce()};
+  hello_ = {head.version, name_of(head.secret), head.speaker,
+            head.number,  std::nullopt,         random_nonce()};
   if (const auto& of = own.child_of) {
     hello_.child_of = ChildOf{name_of(of->parent), of->split, of->color};
   }
@@ -28,13 +28,13 @@ std::optional<Message> Handshake::first() const {
 
 bool Handshake::take(const Message& message) {
   if (done_) return false;
-  if (const auto* hello = std::get_if<Hello>(&message)) return take(*hello);
-  if (const auto* challenge = std::get_if<Challenge>(&message)) return take(*challenge);
-  if (const auto* proven = std::get_if<Proven>(&message)) return take(*proven);
+  if (const auto* hello = std::get_if<Hello>(&message)) return take_hello(*hello);
+  if (const auto* challenge = std::get_if<Challenge>(&message)) return take_challenge(*challenge);
+  if (const auto* proven = std::get_if<Proven>(&message)) return take_proven(*proven);
   return false;
 }
 
-bool Handshake::take(const Hello& hello) {
+bool Handshake::take_hello(const Hello& hello) {
   if (makes() || !said_.empty()) return false;
   const auto found = find_(hello);
   if (!found) return false;
@@ -49,7 +49,7 @@ bool Handshake::take(const Hello& hello) {
   return true;
 }
 
-bool Handshake::take(const Challenge& challenge) {
+bool Handshake::take_challenge(const Challenge& challenge) {
   if (!makes()) return false;
   said_ = said_by_both(hello_, challenge.nonce);
   const Secret& secret = introduction_.head.secret;
@@ -59,7 +59,7 @@ bool Handshake::take(const Challenge& challenge) {
   return true;
 }
 
-bool Handshake::take(const Proven& proven) {
+bool Handshake::take_proven(const Proven& proven) {
   if (makes() || said_.empty()) return false;
   if (!equal(proof_of_maker(introduction_.head.secret, said_), proven.proof)) return false;
   finish();

@@ -36,9 +36,9 @@ class Handshake {
   const Key& key_in() const { return makes() ? keys_.of_other : keys_.of_maker; }
 
  private:
-  bool take(const Hello& hello);
-  bool take(const Challenge& challenge);
-  bool take(const Proven& proven);
+  bool take_hello(const Hello& hello);
+  bool take_challenge(const Challenge& challenge);
+  bool take_proven(const Proven& proven);
   void finish();
 
   const Finder find_;

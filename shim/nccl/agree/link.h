@@ -1,6 +1,6 @@
-// A connection between helpers: whole messages in and out, once both sides have shown that they know
-// the communicator's secret. Each message is shown to be the other side's. Belongs to the helper's
-// thread.
+// A connection between helpers: whole messages in and out, once both sides have shown that they
+// know the communicator's secret. Each message is shown to be the other side's. Belongs to the
+// helper's thread.
 #pragma once
 
 #include <deque>

@@ -23,8 +23,7 @@ constexpr int kReadsATurn = 16;
 // For a stranger no more than its greeting.
 std::span<std::byte> Link::room() {
   const bool is_stranger = most() == kMostGreeting;
-  const std::size_t wanted =
-      is_stranger ? kMostGreeting + kLengthBytes + sizeof(Tag) : kReadBytes;
+  const std::size_t wanted = is_stranger ? kMostGreeting + kLengthBytes + sizeof(Tag) : kReadBytes;
   if (in_begin_ == in_end_) {
     in_begin_ = in_end_ = 0;
     if (in_.size() > kKeptBytes) in_ = {};

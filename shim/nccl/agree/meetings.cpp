@@ -15,7 +15,9 @@ void Meetings::expect(const Secret& secret) {
 
 // The oldest that is decided; else the oldest.
 void Meetings::forget_one() {
-  const auto decided = [this](const Name& each) { return meetings_.at(each).meeting->is_decided(); };
+  const auto decided = [this](const Name& each) {
+    return meetings_.at(each).meeting->is_decided();
+  };
   auto which = std::ranges::find_if(by_age_, decided);
   if (which == by_age_.end()) which = by_age_.begin();
   const auto oldest = meetings_.find(*which);

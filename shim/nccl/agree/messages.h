@@ -58,7 +58,7 @@ struct Register {
   Head head;
   Address listens;
   std::optional<Lineage> child_of;  // as the head
-  std::uint64_t node = 0;  // equal for ranks of one node
+  std::uint64_t node = 0;           // equal for ranks of one node
   std::string terms;
 };
 struct Join {

@@ -9,8 +9,8 @@ Tag Seal::next(ByteView message) {
   const std::uint64_t number = number_++;
   std::uint8_t nonce[8], once[32];
   std::memcpy(nonce, &number, sizeof nonce);
-  crypto_chacha20_djb(once, nullptr, sizeof once, reinterpret_cast<const std::uint8_t*>(key_.data()),
-                      nonce, 0);
+  crypto_chacha20_djb(once, nullptr, sizeof once,
+                      reinterpret_cast<const std::uint8_t*>(key_.data()), nonce, 0);
   Tag tag;
   crypto_poly1305(reinterpret_cast<std::uint8_t*>(tag.data()),
                   reinterpret_cast<const std::uint8_t*>(message.data()), message.size(), once);

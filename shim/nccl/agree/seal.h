@@ -1,5 +1,5 @@
-// Shows that the messages of one direction of a connection are the other side's, whole and in order:
-// each has a tag, which its place goes into.
+// Shows that the messages of one direction of a connection are the other side's, whole and in
+// order: each has a tag, which its place goes into.
 #pragma once
 
 #include "agree/secrets.h"

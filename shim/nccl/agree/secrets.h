@@ -1,5 +1,5 @@
-// What ranks of a communicator know and others do not, and what is made of it: spec/nccl-helpers.md.
-// Pure functions, but for what is random.
+// What ranks of a communicator know and others do not, and what is made of it:
+// spec/nccl-helpers.md. Pure functions, but for what is random.
 #pragma once
 
 #include <array>
