@@ -22,7 +22,7 @@ class Trust : public testing::Test {
   void expect_a_sound_job(std::uint64_t key) {
     for (Rank& each : job_.all) each.comm->collectives().offer(key, {100, 0});
     puppet_.parent.say(Offered{key, {100, 0}});
-    const auto ask = puppet_.parent.hear_a<Ask>();
+    const auto ask = puppet_.parent.hear_a_round();
     ASSERT_TRUE(ask);
     EXPECT_EQ(ask->key, key);
     puppet_.parent.say(Limit{key, ask->round, 300});
