@@ -6,6 +6,12 @@
 
 #include <dlfcn.h>
 
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "thinwire/thinwire.h"
+
 #if defined(__x86_64__) || defined(__aarch64__)
 
 using thinwire::shim::Answer;
@@ -104,7 +110,11 @@ THINWIRE_EARLY Answer thinwire_look_up(void* handle, const char* name) {
                      next == nullptr ? look_up : reinterpret_cast<Dlsym>(next), __ATOMIC_RELEASE);
   }
   if (handle == RTLD_NEXT || !thinwire::shim::may_be_taken(name)) return thinwire::shim::kLoaders;
-  return thinwire::shim::answer(handle, name);
+  try {
+    return thinwire::shim::answer(handle, name);
+  } catch (...) {  // no memory: what the loader finds is the program's
+    return thinwire::shim::kLoaders;
+  }
 }
 
 void* thinwire::shim::loaders_dlsym(void* handle, const char* name) {
@@ -116,3 +126,15 @@ void* thinwire::shim::loaders_dlsym(void* handle, const char* name) {
 void* thinwire::shim::loaders_dlsym(void* handle, const char* name) { return dlsym(handle, name); }
 
 #endif
+
+void thinwire::shim::tell_of_second(const char* what, void* found) {
+  Dl_info about{};
+  if (dladdr(found, &about) == 0 || about.dli_fname == nullptr) return;
+  static std::mutex mutex;
+  static auto* const said = new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  if (!said->insert(about.dli_fname).second) return;
+  tw_log(TW_LOG_WARNING, ("this process has two " + std::string(what) +
+                          "s: calls that it looks up in " + about.dli_fname + " stay as they are")
+                             .c_str());
+}

@@ -21,6 +21,10 @@ bool may_be_taken(const char* name);
 // The shim's: what a look-up of `name` finds, in any handle but RTLD_NEXT.
 Answer answer(void* handle, const char* name);
 
+// Says, once a library, that this process has two of what the shim is preloaded for: `what`, as
+// "NCCL", whose function the look-up found. Mixed, they would break.
+void tell_of_second(const char* what, void* found);
+
 // The loader's own, for what `answer` asks it.
 void* loaders_dlsym(void* handle, const char* name);
 

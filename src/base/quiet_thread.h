@@ -4,9 +4,9 @@
 #include <pthread.h>
 
 #include <csignal>
+#include <exception>
 #include <functional>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -31,7 +31,7 @@ inline std::thread quiet_thread(const char* name, std::function<void()> work) {
       pthread_setname_np(pthread_self(), called.c_str());
       work();
     });
-  } catch (const std::system_error&) {  // none left: the caller sees it
+  } catch (const std::exception&) {  // none left, or no memory for one: the caller sees it
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return made;

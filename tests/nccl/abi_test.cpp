@@ -11,6 +11,7 @@ static_assert(ncclSuccess == 0 && ncclUnhandledCudaError == 1 && ncclSystemError
               ncclInternalError == 3 && ncclInvalidArgument == 4 && ncclInvalidUsage == 5);
 static_assert(ncclSum == 0 && ncclProd == 1 && ncclMax == 2 && ncclMin == 3 && ncclAvg == 4);
 static_assert(sizeof(ncclSimInfo_t) == 24 && NCCL_SHRINK_ABORT == 1);
+static_assert(NCCL_SPLIT_NOCOLOR == -1);
 static_assert(ncclNumOps == 5 && ncclScalarDevice == 0 && ncclScalarHostImmediate == 1);
 static_assert(ncclInt8 == 0 && ncclUint8 == 1 && ncclInt32 == 2 && ncclUint32 == 3 &&
               ncclInt64 == 4 && ncclUint64 == 5);

@@ -1,4 +1,4 @@
-"""NCCL programs whose system refuses the library threads: calls go on, and the report says why."""
+"""NCCL programs whose system refuses the library threads or memory: they end well."""
 
 import json
 from pathlib import Path
@@ -50,9 +50,11 @@ def test_a_rank_that_has_a_thread_again_takes_part(
     monkeypatch.setenv("REFUSE_THREADS_TO", "8")
     settings = SETTINGS | {"REPORT": tmp_path / "report"}
     assert run(PROGRAMS / "nccl_coded", "1500", beside=REFUSE, **settings)[0] == "ok\n"
-    for each in gathers(tmp_path):
-        assert each["raw_by_reason"][NO_THREAD] >= 1024, "it looks again after so many"
-        assert each["compressed_calls"] > 100
+    report = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    of_all = [of for each in report["communicators"] for of in each["operations"].values()]
+    late = [of for of in of_all if of["raw_by_reason"].get(NO_THREAD, 0) > 1000]
+    assert late, "it looks again after 1024 calls"
+    assert any(of["compressed_calls"] > 100 for of in late)
 
 
 @pytest.mark.parametrize(
@@ -68,3 +70,24 @@ def test_a_thread_to_go_on_beside_a_group(
         monkeypatch.setenv("REFUSE_THREADS_TO", refused)
     words = (PROGRAMS / "nccl_refused", "groups", "150")
     assert run_whole(*words, beside=REFUSE, **SETTINGS)[0] == said
+
+
+# Most of what the program takes of memory by way of the library: 2,100 pieces.
+PIECES = 2100
+
+
+@pytest.mark.parametrize("first", range(7, 47, 10))
+@pytest.mark.parametrize("blocking", ["1", "0"])
+def test_memory_that_is_refused_once_ends_no_program(
+    blocking: str, first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call goes raw, or fails if other ranks may have compressed it; results are right."""
+    monkeypatch.setenv("NCCL_COMM_BLOCKING", blocking)
+    mode = "calls" if blocking == "1" else "groups"
+    said = []
+    for piece in range(first, PIECES, 200):
+        monkeypatch.setenv("REFUSE_MEMORY", str(piece))
+        words = (PROGRAMS / "nccl_refused", mode, "100")
+        said.append(run_whole(*words, beside=REFUSE, patience=60, **SETTINGS)[0])
+    assert set(said) <= {"ok\n", "refused\n"}
+    assert "ok\n" in said

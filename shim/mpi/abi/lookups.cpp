@@ -5,12 +5,9 @@
 
 #include <dlfcn.h>
 
-#include <mutex>
-#include <set>
 #include <string>
 
 #include "abi/symbols.h"
-#include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -32,20 +29,6 @@ void* own_handle() {
 // The MPI's name of its inner form, which is the same function.
 std::string inner_of(const char* name) { return name[0] == 'P' ? name : std::string("P") + name; }
 
-// What is found is of another MPI than calls go on to: their handles mean nothing to each other.
-void tell_of_second(void* handle, const char* name, void* found) {
-  Dl_info about{};
-  const bool is_mpis = loaders_dlsym(handle, inner_of(name).c_str()) != nullptr;
-  if (!is_mpis || dladdr(found, &about) == 0 || about.dli_fname == nullptr) return;
-  static std::mutex mutex;
-  static auto* const said = new std::set<std::string>;
-  const std::lock_guard lock(mutex);
-  if (!said->insert(about.dli_fname).second) return;
-  tw_log(TW_LOG_WARNING, ("this process has two MPIs: calls that it looks up in " +
-                          std::string(about.dli_fname) + " stay as they are")
-                             .c_str());
-}
-
 Answer answer_by_wrapper(void* handle, const char* name) {
   void* const wrapper = own_handle() == nullptr ? nullptr : loaders_dlsym(own_handle(), name);
   dlerror();  // what was looked for here is no error of the program's
@@ -57,7 +40,9 @@ Answer answer_by_wrapper(void* handle, const char* name) {
   dlerror();
   // The program's MPI is settled once it is loaded; what is found may be something else's before.
   if (is_mpis) return {1, wrapper};
-  if (below != nullptr) tell_of_second(handle, name, found);
+  // Of another MPI than calls go on to: their handles mean nothing to each other.
+  if (below != nullptr && loaders_dlsym(handle, inner_of(name).c_str()) != nullptr)
+    shim::tell_of_second("MPI", found);
   return kLoaders;
 }
 

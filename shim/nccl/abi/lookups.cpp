@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 
@@ -14,7 +12,6 @@
 #include "abi/real.h"
 #include "abi/taken.h"
 #include "shim/common/lookups.h"
-#include "thinwire/thinwire.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -40,20 +37,6 @@ const Taken kTaken[] = {
 #undef THINWIRE_NCCL_CALL
 };
 
-// What is found is not that of the NCCL that calls go on to: mixed, they would break.
-void tell_of_second(const std::string& inner, void* handle, void* found) {
-  Dl_info about{};
-  const bool is_nccls = loaders_dlsym(handle, inner.c_str()) == found;
-  if (!is_nccls || dladdr(found, &about) == 0 || about.dli_fname == nullptr) return;
-  static std::mutex mutex;
-  static auto* const said = new std::set<std::string>;
-  const std::lock_guard lock(mutex);
-  if (!said->insert(about.dli_fname).second) return;
-  tw_log(TW_LOG_WARNING, ("this process has two NCCLs: calls that it looks up in " +
-                          std::string(about.dli_fname) + " stay as they are")
-                             .c_str());
-}
-
 Answer answer_by_taken(void* handle, const char* name) {
   const auto* const taken =
       std::find_if(std::begin(kTaken), std::end(kTaken),
@@ -77,7 +60,8 @@ Answer answer_by_taken(void* handle, const char* name) {
     dlerror();  // what was looked for here is no error of the program's
     return {1, taken->wrapper};
   }
-  tell_of_second(inner, handle, found);
+  // Of another NCCL than calls go on to.
+  if (loaders_dlsym(handle, inner.c_str()) == found) shim::tell_of_second("NCCL", found);
   return kLoaders;
 }
 

@@ -76,6 +76,7 @@ struct ncclSimInfo_t {
 };
 
 constexpr int NCCL_SHRINK_ABORT = 1;
+constexpr int NCCL_SPLIT_NOCOLOR = -1;
 
 // What a program asks of one collective. Later versions may add to its end: `size` says how much
 // there is.

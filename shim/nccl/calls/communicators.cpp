@@ -14,19 +14,15 @@ namespace {
 
 // One that does not block, which NCCL will not end now.
 bool is_in_progress(ncclComm_t comm) {
-  bool blocks = true;
-  if (settings().could_compress) {
-    with_begun(comm, [&](Communicator* of) { blocks = of == nullptr || of->blocks; });
-  }
-  if (blocks) return false;
+  if (!settings().could_compress) return false;
+  const Communicator* const of = begun(comm);
+  if (of == nullptr || of->blocks) return false;
   ncclResult_t state = ncclSuccess;
   return THINWIRE_PASS(CommGetAsyncError, comm, &state) == ncclSuccess && state == ncclInProgress;
 }
 
 void set_suspended(ncclComm_t comm, bool suspended) {
-  with_begun(comm, [&](Communicator* of) {
-    if (of != nullptr) of->suspended = suspended;
-  });
+  if (Communicator* const of = begun(comm)) of->suspended = suspended;
 }
 
 // What is under way may still need what it had agreed.
@@ -41,76 +37,87 @@ void end(const Communicator& ended) {
 
 }  // namespace
 
-// Forgotten beforehand: NCCL may give the handle to another thread's communicator before this call
-// is over.
 THINWIRE_EXPORTED ncclResult_t ncclCommDestroy(ncclComm_t comm) {
-  if (Inside::now()) return THINWIRE_PASS(CommDestroy, comm);
-  if (is_unfinished(comm)) return ncclInvalidArgument;
-  if (is_in_progress(comm)) {
-    const ncclResult_t refused = THINWIRE_PASS(CommDestroy, comm);
-    if (refused != ncclSuccess) return refused;
-    if (const Communicator* const ended = forget(comm)) end(*ended);
-    return refused;
-  }
-  forget_parts_of(comm);
-  const Communicator* const ended = forget(comm);
-  const ncclResult_t result = THINWIRE_PASS(CommDestroy, comm);
-  if (ended != nullptr) end(*ended);
-  return result;
+  return guarded(THINWIRE_NATIVE(CommDestroy, comm), [&](auto& native) {
+    if (Inside::now()) return native();
+    if (is_unfinished(comm)) return ncclInvalidArgument;
+    // Known beforehand: NCCL may give the handle to another thread's communicator before this call
+    // is over.
+    Communicator* const ended = begun(comm);
+    if (is_in_progress(comm)) {
+      const ncclResult_t refused = native();
+      if (refused != ncclSuccess) return refused;
+    } else {
+      forget_parts_of(comm);
+      forget(comm, ended);
+      native();
+    }
+    forget(comm, ended);
+    if (ended != nullptr) end(*ended);
+    return native.once();
+  });
 }
 
 // NCCL refuses calls from here on. In a group those before it are still kept.
 THINWIRE_EXPORTED ncclResult_t ncclCommFinalize(ncclComm_t comm) {
-  if (!Inside::now() && is_unfinished(comm)) return ncclInvalidArgument;
-  const ncclResult_t result = THINWIRE_PASS(CommFinalize, comm);
-  const bool goes_on = result == ncclSuccess || result == ncclInProgress;
-  if (Inside::now() || !goes_on || in_group() || !settings().could_compress) return result;
-  Communicator* found = nullptr;
-  with_begun(comm, [&](Communicator* of) { found = of; });
-  if (found != nullptr && !found->finalized.exchange(true)) end(*found);
-  return result;
+  return guarded(THINWIRE_NATIVE(CommFinalize, comm), [&](auto& native) {
+    if (!Inside::now() && is_unfinished(comm)) return ncclInvalidArgument;
+    const ncclResult_t result = native();
+    const bool goes_on = result == ncclSuccess || result == ncclInProgress;
+    if (Inside::now() || !goes_on || in_group() || !settings().could_compress) return result;
+    Communicator* const found = begun(comm);
+    if (found != nullptr && !found->finalized.exchange(true)) end(*found);
+    return result;
+  });
 }
 
 THINWIRE_EXPORTED ncclResult_t ncclCommRevoke(ncclComm_t comm, int flags) {
-  if (Inside::now()) return THINWIRE_PASS(CommRevoke, comm, flags);
-  stop_calls(comm);
-  with_begun(comm, [](Communicator* of) {
-    if (of != nullptr) of->revoked = true;
+  return guarded(THINWIRE_NATIVE(CommRevoke, comm, flags), [&](auto& native) {
+    if (Inside::now()) return native();
+    stop_calls(comm);
+    if (Communicator* const found = begun(comm)) found->revoked = true;
+    return native();
   });
-  return THINWIRE_PASS(CommRevoke, comm, flags);
 }
 
 // Nothing is numbered until it is resumed: NCCL refuses all calls. What is under way NCCL waits
 // for.
 THINWIRE_EXPORTED ncclResult_t ncclCommSuspend(ncclComm_t comm, int flags) {
-  if (Inside::now()) return THINWIRE_PASS(CommSuspend, comm, flags);
-  if (is_unfinished(comm)) return ncclInvalidArgument;
-  const ncclResult_t result = THINWIRE_PASS(CommSuspend, comm, flags);
-  if (result == ncclSuccess || result == ncclInProgress) set_suspended(comm, true);
-  return result;
+  return guarded(THINWIRE_NATIVE(CommSuspend, comm, flags), [&](auto& native) {
+    if (Inside::now()) return native();
+    if (is_unfinished(comm)) return ncclInvalidArgument;
+    const ncclResult_t result = native();
+    if (result == ncclSuccess || result == ncclInProgress) set_suspended(comm, true);
+    return result;
+  });
 }
 
 THINWIRE_EXPORTED ncclResult_t ncclCommResume(ncclComm_t comm) {
-  const ncclResult_t result = THINWIRE_PASS(CommResume, comm);
-  if (Inside::now()) return result;
-  if (result == ncclSuccess || result == ncclInProgress) set_suspended(comm, false);
-  return result;
+  return guarded(THINWIRE_NATIVE(CommResume, comm), [&](auto& native) {
+    const ncclResult_t result = native();
+    if (Inside::now()) return result;
+    if (result == ncclSuccess || result == ncclInProgress) set_suspended(comm, false);
+    return result;
+  });
 }
 
 THINWIRE_EXPORTED ncclResult_t ncclCommAbort(ncclComm_t comm) {
-  if (Inside::now()) return THINWIRE_PASS(CommAbort, comm);
-  forget_parts_of(comm);
-  Communicator* const ended = forget(comm);
-  if (ended == nullptr) return THINWIRE_PASS(CommAbort, comm);
-  drop_unfinished(*ended);
-  // Before NCCL waits for a thread or a stream of this process that waits here.
-  Coder* const coder = ended->coder.load();
-  if (coder != nullptr) {
-    coder->abort();
-  } else if (ended->agreed) {
-    ended->agreed->abort();
-  }
-  const ncclResult_t result = THINWIRE_PASS(CommAbort, comm);
-  if (coder != nullptr) end(*ended);
-  return result;
+  return guarded(THINWIRE_NATIVE(CommAbort, comm), [&](auto& native) {
+    if (Inside::now()) return native();
+    forget_parts_of(comm);
+    Communicator* const ended = begun(comm);
+    forget(comm, ended);
+    if (ended == nullptr) return native();
+    drop_unfinished(*ended);
+    // Before NCCL waits for a thread or a stream of this process that waits here.
+    Coder* const coder = ended->coder.load();
+    if (coder != nullptr) {
+      coder->abort();
+    } else if (ended->agreed) {
+      ended->agreed->abort();
+    }
+    native();
+    if (coder != nullptr) end(*ended);
+    return native.once();
+  });
 }

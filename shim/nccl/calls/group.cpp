@@ -17,8 +17,10 @@
 namespace thinwire::nccl {
 namespace {
 
+// How many this thread has open, for which a Group has been made.
+thread_local int t_depth = 0;
+
 struct Group {
-  int depth = 0;
   std::uint64_t places = 0;
   ncclResult_t failure = ncclSuccess;
   std::vector<Call> undecided;
@@ -49,7 +51,7 @@ void forget_coded(Group& of) {
 }
 
 // Behind what is on the streams by now, or will be.
-void watch_on(const Group& of, ncclResult_t result, Rest rest) {
+ncclResult_t watch_on(const Group& of, ncclResult_t result, Rest rest) {
   if (result != ncclInProgress) {
     enqueue_behind(of.coded);
     enqueue_behind(of.watched);
@@ -57,11 +59,12 @@ void watch_on(const Group& of, ncclResult_t result, Rest rest) {
     for (const auto* const calls : {&of.coded, &of.watched}) {
       if (result == ncclSuccess && !calls->empty()) note_end(calls->back());
     }
-    return;
+    return result;
   }
   std::vector<Planned> later;
-  std::ranges::copy_if(of.watched, std::back_inserter(later), has_behind);
-  if (!rest.calls.empty() || !later.empty()) finish_later(std::move(rest), std::move(later));
+  allowed([&] { std::ranges::copy_if(of.watched, std::back_inserter(later), has_behind); });
+  if (rest.calls.empty() && later.empty()) return result;
+  return finish_later(std::move(rest), std::move(later));
 }
 
 // Its calls' numbers stand.
@@ -160,23 +163,24 @@ ncclResult_t carry_out_raw(Group& of) {
   return result;
 }
 
+ncclResult_t carry_out_coded(Group& of, Rest& rest) {
+  settle(of);
+  if (allowed([&] { rest = in_steps(of.coded, of.raw); })) return enqueue_group(rest);
+  forget_coded(of);
+  THINWIRE_PASS(GroupEnd);
+  return ncclSystemError;
+}
+
 ncclResult_t carry_out(Group& of) {
   if (of.failure != ncclSuccess) return refuse(of);
   count_classes(of);
-  reserve_memory(of);
+  allowed([&] { reserve_memory(of); });
   enqueue_before(of.watched);
   enqueue_before(of.coded);
-  ncclResult_t result = ncclSuccess;
   Rest rest;
-  if (of.coded.empty()) {
-    result = carry_out_raw(of);
-  } else {
-    settle(of);
-    rest = in_steps(of.coded, of.raw);
-    result = enqueue_group(rest);
-  }
-  watch_on(of, result, std::move(rest));
-  for (const Count& each : of.counts) count(each);
+  ncclResult_t result = of.coded.empty() ? carry_out_raw(of) : carry_out_coded(of, rest);
+  result = watch_on(of, result, std::move(rest));
+  for (const Count& each : of.counts) allowed([&] { count(each); });
   of.clear();
   return result;
 }
@@ -197,21 +201,24 @@ ncclResult_t simulate(Group& of, ncclSimInfo_t* info) {
 
 }  // namespace
 
-bool in_group() { return group().depth > 0; }
+bool in_group() { return t_depth > 0; }
 
-int open_groups() { return group().depth; }
+int open_groups() { return t_depth; }
 
-void open_group() { ++group().depth; }
+void open_group() {
+  group();
+  ++t_depth;
+}
 
-void close_inner_group() { --group().depth; }
+void close_inner_group() { --t_depth; }
 
 ncclResult_t end_group() {
-  group().depth = 0;
+  t_depth = 0;
   return carry_out(group());
 }
 
 ncclResult_t simulate_group(ncclSimInfo_t* info) {
-  group().depth = 0;
+  t_depth = 0;
   return simulate(group(), info);
 }
 
@@ -251,7 +258,7 @@ bool kept_end_of(ncclRedOp_t op, ncclComm_t comm) {
 }
 
 ncclResult_t spoil_group(ncclResult_t failure) {
-  if (group().depth > 0 && group().failure == ncclSuccess) group().failure = failure;
+  if (t_depth > 0 && group().failure == ncclSuccess) group().failure = failure;
   return failure;
 }
 

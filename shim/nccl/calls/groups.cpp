@@ -8,8 +8,9 @@ using namespace thinwire::nccl;
 
 THINWIRE_EXPORTED ncclResult_t ncclGroupStart() {
   const ncclResult_t result = THINWIRE_PASS(GroupStart);
-  if (!Inside::now() && result == ncclSuccess) open_group();
-  return result;
+  if (Inside::now() || result != ncclSuccess || allowed(open_group)) return result;
+  THINWIRE_PASS(GroupEnd);
+  return ncclSystemError;
 }
 
 THINWIRE_EXPORTED ncclResult_t ncclGroupEnd() {
@@ -20,7 +21,7 @@ THINWIRE_EXPORTED ncclResult_t ncclGroupEnd() {
   }
   submit_undecided();
   const ncclResult_t result = end_group();
-  tell_made_in_group(result);
+  allowed([&] { tell_made_in_group(result); });
   return result;
 }
 
@@ -32,6 +33,6 @@ THINWIRE_EXPORTED ncclResult_t ncclGroupSimulateEnd(ncclSimInfo_t* info) {
     return result;
   }
   const ncclResult_t result = simulate_group(info);
-  tell_made_in_group(result);
+  allowed([&] { tell_made_in_group(result); });
   return result;
 }

@@ -71,16 +71,6 @@ void tell_then(const Making& making) {
   parts().makings.push_back(making);
 }
 
-// NCCL has made what was made of it.
-void tell_parts_of(ncclComm_t parent) {
-  const std::lock_guard lock(parts().mutex);
-  std::erase_if(parts().makings, [&](const Making& each) {
-    if (each.parent != parent) return false;
-    tell(each);
-    return true;
-  });
-}
-
 ncclResult_t tell_after(ncclResult_t result, const Making& making) {
   if (Inside::now() || !settings().could_compress || !goes_on(result)) return result;
   if (in_group()) {
@@ -132,6 +122,15 @@ void tell_made_in_group(ncclResult_t result) {
   for (const Making& each : makings) tell_then(each);
 }
 
+void tell_parts_of(ncclComm_t parent) {
+  const std::lock_guard lock(parts().mutex);
+  std::erase_if(parts().makings, [&](const Making& each) {
+    if (each.parent != parent) return false;
+    tell(each);
+    return true;
+  });
+}
+
 void forget_parts_of(ncclComm_t parent) {
   if (!settings().could_compress) return;
   const std::lock_guard lock(parts().mutex);
@@ -148,83 +147,94 @@ THINWIRE_EXPORTED ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
   ncclUniqueId made{};
   const ncclResult_t result = THINWIRE_PASS(GetUniqueId, &made);
   if (result != ncclSuccess) return result;
-  stamp(made);
+  allowed([&] { stamp(made); });
   *id = made;
   return result;
 }
 
 THINWIRE_EXPORTED ncclResult_t ncclCommInitRank(ncclComm_t* made, int ranks, ncclUniqueId id,
                                                 int rank) {
-  return tell_after(THINWIRE_PASS(CommInitRank, made, ranks, id, rank),
-                    by_id(made, id, rank, ranks, nullptr));
+  return guarded(THINWIRE_NATIVE(CommInitRank, made, ranks, id, rank), [&](auto& native) {
+    return tell_after(native(), by_id(made, id, rank, ranks, nullptr));
+  });
 }
 
 THINWIRE_EXPORTED ncclResult_t ncclCommInitRankConfig(ncclComm_t* made, int ranks, ncclUniqueId id,
                                                       int rank, ncclConfig_t* config) {
-  return tell_after(THINWIRE_PASS(CommInitRankConfig, made, ranks, id, rank, config),
-                    by_id(made, id, rank, ranks, config));
+  return guarded(
+      THINWIRE_NATIVE(CommInitRankConfig, made, ranks, id, rank, config),
+      [&](auto& native) { return tell_after(native(), by_id(made, id, rank, ranks, config)); });
 }
 
 // All ranks have the same ids; the first one's process is where they meet.
 THINWIRE_EXPORTED ncclResult_t ncclCommInitRankScalable(ncclComm_t* made, int ranks, int rank,
                                                         int ids, ncclUniqueId* id,
                                                         ncclConfig_t* config) {
-  const ncclResult_t result =
-      THINWIRE_PASS(CommInitRankScalable, made, ranks, rank, ids, id, config);
-  return goes_on(result) ? tell_after(result, by_id(made, *id, rank, ranks, config)) : result;
+  return guarded(THINWIRE_NATIVE(CommInitRankScalable, made, ranks, rank, ids, id, config),
+                 [&](auto& native) {
+                   const ncclResult_t result = native();
+                   if (!goes_on(result)) return result;
+                   return tell_after(result, by_id(made, *id, rank, ranks, config));
+                 });
 }
 
 THINWIRE_EXPORTED ncclResult_t ncclCommInitAll(ncclComm_t* made, int devices, const int* list) {
-  const ncclResult_t result = THINWIRE_PASS(CommInitAll, made, devices, list);
-  if (!Inside::now() && goes_on(result)) opened_all(made, devices, blocks(nullptr, true));
-  return result;
+  return guarded(THINWIRE_NATIVE(CommInitAll, made, devices, list), [&](auto& native) {
+    const ncclResult_t result = native();
+    if (!Inside::now() && goes_on(result)) opened_all(made, devices, blocks(nullptr, true));
+    return result;
+  });
 }
 
+// A rank that takes part in none of the parts counts the split, and gets no handle.
 THINWIRE_EXPORTED ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int key,
                                              ncclComm_t* made, ncclConfig_t* config) {
-  if (!Inside::now() && is_unfinished(parent)) return ncclInvalidArgument;
-  const ncclResult_t result = THINWIRE_PASS(CommSplit, parent, color, key, made, config);
-  if (Inside::now() || !goes_on(result)) return result;
-  return tell_after(result, part(made, next_split(parent, color), parent, config));
+  return guarded(THINWIRE_NATIVE(CommSplit, parent, color, key, made, config), [&](auto& native) {
+    if (!Inside::now() && is_unfinished(parent)) return ncclInvalidArgument;
+    const ncclResult_t result = native();
+    if (Inside::now() || !goes_on(result)) return result;
+    SplitOff from = next_split(parent, color);
+    if (color == NCCL_SPLIT_NOCOLOR) return result;
+    return tell_after(result, part(made, std::move(from), parent, config));
+  });
 }
 
 // Ranks that are lost do not call it, and may be dead.
 THINWIRE_EXPORTED ncclResult_t ncclCommShrink(ncclComm_t parent, int* lost, int count,
                                               ncclComm_t* made, ncclConfig_t* config, int flags) {
-  if (Inside::now()) return THINWIRE_PASS(CommShrink, parent, lost, count, made, config, flags);
-  if ((flags & NCCL_SHRINK_ABORT) != 0) stop_calls(parent);
-  if (is_unfinished(parent)) return ncclInvalidArgument;
-  const ncclResult_t result = THINWIRE_PASS(CommShrink, parent, lost, count, made, config, flags);
-  if (!goes_on(result)) return result;
-  SplitOff from = next_shrink(parent, {lost, lost + count});
-  return tell_after(result, part(made, std::move(from), parent, config));
+  return guarded(THINWIRE_NATIVE(CommShrink, parent, lost, count, made, config, flags),
+                 [&](auto& native) {
+                   if (Inside::now()) return native();
+                   if ((flags & NCCL_SHRINK_ABORT) != 0) stop_calls(parent);
+                   if (is_unfinished(parent)) return ncclInvalidArgument;
+                   const ncclResult_t result = native();
+                   if (!goes_on(result)) return result;
+                   SplitOff from = next_shrink(parent, {lost, lost + count});
+                   return tell_after(result, part(made, std::move(from), parent, config));
+                 });
 }
 
 // For ranks that are to be added: they find the parent's by it.
 THINWIRE_EXPORTED ncclResult_t ncclCommGetUniqueId(ncclComm_t comm, ncclUniqueId* id) {
-  const ncclResult_t result = THINWIRE_PASS(CommGetUniqueId, comm, id);
-  const bool ours = !Inside::now() && result == ncclSuccess && settings().could_compress;
-  if (ours) stamp_growth(comm, *id);
-  return result;
+  return guarded(THINWIRE_NATIVE(CommGetUniqueId, comm, id), [&](auto& native) {
+    const ncclResult_t result = native();
+    const bool ours = !Inside::now() && result == ncclSuccess && settings().could_compress;
+    if (ours) stamp_growth(comm, *id);
+    return result;
+  });
 }
 
 // The parent's ranks know each other; those that are new have an id.
 THINWIRE_EXPORTED ncclResult_t ncclCommGrow(ncclComm_t parent, int ranks, const ncclUniqueId* id,
                                             int rank, ncclComm_t* made, ncclConfig_t* config) {
-  if (!Inside::now() && parent != nullptr && is_unfinished(parent)) return ncclInvalidArgument;
-  const ncclResult_t result = THINWIRE_PASS(CommGrow, parent, ranks, id, rank, made, config);
-  if (Inside::now() || !goes_on(result)) return result;
-  if (parent == nullptr) return tell_after(result, by_id(made, *id, rank, ranks, config));
-  return tell_after(result, part(made, next_growth(parent), parent, config));
-}
-
-THINWIRE_EXPORTED ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
-  const bool ours = !Inside::now() && error != nullptr && settings().could_compress;
-  if (ours) *error = go_on(comm);
-  if (ours && *error == ncclInProgress) return ncclSuccess;
-  const ncclResult_t result = THINWIRE_PASS(CommGetAsyncError, comm, error);
-  if (!ours || result != ncclSuccess || *error != ncclSuccess) return result;
-  tell_parts_of(comm);
-  *error = seen_ready(comm);
-  return result;
+  return guarded(THINWIRE_NATIVE(CommGrow, parent, ranks, id, rank, made, config),
+                 [&](auto& native) {
+                   if (!Inside::now() && parent != nullptr && is_unfinished(parent))
+                     return ncclInvalidArgument;
+                   const ncclResult_t result = native();
+                   if (Inside::now() || !goes_on(result)) return result;
+                   if (parent == nullptr)
+                     return tell_after(result, by_id(made, *id, rank, ranks, config));
+                   return tell_after(result, part(made, next_growth(parent), parent, config));
+                 });
 }

@@ -5,6 +5,8 @@
 
 namespace thinwire::nccl {
 
+// NCCL has made what was made of it.
+void tell_parts_of(ncclComm_t parent);
 // The communicator ends: parts that NCCL is still making of it are none of the program's.
 void forget_parts_of(ncclComm_t parent);
 

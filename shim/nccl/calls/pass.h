@@ -1,7 +1,10 @@
 // How every wrapper reaches NCCL.
 #pragma once
 
+#include <utility>
+
 #include "abi/real.h"
+#include "process/refused.h"
 
 namespace thinwire::nccl {
 
@@ -23,6 +26,32 @@ class Inside {
   }
 };
 
+// NCCL's own call, which is made once whatever happens around it.
+template <typename Call>
+class Native {
+ public:
+  explicit Native(Call call) : call_(std::move(call)) {}
+  ncclResult_t operator()() {
+    made_ = true;
+    return result_ = call_();
+  }
+  ncclResult_t once() { return made_ ? result_ : (*this)(); }
+
+ private:
+  Call call_;
+  bool made_ = false;
+  ncclResult_t result_ = ncclSuccess;
+};
+
+// A call of the program's: `ours` gets NCCL's own. What this library does around that is left out
+// where the system refuses it memory or a thread.
+template <typename Call, typename Ours>
+ncclResult_t guarded(Call call, Ours ours) noexcept {
+  Native<Call> native(std::move(call));
+  ncclResult_t result = ncclSuccess;
+  return allowed([&] { result = ours(native); }) ? result : native.once();
+}
+
 }  // namespace thinwire::nccl
 
 // NCCL's own function, or its error where it has none of this name.
@@ -33,5 +62,9 @@ class Inside {
     const ::thinwire::nccl::Inside inside;              \
     return ::thinwire::nccl::real().name(__VA_ARGS__);  \
   }())
+
+// The same, to be called later.
+#define THINWIRE_NATIVE(name, ...) \
+  [=]() -> ncclResult_t { return THINWIRE_PASS(name, __VA_ARGS__); }
 
 #define THINWIRE_EXPORTED extern "C" __attribute__((visibility("default")))

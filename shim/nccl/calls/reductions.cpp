@@ -10,16 +10,20 @@ THINWIRE_EXPORTED ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* op, void* s
                                                         ncclDataType_t type,
                                                         ncclScalarResidence_t where,
                                                         ncclComm_t comm) {
-  const ncclResult_t result = THINWIRE_PASS(RedOpCreatePreMulSum, op, scalar, type, where, comm);
-  if (result == ncclSuccess && !Inside::now() && settings().could_compress) {
-    counted(comm).own_sums.add(*op, scalar, type, where);
-  }
-  return result;
+  return guarded(THINWIRE_NATIVE(RedOpCreatePreMulSum, op, scalar, type, where, comm),
+                 [&](auto& native) {
+                   const ncclResult_t result = native();
+                   if (result == ncclSuccess && !Inside::now() && settings().could_compress)
+                     counted(comm).own_sums.add(*op, scalar, type, where);
+                   return result;
+                 });
 }
 
 // Beforehand: NCCL may give the handle to another thread's reduction at once.
 THINWIRE_EXPORTED ncclResult_t ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm) {
-  if (!Inside::now() && settings().could_compress) counted(comm).own_sums.remove(op);
-  if (!Inside::now() && kept_end_of(op, comm)) return ncclSuccess;
-  return THINWIRE_PASS(RedOpDestroy, op, comm);
+  return guarded(THINWIRE_NATIVE(RedOpDestroy, op, comm), [&](auto& native) {
+    if (!Inside::now() && settings().could_compress) counted(comm).own_sums.remove(op);
+    if (!Inside::now() && kept_end_of(op, comm)) return ncclSuccess;
+    return native();
+  });
 }

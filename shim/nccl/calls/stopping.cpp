@@ -10,8 +10,7 @@ namespace thinwire::nccl {
 // Before NCCL waits for a thread or a stream of this process that waits here.
 void stop_calls(ncclComm_t comm) {
   if (!settings().could_compress) return;
-  Communicator* known = nullptr;
-  with_begun(comm, [&](Communicator* found) { known = found; });
+  Communicator* const known = begun(comm);
   if (known == nullptr) return;
   drop_unfinished(*known);
   with_begun(comm, [](Communicator* found) {

@@ -1,68 +1,20 @@
 #include "calls/submit.h"
 
 #include <bit>
-#include <utility>
 
 #include "abi/cuda.h"
+#include "calls/counting.h"
 #include "calls/group.h"
 #include "calls/pass.h"
-#include "calls/unfinished.h"
+#include "calls/ways.h"
 #include "coding/configured.h"
 #include "coding/device.h"
 #include "coding/messages.h"
-#include "process/report.h"
-#include "process/trace.h"
+#include "process/reason.h"
+#include "process/settings.h"
 
 namespace thinwire::nccl {
 namespace {
-
-// Where calls could be compressed a program may ask for what became of them at any time.
-bool wants_count() {
-  const Settings& set = settings();
-  if (set.asked_for || !set.report.empty() || is_traced()) report_at_exit();
-  return is_counting();
-}
-
-std::uint64_t bytes_given(const Call& call, const Communicator& communicator) {
-  const auto blocks = static_cast<std::uint64_t>(call.blocks(communicator.ranks));
-  return blocks * call.elements * element_bytes(call.type);
-}
-
-// Messages one by one; of a reduce-scatter the whole array, as NCCL makes one of it.
-std::uint64_t bytes_judged(const Call& call, const Communicator& communicator) {
-  if (call.operation == kReduceScatter) return bytes_given(call, communicator);
-  return call.elements * element_bytes(call.type);
-}
-
-// `plan`: of a coded call.
-void count(const Call& call, Communicator& communicator, int reason, int rule, unsigned codec,
-           const Plan* plan = nullptr) {
-  if (!wants_count()) return;
-  const bool is_root = call.peer == communicator.rank;
-  const bool sends_none =
-      plan != nullptr && plan->info.raw_bytes == 0 && plan->info.plain_bytes == 0;
-  const bool keeps =
-      is_root && (call.operation == kGather || (call.operation == kReduce && sends_none));
-  const bool gives = call.reads(communicator.rank) && !keeps;
-  const std::uint64_t bytes = gives ? bytes_given(call, communicator) : 0;
-  Count made{.communicator = &communicator,
-             .operation = call.operation,
-             .peer = call.peer,
-             .codec = codec,
-             .reason = plan == nullptr ? reason : 0,
-             .bytes = bytes,
-             .wire_bytes = bytes,
-             .rule = rule};
-  if (plan != nullptr) {
-    // In two levels that between nodes: inside, values go about more than once.
-    const std::uint64_t plain = plan->info.in_levels != 0 ? 0 : plan->info.plain_bytes;
-    const auto raw = static_cast<double>(plan->info.raw_bytes + plain);
-    const auto wire = static_cast<double>(plan->info.wire_bytes + plain);
-    const double share = raw == 0 ? 0 : wire / raw;
-    made.wire_bytes = static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
-  }
-  in_group() ? keep_count(made) : count(made);
-}
 
 // The policy's choice, and why it cannot be: of either side, or of both the one between nodes.
 int choose_codec(Call& call, const Communicator& communicator) {
@@ -126,55 +78,6 @@ Coder* coder_of(ncclComm_t comm, Communicator& communicator) {
   return made;
 }
 
-// One that NCCL is to refuse.
-ncclResult_t go_at_once(const Call& call) {
-  const ncclResult_t result = pass(call);
-  return result == ncclSuccess || !in_group() ? result : spoil_group(result);
-}
-
-ncclResult_t go_raw(const Call& call, Communicator& communicator) {
-  // Of one that nobody began, or that has ended.
-  if (!in_group() || !communicator.agreed) return go_at_once(call);
-  keep_raw(call, communicator);
-  return ncclSuccess;
-}
-
-// Raw, with something beside it or nothing.
-ncclResult_t go_watched(Planned planned) {
-  const Decision& decision = planned.decision;
-  if (decision.plan == nullptr && !decision.is_timed()) {
-    const ncclResult_t result = go_raw(planned.call, *planned.communicator);
-    if (result == ncclSuccess && !in_group()) note_end(planned);
-    return result;
-  }
-  if (in_group()) {
-    keep_watched(planned);
-    return go_raw(planned.call, *planned.communicator);
-  }
-  enqueue_before({&planned, 1});
-  const ncclResult_t result = pass(planned.call);
-  if (result == ncclInProgress && has_behind(planned)) {
-    finish_later({}, {planned});
-  } else {
-    enqueue_behind({&planned, 1});
-    if (result == ncclSuccess) note_end(planned);
-  }
-  return result;
-}
-
-ncclResult_t go_coded(Planned planned) {
-  Rest rest;
-  enqueue_before({&planned, 1});
-  const ncclResult_t result = enqueue_coded(planned, &rest);
-  if (result == ncclInProgress) {
-    finish_later(std::move(rest), {});
-  } else {
-    enqueue_behind({&planned, 1});
-    if (result == ncclSuccess) note_end(planned);
-  }
-  return result;
-}
-
 // A class is named by its size within a factor of two.
 void note_news(const Planned& planned) {
   const Call& call = planned.call;
@@ -217,22 +120,17 @@ ncclResult_t go_decided(const Planned& planned, Communicator& communicator) {
   numbered.has_turn = decision.turn.has_value();
   numbered.stream = planned.call.stream;
   numbered.is_captured = planned.call.is_captured();
-  keep(numbered);
+  allowed([&] { keep(numbered); });  // the number of the next one stands for this one, too
   if (decision.failure != ncclSuccess) return spoil_group(decision.failure);
-  if (decision.turn && decision.turn->news != nullptr) note_news(planned);
-  count(planned.call, communicator, decision.reason, decision.rule, decision.codec,
-        decision.coded() ? decision.plan : nullptr);
+  allowed([&] {
+    if (decision.turn && decision.turn->news != nullptr) note_news(planned);
+    count_call(planned.call, communicator, decision.reason, decision.rule, decision.codec,
+               decision.coded() ? decision.plan : nullptr);
+  });
   if (!decision.coded()) return go_watched(planned);
   if (!in_group()) return go_coded(planned);
   keep_coded(planned);
   return ncclSuccess;
-}
-
-// Of one that was not even decided about.
-void note_end_of_raw(const Call& call, const Communicator& communicator) {
-  Coder* const coder = communicator.coder.load(std::memory_order_acquire);
-  if (coder == nullptr || !coder->listens() || in_group()) return;
-  if (capture_of(call.stream).state == Capture::State::kNone) coder->note_end(call);
 }
 
 bool has_ended(const Communicator& communicator) {
@@ -248,24 +146,30 @@ bool is_decided_last(const Call& call, const Communicator& communicator) {
 }
 
 ncclResult_t judge(Call call, Communicator& communicator, bool could) {
+  if (communicator.out_of_step) {
+    count_call(call, communicator, TW_RAW_NO_MEMORY, -1, 0);
+    return go_out_of_step(call, communicator);
+  }
   const int reason = reason_by_arguments(call, communicator);
   const bool ended = has_ended(communicator);
   const bool is_judged = !ended && is_sound(call, communicator);
   if (reason != 0 || !is_judged) {
-    count(call, communicator, reason != 0 ? reason : int{kUnusual}, call.choice.only_rule(),
-          call.choice.codec[kBetweenNodes]);
+    count_call(call, communicator, reason != 0 ? reason : int{kUnusual}, call.choice.only_rule(),
+               call.choice.codec[kBetweenNodes]);
     const ncclResult_t result = !could      ? pass(call)
                                 : is_judged ? go_raw(call, communicator)
                                             : go_at_once(call);
     const bool is_taken = result == ncclSuccess || result == ncclInProgress;
-    if (could && is_judged && is_taken) number_only(call, communicator);
+    const bool counts = could && is_judged && is_taken;
+    if (counts && !allowed([&] { number_only(call, communicator); }))
+      note_missing_number(communicator);
     if (result == ncclSuccess && !ended) note_end_of_raw(call, communicator);
     return result;
   }
   Coder* const coder = coder_of(call.comm, communicator);
   if (coder == nullptr) {
     const int why = call.raw_as_called != 0 ? call.raw_as_called : int{TW_RAW_PEER_NOT_READY};
-    count(call, communicator, why, call.choice.only_rule(), call.choice.codec[kBetweenNodes]);
+    count_call(call, communicator, why, call.choice.only_rule(), call.choice.codec[kBetweenNodes]);
     return go_raw(call, communicator);
   }
   Counters& counters = communicator.of[call.operation];
@@ -275,13 +179,13 @@ ncclResult_t judge(Call call, Communicator& communicator, bool could) {
       communicator);
 }
 
-}  // namespace
-
-ncclResult_t submit(const Call& call) {
+// `of`: the call's communicator, once it is known.
+ncclResult_t submit(const Call& call, Communicator*& of) {
   if (Inside::now() || settings().disabled) return pass(call);
   const bool could = settings().could_compress && streams() != Streams::kNone;
   if (!could && !wants_count()) return pass(call);
   Communicator& communicator = counted(call.comm);
+  of = &communicator;
   // As NCCL refuses a call before the one before has been seen to succeed.
   if (communicator.is_unfinished) return spoil_group(ncclInvalidArgument);
   Call own = call;
@@ -297,8 +201,21 @@ ncclResult_t submit(const Call& call) {
   return ncclSuccess;
 }
 
-void submit_undecided() {
-  for (const Call& each : take_undecided()) judge(each, counted(each.comm), true);
+}  // namespace
+
+ncclResult_t submit(const Call& call) noexcept {
+  Communicator* of = nullptr;
+  ncclResult_t result = ncclSuccess;
+  const bool is_done = allowed([&] { result = submit(call, of); });
+  return is_done ? result : go_refused(call, of);
+}
+
+void submit_undecided() noexcept {
+  for (const Call& each : take_undecided()) {
+    Communicator* of = nullptr;
+    const bool is_done = allowed([&] { judge(each, *(of = &counted(each.comm)), true); });
+    if (!is_done) go_refused(each, of);
+  }
 }
 
 }  // namespace thinwire::nccl

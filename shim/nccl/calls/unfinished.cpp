@@ -8,7 +8,9 @@
 
 #include "base/quiet_thread.h"
 #include "calls/group.h"
+#include "calls/making.h"
 #include "calls/pass.h"
+#include "process/presence.h"
 
 namespace thinwire::nccl {
 
@@ -113,8 +115,13 @@ ncclResult_t advance_beside_group(Unfinished& of) {
 
 }  // namespace
 
-void finish_later(Rest rest, std::vector<Planned> watched) {
-  const auto made = std::make_shared<Unfinished>();
+ncclResult_t finish_later(Rest rest, std::vector<Planned> watched) {
+  UnfinishedRef made;
+  if (!allowed([&] { made = std::make_shared<Unfinished>(); })) {
+    if (!rest.calls.empty()) give_up(rest);
+    for (const Planned& each : watched) leave_out_behind(each);
+    return rest.calls.empty() ? ncclInProgress : ncclSystemError;
+  }
   made->rest = std::move(rest);
   made->watched = std::move(watched);
   const std::lock_guard lock(refs_mutex());
@@ -122,19 +129,18 @@ void finish_later(Rest rest, std::vector<Planned> watched) {
     each.unfinished = made;
     each.is_unfinished = true;
   });
+  return ncclInProgress;
 }
 
 bool is_unfinished(ncclComm_t comm) {
-  bool found = false;
-  with_begun(comm, [&](Communicator* of) { found = of != nullptr && of->is_unfinished; });
-  return found;
+  const Communicator* const of = begun(comm);
+  return of != nullptr && of->is_unfinished;
 }
 
 ncclResult_t go_on(ncclComm_t comm) {
   UnfinishedRef of;
-  with_begun(comm, [&](Communicator* found) {
-    if (found != nullptr && found->is_unfinished) of = unfinished_of(*found);
-  });
+  const Communicator* const found = begun(comm);
+  if (found != nullptr && found->is_unfinished) of = unfinished_of(*found);
   if (!of) return ncclSuccess;
   if (!in_group()) return advance(*of);
   return advance_beside_group(*of);
@@ -148,3 +154,18 @@ void drop_unfinished(Communicator& of) {
 }
 
 }  // namespace thinwire::nccl
+
+using namespace thinwire::nccl;
+
+THINWIRE_EXPORTED ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* error) {
+  return guarded(THINWIRE_NATIVE(CommGetAsyncError, comm, error), [&](auto& native) {
+    const bool ours = !Inside::now() && error != nullptr && settings().could_compress;
+    if (ours) *error = go_on(comm);
+    if (ours && *error == ncclInProgress) return ncclSuccess;
+    const ncclResult_t result = native();
+    if (!ours || result != ncclSuccess || *error != ncclSuccess) return result;
+    tell_parts_of(comm);
+    *error = seen_ready(comm);
+    return result;
+  });
+}

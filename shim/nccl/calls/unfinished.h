@@ -11,8 +11,9 @@
 namespace thinwire::nccl {
 
 // `rest` of coded calls, and raw ones that have something behind them, made in one call or group
-// that NCCL has said ncclInProgress of.
-void finish_later(Rest rest, std::vector<Planned> watched);
+// that NCCL has said ncclInProgress of; that again, or an error where there is no memory to keep
+// them.
+ncclResult_t finish_later(Rest rest, std::vector<Planned> watched);
 
 // Whether something is left of the communicator's calls. NCCL refuses further calls there.
 bool is_unfinished(ncclComm_t comm);

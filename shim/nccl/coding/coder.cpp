@@ -6,6 +6,7 @@
 #include "coding/keys.h"
 #include "coding/transport.h"
 #include "process/reason.h"
+#include "process/refused.h"
 #include "process/settings.h"
 
 namespace thinwire::nccl {
@@ -35,10 +36,10 @@ Coder::Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks
 
 void Coder::know_nodes() {
   if (knows_nodes_) return;
-  knows_nodes_ = true;
   hosts_ = RankNodes(agreed_->nodes());
   if (!settings().same_node) nodes_ = hosts_;
   const std::lock_guard lock(mutex_);
+  knows_nodes_ = true;
   if (ended_ || unable_ != TW_OK) return;
   const tw_stream_transport table = transport_over(comm_, rank_, ranks_);
   tw_stream_comm_options options{};
@@ -68,12 +69,28 @@ Decision Coder::decide(const Call& call, bool is_grouped, bool may_refer) {
   made.numbered = number_of(call);
   made.number = made.numbered.number << 1 | (call.is_message() ? 1 : 0);
   made.rule = call.choice.only_rule();
-  if (call.is_message()) {
-    decide_message(call, made);
-  } else {
-    decide_collective(call, is_grouped, may_refer, made);
-  }
+  const bool is_decided = allowed([&] {
+    if (call.is_message()) {
+      decide_message(call, made);
+    } else {
+      decide_collective(call, is_grouped, may_refer, made);
+    }
+  });
+  if (!is_decided) decide_without_memory(made);
   return made;
+}
+
+// A trial can be left out. Where other ranks may code the call this one must not make it raw.
+void Coder::decide_without_memory(Decision& made) {
+  for (Plan* const plan : {made.plan, made.result_trial}) {
+    if (plan != nullptr) plan->users.fetch_sub(1);
+  }
+  made.plan = made.result_trial = nullptr;
+  made.turn.reset();
+  if (made.reason == 0) made.reason = TW_RAW_NO_MEMORY;
+  if (made.is_raw || !may_code()) return;
+  made.failure = ncclSystemError;
+  set_error(made.failure);
 }
 
 std::optional<agree::Value> Coder::value_of(Class& of, Decision& made) {
@@ -157,6 +174,7 @@ bool Coder::goes_raw(const agree::Value& value, Decision& made) {
 }
 
 void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made) {
+  made.is_raw = true;
   const bool undecided = value.reason == agree::kUndecided;
   made.reason = reason_of(value);
   if (call.is_captured()) {
@@ -219,14 +237,15 @@ std::uint64_t Coder::reference_bytes_of(const Call& call, unsigned codec) {
 
 void Coder::fail() { failed_ = true; }
 
+// First what needs no memory.
 void Coder::abort() {
-  agreed_->abort();
   abort_mailboxes();
+  agreed_->abort();
 }
 
 void Coder::revoke() {
-  agreed_->revoke();
   abort_mailboxes();
+  agreed_->revoke();
 }
 
 void Coder::abort_mailboxes() {

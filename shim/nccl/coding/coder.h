@@ -53,6 +53,7 @@ struct Decision {
   std::uint32_t dtype = 0;     // of what is encoded, tw_dtype
   unsigned codec = 0;          // of Settings::codecs
   int rule = -1;               // of the policy, that took it
+  bool is_raw = false;         // as the ranks have agreed, or have not agreed yet
   bool coded() const { return failure == ncclSuccess && reason == 0; }
   bool is_timed() const { return turn && turn->probation != 0; }
 };
@@ -89,6 +90,9 @@ class Coder {
   // Memory for a group's calls on this communicator, of those classes, all at once: before the
   // ranks agree to code them, or a class vetoes that. Largest first.
   void reserve_together(std::span<const Grouped> calls);
+
+  // Whether the ranks may have agreed to code calls of some class, for all that this one knows.
+  bool may_code() const { return has_reserved_; }
 
   std::mutex& mutex() { return mutex_; }
   // Under the mutex. `group` numbers what is enqueued together. Null, and nothing changed but that
@@ -131,6 +135,8 @@ class Coder {
 
   // Whether something moved.
   bool serve();
+  // It cannot be served any more: a block may be lost, which another rank waits for.
+  void lose_service();
   // Takes reports of what is complete, if nobody has the mutex. False once nothing is under way.
   bool reap();
 
@@ -153,6 +159,7 @@ class Coder {
   // With that value, which has a capacity.
   void decide_in_slot(const Call& call, const agree::Value& value, Decision& made);
   void take_plan(const Call& call, const PlanKey& key, Decision& made);
+  void decide_without_memory(Decision& made);
   void decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made);
   // Whether a call whose blocks would fit goes raw all the same. One that is captured goes for ever
   // as it is decided now.
@@ -240,6 +247,7 @@ class Coder {
   std::atomic<bool> aborted_{false};
   std::vector<Lent*> served_;  // of the service thread
 
+  std::atomic<bool> has_reserved_{false};  // for some class, so that it may have been offered
   std::atomic<ncclResult_t> error_{ncclSuccess};
   std::atomic<int> connected_ranks_{0};
   std::atomic<std::uint64_t> connected_bytes_{0};

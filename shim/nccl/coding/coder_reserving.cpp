@@ -65,6 +65,7 @@ bool Coder::reserve(const Call& call, const PlanKey& key, const Decision& made) 
   const std::lock_guard lock(mutex_);
   if (failed_ || ended_) return false;
   const int veto = lacks(call, key, made);
+  if (veto == 0) has_reserved_ = true;
   for (Class* const of : made.of) {
     if (of == nullptr) continue;
     veto == 0 ? of->lift_veto() : of->veto(static_cast<std::uint16_t>(veto));

@@ -6,6 +6,7 @@
 #include "coding/coder.h"
 #include "coding/memory.h"
 #include "process/reason.h"
+#include "process/refused.h"
 #include "process/settings.h"
 
 namespace thinwire::nccl {
@@ -222,6 +223,11 @@ void Coder::take_report(Flight& flight, tw_status status, const tw_stream_report
   add(counters.difference_bytes, report.difference_bytes);
   add(counters.spilled_blocks, report.spilled_out);
   add(counters.spilled_blocks_received, report.spilled_in);
+}
+
+void Coder::lose_service() {
+  set_error(ncclSystemError);
+  allowed([&] { abort(); });
 }
 
 void Coder::end() {

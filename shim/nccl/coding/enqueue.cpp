@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <numeric>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "coding/ranges.h"
 #include "coding/service.h"
 #include "process/reason.h"
+#include "process/refused.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -23,7 +25,8 @@ std::uint64_t next_group() {
 
 // Of this thread, so that nothing is allocated once it has been as large.
 struct Batch {
-  std::vector<Coder*> coders;  // each once, all locked
+  std::vector<Coder*> coders;  // each once
+  std::size_t locked = 0;      // of these, the first ones
   std::vector<tw_stream_call> calls;
   std::vector<std::size_t> order;  // largest first, as memory is reserved for them
 
@@ -33,17 +36,37 @@ struct Batch {
     for (const Planned& each : planned) coders.push_back(each.coder);
     std::ranges::sort(coders);
     coders.erase(std::ranges::unique(coders).begin(), coders.end());
-    for (Coder* const each : coders) each->mutex().lock();
+    for (; locked < coders.size(); ++locked) coders[locked]->mutex().lock();
     // Before anything is enqueued: CUDA may load a kernel of NCCL's as it is launched, and wait for
     // the whole GPU, where a kernel of ours may already wait for the service thread.
     for (Coder* const each : coders) look_after(*each);
   }
   void unlock() {
-    for (Coder* const each : coders) each->mutex().unlock();
+    while (locked > 0) coders[--locked]->mutex().unlock();
   }
 };
 
 Batch& batch() { return of_thread<Batch>(); }
+
+// The calls' coders, locked while it lives.
+class Locked {
+ public:
+  explicit Locked(std::span<const Planned> calls) : of_(batch()) {
+    try {
+      of_.lock(calls);
+    } catch (...) {
+      of_.unlock();
+      throw;
+    }
+  }
+  ~Locked() { of_.unlock(); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+  Batch& batch_of() { return of_; }
+
+ private:
+  Batch& of_;
+};
 
 bool prepare(std::span<const Planned> planned, Part part, Batch& into) {
   into.calls.resize(planned.size());
@@ -107,6 +130,7 @@ ncclResult_t enqueue_step(Rest& rest, Batch& own, bool is_open) {
   const bool is_alone = !is_open && raw.empty();
   if (is_alone && result != ncclSuccess) return result;
   if (is_alone && rest.calls.front().coder->blocks()) return enqueue(own.calls);
+  rest.is_open = false;  // it is ended by what follows
   ProgramGroup group(raw, is_open);
   if (result == ncclSuccess && !coded.empty()) result = enqueue_stages(own.calls, rest);
   const ncclResult_t ended = group.close();
@@ -146,72 +170,75 @@ ncclResult_t enqueue_steps(Rest& rest, Batch& own, bool is_open) {
 }
 
 // What is missing now nobody can make up for.
-void fail_all(const Batch& of) {
-  for (Coder* const each : of.coders) each->fail();
+void fail_all(std::span<const Planned> calls) {
+  for (const Planned& each : calls) {
+    const std::lock_guard lock(each.coder->mutex());
+    each.coder->fail();
+  }
 }
 
-}  // namespace
+bool is_taken(ncclResult_t result) { return result == ncclSuccess || result == ncclInProgress; }
 
-ncclResult_t enqueue_coded(const Planned& call, Rest* rest) {
-  const Range range({&call, 1});
-  Batch& own = batch();
-  own.lock({&call, 1});
-  ncclResult_t result = prepare({&call, 1}, Part::kCall, own) ? ncclSuccess : ncclSystemError;
-  if (result == ncclSuccess) {
-    result = call.coder->blocks() ? enqueue(own.calls) : enqueue_stages(own.calls, *rest);
-  }
+// Enqueues calls as `enqueue` does, under their coders' locks. Where the system refuses memory
+// meanwhile, nobody knows how much of them NCCL has.
+template <typename Enqueue>
+ncclResult_t enqueue_locked(std::span<const Planned> calls, Enqueue enqueue) {
+  ncclResult_t result = ncclSystemError;
+  allowed([&] {
+    const Range range(calls);
+    Locked locked(calls);
+    result = enqueue(locked.batch_of());
+  });
+  return result;
+}
+
+ncclResult_t enqueue_alone(const Planned& call, Batch& own, Rest* rest) {
+  if (!prepare({&call, 1}, Part::kCall, own)) return ncclSystemError;
+  if (call.coder->blocks()) return enqueue(own.calls);
+  const ncclResult_t result = enqueue_stages(own.calls, *rest);
   if (result == ncclInProgress) {
     rest->calls = {call};
     rest->prepared = 1;
     rest->made = own.calls;
     rest->steps = {{1, 0}};
-  } else if (result != ncclSuccess) {
-    fail_all(own);
   }
-  own.unlock();
+  return result;
+}
+
+}  // namespace
+
+ncclResult_t enqueue_coded(const Planned& call, Rest* rest) {
+  const ncclResult_t result =
+      enqueue_locked({&call, 1}, [&](Batch& own) { return enqueue_alone(call, own, rest); });
+  if (!is_taken(result)) fail_all({&call, 1});
   return result;
 }
 
 ncclResult_t enqueue_group(Rest& group) {
-  const Range range(group.calls);
-  Batch& own = batch();
-  own.lock(group.calls);
-  ncclResult_t result = join_all(group.joined);
-  if (result == ncclSuccess) {
-    result = enqueue_steps(group, own, true);
-  } else {
-    THINWIRE_PASS(GroupEnd);
-  }
-  if (result != ncclSuccess && result != ncclInProgress) {
-    give_back_plans(group);
-    fail_all(own);
-  }
-  own.unlock();
+  group.is_open = true;
+  const ncclResult_t result = enqueue_locked(group.calls, [&](Batch& own) {
+    const ncclResult_t joined = join_all(group.joined);
+    return joined == ncclSuccess ? enqueue_steps(group, own, true) : joined;
+  });
+  if (group.is_open) THINWIRE_PASS(GroupEnd);
+  if (!is_taken(result)) give_up(group);
   return result;
 }
 
 ncclResult_t enqueue_rest(Rest& rest) {
-  const Range range(rest.calls);
-  Batch& own = batch();
-  own.lock(rest.calls);
-  const ncclResult_t result = enqueue_steps(rest, own, false);
-  own.unlock();
-  return result;
+  return enqueue_locked(rest.calls, [&](Batch& own) { return enqueue_steps(rest, own, false); });
 }
 
 void give_up(const Rest& rest) {
   give_back_plans(rest);
-  Batch& own = batch();
-  own.lock(rest.calls);
-  for (Coder* const each : own.coders) each->fail();
-  own.unlock();
+  fail_all(rest.calls);
 }
 
 namespace {
 
 void enqueue_trial(const Planned& tried, Part part) {
-  Batch& own = batch();
-  own.lock({&tried, 1});
+  Locked locked({&tried, 1});
+  Batch& own = locked.batch_of();
   if (!prepare({&tried, 1}, part, own)) {
     for (Class* const of : tried.decision.of) {
       if (of != nullptr) of->veto(TW_RAW_NO_MEMORY);
@@ -219,32 +246,36 @@ void enqueue_trial(const Planned& tried, Part part) {
   } else if (enqueue(own.calls) != ncclSuccess) {
     tried.coder->fail();
   }
-  own.unlock();
 }
 
 }  // namespace
 
 void enqueue_before(std::span<Planned> calls) {
   for (const Planned& each : calls) {
-    if (!each.decision.coded() && each.decision.plan != nullptr) enqueue_trial(each, Part::kTrial);
+    const bool is_tried = !each.decision.coded() && each.decision.plan != nullptr;
+    if (is_tried) allowed([&] { enqueue_trial(each, Part::kTrial); });
   }
   // Behind all trials, whose time is not theirs.
   for (Planned& each : calls) {
-    if (each.decision.is_timed()) each.clock = each.coder->begin_time(each.call, each.decision);
+    if (!each.decision.is_timed()) continue;
+    allowed([&] { each.clock = each.coder->begin_time(each.call, each.decision); });
   }
 }
 
 void enqueue_behind(std::span<const Planned> calls) {
-  for (const Planned& each : calls) each.coder->end_time(each.call, each.clock);
   for (const Planned& each : calls) {
-    if (each.decision.result_trial != nullptr) enqueue_trial(each, Part::kResultTrial);
+    allowed([&] { each.coder->end_time(each.call, each.clock); });
+  }
+  for (const Planned& each : calls) {
+    if (each.decision.result_trial == nullptr) continue;
+    allowed([&] { enqueue_trial(each, Part::kResultTrial); });
   }
 }
 
 void note_end(const Planned& planned) {
   // A clock in a graph would be read again at each replay.
   if (planned.clock == nullptr && !planned.call.is_captured())
-    planned.coder->note_end(planned.call);
+    allowed([&] { planned.coder->note_end(planned.call); });
 }
 
 void leave_out_behind(const Planned& planned) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/quiet_thread.h"
+#include "process/refused.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -50,17 +51,35 @@ class Service {
   void work() {
     auto pause = kShortest;
     for (;;) {
-      take_added(pause);
       bool moved = false;
-      for (Coder* const each : served_) moved = each->serve() || moved;
-      std::vector<Coder*> busy;
-      for (Coder* const each : served_) {
-        if (each->reap()) busy.push_back(each);
-      }
-      const std::lock_guard lock(mutex_);
-      served_.swap(busy);
+      // What is refused now is done in a later turn.
+      allowed([&] {
+        take_added(pause);
+        moved = serve_all();
+        reap_all();
+      });
       pause = moved ? kShortest : std::min(2 * pause, kLongest);
     }
+  }
+
+  bool serve_all() {
+    bool moved = false;
+    for (Coder* const each : served_) {
+      if (!allowed([&] { moved = each->serve() || moved; })) each->lose_service();
+    }
+    return moved;
+  }
+
+  void reap_all() {
+    std::vector<Coder*> busy;
+    busy.reserve(served_.size());
+    for (Coder* const each : served_) {
+      bool is_busy = true;
+      allowed([&] { is_busy = each->reap(); });
+      if (is_busy) busy.push_back(each);
+    }
+    const std::lock_guard lock(mutex_);
+    served_.swap(busy);
   }
 
   void take_added(std::chrono::microseconds pause) {

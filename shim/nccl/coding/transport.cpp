@@ -112,7 +112,10 @@ ProgramGroup::ProgramGroup(std::span<const KeptRaw> raw, bool is_open) : raw_(ra
   t_group = this;
 }
 
-ProgramGroup::~ProgramGroup() { t_group = nullptr; }
+ProgramGroup::~ProgramGroup() {
+  t_group = nullptr;
+  if (!ended_) THINWIRE_PASS(GroupEnd);
+}
 
 ProgramGroup* ProgramGroup::current() {
   return t_group == nullptr || t_group->ended_ ? nullptr : t_group;

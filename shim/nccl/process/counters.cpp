@@ -117,17 +117,19 @@ void with_begun(ncclComm_t comm, const std::function<void(Communicator*)>& then)
   then(found == known.living.end() ? nullptr : found->second);
 }
 
-Communicator* forget(ncclComm_t comm) {
+Communicator* begun(ncclComm_t comm) {
   Table& known = table();
   const std::lock_guard lock(known.mutex);
   const auto found = known.living.find(comm);
-  Communicator* ended = nullptr;
-  if (found != known.living.end()) {
-    ended = found->second;
-    known.living.erase(found);
-  }
+  return found == known.living.end() ? nullptr : found->second;
+}
+
+void forget(ncclComm_t comm, const Communicator* ended) {
+  Table& known = table();
+  const std::lock_guard lock(known.mutex);
+  const auto found = known.living.find(comm);
+  if (found != known.living.end() && found->second == ended) known.living.erase(found);
   known.endings.fetch_add(1, std::memory_order_release);
-  return ended;
 }
 
 const std::vector<Communicator*>& all_communicators() { return table().all; }

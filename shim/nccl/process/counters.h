@@ -96,6 +96,7 @@ struct Communicator {
   bool prepared = false;                   // what its calls launch has been loaded
   std::atomic<bool> revoked{false};        // what has failed since is no error
   std::atomic<bool> suspended{false};      // NCCL is to refuse its calls
+  std::atomic<bool> out_of_step{false};    // the number of a call is missing here
   std::uint64_t grows = 0;                 // of itself
   std::shared_ptr<Unfinished> unfinished;  // see calls/unfinished.h
   std::atomic<bool> is_unfinished{false};  // whether there is one
@@ -112,9 +113,12 @@ void begin_split_off(ncclComm_t comm, SplitOff from);
 // Calls `then` with it, alone; with null where nobody began it.
 void with_begun(ncclComm_t comm, const std::function<void(Communicator*)>& then);
 
-// The communicator ends: a later one may have its handle. Its figures stay for the report. What it
-// had agreed is for the caller to end; null where it was not known.
-Communicator* forget(ncclComm_t comm);
+// It; null where nobody began it.
+Communicator* begun(ncclComm_t comm);
+
+// That communicator ends, or null: a later one may have its handle, or has it already. Its figures
+// stay for the report. What it had agreed is for the caller to end.
+void forget(ncclComm_t comm, const Communicator* ended);
 
 // All there were, in the order in which they were seen. Nobody may be counting any more.
 const std::vector<Communicator*>& all_communicators();

@@ -18,6 +18,7 @@
 #include "plan/probation.h"
 #include "process/node.h"
 #include "process/policy.h"
+#include "process/refused.h"
 #include "process/settings.h"
 #include "process/silence.h"
 
@@ -111,7 +112,7 @@ ncclUniqueId id_of_this_process() {
 // The helper tells whoever still needs this process, and stays a moment if it must. After the
 // report, which says what it knows.
 constexpr int kAfterTheReport = 1000;
-__attribute__((destructor(kAfterTheReport))) void leave() { agree::leave_process_helper(); }
+__attribute__((destructor(kAfterTheReport))) void leave() { allowed(agree::leave_process_helper); }
 
 }  // namespace
 

@@ -17,6 +17,7 @@
 #include "process/counters.h"
 #include "process/policy.h"
 #include "process/presence.h"
+#include "process/refused.h"
 #include "process/settings.h"
 #include "process/silence.h"
 #include "process/trace.h"
@@ -163,7 +164,7 @@ std::string own_rank(const Communicators& all) {
 
 // Where a program goes by exit() or returns from main(), its threads may still be in calls of NCCL,
 // which count on; the figures are those of this moment.
-__attribute__((destructor)) void report() {
+void report_now() {
   if (g_owner == 0 && all_communicators().empty()) return say_if_unseen();
   if (g_owner != getpid() || all_communicators().empty()) return;
   end_trace();
@@ -181,6 +182,8 @@ __attribute__((destructor)) void report() {
   file << as_json(all_communicators(), rank);
   if (!file.flush()) tw_log(TW_LOG_ERROR, ("cannot write " + path).c_str());
 }
+
+__attribute__((destructor)) void report() { allowed(report_now); }
 
 }  // namespace
 
@@ -202,12 +205,14 @@ using namespace thinwire::nccl;
 
 tw_status tw_nccl_report(char* text, std::uint64_t room, std::uint64_t* bytes) {
   if (bytes == nullptr || (text == nullptr && room != 0)) return TW_INVALID_ARGUMENT;
-  const std::vector<Communicator*> all = communicators_so_far();
   std::string whole;
-  if (!all.empty() && is_counting()) {
+  const bool is_whole = allowed([&] {
+    const std::vector<Communicator*> all = communicators_so_far();
+    if (all.empty() || !is_counting()) return;
     take_last_reports();
     whole = as_json(all, own_rank(all));
-  }
+  });
+  if (!is_whole) return TW_INTERNAL;
   *bytes = whole.size() + 1;
   if (*bytes <= room) std::copy_n(whole.c_str(), *bytes, text);
   return TW_OK;

@@ -39,21 +39,26 @@ tw_stats stats_now() {
   return stats;
 }
 
-}  // namespace
-
-// Of `stats` as many bytes as its size says, also of an older or a later version's.
-THINWIRE_EXPORTED tw_status tw_nccl_preload_stats(tw_stats* stats, std::uint64_t* raw,
-                                                  std::uint32_t reasons) {
-  if (stats != nullptr) {
-    tw_stats now = stats_now();
-    now.size = stats->size;
-    std::memcpy(stats, &now, std::min<std::size_t>(stats->size, sizeof now));
-  }
-  if (raw == nullptr) return TW_OK;
+void add_reasons(std::uint64_t* raw, std::uint32_t reasons) {
   for (const Communicator* each : communicators_so_far()) {
     for (std::uint32_t why = 1; why < reasons && why < TW_REASON_COUNT; ++why) {
       raw[why] += each->of[kSend].raw[why];
     }
   }
-  return TW_OK;
+}
+
+}  // namespace
+
+// Of `stats` as many bytes as its size says, also of an older or a later version's.
+THINWIRE_EXPORTED tw_status tw_nccl_preload_stats(tw_stats* stats, std::uint64_t* raw,
+                                                  std::uint32_t reasons) {
+  const bool is_whole = allowed([&] {
+    if (stats != nullptr) {
+      tw_stats now = stats_now();
+      now.size = stats->size;
+      std::memcpy(stats, &now, std::min<std::size_t>(stats->size, sizeof now));
+    }
+    if (raw != nullptr) add_reasons(raw, reasons);
+  });
+  return is_whole ? TW_OK : TW_INTERNAL;
 }
