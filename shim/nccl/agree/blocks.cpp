@@ -1,28 +1,49 @@
 #include "agree/blocks.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 namespace thinwire::nccl::agree {
+namespace {
 
-std::uint64_t Blocks::share_of_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGE_SIZE);
-  if (pages <= 0 || bytes <= 0) return UINT64_MAX;
-  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) / 4;
+// What is kept beside the bytes, rounded up: of a block, and of each part that it came in.
+constexpr std::uint64_t kBesidePile = 256;
+constexpr std::uint64_t kBesidePart = 128;
+
+}  // namespace
+
+Blocks::~Blocks() {
+  for (const auto& [rank, bytes] : waiting_) all_.give_back(bytes);
+}
+
+bool Blocks::charge(int rank, std::uint64_t bytes) {
+  std::uint64_t& waiting = waiting_[rank];
+  if (bytes > most_ - waiting || !all_.take(bytes)) return false;
+  waiting += bytes;
+  return true;
+}
+
+void Blocks::release(int rank, std::uint64_t bytes) {
+  waiting_[rank] -= bytes;
+  all_.give_back(bytes);
 }
 
 bool Blocks::put(const Block& block, std::uint64_t total, std::uint64_t offset, ByteView bytes) {
   {
     const std::lock_guard lock(mutex_);
-    Pile& pile = piles_[block];
-    if (pile.come == 0) pile.total = total;
+    auto found = piles_.find(block);
+    if (found == piles_.end()) {
+      if (!charge(block.from, kBesidePile)) return false;
+      found = piles_.try_emplace(block).first;
+      found->second.total = total;
+    }
+    Pile& pile = found->second;
     const bool next = pile.total == total && pile.come == offset && bytes.size() <= total - offset;
-    std::uint64_t& waiting = waiting_[block.from];
-    if (!next || bytes.size() > most_ - waiting) return false;
-    waiting += bytes.size();
-    pile.come += bytes.size();
-    if (!bytes.empty()) pile.parts.emplace_back(bytes.begin(), bytes.end());
+    if (!next) return false;
+    if (!bytes.empty()) {
+      if (!charge(block.from, kBesidePart + bytes.size())) return false;
+      pile.come += bytes.size();
+      pile.parts.emplace_back(bytes.begin(), bytes.end());
+    }
   }
   gate_.notify();
   return true;
@@ -56,14 +77,18 @@ Taken Blocks::take_now(const Block& block, std::span<std::byte> to) {
     std::copy_n(part.begin(), count, to.begin() + static_cast<std::ptrdiff_t>(taken.bytes));
     taken.bytes += count;
     pile.begin += count;
+    release(block.from, count);
     if (count < part.size()) break;
     pile.parts.pop_front();
     pile.begin = 0;
+    release(block.from, kBesidePart);
   }
   pile.taken += taken.bytes;
-  waiting_[block.from] -= taken.bytes;
   taken.left = pile.total - pile.taken;
-  if (taken.left == 0) piles_.erase(found);
+  if (taken.left == 0) {
+    piles_.erase(found);
+    release(block.from, kBesidePile);
+  }
   return taken;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "agree/budget.h"
 #include "agree/fields.h"
 #include "agree/gate.h"
 
@@ -13,11 +14,14 @@ namespace thinwire::nccl::agree {
 
 class Blocks {
  public:
-  // `most`: bytes of one rank that may wait, so that it cannot fill the memory.
-  explicit Blocks(Gate& gate, std::uint64_t most = share_of_memory()) : gate_(gate), most_(most) {}
-
-  // A quarter of the machine's memory.
-  static std::uint64_t share_of_memory();
+  // `most`: bytes of one rank that may wait; `all`: of all ranks of all communicators. What is kept
+  // beside them counts too, so that nobody can fill the memory with many small parts.
+  explicit Blocks(Gate& gate, std::uint64_t most = quarter_of_memory(),
+                  Budget& all = process_budget())
+      : gate_(gate), most_(most), all_(all) {}
+  ~Blocks();
+  Blocks(const Blocks&) = delete;
+  Blocks& operator=(const Blocks&) = delete;
 
   // False where it is not the block's next part, or too much waits.
   bool put(const Block& block, std::uint64_t total, std::uint64_t offset, ByteView bytes);
@@ -32,11 +36,14 @@ class Blocks {
     std::size_t begin = 0;  // what is taken of the first
   };
 
+  bool charge(int rank, std::uint64_t bytes);
+  void release(int rank, std::uint64_t bytes);
   Taken take_now(const Block& block, std::span<std::byte> to);
   bool has(const Block& block);
 
   Gate& gate_;
   const std::uint64_t most_;
+  Budget& all_;
   std::mutex mutex_;
   std::map<Block, Pile> piles_;
   std::map<int, std::uint64_t> waiting_;  // bytes, by the rank that they are from

@@ -19,7 +19,7 @@ Ledger::~Ledger() {
 
 Answer Ledger::value(std::uint64_t call, std::uint64_t key) {
   reached_.store(call);
-  const Class* const found = find(key);
+  Class* const found = find(key);
   if (found == nullptr) return {Outcome::kKnown, {0, kUndecided}};
   if (call >= found->limit.load()) [[unlikely]] {
     gate_.wait([&] { return call < found->limit.load(); });
@@ -43,6 +43,7 @@ std::uint64_t Ledger::freeze(std::uint64_t key, std::uint64_t window) {
 
 void Ledger::commit(std::uint64_t key, std::uint64_t from, Value value) {
   Class& changed = made(key);
+  ++changed.count;
   changed.steps.store(new Step{from, value, changed.steps.load()}, std::memory_order_release);
   changed.limit.store(UINT64_MAX);
   gate_.notify();
@@ -60,22 +61,22 @@ Value Ledger::value_at(const Class& found, std::uint64_t call) {
 }
 
 // Those before the one that holds where the host has come to.
-void Ledger::forget_steps(const Class& of, std::uint64_t settled) {
+void Ledger::forget_steps(Class& of, std::uint64_t settled) {
   Step* step = of.steps.load(std::memory_order_acquire);
   while (step != nullptr && step->from > settled) step = step->before;
-  if (step != nullptr) delete_all(std::exchange(step->before, nullptr));
+  if (step == nullptr || step->before == nullptr) return;
+  of.count -= delete_all(std::exchange(step->before, nullptr));
 }
 
-void Ledger::delete_all(Step* first) {
-  while (first != nullptr) delete std::exchange(first, first->before);
+std::size_t Ledger::delete_all(Step* first) {
+  std::size_t count = 0;
+  for (; first != nullptr; ++count) delete std::exchange(first, first->before);
+  return count;
 }
 
 std::size_t Ledger::steps(std::uint64_t key) const {
   const Class* const found = find(key);
-  std::size_t count = 0;
-  const Step* step = found == nullptr ? nullptr : found->steps.load();
-  for (; step != nullptr; step = step->before) ++count;
-  return count;
+  return found == nullptr ? 0 : found->count.load();
 }
 
 Ledger::Class* Ledger::find(std::uint64_t key) const {

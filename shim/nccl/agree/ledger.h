@@ -25,7 +25,7 @@ class Ledger {
     return found != nullptr && call >= found->limit.load();
   }
 
-  // How many values of the class are kept.
+  // How many values of the class are kept. From any thread.
   std::size_t steps(std::uint64_t key) const;
 
   // Of the helper. The host does not pass the limit that comes back, for calls of this class,
@@ -49,13 +49,14 @@ class Ledger {
     Class* next;
     std::atomic<std::uint64_t> limit{UINT64_MAX};
     std::atomic<Step*> steps{nullptr};
+    std::atomic<std::size_t> count{0};  // of steps
   };
 
   Class* find(std::uint64_t key) const;
   Class& made(std::uint64_t key);
   static Value value_at(const Class& found, std::uint64_t call);
-  static void forget_steps(const Class& of, std::uint64_t settled);
-  static void delete_all(Step* first);
+  static void forget_steps(Class& of, std::uint64_t settled);
+  static std::size_t delete_all(Step* first);
 
   static constexpr unsigned kBucketBits = 6;
   std::atomic<Class*>& bucket(std::uint64_t key);

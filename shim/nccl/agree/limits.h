@@ -83,6 +83,14 @@ constexpr int kKeepIdleSeconds = 10;
 constexpr int kKeepIntervalSeconds = 5;
 constexpr int kKeepProbes = 3;
 
+// Classes of calls that others may speak of, some 400 bytes each: 100 MB of a communicator. A
+// program has some for each operation, type, root and power of two of the size.
+constexpr std::size_t kMostClasses = 262'144;
+// Of a pair's direction: a few for each power of two.
+constexpr std::size_t kMostClassesOfPair = 4096;
+// Values of one class that a host has not come to yet.
+constexpr std::size_t kMostSteps = 4096;
+
 // Ids that were made and whose ranks have not come, or were refused: 48 bytes and a text each. A
 // program that makes more forgets the oldest.
 constexpr std::size_t kMostMeetings = 4096;

@@ -41,9 +41,9 @@ void Member::pass_on(int from, const Part& part) {
 
 void Member::keep(const Part& part) {
   if (state_ != State::kReady || closed_) return;
-  if (!shared_->blocks.put(part.block, part.total, part.offset, part.bytes)) {
-    break_off("a part of a block came out of order, or more than a quarter of the memory waits",
-              Tree::kFromNobody);
+  if (part.block.from >= ranks_ ||
+      !shared_->blocks.put(part.block, part.total, part.offset, part.bytes)) {
+    break_off("a part of a block came out of order, or more waits than may", Tree::kFromNobody);
   }
 }
 

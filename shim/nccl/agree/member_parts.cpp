@@ -38,7 +38,8 @@ bool Member::enrol(Enrol line) {
 
 bool Member::take_line(int from, const Enrol& line) {
   const int rank = static_cast<int>(line.from);
-  if (from == kFromParent || rank >= ranks_ || !is_below(first_child(rank_) + from, rank)) {
+  const bool fits = rank < ranks_ && static_cast<int>(line.ranks) <= ranks_;
+  if (from == kFromParent || !fits || !is_below(first_child(rank_) + from, rank)) {
     return false;
   }
   if (rank_ == 0) {

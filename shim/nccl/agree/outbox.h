@@ -15,12 +15,14 @@ using SharedBytes = std::shared_ptr<const Bytes>;
 class Outbox {
  public:
   // Parts of blocks give way to what is urgent.
-  void put(SharedBytes message) { urgent_.push_back(std::move(message)); }
-  void put_part(SharedBytes message) { parts_.push_back(std::move(message)); }
+  void put(SharedBytes message);
+  void put_part(SharedBytes message);
 
   bool has_unsent() const { return at_ < kept_.size() || !urgent_.empty() || !parts_.empty(); }
   // Nothing is to be sent, and the other side has all.
   bool is_empty() const { return kept_.empty() && !has_unsent(); }
+  // Of all that is here, with what is kept beside each message.
+  std::uint64_t bytes() const { return bytes_; }
 
   // What is written next, of which there is some; the same one until it has been written.
   const SharedBytes& next();
@@ -37,9 +39,12 @@ class Outbox {
   void clear();
 
  private:
+  void forget(std::size_t count);
+
   std::deque<SharedBytes> kept_, urgent_, parts_;
   std::size_t at_ = 0;  // of what is kept, the first that is not written
   std::uint64_t taken_ = 0;
+  std::uint64_t bytes_ = 0;
   bool keeps_ = false;
 };
 

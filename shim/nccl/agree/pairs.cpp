@@ -45,7 +45,11 @@ bool Pairs::has_way(int rank, const Part& part) {
 void Pairs::send_part(int rank, SharedBytes packed) {
   End& of = outgoing_open(rank);
   if (of.is_open) return of.session->send_part(std::move(packed));
+  of.waiting_bytes += packed->size();
   of.waiting.push_back(std::move(packed));
+  if (of.waiting_bytes > quarter_of_memory()) {
+    told_.failed("more than a quarter of the memory waits for " + rank_text(rank));
+  }
 }
 
 std::unique_ptr<Session> Pairs::session_with(int rank, bool outgoing) {
@@ -88,6 +92,7 @@ void Pairs::opened(int rank) {
   of.rounds.start({nullptr, [session](const Message& message) { session->send(message); }, 1});
   for (SharedBytes& part : of.waiting) session->send_part(std::move(part));
   of.waiting.clear();
+  of.waiting_bytes = 0;
   if (leaves_) session->leave();
 }
 

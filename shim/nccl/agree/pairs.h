@@ -63,7 +63,7 @@ class Pairs {
 
  private:
   struct End {
-    explicit End(Ledger& ledger) : rounds(ledger) {}
+    explicit End(Ledger& ledger) : rounds(ledger, kMostClassesOfPair) {}
     std::unique_ptr<Session> session;
     Rounds rounds;
     bool is_used = false;  // incoming: something has come by it
@@ -72,6 +72,7 @@ class Pairs {
     bool is_open = false;
     std::set<Block> elsewhere;  // that have begun another way
     std::vector<SharedBytes> waiting;
+    std::uint64_t waiting_bytes = 0;
     Loop::Clock::time_point deadline{};
     Loop::TimerId retry{};
     std::chrono::milliseconds delay = kFirstRetry;

@@ -65,12 +65,19 @@ void Rounds::offer(std::uint64_t key, Offer offer) {
   pass_on(key, of);
 }
 
+Rounds::Class* Rounds::known(std::uint64_t key) {
+  const auto found = classes_.find(key);
+  if (found != classes_.end()) return &found->second;
+  return classes_.size() < most_ ? &classes_[key] : nullptr;
+}
+
 bool Rounds::take(int child, const Offered& offered) {
   if (stopped_) return true;
   if (!way_ || child < 0 || child >= way_->children) return false;
-  Class& of = classes_[offered.key];
-  of.of_children[child] = offered.offer;
-  pass_on(offered.key, of);
+  Class* const of = known(offered.key);
+  if (of == nullptr) return false;
+  of->of_children[child] = offered.offer;
+  pass_on(offered.key, *of);
   return true;
 }
 
@@ -128,7 +135,9 @@ void Rounds::begin(std::uint64_t key, Class& of, bool is_urgent) {
 bool Rounds::take(const Ask& ask) {
   if (stopped_) return true;
   if (!way_ || !way_->up) return false;
-  Class& of = classes_[ask.key];
+  Class* const found = known(ask.key);
+  if (found == nullptr) return false;
+  Class& of = *found;
   if (of.running || ask.round <= of.round) return false;
   of.running = !ask.looks;
   of.looks = ask.looks;
@@ -178,8 +187,8 @@ bool Rounds::take(const Commit& commit) {
   const auto found = classes_.find(commit.key);
   if (found == classes_.end()) return false;
   Class& of = found->second;
-  const bool fits =
-      of.running && of.awaited == 0 && commit.round == of.round && commit.from >= of.limit;
+  const bool fits = of.running && of.awaited == 0 && commit.round == of.round &&
+                    commit.from >= of.limit && ledger_.steps(commit.key) < kMostSteps;
   if (!fits) return false;
   of.running = false;
   way_->down(commit);

@@ -20,7 +20,8 @@ class Rounds {
     int children = 0;
   };
 
-  explicit Rounds(Ledger& ledger) : ledger_(ledger) {}
+  // `most`: classes, so that others cannot fill the memory with them.
+  explicit Rounds(Ledger& ledger, std::size_t most = kMostClasses) : ledger_(ledger), most_(most) {}
 
   // Before this, own offers wait. Once more where the other side of a pair has begun anew.
   void start(Way way);
@@ -53,6 +54,8 @@ class Rounds {
     int awaited = 0;  // children whose limit has not come
   };
 
+  // Of a class that others speak of; null: there would be too many.
+  Class* known(std::uint64_t key);
   std::optional<Offer> of_subtree(const Class& of) const;
   void pass_on(std::uint64_t key, Class& of);
   void look(std::uint64_t key, Class& of);
@@ -61,6 +64,7 @@ class Rounds {
   void answered(std::uint64_t key, Class& of);
 
   Ledger& ledger_;
+  const std::size_t most_;
   std::optional<Way> way_;
   bool stopped_ = false;
   std::uint16_t reason_ = 0;

@@ -26,6 +26,7 @@ Session::Session(Loop& loop, const Ends& ends, Told told)
 
 Session::~Session() {
   loop_.cancel(retry_);
+  loop_.cancel(full_);
   drop_link();
 }
 
@@ -151,13 +152,22 @@ void Session::wake() {
 void Session::send(const Message& message) {
   if (!can_send()) return;
   out_.put(std::make_shared<const Bytes>(pack(message)));
-  if (link_) link_->write();
+  write();
 }
 
 void Session::send_part(SharedBytes packed) {
   if (!can_send()) return;
   out_.put_part(std::move(packed));
+  write();
+}
+
+// Who sends must not find the session ended while it does.
+void Session::write() {
   if (link_) link_->write();
+  if (out_.bytes() <= ends_.most_kept || full_ != Loop::TimerId{}) return;
+  full_ = loop_.after(0ms, [this] {
+    if (!over_) lose("does not take what it is sent: more than a quarter of the memory waits");
+  });
 }
 
 void Session::take(Message&& message) {

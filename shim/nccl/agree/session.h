@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "agree/budget.h"
 #include "agree/link.h"
 #include "agree/outbox.h"
 
@@ -25,6 +26,8 @@ class Session {
     bool of_pair = false;
     bool makes = false;  // the connections
     std::chrono::milliseconds patience{};
+    // What is kept for the other side; where it takes no more it is lost.
+    std::uint64_t most_kept = quarter_of_memory();
   };
   // The session may be buried from within each but `waits`.
   struct Told {
@@ -86,6 +89,7 @@ class Session {
   void count(const Message& message);
   void say_taken();
   void send_last(const Message& message);
+  void write();
   void drop_link();
   void lose(const std::string& why);
 
@@ -106,6 +110,7 @@ class Session {
   Loop::Clock::time_point lost_at_{};
   Loop::TimerId retry_{};
   Loop::TimerId limit_{};
+  Loop::TimerId full_{};
   std::chrono::milliseconds delay_{};
   int refused_ = 0, unanswered_ = 0;
 };

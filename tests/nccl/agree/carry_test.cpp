@@ -172,17 +172,58 @@ TEST(CarryOf, PartsOutOfOrderBreaksTheCommunicator) {
   EXPECT_TRUE(settles(job.all[0].comm, State::kBroken));
 }
 
+// A block of a rank that the communicator does not have.
+TEST(BadBlock, OfAStrangerBreaks) {
+  Job job(1, {}, 2);
+  const Id id = job.make_id();
+  job.open(0, id);
+  Puppet puppet(id, 2);
+  puppet.join();
+  puppet.parent.say(Part{{7, false, 0, 0}, 0, 0, {}});
+  EXPECT_TRUE(settles(job.all[0].comm, State::kBroken));
+}
+
 TEST(Blocks, HoldSoMuchOfARank) {
   Gate gate;
-  Blocks blocks{gate, 25};
-  const Bytes bytes(10);
-  EXPECT_TRUE(blocks.put({1, false, 2, 3}, 30, 0, bytes));
-  EXPECT_TRUE(blocks.put({1, false, 2, 4}, 30, 0, bytes));
-  EXPECT_FALSE(blocks.put({1, false, 2, 5}, 30, 0, bytes));
-  EXPECT_TRUE(blocks.put({2, false, 2, 3}, 30, 0, bytes));
-  std::vector<std::byte> to(5);
-  EXPECT_EQ(blocks.take({1, false, 2, 3}, to, {}).bytes, 5);
-  EXPECT_TRUE(blocks.put({1, false, 2, 6}, 30, 0, bytes));
+  Blocks blocks{gate, 1000};
+  const Bytes bytes(100);
+  EXPECT_TRUE(blocks.put({1, false, 2, 3}, 100, 0, bytes));
+  EXPECT_TRUE(blocks.put({1, false, 2, 4}, 100, 0, bytes));
+  EXPECT_FALSE(blocks.put({1, false, 2, 5}, 100, 0, bytes));
+  EXPECT_TRUE(blocks.put({2, false, 2, 3}, 100, 0, bytes));
+  std::vector<std::byte> to(100);
+  EXPECT_EQ(blocks.take({1, false, 2, 3}, to, {}).bytes, 100);
+  EXPECT_TRUE(blocks.put({1, false, 2, 6}, 100, 0, bytes));
+}
+
+// Many small parts, and blocks of which nothing comes.
+TEST(Blocks, CountWhatIsKeptBesideTheBytes) {
+  Gate gate;
+  constexpr std::uint64_t kMost = 1U << 20;
+  Blocks blocks{gate, kMost};
+  const Bytes one(1);
+  std::uint64_t parts = 0;
+  while (parts < kMost && blocks.put({1, false, 0, 0}, kMost, parts, one)) ++parts;
+  EXPECT_LT(parts, kMost / 100);
+  std::uint64_t empty = 0;
+  while (empty < kMost && blocks.put({2, false, empty, 0}, 7, 0, {})) ++empty;
+  EXPECT_LT(empty, kMost / 100);
+}
+
+TEST(Blocks, OfAllCommunicatorsHoldSoMuch) {
+  Budget all(1000);
+  Gate gate;
+  const Bytes bytes(100);
+  {
+    Blocks one{gate, 10'000, all}, other{gate, 10'000, all};
+    EXPECT_TRUE(one.put({1, false, 2, 3}, 100, 0, bytes));
+    EXPECT_TRUE(other.put({1, false, 2, 3}, 200, 0, bytes));
+    EXPECT_FALSE(one.put({2, false, 2, 3}, 100, 0, bytes));
+    std::vector<std::byte> to(100);
+    EXPECT_EQ(one.take({1, false, 2, 3}, to, {}).bytes, 100);
+    EXPECT_TRUE(other.put({2, false, 2, 3}, 100, 0, bytes));
+  }
+  EXPECT_EQ(all.left(), 1000) << "what nobody has taken is given back";
 }
 
 TEST(Blocks, TakeTheNextPartAlone) {

@@ -198,13 +198,15 @@ Enrol from_rank(std::uint32_t from) { return {9, 4, from, 0, 2, 0, false, kTerms
 class Unfit : public Played, public testing::WithParamInterface<int> {};
 
 TEST_P(Unfit, MakesTheParentBroken) {
-  const Message said[] = {from_rank(2), from_rank(0), from_rank(0xFFFFFFFF),
+  Enrol large = from_rank(kRanks - 1);
+  large.ranks = kRanks + 1;  // more than the communicator
+  const Message said[] = {from_rank(2), from_rank(0), from_rank(0xFFFFFFFF), large,
                           Word{2, 9, 4, Says::kRaw, "", {}}};
   puppet_.parent.say(said[GetParam()]);
   EXPECT_TRUE(job_.all_settle(State::kBroken));
 }
 
-INSTANTIATE_TEST_SUITE_P(LinesAndWords, Unfit, testing::Range(0, 4));
+INSTANTIATE_TEST_SUITE_P(LinesAndWords, Unfit, testing::Range(0, 5));
 
 TEST_F(Played, PartsThatNobodyElseHasAreForgottenAtLast) {
   // More than are kept, each of a rank that waits for one which never comes.

@@ -180,6 +180,39 @@ TEST(Rounds, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(ledger.value(kWindow, 1).value.capacity, 100);
 }
 
+TEST(Rounds, OthersMakeSoManyClasses) {
+  Gate gate;
+  Ledger ledger{gate};
+  Rounds rounds{ledger, 4};
+  const auto say = [](const Message&) {};
+  rounds.start({say, say, 1});
+  for (std::uint64_t key = 0; key < 3; ++key) EXPECT_TRUE(rounds.take(0, Offered{key, {}}));
+  EXPECT_TRUE(rounds.take(Ask{3, 1, false}));
+  EXPECT_FALSE(rounds.take(0, Offered{4, {}}));
+  EXPECT_FALSE(rounds.take(Ask{5, 1, false}));
+  EXPECT_TRUE(rounds.take(0, Offered{2, {}})) << "one that is there";
+}
+
+TEST(Rounds, AHostThatStandsStillIsLeftSoManyValues) {
+  Gate gate;
+  Ledger ledger{gate};
+  Rounds rounds{ledger};
+  const auto say = [](const Message&) {};
+  rounds.start({say, say, 0});
+  const auto commit = [&](std::uint64_t round) {
+    return rounds.take(Ask{1, round, false}) &&
+           rounds.take(Commit{1, round, 100'000 + round, {100, 0}});
+  };
+  std::uint64_t round = 1;
+  while (round < 10 * kMostSteps && commit(round)) ++round;
+  EXPECT_EQ(round, kMostSteps + 1);
+  EXPECT_EQ(ledger.steps(1), kMostSteps);
+  rounds.stop();  // the round that was refused holds nobody
+  ledger.settle(200'000);
+  EXPECT_EQ(ledger.value(100'000, 1).value.capacity, 0) << "before the first";
+  EXPECT_LE(ledger.steps(1), 1);
+}
+
 TEST(Rounds, WhatDoesNotFitIsRaisedAtTheNextCall) {
   for (const std::uint16_t needed : {300, 513}) {
     Gate gate;

@@ -7,6 +7,7 @@
 
 #include "agree/outbox.h"
 #include "agree/puppet.h"
+#include "agree/session.h"
 
 namespace {
 
@@ -38,6 +39,63 @@ TEST(Outbox, SaysAgainWhatWasNotTaken) {
   EXPECT_FALSE(out.is_empty());
   EXPECT_TRUE(out.took(5));
   EXPECT_TRUE(out.is_empty());
+}
+
+TEST(Outbox, CountsWhatItHas) {
+  Outbox out;
+  out.keep();
+  out.put(std::make_shared<const Bytes>(1000));
+  out.put_part(std::make_shared<const Bytes>(5000));
+  EXPECT_GE(out.bytes(), 6000);
+  out.next();
+  out.written();
+  EXPECT_GE(out.bytes(), 6000) << "until it is taken";
+  EXPECT_TRUE(out.took(1));
+  EXPECT_LT(out.bytes(), 6000);
+  out.next();
+  out.written();
+  EXPECT_TRUE(out.took(2));
+  EXPECT_EQ(out.bytes(), 0);
+}
+
+// A neighbour that listens and takes nothing.
+TEST(Session, KeepsSoMuchForTheOtherSide) {
+  sockaddr_in any{};
+  any.sin_family = AF_INET;
+  any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const Wire listening(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  ASSERT_EQ(::bind(listening.fd(), reinterpret_cast<sockaddr*>(&any), sizeof any), 0);
+  ASSERT_EQ(::listen(listening.fd(), 8), 0);
+  socklen_t length = sizeof any;
+  ::getsockname(listening.fd(), reinterpret_cast<sockaddr*>(&any), &length);
+  const Address where = *address_of(std::as_bytes(std::span(&any, 1)));
+
+  Loop loop([] {});
+  std::atomic<int> lost{0}, sent{0};
+  std::unique_ptr<Session> session;
+  ASSERT_TRUE(loop.post([&] {
+    Session::Told told;
+    told.message = [](Message&&) {};
+    told.waits = [](const std::string&) {};
+    told.lost = [&](const std::string& why) {
+      EXPECT_NE(why.find("more than a quarter of the memory waits"), std::string::npos) << why;
+      ++lost;
+    };
+    session = std::make_unique<Session>(
+        loop, Session::Ends{random_secret(), 0, 1, false, true, 10s, 1U << 20}, std::move(told));
+    session->connect(where, Join{});
+    session->hold();
+    for (; sent < 15; ++sent) session->send_part(std::make_shared<const Bytes>(65536));
+  }));
+  EXPECT_TRUE(eventually([&] { return sent == 15; }));
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(lost, 0);
+  ASSERT_TRUE(loop.post([&] { session->send_part(std::make_shared<const Bytes>(131072)); }));
+  EXPECT_TRUE(eventually([&] { return lost == 1; }, 5s));
+  ASSERT_TRUE(loop.post([&] { session.reset(); }));
+  loop.stop();
+  loop.join();
+  EXPECT_EQ(lost, 1);
 }
 
 TEST(Outbox, KeepsNothingForAConnectionAlone) {
