@@ -16,6 +16,7 @@
 namespace {
 
 std::atomic<bool> held{false}, is_allocating{false};
+std::vector<void*> released;
 
 }  // namespace
 
@@ -27,6 +28,8 @@ tw_status tw_scratch_acquire(tw_memory, int32_t, uint64_t bytes, void** made) {
   *made = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   return TW_OK;
 }
+
+void tw_scratch_release(void* memory) { released.push_back(memory); }
 
 namespace thinwire::nccl {
 namespace {
@@ -57,6 +60,20 @@ TEST(LentMemory, IsGivenBackWhileAnotherThreadAllocates) {
   EXPECT_TRUE(is_done_meanwhile([&] { take_working(0, 1 << 20, &more); }, give));
   EXPECT_EQ(take_working(0, 1000, &got), working) << "for use again";
   EXPECT_EQ(take_shared(0, 1000), shared);
+}
+
+// Which keep as much of it as their bound says.
+TEST(LentMemory, ThatLiesIdleGoesToTheCoresPools) {
+  std::uint64_t got = 0;
+  give_idle();
+  released.clear();
+  void* const idle = take_working(5, 1000, &got);
+  void* const used = take_working(6, 1000, &got);
+  give_working(idle);
+  give_idle();
+  EXPECT_EQ(released, std::vector<void*>{idle});
+  give_working(used);
+  EXPECT_EQ(take_working(6, 1000, &got), used);
 }
 
 TEST(LentMemory, OfTheHostIsGivenBackWhileAnotherThreadPins) {

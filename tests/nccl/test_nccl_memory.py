@@ -1,5 +1,6 @@
 """NCCL programs during which memory runs out on one rank."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -35,3 +36,16 @@ def test_a_rank_that_has_memory_again_takes_part(tmp_path: Path) -> None:
     for each in figures(tmp_path / "report.nccl.rank0")["AllGather"]:
         assert each["raw_by_reason"][SHORT] >= 1024, "it looks again after so many"
         assert each["compressed_calls"] > 100
+
+
+def test_what_a_failed_communicator_held_serves_the_next(tmp_path: Path) -> None:
+    """As programs restart in their processes, after a call that NCCL has refused on one rank."""
+    settings = {"CODEC": "lossless", "REPORT": tmp_path / "report"}
+    output, errors = run(PROGRAMS / "nccl_restarts", **settings)
+    assert output == "ok\n"
+    assert errors == ""
+    report = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    # Beside the two of the program's that have no calls.
+    used = [each["operations"]["Send"] for each in report["communicators"] if each["operations"]]
+    assert len(used) == 12
+    assert all(each["compressed_calls"] > 20 for each in used)

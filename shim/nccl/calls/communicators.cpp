@@ -1,9 +1,13 @@
 // The calls after which a communicator's handle has another meaning, or none.
+#include <chrono>
+#include <thread>
+
 #include "calls/group.h"
 #include "calls/making.h"
 #include "calls/pass.h"
 #include "calls/stopping.h"
 #include "calls/unfinished.h"
+#include "coding/memory.h"
 #include "coding/service.h"
 #include "process/counters.h"
 #include "process/settings.h"
@@ -25,11 +29,20 @@ void set_suspended(ncclComm_t comm, bool suspended) {
   if (Communicator* const of = begun(comm)) of->suspended = suspended;
 }
 
+// The last one of the process has ended, so that no work of NCCL's on a GPU waits for another rank
+// any more, which freeing memory might wait for. Streams that hold it up for long keep theirs.
+void give_memory_back(const Coder& coder) {
+  using namespace std::chrono_literals;
+  for (int look = 0; look < 200 && !coder.is_over(); ++look) std::this_thread::sleep_for(100us);
+  give_idle();
+}
+
 // What is under way may still need what it had agreed.
-void end(const Communicator& ended) {
+void end(const Communicator& ended, bool is_gone) {
   if (Coder* const coder = ended.coder.load()) {
-    coder->end();
+    coder->end(is_gone);
     see_to_its_end(*coder);
+    if (is_gone && !in_group() && !is_any_living()) give_memory_back(*coder);
   } else if (ended.agreed) {
     ended.agreed->close();
   }
@@ -44,7 +57,8 @@ THINWIRE_EXPORTED ncclResult_t ncclCommDestroy(ncclComm_t comm) {
     // Known beforehand: NCCL may give the handle to another thread's communicator before this call
     // is over.
     Communicator* const ended = begun(comm);
-    if (is_in_progress(comm)) {
+    const bool goes_on = is_in_progress(comm);
+    if (goes_on) {
       const ncclResult_t refused = native();
       if (refused != ncclSuccess) return refused;
     } else {
@@ -53,7 +67,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommDestroy(ncclComm_t comm) {
       native();
     }
     forget(comm, ended);
-    if (ended != nullptr) end(*ended);
+    if (ended != nullptr) end(*ended, !goes_on);
     return native.once();
   });
 }
@@ -66,7 +80,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommFinalize(ncclComm_t comm) {
     const bool goes_on = result == ncclSuccess || result == ncclInProgress;
     if (Inside::now() || !goes_on || in_group() || !settings().could_compress) return result;
     Communicator* const found = begun(comm);
-    if (found != nullptr && !found->finalized.exchange(true)) end(*found);
+    if (found != nullptr && !found->finalized.exchange(true)) end(*found, false);
     return result;
   });
 }
@@ -117,7 +131,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommAbort(ncclComm_t comm) {
       ended->agreed->abort();
     }
     native();
-    if (coder != nullptr) end(*ended);
+    if (coder != nullptr) end(*ended, true);
     return native.once();
   });
 }

@@ -235,8 +235,6 @@ std::uint64_t Coder::reference_bytes_of(const Call& call, unsigned codec) {
   return keeps_results(call) && settings().codecs[codec].lossless ? settings().references : 0;
 }
 
-void Coder::fail() { failed_ = true; }
-
 // First what needs no memory.
 void Coder::abort() {
   abort_mailboxes();

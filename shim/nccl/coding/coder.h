@@ -108,15 +108,22 @@ class Coder {
   bool listens() const { return listens_ > 0; }
   // Behind the last step of a call that is not timed, whatever became of it.
   void note_end(const Call& call);
-  // Under the mutex. What enqueueing left is not known: nothing is coded or given back any more.
-  void fail();
+  // Under the mutex. What enqueueing this call left is not known: nothing is coded any more. What
+  // the call was lent is given back once its stream has come to where it is now, and NCCL has ended
+  // the communicator.
+  void fail(const Call& call);
+  // Likewise. Nobody will know when what was lent is free.
+  void lose() { is_lost_ = true; }
 
   // From any thread: all waiting ends, and no more is coded.
   void abort();
   // As abort(); the program goes on with the communicator's parts.
   void revoke();
-  // NCCL has ended it. What is under way is served to its end; then all is given back.
-  void end();
+  // NCCL takes no more calls; `is_gone`: and has ended it. What is under way is served to its end;
+  // then all is given back.
+  void end(bool is_gone);
+  // Whether it has been, as far as it will be.
+  bool is_over() const { return is_over_.load(std::memory_order_acquire); }
 
   // What the streams have come past so far has failed.
   ncclResult_t error() const { return error_.load(std::memory_order_relaxed); }
@@ -211,6 +218,11 @@ class Coder {
   void note_failure(tw_status status);
   void say_failed(std::string why) const;
   void release();
+  void give_back();
+  // Whether it will be known when the stream is past all that it has now.
+  bool marks_failure(const Call& call);
+  // Of a stream on which a call failed, which is past all of them.
+  void drop_flights(Lent& lent);
   void abort_mailboxes();
 
   const agree::CommunicatorRef agreed_;
@@ -239,6 +251,9 @@ class Coder {
   Flights flights_{device_};
   Flight* last_end_ = nullptr;  // of the latest call whose end is known once it has come
   bool failed_ = false, ended_ = false, released_ = false;
+  bool is_gone_ = false;  // NCCL has ended it
+  bool is_lost_ = false;  // see lose()
+  std::atomic<bool> is_over_{false};
   void* references_ = nullptr;
   bool has_referred_ = false;
 

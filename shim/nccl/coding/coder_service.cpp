@@ -1,10 +1,9 @@
-// What the service thread does for a communicator: mailboxes, reports, the end.
+// What the service thread does for a communicator: mailboxes, reports.
 #include <atomic>
 #include <string>
 #include <utility>
 
 #include "coding/coder.h"
-#include "coding/memory.h"
 #include "process/reason.h"
 #include "process/refused.h"
 #include "process/settings.h"
@@ -141,9 +140,12 @@ bool Coder::reap() {
       each->pop();
       flights_.give_back(flight);
     }
+    if (each->failed == nullptr || !has_ended(*each->failed)) continue;
+    drop_flights(*each);
+    flights_.give_back(std::exchange(each->failed, nullptr));
   }
-  if (busy && !(failed_ && ended_)) return true;
-  if (ended_ && !released_) release();
+  if (busy && !(is_lost_ && ended_)) return true;
+  if (ended_ && !released_ && (is_gone_ || !failed_)) release();
   listed = false;
   return false;
 }
@@ -228,28 +230,6 @@ void Coder::take_report(Flight& flight, tw_status status, const tw_stream_report
 void Coder::lose_service() {
   set_error(ncclSystemError);
   allowed([&] { abort(); });
-}
-
-void Coder::end() {
-  const std::lock_guard lock(mutex_);
-  ended_ = true;
-}
-
-// After a failure the stream may still have use for what it was lent; after an abort the thread
-// that makes the calls may be in decide().
-void Coder::release() {
-  released_ = true;
-  agreed_->close();
-  if (failed_) return;
-  if (!aborted_) {
-    plans_.clear();
-    tw_stream_comm_destroy(stream_comm_);
-  }
-  const std::lock_guard lock(lent_mutex_);  // an abort may come now
-  for (const auto& each : lent_) each->release_all();
-  if (last_end_ != nullptr) flights_.give_back(std::exchange(last_end_, nullptr));
-  flights_.release_all();
-  if (references_ != nullptr) give_working(std::exchange(references_, nullptr));
 }
 
 }  // namespace thinwire::nccl

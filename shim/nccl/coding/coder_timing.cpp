@@ -58,6 +58,7 @@ Flight* Coder::begin_time(const Call& call, const Decision& decision) {
 void Coder::end_time(const Call& call, Flight* clock) {
   if (clock == nullptr) return;
   const std::lock_guard lock(mutex_);
+  if (failed_) return;  // nothing comes behind what says that all is past
   // Else it is lost: the stream may still write what was put there before.
   if (enqueue_time(call, clock, 1)) keep_end(call, clock);
 }

@@ -173,7 +173,7 @@ ncclResult_t enqueue_steps(Rest& rest, Batch& own, bool is_open) {
 void fail_all(std::span<const Planned> calls) {
   for (const Planned& each : calls) {
     const std::lock_guard lock(each.coder->mutex());
-    each.coder->fail();
+    each.coder->fail(each.call);
   }
 }
 
@@ -184,12 +184,17 @@ bool is_taken(ncclResult_t result) { return result == ncclSuccess || result == n
 template <typename Enqueue>
 ncclResult_t enqueue_locked(std::span<const Planned> calls, Enqueue enqueue) {
   ncclResult_t result = ncclSystemError;
-  allowed([&] {
+  const bool is_known = allowed([&] {
     const Range range(calls);
     Locked locked(calls);
     result = enqueue(locked.batch_of());
   });
-  return result;
+  if (is_known) return result;
+  for (const Planned& each : calls) {
+    const std::lock_guard lock(each.coder->mutex());
+    each.coder->lose();
+  }
+  return ncclSystemError;
 }
 
 ncclResult_t enqueue_alone(const Planned& call, Batch& own, Rest* rest) {
@@ -244,7 +249,7 @@ void enqueue_trial(const Planned& tried, Part part) {
       if (of != nullptr) of->veto(TW_RAW_NO_MEMORY);
     }
   } else if (enqueue(own.calls) != ncclSuccess) {
-    tried.coder->fail();
+    tried.coder->fail(tried.call);
   }
 }
 

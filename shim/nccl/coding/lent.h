@@ -123,8 +123,9 @@ class Lent {
   std::uint64_t stream = 0;
   std::uint64_t group = 0;  // the last one that used it, and how many of its calls did
   std::size_t places = 0;
-  std::uint64_t given = 0;  // bytes of the chunk that the mailbox wants; of the service thread
-  Spilling spilling;        // of the service thread, too
+  std::uint64_t given = 0;   // bytes of the chunk that the mailbox wants; of the service thread
+  Spilling spilling;         // of the service thread, too
+  Flight* failed = nullptr;  // a time behind all that the stream has, of which a call has failed
   LateBlock late;
 
  private:

@@ -150,6 +150,18 @@ void give_working(void* given) {
   all.taken.erase(found);
 }
 
+void give_idle() {
+  std::map<int, std::vector<Piece>> idle;
+  {
+    Memory& all = memory();
+    const std::lock_guard lock(all.mutex);
+    idle.swap(all.idle);
+  }
+  for (const auto& [place, pieces] : idle) {
+    for (const Piece& each : pieces) tw_scratch_release(each.memory);
+  }
+}
+
 void* take_shared(int device, std::uint64_t bytes) {
   const std::uint64_t size = shared_size(bytes);
   if (size > kSlabBytes) return nullptr;

@@ -1,5 +1,6 @@
 // Memory that calls are lent, by all communicators of the process. What is given back is kept for
-// others: freeing GPU memory would wait for streams that may wait for the thread that frees.
+// others while there are communicators: freeing GPU memory would wait for streams, and these for
+// the thread that frees, or for another rank that waits for this one.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,9 @@ void* take_working_on_host(int device, std::uint64_t bytes, std::uint64_t* got);
 void* take_exactly(int device, std::uint64_t bytes);
 // Of any kind.
 void give_working(void* memory);
+// What lies idle goes to the core's pools, which give back to the system what is above their bound.
+// That may wait for whatever is on the GPUs.
+void give_idle();
 
 // Memory of the host that streams of any device reach, aligned to 64; `bytes` as it was taken. The
 // host may read it for as long as the process lives.

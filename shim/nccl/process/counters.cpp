@@ -132,6 +132,12 @@ void forget(ncclComm_t comm, const Communicator* ended) {
   known.endings.fetch_add(1, std::memory_order_release);
 }
 
+bool is_any_living() {
+  Table& known = table();
+  const std::lock_guard lock(known.mutex);
+  return !known.living.empty();
+}
+
 const std::vector<Communicator*>& all_communicators() { return table().all; }
 
 std::vector<Communicator*> communicators_so_far() {

@@ -120,6 +120,9 @@ Communicator* begun(ncclComm_t comm);
 // stay for the report. What it had agreed is for the caller to end.
 void forget(ncclComm_t comm, const Communicator* ended);
 
+// Whether any has not been forgotten.
+bool is_any_living();
+
 // All there were, in the order in which they were seen. Nobody may be counting any more.
 const std::vector<Communicator*>& all_communicators();
 // The same while others count.

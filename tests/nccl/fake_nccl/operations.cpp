@@ -58,6 +58,8 @@ ncclResult_t reduce(Call call, bool all, const void* send, void* receive, ncclDa
   return submit(Kind::kCollective, comm, stream, before, after);
 }
 
+thread_local bool t_refuses_sends = false;
+
 }  // namespace
 
 FAKE_NCCL(AllReduce, const void* send, void* receive, std::size_t count, ncclDataType_t type,
@@ -111,6 +113,7 @@ FAKE_NCCL(Bcast, void* buffer, std::size_t count, ncclDataType_t type, int root,
 FAKE_NCCL(Send, const void* send, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
           cudaStream_t stream) {
   if (!is_alive(comm) || peer < 0 || peer >= comm->ranks) return refuse(ncclInvalidArgument);
+  if (t_refuses_sends) return refuse(ncclSystemError);
   const std::size_t bytes = count * element_bytes(type);
   return submit(Kind::kMessage, comm, stream, [=](Exchange& messages) {
     messages.send(peer, {kMessage, 0, 0, -1, bytes}, send, bytes);
@@ -127,3 +130,7 @@ FAKE_NCCL(Recv, void* receive, std::size_t count, ncclDataType_t type, int peer,
 }
 
 }  // namespace fake_nccl
+
+extern "C" __attribute__((visibility("default"))) void fakeNcclRefuseSends(bool refuses) {
+  fake_nccl::t_refuses_sends = refuses;
+}
