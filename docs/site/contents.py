@@ -90,6 +90,7 @@ OF_PAGES = {
         "tests/README",
         "shim/mpi/README",
         "shim/nccl/README",
+        "third_party/README",
         "docs/decisions/README",
     ),
     "examples/README": part("", "*/README", folder="examples"),
