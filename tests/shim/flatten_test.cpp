@@ -109,6 +109,36 @@ TEST_F(Flatten, Predefined) {
   }
 }
 
+TEST_F(Flatten, LoopsAreNotListed) {
+  MPI_Datatype vector = MPI_DATATYPE_NULL, nested = MPI_DATATYPE_NULL;
+  PMPI_Type_vector(1 << 28, 1, 4, MPI_FLOAT, &vector);
+  PMPI_Type_create_hvector(3, 1, std::int64_t{1} << 40, vector, &nested);
+  for (MPI_Datatype type : {vector, nested}) {
+    real().Type_commit(&type);
+    const ByteForm form = byte_form_of(type);
+    ASSERT_TRUE(form.map && form.type);
+    EXPECT_EQ(form.map->segments().size(), 1u);
+    EXPECT_EQ(form.map->bytes(), type_facts(type).size);
+  }
+  EXPECT_EQ(byte_form_of(vector).map->high(), (std::int64_t{4} << 30) - 12);
+  real().Type_free(&nested);
+  real().Type_free(&vector);
+}
+
+TEST_F(Flatten, ManyBlocksAreListedForTypesInUse) {
+  std::vector<int> places(5000);
+  for (int at = 0; at < 5000; ++at)
+    places[static_cast<std::size_t>(at)] = 3 * at + (at * 7 % 5 == 0);
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  PMPI_Type_create_indexed_block(5000, 1, places.data(), MPI_FLOAT, &type);
+  real().Type_commit(&type);
+  for (int use = 0; use < 8; ++use) EXPECT_FALSE(byte_form_of(type).map);
+  EXPECT_FALSE(known_map_of(type));
+  EXPECT_TRUE(byte_form_of(type).map);
+  EXPECT_EQ(known_map_of(type)->segments().size(), 5000u);
+  real().Type_free(&type);
+}
+
 TEST_F(Flatten, PairsWithGaps) {
   // Looked up by hand: the shim itself does not know these handles.
   for (const char* name : {"ompi_mpi_short_int", "ompi_mpi_double_int", "ompi_mpi_long_int",

@@ -78,6 +78,13 @@ void put_in_plain_places(int combiner, const Numbers& large_counts, Numbers& int
 
 }  // namespace
 
+int combiner_of(MPI_Datatype type) { return envelope_of(type).combiner; }
+
+std::uint64_t arguments_of(MPI_Datatype type) {
+  const Envelope found = envelope_of(type);
+  return static_cast<std::uint64_t>(found.integers + found.addresses + found.large_counts);
+}
+
 Contents::Contents(MPI_Datatype type) {
   const Envelope envelope = envelope_of(type);
   combiner = envelope.combiner;

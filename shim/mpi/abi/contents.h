@@ -8,6 +8,10 @@
 
 namespace thinwire::mpi {
 
+// What it costs little to ask: a constructor's arguments may be a million.
+int combiner_of(MPI_Datatype type);
+std::uint64_t arguments_of(MPI_Datatype type);
+
 // The constructor's arguments. MPI_Type_get_contents hands out references to the parts, which the
 // destructor gives back.
 class Contents {

@@ -12,6 +12,7 @@
 #include "abi/contents.h"
 #include "abi/flatten.h"
 #include "abi/keyval.h"
+#include "abi/loops.h"
 #include "abi/real.h"
 #include "abi/self.h"
 #include "process/shortcut.h"
@@ -136,6 +137,7 @@ struct Kept {
   std::mutex mutex;
   LayoutPointer layout;  // these once somebody asked for them
   ByteForm bytes;
+  std::uint32_t asked = 0;  // for the bytes, while they are not worth while
 };
 
 // The datatypes of bytes that there are: they must be freed before the MPI ends, whoever holds
@@ -215,6 +217,41 @@ LayoutPointer make_layout(MPI_Datatype type) {
   return {layout, [](const tw_layout* made) { tw_layout_destroy(const_cast<tw_layout*>(made)); }};
 }
 
+// To list many blocks takes as long as what the MPI's own unpacking of some messages takes more
+// than the list's: programs make a type for each message.
+constexpr std::uint64_t kMostForOne = 1024, kShortBlock = 16;
+constexpr std::uint32_t kUsesBefore = 8;
+
+// Of what is made of no loops.
+bool may_have_many_blocks(MPI_Datatype type, std::uint64_t size) {
+  switch (combiner_of(type)) {
+    case MPI_COMBINER_INDEXED:
+    case MPI_COMBINER_HINDEXED:
+    case MPI_COMBINER_INDEXED_BLOCK:
+    case MPI_COMBINER_HINDEXED_BLOCK:
+    case MPI_COMBINER_STRUCT:
+      return arguments_of(type) > 2 * kMostForOne;
+    default:
+      return size > kMostForOne * kShortBlock;
+  }
+}
+
+// nullptr where it cannot be said, or is not worth while yet. Under the lock of what is kept.
+TypeMapPointer map_of(MPI_Datatype type, Kept& kept) {
+  const std::optional<Loops> loops = loops_of(type);
+  if (loops) {
+    auto map = std::make_shared<TypeMap>(loops->block, loops->levels, loops->extent);
+    if (map->bytes() == kept.facts.size) return map;
+  }
+  if (kept.asked < kUsesBefore && may_have_many_blocks(type, kept.facts.size)) {
+    ++kept.asked;
+    return nullptr;
+  }
+  auto segments = flatten(type);
+  if (!segments) return nullptr;
+  return std::make_shared<TypeMap>(std::move(*segments), extent_of(type));
+}
+
 }  // namespace
 
 TypeFacts type_facts(MPI_Datatype type) {
@@ -250,13 +287,18 @@ ByteForm byte_form_of(MPI_Datatype type) {
   if (kept == nullptr) return {};
   const std::lock_guard lock(kept->mutex);
   if (kept->bytes.map || !is_committed(type)) return kept->bytes;
-  auto segments = flatten(type);
-  if (!segments) return {};
-  MPI_Count lower = 0, extent = 0;
-  real().Type_get_extent_x(type, &lower, &extent);
-  kept->bytes.map = std::make_shared<TypeMap>(std::move(*segments), extent);
+  kept->bytes.map = map_of(type, *kept);
+  if (!kept->bytes.map) return {};
   kept->bytes.type = hold_byte_type(make_byte_type(*kept->bytes.map));
   return kept->bytes;
+}
+
+TypeMapPointer known_map_of(MPI_Datatype type) {
+  const auto held = reading();
+  Kept* kept = kept_of(type);
+  if (kept == nullptr) return nullptr;
+  const std::lock_guard lock(kept->mutex);
+  return kept->bytes.map;
 }
 
 const void* first_byte(const void* buffer, MPI_Datatype type) {

@@ -41,13 +41,16 @@ LayoutPointer layout_of(MPI_Datatype type);
 
 // The type as bytes in host memory, made once and kept with the type. Who holds either may outlive
 // that: another thread may free the user's type by another handle of it while a call names this
-// one. Both are missing where the type cannot be flattened or is not committed, the datatype also
-// where the MPI cannot say it.
+// one. Both are missing where the type cannot be flattened or is not committed, and for the first
+// messages of one that may have many blocks, the datatype also where the MPI cannot say it.
 struct ByteForm {
   TypeMapPointer map;
   std::shared_ptr<const MPI_Datatype> type;
 };
 ByteForm byte_form_of(MPI_Datatype type);
+
+// What was made already, or nullptr.
+TypeMapPointer known_map_of(MPI_Datatype type);
 
 // Where the lowest byte of the first element lies. The buffer's own address may be no memory at
 // all: MPI_BOTTOM before absolute addresses, or the far end of a type's lower bound.
@@ -81,8 +84,9 @@ class ByteCount {
 
 // Copies between user memory of any datatype and dense bytes, partial last elements included.
 int pack(const void* buffer, MPI_Count count, MPI_Datatype type, void* dense, std::uint64_t bytes);
-int unpack(const void* dense, std::uint64_t bytes, void* buffer, MPI_Count count,
-           MPI_Datatype type);
+// `is_new_use`: of the type, whose byte_form_of() nobody has asked for this message.
+int unpack(const void* dense, std::uint64_t bytes, void* buffer, MPI_Count count, MPI_Datatype type,
+           bool is_new_use = true);
 
 void release_type_cache();
 

@@ -28,11 +28,14 @@ ByteCount::~ByteCount() {
 
 namespace {
 
-// Where the bytes lie, if that can be said.
-bool find_elements(const void* buffer, MPI_Datatype type, Elements& elements) {
+TypeMapPointer made_map_of(MPI_Datatype type) { return byte_form_of(type).map; }
+
+// Where the bytes lie, if that can be said. `map_of` is what may be made for it.
+bool find_elements(const void* buffer, MPI_Datatype type, Elements& elements,
+                   TypeMapPointer (*map_of)(MPI_Datatype)) {
   elements.buffer = const_cast<void*>(buffer);
   if (type_facts(type).dense) return true;
-  elements.map = byte_form_of(type).map;
+  elements.map = map_of(type);
   return elements.map != nullptr;
 }
 
@@ -42,7 +45,7 @@ bool find_elements(const void* buffer, MPI_Datatype type, Elements& elements) {
 // also judges arguments that mean no bytes.
 int pack(const void* buffer, MPI_Count count, MPI_Datatype type, void* dense, std::uint64_t bytes) {
   Elements elements;
-  if (bytes > 0 && find_elements(buffer, type, elements)) {
+  if (bytes > 0 && find_elements(buffer, type, elements, made_map_of)) {
     gather(elements, bytes, dense);
     return MPI_SUCCESS;
   }
@@ -50,10 +53,10 @@ int pack(const void* buffer, MPI_Count count, MPI_Datatype type, void* dense, st
   return self_copy(buffer, count, type, dense, as_bytes.count(), as_bytes.type());
 }
 
-int unpack(const void* dense, std::uint64_t bytes, void* buffer, MPI_Count count,
-           MPI_Datatype type) {
+int unpack(const void* dense, std::uint64_t bytes, void* buffer, MPI_Count count, MPI_Datatype type,
+           bool is_new_use) {
   Elements elements;
-  if (bytes > 0 && find_elements(buffer, type, elements)) {
+  if (bytes > 0 && find_elements(buffer, type, elements, is_new_use ? made_map_of : known_map_of)) {
     scatter(dense, bytes, elements);
     return MPI_SUCCESS;
   }

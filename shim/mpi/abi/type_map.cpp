@@ -60,6 +60,21 @@ TypeMap::TypeMap(std::vector<tw_segment> segments, std::int64_t extent)
   sort_segments();
 }
 
+TypeMap::TypeMap(tw_segment block, std::vector<Level> levels, std::int64_t extent)
+    : segments_{block},
+      levels_(std::move(levels)),
+      ascending_(true),
+      bytes_(block.bytes),
+      extent_(extent),
+      low_(block.offset),
+      high_(block.offset + static_cast<std::int64_t>(block.bytes)) {
+  for (const Level& level : levels_) {
+    bytes_ *= level.count;
+    const std::int64_t last = static_cast<std::int64_t>(level.count - 1) * level.stride;
+    (last < 0 ? low_ : high_) += last;
+  }
+}
+
 void TypeMap::find_levels() {
   const std::uint64_t block = segments_[0].bytes;
   std::vector<std::int64_t> offsets;

@@ -27,6 +27,9 @@ class TypeMap {
   // As flatten() gives them: in the order in which they travel.
   TypeMap(std::vector<tw_segment> segments, std::int64_t extent);
 
+  // As loops_of() gives them: a block, repeated by levels, outermost first.
+  TypeMap(tw_segment block, std::vector<Level> levels, std::int64_t extent);
+
   std::uint64_t bytes() const { return bytes_; }
   std::int64_t extent() const { return extent_; }
   // The lowest byte's offset and the one behind the highest byte's, of one element.

@@ -105,10 +105,6 @@ bool learn_of_ranks(MPI_Comm comm, Collectives& made) {
   return alike;
 }
 
-bool lies_on_one_node(const Collectives& kept) {
-  return std::ranges::all_of(kept.nodes, [&](auto node) { return node == kept.nodes.front(); });
-}
-
 // Collective. The lowest rate of those that know one, and where the most certain has it from.
 plan::LinkRate agree_on_link(const Collectives& kept) {
   const plan::LinkRate own =
@@ -204,6 +200,10 @@ Collectives& collectives_of(MPI_Comm comm) {
   return kept;
 }
 
+bool lies_on_one_node(const Collectives& kept) {
+  return std::ranges::all_of(kept.nodes, [&](auto node) { return node == kept.nodes.front(); });
+}
+
 void wait_for_started(Collectives& kept) {
   if (kept.worker) kept.worker->run_until_idle();
 }
@@ -216,6 +216,7 @@ void want_costs(Collectives& kept) {
 void settle_costs(Collectives& kept) {
   wait_for_started(kept);
   if (std::exchange(kept.wants_costs, false)) --wanted_collectives;
+  agree_on_link_if_due(kept);
   if (tw_comm_settle(kept.queue.comm()) == TW_OK) return;
   tw_log(TW_LOG_ERROR,
          (std::string("what a codec costs is not agreed: ") + tw_last_error()).c_str());

@@ -61,16 +61,19 @@ Collectives& collectives_of(MPI_Comm comm);
 // next call that may wait for the other ranks makes it. Local; to be called on all ranks alike.
 void want_collectives_of(MPI_Comm comm);
 
-// A non-blocking collective could have been taken over, if it were known what its codec costs: the
-// next call that may wait for the other ranks learns it. As above.
+// A non-blocking collective could have been taken over, if it were known what its codec costs, or
+// the link's rate: the next call that may wait for the other ranks learns it. As above.
 void want_costs(Collectives& kept);
 
-// Collective: learns what is wanted, behind all that was started.
+// Collective: learns what is wanted, behind all that was started, and the link's rate where that is
+// due.
 void settle_costs(Collectives& kept);
 
 // Collective, where so many calls have been planned that it is due, with the queue the caller's:
 // the ranks agree anew on the link's rate, the lowest that one of them has.
 void agree_on_link_if_due(Collectives& kept);
+
+bool lies_on_one_node(const Collectives& kept);
 
 // Until the queue is the caller's.
 void wait_for_started(Collectives& kept);

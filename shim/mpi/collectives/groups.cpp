@@ -22,8 +22,9 @@ constexpr bool kCommunicatorsAreMany = true;
 constexpr bool kCommunicatorsAreMany = false;
 #endif
 
-// MPICH and its relatives have some 2000 in a process, which a program may need.
-constexpr int kMostPrivate = 6;
+// MPICH and its relatives have some 2000 in a process, which a program may need. With threads none
+// is shared.
+constexpr int kMostPrivate = 6, kMostWithThreads = 16;
 
 std::mutex g_shared_mutex;  // guards the map
 std::map<std::vector<int>, Collectives*>& all_shared() {
@@ -76,6 +77,9 @@ void stop_sharing() {
   }
 }
 
-bool may_make_private() { return kCommunicatorsAreMany || PrivateComm::live() < kMostPrivate; }
+bool may_make_private() {
+  const int most = process().concurrent ? kMostWithThreads : kMostPrivate;
+  return kCommunicatorsAreMany || PrivateComm::live() < most;
+}
 
 }  // namespace thinwire::mpi

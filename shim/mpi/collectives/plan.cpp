@@ -69,12 +69,18 @@ void agree_on_times(const Part& part, plan::CallClass& of, Collectives& kept) {
   if (is_decided && plans_are_logged && part.rank == 0) log_decision(plan_class_of(part), of);
 }
 
+// What the machine says of a link begins nothing that is not timed.
+bool is_guessed(const Collectives& kept) {
+  return !lies_on_one_node(kept) && !plan::is_vouched_for(kept.link);
+}
+
 NativeReason ask_as_agreed(const Asked& asked, const Part& part, Collectives& kept) {
   tw_collective collective = describe(asked, part, kept.planned);
   collective.flags |= TW_AS_AGREED;
   const NativeReason planned = ask(part, collective, kept);
   if (!leaves_choice(planned, collective)) return planned;
   plan::CallClass& of = class_of(part, kept);
+  if (!of.is_decided() && is_guessed(kept)) return NativeReason::kNoLink;
   if (of.codes(foreseen(part, planned))) return compress(part, planned, collective, kept);
   return of.is_decided() ? NativeReason::kNotFaster : NativeReason::kWouldNotGain;
 }
@@ -113,7 +119,8 @@ NativeReason plan_started(const Asked& asked, const Part& part, Collectives& kep
   ++kept.calls;
   const NativeReason why =
       part.is_open ? ask_of_either(asked, part, kept) : ask_as_agreed(asked, part, kept);
-  if (why == NativeReason::kCostUnknown) want_costs(kept);
+  const bool is_link_due = why == NativeReason::kNoLink && kept.calls >= kept.next_agreement;
+  if (why == NativeReason::kCostUnknown || is_link_due) want_costs(kept);
   return why;
 }
 
@@ -124,7 +131,8 @@ NativeReason plan_persistent(const Asked& asked, Part& part, Collectives& kept) 
     if (!agree_on_signature(part, kept.queue)) return NativeReason::kDtype;
   }
   const NativeReason why = ask_as_agreed(asked, part, kept);
-  if (why != NativeReason::kCostUnknown) return why;
+  const bool is_link_due = why == NativeReason::kNoLink && kept.calls >= kept.next_agreement;
+  if (why != NativeReason::kCostUnknown && !is_link_due) return why;
   settle_costs(kept);
   return ask_as_agreed(asked, part, kept);
 }

@@ -33,7 +33,8 @@ int copy_out(const Destination& destination, const InPlace::Reservation& reserva
     return MPI_SUCCESS;
   }
   if (!destination.dense && !destination.bytes.map) {
-    return unpack(dense.data(), bytes, destination.buffer, destination.count, destination.type);
+    return unpack(dense.data(), bytes, destination.buffer, destination.count, destination.type,
+                  false);
   }
   if (self.in_place.write(std::move(dense), bytes, destination.elements())) {
     ++self.counters.deferred_writes;
