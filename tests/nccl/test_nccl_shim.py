@@ -50,7 +50,8 @@ def run_whole(
 ) -> tuple[str, str]:
     """What a program prints, under the library; `gpus`: over an NCCL that is not the host's;
     `ranks`: as many, where the program has no number of its own; `patience`: in seconds;
-    `beside`: a library that is preloaded before it. Unless `settings` say otherwise its ranks compress though they share a node, and what does not pay."""
+    `beside`: a library that is preloaded before it. Unless `settings` say otherwise its ranks
+    compress though they share a node, and what does not pay."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
     named = {"THINWIRE_SAME_NODE": "1", "THINWIRE_FORCE": "1"}
     named |= {f"THINWIRE_{name}": str(value) for name, value in settings.items()}
