@@ -32,10 +32,10 @@ struct ProbationTimes {
 // Calls of each way that a probation times. `span`: as many are enqueued together at the most, as a
 // group, whose time is theirs; of three times as many two groups at least are of one way alone.
 inline constexpr std::uint32_t kTimedAlone = 8;  // of calls that no group has
+inline constexpr std::uint32_t kMostTimed = 1024;
 constexpr std::uint32_t probation_calls(std::uint32_t span) {
-  constexpr std::uint32_t kMost = 1024;
   if (span <= 1) return kTimedAlone;
-  return std::clamp(span > kMost ? kMost : 3 * span, kTimedAlone + 1, kMost);
+  return std::clamp(span > kMostTimed ? kMostTimed : 3 * span, kTimedAlone + 1, kMostTimed);
 }
 
 // How a call goes in a probation, by its number there.

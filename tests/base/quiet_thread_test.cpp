@@ -26,6 +26,22 @@ TEST(QuietThread, TakesNoSignalsButThoseOfItsOwnFaults) {
   }
 }
 
+TEST(QuietThread, MayRunWhereTheProcessMay) {
+  cpu_set_t before{}, one{}, inside{}, inherited{};
+  sched_getaffinity(0, sizeof before, &before);
+  if (CPU_COUNT(&before) < 2) GTEST_SKIP() << "one processor";
+  const auto look = [](cpu_set_t& into) { sched_getaffinity(0, sizeof into, &into); };
+  int first = 0;
+  while (CPU_ISSET(first, &before) == 0) ++first;
+  CPU_SET(first, &one);
+  sched_setaffinity(0, sizeof one, &one);
+  quiet_thread("quiet", [&] { look(inside); }, Runs::kAnywhere).join();
+  quiet_thread("quiet", [&] { look(inherited); }).join();
+  sched_setaffinity(0, sizeof before, &before);
+  EXPECT_TRUE(CPU_EQUAL(&inside, &before));
+  EXPECT_TRUE(CPU_EQUAL(&inherited, &one));
+}
+
 TEST(QuietThread, LeavesTheCallersSignalsAsTheyAre) {
   sigset_t one{}, before{};
   sigemptyset(&one);

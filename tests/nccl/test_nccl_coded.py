@@ -298,6 +298,18 @@ def test_communicators_live_and_end_in_every_way(
 
 
 @pytest.mark.parametrize("blocking", ["1", "0"])
+def test_a_rank_in_no_part_of_a_split(
+    blocking: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it writes to the place that it named for the handle is none."""
+    monkeypatch.setenv("NCCL_COMM_BLOCKING", blocking)
+    settings = {"CODEC": "lossless", "REPORT": tmp_path / "report"}
+    assert run(PROGRAMS / "nccl_nocolor", **settings) == ("ok\n", "")
+    report = json.loads((tmp_path / "report.nccl.rank0").read_text())
+    assert len(report["communicators"]) == 3, "of two ranks, and a part of one"
+
+
+@pytest.mark.parametrize("blocking", ["1", "0"])
 def test_calls_behind_an_abort_are_refused_as_ever(
     blocking: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -345,6 +345,17 @@ def test_ranks_that_differ_are_told_of_once(tmp_path: Path) -> None:
     assert errors.count(text) == 1
 
 
+def test_ranks_that_exchange_in_another_way_compress_nothing(tmp_path: Path) -> None:
+    ranks = [
+        start(rank, 2, tmp_path, THINWIRE_CODEC="lorenzo", THINWIRE_ALGORITHM=algorithm)
+        for rank, algorithm in enumerate(["pairwise", "auto"])
+    ]
+    said, _ = presence_of(ranks, tmp_path)
+    assert len(said) == 1
+    text = said.pop()
+    assert "in rounds on rank 0" in text and "at once on rank 1" in text
+
+
 def test_an_id_from_a_process_that_lacks_it(tmp_path: Path) -> None:
     ranks = [
         start(rank, 2, tmp_path, preload=rank != 0, THINWIRE_CODEC="lorenzo") for rank in range(2)

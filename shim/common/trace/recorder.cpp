@@ -20,7 +20,7 @@ Recorder::Recorder(Paths paths, Source source)
 bool Recorder::start(std::string head) {
   if (paths_.trace.empty() && paths_.metrics.empty()) return true;
   head_ = std::move(head);
-  thread_ = quiet_thread("thinwire-trace", [this] { work(); });
+  thread_ = quiet_thread("thinwire-trace", [this] { work(); }, Runs::kAnywhere);
   return thread_.joinable();
 }
 

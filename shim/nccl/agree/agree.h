@@ -59,6 +59,8 @@ constexpr std::uint16_t kUnreachable = 0xFFFC;  // no connection between the end
 
 // The decision: a pure function of the value in force and of what all ranks offer.
 Value decide(const Value& in_force, const Offer& of_all);
+// Whether it may have decided that: values of other ranks come over a socket.
+bool may_be_decided(const Value& value);
 
 enum class Outcome {
   kKnown,

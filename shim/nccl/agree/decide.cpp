@@ -41,4 +41,13 @@ Value decide(const Value& in_force, const Offer& of_all) {
   return made;
 }
 
+bool may_be_decided(const Value& value) {
+  const bool is_raw = value.capacity == 0;
+  const bool has_reason = value.reason != 0 && value.reason != kUndecided;
+  const bool is_timed = value.probation > value.decided;
+  const bool in_order = value.decided <= value.probation && value.probation - value.decided <= 1;
+  return value.capacity <= kMostCapacity && (is_raw ? has_reason : value.reason == 0) && in_order &&
+         value.calls <= plan::kMostTimed && (!is_timed || value.calls > 0);
+}
+
 }  // namespace thinwire::nccl::agree

@@ -33,7 +33,7 @@ void Loop::start() {
   event.events = EPOLLIN;
   event.data.u64 = kWake;
   const bool watches = epoll_ctl(epoll_.fd(), EPOLL_CTL_ADD, wake_.fd(), &event) == 0;
-  if (watches) thread_ = quiet_thread("thinwire-helper", [this] { run(); });
+  if (watches) thread_ = quiet_thread("thinwire-helper", [this] { run(); }, Runs::kAnywhere);
   if (!thread_.joinable()) generation_ = kNever;
 }
 

@@ -13,7 +13,8 @@ void Member::break_off(const std::string& why, int but) {
     shared_->set(state_, "all " + std::to_string(ranks_) + " ranks had it, until " + why);
   }
   shared_->gate.end(Outcome::kBroken);
-  tree_->around(but, Message(Broken{why}));
+  // Behind the parts of blocks, which other ranks' calls may still be complete by.
+  tree_->around(but, std::make_shared<const Bytes>(pack(Broken{why})));
   tree_->dismiss();
   pairs_->dismiss();
   core_.lose_tree_of(id_);

@@ -188,7 +188,8 @@ bool Rounds::take(const Commit& commit) {
   if (found == classes_.end()) return false;
   Class& of = found->second;
   const bool fits = of.running && of.awaited == 0 && commit.round == of.round &&
-                    commit.from >= of.limit && ledger_.steps(commit.key) < kMostSteps;
+                    commit.from >= of.limit && may_be_decided(commit.value) &&
+                    ledger_.steps(commit.key) < kMostSteps;
   if (!fits) return false;
   of.running = false;
   way_->down(commit);

@@ -25,7 +25,7 @@ class Service {
   bool start() {
     const std::lock_guard lock(mutex_);
     if (runs_) return true;
-    std::thread worker = quiet_thread("thinwire-calls", [this] { work(); });
+    std::thread worker = quiet_thread("thinwire-calls", [this] { work(); }, Runs::kAnywhere);
     if (!worker.joinable()) return false;
     worker.detach();
     runs_ = true;

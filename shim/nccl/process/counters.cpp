@@ -117,6 +117,11 @@ void with_begun(ncclComm_t comm, const std::function<void(Communicator*)>& then)
   then(found == known.living.end() ? nullptr : found->second);
 }
 
+agree::CommunicatorRef agreed_of(const Communicator& communicator) {
+  const std::lock_guard lock(table().mutex);
+  return communicator.agreed;
+}
+
 Communicator* begun(ncclComm_t comm) {
   Table& known = table();
   const std::lock_guard lock(known.mutex);

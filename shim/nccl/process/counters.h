@@ -113,6 +113,9 @@ void begin_split_off(ncclComm_t comm, SplitOff from);
 // Calls `then` with it, alone; with null where nobody began it.
 void with_begun(ncclComm_t comm, const std::function<void(Communicator*)>& then);
 
+// What it has agreed on, while another thread may learn of its ranks.
+agree::CommunicatorRef agreed_of(const Communicator& communicator);
+
 // It; null where nobody began it.
 Communicator* begun(ncclComm_t comm);
 

@@ -81,6 +81,7 @@ agree::Terms terms(bool blocks, std::uint64_t rules) {
       {"the library's version", tw_version()},
       {"the codec", tw_codec_spec(settings().codecs.front().codec)},
       {"the threshold", std::to_string(settings().threshold)},
+      {"how reductions and all-to-alls travel", settings().rounds ? "in rounds" : "at once"},
       {"the link", link == nullptr ? "not stated" : link},
       {"what ranks of one node exchange", settings().same_node ? "compressed" : "raw"},
       {"how calls are timed", plan::kTimingRules},
@@ -236,8 +237,8 @@ std::string plain(std::string text) {
 }
 
 std::string presence_text(const Communicator& communicator) {
-  if (!communicator.agreed) return "not asked who has it";
-  return plain(communicator.agreed->presence().text);
+  const agree::CommunicatorRef agreed = agreed_of(communicator);
+  return agreed ? plain(agreed->presence().text) : "not asked who has it";
 }
 
 }  // namespace thinwire::nccl

@@ -183,6 +183,25 @@ TEST(BadBlock, OfAStrangerBreaks) {
   EXPECT_TRUE(settles(job.all[0].comm, State::kBroken));
 }
 
+// More than sockets hold.
+TEST(CarryOf, WhatIsUnderWayComesBeforeTheEnd) {
+  constexpr std::size_t kBytes = 24 << 20;
+  Job job(1, {}, 2);
+  const Id id = job.make_id();
+  job.open(0, id);
+  Puppet puppet(id, 2);
+  puppet.join();
+  ASSERT_TRUE(settles(job.all[0].comm, State::kReady));
+  give_all(*job.all[0].comm, {0, false, 3, 0}, kToAll, kBytes);
+  job.all[0].comm->abort();
+  std::size_t come = 0;
+  for (auto message = puppet.parent.hear(); message; message = puppet.parent.hear()) {
+    if (const auto* part = std::get_if<Part>(&*message)) come += part->bytes.size();
+    if (std::holds_alternative<Broken>(*message)) break;
+  }
+  EXPECT_EQ(come, kBytes);
+}
+
 TEST(Blocks, HoldSoMuchOfARank) {
   Gate gate;
   Blocks blocks{gate, 1000};

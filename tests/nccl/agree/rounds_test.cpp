@@ -172,6 +172,12 @@ TEST(Rounds, WhatDoesNotFitIsRefused) {
   EXPECT_FALSE(rounds.take(Limit{1, 1, 9})) << "no child";
   EXPECT_FALSE(rounds.take(Commit{1, 1, kWindow - 1, {100, 0}})) << "before the limit";
   EXPECT_FALSE(rounds.take(Commit{1, 2, kWindow, {100, 0}})) << "another round";
+  for (const Value& impossible :
+       {Value{497, 0}, Value{513, 0}, Value{0xFFFF, 0}, Value{100, kNotSmaller}, Value{0, 0},
+        Value{0, kUndecided}, Value{100, 0, 1, 2, 8}, Value{100, 0, 3, 1, 8},
+        Value{100, 0, 1, 0, 0}, Value{100, 0, 1, 0, 1025}}) {
+    EXPECT_FALSE(rounds.take(Commit{1, 1, kWindow, impossible})) << "no rank decides that";
+  }
   EXPECT_TRUE(rounds.take(Commit{1, 1, kWindow, {100, 0}}));
   EXPECT_FALSE(rounds.take(Ask{1, 1, false})) << "again";
   EXPECT_FALSE(rounds.take(Ask{1, 1, false, true})) << "of the past";
