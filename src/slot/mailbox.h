@@ -19,11 +19,17 @@ namespace thinwire::slot {
 struct MailChunk {
   std::uint64_t call = 0;
   std::uint64_t block = 0;
-  std::uint64_t block_bytes = 0;
+  std::uint64_t block_bytes = 0;  // of what goes by mailboxes
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   std::int64_t rank = 0;  // for whom it is, -1 for all others; or from whom
 };
+
+// What is left of a block, whose first bytes go another way.
+THINWIRE_HOST_DEVICE constexpr MailChunk behind(MailChunk block, std::uint64_t bytes) {
+  block.block_bytes -= bytes;
+  return block;
+}
 
 inline constexpr std::uint64_t kLineBytes = 64;
 

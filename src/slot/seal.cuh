@@ -26,7 +26,10 @@ static __device__ __noinline__ void seal(const ToSeal& step) {
     if (kind == SlotKind::kLost) *slot.outcome = failure(SlotFailure::kLost);
   }
   __syncthreads();
-  if (kind != SlotKind::kSpilled || put_in_mailbox(*slot.mailbox, slot.chunk, step.values)) return;
+  if (kind != SlotKind::kSpilled) return;
+  const std::uint64_t inside = bytes_inside(slot.tag.raw_bytes, slot.bytes);
+  copy_bytes(slot.at + kSlotHeaderBytes, step.values, inside);
+  if (put_in_mailbox(*slot.mailbox, behind(slot.chunk, inside), step.values + inside)) return;
   if (threadIdx.x == 0) *slot.outcome = failure(SlotFailure::kAborted);
 }
 

@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kSlotHeaderBytes = 64;
 inline constexpr std::uint64_t kSlotFactorAt = 48;    // in the header
 inline constexpr std::uint64_t kSlotUnit = 512;       // slots are multiples of it
 inline constexpr std::uint64_t kWholeCapacity = 512;  // a capacity as large as the values
-inline constexpr std::uint64_t kSlotMark = 0x00746F6C73207774u;  // "tw slot", version 0
+inline constexpr std::uint64_t kSlotMark = 0x01746F6C73207774u;  // "tw slot", version 1
 
 // What a slot is for: what its reader expects.
 struct SlotTag {
@@ -75,6 +75,14 @@ constexpr std::uint64_t slot_bytes(std::uint64_t raw_bytes, std::uint32_t capaci
   const std::uint64_t rest = ceil_div(raw_bytes % kWholeCapacity * capacity, kWholeCapacity);
   const std::uint64_t units = ceil_div(whole + rest, kSlotUnit);
   return (units > 0 ? units : 1) * kSlotUnit;
+}
+
+// So many bytes of a spilled block, its first ones, are in the slot: it travels in any case. The
+// others go by the mailbox.
+THINWIRE_HOST_DEVICE constexpr std::uint64_t bytes_inside(std::uint64_t raw_bytes,
+                                                          std::uint64_t slot_bytes) {
+  const std::uint64_t room = slot_bytes - kSlotHeaderBytes;
+  return raw_bytes < room ? raw_bytes : room;
 }
 
 // A capacity at which a frame fits, whatever multiple of it a slot is rounded up to;

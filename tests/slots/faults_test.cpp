@@ -86,6 +86,29 @@ TEST(Damage, InTheFirstExchangeOfAnAllreduceIsToldToAll) {
   });
 }
 
+// What a slot of capacity 440, 10752 bytes with its header, has no room for.
+constexpr std::uint64_t kOutside = kBytes - (10752 - 64);
+
+// Nobody serves the mailboxes.
+TEST(Spilled, BlocksThatTheirSlotsHaveRoomForNeedNoMailbox) {
+  World world(2);
+  on_ranks(2, [&](int rank) {
+    Member member(world, rank);
+    const Plan plan =
+        member.plan(TW_STREAM_ALLGATHER, kCount, [](auto& options) { options.capacity[0] = 512; });
+    const Lent lent(plan);
+    const Bytes own = data_of(rank, Data::kNoise);
+    Bytes all(2 * kBytes);
+    member.enqueue(member.call(plan, lent, 1, own.data(), all.data()));
+    member.stream.wait();
+    const tw_stream_report report = check(plan, lent.record);
+    EXPECT_EQ(report.spilled_out, 1U);
+    EXPECT_EQ(report.spilled_in, 1U);
+    EXPECT_TRUE(same(all.data(), data_of(0, Data::kNoise)));
+    EXPECT_TRUE(same(all.data() + kBytes, data_of(1, Data::kNoise)));
+  });
+}
+
 TEST(Abort, WhileAFinishStepWaits) {
   World world(2);
   Carrier carrier;
@@ -111,7 +134,7 @@ TEST(Abort, WhileAFinishStepWaits) {
       EXPECT_EQ(wanted.call, 1U);
       EXPECT_EQ(wanted.block, 1U);
       EXPECT_EQ(wanted.rank, 1);
-      EXPECT_EQ(wanted.block_bytes, kBytes);
+      EXPECT_EQ(wanted.block_bytes, kOutside);
       EXPECT_EQ(check(plan, lent.record).complete, 0U);
       tw_mailbox_abort(member.mailbox.memory);
       ASSERT_EQ(tw_mailbox_wanted(member.mailbox.memory, &wanted), TW_OK);
@@ -149,7 +172,7 @@ TEST(Abort, WhileSpilledValuesWaitToBeTaken) {
       }
       EXPECT_EQ(chunk.rank, -1);
       EXPECT_EQ(chunk.offset, 0U);
-      EXPECT_EQ(chunk.block_bytes, kBytes);
+      EXPECT_EQ(chunk.block_bytes, kOutside);
     }
     tw_mailbox_abort(member.mailbox.memory);
     member.stream.wait();

@@ -65,7 +65,9 @@ __device__ void finish(const ToFinish& step) {
     if (step.own != step.to) copy_bytes(step.to, step.own, slot.tag.raw_bytes);
     outcome = device::make_outcome(StatusCode::kOk, slot.tag.raw_bytes);
   } else if (outcome == 0) {
-    outcome = take_from_mailbox(*slot.mailbox, slot.chunk, step.to)
+    const std::uint64_t inside = slot::bytes_inside(slot.tag.raw_bytes, slot.bytes);
+    copy_bytes(step.to, slot.at + kSlotHeaderBytes, inside);
+    outcome = take_from_mailbox(*slot.mailbox, slot::behind(slot.chunk, inside), step.to + inside)
                   ? device::make_outcome(StatusCode::kOk, slot.tag.raw_bytes)
                   : failure(SlotFailure::kAborted);
   }

@@ -51,7 +51,11 @@ void HostSlots::seal(const SealStep& step, std::span<const Outcome> before) {
   const std::uint64_t frame = kind == SlotKind::kFrame ? device::outcome_bytes(*place.outcome) : 0;
   store(place.slot.data(), sealed_slot(place.tag, kind, frame));
   if (kind == SlotKind::kLost) *place.outcome = failure(SlotFailure::kLost);
-  if (kind == SlotKind::kSpilled && !put_block(*place.mailbox, chunk_of(place), step.values)) {
+  if (kind != SlotKind::kSpilled) return;
+  const std::uint64_t inside = slot::bytes_inside(place.tag.raw_bytes, place.slot.size());
+  std::memcpy(place.slot.data() + kSlotHeaderBytes, step.values, inside);
+  const slot::MailChunk rest = slot::behind(chunk_of(place), inside);
+  if (!put_block(*place.mailbox, rest, step.values + inside)) {
     *place.outcome = failure(SlotFailure::kAborted);
   }
 }
@@ -114,16 +118,27 @@ Status HostSlots::open(const SlotPlace& place, const Shape& shape, std::byte* to
   return {};
 }
 
+namespace {
+
+bool take_spilled(const FinishStep& step) {
+  const SlotPlace& place = step.place;
+  if (step.own != nullptr) {
+    if (step.own != step.to) std::memmove(step.to, step.own, place.tag.raw_bytes);
+    return true;
+  }
+  const std::uint64_t inside = slot::bytes_inside(place.tag.raw_bytes, place.slot.size());
+  std::memcpy(step.to, place.slot.data() + kSlotHeaderBytes, inside);
+  return take_block(*place.mailbox, slot::behind(chunk_of(place), inside), step.to + inside);
+}
+
+}  // namespace
+
 void HostSlots::finish(const FinishStep& step) {
   const SlotPlace& place = step.place;
   Outcome outcome = verdict(header_of(place), place.tag, place.slot.size(), *place.outcome);
   if (outcome == 0) {
-    const bool came = step.own != nullptr || take_block(*place.mailbox, chunk_of(place), step.to);
-    if (step.own != nullptr && step.own != step.to) {
-      std::memmove(step.to, step.own, place.tag.raw_bytes);
-    }
-    outcome = came ? device::make_outcome(StatusCode::kOk, place.tag.raw_bytes)
-                   : failure(SlotFailure::kAborted);
+    outcome = take_spilled(step) ? device::make_outcome(StatusCode::kOk, place.tag.raw_bytes)
+                                 : failure(SlotFailure::kAborted);
   }
   if (is_error(outcome)) {
     make_nan(step.to, *step.shape);
