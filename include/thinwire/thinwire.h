@@ -971,8 +971,9 @@ uint32_t tw_schedule_describe(uint32_t index, uint32_t* operation, uint32_t* alg
  * Every block of values is encoded into a slot (spec/slot.md), which has the same size on all
  * ranks, so that a transport that must know every length carries data whose encoded size nobody
  * knows beforehand. A block whose frame does not fit its slot, or that the codec declines, is
- * spilled: it travels as raw values by way of mailboxes in host memory, which threads of the
- * caller empty and fill while the stream waits for them.
+ * spilled: it travels as raw values, as many as there is room for in its slot, the others by way of
+ * mailboxes in host memory, which threads of the caller empty and fill while the stream waits for
+ * them.
  *
  * Streams are of one of two kinds. If the transport has a function `call`, a stream is a queue of
  * host functions of the caller's, all memory named here is host memory, and the CPU codecs run on
@@ -1315,8 +1316,8 @@ typedef struct tw_mailbox_chunk {
   uint64_t call;  /* `number` in tw_stream_call */
   uint64_t block; /* the number of the rank that it comes from; plus the number of ranks in the
                      second exchange of an Allreduce */
-  uint64_t block_bytes; /* of the whole block, its values as they are */
-  uint64_t offset;      /* of the chunk in the block: chunks of a block come in order */
+  uint64_t block_bytes; /* of the block's values, as they are, what its slot has no room for */
+  uint64_t offset;      /* of the chunk in that: chunks of a block come in order */
   uint64_t bytes;       /* of the chunk; 0: there is none now */
   void* data;           /* in the mailbox */
 } tw_mailbox_chunk;

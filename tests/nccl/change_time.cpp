@@ -75,8 +75,9 @@ void print(const Ends& ends, const Plan& plan) {
   const auto at = static_cast<std::size_t>(plan.at);
   const double all = ends.times.back() - ends.times[at - 1];
   const double more = all - raw * (plan.calls - plan.at);
-  std::printf("{\"coded_ms\": %.2f, \"raw_ms\": %.2f, \"more_ms\": %.1f, \"more_raw_calls\": %.2f}\n",
-              coded, raw, more, more / raw);
+  std::printf(
+      "{\"coded_ms\": %.2f, \"raw_ms\": %.2f, \"more_ms\": %.1f, \"more_raw_calls\": %.2f}\n",
+      coded, raw, more, more / raw);
 }
 
 bool is_right(const std::vector<float>& all, int ranks, bool is_noise) {
