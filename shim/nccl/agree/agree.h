@@ -181,6 +181,8 @@ struct Options {
   std::chrono::milliseconds resuming{600'000};
   // By what processes of one node are known: the same number.
   std::uint64_t node = 0;
+  // On which interface to listen, as NCCL_SOCKET_IFNAME and NCCL_SOCKET_FAMILY have them.
+  std::string interfaces{}, family{};
   // Told once a process, on the helper's thread, why the first communicator here stays raw; it must
   // return at once.
   std::function<void(const std::string& text)> tell;

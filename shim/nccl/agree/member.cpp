@@ -4,6 +4,7 @@
 
 #include "agree/core.h"
 #include "agree/descriptors.h"
+#include "agree/interfaces.h"
 #include "agree/words.h"
 
 namespace thinwire::nccl::agree {
@@ -38,7 +39,11 @@ void Member::register_with(const Origin& origin, ByTree up) {
                            waits_for_ = why;
                            if (state_ == State::kForming) shared_->set(state_, why);
                          },
-                         [this](const Address& local) { return core_.listen(local); },
+                         [this](const Address& local) {
+                           const Options& options = core_.options();
+                           return core_.listen(listening_address(
+                               interfaces_of_host(), local, options.interfaces, options.family));
+                         },
                          [this](const Address& to, Message greeting) {
                            core_.messenger().say(to, std::move(greeting));
                          },

@@ -37,6 +37,12 @@ agree::Helper& helper() {
     tw_log(TW_LOG_WARNING, ("helpers of NCCL communicators: " + text).c_str());
   };
   options.node = node_of_this_process();
+  const auto text = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  options.interfaces = text("NCCL_SOCKET_IFNAME");
+  options.family = text("NCCL_SOCKET_FAMILY");
   return agree::process_helper(options);
 }
 
