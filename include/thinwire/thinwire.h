@@ -1371,10 +1371,10 @@ typedef struct tw_stats {
    * sent, and had it gone raw. Their difference is what compression is predicted to have saved. */
   uint64_t predicted_nanoseconds;
   uint64_t predicted_raw_nanoseconds;
-  /* What compression saved, less than 0 where it cost more: the predicted time of a raw message, or
-   * collective, less the time that it took. Of a message the encoding is measured, also where the
-   * codec declined it, and transfer and decoding are predicted; of a collective the whole is
-   * measured. Only of those whose time was predicted. */
+  /* What compression saved, less than 0 where it cost more. Of a message the predicted time of a
+   * raw one, less the encoding as measured, also where the codec declined it, and transfer and
+   * decoding as predicted; only where a rate is known. Of a collective the raw time less the
+   * compressed one, as the ranks have timed calls of its kind both ways; only where they have. */
   int64_t saved_nanoseconds;
   int64_t collective_saved_nanoseconds;
   uint64_t messages_without_memory; /* compressed ones that a receiver had no memory to decode */

@@ -83,7 +83,7 @@ def _cards(merged: Merged) -> str:
         sum(each[name] for each in merged.saved.values()) for name in ("raw_seconds", "seconds")
     ]
     if sums[0] > 0:
-        rows.append((words.saved(*sums), "of time saved, beside raw as predicted, over all ranks"))
+        rows.append((words.saved(*sums), "of time saved, messages as predicted and collectives as timed, over all ranks"))
     cards = "".join(
         f'<div class="card"><b>{value}</b><span>{words.text(what)}</span></div>'
         for value, what in rows
@@ -153,7 +153,7 @@ def _over_time(merged: Merged) -> str:
         ),
         (
             "Seconds saved, all ranks, so far",
-            [Line("beside raw as predicted", "a", _so_far(steps))],
+            [Line("beside raw", "a", _so_far(steps))],
             lambda value: f"{value:.3g}",
         ),
         (

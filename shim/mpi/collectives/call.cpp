@@ -80,10 +80,7 @@ void count(const tw_collective_report& report, const Part& part) {
   counters.collective_encode_nanoseconds += nanoseconds(report.encode_seconds);
   counters.collective_decode_nanoseconds += nanoseconds(report.decode_seconds);
   counters.collective_predicted_nanoseconds += nanoseconds(report.predicted_seconds);
-  if (report.predicted_raw_seconds > 0) {
-    counters.collective_saved_nanoseconds +=
-        static_cast<std::int64_t>(1e9 * (report.predicted_raw_seconds - report.seconds));
-  }
+  counters.collective_saved_nanoseconds += part.gain.value_or(0);
 }
 
 // Others wait for this rank, also where it is not `ready`.
@@ -105,7 +102,7 @@ int run(tw_collective& collective, const Operand& sent, const Operand& received,
     return error == MPI_SUCCESS ? MPI_ERR_OTHER : error;
   }
   count(report, part);
-  trace_collective(part.form->call, part.traced_name, part.codec, report);
+  trace_collective(part.form->call, part.traced_name, part.codec, part.gain, report);
   return MPI_SUCCESS;
 }
 

@@ -40,9 +40,10 @@ double signed_seconds(std::uint64_t nanoseconds) {
 std::string saved_as_text(const Totals& totals) {
   if (totals.saved_nanoseconds == 0 && totals.collective_saved_nanoseconds == 0) return "";
   std::ostringstream out;
-  out << "  time saved  " << signed_seconds(totals.saved_nanoseconds) << " s in messages, "
+  out << "  time saved  " << signed_seconds(totals.saved_nanoseconds)
+      << " s in messages, as predicted by the link's rate, "
       << signed_seconds(totals.collective_saved_nanoseconds)
-      << " s in collectives, beside raw as predicted, summed over ranks\n";
+      << " s in collectives, as timed both ways, summed over ranks\n";
   return out.str();
 }
 

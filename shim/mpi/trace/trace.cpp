@@ -1,5 +1,6 @@
 #include "trace/trace.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string>
@@ -202,7 +203,7 @@ void trace_native(const Asked& asked, NativeReason why, std::uint64_t bytes) {
 }
 
 void trace_collective(CollectiveCall call, std::uint32_t name, const tw_codec* codec,
-                      const tw_collective_report& report) {
+                      std::optional<std::int64_t> gain, const tw_collective_report& report) {
   shim::Recorder* const recorder = detail::recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return;
   const auto nanoseconds = [](double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); };
@@ -212,10 +213,11 @@ void trace_collective(CollectiveCall call, std::uint32_t name, const tw_codec* c
   }
   const CellKey key{static_cast<std::uint32_t>(call) + 1, 0, number, TW_COMPRESS, name, -1};
   const std::uint64_t took = nanoseconds(report.seconds);
-  recorder->cells.of(key).add(
-      {report.raw_bytes, report.wire_bytes, nanoseconds(report.predicted_seconds), took,
-       nanoseconds(report.predicted_raw_seconds), took},
-      writers());
+  const auto least = -static_cast<std::int64_t>(took);
+  const std::uint64_t raw = gain ? took + static_cast<std::uint64_t>(std::max(*gain, least)) : 0;
+  recorder->cells.of(key).add({report.raw_bytes, report.wire_bytes,
+                               nanoseconds(report.predicted_seconds), took, raw, gain ? took : 0},
+                              writers());
 }
 
 }  // namespace thinwire::mpi

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "collectives/asked.h"
 #include "collectives/native.h"
@@ -56,6 +57,6 @@ void trace_native(const Asked& asked, NativeReason why, std::uint64_t bytes);
 // The communicator's name, for a call that may end when the communicator is no more.
 std::uint32_t traced_name(MPI_Comm comm);
 void trace_collective(CollectiveCall call, std::uint32_t name, const tw_codec* codec,
-                      const tw_collective_report& report);
+                      std::optional<std::int64_t> gain, const tw_collective_report& report);
 
 }  // namespace thinwire::mpi
