@@ -83,7 +83,8 @@ def _cards(merged: Merged) -> str:
         sum(each[name] for each in merged.saved.values()) for name in ("raw_seconds", "seconds")
     ]
     if sums[0] > 0:
-        rows.append((words.saved(*sums), "of time saved, messages as predicted and collectives as timed, over all ranks"))
+        what = "of time saved, messages as predicted and collectives as timed, over all ranks"
+        rows.append((words.saved(*sums), what))
     cards = "".join(
         f'<div class="card"><b>{value}</b><span>{words.text(what)}</span></div>'
         for value, what in rows
