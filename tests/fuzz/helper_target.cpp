@@ -149,6 +149,7 @@ std::vector<Bytes> helper_seeds(const Target&) {
            Waiting{"1 of 4 ranks has not come yet"},
            Enrol{3, 1, 2, 0, 4, 7, false, "codec=lorenzo\n"},
            Word{2, 3, 1, Says::kReady, "", {{{0, 0, address}, {1, 1, address}}}},
+           Rest{4},
            Call{{}, Says::kWaits, "1 of 4 ranks has not come yet"},
            Hello{kVersion, {std::byte{1}}, 2, 4, std::nullopt, {std::byte{3}}},
            Hello{9, {std::byte{1}}, 2, 4, ChildOf{{std::byte{2}}, 3, -1}, {std::byte{3}}},

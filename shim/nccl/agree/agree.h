@@ -179,6 +179,8 @@ struct Options {
   // How long a connection that was lost is made again before its other side counts as gone: as long
   // as programs wait for a call of NCCL.
   std::chrono::milliseconds resuming{600'000};
+  // How many connections of pairs it keeps that nothing is said on.
+  std::size_t kept_pairs = 32;
   // By what processes of one node are known: the same number.
   std::uint64_t node = 0;
   // On which interface to listen, as NCCL_SOCKET_IFNAME and NCCL_SOCKET_FAMILY have them.

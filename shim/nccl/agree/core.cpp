@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
-#include "agree/descriptors.h"
-
 namespace thinwire::nccl::agree {
 
 Core::Core(Options options)
     : options_(std::move(options)),
       loop_([this] { fail(); }),
       messenger_(loop_),
+      idle_(loop_, options_.kept_pairs),
       meetings_(loop_, messenger_, {options_.registration, options_.late},
                 [this](const std::string& text) { tell(text); }) {}
 
@@ -35,7 +34,7 @@ void Core::warn(Trouble kind, const std::string& text) {
   if (!std::exchange(warned_[kind], true) && options_.warn) options_.warn(text);
 }
 
-bool Core::has_room() const { return loop_.watched() < most_connections(); }
+bool Core::has_room() const { return idle_.has_room(); }
 
 std::optional<Stamp> Core::make_stamp(const Address& interface) {
   const auto address = listen(interface);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "agree/agree.h"
+#include "agree/idle.h"
 #include "agree/meetings.h"
 #include "agree/member.h"
 #include "agree/messenger.h"
@@ -25,6 +26,7 @@ class Core {
   const Options& options() const { return options_; }
   Meetings& meetings() { return meetings_; }
   Messenger& messenger() { return messenger_; }
+  Idle& idle() { return idle_; }
 
   // ---- tasks of the host ----
   std::optional<Stamp> make_stamp(const Address& interface);
@@ -81,6 +83,7 @@ class Core {
   const Options options_;
   Loop loop_;
   Messenger messenger_;
+  Idle idle_;
   Meetings meetings_;
   std::map<Address, Listening> listening_;  // by address without port
   std::map<std::uint64_t, Stranger> strangers_;

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 // Of all that travels: what a connection begins with and `decision` keep their form for ever, the
 // rest may change with it.
-constexpr std::uint16_t kVersion = 4;
+constexpr std::uint16_t kVersion = 5;
 
 // How far a host may run on while a class changes. A change takes a millisecond or some, and a host
 // 20 microseconds a call or more: few wait, and a change comes within a training step or two.
@@ -64,6 +64,10 @@ constexpr auto kStampTime = 5s;
 constexpr auto kConnectTime = 5s;
 // A pair that could not connect is tried again: a limit may be raised, a firewall opened.
 constexpr auto kPairRetry = 60s;
+
+// After which time nothing is said on a connection of a pair's: one that agrees says something each
+// millisecond.
+constexpr auto kUnused = 300ms;
 
 // A host that answers, but on whose port nobody listens, so often: the process has ended.
 constexpr int kRefusals = 3;

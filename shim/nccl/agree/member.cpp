@@ -68,7 +68,8 @@ void Member::form() {
       std::make_unique<Tree>(core_.loop(), secret_, rank_, ranks_,
                              Tree::Times{options.connecting, options.resuming}, std::move(told));
   pairs_ = std::make_unique<Pairs>(
-      core_.loop(), secret_, rank_, Pairs::Times{options.connecting, options.resuming},
+      core_.loop(), core_.idle(), secret_, rank_,
+      Pairs::Times{options.connecting, options.resuming},
       Pairs::Told{
           [this](int rank) { return tree_->addresses()[static_cast<std::size_t>(rank)]; },
           [this] { return core_.has_room(); },
@@ -176,6 +177,12 @@ bool Member::adopt_again(std::unique_ptr<Link>& link, const Again& again) {
       tree_->wake(from);
     }
     return false;
+  }
+  if (again.of_pair && !core_.has_room()) {
+    // It comes again.
+    link->send(Rest{});
+    Link::dismiss(core_.loop(), std::move(link));
+    return true;
   }
   if (again.of_pair) return pairs_->adopt_again(link, from, again.taken);
   return rank_ != 0 && from == parent_of(rank_) && tree_->adopt_again(link, again.taken);

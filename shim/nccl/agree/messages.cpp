@@ -198,6 +198,12 @@ bool take(FieldReader& from, Took& it) {
   return true;
 }
 
+void put(FieldWriter& to, const Rest& it) { to.put(it.count); }
+bool take(FieldReader& from, Rest& it) {
+  it.count = from.take<std::uint64_t>();
+  return true;
+}
+
 void put(FieldWriter& to, const Again& it) {
   to.put(static_cast<std::uint8_t>(it.of_pair)).put(static_cast<std::uint8_t>(it.makes));
   to.put(it.taken);

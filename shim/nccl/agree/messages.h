@@ -178,10 +178,15 @@ struct Call {
   std::string text;
 };
 
+// The speaker would end the connection, which it does not use, and has taken so many messages.
+struct Rest {
+  std::uint64_t count = 0;
+};
+
 // In the order of their kinds, from 1 on.
 using Message = std::variant<Register, Join, Pair, Decision, Table, Up, Ready, Failed, Offered, Ask,
                              Limit, Commit, Part, Broken, Leaving, Gone, Left, Took, Again, Carried,
-                             Waiting, Enrol, Word, Call, Hello, Challenge, Proven>;
+                             Waiting, Enrol, Word, Call, Hello, Challenge, Proven, Rest>;
 
 // With its length in front.
 Bytes pack(const Message& message);

@@ -64,8 +64,9 @@ std::unique_ptr<Session> Pairs::session_with(int rank, bool outgoing) {
   told.lost = [this, rank, outgoing](const std::string& why) { ended(rank, outgoing, why); };
   told.waits = [this, rank](const std::string& why) { told_.waits(rank, why); };
   told.progress = [this] { told_.progress(); };
-  return std::make_unique<Session>(
-      loop_, Session::Ends{secret_, rank_, rank, true, outgoing, times_.resuming}, std::move(told));
+  Session::Ends ends{secret_, rank_, rank, true, outgoing, times_.resuming};
+  ends.idle = &idle_;
+  return std::make_unique<Session>(loop_, ends, std::move(told));
 }
 
 void Pairs::begin_connecting(int rank) {
@@ -78,7 +79,8 @@ void Pairs::begin_connecting(int rank) {
 void Pairs::connect(int rank) {
   End& of = end(rank, true);
   if (leaves_ && of.waiting.empty()) return;
-  if (!told_.has_room()) return give_up(rank, "few file descriptors are left");
+  // Others may not be used soon.
+  if (!told_.has_room()) return ended(rank, true, "few file descriptors are left");
   of.session = session_with(rank, true);
   of.session->connect(told_.address(rank), Pair{});
 }

@@ -35,8 +35,13 @@ class Pairs {
     std::chrono::milliseconds resuming;
   };
 
-  Pairs(Loop& loop, const Secret& secret, int rank, const Times& times, Told told)
-      : loop_(loop), secret_(secret), rank_(rank), times_(times), told_(std::move(told)) {}
+  Pairs(Loop& loop, Idle& idle, const Secret& secret, int rank, const Times& times, Told told)
+      : loop_(loop),
+        idle_(idle),
+        secret_(secret),
+        rank_(rank),
+        times_(times),
+        told_(std::move(told)) {}
   ~Pairs();
   Pairs(const Pairs&) = delete;
   Pairs& operator=(const Pairs&) = delete;
@@ -90,6 +95,7 @@ class Pairs {
   void take_from_sender(int rank, Message&& message);
 
   Loop& loop_;
+  Idle& idle_;
   const Secret secret_;
   const int rank_;
   const Times times_;

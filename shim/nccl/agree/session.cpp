@@ -34,6 +34,7 @@ Session::~Session() {
 void Session::drop_link() {
   loop_.cancel(limit_);
   if (!link_) return;
+  if (ends_.idle != nullptr) ends_.idle->ended(*this);
   link_->close();
   loop_.bury(std::move(link_));
 }
@@ -44,6 +45,12 @@ void Session::attach(std::unique_ptr<Link> link) {
   link_->trust();
   link_->on_message = [this](Message&& message) { take(std::move(message)); };
   link_->on_ended = [this](const std::string& why) { link_ended(why); };
+  wishes_rest_ = rests_ = false;
+  if (ends_.idle != nullptr) ends_.idle->made(*this);
+}
+
+void Session::used() {
+  if (ends_.idle != nullptr && link_) ends_.idle->used(*this);
 }
 
 Introduction Session::introduction() const {
@@ -93,21 +100,31 @@ void Session::link_ended(const std::string& why) {
     lost_at_ = now;
     refused_ = unanswered_ = 0;
     delay_ = kFirstRetry;
-    if (!other_leaves_) told_.waits(why);
+    if (!other_leaves_ && !wishes_rest_) told_.waits(why);
   }
   refused_ = refused ? refused_ + 1 : 0;
   if (unanswered) ++unanswered_;
-  if (refused_ >= kRefusals) return lose("has ended");
-  if (unanswered_ >= (ends_.makes ? kUnanswered : kUnansweredWishes)) return lose("has ended it");
+  if (refused_ >= kRefusals) return lose("has ended", true);
+  if (unanswered_ >= (ends_.makes ? kUnanswered : kUnansweredWishes)) return give_up();
   if (now - lost_at_ > ends_.patience) return lose("cannot be reached any more (" + why + ")");
   loop_.cancel(retry_);
   retry_ = loop_.after(delay_, [this] { again(); });
   delay_ = std::min<std::chrono::milliseconds>(2 * delay_, kMostRetry);
 }
 
+// Of a rank that does not know the communicator any more, or has too many strangers. What waits for
+// the maker of a connection that has rested it may still come for.
+void Session::give_up() {
+  if (ends_.makes || !has_rested_) return lose("has ended it", true);
+  lost_at_ = kNow;
+  rests_ = true;
+}
+
 // Makes the connection again, or asks the other side to.
 void Session::again() {
   if (!other_at_) return link_ended("no connection");
+  if (ends_.idle != nullptr && !ends_.idle->has_room())
+    return link_ended("few descriptors are left");
   Socket socket = start_connecting(*other_at_);
   if (!socket) return link_ended("no socket");
   attach(std::make_unique<Link>(loop_, std::move(socket), introduction()));
@@ -118,6 +135,10 @@ void Session::again() {
 
 void Session::answered(Message&& message) {
   if (std::holds_alternative<Broken>(message)) return told_.message(std::move(message));
+  if (std::holds_alternative<Rest>(message)) {
+    drop_link();
+    return link_ended("it has few descriptors left");
+  }
   const auto* const took = std::get_if<Took>(&message);
   if (!ends_.makes || took == nullptr) return lose("said what does not fit");
   link_->on_message = [this](Message&& next) { take(std::move(next)); };
@@ -129,8 +150,44 @@ void Session::resume(std::uint64_t taken) {
   loop_.cancel(retry_);
   if (!out_.rewind(taken)) return lose("said what does not fit");
   lost_at_ = kNow;
+  has_rested_ = has_part_ = false;
   link_->use(out_);
   if (told_.progress) told_.progress();
+}
+
+bool Session::may_rest() const {
+  const bool whole = link_ && link_->is_connected() && lost_at_ == kNow && !link_->has_unsent();
+  return whole && holds_ && !over_ && !leaves_ && !other_leaves_ && !wishes_rest_;
+}
+
+void Session::wish_rest() {
+  wishes_rest_ = true;
+  unsaid_ = 0;
+  link_->send_control(Rest{taken_});
+}
+
+// Whoever has said what the other has not taken goes on with the connection.
+void Session::take_rest(std::uint64_t taken) {
+  if (!ends_.of_pair || !out_.took(taken)) return lose("said what does not fit");
+  holds_ = true;  // the other side does
+  const bool answers = wishes_rest_;
+  if (!answers && (!out_.is_empty() || leaves_)) return;
+  if (!answers) link_->send_control(Rest{taken_});
+  unsaid_ = 0;
+  drop_link();
+  rests_ = true;
+  has_part_ = !out_.is_empty();
+  if (has_part_) wake_from_rest();
+  if (told_.progress) told_.progress();
+}
+
+void Session::wake_from_rest() {
+  rests_ = false;
+  has_rested_ = true;
+  lost_at_ = Loop::Clock::now();
+  refused_ = unanswered_ = 0;
+  delay_ = kFirstRetry;
+  again();
 }
 
 bool Session::adopt_again(std::unique_ptr<Link>& link, std::uint64_t taken) {
@@ -143,6 +200,7 @@ bool Session::adopt_again(std::unique_ptr<Link>& link, std::uint64_t taken) {
 
 void Session::wake() {
   if (!ends_.makes || !holds_ || over_) return;
+  if (rests_) return wake_from_rest();
   if (link_ && lost_at_ == kNow) {
     drop_link();
     link_ended("the other side has lost it");
@@ -156,13 +214,20 @@ void Session::send(const Message& message) {
 }
 
 void Session::send_part(SharedBytes packed) {
+  if (given_up_) {
+    full_ = loop_.after(0ms, [this] { told_.lost("has ended it"); });
+    return;
+  }
   if (!can_send()) return;
   out_.put_part(std::move(packed));
+  has_part_ = has_part_ || rests_ || has_rested_;
   write();
 }
 
 // Who sends must not find the session ended while it does.
 void Session::write() {
+  if (rests_) return wake_from_rest();
+  used();
   if (link_) link_->write();
   if (out_.bytes() <= ends_.most_kept || full_ != Loop::TimerId{}) return;
   full_ = loop_.after(0ms, [this] {
@@ -178,6 +243,9 @@ void Session::take(Message&& message) {
     if (told_.progress) told_.progress();
     return;
   }
+  if (const auto* rest = std::get_if<Rest>(&message)) return take_rest(rest->count);
+  wishes_rest_ = false;
+  used();
   count(message);
   if (std::holds_alternative<Gone>(message)) {
     heard_gone_ = true;
@@ -207,22 +275,34 @@ void Session::say_taken() {
 
 void Session::leave() {
   if (std::exchange(leaves_, true)) return;
+  // Nobody waits for anything: the other side finds out if it ever has something to say.
+  if (rests_ || (has_rested_ && !has_part_)) return end();
   send_last(Leaving{});
 }
 
-// Behind the parts of blocks.
-void Session::send_last(const Message& message) {
-  send_part(std::make_shared<const Bytes>(pack(message)));
-}
-
-bool Session::is_done() const { return over_ || !holds_ || (heard_gone_ && out_.is_empty()); }
-
-void Session::lose(const std::string& why) {
+void Session::end() {
   over_ = true;
   loop_.cancel(retry_);
   drop_link();
   out_.clear();
-  if (other_leaves_) {
+}
+
+// Behind the parts of blocks.
+void Session::send_last(const Message& message) {
+  if (!can_send()) return;
+  out_.put_part(std::make_shared<const Bytes>(pack(message)));
+  write();
+}
+
+bool Session::is_done() const { return over_ || !holds_ || (heard_gone_ && out_.is_empty()); }
+
+void Session::lose(const std::string& why, bool has_gone) {
+  const bool quiet = has_gone && has_rested_ && !has_part_;
+  end();
+  given_up_ = quiet;
+  // Who has left while the connection rested was not told goodbye. One that is dead others miss.
+  if (quiet) told_.message(Leaving{});
+  if (other_leaves_ || quiet) {
     if (told_.progress) told_.progress();
     return;
   }
@@ -233,6 +313,7 @@ void Session::dismiss() {
   over_ = true;
   loop_.cancel(retry_);
   loop_.cancel(limit_);
+  if (ends_.idle != nullptr) ends_.idle->ended(*this);
   Link::dismiss(loop_, std::move(link_));
   out_.clear();
 }

@@ -2,6 +2,9 @@
 // is made again, and what the other side has not taken is sent again. Belongs to the helper's
 // thread.
 //
+// A pair's connection that is not used is ended by both sides, and made again when one of them has
+// something to say: idle.h chooses which.
+//
 // One side makes the connections. The other, which knows where the first listens, asks it to when
 // it misses one, and finds out so whether its process is still there.
 #pragma once
@@ -12,6 +15,7 @@
 #include <string>
 
 #include "agree/budget.h"
+#include "agree/idle.h"
 #include "agree/link.h"
 #include "agree/outbox.h"
 
@@ -28,6 +32,7 @@ class Session {
     std::chrono::milliseconds patience{};
     // What is kept for the other side; where it takes no more it is lost.
     std::uint64_t most_kept = quarter_of_memory();
+    Idle* idle = nullptr;  // of pairs
   };
   // The session may be buried from within each but `waits`.
   struct Told {
@@ -62,6 +67,11 @@ class Session {
   // The other side misses one.
   void wake();
 
+  // ---- rest ----
+  // Whether the connection can be ended for now, and the wish, which the other side may not share.
+  bool may_rest() const;
+  void wish_rest();
+
   // ---- messages ----
   void send(const Message& message);
   void send_part(SharedBytes packed);
@@ -85,13 +95,18 @@ class Session {
   void again();
   void answered(Message&& message);
   void resume(std::uint64_t taken);
+  void give_up();
+  void end();
+  void take_rest(std::uint64_t taken);
+  void wake_from_rest();
+  void used();
+  void write();
   void take(Message&& message);
   void count(const Message& message);
   void say_taken();
   void send_last(const Message& message);
-  void write();
   void drop_link();
-  void lose(const std::string& why);
+  void lose(const std::string& why, bool has_gone = false);
 
   Loop& loop_;
   const Ends ends_;
@@ -103,8 +118,13 @@ class Session {
   bool holds_ = false;
   bool over_ = false;
   bool leaves_ = false, other_leaves_ = false, heard_gone_ = false;
-  std::uint64_t taken_ = 0;  // of the other side's messages
-  unsigned unsaid_ = 0;      // how much it has not been told of that
+  std::uint64_t taken_ = 0;   // of the other side's messages
+  unsigned unsaid_ = 0;       // how much it has not been told of that
+  bool wishes_rest_ = false;  // and the other side has not answered
+  bool rests_ = false;
+  bool has_rested_ = false;  // until there is a connection again
+  bool has_part_ = false;    // something that the other side waits for, meanwhile
+  bool given_up_ = false;
 
   // While there is no connection:
   Loop::Clock::time_point lost_at_{};

@@ -3,6 +3,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "agree/outbox.h"
@@ -278,6 +279,127 @@ TEST_F(Lost, PairThatWasNeverThereStaysRaw) {
   ASSERT_TRUE(carried);
   EXPECT_EQ(carried->to, 2);
   EXPECT_TRUE(std::ranges::equal(carried->part.bytes, bytes));
+}
+
+// ---- connections of pairs that are not used ----
+
+class Idle : public testing::Test {
+ protected:
+  static constexpr int kRanks = 9;
+  static constexpr std::size_t kKept = 3;
+  static constexpr std::size_t kOfTree = 5;
+  static Options few() {
+    Options made;
+    made.kept_pairs = kKept;
+    made.warn = [](const std::string& text) { ADD_FAILURE() << text; };
+    return made;
+  }
+  Idle() : job_(kRanks, few()) { job_.open_all(); }
+  void SetUp() override { ASSERT_TRUE(job_.all_settle(State::kReady)); }
+
+  // Both ends offer, and have the value at last.
+  bool pairs_agree(std::uint64_t key, std::uint16_t needed) {
+    for_pairs([&](Channel& sends, Channel& receives) {
+      sends.offer(key, {needed, 0});
+      receives.offer(key, {0, 0});
+    });
+    return eventually([&] {
+      bool all = true;
+      for_pairs([&](Channel& sends, Channel& receives) {
+        for (Channel* const each : {&sends, &receives}) {
+          const Answer answer = each->value(call_, key);
+          all = all && answer.outcome == Outcome::kKnown && answer.value.capacity >= needed;
+        }
+      });
+      ++call_;
+      return all;
+    });
+  }
+  template <typename Work>
+  void for_pairs(Work work) {
+    for (Rank& from : job_.all) {
+      for (Rank& to : job_.all) {
+        if (&from != &to) work(from.comm->to(to.rank), to.comm->from(from.rank));
+      }
+    }
+  }
+  std::size_t most_connections() {
+    std::size_t most = 0;
+    for (Rank& each : job_.all) most = std::max(most, each.helper->connections());
+    return most;
+  }
+  bool all_rest() {
+    return eventually([&] { return most_connections() <= kKept + kOfTree; });
+  }
+
+  Job job_;
+  std::uint64_t call_ = 0;
+};
+
+TEST_F(Idle, AreEndedAndMadeAgain) {
+  for (std::uint16_t time = 0; time < 4; ++time) {
+    ASSERT_TRUE(pairs_agree(10, static_cast<std::uint16_t>(100 + 50 * time))) << time;
+    ASSERT_TRUE(all_rest()) << most_connections();
+  }
+  EXPECT_TRUE(job_.all_settle(State::kReady));
+}
+
+TEST_F(Idle, OfReceiversThatSpeakLateAreMadeAgain) {
+  for_pairs([](Channel& sends, Channel&) { sends.offer(10, {100, 0}); });
+  std::this_thread::sleep_for(1s);
+  ASSERT_TRUE(all_rest());
+  EXPECT_TRUE(pairs_agree(10, 100));
+}
+
+TEST_F(Idle, CarryBlocksAfterARest) {
+  ASSERT_TRUE(pairs_agree(10, 100));
+  ASSERT_TRUE(all_rest());
+  const std::vector<std::byte> bytes(300'000, std::byte{3});
+  for (Rank& each : job_.all) {
+    for (int to = 0; to < kRanks; ++to) {
+      if (to != each.rank) each.comm->give({each.rank, true, 4, 0}, to, bytes.size(), bytes);
+    }
+  }
+  job_.run([&](Rank& each) {
+    for (int from = 0; from < kRanks; ++from) {
+      std::vector<std::byte> got(bytes.size());
+      for (std::size_t at = 0; from != each.rank && at < got.size();) {
+        const Taken taken = each.comm->take({from, true, 4, 0}, std::span(got).subspan(at), 20s);
+        ASSERT_EQ(taken.outcome, Outcome::kKnown);
+        ASSERT_GT(taken.bytes, 0);
+        at += taken.bytes;
+      }
+      if (from != each.rank) {
+        ASSERT_EQ(got, bytes);
+      }
+    }
+  });
+  ASSERT_TRUE(all_rest());
+  EXPECT_TRUE(job_.all_settle(State::kReady));
+}
+
+// Neither a rank that leaves nor one that stays waits for connections which rest.
+TEST_F(Idle, EndAtOnce) {
+  ASSERT_TRUE(pairs_agree(10, 100));
+  ASSERT_TRUE(all_rest());
+  const auto begin = std::chrono::steady_clock::now();
+  job_.all[3].comm.reset();
+  job_.all[3].helper.reset();
+  std::this_thread::sleep_for(50ms);
+  // These speak to one that has gone.
+  for (Rank& each : job_.all) {
+    if (each.rank == 3) continue;
+    each.comm->to(3).offer(10, {400, 0});
+    each.comm->from(3).offer(10, {0, 7});
+  }
+  std::this_thread::sleep_for(1s);
+  for (Rank& each : job_.all) {
+    if (each.rank == 3) continue;
+    EXPECT_EQ(each.comm->state(), State::kReady) << each.comm->presence().text;
+    each.comm.reset();
+    each.helper.reset();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 4s);
 }
 
 }  // namespace
