@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "agree/limits.h"
+
 namespace thinwire::nccl::agree {
 
 // ---- values ----
@@ -152,6 +154,9 @@ class Communicator {
 
   // The rank's program has ended it in order: others are still served.
   virtual void close() = 0;
+  // After close(), until the others know, for a tenth of a second at most; not while there is
+  // nobody to be told.
+  virtual void wait_for_goodbye() = 0;
   // At once, for all ranks: whoever waits on this communicator returns kAborted.
   virtual void abort() = 0;
   // As abort(), but it stays known until it is closed: parts of it can still be opened.
@@ -179,6 +184,8 @@ struct Options {
   // How long a connection that was lost is made again before its other side counts as gone: as long
   // as programs wait for a call of NCCL.
   std::chrono::milliseconds resuming{600'000};
+  // The same where another machine refuses all connections.
+  std::chrono::milliseconds refused{kRefusedTime};
   // How many connections of pairs it keeps that nothing is said on.
   std::size_t kept_pairs = 32;
   // By what processes of one node are known: the same number.

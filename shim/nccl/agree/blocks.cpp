@@ -30,6 +30,7 @@ void Blocks::release(int rank, std::uint64_t bytes) {
 bool Blocks::put(const Block& block, std::uint64_t total, std::uint64_t offset, ByteView bytes) {
   {
     const std::lock_guard lock(mutex_);
+    if (has_ended(block)) return true;
     auto found = piles_.find(block);
     if (found == piles_.end()) {
       if (!charge(block.from, kBesidePile)) return false;
@@ -51,18 +52,48 @@ bool Blocks::put(const Block& block, std::uint64_t total, std::uint64_t offset, 
 
 Taken Blocks::take(const Block& block, std::span<std::byte> to,
                    std::chrono::milliseconds patience) {
-  if (patience > patience.zero()) gate_.wait_for(patience, [&] { return has(block); });
+  const auto over = [&] {
+    const std::lock_guard lock(mutex_);
+    return has(block) || has_ended(block);
+  };
+  if (patience > patience.zero()) gate_.wait_for(patience, over);
   Taken taken = take_now(block, to);
   // What has come in time counts, whatever happened since; after an abort nothing does.
-  const Outcome end = gate_.outcome();
+  const Outcome end = outcome(block);
   if (taken.bytes == 0 || end == Outcome::kAborted) taken.outcome = end;
   return taken;
 }
 
-bool Blocks::has(const Block& block) {
-  const std::lock_guard lock(mutex_);
+bool Blocks::has(const Block& block) const {
   const auto found = piles_.find(block);
   return found != piles_.end() && !found->second.parts.empty();
+}
+
+bool Blocks::has_ended(const Block& block) const {
+  return block.of_pair ? messages_ended_.contains(block.from) : collectives_ended_;
+}
+
+Outcome Blocks::outcome(const Block& block) {
+  const Outcome of_all = gate_.outcome();
+  if (of_all != Outcome::kKnown) return of_all;
+  const std::lock_guard lock(mutex_);
+  return has_ended(block) ? Outcome::kBroken : Outcome::kKnown;
+}
+
+void Blocks::end_collectives() {
+  {
+    const std::lock_guard lock(mutex_);
+    collectives_ended_ = true;
+  }
+  gate_.notify();
+}
+
+void Blocks::end_messages(int from) {
+  {
+    const std::lock_guard lock(mutex_);
+    messages_ended_.insert(from);
+  }
+  gate_.notify();
 }
 
 Taken Blocks::take_now(const Block& block, std::span<std::byte> to) {

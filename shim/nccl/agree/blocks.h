@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "agree/budget.h"
 #include "agree/fields.h"
@@ -27,6 +28,10 @@ class Blocks {
   bool put(const Block& block, std::uint64_t total, std::uint64_t offset, ByteView bytes);
   Taken take(const Block& block, std::span<std::byte> to, std::chrono::milliseconds patience);
 
+  // As Gate::end(), of collectives' blocks alone, and of those of messages from one rank.
+  void end_collectives();
+  void end_messages(int from);
+
  private:
   struct Pile {
     std::uint64_t total = 0;
@@ -39,7 +44,10 @@ class Blocks {
   bool charge(int rank, std::uint64_t bytes);
   void release(int rank, std::uint64_t bytes);
   Taken take_now(const Block& block, std::span<std::byte> to);
-  bool has(const Block& block);
+  // With the mutex.
+  bool has(const Block& block) const;
+  bool has_ended(const Block& block) const;
+  Outcome outcome(const Block& block);
 
   Gate& gate_;
   const std::uint64_t most_;
@@ -47,6 +55,8 @@ class Blocks {
   std::mutex mutex_;
   std::map<Block, Pile> piles_;
   std::map<int, std::uint64_t> waiting_;  // bytes, by the rank that they are from
+  bool collectives_ended_ = false;
+  std::set<int> messages_ended_;  // by the rank that they are from
 };
 
 }  // namespace thinwire::nccl::agree

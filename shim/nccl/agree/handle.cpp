@@ -53,6 +53,12 @@ void Handle::close() {
   post([](Member& member) { member.close(); });
 }
 
+void Handle::wait_for_goodbye() {
+  const State now = state();
+  const bool has_others = now == State::kReady || now == State::kBroken;
+  if (has_others && core_->loop().lives()) shared_->wait_until_gone(kGoodbyeTime);
+}
+
 void Handle::abort() {
   shared_->gate.end(Outcome::kAborted);
   post([](Member& member) { member.abort(); });

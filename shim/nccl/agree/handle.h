@@ -32,6 +32,7 @@ class Handle final : public Communicator {
     return shared_->blocks.take(block, to, patience);
   }
   void close() override;
+  void wait_for_goodbye() override;
   void abort() override;
   void revoke() override;
 

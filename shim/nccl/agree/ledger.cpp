@@ -22,13 +22,23 @@ Answer Ledger::value(std::uint64_t call, std::uint64_t key) {
   Class* const found = find(key);
   if (found == nullptr) return {Outcome::kKnown, {0, kUndecided}};
   if (call >= found->limit.load()) [[unlikely]] {
-    gate_.wait([&] { return call < found->limit.load(); });
-    if (call >= found->limit.load()) return {gate_.outcome(), {}};
+    gate_.wait([&] { return call < found->limit.load() || outcome() != Outcome::kKnown; });
+    if (call >= found->limit.load()) return {outcome(), {}};
   }
   const Value value = value_at(*found, call);
   forget_steps(*found, settled_);
   // Raw calls go on when a rank has gone: NCCL itself says what becomes of them.
-  return {value.capacity == 0 ? Outcome::kKnown : gate_.outcome(), value};
+  return {value.capacity == 0 ? Outcome::kKnown : outcome(), value};
+}
+
+Outcome Ledger::outcome() const {
+  const Outcome of_all = gate_.outcome();
+  return of_all != Outcome::kKnown ? of_all : ended_.load(std::memory_order_acquire);
+}
+
+void Ledger::end(Outcome how) {
+  ended_.store(how, std::memory_order_release);
+  gate_.notify();
 }
 
 std::uint64_t Ledger::freeze(std::uint64_t key, std::uint64_t window) {

@@ -35,6 +35,8 @@ class Ledger {
   void commit(std::uint64_t key, std::uint64_t from, Value value);
   // In place of commit(): what held goes on.
   void release(std::uint64_t key);
+  // As Gate::end(), of these calls alone.
+  void end(Outcome how);
 
  private:
   // Newest first. The helper puts one before the first and looks at no other; the host, which may
@@ -54,6 +56,7 @@ class Ledger {
 
   Class* find(std::uint64_t key) const;
   Class& made(std::uint64_t key);
+  Outcome outcome() const;
   static Value value_at(const Class& found, std::uint64_t call);
   static void forget_steps(Class& of, std::uint64_t settled);
   static std::size_t delete_all(Step* first);
@@ -63,6 +66,7 @@ class Ledger {
   const std::atomic<Class*>& bucket(std::uint64_t key) const;
 
   Gate& gate_;
+  std::atomic<Outcome> ended_{Outcome::kKnown};
   std::atomic<std::uint64_t> reached_{0};
   std::uint64_t settled_ = 0;  // of the host
   std::array<std::atomic<Class*>, 1U << kBucketBits> buckets_{};

@@ -69,12 +69,21 @@ constexpr auto kPairRetry = 60s;
 // millisecond.
 constexpr auto kUnused = 300ms;
 
-// A host that answers, but on whose port nobody listens, so often: the process has ended.
+// So often in a row nobody listens on the port: the process has ended, if the kernel of this
+// machine says so. A host that refuses may be a firewall's word while its rules are loaded, or a
+// gateway's that does not know the host for a moment: it counts after a time, too, well beyond
+// those.
 constexpr int kRefusals = 3;
+constexpr auto kRefusedTime = 10s;
 // A process that takes a connection and ends it without a word does not know the communicator any
-// more, or has too many strangers: 4 s of trying, and half a minute of asking to be connected.
+// more, or has too many strangers; or somebody before it does that. It counts after the same time,
+// and half a minute of asking to be connected.
 constexpr int kUnanswered = 9;
 constexpr int kUnansweredWishes = 35;
+
+// How long the end of a communicator waits until the other ranks have what this one said last: a
+// round trip, mostly. The process may end right after it, without a word.
+constexpr auto kGoodbyeTime = 100ms;
 
 // At the end of a process: for bytes that are still to be sent, and for other ranks, whose last
 // calls on its communicators may be under way.

@@ -58,24 +58,27 @@ void Member::form() {
     become_raw(why);
   };
   told.lost = [this](int rank, const std::string& why) {
-    break_off(rank_text(rank) + " " + why, Tree::kFromNobody);
+    lose_collectives(rank_text(rank) + " " + why, Tree::kFromNobody);
   };
   told.message = [this](int from, Message&& message) { take(from, std::move(message)); };
   told.waits = [this](int rank, const std::string& why) { say_lost(rank, why); };
   told.progress = [this] { remove_if_done(); };
   const Options& options = core_.options();
-  tree_ =
-      std::make_unique<Tree>(core_.loop(), secret_, rank_, ranks_,
-                             Tree::Times{options.connecting, options.resuming}, std::move(told));
+  tree_ = std::make_unique<Tree>(core_.loop(), secret_, rank_, ranks_,
+                                 Tree::Times{options.connecting, options.resuming, options.refused},
+                                 std::move(told));
   pairs_ = std::make_unique<Pairs>(
       core_.loop(), core_.idle(), secret_, rank_,
-      Pairs::Times{options.connecting, options.resuming},
+      Pairs::Times{options.connecting, options.resuming, options.refused},
       Pairs::Told{
           [this](int rank) { return tree_->addresses()[static_cast<std::size_t>(rank)]; },
           [this] { return core_.has_room(); },
           [this](int rank, bool outgoing) -> Ledger& { return shared_->pair(rank, outgoing); },
           [this](const Part& part) { keep(part); },
           [this](const std::string& why) { break_off(why, Tree::kFromNobody); },
+          [this](int rank, bool outgoing, const std::string& why) {
+            lose_pair(rank, outgoing, why);
+          },
           [this](const std::string& why) {
             core_.warn(Core::kUnreachablePair, why + "; messages between them stay raw");
           },
@@ -103,6 +106,7 @@ void Member::become_ready() {
   way.children = tree_->children();
   rounds_.start(std::move(way));
   settled(first(), "");
+  if (closed_) leave();
 }
 
 // The ranks in whose processes its parts may meet.
@@ -192,6 +196,8 @@ void Member::take(int from, Message&& message) {
   bool fits = true;
   if (const auto* broken = std::get_if<Broken>(&message)) {
     break_off(broken->text, from);
+  } else if (const auto* lost = std::get_if<Lost>(&message)) {
+    lose_collectives(lost->text, from);
   } else if (const auto* part = std::get_if<Part>(&message)) {
     pass_on(from, *part);
   } else if (const auto* offered = std::get_if<Offered>(&message)) {

@@ -27,6 +27,9 @@ struct PartOf {
 class Member {
  public:
   Member(Core& core, std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks);
+  ~Member() { shared_->set_gone(); }
+  Member(const Member&) = delete;
+  Member& operator=(const Member&) = delete;
 
   // ---- how it begins ----
   struct Origin {
@@ -98,6 +101,9 @@ class Member {
   bool take_word(int from, const Word& word);
   void tell_part(const Word& word);
   void break_off(const std::string& why, int but);
+  void lose_collectives(const std::string& why, int but);
+  void lose_pair(int rank, bool outgoing, const std::string& why);
+  void leave();
   void end_collectives(int but);
   void remove_if_done();
   void say_lost(int rank, const std::string& why);
@@ -115,6 +121,7 @@ class Member {
   bool closed_ = false;
   std::string waits_for_;  // what is said of late ranks
   bool has_left_ = false;  // some rank, or this one: no collective can be made any more
+  bool has_lost_ = false;  // the same as a rank has died, so that collectives under way may fail
   std::unique_ptr<Registration> registration_;
   std::unique_ptr<Tree> tree_;
   std::unique_ptr<Pairs> pairs_;

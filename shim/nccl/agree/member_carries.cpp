@@ -10,13 +10,14 @@ bool Member::is_another(int rank) const { return rank >= 0 && rank < ranks_ && r
 void Member::offer_to_pair(int rank, bool outgoing, std::uint64_t key, Offer offer) {
   if (!is_another(rank)) return;
   when_settled([=, this](const std::vector<Address>&, const std::string&) {
-    if (state_ == State::kReady) pairs_->offer(rank, outgoing, key, offer);
+    if (state_ == State::kReady && !closed_) pairs_->offer(rank, outgoing, key, offer);
   });
 }
 
 void Member::give(int to, SharedBytes packed) {
   if (state_ != State::kReady) return;
   if (to == kToAll) {
+    if (has_lost_) return;
     tree_->around(Tree::kFromNobody, packed);
   } else if (is_another(to)) {
     give_to_one(to, std::move(packed));
@@ -26,6 +27,7 @@ void Member::give(int to, SharedBytes packed) {
 void Member::give_to_one(int to, SharedBytes packed) {
   const auto message = parse(ByteView(*packed).subspan(kLengthBytes));
   const Part& part = std::get<Part>(*message);
+  if (has_lost_ && !part.block.of_pair) return;
   if (!pairs_->has_way(to, part)) {
     const Carried carried{static_cast<std::uint32_t>(to), part};
     if (tree_->towards(to, std::make_shared<const Bytes>(pack(carried)))) return;

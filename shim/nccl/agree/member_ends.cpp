@@ -1,4 +1,5 @@
-// How a member ends: in order, broken, aborted, or with its process.
+// How a member ends: in order, broken, aborted, or with its process; and what the end of another
+// rank ends here.
 #include "agree/core.h"
 #include "agree/member.h"
 
@@ -8,8 +9,8 @@ void Member::break_off(const std::string& why, int but) {
   if (state_ == State::kForming) return become_raw(why.starts_with("raw: ") ? why : "raw: " + why);
   if (state_ != State::kReady) return;
   state_ = State::kBroken;
-  // Whoever has closed it does not mind.
-  if (!closed_) {
+  // Whoever has closed it does not mind; what came first is the cause.
+  if (!closed_ && !has_lost_) {
     shared_->set(state_, "all " + std::to_string(ranks_) + " ranks had it, until " + why);
   }
   shared_->gate.end(Outcome::kBroken);
@@ -21,20 +22,48 @@ void Member::break_off(const std::string& why, int but) {
   if (closed_) core_.remove(id_);
 }
 
+// A collective needs all ranks, and the tree may lack the way to some. Messages need their two ends
+// alone, each of which finds out when the other has died.
+void Member::lose_collectives(const std::string& why, int but) {
+  if (state_ != State::kReady || std::exchange(has_lost_, true)) return;
+  has_left_ = true;
+  if (!closed_) {
+    shared_->set(State::kBroken, "all " + std::to_string(ranks_) + " ranks had it, until " + why);
+  }
+  rounds_.give_up();
+  shared_->collectives.end(Outcome::kBroken);
+  shared_->blocks.end_collectives();
+  tree_->around(but, Message(Lost{why}));
+  core_.lose_tree_of(id_);
+  remove_if_done();
+}
+
+// Blocks of collectives may have been on its way.
+void Member::lose_pair(int rank, bool outgoing, const std::string& why) {
+  shared_->pair(rank, outgoing).end(Outcome::kBroken);
+  if (!outgoing) shared_->blocks.end_messages(rank);
+  lose_collectives(why, Tree::kFromNobody);
+  remove_if_done();
+}
+
 // What it has sent is still delivered, and what others send each other by way of it.
 void Member::close() {
   if (std::exchange(closed_, true)) return;
-  if (state_ == State::kReady) {
-    end_collectives(Tree::kFromNobody);
-    tree_->leave();
-    pairs_->leave();
-    return remove_if_done();
-  }
+  if (state_ == State::kReady) return leave();
+  // Its parts need to know who has it: it ends once that is settled.
+  if (state_ == State::kForming && !waiting_.empty()) return;
   const bool waits = !waits_for_.empty();
   if (state_ == State::kForming) {
     become_raw(waits ? waits_for_ : "raw: ended before it was known who has it");
   }
   core_.remove(id_);
+}
+
+void Member::leave() {
+  end_collectives(Tree::kFromNobody);
+  tree_->leave();
+  pairs_->leave();
+  remove_if_done();
 }
 
 // A collective needs all ranks, so that nobody makes one that is not under way. Every rank passes
@@ -77,6 +106,7 @@ void Member::lose_helper() {
   }
   state_ = State::kBroken;
   shared_->gate.end(Outcome::kBroken);
+  shared_->set_gone();
 }
 
 }  // namespace thinwire::nccl::agree

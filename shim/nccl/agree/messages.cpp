@@ -317,6 +317,12 @@ bool take(FieldReader& from, Proven& it) {
   return true;
 }
 
+void put(FieldWriter& to, const Lost& it) { to.put_text(it.text); }
+bool take(FieldReader& from, Lost& it) {
+  it.text = from.take_text();
+  return true;
+}
+
 template <std::size_t kIndex = 0>
 std::optional<Message> take_kind(std::size_t index, FieldReader& from) {
   if constexpr (kIndex < std::variant_size_v<Message>) {

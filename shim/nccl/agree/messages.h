@@ -124,6 +124,10 @@ struct Part {
 struct Broken {
   std::string text;
 };
+// The same of the collectives alone: a rank has died.
+struct Lost {
+  std::string text;
+};
 // The speaker has no more to say of its own; and the answer, that it is told no more.
 struct Leaving {};
 struct Gone {};
@@ -186,7 +190,7 @@ struct Rest {
 // In the order of their kinds, from 1 on.
 using Message = std::variant<Register, Join, Pair, Decision, Table, Up, Ready, Failed, Offered, Ask,
                              Limit, Commit, Part, Broken, Leaving, Gone, Left, Took, Again, Carried,
-                             Waiting, Enrol, Word, Call, Hello, Challenge, Proven, Rest>;
+                             Waiting, Enrol, Word, Call, Hello, Challenge, Proven, Rest, Lost>;
 
 // With its length in front.
 Bytes pack(const Message& message);

@@ -64,7 +64,7 @@ std::unique_ptr<Session> Pairs::session_with(int rank, bool outgoing) {
   told.lost = [this, rank, outgoing](const std::string& why) { ended(rank, outgoing, why); };
   told.waits = [this, rank](const std::string& why) { told_.waits(rank, why); };
   told.progress = [this] { told_.progress(); };
-  Session::Ends ends{secret_, rank_, rank, true, outgoing, times_.resuming};
+  Session::Ends ends{secret_, rank_, rank, true, outgoing, times_.resuming, times_.refused};
   ends.idle = &idle_;
   return std::make_unique<Session>(loop_, ends, std::move(told));
 }
@@ -100,7 +100,9 @@ void Pairs::opened(int rank) {
 
 void Pairs::ended(int rank, bool outgoing, const std::string& why) {
   End& of = end(rank, outgoing);
-  if (outgoing ? of.is_open : of.is_used) return told_.failed(rank_text(rank) + " " + why);
+  if (outgoing ? of.is_open : of.is_used) {
+    return told_.lost(rank, outgoing, rank_text(rank) + " " + why);
+  }
   if (!outgoing) return;  // the sender does not know that it had come, and comes again
   if (of.session) loop_.bury(std::move(of.session));
   if (Loop::Clock::now() + of.delay > of.deadline) return give_up(rank, why);
@@ -114,7 +116,8 @@ void Pairs::give_up(int rank, const std::string& why) {
   const std::string text = rank_text(rank) + " cannot be reached from " + rank_text(rank_) +
                            " at " + address_text(told_.address(rank)) + " (" + why + ")";
   // Values that have no other way do not come.
-  if (!of.waiting.empty()) return told_.failed(text);
+  of.waiting_bytes = 0;
+  if (!std::exchange(of.waiting, {}).empty()) told_.lost(rank, true, text);
   of.rounds.explain(kUnreachable);
   of.retry = loop_.after(kPairRetry, [this, rank] { begin_connecting(rank); });
   told_.unreachable(text);

@@ -24,6 +24,8 @@ class Pairs {
     std::function<Ledger&(int rank, bool outgoing)> ledger;
     std::function<void(const Part& part)> part;
     std::function<void(const std::string& why)> failed;
+    // Of a connection that was used: what goes over it has come to its end.
+    std::function<void(int rank, bool outgoing, const std::string& why)> lost;
     // It cannot be made, and is tried again later.
     std::function<void(const std::string& why)> unreachable;
     // It was lost, and is made again; and whatever is_done() may depend on.
@@ -33,6 +35,7 @@ class Pairs {
   struct Times {
     std::chrono::milliseconds connecting;
     std::chrono::milliseconds resuming;
+    std::chrono::milliseconds refused;
   };
 
   Pairs(Loop& loop, Idle& idle, const Secret& secret, int rank, const Times& times, Told told)

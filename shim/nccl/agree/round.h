@@ -27,6 +27,9 @@ class Rounds {
   void start(Way way);
   // Nothing is agreed any more: what holds goes on. Messages that are still to come are for nobody.
   void stop();
+  // The same, but hosts that a round holds are not let go on: ranks may differ in whether it has
+  // ended. The ledger ends with it.
+  void give_up() { stopped_ = true; }
   // Not started, and nobody knows when: own classes are raw for this reason until then.
   void explain(std::uint16_t reason);
   bool started() const { return way_.has_value(); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "agree/descriptors.h"
+#include "agree/listeners.h"
 
 namespace thinwire::nccl::agree {
 namespace {
@@ -98,14 +99,12 @@ void Session::link_ended(const std::string& why) {
   const auto now = Loop::Clock::now();
   if (lost_at_ == kNow) {
     lost_at_ = now;
-    refused_ = unanswered_ = 0;
+    refused_ = unlistened_ = unanswered_ = 0;
     delay_ = kFirstRetry;
     if (!other_leaves_ && !wishes_rest_) told_.waits(why);
   }
-  refused_ = refused ? refused_ + 1 : 0;
-  if (unanswered) ++unanswered_;
-  if (refused_ >= kRefusals) return lose("has ended", true);
-  if (unanswered_ >= (ends_.makes ? kUnanswered : kUnansweredWishes)) return give_up();
+  if (has_ended(refused)) return lose("has ended", true);
+  if (says_nothing(unanswered)) return give_up();
   if (now - lost_at_ > ends_.patience) return lose("cannot be reached any more (" + why + ")");
   loop_.cancel(retry_);
   retry_ = loop_.after(delay_, [this] { again(); });
@@ -118,6 +117,33 @@ void Session::give_up() {
   if (ends_.makes || !has_rested_) return lose("has ended it", true);
   lost_at_ = kNow;
   rests_ = true;
+}
+
+// Another machine's refusals count after a time. Whoever leaves has nothing to say to a rank that
+// may have ended.
+std::chrono::milliseconds Session::most_refused() const {
+  if (!leaves_) return ends_.refused;
+  return std::min<std::chrono::milliseconds>(ends_.refused, kExitTime);
+}
+
+// After an attempt to connect.
+bool Session::has_ended(bool refused) {
+  const auto now = Loop::Clock::now();
+  if (!refused) {
+    refused_ = unlistened_ = 0;
+    return false;
+  }
+  if (refused_++ == 0) refused_since_ = now;
+  unlistened_ = listens(*other_at_) == Listens::kNo ? unlistened_ + 1 : 0;
+  const bool for_long = refused_ >= kRefusals && now - refused_since_ >= most_refused();
+  return unlistened_ >= kRefusals || for_long;
+}
+
+bool Session::says_nothing(bool unanswered) {
+  const auto now = Loop::Clock::now();
+  if (unanswered && unanswered_++ == 0) unanswered_since_ = now;
+  const int most = ends_.makes ? kUnanswered : kUnansweredWishes;
+  return unanswered_ >= most && now - unanswered_since_ >= most_refused();
 }
 
 // Makes the connection again, or asks the other side to.
@@ -185,7 +211,7 @@ void Session::wake_from_rest() {
   rests_ = false;
   has_rested_ = true;
   lost_at_ = Loop::Clock::now();
-  refused_ = unanswered_ = 0;
+  refused_ = unlistened_ = unanswered_ = 0;
   delay_ = kFirstRetry;
   again();
 }

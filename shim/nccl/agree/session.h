@@ -30,6 +30,7 @@ class Session {
     bool of_pair = false;
     bool makes = false;  // the connections
     std::chrono::milliseconds patience{};
+    std::chrono::milliseconds refused{};  // how long another machine's refusals are no death
     // What is kept for the other side; where it takes no more it is lost.
     std::uint64_t most_kept = quarter_of_memory();
     Idle* idle = nullptr;  // of pairs
@@ -92,6 +93,9 @@ class Session {
   void attach(std::unique_ptr<Link> link);
   void limit_connecting();
   void link_ended(const std::string& why);
+  std::chrono::milliseconds most_refused() const;
+  bool has_ended(bool refused);
+  bool says_nothing(bool unanswered);
   void again();
   void answered(Message&& message);
   void resume(std::uint64_t taken);
@@ -132,7 +136,8 @@ class Session {
   Loop::TimerId limit_{};
   Loop::TimerId full_{};
   std::chrono::milliseconds delay_{};
-  int refused_ = 0, unanswered_ = 0;
+  int refused_ = 0, unlistened_ = 0, unanswered_ = 0;
+  Loop::Clock::time_point refused_since_{}, unanswered_since_{};
 };
 
 }  // namespace thinwire::nccl::agree

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -40,6 +42,19 @@ class Shared {
     nodes_ = std::move(nodes);
   }
 
+  // The member has ended: nobody is to be told any more.
+  void set_gone() {
+    {
+      const std::lock_guard lock(mutex_);
+      gone_ = true;
+    }
+    changed_.notify_all();
+  }
+  void wait_until_gone(std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, time, [&] { return gone_; });
+  }
+
   Ledger& pair(int rank, bool outgoing) {
     const std::lock_guard lock(mutex_);
     auto& found = pairs_[{rank, outgoing}];
@@ -49,6 +64,8 @@ class Shared {
 
  private:
   mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool gone_ = false;
   Presence presence_{State::kForming, "not known yet who has it"};
   std::vector<std::uint32_t> nodes_;
   std::atomic<State> state_{State::kForming};  // that of presence_

@@ -39,7 +39,7 @@ std::unique_ptr<Session> Tree::session_with(int rank) {
   told.waits = [this, rank](const std::string& why) { told_.waits(rank, why); };
   told.progress = [this] { told_.progress(); };
   return std::make_unique<Session>(
-      loop_, Session::Ends{secret_, rank_, rank, false, is_child, times_.resuming},
+      loop_, Session::Ends{secret_, rank_, rank, false, is_child, times_.resuming, times_.refused},
       std::move(told));
 }
 

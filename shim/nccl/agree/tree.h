@@ -31,6 +31,7 @@ class Tree {
   struct Times {
     std::chrono::milliseconds connecting;  // once the addresses are known
     std::chrono::milliseconds resuming;
+    std::chrono::milliseconds refused;
   };
 
   Tree(Loop& loop, const Secret& secret, int rank, int ranks, const Times& times, Told told);

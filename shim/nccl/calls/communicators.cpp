@@ -37,8 +37,10 @@ void give_memory_back(const Coder& coder) {
   give_idle();
 }
 
-// What is under way may still need what it had agreed.
-void end(const Communicator& ended, bool is_gone) {
+// What is under way may still need what it had agreed. The program may end its process right after
+// it, in a way in which nothing of the library runs: the other ranks are told before, if they can
+// be.
+void end(const Communicator& ended, bool is_gone, bool waits) {
   if (Coder* const coder = ended.coder.load()) {
     coder->end(is_gone);
     see_to_its_end(*coder);
@@ -46,6 +48,7 @@ void end(const Communicator& ended, bool is_gone) {
   } else if (ended.agreed) {
     ended.agreed->close();
   }
+  if (waits && ended.agreed) ended.agreed->wait_for_goodbye();
 }
 
 }  // namespace
@@ -80,7 +83,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommFinalize(ncclComm_t comm) {
     const bool goes_on = result == ncclSuccess || result == ncclInProgress;
     if (Inside::now() || !goes_on || in_group() || !settings().could_compress) return result;
     Communicator* const found = begun(comm);
-    if (found != nullptr && !found->finalized.exchange(true)) end(*found, false);
+    if (found != nullptr && !found->finalized.exchange(true)) end(*found, false, found->blocks);
     return result;
   });
 }
@@ -131,7 +134,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommAbort(ncclComm_t comm) {
       ended->agreed->abort();
     }
     native();
-    if (coder != nullptr) end(*ended, true);
+    if (coder != nullptr) end(*ended, true, false);
     return native.once();
   });
 }

@@ -139,6 +139,78 @@ TEST(DyingRank, ThatWasAskedReleasesWhoeverWaits) {
   EXPECT_EQ(played.job.all[0].comm->collectives().value(1'000'000, 5).outcome, Outcome::kKnown);
 }
 
+bool both_agree(Channel& sends, Channel& receives, std::uint64_t key, std::uint64_t first) {
+  sends.offer(key, {100, 0});
+  receives.offer(key, {0, 0});
+  std::uint64_t call = first;
+  return eventually([&] {
+    const Answer sent = sends.value(call, key), received = receives.value(call, key);
+    ++call;
+    return sent.outcome == Outcome::kKnown && received.outcome == Outcome::kKnown &&
+           sent.value.capacity != 0 && received.value.capacity != 0;
+  });
+}
+
+// The puppet is rank 6, a child of rank 1: messages of the two others go on, also between those
+// whose way in the tree it is not, and those that are new.
+TEST(DyingRank, LeavesMessagesBetweenOthers) {
+  Played played(7);
+  played.puppet.join();
+  ASSERT_TRUE(played.job.all_settle(State::kReady));
+  const auto of = [&](int rank) { return played.job.all[static_cast<std::size_t>(rank)].comm; };
+  ASSERT_TRUE(both_agree(of(1)->to(2), of(2)->from(1), 7, 0));
+  Channel& to_puppet = of(2)->to(6);
+  played.puppet.die();
+  ASSERT_TRUE(played.job.all_settle(State::kBroken));
+  const Answer answer = of(1)->to(2).value(5000, 7);
+  EXPECT_EQ(answer.outcome, Outcome::kKnown);
+  EXPECT_NE(answer.value.capacity, 0);
+  EXPECT_TRUE(both_agree(of(1)->to(2), of(2)->from(1), 8, 6000));
+  EXPECT_TRUE(both_agree(of(5)->to(0), of(0)->from(5), 9, 0)) << "a pair that is new";
+  const std::vector<std::byte> bytes(900'001, std::byte{3});
+  of(1)->give({1, true, 6000, 0}, 2, bytes.size(), bytes);
+  std::vector<std::byte> got(bytes.size());
+  for (std::size_t at = 0; at < got.size();) {
+    const Taken taken = of(2)->take({1, true, 6000, 0}, std::span(got).subspan(at), 20s);
+    ASSERT_EQ(taken.outcome, Outcome::kKnown);
+    ASSERT_GT(taken.bytes, 0);
+    at += taken.bytes;
+  }
+  EXPECT_EQ(got, bytes);
+  EXPECT_EQ(of(2)->take({5, false, 1, 0}, got, 5s).outcome, Outcome::kBroken) << "a collective's";
+  // A pair with the dead rank had agreed on nothing.
+  to_puppet.offer(7, {100, 0});
+  EXPECT_EQ(to_puppet.value(1, 7).outcome, Outcome::kKnown);
+}
+
+// A sender that dies: whoever waits for its message hears of it, and other messages go on.
+TEST(DyingRank, EndsItsOwnMessages) {
+  Played played(4);
+  played.puppet.join();
+  ASSERT_TRUE(played.job.all_settle(State::kReady));
+  const auto of = [&](int rank) { return played.job.all[static_cast<std::size_t>(rank)].comm; };
+  Wire pair = Wire::to(played.puppet.address_of_rank(2), played.puppet.as(2));
+  pair.say(Pair{});
+  ASSERT_TRUE(pair.hear_a<Took>());
+  Channel& receives = of(2)->from(3);
+  receives.offer(7, {0, 0});
+  ASSERT_TRUE(pair.hear_a<Offered>());
+  pair.say(Ask{7, 1, true, false});
+  const auto limit = pair.hear_a<Limit>();
+  ASSERT_TRUE(limit);
+  ASSERT_TRUE(both_agree(of(1)->to(2), of(2)->from(1), 7, 0));
+  std::thread waits([&] {
+    EXPECT_EQ(receives.value(limit->limit, 7).outcome, Outcome::kBroken);
+    std::byte into[4];
+    EXPECT_EQ(of(2)->take({3, true, 0, 0}, into, 20s).outcome, Outcome::kBroken);
+  });
+  std::this_thread::sleep_for(30ms);
+  pair.end();
+  played.puppet.die();
+  waits.join();
+  EXPECT_TRUE(both_agree(of(1)->to(2), of(2)->from(1), 8, 6000));
+}
+
 TEST(DyingRank, AfterACommitFailsCodedCallsAlone) {
   Played played(3);
   played.puppet.join();

@@ -227,6 +227,26 @@ TEST(Children, OfAParentThatStillFormsWait) {
   EXPECT_TRUE(settles(second, State::kReady));
 }
 
+// As programs do that need the parent for its parts alone.
+TEST(Children, OfAParentThatEndsWhileItForms) {
+  Job job(6);
+  const Id id = job.make_id();
+  std::vector<CommunicatorRef> parts;
+  const auto open = [&](int rank) {
+    job.open(rank, id);
+    Rank& each = job.all[static_cast<std::size_t>(rank)];
+    parts.push_back(each.helper->open_child(each.comm, 0, rank % 2, rank / 2, 3));
+    each.comm.reset();
+  };
+  for (int rank = 0; rank < 5; ++rank) open(rank);
+  std::this_thread::sleep_for(50ms);
+  EXPECT_EQ(parts[0]->presence().state, State::kForming);
+  open(5);
+  for (const auto& each : parts) EXPECT_TRUE(settles(each, State::kReady));
+  // The parent is gone: what is left are the connections of the parts.
+  EXPECT_TRUE(eventually([&] { return job.all[5].helper->connections() == 1; }));
+}
+
 // What is left of a communicator that has lost a rank.
 TEST(Children, OfABrokenParentFindEachOther) {
   Job job(5);

@@ -149,18 +149,25 @@ class Wire {
 // The last of `ranks` ranks: a leaf of the tree.
 class Puppet {
  public:
-  Puppet(const Id& id, int ranks) : stamp_(*read_stamp(id)), ranks_(ranks) {
-    sockaddr_in any{};
-    any.sin_family = AF_INET;
-    any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    listening_ = Wire(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    (void)::bind(listening_.fd(), reinterpret_cast<sockaddr*>(&any), sizeof any);
-    (void)::listen(listening_.fd(), 8);
-    socklen_t length = sizeof any;
-    ::getsockname(listening_.fd(), reinterpret_cast<sockaddr*>(&any), &length);
-    listens_ = *address_of(std::as_bytes(std::span(&any, 1)));
+  // `host`: of 127.0.0.0; what is not 1 counts as another machine's.
+  Puppet(const Id& id, int ranks, std::uint32_t host = 1) : stamp_(*read_stamp(id)), ranks_(ranks) {
+    at_.sin_family = AF_INET;
+    at_.sin_addr.s_addr = htonl((INADDR_LOOPBACK & 0xFFFFFF00U) | host);
+    listen();
     registrar = come();
   }
+  // Where it did before, if it did.
+  void listen() {
+    listening_ = Wire(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const int on = 1;
+    ::setsockopt(listening_.fd(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    EXPECT_EQ(::bind(listening_.fd(), reinterpret_cast<sockaddr*>(&at_), sizeof at_), 0);
+    (void)::listen(listening_.fd(), 8);
+    socklen_t length = sizeof at_;
+    ::getsockname(listening_.fd(), reinterpret_cast<sockaddr*>(&at_), &length);
+    listens_ = *address_of(std::as_bytes(std::span(&at_, 1)));
+  }
+  void stop_listening() { listening_.end(); }
   // To the process that the last of the ranks would register with.
   Wire come() const { return Wire::to(stamp_.registrar, as(ranks_)); }
 
@@ -189,7 +196,13 @@ class Puppet {
     parent = accept();
     ASSERT_TRUE(parent.hear_a<Table>());
     parent.say(Up{true, ""});
-    ASSERT_TRUE(parent.hear_a<Ready>());
+    const auto ready = parent.hear_a<Ready>();
+    ASSERT_TRUE(ready);
+    addresses_ = ready->addresses;
+  }
+  // Once it has joined.
+  const Address& address_of_rank(int rank) const {
+    return addresses_.at(static_cast<std::size_t>(rank));
   }
 
   // As if its process had ended: nobody listens any more.
@@ -207,8 +220,10 @@ class Puppet {
  private:
   Stamp stamp_;
   int ranks_;
+  sockaddr_in at_{};
   Wire listening_;
   Address listens_;
+  std::vector<Address> addresses_;
 };
 
 }  // namespace job

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <atomic>
 
+#include "agree/listeners.h"
 #include "agree/outbox.h"
 #include "agree/puppet.h"
 #include "agree/session.h"
+#include "agree/socket.h"
 
 namespace {
 
@@ -83,7 +85,8 @@ TEST(Session, KeepsSoMuchForTheOtherSide) {
       ++lost;
     };
     session = std::make_unique<Session>(
-        loop, Session::Ends{random_secret(), 0, 1, false, true, 10s, 1U << 20}, std::move(told));
+        loop, Session::Ends{random_secret(), 0, 1, false, true, 10s, 10s, 1U << 20},
+        std::move(told));
     session->connect(where, Join{});
     session->hold();
     for (; sent < 15; ++sent) session->send_part(std::make_shared<const Bytes>(65536));
@@ -175,9 +178,12 @@ class Lost : public testing::Test {
     Options made;
     made.connecting = 400ms;
     made.resuming = 2s;
+    made.refused = 1s;
     return made;
   }
-  Lost() : job_(2, quick(), 3), id_(job_.make_id()), puppet_(id_, 3) {
+  // `host`: the puppet's.
+  explicit Lost(std::uint32_t host = 1)
+      : job_(2, quick(), 3), id_(job_.make_id()), puppet_(id_, 3, host) {
     for (Rank& each : job_.all) job_.open(each.rank, id_);
     puppet_.join();
   }
@@ -261,6 +267,64 @@ TEST_F(Lost, ByARankThatLeavesReleasesWhoeverWaits) {
   puppet_.die();
   std::this_thread::sleep_for(300ms);
   EXPECT_TRUE(job_.all_settle(State::kReady));
+}
+
+// The same on a host that does not say whether it lives.
+class Elsewhere : public Lost {
+ protected:
+  Elsewhere() : Lost(2) {}
+};
+
+// As a firewall does it while its rules are loaded.
+TEST_F(Elsewhere, ThatIsRefusedForAWhileIsNoDeath) {
+  puppet_.stop_listening();
+  puppet_.parent.end();
+  std::this_thread::sleep_for(600ms);
+  EXPECT_EQ(job_.all[0].comm->state(), State::kReady);
+  puppet_.listen();
+  puppet_.parent = puppet_.accept();
+  ASSERT_TRUE(puppet_.parent.hear_a<Again>());
+  puppet_.parent.say(Took{2});
+  offer(4);
+  EXPECT_TRUE(puppet_.parent.hear_a_round());
+  EXPECT_TRUE(job_.all_settle(State::kReady));
+}
+
+TEST_F(Elsewhere, ThatIsRefusedForLongHasEnded) {
+  const auto begin = std::chrono::steady_clock::now();
+  puppet_.die();
+  ASSERT_TRUE(job_.all_settle(State::kBroken));
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, 1s);
+  EXPECT_NE(job_.all[1].comm->presence().text.find("rank 2 has ended"), std::string::npos)
+      << job_.all[1].comm->presence().text;
+}
+
+// The kernel of the machine says so.
+TEST_F(Lost, ByItsDeathOnThisMachineIsKnownAtOnce) {
+  const auto begin = std::chrono::steady_clock::now();
+  puppet_.die();
+  ASSERT_TRUE(job_.all_settle(State::kBroken));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 900ms);
+}
+
+TEST(Listeners, AreKnownOnThisMachineAlone) {
+  Address at = *address_of(ByteView(bare_id()).subspan(8));
+  const Socket listening = listen_on(at);
+  EXPECT_EQ(listens(at), Listens::kYes);
+  Address other = at;
+  other.host[3] = std::byte{2};
+  EXPECT_EQ(listens(other), Listens::kUnknown);
+  {
+    Address free = at;
+    const Socket taken = listen_on(free);
+    other = free;
+  }
+  EXPECT_EQ(listens(other), Listens::kNo);
+  Address six = *address_of(ByteView(bare_id(AF_INET6)).subspan(8));
+  const Socket also = listen_on(six);
+  if (also) {
+    EXPECT_EQ(listens(six), Listens::kYes);
+  }
 }
 
 // A receiver that takes the connection and says nothing.
