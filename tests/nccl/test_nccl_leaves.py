@@ -33,6 +33,9 @@ def test_messages_go_on_after_a_rank_has_ended(how: str, tmp_path: Path) -> None
     run_ranks(tmp_path, str(PROGRAMS / "nccl_leaves"), how)
     for rank in range(RANKS - 1):
         report = json.loads((tmp_path / f"report.nccl.rank{rank}").read_text())
-        [of] = [each["operations"]["Send"] for each in report["communicators"]]
+        [communicator] = report["communicators"]
+        # Who ends its communicator tells the others.
+        assert (", until rank 3 has ended" in communicator["presence"]) == (how == "nothing")
+        of = communicator["operations"]["Send"]
         assert of["calls"] == TOGETHER * (RANKS - 1) + ALONE * (RANKS - 2)
         assert of["compressed_calls"] > ALONE * (RANKS - 2)

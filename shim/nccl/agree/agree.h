@@ -154,7 +154,7 @@ class Communicator {
 
   // The rank's program has ended it in order: others are still served.
   virtual void close() = 0;
-  // After close(), until the others know, for a tenth of a second at most; not while there is
+  // After close(), until the others know, for a fifth of a second at most; not while there is
   // nobody to be told.
   virtual void wait_for_goodbye() = 0;
   // At once, for all ranks: whoever waits on this communicator returns kAborted.

@@ -83,7 +83,7 @@ constexpr int kUnansweredWishes = 35;
 
 // How long the end of a communicator waits until the other ranks have what this one said last: a
 // round trip, mostly. The process may end right after it, without a word.
-constexpr auto kGoodbyeTime = 100ms;
+constexpr auto kGoodbyeTime = 200ms;
 
 // At the end of a process: for bytes that are still to be sent, and for other ranks, whose last
 // calls on its communicators may be under way.

@@ -52,7 +52,7 @@ void Member::keep(const Part& part) {
 // A part for one rank whose connection to the sender is not made yet.
 bool Member::carry(int from, const Carried& carried) {
   const int to = static_cast<int>(carried.to);
-  if (to >= ranks_ || state_ != State::kReady) return to < ranks_;
+  if (to >= ranks_ || state_ != State::kReady || has_lost_) return to < ranks_;
   if (to == rank_) {
     keep(carried.part);
     return true;

@@ -115,10 +115,10 @@ void Pairs::give_up(int rank, const std::string& why) {
   End& of = end(rank, true);
   const std::string text = rank_text(rank) + " cannot be reached from " + rank_text(rank_) +
                            " at " + address_text(told_.address(rank)) + " (" + why + ")";
+  of.rounds.explain(kUnreachable);
   // Values that have no other way do not come.
   of.waiting_bytes = 0;
-  if (!std::exchange(of.waiting, {}).empty()) told_.lost(rank, true, text);
-  of.rounds.explain(kUnreachable);
+  if (!std::exchange(of.waiting, {}).empty()) return told_.lost(rank, true, text);
   of.retry = loop_.after(kPairRetry, [this, rank] { begin_connecting(rank); });
   told_.unreachable(text);
 }

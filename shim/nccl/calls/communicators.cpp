@@ -70,7 +70,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommDestroy(ncclComm_t comm) {
       native();
     }
     forget(comm, ended);
-    if (ended != nullptr) end(*ended, !goes_on);
+    if (ended != nullptr) end(*ended, !goes_on, true);
     return native.once();
   });
 }
