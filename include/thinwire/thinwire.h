@@ -790,6 +790,14 @@ typedef struct tw_comm_options {
    * and freed with the communicator. Each such call begins with one small exchange between the
    * ranks. docs/guide/collectives.md. */
   uint64_t reference_bytes;
+  /* Asked about 20 times a second while a call on the communicator (tw_comm_create() is one) waits
+   * for other ranks: a program can look there for signals. The thread of the call asks, and only if
+   * it is the process's first one: others may wait while an interpreter ends. Anything but TW_OK
+   * ends the wait: the call returns that status, the transport's `release` is called, as if the
+   * transport had failed, and later calls fail with TW_INTERNAL. It may not make calls on the
+   * communicator. NULL: the call waits as long as the transport does. */
+  tw_status (*interrupted)(void* context);
+  void* interrupted_context; /* its argument */
 } tw_comm_options;
 
 /* Collective: all ranks must call it. TW_VERSION on every rank if the ranks differ in format,

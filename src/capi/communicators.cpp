@@ -8,6 +8,7 @@
 #include "capi/errors.h"
 #include "capi/growing.h"
 #include "capi/handles.h"
+#include "capi/interrupts.h"
 #include "capi/rates.h"
 #include "capi/stats.h"
 #include "capi/transports.h"
@@ -158,6 +159,9 @@ tw_status tw_comm_create(const tw_transport* transport, const tw_comm_options* o
     }
     if (!are_sound(*own)) {
       return misuse("tw_comm_create: a rate that is none, or a size that no memory has");
+    }
+    if (own->interrupted != nullptr) {
+      adopted = interruptible(std::move(adopted), own->interrupted, own->interrupted_context);
     }
     auto made = comm::Communicator::create(std::move(adopted), to_options(*own, table->ranks));
     if (made.ok()) *comm = new tw_comm{.communicator = std::move(*made), .planned = {}};

@@ -95,12 +95,14 @@ Result<std::unique_ptr<Communicator>> Communicator::create(
 // The transport failed while ranks agreed on something.
 Status Communicator::broken(Status status) {
   broken_ = true;
+  why_broken_ = status.message();
   transport_->give_up();
   return status;
 }
 
 Status Communicator::gone() const {
-  return {StatusCode::kInternal, "the communicator's transport failed in an earlier call"};
+  return {StatusCode::kInternal,
+          "the communicator's transport failed in an earlier call: " + why_broken_};
 }
 
 // The lists that only the root has go to all ranks.
@@ -210,7 +212,10 @@ Status Communicator::run(const Call& call, Report& report, const Choice* planned
     report.choice = *choice;
   }
   const Status status = call.verify ? run_verified(call, report) : run_chosen(call, report);
-  broken_ = broken_ || executor_.transport_failed();
+  if (!broken_ && executor_.transport_failed()) {
+    broken_ = true;
+    why_broken_ = status.message();
+  }
   // What still may be written to by a transport that failed is lent to nobody else.
   if (!broken_) end_loans();
   return status;

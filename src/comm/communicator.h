@@ -182,6 +182,7 @@ class Communicator {
   std::vector<std::uint64_t> counts_;
   Buffer packets_, scratch_, spare_buffer_, kept_, trial_;
   bool broken_ = false;
+  std::string why_broken_;
 
   // Alike on all ranks, but for `lost_` and what is in the entries of who has that.
   std::unique_ptr<History> history_;  // null where no references are wanted

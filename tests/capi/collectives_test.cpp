@@ -84,4 +84,27 @@ TEST(Collectives, BytesAreVerified) {
   tw_comm_destroy(comm);
 }
 
+// What a call asks while it waits: ends it at the third time.
+tw_status ends_at_third(void* context) {
+  return ++*static_cast<int*>(context) < 3 ? TW_OK : TW_DAMAGED;
+}
+
+TEST(Collectives, TheCallerEndsAWait) {
+  tw_transport ends[2] = {};
+  ends[0].size = sizeof ends[0];
+  ASSERT_EQ(tw_transport_local(2, ends), TW_OK);
+  int asked = 0;
+  auto options = sized<tw_comm_options>();
+  options.interrupted = ends_at_third;
+  options.interrupted_context = &asked;
+  tw_comm* comm = nullptr;
+  // The other rank never comes, and learns that this one has gone.
+  EXPECT_EQ(tw_comm_create(&ends[0], &options, &comm), TW_DAMAGED);
+  EXPECT_STREQ(tw_last_error(), "the caller ended the wait");
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(comm, nullptr);
+  options.interrupted = nullptr;
+  EXPECT_EQ(tw_comm_create(&ends[1], &options, &comm), TW_INTERNAL);
+}
+
 }  // namespace

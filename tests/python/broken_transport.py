@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from thinwire import Transport
+from thinwire.comm.interrupts import keep
 from thinwire.library import ffi, library, new_struct
 
 FAILURE = 8  # TW_INTERNAL
@@ -78,4 +79,4 @@ def _damage(network: Network, memory: Any, nbytes: int) -> None:
 def _callback(name: str, function: Callable[..., int]) -> Any:
     kind = ffi.typeof(new_struct("tw_transport"))  # a pointer to the struct
     fields = dict(kind.item.fields)
-    return ffi.callback(fields[name].type, function, error=FAILURE)
+    return ffi.callback(fields[name].type, function, error=FAILURE, onerror=keep)

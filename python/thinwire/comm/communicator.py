@@ -12,12 +12,13 @@ from thinwire.arrays import DEFAULT_STREAM
 from thinwire.codec import Codec
 from thinwire.comm import mpi
 from thinwire.comm.buffers import Buffer
+from thinwire.comm.interrupts import check, interrupted
 from thinwire.comm.operations import Operations
 from thinwire.comm.report import CollectiveReport, report_of
 from thinwire.comm.transport import Transport
 from thinwire.comm.words import algorithms, code_of, codings, operations, reduction_code
 from thinwire.driver import wait_for_stream
-from thinwire.library import check, ffi, ffi_new, library, new_struct, parse_link_rate, parse_size
+from thinwire.library import ffi, ffi_new, library, new_struct, parse_link_rate, parse_size
 
 DEFAULT_THRESHOLD = "64KiB"
 
@@ -31,7 +32,9 @@ class Communicator(Operations):
     All ranks must create it together, from an mpi4py communicator or from their end of a
     `Transport`. On each rank one thread at a time may make calls, and all ranks must make them in
     the same order. A call returns when this rank's part is complete; meanwhile it does not hold
-    Python's interpreter lock. Use it as a context manager, or call `close()`.
+    Python's interpreter lock. What the handler of a signal raises while a rank's main thread waits
+    for others, as KeyboardInterrupt, ends the wait, except over an MPI; the communicator is of no
+    use after that. Use it as a context manager, or call `close()`.
     """
 
     def __init__(
@@ -73,6 +76,9 @@ class Communicator(Operations):
             nodes = mpi.nodes_of(ranks)
         options, kept = self._options(threshold, link, nodes, piece, job, transport.ranks)
         options.reference_bytes = _bytes(references or 0)
+        # An MPI has no way to withdraw from a wait.
+        if not is_mpi:
+            options.interrupted = interrupted()
         out = ffi_new("tw_comm **")
         check(library().tw_comm_create(transport.take(), options, out))
         del kept

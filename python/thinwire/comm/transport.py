@@ -11,7 +11,8 @@ class Transport:
     then this object does."""
 
     def __init__(self, struct: Any, keeper: object = None) -> None:
-        """`struct` is a filled tw_transport; `keeper` is kept as long as it may be called."""
+        """`struct` is a filled tw_transport; `keeper` is kept as long as it may be called. What is
+        of Python's has `interrupts.keep` as its `onerror`: so Ctrl-C comes out of a call."""
         self.struct, self.keeper = struct, keeper
         self._taken = False
 

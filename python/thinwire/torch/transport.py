@@ -18,6 +18,7 @@ import torch
 import torch.distributed as dist
 
 from thinwire.comm import Transport
+from thinwire.comm.interrupts import keep
 from thinwire.library import ffi, library, new_struct
 
 TAG = 0x7457
@@ -190,7 +191,7 @@ def _callbacks(wire: _Wire) -> dict[str, Any]:
     kinds = dict(ffi.typeof(new_struct("tw_transport")).item.fields)
     made = {}
     for name, function in (("send", send), ("receive", receive), ("test", test)):
-        made[name] = ffi.callback(kinds[name].type, function, error=FAILURE)
-    made["idle"] = ffi.callback(kinds["idle"].type, idle)
+        made[name] = ffi.callback(kinds[name].type, function, error=FAILURE, onerror=keep)
+    made["idle"] = ffi.callback(kinds["idle"].type, idle, onerror=keep)
     made["release"] = ffi.callback(kinds["release"].type, release)
     return made
