@@ -56,7 +56,7 @@ struct Rank {
     }
     if (const auto* offered = std::get_if<Offered>(&message)) rounds.take(1, *offered);
     if (const auto* ask = std::get_if<Ask>(&message)) rounds.take(*ask);
-    if (const auto* limit = std::get_if<Limit>(&message)) rounds.take(*limit);
+    if (const auto* limit = std::get_if<Limit>(&message)) rounds.take(0, *limit);
     if (const auto* commit = std::get_if<Commit>(&message)) {
       const std::uint64_t before = ledger.waits(commit->from, commit->key);
       if (rounds.take(*commit)) {
@@ -154,7 +154,11 @@ std::vector<Bytes> helper_seeds(const Target&) {
            Hello{kVersion, {std::byte{1}}, 2, 4, std::nullopt, {std::byte{3}}},
            Hello{9, {std::byte{1}}, 2, 4, ChildOf{{std::byte{2}}, 3, -1}, {std::byte{3}}},
            Challenge{{std::byte{4}}, {std::byte{5}}},
-           Proven{{std::byte{6}}}}) {
+           Proven{{std::byte{6}}},
+           Kin{3, 17, 5, 6, 1, 2, 9},
+           NoKin{3, 17},
+           Siblings{2, 17, true},
+           Joined{0, 17, Offered{kJoined, {300, 0}}}}) {
     seeds.push_back(pack(message));
     all.insert(all.end(), seeds.back().begin(), seeds.back().end());
   }

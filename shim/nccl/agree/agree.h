@@ -75,6 +75,12 @@ struct Answer {
   Value value;
 };
 
+// A class of collectives whose key has this bit is decided on together by siblings: communicators
+// whose ranks make the same calls beside each other (docs/decisions/0074-siblings.md). It is raw
+// until they know each other.
+constexpr std::uint64_t kJoined = std::uint64_t{1} << 63;
+constexpr bool is_joined(std::uint64_t key) { return (key & kJoined) != 0; }
+
 // The calls that are numbered together: a communicator's collectives, or what one rank sends to one
 // other. A class is a 64-bit key of the caller's: operation, octave of bytes, of collectives the
 // dtype.
@@ -133,6 +139,8 @@ class Communicator {
   virtual Presence presence() const = 0;
   // Its state alone: a load, for the way of every call.
   virtual State state() const = 0;
+  // Whether classes with kJoined can be decided here.
+  virtual bool knows_siblings() const = 0;
   // The node of each rank, the same on all of them: numbers from 0, in the order of the nodes'
   // first ranks. Empty until it is ready.
   virtual std::vector<std::uint32_t> nodes() const = 0;
@@ -167,6 +175,14 @@ using CommunicatorRef = std::shared_ptr<Communicator>;
 
 // What must be equal on all ranks: names and values, as ("codec", "lorenzo").
 using Terms = std::vector<std::pair<std::string, std::string>>;
+
+// By what a communicator's siblings are found.
+struct Kindred {
+  // How many ranks the job has, as far as this process knows. What has as many has no siblings: it
+  // is where those of others find each other.
+  std::uint32_t job = 0;
+  std::uint64_t kind = 0;  // as the caller tells communicators of one size apart
+};
 
 constexpr std::size_t kIdBytes = 128;  // of an ncclUniqueId
 using IdView = std::span<const std::byte, kIdBytes>;
@@ -211,7 +227,8 @@ class Helper {
   bool stamp(std::span<std::byte, kIdBytes> id);
 
   // Rank `rank` of `ranks` of the communicator that NCCL has made with this id. Never null.
-  CommunicatorRef open(IdView id, int rank, int ranks, const Terms& terms);
+  CommunicatorRef open(IdView id, int rank, int ranks, const Terms& terms,
+                       const Kindred& kindred = {});
 
   // The part of `parent` in which this rank is after the `split`-th split (0, 1, ...) with this
   // color. `ranks` and `rank` are the child's. They meet in the process of the parent's rank
@@ -219,7 +236,11 @@ class Helper {
   // `terms`: what the parent's ranks have not compared; all, where ranks may come that have no part
   // in it.
   CommunicatorRef open_child(const CommunicatorRef& parent, std::uint64_t split, int color,
-                             int rank, int ranks, int meets = 0, const Terms& terms = {});
+                             int rank, int ranks, int meets = 0, const Terms& terms = {},
+                             const Kindred& kindred = {});
+
+  // The `split`-th split of `parent` has left this rank out.
+  void leave_out(const CommunicatorRef& parent, std::uint64_t split);
 
   // As stamp(), for ranks that join those of open_child() with these numbers and `meets` of 0, by
   // open(). False as well while it is not known that all ranks of the parent have the library.

@@ -93,11 +93,23 @@ void Core::remove(std::uint64_t id) {
 
 void Core::leave(std::shared_ptr<std::promise<void>> done) {
   // The program makes no more calls, whether it has ended its communicators or not.
-  std::vector<std::uint64_t> alive;
+  std::vector<std::uint64_t> all, alive;
   for (const auto& [id, member] : members_) {
+    all.push_back(id);
     if (member->is_ready() && !member->is_closed()) alive.push_back(id);
   }
-  for (const std::uint64_t id : alive) members_.at(id)->close();
+  const auto end_all = [&](bool whole) {
+    for (const std::uint64_t id : alive) {
+      Member* const each = member(id);
+      if (each != nullptr && each->is_whole() == whole) each->close();
+    }
+  };
+  // One that carries what others decide ends behind these.
+  end_all(false);
+  for (const std::uint64_t id : all) {
+    if (Member* const each = member(id)) each->lose_kin();
+  }
+  end_all(true);
   meetings_.leave();
   // A process that leaves some alive may end because something went wrong: others are to know soon.
   const auto patience = alive.empty() ? kLastCallsTime : kExitTime;

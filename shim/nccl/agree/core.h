@@ -36,6 +36,11 @@ class Core {
                   const PartOf& of, int meets, const std::string& terms);
   // What ranks that are new to the part need; nothing: the parent is not ready.
   std::optional<Stamp> stamp_of_part(std::uint64_t parent, std::uint64_t split, std::int32_t color);
+  // Where a communicator finds its siblings: core_kin.cpp.
+  void relate(std::uint64_t id, const Kindred& kindred);
+  void relate_part(std::uint64_t id, const Kindred& kindred, std::uint64_t parent,
+                   std::uint64_t split, std::int32_t color);
+  void leave_out(std::uint64_t parent, std::uint64_t split);
   std::size_t connections() const { return loop_.watched() - listening_.size(); }
   // Null: it has ended, or never was.
   Member* member(std::uint64_t id);
@@ -78,6 +83,8 @@ class Core {
   void greeted(std::uint64_t stranger, Message&& message);
   Member* member_of(const Head& head);
   void called(const Call& call);
+  Member* first_whole(std::uint32_t job);
+  void relate_waiting(Member& whole);
   void leave_when_done(Loop::Clock::time_point deadline, std::shared_ptr<std::promise<void>> done);
 
   const Options options_;
@@ -89,6 +96,8 @@ class Core {
   std::map<std::uint64_t, Stranger> strangers_;
   std::uint64_t next_stranger_ = 0;
   std::map<std::uint64_t, std::unique_ptr<Member>> members_;
+  // Those that were made before a communicator of all ranks, with the ranks of the job.
+  std::map<std::uint64_t, Kindred> unrelated_;
   bool heard_of_raw_ = false;
   bool warned_[kTroubles]{};
 };

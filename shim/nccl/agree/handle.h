@@ -21,6 +21,7 @@ class Handle final : public Communicator {
 
   Presence presence() const override { return shared_->presence(); }
   State state() const override { return shared_->state(); }
+  bool knows_siblings() const override { return shared_->knows_siblings(); }
   std::vector<std::uint32_t> nodes() const override { return shared_->nodes(); }
   Channel& collectives() override { return collectives_; }
   Channel& to(int rank) override { return pair(rank, true); }

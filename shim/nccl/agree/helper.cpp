@@ -60,7 +60,8 @@ bool Helper::stamp_part(std::span<std::byte, kIdBytes> id, const CommunicatorRef
                       });
 }
 
-CommunicatorRef Helper::open(IdView id, int rank, int ranks, const Terms& terms) {
+CommunicatorRef Helper::open(IdView id, int rank, int ranks, const Terms& terms,
+                             const Kindred& kindred) {
   if (ranks <= 1) return raw_handle(parts_->core, "one rank");
   if (!parts_->core->loop().lives()) return raw_handle(parts_->core, "there is no helper thread");
   const auto stamp = read_stamp(id);
@@ -70,14 +71,17 @@ CommunicatorRef Helper::open(IdView id, int rank, int ranks, const Terms& terms)
   Core* const core = parts_->core.get();
   const std::uint64_t number = parts_->next_id++;
   auto shared = std::make_shared<Shared>();
-  const bool posted = core->loop().post(
-      [=, text = terms_text(terms)] { core->open(number, shared, rank, ranks, *stamp, text); });
+  const bool posted = core->loop().post([=, text = terms_text(terms)] {
+    core->open(number, shared, rank, ranks, *stamp, text);
+    core->relate(number, kindred);
+  });
   if (!posted) return raw_handle(parts_->core, "there is no helper thread");
   return std::make_shared<Handle>(parts_->core, number, std::move(shared));
 }
 
 CommunicatorRef Helper::open_child(const CommunicatorRef& parent, std::uint64_t split, int color,
-                                   int rank, int ranks, int meets, const Terms& terms) {
+                                   int rank, int ranks, int meets, const Terms& terms,
+                                   const Kindred& kindred) {
   if (ranks <= 1) return raw_handle(parts_->core, "one rank");
   const auto* const of = static_cast<const Handle*>(parent.get());
   if (of->id() == 0) return raw_handle(parts_->core, "its parent is raw");
@@ -87,9 +91,17 @@ CommunicatorRef Helper::open_child(const CommunicatorRef& parent, std::uint64_t 
   const std::string text = terms.empty() ? "" : terms_text(terms);
   const bool posted = core->loop().post([=, parent_id = of->id()] {
     core->open_child(number, shared, rank, ranks, {parent_id, split, color}, meets, text);
+    core->relate_part(number, kindred, parent_id, split, color);
   });
   if (!posted) return raw_handle(parts_->core, "there is no helper thread");
   return std::make_shared<Handle>(parts_->core, number, std::move(shared));
+}
+
+void Helper::leave_out(const CommunicatorRef& parent, std::uint64_t split) {
+  const auto* const of = static_cast<const Handle*>(parent.get());
+  if (of->id() == 0) return;
+  Core* const core = parts_->core.get();
+  core->loop().post([=, parent_id = of->id()] { core->leave_out(parent_id, split); });
 }
 
 std::size_t Helper::connections() {

@@ -62,7 +62,10 @@ void Member::form() {
   };
   told.message = [this](int from, Message&& message) { take(from, std::move(message)); };
   told.waits = [this](int rank, const std::string& why) { say_lost(rank, why); };
-  told.progress = [this] { remove_if_done(); };
+  told.progress = [this] {
+    if (tree_->has_lost_parent()) lose_siblings();
+    remove_if_done();
+  };
   const Options& options = core_.options();
   tree_ = std::make_unique<Tree>(core_.loop(), secret_, rank_, ranks_,
                                  Tree::Times{options.connecting, options.resuming, options.refused},
@@ -105,8 +108,9 @@ void Member::become_ready() {
   way.down = [this](const Message& message) { tree_->down(message); };
   way.children = tree_->children();
   rounds_.start(std::move(way));
+  say_kin();
   settled(first(), "");
-  if (closed_) leave();
+  if (closed_ && related_.empty()) leave();
 }
 
 // The ranks in whose processes its parts may meet.
@@ -128,6 +132,8 @@ void Member::become_raw(const std::string& why) {
     pairs_->dismiss();
   }
   if (registration_) core_.loop().bury(std::move(registration_));
+  leave_kin();
+  lose_kin();
   settled({}, why);
   if (closed_) core_.remove(id_);
 }
@@ -203,7 +209,7 @@ void Member::take(int from, Message&& message) {
   } else if (const auto* offered = std::get_if<Offered>(&message)) {
     fits = rounds_.take(from, *offered);
   } else if (const auto* limit = std::get_if<Limit>(&message)) {
-    fits = from != kFromParent && rounds_.take(*limit);
+    fits = rounds_.take(from, *limit);
   } else if (const auto* ask = std::get_if<Ask>(&message)) {
     fits = from == kFromParent && rounds_.take(*ask);
   } else if (const auto* commit = std::get_if<Commit>(&message)) {
@@ -217,7 +223,7 @@ void Member::take(int from, Message&& message) {
   } else if (std::holds_alternative<Leaving>(message) || std::holds_alternative<Left>(message)) {
     end_collectives(from);
   } else {
-    fits = false;
+    fits = take_kin(from, message);
   }
   if (!fits) break_off("what came from another rank does not fit", Tree::kFromNobody);
 }

@@ -2,14 +2,18 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agree/pairs.h"
 #include "agree/registration.h"
 #include "agree/shared.h"
+#include "agree/siblings.h"
 #include "agree/tree.h"
 
 namespace thinwire::nccl::agree {
@@ -72,6 +76,21 @@ class Member {
   // The tree of the communicator that this is a part of is no way any more.
   void lose_tree();
 
+  // ---- siblings: member_kin.cpp ----
+  // It finds its siblings over the tree of another one, which has all the job's ranks.
+  void relate(Member& whole, std::uint64_t split, std::uint64_t kind);
+  void become_whole() { is_whole_ = true; }
+  bool is_whole() const { return is_whole_; }
+  int ranks() const { return ranks_; }
+  // The one over whose tree; 0: none.
+  std::uint64_t whole() const { return is_whole_ ? id_ : whole_; }
+  // The same of all its siblings.
+  std::uint64_t family() const { return family_; }
+  // Up this one's tree, to where siblings are found.
+  void tell_sets(const Message& message);
+  // It carries nothing for others any more.
+  void lose_kin();
+
   // ---- what the host asks for ----
   void offer(std::uint64_t key, Offer offer) { rounds_.offer(key, offer); }
   // `outgoing`: of what this rank sends.
@@ -108,6 +127,15 @@ class Member {
   void remove_if_done();
   void say_lost(int rank, const std::string& why);
   void settled(const std::vector<Address>& first, const std::string& why);
+  void say_kin();
+  void leave_kin();
+  bool take_kin(int from, const Message& message);
+  bool pass_down(std::uint32_t to, const Message& message);
+  void say_to(std::uint32_t to, const Message& message);
+  void hear_of_kin(const Message& message);
+  void hear_siblings(const Message& message);
+  void know_siblings(bool known);
+  void lose_siblings();
 
   Core& core_;
   const std::uint64_t id_;
@@ -118,7 +146,8 @@ class Member {
   Name name_{};
   PartOf part_of_;
   State state_ = State::kForming;
-  bool closed_ = false;
+  bool closed_ = false;    // by its program
+  bool leaves_ = false;    // and it carries nothing for others any more
   std::string waits_for_;  // what is said of late ranks
   bool has_left_ = false;  // some rank, or this one: no collective can be made any more
   bool has_lost_ = false;  // the same as a rank has died, so that collectives under way may fail
@@ -127,6 +156,17 @@ class Member {
   std::unique_ptr<Pairs> pairs_;
   Rounds rounds_;
   std::vector<Settled> waiting_;
+
+  // Of one that may have siblings:
+  std::uint64_t whole_ = 0;
+  std::uint64_t family_ = 0;
+  Kin kin_;
+  bool has_said_kin_ = false;
+  // Of one over whose tree others find theirs:
+  bool is_whole_ = false;
+  std::set<std::uint64_t> related_;                               // members
+  std::map<std::pair<int, std::uint64_t>, std::uint64_t> kinds_;  // how many there were of each
+  std::unique_ptr<SiblingSets> sets_;                             // at rank 0
 };
 
 }  // namespace thinwire::nccl::agree

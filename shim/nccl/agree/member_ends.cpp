@@ -14,6 +14,8 @@ void Member::break_off(const std::string& why, int but) {
     shared_->set(state_, "all " + std::to_string(ranks_) + " ranks had it, until " + why);
   }
   shared_->gate.end(Outcome::kBroken);
+  leave_kin();
+  lose_kin();
   // Behind the parts of blocks, which other ranks' calls may still be complete by.
   tree_->around(but, std::make_shared<const Bytes>(pack(Broken{why})));
   tree_->dismiss();
@@ -31,6 +33,8 @@ void Member::lose_collectives(const std::string& why, int but) {
     shared_->set(State::kBroken, "all " + std::to_string(ranks_) + " ranks had it, until " + why);
   }
   rounds_.give_up();
+  leave_kin();
+  if (sets_) sets_->stop();
   shared_->collectives.end(Outcome::kBroken);
   shared_->blocks.end_collectives();
   tree_->around(but, Message(Lost{why}));
@@ -49,7 +53,14 @@ void Member::lose_pair(int rank, bool outgoing, const std::string& why) {
 // What it has sent is still delivered, and what others send each other by way of it.
 void Member::close() {
   if (std::exchange(closed_, true)) return;
-  if (state_ == State::kReady) return leave();
+  if (state_ == State::kReady) {
+    if (related_.empty()) {
+      leave();
+    } else {
+      shared_->set_gone();  // nobody waits until the others need it no more
+    }
+    return;
+  }
   // Its parts need to know who has it: it ends once that is settled.
   if (state_ == State::kForming && !waiting_.empty()) return;
   const bool waits = !waits_for_.empty();
@@ -60,6 +71,7 @@ void Member::close() {
 }
 
 void Member::leave() {
+  leaves_ = true;
   end_collectives(Tree::kFromNobody);
   tree_->leave();
   pairs_->leave();
@@ -71,12 +83,14 @@ void Member::leave() {
 void Member::end_collectives(int but) {
   if (state_ != State::kReady || std::exchange(has_left_, true)) return;
   rounds_.stop();
-  if (!closed_) tree_->around(but, Message(Left{}));
+  leave_kin();
+  if (sets_) sets_->stop();
+  if (!leaves_) tree_->around(but, Message(Left{}));
   core_.lose_tree_of(id_);
 }
 
 void Member::remove_if_done() {
-  if (state_ != State::kReady || !closed_ || !tree_->is_done() || !pairs_->is_done()) return;
+  if (state_ != State::kReady || !leaves_ || !tree_->is_done() || !pairs_->is_done()) return;
   state_ = State::kBroken;
   tree_->dismiss();
   pairs_->dismiss();

@@ -323,6 +323,57 @@ bool take(FieldReader& from, Lost& it) {
   return true;
 }
 
+void put(FieldWriter& to, const Kin& it) {
+  to.put(it.from).put(it.tag).put(it.split).put(it.alike);
+  to.put(it.rank).put(it.ranks).put(it.layout);
+}
+bool take(FieldReader& from, Kin& it) {
+  it.from = from.take<std::uint32_t>();
+  it.tag = from.take<std::uint64_t>();
+  it.split = from.take<std::uint64_t>();
+  it.alike = from.take<std::uint64_t>();
+  it.rank = from.take<std::uint32_t>();
+  it.ranks = from.take<std::uint32_t>();
+  it.layout = from.take<std::uint64_t>();
+  return it.from <= kMostRank && it.ranks <= kMostRank && (it.tag == 0 || it.rank < it.ranks);
+}
+
+void put(FieldWriter& to, const NoKin& it) { to.put(it.from).put(it.tag); }
+bool take(FieldReader& from, NoKin& it) {
+  it.from = from.take<std::uint32_t>();
+  it.tag = from.take<std::uint64_t>();
+  return it.from <= kMostRank;
+}
+
+void put(FieldWriter& to, const Siblings& it) {
+  to.put(it.to).put(it.tag).put(static_cast<std::uint8_t>(it.known));
+}
+bool take(FieldReader& from, Siblings& it) {
+  it.to = from.take<std::uint32_t>();
+  it.tag = from.take<std::uint64_t>();
+  return take_flag(from, it.known) && it.to <= kMostRank;
+}
+
+void put(FieldWriter& to, const Joined& it) {
+  to.put(it.to).put(it.tag).put(static_cast<std::uint8_t>(it.said.index()));
+  std::visit([&](const auto& said) { put(to, said); }, it.said);
+}
+template <std::size_t kIndex = 0>
+bool take_said(std::size_t index, FieldReader& from, Joined& it) {
+  if constexpr (kIndex < std::variant_size_v<decltype(it.said)>) {
+    if (index != kIndex) return take_said<kIndex + 1>(index, from, it);
+    return take(from, it.said.emplace<kIndex>());
+  } else {
+    return false;
+  }
+}
+bool take(FieldReader& from, Joined& it) {
+  it.to = from.take<std::uint32_t>();
+  it.tag = from.take<std::uint64_t>();
+  const auto index = from.take<std::uint8_t>();
+  return it.to <= kMostRank && take_said(index, from, it);
+}
+
 template <std::size_t kIndex = 0>
 std::optional<Message> take_kind(std::size_t index, FieldReader& from) {
   if constexpr (kIndex < std::variant_size_v<Message>) {

@@ -187,10 +187,42 @@ struct Rest {
   std::uint64_t count = 0;
 };
 
+// Of a rank of the communicator whose ranks find siblings: what else it is in, or that the last
+// split has left it out. Up the tree.
+struct Kin {
+  std::uint32_t from = 0;    // the rank
+  std::uint64_t tag = 0;     // of the other communicator, the same on all its ranks; 0: left out
+  std::uint64_t split = 0;   // the same for what one split has made; 0: no split has
+  std::uint64_t alike = 0;   // the same for what each process made as the same of its kind
+  std::uint32_t rank = 0;    // in the other communicator
+  std::uint32_t ranks = 0;   // of it
+  std::uint64_t layout = 0;  // which of its ranks share nodes
+};
+// It has left it.
+struct NoKin {
+  std::uint32_t from = 0;
+  std::uint64_t tag = 0;
+};
+// Down the tree, to the first rank of that communicator: it has siblings, or none any more. And
+// down that one's own tree, with its own tag.
+struct Siblings {
+  std::uint32_t to = 0;
+  std::uint64_t tag = 0;
+  bool known = false;
+};
+// What the root of that communicator's tree says to those who join siblings, `to` being 0, and what
+// it is told.
+struct Joined {
+  std::uint32_t to = 0;
+  std::uint64_t tag = 0;
+  std::variant<Offered, Ask, Limit, Commit> said;
+};
+
 // In the order of their kinds, from 1 on.
 using Message = std::variant<Register, Join, Pair, Decision, Table, Up, Ready, Failed, Offered, Ask,
                              Limit, Commit, Part, Broken, Leaving, Gone, Left, Took, Again, Carried,
-                             Waiting, Enrol, Word, Call, Hello, Challenge, Proven, Rest, Lost>;
+                             Waiting, Enrol, Word, Call, Hello, Challenge, Proven, Rest, Lost, Kin,
+                             NoKin, Siblings, Joined>;
 
 // With its length in front.
 Bytes pack(const Message& message);

@@ -153,7 +153,7 @@ void Pairs::take_from_receiver(int rank, Message&& message) {
   if (const auto* offered = std::get_if<Offered>(&message)) {
     fits = rounds.take(0, *offered);
   } else if (const auto* limit = std::get_if<Limit>(&message)) {
-    fits = rounds.take(*limit);
+    fits = rounds.take(0, *limit);
   } else if (const auto* broken = std::get_if<Broken>(&message)) {
     return told_.failed(broken->text);
   } else if (std::holds_alternative<Leaving>(message)) {

@@ -47,21 +47,56 @@ void Rounds::start(Way way) {
 void Rounds::stop() {
   stopped_ = true;
   for (auto& [key, of] : classes_) {
-    if (std::exchange(of.running, false)) ledger_.release(key);
+    if (std::exchange(of.running, false) && ledger_ != nullptr) ledger_->release(key);
   }
 }
 
 void Rounds::explain(std::uint16_t reason) {
   reason_ = reason;
   for (auto& [key, of] : classes_) {
-    if (of.own && !way_) ledger_.commit(key, 0, {0, reason_});
+    if (of.own && !way_) ledger_->commit(key, 0, {0, reason_});
   }
+}
+
+void Rounds::join(Say siblings) {
+  siblings_ = std::move(siblings);
+  for (auto& [key, of] : classes_) {
+    if (agree::is_joined(key)) pass_on(key, of);
+  }
+}
+
+void Rounds::part() {
+  siblings_ = {};
+  for (auto& [key, of] : classes_) {
+    if (!agree::is_joined(key)) continue;
+    if (of.running) answered(key, of);
+    // What children still say to a look is for nobody.
+    if (std::exchange(of.looks, false)) ++of.round;
+  }
+}
+
+void Rounds::drop(int child) {
+  if (stopped_ || !dropped_.insert(child).second) return;
+  for (auto& [key, of] : classes_) {
+    of.of_children.erase(child);
+    if (of.awaited.erase(child) > 0) answered(key, of);
+    pass_on(key, of);
+  }
+}
+
+const Rounds::Say* Rounds::above(std::uint64_t key) const {
+  if (way_->up) return &way_->up;
+  return agree::is_joined(key) && siblings_ ? &siblings_ : nullptr;
+}
+
+bool Rounds::decides(std::uint64_t key) const {
+  return !way_->up && agree::is_joined(key) == (ledger_ == nullptr);
 }
 
 void Rounds::offer(std::uint64_t key, Offer offer) {
   Class& of = classes_[key];
   const bool is_first = !std::exchange(of.own, offer);
-  if (is_first && !way_ && reason_ != 0) ledger_.commit(key, 0, {0, reason_});
+  if (is_first && !way_ && reason_ != 0) ledger_->commit(key, 0, {0, reason_});
   pass_on(key, of);
 }
 
@@ -74,6 +109,7 @@ Rounds::Class* Rounds::known(std::uint64_t key) {
 bool Rounds::take(int child, const Offered& offered) {
   if (stopped_) return true;
   if (!way_ || child < 0 || child >= way_->children) return false;
+  if (dropped_.contains(child)) return true;
   Class* const of = known(offered.key);
   if (of == nullptr) return false;
   of->of_children[child] = offered.offer;
@@ -82,9 +118,10 @@ bool Rounds::take(int child, const Offered& offered) {
 }
 
 std::optional<Offer> Rounds::of_subtree(const Class& of) const {
-  if (!of.own || static_cast<int>(of.of_children.size()) < way_->children) return std::nullopt;
-  Offer all = *of.own;
-  for (const auto& [child, offer] : of.of_children) all = both(all, offer);
+  const std::size_t children = static_cast<std::size_t>(way_->children) - dropped_.size();
+  if ((ledger_ != nullptr && !of.own) || of.of_children.size() < children) return std::nullopt;
+  std::optional<Offer> all = of.own;
+  for (const auto& [child, offer] : of.of_children) all = all ? both(*all, offer) : offer;
   return all;
 }
 
@@ -92,16 +129,30 @@ void Rounds::pass_on(std::uint64_t key, Class& of) {
   if (!way_ || stopped_) return;
   const std::optional<Offer> all = of_subtree(of);
   if (!all) return;
-  if (!way_->up) {
+  if (decides(key)) {
     const Value next = decide(of.in_force, *all);
     if (of.running || next == of.in_force) return;
     if (is_urgent(of.in_force, next)) return begin(key, of, true);
     if (!of.looks) look(key, of);
     return;
   }
-  if (of.said == all) return;
+  const Say* const up = above(key);
+  if (up == nullptr || of.said == all) return;
   of.said = all;
-  way_->up(Offered{key, *all});
+  (*up)(Offered{key, *all});
+}
+
+void Rounds::await_children(Class& of) {
+  of.awaited.clear();
+  for (int child = 0; child < way_->children; ++child) {
+    if (!dropped_.contains(child)) of.awaited.insert(child);
+  }
+}
+
+void Rounds::freeze(std::uint64_t key, Class& of, bool is_urgent) {
+  of.running = true;
+  of.looks = false;
+  of.limit = ledger_ == nullptr ? 0 : ledger_->freeze(key, window_of(is_urgent));
 }
 
 // While a rank cannot be heard a round would hold hosts whose calls NCCL alone carries out, for as
@@ -109,91 +160,95 @@ void Rounds::pass_on(std::uint64_t key, Class& of) {
 void Rounds::look(std::uint64_t key, Class& of) {
   of.looks = true;
   ++of.round;
-  of.awaited = way_->children;
+  await_children(of);
   way_->down(Ask{key, of.round, false, true});
   answered(key, of);
 }
 
 void Rounds::looked(std::uint64_t key, Class& of) {
   of.looks = false;
-  const Value next = decide(of.in_force, *of_subtree(of));
+  const std::optional<Offer> all = of_subtree(of);
+  if (!all) return;
+  const Value next = decide(of.in_force, *all);
   if (!(next == of.in_force)) begin(key, of, is_urgent(of.in_force, next));
 }
 
 // May take the place of a look that is under way.
 void Rounds::begin(std::uint64_t key, Class& of, bool is_urgent) {
-  of.running = true;
-  of.looks = false;
   of.is_urgent = is_urgent;
   ++of.round;
-  of.limit = ledger_.freeze(key, window_of(is_urgent));
-  of.awaited = way_->children;
+  freeze(key, of, is_urgent);
+  await_children(of);
   way_->down(Ask{key, of.round, is_urgent});
   answered(key, of);
 }
 
 bool Rounds::take(const Ask& ask) {
   if (stopped_) return true;
-  if (!way_ || !way_->up) return false;
+  if (!way_ || above(ask.key) == nullptr) return false;
   Class* const found = known(ask.key);
   if (found == nullptr) return false;
   Class& of = *found;
   if (of.running || ask.round <= of.round) return false;
-  of.running = !ask.looks;
-  of.looks = ask.looks;
   of.round = ask.round;
-  of.limit = ask.looks ? 0 : ledger_.freeze(ask.key, window_of(ask.is_urgent));
-  of.awaited = way_->children;
+  of.limit = 0;
+  of.looks = ask.looks;
+  if (!ask.looks) freeze(ask.key, of, ask.is_urgent);
+  await_children(of);
   way_->down(ask);
   answered(ask.key, of);
   return true;
 }
 
-bool Rounds::take(const Limit& limit) {
-  if (stopped_) return true;
+bool Rounds::take(int child, const Limit& limit) {
+  if (stopped_ || dropped_.contains(child)) return true;
   if (!way_) return false;
   const auto found = classes_.find(limit.key);
   if (found == classes_.end()) return false;
   Class& of = found->second;
   if (limit.round < of.round) return true;  // of a look that was given up
-  if (!(of.running || of.looks) || of.awaited == 0 || limit.round != of.round) return false;
+  const bool fits = (of.running || of.looks) && limit.round == of.round;
+  if (!fits || of.awaited.erase(child) == 0) return false;
   of.limit = std::max(of.limit, limit.limit);
-  --of.awaited;
   answered(limit.key, of);
   return true;
 }
 
 void Rounds::answered(std::uint64_t key, Class& of) {
-  if (of.awaited != 0) return;
-  if (way_->up) {
-    way_->up(Limit{key, of.round, of.limit});
-    return;
-  }
+  if (!of.awaited.empty()) return;
+  if (const Say* const up = above(key)) return (*up)(Limit{key, of.round, of.limit});
   if (of.looks) return looked(key, of);
   // What has been offered since the round began counts at once; what has become urgent has a round
   // of its own, behind this one, that waits for no 64 calls.
-  const Value next = decide(of.in_force, *of_subtree(of));
-  if (of.is_urgent || !is_urgent(of.in_force, next)) of.in_force = next;
-  of.running = false;
-  const Commit commit{key, of.round, of.limit, of.in_force};
-  way_->down(commit);
-  ledger_.commit(key, commit.from, commit.value);
+  const std::optional<Offer> all = of_subtree(of);
+  if (decides(key) && all) {
+    const Value next = decide(of.in_force, *all);
+    if (of.is_urgent || !is_urgent(of.in_force, next)) of.in_force = next;
+  }
+  // Who joined it with its siblings' may have gone before anything was decided.
+  if (of.in_force.reason == kUndecided) of.in_force = {0, kNotSmaller};
+  finish(of, {key, of.round, of.limit, of.in_force});
   pass_on(key, of);
+}
+
+void Rounds::finish(Class& of, const Commit& commit) {
+  of.running = false;
+  of.in_force = commit.value;
+  way_->down(commit);
+  if (ledger_ != nullptr) ledger_->commit(commit.key, commit.from, commit.value);
 }
 
 bool Rounds::take(const Commit& commit) {
   if (stopped_) return true;
-  if (!way_ || !way_->up) return false;
+  if (!way_ || above(commit.key) == nullptr) return false;
   const auto found = classes_.find(commit.key);
   if (found == classes_.end()) return false;
   Class& of = found->second;
-  const bool fits = of.running && of.awaited == 0 && commit.round == of.round &&
+  const bool fits = of.running && of.awaited.empty() && commit.round == of.round &&
                     commit.from >= of.limit && may_be_decided(commit.value) &&
-                    ledger_.steps(commit.key) < kMostSteps;
+                    ledger_->steps(commit.key) < kMostSteps;
   if (!fits) return false;
-  of.running = false;
-  way_->down(commit);
-  ledger_.commit(commit.key, commit.from, commit.value);
+  finish(of, commit);
   return true;
 }
 

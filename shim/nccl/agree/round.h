@@ -1,10 +1,14 @@
 // One rank's helper in agreeing on values: gathers the offers of its subtree, and carries out the
 // rounds in which a value is committed. Knows no sockets: what is to be said goes out by functions.
+//
+// Of classes with kJoined the root decides nothing by itself. It says what its ranks offer to those
+// who join it with what its siblings' ranks do, as an inner rank says it to its parent.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "agree/ledger.h"
@@ -14,14 +18,18 @@ namespace thinwire::nccl::agree {
 
 class Rounds {
  public:
+  using Say = std::function<void(const Message&)>;
   struct Way {
-    std::function<void(const Message&)> up;    // none: this rank is the root
-    std::function<void(const Message&)> down;  // to every child
+    Say up;    // none: this rank is the root
+    Say down;  // to every child
     int children = 0;
   };
 
   // `most`: classes, so that others cannot fill the memory with them.
-  explicit Rounds(Ledger& ledger, std::size_t most = kMostClasses) : ledger_(ledger), most_(most) {}
+  explicit Rounds(Ledger& ledger, std::size_t most = kMostClasses)
+      : ledger_(&ledger), most_(most) {}
+  // Of siblings: makes no calls of its own, and decides about classes with kJoined alone.
+  Rounds() = default;
 
   // Before this, own offers wait. Once more where the other side of a pair has begun anew.
   void start(Way way);
@@ -34,10 +42,18 @@ class Rounds {
   void explain(std::uint16_t reason);
   bool started() const { return way_.has_value(); }
 
+  // At the root: to whom it says what is offered of classes with kJoined. Before, these wait.
+  void join(Say siblings);
+  // There is nobody any more who joins them: what holds goes on.
+  void part();
+  bool is_joined() const { return static_cast<bool>(siblings_); }
+  // A child makes no more calls, and says nothing more.
+  void drop(int child);
+
   void offer(std::uint64_t key, Offer offer);
   // From a child, 0 to children - 1. False: it does not fit.
   bool take(int child, const Offered& offered);
-  bool take(const Limit& limit);
+  bool take(int child, const Limit& limit);
   // From the parent.
   bool take(const Ask& ask);
   bool take(const Commit& commit);
@@ -47,27 +63,35 @@ class Rounds {
     std::optional<Offer> own;
     std::map<int, Offer> of_children;
     std::optional<Offer> said;      // up
-    Value in_force{0, kUndecided};  // at the root
+    Value in_force{0, kUndecided};  // at the root of a communicator, or of siblings
 
     bool running = false;
     bool looks = false;
     bool is_urgent = false;  // at the root
     std::uint64_t round = 0;
     std::uint64_t limit = 0;
-    int awaited = 0;  // children whose limit has not come
+    std::set<int> awaited;  // children whose limit has not come
   };
 
   // Of a class that others speak of; null: there would be too many.
   Class* known(std::uint64_t key);
+  // Whom to tell what the subtree offers and where it stops; null: nobody.
+  const Say* above(std::uint64_t key) const;
+  bool decides(std::uint64_t key) const;
   std::optional<Offer> of_subtree(const Class& of) const;
   void pass_on(std::uint64_t key, Class& of);
   void look(std::uint64_t key, Class& of);
   void looked(std::uint64_t key, Class& of);
   void begin(std::uint64_t key, Class& of, bool is_urgent);
+  void freeze(std::uint64_t key, Class& of, bool is_urgent);
+  void await_children(Class& of);
   void answered(std::uint64_t key, Class& of);
+  void finish(Class& of, const Commit& commit);
 
-  Ledger& ledger_;
-  const std::size_t most_;
+  Ledger* ledger_ = nullptr;
+  const std::size_t most_ = kMostClasses;
+  Say siblings_;
+  std::set<int> dropped_;
   std::optional<Way> way_;
   bool stopped_ = false;
   std::uint16_t reason_ = 0;

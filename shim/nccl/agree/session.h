@@ -83,6 +83,8 @@ class Session {
   // ---- ends ----
   // This side has no more to say of its own; others' parts it still passes on.
   void leave();
+  // Nothing comes any more.
+  bool is_over() const { return over_; }
   // Nobody needs this side any more.
   bool is_done() const;
   // Sends what is queued and ends; nobody is told any more.

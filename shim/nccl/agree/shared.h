@@ -32,6 +32,9 @@ class Shared {
     state_.store(state, std::memory_order_relaxed);
   }
 
+  bool knows_siblings() const { return knows_siblings_.load(std::memory_order_relaxed); }
+  void know_siblings(bool known) { knows_siblings_.store(known, std::memory_order_relaxed); }
+
   std::vector<std::uint32_t> nodes() const {
     const std::lock_guard lock(mutex_);
     return nodes_;
@@ -68,6 +71,7 @@ class Shared {
   bool gone_ = false;
   Presence presence_{State::kForming, "not known yet who has it"};
   std::vector<std::uint32_t> nodes_;
+  std::atomic<bool> knows_siblings_{false};
   std::atomic<State> state_{State::kForming};  // that of presence_
   std::map<std::pair<int, bool>, std::unique_ptr<Ledger>> pairs_;
 };

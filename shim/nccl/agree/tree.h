@@ -56,6 +56,7 @@ class Tree {
   void around(int but, const SharedBytes& packed);
   // On the way to a rank. False: a rank on that way has left.
   bool towards(int rank, const SharedBytes& packed);
+  bool towards(int rank, const Message& message);
 
   bool is_ready() const { return ready_; }
   int children() const { return static_cast<int>(children_.size()); }
@@ -64,6 +65,8 @@ class Tree {
   const std::vector<Address>& addresses() const { return addresses_; }
   const std::vector<std::uint32_t>& nodes() const { return nodes_; }
 
+  // Nothing comes from the parent any more.
+  bool has_lost_parent() const { return parent_ && parent_->is_over(); }
   bool has_unsent() const;
   // This rank has no more to say; and whether its neighbours know, and have all that it said.
   void leave();
@@ -82,6 +85,7 @@ class Tree {
   bool fits(const Table& table) const;
   std::unique_ptr<Session> session_with(int rank);
   const Address& place_of(int rank) const;
+  Session* way_towards(int rank) const;
   void miss_parent(const std::string& why);
   void connect(int child);
   void child_ended(int child, const std::string& why);

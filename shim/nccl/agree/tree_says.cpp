@@ -29,13 +29,23 @@ void Tree::around(int but, const SharedBytes& packed) {
   }
 }
 
-bool Tree::towards(int rank, const SharedBytes& packed) {
+Session* Tree::way_towards(int rank) const {
   Session* const next = is_below(rank_, rank)
                             ? children_[static_cast<std::size_t>(way_to(rank_, rank))].session.get()
                             : parent_.get();
-  if (next == nullptr || !next->can_send()) return false;
-  next->send_part(packed);
-  return true;
+  return next == nullptr || !next->can_send() ? nullptr : next;
+}
+
+bool Tree::towards(int rank, const SharedBytes& packed) {
+  Session* const next = way_towards(rank);
+  if (next != nullptr) next->send_part(packed);
+  return next != nullptr;
+}
+
+bool Tree::towards(int rank, const Message& message) {
+  Session* const next = way_towards(rank);
+  if (next != nullptr) next->send(message);
+  return next != nullptr;
 }
 
 bool Tree::has_unsent() const {

@@ -194,7 +194,10 @@ THINWIRE_EXPORTED ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int k
     const ncclResult_t result = native();
     if (Inside::now() || !goes_on(result)) return result;
     SplitOff from = next_split(parent, color);
-    if (color == NCCL_SPLIT_NOCOLOR) return result;
+    if (color == NCCL_SPLIT_NOCOLOR) {
+      left_out(from);
+      return result;
+    }
     return tell_after(result, part(made, std::move(from), parent, config));
   });
 }

@@ -41,6 +41,7 @@ class Class {
     own_.asks = guarded ? 1 : 0;
   }
 
+  bool is_joined() const { return agree::is_joined(key_); }
   agree::Answer value(std::uint64_t call) { return channel_->value(call, key_); }
 
   // ---- Of the host thread ----

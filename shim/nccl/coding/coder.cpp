@@ -22,14 +22,24 @@ int reason_of(const agree::Value& value) {
   return value.reason > 0 && value.reason < kReasons ? int{value.reason} : int{kNotAgreed};
 }
 
+// Whether results of such calls may differ from raw ones, wherever the communicator's ranks are.
+bool may_lose(const Choice& choice) {
+  const auto loses = [&](Side side) {
+    return choice.reason[side] == 0 && !settings().codecs[choice.codec[side]].lossless;
+  };
+  return loses(kWithinNode) || loses(kBetweenNodes);
+}
+
 }  // namespace
 
-Coder::Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks)
+Coder::Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks,
+             bool has_siblings)
     : agreed_(std::move(agreed)),
       rank_(rank),
       ranks_(ranks),
       device_(device_of(comm)),
       blocks_(blocks),
+      has_siblings_(has_siblings),
       comm_(comm),
       unable_(prepared(device_)),
       collectives_(agreed_->collectives()) {}
@@ -106,12 +116,13 @@ void Coder::decide_collective(const Call& call, bool is_grouped, bool may_refer,
   PlanKey key = plan_key(call, ranks_, is_grouped || !blocks_);
   made.dtype = key.dtype;
   const int exchanges = key.way == TW_STREAM_DIRECT ? 2 : 1;
+  const std::uint64_t joined = has_siblings_ && may_lose(call.choice) ? agree::kJoined : 0;
   agree::Value raw, first;
   bool coded = true;
   for (int exchange = 0; exchange < exchanges; ++exchange) {
     const bool guarded = exchange == 0 && !settings().force;
     const std::uint64_t name = class_key(call, key, static_cast<unsigned>(exchange));
-    Class& of = made.numbered.track->of(name, guarded);
+    Class& of = made.numbered.track->of(name | joined, guarded);
     made.of[exchange] = &of;
     const std::optional<agree::Value> value = value_of(of, made);
     if (!value) return;
@@ -200,6 +211,10 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
     }
   }
   if (state_ != agree::State::kReady) return;
+  if (made.of[0]->is_joined() && !agreed_->knows_siblings()) {
+    made.reason = kSiblingsUnknown;
+    return;
+  }
   // Of types that take turns some would be spilled at once, and the class raw again.
   const bool takes_any = undecided && settings().codecs[made.codec].lossless;
   if (!is_short && !takes_any && !made.of[0]->is_of_one_type()) return;

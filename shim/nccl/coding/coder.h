@@ -68,7 +68,9 @@ enum class Part { kCall, kTrial, kResultTrial };
 
 class Coder {
  public:
-  Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks);
+  // `has_siblings`: what may lose values is decided on together with them.
+  Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks,
+        bool has_siblings);
 
   // Whether results of such calls are kept, to code others against.
   static bool keeps_results(const Call& call);
@@ -229,6 +231,7 @@ class Coder {
   const int rank_, ranks_;
   const int device_;
   const bool blocks_;
+  const bool has_siblings_;
   const ncclComm_t comm_;
   tw_stream_comm* stream_comm_ = nullptr;  // once nodes are known
   tw_status unable_ = TW_OK;

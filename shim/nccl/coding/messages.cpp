@@ -46,7 +46,8 @@ std::uint64_t message_key(const Call& call) {
              choice.codec[kBetweenNodes];
   }
   const auto octave = static_cast<unsigned>(std::bit_width(message_bytes(call)));
-  return kSend | std::uint64_t{octave} << 4 | codecs << 12;
+  // Siblings decide about collectives alone.
+  return (kSend | std::uint64_t{octave} << 4 | codecs << 12) & ~agree::kJoined;
 }
 
 PlanKey message_plan(const Call& call, std::uint32_t dtype) {

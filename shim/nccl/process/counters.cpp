@@ -91,12 +91,13 @@ void put(ncclComm_t comm, Communicator* made) {
 }  // namespace
 
 void begin(ncclComm_t comm, int ranks, int rank, agree::CommunicatorRef agreed, bool blocks,
-           const std::string& name) {
+           bool has_siblings, const std::string& name) {
   auto* const made = new Communicator;
   made->ranks = ranks;
   made->rank = rank;
   made->agreed = std::move(agreed);
   made->blocks = blocks;
+  made->has_siblings = has_siblings;
   made->name = name;
   made->rules = rules_for(name, ranks);
   put(comm, made);

@@ -70,10 +70,11 @@ struct SplitOff {
   agree::CommunicatorRef parent;
   std::uint64_t number = 0;  // of the split, among those of the parent
   int color = 0;
-  bool blocks = true;  // the parent
-  int meets = 0;       // the parent's rank in whose process they find each other
-  std::string name{};  // of the part
-  bool grown = false;  // ranks come to it that are new
+  bool blocks = true;   // the parent
+  int meets = 0;        // the parent's rank in whose process they find each other
+  std::string name{};   // of the part
+  bool grown = false;   // ranks come to it that are new
+  bool is_all = false;  // it is what is left of all the job's ranks, or more than these
 };
 
 class Coder;
@@ -93,6 +94,7 @@ struct Communicator {
   Verdicts verdicts;
   OwnSums own_sums;
   bool blocks = true;                      // its calls do
+  bool has_siblings = false;               // see process/job.h
   bool prepared = false;                   // what its calls launch has been loaded
   std::atomic<bool> revoked{false};        // what has failed since is no error
   std::atomic<bool> suspended{false};      // NCCL is to refuse its calls
@@ -108,7 +110,7 @@ Communicator& counted(ncclComm_t comm);
 
 // NCCL has made it, or is about to. What was known by this handle is another one's.
 void begin(ncclComm_t comm, int ranks, int rank, agree::CommunicatorRef agreed, bool blocks,
-           const std::string& name);
+           bool has_siblings, const std::string& name);
 void begin_split_off(ncclComm_t comm, SplitOff from);
 // Calls `then` with it, alone; with null where nobody began it.
 void with_begun(ncclComm_t comm, const std::function<void(Communicator*)>& then);

@@ -16,6 +16,7 @@
 #include "coding/coder.h"
 #include "coding/device.h"
 #include "plan/probation.h"
+#include "process/job.h"
 #include "process/node.h"
 #include "process/policy.h"
 #include "process/refused.h"
@@ -100,6 +101,12 @@ agree::Terms terms(bool blocks, std::uint64_t rules) {
   return all;
 }
 
+// Where nothing is decided together each is as if it had all ranks.
+agree::Kindred kindred(int ranks, std::uint64_t rules) {
+  const std::uint32_t job = settings().joins ? ranks_of_job() : static_cast<std::uint32_t>(ranks);
+  return {job, rules};
+}
+
 std::span<std::byte, agree::kIdBytes> bytes_of(ncclUniqueId& id) {
   return std::as_writable_bytes(std::span(id.internal));
 }
@@ -133,9 +140,12 @@ void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool b
             const std::string& name) {
   if (!settings().could_compress || comm == nullptr) return;
   ncclUniqueId copy = id;
-  auto agreed = helper().open(bytes_of(copy), rank, ranks, terms(blocks, rules_for(name, ranks)));
+  const bool has_siblings = note_ranks(ranks);
+  const std::uint64_t rules = rules_for(name, ranks);
+  auto agreed =
+      helper().open(bytes_of(copy), rank, ranks, terms(blocks, rules), kindred(ranks, rules));
   if (!agree::is_stamped(bytes_of(copy))) warn_of_id(agreed->presence().text, rank);
-  begin(comm, ranks, rank, std::move(agreed), blocks, name);
+  begin(comm, ranks, rank, std::move(agreed), blocks, has_siblings, name);
   // After it has registered: kernels may have to be compiled. NCCL does not say which GPU it is
   // before it is ready.
   if (blocks) prepare_device_of(comm);
@@ -168,6 +178,7 @@ SplitOff next_shrink(ncclComm_t parent, std::vector<int> lost) {
     if (of == nullptr) return;
     if (of->split_off) complete(parent, *of);
     from = {of->agreed, number + of->shrinks[number]++, kColor, of->blocks, 0, of->name};
+    from.is_all = !of->has_siblings;
   });
   while (std::ranges::binary_search(lost, from.meets)) ++from.meets;
   return from;
@@ -186,6 +197,7 @@ SplitOff next_growth(ncclComm_t parent) {
     if (of->split_off) complete(parent, *of);
     from = {of->agreed, of->grows++, kColorOfGrowth, of->blocks, 0, of->name};
     from.grown = true;
+    from.is_all = !of->has_siblings;
   });
   return from;
 }
@@ -202,6 +214,10 @@ void stamp_growth(ncclComm_t parent, ncclUniqueId& id) {
   if (agreed) helper().stamp_part(bytes_of(id), agreed, number, kColorOfGrowth);
 }
 
+void left_out(const SplitOff& of) {
+  if (settings().joins && of.parent) helper().leave_out(of.parent, of.number);
+}
+
 void complete(ncclComm_t comm, Communicator& communicator) {
   const Inside inside;
   int ranks = 0, rank = 0;
@@ -212,10 +228,12 @@ void complete(ncclComm_t comm, Communicator& communicator) {
   communicator.rules = rules_for(communicator.name, ranks);
   const auto from = std::exchange(communicator.split_off, std::nullopt);
   if (!from || !from->parent) return;
+  if (from->is_all) note_ranks_left(ranks);
+  communicator.has_siblings = note_ranks(ranks);
   const std::uint64_t rules = communicator.rules;
-  communicator.agreed =
-      helper().open_child(from->parent, from->number, from->color, rank, ranks, from->meets,
-                          from->grown ? terms(from->blocks, rules) : policy_terms(rules));
+  communicator.agreed = helper().open_child(
+      from->parent, from->number, from->color, rank, ranks, from->meets,
+      from->grown ? terms(from->blocks, rules) : policy_terms(rules), kindred(ranks, rules));
 }
 
 ncclResult_t seen_ready(ncclComm_t comm) {

@@ -27,6 +27,9 @@ SplitOff next_shrink(ncclComm_t parent, std::vector<int> lost);
 SplitOff next_growth(ncclComm_t parent);
 void stamp_growth(ncclComm_t parent, ncclUniqueId& id);
 
+// A split has left this rank out.
+void left_out(const SplitOff& of);
+
 // NCCL has made it: asks for its ranks where they are not known.
 void complete(ncclComm_t comm, Communicator& communicator);
 // What its compressed calls have come to.

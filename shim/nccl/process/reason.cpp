@@ -40,6 +40,8 @@ const char* reason_text(int reason) {
       return "faster raw, as timed";
     case kManyConnections:
       return "NCCL would have to connect with too many ranks";
+    case kSiblingsUnknown:
+      return "siblings not known";
     case kUnusual:
       return "arguments for NCCL to judge";
     case kPairUnreachable:

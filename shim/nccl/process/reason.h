@@ -25,6 +25,7 @@ enum : int {
   kPairUnreachable,             // the helpers of a message's two ranks have no connection
   kNoThread,                    // a rank's system refuses the thread that serves compressed calls
   kConfigured,                  // the program asks something of NCCL's own algorithms
+  kSiblingsUnknown,             // and it is not known which communicators decide together
   kReasons
 };
 const char* reason_text(int reason);

@@ -70,6 +70,8 @@ Settings read() {
   read.most_connected = shim::size_or("THINWIRE_CONNECTIONS", 16);
   read.references = shim::size_or("THINWIRE_REFERENCES", 0);
   read.could_compress = std::ranges::any_of(read.codecs, &CodecUse::could_compress);
+  const auto loses = [](const CodecUse& use) { return use.could_compress() && !use.lossless; };
+  read.joins = !read.force && std::ranges::any_of(read.codecs, loses);
   const auto is_on = [](const CodecUse& use) { return use.dtypes != 0; };
   read.asked_for = shim::is_asked_for() && std::ranges::any_of(read.codecs, is_on);
   read.report = shim::report();

@@ -121,7 +121,7 @@ class Simulated {
     } else if (const auto* ask = std::get_if<Ask>(&message)) {
       fits = rounds.take(*ask);
     } else if (const auto* limit = std::get_if<Limit>(&message)) {
-      fits = rounds.take(*limit);
+      fits = rounds.take(from - first_child(to), *limit);
     } else if (const auto* commit = std::get_if<Commit>(&message)) {
       fits = rounds.take(*commit);
     }
@@ -169,7 +169,7 @@ TEST(Rounds, WhatDoesNotFitIsRefused) {
   EXPECT_FALSE(rounds.take(0, Offered{1, {}})) << "no child";
   EXPECT_TRUE(rounds.take(Ask{1, 1, false}));
   EXPECT_FALSE(rounds.take(Ask{1, 2, false})) << "the first is not over";
-  EXPECT_FALSE(rounds.take(Limit{1, 1, 9})) << "no child";
+  EXPECT_FALSE(rounds.take(0, Limit{1, 1, 9})) << "no child";
   EXPECT_FALSE(rounds.take(Commit{1, 1, kWindow - 1, {100, 0}})) << "before the limit";
   EXPECT_FALSE(rounds.take(Commit{1, 2, kWindow, {100, 0}})) << "another round";
   for (const Value& impossible :
@@ -249,15 +249,15 @@ TEST(Rounds, WhatBecomesUrgentHasARoundOfItsOwn) {
   rounds.start({nullptr, [&](const Message& message) { said.push_back(message); }, 1});
   rounds.offer(1, {.needed = 200});
   EXPECT_TRUE(rounds.take(0, Offered{1, {.needed = 200}}));
-  EXPECT_TRUE(rounds.take(Limit{1, 1, 0}));
-  EXPECT_TRUE(rounds.take(Limit{1, 2, kWindow}));
+  EXPECT_TRUE(rounds.take(0, Limit{1, 1, 0}));
+  EXPECT_TRUE(rounds.take(0, Limit{1, 2, kWindow}));
   rounds.offer(1, {.needed = 200, .asks = 1});
-  EXPECT_TRUE(rounds.take(Limit{1, 3, 0}));
+  EXPECT_TRUE(rounds.take(0, Limit{1, 3, 0}));
   EXPECT_TRUE(rounds.take(0, Offered{1, {.needed = 400, .asks = 1}}));
-  EXPECT_TRUE(rounds.take(Limit{1, 4, kWindow}));
+  EXPECT_TRUE(rounds.take(0, Limit{1, 4, kWindow}));
   ASSERT_EQ(said.size(), 7) << "two rounds, each with a look, and a third one's Ask";
   EXPECT_TRUE(std::get<Ask>(said.back()).is_urgent);
-  EXPECT_TRUE(rounds.take(Limit{1, 5, kUrgentWindow}));
+  EXPECT_TRUE(rounds.take(0, Limit{1, 5, kUrgentWindow}));
   EXPECT_GT(std::get<Commit>(said.back()).value.capacity, 400);
   EXPECT_EQ(std::get<Commit>(said.back()).from, kUrgentWindow);
 }
@@ -277,11 +277,11 @@ TEST(Rounds, HoldNobodyWhileARankIsNotHeard) {
   ASSERT_EQ(asked.size(), 1);
   EXPECT_TRUE(asked[0].looks);
   EXPECT_FALSE(ledger.waits(1'000'000, 1));
-  EXPECT_TRUE(rounds.take(Limit{1, 1, 0}));
+  EXPECT_TRUE(rounds.take(0, Limit{1, 1, 0}));
   ASSERT_EQ(asked.size(), 2);
   EXPECT_FALSE(asked[1].looks);
   EXPECT_TRUE(ledger.waits(kWindow, 1)) << "it has been heard";
-  EXPECT_TRUE(rounds.take(Limit{1, 2, kWindow}));
+  EXPECT_TRUE(rounds.take(0, Limit{1, 2, kWindow}));
   EXPECT_EQ(ledger.value(kWindow, 1).value.capacity, 207);
 }
 
@@ -293,14 +293,14 @@ TEST(Rounds, WhatIsUrgentWaitsForNoLook) {
   rounds.start({nullptr, [&](const Message& message) { said.push_back(message); }, 1});
   rounds.offer(1, {.needed = 200});
   EXPECT_TRUE(rounds.take(0, Offered{1, {.needed = 200}}));
-  EXPECT_TRUE(rounds.take(Limit{1, 1, 0}));
-  EXPECT_TRUE(rounds.take(Limit{1, 2, kWindow}));
+  EXPECT_TRUE(rounds.take(0, Limit{1, 1, 0}));
+  EXPECT_TRUE(rounds.take(0, Limit{1, 2, kWindow}));
   rounds.offer(1, {.needed = 200, .asks = 1});
   ASSERT_TRUE(std::get<Ask>(said.back()).looks);
   rounds.offer(1, {.needed = 400, .asks = 1});
   ASSERT_TRUE(std::get<Ask>(said.back()).is_urgent);
-  EXPECT_TRUE(rounds.take(Limit{1, 3, 0})) << "of the look";
-  EXPECT_TRUE(rounds.take(Limit{1, 4, 500}));
+  EXPECT_TRUE(rounds.take(0, Limit{1, 3, 0})) << "of the look";
+  EXPECT_TRUE(rounds.take(0, Limit{1, 4, 500}));
   EXPECT_EQ(std::get<Commit>(said.back()).from, 500);
 }
 
@@ -315,12 +315,47 @@ TEST(Rounds, ALookIsGivenUpOnTheWay) {
   EXPECT_TRUE(rounds.take(Ask{1, 1, false, true}));
   EXPECT_TRUE(rounds.take(Ask{1, 2, true}));
   EXPECT_FALSE(rounds.take(Ask{1, 3, false, true})) << "the round is not over";
-  EXPECT_TRUE(rounds.take(Limit{1, 1, 0}));
+  EXPECT_TRUE(rounds.take(0, Limit{1, 1, 0}));
   EXPECT_TRUE(up.empty());
-  EXPECT_TRUE(rounds.take(Limit{1, 2, 7}));
+  EXPECT_TRUE(rounds.take(0, Limit{1, 2, 7}));
   ASSERT_EQ(up.size(), 1);
   EXPECT_EQ(std::get<Limit>(up[0]).limit, 7);
   EXPECT_TRUE(rounds.take(Commit{1, 2, 7, {100, 0}}));
+}
+
+// Who joins what siblings offer goes while a first round holds the ranks.
+TEST(Rounds, WhatSiblingsNoLongerDecideIsLetGo) {
+  constexpr std::uint64_t kKey = kJoined | 1;
+  Gate gate;
+  Ledger ledger{gate}, below{gate};
+  Rounds root{ledger}, child{below};
+  std::vector<Message> joined;
+  root.start({nullptr,
+              [&](const Message& message) {
+                if (const auto* ask = std::get_if<Ask>(&message)) {
+                  EXPECT_TRUE(child.take(*ask));
+                }
+                if (const auto* commit = std::get_if<Commit>(&message)) {
+                  EXPECT_TRUE(child.take(*commit));
+                }
+              },
+              1});
+  child.start({[](const Message&) {}, [](const Message&) {}, 0});
+  root.offer(kKey, {.needed = 200});
+  EXPECT_TRUE(root.take(0, Offered{kKey, {.needed = 300}}));
+  EXPECT_FALSE(root.take(Ask{kKey, 1, false})) << "it knows no siblings";
+  root.join([&](const Message& message) { joined.push_back(message); });
+  ASSERT_EQ(joined.size(), 1);
+  EXPECT_EQ(std::get<Offered>(joined[0]).offer.needed, 300);
+  EXPECT_TRUE(root.take(Ask{kKey, 1, false}));
+  EXPECT_TRUE(ledger.waits(kWindow, kKey));
+  EXPECT_TRUE(below.waits(kWindow, kKey));
+  root.part();
+  EXPECT_TRUE(ledger.waits(kWindow, kKey)) << "the child has not answered";
+  EXPECT_TRUE(root.take(0, Limit{kKey, 1, kWindow}));
+  EXPECT_FALSE(ledger.waits(kWindow, kKey));
+  EXPECT_FALSE(below.waits(kWindow, kKey));
+  EXPECT_EQ(ledger.value(kWindow, kKey).value.capacity, 0);
 }
 
 TEST(Ledger, KeepsTheValuesThatAreStillAskedForAlone) {

@@ -1,0 +1,186 @@
+// How a member finds its siblings, and how what they decide together travels: up the tree of a
+// communicator of all ranks, to its rank 0, and down again.
+#include <cstring>
+
+#include "agree/core.h"
+#include "agree/member.h"
+#include "agree/mix.h"
+
+namespace thinwire::nccl::agree {
+namespace {
+
+std::uint64_t tag_of(const Name& name) {
+  std::uint64_t tag = 0;
+  std::memcpy(&tag, name.data(), sizeof tag);
+  return tag | 1U;
+}
+
+std::uint64_t layout_of(const std::vector<std::uint32_t>& nodes) {
+  std::uint64_t layout = 0;
+  for (const std::uint32_t node : nodes) layout = mix_of(layout, node);
+  return layout;
+}
+
+}  // namespace
+
+void Member::relate(Member& whole, std::uint64_t split, std::uint64_t kind) {
+  whole_ = whole.id_;
+  whole.related_.insert(id_);
+  kin_.split = split;
+  kin_.alike = mix_of(ranks_, kind, whole.kinds_[{ranks_, kind}]++);
+  family_ = split != 0 ? split : kin_.alike;
+  say_kin();
+}
+
+// ---- what ranks say of themselves ----
+
+// Once both are ready, of either.
+void Member::say_kin() {
+  for (const std::uint64_t id : std::set(related_)) {
+    if (Member* const each = core_.member(id)) each->say_kin();
+  }
+  Member* const whole = core_.member(whole_);
+  if (whole == nullptr || has_said_kin_) return;
+  if (state_ != State::kReady || whole->state_ != State::kReady) return;
+  has_said_kin_ = true;
+  kin_.from = static_cast<std::uint32_t>(whole->rank_);
+  kin_.tag = tag_of(name_);
+  kin_.rank = static_cast<std::uint32_t>(rank_);
+  kin_.ranks = static_cast<std::uint32_t>(ranks_);
+  kin_.layout = layout_of(tree_->nodes());
+  whole->tell_sets(kin_);
+}
+
+// The tree of all ranks stays as long as this process's communicators need it.
+void Member::leave_kin() {
+  Member* const whole = core_.member(std::exchange(whole_, 0));
+  if (whole == nullptr) return;
+  if (has_said_kin_) whole->tell_sets(NoKin{kin_.from, kin_.tag});
+  whole->related_.erase(id_);
+  const bool waits = whole->closed_ && !whole->leaves_ && whole->state_ == State::kReady;
+  if (waits && whole->related_.empty()) whole->leave();
+}
+
+// ---- on the way ----
+
+void Member::tell_sets(const Message& message) {
+  if (state_ != State::kReady || has_left_) return;
+  if (rank_ != 0) return tree_->up(message);
+  if (!sets_) {
+    sets_ = std::make_unique<SiblingSets>(
+        ranks_, [this](std::uint32_t to, const Message& said) { say_to(to, said); });
+  }
+  bool fits = true;
+  if (const auto* kin = std::get_if<Kin>(&message)) fits = sets_->take(*kin);
+  if (const auto* gone = std::get_if<NoKin>(&message)) fits = sets_->take(*gone);
+  if (const auto* joined = std::get_if<Joined>(&message)) fits = sets_->take(*joined);
+  if (!fits) break_off("what came from another rank does not fit", Tree::kFromNobody);
+}
+
+// What this rank itself is told comes as from another one: later.
+void Member::say_to(std::uint32_t to, const Message& message) {
+  if (static_cast<int>(to) != rank_) {
+    tree_->towards(static_cast<int>(to), message);
+    return;
+  }
+  core_.loop().post([&core = core_, id = id_, message] {
+    if (Member* const self = core.member(id)) self->hear_of_kin(message);
+  });
+}
+
+bool Member::pass_down(std::uint32_t to, const Message& message) {
+  const int rank = static_cast<int>(to);
+  if (rank >= ranks_ || !is_below(rank_, rank)) return false;
+  if (rank == rank_) {
+    hear_of_kin(message);
+  } else {
+    tree_->towards(rank, message);
+  }
+  return true;
+}
+
+bool Member::take_kin(int from, const Message& message) {
+  const bool comes_up = from != kFromParent;
+  const auto is_from = [&](std::uint32_t rank) {
+    return comes_up && static_cast<int>(rank) < ranks_ &&
+           is_below(first_child(rank_) + from, static_cast<int>(rank));
+  };
+  bool fits = false;
+  if (const auto* kin = std::get_if<Kin>(&message)) fits = is_from(kin->from);
+  if (const auto* gone = std::get_if<NoKin>(&message)) fits = is_from(gone->from);
+  if (const auto* joined = std::get_if<Joined>(&message)) {
+    if (!comes_up) return pass_down(joined->to, message);
+    fits = joined->to == 0;
+  }
+  if (const auto* siblings = std::get_if<Siblings>(&message)) {
+    if (comes_up) return false;
+    if (!has_said_kin_ || siblings->tag != kin_.tag) return pass_down(siblings->to, message);
+    know_siblings(siblings->known);
+    return true;
+  }
+  if (fits) tell_sets(message);
+  return fits;
+}
+
+// ---- what a member is told of its siblings ----
+
+void Member::hear_of_kin(const Message& message) {
+  const auto* const joined = std::get_if<Joined>(&message);
+  const auto* const siblings = std::get_if<Siblings>(&message);
+  const std::uint64_t tag = joined != nullptr ? joined->tag : siblings->tag;
+  for (const std::uint64_t id : related_) {
+    Member* const each = core_.member(id);
+    if (each != nullptr && each->has_said_kin_ && each->kin_.tag == tag) {
+      return each->hear_siblings(message);
+    }
+  }
+}
+
+void Member::hear_siblings(const Message& message) {
+  if (state_ != State::kReady || rank_ != 0) return;
+  if (const auto* siblings = std::get_if<Siblings>(&message)) return know_siblings(siblings->known);
+  if (!rounds_.is_joined()) return;
+  const auto& said = std::get<Joined>(message).said;
+  bool fits = false;
+  if (const auto* ask = std::get_if<Ask>(&said)) fits = is_joined(ask->key) && rounds_.take(*ask);
+  if (const auto* commit = std::get_if<Commit>(&said)) {
+    fits = is_joined(commit->key) && rounds_.take(*commit);
+  }
+  if (!fits) break_off("what came of its siblings does not fit", Tree::kFromNobody);
+}
+
+// At rank 0 as it is told, and then at all others.
+void Member::know_siblings(bool known) {
+  shared_->know_siblings(known);
+  tree_->down(Siblings{0, kin_.tag, known});
+  if (rank_ != 0) return;
+  if (!known) return rounds_.part();
+  rounds_.join([this](const Message& message) {
+    Member* const whole = core_.member(whole_);
+    if (whole == nullptr) return;
+    Joined joined{0, kin_.tag, {}};
+    if (const auto* offered = std::get_if<Offered>(&message)) joined.said = *offered;
+    if (const auto* limit = std::get_if<Limit>(&message)) joined.said = *limit;
+    whole->tell_sets(joined);
+  });
+}
+
+// The way to where siblings are joined has ended.
+void Member::lose_siblings() {
+  for (const std::uint64_t id : std::set(related_)) {
+    Member* const each = core_.member(id);
+    if (each != nullptr && each->rank_ == 0 && each->rounds_.is_joined()) {
+      each->know_siblings(false);
+    }
+  }
+}
+
+void Member::lose_kin() {
+  lose_siblings();
+  for (const std::uint64_t id : std::exchange(related_, {})) {
+    if (Member* const each = core_.member(id)) each->whole_ = 0;
+  }
+  if (closed_ && !leaves_ && state_ == State::kReady) leave();
+}
+
+}  // namespace thinwire::nccl::agree

@@ -1,0 +1,64 @@
+// Which communicators are siblings, and what they decide together: at rank 0 of the communicator
+// whose ranks they share out among them (docs/decisions/0074-siblings.md). Knows no sockets.
+//
+// Each rank says in which other communicators it is. Siblings are those that one split has made, or
+// those that each process has made as the same of their kind, where each rank is in one of them and
+// they are of one size and one layout.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <vector>
+
+#include "agree/round.h"
+
+namespace thinwire::nccl::agree {
+
+class SiblingSets {
+ public:
+  using Say = std::function<void(std::uint32_t to, const Message&)>;
+  // `ranks`: of the communicator. `say`: to one of them; nothing comes back before it returns.
+  SiblingSets(int ranks, Say say) : ranks_(static_cast<std::size_t>(ranks)), say_(std::move(say)) {}
+
+  // False: it does not fit.
+  bool take(const Kin& kin);
+  bool take(const NoKin& gone);
+  bool take(const Joined& joined);
+  // A rank has left: it may have been on the way to others. What holds goes on.
+  void stop();
+
+  std::size_t sets() const { return sets_.size(); }
+
+ private:
+  // What ranks have said that are in communicators of one name, by rank.
+  using Table = std::map<std::uint32_t, Kin>;
+  struct Set {
+    std::vector<std::uint64_t> tags;
+    std::vector<std::uint32_t> roots;  // their first ranks
+    std::set<int> gone;
+    Rounds rounds;
+  };
+  struct Place {
+    std::shared_ptr<Set> set;
+    int number = 0;  // in the set
+  };
+
+  void settle_split(std::uint64_t split);
+  void settle_alike(std::uint64_t alike);
+  bool are_siblings(const Table& table) const;
+  void form(const Table& table);
+  static void forget(std::map<std::uint64_t, Table>& tables, const NoKin& gone);
+
+  const std::size_t ranks_;
+  const Say say_;
+  bool stopped_ = false;
+  std::map<std::uint64_t, Table> splits_, alike_;
+  std::set<std::uint64_t> by_kind_;  // tags of those that no split has made siblings
+  std::map<std::uint64_t, Place> places_;
+  std::set<std::shared_ptr<Set>> sets_;
+};
+
+}  // namespace thinwire::nccl::agree

@@ -1,0 +1,84 @@
+"""Communicators beside each other under a codec that loses: they decide together, so that ranks
+which have the same gradients keep the same bits."""
+
+import json
+import os
+from pathlib import Path
+from subprocess import PIPE, Popen
+
+import pytest
+from test_nccl_shim import PROGRAMS, SHIM, without_silence
+
+pytestmark = pytest.mark.multiproc
+
+UNKNOWN = "siblings not known"
+CALLS = 220
+# The first column's link is slow, so that a smaller sum is a faster one; the second's is not, and
+# its codec is.
+SLOW_LINK = {"FAKE_NCCL_RATE": "2e7"}
+SLOW_CODEC = {"FAKE_NCCL_FUNCTION_US": "4000"}
+
+
+def run(
+    way: str, folder: Path, columns: list[dict[str, str]], **settings: str
+) -> tuple[list[str], list[dict]]:
+    """What each rank prints, and what each says of the column's sums."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
+    own = {"LD_PRELOAD": str(SHIM), "RANKS_FILE": str(folder / "id"), "WORLD_SIZE": "4"}
+    named = {"CODEC": "zfp:rate=16", "THRESHOLD": "1KiB", "SAME_NODE": "1"}
+    named |= {"REPORT": str(folder / "report")} | settings
+    own |= {f"THINWIRE_{name}": value for name, value in named.items()}
+    started = [
+        Popen(
+            [str(PROGRAMS / "nccl_mesh"), str(CALLS), way],
+            env=kept | own | columns[rank % 2] | {"RANK": str(rank)},
+            stdout=PIPE,
+            stderr=PIPE,
+            text=True,
+        )
+        for rank in range(4)
+    ]
+    said = [each.communicate(timeout=240) for each in started]
+    assert [without_silence(errors) for _, errors in said] == [""] * 4
+    # A rank that made no call writes none.
+    paths = [folder / f"report.nccl.rank{rank}" for rank in range(4)]
+    reports = [json.loads(path.read_text()) for path in paths if path.exists()]
+    sums = [
+        each["operations"]["AllReduce"]
+        for report in reports
+        for each in report["communicators"]
+        if "AllReduce" in each["operations"]
+    ]
+    return [output for output, _ in said], sums
+
+
+@pytest.mark.parametrize("way", ["split", "singles", "ids"])
+def test_replicas_keep_their_bits_whatever_each_group_would_find(way: str, tmp_path: Path) -> None:
+    outputs, sums = run(way, tmp_path, [SLOW_LINK, SLOW_CODEC])
+    # Also which calls they are.
+    assert outputs == outputs[:1] * 4
+    assert outputs[0].startswith("ok: ")
+    assert len({of["compressed_calls"] for of in sums}) == 1
+    assert sums[0]["compressed_calls"] >= 8, "they were timed"
+    # Calls that were not raw for being timed went as was decided then.
+    assert len({of["raw_by_reason"].get("faster raw, as timed") for of in sums}) == 1
+
+
+def test_a_group_without_siblings_is_raw_and_says_so(tmp_path: Path) -> None:
+    outputs, sums = run("one", tmp_path, [SLOW_LINK, {}])
+    exact = [CALLS, 0]
+    assert outputs == [f"ok: {exact[rank % 2]} exact, the first other -1\n" for rank in range(4)]
+    assert len(sums) == 2
+    for of in sums:
+        assert of["compressed_calls"] == 0
+        assert of["raw_by_reason"][UNKNOWN] > CALLS // 2
+
+
+@pytest.mark.parametrize("settings", [{"FORCE": "1"}, {"CODEC": "lorenzo"}])
+def test_what_is_forced_or_loses_nothing_needs_none(
+    settings: dict[str, str], tmp_path: Path
+) -> None:
+    _, sums = run("one", tmp_path, [SLOW_LINK, {}], **settings)
+    for of in sums:
+        assert of["compressed_calls"] > 40
+        assert UNKNOWN not in of["raw_by_reason"]
