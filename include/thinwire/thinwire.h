@@ -1040,8 +1040,9 @@ typedef struct tw_stream_transport {
 } tw_stream_transport;
 
 /* A group of ranks that enqueue collectives with equal codecs. One thread at a time may enqueue on
- * it or check its calls; the ranks must enqueue in the order that the transport demands. Any number
- * of streams may be used, and any number of calls may be under way. */
+ * it (a second one gets TW_INVALID_ARGUMENT) or check its calls; the ranks must enqueue in the
+ * order that the transport demands. Any number of streams may be used, and any number of calls may
+ * be under way. */
 typedef struct tw_stream_comm tw_stream_comm;
 
 typedef struct tw_stream_comm_options {

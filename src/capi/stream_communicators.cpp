@@ -8,6 +8,7 @@
 #include "capi/growing.h"
 #include "capi/handles.h"
 #include "capi/stream_transports.h"
+#include "capi/stream_turns.h"
 #include "collective/slots/device_slots.h"
 #include "collective/slots/enqueue.h"
 #include "collective/slots/host_slots.h"
@@ -23,6 +24,7 @@ struct tw_stream_comm {
   codec::Spec spec;
   frame::Mark mark;
   std::shared_ptr<const Nodes> nodes;
+  Enqueuer enqueuer = nullptr;
 };
 
 struct tw_stream_plan {
@@ -146,6 +148,10 @@ class Calls final : public SlotRuns {
     return Taken<tw_stream_call>(element(at))->plan->comm->link;
   }
 
+  Enqueuer& enqueuer(std::uint32_t at) const {
+    return Taken<tw_stream_call>(element(at))->plan->comm->enqueuer;
+  }
+
  private:
   const tw_stream_call* element(std::uint32_t at) const {
     const auto* const bytes = reinterpret_cast<const std::byte*>(first_);
@@ -241,6 +247,10 @@ tw_status misused_calls(const char* what) {
           .c_str());
 }
 
+tw_status two_enqueue() {
+  return misuse("another thread enqueues on this communicator: one at a time may");
+}
+
 }  // namespace
 
 tw_status tw_stream_enqueue(const tw_stream_call* calls, uint32_t count) {
@@ -249,7 +259,8 @@ tw_status tw_stream_enqueue(const tw_stream_call* calls, uint32_t count) {
     if (!has_size(calls)) return misused_calls("tw_stream_enqueue");
     const Calls runs(calls, count);
     if (!runs.usable()) return misused_calls("tw_stream_enqueue");
-    return report(enqueue_slots(runs));
+    const StreamTurns turns(runs);
+    return turns ? report(enqueue_slots(runs)) : two_enqueue();
   });
 }
 
@@ -261,6 +272,8 @@ tw_status tw_stream_enqueue_stage(const tw_stream_call* calls, uint32_t count, u
     }
     const Calls runs(calls, count);
     if (!runs.usable()) return misused_calls("tw_stream_enqueue_stage");
+    const StreamTurns turns(runs);
+    if (!turns) return two_enqueue();
     int all = 0;
     const Status status = enqueue_slots(runs, static_cast<int>(stage), &all);
     *stages = static_cast<uint32_t>(all);

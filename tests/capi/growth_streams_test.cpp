@@ -1,9 +1,11 @@
 // Structs of collectives in stream order, smaller and larger than today's; fields not known.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstddef>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "growth.h"
@@ -230,6 +232,43 @@ TEST(StreamGrowth, TheTransportsFailureIsToldByCallsThatWait) {
   later.function(later.argument);
   EXPECT_EQ(tw_stream_check(plan, call.record, &report), TW_OK);
   EXPECT_EQ(report.complete, 1U);
+  tw_stream_plan_destroy(plan);
+  tw_stream_comm_destroy(comm);
+}
+
+// A second thread is told while the first is in its transport, whatever else is in its group;
+// after that the communicator is free.
+TEST(StreamThreads, TwoThatEnqueueOnOneCommunicatorAreAnError) {
+  static std::atomic<int> inside;
+  static std::atomic<bool> may_go;
+  inside = 0, may_go = false;
+  tw_stream_transport end = one_rank();
+  end.call = [](void*, void (*function)(void*), void* argument, void*) {
+    ++inside;
+    while (!may_go) std::this_thread::yield();
+    function(argument);
+    return TW_OK;
+  };
+  tw_stream_comm* comm = nullptr;
+  ASSERT_EQ(tw_stream_comm_create(&end, nullptr, &comm), TW_OK) << tw_last_error();
+  const One one, two, free;
+  tw_stream_plan* plan = nullptr;
+  ASSERT_EQ(tw_stream_plan_create(comm, &one.options, &plan), TW_OK) << tw_last_error();
+  tw_stream_call first[] = {one.call, two.call};  // two of one communicator are one group
+  first[0].plan = first[1].plan = plan;
+  tw_status status = TW_INTERNAL;
+  std::thread other([&] { status = tw_stream_enqueue(first, 2); });
+  while (inside == 0) std::this_thread::yield();
+  tw_stream_call second[] = {free.call, first[0]};
+  std::uint32_t stages = 0;
+  EXPECT_EQ(tw_stream_enqueue(second, 2), TW_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(tw_last_error()).find("another thread"), std::string::npos);
+  EXPECT_EQ(tw_stream_enqueue_stage(second, 2, 0, &stages), TW_INVALID_ARGUMENT);
+  EXPECT_EQ(tw_stream_enqueue(second, 1), TW_OK) << tw_last_error();
+  may_go = true;
+  other.join();
+  EXPECT_EQ(status, TW_OK);
+  EXPECT_EQ(tw_stream_enqueue(second, 2), TW_OK) << tw_last_error();
   tw_stream_plan_destroy(plan);
   tw_stream_comm_destroy(comm);
 }
