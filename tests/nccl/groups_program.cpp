@@ -100,8 +100,17 @@ class Calls {
     float* const to = keep(kCount, v + static_cast<float>(from));
     check(ncclRecv(to, kCount, type, from, self_.comm, stream.value_or(self_.stream)), "Recv");
   }
-  void refused_send() {
-    ncclSend(give(kCount, 1), kCount, ncclFloat32, 99, self_.comm, self_.stream);
+  // Of a rank, a type, a reduction or a capture that NCCL refuses.
+  void refused(unsigned kind) {
+    const float* const from = give(kCount, 1);
+    float* const to = keep(kCount, 0);
+    const auto type = kind == 1 ? static_cast<ncclDataType_t>(99) : ncclInt32;
+    const auto op = kind == 2 ? static_cast<ncclRedOp_t>(77) : ncclSum;
+    if (kind == 0) {
+      ncclSend(from, kCount, ncclFloat32, 99, self_.comm, self_.stream);
+    } else {
+      ncclAllReduce(from, to, kCount, type, op, self_.comm, kind >= 3 ? second_ : self_.stream);
+    }
   }
 
   void look() {
@@ -233,11 +242,16 @@ void three(Calls& of) {
 void refused(Calls& of) {
   const float v = of.number();
   if (of.rank() == 0 && of.pick_own(8) == 0) {
+    const unsigned kind = of.pick_own(5);
+    if (kind >= 3) cudaStreamBeginCapture(of.second(), cudaStreamCaptureModeThreadLocal);
+    if (kind == 4) cudaStreamSynchronize(of.second());  // it is invalid from here on
     ncclGroupStart();
     of.all_reduce(of.one(), v, 0);
     of.all_reduce(of.other(), v, 0);
-    of.refused_send();
+    of.refused(kind);
     if (ncclGroupEnd() == ncclSuccess) ++failures;
+    cudaGraph_t graph{};
+    if (kind >= 3 && cudaStreamEndCapture(of.second(), &graph) == 0) cudaGraphDestroy(graph);
   }
   of.all_reduce(of.one(), v);
   of.all_reduce(of.other(), v);

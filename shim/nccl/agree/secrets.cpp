@@ -2,6 +2,9 @@
 
 #include <sys/random.h>
 
+#include <cerrno>
+#include <random>
+
 #include <monocypher.h>
 
 namespace thinwire::nccl::agree {
@@ -19,6 +22,13 @@ Made random() {
   while (filled < made.size()) {
     const ssize_t got = getrandom(made.data() + filled, made.size() - filled, 0);
     if (got > 0) filled += static_cast<std::size_t>(got);
+    if (got < 0 && errno != EINTR) break;
+  }
+  // Old kernels and some containers refuse that call; the processor or a device knows as well.
+  if (filled < made.size()) {
+    std::random_device device;
+    for (; filled < made.size(); ++filled)
+      made[filled] = static_cast<typename Made::value_type>(device());
   }
   return made;
 }

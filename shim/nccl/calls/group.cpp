@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "abi/cuda.h"
 #include "base/of_thread.h"
 #include "calls/pass.h"
 #include "calls/steps.h"
@@ -154,11 +155,19 @@ ncclResult_t refuse(Group& of) {
   return failure;
 }
 
+// NCCL launches nothing where a capture is invalid.
+bool has_invalid_capture(const Group& of) {
+  return std::ranges::any_of(of.raw, [](const KeptRaw& each) {
+    return capture_of(each.call.stream).state == Capture::State::kUnclear;
+  });
+}
+
 ncclResult_t carry_out_raw(Group& of) {
   const ncclResult_t passed = pass_raw(of);
   const ncclResult_t ended = THINWIRE_PASS(GroupEnd);
   const ncclResult_t result = passed == ncclSuccess ? ended : passed;
-  const bool is_refused = result == ncclInvalidArgument || result == ncclInvalidUsage;
+  const bool is_refused = result == ncclInvalidArgument || result == ncclInvalidUsage ||
+                          (result == ncclUnhandledCudaError && has_invalid_capture(of));
   is_refused ? take_numbers_back(of) : settle(of);
   return result;
 }
@@ -171,8 +180,32 @@ ncclResult_t carry_out_coded(Group& of, Rest& rest) {
   return ncclSystemError;
 }
 
+// What NCCL finds out as a group ends: communicators that block beside others that do not, and
+// streams of which one is captured and another is not, or into another graph.
+bool is_refused_by_nccl(const Group& of) {
+  const Planned& first = of.coded.front();
+  const Capture capture = capture_of(first.call.stream);
+  const auto differs = [&](const auto& each) {
+    const Capture own = capture_of(each.call.stream);
+    return each.communicator->blocks != first.communicator->blocks || own.state != capture.state ||
+           own.id != capture.id;
+  };
+  return std::ranges::any_of(of.coded, differs) || std::ranges::any_of(of.raw, differs);
+}
+
+ncclResult_t let_nccl_refuse(Group& of) {
+  for (const Planned& each : of.coded) pass(each.call);
+  pass_raw(of);
+  forget_coded(of);
+  forget_watched(of);
+  take_numbers_back(of);
+  of.clear();
+  return THINWIRE_PASS(GroupEnd);
+}
+
 ncclResult_t carry_out(Group& of) {
   if (of.failure != ncclSuccess) return refuse(of);
+  if (!of.coded.empty() && is_refused_by_nccl(of)) return let_nccl_refuse(of);
   count_classes(of);
   allowed([&] { reserve_memory(of); });
   enqueue_before(of.watched);

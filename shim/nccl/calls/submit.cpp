@@ -51,8 +51,18 @@ int reason_by_arguments(Call& call, const Communicator& communicator) {
   return call.capture.state == Capture::State::kUnclear ? int{kCaptured} : 0;
 }
 
+// Later versions of NCCL may have more types than this one knows of; none has so many.
+bool may_be_known(ncclDataType_t type) { return type >= 0 && type < 64; }
+
+bool has_reduction(const Call& call, const Communicator& communicator) {
+  if (!call.reduces()) return true;
+  if (call.op < ncclNumOps) return call.op >= 0;
+  return communicator.own_sums.has(call.op, call.type);
+}
+
 // What NCCL would refuse, it has to refuse itself.
 bool is_sound(const Call& call, const Communicator& communicator) {
+  if (!may_be_known(call.type) || !has_reduction(call, communicator)) return false;
   const bool in_range = !call.has_peer() || (call.peer >= 0 && call.peer < communicator.ranks);
   const bool writes = call.writes(communicator.rank);
   if (call.config != nullptr && !may_be_sound(*call.config)) return false;

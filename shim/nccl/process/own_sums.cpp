@@ -49,12 +49,14 @@ double number_at(const void* scalar, std::uint32_t dtype) {
 void OwnSums::add(ncclRedOp_t op, const void* scalar, ncclDataType_t type,
                   ncclScalarResidence_t where) {
   const std::uint32_t dtype = dtype_of(type);
-  if (!is_added(static_cast<Dtype>(dtype))) return remove(op);
-  Factor factor;
-  if (where == ncclScalarHostImmediate) {
-    factor.number = number_at(scalar, dtype);
-  } else {
-    factor.at = scalar;
+  std::optional<Factor> factor;
+  if (is_added(static_cast<Dtype>(dtype))) {
+    factor.emplace();
+    if (where == ncclScalarHostImmediate) {
+      factor->number = number_at(scalar, dtype);
+    } else {
+      factor->at = scalar;
+    }
   }
   const std::lock_guard lock(mutex_);
   sums_.insert_or_assign(op, Sum{type, factor});
@@ -70,6 +72,12 @@ std::optional<Factor> OwnSums::find(ncclRedOp_t op, ncclDataType_t type) const {
   const auto found = sums_.find(op);
   if (found == sums_.end() || found->second.type != type) return std::nullopt;
   return found->second.factor;
+}
+
+bool OwnSums::has(ncclRedOp_t op, ncclDataType_t type) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = sums_.find(op);
+  return found != sums_.end() && found->second.type == type;
 }
 
 }  // namespace thinwire::nccl

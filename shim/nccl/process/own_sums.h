@@ -19,16 +19,18 @@ struct Factor {
 // Those of one communicator. Threads may make and destroy them while others call.
 class OwnSums {
  public:
-  // NCCL has made it. Forgotten where its type has no codec.
+  // NCCL has made it.
   void add(ncclRedOp_t op, const void* scalar, ncclDataType_t type, ncclScalarResidence_t where);
   void remove(ncclRedOp_t op);
   // Nothing where it is none of these, or one of another type.
   std::optional<Factor> find(ncclRedOp_t op, ncclDataType_t type) const;
+  // Whether NCCL takes it for that type.
+  bool has(ncclRedOp_t op, ncclDataType_t type) const;
 
  private:
   struct Sum {
     ncclDataType_t type;
-    Factor factor;
+    std::optional<Factor> factor;  // none where the type has no codec
   };
   mutable std::mutex mutex_;
   std::map<int, Sum> sums_;
