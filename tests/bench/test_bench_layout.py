@@ -30,7 +30,12 @@ def printed(width: int, terminal: bool) -> str:
     return console.file.getvalue()
 
 
-@pytest.mark.parametrize("width", [30, 60, 80, 100, 300])
+@pytest.mark.parametrize("width", [30, 40, 60, 80, 100, 300])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    assert max(map(len, printed(width, terminal=True).splitlines())) <= width
+
+
+@pytest.mark.parametrize("width", [30, 40, 60, 80, 100, 300])
 def test_no_cell_is_cut_on_a_terminal(width: int) -> None:
     said = printed(width, terminal=True)
     words = said.split()

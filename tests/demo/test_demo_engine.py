@@ -11,7 +11,7 @@ from thinwire.demo import engine, links, runs
 from thinwire.demo.model import CodecSpeed
 from thinwire.demo.picture import draw
 from thinwire.demo.report import write_report
-from thinwire.demo.table import build_table, notes
+from thinwire.demo.table import build_table, notes, print_rows
 from thinwire.lab import LabUnavailable
 
 SECONDS = {"none": [10.0, 10.5], "off": [10.25, 10.0], "zfp:rate=16": [8.0, 9.0]}
@@ -81,6 +81,17 @@ def test_table_calls_a_loss_a_loss(monkeypatch):
     (gain,) = [line for line in lines if line.strip().startswith("zfp:rate=16")]
     assert "LOSS 0.80" in loss and "zfp:rate=8 loses: 25.0% slower than native" in words
     assert "1.25" in gain and "LOSS" not in gain
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_a_terminal_of_any_width_shows_every_figure(monkeypatch, width):
+    rows = run_engine(monkeypatch).rows
+    console = Console(width=width, force_terminal=True, color_system=None, file=io.StringIO())
+    print_rows(console, rows)
+    said = console.file.getvalue()
+    assert "…" not in said and max(map(len, said.splitlines())) <= width
+    for figure in ("LOSS 0.80", "12.50", "1.25", "10.00", "0.0001"):
+        assert figure in said
 
 
 def test_a_run_that_is_not_verified_shows_no_number(monkeypatch):

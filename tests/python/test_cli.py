@@ -48,6 +48,12 @@ def on_terminal(*arguments: str, columns: int) -> str:
     return said.decode().replace("\r\n", "\n")
 
 
+def assert_fits(said: str, columns: int) -> None:
+    """Words that are longer than a line, as paths, are the terminal's to fold."""
+    for line in said.splitlines():
+        assert len(line) <= columns or " " not in line.strip()
+
+
 def test_codecs_lists_the_registry() -> None:
     rows = json.loads(call("codecs", "--json").stdout)
     assert [row["name"] for row in rows] == [row.name for row in thinwire.codecs()]
@@ -55,18 +61,21 @@ def test_codecs_lists_the_registry() -> None:
     assert all(row["name"] in said for row in rows)
 
 
-def test_codecs_says_of_each_what_it_takes_in_80_columns() -> None:
-    said = on_terminal("codecs", columns=80)
-    assert max(map(len, said.splitlines())) <= 80
+@pytest.mark.parametrize("columns", [40, 80])
+def test_codecs_says_of_each_what_it_takes_whatever_the_width(columns: int) -> None:
+    said = on_terminal("codecs", columns=columns)
+    assert_fits(said, columns)
     words = " ".join(said.split())
     for row in thinwire.codecs():
         assert row.summary in words and row.options in words and "…" not in said
         assert f"{row.name} " in words
 
 
-def test_env_on_a_terminal_cuts_nothing() -> None:
-    said = on_terminal("env", columns=80)
+@pytest.mark.parametrize("columns", [40, 80])
+def test_env_on_a_terminal_cuts_nothing(columns: int) -> None:
+    said = on_terminal("env", columns=columns)
     assert str(library_folder()) in said and "…" not in said
+    assert_fits(said, columns)
 
 
 def test_env_as_json(monkeypatch: pytest.MonkeyPatch) -> None:

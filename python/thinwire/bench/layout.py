@@ -13,6 +13,9 @@ Cells = Sequence[str | Text]
 
 # What the last column, a remark that may be folded, is left at least.
 REMARK_WIDTH = 20
+# What lines after the first are left at least, else they begin further to the left.
+_HANGING_WIDTH = 40
+_INDENT = "    "
 _GAP = "   "
 _ENDLESS = 10_000
 
@@ -24,6 +27,8 @@ def print_wrapped(text: str, indent: str = "", hanging: str = "") -> None:
     if not console.is_terminal:
         print(indent + text)
         return
+    if len(hanging) > len(_INDENT) and console.width - len(hanging) < _HANGING_WIDTH:
+        hanging = _INDENT
     print(
         textwrap.fill(
             text,
@@ -79,18 +84,26 @@ def _width(table: Table, remark: int | None = None) -> int:
 
 
 def _print_paragraph(console: Console, headings: Sequence[str], cells: Cells) -> None:
-    """The names, then "heading figure" pairs, which are never folded inside, then the remark."""
-    console.print(Text("  ").join(_text(cell) for cell in cells[:2]), soft_wrap=True)
+    """The names, then "heading figure" pairs, which are folded inside only if one alone is too
+    long, then the remark."""
+    _print_folded(console, Text("  ").join(_text(cell) for cell in cells[:2]), indent="")
     line = Text()
     for heading, cell in zip(headings[2:-1], cells[2:-1], strict=True):
         pair = Text.assemble(heading, " ", cell)
-        if line and 4 + line.cell_len + len(_GAP) + pair.cell_len > console.width:
-            console.print(Text("    ") + line, soft_wrap=True)
+        needed = len(_INDENT) + line.cell_len + len(_GAP) + pair.cell_len
+        if line and needed > console.width:
+            _print_folded(console, line, _INDENT)
             line = Text()
         line = Text.assemble(line, _GAP, pair) if line else pair
     for text in (line, _text(cells[-1])):
         if text:
-            console.print(Text("    ") + text, soft_wrap=True)
+            _print_folded(console, text, _INDENT)
+
+
+def _print_folded(console: Console, text: Text, indent: str) -> None:
+    for line in text.wrap(console, max(1, console.width - len(indent))):
+        line.rstrip()
+        console.print(Text(indent) + line, soft_wrap=True)
 
 
 def _text(cell: str | Text) -> Text:

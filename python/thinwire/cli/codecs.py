@@ -24,7 +24,7 @@ def codecs(
         kind = "lossless" if row.lossless else "lossy"
         place = "GPU only" if row.gpu_only else ""
         head = f"{row.name:{width}}  {kind:8}  {' '.join(row.dtypes):22}  {place}"
-        print(head.rstrip())
+        print_wrapped(head.rstrip(), hanging="    ")
         for line in _details(row):
             print_wrapped(line, indent="    ")
 

@@ -44,7 +44,7 @@ def demo(
     from ..demo.report import write_report
     from ..demo.runs import CPU, DemoError, find_wave
     from ..demo.speed import codec_speed, gpu_codec_speed
-    from ..demo.table import build_table, notes
+    from ..demo.table import notes, print_rows
     from ..lab import LabError
 
     messages, console = Console(stderr=True), Console()
@@ -68,7 +68,8 @@ def demo(
     picture = _draw(outcome, output_dir / "report.png")
     for link in dict.fromkeys(row.link for row in outcome.rows):
         rows = [row for row in outcome.rows if row.link == link]
-        console.print(build_table(rows), *notes(rows), sep="\n")
+        print_rows(console, rows)
+        console.print(*notes(rows), sep="\n")
         console.print()
     console.print(f"Written: {output_dir / 'report.json'}{picture}", markup=False)
     if not all(row.verified for row in outcome.rows):

@@ -1,12 +1,15 @@
 """The demo's tables for the terminal. What loses is called a loss."""
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..bench.layout import print_cells
 from .report import Row, case_name
 from .runs import GPU, NO_SHIM
 
+ENDLESS = 10_000
 NOTABLE_SPREAD = 0.15
 HEADINGS = (
     "seconds",
@@ -47,6 +50,18 @@ def figures(row: Row) -> list[str | Text]:
         f"{row.max_error:.2g}",
         f"{row.relative_error:.2g}",
     ]
+
+
+def print_rows(console: Console, rows: list[Row]) -> None:
+    """The table of one link, or a paragraph a row on a terminal that is too narrow for it."""
+    table = build_table(rows)
+    needed = console.measure(table, options=console.options.update(width=ENDLESS)).maximum
+    if needed <= console.width or not console.is_terminal:
+        console.print(table)
+        return
+    console.print(table.title)
+    cells = [[case_name(row), "", *figures(row), ""] for row in rows]
+    print_cells(console, ["", "", *HEADINGS, ""], cells)
 
 
 def build_table(rows: list[Row]) -> Table:
