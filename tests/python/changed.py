@@ -26,18 +26,18 @@ class Hangs(BaseException):
 
 @contextmanager
 def limit(seconds: float) -> Iterator[None]:
-    """Raises Hangs where the body takes longer."""
+    """Raises Hangs if the body takes longer of the processor: a machine with other work stalls."""
 
     def ring(_signal: int, _frame: object) -> None:
         raise Hangs
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:
