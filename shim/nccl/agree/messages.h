@@ -219,10 +219,10 @@ struct Joined {
 };
 
 // In the order of their kinds, from 1 on.
-using Message = std::variant<Register, Join, Pair, Decision, Table, Up, Ready, Failed, Offered, Ask,
-                             Limit, Commit, Part, Broken, Leaving, Gone, Left, Took, Again, Carried,
-                             Waiting, Enrol, Word, Call, Hello, Challenge, Proven, Rest, Lost, Kin,
-                             NoKin, Siblings, Joined>;
+using Message =
+    std::variant<Register, Join, Pair, Decision, Table, Up, Ready, Failed, Offered, Ask, Limit,
+                 Commit, Part, Broken, Leaving, Gone, Left, Took, Again, Carried, Waiting, Enrol,
+                 Word, Call, Hello, Challenge, Proven, Rest, Lost, Kin, NoKin, Siblings, Joined>;
 
 // With its length in front.
 Bytes pack(const Message& message);
