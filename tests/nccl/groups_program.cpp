@@ -113,6 +113,19 @@ class Calls {
     }
   }
 
+  // Ends the capture of the second stream, and does once what is in it.
+  void replay_second() {
+    cudaGraph_t graph{};
+    cudaGraphExec_t made{};
+    const bool is_whole = cudaStreamEndCapture(second_, &graph) == 0 &&
+                          cudaGraphInstantiate(&made, graph, 0) == 0 &&
+                          cudaGraphLaunch(made, second_) == 0;
+    if (!is_whole) ++failures;
+    cudaStreamSynchronize(second_);
+    cudaGraphExecDestroy(made);
+    cudaGraphDestroy(graph);
+  }
+
   void look() {
     self_.synchronize();
     cudaStreamSynchronize(second_);
@@ -257,6 +270,19 @@ void refused(Calls& of) {
   of.all_reduce(of.other(), v);
 }
 
+// A sum that is compressed beside another communicator's call, which goes into a graph: of rank 0
+// alone in a group. NCCL wants the streams of each communicator to be captured alike.
+void beside(Calls& of) {
+  const float v = of.number();
+  const bool groups = of.rank() == 0;
+  cudaStreamBeginCapture(of.second(), cudaStreamCaptureModeThreadLocal);
+  if (groups) ncclGroupStart();
+  of.all_reduce(of.one(), v);
+  of.gather(of.third(), v, of.second());
+  if (groups) check(ncclGroupEnd(), "group");
+  of.replay_second();
+}
+
 // A collective or two, and messages in rings: shuffled where all have them in a group, or in the
 // order in which NCCL carries out a group's where some ranks have none.
 void random(Calls& of) {
@@ -291,8 +317,9 @@ void random(Calls& of) {
 
 int main(int count, char** words) {
   const std::map<std::string, void (*)(Calls&)> cases{
-      {"shuffled", shuffled}, {"one-sided", one_sided}, {"two", two},     {"exchanged", exchanged},
-      {"mixed", mixed},       {"refused", refused},     {"three", three}, {"random", random}};
+      {"shuffled", shuffled},   {"one-sided", one_sided}, {"two", two},
+      {"exchanged", exchanged}, {"beside", beside},       {"mixed", mixed},
+      {"refused", refused},     {"three", three},         {"random", random}};
   const auto calls = count > 2 ? std::atoi(words[2]) : 100;
   const auto seed = static_cast<unsigned>(count > 3 ? std::atoi(words[3]) : 1);
   const auto step = cases.at(words[1]);

@@ -8,7 +8,7 @@ from test_nccl_shim import PROGRAMS, run
 
 pytestmark = pytest.mark.multiproc
 
-CASES = ["shuffled", "one-sided", "two", "exchanged", "mixed", "refused", "three"]
+CASES = ["shuffled", "one-sided", "two", "exchanged", "mixed", "refused", "three", "beside"]
 
 
 def expect_right(tmp_path: Path, *words: str, name: str = "nccl_groups") -> None:

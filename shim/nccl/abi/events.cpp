@@ -76,14 +76,6 @@ struct Event {
   }
 };
 
-bool are_captured_together(std::span<const cudaStream_t> streams) {
-  const Capture first = capture_of(streams.front());
-  return std::ranges::all_of(streams, [&](cudaStream_t each) {
-    const Capture own = capture_of(each);
-    return own.state == first.state && own.id == first.id && own.state != Capture::State::kUnclear;
-  });
-}
-
 // The first waits for all others, and then all others for it.
 bool join_by(void* event, std::span<const cudaStream_t> streams) {
   const Functions& cuda = functions();
@@ -99,7 +91,7 @@ bool join_by(void* event, std::span<const cudaStream_t> streams) {
 }  // namespace
 
 bool join(int device, std::span<const cudaStream_t> streams) {
-  if (streams.size() < 2 || !are_captured_together(streams)) return true;
+  if (streams.size() < 2) return true;
   static std::mutex mutex;
   static auto* const events = new std::map<int, Event>;
   const std::lock_guard lock(mutex);
@@ -108,6 +100,15 @@ bool join(int device, std::span<const cudaStream_t> streams) {
   const bool all = join_by(own.event, streams);
   own.leave();
   return all;
+}
+
+bool are_captured_alike(std::span<const cudaStream_t> streams) {
+  if (streams.empty()) return true;
+  const Capture first = capture_of(streams.front());
+  return std::ranges::all_of(streams, [&](cudaStream_t each) {
+    const Capture own = capture_of(each);
+    return own.state == first.state && own.id == first.id && own.state != Capture::State::kUnclear;
+  });
 }
 
 }  // namespace thinwire::nccl

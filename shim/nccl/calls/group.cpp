@@ -180,32 +180,37 @@ ncclResult_t carry_out_coded(Group& of, Rest& rest) {
   return ncclSystemError;
 }
 
-// What NCCL finds out as a group ends: communicators that block beside others that do not, and
-// streams of which one is captured and another is not, or into another graph.
+// NCCL refuses a group in which a communicator has calls on streams that are not captured alike.
 bool is_refused_by_nccl(const Group& of) {
-  const Planned& first = of.coded.front();
-  const Capture capture = capture_of(first.call.stream);
-  const auto differs = [&](const auto& each) {
-    const Capture own = capture_of(each.call.stream);
-    return each.communicator->blocks != first.communicator->blocks || own.state != capture.state ||
-           own.id != capture.id;
-  };
-  return std::ranges::any_of(of.coded, differs) || std::ranges::any_of(of.raw, differs);
+  const cudaStream_t first = of.coded.front().call.stream;
+  const auto is_elsewhere = [&](const auto& each) { return each.call.stream != first; };
+  const bool has_several =
+      std::ranges::any_of(of.coded, is_elsewhere) || std::ranges::any_of(of.raw, is_elsewhere);
+  return has_several && has_mixed_captures(of.coded, of.raw);
 }
 
-ncclResult_t let_nccl_refuse(Group& of) {
+// All of it is NCCL's, to estimate or to refuse: nothing of it is carried out, so that its calls
+// have no numbers.
+ncclResult_t leave_to_nccl(Group& of) {
   for (const Planned& each : of.coded) pass(each.call);
+  for (const Call& each : of.undecided) pass(each);
   pass_raw(of);
   forget_coded(of);
   forget_watched(of);
   take_numbers_back(of);
+  const ncclResult_t failure = of.failure;
   of.clear();
-  return THINWIRE_PASS(GroupEnd);
+  return failure;
 }
 
 ncclResult_t carry_out(Group& of) {
   if (of.failure != ncclSuccess) return refuse(of);
-  if (!of.coded.empty() && is_refused_by_nccl(of)) return let_nccl_refuse(of);
+  bool is_refused = false;
+  allowed([&] { is_refused = !of.coded.empty() && is_refused_by_nccl(of); });
+  if (is_refused) {
+    leave_to_nccl(of);
+    return THINWIRE_PASS(GroupEnd);
+  }
   count_classes(of);
   allowed([&] { reserve_memory(of); });
   enqueue_before(of.watched);
@@ -220,14 +225,7 @@ ncclResult_t carry_out(Group& of) {
 
 // NCCL estimates the time of all, as it would carry them out.
 ncclResult_t simulate(Group& of, ncclSimInfo_t* info) {
-  for (const Planned& each : of.coded) pass(each.call);
-  for (const Call& each : of.undecided) pass(each);
-  pass_raw(of);
-  forget_coded(of);
-  forget_watched(of);
-  take_numbers_back(of);
-  const ncclResult_t failure = of.failure;
-  of.clear();
+  const ncclResult_t failure = leave_to_nccl(of);
   const ncclResult_t result = THINWIRE_PASS(GroupSimulateEnd, info);
   return failure == ncclSuccess ? result : failure;
 }

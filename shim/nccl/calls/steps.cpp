@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "abi/events.h"
 #include "coding/device.h"
 
 namespace thinwire::nccl {
@@ -99,6 +100,11 @@ std::vector<Joined> joined_of(const std::vector<Share>& parts) {
 }
 
 }  // namespace
+
+bool has_mixed_captures(std::span<const Planned> coded, std::span<const KeptRaw> raw) {
+  std::vector<Item> items = items_of(coded, raw);
+  return !std::ranges::all_of(parts_of(items), are_captured_alike, &Share::streams);
+}
 
 Rest in_steps(std::span<const Planned> coded, std::span<const KeptRaw> raw) {
   std::vector<Item> items = items_of(coded, raw);

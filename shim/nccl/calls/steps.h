@@ -12,4 +12,8 @@ namespace thinwire::nccl {
 // their first calls, with all exchanges of each; others share steps.
 Rest in_steps(std::span<const Planned> coded, std::span<const KeptRaw> raw);
 
+// Whether a communicator's streams in the group are captured into more than one graph, some of them
+// alone, or one of them unclearly: NCCL refuses such a group before anything of it is carried out.
+bool has_mixed_captures(std::span<const Planned> coded, std::span<const KeptRaw> raw);
+
 }  // namespace thinwire::nccl

@@ -110,11 +110,13 @@ void enqueue_all(std::vector<Pending>& calls) {
   }
 }
 
-// As NCCL finds it out: before anything of the group is enqueued.
+// As NCCL finds it out, of each communicator: before anything of the group is enqueued.
 ncclResult_t check_captures(const std::vector<Pending>& calls) {
   for (const Pending& call : calls) {
     if (capture_error(call.stream) != 0) return ncclUnhandledCudaError;
-    if (capture_id(call.stream) != capture_id(calls.front().stream)) return ncclInvalidUsage;
+    const auto first = std::find_if(calls.begin(), calls.end(),
+                                    [&](const Pending& each) { return each.comm == call.comm; });
+    if (capture_id(call.stream) != capture_id(first->stream)) return ncclInvalidUsage;
   }
   return ncclSuccess;
 }
