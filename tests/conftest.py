@@ -27,3 +27,15 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Before pytest deselects by marks."""
     mark_the_rest(items)
+
+
+@pytest.fixture(scope="session")
+def permitted() -> None:
+    """A lab can be made here. Loaded by those tests alone that ask for one."""
+    from thinwire.lab import Lab, LabUnavailable
+
+    try:
+        with Lab(hosts=1, link="none"):
+            pass
+    except LabUnavailable as error:
+        pytest.skip(f"no lab here: {error}")

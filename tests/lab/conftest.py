@@ -8,21 +8,10 @@ from pathlib import Path
 import pytest
 from lab_processes import COMMAND_LINE
 
-from thinwire.lab import Lab, LabUnavailable
-
 # Started in the background of a script, this process ignores SIGINT, and so would every command
 # that these tests interrupt.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-@pytest.fixture(scope="session")
-def permitted() -> None:
-    try:
-        with Lab(hosts=1, link="none"):
-            pass
-    except LabUnavailable as error:
-        pytest.skip(f"no lab here: {error}")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from subprocess import PIPE, Popen
 import pytest
 from test_nccl_shim import PROGRAMS, SHIM
 
-from thinwire.lab import Lab, LabUnavailable
+from thinwire.lab import Lab
 
 pytestmark = [pytest.mark.multiproc, pytest.mark.alone]
 
@@ -49,15 +49,6 @@ NOT_COME = "has not come for "
 # On a busy machine a step takes so long at the most.
 LONGEST_STEP = 4.0
 NOT_SMALLER = "calls of this kind did not get smaller"
-
-
-@pytest.fixture(scope="module")
-def permitted() -> None:
-    try:
-        with Lab(hosts=1, link="none"):
-            pass
-    except LabUnavailable as error:
-        pytest.skip(f"no lab here: {error}")
 
 
 class Job:

@@ -22,6 +22,17 @@ LITTLE = "below the threshold"
 # Of ranks that have just begun.
 NOT_YET = {"not known yet who has the library", "not agreed yet for calls of this kind"}
 FLOATS = 4 << 15  # bytes of the program's arrays
+# Those that have a twin with a configuration of the call.
+COLLECTIVES = (
+    "AllGather",
+    "AllReduce",
+    "AlltoAll",
+    "Broadcast",
+    "Gather",
+    "Reduce",
+    "ReduceScatter",
+    "Scatter",
+)
 
 
 # Said at the end where nothing was compressed: test_nccl_silence.py.
@@ -236,16 +247,6 @@ def test_a_library_that_exports_what_it_takes_alone() -> None:
     own = {"tw_nccl_preload_stats", "tw_nccl_report", "dlsym"}
     assert {name for name in names if not name.startswith("nccl")} == own
     # Not those that came later and are not taken: a program must not find them here.
-    collectives = [
-        "AllGather",
-        "AllReduce",
-        "AlltoAll",
-        "Broadcast",
-        "Gather",
-        "Reduce",
-        "ReduceScatter",
-        "Scatter",
-    ]
     taken = [
         "Bcast",
         "Send",
@@ -274,7 +275,7 @@ def test_a_library_that_exports_what_it_takes_alone() -> None:
         "Destroy",
         "Abort",
     ]
-    taken += [name + twin for name in collectives for twin in ("", "Config")]
+    taken += [name + twin for name in COLLECTIVES for twin in ("", "Config")]
     of_nccl = {f"nccl{n}" for n in taken} | {f"ncclComm{n}" for n in of_communicators}
     assert names == of_nccl | own
 

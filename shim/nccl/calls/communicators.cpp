@@ -80,8 +80,8 @@ THINWIRE_EXPORTED ncclResult_t ncclCommFinalize(ncclComm_t comm) {
   return guarded(THINWIRE_NATIVE(CommFinalize, comm), [&](auto& native) {
     if (!Inside::now() && is_unfinished(comm)) return ncclInvalidArgument;
     const ncclResult_t result = native();
-    const bool goes_on = result == ncclSuccess || result == ncclInProgress;
-    if (Inside::now() || !goes_on || in_group() || !settings().could_compress) return result;
+    if (Inside::now() || !is_taken(result) || in_group() || !settings().could_compress)
+      return result;
     Communicator* const found = begun(comm);
     if (found != nullptr && !found->finalized.exchange(true)) end(*found, false, found->blocks);
     return result;
@@ -104,7 +104,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommSuspend(ncclComm_t comm, int flags) {
     if (Inside::now()) return native();
     if (is_unfinished(comm)) return ncclInvalidArgument;
     const ncclResult_t result = native();
-    if (result == ncclSuccess || result == ncclInProgress) set_suspended(comm, true);
+    if (is_taken(result)) set_suspended(comm, true);
     return result;
   });
 }
@@ -113,7 +113,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommResume(ncclComm_t comm) {
   return guarded(THINWIRE_NATIVE(CommResume, comm), [&](auto& native) {
     const ncclResult_t result = native();
     if (Inside::now()) return result;
-    if (result == ncclSuccess || result == ncclInProgress) set_suspended(comm, false);
+    if (is_taken(result)) set_suspended(comm, false);
     return result;
   });
 }

@@ -119,8 +119,7 @@ ncclResult_t pass_raw(Group& of) {
   ncclResult_t first = ncclSuccess;
   for (const KeptRaw& each : of.raw) {
     const ncclResult_t result = pass_kept(each);
-    const bool is_taken = result == ncclSuccess || result == ncclInProgress;
-    if (!is_taken && first == ncclSuccess) first = result;
+    if (!is_taken(result) && first == ncclSuccess) first = result;
   }
   return first;
 }

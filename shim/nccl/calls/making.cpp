@@ -36,8 +36,6 @@ std::vector<Making>& made_in_group() { return of_thread<std::vector<Making>>(); 
 
 constexpr int kUndefined = INT_MIN;  // NCCL_CONFIG_UNDEF_INT
 
-bool goes_on(ncclResult_t result) { return result == ncclSuccess || result == ncclInProgress; }
-
 // Parts of communicators that do not block: NCCL gives the program its handle when the parent is no
 // longer in progress.
 struct Parts {
@@ -72,7 +70,7 @@ void tell_then(const Making& making) {
 }
 
 ncclResult_t tell_after(ncclResult_t result, const Making& making) {
-  if (Inside::now() || !settings().could_compress || !goes_on(result)) return result;
+  if (Inside::now() || !settings().could_compress || !is_taken(result)) return result;
   if (in_group()) {
     made_in_group().push_back(making);
   } else {
@@ -118,7 +116,7 @@ Making part(ncclComm_t* made, SplitOff from, ncclComm_t parent, const ncclConfig
 void tell_made_in_group(ncclResult_t result) {
   if (made_in_group().empty()) return;
   const std::vector<Making> makings = std::exchange(made_in_group(), {});
-  if (!goes_on(result)) return;
+  if (!is_taken(result)) return;
   for (const Making& each : makings) tell_then(each);
 }
 
@@ -173,7 +171,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommInitRankScalable(ncclComm_t* made, int ra
   return guarded(THINWIRE_NATIVE(CommInitRankScalable, made, ranks, rank, ids, id, config),
                  [&](auto& native) {
                    const ncclResult_t result = native();
-                   if (!goes_on(result)) return result;
+                   if (!is_taken(result)) return result;
                    return tell_after(result, by_id(made, *id, rank, ranks, config));
                  });
 }
@@ -181,7 +179,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommInitRankScalable(ncclComm_t* made, int ra
 THINWIRE_EXPORTED ncclResult_t ncclCommInitAll(ncclComm_t* made, int devices, const int* list) {
   return guarded(THINWIRE_NATIVE(CommInitAll, made, devices, list), [&](auto& native) {
     const ncclResult_t result = native();
-    if (!Inside::now() && goes_on(result)) opened_all(made, devices, blocks(nullptr, true));
+    if (!Inside::now() && is_taken(result)) opened_all(made, devices, blocks(nullptr, true));
     return result;
   });
 }
@@ -192,7 +190,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int k
   return guarded(THINWIRE_NATIVE(CommSplit, parent, color, key, made, config), [&](auto& native) {
     if (!Inside::now() && is_unfinished(parent)) return ncclInvalidArgument;
     const ncclResult_t result = native();
-    if (Inside::now() || !goes_on(result)) return result;
+    if (Inside::now() || !is_taken(result)) return result;
     SplitOff from = next_split(parent, color);
     if (color == NCCL_SPLIT_NOCOLOR) {
       left_out(from);
@@ -211,7 +209,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommShrink(ncclComm_t parent, int* lost, int 
                    if ((flags & NCCL_SHRINK_ABORT) != 0) stop_calls(parent);
                    if (is_unfinished(parent)) return ncclInvalidArgument;
                    const ncclResult_t result = native();
-                   if (!goes_on(result)) return result;
+                   if (!is_taken(result)) return result;
                    SplitOff from = next_shrink(parent, {lost, lost + count});
                    return tell_after(result, part(made, std::move(from), parent, config));
                  });
@@ -235,7 +233,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommGrow(ncclComm_t parent, int ranks, const 
                    if (!Inside::now() && parent != nullptr && is_unfinished(parent))
                      return ncclInvalidArgument;
                    const ncclResult_t result = native();
-                   if (Inside::now() || !goes_on(result)) return result;
+                   if (Inside::now() || !is_taken(result)) return result;
                    if (parent == nullptr)
                      return tell_after(result, by_id(made, *id, rank, ranks, config));
                    return tell_after(result, part(made, next_growth(parent), parent, config));

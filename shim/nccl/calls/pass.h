@@ -26,6 +26,11 @@ class Inside {
   }
 };
 
+// Whether NCCL has taken a call: it is done, or goes on by itself.
+inline bool is_taken(ncclResult_t result) {
+  return result == ncclSuccess || result == ncclInProgress;
+}
+
 // NCCL's own call, which is made once whatever happens around it.
 template <typename Call>
 class Native {

@@ -169,8 +169,7 @@ ncclResult_t judge(Call call, Communicator& communicator, bool could) {
     const ncclResult_t result = !could      ? pass(call)
                                 : is_judged ? go_raw(call, communicator)
                                             : go_at_once(call);
-    const bool is_taken = result == ncclSuccess || result == ncclInProgress;
-    const bool counts = could && is_judged && is_taken;
+    const bool counts = could && is_judged && is_taken(result);
     if (counts && !allowed([&] { number_only(call, communicator); }))
       note_missing_number(communicator);
     if (result == ncclSuccess && !ended) note_end_of_raw(call, communicator);

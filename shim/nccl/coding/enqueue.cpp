@@ -155,7 +155,7 @@ ncclResult_t join_all(std::span<const Joined> joined) {
 ncclResult_t enqueue_steps(Rest& rest, Batch& own, bool is_open) {
   while (rest.has_steps()) {
     const ncclResult_t result = enqueue_step(rest, own, is_open && rest.step == 0);
-    if (result != ncclSuccess && result != ncclInProgress) return result;
+    if (!is_taken(result)) return result;
     if (result == ncclSuccess || rest.stage == rest.stages) {
       rest.calls_done += rest.steps[rest.step].coded;
       rest.raw_done += rest.steps[rest.step].raw;
@@ -176,8 +176,6 @@ void fail_all(std::span<const Planned> calls) {
     each.coder->fail(each.call);
   }
 }
-
-bool is_taken(ncclResult_t result) { return result == ncclSuccess || result == ncclInProgress; }
 
 // Enqueues calls as `enqueue` does, under their coders' locks. Where the system refuses memory
 // meanwhile, nobody knows how much of them NCCL has.

@@ -14,7 +14,7 @@ thread_local ProgramGroup* t_group = nullptr;
 
 tw_status told(ncclResult_t result) {
   if (result == ncclInProgress) t_in_progress = true;
-  if (result == ncclSuccess || result == ncclInProgress) return TW_OK;
+  if (is_taken(result)) return TW_OK;
   t_error = result;
   return TW_INTERNAL;
 }
@@ -124,7 +124,7 @@ ProgramGroup* ProgramGroup::current() {
 ncclResult_t ProgramGroup::issue_behind(std::size_t coded) {
   while (issued_ < raw_.size() && raw_[issued_].behind <= coded) {
     const ncclResult_t result = pass_kept(raw_[issued_++]);
-    if (result != ncclSuccess && result != ncclInProgress) return result;
+    if (!is_taken(result)) return result;
   }
   return ncclSuccess;
 }

@@ -15,30 +15,12 @@
 #include <cstdlib>
 
 #include "agree/job.h"
+#include "agree/pipe.h"
 
 namespace {
 
 using namespace job;
 using Clock = std::chrono::steady_clock;
-
-// What the parent and all ranks share.
-struct Pipe {
-  Pipe() {
-    if (pipe(ends) != 0) std::abort();
-  }
-  int ends[2]{};
-
-  template <typename T>
-  void put(const T& value) const {
-    if (write(ends[1], &value, sizeof value) != sizeof value) std::_Exit(2);
-  }
-  template <typename T>
-  T take() const {
-    T value{};
-    if (read(ends[0], &value, sizeof value) != sizeof value) std::_Exit(2);
-    return value;
-  }
-};
 
 struct Asked {
   int ranks = 0, limit = 0, allowed = 0;

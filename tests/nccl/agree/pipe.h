@@ -1,0 +1,29 @@
+// What a parent and the processes of a test's ranks tell each other by.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace job {
+
+// Values no larger than a pipe takes at once. Ends the process where it does not.
+struct Pipe {
+  Pipe() {
+    if (pipe(ends) != 0) std::abort();
+  }
+  int ends[2]{};
+
+  template <typename T>
+  void put(const T& value) const {
+    if (write(ends[1], &value, sizeof value) != sizeof value) std::_Exit(2);
+  }
+  template <typename T>
+  T take() const {
+    T value{};
+    if (read(ends[0], &value, sizeof value) != sizeof value) std::_Exit(2);
+    return value;
+  }
+};
+
+}  // namespace job
