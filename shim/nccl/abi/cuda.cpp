@@ -30,39 +30,20 @@ struct Driver {
   int (*memory_info)(std::size_t* free, std::size_t* whole) = nullptr;
 };
 
-template <typename Function>
-void assign(Function& to, void* found) {
-  to = reinterpret_cast<Function>(found);
-}
-
-Driver driver_of_host_streams() {
+Driver found_driver() {
   Driver made;
-  assign(made.stream_id, find("cudaStreamGetId"));
-  assign(made.capture_info, find("cudaStreamGetCaptureInfo_v2"));
-  assign(made.make_object, find("cudaUserObjectCreate"));
-  assign(made.retain, find("cudaGraphRetainUserObject"));
-  assign(made.drop, find("cudaUserObjectRelease"));
-  assign(made.memory_info, find("cudaMemGetInfo"));
-  return made;
-}
-
-Driver driver_of_gpus() {
-  Driver made;
-  void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return made;
-  assign(made.stream_id, dlsym(library, "cuStreamGetId"));
-  assign(made.capture_info, dlsym(library, "cuStreamGetCaptureInfo_v2"));
-  assign(made.make_object, dlsym(library, "cuUserObjectCreate"));
-  assign(made.retain, dlsym(library, "cuGraphRetainUserObject"));
-  assign(made.drop, dlsym(library, "cuUserObjectRelease"));
-  assign(made.memory_info, dlsym(library, "cuMemGetInfo_v2"));
+  find_cuda(made.stream_id, "cudaStreamGetId", "cuStreamGetId");
+  find_cuda(made.capture_info, "cudaStreamGetCaptureInfo_v2", "cuStreamGetCaptureInfo_v2");
+  find_cuda(made.make_object, "cudaUserObjectCreate", "cuUserObjectCreate");
+  find_cuda(made.retain, "cudaGraphRetainUserObject", "cuGraphRetainUserObject");
+  find_cuda(made.drop, "cudaUserObjectRelease", "cuUserObjectRelease");
+  find_cuda(made.memory_info, "cudaMemGetInfo", "cuMemGetInfo_v2");
   return made;
 }
 
 const Driver& driver() {
-  static const Driver found =
-      streams() == Streams::kHost ? driver_of_host_streams() : driver_of_gpus();
-  return found;
+  static const Driver once = found_driver();
+  return once;
 }
 
 constexpr unsigned kNoSync = 1;       // CU_USER_OBJECT_NO_DESTRUCTOR_SYNC
@@ -82,6 +63,12 @@ Streams kind() {
 Streams streams() {
   static const Streams found = kind();
   return found;
+}
+
+void* cuda_function(const char* of_host, const char* of_driver) {
+  if (streams() == Streams::kHost) return of_host == nullptr ? nullptr : find(of_host);
+  void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  return library == nullptr ? nullptr : dlsym(library, of_driver);
 }
 
 int launch_on_host(cudaStream_t stream, void (*function)(void*), void* argument) {

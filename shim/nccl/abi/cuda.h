@@ -17,6 +17,14 @@ enum class Streams {
 // Asked for once a process, when it has called NCCL.
 Streams streams();
 
+// A function of the driver, or where streams are the host's that of a runtime with an equal one.
+// Null: there is none.
+void* cuda_function(const char* of_host, const char* of_driver);
+template <typename Function>
+void find_cuda(Function& to, const char* of_host, const char* of_driver) {
+  to = reinterpret_cast<Function>(cuda_function(of_host, of_driver));
+}
+
 // Puts a host function on a stream of the kind kHost.
 int launch_on_host(cudaStream_t stream, void (*function)(void*), void* argument);
 

@@ -1,14 +1,10 @@
 #include "abi/events.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <map>
 #include <mutex>
-#include <type_traits>
 
 #include "abi/cuda.h"
-#include "abi/real.h"
 
 namespace thinwire::nccl {
 namespace {
@@ -28,22 +24,14 @@ struct Functions {
 };
 
 Functions found() {
-  const bool on_host = streams() == Streams::kHost;
-  void* const library = on_host ? nullptr : dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-  const auto assign = [&](auto& to, const char* of_host, const char* of_driver) {
-    void* at = nullptr;
-    if (on_host && of_host != nullptr) at = find(of_host);
-    if (library != nullptr) at = dlsym(library, of_driver);
-    to = reinterpret_cast<std::remove_reference_t<decltype(to)>>(at);
-  };
   Functions made;
-  assign(made.make, "cudaEventCreateWithFlags", "cuEventCreate");
-  assign(made.record, "cudaEventRecord", "cuEventRecord");
-  assign(made.wait, "cudaStreamWaitEvent", "cuStreamWaitEvent");
-  assign(made.device, nullptr, "cuDeviceGet");
-  assign(made.retain, nullptr, "cuDevicePrimaryCtxRetain");
-  assign(made.push, nullptr, "cuCtxPushCurrent_v2");
-  assign(made.pop, nullptr, "cuCtxPopCurrent_v2");
+  find_cuda(made.make, "cudaEventCreateWithFlags", "cuEventCreate");
+  find_cuda(made.record, "cudaEventRecord", "cuEventRecord");
+  find_cuda(made.wait, "cudaStreamWaitEvent", "cuStreamWaitEvent");
+  find_cuda(made.device, nullptr, "cuDeviceGet");
+  find_cuda(made.retain, nullptr, "cuDevicePrimaryCtxRetain");
+  find_cuda(made.push, nullptr, "cuCtxPushCurrent_v2");
+  find_cuda(made.pop, nullptr, "cuCtxPopCurrent_v2");
   return made;
 }
 
