@@ -88,7 +88,7 @@ def _view_of_host(array: np.ndarray, copied: bool = False) -> ArrayView:
     data = np.ascontiguousarray(array)
     return ArrayView(
         pointer=data.ctypes.data,
-        shape=data.shape,
+        shape=array.shape,  # contiguous data has one axis at least
         dtype=dtypes.name_of(data),
         itemsize=data.dtype.itemsize,
         gpu=None,

@@ -1,11 +1,12 @@
 """Arrays to frames and back, in host or GPU memory."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from thinwire import dtypes
+from thinwire import dtypes, shape_note
 from thinwire.arrays import DEFAULT_STREAM, ArrayView, stream_number, view_of
 from thinwire.codec import Codec
 from thinwire.gpu import Frame, GpuArray, GpuMemory, copy_bytes
@@ -16,7 +17,7 @@ MAX_RANK = 4
 
 @dataclass(frozen=True)
 class MessageInfo:
-    """What a frame's header says."""
+    """What a frame's header says, and the note after it of a shape that no header can say."""
 
     spec: str
     codec_id: int
@@ -42,10 +43,10 @@ def compress(
 
     `dtype` names the element type where the array cannot ("bf16" in 16-bit words, "e4m3" and
     "e5m2" in bytes). `shape` is the shape to code it in: given here, else by the spec ("shape="),
-    else the array's own. Where the codec takes fewer axes, it sees the slowest ones as one; where
-    it cannot cut that shape, the array is coded as one line, and comes back as one; so do arrays
-    of no axes, of more than four and of no elements. Masked arrays are a TypeError. Data that the
-    codec declines, or that would not shrink, becomes a raw frame.
+    else the array's own, in which it comes back whatever shape that is. Where the codec takes fewer
+    axes, it sees the slowest ones as one; where it cannot cut that shape, it sees one line. Masked
+    arrays are a TypeError. Data that the codec declines, or that would not shrink, becomes a raw
+    frame.
 
     `stream` orders the work on a GPU: a cudaStream_t as a number, or torch's or cupy's stream. By
     default the array's own, else the legacy default stream. Blocks until the frame is complete.
@@ -54,14 +55,15 @@ def compress(
     codec = Codec(codec) if isinstance(codec, str) else codec
     number = stream_number(stream)
     view = view_of(array, number)
-    extents = _shape_to_code(view, codec, dtype or view.dtype, shape)
+    coded, own = _shape_to_code(view, codec, dtype or view.dtype, shape)
     options = _options(number, view)
-    extents, most = _bound(codec, extents)
+    extents, most = _bound(codec, coded)
+    note = b"" if own == _axes(extents) else shape_note.note_of(own)
     if view.gpu is not None:
-        return _compress_on_gpu(view, codec, extents, most, options)
+        return _compress_on_gpu(view, codec, extents, most, note, options)
     frame = np.empty(most, np.uint8)
     written = _encode(view, codec, extents, frame.ctypes.data, most, options)
-    return frame[:written].tobytes()
+    return frame[:written].tobytes() + note
 
 
 def inspect(frame: Any, *, stream: Any = None) -> MessageInfo:
@@ -119,12 +121,13 @@ def _room_for(info: MessageInfo) -> np.ndarray:
 
 def _shape_to_code(
     view: ArrayView, codec: Codec, dtype: str, given: tuple[int, ...] | None
-) -> tuple[str, tuple[int, ...]]:
-    """dtype and shape that the array is coded in; ValueError where they do not fit it."""
+) -> tuple[tuple[str, tuple[int, ...]], tuple[int, ...]]:
+    """dtype and shape that the array is coded in, and the shape in which it comes back; ValueError
+    where they do not fit it."""
     if dtype not in dtypes.CODES:
         raise ValueError(f"no dtype {dtype!r}: {', '.join(dtypes.CODES)}")
     itemsize = dtypes.NUMPY[dtype].itemsize
-    own = view.shape or (1,)
+    own = view.shape
     if view.itemsize != itemsize:
         if view.nbytes % itemsize:
             raise ValueError(f"{view.nbytes} bytes are no whole number of {dtype} values")
@@ -133,12 +136,20 @@ def _shape_to_code(
     if given is not None:
         if int(np.prod(given, dtype=object)) != count or not 1 <= len(given) <= MAX_RANK:
             raise ValueError(f"shape {given} is not one of {count} elements, rank 1 to {MAX_RANK}")
-        return dtype, tuple(given)
+        return (dtype, tuple(given)), tuple(given)
     if "shape=" in codec.spec:
         shape = ffi_new("tw_shape *")
         check(library().tw_codec_shape(codec.handle, dtypes.CODES[dtype], count, shape))
-        return dtype, tuple(shape.extent[axis] for axis in range(shape.rank))
-    return dtype, own if len(own) <= MAX_RANK and count else (count,)
+        return (dtype, _axes(shape)), _axes(shape)
+    if not own or not count:
+        return (dtype, (count,)), own
+    slowest = len(own) - MAX_RANK + 1  # that count as one, where there are too many
+    return (dtype, (math.prod(own[:slowest]), *own[slowest:]) if slowest > 1 else own), own
+
+
+def _axes(shape: Any) -> tuple[int, ...]:
+    """The extents of a tw_shape."""
+    return tuple(shape.extent[axis] for axis in range(shape.rank))
 
 
 def _bound(codec: Codec, coded: tuple[str, tuple[int, ...]]) -> tuple[Any, int]:
@@ -187,9 +198,14 @@ def _adding(options: Any, scale: float) -> Any:
     return options
 
 
-def _compress_on_gpu(view: ArrayView, codec: Codec, shape: Any, most: int, options: Any) -> Frame:
-    memory = GpuMemory(most, view.gpu or 0)
+def _compress_on_gpu(
+    view: ArrayView, codec: Codec, shape: Any, most: int, note: bytes, options: Any
+) -> Frame:
+    memory = GpuMemory(most + len(note), view.gpu or 0)
     written = _encode(view, codec, shape, memory.pointer, most, options)
+    if note:
+        copy_bytes(memory.pointer + written, np.frombuffer(note, np.uint8).ctypes.data, len(note))
+        written += len(note)
     if written <= most // 2:
         # The pool would go on lending the room that the frame might have needed.
         kept = GpuMemory(written, memory.gpu)
@@ -212,16 +228,23 @@ def _inspect(view: ArrayView, options: Any) -> MessageInfo:
 
 
 def _inspect_at(pointer: int, length: int, options: Any) -> MessageInfo:
-    info = new_struct("tw_message_info")
-    check(library().tw_message_inspect(ffi.cast("void *", pointer), length, options, info))
-    return MessageInfo(
-        spec=ffi.string(info.spec).decode(),
-        codec_id=info.codec_id,
-        dtype=dtypes.NAMES[info.shape.dtype],
-        shape=tuple(info.shape.extent[axis] for axis in range(info.shape.rank)),
-        raw_bytes=info.raw_bytes,
-        frame_bytes=info.frame_bytes,
+    said = new_struct("tw_message_info")
+    check(library().tw_message_inspect(ffi.cast("void *", pointer), length, options, said))
+    info = MessageInfo(
+        spec=ffi.string(said.spec).decode(),
+        codec_id=said.codec_id,
+        dtype=dtypes.NAMES[said.shape.dtype],
+        shape=_axes(said.shape),
+        raw_bytes=said.raw_bytes,
+        frame_bytes=said.frame_bytes,
     )
+    rest = min(length - info.frame_bytes, shape_note.MOST_BYTES)
+    if rest <= 0:
+        return info
+    noted = np.empty(rest, np.uint8)
+    copy_bytes(noted.ctypes.data, pointer + info.frame_bytes, rest)
+    shape = shape_note.shape_in(noted.tobytes(), math.prod(info.shape))
+    return info if shape is None else replace(info, shape=shape)
 
 
 def _check_target(target: ArrayView, info: MessageInfo) -> None:

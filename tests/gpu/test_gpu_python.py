@@ -129,6 +129,18 @@ def test_torch_bf16_and_shapes(torch) -> None:
         thinwire.compress(values.transpose(0, 2), "raw")
 
 
+@pytest.mark.parametrize("shape", [(), (0, 30), (2, 4, 5, 50, 30)], ids=str)
+def test_torch_arrays_come_back_in_their_shape(torch, shape: tuple[int, ...]) -> None:
+    values = torch.rand(shape, device="cuda")
+    for codec in ("mpc", "raw"):
+        frame = thinwire.compress(values, codec)
+        back = torch.from_dlpack(thinwire.decompress(frame))
+        assert frame.info.shape == tuple(back.shape) == shape and torch.equal(back, values)
+        assert thinwire.compress(values.cpu().numpy(), codec) == frame.to_bytes()
+        assert thinwire.inspect(torch.from_dlpack(frame)).shape == shape
+        assert thinwire.decompress(frame.to_bytes()).shape == shape
+
+
 def test_torch_on_a_stream_of_its_own(torch) -> None:
     """Without a word, and with the stream named: work that is still queued is waited for."""
     stream = torch.cuda.Stream()

@@ -1,5 +1,6 @@
 """The Python face of codecs and frames."""
 
+import math
 import os
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import thinwire
+from thinwire import shape_note
 from thinwire.bench import eights
 
 
@@ -47,6 +49,44 @@ def test_raw_frames_of_every_shape(dtype: type, shape: tuple[int, ...]) -> None:
     data = (np.arange(np.prod(shape, dtype=int)) % 100).astype(dtype).reshape(shape)
     out = thinwire.decompress(thinwire.compress(data, "raw"))
     assert out.tobytes() == data.tobytes()
+    assert out.shape == ((data.nbytes,) if dtype is np.int64 else shape)  # as integers are bytes
+
+
+ODD_SHAPES = [(), (0,), (0, 300), (4, 0, 3), (2, 4, 5, 50, 30), (2,) * 9, (1,) * 7]
+
+
+@pytest.mark.parametrize("spec", ["raw", "mpc", "szp:rel=1e-3", "zfp:rate=16", "auto"])
+@pytest.mark.parametrize("shape", ODD_SHAPES, ids=str)
+def test_arrays_come_back_in_their_shape(spec: str, shape: tuple[int, ...]) -> None:
+    data = wave(math.prod(shape)).reshape(shape)
+    frame = thinwire.compress(data, spec)
+    assert thinwire.inspect(frame).shape == shape
+    out = thinwire.decompress(frame)
+    assert out.shape == shape
+    np.testing.assert_allclose(out, data, atol=5e-3)
+    into = np.empty_like(data)
+    assert thinwire.decompress(frame, out=into) is into
+    assert into.tobytes() == out.tobytes()
+    padded = np.frombuffer(frame + bytes(1000), np.uint8)
+    assert thinwire.decompress(padded).shape == shape
+
+
+def test_slow_axes_of_five_count_as_one() -> None:
+    data = wave(64 * 64 * 16).reshape(4, 4, 4, 64, 16)
+    folded = thinwire.compress(data.reshape(16, 4, 64, 16), "lorenzo")
+    assert thinwire.compress(data, "lorenzo").startswith(folded)
+
+
+def test_a_note_that_is_damaged_is_refused() -> None:
+    frame = thinwire.compress(wave(6).reshape(1, 1, 1, 2, 3), "raw")
+    at = frame.index(shape_note.MARK)
+    other = frame[:at] + shape_note.note_of((7, 1, 1, 1, 1))
+    many = frame[:at] + shape_note.MARK + b"\xff" * 8
+    for bad in (frame[:-1], frame[:-8] + bytes(8), frame[: at + 9], other, many):
+        for read in (thinwire.inspect, thinwire.decompress):
+            with pytest.raises(thinwire.ThinwireError, match="damaged"):
+                read(bad)
+    assert thinwire.inspect(frame[:at] + bytes(40)).shape == (1, 1, 2, 3)
 
 
 def test_arrays_out_of_order_and_of_higher_rank() -> None:

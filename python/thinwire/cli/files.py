@@ -73,5 +73,5 @@ def decode(
 def inspect(source: Source) -> None:
     """Print what a frame's header says."""
     info = message.inspect(source.read_bytes())
-    shape = "x".join(str(extent) for extent in info.shape)
+    shape = "x".join(str(extent) for extent in info.shape) or "of no axes"
     print(f"{info.spec} {info.dtype} {shape}: {info.raw_bytes} bytes as {info.frame_bytes}")
