@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "calls.h"
+#include "device_memory.h"
 #include "entry.h"
 #include "group.h"
 #include "reduce.h"
@@ -114,6 +115,7 @@ FAKE_NCCL(Send, const void* send, std::size_t count, ncclDataType_t type, int pe
           cudaStream_t stream) {
   if (!is_alive(comm) || peer < 0 || peer >= comm->ranks) return refuse(ncclInvalidArgument);
   if (t_refuses_sends) return refuse(ncclSystemError);
+  if (!connect_with(comm, peer)) return refuse(ncclUnhandledCudaError);
   const std::size_t bytes = count * element_bytes(type);
   return submit(Kind::kMessage, comm, stream, [=](Exchange& messages) {
     messages.send(peer, {kMessage, 0, 0, -1, bytes}, send, bytes);
@@ -123,6 +125,7 @@ FAKE_NCCL(Send, const void* send, std::size_t count, ncclDataType_t type, int pe
 FAKE_NCCL(Recv, void* receive, std::size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
           cudaStream_t stream) {
   if (!is_alive(comm) || peer < 0 || peer >= comm->ranks) return refuse(ncclInvalidArgument);
+  if (!connect_with(comm, peer)) return refuse(ncclUnhandledCudaError);
   const std::size_t bytes = count * element_bytes(type);
   return submit(Kind::kMessage, comm, stream, [=](Exchange& messages) {
     messages.receive(peer, {kMessage, 0, 0, -1, bytes}, receive, bytes);
