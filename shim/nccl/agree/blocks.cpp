@@ -1,6 +1,9 @@
 #include "agree/blocks.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "agree/spare_bytes.h"
 
 namespace thinwire::nccl::agree {
 namespace {
@@ -43,7 +46,8 @@ bool Blocks::put(const Block& block, std::uint64_t total, std::uint64_t offset, 
     if (!bytes.empty()) {
       if (!charge(block.from, kBesidePart + bytes.size())) return false;
       pile.come += bytes.size();
-      pile.parts.emplace_back(bytes.begin(), bytes.end());
+      Bytes& part = pile.parts.emplace_back(spare_bytes());
+      part.assign(bytes.begin(), bytes.end());
     }
   }
   gate_.notify();
@@ -110,6 +114,7 @@ Taken Blocks::take_now(const Block& block, std::span<std::byte> to) {
     pile.begin += count;
     release(block.from, count);
     if (count < part.size()) break;
+    keep_spare(std::move(pile.parts.front()));
     pile.parts.pop_front();
     pile.begin = 0;
     release(block.from, kBesidePart);

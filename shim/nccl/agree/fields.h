@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "agree/limits.h"
@@ -25,14 +26,15 @@ using ByteView = std::span<const std::byte>;
 
 class FieldWriter {
  public:
+  FieldWriter() = default;
+  explicit FieldWriter(Bytes empty) : bytes_(std::move(empty)) {}
+
   template <std::integral T>
   FieldWriter& put(T value) {
     return put(std::as_bytes(std::span(&value, 1)));
   }
   FieldWriter& put(ByteView bytes) {
-    const std::size_t had = bytes_.size();
-    bytes_.resize(had + bytes.size());
-    std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(had));
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     return *this;
   }
   FieldWriter& put_text(std::string_view text) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "agree/spare_bytes.h"
+
 namespace thinwire::nccl::agree {
 
 template <typename Work>
@@ -43,7 +45,7 @@ void Handle::give(const Block& block, int to, std::uint64_t total,
   while (!bytes.empty()) {
     const ByteView piece = bytes.first(std::min(bytes.size(), kPieceBytes));
     bytes = bytes.subspan(piece.size());
-    auto packed = std::make_shared<const Bytes>(pack(Part{block, total, offset, piece}));
+    auto packed = pack_part(Part{block, total, offset, piece});
     offset += piece.size();
     post([to, packed = std::move(packed)](Member& member) { member.give(to, packed); });
   }

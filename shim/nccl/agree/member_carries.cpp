@@ -1,6 +1,7 @@
 // What a member carries for others: blocks, offers of pairs, and where ranks are to be found.
 #include "agree/core.h"
 #include "agree/member.h"
+#include "agree/spare_bytes.h"
 
 namespace thinwire::nccl::agree {
 
@@ -30,14 +31,14 @@ void Member::give_to_one(int to, SharedBytes packed) {
   if (has_lost_ && !part.block.of_pair) return;
   if (!pairs_->has_way(to, part)) {
     const Carried carried{static_cast<std::uint32_t>(to), part};
-    if (tree_->towards(to, std::make_shared<const Bytes>(pack(carried)))) return;
+    if (tree_->towards(to, pack_part(carried))) return;
   }
   pairs_->send_part(to, std::move(packed));
 }
 
 void Member::pass_on(int from, const Part& part) {
   if (state_ != State::kReady) return;
-  if (tree_->neighbours() > 1) tree_->around(from, std::make_shared<const Bytes>(pack(part)));
+  if (tree_->neighbours() > 1) tree_->around(from, pack_part(part));
   keep(part);
 }
 
@@ -60,8 +61,8 @@ bool Member::carry(int from, const Carried& carried) {
   // Not back to where it came from.
   const int next = is_below(rank_, to) ? way_to(rank_, to) : kFromParent;
   if (next == from) return false;
-  if (tree_->towards(to, std::make_shared<const Bytes>(pack(carried)))) return true;
-  pairs_->send_part(to, std::make_shared<const Bytes>(pack(carried.part)));
+  if (tree_->towards(to, pack_part(carried))) return true;
+  pairs_->send_part(to, pack_part(carried.part));
   return true;
 }
 

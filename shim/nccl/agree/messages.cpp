@@ -388,8 +388,8 @@ std::optional<Message> take_kind(std::size_t index, FieldReader& from) {
 
 }  // namespace
 
-Bytes pack(const Message& message) {
-  FieldWriter fields;
+Bytes pack(const Message& message, Bytes room) {
+  FieldWriter fields(std::move(room));
   fields.put(std::uint32_t{0}).put(static_cast<std::uint8_t>(message.index() + 1));
   std::visit([&](const auto& it) { put(fields, it); }, message);
   const auto length = static_cast<std::uint32_t>(fields.bytes().size() - kLengthBytes);

@@ -225,7 +225,8 @@ using Message =
                  Word, Call, Hello, Challenge, Proven, Rest, Lost, Kin, NoKin, Siblings, Joined>;
 
 // With its length in front.
-Bytes pack(const Message& message);
+// `room`: an empty buffer that may be used for it.
+Bytes pack(const Message& message, Bytes room = {});
 
 // What lies behind the length; nothing where it is not as the format has it.
 std::optional<Message> parse(ByteView bytes);

@@ -1,6 +1,7 @@
 #include "agree/seal.h"
 
 #include <monocypher.h>
+#include <poly1305.h>
 
 namespace thinwire::nccl::agree {
 
@@ -12,8 +13,8 @@ Tag Seal::next(ByteView message) {
   crypto_chacha20_djb(once, nullptr, sizeof once,
                       reinterpret_cast<const std::uint8_t*>(key_.data()), nonce, 0);
   Tag tag;
-  crypto_poly1305(reinterpret_cast<std::uint8_t*>(tag.data()),
-                  reinterpret_cast<const std::uint8_t*>(message.data()), message.size(), once);
+  fast_poly1305(reinterpret_cast<std::uint8_t*>(tag.data()),
+                reinterpret_cast<const std::uint8_t*>(message.data()), message.size(), once);
   crypto_wipe(once, sizeof once);
   return tag;
 }

@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <monocypher.h>
+#include <poly1305.h>
 
+#include <random>
 #include <string>
+#include <vector>
 
 #include "agree/handshake.h"
 #include "agree/job.h"
@@ -51,6 +54,28 @@ TEST(Primitives, Poly1305IsThatOfRfc8439) {
   crypto_poly1305(made.data(), reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
                   key);
   EXPECT_EQ(hex(made), "a8061dc1305136c6c22b8baf0c0127a9");
+  fast_poly1305(made.data(), reinterpret_cast<const std::uint8_t*>(text.data()), text.size(), key);
+  EXPECT_EQ(hex(made), "a8061dc1305136c6c22b8baf0c0127a9");
+}
+
+// Two libraries' answers, of all lengths around their blocks, of values that carry and at any
+// address.
+TEST(Primitives, TheFastPoly1305IsTheOther) {
+  std::mt19937_64 random(7);
+  std::vector<std::uint8_t> bytes(100'000);
+  for (const bool carries : {false, true}) {
+    for (auto& each : bytes) each = carries ? 0xFF : static_cast<std::uint8_t>(random());
+    std::uint8_t key[32];
+    for (auto& each : key) each = carries ? 0xFF : static_cast<std::uint8_t>(random());
+    const auto compare = [&](std::size_t from, std::size_t count) {
+      std::array<std::uint8_t, 16> one, other;
+      crypto_poly1305(one.data(), bytes.data() + from, count, key);
+      fast_poly1305(other.data(), bytes.data() + from, count, key);
+      EXPECT_EQ(hex(one), hex(other)) << count << " bytes from " << from;
+    };
+    for (std::size_t count = 0; count < 600; ++count) compare(count % 17, count);
+    for (const std::size_t count : {4096, 65536, 99'000}) compare(3, count);
+  }
 }
 
 TEST(Primitives, ChaCha20IsThatOfRfc8439) {
