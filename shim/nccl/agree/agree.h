@@ -193,6 +193,8 @@ struct Options {
   // How long after the first rank's registration the others may take: nobody waits for them, and
   // one may load a checkpoint first.
   std::chrono::milliseconds registration{600'000};
+  // How long the process in which they meet may give no answer.
+  std::chrono::milliseconds registrar{kRegistrarTime};
   // After which it is said that some have not come.
   std::chrono::milliseconds late{10'000};
   // And then their connections, those of the tree together and of a pair.

@@ -56,6 +56,8 @@ class Core {
   // The communicator's tree is no way any more for those of its parts that register over it.
   void lose_tree_of(std::uint64_t id);
   void has_heard_of_raw() { heard_of_raw_ = true; }
+  // Why a communicator stays raw, the first of which is said.
+  void tell(const std::string& text);
   // Whether the process may have one more connection that it could do without.
   bool has_room() const;
   // Trouble with which calls go on, of each kind once.
@@ -74,7 +76,6 @@ class Core {
   };
 
   void fail();
-  void tell(const std::string& text);
   void watch(Listening& on);
   void accept_some(Listening& on);
   void meet(Socket socket);

@@ -85,7 +85,7 @@ void Link::dismiss(Loop& loop, std::unique_ptr<Link> link) {
   // Closing at once could take from the other side what it has not read yet.
   kept->dismissed_ = true;
   const Loop::TimerId timer = loop.after(kExitTime, [kept] { kept->close(); });
-  kept->on_connected = nullptr;
+  kept->on_connected = kept->on_proven = nullptr;
   kept->on_message = [](Message&&) {};
   kept->on_ended = [&loop, timer, weak = std::weak_ptr(kept)](const std::string&) {
     if (const auto self = weak.lock()) loop.bury(self);

@@ -30,6 +30,7 @@ class Link {
   // the network has ended it, never from within send().
   std::function<void(Message&& message)> on_message;
   std::function<void()> on_connected;
+  std::function<void()> on_proven;  // the other side has shown the secret
   std::function<void(const std::string& why)> on_ended;
 
   // The longest message that is read from now on. Begins at kMostGreeting.

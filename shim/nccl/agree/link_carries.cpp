@@ -84,6 +84,7 @@ void Link::shake_hands(const Message& message) {
   if (handshake_.is_done()) {
     seal_in_.emplace(handshake_.key_in());
     seal_out_.emplace(handshake_.key_out());
+    if (on_proven) on_proven();
     if (handshake_.introduction().head.version != kVersion) hand_on(Register{});
   }
   write();

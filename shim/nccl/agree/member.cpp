@@ -29,9 +29,10 @@ void Member::register_with(const Origin& origin, ByTree up) {
       origin.terms};
   registration_ = std::make_unique<Registration>(
       core_.loop(), origin.registrar, std::move(message),
-      Registration::Times{kRegistrarTime,
+      Registration::Times{core_.options().registrar,
                           core_.options().registration + core_.options().connecting + kPatience},
       Registration::Told{[this](const std::string& why) { become_raw(why); },
+                         [this](const std::string& why) { miss_registrar(why); },
                          [this](const Table& table) {
                            if (rank_ == 0 && tree_) tree_->take(table);
                          },
@@ -48,6 +49,13 @@ void Member::register_with(const Origin& origin, ByTree up) {
                            core_.messenger().say(to, std::move(greeting));
                          },
                          std::move(up)});
+}
+
+// Each rank finds it out by itself, and one says it: the second, as who makes an id is the first
+// one mostly.
+void Member::miss_registrar(const std::string& why) {
+  if (rank_ == 1) core_.tell(why);
+  become_raw(why);
 }
 
 void Member::form() {

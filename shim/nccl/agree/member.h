@@ -106,6 +106,7 @@ class Member {
   void lose_helper();
 
  private:
+  void miss_registrar(const std::string& why);
   void form();
   std::vector<Address> first() const;
   void become_ready();

@@ -16,50 +16,72 @@ Registration::Registration(Loop& loop, const Address& registrar, Register messag
 }
 
 Registration::~Registration() {
+  loop_.cancel(silence_);
   loop_.cancel(patience_);
   loop_.cancel(retry_);
   if (link_) loop_.bury(std::move(link_));
 }
 
+// A process that is stopped takes connections without a word, as its kernel does: one that it holds
+// may still be answered.
 void Registration::wait_for_registrar() {
-  loop_.cancel(patience_);
-  patience_ = loop_.after(times_.connecting, [this] {
-    told_.raw("raw: no answer from the process that made the unique id, at " +
-              address_text(registrar_));
+  loop_.cancel(silence_);
+  silence_ = loop_.after(times_.registrar, [this] {
+    is_overdue_ = true;
+    if (!link_ || !link_->is_connected()) give_up();
   });
 }
 
+void Registration::wait_for_all() {
+  loop_.cancel(patience_);
+  patience_ = loop_.after(times_.all, [this] {
+    if (is_overdue_) return give_up();
+    told_.raw("raw: the ranks were not connected to each other in time");
+  });
+}
+
+void Registration::give_up() {
+  told_.unanswered("raw: no answer from the process that made the unique id, at " +
+                   address_text(registrar_) + last_end_);
+}
+
 void Registration::go_up() {
+  wait_for_all();
   if (told_.up) {
-    wait_for_all();
     by_tree_ = true;
     if (told_.up(false, message_.terms)) return;
     by_tree_ = false;
   }
-  wait_for_registrar();
-  connect();
+  begin_connecting();
 }
 
 void Registration::lose_tree() {
-  if (!std::exchange(by_tree_, false)) return;
+  if (std::exchange(by_tree_, false)) begin_connecting();
+}
+
+void Registration::begin_connecting() {
   wait_for_registrar();
   connect();
 }
 
 void Registration::connect() {
   Socket socket = start_connecting(registrar_);
-  if (!socket) return again();
+  if (!socket) return again("no socket");
   link_ = std::make_unique<Link>(loop_, std::move(socket),
                                  Introduction{message_.head, message_.child_of});
   link_->trust();
   link_->on_connected = [this] { greet(); };
+  link_->on_proven = [this] { answered(); };
   link_->on_message = [this](Message&& message) { take(std::move(message)); };
-  link_->on_ended = [this](const std::string&) { again(); };
+  link_->on_ended = [this](const std::string& why) { again(why); };
 }
 
-void Registration::again() {
+// Whoever takes a connection and ends it may be anybody.
+void Registration::again(const std::string& why) {
   if (link_) loop_.bury(std::move(link_));
-  if (std::exchange(has_greeted_, false)) wait_for_registrar();
+  if (std::exchange(is_answered_, false)) wait_for_registrar();
+  last_end_ = " (" + why + ")";
+  if (is_overdue_) return give_up();
   retry_ = loop_.after(delay_, [this] { connect(); });
   delay_ = std::min<std::chrono::milliseconds>(2 * delay_, kMostRetry);
 }
@@ -69,14 +91,14 @@ void Registration::greet() {
   if (!listens) return told_.raw("raw: a rank finds no port to listen on");
   message_.listens = *listens;
   link_->send(message_);
-  has_greeted_ = true;
-  wait_for_all();
 }
 
-void Registration::wait_for_all() {
-  loop_.cancel(patience_);
-  patience_ = loop_.after(
-      times_.all, [this] { told_.raw("raw: the ranks were not connected to each other in time"); });
+// The other side knows the secret.
+void Registration::answered() {
+  loop_.cancel(silence_);
+  is_overdue_ = false;
+  is_answered_ = true;
+  if (!std::exchange(was_ever_answered_, true)) wait_for_all();
 }
 
 void Registration::drop_link() {

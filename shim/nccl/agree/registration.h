@@ -15,6 +15,8 @@ class Registration {
  public:
   struct Told {
     std::function<void(const std::string& why)> raw;
+    // The same: the registrar gives no answer.
+    std::function<void(const std::string& why)> unanswered;
     std::function<void(const Table&)> all_ranks;  // rank 0 alone
     std::function<void(const std::string& why)> waits;
     // Where this rank listens, for connections to the host of `local`; nothing: it cannot.
@@ -27,8 +29,8 @@ class Registration {
   };
 
   struct Times {
-    std::chrono::milliseconds connecting;  // to the registrar
-    std::chrono::milliseconds all;         // until the ranks are connected to each other
+    std::chrono::milliseconds registrar;  // until the registrar answers
+    std::chrono::milliseconds all;        // until the ranks are connected to each other
   };
   Registration(Loop& loop, const Address& registrar, Register message, const Times& times,
                Told told);
@@ -45,11 +47,14 @@ class Registration {
 
  private:
   void go_up();
+  void begin_connecting();
   void connect();
-  void again();
+  void again(const std::string& why);
   void greet();
+  void answered();
   void wait_for_registrar();
   void wait_for_all();
+  void give_up();
   void drop_link();
 
   Loop& loop_;
@@ -58,8 +63,12 @@ class Registration {
   const Told told_;
   std::unique_ptr<Link> link_;
   const Times times_;
-  Loop::TimerId patience_{};  // with what is waited for
-  bool has_greeted_ = false;  // on this connection
+  Loop::TimerId silence_{};         // of the registrar
+  Loop::TimerId patience_{};        // with all ranks
+  bool is_overdue_ = false;         // the registrar's answer
+  bool is_answered_ = false;        // on this connection
+  bool was_ever_answered_ = false;  // on some connection
+  std::string last_end_;            // of a connection, and why
   bool by_tree_ = false;
   Loop::TimerId retry_{};
   std::chrono::milliseconds delay_ = kFirstRetry;
