@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 
@@ -23,6 +24,20 @@ CUcontext retain(const Driver& driver, int device) {
   }
   primaries[device].store(context, std::memory_order_release);
   return context;
+}
+
+// Whose primary context is current, else the first that has one; -1: the process has none yet.
+int device_at_work(const Driver& driver, int devices) {
+  CUcontext current = nullptr;
+  if (driver.current_context(&current) != CUDA_SUCCESS) current = nullptr;
+  int first = -1;
+  for (int device = 0; device < devices; ++device) {
+    CUcontext known = known_primary(driver, device);
+    if (known == nullptr) continue;
+    if (current == nullptr || known == current) return device;
+    if (first < 0) first = device;
+  }
+  return first;
 }
 
 }  // namespace
@@ -74,6 +89,18 @@ Result<ContextGuard> ContextGuard::enter(int device) {
   cudaThreadExchangeStreamCaptureMode(&mode);
   guard.capture_mode_ = mode;
   return guard;
+}
+
+Result<ContextGuard> ContextGuard::enter_any() {
+  int count = 0;
+  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
+    return device_error("no GPU can be used", error);
+  }
+  const Driver* const driver = loaded_driver();
+  int device = driver == nullptr ? -1 : device_at_work(*driver, std::min(count, kMaxDevices));
+  // Of the thread's context, whichever it is.
+  if (device < 0 && cudaGetDevice(&device) != cudaSuccess) device = 0;
+  return enter(device);
 }
 
 ContextGuard::~ContextGuard() {

@@ -21,6 +21,9 @@ class ContextGuard {
 
   // kDevice where there is no such device, kUnsupported in a build without CUDA.
   static Result<ContextGuard> enter(int device);
+  // For what belongs to no device, as pinned memory does: of one that the process works on, the
+  // thread's own if it is. A new context takes half a GiB of its GPU.
+  static Result<ContextGuard> enter_any();
 
  private:
   void swap(ContextGuard& other) noexcept {

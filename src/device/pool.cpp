@@ -64,6 +64,7 @@ class Pool {
   std::uint64_t idle_bound() const {
     return device_ == kPinnedPool ? pinned_idle_bound : device_idle_bound;
   }
+  Result<ContextGuard> enter() const;
   Result<Buffer> allocate(int size_class);
   void free(std::byte* data);
   void fill();
@@ -115,8 +116,13 @@ Result<Allocation> allocate_on_device(const Allocator* program, int device, std:
   return device_error("cannot allocate GPU memory", error);
 }
 
+// Memory that is pinned belongs to the process, whichever GPU's context pinned it.
+Result<ContextGuard> Pool::enter() const {
+  return device_ == kPinnedPool ? ContextGuard::enter_any() : ContextGuard::enter(device_);
+}
+
 Result<Buffer> Pool::allocate(int size_class) {
-  auto guard = ContextGuard::enter(device_ == kPinnedPool ? 0 : device_);
+  auto guard = enter();
   if (!guard.ok()) return guard.status();
   const std::uint64_t bytes = class_bytes(size_class);
   const Allocator* const from = device_ == kPinnedPool ? nullptr : current_allocator();
@@ -144,7 +150,7 @@ void Pool::free(std::byte* data) {
     bytes = class_bytes(owner.size_class);
     pools().owners.erase(data);
   }
-  auto guard = ContextGuard::enter(device_ == kPinnedPool ? 0 : device_);
+  auto guard = enter();
   if (!guard.ok()) return;
   if (device_ == kPinnedPool) {
     free_pinned(memory);

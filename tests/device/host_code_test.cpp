@@ -116,6 +116,20 @@ TEST_F(HostCode, WhatIsReleasedTwiceIsLentOnce) {
   device::give_back(reinterpret_cast<std::byte*>(&elsewhere));
 }
 
+// A rank that works on GPU 1: pinned memory is of the process, and a context of GPU 0 takes half a
+// GiB there. In a process of its own, as what contexts there are is kept.
+TEST(PinnedMemory, MakesNoContextOfAnotherGpu) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto pin = [](bool with_current) {
+    fake_cuda::end_context(0);
+    fake_cuda::use(with_current ? 1 : -1);
+    auto lease = device::acquire_pinned(1 << 20);
+    std::exit(lease.ok() && !fake_cuda::has_context(0) ? 0 : 1);
+  };
+  EXPECT_EXIT(pin(true), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(pin(false), testing::ExitedWithCode(0), "") << "a thread that has no context";
+}
+
 // From GPU 0 to GPU 1, behind a stream of GPU 1 that is still to write the frame.
 TEST_F(HostCode, AStreamOfAnotherGpuIsWaitedFor) {
   const auto values = values_of(3);

@@ -52,13 +52,14 @@ CUresult CUDAAPI get_device(CUdevice* handle, int device) {
   return CUDA_SUCCESS;
 }
 
-CUresult CUDAAPI primary_state(CUdevice, unsigned* flags, int* active) {
+CUresult CUDAAPI primary_state(CUdevice device, unsigned* flags, int* active) {
   *flags = 0;
-  *active = 1;
+  *active = fake_cuda::has_context(device) ? 1 : 0;
   return CUDA_SUCCESS;
 }
 
 CUresult CUDAAPI retain_primary(CUcontext* context, CUdevice device) {
+  fake_cuda::state().has_context[static_cast<std::size_t>(device)] = true;
   *context = context_of(device);
   return CUDA_SUCCESS;
 }

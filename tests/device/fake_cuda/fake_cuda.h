@@ -28,6 +28,13 @@ cudaStream_t make_stream(int device);
 // Has the next call that enqueues a kernel, or anything else, fail with that error.
 void fail_next_launch(cudaError_t error);
 
+// Makes a device's context the thread's current one; -1: none is.
+void use(int device);
+
+// As of a process that has no context of that device yet; and whether it has one by now.
+void end_context(int device);
+bool has_context(int device);
+
 // Kernels launched since the start.
 int launches();
 

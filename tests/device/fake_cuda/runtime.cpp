@@ -104,6 +104,11 @@ void fail_next_launch(cudaError_t error) { state().failure = error; }
 
 int launches() { return state().launches; }
 
+void use(int device) { current_device() = device; }
+
+void end_context(int device) { state().has_context[static_cast<std::size_t>(device)] = false; }
+bool has_context(int device) { return state().has_context[static_cast<std::size_t>(device)]; }
+
 }  // namespace thinwire::fake_cuda
 
 using namespace thinwire::fake_cuda;

@@ -3,11 +3,14 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
+
+#include "fake_cuda/fake_cuda.h"
 
 namespace thinwire::fake_cuda {
 
@@ -24,6 +27,7 @@ struct State {
   std::vector<std::unique_ptr<CUstream_st>> streams;
   cudaError_t failure = cudaSuccess;  // of the next thing that is enqueued
   int launches = 0;
+  std::array<bool, kDevices> has_context{true, true};
 };
 
 State& state();
