@@ -1,5 +1,7 @@
 #include "coding/service.h"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -15,9 +17,27 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Between two looks at mailboxes: short while blocks move, else longer and longer.
+// Between two looks at mailboxes.
 constexpr auto kShortest = 20us;
 constexpr auto kLongest = 1000us;
+
+// How long to pause: shortly while blocks move, as each look moves a part of one and a GPU waits;
+// not long while the next block may begin; else longer and longer.
+class Pause {
+ public:
+  std::chrono::microseconds after(bool moved) {
+    const auto now = std::chrono::steady_clock::now();
+    if (moved) moved_at_ = now;
+    const auto quiet = now - moved_at_;
+    const auto longest = quiet < 2ms ? kShortest : quiet < 1s ? 5 * kShortest : kLongest;
+    pause_ = std::min<std::chrono::microseconds>(2 * pause_, longest);
+    return pause_;
+  }
+
+ private:
+  std::chrono::microseconds pause_ = kShortest;
+  std::chrono::steady_clock::time_point moved_at_{};
+};
 
 class Service {
  public:
@@ -49,7 +69,10 @@ class Service {
 
  private:
   void work() {
-    auto pause = kShortest;
+    // The system else adds 50 microseconds to each pause, so that it can wake threads together.
+    prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+    Pause pauses;
+    std::chrono::microseconds pause = kShortest;
     for (;;) {
       bool moved = false;
       // What is refused now is done in a later turn.
@@ -58,7 +81,7 @@ class Service {
         moved = serve_all();
         reap_all();
       });
-      pause = moved ? kShortest : std::min(2 * pause, kLongest);
+      pause = pauses.after(moved);
     }
   }
 
