@@ -3,13 +3,17 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 namespace thinwire::nccl {
 namespace {
 
-constexpr std::uint64_t kMate = 480 << 20, kOther = 32 << 20;
+constexpr std::uint64_t kMate = 480 << 20, kOther = 40 << 20;
+const BytesOfPair kUsual{.mate = kMate, .another = kOther};
 
 TEST(Connections, InOneLevelAreWithAllOthers) {
-  const Connected connected(1, 4);
+  const Connected connected(1, 4, kUsual);
   const Connections missing = connected.missing(RankNodes({0, 0, 1, 1}), false);
   EXPECT_EQ(missing.ranks, (std::set<int>{0, 2, 3}));
   EXPECT_EQ(missing.bytes, kMate + 2 * kOther);
@@ -17,14 +21,14 @@ TEST(Connections, InOneLevelAreWithAllOthers) {
 
 TEST(Connections, InTwoLevelsAreWithMatesAndPeers) {
   // Three nodes of two: rank 3 is the second of node 1.
-  const Connected connected(3, 6);
+  const Connected connected(3, 6, kUsual);
   const Connections missing = connected.missing(RankNodes({0, 0, 1, 1, 2, 2}), true);
   EXPECT_EQ(missing.ranks, (std::set<int>{1, 2, 5}));
   EXPECT_EQ(missing.bytes, kMate + 2 * kOther);
 }
 
 TEST(Connections, WhatTheProgramHasIsNotMissing) {
-  Connected connected(0, 4);
+  Connected connected(0, 4, kUsual);
   connected.note_message(1, true);
   connected.note_message(2, true);
   connected.note_message(2, false);
@@ -34,9 +38,41 @@ TEST(Connections, WhatTheProgramHasIsNotMissing) {
 }
 
 TEST(Connections, OfAnEarlierClassAreThere) {
-  Connected connected(0, 4);
-  connected.add(connected.missing({}, false));
+  Connected connected(0, 4, kUsual);
+  connected.add(connected.missing({}, false), false);
   EXPECT_EQ(connected.missing({}, false).bytes, 0);
+  EXPECT_TRUE(connected.are_made(true)) << "those of two levels are among them";
+}
+
+TEST(Connections, OfTwoLevelsAreNotAll) {
+  const RankNodes nodes({0, 0, 1, 1});
+  Connected connected(0, 4, kUsual);
+  connected.add(connected.missing(nodes, true), true);
+  EXPECT_TRUE(connected.are_made(true));
+  EXPECT_FALSE(connected.are_made(false));
+  EXPECT_EQ(connected.missing(nodes, false).ranks, std::set<int>{3});
+}
+
+// Variables by name.
+BytesOfPair with(const std::map<std::string, const char*>& named) {
+  return bytes_of_pair([&](const char* name) -> const char* {
+    const auto found = named.find(name);
+    return found == named.end() ? nullptr : found->second;
+  });
+}
+
+TEST(Connections, TakeWhatChannelsAndBuffersDo) {
+  EXPECT_EQ(with({}).mate, kMate);
+  EXPECT_EQ(with({}).another, kOther);
+  const BytesOfPair smaller =
+      with({{"NCCL_BUFFSIZE", "0x100000"}, {"NCCL_NCHANNELS_PER_PEER", "4"}});
+  EXPECT_EQ(smaller.mate, 4 * (2 + 7) << 20);
+  EXPECT_EQ(smaller.another, 2 * 2 * (1 + 6) << 20);
+  EXPECT_EQ(with({{"NCCL_MAX_P2P_NCHANNELS", "8"}}).mate, kMate / 4);
+  EXPECT_EQ(with({{"NCCL_NCHANNELS_PER_NET_PEER", "4"}}).another, 2 * kOther);
+  for (const char* wrong : {"", "-1", "many"}) {
+    EXPECT_EQ(with({{"NCCL_BUFFSIZE", wrong}}).mate, kMate) << wrong;
+  }
 }
 
 }  // namespace

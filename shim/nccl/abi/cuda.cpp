@@ -27,7 +27,6 @@ struct Driver {
                      unsigned flags) = nullptr;
   int (*retain)(void* graph, void* object, unsigned count, unsigned flags) = nullptr;
   int (*drop)(void* object, unsigned count) = nullptr;
-  int (*memory_info)(std::size_t* free, std::size_t* whole) = nullptr;
 };
 
 Driver found_driver() {
@@ -37,7 +36,6 @@ Driver found_driver() {
   find_cuda(made.make_object, "cudaUserObjectCreate", "cuUserObjectCreate");
   find_cuda(made.retain, "cudaGraphRetainUserObject", "cuGraphRetainUserObject");
   find_cuda(made.drop, "cudaUserObjectRelease", "cuUserObjectRelease");
-  find_cuda(made.memory_info, "cudaMemGetInfo", "cuMemGetInfo_v2");
   return made;
 }
 
@@ -101,12 +99,6 @@ bool keep_with_graph(const Capture& capture, void (*release)(void*), void* argum
   if (cuda.retain(capture.graph, object, 1, kMoveToGraph) == 0) return true;
   cuda.drop(object, 1);  // which runs it
   return false;
-}
-
-std::uint64_t free_bytes_of_gpu() {
-  std::size_t free = 0, whole = 0;
-  const bool told = driver().memory_info != nullptr && driver().memory_info(&free, &whole) == 0;
-  return told ? free : UINT64_MAX;
 }
 
 }  // namespace thinwire::nccl

@@ -46,8 +46,4 @@ Capture capture_of(cudaStream_t stream);
 // CUDA has refused, and it will not run.
 bool keep_with_graph(const Capture& capture, void (*release)(void*), void* argument);
 
-// What is free on the GPU of this thread's context; of host memory, and where CUDA does not say,
-// more than anybody asks for. Nothing waits for the GPU.
-std::uint64_t free_bytes_of_gpu();
-
 }  // namespace thinwire::nccl

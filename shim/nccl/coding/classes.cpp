@@ -65,6 +65,7 @@ Turn Class::turn(const agree::Value& value, bool once) {
       return plan::place_in_probation(at, value.probation, value.calls);
     };
     turn.is_before_timed = place(position + 1).is_timed;
+    turn.begins = position == 0;
     const plan::ProbationPlace here = place(position);
     if (!here.is_timed) return turn;
     turn.codes = here.is_other_way != value.codes;

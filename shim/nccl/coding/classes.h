@@ -24,6 +24,7 @@ struct Turn {
   plan::ProbationTimes took{};         // what came of it then
   bool asks = false;                   // it is time for another probation
   bool is_before_timed = false;        // the class's next call is timed
+  bool begins = false;                 // it is the first one of a probation
   const agree::Value* news = nullptr;  // a decision that has not been seen before
 };
 
@@ -77,6 +78,8 @@ class Class {
   // Of a class that is raw for want of memory: whether this rank, where it is the one, looks again
   // now. What it lacked may have been given back.
   bool looks_for_memory();
+  // Of a call that is coded: none of the class was before.
+  bool is_first_coded() { return !std::exchange(has_coded_, true); }
   bool is_untried() const { return !vetoed_ && working_.is_none(); }
 
   // ---- Of whoever reports, one at a time ----
@@ -140,6 +143,7 @@ class Class {
   Working working_;
 
   bool waits_ = false;
+  bool has_coded_ = false;
   std::uint32_t watched_ = 0;  // since the last look at their times
   plan::TypicalTime watched_times_;
   plan::MeanTime watched_mean_;

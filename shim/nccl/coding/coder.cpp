@@ -143,7 +143,9 @@ void Coder::decide_collective(const Call& call, bool is_grouped, bool may_refer,
     raw.reason = agree::kNotSmaller;
   }
   if (!coded) return decide_raw(call, key, raw, made);
-  if (call.is_captured() ? captured_goes_raw(first, made) : goes_raw(first, made)) return;
+  const bool is_raw = call.is_captured() ? captured_goes_raw(first, made) : goes_raw(first, made);
+  if (made.turn && made.turn->begins) look_for_room_again(call, key, made);
+  if (is_raw) return;
   if (may_refer) key.reference_bytes = reference_bytes_of(call, made.codec);
   take_plan(call, key, made);
 }

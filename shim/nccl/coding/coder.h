@@ -140,6 +140,9 @@ class Coder {
   int connected_ranks() const { return connected_ranks_.load(std::memory_order_relaxed); }
   std::uint64_t connected_bytes() const { return connected_bytes_.load(std::memory_order_relaxed); }
 
+  // What its calls have of its GPU's memory, and had at the most.
+  const Held& held() const { return held_; }
+
   // ---- Of the service thread ----
 
   // Whether something moved.
@@ -175,9 +178,16 @@ class Coder {
   bool captured_goes_raw(const agree::Value& value, Decision& made) const;
   bool goes_raw(const agree::Value& value, Decision& made);
   bool looks_for_memory(const Decision& made);
-  // A veto where calls of the class would have NCCL connect with too many ranks, or without memory;
-  // else 0, and they count as connected.
-  int reserve_connections(const Call& call, const Plan& plan);
+  // What calls with such a plan would have NCCL connect, that it has not.
+  Connections missing_connections(const Call& call, const Plan& plan) const;
+  // A compressed call has had it connect them.
+  void note_connections(const Call& call, const Plan& plan);
+  // Whether the GPU has room for so much of this library's and for what NCCL takes for connections,
+  // beside what is left to the program. Says once in a process where it has not.
+  bool has_room(std::uint64_t own, const Connections& missing) const;
+  // Of a class that the ranks have agreed on, before its first compressed call: a veto where the
+  // room is gone since.
+  void look_for_room_again(const Call& call, const PlanKey& key, const Decision& made);
   int lacks(const Call& call, PlanKey key, const Decision& made);
   bool reserve(const Call& call, const PlanKey& key, const Decision& made);
   // What the largest call of its class takes at most, as this one is planned; `key` becomes that
@@ -251,6 +261,7 @@ class Coder {
   std::uint64_t reservations_ = 0;
 
   std::mutex mutex_;
+  Held held_;
   Flights flights_{device_};
   Flight* last_end_ = nullptr;  // of the latest call whose end is known once it has come
   bool failed_ = false, ended_ = false, released_ = false;

@@ -5,6 +5,7 @@
 #include "coding/coder.h"
 #include "coding/memory.h"
 #include "process/refused.h"
+#include "process/settings.h"
 
 namespace thinwire::nccl {
 
@@ -56,7 +57,9 @@ void Coder::give_back() {
   for (const auto& each : lent_) each->release_all();
   if (last_end_ != nullptr) flights_.give_back(std::exchange(last_end_, nullptr));
   flights_.release_all();
-  if (references_ != nullptr) give_working(std::exchange(references_, nullptr));
+  if (references_ == nullptr) return;
+  held_.give(settings().references);
+  give_working(std::exchange(references_, nullptr));
 }
 
 }  // namespace thinwire::nccl

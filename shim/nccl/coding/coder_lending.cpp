@@ -29,7 +29,7 @@ Lent& Coder::lent_to(cudaStream_t stream, std::uint64_t group, bool works) {
 
 Lent& Coder::add_lent() {
   const std::lock_guard lock(lent_mutex_);
-  lent_.push_back(std::make_unique<Lent>(device_));
+  lent_.push_back(std::make_unique<Lent>(device_, held_));
   return *lent_.back();
 }
 
@@ -126,6 +126,7 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
   flight->is_receive = call.operation == kRecv;
   // What replays need is not looked at: their capacity stays as it is.
   if (call.is_captured()) flight->of[0] = flight->of[1] = nullptr;
+  if (part == Part::kCall) note_connections(call, *plan);
   made->plan = plan->handle;
   made->number = decision.number;
   made->send = call.send;

@@ -1,8 +1,10 @@
 // What classes need before ranks agree to code their calls: memory, a thread, and connections.
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <string>
 
-#include "abi/cuda.h"
+#include "abi/device_memory.h"
 #include "base/dtype.h"
 #include "coding/coder.h"
 #include "coding/memory.h"
@@ -15,6 +17,30 @@ namespace {
 
 // More than what ranks say of a block and its reference takes, of each.
 constexpr std::uint64_t kSaid = 1024;
+
+// Of the GPU's memory, which stays the program's: a step of training takes and gives back as much.
+constexpr std::uint64_t kLeftFree = 512 << 20;
+
+// Of a gather in one level NCCL's own collective moves the slots.
+bool exchanges_messages(const Call& call, const Plan& plan) {
+  const bool gathers = plan.info.way == TW_STREAM_GATHER && call.operation != kReduce;
+  return plan.info.in_levels != 0 || (call.reduces() && !gathers);
+}
+
+void say_short(std::uint64_t free, std::uint64_t own, const Connections& missing) {
+  const auto mebibytes = [](std::uint64_t bytes) {
+    return std::to_string((bytes + 0xFFFFF) >> 20);
+  };
+  std::string text =
+      "calls of NCCL stay raw for want of GPU memory: " + std::to_string(free >> 20) +
+      " MiB are free, and compressing them takes " + mebibytes(own);
+  if (!missing.ranks.empty()) {
+    text += " and, as NCCL connects with " + std::to_string(missing.ranks.size()) +
+            " ranks more, up to " + mebibytes(missing.bytes);
+  }
+  text += "; " + mebibytes(kLeftFree) + " are left to the program";
+  tw_log(TW_LOG_WARNING, text.c_str());
+}
 
 }  // namespace
 
@@ -50,15 +76,20 @@ int Coder::lacks(const Call& call, PlanKey key, const Decision& made) {
                                            : largest_needs(call, key, needs);
   if (veto != 0) return veto;
   made.of[0]->set_working(needs);
-  Lent& lent = lent_to(call.stream, kNoGroup);
-  if (!lent.reserve(0, needs) || open_mailbox(lent) == nullptr) return TW_RAW_NO_MEMORY;
-  if (key.reference_bytes > 0 && references() == nullptr) return TW_RAW_NO_MEMORY;
-  if (call.is_message()) return 0;
   tw_status why = TW_OK;
-  Plan* const plan = plans_.take(stream_comm_, key, &why);
-  if (plan == nullptr) return 0;
-  plan->users.fetch_sub(1);
-  return reserve_connections(call, *plan);
+  Plan* const plan = call.is_message() ? nullptr : plans_.take(stream_comm_, key, &why);
+  Connections missing;
+  if (plan != nullptr) {
+    plan->users.fetch_sub(1);
+    missing = missing_connections(call, *plan);
+  }
+  if (missing.ranks.size() > settings().most_connected) return kManyConnections;
+  Lent& lent = lent_to(call.stream, kNoGroup);
+  const bool refers = key.reference_bytes > 0;
+  const std::uint64_t kept = refers && references_ == nullptr ? settings().references : 0;
+  if (!has_room(lent.missing(0, needs) + kept, missing)) return TW_RAW_NO_MEMORY;
+  if (!lent.reserve(0, needs) || open_mailbox(lent) == nullptr) return TW_RAW_NO_MEMORY;
+  return refers && references() == nullptr ? int{TW_RAW_NO_MEMORY} : 0;
 }
 
 bool Coder::reserve(const Call& call, const PlanKey& key, const Decision& made) {
@@ -87,23 +118,49 @@ bool Coder::looks_for_memory(const Decision& made) {
   return true;
 }
 
-// Of a gather in one level NCCL's own collective moves the slots.
-int Coder::reserve_connections(const Call& call, const Plan& plan) {
+Connections Coder::missing_connections(const Call& call, const Plan& plan) const {
+  if (!exchanges_messages(call, plan)) return {};
+  return connected_.missing(hosts_, plan.info.in_levels != 0);
+}
+
+void Coder::note_connections(const Call& call, const Plan& plan) {
   const bool in_levels = plan.info.in_levels != 0;
-  const bool gathers = plan.info.way == TW_STREAM_GATHER && call.operation != kReduce;
-  if (!in_levels && (!call.reduces() || gathers)) return 0;
+  if (call.is_message() || connected_.are_made(in_levels) || !exchanges_messages(call, plan))
+    return;
   const Connections missing = connected_.missing(hosts_, in_levels);
-  if (missing.ranks.empty()) return 0;
-  if (missing.ranks.size() > settings().most_connected) return kManyConnections;
-  if (missing.bytes > free_bytes_of_gpu()) return TW_RAW_NO_MEMORY;
-  connected_.add(missing);
+  connected_.add(missing, in_levels);
   connected_ranks_ += static_cast<int>(missing.ranks.size());
   connected_bytes_ += missing.bytes;
-  return 0;
+}
+
+bool Coder::has_room(std::uint64_t own, const Connections& missing) const {
+  const std::uint64_t wanted = own + missing.bytes;
+  if (wanted == 0) return true;
+  const std::uint64_t free = free_bytes_of_gpu(device_);
+  if (free >= wanted && free - wanted >= kLeftFree) return true;
+  static std::atomic<bool> said{false};
+  if (!said.exchange(true)) say_short(free, own, missing);
+  return false;
+}
+
+// Between a trial and the first compressed call the program may have taken what was free then.
+void Coder::look_for_room_again(const Call& call, const PlanKey& key, const Decision& made) {
+  const std::lock_guard lock(mutex_);
+  if (failed_ || ended_ || connected_.are_made(false)) return;
+  tw_status why = TW_OK;
+  Plan* const plan = plans_.take(stream_comm_, key, &why);
+  if (plan == nullptr) return;
+  plan->users.fetch_sub(1);
+  if (has_room(0, missing_connections(call, *plan))) return;
+  for (Class* const of : made.of) {
+    if (of != nullptr) of->veto(TW_RAW_NO_MEMORY);
+  }
 }
 
 void* Coder::references() {
-  if (references_ == nullptr) references_ = take_exactly(device_, settings().references);
+  if (references_ != nullptr) return references_;
+  references_ = take_exactly(device_, settings().references);
+  if (references_ != nullptr) held_.take(settings().references);
   return references_;
 }
 
@@ -127,7 +184,8 @@ void Coder::reserve_together(std::span<const Grouped> calls) {
     needs.workspace_bytes = workspace;
     Lent& lent = lent_to(calls[at].stream, group);
     lent.group = group;
-    if (!lent.reserve(place, needs)) calls[at].of->veto(TW_RAW_NO_MEMORY);
+    const bool has = has_room(lent.missing(place, needs), {}) && lent.reserve(place, needs);
+    if (!has) calls[at].of->veto(TW_RAW_NO_MEMORY);
   }
   if (all_tried) most_reserved_ = std::max(most_reserved_, calls.size());
 }

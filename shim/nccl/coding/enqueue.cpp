@@ -10,6 +10,7 @@
 #include "abi/events.h"
 #include "base/of_thread.h"
 #include "calls/pass.h"
+#include "coding/first_calls.h"
 #include "coding/ranges.h"
 #include "coding/service.h"
 #include "process/reason.h"
@@ -211,13 +212,16 @@ ncclResult_t enqueue_alone(const Planned& call, Batch& own, Rest* rest) {
 }  // namespace
 
 ncclResult_t enqueue_coded(const Planned& call, Rest* rest) {
+  const FirstCalls first({&call, 1});
   const ncclResult_t result =
       enqueue_locked({&call, 1}, [&](Batch& own) { return enqueue_alone(call, own, rest); });
   if (!is_taken(result)) fail_all({&call, 1});
+  first.note_end();
   return result;
 }
 
 ncclResult_t enqueue_group(Rest& group) {
+  const FirstCalls first(group.calls);
   group.is_open = true;
   const ncclResult_t result = enqueue_locked(group.calls, [&](Batch& own) {
     const ncclResult_t joined = join_all(group.joined);
@@ -225,6 +229,7 @@ ncclResult_t enqueue_group(Rest& group) {
   });
   if (group.is_open) THINWIRE_PASS(GroupEnd);
   if (!is_taken(result)) give_up(group);
+  first.note_end();
   return result;
 }
 

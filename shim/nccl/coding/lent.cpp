@@ -71,20 +71,34 @@ std::vector<Replays::Name> Replays::take_finished() {
 }
 
 // What it had before it has still: calls of other classes count on it.
+Working Lent::larger(const Area& area, const Working& needs) const {
+  const std::uint64_t workspace = std::bit_ceil(std::max(needs.workspace_bytes, kLeastWorkspace));
+  return {.device_bytes = std::max(needs.device_bytes, area.most.device_bytes),
+          .workspace_bytes = std::max(workspace, area.most.workspace_bytes)};
+}
+
+std::uint64_t Lent::missing(std::size_t place, const Working& needs) const {
+  const Area area = place < areas_.size() ? areas_[place] : Area{};
+  if (area.has(needs)) return 0;
+  const Working wanted = larger(area, needs);
+  const std::uint64_t bytes = wanted.device_bytes + wanted.workspace_bytes;
+  return lies_idle(device_, bytes) ? 0 : bytes;
+}
+
 bool Lent::grow(Areas& among, std::size_t place, const Working& needs) {
   if (among.size() <= place) among.resize(place + 1);
   Area& area = among[place];
   if (area.has(needs)) return true;
-  const std::uint64_t workspace = std::bit_ceil(std::max(needs.workspace_bytes, kLeastWorkspace));
-  Area larger;
-  larger.most = {.device_bytes = std::max(needs.device_bytes, area.most.device_bytes),
-                 .workspace_bytes = std::max(workspace, area.most.workspace_bytes)};
+  Area made;
+  made.most = larger(area, needs);
   const auto take = &among == &areas_ ? take_working : take_working_on_host;
-  larger.memory =
-      take(device_, larger.most.workspace_bytes + larger.most.device_bytes, &larger.bytes);
-  if (larger.memory == nullptr) return false;
-  if (area.memory != nullptr) retired_.push_back({area.memory, pushed_});
-  area = larger;
+  made.memory = take(device_, made.most.workspace_bytes + made.most.device_bytes, &made.bytes);
+  if (made.memory == nullptr) return false;
+  if (area.memory != nullptr) {
+    retired_.push_back({area.memory, pushed_, held_bytes(among, area)});
+  }
+  area = made;
+  held_.take(held_bytes(among, area));
   return true;
 }
 
@@ -136,7 +150,7 @@ Flight* Lent::pop() {
   if (looked_at_ == flight) looked_at_ = nullptr;
   std::erase_if(retired_, [&](const Retired& each) {
     if (each.after > flight->sequence) return false;
-    give_working(each.memory);
+    give(each);
     return true;
   });
   // Others find the device's memory again, if there is some.
@@ -145,7 +159,7 @@ Flight* Lent::pop() {
 }
 
 void Lent::release_all() {
-  for (const Retired& each : retired_) give_working(each.memory);
+  for (const Retired& each : retired_) give(each);
   give_all(areas_);
   give_all(on_host_);
   if (void* const there = mailbox_.exchange(nullptr)) give_shared(device_, there, kMailboxBytes);
@@ -153,8 +167,16 @@ void Lent::release_all() {
 }
 
 void Lent::give_all(Areas& areas) {
-  for (const Area& each : areas) give_working(each.memory);
+  for (const Area& each : areas) {
+    held_.give(held_bytes(areas, each));
+    give_working(each.memory);
+  }
   areas.clear();
+}
+
+void Lent::give(const Retired& retired) {
+  held_.give(retired.held_bytes);
+  give_working(retired.memory);
 }
 
 }  // namespace thinwire::nccl

@@ -86,15 +86,33 @@ struct Spilling {
   bool is_news = false;  // more than is spilled for long
 };
 
+// What a communicator's calls have of its GPU's memory.
+class Held {
+ public:
+  void take(std::uint64_t bytes) {
+    const std::uint64_t now = now_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (now > most_.load(std::memory_order_relaxed)) most_.store(now, std::memory_order_relaxed);
+  }
+  void give(std::uint64_t bytes) { now_.fetch_sub(bytes, std::memory_order_relaxed); }
+  std::uint64_t now() const { return now_.load(std::memory_order_relaxed); }
+  std::uint64_t most() const { return most_.load(std::memory_order_relaxed); }
+
+ private:
+  // Whoever takes and gives has the coder's mutex; reports have not.
+  std::atomic<std::uint64_t> now_{0}, most_{0};
+};
+
 // Where a call works.
 enum class Where { kNowhere, kOnDevice, kOnHost };
 
 class Lent {
  public:
-  explicit Lent(int device) : device_(device) {}
+  Lent(int device, Held& held) : device_(device), held_(held) {}
 
   // For the call at this place of a group. False: no memory.
   bool reserve(std::size_t place, const Working& needs) { return grow(areas_, place, needs); }
+  // What that would take of the device, if it is not there yet.
+  std::uint64_t missing(std::size_t place, const Working& needs) const;
   // Lends the call at this place of a group what it works in. It is enqueued then, or nothing is
   // any more: what it leaves as zeros counts as such. kNowhere, and nothing changed: no memory.
   Where lend(std::size_t place, const Working& needs, tw_stream_call* call);
@@ -144,15 +162,22 @@ class Lent {
   using Areas = std::vector<Area>;  // by place
   struct Retired {
     void* memory;
-    std::uint64_t after;  // the last flight that may use it
+    std::uint64_t after;       // the last flight that may use it
+    std::uint64_t held_bytes;  // of the device
   };
 
   // Null: no memory.
   Areas* areas_for(std::size_t place, const Working& needs);
   bool grow(Areas& among, std::size_t place, const Working& needs);
-  static void give_all(Areas& areas);
+  Working larger(const Area& area, const Working& needs) const;
+  void give_all(Areas& areas);
+  void give(const Retired& retired);
+  std::uint64_t held_bytes(const Areas& of, const Area& area) const {
+    return &of == &areas_ ? area.bytes : 0;
+  }
 
   const int device_;
+  Held& held_;
   Areas areas_;
   Areas on_host_;  // while calls are under way
   std::vector<Retired> retired_;

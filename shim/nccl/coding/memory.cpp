@@ -140,6 +140,13 @@ void* take_exactly(int device, std::uint64_t bytes) {
   return take_new(device, bytes, &made) ? made.memory : nullptr;
 }
 
+bool lies_idle(int device, std::uint64_t bytes) {
+  Memory& all = memory();
+  const std::lock_guard lock(all.mutex);
+  const auto fits = [&](const Piece& each) { return each.bytes >= bytes; };
+  return std::ranges::any_of(all.idle[device], fits);
+}
+
 void give_working(void* given) {
   Memory& all = memory();
   const std::lock_guard lock(all.mutex);

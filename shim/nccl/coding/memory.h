@@ -16,6 +16,8 @@ void* take_working(int device, std::uint64_t bytes, std::uint64_t* got);
 void* take_working_on_host(int device, std::uint64_t bytes, std::uint64_t* got);
 // Working memory of just so many bytes, for long.
 void* take_exactly(int device, std::uint64_t bytes);
+// Whether so much lies idle, so that the next of these calls takes nothing new of the device.
+bool lies_idle(int device, std::uint64_t bytes);
 // Of any kind.
 void give_working(void* memory);
 // What lies idle goes to the core's pools, which give back to the system what is above their bound.

@@ -13,6 +13,7 @@
 
 #include "abi/nccl_abi.h"
 #include "agree/agree.h"
+#include "process/free_memory.h"
 #include "process/own_sums.h"
 #include "process/reason.h"
 #include "process/verdicts.h"
@@ -92,6 +93,7 @@ struct Communicator {
   std::atomic<bool> finalized{false};              // it takes no more calls
   std::array<Counters, kOperations> of{};
   Verdicts verdicts;
+  FreeMemories free_memory;
   OwnSums own_sums;
   bool blocks = true;                      // its calls do
   bool has_siblings = false;               // see process/job.h

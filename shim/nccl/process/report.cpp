@@ -88,6 +88,21 @@ std::string connections_as_json(const Communicator& communicator) {
          ", \"estimated_bytes\": " + std::to_string(coder->connected_bytes()) + '}';
 }
 
+std::string memory_as_json(const Communicator& communicator) {
+  const Coder* const coder = coder_of(communicator);
+  if (coder == nullptr) return "";
+  return ", \"memory\": {\"held_bytes\": " + std::to_string(coder->held().now()) +
+         ", \"most_held_bytes\": " + std::to_string(coder->held().most()) +
+         ", \"free\": " + free_memory_as_json(communicator) + '}';
+}
+
+std::string memory_as_text(const Communicator& communicator) {
+  const Coder* const coder = coder_of(communicator);
+  if (coder == nullptr || coder->held().most() == 0) return "";
+  return "    calls worked in up to " + std::to_string((coder->held().most() + 0xFFFFF) >> 20) +
+         " MiB of GPU memory of the library's own\n" + free_memory_as_text(communicator);
+}
+
 std::string connections_as_text(const Communicator& communicator) {
   const Coder* const coder = coder_of(communicator);
   if (coder == nullptr || coder->connected_ranks() == 0) return "";
@@ -107,7 +122,8 @@ std::string as_json(const Communicators& all, const std::string& rank) {
     out << separator << "{\"ranks\": " << each->ranks << ", \"rank\": " << each->rank
         << ", \"name\": \"" << plain(each->name) << "\", \"presence\": \"" << presence_text(*each)
         << "\", \"operations\": {" << operations_as_json(*each)
-        << "}, \"timed\": " << verdicts_as_json(*each) << connections_as_json(*each) << '}';
+        << "}, \"timed\": " << verdicts_as_json(*each) << connections_as_json(*each)
+        << memory_as_json(*each) << '}';
     separator = ", ";
   }
   out << "], \"functions_not_seen\": [";
@@ -147,7 +163,7 @@ std::string as_text(const std::string& rank) {
       }
       out << ", raw " << raw_by_reason(counters) << '\n';
     }
-    out << verdicts_as_text(*each) << connections_as_text(*each);
+    out << verdicts_as_text(*each) << connections_as_text(*each) << memory_as_text(*each);
   }
   out << not_taken_as_text();
   return out.str();

@@ -10,11 +10,12 @@
 #include "thinwire/thinwire.h"
 
 namespace thinwire::nccl {
-namespace {
 
 const char* type_text(std::uint32_t dtype) {
   return dtype < kDtypeCount ? dtype_name(static_cast<Dtype>(dtype)) : "";
 }
+
+namespace {
 
 const char* outcome_text(const Verdict& of) { return of.codes ? "compressed" : "raw"; }
 

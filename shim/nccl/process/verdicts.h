@@ -44,6 +44,9 @@ class Verdicts {
 // A call has come to a new one. Logged by one rank.
 void note_verdict(Communicator& communicator, const Verdict& made);
 
+// The name of a tw_dtype; "" for none.
+const char* type_text(std::uint32_t dtype);
+
 // As a list of JSON objects, and as lines of a report in words.
 std::string verdicts_as_json(const Communicator& communicator);
 std::string verdicts_as_text(const Communicator& communicator);

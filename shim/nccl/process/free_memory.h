@@ -1,0 +1,38 @@
+// How much memory of its GPU was free before and behind the first compressed call of each class of
+// a communicator: with the call NCCL may have connected ranks. For the report.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace thinwire::nccl {
+
+struct Communicator;
+
+struct FreeMemory {
+  int operation = 0;
+  std::uint32_t dtype = 0;        // tw_dtype
+  std::uint64_t least_bytes = 0;  // of the class: below twice as many
+  std::uint64_t before = 0, behind = 0;
+};
+
+class FreeMemories {
+ public:
+  void add(const FreeMemory& of);
+  std::vector<FreeMemory> all() const;
+
+ private:
+  // Programs whose classes never end would fill the memory.
+  static constexpr std::size_t kMost = 256;
+
+  mutable std::mutex mutex_;
+  std::vector<FreeMemory> of_classes_;
+};
+
+// As a list of JSON objects, and as lines of a report in words.
+std::string free_memory_as_json(const Communicator& communicator);
+std::string free_memory_as_text(const Communicator& communicator);
+
+}  // namespace thinwire::nccl
