@@ -141,7 +141,8 @@ typedef struct tw_policy_rule {
   const char* text;  /* the whole rule in words */
   uint32_t holds;    /* the tw_dtype that the bytes and 16-bit integers which it takes are, or
                         TW_BYTES: it takes floats */
-  uint32_t reserved;
+  uint32_t siblings; /* under NCCL so many communicators of one name decide together; 1: each alone;
+                        0: the rule says nothing of it */
 } tw_policy_rule;
 
 /* The number of rules, 63 at most; and rule `index`, counted from 0. */

@@ -32,6 +32,7 @@ class PolicyRule:
     codec: str  # "off", "default", or a spec in its normal form
     text: str  # the whole rule in words
     holds: str = "bytes"  # what the bytes and 16-bit integers that it takes are, as in "bf16"
+    siblings: int = 0  # under NCCL so many communicators of one name decide together; 0: not said
 
 
 class Policy:
@@ -90,4 +91,4 @@ class Policy:
         rule = new_struct("tw_policy_rule")
         check(library().tw_policy_describe(self.handle, index, rule))
         words = (text(rule.name), text(rule.codec), text(rule.text))
-        return PolicyRule(index, rule.line, *words, dtypes.NAMES[rule.holds])
+        return PolicyRule(index, rule.line, *words, dtypes.NAMES[rule.holds], rule.siblings)

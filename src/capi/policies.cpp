@@ -121,6 +121,7 @@ tw_status tw_policy_describe(const tw_policy* policy, uint32_t index, tw_policy_
   made.codec = rule.codec.c_str();
   made.text = policy->texts[index].c_str();
   made.holds = static_cast<std::uint32_t>(rule.holds);
+  made.siblings = rule.siblings;
   capi::give(made, to);
   return TW_OK;
 }

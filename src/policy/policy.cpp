@@ -71,6 +71,8 @@ std::string Rule::text() const {
   if (!where.empty()) made += ", " + where;
   made += range_text(bytes_from, bytes_below, " bytes");
   made += range_text(ranks_from, ranks_below, " ranks");
+  if (siblings == 1) made += ", each decided on alone";
+  if (siblings > 1) made += ", " + std::to_string(siblings) + " of a name decided on together";
   return made + ": " + codec;
 }
 

@@ -109,6 +109,18 @@ Status take_holds(const Entry& entry, Rule& rule) {
   return {};
 }
 
+Status take_siblings(const Entry& entry, Rule& rule) {
+  constexpr std::uint64_t kMost = 1 << 20;
+  const auto number = number_of(entry, false);
+  if (!number.ok()) return number.status();
+  if (*number == 0 || *number > kMost) {
+    return error_at(entry.line,
+                    "'siblings' is how many communicators of one name decide together, from 1 on");
+  }
+  rule.siblings = static_cast<std::uint32_t>(*number);
+  return {};
+}
+
 Status take_entry(const Entry& entry, Rule& rule) {
   const std::string& key = entry.key;
   if (key == "name") return store(name_of(entry), rule.name);
@@ -123,12 +135,13 @@ Status take_entry(const Entry& entry, Rule& rule) {
   if (key == "size-below") return store(number_of(entry, true), rule.bytes_below);
   if (key == "ranks-from") return store(number_of(entry, false), rule.ranks_from);
   if (key == "ranks-below") return store(number_of(entry, false), rule.ranks_below);
+  if (key == "siblings") return take_siblings(entry, rule);
   if (key == "codec") return take_codec(entry, rule);
   return error_at(entry.line,
                   in_quotes(key) +
                       " is no key of a rule; these are: name, operation, communicator, "
                       "dtype, holds, span, size-from, size-below, ranks-from, ranks-below, "
-                      "codec");
+                      "siblings, codec");
 }
 
 constexpr std::uint32_t kReductions = 7U << static_cast<int>(plan::Operation::kReduce);
@@ -184,6 +197,9 @@ Result<Rule> rule_of(const Table& table) {
     if (each.key == "holds") holds_line = each.line;
   }
   if (codec_line == 0) return error_at(table.line, "the rule has no codec");
+  if (rule.siblings > 1 && rule.communicators.empty()) {
+    return error_at(table.line, "siblings are told by their name: the rule has no 'communicator'");
+  }
   if (rule.bytes_from >= rule.bytes_below) {
     return error_at(table.line, "no size is from " + std::to_string(rule.bytes_from) +
                                     " and below " + std::to_string(rule.bytes_below) + " bytes");

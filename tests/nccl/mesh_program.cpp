@@ -7,6 +7,9 @@
 // mesh_program CALLS singles  of splits that leave the others out
 // mesh_program CALLS ids      made by ids of their own
 // mesh_program CALLS one      the first column alone, which has no sibling
+// mesh_program CALLS named    by ids, called "column"; the ranks of the second make another
+//                             communicator before, which the first's do not
+// mesh_program CALLS alone    as one, called "column"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -31,8 +34,24 @@ ncclComm_t part_of(const ranks::Rank& self, int color) {
   return made;
 }
 
+// Of the ranks of one column, with a configuration as NCCL from 2.27 on has it.
+ncclComm_t made_by_id(int column, int row, const std::string& what, const char* name) {
+  const std::string path = std::string(ranks::file()) + "-" + what + std::to_string(column);
+  const ncclUniqueId id = ranks::new_id_by_file(row, path);
+  alignas(8) char config[56] = {};
+  const ncclConfig_t head{sizeof config, 0xcafebeef, 22809, 1};
+  std::memcpy(config, &head, 20);
+  std::memcpy(config + 48, &name, sizeof name);
+  ncclComm_t made = nullptr;
+  ncclCommInitRankConfig(&made, 2, id, row, reinterpret_cast<ncclConfig_t*>(config));
+  return made;
+}
+
 ncclComm_t column_of(const ranks::Rank& self, const std::string& way) {
   const int column = self.rank % 2, row = self.rank / 2;
+  if (way == "named" && column == 1) made_by_id(column, row, "other", "colder");
+  if (way == "named") return made_by_id(column, row, "", "column");
+  if (way == "alone") return column == 1 ? nullptr : made_by_id(column, row, "", "column");
   if (way == "split") return part_of(self, column);
   if (way == "ids") {
     const std::string path = std::string(ranks::file()) + "-" + std::to_string(column);
@@ -93,7 +112,7 @@ int main(int count, char** words) {
   Seen seen;
   ranks::run(4, [&](ranks::Rank& self) {
     const ncclComm_t column = column_of(self, way);
-    const ncclComm_t row = way == "one" ? nullptr : part_of(self, self.rank / 2);
+    const ncclComm_t row = way == "one" || way == "alone" ? nullptr : part_of(self, self.rank / 2);
     seen = train(self, column, row, calls);
     for (const ncclComm_t each : {column, row}) {
       if (each != nullptr) ncclCommDestroy(each);

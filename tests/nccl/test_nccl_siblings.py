@@ -74,6 +74,42 @@ def test_a_group_without_siblings_is_raw_and_says_so(tmp_path: Path) -> None:
         assert of["raw_by_reason"][UNKNOWN] > CALLS // 2
 
 
+NAMED = """\
+[[rule]]
+communicator = "col*"
+siblings = {siblings}
+codec = "zfp:rate=16"
+
+[[rule]]
+codec = "zfp:rate=16"
+"""
+
+
+def policy(folder: Path, siblings: int) -> str:
+    path = folder / "policy.toml"
+    path.write_text(NAMED.format(siblings=siblings))
+    return str(path)
+
+
+def test_siblings_are_what_a_policy_names(tmp_path: Path) -> None:
+    """By the order in which ranks make communicators these two would be no siblings."""
+    outputs, sums = run(
+        "named", tmp_path, [SLOW_LINK, SLOW_CODEC], POLICY=policy(tmp_path, siblings=2)
+    )
+    assert outputs == outputs[:1] * 4
+    assert outputs[0].startswith("ok: ")
+    assert len({of["compressed_calls"] for of in sums}) == 1
+    assert sums[0]["compressed_calls"] >= 8, "they were timed"
+
+
+def test_a_group_that_a_policy_calls_alone_decides_alone(tmp_path: Path) -> None:
+    _, sums = run("alone", tmp_path, [SLOW_LINK, {}], POLICY=policy(tmp_path, siblings=1))
+    assert len(sums) == 2
+    for of in sums:
+        assert of["compressed_calls"] >= 8
+        assert UNKNOWN not in of["raw_by_reason"]
+
+
 @pytest.mark.parametrize("settings", [{"FORCE": "1"}, {"CODEC": "lorenzo"}])
 def test_what_is_forced_or_loses_nothing_needs_none(
     settings: dict[str, str], tmp_path: Path

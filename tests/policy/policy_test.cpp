@@ -199,5 +199,30 @@ TEST(Policy, HasABoundedNumberOfRules) {
                   .starts_with("file:190: there are more than 63 rules"));
 }
 
+TEST(Policy, ARuleSaysHowManyCommunicatorsOfANameDecideTogether) {
+  const auto with = [](const std::string& said) {
+    return "[[rule]]\ncommunicator = \"dp*\"\n" + said + "codec = \"zfp:rate=8\"\n";
+  };
+  const Policy none = policy_of(with("")), alone = policy_of(with("siblings = 1\n")),
+               two = policy_of(with("siblings = 2\n"));
+  EXPECT_EQ(none.rules()[0].siblings, 0U);
+  EXPECT_EQ(two.rules()[0].siblings, 2U);
+  EXPECT_EQ(two.rules()[0].text(),
+            "all operations on communicators named dp*, 2 of a name decided on together: "
+            "zfp:rate=8");
+  EXPECT_EQ(alone.rules()[0].text(),
+            "all operations on communicators named dp*, each decided on alone: zfp:rate=8");
+  EXPECT_NE(none.hash(), two.hash()) << "ranks must have it alike";
+  EXPECT_NE(alone.hash(), two.hash());
+  const std::string wrong =
+      "file:3: 'siblings' is how many communicators of one name decide together, from 1 on";
+  EXPECT_EQ(error_of(with("siblings = 0\n")), wrong);
+  EXPECT_EQ(error_of(with("siblings = 99999999\n")), wrong);
+  EXPECT_EQ(error_of(with("siblings = \"two\"\n")), "file:3: 'siblings' is a whole number");
+  EXPECT_EQ(error_of("[[rule]]\nsiblings = 2\ncodec = \"off\"\n"),
+            "file:1: siblings are told by their name: the rule has no 'communicator'");
+  EXPECT_EQ(error_of("[[rule]]\nsiblings = 1\ncodec = \"off\"\n"), "");
+}
+
 }  // namespace
 }  // namespace thinwire::policy

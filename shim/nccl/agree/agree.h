@@ -182,6 +182,9 @@ struct Kindred {
   // is where those of others find each other.
   std::uint32_t job = 0;
   std::uint64_t kind = 0;  // as the caller tells communicators of one size apart
+  // So many of one kind beside each other are siblings, whichever ranks they have; 1: it has none;
+  // 0: the parts of one split are, or those of one kind that all ranks of the job are in.
+  std::uint32_t siblings = 0;
 };
 
 constexpr std::size_t kIdBytes = 128;  // of an ncclUniqueId

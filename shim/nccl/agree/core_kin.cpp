@@ -29,7 +29,7 @@ void Core::relate(std::uint64_t id, const Kindred& kindred) {
   if (whole == nullptr) {
     unrelated_[id] = kindred;
   } else {
-    made->relate(*whole, 0, kindred.kind);
+    made->relate(*whole, 0, kindred);
   }
 }
 
@@ -38,7 +38,7 @@ void Core::relate_waiting(Member& whole) {
     Member* const made = member(each.first);
     if (made == nullptr) return true;
     if (first_whole(each.second.job) != &whole) return false;
-    made->relate(whole, 0, each.second.kind);
+    made->relate(whole, 0, each.second);
     return true;
   });
 }
@@ -53,7 +53,7 @@ void Core::relate_part(std::uint64_t id, const Kindred& kindred, std::uint64_t p
   if (whole == nullptr) return;
   // What is left of a communicator that lost ranks is no part among others.
   const std::int32_t kind = std::min(color, 0);
-  made->relate(*whole, mix_of(of->family(), split, kind), kindred.kind);
+  made->relate(*whole, mix_of(of->family(), split, kind), kindred);
 }
 
 void Core::leave_out(std::uint64_t parent, std::uint64_t split) {

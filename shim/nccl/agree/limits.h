@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 // Of all that travels: what a connection begins with and `decision` keep their form for ever, the
 // rest may change with it.
-constexpr std::uint16_t kVersion = 7;
+constexpr std::uint16_t kVersion = 8;
 
 // How far a host may run on while a class changes. A change takes a millisecond or some, and a host
 // 20 microseconds a call or more: few wait, and a change comes within a training step or two.

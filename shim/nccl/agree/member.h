@@ -78,7 +78,7 @@ class Member {
 
   // ---- siblings: member_kin.cpp ----
   // It finds its siblings over the tree of another one, which has all the job's ranks.
-  void relate(Member& whole, std::uint64_t split, std::uint64_t kind);
+  void relate(Member& whole, std::uint64_t split, const Kindred& kindred);
   void become_whole() { is_whole_ = true; }
   bool is_whole() const { return is_whole_; }
   int ranks() const { return ranks_; }

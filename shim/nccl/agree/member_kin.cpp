@@ -23,11 +23,13 @@ std::uint64_t layout_of(const std::vector<std::uint32_t>& nodes) {
 
 }  // namespace
 
-void Member::relate(Member& whole, std::uint64_t split, std::uint64_t kind) {
+void Member::relate(Member& whole, std::uint64_t split, const Kindred& kindred) {
+  const std::uint64_t kind = kindred.kind;
   whole_ = whole.id_;
   whole.related_.insert(id_);
   kin_.split = split;
   kin_.alike = mix_of(ranks_, kind, whole.kinds_[{ranks_, kind}]++);
+  kin_.siblings = kindred.siblings;
   family_ = split != 0 ? split : kin_.alike;
   say_kin();
 }

@@ -325,7 +325,7 @@ bool take(FieldReader& from, Lost& it) {
 
 void put(FieldWriter& to, const Kin& it) {
   to.put(it.from).put(it.tag).put(it.split).put(it.alike);
-  to.put(it.rank).put(it.ranks).put(it.layout);
+  to.put(it.rank).put(it.ranks).put(it.layout).put(it.siblings);
 }
 bool take(FieldReader& from, Kin& it) {
   it.from = from.take<std::uint32_t>();
@@ -335,6 +335,7 @@ bool take(FieldReader& from, Kin& it) {
   it.rank = from.take<std::uint32_t>();
   it.ranks = from.take<std::uint32_t>();
   it.layout = from.take<std::uint64_t>();
+  it.siblings = from.take<std::uint32_t>();
   return it.from <= kMostRank && it.ranks <= kMostRank && (it.tag == 0 || it.rank < it.ranks);
 }
 

@@ -190,13 +190,14 @@ struct Rest {
 // Of a rank of the communicator whose ranks find siblings: what else it is in, or that the last
 // split has left it out. Up the tree.
 struct Kin {
-  std::uint32_t from = 0;    // the rank
-  std::uint64_t tag = 0;     // of the other communicator, the same on all its ranks; 0: left out
-  std::uint64_t split = 0;   // the same for what one split has made; 0: no split has
-  std::uint64_t alike = 0;   // the same for what each process made as the same of its kind
-  std::uint32_t rank = 0;    // in the other communicator
-  std::uint32_t ranks = 0;   // of it
-  std::uint64_t layout = 0;  // which of its ranks share nodes
+  std::uint32_t from = 0;      // the rank
+  std::uint64_t tag = 0;       // of the other communicator, the same on all its ranks; 0: left out
+  std::uint64_t split = 0;     // the same for what one split has made; 0: no split has
+  std::uint64_t alike = 0;     // the same for what each process made as the same of its kind
+  std::uint32_t rank = 0;      // in the other communicator
+  std::uint32_t ranks = 0;     // of it
+  std::uint64_t layout = 0;    // which of its ranks share nodes
+  std::uint32_t siblings = 0;  // so many of its kind are; 0: as `split` has it, or all ranks
 };
 // It has left it.
 struct NoKin {

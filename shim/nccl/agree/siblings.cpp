@@ -9,17 +9,42 @@ bool SiblingSets::take(const Kin& kin) {
   if (stopped_) return true;
   if (kin.from >= ranks_ || (kin.split == 0 && kin.tag == 0)) return false;
   // Others cannot fill the memory with communicators that nobody else is in.
-  if (splits_.size() + alike_.size() >= kMostMeetings) return true;
-  if (kin.tag != 0) {
+  if (splits_.size() + alike_.size() + named_.size() >= kMostMeetings) return true;
+  const bool is_alike = kin.tag != 0 && kin.siblings == 0;
+  if (kin.tag != 0 && kin.siblings > 1) take_named(kin);
+  if (is_alike) {
     alike_[kin.alike].try_emplace(kin.from, kin);
     if (kin.split == 0) by_kind_.insert(kin.tag);
   }
   if (kin.split != 0) {
-    splits_[kin.split].try_emplace(kin.from, kin);
+    Kin of_split = kin;
+    // For the others of that split it is as if left out.
+    if (!is_alike) of_split.tag = 0;
+    splits_[kin.split].try_emplace(kin.from, of_split);
     settle_split(kin.split);
   }
-  if (kin.tag != 0) settle_alike(kin.alike);
+  if (is_alike) settle_alike(kin.alike);
   return true;
+}
+
+// Where more come than were named nobody knows which are meant.
+void SiblingSets::take_named(const Kin& kin) {
+  Named& of = named_[kin.alike];
+  if (of.is_spoiled) return;
+  if (of.set != nullptr) {
+    dissolve(std::exchange(of.set, nullptr));
+    of.is_spoiled = true;
+    return;
+  }
+  of.table.try_emplace(kin.from, kin);
+  const Kin& first = of.table.begin()->second;
+  if (of.table.size() < std::uint64_t{first.siblings} * first.ranks) return;
+  const Table table = std::exchange(of.table, {});
+  if (are_siblings(table)) {
+    of.set = form(table);
+  } else {
+    of.is_spoiled = true;
+  }
 }
 
 // Where it has left ranks out, as a split that makes one group alone does, kinds decide.
@@ -28,7 +53,10 @@ void SiblingSets::settle_split(std::uint64_t split) {
   if (found->second.size() < ranks_) return;
   const Table table = std::move(found->second);
   splits_.erase(found);
-  if (are_siblings(table)) return form(table);
+  if (are_siblings(table)) {
+    form(table);
+    return;
+  }
   std::set<std::uint64_t> kinds;
   for (const auto& [rank, kin] : table) {
     if (kin.tag == 0) continue;
@@ -57,14 +85,15 @@ bool SiblingSets::are_siblings(const Table& table) const {
   const Kin& first = table.begin()->second;
   std::map<std::uint64_t, std::set<std::uint32_t>> found;
   for (const auto& [rank, kin] : table) {
-    const bool is_like = kin.tag != 0 && kin.ranks == first.ranks && kin.layout == first.layout;
+    const bool is_like = kin.tag != 0 && kin.ranks == first.ranks && kin.layout == first.layout &&
+                         kin.siblings == first.siblings;
     if (!is_like || !found[kin.tag].insert(kin.rank).second) return false;
   }
   return std::ranges::all_of(found,
                              [&](const auto& each) { return each.second.size() == first.ranks; });
 }
 
-void SiblingSets::form(const Table& table) {
+std::shared_ptr<SiblingSets::Set> SiblingSets::form(const Table& table) {
   const auto made = std::make_shared<Set>();
   for (const auto& [rank, kin] : table) {
     by_kind_.erase(kin.tag);
@@ -88,6 +117,17 @@ void SiblingSets::form(const Table& table) {
   for (std::size_t at = 0; at < set->tags.size(); ++at) {
     say_(set->roots[at], Siblings{set->roots[at], set->tags[at], true});
   }
+  return made;
+}
+
+void SiblingSets::dissolve(const std::shared_ptr<Set>& set) {
+  set->rounds.stop();
+  for (std::size_t at = 0; at < set->tags.size(); ++at) {
+    if (set->gone.contains(static_cast<int>(at))) continue;
+    say_(set->roots[at], Siblings{set->roots[at], set->tags[at], false});
+  }
+  std::erase_if(places_, [&](const auto& each) { return each.second.set == set; });
+  sets_.erase(set);
 }
 
 void SiblingSets::forget(std::map<std::uint64_t, Table>& tables, const NoKin& gone) {
@@ -105,6 +145,10 @@ bool SiblingSets::take(const NoKin& gone) {
   if (stopped_) return true;
   forget(splits_, gone);
   forget(alike_, gone);
+  for (auto& [alike, named] : named_) {
+    const auto said = named.table.find(gone.from);
+    if (said != named.table.end() && said->second.tag == gone.tag) named.table.erase(said);
+  }
   by_kind_.erase(gone.tag);
   const auto found = places_.find(gone.tag);
   if (found == places_.end()) return true;
@@ -113,7 +157,9 @@ bool SiblingSets::take(const NoKin& gone) {
   places_.erase(found);
   set->gone.insert(number);
   set->rounds.drop(number);
-  if (set->gone.size() == set->tags.size()) sets_.erase(set);
+  if (set->gone.size() < set->tags.size()) return true;
+  std::erase_if(named_, [&](const auto& each) { return each.second.set == set; });
+  sets_.erase(set);
   return true;
 }
 
@@ -130,15 +176,8 @@ bool SiblingSets::take(const Joined& joined) {
 
 void SiblingSets::stop() {
   if (std::exchange(stopped_, true)) return;
-  for (const auto& set : sets_) {
-    set->rounds.stop();
-    for (std::size_t at = 0; at < set->tags.size(); ++at) {
-      if (set->gone.contains(static_cast<int>(at))) continue;
-      say_(set->roots[at], Siblings{set->roots[at], set->tags[at], false});
-    }
-  }
-  sets_.clear();
-  places_.clear();
+  for (const auto& set : std::set(sets_)) dissolve(set);
+  named_.clear();
   splits_.clear();
   alike_.clear();
   by_kind_.clear();

@@ -3,7 +3,7 @@
 //
 // Each rank says in which other communicators it is. Siblings are those that one split has made, or
 // those that each process has made as the same of their kind, where each rank is in one of them and
-// they are of one size and one layout.
+// they are of one size and one layout. Or a rank says how many of a kind are siblings.
 #pragma once
 
 #include <cstdint>
@@ -46,16 +46,27 @@ class SiblingSets {
     int number = 0;  // in the set
   };
 
+  // Those of a kind of which so many are siblings, and what came of it.
+  struct Named {
+    Table table;
+    std::shared_ptr<Set> set;
+    bool is_spoiled = false;  // there were more
+  };
+
+  void take_named(const Kin& kin);
   void settle_split(std::uint64_t split);
   void settle_alike(std::uint64_t alike);
   bool are_siblings(const Table& table) const;
-  void form(const Table& table);
+  std::shared_ptr<Set> form(const Table& table);
+  // What holds goes on.
+  void dissolve(const std::shared_ptr<Set>& set);
   static void forget(std::map<std::uint64_t, Table>& tables, const NoKin& gone);
 
   const std::size_t ranks_;
   const Say say_;
   bool stopped_ = false;
   std::map<std::uint64_t, Table> splits_, alike_;
+  std::map<std::uint64_t, Named> named_;
   std::set<std::uint64_t> by_kind_;  // tags of those that no split has made siblings
   std::map<std::uint64_t, Place> places_;
   std::set<std::shared_ptr<Set>> sets_;

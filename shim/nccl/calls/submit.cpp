@@ -82,7 +82,8 @@ Coder* coder_of(ncclComm_t comm, Communicator& communicator) {
   with_begun(comm, [&](Communicator* found) {
     if (found != &communicator) return;
     made = new Coder(comm, communicator.agreed, communicator.rank, communicator.ranks,
-                     communicator.blocks, communicator.has_siblings);
+                     communicator.blocks,
+                     communicator.has_siblings && siblings_by(communicator.rules) != 1);
     communicator.coder.store(made, std::memory_order_release);
   });
   return made;

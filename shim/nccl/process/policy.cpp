@@ -43,6 +43,17 @@ std::uint64_t rules_for(const std::string& name, int ranks) {
   return tw_policy_rules(settings().policy, known, static_cast<std::uint32_t>(ranks));
 }
 
+std::uint32_t siblings_by(std::uint64_t rules) {
+  for (std::uint32_t at = 0; rules >> at != 0; ++at) {
+    if ((rules >> at & 1U) == 0) continue;
+    tw_policy_rule rule{};
+    rule.size = sizeof rule;
+    const tw_status known = tw_policy_describe(settings().policy, at, &rule);
+    if (known == TW_OK && rule.siblings != 0) return rule.siblings;
+  }
+  return 0;
+}
+
 void count_by_rule(int rule, std::uint64_t bytes, std::uint64_t wire_bytes, bool compressed) {
   if (rule < 0) return;
   ByRule& of = counters()[static_cast<std::size_t>(rule)];

@@ -31,6 +31,10 @@ Choice choose(int operation, std::uint32_t dtype, std::uint64_t bytes, std::uint
 // A bit for each rule that may take calls of a communicator of that name; 0 without a policy.
 std::uint64_t rules_for(const std::string& name, int ranks);
 
+// How many communicators of its name the policy calls siblings, for one that these rules may take;
+// 1: it has none; 0: the policy does not say.
+std::uint32_t siblings_by(std::uint64_t rules);
+
 // What has gone by each rule since the process began.
 void count_by_rule(int rule, std::uint64_t bytes, std::uint64_t wire_bytes, bool compressed);
 // A list of JSON objects, in the order of rules; "" without a policy.

@@ -101,10 +101,18 @@ agree::Terms terms(bool blocks, std::uint64_t rules) {
   return all;
 }
 
+// FNV-1a.
+std::uint64_t hash_of(const std::string& name) {
+  std::uint64_t sum = 0xCBF29CE484222325U;
+  for (const char byte : name) sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
+  return sum;
+}
+
 // Where nothing is decided together each is as if it had all ranks.
-agree::Kindred kindred(int ranks, std::uint64_t rules) {
+agree::Kindred kindred(int ranks, std::uint64_t rules, const std::string& name) {
   const std::uint32_t job = settings().joins ? ranks_of_job() : static_cast<std::uint32_t>(ranks);
-  return {job, rules};
+  const std::uint32_t siblings = siblings_by(rules);
+  return {job, siblings > 1 ? hash_of(name) : rules, siblings};
 }
 
 std::span<std::byte, agree::kIdBytes> bytes_of(ncclUniqueId& id) {
@@ -143,7 +151,7 @@ void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool b
   const bool has_siblings = note_ranks(ranks);
   const std::uint64_t rules = rules_for(name, ranks);
   auto agreed =
-      helper().open(bytes_of(copy), rank, ranks, terms(blocks, rules), kindred(ranks, rules));
+      helper().open(bytes_of(copy), rank, ranks, terms(blocks, rules), kindred(ranks, rules, name));
   if (!agree::is_stamped(bytes_of(copy))) warn_of_id(agreed->presence().text, rank);
   begin(comm, ranks, rank, std::move(agreed), blocks, has_siblings, name);
   // After it has registered: kernels may have to be compiled. NCCL does not say which GPU it is
@@ -231,9 +239,10 @@ void complete(ncclComm_t comm, Communicator& communicator) {
   if (from->is_all) note_ranks_left(ranks);
   communicator.has_siblings = note_ranks(ranks);
   const std::uint64_t rules = communicator.rules;
-  communicator.agreed = helper().open_child(
-      from->parent, from->number, from->color, rank, ranks, from->meets,
-      from->grown ? terms(from->blocks, rules) : policy_terms(rules), kindred(ranks, rules));
+  communicator.agreed =
+      helper().open_child(from->parent, from->number, from->color, rank, ranks, from->meets,
+                          from->grown ? terms(from->blocks, rules) : policy_terms(rules),
+                          kindred(ranks, rules, communicator.name));
 }
 
 ncclResult_t seen_ready(ncclComm_t comm) {

@@ -19,7 +19,7 @@ constexpr int kNoColor = -1;
 class Mesh {
  public:
   explicit Mesh(int ranks, const std::vector<std::uint64_t>& nodes = {})
-      : job(ranks, {}, 0, nodes), kindred{static_cast<std::uint32_t>(ranks), 0} {}
+      : job(ranks, {}, 0, nodes), kindred{static_cast<std::uint32_t>(ranks), 0, 0} {}
 
   void open_world() {
     const Id id = job.make_id();
@@ -82,7 +82,7 @@ class Mesh {
   }
 
   Job job;
-  const Kindred kindred;
+  Kindred kindred;  // of what is opened next
   std::map<int, CommunicatorRef> parts;
   std::map<int, std::uint64_t> calls;  // of each rank, so far
 };
@@ -130,6 +130,60 @@ TEST(Siblings, MayBeThereBeforeTheCommunicatorOfAll) {
   ASSERT_TRUE(mesh.nobody_knows());
   mesh.open_world();
   expect_together(mesh);
+}
+
+// Two stages of a pipeline, whose groups make other calls than those of the other.
+TEST(Siblings, AreAsManyOfOneKindAsIsSaid) {
+  Mesh mesh(8);
+  mesh.open_world();
+  const std::vector<int> stages[] = {{0, 1, 0, 1, kNoColor, kNoColor, kNoColor, kNoColor},
+                                     {kNoColor, kNoColor, kNoColor, kNoColor, 2, 3, 2, 3}};
+  for (std::uint64_t stage = 0; stage < 2; ++stage) {
+    mesh.kindred.kind = 100 + stage;
+    mesh.kindred.siblings = 2;
+    mesh.open_by_id(stages[stage]);
+  }
+  expect_together(mesh);  // without an offer of the other stage's
+}
+
+TEST(Siblings, OfASplitAreAsManyOfOneKindAsIsSaid) {
+  Mesh mesh(4);
+  mesh.open_world();
+  mesh.kindred.kind = 100;
+  mesh.kindred.siblings = 2;
+  mesh.split(0, {0, 1, 0, 1});
+  expect_together(mesh);
+}
+
+TEST(Siblings, AreNobodyWhereMoreAreOfAKindThanIsSaid) {
+  Mesh mesh(6);
+  mesh.open_world();
+  mesh.kindred.kind = 100;
+  mesh.kindred.siblings = 2;
+  mesh.open_by_id({0, 1, 2, 0, 1, 2});
+  EXPECT_TRUE(mesh.nobody_knows());
+}
+
+TEST(Siblings, AreNobodyWhereFewerAreOfAKindThanIsSaid) {
+  Mesh mesh(4);
+  mesh.open_world();
+  mesh.kindred.kind = 100;
+  mesh.kindred.siblings = 3;
+  mesh.open_by_id({0, 1, 0, 1});
+  EXPECT_TRUE(mesh.nobody_knows());
+}
+
+// One that decides alone leaves its split, as if it had been left out, to the kinds.
+TEST(Siblings, DoNotWaitForOneThatHasNone) {
+  Mesh mesh(4);
+  mesh.open_world();
+  mesh.kindred.siblings = 1;
+  mesh.open_by_id({0, kNoColor, 0, kNoColor});
+  const auto alone = mesh.parts;
+  mesh.kindred.siblings = 0;
+  mesh.split(0, {0, 1, 0, 1});
+  EXPECT_TRUE(mesh.all_know());
+  for (const auto& [rank, part] : alone) EXPECT_FALSE(part->knows_siblings()) << rank;
 }
 
 // As torch makes groups of a communicator that it has, one by one.
