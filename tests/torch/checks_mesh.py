@@ -133,6 +133,34 @@ def tensor_parallel(_: Path) -> None:
         assert set(tt.stats()) == {"dp"} and tt.stats()["dp"]["reduce-scatter"].compressed
 
 
+def lossy_codecs_beside_replicas(_: Path) -> None:
+    """Unless forced they are left out, as each group would time them by itself; of the others
+    nothing changes."""
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+
+    def trained(attaches: bool) -> tuple[list[float], bytes]:
+        net = model(1)
+        ways = {"0": ColwiseParallel(), "2": RowwiseParallel()}
+        net = fully_shard(parallelize_module(net, mesh["tp"], ways), mesh=mesh["dp"])
+        if attaches:
+            tt.attach(net)
+        return train(net, 8), bits_of(net)
+
+    expected = trained(False)
+    tt.set_policy(mesh, "mzhybrid", min_bytes=LEAST, force=False)
+    tt.stats(reset=True)
+    assert trained(True) == expected
+    rows = tt.stats()["dp"]
+    sums = rows["reduce-scatter"]
+    assert sums.compressed == 0 < sums.raw["siblings not known"], rows
+    assert rows["allgather"].compressed > 0, "as these lose nothing"
+    tt.set_policy(mesh, "mzhybrid", min_bytes=LEAST, force=True)
+    tt.stats(reset=True)
+    trained(True)
+    sums = tt.stats()["dp"]["reduce-scatter"]
+    assert sums.compressed == sums.calls, "from the first call on, so that replicas stay alike"
+
+
 def pipeline(_: Path) -> None:
     mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "pp"))
     stage_number = mesh.get_local_rank("pp")
@@ -177,5 +205,6 @@ CHECKS = [
     hybrid_sharding,
     replicas_by_the_policy,
     tensor_parallel,
+    lossy_codecs_beside_replicas,
     pipeline,
 ]

@@ -16,6 +16,8 @@ from thinwire.codec import Codec, CodecInfo, codecs
 from thinwire.comm import IN_PLACE, CollectiveReport
 from thinwire.torch import stats
 from thinwire.torch.channel import Channel, channel_of
+from thinwire.torch.groups import replicas_beside
+from thinwire.torch.mapping import is_lossy
 from thinwire.torch.setting import Setting
 
 _log = logging.getLogger("thinwire.torch")
@@ -32,6 +34,7 @@ DTYPES = {
 BYTE_FLOATS = (torch.float8_e4m3fn, torch.float8_e5m2)
 REDUCTIONS = ("allreduce", "reduce-scatter")
 SUMS = (dist.ReduceOp.SUM, dist.ReduceOp.AVG)
+SIBLINGS = "siblings not known"
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class Plans:
     def __init__(self, group: Any, name: str, setting: Setting) -> None:
         self.group, self.name, self.setting = group, name, setting
         self._made: dict[tuple[Any, ...], Choice] = {}
+        self._replicas = replicas_beside(group)
+        self._has_said = False
 
     @property
     def channel(self) -> Channel:
@@ -63,6 +68,9 @@ class Plans:
         choice = self.plan(operation, tensor, op)
         if choice.codec is None or self.setting.force:
             return choice
+        if self._replicas and _loses(choice.codec.spec):
+            self._say_raw(choice.codec.spec)
+            return Choice(None, SIBLINGS)
         why = self.channel.guard(self.setting).why_raw(tensor.device)
         return Choice(None, why) if why else choice
 
@@ -115,6 +123,16 @@ class Plans:
         planned: CollectiveReport = channel.submit("the plan", plan).wait()
         return Choice(None, planned.why_raw) if planned.why_raw else Choice(codec)
 
+    def _say_raw(self, spec: str) -> None:
+        if self._has_said or dist.get_rank(self.group):
+            return
+        self._has_said = True
+        _log.warning(
+            "group %s: %s stays raw: ranks along %s have parameters alike, and each group would "
+            "find out by itself whether it pays; force=True compresses from the first call on",
+            *(self.name, spec, " and ".join(self._replicas)),
+        )
+
     def _warn(self, spec: str, operation: str, dtype: str, device: str) -> None:
         if dist.get_rank(self.group):
             return
@@ -123,6 +141,9 @@ class Plans:
             "%s on group %s: %s takes no %s here, so it stays raw; codecs that take %s: %s",
             *(operation, self.name, spec, dtype, dtype, ", ".join(others)),
         )
+
+
+_loses = cache(is_lossy)
 
 
 def _fits(spec: str, dtype: str, device: str) -> bool:

@@ -16,6 +16,9 @@ DATA_PARALLEL = (
     "expt_dp",
 )
 MODEL_PARALLEL = ("tp", "pp", "cp", "ep", "mp", "etp", "expt_tp", "tp_ep", "tp_pp", "tp_cp")
+# Along these dimensions ranks have some parameters alike, as those of norms, whose gradients each
+# sums over a group of its own.
+REPLICATING = ("tp", "etp", "expt_tp", "cp")
 OTHERS = ("world", "embd", "pos_embd", "tp_dp", "tp_dp_cp")
 KNOWN = DATA_PARALLEL + MODEL_PARALLEL + OTHERS
 
@@ -24,6 +27,7 @@ FAMILIES = {"dp": DATA_PARALLEL, "mp": MODEL_PARALLEL}
 
 WORLD = "world"
 _given: dict[str, str] = {}  # by torch's name of a group
+_replicas: dict[str, tuple[str, ...]] = {}  # likewise
 
 
 def default_group() -> Any:
@@ -59,6 +63,21 @@ def goes_by_nccl(group: Any) -> bool:
 
 def give_name(group: Any, name: str) -> None:
     _given[group.group_name] = name
+
+
+def note_replicas(named: dict[str, Any]) -> None:
+    """Of the groups of a mesh, by dimension name."""
+    several = [
+        name for name in REPLICATING if name in named and dist.get_world_size(named[name]) > 1
+    ]
+    for name, group in named.items():
+        _replicas[group.group_name] = tuple(each for each in several if each != name)
+
+
+def replicas_beside(group: Any) -> tuple[str, ...]:
+    """The dimensions along which other groups may sum what has to stay as this group's sums are;
+    none where the mesh is not known."""
+    return _replicas.get(group.group_name, ())
 
 
 def name_of(group: Any, otherwise: str = "") -> str:

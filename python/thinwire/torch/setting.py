@@ -111,8 +111,9 @@ def set_policy(
     nodes ("10gbit", or bytes per second), lets operations go raw of which a loss is predicted. With
     it and without, a few of the first steps are timed with a group's calls compressed and with
     torch's own, and the faster of the two is kept to (`thinwire.torch.guard`), unless `force`, by
-    default as THINWIRE_FORCE says. `same_node`: compress between ranks of one node as well, by
-    default as THINWIRE_SAME_NODE says.
+    default as THINWIRE_FORCE says. Beside tensor-parallel ranks of the mesh lossy codecs are left
+    out unless `force`: where each group finds out by itself replicas drift apart. `same_node`:
+    compress between ranks of one node as well, by default as THINWIRE_SAME_NODE says.
 
     It does not steer the preload library for NCCL, which reads its policy once
     (`preload_policy`): where that carries a group and goes by other rules, a warning says which.
@@ -137,6 +138,7 @@ def set_policy(
     assert setting is not None
     for name, group in named.items():
         groups.give_name(group, name)
+    groups.note_replicas(named)
     keys = (None,) if target is None else tuple(group.group_name for group in over)
     _say_what_carries_it(setting.policy, over)
     return PolicyScope(setting, keys)
