@@ -1,14 +1,10 @@
 // The calls after which a communicator's handle has another meaning, or none.
-#include <chrono>
-#include <thread>
-
+#include "calls/ending.h"
 #include "calls/group.h"
 #include "calls/making.h"
 #include "calls/pass.h"
 #include "calls/stopping.h"
 #include "calls/unfinished.h"
-#include "coding/memory.h"
-#include "coding/service.h"
 #include "process/counters.h"
 #include "process/settings.h"
 
@@ -27,28 +23,6 @@ bool is_in_progress(ncclComm_t comm) {
 
 void set_suspended(ncclComm_t comm, bool suspended) {
   if (Communicator* const of = begun(comm)) of->suspended = suspended;
-}
-
-// The last one of the process has ended, so that no work of NCCL's on a GPU waits for another rank
-// any more, which freeing memory might wait for. Streams that hold it up for long keep theirs.
-void give_memory_back(const Coder& coder) {
-  using namespace std::chrono_literals;
-  for (int look = 0; look < 200 && !coder.is_over(); ++look) std::this_thread::sleep_for(100us);
-  give_idle();
-}
-
-// What is under way may still need what it had agreed. The program may end its process right after
-// it, in a way in which nothing of the library runs: the other ranks are told before, if they can
-// be.
-void end(const Communicator& ended, bool is_gone, bool waits) {
-  if (Coder* const coder = ended.coder.load()) {
-    coder->end(is_gone);
-    see_to_its_end(*coder);
-    if (is_gone && !in_group() && !is_any_living()) give_memory_back(*coder);
-  } else if (ended.agreed) {
-    ended.agreed->close();
-  }
-  if (waits && ended.agreed) ended.agreed->wait_for_goodbye();
 }
 
 }  // namespace
@@ -70,20 +44,21 @@ THINWIRE_EXPORTED ncclResult_t ncclCommDestroy(ncclComm_t comm) {
       native();
     }
     forget(comm, ended);
-    if (ended != nullptr) end(*ended, !goes_on, true);
+    if (ended != nullptr) end_agreed(*ended, !goes_on, true);
     return native.once();
   });
 }
 
-// NCCL refuses calls from here on. In a group those before it are still kept.
+// NCCL refuses calls from here on. In a group those before it come first: as they are kept until
+// the group's end, so is this.
 THINWIRE_EXPORTED ncclResult_t ncclCommFinalize(ncclComm_t comm) {
   return guarded(THINWIRE_NATIVE(CommFinalize, comm), [&](auto& native) {
-    if (!Inside::now() && is_unfinished(comm)) return ncclInvalidArgument;
+    if (Inside::now()) return native();
+    if (is_unfinished(comm)) return ncclInvalidArgument;
+    if (in_group() && ends_in_group(comm)) return spoil_group(ncclInvalidArgument);
+    if (in_group() && keep_end(comm)) return ncclSuccess;
     const ncclResult_t result = native();
-    if (Inside::now() || !is_taken(result) || in_group() || !settings().could_compress)
-      return result;
-    Communicator* const found = begun(comm);
-    if (found != nullptr && !found->finalized.exchange(true)) end(*found, false, found->blocks);
+    if (is_taken(result) && !in_group() && settings().could_compress) note_finalized(comm);
     return result;
   });
 }
@@ -134,7 +109,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommAbort(ncclComm_t comm) {
       ended->agreed->abort();
     }
     native();
-    if (coder != nullptr) end(*ended, true, false);
+    if (coder != nullptr) end_agreed(*ended, true, false);
     return native.once();
   });
 }

@@ -15,8 +15,9 @@ int open_groups();
 
 void open_group();
 void close_inner_group();
-// The outermost ends and is carried out, or is left undone and estimated by NCCL.
-ncclResult_t end_group();
+// The outermost ends and is carried out, or is left undone and estimated by NCCL. `made`: what NCCL
+// has said of communicators that are made in it.
+ncclResult_t end_group(ncclResult_t* made);
 ncclResult_t simulate_group(ncclSimInfo_t* info);
 
 // Whether a call of this group on that communicator is coded against earlier results.
@@ -36,6 +37,11 @@ void keep_watched(const Planned& planned);
 void keep_raw(const Call& call, Communicator& communicator);
 // The program ends a reduction of its own, that a call which is kept may be of: after the group.
 bool kept_end_of(ncclRedOp_t op, ncclComm_t comm);
+// The program finalizes a communicator of which calls are kept, behind which it comes. False: there
+// are none.
+bool keep_end(ncclComm_t comm);
+// Whether it has, so that NCCL would refuse further calls.
+bool ends_in_group(ncclComm_t comm);
 // A call of the group has been numbered, and is to be counted, if the group is carried out.
 void keep_number(const Numbered& numbered);
 void keep_count(const Count& count);

@@ -20,8 +20,9 @@ THINWIRE_EXPORTED ncclResult_t ncclGroupEnd() {
     return result;
   }
   submit_undecided();
-  const ncclResult_t result = end_group();
-  allowed([&] { tell_made_in_group(result); });
+  ncclResult_t made = ncclSuccess;
+  const ncclResult_t result = end_group(&made);
+  allowed([&] { tell_made_in_group(made); });
   return result;
 }
 

@@ -48,7 +48,13 @@ Parts& parts() {
   return *made;
 }
 
+// A split has no part for this rank: what it points to is not looked at.
+bool is_left_out(const Making& making) {
+  return making.by_split && making.from.color == NCCL_SPLIT_NOCOLOR;
+}
+
 void tell(const Making& making) {
+  if (is_left_out(making)) return left_out(making.from);
   const ncclComm_t comm = *making.made;
   if (comm == nullptr) return;
   if (!making.by_split) {
@@ -64,7 +70,8 @@ void tell(const Making& making) {
 // By its handle, not by what the call has returned: NCCL returns success also where the parent is
 // in progress.
 void tell_then(const Making& making) {
-  if (making.parent_blocks || *making.made != nullptr) return tell(making);
+  const bool is_known = making.parent_blocks || is_left_out(making) || *making.made != nullptr;
+  if (is_known) return tell(making);
   const std::lock_guard lock(parts().mutex);
   parts().makings.push_back(making);
 }
@@ -113,11 +120,19 @@ Making part(ncclComm_t* made, SplitOff from, ncclComm_t parent, const ncclConfig
 
 }  // namespace
 
+// Other ranks have made a part under its number only if this one has, too. A group may fail after
+// that: the handle shows it.
 void tell_made_in_group(ncclResult_t result) {
   if (made_in_group().empty()) return;
   const std::vector<Making> makings = std::exchange(made_in_group(), {});
-  if (!is_taken(result)) return;
-  for (const Making& each : makings) tell_then(each);
+  for (const Making& each : makings) {
+    const bool has_part = each.by_split && !is_left_out(each) && *each.made != nullptr;
+    if (is_taken(result) || has_part) {
+      tell_then(each);
+    } else if (each.by_split) {
+      take_back(each.parent, each.from);
+    }
+  }
 }
 
 void tell_parts_of(ncclComm_t parent) {
@@ -191,12 +206,7 @@ THINWIRE_EXPORTED ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int k
     if (!Inside::now() && is_unfinished(parent)) return ncclInvalidArgument;
     const ncclResult_t result = native();
     if (Inside::now() || !is_taken(result)) return result;
-    SplitOff from = next_split(parent, color);
-    if (color == NCCL_SPLIT_NOCOLOR) {
-      left_out(from);
-      return result;
-    }
-    return tell_after(result, part(made, std::move(from), parent, config));
+    return tell_after(result, part(made, next_split(parent, color), parent, config));
   });
 }
 

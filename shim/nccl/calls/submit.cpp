@@ -198,6 +198,7 @@ ncclResult_t submit(const Call& call, Communicator*& of) {
   of = &communicator;
   // As NCCL refuses a call before the one before has been seen to succeed.
   if (communicator.is_unfinished) return spoil_group(ncclInvalidArgument);
+  if (in_group() && ends_in_group(call.comm)) return spoil_group(ncclInvalidUsage);
   Call own = call;
   if (call.op >= ncclNumOps) own.factor = communicator.own_sums.find(call.op, call.type);
   if (!in_group()) return judge(own, communicator, could);

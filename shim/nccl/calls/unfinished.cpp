@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/quiet_thread.h"
+#include "calls/ending.h"
 #include "calls/group.h"
 #include "calls/making.h"
 #include "calls/pass.h"
@@ -93,6 +94,9 @@ ncclResult_t advance(Unfinished& of) {
   if (result == ncclSuccess) {
     enqueue_behind(of.rest.calls);
     enqueue_behind(of.watched);
+    // NCCL says itself when that is complete.
+    const ncclResult_t finalized = finalize_all(of.rest.ends);
+    if (!is_taken(finalized)) result = finalized;
   }
   end(of, result);
   return result;

@@ -42,6 +42,7 @@ struct Rest {
   std::size_t prepared = 0;             // of `calls`
   std::uint32_t stage = 0, stages = 0;  // of the step
   bool is_open = false;                 // the program's group is to be ended
+  std::vector<ncclComm_t> ends{};       // which the program has finalized behind all that
   bool has_steps() const { return step < steps.size(); }
   bool is_left() const { return has_steps() || !joined.empty(); }
 };

@@ -186,6 +186,7 @@ SplitOff next_shrink(ncclComm_t parent, std::vector<int> lost) {
     if (of == nullptr) return;
     if (of->split_off) complete(parent, *of);
     from = {of->agreed, number + of->shrinks[number]++, kColor, of->blocks, 0, of->name};
+    from.lost = number;
     from.is_all = !of->has_siblings;
   });
   while (std::ranges::binary_search(lost, from.meets)) ++from.meets;
@@ -208,6 +209,16 @@ SplitOff next_growth(ncclComm_t parent) {
     from.is_all = !of->has_siblings;
   });
   return from;
+}
+
+void take_back(ncclComm_t parent, const SplitOff& from) {
+  with_begun(parent, [&](Communicator* of) {
+    if (of == nullptr) return;
+    std::uint64_t& counter = from.grown  ? of->grows
+                             : from.lost ? of->shrinks[*from.lost]
+                                         : of->splits;
+    if (counter > 0) --counter;
+  });
 }
 
 void stamp_growth(ncclComm_t parent, ncclUniqueId& id) {

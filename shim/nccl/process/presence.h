@@ -27,6 +27,9 @@ SplitOff next_shrink(ncclComm_t parent, std::vector<int> lost);
 SplitOff next_growth(ncclComm_t parent);
 void stamp_growth(ncclComm_t parent, ncclUniqueId& id);
 
+// NCCL has refused what this was the number of: the next has it.
+void take_back(ncclComm_t parent, const SplitOff& of);
+
 // A split has left this rank out.
 void left_out(const SplitOff& of);
 

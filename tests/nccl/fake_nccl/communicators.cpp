@@ -178,11 +178,11 @@ ncclResult_t part_begun(ncclResult_t result) {
 FAKE_NCCL(CommSplit, ncclComm_t parent, int color, int key, ncclComm_t* made,
           ncclConfig_t* config) {
   if (const ncclResult_t error = usable_now(parent); error != ncclSuccess) return error;
-  if (in_group()) return refuse(ncclInvalidUsage);
-  const std::uint64_t id = number_of_child(parent->id, ++parent->splits, color);
   const bool blocking = blocks(config, parent->blocking);
   *made = nullptr;
   return part_begun(submit_making(parent, [=] {
+    // Of those that are carried out: a group that is refused has none.
+    const std::uint64_t id = number_of_child(parent->id, ++parent->splits, color);
     std::vector<Place> places(parent->ranks);
     places[parent->rank] = {color, key, parent->rank};
     if (const ncclResult_t error = ask_all(parent, places); error != ncclSuccess) return error;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <set>
 #include <thread>
@@ -39,11 +40,16 @@ Group& group() {
   return of_thread;
 }
 
+// Those of one communicator, as its splits, one after the other.
 ncclResult_t make_all(const std::vector<Making>& makings) {
+  std::map<ncclComm_t, std::vector<std::size_t>> of_comms;
+  for (std::size_t i = 0; i < makings.size(); ++i) of_comms[makings[i].of].push_back(i);
   std::vector<std::thread> threads;
   std::vector<ncclResult_t> results(makings.size(), ncclSuccess);
-  for (std::size_t i = 0; i < makings.size(); ++i) {
-    threads.emplace_back([&, i] { results[i] = makings[i].make(); });
+  for (const auto& [comm, all] : of_comms) {
+    threads.emplace_back([&results, &makings, &of_one = all] {
+      for (const std::size_t i : of_one) results[i] = makings[i].make();
+    });
   }
   for (std::thread& thread : threads) thread.join();
   for (const ncclResult_t result : results) {

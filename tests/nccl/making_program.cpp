@@ -1,0 +1,159 @@
+// An NCCL program that makes and ends communicators in groups. It knows nothing of Thinwire and
+// checks every result. Prints "ok".
+//
+// making_program parts          groups with a split, some of which NCCL refuses on one rank
+// making_program finalize MODE  a communicator's last calls and its end in one group. MODE: "large"
+//                               calls, which are compressed; "small" ones, which are not; "both";
+//                               "none"; "more": and a call behind the end; "simulated"
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "ranks.h"
+
+namespace {
+
+std::atomic<int> failures{0};
+
+void expect(bool holds, const char* what, int rank, int at) {
+  if (holds) return;
+  std::fprintf(stderr, "rank %d, %d: %s\n", rank, at, what);
+  ++failures;
+}
+
+constexpr std::size_t kLarge = 9000, kSmall = 16;
+
+// Sums over one communicator, whose results are looked at in the end.
+class Sums {
+ public:
+  Sums(const ranks::Rank& self, ncclComm_t comm) : self_(self), comm_(comm) {
+    ncclCommCount(comm, &ranks_);
+    ncclCommUserRank(comm, &rank_);
+  }
+  ncclResult_t add(std::size_t count, int value) {
+    given_.emplace_back(count, static_cast<float>(value + rank_));
+    kept_.emplace_back(count);
+    wanted_.push_back(static_cast<float>(ranks_ * value + ranks_ * (ranks_ - 1) / 2));
+    return ncclAllReduce(given_.back().data(), kept_.back().data(), count, ncclFloat32, ncclSum,
+                         comm_, self_.stream);
+  }
+  void check(int at) {
+    self_.synchronize();
+    for (std::size_t each = 0; each < kept_.size(); ++each) {
+      for (const float value : kept_[each]) {
+        if (value == wanted_[each]) continue;
+        expect(false, "a sum", self_.rank, at);
+        break;
+      }
+    }
+    given_.clear();
+    kept_.clear();
+    wanted_.clear();
+  }
+  void agree(int calls) {
+    for (int call = 0; call < calls; ++call) {
+      const ncclResult_t made = ranks::settled(add(kLarge, call % 50));
+      expect(made == ncclSuccess, "a call", self_.rank, call);
+      check(call);
+    }
+  }
+
+ private:
+  const ranks::Rank& self_;
+  ncclComm_t comm_;
+  int ranks_ = 0, rank_ = 0;
+  std::vector<std::vector<float>> given_, kept_;
+  std::vector<float> wanted_;
+};
+
+ncclComm_t split(const ranks::Rank& self, int color) {
+  ncclComm_t part = nullptr;
+  ncclCommSplit(self.comm, color, self.rank, &part, nullptr);
+  ranks::state_of(self.comm);
+  if (part == nullptr) return part;
+  ranks::state_of(part);
+  ranks::comms_of_thread().push_back(part);
+  return part;
+}
+
+// A part, and a sum that the group does not carry out.
+void make_refused_group(const ranks::Rank& self, int color, int round) {
+  Sums sums(self, self.comm);
+  ncclComm_t part = nullptr;
+  ncclGroupStart();
+  ncclCommSplit(self.comm, color, self.rank, &part, nullptr);
+  sums.add(kLarge, 1);
+  ncclSend(&sums, kSmall, ncclFloat32, 99, self.comm, self.stream);
+  expect(ncclGroupEnd() == ncclInvalidArgument, "a group that is refused", self.rank, round);
+  expect(part == nullptr, "a part of it", self.rank, round);
+}
+
+void run_parts(ranks::Rank& self) {
+  constexpr int kRounds = 8, kNoColor = -1;
+  Sums of_all(self, self.comm);
+  for (int round = 0; round < kRounds; ++round) {
+    // The last rank has no part now and then.
+    const int color = self.rank == 3 && round % 4 == 3 ? kNoColor : self.rank % 2;
+    if (round % 4 == self.rank) make_refused_group(self, color, round);
+    ncclComm_t part = nullptr, second = nullptr;
+    const bool groups = (round + self.rank) % 2 == 0;
+    if (groups) ncclGroupStart();
+    ncclCommSplit(self.comm, color, self.rank, &part, nullptr);
+    if (round % 3 == 0) ncclCommSplit(self.comm, 0, self.rank, &second, nullptr);
+    of_all.add(kLarge, round);
+    if (groups) expect(ncclGroupEnd() == ncclSuccess, "a group", self.rank, round);
+    of_all.check(round);
+    expect((part == nullptr) == (color == kNoColor), "a part", self.rank, round);
+    for (const ncclComm_t each : {part, second}) {
+      if (each == nullptr) continue;
+      Sums(self, each).agree(100);
+      ncclCommDestroy(each);
+    }
+  }
+}
+
+void run_finalize(ranks::Rank& self, const std::string& mode) {
+  for (int round = 0; round < 4; ++round) {
+    const ncclComm_t part = split(self, 0);
+    Sums own(self, part), of_all(self, self.comm);
+    own.agree(round % 2 == 0 ? 100 : 3);
+    ncclGroupStart();
+    if (mode == "large" || mode == "both") of_all.add(kLarge, round);
+    if (mode != "small" && mode != "none") own.add(kLarge, 7);
+    if (mode == "small" || mode == "both") own.add(kSmall, 7);
+    expect(ncclCommFinalize(part) == ncclSuccess, "ncclCommFinalize in a group", self.rank, round);
+    if (mode == "more") {
+      expect(own.add(kSmall, 7) == ncclInvalidUsage, "a call behind it", self.rank, round);
+      expect(ncclGroupEnd() == ncclInvalidUsage, "such a group", self.rank, round);
+      of_all.agree(1);  // no rank aborts before the others are here
+      ncclCommAbort(part);
+      continue;
+    }
+    if (mode == "simulated") {
+      ncclSimInfo_t info{sizeof(ncclSimInfo_t), 0x74685283, 22809, 0};
+      expect(ranks::settled(ncclGroupSimulateEnd(&info)) == ncclSuccess, "simulated", self.rank,
+             round);
+    } else {
+      expect(ranks::settled(ncclGroupEnd()) == ncclSuccess, "a group", self.rank, round);
+      own.check(round);
+      of_all.check(round);
+    }
+    expect(ncclCommFinalize(part) != ncclSuccess, "a second end", self.rank, round);
+    ncclCommDestroy(part);
+    ranks::comms_of_thread().pop_back();
+  }
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::string what = count > 1 ? words[1] : "";
+  const std::string mode = count > 2 ? words[2] : "";
+  if (what != "parts" && what != "finalize") return 2;
+  ranks::run(
+      4, [&](ranks::Rank& self) { what == "parts" ? run_parts(self) : run_finalize(self, mode); });
+  std::puts(failures == 0 ? "ok" : "failed");
+  return failures == 0 ? 0 : 1;
+}
