@@ -73,12 +73,18 @@ socklen_t to_sockaddr(const Address& address, sockaddr_storage& made) {
   return sizeof to;
 }
 
+bool is_of_link(const Address& address) {
+  return address.family == 6 && address.host[0] == std::byte{0xFE} &&
+         (address.host[1] & std::byte{0xC0}) == std::byte{0x80};
+}
+
 std::string address_text(const Address& address) {
   char text[INET6_ADDRSTRLEN] = "?";
   const int family = address.family == 4 ? AF_INET : AF_INET6;
   inet_ntop(family, address.host.data(), text, sizeof text);
   const std::string port = ":" + std::to_string(address.port);
-  return family == AF_INET ? text + port : "[" + std::string(text) + "]" + port;
+  const std::string scope = is_of_link(address) ? "%" + std::to_string(address.scope) : "";
+  return family == AF_INET ? text + port : "[" + (text + scope) + "]" + port;
 }
 
 }  // namespace thinwire::nccl::agree

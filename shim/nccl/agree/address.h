@@ -30,7 +30,11 @@ std::optional<Address> address_of(ByteView bytes);
 // Its length.
 socklen_t to_sockaddr(const Address& address, sockaddr_storage& made);
 
-// As people write it, "[::1]:4000".
+// Whether it names a host on one link alone: of IPv6, fe80::/10. `scope` is the interface on that
+// link, by a number that means it on this machine and nothing on others.
+bool is_of_link(const Address& address);
+
+// As people write it, "[::1]:4000" or "[fe80::1%2]:4000".
 std::string address_text(const Address& address);
 
 }  // namespace thinwire::nccl::agree

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "agree/interfaces.h"
+
 namespace thinwire::nccl::agree {
 
 Core::Core(Options options)
@@ -37,7 +39,8 @@ void Core::warn(Trouble kind, const std::string& text) {
 bool Core::has_room() const { return idle_.has_room(); }
 
 std::optional<Stamp> Core::make_stamp(const Address& interface) {
-  const auto address = listen(interface);
+  const auto address =
+      listen(listening_address(interfaces_of_host(), interface, "", options_.family));
   if (!address) return std::nullopt;
   const Stamp made{random_secret(), *address};
   meetings_.expect(made.secret);

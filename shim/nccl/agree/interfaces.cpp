@@ -52,6 +52,23 @@ bool has_family(const Address& address, std::string_view family) {
   return family != "AF_INET6" || address.family == 6;
 }
 
+// Of the same interface, which reaches further.
+const Interface* wider(std::span<const Interface> all, const Address& than,
+                       std::string_view family) {
+  const auto own = std::ranges::find_if(all, [&](const Interface& each) {
+    return is_of_link(each.address) && each.address.host == than.host &&
+           each.address.scope == than.scope;
+  });
+  if (own == all.end()) return nullptr;
+  const Interface* found = nullptr;
+  for (const Interface& each : all) {
+    const bool fits =
+        each.name == own->name && !is_of_link(each.address) && has_family(each.address, family);
+    if (fits && (found == nullptr || found->address.family == 4)) found = &each;
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<Interface> interfaces_of_host() {
@@ -71,22 +88,51 @@ std::vector<Interface> interfaces_of_host() {
   return found;
 }
 
-Address listening_address(std::span<const Interface> all, const Address& local,
-                          std::string_view names, std::string_view family) {
-  if (names.size() <= 1 || is_loopback(local)) return local;
-  const Names named(names);
+namespace {
+
+// Nothing is named, or nothing fits: null.
+const Interface* named(std::span<const Interface> all, const Address& local, std::string_view names,
+                       std::string_view family) {
+  if (names.size() <= 1) return nullptr;
+  const Names allowed(names);
+  const auto rank = [&](const Interface& each) {
+    return 2 * (is_of_link(each.address) ? 0 : 1) + (each.address.family == local.family ? 1 : 0);
+  };
   const Interface* chosen = nullptr;
   for (const Interface& each : all) {
     const bool is_loopback_v6 = each.address.family == 6 && is_loopback(each.address);
-    if (is_loopback_v6 || !has_family(each.address, family) || !named.allow(each.name)) continue;
-    const bool is_better = chosen == nullptr || (chosen->address.family != local.family &&
-                                                 each.address.family == local.family);
-    if (is_better) chosen = &each;
+    if (is_loopback_v6 || !has_family(each.address, family) || !allowed.allow(each.name)) continue;
+    if (chosen == nullptr || rank(each) > rank(*chosen)) chosen = &each;
   }
-  if (chosen == nullptr) return local;
-  Address made = chosen->address;
+  return chosen;
+}
+
+}  // namespace
+
+Address listening_address(std::span<const Interface> all, const Address& local,
+                          std::string_view names, std::string_view family) {
+  if (is_loopback(local)) return local;
+  const Interface* chosen = named(all, local, names, family);
+  Address made = chosen == nullptr ? local : chosen->address;
+  const Interface* const further = is_of_link(made) ? wider(all, made, family) : nullptr;
+  if (further != nullptr) made = further->address;
   made.port = 0;
   return made;
+}
+
+std::optional<Address> seen_from_here(const Address& address, std::span<const Interface> all) {
+  if (!is_of_link(address)) return address;
+  Address made = address;
+  std::vector<std::uint32_t> scopes;
+  for (const Interface& each : all) {
+    if (!is_of_link(each.address)) continue;
+    made.scope = each.address.scope;
+    if (each.address.host == address.host) return made;
+    scopes.push_back(each.address.scope);
+  }
+  if (scopes.size() == 1) return made;
+  if (std::ranges::find(scopes, address.scope) == scopes.end()) return std::nullopt;
+  return address;
 }
 
 }  // namespace thinwire::nccl::agree

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "agree/interfaces.h"
+
 namespace thinwire::nccl::agree {
 
 Registration::Registration(Loop& loop, const Address& registrar, Register message,
@@ -65,6 +67,11 @@ void Registration::begin_connecting() {
 }
 
 void Registration::connect() {
+  if (is_of_link(registrar_) && !seen_from_here(registrar_, interfaces_of_host())) {
+    return told_.unanswered("raw: it is not known which interface here leads to " +
+                            address_text(registrar_) +
+                            ", the address of the process that made the unique id");
+  }
   Socket socket = start_connecting(registrar_);
   if (!socket) return again("no socket");
   link_ = std::make_unique<Link>(loop_, std::move(socket),

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "agree/interfaces.h"
 #include "agree/limits.h"
 
 namespace thinwire::nccl::agree {
@@ -84,11 +85,20 @@ Socket accept_one(const Socket& listening) {
   return Socket(::accept4(listening.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
 }
 
+namespace {
+
+std::optional<Address> from_here(const Address& to) {
+  return is_of_link(to) ? seen_from_here(to, interfaces_of_host()) : to;
+}
+
+}  // namespace
+
 Socket start_connecting(const Address& to) {
-  Socket made(::socket(family_of(to), kKind, 0));
+  const auto seen = from_here(to);
+  Socket made(seen ? ::socket(family_of(to), kKind, 0) : -1);
   if (!made) return made;
   sockaddr_storage where{};
-  const socklen_t length = to_sockaddr(to, where);
+  const socklen_t length = to_sockaddr(*seen, where);
   const int result = ::connect(made.fd(), reinterpret_cast<const sockaddr*>(&where), length);
   if (result != 0 && errno != EINPROGRESS) return {};
   return made;

@@ -1,5 +1,6 @@
 // A process at the registrar's address that does not do as a registrar does: a test plays it.
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <mutex>
@@ -127,6 +128,30 @@ TEST(Registrar, ThatSendsRanksAwayIsAskedAgain) {
   Wire rank = played.accept_as_the_registrar(2s);
   rank.say(Decision{false, "raw: it does not want to"});
   EXPECT_TRUE(settles(job.all[0].comm, State::kRaw));
+}
+
+// Of a host on a link that none of the interfaces here is known to be on.
+TEST(Registrar, AtAnAddressOfAnotherLinkIsNotAskedFor) {
+  Address address{6, 4000, 4'000'000, {}};
+  address.host[0] = std::byte{0xFE};
+  address.host[1] = std::byte{0x80};
+  address.host[15] = std::byte{99};
+  Id id = bare_id();
+  write_stamp(id, {random_secret(), address});
+  std::string text;
+  bool has_network = false;
+  // What a thread begins lives in its network, which has no interfaces.
+  std::thread([&] {
+    has_network = ::unshare(CLONE_NEWNET) == 0;
+    if (!has_network) return;
+    Job job(1, {}, 2);
+    job.open(0, id);
+    if (settles(job.all[0].comm, State::kRaw)) text = job.all[0].comm->presence().text;
+  }).join();
+  if (!has_network) GTEST_SKIP() << "the system allows no network of its own";
+  EXPECT_EQ(text,
+            "raw: it is not known which interface here leads to [fe80::63%4000000]:4000, the "
+            "address of the process that made the unique id");
 }
 
 // It has answered once.
