@@ -214,7 +214,8 @@ fuzz-build:
 
 fuzz: fuzz-build
 	tools/fuzz --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS)
-	FUZZ_CASES=$(FUZZ_CASES) $(BIN)/pytest -k changed tests/python/test_hostile_readers.py
+	FUZZ_CASES=$(FUZZ_CASES) $(BIN)/pytest -s -k "changed or guided" tests/python/test_hostile_readers.py \
+	  tests/python/test_hostile_texts.py tests/python/test_guided_readers.py tests/shim/test_shim_real_files.py tests/nccl/test_nccl_trace.py
 
 # Most tests start two or three processes that wait for each other: two tests nearly fill two processors.
 # What may not have another beside it follows, one by one.

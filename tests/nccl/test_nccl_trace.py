@@ -2,11 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from changed import CASES, changed, limit
 from test_nccl_shim import PROGRAMS, run
 
 from thinwire import traces
+from thinwire.traces.page import page
 
 pytestmark = pytest.mark.multiproc
 
@@ -81,3 +84,26 @@ def test_a_program_reads_its_counters_while_it_runs() -> None:
     # Two ranks gather once; calls are raw until the ranks have agreed.
     assert messages == 0 and collectives + native == 2
     assert run(PROGRAMS / "nccl_report", "stats", preload=False)[0] == "none\n"
+
+
+def test_changed_traces_of_a_program_are_shown_or_refused(tmp_path: Path) -> None:
+    traced(tmp_path, CALLS, CODEC="lorenzo")
+    (written,) = tmp_path.glob("trace.nccl.rank*")
+    text = written.read_text()
+    path = tmp_path / "changed.nccl.rank0"
+
+    def rows() -> list[Any]:
+        return [json.loads(line) for line in text.splitlines()]
+
+    outcomes = {True: 0, False: 0}
+    for seed in range(CASES):
+        path.write_text(changed(rows, seed), errors="surrogatepass")
+        warnings: list[str] = []
+        try:
+            with limit(3):
+                merged = traces.merge(traces.read_all([path], warnings.append), warnings)
+                page(merged, "job").encode()
+            outcomes[True] += 1
+        except traces.NotATrace:
+            outcomes[False] += 1
+    assert min(outcomes.values()) > CASES / 100

@@ -123,6 +123,22 @@ def test_what_is_interrupted_while_written_is_not_there(
     assert not path.exists()
 
 
+def test_a_file_that_may_not_be_written_to_stays(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "out"
+    path.write_bytes(b"another's")
+
+    def refuse(self: Path, *_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(PermissionError, match="out"):
+        whole_file.write(path, b"data")
+    monkeypatch.undo()
+    assert path.read_bytes() == b"another's"
+
+
 def test_a_folder_that_is_gone_is_named(tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()

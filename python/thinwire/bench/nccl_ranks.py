@@ -1,6 +1,5 @@
 """Jobs of NCCL without a launcher: a process a rank, on this host or those of a lab."""
 
-import json
 import shutil
 import socket
 import subprocess
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from thinwire.bench.programs import Place
+from thinwire.bench.programs import Place, result_lines
 from thinwire.lab import jobs
 
 SONAME = "libnccl.so.2"
@@ -80,9 +79,9 @@ def run_ranks(
             hung = _hangs(started, timeout)
         finally:
             _end(started)
-        said = outputs[0].read_text().splitlines()
+        said = outputs[0].read_text()
         errors = [output.with_suffix(".err").read_text().strip() for output in outputs]
-    lines = [json.loads(line) for line in said if line.startswith("{") and line.endswith("}")]
+    lines = result_lines(said)
     codes = ", ".join(str(process.returncode) for process in started)
     error = f"{command[0]} exited {codes}: {_first_cause(errors)[-1500:]}"
     return Said(lines, f"it did not end in {timeout:.0f} s" if hung else error, hung)

@@ -5,10 +5,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import IO, Any, Protocol
 
+from thinwire import job_report
 from thinwire.lab import Lab, gpus, jobs, launchers
 
 
@@ -201,15 +203,28 @@ def run_program(place: Place, command: list[str], timeout: float) -> list[dict[s
         raise BenchError(f"there is no {error.filename} on PATH") from error
     except subprocess.TimeoutExpired as error:
         raise RunError(f"{' '.join(command)} did not end in {timeout:.0f} s") from error
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    lines = result_lines(done.stdout)
     if not lines:
         said = (done.stderr or "no output").strip()[-1500:]
         raise RunError(f"{' '.join(command)} exited {done.returncode}: {said}")
     return lines
 
 
+def result_lines(said: str) -> list[dict[str, Any]]:
+    """The results among the lines that a program has said: objects of JSON, each whole."""
+    found = []
+    for line in said.splitlines():
+        if line.startswith("{"):
+            with suppress(ValueError):
+                found.append(json.loads(line))
+    return found
+
+
 def read_report(path: Path) -> dict[str, Any]:
-    """What the shim wrote; RunError where it wrote nothing, as it was not loaded then."""
+    """What the shim wrote; RunError where it wrote nothing, as it was not loaded then, or half."""
     if not path.exists():
         raise RunError("the shim wrote no report: was it loaded on every rank?")
-    return json.loads(path.read_text())
+    try:
+        return job_report.read(path)
+    except ValueError as error:
+        raise RunError(str(error)) from error

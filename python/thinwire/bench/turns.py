@@ -1,6 +1,5 @@
 """A job of raw_turns: it lives as long as the measure and sends a message when asked."""
 
-import json
 import subprocess
 import tempfile
 import threading
@@ -9,7 +8,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import IO, Any, Self
 
-from thinwire.bench.programs import BenchError, Place, RunError
+from thinwire.bench.programs import BenchError, Place, RunError, result_lines
 
 START_SECONDS = 60.0
 END_SECONDS = 60.0
@@ -52,9 +51,10 @@ class Job:
                 line = self._process.stdout.readline()
             except BrokenPipeError:
                 line = ""
-        if not line.startswith("{"):
+        said = result_lines(line)
+        if not said:
             raise self._failure(line)
-        return json.loads(line)
+        return said[0]
 
     def end(self) -> None:
         """Has the job end by itself, so that the shim writes its report."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import job_report
 from .links import Link
 
 RANKS = 2
@@ -122,7 +123,10 @@ def run_wave(
     if codec not in (NO_SHIM, SHIM_OFF):
         if not report_file.exists():
             raise DemoError(f"the shim wrote no report for {codec}: was it loaded? {_tail(done)}")
-        report = json.loads(report_file.read_text())
+        try:
+            report = job_report.read(report_file)
+        except ValueError as error:
+            raise DemoError(str(error)) from error
     return Run(codec, _result_line(done), report, field)
 
 

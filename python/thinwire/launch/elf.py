@@ -8,6 +8,9 @@ from pathlib import Path
 _SHT_SYMTAB, _SHT_DYNSYM = 2, 11
 _HIDDEN = (1, 2)  # STV_INTERNAL, STV_HIDDEN
 _GLOBAL = (1, 2, 10)  # STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE
+_HEADER_BYTES = 64
+# No name that anybody asks for is longer.
+_LONGEST_NAME = 4096
 
 
 @cache
@@ -31,7 +34,7 @@ def _read(path: Path, tables: tuple[int, ...]) -> frozenset[str]:
 
 
 def _names(data: mmap.mmap, tables: tuple[int, ...]) -> list[str]:
-    if data[:5] != b"\x7fELF\x02":
+    if len(data) < _HEADER_BYTES or data[:5] != b"\x7fELF\x02":
         raise ValueError("no 64-bit ELF file")
     order = {1: "<", 2: ">"}[data[5]] if data[5] in (1, 2) else ""
     if not order:
@@ -39,17 +42,22 @@ def _names(data: mmap.mmap, tables: tuple[int, ...]) -> list[str]:
     (sections,) = struct.unpack_from(order + "Q", data, 40)
     size, count = struct.unpack_from(order + "HH", data, 58)
     found = []
+    left = len(data)  # of tables that do not overlap, all that there is
     for index in range(count):
         kind, where, length, link = _section(data, order, sections + index * size)
         if kind not in tables:
             continue
         _, strings, strings_length, _ = _section(data, order, sections + link * size)
+        left -= length + strings_length
+        if left < 0:
+            raise ValueError("tables that are longer than the file")
         texts = _bytes(data, strings, strings_length)
         symbols = _bytes(data, where, length - length % 24)
         for name, info, other, section, _, _ in struct.iter_unpack(order + "IBBHQQ", symbols):
             shown = kind == _SHT_SYMTAB or other & 3 not in _HIDDEN
             if section != 0 and info >> 4 in _GLOBAL and shown:
-                found.append(texts[name : texts.index(b"\0", name)].decode())
+                end = texts.find(b"\0", name, name + _LONGEST_NAME)
+                found += [texts[name:end].decode()] if end >= 0 else []
     return found
 
 
