@@ -8,7 +8,8 @@
 // mesh_program CALLS ids      made by ids of their own
 // mesh_program CALLS one      the first column alone, which has no sibling
 // mesh_program CALLS named    by ids, called "column"; the ranks of the second make another
-//                             communicator before, which the first's do not
+//                             communicator before, which the first's do not; RANKS=6: columns of
+//                             three
 // mesh_program CALLS alone    as one, called "column"
 #include <cstdio>
 #include <cstdlib>
@@ -43,7 +44,8 @@ ncclComm_t made_by_id(int column, int row, const std::string& what, const char* 
   std::memcpy(config, &head, 20);
   std::memcpy(config + 48, &name, sizeof name);
   ncclComm_t made = nullptr;
-  ncclCommInitRankConfig(&made, 2, id, row, reinterpret_cast<ncclConfig_t*>(config));
+  ncclCommInitRankConfig(&made, ranks::count(4) / 2, id, row,
+                         reinterpret_cast<ncclConfig_t*>(config));
   return made;
 }
 
@@ -93,7 +95,9 @@ Seen train(const ranks::Rank& self, ncclComm_t column, ncclComm_t row, int calls
       self.synchronize();
       bool exact = true;
       for (std::size_t at = 0; at < kCount; ++at) {
-        exact = exact && sums[at] == value(0, call, at) + value(1, call, at);
+        float wanted = 0;
+        for (int each = 0; each < self.ranks / 2; ++each) wanted += value(each, call, at);
+        exact = exact && sums[at] == wanted;
       }
       if (exact) ++seen.exact;
       if (!exact && seen.first_other < 0) seen.first_other = call;
@@ -110,7 +114,7 @@ int main(int count, char** words) {
   const int calls = std::atoi(words[1]);
   const std::string way = words[2];
   Seen seen;
-  ranks::run(4, [&](ranks::Rank& self) {
+  ranks::run(ranks::count(4), [&](ranks::Rank& self) {
     const ncclComm_t column = column_of(self, way);
     const ncclComm_t row = way == "one" || way == "alone" ? nullptr : part_of(self, self.rank / 2);
     seen = train(self, column, row, calls);

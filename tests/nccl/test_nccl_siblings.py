@@ -20,11 +20,12 @@ SLOW_CODEC = {"FAKE_NCCL_FUNCTION_US": "4000"}
 
 
 def run(
-    way: str, folder: Path, columns: list[dict[str, str]], **settings: str
+    way: str, folder: Path, columns: list[dict[str, str]], ranks: int = 4, **settings: str
 ) -> tuple[list[str], list[dict]]:
     """What each rank prints, and what each says of the column's sums."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("THINWIRE_", "RANK"))}
-    own = {"LD_PRELOAD": str(SHIM), "RANKS_FILE": str(folder / "id"), "WORLD_SIZE": "4"}
+    own = {"LD_PRELOAD": str(SHIM), "RANKS_FILE": str(folder / "id"), "WORLD_SIZE": str(ranks)}
+    own["RANKS"] = str(ranks)
     named = {"CODEC": "zfp:rate=16", "THRESHOLD": "1KiB", "SAME_NODE": "1"}
     named |= {"REPORT": str(folder / "report")} | settings
     own |= {f"THINWIRE_{name}": value for name, value in named.items()}
@@ -36,12 +37,12 @@ def run(
             stderr=PIPE,
             text=True,
         )
-        for rank in range(4)
+        for rank in range(ranks)
     ]
     said = [each.communicate(timeout=240) for each in started]
-    assert [without_silence(errors) for _, errors in said] == [""] * 4
+    assert [without_silence(errors) for _, errors in said] == [""] * ranks
     # A rank that made no call writes none.
-    paths = [folder / f"report.nccl.rank{rank}" for rank in range(4)]
+    paths = [folder / f"report.nccl.rank{rank}" for rank in range(ranks)]
     reports = [json.loads(path.read_text()) for path in paths if path.exists()]
     sums = [
         each["operations"]["AllReduce"]
@@ -99,6 +100,19 @@ def test_siblings_are_what_a_policy_names(tmp_path: Path) -> None:
     assert outputs == outputs[:1] * 4
     assert outputs[0].startswith("ok: ")
     assert len({of["compressed_calls"] for of in sums}) == 1
+    assert sums[0]["compressed_calls"] >= 8, "they were timed"
+
+
+def test_lossless_sums_of_named_siblings_are_decided_on_together(tmp_path: Path) -> None:
+    """Of three ranks and more, as they are added in another order than NCCL's."""
+    path = tmp_path / "policy.toml"
+    path.write_text(NAMED.format(siblings=2).replace("zfp:rate=16", "lossless"))
+    columns = [SLOW_LINK, SLOW_CODEC]
+    outputs, sums = run("named", tmp_path, columns, ranks=6, CODEC="lossless", POLICY=str(path))
+    assert all(output.startswith("ok: ") for output in outputs)
+    assert len(sums) == 6
+    assert len({of["compressed_calls"] for of in sums}) == 1
+    assert len({of["raw_by_reason"].get("faster raw, as timed") for of in sums}) == 1
     assert sums[0]["compressed_calls"] >= 8, "they were timed"
 
 

@@ -70,6 +70,13 @@ bool is_sound(const Call& call, const Communicator& communicator) {
          !(writes && call.receive == nullptr);
 }
 
+// A policy that names siblings asks for the same bits on all of them, whatever the codec.
+Coder::Joins joins_of(const Communicator& communicator) {
+  const std::uint32_t siblings = siblings_by(communicator.rules);
+  if (!communicator.has_siblings || siblings == 1) return Coder::Joins::kNothing;
+  return siblings > 1 ? Coder::Joins::kSumsToo : Coder::Joins::kWhatLoses;
+}
+
 Coder* coder_of(ncclComm_t comm, Communicator& communicator) {
   if (Coder* const there = communicator.coder.load(std::memory_order_acquire)) return there;
   bool is_known = false;
@@ -82,8 +89,7 @@ Coder* coder_of(ncclComm_t comm, Communicator& communicator) {
   with_begun(comm, [&](Communicator* found) {
     if (found != &communicator) return;
     made = new Coder(comm, communicator.agreed, communicator.rank, communicator.ranks,
-                     communicator.blocks,
-                     communicator.has_siblings && siblings_by(communicator.rules) != 1);
+                     communicator.blocks, joins_of(communicator));
     communicator.coder.store(made, std::memory_order_release);
   });
   return made;

@@ -33,13 +33,13 @@ bool may_lose(const Choice& choice) {
 }  // namespace
 
 Coder::Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks,
-             bool has_siblings)
+             Joins joins)
     : agreed_(std::move(agreed)),
       rank_(rank),
       ranks_(ranks),
       device_(device_of(comm)),
       blocks_(blocks),
-      has_siblings_(has_siblings),
+      joins_(joins),
       comm_(comm),
       unable_(prepared(device_)),
       collectives_(agreed_->collectives()) {}
@@ -66,6 +66,13 @@ bool Coder::stays_inside(const Call& call) const {
 Side Coder::side_of(const Call& call) const {
   const bool within = call.is_message() ? hosts_.are_together(rank_, call.peer) : hosts_.are_one();
   return within ? kWithinNode : kBetweenNodes;
+}
+
+// Of more than two ranks a compressed sum has another order of additions than NCCL's own.
+bool Coder::is_joined(const Call& call) const {
+  if (joins_ == Joins::kNothing) return false;
+  const bool differs = joins_ == Joins::kSumsToo && call.reduces() && ranks_ > 2;
+  return differs || may_lose(call.choice);
 }
 
 int Coder::take_choice(Side side, const Choice& choice, PlanKey& key, Decision& made) const {
@@ -116,7 +123,7 @@ void Coder::decide_collective(const Call& call, bool is_grouped, bool may_refer,
   PlanKey key = plan_key(call, ranks_, is_grouped || !blocks_);
   made.dtype = key.dtype;
   const int exchanges = key.way == TW_STREAM_DIRECT ? 2 : 1;
-  const std::uint64_t joined = has_siblings_ && may_lose(call.choice) ? agree::kJoined : 0;
+  const std::uint64_t joined = is_joined(call) ? agree::kJoined : 0;
   agree::Value raw, first;
   bool coded = true;
   for (int exchange = 0; exchange < exchanges; ++exchange) {

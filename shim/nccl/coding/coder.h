@@ -68,9 +68,10 @@ enum class Part { kCall, kTrial, kResultTrial };
 
 class Coder {
  public:
-  // `has_siblings`: what may lose values is decided on together with them.
+  // What is decided on together with siblings, if it has any.
+  enum class Joins { kNothing, kWhatLoses, kSumsToo };
   Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks,
-        bool has_siblings);
+        Joins joins);
 
   // Whether results of such calls are kept, to code others against.
   static bool keeps_results(const Call& call);
@@ -162,6 +163,8 @@ class Coder {
   bool stays_inside(const Call& call) const;
   // Where the call's data goes, once nodes are known.
   Side side_of(const Call& call) const;
+  // Whether it is decided on together with siblings; the same on all ranks, from the first call on.
+  bool is_joined(const Call& call) const;
   // What the policy makes of a call, once nodes are known: why it goes raw, or 0.
   int take_choice(Side side, const Choice& choice, PlanKey& key, Decision& made) const;
   // The value of a class at the call's number; none: what is made fails.
@@ -241,7 +244,7 @@ class Coder {
   const int rank_, ranks_;
   const int device_;
   const bool blocks_;
-  const bool has_siblings_;
+  const Joins joins_;
   const ncclComm_t comm_;
   tw_stream_comm* stream_comm_ = nullptr;  // once nodes are known
   tw_status unable_ = TW_OK;

@@ -71,10 +71,10 @@ struct SplitOff {
   agree::CommunicatorRef parent;
   std::uint64_t number = 0;  // of the split, among those of the parent
   int color = 0;
-  bool blocks = true;   // the parent
-  int meets = 0;        // the parent's rank in whose process they find each other
-  std::string name{};   // of the part
-  bool grown = false;   // ranks come to it that are new
+  bool blocks = true;  // the parent
+  int meets = 0;       // the parent's rank in whose process they find each other
+  std::string name{};  // of the part
+  bool grown = false;  // ranks come to it that are new
   // Of a shrink, by which its numbers are counted: which ranks are lost.
   std::optional<std::uint64_t> lost{};
   bool is_all = false;  // it is what is left of all the job's ranks, or more than these

@@ -49,6 +49,16 @@ CodecUse use_of(tw_codec* codec) {
   return made;
 }
 
+// Whether some rule says which communicators decide together.
+bool names_siblings(const tw_policy* policy) {
+  for (std::uint32_t at = 0; at < tw_policy_rule_count(policy); ++at) {
+    tw_policy_rule rule{};
+    rule.size = sizeof rule;
+    if (tw_policy_describe(policy, at, &rule) == TW_OK && rule.siblings > 1) return true;
+  }
+  return false;
+}
+
 // Numbers of codecs follow from the rules alone, so that ranks of one policy number them alike.
 void read_policy(Settings& read) {
   read.policy = tw_policy_of_environment();
@@ -71,7 +81,8 @@ Settings read() {
   read.references = shim::size_or("THINWIRE_REFERENCES", 0);
   read.could_compress = std::ranges::any_of(read.codecs, &CodecUse::could_compress);
   const auto loses = [](const CodecUse& use) { return use.could_compress() && !use.lossless; };
-  read.joins = !read.force && std::ranges::any_of(read.codecs, loses);
+  read.joins =
+      !read.force && (std::ranges::any_of(read.codecs, loses) || names_siblings(read.policy));
   const auto is_on = [](const CodecUse& use) { return use.dtypes != 0; };
   read.asked_for = shim::is_asked_for() && std::ranges::any_of(read.codecs, is_on);
   read.report = shim::report();

@@ -32,7 +32,7 @@ struct Settings {
   std::uint64_t threshold = 0;          // THINWIRE_THRESHOLD
   bool same_node = false;               // THINWIRE_SAME_NODE=1: ranks of one node compress, too
   bool force = false;                   // THINWIRE_FORCE=1: what fits is coded, whatever it costs
-  bool joins = false;                   // what loses is decided on by siblings together
+  bool joins = false;                   // some calls are decided on by siblings together
   bool rounds = false;                  // THINWIRE_ALGORITHM=pairwise: see TW_STREAM_ROUNDS
   std::uint64_t most_connected = 0;     // THINWIRE_CONNECTIONS: ranks, on each communicator
   std::uint64_t references = 0;         // THINWIRE_REFERENCES
