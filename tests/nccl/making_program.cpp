@@ -5,10 +5,18 @@
 // making_program finalize MODE  a communicator's last calls and its end in one group. MODE: "large"
 //                               calls, which are compressed; "small" ones, which are not; "both";
 //                               "none"; "more": and a call behind the end; "simulated"
+// making_program many COUNT     so many communicators, one after the other, of two ranks: memory,
+//                               descriptors and threads do not grow with them
+#include <dirent.h>
+#include <malloc.h>
+
 #include <atomic>
+#include <barrier>
+#include <chrono>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "ranks.h"
@@ -146,14 +154,60 @@ void run_finalize(ranks::Rank& self, const std::string& mode) {
   }
 }
 
+std::size_t entries(const char* folder) {
+  std::size_t found = 0;
+  DIR* const open = opendir(folder);
+  while (readdir(open) != nullptr) ++found;
+  closedir(open);
+  return found;
+}
+
+struct Taken {
+  std::size_t heap, descriptors, threads;
+  static Taken now() {
+    const auto heap = mallinfo2();
+    return {heap.uordblks + heap.hblkhd, entries("/proc/self/fd"), entries("/proc/self/task")};
+  }
+};
+
+void run_many(int count) {
+  std::vector<ncclUniqueId> ids;
+  for (int round = 0; round < count; ++round) ids.push_back(ranks::new_id());
+  std::barrier<> all{2};
+  Taken half{};
+  ranks::run(2, [&](ranks::Rank& self) {
+    for (int round = 0; round < count; ++round) {
+      ncclComm_t comm = nullptr;
+      if (round % 2 == 0) {
+        ncclCommInitRank(&comm, 2, ids[static_cast<std::size_t>(round)], self.rank);
+      } else {
+        ncclCommSplit(self.comm, 0, self.rank, &comm, nullptr);
+      }
+      Sums(self, comm).agree(round % 8 < 2 ? 80 : 2);
+      ncclCommDestroy(comm);
+      all.arrive_and_wait();
+      if (self.rank == 0 && round == count / 2) half = Taken::now();
+    }
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const Taken end = Taken::now();
+  expect(end.heap < half.heap + (1U << 20), "memory grows", 0, static_cast<int>(end.heap >> 10));
+  expect(end.descriptors <= half.descriptors + 4, "descriptors grow", 0, count);
+  expect(end.threads <= half.threads + 1, "threads grow", 0, count);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "";
   const std::string mode = count > 2 ? words[2] : "";
-  if (what != "parts" && what != "finalize") return 2;
-  ranks::run(
-      4, [&](ranks::Rank& self) { what == "parts" ? run_parts(self) : run_finalize(self, mode); });
+  if (what == "many") {
+    run_many(std::atoi(mode.c_str()));
+  } else if (what == "parts") {
+    ranks::run(4, run_parts);
+  } else {
+    ranks::run(4, [&](ranks::Rank& self) { run_finalize(self, mode); });
+  }
   std::puts(failures == 0 ? "ok" : "failed");
   return failures == 0 ? 0 : 1;
 }

@@ -44,3 +44,17 @@ def test_the_end_of_a_communicator_in_a_group_with_its_last_calls(
     words = (PROGRAM, "finalize", mode)
     assert run(*words, REPORT=tmp_path / "report", **SETTINGS) == ("ok\n", "")
     assert any(of["compressed_calls"] > 30 for of in sums(communicators(tmp_path)))
+
+
+def test_a_thousand_communicators_one_after_the_other(tmp_path: Path) -> None:
+    """What is kept of those that have ended is bounded; the report has all their calls."""
+    count = 1000
+    assert run(PROGRAM, "many", str(count), REPORT=tmp_path / "report", **SETTINGS) == ("ok\n", "")
+    found = communicators(tmp_path)
+    assert found[0]["presence"].endswith(" that have ended, together")
+    earlier = int(found[0]["presence"].split()[0])
+    assert len(found) < 300
+    assert earlier + len(found) - 1 == 2 * count + 2
+    calls = sum(80 if at % 8 < 2 else 2 for at in range(count))
+    assert sum(of["calls"] for of in sums(found)) == 2 * calls
+    assert sums(found[:1])[0]["compressed_calls"] > count

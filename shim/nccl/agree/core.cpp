@@ -90,6 +90,7 @@ Member* Core::member(std::uint64_t id) {
 void Core::remove(std::uint64_t id) {
   const auto found = members_.find(id);
   if (found == members_.end()) return;
+  meetings_.note_end_of(found->second->secret());
   loop_.bury(std::move(found->second));
   members_.erase(found);
 }

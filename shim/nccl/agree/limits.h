@@ -105,7 +105,8 @@ constexpr std::size_t kMostClassesOfPair = 4096;
 constexpr std::size_t kMostSteps = 4096;
 
 // Ids that were made and whose ranks have not come, or were refused: 48 bytes and a text each. A
-// program that makes more forgets the oldest.
+// program that makes more forgets the oldest. As many communicators that have ended, whose parts
+// may still be made.
 constexpr std::size_t kMostMeetings = 4096;
 
 }  // namespace thinwire::nccl::agree

@@ -13,6 +13,15 @@ void Meetings::expect(const Secret& secret) {
   if (by_age_.size() > kMostMeetings) forget_one();
 }
 
+void Meetings::note_end_of(const Secret& secret) {
+  const Name name = name_of(secret);
+  if (!parents_.contains(name)) return;
+  ended_parents_.push_back(name);
+  if (ended_parents_.size() <= kMostMeetings) return;
+  parents_.erase(ended_parents_.front());
+  ended_parents_.pop_front();
+}
+
 // The oldest that is decided; else the oldest.
 void Meetings::forget_one() {
   const auto decided = [this](const Name& each) {

@@ -20,6 +20,8 @@ class Meetings {
   // Here is one of the first ranks of the communicator with this secret: ranks of its parts come
   // here.
   void expect_parts_of(const Secret& secret) { parents_[name_of(secret)] = secret; }
+  // It has ended; ranks of its parts may still come, of the latest such ones.
+  void note_end_of(const Secret& secret);
 
   // The communicator of a rank that claims to come here; nothing: nobody knows of it.
   std::optional<Introduction> find(const Hello& hello) const;
@@ -46,6 +48,7 @@ class Meetings {
   std::map<Name, Expected> meetings_;
   std::deque<Name> by_age_;
   std::map<Name, Secret> parents_;
+  std::deque<Name> ended_parents_;
 };
 
 }  // namespace thinwire::nccl::agree

@@ -44,7 +44,9 @@ THINWIRE_EXPORTED ncclResult_t ncclCommDestroy(ncclComm_t comm) {
       native();
     }
     forget(comm, ended);
-    if (ended != nullptr) end_agreed(*ended, !goes_on, true);
+    if (ended == nullptr) return native.once();
+    end_agreed(*ended, !goes_on, true);
+    if (!goes_on && !in_group()) let_go(*ended);
     return native.once();
   });
 }

@@ -154,6 +154,12 @@ class Coder {
   bool reap();
 
   std::atomic<bool> listed{false};  // the service thread has it
+  std::atomic<int> in_service{0};   // how often it is on the service's lists
+
+  // Whether nobody but its communicator refers to it any more. Once it has ended in order.
+  bool is_free() const {
+    return is_over() && in_service == 0 && !aborted_ && !is_lost_ && !failed_;
+  }
 
  private:
   Track& track_of(const Call& call);

@@ -56,6 +56,7 @@ class Service {
     {
       const std::lock_guard lock(mutex_);
       added_.push_back(&coder);
+      ++coder.in_service;
     }
     changed_.notify_one();
   }
@@ -94,15 +95,17 @@ class Service {
   }
 
   void reap_all() {
-    std::vector<Coder*> busy;
+    std::vector<Coder*> busy, idle;
     busy.reserve(served_.size());
+    idle.reserve(served_.size());
     for (Coder* const each : served_) {
       bool is_busy = true;
       allowed([&] { is_busy = each->reap(); });
-      if (is_busy) busy.push_back(each);
+      (is_busy ? busy : idle).push_back(each);
     }
     const std::lock_guard lock(mutex_);
     served_.swap(busy);
+    for (Coder* const each : idle) --each->in_service;  // the last look at it: it may be destroyed
   }
 
   void take_added(std::chrono::microseconds pause) {

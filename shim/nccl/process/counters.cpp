@@ -5,6 +5,7 @@
 
 #include "process/policy.h"
 #include "process/presence.h"
+#include "process/retired.h"
 #include "process/trace.h"
 
 namespace thinwire::nccl {
@@ -14,6 +15,10 @@ struct Table {
   std::mutex mutex;
   std::unordered_map<ncclComm_t, Communicator*> living;
   std::vector<Communicator*> all;
+  std::size_t ended = 0;  // of these, that were let go
+  std::size_t readers = 0;
+  Communicator* together =
+      nullptr;  // the first one, with the figures of those that are none any more
   std::atomic<std::uint64_t> endings{0};  // how often a handle has lost its meaning
 };
 
@@ -144,12 +149,65 @@ bool is_any_living() {
   return !known.living.empty();
 }
 
-const std::vector<Communicator*>& all_communicators() { return table().all; }
+namespace {
 
-std::vector<Communicator*> communicators_so_far() {
+// The earliest ones that nobody needs, beyond the latest: their figures are put together. Under the
+// lock, but for their destruction.
+std::vector<Communicator*> take_retired(Table& known) {
+  std::vector<Communicator*> retired;
+  if (known.readers > 0 || known.ended <= kMostEnded) return retired;
+  retired.reserve(known.all.size());
+  for (Communicator* const each : known.all) {
+    if (known.ended - retired.size() <= kMostEnded) break;
+    if (is_free(*each)) retired.push_back(each);
+  }
+  if (retired.empty()) return retired;
+  if (known.together == nullptr) {
+    known.together = new Communicator;
+    known.all.insert(known.all.begin(), known.together);
+  }
+  for (const Communicator* const each : retired) add_figures(*known.together, *each);
+  const auto is_retired = [&, at = retired.begin()](const Communicator* each) mutable {
+    const bool found = at != retired.end() && *at == each;
+    if (found) ++at;
+    return found;
+  };
+  std::erase_if(known.all, is_retired);
+  known.ended -= retired.size();
+  return retired;
+}
+
+}  // namespace
+
+void let_go(Communicator& ended) {
+  std::vector<Communicator*> retired;
+  {
+    Table& known = table();
+    const std::lock_guard lock(known.mutex);
+    ended.is_let_go = true;
+    ++known.ended;
+    retired = take_retired(known);
+  }
+  for (Communicator* const each : retired) destroy(each);
+}
+
+bool had_communicators() {
   Table& known = table();
   const std::lock_guard lock(known.mutex);
-  return known.all;
+  return !known.all.empty();
+}
+
+Reading::Reading() {
+  Table& known = table();
+  const std::lock_guard lock(known.mutex);
+  all = known.all;
+  ++known.readers;
+}
+
+Reading::~Reading() {
+  Table& known = table();
+  const std::lock_guard lock(known.mutex);
+  --known.readers;
 }
 
 }  // namespace thinwire::nccl

@@ -106,7 +106,9 @@ struct Communicator {
   std::uint64_t grows = 0;                 // of itself
   std::shared_ptr<Unfinished> unfinished;  // see calls/unfinished.h
   std::atomic<bool> is_unfinished{false};  // whether there is one
-  std::atomic<Coder*> coder{nullptr};      // once a call could be coded; never destroyed
+  std::atomic<Coder*> coder{nullptr};      // once a call could be coded; destroyed with this
+  std::atomic<bool> is_let_go{false};      // the call that ended it is over
+  std::size_t together = 0;                // figures of so many that have ended
 };
 
 // What is counted for a communicator: made when it is first seen, whoever made the communicator.
@@ -132,9 +134,22 @@ void forget(ncclComm_t comm, const Communicator* ended);
 // Whether any has not been forgotten.
 bool is_any_living();
 
-// All there were, in the order in which they were seen. Nobody may be counting any more.
-const std::vector<Communicator*>& all_communicators();
-// The same while others count.
-std::vector<Communicator*> communicators_so_far();
+// The program's last call on it is over: once nobody needs more of it, and it is none of the latest
+// that have ended, it is destroyed.
+void let_go(Communicator& ended);
+
+// Whether there were any.
+bool had_communicators();
+// While one lives no communicator is destroyed.
+class Reading {
+ public:
+  Reading();
+  ~Reading();
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+  // All there were until now, in the order in which they were seen; others count meanwhile.
+  std::vector<Communicator*> all;
+};
 
 }  // namespace thinwire::nccl

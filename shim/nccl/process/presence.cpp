@@ -281,6 +281,8 @@ std::string plain(std::string text) {
 }
 
 std::string presence_text(const Communicator& communicator) {
+  if (communicator.together > 0)
+    return std::to_string(communicator.together) + " that have ended, together";
   const agree::CommunicatorRef agreed = agreed_of(communicator);
   return agreed ? plain(agreed->presence().text) : "not asked who has it";
 }

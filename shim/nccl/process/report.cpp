@@ -142,11 +142,11 @@ std::string not_taken_as_text() {
   return names.empty() ? "" : "  in no figure, as this library does not take them: " + names + '\n';
 }
 
-std::string as_text(const std::string& rank) {
+std::string as_text(const Communicators& all, const std::string& rank) {
   std::ostringstream out;
   out << "thinwire: NCCL " << nccl_version() << ", rank " << rank << " alone, codec "
       << tw_codec_spec(settings().codecs.front().codec) << '\n';
-  for (const Communicator* each : all_communicators()) {
+  for (const Communicator* each : all) {
     out << "  communicator of " << each->ranks << " ranks, as rank " << each->rank << ": "
         << presence_text(*each) << '\n';
     for (int operation = 0; operation < kOperations; ++operation) {
@@ -181,21 +181,23 @@ std::string own_rank(const Communicators& all) {
 // Where a program goes by exit() or returns from main(), its threads may still be in calls of NCCL,
 // which count on; the figures are those of this moment.
 void report_now() {
-  if (g_owner == 0 && all_communicators().empty()) return say_if_unseen();
-  if (g_owner != getpid() || all_communicators().empty()) return;
+  if (g_owner == 0 && !had_communicators()) return say_if_unseen();
+  if (g_owner != getpid() || !had_communicators()) return;
   end_trace();
-  const std::string rank = own_rank(all_communicators());
-  if (rank == "0") explain_nothing_compressed(all_communicators());
+  // Whatever threads still end after this stays as it is.
+  const Communicators& all = (new Reading)->all;
+  const std::string rank = own_rank(all);
+  if (rank == "0") explain_nothing_compressed(all);
   if (settings().report.empty()) return;
   take_last_reports();
   if (settings().report == "1") {
-    const std::string text = as_text(rank);
+    const std::string text = as_text(all, rank);
     std::fwrite(text.data(), 1, text.size(), stderr);
     return;
   }
   const std::string path = settings().report + ".nccl.rank" + rank;
   std::ofstream file(path);
-  file << as_json(all_communicators(), rank);
+  file << as_json(all, rank);
   if (!file.flush()) tw_log(TW_LOG_ERROR, ("cannot write " + path).c_str());
 }
 
@@ -223,7 +225,8 @@ tw_status tw_nccl_report(char* text, std::uint64_t room, std::uint64_t* bytes) {
   if (bytes == nullptr || (text == nullptr && room != 0)) return TW_INVALID_ARGUMENT;
   std::string whole;
   const bool is_whole = allowed([&] {
-    const std::vector<Communicator*> all = communicators_so_far();
+    const Reading reading;
+    const Communicators& all = reading.all;
     if (all.empty() || !is_counting()) return;
     take_last_reports();
     whole = as_json(all, own_rank(all));

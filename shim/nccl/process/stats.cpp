@@ -29,7 +29,8 @@ void add_collectives(const Counters& of, tw_stats& stats) {
 
 tw_stats stats_now() {
   tw_stats stats{};
-  for (const Communicator* each : communicators_so_far()) {
+  const Reading reading;
+  for (const Communicator* each : reading.all) {
     for (int operation = 0; operation < kOperations; ++operation) {
       if (operation == kRecv) continue;
       const Counters& of = each->of[static_cast<std::size_t>(operation)];
@@ -40,7 +41,8 @@ tw_stats stats_now() {
 }
 
 void add_reasons(std::uint64_t* raw, std::uint32_t reasons) {
-  for (const Communicator* each : communicators_so_far()) {
+  const Reading reading;
+  for (const Communicator* each : reading.all) {
     for (std::uint32_t why = 1; why < reasons && why < TW_REASON_COUNT; ++why) {
       raw[why] += each->of[kSend].raw[why];
     }
