@@ -49,7 +49,9 @@ def test_the_end_of_a_communicator_in_a_group_with_its_last_calls(
 def test_a_thousand_communicators_one_after_the_other(tmp_path: Path) -> None:
     """What is kept of those that have ended is bounded; the report has all their calls."""
     count = 1000
-    assert run(PROGRAM, "many", str(count), REPORT=tmp_path / "report", **SETTINGS) == ("ok\n", "")
+    words = (PROGRAM, "many", str(count))
+    settings = SETTINGS | {"REPORT": tmp_path / "report"}
+    assert run(*words, patience=300, **settings) == ("ok\n", "")
     found = communicators(tmp_path)
     assert found[0]["presence"].endswith(" that have ended, together")
     earlier = int(found[0]["presence"].split()[0])
