@@ -132,6 +132,8 @@ def add(
         summary.features.update(named(native.lines[seed].features, names))
         summary.left_out.update(named(native.lines[seed].left_out, names))
         why = differs(native.lines[seed], ours.lines.get(seed), configuration.lossy)
+        if why is None and seed in ours.said and seed not in native.said:
+            why = "goes wrong behind its line, while MPI ends"
         if why is not None:
             said = [why, *ours.said.get(seed, [])]
             summary.differences.append(Difference(seed, configuration.codec, said))

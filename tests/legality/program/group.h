@@ -25,5 +25,11 @@ Record run_collectives(const Group& group, Random random);
 Record run_intercommunicator(const Group& group, Random random);
 Record run_errors(const Group& group, Random random);
 Record run_threads(const Group& group, Random random);
+Record run_looked_up(const Group& group, Random random);
+Record run_short_lived(const Group& group, Random random);
+Record run_many(const Group& group, Random random);
+
+// On all ranks: MPI_Finalize is to do something drawn from the seed.
+void leave_for_the_end(std::uint64_t seed);
 
 }  // namespace legality

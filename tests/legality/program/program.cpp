@@ -21,6 +21,15 @@ Phase draw_phase(Random& random) {
   return random.pick(phases);
 }
 
+// Behind the others, so that what these draw does not depend on it.
+std::vector<Phase> draw_last_phases(Random random) {
+  std::vector<Phase> phases;
+  if (random.chance(30)) phases.push_back(run_looked_up);
+  if (random.chance(30)) phases.push_back(run_short_lived);
+  if (random.chance(12)) phases.push_back(run_many);
+  return phases;
+}
+
 // What all ranks saw, in hashes of ranks and phases.
 struct Sums {
   std::uint64_t all = 0, kept = 0;
@@ -82,17 +91,21 @@ void run_program(std::uint64_t seed) {
   std::vector<Record> records;
   {
     Communicators communicators(random.part(1));
-    const int phases = random.between(4, 8);
+    const int drawn = random.between(4, 8);
+    const std::vector<Phase> last = draw_last_phases(random.part(50));
+    const int phases = drawn + static_cast<int>(last.size());
     for (int phase = 0; phase < phases; ++phase) {
       place.phase = phase;
       Random own = random.part(100 + static_cast<std::uint64_t>(phase));
       const auto [group, color] = communicators.pick(own, phase);
-      const Phase run = draw_phase(own);
+      const Phase run =
+          phase < drawn ? draw_phase(own) : last[static_cast<std::size_t>(phase - drawn)];
       const bool idle = group.comm == MPI_COMM_NULL || dropped(phase);
       records.push_back(idle ? Record{} : run(group, own.part(static_cast<std::uint64_t>(color))));
     }
     place.phase = phases;
   }
+  if (random.part(51).chance(15)) leave_for_the_end(seed);
   void* address = nullptr;
   int bytes = 0;
   MUST(MPI_Buffer_detach(&address, &bytes));
