@@ -130,6 +130,25 @@ def test_every_rank_has_the_library_of_its_mpi(
     assert lines(result.stdout) == expected
 
 
+def test_programs_with_a_sanitizer_start(
+    mpi: Mpi, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """Its runtime refuses to come behind another library, so it is preloaded first."""
+    source = tmp_path / "program.c"
+    source.write_text(PROGRAM)
+    program = tmp_path / "program"
+    compile_with(source, "-fsanitize=address", "-o", program, compiler=mpi.compiler)
+    environment |= {"ASAN_OPTIONS": "detect_leaks=0"}  # MPIs keep some memory until the end
+    launched = [mpi.launcher, *ranks(mpi, 2), program, shim_of(program)]
+    result = call("run", "--codec", CODEC, "--", *launched, environment=environment)
+    assert result.returncode == 0, result.stderr
+    expected = [f"rank {rank} of 2 mapped 1 codec {CODEC} node none" for rank in (0, 1)]
+    assert lines(result.stdout) == expected
+    alone = [sys.executable, "-m", "thinwire", "exec", "--codec", CODEC, "--"]
+    result = run([mpi.launcher, *ranks(mpi, 1), *alone, program, shim_of(program)], environment)
+    assert result.returncode == 0, result.stderr
+
+
 def test_every_program_of_several_has_it(
     mpi: Mpi, program: Path, environment: dict[str, str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -136,15 +137,22 @@ def settings(
     return found
 
 
-def preloaded(wanted: dict[str, str], *libraries: Path) -> dict[str, str]:
+def preloaded(
+    wanted: dict[str, str], programs: Sequence[launch.Program | None], *libraries: Path
+) -> dict[str, str]:
     """The settings and the preload libraries, behind what is preloaded already.
 
     A tool of the profiling interface in front sees the program's calls, and its PMPI_ calls reach
-    the library; behind it would see none. Sanitizers insist on being first.
+    the library; behind it would see none. Sanitizers of the programs insist on being first.
     """
     earlier = os.environ.get("LD_PRELOAD")
     everything = [earlier] if earlier else []
-    return {**wanted, "LD_PRELOAD": ":".join([*everything, *map(str, libraries)])}
+    paths = [program.path for program in programs if program is not None]
+    runtimes = dict.fromkeys(place for path in paths for place in launch.sanitizers_of(path))
+    first = [
+        place for place in runtimes if place not in (earlier or "").replace(" ", ":").split(":")
+    ]
+    return {**wanted, "LD_PRELOAD": ":".join([*first, *everything, *map(str, libraries)])}
 
 
 def run(
@@ -205,7 +213,7 @@ def launched(
         )
     _warn(doubts, quiet)
     named = {name: value for name, value in in_force(os.environ).items() if _is_setting(name)}
-    everything = preloaded({**named, **wanted}, *libraries)
+    everything = preloaded({**named, **wanted}, programs, *libraries)
     try:
         return launch.forward(launcher, command, everything, os.environ)
     except launch.Refused as refusal:
@@ -267,7 +275,7 @@ def _alone(
     programs = [None if launch.is_nccl_launcher(command) else launch.find_program(command)]
     libraries, doubts = _libraries(command, mpi, programs, launcher, nccl=nccl)
     _warn(doubts, quiet)
-    return command, preloaded(wanted, *libraries)
+    return command, preloaded(wanted, programs, *libraries)
 
 
 def _calls_nccl(command: list[str], said: bool | None) -> bool:

@@ -12,7 +12,7 @@ from .nccl import (
     python_with_nccl,
     with_nccl_inside,
 )
-from .program import Program, find_program
+from .program import Program, find_program, sanitizers_of
 
 __all__ = [
     "Choice",
@@ -32,5 +32,6 @@ __all__ = [
     "needs_nccl",
     "on_path",
     "python_with_nccl",
+    "sanitizers_of",
     "with_nccl_inside",
 ]

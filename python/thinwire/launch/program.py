@@ -11,6 +11,7 @@ from .ask import answer_of
 from .families import FAMILIES, family_of, family_of_file
 
 _PYTHON = re.compile(r"(python|pypy)[\d.]*t?")
+_SANITIZER = re.compile(r"lib((hw)?a|t|l)san\.so|libclang_rt\.((hw)?a|t|l)san\b")
 # `NAME => PATH (ADDRESS)`, or `NAME => not found`.
 _LDD_LINE = re.compile(r"\s*(\S+) => (not found|\S+)")
 _FIND_MPI4PY = (
@@ -97,6 +98,14 @@ def libraries_of(binary: str) -> Iterator[tuple[str, str]]:
     said = answer_of("ldd", binary)[0]
     for match in filter(None, map(_LDD_LINE.match, said.splitlines())):
         yield Path(match[1]).name, match[2]
+
+
+def sanitizers_of(path: str) -> tuple[str, ...]:
+    """Runtimes of sanitizers that a program is linked to and that refuse to come behind another
+    library: gcc's, and clang's where they are shared."""
+    binary = interpreter_of(path)
+    found = libraries_of(binary) if binary is not None else iter(())
+    return tuple(place for name, place in found if _SANITIZER.match(name) and place != "not found")
 
 
 def _needs(binary: str, path: str) -> Program | None:
