@@ -40,5 +40,5 @@ function(write_exports shim path)
     endif()
   endforeach()
   file(CONFIGURE OUTPUT ${path} @ONLY CONTENT
-       "{\n  global:\n    MPI_*;\n    PMPI_*;\n@more@    PMIx_Init;\n    dlsym;\n    tw_mpi_transport;\n    tw_preload_stats;\n    tw_preload_stats_kinds;\n  local:\n@hidden@    *;\n};\n")
+       "{\n  global:\n    MPI_*;\n    PMPI_*;\n@more@    PMIx_Init;\n    dlopen;\n    dlsym;\n    tw_mpi_transport;\n    tw_preload_stats;\n    tw_preload_stats_kinds;\n  local:\n@hidden@    *;\n};\n")
 endfunction()

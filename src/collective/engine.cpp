@@ -99,6 +99,12 @@ Result<Packet> Engine::pass(const std::byte* values, const Shape& shape, Mutable
 Status Engine::check(const Packet& packet, const Shape& shape) const {
   const auto info = message::inspect({packet.data, packet.bytes}, settings_->mark);
   if (!info.ok()) return info.status();
+  const std::uint64_t sent = info->header.shape.count(), awaited = shape.count();
+  if (info->header.dtype == settings_->dtype && sent > awaited) {
+    return {StatusCode::kTooSmall, "the ranks' counts differ: a piece of " + std::to_string(sent) +
+                                       " values came in the place of one of " +
+                                       std::to_string(awaited)};
+  }
   if (info->header.dtype != settings_->dtype || !(info->header.shape == shape)) {
     return {StatusCode::kDamaged, "a frame of another array came in the place of a piece"};
   }

@@ -29,6 +29,26 @@ def test_looked_up_and_linked_calls_meet(mpi: Mpi, tmp_path: Path) -> None:
     assert done.collectives["compressed"] == 2 * ROUNDS
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("binding", ["now", "lazy"])
+def test_a_module_that_is_bound_deeply_meets_linked_calls(
+    mpi: Mpi, binding: str, when: str, tmp_path: Path
+) -> None:
+    program = [
+        mpi.programs / "shim_deep_host",
+        mpi.programs / "libshim_deep_module.so",
+        binding,
+        when,
+    ]
+    mpirun(2, program, mpi=mpi).all_right(2)
+    done = mpirun(2, program, mpi.production, CODEC, tmp_path / "report.json", mpi=mpi)
+    done.all_right(2)
+    assert done.thinwire_lines() == []
+    assert done.report is not None
+    assert done.report["compressed_messages"] == done.report["decoded_messages"] == ROUNDS
+    assert done.collectives["compressed"] == 2 * ROUNDS
+
+
 PYTHON = """
 import ctypes, sys
 mpi = ctypes.CDLL(sys.argv[1])

@@ -50,7 +50,7 @@ OF_THE_LAUNCHER = "PMIx_Init"
 
 # For programs that bring MPI and core together themselves (thinwire_mpi.h), for the core of a
 # program that asks what is counted (tw_stats_read), and for programs that look the calls up.
-OF_THINWIRE = {"dlsym", "tw_mpi_transport", "tw_preload_stats", "tw_preload_stats_kinds"}
+OF_THINWIRE = {"dlopen", "dlsym", "tw_mpi_transport", "tw_preload_stats", "tw_preload_stats_kinds"}
 
 
 def symbols(library: Path, *options: str) -> set[str]:

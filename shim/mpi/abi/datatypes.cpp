@@ -134,6 +134,7 @@ TypeFacts examine(MPI_Datatype type) {
 // What the attribute holds.
 struct Kept {
   TypeFacts facts;
+  std::atomic<bool> is_usable{false};  // true once the MPI has said so
   std::mutex mutex;
   LayoutPointer layout;  // these once somebody asked for them
   ByteForm bytes;
@@ -262,6 +263,15 @@ TypeFacts type_facts(MPI_Datatype type) {
   const auto held = reading();
   const Kept* kept = kept_of(type);
   return kept != nullptr ? kept->facts : examine(type);
+}
+
+bool is_usable(MPI_Datatype type) {
+  if (type == MPI_FLOAT || type == MPI_DOUBLE || type == MPI_BYTE) return true;
+  const auto held = reading();
+  Kept* const kept = kept_of(type);
+  if (kept == nullptr) return is_committed(type);
+  if (!kept->is_usable.load(std::memory_order_relaxed)) kept->is_usable = is_committed(type);
+  return kept->is_usable.load(std::memory_order_relaxed);
 }
 
 void use_types_in_threads(bool concurrent) { g_concurrent = concurrent; }

@@ -26,6 +26,10 @@ struct TypeFacts {
 // Found out once and kept as an attribute of the datatype.
 TypeFacts type_facts(MPI_Datatype type);
 
+// Whether the MPI takes it in a call that communicates, which packed bytes would hide: it is
+// committed. Asked of the MPI until it says so, then kept.
+bool is_usable(MPI_Datatype type);
+
 // Once the MPI has started: whether with MPI_THREAD_MULTIPLE.
 void use_types_in_threads(bool concurrent);
 

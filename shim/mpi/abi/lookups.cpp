@@ -7,16 +7,11 @@
 
 #include <string>
 
+#include "abi/deep_binding.h"
 #include "abi/symbols.h"
 
 namespace thinwire::mpi {
-namespace {
 
-using shim::Answer;
-using shim::kLoaders;
-using shim::loaders_dlsym;
-
-// This library, in which every function of MPI is a wrapper.
 void* own_handle() {
   static void* const handle = [] {
     Dl_info about{};
@@ -25,6 +20,12 @@ void* own_handle() {
   }();
   return handle;
 }
+
+namespace {
+
+using shim::Answer;
+using shim::kLoaders;
+using shim::loaders_dlsym;
 
 // The MPI's name of its inner form, which is the same function.
 std::string inner_of(const char* name) { return name[0] == 'P' ? name : std::string("P") + name; }
@@ -50,6 +51,8 @@ Answer answer_by_wrapper(void* handle, const char* name) {
 }  // namespace thinwire::mpi
 
 THINWIRE_EARLY bool thinwire::shim::may_be_taken(const char* name) {
+  if (mpi::deep_binding_may_be_open.load(std::memory_order_relaxed) && !mpi::looks_up_itself)
+    mpi::bind_modules_to_wrappers();  // what is looked up may be a module's, which calls the MPI
   const char* const of_mpi = name[0] == 'P' ? name + 1 : name;
   return of_mpi[0] == 'M' && of_mpi[1] == 'P' && of_mpi[2] == 'I' &&
          (of_mpi[3] == '_' || of_mpi[3] == 'X') && !mpi::looks_up_itself;

@@ -16,6 +16,7 @@ int find_destination(const Incoming& message, std::uint64_t capacity, Destinatio
   destination.comm = message.comm;
   destination.dense = type_facts(message.type).dense;
   if (!message.on_device) {
+    if (capacity > 0 && !is_usable(message.type)) return raise(message.comm, MPI_ERR_TYPE);
     if (!destination.dense) destination.bytes = byte_form_of(message.type);
     return MPI_SUCCESS;
   }

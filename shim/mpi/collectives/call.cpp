@@ -99,7 +99,8 @@ int run(tw_collective& collective, const Operand& sent, const Operand& received,
                              .c_str());
     // As of a communicator that was revoked: the program asks for its class.
     const int error = queue.take_error();
-    return error == MPI_SUCCESS ? MPI_ERR_OTHER : error;
+    if (error != MPI_SUCCESS) return error;
+    return status == TW_TOO_SMALL ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
   }
   count(report, part);
   trace_collective(part.form->call, part.traced_name, part.codec, part.gain, report);
@@ -136,7 +137,7 @@ tw_collective describe(const Asked& asked, const Part& part, Lists& lists) {
          collective.receive_displacements);
   }
   // A side that is here, and of both the one whose count is this rank's own.
-  const bool of_sent = part.sent_blocks == 1 || part.received_blocks == 0;
+  const bool of_sent = part.sent_blocks == 1 || part.received_blocks == 0 || part.disagrees;
   const Side& side = of_sent ? asked.sent : asked.received;
   collective.count =
       message_bytes(side.counts.count(part.rank), side.type_of(part.rank)) / part.leaf_bytes;
@@ -166,7 +167,15 @@ int run_described(const Asked& asked, const Part& part, tw_collective& collectiv
       received.find_places(queue.lists.displacements[kReceived]);
     }
   }
-  int error = sent.prepare(true);
+  if (part.overlaps) sent.set_aside();
+  int error = MPI_SUCCESS;
+  if (part.disagrees) {
+    tw_log(TW_LOG_ERROR, ("rank " + std::to_string(process().world.rank) + ": " + form.name +
+                          ": its send and receive sides say different lengths of one block")
+                             .c_str());
+    error = MPI_ERR_TRUNCATE;
+  }
+  if (error == MPI_SUCCESS) error = sent.prepare(true);
   if (error == MPI_SUCCESS) error = received.prepare(part.in_place || is_source);
   const int ran = run(collective, sent, received, error == MPI_SUCCESS, part, queue);
   if (error == MPI_SUCCESS) error = ran;

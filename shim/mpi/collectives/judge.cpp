@@ -59,11 +59,13 @@ bool find_sides(const Asked& asked, Part& part) {
 // average where blocks differ.
 std::uint64_t bytes_known_to_all(const Part& part, const Total& sent, const Total& received) {
   const Form& form = *part.form;
-  const bool many = part.received_blocks > 1;
+  const bool many = part.received_blocks > 1 && !part.disagrees;
   if (form.operation == TW_REDUCE_SCATTER) return part.in_place ? received.bytes : sent.bytes;
   if (form.operation == TW_ALLGATHER || form.operation == TW_GATHER ||
       form.operation == TW_ALLTOALL) {
-    return many ? received.bytes / static_cast<std::uint64_t>(part.ranks) : sent.bytes;
+    const auto ranks = static_cast<std::uint64_t>(part.ranks);
+    if (many) return received.bytes / ranks;
+    return part.sent_blocks > 1 ? sent.bytes / ranks : sent.bytes;
   }
   if (form.operation == TW_SCATTER) {
     return part.sent_blocks > 1 ? sent.bytes / static_cast<std::uint64_t>(part.ranks)
@@ -110,8 +112,7 @@ bool add_signature(const Side& side, int first, int blocks, Signature& whole) {
     const Signature own = signature_of(facts, bytes);
     whole |= own;
     const bool may_be_taken = (own & (asks_of_words ? kOfOthers : kOfOthers | kWords)) == 0;
-    if (!is_same && may_be_taken && type != MPI_FLOAT && type != MPI_DOUBLE &&
-        !is_committed(type)) {
+    if (!is_same && may_be_taken && type != MPI_FLOAT && type != MPI_DOUBLE && !is_usable(type)) {
       return false;
     }
     last = type;
@@ -138,15 +139,29 @@ bool begins_at_buffer(const Side& side) {
   return side.types == nullptr && !side.counts.has_places() && type_facts(side.type).dense;
 }
 
-// Data where there can be none, or two sides that certainly share some without MPI_IN_PLACE. Sides
-// with gaps or places may begin at one address and share nothing.
+// Data where there can be none.
 bool buffers_are_wrong(const Asked& asked, const Total& sent, const Total& received) {
   const auto is_null = [](const Side& side, const Total& total) {
     return total.bytes > 0 && begins_at_buffer(side) && side.buffer == nullptr;
   };
-  if (is_null(asked.sent, sent) || is_null(asked.received, received)) return true;
+  return is_null(asked.sent, sent) || is_null(asked.received, received);
+}
+
+// Two sides that certainly share some bytes without MPI_IN_PLACE. Sides with gaps or places may
+// begin at one address and share nothing.
+bool sides_overlap(const Asked& asked, const Total& sent, const Total& received) {
   return sent.bytes > 0 && received.bytes > 0 && asked.sent.buffer == asked.received.buffer &&
          begins_at_buffer(asked.sent) && begins_at_buffer(asked.received);
+}
+
+// Whether the MPI refuses those, on the rank that has them, before it sends anything. Open MPI
+// looks in reductions alone, and runs the others as if the sent side had been copied before.
+bool refuses_overlap([[maybe_unused]] const Form& form) {
+#ifdef OPEN_MPI
+  return form.reduces;
+#else
+  return true;
+#endif
 }
 
 // Sides of one rank that say different things of one block.
@@ -201,6 +216,7 @@ NativeReason judge_call(const Asked& asked, Part& part) {
   const Total sent = total_of(asked.sent, sent_first, part.sent_blocks);
   const Total received = total_of(asked.received, received_first, part.received_blocks);
   if (!sent.valid || !received.valid) return NativeReason::kArguments;
+  part.disagrees = sides_disagree(part, sent, received);
   const std::uint64_t bytes = bytes_known_to_all(part, sent, received);
   // Of calls that are taken over by name alone no rank knows what the others send.
   const bool by_name = taken_over_by_name_alone(asked.call);
@@ -221,9 +237,9 @@ NativeReason judge_call(const Asked& asked, Part& part) {
     return NativeReason::kReduction;
   }
   if (form.reduces && !settings.codes_reductions()) return NativeReason::kReductionUnderAuto;
-  if (sides_disagree(part, sent, received) || buffers_are_wrong(asked, sent, received)) {
-    return NativeReason::kArguments;
-  }
+  if (buffers_are_wrong(asked, sent, received)) return NativeReason::kArguments;
+  part.overlaps = sides_overlap(asked, sent, received);
+  if (part.overlaps && refuses_overlap(form)) return NativeReason::kArguments;
   part.traced_name = traced_name(asked.comm);
   return NativeReason::kCompressed;
 }

@@ -36,6 +36,9 @@ struct Part {
   bool in_place = false;
   int sent_blocks = 0;  // 0: this rank has no such side
   int received_blocks = 0;
+  // What only this rank can see of its sides, and what therefore decides nothing: it takes part.
+  bool disagrees = false;          // they say different lengths of one block; its call will fail
+  bool overlaps = false;           // they share bytes; the sent one is set aside
   Signature signature = kNothing;  // of both sides together
   tw_dtype leaf = TW_BYTES;        // the float type that this is, where it is one alone
   std::uint64_t leaf_bytes = 1;
@@ -65,7 +68,8 @@ struct Part {
 };
 
 // kCompressed: it may, and `part` is filled in. Says the same on all ranks of a correct program:
-// where arguments are wrong on one of them, the MPI's own call is to say so. So it goes by what MPI
+// where arguments are wrong on one of them, the MPI's own call is to say so, if it does that before
+// it sends anything. So it goes by what MPI
 // requires equal, the type signature, never by datatypes or addresses, which are each rank's own.
 // Where signatures match in pairs alone, in calls that are taken over by name alone, that of `part`
 // is open: agree_on_signature() is to be asked.

@@ -156,6 +156,7 @@ std::optional<Wire> encode(const Outgoing& message) {
     }
     return stay_raw(decision.reason);
   }
+  if (!is_usable(message.type)) return std::nullopt;  // for the MPI to refuse
   Backoff& channel = peer.channels->of(type.leaf, use->number);
   const Attempt attempt = channel.next(decision.least_ratio);
   if (attempt == Attempt::kSkip) return stay_raw(TW_RAW_DECLINED_LATELY);
