@@ -425,7 +425,8 @@ typedef enum tw_message_flag {
   TW_MESSAGE_NO_CHECKSUM = 2, /* encode: no checksums of chunks; the header still has one. Damage
                                  of a chunk may then decode to wrong values */
   TW_MESSAGE_ADD = 4,     /* decode: add to the destination's values, then multiply by `scale` */
-  TW_MESSAGE_INTEGERS = 8 /* encode: lossy codecs also take fp64 values that look like integers */
+  TW_MESSAGE_INTEGERS = 8 /* encode: lossy codecs also take fp64 values that look like integers, and
+                             those without a bound arrays with fill values */
 } tw_message_flag;
 
 /* Every frame begins with a mark: one for files and memory (`job` is NULL), another for each job,
@@ -460,8 +461,12 @@ tw_status tw_message_bound(const tw_codec* codec, const tw_shape* shape, uint64_
  * The frame is raw if the codec declines the data (NaN or infinity under a fixed rate), if it would
  * not get smaller, or if a lossy codec meets fp64 values that look like integers: not 0, and below
  * 2^40 in magnitude when their bits are read as a signed integer (unless TW_MESSAGE_INTEGERS or
- * THINWIRE_INTEGERS=code is set). With TW_MESSAGE_DECLINE these fail instead, the last with
- * TW_HOLDS_INTEGERS.
+ * THINWIRE_INTEGERS=code is set). So it is if a codec without an absolute bound would destroy most
+ * of a sample of the array (fp32, fp64, bf16): at most four different values lie within a factor of
+ * 2^20 of the largest and others below, as with fill values of 1e36; or the values are of the other
+ * byte order; or a coded value may become infinite (unless TW_MESSAGE_INTEGERS or
+ * THINWIRE_FILL_VALUES=code is set). The first time a process says so. With TW_MESSAGE_DECLINE all
+ * these fail instead, with TW_DECLINED, and with TW_HOLDS_INTEGERS for integers.
  *
  * Allocates no host memory, and GPU memory only if the pools have none to lend. TW_UNSUPPORTED
  * while the stream is being captured into a graph. */
@@ -540,7 +545,8 @@ tw_status tw_message_workspace(const tw_codec* codec, const tw_shape* shape, uin
  * outcome must be in memory that the GPU can access, and stay valid until the work has run. The
  * frame is complete in stream order; the outcome may be written earlier. It is TW_DECLINED, and
  * there is no frame, if the codec declines the data or it would not get smaller. Unlike
- * tw_message_encode() this does not look for integers in fp64 arrays: a lossy codec destroys them.
+ * tw_message_encode() this does not look for integers in fp64 arrays, nor for fill values: a lossy
+ * codec destroys them, or what lies beside them.
  */
 tw_status tw_message_encode_enqueue(const tw_codec* codec, const tw_shape* shape,
                                     const void* source, void* destination, uint64_t capacity,

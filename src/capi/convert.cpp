@@ -43,7 +43,10 @@ message::EncodeOptions to_encode_options(const tw_message_options& options) {
   }
   converted.decline = (options.flags & TW_MESSAGE_DECLINE) != 0;
   converted.chunk_checksums = (options.flags & TW_MESSAGE_NO_CHECKSUM) == 0;
-  if ((options.flags & TW_MESSAGE_INTEGERS) != 0) converted.declines_integers = false;
+  if ((options.flags & TW_MESSAGE_INTEGERS) != 0) {
+    converted.declines_integers = false;
+    converted.declines_fill_values = false;
+  }
   converted.stream = static_cast<device::StreamHandle>(options.stream);
   return converted;
 }

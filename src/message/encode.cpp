@@ -6,6 +6,7 @@
 #include "codec/integers.h"
 #include "codec/layout.h"
 #include "codec/registry.h"
+#include "message/fill_values.h"
 #include "message/gpu.h"
 #include "message/host.h"
 
@@ -210,7 +211,10 @@ Result<std::uint64_t> encode_here(const Coder& coder, const codec::Chunk& array,
     if (coder.codec->open(coder.parameter)) {
       resolved.parameter = coder.codec->resolve(source, array, coder.parameter);
     }
-    auto written = encode_frame(resolved, array, source, destination, options);
+    const bool is_fit =
+        !looks_for_fill_values(coder, array, options) || !holds_fill_values(array, source);
+    auto written = is_fit ? encode_frame(resolved, array, source, destination, options)
+                          : Result<std::uint64_t>(declined_for_fill_values(coder));
     if (written.ok() && *written < array.raw_bytes()) return written;
     if (!written.ok() && !is_declined(written.status().code())) return written;
     if (options.decline && !written.ok()) return written;

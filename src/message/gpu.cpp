@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "device/work_stream.h"
+#include "message/fill_values.h"
 #include "message/host.h"
 #include "message/job.h"
 
@@ -26,14 +27,37 @@ Status put_on_stream(Job& job, const codec::DeviceCodec& side, WorkStream& work)
   return status;
 }
 
+// Enqueues the copy of an array's sample to pinned memory, before the work that is waited for.
+Result<const std::byte*> take_fill_sample(const Sample& sample, const std::byte* source,
+                                          WorkStream& work) {
+  const std::uint64_t bytes = sample.array.raw_bytes();
+  const auto values = work.borrow_pinned(bytes);
+  if (!values.ok()) return values.status();
+  const Status status = sample.is_whole()
+                            ? work.copy(*values, source, bytes)
+                            : device::enqueue_gather(sample.places, source, *values, work.stream());
+  if (!status.ok()) return status;
+  return static_cast<const std::byte*>(*values);
+}
+
 // As start_encode(), to its end: the frame's size, or kDeclined at `limit`, or kHoldsIntegers.
 Result<std::uint64_t> run_encode(const Coder& coder, const codec::Chunk& array,
                                  const std::byte* source, std::byte* frame, std::uint64_t limit,
                                  const EncodeOptions& options, WorkStream& work) {
+  const std::byte* sampled = nullptr;
+  const Sample sample = fill_sample(array);
+  if (looks_for_fill_values(coder, array, options)) {
+    const auto taken = take_fill_sample(sample, source, work);
+    if (!taken.ok()) return taken.status();
+    sampled = *taken;
+  }
   Status status = start_encode(coder, array, source, frame, limit, options, work);
   if (!status.ok()) return status;
   auto outcome = work.wait();
   if (!outcome.ok()) return outcome.status();
+  if (sampled != nullptr && would_destroy_most(sampled, array.dtype, sample.array.shape.count())) {
+    return declined_for_fill_values(coder);
+  }
   const StatusCode code = device::outcome_status(*outcome);
   if (code == StatusCode::kOk) return device::outcome_bytes(*outcome);
   if (code == StatusCode::kHoldsIntegers) return holds_integers(coder);

@@ -8,6 +8,9 @@ namespace thinwire::message {
 // What THINWIRE_INTEGERS says, as it is at the first call.
 bool declines_integers_by_setting();
 
+// What THINWIRE_FILL_VALUES says, likewise (message/fill_values.h).
+bool declines_fill_values_by_setting();
+
 // Of this process, since the start.
 struct IntegerCounts {
   std::uint64_t declined;  // fp64 arrays that a lossy codec did not take for them

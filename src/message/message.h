@@ -20,6 +20,8 @@ struct EncodeOptions {
   bool chunk_checksums = true;
   // Whether lossy codecs decline fp64 values that read as integers (codec/integers.h).
   bool declines_integers = declines_integers_by_setting();
+  // Whether those without a bound decline arrays in which fill values would destroy the others.
+  bool declines_fill_values = declines_fill_values_by_setting();
   device::StreamHandle stream = nullptr;  // GPU work runs after what is on it now
 };
 

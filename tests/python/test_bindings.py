@@ -89,6 +89,39 @@ def test_a_note_that_is_damaged_is_refused() -> None:
     assert thinwire.inspect(frame[:at] + bytes(40)).shape == (1, 1, 2, 3)
 
 
+@pytest.mark.parametrize("fill", [9.96921e36, 1e20, -1e30])
+@pytest.mark.parametrize("spec", ["szp:rel=1e-3", "zfp:rate=16", "blockq"])
+def test_fill_values_leave_an_array_raw(spec: str, fill: float) -> None:
+    data = (280 + 20 * np.sin(np.arange(100_000) * 1e-3)).astype(np.float32)
+    assert thinwire.inspect(thinwire.compress(data, spec)).spec != "raw"
+    data[::50] = fill
+    frame = thinwire.compress(data, spec)
+    assert thinwire.inspect(frame).spec == "raw"
+    assert (thinwire.decompress(frame) == data).all()
+    bounded = thinwire.compress(data, "szp:abs=1e-2")
+    assert thinwire.inspect(bounded).spec == "szp:abs=0.01"
+    assert np.abs(thinwire.decompress(bounded) - data).max() <= 1e-2
+
+
+SAYS_ONCE = """
+import numpy, thinwire
+values = numpy.full(10000, 280, "f4")
+values[::50] = 1e36
+for _ in range(3):
+    thinwire.compress(values, "blockq")
+"""
+
+
+def test_fill_values_are_told_once_or_coded() -> None:
+    said = subprocess.run([sys.executable, "-c", SAYS_ONCE], capture_output=True, text=True)
+    assert said.stderr.count("fill values") == 1, said.stderr
+    coded = SAYS_ONCE + "assert thinwire.inspect(thinwire.compress(values, 'blockq')).spec != 'raw'"
+    environment = {**os.environ, "THINWIRE_FILL_VALUES": "code"}
+    words = [sys.executable, "-c", coded]
+    said = subprocess.run(words, capture_output=True, text=True, env=environment)
+    assert (said.returncode, said.stderr) == (0, "")
+
+
 def test_arrays_out_of_order_and_of_higher_rank() -> None:
     data = wave(6000).reshape(20, 300).T
     out = thinwire.decompress(thinwire.compress(data, "zfp:rate=16"))
