@@ -1,6 +1,18 @@
 """Writing files of results: whole, or not at all."""
 
+import errno
+import os
 from pathlib import Path
+
+
+def expect(path: Path) -> None:
+    """OSError where no file can be written there: before what takes long, and nothing is changed
+    but that the folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
 def write(path: Path, data: bytes | memoryview) -> None:

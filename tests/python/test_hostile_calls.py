@@ -171,6 +171,31 @@ def test_an_interrupt_while_the_command_starts_is_no_traceback() -> None:
         assert "Traceback" not in said or "thinwire/cli" not in said, said
 
 
+def test_an_interrupt_ends_a_call_into_the_library(tmp_path: Path) -> None:
+    """Python looks for it only after the call: here one that never ends."""
+    np.zeros(10, np.float32).tofile(tmp_path / "a.f32")
+    program = (
+        "import ctypes\n"
+        "from thinwire import message\n"
+        "libc, lock = ctypes.CDLL(None), ctypes.create_string_buffer(64)\n"
+        "def wait(*_, **__):\n"
+        "    print('waits', flush=True)\n"
+        "    libc.pthread_mutex_lock(lock), libc.pthread_mutex_lock(lock)\n"
+        "message.compress = wait\n"
+        "from thinwire.start import main\n"
+        "main()\n"
+    )
+    words = ["encode", str(tmp_path / "a.f32"), str(tmp_path / "out"), "--codec", "mpc"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *words], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None and process.stdout.readline() == "waits\n"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == -signal.SIGINT
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     "table", ["| file | shape |\n| a.f32 |\n", "|\n|||\n", "| file | shape |\n| a.f32 | 4² |\n"]
 )

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from thinwire import whole_file
 from thinwire.bench import ratios, samples
 from thinwire.bench.output import say
 from thinwire.bench.steps import steps
@@ -28,6 +29,8 @@ def ratio(
     place = ratios.find_csv(path)
     if place is None and (write or check):
         raise typer.BadParameter("no bench/results around here: pass --file")
+    if write and place:
+        whole_file.expect(place)
     arrays = [*ratios.generated(), *ratios.files(lambda why: say(f"skipped {why}"))]
     if not samples.data_files():
         say(f"skipped the files: ${samples.DATA_FOLDER} names no folder of them")

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 
 from thinwire import dtypes, message, raw_files, whole_file
-from thinwire.cli import values
+from thinwire.cli import interrupts, values
 from thinwire.cli.values import Dtype
 from thinwire.codec import allow_decoding
 
@@ -46,7 +46,8 @@ def encode(
         data = raw_files.read(source, name)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
-    frame = message.compress(data, codec, dtype=name)
+    with interrupts.at_once():
+        frame = message.compress(data, codec, dtype=name)
     assert isinstance(frame, bytes)  # as an array in host memory gives
     whole_file.write(target, frame)
     spec = message.inspect(frame).spec
@@ -66,7 +67,8 @@ def decode(
 ) -> None:
     """Decode a frame into a file of raw little-endian values."""
     allow_decoding(*(allow or []))
-    array = message.decompress(source.read_bytes())
+    with interrupts.at_once():
+        array = message.decompress(source.read_bytes())
     whole_file.write(target, array.reshape(-1).view("u1").data)
 
 
