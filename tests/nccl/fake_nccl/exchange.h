@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "segment.h"
@@ -33,7 +32,7 @@ enum class Outcome { kDone, kMismatch, kStopped };
 class Exchange {
  public:
   Exchange(Segment& segment, int rank, int ranks)
-      : segment_(segment), rank_(rank), ranks_(ranks), sends_(ranks), receives_(ranks) {}
+      : segment_(segment), rank_(rank), ranks_(ranks), peers_(ranks) {}
 
   void send(int peer, const Call& call, const void* data, std::size_t bytes);
   void receive(int peer, const Call& call, void* data, std::size_t bytes);
@@ -54,14 +53,25 @@ class Exchange {
     Call got{};            // a receive's
   };
 
+  // In order; those before `next` are done.
+  struct Queue {
+    std::vector<Part> parts;
+    std::size_t next = 0;
+    bool is_empty() const { return next == parts.size(); }
+  };
+  struct Peer {
+    Queue sends, receives;
+  };
+
+  Peer& peer_of(int peer);
   bool advance_send(int peer);
   bool advance_receive(int peer);
 
   Segment& segment_;
   int rank_;
   int ranks_;
-  std::vector<std::deque<Part>> sends_;
-  std::vector<std::deque<Part>> receives_;
+  std::vector<Peer> peers_;
+  std::vector<int> busy_;  // with whom something is left to do
   bool mismatch_ = false;
   std::size_t bytes_out_ = 0;
 };

@@ -1,9 +1,9 @@
 // Memory that the ranks of a communicator share, threads of one process or several processes alike:
-// a ring of bytes from each rank to each, itself among them.
+// a ring of bytes from each rank to each, itself among them. It takes memory as it is used.
 #pragma once
 
-#include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,36 +11,65 @@
 
 namespace fake_nccl {
 
-constexpr int kMostRanks = 16;
-constexpr std::size_t kRingBytes = 64 << 10;
+constexpr int kMostRanks = 1024;
 
-// One writer, one reader.
+// One writer, one reader. The bytes lie behind it.
 struct Ring {
   std::atomic<std::uint64_t> written;
   std::atomic<std::uint64_t> read;
-  std::byte bytes[kRingBytes];
 
-  // As much as there is room for, or as there is; the number of bytes.
-  std::size_t put(const std::byte* from, std::size_t bytes_left);
-  std::size_t take(std::byte* to, std::size_t bytes_left);
+  // As much as there is room for, or as there is; the number of bytes. `size`: the ring's.
+  std::size_t put(std::size_t size, const std::byte* from, std::size_t bytes_left);
+  std::size_t take(std::size_t size, std::byte* to, std::size_t bytes_left);
+};
+
+// What a rank sleeps on: whoever has done something for it rings.
+struct alignas(64) Bell {
+  std::atomic<std::uint32_t> rung;
+  std::atomic<std::uint32_t> sleeps;
+
+  void ring();
+  // Until it is rung, if it was not since it showed `seen`, or for a while.
+  void sleep(std::uint32_t seen, std::chrono::milliseconds most);
 };
 
 struct alignas(64) Segment {
-  std::array<std::atomic<std::uint32_t>, kMostRanks> arrived;
-  std::atomic<std::uint32_t> failed;  // a rank has met an error, or aborted
+  std::atomic<std::uint32_t> arrived;  // ranks
+  std::atomic<std::uint32_t> failed;   // a rank has met an error, or aborted
+  Bell all_there;
 
-  // They lie behind it.
-  Ring& ring(int from, int to, int ranks) {
-    return reinterpret_cast<Ring*>(this + 1)[from * ranks + to];
-  }
+  // They lie behind it: bells, then rings.
+  Bell& bell(int rank) { return reinterpret_cast<Bell*>(this + 1)[rank]; }
+  Ring& ring(int from, int to, int ranks);
 };
+
+// Of bytes in a ring: of many ranks each ring has a page.
+std::size_t ring_bytes(int ranks);
 
 // Waits until all ranks have the segment of that name, or `given_up` says so: then null. The name
 // is gone afterwards.
 Segment* join(const std::string& name, int rank, int ranks, const std::function<bool()>& given_up);
 void leave(Segment* segment, int ranks);
 
-// For a while, in a loop that waits for another rank: longer the more often it was called in vain.
-void rest(int times);
+// Waits of one rank for others: a few times by giving its processor to them, where they are few,
+// and then asleep.
+class Rest {
+ public:
+  Rest(Bell& bell, int ranks);
+
+  // Before it is looked whether there is something to do, and after there was.
+  void look() { seen_ = bell_.rung.load(); }
+  void did_something() { times_ = 0; }
+  void rest();
+
+ private:
+  static constexpr int kTries = 100;
+
+  Bell& bell_;
+  const int tries_;
+  const std::chrono::milliseconds most_;
+  int times_ = 0;
+  std::uint32_t seen_ = 0;
+};
 
 }  // namespace fake_nccl
