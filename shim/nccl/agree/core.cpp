@@ -11,6 +11,7 @@ Core::Core(Options options)
       loop_([this] { fail(); }),
       messenger_(loop_),
       idle_(loop_, options_.kept_pairs),
+      openings_(loop_),
       meetings_(loop_, messenger_, {options_.registration, options_.late},
                 [this](const std::string& text) { tell(text); }) {}
 

@@ -13,6 +13,7 @@
 #include "agree/meetings.h"
 #include "agree/member.h"
 #include "agree/messenger.h"
+#include "agree/openings.h"
 #include "agree/unique_id.h"
 
 namespace thinwire::nccl::agree {
@@ -27,6 +28,7 @@ class Core {
   Meetings& meetings() { return meetings_; }
   Messenger& messenger() { return messenger_; }
   Idle& idle() { return idle_; }
+  Openings& openings() { return openings_; }
 
   // ---- tasks of the host ----
   std::optional<Stamp> make_stamp(const Address& interface);
@@ -92,6 +94,7 @@ class Core {
   Loop loop_;
   Messenger messenger_;
   Idle idle_;
+  Openings openings_;
   Meetings meetings_;
   std::map<Address, Listening> listening_;  // by address without port
   std::map<std::uint64_t, Stranger> strangers_;

@@ -62,6 +62,9 @@ constexpr auto kStampTime = 5s;
 // A connection that is answered at all is made in a round trip or two, or after a lost packet or
 // two.
 constexpr auto kConnectTime = 5s;
+// New connections of pairs that a process makes at a time, a round trip or two each: with more of
+// many processes on few processors none is answered in time.
+constexpr std::size_t kMostOpenings = 4;
 // A pair that could not connect is tried again: a limit may be raised, a firewall opened.
 constexpr auto kPairRetry = 60s;
 

@@ -79,7 +79,7 @@ void Member::form() {
                                  Tree::Times{options.connecting, options.resuming, options.refused},
                                  std::move(told));
   pairs_ = std::make_unique<Pairs>(
-      core_.loop(), core_.idle(), secret_, rank_,
+      core_.loop(), core_.idle(), core_.openings(), secret_, rank_,
       Pairs::Times{options.connecting, options.resuming, options.refused},
       Pairs::Told{
           [this](int rank) { return tree_->addresses()[static_cast<std::size_t>(rank)]; },

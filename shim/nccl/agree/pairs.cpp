@@ -8,6 +8,7 @@ namespace thinwire::nccl::agree {
 
 Pairs::~Pairs() {
   for (auto& [name, end] : ends_) {
+    openings_.done(end.get());
     loop_.cancel(end->retry);
     if (end->session) loop_.bury(std::move(end->session));
   }
@@ -71,16 +72,26 @@ std::unique_ptr<Session> Pairs::session_with(int rank, bool outgoing) {
 
 void Pairs::begin_connecting(int rank) {
   End& of = end(rank, true);
-  of.deadline = Loop::Clock::now() + times_.connecting;
+  of.is_tried = false;
   of.delay = kFirstRetry;
-  connect(rank);
+  ask_to_connect(rank);
+}
+
+// The next ranks first, so that not all ranks begin with the same one.
+void Pairs::ask_to_connect(int rank) {
+  const std::uint32_t distance = static_cast<std::uint32_t>(rank) - static_cast<unsigned>(rank_);
+  openings_.ask(&end(rank, true), distance, [this, rank] { connect(rank); });
 }
 
 void Pairs::connect(int rank) {
   End& of = end(rank, true);
-  if (leaves_ && of.waiting.empty()) return;
-  // Others may not be used soon.
-  if (!told_.has_room()) return ended(rank, true, "few file descriptors are left");
+  if (leaves_ && of.waiting.empty()) return openings_.done(&of);
+  if (!std::exchange(of.is_tried, true)) of.deadline = Loop::Clock::now() + times_.connecting;
+  if (!told_.has_room()) {
+    // Others may not be used soon; while some are made, those before them come to their rest.
+    of.deadline = std::max(of.deadline, openings_.last_made() + times_.connecting);
+    return ended(rank, true, "few file descriptors are left");
+  }
   of.session = session_with(rank, true);
   of.session->connect(told_.address(rank), Pair{});
 }
@@ -89,6 +100,7 @@ void Pairs::connect(int rank) {
 void Pairs::opened(int rank) {
   End& of = end(rank, true);
   Session* const session = of.session.get();
+  openings_.made(&of);
   of.is_open = true;
   session->hold();
   of.rounds.start({nullptr, [session](const Message& message) { session->send(message); }, 1});
@@ -100,13 +112,14 @@ void Pairs::opened(int rank) {
 
 void Pairs::ended(int rank, bool outgoing, const std::string& why) {
   End& of = end(rank, outgoing);
+  if (outgoing) openings_.done(&of);
   if (outgoing ? of.is_open : of.is_used) {
     return told_.lost(rank, outgoing, rank_text(rank) + " " + why);
   }
   if (!outgoing) return;  // the sender does not know that it had come, and comes again
   if (of.session) loop_.bury(std::move(of.session));
   if (Loop::Clock::now() + of.delay > of.deadline) return give_up(rank, why);
-  of.retry = loop_.after(of.delay, [this, rank] { connect(rank); });
+  of.retry = loop_.after(of.delay, [this, rank] { ask_to_connect(rank); });
   of.delay = std::min<std::chrono::milliseconds>(2 * of.delay, kMostRetry);
 }
 
@@ -203,6 +216,7 @@ bool Pairs::is_done() const {
 void Pairs::dismiss() {
   leaves_ = true;
   for (auto& [name, end] : ends_) {
+    openings_.done(end.get());
     loop_.cancel(end->retry);
     if (end->session) end->session->dismiss();
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "agree/openings.h"
 #include "agree/round.h"
 #include "agree/session.h"
 
@@ -38,9 +39,11 @@ class Pairs {
     std::chrono::milliseconds refused;
   };
 
-  Pairs(Loop& loop, Idle& idle, const Secret& secret, int rank, const Times& times, Told told)
+  Pairs(Loop& loop, Idle& idle, Openings& openings, const Secret& secret, int rank,
+        const Times& times, Told told)
       : loop_(loop),
         idle_(idle),
+        openings_(openings),
         secret_(secret),
         rank_(rank),
         times_(times),
@@ -77,6 +80,7 @@ class Pairs {
     bool is_used = false;  // incoming: something has come by it
     // Of outgoing ones:
     bool is_asked_for = false;
+    bool is_tried = false;  // until the deadline
     bool is_open = false;
     std::set<Block> elsewhere;  // that have begun another way
     std::vector<SharedBytes> waiting;
@@ -90,6 +94,7 @@ class Pairs {
   End& outgoing_open(int rank);
   std::unique_ptr<Session> session_with(int rank, bool outgoing);
   void begin_connecting(int rank);
+  void ask_to_connect(int rank);
   void connect(int rank);
   void opened(int rank);
   void ended(int rank, bool outgoing, const std::string& why);
@@ -99,6 +104,7 @@ class Pairs {
 
   Loop& loop_;
   Idle& idle_;
+  Openings& openings_;
   const Secret secret_;
   const int rank_;
   const Times times_;

@@ -46,7 +46,7 @@ void Session::attach(std::unique_ptr<Link> link) {
   link_->trust();
   link_->on_message = [this](Message&& message) { take(std::move(message)); };
   link_->on_ended = [this](const std::string& why) { link_ended(why); };
-  wishes_rest_ = rests_ = false;
+  wishes_rest_ = heard_rest_ = rests_ = false;
   if (ends_.idle != nullptr) ends_.idle->made(*this);
 }
 
@@ -93,6 +93,7 @@ void Session::link_ended(const std::string& why) {
   const bool unanswered = link_ && lost_at_ != kNow && link_->is_connected();
   drop_link();
   if (over_) return;
+  if (wishes_rest_ && heard_rest_) return begin_rest();
   if (!holds_) return told_.lost(why);
   // It has all that it was to have.
   if (other_leaves_ && out_.is_empty()) return lose("has left");
@@ -188,17 +189,25 @@ bool Session::may_rest() const {
 
 void Session::wish_rest() {
   wishes_rest_ = true;
+  heard_rest_ = false;
   unsaid_ = 0;
   link_->send_control(Rest{taken_});
 }
 
-// Whoever has said what the other has not taken goes on with the connection.
+// Whoever has said what the other has not taken goes on with the connection. If it wishes the same,
+// what it hears is an answer and the connection ends next, or a wish that has crossed what it said:
+// the other side takes that for void.
 void Session::take_rest(std::uint64_t taken) {
   if (!ends_.of_pair || !out_.took(taken)) return lose("said what does not fit");
   holds_ = true;  // the other side does
-  const bool answers = wishes_rest_;
-  if (!answers && (!out_.is_empty() || leaves_)) return;
-  if (!answers) link_->send_control(Rest{taken_});
+  heard_rest_ = wishes_rest_;
+  if (!out_.is_empty() || (leaves_ && !wishes_rest_)) return;
+  if (!wishes_rest_) link_->send_control(Rest{taken_});
+  begin_rest();
+}
+
+void Session::begin_rest() {
+  wishes_rest_ = heard_rest_ = false;
   unsaid_ = 0;
   drop_link();
   rests_ = true;

@@ -104,6 +104,7 @@ class Session {
   void give_up();
   void end();
   void take_rest(std::uint64_t taken);
+  void begin_rest();
   void wake_from_rest();
   void used();
   void write();
@@ -127,6 +128,7 @@ class Session {
   std::uint64_t taken_ = 0;   // of the other side's messages
   unsigned unsaid_ = 0;       // how much it has not been told of that
   bool wishes_rest_ = false;  // and the other side has not answered
+  bool heard_rest_ = false;   // since then, which may have been the answer
   bool rests_ = false;
   bool has_rested_ = false;  // until there is a connection again
   bool has_part_ = false;    // something that the other side waits for, meanwhile
