@@ -25,8 +25,16 @@ def test_a_mesh_and_messages_of_all_to_all(
         str(steps),
         *map(str, sides),
     ]
-    settings = {"CODEC": "lossless", "THRESHOLD": "1KiB", "LOG": "off"}
-    output, _ = run(*words, patience=900, **settings)
+    program = PROGRAMS / "nccl_crowd"
+    output, _ = run(
+        program,
+        tmp_path / "id",
+        *words,
+        patience=170,
+        LOG="off",
+        CODEC="lossless",
+        THRESHOLD="1KiB",
+    )
     assert f"{math.prod(sides)} ranks, present in {len(sides) + 1} communicators, 0 wrong" in output
     compressed = re.search(r"(\d+) messages", output)
     assert compressed is not None
@@ -34,6 +42,6 @@ def test_a_mesh_and_messages_of_all_to_all(
 
 
 def test_a_hundred_ranks_of_the_libnccl_itself(tmp_path: Path) -> None:
-    words = [PROGRAMS / "nccl_crowd", tmp_path / "id", "64", "2", "2", "10", "10", "5", "2"]
-    output, _ = run(*words, preload=False)
+    words = ["64", "2", "2", "10", "10", "5", "2"]
+    output, _ = run(PROGRAMS / "nccl_crowd", tmp_path / "id", *words, preload=False)
     assert "100 ranks, present in 0 communicators, 0 wrong" in output
