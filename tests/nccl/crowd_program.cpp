@@ -260,6 +260,7 @@ int main(int count, char** words) {
   for (int word = 6; word < count; ++word) asked.sides.push_back(std::atoi(words[word]));
   for (const int side : asked.sides) asked.ranks *= side;
   if (const char* const ids = std::getenv("IDS")) asked.ids = std::atoi(ids);
+  if (asked.ranks > 1024) return 2;
   const char* const results = std::getenv("RESULTS");
   if (results == nullptr) return run_all(asked, words);
   const rlimit limit{static_cast<rlim_t>(asked.limit), static_cast<rlim_t>(asked.limit)};
