@@ -21,11 +21,7 @@ namespace {
 constexpr int kMostLooksBetweenFinds = 32;
 constexpr std::size_t kMostConnections = 256;
 
-struct Counters {
-  std::uint64_t acknowledged = 0, busy_microseconds = 0;
-};
-
-bool counters_of(int descriptor, Counters& counters) {
+bool counters_of(int descriptor, TcpCounters& counters) {
   tcp_info info{};
   socklen_t size = sizeof info;
   if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
@@ -35,6 +31,8 @@ bool counters_of(int descriptor, Counters& counters) {
   // Where the receiver does not read, the time says nothing of the link.
   counters.busy_microseconds =
       info.tcpi_busy_time - std::min(info.tcpi_rwnd_limited, info.tcpi_busy_time);
+  counters.pending =
+      info.tcpi_notsent_bytes + std::uint64_t{info.tcpi_unacked} * std::uint64_t{info.tcpi_snd_mss};
   return true;
 }
 
@@ -71,7 +69,8 @@ ino_t inode_of(int descriptor) {
 
 }  // namespace
 
-void TcpLinks::find() {
+// Connections that are new since the beginning have begun at nothing.
+void TcpLinks::find(bool are_new) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/proc/self/fd"), closedir);
   if (!folder) return;
   std::vector<Connection> found;
@@ -87,41 +86,51 @@ void TcpLinks::find() {
       found.push_back(*known);
       continue;
     }
-    Counters now;
+    TcpCounters now;
     if (!leads_to_another_machine(descriptor) || !counters_of(descriptor, now)) continue;
-    found.push_back({descriptor, inode, now.acknowledged, now.busy_microseconds});
+    found.push_back({descriptor, inode, are_new ? TcpCounters{} : now});
   }
   connections_ = std::move(found);
 }
 
-bool TcpLinks::read(Connection& connection, plan::Delivered& delivered) const {
-  Counters now;
-  if (inode_of(connection.descriptor) != connection.inode ||
-      !counters_of(connection.descriptor, now) || now.acknowledged < connection.acknowledged) {
-    return false;
-  }
-  const auto grown = [](std::uint64_t after, std::uint64_t before) {
-    return after > before ? static_cast<double>(after - before) : 0;
-  };
-  delivered.bytes += grown(now.acknowledged, connection.acknowledged);
-  delivered.busy_seconds += 1e-6 * grown(now.busy_microseconds, connection.busy_microseconds);
-  connection.acknowledged = now.acknowledged;
-  connection.busy_microseconds = now.busy_microseconds;
+bool TcpLinks::find_if_due() {
+  if (--until_found_again_ >= 0) return false;
+  find(false);
+  until_found_again_ = looks_between_finds_;
+  looks_between_finds_ = std::min(kMostLooksBetweenFinds, 2 * looks_between_finds_ + 1);
   return true;
 }
 
-plan::Delivered TcpLinks::look(double seconds_since_last) {
-  if (--until_found_again_ < 0) {
-    find();
-    until_found_again_ = looks_between_finds_;
-    looks_between_finds_ = std::min(kMostLooksBetweenFinds, 2 * looks_between_finds_ + 1);
-  }
-  plan::Delivered delivered;
-  const auto gone = std::remove_if(connections_.begin(), connections_.end(),
-                                   [&](auto& one) { return !read(one, delivered); });
-  connections_.erase(gone, connections_.end());
-  delivered.busy_seconds = std::min(delivered.busy_seconds, seconds_since_last);
-  return delivered;
+bool TcpLinks::begin() {
+  was_found_ = find_if_due();
+  std::erase_if(connections_, [](Connection& each) {
+    return inode_of(each.descriptor) != each.inode || !counters_of(each.descriptor, each.first);
+  });
+  // The first message to a rank opens its connection.
+  return was_found_ || !connections_.empty();
+}
+
+std::span<const plan::Growth> TcpLinks::grown() {
+  if (was_found_) find(true);
+  grown_.clear();
+  std::erase_if(connections_, [this](const Connection& each) {
+    TcpCounters now;
+    if (inode_of(each.descriptor) != each.inode || !counters_of(each.descriptor, now) ||
+        now.acknowledged < each.first.acknowledged) {
+      return true;
+    }
+    const auto difference = [](std::uint64_t after, std::uint64_t before) {
+      return static_cast<double>(after) - static_cast<double>(before);
+    };
+    const double delivered = difference(now.acknowledged, each.first.acknowledged);
+    const double busy = difference(now.busy_microseconds, each.first.busy_microseconds);
+    const double taken = delivered + difference(now.pending, each.first.pending);
+    grown_.push_back({{delivered, 1e-6 * std::max(busy, 0.0)},
+                      std::max(taken, 0.0),
+                      static_cast<double>(now.pending)});
+    return false;
+  });
+  return grown_;
 }
 
 }  // namespace thinwire::shim

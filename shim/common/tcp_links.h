@@ -5,33 +5,43 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "plan/link.h"
+#include "plan/large_interval.h"
 
 namespace thinwire::shim {
+
+struct TcpCounters {
+  std::uint64_t acknowledged = 0, busy_microseconds = 0;
+  std::uint64_t pending = 0;  // bytes that the kernel has and the other side has not acknowledged
+};
 
 // One thread at a time.
 class TcpLinks {
  public:
-  // What was delivered since the last call; nothing at the first, and where nothing was. Of
-  // connections that were busy at once, no more than the time in between counts as busy.
-  plan::Delivered look(double seconds_since_last);
+  // From now on counts what connections deliver. False where there is none, nor may one be new.
+  bool begin();
+
+  // What each has delivered since. Of connections that were opened since, all that they did.
+  std::span<const plan::Growth> grown();
 
   bool has_connections() const { return !connections_.empty(); }
 
  private:
   struct Connection {
     int descriptor = -1;
-    ino_t inode = 0;  // a number may be closed and used for another file
-    std::uint64_t acknowledged = 0, busy_microseconds = 0;
+    ino_t inode = 0;      // a number may be closed and used for another file
+    TcpCounters first{};  // when it was begun
   };
 
-  void find();
-  bool read(Connection& connection, plan::Delivered& delivered) const;
+  void find(bool are_new);
+  bool find_if_due();
 
+  std::vector<plan::Growth> grown_;
   std::vector<Connection> connections_;
   int until_found_again_ = 0, looks_between_finds_ = 0;
+  bool was_found_ = false;  // at the beginning
 };
 
 }  // namespace thinwire::shim

@@ -101,9 +101,10 @@ def test_time_saved(tmp_path: Path) -> None:
     assert steps == pytest.approx(48 * 189_000_000)
     assert sum(rank["saved_seconds"] for rank in found.ranks) == pytest.approx(48 * 0.189)
     made = page(found, "job")
-    assert "9.07 s (36%)" in made  # of all
+    assert "1.87 s (33%)" in made and "less for messages, as predicted and not timed" in made
+    assert "7.2 s (38%)" in made and "of time saved in collectives, as timed both ways" in made
     assert "1.92 s (44%)" in made and "-48 ms (-3%)" in made  # by kind
-    assert "Seconds saved, all ranks, so far" in made
+    assert "Seconds saved by collectives, and predicted of messages, all ranks, so far" in made
 
 
 def test_many_ranks_are_shown_by_node(tmp_path: Path) -> None:

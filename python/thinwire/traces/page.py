@@ -79,12 +79,13 @@ def _cards(merged: Merged) -> str:
         ),
         (words.seconds(coded), "in codecs for messages, summed over ranks"),
     ]
-    sums = [
-        sum(each[name] for each in merged.saved.values()) for name in ("raw_seconds", "seconds")
-    ]
-    if sums[0] > 0:
-        what = "of time saved, messages as predicted and collectives as timed, over all ranks"
-        rows.append((words.saved(*sums), what))
+    for kind, what in (
+        ("collectives", "of time saved in collectives, as timed both ways, over all ranks"),
+        ("messages", "less for messages, as predicted and not timed, over all ranks"),
+    ):
+        of = merged.saved[kind]
+        if of["raw_seconds"] > 0:
+            rows.append((words.saved(of["raw_seconds"], of["seconds"]), what))
     cards = "".join(
         f'<div class="card"><b>{value}</b><span>{words.text(what)}</span></div>'
         for value, what in rows
@@ -153,7 +154,7 @@ def _over_time(merged: Merged) -> str:
             lambda value: f"{value:.3g}",
         ),
         (
-            "Seconds saved, all ranks, so far",
+            "Seconds saved by collectives, and predicted of messages, all ranks, so far",
             [Line("beside raw", "a", _so_far(steps))],
             lambda value: f"{value:.3g}",
         ),
@@ -174,7 +175,7 @@ def _over_time(merged: Merged) -> str:
 
 
 def _so_far(steps: list[dict[str, Any]]) -> list[float | None]:
-    """Gaps where more was lost than saved, and where nothing was predicted at all."""
+    """Gaps where more was lost than gained, and where nothing was predicted at all."""
     sums = list(accumulate(step["saved_nanoseconds"] / 1e9 for step in steps))
     return [each if each >= 0 and any(sums) else None for each in sums]
 
@@ -281,10 +282,10 @@ def _kinds(merged: Merged) -> str:
     heads = ["operation", "communicator", "peer", "codec", "became", "calls", "bytes", "sent"]
     return _section(
         "By kind",
-        words.table([*heads, "ratio", "time", "saved"], rows, {0, 1, 2, 3, 4}),
-        "The most bytes first. Time is that of encoding, and of compressed calls as a whole; saved "
-        "is the predicted time of raw ones less what they took, with transfer and decoding of "
-        "messages as predicted.",
+        words.table([*heads, "ratio", "time", "less than raw"], rows, {0, 1, 2, 3, 4}),
+        "The most bytes first. Time is that of encoding, and of compressed calls as a whole. Less "
+        "than raw: of collectives as timed both ways; of messages as predicted, also their "
+        "transfer and decoding.",
     )
 
 
@@ -344,7 +345,7 @@ def _ranks(merged: Merged) -> str:
         "ratio",
         "encode",
         "decode",
-        "saved",
+        "less than raw",
         "most scratch",
     ]
     drawn = words.table([*heads, "ended"], rows, {1})

@@ -137,11 +137,13 @@ std::string metrics_text(const Cells& cells, const Names& names, const Describe&
   write_seconds(out, all, "seconds_total",
                 "Encoding of messages, and compressed collectives as a whole.", &Sums::nanoseconds);
   write_seconds(out, all, "raw_seconds_total",
-                "What messages and collectives would have taken raw, as predicted.",
+                "What they would have taken raw: messages as predicted, collectives as timed.",
                 &Sums::raw_nanoseconds);
-  write_seconds(out, all, "took_seconds_total",
-                "The same as they went; thinwire_raw_seconds_total less this is the time saved.",
-                &Sums::whole_nanoseconds);
+  write_seconds(
+      out, all, "took_seconds_total",
+      "The same as they went. thinwire_raw_seconds_total less this: predicted of messages, "
+      "saved of collectives.",
+      &Sums::whole_nanoseconds);
   write_histograms(out, all);
   const std::string own = "{rank=" + escaped(rank) + "} ";
   const auto figure = [&](const char* name, const char* type, const char* help, double value) {

@@ -16,6 +16,7 @@ namespace {
 
 NativeReason judge_start(const Asked& asked, Part& part, Collectives*& kept) {
   const NativeReason why = judge_call(asked, part);
+  watch_link(part);
   if (why != NativeReason::kCompressed) return why;
   kept = known_collectives(asked.comm);
   // A communicator cannot be made here: whoever waits for nobody must not wait for that.

@@ -8,16 +8,27 @@
 #include "collectives/plan.h"
 #include "collectives/signature.h"
 #include "process/process.h"
+#include "process/shortcut.h"
 #include "requests/error_target.h"
+#include "wire/link_rate.h"
 
 namespace thinwire::mpi {
 
 bool collectives_may_be_taken_over = false;
 std::atomic<std::uint64_t> collectives_left_alone{0};
 
+void watch_link(const Part& part) {
+  if (part.bytes >= process().settings.plan.threshold) {
+    note_collective();
+  } else {
+    note_small();
+  }
+}
+
 std::optional<int> take_over(const Asked& asked, CallClock& clock) {
   Part part;
   NativeReason why = judge_call(asked, part);
+  watch_link(part);
   if (why == NativeReason::kCompressed) {
     Collectives& kept = collectives_of(asked.comm);
     why = kept.why;

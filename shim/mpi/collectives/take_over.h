@@ -8,9 +8,12 @@
 
 #include "collectives/asked.h"
 #include "collectives/call_clock.h"
+#include "process/shortcut.h"
 #include "trace/capture.h"
 
 namespace thinwire::mpi {
+
+struct Part;
 
 // Whether any collective may be taken over: between MPI_Init and MPI_Finalize, where the settings
 // want it.
@@ -24,8 +27,12 @@ inline bool may_take_over() {
   if (collectives_may_be_taken_over) return true;
   collectives_left_alone.store(collectives_left_alone.load(std::memory_order_relaxed) + 1,
                                std::memory_order_relaxed);
+  note_small();
   return false;
 }
+
+// The call begins: whoever measures the link has to know of it.
+void watch_link(const Part& part);
 
 // Runs the call, compressed, and returns its outcome, raised on the communicator; nothing, where it
 // is to be the MPI's own. Whether it is follows from what MPI requires equal on all ranks, so all

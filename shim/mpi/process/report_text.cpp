@@ -36,14 +36,17 @@ double signed_seconds(std::uint64_t nanoseconds) {
   return 1e-9 * static_cast<double>(static_cast<std::int64_t>(nanoseconds));
 }
 
-// Nothing where no time was predicted, as without a link's rate.
+// Only what was timed raw too is called saved. Nothing of messages where no rate is known.
 std::string saved_as_text(const Totals& totals) {
-  if (totals.saved_nanoseconds == 0 && totals.collective_saved_nanoseconds == 0) return "";
   std::ostringstream out;
-  out << "  time saved  " << signed_seconds(totals.saved_nanoseconds)
-      << " s in messages, as predicted by the link's rate, "
-      << signed_seconds(totals.collective_saved_nanoseconds)
-      << " s in collectives, as timed both ways, summed over ranks\n";
+  if (totals.collective_saved_nanoseconds != 0) {
+    out << "  time saved  " << signed_seconds(totals.collective_saved_nanoseconds)
+        << " s in collectives, as timed both ways, summed over ranks\n";
+  }
+  if (totals.saved_nanoseconds != 0) {
+    out << "  predicted   " << signed_seconds(totals.saved_nanoseconds)
+        << " s less for messages, by the link's rate; not timed, summed over ranks\n";
+  }
   return out.str();
 }
 
@@ -126,7 +129,7 @@ std::string as_json(const Totals& totals) {
       << ", \"encode_seconds\": " << 1e-9 * totals.encode_nanoseconds
       << ", \"decode_seconds\": " << 1e-9 * totals.decode_nanoseconds
       << ", \"predicted_seconds\": " << 1e-9 * totals.predicted_nanoseconds
-      << ", \"saved_seconds\": " << signed_seconds(totals.saved_nanoseconds)
+      << ", \"predicted_saved_seconds\": " << signed_seconds(totals.saved_nanoseconds)
       << ", \"device_messages\": " << totals.device_messages
       << ", \"staged_messages\": " << totals.staged_messages
       << ", \"staged_bytes\": " << totals.staged_bytes

@@ -38,6 +38,16 @@ inline bool on_device(const void* buffer, MPI_Count count, MPI_Datatype type) {
 // figure is approximate.
 extern std::atomic<std::uint64_t> sends_below_threshold;
 
+// Whether large messages to other nodes are being watched, which a small one beside them may spoil
+// (wire/link_rate.h).
+extern std::atomic<bool> large_are_under_way;
+void small_beside_large();
+
+inline void note_small() {
+  if (large_are_under_way.load(std::memory_order_relaxed)) [[unlikely]]
+    small_beside_large();
+}
+
 // message_bytes() of a type of 2 GiB and more.
 std::uint64_t wide_message_bytes(MPI_Count count, MPI_Datatype type);
 
@@ -62,6 +72,7 @@ inline bool sends_raw_at_once(MPI_Count count, MPI_Datatype type, int destinatio
   }
   sends_below_threshold.store(sends_below_threshold.load(std::memory_order_relaxed) + 1,
                               std::memory_order_relaxed);
+  note_small();
   return true;
 }
 

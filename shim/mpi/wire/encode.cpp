@@ -19,6 +19,7 @@
 #include "wire/decide.h"
 #include "wire/device.h"
 #include "wire/encode_dense.h"
+#include "wire/link_rate.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -137,6 +138,7 @@ std::optional<Wire> encode(const Outgoing& message) {
       log_choice({reason, bytes, 0, 1e-9 * static_cast<double>(spent)}, type, peer, *use, decision);
     }
     count_raw(why, bytes);
+    note_sent(peer.place, bytes);
     const std::uint64_t raw = nanoseconds(decision.raw_seconds);
     self.counters.predicted_of_raw_nanoseconds += raw;
     if (raw != 0 && spent != 0) {
@@ -186,6 +188,7 @@ std::optional<Wire> encode(const Outgoing& message) {
     log_choice({NativeReason::kCompressed, bytes, encoded.wire.bytes, seconds}, type, peer, *use,
                decision);
   }
+  note_sent(peer.place, encoded.wire.bytes);
   encoded.wire.rule = rule;
   encoded.wire.predicted_nanoseconds = nanoseconds(predicted);
   const std::uint64_t raw = nanoseconds(decision.raw_seconds);

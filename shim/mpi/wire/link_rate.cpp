@@ -5,8 +5,11 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <span>
 
+#include "plan/large_interval.h"
 #include "process/process.h"
+#include "process/shortcut.h"
 #include "shim/common/tcp_links.h"
 
 namespace thinwire::mpi {
@@ -18,11 +21,17 @@ constexpr std::chrono::milliseconds kBetweenLooks{4};
 // A look at many connections takes longer; looks take this part of the time at most.
 constexpr int kLooksShare = 200;
 
+// Small messages beside large ones have the connections looked at, but not each.
+constexpr std::chrono::milliseconds kBetweenSmall{1};
+// An interval that does not end so long tells nothing: its messages do not go over connections.
+constexpr std::chrono::seconds kLongest{10};
+
 struct Meter {
   std::mutex mutex;  // guards all but what is atomic
   shim::TcpLinks connections;
   plan::LinkEstimate estimate;
-  Clock::time_point looked;
+  plan::LargeInterval interval;
+  Clock::time_point opened, looked_beside;
   std::atomic<Clock::duration::rep> next_look{0};
   std::atomic<double> rate{0};
   std::atomic<plan::RateSource> source{plan::RateSource::kUnknown};
@@ -38,15 +47,41 @@ void publish(Meter& meter) {
   meter.source.store(meter.estimate.rate().source, std::memory_order_relaxed);
 }
 
-// Under the lock.
+double seconds_of(Clock::time_point at) {
+  return std::chrono::duration<double>(at.time_since_epoch()).count();
+}
+
+// Under the lock, as what follows.
+void begin_interval(Meter& meter, Clock::time_point now) {
+  if (!meter.connections.begin()) return;
+  meter.interval.open(seconds_of(now));
+  meter.opened = now;
+  meter.looked_beside = {};
+  large_are_under_way.store(true, std::memory_order_relaxed);
+}
+
+void end_interval(Meter& meter, std::span<const plan::Growth> grown, Clock::time_point now) {
+  plan::Delivered delivered = meter.interval.close(grown);
+  const double passed = seconds_of(now) - seconds_of(meter.opened);
+  delivered.busy_seconds = std::min(delivered.busy_seconds, passed);
+  meter.estimate.add(delivered);
+  large_are_under_way.store(false, std::memory_order_relaxed);
+  publish(meter);
+}
+
+// A large message is about to leave.
 void look(Meter& meter, Clock::time_point now) {
-  const double passed = std::chrono::duration<double>(now - meter.looked).count();
-  meter.estimate.add(meter.connections.look(passed));
-  meter.looked = now;
+  if (meter.interval.is_open()) {
+    const auto grown = meter.connections.grown();
+    if (meter.interval.is_finished(grown, seconds_of(now)) || meter.interval.is_long(grown) ||
+        now - meter.opened > kLongest) {
+      end_interval(meter, grown, now);
+    }
+  }
+  if (!meter.interval.is_open()) begin_interval(meter, now);
   const auto took = Clock::now() - now;
   const auto pause = std::max<Clock::duration>(kBetweenLooks, took * kLooksShare);
   meter.next_look.store((now + pause).time_since_epoch().count(), std::memory_order_relaxed);
-  publish(meter);
 }
 
 void look_if_due(Meter& meter) {
@@ -78,7 +113,6 @@ void start_link_rate() {
   Meter& here = meter();
   const std::lock_guard lock(here.mutex);
   here.estimate = plan::LinkEstimate(first_rate());
-  here.looked = Clock::now();
   publish(here);
 }
 
@@ -93,7 +127,39 @@ plan::LinkRate link_rate_now() {
   Meter& here = meter();
   const std::lock_guard lock(here.mutex);
   look(here, Clock::now());
+  here.interval.sent_unknown();
   return here.estimate.rate();
+}
+
+void note_sent(tw_peer place, std::uint64_t bytes) {
+  if (place != TW_PEER_OTHER_NODE) return;
+  Meter& here = meter();
+  const std::lock_guard lock(here.mutex);
+  here.interval.sent(static_cast<double>(bytes));
+}
+
+void note_collective() {
+  Meter& here = meter();
+  look_if_due(here);
+  const std::lock_guard lock(here.mutex);
+  here.interval.sent_unknown();
+}
+
+void small_beside_large() {
+  Meter& here = meter();
+  const std::unique_lock lock(here.mutex, std::try_to_lock);
+  if (!lock || !here.interval.is_open()) return;
+  const auto now = Clock::now();
+  if (now < here.looked_beside + kBetweenSmall) {
+    here.interval.small(seconds_of(now));
+    return;
+  }
+  const auto grown = here.connections.grown();
+  if (here.interval.is_finished(grown, seconds_of(now))) {
+    end_interval(here, grown, now);
+  }
+  const auto took = Clock::now() - now;
+  here.looked_beside = now + std::max<Clock::duration>(took * kLooksShare - kBetweenSmall, {});
 }
 
 }  // namespace thinwire::mpi

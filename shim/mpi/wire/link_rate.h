@@ -14,7 +14,14 @@ void start_link_rate();
 // calls. Any thread.
 plan::LinkRate link_rate(tw_peer place);
 
-// The same, looking now.
+// The same, looking now. For collectives.
 plan::LinkRate link_rate_now();
+
+// A message of the threshold or more leaves, as so many bytes. What connections deliver is compared
+// with it: those that carry no messages tell nothing. Any thread.
+void note_sent(tw_peer place, std::uint64_t bytes);
+
+// A large collective between nodes begins; its bytes are not known.
+void note_collective();
 
 }  // namespace thinwire::mpi
