@@ -1,7 +1,7 @@
 // A preload library for tests, which refuses what the library under test asks the system for, as a
 // system at its limits does: threads (REFUSE_THREADS=N: those beyond the first N, and
 // REFUSE_THREADS_TO=M: of these the first M) and memory (REFUSE_MEMORY=N: the Nth piece that a
-// thread of the program takes in it).
+// thread of the program takes in it; REFUSE_OWN_MEMORY=N: that a thread of its own takes).
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -21,8 +21,8 @@ using Create = int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void
 
 // The code of the library under test.
 std::uintptr_t g_begin = 0, g_end = 0;
-long g_threads = -1, g_last = -1, g_memory = -1;
-std::atomic<long> g_made{0}, g_taken{0};
+long g_threads = -1, g_last = -1, g_memory = -1, g_own_memory = -1;
+std::atomic<long> g_made{0}, g_taken{0}, g_own_taken{0};
 thread_local bool t_is_its_own = false;
 
 long number(const char* name) {
@@ -48,6 +48,7 @@ __attribute__((constructor)) void begin() {
   g_threads = number("REFUSE_THREADS");
   g_last = number("REFUSE_THREADS_TO");
   g_memory = number("REFUSE_MEMORY");
+  g_own_memory = number("REFUSE_OWN_MEMORY");
 }
 
 bool is_of_it(const void* caller) {
@@ -82,8 +83,10 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(pthread_t* 
 }
 
 extern "C" __attribute__((visibility("default"))) void* malloc(std::size_t bytes) {
-  const bool counts = g_memory >= 0 && !t_is_its_own && is_of_it(__builtin_return_address(0));
-  if (counts && g_taken.fetch_add(1) + 1 == g_memory) {
+  const long wanted = t_is_its_own ? g_own_memory : g_memory;
+  std::atomic<long>& taken = t_is_its_own ? g_own_taken : g_taken;
+  const bool counts = wanted >= 0 && is_of_it(__builtin_return_address(0));
+  if (counts && taken.fetch_add(1) + 1 == wanted) {
     errno = ENOMEM;
     return nullptr;
   }

@@ -1,10 +1,12 @@
 """NCCL programs whose system refuses the library threads or memory: they end well."""
 
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
-from test_nccl_shim import PROGRAMS, run, run_whole
+from test_nccl_shim import PROGRAMS, SHIM, run, run_whole
 
 pytestmark = pytest.mark.multiproc
 
@@ -91,3 +93,18 @@ def test_memory_that_is_refused_once_ends_no_program(
         said.append(run_whole(*words, beside=REFUSE, patience=60, **SETTINGS)[0])
     assert set(said) <= {"ok\n", "refused\n"}
     assert "ok\n" in said
+
+
+def test_no_thread_of_the_library_ends_the_process_for_want_of_memory() -> None:
+    """Buffers are given back and connections ended in destructors. A call may fail, of which the
+    other rank's stream is not told: the program then waits for it, and is killed."""
+    for piece in [*range(20, 60, 4), *range(340, 420, 4)]:
+        own = {"LD_PRELOAD": f"{REFUSE}:{SHIM}", "REFUSE_OWN_MEMORY": str(piece)}
+        own |= {f"THINWIRE_{name}": value for name, value in SETTINGS.items()}
+        own |= {"THINWIRE_SAME_NODE": "1", "THINWIRE_FORCE": "1"}
+        words = [PROGRAMS / "nccl_spills", "120", "60", "1"]
+        try:
+            done = subprocess.run(words, env=os.environ | own, timeout=10, capture_output=True)
+        except subprocess.TimeoutExpired:
+            continue
+        assert done.returncode in (0, 1), f"piece {piece}: {done.stderr.decode()}"

@@ -25,6 +25,8 @@ Loop::Loop(Task failed)
       failed_(std::move(failed)),
       started_in_(fork_generation()),
       generation_(started_in_) {
+  graves_.reserve(kGraves);
+  opened_.reserve(kGraves);
   start();
 }
 
@@ -40,6 +42,7 @@ void Loop::start() {
 Loop::~Loop() {
   stop();
   join();
+  clear_graves();
 }
 
 void Loop::join() {
@@ -143,8 +146,11 @@ void Loop::run_turns() {
 // What is destroyed may bury more.
 void Loop::clear_graves() {
   while (!graves_.empty()) {
-    std::vector<std::shared_ptr<void>> dead;
-    dead.swap(graves_);
+    opened_.swap(graves_);
+    for (const Grave& each : opened_) {
+      if (each.own != nullptr) each.destroy(each.own);
+    }
+    opened_.clear();
   }
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -49,10 +50,34 @@ class Loop {
   // Connections that nobody has any more and that still have something to send.
   int unfinished = 0;
 
-  // Destroyed once nothing of this turn can still be running in it.
-  void bury(std::shared_ptr<void> thing) { graves_.push_back(std::move(thing)); }
+  // Destroyed once nothing of this turn can still be running in it. Destructors bury, so this never
+  // fails: there is room for what one turn ends, and what exceeds it in a process that has no
+  // memory left stays for good.
+  template <typename Thing>
+  void bury(std::unique_ptr<Thing> thing) noexcept {
+    Grave grave{nullptr, thing.release(), [](void* own) { delete static_cast<Thing*>(own); }};
+    allowed_to_fail([&] { graves_.push_back(std::move(grave)); });
+  }
+  void bury(std::shared_ptr<void> thing) noexcept {
+    allowed_to_fail([&] { graves_.push_back({std::move(thing), nullptr, nullptr}); });
+  }
 
  private:
+  struct Grave {
+    std::shared_ptr<void> shared;
+    void* own;
+    void (*destroy)(void*);
+  };
+  static constexpr std::size_t kGraves = 256;
+
+  template <typename Work>
+  static void allowed_to_fail(Work work) noexcept {
+    try {
+      work();
+    } catch (const std::bad_alloc&) {
+    }
+  }
+
   void start();
   void run();
   void run_turns();
@@ -65,7 +90,7 @@ class Loop {
   Socket wake_;
   std::unordered_map<std::uint64_t, std::shared_ptr<Ready>> watched_;
   std::map<TimerId, Task> timers_;
-  std::vector<std::shared_ptr<void>> graves_;
+  std::vector<Grave> graves_, opened_;  // of this turn, and those that are being destroyed
   std::uint64_t next_ = 1;
 
   std::mutex mutex_;  // of these two; held for a push or a swap

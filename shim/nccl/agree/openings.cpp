@@ -1,5 +1,7 @@
 #include "agree/openings.h"
 
+#include <new>
+
 #include "agree/limits.h"
 
 namespace thinwire::nccl::agree {
@@ -22,16 +24,21 @@ void Openings::done(const void* owner) {
     waiting_.erase({waits->second, owner});
     orders_.erase(waits);
   }
-  if (under_way_.erase(owner) != 0) go_on();
+  if (under_way_.erase(owner) == 0) return;
+  try {
+    go_on();
+  } catch (const std::bad_alloc&) {  // from a destructor: the next that asks goes on
+  }
 }
 
 // Not at once: whoever asks, or has ended, is in the middle of something.
 void Openings::go_on() {
-  if (waiting_.empty() || std::exchange(goes_on_, true)) return;
+  if (waiting_.empty() || goes_on_) return;
   timer_ = loop_.after(0ms, [this] {
     goes_on_ = false;
     start_some();
   });
+  goes_on_ = true;
 }
 
 void Openings::start_some() {

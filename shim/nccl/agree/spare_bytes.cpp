@@ -1,8 +1,9 @@
 #include "agree/spare_bytes.h"
 
+#include <array>
+#include <memory>
 #include <mutex>
 #include <utility>
-#include <vector>
 
 namespace thinwire::nccl::agree {
 namespace {
@@ -12,9 +13,11 @@ constexpr std::size_t kMostKept = 32;
 constexpr std::size_t kLeastRoom = 16U << 10;  // smaller ones cost nothing
 constexpr std::size_t kMostRoom = kPieceBytes + 1024;
 
+// Whoever gives one back may not fail: there is room for all from the start.
 struct Kept {
   std::mutex mutex;
-  std::vector<Bytes> all;
+  std::array<Bytes, kMostKept> all;
+  std::size_t count = 0;
 };
 
 // Never destroyed: helpers go on while the process ends.
@@ -28,19 +31,15 @@ Kept& kept() {
 Bytes spare_bytes() {
   Kept& spare = kept();
   const std::lock_guard lock(spare.mutex);
-  if (spare.all.empty()) return {};
-  Bytes taken = std::move(spare.all.back());
-  spare.all.pop_back();
-  return taken;
+  return spare.count == 0 ? Bytes{} : std::move(spare.all[--spare.count]);
 }
 
-void keep_spare(Bytes&& used) {
+void keep_spare(Bytes&& used) noexcept {
   if (used.capacity() < kLeastRoom || used.capacity() > kMostRoom) return;
   used.clear();
   Kept& spare = kept();
   const std::lock_guard lock(spare.mutex);
-  if (spare.all.capacity() == 0) spare.all.reserve(kMostKept);
-  if (spare.all.size() < kMostKept) spare.all.push_back(std::move(used));
+  if (spare.count < kMostKept) spare.all[spare.count++] = std::move(used);
 }
 
 SharedBytes pack_part(const Message& message) {

@@ -10,7 +10,7 @@ namespace thinwire::nccl::agree {
 // An empty one, with room if a part has been in it. From any thread.
 Bytes spare_bytes();
 // For a part to come; freed if enough are kept.
-void keep_spare(Bytes&& used);
+void keep_spare(Bytes&& used) noexcept;
 
 // A message with a part in it. Its buffer is kept once all that share it are done.
 SharedBytes pack_part(const Message& message);

@@ -237,6 +237,7 @@ class Coder {
   bool has_landed(Flight& flight);
   void take_report(Flight& flight, tw_status status, const tw_stream_report& report);
   void note_failure(tw_status status);
+  void note_failure(ncclResult_t failure, const char* why);
   void say_failed(std::string why) const;
   void release();
   void give_back();

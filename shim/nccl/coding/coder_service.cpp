@@ -92,7 +92,9 @@ bool Coder::serve(Lent& lent, void* mailbox) {
       finish(name, chunk);
       tw_mailbox_given(mailbox);
     } else if (taken.bytes == 0 && taken.outcome != agree::Outcome::kKnown) {
-      tw_mailbox_abort(mailbox);  // it will not come
+      // Before the stream goes on without it: who waits for the stream and asks then has to see it.
+      note_failure(ncclRemoteError, "a block that did not fit its slot will not come");
+      tw_mailbox_abort(mailbox);
     }
     taken.bytes > 0 ? lent.late.came() : lent.late.missed(chunk.rank);
   }
@@ -205,10 +207,12 @@ void Coder::say_failed(std::string why) const {
   tw_log(TW_LOG_ERROR, ("a compressed call of NCCL has failed: " + why).c_str());
 }
 
-void Coder::note_failure(tw_status status) {
+void Coder::note_failure(tw_status status) { note_failure(as_nccl(status), tw_last_error()); }
+
+void Coder::note_failure(ncclResult_t failure, const char* why) {
   ncclResult_t none = ncclSuccess;
-  const bool first = error_.compare_exchange_strong(none, as_nccl(status));
-  if (first && !aborted_) say_failed(tw_last_error());
+  const bool first = error_.compare_exchange_strong(none, failure);
+  if (first && !aborted_) say_failed(why);
 }
 
 void Coder::take_report(Flight& flight, tw_status status, const tw_stream_report& report) {
