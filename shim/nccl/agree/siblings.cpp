@@ -139,16 +139,25 @@ void SiblingSets::forget(std::map<std::uint64_t, Table>& tables, const NoKin& go
   }
 }
 
+// Names may be new ones each time: those that nobody has are forgotten.
+void SiblingSets::forget_named(const NoKin& gone) {
+  for (auto each = named_.begin(); each != named_.end();) {
+    Named& named = each->second;
+    const auto said = named.table.find(gone.from);
+    const bool is_it = said != named.table.end() && said->second.tag == gone.tag;
+    if (is_it) named.table.erase(said);
+    const bool is_over = is_it && named.table.empty() && !named.set && !named.is_spoiled;
+    each = is_over ? named_.erase(each) : std::next(each);
+  }
+}
+
 // A communicator has ended once its first rank says so: its ranks make no call any more that the
 // others' ranks have not made.
 bool SiblingSets::take(const NoKin& gone) {
   if (stopped_) return true;
   forget(splits_, gone);
   forget(alike_, gone);
-  for (auto& [alike, named] : named_) {
-    const auto said = named.table.find(gone.from);
-    if (said != named.table.end() && said->second.tag == gone.tag) named.table.erase(said);
-  }
+  forget_named(gone);
   by_kind_.erase(gone.tag);
   const auto found = places_.find(gone.tag);
   if (found == places_.end()) return true;

@@ -54,6 +54,7 @@ class SiblingSets {
   };
 
   void take_named(const Kin& kin);
+  void forget_named(const NoKin& gone);
   void settle_split(std::uint64_t split);
   void settle_alike(std::uint64_t alike);
   bool are_siblings(const Table& table) const;

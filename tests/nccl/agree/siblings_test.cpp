@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "agree/siblings.h"
 #include "job.h"
 
 namespace {
@@ -282,6 +283,42 @@ TEST(Siblings, AreTimedAsTheSlowestOfAll) {
 }
 
 // The communicator of all has ended in each program: its tree carries what the others decide.
+// Two ranks make one alone and end it, under ever other names; then four ranks split.
+TEST(Siblings, AreFoundHoweverManyHaveEndedAlone) {
+  int known = 0;
+  SiblingSets sets(4, [&](std::uint32_t, const Message& message) {
+    if (const auto* const said = std::get_if<thinwire::nccl::agree::Siblings>(&message))
+      known += said->known;
+  });
+  for (std::uint64_t lone = 0; lone < 2 * kMostMeetings; ++lone) {
+    for (const std::uint32_t rank : {0u, 1u}) {
+      Kin kin;
+      kin.from = kin.rank = rank;
+      kin.tag = 1000 + lone;
+      kin.alike = 1'000'000 + lone;
+      kin.ranks = kin.siblings = 2;
+      ASSERT_TRUE(sets.take(kin));
+    }
+    for (const std::uint32_t rank : {0u, 1u}) {
+      NoKin gone;
+      gone.from = rank;
+      gone.tag = 1000 + lone;
+      ASSERT_TRUE(sets.take(gone));
+    }
+  }
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    Kin kin;
+    kin.from = rank;
+    kin.split = 77;
+    kin.tag = rank < 2 ? 5 : 7;
+    kin.alike = 1;
+    kin.rank = rank % 2;
+    kin.ranks = 2;
+    ASSERT_TRUE(sets.take(kin));
+  }
+  EXPECT_EQ(known, 2);
+}
+
 TEST(Siblings, GoOnAfterTheCommunicatorOfAllHasEnded) {
   Mesh mesh(4);
   mesh.open_world();
