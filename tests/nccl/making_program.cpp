@@ -7,6 +7,7 @@
 //                               "none"; "more": and a call behind the end; "simulated"
 // making_program many COUNT     so many communicators, one after the other, of two ranks: memory,
 //                               descriptors and threads do not grow with them
+// making_program together COUNT so many, whose two ranks one thread makes, calls and ends in groups
 #include <dirent.h>
 #include <malloc.h>
 
@@ -196,6 +197,36 @@ void run_many(int count) {
   expect(end.threads <= half.threads + 1, "threads grow", 0, count);
 }
 
+// As a process with several GPUs does.
+void run_together(int count) {
+  constexpr int kRanks = 2;
+  constexpr std::size_t kCount = 4096;
+  std::vector<float> values(kCount, 1.5f);
+  std::vector<std::vector<float>> sums(kRanks, std::vector<float>(kCount));
+  cudaStream_t streams[kRanks];
+  for (cudaStream_t& each : streams) cudaStreamCreate(&each);
+  const auto in_group = [&](int at, const char* what, const auto& call) {
+    ncclGroupStart();
+    for (int rank = 0; rank < kRanks; ++rank) expect(call(rank) == ncclSuccess, what, rank, at);
+    expect(ncclGroupEnd() == ncclSuccess, what, kRanks, at);
+  };
+  for (int at = 0; at < count; ++at) {
+    ncclComm_t comms[kRanks];
+    const ncclUniqueId id = ranks::new_id();
+    in_group(at, "made",
+             [&](int rank) { return ncclCommInitRank(&comms[rank], kRanks, id, rank); });
+    in_group(at, "called", [&](int rank) {
+      return ncclAllReduce(values.data(), sums[rank].data(), kCount, ncclFloat32, ncclSum,
+                           comms[rank], streams[rank]);
+    });
+    for (int rank = 0; rank < kRanks; ++rank) {
+      cudaStreamSynchronize(streams[rank]);
+      expect(sums[rank] == std::vector<float>(kCount, 3.0f), "sum", rank, at);
+    }
+    in_group(at, "ended", [&](int rank) { return ncclCommDestroy(comms[rank]); });
+  }
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -203,6 +234,8 @@ int main(int count, char** words) {
   const std::string mode = count > 2 ? words[2] : "";
   if (what == "many") {
     run_many(std::atoi(mode.c_str()));
+  } else if (what == "together") {
+    run_together(std::atoi(mode.c_str()));
   } else if (what == "parts") {
     ranks::run(4, run_parts);
   } else {

@@ -60,3 +60,11 @@ def test_a_thousand_communicators_one_after_the_other(tmp_path: Path) -> None:
     calls = sum(80 if at % 8 < 2 else 2 for at in range(count))
     assert sum(of["calls"] for of in sums(found)) == 2 * calls
     assert sums(found[:1])[0]["compressed_calls"] > count
+
+
+def test_communicators_that_end_in_groups_are_let_go(tmp_path: Path) -> None:
+    words = (PROGRAM, "together", "300")
+    assert run(*words, REPORT=tmp_path / "report", **SETTINGS) == ("ok\n", "")
+    found = communicators(tmp_path)
+    assert len(found) < 300, "of 600"
+    assert sum(of["calls"] for of in sums(found)) == 600

@@ -46,7 +46,11 @@ THINWIRE_EXPORTED ncclResult_t ncclCommDestroy(ncclComm_t comm) {
     forget(comm, ended);
     if (ended == nullptr) return native.once();
     end_agreed(*ended, !goes_on, true);
-    if (!goes_on && !in_group()) let_go(*ended);
+    if (!goes_on && in_group()) {
+      ends_with_group(*ended);
+    } else if (!goes_on) {
+      let_go(*ended);
+    }
     return native.once();
   });
 }

@@ -2,7 +2,10 @@
 
 #include <chrono>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "base/of_thread.h"
 #include "calls/group.h"
 #include "calls/pass.h"
 #include "coding/memory.h"
@@ -19,6 +22,8 @@ void give_memory_back(const Coder& coder) {
   give_idle();
 }
 
+std::vector<Communicator*>& ended_in_group() { return of_thread<std::vector<Communicator*>>(); }
+
 }  // namespace
 
 void end_agreed(const Communicator& ended, bool is_gone, bool waits) {
@@ -30,6 +35,19 @@ void end_agreed(const Communicator& ended, bool is_gone, bool waits) {
     ended.agreed->close();
   }
   if (waits && ended.agreed) ended.agreed->wait_for_goodbye();
+}
+
+void ends_with_group(Communicator& ended) {
+  allowed([&] { ended_in_group().push_back(&ended); });
+}
+
+void let_go_after_group(ncclResult_t result) {
+  if (ended_in_group().empty()) return;
+  const std::vector<Communicator*> all = std::exchange(ended_in_group(), {});
+  if (result != ncclSuccess) return;
+  const Coder* const last = all.back()->coder.load();
+  if (last != nullptr && !is_any_living()) give_memory_back(*last);
+  for (Communicator* const each : all) let_go(*each);
 }
 
 ncclResult_t pass_finalizations(std::span<const ncclComm_t> comms) {

@@ -13,6 +13,11 @@ namespace thinwire::nccl {
 // way in which nothing of the library runs.
 void end_agreed(const Communicator& ended, bool is_gone, bool waits);
 
+// NCCL ends it with this thread's group, which is open.
+void ends_with_group(Communicator& ended);
+// The outermost group has ended with that result.
+void let_go_after_group(ncclResult_t result);
+
 // NCCL's ncclCommFinalize of each, in the group that is open on this thread.
 ncclResult_t pass_finalizations(std::span<const ncclComm_t> comms);
 // NCCL has taken it.

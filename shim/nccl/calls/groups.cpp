@@ -1,4 +1,5 @@
 // The entries by which programs open and end groups.
+#include "calls/ending.h"
 #include "calls/group.h"
 #include "calls/making.h"
 #include "calls/pass.h"
@@ -22,7 +23,10 @@ THINWIRE_EXPORTED ncclResult_t ncclGroupEnd() {
   submit_undecided();
   ncclResult_t made = ncclSuccess;
   const ncclResult_t result = end_group(&made);
-  allowed([&] { tell_made_in_group(made); });
+  allowed([&] {
+    tell_made_in_group(made);
+    let_go_after_group(result);
+  });
   return result;
 }
 
