@@ -21,11 +21,10 @@ import json
 import os
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
-from thinwire.bench.nccl_ranks import find_nccl
+from thinwire.bench.nccl_ranks import exit_codes, find_nccl
 from thinwire.lab import Lab
 from thinwire.lab.gpus import visible
 from thinwire.library import NCCL_SHIM, library_path, parse_size
@@ -67,14 +66,8 @@ def measure(layout: str, way: str, given: argparse.Namespace, folder: Path) -> d
     command = [sys.executable, RANK, given.library, folder, given.bytes, data, *CALLS]
     words = ["sh", "-c", 'exec "$@" 2> "$0$RANK"', str(folder / "errors"), *map(str, command)]
     with Lab(hosts=hosts, ranks_per_host=ranks, link=given.link, gpus=gpus) as lab:
-        begin = time.monotonic()
         started = lab.popen_everywhere(words, env=env)
-        try:
-            codes = [each.wait(max(1, begin + given.limit - time.monotonic())) for each in started]
-        finally:
-            for each in started:
-                if each.poll() is None:
-                    each.kill()
+        codes = exit_codes(started, given.limit)
     if any(codes):
         errors = [
             Path(folder, f"errors{rank}").read_text()[-1500:] for rank in range(hosts * ranks)

@@ -20,10 +20,10 @@ import json
 import os
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
+from thinwire.bench.nccl_ranks import exit_codes
 from thinwire.lab import Lab
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,19 +57,13 @@ def train(rates: list[str], given: argparse.Namespace, folder: Path, gpus: bool)
                 shape = [sys.executable, "-c", SHAPE, rate]
                 lab.run(shape, host=rank, env=env, check=True)
         errors = [folder / f"errors{rank}" for rank in range(RANKS)]
-        begin = time.monotonic()
         with open(os.devnull, "w") as nothing:
             started = lab.popen_everywhere(
                 ["sh", "-c", 'exec "$@" 2> "$0$RANK"', str(folder / "errors"), *command],
                 env=env,
                 stdout=nothing,
             )
-        try:
-            codes = [each.wait(max(1, begin + given.limit - time.monotonic())) for each in started]
-        finally:
-            for each in started:
-                if each.poll() is None:
-                    each.kill()
+        codes = exit_codes(started, given.limit)
     if any(codes):
         said = "\n".join(each.read_text()[-2000:] for each in errors if each.exists())
         sys.exit(f"ranks ended with {codes}:\n{said}")

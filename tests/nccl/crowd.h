@@ -2,7 +2,6 @@
 // of them.
 #pragma once
 
-#include <dirent.h>
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <fstream>
 #include <string>
 
+#include "descriptors.h"
 #include "thinwire/thinwire.h"
 #include "thinwire/thinwire_nccl.h"
 
@@ -26,15 +26,6 @@ struct Found {
   int threads = 0, kibibytes = 0;
   long compressed_calls = 0, compressed_messages = 0;
 };
-
-inline int descriptors_now() {
-  DIR* const folder = opendir("/proc/self/fd");
-  if (folder == nullptr) return 1 << 20;
-  int count = -1;  // its own
-  while (const dirent* each = readdir(folder)) count += each->d_name[0] != '.' ? 1 : 0;
-  closedir(folder);
-  return count;
-}
 
 inline int of_status(const std::string& name) {
   std::ifstream status("/proc/self/status");

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,6 +86,18 @@ def run_ranks(
     codes = ", ".join(str(process.returncode) for process in started)
     error = f"{command[0]} exited {codes}: {_first_cause(errors)[-1500:]}"
     return Said(lines, f"it did not end in {timeout:.0f} s" if hung else error, hung)
+
+
+def exit_codes(started: "Sequence[subprocess.Popen[Any]]", seconds: float) -> list[int]:
+    """Of processes that have so long together. subprocess.TimeoutExpired: some had not ended; they
+    are killed."""
+    deadline = time.monotonic() + seconds
+    try:
+        return [each.wait(max(1, deadline - time.monotonic())) for each in started]
+    finally:
+        for each in started:
+            if each.poll() is None:
+                each.kill()
 
 
 def _hangs(started: "list[subprocess.Popen[str]]", timeout: float) -> bool:

@@ -5,7 +5,6 @@
 // descriptors, up to when all parts were there and again once nobody has anything to say.
 //
 // agree_splits parts|pairs RANKS LIMIT ALLOWED MOST A B C ...   the mesh's sides
-#include <dirent.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 
 #include "agree/job.h"
 #include "agree/pipe.h"
+#include "descriptors.h"
 
 namespace {
 
@@ -39,15 +39,6 @@ struct Found {
   int at_end = 0;
   double world_after = 0;  // seconds
 };
-
-int descriptors_now() {
-  DIR* const folder = opendir("/proc/self/fd");
-  if (folder == nullptr) return 1 << 20;
-  int count = -1;  // its own
-  while (const dirent* each = readdir(folder)) count += each->d_name[0] != '.' ? 1 : 0;
-  closedir(folder);
-  return count;
-}
 
 // The rank's place along a side, and the color of those that share its other places.
 struct Place {
