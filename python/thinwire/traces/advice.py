@@ -13,8 +13,8 @@ ADVICE = {
     "peer without this Thinwire": 'the peer runs without the library or another version of it, is of another job, or the launcher does not tell (MPI programs, "Launchers")',
     "would not gain": "raw is predicted to be faster. Try a faster codec (`thinwire advise`); `THINWIRE_LOG=plan` says by which rate, and `--force` compresses all the same",
     "synchronous or buffered send": "never compressed",
-    "data declined by the codec": "NaN or infinity under a fixed rate, or the data would not get smaller. Try another codec",
-    "out of memory": "no scratch memory for the frame",
+    "data declined by the codec": "NaN or infinity under a fixed rate, fill values under a codec without a bound on each value, or the data would not get smaller. Try another codec",
+    "out of memory": "no scratch memory for the frame; of NCCL calls, not enough GPU memory, and a warning has the figures",
     "shape does not fit the count": "a lossy codec has `shape=`, and the message has another number of elements. Leave `?` for one extent",
     "bounded for reductions alone": "the spec has `allreduce-abs=` or `-rel=` and nothing else. Add a bound, as `abs=`, for what is no reduction",
     "reductions left as they are": "another order of additions changes the last bits. Name a codec, or `lossless:reductions=coded`",
@@ -33,11 +33,12 @@ ADVICE = {
     "no private communicator": "the MPI has no communicator left, or few for a process",
     "non-blocking before the first blocking one": "the communicator is not prepared: a blocking collective on it, or `MPI_Barrier` after this call, prepares it",
     "non-blocking without MPI_THREAD_MULTIPLE": "a rank has not asked for it in `MPI_Init_thread`",
-    "arguments for the MPI to judge": "for example a root that there is not, one buffer on both sides, a type that is not committed: the MPI gives the error",
+    "arguments for the MPI to judge": "for example a root that there is not, one buffer on both sides (under Open MPI of a reduction alone), a type that is not committed: the MPI gives the error",
     "no schedule": "no algorithm of that name for this operation (`THINWIRE_ALGORITHM`)",
     "not known what a rank runs": "the launcher did not answer: the call fails",
     "being timed, raw and compressed": "some calls of each operation, type and size go each way first, to see which is faster",
     "faster raw, as timed": "calls of this operation, type and size took longer compressed. Timed again ever more rarely; `THINWIRE_LOG=plan` has both times, and `--force` compresses all the same",
+    "siblings not known": "NCCL and the hooks of `thinwire.torch`, under lossy codecs, and for sums of siblings that a policy names under lossless ones: it is not known which other communicators have to be compressed from the same call on, so that ranks with the same values keep the same bits (NCCL programs)",
 }
 
 
