@@ -4,7 +4,11 @@
 // shim_beside none|small|reductions|upload ROUNDS [ADDRESS of rank 0's host]
 #include <arpa/inet.h>
 #include <math.h>
+#ifdef SHIM_TEST_STANDARD_ABI
+#include <mpi_abi.h>
+#else
 #include <mpi.h>
+#endif
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

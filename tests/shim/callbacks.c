@@ -5,6 +5,7 @@
 //   free       broadcasts in one of a communicator's, inside MPI_Comm_free; it has broadcast before
 //   free-first the same, with a communicator that has not
 //   both       as free-first, with both ranks in the callback
+//   delete     as free-first, inside MPI_Comm_delete_attr; it broadcasts after that, too
 #ifdef SHIM_TEST_STANDARD_ABI
 #include <mpi_abi.h>
 #else
@@ -86,10 +87,12 @@ static void in_free(void) {
     if (is("free")) broadcast(comm);
     if (rank == 0 || is("both")) {
       MPI_Comm_set_attr(comm, key, NULL);
+      if (is("delete")) MPI_Comm_delete_attr(comm, key);
     } else {
       broadcast(comm);
       broadcast(comm);
     }
+    if (is("delete")) broadcast(comm);
     MPI_Comm_free(&comm);
     MPI_Comm_free_keyval(&key);
   }

@@ -142,14 +142,21 @@ def over_hosts(
     *options: str,
     forward: bool = True,
     timeout: float = 60,
+    mpi: Mpi = SYSTEM,
+    beside: Sequence[Path] = (),
 ) -> Run:
-    """Open MPI's launcher on host 0 of a lab, with the library; `forward`: on the others, too."""
-    given = {**settings, "LD_PRELOAD": str(PRODUCTION)}
+    """An MPI's launcher on host 0 of a lab, with the library and others `beside` it; `forward`: on
+    the other hosts, too. Hydra hands on all that it is told to set."""
+    preload = ":".join(map(str, [mpi.production, *beside]))
+    given = {**settings, "LD_PRELOAD": preload}
     if report is not None:
         given["THINWIRE_REPORT"] = str(report)
-    passed = [word for name in given for word in ("-x", name)] if forward else []
+    if mpi.abi == "openmpi":
+        passed = [word for name in given for word in ("-x", name)] if forward else []
+    else:
+        passed = [word for name in given for word in ("-genv", name, given[name])]
     done = lab.run(
-        ["mpirun", "-n", str(ranks), *options, *passed, *map(str, program)],
+        [mpi.launcher[0], "-n", str(ranks), *options, *passed, *map(str, program)],
         env=environment(given),
         capture_output=True,
         text=True,

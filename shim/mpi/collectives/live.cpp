@@ -49,8 +49,11 @@ void attach(Live& live) {
   live.is_attribute = real().Comm_set_attr(live.comm, keyval, &live) == MPI_SUCCESS;
 }
 
+// MPICH 4.0 loses an attribute that is set while MPI_Comm_delete_attr calls a callback of the
+// program, and then deletes nothing.
 void detach(Live& live) {
   if (live.is_attribute) real().Comm_delete_attr(live.comm, g_keyval.get());
+  live.is_attribute = false;
 }
 
 Live* find_live(MPI_Comm comm) {
@@ -136,7 +139,11 @@ Collectives* known_collectives(MPI_Comm comm) {
   void* live = nullptr;
   int found = 0;
   real().Comm_get_attr(comm, g_keyval.get(), &live, &found);
-  return found ? static_cast<Live*>(live)->collectives : nullptr;
+  if (found) return static_cast<Live*>(live)->collectives;
+  Live* const lost = find_live(comm);
+  if (lost == nullptr || !lost->is_attribute) return nullptr;
+  attach(*lost);
+  return lost->collectives;
 }
 
 void set_private(Collectives& kept, MPI_Comm own) {
