@@ -1,4 +1,4 @@
-// ndzip (github.com/celerity/ndzip) for measure.py --ndzip: a C interface of its coder for one
+// ndzip (github.com/celerity/ndzip) for lossless_rows.py --ndzip: a C interface of its coder for one
 // thread. It belongs to no build of ours. With ndzip's sources in NDZIP:
 //
 //   for type in float double; do for dimensions in 1 2 3; do

@@ -1,4 +1,4 @@
-"""Lossless coders of others, each at the best of its settings, for `measure.py`.
+"""Lossless coders of others, each at the best of its settings, for `lossless_rows.py`.
 
 Those from PyPI are zstandard, blosc2, fpzip and nvidia-libnvcomp-cu12 (or -cu13), of which Bitcomp
 codes on the host; ndzip is a library of its own (`ndzip_peer.cpp`). Who is not at hand is named.

@@ -55,6 +55,30 @@ def test_sources_read_no_name_that_is_not_in_the_table() -> None:
     assert unknown <= {"THINWIRE_TRESHOLD"}
 
 
+NAMED = re.compile(r'"(THINWIRE_[A-Z_]+)"')
+
+
+def named_in(*folders: str) -> set[str]:
+    """Names of settings that sources have between quotes."""
+    known = {setting.name for setting in all_settings() if not setting.of_tools}
+    found = set()
+    for folder in folders:
+        for path in (PAGE.parents[2] / folder).rglob("*"):
+            if path.suffix in (".cpp", ".h"):
+                found |= set(NAMED.findall(path.read_text()))
+    return found & known
+
+
+@pytest.mark.parametrize("shim", ["MPI", "NCCL"])
+def test_the_page_says_which_settings_a_preload_library_reads(shim: str) -> None:
+    (line,) = re.findall(rf"\| the preload librar\w+ for {shim} \|(.*)\|", PAGE.read_text())
+    (of_core,) = re.findall(r"\| the core, in every program.*?\|(.*)\|", PAGE.read_text())
+    listed = set(re.findall(r"`(THINWIRE_\w+)`", line))
+    own = named_in(f"shim/{shim.lower()}")
+    assert own - listed <= set(re.findall(r"`(THINWIRE_\w+)`", of_core))
+    assert listed <= own | named_in("shim/common") | {"THINWIRE_POLICY"}
+
+
 def test_env_shows_every_setting_and_what_is_wrong() -> None:
     given = {"THINWIRE_THRESHOLD": "many", "THINWIRE_TRESHOLD": "1MiB", "THINWIRE_POOL": "1MiB"}
     shown = thinwire("env", **given, COLUMNS="250").stdout
