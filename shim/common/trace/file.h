@@ -26,4 +26,7 @@ class TraceFile {
 // One that others read meanwhile, whole each time. A failure is said once a process.
 void replace_file(const char* setting, const std::string& path, const std::string& text);
 
+// One at the end of a process.
+void write_report(const std::string& path, const std::string& text);
+
 }  // namespace thinwire::shim

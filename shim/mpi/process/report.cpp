@@ -1,7 +1,6 @@
 #include "process/report.h"
 
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "process/shortcut.h"
 #include "process/silence.h"
 #include "requests/error_target.h"
+#include "shim/common/trace/file.h"
 #include "wire/decode.h"
 
 namespace thinwire::mpi {
@@ -131,9 +131,7 @@ void write(const Totals& totals, const std::string& whose, const std::string& su
     std::fwrite(text.data(), 1, text.size(), stderr);
     return;
   }
-  std::ofstream file(target + suffix);
-  file << as_json(totals);
-  if (!file.flush()) tw_log(TW_LOG_ERROR, ("cannot write " + target + suffix).c_str());
+  shim::write_report(target + suffix, as_json(totals));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "collectives/form.h"
 #include "process/process.h"
 #include "process/shortcut.h"
+#include "shim/common/results_file.h"
 #include "shim/common/trace/cells.h"
 #include "shim/common/trace/lines.h"
 #include "trace/reservoir.h"
@@ -119,7 +120,7 @@ std::atomic<Capturer*> capturer{nullptr};
 void Capturer::stop(const std::string& path, int error) {
   stopped_ = true;
   if (!is_first(folder_ + "/stopped")) return;
-  tw_log(TW_LOG_ERROR, ("THINWIRE_CAPTURE: cannot write " + path + ": " + std::strerror(error) +
+  tw_log(TW_LOG_ERROR, ("THINWIRE_CAPTURE: cannot write " + path + ": " + shim::why_refused(error) +
                         "; nothing more is captured, the program goes on")
                            .c_str());
 }

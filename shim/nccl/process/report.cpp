@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "process/silence.h"
 #include "process/trace.h"
 #include "process/unseen.h"
+#include "shim/common/trace/file.h"
 #include "thinwire/thinwire_nccl.h"
 
 namespace thinwire::nccl {
@@ -195,10 +195,7 @@ void report_now() {
     std::fwrite(text.data(), 1, text.size(), stderr);
     return;
   }
-  const std::string path = settings().report + ".nccl.rank" + rank;
-  std::ofstream file(path);
-  file << as_json(all, rank);
-  if (!file.flush()) tw_log(TW_LOG_ERROR, ("cannot write " + path).c_str());
+  shim::write_report(settings().report + ".nccl.rank" + rank, as_json(all, rank));
 }
 
 __attribute__((destructor)) void report() { allowed(report_now); }
