@@ -16,6 +16,10 @@ FUZZ_RUNS     ?= -1
 FUZZ_RUNS_ALL ?= 1000000
 # How many changed files of each kind `make fuzz` gives to the readers in Python.
 FUZZ_CASES    ?= 100000
+# Most seconds of the processor for one of these readers.
+FUZZ_READER_SECONDS ?= 600
+# How many forged frames and delta packets `make fuzz` has decoded, some 100,000 a second.
+FUZZ_FORGED   ?= 20000000
 
 # How many Python tests run side by side. By three, on two processors, some wait too long for their ranks to agree.
 PYTEST_JOBS ?= 2
@@ -210,11 +214,12 @@ test-tsan: packages-test $(VENV)/.test
 fuzz-build:
 	@tools/setup_packages --fuzz
 	@tools/quietly cmake --preset fuzz
-	@tools/build build/fuzz fuzz fuzz_replay
+	@tools/build build/fuzz fuzz fuzz_replay fuzz_forge
 
 fuzz: fuzz-build
 	tools/fuzz --runs $(FUZZ_RUNS) --seconds $(FUZZ_SECONDS)
-	FUZZ_CASES=$(FUZZ_CASES) $(BIN)/pytest -s -k "changed or guided" tests/python/test_hostile_readers.py \
+	build/fuzz/tests/fuzz/fuzz_forge $(FUZZ_FORGED)
+	FUZZ_CASES=$(FUZZ_CASES) FUZZ_READER_SECONDS=$(FUZZ_READER_SECONDS) $(BIN)/pytest -s -k "changed or guided" tests/python/test_hostile_readers.py \
 	  tests/python/test_hostile_texts.py tests/python/test_guided_readers.py tests/shim/test_shim_real_files.py tests/nccl/test_nccl_trace.py
 
 # Most tests start two or three processes that wait for each other: two tests nearly fill two processors.

@@ -4,13 +4,15 @@ import json
 import os
 import random
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
-# `make fuzz` asks for more.
+# `make fuzz` asks for more, of each reader, and gives each so many seconds of the processor.
 CASES = int(os.environ.get("FUZZ_CASES", "1500"))
+MOST_SECONDS = float(os.environ.get("FUZZ_READER_SECONDS", "inf"))
 
 NASTY: list[Any] = [
     None, True, False, 0, -1, 1, 63, 64, 2**31, 2**53 + 1, 2**63, 2**64, 2**70, -(2**63), 10**400,
@@ -38,6 +40,15 @@ def limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+def seeds(what: str) -> Iterator[int]:
+    """One for each changed file that a reader is to get; says in the end how many there were."""
+    start, done = time.process_time(), 0
+    while done < CASES and time.process_time() - start < MOST_SECONDS:
+        yield done
+        done += 1
+    print(f"{what}: {done} changed, {time.process_time() - start:.0f} s of the processor")
 
 
 def _places(value: Any) -> list[tuple[Any, Any]]:

@@ -3,12 +3,13 @@ line that none before has reached is kept, and changed in its turn."""
 
 import random
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from changed import Hangs, limit
+from changed import MOST_SECONDS, Hangs, limit
 
 import thinwire
 
@@ -35,10 +36,15 @@ class Guided:
         for each in seeds:
             self._try(each)
 
-    def run(self, cases: int) -> None:
-        """Tries so many inputs; AssertionError with the first find."""
-        for _ in range(cases):
+    def run(self, cases: int) -> int:
+        """Tries so many inputs, or as many as there is time for, and returns how many;
+        AssertionError with the first find."""
+        start = time.process_time()
+        for done in range(cases):
+            if time.process_time() - start >= MOST_SECONDS:
+                return done
             self._try(self._changed())
+        return cases
 
     @property
     def steps(self) -> int:

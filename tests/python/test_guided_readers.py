@@ -30,8 +30,9 @@ def _lines(rows: list[dict[str, object]]) -> bytes:
 def _fuzz(read, seeds: list[bytes]) -> Guided:
     guided = Guided(read, seeds)
     before = guided.steps
-    guided.run(CASES if CASES > 10_000 else CASES // SHARE)
-    print(f"{len(guided.kept)} inputs kept, {before} steps of the seeds, {guided.steps} reached")
+    done = guided.run(CASES if CASES > 10_000 else CASES // SHARE)
+    found = f"{before} steps of the seeds, {guided.steps} reached"
+    print(f"{done} guided, {len(guided.kept)} inputs kept, {found}")
     assert guided.steps > before
     return guided
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from changed import CASES, changed, limit
+from changed import changed, limit, seeds
 from made_traces import TOTALS, rank_lines
 
-from thinwire import capture, checked, traces
+from thinwire import capture, checked, job_report, traces
 from thinwire.bench import samples
 from thinwire.lab import state
 from thinwire.traces.page import page
@@ -49,14 +49,14 @@ def test_traces_that_once_broke_the_report_are_refused(path: Path) -> None:
 def test_changed_traces_are_shown_or_refused(tmp_path: Path) -> None:
     path = tmp_path / "job.rank0"
     outcomes = {True: 0, False: 0}
-    for seed in range(CASES):
+    for seed in seeds("traces"):
         path.write_text(changed(_trace_lines, seed), errors="surrogatepass")
         try:
             with limit(3):
                 outcomes[_shown(path)] += 1
         except BaseException as error:
             raise AssertionError(f"seed {seed}: {error!r}") from error
-    assert min(outcomes.values()) > CASES / 50
+    assert min(outcomes.values()) > sum(outcomes.values()) / 50
 
 
 def test_a_sound_trace_is_shown(tmp_path: Path) -> None:
@@ -81,6 +81,29 @@ def test_what_is_no_object_of_json_is_named(text: str, says: str) -> None:
         checked.parse(text)
 
 
+def _report_lines() -> list[Any]:
+    return [{**dict.fromkeys(job_report.COUNTS, 3), "raw_by_reason": {"a reason": 3}}]
+
+
+def test_changed_reports_are_read_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "report"
+    outcomes = {True: 0, False: 0}
+    for seed in seeds("reports"):
+        path.write_text(changed(_report_lines, seed), errors="surrogatepass")
+        try:
+            with limit(3):
+                found = job_report.read(path)
+            assert sum(found[name] for name in job_report.COUNTS) >= 0
+            assert sum(found["raw_by_reason"].values()) >= 0
+            outcomes[True] += 1
+        except ValueError as error:
+            assert str(path) in str(error)
+            outcomes[False] += 1
+        except BaseException as error:
+            raise AssertionError(f"seed {seed}: {error!r}") from error
+    assert min(outcomes.values()) > sum(outcomes.values()) / 50
+
+
 def _sample_lines() -> list[Any]:
     each: dict[str, Any] = {"file": "a.f32", "shape": "2x5", "operation": "send"}
     each |= {"rank": 0, "number": 0, "bytes": 40}
@@ -89,7 +112,7 @@ def _sample_lines() -> list[Any]:
 
 def test_changed_lists_of_captures_are_indexed_or_left_out(tmp_path: Path) -> None:
     (tmp_path / "a.f32").write_bytes(bytes(40))
-    for seed in range(CASES):
+    for seed in seeds("lists of captures"):
         listed = changed(_sample_lines, seed)
         (tmp_path / "rank0.jsonl").write_text(listed, errors="surrogatepass")
         try:
@@ -109,7 +132,7 @@ TABLE = (
 def test_changed_tables_of_folders_state_a_shape_or_none(tmp_path: Path) -> None:
     data = tmp_path / "a.f32"
     data.write_bytes(bytes(40))
-    for seed in range(CASES):
+    for seed in seeds("tables of folders"):
         chance = random.Random(seed)
         text = list(TABLE)
         for _ in range(chance.randint(1, 6)):
@@ -151,7 +174,7 @@ def test_changed_records_of_labs_name_labs_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     folder = _folder_of_labs(monkeypatch, tmp_path)
-    for seed in range(CASES):
+    for seed in seeds("records of labs"):
         (folder / "lab.json").write_text(changed(_record_lines, seed), errors="surrogatepass")
         for record in state.records():
             assert state.check_name(record.name) == "lab"
