@@ -55,6 +55,7 @@ void CallClass::begin_probation(const Foreseen& foreseen) {
   has_hope_ = codes_;
   position_ = watched_ = 0;
   own_ = {};
+  raw_mean_ = coded_mean_ = {};
   gain_ = gain_of(foreseen);
 }
 
@@ -86,6 +87,7 @@ CallTurn CallClass::next(const Foreseen& foreseen) {
 void CallClass::took(bool is_coded, std::uint64_t nanoseconds) {
   std::uint64_t& least = is_coded ? own_.coded : own_.raw;
   if (least == 0 || nanoseconds < least) least = nanoseconds;
+  if (is_on_probation_) (is_coded ? coded_mean_ : raw_mean_).add(nanoseconds);
 }
 
 bool CallClass::is_due() const {
@@ -120,6 +122,8 @@ void CallClass::decide(const ProbationTimes& largest, std::uint32_t calls_timed)
   ++decided_;
   took_ = largest;
   own_ = {};
+  const std::uint64_t raw = raw_mean_.get(), coded = coded_mean_.get();
+  saving_ = raw == 0 || coded == 0 ? 0 : static_cast<std::int64_t>(raw - coded);
   is_on_probation_ = false;
   quiet_ = 0;
   calls_ = 0;

@@ -59,6 +59,10 @@ class CallClass {
   bool codes() const { return codes_; }
   const ProbationTimes& times() const { return took_; }  // of the last decision
 
+  // Nanoseconds that a compressed call took less than a raw one on average, as this rank timed both
+  // for the last decision. The least times, by which ranks decide, come seldom on a busy network.
+  std::int64_t saving() const { return saving_; }
+
   // Of all that is the same on all ranks.
   std::uint64_t fingerprint() const;
 
@@ -82,7 +86,9 @@ class CallClass {
   std::uint64_t pause_ = 0;      // calls from there to the next probation
   double gain_ = 0;              // foreseen at the last probation, raw by compressed
   ProbationTimes took_;
-  ProbationTimes own_;         // what is not agreed on yet
+  ProbationTimes own_;              // what is not agreed on yet
+  MeanTime raw_mean_, coded_mean_;  // this rank's, in the probation
+  std::int64_t saving_ = 0;
   std::uint32_t watched_ = 0;  // calls in that, between probations
   std::uint32_t quiet_ = 0;    // times that these were agreed on and all was well
 };

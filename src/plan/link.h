@@ -1,6 +1,7 @@
 // What a link's rate is taken to be: what the user or the machine says, until connections tell.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -66,6 +67,22 @@ class LinkEstimate {
   Delivered open_;
   Delivered lately_;
   std::array<Delivered, kWindows> last_{};  // the newest first
+};
+
+// By which it is told what raw messages would have taken. The last acknowledgement of a short
+// message waits for its receiver, who decodes before it has something to say, so that compressed
+// messages make the link seem slower than raw ones find it.
+class RateOfRaw {
+ public:
+  // What connections did while raw messages alone were under way.
+  void add(const Delivered& delivered) { of_raw_.add(delivered); }
+
+  double rate(const LinkRate& believed) const {
+    return std::max(believed.bytes_per_second, of_raw_.rate().bytes_per_second);
+  }
+
+ private:
+  LinkEstimate of_raw_;
 };
 
 }  // namespace thinwire::plan

@@ -52,6 +52,20 @@ TEST(CallClass, TimesBothWaysAndStaysWithTheFasterOne) {
   EXPECT_EQ(loses.of().times().coded, 1100);
 }
 
+// A link that is busy now and then: what is told is what calls took on average, but for the
+// longest.
+TEST(CallClass, TellsWhatCallsSavedOnAverage) {
+  CallClass of(false);
+  for (std::uint64_t call = 0; call < 16; ++call) {
+    const CallTurn turn = of.next(kGains);
+    of.took(turn.is_coded, turn.is_coded ? 500 : call == 0 ? 1000 : call == 15 ? 90000 : 2000);
+    if (of.is_due()) of.settle(of.own());
+  }
+  EXPECT_TRUE(of.codes());
+  EXPECT_EQ(of.times().raw, 1000);
+  EXPECT_EQ(of.saving(), (1000 + 6 * 2000) / 7 - 500);
+}
+
 TEST(CallClass, ARoundThatComesRoundIsSpread) {
   Stream stream;
   stream.send(16, 1000, 500, kGains);

@@ -35,6 +35,26 @@ TEST(LinkEstimate, HoldsWhatIsStatedUntilMessagesTell) {
   EXPECT_EQ(link.rate().source, RateSource::kMeasured);
 }
 
+// Frames of 850 KB whose end waits 3 ms for a receiver that decodes.
+TEST(RateOfRaw, IsNotThatOfMessagesWhoseEndWaits) {
+  LinkEstimate link;
+  RateOfRaw raw;
+  const auto message = [&](double bytes, double rate, double wait, bool is_raw) {
+    const Delivered delivered{bytes, bytes / rate + wait};
+    link.add(delivered);
+    if (is_raw) raw.add(delivered);
+  };
+  for (int at = 0; at < 3; ++at) message(4 * kMega, 118 * kMega, 0, true);
+  for (int at = 0; at < 100; ++at) message(0.85 * kMega, 118 * kMega, 0.003, false);
+  EXPECT_LT(link.rate().bytes_per_second, 90 * kMega);
+  EXPECT_NEAR(raw.rate(link.rate()), 118 * kMega, kMega);
+  // A faster link is told by any message, a slower one by raw ones.
+  for (int at = 0; at < 100; ++at) message(0.85 * kMega, 1000 * kMega, 0, false);
+  EXPECT_GT(raw.rate(link.rate()), 900 * kMega);
+  for (int at = 0; at < 100; ++at) message(4 * kMega, 50 * kMega, 0, true);
+  EXPECT_NEAR(raw.rate(link.rate()), 50 * kMega, kMega);
+}
+
 TEST(LinkEstimate, KnowsNothingFromNothing) {
   LinkEstimate link;
   link.add({0, 1});

@@ -74,11 +74,6 @@ bool is_guessed(const Collectives& kept) {
   return !lies_on_one_node(kept) && !plan::is_vouched_for(kept.link);
 }
 
-// As the ranks have timed it; what a plan foresees is told as no gain.
-std::int64_t gain_of(const plan::CallClass& of) {
-  return static_cast<std::int64_t>(of.times().raw) - static_cast<std::int64_t>(of.times().coded);
-}
-
 NativeReason ask_as_agreed(const Asked& asked, const Part& part, Collectives& kept) {
   tw_collective collective = describe(asked, part, kept.planned);
   collective.flags |= TW_AS_AGREED;
@@ -86,7 +81,7 @@ NativeReason ask_as_agreed(const Asked& asked, const Part& part, Collectives& ke
   if (!leaves_choice(planned, collective)) return planned;
   plan::CallClass& of = class_of(part, kept);
   if (!of.is_decided() && is_guessed(kept)) return NativeReason::kNoLink;
-  if (of.is_decided()) part.gain = gain_of(of);
+  if (of.is_decided()) part.gain = of.saving();  // what a plan foresees is told as no gain
   if (of.codes(foreseen(part, planned))) return compress(part, planned, collective, kept);
   return of.is_decided() ? NativeReason::kNotFaster : NativeReason::kWouldNotGain;
 }
@@ -116,7 +111,7 @@ NativeReason plan_blocking(const Part& part, tw_collective& collective, Collecti
   if (of.is_due()) agree_on_times(part, of, kept);
   const plan::CallTurn turn = of.next(foreseen(part, planned));
   if (turn.is_timed) clock.set(kept.own->comm(), of, turn.is_coded);
-  if (of.is_decided()) part.gain = gain_of(of);
+  if (of.is_decided()) part.gain = of.saving();  // what a plan foresees is told as no gain
   if (turn.is_coded) return compress(part, planned, collective, kept);
   if (turn.is_probation) return NativeReason::kBeingTimed;
   return of.is_decided() ? NativeReason::kNotFaster : NativeReason::kWouldNotGain;

@@ -168,6 +168,14 @@ double took_seconds(const Decision& decision, double encode_seconds, std::uint64
   return encode_seconds + decision.decode_seconds + decision.raw_seconds * part;
 }
 
+Decision as_told(Decision decision, std::uint64_t bytes, tw_peer place) {
+  const double rate = rate_of_raw(place);
+  if (decision.raw_seconds > 0 && rate > 0) {
+    decision.raw_seconds = std::min(decision.raw_seconds, static_cast<double>(bytes) / rate);
+  }
+  return decision;
+}
+
 bool attempted(const Decision& decision, const Outgoing& message, const CodecUse& use,
                const TypeFacts& type, std::uint64_t bytes, const Peer& peer, double seconds,
                std::uint64_t wire_bytes) {

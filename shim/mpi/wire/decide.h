@@ -36,6 +36,9 @@ double predicted_seconds(const Decision& decision, double ratio);
 double took_seconds(const Decision& decision, double encode_seconds, std::uint64_t bytes,
                     std::uint64_t wire_bytes);
 
+// The same decision with the raw time that the report tells (wire/link_rate.h: rate_of_raw()).
+Decision as_told(Decision decision, std::uint64_t bytes, tw_peer place);
+
 // An attempt took so long and made a frame of `wire_bytes`; 0: it was declined. Says whether the
 // frame is to be sent: of the first message of a lossy codec's class this decides for all.
 bool attempted(const Decision& decision, const Outgoing& message, const CodecUse& use,

@@ -132,14 +132,15 @@ std::optional<Wire> encode(const Outgoing& message) {
   const auto [use, rule, holds] = choose_for_message(message.comm, type, bytes, peer.place);
   if (bytes % leaf_bytes(holds) == 0 && holds != TW_BYTES) type.leaf = holds;
   const Decision decision = decide(message, *use, type, bytes, peer);
+  const Decision told = as_told(decision, bytes, peer.place);
   const auto stay_raw = [&, use = use, rule = rule](tw_reason why, std::uint64_t spent = 0) {
     if (plans_are_logged) [[unlikely]] {
       const auto reason = static_cast<NativeReason>(why);
       log_choice({reason, bytes, 0, 1e-9 * static_cast<double>(spent)}, type, peer, *use, decision);
     }
     count_raw(why, bytes);
-    note_sent(peer.place, bytes);
-    const std::uint64_t raw = nanoseconds(decision.raw_seconds);
+    note_sent(peer.place, bytes, true);
+    const std::uint64_t raw = nanoseconds(told.raw_seconds);
     self.counters.predicted_of_raw_nanoseconds += raw;
     if (raw != 0 && spent != 0) {
       self.counters.saved_nanoseconds -= static_cast<std::int64_t>(spent);
@@ -182,18 +183,18 @@ std::optional<Wire> encode(const Outgoing& message) {
     return stay_raw(TW_RAW_LINK_FASTER, spent);
   }
   // By now its size is known, which was only hoped for.
-  const double predicted = predicted_seconds(
-      decision, static_cast<double>(bytes) / static_cast<double>(encoded.wire.bytes));
+  const double predicted =
+      predicted_seconds(told, static_cast<double>(bytes) / static_cast<double>(encoded.wire.bytes));
   if (plans_are_logged) [[unlikely]] {
     log_choice({NativeReason::kCompressed, bytes, encoded.wire.bytes, seconds}, type, peer, *use,
                decision);
   }
-  note_sent(peer.place, encoded.wire.bytes);
+  note_sent(peer.place, encoded.wire.bytes, false);
   encoded.wire.rule = rule;
   encoded.wire.predicted_nanoseconds = nanoseconds(predicted);
-  const std::uint64_t raw = nanoseconds(decision.raw_seconds);
+  const std::uint64_t raw = nanoseconds(told.raw_seconds);
   const std::uint64_t whole =
-      raw == 0 ? 0 : nanoseconds(took_seconds(decision, seconds, bytes, encoded.wire.bytes));
+      raw == 0 ? 0 : nanoseconds(took_seconds(told, seconds, bytes, encoded.wire.bytes));
   encoded.wire.predicted_raw_nanoseconds = raw;
   encoded.wire.saved_nanoseconds =
       static_cast<std::int64_t>(raw) - static_cast<std::int64_t>(whole);

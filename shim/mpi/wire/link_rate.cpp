@@ -30,10 +30,12 @@ struct Meter {
   std::mutex mutex;  // guards all but what is atomic
   shim::TcpLinks connections;
   plan::LinkEstimate estimate;
+  plan::RateOfRaw of_raw;     // of intervals that had raw messages alone
+  bool has_raw_alone = true;  // the interval that is open
   plan::LargeInterval interval;
   Clock::time_point opened, looked_beside;
   std::atomic<Clock::duration::rep> next_look{0};
-  std::atomic<double> rate{0};
+  std::atomic<double> rate{0}, rate_of_raw{0};
   std::atomic<plan::RateSource> source{plan::RateSource::kUnknown};
 };
 
@@ -45,6 +47,7 @@ Meter& meter() {
 void publish(Meter& meter) {
   meter.rate.store(meter.estimate.rate().bytes_per_second, std::memory_order_relaxed);
   meter.source.store(meter.estimate.rate().source, std::memory_order_relaxed);
+  meter.rate_of_raw.store(meter.of_raw.rate(meter.estimate.rate()), std::memory_order_relaxed);
 }
 
 double seconds_of(Clock::time_point at) {
@@ -57,6 +60,7 @@ void begin_interval(Meter& meter, Clock::time_point now) {
   meter.interval.open(seconds_of(now));
   meter.opened = now;
   meter.looked_beside = {};
+  meter.has_raw_alone = true;
   large_are_under_way.store(true, std::memory_order_relaxed);
 }
 
@@ -65,6 +69,7 @@ void end_interval(Meter& meter, std::span<const plan::Growth> grown, Clock::time
   const double passed = seconds_of(now) - seconds_of(meter.opened);
   delivered.busy_seconds = std::min(delivered.busy_seconds, passed);
   meter.estimate.add(delivered);
+  if (meter.has_raw_alone) meter.of_raw.add(delivered);
   large_are_under_way.store(false, std::memory_order_relaxed);
   publish(meter);
 }
@@ -128,14 +133,21 @@ plan::LinkRate link_rate_now() {
   const std::lock_guard lock(here.mutex);
   look(here, Clock::now());
   here.interval.sent_unknown();
+  here.has_raw_alone = false;
   return here.estimate.rate();
 }
 
-void note_sent(tw_peer place, std::uint64_t bytes) {
+double rate_of_raw(tw_peer place) {
+  if (place == TW_PEER_SELF || place == TW_PEER_SAME_NODE) return rate_of_memory().bytes_per_second;
+  return meter().rate_of_raw.load(std::memory_order_relaxed);
+}
+
+void note_sent(tw_peer place, std::uint64_t bytes, bool is_raw) {
   if (place != TW_PEER_OTHER_NODE) return;
   Meter& here = meter();
   const std::lock_guard lock(here.mutex);
   here.interval.sent(static_cast<double>(bytes));
+  here.has_raw_alone = here.has_raw_alone && is_raw;
 }
 
 void note_collective() {
@@ -143,6 +155,7 @@ void note_collective() {
   look_if_due(here);
   const std::lock_guard lock(here.mutex);
   here.interval.sent_unknown();
+  here.has_raw_alone = false;
 }
 
 void small_beside_large() {

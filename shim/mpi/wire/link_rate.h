@@ -17,9 +17,14 @@ plan::LinkRate link_rate(tw_peer place);
 // The same, looking now. For collectives.
 plan::LinkRate link_rate_now();
 
+// The rate by which the report tells what raw messages would have taken: the fastest of link_rate()
+// and of what raw ones were measured at. The end of a short message waits for its receiver, who
+// decodes before it says anything, so that compressed ones make the link seem slower. Any thread.
+double rate_of_raw(tw_peer place);
+
 // A message of the threshold or more leaves, as so many bytes. What connections deliver is compared
 // with it: those that carry no messages tell nothing. Any thread.
-void note_sent(tw_peer place, std::uint64_t bytes);
+void note_sent(tw_peer place, std::uint64_t bytes, bool is_raw);
 
 // A large collective between nodes begins; its bytes are not known.
 void note_collective();
