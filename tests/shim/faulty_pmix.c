@@ -2,6 +2,7 @@
 // or restarts.
 //
 // FAULTY_PMIX=RANK:CALL:TIMES:CODE, where CALL is a key that PMIx_Get asks for, "put" or "commit".
+// SLOW_PMIX=RANK:OF:MILLISECONDS: so long rank RANK's questions after the capabilities of OF take.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
@@ -9,8 +10,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int failures;
+
+// As PMIx has it.
+struct Process {
+  char name_space[256];
+  uint32_t rank;
+};
+
+static void delay(const struct Process* process, const char* key) {
+  int rank = -1, of = -1, milliseconds = 0;
+  const char* told = getenv("SLOW_PMIX");
+  const char* own = getenv("PMIX_RANK");
+  if (told == NULL || own == NULL || strcmp(key, "thinwire.capabilities") != 0) return;
+  if (sscanf(told, "%d:%d:%d", &rank, &of, &milliseconds) != 3 || rank != atoi(own)) return;
+  if (process->rank == (uint32_t)of) usleep(1000 * (useconds_t)milliseconds);
+}
 
 static int failure_of(const char* call) {
   int rank = -1, times = 0, code = 0;
@@ -26,6 +43,7 @@ static int failure_of(const char* call) {
 int PMIx_Get(const void* process, const char* key, const void* info, size_t count, void** value) {
   const int code = key == NULL ? 0 : failure_of(key);
   if (code != 0) return code;
+  if (process != NULL && key != NULL) delay(process, key);
   int (*call)(const void*, const char*, const void*, size_t, void**) = NULL;
   *(void**)&call = dlsym(RTLD_NEXT, "PMIx_Get");
   return call(process, key, info, count, value);

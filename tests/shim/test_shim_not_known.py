@@ -1,6 +1,7 @@
 """A launcher that fails for a while: what it does not say is not taken for a rank without the
 library. The failures are put before PMIx, where the MPI links it, by a stand-in of one rank."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,12 @@ def test_collectives_wait_for_the_answer(mpi: Mpi, tmp_path: Path) -> None:
     done.all_right(2)
     assert done.report is not None
     assert done.report["collectives"]["compressed"] > 100
+
+
+def test_a_slow_answer_keeps_no_other_thread_waiting(mpi: Mpi) -> None:
+    preload = f"LD_PRELOAD={mpi.production}:{FAULTY}"
+    launch = [*mpi.launcher, "-n", "3", "env", preload, mpi.programs / "shim_slow_launcher"]
+    done = run(launch, {"THINWIRE_SAME_NODE": "1", "SLOW_PMIX": "0:1:3000"}, None, timeout=60)
+    assert done.code == 0, done.errors
+    (took,) = re.findall(r"took (\d+)", done.output)
+    assert int(took) < 1500

@@ -26,13 +26,19 @@ Standing ask(int world_rank) {
                                                                     : Standing::kDiffers;
 }
 
+// Asks without the lock: other threads need not wait for a launcher that is slow to answer.
 Standing standing_of(int world_rank) {
   if (world_rank < 0) return Standing::kAbsent;  // of another job
+  const auto at = static_cast<std::size_t>(world_rank);
+  {
+    const std::lock_guard lock(g_agreed_mutex);
+    if (g_standings.empty()) g_standings.resize(static_cast<std::size_t>(process().world.size));
+    if (g_standings[at] != Standing::kNotAsked) return g_standings[at];
+  }
+  const Standing found = ask(world_rank);
   const std::lock_guard lock(g_agreed_mutex);
-  if (g_standings.empty()) g_standings.resize(static_cast<std::size_t>(process().world.size));
-  Standing& known = g_standings[static_cast<std::size_t>(world_rank)];
-  if (known == Standing::kNotAsked) known = ask(world_rank);
-  return known;
+  if (at < g_standings.size() && g_standings[at] == Standing::kNotAsked) g_standings[at] = found;
+  return found;
 }
 
 }  // namespace

@@ -146,14 +146,23 @@ ErrorTargetPointer error_target(MPI_Comm comm) {
   return facts.errors;
 }
 
+// Nobody waits for a launcher that is slow to answer but who asked it.
 Peer peer_of(MPI_Comm comm, int rank) {
   if (rank < 0 || comm == MPI_COMM_NULL) return {};
   CommFacts& facts = comm_facts(comm);
-  const std::lock_guard lock(facts.mutex);
-  const auto known = facts.peers.find(rank);
-  if (known != facts.peers.end()) return known->second.peer;
+  const auto known = [&]() -> const Peer* {
+    const auto found = facts.peers.find(rank);
+    return found == facts.peers.end() ? nullptr : &found->second.peer;
+  };
+  {
+    const std::lock_guard lock(facts.mutex);
+    if (const Peer* const peer = known()) return *peer;
+  }
   const Peer peer = examine(world_rank_of(comm, rank));
-  return peer.known ? keep(facts, rank, peer) : peer;
+  if (!peer.known) return peer;
+  const std::lock_guard lock(facts.mutex);
+  const Peer* const by_another = known();
+  return by_another == nullptr ? keep(facts, rank, peer) : *by_another;
 }
 
 // On a world of one node the capabilities tell whether anybody compresses at all; across nodes
