@@ -12,12 +12,14 @@ REVOKING = [mpi for mpi in OTHERS if (mpi.programs / "shim_revoked").exists()]
 CODEC = {"THINWIRE_CODEC": "mpc", "THINWIRE_THRESHOLD": "256", "THINWIRE_SAME_NODE": "1"}
 
 
+def tolerant(mpi: Mpi) -> Mpi:
+    return Mpi(mpi.name, mpi.abi, (*mpi.launcher, "--with-ft", "ulfm"), mpi.programs)
+
+
 def classes(mpi: Mpi, options: list[str], report: Path | None = None) -> tuple[set[str], Run]:
     library, settings = (None, {}) if report is None else (mpi.production, CODEC)
-    launcher = (*mpi.launcher, "--with-ft", "ulfm")
-    tolerant = Mpi(mpi.name, mpi.abi, launcher, mpi.programs)
     program = [mpi.programs / "shim_revoked", *options]
-    done = mpirun(2, program, library, settings, report, mpi=tolerant)
+    done = mpirun(2, program, library, settings, report, mpi=tolerant(mpi))
     assert done.code == 0, done.output + done.errors
     # A short send may be over before the MPI looks: natively too, by its length and the moment.
     lines = done.output.splitlines()
@@ -35,3 +37,30 @@ def test_calls_on_a_revoked_communicator(options: str, tmp_path: Path) -> None:
         assert ours == native
         assert done.report is not None
         assert done.report["collectives"]["compressed"] > 2, done.report
+
+
+# Rates at which messages travel whole and in parts; calls are timed where nothing is forced.
+WAYS = {
+    "whole": {"THINWIRE_LINK": "100gbit", "THINWIRE_FORCE": "1"},
+    "parts": {"THINWIRE_LINK": "1gbit", "THINWIRE_FORCE": "1"},
+    "timed": {"THINWIRE_LINK": "1mbit"},
+}
+TRIES = 3  # what goes wrong does not in every run
+
+
+@pytest.mark.parametrize("how", ["dies", "amid", "revokes"])
+@pytest.mark.parametrize("way", WAYS)
+def test_the_others_go_on_without_a_rank(way: str, how: str) -> None:
+    """One that dies, before or amid a collective, or one that revokes the communicator."""
+    if not REVOKING:
+        pytest.skip("no Open MPI 5 here")
+    ranks = 4
+    survivors = ranks if how == "revokes" else ranks - 1
+    settings = {**CODEC, **WAYS[way]}
+    for mpi in REVOKING:
+        program = [mpi.programs / "shim_lost_rank", "allgather", "65536", "4", how]
+        for _ in range(TRIES):
+            done = mpirun(ranks, program, mpi.production, settings, mpi=tolerant(mpi))
+            assert done.output.count(f"goes on with {survivors} of {ranks}: right") == survivors, (
+                done.output + done.errors
+            )

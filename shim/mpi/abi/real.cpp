@@ -131,6 +131,19 @@ void* native_call(const char* name) {
   refuse(std::string("no ") + name + " in this " + name_of(kFamily));
 }
 
+// The standard ABI's library has MPICH's classes for what that standard has none of.
+bool is_of_lost_ranks(int error) {
+#ifdef OPEN_MPI
+  constexpr int kFirst = 74,
+                kLast = 77;  // Open MPI 5: aborted, failed, failed and pending, revoked
+#else
+  constexpr int kFirst = 101, kLast = 103;  // MPICH: failed, failed and pending, revoked
+#endif
+  int found = MPI_SUCCESS;
+  if (error == MPI_SUCCESS || real().Error_class(error, &found) != MPI_SUCCESS) return false;
+  return found >= kFirst && found <= kLast;
+}
+
 void* find_symbol(const char* name) {
   if (void* found = dlsym(RTLD_NEXT, name)) return found;
   if (loaded_mpi() == nullptr) return nullptr;

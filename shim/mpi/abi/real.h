@@ -91,6 +91,9 @@ inline bool is_of_class(int error, int wanted) {
   return real().Error_class(error, &found) == MPI_SUCCESS && found == wanted;
 }
 
+// Whether it says that ranks died, or that a communicator was revoked.
+bool is_of_lost_ranks(int error);
+
 }  // namespace thinwire::mpi
 
 // Put behind the definition of MPI_<name>: exports it as PMPI_<name> too, because the Fortran

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "abi/real.h"
-
 namespace thinwire::mpi {
 
 void CallClock::begin() {

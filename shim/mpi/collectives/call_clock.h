@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "abi/mpi_abi.h"
+#include "abi/real.h"
 #include "plan/call_class.h"
 
 namespace thinwire::mpi {
@@ -23,6 +24,13 @@ class CallClock {
     own_ = own;
     of_ = &of;
     is_coded_ = is_coded;
+  }
+
+  // How the call ended. If ranks died or the communicator was revoked nothing is timed: others may
+  // wait for this rank to say so, and not come to the end.
+  int ended(int error) {
+    if (error != MPI_SUCCESS && of_ != nullptr && is_of_lost_ranks(error)) of_ = nullptr;
+    return error;
   }
 
   // Both are collective where the call is timed, which it is on all ranks, and nothing elsewhere.

@@ -44,7 +44,7 @@ std::optional<int> take_over(const Asked& asked, CallClock& clock) {
         collective.flags |= TW_PLANNED;
         ++process().counters.collectives[TW_COMPRESS];
         clock.start();
-        const int error = run_described(asked, part, collective, kept.queue);
+        const int error = clock.ended(run_described(asked, part, collective, kept.queue));
         clock.stop();
         return error == MPI_SUCCESS ? MPI_SUCCESS : raise(asked.comm, error);
       }

@@ -5,12 +5,26 @@
 #include "abi/datatypes.h"
 #include "abi/real.h"
 #include "abi/self.h"
+#include "abi/symbols.h"
 #include "collectives/parts.h"
 
 namespace thinwire::mpi {
 namespace {
 
 MpiTransport& of(void* context) { return *static_cast<MpiTransport*>(context); }
+
+// What MPI says of a communicator that was revoked; MPI_SUCCESS of others. Open MPI 5 alone has a
+// call that tells.
+int revocation_of([[maybe_unused]] MPI_Comm comm) {
+#ifdef OPEN_MPI
+  using Query = int (*)(MPI_Comm, int*);
+  static const auto query = reinterpret_cast<Query>(find_symbol("PMPIX_Comm_is_revoked"));
+  constexpr int kRevoked = 77;  // its MPI_ERR_REVOKED, which no older header has
+  int is_revoked = 0;
+  if (query != nullptr && query(comm, &is_revoked) == MPI_SUCCESS && is_revoked) return kRevoked;
+#endif
+  return MPI_SUCCESS;
+}
 
 }  // namespace
 
@@ -157,8 +171,13 @@ void MpiTransport::close_complete(int count) {
   whose_.resize(kept);
 }
 
+// Open MPI frees sends on a revoked communicator when they are tested, and ends the process when it
+// is done with one that was freed: there they stay open.
 tw_status MpiTransport::test_open() {
   if (open_.empty()) return TW_OK;
+  if (const int revoked = revocation_of(comm_); revoked != MPI_SUCCESS) {
+    return failed("wait", revoked);
+  }
   statuses_.resize(open_.size());
   complete_.resize(open_.size());
   int found = 0;
