@@ -10,7 +10,8 @@ pytestmark = pytest.mark.multiproc
 
 CODEC = {"THINWIRE_CODEC": "mpc", "THINWIRE_SAME_NODE": "1"}
 # Receives are looked at from 16 KiB on, and messages compressed from 64 on.
-REQUESTS, BYTES = "3000", "20000"
+BYTES = "20000"
+LEVELS = {"single": ["3000", BYTES], "multiple": ["2000", BYTES, "multiple"]}
 
 
 def times(done: Run) -> dict[str, float]:
@@ -19,8 +20,9 @@ def times(done: Run) -> dict[str, float]:
 
 
 @pytest.mark.alone
-def test_completing_some_takes_no_longer() -> None:
-    program = [SYSTEM.programs / "shim_many_requests", REQUESTS, BYTES]
+@pytest.mark.parametrize("level", LEVELS)
+def test_completing_some_takes_no_longer(level: str) -> None:
+    program = [SYSTEM.programs / "shim_many_requests", *LEVELS[level]]
     natively = times(mpirun(2, program, timeout=120).all_right(2))
     here = times(mpirun(2, program, SYSTEM.production, CODEC, timeout=120).all_right(2))
     assert set(here) == {"waitany", "testany", "waitsome", "testsome", "testall"}

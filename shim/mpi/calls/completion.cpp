@@ -80,7 +80,7 @@ int complete_some(int count, MPI_Request* requests, Complete&& complete) {
 }  // namespace
 
 extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  if (!requests_pending() || request == nullptr) return real().Wait(request, status);
+  if (!concerns_shim(1, request)) return real().Wait(request, status);
   Completion::ForOne space;
   Completion completion(1, request, space);
   wait_if_running(1, completion.requests());
@@ -92,7 +92,7 @@ extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 THINWIRE_ALSO_PMPI(Wait);
 
 extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  if (!requests_pending() || request == nullptr) return real().Test(request, flag, status);
+  if (!concerns_shim(1, request)) return real().Test(request, flag, status);
   return complete_some(1, request, [&](auto& completion) {
     MPI_Status native{};
     const int error = real().Test(completion.requests(), flag, &native);
@@ -102,7 +102,7 @@ extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
 THINWIRE_ALSO_PMPI(Test);
 
 extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
-  if (!requests_pending() || count <= 0) return real().Waitall(count, requests, statuses);
+  if (!concerns_shim(count, requests)) return real().Waitall(count, requests, statuses);
   Completion::ForMany space;
   Completion completion(count, requests, space);
   wait_if_running(count, completion.requests());
@@ -117,7 +117,7 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuse
 THINWIRE_ALSO_PMPI(Waitall);
 
 extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  if (!requests_pending() || count <= 0) return real().Testall(count, requests, flag, statuses);
+  if (!concerns_shim(count, requests)) return real().Testall(count, requests, flag, statuses);
   return complete_some(count, requests, [&](auto& completion) {
     MPI_Status* const native = completion.statuses(statuses);
     const int error = real().Testall(count, completion.requests(), flag, native);
@@ -127,7 +127,7 @@ extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Sta
 THINWIRE_ALSO_PMPI(Testall);
 
 extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
-  if (!requests_pending() || count <= 0) return real().Waitany(count, requests, index, status);
+  if (!concerns_shim(count, requests)) return real().Waitany(count, requests, index, status);
   return complete_some(count, requests, [&](auto& completion) {
     MPI_Status native{};
     const int error = real().Waitany(count, completion.requests(), index, &native);
@@ -138,7 +138,7 @@ THINWIRE_ALSO_PMPI(Waitany);
 
 extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
                            MPI_Status* status) {
-  if (!requests_pending() || count <= 0) {
+  if (!concerns_shim(count, requests)) {
     return real().Testany(count, requests, index, flag, status);
   }
   return complete_some(count, requests, [&](auto& completion) {
@@ -151,7 +151,7 @@ THINWIRE_ALSO_PMPI(Testany);
 
 extern "C" int MPI_Waitsome(int count, MPI_Request requests[], int* completed, int indices[],
                             MPI_Status statuses[]) {
-  if (!requests_pending() || count <= 0) {
+  if (!concerns_shim(count, requests)) {
     return real().Waitsome(count, requests, completed, indices, statuses);
   }
   return complete_some(count, requests, [&](auto& completion) {
@@ -164,7 +164,7 @@ THINWIRE_ALSO_PMPI(Waitsome);
 
 extern "C" int MPI_Testsome(int count, MPI_Request requests[], int* completed, int indices[],
                             MPI_Status statuses[]) {
-  if (!requests_pending() || count <= 0) {
+  if (!concerns_shim(count, requests)) {
     return real().Testsome(count, requests, completed, indices, statuses);
   }
   return complete_some(count, requests, [&](auto& completion) {

@@ -7,6 +7,21 @@
 
 namespace thinwire::mpi {
 
+bool concerns_shim(int count, const MPI_Request* requests) {
+  constexpr int kFew = 64;
+  if (!requests_pending() || count <= 0 || requests == nullptr) return false;
+  const bool goes_on = live_orphans.load(std::memory_order_relaxed) != 0 ||
+                       running_requests.load(std::memory_order_relaxed) != 0;
+  if (count > kFew || goes_on) return true;
+  for (int at = 0; at < count; ++at) {
+    if (continued_requests.may_have(requests[at]) || persistent_requests.may_have(requests[at])) {
+      return true;
+    }
+  }
+  give_up_guard();
+  return false;
+}
+
 Completion::Completion(int count, MPI_Request* requests, std::byte* space, std::size_t bytes)
     : memory_(space, bytes, &process().system),
       user_(requests),

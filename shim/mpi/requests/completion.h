@@ -21,6 +21,10 @@ inline bool requests_pending() {
          running_requests.load(std::memory_order_relaxed) != 0;
 }
 
+// Whether a call about these requests is: a call about a few that are not costs a look at each. Of
+// many the look would cost more than what it saves.
+bool concerns_shim(int count, const MPI_Request* requests);
+
 // Of the array that the user passed, which may be none.
 inline MPI_Status* status_at(MPI_Status* statuses, int at) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + at;

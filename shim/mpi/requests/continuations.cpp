@@ -2,13 +2,10 @@
 
 #include <sched.h>
 
-#include <iterator>
 #include <memory_resource>
 #include <mutex>
-#include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "abi/datatypes.h"
 #include "abi/real.h"
@@ -22,20 +19,16 @@ namespace thinwire::mpi {
 
 std::atomic<std::uint64_t> live_continuations{0};
 std::atomic<std::uint64_t> live_taken_before{0};
-std::atomic<std::uint64_t> live_orphans{0};
+HandleFilter continued_requests;
 
 namespace {
-
-struct Orphan {
-  MPI_Request request;
-  ContinuationPointer continuation;
-};
 
 struct Table {
   std::mutex mutex;  // guards all below
   std::pmr::unsynchronized_pool_resource pool{&process().system};
   std::pmr::unordered_map<MPI_Request, ContinuationPointer> continuations{&pool};  // the newest
-  std::vector<Orphan> orphans;
+  LateCalls late_calls;
+  std::uint64_t numbers = 0;  // of continuations and late calls
 };
 
 Table& table() { return immortal<Table>(); }
@@ -48,8 +41,6 @@ struct ContinuationMemory {
 };
 
 ContinuationMemory& continuation_memory() { return immortal<ContinuationMemory>(); }
-
-std::atomic<std::uint64_t> g_continuations_put{0};
 
 bool is_taken_before(const Continuation& continuation) {
   return continuation.probed != nullptr || continuation.destination.on_device;
@@ -128,70 +119,110 @@ bool is_complete(MPI_Request request) {
   return done != 0;
 }
 
-void put_continuation(MPI_Request request, ContinuationPointer continuation) {
-  Table& all = table();
-  const std::lock_guard lock(all.mutex);
-  count(*continuation, 1);
-  if (continuation->number == 0) {
-    continuation->number = g_continuations_put.fetch_add(1, std::memory_order_release) + 1;
-  }
+namespace {
+
+// Under the lock.
+void put(Table& all, MPI_Request request, ContinuationPointer continuation) {
   ContinuationPointer& newest = all.continuations[request];
   continuation->older = std::move(newest);
   newest = std::move(continuation);
 }
 
-std::uint64_t continuations_put() { return g_continuations_put.load(std::memory_order_acquire); }
+}  // namespace
+
+void put_continuation(MPI_Request request, ContinuationPointer continuation) {
+  Table& all = table();
+  const std::lock_guard lock(all.mutex);
+  count(*continuation, 1);
+  continued_requests.add(request);
+  if (continuation->number == 0) continuation->number = ++all.numbers;
+  put(all, request, std::move(continuation));
+}
 
 namespace {
 
 // Of continuations that a thread holds for a moment which does not complete their requests. An
 // error handler may run in that moment, so a thread does not wait for itself.
 std::atomic<int> g_looked_at{0};
+std::atomic<std::uint64_t> g_looks{0};  // such moments that began
 thread_local int own_looked_at = 0;
 
+// Under the lock. `call`: the late call that asks, if one does.
 template <typename Wanted>
-ContinuationPointer take_continuation_if(MPI_Request request, Wanted&& wanted) {
-  Table& all = table();
-  const std::lock_guard lock(all.mutex);
+ContinuationPointer find_and_take(Table& all, MPI_Request request, const LateCall* call,
+                                  Wanted&& wanted) {
   const auto found = all.continuations.find(request);
   if (found == all.continuations.end()) return nullptr;
   ContinuationPointer* of = &found->second;
-  while (*of && !wanted(**of)) of = &(*of)->older;
+  while (*of && !(wanted(**of) && !all.late_calls.is_anothers(call, (*of)->number, request))) {
+    of = &(*of)->older;
+  }
   if (!*of) return nullptr;
   ContinuationPointer continuation = std::move(*of);
   *of = std::move(continuation->older);
   if (!found->second) all.continuations.erase(found);
+  return continuation;
+}
+
+ContinuationPointer take_continuation_of(MPI_Request request, const LateCall* call) {
+  if (!continued_requests.may_have(request)) return nullptr;
+  Table& all = table();
+  const std::lock_guard lock(all.mutex);
+  ContinuationPointer continuation =
+      find_and_take(all, request, call, [](const Continuation&) { return true; });
+  if (!continuation) return nullptr;
+  continued_requests.remove(request);
   count(*continuation, ~std::uint64_t{0});
   return continuation;
+}
+
+// Calls of a program without threads need no lock.
+std::unique_lock<std::mutex> lock_for_late(Table& all) {
+  return process().concurrent ? std::unique_lock(all.mutex) : std::unique_lock<std::mutex>();
 }
 
 }  // namespace
 
 ContinuationPointer take_continuation(MPI_Request request) {
   for (;;) {
+    const std::uint64_t looks = g_looks.load();
     const bool looked_at = g_looked_at.load() != own_looked_at;
-    if (live_continuations.load(std::memory_order_relaxed) != 0) {
-      if (ContinuationPointer continuation =
-              take_continuation_if(request, [](const Continuation&) { return true; }))
-        return continuation;
-    }
-    if (!looked_at) return nullptr;
+    if (ContinuationPointer continuation = take_continuation_of(request, nullptr))
+      return continuation;
+    // What nobody held, and nobody has taken since, is not there.
+    if (!looked_at && looks == g_looks.load()) return nullptr;
     sched_yield();
   }
 }
 
-ContinuationPointer take_continuation_put_by(std::uint64_t number, MPI_Request request) {
-  if (live_continuations.load(std::memory_order_relaxed) == 0) return nullptr;
-  return take_continuation_if(
-      request, [number](const Continuation& found) { return found.number <= number; });
+void begin_late(LateCall& call) {
+  Table& all = table();
+  const auto lock = lock_for_late(all);
+  all.late_calls.begin(call, ++all.numbers);
+}
+
+ContinuationPointer take_continuation_late(const LateCall& call, MPI_Request request) {
+  return take_continuation_of(request, &call);
+}
+
+void end_late(LateCall& call) {
+  Table& all = table();
+  const auto lock = lock_for_late(all);
+  all.late_calls.end(call);
 }
 
 void deliver_if_complete(MPI_Request request, const Probed& probed) {
+  Table& all = table();
+  ++g_looks;
   ++g_looked_at;
   ++own_looked_at;
-  ContinuationPointer continuation = take_continuation_if(
-      request, [&](const Continuation& found) { return found.probed.get() == &probed; });
+  // It counts meanwhile, or who completes the request would not wait for it.
+  std::unique_lock lock(all.mutex);
+  ContinuationPointer continuation =
+      find_and_take(all, request, nullptr,
+                    [&](const Continuation& found) { return found.probed.get() == &probed; });
   if (continuation) {
+    lock.unlock();
     int done = 0;
     MPI_Status status{};
     const int error = real().Request_get_status(request, &done, &status);
@@ -200,74 +231,12 @@ void deliver_if_complete(MPI_Request request, const Probed& probed) {
       continuation->status = status;
       continuation->delivered = true;
     }
-    put_continuation(request, std::move(continuation));
+    lock.lock();
+    put(all, request, std::move(continuation));
   }
+  lock.unlock();
   --own_looked_at;
   --g_looked_at;
-}
-
-void keep_orphan(MPI_Request request, ContinuationPointer continuation) {
-  Table& all = table();
-  const std::lock_guard lock(all.mutex);
-  all.orphans.push_back({request, std::move(continuation)});
-  live_orphans.store(all.orphans.size(), std::memory_order_relaxed);
-}
-
-void adopt_orphan(MPI_Request request, ContinuationPointer continuation) {
-  keep_orphan(request, std::move(continuation));
-  progress_orphans();
-}
-
-void complete_orphans() {
-  // Out of reach of other threads meanwhile, and without the lock: an error handler may call back.
-  Table& all = table();
-  std::vector<Orphan> orphans;
-  {
-    const std::lock_guard lock(all.mutex);
-    orphans.swap(all.orphans);
-  }
-  std::erase_if(orphans, [](Orphan& orphan) {
-    int done = 0;
-    MPI_Status status;
-    const int error = real().Test(&orphan.request, &done, &status);
-    if (done) finish(*orphan.continuation, status, error);
-    return done != 0;
-  });
-  const std::lock_guard lock(all.mutex);
-  std::move(orphans.begin(), orphans.end(), std::back_inserter(all.orphans));
-  live_orphans.store(all.orphans.size(), std::memory_order_relaxed);
-}
-
-void drain_orphans() {
-  Table& all = table();
-  std::vector<Orphan> orphans;
-  {
-    const std::lock_guard lock(all.mutex);
-    orphans.swap(all.orphans);
-    live_orphans.store(0, std::memory_order_relaxed);
-  }
-  for (Orphan& orphan : orphans) {
-    MPI_Status status;
-    if (!is_complete(orphan.request) && orphan.continuation->kind == Continuation::Kind::kReceive) {
-      // Waiting might be in vain, and without the receive its sender would wait for ever. It is the
-      // MPI's to end, into memory that stays; nobody may look at what comes that late.
-      real().Request_free(&orphan.request);
-      static_cast<void>(orphan.continuation.release());
-      continue;
-    }
-    const int error = real().Wait(&orphan.request, &status);
-    finish(*orphan.continuation, status, error);
-  }
-}
-
-void check_nothing_left() {
-  const std::uint64_t continuations = live_continuations.load(), stashed = stashed_messages.load();
-  if (continuations == 0 && stashed == 0) return;
-  tw_log(TW_LOG_WARNING,
-         ("rank " + std::to_string(process().world.rank) + " reaches MPI_Finalize with " +
-          std::to_string(continuations) + " requests not completed and " + std::to_string(stashed) +
-          " probed messages not received")
-             .c_str());
 }
 
 }  // namespace thinwire::mpi

@@ -9,7 +9,9 @@
 #include "abi/datatypes.h"
 #include "abi/mpi_abi.h"
 #include "requests/error_target.h"
+#include "requests/handle_filter.h"
 #include "requests/in_place.h"
+#include "requests/late_calls.h"
 #include "wire/pool.h"
 
 namespace thinwire::mpi {
@@ -101,15 +103,16 @@ void begin_delivery(Continuation& continuation, const MPI_Status& status, int er
 bool is_complete(MPI_Request request);
 
 // Continuations by request handle. Whoever completes requests takes their continuations out before
-// the MPI call and puts the incomplete ones back, so that a handle that another thread is given
-// meanwhile never meets an old continuation. Where there are no threads it may take those of the
-// completed ones after the call, with what continuations_put() said before it: an error handler may
-// have been given the handle.
+// the MPI call and puts the incomplete ones back; or begins a late call, and takes those of the
+// completed ones after the MPI's. A handle that another thread, or an error handler, is given
+// meanwhile never meets an old continuation.
 void put_continuation(MPI_Request request, ContinuationPointer continuation);
 ContinuationPointer take_continuation(MPI_Request request);
-ContinuationPointer take_continuation_put_by(std::uint64_t number, MPI_Request request);
-std::uint64_t continuations_put();
+void begin_late(LateCall& call);
+ContinuationPointer take_continuation_late(const LateCall& call, MPI_Request request);
+void end_late(LateCall& call);
 extern std::atomic<std::uint64_t> live_continuations;
+extern HandleFilter continued_requests;
 
 // Of these, those that must be taken before the MPI call: other threads look at receives of
 // messages that were probed, and copies to GPU memory overlap.

@@ -18,14 +18,11 @@ Value* room_for(std::size_t count, std::pmr::memory_resource& memory) {
 
 }  // namespace
 
-bool LateCompletion::suffices() {
-  return !process().concurrent && live_taken_before.load(std::memory_order_relaxed) == 0;
-}
+bool LateCompletion::suffices() { return live_taken_before.load(std::memory_order_relaxed) == 0; }
 
 LateCompletion::LateCompletion(int count, MPI_Request* requests, std::byte* space,
                                std::size_t bytes)
     : memory_(space, bytes, &process().system),
-      put_before_(continuations_put()),
       count_(static_cast<std::size_t>(count)),
       user_(requests),
       before_(room_for<MPI_Request>(count_, memory_)),
@@ -35,6 +32,9 @@ LateCompletion::LateCompletion(int count, MPI_Request* requests, std::byte* spac
   give_up_guard();
   std::copy_n(requests, count_, before_);
   if (live_persistent.load(std::memory_order_relaxed) != 0) find_persistent_ones();
+  call_.requests = before_;
+  call_.count = count_;
+  begin_late(call_);
 }
 
 void LateCompletion::find_persistent_ones() {
@@ -47,6 +47,7 @@ void LateCompletion::find_persistent_ones() {
 }
 
 LateCompletion::~LateCompletion() {
+  end_late(call_);
   for (std::size_t at = 0; at < stand_ins_.size(); ++at) {
     (persistent_[at] == nullptr ? user_[at] : persistent_[at]->active) = stand_ins_[at];
   }
@@ -64,8 +65,7 @@ int* LateCompletion::errors(int completed) {
 
 int LateCompletion::settle(int at, MPI_Status& status, int error, MPI_Status* user) {
   const auto place = static_cast<std::size_t>(at);
-  if (const ContinuationPointer continuation =
-          take_continuation_put_by(put_before_, before_[place])) {
+  if (const ContinuationPointer continuation = take_continuation_late(call_, before_[place])) {
     error = finish(*continuation, status, error);
   }
   if (!persistent_.empty() && persistent_[place] != nullptr) stand_ins_[place] = MPI_REQUEST_NULL;

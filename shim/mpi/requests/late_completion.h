@@ -5,12 +5,12 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <memory_resource>
 #include <vector>
 
 #include "abi/mpi_abi.h"
 #include "requests/completion.h"
+#include "requests/late_calls.h"
 
 namespace thinwire::mpi {
 
@@ -25,8 +25,7 @@ class LateCompletion {
   LateCompletion(const LateCompletion&) = delete;
   LateCompletion& operator=(const LateCompletion&) = delete;
 
-  // Whether it may be used: no other thread may be given a handle between the MPI's call and the
-  // look for its continuation, whatever that thread uses it for.
+  // Whether it may be used: no continuation has to be taken before the MPI's call.
   static bool suffices();
 
   bool concerns_shim() const { return true; }
@@ -42,10 +41,10 @@ class LateCompletion {
   void find_persistent_ones();
 
   std::pmr::monotonic_buffer_resource memory_;
-  const std::uint64_t put_before_;
   const std::size_t count_;
   MPI_Request* user_;
-  MPI_Request* before_;                       // the MPI's handles, before its call
+  MPI_Request* before_;  // the MPI's handles, before its call
+  LateCall call_;
   std::pmr::vector<MPI_Request> stand_ins_;   // handed to the MPI where some are persistent
   std::pmr::vector<Persistent*> persistent_;  // then, else empty
   std::pmr::vector<int> errors_;

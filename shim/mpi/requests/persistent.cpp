@@ -11,6 +11,7 @@
 namespace thinwire::mpi {
 
 std::atomic<std::uint64_t> live_persistent{0};
+HandleFilter persistent_requests;
 
 namespace {
 
@@ -41,24 +42,27 @@ int Persistent::wait_for_active() {
 void add_persistent(MPI_Request token, std::unique_ptr<Persistent> persistent) {
   PersistentTable& all = persistent_table();
   const std::lock_guard lock(all.mutex);
-  all.entries[token] = std::move(persistent);
+  std::unique_ptr<Persistent>& entry = all.entries[token];
+  if (!entry) persistent_requests.add(token);
+  entry = std::move(persistent);
   live_persistent.store(all.entries.size(), std::memory_order_relaxed);
 }
 
 std::unique_ptr<Persistent> take_persistent(MPI_Request token) {
-  if (live_persistent.load(std::memory_order_relaxed) == 0) return nullptr;
+  if (!persistent_requests.may_have(token)) return nullptr;
   PersistentTable& all = persistent_table();
   const std::lock_guard lock(all.mutex);
   const auto found = all.entries.find(token);
   if (found == all.entries.end()) return nullptr;
   auto persistent = std::move(found->second);
   all.entries.erase(found);
+  persistent_requests.remove(token);
   live_persistent.store(all.entries.size(), std::memory_order_relaxed);
   return persistent;
 }
 
 Persistent* find_persistent(MPI_Request token) {
-  if (live_persistent.load(std::memory_order_relaxed) == 0) return nullptr;
+  if (!persistent_requests.may_have(token)) return nullptr;
   PersistentTable& all = persistent_table();
   const std::lock_guard lock(all.mutex);
   const auto found = all.entries.find(token);
@@ -67,12 +71,16 @@ Persistent* find_persistent(MPI_Request token) {
 
 std::size_t find_persistent(const MPI_Request* requests, std::span<Persistent*> found) {
   PersistentTable& all = persistent_table();
-  const std::lock_guard lock(all.mutex);
+  std::unique_lock lock(all.mutex, std::defer_lock);
   std::size_t tokens = 0;
   for (std::size_t at = 0; at < found.size(); ++at) {
+    found[at] = nullptr;
+    if (!persistent_requests.may_have(requests[at])) continue;
+    if (!lock) lock.lock();
     const auto entry = all.entries.find(requests[at]);
-    found[at] = entry == all.entries.end() ? nullptr : entry->second.get();
-    tokens += found[at] != nullptr;
+    if (entry == all.entries.end()) continue;
+    found[at] = entry->second.get();
+    ++tokens;
   }
   return tokens;
 }

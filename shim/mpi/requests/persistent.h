@@ -8,6 +8,7 @@
 #include <span>
 
 #include "abi/mpi_abi.h"
+#include "requests/handle_filter.h"
 
 namespace thinwire::mpi {
 
@@ -34,6 +35,7 @@ class Persistent {
 };
 
 extern std::atomic<std::uint64_t> live_persistent;
+extern HandleFilter persistent_requests;
 
 // `token` is a persistent request of the MPI's own, of which nobody else has the handle.
 void add_persistent(MPI_Request token, std::unique_ptr<Persistent> persistent);
