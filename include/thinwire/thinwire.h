@@ -9,6 +9,10 @@
  *     failure is undefined.
  *   - Structs that may grow begin with `size`: set it to sizeof the struct, and zero the rest.
  *   - A function that destroys, releases or finishes a handle takes NULL, and then does nothing.
+ *     No function crashes for a NULL, or for a struct's size that is none: those that return no
+ *     status return 0, NULL, or what their comments say.
+ *   - Undefined, as of free(): a handle after the function that destroys it, or destroyed twice; a
+ *     pointer that is no handle; a length or count that is more than the memory at its pointer has.
  *   - Sizes are 64-bit and in bytes unless a name says otherwise. Memory may have any alignment.
  *     It is host memory, pageable or pinned, or GPU memory of this process where a function says
  *     so. The caller owns all memory that it passes. No function keeps a pointer to it after it
@@ -820,6 +824,7 @@ tw_status tw_comm_create(const tw_transport* transport, const tw_comm_options* o
 /* Not collective. No call on it may be running. */
 void tw_comm_destroy(tw_comm* comm);
 
+/* Of NULL: -1, and 0. */
 int32_t tw_comm_rank(const tw_comm* comm);
 int32_t tw_comm_size(const tw_comm* comm);
 
@@ -977,7 +982,7 @@ const char* tw_operation_text(uint32_t operation);
 const char* tw_algorithm_text(uint32_t algorithm);
 const char* tw_coding_text(uint32_t coding);
 
-/* Describes schedule `index`, counted from 0. Returns 0 if there is none, else 1. */
+/* Describes schedule `index`, counted from 0. Returns 0 if there is none or for a NULL, else 1. */
 uint32_t tw_schedule_describe(uint32_t index, uint32_t* operation, uint32_t* algorithm,
                               uint32_t* coding);
 

@@ -171,8 +171,12 @@ tw_status tw_comm_create(const tw_transport* transport, const tw_comm_options* o
 
 void tw_comm_destroy(tw_comm* comm) { delete comm; }
 
-int32_t tw_comm_rank(const tw_comm* comm) { return comm->communicator->rank(); }
-int32_t tw_comm_size(const tw_comm* comm) { return comm->communicator->size(); }
+int32_t tw_comm_rank(const tw_comm* comm) {
+  return comm == nullptr ? -1 : comm->communicator->rank();
+}
+int32_t tw_comm_size(const tw_comm* comm) {
+  return comm == nullptr ? 0 : comm->communicator->size();
+}
 
 tw_status tw_comm_run(tw_comm* comm, const tw_collective* collective,
                       tw_collective_report* result) {
@@ -244,7 +248,7 @@ tw_status tw_comm_take_costs(tw_comm* comm, const tw_comm* from) {
 }
 
 double tw_comm_link(const tw_comm* comm) {
-  return comm->communicator->options().link_bytes_per_second;
+  return comm == nullptr ? 0 : comm->communicator->options().link_bytes_per_second;
 }
 
 tw_status tw_comm_set_link(tw_comm* comm, double bytes_per_second) {
@@ -280,6 +284,7 @@ uint32_t tw_schedule_describe(uint32_t index, uint32_t* operation, uint32_t* alg
                               uint32_t* coding) {
   const auto rows = collective::algorithms();
   if (index >= rows.size()) return 0;
+  if (operation == nullptr || algorithm == nullptr || coding == nullptr) return 0;
   *operation = static_cast<uint32_t>(rows[index].operation);
   *algorithm = static_cast<uint32_t>(rows[index].algorithm);
   *coding = static_cast<uint32_t>(rows[index].coding);
