@@ -1,5 +1,5 @@
-// ndzip (github.com/celerity/ndzip) for lossless_rows.py --ndzip: a C interface of its coder for one
-// thread. It belongs to no build of ours. With ndzip's sources in NDZIP:
+// ndzip (github.com/celerity/ndzip) for lossless_rows.py --ndzip: a C interface of its coder for
+// one thread. It belongs to no build of ours. With ndzip's sources in NDZIP:
 //
 //   for type in float double; do for dimensions in 1 2 3; do
 //     printf '#define DATA_TYPE %s\n#define DIMENSIONS %s\n#define SPLIT_CONFIGURATION_cpu_encoder

@@ -77,3 +77,22 @@ def test_communicators_share_the_memory_of_collectives(mpi: Mpi, tmp_path: Path)
     assert 0 < pool["idle_bytes"] <= ranks * bound
     assert pool["loans"] >= ranks * 2 * 12 and pool["allocations"] < pool["loans"] / 2
     assert int(done.output.split()[-1]) < 16 << 20
+
+
+# MPICH ends by itself if its own messages are refused memory, and its standard ABI if MPI_Testsome
+# is, which compressed broadcasts call.
+REFUSED = [(mpi, what) for mpi in ALL if mpi.abi != "abi" for what in ("wb", "w1b")]
+REFUSED += [(ALL[0], what) for what in ("we", "wp")]
+
+
+@pytest.mark.parametrize(("mpi", "what"), REFUSED, ids=lambda each: getattr(each, "name", each))
+def test_a_process_that_is_refused_all_memory_goes_on(mpi: Mpi, what: str) -> None:
+    """As natively; where the MPI itself needs memory, there is nothing to compare."""
+    program = [mpi.programs / "shim_refused_memory", what]
+    alone = mpirun(2, program, None, {}, None, mpi=mpi)
+    if alone.code != 0 or " 0 failed" not in alone.output:
+        pytest.skip("this MPI needs memory itself")
+    for settings in ({**MPC, "THINWIRE_FORCE": "1"}, {}):
+        done = mpirun(2, program, mpi.production, settings, None, mpi=mpi)
+        assert done.code == 0, done.errors
+        assert sorted(done.output.splitlines()) == sorted(alone.output.splitlines())
