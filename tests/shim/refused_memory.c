@@ -1,5 +1,6 @@
 // refused_memory: large messages, probed messages and broadcasts while each rank's process is given
-// no memory at all. Plain MPI; each rank prints how many values were wrong and how many calls failed.
+// no memory at all. Plain MPI; each rank prints how many values were wrong and how many calls
+// failed.
 #ifdef SHIM_TEST_STANDARD_ABI
 #include <mpi_abi.h>
 #else
@@ -73,8 +74,8 @@ static void broadcast(int rank) {
   note(MPI_Bcast(got, kCount, MPI_FLOAT, 0, MPI_COMM_WORLD));
 }
 
-// WHAT: of "e" exchanges, "p" probed ones, "b" broadcasts; "w" makes one of each before. "1": rank 1
-// alone is refused memory.
+// WHAT: of "e" exchanges, "p" probed ones, "b" broadcasts; "w" makes one of each before. "1": rank
+// 1 alone is refused memory.
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "e";
   int rank = 0;
