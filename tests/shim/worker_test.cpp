@@ -83,6 +83,24 @@ TEST(Worker, WhoWaitsForOneOfManyAtOnceIsNotHeldUpByOthers) {
   }
 }
 
+// A thread that is held for each task lets all of them run at once, though more are refused.
+TEST(Worker, HoldsAThreadForEachOfManyAtOnce) {
+  Worker worker(Worker::Order::kAtOnce);
+  for (int at = 1; at <= 3; ++at) EXPECT_TRUE(worker.hold_thread());
+  worker.let_thread_go();
+  EXPECT_EQ(worker.held(), 2U);
+  EXPECT_TRUE(worker.hold_thread());
+  std::atomic<int> begun = 0;
+  for (int at = 1; at <= 3; ++at) {
+    worker.hand_over(request(at), [&begun](Who) {
+      ++begun;
+      while (begun < 3) std::this_thread::yield();
+    });
+  }
+  worker.run_until_idle();
+  EXPECT_EQ(begun, 3);
+}
+
 TEST(Worker, WhatIsLeftRunsBeforeItEnds) {
   std::atomic<int> run = 0;
   {

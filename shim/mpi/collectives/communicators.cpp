@@ -10,6 +10,7 @@
 #include "collectives/agreement.h"
 #include "collectives/groups.h"
 #include "collectives/live.h"
+#include "collectives/thread.h"
 #include "process/policy.h"
 #include "process/process.h"
 #include "process/silence.h"
@@ -149,6 +150,7 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
     }
     return NativeReason::kSettingsDiffer;
   }
+  if (made.threads) agree_on_thread(made);
   made.link = agree_on_link(made);
   // What is taken of memory does not change.
   if (lies_on_one_node(made)) made.next_agreement = UINT64_MAX;
@@ -216,6 +218,7 @@ void want_costs(Collectives& kept) {
 void settle_costs(Collectives& kept) {
   wait_for_started(kept);
   if (std::exchange(kept.wants_costs, false)) --wanted_collectives;
+  if (kept.wants_thread) agree_on_thread(kept);
   agree_on_link_if_due(kept);
   if (tw_comm_settle(kept.queue.comm()) == TW_OK) return;
   tw_log(TW_LOG_ERROR,
@@ -236,7 +239,7 @@ void agree_on_link_if_due(Collectives& kept) {
 
 void want_collectives_of(MPI_Comm comm) {
   if (known_collectives(comm) != nullptr) return;
-  keep(comm);
+  keep(comm).wants_thread = true;
   ++wanted_collectives;
 }
 

@@ -42,12 +42,16 @@ struct Collectives {
   Lists planned;                     // of a call that is planned while the queue is in use
   int next_tag = 1;                  // of the next queue: the same on all ranks
   int rank = 0;
-  bool threads = false;            // every rank has MPI_THREAD_MULTIPLE
-  bool may_be_shared = false;      // as every rank says
-  int users = 0;                   // communicators of the program
-  bool is_shared = false;          // by all of its ranks, in their order (groups.h)
-  bool wants_costs = false;        // on all ranks: a plan has found some missing
-  std::shared_ptr<Worker> worker;  // once a non-blocking collective was started
+  bool threads = false;        // every rank has MPI_THREAD_MULTIPLE
+  bool may_be_shared = false;  // as every rank says
+  int users = 0;               // communicators of the program
+  bool is_shared = false;      // by all of its ranks, in their order (groups.h)
+  bool wants_costs = false;    // on all ranks: a plan has found some missing
+  bool wants_thread = false;   // a non-blocking collective would have been compressed
+  // Of non-blocking ones: kCompressed, as each rank has a thread (thread.h). The same on all ranks.
+  NativeReason unserved = NativeReason::kNotYet;
+  std::uint64_t unserved_calls = 0;  // the same on all ranks
+  std::shared_ptr<Worker> worker;    // of non-blocking collectives
 };
 
 // What is kept already, or nullptr; what is merely wanted says kNotYet.

@@ -32,6 +32,7 @@ enum class NativeReason : std::uint32_t {
   kNotKnown,    // the launcher does not say what a rank runs: the call fails
   kBeingTimed,  // the ranks find out whether compressing calls of its class pays
   kNotFaster,   // they agree that those are faster raw
+  kNoThread,    // to run what is started: some rank's system has refused it
   kCount,
 };
 constexpr int kNativeReasons = static_cast<int>(NativeReason::kCount);
@@ -64,6 +65,8 @@ inline const char* native_reason_text(NativeReason reason) {
       return "being timed, raw and compressed";
     case NativeReason::kNotFaster:
       return "faster raw, as timed";
+    case NativeReason::kNoThread:
+      return "a rank has no thread to serve compressed calls";
     default:
       return tw_reason_text(static_cast<tw_reason>(reason));
   }

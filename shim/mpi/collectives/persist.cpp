@@ -10,6 +10,7 @@
 #include "collectives/native_count.h"
 #include "collectives/plan.h"
 #include "collectives/started.h"
+#include "collectives/thread.h"
 #include "collectives/worker.h"
 #include "process/process.h"
 #include "requests/error_target.h"
@@ -20,6 +21,9 @@ namespace {
 
 // MPI promises tags up to 32767, and a queue has two (parts.h).
 constexpr int kLastTag = 16383;
+
+// A program may have thousands, and systems count threads.
+constexpr std::size_t kMostHeld = 64;
 
 std::mutex g_persistent_mutex;
 std::shared_ptr<Worker> g_worker;
@@ -37,6 +41,22 @@ class PersistentCollective : public Persistent {
   PersistentCollective(const Asked& asked, const Part& part)
       : started_(asked, part, Started::Ends::kWithItsOwner) {}
 
+  ~PersistentCollective() override {
+    if (const auto of = thread_of_.lock()) of->let_thread_go();
+  }
+  PersistentCollective(const PersistentCollective&) = delete;
+  PersistentCollective& operator=(const PersistentCollective&) = delete;
+
+  // Collective: whether every rank has made sure of a thread. Those that are made while a program
+  // starts its requests might be refused, when the other ranks have begun.
+  bool has_thread(const Collectives& kept) {
+    const std::shared_ptr<Worker> of = worker();
+    Thread own = Thread::kNotTried;
+    if (of->held() < kMostHeld) own = of->hold_thread() ? Thread::kMade : Thread::kRefused;
+    if (own == Thread::kMade) thread_of_ = of;
+    return all_have_thread(kept, own) == NativeReason::kCompressed;
+  }
+
   // With the costs that it was planned by.
   tw_status open(Collectives& kept) {
     const double link = tw_comm_link(kept.queue.comm());
@@ -53,6 +73,7 @@ class PersistentCollective : public Persistent {
  private:
   Started started_;
   CallQueue queue_;
+  std::weak_ptr<Worker> thread_of_;  // that holds one for this
 };
 
 NativeReason judge_init(const Asked& asked, Part& part, Collectives*& kept) {
@@ -84,14 +105,17 @@ std::optional<int> persist(const Asked& asked, MPI_Request* request) {
   NativeReason why = judge_init(asked, part, kept);
   if (why == NativeReason::kCompressed && request != nullptr) {
     auto made = std::make_unique<PersistentCollective>(asked, part);
-    if (made->open(*kept) == TW_OK) {
+    if (!made->has_thread(*kept)) {
+      why = NativeReason::kNoThread;
+    } else if (made->open(*kept) == TW_OK) {
       const int error = make_token(*kept, request);
       if (error != MPI_SUCCESS) return raise(asked.comm, error);
       add_persistent(*request, std::move(made));
       return MPI_SUCCESS;
+    } else {
+      tw_log(TW_LOG_WARNING, tw_last_error());
+      why = NativeReason::kSettingsDiffer;
     }
-    tw_log(TW_LOG_WARNING, tw_last_error());
-    why = NativeReason::kSettingsDiffer;
   }
   count_native(why, asked, part);
   if (why == NativeReason::kNotKnown) return raise(asked.comm, MPI_ERR_OTHER);

@@ -8,6 +8,7 @@
 #include "collectives/native_count.h"
 #include "collectives/plan.h"
 #include "collectives/started.h"
+#include "collectives/thread.h"
 #include "process/process.h"
 #include "requests/error_target.h"
 
@@ -27,7 +28,9 @@ NativeReason judge_start(const Asked& asked, Part& part, Collectives*& kept) {
   if (kept->why != NativeReason::kCompressed) return kept->why;
   const NativeReason by_codec = judge_codec(*kept, part);
   if (by_codec != NativeReason::kCompressed) return by_codec;
-  return kept->threads ? plan_started(asked, part, *kept) : NativeReason::kNoThreads;
+  if (!kept->threads) return NativeReason::kNoThreads;
+  const NativeReason by_plan = plan_started(asked, part, *kept);
+  return by_plan == NativeReason::kCompressed ? judge_thread(*kept) : by_plan;
 }
 
 }  // namespace
@@ -42,7 +45,6 @@ std::optional<int> start(const Asked& asked, MPI_Request* request) {
     return std::nullopt;
   }
   auto started = std::make_unique<Started>(asked, part, Started::Ends::kWithItsRequest);
-  if (!kept->worker) kept->worker = std::make_shared<Worker>(Worker::Order::kAsHandedOver);
   const int error = started->begin(kept->worker, kept->queue, request);
   if (error != MPI_SUCCESS) return raise(asked.comm, error);
   started.release();

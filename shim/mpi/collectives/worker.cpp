@@ -26,12 +26,33 @@ Worker::~Worker() {
 // Whether one more task may run.
 bool Worker::has_place() const { return order_ == Order::kAtOnce || running_.empty(); }
 
+bool Worker::add_thread() {
+  std::thread made = quiet_thread("thinwire-calls", [this] { work(); });
+  if (!made.joinable()) return false;
+  threads_.push_back(std::move(made));
+  return true;
+}
+
 void Worker::add_thread_if_wanted() {
   const bool all_taken = tasks_.size() > threads_.size() - busy_;
-  if (threads_.empty() || (order_ == Order::kAtOnce && all_taken)) {
-    std::thread made = quiet_thread("thinwire-calls", [this] { work(); });
-    if (made.joinable()) threads_.push_back(std::move(made));
-  }
+  if (threads_.empty() || (order_ == Order::kAtOnce && all_taken)) add_thread();
+}
+
+bool Worker::hold_thread() {
+  const std::lock_guard lock(mutex_);
+  if (threads_.size() == held_ && !add_thread()) return false;
+  ++held_;
+  return true;
+}
+
+void Worker::let_thread_go() {
+  const std::lock_guard lock(mutex_);
+  --held_;
+}
+
+std::size_t Worker::held() const {
+  const std::lock_guard lock(mutex_);
+  return held_;
 }
 
 void Worker::hand_over(MPI_Request request, Task task) {

@@ -35,6 +35,12 @@ class Worker : public Runner {
   // thread needs a processor.
   void hand_over(MPI_Request request, Task task);
 
+  // Makes sure of one more thread, for a task that nobody may wait for: where each task has one
+  // that is held for it, each runs whatever the program does. False: the system has no thread left.
+  bool hold_thread();
+  void let_thread_go();
+  std::size_t held() const;
+
   // Returns when the request's task has run, which the caller does itself where nobody has begun
   // it.
   void run_until_done(MPI_Request request) override;
@@ -51,16 +57,18 @@ class Worker : public Runner {
   using Lock = std::unique_lock<std::mutex>;
 
   bool has_place() const;
+  bool add_thread();
   void add_thread_if_wanted();
   std::deque<Named>::iterator find(MPI_Request request);
   void run(std::deque<Named>::iterator next, Pace::Who who, Lock& lock);
   void work();
 
   const Order order_;
-  std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   std::deque<Named> tasks_;           // that nobody has begun
   std::vector<MPI_Request> running_;  // of tasks that somebody has
+  std::size_t held_ = 0;              // threads of which somebody has made sure
   std::size_t busy_ = 0;              // threads of the library with a task
   std::size_t drowsy_ = 0;            // that let a program's thread go first
   std::uint64_t handed_over_ = 0;
