@@ -19,6 +19,10 @@ constexpr double kTick = 0.004;
 // Windows within this factor of each other are of the same link.
 constexpr double kAgreeing = 1.6;
 
+// The first window holds the connection's slow start and the receiver's first allocations: by it
+// alone nothing is believed, as what begins to compress then sends little that would correct it.
+constexpr int kConfirmed = 2;
+
 // A link has become faster where what was sent lately would have taken so long by the rate so far,
 // and longer still by twice its busy time: six ticks that are missing are no accident. "Lately" is
 // this much busy time at most, or the link's time before would hide it.
@@ -100,13 +104,16 @@ void LinkEstimate::take(const Delivered& window) {
   std::shift_right(last_.begin(), last_.end(), 1);
   last_.front() = window;
   const Delivered& best = believed();
-  is_settled_ = agree(window, best);
   Delivered sum;
+  int agreeing = 0;
   for (const Delivered& each : last_) {
     if (each.bytes <= 0 || !agree(each, best)) continue;
+    ++agreeing;
     sum.bytes += each.bytes;
     sum.busy_seconds += each.busy_seconds;
   }
+  if (rate_.source != RateSource::kMeasured && agreeing < kConfirmed) return;
+  is_settled_ = agree(window, best);
   rate_ = {rate_of(sum), RateSource::kMeasured};
 }
 

@@ -31,8 +31,21 @@ TEST(LinkEstimate, HoldsWhatIsStatedUntilMessagesTell) {
   EXPECT_EQ(link.rate().bytes_per_second, 125 * kMega);
   EXPECT_EQ(link.rate().source, RateSource::kStated);
   send(link, kMega, 12.5 * kMega, 1);
+  EXPECT_EQ(link.rate().source, RateSource::kStated);
+  send(link, kMega, 12.5 * kMega, 1);
   EXPECT_NEAR(link.rate().bytes_per_second, 12.5 * kMega, 1);
   EXPECT_EQ(link.rate().source, RateSource::kMeasured);
+}
+
+// The first messages of a connection, whose window is still small and whose receiver is late.
+TEST(LinkEstimate, DoesNotBelieveTheFirstMessagesAlone) {
+  for (const double first : {52 * kMega, 157 * kMega}) {
+    LinkEstimate link({312.5 * kMega, RateSource::kMachine});
+    send(link, 4 * kMega, first, 1);
+    EXPECT_FALSE(is_vouched_for(link.rate()));
+    send(link, 4 * kMega, 1100 * kMega, 20);
+    EXPECT_NEAR(link.rate().bytes_per_second, 1100 * kMega, 20 * kMega);
+  }
 }
 
 // Frames of 850 KB whose end waits 3 ms for a receiver that decodes.
@@ -150,7 +163,7 @@ TEST(LinkEstimate, AveragesNoise) {
 
 TEST(LinkEstimate, DoesNotDivideByNothing) {
   LinkEstimate link;
-  send(link, 300 * kMega, 1e300, 1);
+  send(link, 300 * kMega, 1e300, 2);
   EXPECT_GT(link.rate().bytes_per_second, 1e9);
   EXPECT_LT(link.rate().bytes_per_second, 1e12);
 }
