@@ -109,7 +109,7 @@ THINWIRE_EARLY Answer thinwire_look_up(void* handle, const char* name) {
     __atomic_store_n(&thinwire_next_dlsym,
                      next == nullptr ? look_up : reinterpret_cast<Dlsym>(next), __ATOMIC_RELEASE);
   }
-  if (handle == RTLD_NEXT || !thinwire::shim::may_be_taken(name)) return thinwire::shim::kLoaders;
+  if (!thinwire::shim::may_be_taken(name)) return thinwire::shim::kLoaders;
   try {
     return thinwire::shim::answer(handle, name);
   } catch (...) {  // no memory: what the loader finds is the program's

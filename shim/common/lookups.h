@@ -18,7 +18,7 @@ inline constexpr Answer kLoaders = {0, nullptr};
 
 // The shim's. By a few letters: whether `answer` is to be asked.
 bool may_be_taken(const char* name);
-// The shim's: what a look-up of `name` finds, in any handle but RTLD_NEXT.
+// The shim's: what a look-up of `name` finds in a handle, RTLD_DEFAULT or RTLD_NEXT.
 Answer answer(void* handle, const char* name);
 
 // Says, once a library, that this process has two of what the shim is preloaded for: `what`, as

@@ -17,8 +17,9 @@ def test_runs_without_the_library() -> None:
     assert done.output.count("as it should be") == 2
 
 
-def test_messages_of_a_plugin_are_compressed(tmp_path: Path) -> None:
-    done = mpirun(2, [HOST, PLUGIN], TESTING, SHRINK, tmp_path / "report.json")
+@pytest.mark.parametrize("binding", [[], ["deep"]], ids=["plain", "deep"])
+def test_messages_of_a_plugin_are_compressed(binding: list[str], tmp_path: Path) -> None:
+    done = mpirun(2, [HOST, PLUGIN, *binding], TESTING, SHRINK, tmp_path / "report.json")
     assert (done.code, done.errors) == (0, "")
     assert done.output.count("as it should be") == 2
     assert done.report is not None

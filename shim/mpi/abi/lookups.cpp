@@ -8,6 +8,7 @@
 #include <string>
 
 #include "abi/deep_binding.h"
+#include "abi/mpi_symbols.h"
 #include "abi/symbols.h"
 
 namespace thinwire::mpi {
@@ -31,6 +32,11 @@ using shim::loaders_dlsym;
 std::string inner_of(const char* name) { return name[0] == 'P' ? name : std::string("P") + name; }
 
 Answer answer_by_wrapper(void* handle, const char* name) {
+  if (handle == RTLD_NEXT) {
+    // What comes after the caller: the loader knows, and has the wrapper for what is the MPI's.
+    show_wrappers_in_mpi();
+    return kLoaders;
+  }
   void* const wrapper = own_handle() == nullptr ? nullptr : loaders_dlsym(own_handle(), name);
   dlerror();  // what was looked for here is no error of the program's
   if (wrapper == nullptr) return kLoaders;

@@ -14,6 +14,7 @@ namespace thinwire::mpi {
 
 Objects objects;
 thread_local bool looks_up_itself = false;
+std::atomic<OwnOfMpi> own_of_mpi{nullptr};
 
 namespace detail {
 Real table;
@@ -145,12 +146,12 @@ bool is_of_lost_ranks(int error) {
 }
 
 void* find_symbol(const char* name) {
-  if (void* found = dlsym(RTLD_NEXT, name)) return found;
-  if (loaded_mpi() == nullptr) return nullptr;
   const bool before = std::exchange(looks_up_itself, true);
-  void* const found = dlsym(loaded_mpi(), name);
+  void* found = dlsym(RTLD_NEXT, name);
+  if (found == nullptr && loaded_mpi() != nullptr) found = dlsym(loaded_mpi(), name);
   looks_up_itself = before;
-  return found;
+  const OwnOfMpi own = own_of_mpi.load(std::memory_order_acquire);
+  return own == nullptr || found == nullptr ? found : own(name, found);
 }
 
 void detail::resolve() {
