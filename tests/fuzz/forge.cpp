@@ -15,8 +15,12 @@
 #include "thinwire/thinwire.h"
 
 #ifdef THINWIRE_FUZZ_ASAN
-#include <sanitizer/allocator_interface.h>
 #include <sanitizer/asan_interface.h>
+
+// Both compilers' sanitizers have it, and one's headers alone.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*taken)(const volatile void*,
+                                                                       std::size_t),
+                                                         void (*freed)(const volatile void*));
 #endif
 
 using namespace thinwire;
