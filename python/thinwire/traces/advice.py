@@ -37,9 +37,9 @@ ADVICE = {
     "no schedule": "no algorithm of that name for this operation (`THINWIRE_ALGORITHM`)",
     "not known what a rank runs": "the launcher did not answer: the call fails",
     "being timed, raw and compressed": "some calls of each operation, type and size go each way first, to see which is faster",
-    "a rank has no thread to serve compressed calls": "a rank's system refused one (`ulimit -u`, `pids.max` of its cgroup). NCCL: tried again as for memory. MPI: non-blocking and persistent collectives; non-blocking ones are tried again, in a call that may wait for the other ranks, after the first of them and ever 1024 later; also persistent ones beside 64 that have a thread each",
     "faster raw, as timed": "calls of this operation, type and size took longer compressed. Timed again ever more rarely; `THINWIRE_LOG=plan` has both times, and `--force` compresses all the same",
     "siblings not known": "NCCL and the hooks of `thinwire.torch`, under lossy codecs, and for sums of siblings that a policy names under lossless ones: it is not known which other communicators have to be compressed from the same call on, so that ranks with the same values keep the same bits (NCCL programs)",
+    "a rank has no thread to serve compressed calls": "a rank's system refused one (`ulimit -u`, `pids.max` of its cgroup). NCCL: tried again as for memory. MPI: non-blocking and persistent collectives; after the first non-blocking collective that stays raw for this reason, and after every 1024 more, the next call that may wait for the other ranks tries again to make the thread. Persistent collectives also have this reason if the process has 64 compressed ones already",
 }
 
 
