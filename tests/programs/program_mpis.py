@@ -50,8 +50,11 @@ def _of_prefix(prefix: Path) -> ProgramMpi:
     debian.mkdir(parents=True, exist_ok=True)
     link, target = debian / "libmpich.so.12", prefix / "lib" / "libmpi.so.12"
     if not link.is_symlink() or link.readlink() != target:
-        link.unlink(missing_ok=True)
-        link.symlink_to(target)
+        # Several processes of one run come here at once.
+        made = debian / f"made-by-{os.getpid()}"
+        made.unlink(missing_ok=True)
+        made.symlink_to(target)
+        made.replace(link)
     return ProgramMpi(
         "mpich-5", (launcher,), compiler, (debian, prefix / "lib", prefix / "lib" / "mpich")
     )

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from mpis import ALL, Mpi
-from shim_runs import mpirun
+from shim_runs import Run, mpirun
 
 pytestmark = pytest.mark.multiproc
 
@@ -40,14 +40,26 @@ def test_a_sum_in_the_end_of_one_rank(mpi: Mpi) -> None:
     mpirun(2, program, mpi.production, SUMS, mpi=mpi).all_right(2)
 
 
+# Natively too MPICH 5.0.2 ends some runs (2 of 40 on a busy machine) in a gathering of its own.
+OF_MPICH = "internal_Comm_create_from_group: Message truncated"
+
+
+def of_sessions(mpi: Mpi, library: Path | None = None, report: Path | None = None) -> Run:
+    """A run that MPICH does not end by itself."""
+    settings = {} if library is None else CODEC
+    for _ in range(5):
+        done = mpirun(2, [mpi.programs / "shim_sessions_again"], library, settings, report, mpi=mpi)
+        if OF_MPICH not in done.errors:
+            break
+    return done.all_right(2)
+
+
 def test_sessions_begin_again(tmp_path: Path) -> None:
     if not AGAIN:
         pytest.skip("no MPI here has sessions that begin again")
     for mpi in AGAIN:
-        program = [mpi.programs / "shim_sessions_again"]
-        mpirun(2, program, mpi=mpi).all_right(2)
-        report = tmp_path / mpi.name
-        done = mpirun(2, program, mpi.production, CODEC, report, mpi=mpi).all_right(2)
+        of_sessions(mpi)
+        done = of_sessions(mpi, mpi.production, tmp_path / mpi.name)
         assert done.report is not None
         assert done.report["compressed_messages"] == 4, done.report
         assert done.collectives["compressed"] == 2 * 4
