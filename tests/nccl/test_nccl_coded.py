@@ -407,7 +407,8 @@ def test_a_coded_call_costs_the_host_little() -> None:
     assert float(whole) - float(below) < 1000
 
 
-@pytest.mark.parametrize("words", [("1500",), ("1500", "stays")])
+# Calls enough that some are left once the ranks of a busy machine have agreed.
+@pytest.mark.parametrize("words", [("6000",), ("6000", "stays")])
 def test_a_rank_may_end_before_others_have_made_their_last_call(
     words: tuple[str, ...], tmp_path: Path
 ) -> None:
@@ -428,8 +429,7 @@ def test_a_rank_may_end_before_others_have_made_their_last_call(
     assert [each.communicate(timeout=120) for each in started] == [("ok\n", "")] * 2
     report = json.loads((tmp_path / "report.nccl.rank1").read_text())
     (communicator,) = report["communicators"]
-    # How many follows from how late a busy machine lets the ranks agree.
-    assert communicator["operations"]["Recv"]["compressed_calls"] > 0
+    assert communicator["operations"]["Recv"]["compressed_calls"] > 100
 
 
 @pytest.mark.parametrize("where", ["thread", "static", "exit"])
