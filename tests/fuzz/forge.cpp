@@ -11,6 +11,7 @@
 #include "base/checksum.h"
 #include "frame/delta.h"
 #include "fuzz/forgery.h"
+#include "fuzz/pieces_of_memory.h"
 #include "message/delta.h"
 #include "thinwire/thinwire.h"
 
@@ -85,26 +86,6 @@ struct Stage {
   Edge frame, one, two;
   Bytes workspace;
 };
-
-struct Memory {
-  ByteView frame;
-  MutableByteView array;
-};
-
-std::int32_t read_piece(void* context, std::uint64_t offset, std::uint64_t bytes, void* to) {
-  const ByteView frame = static_cast<Memory*>(context)->frame;
-  THINWIRE_FUZZ_CHECK(offset <= frame.size() && bytes <= frame.size() - offset);
-  std::memcpy(to, frame.data() + offset, bytes);
-  return 0;
-}
-
-std::int32_t write_piece(void* context, std::uint64_t offset, std::uint64_t bytes,
-                         const void* from) {
-  const MutableByteView array = static_cast<Memory*>(context)->array;
-  THINWIRE_FUZZ_CHECK(offset <= array.size() && bytes <= array.size() - offset);
-  std::memcpy(array.data() + offset, from, bytes);
-  return 0;
-}
 
 tw_status decode_in_pieces(Stage& stage, ByteView frame, MutableByteView out) {
   Memory memory{frame, out};

@@ -7,6 +7,7 @@
 #include "frame/header.h"
 #include "fuzz/frame_targets.h"
 #include "fuzz/input.h"
+#include "fuzz/pieces_of_memory.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::fuzz {
@@ -27,24 +28,6 @@ bool is_accounted_for(ByteView frame) {
     bytes += load<std::uint32_t>(row) & codec::kMostChunkBytes;
   }
   return bytes == header->body_bytes;
-}
-
-struct Memory {
-  ByteView frame;
-  MutableByteView array;
-};
-
-std::int32_t read_piece(void* context, std::uint64_t offset, std::uint64_t bytes, void* to) {
-  std::memcpy(to, static_cast<Memory*>(context)->frame.data() + offset, bytes);
-  return 0;
-}
-
-std::int32_t write_piece(void* context, std::uint64_t offset, std::uint64_t bytes,
-                         const void* from) {
-  const MutableByteView array = static_cast<Memory*>(context)->array;
-  THINWIRE_FUZZ_CHECK(offset <= array.size() && bytes <= array.size() - offset);
-  std::memcpy(array.data() + offset, from, bytes);
-  return 0;
 }
 
 // Decodes in pieces: the same outcome as of the frame as a whole, and the same array.
