@@ -225,13 +225,15 @@ fuzz: fuzz-build
 # Most tests start two or three processes that wait for each other: two tests nearly fill two processors.
 # What may not have another beside it follows, one by one.
 PYTEST := THINWIRE_MPIS="$(MPIS)" $(BIN)/pytest
+PYTEST_AGAIN := THINWIRE_MPIS="$(MPIS)" tools/pytest_again $(BIN)/pytest
 define run_pytest
-	$(PYTEST) -n $(PYTEST_JOBS) --dist worksteal -m "not slow and not alone$(2)" tests
-	$(PYTEST) -m "$(1)" tests
+	$(PYTEST_AGAIN) -n $(PYTEST_JOBS) --dist worksteal -m "not slow and not alone$(2)" tests
+	$(PYTEST_AGAIN) -m "$(1)" tests
 endef
 
 test: torch-begun hostile-and-docs tree-for-test torch-for-test test-hostile
-	ctest --preset release -j $(JOBS) -L "golden|unit" -LE more
+	ctest --preset release -j $(JOBS) -L "golden|unit" -LE more || \
+	  ctest --preset release --rerun-failed --repeat until-fail:3
 	$(call run_pytest,not slow and alone and not rest, and not rest)
 
 # What examples of others' trainers need, which `make test` skips.
