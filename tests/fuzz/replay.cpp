@@ -1,7 +1,7 @@
-// Every target without a fuzzer: its seeds and the inputs of its folder, each as it is and changed
+// Every target without a fuzzer: its seeds and the inputs of its folders, each as it is and changed
 // in a few ways that are the same every time. Needs no special compiler.
 //
-//   fuzz_replay <folder with a folder of inputs for each target>
+//   fuzz_replay <folder with a folder of inputs for each target>...
 //   fuzz_replay --list
 //   fuzz_replay --seeds <target> <folder>      write the target's seeds there
 #include <filesystem>
@@ -75,12 +75,14 @@ Bytes mutated(const Target& target, const Bytes& input, std::uint64_t seed) {
   return changed;
 }
 
-int replay(const std::filesystem::path& corpus) {
+int replay(const std::vector<std::filesystem::path>& corpora) {
   for (const Target& target : all_targets()) {
     std::vector<Bytes> inputs = target.seeds(target);
     const std::size_t seeds = inputs.size();
     THINWIRE_FUZZ_CHECK(seeds > 0);
-    for (Bytes& input : read_folder(corpus / target.name)) inputs.push_back(std::move(input));
+    for (const std::filesystem::path& corpus : corpora) {
+      for (Bytes& input : read_folder(corpus / target.name)) inputs.push_back(std::move(input));
+    }
     for (std::size_t number = 0; number < inputs.size(); ++number) {
       target.run(target, inputs[number]);
       for (std::uint64_t seed = 0; seed < kMutations; ++seed) {
@@ -117,7 +119,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (first == "--seeds" && argc == 4) return write_seeds(argv[2], argv[3]);
-  if (argc == 2 && !first.starts_with("-")) return replay(argv[1]);
-  std::fprintf(stderr, "fuzz_replay <corpus> | --list | --seeds <target> <folder>\n");
+  if (argc >= 2 && !first.starts_with("-")) return replay({argv + 1, argv + argc});
+  std::fprintf(stderr, "fuzz_replay <corpus>... | --list | --seeds <target> <folder>\n");
   return 2;
 }
