@@ -40,8 +40,9 @@ def test_a_sum_in_the_end_of_one_rank(mpi: Mpi) -> None:
     mpirun(2, program, mpi.production, SUMS, mpi=mpi).all_right(2)
 
 
-# Natively too MPICH 5.0.2 ends some runs (2 of 40 on a busy machine) in a gathering of its own.
-OF_MPICH = "internal_Comm_create_from_group: Message truncated"
+# Natively too MPICH 5.0.2 ends some runs (3 of 25 on a busy machine) in a gathering of its own: a
+# message is truncated, or what UCX gets is no address.
+OF_MPICH = ("Fatal error in internal_Comm_create_from_group", "Fatal error in internal_Init")
 
 
 def of_sessions(mpi: Mpi, library: Path | None = None, report: Path | None = None) -> Run:
@@ -49,7 +50,7 @@ def of_sessions(mpi: Mpi, library: Path | None = None, report: Path | None = Non
     settings = {} if library is None else CODEC
     for _ in range(5):
         done = mpirun(2, [mpi.programs / "shim_sessions_again"], library, settings, report, mpi=mpi)
-        if OF_MPICH not in done.errors:
+        if not any(fault in done.errors for fault in OF_MPICH):
             break
     return done.all_right(2)
 
