@@ -11,8 +11,13 @@
  *   - A function that destroys, releases or finishes a handle takes NULL, and then does nothing.
  *     No function crashes for a NULL, or for a struct's size that is none: those that return no
  *     status return 0, NULL, or what their comments say.
- *   - Undefined, as of free(): a handle after the function that destroys it, or destroyed twice; a
- *     pointer that is no handle; a length or count that is more than the memory at its pointer has.
+ *   - A handle after the function that destroys it counts as NULL: TW_INVALID_ARGUMENT, or what the
+ *     function's comment says of NULL; to destroy it again does nothing, and tw_last_error() says
+ *     so. That holds until 256 more handles of its type have been destroyed: then it may be another
+ *     one's. So does a handle in a struct, and a tw_stream_plan after its communicator.
+ *   - Undefined: a handle that another thread destroys during the call; a pointer that is no
+ * handle; memory of the library's that a handle owned; a length or count that is more than the
+ * memory at its pointer has.
  *   - Sizes are 64-bit and in bytes unless a name says otherwise. Memory may have any alignment.
  *     It is host memory, pageable or pinned, or GPU memory of this process where a function says
  *     so. The caller owns all memory that it passes. No function keeps a pointer to it after it
@@ -421,7 +426,8 @@ typedef struct tw_message_info {
   tw_shape shape;
   uint64_t raw_bytes;   /* size of the decoded array */
   uint64_t frame_bytes; /* size of header, chunk table and payload, without padding after them */
-  char spec[64];        /* the codec and its options, as in "zfp:rate=16" */
+  char spec[64];        /* the codec and its options, as in "zfp:rate=16"; cut if it is longer */
+  char whole_spec[128]; /* the same, of any length: tw_codec_create() takes it */
 } tw_message_info;
 
 typedef enum tw_message_flag {
@@ -790,9 +796,8 @@ typedef struct tw_comm_options {
   uint64_t piece_bytes; /* bytes to encode and send at a time; 0: the plan chooses */
   const char* job;      /* for the frames' mark, see tw_message_options; NULL: the mark of files */
   uint64_t job_bytes;
-  /* What codecs cost in host memory; must outlive the communicator. NULL, or what it lacks:
-   * measured at a codec's first call where a link is stated. The ranks agree on the slowest either
-   * way. */
+  /* What codecs cost in host memory. NULL, or what it lacks: measured at a codec's first call where
+   * a link is stated. The ranks agree on the slowest either way. */
   const tw_costs* costs;
   /* Most bytes of host memory, on each rank, for results of earlier Bcasts and Allgathers (with
    * lists too), against which lossless codecs code the next ones; 0: none are kept. For values of
@@ -813,7 +818,7 @@ typedef struct tw_comm_options {
 
 /* Collective: all ranks must call it. TW_VERSION on every rank if the ranks differ in format,
  * codecs or options; tw_last_error() then names the difference. `options` must not be NULL. It
- * copies what it needs of `options` and the codec.
+ * keeps what it needs of `options`, the codec and the costs.
  *
  * The library owns the transport from here on, also if this fails, and will call its `release`. The
  * exception is a table that is refused itself (TW_INVALID_ARGUMENT for a NULL table, a size that is

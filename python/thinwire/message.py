@@ -231,7 +231,7 @@ def _inspect_at(pointer: int, length: int, options: Any) -> MessageInfo:
     said = new_struct("tw_message_info")
     check(library().tw_message_inspect(ffi.cast("void *", pointer), length, options, said))
     info = MessageInfo(
-        spec=ffi.string(said.spec).decode(),
+        spec=ffi.string(said.whole_spec).decode(),
         codec_id=said.codec_id,
         dtype=dtypes.NAMES[said.shape.dtype],
         shape=_axes(said.shape),

@@ -88,30 +88,33 @@ tw_status tw_codec_create(const char* spec, tw_codec** codec) {
     auto parsed = codec::parse_spec(spec);
     if (!parsed.ok()) return capi::report(parsed.status());
     if (auto permitted = permit(*parsed); !permitted.ok()) return capi::report(permitted);
-    *codec = new tw_codec{*parsed, parsed->text()};
+    *codec = capi::Shells<tw_codec>::make(*parsed, parsed->text()).release();
     if (parsed->codec != nullptr) message::allow(*parsed->codec);
     return TW_OK;
   });
 }
 
-void tw_codec_destroy(tw_codec* codec) { delete codec; }
+void tw_codec_destroy(tw_codec* codec) {
+  capi::close_handle(codec, "tw_codec_destroy: the codec is destroyed already");
+}
 
 const char* tw_codec_spec(const tw_codec* codec) {
-  return codec == nullptr ? "" : codec->text.c_str();
+  return !capi::is_open(codec) ? "" : codec->text.c_str();
 }
 
 int32_t tw_codec_id(const tw_codec* codec) {
-  if (codec == nullptr || codec->spec.kind != codec::Spec::Kind::kCodec) return -1;
+  if (!capi::is_open(codec) || codec->spec.kind != codec::Spec::Kind::kCodec) return -1;
   return codec->spec.codec->id;
 }
 
 uint32_t tw_codec_needs_link(const tw_codec* codec) {
-  return codec != nullptr && codec->spec.needs_link();
+  return capi::is_open(codec) && codec->spec.needs_link();
 }
 
 tw_reductions tw_codec_reductions(const tw_codec* codec) {
   using Reductions = codec::Spec::Reductions;
-  if (codec == nullptr || codec->spec.kind == codec::Spec::Kind::kOff) return TW_REDUCTIONS_NATIVE;
+  if (!capi::is_open(codec) || codec->spec.kind == codec::Spec::Kind::kOff)
+    return TW_REDUCTIONS_NATIVE;
   if (codec->spec.reductions_alone) return TW_REDUCTIONS_ALONE;
   if (codec->spec.kind == codec::Spec::Kind::kCodec) return TW_REDUCTIONS_CODED;
   if (!codec->spec.insists) return TW_REDUCTIONS_NATIVE;
@@ -127,7 +130,7 @@ tw_reductions tw_codec_reductions(const tw_codec* codec) {
 }
 
 uint32_t tw_codec_ids(const tw_codec* codec, uint32_t* ids, uint32_t capacity) {
-  if (codec == nullptr || codec->spec.kind == codec::Spec::Kind::kOff) return 0;
+  if (!capi::is_open(codec) || codec->spec.kind == codec::Spec::Kind::kOff) return 0;
   uint32_t count = 0;
   const auto add = [&](const codec::Codec* row) {
     if (ids != nullptr && count < capacity) ids[count] = row->id;
@@ -144,7 +147,8 @@ uint32_t tw_codec_ids(const tw_codec* codec, uint32_t* ids, uint32_t capacity) {
 }
 
 uint32_t tw_codec_ids_for(const tw_codec* codec, uint32_t dtype, uint32_t* ids, uint32_t capacity) {
-  if (codec == nullptr || codec->spec.kind == codec::Spec::Kind::kOff || dtype >= kDtypeCount) {
+  if (!capi::is_open(codec) || codec->spec.kind == codec::Spec::Kind::kOff ||
+      dtype >= kDtypeCount) {
     return 0;
   }
   const auto type = static_cast<Dtype>(dtype);
@@ -161,8 +165,8 @@ uint32_t tw_codec_ids_for(const tw_codec* codec, uint32_t dtype, uint32_t* ids, 
 
 tw_status tw_codec_shape(const tw_codec* codec, uint32_t dtype, uint64_t count, tw_shape* shape) {
   return capi::guarded([&] {
-    if (codec == nullptr || shape == nullptr || dtype >= kDtypeCount) {
-      return capi::misuse("tw_codec_shape: null pointer or unknown dtype");
+    if (!capi::is_open(codec) || shape == nullptr || dtype >= kDtypeCount) {
+      return capi::misuse("tw_codec_shape: null pointer, destroyed codec or unknown dtype");
     }
     const auto fitted = codec->spec.shape_of(count);
     if (!fitted.ok()) return capi::report(fitted.status());
@@ -180,8 +184,9 @@ namespace {
 tw_status measure(const tw_codec* codec, int32_t device, uint32_t dtype, uint64_t bytes,
                   tw_codec_cost* cost) {
   return capi::guarded([&] {
-    if (codec == nullptr || !capi::has_size(cost) || dtype >= kDtypeCount) {
-      return capi::misuse("tw_codec_measure: null pointer, unknown dtype, or size not set");
+    if (!capi::is_open(codec) || !capi::has_size(cost) || dtype >= kDtypeCount) {
+      return capi::misuse(
+          "tw_codec_measure: null pointer, destroyed codec, unknown dtype, or size not set");
     }
     const auto type = static_cast<Dtype>(dtype);
     const std::uint64_t count = std::max<std::uint64_t>(1, bytes / dtype_size(type));

@@ -19,8 +19,8 @@ using namespace thinwire::capi;
 
 struct tw_comm {
   std::unique_ptr<comm::Communicator> communicator;
-  std::optional<comm::Choice> planned;  // by the last tw_comm_plan(), until the next run
-  std::atomic<bool> is_busy = false;    // a thread is in a call that takes turns with the ranks
+  std::optional<comm::Choice> planned = {};  // by the last tw_comm_plan(), until the next run
+  std::atomic<bool> is_busy = false;  // a thread is in a call that takes turns with the ranks
 };
 
 namespace {
@@ -39,7 +39,7 @@ comm::Options to_options(const tw_comm_options& from, int ranks) {
   options.link_bytes_per_second = from.link_bytes_per_second;
   options.piece_bytes = from.piece_bytes;
   options.reference_bytes = from.reference_bytes;
-  if (from.costs != nullptr) options.costs = &from.costs->table;
+  if (from.costs != nullptr) options.costs = from.costs->table;
   if (from.nodes != nullptr) options.nodes.assign(from.nodes, from.nodes + ranks);
   if (from.job != nullptr) {
     const ByteView job{bytes_at(static_cast<const void*>(from.job)), from.job_bytes};
@@ -111,12 +111,14 @@ constexpr std::uint32_t kCollectiveFlags = TW_IN_PLACE | TW_VERIFY | TW_VARIED |
                                            TW_PLANNED | TW_ROOT_DECODES | TW_AS_AGREED | TW_FORCED;
 
 bool usable(const Taken<tw_collective>& collective) {
-  return collective && (collective->flags & ~kCollectiveFlags) == 0;
+  return collective && (collective->flags & ~kCollectiveFlags) == 0 &&
+         is_none_or_open(collective->codec);
 }
 
 bool are_sound(const tw_comm_options& options) {
   return is_rate(options.link_bytes_per_second) && is_size(options.piece_bytes) &&
-         is_size(options.reference_bytes);
+         is_size(options.reference_bytes) && is_none_or_open(options.codec) &&
+         is_none_or_open(options.costs);
 }
 
 // A thread's turn on a communicator. Two threads on one end would wait for each other's messages
@@ -158,32 +160,37 @@ tw_status tw_comm_create(const tw_transport* transport, const tw_comm_options* o
       return misuse("tw_comm_create: null pointer, or a size or field that is not known");
     }
     if (!are_sound(*own)) {
-      return misuse("tw_comm_create: a rate that is none, or a size that no memory has");
+      return misuse(
+          "tw_comm_create: a rate that is none, a size that no memory has, or a destroyed handle");
     }
     if (own->interrupted != nullptr) {
       adopted = interruptible(std::move(adopted), own->interrupted, own->interrupted_context);
     }
     auto made = comm::Communicator::create(std::move(adopted), to_options(*own, table->ranks));
-    if (made.ok()) *comm = new tw_comm{.communicator = std::move(*made), .planned = {}};
+    if (made.ok()) *comm = Shells<tw_comm>::make(std::move(*made)).release();
     return report(made.status());
   });
 }
 
-void tw_comm_destroy(tw_comm* comm) { delete comm; }
+void tw_comm_destroy(tw_comm* comm) {
+  close_handle(comm, "tw_comm_destroy: the communicator is destroyed already");
+}
 
 int32_t tw_comm_rank(const tw_comm* comm) {
-  return comm == nullptr ? -1 : comm->communicator->rank();
+  return !is_open(comm) ? -1 : comm->communicator->rank();
 }
 int32_t tw_comm_size(const tw_comm* comm) {
-  return comm == nullptr ? 0 : comm->communicator->size();
+  return !is_open(comm) ? 0 : comm->communicator->size();
 }
 
 tw_status tw_comm_run(tw_comm* comm, const tw_collective* collective,
                       tw_collective_report* result) {
   return guarded([&] {
     const Taken<tw_collective> own(collective);
-    if (comm == nullptr || !usable(own) || (result != nullptr && !has_size(result))) {
-      return misuse("tw_comm_run: null pointer, or a size, field or flag that is not known");
+    if (!is_open(comm) || !usable(own) || (result != nullptr && !has_size(result))) {
+      return misuse(
+          "tw_comm_run: null pointer, a destroyed handle, or a size, field or flag that is not "
+          "known");
     }
     const Turn turn(*comm);
     if (!turn) return two_threads();
@@ -205,8 +212,10 @@ tw_status tw_comm_plan(tw_comm* comm, const tw_collective* collective,
                        tw_collective_report* result) {
   return guarded([&] {
     const Taken<tw_collective> own(collective);
-    if (comm == nullptr || !usable(own) || !has_size(result)) {
-      return misuse("tw_comm_plan: null pointer, or a size, field or flag that is not known");
+    if (!is_open(comm) || !usable(own) || !has_size(result)) {
+      return misuse(
+          "tw_comm_plan: null pointer, a destroyed handle, or a size, field or flag that is not "
+          "known");
     }
     comm::Communicator& communicator = *comm->communicator;
     const comm::Call call = to_call(*own, communicator.options());
@@ -229,7 +238,7 @@ tw_status tw_comm_plan(tw_comm* comm, const tw_collective* collective,
 
 tw_status tw_comm_settle(tw_comm* comm) {
   return guarded([&] {
-    if (comm == nullptr) return misuse("tw_comm_settle: null pointer");
+    if (!is_open(comm)) return misuse("tw_comm_settle: null pointer, or destroyed");
     const Turn turn(*comm);
     return turn ? report(comm->communicator->settle()) : two_threads();
   });
@@ -237,7 +246,9 @@ tw_status tw_comm_settle(tw_comm* comm) {
 
 tw_status tw_comm_take_costs(tw_comm* comm, const tw_comm* from) {
   return guarded([&] {
-    if (comm == nullptr || from == nullptr) return misuse("tw_comm_take_costs: null pointer");
+    if (!is_open(comm) || !is_open(from)) {
+      return misuse("tw_comm_take_costs: null pointer, or destroyed");
+    }
     if (comm->communicator->size() != from->communicator->size() ||
         comm->communicator->rank() != from->communicator->rank()) {
       return misuse("tw_comm_take_costs: not of the same ranks");
@@ -248,13 +259,13 @@ tw_status tw_comm_take_costs(tw_comm* comm, const tw_comm* from) {
 }
 
 double tw_comm_link(const tw_comm* comm) {
-  return comm == nullptr ? 0 : comm->communicator->options().link_bytes_per_second;
+  return !is_open(comm) ? 0 : comm->communicator->options().link_bytes_per_second;
 }
 
 tw_status tw_comm_set_link(tw_comm* comm, double bytes_per_second) {
   return guarded([&] {
-    if (comm == nullptr || !is_rate(bytes_per_second)) {
-      return misuse("tw_comm_set_link: null pointer, or no rate");
+    if (!is_open(comm) || !is_rate(bytes_per_second)) {
+      return misuse("tw_comm_set_link: null pointer, destroyed, or no rate");
     }
     comm->communicator->set_link(bytes_per_second);
     comm->planned.reset();

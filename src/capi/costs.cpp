@@ -27,9 +27,14 @@ Result<costs::Table> open_table(const std::string& path) {
   return text.ok() ? read_table(*text, path) : Result<costs::Table>(text.status());
 }
 
+tw_costs* make_costs(costs::Table table) {
+  auto kept = std::make_shared<const costs::Table>(std::move(table));
+  return capi::Shells<tw_costs>::make(std::move(kept)).release();
+}
+
 tw_status give_table(Result<costs::Table> read, tw_costs** to) {
   if (!read.ok()) return capi::report(read.status());
-  *to = new tw_costs{std::move(*read)};
+  *to = make_costs(std::move(*read));
   return TW_OK;
 }
 
@@ -38,7 +43,7 @@ const tw_costs* read_own_table() {
   const std::string path = tw_costs_path();
   if (path.empty() || access(path.c_str(), F_OK) != 0) return nullptr;
   auto read = open_table(path);
-  if (read.ok()) return new tw_costs{std::move(*read)};
+  if (read.ok()) return make_costs(std::move(*read));
   log(speaks_for_job() ? LogLevel::kWarning : LogLevel::kDebug,
       read.status().message() + "; costs are measured when they are needed");
   return nullptr;
@@ -78,7 +83,9 @@ tw_status tw_costs_open(const char* path, tw_costs** costs) {
   });
 }
 
-void tw_costs_destroy(tw_costs* costs) { delete costs; }
+void tw_costs_destroy(tw_costs* costs) {
+  capi::close_handle(costs, "tw_costs_destroy: the table is destroyed already");
+}
 
 const tw_costs* tw_costs_of_machine(void) {
   const tw_costs* found = nullptr;
@@ -91,14 +98,14 @@ const tw_costs* tw_costs_of_machine(void) {
 }
 
 uint32_t tw_costs_count(const tw_costs* costs) {
-  return costs == nullptr ? 0 : static_cast<uint32_t>(costs->table.rows().size());
+  return !capi::is_open(costs) ? 0 : static_cast<uint32_t>(costs->table->rows().size());
 }
 
 tw_status tw_costs_describe(const tw_costs* costs, uint32_t index, tw_costs_row* to) {
   if (!capi::has_size(to) || index >= tw_costs_count(costs)) {
     return capi::misuse("tw_costs_describe: row is null, its size is not set, or no such index");
   }
-  const costs::Row& row = costs->table.rows()[index];
+  const costs::Row& row = costs->table->rows()[index];
   tw_costs_row made{};
   made.dtype = static_cast<uint32_t>(row.dtype);
   made.bytes = row.bytes;
@@ -111,7 +118,8 @@ tw_status tw_costs_describe(const tw_costs* costs, uint32_t index, tw_costs_row*
 
 int32_t tw_costs_find(const tw_costs* costs, const tw_codec* codec, uint32_t dtype, uint64_t bytes,
                       uint32_t on_gpu, tw_codec_cost* cost) {
-  if (costs == nullptr || codec == nullptr || dtype >= kDtypeCount || !capi::has_size(cost)) {
+  if (!capi::is_open(costs) || !capi::is_open(codec) || dtype >= kDtypeCount ||
+      !capi::has_size(cost)) {
     return 0;
   }
   // "auto" costs what the codec costs that it takes for such a type; a shape, what no table has.
@@ -121,8 +129,8 @@ int32_t tw_costs_find(const tw_costs* costs, const tw_codec* codec, uint32_t dty
   const codec::Spec spec{
       .kind = codec::Spec::Kind::kCodec, .codec = coder.codec, .parameter = coder.parameter};
   if (codec->spec.shape.rank > 0) return 0;
-  const auto found = costs->table.find(spec.text(), type, bytes,
-                                       on_gpu != 0 ? costs::Place::kGpu : costs::Place::kHost);
+  const auto found = costs->table->find(spec.text(), type, bytes,
+                                        on_gpu != 0 ? costs::Place::kGpu : costs::Place::kHost);
   if (!found) return 0;
   capi::give(to_c(*found), cost);
   return 1;

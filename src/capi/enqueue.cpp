@@ -27,8 +27,9 @@ tw_status tw_outcome_read(uint64_t outcome, uint64_t* bytes) {
 tw_status tw_message_workspace(const tw_codec* codec, const tw_shape* shape, uint64_t* bytes) {
   return guarded([&] {
     const auto array = to_array(shape);
-    if (codec == nullptr || !array || bytes == nullptr) {
-      return misuse("tw_message_workspace: null pointer, unknown dtype, or rank not 1 to 4");
+    if (!is_open(codec) || !array || bytes == nullptr) {
+      return misuse(
+          "tw_message_workspace: null pointer, destroyed codec, unknown dtype, or rank not 1 to 4");
     }
     auto needed = message::workspace_bytes(codec->coder_of(*array), *array);
     if (needed.ok()) *bytes = *needed;
@@ -43,10 +44,11 @@ tw_status tw_message_encode_enqueue(const tw_codec* codec, const tw_shape* shape
   return guarded([&] {
     const auto array = to_array(shape);
     const MessageOptions own(options);
-    if (codec == nullptr || !array || source == nullptr || destination == nullptr ||
+    if (!is_open(codec) || !array || source == nullptr || destination == nullptr ||
         workspace == nullptr || outcome == nullptr || !own) {
       return misuse(
-          "tw_message_encode_enqueue: null pointer, unknown dtype, or an unknown size or flag");
+          "tw_message_encode_enqueue: null pointer, destroyed codec, unknown dtype, or an unknown "
+          "size or flag");
     }
     if (own->stream == nullptr) return misuse(kNoStream);
     // Its receiver may have enqueued the decode of a frame.
@@ -65,10 +67,11 @@ tw_status tw_message_decode_enqueue(const tw_codec* codec, const tw_shape* shape
   return guarded([&] {
     const auto array = to_array(shape);
     const MessageOptions own(options);
-    if (codec == nullptr || !array || source == nullptr || destination == nullptr ||
+    if (!is_open(codec) || !array || source == nullptr || destination == nullptr ||
         workspace == nullptr || outcome == nullptr || !own) {
       return misuse(
-          "tw_message_decode_enqueue: null pointer, unknown dtype, or an unknown size or flag");
+          "tw_message_decode_enqueue: null pointer, destroyed codec, unknown dtype, or an unknown "
+          "size or flag");
     }
     if (own->stream == nullptr) return misuse(kNoStream);
     return report(message::enqueue_decode(

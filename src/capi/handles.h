@@ -1,8 +1,10 @@
 // What the opaque handles of the C ABI hold.
 #pragma once
 
+#include <memory>
 #include <string>
 
+#include "capi/shells.h"
 #include "codec/registry.h"
 #include "codec/spec.h"
 #include "costs/costs.h"
@@ -10,7 +12,7 @@
 #include "thinwire/thinwire.h"
 
 struct tw_costs {
-  thinwire::costs::Table table;
+  std::shared_ptr<const thinwire::costs::Table> table;  // communicators keep it, too
 };
 
 struct tw_codec {

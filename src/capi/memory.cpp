@@ -4,6 +4,7 @@
 #include "capi/convert.h"
 #include "capi/errors.h"
 #include "capi/growing.h"
+#include "capi/shells.h"
 #include "device/allocator.h"
 #include "device/copy.h"
 #include "device/copy_queue.h"
@@ -79,7 +80,7 @@ tw_status tw_memory_copy_start(void* destination, const void* source, uint64_t b
       *begun = nullptr;
       return TW_OK;
     }
-    auto owned = std::make_unique<tw_copy>();
+    auto owned = Shells<tw_copy>::make();
     auto started = device::start_copy(destination, source, bytes, *device);
     if (!started.ok()) return report(started.status());
     owned->copy = *started;
@@ -91,8 +92,10 @@ tw_status tw_memory_copy_start(void* destination, const void* source, uint64_t b
 tw_status tw_copy_finish(tw_copy* begun) {
   return guarded([&] {
     if (begun == nullptr) return TW_OK;
-    const std::unique_ptr<tw_copy> owned(begun);
-    return report(device::finish_copy(owned->copy));
+    if (!is_open(begun)) return misuse("tw_copy_finish: the copy is finished already");
+    const device::StartedCopy copy = begun->copy;
+    if (!Shells<tw_copy>::close(begun)) return misuse("tw_copy_finish: two threads finish it");
+    return report(device::finish_copy(copy));
   });
 }
 
@@ -152,18 +155,20 @@ tw_status tw_layout_create(const tw_segment* segments, uint64_t count, int64_t e
     }
     auto made = device::MemoryLayout::create(reinterpret_cast<const device::Segment*>(segments),
                                              count, extent);
-    if (made.ok()) *layout = new tw_layout{std::move(*made)};
+    if (made.ok()) *layout = Shells<tw_layout>::make(std::move(*made)).release();
     return report(made.status());
   });
 }
 
-void tw_layout_destroy(tw_layout* layout) { delete layout; }
+void tw_layout_destroy(tw_layout* layout) {
+  close_handle(layout, "tw_layout_destroy: the layout is destroyed already");
+}
 
 tw_status tw_layout_pack(const tw_layout* layout, const void* source, void* destination,
                          uint64_t bytes) {
   return guarded([&] {
-    if (layout == nullptr || (bytes != 0 && (source == nullptr || destination == nullptr))) {
-      return misuse("tw_layout_pack: null pointer");
+    if (!is_open(layout) || (bytes != 0 && (source == nullptr || destination == nullptr))) {
+      return misuse("tw_layout_pack: null pointer, or destroyed layout");
     }
     return report(layout->layout->pack(bytes_at(source), bytes_at(destination), bytes));
   });
@@ -172,8 +177,8 @@ tw_status tw_layout_pack(const tw_layout* layout, const void* source, void* dest
 tw_status tw_layout_unpack(const tw_layout* layout, const void* source, void* destination,
                            uint64_t bytes) {
   return guarded([&] {
-    if (layout == nullptr || (bytes != 0 && (source == nullptr || destination == nullptr))) {
-      return misuse("tw_layout_unpack: null pointer");
+    if (!is_open(layout) || (bytes != 0 && (source == nullptr || destination == nullptr))) {
+      return misuse("tw_layout_unpack: null pointer, or destroyed layout");
     }
     return report(layout->layout->unpack(bytes_at(source), bytes_at(destination), bytes));
   });

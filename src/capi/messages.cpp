@@ -34,6 +34,7 @@ void fill(const message::Info& from, tw_message_info* to) {
   const std::string options = from.codec->describe(from.header.parameter);
   if (!options.empty()) spec += ":" + options;
   spec.copy(info.spec, sizeof info.spec - 1);
+  spec.copy(info.whole_spec, sizeof info.whole_spec - 1);
   give(info, to);
 }
 
@@ -59,8 +60,9 @@ class GivenAccess : public message::PieceAccess {
 tw_status tw_message_bound(const tw_codec* codec, const tw_shape* shape, uint64_t* bytes) {
   return guarded([&] {
     const auto array = to_array(shape);
-    if (codec == nullptr || !array || bytes == nullptr) {
-      return misuse("tw_message_bound: null pointer, unknown dtype, or rank not 1 to 4");
+    if (!is_open(codec) || !array || bytes == nullptr) {
+      return misuse(
+          "tw_message_bound: null pointer, destroyed codec, unknown dtype, or rank not 1 to 4");
     }
     auto most = codec->is_auto() ? message::automatic_bound(*array)
                                  : message::bound(codec->coder_of(*array), *array);
@@ -75,10 +77,12 @@ tw_status tw_message_encode(const tw_codec* codec, const tw_shape* shape, const 
   return guarded([&] {
     const auto array = to_array(shape);
     const MessageOptions own(options);
-    if (codec == nullptr || !array || destination == nullptr || written == nullptr || !own ||
+    if (!is_open(codec) || !array || destination == nullptr || written == nullptr || !own ||
         (source == nullptr && array->shape.count() != 0)) {
       return misuse(
-          "tw_message_encode: null pointer, unknown dtype, or a size or flag that is not known");
+          "tw_message_encode: null pointer, destroyed codec, unknown dtype, or a size or flag that "
+          "is "
+          "not known");
     }
     const message::EncodeOptions converted = to_encode_options(*own);
     const MutableByteView target{bytes_at(destination), capacity};

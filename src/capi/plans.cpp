@@ -40,11 +40,12 @@ tw_status tw_plan_message(const tw_codec* codec, const tw_plan_settings* setting
                           const tw_plan_facts* facts, tw_plan_choice* choice) {
   const capi::Taken<tw_plan_settings> own_settings(settings);
   const capi::Taken<tw_plan_facts> own_facts(facts);
-  if (codec == nullptr || !own_settings || !own_facts || !capi::has_size(choice) ||
+  if (!capi::is_open(codec) || !own_settings || !own_facts || !capi::has_size(choice) ||
       !are_sound(*own_settings) || own_facts->dtype >= kDtypeCount ||
       own_facts->peer > TW_PEER_UNKNOWN) {
     return capi::misuse(
-        "tw_plan_message: null pointer, a rate or cost that is none, or a dtype, peer, size or "
+        "tw_plan_message: null pointer, destroyed codec, a rate or cost that is none, or a dtype, "
+        "peer, size or "
         "field "
         "that is not known");
   }
@@ -71,10 +72,11 @@ tw_status tw_plan_collective(const tw_codec* codec, const tw_plan_settings* sett
   return capi::guarded([&] {
     const capi::Taken<tw_plan_settings> own_settings(settings);
     const capi::Taken<tw_collective_facts> own(facts);
-    if (codec == nullptr || !own_settings || !own || !capi::has_size(choice) || !are_known(*own) ||
-        !are_sound(*own_settings)) {
+    if (!capi::is_open(codec) || !own_settings || !own || !capi::has_size(choice) ||
+        !are_known(*own) || !are_sound(*own_settings)) {
       return capi::misuse(
-          "tw_plan_collective: null pointer, a rate or cost that is none, or a field or size that "
+          "tw_plan_collective: null pointer, destroyed codec, a rate or cost that is none, or a "
+          "field or size that "
           "is not known");
     }
     const plan::CollectiveSettings plan_settings{

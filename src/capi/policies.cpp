@@ -10,6 +10,7 @@
 #include "base/settings.h"
 #include "capi/errors.h"
 #include "capi/growing.h"
+#include "capi/shells.h"
 #include "capi/text_file.h"
 #include "thinwire/thinwire.h"
 
@@ -42,7 +43,7 @@ OfEnvironment read_environment() {
   const char* const path = setting_value("THINWIRE_POLICY");
   if (path == nullptr) return {};
   auto read = read_policy(path);
-  if (read.ok()) return {new tw_policy(std::move(*read)), ""};
+  if (read.ok()) return {Shells<tw_policy>::make(std::move(*read)).release(), ""};
   std::string said = "THINWIRE_POLICY: " + read.status().message() +
                      "; none of its rules holds; no lossy codec is used";
   log(speaks_for_job() ? LogLevel::kError : LogLevel::kDebug, said);
@@ -66,7 +67,7 @@ namespace {
 
 tw_status give_policy(Result<policy::Policy> read, tw_policy** to) {
   if (!read.ok()) return report(read.status());
-  *to = new tw_policy(std::move(*read));
+  *to = Shells<tw_policy>::make(std::move(*read)).release();
   return TW_OK;
 }
 
@@ -90,7 +91,9 @@ tw_status tw_policy_open(const char* path, tw_policy** policy) {
   });
 }
 
-void tw_policy_destroy(tw_policy* policy) { delete policy; }
+void tw_policy_destroy(tw_policy* policy) {
+  capi::close_handle(policy, "tw_policy_destroy: the policy is destroyed already");
+}
 
 const tw_policy* tw_policy_of_environment(void) {
   const tw_policy* found = nullptr;
@@ -103,11 +106,11 @@ const tw_policy* tw_policy_of_environment(void) {
 }
 
 uint64_t tw_policy_hash(const tw_policy* policy) {
-  return policy == nullptr ? 0 : policy->policy.hash();
+  return !capi::is_open(policy) ? 0 : policy->policy.hash();
 }
 
 uint32_t tw_policy_rule_count(const tw_policy* policy) {
-  return policy == nullptr ? 0 : static_cast<uint32_t>(policy->texts.size());
+  return !capi::is_open(policy) ? 0 : static_cast<uint32_t>(policy->texts.size());
 }
 
 tw_status tw_policy_describe(const tw_policy* policy, uint32_t index, tw_policy_rule* to) {
@@ -127,7 +130,7 @@ tw_status tw_policy_describe(const tw_policy* policy, uint32_t index, tw_policy_
 }
 
 uint64_t tw_policy_rules(const tw_policy* policy, const char* communicator, uint32_t ranks) {
-  if (policy == nullptr) return 0;
+  if (!capi::is_open(policy)) return 0;
   std::optional<std::string_view> name;
   if (communicator != nullptr) name = communicator;
   return policy->policy.rules_of(name, ranks);
@@ -135,7 +138,7 @@ uint64_t tw_policy_rules(const tw_policy* policy, const char* communicator, uint
 
 int32_t tw_policy_match(const tw_policy* policy, const tw_policy_call* given) {
   const capi::Taken call(given);
-  if (policy == nullptr || !call || call->operation >= policy::kOperations ||
+  if (!capi::is_open(policy) || !call || call->operation >= policy::kOperations ||
       call->dtype >= kDtypeCount || call->span > TW_SPAN_BETWEEN_NODES) {
     return -1;
   }

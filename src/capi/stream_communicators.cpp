@@ -51,7 +51,7 @@ bool known(const tw_stream_plan_options& from) {
       kBoth | TW_STREAM_PREMULTIPLIED | TW_STREAM_ROUNDS | TW_STREAM_AS_IS;
   return from.operation < kSlotOperationCount && from.dtype < kDtypeCount &&
          from.way < kSlotWayCount && (from.flags & ~kAll) == 0 && (from.flags & kBoth) != kBoth &&
-         from.reserved == 0;
+         from.reserved == 0 && is_none_or_open(from.codec);
 }
 
 SlotCall to_call(const tw_stream_plan_options& from, const tw_stream_comm& comm) {
@@ -106,6 +106,9 @@ tw_stream_report report_of(const SlotReport& from) {
   return to;
 }
 
+// A plan that is there, of a communicator that is.
+bool is_usable(const tw_stream_plan* plan) { return is_open(plan) && is_open(plan->comm); }
+
 // The calls of an array, whose elements have the caller's size.
 class Calls final : public SlotRuns {
  public:
@@ -116,7 +119,7 @@ class Calls final : public SlotRuns {
     for (std::uint32_t at = 0; at < count_; ++at) {
       const Taken<tw_stream_call> call(element(at));
       if (!call || element(at)->size != first_->size || call->reserved != 0 ||
-          call->plan == nullptr || call->clears_workspace > 1 || call->clears_references > 1) {
+          !is_usable(call->plan) || call->clears_workspace > 1 || call->clears_references > 1) {
         return false;
       }
     }
@@ -173,15 +176,17 @@ tw_status tw_stream_comm_create(const tw_stream_transport* transport,
     tw_stream_comm_options none{};
     none.size = sizeof none;
     const Taken<tw_stream_comm_options> own(options != nullptr ? options : &none);
-    if (!own || own->reserved != 0 || comm == nullptr) {
-      return misuse("tw_stream_comm_create: null pointer, or a size or field that is not known");
+    if (!own || own->reserved != 0 || !is_none_or_open(own->codec) || comm == nullptr) {
+      return misuse(
+          "tw_stream_comm_create: null pointer, destroyed codec, or a size or field that is not "
+          "known");
     }
     if (!adopted->on_host()) {
       // Without a GPU no stream could be CUDA's.
       const auto devices = device::device_count();
       if (!devices.ok()) return report(devices.status());
     }
-    auto made = std::make_unique<tw_stream_comm>();
+    auto made = Shells<tw_stream_comm>::make();
     made->link.transport = std::move(adopted);
     made->spec = own->codec != nullptr ? own->codec->spec : automatic();
     made->mark = frame::file_mark();
@@ -200,39 +205,43 @@ tw_status tw_stream_comm_create(const tw_stream_transport* transport,
 
 tw_status tw_stream_comm_prepare(tw_stream_comm* comm, int32_t device) {
   return guarded([&] {
-    if (comm == nullptr) return misuse("tw_stream_comm_prepare: null pointer");
+    if (!is_open(comm)) return misuse("tw_stream_comm_prepare: null pointer, or destroyed");
     if (comm->link.transport->on_host()) return TW_OK;
     return report(load_kernels(comm->spec, device));
   });
 }
 
-void tw_stream_comm_destroy(tw_stream_comm* comm) { delete comm; }
+void tw_stream_comm_destroy(tw_stream_comm* comm) {
+  close_handle(comm, "tw_stream_comm_destroy: the communicator is destroyed already");
+}
 
 tw_status tw_stream_plan_create(tw_stream_comm* comm, const tw_stream_plan_options* options,
                                 tw_stream_plan** plan) {
   return guarded([&] {
     const Taken<tw_stream_plan_options> own(options);
-    if (comm == nullptr || !own || !known(*own) || plan == nullptr) {
+    if (!is_open(comm) || !own || !known(*own) || plan == nullptr) {
       return misuse(
-          "tw_stream_plan_create: null pointer, or a size, field or flag that is not "
-          "known");
+          "tw_stream_plan_create: null pointer, a destroyed handle, or a size, field or flag that "
+          "is not known");
     }
     if (own->reduction != TW_SUM) {
       return report({StatusCode::kUnsupported, "collectives in stream order make sums alone"});
     }
     const bool on_host = comm->link.transport->on_host();
     auto made = SlotPlan::make(to_call(*own, *comm), on_host ? host_needs : device_needs);
-    if (made.ok()) *plan = new tw_stream_plan{std::move(*made), comm};
+    if (made.ok()) *plan = Shells<tw_stream_plan>::make(std::move(*made), comm).release();
     return report(made.status());
   });
 }
 
-void tw_stream_plan_destroy(tw_stream_plan* plan) { delete plan; }
+void tw_stream_plan_destroy(tw_stream_plan* plan) {
+  close_handle(plan, "tw_stream_plan_destroy: the plan is destroyed already");
+}
 
 tw_status tw_stream_plan_describe(const tw_stream_plan* plan, tw_stream_plan_info* info) {
   return guarded([&] {
-    if (plan == nullptr || !has_size(info)) {
-      return misuse("tw_stream_plan_describe: null pointer, or size not set");
+    if (!is_open(plan) || !has_size(info)) {
+      return misuse("tw_stream_plan_describe: null pointer, destroyed plan, or size not set");
     }
     give(info_of(*plan->plan), info);
     return TW_OK;
@@ -242,9 +251,9 @@ tw_status tw_stream_plan_describe(const tw_stream_plan* plan, tw_stream_plan_inf
 namespace {
 
 tw_status misused_calls(const char* what) {
-  return misuse(
-      (std::string(what) + ": null pointer, no plan, or a size or field that is not known")
-          .c_str());
+  return misuse((std::string(what) + ": null pointer, no plan, one that is destroyed or whose "
+                                     "communicator is, or a size or field that is not known")
+                    .c_str());
 }
 
 tw_status two_enqueue() {
@@ -283,7 +292,9 @@ tw_status tw_stream_enqueue_stage(const tw_stream_call* calls, uint32_t count, u
 
 tw_status tw_stream_time(tw_stream_comm* comm, int32_t device, uint64_t* at, void* stream) {
   return guarded([&] {
-    if (comm == nullptr || at == nullptr) return misuse("tw_stream_time: null pointer");
+    if (!is_open(comm) || at == nullptr) {
+      return misuse("tw_stream_time: null pointer, or destroyed communicator");
+    }
     return report(
         enqueue_time(*comm->link.transport, device, at, static_cast<device::StreamHandle>(stream)));
   });
@@ -292,8 +303,9 @@ tw_status tw_stream_time(tw_stream_comm* comm, int32_t device, uint64_t* at, voi
 tw_status tw_stream_check(const tw_stream_plan* plan, const void* record,
                           tw_stream_report* result) {
   return guarded([&] {
-    if (plan == nullptr || record == nullptr || !has_size(result)) {
-      return misuse("tw_stream_check: null pointer, or size not set");
+    if (!is_usable(plan) || record == nullptr || !has_size(result)) {
+      return misuse(
+          "tw_stream_check: null pointer, destroyed plan or communicator, or size not set");
     }
     const SlotReport own = check_record(*plan->plan, bytes_at(record));
     give(report_of(own), result);

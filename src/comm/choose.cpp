@@ -54,7 +54,7 @@ bool Communicator::lacks_cost(const Call& call) const {
 }
 
 Status Communicator::learn(const Call& call, int device) {
-  plan::CodecCost cost = measure_cost(call, size(), device, options_.costs);
+  plan::CodecCost cost = measure_cost(call, size(), device, options_.costs.get());
   if (Status status = agree_on_slowest(*transport_, cost); !status.ok()) return status;
   costs_.keep(call, cost);
   return {};

@@ -29,8 +29,8 @@ struct Options {
   std::uint64_t reference_bytes = 0;  // most that results of earlier calls take; 0: none are kept
   std::int32_t threads = -1;          // that code beside the caller's; -1: planned, this rank alone
   frame::Mark mark = frame::file_mark();
-  std::string mark_text;                // to compare with other ranks
-  const costs::Table* costs = nullptr;  // of this machine, in place of measuring; may be null
+  std::string mark_text;                      // to compare with other ranks
+  std::shared_ptr<const costs::Table> costs;  // of this machine, in place of measuring; or null
 };
 
 // What was chosen for a call, from what is equal on all ranks.

@@ -16,6 +16,7 @@ NO_SIZES = [0, 4, 12, 4104, 0xFFFFFFFF]
 # What the header leaves undefined: memory that is not what it is said to be.
 NOT_A_HANDLE = {"tw_scratch_release", "tw_copy_finish"}
 CRASH = 70
+MADE = {"tw_codec", "tw_policy", "tw_comm", "tw_costs", "tw_layout"}
 
 
 @cache
@@ -33,11 +34,20 @@ def functions() -> list[str]:
 def made(kind: str) -> Any:
     """A handle of that type, or NULL."""
     ffi, lib = library()
-    cell = ffi.new(f"{kind} **") if kind in ("tw_codec", "tw_policy", "tw_comm") else None
+    cell = ffi.new(f"{kind} **") if kind in MADE else None
     if kind == "tw_codec":
         assert lib.tw_codec_create(b"mpc", cell) == lib.TW_OK
     elif kind == "tw_policy":
         assert lib.tw_policy_create(b"[[rule]]\ncodec = 'off'\n", b"a", cell) == lib.TW_OK
+    elif kind == "tw_costs":
+        lines = ["thinwire-costs 1", f"machine: {ffi.string(lib.tw_machine()).decode()}"]
+        lines += [f"version: {ffi.string(lib.tw_version()).decode()}"]
+        lines += ["mpc:stride=1 f32 1048576 host 4e5 8e5 1.001", "end 1", ""]
+        text = "\n".join(lines).encode()
+        assert lib.tw_costs_create(text, b"a", cell) == lib.TW_OK
+    elif kind == "tw_layout":
+        segment = ffi.new("tw_segment *", {"bytes": 4})
+        assert lib.tw_layout_create(segment, 1, 8, cell) == lib.TW_OK
     elif kind == "tw_comm":
         ends = ffi.new("tw_transport[1]")
         ends[0].size = ffi.sizeof("tw_transport")
@@ -137,6 +147,64 @@ def wrong_calls(name: str) -> Iterator[tuple[str, Callable[[], Any], bool]]:
 
 
 KEPT: list[Any] = []
+
+
+def is_handle(kind: Any) -> bool:
+    return is_pointer(kind) and kind.item.kind == "struct" and kind.item.fields is None
+
+
+def calls_with_a_destroyed_handle() -> list[tuple[str, int]]:
+    """Functions, and which of their arguments."""
+    ffi, lib = library()
+    return [
+        (name, at)
+        for name in functions()
+        for at, kind in enumerate(ffi.typeof(getattr(lib, name)).args)
+        if is_handle(kind) and kind.item.cname in MADE
+    ]
+
+
+@pytest.mark.parametrize(("name", "at"), calls_with_a_destroyed_handle())
+def test_a_destroyed_handle_has_an_answer(name: str, at: int) -> None:
+    """The one that NULL has; a crash of either is seen by its signal."""
+    ffi, lib = library()
+    function = getattr(lib, name)
+    kinds = ffi.typeof(function).args
+
+    def call(handle: Callable[[str], Any]) -> Callable[[], Any]:
+        def run() -> Any:
+            keep: list[Any] = []
+            values = [sound(name, kind, keep) for kind in kinds]
+            values[at] = handle(kinds[at].item.cname)
+            found = function(*values)
+            if isinstance(found, int):
+                return found & 0x3F
+            return len(ffi.string(found)) if isinstance(found, ffi.CData) else 0
+
+        return run
+
+    def destroyed(kind: str) -> Any:
+        handle = made(kind)
+        getattr(lib, f"{kind}_destroy")(handle)
+        return handle
+
+    ended = in_a_process(call(destroyed))
+    answer = in_a_process(call(lambda _: ffi.NULL)) if not name.endswith("_destroy") else 0
+    assert ended == answer, f"{name}: {ended}, of NULL {answer}"
+    if ffi.typeof(function).result is ffi.typeof("tw_status"):
+        assert ended == lib.TW_INVALID_ARGUMENT
+
+
+def test_all_types_of_handles_are_tried() -> None:
+    ffi, lib = library()
+    kinds = {
+        kind.item.cname
+        for name in functions()
+        for kind in ffi.typeof(getattr(lib, name)).args
+        if is_handle(kind)
+    }
+    # A copy needs a GPU, and streams a transport: tests/gpu and tests/capi have them.
+    assert kinds - MADE == {"tw_copy", "tw_stream_comm", "tw_stream_plan"}
 
 
 @pytest.mark.parametrize("name", functions())

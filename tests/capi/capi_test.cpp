@@ -56,6 +56,22 @@ TEST(CApi, EncodesInspectsAndDecodes) {
   for (std::size_t at = 0; at < out.size(); ++at) ASSERT_NEAR(out[at], values[at], 1e-3);
 }
 
+TEST(CApi, AFramesSpecIsSaidWhole) {
+  const Codec codec(
+      "blockq:bits=8,block=128,scale=e8m0,hadamard=1,round=stochastic,seed=4294967295");
+  const auto values = wave(1000);
+  const tw_shape shape = line(values.size());
+  std::vector<char> frame(10000);
+  std::uint64_t written = 0;
+  ASSERT_EQ(tw_message_encode(codec.handle, &shape, values.data(), frame.data(), frame.size(),
+                              nullptr, &written),
+            TW_OK);
+  tw_message_info info = blank_info();
+  ASSERT_EQ(tw_message_inspect(frame.data(), written, nullptr, &info), TW_OK);
+  EXPECT_STREQ(info.whole_spec, tw_codec_spec(codec.handle));
+  EXPECT_EQ(std::string(info.spec), std::string(info.whole_spec).substr(0, sizeof info.spec - 1));
+}
+
 TEST(CApi, JobsDoNotReadEachOthersMessages) {
   const Codec codec("zfp:rate=8");
   const auto values = wave(5000);

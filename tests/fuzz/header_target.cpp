@@ -57,7 +57,7 @@ void check_c_abi(const Bytes& bytes, bool sound) {
   if (status == TW_OK) {
     THINWIRE_FUZZ_CHECK(info.frame_bytes <= bytes.size());
     tw_codec* codec = nullptr;
-    THINWIRE_FUZZ_CHECK(tw_codec_create(info.spec, &codec) == TW_OK);
+    THINWIRE_FUZZ_CHECK(tw_codec_create(info.whole_spec, &codec) == TW_OK);
     THINWIRE_FUZZ_CHECK(tw_codec_id(codec) == static_cast<std::int32_t>(info.codec_id));
     tw_codec_destroy(codec);
   } else {
