@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "abi/nccl_abi.h"
+#include "native/nccl_abi.h"
 #include "nccl/counts.h"
 
 namespace thinwire::bench::nccl {

@@ -1,6 +1,7 @@
 #include "shim/common/silence.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "thinwire/thinwire.h"
@@ -11,6 +12,8 @@ namespace {
 // So many small messages and calls are worth a word; a handful at a program's start is not.
 constexpr std::uint64_t kManySmall = 100;
 constexpr std::size_t kMostReasons = 4;
+
+std::atomic<bool> g_explained{false};
 
 std::string grouped(std::uint64_t number) {
   std::string digits = std::to_string(number);
@@ -24,6 +27,10 @@ bool is_asked_for() {
   const auto is_set = [](const char* name) { return tw_setting_value(name) != nullptr; };
   return is_set("THINWIRE_CODEC") || is_set("THINWIRE_POLICY") || is_set("THINWIRE_LINK");
 }
+
+void silence_is_explained() { g_explained = true; }
+
+bool is_silence_explained() { return g_explained; }
 
 std::string size_text(std::uint64_t bytes) {
   for (const auto& [shift, unit] : {std::pair{20, "MiB"}, std::pair{10, "KiB"}}) {

@@ -11,6 +11,10 @@ namespace thinwire::shim {
 // preload has not.
 bool is_asked_for();
 
+// Another line on standard error has told why nothing is compressed. Any thread.
+void silence_is_explained();
+bool is_silence_explained();
+
 // As in "64KiB".
 std::string size_text(std::uint64_t bytes);
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "abi/nccl_abi.h"
+#include "native/nccl_abi.h"
 #include "nccl_registration.h"
 
 namespace {

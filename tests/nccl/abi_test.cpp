@@ -1,10 +1,10 @@
-// NCCL's own header and shim/nccl/abi agree: compiling this is the test. The signatures are
+// NCCL's own header and shim/nccl/native agree: compiling this is the test. The signatures are
 // compared by declaring the functions of the one again as the other has them.
 #include <nccl.h>
 
 #include <cstddef>
 
-#include "abi/nccl_abi.h"
+#include "native/nccl_abi.h"
 
 static_assert(sizeof(ncclUniqueId) == 128);
 static_assert(ncclSuccess == 0 && ncclUnhandledCudaError == 1 && ncclSystemError == 2 &&

@@ -1,5 +1,5 @@
 // Which calls of a class go raw, which coded, which are timed; and what is offered of that.
-#include "coding/classes.h"
+#include "run/classes.h"
 
 #include <gtest/gtest.h>
 

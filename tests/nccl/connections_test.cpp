@@ -1,5 +1,5 @@
 // With which ranks compressed calls would make NCCL connect.
-#include "coding/connections.h"
+#include "run/connections.h"
 
 #include <gtest/gtest.h>
 

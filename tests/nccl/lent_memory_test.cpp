@@ -1,5 +1,5 @@
 // Memory of calls: what allocates holds up nobody who gives back.
-#include "coding/memory.h"
+#include "run/memory.h"
 
 #include <gtest/gtest.h>
 

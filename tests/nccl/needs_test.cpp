@@ -1,5 +1,5 @@
 // When what blocks need is offered to the other ranks.
-#include "coding/needs.h"
+#include "run/needs.h"
 
 #include <gtest/gtest.h>
 

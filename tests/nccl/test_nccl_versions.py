@@ -15,7 +15,7 @@ from test_nccl_shim import PROGRAMS, ROOT, SHIM, run
 
 FOLDER = os.environ.get("THINWIRE_TEST_NCCL_WHEELS")
 WHEELS = sorted(Path(FOLDER).glob("nvidia_nccl_*.whl")) if FOLDER else []
-ABI = ROOT / "shim" / "nccl" / "abi"
+ABI = ROOT / "shim" / "nccl" / "native"
 TABLES = (ABI / "taken.h").read_text()
 # Of collectives, each with its twin.
 COLLECTIVES = {

@@ -6,7 +6,7 @@
 #ifdef NCCL_ON_GPUS
 #include <cuda_runtime_api.h>
 
-#include "abi/nccl_abi.h"
+#include "native/nccl_abi.h"
 #else
 #include "fake_nccl/fake_cuda.h"
 #endif

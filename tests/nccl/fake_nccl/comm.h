@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "abi/nccl_abi.h"
 #include "exchange.h"
+#include "native/nccl_abi.h"
 #include "own_sums.h"
 
 struct ncclComm {

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "abi/nccl_abi.h"
+#include "native/nccl_abi.h"
 
 namespace fake_nccl {
 

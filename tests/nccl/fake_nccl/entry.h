@@ -1,7 +1,7 @@
 // How NCCL's functions are exported: the `p` name, and a weak one that tools may take.
 #pragma once
 
-#include "abi/nccl_abi.h"
+#include "native/nccl_abi.h"
 
 #define FAKE_NCCL(name, ...)                                                               \
   extern "C" __attribute__((visibility("default"))) ncclResult_t pnccl##name(__VA_ARGS__); \

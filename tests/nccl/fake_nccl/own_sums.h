@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "abi/nccl_abi.h"
+#include "native/nccl_abi.h"
 
 namespace fake_nccl {
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "abi/nccl_abi.h"
+#include "native/nccl_abi.h"
 
 namespace fake_nccl {
 

@@ -2,7 +2,7 @@
 // handle tells here what it was made of, so that a program sees whether that came unchanged.
 #pragma once
 
-#include "abi/nccl_abi.h"
+#include "native/nccl_abi.h"
 
 namespace fake_nccl {
 

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "abi/nccl_abi.h"
+#include "native/nccl_abi.h"
 
 namespace fake_nccl {
 struct Graph;

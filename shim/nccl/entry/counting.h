@@ -1,0 +1,19 @@
+// What is counted of a call that moves data, for the report and traces.
+#pragma once
+
+#include "run/call.h"
+#include "run/plans.h"
+
+namespace thinwire::nccl {
+
+// Where calls could be compressed a program may ask for what became of them at any time.
+bool wants_count();
+
+// Messages one by one; of a reduce-scatter the whole array, as NCCL makes one of it.
+std::uint64_t bytes_judged(const Call& call, const Communicator& communicator);
+
+// In a group once that is carried out. `plan`: of a coded call, else `reason` says why it is raw.
+void count_call(const Call& call, Communicator& communicator, int reason, int rule, unsigned codec,
+                const Plan* plan = nullptr);
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,81 @@
+#include "entry/ending.h"
+#include "run/retired.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/of_thread.h"
+#include "entry/group.h"
+#include "native/call_native.h"
+#include "run/memory.h"
+#include "run/service.h"
+
+namespace thinwire::nccl {
+namespace {
+
+// The last one of the process has ended, so that no work of NCCL's on a GPU waits for another rank
+// any more, which freeing memory might wait for. Streams that hold it up for long keep theirs.
+void give_memory_back(const Coder& coder) {
+  using namespace std::chrono_literals;
+  for (int look = 0; look < 200 && !coder.is_over(); ++look) std::this_thread::sleep_for(100us);
+  give_idle();
+}
+
+std::vector<Communicator*>& ended_in_group() { return of_thread<std::vector<Communicator*>>(); }
+
+}  // namespace
+
+void end_agreed(const Communicator& ended, bool is_gone, bool waits) {
+  if (Coder* const coder = ended.coder.load()) {
+    coder->end(is_gone);
+    see_to_its_end(*coder);
+    if (is_gone && !in_group() && !is_any_living()) give_memory_back(*coder);
+  } else if (ended.agreed) {
+    ended.agreed->close();
+  }
+  if (waits && ended.agreed) ended.agreed->wait_for_goodbye();
+}
+
+void ends_with_group(Communicator& ended) {
+  allowed([&] { ended_in_group().push_back(&ended); });
+}
+
+void let_go_after_group(ncclResult_t result) {
+  if (ended_in_group().empty()) return;
+  const std::vector<Communicator*> all = std::exchange(ended_in_group(), {});
+  if (result != ncclSuccess) return;
+  const Coder* const last = all.back()->coder.load();
+  if (last != nullptr && !is_any_living()) give_memory_back(*last);
+  for (Communicator* const each : all) let_go(*each);
+}
+
+ncclResult_t pass_finalizations(std::span<const ncclComm_t> comms) {
+  ncclResult_t first = ncclSuccess;
+  for (const ncclComm_t each : comms) {
+    const ncclResult_t result = THINWIRE_PASS(CommFinalize, each);
+    if (!is_taken(result) && first == ncclSuccess) first = result;
+  }
+  return first;
+}
+
+void note_finalized(ncclComm_t comm) {
+  Communicator* const found = begun(comm);
+  if (found == nullptr || found->finalized.exchange(true)) return;
+  allowed([&] { end_agreed(*found, false, found->blocks); });
+}
+
+ncclResult_t finalize_all(std::span<const ncclComm_t> comms) {
+  if (comms.empty()) return ncclSuccess;
+  THINWIRE_PASS(GroupStart);
+  const ncclResult_t passed = pass_finalizations(comms);
+  const ncclResult_t ended = THINWIRE_PASS(GroupEnd);
+  const ncclResult_t result = passed == ncclSuccess ? ended : passed;
+  if (is_taken(result)) {
+    for (const ncclComm_t each : comms) note_finalized(each);
+  }
+  return result;
+}
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,104 @@
+// The calls that make communicators. Each is NCCL's own; once it has succeeded, the helper is told.
+#include "entry/making.h"
+#include "entry/stopping.h"
+#include "entry/unfinished.h"
+#include "members/membership.h"
+#include "native/call_native.h"
+
+using namespace thinwire::nccl;
+
+// Into zeros, as not every NCCL clears what it does not use.
+THINWIRE_EXPORTED ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  if (Inside::now() || id == nullptr) return THINWIRE_PASS(GetUniqueId, id);
+  ncclUniqueId made{};
+  const ncclResult_t result = THINWIRE_PASS(GetUniqueId, &made);
+  if (result != ncclSuccess) return result;
+  allowed([&] { stamp(made); });
+  *id = made;
+  return result;
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclCommInitRank(ncclComm_t* made, int ranks, ncclUniqueId id,
+                                                int rank) {
+  return guarded(THINWIRE_NATIVE(CommInitRank, made, ranks, id, rank), [&](auto& native) {
+    return tell_after(native(), by_id(made, id, rank, ranks, nullptr));
+  });
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclCommInitRankConfig(ncclComm_t* made, int ranks, ncclUniqueId id,
+                                                      int rank, ncclConfig_t* config) {
+  return guarded(
+      THINWIRE_NATIVE(CommInitRankConfig, made, ranks, id, rank, config),
+      [&](auto& native) { return tell_after(native(), by_id(made, id, rank, ranks, config)); });
+}
+
+// All ranks have the same ids; the first one's process is where they meet.
+THINWIRE_EXPORTED ncclResult_t ncclCommInitRankScalable(ncclComm_t* made, int ranks, int rank,
+                                                        int ids, ncclUniqueId* id,
+                                                        ncclConfig_t* config) {
+  return guarded(THINWIRE_NATIVE(CommInitRankScalable, made, ranks, rank, ids, id, config),
+                 [&](auto& native) {
+                   const ncclResult_t result = native();
+                   if (!is_taken(result)) return result;
+                   return tell_after(result, by_id(made, *id, rank, ranks, config));
+                 });
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclCommInitAll(ncclComm_t* made, int devices, const int* list) {
+  return guarded(THINWIRE_NATIVE(CommInitAll, made, devices, list), [&](auto& native) {
+    const ncclResult_t result = native();
+    if (!Inside::now() && is_taken(result)) opened_all(made, devices, is_blocking(nullptr, true));
+    return result;
+  });
+}
+
+// A rank that takes part in none of the parts counts the split, and gets no handle.
+THINWIRE_EXPORTED ncclResult_t ncclCommSplit(ncclComm_t parent, int color, int key,
+                                             ncclComm_t* made, ncclConfig_t* config) {
+  return guarded(THINWIRE_NATIVE(CommSplit, parent, color, key, made, config), [&](auto& native) {
+    if (!Inside::now() && is_unfinished(parent)) return ncclInvalidArgument;
+    const ncclResult_t result = native();
+    if (Inside::now() || !is_taken(result)) return result;
+    return tell_after(result, part(made, next_split(parent, color), parent, config));
+  });
+}
+
+// Ranks that are lost do not call it, and may be dead.
+THINWIRE_EXPORTED ncclResult_t ncclCommShrink(ncclComm_t parent, int* lost, int count,
+                                              ncclComm_t* made, ncclConfig_t* config, int flags) {
+  return guarded(THINWIRE_NATIVE(CommShrink, parent, lost, count, made, config, flags),
+                 [&](auto& native) {
+                   if (Inside::now()) return native();
+                   if ((flags & NCCL_SHRINK_ABORT) != 0) stop_calls(parent);
+                   if (is_unfinished(parent)) return ncclInvalidArgument;
+                   const ncclResult_t result = native();
+                   if (!is_taken(result)) return result;
+                   SplitOff from = next_shrink(parent, {lost, lost + count});
+                   return tell_after(result, part(made, std::move(from), parent, config));
+                 });
+}
+
+// For ranks that are to be added: they find the parent's by it.
+THINWIRE_EXPORTED ncclResult_t ncclCommGetUniqueId(ncclComm_t comm, ncclUniqueId* id) {
+  return guarded(THINWIRE_NATIVE(CommGetUniqueId, comm, id), [&](auto& native) {
+    const ncclResult_t result = native();
+    const bool ours = !Inside::now() && result == ncclSuccess && settings().could_compress;
+    if (ours) stamp_growth(comm, *id);
+    return result;
+  });
+}
+
+// The parent's ranks know each other; those that are new have an id.
+THINWIRE_EXPORTED ncclResult_t ncclCommGrow(ncclComm_t parent, int ranks, const ncclUniqueId* id,
+                                            int rank, ncclComm_t* made, ncclConfig_t* config) {
+  return guarded(THINWIRE_NATIVE(CommGrow, parent, ranks, id, rank, made, config),
+                 [&](auto& native) {
+                   if (!Inside::now() && parent != nullptr && is_unfinished(parent))
+                     return ncclInvalidArgument;
+                   const ncclResult_t result = native();
+                   if (Inside::now() || !is_taken(result)) return result;
+                   if (parent == nullptr)
+                     return tell_after(result, by_id(made, *id, rank, ranks, config));
+                   return tell_after(result, part(made, next_growth(parent), parent, config));
+                 });
+}

@@ -1,0 +1,44 @@
+// The calls that move data.
+#include "entry/submit.h"
+#include "native/call_native.h"
+
+using namespace thinwire::nccl;
+
+// Of a call, its reduction and its root.
+#define THINWIRE_NCCL_HAS_MOVES ncclSum, 0
+#define THINWIRE_NCCL_HAS_ROOT ncclSum, root
+#define THINWIRE_NCCL_HAS_SUM op, 0
+#define THINWIRE_NCCL_HAS_SUM_AT_ROOT op, root
+
+#define THINWIRE_NCCL_CALL(name, kind)                                                             \
+  THINWIRE_EXPORTED ncclResult_t nccl##name(                                                       \
+      const void* send, void* receive, std::size_t elements, ncclDataType_t type,                  \
+      THINWIRE_NCCL_TAKES_##kind ncclComm_t comm, cudaStream_t stream) {                           \
+    return submit(                                                                                 \
+        {k##name, send, receive, elements, type, THINWIRE_NCCL_HAS_##kind, comm, stream});         \
+  }                                                                                                \
+  THINWIRE_EXPORTED ncclResult_t nccl##name##Config(                                               \
+      const void* send, void* receive, std::size_t elements, ncclDataType_t type,                  \
+      THINWIRE_NCCL_TAKES_##kind ncclComm_t comm, cudaStream_t stream,                             \
+      const ncclCollConfig_t* config) {                                                            \
+    return submit(                                                                                 \
+        {k##name, send, receive, elements, type, THINWIRE_NCCL_HAS_##kind, comm, stream, config}); \
+  }
+THINWIRE_NCCL_COLLECTIVES(THINWIRE_NCCL_CALL)
+#undef THINWIRE_NCCL_CALL
+
+// What NCCL's own makes of it.
+THINWIRE_EXPORTED ncclResult_t ncclBcast(void* buffer, std::size_t elements, ncclDataType_t type,
+                                         int root, ncclComm_t comm, cudaStream_t stream) {
+  return submit({kBroadcast, buffer, buffer, elements, type, ncclSum, root, comm, stream});
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclSend(const void* send, std::size_t elements, ncclDataType_t type,
+                                        int peer, ncclComm_t comm, cudaStream_t stream) {
+  return submit({kSend, send, nullptr, elements, type, ncclSum, peer, comm, stream});
+}
+
+THINWIRE_EXPORTED ncclResult_t ncclRecv(void* receive, std::size_t elements, ncclDataType_t type,
+                                        int peer, ncclComm_t comm, cudaStream_t stream) {
+  return submit({kRecv, nullptr, receive, elements, type, ncclSum, peer, comm, stream});
+}

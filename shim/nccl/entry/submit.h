@@ -1,0 +1,14 @@
+// The one place that decides what becomes of a call that moves data.
+#pragma once
+
+#include "run/call.h"
+
+namespace thinwire::nccl {
+
+// Has it done: by NCCL as it is, or in slots. What NCCL would say.
+ncclResult_t submit(const Call& call) noexcept;
+
+// As the outermost group ends: decides about its calls that wait for that.
+void submit_undecided() noexcept;
+
+}  // namespace thinwire::nccl

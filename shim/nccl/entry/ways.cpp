@@ -1,0 +1,97 @@
+#include "entry/ways.h"
+
+#include <utility>
+
+#include "entry/group.h"
+#include "entry/unfinished.h"
+#include "native/call_native.h"
+#include "native/cuda.h"
+
+namespace thinwire::nccl {
+namespace {
+
+bool may_code(const Communicator& communicator) {
+  const Coder* const coder = communicator.coder.load(std::memory_order_acquire);
+  return coder != nullptr && coder->may_code();
+}
+
+}  // namespace
+
+ncclResult_t go_at_once(const Call& call) {
+  const ncclResult_t result = pass(call);
+  return result == ncclSuccess || !in_group() ? result : spoil_group(result);
+}
+
+ncclResult_t go_raw(const Call& call, Communicator& communicator) {
+  // Of one that nobody began, or that has ended.
+  if (!in_group() || !communicator.agreed) return go_at_once(call);
+  keep_raw(call, communicator);
+  return ncclSuccess;
+}
+
+ncclResult_t go_watched(Planned planned) {
+  const Decision& decision = planned.decision;
+  if (decision.plan == nullptr && !decision.is_timed()) {
+    const ncclResult_t result = go_raw(planned.call, *planned.communicator);
+    if (result == ncclSuccess && !in_group()) note_end(planned);
+    return result;
+  }
+  if (in_group()) {
+    allowed([&] { keep_watched(planned); });
+    return go_raw(planned.call, *planned.communicator);
+  }
+  enqueue_before({&planned, 1});
+  const ncclResult_t result = pass(planned.call);
+  if (result == ncclInProgress && has_behind(planned)) {
+    allowed([&] { finish_later({}, {planned}); });
+  } else {
+    enqueue_behind({&planned, 1});
+    if (result == ncclSuccess) note_end(planned);
+  }
+  return result;
+}
+
+ncclResult_t go_coded(Planned planned) {
+  Rest rest;
+  enqueue_before({&planned, 1});
+  const ncclResult_t result = enqueue_coded(planned, &rest);
+  if (result == ncclInProgress) return finish_later(std::move(rest), {});
+  enqueue_behind({&planned, 1});
+  if (result == ncclSuccess) note_end(planned);
+  return result;
+}
+
+void note_end_of_raw(const Call& call, const Communicator& communicator) {
+  Coder* const coder = communicator.coder.load(std::memory_order_acquire);
+  if (coder == nullptr || !coder->listens() || in_group()) return;
+  if (capture_of(call.stream).state == Capture::State::kNone)
+    allowed([&] { coder->note_end(call); });
+}
+
+ncclResult_t go_out_of_step(const Call& call, Communicator& communicator) {
+  return may_code(communicator) ? spoil_group(ncclSystemError) : go_raw(call, communicator);
+}
+
+// Other ranks hear of it by the helpers, and wait no longer for this one.
+void note_missing_number(Communicator& communicator) noexcept {
+  if (communicator.out_of_step.exchange(true)) return;
+  allowed([&] {
+    if (Coder* const coder = communicator.coder.load(std::memory_order_acquire)) {
+      if (coder->may_code()) coder->set_error(ncclSystemError);
+      coder->revoke();
+    } else if (communicator.agreed) {
+      communicator.agreed->revoke();
+    }
+  });
+}
+
+ncclResult_t go_refused(const Call& call, Communicator* communicator) noexcept {
+  if (communicator != nullptr) note_missing_number(*communicator);
+  if (in_group()) return spoil_group(ncclSystemError);
+  if (communicator == nullptr) return pass(call);
+  ncclResult_t result = ncclSystemError;
+  allowed([&] { result = go_out_of_step(call, *communicator); });
+  return result;
+}
+
+}  // namespace thinwire::nccl

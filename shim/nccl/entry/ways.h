@@ -1,0 +1,31 @@
+// The ways that a call goes once it is decided: raw, with something beside it, or in slots. In a
+// group they lead to its end.
+#pragma once
+
+#include "run/enqueue.h"
+
+namespace thinwire::nccl {
+
+// One that NCCL is to refuse, or that keeps no order with coded ones.
+ncclResult_t go_at_once(const Call& call);
+
+ncclResult_t go_raw(const Call& call, Communicator& communicator);
+
+// Raw, with something beside it or nothing.
+ncclResult_t go_watched(Planned planned);
+
+ncclResult_t go_coded(Planned planned);
+
+// Behind a raw call that was not even decided about.
+void note_end_of_raw(const Call& call, const Communicator& communicator);
+
+// The system has refused memory before NCCL was given the call, and its number may be missing here:
+// nothing on the communicator, if it is known, is compressed any more. The call goes raw where no
+// rank can have made it compressed, else it fails, and in a group it fails.
+ncclResult_t go_refused(const Call& call, Communicator* communicator) noexcept;
+// The same of a call that NCCL has been given.
+void note_missing_number(Communicator& communicator) noexcept;
+// Once that has happened.
+ncclResult_t go_out_of_step(const Call& call, Communicator& communicator);
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,292 @@
+#include "members/membership.h"
+
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <atomic>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "members/node.h"
+#include "native/call_native.h"
+#include "native/cuda.h"
+#include "native/refused.h"
+#include "plan/probation.h"
+#include "run/coder.h"
+#include "run/device.h"
+#include "shim/common/silence.h"
+#include "state/job.h"
+#include "state/policy.h"
+#include "state/settings.h"
+
+namespace thinwire::nccl {
+namespace {
+
+void warn(const std::string& text) {
+  shim::silence_is_explained();
+  tw_log(TW_LOG_WARNING, ("Thinwire on the ranks of an NCCL communicator: " + text).c_str());
+}
+
+agree::Helper& helper() {
+  agree::Options options;
+  options.tell = warn;
+  options.warn = [](const std::string& text) {
+    tw_log(TW_LOG_WARNING, ("helpers of NCCL communicators: " + text).c_str());
+  };
+  options.node = node_of_this_process();
+  const auto text = [](const char* name) {
+    const char* const value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  options.interfaces = text("NCCL_SOCKET_IFNAME");
+  options.family = text("NCCL_SOCKET_FAMILY");
+  return agree::process_helper(options);
+}
+
+// Nobody finds anybody: each rank sees it by itself, and the second says it, as who makes an id is
+// the first one mostly, and lacks the library.
+void warn_of_id(const std::string& text, int rank) {
+  static std::atomic<bool> said{false};
+  const std::int64_t of_job = tw_job_rank();
+  shim::silence_is_explained();
+  if (rank == 1 && (of_job == 1 || of_job < 0) && !said.exchange(true)) warn(text);
+}
+
+// A name's rules may be another rank's, too, though the policy is the same. Numbers from 1 on.
+std::string rules_text(std::uint64_t rules) {
+  std::string text;
+  for (int at = 0; rules >> at != 0; ++at) {
+    if ((rules >> at & 1U) != 0) text += (text.empty() ? "" : ",") + std::to_string(at + 1);
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string policy_text() {
+  if (settings().policy == nullptr) return "missing";
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx",
+                static_cast<unsigned long long>(tw_policy_hash(settings().policy)));
+  return text;
+}
+
+// What ranks have to have alike of the policy, and of the name by which it takes them.
+agree::Terms policy_terms(std::uint64_t rules) {
+  return {{"the policy", policy_text()}, {"the policy's rules for its name", rules_text(rules)}};
+}
+
+// Of spec/slot.md, "Sums": an earlier build would take a node's mean for its sum.
+constexpr const char* kSumRules = "values are multiplied first";
+
+// What ranks that compress together have to have alike.
+agree::Terms terms(bool blocks, std::uint64_t rules) {
+  const char* const link = tw_setting_value("THINWIRE_LINK");
+  agree::Terms all = {
+      {"the library's version", tw_version()},
+      {"the codec", tw_codec_spec(settings().codecs.front().codec)},
+      {"the threshold", std::to_string(settings().threshold)},
+      {"how reductions and all-to-alls travel", settings().rounds ? "in rounds" : "at once"},
+      {"the link", link == nullptr ? "not stated" : link},
+      {"what ranks of one node exchange", settings().same_node ? "compressed" : "raw"},
+      {"how calls are timed", plan::kTimingRules},
+      {"how sums are made", kSumRules},
+      {"what does not pay", settings().force ? "compressed" : "raw"},
+      {"the memory for references", std::to_string(settings().references)},
+      {"the communicator's way", blocks ? "blocking" : "not blocking"},
+      {"a GPU that this build can use", streams() == Streams::kNone ? "missing" : "there"}};
+  for (auto& each : policy_terms(rules)) all.push_back(std::move(each));
+  return all;
+}
+
+// FNV-1a.
+std::uint64_t hash_of(const std::string& name) {
+  std::uint64_t sum = 0xCBF29CE484222325U;
+  for (const char byte : name) sum = (sum ^ static_cast<unsigned char>(byte)) * 0x100000001B3U;
+  return sum;
+}
+
+// Where nothing is decided together each is as if it had all ranks.
+agree::Kindred kindred(int ranks, std::uint64_t rules, const std::string& name) {
+  const std::uint32_t job = settings().joins ? ranks_of_job() : static_cast<std::uint32_t>(ranks);
+  const std::uint32_t siblings = siblings_by(rules);
+  return {job, siblings > 1 ? hash_of(name) : rules, siblings};
+}
+
+std::span<std::byte, agree::kIdBytes> bytes_of(ncclUniqueId& id) {
+  return std::as_writable_bytes(std::span(id.internal));
+}
+
+// As NCCL's are, on the loopback.
+ncclUniqueId id_of_this_process() {
+  constexpr std::size_t kAddressAt = 8;
+  ncclUniqueId id{};
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  std::memcpy(id.internal + kAddressAt, &address, sizeof address);
+  stamp(id);
+  return id;
+}
+
+// The helper tells whoever still needs this process, and stays a moment if it must. After the
+// report, which says what it knows.
+constexpr int kAfterTheReport = 1000;
+__attribute__((destructor(kAfterTheReport))) void leave() { allowed(agree::leave_process_helper); }
+
+}  // namespace
+
+void stamp(ncclUniqueId& id) {
+  // There every process may make the id for itself, and they have to be alike.
+  if (!settings().could_compress || std::getenv("NCCL_COMM_ID") != nullptr) return;
+  helper().stamp(bytes_of(id));
+}
+
+void opened(ncclComm_t comm, const ncclUniqueId& id, int rank, int ranks, bool blocks,
+            const std::string& name) {
+  if (!settings().could_compress || comm == nullptr) return;
+  ncclUniqueId copy = id;
+  const bool has_siblings = note_ranks(ranks);
+  const std::uint64_t rules = rules_for(name, ranks);
+  auto agreed =
+      helper().open(bytes_of(copy), rank, ranks, terms(blocks, rules), kindred(ranks, rules, name));
+  if (!agree::is_stamped(bytes_of(copy))) warn_of_id(agreed->presence().text, rank);
+  begin(comm, ranks, rank, std::move(agreed), blocks, has_siblings, name);
+  // After it has registered: kernels may have to be compiled. NCCL does not say which GPU it is
+  // before it is ready.
+  if (blocks) prepare_device_of(comm);
+}
+
+void opened_all(const ncclComm_t* comms, int ranks, bool blocks) {
+  if (!settings().could_compress) return;
+  const ncclUniqueId id = id_of_this_process();
+  for (int rank = 0; rank < ranks; ++rank) opened(comms[rank], id, rank, ranks, blocks, "");
+}
+
+SplitOff next_split(ncclComm_t parent, int color) {
+  SplitOff from;
+  with_begun(parent, [&](Communicator* of) {
+    if (of == nullptr) return;
+    if (of->split_off) complete(parent, *of);
+    from = {of->agreed, of->splits++, color, of->blocks, 0, of->name};
+  });
+  return from;
+}
+
+// Ranks that are lost do not count along: who is left counts how often these were lost.
+SplitOff next_shrink(ncclComm_t parent, std::vector<int> lost) {
+  constexpr int kColor = INT_MIN;  // no split has it
+  std::ranges::sort(lost);
+  std::uint64_t number = 0xCBF29CE484222325U;
+  for (const int rank : lost) number = (number ^ static_cast<unsigned>(rank)) * 0x100000001B3U;
+  SplitOff from;
+  with_begun(parent, [&](Communicator* of) {
+    if (of == nullptr) return;
+    if (of->split_off) complete(parent, *of);
+    from = {of->agreed, number + of->shrinks[number]++, kColor, of->blocks, 0, of->name};
+    from.lost = number;
+    from.is_all = !of->has_siblings;
+  });
+  while (std::ranges::binary_search(lost, from.meets)) ++from.meets;
+  return from;
+}
+
+namespace {
+
+constexpr int kColorOfGrowth = INT_MIN + 1;  // nor has this one
+
+}  // namespace
+
+SplitOff next_growth(ncclComm_t parent) {
+  SplitOff from;
+  with_begun(parent, [&](Communicator* of) {
+    if (of == nullptr) return;
+    if (of->split_off) complete(parent, *of);
+    from = {of->agreed, of->grows++, kColorOfGrowth, of->blocks, 0, of->name};
+    from.grown = true;
+    from.is_all = !of->has_siblings;
+  });
+  return from;
+}
+
+void take_back(ncclComm_t parent, const SplitOff& from) {
+  with_begun(parent, [&](Communicator* of) {
+    if (of == nullptr) return;
+    std::uint64_t& counter = from.grown  ? of->grows
+                             : from.lost ? of->shrinks[*from.lost]
+                                         : of->splits;
+    if (counter > 0) --counter;
+  });
+}
+
+void stamp_growth(ncclComm_t parent, ncclUniqueId& id) {
+  agree::CommunicatorRef agreed;
+  std::uint64_t number = 0;
+  with_begun(parent, [&](Communicator* of) {
+    if (of == nullptr) return;
+    if (of->split_off) complete(parent, *of);
+    agreed = of->agreed;
+    number = of->grows;
+  });
+  if (agreed) helper().stamp_part(bytes_of(id), agreed, number, kColorOfGrowth);
+}
+
+void left_out(const SplitOff& of) {
+  if (settings().joins && of.parent) helper().leave_out(of.parent, of.number);
+}
+
+Communicator& counted(ncclComm_t comm) { return find_or_begin(comm, complete); }
+
+void complete(ncclComm_t comm, Communicator& communicator) {
+  const Inside inside;
+  int ranks = 0, rank = 0;
+  if (real().CommCount == nullptr || real().CommCount(comm, &ranks) != ncclSuccess) return;
+  if (real().CommUserRank != nullptr) real().CommUserRank(comm, &rank);
+  communicator.ranks = ranks;
+  communicator.rank = rank;
+  communicator.rules = rules_for(communicator.name, ranks);
+  const auto from = std::exchange(communicator.split_off, std::nullopt);
+  if (!from || !from->parent) return;
+  if (from->is_all) note_ranks_left(ranks);
+  communicator.has_siblings = note_ranks(ranks);
+  const std::uint64_t rules = communicator.rules;
+  communicator.agreed =
+      helper().open_child(from->parent, from->number, from->color, rank, ranks, from->meets,
+                          from->grown ? terms(from->blocks, rules) : policy_terms(rules),
+                          kindred(ranks, rules, communicator.name));
+}
+
+ncclResult_t seen_ready(ncclComm_t comm) {
+  ncclResult_t error = ncclSuccess;
+  bool prepares = false;
+  with_begun(comm, [&](Communicator* found) {
+    if (found == nullptr) return;
+    if (found->split_off) {
+      complete(comm, *found);
+      prepares = found->agreed != nullptr;
+    }
+    if (!found->blocks && !std::exchange(found->prepared, true)) prepares = true;
+    const Coder* const coder = found->coder.load();
+    if (coder != nullptr && !found->revoked) error = coder->error();
+  });
+  // Not while nobody else may ask for a communicator.
+  if (prepares) prepare_device_of(comm);
+  return error;
+}
+
+std::string plain(std::string text) {
+  const auto is_special = [](char each) { return each < ' ' || each == '"' || each == '\\'; };
+  std::ranges::replace_if(text, is_special, '\'');
+  return text;
+}
+
+std::string presence_text(const Communicator& communicator) {
+  if (communicator.together > 0)
+    return std::to_string(communicator.together) + " that have ended, together";
+  const agree::CommunicatorRef agreed = agreed_of(communicator);
+  return agreed ? plain(agreed->presence().text) : "not asked who has it";
+}
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,74 @@
+// One call of the program's that moves data.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "native/cuda.h"
+#include "native/nccl_abi.h"
+#include "run/configured.h"
+#include "state/communicators.h"
+#include "state/own_sums.h"
+#include "state/policy.h"
+
+namespace thinwire::nccl {
+
+struct Call {
+  Operation operation = kAllReduce;
+  const void* send = nullptr;
+  void* receive = nullptr;
+  std::size_t elements = 0;
+  ncclDataType_t type = ncclFloat32;
+  ncclRedOp_t op = ncclSum;
+  int peer = 0;  // the root, or the other rank of a message
+  ncclComm_t comm = nullptr;
+  cudaStream_t stream = nullptr;
+  const ncclCollConfig_t* config = nullptr;  // the program's, while the call lasts
+  std::optional<Factor> factor{};  // of a reduction of the program's own: copied, as that may end
+  Choice choice{};                 // of the policy, or what holds without one
+  std::uint64_t rules = 0;         // of the policy, that may take calls of its communicator
+  // Of a message: why it goes raw as the type that this rank calls it by, if another could be
+  // coded. The other end may know it by that one.
+  int raw_as_called = 0;
+  Capture capture{};                         // of the stream, when the call is made
+  std::uint64_t place = 0;                   // in the program's group
+  std::shared_ptr<const KeptConfig> kept{};  // likewise: what `config` is, if the call has one
+
+  bool is_captured() const { return capture.state == Capture::State::kActive; }
+  bool is_message() const { return operation == kSend || operation == kRecv; }
+  // Whether NCCL makes messages of it: behind a group's collectives, in the program's order.
+  bool is_of_messages() const { return is_message() || is_exchange(); }
+  bool is_exchange() const {
+    return operation == kAlltoAll || operation == kGather || operation == kScatter;
+  }
+  bool has_peer() const {
+    return is_message() || operation == kBroadcast || operation == kReduce ||
+           operation == kGather || operation == kScatter;
+  }
+  bool reduces() const {
+    return operation == kAllReduce || operation == kReduce || operation == kReduceScatter;
+  }
+  bool sums() const { return op == ncclSum || op == ncclAvg || factor; }
+  // Whether this rank's data goes to others: `send` is read.
+  bool reads(int rank) const {
+    const bool of_root = operation == kBroadcast || operation == kScatter;
+    return operation != kRecv && (!of_root || peer == rank);
+  }
+  bool writes(int rank) const {
+    const bool at_root = operation == kGather || operation == kReduce;
+    return operation != kSend && (!at_root || peer == rank);
+  }
+  // How many blocks of `elements` a rank gives that reads.
+  int blocks(int ranks) const {
+    const bool many =
+        operation == kReduceScatter || operation == kAlltoAll || operation == kScatter;
+    return many ? ranks : 1;
+  }
+};
+
+// NCCL's own function for it.
+ncclResult_t pass(const Call& call);
+
+}  // namespace thinwire::nccl

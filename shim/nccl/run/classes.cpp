@@ -1,0 +1,174 @@
+#include "run/classes.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace thinwire::nccl {
+namespace {
+
+// As many trials as show how much calls of a class differ; then ever fewer, as each costs an encode
+// and some rank may never make such calls.
+constexpr std::uint64_t kFirstTrials = 4;
+constexpr std::uint64_t kWhileUndecided = 32;
+// Of messages whose types may take turns.
+constexpr std::uint64_t kCompared = 8;
+plan::ProbationTimes times_of(const agree::Value& value) {
+  return {value.raw_ns, value.coded_ns, value.raw_mean_ns, value.coded_mean_ns};
+}
+
+}  // namespace
+
+void Class::note_type(std::uint32_t dtype) {
+  alike_ = dtype == dtype_ ? alike_ + 1 : 1;
+  dtype_ = dtype;
+  ++messages_;
+}
+
+bool Class::is_of_one_type() const {
+  if (messages_ == 0 || alike_ >= kWhileRaw) return true;
+  return alike_ == messages_ && messages_ >= kCompared;
+}
+
+bool Class::wants_trial(std::uint16_t reason) {
+  const std::uint64_t call = raw_calls_++;
+  if (reason == agree::kNotSmaller) {
+    if (++not_smaller_ < to_trial_.load(std::memory_order_relaxed)) return false;
+    not_smaller_ = 0;
+    return true;
+  }
+  return call < kFirstTrials || (call >= kWhileUndecided && std::has_single_bit(call));
+}
+
+bool Class::looks_for_memory() {
+  if (!vetoed_ || ++short_ < to_look_) return false;
+  short_ = 0;
+  to_look_ = std::min(2 * to_look_, kMostShort);
+  return true;
+}
+
+// Which of a probation's calls this one is. Numbers of probations go up with those of calls, but
+// where calls are taken back.
+std::uint64_t Class::position_in(std::uint16_t probation) {
+  constexpr std::size_t kKept = 8;
+  while (!begun_.empty() && begun_.back().probation > probation) begun_.pop_back();
+  if (begun_.empty() || begun_.back().probation < probation) begun_.push_back({probation, turns_});
+  if (begun_.size() > kKept) begun_.erase(begun_.begin());
+  return turns_++ - begun_.back().turn;
+}
+
+Turn Class::turn(const agree::Value& value, bool once) {
+  Turn turn{.codes = value.codes};
+  const std::uint64_t position = position_in(value.probation);
+  if (value.probation > value.decided) {
+    const auto place = [&](std::uint64_t at) {
+      return plan::place_in_probation(at, value.probation, value.calls);
+    };
+    turn.is_before_timed = place(position + 1).is_timed;
+    turn.begins = position == 0;
+    const plan::ProbationPlace here = place(position);
+    if (!here.is_timed) return turn;
+    turn.codes = here.is_other_way != value.codes;
+    turn.probation = value.probation;
+    turn.calls = value.calls;
+    return turn;
+  }
+  if (!guarded_) return turn;
+  if (value.decided != last_.decided) {
+    confirmed_ = last_.decided != 0 && last_.codes == value.codes ? confirmed_ + 1 : 0;
+    last_ = value;
+    turn.news = &last_;
+    next_ask_ =
+        turns_ + plan::calls_between(times_of(value), value.calls, confirmed_, value.decided == 1);
+  }
+  if (once) return turn;
+  turn.asks = turns_ == next_ask_;
+  const std::uint64_t to_watched = plan::calls_to_a_watched_one(confirmed_);
+  turn.is_before_timed = (turns_ + 1) % to_watched == 0;
+  if (turns_ % to_watched == 0) {
+    turn.probation = value.decided;
+    turn.took = times_of(value);
+  }
+  return turn;
+}
+
+void Class::end_group() {
+  if (grouped_ > span_.load(std::memory_order_relaxed)) span_ = grouped_;
+  grouped_ = 0;
+}
+
+void Class::offer() {
+  own_.span = static_cast<std::uint16_t>(std::min(span_.load(), std::uint32_t{UINT16_MAX}));
+  channel_->offer(key_, own_);
+}
+
+void Class::measured(std::uint32_t needed, bool again, std::uint32_t dtype) {
+  if (vetoed_) return;
+  take_need(needs_.take(needed, again), dtype);
+}
+
+void Class::spills() {
+  if (!vetoed_) take_need(needs_.spill(), own_.dtype);
+}
+
+void Class::take_need(std::optional<std::uint16_t> offered, std::uint32_t dtype) {
+  to_trial_.store(kWhileRaw << needs_.times_in_vain(), std::memory_order_relaxed);
+  if (!offered) return;
+  own_.needed = *offered;
+  own_.dtype = static_cast<std::uint8_t>(dtype);
+  offer();
+}
+
+void Class::watch(const Turn& turn, std::uint64_t nanoseconds) {
+  if (nanoseconds == 0) return;
+  if (watched_ == 0) {
+    watched_times_ = {};
+    watched_mean_ = {};
+  }
+  watched_times_.add(nanoseconds);
+  watched_mean_.add(nanoseconds);
+  if (++watched_ < plan::kWatched) return;
+  watched_ = 0;
+  const bool is_overtaken = plan::is_overtaken(watched_times_.get(), turn.took, turn.codes) ||
+                            plan::is_overtaken_by_means(watched_mean_.get(), turn.took, turn.codes);
+  if (is_overtaken) ask(turn.probation);
+}
+
+void Class::timed(const Turn& turn, std::uint64_t nanoseconds) {
+  if (turn.calls == 0) return watch(turn, nanoseconds);
+  watched_ = 0;
+  if (turn.probation != seen_.probation) seen_ = {.probation = turn.probation};
+  seen_.times[turn.codes ? 1 : 0].add(nanoseconds);
+  seen_.means[turn.codes ? 1 : 0].add(nanoseconds);
+  if (++seen_.calls != 2U * turn.calls || vetoed_) return;
+  own_.timed = turn.probation;
+  own_.raw_ns = seen_.times[0].get();
+  own_.coded_ns = seen_.times[1].get();
+  own_.raw_mean_ns = seen_.means[0].get();
+  own_.coded_mean_ns = seen_.means[1].get();
+  offer();
+}
+
+void Class::ask(std::uint16_t probation) {
+  if (vetoed_ || own_.asks > probation) return;
+  own_.asks = static_cast<std::uint16_t>(probation + 1);
+  offer();
+}
+
+void Class::veto(std::uint16_t reason) {
+  if (std::exchange(vetoed_, true)) return;
+  own_.needed = 0;
+  own_.veto = reason;
+  offer();
+}
+
+void Class::suspend_veto() { vetoed_ = false; }
+
+void Class::lift_veto() {
+  if (vetoed_ || own_.veto == 0) return;
+  own_.veto = 0;
+  own_.needed = needs_.offered();
+  if (needs_.has_offered()) offer();
+}
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,181 @@
+// Calls of one kind on one communicator: what has been measured of them, and what was offered to
+// the other ranks.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "agree/agree.h"
+#include "plan/probation.h"
+#include "run/needs.h"
+
+namespace thinwire::nccl {
+
+// How one call of a class goes whose blocks would fit.
+struct Turn {
+  bool codes = true;
+  std::uint16_t probation = 0;         // not 0: it is timed, in this one
+  std::uint16_t calls = 0;             // that the probation times of each way; 0: it is over
+  plan::ProbationTimes took{};         // what came of it then
+  bool asks = false;                   // it is time for another probation
+  bool is_before_timed = false;        // the class's next call is timed
+  bool begins = false;                 // it is the first one of a probation
+  const agree::Value* news = nullptr;  // a decision that has not been seen before
+};
+
+// Memory that a call works in.
+struct Working {
+  std::uint64_t device_bytes = 0, workspace_bytes = 0;
+  bool is_none() const { return device_bytes == 0 && workspace_bytes == 0; }
+};
+
+class Class {
+ public:
+  // `guarded`: it is coded only where that is faster, as timed.
+  Class(agree::Channel& channel, std::uint64_t key, bool guarded)
+      : channel_(&channel), key_(key), guarded_(guarded) {
+    own_.asks = guarded ? 1 : 0;
+  }
+
+  bool is_joined() const { return agree::is_joined(key_); }
+  agree::Answer value(std::uint64_t call) { return channel_->value(call, key_); }
+
+  // ---- Of the host thread ----
+
+  // Of a sender: what its next message is called. Whether all so far were called so, some of them
+  // at the least, or as many of the latest ones as lie between two trials of a class that did not
+  // get smaller.
+  void note_type(std::uint32_t dtype);
+  bool is_of_one_type() const;
+  // Whether this call, which goes raw for `reason`, is encoded beside to learn its size.
+  bool wants_trial(std::uint16_t reason);
+
+  // The way of a call with that value, which has a capacity; the same on all ranks, as each asks
+  // for each of the calls that have one. `once`: what was decided is never asked for again.
+  Turn turn(const agree::Value& value, bool once);
+  // Whether its next call was said to be timed, until now that this is said of the one behind.
+  bool waits(bool for_next) { return std::exchange(waits_, for_next); }
+  // The last call was none. A probation that began with it, and with none that was made, has not.
+  void take_turn_back() {
+    --turns_;
+    while (!begun_.empty() && begun_.back().turn >= turns_) begun_.pop_back();
+  }
+  // A call of a group that ends; and of all of these that there are no more.
+  void count_in_group() { ++grouped_; }
+  void end_group();
+  // Of the largest call, from the first trial on; none once it has to stay raw here.
+  Working working() const { return vetoed_ ? Working{} : working_; }
+  // Of messages, whose types may change, what any of them has taken.
+  void set_working(const Working& working) {
+    working_.device_bytes = std::max(working_.device_bytes, working.device_bytes);
+    working_.workspace_bytes = std::max(working_.workspace_bytes, working.workspace_bytes);
+  }
+  // Of a class that is raw for want of memory: whether this rank, where it is the one, looks again
+  // now. What it lacked may have been given back.
+  bool looks_for_memory();
+  // Of a call that is coded: none of the class was before.
+  bool is_first_coded() { return !std::exchange(has_coded_, true); }
+  bool is_untried() const { return !vetoed_ && working_.is_none(); }
+
+  // ---- Of whoever reports, one at a time ----
+
+  // What blocks needed in 512ths, as values of that type; `again`: the earlier ones count no more,
+  // as the class was raw.
+  void measured(std::uint32_t needed, bool again, std::uint32_t dtype = 0);
+  // A call spills blocks, so large that no other may: the class goes raw at once.
+  void spills();
+  // What a call that is timed took; 0: nobody knows.
+  void timed(const Turn& turn, std::uint64_t nanoseconds);
+  // It wants the probation behind that one.
+  void ask(std::uint16_t probation);
+  // It has to stay raw here.
+  void veto(std::uint16_t reason);
+  // There is memory again, of which it is taken; before that the veto is only out of the way.
+  void suspend_veto();
+  void lift_veto();
+
+ private:
+  struct Begun {
+    std::uint16_t probation;
+    std::uint64_t turn;  // the first one
+  };
+  // Of the last probation that something was timed of.
+  struct Seen {
+    std::uint16_t probation = 0;
+    std::uint32_t calls = 0;
+    plan::TypicalTime times[2] = {};  // raw, coded
+    plan::MeanTime means[2] = {};
+  };
+
+  // Of a class that did not get smaller: data changes its nature seldom.
+  static constexpr std::uint64_t kWhileRaw = 256;
+  // Of one that had no memory: the first time, and then twice as many up to the most.
+  static constexpr std::uint64_t kWhileShort = 1024, kMostShort = 1 << 16;
+
+  std::uint64_t position_in(std::uint16_t probation);
+  void offer();
+  void take_need(std::optional<std::uint16_t> offered, std::uint32_t dtype);
+  void watch(const Turn& turn, std::uint64_t nanoseconds);
+
+  agree::Channel* channel_;
+  std::uint64_t key_;
+  bool guarded_;
+
+  std::uint64_t messages_ = 0, alike_ = 0;  // and the latest ones of one type
+  std::uint32_t dtype_ = 0;
+  std::uint64_t raw_calls_ = 0;
+  std::uint64_t short_ = 0;  // of memory, since the last look
+  std::uint64_t to_look_ = kWhileShort;
+  std::uint64_t not_smaller_ = 0;                   // since the last trial
+  std::atomic<std::uint64_t> to_trial_{kWhileRaw};  // of so many of these one
+  std::uint32_t grouped_ = 0;
+  std::uint64_t turns_ = 0;
+  std::vector<Begun> begun_;
+  agree::Value last_;            // decision that was seen
+  std::uint32_t confirmed_ = 0;  // in a row
+  std::uint64_t next_ask_ = 0;   // turn
+  std::atomic<std::uint32_t> span_{1};
+  Working working_;
+
+  bool waits_ = false;
+  bool has_coded_ = false;
+  std::uint32_t watched_ = 0;  // since the last look at their times
+  plan::TypicalTime watched_times_;
+  plan::MeanTime watched_mean_;
+  bool vetoed_ = false;
+  Needs needs_;
+  Seen seen_;
+  agree::Offer own_;
+};
+
+// Calls that are numbered together.
+class Track {
+ public:
+  explicit Track(agree::Channel& channel) : channel_(channel) {}
+
+  std::uint64_t next() { return next_++; }
+  // The last call was none.
+  void take_back() { --next_; }
+  // All so far have been made for good.
+  void settle() { channel_.settle(next_); }
+  Class& of(std::uint64_t key, bool guarded) {
+    if (last_ != nullptr && last_key_ == key) return *last_;
+    last_key_ = key;
+    last_ = &classes_.try_emplace(key, channel_, key, guarded).first->second;
+    return *last_;
+  }
+
+ private:
+  agree::Channel& channel_;
+  std::uint64_t next_ = 0;
+  std::uint64_t last_key_ = 0;
+  Class* last_ = nullptr;
+  std::unordered_map<std::uint64_t, Class> classes_;
+};
+
+}  // namespace thinwire::nccl

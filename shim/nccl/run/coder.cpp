@@ -1,0 +1,279 @@
+#include "run/coder.h"
+
+#include "base/dtype.h"
+#include "native/cuda.h"
+#include "native/refused.h"
+#include "run/device.h"
+#include "run/keys.h"
+#include "run/transport.h"
+#include "state/reason.h"
+#include "state/settings.h"
+
+namespace thinwire::nccl {
+namespace {
+
+// Calls between two of a class, whose ends are noted: those of a step of training, about.
+constexpr std::uint32_t kListened = 64;
+
+// It may be another rank's veto, and is what came over a socket.
+int reason_of(const agree::Value& value) {
+  if (value.reason == agree::kNotSmaller) return kNotSmaller;
+  if (value.reason == agree::kUnreachable) return kPairUnreachable;
+  return value.reason > 0 && value.reason < kReasons ? int{value.reason} : int{kNotAgreed};
+}
+
+// Whether results of such calls may differ from raw ones, wherever the communicator's ranks are.
+bool may_lose(const Choice& choice) {
+  const auto loses = [&](Side side) {
+    return choice.reason[side] == 0 && !settings().codecs[choice.codec[side]].lossless;
+  };
+  return loses(kWithinNode) || loses(kBetweenNodes);
+}
+
+}  // namespace
+
+Coder::Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks,
+             Joins joins)
+    : agreed_(std::move(agreed)),
+      rank_(rank),
+      ranks_(ranks),
+      device_(device_of(comm)),
+      blocks_(blocks),
+      joins_(joins),
+      comm_(comm),
+      unable_(prepared(device_)),
+      collectives_(agreed_->collectives()) {}
+
+void Coder::know_nodes() {
+  if (knows_nodes_) return;
+  hosts_ = RankNodes(agreed_->nodes());
+  if (!settings().same_node) nodes_ = hosts_;
+  const std::lock_guard lock(mutex_);
+  knows_nodes_ = true;
+  if (ended_ || unable_ != TW_OK) return;
+  const tw_stream_transport table = transport_over(comm_, rank_, ranks_);
+  tw_stream_comm_options options{};
+  options.size = sizeof options;
+  options.codec = settings().codecs.front().codec;  // plans name their own
+  options.nodes = nodes_.data();
+  unable_ = tw_stream_comm_create(&table, &options, &stream_comm_);
+}
+
+bool Coder::stays_inside(const Call& call) const {
+  return nodes_.are_one() || (call.is_message() && nodes_.are_together(rank_, call.peer));
+}
+
+Side Coder::side_of(const Call& call) const {
+  const bool within = call.is_message() ? hosts_.are_together(rank_, call.peer) : hosts_.are_one();
+  return within ? kWithinNode : kBetweenNodes;
+}
+
+// Of more than two ranks a compressed sum has another order of additions than NCCL's own.
+bool Coder::is_joined(const Call& call) const {
+  if (joins_ == Joins::kNothing) return false;
+  const bool differs = joins_ == Joins::kSumsToo && call.reduces() && ranks_ > 2;
+  return differs || may_lose(call.choice);
+}
+
+int Coder::take_choice(Side side, const Choice& choice, PlanKey& key, Decision& made) const {
+  made.rule = choice.rule[side];
+  made.codec = key.codec = choice.codec[side];
+  return choice.reason[side];
+}
+
+Decision Coder::decide(const Call& call, bool is_grouped, bool may_refer) {
+  Decision made;
+  made.numbered = number_of(call);
+  made.number = made.numbered.number << 1 | (call.is_message() ? 1 : 0);
+  made.rule = call.choice.only_rule();
+  const bool is_decided = allowed([&] {
+    if (call.is_message()) {
+      decide_message(call, made);
+    } else {
+      decide_collective(call, is_grouped, may_refer, made);
+    }
+  });
+  if (!is_decided) decide_without_memory(made);
+  return made;
+}
+
+// A trial can be left out. Where other ranks may code the call this one must not make it raw.
+void Coder::decide_without_memory(Decision& made) {
+  for (Plan* const plan : {made.plan, made.result_trial}) {
+    if (plan != nullptr) plan->users.fetch_sub(1);
+  }
+  made.plan = made.result_trial = nullptr;
+  made.turn.reset();
+  if (made.reason == 0) made.reason = TW_RAW_NO_MEMORY;
+  if (made.is_raw || !may_code()) return;
+  made.failure = ncclSystemError;
+  set_error(made.failure);
+}
+
+std::optional<agree::Value> Coder::value_of(Class& of, Decision& made) {
+  const agree::Answer answer = of.value(made.numbered.number);
+  if (answer.outcome == agree::Outcome::kKnown) return answer.value;
+  const bool aborted = answer.outcome == agree::Outcome::kAborted;
+  made.failure = aborted ? ncclInvalidUsage : ncclRemoteError;
+  set_error(made.failure);
+  return std::nullopt;
+}
+
+void Coder::decide_collective(const Call& call, bool is_grouped, bool may_refer, Decision& made) {
+  PlanKey key = plan_key(call, ranks_, is_grouped || !blocks_);
+  made.dtype = key.dtype;
+  const int exchanges = key.way == TW_STREAM_DIRECT ? 2 : 1;
+  const std::uint64_t joined = is_joined(call) ? agree::kJoined : 0;
+  agree::Value raw, first;
+  bool coded = true;
+  for (int exchange = 0; exchange < exchanges; ++exchange) {
+    const bool guarded = exchange == 0 && !settings().force;
+    const std::uint64_t name = class_key(call, key, static_cast<unsigned>(exchange));
+    Class& of = made.numbered.track->of(name | joined, guarded);
+    made.of[exchange] = &of;
+    const std::optional<agree::Value> value = value_of(of, made);
+    if (!value) return;
+    key.capacity[exchange] = value->capacity;
+    if (exchange == 0) first = *value;
+    if (coded && value->capacity == 0) {
+      coded = false;
+      raw = *value;
+    }
+  }
+  // What is coded all ranks have agreed on.
+  if (coded) know_nodes();
+  if (coded) made.reason = take_choice(side_of(call), call.choice, key, made);
+  if (made.reason != 0) return;
+  const bool levels = nodes_.levels() > 0 && !call.factor;
+  if (coded && !brings_less(key, levels ? nodes_.levels() : ranks_)) {
+    coded = false;
+    raw.reason = agree::kNotSmaller;
+  }
+  if (!coded) return decide_raw(call, key, raw, made);
+  const bool is_raw = call.is_captured() ? captured_goes_raw(first, made) : goes_raw(first, made);
+  if (made.turn && made.turn->begins) look_for_room_again(call, key, made);
+  if (is_raw) return;
+  if (may_refer) key.reference_bytes = reference_bytes_of(call, made.codec);
+  take_plan(call, key, made);
+}
+
+void Coder::take_plan(const Call& call, const PlanKey& key, Decision& made) {
+  tw_status why = TW_OK;
+  made.plan = plans_.take(stream_comm_, key, &why);
+  if (made.plan != nullptr) return;
+  made.reason = reason_without_plan(call.reduces(), why);
+  if (is_of_memory(why)) made.failure = ncclSystemError;
+}
+
+bool Coder::captured_goes_raw(const agree::Value& value, Decision& made) const {
+  // A capacity that cannot follow the data would spill at every replay of data that has changed.
+  const bool fits = settings().codecs[made.codec].has_fixed_size();
+  const bool is_timed = value.decided == 0 && value.probation != 0;
+  if (!fits || is_timed) made.reason = kCaptured;
+  if (made.reason == 0 && !value.codes) made.reason = kNotFaster;
+  return made.reason != 0;
+}
+
+bool Coder::goes_raw(const agree::Value& value, Decision& made) {
+  made.turn = made.of[0]->turn(value, !settings().codecs[made.codec].lossless);
+  if (made.turn->asks) {
+    const std::lock_guard lock(mutex_);
+    made.of[0]->ask(value.probation);
+  }
+  const bool waits = made.turn->is_before_timed;
+  if (made.of[0]->waits(waits)) --waiting_;
+  if (waits) {
+    ++waiting_;
+    listens_ = kListened;
+  } else if (waiting_ == 0) {
+    listens_ = 0;
+  }
+  if (made.turn->codes) return false;
+  made.reason = value.probation > value.decided ? kBeingTimed : kNotFaster;
+  return true;
+}
+
+void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made) {
+  made.is_raw = true;
+  const bool undecided = value.reason == agree::kUndecided;
+  made.reason = reason_of(value);
+  if (call.is_captured()) {
+    // A trial would be one at every replay.
+    if (undecided) made.reason = kCaptured;
+    return;
+  }
+  const bool is_short = value.reason == TW_RAW_NO_MEMORY || value.reason == kNoThread;
+  if (!undecided && value.reason != agree::kNotSmaller && !is_short) return;
+  if (state_ == agree::State::kForming) state_ = agreed_->presence().state;
+  if (state_ == agree::State::kForming) made.reason = kNotKnownYet;
+  if (state_ == agree::State::kRaw) made.reason = TW_RAW_PEER_NOT_READY;
+  if (state_ == agree::State::kReady) {
+    know_nodes();
+    if (stays_inside(call)) {
+      made.reason = TW_RAW_SAME_NODE;
+      made.rule = call.choice.rule[side_of(call)];
+      return;
+    }
+    if (const int reason = take_choice(side_of(call), call.choice, key, made); reason != 0) {
+      made.reason = reason;
+      return;
+    }
+  }
+  if (state_ != agree::State::kReady) return;
+  if (made.of[0]->is_joined() && !agreed_->knows_siblings()) {
+    made.reason = kSiblingsUnknown;
+    return;
+  }
+  // Of types that take turns some would be spilled at once, and the class raw again.
+  const bool takes_any = undecided && settings().codecs[made.codec].lossless;
+  if (!is_short && !takes_any && !made.of[0]->is_of_one_type()) return;
+  const bool tries = is_short ? looks_for_memory(made) : made.of[0]->wants_trial(value.reason);
+  if (!tries || !reserve(call, key, made)) return;
+  if (!call.reads(rank_)) {
+    const std::lock_guard lock(mutex_);
+    made.of[0]->measured(0, false);
+    return;
+  }
+  made.again = !undecided;
+  key.capacity[0] = key.capacity[1] = 512;
+  tw_status why = TW_OK;
+  key.flags = TW_STREAM_TRIAL;
+  made.plan = plans_.take(stream_comm_, key, &why);
+  if (made.plan == nullptr || made.of[1] == nullptr) return;
+  if (!call.writes(rank_)) {
+    // The root tries what this rank would have of the result.
+    const std::lock_guard lock(mutex_);
+    made.of[1]->measured(0, false);
+    return;
+  }
+  key.flags = TW_STREAM_TRIAL_RESULT;
+  made.result_trial = plans_.take(stream_comm_, key, &why);
+}
+
+bool Coder::keeps_results(const Call& call) {
+  const bool moves_to_all = call.operation == kAllGather || call.operation == kBroadcast;
+  return moves_to_all && settings().references > 0 && !call.is_captured();
+}
+
+std::uint64_t Coder::reference_bytes_of(const Call& call, unsigned codec) {
+  return keeps_results(call) && settings().codecs[codec].lossless ? settings().references : 0;
+}
+
+// First what needs no memory.
+void Coder::abort() {
+  abort_mailboxes();
+  agreed_->abort();
+}
+
+void Coder::revoke() {
+  abort_mailboxes();
+  agreed_->revoke();
+}
+
+void Coder::abort_mailboxes() {
+  const std::lock_guard lock(lent_mutex_);
+  aborted_ = true;
+  for (const auto& each : lent_) tw_mailbox_abort(each->mailbox());
+}
+
+}  // namespace thinwire::nccl

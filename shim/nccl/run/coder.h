@@ -1,0 +1,295 @@
+// What compresses a communicator's calls on this rank.
+//
+// decide() belongs to the host thread that makes the communicator's calls, one at a time as NCCL
+// has it. What is enqueued and what the service thread reports exclude each other by mutex(); the
+// service never waits for it, and nothing that waits is called under it but NCCL itself.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agree/agree.h"
+#include "run/call.h"
+#include "run/classes.h"
+#include "run/connections.h"
+#include "run/lent.h"
+#include "run/nodes.h"
+#include "run/plans.h"
+
+namespace thinwire::nccl {
+
+class Coder;
+
+// A call's place among those that are numbered together.
+struct Numbered {
+  Coder* coder = nullptr;
+  Track* track = nullptr;
+  std::uint64_t number = 0;
+  Class* of = nullptr;    // none where it cannot be coded
+  bool has_turn = false;  // of its class
+  cudaStream_t stream = nullptr;
+  bool is_captured = false;
+};
+
+// What becomes of one call.
+struct Decision {
+  ncclResult_t failure = ncclSuccess;  // else the call fails, and nothing is enqueued
+  int reason = 0;                      // why it goes raw; 0: coded
+  std::uint64_t number = 0;            // as slots have it
+  Plan* plan = nullptr;                // of a coded call, or of a trial; given back with the flight
+  Plan* result_trial = nullptr;        // of the second exchange, behind the raw call
+  Numbered numbered;
+  Class* of[2] = {};
+  std::optional<Turn> turn{};  // where its blocks would fit
+  bool again = false;          // a trial of what was raw
+  std::uint32_t dtype = 0;     // of what is encoded, tw_dtype
+  unsigned codec = 0;          // of Settings::codecs
+  int rule = -1;               // of the policy, that took it
+  bool is_raw = false;         // as the ranks have agreed, or have not agreed yet
+  bool coded() const { return failure == ncclSuccess && reason == 0; }
+  bool is_timed() const { return turn && turn->probation != 0; }
+};
+
+// A call of a group that could be coded.
+struct Grouped {
+  Class* of;
+  cudaStream_t stream;
+};
+
+enum class Part { kCall, kTrial, kResultTrial };
+
+class Coder {
+ public:
+  // What is decided on together with siblings, if it has any.
+  enum class Joins { kNothing, kWhatLoses, kSumsToo };
+  Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks,
+        Joins joins);
+
+  // Whether results of such calls are kept, to code others against.
+  static bool keeps_results(const Call& call);
+  // For a call that settings, type and size would let be coded; not yet enqueued. `is_grouped`: it
+  // is made in a group of the program's; `may_refer`: in which no other call refers to results.
+  Decision decide(const Call& call, bool is_grouped, bool may_refer);
+  // The next number, of a call that is not decided about: other ranks may know it by another type.
+  Numbered number_of(const Call& call);
+  // The call is made, and not only simulated: its number stands.
+  void settle(const Numbered& made);
+
+  bool blocks() const { return blocks_; }
+  int device() const { return device_; }
+
+  // Of the calls of a group, as it ends. Whether there were never as many before for which
+  // reserve_together() was asked.
+  void count_in_group() { ++grouped_; }
+  bool end_group() { return std::exchange(grouped_, 0) > most_reserved_; }
+  // Memory for a group's calls on this communicator, of those classes, all at once: before the
+  // ranks agree to code them, or a class vetoes that. Largest first.
+  void reserve_together(std::span<const Grouped> calls);
+
+  // Whether the ranks may have agreed to code calls of some class, for all that this one knows.
+  bool may_code() const { return has_reserved_; }
+
+  std::mutex& mutex() { return mutex_; }
+  // Under the mutex. `group` numbers what is enqueued together. Null, and nothing changed but that
+  // the plan has been given back: no memory.
+  Flight* prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,
+                  Counters* counters, tw_stream_call* made);
+  // Of a timed call, before its first step is enqueued and behind its last one. Null: nobody will
+  // know what it took.
+  Flight* begin_time(const Call& call, const Decision& decision);
+  void end_time(const Call& call, Flight* clock);
+  // Whether the ends of calls count, as a timed one may have to wait for them: NCCL carries out the
+  // calls of a communicator one after the other, on whichever streams.
+  bool listens() const { return listens_ > 0; }
+  // Behind the last step of a call that is not timed, whatever became of it.
+  void note_end(const Call& call);
+  // Under the mutex. What enqueueing this call left is not known: nothing is coded any more. What
+  // the call was lent is given back once its stream has come to where it is now, and NCCL has ended
+  // the communicator.
+  void fail(const Call& call);
+  // Likewise. Nobody will know when what was lent is free.
+  void lose() { is_lost_ = true; }
+
+  // From any thread: all waiting ends, and no more is coded.
+  void abort();
+  // As abort(); the program goes on with the communicator's parts.
+  void revoke();
+  // NCCL takes no more calls; `is_gone`: and has ended it. What is under way is served to its end;
+  // then all is given back.
+  void end(bool is_gone);
+  // Whether it has been, as far as it will be.
+  bool is_over() const { return is_over_.load(std::memory_order_acquire); }
+
+  // What the streams have come past so far has failed.
+  ncclResult_t error() const { return error_.load(std::memory_order_relaxed); }
+  // A call that has been taken has failed since.
+  void set_error(ncclResult_t error) {
+    ncclResult_t none = ncclSuccess;
+    error_.compare_exchange_strong(none, error);
+  }
+
+  // With how many ranks compressed calls made NCCL connect, and what it takes for that, as
+  // estimated.
+  int connected_ranks() const { return connected_ranks_.load(std::memory_order_relaxed); }
+  std::uint64_t connected_bytes() const { return connected_bytes_.load(std::memory_order_relaxed); }
+
+  // What its calls have of its GPU's memory, and had at the most.
+  const Held& held() const { return held_; }
+
+  // ---- Of the service thread ----
+
+  // Whether something moved.
+  bool serve();
+  // It cannot be served any more: a block may be lost, which another rank waits for.
+  void lose_service();
+  // Takes reports of what is complete, if nobody has the mutex. False once nothing is under way.
+  bool reap();
+
+  std::atomic<bool> listed{false};  // the service thread has it
+  std::atomic<int> in_service{0};   // how often it is on the service's lists
+
+  // Whether nobody but its communicator refers to it any more. Once it has ended in order.
+  bool is_free() const {
+    return is_over() && in_service == 0 && !aborted_ && !is_lost_ && !failed_;
+  }
+
+ private:
+  Track& track_of(const Call& call);
+  // Once all ranks have the library: who shares a node.
+  void know_nodes();
+  // Whether no data of such calls leaves a node, and does not compress therefore.
+  bool stays_inside(const Call& call) const;
+  // Where the call's data goes, once nodes are known.
+  Side side_of(const Call& call) const;
+  // Whether it is decided on together with siblings; the same on all ranks, from the first call on.
+  bool is_joined(const Call& call) const;
+  // What the policy makes of a call, once nodes are known: why it goes raw, or 0.
+  int take_choice(Side side, const Choice& choice, PlanKey& key, Decision& made) const;
+  // The value of a class at the call's number; none: what is made fails.
+  std::optional<agree::Value> value_of(Class& of, Decision& made);
+  void decide_collective(const Call& call, bool is_grouped, bool may_refer, Decision& made);
+  void decide_message(const Call& call, Decision& made);
+  // With that value, which has a capacity.
+  void decide_in_slot(const Call& call, const agree::Value& value, Decision& made);
+  void take_plan(const Call& call, const PlanKey& key, Decision& made);
+  void decide_without_memory(Decision& made);
+  void decide_raw(const Call& call, PlanKey key, agree::Value value, Decision& made);
+  // Whether a call whose blocks would fit goes raw all the same. One that is captured goes for ever
+  // as it is decided now.
+  bool captured_goes_raw(const agree::Value& value, Decision& made) const;
+  bool goes_raw(const agree::Value& value, Decision& made);
+  bool looks_for_memory(const Decision& made);
+  // What calls with such a plan would have NCCL connect, that it has not.
+  Connections missing_connections(const Call& call, const Plan& plan) const;
+  // A compressed call has had it connect them.
+  void note_connections(const Call& call, const Plan& plan);
+  // Whether the GPU has room for so much of this library's and for what NCCL takes for connections,
+  // beside what is left to the program. Says once in a process where it has not.
+  bool has_room(std::uint64_t own, const Connections& missing) const;
+  // Of a class that the ranks have agreed on, before its first compressed call: a veto where the
+  // room is gone since.
+  void look_for_room_again(const Call& call, const PlanKey& key, const Decision& made);
+  int lacks(const Call& call, PlanKey key, const Decision& made);
+  bool reserve(const Call& call, const PlanKey& key, const Decision& made);
+  // What the largest call of its class takes at most, as this one is planned; `key` becomes that
+  // one's. Why there is no such plan, or 0.
+  int largest_needs(const Call& call, PlanKey& key, Working& needs);
+  // Likewise of a message that comes, as whatever it may be sent.
+  int largest_needs_of_any_type(const Call& call, Working& needs);
+  // Of calls that are coded against earlier results, where settings have memory for these.
+  static std::uint64_t reference_bytes_of(const Call& call, unsigned codec);
+  // Memory for results, for the communicator's life. Null: none is left.
+  void* references();
+  static constexpr std::uint64_t kNoGroup = 0;
+  static constexpr std::uint64_t kReservation = std::uint64_t{1} << 63;  // of a group: its number
+  // One of its own, or one that is idle and not of this group. Unless calls work in it, one without
+  // memory.
+  Lent& lent_to(cudaStream_t stream, std::uint64_t group, bool works = true);
+  // What calls of this capture on this stream are lent, which ends with the graph; null: no memory.
+  Lent* lent_to_graph(const Call& call);
+  Lent& add_lent();
+  void* open_mailbox(Lent& lent);
+  Where lend(Lent& lent, const tw_stream_plan_info& needs, tw_stream_call* made);
+  // Memory of its device had none for the call.
+  void leave_device(const Decision& decision);
+  bool serve(Lent& lent, void* mailbox);
+  // A block of that chunk is about to be carried.
+  void note_spilled(Lent& lent, const tw_mailbox_chunk& chunk) const;
+  // Tells the class, before the call is complete.
+  static void report_spilling(Lent& lent);
+  // Takes back what graphs that have ended were lent. Whether others live.
+  bool reap_captured(Lent& lent);
+  // For times of a call of that class, or of no one's; null: no memory.
+  Flight* take_clock(Class* of);
+  bool enqueue_time(const Call& call, Flight* clock, int at);
+  void keep_end(const Call& call, Flight* clock);
+  // Of a call that is timed, or a mere end.
+  bool has_ended(Flight& clock);
+  // Whether the stream has come past it; its report is taken then.
+  bool has_landed(Flight& flight);
+  void take_report(Flight& flight, tw_status status, const tw_stream_report& report);
+  void note_failure(tw_status status);
+  void note_failure(ncclResult_t failure, const char* why);
+  void say_failed(std::string why) const;
+  void release();
+  void give_back();
+  // Whether it will be known when the stream is past all that it has now.
+  bool marks_failure(const Call& call);
+  // Of a stream on which a call failed, which is past all of them.
+  void drop_flights(Lent& lent);
+  void abort_mailboxes();
+
+  const agree::CommunicatorRef agreed_;
+  const int rank_, ranks_;
+  const int device_;
+  const bool blocks_;
+  const Joins joins_;
+  const ncclComm_t comm_;
+  tw_stream_comm* stream_comm_ = nullptr;  // once nodes are known
+  tw_status unable_ = TW_OK;
+
+  // Of the host thread.
+  bool knows_nodes_ = false;
+  RankNodes nodes_;  // as calls are planned
+  RankNodes hosts_;  // as they are, also where ranks of one compress
+  agree::State state_ = agree::State::kForming;
+  Track collectives_;
+  std::map<std::pair<int, bool>, Track> messages_;
+  Connected connected_{rank_, ranks_};
+  Plans plans_;
+  std::uint32_t listens_ = 0;  // to the ends of so many calls more
+  std::uint32_t waiting_ = 0;  // classes whose next call is timed
+  std::size_t grouped_ = 0, most_reserved_ = 0;
+  std::uint64_t reservations_ = 0;
+
+  std::mutex mutex_;
+  Held held_;
+  Flights flights_{device_};
+  Flight* last_end_ = nullptr;  // of the latest call whose end is known once it has come
+  bool failed_ = false, ended_ = false, released_ = false;
+  bool is_gone_ = false;  // NCCL has ended it
+  bool is_lost_ = false;  // see lose()
+  std::atomic<bool> is_over_{false};
+  void* references_ = nullptr;
+  bool has_referred_ = false;
+
+  std::mutex lent_mutex_;  // of the list alone, which only grows
+  std::vector<std::unique_ptr<Lent>> lent_;
+  std::atomic<bool> aborted_{false};
+  std::vector<Lent*> served_;  // of the service thread
+
+  std::atomic<bool> has_reserved_{false};  // for some class, so that it may have been offered
+  std::atomic<ncclResult_t> error_{ncclSuccess};
+  std::atomic<int> connected_ranks_{0};
+  std::atomic<std::uint64_t> connected_bytes_{0};
+};
+
+}  // namespace thinwire::nccl

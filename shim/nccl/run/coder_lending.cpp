@@ -1,0 +1,149 @@
+// What a call works in: the memory and mailbox of its stream or graph, and the record of its
+// flight.
+#include <atomic>
+#include <utility>
+
+#include "native/cuda.h"
+#include "run/coder.h"
+#include "run/memory.h"
+#include "state/reason.h"
+#include "state/settings.h"
+
+namespace thinwire::nccl {
+
+Lent& Coder::lent_to(cudaStream_t stream, std::uint64_t group, bool works) {
+  const std::uint64_t identity = identity_of(stream);
+  Lent* idle = nullptr;
+  for (const auto& each : lent_) {
+    if (each->is_of_graph) continue;
+    if (each->stream == identity) return *each;
+    const std::uint64_t reserved = each->reserved_bytes();
+    const bool serves = each->idle() && each->group != group && (works || reserved == 0);
+    if (serves && (idle == nullptr || reserved > idle->reserved_bytes())) idle = each.get();
+  }
+  // Programs may make streams as they go.
+  Lent& found = idle != nullptr ? *idle : add_lent();
+  found.stream = identity;
+  return found;
+}
+
+Lent& Coder::add_lent() {
+  const std::lock_guard lock(lent_mutex_);
+  lent_.push_back(std::make_unique<Lent>(device_, held_));
+  return *lent_.back();
+}
+
+// Calls on one stream follow each other in a graph as they do without, so they may share memory.
+Lent* Coder::lent_to_graph(const Call& call) {
+  const std::uint64_t handle = reinterpret_cast<std::uintptr_t>(call.stream);
+  Lent* idle = nullptr;
+  for (const auto& each : lent_) {
+    if (!each->is_of_graph) continue;
+    if (each->capture == call.capture.id && each->stream == handle) return each.get();
+    if (each->capture == 0) idle = each.get();
+  }
+  if (idle == nullptr) {
+    idle = &add_lent();
+    idle->is_of_graph = true;
+  }
+  idle->graph_has_ended = false;
+  const auto release = [](void* lent) { static_cast<Lent*>(lent)->graph_has_ended = true; };
+  if (!keep_with_graph(call.capture, release, idle)) return nullptr;
+  idle->stream = handle;
+  idle->capture = call.capture.id;
+  return idle;
+}
+
+void* Coder::open_mailbox(Lent& lent) {
+  // Not under the list's mutex, which the service thread takes: it may pin memory. An abort either
+  // finds the mailbox or is seen here.
+  void* const mailbox = lent.open_mailbox();
+  if (mailbox != nullptr && aborted_) tw_mailbox_abort(mailbox);
+  return mailbox;
+}
+
+Where Coder::lend(Lent& lent, const tw_stream_plan_info& needs, tw_stream_call* made) {
+  if (needs.device_bytes == 0) return Where::kOnDevice;
+  return lent.lend(lent.places++, {needs.device_bytes, needs.workspace_bytes}, made);
+}
+
+// All ranks have agreed on this call, which is slow; on later ones they can agree anew.
+void Coder::leave_device(const Decision& decision) {
+  for (Class* const of : decision.of) {
+    if (of != nullptr) of->veto(TW_RAW_NO_MEMORY);
+  }
+  static std::atomic<bool> said{false};
+  if (said.exchange(true)) return;
+  tw_log(TW_LOG_WARNING,
+         "a compressed call of NCCL found no memory on its GPU and works in the host's, which is "
+         "slow; calls like it will not be compressed any more");
+}
+
+Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,
+                       Counters* counters, tw_stream_call* made) {
+  Plan* const plan = part == Part::kResultTrial ? decision.result_trial : decision.plan;
+  if (failed_ || ended_) {
+    plan->users.fetch_sub(1);
+    return nullptr;
+  }
+  Lent* const found = call.is_captured() ? lent_to_graph(call) : &lent_to(call.stream, group);
+  if (found == nullptr) {
+    plan->users.fetch_sub(1);
+    return nullptr;
+  }
+  Lent& lent = *found;
+  if (lent.group != group) {
+    lent.group = group;
+    lent.places = 0;
+  }
+  const tw_stream_plan_info& needs = plan->info;
+  *made = {};
+  made->size = sizeof *made;
+  void* const mailbox = needs.needs_mailbox == 0 ? nullptr : open_mailbox(lent);
+  const bool refers = needs.has_references != 0;
+  const bool lacks =
+      (needs.needs_mailbox != 0 && mailbox == nullptr) || (refers && references() == nullptr);
+  Flight* const flight = lacks ? nullptr : flights_.take(needs.record_bytes);
+  const Where where = flight == nullptr ? Where::kNowhere : lend(lent, needs, made);
+  if (where == Where::kNowhere) {
+    if (flight != nullptr) flights_.give_back(flight);
+    plan->users.fetch_sub(1);
+    if (part == Part::kCall) {
+      tw_log(TW_LOG_ERROR, "neither the GPU nor the host has memory for a compressed call of NCCL");
+    }
+    return nullptr;
+  }
+  if (where == Where::kOnHost) leave_device(decision);
+  flight->plan = plan;
+  flight->of[0] = part == Part::kResultTrial ? nullptr : decision.of[0];
+  flight->of[1] = part == Part::kTrial ? nullptr : decision.of[1];
+  flight->is_trial = part != Part::kCall;
+  flight->dtype = decision.dtype;
+  flight->again = decision.again;
+  flight->sizes_follow_error = settings().codecs[decision.codec].sizes_follow_error;
+  flight->counters = counters;
+  flight->number = decision.number;
+  flight->is_receive = call.operation == kRecv;
+  // What replays need is not looked at: their capacity stays as it is.
+  if (call.is_captured()) flight->of[0] = flight->of[1] = nullptr;
+  if (part == Part::kCall) note_connections(call, *plan);
+  made->plan = plan->handle;
+  made->number = decision.number;
+  made->send = call.send;
+  made->receive = call.receive;
+  made->mailbox = mailbox;
+  made->record = flight->record;
+  made->stream = call.stream;
+  if (refers) {
+    made->references = references_;
+    made->clears_references = std::exchange(has_referred_, true) ? 0 : 1;
+  }
+  if (call.factor) {
+    made->factor = call.factor->number;
+    made->factor_at = call.factor->at;
+  }
+  lent.push(flight);
+  return flight;
+}
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,24 @@
+// The numbers of a communicator's calls: by them ranks agree which calls are coded.
+#include "run/coder.h"
+
+namespace thinwire::nccl {
+
+Track& Coder::track_of(const Call& call) {
+  if (call.operation == kAlltoAll) connected_.note_messages_with_all();
+  if (!call.is_message()) return collectives_;
+  const bool outgoing = call.operation == kSend;
+  const auto found = messages_.find({call.peer, outgoing});
+  if (found != messages_.end()) return found->second;
+  connected_.note_message(call.peer, outgoing);
+  agree::Channel& channel = outgoing ? agreed_->to(call.peer) : agreed_->from(call.peer);
+  return messages_.try_emplace({call.peer, outgoing}, channel).first->second;
+}
+
+Numbered Coder::number_of(const Call& call) {
+  Track& track = track_of(call);
+  return {this, &track, track.next()};
+}
+
+void Coder::settle(const Numbered& made) { made.track->settle(); }
+
+}  // namespace thinwire::nccl

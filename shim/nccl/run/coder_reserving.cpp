@@ -1,0 +1,193 @@
+// What classes need before ranks agree to code their calls: memory, a thread, and connections.
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <string>
+
+#include "base/dtype.h"
+#include "native/device_memory.h"
+#include "run/coder.h"
+#include "run/memory.h"
+#include "run/service.h"
+#include "state/reason.h"
+#include "state/settings.h"
+
+namespace thinwire::nccl {
+namespace {
+
+// More than what ranks say of a block and its reference takes, of each.
+constexpr std::uint64_t kSaid = 1024;
+
+// Of the GPU's memory, which stays the program's: a step of training takes and gives back as much.
+constexpr std::uint64_t kLeftFree = 512 << 20;
+
+// Of a gather in one level NCCL's own collective moves the slots.
+bool exchanges_messages(const Call& call, const Plan& plan) {
+  const bool gathers = plan.info.way == TW_STREAM_GATHER && call.operation != kReduce;
+  return plan.info.in_levels != 0 || (call.reduces() && !gathers);
+}
+
+void say_short(std::uint64_t free, std::uint64_t own, const Connections& missing) {
+  const auto mebibytes = [](std::uint64_t bytes) {
+    return std::to_string((bytes + 0xFFFFF) >> 20);
+  };
+  std::string text =
+      "calls of NCCL stay raw for want of GPU memory: " + std::to_string(free >> 20) +
+      " MiB are free, and compressing them takes " + mebibytes(own);
+  if (!missing.ranks.empty()) {
+    text += " and, as NCCL connects with " + std::to_string(missing.ranks.size()) +
+            " ranks more, up to " + mebibytes(missing.bytes);
+  }
+  text += "; " + mebibytes(kLeftFree) + " are left to the program";
+  tw_log(TW_LOG_WARNING, text.c_str());
+}
+
+}  // namespace
+
+int Coder::largest_needs(const Call& call, PlanKey& key, Working& needs) {
+  const std::uint64_t bytes = call.elements * element_bytes(call.type);
+  const std::uint64_t size = dtype_size(static_cast<Dtype>(key.dtype));
+  key.count = (std::bit_ceil(bytes + 1) - 1) / size;
+  key.capacity[0] = key.capacity[1] = 512;
+  tw_status why = TW_OK;
+  Plan* const plan = plans_.take(stream_comm_, key, &why);
+  if (plan == nullptr) {
+    return is_of_memory(why) ? int{TW_RAW_NO_MEMORY} : reason_without_plan(call.reduces(), why);
+  }
+  plan->users.fetch_sub(1);
+  std::uint64_t device_bytes = plan->info.device_bytes;
+  // Where the largest call has no room among results, smaller ones may have.
+  if (key.reference_bytes > 0 && plan->info.has_references == 0) {
+    device_bytes += key.count * size + kSaid * static_cast<std::uint64_t>(ranks_ + 2);
+  }
+  needs.device_bytes = std::max(needs.device_bytes, device_bytes);
+  needs.workspace_bytes = std::max(needs.workspace_bytes, plan->info.workspace_bytes);
+  return 0;
+}
+
+// What the largest call of the class lacks here, so that the ranks must not agree to code it: a
+// veto; 0: nothing.
+int Coder::lacks(const Call& call, PlanKey key, const Decision& made) {
+  if (unable_ != TW_OK) return TW_RAW_NO_MEMORY;
+  if (!start_service()) return kNoThread;
+  key.reference_bytes = reference_bytes_of(call, made.codec);
+  Working needs;
+  const int veto = call.operation == kRecv ? largest_needs_of_any_type(call, needs)
+                                           : largest_needs(call, key, needs);
+  if (veto != 0) return veto;
+  made.of[0]->set_working(needs);
+  tw_status why = TW_OK;
+  Plan* const plan = call.is_message() ? nullptr : plans_.take(stream_comm_, key, &why);
+  Connections missing;
+  if (plan != nullptr) {
+    plan->users.fetch_sub(1);
+    missing = missing_connections(call, *plan);
+  }
+  if (missing.ranks.size() > settings().most_connected) return kManyConnections;
+  Lent& lent = lent_to(call.stream, kNoGroup);
+  const bool refers = key.reference_bytes > 0;
+  const std::uint64_t kept = refers && references_ == nullptr ? settings().references : 0;
+  if (!has_room(lent.missing(0, needs) + kept, missing)) return TW_RAW_NO_MEMORY;
+  if (!lent.reserve(0, needs) || open_mailbox(lent) == nullptr) return TW_RAW_NO_MEMORY;
+  return refers && references() == nullptr ? int{TW_RAW_NO_MEMORY} : 0;
+}
+
+bool Coder::reserve(const Call& call, const PlanKey& key, const Decision& made) {
+  const std::lock_guard lock(mutex_);
+  if (failed_ || ended_) return false;
+  const int veto = lacks(call, key, made);
+  if (veto == 0) has_reserved_ = true;
+  for (Class* const of : made.of) {
+    if (of == nullptr) continue;
+    veto == 0 ? of->lift_veto() : of->veto(static_cast<std::uint16_t>(veto));
+  }
+  return veto == 0;
+}
+
+// Whether the class is raw for this rank's want of memory or of a thread, and it is time to see if
+// that has ended.
+bool Coder::looks_for_memory(const Decision& made) {
+  bool looks = false;
+  for (Class* const of : made.of) looks = (of != nullptr && of->looks_for_memory()) || looks;
+  if (!looks) return false;
+  most_reserved_ = 0;  // groups ask again, too
+  const std::lock_guard lock(mutex_);
+  for (Class* const of : made.of) {
+    if (of != nullptr) of->suspend_veto();
+  }
+  return true;
+}
+
+Connections Coder::missing_connections(const Call& call, const Plan& plan) const {
+  if (!exchanges_messages(call, plan)) return {};
+  return connected_.missing(hosts_, plan.info.in_levels != 0);
+}
+
+void Coder::note_connections(const Call& call, const Plan& plan) {
+  const bool in_levels = plan.info.in_levels != 0;
+  if (call.is_message() || connected_.are_made(in_levels) || !exchanges_messages(call, plan))
+    return;
+  const Connections missing = connected_.missing(hosts_, in_levels);
+  connected_.add(missing, in_levels);
+  connected_ranks_ += static_cast<int>(missing.ranks.size());
+  connected_bytes_ += missing.bytes;
+}
+
+bool Coder::has_room(std::uint64_t own, const Connections& missing) const {
+  const std::uint64_t wanted = own + missing.bytes;
+  if (wanted == 0) return true;
+  const std::uint64_t free = free_bytes_of_gpu(device_);
+  if (free >= wanted && free - wanted >= kLeftFree) return true;
+  static std::atomic<bool> said{false};
+  if (!said.exchange(true)) say_short(free, own, missing);
+  return false;
+}
+
+// Between a trial and the first compressed call the program may have taken what was free then.
+void Coder::look_for_room_again(const Call& call, const PlanKey& key, const Decision& made) {
+  const std::lock_guard lock(mutex_);
+  if (failed_ || ended_ || connected_.are_made(false)) return;
+  tw_status why = TW_OK;
+  Plan* const plan = plans_.take(stream_comm_, key, &why);
+  if (plan == nullptr) return;
+  plan->users.fetch_sub(1);
+  if (has_room(0, missing_connections(call, *plan))) return;
+  for (Class* const of : made.of) {
+    if (of != nullptr) of->veto(TW_RAW_NO_MEMORY);
+  }
+}
+
+void* Coder::references() {
+  if (references_ != nullptr) return references_;
+  references_ = take_exactly(device_, settings().references);
+  if (references_ != nullptr) held_.take(settings().references);
+  return references_;
+}
+
+void Coder::reserve_together(std::span<const Grouped> calls) {
+  const std::lock_guard lock(mutex_);
+  if (failed_ || ended_) return;
+  bool all_tried = true;
+  std::uint64_t workspace = 0;
+  for (const Grouped& each : calls) {
+    all_tried = all_tried && !each.of->is_untried();
+    workspace = std::max(workspace, each.of->working().workspace_bytes);
+  }
+  // Each of the streams gets memory of its own.
+  const std::uint64_t group = kReservation | ++reservations_;
+  std::size_t place = 0;
+  for (std::size_t at = 0; at < calls.size(); ++at) {
+    place = at > 0 && calls[at].stream == calls[at - 1].stream ? place + 1 : 0;
+    Working needs = calls[at].of->working();
+    if (needs.is_none()) continue;
+    // Places go by the other memory, in calls that are no larger than these.
+    needs.workspace_bytes = workspace;
+    Lent& lent = lent_to(calls[at].stream, group);
+    lent.group = group;
+    const bool has = has_room(lent.missing(place, needs), {}) && lent.reserve(place, needs);
+    if (!has) calls[at].of->veto(TW_RAW_NO_MEMORY);
+  }
+  if (all_tried) most_reserved_ = std::max(most_reserved_, calls.size());
+}
+
+}  // namespace thinwire::nccl

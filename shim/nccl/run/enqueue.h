@@ -1,0 +1,74 @@
+// Enqueues calls in slots, one alone or those of a group.
+#pragma once
+
+#include <span>
+
+#include "run/coder.h"
+#include "run/transport.h"
+
+namespace thinwire::nccl {
+
+// A call and what was decided about it; its plans are in use.
+struct Planned {
+  Call call;
+  Decision decision;
+  Coder* coder = nullptr;
+  Counters* counters = nullptr;
+  Communicator* communicator = nullptr;
+  Flight* clock = nullptr;  // of a call that is timed, once that has begun
+};
+
+// So many coded and raw calls of a group, whose exchanges come before those of the next step.
+struct Step {
+  std::size_t coded = 0, raw = 0;
+};
+
+// The streams of a communicator's calls in a group, more than one. NCCL lets none of the group
+// begin before what is on any of them, and none of them go on before all of the group has ended.
+struct Joined {
+  int device = 0;
+  std::vector<cudaStream_t> streams{};
+};
+
+// Calls step by step, and how far they are; what is left once communicators that do not block are
+// in progress.
+struct Rest {
+  std::vector<Planned> calls;
+  std::vector<KeptRaw> raw;
+  std::vector<Step> steps;
+  std::vector<Joined> joined{};        // none once they are joined after the last step
+  std::vector<tw_stream_call> made{};  // of the step
+  std::size_t step = 0, calls_done = 0, raw_done = 0;
+  std::size_t prepared = 0;             // of `calls`
+  std::uint32_t stage = 0, stages = 0;  // of the step
+  bool is_open = false;                 // the program's group is to be ended
+  std::vector<ncclComm_t> ends{};       // which the program has finalized behind all that
+  bool has_steps() const { return step < steps.size(); }
+  bool is_left() const { return has_steps() || !joined.empty(); }
+};
+
+// A call alone. ncclInProgress: `rest` is left, until NCCL has put on the streams what it has been
+// given.
+ncclResult_t enqueue_coded(const Planned& call, Rest* rest);
+// Those of the program's group, whose group of NCCL's is open on this thread, and is ended.
+ncclResult_t enqueue_group(Rest& group);
+
+// Goes on with it; ncclInProgress as above.
+ncclResult_t enqueue_rest(Rest& rest);
+// Nothing more comes of it.
+void give_up(const Rest& rest);
+
+// What goes beside a call on its stream, before it and behind it: trials beside a raw one, and the
+// time of any that is timed. What hinders it hinders nothing else.
+void enqueue_before(std::span<Planned> calls);
+void enqueue_behind(std::span<const Planned> calls);
+// Whether there is something behind it.
+inline bool has_behind(const Planned& planned) {
+  return planned.clock != nullptr || planned.decision.result_trial != nullptr;
+}
+// Behind a call that is on its stream, which may have been a group's last one.
+void note_end(const Planned& planned);
+// Nothing of it is enqueued any more.
+void leave_out_behind(const Planned& planned);
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,27 @@
+// Free memory of the GPU around calls that are the first compressed ones of their classes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "run/enqueue.h"
+
+namespace thinwire::nccl {
+
+class FirstCalls {
+ public:
+  // The calls are about to be enqueued; nobody has their coders' locks.
+  explicit FirstCalls(std::span<const Planned> calls);
+  // They are, and NCCL has taken for them what it takes.
+  void note_end() const;
+
+ private:
+  struct First {
+    const Planned* call;
+    std::uint64_t before;
+  };
+  std::vector<First> first_;
+};
+
+}  // namespace thinwire::nccl

@@ -1,0 +1,191 @@
+// What calls on one stream of a communicator are lent, and those that are under way on it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "run/classes.h"
+#include "run/late_block.h"
+#include "run/plans.h"
+#include "state/communicators.h"
+
+namespace thinwire::nccl {
+
+// A call that the stream has not come past.
+struct Flight {
+  void* record = nullptr;
+  std::uint64_t record_bytes = 0;
+  std::uint64_t sequence = 0;  // among those of its stream
+  Plan* plan = nullptr;        // none: the record has the times before and behind a call
+  Class* of[2] = {};           // of its exchanges; none and no plan: the time behind a call alone
+  Flight* behind = nullptr;    // of the earlier call whose end is known, see Coder::begin_time()
+  std::uint32_t holders = 0;   // who looks at it: where it is pushed, and what comes behind it
+  Turn turn{};                 // of the call that is timed
+  bool is_trial = false;
+  std::uint32_t dtype = 0;          // of what was encoded
+  bool again = false;               // see Class::measured()
+  bool sizes_follow_error = false;  // see CodecUse
+  Counters* counters = nullptr;
+  std::uint64_t number = 0;  // as slots have it
+  bool is_receive = false;   // one message, whose number one of the other direction may have, too
+  Flight* next = nullptr;
+};
+
+// Flights and their records, for use again.
+class Flights {
+ public:
+  explicit Flights(int device) : device_(device) {}
+
+  Flight* take(std::uint64_t record_bytes);  // null: no memory; held once
+  void give_back(Flight* flight);            // by one who held it
+  void release_all();
+
+ private:
+  void release_record(const Flight& flight) const;
+
+  const int device_;
+  Flight* free_ = nullptr;
+  std::uint64_t most_ = 0;
+};
+
+// The blocks of a graph's calls that have been spilled. Each replay has the same calls with the
+// same numbers, so blocks are told apart by how often theirs was spilled before, which both of its
+// ends count alike.
+class Replays {
+ public:
+  struct Name {
+    std::uint64_t call = 0, block = 0;
+    std::int32_t rank = 0;
+    bool outgoing = false;
+    auto operator<=>(const Name&) const = default;
+  };
+
+  // How often it was spilled before.
+  std::uint64_t before(const Name& name);
+  // It is through.
+  void finish(const Name& name);
+  // Which were finished since the last time.
+  std::vector<Name> take_finished();
+
+ private:
+  std::mutex mutex_;  // reports may be taken by another thread at the process's end
+  std::map<Name, std::uint64_t> times_;
+  std::vector<Name> finished_;
+};
+
+// What a call spills, while it does.
+struct Spilling {
+  std::uint64_t call = 0;
+  std::uint64_t bytes = 0;  // that are carried for this rank
+  bool is_to_all = false;
+  bool is_news = false;  // more than is spilled for long
+};
+
+// What a communicator's calls have of its GPU's memory.
+class Held {
+ public:
+  void take(std::uint64_t bytes) {
+    const std::uint64_t now = now_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (now > most_.load(std::memory_order_relaxed)) most_.store(now, std::memory_order_relaxed);
+  }
+  void give(std::uint64_t bytes) { now_.fetch_sub(bytes, std::memory_order_relaxed); }
+  std::uint64_t now() const { return now_.load(std::memory_order_relaxed); }
+  std::uint64_t most() const { return most_.load(std::memory_order_relaxed); }
+
+ private:
+  // Whoever takes and gives has the coder's mutex; reports have not.
+  std::atomic<std::uint64_t> now_{0}, most_{0};
+};
+
+// Where a call works.
+enum class Where { kNowhere, kOnDevice, kOnHost };
+
+class Lent {
+ public:
+  Lent(int device, Held& held) : device_(device), held_(held) {}
+
+  // For the call at this place of a group. False: no memory.
+  bool reserve(std::size_t place, const Working& needs) { return grow(areas_, place, needs); }
+  // What that would take of the device, if it is not there yet.
+  std::uint64_t missing(std::size_t place, const Working& needs) const;
+  // Lends the call at this place of a group what it works in. It is enqueued then, or nothing is
+  // any more: what it leaves as zeros counts as such. kNowhere, and nothing changed: no memory.
+  Where lend(std::size_t place, const Working& needs, tw_stream_call* call);
+  // What is reserved for a call that is alone.
+  std::uint64_t reserved_bytes() const { return areas_.empty() ? 0 : areas_.front().bytes; }
+  // Null: no memory.
+  void* open_mailbox();
+  void* mailbox() const { return mailbox_.load(); }
+
+  void push(Flight* flight);
+  // The oldest flight, if the stream has come past it.
+  Flight* first() const { return first_; }
+  // One after the other, and then from the first on.
+  Flight* next_to_look_at();
+  Flight* pop();
+  bool idle() const { return first_ == nullptr; }
+  void release_all();
+
+  // Of calls in a graph: it is that graph's until it has ended; a capture of 0: of none now.
+  bool is_of_graph = false;
+  std::uint64_t capture = 0;
+  std::atomic<bool> graph_has_ended{false};
+  Replays replays;
+
+  // Whose calls it serves now: see identity_of(); of a graph the stream's handle.
+  std::uint64_t stream = 0;
+  std::uint64_t group = 0;  // the last one that used it, and how many of its calls did
+  std::size_t places = 0;
+  std::uint64_t given = 0;   // bytes of the chunk that the mailbox wants; of the service thread
+  Spilling spilling;         // of the service thread, too
+  Flight* failed = nullptr;  // a time behind all that the stream has, of which a call has failed
+  LateBlock late;
+
+ private:
+  // The workspace comes first, of which so much is zeros once the calls on it are complete.
+  struct Area {
+    void* memory = nullptr;
+    std::uint64_t bytes = 0;
+    std::uint64_t zeros = 0;
+    Working most;  // that was asked of it
+
+    bool has(const Working& needs) const {
+      return memory != nullptr && most.workspace_bytes >= needs.workspace_bytes &&
+             bytes - most.workspace_bytes >= needs.device_bytes;
+    }
+  };
+  using Areas = std::vector<Area>;  // by place
+  struct Retired {
+    void* memory;
+    std::uint64_t after;       // the last flight that may use it
+    std::uint64_t held_bytes;  // of the device
+  };
+
+  // Null: no memory.
+  Areas* areas_for(std::size_t place, const Working& needs);
+  bool grow(Areas& among, std::size_t place, const Working& needs);
+  Working larger(const Area& area, const Working& needs) const;
+  void give_all(Areas& areas);
+  void give(const Retired& retired);
+  std::uint64_t held_bytes(const Areas& of, const Area& area) const {
+    return &of == &areas_ ? area.bytes : 0;
+  }
+
+  const int device_;
+  Held& held_;
+  Areas areas_;
+  Areas on_host_;  // while calls are under way
+  std::vector<Retired> retired_;
+  std::atomic<void*> mailbox_{nullptr};  // the service thread looks at it
+  Flight* first_ = nullptr;
+  Flight* last_ = nullptr;
+  Flight* looked_at_ = nullptr;
+  std::uint64_t pushed_ = 0;
+};
+
+}  // namespace thinwire::nccl

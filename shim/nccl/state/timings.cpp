@@ -1,0 +1,95 @@
+#include "state/timings.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+
+#include "base/dtype.h"
+#include "state/communicators.h"
+#include "state/settings.h"
+#include "thinwire/thinwire.h"
+
+namespace thinwire::nccl {
+
+const char* type_text(std::uint32_t dtype) {
+  return dtype < kDtypeCount ? dtype_name(static_cast<Dtype>(dtype)) : "";
+}
+
+namespace {
+
+const char* outcome_text(const Verdict& of) { return of.codes ? "compressed" : "raw"; }
+
+bool is_message(const Verdict& of) { return of.operation == kSend || of.operation == kRecv; }
+
+double microseconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e3; }
+
+// "AllReduce of f32, 65536 to 131071 bytes, lossless: raw; raw took 97.1 us and compressed 121.0
+// us, 99.0 and 140.2 on average (timing round 1)"
+std::string sentence(const Verdict& of) {
+  std::ostringstream out;
+  out << operation_name(of.operation);
+  if (of.peer >= 0) out << (is_message(of) ? " with rank " : " from rank ") << of.peer;
+  out << " of " << type_text(of.dtype) << ", " << of.least_bytes << " to " << 2 * of.least_bytes - 1
+      << " bytes, " << tw_codec_spec(settings().codecs[of.codec].codec);
+  char times[160];
+  std::snprintf(times, sizeof times,
+                ": %s; raw took %.1f us and compressed %.1f us, %.1f and %.1f on average (timing "
+                "round %u)",
+                outcome_text(of), microseconds(of.raw_ns), microseconds(of.coded_ns),
+                microseconds(of.raw_mean_ns), microseconds(of.coded_mean_ns), of.probation);
+  return out.str() + times;
+}
+
+}  // namespace
+
+void Verdicts::put(const Verdict& made) {
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      std::ranges::find_if(of_classes_, [&](const Verdict& each) { return each.is_of(made); });
+  if (found == of_classes_.end()) {
+    of_classes_.push_back(made);
+  } else {
+    *found = made;
+  }
+}
+
+std::vector<Verdict> Verdicts::all() const {
+  const std::lock_guard lock(mutex_);
+  return of_classes_;
+}
+
+void note_verdict(Communicator& communicator, const Verdict& made) {
+  communicator.verdicts.put(made);
+  // Of a message the sender.
+  if (is_message(made) ? made.operation == kSend : communicator.rank == 0) {
+    tw_log(TW_LOG_PLAN, sentence(made).c_str());
+  }
+}
+
+std::string verdicts_as_json(const Communicator& communicator) {
+  std::ostringstream out;
+  const char* separator = "";
+  out << '[';
+  for (const Verdict& each : communicator.verdicts.all()) {
+    out << separator << "{\"operation\": \"" << operation_name(each.operation)
+        << "\", \"dtype\": \"" << type_text(each.dtype)
+        << "\", \"least_bytes\": " << each.least_bytes << ", \"codec\": \""
+        << tw_codec_spec(settings().codecs[each.codec].codec) << "\", \"peer\": " << each.peer
+        << ", \"probations\": " << each.probation << ", \"raw_nanoseconds\": " << each.raw_ns
+        << ", \"compressed_nanoseconds\": " << each.coded_ns
+        << ", \"raw_mean_nanoseconds\": " << each.raw_mean_ns
+        << ", \"compressed_mean_nanoseconds\": " << each.coded_mean_ns << ", \"way\": \""
+        << outcome_text(each) << "\"}";
+    separator = ", ";
+  }
+  out << ']';
+  return out.str();
+}
+
+std::string verdicts_as_text(const Communicator& communicator) {
+  std::string lines;
+  for (const Verdict& each : communicator.verdicts.all()) lines += "    " + sentence(each) + '\n';
+  return lines;
+}
+
+}  // namespace thinwire::nccl
