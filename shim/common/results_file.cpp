@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <ctime>
+
+#include "base/write_signals.h"
 
 namespace thinwire::shim {
 namespace {
@@ -102,29 +102,6 @@ bool waits_for_reader(int file) {
 }
 
 }  // namespace
-
-NoWriteSignals::NoWriteSignals() {
-  sigemptyset(&kept_);
-  sigaddset(&kept_, SIGXFSZ);
-  sigaddset(&kept_, SIGPIPE);
-  sigpending(&pending_);
-  pthread_sigmask(SIG_BLOCK, &kept_, &before_);
-}
-
-NoWriteSignals::~NoWriteSignals() {
-  const int error = errno;
-  const timespec now{};
-  for (const int number : {SIGXFSZ, SIGPIPE}) {
-    sigset_t one;
-    sigemptyset(&one);
-    sigaddset(&one, number);
-    // What the program held back before is its own.
-    const bool is_own = sigismember(&pending_, number) == 1;
-    if (!is_own) sigtimedwait(&one, nullptr, &now);
-  }
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  errno = error;
-}
 
 int open_results(const std::string& path, Keeps keeps) {
   const Folder folder(path);

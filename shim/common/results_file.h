@@ -3,8 +3,6 @@
 // of that name beforehand.
 #pragma once
 
-#include <signal.h>
-
 #include <string>
 
 namespace thinwire::shim {
@@ -30,18 +28,5 @@ bool write_results(int file, const char* data, std::size_t bytes);
 
 // Opens, writes and closes; 0 or an errno. A file that could not be written whole is removed.
 int write_results(const std::string& path, const char* data, std::size_t bytes);
-
-// Keeps SIGXFSZ and SIGPIPE, which end programs, from the thread that writes too much or to a pipe
-// whose reader has gone.
-class NoWriteSignals {
- public:
-  NoWriteSignals();
-  ~NoWriteSignals();
-  NoWriteSignals(const NoWriteSignals&) = delete;
-  NoWriteSignals& operator=(const NoWriteSignals&) = delete;
-
- private:
-  sigset_t kept_{}, before_{}, pending_{};
-};
 
 }  // namespace thinwire::shim

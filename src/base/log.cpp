@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/write_signals.h"
+
 namespace thinwire {
 namespace {
 
@@ -46,7 +48,8 @@ void log(LogLevel level, std::string_view text) {
   line += ": ";
   line += text;
   line += '\n';
-  // Standard error may be closed; there is nobody left to tell.
+  // Standard error may be closed, or a pipe whose reader has gone; there is nobody left to tell.
+  const NoWriteSignals quiet;
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -2,12 +2,13 @@
 
 import json
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from changed import changed, limit, seeds
-from test_nccl_shim import PROGRAMS, run
+from test_nccl_shim import PROGRAMS, SHIM, run
 
 from thinwire import traces
 from thinwire.traces.page import page
@@ -86,6 +87,24 @@ def test_what_another_has_planted_is_not_written_to(tmp_path: Path, what: str) -
     assert output == "ok\n"
     assert "THINWIRE_REPORT: cannot write" in errors and errors.count("\n") == 1, errors
     assert victim.read_text() == "another's"
+
+
+def test_a_report_and_a_log_that_nobody_reads_end_no_program() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    settings = {"CODEC": "lorenzo", "SAME_NODE": "1", "REPORT": "1", "LOG": "debug"}
+    named = {f"THINWIRE_{name}": value for name, value in settings.items()}
+    done = subprocess.run(
+        [PROGRAMS / "nccl_coded", CALLS],
+        env={**os.environ, **named, "LD_PRELOAD": str(SHIM)},
+        stdout=subprocess.PIPE,
+        stderr=writer,
+        text=True,
+        timeout=120,
+        restore_signals=True,
+    )
+    os.close(writer)
+    assert (done.returncode, done.stdout) == (0, "ok\n")
 
 
 def test_a_trace_without_a_report(tmp_path: Path) -> None:

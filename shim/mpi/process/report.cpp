@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "abi/real.h"
+#include "base/write_signals.h"
 #include "process/policy.h"
 #include "process/process.h"
 #include "process/report_text.h"
@@ -128,6 +129,7 @@ void write(const Totals& totals, const std::string& whose, const std::string& su
   const std::string& target = process().settings.report;
   if (target == "1") {
     const std::string text = as_text(totals, whose);
+    const NoWriteSignals quiet;
     std::fwrite(text.data(), 1, text.size(), stderr);
     return;
   }

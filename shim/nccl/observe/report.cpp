@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/write_signals.h"
 #include "members/membership.h"
 #include "native/not_taken.h"
 #include "native/real.h"
@@ -192,6 +193,7 @@ void report_now() {
   take_last_reports();
   if (settings().report == "1") {
     const std::string text = as_text(all, rank);
+    const NoWriteSignals quiet;
     std::fwrite(text.data(), 1, text.size(), stderr);
     return;
   }
