@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <stdexcept>
@@ -59,6 +60,9 @@ class Room {
   std::byte* at_ = nullptr;
 };
 
+// Changes a message, the given one of those from a rank to another, in host memory.
+using Change = std::function<void(MutableByteView message, int from, int to, int number)>;
+
 // Messages between the ranks: copies on the stream, once both ends have been posted.
 struct Board {
   struct Posted {
@@ -67,8 +71,10 @@ struct Board {
     std::uint64_t bytes;
   };
   Where where;
-  bool damages;  // what goes from rank 0 to rank 2, if it is a slot
-  std::map<std::pair<int, int>, std::deque<Posted>> sent, received;
+  bool damages;   // what goes from rank 0 to rank 2, if it is a slot
+  Change change;  // may be none
+  std::map<std::pair<int, int>, std::deque<Posted>> sent = {}, received = {};
+  std::map<std::pair<int, int>, int> carried = {};
 
   Status post(int from, int to, bool sends, Posted posted, device::StreamHandle stream) {
     (sends ? sent : received)[{from, to}].push_back(posted);
@@ -78,6 +84,10 @@ struct Board {
     out.pop_front();
     in.pop_front();
     if (source.bytes != target.bytes) return {StatusCode::kInternal, "lengths differ"};
+    if (change) {
+      carry_changed(source, target, from, to, stream);
+      return {};
+    }
     if (where == Where::kHost) {
       std::copy_n(source.from, source.bytes, target.to);
     } else if (const Status copied =
@@ -87,6 +97,26 @@ struct Board {
     }
     const bool is_damaged = damages && from == 0 && to == 2 && source.bytes > slot::kSlotUnit;
     return is_damaged ? clear(target.to, stream) : Status();  // the mark of a slot
+  }
+
+  // By way of the host, which waits for the stream.
+  void carry_changed(const Posted& source, const Posted& target, int from, int to,
+                     device::StreamHandle stream) {
+    const bool on_gpu = where == Where::kGpu;
+    std::vector<std::byte> message(source.bytes);
+    if (on_gpu) check(cudaStreamSynchronize(stream));
+    move(on_gpu, message.data(), source.from, source.bytes);
+    change(message, from, to, carried[{from, to}]++);
+    move(on_gpu, target.to, message.data(), source.bytes);
+  }
+
+  static void move(bool on_gpu, std::byte* to, const std::byte* from, std::uint64_t bytes) {
+    if (!on_gpu) {
+      std::copy_n(from, bytes, to);
+      return;
+    }
+    check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+    check(cudaStreamSynchronize(cudaStreamLegacy));
   }
 
   Status clear(std::byte* word, device::StreamHandle stream) const {

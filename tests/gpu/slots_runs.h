@@ -40,6 +40,7 @@ struct Case {
   int step = 0;              // how often few values have changed by little
   bool damaged = false;      // what goes from the first rank to the third
   bool lent_pinned = false;  // a GPU works in memory of the host
+  Change change = {};        // of what goes from rank to rank; mailboxes are aborted then
   // Of each rank, the host's and those of the other side; none: calls have no references.
   const std::vector<Room>* host_references = nullptr;
   const std::vector<Room>* other_references = nullptr;
@@ -123,7 +124,7 @@ struct Buffers {
 class Runs : public SlotRuns {
  public:
   Runs(Where where, const Case& given, const std::vector<Room>* references, cudaStream_t stream)
-      : where_(where), board_{where, given.damaged, {}, {}} {
+      : where_(where), board_{where, given.damaged, given.change} {
     std::vector<Mailbox*> mailboxes;
     links_.resize(static_cast<std::size_t>(given.call.ranks));
     for (int rank = 0; rank < given.call.ranks; ++rank) {
@@ -163,7 +164,11 @@ class Runs : public SlotRuns {
            .stream = stream,
            .factor = factor_of(given, rank)});
     }
-    server_ = std::make_unique<Server>(std::move(mailboxes));
+    if (given.change) {
+      std::ranges::for_each(mailboxes, [](Mailbox* mailbox) { abort_mailbox(*mailbox); });
+    } else {
+      server_ = std::make_unique<Server>(std::move(mailboxes));
+    }
   }
 
   std::uint32_t count() const override { return static_cast<std::uint32_t>(runs_.size()); }

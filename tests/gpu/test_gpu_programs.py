@@ -35,7 +35,7 @@ def libnccl() -> str:
     return "libnccl.so.2"
 
 
-@pytest.mark.parametrize("name", ["gpu_stages", "gpu_reductions", "gpu_slots"])
+@pytest.mark.parametrize("name", ["gpu_stages", "gpu_reductions", "gpu_slots", "gpu_forged"])
 def test_host_and_device_agree(name: str) -> None:
     done = subprocess.run([program(name)], capture_output=True, text=True, timeout=400, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
