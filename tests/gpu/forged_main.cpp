@@ -1,6 +1,7 @@
 // Forged frames, slots and differences on a GPU against the same ones on the host: of every codec
 // and type of the registry, with right checksums. Exit code 0 where all agree, 1 where one does
-// not, 77 where there is no GPU. With the argument "host" both sides are the host.
+// not, 77 where there is no GPU. With the argument "host" both sides are the host; with "small"
+// there are few, for tools under which kernels run slowly.
 #include <cstdio>
 #include <string_view>
 #include <vector>
@@ -14,15 +15,19 @@
 namespace thinwire::collective {
 namespace {
 
-constexpr std::uint64_t kFrames = 500;  // of each codec and type
 constexpr std::uint64_t kCount = 3001;  // elements of a block
 constexpr int kSteps = 6;
 
-FrameTally compare_frames(Where where) {
+struct Extent {
+  std::uint64_t frames = 500;  // of each codec and type
+  int times = 2;               // that an operation is done without references
+};
+
+FrameTally compare_frames(Where where, std::uint64_t runs) {
   FrameTally all;
   ForgedFrames frames(where);
   for (fuzz::Origin& origin : fuzz::make_origins()) {
-    const FrameTally tally = frames.run(origin, kFrames);
+    const FrameTally tally = frames.run(origin, runs);
     all.same += tally.same;
     all.different += tally.different;
     all.decoded += tally.decoded;
@@ -76,7 +81,8 @@ void compare_differences(Where where, Case given, std::uint64_t seed, SlotTally&
   }
 }
 
-void compare_codec(Where where, const codec::Codec& codec, std::uint64_t& seed, SlotTally& tally) {
+void compare_codec(Where where, const codec::Codec& codec, const Extent& extent,
+                   std::uint64_t& seed, SlotTally& tally) {
   for (int dtype = 1; dtype < kDtypeCount; ++dtype) {
     if (!codec.takes(static_cast<Dtype>(dtype))) continue;
     Case given;
@@ -89,19 +95,22 @@ void compare_codec(Where where, const codec::Codec& codec, std::uint64_t& seed, 
          {SlotOperation::kAllgather, SlotOperation::kBcast, SlotOperation::kAllreduce}) {
       given.call.operation = operation;
       if (given.call.reduces() && !is_added(given.call.dtype)) continue;
-      for (int again = 0; again < 2; ++again) compare_slots(where, given, seed += 16, tally);
+      for (int again = 0; again < extent.times; ++again) {
+        compare_slots(where, given, seed += 16, tally);
+      }
       const bool keeps = codec.lossless && !given.call.reduces();
       if (keeps) compare_differences(where, given, seed += 16, tally);
     }
   }
 }
 
-int run(Where where) {
-  const FrameTally frames = compare_frames(where);
+int run(Where where, const Extent& extent) {
+  const FrameTally frames = compare_frames(where, extent.frames);
   SlotTally slots;
   std::uint64_t seed = 1;
   for (const codec::Codec* codec : codec::all_codecs()) {
-    if (!codec->gpu_only && codec != &codec::raw_codec()) compare_codec(where, *codec, seed, slots);
+    if (codec->gpu_only || codec == &codec::raw_codec()) continue;
+    compare_codec(where, *codec, extent, seed, slots);
   }
   std::printf(
       "%llu forged frames (%llu decoded) and %llu results of forged slots (%llu refused, %llu with "
@@ -122,14 +131,17 @@ int run(Where where) {
 
 int main(int count, char** arguments) {
   using thinwire::collective::Where;
-  const bool on_host = count > 1 && std::string_view(arguments[1]) == "host";
+  const std::string_view word = count > 1 ? arguments[1] : "";
+  const bool on_host = word == "host";
+  thinwire::collective::Extent extent;
+  if (word == "small") extent = {40, 1};
   int devices = 0;
   if (!on_host && (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)) {
     std::printf("no GPU\n");
     return 77;
   }
   try {
-    return thinwire::collective::run(on_host ? Where::kHost : Where::kGpu);
+    return thinwire::collective::run(on_host ? Where::kHost : Where::kGpu, extent);
   } catch (const std::exception& error) {
     std::printf("FAILED: %s\n", error.what());
     return 1;

@@ -63,6 +63,11 @@ def test_reductions(checker: str) -> None:
     run(checker, program("gpu_reductions"))
 
 
+@pytest.mark.parametrize("checker", ["memcheck", "synccheck"])
+def test_forged_frames_and_slots(checker: str) -> None:
+    run(checker, program("gpu_forged"), "small")
+
+
 # What lies in a slot behind its frame is sent as it is: initcheck would tell of that.
 @pytest.mark.parametrize("checker", ["memcheck", "racecheck", "synccheck"])
 def test_slots(checker: str) -> None:
