@@ -24,7 +24,8 @@ def make_index(folder: Path, command: list[str]) -> list[dict[str, Any]]:
     """Writes index.json and README.md of the files in `folder`, and removes the ranks' own lists.
     Returns what index.json has under "samples", by rank and number."""
     samples = []
-    for listed in folder.glob("rank*.jsonl"):
+    lists = [listed for listed in folder.glob("rank*.jsonl") if listed.is_file()]
+    for listed in lists:
         samples += [sample for sample in _lines(listed) if (folder / sample["file"]).is_file()]
     samples.sort(key=lambda sample: (sample["rank"], sample["number"]))
     made = {"command": command, "samples": samples}
@@ -36,7 +37,7 @@ def make_index(folder: Path, command: list[str]) -> list[dict[str, Any]]:
     ]
     words = " ".join(command)
     (folder / "README.md").write_text(_README.format(command=words, index=INDEX) + "".join(rows))
-    for listed in folder.glob("rank*.jsonl"):
+    for listed in lists:
         listed.unlink()
     (folder / "stopped").unlink(missing_ok=True)
     return samples

@@ -4,6 +4,8 @@ and at once; never another error."""
 import json
 import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +126,36 @@ def test_changed_lists_of_captures_are_indexed_or_left_out(tmp_path: Path) -> No
             raise AssertionError(f"seed {seed}: {error!r}") from error
 
 
+OUTSIDE = ["../victim", "..", ".", "a/../../victim", "./a.f32", "a.f32/", "/etc/passwd"]
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_a_list_of_captures_names_no_file_of_another_folder(tmp_path: Path, name: str) -> None:
+    folder, victim = tmp_path / "sample", tmp_path / "victim"
+    folder.mkdir()
+    victim.write_bytes(bytes(40))
+    (folder / "a.f32").write_bytes(bytes(40))
+    rows = [_sample_lines()[0], {**_sample_lines()[0], "file": name}]
+    (folder / "rank0.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert [each["file"] for each in capture.make_index(folder, ["./program"])] == ["a.f32"]
+    assert f"| {name} |" not in (folder / "README.md").read_text()
+    assert victim.read_bytes() == bytes(40)
+    # Nor does a table of files that somebody wrote by hand.
+    (folder / "README.md").write_text(TABLE.replace("a.f32", name))
+    assert samples.stated_shape(victim) is None
+    assert samples.stated_shape(folder / "a.f32") is None
+
+
+def test_a_list_of_captures_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "a.f32").write_bytes(bytes(40))
+    (tmp_path / "rank0.jsonl").write_text(json.dumps(_sample_lines()[0]) + "\n")
+    os.mkfifo(tmp_path / "rank1.jsonl")
+    code = "import sys, pathlib, thinwire.capture as c; c.make_index(pathlib.Path(sys.argv[1]), [])"
+    subprocess.run([sys.executable, "-c", code, tmp_path], check=True, timeout=30)
+    assert len(json.loads((tmp_path / "index.json").read_text())["samples"]) == 1
+    assert (tmp_path / "rank1.jsonl").exists()
+
+
 TABLE = (
     "# Data\n\n| file | shape | of |\n|---|---|---|\n| a.f32 | 2x5 | made |\n| b.f32 | 4 | made |\n"
 )
@@ -209,3 +241,26 @@ def test_a_record_that_is_none_removes_and_kills_nothing(
         state.end(record)
     assert killed == [] and victim.exists()
     assert state.records() == []
+
+
+@pytest.mark.parametrize("words", ["up", "down", "run --name {} -- true", "set-link 1gbit"])
+@pytest.mark.parametrize("name", ["../victim", "..", "/victim", "lab/../../victim", "lab\n"])
+def test_a_name_of_a_lab_leads_nowhere_else(tmp_path: Path, name: str, words: str) -> None:
+    folder = tmp_path / "thinwire-lab"
+    folder.mkdir(mode=0o700)
+    victims = [tmp_path / "victim.json", tmp_path / "victim.socket"]
+    for victim in victims:
+        victim.write_text(json.dumps({**RECORD, "name": "victim", "process": os.getpid()}))
+    given = [word.format(name) for word in words.split()]
+    given += [] if "{}" in words else ["--name", name]
+    done = subprocess.run(
+        [sys.executable, "-m", "thinwire", "lab", *given],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
+    )
+    assert done.returncode != 0, done.stderr
+    assert done.stderr.startswith("lab: ") and done.stderr.count("\n") == 1, done.stderr
+    assert all(victim.exists() for victim in victims)
+    assert not list(folder.glob("*.json")) and not list(tmp_path.glob("*.draft"))
