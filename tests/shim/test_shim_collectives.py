@@ -238,7 +238,9 @@ def test_threads_are_in_collectives_at_once(tmp_path: Path) -> None:
     if "one thread at a time" in done.output:
         pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
     assert done.output.count("all right") == 3
-    assert done.collectives["compressed"] == 3 * 2 * 12 * 4
+    raw = native(done).pop("the program is making communicators", 0)
+    assert done.collectives["compressed"] == 3 * 2 * 12 * 4 - raw
+    assert done.collectives["compressed"] > 3 * 12
     assert_shrunk(done)
 
 

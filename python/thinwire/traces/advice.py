@@ -32,6 +32,7 @@ ADVICE = {
     "the settings of the ranks differ": "the log names the difference. Give all ranks the same",
     "no private communicator": "the MPI has no communicator left, or few for a process",
     "non-blocking before the first blocking one": "the communicator is not prepared: a blocking collective on it, or `MPI_Barrier` after this call, prepares it",
+    "the program is making communicators": "some rank makes a communicator, a window or a file meanwhile, in another thread or by `MPI_Comm_idup`, so that the library cannot make its own, which the communicator's first compressed collective needs. Tried again ever more rarely, after 64 calls at last. Not under MPICH",
     "non-blocking without MPI_THREAD_MULTIPLE": "a rank has not asked for it in `MPI_Init_thread`",
     "arguments for the MPI to judge": "for example a root that there is not, one buffer on both sides (under Open MPI of a reduction alone), a type that is not committed: the MPI gives the error",
     "no schedule": "no algorithm of that name for this operation (`THINWIRE_ALGORITHM`)",

@@ -32,6 +32,8 @@ int next_tag() { return static_cast<int>(g_next_tag.fetch_add(1) & 0x7FFF); }
 
 void place_self_in(const World& world) { g_world = &world; }
 
+void make_self() { self(); }
+
 MPI_Comm new_self() { return make_private_communicator(*g_world); }
 
 bool has_free_communicator() {

@@ -10,6 +10,9 @@ namespace thinwire::mpi {
 // communicator. That is made at its first use; without this call, of what MPI_Init started.
 void place_self_in(const World& world);
 
+// Makes it now: before several threads call the MPI, which may then have to wait for each other.
+void make_self();
+
 // Another such communicator, for the caller to free.
 MPI_Comm new_self();
 

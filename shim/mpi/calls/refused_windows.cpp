@@ -1,6 +1,7 @@
 // One-sided and partitioned communication, which GPU memory cannot take part in where the MPI does
 // not reach it.
 #include "calls/refuse.h"
+#include "collectives/creations.h"
 
 THINWIRE_REFUSE(Fetch_and_op,
                 (const void* origin_addr, void* result_addr, MPI_Datatype datatype, int target_rank,

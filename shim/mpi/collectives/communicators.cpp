@@ -8,6 +8,7 @@
 
 #include "abi/real.h"
 #include "collectives/agreement.h"
+#include "collectives/duplicate.h"
 #include "collectives/groups.h"
 #include "collectives/live.h"
 #include "collectives/thread.h"
@@ -134,8 +135,10 @@ double rate_for_parts(const Collectives& kept) {
 }
 
 NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
-  const MPI_Comm own = duplicate_privately(comm, may_make_private());
-  if (own == MPI_COMM_NULL) {
+  MPI_Comm own = MPI_COMM_NULL;
+  const Duplicate outcome = duplicate_privately(comm, may_make_private(), own);
+  if (outcome == Duplicate::kNotNow) return NativeReason::kNotNow;
+  if (outcome == Duplicate::kNoRoom) {
     if (speaks)
       warn(
           "the MPI has no communicator left for compressed collectives, or has few and the library "
@@ -165,12 +168,27 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
   return NativeReason::kSettingsDiffer;
 }
 
+// Rarer and rarer: a program may make communicators all the time.
+void try_again_later(Collectives& made) {
+  constexpr std::uint32_t kLongest = 64;
+  made.pause = std::clamp(2 * made.pause, std::uint32_t{1}, kLongest);
+  made.pause_left = made.pause;
+  ++wanted_collectives;
+}
+
+bool is_pausing(Collectives& kept) {
+  if (kept.why != NativeReason::kNotNow || kept.pause_left == 0) return false;
+  --kept.pause_left;
+  return true;
+}
+
 void make(MPI_Comm comm, Collectives& made) {
   Agreement agreement;
   made.why = judge(comm, made.rank, agreement);
   if (made.why == NativeReason::kCompressed) {
     made.why = create(comm, made, made.rank == agreement.speaker);
   }
+  if (made.why == NativeReason::kNotNow) try_again_later(made);
 }
 
 // Nothing is there, or it is merely wanted.
@@ -190,6 +208,7 @@ Collectives& make_or_share(MPI_Comm comm, Collectives* wanted) {
 
 Collectives& collectives_of(MPI_Comm comm) {
   Collectives* const known = known_collectives(comm);
+  if (known != nullptr && is_pausing(*known)) return *known;
   if (known == nullptr || is_wanted(known)) return make_or_share(comm, known);
   Collectives& kept = *known;
   if (kept.why == NativeReason::kNotKnown) {

@@ -48,13 +48,16 @@ struct Collectives {
   bool is_shared = false;      // by all of its ranks, in their order (groups.h)
   bool wants_costs = false;    // on all ranks: a plan has found some missing
   bool wants_thread = false;   // a non-blocking collective would have been compressed
+  // kNotNow, the same on all ranks: calls until it is tried again, and those of the last pause.
+  std::uint32_t pause_left = 0, pause = 0;
   // Of non-blocking ones: kCompressed, as each rank has a thread (thread.h). The same on all ranks.
   NativeReason unserved = NativeReason::kNotYet;
   std::uint64_t unserved_calls = 0;  // the same on all ranks
   std::shared_ptr<Worker> worker;    // of non-blocking collectives
 };
 
-// What is kept already, or nullptr; what is merely wanted says kNotYet.
+// What is kept already, or nullptr; what is merely wanted says kNotYet
+// or kNotNow.
 Collectives* known_collectives(MPI_Comm comm);
 
 // Collective over `comm`, an intracommunicator of several processes, where it was not asked for

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "abi/real.h"
+#include "collectives/duplicate.h"
 #include "collectives/transport.h"
 
 using namespace thinwire::mpi;
@@ -48,7 +49,7 @@ extern "C" tw_status tw_mpi_transport(const void* comm, tw_transport* transport)
       inter != 0) {
     return refused(TW_INVALID_ARGUMENT, "tw_mpi_transport: needs an intracommunicator");
   }
-  const MPI_Comm own = duplicate_privately(whose);
+  const MPI_Comm own = duplicate_as_asked(whose);
   if (own == MPI_COMM_NULL) {
     return refused(TW_UNSUPPORTED, "tw_mpi_transport: the MPI has no communicator left");
   }

@@ -16,7 +16,8 @@ Collectives& keep_shared(MPI_Comm comm, Collectives* wanted, Collectives& shared
 void end_if_unused(Collectives* kept);
 
 inline bool is_wanted(const Collectives* kept) {
-  return kept != nullptr && kept->why == NativeReason::kNotYet;
+  return kept != nullptr &&
+         (kept->why == NativeReason::kNotYet || kept->why == NativeReason::kNotNow);
 }
 
 // Whether the next call that may wait for the other ranks has something to do: what

@@ -33,6 +33,7 @@ enum class NativeReason : std::uint32_t {
   kBeingTimed,  // the ranks find out whether compressing calls of its class pays
   kNotFaster,   // they agree that those are faster raw
   kNoThread,    // to run what is started: some rank's system has refused it
+  kNotNow,      // the program makes communicators, so the library cannot
   kCount,
 };
 constexpr int kNativeReasons = static_cast<int>(NativeReason::kCount);
@@ -67,6 +68,8 @@ inline const char* native_reason_text(NativeReason reason) {
       return "faster raw, as timed";
     case NativeReason::kNoThread:
       return "a rank has no thread to serve compressed calls";
+    case NativeReason::kNotNow:
+      return "the program is making communicators";
     default:
       return tw_reason_text(static_cast<tw_reason>(reason));
   }

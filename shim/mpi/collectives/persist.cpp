@@ -7,6 +7,7 @@
 #include "abi/real.h"
 #include "collectives/communicators.h"
 #include "collectives/judge.h"
+#include "collectives/live.h"
 #include "collectives/native_count.h"
 #include "collectives/plan.h"
 #include "collectives/started.h"
@@ -80,8 +81,7 @@ NativeReason judge_init(const Asked& asked, Part& part, Collectives*& kept) {
   const NativeReason why = judge_call(asked, part);
   if (why != NativeReason::kCompressed) return why;
   kept = known_collectives(asked.comm);
-  if (kept == nullptr || kept->why == NativeReason::kNotYet ||
-      kept->why == NativeReason::kNotKnown) {
+  if (kept == nullptr || is_wanted(kept) || kept->why == NativeReason::kNotKnown) {
     kept = &collectives_of(asked.comm);
   }
   if (kept->why != NativeReason::kCompressed) return kept->why;

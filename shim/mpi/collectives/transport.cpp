@@ -4,7 +4,6 @@
 
 #include "abi/datatypes.h"
 #include "abi/real.h"
-#include "abi/self.h"
 #include "abi/symbols.h"
 #include "collectives/parts.h"
 
@@ -27,22 +26,6 @@ int revocation_of([[maybe_unused]] MPI_Comm comm) {
 }
 
 }  // namespace
-
-// The program's error handler stays where it is, so nothing may go wrong that it would be told of:
-// every rank finds out by itself first whether its MPI has a communicator left.
-MPI_Comm duplicate_privately(MPI_Comm comm, bool may) {
-  const std::int32_t has_room = may && has_free_communicator() ? 1 : 0;
-  std::int32_t all_have = 0;
-  real().Allreduce(&has_room, &all_have, 1, MPI_INT32_T, MPI_MIN, comm);
-  if (!all_have) return MPI_COMM_NULL;
-  int rank = 0;
-  real().Comm_rank(comm, &rank);
-  MPI_Comm made = MPI_COMM_NULL;
-  // A duplicate would call the program's attribute functions.
-  if (real().Comm_split(comm, 0, rank, &made) != MPI_SUCCESS) return MPI_COMM_NULL;
-  real().Comm_set_errhandler(made, MPI_ERRORS_RETURN);
-  return made;
-}
 
 MpiTransport::MpiTransport(MPI_Comm comm, int tag, std::vector<std::int32_t> nodes)
     : comm_(comm), tag_(tag), nodes_(std::move(nodes)) {

@@ -13,11 +13,6 @@
 
 namespace thinwire::mpi {
 
-// A communicator of the same processes in the same order, of which the program knows nothing, with
-// errors returned. Collective over `comm`, which must be an intracommunicator; MPI_COMM_NULL where
-// the MPI has no more of them, on every rank then.
-MPI_Comm duplicate_privately(MPI_Comm comm, bool may = true);
-
 // Messages of MPI_BYTE on a communicator that the program does not use, with two tags that nobody
 // else uses there. One thread at a time, as tw_transport has it. What fails is logged, with the
 // MPI's own class of error. Between nodes messages may travel in parts (parts.h).

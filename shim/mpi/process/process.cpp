@@ -114,6 +114,7 @@ void after_start(bool by_session) {
   real().Query_thread(&provided);
   self.concurrent = provided == MPI_THREAD_MULTIPLE;
   use_types_in_threads(self.concurrent);
+  if (self.concurrent) make_self();
   self.gpu_aware = mpi_is_gpu_aware(self.settings);
   self.job.learn_locality();
   if (self.concurrent && self.settings.wants_collectives()) learn_standings();
