@@ -1,6 +1,7 @@
 """The commands for a user who is not root: each works, or says in a line what it needs; and what is
 another's stays as it is."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -29,6 +30,15 @@ pytestmark = [
     pytest.mark.multiproc,
     pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def one_at_a_time() -> Iterator[None]:
+    """Nobody has one folder of labs, for all tests that run on the machine."""
+    with Path("/tmp/thinwire-test-not-root.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
