@@ -1,4 +1,5 @@
-// The rows of all settings, in the order of docs/reference/settings.md.
+// The rows of all settings, in the order of docs/reference/settings.md: `tools/settings_page` makes
+// the tables there from them.
 #include <algorithm>
 #include <array>
 
