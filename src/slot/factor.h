@@ -9,7 +9,7 @@
 
 #include "base/dtype.h"
 #include "base/host_device.h"
-#include "codec/reduce.h"
+#include "base/numbers.h"
 
 namespace thinwire::slot {
 
@@ -23,9 +23,9 @@ struct SlotFactor {
 
 template <Dtype kDtype>
 THINWIRE_HOST_DEVICE double factor_at(const void* at) {
-  codec::WordOf<kDtype> word;
+  WordOf<kDtype> word;
   memcpy(&word, at, sizeof word);
-  return codec::number_of<kDtype>(word);
+  return thinwire::number_of<kDtype>(word);
 }
 
 // Every type's values are exact as doubles.
@@ -45,7 +45,7 @@ THINWIRE_HOST_DEVICE inline double number_of(const SlotFactor& factor) {
 
 // As it stands in a header; 0 where there is none.
 THINWIRE_HOST_DEVICE inline std::uint64_t factor_word(const SlotFactor& factor) {
-  return factor.exists ? codec::bits_of(number_of(factor)) : 0;
+  return factor.exists ? bits_of(number_of(factor)) : 0;
 }
 
 // Those of all ranks: one in each slot's header, this rank's elsewhere where it has no slot.
@@ -61,7 +61,7 @@ struct Factors {
     const int slot = own >= 0 && rank > own ? rank - 1 : rank;
     std::uint64_t word = 0;
     memcpy(&word, first + stride * static_cast<std::uint64_t>(slot), sizeof word);
-    return codec::double_of(word);
+    return double_of(word);
   }
 };
 
