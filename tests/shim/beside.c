@@ -1,7 +1,7 @@
 // Rank 1 sends messages of 4 MiB to rank 0, on another host, and beside them what must not be taken
 // for the link: small messages whose acknowledgements are waited for, small reductions, or an
 // upload at 4 MB/s that is not MPI's. Prints the milliseconds of a message.
-// shim_beside none|small|reductions|upload ROUNDS [ADDRESS of rank 0's host]
+// shim_beside none|pause|small|reductions|upload ROUNDS [ADDRESS of rank 0's host]
 #include <arpa/inet.h>
 #include <math.h>
 #ifdef SHIM_TEST_STANDARD_ABI
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   for (int round = 0; round < rounds; ++round) {
     if (strcmp(what, "small") == 0) small_ones();
     if (strcmp(what, "reductions") == 0) reductions();
-    if (uploads) rest(20000);
+    if (uploads || strcmp(what, "pause") == 0) rest(20000);
     const double start = MPI_Wtime();
     wrong += message(sent, received);
     if (round >= rounds / 2) seconds += MPI_Wtime() - start;

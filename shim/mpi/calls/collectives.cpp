@@ -14,6 +14,7 @@ using namespace thinwire::mpi;
 
 // Carries no data, and waits for the other ranks, which others of the library's calls may not.
 extern "C" int MPI_Barrier(MPI_Comm comm) {
+  note_wait();
   make_if_wanted(comm);
   return real().Barrier(comm);
 }

@@ -111,6 +111,7 @@ int exchange(const Outgoing& sent, int send_tag, const Incoming& received, Start
 
 int send_and_receive(const Outgoing& sent, int send_tag, const Incoming& received,
                      MPI_Status* status) {
+  note_wait();
   const bool raw = sends_untouched(sent);
   if (raw && receives_untouched(received)) {
     return real().Sendrecv(sent.buffer, sent.count, sent.type, sent.destination, send_tag,
@@ -127,6 +128,7 @@ int send_and_receive(const Outgoing& sent, int send_tag, const Incoming& receive
 }
 
 int replace(const Outgoing& sent, int send_tag, const Incoming& received, MPI_Status* status) {
+  note_wait();
   const bool raw = sends_untouched(sent);
   if (raw && receives_untouched(received)) {
     return real().Sendrecv_replace(received.buffer, received.count, received.type, sent.destination,

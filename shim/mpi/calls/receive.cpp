@@ -56,6 +56,7 @@ int receive_in_two_steps(const Incoming& message, MPI_Status* status) {
 }
 
 int receive(const Incoming& message, MPI_Status* status) {
+  note_wait();
   // From nobody: Open MPI 5 looks at a revoked communicator in MPI_Recv, in MPI_Irecv it does not.
   if (message.source == MPI_PROC_NULL) {
     return real().Recv(plain_buffer(message), message.count, message.type, message.source,

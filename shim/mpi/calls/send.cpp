@@ -67,6 +67,7 @@ int blocking_send(BlockingSend call, const Outgoing& message, int tag) {
   if (message.on_device) [[unlikely]]
     return send_from_device(call, message, tag);
   if (!sends_raw_at_once(message.count, message.type, message.destination)) {
+    note_blocking_send();
     if (const auto wire = encode_large(message)) return send_wire(call, message, *wire, tag);
   }
   return call(message.buffer, message.count, message.type, message.destination, tag, message.comm);

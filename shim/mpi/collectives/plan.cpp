@@ -66,7 +66,10 @@ void agree_on_times(const Part& part, plan::CallClass& of, Collectives& kept) {
     largest[0] = largest[1] = 0;
   }
   const bool is_decided = of.settle({.raw = largest[0], .coded = largest[1]});
-  if (is_decided && plans_are_logged && part.rank == 0) log_decision(plan_class_of(part), of);
+  if (!is_decided || !plans_are_logged || part.rank != 0) return;
+  log_decision(plan_class_of(part),
+               {static_cast<double>(of.times().raw), static_cast<double>(of.times().coded),
+                of.codes(), of.probations()});
 }
 
 // What the machine says of a link begins nothing that is not timed.

@@ -42,6 +42,7 @@ void watch_link(const Part& part);
 std::optional<int> take_over(const Asked& asked, CallClock& clock);
 
 inline std::optional<int> take_over_if_wanted(const Asked& asked, CallClock& clock) {
+  note_wait();
   if (is_captured()) [[unlikely]]
     capture_collective(asked);
   if (!may_take_over()) return std::nullopt;

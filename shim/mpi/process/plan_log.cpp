@@ -177,13 +177,12 @@ void log_plan(const PlanClass& of, const Planned& planned, const Outcome& outcom
   add(planned, outcome, sum);
 }
 
-void log_decision(const PlanClass& of, const plan::CallClass& decided) {
+void log_decision(const PlanClass& of, const Timed& timed) {
   const std::string line = name_of(of) + "timed: raw took " +
-                           seconds_text(1e-9 * static_cast<double>(decided.times().raw)) +
-                           " and compressed " +
-                           seconds_text(1e-9 * static_cast<double>(decided.times().coded)) +
-                           ", so " + (decided.codes() ? "compressed" : "raw") + " (timing round " +
-                           std::to_string(decided.probations()) + ")";
+                           seconds_text(1e-9 * timed.raw_nanoseconds) + " and compressed " +
+                           seconds_text(1e-9 * timed.coded_nanoseconds) + ", so " +
+                           (timed.is_coded ? "compressed" : "raw") + " (timing round " +
+                           std::to_string(timed.round) + ")";
   tw_log(TW_LOG_PLAN, line.c_str());
 }
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "collectives/native.h"
-#include "plan/call_class.h"
 #include "plan/link.h"
 #include "thinwire/thinwire.h"
 
@@ -46,8 +45,15 @@ struct Outcome {
 // Any threads.
 void log_plan(const PlanClass& of, const Planned& planned, const Outcome& outcome);
 
-// That calls of a class were timed both ways, and how they go from now on.
-void log_decision(const PlanClass& of, const plan::CallClass& decided);
+struct Timed {
+  double raw_nanoseconds = 0;
+  double coded_nanoseconds = 0;
+  bool is_coded = false;  // from now on
+  std::uint32_t round = 0;
+};
+
+// That calls or messages of a class were timed both ways, and how they go from now on.
+void log_decision(const PlanClass& of, const Timed& timed);
 
 // The last line of each class.
 void log_plans_at_end();

@@ -48,6 +48,18 @@ inline void note_small() {
     small_beside_large();
 }
 
+// How often the program has called what may wait for other ranks: receives, completions, blocking
+// collectives. Counted as above.
+extern std::atomic<std::uint64_t> waits_so_far;
+
+inline void note_wait() {
+  waits_so_far.store(waits_so_far.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+// A large send that blocks. Some of them one behind the other are one wait: the program may do
+// nothing but send, and what it sends next waits for room in the MPI's and the kernel's buffers.
+void note_blocking_send();
+
 // message_bytes() of a type of 2 GiB and more.
 std::uint64_t wide_message_bytes(MPI_Count count, MPI_Datatype type);
 

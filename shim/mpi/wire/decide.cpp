@@ -114,6 +114,13 @@ std::atomic<Kept>& kept_of(const CodecUse& use, std::uint32_t dtype, std::uint64
 
 }  // namespace
 
+PlanClass class_of(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes, tw_peer place) {
+  return {.dtype = dtype,
+          .size_bits = static_cast<std::uint32_t>(std::bit_width(bytes)),
+          .place = place,
+          .codec = use.codec.get()};
+}
+
 Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& type,
                 std::uint64_t bytes, const Peer& peer) {
   Decision decision;
@@ -124,7 +131,7 @@ Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& t
   if (decision.reason != TW_COMPRESS) return decision;
   decision.link = link_rate(peer.place);
   if (use.plan.force != 0 && decision.link.source != plan::RateSource::kStated) return decision;
-  // Messages are timed nowhere against raw ones.
+  // A guess begins nothing.
   const bool is_known = peer.place == TW_PEER_OTHER_NODE ? plan::is_vouched_for(decision.link)
                                                          : decision.link.bytes_per_second > 0;
   if (!is_known) {
@@ -147,15 +154,28 @@ Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& t
     if (!pays) decision.reason = TW_RAW_LINK_FASTER;
     return decision;
   }
-  if (!known.guard.takes(decision.raw_seconds, decision.seconds)) {
+  const bool takes = known.guard.takes(decision.raw_seconds, decision.seconds);
+  const bool pays = known.guard.codes();
+  decision.turn = next_turn(class_of(use, type.leaf, bytes, peer.place), peer.world_rank,
+                            {decision.raw_seconds, decision.seconds, pays},
+                            decision.link.source == plan::RateSource::kStated);
+  if (!takes || (pays && !decision.turn.is_coded)) {
     decision.reason = TW_RAW_LINK_FASTER;
     return decision;
   }
   // A try has paid for its encoding already.
-  const double codec_seconds =
-      known.guard.codes() ? decision.codec_seconds : decision.decode_seconds;
+  const double codec_seconds = pays ? decision.codec_seconds : decision.decode_seconds;
   decision.least_ratio = std::max(1.0, plan::least_ratio_of(decision.raw_seconds, codec_seconds));
   return decision;
+}
+
+NativeReason timed_reason(const Decision& decision) {
+  const TimedTurn& turn = decision.turn;
+  const bool is_by_time = turn.of != nullptr && turn.is_foreseen && !turn.is_coded;
+  if (decision.reason != TW_RAW_LINK_FASTER || !is_by_time) {
+    return static_cast<NativeReason>(decision.reason);
+  }
+  return turn.is_trial || !turn.is_decided ? NativeReason::kBeingTimed : NativeReason::kNotFaster;
 }
 
 double predicted_seconds(const Decision& decision, double ratio) {
@@ -166,6 +186,13 @@ double took_seconds(const Decision& decision, double encode_seconds, std::uint64
                     std::uint64_t wire_bytes) {
   const double part = static_cast<double>(wire_bytes) / static_cast<double>(bytes);
   return encode_seconds + decision.decode_seconds + decision.raw_seconds * part;
+}
+
+std::int64_t saved_nanoseconds(const Decision& decision, double raw_seconds, double whole_seconds) {
+  const double predicted = 1e9 * (raw_seconds - whole_seconds);
+  const double saved =
+      decision.turn.is_decided ? std::min(predicted, decision.turn.saving) : predicted;
+  return static_cast<std::int64_t>(saved);
 }
 
 Decision as_told(Decision decision, std::uint64_t bytes, tw_peer place) {

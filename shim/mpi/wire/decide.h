@@ -8,6 +8,7 @@
 #include "plan/link.h"
 #include "process/settings.h"
 #include "wire/encode.h"
+#include "wire/message_classes.h"
 
 namespace thinwire::mpi {
 
@@ -20,14 +21,25 @@ struct Decision {
   double encode_seconds = 0;  // predicted, of the codec as it was measured once; 0: it was not
   double codec_seconds = 0;   // predicted, encoding and decoding
   double decode_seconds = 0;
+  TimedTurn turn;  // of a class whose messages are timed both ways
 };
 
-// The settings, what is known of the link, and what earlier attempts took. Of a lossy codec only
-// what its class of messages (where to, type, size from one power of two to the next) was decided
-// at its first message, for the whole run: what a receiver gets must not depend on the time that
-// messages take.
+// The settings, what is known of the link, what earlier attempts took, and what messages of the
+// class took both ways. Of a lossy codec only what its class of messages (where to, type, size from
+// one power of two to the next) was decided at its first message, for the whole run: what a
+// receiver gets must not depend on the time that messages take.
 Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& type,
                 std::uint64_t bytes, const Peer& peer);
+
+// As messages are logged.
+PlanClass class_of(const CodecUse& use, std::uint32_t dtype, std::uint64_t bytes, tw_peer place);
+
+// Why a message goes raw, as the log has it: the times of its class are a reason of their own
+// there.
+NativeReason timed_reason(const Decision& decision);
+
+// What a frame saved: as predicted, and no more than messages of its class were timed to save.
+std::int64_t saved_nanoseconds(const Decision& decision, double raw_seconds, double whole_seconds);
 
 // What is predicted in all for a frame of that ratio; 0 where no rate is known.
 double predicted_seconds(const Decision& decision, double ratio);

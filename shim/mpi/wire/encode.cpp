@@ -1,6 +1,6 @@
 #include "wire/encode.h"
 
-#include <bit>
+#include <algorithm>
 #include <chrono>
 #include <string>
 
@@ -88,12 +88,8 @@ std::uint32_t most_skips(const CodecUse& use, const Decision& decision, double s
 
 void log_choice(const Outcome& outcome, const TypeFacts& type, const Peer& peer,
                 const CodecUse& use, const Decision& decision) {
-  const PlanClass of{.dtype = type.leaf,
-                     .size_bits = static_cast<std::uint32_t>(std::bit_width(outcome.bytes)),
-                     .place = peer.place,
-                     .codec = use.codec.get()};
-  log_plan(of, {decision.raw_seconds, decision.seconds, decision.least_ratio, decision.link},
-           outcome);
+  log_plan(class_of(use, type.leaf, outcome.bytes, peer.place),
+           {decision.raw_seconds, decision.seconds, decision.least_ratio, decision.link}, outcome);
 }
 
 }  // namespace
@@ -135,7 +131,8 @@ std::optional<Wire> encode(const Outgoing& message) {
   const Decision told = as_told(decision, bytes, peer.place);
   const auto stay_raw = [&, use = use, rule = rule](tw_reason why, std::uint64_t spent = 0) {
     if (plans_are_logged) [[unlikely]] {
-      const auto reason = static_cast<NativeReason>(why);
+      const auto reason =
+          why == decision.reason ? timed_reason(decision) : static_cast<NativeReason>(why);
       log_choice({reason, bytes, 0, 1e-9 * static_cast<double>(spent)}, type, peer, *use, decision);
     }
     count_raw(why, bytes);
@@ -178,6 +175,7 @@ std::optional<Wire> encode(const Outgoing& message) {
   }
   if (encoded.reason != TW_COMPRESS) return stay_raw(encoded.reason, spent);
   channel.succeeded();
+  note_frame(decision.turn);
   const double seconds = 1e-9 * static_cast<double>(spent);
   if (!attempted(decision, message, *use, type, bytes, peer, seconds, encoded.wire.bytes)) {
     return stay_raw(TW_RAW_LINK_FASTER, spent);
@@ -192,12 +190,16 @@ std::optional<Wire> encode(const Outgoing& message) {
   note_sent(peer.place, encoded.wire.bytes, false);
   encoded.wire.rule = rule;
   encoded.wire.predicted_nanoseconds = nanoseconds(predicted);
-  const std::uint64_t raw = nanoseconds(told.raw_seconds);
-  const std::uint64_t whole =
-      raw == 0 ? 0 : nanoseconds(took_seconds(told, seconds, bytes, encoded.wire.bytes));
+  std::uint64_t raw = 0, whole = 0;
+  if (told.raw_seconds > 0) {
+    const double took = took_seconds(told, seconds, bytes, encoded.wire.bytes);
+    encoded.wire.saved_nanoseconds = saved_nanoseconds(decision, told.raw_seconds, took);
+    whole = nanoseconds(took);
+    // What the trace and the report have are the same times.
+    raw = static_cast<std::uint64_t>(std::max<std::int64_t>(
+        static_cast<std::int64_t>(whole) + encoded.wire.saved_nanoseconds, 1));
+  }
   encoded.wire.predicted_raw_nanoseconds = raw;
-  encoded.wire.saved_nanoseconds =
-      static_cast<std::int64_t>(raw) - static_cast<std::int64_t>(whole);
   if (is_traced()) {
     trace_message(
         message, peer, *use, TW_COMPRESS,
