@@ -1,5 +1,5 @@
-"""Messages are compressed where that is faster, as timed beside raw ones, whatever the link's rate is
-taken to be."""
+"""Messages are compressed where that is faster, as timed beside raw ones, whatever the link's rate
+is taken to be."""
 
 import re
 import subprocess
