@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "base/float_mode.h"
 
@@ -33,6 +34,10 @@ constexpr double kLongestPause = 1 << 16;
 // Pauses are powers of two and trials begin at multiples of them: so those of several ranks meet.
 constexpr std::uint64_t kGrid = 8, kConfirms = 32;
 constexpr std::uint32_t kMostConfirmed = 8;
+// Ranks that send each other may know the link's rate some rounds one after another, so that their
+// first trials do not meet: the second comes soon, unless compressed rounds took twice as long.
+constexpr std::uint64_t kSecond = 16;
+constexpr double kMuch = 1;
 
 // A class that has its first trial with the program's word for a link's rate.
 constexpr std::uint64_t kFirstOfStated = 16;
@@ -82,11 +87,21 @@ MessageClass::MessageClass(const MessageClass& all, std::uint64_t messages) {
 
 // Of the round before, which ends with this one.
 void MessageClass::note_time(std::uint64_t nanoseconds) {
-  if (last_turn_.is_trial) {
-    const auto took = static_cast<double>(nanoseconds - std::min(last_, nanoseconds));
-    (last_turn_.is_coded ? coded_ : raw_).add(took);
-  }
+  last_took_ = static_cast<double>(nanoseconds - std::min(last_, nanoseconds));
   last_ = nanoseconds;
+  if (last_turn_.is_trial && !last_turn_.is_coded) raw_.add(last_took_);
+  if (last_turn_.is_trial && last_turn_.is_coded && frames_of_round_ > 0) coded_.add(last_took_);
+  count_frames();
+}
+
+void MessageClass::count_frames() {
+  if (frames_of_round_ <= 0) return;
+  if (rounds_ >= kMostTimes) {
+    rounds_ /= 2;
+    frames_ /= 2;
+  }
+  ++rounds_;
+  frames_ += std::exchange(frames_of_round_, 0);
 }
 
 bool MessageClass::has_shifted(const Foreseen& foreseen) const {
@@ -103,8 +118,8 @@ bool MessageClass::is_due(const Foreseen& foreseen) {
     due_ = next_multiple(position_, kGrid);
   }
   if (due_ != 0) return position_ >= due_;
-  // The first round opens connections.
-  return codes_ ? position_ >= kFirstOfStated : position_ % 2 == 1;
+  // The first round opens connections, the second is the trial's first.
+  return codes_ ? position_ >= kFirstOfStated : position_ >= 2 && position_ % 2 == 0;
 }
 
 void MessageClass::begin_trial(const Foreseen& foreseen) {
@@ -112,6 +127,12 @@ void MessageClass::begin_trial(const Foreseen& foreseen) {
   began_ = position_;
   run_ = run_at(position_);
   gain_ = gain_of(foreseen);
+  if (due_ == 0 && !codes_) {  // the round before was raw
+    --began_;
+    raw_.add(last_took_);
+  }
+  // A first trial that the other rank did not take part in tells nothing.
+  if (trials_ == 1 && !codes_) raw_ = coded_ = {};
   if (raw_.number() < kMostTimes) return;
   raw_.fade();
   coded_.fade();
@@ -119,6 +140,7 @@ void MessageClass::begin_trial(const Foreseen& foreseen) {
 
 // By how many standard deviations compressed rounds are faster.
 double MessageClass::deviations_faster() const {
+  if (!is_timed()) return 0;
   const double deviation = std::sqrt(raw_.variance() + coded_.variance());
   return deviation > 0 ? (raw_.mean_log() - coded_.mean_log()) / deviation : 0;
 }
@@ -134,11 +156,13 @@ double MessageClass::part_slower() const {
 std::uint64_t MessageClass::pause() const {
   const double faster = deviations_faster();
   if (!codes_ && faster > kPromising) return std::uint64_t{4} * run_;
+  if (trials_ == 1 && !codes_ && part_slower() < kMuch) return kSecond;
   const double pause = std::min(kPartOfTime * 2 * run_ * part_slower(), kLongestPause);
   auto rounds = static_cast<std::uint64_t>(pause);
   const std::uint32_t doublings = std::min(confirmed_, kMostConfirmed);
   if (codes_ && faster < kCertain) rounds = std::min(rounds, kConfirms << doublings);
-  if (!codes_ && faster > -kDoubtful) rounds = std::min(rounds, kGrid << doublings);
+  if (!codes_ && is_timed() && faster > -kDoubtful) rounds = std::min(rounds, kGrid << doublings);
+  if (!is_timed()) rounds = kGrid << std::min(trials_, kMostConfirmed);
   const std::uint64_t least = std::max(kGrid, std::uint64_t{16} * (run_ - 1));
   return std::bit_ceil(std::max(rounds, least));
 }
@@ -149,6 +173,10 @@ void MessageClass::end_trial() {
   const bool before = codes_;
   const bool are_few = std::min(raw_.number(), coded_.number()) < kFew;
   const double needed = before ? kGoesOn : are_few ? kBeginsOfFew : kBegins;
+  if (!is_timed()) {  // nothing shrank
+    due_ = next_multiple(position_, pause());
+    return;
+  }
   // A gain that rounds which now and then take long take back is none.
   const double most = (before ? kMostOfMean : kLeastGain) * raw_.mean();
   codes_ = deviations_faster() >= needed && coded_.mean() <= most;
@@ -186,18 +214,12 @@ MessageTurn MessageClass::next(const Foreseen& foreseen, std::uint64_t nanosecon
   note_time(nanoseconds);
   last_turn_ = turn_of_round(foreseen);
   ++position_;
-  if (!last_turn_.is_coded) return last_turn_;
-  if (to_code_ >= kMostTimes) {
-    to_code_ /= 2;
-    frames_ /= 2;
-  }
-  ++to_code_;
   return last_turn_;
 }
 
 double MessageClass::saving() const {
-  const double a_message = raw_.mean() - coded_.mean();
-  return frames_ > 0 ? a_message * to_code_ / frames_ : a_message;
+  const double a_round = raw_.mean() - coded_.mean();
+  return frames_ > 0 ? a_round * rounds_ / frames_ : a_round;
 }
 
 }  // namespace thinwire::plan

@@ -55,8 +55,9 @@ class MessageClass {
   // the program has waited for something.
   MessageTurn next(const Foreseen& foreseen, std::uint64_t nanoseconds, std::uint64_t waits);
 
-  // A message that was to be compressed became a frame: data may not shrink.
-  void made_frame() { ++frames_; }
+  // A message that was to be compressed became a frame. Rounds in which none did are not timed as
+  // compressed ones: data may not shrink.
+  void made_frame() { ++frames_of_round_; }
 
   bool codes() const { return codes_; }
   std::uint32_t trials() const { return trials_; }
@@ -65,8 +66,7 @@ class MessageClass {
   double raw_nanoseconds() const { return raw_.mean(); }
   double coded_nanoseconds() const { return coded_.mean(); }
 
-  // Nanoseconds that a frame saved, as timed. Messages that were to be compressed and did not
-  // shrink are in the rounds' times, and leave what was saved to the others.
+  // Nanoseconds that a frame saved, as timed.
   double saving() const;
 
  private:
@@ -74,6 +74,7 @@ class MessageClass {
   bool has_shifted(const Foreseen& foreseen) const;
   bool is_due(const Foreseen& foreseen);
   void begin_trial(const Foreseen& foreseen);
+  void count_frames();
   void end_trial();
   double deviations_faster() const;
   double part_slower() const;
@@ -95,9 +96,11 @@ class MessageClass {
   std::uint32_t confirmed_ = 0;  // in a row
   double gain_ = 0;              // foreseen at the last trial, raw by compressed
   std::uint64_t last_ = 0;       // when the round began
-  MessageTurn last_turn_;        // the round's
+  double last_took_ = 0;         // the round before
+  double frames_of_round_ = 0;
+  MessageTurn last_turn_;  // the round's
   WayTimes raw_, coded_;
-  double to_code_ = 0, frames_ = 0;  // rounds that were to be compressed, and what they became
+  double rounds_ = 0, frames_ = 0;  // rounds with frames, and these
 };
 
 }  // namespace thinwire::plan

@@ -134,11 +134,14 @@ Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& t
   // A guess begins nothing.
   const bool is_known = peer.place == TW_PEER_OTHER_NODE ? plan::is_vouched_for(decision.link)
                                                          : decision.link.bytes_per_second > 0;
+  const bool is_lossy = use.is_lossy;
   if (!is_known) {
+    // It counts all the same: ranks that exchange messages have their trials at one time.
+    if (!is_lossy)
+      next_turn(class_of(use, type.leaf, bytes, peer.place), peer.world_rank, {}, false);
     decision.reason = TW_RAW_NO_LINK;
     return decision;
   }
-  const bool is_lossy = use.is_lossy;
   std::atomic<Kept>& kept = kept_of(use, type.leaf, bytes, peer.place);
   const Kept before = is_lossy ? kept.load(std::memory_order_relaxed) : Kept::kUndecided;
   const std::lock_guard lock(g_mutex);
