@@ -1,6 +1,6 @@
 """What memory an array object has, whichever library made it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,9 +73,18 @@ def view_of(array: Any, stream: int | None = None) -> ArrayView:
         return _view_of_dlpack(array, stream)
     if hasattr(array, "__cuda_array_interface__"):
         return _view_of_cuda(array)
-    buffer = isinstance(array, bytes | bytearray | memoryview)
-    made = np.asarray(memoryview(array) if buffer else array)
-    return _view_of_host(made, copied=made.base is None)
+    buffer = _buffer_of(array)
+    if buffer is not None:
+        return _view_of_host(np.asarray(buffer))
+    # Whether that shares memory with it nobody says.
+    return _view_of_host(np.asarray(array), copied=True)
+
+
+def _buffer_of(array: Any) -> memoryview | None:
+    try:
+        return memoryview(array)
+    except TypeError:
+        return None
 
 
 def _view_of_host(array: np.ndarray, copied: bool = False) -> ArrayView:
@@ -93,7 +102,7 @@ def _view_of_host(array: np.ndarray, copied: bool = False) -> ArrayView:
         itemsize=data.dtype.itemsize,
         gpu=None,
         # A copy would be written to and forgotten.
-        read_only=copied or (data is not array and array.ndim > 0) or not data.flags.writeable,
+        read_only=copied or not array.flags.c_contiguous or not data.flags.writeable,
         stream=None,
         keeper=data,
     )
@@ -121,6 +130,8 @@ def _view_of_dlpack(array: Any, stream: int | None) -> ArrayView:
     code, bits = lent.type
     if bits % 8:
         raise TypeError(f"elements of {bits} bits are no whole bytes")
+    if not on_gpu and not _is_contiguous(lent.shape, lent.strides, 1):
+        return _view_of_copy(array)
     _check_contiguous(lent.shape, lent.strides, 1)
     return ArrayView(
         pointer=lent.pointer,
@@ -132,6 +143,12 @@ def _view_of_dlpack(array: Any, stream: int | None) -> ArrayView:
         stream=None,  # the producer has made its work come before ours
         keeper=(array, lent),
     )
+
+
+def _view_of_copy(array: Any) -> ArrayView:
+    """Of host memory that is not contiguous."""
+    copy = array.contiguous() if hasattr(array, "contiguous") else np.array(np.from_dlpack(array))
+    return replace(view_of(copy), read_only=True)
 
 
 def _view_of_cuda(array: Any) -> ArrayView:
@@ -170,12 +187,18 @@ def _check_contiguous(
     shape: tuple[int, ...], strides: tuple[int, ...] | None, expected: int
 ) -> None:
     """ValueError unless `strides` are those of C order with `expected` for the last axis."""
+    if not _is_contiguous(shape, strides, expected):
+        raise ValueError(
+            "the array is not contiguous in C order: pass a contiguous copy, as "
+            ".contiguous() (torch) or cupy.ascontiguousarray() make"
+        )
+
+
+def _is_contiguous(shape: tuple[int, ...], strides: tuple[int, ...] | None, expected: int) -> bool:
     if strides is None or 0 in shape:
-        return
+        return True
     for extent, stride in zip(reversed(shape), reversed(strides), strict=True):
         if extent != 1 and stride != expected:
-            raise ValueError(
-                "the array is not contiguous in C order: pass a contiguous copy, as "
-                ".contiguous() (torch) or cupy.ascontiguousarray() make"
-            )
+            return False
         expected *= extent
+    return True

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import threading
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ NCCL_SHIM = "libthinwire_nccl.so"
 _CORE = "libthinwire.so.0"
 
 ffi = cffi.FFI()
+loading = threading.RLock()
 
 
 class ThinwireError(Exception):
@@ -46,7 +48,7 @@ class ThinwireError(Exception):
 
 def library_folder() -> Path:
     """Where this installation's libraries are, unless `THINWIRE_LIBRARY_DIR` names a folder."""
-    return Path(os.environ.get("THINWIRE_LIBRARY_DIR", PACKAGE / "lib"))
+    return Path(os.environ.get("THINWIRE_LIBRARY_DIR") or PACKAGE / "lib")
 
 
 def library_path(name: str) -> Path:
@@ -93,9 +95,14 @@ def _name_nvcomp() -> None:
             return
 
 
-@cache
 def library() -> Any:
-    """The core library's functions, as cffi sees them."""
+    """The core library's functions, as cffi sees them. Any thread may be the first to call."""
+    with loading:
+        return _loaded()
+
+
+@cache
+def _loaded() -> Any:
     _name_nvcomp()
     header = _header_path().read_text()
     declarations = re.search(
@@ -126,7 +133,8 @@ def new_struct(kind: str) -> Any:
 
 
 def text(pointer: Any) -> str:
-    return ffi.string(pointer).decode()
+    """What C says; bytes of others' that are no text, as of a file's name, are written as \\xff."""
+    return ffi.string(pointer).decode(errors="backslashreplace")
 
 
 def version() -> str:
@@ -140,10 +148,11 @@ def format_version() -> int:
 
 
 def c_text(value: str) -> bytes:
-    """A text as C takes it; ValueError for one with a NUL, at which C would end it."""
+    """A text as C takes it, a file's name as the system has it; ValueError for one with a NUL, at
+    which C would end it."""
     if "\0" in value:
         raise ValueError(f"{value!r} holds a NUL")
-    return value.encode()
+    return os.fsencode(value)
 
 
 def parse_size(size: str) -> int:

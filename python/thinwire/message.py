@@ -252,8 +252,10 @@ def _check_target(target: ArrayView, info: MessageInfo) -> None:
         raise ValueError("out cannot be written to, or is not contiguous in C order")
     if target.nbytes != info.raw_bytes:
         raise ValueError(f"out has {target.nbytes} bytes, the frame's array {info.raw_bytes}")
-    if "bytes" not in (target.dtype, info.dtype) and target.dtype != info.dtype:
-        raise TypeError(f"out has {target.dtype} elements, the frame {info.dtype}")
+    is_bytes = target.dtype == "bytes" and target.itemsize == 1
+    if info.dtype != "bytes" and target.dtype != info.dtype and not is_bytes:
+        kind = f"{target.itemsize}-byte" if target.dtype == "bytes" else target.dtype
+        raise TypeError(f"out has {kind} elements, the frame {info.dtype}")
 
 
 def _decode(source: ArrayView, target: int, info: MessageInfo, options: Any) -> None:

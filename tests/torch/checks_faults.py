@@ -13,14 +13,16 @@ from training import model, train
 
 import thinwire
 import thinwire.torch as tt
-from thinwire.torch.transport import over_group
+from thinwire.torch.companion import Companion
+from thinwire.torch.transport import over_companion
 
 
 def forgotten(_: Path) -> None:
     """A communicator that goes without close() calls its transport's functions once more."""
     for _turn in range(3):
         group = dist.new_group([0, 1], backend="gloo")
-        communicator = thinwire.Communicator(over_group(group), codec="blockq", threshold=0)
+        transport = over_companion(Companion(group))
+        communicator = thinwire.Communicator(transport, codec="blockq", threshold=0)
         values, sums = torch.ones(50_000), torch.empty(50_000)
         assert communicator.Allreduce(values, sums).compressed
         assert sums.sub(2).abs().max() < 0.05

@@ -1,4 +1,4 @@
-"""thinwire.torch on gloo: jobs of two and four ranks, each with many checks (checks_*.py)."""
+"""thinwire.torch on gloo: jobs of two to four ranks, each with many checks (checks_*.py)."""
 
 import subprocess
 from pathlib import Path
@@ -11,7 +11,13 @@ pytestmark = [needs_torch, pytest.mark.multiproc]
 
 @pytest.mark.parametrize(
     ("module", "ranks"),
-    [("checks_policy", 2), ("checks_ddp", 2), ("checks_fsdp", 2), ("checks_mesh", 4)],
+    [
+        ("checks_policy", 2),
+        ("checks_ddp", 2),
+        ("checks_fsdp", 2),
+        ("checks_three", 3),
+        ("checks_mesh", 4),
+    ],
 )
 def test_checks_of(module: str, ranks: int, tmp_path: Path) -> None:
     passed(run_job(module, ranks, tmp_path, 120), ranks, checks_of(module))

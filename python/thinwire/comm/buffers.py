@@ -81,7 +81,7 @@ def read_buffer(spec: Any, name: str, stream: int | None, *, written: bool) -> B
     what is no buffer.
     """
     array, *rest = spec if isinstance(spec, list | tuple) else [spec]
-    asked = _type_name(rest.pop(), name) if rest and _is_type(rest[-1]) else None
+    asked = _type_of(rest.pop(), name) if rest and _is_type(rest[-1]) else None
     if len(rest) == 1 and isinstance(rest[0], list | tuple) and _is_pair(rest[0]):
         rest = list(rest[0])
     if len(rest) > 2:
@@ -114,18 +114,21 @@ def _is_pair(words: Sequence[Any]) -> bool:
     return len(words) == 2 and isinstance(words[0], list | tuple | np.ndarray)
 
 
-def _type_name(word: Any, name: str) -> str:
+def _type_of(word: Any, name: str) -> tuple[str, int]:
+    """Our name of a type, and of how many such elements it is one: what is no float, of bytes."""
     if isinstance(word, str) and word in dtypes.CODES:
-        return word
+        return word, 1
     if not isinstance(word, str | np.dtype | type):  # mpi4py's
         known = _MPI_NAMES.get(word.Get_name())
         if known is None:
             raise TypeError(f"{name}: elements of {word.Get_name()} are not floats or bytes")
-        return known
+        return known, 1
     try:
-        return dtypes.name_of_numpy(np.dtype(word))
+        asked = np.dtype(word)
     except TypeError as error:
         raise TypeError(f"{name}: {word!r} is no element type") from error
+    known = dtypes.name_of_numpy(asked)
+    return known, asked.itemsize // dtypes.NUMPY[known].itemsize
 
 
 def _view(array: Any, name: str, stream: int | None, written: bool) -> ArrayView:
@@ -142,14 +145,14 @@ def _view(array: Any, name: str, stream: int | None, written: bool) -> ArrayView
     return view
 
 
-def _elements(view: ArrayView, asked: str | None, name: str) -> tuple[str, int]:
-    """The element type, and how many such elements one of the array is. What is no float travels
-    as bytes."""
-    dtype = asked or view.dtype
+def _elements(view: ArrayView, asked: tuple[str, int] | None, name: str) -> tuple[str, int]:
+    """The element type, and how many such elements one of the asked type, else of the array, is.
+    What is no float travels as bytes."""
+    dtype = asked[0] if asked else view.dtype
     itemsize = dtypes.NUMPY[dtype].itemsize
     if view.nbytes % itemsize:
         raise ValueError(f"{name}: {view.nbytes} bytes are no whole number of {dtype} values")
-    return dtype, 1 if asked else view.itemsize // itemsize
+    return dtype, asked[1] if asked else view.itemsize // itemsize
 
 
 def _whole(number: Any, name: str) -> int:

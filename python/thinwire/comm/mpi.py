@@ -1,11 +1,20 @@
 """Ranks of an MPI: the transport of the preload library that fits the program's MPI."""
 
+import os
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from thinwire.launch.families import family_of_file, names
-from thinwire.library import MPI_SHIMS, ThinwireError, ffi, library, text, transport_library
+from thinwire.library import (
+    MPI_SHIMS,
+    ThinwireError,
+    ffi,
+    library,
+    loading,
+    text,
+    transport_library,
+)
 
 _ENTRY = "tw_status tw_mpi_transport(const void *comm_address, tw_transport *transport);"
 
@@ -45,7 +54,9 @@ def is_finalized() -> bool:
 def _family() -> str:
     """The key of MPI_SHIMS for the MPI that this process has loaded; RuntimeError where there is
     none or where there are several."""
-    mapped = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines()}
+    # Names may be of any bytes but a line's end, which the kernel writes as \\012.
+    maps = os.fsdecode(Path("/proc/self/maps").read_bytes())
+    mapped = {words[5] for line in maps.split("\n") if len(words := line.split(maxsplit=5)) == 6}
     found = {family for path in mapped if (family := family_of_file(path))}
     if len(found) != 1:
         raise RuntimeError(
@@ -55,9 +66,14 @@ def _family() -> str:
     return found.pop()
 
 
-@cache
 def _shim(family: str) -> Any:
     """The preload library of an MPI, loaded beside it: its own MPI_ symbols stay hidden."""
     library()
+    with loading:
+        return _loaded(family)
+
+
+@cache
+def _loaded(family: str) -> Any:
     ffi.cdef(_ENTRY)
     return ffi.dlopen(str(transport_library(family)))

@@ -79,6 +79,7 @@ def _attach_ddp(model: Any, name: str, error_feedback: bool | ErrorFeedback) -> 
     if feedback is not None:
         feedback.know(model.module)
     hook = ddp_hook(model.process_group, name=name, error_feedback=feedback)
+    hook.know(model)
     model.register_comm_hook(None, hook)
     return Attached(1, hook, feedback)
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch.distributed as dist
 
 from thinwire.comm import Communicator
+from thinwire.torch.companion import Companion
 from thinwire.torch.compare import compare
 from thinwire.torch.guard import Guard
 from thinwire.torch.setting import Setting, compared
-from thinwire.torch.transport import error_of, over_group
+from thinwire.torch.transport import error_of, over_companion
 
 
 class Channel:
@@ -25,16 +25,13 @@ class Channel:
 
     def __init__(self, group: Any, name: str, setting: Setting) -> None:
         self.name = name
-        ranks = dist.get_process_group_ranks(group)
         # Of its own, so that what it carries never meets what the program sends.
-        self.companion = dist.new_group(
-            ranks, backend="gloo", use_local_synchronization=True, group_desc=f"thinwire:{name}"
-        )
+        self.companion = Companion(group)
         # That of the environment nobody has compared yet.
         compare([self.companion], compared(setting), None)
         nodes = _nodes(self.companion)
         self.is_one_node = len(set(nodes)) == 1
-        transport = over_group(self.companion)
+        transport = over_companion(self.companion)
         self._error = lambda: error_of(transport)
         self.communicator = Communicator(
             transport,
@@ -79,9 +76,7 @@ class Channel:
         """Over all ranks, each; collective, behind the calls that were submitted before."""
 
         def task() -> list[float]:
-            tensor = torch.tensor(numbers, dtype=torch.float64)
-            dist.all_reduce(tensor, op=dist.ReduceOp.MAX, group=self.companion)
-            return list(tensor.tolist())
+            return self.companion.largest(numbers)
 
         found: list[float] = self.submit("the guard", task).wait()
         return found
@@ -104,10 +99,9 @@ class Channel:
             self.communicator.close()
 
 
-def _nodes(companion: Any) -> list[int]:
+def _nodes(companion: Companion) -> list[int]:
     """A number for each rank, equal for ranks of one host."""
-    names: list[Any] = [None] * dist.get_world_size(companion)
-    dist.all_gather_object(names, os.uname().nodename, group=companion)
+    names = companion.gather(os.uname().nodename)
     return [names.index(name) for name in names]
 
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import torch.distributed as dist
 
+from thinwire.torch.companion import gather
+
 
 class PolicyMismatch(RuntimeError):
     """The ranks gave different policies; the text names the first difference."""
@@ -15,9 +17,7 @@ def exchange(groups: Sequence[Any], said: str) -> dict[int, str]:
     their order; over those of a mesh, one a dimension, every rank learns of all ranks."""
     known = {dist.get_rank(): said}
     for group in groups:
-        told: list[Any] = [None] * dist.get_world_size(group)
-        dist.all_gather_object(told, known, group=group)
-        for each in told:
+        for each in gather(group, known):
             known.update(each)
     return known
 

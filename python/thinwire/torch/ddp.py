@@ -1,5 +1,6 @@
 """DistributedDataParallel: a communication hook that compresses gradients."""
 
+import weakref
 from typing import Any
 
 import torch
@@ -39,6 +40,7 @@ class DdpHook:
     def __init__(self, group: Any, name: str, feedback: ErrorFeedback | None) -> None:
         self._plans = GroupPlans(group, name)
         self.feedback = feedback
+        self._model: Any = None
         # DDP reads and logs them.
         self.__name__ = self.__qualname__ = "thinwire_hook"
 
@@ -47,14 +49,28 @@ class DdpHook:
     ) -> torch.futures.Future[torch.Tensor]:
         """A Future of the bucket's average over the group, as DDP's own."""
         plans, flat = self._plans.now(), bucket.buffer()
-        # Divided first, as DDP does without a hook.
-        flat.div_(dist.get_world_size(plans.group))
+        self._check_join()
+        _divide(flat, dist.get_world_size(plans.group))
         choice = plans.choose("allreduce", flat, dist.ReduceOp.SUM)
         spec = choice.codec.spec if choice.codec else "raw"
         with torch.profiler.record_function(f"thinwire::allreduce/{spec}"):
             if choice.codec is None:
                 return _native(plans, flat, choice)
             return self._coded(plans, flat, bucket.parameters(), choice)
+
+    def know(self, model: Any) -> None:
+        """The model whose gradients it gets: what its `join()` asks for cannot all be had."""
+        self._model = weakref.ref(model)
+
+    def _check_join(self) -> None:
+        model = self._model() if self._model is not None else None
+        if model is None or not model._join_config.enable:
+            return
+        if not getattr(model, "_divide_by_initial_world_size", True):
+            raise RuntimeError(
+                "thinwire.torch: a hook does not learn how many ranks have not joined yet: "
+                "join(divide_by_initial_world_size=False) works without attach() alone"
+            )
 
     def _coded(self, plans: Plans, flat: Any, parameters: Any, choice: Choice) -> Any:
         codec = choice.codec
@@ -67,6 +83,15 @@ class DdpHook:
             return flat
 
         return plans.channel.submit("allreduce", task, flat.device)
+
+
+def _divide(flat: Any, ranks: int) -> None:
+    """First, and as DDP does without a hook: by 1 / ranks in double precision, sparse ones by
+    ranks."""
+    if flat.is_sparse:
+        flat.div_(ranks)
+    else:
+        flat.mul_(1.0 / ranks)
 
 
 def _native(plans: Plans, flat: Any, choice: Choice) -> Any:

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.distributed as dist
 
 from thinwire.comm import Transport
 from thinwire.comm.interrupts import keep
 from thinwire.library import ffi, library, new_struct
+from thinwire.torch.companion import Companion
 
 TAG = 0x7457
 FAILURE = 8  # TW_INTERNAL
@@ -58,8 +58,8 @@ class _Line(threading.Thread):
 class _Wire:
     """What the callbacks of one rank's end work on."""
 
-    def __init__(self, group: Any) -> None:
-        self.group = group
+    def __init__(self, gloo: Any) -> None:
+        self.gloo = gloo
         self.error: Exception | None = None
         self._requests = 0
         self._done: dict[int, int] = {}  # bytes by request
@@ -73,12 +73,12 @@ class _Wire:
         sent[:HEAD].view(torch.int64).fill_(nbytes)
         if nbytes:
             sent[HEAD:] = _tensor(data, nbytes)
-        return self._post("to", peer, self.group.send([sent], peer, TAG), sent, None)
+        return self._post("to", peer, self.gloo.send([sent], peer, TAG), sent, None)
 
     def receive(self, peer: int, data: Any, room: int) -> int:
         come = torch.empty(HEAD + room, dtype=torch.uint8)
         memory = _tensor(data, room) if room else come[:0]
-        return self._post("from", peer, self.group.recv([come], peer, TAG), come, memory)
+        return self._post("from", peer, self.gloo.recv([come], peer, TAG), come, memory)
 
     def _post(self, way: str, peer: int, work: Any, wire: Any, memory: Any) -> int:
         line = self._lines.get((way, peer))
@@ -134,13 +134,12 @@ class _Wire:
                 line.join(timeout=END_SECONDS)
 
 
-def over_group(group: Any) -> Transport:
-    """This rank's end of a process group whose backend carries tensors of host memory (gloo), and
-    which nothing else uses. Not collective: it sends nothing."""
+def over_companion(companion: Companion) -> Transport:
+    """This rank's end of a companion. Not collective: it sends nothing."""
     library()
-    wire = _Wire(group)
+    wire = _Wire(companion.gloo)
     struct = new_struct("tw_transport")
-    struct.rank, struct.ranks = dist.get_rank(group), dist.get_world_size(group)
+    struct.rank, struct.ranks = companion.rank, companion.ranks
     callbacks = _callbacks(wire)
     for name, function in callbacks.items():
         setattr(struct, name, function)
