@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -76,9 +77,12 @@ class Loopback:
     bytes_per_second: float | None = None
 
     def run(self, command: list[str], timeout: float) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            command, env=self._environment(), capture_output=True, text=True, timeout=timeout
-        )
+        # A launcher that is killed, as one that takes long to end after an interrupt, leaves files.
+        with tempfile.TemporaryDirectory(prefix="tw-", ignore_cleanup_errors=True) as scratch:
+            environment = self._environment() | launchers.session_folder(scratch)
+            return subprocess.run(
+                command, env=environment, capture_output=True, text=True, timeout=timeout
+            )
 
     def start(self, command: list[str], stderr: IO[str], scratch: str) -> "subprocess.Popen[str]":
         environment = self._environment() | launchers.session_folder(scratch)
