@@ -97,7 +97,14 @@ OF_PAGES = {
     "tests/README": part("", "*/README", folder="tests"),
     "spec/README": part("", "frame", "mpi-message", "collective", "versions", "*", folder="spec"),
     "docs/results/README": part(
-        "", "programs", "gpu-suite", "20*", folder="docs/results", newest_first=True, shown=True
+        "",
+        "programs",
+        "gpu-suite",
+        "make-test",
+        "20*",
+        folder="docs/results",
+        newest_first=True,
+        shown=True,
     ),
     "docs/decisions/README": part("", "0*", folder="docs/decisions", shown=True),
 }

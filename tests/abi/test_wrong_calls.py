@@ -203,7 +203,7 @@ def test_all_types_of_handles_are_tried() -> None:
         for kind in ffi.typeof(getattr(lib, name)).args
         if is_handle(kind)
     }
-    # A copy needs a GPU, and streams a transport: tests/gpu and tests/capi have them.
+    # A copy needs a GPU; streams need a transport, and tests/capi has them.
     assert kinds - MADE == {"tw_copy", "tw_stream_comm", "tw_stream_plan"}
 
 
