@@ -75,3 +75,22 @@ def test_what_gains_stays_compressed(mpi: Mpi, tmp_path: Path) -> None:
     assert done.report["compressed_messages"] >= ROUNDS * 3 // 4, done.report
     assert decisions(done)[-1] == "compressed"
     assert done.report["predicted_saved_seconds"] > 0
+
+
+def test_tests_that_find_nothing_are_no_waits(tmp_path: Path) -> None:
+    """Else what is timed is the start of a send alone, which encoding only makes longer."""
+    messages_in_all, compressed = 16 * 20, []
+    program: list[str | Path] = [SYSTEM.programs / "shim_tested_bursts", "20"]
+    for attempt in range(ATTEMPTS):
+        report = tmp_path / f"report-{attempt}.json"
+        try:
+            with Lab(hosts=2, link="500mbit") as lab:
+                done = over_hosts(lab, 2, program, AUTO, report, timeout=120)
+        except LabUnavailable as error:
+            pytest.skip(f"no lab here: {error}")
+        assert done.code == 0 and "0 wrong" in done.output, done.errors
+        assert done.report is not None
+        compressed.append(done.report["compressed_messages"])
+        if compressed[-1] > messages_in_all // 3:
+            return
+    raise AssertionError(f"{compressed} of {messages_in_all} messages compressed")

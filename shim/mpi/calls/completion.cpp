@@ -77,9 +77,17 @@ int complete_some(int count, MPI_Request* requests, Complete&& complete) {
   return complete(completion);
 }
 
+// Its `error`. A test that found something complete counts as a wait; one that did not ends no
+// round of messages that are timed (plan/message_class.h): programs test for the MPI's sake alone.
+int noted(int error, const int* done) {
+  if (error == MPI_SUCCESS && *done > 0) note_wait();
+  return error;
+}
+
 }  // namespace
 
 extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  note_wait();
   if (!concerns_shim(1, request)) return real().Wait(request, status);
   Completion::ForOne space;
   Completion completion(1, request, space);
@@ -92,16 +100,18 @@ extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
 THINWIRE_ALSO_PMPI(Wait);
 
 extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  if (!concerns_shim(1, request)) return real().Test(request, flag, status);
-  return complete_some(1, request, [&](auto& completion) {
+  if (!concerns_shim(1, request)) return noted(real().Test(request, flag, status), flag);
+  const int outcome = complete_some(1, request, [&](auto& completion) {
     MPI_Status native{};
     const int error = real().Test(completion.requests(), flag, &native);
     return *flag ? completion.settle(0, native, error, status) : error;
   });
+  return noted(outcome, flag);
 }
 THINWIRE_ALSO_PMPI(Test);
 
 extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  note_wait();
   if (!concerns_shim(count, requests)) return real().Waitall(count, requests, statuses);
   Completion::ForMany space;
   Completion completion(count, requests, space);
@@ -117,16 +127,20 @@ extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuse
 THINWIRE_ALSO_PMPI(Waitall);
 
 extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  if (!concerns_shim(count, requests)) return real().Testall(count, requests, flag, statuses);
-  return complete_some(count, requests, [&](auto& completion) {
+  if (!concerns_shim(count, requests)) {
+    return noted(real().Testall(count, requests, flag, statuses), flag);
+  }
+  const int outcome = complete_some(count, requests, [&](auto& completion) {
     MPI_Status* const native = completion.statuses(statuses);
     const int error = real().Testall(count, completion.requests(), flag, native);
     return *flag ? settle_all(completion, count, error, native, statuses) : error;
   });
+  return noted(outcome, flag);
 }
 THINWIRE_ALSO_PMPI(Testall);
 
 extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
+  note_wait();
   if (!concerns_shim(count, requests)) return real().Waitany(count, requests, index, status);
   return complete_some(count, requests, [&](auto& completion) {
     MPI_Status native{};
@@ -139,18 +153,20 @@ THINWIRE_ALSO_PMPI(Waitany);
 extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
                            MPI_Status* status) {
   if (!concerns_shim(count, requests)) {
-    return real().Testany(count, requests, index, flag, status);
+    return noted(real().Testany(count, requests, index, flag, status), flag);
   }
-  return complete_some(count, requests, [&](auto& completion) {
+  const int outcome = complete_some(count, requests, [&](auto& completion) {
     MPI_Status native{};
     const int error = real().Testany(count, completion.requests(), index, flag, &native);
     return *flag ? settle_any(completion, *index, native, error, status) : error;
   });
+  return noted(outcome, flag);
 }
 THINWIRE_ALSO_PMPI(Testany);
 
 extern "C" int MPI_Waitsome(int count, MPI_Request requests[], int* completed, int indices[],
                             MPI_Status statuses[]) {
+  note_wait();
   if (!concerns_shim(count, requests)) {
     return real().Waitsome(count, requests, completed, indices, statuses);
   }
@@ -165,12 +181,13 @@ THINWIRE_ALSO_PMPI(Waitsome);
 extern "C" int MPI_Testsome(int count, MPI_Request requests[], int* completed, int indices[],
                             MPI_Status statuses[]) {
   if (!concerns_shim(count, requests)) {
-    return real().Testsome(count, requests, completed, indices, statuses);
+    return noted(real().Testsome(count, requests, completed, indices, statuses), completed);
   }
-  return complete_some(count, requests, [&](auto& completion) {
+  const int outcome = complete_some(count, requests, [&](auto& completion) {
     MPI_Status* const native = completion.statuses(statuses);
     const int error = real().Testsome(count, completion.requests(), completed, indices, native);
     return settle_some(completion, *completed, indices, error, native, statuses);
   });
+  return noted(outcome, completed);
 }
 THINWIRE_ALSO_PMPI(Testsome);

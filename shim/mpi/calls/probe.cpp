@@ -37,7 +37,6 @@ Found look_until_found(MPI_Comm comm, int source, int tag, Take take) {
 
 // Asked by every probe first. Receives that the program freed go on here whatever is probed.
 bool untouched(MPI_Comm comm, int source) {
-  note_wait();
   give_up_guard();
   progress_orphans();
   return !shim_is_active() || !may_receive_compressed(comm, source);

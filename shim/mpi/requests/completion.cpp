@@ -10,7 +10,6 @@ namespace thinwire::mpi {
 
 bool concerns_shim(int count, const MPI_Request* requests) {
   constexpr int kFew = 64;
-  note_wait();
   if (!requests_pending() || count <= 0 || requests == nullptr) return false;
   const bool goes_on = live_orphans.load(std::memory_order_relaxed) != 0 ||
                        running_requests.load(std::memory_order_relaxed) != 0;
