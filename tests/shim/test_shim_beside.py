@@ -67,8 +67,8 @@ def test_a_fast_link_is_not_taken_for_a_slow_one(
     for _ in range(ATTEMPTS):
         done, milliseconds = beside(made, mpi, what, AUTO, tmp_path / "report.json")
         assert done.report is not None
-        # The codec's own tries are few.
-        if done.report["compressed_messages"] <= ROUNDS // 20:
+        # The codec's own tries are few, and so are messages that are timed.
+        if done.report["compressed_messages"] <= ROUNDS // 5:
             return
         native = {"THINWIRE_CODEC": "off"}
         _, natively = beside(made, mpi, what, native, tmp_path / "native.json")
