@@ -95,8 +95,10 @@ def _name_nvcomp() -> None:
             return
 
 
+@cache
 def library() -> Any:
-    """The core library's functions, as cffi sees them. Any thread may be the first to call."""
+    """The core library's functions, as cffi sees them. Any thread may be the first to call; later
+    calls take no lock."""
     with loading:
         return _loaded()
 

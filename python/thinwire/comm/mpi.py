@@ -66,6 +66,7 @@ def _family() -> str:
     return found.pop()
 
 
+@cache
 def _shim(family: str) -> Any:
     """The preload library of an MPI, loaded beside it: its own MPI_ symbols stay hidden."""
     library()

@@ -1,18 +1,14 @@
 #include "process/silence.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <string>
 
 #include "collectives/take_over.h"
 #include "process/process.h"
-#include "shim/common/silence.h"
 
 namespace thinwire::mpi {
 namespace {
-
-std::atomic<bool> g_explained{false};
 
 // What keeps all messages raw; "": nothing that is known yet.
 std::string reason_known_at_start(bool peers_can_be_asked) {
@@ -96,11 +92,9 @@ void explain_silence(bool peers_can_be_asked) {
   if (rank_by_launcher().value_or(0) == 0) tw_log(TW_LOG_WARNING, why.c_str());
 }
 
-void silence_is_explained() { g_explained = true; }
-
 void explain_nothing_compressed(const Totals& totals, bool of_all_ranks) {
   const Process& self = process();
-  if (self.world.rank != 0 || self.world.size < 2 || g_explained) return;
+  if (self.world.rank != 0 || self.world.size < 2 || shim::is_silence_explained()) return;
   if (!shim::is_asked_for() || is_everything_off()) return;
   if (totals.compressed_messages + totals.decoded_messages + totals.collectives[TW_COMPRESS] > 0)
     return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "process/report_text.h"
+#include "shim/common/silence.h"
 
 namespace thinwire::mpi {
 
@@ -9,8 +10,7 @@ namespace thinwire::mpi {
 // codec was asked for.
 void explain_silence(bool peers_can_be_asked);
 
-// Another line on standard error has just told the reason.
-void silence_is_explained();
+using shim::silence_is_explained;
 
 // At the end, by rank 0: that nothing was compressed and why, where something was asked for, there
 // was something to compress, and no line has told the reason yet. `totals`: this rank's own, or
