@@ -2,41 +2,17 @@
 
 #include <array>
 
-#include "codec/ans/ans.h"
-#include "codec/blockq/blockq.h"
-#include "codec/expack/expack.h"
-#include "codec/lorenzo/lorenzo.h"
-#include "codec/mpc/mpc.h"
-#include "codec/ndzip/ndzip.h"
-#include "codec/nvcomp/nvcomp.h"
-#include "codec/raw/raw.h"
-#include "codec/szp/szp.h"
-#include "codec/zfp/zfp.h"
-#ifdef THINWIRE_TEST_CODECS
-#include "codec/shrink/shrink.h"
-#endif
+#include "codec/codecs.h"
 
 namespace thinwire::codec {
 namespace {
 
 constexpr auto kCodecs = std::to_array<const Codec*>({
-    &kRaw,
-    &kZfp,
-    &kMpc,
-    &kExpack,
-    &kLorenzo,
-    &kSzp,
-    &kNdzip,
-    &kBlockq,
-    &kNvcompAns,
-    &kNvcompBitcomp,
-    &kNvcompCascaded,
-    &kNvcompLz4,
-    &kNvcompBitcompLossy,
-    &kAns,
+#define CODEC(name) &k##name,
 #ifdef THINWIRE_TEST_CODECS
-    &kShrink,
+#define TEST_CODEC CODEC
 #endif
+#include "codec/codecs.def"
 });
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "codec/ans/ans.h"
 #include "codec/ans_plain.h"
+#include "codec/codecs.h"
 #include "codec/words.h"
 
 namespace thinwire::codec::testing {

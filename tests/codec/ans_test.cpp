@@ -1,5 +1,5 @@
 // The ans codec against a plain reading of its page.
-#include "codec/ans/ans.h"
+#include "codec/codecs.h"
 
 #include <gtest/gtest.h>
 

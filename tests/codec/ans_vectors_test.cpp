@@ -1,5 +1,5 @@
 // The golden vectors of tests/vectors/ans.txt, made by tools/make_vectors/ans.py from the page.
-#include "codec/ans/ans.h"
+#include "codec/codecs.h"
 #include "codec/golden.h"
 
 namespace thinwire::codec::testing {

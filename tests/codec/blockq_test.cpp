@@ -1,6 +1,6 @@
 // The blockq codec: its golden vectors, which tools/make_vectors/blockq.py makes from the page, its
 // promises, and its options.
-#include "codec/blockq/blockq.h"
+#include "codec/codecs.h"
 
 #include <gtest/gtest.h>
 

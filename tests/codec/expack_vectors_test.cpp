@@ -1,6 +1,6 @@
 // The golden vectors of tests/vectors/expack-1d.txt, made by tools/make_vectors/expack.py from the
 // page.
-#include "codec/expack/expack.h"
+#include "codec/codecs.h"
 #include "codec/golden.h"
 
 namespace thinwire::codec::testing {

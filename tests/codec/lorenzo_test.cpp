@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include "codec/codecs.h"
 #include "codec/layout.h"
-#include "codec/lorenzo/lorenzo.h"
 #include "codec/lorenzo_plain.h"
 #include "codec/words.h"
 

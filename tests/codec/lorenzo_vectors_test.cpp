@@ -6,8 +6,8 @@
 #include <map>
 #include <sstream>
 
+#include "codec/codecs.h"
 #include "codec/golden.h"
-#include "codec/lorenzo/lorenzo.h"
 
 namespace thinwire::codec::testing {
 namespace {

@@ -1,6 +1,6 @@
 // The ndzip codec against a plain reading of its page, and against its golden vectors, which
 // tools/make_vectors/ndzip.py makes from the page.
-#include "codec/ndzip/ndzip.h"
+#include "codec/codecs.h"
 
 #include <gtest/gtest.h>
 

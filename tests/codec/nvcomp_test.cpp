@@ -2,7 +2,7 @@
 // the library is not there.
 #include <gtest/gtest.h>
 
-#include "codec/nvcomp/nvcomp.h"
+#include "codec/codecs.h"
 #include "codec/nvcomp/settings.h"
 #include "codec/registry.h"
 #include "codec/spec.h"

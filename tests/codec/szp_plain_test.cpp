@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "codec/szp/szp.h"
+#include "codec/codecs.h"
 #include "codec/words.h"
 
 namespace thinwire::codec {

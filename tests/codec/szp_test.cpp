@@ -1,5 +1,5 @@
 // The szp codec: its bound on any data, and what it refuses.
-#include "codec/szp/szp.h"
+#include "codec/codecs.h"
 
 #include <gtest/gtest.h>
 

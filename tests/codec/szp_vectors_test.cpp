@@ -5,8 +5,8 @@
 #include <map>
 #include <sstream>
 
+#include "codec/codecs.h"
 #include "codec/hex.h"
-#include "codec/szp/szp.h"
 
 namespace thinwire::codec::testing {
 namespace {

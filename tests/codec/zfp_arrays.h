@@ -12,9 +12,9 @@
 #include <random>
 #include <vector>
 
+#include "codec/codecs.h"
 #include "codec/layout.h"
 #include "codec/zfp/exponent.h"
-#include "codec/zfp/zfp.h"
 
 namespace thinwire::codec::testing {
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "codec/raw/raw.h"
+#include "codec/codecs.h"
 #include "device/copy_queue.h"
 #include "device/launch.h"
 #include "device/pool.h"

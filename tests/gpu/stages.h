@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 namespace thinwire::stages {
 
@@ -20,11 +21,17 @@ struct Report {
   }
 };
 
-void compare_blockq(Report& report);
-void compare_lorenzo(Report& report);
-void compare_mpc(Report& report);
-void compare_ndzip(Report& report);
-void compare_szp(Report& report);
-void compare_zfp(Report& report);
+using Compare = void (*)(Report& report);
+
+// Of every codec that has stages.
+inline std::vector<Compare>& comparisons() {
+  static std::vector<Compare> all;
+  return all;
+}
+
+// Adds the stages of one codec; a file stages_X.cu has one, and is named nowhere else.
+struct Comparison {
+  explicit Comparison(Compare compare) { comparisons().push_back(compare); }
+};
 
 }  // namespace thinwire::stages

@@ -99,8 +99,6 @@ void compare_element(Report& report, const std::string& name,
   compare<NumberBits<kElement>>(report, "blockq numbers, " + name, words);
 }
 
-}  // namespace
-
 void compare_blockq(Report& report) {
   std::mt19937_64 random(13);
   std::vector<std::uint32_t> floats;
@@ -119,4 +117,7 @@ void compare_blockq(Report& report) {
   compare<E4m3Pairs>(report, "blockq e4m3 in pairs", floats);
 }
 
+const Comparison kComparison(compare_blockq);
+
+}  // namespace
 }  // namespace thinwire::stages

@@ -106,12 +106,13 @@ void compare_bricks(Report& report, const char* bits) {
              count_differences(expected, out.to_host()), bricks.size());
 }
 
-}  // namespace
-
 void compare_lorenzo(Report& report) {
   compare_bricks<std::uint16_t>(report, "16");
   compare_bricks<std::uint32_t>(report, "32");
   compare_bricks<std::uint64_t>(report, "64");
 }
 
+const Comparison kComparison(compare_lorenzo);
+
+}  // namespace
 }  // namespace thinwire::stages

@@ -15,12 +15,7 @@ int main() {
   }
   try {
     thinwire::stages::Report report;
-    thinwire::stages::compare_blockq(report);
-    thinwire::stages::compare_lorenzo(report);
-    thinwire::stages::compare_mpc(report);
-    thinwire::stages::compare_ndzip(report);
-    thinwire::stages::compare_szp(report);
-    thinwire::stages::compare_zfp(report);
+    for (const auto compare : thinwire::stages::comparisons()) compare(report);
     std::printf("%d stages agree, %d do not\n", report.passed, report.failed);
     return report.failed == 0 && report.passed > 0 ? 0 : 1;
   } catch (const std::exception& error) {

@@ -89,11 +89,12 @@ void compare_words(Report& report, const std::string& bits) {
              count_differences(expected, out.to_host()), units.size());
 }
 
-}  // namespace
-
 void compare_mpc(Report& report) {
   compare_words<std::uint32_t>(report, "32");
   compare_words<std::uint64_t>(report, "64");
 }
 
+const Comparison kComparison(compare_mpc);
+
+}  // namespace
 }  // namespace thinwire::stages

@@ -38,8 +38,6 @@ __global__ void on_device(const Square* in, Ways* out) {
   out[threadIdx.x] = ways;
 }
 
-}  // namespace
-
 void compare_ndzip(Report& report) {
   std::mt19937 random(11);
   std::vector<Square> squares(256);
@@ -59,4 +57,7 @@ void compare_ndzip(Report& report) {
              squares.size());
 }
 
+const Comparison kComparison(compare_ndzip);
+
+}  // namespace
 }  // namespace thinwire::stages

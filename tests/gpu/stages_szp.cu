@@ -109,8 +109,6 @@ std::vector<std::uint32_t> make_residuals() {
   return residuals;
 }
 
-}  // namespace
-
 void compare_szp(Report& report) {
   compare<MakeLattice<float>>(report, "szp lattice, fp32", make_bounds());
   compare<MakeLattice<double>>(report, "szp lattice, fp64", make_bounds());
@@ -119,4 +117,7 @@ void compare_szp(Report& report) {
   compare<Fold>(report, "szp folds, codes and quotients", make_residuals());
 }
 
+const Comparison kComparison(compare_szp);
+
+}  // namespace
 }  // namespace thinwire::stages

@@ -209,8 +209,6 @@ void compare_rank(Report& report) {
   compare<WholeBlock<Scalar, kRank, 25 * kValues>>(report, "zfp blocks, 25 bits" + of, blocks);
 }
 
-}  // namespace
-
 void compare_zfp(Report& report) {
   compare_rank<float, 1>(report);
   compare_rank<float, 2>(report);
@@ -220,4 +218,7 @@ void compare_zfp(Report& report) {
   compare_rank<double, 3>(report);
 }
 
+const Comparison kComparison(compare_zfp);
+
+}  // namespace
 }  // namespace thinwire::stages

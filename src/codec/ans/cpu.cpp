@@ -1,7 +1,8 @@
+// Codec 13: ans, lossless. See spec/codec-ans.md.
 #include "base/parse.h"
-#include "codec/ans/ans.h"
 #include "codec/ans/format.h"
 #include "codec/ans/payload.h"
+#include "codec/codecs.h"
 
 namespace thinwire::codec {
 namespace {

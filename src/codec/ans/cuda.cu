@@ -1,5 +1,5 @@
-#include "codec/ans/ans.h"
 #include "codec/ans/chunk.cuh"
+#include "codec/codecs.h"
 #include "codec/cuda/variable_launch.cuh"
 
 namespace thinwire::codec {

@@ -1,10 +1,12 @@
+// Codec 7: blockq, blocks of small integers or 8-bit floats under a scale. See
+// spec/codec-blockq.md.
 #include <algorithm>
 #include <bit>
 #include <optional>
 
-#include "codec/blockq/blockq.h"
 #include "codec/blockq/core.h"
 #include "codec/blockq/parameter.h"
+#include "codec/codecs.h"
 
 namespace thinwire::codec {
 namespace {

@@ -1,5 +1,5 @@
-#include "codec/blockq/blockq.h"
 #include "codec/blockq/chunk.cuh"
+#include "codec/codecs.h"
 
 namespace thinwire::codec {
 namespace {

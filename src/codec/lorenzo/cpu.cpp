@@ -1,5 +1,6 @@
+// Codec 4: integer Lorenzo residuals in bit planes, lossless. See spec/codec-lorenzo.md.
 #include "base/parse.h"
-#include "codec/lorenzo/lorenzo.h"
+#include "codec/codecs.h"
 #include "codec/lorenzo/payload.h"
 
 namespace thinwire::codec {

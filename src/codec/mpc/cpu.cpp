@@ -1,8 +1,9 @@
+// Codec 2: MPC, lossless. See spec/codec-mpc.md.
 #include <bit>
 
 #include "base/parse.h"
+#include "codec/codecs.h"
 #include "codec/mpc/core.h"
-#include "codec/mpc/mpc.h"
 #include "codec/mpc/units.h"
 
 namespace thinwire::codec {

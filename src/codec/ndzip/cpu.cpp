@@ -1,9 +1,10 @@
+// Codec 6: ndzip, lossless. See spec/codec-ndzip.md.
 #include <algorithm>
 #include <bit>
 
 #include "codec/bit_transpose.h"
+#include "codec/codecs.h"
 #include "codec/ndzip/core.h"
-#include "codec/ndzip/ndzip.h"
 #include "codec/no_options.h"
 
 namespace thinwire::codec {

@@ -1,6 +1,6 @@
+#include "codec/codecs.h"
 #include "codec/cuda/variable_launch.cuh"
 #include "codec/ndzip/box_coder.cuh"
-#include "codec/ndzip/ndzip.h"
 
 namespace thinwire::codec {
 namespace {

@@ -1,9 +1,10 @@
-// What tells the codecs of nvCOMP apart, one row each.
+// What tells the codecs of nvCOMP apart (8 to 12), one row each. NVIDIA's library is used if it is
+// installed. See spec/codec-nvcomp.md.
 #pragma once
 
 #include <cstdint>
 
-#include "codec/nvcomp/nvcomp.h"
+#include "codec/codecs.h"
 
 namespace thinwire::codec::nvcomp {
 
@@ -31,6 +32,8 @@ struct Row {
   int chunk_log;  // of a chunk's bytes, where the spec says nothing
 };
 
+inline constexpr int kRowCount = 5;
+
 inline constexpr Row kRows[kRowCount] = {
     {8, "nvcomp-ans", "nvCOMP's rANS: lossless, by the frequency of exponents; GPUs only",
      "chunk=<bytes>", "nvcomp-ans", Engine::kAns, true, false, kEveryDtype, 16},
@@ -46,5 +49,8 @@ inline constexpr Row kRows[kRowCount] = {
      "abs=<bound>|delta=<step>,algorithm=default|sparse,chunk=<bytes>",
      "nvcomp-bitcomp-lossy:abs=0.00048828125", Engine::kBitcomp, false, true, kBoundedDtypes, 16},
 };
+
+// In builds with CUDA only, in the order of kRows.
+extern const DeviceCodec kDevices[kRowCount];
 
 }  // namespace thinwire::codec::nvcomp

@@ -1,10 +1,11 @@
+// Codec 5: szp, error-bounded. See spec/codec-szp.md.
 #include <cmath>
 
 #include "base/parse.h"
+#include "codec/codecs.h"
 #include "codec/szp/coder.h"
 #include "codec/szp/core.h"
 #include "codec/szp/format.h"
-#include "codec/szp/szp.h"
 
 namespace thinwire::codec {
 namespace {

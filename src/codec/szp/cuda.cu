@@ -1,8 +1,8 @@
+#include "codec/codecs.h"
 #include "codec/cuda/variable_launch.cuh"
 #include "codec/szp/decode.cuh"
 #include "codec/szp/encode.cuh"
 #include "codec/szp/range.cuh"
-#include "codec/szp/szp.h"
 
 namespace thinwire::codec {
 namespace {

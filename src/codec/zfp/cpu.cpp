@@ -1,10 +1,11 @@
+// Codec 1: ZFP fixed rate, byte-identical to libzfp. See spec/codec-zfp.md.
 #include <cmath>
 
 #include "base/parse.h"
+#include "codec/codecs.h"
 #include "codec/zfp/blocks.h"
 #include "codec/zfp/line.h"
 #include "codec/zfp/sizes.h"
-#include "codec/zfp/zfp.h"
 
 namespace thinwire::codec {
 namespace {

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "codec/codecs.h"
 #include "codec/cuda/fixed_launch.cuh"
 #include "codec/zfp/block_coder.cuh"
 #include "codec/zfp/line_coder.cuh"
 #include "codec/zfp/sizes.h"
-#include "codec/zfp/zfp.h"
 
 namespace thinwire::codec {
 namespace {
