@@ -1,20 +1,15 @@
-// The blockq codec: its golden vectors, which tools/make_vectors/blockq.py makes from the page, its
-// promises, and its options.
+// The blockq codec: its promises, and its options.
 #include "codec/codecs.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
-#include <map>
 #include <random>
-#include <sstream>
 #include <vector>
 
 #include "codec/blockq/core.h"
-#include "codec/hex.h"
 
 namespace thinwire::codec {
 namespace {
@@ -250,39 +245,6 @@ TEST(Blockq, WhatIsNoOptionIsRefused) {
                                         std::uint64_t{1} << 31, std::uint64_t{1} << 32}) {
     EXPECT_EQ(kBlockq.check(parameter, Dtype::kF32, 1).code(), StatusCode::kDamaged);
   }
-}
-
-TEST(BlockqGolden, BytesHaveNotDrifted) {
-  const std::map<std::string, Dtype> dtypes{
-      {"f32", Dtype::kF32}, {"f16", Dtype::kF16}, {"bf16", Dtype::kBf16}};
-  std::ifstream file(THINWIRE_VECTORS "/blockq.txt");
-  ASSERT_TRUE(file);
-  std::map<std::string, Bytes> periods;
-  int cases = 0;
-  for (std::string text; std::getline(file, text);) {
-    std::istringstream fields(text);
-    std::string what, name, hex, decoded_hex;
-    fields >> what >> name;
-    if (what == "period") {
-      fields >> hex;
-      periods[name] = testing::from_hex(hex);
-    } else if (what == "case") {
-      std::size_t count = 0;
-      std::uint64_t parameter = 0, index = 0;
-      fields >> count >> parameter >> index >> hex >> decoded_hex;
-      SCOPED_TRACE(text.substr(0, 40));
-      const Chunk chunk = line(dtypes.at(name), count, index);
-      const Bytes& period = periods.at(name);
-      Bytes values(chunk.raw_bytes());
-      for (std::size_t at = 0; at < values.size(); ++at) values[at] = period[at % period.size()];
-      EXPECT_EQ(encoded(chunk, values.data(), parameter), testing::from_hex(hex));
-      Bytes out(values.size());
-      ASSERT_TRUE(kBlockq.decode(testing::from_hex(hex), chunk, parameter, out.data()).ok());
-      EXPECT_EQ(out, testing::from_hex(decoded_hex));
-      ++cases;
-    }
-  }
-  EXPECT_GE(cases, 48);
 }
 
 }  // namespace

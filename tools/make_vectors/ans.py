@@ -12,6 +12,7 @@ from collections import Counter
 
 import numpy as np
 import output
+from output import Vectors
 from period import word_of
 
 # Of a value, and of its mantissa.
@@ -23,13 +24,6 @@ FOURTHS = (0, 82, 150, 207)
 
 # A prime number of values, so that no two steps are alike and swapped ones show.
 PERIOD = 127
-
-HEADER = """\
-# ans: payloads of one chunk. Written by tools/make_vectors/ans.py.
-# period <name> <dtype> <little-endian values, hex>: value i is that of i mod their number
-# case <name> <dtype> <values> <tuple> <payload, hex>
-# Payloads that would not be smaller than the values are left out.
-"""
 
 
 def draws(count: int) -> list[int]:
@@ -233,18 +227,19 @@ def cases_of(name: str, bits: int) -> list[tuple[int, int]]:
     return small + [(count or whole, lag) for count, lag in large]
 
 
-def make_file() -> str:
-    lines = []
+def make_file() -> Vectors:
+    """Payloads that would not be smaller than the values are left out."""
+    vectors = Vectors()
     for dtype, bits in BITS.items():
         for name in LARGE:
             period = np.array(make_period(name, dtype), f"<u{bits // 8}")
-            lines.append(f"period {name} {dtype} {period.tobytes().hex()}\n")
+            vectors.period(name, dtype, period.tobytes())
             for count, lag in cases_of(name, bits):
                 stream = payload([int(word) for word in np.resize(period, count)], bits, lag)
                 if stream is not None:
-                    lines.append(f"case {name} {dtype} {count} {lag} {stream.hex()}\n")
-    return HEADER + "".join(lines)
+                    vectors.case(f"ans:tuple={lag}", lag, dtype, (count,), name, [stream])
+    return vectors
 
 
 if __name__ == "__main__":
-    sys.exit(output.run("ans.txt", make_file(), "spec/codec-ans.md"))
+    sys.exit(output.run("ans", make_file(), "spec/codec-ans.md"))

@@ -13,15 +13,11 @@ from fractions import Fraction
 
 import numpy as np
 import output
+from output import Vectors
 
 F = np.float32
 PERIOD = 211
 ELEMENTS = {0: 127, 1: 7, 2: 448}
-HEADER = f"""\
-# blockq: payloads of one chunk. Written by tools/make_vectors/blockq.py.
-# period <f32|f16|bf16> <{PERIOD} little-endian values, hex>: value i is period[i mod {PERIOD}]
-# case <f32|f16|bf16> <values> <parameter> <chunk> <payload, hex> <decoded values, hex>
-"""
 
 
 def make_period(dtype: str) -> np.ndarray:
@@ -196,15 +192,34 @@ def cases() -> list[tuple[str, int, int, int]]:
     ]
 
 
-def make_file() -> str:
+def spec_of(parameter: int) -> str:
+    """The options of a parameter, as the page has its bits."""
+    words = [("bits=8", "bits=4", "format=e4m3")[parameter & 3]]
+    words.append(f"block={32 << (parameter >> 2 & 3)}")
+    words += ["scale=e8m0"] * (parameter >> 4 & 1) + ["hadamard=1"] * (parameter >> 5 & 1)
+    words += ["round=stochastic", f"seed={parameter >> 32}"] if parameter >> 6 & 1 else []
+    return "blockq:" + ",".join(words)
+
+
+def make_file() -> Vectors:
+    vectors = Vectors()
     periods = {dtype: make_period(dtype) for dtype in ("f32", "f16", "bf16")}
-    lines = [f"period {dtype} {words.tobytes().hex()}\n" for dtype, words in periods.items()]
+    for dtype, words in periods.items():
+        vectors.period("mixed", dtype, words.tobytes())
     for dtype, count, parameter, chunk in cases():
-        words = np.resize(periods[dtype], count)
-        payload, decoded = code_chunk(words, dtype, parameter, chunk)
-        lines.append(f"case {dtype} {count} {parameter} {chunk} {payload.hex()} {decoded.hex()}\n")
-    return HEADER + "".join(lines)
+        payload, decoded = code_chunk(np.resize(periods[dtype], count), dtype, parameter, chunk)
+        vectors.case(
+            spec_of(parameter),
+            parameter,
+            dtype,
+            (count,),
+            "mixed",
+            [payload],
+            decoded=decoded,
+            chunk=chunk or None,
+        )
+    return vectors
 
 
 if __name__ == "__main__":
-    sys.exit(output.run("blockq.txt", make_file(), "spec/codec-blockq.md"))
+    sys.exit(output.run("blockq", make_file(), "spec/codec-blockq.md"))

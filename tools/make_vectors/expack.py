@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write the golden vectors of the expack codec, from a plain reading of spec/codec-expack.md.
 
-    expack.py            write tests/vectors/expack-1d.txt
+    expack.py            write tests/vectors/expack.txt
     expack.py --check    exit 1 if the committed file differs from what would be written
 
 Needs numpy. Nothing of Thinwire runs here: a value is taken at a time, as the page says.
@@ -11,6 +11,7 @@ import sys
 
 import numpy as np
 import output
+from output import Vectors
 
 # A prime number of values, so that no two rows are alike and swapped ones show.
 PERIOD = 509
@@ -34,12 +35,6 @@ KINDS = [
     {5: (0, None), 6: (1, None), "zero": (2, None)}
     | {distance: (3, code) for code, distance in enumerate((1, 2, 3, 4, 7, 8, 9))},
 ]
-
-HEADER = f"""\
-# expack, 1-D: payloads of one chunk. Written by tools/make_vectors/expack.py.
-# period <name> <dtype> <{PERIOD} little-endian values, hex>: value i is period[i mod {PERIOD}]
-# case <name> <dtype> <values> <parameter> <payload, hex>
-"""
 
 
 def make_period(name: str, dtype: str) -> np.ndarray:
@@ -246,32 +241,32 @@ def code(values: list[int], dtype: str, mode: int) -> tuple[list[int], bytes, by
     return head, filled_up(bytes(bases)), parts
 
 
-def make_file() -> str:
-    lines = []
+def make_file() -> Vectors:
+    vectors = Vectors()
+
+    def add(name: str, dtype: str, length: int, mode: str) -> None:
+        values = [int(word) for word in np.resize(make_period(name, dtype), length)]
+        stream = payload(values, dtype, MODES[mode])
+        if len(stream) < length * LAYOUTS[dtype][0] // 8:
+            vectors.case(f"expack:mode={mode}", MODES[mode], dtype, (length,), name, [stream])
+
     for dtype in LAYOUTS:
         for name in ("tail", "flat", "zeros"):
-            period = make_period(name, dtype)
-            lines.append(f"period {name} {dtype} {period.tobytes().hex()}\n")
+            vectors.period(name, dtype, make_period(name, dtype).tobytes())
             most = 1010 if dtype == "f32" else 1270
             for length, mode in ((256, "auto"), (most, "auto"), (512, "fixed"), (470, "entropy")):
-                values = [int(word) for word in np.resize(period, length)]
-                stream = payload(values, dtype, MODES[mode])
-                if len(stream) < length * LAYOUTS[dtype][0] // 8:
-                    lines.append(f"case {name} {dtype} {length} {MODES[mode]} {stream.hex()}\n")
+                add(name, dtype, length, mode)
     # Since version 1: masks and dictionaries.
-    for dtype in LAYOUTS:
+    for dtype, (bits, _, _) in LAYOUTS.items():
         for name in ("sparse", "alike", "three", "far", "sparse-alike", "sparse-far"):
-            period = make_period(name, dtype)
-            lines.append(f"period {name} {dtype} {period.tobytes().hex()}\n")
+            vectors.period(name, dtype, make_period(name, dtype).tobytes())
             for length, mode in ((256, "auto"), (1010, "auto"), (700, "entropy")):
-                values = [int(word) for word in np.resize(period, length)]
-                stream = payload(values, dtype, MODES[mode])
-                if len(stream) < length * LAYOUTS[dtype][0] // 8:
-                    lines.append(f"case {name} {dtype} {length} {MODES[mode]} {stream.hex()}\n")
-        lines.append(f"period nothing {dtype} {'00' * (PERIOD * LAYOUTS[dtype][0] // 8)}\n")
-        lines.append(f"case nothing {dtype} 1000 0 {payload([0] * 1000, dtype, 0).hex()}\n")
-    return HEADER + "".join(lines)
+                add(name, dtype, length, mode)
+        vectors.period("nothing", dtype, bytes(PERIOD * bits // 8))
+        zeros = payload([0] * 1000, dtype, 0)
+        vectors.case("expack:mode=auto", 0, dtype, (1000,), "nothing", [zeros])
+    return vectors
 
 
 if __name__ == "__main__":
-    sys.exit(output.run("expack-1d.txt", make_file(), "spec/codec-expack.md"))
+    sys.exit(output.run("expack", make_file(), "spec/codec-expack.md"))

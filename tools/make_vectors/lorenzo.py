@@ -13,18 +13,15 @@ import sys
 
 import numpy as np
 import output
-from period import PERIOD, Stretches, make_period
+from output import Vectors
+from period import Stretches, make_period
 
 STRETCHES = Stretches(smooth=170, constant=200, sparse=240, half=60, seed=54321)
 BITS = {"f32": 32, "f64": 64, "bf16": 16, "f16": 16}
 LINES = [((1,), 1), ((70,), 1), ((33,), 3), ((200,), 2)]
+# Of a box with more than one axis, in a frame.
+ROW_BYTES = 128
 FIELDS = [((9, 9), 1), ((3, 1, 20), 1), ((3, 5, 9), 1), ((4, 4, 6), 3), ((2, 6, 8), 2)]
-
-HEADER = f"""\
-# lorenzo: payloads of one chunk. Written by tools/make_vectors/lorenzo.py.
-# period <dtype> <{PERIOD} little-endian values, hex>: value i is period[i mod {PERIOD}]
-# case <dtype> <extents, slowest first> <tuple> <payload, hex>
-"""
 
 
 def residuals(values: list[int], shape: tuple[int, ...], steps: tuple[int, ...], bits: int):
@@ -111,18 +108,21 @@ def payload(values: list[int], shape: tuple[int, ...], tuple_values: int, bits: 
     return stream + bytes(-len(stream) % 8)
 
 
-def make_file() -> str:
-    lines = []
-    for name, bits in BITS.items():
+def make_file() -> Vectors:
+    vectors = Vectors()
+    for dtype, bits in BITS.items():
         period = make_period(bits, STRETCHES)
-        lines.append(f"period {name} {period.tobytes().hex()}\n")
-        for shape, tuple_values in LINES + FIELDS:
+        vectors.period("mixed", dtype, period.tobytes())
+        for shape, number in LINES + FIELDS:
             values = [int(word) for word in np.resize(period, int(np.prod(shape)))]
-            stream = payload(values, shape, tuple_values, bits)
-            extents = "x".join(map(str, shape))
-            lines.append(f"case {name} {extents} {tuple_values} {stream.hex()}\n")
-    return HEADER + "".join(lines)
+            payloads = [payload(values, shape, number, bits)]
+            # A frame has boxes of shorter rows.
+            is_alone = len(shape) > 1 and shape[-1] * bits > 8 * ROW_BYTES
+            chunk = 0 if is_alone else None
+            spec = f"lorenzo:tuple={number}"
+            vectors.case(spec, number, dtype, shape, "mixed", payloads, chunk=chunk)
+    return vectors
 
 
 if __name__ == "__main__":
-    sys.exit(output.run("lorenzo.txt", make_file(), "spec/codec-lorenzo.md"))
+    sys.exit(output.run("lorenzo", make_file(), "spec/codec-lorenzo.md"))

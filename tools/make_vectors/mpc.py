@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write the golden vectors of the mpc codec, from a plain reading of spec/codec-mpc.md.
 
-    mpc.py            write tests/vectors/mpc-1d.txt
+    mpc.py            write tests/vectors/mpc.txt
     mpc.py --check    exit 1 if the committed file differs from what would be written
 
 Needs numpy. Nothing of Thinwire runs here: every bit is moved one at a time, as the page says.
@@ -11,17 +11,12 @@ import sys
 
 import numpy as np
 import output
-from period import PERIOD, Stretches, make_period
+from output import Vectors
+from period import Stretches, make_period
 
 STRETCHES = Stretches(smooth=100, constant=150, sparse=220, half=50, seed=12345)
 UNIT = 1024
 CASES = [(length, stride) for length in (1, 31, 33, 65) for stride in (1, 3, 32)] + [(1025, 3)]
-
-HEADER = f"""\
-# mpc, 1-D: payloads of one chunk. Written by tools/make_vectors/mpc.py.
-# period <f32|f64> <{PERIOD} little-endian values, hex>: value i is period[i mod {PERIOD}]
-# case <f32|f64> <values> <stride> <payload, hex>
-"""
 
 
 def unit_words(values: list[int], stride: int, bits: int) -> list[int]:
@@ -49,16 +44,17 @@ def payload(values: list[int], stride: int, bits: int) -> bytes:
     return bitmaps + kept
 
 
-def make_file() -> str:
-    lines = []
+def make_file() -> Vectors:
+    vectors = Vectors()
     for bits in (32, 64):
-        period = make_period(bits, STRETCHES)
-        lines.append(f"period f{bits} {period.tobytes().hex()}\n")
+        dtype, period = f"f{bits}", make_period(bits, STRETCHES)
+        vectors.period("mixed", dtype, period.tobytes())
         for length, stride in CASES:
             values = [int(word) for word in np.resize(period, length)]
-            lines.append(f"case f{bits} {length} {stride} {payload(values, stride, bits).hex()}\n")
-    return HEADER + "".join(lines)
+            payloads = [payload(values, stride, bits)]
+            vectors.case(f"mpc:stride={stride}", stride, dtype, (length,), "mixed", payloads)
+    return vectors
 
 
 if __name__ == "__main__":
-    sys.exit(output.run("mpc-1d.txt", make_file(), "spec/codec-mpc.md"))
+    sys.exit(output.run("mpc", make_file(), "spec/codec-mpc.md"))

@@ -12,14 +12,10 @@ import sys
 import numpy as np
 import output
 from mpc import STRETCHES
-from period import PERIOD, make_period
+from output import Vectors
+from period import make_period
 
 SHAPES = [(1,), (31,), (65,), (5, 7), (16, 9), (3, 4, 5), (2, 1, 33)]
-HEADER = f"""\
-# ndzip: payloads of one box. Written by tools/make_vectors/ndzip.py.
-# period <f32|f64> <{PERIOD} little-endian values, hex>: value i is period[i mod {PERIOD}]
-# case <f32|f64> <extents> <payload, hex>
-"""
 
 
 def residuals(values: np.ndarray, bits: int) -> list[int]:
@@ -51,17 +47,16 @@ def payload(values: np.ndarray, bits: int) -> bytes:
     return stream + bytes(-len(stream) % 8)
 
 
-def make_file() -> str:
-    lines = []
+def make_file() -> Vectors:
+    vectors = Vectors()
     for bits in (32, 64):
-        period = make_period(bits, STRETCHES)
-        lines.append(f"period f{bits} {period.tobytes().hex()}\n")
+        dtype, period = f"f{bits}", make_period(bits, STRETCHES)
+        vectors.period("mixed", dtype, period.tobytes())
         for shape in SHAPES:
-            values = np.resize(period, shape)
-            extents = "x".join(map(str, shape))
-            lines.append(f"case f{bits} {extents} {payload(values, bits).hex()}\n")
-    return HEADER + "".join(lines)
+            stream = payload(np.resize(period, shape), bits)
+            vectors.case("ndzip", 0, dtype, shape, "mixed", [stream])
+    return vectors
 
 
 if __name__ == "__main__":
-    sys.exit(output.run("ndzip.txt", make_file(), "spec/codec-ndzip.md"))
+    sys.exit(output.run("ndzip", make_file(), "spec/codec-ndzip.md"))

@@ -13,6 +13,7 @@ import sys
 
 import numpy as np
 import output
+from output import Vectors
 
 # A prime number of values, so that no two tiles of a box are alike and swapped ones show.
 PERIOD = 251
@@ -46,14 +47,6 @@ CASES = [
     ("f64", (4, 5, 16), 0.5),
     ("f64", (7, 3, 3), 1e-300),
 ]
-
-HEADER = f"""\
-# szp: payloads of one chunk. Written by tools/make_vectors/szp.py.
-# period <f32|f64> <{PERIOD} little-endian values, hex>: value i is period[i mod {PERIOD}]
-# flat <f32|f64> <values> <bound, hex of fp64> <value, hex> <payload, hex or ->: all values alike
-# case <f32|f64> <extents> <bound, hex of fp64> <decoded values, FNV-1a 64> <payload, hex>
-# A payload that would not be smaller than the values is "raw".
-"""
 
 
 def make_period(name: str) -> np.ndarray:
@@ -212,39 +205,29 @@ def payload_of(name: str, values: np.ndarray, bound: float) -> tuple[bytes | Non
     return (payload, decoded) if len(payload) < values.nbytes else (None, values)
 
 
-def fnv1a(data: bytes) -> int:
-    value = 0xCBF29CE484222325
-    for byte in data:
-        value = (value ^ byte) * 0x100000001B3 % 2**64
-    return value
+def make_file() -> Vectors:
+    vectors = Vectors()
 
+    def add(name: str, dtype: str, values: np.ndarray, bound: float) -> None:
+        payload, decoded = payload_of(dtype, values, bound)
+        word = struct.unpack("<Q", struct.pack("<d", bound))[0]
+        back = decoded.tobytes()
+        vectors.case(f"szp:abs={bound!r}", word, dtype, values.shape, name, [payload], decoded=back)
 
-def text_of(payload: bytes | None) -> str:
-    return "raw" if payload is None else payload.hex() or "-"
-
-
-def make_file() -> str:
-    lines = []
-    periods = {name: make_period(name) for name in TYPES}
-    for name, period in periods.items():
-        lines.append(f"period {name} {period.tobytes().hex()}\n")
-    for name, shape, bound in CASES:
-        values = np.resize(periods[name], shape)
-        payload, decoded = payload_of(name, values, bound)
-        extents = "x".join(map(str, shape))
-        word = struct.pack("<d", bound).hex()
-        sum_ = fnv1a(decoded.tobytes())
-        lines.append(f"case {name} {extents} {word} {sum_:016x} {text_of(payload)}\n")
-    for name, (kind, *_) in TYPES.items():
-        for value, bound in itertools.product((0.0, -0.0, 1.5, np.nan, 1e30), (0.0, 1e-3)):
+    periods = {dtype: make_period(dtype) for dtype in TYPES}
+    for dtype, period in periods.items():
+        vectors.period("mixed", dtype, period.tobytes())
+    for dtype, shape, bound in CASES:
+        add("mixed", dtype, np.resize(periods[dtype], shape), bound)
+    for dtype, (kind, *_) in TYPES.items():
+        for number, value in enumerate((0.0, -0.0, 1.5, np.nan, 1e30)):
             values = np.full(100, value, kind)
-            payload, _ = payload_of(name, values, bound)
-            word = struct.pack("<d", bound).hex()
-            one = values[:1].tobytes().hex()
-            lines.append(f"flat {name} 100 {word} {one} {text_of(payload)}\n")
-    return HEADER + "".join(lines)
+            vectors.period(f"flat-{number}", dtype, values[:1].tobytes())
+            for bound in (0.0, 1e-3):
+                add(f"flat-{number}", dtype, values, bound)
+    return vectors
 
 
 if __name__ == "__main__":
     with np.errstate(all="ignore"):
-        sys.exit(output.run("szp.txt", make_file(), "spec/codec-szp.md"))
+        sys.exit(output.run("szp", make_file(), "spec/codec-szp.md"))

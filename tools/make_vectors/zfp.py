@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Write the golden vectors of the zfp codec, with zfpy (libzfp) as the oracle.
 
-    zfp.py            write tests/vectors/zfp-<rank>d-<dtype>.txt, ranks 1 to 3, f32 and f64
-    zfp.py --check    exit 1 if a committed file differs from what would be written
+    zfp.py            write tests/vectors/zfp.txt, ranks 1 to 3, f32 and f64
+    zfp.py --check    exit 1 if the committed file differs from what would be written
 
 Needs numpy and zfpy. Both codecs of a vector see libzfp alone: nothing of Thinwire runs here.
 """
 
+import math
 import sys
 
 import numpy as np
 import output
 import zfpy
+from output import Vectors
 
 # A prime number of values, so that no two blocks of an array are alike and swapped ones show.
 PERIOD = 251
@@ -34,13 +36,6 @@ SHAPES = {
 # More than one chunk, and blocks at the end that are not full; at a low rate, because of its size.
 LONG_SHAPES = {1: (16389,), 2: (171, 99), 3: (27, 26, 25)}
 LONG_RATES = {1: 208, 2: 65, 3: 13}
-
-HEADER = """\
-# zfp, {rank}-D, {dtype}: streams of libzfp without a header. Written by tools/make_vectors/zfp.py.
-# period <{period} little-endian values, hex>: value i of every array is period[i mod {period}]
-# case <extents, slowest first> <rate in 64ths of a bit> <FNV-1a 64 of the decoded bytes> \
-<stream, hex>
-"""
 
 
 def make_period(dtype: str) -> np.ndarray:
@@ -71,38 +66,46 @@ def make_period(dtype: str) -> np.ndarray:
     return values
 
 
-def fnv1a(data: bytes) -> int:
-    value = 0xCBF29CE484222325
-    for byte in data:
-        value = (value ^ byte) * 0x100000001B3 % 2**64
-    return value
+def chunk_bytes(dtype: str, shape: tuple[int, ...], word: int) -> int:
+    """Of every chunk but the last, as spec/codec-zfp.md cuts them."""
+    block_bits = max((4 ** len(shape) * word + 32) // 64, LEAST_BITS[dtype])
+    if len(shape) == 1:
+        return 16384 // 4 * block_bits // 8
+    blocks = math.prod(math.ceil(extent / 4) for extent in shape[1:])
+    plane_bytes = math.prod(shape[1:]) * DTYPES[dtype].itemsize
+    step = 64 // math.gcd(64, blocks * block_bits)
+    layers = step * math.ceil(math.ceil(65536 / (4 * plane_bytes)) / step)
+    return layers * blocks * block_bits // 8
 
 
-def make_case(period: np.ndarray, dtype: str, shape: tuple[int, ...], word: int) -> str:
+def add_case(
+    vectors: Vectors, period: np.ndarray, dtype: str, shape: tuple[int, ...], word: int
+) -> None:
     if (4 ** len(shape) * word + 32) // 64 < LEAST_BITS[dtype]:
         raise ValueError(f"zfpy must not be asked for rate {word}/64 in rank {len(shape)}")
     array = np.resize(period, shape)
     rate = word / 64
     stream = zfpy.compress_numpy(array, rate=rate, write_header=False)
     decoded = zfpy._decompress(stream, zfpy.dtype_to_ztype(array.dtype), shape, rate=rate)
-    extents = "x".join(map(str, shape))
-    return f"case {extents} {word} {fnv1a(decoded.tobytes()):016x} {stream.hex()}\n"
+    size = chunk_bytes(dtype, shape, word)
+    payloads = [stream[at : at + size] for at in range(0, len(stream), size)]
+    words = (f"zfp:rate={rate!r}", word, dtype, shape, "mixed", payloads)
+    vectors.case(*words, decoded=decoded.tobytes())
 
 
-def make_file(rank: int, dtype: str) -> str:
-    period = make_period(dtype)
-    cases = [(shape, word) for shape in SHAPES[rank] for word in RATES[dtype]]
-    cases.append((LONG_SHAPES[rank], LONG_RATES[rank]))
-    lines = [make_case(period, dtype, shape, word) for shape, word in cases]
-    header = HEADER.format(rank=rank, dtype=dtype, period=PERIOD)
-    return header + f"period {period.tobytes().hex()}\n" + "".join(lines)
+def make_file() -> Vectors:
+    """Streams of libzfp, without a header."""
+    vectors = Vectors()
+    for dtype, rates in RATES.items():
+        period = make_period(dtype)
+        vectors.period("mixed", dtype, period.tobytes())
+        for rank, shapes in SHAPES.items():
+            for shape in shapes:
+                for word in rates:
+                    add_case(vectors, period, dtype, shape, word)
+            add_case(vectors, period, dtype, LONG_SHAPES[rank], LONG_RATES[rank])
+    return vectors
 
 
 if __name__ == "__main__":
-    sys.exit(
-        max(
-            output.run(f"zfp-{rank}d-{dtype}.txt", make_file(rank, dtype), "libzfp")
-            for rank in SHAPES
-            for dtype in DTYPES
-        )
-    )
+    sys.exit(output.run("zfp", make_file(), "libzfp"))
