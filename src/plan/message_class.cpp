@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <utility>
 
 #include "base/float_mode.h"
@@ -10,8 +9,6 @@
 namespace thinwire::plan {
 namespace {
 
-// Times are believed to differ by so much of their mean, as if so many had been seen to.
-constexpr double kUsualSpread = 0.1, kUsualNumber = 2;
 constexpr double kMostTimes = 32;
 
 // A program that sends more before it waits is taken for one that never does.
@@ -31,13 +28,13 @@ constexpr double kCertain = 6;
 // What rounds of the slower way in a trial cost more is so small a part of the time to the next.
 constexpr double kPartOfTime = 100;
 constexpr double kLongestPause = 1 << 16;
-// Pauses are powers of two and trials begin at multiples of them: so those of several ranks meet.
-constexpr std::uint64_t kGrid = 8, kConfirms = 32;
+constexpr std::uint64_t kConfirms = 32, kAskedGrid = 4;
 constexpr std::uint32_t kMostConfirmed = 8;
 // Ranks that send each other may know the link's rate some rounds one after another, so that their
-// first trials do not meet: the second comes soon, unless compressed rounds took twice as long.
+// first trials do not meet: the second comes soon.
 constexpr std::uint64_t kSecond = 16;
-constexpr double kMuch = 1;
+// The logarithm of what one way took longer than the other, of two runs.
+constexpr double kHopeless = 1.1;
 
 // A class that has its first trial with the program's word for a link's rate.
 constexpr std::uint64_t kFirstOfStated = 16;
@@ -45,8 +42,13 @@ constexpr std::uint64_t kFirstOfStated = 16;
 // A plan that differs so much from that of the last trial: the link is another one.
 constexpr double kShift = 1.5;
 
-// Longer runs later: a few times tell what differs by much, more of them what differs by little.
-std::uint32_t run_at(std::uint64_t position) { return position < 32 ? 1 : position < 128 ? 2 : 4; }
+// Longer ones later: a few times tell what differs by much, more of them what differs by little.
+Trial trial_at(std::uint64_t position) {
+  return {.began = position,
+          .runs = position < 32 ? 4U : 8U,
+          .run = position < 128 ? 1U : 2U,
+          .is_coded_first = begins_coded(position)};
+}
 
 std::uint64_t next_multiple(std::uint64_t position, std::uint64_t of) {
   return (position + of - 1) / of * of;
@@ -57,25 +59,6 @@ double gain_of(const Foreseen& foreseen) {
 }
 
 }  // namespace
-
-void WayTimes::add(double nanoseconds) {
-  const double log = std::log(std::max(nanoseconds, 1.0));
-  number_ += 1;
-  sum_ += nanoseconds;
-  logs_ += log;
-  squares_ += log * log;
-}
-
-void WayTimes::fade() {
-  for (double* const each : {&number_, &sum_, &logs_, &squares_}) *each /= 2;
-}
-
-double WayTimes::variance() const {
-  if (number_ <= 0) return 0;
-  const double all = std::max(0.0, squares_ - number_ * mean_log() * mean_log());
-  const double usual = kUsualNumber * kUsualSpread * kUsualSpread;
-  return (all + usual) / (number_ + kUsualNumber - 1) / number_;
-}
 
 MessageClass::MessageClass(const MessageClass& all, std::uint64_t messages) {
   if (all.messages_ == messages) {
@@ -89,9 +72,16 @@ MessageClass::MessageClass(const MessageClass& all, std::uint64_t messages) {
 void MessageClass::note_time(std::uint64_t nanoseconds) {
   last_took_ = static_cast<double>(nanoseconds - std::min(last_, nanoseconds));
   last_ = nanoseconds;
-  if (last_turn_.is_trial && !last_turn_.is_coded) raw_.add(last_took_);
-  if (last_turn_.is_trial && last_turn_.is_coded && frames_of_round_ > 0) coded_.add(last_took_);
+  if (position_ == 0) return;  // there was none
+  const bool went_coded = last_turn_.is_coded && frames_of_round_ > 0;
+  const bool went_raw = !last_turn_.is_coded;
+  if (last_turn_.is_trial && (went_raw || went_coded)) add_time(went_coded);
+  changed_.note(last_took_, !last_turn_.is_trial && (codes_ ? went_coded : went_raw));
   count_frames();
+}
+
+void MessageClass::add_time(bool is_coded) {
+  times_.add(last_took_, is_coded, static_cast<double>(trial_.run));
 }
 
 void MessageClass::count_frames() {
@@ -105,18 +95,23 @@ void MessageClass::count_frames() {
 }
 
 bool MessageClass::has_shifted(const Foreseen& foreseen) const {
-  if (trials_ == 0 || position_ < began_ + kConfirms) return false;
+  if (trials_ == 0 || position_ < trial_.began + kConfirms) return false;
   const double gain = gain_of(foreseen);
   return codes_ ? gain * kShift < gain_ : gain > gain_ * kShift;
 }
 
+void MessageClass::forget_times(const Foreseen& foreseen) {
+  times_ = {};
+  changed_.begin({});
+  confirmed_ = 0;
+  gain_ = gain_of(foreseen);
+  due_ = next_multiple(position_, kAskedGrid);
+}
+
 bool MessageClass::is_due(const Foreseen& foreseen) {
-  if (has_shifted(foreseen)) {
-    raw_ = coded_ = {};
-    confirmed_ = 0;
-    gain_ = gain_of(foreseen);
-    due_ = next_multiple(position_, kGrid);
-  }
+  const bool is_asked_for = changed_.ask_for_trial();
+  is_asked_for_ = is_asked_for_ || is_asked_for;
+  if (is_asked_for || has_shifted(foreseen)) forget_times(foreseen);
   if (due_ != 0) return position_ >= due_;
   // The first round opens connections, the second is the trial's first.
   return codes_ ? position_ >= kFirstOfStated : position_ >= 2 && position_ % 2 == 0;
@@ -124,64 +119,82 @@ bool MessageClass::is_due(const Foreseen& foreseen) {
 
 void MessageClass::begin_trial(const Foreseen& foreseen) {
   is_on_trial_ = true;
-  began_ = position_;
-  run_ = run_at(position_);
   gain_ = gain_of(foreseen);
-  if (due_ == 0 && !codes_) {  // the round before was raw
-    --began_;
-    raw_.add(last_took_);
-  }
+  const bool goes_on = trials_ > 0 && position_ == trial_.began + trial_.rounds();
+  const Trial before = trial_;
+  trial_ = trial_at(position_);
+  if (goes_on) trial_.runs = before.runs, trial_.run = before.run;
+  if (is_asked_for_) trial_.runs = 4, trial_.run = 1;
   // A first trial that the other rank did not take part in tells nothing.
-  if (trials_ == 1 && !codes_) raw_ = coded_ = {};
-  if (raw_.number() < kMostTimes) return;
-  raw_.fade();
-  coded_.fade();
-}
-
-// By how many standard deviations compressed rounds are faster.
-double MessageClass::deviations_faster() const {
-  if (!is_timed()) return 0;
-  const double deviation = std::sqrt(raw_.variance() + coded_.variance());
-  return deviation > 0 ? (raw_.mean_log() - coded_.mean_log()) / deviation : 0;
-}
-
-// What the other way takes longer than the way that rounds go now.
-double MessageClass::part_slower() const {
-  const double logs = raw_.mean_log() - coded_.mean_log();
-  return std::max(0.0, std::exp(codes_ ? logs : -logs) - 1);
+  if (trials_ == 1 && !codes_) times_ = {};
+  if (times_.raw().number() >= kMostTimes) times_.fade();
+  times_.end_pair();
+  if (due_ != 0 || codes_) return;
+  --trial_.began;  // the round before was raw
+  trial_.is_coded_first = false;
+  add_time(false);
 }
 
 // Rounds from a trial to the next. While both ways may still be the faster one they are few, and
 // none where compressed ones seem to be: a trial costs nothing then.
 std::uint64_t MessageClass::pause() const {
-  const double faster = deviations_faster();
-  if (!codes_ && faster > kPromising) return std::uint64_t{4} * run_;
-  if (trials_ == 1 && !codes_ && part_slower() < kMuch) return kSecond;
-  const double pause = std::min(kPartOfTime * 2 * run_ * part_slower(), kLongestPause);
-  auto rounds = static_cast<std::uint64_t>(pause);
+  const double faster = times_.deviations_faster(), slower = times_.part_slower(codes_);
+  if (!codes_ && faster > kPromising) return trial_.rounds();
+  if (trials_ == 1 && !codes_) return kSecond;
+  const auto paid_by = [slower](const Trial& next) {
+    const double pause = kPartOfTime / 2 * static_cast<double>(next.rounds()) * slower;
+    return static_cast<std::uint64_t>(std::min(pause, kLongestPause));
+  };
+  std::uint64_t rounds = paid_by(trial_at(position_ + paid_by(trial_at(position_))));
   const std::uint32_t doublings = std::min(confirmed_, kMostConfirmed);
   if (codes_ && faster < kCertain) rounds = std::min(rounds, kConfirms << doublings);
-  if (!codes_ && is_timed() && faster > -kDoubtful) rounds = std::min(rounds, kGrid << doublings);
-  if (!is_timed()) rounds = kGrid << std::min(trials_, kMostConfirmed);
-  const std::uint64_t least = std::max(kGrid, std::uint64_t{16} * (run_ - 1));
+  if (!codes_ && is_timed() && faster > -kDoubtful)
+    rounds = std::min(rounds, kTrialGrid << doublings);
+  if (!is_timed()) rounds = kTrialGrid << std::min(trials_, kMostConfirmed);
+  const std::uint64_t least = std::max(kTrialGrid, 4 * trial_.rounds() - 16);
   return std::bit_ceil(std::max(rounds, least));
+}
+
+// Its position. What was decided holds for some rounds, but trials of several ranks that find
+// nothing are to meet soon.
+std::uint64_t MessageClass::next_trial() const {
+  const std::uint64_t rounds = pause();
+  return next_multiple(rounds > kSecond ? position_ + rounds / 2 : position_, rounds);
+}
+
+void MessageClass::decide() {
+  if (!is_timed()) return;  // nothing shrank
+  const bool before = codes_;
+  const bool are_few = std::min(times_.raw().number(), times_.coded().number()) < kFew;
+  const double needed = before ? kGoesOn : are_few ? kBeginsOfFew : kBegins;
+  // A gain that rounds which now and then take long take back is none.
+  const double most = (before ? kMostOfMean : kLeastGain) * times_.raw().mean();
+  codes_ = times_.deviations_faster() >= needed && times_.coded().mean() <= most;
+  confirmed_ = codes_ == before ? confirmed_ + 1 : 0;
+}
+
+// What is told of a trial that was asked for: had its other rounds gone as all did before it, they
+// would have taken so much less.
+void MessageClass::note_end(bool codes_before) {
+  const double longer = times_.of(!codes_before).mean() - times_.of(codes_before).mean();
+  const double rounds = static_cast<double>(position_ - trial_.began) / 2;
+  if (is_asked_for_) changed_.note_trial(codes_ != codes_before, is_timed() ? rounds * longer : 0);
+  is_asked_for_ = false;
+  changed_.begin(times_.of(codes_));
+}
+
+// The way that is not taken between trials took so much longer that the rest would only cost.
+bool MessageClass::is_hopeless() const {
+  return (codes_ ? times_.last_pair() : -times_.last_pair()) > kHopeless;
 }
 
 void MessageClass::end_trial() {
   is_on_trial_ = false;
   ++trials_;
   const bool before = codes_;
-  const bool are_few = std::min(raw_.number(), coded_.number()) < kFew;
-  const double needed = before ? kGoesOn : are_few ? kBeginsOfFew : kBegins;
-  if (!is_timed()) {  // nothing shrank
-    due_ = next_multiple(position_, pause());
-    return;
-  }
-  // A gain that rounds which now and then take long take back is none.
-  const double most = (before ? kMostOfMean : kLeastGain) * raw_.mean();
-  codes_ = deviations_faster() >= needed && coded_.mean() <= most;
-  confirmed_ = codes_ == before ? confirmed_ + 1 : 0;
-  due_ = next_multiple(position_, pause());
+  decide();
+  note_end(before);
+  due_ = next_trial();
 }
 
 bool MessageClass::begins_round(const Foreseen& foreseen, std::uint64_t waits) {
@@ -195,16 +208,15 @@ bool MessageClass::begins_round(const Foreseen& foreseen, std::uint64_t waits) {
 }
 
 MessageTurn MessageClass::turn_of_round(const Foreseen& foreseen) {
-  if (is_on_trial_ && position_ >= began_ + std::uint64_t{4} * run_) end_trial();
+  if (is_on_trial_ && (trial_.is_over(position_) || is_hopeless())) end_trial();
   if (!foreseen.pays) {
-    if (is_on_trial_) due_ = next_multiple(position_ + 1, kGrid);
+    if (is_on_trial_) due_ = next_multiple(position_ + 1, kTrialGrid);
     is_on_trial_ = false;
     return {};
   }
   if (!is_on_trial_ && is_due(foreseen)) begin_trial(foreseen);
   if (!is_on_trial_) return {.is_coded = codes_};
-  const std::uint64_t run = (position_ - began_) / run_;
-  return {.is_coded = run == 1 || run == 2, .is_trial = true};
+  return {.is_coded = trial_.is_coded(position_), .is_trial = true};
 }
 
 MessageTurn MessageClass::next(const Foreseen& foreseen, std::uint64_t nanoseconds,
@@ -218,7 +230,7 @@ MessageTurn MessageClass::next(const Foreseen& foreseen, std::uint64_t nanosecon
 }
 
 double MessageClass::saving() const {
-  const double a_round = raw_.mean() - coded_.mean();
+  const double a_round = times_.raw().mean() - times_.coded().mean();
   return frames_ > 0 ? a_round * rounds_ / frames_ : a_round;
 }
 

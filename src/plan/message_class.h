@@ -7,34 +7,19 @@
 // encoding, transfer, decoding, what ranks wait for each other, and what a program computes beside
 // its messages.
 //
-// In a trial rounds go raw, compressed, compressed and raw, in runs of one length. Which rounds
-// these are depends on their numbers alone, so that ranks that exchange as many with each other
-// have their trials together: of two that send at once, one alone would find that nothing changes.
+// In trials (plan/trial.h) rounds go both ways. Which rounds these are depends on their numbers
+// alone, so that ranks that exchange as many with each other have their trials together: of two
+// that send at once, one alone would find that nothing changes.
 #pragma once
 
 #include <cstdint>
 
 #include "plan/call_class.h"
+#include "plan/changed_times.h"
+#include "plan/trial.h"
+#include "plan/way_times.h"
 
 namespace thinwire::plan {
-
-// Times of one way, of late trials. Most are compared by their logarithms: what a busy machine adds
-// makes a few of them very long, and ways differ by a factor.
-class WayTimes {
- public:
-  void add(double nanoseconds);
-  // Half of what there is counts on.
-  void fade();
-
-  double number() const { return number_; }
-  double mean() const { return number_ > 0 ? sum_ / number_ : 0; }
-  double mean_log() const { return number_ > 0 ? logs_ / number_ : 0; }
-  // Of the mean logarithm. Few times that happen to be alike are not believed to be exact.
-  double variance() const;
-
- private:
-  double number_ = 0, sum_ = 0, logs_ = 0, squares_ = 0;
-};
 
 // How one message goes.
 struct MessageTurn {
@@ -62,36 +47,40 @@ class MessageClass {
   bool codes() const { return codes_; }
   std::uint32_t trials() const { return trials_; }
   // Whether both ways were timed.
-  bool is_timed() const { return raw_.number() > 0 && coded_.number() > 0; }
-  double raw_nanoseconds() const { return raw_.mean(); }
-  double coded_nanoseconds() const { return coded_.mean(); }
+  bool is_timed() const { return times_.are_timed(); }
+  double raw_nanoseconds() const { return times_.raw().mean(); }
+  double coded_nanoseconds() const { return times_.coded().mean(); }
 
   // Nanoseconds that a frame saved, as timed.
   double saving() const;
 
  private:
   void note_time(std::uint64_t nanoseconds);
+  void add_time(bool is_coded);
   bool has_shifted(const Foreseen& foreseen) const;
+  void forget_times(const Foreseen& foreseen);
   bool is_due(const Foreseen& foreseen);
   void begin_trial(const Foreseen& foreseen);
   void count_frames();
+  bool is_hopeless() const;
   void end_trial();
-  double deviations_faster() const;
-  double part_slower() const;
+  void decide();
+  void note_end(bool codes_before);
   std::uint64_t pause() const;
+  std::uint64_t next_trial() const;
   bool begins_round(const Foreseen& foreseen, std::uint64_t waits);
   MessageTurn turn_of_round(const Foreseen& foreseen);
 
   bool codes_ = false;
   bool is_on_trial_ = false;
+  bool is_asked_for_ = false;   // the trial, by rounds that took unlike earlier ones
   bool is_foreseen_ = false;    // that the round gains
   std::uint64_t messages_ = 0;  // so far
   std::uint64_t waits_ = 0;     // at the last one
   std::uint32_t together_ = 0;  // messages of the round
   std::uint64_t position_ = 0;  // of the next round
-  std::uint64_t began_ = 0;     // the trial, at this position
+  Trial trial_;                 // this one or the last
   std::uint64_t due_ = 0;       // position of the next trial; 0: as soon as compression may pay
-  std::uint32_t run_ = 1;       // rounds in a run of the trial
   std::uint32_t trials_ = 0;
   std::uint32_t confirmed_ = 0;  // in a row
   double gain_ = 0;              // foreseen at the last trial, raw by compressed
@@ -99,7 +88,8 @@ class MessageClass {
   double last_took_ = 0;         // the round before
   double frames_of_round_ = 0;
   MessageTurn last_turn_;  // the round's
-  WayTimes raw_, coded_;
+  BothWays times_;         // of late trials
+  ChangedTimes changed_;
   double rounds_ = 0, frames_ = 0;  // rounds with frames, and these
 };
 

@@ -1,0 +1,58 @@
+// Times of rounds that went raw and of rounds that went compressed (plan/message_class.h).
+#pragma once
+
+namespace thinwire::plan {
+
+// Times of one way. Most are compared by their logarithms: what a busy machine adds makes a few of
+// them very long, and ways differ by a factor.
+class WayTimes {
+ public:
+  void add(double nanoseconds);
+  void add_log(double log);
+  void add(const WayTimes& more);
+  // Half of what there is counts on.
+  void fade();
+
+  double number() const { return number_; }
+  double mean() const { return number_ > 0 ? sum_ / number_ : 0; }
+  double mean_log() const { return number_ > 0 ? logs_ / number_ : 0; }
+  // Of the mean logarithm. Few times that happen to be alike are not believed to be exact.
+  double variance() const;
+
+ private:
+  double number_ = 0, sum_ = 0, logs_ = 0, squares_ = 0;
+};
+
+class BothWays {
+ public:
+  // A round of a trial whose runs have so many. Two runs beside each other that went both ways are
+  // a pair.
+  void add(double nanoseconds, bool is_coded, double run);
+  // What was timed is no pair with what comes.
+  void end_pair() { of_pair_ = {}, last_pair_ = 0; }
+  void fade();
+
+  const WayTimes& raw() const { return ways_.raw; }
+  const WayTimes& coded() const { return ways_.coded; }
+  const WayTimes& of(bool is_coded) const { return is_coded ? ways_.coded : ways_.raw; }
+  bool are_timed() const { return raw().number() > 0 && coded().number() > 0; }
+
+  // By how many standard deviations compressed rounds are faster. They are those of all rounds or
+  // those of pairs, whichever is more: in a program of phases few rounds of one way happen to be
+  // alike, and those of the other to be of another phase, but not so in all pairs.
+  double deviations_faster() const;
+  // What the other way takes longer than `codes`, as a part of what that takes; 0: no longer.
+  double part_slower(bool codes) const;
+  // The logarithm of what raw rounds took by what compressed ones did, in the last pair.
+  double last_pair() const { return last_pair_; }
+
+ private:
+  struct Ways {
+    WayTimes raw, coded;
+  };
+  Ways ways_, of_pair_;
+  WayTimes pairs_;  // raw by compressed, each
+  double last_pair_ = 0;
+};
+
+}  // namespace thinwire::plan
