@@ -151,6 +151,7 @@ lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python tools/check_links
+	$(BIN)/python tools/wrap_markdown --check
 	$(BIN)/python tests/python/doc_examples.py
 	git ls-files -z -- . ':!tests/fuzz/corpus' ':!tests/vectors' ':!third_party/monocypher' ':!third_party/libsodium' | xargs -0 $(BIN)/codespell
 	for program in $(VECTOR_PROGRAMS); do \
@@ -179,6 +180,7 @@ format: $(VENV)/.test
 	tools/format
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
+	$(BIN)/python tools/wrap_markdown
 
 test: export THINWIRE_TEST_BRIEF := 1
 
