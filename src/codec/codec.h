@@ -1,6 +1,7 @@
 // What a codec is: one row of the registry. Codecs know nothing of frames, plans or transports.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -39,6 +40,15 @@ struct Chunk {
 struct Spacing {
   double step = 0;
   double most = 0;
+};
+
+// The option by which a codec compares each value with the one so many before it, for values that
+// come in tuples: `key` takes 1 to `most`, and 0 too, for no comparison, if `has_none`. No key:
+// there is no such option.
+struct StrideOption {
+  const char* key = nullptr;
+  int most = 1;
+  bool has_none = false;
 };
 
 struct DeviceCodec;  // codec/job.h
@@ -115,6 +125,13 @@ struct Codec {
   // kUnsupported, with what is missing and how to get it, where this machine lacks what the codec
   // needs; nullptr where it needs nothing.
   Status (*available)() = nullptr;
+
+  // In which place "auto" tries it on arrays of each type, from 1 on; 0 where it does not. A slow
+  // one comes last, and is tried only where the link leaves it the time.
+  std::array<std::uint8_t, kDtypeCount> place_in_auto = {};
+  bool slow = false;
+
+  StrideOption strides = {};
 
   // Whether host memory is none of its business: `encode` and `decode` are kUnsupported, and its
   // GPU side has no other side to agree with.

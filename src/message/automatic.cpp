@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <vector>
 
 #include "codec/registry.h"
@@ -14,26 +13,28 @@
 namespace thinwire::message {
 namespace {
 
-std::vector<Coder> coders(std::initializer_list<const char*> names) {
+std::vector<Coder> tried_on(Dtype dtype) {
+  const auto place = [dtype](const Coder& coder) {
+    return coder.codec->place_in_auto[static_cast<std::size_t>(dtype)];
+  };
   std::vector<Coder> found;
-  for (const char* name : names) {
-    const codec::Codec* codec = codec::find_codec(name);
-    if (codec != nullptr) found.push_back(coder_of(*codec));
+  for (const codec::Codec* codec : codec::all_codecs()) {
+    if (place({codec, 0}) != 0) found.push_back(coder_of(*codec));
   }
+  std::ranges::sort(found, {}, place);
   return found;
 }
 
 }  // namespace
 
 std::span<const Coder> automatic_candidates(Dtype dtype) {
-  static const std::array<std::vector<Coder>, kDtypeCount> all = {
-      coders({}),
-      coders({"lorenzo", "expack", "mpc", "ans"}),
-      coders({"lorenzo", "mpc", "ans"}),
-      coders({"expack", "lorenzo", "ans"}),
-      coders({"expack", "lorenzo", "ans"}),
-      coders({"expack", "ans"}),
-      coders({"expack", "ans"})};
+  static const auto all = [] {
+    std::array<std::vector<Coder>, kDtypeCount> of_dtypes;
+    for (std::size_t each = 0; each < kDtypeCount; ++each) {
+      of_dtypes[each] = tried_on(static_cast<Dtype>(each));
+    }
+    return of_dtypes;
+  }();
   return all[static_cast<std::size_t>(dtype)];
 }
 

@@ -8,7 +8,7 @@
 namespace thinwire::message {
 
 // The codecs that auto may choose for a dtype, in the order of preference, each once; all lossless.
-// The last one is `ans`.
+// A slow one is the last.
 std::span<const Coder> automatic_candidates(Dtype dtype);
 
 // Whether it is a candidate for some dtype.
@@ -21,7 +21,8 @@ inline constexpr double kLeastRatio = 1.02;
 struct AutomaticTerms {
   double least_ratio = kLeastRatio;  // below it raw is as good
   // What encoding and decoding by a fast codec take, of the time that the array takes raw on its
-  // link; 1 where no link is known. `ans` is chosen where what it leaves away is worth its time.
+  // link; 1 where no link is known. A slow codec is chosen where what it leaves away is worth its
+  // time.
   double codec_share = 1;
 };
 
@@ -35,8 +36,8 @@ struct AutomaticChoice {
 
 // The candidate that makes the least of a sample out of many places of the array, in the array's
 // shape or as one line, with the stride of its values where it has one; raw where that is a ratio
-// below the least one. The same wherever the array lies, `ans` aside. On a GPU the candidates run
-// side by side, behind what is on `stream`, and their sizes are waited for.
+// below the least one. The same wherever the array lies, slow codecs aside. On a GPU the candidates
+// run side by side, behind what is on `stream`, and their sizes are waited for.
 Result<AutomaticChoice> choose_automatically(const codec::Chunk& array, const std::byte* source,
                                              const AutomaticTerms& terms,
                                              device::StreamHandle stream);

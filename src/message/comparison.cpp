@@ -16,11 +16,12 @@ namespace {
 // tuples are what it may be behind for.
 constexpr double kNearlyBest = 0.95;
 
-// What `ans` takes where a fast codec takes 1, encoding and decoding together, by a place's means.
+// What a slow codec (`ans`) takes where a fast codec takes 1, encoding and decoding together, by a
+// place's means.
 constexpr double kTimesSlowerByWideVectors = 2;
 constexpr double kTimesSlowerByOthers = 8;
 constexpr double kTimesSlowerOnDevice = 7;
-// `ans` is not tried where it would have to leave away so much more of the array: it hardly can,
+// It is not tried where it would have to leave away so much more of the array: it hardly can,
 // and trying takes time.
 constexpr double kMostNeeded = 0.15;
 
@@ -52,8 +53,7 @@ Status Comparison::compare() {
 }
 
 Status Comparison::compare_slow(const AutomaticTerms& terms) {
-  const std::span<const Coder> all = automatic_candidates(array_.dtype);
-  if (all.empty() || terms.codec_share >= 1) return {};
+  if (!has_slow_candidate(array_.dtype) || terms.codec_share >= 1) return {};
   // Asks the driver: only where a link is known.
   const auto place = device::place_of(source_);
   if (!place.ok()) return place.status();
@@ -61,17 +61,19 @@ Status Comparison::compare_slow(const AutomaticTerms& terms) {
   const bool stays_raw = best_share_ * std::max(1.0, terms.least_ratio) > 1;
   const double needed = (times_slower - (stays_raw ? 0 : 1)) * terms.codec_share;
   if (needed >= kMostNeeded) return {};
-  const codec::Codec& slow = *all.back().codec;
-  static const codec::Option of_values{"tuple", "0"};
+  const Coder& slow = automatic_candidates(array_.dtype).back();
+  const std::span<const Coder> strides = by_stride(*slow.codec);
   const std::size_t stride = best_.coder.codec == nullptr ? 1 : stride_of(best_.coder);
   std::array<Trial, 2> trials{};
-  trials[0] = {coder_of(slow, {&of_values, 1}), &runs_};
-  trials[1] = {by_stride(slow)[stride - 1], &runs_};
-  for (const Trial& trial : trials) {
+  std::size_t count = 0;
+  if (slow.codec->strides.has_none) trials[count++] = {with_stride(*slow.codec, 0), &runs_};
+  trials[count++] = {stride <= strides.size() ? strides[stride - 1] : slow, &runs_};
+  const std::span<Trial> tried(trials.data(), count);
+  for (const Trial& trial : tried) {
     if (!bound(trial.coder, runs_.array).ok()) return {};
   }
-  if (Status status = try_all(trials, source_, stream_); !status.ok()) return status;
-  const Trial& least = trials[trials[1].bytes < trials[0].bytes];
+  if (Status status = try_all(tried, source_, stream_); !status.ok()) return status;
+  const Trial& least = *std::ranges::min_element(tried, {}, &Trial::bytes);
   if (least.share() + needed >= (stays_raw ? 1 : best_share_)) return {};
   best_ = least;
   best_share_ = least.share();

@@ -18,8 +18,8 @@ class Comparison {
   // Of the fast candidates.
   Status compare();
 
-  // Behind compare(): whether `ans` leaves away enough of the array for its time, of values, or of
-  // their differences along the stride that was found.
+  // After compare(): whether the slow candidate leaves away enough of the array for its time, of
+  // values, or of their differences along the stride that was found.
   Status compare_slow(const AutomaticTerms& terms);
 
   // Of all; no codec where nothing was tried.

@@ -8,22 +8,10 @@
 namespace thinwire::message {
 namespace {
 
-struct Strided {
-  const char* codec;
-  const char* key;
-  int most;
-};
-
-constexpr std::array<Strided, 3> kStrided = {
-    {{"lorenzo", "tuple", 3}, {"mpc", "stride", 32}, {"ans", "tuple", 32}}};
-
-std::vector<Coder> coders(const Strided& strided) {
+std::vector<Coder> all_strides(const codec::Codec& codec) {
   std::vector<Coder> found;
-  const codec::Codec* codec = codec::find_codec(strided.codec);
-  for (int stride = 1; codec != nullptr && stride <= strided.most; ++stride) {
-    const std::string value = std::to_string(stride);
-    const codec::Option option{strided.key, value};
-    found.push_back(coder_of(*codec, {&option, 1}));
+  for (int stride = 1; codec.strides.key != nullptr && stride <= codec.strides.most; ++stride) {
+    found.push_back(with_stride(codec, stride));
   }
   return found;
 }
@@ -35,9 +23,18 @@ Coder coder_of(const codec::Codec& codec, std::span<const codec::Option> options
   return {&codec, parameter.ok() ? *parameter : 0};
 }
 
+Coder with_stride(const codec::Codec& codec, int stride) {
+  const std::string value = std::to_string(stride);
+  const codec::Option option{codec.strides.key, value};
+  return coder_of(codec, {&option, 1});
+}
+
 std::span<const Coder> by_stride(const codec::Codec& codec) {
-  static const std::array<std::vector<Coder>, kStrided.size()> all = {
-      coders(kStrided[0]), coders(kStrided[1]), coders(kStrided[2])};
+  static const auto all = [] {
+    std::vector<std::vector<Coder>> of_codecs;
+    for (const codec::Codec* each : codec::all_codecs()) of_codecs.push_back(all_strides(*each));
+    return of_codecs;
+  }();
   for (const std::vector<Coder>& strided : all) {
     if (!strided.empty() && strided[0].codec == &codec) return strided;
   }

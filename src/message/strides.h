@@ -13,6 +13,9 @@ namespace thinwire::message {
 // The codec with these options, which it must take.
 Coder coder_of(const codec::Codec& codec, std::span<const codec::Option> options = {});
 
+// The codec with this stride, which it must take.
+Coder with_stride(const codec::Codec& codec, int stride);
+
 // The codec with strides of 1, 2, 3 and more, up to the most that it takes; nothing of one that
 // takes none.
 std::span<const Coder> by_stride(const codec::Codec& codec);

@@ -13,10 +13,14 @@ inline bool has_axes(const Shape& shape) {
                                [](std::uint64_t extent) { return extent > 1; }) > 1;
 }
 
-// All but `ans`.
+inline bool has_slow_candidate(Dtype dtype) {
+  const std::span<const Coder> all = automatic_candidates(dtype);
+  return !all.empty() && all.back().codec->slow;
+}
+
 inline std::span<const Coder> fast_candidates(Dtype dtype) {
   const std::span<const Coder> all = automatic_candidates(dtype);
-  return all.empty() ? all : all.first(all.size() - 1);
+  return all.first(all.size() - (has_slow_candidate(dtype) ? 1 : 0));
 }
 
 // Calls visit(coder) for each way in which a fast candidate may code the array.

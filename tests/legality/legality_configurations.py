@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from thinwire import codecs
+
 # What the programs' bytes and 16-bit integers are taken for: they hold anything, and come back so.
 WORDS = Path(__file__).with_name("words.toml")
 
@@ -40,7 +42,7 @@ class Configuration:
 
 
 # A seed takes the one of its remainder. A link that is slow enough lets `auto` choose any codec,
-# and collectives' messages travel in parts.
+# and collectives' messages travel in parts. Codecs that no row names run as their example.
 CONFIGURATIONS = [
     Configuration("mpc", link="1gbit"),
     Configuration("zfp:rate=16", lossy=True, link="1gbit"),
@@ -52,6 +54,12 @@ CONFIGURATIONS = [
     Configuration("ndzip"),
     Configuration("blockq", lossy=True),
     Configuration("mpc:stride=2"),
+]
+_NAMED = {each.codec.partition(":")[0] for each in CONFIGURATIONS} | {"raw"}
+CONFIGURATIONS += [
+    Configuration(row.example, lossy=not row.lossless)
+    for row in codecs()
+    if row.name not in _NAMED and not row.gpu_only
 ]
 
 _ELSEWHERE = (

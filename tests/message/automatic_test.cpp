@@ -54,6 +54,37 @@ TEST(Automatic, EveryCandidateIsLossless) {
   });
 }
 
+// What the rows say; equal samples are decided by the order, so it stays.
+TEST(Automatic, TriesCodecsInTheirPlaces) {
+  const std::vector<std::string> expected[kDtypeCount] = {{},
+                                                          {"lorenzo", "expack", "mpc", "ans"},
+                                                          {"lorenzo", "mpc", "ans"},
+                                                          {"expack", "lorenzo", "ans"},
+                                                          {"expack", "lorenzo", "ans"},
+                                                          {"expack", "ans"},
+                                                          {"expack", "ans"}};
+  for_each_dtype([&](Dtype dtype) {
+    std::vector<std::string> names;
+    for (const Coder& coder : automatic_candidates(dtype)) {
+      names.push_back(coder.codec->name);
+    }
+    EXPECT_EQ(names, expected[static_cast<int>(dtype)]);
+  });
+}
+
+TEST(Automatic, AStrideOptionSaysWhatTheCodecTakes) {
+  for (const codec::Codec* codec : codec::all_codecs()) {
+    if (codec->strides.key == nullptr) continue;
+    for (const int stride : {-1, 0, 1, codec->strides.most, codec->strides.most + 1}) {
+      const std::string value = std::to_string(stride);
+      const codec::Option option{codec->strides.key, value};
+      const bool is_taken =
+          stride >= (codec->strides.has_none ? 0 : 1) && stride <= codec->strides.most;
+      EXPECT_EQ(codec->parse({&option, 1}).ok(), is_taken) << codec->name << " " << stride;
+    }
+  }
+}
+
 TEST(Automatic, EveryArrayComesBackInItsShape) {
   for_each_dtype([](Dtype dtype) {
     for (const auto& extents : std::vector<std::vector<std::uint64_t>>{

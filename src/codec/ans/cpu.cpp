@@ -92,6 +92,9 @@ const Codec kAns = {
     .bound = bound,
     .encode = encode,
     .decode = decode,
+    .place_in_auto = {0, 4, 3, 3, 3, 2, 2},
+    .slow = true,
+    .strides = {.key = "tuple", .most = kMaxTuple, .has_none = true},
 #ifdef THINWIRE_CUDA
     .device = &kAnsDevice,
 #endif

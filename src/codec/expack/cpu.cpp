@@ -71,6 +71,7 @@ const Codec kExpack = {
     .bound = bound,
     .encode = encode,
     .decode = decode,
+    .place_in_auto = {0, 2, 0, 1, 1, 1, 1},
 #ifdef THINWIRE_CUDA
     .device = &kExpackDevice,
 #endif

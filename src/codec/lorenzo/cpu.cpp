@@ -99,6 +99,8 @@ const Codec kLorenzo = {
     .bound = bound,
     .encode = encode,
     .decode = decode,
+    .place_in_auto = {0, 1, 1, 2, 2, 0, 0},
+    .strides = {.key = "tuple", .most = 3},
 #ifdef THINWIRE_CUDA
     .device = &kLorenzoDevice,
 #endif

@@ -106,6 +106,8 @@ const Codec kMpc = {
     .bound = bound,
     .encode = encode,
     .decode = decode,
+    .place_in_auto = {0, 3, 2, 0, 0, 0, 0},
+    .strides = {.key = "stride", .most = kMaxStride},
 #ifdef THINWIRE_CUDA
     .device = &kMpcDevice,
 #endif
