@@ -179,6 +179,7 @@ def keep(mpi: Mpi, ranks: int, difference: Difference, drop: tuple[str, ...] | N
         "ranks": ranks,
         "seed": difference.seed,
         "drop": list(drop or ()),
+        "threads": wants_threads(difference.seed),
         "codec": difference.configuration,
         "alone": drop is not None,
         "what": difference.what,

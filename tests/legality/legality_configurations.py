@@ -168,6 +168,11 @@ def environment_of(mpi: str) -> dict[str, str]:
     return row_of(ENVIRONMENT, mpi)
 
 
+def configuration(codec: str) -> Configuration:
+    """By its name: a seed has another one when there are more."""
+    return next(each for each in CONFIGURATIONS if each.codec == codec)
+
+
 def configuration_of(seed: int) -> Configuration:
     return CONFIGURATIONS[seed % len(CONFIGURATIONS)]
 

@@ -14,7 +14,7 @@ from legality_configurations import (
     CORNERS,
     KNOWN,
     LEFT_OUT,
-    configuration_of,
+    configuration,
     expected,
     left_out,
     wants_threads,
@@ -128,7 +128,7 @@ def test_what_once_differed(path: Path) -> None:
     if found["mpi"] not in MPIS:
         pytest.skip(f"no {found['mpi']} here")
     seed = found["seed"]
-    job = Job(MPIS[found["mpi"]], found["ranks"], wants_threads(seed), configuration_of(seed))
+    job = Job(MPIS[found["mpi"]], found["ranks"], found["threads"], configuration(found["codec"]))
     assert not still_differs(job, seed, tuple(found["drop"]))
 
 
