@@ -110,6 +110,16 @@ bool TcpLinks::begin() {
   return was_found_ || !connections_.empty();
 }
 
+std::uint64_t TcpLinks::most_pending() const {
+  std::uint64_t most = 0;
+  for (const Connection& each : connections_) {
+    TcpCounters now;
+    const bool is_there = inode_of(each.descriptor) == each.inode;
+    if (is_there && counters_of(each.descriptor, now)) most = std::max(most, now.pending);
+  }
+  return most;
+}
+
 std::span<const plan::Growth> TcpLinks::grown() {
   if (was_found_) find(true);
   grown_.clear();

@@ -26,6 +26,10 @@ class TcpLinks {
   // What each has delivered since. Of connections that were opened since, all that they did.
   std::span<const plan::Growth> grown();
 
+  // The most that one connection has on its way: the kernel has it, and the other side has not
+  // acknowledged it.
+  std::uint64_t most_pending() const;
+
   bool has_connections() const { return !connections_.empty(); }
 
  private:

@@ -23,10 +23,13 @@ void ChangedTimes::begin(const WayTimes& usual) {
   odd_ = {};
 }
 
-void ChangedTimes::note(double nanoseconds, bool is_usual) {
+void ChangedTimes::pass(double nanoseconds) {
   all_ += nanoseconds;
   if (++rounds_ % kForgives == 0) wanted_ = std::max(wanted_ / 2, kFewest);
-  if (!is_usual || usual_.number() <= 0) return;
+}
+
+void ChangedTimes::note(double nanoseconds) {
+  if (usual_.number() <= 0) return;
   const double longer = std::log(std::max(nanoseconds, 1.0)) - usual_.mean_log();
   const bool is_odd = std::abs(longer) > kOdd;
   // What was odd by chance tells how much rounds differ.

@@ -18,8 +18,10 @@ class ChangedTimes {
   // After a trial: what rounds took of the way that is taken from now on.
   void begin(const WayTimes& usual);
 
-  // A round after it took so long; `is_usual`: it went that way, and belongs to no trial.
-  void note(double nanoseconds, bool is_usual);
+  // A round took so long, in a trial or not.
+  void pass(double nanoseconds);
+  // One that went that way, and belongs to no trial.
+  void note(double nanoseconds);
 
   // Whether there should be a trial, and its price may be paid.
   bool ask_for_trial() const;

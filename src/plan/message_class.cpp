@@ -9,54 +9,10 @@
 namespace thinwire::plan {
 namespace {
 
-constexpr double kMostTimes = 32;
+constexpr double kMostFrames = 32;  // rounds with them
 
 // A program that sends more before it waits is taken for one that never does.
 constexpr std::uint32_t kMostTogether = 64;
-
-// Standard deviations by which compressed messages have to be faster to begin, of few times and of
-// more, and to go on. In doubt they go raw.
-constexpr double kBeginsOfFew = 3.5, kBegins = 2.75, kGoesOn = 0.5;
-constexpr double kFew = 4;
-// Of the mean time of raw rounds, that of compressed ones at the most, to begin and to go on.
-constexpr double kLeastGain = 0.98, kMostOfMean = 1.1;
-// Between these it is open which way is faster.
-constexpr double kPromising = 1, kDoubtful = 2;
-// That certain, a decision needs no early confirmation.
-constexpr double kCertain = 6;
-
-// What rounds of the slower way in a trial cost more is so small a part of the time to the next.
-constexpr double kPartOfTime = 100;
-constexpr double kLongestPause = 1 << 16;
-constexpr std::uint64_t kConfirms = 32, kAskedGrid = 4;
-constexpr std::uint32_t kMostConfirmed = 8;
-// Ranks that send each other may know the link's rate some rounds one after another, so that their
-// first trials do not meet: the second comes soon.
-constexpr std::uint64_t kSecond = 16;
-// The logarithm of what one way took longer than the other, of two runs.
-constexpr double kHopeless = 1.1;
-
-// A class that has its first trial with the program's word for a link's rate.
-constexpr std::uint64_t kFirstOfStated = 16;
-
-// A plan that differs so much from that of the last trial: the link is another one.
-constexpr double kShift = 1.5;
-
-// Longer ones later: a few times tell what differs by much, more of them what differs by little.
-Trial trial_at(std::uint64_t position) {
-  return {.began = position,
-          .runs = position < 32 ? 4U : 8U,
-          .run = position < 128 ? 1U : 2U,
-          .is_coded_first = begins_coded(position)};
-}
-
-std::uint64_t next_multiple(std::uint64_t position, std::uint64_t of) {
-  return (position + of - 1) / of * of;
-}
-
-double gain_of(const Foreseen& foreseen) {
-  return foreseen.coded_seconds > 0 ? foreseen.raw_seconds / foreseen.coded_seconds : 0;
-}
 
 }  // namespace
 
@@ -65,6 +21,8 @@ MessageClass::MessageClass(const MessageClass& all, std::uint64_t messages) {
     *this = all;
   } else {
     codes_ = all.codes_;
+    lag_ = all.lag_;  // of its rounds no more than of all peers' begin meanwhile
+    lag_.drop();
   }
 }
 
@@ -73,128 +31,47 @@ void MessageClass::note_time(std::uint64_t nanoseconds) {
   last_took_ = static_cast<double>(nanoseconds - std::min(last_, nanoseconds));
   last_ = nanoseconds;
   if (position_ == 0) return;  // there was none
-  const bool went_coded = last_turn_.is_coded && frames_of_round_ > 0;
+  const std::uint64_t lag = is_on_trial_ ? trial_.lag : lag_.rounds();
+  if (frames_of_round_ > 0) frame_at_ = position_;
+  in_row_ = last_turn_.is_coded == before_.is_coded ? in_row_ + 1 : 1;
+  before_ = last_turn_;
+  // What is waited for in the round is a message of `lag` rounds before.
+  const bool is_timed = in_row_ > lag;
+  const bool went_coded = last_turn_.is_coded && frame_at_ + lag >= position_;
   const bool went_raw = !last_turn_.is_coded;
-  if (last_turn_.is_trial && (went_raw || went_coded)) add_time(went_coded);
-  changed_.note(last_took_, !last_turn_.is_trial && (codes_ ? went_coded : went_raw));
+  if (last_turn_.is_trial) note_cost();
+  if (last_turn_.is_trial && is_timed && (went_raw || went_coded)) add_time(went_coded);
+  changed_.pass(last_took_);
+  note_settled(is_timed && !last_turn_.is_trial && (codes_ ? went_coded : went_raw));
   count_frames();
 }
 
 void MessageClass::add_time(bool is_coded) {
-  times_.add(last_took_, is_coded, static_cast<double>(trial_.run));
+  times_.add(last_took_, is_coded, static_cast<double>(trial_.run), trial_.lag > 0);
+}
+
+// As many rounds count as one as in a trial.
+void MessageClass::note_settled(bool is_usual) {
+  if (!is_usual) settled_ = {};
+  if (!is_usual) return;
+  settled_.add(last_took_);
+  if (settled_.number() < static_cast<double>(lag_.rounds())) return;
+  changed_.note(settled_.mean());
+  settled_ = {};
+}
+
+void MessageClass::note_cost() {
+  if (last_turn_.is_coded != codes_) others_.add(last_took_);
 }
 
 void MessageClass::count_frames() {
   if (frames_of_round_ <= 0) return;
-  if (rounds_ >= kMostTimes) {
+  if (rounds_ >= kMostFrames) {
     rounds_ /= 2;
     frames_ /= 2;
   }
   ++rounds_;
   frames_ += std::exchange(frames_of_round_, 0);
-}
-
-bool MessageClass::has_shifted(const Foreseen& foreseen) const {
-  if (trials_ == 0 || position_ < trial_.began + kConfirms) return false;
-  const double gain = gain_of(foreseen);
-  return codes_ ? gain * kShift < gain_ : gain > gain_ * kShift;
-}
-
-void MessageClass::forget_times(const Foreseen& foreseen) {
-  times_ = {};
-  changed_.begin({});
-  confirmed_ = 0;
-  gain_ = gain_of(foreseen);
-  due_ = next_multiple(position_, kAskedGrid);
-}
-
-bool MessageClass::is_due(const Foreseen& foreseen) {
-  const bool is_asked_for = changed_.ask_for_trial();
-  is_asked_for_ = is_asked_for_ || is_asked_for;
-  if (is_asked_for || has_shifted(foreseen)) forget_times(foreseen);
-  if (due_ != 0) return position_ >= due_;
-  // The first round opens connections, the second is the trial's first.
-  return codes_ ? position_ >= kFirstOfStated : position_ >= 2 && position_ % 2 == 0;
-}
-
-void MessageClass::begin_trial(const Foreseen& foreseen) {
-  is_on_trial_ = true;
-  gain_ = gain_of(foreseen);
-  const bool goes_on = trials_ > 0 && position_ == trial_.began + trial_.rounds();
-  const Trial before = trial_;
-  trial_ = trial_at(position_);
-  if (goes_on) trial_.runs = before.runs, trial_.run = before.run;
-  if (is_asked_for_) trial_.runs = 4, trial_.run = 1;
-  // A first trial that the other rank did not take part in tells nothing.
-  if (trials_ == 1 && !codes_) times_ = {};
-  if (times_.raw().number() >= kMostTimes) times_.fade();
-  times_.end_pair();
-  if (due_ != 0 || codes_) return;
-  --trial_.began;  // the round before was raw
-  trial_.is_coded_first = false;
-  add_time(false);
-}
-
-// Rounds from a trial to the next. While both ways may still be the faster one they are few, and
-// none where compressed ones seem to be: a trial costs nothing then.
-std::uint64_t MessageClass::pause() const {
-  const double faster = times_.deviations_faster(), slower = times_.part_slower(codes_);
-  if (!codes_ && faster > kPromising) return trial_.rounds();
-  if (trials_ == 1 && !codes_) return kSecond;
-  const auto paid_by = [slower](const Trial& next) {
-    const double pause = kPartOfTime / 2 * static_cast<double>(next.rounds()) * slower;
-    return static_cast<std::uint64_t>(std::min(pause, kLongestPause));
-  };
-  std::uint64_t rounds = paid_by(trial_at(position_ + paid_by(trial_at(position_))));
-  const std::uint32_t doublings = std::min(confirmed_, kMostConfirmed);
-  if (codes_ && faster < kCertain) rounds = std::min(rounds, kConfirms << doublings);
-  if (!codes_ && is_timed() && faster > -kDoubtful)
-    rounds = std::min(rounds, kTrialGrid << doublings);
-  if (!is_timed()) rounds = kTrialGrid << std::min(trials_, kMostConfirmed);
-  const std::uint64_t least = std::max(kTrialGrid, 4 * trial_.rounds() - 16);
-  return std::bit_ceil(std::max(rounds, least));
-}
-
-// Its position. What was decided holds for some rounds, but trials of several ranks that find
-// nothing are to meet soon.
-std::uint64_t MessageClass::next_trial() const {
-  const std::uint64_t rounds = pause();
-  return next_multiple(rounds > kSecond ? position_ + rounds / 2 : position_, rounds);
-}
-
-void MessageClass::decide() {
-  if (!is_timed()) return;  // nothing shrank
-  const bool before = codes_;
-  const bool are_few = std::min(times_.raw().number(), times_.coded().number()) < kFew;
-  const double needed = before ? kGoesOn : are_few ? kBeginsOfFew : kBegins;
-  // A gain that rounds which now and then take long take back is none.
-  const double most = (before ? kMostOfMean : kLeastGain) * times_.raw().mean();
-  codes_ = times_.deviations_faster() >= needed && times_.coded().mean() <= most;
-  confirmed_ = codes_ == before ? confirmed_ + 1 : 0;
-}
-
-// What is told of a trial that was asked for: had its other rounds gone as all did before it, they
-// would have taken so much less.
-void MessageClass::note_end(bool codes_before) {
-  const double longer = times_.of(!codes_before).mean() - times_.of(codes_before).mean();
-  const double rounds = static_cast<double>(position_ - trial_.began) / 2;
-  if (is_asked_for_) changed_.note_trial(codes_ != codes_before, is_timed() ? rounds * longer : 0);
-  is_asked_for_ = false;
-  changed_.begin(times_.of(codes_));
-}
-
-// The way that is not taken between trials took so much longer that the rest would only cost.
-bool MessageClass::is_hopeless() const {
-  return (codes_ ? times_.last_pair() : -times_.last_pair()) > kHopeless;
-}
-
-void MessageClass::end_trial() {
-  is_on_trial_ = false;
-  ++trials_;
-  const bool before = codes_;
-  decide();
-  note_end(before);
-  due_ = next_trial();
 }
 
 bool MessageClass::begins_round(const Foreseen& foreseen, std::uint64_t waits) {
@@ -222,11 +99,18 @@ MessageTurn MessageClass::turn_of_round(const Foreseen& foreseen) {
 MessageTurn MessageClass::next(const Foreseen& foreseen, std::uint64_t nanoseconds,
                                std::uint64_t waits) {
   const DefaultFloatMode mode;
+  lag_.pass(position_);
   if (!begins_round(foreseen, waits)) return last_turn_;
   note_time(nanoseconds);
   last_turn_ = turn_of_round(foreseen);
   ++position_;
   return last_turn_;
+}
+
+void MessageClass::end_watch(double under_way) {
+  const DefaultFloatMode mode;
+  const double of_round = static_cast<double>(messages_) / static_cast<double>(position_);
+  lag_.end(under_way / of_round, position_ - 1);
 }
 
 double MessageClass::saving() const {

@@ -16,6 +16,7 @@
 
 #include "plan/call_class.h"
 #include "plan/changed_times.h"
+#include "plan/lag.h"
 #include "plan/trial.h"
 #include "plan/way_times.h"
 
@@ -40,6 +41,19 @@ class MessageClass {
   // the program has waited for something.
   MessageTurn next(const Foreseen& foreseen, std::uint64_t nanoseconds, std::uint64_t waits);
 
+  // Whether the message that next() was asked about should be watched, and that it is, until the
+  // program has seen that it is complete, or nobody will learn when it does. Before a first one was
+  // complete there is no trial.
+  bool wants_watch() const { return lag_.wants_watch(position_ - 1); }
+  void watch() { lag_.watch(position_ - 1); }
+  bool is_watched() const { return lag_.is_watched(); }
+  void note_complete() { lag_.complete(position_ - 1); }
+  bool is_complete() const { return lag_.is_complete(); }
+  // Before next(): so many messages are in the system's buffers.
+  void end_watch(double under_way);
+  void lose_watched() { lag_.lose(position_ - 1); }
+  void drop_watched() { lag_.drop(); }
+
   // A message that was to be compressed became a frame. Rounds in which none did are not timed as
   // compressed ones: data may not shrink.
   void made_frame() { ++frames_of_round_; }
@@ -57,12 +71,15 @@ class MessageClass {
  private:
   void note_time(std::uint64_t nanoseconds);
   void add_time(bool is_coded);
+  void note_settled(bool is_usual);
+  void note_cost();
   bool has_shifted(const Foreseen& foreseen) const;
   void forget_times(const Foreseen& foreseen);
   bool is_due(const Foreseen& foreseen);
+  Trial trial_at(std::uint64_t position) const;
   void begin_trial(const Foreseen& foreseen);
   void count_frames();
-  bool is_hopeless() const;
+  bool is_hopeless();
   void end_trial();
   void decide();
   void note_end(bool codes_before);
@@ -79,7 +96,11 @@ class MessageClass {
   std::uint64_t waits_ = 0;     // at the last one
   std::uint32_t together_ = 0;  // messages of the round
   std::uint64_t position_ = 0;  // of the next round
+  Lag lag_;
+  std::uint64_t in_row_ = 0;    // rounds that went the same way, the last ones
+  std::uint64_t frame_at_ = 0;  // after the last round with a frame
   Trial trial_;                 // this one or the last
+  WayTimes others_;             // rounds of it that went the other way than those before it
   std::uint64_t due_ = 0;       // position of the next trial; 0: as soon as compression may pay
   std::uint32_t trials_ = 0;
   std::uint32_t confirmed_ = 0;  // in a row
@@ -87,9 +108,10 @@ class MessageClass {
   std::uint64_t last_ = 0;       // when the round began
   double last_took_ = 0;         // the round before
   double frames_of_round_ = 0;
-  MessageTurn last_turn_;  // the round's
-  BothWays times_;         // of late trials
+  MessageTurn last_turn_, before_;  // the round's, and that of the round before
+  BothWays times_;                  // of late trials
   ChangedTimes changed_;
+  WayTimes settled_;                // rounds between trials that count as one
   double rounds_ = 0, frames_ = 0;  // rounds with frames, and these
 };
 

@@ -1,8 +1,12 @@
 // The rounds of a trial: raw, compressed, compressed and raw, or the other way round, in runs of
 // one length; of a longer trial eight runs, so that whatever a program does by turns is in as many
 // of one way as of the other.
+//
+// If a program keeps several messages in flight (plan/lag.h), the first rounds after a change of
+// way are those in which it waits for messages of the other one. So there are so many more.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -12,16 +16,33 @@ namespace thinwire::plan {
 // several ranks meet.
 constexpr std::uint64_t kTrialGrid = 8;
 
+inline std::uint64_t next_multiple(std::uint64_t position, std::uint64_t of) {
+  return (position + of - 1) / of * of;
+}
+
 struct Trial {
   std::uint64_t began = 0;  // at the round of this number
-  std::uint64_t runs = 4;   // or eight
+  std::uint64_t runs = 4;   // or eight, without a lag
   std::uint64_t run = 1;    // rounds in each
+  std::uint64_t lag = 0;    // rounds
   bool is_coded_first = false;
 
-  std::uint64_t rounds() const { return runs * run; }
+  std::uint64_t rounds() const { return runs * run + 3 * lag; }
   bool is_over(std::uint64_t position) const { return position >= began + rounds(); }
   bool is_coded(std::uint64_t position) const {
-    return (std::popcount((position - began) / run) % 2 != 0) != is_coded_first;
+    const std::uint64_t at = position - began;
+    const bool is_middle = at >= lag + run && at < 2 * lag + 3 * run;
+    const bool is_second = lag > 0 ? is_middle : std::popcount(at / run) % 2 != 0;
+    return is_second != is_coded_first;
+  }
+  // At least as many timed rounds.
+  Trial with_lag(std::uint64_t lag_of_program) const {
+    Trial with = *this;
+    if (lag_of_program == 0) return with;
+    with.run = std::max(lag_of_program, runs * run / 4);
+    with.runs = 4;
+    with.lag = lag_of_program;
+    return with;
   }
 };
 

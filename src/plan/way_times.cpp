@@ -40,10 +40,16 @@ double WayTimes::variance() const {
   return (all + usual) / (number_ + kUsualNumber - 1) / number_;
 }
 
-void BothWays::add(double nanoseconds, bool is_coded, double run) {
-  (is_coded ? ways_.coded : ways_.raw).add(nanoseconds);
-  (is_coded ? of_pair_.coded : of_pair_.raw).add(nanoseconds);
-  if (of_pair_.raw.number() < run || of_pair_.coded.number() < run) return;
+void BothWays::add(double nanoseconds, bool is_coded, double run, bool has_lag) {
+  if (is_coded != is_batch_coded_) batch_ = {};
+  is_batch_coded_ = is_coded;
+  batch_.add(nanoseconds);
+  if (has_lag && batch_.number() < run) return;
+  const double time = batch_.mean(), times_of_run = has_lag ? 1 : run;
+  batch_ = {};
+  (is_coded ? ways_.coded : ways_.raw).add(time);
+  (is_coded ? of_pair_.coded : of_pair_.raw).add(time);
+  if (of_pair_.raw.number() < times_of_run || of_pair_.coded.number() < times_of_run) return;
   last_pair_ = of_pair_.raw.mean_log() - of_pair_.coded.mean_log();
   pairs_.add_log(last_pair_);
   of_pair_ = {};

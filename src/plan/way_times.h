@@ -25,11 +25,12 @@ class WayTimes {
 
 class BothWays {
  public:
-  // A round of a trial whose runs have so many. Two runs beside each other that went both ways are
-  // a pair.
-  void add(double nanoseconds, bool is_coded, double run);
+  // A round of a trial whose runs have so many, and that count as one time if there is a `lag`: of
+  // a program that keeps several messages in flight now and then a round waits for two, and the
+  // next for none. Two runs beside each other that went both ways are a pair.
+  void add(double nanoseconds, bool is_coded, double run, bool has_lag);
   // What was timed is no pair with what comes.
-  void end_pair() { of_pair_ = {}, last_pair_ = 0; }
+  void end_pair() { of_pair_ = {}, batch_ = {}, last_pair_ = 0; }
   void fade();
 
   const WayTimes& raw() const { return ways_.raw; }
@@ -51,6 +52,8 @@ class BothWays {
     WayTimes raw, coded;
   };
   Ways ways_, of_pair_;
+  WayTimes batch_;  // rounds of one time
+  bool is_batch_coded_ = false;
   WayTimes pairs_;  // raw by compressed, each
   double last_pair_ = 0;
 };

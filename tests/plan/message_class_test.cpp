@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "simulated_program.h"
+
 namespace thinwire::plan {
 namespace {
 
@@ -26,7 +28,7 @@ class Stream {
                    const Foreseen& foreseen = kGains) {
     std::string ways;
     for (int message = 0; message < messages; ++message) {
-      const MessageTurn turn = of_.next(foreseen, now_, ++waits_);
+      const MessageTurn turn = next_of(of_, foreseen, now_, ++waits_);
       const char way = turn.is_coded ? 'c' : 'r';
       ways += turn.is_trial ? static_cast<char>(way - 'a' + 'A') : way;
       if (turn.is_coded) of_.made_frame();
@@ -94,7 +96,7 @@ double lost_by_chance(double raw, double coded, int messages) {
     double now = 1;
     for (int message = 0; message < messages; ++message) {
       const auto at = static_cast<std::uint64_t>(now);
-      const bool is_coded = of.next(kGains, at, static_cast<std::uint64_t>(message)).is_coded;
+      const bool is_coded = next_of(of, kGains, at, static_cast<std::uint64_t>(message)).is_coded;
       if (is_coded) of.made_frame();
       const double mean = is_coded ? coded : raw;
       took += mean;
@@ -121,7 +123,7 @@ TEST(MessageClass, MessagesSentTogetherAreTimedTogether) {
     int coded = 0;
     constexpr int kMessages = 2000;
     for (int message = 0; message < kMessages; ++message) {
-      const bool is_coded = of.next(kGains, now, waits).is_coded;
+      const bool is_coded = next_of(of, kGains, now, waits).is_coded;
       if (is_coded) of.made_frame();
       coded += is_coded ? 1 : 0;
       on_link += (is_coded ? 6 : 30) * kMillisecond;
@@ -153,8 +155,8 @@ TEST(MessageClass, RanksThatExchangeComeToTheSame) {
     std::uint64_t now = 1;
     int coded = 0;
     for (unsigned message = 0; message < 400; ++message) {
-      const bool one = ranks[0].next(kGains, now, message).is_coded;
-      const bool other = ranks[1].next(message < late ? kLoses : kGains, now, message).is_coded;
+      const bool one = next_of(ranks[0], kGains, now, message).is_coded;
+      const bool other = next_of(ranks[1], message < late ? kLoses : kGains, now, message).is_coded;
       if (one) ranks[0].made_frame();
       if (other) ranks[1].made_frame();
       coded += one && other ? 1 : 0;
@@ -169,7 +171,7 @@ TEST(MessageClass, WhatDoesNotShrinkIsNotInTheTimes) {
   MessageClass of(false);
   std::uint64_t now = 1;
   for (int message = 0; message < 200; ++message) {
-    const MessageTurn turn = of.next(kGains, now, static_cast<std::uint64_t>(message));
+    const MessageTurn turn = next_of(of, kGains, now, static_cast<std::uint64_t>(message));
     const bool is_frame = turn.is_coded && message % 2 == 0;
     if (is_frame) of.made_frame();
     now += (is_frame ? 10 : 30) * kMillisecond;
@@ -183,7 +185,7 @@ TEST(MessageClass, WhatNeverShrinksStaysRaw) {
   MessageClass of(false);
   int coded = 0;
   for (std::uint64_t message = 0; message < 4000; ++message) {
-    coded += of.next(kGains, message * kMillisecond, message).is_coded ? 1 : 0;
+    coded += next_of(of, kGains, message * kMillisecond, message).is_coded ? 1 : 0;
   }
   EXPECT_FALSE(of.codes());
   EXPECT_LT(coded, 200);

@@ -11,6 +11,18 @@
 
 namespace thinwire::plan {
 
+// The next message of a program that waits for each in the round in which it is sent.
+inline MessageTurn next_of(MessageClass& of, const Foreseen& foreseen, std::uint64_t nanoseconds,
+                           std::uint64_t waits) {
+  const MessageTurn turn = of.next(foreseen, nanoseconds, waits);
+  if (of.wants_watch()) {
+    of.watch();
+    of.note_complete();
+    of.end_watch(0);
+  }
+  return turn;
+}
+
 // What a round takes, by its number and whether it went compressed.
 using Took = std::function<double(int, bool)>;
 
@@ -18,7 +30,8 @@ constexpr double kSimulatedRound = 1e7;  // nanoseconds
 
 class SimulatedProgram {
  public:
-  explicit SimulatedProgram(Took took) : took_(std::move(took)) {}
+  // The message of each round is waited for so many rounds later: what it takes is in that one.
+  explicit SimulatedProgram(Took took, int lag = 0) : took_(std::move(took)), lag_(lag) {}
 
   void run(int rounds) {
     constexpr Foreseen kGain{3e-3, 1e-3, true};
@@ -27,7 +40,16 @@ class SimulatedProgram {
       const MessageTurn turn = of_.next(kGain, at, static_cast<std::uint64_t>(round));
       if (turn.is_coded) of_.made_frame();
       ways_ += turn.is_coded ? 'c' : 'r';
-      now_ += kSimulatedRound * took_(round, turn.is_coded);
+      if (of_.wants_watch()) {
+        of_.watch();
+        watched_ = round;
+      }
+      if (of_.is_watched() && round >= watched_ + lag_) {
+        of_.note_complete();
+        of_.end_watch(0);
+      }
+      const bool is_coded = round >= lag_ && ways_[static_cast<std::size_t>(round - lag_)] == 'c';
+      now_ += kSimulatedRound * took_(round, is_coded);
     }
   }
 
@@ -49,6 +71,8 @@ class SimulatedProgram {
   static constexpr double kBegins = 1e15;
 
   Took took_;
+  int lag_;
+  int watched_ = 0;  // round of that message
   MessageClass of_{false};
   std::string ways_;
   double now_ = kBegins;

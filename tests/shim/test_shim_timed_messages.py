@@ -94,3 +94,24 @@ def test_tests_that_find_nothing_are_no_waits(tmp_path: Path) -> None:
         if compressed[-1] > messages_in_all // 3:
             return
     raise AssertionError(f"{compressed} of {messages_in_all} messages compressed")
+
+
+# Ways to complete messages of which several are in flight.
+IN_FLIGHT = [
+    *("Wait", "Test", "Waitall", "Testall", "Waitany", "Testany", "Waitsome", "Testsome"),
+    *("Start", "threads", "Sendrecv"),
+]
+
+
+@pytest.mark.parametrize("how", IN_FLIGHT)
+def test_messages_that_are_in_flight_are_seen_to_complete(how: str, tmp_path: Path) -> None:
+    """Else they would be taken for 64 in flight, and a trial take longer than the program."""
+    program: list[str | Path] = [SYSTEM.programs / "shim_in_flight", how, "120", "4"]
+    settings = AUTO | {"THINWIRE_LINK": "200mbit"}
+    try:
+        with Lab(hosts=2, link="200mbit") as lab:
+            done = over_hosts(lab, 2, program, settings, tmp_path / "report.json", timeout=120)
+    except LabUnavailable as error:
+        pytest.skip(f"no lab here: {error}")
+    assert done.code == 0 and "0 wrong" in done.output, done.errors
+    assert decisions(done)

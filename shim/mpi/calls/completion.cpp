@@ -3,6 +3,7 @@
 #include "abi/real.h"
 #include "requests/late_completion.h"
 #include "wire/deliver.h"
+#include "wire/watched.h"
 
 using namespace thinwire::mpi;
 
@@ -77,6 +78,13 @@ int complete_some(int count, MPI_Request* requests, Complete&& complete) {
   return complete(completion);
 }
 
+// The MPI's call about these requests, of which it may complete the one that is watched.
+template <typename Call>
+int watching(int count, const MPI_Request* requests, Call&& call) {
+  const WatchedAmong watched(count, requests);
+  return call();
+}
+
 // Its `error`. A test that found something complete counts as a wait; one that did not ends no
 // round of messages that are timed (plan/message_class.h): programs test for the MPI's sake alone.
 int noted(int error, const int* done) {
@@ -88,22 +96,28 @@ int noted(int error, const int* done) {
 
 extern "C" int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   note_wait();
-  if (!concerns_shim(1, request)) return real().Wait(request, status);
+  if (!concerns_shim(1, request))
+    return watching(1, request, [&] { return real().Wait(request, status); });
   Completion::ForOne space;
   Completion completion(1, request, space);
   wait_if_running(1, completion.requests());
-  if (!completion.concerns_shim()) return real().Wait(completion.requests(), status);
+  if (!completion.concerns_shim())
+    return watching(1, completion.requests(),
+                    [&] { return real().Wait(completion.requests(), status); });
   MPI_Status& native = completion.statuses()[0];
-  const int error = real().Wait(completion.requests(), &native);
+  const int error = watching(1, completion.requests(),
+                             [&] { return real().Wait(completion.requests(), &native); });
   return completion.settle(0, native, error, status);
 }
 THINWIRE_ALSO_PMPI(Wait);
 
 extern "C" int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  if (!concerns_shim(1, request)) return noted(real().Test(request, flag, status), flag);
+  if (!concerns_shim(1, request))
+    return noted(watching(1, request, [&] { return real().Test(request, flag, status); }), flag);
   const int outcome = complete_some(1, request, [&](auto& completion) {
     MPI_Status native{};
-    const int error = real().Test(completion.requests(), flag, &native);
+    const int error = watching(1, completion.requests(),
+                               [&] { return real().Test(completion.requests(), flag, &native); });
     return *flag ? completion.settle(0, native, error, status) : error;
   });
   return noted(outcome, flag);
@@ -112,27 +126,34 @@ THINWIRE_ALSO_PMPI(Test);
 
 extern "C" int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   note_wait();
-  if (!concerns_shim(count, requests)) return real().Waitall(count, requests, statuses);
+  if (!concerns_shim(count, requests))
+    return watching(count, requests, [&] { return real().Waitall(count, requests, statuses); });
   Completion::ForMany space;
   Completion completion(count, requests, space);
   wait_if_running(count, completion.requests());
   if (!completion.concerns_shim()) {
-    return real().Waitall(count, completion.requests(), statuses);
+    return watching(count, completion.requests(),
+                    [&] { return real().Waitall(count, completion.requests(), statuses); });
   }
   completion.overlap_device_receives();
   MPI_Status* const native = completion.statuses();
-  const int error = real().Waitall(count, completion.requests(), native);
+  const int error = watching(count, completion.requests(),
+                             [&] { return real().Waitall(count, completion.requests(), native); });
   return settle_all(completion, count, error, native, statuses);
 }
 THINWIRE_ALSO_PMPI(Waitall);
 
 extern "C" int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
   if (!concerns_shim(count, requests)) {
-    return noted(real().Testall(count, requests, flag, statuses), flag);
+    return noted(
+        watching(count, requests, [&] { return real().Testall(count, requests, flag, statuses); }),
+        flag);
   }
   const int outcome = complete_some(count, requests, [&](auto& completion) {
     MPI_Status* const native = completion.statuses(statuses);
-    const int error = real().Testall(count, completion.requests(), flag, native);
+    const int error = watching(count, completion.requests(), [&] {
+      return real().Testall(count, completion.requests(), flag, native);
+    });
     return *flag ? settle_all(completion, count, error, native, statuses) : error;
   });
   return noted(outcome, flag);
@@ -141,10 +162,14 @@ THINWIRE_ALSO_PMPI(Testall);
 
 extern "C" int MPI_Waitany(int count, MPI_Request requests[], int* index, MPI_Status* status) {
   note_wait();
-  if (!concerns_shim(count, requests)) return real().Waitany(count, requests, index, status);
+  if (!concerns_shim(count, requests))
+    return watching(count, requests,
+                    [&] { return real().Waitany(count, requests, index, status); });
   return complete_some(count, requests, [&](auto& completion) {
     MPI_Status native{};
-    const int error = real().Waitany(count, completion.requests(), index, &native);
+    const int error = watching(count, completion.requests(), [&] {
+      return real().Waitany(count, completion.requests(), index, &native);
+    });
     return settle_any(completion, *index, native, error, status);
   });
 }
@@ -153,11 +178,15 @@ THINWIRE_ALSO_PMPI(Waitany);
 extern "C" int MPI_Testany(int count, MPI_Request requests[], int* index, int* flag,
                            MPI_Status* status) {
   if (!concerns_shim(count, requests)) {
-    return noted(real().Testany(count, requests, index, flag, status), flag);
+    return noted(watching(count, requests,
+                          [&] { return real().Testany(count, requests, index, flag, status); }),
+                 flag);
   }
   const int outcome = complete_some(count, requests, [&](auto& completion) {
     MPI_Status native{};
-    const int error = real().Testany(count, completion.requests(), index, flag, &native);
+    const int error = watching(count, completion.requests(), [&] {
+      return real().Testany(count, completion.requests(), index, flag, &native);
+    });
     return *flag ? settle_any(completion, *index, native, error, status) : error;
   });
   return noted(outcome, flag);
@@ -168,11 +197,14 @@ extern "C" int MPI_Waitsome(int count, MPI_Request requests[], int* completed, i
                             MPI_Status statuses[]) {
   note_wait();
   if (!concerns_shim(count, requests)) {
-    return real().Waitsome(count, requests, completed, indices, statuses);
+    return watching(count, requests,
+                    [&] { return real().Waitsome(count, requests, completed, indices, statuses); });
   }
   return complete_some(count, requests, [&](auto& completion) {
     MPI_Status* const native = completion.statuses(statuses);
-    const int error = real().Waitsome(count, completion.requests(), completed, indices, native);
+    const int error = watching(count, completion.requests(), [&] {
+      return real().Waitsome(count, completion.requests(), completed, indices, native);
+    });
     return settle_some(completion, *completed, indices, error, native, statuses);
   });
 }
@@ -181,11 +213,16 @@ THINWIRE_ALSO_PMPI(Waitsome);
 extern "C" int MPI_Testsome(int count, MPI_Request requests[], int* completed, int indices[],
                             MPI_Status statuses[]) {
   if (!concerns_shim(count, requests)) {
-    return noted(real().Testsome(count, requests, completed, indices, statuses), completed);
+    return noted(
+        watching(count, requests,
+                 [&] { return real().Testsome(count, requests, completed, indices, statuses); }),
+        completed);
   }
   const int outcome = complete_some(count, requests, [&](auto& completion) {
     MPI_Status* const native = completion.statuses(statuses);
-    const int error = real().Testsome(count, completion.requests(), completed, indices, native);
+    const int error = watching(count, completion.requests(), [&] {
+      return real().Testsome(count, completion.requests(), completed, indices, native);
+    });
     return settle_some(completion, *completed, indices, error, native, statuses);
   });
   return noted(outcome, completed);

@@ -12,6 +12,7 @@
 #include "requests/continuations.h"
 #include "wire/deliver.h"
 #include "wire/device.h"
+#include "wire/watched.h"
 
 using namespace thinwire::mpi;
 
@@ -97,6 +98,7 @@ int exchange(const Outgoing& sent, int send_tag, const Incoming& received, Start
   int receive_error = real().Wait(&requests[0], &own);
   if (receive_continuation) receive_error = finish(*receive_continuation, own, receive_error);
   MPI_Status of_send{};
+  const WatchedAmong watched(1, &requests[1]);
   int send_error = real().Wait(&requests[1], &of_send);
   if (send_continuation) send_error = finish(*send_continuation, of_send, send_error);
   if (received.source == MPI_PROC_NULL) {

@@ -9,6 +9,7 @@
 #include "calls/exchange.h"
 #include "calls/nonblocking.h"
 #include "requests/continuations.h"
+#include "wire/message_classes.h"
 
 using namespace thinwire::mpi;
 
@@ -38,6 +39,7 @@ int start_both(const Outgoing& sent, int send_tag, const Incoming& received, boo
   }
   let_go(send);
   *request = receive;
+  watch_request(receive);  // all that the program sees
   return MPI_SUCCESS;
 }
 

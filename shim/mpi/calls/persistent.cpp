@@ -13,6 +13,7 @@
 #include "process/shortcut.h"
 #include "requests/continuations.h"
 #include "requests/persistent.h"
+#include "wire/watched.h"
 
 using namespace thinwire::mpi;
 
@@ -123,6 +124,7 @@ extern "C" int MPI_Request_free(MPI_Request* request) {
     const int error = persistent->free_active();
     return error == MPI_SUCCESS ? real().Request_free(request) : error;
   }
+  forget_watched(*request);
   if (ContinuationPointer continuation = take_continuation(*request)) {
     adopt_orphan(*request, std::move(continuation));
     *request = MPI_REQUEST_NULL;

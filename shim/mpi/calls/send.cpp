@@ -6,6 +6,7 @@
 #include "process/shortcut.h"
 #include "requests/continuations.h"
 #include "wire/encode.h"
+#include "wire/message_classes.h"
 
 using namespace thinwire::mpi;
 
@@ -53,14 +54,22 @@ int send_from_device(BlockingSend call, const Outgoing& message, int tag) {
   return call(message.buffer, message.count, message.type, message.destination, tag, message.comm);
 }
 
+// What was planned, and so may be watched.
+int start_watched(NonblockingSend call, const Outgoing& message, std::optional<Wire>& wire, int tag,
+                  MPI_Request* request) {
+  const int error = wire ? start_wire(call, message, *wire, tag, request)
+                         : call(message.buffer, message.count, message.type, message.destination,
+                                tag, message.comm, request);
+  if (error == MPI_SUCCESS) watch_request(*request);
+  return error;
+}
+
 int start_from_device(NonblockingSend call, const Outgoing& message, int tag,
                       MPI_Request* request) {
   std::optional<Wire> wire;
   const int error = depart(message, false, wire);
   if (error != MPI_SUCCESS) return error;
-  if (wire) return start_wire(call, message, *wire, tag, request);
-  return call(message.buffer, message.count, message.type, message.destination, tag, message.comm,
-              request);
+  return start_watched(call, message, wire, tag, request);
 }
 
 int blocking_send(BlockingSend call, const Outgoing& message, int tag) {
@@ -107,9 +116,8 @@ int nonblocking_send(NonblockingSend call, const Outgoing& message, int tag, MPI
 }
 
 int start_large_send(NonblockingSend call, const Outgoing& message, int tag, MPI_Request* request) {
-  if (auto wire = encode_large(message)) return start_wire(call, message, *wire, tag, request);
-  return call(message.buffer, message.count, message.type, message.destination, tag, message.comm,
-              request);
+  auto wire = encode_large(message);
+  return start_watched(call, message, wire, tag, request);
 }
 
 }  // namespace thinwire::mpi

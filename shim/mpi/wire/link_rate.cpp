@@ -33,7 +33,8 @@ struct Meter {
   plan::RateOfRaw of_raw;     // of intervals that had raw messages alone
   bool has_raw_alone = true;  // the interval that is open
   plan::LargeInterval interval;
-  Clock::time_point opened, looked_beside;
+  Clock::time_point opened, looked_beside, next_look_under_way;
+  std::uint64_t under_way = 0;
   std::atomic<Clock::duration::rep> next_look{0};
   std::atomic<double> rate{0}, rate_of_raw{0};
   std::atomic<plan::RateSource> source{plan::RateSource::kUnknown};
@@ -148,6 +149,17 @@ void note_sent(tw_peer place, std::uint64_t bytes, bool is_raw) {
   const std::lock_guard lock(here.mutex);
   here.interval.sent(static_cast<double>(bytes));
   here.has_raw_alone = here.has_raw_alone && is_raw;
+}
+
+std::uint64_t bytes_under_way(tw_peer place) {
+  if (place != TW_PEER_OTHER_NODE) return 0;
+  Meter& here = meter();
+  const auto now = Clock::now();
+  const std::lock_guard lock(here.mutex);
+  if (now < here.next_look_under_way) return here.under_way;
+  here.under_way = here.connections.most_pending();
+  here.next_look_under_way = now + (Clock::now() - now) * kLooksShare;
+  return here.under_way;
 }
 
 void note_collective() {

@@ -26,6 +26,10 @@ double rate_of_raw(tw_peer place);
 // with it: those that carry no messages tell nothing. Any thread.
 void note_sent(tw_peer place, std::uint64_t bytes, bool is_raw);
 
+// The bytes that a connection has on its way, of that which has most of them; 0 to peers of this
+// node. Looks as seldom as link_rate(), else says what was found last. Any thread.
+std::uint64_t bytes_under_way(tw_peer place);
+
 // A large collective between nodes begins; its bytes are not known.
 void note_collective();
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "abi/mpi_abi.h"
 #include "peers/peers.h"
 #include "plan/message_class.h"
 #include "process/plan_log.h"
@@ -26,5 +27,15 @@ TimedTurn next_turn(const PlanClass& of, int world_rank, const plan::Foreseen& f
 
 // A message whose turn was to be compressed became a frame.
 void note_frame(const TimedTurn& turn);
+
+// How many messages a program keeps in flight is learned from one at a time (plan/lag.h). Of a send
+// that blocks the program has seen that it is complete as its thread sends the next; of one that
+// does not, as a call says that its request is (wire/watched.h).
+//
+// This thread's last message has this request.
+void watch_request(MPI_Request request);
+// A watched request is complete; or the program let go of it.
+void watched_is_complete(std::uintptr_t request);
+void watched_is_lost(std::uintptr_t request);
 
 }  // namespace thinwire::mpi
