@@ -152,6 +152,7 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/python tools/check_links
 	$(BIN)/python tools/wrap_markdown --check
+	tools/check_words
 	$(BIN)/python tests/python/doc_examples.py
 	git ls-files -z -- . ':!tests/fuzz/corpus' ':!tests/vectors' ':!third_party/monocypher' ':!third_party/libsodium' | xargs -0 $(BIN)/codespell
 	for program in $(VECTOR_PROGRAMS); do \

@@ -1,4 +1,4 @@
-// What benchmark programs read and write: command lines of pairs, a name and one word behind it;
+// What benchmark programs read and write: command lines of pairs, a name and one word after it;
 // lines of JSON.
 #pragma once
 

@@ -187,11 +187,10 @@ void read_turn(const char* line, const Buffers& buffers, Turn& turn) {
   ++turn.number;
   if (turn.bytes < 4 || turn.bytes > most || turn.bytes % 4 != 0 || turn.file < 0 ||
       turn.file >= std::max<std::int64_t>(files, 1)) {
-    std::fprintf(
-        stderr,
-        "raw_turns: a size is 4 to %lld bytes and a multiple of 4, behind it the number of "
-        "one of %lld files, from 0 on; not %s",
-        static_cast<long long>(most), static_cast<long long>(files), line);
+    std::fprintf(stderr,
+                 "raw_turns: a size is 4 to %lld bytes and a multiple of 4, after it the number of "
+                 "one of %lld files, from 0 on; not %s",
+                 static_cast<long long>(most), static_cast<long long>(files), line);
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
 }

@@ -1,6 +1,6 @@
-# What `cmake --install` puts under its prefix, in two components: `runtime` has the libraries alone,
-# `development` what one needs to compile against them. The component `wheel` belongs to the Python
-# package and is installed only where it is named.
+# Files that `cmake --install` puts under its prefix, in two components: `runtime` has the libraries
+# alone, `development` what one needs to compile against them. The component `wheel` belongs to the
+# Python package and is installed only where it is named.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS thinwire EXPORT thinwireTargets

@@ -104,7 +104,7 @@ void add_run(double seconds, const Judgement& own, bool gets_shared, bool is_tim
   outcome.identical = outcome.identical && least >= most;
 }
 
-// Calls `run` behind a filler; seconds of this rank.
+// Calls `run` after a filler; seconds of this rank.
 template <typename Run>
 double timed(Nodes& nodes, Buffers& buffers, bool is_root, Run run) {
   buffers.prepare(is_root);

@@ -3,7 +3,7 @@
     python bench/guard/one_link.py --pairs 8 --link 1gbit --json one_link.json
 
 Two hosts of the lab. Each rank of the first sends messages to one of the second, all of them at
-once, a round behind the other. A field goes natively, under each lossless codec by order, and by
+once, a round after the other. A field goes natively, under each lossless codec by order, and by
 the library's choice with nothing else said; its median round by order says which way is the faster.
 Every message is verified. Needs `make build`, mpi4py and the fields of THINWIRE_DATA.
 """

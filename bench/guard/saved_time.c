@@ -2,7 +2,7 @@
 //   messages    4 MiB of a field from one rank to the other, each with an answer
 //   halos       1 MiB of a field both ways at once, by MPI_Isend and MPI_Irecv
 //   mixed       messages, every second one noise
-//   overlap     halos behind which both ranks compute for as long as a message takes at 1 Gbit/s
+//   overlap     halos after which both ranks compute for as long as a message takes at 1 Gbit/s
 //   bcast       4 MiB of a field
 //   allgather   1 MiB of a field each
 //   noise       messages and broadcasts of noise, which nothing makes smaller

@@ -43,7 +43,7 @@ class Turns {
   Turns& operator=(const Turns&) = delete;
   ~Turns();
 
-  // Options::calls of them, behind a filler on every link in both directions, from a barrier on.
+  // Options::calls of them, after a filler on every link in both directions, from a barrier on.
   Taken run(Way way);
   // What the last run left; the same bits as before are not looked at twice.
   Judgement judge(Way way);

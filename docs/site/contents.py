@@ -87,6 +87,7 @@ OF_PAGES = {
         "Working on it",
         "ARCHITECTURE",
         "CONTRIBUTING",
+        "docs/style",
         "tests/README",
         "shim/mpi/README",
         "shim/nccl/README",

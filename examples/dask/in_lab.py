@@ -2,7 +2,7 @@
 
     python in_lab.py --hosts 4 --link 1gbit -- --codec lossless --size 4000
 
-Words behind "--" are the program's. The scheduler and the program run on the first host.
+Words after "--" are the program's. The scheduler and the program run on the first host.
 """
 
 import argparse
@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--threads", type=int, default=1, help="of a worker")
     parser.add_argument("--program", default="transpose_sum.py", help="or exchange.py")
     parser.add_argument("--seconds", type=float, default=600, help="after which all is ended")
-    parser.add_argument("words", nargs="*", help="of the program, behind --")
+    parser.add_argument("words", nargs="*", help="of the program, after --")
     words = parser.parse_args()
     with Lab(hosts=words.hosts, link=words.link, name=f"dask{os.getpid() % 10000}") as lab:
         first = lab.addresses()[0]

@@ -80,7 +80,7 @@ struct Down {
   float third;
 };
 
-// From the stresses: `down` of sxz and syz behind, of szz ahead.
+// From the stresses: `down` of sxz and syz after, of szz ahead.
 SEISMIC_HOST_DEVICE void update_velocity(const State& state, const Rock& rock, std::ptrdiff_t at,
                                          std::ptrdiff_t row, std::ptrdiff_t plane, Down down,
                                          float damping) {
@@ -117,7 +117,7 @@ SEISMIC_HOST_DEVICE void store(const State& state, int field, std::ptrdiff_t at,
   state.field[field + kMemory - kXx][at] = value.memory;
 }
 
-// From the velocities: `down` of vx and vy ahead, of vz behind.
+// From the velocities: `down` of vx and vy ahead, of vz after.
 SEISMIC_HOST_DEVICE void update_stress(const State& state, const Rock& rock, std::ptrdiff_t at,
                                        std::ptrdiff_t row, std::ptrdiff_t plane, Down down,
                                        float keep, float damping) {

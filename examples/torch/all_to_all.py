@@ -28,7 +28,7 @@ def values(kind: str, count: int, rank: int, device: torch.device) -> torch.Tens
 
 
 def measured(call, warm_ups: int, trials: int, device: torch.device) -> float:
-    """Seconds a call, behind others that are made one by one."""
+    """Seconds a call, after others that are made one by one."""
     for _ in range(warm_ups):
         call()
         settle(device)

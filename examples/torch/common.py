@@ -219,7 +219,7 @@ class Text:
         self.context = context
 
     def draw(self, batch: int, *which: int, of: str = "known") -> tuple[torch.Tensor, torch.Tensor]:
-        """Bytes, and the byte behind each; equal `which` draw equal places."""
+        """Bytes, and the byte after each; equal `which` draw equal places."""
         data = getattr(self, of)
         places = random.Random(str(which)).choices(range(len(data) - self.context - 1), k=batch)
         at = torch.tensor(places)[:, None] + torch.arange(self.context + 1)

@@ -20,7 +20,7 @@ LENGTH = 64
 
 
 def samples() -> TensorDataset:
-    """Python's own sources, as bytes, and the byte behind each."""
+    """Python's own sources, as bytes, and the byte after each."""
     paths = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
     text = b"".join(path.read_bytes() for path in paths)[:1_000_000]
     whole = torch.frombuffer(bytearray(text), dtype=torch.uint8).long()

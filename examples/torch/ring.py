@@ -56,7 +56,7 @@ class RingHook:
             into = room[: come.numel()]
             self.exchange(sent, into)
             come.add_(into)
-        # The part behind this rank's own is whole here now.
+        # The part after this rank's own is whole here now.
         for step in range(self.ranks - 1):
             self.exchange(parts[(self.rank + 1 - step) % self.ranks], parts[self.rank - step])
 

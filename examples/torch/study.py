@@ -57,7 +57,7 @@ SPEED: dict[str, tuple[str, str, list[str]]] = {
     "cnn": ("cnn.py", "--width 64 --batch 32 --warm 60", ["lossless"]),
 }
 # By (pp, dp, tp). With tensor- and pipeline-parallel ranks alone, mzhybrid is lossless. A pipeline
-# has few messages a step, whose kind is decided behind some 140. Small layers that are split over
+# has few messages a step, whose kind is decided after some 140. Small layers that are split over
 # tensor-parallel ranks wait for Python, not for the link.
 MESH: dict[str, tuple[str, list[str]]] = {
     "dp": ("--dp 2 --warm 24 --size 20M", ["lossless", "mzhybrid", "zhybrid", NAIVE]),

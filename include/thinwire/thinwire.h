@@ -163,7 +163,7 @@ tw_status tw_policy_describe(const tw_policy* policy, uint32_t index, tw_policy_
  * none that bounds it. */
 uint64_t tw_policy_rules(const tw_policy* policy, const char* communicator, uint32_t ranks);
 
-/* Where what is sent goes: to ranks of one node alone, or also to others. */
+/* The ranks that something is sent to: of one node alone, or also of others. */
 typedef enum tw_span {
   TW_SPAN_NOT_KNOWN = 0,
   TW_SPAN_WITHIN_NODE = 1,
@@ -217,8 +217,9 @@ typedef struct tw_codec_info {
 uint32_t tw_codec_count(void);
 tw_status tw_codec_describe(uint32_t index, tw_codec_info* info);
 
-/* What this machine lacks to run codec `index`, and how to get it; "" if nothing is missing, NULL
- * if there is no such codec. Static storage. Loads the libraries that the codec needs, once. */
+/* Names what this machine lacks to run codec `index`, and how to get it; "" if nothing is
+ * missing, NULL if there is no such codec. Static storage. Loads the libraries that the codec
+ * needs, once. */
 const char* tw_codec_missing(uint32_t index);
 
 /* A parsed codec spec, name[:key=value[,key=value]]. Three names stand for no codec of their own:
@@ -665,8 +666,8 @@ typedef struct tw_collective_choice {
   double least_ratio;                  /* below this ratio raw is faster */
 } tw_collective_choice;
 
-/* What tw_comm_plan() would choose for such a collective if the ranks had agreed on this cost, from
- * these arguments only: no communicator, no measuring, no clock. */
+/* Chooses as tw_comm_plan() would for such a collective if the ranks had agreed on this cost,
+ * from these arguments only: no communicator, no measuring, no clock. */
 tw_status tw_plan_collective(const tw_codec* codec, const tw_plan_settings* settings,
                              const tw_collective_facts* facts, tw_collective_choice* choice);
 
@@ -685,7 +686,8 @@ const char* tw_costs_path(void);
  * none. Read at the first call. All ranks of a node share it. */
 double tw_link_of_machine(void);
 
-/* That interface, as in "eth0"; "" if there is none. Static storage. */
+/* The name of the interface that tw_link_of_machine() tells of, as in "eth0"; "" if there is
+ * none. Static storage. */
 const char* tw_link_of_machine_name(void);
 
 typedef struct tw_costs tw_costs;
@@ -718,8 +720,8 @@ typedef struct tw_costs_row {
 uint32_t tw_costs_count(const tw_costs* costs);
 tw_status tw_costs_describe(const tw_costs* costs, uint32_t index, tw_costs_row* row);
 
-/* What a codec costs for arrays of about `bytes` bytes: the row of the nearest size. 1 if the table
- * has it; 0 if not, and for NULL. */
+/* Looks up what a codec costs for arrays of about `bytes` bytes: the row of the nearest size.
+ * Returns 1 if the table has it; 0 if not, and for NULL. */
 int32_t tw_costs_find(const tw_costs* costs, const tw_codec* codec, uint32_t dtype, uint64_t bytes,
                       uint32_t on_gpu, tw_codec_cost* cost);
 
@@ -796,8 +798,8 @@ typedef struct tw_comm_options {
   uint64_t piece_bytes; /* bytes to encode and send at a time; 0: the plan chooses */
   const char* job;      /* for the frames' mark, see tw_message_options; NULL: the mark of files */
   uint64_t job_bytes;
-  /* What codecs cost in host memory. NULL, or what it lacks: measured at a codec's first call where
-   * a link is stated. The ranks agree on the slowest either way. */
+  /* Costs of codecs in host memory. With NULL, and for codecs that it lacks, costs are measured
+   * at a codec's first call where a link is stated. The ranks agree on the slowest either way. */
   const tw_costs* costs;
   /* Most bytes of host memory, on each rank, for results of earlier Bcasts and Allgathers (with
    * lists too), against which lossless codecs code the next ones; 0: none are kept. For values of
@@ -829,7 +831,7 @@ tw_status tw_comm_create(const tw_transport* transport, const tw_comm_options* o
 /* Not collective. No call on it may be running. */
 void tw_comm_destroy(tw_comm* comm);
 
-/* Of NULL: -1, and 0. */
+/* This rank's number, and the number of ranks; -1 and 0 for NULL. */
 int32_t tw_comm_rank(const tw_comm* comm);
 int32_t tw_comm_size(const tw_comm* comm);
 
@@ -919,7 +921,7 @@ typedef struct tw_collective {
   const tw_codec* codec; /* NULL: the communicator's */
 } tw_collective;
 
-/* What a collective did. Bytes and seconds are this rank's. */
+/* Figures of one collective. Bytes and seconds are this rank's. */
 typedef struct tw_collective_report {
   uint32_t size;
   uint32_t reason;          /* tw_reason: TW_COMPRESS, or why everything went raw */
@@ -1020,9 +1022,10 @@ typedef struct tw_stream_transport {
   uint32_t reserved;
   void* context; /* the first argument of each function; the caller owns it */
 
-  /* What is posted in between is under way at once, and whatever comes behind it on a stream waits
-   * for it. Groups of several communicators may lie inside one another: they are one group, which
-   * goes when the outermost ends. `end_group` is called also if a function in between failed. */
+  /* Messages that are posted in between are under way at once, and work that comes after them on
+   * a stream waits for them. Groups of several communicators may lie inside one another: they
+   * are one group, which goes when the outermost ends. `end_group` is called also if a function
+   * in between failed. */
   tw_status (*begin_group)(void* context);
   tw_status (*end_group)(void* context);
 
@@ -1125,9 +1128,9 @@ typedef enum tw_stream_way {
 typedef enum tw_stream_flag {
   TW_STREAM_TRIAL = 1,         /* encode what this rank would send in the first exchange, for
                                   tw_stream_check() to say how large it is. Sends and writes nothing:
-                                  for use beside the same call done raw, which goes behind it */
+                                  for use beside the same call done raw, which goes after it */
   TW_STREAM_TRIAL_RESULT = 2,  /* the same of the second exchange of an Allreduce, or at the root of
-                                 a Reduce, behind the raw call: encodes this rank's block of the
+                                 a Reduce, after the raw call: encodes this rank's block of the
                                  result in `receive`, at the root those of the others */
   TW_STREAM_PREMULTIPLIED = 4, /* of a sum: each rank's values are multiplied by that rank's own
                                  factor before they are added, see tw_stream_call */
@@ -1140,8 +1143,8 @@ typedef enum tw_stream_flag {
                                   `dtype`. The receiver's plan is the same as ever */
 } tw_stream_flag;
 
-/* What a plan is for. All ranks must pass equal values, except that Send and Receive need agree
- * only with each other. */
+/* The calls that a plan is for. All ranks must pass equal values, except that Send and Receive
+ * need agree only with each other. */
 typedef struct tw_stream_plan_options {
   uint32_t size;
   uint32_t operation; /* tw_stream_operation */
@@ -1165,10 +1168,10 @@ typedef struct tw_stream_plan_options {
   double scale;          /* of each value, before it is added; 0 means 1; 1 / ranks: an average */
   const tw_codec* codec; /* NULL: the communicator's */
 
-  /* Of Allgather and Bcast under a lossless codec: the bytes of memory for results that calls are
-   * coded against, as differences; see `references` in tw_stream_call. In other calls, in trials,
-   * and below 8192 bytes and one result with 8 bytes a block (each up to a multiple of 256) it
-   * changes nothing. 0: none. */
+  /* Bytes of memory for results of Allgather and Bcast under a lossless codec, that calls are
+   * coded against, as differences; see `references` in tw_stream_call. In other calls, in
+   * trials, and below 8192 bytes and one result with 8 bytes a block (each up to a multiple of
+   * 256) it changes nothing. 0: none. */
   uint64_t reference_bytes;
 } tw_stream_plan_options;
 
@@ -1245,22 +1248,23 @@ typedef struct tw_stream_call {
   /* Optional, and saves the call an operation on the stream: `workspace_bytes` of the same kind of
    * memory as `device`, aligned to 256 bytes, apart from all other memory. It must be zeros, or as
    * calls have left it: those that follow each other on one stream may share it, whatever their
-   * plans, but not calls of one group. Behind an enqueue that failed it may hold anything.
+   * plans, but not calls of one group. After an enqueue that failed it may hold anything.
    * `clears_workspace` of 1: it may now, and the call begins by making zeros of it. */
   void* workspace;
   uint64_t clears_workspace;
 
-  /* Of plans that have references: `reference_bytes` of the same kind of memory as `device`,
+  /* Memory for plans that have references: `reference_bytes` of the same kind as `device`,
    * aligned to 256 bytes, which only calls write. With `clears_references` of 1 it may hold
    * anything, as before the first call, and nothing is found in it; all ranks say so at the same
    * calls. Each rank looks in it for the result that its block is nearest to, codes the block as
-   * the difference where that is worth it, and says so; then all ranks keep the new result, in the
-   * place of what the first block with a reference was coded against, else in free memory, else in
-   * that of a result of its kind that was long of no use. All calls that share it must be of one
-   * communicator, have plans of the same `reference_bytes`, and be made by all ranks in the same
-   * order; two in one group are refused. They follow each other, on whichever streams. Where a rank
-   * has other results than the one that coded against them, the call ends with TW_DAMAGED, and NaN
-   * in that block; ranks of its node may get that NaN from it, and no error. */
+   * the difference where that is worth it, and says so; then all ranks keep the new result, in
+   * the place of what the first block with a reference was coded against, else in free memory,
+   * else in that of a result of its kind that was long of no use. All calls that share it must
+   * be of one communicator, have plans of the same `reference_bytes`, and be made by all ranks
+   * in the same order; two in one group are refused. They follow each other, on whichever
+   * streams. Where a rank has other results than the one that coded against them, the call ends
+   * with TW_DAMAGED, and NaN in that block; ranks of its node may get that NaN from it, and no
+   * error. */
   void* references;
   uint64_t clears_references;
 } tw_stream_call;
@@ -1284,7 +1288,7 @@ tw_status tw_stream_enqueue(const tw_stream_call* calls, uint32_t count);
 
 /* The same in steps, for transports whose end_group() returns before all that was posted is on its
  * stream (NCCL's communicators that do not block): the calls' own work of stage `stage`, and then
- * the group of what they send behind it. `stages` gets how many there are, the same in each step.
+ * the group of what they send after it. `stages` gets how many there are, the same in each step.
  * Stage 0 comes first, and each of the others once, in order, with the same array, when the
  * transport has put all of the stage before on the streams; whoever calls keeps count. From stage 0
  * on to the last stage nothing else may be enqueued by the program on these streams, nor on the
@@ -1308,11 +1312,11 @@ typedef struct tw_stream_report {
   uint64_t difference_bytes; /* of the result, that came or went as differences from another one */
 } tw_stream_report;
 
-/* What came of a call, from its `record`: waits for nothing. Returns the call's status, and fills
- * in the report in any case but TW_INVALID_ARGUMENT; TW_OK while it is not complete, or what the
- * transport's `check` reports. Once the call is complete: TW_DAMAGED if a slot or frame that came
- * was not one of this call; TW_INTERNAL if a mailbox was aborted while a block was needed from it,
- * or if another rank could not have its data. The values concerned are NaN then. */
+/* Tells from its `record` what came of a call; waits for nothing. Returns the call's status, and
+ * fills in the report in any case but TW_INVALID_ARGUMENT; TW_OK while it is not complete, or
+ * what the transport's `check` reports. Once the call is complete: TW_DAMAGED if a slot or frame
+ * that came was not one of this call; TW_INTERNAL if a mailbox was aborted while a block was
+ * needed from it, or if another rank could not have its data. The values concerned are NaN then. */
 tw_status tw_stream_check(const tw_stream_plan* plan, const void* record, tw_stream_report* report);
 
 /* Puts a step on the stream that writes the time when it runs to `at`: nanoseconds of a clock of
@@ -1397,10 +1401,11 @@ typedef struct tw_stats {
    * sent, and had it gone raw. Their difference is what compression is predicted to have saved. */
   uint64_t predicted_nanoseconds;
   uint64_t predicted_raw_nanoseconds;
-  /* What compression saved, less than 0 where it cost more. Of a message the predicted time of a
-   * raw one, less the encoding as measured, also where the codec declined it, and transfer and
-   * decoding as predicted; only where a rate is known. Of a collective the raw time less the
-   * compressed one, as the ranks have timed calls of its kind both ways; only where they have. */
+  /* The time that compression saved; less than 0 if it cost more. For a message: the predicted
+   * time of a raw one, less the encoding as measured, also if the codec declined it, and
+   * transfer and decoding as predicted; only if a rate is known. For a collective: the raw time
+   * less the compressed one, as the ranks have timed calls of its kind both ways; only if they
+   * have. */
   int64_t saved_nanoseconds;
   int64_t collective_saved_nanoseconds;
   uint64_t messages_without_memory; /* compressed ones that a receiver had no memory to decode */
@@ -1441,8 +1446,8 @@ typedef struct tw_stats_kind {
    */
   uint64_t nanoseconds;
   uint64_t predicted_nanoseconds;
-  /* Of those whose time was predicted: had they gone raw, and as they went. Their difference is
-   * what compression saved (tw_stats.saved_nanoseconds). */
+  /* Predicted times of the messages that have one: had they gone raw, and as they went. Their
+   * difference is what compression saved (tw_stats.saved_nanoseconds). */
   uint64_t raw_nanoseconds;
   uint64_t whole_nanoseconds;
   uint64_t sizes[TW_HISTOGRAM_BUCKETS];       /* of `bytes`, in bytes */

@@ -1,4 +1,4 @@
-/* What the preload library for NCCL says of the calls of its process while the program runs.
+/* Figures of the preload library for NCCL about the calls of its process, while the program runs.
  *
  * This function is no part of the core library: libthinwire_nccl.so exports it, so it is there
  * where that is preloaded. Look it up at run time; your program then runs without the library as
@@ -22,7 +22,7 @@ extern "C" {
 /* BEGIN declarations */
 
 /* Writes the report of this process so far, the JSON text that THINWIRE_REPORT has it write to a
- * file when it ends, into the `room` bytes at `text`, with a NUL behind it. `bytes` gets the length
+ * file when it ends, into the `room` bytes at `text`, with a NUL after it. `bytes` gets the length
  * with the NUL; where that is more than `room`, nothing is written, and `text` may then be NULL.
  *
  * The text is empty, of 1 byte, where the process has made no communicator, and where nothing is

@@ -9,7 +9,7 @@ from thinwire import dlpack, dtypes
 from thinwire.gpu import GpuArray
 from thinwire.library import check, ffi, library, new_struct
 
-# cudaStreamLegacy: work on it comes behind all that was enqueued on the default stream before.
+# cudaStreamLegacy: work on it comes after all that was enqueued on the default stream before.
 DEFAULT_STREAM = 1
 
 _GPU_DEVICES = (dlpack.CUDA, dlpack.CUDA_MANAGED)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 # Codes are tw_dtype. numpy itself has no bf16 and no 8-bit floats: words of so many bits stand for
 # them.
 CODES = {"bytes": 0, "f32": 1, "f64": 2, "f16": 3, "bf16": 4, "e4m3": 5, "e5m2": 6}
-# What Thinwire adds.
+# Types that Thinwire adds up.
 ADDED = ("f32", "f64", "f16", "bf16")
 NAMES = {code: name for name, code in CODES.items()}
 # By dtype name, and made when it is asked for: importing numpy takes longer than all that the

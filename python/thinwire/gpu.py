@@ -65,7 +65,7 @@ class GpuMemory:
 
 
 def copy_bytes(target: int, source: int, nbytes: int) -> None:
-    """Copy between any two places; complete on return, behind no earlier work."""
+    """Copy between any two places; complete on return, after no earlier work."""
     if nbytes:
         to, of = ffi.cast("void *", target), ffi.cast("void *", source)
         check(library().tw_memory_copy(to, of, nbytes))

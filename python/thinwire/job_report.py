@@ -5,7 +5,7 @@ from typing import Any
 
 from thinwire import checked
 
-# What the benchmarks and the demo look at.
+# Counts that the benchmarks and the demo look at.
 COUNTS = (
     "messages",
     "compressed_messages",

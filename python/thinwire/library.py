@@ -113,7 +113,7 @@ def _loaded() -> Any:
     assert declarations is not None, "thinwire.h has lost its marks"
     ffi.cdef(declarations[1])
     lib = ffi.dlopen(str(library_path(_CORE)))
-    # What is wrong is said here, and comes back as an error where a lossy codec is asked for.
+    # Faults are told here, and come back as an error if a lossy codec is asked for.
     lib.tw_settings_judge()
     return lib
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from thinwire import dtypes
 
-# What files of other kinds begin with. Four bytes and more: raw values hardly ever do.
+# First bytes of files of other kinds. Four bytes and more: raw values hardly ever do.
 _BEGINNINGS = {
     b"\x93NUMPY": "a .npy file: write its values by numpy's tofile()",
     b"PK\x03\x04": "a .npz or zip file: write the values of an array in it by numpy's tofile()",

@@ -26,7 +26,7 @@ def write(path: Path, data: bytes | memoryview) -> None:
             while len(left):
                 left = left[file.write(left) :]
     except BaseException as error:
-        # What is no file of its own, as a pipe or /dev/full, stays.
+        # A path that is no file of its own, as a pipe or /dev/full, stays.
         if is_open and path.is_file() and not path.is_symlink():
             path.unlink()
         if isinstance(error, OSError) and error.filename is None:

@@ -1,4 +1,4 @@
-// What the libraries' ranges are made of (NVTX): for files that are compiled with its headers.
+// Parts of the libraries' ranges (NVTX): for files that are compiled with its headers.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ inline nvtxDomainHandle_t nvtx_domain() {
   return made;
 }
 
-// What is done, by which codec (null: not told), and bytes.
+// The text of a range: what is done, by which codec (null: not told), and bytes.
 inline std::string nvtx_text(const std::string& what, const tw_codec* codec, std::uint64_t bytes) {
   const std::string by = codec == nullptr ? "" : std::string(" ") + tw_codec_spec(codec);
   return what + by + " " + std::to_string(bytes) + " bytes";

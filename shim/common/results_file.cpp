@@ -14,7 +14,8 @@ namespace thinwire::shim {
 namespace {
 
 constexpr int kWaitMilliseconds = 1000;
-// Of all that is opened: nothing waits for a reader, and no terminal becomes the program's own.
+// Flags of all that is opened: nothing waits for a reader, and no terminal becomes the program's
+// own.
 constexpr int kAlways = O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 constexpr mode_t kMode = 0644;
 // Refused, as anybody may have put it there; of no call in this file.

@@ -11,13 +11,14 @@ enum class Keeps { kNothing, kWhatIsThere };
 
 // A descriptor that is open for writing, or -1 with errno set; never waits.
 //
-// What is there already and is the user's own is taken as users expect it: a file of the last run
-// is written over, a link is followed, a pipe whose reader waits is written to, so is a device of
-// characters. Where others may have put it there, a link is not followed and nothing of theirs is
-// written to: a file is replaced by a new one, if that may be done, and all else is refused.
+// Opens a file of results. A path that exists and is the user's own is taken as users expect it: a
+// file of the last run is written over, a link is followed, a pipe whose reader waits is written
+// to, so is a device of characters. Where others may have put it there, a link is not followed and
+// nothing of theirs is written to: a file is replaced by a new one, if that may be done, and all
+// else is refused.
 int open_results(const std::string& path, Keeps keeps = Keeps::kNothing);
 
-// What errno says of a path that open_results() refused.
+// The text of errno for a path that open_results() refused.
 std::string why_refused(int error);
 
 // Whether what is there may be replaced by a new file: nothing, or a file, or a link.

@@ -1,4 +1,5 @@
-// What all preload libraries read of the environment, and what each of them makes of a codec.
+// Settings that all preload libraries read from the environment, and what each of them makes of a
+// codec.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ bool is_disabled();
 // The row of the one codec that a spec names; "off", "auto" and "lossless" name none.
 std::optional<tw_codec_info> row_of(const tw_codec* codec);
 
-// What "auto" and "lossless" take, a bit 1 << tw_dtype for each.
+// Types that "auto" and "lossless" take, a bit 1 << tw_dtype for each.
 inline constexpr std::uint32_t kFloats = 1U << TW_F32 | 1U << TW_F64 | 1U << TW_F16 |
                                          1U << TW_BF16 | 1U << TW_F8_E4M3 | 1U << TW_F8_E5M2;
 

@@ -39,7 +39,7 @@ class SpareMemory {
     return address >= begin && address - begin < kAll;
   }
 
-  // What take() gave.
+  // Gives back what take() gave.
   void give_back(void* at) {
     Block* const block = static_cast<Block*>(at) - 1;
     const std::lock_guard lock(mutex_);

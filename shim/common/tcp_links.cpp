@@ -28,7 +28,7 @@ bool counters_of(int descriptor, TcpCounters& counters) {
   // Kernels before 4.10 do not count the time.
   if (size < offsetof(tcp_info, tcpi_sndbuf_limited)) return false;
   counters.acknowledged = info.tcpi_bytes_acked;
-  // Where the receiver does not read, the time says nothing of the link.
+  // Time in which the receiver does not read says nothing of the link.
   counters.busy_microseconds =
       info.tcpi_busy_time - std::min(info.tcpi_rwnd_limited, info.tcpi_busy_time);
   counters.pending =

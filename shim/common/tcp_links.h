@@ -1,5 +1,5 @@
-// What this process' TCP connections to other machines deliver, as the kernel counts it: whoever
-// opened them, an MPI or NCCL. Reads their counters (TCP_INFO) and changes nothing.
+// Bytes that this process' TCP connections to other machines deliver, as the kernel counts them:
+// whoever opened them, an MPI or NCCL. Reads their counters (TCP_INFO) and changes nothing.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@ class TcpLinks {
   // From now on counts what connections deliver. False where there is none, nor may one be new.
   bool begin();
 
-  // What each has delivered since. Of connections that were opened since, all that they did.
+  // Growth of each connection since; for connections that were opened since, all that they did.
   std::span<const plan::Growth> grown();
 
   // The most that one connection has on its way: the kernel has it, and the other side has not

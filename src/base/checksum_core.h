@@ -32,7 +32,7 @@ THINWIRE_HOST_DEVICE constexpr std::uint64_t checksum_product(std::uint64_t word
   return (keyed & 0xFFFFFFFFu) * (keyed >> 32);
 }
 
-// What the products of a block are multiplied by.
+// The factor of a block's products.
 THINWIRE_HOST_DEVICE constexpr std::uint64_t checksum_weight(std::uint64_t block) {
   return 2 * block + 1;
 }

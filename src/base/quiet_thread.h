@@ -22,9 +22,9 @@ inline const cpu_set_t kProcessorsAtStart = [] {
   return found;
 }();
 
-// Where a thread runs: as the thread that makes it, or on any of those processors. OpenMP and
-// others bind the program's threads to one processor each, which a thread for their hosts' sake is
-// not to share.
+// The processors that a thread runs on: those of the thread that makes it, or any of the process's.
+// OpenMP and others bind the program's threads to one processor each, which a thread for their
+// hosts' sake is not to share.
 enum class Runs { kAsItsMaker, kAnywhere };
 
 // A thread that runs `work`, called `name` (at most 15 characters) by debuggers. Signals sent to

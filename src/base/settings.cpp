@@ -16,7 +16,7 @@ namespace thinwire {
 namespace {
 
 constexpr std::string_view kPrefix = "THINWIRE_";
-// What the project's tests call their own variables.
+// The prefix of variables of the project's own tests.
 constexpr std::string_view kTestPrefix = "THINWIRE_TEST_";
 
 Status wrong(std::string_view value, const std::string& what) {

@@ -31,7 +31,7 @@ constexpr Setting kSettings[] = {
      "whether codecs without a bound on each value decline arrays with a few values far above all",
      "decline code"},
     {"THINWIRE_LINK", kRate, "not stated",
-     "the network's rate until messages tell, else the machine's: it tells what gains"},
+     "the network's rate, used until messages have measured it; else what the machine reports"},
     {"THINWIRE_FORCE", kSwitch, "0", "1: compress whatever it costs, as benches and tests do"},
     {"THINWIRE_SAME_NODE", kSwitch, "0", "1: also compress between ranks of one node"},
     {"THINWIRE_REFERENCES", kSize, "0",
@@ -51,9 +51,9 @@ constexpr Setting kSettings[] = {
     {"THINWIRE_REPORT", kReport, "0",
      "a report at the end of what was compressed: 1 for standard error, or a file for JSON"},
     {"THINWIRE_TRACE", kPath, "none",
-     "what was sent to whom, over time: each rank writes this path with .rankN behind it"},
+     "what was sent to whom, over time: each rank writes this path with .rankN after it"},
     {"THINWIRE_METRICS", kPath, "none",
-     "the same sums for Prometheus: each rank writes this path with .rankN.prom behind it every "
+     "the same sums for Prometheus: each rank writes this path with .rankN.prom after it every "
      "five seconds"},
     {"THINWIRE_CAPTURE", kPath, "none", "a folder for a sample of what is sent, in files"},
     {"THINWIRE_CAPTURE_MOST", kSize, "1GiB", "most bytes of that sample, of all ranks of a node"},

@@ -24,7 +24,8 @@ constexpr bool kSwitches = false;
 constexpr bool kSwitches = true;
 #endif
 
-// Of the thread's stack as the system made it. One that it cannot tell holds everything.
+// Bounds of the thread's stack as the system made it. If it cannot tell them, they hold every
+// address.
 struct Bounds {
   std::uintptr_t low = 0, high = 0;
 };

@@ -16,7 +16,8 @@ bool stack_is_wide();
 // caller's own where the system has no memory for one.
 void run_on_lent_stack(void (*work)(void*), void* argument);
 
-// What `work()` returns, or throws, wherever there is room for it. It stays in the same thread.
+// Returns what `work()` returns, or throws, on a stack with room for it. It stays in the same
+// thread.
 template <typename Work>
 auto on_wide_stack(Work&& work) -> decltype(work()) {
   if (stack_is_wide()) [[likely]] {

@@ -23,7 +23,7 @@ NoWriteSignals::~NoWriteSignals() {
     sigset_t one;
     sigemptyset(&one);
     sigaddset(&one, number);
-    // What the program held back before is its own.
+    // A signal that the program had blocked before is the program's own.
     const bool is_own = sigismember(&pending_, number) == 1;
     if (!is_own) sigtimedwait(&one, nullptr, &now);
   }

@@ -15,7 +15,7 @@ using namespace thinwire;
 
 namespace {
 
-// What the codec says is missing, kept for ever; "" where nothing is.
+// The text of what the codec says is missing, kept for ever; "" if nothing is.
 const char* missing_for(const codec::Codec& row) {
   if (row.available == nullptr) return "";
   static std::mutex mutex;
@@ -30,7 +30,7 @@ bool is_lossy(const codec::Spec& spec) {
   return spec.kind == codec::Spec::Kind::kCodec && !spec.codec->lossless;
 }
 
-// What the user wanted is not known where a setting is wrong: no value is to change on a guess.
+// A wrong setting does not tell what the user wanted: no value may change on a guess.
 Status permit(const codec::Spec& spec) {
   const std::string& wrong = capi::wrong_wish();
   if (wrong.empty() || !is_lossy(spec)) return {};

@@ -56,7 +56,7 @@ class Taken {
   Struct own_;
 };
 
-// Fills an output struct as far as the caller's goes; what lies behind is cleared, so that fields
+// Fills an output struct as far as the caller's goes; what lies after is cleared, so that fields
 // that are not known here read as their defaults.
 template <class Struct>
 void give(Struct own, Struct* out) {

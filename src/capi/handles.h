@@ -1,4 +1,4 @@
-// What the opaque handles of the C ABI hold.
+// The contents of the C ABI's opaque handles.
 #pragma once
 
 #include <memory>

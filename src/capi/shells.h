@@ -1,5 +1,5 @@
-// Where the handles of the C ABI lie: in shells, which stay when their handle is destroyed. So one
-// that is used or destroyed afterwards is told from a good one by a comparison.
+// Shells of the C ABI's handles, which stay when their handle is destroyed. So one that is used or
+// destroyed afterwards is told from a good one by a comparison.
 #pragma once
 
 #include <atomic>

@@ -26,7 +26,8 @@ Counts counts;
 
 void add(Count& count, std::uint64_t more) { count.fetch_add(more, std::memory_order_relaxed); }
 
-// That of a preload library, which has its own copy of this one: it fills what it is given.
+// The function of a preload library, which has its own copy of this library: it fills what it is
+// given.
 using OfPreload = tw_status (*)(tw_stats*, std::uint64_t*, std::uint32_t);
 OfPreload of_preload(tw_stats_of whose) {
   const char* const name = whose == TW_STATS_NCCL ? "tw_nccl_preload_stats" : "tw_preload_stats";

@@ -1,4 +1,4 @@
-// What tw_stats_read() tells of this library's own calls.
+// Figures of this library's own calls, for tw_stats_read().
 #pragma once
 
 #include <cstdint>

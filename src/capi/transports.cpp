@@ -85,7 +85,7 @@ class Adopted final : public Transport {
   std::vector<std::uint64_t> bytes_;
 };
 
-// What an exposed transport's context points to.
+// The context of an exposed transport.
 struct Exposed {
   std::unique_ptr<Transport> transport;
   std::vector<Arrival> arrivals;

@@ -27,7 +27,8 @@ std::uint64_t doublings(int size) {
   return 2 * (places - 1) + (static_cast<std::uint64_t>(size) - places);
 }
 
-// Of recursive doubling: one addition a round, and that of who stands aside before them.
+// Rounds of recursive doubling: one addition a round, and one of the rank that stands aside before
+// them.
 std::uint64_t rounds(int size) {
   return levels(size) + (std::has_single_bit(static_cast<unsigned>(size)) ? 0 : 1);
 }

@@ -18,13 +18,13 @@ struct Row {
   Coding coding;
   Schedule (*make)(const Topology& topology);
 
-  // Most codings, one behind the other or summed up, that reach one value of the result. `size` is
+  // Most codings, one after the other or summed up, that reach one value of the result. `size` is
   // how many ranks there are, of two levels how many nodes. 0 where nothing is coded: where it
   // is 1.
   std::uint64_t (*codings)(int size);
 
-  // Of reductions: most additions that follow one another on the way to one value; nullptr where
-  // that is one less than there are ranks.
+  // Most additions of a reduction that follow one another on the way to one value; nullptr if that
+  // is one less than there are ranks.
   std::uint64_t (*additions)(int size) = nullptr;
 };
 

@@ -51,7 +51,7 @@ double additions_of(const BudgetFacts& facts) {
   return additions + (is_multiplied(facts) ? 2 : 0);
 }
 
-// What products lose that are rounded below the least normal number, as a share of the sum's error.
+// Loss of products that are rounded below the least normal number, as a share of the sum's error.
 double underflow_of(const BudgetFacts& facts) {
   if (!is_multiplied(facts)) return 0;
   return up(up(facts.ranks * least_above_zero(facts.dtype)) / facts.factor);
@@ -61,8 +61,8 @@ double underflow_of(const BudgetFacts& facts) {
 // additions, and before each of them and at the end that of a coding.
 double roundings_of(const BudgetFacts& facts) { return 2 * (additions_of(facts) + 1); }
 
-// What all roundings together add to the error of a result, as a share of the magnitudes; infinite
-// where there are too many for this mathematics.
+// Error that all roundings together add to a result, as a share of the magnitudes; infinite if
+// there are too many for this mathematics.
 double share_of_roundings(double roundings, double unit) {
   const double all = up(roundings * unit);
   return all < 0.125 ? up(all / down(1 - all)) : HUGE_VAL;
@@ -77,7 +77,7 @@ double coding_bound(double result, double codings, double share, double magnitud
 
 double result_bound(const BudgetFacts& facts) {
   if (facts.bound.kind == codec::ResultBound::Kind::kAbsolute) return facts.bound.value;
-  // What the sum was rounded up by comes off again.
+  // The amount by which the sum was rounded up comes off again.
   const double least = facts.ranges * (1 - (facts.ranks + 2) * 0x1p-50);
   return std::max(down(facts.bound.value * down(least)), 0.0);
 }

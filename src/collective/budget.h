@@ -25,7 +25,7 @@ struct BudgetFacts {
   // nor does recursive doubling; Reduce-scatter would have one coding more.
   bool may_quantise_own = false;
 
-  // What is coded again was multiplied since it was coded first.
+  // A value that is coded again was multiplied since it was coded first.
   bool leaves_lattice = false;
 
   // Values are multiplied before they are added, by a factor that is rounded to their type: the

@@ -1,4 +1,4 @@
-// What is done to the values of one piece: coding, adding, copying, wherever they lie.
+// Work on the values of one piece: coding, adding, copying, wherever they lie.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Packet {
   bool is_delta = false;                           // of those that this rank encoded
 };
 
-// What holds for all pieces of one call.
+// Settings that hold for all pieces of one call.
 struct EngineSettings {
   codec::Spec spec;  // kOff: nothing is coded
   Dtype dtype = Dtype::kBytes;

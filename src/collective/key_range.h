@@ -9,7 +9,7 @@
 
 namespace thinwire::collective {
 
-// What one loop has seen. Nothing finite yet while most < least.
+// The range that one loop has seen. Nothing finite yet while most < least.
 template <Dtype kDtype>
 struct Seen {
   using Key = KeyOf<kDtype>;
@@ -52,10 +52,10 @@ struct KeyRange {
   }
 };
 
-// That of an array in host memory.
+// The range of an array in host memory.
 KeyRange key_range(Dtype dtype, std::uint64_t count, const std::byte* values);
 
-// What a range that was found in values of `dtype` says of them.
+// Statistics from a range that was found in values of `dtype`.
 Statistics statistics(Dtype dtype, const KeyRange& range);
 
 }  // namespace thinwire::collective

@@ -107,7 +107,7 @@ void Program::link() {
   std::uint32_t end = 0;
   for (Task& task : tasks_) end = task.first_follower += end;
   edges_.resize(end);
-  // Filled from behind, so that each `first_follower` ends where its followers begin.
+  // Filled from after, so that each `first_follower` ends where its followers begin.
   for (const Edge& edge : found_) edges_[--tasks_[edge.before].first_follower] = edge.after;
 }
 

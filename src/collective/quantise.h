@@ -5,8 +5,8 @@
 
 namespace thinwire::collective {
 
-// Where a reduction begins with a copy of this rank's own input, it begins with what that input
-// decodes to instead: where Budget::quantises_own says so, of flat schedules that code each other
+// Makes a reduction that begins with a copy of this rank's own input begin with what that input
+// decodes to instead: if Budget::quantises_own says so, of flat schedules that code each other
 // contribution by itself (direct, recursive doubling).
 void quantise_own(Schedule& schedule);
 

@@ -23,7 +23,7 @@ using plan::Reduction;
 void combine(Reduction reduction, Dtype dtype, std::uint64_t count, std::byte* into,
              const std::byte* from);
 
-// What an array's finite values are like. Without any, least > most and largest is 0.
+// Properties of an array's finite values. Without any, least > most and largest is 0.
 struct Statistics {
   double least = 0;
   double most = 0;

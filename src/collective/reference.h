@@ -11,7 +11,7 @@ namespace thinwire::collective {
 
 struct CallReference {
   std::uint64_t number = 0;
-  const std::byte* values = nullptr;          // of all blocks, one behind the other
+  const std::byte* values = nullptr;          // of all blocks, one after the other
   std::span<const std::uint64_t> first_byte;  // of each block there
   std::uint32_t sends_block = kNone;          // the one that this rank codes against it
   double plain_share = 1;                     // what ordinary coding would leave of a byte of it

@@ -1,4 +1,4 @@
-// What one rank does in a collective, as data. Nothing here moves a byte or knows a codec.
+// Steps of one rank in a collective, as data. Nothing here moves a byte or knows a codec.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace thinwire::collective {
 
 using plan::Operation;
 
-// Where values lie: the user's send buffer, his receive buffer (Bcast has this one alone), or
+// Places of values: the user's send buffer, his receive buffer (Bcast has this one alone), or
 // memory that the schedule asks for.
 enum class Area : std::uint8_t { kInput, kOutput, kScratch };
 

@@ -1,4 +1,4 @@
-// What an array's values are like, as integers of the same order: loops that vectorise.
+// Statistics of an array's values, as integers of the same order: loops that vectorise.
 #include <algorithm>
 #include <cfloat>
 #include <cmath>

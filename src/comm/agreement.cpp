@@ -9,7 +9,7 @@
 namespace thinwire::comm {
 namespace {
 
-// Terms one behind the other, each with a line of its own.
+// Terms one after the other, each with a line of its own.
 std::string text_of(const std::vector<Term>& terms) {
   std::string text;
   for (const Term& term : terms) text += term.name + "=" + term.value + "\n";
@@ -56,7 +56,7 @@ Status agree(transport::Transport& transport, const std::vector<Term>& terms) {
 
   const auto first = text_from(transport, 0, own);
   if (!first.ok()) return first.status();
-  // The lowest rank that differs from rank 0, as the largest of what is left behind it.
+  // The lowest rank that differs from rank 0, as the largest number of ranks from it on.
   const auto size = static_cast<std::uint64_t>(transport.size());
   std::uint64_t left = own == *first ? 0 : size - static_cast<std::uint64_t>(transport.rank());
   if (Status status = largest(transport, &left); !status.ok()) return status;

@@ -1,4 +1,4 @@
-// What the ranks of a communicator must have in common, compared when it is made.
+// Properties that the ranks of a communicator must have in common, compared when it is made.
 #pragma once
 
 #include <string>

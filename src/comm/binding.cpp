@@ -84,7 +84,7 @@ void Binding::bind_alltoall(const Call& call, const collective::Cutter& cutter, 
     output_[from] =
         at(call.receive, place_of(call.receive_displacements, call.count, peer), call.dtype);
   }
-  // What a rank sends to itself is one block with both ends.
+  // A message of a rank to itself is one block with both ends.
   input_[static_cast<std::size_t>(size + rank)] = input_[static_cast<std::size_t>(rank)];
 }
 

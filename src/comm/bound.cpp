@@ -19,8 +19,8 @@ int Communicator::additions_of(const collective::Row& row) const {
   return row.additions == nullptr ? 0 : static_cast<int>(row.additions(size()));
 }
 
-// What a reduction may do to its result is shared out among its codings: by what all ranks
-// contribute, which each learns in one small exchange.
+// Shares the error that a reduction may make out among its codings, by what all ranks contribute,
+// which each learns in one small exchange.
 Status Communicator::share_bound(const Call& call, const collective::Row& row, Report& report) {
   const std::byte* input = shares_blocks(call, rank()) ? call.receive : call.send;
   std::uint64_t count = call.count;
@@ -67,7 +67,7 @@ Status Communicator::set_bound(const Call& call, const collective::Row& row, Rep
   if (plan::reduces(call.operation) && call.spec.result_bound.exists()) {
     return share_bound(call, row, report);
   }
-  // What is off in a factor is multiplied by the others.
+  // An error of one factor is multiplied by the others.
   const bool multiplies =
       plan::reduces(call.operation) && call.reduction == plan::Reduction::kProduct;
   if (settings_.spec.codec->bound_of != nullptr && !multiplies) {

@@ -13,10 +13,10 @@ namespace {
 
 using plan::Operation;
 
-// What the plan goes by where the lists of a call differ between ranks.
+// The size that the plan assumes if the lists of a call differ between ranks.
 constexpr std::uint64_t kUnknownBytes = 64 << 20;
 
-// Of the whole array, as plan::Work has it; alike on all ranks.
+// Bytes of the whole array, as plan::Work has it; alike on all ranks.
 std::uint64_t planned_bytes(const Call& call, const Options& options, int size) {
   const std::uint64_t value_bytes = dtype_size(call.dtype);
   switch (call.operation) {

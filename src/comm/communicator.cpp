@@ -216,7 +216,7 @@ Status Communicator::run(const Call& call, Report& report, const Choice* planned
     broken_ = true;
     why_broken_ = status.message();
   }
-  // What still may be written to by a transport that failed is lent to nobody else.
+  // Memory that a failed transport may still write to is lent to nobody else.
   if (!broken_) end_loans();
   return status;
 }

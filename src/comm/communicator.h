@@ -33,7 +33,7 @@ struct Options {
   std::shared_ptr<const costs::Table> costs;  // of this machine, in place of measuring; or null
 };
 
-// What was chosen for a call, from what is equal on all ranks.
+// The choice for a call, made from what is equal on all ranks.
 struct Choice {
   plan::Reason reason = plan::Reason::kCompress;
   plan::Algorithm algorithm = plan::Algorithm::kPlanned;
@@ -70,8 +70,8 @@ class Communicator {
   int size() const { return transport_->size(); }
   const Options& options() const { return options_; }
 
-  // Of those that the calling thread may run on, its share: ranks of the node with the same ones
-  // share them.
+  // This rank's share of the processors that the calling thread may run on: ranks of the node with
+  // the same ones share them.
   std::uint32_t processors() const;
 
   // Collective once for each spec and dtype, where a link is stated: what the codec costs is
@@ -88,7 +88,7 @@ class Communicator {
   // Collective: what was wanted is learned, in the order in which it was wanted.
   Status settle();
 
-  // What another communicator of the same ranks has learned holds here too. Local.
+  // Takes what another communicator of the same ranks has learned, which holds here too. Local.
   void take_costs_of(const Communicator& other) { costs_.take_over(other.costs_); }
 
   // By which calls from here on are planned: the same on all ranks, between the same calls. Local.
@@ -102,7 +102,7 @@ class Communicator {
  private:
   Communicator(std::unique_ptr<transport::Transport> transport, Options options);
 
-  // What this rank's packets of earlier calls with the same spec and dtype taught.
+  // Lessons of this rank's packets in earlier calls with the same spec and dtype.
   struct Tried {
     codec::Spec spec;
     Dtype dtype;
@@ -143,7 +143,7 @@ class Communicator {
     std::uint32_t gain = 0;
     double plain_share = 1;
   };
-  // What this rank has to say of its block.
+  // This rank's proposal for its block.
   struct Proposal {
     std::uint32_t block = collective::kNone;
     const History::Entry* entry = nullptr;
@@ -167,7 +167,7 @@ class Communicator {
   Costs costs_;                // equal on all ranks
   std::deque<Tried> tried_;
 
-  // Of the call that runs.
+  // State of the call that runs.
   collective::EngineSettings settings_;
   collective::Schedule schedule_;
   collective::Program program_;
@@ -192,7 +192,7 @@ class Communicator {
   bool lost_ = false;                 // a result that others have
   bool told_ = false;                 // in the log, that references are in use
 
-  // Of the call that runs.
+  // State of the call that runs.
   ResultClass result_;
   bool keeps_ = false;
   std::uint64_t replaces_ = 0;  // the reference; 0: none

@@ -30,7 +30,7 @@ message::Coder coder_of(const Call& call, const codec::Chunk& sample, int size) 
     return message::automatic_in_stream(sample);
   }
   if (plan::reduces(call.operation) && spec.result_bound.exists()) {
-    // Of ranges all ranks together have as many as there are ranks, and the sample's is 1.
+    // All ranks together have as many ranges as there are ranks, and the sample's is 1.
     const bool is_absolute = spec.result_bound.kind == codec::ResultBound::Kind::kAbsolute;
     const double each = spec.result_bound.value / (is_absolute ? size : 1);
     return {spec.codec, spec.codec->with_bound(spec.parameter, each)};
@@ -55,8 +55,8 @@ std::optional<plan::CodecCost> find_in(const costs::Table* known, const Call& ca
   return known->find(spec.text(), call.dtype, kSampleBytes, costs::Place::kHost);
 }
 
-// What was measured in this process, by what it depends on: programs make a communicator at each
-// step, and a measurement takes some 20 ms.
+// Measurements of this process, by what they depend on: programs make a communicator at each step,
+// and a measurement takes some 20 ms.
 struct Measured {
   std::mutex mutex;  // guards what is below; one thread measures at a time
   std::map<std::string, plan::CodecCost> costs;

@@ -1,4 +1,4 @@
-// What a codec costs on the slowest rank.
+// A codec's cost on the slowest rank.
 #pragma once
 
 #include "comm/call.h"

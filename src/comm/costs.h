@@ -1,4 +1,4 @@
-// What codecs cost, as the ranks have agreed: one entry for each spec and dtype, which stays.
+// Costs of codecs, as the ranks have agreed: one entry for each spec and dtype, which stays.
 #pragma once
 
 #include <mutex>
@@ -26,7 +26,7 @@ class Costs {
   void want(const Call& call, int device);
   std::vector<Wanted> take_wanted();
 
-  // What another communicator of the same ranks has agreed on and this one has not.
+  // Takes what another communicator of the same ranks has agreed on and this one has not.
   void take_over(const Costs& other);
 
  private:

@@ -52,7 +52,7 @@ const History::Entry* History::most_alike(const ResultClass& of, const Sketch& s
     if (!(entry.of == of) || entry.data == nullptr) continue;
     const std::uint64_t bits =
         message::difference_bits(of.dtype, bytes, sketch.data(), entry.sketch());
-    // Of equal ones the last, which is the same on all ranks too.
+    // Among equal ones it takes the last, which is the same on all ranks too.
     if (bits < least || (bits == least && found != nullptr && entry.number > found->number)) {
       least = bits;
       found = &entry;

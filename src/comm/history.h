@@ -14,7 +14,7 @@
 
 namespace thinwire::comm {
 
-// What results must have in common for one to be a reference of another; alike on all ranks.
+// Properties that results must share for one to be a reference of another; alike on all ranks.
 struct ResultClass {
   plan::Operation operation = plan::Operation::kBcast;
   Dtype dtype = Dtype::kBytes;
@@ -23,7 +23,7 @@ struct ResultClass {
   friend bool operator==(const ResultClass&, const ResultClass&) = default;
 };
 
-// Elements out of many places of a block, one behind the other: to tell which results are alike
+// Elements out of many places of a block, one after the other: to tell which results are alike
 // without reading them.
 inline constexpr std::uint64_t kSketchElements = 128;
 using Sketch = std::array<std::byte, kSketchElements * 8>;
@@ -42,13 +42,13 @@ class History {
 
   // More would take long to look through.
   static constexpr std::size_t kMostEntries = 1024;
-  // Of those that found no reference, one in so many takes the place of others in full memory.
-  // Where a program's step has more results than there is room for, the others are met again.
+  // One in so many of the results that found no reference takes the place of others in full memory.
+  // If a program's step has more results than there is room for, the others are met again.
   static constexpr std::uint64_t kGivesWay = 16;
 
   explicit History(std::uint64_t limit) : limit_(limit) { entries_.reserve(kMostEntries); }
 
-  // What a result counts beside its bytes, wherever it is built.
+  // Bytes that a result counts in addition to its own, wherever it is built.
   static constexpr std::uint64_t kBesideBytes = 1080;
   static_assert(sizeof(Sketch) + sizeof(Entry) <= kBesideBytes);
 

@@ -1,4 +1,4 @@
-// What a call works in: packets, scratch, spare pieces, and an input of its own where that is
+// Memory that a call works in: packets, scratch, spare pieces, and an input of its own if that is
 // needed.
 #include <algorithm>
 
@@ -67,7 +67,7 @@ void Communicator::end_loans() {
   for (Buffer* buffer : {&packets_, &scratch_, &spare_buffer_, &kept_, &trial_}) buffer->end_loan();
 }
 
-// Where the result would overwrite what is still to be sent, the call gets an input of its own.
+// Gives the call an input of its own if the result would overwrite what is still to be sent.
 Status Communicator::keep_input(const Call& call, Call& own) {
   if (!call.in_place) return {};
   if (call.operation == Operation::kAlltoall) {

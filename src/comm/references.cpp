@@ -23,7 +23,7 @@ using plan::Operation;
 // Results of fewer bytes take about as long as the ranks take to agree.
 constexpr std::uint64_t kLeastResultBytes = 256 << 10;
 
-// What is looked at, in the middle of a block, to foresee what a reference saves.
+// Bytes from the middle of a block that are looked at, to foresee what a reference saves.
 constexpr std::uint64_t kTrialBytes = 256 << 10;
 
 constexpr std::uint64_t kMeasuredBytes = 1 << 20;
@@ -112,7 +112,7 @@ std::uint32_t Communicator::own_block(const Call& call) const {
   return binding_.blocks()[block].values() == 0 ? collective::kNone : block;
 }
 
-// What `entry` would save of this rank's block, and what ordinary coding leaves of it.
+// Foresees what `entry` would save of this rank's block, and what ordinary coding leaves of it.
 Communicator::Foreseen Communicator::foresee(const Call& call, const History::Entry& entry,
                                              std::uint32_t block) {
   Foreseen foreseen;

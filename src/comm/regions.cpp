@@ -7,7 +7,7 @@ namespace {
 
 using plan::Operation;
 
-// A block a rank, where the displacements say or one behind the other.
+// A block a rank, where the displacements say or one after the other.
 std::uint64_t end_of(const std::uint64_t* counts, const std::uint64_t* places, std::uint64_t count,
                      int size) {
   std::uint64_t end = 0;

@@ -13,7 +13,7 @@ struct Regions {
 
 Regions regions_of(const Call& call, int rank, int size);
 
-// Of all ranks' counts: those of the list, or `count` each.
+// Adds up all ranks' counts: those of the list, or `count` each.
 std::uint64_t sum_of(const std::uint64_t* counts, std::uint64_t count, int size);
 
 }  // namespace thinwire::comm

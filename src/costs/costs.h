@@ -35,8 +35,8 @@ class Table {
 
   const std::vector<Row>& rows() const { return rows_; }
 
-  // That of the codec, by its spec in the normal form, for such arrays: of the size that is nearest
-  // by its logarithm.
+  // Finds the codec's cost, by its spec in the normal form, for such arrays: of the size that is
+  // nearest by its logarithm.
   std::optional<plan::CodecCost> find(std::string_view codec, Dtype dtype, std::uint64_t bytes,
                                       Place place) const;
 
@@ -48,8 +48,8 @@ class Table {
 // the system tells without asking the driver. Read once.
 const std::string& machine_text();
 
-// Where the table of this machine lies: thinwire/costs-<number of the machine> in the user's cache
-// folder; "" where the environment names no such folder.
+// The path of this machine's table: thinwire/costs-<number of the machine> in the user's cache
+// folder; "" if the environment names no such folder.
 std::string path_of_machine();
 
 }  // namespace thinwire::costs

@@ -1,4 +1,4 @@
-// What the system says of this machine's network.
+// The network of this machine, as the system tells it.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ struct Interface {
 // class/net that lie on a device, and active ports of class/infiniband.
 Interface fastest_interface(const std::filesystem::path& system);
 
-// That of this machine, read once.
+// The interface of this machine, read once.
 const Interface& interface_of_machine();
 
 }  // namespace thinwire::costs

@@ -14,7 +14,7 @@
 namespace thinwire::costs {
 namespace {
 
-// What stands behind the colon of the first such line of a file; "" where there is none.
+// The text after the colon of the first such line of a file; "" if there is none.
 std::string field_of(const std::filesystem::path& path, std::string_view name) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {

@@ -28,7 +28,7 @@ class Lines {
  public:
   Lines(std::string_view text, const std::string& file) : rest_(text), file_(file) {}
 
-  // Without its end; nothing behind the last.
+  // Without its end; nothing after the last.
   std::optional<std::string_view> next() {
     if (rest_.empty()) return std::nullopt;
     ++number_;
@@ -121,7 +121,7 @@ Result<Row> row_of(std::string_view line, const Lines& lines) {
                              &row.cost.ratio};
   for (std::size_t at = 0; at < 3; ++at) {
     const auto number = parse_number(words[4 + at]);
-    // What is beyond these was measured nowhere, and a plan must not divide by it.
+    // Numbers beyond these were measured nowhere, and a plan must not divide by them.
     if (!number.ok() || !(*number >= 1e-3 && *number <= 1e15)) {
       return lines.wrong(in_quotes(words[4 + at]) + " is no rate or ratio");
     }

@@ -1,4 +1,4 @@
-// Where the pools of GPU memory get theirs: from the driver, or from the program.
+// The source of the GPU memory of pools: the driver, or the program.
 #pragma once
 
 #include <cstdint>

@@ -98,7 +98,7 @@ Result<ContextGuard> ContextGuard::enter_any() {
   }
   const Driver* const driver = loaded_driver();
   int device = driver == nullptr ? -1 : device_at_work(*driver, std::min(count, kMaxDevices));
-  // Of the thread's context, whichever it is.
+  // Takes the device of the thread's context, whichever it is.
   if (device < 0 && cudaGetDevice(&device) != cudaSuccess) device = 0;
   return enter(device);
 }

@@ -58,7 +58,7 @@ Result<StartedCopy> start_copy(void* destination, const void* source, std::uint6
   if (error == cudaSuccess) error = cudaEventRecord(done, queue.stream);
   if (error == cudaSuccess) return StartedCopy{device, done};
   if (done != nullptr) queue.events.push_back(done);
-  // What was enqueued may be on its way, and the caller's memory with it.
+  // A copy that was enqueued may be on its way, and the caller's memory with it.
   if (queue.stream != nullptr) cudaStreamSynchronize(queue.stream);
   return device_error("cannot begin a copy to or from GPU memory", error);
 }

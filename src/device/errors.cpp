@@ -7,7 +7,7 @@
 namespace thinwire::device {
 
 Status device_error(const char* what, int error) {
-  // What is told here must not be read again as the failure of something later.
+  // The error that is told here must not be read again as the failure of something later.
   cudaGetLastError();
   return {StatusCode::kDevice,
           std::string(what) + ": " + cudaGetErrorString(static_cast<cudaError_t>(error))};

@@ -22,7 +22,7 @@ struct Free {
 };
 using Memory = std::unique_ptr<std::byte, Free>;
 
-// Buffers that are to be freed, one behind the other in their own first words: whoever gives memory
+// Buffers that are to be freed, one after the other in their own first words: whoever gives memory
 // back must not need any.
 class Discarded {
  public:
@@ -105,8 +105,7 @@ Result<Lease> HostPool::acquire(std::uint64_t bytes) {
   return lend_new(std::move(memory), size_class);
 }
 
-// What lies idle in other sizes is given up, if it is as much, before the system's refusal is
-// taken.
+// Gives up what lies idle in other sizes, if it is as much, before the system's refusal is taken.
 Memory HostPool::allocate(std::uint64_t bytes) {
   Memory memory(static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes)));
   if (memory != nullptr || !discard_all_idle(bytes)) return memory;
@@ -127,7 +126,7 @@ Lease HostPool::lend_new(Memory memory, int size_class) {
 }
 
 bool HostPool::take_back(std::byte* data) {
-  Discarded discarded;  // freed behind the lock
+  Discarded discarded;  // freed after the lock is given back
   const std::lock_guard lock(mutex_);
   const auto found = owners_.find(data);
   if (found == owners_.end() || !found->second.on_loan) return false;

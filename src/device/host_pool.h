@@ -1,4 +1,4 @@
-// What the pool of host memory shares with the other pools (pool.h).
+// Parts of the pool of host memory that the other pools share (pool.h).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Where a byte of the packed stream lies among the elements (host and device code), and the kernels
+// Places of the bytes of a packed stream among the elements (host and device code), and the kernels
 // that go through all of them.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace thinwire::device {
 
-// What the kernels need; see MemoryLayout (memory_layout.h).
+// The part of a layout that kernels need; see MemoryLayout (memory_layout.h).
 struct LayoutView {
   const std::int64_t* offsets;  // of each segment
   const std::uint64_t* starts;  // of each segment in the packed element; one more for the end

@@ -73,7 +73,7 @@ Result<std::unique_ptr<MemoryLayout>> MemoryLayout::create(const Segment* segmen
   return layout;
 }
 
-// The arrays lie behind each other in one buffer.
+// The arrays lie after each other in one buffer.
 Result<LayoutView> MemoryLayout::view_on(int device) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t offset_bytes = offsets_.size() * sizeof(std::int64_t);

@@ -1,4 +1,4 @@
-// Work of one stream behind that of another, of whichever devices they are. CUDA builds only.
+// Work of one stream after that of another, of whichever devices they are. CUDA builds only.
 #pragma once
 
 #include "base/status.h"
@@ -12,10 +12,11 @@ namespace thinwire::device {
 // which are every device's.
 int device_of_stream(StreamHandle stream, int fallback);
 
-// What comes behind it on `later` waits for what is on `earlier` now, of whose device `event` is.
+// Makes work that comes next on `later` wait for what is on `earlier` now; `event` is of the device
+// of `earlier`.
 Status wait_for(StreamHandle earlier, CUevent_st* event, StreamHandle later);
 
-// Work on any streams of one device, each piece behind the one before. One thread at a time, whose
+// Work on any streams of one device, each piece after the one before. One thread at a time, whose
 // current device that is; nothing is captured.
 class Order {
  public:
@@ -24,7 +25,7 @@ class Order {
   Order& operator=(const Order&) = delete;
   ~Order();
 
-  // What comes next on the stream waits for what came before the last end().
+  // Makes work that comes next on the stream wait for what came before the last end().
   Status begin(StreamHandle stream);
   Status end(StreamHandle stream);
 

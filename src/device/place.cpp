@@ -35,7 +35,7 @@ Range own_stack() {
   return range;
 }
 
-// Where the heap behind the program begins; it ends at sbrk(0).
+// The address at which the heap after the program begins; it ends at sbrk(0).
 std::uintptr_t heap_start() {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -44,8 +44,9 @@ std::uintptr_t heap_start() {
   return UINTPTR_MAX;
 }
 
-// What no driver can ever hand out: the thread's stack, and the heap that grows behind the program.
-// All other answers may change with the next allocation, so they are asked for each time.
+// Recognises memory that no driver can ever hand out: the thread's stack, and the heap that grows
+// after the program. All other answers may change with the next allocation, so they are asked for
+// each time.
 bool is_certainly_host(const void* pointer) {
   thread_local const Range stack = own_stack();
   if (stack.holds(pointer)) return true;

@@ -1,4 +1,4 @@
-// Where a pointer points.
+// Kinds of memory, and which of them a pointer points to.
 #pragma once
 
 #include <cstdint>

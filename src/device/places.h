@@ -1,4 +1,4 @@
-// A few alike pieces of an array, copied one behind the other.
+// A few alike pieces of an array, copied one after the other.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct Places {
   }
   THINWIRE_HOST_DEVICE std::uint64_t bytes() const { return all_rows() * row_bytes; }
 
-  // Where row `index` of all_rows() begins in the array.
+  // The offset in the array at which row `index` of all_rows() begins.
   THINWIRE_HOST_DEVICE std::uint64_t row_offset(std::uint64_t index) const {
     const std::uint64_t plane = index / rows;
     return offset[plane / planes] + plane % planes * plane_step + index % rows * row_step;

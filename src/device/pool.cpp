@@ -27,7 +27,7 @@ constexpr std::uintptr_t kAlignment = 256;
 std::atomic<std::uint64_t> pinned_idle_bound{std::uint64_t{2} << 30};
 std::atomic<std::uint64_t> device_idle_bound{std::uint64_t{512} << 20};
 
-// What a pool holds from its first use on, so that first messages do not pay for it.
+// Buffers that a pool holds from its first use on, so that first messages do not pay for them.
 struct Fill {
   std::uint64_t bytes;
   int count;
@@ -36,7 +36,7 @@ constexpr Fill kFill[] = {{64u << 10, 8}, {1u << 20, 4}, {8u << 20, 2}};
 
 class Pool;
 
-// What is known of a buffer, at one address as long as there is the buffer.
+// Facts about a buffer, at one address as long as there is the buffer.
 struct Owner {
   Pool* pool = nullptr;
   int size_class = 0;
@@ -249,7 +249,7 @@ Owner* end_loan(std::byte* data) {
   return &found->second;
 }
 
-// Of a buffer on loan.
+// The owner of a buffer on loan.
 Owner& owner_of(const Lease& lease) {
   const std::lock_guard lock(pools().mutex);
   return pools().owners.at(lease.data());

@@ -50,10 +50,11 @@ struct PoolCounters {
   }
 };
 
-// The pool of host memory, of pinned memory, or of device memory on one GPU. The latter are filled
-// when first asked for, unless what is asked for says nothing of what follows. The bound limits
+// The pool of host memory, of pinned memory, or of device memory on one GPU. Pinned and device
+// pools are filled at their first use, unless `fills` is false: the loan says nothing of what
+// follows. The bound limits
 // idle memory alone: what a loan needs beyond it is allocated. Aligned to 256 bytes. kInternal
-// where the system has no memory, kDevice where the driver refuses.
+// if the system has no memory, kDevice if the driver refuses.
 Result<Lease> acquire_host(std::uint64_t bytes);
 Result<Lease> acquire_pinned(std::uint64_t bytes);
 Result<Lease> acquire_device(int device, std::uint64_t bytes, bool fills = true);

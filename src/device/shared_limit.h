@@ -10,7 +10,7 @@ namespace thinwire::device {
 inline constexpr std::uint32_t kLeastSharedBytes = 64 * 1024;
 inline constexpr std::uint32_t kCommonSharedBytes = 99 * 1024;
 
-// Of that, what kernels leave to their static shared memory.
+// The part of it that kernels leave to their static shared memory.
 inline constexpr std::uint32_t kStaticSharedBytes = 512;
 
 // The current device's. All devices are asked once, at the first call; later calls cost a load

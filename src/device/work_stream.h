@@ -1,4 +1,5 @@
-// What one synchronous piece of GPU work needs: a stream, a workspace, an outcome. Kept and reused.
+// The means of one synchronous piece of GPU work: a stream, a workspace, an outcome. Kept and
+// reused.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What lies before the frame of a delta packet: which reference it was made against; spec/delta.md.
+// The bytes before the frame of a delta packet: which reference it was made against; spec/delta.md.
 // Pure functions over bytes.
 #pragma once
 

@@ -55,7 +55,7 @@ bool has_mark(ByteView bytes, const Mark& mark);
 void pack(const Header& header, const Mark& mark, std::byte* out);
 
 // Reads and validates a header: kNotAFrame, kVersion or kDamaged tells what is wrong. On success
-// body_bytes fits behind the header inside `bytes`, which may be longer (padding), and
+// body_bytes fits after the header inside `bytes`, which may be longer (padding), and
 // raw_bytes() does not overflow.
 Result<Header> unpack(ByteView bytes, const Mark& mark);
 

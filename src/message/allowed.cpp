@@ -30,7 +30,7 @@ Result<std::vector<const codec::Codec*>> codecs_of(std::string_view names) {
 
 bool allow_by_settings() {
   if (const char* const names = setting_value("THINWIRE_DECODE")) {
-    // What is wrong with it is said where all settings are judged.
+    // The fault is told elsewhere, with all other settings.
     [[maybe_unused]] const Status status = allow(std::string_view(names));
   }
   const char* const text = setting_value("THINWIRE_CODEC");

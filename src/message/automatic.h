@@ -17,16 +17,16 @@ bool may_choose(const codec::Codec& codec);
 // A ratio below this one is not worth a message of its own.
 inline constexpr double kLeastRatio = 1.02;
 
-// What a choice is made for.
+// The terms of a choice.
 struct AutomaticTerms {
   double least_ratio = kLeastRatio;  // below it raw is as good
-  // What encoding and decoding by a fast codec take, of the time that the array takes raw on its
-  // link; 1 where no link is known. A slow codec is chosen where what it leaves away is worth its
+  // Time that a fast codec takes to encode and decode, as a part of the time that the array takes
+  // raw on its link; 1 if no link is known. A slow codec is chosen where what it leaves away is worth its
   // time.
   double codec_share = 1;
 };
 
-// Of the least ratio at which a plan says that a codec pays; 0 where it knew no link.
+// Terms from the least ratio at which a plan says that a codec pays; 0 if it knew no link.
 AutomaticTerms terms_of(double least_ratio);
 
 struct AutomaticChoice {
@@ -37,7 +37,7 @@ struct AutomaticChoice {
 // The candidate that makes the least of a sample out of many places of the array, in the array's
 // shape or as one line, with the stride of its values where it has one; raw where that is a ratio
 // below the least one. The same wherever the array lies, slow codecs aside. On a GPU the candidates
-// run side by side, behind what is on `stream`, and their sizes are waited for.
+// run side by side, after what is on `stream`, and their sizes are waited for.
 Result<AutomaticChoice> choose_automatically(const codec::Chunk& array, const std::byte* source,
                                              const AutomaticTerms& terms,
                                              device::StreamHandle stream);

@@ -12,11 +12,11 @@
 namespace thinwire::message {
 namespace {
 
-// A codec of no wide strides is tried with others where it is at most so much behind: values in
-// tuples are what it may be behind for.
+// A codec of no wide strides is tried with others if it is at most so much worse: values in
+// tuples may be the reason for that.
 constexpr double kNearlyBest = 0.95;
 
-// What a slow codec (`ans`) takes where a fast codec takes 1, encoding and decoding together, by a
+// Time that a slow codec (`ans`) takes if a fast codec takes 1, encoding and decoding together, by a
 // place's means.
 constexpr double kTimesSlowerByWideVectors = 2;
 constexpr double kTimesSlowerByOthers = 8;
@@ -117,9 +117,9 @@ Status Comparison::find_stride() {
   return run();
 }
 
-// What there is of one byte of the array. The first values of each run of a sample have others a
-// stride before them than in the array; half of what that may cost is taken off, and never more
-// than half of all.
+// Predicts what is left of one byte of the array. The first values of each run of a sample have
+// others a stride before them than in the array; half of what that may cost is taken off, and never
+// more than half of all.
 double Comparison::share_of(const Trial& trial) const {
   const double share = trial.share();
   const Sample& sample = *trial.sample;
@@ -137,7 +137,7 @@ Status Comparison::run() {
   if (Status status = try_all(tried, source_, stream_); !status.ok()) return status;
   last_ = {};
   for (const Trial& trial : tried) {
-    // Of the candidates that take strides the last one, which takes the most.
+    // Takes the last of the candidates that take strides, which takes the most.
     const bool is_single = stride_of(trial.coder) == 1;
     if (is_single && trial.sample == &runs_ && by_stride(*trial.coder.codec).size() > 1) {
       line_ = trial;

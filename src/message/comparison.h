@@ -1,4 +1,4 @@
-// The trials behind "auto": the candidates on samples of one array.
+// The trials of "auto": the candidates on samples of one array.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@ class Comparison {
   // `array` outlives the comparison.
   Comparison(const codec::Chunk& array, const std::byte* source, device::StreamHandle stream);
 
-  // Of the fast candidates.
+  // Compares the fast candidates.
   Status compare();
 
-  // After compare(): whether the slow candidate leaves away enough of the array for its time, of
-  // values, or of their differences along the stride that was found.
+  // To be called after compare(): tries whether the slow candidate leaves away enough of the array
+  // for its time, of values, or of their differences along the stride that was found.
   Status compare_slow(const AutomaticTerms& terms);
 
-  // Of all; no codec where nothing was tried.
+  // The best of all; it has no codec if nothing was tried.
   const Trial& best() const { return best_; }
   double best_share() const { return best_share_; }
 

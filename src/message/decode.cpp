@@ -14,7 +14,7 @@
 namespace thinwire::message {
 namespace {
 
-// Where the values of a chunk are decoded to before they are moved to their places; grows where
+// Memory to which a chunk's values are decoded before they are moved to their places; grows if
 // chunks are runs of planes.
 class Scratch {
  public:
@@ -82,7 +82,7 @@ Status decode_body(const Info& info, ByteView body, const codec::Accumulate& acc
     if (!in_place) land(layout, index, accumulate, values, destination);
     rest = rest.subspan(row.bytes());
   }
-  if (!rest.empty()) return {StatusCode::kDamaged, "bytes are left behind the last chunk"};
+  if (!rest.empty()) return {StatusCode::kDamaged, "bytes are left after the last chunk"};
   return {};
 }
 

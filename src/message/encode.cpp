@@ -108,7 +108,7 @@ class IntegerWatch {
     return !declines_;
   }
 
-  // Of an array that was coded.
+  // Counts an array that was coded.
   void count() const {
     if (found_) count_coded_integers();
   }

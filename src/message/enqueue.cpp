@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kWorkspaceAlignment = 16;
 
-// Of an array that bound() has taken.
+// Workspace for an array that bound() has taken.
 Result<std::uint64_t> needed_workspace(const Coder& coder, const codec::Chunk& array) {
   if (coder.codec->device == nullptr) {
     return {StatusCode::kUnsupported,

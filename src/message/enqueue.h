@@ -6,7 +6,7 @@
 
 namespace thinwire::message {
 
-// What the caller lends until the work has run; all of it memory that the device reaches.
+// Memory that the caller lends until the work has run; the device reaches all of it.
 struct Lent {
   std::byte* workspace;  // zeros before its first use
   std::uint64_t workspace_bytes;

@@ -80,7 +80,7 @@ Result<std::uint64_t> encode_frame(const Coder& coder, const codec::Chunk& array
   return run_encode(raw_coder(), array, source, frame, kNoLimit, options, work);
 }
 
-// Where the codec has no GPU side.
+// Encodes by way of the host, as the codec has no GPU side.
 Result<std::uint64_t> encode_through_host(const Coder& coder, const codec::Chunk& array,
                                           const std::byte* source, MutableByteView destination,
                                           std::uint64_t most, const EncodeOptions& options,
@@ -115,7 +115,7 @@ Status run_decode(const Info& info, const std::byte* frame, std::byte* destinati
   return {device::outcome_status(*outcome), "a chunk of the frame is damaged"};
 }
 
-// Where the codec has no GPU side.
+// Decodes by way of the host, as the codec has no GPU side.
 Status decode_through_host(const Info& info, const std::byte* source, Place source_place,
                            std::byte* destination, const codec::Accumulate& accumulate,
                            WorkStream& work) {

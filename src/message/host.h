@@ -62,7 +62,7 @@ std::uint64_t most_payload_bytes(const Info& info, const codec::Chunk& chunk);
 Status check_length(const Info& info, const codec::Chunk& chunk, std::uint64_t index,
                     const TableRow& row);
 
-// Checks and decodes one chunk to `values`, where they lie one behind the other.
+// Checks and decodes one chunk to `values`, where they lie one after the other.
 Status decode_chunk(const Info& info, const codec::Layout& layout, std::uint64_t index,
                     const TableRow& row, ByteView encoded, std::byte* values);
 

@@ -5,13 +5,13 @@
 
 namespace thinwire::message {
 
-// What THINWIRE_INTEGERS says, as it is at the first call.
+// The setting THINWIRE_INTEGERS, as it is at the first call.
 bool declines_integers_by_setting();
 
-// What THINWIRE_FILL_VALUES says, likewise (message/fill_values.h).
+// The setting THINWIRE_FILL_VALUES, likewise (message/fill_values.h).
 bool declines_fill_values_by_setting();
 
-// Of this process, since the start.
+// Counts of this process, since the start.
 struct IntegerCounts {
   std::uint64_t declined;  // fp64 arrays that a lossy codec did not take for them
   std::uint64_t coded;     // fp32 arrays in host memory that a lossy codec took with them

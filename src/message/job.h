@@ -24,7 +24,8 @@ inline codec::EncodeJob make_encode_job(const Coder& coder, const codec::Chunk& 
       .stream = nullptr};
 }
 
-// Of the frame at `frame` that `info` says; its body size counts for nothing.
+// Makes the job that decodes the frame at `frame` that `info` describes; its body size counts for
+// nothing.
 inline codec::DecodeJob make_decode_job(const Info& info, ByteView frame, std::byte* destination,
                                         const codec::Accumulate& accumulate) {
   return {.frame = frame.data(),

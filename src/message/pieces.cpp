@@ -53,7 +53,7 @@ class Decoder {
       if (status.ok()) status = decode(index);
       if (!status.ok()) return status;
     }
-    if (left_ != 0) return {StatusCode::kDamaged, "bytes are left behind the last chunk"};
+    if (left_ != 0) return {StatusCode::kDamaged, "bytes are left after the last chunk"};
     return {};
   }
 

@@ -8,7 +8,7 @@
 
 namespace thinwire::message {
 
-// Where the frame comes from and the array goes to; what fails ends the decode.
+// Access to where the frame comes from and the array goes to; a failure ends the decode.
 class PieceAccess {
  public:
   virtual ~PieceAccess() = default;

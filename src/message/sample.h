@@ -6,7 +6,7 @@
 
 namespace thinwire::message {
 
-// Values out of many places of an array, one behind the other: data differs along an array, so that
+// Values out of many places of an array, one after the other: data differs along an array, so that
 // one place says little. The whole array, and no places, where that is small.
 struct Sample {
   codec::Chunk array;

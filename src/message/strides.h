@@ -20,14 +20,14 @@ Coder with_stride(const codec::Codec& codec, int stride);
 // takes none.
 std::span<const Coder> by_stride(const codec::Codec& codec);
 
-// Of a coder of by_stride(); 1 of a codec that takes no strides.
+// The stride of a coder of by_stride(); 1 for a codec that takes no strides.
 std::size_t stride_of(const Coder& coder);
 
 // Strides that say whether there are tuples at all: most that are likely divide one of them. Three
 // for itself, since it is the most frequent, and nearer values are more alike.
 inline constexpr std::array<std::size_t, 4> kFirstStrides = {3, 18, 24, 30};
 
-// What may be left of a stride that is a multiple of the least one.
+// Factors that may be left of a stride that is a multiple of the least one.
 inline constexpr std::array<std::size_t, 3> kStrideDivisors = {2, 3, 5};
 
 }  // namespace thinwire::message

@@ -51,7 +51,7 @@ Status try_on_host(std::span<Trial> trials, const std::byte* source) {
 
 // ---- On a GPU ----
 
-// Where the values of a sample lie, by the time that what follows on `work` runs.
+// The place of a sample's values, by the time that what follows on `work` runs.
 Result<const std::byte*> gather(const Sample& sample, const std::byte* source,
                                 device::WorkStream& work) {
   if (sample.is_whole()) return source;

@@ -2,10 +2,13 @@
 // Pure: all ranks come to the same, as they count the same calls, foresee the same and are told, at
 // the same calls, what they have agreed on.
 //
-// In a probation (plan/probation.h) some calls go each way and are timed. The first, and one that
-// there is reason for, is to be over soon: its calls of one way come in a run, two raw ones first
-// where the class is raw, so that what loses by far is found out by two compressed ones. One that
-// comes round is spread.
+// In a timing round (plan/probation.h) some calls go each way and are timed:
+//
+//   round                  order of its calls                       why
+//   the first, and one     those of one way in a run; two raw ones  it is to be over soon: two
+//   that there is reason   first if the class is raw                compressed calls tell what
+//   for                                                             loses by far
+//   one that comes round   both ways, spread                        nothing presses
 #pragma once
 
 #include <cstdint>
@@ -14,7 +17,7 @@
 
 namespace thinwire::plan {
 
-// What the plan makes of a call.
+// The plan's prediction for a call.
 struct Foreseen {
   double raw_seconds = 0;
   double coded_seconds = 0;
@@ -63,7 +66,7 @@ class CallClass {
   // for the last decision. The least times, by which ranks decide, come seldom on a busy network.
   std::int64_t saving() const { return saving_; }
 
-  // Of all that is the same on all ranks.
+  // A fingerprint of all that is the same on all ranks.
   std::uint64_t fingerprint() const;
 
  private:

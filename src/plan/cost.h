@@ -1,9 +1,9 @@
-// What a codec costs.
+// The cost of a codec.
 #pragma once
 
 namespace thinwire::plan {
 
-// Of uncompressed bytes; the ratio is that of uncompressed bytes to encoded ones.
+// Rates are of uncompressed bytes; the ratio is that of uncompressed bytes to encoded ones.
 struct CodecCost {
   double encode_bytes_per_second = 0;
   double decode_bytes_per_second = 0;

@@ -10,7 +10,7 @@ namespace {
 
 // Coding starts below this share of the raw time, and goes on up to the whole.
 constexpr double kStarts = 0.95;
-// What tries may cost, of the time of raw messages.
+// The most that attempts may cost, as a part of the time of raw messages.
 constexpr double kTrialShare = 0.005;
 // The newest attempt's part in the average.
 constexpr double kNewest = 0.25;

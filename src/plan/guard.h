@@ -5,10 +5,10 @@
 
 namespace thinwire::plan {
 
-// Of one codec on arrays of one kind, on one rank.
+// Watches whether one codec pays on arrays of one kind, on one rank.
 class Guard {
  public:
-  // What the codec costs by now: as it was measured once, slowed down as the attempts since were.
+  // The codec's cost by now: as it was measured once, slowed down as the attempts since were.
   CodecCost cost(const CodecCost& measured) const;
 
   // Whether to code a message that is predicted to take so long raw, and coded at the most that can

@@ -18,8 +18,8 @@ constexpr double kTick = 0.004;
 // A connection so much slower than the fastest is not the messages': an upload, a log.
 constexpr double kMuchSlower = 4;
 
-// What connections took from the program is what was sent as messages, up to what MPIs put before
-// them, and small messages beside them.
+// Bounds of what connections took from the program, as a part of what was sent as messages: MPIs
+// put headers before them and send small messages besides.
 constexpr double kLeastShare = 0.9, kMostShare = 1.1;
 
 // The last bytes of a message need not be waited for.
@@ -32,7 +32,7 @@ constexpr double kLongSeconds = 0.04;
 
 double rate_of(const Delivered& of) { return of.bytes / std::max(of.busy_seconds, kTick); }
 
-// Of the connections that carried large messages, the fastest first, as far as `most` bytes.
+// Adds up the connections that carried large messages, the fastest first, as far as `most` bytes.
 Growth of_messages(std::span<const Growth> connections, double most) {
   std::vector<Growth> carried;
   for (const Growth& each : connections) {

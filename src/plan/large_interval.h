@@ -10,7 +10,7 @@
 
 namespace thinwire::plan {
 
-// Of one connection, since the interval began.
+// Growth of one connection's counters, since the interval began.
 struct Growth {
   Delivered delivered;
   double taken_bytes = 0;    // from the program: what was delivered, or waits in the kernel

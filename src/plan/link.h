@@ -1,4 +1,4 @@
-// What a link's rate is taken to be: what the user or the machine says, until connections tell.
+// The rate that a link is taken to have: what the user or the machine says, until connections tell.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ inline constexpr double kMemoryBytesPerSecond = 5e9;
 // One rank's share of an interface that all `ranks` of its node may send on at once.
 double share_of(double interface_bytes_per_second, int ranks);
 
-// What connections delivered in an interval.
+// Bytes that connections delivered in an interval.
 struct Delivered {
   double bytes = 0;         // acknowledged by the other side
   double busy_seconds = 0;  // in which bytes were under way and the other side took them
@@ -74,7 +74,7 @@ class LinkEstimate {
 // messages make the link seem slower than raw ones find it.
 class RateOfRaw {
  public:
-  // What connections did while raw messages alone were under way.
+  // Adds what connections did while raw messages alone were under way.
   void add(const Delivered& delivered) { of_raw_.add(delivered); }
 
   double rate(const LinkRate& believed) const {

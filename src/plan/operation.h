@@ -1,4 +1,4 @@
-// What a collective does, and the ways there are to do it.
+// Properties of collective operations, and the ways there are to do them.
 #pragma once
 
 #include <cstdint>

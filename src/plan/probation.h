@@ -15,7 +15,8 @@
 
 namespace thinwire::plan {
 
-// Of the rules below, which ranks have to have alike: builds with others compress nothing together.
+// A name of the rules below, which ranks must have alike: builds with others compress nothing
+// together.
 inline constexpr const char* kTimingRules = "later rounds spread, sums too";
 
 // Nanoseconds of each way; 0: none was measured.
@@ -29,8 +30,8 @@ struct ProbationTimes {
   bool operator==(const ProbationTimes&) const = default;
 };
 
-// Calls of each way that a probation times. `span`: as many are enqueued together at the most, as a
-// group, whose time is theirs; of three times as many two groups at least are of one way alone.
+// Calls of each way that a timing round has. `span` is the largest group. A group is timed as a
+// whole, so a round has 3 * span calls: at least two whole groups then go the same way.
 inline constexpr std::uint32_t kTimedAlone = 8;  // of calls that no group has
 inline constexpr std::uint32_t kMostTimed = 1024;
 constexpr std::uint32_t probation_calls(std::uint32_t span) {
@@ -64,8 +65,8 @@ constexpr ProbationPlace place_in_probation(std::uint64_t position, std::uint64_
   return {is_timed, is_timed && is_other};
 }
 
-// What one way takes, of times that are known: the second least of four or more, as one may be
-// short by chance; of fewer the least. Calls of a group have nearly one time.
+// The typical time of one way, from the times that are known: the second least of four or more, as
+// one may be short by chance; of fewer the least. Calls of a group have nearly one time.
 class TypicalTime {
  public:
   // 0: nobody knows.
@@ -85,9 +86,8 @@ class TypicalTime {
   std::uint64_t least_[kKept] = {};
 };
 
-// What calls of one way take together, by their number. Of four or more the longest is left out:
-// one slow moment of the network, or one late rank, is no property of a way and would hide all
-// others.
+// The mean time of the calls of one way. The longest of four or more is left out: one slow moment
+// of the network, or one late rank, is no property of a way and would hide all others.
 class MeanTime {
  public:
   // 0: nobody knows.
@@ -130,14 +130,14 @@ constexpr double share_lost(std::uint64_t one, std::uint64_t other) {
 // Calls from the end of one probation to the next, where `confirmed` of them in a row have come to
 // the same. Few where both take about as long: a first finding may be of a GPU that was not awake
 // yet. What the calls of the slower way cost more is less than a two-hundredth of the time
-// between, behind the first a fiftieth, which a slow moment may have misled; and half as much each
+// between, after the first a fiftieth, which a slow moment may have misled; and half as much each
 // time that nothing has changed.
 constexpr std::uint64_t calls_between(const ProbationTimes& took, std::uint32_t calls,
                                       std::uint32_t confirmed, bool is_first = false) {
   constexpr std::uint64_t kLeast = 128, kMost = std::uint64_t{1} << 40;
   constexpr std::uint32_t kMostDoublings = 6;
   const std::uint64_t share = is_first ? 50 : 200;
-  // Of means no more counts than this: an hour's pause in a round must not put the next one off
+  // Means count up to this factor only: an hour's pause in a round must not put the next one off
   // for days.
   constexpr double kMostByMeans = 16;
   const double by_means = std::min(share_lost(took.raw_mean, took.coded_mean), kMostByMeans);

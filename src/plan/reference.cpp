@@ -16,7 +16,7 @@ std::uint32_t reference_gain(const ReferenceFacts& facts) {
   const DefaultFloatMode mode;
   const double plain = std::min(facts.plain_share, 1.0);
   const double saved = plain - facts.difference_share;
-  // What is not a number must not count as a win.
+  // A result that is not a number must not count as a win.
   if (!(saved >= kLeastShare)) return 0;
   const double link = facts.link_bytes_per_second;
   if (link > 0 && !(saved / link > facts.seconds_per_byte)) return 0;

@@ -12,7 +12,7 @@ struct ReferenceFacts {
   double seconds_per_byte = 0;       // for differences on both ends and for keeping the result
 };
 
-// What of each byte a reference saves, in 4096ths; 0 where it does not pay.
+// The gain of a reference: what it saves of each byte, in 4096ths; 0 if it does not pay.
 std::uint32_t reference_gain(const ReferenceFacts& facts);
 inline constexpr std::uint32_t kMostGain = 4096;
 

@@ -11,8 +11,8 @@ namespace {
 // processor time too. It also parts ways that are alike but for what they hide.
 constexpr double kNotOverlapped = 0.1;
 
-// What a message and a coding cost besides their bytes: the order of magnitude of MPI over TCP and
-// of a codec's launch. They decide between algorithms for small arrays alone.
+// Costs of a message and of a coding besides their bytes: the order of magnitude of MPI over TCP
+// and of a codec's launch. They decide between algorithms for small arrays alone.
 constexpr double kMessageSeconds = 10e-6;
 constexpr double kCodingSeconds = 10e-6;
 constexpr double kInsideBytesPerSecond = 5e9;
@@ -21,7 +21,7 @@ constexpr double kLeastPiece = 64 * 1024;
 constexpr double kMostPiece = 1024 * 1024;
 constexpr double kPiecesOfBlock = 4;
 
-// Of `ranks` that are all alike, each with a link of its own.
+// A group of `ranks` that are all alike, each with a link of its own.
 struct Group {
   double ranks;
   double others;     // share of the array that is not a rank's own
@@ -90,8 +90,8 @@ Work of_allreduce(Algorithm algorithm, const Group& group, double most_parts) {
             .rounds = group.exchanges,
             .codes_at_stages = true};
   }
-  // Where there are fewer parts than ranks, their owners hear and tell all others, and along a ring
-  // a part takes as many hops as ever.
+  // If there are fewer parts than ranks, their owners hear and tell all others, and along a ring a
+  // part takes as many hops as ever.
   const double parts = most_parts > 0 ? std::min(group.ranks, most_parts) : group.ranks;
   const double hops = (group.ranks - 1) / parts;
   const double own_to_owners = (parts - 1) / parts;

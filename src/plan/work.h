@@ -1,4 +1,4 @@
-// What the ways of doing a collective make of links and processors: the cost model's numbers.
+// The cost model's numbers: what each way of doing a collective needs of links and processors.
 #pragma once
 
 #include <cstdint>

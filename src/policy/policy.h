@@ -14,12 +14,12 @@
 
 namespace thinwire::policy {
 
-// plan::Operation's numbers, and behind them a message from one rank to another.
+// plan::Operation's numbers, and after them a message from one rank to another.
 inline constexpr std::uint32_t kSend = 8;
 inline constexpr std::uint32_t kOperations = 9;
 const char* operation_word(std::uint32_t operation);
 
-// Where what is sent goes. Values are part of the C ABI (tw_span).
+// The ranks that something is sent to. Values are part of the C ABI (tw_span).
 enum class Span : std::uint32_t { kNotKnown = 0, kWithinNode = 1, kBetweenNodes = 2 };
 
 // Sets of operations, dtypes and spans are masks, a bit for each.
@@ -29,8 +29,8 @@ struct Rule {
   std::uint32_t operations = (1U << kOperations) - 1;
   std::vector<std::string> communicators;  // patterns; none: whatever it is called
   std::uint32_t dtypes = ((1U << kDtypeCount) - 1) & ~dtype_bit(Dtype::kBytes);
-  // What the bytes and 16-bit integers that the rule takes, and nothing else, really are; kBytes:
-  // it takes floats, as `dtypes` says.
+  // The real type of the bytes and 16-bit integers that the rule takes, and of nothing else;
+  // kBytes: it takes floats, as `dtypes` says.
   Dtype holds = Dtype::kBytes;
   std::uint32_t spans = 7;  // a rule that names one does not match what is not known
   std::uint64_t bytes_from = 0;
@@ -64,8 +64,8 @@ class Policy {
 
   const std::vector<Rule>& rules() const { return rules_; }
 
-  // What tells policies apart: equal where the rules do the same in the same order, whatever they
-  // are called and wherever they stand.
+  // A hash that tells policies apart: equal if the rules do the same in the same order, whatever
+  // they are called and wherever they stand.
   std::uint64_t hash() const;
 
   // Those that may take calls on a communicator of that many ranks with that name; without a name

@@ -60,7 +60,7 @@ class Search {
  private:
   static constexpr int kMostSteps = 20'000;
 
-  // What `by` leaves of `box` on that side is covered by the boxes behind it; `box` becomes the
+  // True if the boxes after `at` cover what `by` leaves of `box` on that side; `box` becomes the
   // rest.
   bool mask(Box& box, const Box& by, std::size_t at, std::uint32_t Box::* side) {
     Box left = box;

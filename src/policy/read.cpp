@@ -165,7 +165,7 @@ Status limit_to_words(Rule& rule, bool names_dtypes, bool names_operations, int 
   return {};
 }
 
-// What the codec could never do with what the rule takes.
+// Refuses a codec that could never do anything with what the rule takes.
 Status check_codec(const Rule& rule, bool names_dtypes, int line) {
   if (rule.codec == "default") return {};
   const codec::Spec spec = *codec::parse_spec(rule.codec);

@@ -79,7 +79,7 @@ class Reader {
       }
     }
     if (!status_.ok() || at_end()) return;
-    if (!take("\n") && !take("\r\n")) return fail("the line goes on behind its value");
+    if (!take("\n") && !take("\r\n")) return fail("the line goes on after its value");
     ++line_;
   }
 

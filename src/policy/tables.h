@@ -21,7 +21,7 @@ struct Entry {
   std::variant<std::string, std::uint64_t, Texts> value;
 };
 
-// What stands under one `[[name]]`; no key twice.
+// The content of one `[[name]]`; no key twice.
 struct Table {
   std::string name;
   int line = 0;

@@ -1,6 +1,6 @@
-// What a rank's values are multiplied by before they are added (pre-multiplied sums). It is each
-// rank's own and travels in its slots' headers: values are encoded as they are, and multiplied by
-// whoever adds them.
+// The factor by which a rank's values are multiplied before they are added (pre-multiplied sums).
+// It is each rank's own and travels in its slots' headers: values are encoded as they are, and
+// multiplied by whoever adds them.
 #pragma once
 
 #include <cstddef>

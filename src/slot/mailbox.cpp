@@ -77,7 +77,7 @@ bool is_mailbox(const void* memory) {
 
 bool under_way(const Mailbox& mailbox, const MailboxWay& way, MailChunk* chunk) {
   if (seen(mailbox.aborted) != 0) return false;
-  // What the host has done only the caller moves.
+  // Only the caller moves what the host has done.
   const std::uint64_t done = seen(way.by_host);
   if (seen(way.by_stream) == done) return false;
   *chunk = way.chunk;

@@ -41,7 +41,7 @@ __device__ inline void copy_bytes(std::byte* to, const std::byte* from, std::uin
   if (both % sizeof(uint4) == 0) {
     const std::uint64_t units = bytes / sizeof(uint4);
     for (std::uint64_t at = threadIdx.x; at < units; at += blockDim.x) {
-      // What the host writes while the kernel runs must not come out of a cache.
+      // Bytes that the host writes while the kernel runs must not come out of a cache.
       reinterpret_cast<uint4*>(to)[at] = __ldcv(reinterpret_cast<const uint4*>(from) + at);
     }
     done = units * sizeof(uint4);

@@ -25,7 +25,7 @@ struct MailChunk {
   std::int64_t rank = 0;  // for whom it is, -1 for all others; or from whom
 };
 
-// What is left of a block, whose first bytes go another way.
+// The rest of a block, whose first bytes go another way.
 THINWIRE_HOST_DEVICE constexpr MailChunk behind(MailChunk block, std::uint64_t bytes) {
   block.block_bytes -= bytes;
   return block;

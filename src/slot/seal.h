@@ -1,4 +1,4 @@
-// What kernels are told of a slot that holds a frame.
+// The description that kernels get of a slot that holds a frame.
 #pragma once
 
 #include "slot/mailbox.h"

@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kSlotUnit = 512;       // slots are multiples of 
 inline constexpr std::uint64_t kWholeCapacity = 512;  // a capacity as large as the values
 inline constexpr std::uint64_t kSlotMark = 0x01746F6C73207774u;  // "tw slot", version 1
 
-// What a slot is for: what its reader expects.
+// The purpose of a slot: what its reader expects.
 struct SlotTag {
   std::uint64_t call = 0;
   std::uint64_t block = 0;

@@ -1,5 +1,4 @@
-// What becomes of a slot, from its header and the outcome of its coding; the same on host and
-// device.
+// The fate of a slot, from its header and the outcome of its coding; the same on host and device.
 #pragma once
 
 #include "base/status.h"
@@ -8,7 +7,7 @@
 
 namespace thinwire::slot {
 
-// What an outcome that is kInternal has in the place of bytes.
+// Causes that an outcome of kInternal has in the place of bytes.
 enum class SlotFailure : std::uint64_t { kAborted = 1, kLost = 2 };
 
 THINWIRE_HOST_DEVICE constexpr device::Outcome failure(SlotFailure why) {
@@ -19,7 +18,7 @@ THINWIRE_HOST_DEVICE constexpr bool is_error(device::Outcome outcome) {
   return device::outcome_status(outcome) != StatusCode::kOk;
 }
 
-// Of a slot whose encode has come to this.
+// The kind of a slot whose encode has had this outcome.
 THINWIRE_HOST_DEVICE constexpr SlotKind kind_after(device::Outcome encoded,
                                                    std::uint64_t slot_bytes) {
   const StatusCode code = device::outcome_status(encoded);
@@ -39,7 +38,7 @@ THINWIRE_HOST_DEVICE constexpr device::Outcome verdict(const SlotWords& header, 
   if (!is_slot_of(header, tag, slot_bytes)) return device::make_outcome(StatusCode::kDamaged, 0);
   if (kind_of(header) == SlotKind::kSpilled) return 0;
   if (kind_of(header) == SlotKind::kLost) return failure(SlotFailure::kLost);
-  // What came is no frame of the block, whatever is wrong with it.
+  // The bytes that came are no frame of the block, whatever is wrong with them.
   return device::make_outcome(is_error(decoded) ? StatusCode::kDamaged : StatusCode::kOk, 0);
 }
 

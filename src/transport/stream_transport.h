@@ -11,10 +11,10 @@ namespace thinwire::transport {
 // One rank's end. Both sides know every length beforehand. Between two ranks messages meet in the
 // order in which they are posted. One thread at a time.
 //
-// What is posted between begin_group() and end_group() is a group: its messages are under way at
-// once, and whatever comes behind it on the stream waits for all of them. Groups of one rank follow
-// one another, so that ranks whose groups wait for each other in a circle wait for ever. The memory
-// must stay until the stream has come past the group.
+// Posts messages in stream order. Those between begin_group() and end_group() are a group: they are
+// under way at once, and work that comes after them on the stream waits for all of them. Groups of
+// one rank follow one another, so that ranks whose groups wait for each other in a circle wait for
+// ever. The memory must stay until the stream has come past the group.
 class StreamTransport {
  public:
   virtual ~StreamTransport() = default;
@@ -46,8 +46,8 @@ class StreamTransport {
   // other streams.
   virtual Status call(void (*function)(void*), void* argument, device::StreamHandle stream);
 
-  // What has failed since, behind the host's back; never waits. After a failure the transport is of
-  // no use any more, and what is on the streams may never end.
+  // Tells what has failed since, unseen by the host; never waits. After a failure the transport is
+  // of no use any more, and what is on the streams may never end.
   virtual Status check() = 0;
 };
 

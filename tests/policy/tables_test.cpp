@@ -47,7 +47,7 @@ TEST(Tables, EachWrongLineIsNamed) {
       {"[rule]\n", "1: a heading is [[rule]], nothing else"},
       {"[[rule]\n", "1: a heading is [[rule]], nothing else"},
       {"[[rule]]\na 1\n", "2: 'a' is followed by no ="},
-      {"[[rule]]\na = 1 2\n", "2: the line goes on behind its value"},
+      {"[[rule]]\na = 1 2\n", "2: the line goes on after its value"},
       {"[[rule]]\na = \"x\n", "2: a text ends on its line"},
       {"[[rule]]\na = \"x", "2: a text ends on its line"},
       {"[[rule]]\na = [\"x\"\n\n\"y\"]\n", "4: a list has commas between its texts"},

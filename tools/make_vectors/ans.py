@@ -15,7 +15,7 @@ import output
 from output import Vectors
 from period import word_of
 
-# Of a value, and of its mantissa.
+# Bits of a value, and of its mantissa.
 BITS = {"f32": 32, "f64": 64, "f16": 16, "bf16": 16, "e4m3": 8, "e5m2": 8}
 MANTISSAS = {"f32": 23, "f64": 52, "f16": 10, "bf16": 7, "e4m3": 3, "e5m2": 2}
 TOTAL, LANES, LEAST, MOST_WORDS = 2048, 32, 1 << 15, 8064
@@ -213,7 +213,7 @@ LARGE = {
     "sparse": [(1000, 0)],
     "noise": [(1000, 0)],
 }
-# Of fp64, whose payloads are long, less.
+# Fewer of fp64, whose payloads are long.
 LARGE_F64 = LARGE | {"special": [], "smooth": [], "few": [(0, 0)], "noise": []}
 
 

@@ -19,7 +19,7 @@ from period import Stretches, make_period
 STRETCHES = Stretches(smooth=170, constant=200, sparse=240, half=60, seed=54321)
 BITS = {"f32": 32, "f64": 64, "bf16": 16, "f16": 16}
 LINES = [((1,), 1), ((70,), 1), ((33,), 3), ((200,), 2)]
-# Of a box with more than one axis, in a frame.
+# Rows of a box with more than one axis, in a frame.
 ROW_BYTES = 128
 FIELDS = [((9, 9), 1), ((3, 1, 20), 1), ((3, 5, 9), 1), ((4, 4, 6), 3), ((2, 6, 8), 2)]
 

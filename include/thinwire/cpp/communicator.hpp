@@ -28,7 +28,7 @@ struct CommunicatorOptions {
   std::uint64_t reference_bytes = 0;  // most that results of earlier calls take; 0: none are kept
 };
 
-// What one call may differ in from the communicator. Read by the call only.
+// Settings in which one call may differ from the communicator. Read by the call only.
 struct CallOptions {
   const Codec* codec = nullptr;
   tw_algorithm algorithm = TW_ALGORITHM_PLANNED;

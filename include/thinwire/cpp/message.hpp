@@ -62,7 +62,7 @@ std::vector<std::byte> encode(const Codec& codec, const Values& values,
   return frame;
 }
 
-// What the frame's header says. `frame` may be longer than the frame is.
+// Reads a frame's header. `frame` may be longer than the frame is.
 inline tw_message_info inspect(std::span<const std::byte> frame,
                                const MessageOptions& options = {}) {
   const tw_message_options given = options.get();

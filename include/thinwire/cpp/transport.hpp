@@ -14,10 +14,10 @@
 
 namespace thinwire {
 
-// What carries bytes between the ranks of a communicator; tw_transport says what its functions must
-// do, among it when to fail. No function may block. Each reports what fails by an exception, which
-// ends the collective: an Error with its status, any other with TW_INTERNAL. The exception's text
-// is lost on the way: log it yourself if you need it.
+// Carries bytes between the ranks of a communicator; tw_transport says what its functions must do,
+// among it when to fail. No function may block. Each reports what fails by an exception, which ends
+// the collective: an Error with its status, any other with TW_INTERNAL. The exception's text is
+// lost on the way: log it yourself if you need it.
 class Transport {
  public:
   struct Arrival {

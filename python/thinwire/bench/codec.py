@@ -18,7 +18,7 @@ from thinwire.bench.specs import AUTO, Error, error_of, options_of, row_of, went
 from thinwire.codec import Codec
 from thinwire.library import ThinwireError
 
-# What a frame may hold beyond its codec's bits: headers, a row and some padding per chunk.
+# Bytes that a frame may hold beyond its codec's bits: headers, a row and some padding per chunk.
 FRAME_SHARE, FRAME_BYTES = 0.005, 256
 
 
@@ -79,7 +79,7 @@ def _measure(codec: Codec, sample: Sample, runs: int, place: Buffers) -> dict[st
     frame, decoded = buffers.frame.copy(), buffers.decode_afresh()
     encode_seconds = fastest(buffers.encode, runs)
     decode_seconds = fastest(buffers.decode, runs)
-    # Of nvCOMP's coders some leave bytes that no decoder looks at.
+    # Some of nvCOMP's coders leave bytes that no decoder looks at.
     varies = row_of(codec).gpu_only and len(buffers.frame) == len(frame)
     if not varies and not np.array_equal(buffers.frame, frame):
         raise UnverifiedError("the same array gave different bytes")

@@ -119,7 +119,7 @@ def problems_of_line(line: dict[str, Any]) -> list[str]:
         problems.append(f"{line['native_wrong']} elements of the MPI's own are wrong")
     if line["wrong"]:
         problems.append(f"{line['wrong']} elements are wrong")
-    # Where every rank on the way codes anew, each has errors of its own.
+    # If every rank on the way codes anew, each has errors of its own.
     if not line["identical"] and line["coding"] != PER_HOP:
         problems.append("ranks that get the same do not have the same bits")
     return problems

@@ -33,7 +33,7 @@ def notes(rows: list[CollectiveRow]) -> list[str]:
         rate = first.raw_bits_per_second
         reached = f"{rate / 1e6:.0f} Mbit/s of one connection raw; " if rate else ""
         bucket = (
-            f"token bucket of {first.burst_bytes} bytes, each timed operation behind a filler of "
+            f"token bucket of {first.burst_bytes} bytes, each timed operation after a filler of "
             f"two on every link both ways, {first.drops} drops"
             if first.burst_bytes
             else "not shaped"

@@ -15,10 +15,10 @@ from thinwire.costs import find_here, own_path
 from thinwire.library import ThinwireError
 from thinwire.plan import Choice, PlanSettings, plan_collective, plan_message
 
-# What programs measure where there is no table.
+# Bytes that programs measure if there is no table.
 MESSAGE_SAMPLE, COLLECTIVE_SAMPLE = 256 << 10, 1 << 20
 REDUCTIONS = ("reduce", "allreduce", "reduce-scatter")
-# Of a file.
+# Pieces of a file that are read.
 PIECES, PIECE_BYTES = 4, 1 << 20
 RUNS = 3
 
@@ -165,7 +165,7 @@ def explain(codec: Codec, call: Call, settings: PlanSettings, price: Price) -> E
     priced = [replace(price(_as_coded(each, call)), codec=each) for each in found]
     # A candidate is weighed as if it had been named.
     choices = [_plan(each.codec, call, settings, each.cost) for each in priced]
-    # Of "auto" what it takes for the type.
+    # For "auto": the codec that it takes for the type.
     whole = price(codec).cost if is_automatic else next((each.cost for each in priced), None)
     own = _plan(codec, call, settings, whole)
     rows = [_raw_row(own, choices), *(map(_row, priced, choices, [call] * len(priced)))]
@@ -201,7 +201,7 @@ def _row(priced: Priced, choice: Choice, call: Call) -> Row:
     cost, spec = priced.cost, priced.codec.spec
     if cost is None:
         return Row(spec, None, None, None, None, None, None, priced.failed)
-    # Of a message its three parts follow each other.
+    # The three parts of a message follow each other.
     in_series = call.operation == "send"
     encode = call.bytes / cost.encode_bytes_per_second if in_series else None
     decode = call.bytes / cost.decode_bytes_per_second if in_series else None

@@ -11,9 +11,9 @@ from rich.text import Text
 
 Cells = Sequence[str | Text]
 
-# What the last column, a remark that may be folded, is left at least.
+# The least width of the last column, a remark that may be folded.
 REMARK_WIDTH = 20
-# What lines after the first are left at least, else they begin further to the left.
+# The least width of lines after the first, else they begin further to the left.
 _HANGING_WIDTH = 40
 _INDENT = "    "
 _GAP = "   "

@@ -18,7 +18,7 @@ from thinwire.lab import jobs
 SONAME = "libnccl.so.2"
 # Below a folder of Python packages, of the wheels that PyTorch and CuPy bring in.
 _WHEEL = Path("nvidia", "nccl", "lib", SONAME)
-# What the other ranks get to end by themselves, once one has failed.
+# Time that the other ranks get to end by themselves, once one has failed.
 _GRACE_SECONDS = 10.0
 
 

@@ -110,7 +110,7 @@ def problems_of_line(line: dict[str, Any]) -> list[str]:
         problems.append(f"{line['wrong']} elements are wrong")
     elif not line["sound"]:
         problems.append(f"errors are {line['relative_error']:.2g} of the values")
-    # Where every rank on the way codes anew, each has errors of its own.
+    # If every rank on the way codes anew, each has errors of its own.
     if not line["identical"] and line["way"] != PER_HOP:
         problems.append("ranks that get the same do not have the same bits")
     return problems

@@ -63,7 +63,7 @@ def notes(rows: list[NcclRow]) -> list[str]:
         rate = first.raw_bits_per_second
         reached = f"{rate / 1e6:.0f} Mbit/s of one connection raw; " if rate else ""
         bucket = (
-            f"token bucket of {first.burst_bytes} bytes, each turn behind a filler of two on every "
+            f"token bucket of {first.burst_bytes} bytes, each turn after a filler of two on every "
             f"link both ways, {first.drops} drops"
             if first.burst_bytes
             else "not shaped"

@@ -17,7 +17,7 @@ BUSY_SHARE = 0.5
 
 Column = tuple[str, Callable[[Any], str | Text]]
 
-# Where everything goes that is no result.
+# The console for everything that is no result.
 messages = Console(stderr=True)
 
 

@@ -52,7 +52,7 @@ def gpu_notes(rows: list[P2pGpuRow]) -> list[str]:
         host = max(hosts, key=lambda row: row.bytes)
         reached = _scaled(host.bits_per_second, 1e-6, ".0f")
         bucket = (
-            f"token bucket of {host.burst_bytes} bytes, each timed message behind a filler of two, "
+            f"token bucket of {host.burst_bytes} bytes, each timed message after a filler of two, "
             f"{host.drops} drops"
             if host.burst_bytes
             else "not shaped"

@@ -7,7 +7,8 @@ from thinwire.bench.failed import failed_row
 from thinwire.bench.p2p import NATIVE, STARTUP_BYTES, Runs, Session, expect_all, run_link
 from thinwire.bench.programs import Place
 
-# Of the link's. While the filler is acknowledged, a few bytes' worth of credit gathers.
+# A multiple of the link's rate. While the filler is acknowledged, a few bytes' worth of credit
+# gathers.
 CREDIBLE_RATE = 1.02
 
 

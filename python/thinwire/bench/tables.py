@@ -80,7 +80,7 @@ def p2p_notes(rows: list[P2pRow]) -> list[str]:
         rate = first.raw_bits_per_second
         reached = "no verified rate" if rate is None else f"{rate / 1e6:.0f} Mbit/s reached raw"
         bucket = (
-            f"token bucket of {first.burst_bytes} bytes, each timed message behind a filler of "
+            f"token bucket of {first.burst_bytes} bytes, each timed message after a filler of "
             f"two, {first.drops} drops"
             if first.burst_bytes
             else "not shaped"

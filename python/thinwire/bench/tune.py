@@ -13,7 +13,7 @@ from thinwire.codec import Codec, codecs
 from thinwire.costs import CostRow, Costs, machine
 from thinwire.library import ThinwireError, version
 
-# Of arrays, in bytes: a table is asked for the nearest.
+# Sizes of arrays, in bytes: a table is asked for the nearest.
 SIZES = (64 << 10, 256 << 10, 1 << 20, 4 << 20)
 FLOATS = tuple(name for name in dtypes.CODES if name != "bytes")
 

@@ -14,14 +14,14 @@ _NOISE = 1e-6
 _EARLY = 0.404
 _SILENCE = 1e-9
 
-# Of the whole cubes before they are scaled, so that a slab need not know the rest.
+# Peaks of the whole cubes before they are scaled, so that a slab need not know the rest.
 _LATE_PEAK, _EARLY_PEAK = 0.36137225065613165, 0.48620621860027313
 
 
 @cache
 def wavefield(planes: int = EDGE) -> np.ndarray:
     """A centred slab of 256 x 256 x 256 values in fp64: expanding Ricker fronts of six sources and
-    of their images above the surface, falling off with distance, a weak coda behind them, peak 1,
+    of their images above the surface, falling off with distance, a weak coda after them, peak 1,
     Gaussian noise of 1e-6. Always the same."""
     random = np.random.default_rng(SEED)
     kept = middle(planes)

@@ -24,7 +24,7 @@ app = typer.Typer(
 
 # EX_UNAVAILABLE of sysexits.h: scripts can tell it from the command's own failure.
 UNAVAILABLE = 69
-# What the other processes of a job get to end by themselves, once one has failed.
+# Time that the other processes of a job get to end by themselves, once one has failed.
 GRACE_SECONDS = 5
 
 Hosts = Annotated[int, typer.Option(min=1, help="Number of hosts.")]
@@ -189,7 +189,7 @@ def _run_everywhere(lab: Lab, command: list[str], torchrun: bool) -> int:
 
 
 def _starts_torchrun(command: list[str]) -> bool:
-    """Whether the command is torchrun, or hands it on behind a `--`, as `thinwire run` does."""
+    """Whether the command is torchrun, or hands it on after a `--`, as `thinwire run` does."""
     parts = [command, *(command[at + 1 :] for at, word in enumerate(command) if word == "--")]
     return any(part and is_torchrun(part) for part in parts)
 

@@ -45,8 +45,8 @@ SameNodeOption = Annotated[
 LinkOption = Annotated[
     str | None,
     typer.Option(
-        help="The network's rate, as in 1gbit, until messages tell. Without it the machine is "
-        "asked.",
+        help="The network's rate, as in 1gbit, used until messages have measured it. Without it the "
+        "machine is asked.",
         metavar="RATE",
         callback=values.link_rate,
     ),
@@ -65,7 +65,7 @@ ReportOption = Annotated[
 TraceOption = Annotated[
     Path | None,
     typer.Option(
-        help="Trace what is sent to whom, over time: each rank writes this path with .rankN behind "
+        help="Trace what is sent to whom, over time: each rank writes this path with .rankN after "
         "it, for `thinwire report`.",
         metavar="PATH",
     ),
@@ -140,10 +140,10 @@ def settings(
 def preloaded(
     wanted: dict[str, str], programs: Sequence[launch.Program | None], *libraries: Path
 ) -> dict[str, str]:
-    """The settings and the preload libraries, behind what is preloaded already.
+    """The settings and the preload libraries, after what is preloaded already.
 
     A tool of the profiling interface in front sees the program's calls, and its PMPI_ calls reach
-    the library; behind it would see none. Sanitizers of the programs insist on being first.
+    the library; after it would see none. Sanitizers of the programs insist on being first.
     """
     earlier = os.environ.get("LD_PRELOAD")
     everything = [earlier] if earlier else []
@@ -284,7 +284,7 @@ def _calls_nccl(command: list[str], said: bool | None) -> bool:
         return said
     if launch.is_nccl_launcher(command) or launch.needs_nccl(command):
         return True
-    # That is a guess, for which no program of an MPI is refused.
+    # This is a guess, for which no program of an MPI is refused.
     return has_nccl_library() and launch.python_with_nccl(command) is not None
 
 

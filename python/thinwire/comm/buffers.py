@@ -56,7 +56,7 @@ class Buffer:
             raise ValueError(f"{self.name}: {self.capacity} elements, where {wanted} are needed")
 
     def lists(self, ranks: int) -> tuple[list[int], list[int]]:
-        """Counts and displacements of all ranks: as given, one block behind another, or equal
+        """Counts and displacements of all ranks: as given, one block after another, or equal
         shares where no counts were."""
         counts = [self.of_one(ranks)] * ranks if self.counts is None else list(self.counts)
         offsets = [0, *np.cumsum(counts).tolist()][:-1]

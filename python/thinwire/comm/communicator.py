@@ -22,7 +22,7 @@ from thinwire.library import ffi, ffi_new, library, new_struct, parse_link_rate,
 
 DEFAULT_THRESHOLD = "64KiB"
 
-# Those over an MPI: to end them is its business too, so nobody does it behind the program's back.
+# Those over an MPI: to end them is its business too, so nobody does it unasked.
 _over_mpi: "set[Communicator]" = set()
 
 

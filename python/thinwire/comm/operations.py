@@ -19,7 +19,7 @@ Lists = tuple[Sequence[int], Sequence[int] | None]
 class How(TypedDict, total=False):
     """What any call may say: another codec than the communicator's; an algorithm ("ring") or a
     coding ("per-hop") instead of those planned; `verify`, to run again without compression and
-    report the largest difference; the `stream` behind whose work GPU arrays are read."""
+    report the largest difference; the `stream` after whose work GPU arrays are read."""
 
     codec: Codec | str | None
     algorithm: str | None
@@ -42,7 +42,7 @@ class Operations:
     rank: int
     size: int
 
-    # Of the class that has the handle.
+    # Members of the class that has the handle.
     _call: Callable[..., Any]
     _set_codec: Callable[..., Any]
     _run: Callable[..., CollectiveReport]

@@ -16,8 +16,9 @@ from thinwire.dask.setting import Setting, codec_of
 from thinwire.plan import Choice, PlanSettings, plan_message
 
 SAMPLE_BYTES = 256 << 10  # on which a codec's cost is measured where no table has it
-# Of a GPU's memory: an array's own size up to this, as launches, which cost the same for any size,
-# would make large arrays look slow by a small sample, and small ones fast by a large one.
+# The largest sample of a GPU's memory: an array's own size up to this, as launches, which cost the
+# same for any size, would make large arrays look slow by a small sample, and small ones fast by a
+# large one.
 MOST_SAMPLE_ON_GPU = 4 << 20
 MOST_SKIPPED = 63  # data that was declined is tried again at least once in so many arrays
 WEIGHT = 0.3  # of the newest array in the running mean of ratios

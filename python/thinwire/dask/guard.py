@@ -16,7 +16,7 @@ from thinwire.dask.counters import SLOWER
 FEWEST, MOST = 4, 8  # transfers of each way: a verdict needs so many, and has no more
 CLEAR = 1.5  # so many times the other way's time, all of them, and two transfers of each suffice
 HOPELESS = 4.0  # so many times the plain ones' time, and compressing is given up after two
-# Of the plain ones' time: at most so much to begin compressing, and to go on with it.
+# Parts of the plain ones' time: at most so much to begin compressing, and to go on with it.
 TO_BEGIN, TO_GO_ON = 0.95, 1.0
 PRICE = 0.01  # of the time, which timing the slower way may cost
 LEAST_REST, MOST_REST = 64, 8192  # transfers between two times

@@ -11,7 +11,7 @@ from distributed.comm.core import Comm
 from thinwire.library import format_version, version
 
 KEY = "thinwire"
-# Of the headers in serializers.py.
+# The version of the headers in serializers.py.
 LAYOUT = 1
 
 

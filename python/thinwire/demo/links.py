@@ -12,7 +12,7 @@ RATES = ("100mbit", "1gbit")
 GPU_RATES = ("10gbit", "25gbit")
 RUN_OPTIONS: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 300}
 
-# Over a single TCP connection Open MPI's control message for a peer's transfer waits behind the
+# Over a single TCP connection Open MPI's control message for a peer's transfer waits for the
 # rank's own bulk data, so the two directions of a halo exchange take turns and the raw run needs
 # almost twice the time. A second connection makes the link full duplex, for every case alike.
 FULL_DUPLEX = {"OMPI_MCA_btl_tcp_links": "2"}

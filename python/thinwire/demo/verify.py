@@ -51,7 +51,7 @@ def _problems_of_codec(run: Run, reference: np.ndarray) -> list[str]:
         found.append(f"relative error {relative:.3g} is above the limit of {limit:g}")
     report = run.shim or {}
     encoded, decoded = report.get("compressed_messages"), report.get("decoded_messages")
-    # Where a codec would not gain, raw is what a user gets, and what the table is to show.
+    # If a codec would not gain, raw is what a user gets, and what the table is to show.
     if not encoded and not report.get("raw_by_reason", {}).get("would not gain"):
         found.append("no message was compressed")
     if encoded != decoded:

@@ -5,7 +5,7 @@ PREFIX_LENGTH = 16
 # A Linux bridge has 1024 ports, the first of which is none.
 MOST_HOSTS = 1023
 
-# What every host's link is called on the host.
+# The name of every host's link on the host.
 INTERFACE = "tw0"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from .errors import LabError, LabUnavailable
 from .serve import COUNTERS, KEEP, SET_LINK
 
-# What a holder gets to end by itself once its owner has hung up.
+# Time that a holder gets to end by itself once its owner has hung up.
 _SECONDS_TO_END = 1.5
 _HOLD = Path(__file__).with_name("hold.py")
 

@@ -1,4 +1,4 @@
-"""The system calls behind the lab, by way of libc: Python has them from 3.12 on only.
+"""The system calls of the lab, by way of libc: Python has them from 3.12 on only.
 
 Standard library only: the short-lived programs of the lab import this file by its folder.
 """
@@ -36,7 +36,7 @@ def unshare(flags: int, what: str) -> None:
 
 
 def setns(descriptor: int, what: str) -> None:
-    """Moves this process into the namespace behind `descriptor`; a pid namespace takes children."""
+    """Moves this process into the namespace of `descriptor`; a pid namespace takes children."""
     _check(_libc.setns(descriptor, 0), what)
 
 
@@ -88,7 +88,7 @@ def open_host(process: str, net: int, uts: int) -> tuple[int, int]:
 
 
 def join_host(descriptors: tuple[int, int]) -> None:
-    """Joins the network and the hostname behind what `open_host` returned."""
+    """Joins the network and the hostname of what `open_host` returned."""
     for descriptor in descriptors:
         setns(descriptor, "enter a host of the lab")
     # Refused where a container masks parts of /sys. Then /sys names the machine's interfaces, and

@@ -11,7 +11,7 @@ from .shaping import Link, parse_link
 COUNTERS = b"counters\n"
 # From an owner that has written the lab down: it may now outlive its owner.
 KEEP = b"keep\n"
-# And, behind it, a rate that has been checked.
+# And, after it, a rate that has been checked.
 SET_LINK = b"set-link "
 
 

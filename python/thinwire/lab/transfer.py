@@ -1,4 +1,4 @@
-"""One end of the transfer behind `Lab.raw_rate`: plain TCP, timed and checked by the receiver.
+"""One end of the transfer of `Lab.raw_rate`: plain TCP, timed and checked by the receiver.
 
     transfer receive ADDRESS FILLER SIZE          prints its port, later JSON with the seconds
     transfer send    ADDRESS FILLER SIZE PORT

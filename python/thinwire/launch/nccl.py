@@ -22,7 +22,7 @@ _LAUNCHERS = {
 }
 # Python's options that take the next word.
 _WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
-# What has NCCL in it, or brings it in when it is imported. Nothing is imported.
+# Modules that have NCCL in them, or bring it in when they are imported. Nothing is imported.
 _FIND_NCCL = (
     "import importlib.util\n"
     "for name, file in ('nvidia', 'nccl/lib/libnccl.so.2'), ('torch', 'lib/libtorch_cuda.so'):\n"

@@ -101,7 +101,7 @@ def libraries_of(binary: str) -> Iterator[tuple[str, str]]:
 
 
 def sanitizers_of(path: str) -> tuple[str, ...]:
-    """Runtimes of sanitizers that a program is linked to and that refuse to come behind another
+    """Runtimes of sanitizers that a program is linked to and that refuse to come after another
     library: gcc's, and clang's where they are shared."""
     binary = interpreter_of(path)
     found = libraries_of(binary) if binary is not None else iter(())

@@ -19,15 +19,15 @@ from thinwire.torch.transport import error_of, over_companion
 class Channel:
     """One for a process group and the terms on which its ranks exchange (link, nodes).
 
-    All of its calls run one behind the other on a thread of its own, in the order of `submit`,
+    All of its calls run one after the other on a thread of its own, in the order of `submit`,
     which must be the same on all ranks. Making one is collective over the group.
     """
 
     def __init__(self, group: Any, name: str, setting: Setting) -> None:
         self.name = name
-        # Of its own, so that what it carries never meets what the program sends.
+        # A group of its own, so that what it carries never meets what the program sends.
         self.companion = Companion(group)
-        # That of the environment nobody has compared yet.
+        # Nobody has compared the environment's policy yet.
         compare([self.companion], compared(setting), None)
         nodes = _nodes(self.companion)
         self.is_one_node = len(set(nodes)) == 1
@@ -46,8 +46,8 @@ class Channel:
         self._thread.start()
 
     def submit(self, what: str, task: Callable[[], Any], device: Any = None) -> Any:
-        """A torch Future of what `task` returns, which the channel's thread runs behind what was
-        submitted before, and behind the work of the current stream of `device`, if that is a GPU.
+        """A torch Future of what `task` returns, which the channel's thread runs after what was
+        submitted before, and after the work of the current stream of `device`, if that is a GPU.
         Where it fails the Future raises RuntimeError, which names `what`."""
         on_gpu = device is not None and device.type == "cuda"
         future = torch.futures.Future(devices=[device]) if on_gpu else torch.futures.Future()
@@ -73,7 +73,7 @@ class Channel:
         return self._guards[setting]
 
     def _largest(self, numbers: list[float]) -> list[float]:
-        """Over all ranks, each; collective, behind the calls that were submitted before."""
+        """Over all ranks, each; collective, after the calls that were submitted before."""
 
         def task() -> list[float]:
             return self.companion.largest(numbers)
@@ -119,7 +119,7 @@ def channel_of(group: Any, name: str, setting: Setting) -> Channel:
 
 
 def close() -> None:
-    """Ends the threads and the memory behind all hooks. Call it before
+    """Ends the threads and the memory of all hooks. Call it before
     `torch.distributed.destroy_process_group()`, with no backward pass under way; hooks that run
     later begin anew, collectively."""
     for of_group in list(_channels.values()):

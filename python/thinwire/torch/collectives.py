@@ -30,7 +30,7 @@ DTYPES = {
     torch.float8_e4m3fn: "e4m3",
     torch.float8_e5m2: "e5m2",
 }
-# What torch does not lend as what it is: a view of its bytes, and its type's name.
+# Types that torch does not lend as they are: a view of their bytes, and the type's name.
 BYTE_FLOATS = (torch.float8_e4m3fn, torch.float8_e5m2)
 REDUCTIONS = ("allreduce", "reduce-scatter")
 SUMS = (dist.ReduceOp.SUM, dist.ReduceOp.AVG)
@@ -110,7 +110,7 @@ class Plans:
         match = partial(self.setting.policy.match, operation, dtype, nbytes)
         spans = ("within-node", "between-nodes")
         found = [match(communicator=self.name, ranks=ranks, span=span) for span in spans]
-        # Where the ranks lie is asked only where it matters.
+        # The places of the ranks are asked for only if they matter.
         at = 0 if found[0] == found[1] or self.channel.is_one_node else 1
         rule = found[at]
         return self.setting.fallback if rule is None or rule.codec == "default" else rule.codec

@@ -42,7 +42,7 @@ class ErrorFeedback:
         self._parts = {name: part.detach().clone().flatten() for name, part in state.items()}
 
     def code(self, flat: Any, parameters: Sequence[Any], codec: Codec) -> None:
-        """Makes of `flat`, the gradients of `parameters` one behind another, what the codec leaves
+        """Makes of `flat`, the gradients of `parameters` one after another, what the codec leaves
         of them and of what it took before; keeps the difference."""
         if not bool(torch.isfinite(flat).all()):
             return

@@ -15,7 +15,7 @@ PARAMETERS = ("allgather", "bcast")
 OPERATIONS = (*GRADIENTS, *PARAMETERS, "gather", "scatter", "alltoall", "send")
 WORDS = {"gradients": GRADIENTS, "parameters": PARAMETERS}
 
-# What a lossy codec takes that is named for a group as a whole.
+# Operations that a lossy codec takes if it is named for a group as a whole.
 _LOSSY_DATA_PARALLEL = (*GRADIENTS, "alltoall", "send")
 _LOSSY_MODEL_PARALLEL = (*GRADIENTS, "allgather", "alltoall", "send")
 
@@ -97,7 +97,7 @@ def _text_of_mapping(wanted: Mapping[Any, Any], dimensions: Sequence[str] | None
     if all(key in WORDS or key in OPERATIONS for key in wanted):
         wanted = {"*": wanted}
     named = [key for key in wanted if key != "*" and not _is_pattern(key)]
-    # What is more exact comes first, as the first rule that matches takes a call.
+    # The more exact names come first, as the first rule that matches takes a call.
     families = [key for key in named if key in FAMILIES and _members(key, named, dimensions)]
     patterns = [key for key in wanted if _is_pattern(key)]
     order = [key for key in named if key not in families] + families + patterns

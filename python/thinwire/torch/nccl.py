@@ -18,7 +18,7 @@ from thinwire.policy import Policy
 from thinwire.statistics import nccl_report, preload_is_loaded
 from thinwire.torch.mapping import policy_of, text_of
 
-# Of ncclConfig_t, as shim/nccl/entry/making.cpp reads it.
+# Offset in ncclConfig_t, as shim/nccl/entry/making.cpp reads it.
 _NAME_AT = 48
 _NAMED_SINCE = 22700
 _names: dict[str, Any] = {}  # NCCL keeps a pointer to the text

@@ -18,7 +18,7 @@ _COUNTS_OF_A_BIN = (
     "pool_bytes",
     "pool_peak_bytes",
 )
-# What the page adds up of the totals.
+# Totals that the page adds up.
 _COUNTS_OF_TOTALS = (
     "messages",
     "compressed_messages",
@@ -31,7 +31,7 @@ _COUNTS_OF_COLLECTIVES = ("compressed", "bytes", "wire_bytes", "native_calls", "
 
 
 def check_head(head: dict[str, Any]) -> None:
-    """The first line, behind its version."""
+    """The first line, after its version."""
     for name in ("version", "node", "mpi", "processor", "codec"):
         checked.text(checked.field(head, name), name)
     ranks = checked.count(checked.field(head, "ranks"), "ranks", MOST_RANKS)

@@ -1,5 +1,5 @@
-// What a trace counts: a fixed table with a cell for each kind of message or call. Whoever sends
-// adds to a cell without a lock or an allocation; one thread reads now and then.
+// Counts of a trace: a fixed table with a cell for each kind of message or call. Whoever sends adds
+// to a cell without a lock or an allocation; one thread reads now and then.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace thinwire::shim {
 
-// What the messages of a cell have in common.
+// Properties that the messages of a cell have in common.
 struct CellKey {
   std::uint32_t operation = 0;  // 0: messages; else 1 + the number of the shim's own call
   std::uint32_t place = 0;      // of the peer, as tw_peer has it
@@ -57,7 +57,8 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
-// Of sizes in bytes and of times in nanoseconds: bucket b has those from 2^b to below 2^(b+1).
+// Buckets of sizes in bytes and of times in nanoseconds: bucket b has those from 2^b to below
+// 2^(b+1).
 constexpr std::size_t kBuckets = 48;
 constexpr std::size_t bucket_of(std::uint64_t value) {
   const auto bits = static_cast<std::size_t>(std::bit_width(value | 1)) - 1;
@@ -70,7 +71,7 @@ struct Event {
   std::uint64_t wire_bytes = 0;
   std::uint64_t predicted_nanoseconds = 0;  // of what `nanoseconds` has; 0: not known
   std::uint64_t nanoseconds = 0;            // encoding a message, or a whole collective call
-  // Of the whole message or call, predicted: had it gone raw. 0: not known.
+  // Predicted time of the whole message or call, had it gone raw. 0: not known.
   std::uint64_t raw_nanoseconds = 0;
   // The same as it went: what was measured, and of the rest what was predicted.
   std::uint64_t whole_nanoseconds = 0;
@@ -111,10 +112,10 @@ class Cells {
 
   Cells();
 
-  // That of a key, made at its first use. From any thread; finding one takes no lock.
+  // The cell of `key`, created at its first use. From any thread; finding one takes no lock.
   Cell& of(const CellKey& key);
 
-  // Of the cells made so far, in the order in which they were made.
+  // The cells made so far, in the order in which they were made.
   std::size_t size() const { return size_.load(std::memory_order_acquire); }
   const Cell& at(std::size_t place) const { return cells_[place]; }
 

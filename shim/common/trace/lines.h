@@ -13,10 +13,10 @@ namespace thinwire::shim {
 // `text` in quotes, whatever is in it.
 std::string quoted(const char* text);
 
-// What all first lines have, as fields of an object, with no comma around them.
+// Fields that all first lines have, as an object's, with no comma around them.
 std::string head_fields();
 
-// What the numbers of a key mean.
+// Texts for the numbers of a key.
 struct CellText {
   std::string operation;
   std::string place{};  // "": not told
@@ -30,7 +30,7 @@ struct PoolBytes {
   std::uint64_t now = 0, peak = 0;
 };
 
-// What the process has counted besides cells, since it started.
+// Counts of the process besides cells, since it started.
 struct ProcessFigures {
   std::uint64_t below_threshold = 0, decoded = 0, decode_nanoseconds = 0, damaged = 0,
                 without_memory = 0, device_failures = 0;

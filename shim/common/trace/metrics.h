@@ -9,7 +9,8 @@
 
 namespace thinwire::shim {
 
-// Of all that was counted so far. Peers are not told apart: a job of thousands has too many.
+// Metrics of all that was counted so far. Peers are not told apart: a job of thousands has too
+// many.
 std::string metrics_text(const Cells& cells, const Names& names, const Describe& describe,
                          const ProcessFigures& figures, const PoolBytes& pool,
                          const std::string& rank);

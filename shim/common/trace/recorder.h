@@ -1,5 +1,5 @@
-// What a process sends, counted by kind, and the thread that writes it: all that takes time is done
-// there, and whoever sends finds the table alone.
+// Counts what a process sends by kind, and runs the thread that writes it: all that takes time is
+// done there, and whoever sends meets the table alone.
 #pragma once
 
 #include <atomic>
@@ -19,13 +19,13 @@ namespace thinwire::shim {
 
 class Recorder {
  public:
-  // What is written besides cells; asked for by the thread.
+  // Sources of what is written besides cells; asked for by the thread.
   struct Source {
     Describe describe;
     std::function<ProcessFigures()> figures;
     std::function<PoolBytes()> pool_bytes;
   };
-  // Where to: "" for neither, and nobody writes then. `rank` is a label of each metric.
+  // Paths of the files: "" for neither, and nobody writes then. `rank` is a label of each metric.
   struct Paths {
     std::string trace;
     std::string metrics;

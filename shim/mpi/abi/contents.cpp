@@ -55,8 +55,8 @@ std::size_t places_in_bytes(int combiner, const Numbers& large_counts) {
   }
 }
 
-// Where the plain constructor's integers have the large counts of a `_c` one: subarrays and
-// distributed arrays mix both.
+// The place in the plain constructor's integers from which a `_c` one has large counts: subarrays
+// and distributed arrays mix both.
 std::size_t large_counts_from(int combiner) {
   switch (combiner) {
     case MPI_COMBINER_SUBARRAY:

@@ -1,4 +1,4 @@
-// What a datatype was built from.
+// The constructor's arguments of a datatype.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace thinwire::mpi {
 
-// What it costs little to ask: a constructor's arguments may be a million.
+// Facts that cost little to ask for: a constructor's arguments may be a million.
 int combiner_of(MPI_Datatype type);
 std::uint64_t arguments_of(MPI_Datatype type);
 

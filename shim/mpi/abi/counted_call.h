@@ -13,8 +13,8 @@ namespace thinwire::mpi {
 template <typename Type>
 constexpr bool is_buffer = std::is_same_v<Type, void*> || std::is_same_v<Type, const void*>;
 
-// MPI's own rule for point-to-point calls and collectives: a count stands behind its buffer, and an
-// array of displacements behind its array of counts. What else is an array of int is one of
+// MPI's own rule for point-to-point calls and collectives: a count stands after its buffer, and an
+// array of displacements after its array of counts. What else is an array of int is one of
 // handles.
 template <typename Second, typename Before, typename Type>
 using WideParameter = std::conditional_t<

@@ -131,7 +131,7 @@ TypeFacts examine(MPI_Datatype type) {
   return facts;
 }
 
-// What the attribute holds.
+// The content of the attribute.
 struct Kept {
   TypeFacts facts;
   std::atomic<bool> is_usable{false};  // true once the MPI has said so
@@ -223,7 +223,7 @@ LayoutPointer make_layout(MPI_Datatype type) {
 constexpr std::uint64_t kMostForOne = 1024, kShortBlock = 16;
 constexpr std::uint32_t kUsesBefore = 8;
 
-// Of what is made of no loops.
+// True for a type that is made of no loops and may have many blocks.
 bool may_have_many_blocks(MPI_Datatype type, std::uint64_t size) {
   switch (combiner_of(type)) {
     case MPI_COMBINER_INDEXED:

@@ -1,4 +1,4 @@
-// What the shim must know of a datatype: its size, its float type, and whether it has gaps.
+// Facts that the shim must know of a datatype: its size, its float type, and whether it has gaps.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct TypeFacts {
   std::uint64_t size = 0;           // bytes of data in one element
   tw_dtype leaf = TW_BYTES;         // the one float type that all of it is made of, else TW_BYTES
   Values values = Values::kOthers;  // what MPI takes its values for; pairs where some are
-  bool dense = false;  // elements lie in memory one behind the other, in order, from byte 0
+  bool dense = false;  // elements lie in memory one after the other, in order, from byte 0
   // The array that one element is, slowest extent first: a subarray's, or a vector's blocks, of
   // single leaves. Rank 0 where it is none.
   std::uint32_t rank = 0;
@@ -53,10 +53,10 @@ struct ByteForm {
 };
 ByteForm byte_form_of(MPI_Datatype type);
 
-// What was made already, or nullptr.
+// The map that was made already, or nullptr.
 TypeMapPointer known_map_of(MPI_Datatype type);
 
-// Where the lowest byte of the first element lies. The buffer's own address may be no memory at
+// The address of the lowest byte of the first element. The buffer's own address may be no memory at
 // all: MPI_BOTTOM before absolute addresses, or the far end of a type's lower bound.
 const void* first_byte(const void* buffer, MPI_Datatype type);
 

@@ -17,7 +17,7 @@ class ElementBytes {
   void write(std::uint64_t offset, std::uint64_t bytes, const std::byte* from);
 
  private:
-  // Where the byte at `offset` lies, and how many of the stream lie behind it without a gap.
+  // The place of the byte at `offset`, and how many of the stream lie after it without a gap.
   struct Run {
     std::byte* at;
     std::uint64_t bytes;

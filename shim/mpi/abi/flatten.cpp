@@ -27,7 +27,7 @@ void append(Segments& out, tw_segment segment) {
   }
 }
 
-// `count` of `part`, one behind the other.
+// `count` of `part`, one after the other.
 void append_block(Segments& out, const Part& part, std::int64_t offset, std::int64_t count) {
   const bool solid =
       part.segments.size() == 1 && part.extent == static_cast<std::int64_t>(part.segments[0].bytes);
@@ -78,7 +78,7 @@ std::vector<Axis> subarray_axes(const std::vector<std::int64_t>& integers) {
   return axes;
 }
 
-// What process `place` of `places` along an axis owns.
+// Ranges that process `place` of `places` along an axis owns.
 std::vector<Range> owned_ranges(std::int64_t size, std::int64_t distribution, std::int64_t argument,
                                 std::int64_t places, std::int64_t place) {
   if (distribution == MPI_DISTRIBUTE_NONE) return {{0, size}};

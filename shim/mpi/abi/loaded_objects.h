@@ -1,5 +1,5 @@
-// What is loaded in this process, as the loader's own tables in memory say it: programs, libraries
-// and modules, their symbols and the words that the loader fills in.
+// Objects that are loaded in this process, as the loader's own tables in memory say it: programs,
+// libraries and modules, their symbols and the words that the loader fills in.
 #pragma once
 
 #include <link.h>

@@ -33,7 +33,7 @@ std::string inner_of(const char* name) { return name[0] == 'P' ? name : std::str
 
 Answer answer_by_wrapper(void* handle, const char* name) {
   if (handle == RTLD_NEXT) {
-    // What comes after the caller: the loader knows, and has the wrapper for what is the MPI's.
+    // The loader knows what comes after the caller, and has the wrapper for what is the MPI's.
     show_wrappers_in_mpi();
     return kLoaders;
   }
@@ -47,7 +47,7 @@ Answer answer_by_wrapper(void* handle, const char* name) {
   dlerror();
   // The program's MPI is settled once it is loaded; what is found may be something else's before.
   if (is_mpis) return {1, wrapper};
-  // Of another MPI than calls go on to: their handles mean nothing to each other.
+  // The function is of another MPI than calls go on to: their handles mean nothing to each other.
   if (below != nullptr && loaders_dlsym(handle, inner_of(name).c_str()) != nullptr)
     shim::tell_of_second("MPI", found);
   return kLoaders;

@@ -17,8 +17,8 @@ struct Loops {
   std::int64_t extent = 0;
 };
 
-// Of named types, vectors, subarrays and what is made contiguous, duplicated or resized of these.
-// Nothing for others, and where there are more levels than a TypeMap has.
+// Finds the loops of named types, vectors, subarrays and what is made contiguous, duplicated or
+// resized of these. Nothing for others, and if there are more levels than a TypeMap has.
 std::optional<Loops> loops_of(MPI_Datatype type);
 
 }  // namespace thinwire::mpi

@@ -30,7 +30,7 @@ namespace {
 
 TypeMapPointer made_map_of(MPI_Datatype type) { return byte_form_of(type).map; }
 
-// Where the bytes lie, if that can be said. `map_of` is what may be made for it.
+// Finds where the bytes lie, if that can be said. `map_of` is what may be made for it.
 bool find_elements(const void* buffer, MPI_Datatype type, Elements& elements,
                    TypeMapPointer (*map_of)(MPI_Datatype)) {
   elements.buffer = const_cast<void*>(buffer);

@@ -47,7 +47,7 @@ const char* name_of(Family family) {
   }
 }
 
-// What `thinwire run` and `thinwire shim` call it.
+// The name by which `thinwire run` and `thinwire shim` call it.
 const char* option_of(Family family) {
   switch (family) {
     case Family::kOpenMpi:

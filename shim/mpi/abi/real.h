@@ -43,7 +43,7 @@
   X(T_pvar_start) X(T_pvar_stop) X(T_pvar_write) X(T_pvar_reset) X(T_pvar_readreset)     \
   X(T_category_get_pvars) X(T_category_get_info)
 
-// Of MPI 4 and later; an error where the MPI has none.
+// Calls of MPI 4 and later; an error if the MPI has none.
 #define THINWIRE_LATER_CALLS(X)                                                          \
   X(Session_init) X(Session_finalize) X(Group_from_session_pset)                         \
   X(Comm_create_from_group) X(Get_count_c) X(Get_elements_c) X(Type_get_envelope_c)      \
@@ -96,7 +96,7 @@ bool is_of_lost_ranks(int error);
 
 }  // namespace thinwire::mpi
 
-// Put behind the definition of MPI_<name>: exports it as PMPI_<name> too, because the Fortran
+// Put after the definition of MPI_<name>: exports it as PMPI_<name> too, because the Fortran
 // bindings of Open MPI call PMPI_ names and would otherwise pass the shim by.
 #define THINWIRE_ALSO_PMPI(name) THINWIRE_ALSO_PMPI_EXPANDED(name)
 #define THINWIRE_ALSO_PMPI_EXPANDED(name) \

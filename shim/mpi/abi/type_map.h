@@ -32,11 +32,11 @@ class TypeMap {
 
   std::uint64_t bytes() const { return bytes_; }
   std::int64_t extent() const { return extent_; }
-  // The lowest byte's offset and the one behind the highest byte's, of one element.
+  // The lowest byte's offset and the one after the highest byte's, of one element.
   std::int64_t low() const { return low_; }
   std::int64_t high() const { return high_; }
 
-  // What the levels repeat, outermost first: a single block, or all segments and no level.
+  // The part that the levels repeat, outermost first: a single block, or all segments and no level.
   const std::vector<tw_segment>& segments() const { return segments_; }
   const std::vector<Level>& levels() const { return levels_; }
   // The segments by address; empty where some share bytes, which no receive may have.

@@ -17,7 +17,7 @@ bool is_real(MPI_Datatype type) {
                    {MPI_FLOAT, MPI_DOUBLE, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8});
 }
 
-// Two reals one behind the other: MPI defines Fortran's pairs so, and complex numbers of all
+// Two reals one after the other: MPI defines Fortran's pairs so, and complex numbers of all
 // languages lie so.
 bool is_pair(MPI_Datatype type) {
   return is_one_of(type, {MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX,

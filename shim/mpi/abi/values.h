@@ -1,4 +1,4 @@
-// What the values of a predefined datatype are.
+// Types of the values of predefined datatypes.
 #pragma once
 
 #include <cstdint>

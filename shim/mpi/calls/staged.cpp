@@ -37,7 +37,7 @@ int blocks_in(const Form& form, MPI_Comm comm) {
   return size;
 }
 
-// `count` blocks from the `first` on; without places they lie one behind the other.
+// `count` blocks from the `first` on; without places they lie one after the other.
 std::vector<TypedBlock> blocks_of(const Side& side, int first, int count) {
   std::vector<TypedBlock> blocks;
   if (side.counts.is_missing() || side.buffer == MPI_IN_PLACE) return blocks;

@@ -19,7 +19,8 @@ enum class Standing : unsigned char {
 };
 
 struct Agreement {
-  // Of all. kNotAsked: it is not known, so neither whether the others take it over.
+  // The standing of all ranks. kNotAsked: it is not known, so neither whether the others compress
+  // it.
   Standing standing = Standing::kSame;
   int odd_rank = -1;         // the first that is not kSame
   std::string odd_settings;  // kDiffers: its

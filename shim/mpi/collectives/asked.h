@@ -11,12 +11,12 @@
 namespace thinwire::mpi {
 
 // How many elements go to or come from each rank, and where they lie: one count for all, one block
-// behind the other, or lists. Borrows the program's lists.
+// after the other, or lists. Borrows the program's lists.
 class Counts {
  public:
   Counts() = default;
   Counts(std::int64_t each) : each_(each) {}
-  // Without places the blocks lie one behind the other.
+  // Without places the blocks lie one after the other.
   Counts(const int* counts, const int* places)
       : list_(counts), places_(places), kind_(Kind::kNarrow) {}
   Counts(const MPI_Count* counts, const MPI_Aint* places)
@@ -59,7 +59,7 @@ class Counts {
   Kind kind_ = Kind::kEach;
 };
 
-// Blocks of these lengths, one behind the other.
+// Blocks of these lengths, one after the other.
 inline Counts listed(const int counts[]) { return {counts, static_cast<const int*>(nullptr)}; }
 inline Counts listed(const MPI_Count counts[]) {
   return {counts, static_cast<const MPI_Aint*>(nullptr)};

@@ -179,7 +179,7 @@ int run_described(const Asked& asked, const Part& part, tw_collective& collectiv
   if (error == MPI_SUCCESS) error = received.prepare(part.in_place || is_source);
   const int ran = run(collective, sent, received, error == MPI_SUCCESS, part, queue);
   if (error == MPI_SUCCESS) error = ran;
-  // Where the root's values stay there is nothing to bring back, and its buffer may be read-only.
+  // If the root's values stay, there is nothing to bring back, and its buffer may be read-only.
   const bool keeps = is_source && (collective.flags & TW_ROOT_DECODES) == 0;
   if (error != MPI_SUCCESS || keeps) return error;
   return scatters_in_place ? received.write_back(collective.count) : received.write_back();

@@ -11,7 +11,7 @@
 
 namespace thinwire::mpi {
 
-// Of one call, around the MPI's own or the library's.
+// The clock of one call, around the MPI's own or the library's.
 class CallClock {
  public:
   CallClock() = default;

@@ -1,4 +1,4 @@
-// What runs compressed collectives of a communicator, one behind the other.
+// Runs compressed collectives of a communicator, one after the other.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,7 @@ class CallQueue {
 
   tw_comm* comm() const { return comm_; }
 
-  // What the MPI said of the first message that failed since it was last asked, or MPI_SUCCESS.
+  // The MPI's error of the first message that failed since it was last asked, or MPI_SUCCESS.
   int take_error() { return transport_->take_error(); }
 
   // Who runs what follows.

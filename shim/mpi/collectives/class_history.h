@@ -1,4 +1,4 @@
-// What communicators that are gone found out of the classes of their calls, for later ones of the
+// Findings of communicators that are gone about the classes of their calls, for later ones of the
 // same ranks: programs split and free communicators at each step.
 #pragma once
 
@@ -13,10 +13,10 @@ namespace thinwire::mpi {
 
 using CallClasses = std::map<PlanClass, plan::CallClass>;
 
-// Of a communicator that goes, by its ranks in the job's world. Any threads.
+// Remembers the classes of a communicator that goes, by its ranks in the job's world. Any threads.
 void remember_classes(const std::vector<int>& world_ranks, const CallClasses& classes);
 
-// What is remembered of the same ranks in the same order; empty: nothing.
+// The classes that are remembered of the same ranks in the same order; empty: none.
 CallClasses remembered_classes(const std::vector<int>& world_ranks);
 
 // Equal where ranks remember the same; what they measured and have not agreed on yet is left out.

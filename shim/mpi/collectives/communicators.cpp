@@ -69,10 +69,10 @@ NativeReason judge(MPI_Comm comm, int rank, Agreement& agreement) {
   return agreement.several_nodes || same_node ? NativeReason::kCompressed : NativeReason::kSameNode;
 }
 
-// What only each rank itself knows: its node, by the lowest rank of the job there, whether its MPI
-// may be called by several threads, how it calls the communicator, and what it remembers of earlier
-// ones of these ranks, which is taken where all remember the same. False: they call it differently,
-// so that other rules of the policy take it.
+// Learns what only each rank itself knows: its node, by the lowest rank of the job there, whether
+// its MPI may be called by several threads, how it calls the communicator, and what it remembers of
+// earlier ones of these ranks, which is taken where all remember the same. False: they call it
+// differently, so that other rules of the policy take it.
 bool learn_of_ranks(MPI_Comm comm, Collectives& made) {
   int size = 0;
   real().Comm_size(made.own->comm(), &size);
@@ -122,7 +122,7 @@ plan::LinkRate agree_on_link(const Collectives& kept) {
   return {all[0], static_cast<plan::RateSource>(static_cast<int>(-all[1]))};
 }
 
-// Where compression is forced, a rate that nobody has stated decides nothing.
+// The rate for plans. If compression is forced, a rate that nobody has stated decides nothing.
 double rate_for_plans(const Collectives& kept) {
   const Settings& settings = process().settings;
   return settings.plan.force != 0 ? settings.collectives.link_bytes_per_second
@@ -155,7 +155,7 @@ NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {
   }
   if (made.threads) agree_on_thread(made);
   made.link = agree_on_link(made);
-  // What is taken of memory does not change.
+  // The rate of memory does not change.
   if (lies_on_one_node(made)) made.next_agreement = UINT64_MAX;
   if (made.queue.open(made.own, 0, made.nodes, rate_for_plans(made), rate_for_parts(made)) ==
       TW_OK) {

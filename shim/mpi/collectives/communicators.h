@@ -1,4 +1,4 @@
-// What is kept with a communicator of the program for its compressed collectives.
+// The record that is kept with a communicator of the program for its compressed collectives.
 #pragma once
 
 #include <atomic>
@@ -50,14 +50,14 @@ struct Collectives {
   bool wants_thread = false;   // a non-blocking collective would have been compressed
   // kNotNow, the same on all ranks: calls until it is tried again, and those of the last pause.
   std::uint32_t pause_left = 0, pause = 0;
-  // Of non-blocking ones: kCompressed, as each rank has a thread (thread.h). The same on all ranks.
+  // State of non-blocking ones: kCompressed, as each rank has a thread (thread.h). The same on all
+  // ranks.
   NativeReason unserved = NativeReason::kNotYet;
   std::uint64_t unserved_calls = 0;  // the same on all ranks
   std::shared_ptr<Worker> worker;    // of non-blocking collectives
 };
 
-// What is kept already, or nullptr; what is merely wanted says kNotYet
-// or kNotNow.
+// The record that is kept already, or nullptr; one that is merely wanted says kNotYet or kNotNow.
 Collectives* known_collectives(MPI_Comm comm);
 
 // Collective over `comm`, an intracommunicator of several processes, where it was not asked for
@@ -72,7 +72,7 @@ void want_collectives_of(MPI_Comm comm);
 // the link's rate: the next call that may wait for the other ranks learns it. As above.
 void want_costs(Collectives& kept);
 
-// Collective: learns what is wanted, behind all that was started, and the link's rate where that is
+// Collective: learns what is wanted, after all that was started, and the link's rate where that is
 // due.
 void settle_costs(Collectives& kept);
 
@@ -92,7 +92,7 @@ inline void make_if_wanted(MPI_Comm comm) {
   if (wanted_collectives.load(std::memory_order_relaxed) != 0) make_wanted_collectives(comm);
 }
 
-// To be called behind the MPI's own revocation of `comm`, which `revoke` is: what waits in
+// To be called after the MPI's own revocation of `comm`, which `revoke` is: what waits in
 // compressed collectives on it is interrupted too. From any thread.
 void revoke_collectives_of(MPI_Comm comm, int (*revoke)(MPI_Comm));
 

@@ -14,7 +14,7 @@ CreationCount g_creations;
 // An MPI's call may be made of others of its calls, which find the wrappers.
 thread_local int own_depth = 0;
 
-// Of a call that does not block, until its request is complete or goes.
+// The creation by a call that does not block, until its request is complete or goes.
 class PendingCreation : public Staged {
  public:
   ~PendingCreation() override { g_creations.end(); }

@@ -10,7 +10,7 @@
 namespace thinwire::mpi {
 namespace {
 
-// What ranks say of themselves; all of them do where each says 1.
+// Answers of the ranks about themselves; all of them do where each says 1.
 struct Answers {
   std::int32_t is_alone = 1;  // no other thread makes one, or the MPI does not mind
   std::int32_t is_quiet = 1;  // no communicator is being made
@@ -19,7 +19,7 @@ struct Answers {
 
 constexpr int kAnswers = 3;
 
-// Where the ranks cannot agree there is nothing to be had.
+// Agrees on the answers. If the ranks cannot agree, there is nothing to be had.
 Answers agree(const Answers& own, MPI_Comm comm) {
   Answers all{.is_alone = 0, .is_quiet = 1, .has_room = 0};
   real().Allreduce(&own, &all, kAnswers, MPI_INT32_T, MPI_MIN, comm);

@@ -30,7 +30,7 @@ void release(void* context) {
   if (mpi_runs()) real().Comm_free(&own);
 }
 
-// Sizes of later versions are taken too, whose fields behind are cleared.
+// Sizes of later versions are taken too, whose fields after are cleared.
 bool can_hold_table(const tw_transport* out) {
   return out != nullptr && out->size >= sizeof(tw_transport) && out->size % 8 == 0 &&
          out->size <= 4096;

@@ -1,4 +1,4 @@
-// What each call does with its two sides, as MPI has it.
+// Forms of the calls: what each does with its two sides, as MPI has it.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What communicators of the same ranks in the same order share: one private communicator, what
-// their codecs cost, the link's rate and the classes of their calls. Programs make a communicator
-// at each step, or a thousand of them.
+// State that communicators of the same ranks in the same order share: one private communicator,
+// what their codecs cost, the link's rate and the classes of their calls. Programs make a
+// communicator at each step, or a thousand of them.
 //
 // Ranks share alike without asking each other. Where no rank has MPI_THREAD_MULTIPLE, all blocking
 // collectives of the same ranks come in one order on all of them, whatever communicators they are
@@ -18,14 +18,14 @@ namespace thinwire::mpi {
 // Ranks that share have all said so.
 bool can_share();
 
-// Of a group whose ranks all can: kept until the MPI ends.
+// Shares the state of a group whose ranks all can: kept until the MPI ends.
 void share(Collectives& kept);
 
-// What is shared by these ranks of the world, or nullptr.
+// The state that these ranks of the world share, or nullptr.
 Collectives* find_shared(const std::vector<int>& world_ranks);
 bool anything_is_shared();
 
-// What no communicator uses any more ends, the rest with its last one.
+// Ends what no communicator uses any more, the rest with its last one.
 void stop_sharing();
 
 // MPIs whose communicators are few let the library have so many at once, and no more.

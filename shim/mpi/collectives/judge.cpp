@@ -50,13 +50,13 @@ bool find_sides(const Asked& asked, Part& part) {
   if (form.operation == TW_BCAST || (rooted && part.rank != asked.root)) return false;
   part.in_place = true;
   blocks = 0;
-  // What is reduced in place is as long as what would have been sent.
+  // A block that is reduced in place is as long as what would have been sent.
   if (form.operation == TW_REDUCE_SCATTER) part.received_blocks = part.ranks;
   return true;
 }
 
-// What MPI has all ranks know: the whole array of Bcast and the reductions, else one block, on
-// average where blocks differ.
+// Bytes that MPI has all ranks know: the whole array of Bcast and the reductions, else one block,
+// on average where blocks differ.
 std::uint64_t bytes_known_to_all(const Part& part, const Total& sent, const Total& received) {
   const Form& form = *part.form;
   const bool many = part.received_blocks > 1 && !part.disagrees;
@@ -77,7 +77,7 @@ std::uint64_t bytes_known_to_all(const Part& part, const Total& sent, const Tota
 constexpr Signature kWords = kOfWords1 | kOfWords2 | kOfWords4 | kOfWords8;
 constexpr int kFirstOfWords = std::countr_zero(Signature{kOfWords1});
 
-// Of a block of `bytes` bytes.
+// The signature of a block of `bytes` bytes.
 Signature signature_of(const TypeFacts& facts, std::uint64_t bytes) {
   if (facts.values == Values::kWords) {
     const int zeros = std::min(std::countr_zero(bytes), 3);
@@ -88,8 +88,8 @@ Signature signature_of(const TypeFacts& facts, std::uint64_t bytes) {
   return facts.leaf == TW_F64 ? kOfF64 | pairs : Signature{kOfOthers};
 }
 
-// What is added up in pairs is no sum of theirs: MPI has products of complex numbers, and has no
-// order of them.
+// True if floats alone are reduced. Pairs that are added up are no sum of floats: MPI has products
+// of complex numbers, and has no order of them.
 bool is_of_floats_alone(tw_reduction reduction, Signature whole) {
   return (whole & kOfPairs) == 0 || reduction == TW_SUM;
 }
@@ -218,7 +218,7 @@ NativeReason judge_call(const Asked& asked, Part& part) {
   if (!sent.valid || !received.valid) return NativeReason::kArguments;
   part.disagrees = sides_disagree(part, sent, received);
   const std::uint64_t bytes = bytes_known_to_all(part, sent, received);
-  // Of calls that are taken over by name alone no rank knows what the others send.
+  // No rank knows what the others send in calls that are taken over by name alone.
   const bool by_name = taken_over_by_name_alone(asked.call);
   part.is_open = by_name;
   part.bytes = bytes;
@@ -248,13 +248,13 @@ NativeReason judge_codec(const Collectives& kept, Part& part) {
   const Form& form = *part.form;
   const auto at_first = std::ranges::count(kept.nodes, kept.nodes.front());
   const bool within = at_first == static_cast<std::ptrdiff_t>(kept.nodes.size());
-  // Of those that are taken over by name alone no rank knows the others' sizes.
+  // No rank knows the others' sizes in calls that are taken over by name alone.
   const std::uint64_t bytes = taken_over_by_name_alone(form.call) ? kNotKnown : part.bytes;
   const auto choose = [&](std::uint32_t dtype) {
     return choose_for_collective(kept.rules, form.operation, dtype, bytes, within);
   };
   const Choice choice = choose(part.is_open ? std::uint32_t{TW_F32} : std::uint32_t{part.leaf});
-  // What no rule speaks of are no floats.
+  // Data that no rule speaks of are no floats.
   if (!part.is_open && part.leaf == TW_BYTES) {
     if (choice.use != nullptr && !part.hold(choice.holds)) return NativeReason::kDtype;
   }

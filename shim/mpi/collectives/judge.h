@@ -11,7 +11,8 @@
 
 namespace thinwire::mpi {
 
-// What the elements of a call are made of, by their type signature: several of these together.
+// Types that the elements of a call are made of, by their type signature: several of these
+// together.
 using Signature = std::uint32_t;
 enum : Signature {
   kNothing = 0,
@@ -36,7 +37,8 @@ struct Part {
   bool in_place = false;
   int sent_blocks = 0;  // 0: this rank has no such side
   int received_blocks = 0;
-  // What only this rank can see of its sides, and what therefore decides nothing: it takes part.
+  // Facts that only this rank can see of its sides, and that therefore decide nothing: it takes
+  // part.
   bool disagrees = false;          // they say different lengths of one block; its call will fail
   bool overlaps = false;           // they share bytes; the sent one is set aside
   Signature signature = kNothing;  // of both sides together

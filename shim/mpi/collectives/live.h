@@ -1,4 +1,4 @@
-// Where a communicator of the program keeps its Collectives, and until when.
+// The place where a communicator of the program keeps its Collectives, and until when.
 #pragma once
 
 #include "collectives/communicators.h"
@@ -12,7 +12,7 @@ Collectives& keep(MPI_Comm comm);
 // be null.
 Collectives& keep_shared(MPI_Comm comm, Collectives* wanted, Collectives& shared);
 
-// Where neither a communicator uses it nor its group keeps it.
+// Ends it if neither a communicator uses it nor its group keeps it.
 void end_if_unused(Collectives* kept);
 
 inline bool is_wanted(const Collectives* kept) {

@@ -16,7 +16,7 @@ struct Total {
 };
 Total total_of(const Side& side, int first, int blocks);
 
-// What this rank gives the others in a call, itself among them: its side that is sent, of a
+// Bytes that this rank gives the others in a call, itself among them: its side that is sent, of a
 // broadcast the root's buffer, in place the part that stands for it. Summed over the ranks that is
 // what the call carries, however often the MPI sends it on. 0 where the MPI is to judge the call.
 std::uint64_t bytes_given(const Asked& asked);

@@ -73,7 +73,7 @@ int Operand::for_each_run(Visit&& visit) const {
   return MPI_SUCCESS;
 }
 
-// Where blocks of bytes lie, floats need not.
+// True if floats do not lie where the blocks of bytes do.
 bool Operand::lies_between_floats() const {
   std::int64_t extent = 0;
   for (int block = first_; block < first_ + blocks_; ++block) {

@@ -18,8 +18,8 @@ class Operand {
   // Borrows the side's lists.
   Operand(const Side& side, int first, int blocks, std::uint64_t leaf_bytes);
 
-  // Where the blocks lie where they come with places, in floats from data() on; into `places`, one
-  // a block.
+  // Writes where the blocks lie, if they come with places, in floats from data() on, into `places`,
+  // one a block.
   void find_places(std::vector<std::uint64_t>& places);
 
   // Its floats are to be copied though they have no gaps, as the other side is written over them.
@@ -35,7 +35,7 @@ class Operand {
   std::uint64_t floats() const { return bytes_ / leaf_bytes_; }
 
  private:
-  // Elements of one type, one behind the other.
+  // Elements of one type, one after the other.
   struct Run {
     void* at;
     std::int64_t count;

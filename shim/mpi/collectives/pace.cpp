@@ -14,7 +14,8 @@ using std::chrono::microseconds;
 // On a fast network the next piece is there within this many turns, well below a millisecond; on a
 // slow one others may need the processor meanwhile.
 constexpr std::uint32_t kTurnsBeforeYield = 1000;
-// Where ranks take turns on a processor the next piece comes from a rank that has to run first.
+// Turns of waiting if ranks share a processor: the next piece comes from a rank that has to run
+// first.
 constexpr std::uint32_t kTurnsWhereShared = 10;
 
 // The library's thread spins for as long as going to sleep would take, and then lets the program's

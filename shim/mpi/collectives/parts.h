@@ -1,7 +1,7 @@
 // Messages of collectives that travel in parts: spec/mpi-message.md, "Collectives".
 //
 // An MPI sends a long message in three steps: it asks, is answered, and sends. Open MPI has one TCP
-// connection to a peer, and its answers wait there behind all that goes the same way. So two ranks
+// connection to a peer, and its answers wait there after all that goes the same way. So two ranks
 // that send to each other come to do it by turns, and get half of what the link carries. A short
 // message goes at once. It is copied for that, which on fast links takes longer than the turns.
 #pragma once

@@ -68,7 +68,7 @@ class PersistentCollective : public Persistent {
 
   int start() override { return started_.begin(worker(), queue_, &active); }
 
-  // What runs still uses this.
+  // An operation that runs still uses this.
   int free_active() override { return wait_for_active(); }
 
  private:

@@ -49,7 +49,7 @@ plan::Foreseen foreseen(const Part& part, NativeReason planned) {
   return {part.planned.raw_seconds, part.planned.seconds, planned == NativeReason::kCompressed};
 }
 
-// Where the plan alone would not, or might not another time though results depend on it.
+// Compresses where the plan alone would not, or might not another time though results depend on it.
 NativeReason compress(const Part& part, NativeReason planned, tw_collective& collective,
                       Collectives& kept) {
   if (planned == NativeReason::kCompressed && !part.is_lossy) return planned;
@@ -72,7 +72,7 @@ void agree_on_times(const Part& part, plan::CallClass& of, Collectives& kept) {
                 of.codes(), of.probations()});
 }
 
-// What the machine says of a link begins nothing that is not timed.
+// True for a rate that the machine alone says: it begins nothing that is not timed.
 bool is_guessed(const Collectives& kept) {
   return !lies_on_one_node(kept) && !plan::is_vouched_for(kept.link);
 }

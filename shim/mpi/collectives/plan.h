@@ -8,13 +8,13 @@
 
 namespace thinwire::mpi {
 
-// Of a blocking call, with the communicator's queue idle: as its class is decided by what calls
-// took both ways (plan/call_class.h), unless compression is forced. `clock` is set where the call
-// is to be timed. Collective where a cost is to be learned, or the ranks agree on what calls took.
+// Plans a blocking call, with the communicator's queue idle: as its class is decided by what calls
+// took both ways (plan/call_class.h), unless compression is forced. `clock` is set if the call is
+// to be timed. Collective where a cost is to be learned, or the ranks agree on what calls took.
 NativeReason plan_blocking(const Part& part, tw_collective& collective, Collectives& kept,
                            CallClock& clock);
 
-// Of a call that waits for nobody. Local: what is on its way on the queue goes on meanwhile.
+// Plans a call that waits for nobody. Local: what is on its way on the queue goes on meanwhile.
 //
 // A class that blocking calls have decided is followed; of another one the plan's prediction holds.
 //
@@ -31,8 +31,8 @@ NativeReason plan_blocking(const Part& part, tw_collective& collective, Collecti
 // is open the call is taken over if it pays for one type of floats that it may turn out to be.
 NativeReason plan_started(const Asked& asked, const Part& part, Collectives& kept);
 
-// Of a persistent call, at its initialisation, which may wait: an open signature is agreed on, and
-// a missing cost is learned. Its starts, whose order is each rank's own, then decide nothing.
+// Plans a persistent call, at its initialisation, which may wait: an open signature is agreed on,
+// and a missing cost is learned. Its starts, whose order is each rank's own, then decide nothing.
 NativeReason plan_persistent(const Asked& asked, Part& part, Collectives& kept);
 
 }  // namespace thinwire::mpi

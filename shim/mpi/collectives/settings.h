@@ -1,4 +1,4 @@
-// What the user asked of collectives, and how the ranks tell each other.
+// The user's wishes for collectives, and how the ranks tell each other.
 #pragma once
 
 #include <array>

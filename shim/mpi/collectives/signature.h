@@ -1,4 +1,4 @@
-// What a call carries of which MPI has only pairs of ranks agree.
+// Facts about a call's data on which MPI has only pairs of ranks agree.
 #pragma once
 
 #include "collectives/call_queue.h"

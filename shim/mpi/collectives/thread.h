@@ -20,7 +20,7 @@ NativeReason all_have_thread(const Collectives& kept, Thread own);
 // Collective: makes a thread for non-blocking collectives, and learns whether all have one.
 void agree_on_thread(Collectives& kept);
 
-// Of a non-blocking collective that pays: kCompressed where every rank has a thread. Else the next
+// Judges a non-blocking collective that pays: kCompressed if every rank has a thread. Else the next
 // call that may wait for the other ranks tries again, after the first such call and ever 1024 calls
 // after it. Local; to be called on all ranks alike.
 NativeReason judge_thread(Collectives& kept);

@@ -12,8 +12,8 @@ namespace {
 
 MpiTransport& of(void* context) { return *static_cast<MpiTransport*>(context); }
 
-// What MPI says of a communicator that was revoked; MPI_SUCCESS of others. Open MPI 5 alone has a
-// call that tells.
+// The MPI's error for a communicator that was revoked; MPI_SUCCESS for others. Open MPI 5 alone has
+// a call that tells.
 int revocation_of([[maybe_unused]] MPI_Comm comm) {
 #ifdef OPEN_MPI
   using Query = int (*)(MPI_Comm, int*);
@@ -32,7 +32,7 @@ MpiTransport::MpiTransport(MPI_Comm comm, int tag, std::vector<std::int32_t> nod
   real().Comm_rank(comm_, &rank_);
 }
 
-// Behind a failure the MPI may still receive a length: its memory stays.
+// After a failure the MPI may still receive a length: its memory stays.
 MpiTransport::~MpiTransport() {
   if (!open_.empty()) new std::deque<Message>(std::move(messages_));
 }
@@ -129,7 +129,7 @@ tw_status MpiTransport::receive(int peer, void* data, std::uint64_t capacity,
   return begun(*request, error, made);
 }
 
-// Of a request that is complete.
+// Takes a request that is complete.
 tw_status MpiTransport::take(std::uint64_t number, const MPI_Status& status) {
   Message& message = messages_[number];
   --message.left;

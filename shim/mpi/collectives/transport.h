@@ -35,7 +35,7 @@ class MpiTransport {
   // messages between nodes travel in parts or whole; 0: not known.
   void set_rate(double rate);
 
-  // What the MPI said of the first message that failed since it was last asked; MPI_SUCCESS else.
+  // The MPI's error of the first message that failed since it was last asked; MPI_SUCCESS else.
   int take_error() { return std::exchange(error_, MPI_SUCCESS); }
 
   // The table over this; its `release` is left to the caller.

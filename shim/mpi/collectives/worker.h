@@ -1,5 +1,5 @@
-// What was started and waits for other ranks: run one behind the other, or all at once, by threads
-// of the library, or by those of the program that wait for it.
+// Collectives that were started and wait for other ranks: run one after the other, or all at once,
+// by threads of the library, or by those of the program that wait for it.
 #pragma once
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// What a rank publishes of itself before MPI_Init, and others read when they first talk to it.
+// Capabilities that a rank publishes before MPI_Init, and others read when they first talk to it.
 #pragma once
 
 #include <charconv>

@@ -1,6 +1,6 @@
-// What the launcher knows of the job: its name, which ranks share this node, and which ranks run
-// this library. It is learnt through the launcher's server on this node, without a message between
-// ranks.
+// Facts that the launcher knows of the job: its name, which ranks share this node, and which ranks
+// run this library. It is learnt through the launcher's server on this node, without a message
+// between ranks.
 #pragma once
 
 #include <chrono>

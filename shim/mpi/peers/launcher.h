@@ -9,7 +9,7 @@
 
 namespace thinwire::mpi {
 
-// What could be learnt about capabilities. "Not known now" is not "no capabilities": the rank may
+// The answer about a rank's capabilities. "Not known now" is not "no capabilities": the rank may
 // have some, and may have read this rank's. Only a launcher that says that there are none makes it
 // "none".
 struct CapabilitiesText {

@@ -108,7 +108,7 @@ Peer examine(int world_rank) {
   return peer;
 }
 
-// Where some data was declined already, a new peer's may be of the same kind.
+// Keeps a peer. If some data was declined already, a new peer's may be of the same kind.
 Peer keep(CommFacts& facts, int rank, Peer peer) {
   KnownPeer& kept = facts.peers[rank];
   if (process().counters.raw_by_reason[TW_RAW_DECLINED] != 0) kept.channels.doubt();

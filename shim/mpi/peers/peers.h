@@ -1,4 +1,4 @@
-// The process behind a rank of a communicator: where it runs and whether it speaks this format.
+// The process of a rank of a communicator: where it runs and whether it speaks this format.
 #pragma once
 
 #include <atomic>
@@ -35,8 +35,8 @@ class Probed;
 // How many messages lie in the stashes of all communicators.
 extern std::atomic<std::uint64_t> stashed_messages;
 
-// What the shim keeps with a communicator, as an attribute of it. Grows with the peers that this
-// process talks to, not with the communicator.
+// Facts that the shim keeps with a communicator, as an attribute of it. Grows with the peers that
+// this process talks to, not with the communicator.
 struct CommFacts {
   std::mutex mutex;  // guards all below; nothing that raises errors is called under it
   std::unordered_map<int, KnownPeer> peers;
@@ -53,7 +53,7 @@ void keep_facts(MPI_Comm comm, CommFacts* facts);
 // nullptr where nothing is kept with it.
 CommFacts* known_facts(MPI_Comm comm);
 
-// Where its pending receives raise their errors.
+// The target at which the communicator's pending receives raise their errors.
 ErrorTargetPointer error_target(MPI_Comm comm);
 
 // `rank` as in a send on `comm`; MPI_PROC_NULL and ranks out of range are unknown peers.

@@ -11,7 +11,7 @@
 namespace thinwire::mpi::pmi {
 namespace {
 
-// Of an answer's line; what is longer is read to its end and dropped.
+// Bytes of an answer's line; a longer one is read to its end and dropped.
 constexpr std::size_t kLongestLine = 64 << 10;
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
@@ -35,7 +35,7 @@ std::optional<std::string> Channel::ask(std::string_view request) {
   return answer;
 }
 
-// What is unread belongs to somebody else's dialogue.
+// False if something is unread: it belongs to somebody else's dialogue.
 bool Channel::is_quiet() {
   char byte;
   const auto got =
@@ -55,7 +55,7 @@ bool Channel::wait_for(short events, Clock::time_point deadline) {
     }
     pollfd ready{descriptor_, events, 0};
     const int found = poll(&ready, 1, left);
-    // Where it hung up, the call that follows says so.
+    // If it hung up, the call that follows says so.
     if (found > 0) return (ready.revents & POLLNVAL) == 0;
     if (found < 0 && errno != EINTR) return false;
   }
@@ -75,7 +75,7 @@ bool Channel::send_line(std::string line, Clock::time_point deadline) {
   return true;
 }
 
-// Looks before it takes, and takes no byte behind the newline.
+// Looks before it takes, and takes no byte after the newline.
 std::optional<std::string> Channel::receive_line(Clock::time_point deadline) {
   std::string line;
   bool too_long = false;

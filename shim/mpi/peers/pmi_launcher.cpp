@@ -105,7 +105,7 @@ bool PmiLauncher::put(const std::string& key, const std::string& value) {
   if (answer && pmi::field(*answer, "cmd") == "put_result") {
     return put_is_answered_ = pmi::answers(*answer, "put_result");
   }
-  // What became of the put is not known: others may read the capabilities and compress to this
+  // Nobody knows what became of the put: others may read the capabilities and compress to this
   // rank.
   silent_ = silent_ || answer.has_value();
   return silent_ || channel_.broken();

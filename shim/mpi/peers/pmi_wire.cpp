@@ -79,7 +79,7 @@ bool answers(std::string_view line, std::string_view command) {
 }
 
 bool says_not_found(std::string_view line) {
-  // Hydra before 4.1 says so behind the key's name. Later ones say 1, and nothing more.
+  // Hydra before 4.1 says so after the key's name. Later ones say 1, and nothing more.
   const auto why = field(line, "msg");
   return why ? why->ends_with("not_found") : field(line, "rc") == "1";
 }

@@ -25,7 +25,7 @@ constexpr const char* kKey = "thinwire.capabilities";
 // A server that does not know kRefreshCache would wait for a key that nobody published.
 constexpr int kSeconds = 5;
 
-// What fails at MPI_Init is tried again this often, after 1, 2, 4, ... milliseconds.
+// Tries of what fails at MPI_Init, after 1, 2, 4, ... milliseconds.
 constexpr int kTries = 8;
 
 template <typename Try>
@@ -116,7 +116,7 @@ class PmixLauncher final : public Launcher {
     value.type = pmix::kTypeString;
     value.data.string = capabilities_.data();
     const bool put = try_again([&] { return calls().put(pmix::kScopeGlobal, kKey, &value) == 0; });
-    // What lies in this process' own store goes out, if not by this commit then by the MPI's own.
+    // A value in this process' own store goes out, if not by this commit then by the MPI's own.
     const CapabilitiesText own =
         put ? CapabilitiesText{false, std::nullopt} : query(self.rank, kKey);
     published_ = !(own.known && !own.text);
@@ -152,7 +152,7 @@ class PmixLauncher final : public Launcher {
     return query(rank, key, immediate);
   }
 
-  // Of all failures one alone says that nobody published the key.
+  // Queries a key. Only one of all failures says that nobody published it.
   CapabilitiesText query(std::uint32_t rank, const char* key,
                          std::span<const pmix::Info> how) const {
     pmix::Process whom{};

@@ -38,7 +38,7 @@ class Probed : public std::enable_shared_from_this<Probed> {
   };
   Taken take();
 
-  // That receive's request, with a continuation; then its size.
+  // Sets that receive's request, with a continuation; then its size.
   void wait_at(MPI_Request request);
   void received(std::uint64_t raw_bytes);
 

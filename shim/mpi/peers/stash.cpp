@@ -91,7 +91,7 @@ Found look(MPI_Comm comm, int source, int tag, Take take) {
   // Nothing was seen, so it is not asked again: MPICH says so of a probe that it refused, once the
   // program's error handler has returned, and would call the handler a second time.
   if (found.any || !flag) return found;
-  // What was seen may be another thread's by now.
+  // Another thread may have taken by now what was seen.
   if (!guard.alone()) found.error = real().Iprobe(source, tag, comm, &flag, &found.status);
   if (found.error == MPI_SUCCESS && flag) {
     look_in_mpi(comm, source, tag, take, facts, found);

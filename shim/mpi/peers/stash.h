@@ -11,7 +11,7 @@
 
 namespace thinwire::mpi {
 
-// What a probe found: nothing, a message that is still in the MPI, or one of the stash.
+// The result of a probe: nothing, a message that is still in the MPI, or one of the stash.
 struct Found {
   bool any = false;
   int error = MPI_SUCCESS;  // the MPI's own; then nothing else counts

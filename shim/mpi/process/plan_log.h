@@ -15,7 +15,7 @@ namespace thinwire::mpi {
 // Set in MPI_Init: nothing below is called where it is false.
 extern bool plans_are_logged;
 
-// What the plan foresaw. Seconds and the ratio are 0 where no link is stated.
+// The plan's prediction. Seconds and the ratio are 0 if no link is stated.
 struct Planned {
   double raw_seconds = 0;
   double seconds = 0;
@@ -52,7 +52,7 @@ struct Timed {
   std::uint32_t round = 0;
 };
 
-// That calls or messages of a class were timed both ways, and how they go from now on.
+// Logs the result of a timing round of a class of calls or messages.
 void log_decision(const PlanClass& of, const Timed& timed);
 
 // The last line of each class.

@@ -24,7 +24,7 @@ Choice choice_of(int rule) {
   return {&settings.codecs[settings.codec_of_rule[at]], rule, settings.holds_of_rule[at]};
 }
 
-// What no rule takes at all.
+// The type that no rule takes at all.
 constexpr std::uint32_t kNoneOfThese = UINT32_MAX;
 std::uint32_t dtype_for_rules(const TypeFacts& type) {
   const bool are_ruled = type.leaf != TW_BYTES || type.values == Values::kWords;

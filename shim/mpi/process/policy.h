@@ -1,4 +1,4 @@
-// What the policy of the environment says of messages and collectives (docs/guide/policy.md).
+// The environment's policy for messages and collectives (docs/guide/policy.md).
 #pragma once
 
 #include <array>

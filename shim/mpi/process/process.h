@@ -26,7 +26,8 @@ struct Counters {
   std::atomic<std::uint64_t> damaged_messages{0};
   std::atomic<std::uint64_t> encode_nanoseconds{0};
   std::atomic<std::uint64_t> decode_nanoseconds{0};
-  // Where the link's rate is known: of compressed sends, of these had they gone raw, of raw ones.
+  // Predicted times, if the link's rate is known: of compressed sends, of these had they gone raw,
+  // of raw ones.
   std::atomic<std::uint64_t> predicted_nanoseconds{0};
   std::atomic<std::uint64_t> predicted_raw_nanoseconds{0};
   std::atomic<std::uint64_t> predicted_of_raw_nanoseconds{0};
@@ -36,13 +37,13 @@ struct Counters {
   std::atomic<std::uint64_t> staged_bytes{0};
   std::atomic<std::uint64_t> staging_nanoseconds{0};  // raw copies of either direction
   std::atomic<std::uint64_t> device_failures{0};      // a GPU or its driver refused something
-  // Of receives into host memory that may meet a frame:
+  // Counts of receives into host memory that may meet a frame:
   std::atomic<std::uint64_t> receives_in_place{0};
   std::atomic<std::uint64_t> receives_through_scratch{0};
   std::atomic<std::uint64_t> copied_receives{0};  // raw messages that were copied out of scratch
   std::atomic<std::uint64_t> deferred_writes{0};  // messages that another receive's end completed
   std::atomic<std::uint64_t> continuations{0};    // installed on requests, of sends too
-  // Of probed messages whose size was asked for:
+  // Counts of probed messages whose size was asked for:
   std::atomic<std::uint64_t> received_ahead{0};
   std::atomic<std::uint64_t> raw_received_ahead{0};  // which may have ended a synchronous send
   // Collectives, by why they stayed the MPI's own (NativeReason), first those that did not:

@@ -1,11 +1,11 @@
-// What the shim did, told at the end where THINWIRE_REPORT asks for it.
+// The report of what the shim did, told at the end if THINWIRE_REPORT asks for it.
 #pragma once
 
 #include "process/report_text.h"
 
 namespace thinwire::mpi {
 
-// What this rank alone has counted so far.
+// Totals that this rank alone has counted so far.
 Totals own_totals();
 
 // To be called before several threads call the MPI: who takes part is asked now, where that may not

@@ -10,7 +10,7 @@
 namespace thinwire::mpi {
 namespace {
 
-// Of all reasons but the first, which is none.
+// The sum over all reasons but the first, which is none.
 template <std::size_t kReasons>
 std::uint64_t sum_of(const std::array<std::uint64_t, kReasons>& counted) {
   return std::accumulate(counted.begin() + 1, counted.end(), std::uint64_t{0});

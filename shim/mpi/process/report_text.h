@@ -13,7 +13,7 @@ namespace thinwire::mpi {
 
 // 64-bit words alone, so that ranks add them up.
 struct Totals {
-  // Of a kind of scratch memory, as tw_pool_counters has them.
+  // Figures of a kind of scratch memory, as tw_pool_counters has them.
   struct Pool {
     std::uint64_t idle_bytes;
     std::uint64_t loaned_bytes;

@@ -116,7 +116,7 @@ Settings read_settings(bool speaks) {
   settings.capture_bytes = shim::size_or("THINWIRE_CAPTURE_MOST", kMostCaptured);
   read_codecs(settings, speaks);
   settings.collectives = read_collective_settings();
-  // What lossless codecs decode is there already.
+  // The root has the values that lossless codecs decode already.
   if (std::ranges::none_of(settings.codecs, &CodecUse::is_lossy)) {
     settings.collectives.root_decodes = false;
   }

@@ -1,4 +1,4 @@
-// What the user set in the environment, read once in MPI_Init.
+// Settings of the user in the environment, read once in MPI_Init.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct CodecDeleter {
 };
 using CodecHandle = std::unique_ptr<tw_codec, CodecDeleter>;
 
-// Where frames of GPU memory lie for a GPU-aware MPI to send.
+// The memory from which a GPU-aware MPI sends frames of GPU memory.
 enum class GpuWire {
   kAuto,    // on the GPU to ranks of the same node, which the MPI may reach without the host
   kDevice,  // on the GPU to all ranks
@@ -39,7 +39,7 @@ struct CodecUse {
 
 struct Settings {
   bool disabled = false;  // THINWIRE_DISABLE=1: the MPI as it was
-  // THINWIRE_CODEC, "auto" by default; behind it those that rules name, each once.
+  // THINWIRE_CODEC, "auto" by default; after it those that rules name, each once.
   std::vector<CodecUse> codecs = std::vector<CodecUse>(1);
   const tw_policy* policy = nullptr;        // THINWIRE_POLICY; null: none, or a wrong one
   std::vector<unsigned> codec_of_rule;      // of `codecs`
@@ -73,8 +73,8 @@ struct Settings {
   bool wants_collectives() const;
 };
 
-// What a codec costs in host memory: by this machine's table, else measured, which takes some
-// milliseconds. False where it cannot be measured on generated data of that type.
+// Learns what a codec costs in host memory: by this machine's table, else by measuring, which takes
+// some milliseconds. False if it cannot be measured on generated data of that type.
 bool learn_cost(const tw_codec* codec, std::uint32_t dtype, std::uint64_t bytes,
                 tw_codec_cost& cost);
 

@@ -56,7 +56,7 @@ inline void note_wait() {
   waits_so_far.store(waits_so_far.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// A large send that blocks. Some of them one behind the other are one wait: the program may do
+// A large send that blocks. Some of them one after the other are one wait: the program may do
 // nothing but send, and what it sends next waits for room in the MPI's and the kernel's buffers.
 void note_blocking_send();
 

@@ -10,7 +10,7 @@
 namespace thinwire::mpi {
 namespace {
 
-// What keeps all messages raw; "": nothing that is known yet.
+// The reason that keeps all messages raw; "": none is known yet.
 std::string reason_known_at_start(bool peers_can_be_asked) {
   const Process& self = process();
   if (!self.job.reachable()) {

@@ -47,7 +47,7 @@ tw_stats thinwire::mpi::stats_now() {
   return stats;
 }
 
-// Of `stats` as many bytes as its size says, also of an older or a later version's.
+// Fills as many bytes of `stats` as its size says, also of an older or a later version's.
 extern "C" tw_status tw_preload_stats(tw_stats* stats, std::uint64_t* raw, std::uint32_t reasons) {
   if (stats != nullptr) {
     tw_stats now = stats_now();

@@ -1,4 +1,4 @@
-// What tw_stats_read() tells of the program's MPI calls.
+// Figures of the program's MPI calls for tw_stats_read().
 #pragma once
 
 #include "thinwire/thinwire.h"

@@ -1,4 +1,4 @@
-// The counters of tw_stats as performance variables of MPI's tools interface, behind the MPI's own.
+// The counters of tw_stats as performance variables of MPI's tools interface, after the MPI's own.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ extern const int kVariableCount;
 
 // An MPI may get more variables of its own while a program runs, whose numbers follow those that it
 // had. So the library's keep the numbers that they had when the program first asked, and what the
-// MPI gets later comes behind them.
+// MPI gets later comes after them.
 class VariableNumbers {
  public:
   explicit VariableNumbers(int of_mpi) : of_mpi_(of_mpi) {}
@@ -29,7 +29,7 @@ class VariableNumbers {
   int own(int number) const {
     return number >= of_mpi_ && number < of_mpi_ + kVariableCount ? number - of_mpi_ : -1;
   }
-  // What the MPI calls a variable of its own, and the program.
+  // Translates the program's number of a variable into the MPI's own, and back.
   int to_mpi(int number) const { return number < of_mpi_ ? number : number - kVariableCount; }
   int to_program(int number) const { return number < of_mpi_ ? number : number + kVariableCount; }
 

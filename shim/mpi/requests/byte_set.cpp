@@ -139,8 +139,8 @@ bool ByteSet::meet_by_turns(const Part& one, const Part& other, int& steps) {
     if (--steps < 0) return true;
     rest.first = theirs->first;
     std::swap(turn, next);
-    // What has just been found comes first again, and is compared with what follows on the other
-    // side.
+    // The range that has just been found comes first again, and is compared with what follows on
+    // the other side.
   }
 }
 

@@ -70,7 +70,7 @@ void Completion::overlap_device_receives() {
     while (!done) {
       if (real().Request_get_status(native_[at], &done, &status) != MPI_SUCCESS) return;
     }
-    // What the MPI truncated is left to the call that reports it.
+    // The call that reports a truncated message takes care of it.
     begin_delivery(*continuation, status, status.MPI_ERROR);
   }
 }

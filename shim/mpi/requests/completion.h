@@ -25,7 +25,7 @@ inline bool requests_pending() {
 // many the look would cost more than what it saves.
 bool concerns_shim(int count, const MPI_Request* requests);
 
-// Of the array that the user passed, which may be none.
+// The status at a place of the user's array, which may be none.
 inline MPI_Status* status_at(MPI_Status* statuses, int at) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : statuses + at;
 }

@@ -141,7 +141,7 @@ void put_continuation(MPI_Request request, ContinuationPointer continuation) {
 
 namespace {
 
-// Of continuations that a thread holds for a moment which does not complete their requests. An
+// Counts continuations that a thread holds for a moment which does not complete their requests. An
 // error handler may run in that moment, so a thread does not wait for itself.
 std::atomic<int> g_looked_at{0};
 std::atomic<std::uint64_t> g_looks{0};  // such moments that began
@@ -189,7 +189,7 @@ ContinuationPointer take_continuation(MPI_Request request) {
     const bool looked_at = g_looked_at.load() != own_looked_at;
     if (ContinuationPointer continuation = take_continuation_of(request, nullptr))
       return continuation;
-    // What nobody held, and nobody has taken since, is not there.
+    // A continuation that nobody held, and nobody has taken since, is not there.
     if (!looked_at && looks == g_looks.load()) return nullptr;
     sched_yield();
   }

@@ -1,4 +1,4 @@
-// What remains to be done when one of the user's requests completes.
+// Continuations: what remains to be done when one of the user's requests completes.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@
 
 namespace thinwire::mpi {
 
-// Where a received message belongs in the user's memory.
+// The place of a received message in the user's memory.
 struct Destination {
   void* buffer = nullptr;
   MPI_Count count = 0;
@@ -36,14 +36,14 @@ struct Destination {
   Elements elements() const { return {buffer, bytes.map}; }
 };
 
-// Where a message goes when it arrives: in its destination, whose bytes are reserved then, or in
+// The space for a message that arrives: its destination, whose bytes are reserved then, or in
 // scratch.
 struct ReceiveSpace {
   Lease wire;
   InPlace::Reservation reservation;
 };
 
-// What a collective of the MPI's own leaves to be done.
+// Work that a collective of the MPI's own leaves to be done.
 class Staged {
  public:
   Staged() = default;
@@ -114,7 +114,7 @@ void end_late(LateCall& call);
 extern std::atomic<std::uint64_t> live_continuations;
 extern HandleFilter continued_requests;
 
-// Of these, those that must be taken before the MPI call: other threads look at receives of
+// The number of these that must be taken before the MPI call: other threads look at receives of
 // messages that were probed, and copies to GPU memory overlap.
 extern std::atomic<std::uint64_t> live_taken_before;
 

@@ -1,4 +1,5 @@
-// Where errors are raised: a communicator, or what stands in for one that the program has freed.
+// The target at which errors are raised: a communicator, or what stands in for one that the program
+// has freed.
 #pragma once
 
 #include <atomic>
@@ -8,7 +9,7 @@
 
 namespace thinwire::mpi {
 
-// Of one communicator, shared by its pending receives.
+// The target of one communicator, shared by its pending receives.
 class ErrorTarget {
  public:
   explicit ErrorTarget(MPI_Comm comm) : comm_(comm) {}

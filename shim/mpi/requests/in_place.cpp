@@ -8,7 +8,8 @@
 namespace thinwire::mpi {
 namespace {
 
-// Of one reservation against all others: about as long as the copy that it saves a small message.
+// Comparisons of one reservation with all others: about as long as the copy that it saves a small
+// message.
 constexpr int kMostSteps = 4096;
 
 int class_of(Range hull) {

@@ -28,7 +28,7 @@ class InPlace {
   using Copy = void (*)(void* to, const void* from, std::size_t bytes);
 
  private:
-  // What another receive has for the bytes of a reservation.
+  // Bytes that another receive has for a reservation.
   struct Deferred {
     std::shared_ptr<const Lease> stream;  // keeps `from`
     const std::byte* from;

@@ -25,7 +25,7 @@ class Persistent {
   // The program has freed the token: the operation goes on, and nobody will ask for its end.
   virtual int free_active();
 
-  // Of the operation that was started last; MPI_REQUEST_NULL when inactive.
+  // The request of the operation that was started last; MPI_REQUEST_NULL when inactive.
   MPI_Request active = MPI_REQUEST_NULL;
 
  protected:

@@ -27,12 +27,12 @@
 namespace thinwire::mpi {
 namespace {
 
-// Of one sample, of what a rank may keep: so that there are several.
+// The part of what a rank may keep that one sample may take, so that there are several.
 constexpr std::uint64_t kMostPart = 8;
 
 using Clock = std::chrono::steady_clock;
 
-// What an array is, before it is known whether it is kept.
+// Facts about an array, before it is known whether it is kept.
 struct Array {
   const void* buffer;
   MPI_Count count;
@@ -56,7 +56,7 @@ std::string shape_text(const std::vector<std::uint64_t>& extents) {
   return text;
 }
 
-// The slowest extent first: the datatype's own array, or several one behind the other.
+// The slowest extent first: the datatype's own array, or several one after the other.
 std::vector<std::uint64_t> extents_of(const Array& array) {
   const std::uint64_t leaves = array.bytes / leaf_bytes(array.facts.leaf);
   const TypeFacts& facts = array.facts;
@@ -206,7 +206,7 @@ void offer(const void* buffer, MPI_Count count, MPI_Datatype type, bool device,
   capturer->offer({buffer, count, type, facts, bytes, device}, operation, said);
 }
 
-// What this rank gives, where its blocks lie one behind the other; nothing where there is none.
+// The side that this rank gives, if its blocks lie one after the other; else nullptr.
 const Side* side_given(const Asked& asked, int rank) {
   const Form& form = form_of(asked.call);
   if (form.operation == TW_BCAST) return rank == asked.root ? &asked.received : nullptr;

@@ -26,7 +26,8 @@ void end_capture();
 // A message of the threshold or more.
 void capture_message(const Outgoing& message, const Peer& peer);
 
-// What this rank gives to a blocking or a non-blocking collective, where that lies in one piece.
+// Captures what this rank gives to a blocking or a non-blocking collective, if that lies in one
+// piece.
 void capture_collective(const Asked& asked);
 
 }  // namespace thinwire::mpi

@@ -6,8 +6,8 @@
 
 namespace thinwire::mpi {
 
-// What errno says where that is not 0; of a file that was not written whole nothing is left. A
-// limit on the size of files (`ulimit -f`) is an error like others, not the end of the program.
+// Writes a file; returns 0 or errno. Nothing is left of a file that was not written whole. A limit
+// on the size of files (`ulimit -f`) is an error like others, not the end of the program.
 int write_file(const std::string& path, const void* data, std::uint64_t bytes);
 
 // Adds a line to a file, whole or not at all.

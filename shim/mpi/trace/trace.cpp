@@ -35,7 +35,8 @@ shim::ProcessFigures figures_now() {
           counters.damaged_messages, messages_without_memory,   counters.device_failures};
 }
 
-// Of the pool of host memory and that of pinned memory; their peaks may have been at two times.
+// Bytes of the pool of host memory and that of pinned memory; their peaks may have been at two
+// times.
 shim::PoolBytes pool_bytes_now() {
   shim::PoolBytes bytes;
   for (const tw_memory memory : {TW_MEMORY_HOST, TW_MEMORY_PINNED}) {
@@ -94,7 +95,7 @@ std::string with_rank(const std::string& path, const char* behind = "") {
 // Changes where a name may have.
 std::atomic<std::uint32_t> g_names_known{0};
 
-// Of a thread's last message: most have its communicator, and are of its kind.
+// The cell of a thread's last message: most have its communicator, and are of its kind.
 struct LastTraced {
   MPI_Comm comm{};
   std::uint32_t place = 0;  // of the communicator's name

@@ -44,7 +44,7 @@ bool wire_on_device(const Outgoing& message, const Peer& peer) {
   return where == GpuWire::kDevice || (where == GpuWire::kAuto && peer.place == TW_PEER_SAME_NODE);
 }
 
-// The elements of a type with gaps, one behind the other where its buffer lies; empty where that
+// The elements of a type with gaps, one after the other where its buffer lies; empty where that
 // failed.
 Lease pack_elements(const Outgoing& message, std::uint64_t bytes) {
   if (!message.on_device) {

@@ -1,4 +1,4 @@
-// From elements that lie one behind the other to the frame that travels.
+// From elements that lie one after the other to the frame that travels.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ Lease acquire_pinned(std::uint64_t bytes) {
   return pinned;
 }
 
-// From the lowest byte of some blocks to the end of the highest, behind their buffer's address.
+// From the lowest byte of some blocks to the end of the highest, after their buffer's address.
 struct Span {
   std::int64_t low = std::numeric_limits<std::int64_t>::max();
   std::int64_t high = std::numeric_limits<std::int64_t>::min();

@@ -9,13 +9,13 @@
 
 namespace thinwire::mpi {
 
-// `count` elements from `place` elements behind the buffer's address on.
+// `count` elements from `place` elements after the buffer's address on.
 struct Block {
   std::int64_t place;
   std::int64_t count;
 };
 
-// The same with a type of its own, from `offset` bytes behind the buffer's address on.
+// The same with a type of its own, from `offset` bytes after the buffer's address on.
 struct TypedBlock {
   std::int64_t offset;
   std::int64_t count;

@@ -1,4 +1,4 @@
-// Where a helper listens: an address of IPv4 or IPv6 and a port.
+// The address at which a helper listens: IPv4 or IPv6, and a port.
 #pragma once
 
 #include <sys/socket.h>
@@ -24,7 +24,7 @@ constexpr std::size_t kAddressBytes = 24;
 void put_address(FieldWriter& to, const Address& address);
 Address take_address(FieldReader& from);
 
-// Of an AF_INET or AF_INET6 at the beginning of `bytes`; nothing for another family.
+// Reads an AF_INET or AF_INET6 at the beginning of `bytes`; nothing for another family.
 std::optional<Address> address_of(ByteView bytes);
 
 // Its length.

@@ -23,7 +23,7 @@ namespace thinwire::nccl::agree {
 
 // ---- values ----
 
-// What a rank has measured for a class, or why it must stay raw here.
+// A rank's measurements for a class, or why it must stay raw here.
 struct Offer {
   std::uint16_t needed = 0;  // the largest fraction of the raw bytes, in 1/512, rounded up
   std::uint16_t veto = 0;    // not 0: raw, for this reason; the caller's number
@@ -37,12 +37,12 @@ struct Offer {
   std::uint64_t raw_ns = 0, coded_ns = 0;
   std::uint64_t raw_mean_ns = 0, coded_mean_ns = 0;
 
-  // Of messages: the type that the sender measured them as; the caller's number.
+  // The type that the sender of messages measured them as; the caller's number.
   std::uint8_t dtype = 0;
   bool operator==(const Offer&) const = default;
 };
 
-// What all ranks do with calls of a class.
+// The agreement of all ranks on calls of a class.
 struct Value {
   std::uint16_t capacity = 0;   // of a slot, in 1/512 of the raw bytes; 0: raw
   std::uint16_t reason = 0;     // of raw: a veto, or one of those below
@@ -88,9 +88,9 @@ class Channel {
  public:
   virtual ~Channel() = default;
 
-  // What call `call` of class `key` does: the same on all ranks (both ends), whenever they ask.
-  // Numbers begin at 0, count alike on all ranks and are asked for in order; not every one has to
-  // be. Costs less than a microsecond, or the round trip of helpers while a class changes.
+  // Returns what call `call` of class `key` does: the same on all ranks (both ends), whenever they
+  // ask. Numbers begin at 0, count alike on all ranks and are asked for in order; not every one has
+  // to be. Costs less than a microsecond, or the round trip of helpers while a class changes.
   virtual Answer value(std::uint64_t call, std::uint64_t key) = 0;
   // Numbers below it are not asked for again; those from it on may be, as of a group that was only
   // simulated.
@@ -115,7 +115,7 @@ constexpr int kToAll = -1;
 struct Taken {
   Outcome outcome = Outcome::kKnown;
   std::uint64_t bytes = 0;  // written; 0: nothing has come yet
-  std::uint64_t left = 0;   // of the block behind them, come or not; meaningless while nothing has
+  std::uint64_t left = 0;   // of the block after them, come or not; meaningless while nothing has
 };
 
 // ---- communicators ----
@@ -173,7 +173,7 @@ class Communicator {
 
 using CommunicatorRef = std::shared_ptr<Communicator>;
 
-// What must be equal on all ranks: names and values, as ("codec", "lorenzo").
+// Settings that must be equal on all ranks: names and values, as ("codec", "lorenzo").
 using Terms = std::vector<std::pair<std::string, std::string>>;
 
 // By what a communicator's siblings are found.

@@ -8,7 +8,7 @@
 namespace thinwire::nccl::agree {
 namespace {
 
-// What is kept beside the bytes, rounded up: of a block, and of each part that it came in.
+// Bytes that are kept with the data, rounded up: of a block, and of each part that it came in.
 constexpr std::uint64_t kBesidePile = 256;
 constexpr std::uint64_t kBesidePart = 128;
 
@@ -62,7 +62,7 @@ Taken Blocks::take(const Block& block, std::span<std::byte> to,
   };
   if (patience > patience.zero()) gate_.wait_for(patience, over);
   Taken taken = take_now(block, to);
-  // What has come in time counts, whatever happened since; after an abort nothing does.
+  // Bytes that have come in time count, whatever happened since; after an abort nothing does.
   const Outcome end = outcome(block);
   if (taken.bytes == 0 || end == Outcome::kAborted) taken.outcome = end;
   return taken;

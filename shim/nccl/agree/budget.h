@@ -6,7 +6,7 @@
 
 namespace thinwire::nccl::agree {
 
-// Of the machine's memory; without bound where that is not known.
+// A quarter of the machine's memory; without bound if that is not known.
 std::uint64_t quarter_of_memory();
 
 // Bytes that several threads take from and give back to.
@@ -29,7 +29,7 @@ class Budget {
   std::atomic<std::uint64_t> left_;
 };
 
-// Of blocks that wait to be taken, whoever sent them: half of the memory.
+// The budget of blocks that wait to be taken, whoever sent them: half of the memory.
 Budget& process_budget();
 
 }  // namespace thinwire::nccl::agree

@@ -109,7 +109,7 @@ void Core::leave(std::shared_ptr<std::promise<void>> done) {
       if (each != nullptr && each->is_whole() == whole) each->close();
     }
   };
-  // One that carries what others decide ends behind these.
+  // One that carries what others decide ends after these.
   end_all(false);
   for (const std::uint64_t id : all) {
     if (Member* const each = member(id)) each->lose_kin();

@@ -1,4 +1,4 @@
-// What a helper consists of. All but post() belongs to its thread.
+// The parts of a helper. All but post() belongs to its thread.
 #pragma once
 
 #include <functional>
@@ -36,9 +36,9 @@ class Core {
             const Stamp& stamp, const std::string& terms);
   void open_child(std::uint64_t id, std::shared_ptr<Shared> shared, int rank, int ranks,
                   const PartOf& of, int meets, const std::string& terms);
-  // What ranks that are new to the part need; nothing: the parent is not ready.
+  // Makes the stamp for ranks that are new to the part; nothing: the parent is not ready.
   std::optional<Stamp> stamp_of_part(std::uint64_t parent, std::uint64_t split, std::int32_t color);
-  // Where a communicator finds its siblings: core_kin.cpp.
+  // Siblings are found by these: core_kin.cpp.
   void relate(std::uint64_t id, const Kindred& kindred);
   void relate_part(std::uint64_t id, const Kindred& kindred, std::uint64_t parent,
                    std::uint64_t split, std::int32_t color);

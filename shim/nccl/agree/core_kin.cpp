@@ -51,7 +51,7 @@ void Core::relate_part(std::uint64_t id, const Kindred& kindred, std::uint64_t p
   if (made->ranks() >= static_cast<int>(kindred.job)) return made->become_whole();
   Member* const whole = member(of->whole());
   if (whole == nullptr) return;
-  // What is left of a communicator that lost ranks is no part among others.
+  // The rest of a communicator that lost ranks is no part among others.
   const std::int32_t kind = std::min(color, 0);
   made->relate(*whole, mix_of(of->family(), split, kind), kindred);
 }

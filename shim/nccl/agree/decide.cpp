@@ -19,7 +19,7 @@ Value decide(const Value& in_force, const Offer& of_all) {
   made.dtype = 0;
   const unsigned capacity = of_all.needed + of_all.needed / kReserve + 1;
   if (of_all.veto != 0 || capacity > kMostCapacity) {
-    // Of what was timed nothing is forgotten.
+    // Nothing that was timed is forgotten.
     made.reason = of_all.veto != 0 ? of_all.veto : kNotSmaller;
     return made;
   }

@@ -11,7 +11,7 @@ std::size_t most_connections();
 // Connections whose other side has not said who it is, at most.
 std::size_t most_strangers();
 
-// Whether the program still has enough behind this one: the system gives the lowest number that is
+// Whether the program still has enough after this one: the system gives the lowest number that is
 // free.
 bool leaves_room(int fd);
 // The same for what all ranks need, at last.

@@ -90,7 +90,7 @@ class FieldReader {
 
   std::size_t left() const { return left_.size(); }
   bool good() const { return good_; }
-  // All was there, and nothing is behind it.
+  // All was there, and nothing is after it.
   bool done() const { return good_ && left_.empty(); }
 
  private:

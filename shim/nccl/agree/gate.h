@@ -1,4 +1,4 @@
-// Where host threads of a communicator wait for its helper, and what ends all waiting.
+// The gate at which host threads of a communicator wait for its helper, and what ends all waiting.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ class Gate {
  public:
   Outcome outcome() const { return outcome_.load(std::memory_order_acquire); }
 
-  // What has ended stays so; an abort stands above the rest. Wakes all.
+  // Ends the wait for good; an abort stands above the rest. Wakes all.
   void end(Outcome how) {
     {
       const std::lock_guard lock(mutex_);

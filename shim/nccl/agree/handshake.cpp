@@ -3,7 +3,8 @@
 namespace thinwire::nccl::agree {
 namespace {
 
-// What proofs and keys are made of: the greeting as it travels, and the other side's nonce.
+// The bytes that proofs and keys are made of: the greeting as it travels, and the other side's
+// nonce.
 Bytes said_by_both(const Hello& hello, const Nonce& answer) {
   Bytes said = pack(hello);
   said.insert(said.end(), answer.begin(), answer.end());

@@ -11,19 +11,20 @@ namespace thinwire::nccl::agree {
 
 class Handshake {
  public:
-  // What the side that was connected to knows of the other's communicator; nothing: a stranger.
+  // Finds what the side that was connected to knows of the other's communicator; nothing: a
+  // stranger.
   using Finder = std::function<std::optional<Introduction>(const Hello&)>;
 
-  // Of the side that makes the connection.
+  // For the side that makes the connection.
   explicit Handshake(const Introduction& own);
-  // Of the other.
+  // For the other side.
   explicit Handshake(Finder find) : find_(std::move(find)) {}
 
   // Begins it; nothing of the side that was connected to.
   std::optional<Message> first() const;
   // False: the other side is a stranger, or nothing that helpers say.
   bool take(const Message& message);
-  // What is to be said after that, if anything.
+  // The message that is to be sent after that, if any.
   std::optional<Message> answer() { return std::exchange(answer_, std::nullopt); }
 
   // Whether this side has made the connection.
@@ -31,7 +32,7 @@ class Handshake {
   // Once both have shown it:
   bool is_done() const { return done_; }
   const Introduction& introduction() const { return introduction_; }
-  // Of what this side says, and of what the other does.
+  // The keys of what this side says, and of what the other does.
   const Key& key_out() const { return makes() ? keys_.of_maker : keys_.of_other; }
   const Key& key_in() const { return makes() ? keys_.of_other : keys_.of_maker; }
 

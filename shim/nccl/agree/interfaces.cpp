@@ -16,7 +16,7 @@ bool is_loopback(const Address& address) {
   return address.host == loopback.host;
 }
 
-// "^" turns the list round, "=" takes whole names for beginnings; a port behind a name is another
+// "^" turns the list round, "=" takes whole names for beginnings; a port after a name is another
 // setting's.
 class Names {
  public:
@@ -52,7 +52,7 @@ bool has_family(const Address& address, std::string_view family) {
   return family != "AF_INET6" || address.family == 6;
 }
 
-// Of the same interface, which reaches further.
+// Another address of the same interface, which reaches further.
 const Interface* wider(std::span<const Interface> all, const Address& than,
                        std::string_view family) {
   const auto own = std::ranges::find_if(all, [&](const Interface& each) {

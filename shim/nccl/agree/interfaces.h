@@ -19,10 +19,10 @@ struct Interface {
 // Those that are up, in the system's order.
 std::vector<Interface> interfaces_of_host();
 
-// Where a rank listens that reaches the registrar from `local`. `names` and `family` are as
-// NCCL_SOCKET_IFNAME and NCCL_SOCKET_FAMILY have them: the first interface that they allow counts,
-// of the registrar's family where there is one; `local` where nothing is named or nothing fits, and
-// within a host. An address of one link alone counts where the interface has no other.
+// The address at which a rank listens that reaches the registrar from `local`. `names` and `family`
+// are as NCCL_SOCKET_IFNAME and NCCL_SOCKET_FAMILY have them: the first interface that they allow
+// counts, of the registrar's family where there is one; `local` where nothing is named or nothing
+// fits, and within a host. An address of one link alone counts where the interface has no other.
 Address listening_address(std::span<const Interface> all, const Address& local,
                           std::string_view names, std::string_view family);
 

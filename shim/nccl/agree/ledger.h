@@ -16,7 +16,7 @@ class Ledger {
   Ledger(const Ledger&) = delete;
   Ledger& operator=(const Ledger&) = delete;
 
-  // Of the host, as Channel has it.
+  // For the host, as Channel has it.
   Answer value(std::uint64_t call, std::uint64_t key);
   void settle(std::uint64_t call) { settled_ = call; }
   // Whether it would wait.
@@ -28,7 +28,7 @@ class Ledger {
   // How many values of the class are kept. From any thread.
   std::size_t steps(std::uint64_t key) const;
 
-  // Of the helper. The host does not pass the limit that comes back, for calls of this class,
+  // For the helper. The host does not pass the limit that comes back, for calls of this class,
   // before commit(); it has not come to it yet.
   std::uint64_t freeze(std::uint64_t key, std::uint64_t window);
   // Calls of the class from `from` on, which is no less than the limit, have the value.

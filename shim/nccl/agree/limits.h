@@ -9,8 +9,8 @@ namespace thinwire::nccl::agree {
 
 using namespace std::chrono_literals;
 
-// Of all that travels: what a connection begins with and `decision` keep their form for ever, the
-// rest may change with it.
+// The version of all that travels: what a connection begins with and `decision` keep their form for
+// ever, the rest may change with it.
 constexpr std::uint16_t kVersion = 8;
 
 // How far a host may run on while a class changes. A change takes a millisecond or some, and a host
@@ -36,7 +36,8 @@ constexpr std::size_t kMostStrangers = 256;
 // The `table` of 262,000 ranks, and their addresses.
 constexpr std::size_t kMostMessage = 8U << 20;
 constexpr std::size_t kMostText = 1024;
-// Of a block at a time, so that what is urgent waits for a quarter of a millisecond at 10 Gbit/s.
+// Bytes of a block that travel at a time, so that what is urgent waits for a quarter of a
+// millisecond at 10 Gbit/s.
 constexpr std::size_t kPieceBytes = 256U << 10;
 
 // A rank that cannot reach another at once tries again: that one may be late to listen, or busy.
@@ -102,7 +103,7 @@ constexpr int kKeepProbes = 3;
 // Classes of calls that others may speak of, some 400 bytes each: 100 MB of a communicator. A
 // program has some for each operation, type, root and power of two of the size.
 constexpr std::size_t kMostClasses = 262'144;
-// Of a pair's direction: a few for each power of two.
+// Classes of one direction of a pair: a few for each power of two.
 constexpr std::size_t kMostClassesOfPair = 4096;
 // Values of one class that a host has not come to yet.
 constexpr std::size_t kMostSteps = 4096;

@@ -51,7 +51,7 @@ class Link {
 
   bool has_unsent() const { return !controls_.empty() || out_->has_unsent(); }
   bool is_connected() const { return !connecting_; }
-  // Of a connection that could not be made: an errno.
+  // The errno of a connection that could not be made.
   int error() const { return error_; }
   int fd() const { return socket_.fd(); }
   Address local() const { return local_address(socket_); }
@@ -104,7 +104,7 @@ class Link {
   std::deque<SharedBytes> controls_;
   Outbox own_;
   Outbox* out_ = &own_;
-  // What is being written, with its tag where it has one.
+  // The message that is being written, with its tag if it has one.
   SharedBytes writing_;
   enum { kOfFirst, kOfControls, kOfOutbox } writing_of_ = kOfFirst;
   Tag tag_{};

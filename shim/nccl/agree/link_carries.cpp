@@ -1,4 +1,4 @@
-// What a connection reads and writes.
+// Reading and writing of a connection.
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -70,7 +70,7 @@ void Link::take_messages() {
 }
 
 void Link::take_one(ByteView message) {
-  // What another version says after its greeting is for nobody.
+  // Messages of another version after its greeting are for nobody.
   if (is_greeted_ && handshake_.introduction().head.version != kVersion) return;
   auto parsed = parse(message.subspan(kLengthBytes));
   if (!parsed) return end("what came cannot be read");
@@ -90,7 +90,7 @@ void Link::shake_hands(const Message& message) {
   write();
 }
 
-// What greets gets the head that the connection began with.
+// Hands a message on; a greeting gets the head that the connection began with.
 void Link::hand_on(Message&& message) {
   is_greeted_ = true;
   const auto introduce = [this](auto& it) {

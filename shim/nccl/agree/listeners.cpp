@@ -27,7 +27,8 @@ bool is_of_this_machine(const Address& at) {
   return false;
 }
 
-// Of the kernel's list of TCP sockets; nothing: it cannot be read. On whichever address.
+// Looks for the port in the kernel's list of TCP sockets, on whichever address; nothing: the list
+// cannot be read.
 std::optional<bool> has_listener(const char* path, unsigned port) {
   constexpr unsigned kListen = 10;  // TCP_LISTEN
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> list(std::fopen(path, "re"), std::fclose);

@@ -143,7 +143,7 @@ void Loop::run_turns() {
   }
 }
 
-// What is destroyed may bury more.
+// A destructor may bury more.
 void Loop::clear_graves() {
   while (!graves_.empty()) {
     opened_.swap(graves_);

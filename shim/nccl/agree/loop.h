@@ -1,4 +1,4 @@
-// What a helper's thread does: it waits for sockets, timers and tasks of host threads, and runs
+// The loop of a helper's thread: it waits for sockets, timers and tasks of host threads, and runs
 // what belongs to them. All but post() and stop() belong to that thread.
 #pragma once
 

@@ -149,7 +149,7 @@ void Meeting::decide_ready() {
   say_ready();
 }
 
-// What is said may end it all.
+// A message that is sent may end it all.
 void Meeting::say_ready() {
   for (const Message& message : {Message(Decision{true, ""}), Message(table_)}) {
     const auto first = seats_.find(0);

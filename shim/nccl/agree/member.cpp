@@ -132,7 +132,7 @@ void Member::become_raw(const std::string& why) {
   if (state_ != State::kForming) return;
   state_ = State::kRaw;
   shared_->set(state_, why);
-  // What the program has ended by itself is no reason for others to be silent about.
+  // A communicator that the program has ended by itself is no reason for others to be silent.
   if (!closed_) core_.has_heard_of_raw();
   if (tree_) {
     tree_->around(Tree::kFromNobody, Message(Broken{why}));

@@ -158,12 +158,12 @@ class Member {
   Rounds rounds_;
   std::vector<Settled> waiting_;
 
-  // Of one that may have siblings:
+  // For one that may have siblings:
   std::uint64_t whole_ = 0;
   std::uint64_t family_ = 0;
   Kin kin_;
   bool has_said_kin_ = false;
-  // Of one over whose tree others find theirs:
+  // For one over whose tree others find theirs:
   bool is_whole_ = false;
   std::set<std::uint64_t> related_;                               // members
   std::map<std::pair<int, std::uint64_t>, std::uint64_t> kinds_;  // how many there were of each

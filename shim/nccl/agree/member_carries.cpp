@@ -1,11 +1,11 @@
-// What a member carries for others: blocks, offers of pairs, and where ranks are to be found.
+// Messages that a member carries for others: blocks, offers of pairs, and addresses of ranks.
 #include "agree/core.h"
 #include "agree/member.h"
 #include "agree/spare_bytes.h"
 
 namespace thinwire::nccl::agree {
 
-// What a rank sends to itself needs nobody.
+// True for another rank: what a rank sends to itself needs nobody.
 bool Member::is_another(int rank) const { return rank >= 0 && rank < ranks_ && rank != rank_; }
 
 void Member::offer_to_pair(int rank, bool outgoing, std::uint64_t key, Offer offer) {

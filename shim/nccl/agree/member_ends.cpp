@@ -16,7 +16,7 @@ void Member::break_off(const std::string& why, int but) {
   shared_->gate.end(Outcome::kBroken);
   leave_kin();
   lose_kin();
-  // Behind the parts of blocks, which other ranks' calls may still be complete by.
+  // After the parts of blocks, which other ranks' calls may still be complete by.
   tree_->around(but, std::make_shared<const Bytes>(pack(Broken{why})));
   tree_->dismiss();
   pairs_->dismiss();
@@ -50,7 +50,7 @@ void Member::lose_pair(int rank, bool outgoing, const std::string& why) {
   remove_if_done();
 }
 
-// What it has sent is still delivered, and what others send each other by way of it.
+// Closes it; what it has sent is still delivered, and what others send each other by way of it.
 void Member::close() {
   if (std::exchange(closed_, true)) return;
   if (state_ == State::kReady) {

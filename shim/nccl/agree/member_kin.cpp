@@ -79,7 +79,7 @@ void Member::tell_sets(const Message& message) {
   if (!fits) break_off("what came from another rank does not fit", Tree::kFromNobody);
 }
 
-// What this rank itself is told comes as from another one: later.
+// Sends a message to a rank; one for this rank itself comes as from another one: later.
 void Member::say_to(std::uint32_t to, const Message& message) {
   if (static_cast<int>(to) != rank_) {
     tree_->towards(static_cast<int>(to), message);

@@ -5,8 +5,8 @@
 
 namespace thinwire::nccl::agree {
 
-// What all ranks make together has a color from 0 on; others may come only by a connection: ranks
-// that are new, or that are left of those which hang.
+// Registers a part. One that all ranks make together has a color from 0 on; others may come only by
+// a connection: ranks that are new, or that are left of those which hang.
 void Member::register_as(const PartOf& part, const Origin& origin) {
   part_of_ = part;
   if (part.color < 0) return register_with(origin, nullptr);
@@ -86,7 +86,8 @@ bool Member::send_word(const Word& word) {
   return tree_->towards(static_cast<int>(word.to), std::make_shared<const Bytes>(pack(word)));
 }
 
-// Where the way has ended the rank hears of it and comes again by a connection.
+// Takes a message for another rank. If the way to it has ended, the sender hears of it and comes
+// again by a connection.
 bool Member::take_word(int from, const Word& word) {
   const int to = static_cast<int>(word.to);
   if (from != kFromParent || to >= ranks_ || !is_below(rank_, to)) return false;

@@ -112,7 +112,7 @@ bool take(FieldReader& from, Offered& it) {
   return true;
 }
 
-// Of one that looks and of one that is urgent; neither: a round as others.
+// Flags of an ask that looks and of one that is urgent; neither: a round as others.
 constexpr std::uint8_t kUrgentAsk = 1, kLook = 2;
 
 void put(FieldWriter& to, const Ask& it) {

@@ -1,4 +1,4 @@
-// What helpers say to each other, packed and parsed: spec/nccl-helpers.md. Pure functions.
+// Messages between helpers, packed and parsed: spec/nccl-helpers.md. Pure functions.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ struct Lineage {
   std::int32_t color = 0;
 };
 
-// What a connection begins with.
+// The beginning of a connection.
 struct Introduction {
   Head head;
   std::optional<Lineage> child_of;
@@ -83,7 +83,7 @@ struct Up {
   bool well = true;
   std::string text;
 };
-// Of all ranks.
+// The addresses and nodes of all ranks.
 struct Ready {
   std::vector<Address> addresses;
   std::vector<std::uint32_t> nodes;
@@ -164,7 +164,7 @@ struct Enrol {
   bool failed = false;  // the part's ranks cannot be connected
   std::string text;     // why; else the terms
 };
-// What a registrar has to say to a rank that keeps no connection to it.
+// The answer of a registrar to a rank that keeps no connection to it.
 enum class Says : std::uint8_t { kRaw, kReady, kWaits };
 // The same down the tree, with the part's ranks where these are ready.
 struct Word {
@@ -187,8 +187,8 @@ struct Rest {
   std::uint64_t count = 0;
 };
 
-// Of a rank of the communicator whose ranks find siblings: what else it is in, or that the last
-// split has left it out. Up the tree.
+// Tells of a rank of the communicator whose ranks find siblings what else it is in, or that the
+// last split has left it out. Goes up the tree.
 struct Kin {
   std::uint32_t from = 0;      // the rank
   std::uint64_t tag = 0;       // of the other communicator, the same on all its ranks; 0: left out
@@ -211,8 +211,8 @@ struct Siblings {
   std::uint64_t tag = 0;
   bool known = false;
 };
-// What the root of that communicator's tree says to those who join siblings, `to` being 0, and what
-// it is told.
+// Goes from the root of that communicator's tree to those who join siblings, `to` being 0, and back
+// to it.
 struct Joined {
   std::uint32_t to = 0;
   std::uint64_t tag = 0;
@@ -229,7 +229,7 @@ using Message =
 // `room`: an empty buffer that may be used for it.
 Bytes pack(const Message& message, Bytes room = {});
 
-// What lies behind the length; nothing where it is not as the format has it.
+// Parses what lies after the length; nothing if it is not as the format has it.
 std::optional<Message> parse(ByteView bytes);
 
 constexpr std::size_t kLengthBytes = 4;

@@ -6,7 +6,7 @@ namespace thinwire::nccl::agree {
 
 namespace {
 
-// What a queue keeps of a message besides, rounded up.
+// Bytes that a queue keeps with a message, rounded up.
 constexpr std::uint64_t kBesideMessage = 128;
 
 std::uint64_t cost_of(const SharedBytes& message) { return kBesideMessage + message->size(); }

@@ -1,5 +1,5 @@
-// What a connection is to send, in order; of a session also what the other side may not have taken
-// yet.
+// Messages that a connection is to send, in order; a session's also keeps what the other side may
+// not have taken yet.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,11 @@ class Outbox {
   bool has_unsent() const { return at_ < kept_.size() || !urgent_.empty() || !parts_.empty(); }
   // Nothing is to be sent, and the other side has all.
   bool is_empty() const { return kept_.empty() && !has_unsent(); }
-  // Of all that is here, with what is kept beside each message.
+  // Bytes of all that is here, with what is kept beside each message.
   std::uint64_t bytes() const { return bytes_; }
 
-  // What is written next, of which there is some; the same one until it has been written.
+  // The message that is written next, of which there is some; the same one until it has been
+  // written.
   const SharedBytes& next();
   void written();
 

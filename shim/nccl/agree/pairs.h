@@ -25,7 +25,7 @@ class Pairs {
     std::function<Ledger&(int rank, bool outgoing)> ledger;
     std::function<void(const Part& part)> part;
     std::function<void(const std::string& why)> failed;
-    // Of a connection that was used: what goes over it has come to its end.
+    // Tells that a connection that was used has ended: what goes over it has come to its end.
     std::function<void(int rank, bool outgoing, const std::string& why)> lost;
     // It cannot be made, and is tried again later.
     std::function<void(const std::string& why)> unreachable;
@@ -78,7 +78,7 @@ class Pairs {
     std::unique_ptr<Session> session;
     Rounds rounds;
     bool is_used = false;  // incoming: something has come by it
-    // Of outgoing ones:
+    // For outgoing ones:
     bool is_asked_for = false;
     bool is_tried = false;  // until the deadline
     bool is_open = false;

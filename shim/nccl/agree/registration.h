@@ -19,7 +19,7 @@ class Registration {
     std::function<void(const std::string& why)> unanswered;
     std::function<void(const Table&)> all_ranks;  // rank 0 alone
     std::function<void(const std::string& why)> waits;
-    // Where this rank listens, for connections to the host of `local`; nothing: it cannot.
+    // Says where this rank listens, for connections to the host of `local`; nothing: it cannot.
     std::function<std::optional<Address>(const Address& local)> listens;
     // By a connection of its own.
     std::function<void(const Address& to, Message greeting)> say;

@@ -6,8 +6,8 @@
 namespace thinwire::nccl::agree {
 namespace {
 
-// Of two ranks' vetoes the lower number, so that the order in which they came does not matter. What
-// was timed counts once all have come past the same probation.
+// Joins two ranks' offers. Of vetoes the lower number counts, so that the order in which they came
+// does not matter. What was timed counts once all have come past the same probation.
 Offer both(const Offer& one, const Offer& other) {
   Offer made;
   made.needed = std::max(one.needed, other.needed);
@@ -70,7 +70,7 @@ void Rounds::part() {
   for (auto& [key, of] : classes_) {
     if (!agree::is_joined(key)) continue;
     if (of.running) answered(key, of);
-    // What children still say to a look is for nobody.
+    // Answers of children to a look that come later are for nobody.
     if (std::exchange(of.looks, false)) ++of.round;
   }
 }
@@ -218,8 +218,8 @@ void Rounds::answered(std::uint64_t key, Class& of) {
   if (!of.awaited.empty()) return;
   if (const Say* const up = above(key)) return (*up)(Limit{key, of.round, of.limit});
   if (of.looks) return looked(key, of);
-  // What has been offered since the round began counts at once; what has become urgent has a round
-  // of its own, behind this one, that waits for no 64 calls.
+  // Offers that came since the round began count at once; what has become urgent has a round of its
+  // own, after this one, that does not wait for 64 calls.
   const std::optional<Offer> all = of_subtree(of);
   if (decides(key) && all) {
     const Value next = decide(of.in_force, *all);

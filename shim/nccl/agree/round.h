@@ -1,8 +1,8 @@
 // One rank's helper in agreeing on values: gathers the offers of its subtree, and carries out the
 // rounds in which a value is committed. Knows no sockets: what is to be said goes out by functions.
 //
-// Of classes with kJoined the root decides nothing by itself. It says what its ranks offer to those
-// who join it with what its siblings' ranks do, as an inner rank says it to its parent.
+// The root decides nothing by itself about classes with kJoined. It says what its ranks offer to
+// those who join it with what its siblings' ranks do, as an inner rank says it to its parent.
 #pragma once
 
 #include <functional>
@@ -28,7 +28,7 @@ class Rounds {
   // `most`: classes, so that others cannot fill the memory with them.
   explicit Rounds(Ledger& ledger, std::size_t most = kMostClasses)
       : ledger_(&ledger), most_(most) {}
-  // Of siblings: makes no calls of its own, and decides about classes with kJoined alone.
+  // For siblings: makes no calls of its own, and decides about classes with kJoined alone.
   Rounds() = default;
 
   // Before this, own offers wait. Once more where the other side of a pair has begun anew.
@@ -73,7 +73,7 @@ class Rounds {
     std::set<int> awaited;  // children whose limit has not come
   };
 
-  // Of a class that others speak of; null: there would be too many.
+  // The class that others speak of, made if it is new; null: there would be too many.
   Class* known(std::uint64_t key);
   // Whom to tell what the subtree offers and where it stops; null: nobody.
   const Say* above(std::uint64_t key) const;

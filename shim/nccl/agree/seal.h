@@ -12,7 +12,7 @@ class Seal {
  public:
   explicit Seal(const Key& key) : key_(key) {}
 
-  // Of the next message.
+  // The tag of the next message.
   Tag next(ByteView message);
   // Whether it is the next message. Where it is not, no later one is.
   bool fits(ByteView message, const Tag& tag) { return equal(next(message), tag); }

@@ -1,4 +1,4 @@
-// What ranks of a communicator know and others do not, and what is made of it:
+// Secrets that ranks of a communicator know and others do not, and what is made of them:
 // spec/nccl-helpers.md. Pure functions, but for what is random.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace thinwire::nccl::agree {
 
-// Of a communicator. It travels in the unique id alone.
+// The secret of a communicator. It travels in the unique id alone.
 using Secret = std::array<std::byte, 16>;
 // By what others call the communicator: nobody finds its secret from it.
 using Name = std::array<std::byte, 16>;
@@ -20,7 +20,7 @@ using Nonce = std::array<std::byte, 16>;
 using Proof = std::array<std::byte, 16>;
 using Key = std::array<std::byte, 32>;
 
-// Of one connection: what each of its sides authenticates its messages with.
+// Keys of one connection, by which each of its sides authenticates its messages.
 struct Keys {
   Key of_maker{}, of_other{};
 };
@@ -30,10 +30,11 @@ Nonce random_nonce();
 
 Name name_of(const Secret& secret);
 
-// Of the part of a communicator that a split gives one color. Nobody finds the parent's from it.
+// Derives the secret of the part of a communicator that a split gives one color. Nobody finds the
+// parent's from it.
 Secret derive(const Secret& parent, std::uint64_t split, std::int32_t color);
 
-// That its speaker knows the secret. `said`: what both sides have said before.
+// Proves that its speaker knows the secret. `said`: what both sides have said before.
 Proof proof_of_maker(const Secret& secret, ByteView said);
 Proof proof_of_other(const Secret& secret, ByteView said);
 Keys keys_of(const Secret& secret, ByteView said);

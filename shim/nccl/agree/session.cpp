@@ -112,8 +112,8 @@ void Session::link_ended(const std::string& why) {
   delay_ = std::min<std::chrono::milliseconds>(2 * delay_, kMostRetry);
 }
 
-// Of a rank that does not know the communicator any more, or has too many strangers. What waits for
-// the maker of a connection that has rested it may still come for.
+// Gives up, as a rank does not know the communicator any more, or has too many strangers. The maker
+// of a connection that has rested may still come for what waits for it.
 void Session::give_up() {
   if (ends_.makes || !has_rested_) return lose("has ended it", true);
   lost_at_ = kNow;
@@ -322,7 +322,7 @@ void Session::end() {
   out_.clear();
 }
 
-// Behind the parts of blocks.
+// Sends it after the parts of blocks.
 void Session::send_last(const Message& message) {
   if (!can_send()) return;
   out_.put_part(std::make_shared<const Bytes>(pack(message)));

@@ -1,6 +1,5 @@
-// What two helpers say to each other, over one connection after the other: a connection that ends
-// is made again, and what the other side has not taken is sent again. Belongs to the helper's
-// thread.
+// Messages between two helpers, over one connection after the other: a connection that ends is made
+// again, and what the other side has not taken is sent again. Belongs to the helper's thread.
 //
 // A pair's connection that is not used is ended by both sides, and made again when one of them has
 // something to say: idle.h chooses which.
@@ -31,7 +30,7 @@ class Session {
     bool makes = false;  // the connections
     std::chrono::milliseconds patience{};
     std::chrono::milliseconds refused{};  // how long another machine's refusals are no death
-    // What is kept for the other side; where it takes no more it is lost.
+    // The most that is kept for the other side; if it takes no more, it is lost.
     std::uint64_t most_kept = quarter_of_memory();
     Idle* idle = nullptr;  // of pairs
   };
@@ -57,7 +56,7 @@ class Session {
   void connect(const Address& to, const Message& greeting);
   // The other side has made the first connection, and greeted.
   void adopt(std::unique_ptr<Link> link);
-  // Where the other side listens.
+  // Sets where the other side listens.
   void know(const Address& other) { other_at_ = other; }
   // From now on a connection that ends is made again.
   void hold() { holds_ = true; }

@@ -1,4 +1,4 @@
-// What a communicator's host threads and the helper have in common.
+// State that a communicator's host threads and the helper share.
 #pragma once
 
 #include <atomic>

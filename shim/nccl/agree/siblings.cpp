@@ -27,7 +27,7 @@ bool SiblingSets::take(const Kin& kin) {
   return true;
 }
 
-// Where more come than were named nobody knows which are meant.
+// If more come than were named, nobody knows which are meant.
 void SiblingSets::take_named(const Kin& kin) {
   Named& of = named_[kin.alike];
   if (of.is_spoiled) return;
@@ -47,7 +47,7 @@ void SiblingSets::take_named(const Kin& kin) {
   }
 }
 
-// Where it has left ranks out, as a split that makes one group alone does, kinds decide.
+// Adopts a split. If it has left ranks out, as one that makes one group alone does, kinds decide.
 void SiblingSets::settle_split(std::uint64_t split) {
   const auto found = splits_.find(split);
   if (found->second.size() < ranks_) return;

@@ -33,7 +33,7 @@ class SiblingSets {
   std::size_t sets() const { return sets_.size(); }
 
  private:
-  // What ranks have said that are in communicators of one name, by rank.
+  // Messages of ranks that are in communicators of one name, by rank.
   using Table = std::map<std::uint32_t, Kin>;
   struct Set {
     std::vector<std::uint64_t> tags;
@@ -59,7 +59,7 @@ class SiblingSets {
   void settle_alike(std::uint64_t alike);
   bool are_siblings(const Table& table) const;
   std::shared_ptr<Set> form(const Table& table);
-  // What holds goes on.
+  // Dissolves a set; decisions that hold stay.
   void dissolve(const std::shared_ptr<Set>& set);
   static void forget(std::map<std::uint64_t, Table>& tables, const NoKin& gone);
 

@@ -43,7 +43,7 @@ Socket accept_one(const Socket& listening);
 // A connection on its way, or none.
 Socket start_connecting(const Address& to);
 Address local_address(const Socket& socket);
-// What became of a connection that was on its way: 0 or an errno.
+// The result of a connection that was on its way: 0 or an errno.
 int connect_error(const Socket& socket);
 // A connection that has just been made: no delay, and a machine that vanishes is found out.
 void tune(const Socket& socket);

@@ -8,7 +8,8 @@
 namespace thinwire::nccl::agree {
 namespace {
 
-// Of all communicators, 8 MiB at most: what is on its way at once between two that are near.
+// Buffers that are kept for all communicators, 8 MiB at most: what is on its way at once between
+// two that are near.
 constexpr std::size_t kMostKept = 32;
 constexpr std::size_t kLeastRoom = 16U << 10;  // smaller ones cost nothing
 constexpr std::size_t kMostRoom = kPieceBytes + 1024;

@@ -1,4 +1,4 @@
-// What must be equal on all ranks, as text: a line "name=value" each.
+// Settings that must be equal on all ranks, as text: a line "name=value" each.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace thinwire::nccl::agree {
 // At most kMostText long; what is too long to be shown is still compared.
 std::string terms_text(const Terms& terms);
 
-// What is said differently by two ranks, "codec is a on rank 0 and b on rank 2"; "" where nothing.
+// Tells what two ranks say differently, "codec is a on rank 0 and b on rank 2"; "" if nothing.
 std::string difference(int one, const std::string& its_terms, int other,
                        const std::string& other_terms);
 

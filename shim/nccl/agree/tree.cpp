@@ -96,7 +96,7 @@ void Tree::take(const Table& table) {
   settle();
 }
 
-// Of a rank of the subtree.
+// The address of a rank of the subtree.
 const Address& Tree::place_of(int rank) const {
   return std::ranges::lower_bound(places_, static_cast<std::uint32_t>(rank), {}, &Place::rank)
       ->address;

@@ -61,7 +61,7 @@ class Tree {
   bool is_ready() const { return ready_; }
   int children() const { return static_cast<int>(children_.size()); }
   int neighbours() const { return children() + (parent_ ? 1 : 0); }
-  // Of all ranks, once it is ready.
+  // Addresses and nodes of all ranks, once the tree is ready.
   const std::vector<Address>& addresses() const { return addresses_; }
   const std::vector<std::uint32_t>& nodes() const { return nodes_; }
 

@@ -1,4 +1,4 @@
-// What a rank says along the tree, and how it leaves it.
+// Messages of a rank along the tree, and how it leaves it.
 #include <algorithm>
 
 #include "agree/tree.h"

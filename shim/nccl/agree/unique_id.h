@@ -1,4 +1,4 @@
-// What the library writes behind NCCL's part of a unique id: spec/nccl-helpers.md.
+// The stamp that the library writes after NCCL's part of a unique id: spec/nccl-helpers.md.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What several parts call things in what they report.
+// Names that several parts use in what they report.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What is counted of a call that moves data, for the report and traces.
+// Counts of a call that moves data, for the report and traces.
 #pragma once
 
 #include "run/call.h"
@@ -6,7 +6,7 @@
 
 namespace thinwire::nccl {
 
-// Where calls could be compressed a program may ask for what became of them at any time.
+// True if calls could be compressed: a program may ask at any time for what became of them.
 bool wants_count();
 
 // Messages one by one; of a reduce-scatter the whole array, as NCCL makes one of it.

@@ -8,9 +8,9 @@
 
 namespace thinwire::nccl {
 
-// What is under way may still need what it had agreed. `is_gone`: NCCL has ended it. `waits`: until
-// the other ranks are told, if they can be: the program may end its process right after it, in a
-// way in which nothing of the library runs.
+// Ends what a communicator has agreed, which what is under way may still need. `is_gone`: NCCL has
+// ended it. `waits`: until the other ranks are told, if they can be: the program may end its
+// process right after it, in a way in which nothing of the library runs.
 void end_agreed(const Communicator& ended, bool is_gone, bool waits);
 
 // NCCL ends it with this thread's group, which is open.

@@ -1,4 +1,4 @@
-// What a program makes in a group is kept until its outermost end (group_ends.cpp).
+// Calls that a program makes in a group are kept until its outermost end (group_ends.cpp).
 #include "entry/group.h"
 
 #include <algorithm>

@@ -38,7 +38,7 @@ void keep_watched(const Planned& planned);
 void keep_raw(const Call& call, Communicator& communicator);
 // The program ends a reduction of its own, that a call which is kept may be of: after the group.
 bool kept_end_of(ncclRedOp_t op, ncclComm_t comm);
-// The program finalizes a communicator of which calls are kept, behind which it comes. False: there
+// The program finalizes a communicator of which calls are kept, after which it comes. False: there
 // are none.
 bool keep_end(ncclComm_t comm);
 // Whether it has, so that NCCL would refuse further calls.

@@ -1,5 +1,5 @@
-// What is coded in a group is enqueued at its outermost end, in one exchange with what is not
-// (docs/decisions/0037-nccl-calls.md). Where nothing is coded NCCL alone keeps the group.
+// Coded calls of a group are enqueued at its outermost end, in one exchange with those that are not
+// (docs/decisions/0037-nccl-calls.md). If nothing is coded, NCCL alone keeps the group.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -23,7 +23,7 @@ void forget_coded(Group& of) {
   of.coded.clear();
 }
 
-// Behind what is on the streams by now, or will be.
+// Watches what comes after all that is on the streams by now, or will be.
 ncclResult_t watch_on(const Group& of, ncclResult_t result, Rest rest) {
   if (result != ncclInProgress) {
     enqueue_behind(of.coded);
@@ -85,7 +85,7 @@ void reserve_memory(Group& of) {
   }
 }
 
-// As the program made them; the ends of communicators come behind all calls of theirs.
+// As the program made them; the ends of communicators come after all calls of theirs.
 ncclResult_t pass_raw(Group& of) {
   std::ranges::sort(of.raw, {}, [](const KeptRaw& each) { return each.call.place; });
   ncclResult_t first = ncclSuccess;

@@ -1,4 +1,4 @@
-// What is kept of the group that this thread has open.
+// The group that this thread has open, and what is kept of it.
 #pragma once
 
 #include <cstdint>

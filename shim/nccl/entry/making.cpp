@@ -18,7 +18,7 @@
 namespace thinwire::nccl {
 namespace {
 
-// What this thread makes in a group.
+// Communicators that this thread makes in a group.
 std::vector<Making>& made_in_group() { return of_thread<std::vector<Making>>(); }
 
 constexpr int kUndefined = INT_MIN;  // NCCL_CONFIG_UNDEF_INT
@@ -63,7 +63,7 @@ void tell_then(const Making& making) {
   parts().makings.push_back(making);
 }
 
-// What NCCL from 2.27 on has in its configuration, behind what is declared here.
+// The name that NCCL from 2.27 on has in its configuration, after what is declared here.
 std::string name_in(const ncclConfig_t* config) {
   constexpr std::size_t kAt = 48;
   constexpr unsigned kSince = 22700;

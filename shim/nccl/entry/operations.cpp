@@ -4,7 +4,7 @@
 
 using namespace thinwire::nccl;
 
-// Of a call, its reduction and its root.
+// Reduction and root of a call.
 #define THINWIRE_NCCL_HAS_MOVES ncclSum, 0
 #define THINWIRE_NCCL_HAS_ROOT ncclSum, root
 #define THINWIRE_NCCL_HAS_SUM op, 0
@@ -27,7 +27,7 @@ using namespace thinwire::nccl;
 THINWIRE_NCCL_COLLECTIVES(THINWIRE_NCCL_CALL)
 #undef THINWIRE_NCCL_CALL
 
-// What NCCL's own makes of it.
+// The older broadcast, which NCCL itself turns into ncclBroadcast.
 THINWIRE_EXPORTED ncclResult_t ncclBcast(void* buffer, std::size_t elements, ncclDataType_t type,
                                          int root, ncclComm_t comm, cudaStream_t stream) {
   return submit({kBroadcast, buffer, buffer, elements, type, ncclSum, root, comm, stream});

@@ -17,7 +17,7 @@ struct Share {
   bool has_coded_collectives = false;
   bool has_messages = false;
   bool has_more_exchanges = false;  // than one, in a call
-  std::size_t level = 0;            // behind all parts of lower ones
+  std::size_t level = 0;            // after all parts of lower ones
 
   bool needs_order() const { return has_more_exchanges || (has_coded_collectives && has_messages); }
   bool meets(const Share& other) const {

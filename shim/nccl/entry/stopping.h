@@ -1,4 +1,4 @@
-// What calls that end a communicator have in common with those that make one of it.
+// Steps that calls which end a communicator share with those that make one of it.
 #pragma once
 
 #include "native/nccl_abi.h"

@@ -61,7 +61,7 @@ bool has_reduction(const Call& call, const Communicator& communicator) {
   return communicator.own_sums.has(call.op, call.type);
 }
 
-// What NCCL would refuse, it has to refuse itself.
+// False for a call that NCCL would refuse: NCCL itself has to refuse it.
 bool is_sound(const Call& call, const Communicator& communicator) {
   if (!may_be_known(call.type) || !has_reduction(call, communicator)) return false;
   const bool in_range = !call.has_peer() || (call.peer >= 0 && call.peer < communicator.ranks);

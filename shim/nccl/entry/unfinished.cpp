@@ -41,7 +41,7 @@ constexpr int kMostRefused = 10'000;  // of a millisecond each
 
 using UnfinishedRef = std::shared_ptr<Unfinished>;
 
-// Of Communicator::unfinished; held for a look.
+// Guards Communicator::unfinished; held for a look.
 std::mutex& refs_mutex() {
   static auto* const made = new std::mutex;
   return *made;
@@ -70,7 +70,7 @@ void end(Unfinished& of, ncclResult_t result) {
   });
 }
 
-// What NCCL says of all communicators: an error, else whether one is in progress.
+// NCCL's state of all communicators: an error, else whether one is in progress.
 ncclResult_t state_of(Unfinished& of) {
   ncclResult_t all = ncclSuccess;
   of.for_all([&](Communicator&, ncclComm_t comm) {

@@ -10,7 +10,7 @@
 
 namespace thinwire::nccl {
 
-// `rest` of coded calls, and raw ones that have something behind them, made in one call or group
+// `rest` of coded calls, and raw ones that have something after them, made in one call or group
 // that NCCL has said ncclInProgress of; that again, or an error where there is no memory to keep
 // them.
 ncclResult_t finish_later(Rest rest, std::vector<Planned> watched);

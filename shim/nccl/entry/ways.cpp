@@ -23,7 +23,7 @@ ncclResult_t go_at_once(const Call& call) {
 }
 
 ncclResult_t go_raw(const Call& call, Communicator& communicator) {
-  // Of one that nobody began, or that has ended.
+  // Nobody began to agree for this communicator, or it has ended.
   if (!in_group() || !communicator.agreed) return go_at_once(call);
   keep_raw(call, communicator);
   return ncclSuccess;

@@ -11,12 +11,12 @@ ncclResult_t go_at_once(const Call& call);
 
 ncclResult_t go_raw(const Call& call, Communicator& communicator);
 
-// Raw, with something beside it or nothing.
+// Calls NCCL; also enqueues the trial encode and the timers that the decision asks for.
 ncclResult_t go_watched(Planned planned);
 
 ncclResult_t go_coded(Planned planned);
 
-// Behind a raw call that was not even decided about.
+// Does the same after a call that never reached Coder::decide().
 void note_end_of_raw(const Call& call, const Communicator& communicator);
 
 // The system has refused memory before NCCL was given the call, and its number may be missing here:

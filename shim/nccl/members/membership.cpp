@@ -73,15 +73,15 @@ std::string policy_text() {
   return text;
 }
 
-// What ranks have to have alike of the policy, and of the name by which it takes them.
+// Terms of the policy, and of the name by which it takes the ranks.
 agree::Terms policy_terms(std::uint64_t rules) {
   return {{"the policy", policy_text()}, {"the policy's rules for its name", rules_text(rules)}};
 }
 
-// Of spec/slot.md, "Sums": an earlier build would take a node's mean for its sum.
+// The rules of spec/slot.md, "Sums": an earlier build would take a node's mean for its sum.
 constexpr const char* kSumRules = "values are multiplied first";
 
-// What ranks that compress together have to have alike.
+// Terms that ranks which compress together have alike.
 agree::Terms terms(bool blocks, std::uint64_t rules) {
   const char* const link = tw_setting_value("THINWIRE_LINK");
   agree::Terms all = {
@@ -108,7 +108,8 @@ std::uint64_t hash_of(const std::string& name) {
   return sum;
 }
 
-// Where nothing is decided together each is as if it had all ranks.
+// Says whose communicators decide together. If nothing is decided together, each is as if it had
+// all ranks.
 agree::Kindred kindred(int ranks, std::uint64_t rules, const std::string& name) {
   const std::uint32_t job = settings().joins ? ranks_of_job() : static_cast<std::uint32_t>(ranks);
   const std::uint32_t siblings = siblings_by(rules);

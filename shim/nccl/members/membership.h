@@ -23,7 +23,7 @@ SplitOff next_split(ncclComm_t parent, int color);
 // Likewise of the part that is left when it loses some ranks, which do not take part.
 SplitOff next_shrink(ncclComm_t parent, std::vector<int> lost);
 
-// What the parent becomes with the ranks that are added to it next; `id` is for these.
+// The part that the parent becomes with the ranks that are added to it next; `id` is for these.
 SplitOff next_growth(ncclComm_t parent);
 void stamp_growth(ncclComm_t parent, ncclUniqueId& id);
 
@@ -33,12 +33,12 @@ void take_back(ncclComm_t parent, const SplitOff& of);
 // A split has left this rank out.
 void left_out(const SplitOff& of);
 
-// What is known of a communicator, its ranks too; begun when it is first seen.
+// The record of a communicator, its ranks too; begun when it is first seen.
 Communicator& counted(ncclComm_t comm);
 
 // NCCL has made it: asks for its ranks where they are not known.
 void complete(ncclComm_t comm, Communicator& communicator);
-// What its compressed calls have come to.
+// The result that its compressed calls have come to.
 ncclResult_t seen_ready(ncclComm_t comm);
 
 // As JSON can have it: part of it may be another rank's words, or the program's.

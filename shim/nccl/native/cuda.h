@@ -1,5 +1,5 @@
-// What streams are, and what the CUDA driver says of them. Nothing is linked: the driver is asked
-// where this process has loaded one.
+// Streams, and what the CUDA driver says of them. Nothing is linked: the driver is asked where this
+// process has loaded one.
 #pragma once
 
 #include <cstdint>

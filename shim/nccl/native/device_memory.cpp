@@ -9,7 +9,7 @@
 namespace thinwire::nccl {
 namespace {
 
-// Of the driver, or of a runtime with an equal one, which has no contexts. 0 for success.
+// Functions of the driver, or of a runtime with an equal one, which has no contexts. 0 for success.
 struct MemoryFunctions {
   int (*memory)(std::size_t* free, std::size_t* whole) = nullptr;
   int (*device)(int* device, int number) = nullptr;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kDisableTiming = 2;  // CU_EVENT_DISABLE_TIMING
 
-// Of the driver, or of a runtime with equal ones, which has no contexts. 0 for success.
+// Functions of the driver, or of a runtime with equal ones, which has no contexts. 0 for success.
 struct Functions {
   int (*make)(void** event, unsigned flags) = nullptr;
   int (*record)(void* event, cudaStream_t stream) = nullptr;

@@ -7,9 +7,9 @@
 
 namespace thinwire::nccl {
 
-// What comes next on each of these streams, which are all of one device, waits for what is on all
-// of them now. Waits for nothing itself; from any thread. They are captured alike. False: CUDA has
-// refused, and some may wait and others not.
+// Makes work that comes next on each of these streams, which are all of one device, wait for what
+// is on all of them now. Waits for nothing itself; from any thread. They are captured alike. False:
+// CUDA has refused, and some may wait and others not.
 bool join(int device, std::span<const cudaStream_t> streams);
 
 // Whether all are captured into one graph, or none of them into any.

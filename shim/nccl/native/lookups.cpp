@@ -55,13 +55,13 @@ Answer answer_by_taken(void* handle, const char* name) {
     return {1, loaders_dlsym(handle, inner.c_str())};
   }
   const bool is_own = found != nullptr && handle != RTLD_DEFAULT;
-  // What NCCL this process has is settled by its first call, not before there is one.
+  // The process's first call decides which NCCL it has; before it there is none.
   if (!is_own || find("pncclGetVersion") == nullptr) return kLoaders;
   if (found == taken->below()) {
     dlerror();  // what was looked for here is no error of the program's
     return {1, taken->wrapper};
   }
-  // Of another NCCL than calls go on to.
+  // The function is of another NCCL than calls go on to.
   if (loaders_dlsym(handle, inner.c_str()) == found) shim::tell_of_second("NCCL", found);
   return kLoaders;
 }

@@ -1,5 +1,5 @@
 // NCCL's C interface as far as this library and its tests use it, written from its documentation,
-// so that building needs no CUDA. Behind NCCL's own header it adds declarations alone, which then
+// so that building needs no CUDA. After NCCL's own header it adds declarations alone, which then
 // have to agree with the header's: tests/nccl/abi_test.cpp.
 #pragma once
 
@@ -78,7 +78,7 @@ struct ncclSimInfo_t {
 constexpr int NCCL_SHRINK_ABORT = 1;
 constexpr int NCCL_SPLIT_NOCOLOR = -1;
 
-// What a program asks of one collective. Later versions may add to its end: `size` says how much
+// Wishes of a program for one collective. Later versions may add to its end: `size` says how much
 // there is.
 struct ncclCollConfig_t {
   std::size_t size;

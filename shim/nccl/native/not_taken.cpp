@@ -49,7 +49,7 @@ LookedUp& looked_up() {
   return *made;
 }
 
-// What a file's relocations name, of which calls of other files' functions have one each.
+// Names in a file's relocations; each call of another file's function has one.
 class Imports {
  public:
   explicit Imports(const dl_phdr_info& file) : base_(file.dlpi_addr) {

@@ -55,8 +55,9 @@ Real resolve() {
 
 }  // namespace
 
-// Where the loader would have looked for the program; then the library that a module has brought in
-// for itself alone (RTLD_LOCAL, as Python's do), where RTLD_NEXT does not look; then such a module.
+// Looks where the loader would have looked for the program; then in the library that a module has
+// brought in for itself alone (RTLD_LOCAL, as Python's do), where RTLD_NEXT does not look; then
+// such a module.
 void* find(const char* name) {
   if (void* found = dlsym(RTLD_NEXT, name)) return found;
   // Not remembered where there is none yet: programs ask before they load one.

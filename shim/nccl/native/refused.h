@@ -1,5 +1,5 @@
-// What the system refuses this library: memory, or a thread. No exception of it leaves a function
-// that NCCL's callers, which may be C, have called.
+// Handling of what the system refuses this library: memory, or a thread. No exception leaves a
+// function that NCCL's callers, which may be C, have called.
 #pragma once
 
 namespace thinwire::nccl {

@@ -179,7 +179,7 @@ std::string own_rank(const Communicators& all) {
   return std::to_string((*std::min_element(all.begin(), all.end(), by_size))->rank);
 }
 
-// Where a program goes by exit() or returns from main(), its threads may still be in calls of NCCL,
+// If a program goes by exit() or returns from main(), its threads may still be in calls of NCCL,
 // which count on; the figures are those of this moment.
 void report_now() {
   if (g_owner == 0 && !had_communicators()) return say_if_unseen();

@@ -1,4 +1,4 @@
-// What the program asked of NCCL, told when the process ends.
+// The report of what the program asked of NCCL, told when the process ends.
 #pragma once
 
 namespace thinwire::nccl {

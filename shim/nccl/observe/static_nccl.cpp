@@ -60,7 +60,7 @@ void say_if_unseen() {
   const bool wanted = report != nullptr && *report != '\0' && std::string_view(report) != "0" &&
                       (off == nullptr || std::string_view(off) == "0");
   if (!wanted || tw_job_rank() > 0) return;
-  // Where there is a shared one it was not called.
+  // If there is a shared one, it was not called.
   if (dlopen("libnccl.so.2", RTLD_LAZY | RTLD_NOLOAD) != nullptr) return;
   if (!says_version(Program().text())) return;
   tw_log(TW_LOG_WARNING,

@@ -1,4 +1,4 @@
-// What tw_stats_read() tells of the program's NCCL calls. The core that a program calls is another
+// Figures of the program's NCCL calls for tw_stats_read(). The core that a program calls is another
 // copy than the one in here, and finds this function by its name.
 #include <algorithm>
 #include <cstring>
@@ -51,7 +51,7 @@ void add_reasons(std::uint64_t* raw, std::uint32_t reasons) {
 
 }  // namespace
 
-// Of `stats` as many bytes as its size says, also of an older or a later version's.
+// Fills as many bytes of `stats` as its size says, also of an older or a later version's.
 THINWIRE_EXPORTED tw_status tw_nccl_preload_stats(tw_stats* stats, std::uint64_t* raw,
                                                   std::uint32_t reasons) {
   const bool is_whole = allowed([&] {

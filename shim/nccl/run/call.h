@@ -29,7 +29,7 @@ struct Call {
   std::optional<Factor> factor{};  // of a reduction of the program's own: copied, as that may end
   Choice choice{};                 // of the policy, or what holds without one
   std::uint64_t rules = 0;         // of the policy, that may take calls of its communicator
-  // Of a message: why it goes raw as the type that this rank calls it by, if another could be
+  // The reason why a message goes raw as the type that this rank calls it by, if another could be
   // coded. The other end may know it by that one.
   int raw_as_called = 0;
   Capture capture{};                         // of the stream, when the call is made
@@ -38,7 +38,7 @@ struct Call {
 
   bool is_captured() const { return capture.state == Capture::State::kActive; }
   bool is_message() const { return operation == kSend || operation == kRecv; }
-  // Whether NCCL makes messages of it: behind a group's collectives, in the program's order.
+  // Whether NCCL makes messages of it: after a group's collectives, in the program's order.
   bool is_of_messages() const { return is_message() || is_exchange(); }
   bool is_exchange() const {
     return operation == kAlltoAll || operation == kGather || operation == kScatter;

@@ -11,7 +11,7 @@ namespace {
 // and some rank may never make such calls.
 constexpr std::uint64_t kFirstTrials = 4;
 constexpr std::uint64_t kWhileUndecided = 32;
-// Of messages whose types may take turns.
+// Messages that are compared, whose types may take turns.
 constexpr std::uint64_t kCompared = 8;
 plan::ProbationTimes times_of(const agree::Value& value) {
   return {value.raw_ns, value.coded_ns, value.raw_mean_ns, value.coded_mean_ns};

@@ -47,9 +47,9 @@ class Class {
 
   // ---- Of the host thread ----
 
-  // Of a sender: what its next message is called. Whether all so far were called so, some of them
-  // at the least, or as many of the latest ones as lie between two trials of a class that did not
-  // get smaller.
+  // Notes the type by which a sender calls its next message. is_of_one_type(): whether all so far
+  // were called so, some of them at the least, or as many of the latest ones as lie between two
+  // trials of a class that did not get smaller.
   void note_type(std::uint32_t dtype);
   bool is_of_one_type() const;
   // Whether this call, which goes raw for `reason`, is encoded beside to learn its size.
@@ -58,40 +58,41 @@ class Class {
   // The way of a call with that value, which has a capacity; the same on all ranks, as each asks
   // for each of the calls that have one. `once`: what was decided is never asked for again.
   Turn turn(const agree::Value& value, bool once);
-  // Whether its next call was said to be timed, until now that this is said of the one behind.
+  // Sets whether the next call of this class is timed; returns the old answer.
   bool waits(bool for_next) { return std::exchange(waits_, for_next); }
-  // The last call was none. A probation that began with it, and with none that was made, has not.
+  // Undoes turn(): the last call was only simulated (ncclGroupSimulateEnd). A timing round that
+  // began with it is undone too.
   void take_turn_back() {
     --turns_;
     while (!begun_.empty() && begun_.back().turn >= turns_) begun_.pop_back();
   }
-  // A call of a group that ends; and of all of these that there are no more.
+  // Counts one call of the group that is ending. end_group(): the group has ended.
   void count_in_group() { ++grouped_; }
   void end_group();
-  // Of the largest call, from the first trial on; none once it has to stay raw here.
+  // Memory for the largest call, from the first trial on; none once it has to stay raw here.
   Working working() const { return vetoed_ ? Working{} : working_; }
-  // Of messages, whose types may change, what any of them has taken.
+  // Sets what any of the messages, whose types may change, has taken.
   void set_working(const Working& working) {
     working_.device_bytes = std::max(working_.device_bytes, working.device_bytes);
     working_.workspace_bytes = std::max(working_.workspace_bytes, working.workspace_bytes);
   }
-  // Of a class that is raw for want of memory: whether this rank, where it is the one, looks again
-  // now. What it lacked may have been given back.
+  // True if this rank looks for memory again now: it is the one for want of which the class is raw,
+  // and what it lacked may have been given back.
   bool looks_for_memory();
-  // Of a call that is coded: none of the class was before.
+  // True for the first coded call of the class.
   bool is_first_coded() { return !std::exchange(has_coded_, true); }
   bool is_untried() const { return !vetoed_ && working_.is_none(); }
 
   // ---- Of whoever reports, one at a time ----
 
-  // What blocks needed in 512ths, as values of that type; `again`: the earlier ones count no more,
-  // as the class was raw.
+  // Notes what blocks needed in 512ths, as values of that type; `again`: the earlier ones count no
+  // more, as the class was raw.
   void measured(std::uint32_t needed, bool again, std::uint32_t dtype = 0);
   // A call spills blocks, so large that no other may: the class goes raw at once.
   void spills();
-  // What a call that is timed took; 0: nobody knows.
+  // Notes what a timed call took; 0: nobody knows.
   void timed(const Turn& turn, std::uint64_t nanoseconds);
-  // It wants the probation behind that one.
+  // Requests the timing round after `probation`.
   void ask(std::uint16_t probation);
   // It has to stay raw here.
   void veto(std::uint16_t reason);
@@ -104,7 +105,7 @@ class Class {
     std::uint16_t probation;
     std::uint64_t turn;  // the first one
   };
-  // Of the last probation that something was timed of.
+  // Times of the last timing round that something was timed of.
   struct Seen {
     std::uint16_t probation = 0;
     std::uint32_t calls = 0;
@@ -112,9 +113,10 @@ class Class {
     plan::MeanTime means[2] = {};
   };
 
-  // Of a class that did not get smaller: data changes its nature seldom.
+  // Calls after which a class that did not get smaller is tried again: data changes its nature
+  // seldom.
   static constexpr std::uint64_t kWhileRaw = 256;
-  // Of one that had no memory: the first time, and then twice as many up to the most.
+  // The same for one that had no memory: the first time, and then twice as many up to the most.
   static constexpr std::uint64_t kWhileShort = 1024, kMostShort = 1 << 16;
 
   std::uint64_t position_in(std::uint16_t probation);

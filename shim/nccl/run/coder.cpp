@@ -68,7 +68,7 @@ Side Coder::side_of(const Call& call) const {
   return within ? kWithinNode : kBetweenNodes;
 }
 
-// Of more than two ranks a compressed sum has another order of additions than NCCL's own.
+// A compressed sum over more than two ranks has another order of additions than NCCL's own.
 bool Coder::is_joined(const Call& call) const {
   if (joins_ == Joins::kNothing) return false;
   const bool differs = joins_ == Joins::kSumsToo && call.reduces() && ranks_ > 2;
@@ -140,7 +140,7 @@ void Coder::decide_collective(const Call& call, bool is_grouped, bool may_refer,
       raw = *value;
     }
   }
-  // What is coded all ranks have agreed on.
+  // All ranks have agreed on what is coded.
   if (coded) know_nodes();
   if (coded) made.reason = take_choice(side_of(call), call.choice, key, made);
   if (made.reason != 0) return;
@@ -224,7 +224,7 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
     made.reason = kSiblingsUnknown;
     return;
   }
-  // Of types that take turns some would be spilled at once, and the class raw again.
+  // If types take turns, some messages would be spilled at once, and the class raw again.
   const bool takes_any = undecided && settings().codecs[made.codec].lossless;
   if (!is_short && !takes_any && !made.of[0]->is_of_one_type()) return;
   const bool tries = is_short ? looks_for_memory(made) : made.of[0]->wants_trial(value.reason);

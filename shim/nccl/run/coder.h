@@ -1,4 +1,4 @@
-// What compresses a communicator's calls on this rank.
+// Compresses a communicator's calls on this rank.
 //
 // decide() belongs to the host thread that makes the communicator's calls, one at a time as NCCL
 // has it. What is enqueued and what the service thread reports exclude each other by mutex(); the
@@ -39,13 +39,13 @@ struct Numbered {
   bool is_captured = false;
 };
 
-// What becomes of one call.
+// The decision about one call.
 struct Decision {
   ncclResult_t failure = ncclSuccess;  // else the call fails, and nothing is enqueued
   int reason = 0;                      // why it goes raw; 0: coded
   std::uint64_t number = 0;            // as slots have it
   Plan* plan = nullptr;                // of a coded call, or of a trial; given back with the flight
-  Plan* result_trial = nullptr;        // of the second exchange, behind the raw call
+  Plan* result_trial = nullptr;        // of the second exchange, after the raw call
   Numbered numbered;
   Class* of[2] = {};
   std::optional<Turn> turn{};  // where its blocks would fit
@@ -68,7 +68,7 @@ enum class Part { kCall, kTrial, kResultTrial };
 
 class Coder {
  public:
-  // What is decided on together with siblings, if it has any.
+  // Calls that are decided together with siblings, if it has any.
   enum class Joins { kNothing, kWhatLoses, kSumsToo };
   Coder(ncclComm_t comm, agree::CommunicatorRef agreed, int rank, int ranks, bool blocks,
         Joins joins);
@@ -86,8 +86,8 @@ class Coder {
   bool blocks() const { return blocks_; }
   int device() const { return device_; }
 
-  // Of the calls of a group, as it ends. Whether there were never as many before for which
-  // reserve_together() was asked.
+  // Counts a call of the group that is ending. end_group(): true if the group was the largest so
+  // far, so that reserve_together() must be called.
   void count_in_group() { ++grouped_; }
   bool end_group() { return std::exchange(grouped_, 0) > most_reserved_; }
   // Memory for a group's calls on this communicator, of those classes, all at once: before the
@@ -102,14 +102,14 @@ class Coder {
   // the plan has been given back: no memory.
   Flight* prepare(const Call& call, const Decision& decision, Part part, std::uint64_t group,
                   Counters* counters, tw_stream_call* made);
-  // Of a timed call, before its first step is enqueued and behind its last one. Null: nobody will
-  // know what it took.
+  // Clocks of a timed call: before its first step is enqueued and after its last one. Null: nobody
+  // will know what it took.
   Flight* begin_time(const Call& call, const Decision& decision);
   void end_time(const Call& call, Flight* clock);
-  // Whether the ends of calls count, as a timed one may have to wait for them: NCCL carries out the
-  // calls of a communicator one after the other, on whichever streams.
+  // True while a coming call is timed: its time starts at the end of the call before, as NCCL
+  // carries out the calls of a communicator one after the other, on whichever streams.
   bool listens() const { return listens_ > 0; }
-  // Behind the last step of a call that is not timed, whatever became of it.
+  // Called after the last step of a call that is not timed, whatever became of it.
   void note_end(const Call& call);
   // Under the mutex. What enqueueing this call left is not known: nothing is coded any more. What
   // the call was lent is given back once its stream has come to where it is now, and NCCL has ended
@@ -128,7 +128,7 @@ class Coder {
   // Whether it has been, as far as it will be.
   bool is_over() const { return is_over_.load(std::memory_order_acquire); }
 
-  // What the streams have come past so far has failed.
+  // The first failure of calls that the streams have come past.
   ncclResult_t error() const { return error_.load(std::memory_order_relaxed); }
   // A call that has been taken has failed since.
   void set_error(ncclResult_t error) {
@@ -141,7 +141,7 @@ class Coder {
   int connected_ranks() const { return connected_ranks_.load(std::memory_order_relaxed); }
   std::uint64_t connected_bytes() const { return connected_bytes_.load(std::memory_order_relaxed); }
 
-  // What its calls have of its GPU's memory, and had at the most.
+  // The GPU memory of its calls: now, and at the most.
   const Held& held() const { return held_; }
 
   // ---- Of the service thread ----
@@ -167,11 +167,11 @@ class Coder {
   void know_nodes();
   // Whether no data of such calls leaves a node, and does not compress therefore.
   bool stays_inside(const Call& call) const;
-  // Where the call's data goes, once nodes are known.
+  // The side to which the call's data goes, once nodes are known.
   Side side_of(const Call& call) const;
   // Whether it is decided on together with siblings; the same on all ranks, from the first call on.
   bool is_joined(const Call& call) const;
-  // What the policy makes of a call, once nodes are known: why it goes raw, or 0.
+  // Applies the policy to a call, once nodes are known: why it goes raw, or 0.
   int take_choice(Side side, const Choice& choice, PlanKey& key, Decision& made) const;
   // The value of a class at the call's number; none: what is made fails.
   std::optional<agree::Value> value_of(Class& of, Decision& made);
@@ -187,24 +187,25 @@ class Coder {
   bool captured_goes_raw(const agree::Value& value, Decision& made) const;
   bool goes_raw(const agree::Value& value, Decision& made);
   bool looks_for_memory(const Decision& made);
-  // What calls with such a plan would have NCCL connect, that it has not.
+  // Connections that calls with such a plan would have NCCL make, and that it has not made.
   Connections missing_connections(const Call& call, const Plan& plan) const;
   // A compressed call has had it connect them.
   void note_connections(const Call& call, const Plan& plan);
   // Whether the GPU has room for so much of this library's and for what NCCL takes for connections,
   // beside what is left to the program. Says once in a process where it has not.
   bool has_room(std::uint64_t own, const Connections& missing) const;
-  // Of a class that the ranks have agreed on, before its first compressed call: a veto where the
-  // room is gone since.
+  // Looks again for room, before the first compressed call of a class that the ranks have agreed
+  // on: a veto if it is gone since.
   void look_for_room_again(const Call& call, const PlanKey& key, const Decision& made);
   int lacks(const Call& call, PlanKey key, const Decision& made);
   bool reserve(const Call& call, const PlanKey& key, const Decision& made);
-  // What the largest call of its class takes at most, as this one is planned; `key` becomes that
-  // one's. Why there is no such plan, or 0.
+  // Finds what the largest call of its class takes at most, as this one is planned; `key` becomes
+  // that one's. Returns why there is no such plan, or 0.
   int largest_needs(const Call& call, PlanKey& key, Working& needs);
   // Likewise of a message that comes, as whatever it may be sent.
   int largest_needs_of_any_type(const Call& call, Working& needs);
-  // Of calls that are coded against earlier results, where settings have memory for these.
+  // Bytes of references of calls that are coded against earlier results, if settings have memory
+  // for these.
   static std::uint64_t reference_bytes_of(const Call& call, unsigned codec);
   // Memory for results, for the communicator's life. Null: none is left.
   void* references();
@@ -213,7 +214,7 @@ class Coder {
   // One of its own, or one that is idle and not of this group. Unless calls work in it, one without
   // memory.
   Lent& lent_to(cudaStream_t stream, std::uint64_t group, bool works = true);
-  // What calls of this capture on this stream are lent, which ends with the graph; null: no memory.
+  // The memory of calls of this capture on this stream, which ends with the graph; null: no memory.
   Lent* lent_to_graph(const Call& call);
   Lent& add_lent();
   void* open_mailbox(Lent& lent);
@@ -231,7 +232,7 @@ class Coder {
   Flight* take_clock(Class* of);
   bool enqueue_time(const Call& call, Flight* clock, int at);
   void keep_end(const Call& call, Flight* clock);
-  // Of a call that is timed, or a mere end.
+  // Takes the end of a call that is timed, or a mere end.
   bool has_ended(Flight& clock);
   // Whether the stream has come past it; its report is taken then.
   bool has_landed(Flight& flight);
@@ -243,7 +244,7 @@ class Coder {
   void give_back();
   // Whether it will be known when the stream is past all that it has now.
   bool marks_failure(const Call& call);
-  // Of a stream on which a call failed, which is past all of them.
+  // Drops the flights of a stream on which a call failed, which is past all of them.
   void drop_flights(Lent& lent);
   void abort_mailboxes();
 
@@ -256,7 +257,7 @@ class Coder {
   tw_stream_comm* stream_comm_ = nullptr;  // once nodes are known
   tw_status unable_ = TW_OK;
 
-  // Of the host thread.
+  // State of the host thread.
   bool knows_nodes_ = false;
   RankNodes nodes_;  // as calls are planned
   RankNodes hosts_;  // as they are, also where ranks of one compress

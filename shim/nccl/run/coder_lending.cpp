@@ -1,5 +1,5 @@
-// What a call works in: the memory and mailbox of its stream or graph, and the record of its
-// flight.
+// Lends a call what it works in: the memory and mailbox of its stream or graph, and the record of
+// its flight.
 #include <atomic>
 #include <utility>
 
@@ -124,7 +124,7 @@ Flight* Coder::prepare(const Call& call, const Decision& decision, Part part, st
   flight->counters = counters;
   flight->number = decision.number;
   flight->is_receive = call.operation == kRecv;
-  // What replays need is not looked at: their capacity stays as it is.
+  // The needs of replays are not looked at: their capacity stays as it is.
   if (call.is_captured()) flight->of[0] = flight->of[1] = nullptr;
   if (part == Part::kCall) note_connections(call, *plan);
   made->plan = plan->handle;

@@ -1,5 +1,5 @@
-// What becomes of a message. Its two ends know its bytes alike and nothing else, so that nothing
-// but those and what they have agreed on decides.
+// Decisions about messages. The two ends of one know its bytes alike and nothing else, so that
+// nothing but those and what they have agreed on decides.
 #include <algorithm>
 
 #include "base/dtype.h"
@@ -57,7 +57,7 @@ int Coder::largest_needs_of_any_type(const Call& call, Working& needs) {
     key.codec = choice.codec[side];
     const int reason = largest_needs(call, key, needs);
     if (reason == TW_RAW_NO_MEMORY) return reason;
-    // What there is no plan for here there is none for at the other end.
+    // If there is no plan for it here, there is none at the other end.
     veto = veto == 0 ? 0 : reason;
   }
   return veto;

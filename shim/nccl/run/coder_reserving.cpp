@@ -1,4 +1,4 @@
-// What classes need before ranks agree to code their calls: memory, a thread, and connections.
+// Memory, a thread, and connections that classes need before ranks agree to code their calls.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -18,10 +18,11 @@ namespace {
 // More than what ranks say of a block and its reference takes, of each.
 constexpr std::uint64_t kSaid = 1024;
 
-// Of the GPU's memory, which stays the program's: a step of training takes and gives back as much.
+// Bytes of the GPU's memory that stay the program's: a step of training takes and gives back as
+// much.
 constexpr std::uint64_t kLeftFree = 512 << 20;
 
-// Of a gather in one level NCCL's own collective moves the slots.
+// False for a gather in one level: NCCL's own collective moves its slots.
 bool exchanges_messages(const Call& call, const Plan& plan) {
   const bool gathers = plan.info.way == TW_STREAM_GATHER && call.operation != kReduce;
   return plan.info.in_levels != 0 || (call.reduces() && !gathers);
@@ -56,7 +57,7 @@ int Coder::largest_needs(const Call& call, PlanKey& key, Working& needs) {
   }
   plan->users.fetch_sub(1);
   std::uint64_t device_bytes = plan->info.device_bytes;
-  // Where the largest call has no room among results, smaller ones may have.
+  // If the largest call has no room among results, smaller ones may have.
   if (key.reference_bytes > 0 && plan->info.has_references == 0) {
     device_bytes += key.count * size + kSaid * static_cast<std::uint64_t>(ranks_ + 2);
   }
@@ -65,8 +66,8 @@ int Coder::largest_needs(const Call& call, PlanKey& key, Working& needs) {
   return 0;
 }
 
-// What the largest call of the class lacks here, so that the ranks must not agree to code it: a
-// veto; 0: nothing.
+// Finds what the largest call of the class lacks here, so that the ranks must not agree to code it.
+// Returns a veto; 0: it lacks nothing.
 int Coder::lacks(const Call& call, PlanKey key, const Decision& made) {
   if (unable_ != TW_OK) return TW_RAW_NO_MEMORY;
   if (!start_service()) return kNoThread;

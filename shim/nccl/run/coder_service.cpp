@@ -1,4 +1,4 @@
-// What the service thread does for a communicator: mailboxes, reports.
+// The service thread's work for a communicator: mailboxes, reports.
 #include <atomic>
 #include <string>
 #include <utility>
@@ -33,8 +33,8 @@ tw_mailbox_chunk chunk_of(const void* mailbox, decltype(&tw_mailbox_offered) loo
 // back by what calls need.
 constexpr std::uint32_t kRougher = 32;
 
-// Of what a call spills, by the ranks that get it: 8 ms at 1 Gbit/s, as long as the longest calls
-// of a training step.
+// Bytes that a call spills, times the ranks that get them, from which on it is much: 8 ms at 1
+// Gbit/s, as long as the longest calls of a training step.
 constexpr std::uint64_t kMuchSpilled = 1 << 20;
 
 ncclResult_t as_nccl(tw_status status) {
@@ -152,8 +152,8 @@ bool Coder::reap() {
   return false;
 }
 
-// Of thousands of calls a graph may have some are looked at each time: what a replay has met with
-// comes late, but it comes.
+// Looks at some of the thousands of calls that a graph may have each time: what a replay has met
+// with comes late, but it comes.
 bool Coder::reap_captured(Lent& lent) {
   if (lent.capture == 0) return false;
   for (const Replays::Name& each : lent.replays.take_finished()) {
@@ -201,7 +201,7 @@ bool Coder::has_landed(Flight& flight) {
 }
 
 void Coder::say_failed(std::string why) const {
-  // What came then is not the cause.
+  // Blocks that failed then are not the cause.
   const agree::Presence presence = agreed_->presence();
   if (presence.state == agree::State::kBroken) why = presence.text;
   tw_log(TW_LOG_ERROR, ("a compressed call of NCCL has failed: " + why).c_str());

@@ -1,5 +1,5 @@
-// What calls take on their streams: a time before a call and one behind it, both written in the
-// order of the stream. A call begins where its communicator is free.
+// Times of calls on their streams: one before a call and one after it, both written in the order of
+// the stream. A call begins where its communicator is free.
 #include <algorithm>
 #include <atomic>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace thinwire::nccl {
 namespace {
 
-constexpr std::uint64_t kTimeBytes = 64;  // a time before a call, and one behind it
+constexpr std::uint64_t kTimeBytes = 64;  // a time before a call, and one after it
 
 // 0: the stream has not come there.
 std::uint64_t time_of(const Flight& clock, int at) {
@@ -58,7 +58,7 @@ Flight* Coder::begin_time(const Call& call, const Decision& decision) {
 void Coder::end_time(const Call& call, Flight* clock) {
   if (clock == nullptr) return;
   const std::lock_guard lock(mutex_);
-  if (failed_) return;  // nothing comes behind what says that all is past
+  if (failed_) return;  // nothing comes after what says that all is past
   // Else it is lost: the stream may still write what was put there before.
   if (enqueue_time(call, clock, 1)) keep_end(call, clock);
 }
@@ -90,12 +90,12 @@ bool Coder::has_ended(Flight& clock) {
   if (clock.of[0] == nullptr) return true;
   std::uint64_t begin = time_of(clock, 0);
   if (Flight* const before = std::exchange(clock.behind, nullptr)) {
-    // What it waited for is not its own time. A later end is of a stream that was held up.
+    // Time that it waited for another is not its own. A later end is of a stream that was held up.
     const std::uint64_t ended = time_of(*before, 1);
     if (ended < end) begin = std::max(begin, ended);
     flights_.give_back(before);
   }
-  // Of a clock's step at the least: 0 would say that nobody knows.
+  // A clock's step counts at the least: 0 would say that nobody knows.
   clock.of[0]->timed(clock.turn, end > begin ? end - begin : 1);
   return true;
 }

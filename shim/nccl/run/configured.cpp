@@ -11,7 +11,8 @@ namespace {
 constexpr unsigned kMagic = 0xcafebeef;
 constexpr int kUnset = INT_MIN;
 
-// Of 2.31, the first version that has one; of the latest that is known; and more than any.
+// Sizes of the configuration: of 2.31, the first version that has one; of the latest that is known;
+// and more than any.
 constexpr std::size_t kFirst = offsetof(ncclCollConfig_t, launchCompletionEvent);
 constexpr std::size_t kKnown = sizeof(ncclCollConfig_t);
 constexpr std::size_t kMost = 4096;

@@ -1,4 +1,4 @@
-// What a program asks of one collective, by the configuration that NCCL's twins of the collectives
+// Wishes of a program for one collective, by the configuration that NCCL's twins of the collectives
 // take. NCCL wants the same on every rank.
 #pragma once
 

@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
 
-// What NCCL has unless told otherwise: bytes of a buffer of its protocol Simple, and channels of a
-// pair within a node, at the most, and between nodes.
+// Values that NCCL has unless told otherwise: bytes of a buffer of its protocol Simple, and
+// channels of a pair within a node, at the most, and between nodes.
 constexpr std::uint64_t kBuffer = 4 * kMiB;
 constexpr std::uint64_t kChannels = 32, kChannelsBetween = 2;
 

@@ -16,7 +16,7 @@ struct Connections {
   std::uint64_t bytes = 0;
 };
 
-// What NCCL takes of a GPU for one pair of ranks, rather too much.
+// Memory that NCCL takes of a GPU for one pair of ranks, rather too much.
 struct BytesOfPair {
   std::uint64_t mate = 0;     // of one node
   std::uint64_t another = 0;  // of two
@@ -41,8 +41,8 @@ class Connected {
   // Whether nothing is missing of what such calls exchange messages with.
   bool are_made(bool in_levels) const { return made_ || (in_levels && made_in_levels_); }
 
-  // What is not connected of those that calls exchange messages with: of all ranks, or in two
-  // levels those of this rank's node and of its peers on others.
+  // The ranks that calls exchange messages with and that are not connected: of all ranks, or in two
+  // levels of this rank's node and of its peers on others.
   Connections missing(const RankNodes& nodes, bool in_levels) const {
     Connections made;
     if (are_made(in_levels)) return made;

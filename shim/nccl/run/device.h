@@ -13,7 +13,7 @@ int device_of(ncclComm_t comm);
 // when a communicator is made, as a call must not wait.
 void prepare_device_of(ncclComm_t comm);
 
-// What came of it; TW_OK where nothing had to be loaded.
+// The result of the preparation; TW_OK if nothing had to be loaded.
 tw_status prepared(int device);
 
 }  // namespace thinwire::nccl

@@ -24,7 +24,7 @@ std::uint64_t next_group() {
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// Of this thread, so that nothing is allocated once it has been as large.
+// Lists of this thread, so that nothing is allocated once they have been as large.
 struct Batch {
   std::vector<Coder*> coders;  // each once
   std::size_t locked = 0;      // of these, the first ones
@@ -114,8 +114,8 @@ ncclResult_t enqueue_stages(std::span<const tw_stream_call> calls, Rest& rest) {
   return ncclSuccess;
 }
 
-// What a step needs it is lent as it begins: its records would be taken for earlier calls' before,
-// and memory of the step before serves again, as streams have the one behind the other.
+// Lends a step what it needs as it begins: its records would be taken for earlier calls' before,
+// and memory of the step before serves again, as streams have the one after the other.
 bool prepare_step(Rest& rest, std::span<const Planned> calls, Batch& own) {
   rest.prepared += calls.size();
   return calls.empty() || prepare(calls, Part::kCall, own);
@@ -170,7 +170,7 @@ ncclResult_t enqueue_steps(Rest& rest, Batch& own, bool is_open) {
   return joined;
 }
 
-// What is missing now nobody can make up for.
+// Fails calls: nobody can make up for what is missing now.
 void fail_all(std::span<const Planned> calls) {
   for (const Planned& each : calls) {
     const std::lock_guard lock(each.coder->mutex());
@@ -263,7 +263,7 @@ void enqueue_before(std::span<Planned> calls) {
     const bool is_tried = !each.decision.coded() && each.decision.plan != nullptr;
     if (is_tried) allowed([&] { enqueue_trial(each, Part::kTrial); });
   }
-  // Behind all trials, whose time is not theirs.
+  // After all trials, whose time is not theirs.
   for (Planned& each : calls) {
     if (!each.decision.is_timed()) continue;
     allowed([&] { each.clock = each.coder->begin_time(each.call, each.decision); });

@@ -42,7 +42,7 @@ struct Rest {
   std::size_t prepared = 0;             // of `calls`
   std::uint32_t stage = 0, stages = 0;  // of the step
   bool is_open = false;                 // the program's group is to be ended
-  std::vector<ncclComm_t> ends{};       // which the program has finalized behind all that
+  std::vector<ncclComm_t> ends{};       // which the program has finalized after all that
   bool has_steps() const { return step < steps.size(); }
   bool is_left() const { return has_steps() || !joined.empty(); }
 };
@@ -58,15 +58,15 @@ ncclResult_t enqueue_rest(Rest& rest);
 // Nothing more comes of it.
 void give_up(const Rest& rest);
 
-// What goes beside a call on its stream, before it and behind it: trials beside a raw one, and the
-// time of any that is timed. What hinders it hinders nothing else.
+// Enqueues what goes with a call on its stream, before it and after it: trials with a raw one, and
+// the time of any that is timed. A failure of these hinders nothing else.
 void enqueue_before(std::span<Planned> calls);
 void enqueue_behind(std::span<const Planned> calls);
-// Whether there is something behind it.
+// Whether there is something after it.
 inline bool has_behind(const Planned& planned) {
   return planned.clock != nullptr || planned.decision.result_trial != nullptr;
 }
-// Behind a call that is on its stream, which may have been a group's last one.
+// Notes the end of a call that is on its stream, which may have been a group's last one.
 void note_end(const Planned& planned);
 // Nothing of it is enqueued any more.
 void leave_out_behind(const Planned& planned);

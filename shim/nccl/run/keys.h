@@ -1,5 +1,5 @@
-// What all ranks know a collective by: the plan that it has, and the class whose calls share a
-// capacity. Of messages see run/messages.h. Pure but for the settings, which ranks compare.
+// Keys by which all ranks know a collective: the plan that it has, and the class whose calls share
+// a capacity. For messages see run/messages.h. Pure but for the settings, which ranks compare.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace thinwire::nccl {
 // `is_whole`: what it sends is one group, whatever the settings say.
 PlanKey plan_key(const Call& call, int ranks, bool is_whole);
 
-// Of calls that need about the same capacity: the same values, by the name of a broadcast's root
-// too, in arrays of about one size, under one codec. Of the codecs of either side: a class is asked
-// for before it is known which side it is.
+// The key of calls that need about the same capacity: the same values, by the name of a broadcast's
+// root too, in arrays of about one size, under one codec. Of the codecs of either side: a class is
+// asked for before it is known which side it is.
 std::uint64_t class_key(const Call& call, const PlanKey& plan, unsigned exchange);
 
 // NCCL's Reduce is a pipeline that brings its root one array; in two exchanges of slots come the

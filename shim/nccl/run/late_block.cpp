@@ -8,8 +8,8 @@
 namespace thinwire::nccl {
 namespace {
 
-// Of a network that is there parts come within milliseconds. A step that takes seconds longer
-// somebody may look into.
+// Seconds after which a block is late. Over a network that works parts come within milliseconds;
+// somebody may look into a step that takes seconds longer.
 constexpr std::chrono::seconds kLate{5};
 
 }  // namespace

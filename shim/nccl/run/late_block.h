@@ -5,7 +5,7 @@
 
 namespace thinwire::nccl {
 
-// Of the service thread.
+// Belongs to the service thread.
 class LateBlock {
  public:
   void came() { since_ = {}; }

@@ -1,4 +1,5 @@
-// What calls on one stream of a communicator are lent, and those that are under way on it.
+// Memory that calls on one stream of a communicator are lent, and the calls that are under way on
+// it.
 #pragma once
 
 #include <atomic>
@@ -21,10 +22,10 @@ struct Flight {
   void* record = nullptr;
   std::uint64_t record_bytes = 0;
   std::uint64_t sequence = 0;  // among those of its stream
-  Plan* plan = nullptr;        // none: the record has the times before and behind a call
-  Class* of[2] = {};           // of its exchanges; none and no plan: the time behind a call alone
+  Plan* plan = nullptr;        // none: the record has the times before and after a call
+  Class* of[2] = {};           // of its exchanges; none and no plan: the time after a call alone
   Flight* behind = nullptr;    // of the earlier call whose end is known, see Coder::begin_time()
-  std::uint32_t holders = 0;   // who looks at it: where it is pushed, and what comes behind it
+  std::uint32_t holders = 0;   // who looks at it: where it is pushed, and what comes after it
   Turn turn{};                 // of the call that is timed
   bool is_trial = false;
   std::uint32_t dtype = 0;          // of what was encoded
@@ -78,7 +79,7 @@ class Replays {
   std::vector<Name> finished_;
 };
 
-// What a call spills, while it does.
+// A call that spills, while it does.
 struct Spilling {
   std::uint64_t call = 0;
   std::uint64_t bytes = 0;  // that are carried for this rank
@@ -86,7 +87,7 @@ struct Spilling {
   bool is_news = false;  // more than is spilled for long
 };
 
-// What a communicator's calls have of its GPU's memory.
+// GPU memory of a communicator's calls.
 class Held {
  public:
   void take(std::uint64_t bytes) {
@@ -102,7 +103,7 @@ class Held {
   std::atomic<std::uint64_t> now_{0}, most_{0};
 };
 
-// Where a call works.
+// The memory in which a call works.
 enum class Where { kNowhere, kOnDevice, kOnHost };
 
 class Lent {
@@ -111,12 +112,13 @@ class Lent {
 
   // For the call at this place of a group. False: no memory.
   bool reserve(std::size_t place, const Working& needs) { return grow(areas_, place, needs); }
-  // What that would take of the device, if it is not there yet.
+  // Bytes that this would take of the device, if they are not there yet.
   std::uint64_t missing(std::size_t place, const Working& needs) const;
-  // Lends the call at this place of a group what it works in. It is enqueued then, or nothing is
-  // any more: what it leaves as zeros counts as such. kNowhere, and nothing changed: no memory.
+  // Lends the call at this place of a group what it works in. The caller then enqueues that call,
+  // or nothing more at all: the zeros that the call leaves are counted on from now on. kNowhere,
+  // and nothing changed: no memory.
   Where lend(std::size_t place, const Working& needs, tw_stream_call* call);
-  // What is reserved for a call that is alone.
+  // Bytes that are reserved for a call that is alone.
   std::uint64_t reserved_bytes() const { return areas_.empty() ? 0 : areas_.front().bytes; }
   // Null: no memory.
   void* open_mailbox();
@@ -131,7 +133,7 @@ class Lent {
   bool idle() const { return first_ == nullptr; }
   void release_all();
 
-  // Of calls in a graph: it is that graph's until it has ended; a capture of 0: of none now.
+  // For calls in a graph: it is that graph's until it has ended; a capture of 0: of none now.
   bool is_of_graph = false;
   std::uint64_t capture = 0;
   std::atomic<bool> graph_has_ended{false};
@@ -143,7 +145,7 @@ class Lent {
   std::size_t places = 0;
   std::uint64_t given = 0;   // bytes of the chunk that the mailbox wants; of the service thread
   Spilling spilling;         // of the service thread, too
-  Flight* failed = nullptr;  // a time behind all that the stream has, of which a call has failed
+  Flight* failed = nullptr;  // a time after all that the stream has, of which a call has failed
   LateBlock late;
 
  private:

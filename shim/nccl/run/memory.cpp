@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kSlabBytes = 4 << 20;
 constexpr std::uint64_t kLeastShared = 256;
 
-// Where working memory lies: on a device, by its number, or in what is pinned of the host's. Where
+// Places of working memory: on a device, by its number, or in what is pinned of the host's. If
 // streams are queues of host functions there is one kind of memory.
 constexpr int kPinned = -2;
 
@@ -79,7 +79,7 @@ bool take_idle(std::vector<Piece>& idle, std::uint64_t least, std::uint64_t most
   return true;
 }
 
-// Of what lies idle, as take_idle().
+// Takes memory that lies idle, as take_idle().
 bool take_again(int place, std::uint64_t least, std::uint64_t most, Piece* found) {
   Memory& all = memory();
   const std::lock_guard lock(all.mutex);
@@ -109,7 +109,7 @@ void* take_at(int place, std::uint64_t bytes, std::uint64_t* got) {
   return found.memory;
 }
 
-// Of what there is of those; null: not so much.
+// Takes one of those; null: there is not so much.
 void* take_of(Slabs& slabs, std::uint64_t size) {
   const std::lock_guard lock(memory().mutex);
   auto& idle = slabs.idle[size];

@@ -18,10 +18,10 @@ void* take_working_on_host(int device, std::uint64_t bytes, std::uint64_t* got);
 void* take_exactly(int device, std::uint64_t bytes);
 // Whether so much lies idle, so that the next of these calls takes nothing new of the device.
 bool lies_idle(int device, std::uint64_t bytes);
-// Of any kind.
+// Gives back memory of any kind.
 void give_working(void* memory);
-// What lies idle goes to the core's pools, which give back to the system what is above their bound.
-// That may wait for whatever is on the GPUs.
+// Gives what lies idle to the core's pools, which give back to the system what is above their
+// bound. That may wait for whatever is on the GPUs.
 void give_idle();
 
 // Memory of the host that streams of any device reach, aligned to 64; `bytes` as it was taken. The

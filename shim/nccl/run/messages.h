@@ -10,14 +10,14 @@
 
 namespace thinwire::nccl {
 
-// What slots hold.
+// Types that slots hold.
 inline constexpr std::uint32_t kFloats[] = {TW_F32,  TW_F64,     TW_F16,
                                             TW_BF16, TW_F8_E4M3, TW_F8_E5M2};
 bool is_of_floats(std::uint32_t dtype);
 
 std::uint64_t message_bytes(const Call& call);
 
-// What the policy and the settings make of the message as values of that type, with reasons.
+// The choice of the policy and the settings for the message as values of that type, with reasons.
 Choice choice_as(const Call& call, std::uint32_t dtype);
 
 // Whether a message of so many bytes could be coded as values of some type.

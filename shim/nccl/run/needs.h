@@ -1,4 +1,5 @@
-// What blocks of a class have needed, and when that is worth an offer to the other ranks.
+// The capacity that blocks of a class have needed, and when that is worth an offer to the other
+// ranks.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +15,10 @@ namespace thinwire::nccl {
 // long: data that comes and goes is taken for what it needs at its most. With more comes room by
 // how much calls differ, so that data that drifts is not raised a step at a time.
 //
-// Of a call that spills much the class goes raw at once, before it is known what would have held
-// it; that known, the class comes back with room for it. Where nothing would have, trials find out
-// when it gets smaller again: each time that this was in vain they are half as many.
+// Keeps what blocks needed. After a call that spills much the class goes raw at once, before it is
+// known what would have held it; that known, the class comes back with room for it. If nothing
+// would have, trials find out when it gets smaller again: each time that this was in vain they are
+// half as many.
 class Needs {
  public:
   static constexpr std::uint32_t kNone = 513;  // no capacity would do
@@ -66,7 +68,7 @@ class Needs {
     return offer(kNone);
   }
 
-  // What was offered last.
+  // The capacity that was offered last.
   bool has_offered() const { return has_offered_; }
   std::uint16_t offered() const { return static_cast<std::uint16_t>(offered_); }
 

@@ -11,7 +11,7 @@
 
 namespace thinwire::nccl {
 
-// What plans differ by on one communicator.
+// Properties by which plans differ on one communicator.
 struct PlanKey {
   std::uint32_t operation = 0;
   std::uint32_t dtype = 0;
@@ -38,7 +38,7 @@ struct Plan {
   ~Plan() { tw_stream_plan_destroy(handle); }
 };
 
-// What it means that there is no plan.
+// True if there is no plan for want of memory.
 inline bool is_of_memory(tw_status why) {
   return why != TW_UNSUPPORTED && why != TW_INVALID_ARGUMENT;
 }
@@ -46,7 +46,7 @@ inline int reason_without_plan(bool reduces, tw_status why) {
   return why == TW_UNSUPPORTED && reduces ? TW_RAW_OPERATION : TW_RAW_SHAPE;
 }
 
-// Of one host thread at a time; `users` alone is given back by others.
+// Plans of one host thread at a time; `users` alone is given back by others.
 class Plans {
  public:
   // With one user more; null, and why, where there is no such plan.

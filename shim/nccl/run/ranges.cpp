@@ -15,7 +15,7 @@ namespace thinwire::nccl {
 
 namespace {
 
-// What the call reads or writes of the program's, in one array.
+// Bytes of the program's that the call reads or writes, in one array.
 std::uint64_t bytes_of(const Planned& planned) {
   return planned.call.elements * element_bytes(planned.call.type);
 }

@@ -76,7 +76,7 @@ class Service {
     std::chrono::microseconds pause = kShortest;
     for (;;) {
       bool moved = false;
-      // What is refused now is done in a later turn.
+      // Work that is refused now is done in a later turn.
       allowed([&] {
         take_added(pause);
         moved = serve_all();

@@ -40,11 +40,11 @@ class ProgramGroup {
   ProgramGroup(const ProgramGroup&) = delete;
   ProgramGroup& operator=(const ProgramGroup&) = delete;
 
-  // Of this thread, or null; null once it has ended.
+  // The group of this thread, or null; null once it has ended.
   static ProgramGroup* current();
 
   void begin() { ++begun_; }
-  // What is raw behind so many coded calls, or fewer.
+  // Issues the raw calls that come after so many coded calls, or fewer.
   ncclResult_t issue_behind(std::size_t coded);
   ncclResult_t end();
   // Ends it where nothing was enqueued.

@@ -29,7 +29,7 @@ struct SplitOff {
   int meets = 0;       // the parent's rank in whose process they find each other
   std::string name{};  // of the part
   bool grown = false;  // ranks come to it that are new
-  // Of a shrink, by which its numbers are counted: which ranks are lost.
+  // The ranks that a shrink has lost, by which its numbers are counted.
   std::optional<std::uint64_t> lost{};
   bool is_all = false;  // it is what is left of all the job's ranks, or more than these
 };
@@ -77,14 +77,14 @@ void begin_split_off(ncclComm_t comm, SplitOff from);
 // Calls `then` with it, alone; with null where nobody began it.
 void with_begun(ncclComm_t comm, const std::function<void(Communicator*)>& then);
 
-// What it has agreed on, while another thread may learn of its ranks.
+// The communicator's agreement, while another thread may learn of its ranks.
 agree::CommunicatorRef agreed_of(const Communicator& communicator);
 
 // It; null where nobody began it.
 Communicator* begun(ncclComm_t comm);
 
-// That communicator ends, or null: a later one may have its handle, or has it already. Its figures
-// stay for the report. What it had agreed is for the caller to end.
+// Forgets a communicator that ends, or null: a later one may have its handle, or has it already.
+// Its figures stay for the report. What it had agreed is for the caller to end.
 void forget(ncclComm_t comm, const Communicator* ended);
 
 // Whether any has not been forgotten.

@@ -36,7 +36,7 @@ std::string free_memory_as_text(const Communicator& communicator) {
     out << "    the first compressed " << operation_name(each.operation) << " of "
         << type_text(each.dtype) << ", " << each.least_bytes << " to " << 2 * each.least_bytes - 1
         << " bytes: " << (each.before >> 20) << " MiB of the GPU were free before it, "
-        << (each.behind >> 20) << " behind it\n";
+        << (each.behind >> 20) << " after it\n";
   }
   return out.str();
 }

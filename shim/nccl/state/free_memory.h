@@ -1,4 +1,4 @@
-// How much memory of its GPU was free before and behind the first compressed call of each class of
+// How much memory of its GPU was free before and after the first compressed call of each class of
 // a communicator: with the call NCCL may have connected ranks. For the report.
 #pragma once
 

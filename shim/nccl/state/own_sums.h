@@ -10,7 +10,7 @@
 
 namespace thinwire::nccl {
 
-// What a rank's values are multiplied by.
+// The factor by which a rank's values are multiplied.
 struct Factor {
   double number = 1;
   const void* at = nullptr;  // in its place: a value that the stream reads

@@ -1,5 +1,4 @@
-// What the policy of the environment says of NCCL calls (docs/guide/policy.md), and what it has
-// taken.
+// The environment's policy for NCCL calls (docs/guide/policy.md), and what it has taken.
 #pragma once
 
 #include <array>
@@ -14,8 +13,8 @@ namespace thinwire::nccl {
 
 enum Side { kWithinNode, kBetweenNodes, kSides };
 
-// Of one call, for either place where its data may go: which it is the ranks know once they know
-// their nodes. The same on all of them beforehand.
+// The choice for one call, for either place where its data may go: the ranks know which it is once
+// they know their nodes. The same on all of them beforehand.
 struct Choice {
   std::array<int, kSides> rule{-1, -1};
   std::array<unsigned, kSides> codec{};  // of Settings::codecs
@@ -35,7 +34,7 @@ std::uint64_t rules_for(const std::string& name, int ranks);
 // 1: it has none; 0: the policy does not say.
 std::uint32_t siblings_by(std::uint64_t rules);
 
-// What has gone by each rule since the process began.
+// Counts what has gone by each rule since the process began.
 void count_by_rule(int rule, std::uint64_t bytes, std::uint64_t wire_bytes, bool compressed);
 // A list of JSON objects, in the order of rules; "" without a policy.
 std::string rules_as_json();

@@ -1,4 +1,4 @@
-// What the user set in the environment, read at the first call of NCCL.
+// Settings of the user in the environment, read at the first call of NCCL.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct CodecUse {
 
 struct Settings {
   bool disabled = false;  // THINWIRE_DISABLE=1: NCCL as it was
-  // THINWIRE_CODEC, "auto" by default; behind it those that rules name, each once.
+  // THINWIRE_CODEC, "auto" by default; after it those that rules name, each once.
   std::vector<CodecUse> codecs;
   const tw_policy* policy = nullptr;    // THINWIRE_POLICY; null: none, or a wrong one
   std::vector<unsigned> codec_of_rule;  // of `codecs`

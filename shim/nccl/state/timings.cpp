@@ -60,7 +60,7 @@ std::vector<Verdict> Verdicts::all() const {
 
 void note_verdict(Communicator& communicator, const Verdict& made) {
   communicator.verdicts.put(made);
-  // Of a message the sender.
+  // The sender tells of a message.
   if (is_message(made) ? made.operation == kSend : communicator.rank == 0) {
     tw_log(TW_LOG_PLAN, sentence(made).c_str());
   }

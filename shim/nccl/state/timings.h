@@ -1,5 +1,5 @@
-// What the ranks have found out of each class of a communicator's calls: whether compressing them
-// pays, as timed. For the report and for the log's level "plan".
+// Findings of the ranks about each class of a communicator's calls: whether compressing them pays,
+// as timed. For the report and for the log's level "plan".
 #pragma once
 
 #include <cstdint>

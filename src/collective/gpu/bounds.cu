@@ -1,4 +1,4 @@
-// What ranks tell each other of their values before a bounded sum is encoded.
+// Messages about their values that ranks exchange before a bounded sum is encoded.
 #include "collective/gpu/kernels.h"
 #include "collective/gpu/slots.h"
 #include "device/enqueue.h"

@@ -41,7 +41,7 @@ struct alignas(kWords == 1 ? alignof(Word) : kUnitBytes) Group {
 };
 
 // Calls work(Group<...>{}) with what arrays at these addresses are taken in. Those of results lie
-// at multiples of 256 bytes, and their blocks behind each other.
+// at multiples of 256 bytes, and their blocks after each other.
 template <typename Word, typename Work>
 __device__ void in_groups(const void* first, const void* second, std::uint64_t block_bytes,
                           Work&& work) {
@@ -95,7 +95,7 @@ THINWIRE_HOST_DEVICE std::uint64_t blocks_of(const RestoreStep& step) {
   return step.listed == 0 ? step.key.blocks : static_cast<std::uint64_t>(step.listed);
 }
 
-// What is done with a block: nullptr where it is not.
+// Work on a block: nullptr if there is none.
 struct Restored {
   const std::byte* came;       // the values, or the differences
   const std::byte* reference;  // to be added

@@ -1,4 +1,4 @@
-// What the kernels of references.cu and differences.cu have in common.
+// Parts that the kernels of references.cu and differences.cu share.
 #pragma once
 
 #include "collective/slots/references.h"

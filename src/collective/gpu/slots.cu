@@ -82,7 +82,7 @@ Status launch_seal(std::span<const SealStep> all, std::span<const Outcome> befor
   return device::launch("cannot seal slots", seal_kernel<kMost>, {1, kStepThreads}, stream, steps);
 }
 
-// What the kernel of a run's end copies; CUDA copies what is not aligned, beforehand.
+// The copy that the kernel of a run's end makes; CUDA copies what is not aligned, beforehand.
 Result<Copy> copy_of(const RunEnd* end, device::StreamHandle stream) {
   if (end == nullptr || end->copy_bytes == 0) return Copy{};
   const auto both = reinterpret_cast<std::uintptr_t>(end->copy_to) |

@@ -1,5 +1,5 @@
-// What kernels do with slots, by all threads of one block: done at once where everything fitted,
-// and bound by the bus where not. A launch costs the host as much for 16 slots as for one.
+// Steps of kernels on slots, by all threads of one block: done at once if everything fitted, and
+// bound by the bus if not. A launch costs the host as much for 16 slots as for one.
 #pragma once
 
 #include "codec/reduce.h"
@@ -18,7 +18,7 @@ struct ToFinish {
   std::uint64_t* reference;
 };
 
-// What a kernel is given as it is. Most calls have few slots, and the host copies all of it.
+// Steps that a kernel is given by value. Most calls have few slots, and the host copies all of it.
 inline constexpr int kFewSteps = 4;
 template <typename Step, int kMost>
 struct Steps {

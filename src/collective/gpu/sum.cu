@@ -10,7 +10,7 @@
 namespace thinwire::collective {
 namespace {
 
-// Of a block, which where a block was spilled adds alone.
+// Threads of a block, which adds alone if a block was spilled.
 constexpr int kThreads = 512;
 constexpr std::uint64_t kMostBlocks = 1024;
 
@@ -53,7 +53,7 @@ __device__ void sum_units(const Operands& arrays, std::uint64_t first, std::uint
   }
 }
 
-// What a kernel is told of a sum.
+// Arguments of a kernel that adds.
 struct ToSum {
   Operands arrays;
   std::uint64_t count;

@@ -15,7 +15,7 @@ struct Units {
   bool at_odd_bytes;  // the words themselves are not aligned; all of them are the head
 };
 
-// Of two arrays alike; of one, where both addresses are its own.
+// Cuts two arrays alike; or one, if both addresses are its own.
 inline Units cut_in_units(const void* first, const void* second, std::uint64_t word_bytes,
                           std::uint64_t count) {
   const auto a = reinterpret_cast<std::uintptr_t>(first);

@@ -12,7 +12,7 @@ namespace thinwire::collective {
 Status combine_anywhere(Reduction reduction, Dtype dtype, std::uint64_t count, std::byte* into,
                         const std::byte* from);
 
-// What collective::statistics() says.
+// Finds what collective::statistics() finds, wherever the values lie.
 Result<Statistics> statistics_anywhere(Dtype dtype, std::uint64_t count, const std::byte* values);
 
 }  // namespace thinwire::collective

@@ -20,7 +20,7 @@ class Backoff {
     return false;
   }
 
-  // What became of one that was.
+  // Takes the result of one that was tried.
   void saw(bool declined) {
     skipped_ = declined ? std::min(2 * skipped_ + 1, kMostSkipped) : 0;
     left_ = skipped_;

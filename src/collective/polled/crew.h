@@ -22,7 +22,7 @@ class Crew {
 
   std::uint32_t size() const { return static_cast<std::uint32_t>(threads_.size()); }
 
-  // Of the jobs that come: one engine a thread, none of them used by anybody else.
+  // Equips the crew for the jobs that come: one engine a thread, none of them used by anybody else.
   void equip(std::vector<Engine> engines) { engines_ = std::move(engines); }
 
   // By the caller's thread alone. No more than size() jobs are out at a time: each is begun at

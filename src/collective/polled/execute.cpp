@@ -26,7 +26,7 @@ void Executor::prepare(const Run& run) {
   for (std::uint32_t queue = 0; queue < queues_.size(); ++queue) awake_.push_back(queue);
 }
 
-// What waited for a task that is done may have nothing left to wait for.
+// Releases tasks that waited for one that is done, if they have nothing left to wait for.
 void Executor::release(const Run& run, std::uint32_t task) {
   for (const std::uint32_t follower : run.program.followers(task)) {
     if (--waits_for_[follower] > 0) continue;
@@ -63,8 +63,8 @@ plan::Reason Executor::why_plain(Run& run, const Step& step) {
   return tries ? plan::Reason::kCompress : plan::Reason::kDeclinedLately;
 }
 
-// What a piece that is coded may be coded against. A rank sends its own block so, not those that it
-// codes again for others.
+// The reference against which a piece may be coded. A rank sends its own block so, not those that
+// it codes again for others.
 message::Reference Executor::reference_of(const Run& run, const Task& task) {
   const CallReference* const reference = run.means.engine.reference();
   const std::uint32_t block = run.step(task).block;

@@ -25,7 +25,7 @@ struct Workspace {
   std::uint64_t scratch_bytes = 0;
 };
 
-// What a run works with.
+// Means with which a run works.
 struct Means {
   Workspace workspace;
   Engine& engine;  // of the caller's thread
@@ -39,7 +39,7 @@ struct Means {
   Backoff* backoff = nullptr;
 };
 
-// Of one run, this rank's.
+// Counts of one run, this rank's.
 struct Tally {
   std::uint64_t raw_bytes = 0;   // of what was sent
   std::uint64_t wire_bytes = 0;  // as it travelled

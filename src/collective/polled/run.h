@@ -25,7 +25,7 @@ struct Executor::Run {
     return {memory.packets + task.packet * memory.packet_stride, memory.packet_bytes};
   }
 
-  // Where a piece of values lies.
+  // The place of a piece of values.
   std::byte* values(const Task& task, Area area, std::uint32_t value) const {
     if (area == Area::kScratch) {
       const Workspace& memory = means.workspace;

@@ -65,7 +65,7 @@ Schedule allgather_bruck(const Topology& topology) {
   return gathering.finish();
 }
 
-// Of sizes that are no power of two Bruck's, which takes as many rounds as a fold would.
+// Uses Bruck's for sizes that are no power of two; it takes as many rounds as a fold would.
 Schedule allgather_recursive_doubling(const Topology& topology) {
   if (!std::has_single_bit(static_cast<unsigned>(topology.size))) return allgather_bruck(topology);
   Gathering gathering(topology);

@@ -1,6 +1,6 @@
 // Step by step a rank sends to one rank and receives from one: first to the others of its node, as
 // values, then to those of the node that is so far on, while its own node hears the one as far
-// behind. So each node sends to one node and hears one at a time, all its ranks at once.
+// back. So each node sends to one node and hears one at a time, all its ranks at once.
 #include <algorithm>
 
 #include "collective/schedules/nodes.h"
@@ -19,7 +19,7 @@ class Exchange {
   Exchange(const Topology& topology, const Nodes& nodes)
       : size_(static_cast<std::uint32_t>(topology.size)), nodes_(nodes) {}
 
-  // All pairs of a rank here and one `away` nodes on, and of one as far behind and a rank here.
+  // All pairs of a rank here and one `away` nodes on, and of one as far back and a rank here.
   // Where nodes are of two sizes, a rank of the larger one sits out some steps; both ends of a
   // message count the same steps.
   void with_nodes(int away) {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kBlock = 0;
 constexpr std::uint32_t kSlot = 0;
 
-// What one rank does between the nodes: whom it hears, and whom it tells, the first one first.
+// The part of one rank between the nodes: whom it hears, and whom it tells, the first one first.
 struct Relay {
   int parent = -1;
   std::vector<int> children;
@@ -64,7 +64,7 @@ void relay_coded_again(std::vector<Step>& steps, const Relay& relay, bool root_d
   if (relay.parent < 0 && root_decodes) steps.push_back(decode(kBlock, Area::kOutput, kSlot + 1));
 }
 
-// Where a rank that talks across puts what it decodes; nowhere, where nobody reads it.
+// The place where a rank that talks across puts what it decodes; none if nobody reads it.
 std::optional<Area> place_of_decoded(const Topology& topology, const Nodes& nodes) {
   if (topology.rank != topology.root || topology.root_decodes) return Area::kOutput;
   if (nodes.locals() > 1) return Area::kScratch;

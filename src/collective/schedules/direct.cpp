@@ -10,7 +10,8 @@ std::uint32_t block_of(const Nodes& nodes, std::uint32_t first_block, int node) 
 
 }  // namespace
 
-// What goes `away` nodes on meets what comes from as far behind: no node is asked by all at once.
+// Blocks that go `away` nodes on meet those that come from as many nodes before: no node is asked
+// by all at once.
 void add_at_owners(std::vector<Step>& steps, const Nodes& nodes, std::uint32_t first_block,
                    Area from, Area sum, Rotation& out, Rotation& in) {
   const auto own = block_of(nodes, first_block, nodes.node());

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kSlots = 4;
 constexpr std::uint32_t kScratch = 2;
 
-// What the first rank of a node does.
+// The steps of a node's first rank.
 class Leader {
  public:
   Leader(const Nodes& nodes, const BinomialTree& tree) : nodes_(nodes), tree_(tree) {}

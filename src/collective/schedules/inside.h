@@ -1,5 +1,5 @@
-// What ranks of one node do with each other, by values. All of them make these steps for the same
-// blocks in the same order: the messages between two of them then match.
+// Steps between ranks of one node, by values. All of them make these for the same blocks in the
+// same order: the messages between two of them then match.
 #pragma once
 
 #include "collective/schedules/nodes.h"

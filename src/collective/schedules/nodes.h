@@ -43,7 +43,7 @@ class Nodes {
   // Between nodes only the first ranks of each talk.
   bool talks_across() const { return local_ < lanes_; }
 
-  // Where each rank has a block: the ranks of a node whose blocks go through one lane.
+  // Ranks of a node whose blocks go through one lane, in collectives of a block a rank.
   int lane_members(int node) const { return lanes_ == 1 ? members(node) : 1; }
   int lane_member(int node, int lane, int i) const { return member(node, lanes_ == 1 ? i : lane); }
 

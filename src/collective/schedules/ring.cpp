@@ -9,7 +9,7 @@ void begin_round(std::vector<Step>& steps, int next, std::uint32_t block, Area f
   steps.push_back(encode(block, from, slot));
   steps.push_back(send(block, slot, next));
   if (forward == Forward::kUntouched) {
-    // What all others will hold.
+    // Decodes the bits that all others will hold.
     steps.push_back(decode(block, Area::kOutput, slot));
   } else if (from != Area::kOutput) {
     steps.push_back(copy(block, Area::kOutput, from));

@@ -54,7 +54,7 @@ bool add_up(BoundRecord& record, Sums& sums) {
       return false;
     }
     sums.add(statistics(call.dtype, range_of(words)));
-    // What is tried is the sum itself.
+    // The sum itself is tried.
     if (call.trial == SlotTrial::kResult) break;
   }
   return true;

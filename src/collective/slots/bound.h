@@ -15,7 +15,7 @@ using namespace slot;
 
 inline constexpr std::uint64_t kRangeMark = 0x0065676E61722077u;  // "w range", version 0
 
-// What a rank tells, in the first bytes of a block of kSlotUnit.
+// The words by which a rank tells its range, in the first bytes of a block of kSlotUnit.
 THINWIRE_HOST_DEVICE constexpr SlotWords told_range(std::uint64_t call, std::uint64_t rank,
                                                     const KeyRange& range) {
   SlotWords words{{kRangeMark, call, rank, static_cast<std::uint64_t>(range.least),
@@ -25,7 +25,7 @@ THINWIRE_HOST_DEVICE constexpr SlotWords told_range(std::uint64_t call, std::uin
   return words;
 }
 
-// In a run's record, behind the outcomes; what the ranks told follows it.
+// In a run's record, after the outcomes; what the ranks told follows it.
 struct BoundRecord {
   const SlotPlan* plan = nullptr;
   std::uint64_t call = 0;
@@ -34,8 +34,8 @@ struct BoundRecord {
   SlotWords* told() { return reinterpret_cast<SlotWords*>(this + 1); }
 };
 
-// Of how many ranks a run is told: of a trial of this one alone, which takes the others to be like
-// it.
+// The number of ranks that a run is told of: in a trial this one alone, which takes the others to
+// be like it.
 int told_ranks(const SlotPlan& plan);
 
 // Bytes of the record; 0 where the plan has no bound.

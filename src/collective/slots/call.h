@@ -1,4 +1,4 @@
-// What is asked for of a collective in slots, and how its values lie.
+// The request for a collective in slots, and how its values lie.
 #pragma once
 
 #include <array>

@@ -86,7 +86,8 @@ Result<std::uint64_t> device_needs(const EngineSettings& settings, const Shape& 
 
 namespace {
 
-// Of a stream: CUDA's default ones are every device's, and work where the values are then.
+// The device of a stream: CUDA's default ones are every device's, and work where the values are
+// then.
 int device_of(const SlotRun& run) {
   int found = device::device_of_stream(run.stream, -1);
   for (const std::byte* const values : {run.send, static_cast<const std::byte*>(run.receive)}) {

@@ -53,7 +53,7 @@ class DeviceSlots : public SlotWork {
   const EngineSettings* settings_;
   device::StreamHandle stream_;
   MutableByteView workspace_;
-  unsigned* arrived_ = nullptr;  // the word behind the outcomes
+  unsigned* arrived_ = nullptr;  // the word after the outcomes
 };
 
 // The workspace that a block's coding needs there; kUnsupported where it cannot be coded.

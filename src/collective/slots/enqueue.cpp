@@ -13,7 +13,7 @@
 namespace thinwire::collective {
 namespace {
 
-// What was under way is lost; a slot without a header is damage where it comes to.
+// Marks what was under way as lost; a slot without a header is damage where it comes to.
 void lose(std::span<device::Outcome> outcomes) {
   std::fill(outcomes.begin(), outcomes.end(), failure(SlotFailure::kLost));
 }
@@ -102,7 +102,7 @@ Status exchange_all(const SlotRuns& runs, int stage) {
   return status.ok() ? ended : status;
 }
 
-// Of a call that is alone.
+// Exchanges in rounds, for a call that is alone.
 Status exchange_in_rounds(const SlotRun& run, SlotLink& link, int stage, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     if (Status status = link.transport->begin_group(); !status.ok()) return status;

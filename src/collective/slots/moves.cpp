@@ -46,7 +46,7 @@ void SlotPlanner::send_or_receive() {
   }
 }
 
-// Of blocks that one rank alone gets, this rank's own is the values themselves.
+// Plans blocks that one rank alone gets; this rank's own is the values themselves.
 void SlotPlanner::alltoall() {
   SlotExchange& all = exchange(0);
   all.kind = Kind::kMessages;

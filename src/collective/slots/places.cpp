@@ -1,7 +1,7 @@
-// Where a plan's slots and scratch lie in lent memory.
+// Places of a plan's slots and scratch in lent memory.
 //
-// An encode may write more than its slot: room for any frame lies behind the last slot of its kind,
-// and what an encode writes behind its own slot is overwritten by the next one, or by what comes.
+// An encode may write more than its slot: room for any frame lies after the last slot of its kind,
+// and what an encode writes after its own slot is overwritten by the next one, or by what comes.
 #include <algorithm>
 
 #include "base/aligned.h"
@@ -54,8 +54,8 @@ Status SlotPlanner::measure(SlotExchange& exchange) {
   return {};
 }
 
-// What comes lies first. What goes and what is decoded share the rest: it is sent by then. What
-// comes as it is does so meanwhile, though.
+// Places messages. Those that come lie first. Those that go and what is decoded share the rest: it
+// is sent by then. Raw values come meanwhile, though.
 void SlotPlanner::place_messages(SlotExchange& exchange) {
   std::uint64_t at = 0;
   bool comes_plain = false;
@@ -98,7 +98,7 @@ void SlotPlanner::place_gathered(SlotExchange& exchange) {
   used_ = scratch_at_ = aligned(used_);
 }
 
-// One behind the other in the same room.
+// One after the other in the same room.
 void SlotPlanner::place_trial(SlotExchange& exchange) {
   used_ = 0;
   for (SlotTask& task : exchange.out) {
@@ -118,8 +118,8 @@ void SlotPlanner::place_scratch(int number, std::uint64_t at) {
   }
 }
 
-// Behind what all exchanges need. Values are encoded from there, and sent once more where they do
-// not fit.
+// Comes after what all exchanges need. Values are encoded from there, and sent once more where they
+// do not fit.
 void SlotPlanner::place_what_stays(std::uint64_t at) {
   const auto move = [&](Values& values) {
     if (values.area == Area::kStays) values = {Area::kLent, values.offset + at};
@@ -141,7 +141,8 @@ void SlotPlanner::place_what_stays(std::uint64_t at) {
   move(plan_.difference_.values);
 }
 
-// What goes as it is has none. Those of what comes with an exchange follow each other.
+// Numbers outcomes. Messages that go as they are have none. Those of messages that come with an
+// exchange follow each other.
 void SlotPlanner::number_outcomes() {
   const auto number = [&](SlotTask& task) {
     if (!task.plain) task.outcome = task.again ? plan_.outcomes_ - 1 : plan_.outcomes_++;

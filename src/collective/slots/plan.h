@@ -14,7 +14,7 @@
 namespace thinwire::collective {
 
 // A place of values: in one of the user's buffers, or in lent memory. While a plan is made: kLent
-// is behind what its exchange needs for slots, kStays where it stays for the whole call.
+// is after what its exchange needs for slots, kStays where it stays for the whole call.
 struct Values {
   enum class Area : std::uint8_t { kSend, kReceive, kLent, kStays };
   Area area = Area::kSend;
@@ -27,7 +27,7 @@ struct SlotTask {
   std::uint64_t block = 0;  // its number in headers and mailboxes
   Shape shape;
   std::uint64_t raw_bytes = 0;
-  std::uint64_t room = 0;  // out: bytes that the encode may write behind the slot's header
+  std::uint64_t room = 0;  // out: bytes that the encode may write after the slot's header
   std::uint64_t slot = 0;  // where in lent memory
   std::uint32_t outcome = 0;
   Values values;
@@ -75,7 +75,7 @@ struct SlotSum {
 };
 inline constexpr int kMostExchanges = 4;
 
-// Of a sum whose result has a bound: what is told of this rank's values, and where in lent memory.
+// The bound of a sum's result: what is told of this rank's values, and where in lent memory.
 struct SlotBound {
   bool exists = false;
   Values values;
@@ -84,8 +84,8 @@ struct SlotBound {
   std::uint64_t scratch = 0;  // ranges of parts
 };
 
-// Of a call that is coded against the result of an earlier one: what is encoded in the place of
-// this rank's values, and what the ranks say of it, which travels with the first exchange.
+// The difference of a call from the result of an earlier one: what is encoded in the place of this
+// rank's values, and what the ranks say of it, which travels with the first exchange.
 struct SlotDifference {
   bool exists = false;
   ReferenceKey key;
@@ -93,7 +93,7 @@ struct SlotDifference {
   std::uint64_t own = 0;     // the number of its block
   Values values;             // this rank's differences
   std::uint64_t blocks = 0;  // in lent memory: what is said of each block, kSlotUnit each
-  std::uint64_t found = 0;   // behind it, a word a block and one more: which references these are
+  std::uint64_t found = 0;   // after it, a word a block and one more: which references these are
   std::uint32_t outcome = 0;
 };
 
@@ -120,23 +120,24 @@ class SlotPlan {
   int stages() const { return 1 + exchanges() + (tells_first() ? 1 : 0); }
   bool is_trial() const { return call_.trial != SlotTrial::kNone; }
   bool needs_mailbox() const { return exchanges() > 0; }
-  // How many rounds the exchange behind a stage has where the call is alone; else it has one.
+  // How many rounds the exchange after a stage has where the call is alone; else it has one.
   int rounds(int stage) const;
 
   std::uint32_t outcomes() const { return outcomes_; }
   std::uint64_t device_bytes() const { return end_; }
   std::uint64_t workspace_at() const { return workspace_; }
   std::uint64_t workspace_bytes() const { return outcomes_at_ - workspace_; }
-  // Of the workspace, the outcomes and a word more, where these may lie apart from all else, in
-  // memory that runs find and leave as zeros; 0 where the codec leaves other bytes.
+  // Bytes of the workspace, the outcomes and a word more, if these may lie apart from all else, in
+  // memory that runs find and leave as zeros; 0 if the codec leaves other bytes.
   std::uint64_t kept_bytes() const { return kept_bytes_; }
 
-  // What this rank sends in slots, as values and as slots; and what it sends as it is.
+  // Bytes that this rank sends in slots, as values and as slots; and those that it sends as they
+  // are.
   std::uint64_t raw_bytes() const;
   std::uint64_t wire_bytes() const;
   std::uint64_t plain_bytes() const;
   bool in_levels() const { return in_levels_; }
-  // Of the first or second coded exchange; 0 if there is none.
+  // Bytes of a slot of the first or second coded exchange; 0 if there is none.
   std::uint64_t slot_bytes(int coded) const;
 
  private:

@@ -56,8 +56,8 @@ void SlotPlanner::add_own(int number, SlotTask own, Values source, bool stays_in
   exchange(number).in.push_back(own);
 }
 
-// What others get of these values of this rank's: their differences, where the call has any. Of
-// lossless codecs alone: others would hold what a codec made of a difference.
+// The values of this rank that others get: their differences, if the call has any. For lossless
+// codecs alone: others would hold what a codec made of a difference.
 Values SlotPlanner::differences(Values values) {
   const ReferenceKey key{
       .what = static_cast<std::uint64_t>(call_.operation) |
@@ -93,8 +93,8 @@ void SlotPlanner::alone() {
   }
 }
 
-// Of a call that is only tried the encodes stay. The result of a Reduce, which others would encode,
-// the root alone has.
+// Keeps the encodes of a call that is only tried. The root alone has the result of a Reduce, which
+// others would encode.
 void SlotPlanner::keep_trial() {
   const int tried = call_.trial == SlotTrial::kResult ? 1 : 0;
   for (SlotExchange& each : plan_.exchanges_) {

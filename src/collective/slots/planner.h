@@ -10,7 +10,7 @@ class SlotPlanner {
  public:
   SlotPlanner(SlotPlan& plan, SlotPlan::NeedsOf needs_of)
       : plan_(plan), call_(plan.call_), needs_of_(needs_of) {
-    // What goes as it is shows no factor.
+    // Raw values show no factor.
     if (!call_.premultiplied) nodes_ = call_.nodes.get();
   }
 
@@ -52,7 +52,7 @@ class SlotPlanner {
   void add_inside(const Partition& blocks, std::uint64_t stride);
   void add_between(const Partition& blocks, std::uint64_t stride);
 
-  // Of arrays with a block of call_.count for each rank.
+  // A rank's block in arrays with a block of call_.count for each rank.
   Values block_at(Area area, int rank) const {
     return {area, bytes_of(call_.count) * static_cast<std::uint64_t>(rank)};
   }

@@ -14,7 +14,7 @@
 namespace thinwire::collective {
 namespace {
 
-// Of two ranks, whose other one has nothing to say.
+// The transport of one of two ranks, whose other one has nothing to say.
 class Silent : public transport::StreamTransport {
  public:
   int rank() const override { return 0; }
@@ -81,7 +81,7 @@ Status launch_time(device::WorkStream& stream) {
   return enqueued.ok() ? ended : enqueued;
 }
 
-// Of two ranks, with memory for one result.
+// The same call of two ranks, with memory for one result.
 SlotCall call_with_references(SlotCall call) {
   call.operation = SlotOperation::kAllgather;
   call.premultiplied = false;

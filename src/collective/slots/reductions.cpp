@@ -4,9 +4,9 @@
 
 namespace thinwire::collective {
 
-// Where this rank's sums belong. Under a lossy codec an Allreduce decodes its own slot over what
-// all ranks get; where that slot holds no frame the decode may have written anything, and the sums
-// are taken from where they stay.
+// The place of this rank's sums. Under a lossy codec an Allreduce decodes its own slot over what
+// all ranks get; if that slot holds no frame the decode may have written anything, and the sums are
+// taken from where they stay.
 Values SlotPlanner::result_at(const Partition& blocks) {
   const bool decodes_own = call_.operation == SlotOperation::kAllreduce && !is_lossless();
   if (!call_.writes() || (decodes_own && !plan_.is_trial())) {

@@ -15,13 +15,13 @@ inline constexpr std::uint64_t kReferenceMark = 0x0166666964207774u;  // "tw dif
 inline constexpr std::uint64_t kNoReference = 0;
 inline constexpr std::uint64_t kUnsoundReference = ~std::uint64_t{0};
 
-// What results have alike that may stand for each other.
+// Properties that results have alike which may stand for each other.
 struct ReferenceKey {
   std::uint64_t what = 0;  // operation, dtype and root
   std::uint64_t block_bytes = 0;
   std::uint64_t blocks = 0;
 
-  // Of a result: its blocks without gaps, and a sum of each.
+  // The layout of a result: its blocks without gaps, and a sum of each.
   THINWIRE_HOST_DEVICE constexpr std::uint64_t sums_at() const {
     return aligned(block_bytes * blocks);
   }
@@ -32,7 +32,7 @@ struct ReferenceKey {
 
 struct ReferenceEntry {
   std::uint64_t what, block_bytes;
-  std::uint64_t offset;  // behind the table
+  std::uint64_t offset;  // after the table
   std::uint64_t used;    // the last call that found or wrote it, as the clock has it
 };
 
@@ -44,7 +44,7 @@ struct ReferenceTable {
 };
 inline constexpr std::uint64_t kReferenceTableBytes = aligned(sizeof(ReferenceTable));
 
-// The memory: a table, and behind it what it names.
+// The memory: a table, and after it what it names.
 struct References {
   std::byte* at = nullptr;
   std::uint64_t bytes = 0;
@@ -52,7 +52,7 @@ struct References {
   THINWIRE_HOST_DEVICE ReferenceTable& table() const {
     return *reinterpret_cast<ReferenceTable*>(at);
   }
-  // Of the reference that is called `number`, 1 to the table's count.
+  // The values of the reference that is called `number`, 1 to the table's count.
   THINWIRE_HOST_DEVICE std::byte* values(std::uint64_t number) const {
     return at + kReferenceTableBytes + table().entries[number - 1].offset;
   }
@@ -86,7 +86,7 @@ THINWIRE_HOST_DEVICE constexpr bool is_near(std::uint64_t bits, std::uint64_t sa
   return 8 * bits <= 5 * samples * width;
 }
 
-// What a rank says of its block: the reference, and the sum of its values of that block.
+// The words of a rank about its block: the reference, and the sum of its values of that block.
 THINWIRE_HOST_DEVICE inline slot::SlotWords told_reference(std::uint64_t call, std::uint64_t block,
                                                            std::uint64_t number,
                                                            std::uint64_t sum) {

@@ -1,4 +1,4 @@
-// What a run came to, from its record.
+// The report of a run, from its record.
 #include <algorithm>
 #include <atomic>
 #include <string>
@@ -60,7 +60,7 @@ void add_in(const SlotPlan& plan, int number, const Outcome* outcomes, SlotRepor
   }
 }
 
-// Of blocks that came as differences the outcome's bytes are.
+// Adds the outcome's bytes of blocks that came as differences.
 void add_difference(Outcome outcome, SlotReport& report) {
   if (device::outcome_status(outcome) == StatusCode::kOk) {
     report.difference_bytes = device::outcome_bytes(outcome);
@@ -80,7 +80,7 @@ SlotReport check_record(const SlotPlan& plan, const std::byte* record) {
   if (std::atomic_ref<Outcome>(done).load(std::memory_order_acquire) == 0) return report;
   report.complete = true;
   const Outcome* const outcomes = outcomes_of(own);
-  // What came damaged is the cause of what could not be sent.
+  // A block that came damaged is the cause of what could not be sent.
   for (int number = 0; number < kMostExchanges; ++number) add_in(plan, number, outcomes, report);
   for (int number = 0; number < kMostExchanges; ++number) add_out(plan, number, outcomes, report);
   if (plan.difference().exists) add_difference(outcomes[plan.difference().outcome], report);

@@ -84,7 +84,7 @@ Status do_stage(const SlotRun& run, int stage, SlotWork& work) {
   const RunEnd end = steps.end();
   const bool differs = plan.difference().exists;
   const RunEnd* const ends = last && !differs ? &end : nullptr;
-  // Where nothing is opened or added something else is the last step, and reports.
+  // If nothing is opened or added, something else is the last step, and reports.
   const bool opens = number > 0 || sums;
   if (status.ok() && differs && stage == 0) status = steps.differ();
   const bool has_come = differs && number == 1;  // what the ranks say, and what is in slots
@@ -126,7 +126,7 @@ Status post_messages(const SlotRun& run, const SlotExchange& exchange, int to, i
   return {};
 }
 
-// What the ranks say of their blocks' references.
+// Posts what the ranks say of their blocks' references.
 Status post_said(const SlotRun& run, transport::StreamTransport& transport) {
   const SlotDifference& difference = run.plan->difference();
   const MutableByteView said(run.lent + difference.blocks, difference.key.blocks * kSlotUnit);
@@ -160,7 +160,7 @@ Status post_exchange(const SlotRun& run, int stage, transport::StreamTransport& 
   return post_messages(run, exchange, kAnyRank, kAnyRank, transport);
 }
 
-// Each rank sends to the one that is so far behind it, so each link carries a block each way.
+// Each rank sends to the one that is so far before it, so each link carries a block each way.
 Status post_round(const SlotRun& run, int stage, int round, transport::StreamTransport& transport) {
   const SlotPlan& plan = *run.plan;
   const int ranks = plan.call().ranks, rank = plan.call().rank, far = round + 1;

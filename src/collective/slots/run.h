@@ -19,7 +19,7 @@ struct HostTurns {
   std::atomic<std::uint64_t> ended{0};
 };
 
-// What the caller lends until the stream has come past the run, and where its values lie.
+// Memory that the caller lends until the stream has come past the run, and where its values lie.
 struct SlotRun {
   const SlotPlan* plan = nullptr;
   std::uint64_t number = 0;
@@ -76,8 +76,9 @@ inline std::span<device::Outcome> lent_outcomes(const SlotRun& run) {
   return {reinterpret_cast<device::Outcome*>(workspace.data() + workspace.size()),
           run.plan->outcomes()};
 }
-// Of these, where they may hold anything when the run begins. What is kept is made zeros to its
-// end: a run of another plan may come next, whose outcomes lie elsewhere in it.
+// Bytes of the workspace and outcomes that must be zeroed before the run; 0 if they are zero
+// already. Kept memory is zeroed to its end: a run of another plan may come next, whose outcomes
+// lie elsewhere in it.
 inline std::uint64_t cleared_bytes(const SlotRun& run) {
   if (keeps(run)) return run.clears ? run.plan->kept_bytes() : 0;
   const std::uint32_t outcomes = run.plan->outcomes();
@@ -94,13 +95,13 @@ void prepare_record(const SlotRun& run);
 // The local work of stage `stage`, 0 to plan->stages() - 1.
 Status do_stage(const SlotRun& run, int stage, SlotWork& work);
 
-// Posts the exchange behind that stage; inside a group.
+// Posts the exchange after that stage; inside a group.
 Status post_exchange(const SlotRun& run, int stage, transport::StreamTransport& transport);
 
 // The same of round `round`, 0 to plan->rounds(stage) - 1, of an exchange that has several.
 Status post_round(const SlotRun& run, int stage, int round, transport::StreamTransport& transport);
 
-// What a run that the stream has come past did on this rank.
+// The work of a run on this rank, once the stream has come past it.
 struct SlotReport {
   bool complete = false;
   std::uint32_t encoded = 0, declined = 0, spilled_out = 0, spilled_in = 0;

@@ -72,7 +72,7 @@ class Stage {
 
   Status settle() { return work_.settle(restore_step()); }
 
-  // What came in slots, before it goes on to other ranks.
+  // Restores what came in slots, before it goes on to other ranks.
   Status restore_some() {
     RestoreStep step = restore_step();
     step.keeps = false;
@@ -112,8 +112,8 @@ class Stage {
     return seals ? seal_all(number, at_once) : Status();
   }
 
-  // What came with an exchange, if there was one (-1: none); the sums of it; and the run's end, if
-  // `end` says how: all that is left to do, in as few steps as it goes.
+  // Opens what came with an exchange, if there was one (-1: none); the sums of it; and the run's
+  // end, if `end` says how: all that is left to do, in as few steps as it goes.
   Status open_all(int number, const RunEnd* end) {
     static const SlotExchange kNothing;
     const SlotExchange& exchange = number < 0 ? kNothing : plan_.exchange(number);
@@ -170,7 +170,7 @@ class Stage {
     return {place_of(exchange, task), values_of(run_, task.values), plan_.call().as_is};
   }
 
-  // Where one of these is an error, what is sent next is lost.
+  // Outcomes of which none may be an error: else what is sent next is lost.
   std::span<const device::Outcome> lost_before(int number) const {
     if (number == 0) return {};
     const auto& came = plan_.exchange(number - 1).in;
@@ -180,7 +180,7 @@ class Stage {
     return {outcomes_ + first->outcome, static_cast<std::size_t>(count)};
   }
 
-  // Behind all encodes, which write into the slots behind their own. `others_alone`: only slots
+  // After all encodes, which write into the slots after their own. `others_alone`: only slots
   // that go to another rank as well, whose values that one may need, too.
   Status seal_all(int number, bool others_alone) {
     const SlotExchange& exchange = plan_.exchange(number);
@@ -256,7 +256,7 @@ class Stage {
 
   References references() const { return {run_.references, plan_.call().reference_bytes}; }
   std::byte* said() const { return run_.lent + plan_.difference().blocks; }
-  // Of the result; a Bcast's has one.
+  // The block of the result; a Bcast's has one.
   std::uint64_t referring_block(const SlotTask& task) const {
     return plan_.difference().key.blocks == 1 ? 0 : task.block;
   }

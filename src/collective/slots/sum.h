@@ -12,12 +12,12 @@ namespace thinwire::collective {
 
 using namespace slot;
 
-// The arrays of all ranks: those that came one behind the other, this rank's elsewhere.
+// The arrays of all ranks: those that came one after the other, this rank's elsewhere.
 struct Operands {
   const std::byte* first = nullptr;
   std::uint64_t stride = 0;  // in bytes
   int count = 0;
-  int own = -1;  // whose array is `own_at`; -1: all lie behind `first`
+  int own = -1;  // whose array is `own_at`; -1: all lie after `first`
   const std::byte* own_at = nullptr;
   Factors factors;
   double scale = 1;  // of all ranks

@@ -40,7 +40,8 @@ struct FinishStep {
       nullptr;  // of the block, as RestoreStep has it; nullptr: there is none
 };
 
-// What a rank tells of its values, in `block`, from `scratch`, room for kMostKeyRanges of them.
+// The range that a rank tells of its values, in `block`, from `scratch`, room for kMostKeyRanges of
+// them.
 struct RangeStep {
   const std::byte* values = nullptr;
   std::uint64_t count = 0;
@@ -62,8 +63,8 @@ struct DifferStep {
   std::byte* to = nullptr;
 };
 
-// What the ranks say of their blocks, once that has come; and the blocks themselves, once they
-// have: differences become values again, and the result is kept.
+// Messages of the ranks about their blocks, once they have come; and the blocks themselves, once
+// they have: differences become values again, and the result is kept.
 struct RestoreStep {
   References references;
   ReferenceKey key;
@@ -83,7 +84,7 @@ struct RestoreStep {
 
 // A run's last step: copies this rank's own values, if any, which overlap nothing that is still
 // read; then tells the host that all is done: `outcomes` are brought to `to`, in the host's memory,
-// and left 0, and `done` becomes kKnown behind them.
+// and left 0, and `done` becomes kKnown after them.
 struct RunEnd {
   std::span<device::Outcome> outcomes;
   device::Outcome* to = nullptr;
@@ -127,13 +128,13 @@ class SlotWork {
  public:
   virtual ~SlotWork() = default;
 
-  // Lends the codec's workspace, aligned to 256, the outcomes, which lie behind it, and one word
-  // more behind them. All of it is zeros between steps of a run but for the outcomes, and zeros
+  // Lends the codec's workspace, aligned to 256, the outcomes, which lie after it, and one word
+  // more after them. All of it is zeros between steps of a run but for the outcomes, and zeros
   // where a run has ended. Makes zeros of `cleared` bytes from the workspace on.
   virtual Status begin(MutableByteView workspace, std::span<device::Outcome> outcomes,
                        std::uint64_t cleared) = 0;
 
-  // What all ranks have told is at `blocks`; resolves the record's parameter.
+  // Resolves the record's parameter from what all ranks have told, at `blocks`.
   virtual Status tell(const RangeStep& step) = 0;
   virtual Status resolve(const std::byte* blocks, int ranks, BoundRecord& record) = 0;
 
@@ -149,14 +150,14 @@ class SlotWork {
   // Whether encodes seal their slots themselves.
   virtual bool seals() const = 0;
 
-  // Encodes `from` into what lies behind the slot's header; `bound`: with what its parameter is by
+  // Encodes `from` into what lies after the slot's header; `bound`: with what its parameter is by
   // then; `sealed`, where encodes seal: so that slot.
   virtual Status encode(const std::byte* from, const Shape& shape, MutableByteView frame,
                         device::Outcome* outcome, const BoundRecord* bound,
                         const ToSeal* sealed) = 0;
 
-  // Behind the encodes that the outcomes are of: writes the headers, and brings values out by the
-  // mailbox where a frame does not fit. Where one of `before` is an error, the values are those
+  // Comes after the encodes that the outcomes are of: writes the headers, and brings values out by
+  // the mailbox where a frame does not fit. Where one of `before` is an error, the values are those
   // that were lost.
   virtual Status seal(std::span<const SealStep> steps, std::span<const device::Outcome> before) = 0;
 

@@ -22,7 +22,7 @@ struct Side {
   int peer = 0;
 };
 
-// What was posted towards one rank and has not met its other side yet, by sender.
+// Messages that were posted towards one rank and have not met their other side yet, by sender.
 struct Box {
   struct Pair {
     std::deque<Side*> sends, receives;

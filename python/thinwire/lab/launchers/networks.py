@@ -18,7 +18,7 @@ DEFAULTS = {
     "FI_PROVIDER": "tcp",
     "FI_TCP_IFACE": INTERFACE,
     **NCCL,
-    # Of an MPICH built for both. On UCX, MPICH 5.0.2 loses what came from another host before it is
-    # received from any source. An MPICH built for one alone does not read this.
+    # For an MPICH built for both. On UCX, MPICH 5.0.2 loses what came from another host before it
+    # is received from any source. An MPICH built for one alone does not read this.
     "MPIR_CVAR_CH4_NETMOD": "ofi",
 }
