@@ -16,8 +16,8 @@
  *     so. That holds until 256 more handles of its type have been destroyed: then it may be another
  *     one's. So does a handle in a struct, and a tw_stream_plan after its communicator.
  *   - Undefined: a handle that another thread destroys during the call; a pointer that is no
- * handle; memory of the library's that a handle owned; a length or count that is more than the
- * memory at its pointer has.
+ *     handle; memory of the library's that a handle owned; a length or count that is more than the
+ *     memory at its pointer has.
  *   - Sizes are 64-bit and in bytes unless a name says otherwise. Memory may have any alignment.
  *     It is host memory, pageable or pinned, or GPU memory of this process where a function says
  *     so. The caller owns all memory that it passes. No function keeps a pointer to it after it
@@ -82,110 +82,6 @@ uint32_t tw_format_version(void);
 /* Reads a size such as "64KiB" as bytes, and a rate such as "1gbit" as bytes per second. */
 tw_status tw_size_parse(const char* text, uint64_t* bytes);
 tw_status tw_link_rate_parse(const char* text, double* bytes_per_second);
-
-/* ---- Settings: the variables THINWIRE_* of the environment ---- */
-
-typedef struct tw_setting_info {
-  uint32_t size;
-  uint32_t of_tools;    /* 1: only this project's tools and tests read it, and it may be any text */
-  const char* name;     /* all texts here are in static storage */
-  const char* kind;     /* codec, size, rate, switch, level, words, report, path or policy */
-  const char* fallback; /* the value that is used if it is not set */
-  const char* words;    /* of the kind "words": the values that it takes, separated by spaces */
-  const char* meaning;
-} tw_setting_info;
-
-/* The number of settings; and setting `index`, counted from 0. */
-uint32_t tw_setting_count(void);
-tw_status tw_setting_describe(uint32_t index, tw_setting_info* info);
-
-/* Checks a setting. TW_INVALID_ARGUMENT if there is none of that name (tw_last_error() names the
- * nearest) or if it does not take that value. */
-tw_status tw_setting_check(const char* name, const char* value);
-
-/* The setting's value in the environment. NULL if it is not set, empty or wrong; a wrong
- * THINWIRE_DISABLE counts as "1". Codec specs are not checked here. The environment owns the text.
- */
-const char* tw_setting_value(const char* name);
-
-/* Checks all THINWIRE_ variables of this process, as they are at the first call. The job's first
- * rank logs each wrong or unknown one, and the value that is used instead. TW_INVALID_ARGUMENT if
- * there is one; then tw_codec_create() refuses lossy codecs. tw_codec_create() calls this itself:
- * call it earlier only to have the log lines earlier. */
-tw_status tw_settings_judge(void);
-
-/* Which rank of its job this process is, by the variables that launchers set: RANK where WORLD_SIZE
- * stands beside it (torchrun), else OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK, SLURM_PROCID, RANK;
- * -1 if none says it. Reads the environment, as getenv() does. */
-int64_t tw_job_rank(void);
-
-/* ---- Policies: which codec takes which messages and calls ---- */
-
-/* The ordered rules of a policy file, each with what it takes and a codec. The first rule that
- * matches takes a message or a collective call. docs/guide/policy.md has the format. Immutable, so
- * that any threads may use one at once; the caller destroys it. */
-typedef struct tw_policy tw_policy;
-
-/* Reads a policy of `text`, or of the file at `path`. TW_INVALID_ARGUMENT for a wrong one, and
- * for a file that cannot be read; tw_last_error() then begins with "NAME:LINE: ", or "PATH:LINE: ".
- * Blocks on the file alone. */
-tw_status tw_policy_create(const char* text, const char* name, tw_policy** policy);
-tw_status tw_policy_open(const char* path, tw_policy** policy);
-void tw_policy_destroy(tw_policy* policy);
-
-/* The policy of the file that THINWIRE_POLICY names, read at the first call and kept: the library
- * owns it. NULL if none is named or it is wrong, which tw_settings_judge() says; then no lossy
- * codec can be created. */
-const tw_policy* tw_policy_of_environment(void);
-
-/* Equal for policies whose rules do the same in the same order, whatever their files are called,
- * say in comments or call their rules. 0 for NULL. */
-uint64_t tw_policy_hash(const tw_policy* policy);
-
-typedef struct tw_policy_rule {
-  uint32_t size;
-  uint32_t line;     /* of the file, from 1 */
-  const char* name;  /* "" if it has none; the policy owns the texts */
-  const char* codec; /* "off", "default" (what holds without a policy), or a spec in normal form */
-  const char* text;  /* the whole rule in words */
-  uint32_t holds;    /* the tw_dtype that the bytes and 16-bit integers which it takes are, or
-                        TW_BYTES: it takes floats */
-  uint32_t siblings; /* under NCCL so many communicators of one name decide together; 1: each alone;
-                        0: the rule says nothing of it */
-} tw_policy_rule;
-
-/* The number of rules, 63 at most; and rule `index`, counted from 0. */
-uint32_t tw_policy_rule_count(const tw_policy* policy);
-tw_status tw_policy_describe(const tw_policy* policy, uint32_t index, tw_policy_rule* rule);
-
-/* The rules that may take calls on a communicator of that name with `ranks` ranks, a bit
- * (1 << index) for each. Without a name (NULL) none that has a pattern for it, without a number (0)
- * none that bounds it. */
-uint64_t tw_policy_rules(const tw_policy* policy, const char* communicator, uint32_t ranks);
-
-/* The ranks that something is sent to: of one node alone, or also of others. */
-typedef enum tw_span {
-  TW_SPAN_NOT_KNOWN = 0,
-  TW_SPAN_WITHIN_NODE = 1,
-  TW_SPAN_BETWEEN_NODES = 2
-} tw_span;
-
-/* Beside tw_operation: a message from one rank to another. */
-typedef enum tw_policy_operation { TW_POLICY_SEND = 8 } tw_policy_operation;
-
-typedef struct tw_policy_call {
-  uint32_t size;
-  uint32_t operation; /* tw_operation, or TW_POLICY_SEND */
-  uint32_t dtype;     /* tw_dtype; TW_BYTES: bytes and 16-bit integers, which a rule that says what
-                         they hold takes, and no other */
-  uint32_t span;      /* tw_span */
-  uint64_t bytes;     /* uncompressed, as the threshold counts them; UINT64_MAX: not known */
-  uint64_t rules;     /* those to look at, of tw_policy_rules() */
-} tw_policy_call;
-
-/* The index of the rule that takes the call; -1 if none does, or an argument is wrong; -2 if it
- * depends on a size that is not known. Allocates nothing. */
-int32_t tw_policy_match(const tw_policy* policy, const tw_policy_call* call);
 
 /* ---- Codecs ---- */
 
@@ -1469,6 +1365,110 @@ tw_status tw_stats_read_kind(tw_stats_of whose, uint32_t number, tw_stats_kind* 
  * entries beyond TW_REASON_COUNT become 0. Reasons of NCCL calls alone are left out, as they are in
  * the report. Errors as above. */
 tw_status tw_stats_raw(tw_stats_of whose, uint64_t* messages, uint32_t reasons);
+
+/* ---- Settings: the variables THINWIRE_* of the environment ---- */
+
+typedef struct tw_setting_info {
+  uint32_t size;
+  uint32_t of_tools;    /* 1: only this project's tools and tests read it, and it may be any text */
+  const char* name;     /* all texts here are in static storage */
+  const char* kind;     /* codec, size, rate, switch, level, words, report, path or policy */
+  const char* fallback; /* the value that is used if it is not set */
+  const char* words;    /* of the kind "words": the values that it takes, separated by spaces */
+  const char* meaning;
+} tw_setting_info;
+
+/* The number of settings; and setting `index`, counted from 0. */
+uint32_t tw_setting_count(void);
+tw_status tw_setting_describe(uint32_t index, tw_setting_info* info);
+
+/* Checks a setting. TW_INVALID_ARGUMENT if there is none of that name (tw_last_error() names the
+ * nearest) or if it does not take that value. */
+tw_status tw_setting_check(const char* name, const char* value);
+
+/* The setting's value in the environment. NULL if it is not set, empty or wrong; a wrong
+ * THINWIRE_DISABLE counts as "1". Codec specs are not checked here. The environment owns the text.
+ */
+const char* tw_setting_value(const char* name);
+
+/* Checks all THINWIRE_ variables of this process, as they are at the first call. The job's first
+ * rank logs each wrong or unknown one, and the value that is used instead. TW_INVALID_ARGUMENT if
+ * there is one; then tw_codec_create() refuses lossy codecs. tw_codec_create() calls this itself:
+ * call it earlier only to have the log lines earlier. */
+tw_status tw_settings_judge(void);
+
+/* Which rank of its job this process is, by the variables that launchers set: RANK where WORLD_SIZE
+ * stands beside it (torchrun), else OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK, SLURM_PROCID, RANK;
+ * -1 if none says it. Reads the environment, as getenv() does. */
+int64_t tw_job_rank(void);
+
+/* ---- Policies: which codec takes which messages and calls ---- */
+
+/* The ordered rules of a policy file, each with what it takes and a codec. The first rule that
+ * matches takes a message or a collective call. docs/guide/policy.md has the format. Immutable, so
+ * that any threads may use one at once; the caller destroys it. */
+typedef struct tw_policy tw_policy;
+
+/* Reads a policy of `text`, or of the file at `path`. TW_INVALID_ARGUMENT for a wrong one, and
+ * for a file that cannot be read; tw_last_error() then begins with "NAME:LINE: ", or "PATH:LINE: ".
+ * Blocks on the file alone. */
+tw_status tw_policy_create(const char* text, const char* name, tw_policy** policy);
+tw_status tw_policy_open(const char* path, tw_policy** policy);
+void tw_policy_destroy(tw_policy* policy);
+
+/* The policy of the file that THINWIRE_POLICY names, read at the first call and kept: the library
+ * owns it. NULL if none is named or it is wrong, which tw_settings_judge() says; then no lossy
+ * codec can be created. */
+const tw_policy* tw_policy_of_environment(void);
+
+/* Equal for policies whose rules do the same in the same order, whatever their files are called,
+ * say in comments or call their rules. 0 for NULL. */
+uint64_t tw_policy_hash(const tw_policy* policy);
+
+typedef struct tw_policy_rule {
+  uint32_t size;
+  uint32_t line;     /* of the file, from 1 */
+  const char* name;  /* "" if it has none; the policy owns the texts */
+  const char* codec; /* "off", "default" (what holds without a policy), or a spec in normal form */
+  const char* text;  /* the whole rule in words */
+  uint32_t holds;    /* the tw_dtype that the bytes and 16-bit integers which it takes are, or
+                        TW_BYTES: it takes floats */
+  uint32_t siblings; /* under NCCL so many communicators of one name decide together; 1: each alone;
+                        0: the rule says nothing of it */
+} tw_policy_rule;
+
+/* The number of rules, 63 at most; and rule `index`, counted from 0. */
+uint32_t tw_policy_rule_count(const tw_policy* policy);
+tw_status tw_policy_describe(const tw_policy* policy, uint32_t index, tw_policy_rule* rule);
+
+/* The rules that may take calls on a communicator of that name with `ranks` ranks, a bit
+ * (1 << index) for each. Without a name (NULL) none that has a pattern for it, without a number (0)
+ * none that bounds it. */
+uint64_t tw_policy_rules(const tw_policy* policy, const char* communicator, uint32_t ranks);
+
+/* The ranks that something is sent to: of one node alone, or also of others. */
+typedef enum tw_span {
+  TW_SPAN_NOT_KNOWN = 0,
+  TW_SPAN_WITHIN_NODE = 1,
+  TW_SPAN_BETWEEN_NODES = 2
+} tw_span;
+
+/* Beside tw_operation: a message from one rank to another. */
+typedef enum tw_policy_operation { TW_POLICY_SEND = 8 } tw_policy_operation;
+
+typedef struct tw_policy_call {
+  uint32_t size;
+  uint32_t operation; /* tw_operation, or TW_POLICY_SEND */
+  uint32_t dtype;     /* tw_dtype; TW_BYTES: bytes and 16-bit integers, which a rule that says what
+                         they hold takes, and no other */
+  uint32_t span;      /* tw_span */
+  uint64_t bytes;     /* uncompressed, as the threshold counts them; UINT64_MAX: not known */
+  uint64_t rules;     /* those to look at, of tw_policy_rules() */
+} tw_policy_call;
+
+/* The index of the rule that takes the call; -1 if none does, or an argument is wrong; -2 if it
+ * depends on a size that is not known. Allocates nothing. */
+int32_t tw_policy_match(const tw_policy* policy, const tw_policy_call* call);
 
 /* ---- Log: tw_log() writes one line to standard error, if THINWIRE_LOG includes the level ---- */
 

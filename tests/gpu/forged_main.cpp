@@ -8,6 +8,7 @@
 
 #include "codec/registry.h"
 #include "codec/spec.h"
+#include "compared_program.h"
 #include "forged_frames.h"
 #include "forged_messages.h"
 #include "slots_tally.h"
@@ -63,18 +64,11 @@ void compare_slots(Where where, Case given, std::uint64_t seed, SlotTally& tally
 
 // Calls whose values hardly change from one to the next; from the second on messages are forged.
 void compare_differences(Where where, Case given, std::uint64_t seed, SlotTally& tally) {
-  given.call.reference_bytes = 1 << 20;
-  std::vector<Room> host, other;
-  for (int rank = 0; rank < given.call.ranks; ++rank) {
-    host.emplace_back(Where::kHost, given.call.reference_bytes);
-    other.emplace_back(where, given.call.reference_bytes);
-  }
-  given.host_references = &host;
-  given.other_references = &other;
+  const RoomsOfReferences rooms(where, given, 1 << 20);
   for (given.step = 0; given.step < kSteps; ++given.step) {
     if (given.step == 0) {
-      run_on(Where::kHost, given, &host);
-      run_on(where, given, &other);
+      run_on(Where::kHost, given, given.host_references);
+      run_on(where, given, given.other_references);
     } else {
       compare_slots(where, given, seed + static_cast<std::uint64_t>(given.step), tally);
     }
@@ -132,18 +126,8 @@ int run(Where where, const Extent& extent) {
 int main(int count, char** arguments) {
   using thinwire::collective::Where;
   const std::string_view word = count > 1 ? arguments[1] : "";
-  const bool on_host = word == "host";
   thinwire::collective::Extent extent;
   if (word == "small") extent = {40, 1};
-  int devices = 0;
-  if (!on_host && (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)) {
-    std::printf("no GPU\n");
-    return 77;
-  }
-  try {
-    return thinwire::collective::run(on_host ? Where::kHost : Where::kGpu, extent);
-  } catch (const std::exception& error) {
-    std::printf("FAILED: %s\n", error.what());
-    return 1;
-  }
+  return thinwire::collective::run_compared(
+      word, [&](Where where) { return thinwire::collective::run(where, extent); });
 }

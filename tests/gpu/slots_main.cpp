@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codec/spec.h"
+#include "compared_program.h"
 #include "slots_runs.h"
 #include "slots_tally.h"
 
@@ -99,14 +100,7 @@ void compare_nodes(Where where, std::string_view spec, const Extent& extent, Tal
 // Five calls of each kind whose values hardly change from one to the next. Of the fourth a slot is
 // damaged, where it is longer than the 512 bytes that are said of each block.
 void compare_steps(Where where, Case given, std::string_view spec, Tally& tally) {
-  given.call.reference_bytes = 4 << 20;
-  std::vector<Room> host, other;
-  for (int rank = 0; rank < given.call.ranks; ++rank) {
-    host.emplace_back(Where::kHost, given.call.reference_bytes);
-    other.emplace_back(where, given.call.reference_bytes);
-  }
-  given.host_references = &host;
-  given.other_references = &other;
+  const RoomsOfReferences rooms(where, given, 4 << 20);
   for (given.step = 0; given.step < 5; ++given.step) {
     given.damaged = given.step == 3;
     tally.compare(where, given, spec);
@@ -198,19 +192,9 @@ int run(Where where, const Extent& extent) {
 int main(int count, char** arguments) {
   using thinwire::collective::Where;
   const std::string_view word = count > 1 ? arguments[1] : "";
-  const bool on_host = word == "host";
   thinwire::collective::Extent extent;
   if (word == "small") extent = {{"mpc", "expack"}, {3}, {999, 5003}};
   if (std::ranges::count(extent.specs, word) > 0) extent.specs = {arguments[1]};
-  int devices = 0;
-  if (!on_host && (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)) {
-    std::printf("no GPU\n");
-    return 77;
-  }
-  try {
-    return thinwire::collective::run(on_host ? Where::kHost : Where::kGpu, extent);
-  } catch (const std::exception& error) {
-    std::printf("FAILED: %s\n", error.what());
-    return 1;
-  }
+  return thinwire::collective::run_compared(
+      word, [&](Where where) { return thinwire::collective::run(where, extent); });
 }
