@@ -1,4 +1,4 @@
-// What benchmark programs read and write: command lines of pairs, a name and one word after it;
+// Input and output of benchmark programs: command lines of pairs, a name and one word after it;
 // lines of JSON.
 #pragma once
 

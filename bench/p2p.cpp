@@ -78,7 +78,7 @@ void print(std::int64_t bytes, const Options& options, const Outcome& outcome,
            const std::string& gpus) {
   const auto text = [](bool value) { return value ? "true" : "false"; };
   const std::vector<double>& seconds = outcome.seconds;
-  // Of both ranks, untimed ones included.
+  // Messages of both ranks, untimed ones included.
   const std::size_t per_iteration = options.mode == Mode::kLatency ? 2 : kWindow;
   const std::size_t messages = per_iteration * (kWarmups + seconds.size());
   std::printf(

@@ -1,4 +1,4 @@
-// What p2p sends, and what it makes of what arrives.
+// Data that p2p sends, and what it makes of what arrives.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class Arrivals {
   Arrivals(std::span<const float> sent, Memory memory)
       : sent_(sent), buffer_(make_buffer(memory, sent.size())), received_(sent.size()) {}
 
-  // Where to receive. Every value is NaN before, so that one which nobody wrote shows.
+  // Returns where to receive. Every value is NaN before, so that one which nobody wrote shows.
   float* prepare();
 
   // The part of a receive that MPI leaves to the program.

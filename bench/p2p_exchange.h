@@ -36,7 +36,7 @@ class Pair {
   std::vector<char> filler_;
 };
 
-// What a rank sends, once or several times at once. Staged messages need room of their own each,
+// Messages that a rank sends, one or several at once. Staged messages need room of their own each,
 // for a message under way must not be written to; others are sent from one place.
 class Departures {
  public:

@@ -42,8 +42,8 @@ class DeviceBuffer : public Buffer {
   std::size_t bytes_;
 };
 
-// What a careful program does where its MPI takes host memory only: a pinned buffer and a stream,
-// made beforehand, one copy on either side.
+// Staging as a careful program does it if its MPI takes host memory only: a pinned buffer and a
+// stream, made beforehand, one copy on either side.
 class StagedBuffer : public DeviceBuffer {
  public:
   explicit StagedBuffer(std::size_t count) : DeviceBuffer(count) {

@@ -1,4 +1,4 @@
-// Where the messages of p2p lie.
+// Memory of the messages of p2p.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@ class Buffer {
  public:
   virtual ~Buffer() = default;
 
-  // What MPI gets.
+  // The pointer that MPI gets.
   virtual float* message() = 0;
-  // What a program has to do by itself around MPI's calls; both are timed, and done on return.
+  // Work that a program has to do by itself around MPI's calls; both are timed, and done on return.
   virtual void before_send() {}
   virtual void after_receive() {}
 
-  // Where the values belong, on the GPU for GPU memory. Not timed; done on return.
+  // Writes values to where they belong, on the GPU for GPU memory. Not timed; done on return.
   virtual void write(std::span<const float> values) = 0;
   virtual void read(std::span<float> values) = 0;
   // Makes every value NaN, in all of the buffer's memory.

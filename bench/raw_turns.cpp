@@ -72,7 +72,8 @@ Values read_file(const char* path) {
 
 int count_of(const Turn& turn) { return static_cast<int>(turn.bytes / sizeof(float)); }
 
-// Of two turns in a row no value is the same, so that what an earlier message left is found.
+// A value of a turn. No value is the same in two turns in a row, so that what an earlier message
+// left is found.
 float value_of(const Turn& turn, int index) {
   const auto number = static_cast<std::uint32_t>(turn.number);
   return static_cast<float>((number * kStride + static_cast<std::uint32_t>(index)) % kValues);
@@ -109,7 +110,7 @@ int wait_for_answer(int rank) {
   return value;
 }
 
-// What a preload library has counted so far; zeros where there is none.
+// Counts of a preload library so far; zeros if there is none.
 tw_stats stats_now() {
   using Read = tw_status (*)(tw_stats*, std::uint64_t*, std::uint32_t);
   static const auto read = reinterpret_cast<Read>(dlsym(RTLD_DEFAULT, "tw_preload_stats"));

@@ -1,4 +1,4 @@
-// What the parts of codec_cpu share: clocks, fields, this library's coder.
+// Parts of codec_cpu: clocks, fields, this library's coder.
 #pragma once
 
 #include <thinwire/thinwire.h>

@@ -14,7 +14,7 @@ Coder::Coder(const Request& request, const Stream& stream)
   options_.size = sizeof options_;
   options_.flags = request.checksums ? 0 : TW_MESSAGE_NO_CHECKSUM;
   options_.stream = stream.get();
-  // What is enqueued does not look for integers, so neither does what it is compared with.
+  // Enqueued work does not look for integers, so neither does what it is compared with.
   options_.flags |= TW_MESSAGE_INTEGERS;
   for (std::uint32_t index = 0; index < tw_codec_count(); ++index) {
     tw_codec_info info{};

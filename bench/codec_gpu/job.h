@@ -9,10 +9,10 @@
 
 namespace thinwire::bench {
 
-// What an addition is multiplied by.
+// The factor of an addition.
 inline constexpr double kAddScale = 0.5;
 
-// What to measure; `values` is the array in host memory.
+// A request to measure; `values` is the array in host memory.
 struct Request {
   std::string spec;
   std::string dtype;

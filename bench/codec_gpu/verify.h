@@ -1,4 +1,4 @@
-// What is to come of the array, and whether it does.
+// Checks of what comes of the array.
 #pragma once
 
 #include "job.h"
@@ -25,8 +25,8 @@ class Expected {
   // side may write other frames of the same array, if they decode: then check_frames() is false.
   bool check_frames(const Slots& slots, int calls, const Stream& stream) const;
   void check_arrays(const Slots& slots, int calls, const Stream& stream) const;
-  // Of arrays that were added once to the array itself. False where no CPU can say what comes of
-  // it.
+  // Checks sums of arrays that were added once to the array itself. False if no CPU can say what
+  // comes of it.
   bool knows_sums() const { return sum_ != nullptr; }
   void check_sums(const Slots& slots, int calls, const Stream& stream) const;
 

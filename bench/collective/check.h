@@ -9,8 +9,8 @@
 
 namespace thinwire::bench {
 
-// What may differ: nothing, where `lossless`; up to `bound` where that is stated; any finite value
-// for a finite one otherwise. Sums differ by rounding besides.
+// The difference that is allowed: none, if `lossless`; up to `bound`, if that is stated; any finite
+// value for a finite one otherwise. Sums differ by rounding besides.
 struct Tolerance {
   bool lossless = true;
   double bound = 0;
@@ -31,7 +31,7 @@ class Check {
  public:
   Check(const Data& data, tw_operation operation, tw_dtype dtype, const Group& group,
         std::int64_t count);
-  // Of data movement that leaves these bytes.
+  // Checks data movement that leaves these bytes.
   Check(std::vector<char> expected, tw_dtype dtype);
 
   Judgement judge(std::span<const char> received, const Tolerance& tolerance) const;

@@ -22,7 +22,7 @@ class Data {
   // This rank's send buffer; of Bcast the root's receive buffer.
   std::vector<char> sent(tw_operation operation, const Group& group, std::int64_t count) const;
 
-  // What data movement leaves in this rank's receive buffer.
+  // The bytes that data movement leaves in this rank's receive buffer.
   std::vector<char> received(tw_operation operation, const Group& group, std::int64_t count) const;
 
   // The exact sum of all ranks' contributions in this rank's receive buffer, to twice the digits of

@@ -41,7 +41,7 @@ class Buffers {
     if (is_bcast_ && is_root) receive_->write(words());
   }
 
-  // What a program that stages by hand does before and after MPI's call.
+  // Steps that a program which stages by hand does before and after MPI's call.
   void before(bool is_root) { (is_bcast_ && is_root ? receive_ : send_)->before_send(); }
   void after(bool is_root) {
     if (!(is_bcast_ && is_root)) receive_->after_receive();

@@ -12,14 +12,14 @@
 
 namespace thinwire::bench {
 
-// What the runs of one case amount to, of all ranks together and the same on each of them.
+// Results of the runs of one case, of all ranks together and the same on each of them.
 struct Outcome {
   std::vector<double> seconds;  // of the slowest rank, sorted
   std::int64_t wrong = 0;       // elements, of all runs and ranks
   double max_error = 0;
   bool identical = true;  // where all ranks get the same, they had the same bits
   std::string error;      // why it was not run
-  // Of the last run: bytes and packets are sums over the ranks, the rest is the largest.
+  // The report of the last run: bytes and packets are sums over the ranks, the rest is the largest.
   tw_collective_report report{};
 };
 

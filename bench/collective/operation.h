@@ -1,4 +1,4 @@
-// What each operation moves.
+// Data that each operation moves.
 #pragma once
 
 #include <cstdint>

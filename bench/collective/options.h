@@ -27,7 +27,8 @@ struct Options {
   std::string transport;  // the library that has tw_mpi_transport()
   tw_dtype dtype = TW_F32;
   Memory memory = Memory::kHost;
-  // Where the MPI's own operation finds device arrays: staged by hand, unless it takes them itself.
+  // The memory in which the MPI's own operation finds device arrays: staged by hand, unless it
+  // takes them itself.
   Memory native_memory = Memory::kStaged;
   std::int64_t filler = 0;     // bytes
   std::int64_t threshold = 0;  // bytes

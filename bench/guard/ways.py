@@ -12,7 +12,7 @@ from thinwire.bench.programs import Place, find_program, under_shim
 from thinwire.bench.turns import Job
 
 TIME_LIMIT = 60.0
-# What a bucket lets through at full speed after a pause goes ahead of each message, twice.
+# Bytes that a bucket lets through at full speed after a pause go ahead of each message, twice.
 BURSTS_AHEAD = 2
 
 

@@ -1,4 +1,4 @@
-// Where the buffers lie and what is enqueued on the stream beside NCCL's calls.
+// Places of the buffers, and what is enqueued on the stream besides NCCL's calls.
 #pragma once
 
 #include <cstddef>

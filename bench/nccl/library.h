@@ -35,7 +35,7 @@ class Library {
   ncclUniqueId make_id() const;
   ncclComm_t make(int ranks, const ncclUniqueId& id, int rank) const;
   void end(ncclComm_t comm) const;
-  // What came up after calls that had succeeded; throws.
+  // Throws if an error came up after calls that had succeeded.
   void check(ncclComm_t comm) const;
 
   // Whether buffers lie in host memory, as those of the libnccl of tests do.

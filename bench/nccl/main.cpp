@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "nccl: %s\n%s\n", error.c_str(), nccl::usage());
     return 2;
   }
-  // What is thrown is not caught: who gives memory back waits for the stream, which may wait for a
+  // Exceptions are not caught: who gives memory back waits for the stream, which may wait for a
   // rank that has gone.
   std::set_terminate(nccl::tell_and_end);
   return nccl::run(options, place);

@@ -18,7 +18,7 @@ constexpr auto kPause = std::chrono::milliseconds(200);
 constexpr int kRounds = 10;
 constexpr auto kLittlePause = std::chrono::milliseconds(20);
 
-// What passes, in the words of the library's report.
+// Reasons that pass, in the words of the library's report.
 constexpr const char* kNotKnown = "not known yet who has the library";
 constexpr const char* kNotAgreed = "not agreed yet for calls of this kind";
 constexpr const char* kBeingTimed = "being timed, raw and compressed";
@@ -113,7 +113,7 @@ Counts sum_of(const Job& job, const Counts& own) {
   return all;
 }
 
-// What becomes of calls is counted a moment after the stream has come past them.
+// Waits, as calls are counted a moment after the stream has come past them.
 void wait_for_counts() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
 
 }  // namespace

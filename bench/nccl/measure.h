@@ -9,14 +9,14 @@
 
 namespace thinwire::bench::nccl {
 
-// What the turns of one way amount to, of all ranks together and the same on each of them.
+// Results of the turns of one way, of all ranks together and the same on each of them.
 struct Outcome {
   Way way;
   std::vector<double> seconds, host_seconds;  // of the slowest rank, sorted, a call
   std::int64_t wrong = 0;                     // elements, of all turns and ranks
   double max_error = 0, relative_error = 0;   // the second over the array, by squares
   bool identical = true;  // where all ranks get the same, they had the same bits
-  // Of the timed turns, as the preload library counts: sums over the ranks.
+  // Counts of the timed turns, by the preload library: sums over the ranks.
   Counts counts;
   int warm_up_calls = 0;
   std::string why_raw;  // why calls are not coded after all warm-up; empty where they are

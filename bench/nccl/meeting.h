@@ -20,7 +20,7 @@ class Meeting {
 
   void barrier() { all(char{0}); }
 
-  // What every rank says, in the order of ranks.
+  // The values of all ranks, in the order of ranks.
   template <typename Value>
   std::vector<Value> all(const Value& own) {
     const std::string bytes = exchange(&own, sizeof own);

@@ -38,7 +38,7 @@ class PerHop {
   }
   std::int64_t wrapped(std::int64_t block) const { return (block + 2 * ranks_) % ranks_; }
 
-  // Of an array of `count` elements in all.
+  // Gathers an array of `count` elements in all.
   void gather_ring(char* array, std::int64_t count);
   void sum_ring(const char* array, std::int64_t count, char* own_block);
   void exchange(const char* send, std::int64_t sent, char* receive, std::int64_t received);

@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of messages that no other rank gets, in the words of the library's report.
+// The reason of messages that no other rank gets, in the words of the library's report.
 constexpr const char* kToItself = "to itself, or of one rank";
 
 // As the values of `collective` know it; a message is a block of a gather that one rank gets.
@@ -181,7 +181,8 @@ void Turns::count_on(Way way) {
     } else if (operation_ == Operation::kAllToAllGrouped) {
       exchange_with_all(calls, end(), *small_[0], *small_[1], count, type, width());
     } else if (operation_ == Operation::kAllReduce || operation_ == Operation::kReduceScatter) {
-      // What a codec for reductions alone takes has a number, what it leaves has none.
+      // A codec that takes reductions alone has a number for what it takes, and none for what it
+      // leaves.
       check(calls.all_reduce(small_[0]->at(), small_[1]->at(), count, type, ncclSum, comm_,
                              job_.device.stream()),
             "ncclAllReduce");
@@ -198,7 +199,7 @@ Counts Turns::counts(Way way) const {
   constexpr const char* kNames[] = {"AllGather", "ReduceScatter", "AllReduce", "Broadcast",
                                     "Send",      "AlltoAll",      "Send"};
   if (way == Way::kRaw) return {};
-  // Of a chain, the last rank sends nothing.
+  // The last rank of a chain sends nothing.
   const bool last = operation_ == Operation::kBroadcast && group_.rank + 1 == group_.size;
   if (way == Way::kPerHop) return job_.library.counts(last ? "Recv" : "Send");
   Counts counts = job_.library.counts(kNames[static_cast<int>(operation_)]);

@@ -18,7 +18,7 @@
 
 namespace thinwire::bench::nccl {
 
-// What a rank of the job has.
+// The means of a rank of the job.
 struct Job {
   const Options& options;
   const Place& place;
@@ -45,7 +45,7 @@ class Turns {
 
   // Options::calls of them, after a filler on every link in both directions, from a barrier on.
   Taken run(Way way);
-  // What the last run left; the same bits as before are not looked at twice.
+  // Judges what the last run left; the same bits as before are not looked at twice.
   Judgement judge(Way way);
   // Whether this rank is one of those that must end with the same values.
   bool gets_shared() const;
@@ -55,7 +55,7 @@ class Turns {
   // Small calls that count with those of this way where the library numbers calls.
   void count_on(Way way);
 
-  // What the preload library has counted of this way's calls.
+  // Counts of this way's calls by the preload library.
   Counts counts(Way way) const;
 
   std::int64_t count() const { return count_; }

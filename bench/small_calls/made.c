@@ -1,4 +1,4 @@
-// What programs make and free in each step: communicators, datatypes, packed buffers.
+// Objects that programs make and free in each step: communicators, datatypes, packed buffers.
 #include "small_calls.h"
 
 enum { kMade = 4 };

@@ -11,9 +11,9 @@
 
 enum { kMessages = 26, kThousands = 2000, kThreads = 3 };
 
-// What a pattern works with: messages of `floats` values to and from a partner, which is the
-// process itself if it is alone. Message `at` leaves from place `at` of `sent` and arrives in that
-// of `received`.
+// The means of a pattern: messages of `floats` values to and from a partner, which is the process
+// itself if it is alone. Message `at` leaves from place `at` of `sent` and arrives in that of
+// `received`.
 typedef struct {
   MPI_Comm comm;
   int rank, size, partner;
@@ -32,7 +32,7 @@ typedef struct {
 typedef struct {
   const char* name;
   int (*batch)(Run*);  // Returns how many MPI calls it made.
-  int messages;        // Of these is checked that they arrived.
+  int messages;        // whose arrival is checked
   bool needs_threads;
 } Pattern;
 

@@ -29,7 +29,7 @@ int main() {
   std::printf("%s: %zu bytes, %s\n", lossless.spec().data(), written.size(),
               same ? "the same bits" : "NOT THE SAME");
 
-  // What fails throws, with the status and the library's own sentence.
+  // A failure throws, with the status and the library's own sentence.
   frame.resize(frame.size() / 2);
   try {
     thinwire::decode<double>(frame);

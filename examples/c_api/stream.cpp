@@ -63,7 +63,7 @@ bool holds_all(const std::vector<float>& received) {
   return std::memcmp(received.data(), expected.data(), expected.size() * sizeof(float)) == 0;
 }
 
-// What one call is planned as; all ranks say the same.
+// Plans one call; all ranks say the same.
 tw_stream_plan* planned(tw_stream_comm* comm) {
   tw_stream_plan_options options{};
   options.size = sizeof options;
@@ -76,7 +76,7 @@ tw_stream_plan* planned(tw_stream_comm* comm) {
   return plan;
 }
 
-// What came of calls that the stream has come past.
+// Checks calls that the stream has come past.
 bool checked(int rank, const tw_stream_plan* plan, const tw_stream_plan_info& info,
              const std::vector<Memory>& records) {
   std::uint32_t out = 0, in = 0, needed = 0;

@@ -1,4 +1,4 @@
-// What serves the mailboxes of streams.
+// Service of the mailboxes of streams.
 #pragma once
 
 #include <thinwire/thinwire.h>

@@ -42,7 +42,7 @@ class Queue {
   std::deque<Item> items_;
 };
 
-// What is put on it runs in order, on a thread of its own.
+// A stream: what is put on it runs in order, on a thread of its own.
 class Stream {
  public:
   Stream()

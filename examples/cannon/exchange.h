@@ -31,7 +31,7 @@ struct BlockType {
   std::size_t bytes = 0;
 };
 
-// What one rank has sent so far.
+// Traffic that one rank has sent so far.
 struct Traffic {
   std::int64_t bytes = 0;
   std::int64_t messages = 0;

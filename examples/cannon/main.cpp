@@ -23,7 +23,7 @@
 namespace cannon {
 namespace {
 
-// What one rank has to say of the run.
+// Results of the run on one rank.
 struct Outcome {
   Times times;                        // of all products together that count
   std::vector<double> communication;  // seconds of each of them
@@ -79,8 +79,8 @@ Outcome multiply(const Options& options, const Grid& grid, bool on_gpu, MPI_Data
   return outcome;
 }
 
-// Of seconds the slowest rank's, a product. Collective; rank 0 prints. Returns whether the product
-// is right.
+// Reports the slowest rank's seconds, a product. Collective; rank 0 prints. Returns whether the
+// product is right.
 bool report(const Options& options, const Grid& grid, bool on_gpu, const Outcome& outcome) {
   const auto slowest = [&](double seconds) {
     return examples::largest(grid.comm, seconds) / options.repeat;

@@ -20,8 +20,8 @@ class Matrix {
 // Which matrix of its kind; the two factors of a product are two.
 enum class Factor : std::uint64_t { kLeft = 1, kRight = 2 };
 
-// Of the inverse multiquadric kernel 1 / sqrt(1 + (distance / length)^2) between `size` random
-// points of a line, sorted. Evaluated in single precision whatever Real is.
+// Makes the matrix of the inverse multiquadric kernel 1 / sqrt(1 + (distance / length)^2) between
+// `size` random points of a line, sorted. Evaluated in single precision whatever Real is.
 template <typename Real>
 std::unique_ptr<Matrix<Real>> make_kernel_matrix(Factor factor, int size, double length);
 

@@ -14,7 +14,7 @@ class Multiplier {
   // GPU memory as the multiplier is. Done on return.
   virtual void multiply(const Real* a, const Real* b, Real* c, bool add) = 0;
 
-  // What does the work, as "cblas".
+  // The name of what does the work, as "cblas".
   virtual const char* name() const = 0;
 };
 

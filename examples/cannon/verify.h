@@ -16,7 +16,7 @@ template <typename Real>
 double largest_error(const Grid& grid, int rows, const Matrix<Real>& a, const Matrix<Real>& b,
                      const std::vector<Real>& c);
 
-// What largest_error() can be of a product of matrices with `size` rows whose every operation was
+// Bounds largest_error() of a product of matrices with `size` rows whose every operation was
 // rounded to Real, in whatever order; and as much again for the check's own rounding.
 template <typename Real>
 double rounding_bound(int size);

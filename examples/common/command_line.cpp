@@ -8,7 +8,7 @@
 namespace examples {
 namespace {
 
-// Of a whole text, not of the beginning of one.
+// Reads a number from a whole text, not from the beginning of one.
 template <typename Number>
 bool read(std::string_view text, Number* value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);

@@ -1,4 +1,4 @@
-// Where a program computes, and how what lies in GPU memory becomes a message.
+// The place where a program computes, and how what lies in GPU memory becomes a message.
 #pragma once
 
 #include <mpi.h>
@@ -19,7 +19,7 @@ struct DeviceOptions {
 // --device and --staging.
 void add_device_options(CommandLine* line, DeviceOptions* options);
 
-// What the table of options cannot hold. On failure `error` holds a sentence for the user.
+// Checks what the table of options cannot hold. On failure `error` holds a sentence for the user.
 bool check_device_options(const DeviceOptions& options, std::string* error);
 
 // Whether the ranks compute on GPUs: all of them or none; of a host's ranks each then has taken the

@@ -17,7 +17,7 @@ struct World {
   int ranks = 1;
 };
 
-// Of MPI_COMM_WORLD.
+// The rank and size of MPI_COMM_WORLD.
 World find_world();
 
 // Reads a program's options on every rank, then has `check` look at what the table of options

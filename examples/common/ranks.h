@@ -1,4 +1,4 @@
-// What all ranks say together, in messages of a few bytes.
+// Agreement of all ranks, in messages of a few bytes.
 #pragma once
 
 #include <mpi.h>
@@ -15,8 +15,8 @@ double smallest(MPI_Comm comm, double value);
 double total(MPI_Comm comm, double value);
 std::int64_t total(MPI_Comm comm, std::int64_t value);
 
-// Of the bits of an array in host memory: two arrays that differ in one bit have different ones,
-// but for chance.
+// A checksum of the bits of an array in host memory: two arrays that differ in one bit have
+// different ones, but for chance.
 std::uint64_t checksum(const void* data, std::size_t bytes);
 
 // One checksum of all ranks', each at its rank's place. Collective.

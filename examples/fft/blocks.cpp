@@ -6,7 +6,7 @@
 namespace fft {
 namespace {
 
-// Of a run of rows that stays together.
+// The length of a run of rows that stays together.
 std::size_t run(const Slabs& slabs) { return static_cast<std::size_t>(slabs.depth()) * slabs.size; }
 
 // Both ways; `work` gets where a run lies in the planes and in the blocks.

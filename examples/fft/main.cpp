@@ -19,7 +19,7 @@
 namespace fft {
 namespace {
 
-// Of one rank, but for the errors, which are all ranks'.
+// Results of one rank, but for the errors, which are all ranks'.
 struct Outcome {
   std::vector<double> there;  // seconds of each transform
   std::vector<double> back;

@@ -19,7 +19,7 @@ class Line {
     }
   }
 
-  // Of `size` values that lie `stride` apart.
+  // Transforms `size` values that lie `stride` apart.
   void transform(Value* line, std::size_t stride, Direction direction) {
     for (int i = 0; i < size_; ++i) values_[i] = line[i * stride];
     reverse_bits();

@@ -30,12 +30,12 @@ inline constexpr int kStressFlops = 146;
 inline constexpr int kVelocityBytes = 4 * (6 + 2 * 3 + 1);
 inline constexpr int kStressBytes = 4 * (3 + 2 * 6 + 2 * 6 + 4);
 
-// Where the arrays of a part lie; each is indexed by Part::index().
+// Arrays of a part; each is indexed by Part::index().
 struct State {
   float* field[kAllFields];
 };
 
-// What a rock does in a step, at the place of the normal stresses.
+// Coefficients of a rock in a step, at the place of the normal stresses.
 struct Rock {
   const float* buoyancy;    // dt / spacing / density
   const float* p_modulus;   // dt / spacing * (lambda + 2 mu), unrelaxed

@@ -54,7 +54,7 @@ struct Column {
   int end;
 };
 
-// Of this thread in a box; an empty one outside of it.
+// The column of this thread in a box; an empty one outside of it.
 __device__ inline Column column_of(const Box& box) {
   const int aligned = box.begin.x / kBlockX * kBlockX;
   Column column{static_cast<int>(aligned + blockIdx.x * kBlockX + threadIdx.x),
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kBlockX* kBlockY)
   if (column.begin >= column.end) return;
   const std::ptrdiff_t plane = layout.plane;
   std::ptrdiff_t at = layout.index(column.x, column.y, column.begin);
-  // Behind: up to the next value. Ahead: up to the one after that.
+  // After: up to the next value. Ahead: up to the one after that.
   Window xz(state.field[kXz] + at + plane, plane);
   Window yz(state.field[kYz] + at + plane, plane);
   Window zz(state.field[kZz] + at + 2 * plane, plane);

@@ -52,7 +52,7 @@ Coefficients coefficients(const Model& model, const RockType& rock) {
   made.compliance =
       static_cast<float>(1 / (scale * rock.density * rock.vs * rock.vs * s.unrelaxed));
   for (int m = 0; m < kMechanisms; ++m) {
-    // Of dt dr/dt = -(r + weight * elastic) dt / time, r at the middle of the step.
+    // Solves dt dr/dt = -(r + weight * elastic) dt / time, r at the middle of the step.
     const double taken = kMechanisms * 2 * model.time_step / (2 * times[m] + model.time_step);
     made.p_loss[m] = static_cast<float>(taken * p.weights[m]);
     made.s_loss[m] = static_cast<float>(taken * s.weights[m]);

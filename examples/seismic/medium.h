@@ -25,7 +25,7 @@ double slowest(Medium medium);
 // The largest time step that is stable, in seconds.
 double stable_time_step(const Model& model);
 
-// What the rocks of a model do in a step, in the order of rock_at() (rocks.h).
+// Makes the table of what the rocks of a model do in a step, in the order of rock_at() (rocks.h).
 RockTable make_rock_table(const Model& model);
 
 // The share of its memory variable that a point keeps in a step, by mechanism().

@@ -39,10 +39,10 @@ struct Options {
 // The options as a table that writes to `options`.
 examples::CommandLine command_line(Options* options);
 
-// What the table cannot hold. On failure `error` holds a sentence for the user.
+// Checks what the table cannot hold. On failure `error` holds a sentence for the user.
 bool check(const Options& options, std::string* error);
 
-// What the options mean.
+// The meaning of the options.
 Extents grid_of(const Options& options);
 Extents split_of(const Options& options);  // all zeros: the program chooses
 Model model_of(const Options& options);

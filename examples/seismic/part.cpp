@@ -10,7 +10,7 @@ bool divides(const Extents& grid, const Extents& split) {
   return fits(grid.x, split.x) && fits(grid.y, split.y) && fits(grid.z, split.z);
 }
 
-// Of what a part sends at most.
+// The most that a part sends.
 double surface(const Extents& grid, const Extents& split) {
   const double x = static_cast<double>(grid.x) / split.x;
   const double y = static_cast<double>(grid.y) / split.y;

@@ -43,7 +43,7 @@ struct Part {
   std::ptrdiff_t plane = 0;
   std::ptrdiff_t volume = 0;
 
-  // Of an owned point or one of the halos, in the part's indices.
+  // The index of an owned point or one of the halos, in the part's indices.
   std::ptrdiff_t index(int x, int y, int z) const {
     return (z + kHalo) * plane + (y + kHalo) * row + kLead + x;
   }

@@ -3,7 +3,7 @@
 namespace seismic {
 namespace {
 
-// What neighbours along an axis read of the stresses: those that act on its planes.
+// Stresses that neighbours along an axis read: those that act on its planes.
 constexpr int kTractionsOfAxis[3][kFieldsOfFace] = {
     {kXx, kXy, kXz}, {kXy, kYy, kYz}, {kXz, kYz, kZz}};
 constexpr int kAllVelocities[kFieldsOfFace] = {kVx, kVy, kVz};

@@ -32,7 +32,7 @@ struct Planes {
 // The kHalo planes of a part next to a face: its own points, or the halo outside.
 Planes planes_at(const Part& part, Group group, Face face, bool halo);
 
-// Where value `number` of a message lies: which field, and the index in it.
+// The place of value `number` of a message: which field, and the index in it.
 struct PlaceOfValue {
   int field;
   std::ptrdiff_t at;
@@ -46,7 +46,7 @@ SEISMIC_HOST_DEVICE PlaceOfValue place_of(const Planes& planes, std::int64_t num
   return {planes.field[plane / kHalo], at};
 }
 
-// Of the value of a field at a global point, for Solver::fingerprint().
+// A print of the value of a field at a global point, for Solver::fingerprint().
 SEISMIC_HOST_DEVICE std::uint64_t print_of(const Extents& grid, const Extents& point, int field,
                                            std::uint32_t bits) {
   const std::int64_t at =

@@ -1,4 +1,4 @@
-// Where the rocks lie, on the CPU and on a GPU, and their coefficients of a step.
+// Places of the rocks, on the CPU and on a GPU, and their coefficients of a step.
 #pragma once
 
 #include <cmath>

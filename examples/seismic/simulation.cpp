@@ -3,7 +3,7 @@
 namespace seismic {
 namespace {
 
-// What is done with a box when the halos of the other group are there.
+// Steps a box when the halos of the other group are there.
 void step_stress(const Box& box, Solver* solver) {
   solver->mirror_velocity(box);
   solver->update_stress(box);

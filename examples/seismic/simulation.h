@@ -16,7 +16,7 @@ struct StepTime {
   double comm_seconds = 0;
 };
 
-// Of one rank.
+// Results of one rank.
 struct Outcome {
   double seconds = 0;
   Traffic traffic;

@@ -35,8 +35,8 @@ class Solver {
   virtual void update_velocity(const Box& box) = 0;
   virtual void update_stress(const Box& box) = 0;
 
-  // What lies above the free surface, for the columns of a box that begins there. Does nothing for
-  // other boxes and parts.
+  // Fills what lies above the free surface, for the columns of a box that begins there. Does
+  // nothing for other boxes and parts.
   virtual void mirror_velocity(const Box& box) = 0;
   virtual void mirror_stress(const Box& box) = 0;
 
@@ -54,8 +54,8 @@ class Solver {
   // [steps][own receivers][component], in host memory.
   virtual std::vector<float> records() = 0;
 
-  // Of all own velocities and stresses: a sum over points whose total over ranks does not depend on
-  // how the grid is divided; and the largest velocity along an axis, NaN if there is one.
+  // A print of all own velocities and stresses: a sum over points whose total over ranks does not
+  // depend on how the grid is divided; and the largest velocity along an axis, NaN if there is one.
   virtual std::uint64_t fingerprint() = 0;
   virtual float peak() = 0;
 };

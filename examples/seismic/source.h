@@ -31,12 +31,12 @@ struct Shot {
 // Points around the source's among which a moment is shared, along each axis.
 inline constexpr int kSpread = 2;
 
-// What this part adds to its stresses: field[at] += weight * moment_rate(step). No two are at one
-// place.
+// Amounts that this part adds to its stresses: field[at] += weight * moment_rate(step). No two are
+// at one place.
 std::vector<Shot> make_shots(const Source& source, const Model& model, const Part& part);
 
-// Of a moment of 1, for steps 1 to `steps`, in the middle of each, times the time step. It is
-// exp(-(t - t0)^2 / (2 s^2)) / (s sqrt(2 pi)), s = 1 / (4 hertz), t0 = 6 s.
+// The rate of a moment of 1, for steps 1 to `steps`, in the middle of each, times the time step. It
+// is exp(-(t - t0)^2 / (2 s^2)) / (s sqrt(2 pi)), s = 1 / (4 hertz), t0 = 6 s.
 std::vector<float> moment_rate(const Model& model, int steps);
 
 }  // namespace seismic

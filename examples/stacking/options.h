@@ -23,7 +23,7 @@ struct Options {
 // The options as a table that writes to `options`.
 examples::CommandLine command_line(Options* options);
 
-// What the table cannot hold. On failure `error` holds a sentence for the user.
+// Checks what the table cannot hold. On failure `error` holds a sentence for the user.
 bool check(const Options& options, std::string* error);
 
 // Values of an image.

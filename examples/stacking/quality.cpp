@@ -13,7 +13,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kBatch = 1 << 14;  // values that are looked at together
 
-// Of some of the values.
+// A tally of some of the values.
 struct Tally {
   double least = kInfinity;
   double most = -kInfinity;

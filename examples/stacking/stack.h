@@ -28,7 +28,7 @@ class Stack {
   MPI_Comm comm_;
   examples::Array<float> image_;
   examples::Array<float> stack_;
-  // Of the host; empty unless staged.
+  // Memory of the host; empty unless staged.
   examples::Array<float> staged_image_;
   examples::Array<float> staged_stack_;
 };

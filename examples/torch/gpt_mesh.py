@@ -22,7 +22,7 @@ from torch.distributed.tensor.parallel import (
     parallelize_module,
 )
 
-# What all tensor-parallel ranks of a layer have halves, quarters, ... of.
+# Parts of a layer of which each tensor-parallel rank has a share.
 SPLIT = {
     "q": ColwiseParallel(),
     "k": ColwiseParallel(),
@@ -82,7 +82,7 @@ def main() -> None:
             else:
                 told: list[torch.Tensor] = []
                 pipeline.step(*([inputs] if at["pp"] == 0 else []), target=wanted, losses=told)
-                # Of the last stage; it counts for all.
+                # The loss of the last stage; it counts for all.
                 loss = torch.stack(told).mean() * given.pp if last else torch.zeros(())
             optimizer.step()
             return loss.detach().to(job.device)

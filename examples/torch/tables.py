@@ -10,7 +10,8 @@ from typing import Any
 from counters import sums
 
 Run = dict[str, Any]
-# Of what the measured share of communication and the measured ratio allow, so much is expected.
+# The part that is expected of what the measured share of communication and the measured ratio
+# allow.
 PART = 0.9
 
 

@@ -1,4 +1,4 @@
-// What the ranks tell each other: halos every step, whole slabs now and then.
+// Messages between the ranks: halos every step, whole slabs now and then.
 #pragma once
 
 #include <mpi.h>

@@ -22,7 +22,7 @@ using examples::uploaded;
 constexpr int kBlockX = 32;
 constexpr int kBlockY = 8;
 
-// What the kernel reads besides the field, all in GPU memory.
+// Arrays that the kernel reads besides the field, all in GPU memory.
 struct Medium {
   const float* courant_squared;
   const float* damping_x;

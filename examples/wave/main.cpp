@@ -26,7 +26,7 @@ struct Outcome {
   std::vector<float> field;  // rank 0: the whole wavefield after the last step
 };
 
-// Where one rank's arithmetic takes place, and how its messages leave.
+// Setup of one rank: where its arithmetic takes place, and how its messages leave.
 struct Setup {
   std::unique_ptr<Solver> solver;
   std::unique_ptr<Exchange> exchange;

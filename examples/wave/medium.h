@@ -1,4 +1,4 @@
-// What the waves travel through: velocities, the time step that they allow, and the absorbing rim.
+// The medium of the waves: velocities, the time step that they allow, and the absorbing rim.
 #pragma once
 
 #include <vector>

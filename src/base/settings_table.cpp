@@ -38,7 +38,8 @@ constexpr Setting kSettings[] = {
      "most memory in which a communicator of NCCL keeps results of gathers and broadcasts, to code "
      "the next ones as differences"},
     {"THINWIRE_CONNECTIONS", kSize, "16",
-     "with how many ranks compressed sums may make NCCL connect, on each communicator; sums that "
+     "the most ranks that compressed sums may make NCCL connect to, on each communicator; sums "
+     "that "
      "need more stay raw"},
     {"THINWIRE_COLLECTIVES", kWords, "on", "which collectives may be compressed as a whole",
      kCollectives},
@@ -49,7 +50,7 @@ constexpr Setting kSettings[] = {
      "others",
      "keep decoded"},
     {"THINWIRE_REPORT", kReport, "0",
-     "a report at the end of what was compressed: 1 for standard error, or a file for JSON"},
+     "a report of what was compressed, at the end: 1 for standard error, or a file for JSON"},
     {"THINWIRE_TRACE", kPath, "none",
      "what was sent to whom, over time: each rank writes this path with .rankN after it"},
     {"THINWIRE_METRICS", kPath, "none",
@@ -73,7 +74,7 @@ constexpr Setting kSettings[] = {
     {"THINWIRE_BUILD_DIR", kOfTools, "", "the build that is tested"},
     {"THINWIRE_DATA", kOfTools, "", "data of real programs"},
     {"THINWIRE_GPU_PROGRAMS", kOfTools, "", "the GPU tests' programs"},
-    {"THINWIRE_MPIS", kOfTools, "", "MPIs beside the system's"},
+    {"THINWIRE_MPIS", kOfTools, "", "MPIs besides the system's"},
     {"THINWIRE_NCCL", kOfTools, "", "libnccl.so.2 of the GPU tests"},
     {"THINWIRE_PREBUILT", kOfTools, "", "`tools/test_gpu` builds nothing"},
     {"THINWIRE_WAVE", kOfTools, "", "the program of the demo's tests"},

@@ -68,7 +68,7 @@ def explain(
     threshold: Annotated[
         str,
         typer.Option(
-            help="What is smaller goes raw.",
+            help="Smaller messages and collectives go raw.",
             metavar="SIZE",
             envvar="THINWIRE_THRESHOLD",
             show_envvar=True,
