@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kBlockX* kBlockY)
   if (column.begin >= column.end) return;
   const std::ptrdiff_t plane = layout.plane;
   std::ptrdiff_t at = layout.index(column.x, column.y, column.begin);
-  // After: up to the next value. Ahead: up to the one after that.
+  // Backward: up to the next value. Ahead: up to the one after that.
   Window xz(state.field[kXz] + at + plane, plane);
   Window yz(state.field[kYz] + at + plane, plane);
   Window zz(state.field[kZz] + at + 2 * plane, plane);

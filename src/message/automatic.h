@@ -21,8 +21,8 @@ inline constexpr double kLeastRatio = 1.02;
 struct AutomaticTerms {
   double least_ratio = kLeastRatio;  // below it raw is as good
   // Time that a fast codec takes to encode and decode, as a part of the time that the array takes
-  // raw on its link; 1 if no link is known. A slow codec is chosen where what it leaves away is worth its
-  // time.
+  // raw on its link; 1 if no link is known. A slow codec is chosen where what it leaves away is
+  // worth its time.
   double codec_share = 1;
 };
 

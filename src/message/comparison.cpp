@@ -16,8 +16,8 @@ namespace {
 // tuples may be the reason for that.
 constexpr double kNearlyBest = 0.95;
 
-// Time that a slow codec (`ans`) takes if a fast codec takes 1, encoding and decoding together, by a
-// place's means.
+// Time that a slow codec (`ans`) takes if a fast codec takes 1, encoding and decoding together, by
+// a place's means.
 constexpr double kTimesSlowerByWideVectors = 2;
 constexpr double kTimesSlowerByOthers = 8;
 constexpr double kTimesSlowerOnDevice = 7;
