@@ -40,7 +40,8 @@ def c_items(body: str) -> list[str]:
         if not found:
             items.append(words)
             continue
-        # Declarations that stand together share the text above: that of a type, else of all its functions.
+        # Declarations that stand together share the text above: that of a type, else of all its
+        # functions.
         spoken = len(found) - 1 if found[0][0] == "function" else 0
         for index, (directive, signature, code) in enumerate(found):
             inside = "\n\n".join(filter(None, [words * (index == spoken), code]))

@@ -45,8 +45,8 @@ SameNodeOption = Annotated[
 LinkOption = Annotated[
     str | None,
     typer.Option(
-        help="The network's rate, as in 1gbit, used until messages have measured it. Without it the "
-        "machine is asked.",
+        help="The network's rate, as in 1gbit, used until messages have measured it. Without it "
+        "the machine is asked.",
         metavar="RATE",
         callback=values.link_rate,
     ),
