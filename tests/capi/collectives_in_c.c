@@ -25,7 +25,7 @@ typedef struct rank_state {
 static float send_buffer[MOST_RANKS][MOST_RANKS * COUNT];
 static float receive_buffer[MOST_RANKS][MOST_RANKS * COUNT];
 
-/* What rank `rank` contributes at place `at`. */
+/* The value that rank `rank` contributes at place `at`. */
 static float value_of(int rank, uint64_t at) { return (float)((at / 7 + 3 * (uint64_t)rank) % 23); }
 
 static float sum_of(int ranks, uint64_t at) {
@@ -34,7 +34,7 @@ static float sum_of(int ranks, uint64_t at) {
   return sum;
 }
 
-/* What the operation leaves at place `at` of this rank's result; the root is rank 0. */
+/* The value that the operation leaves at place `at` of this rank's result; the root is rank 0. */
 static float expected(const rank_state* state, uint32_t operation, uint64_t at) {
   const uint64_t block = at / COUNT, place = at % COUNT, own = (uint64_t)state->rank;
   switch (operation) {

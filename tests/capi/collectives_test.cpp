@@ -84,7 +84,7 @@ TEST(Collectives, BytesAreVerified) {
   tw_comm_destroy(comm);
 }
 
-// What a call asks while it waits: ends it at the third time.
+// A function that a call asks while it waits: ends it at the third time.
 tw_status ends_at_third(void* context) {
   return ++*static_cast<int*>(context) < 3 ? TW_OK : TW_DAMAGED;
 }

@@ -67,7 +67,7 @@ TEST(CppLayer, RangesThereAndBack) {
   EXPECT_EQ(status_of([&] { thinwire::decode(frame, std::as_writable_bytes(std::span(less))); }),
             TW_TOO_SMALL);
 
-  // What has no dtype counts as bytes.
+  // Values without a dtype count as bytes.
   const std::vector<std::uint16_t> words{1, 2, 3};
   EXPECT_EQ(thinwire::decode<std::uint16_t>(thinwire::encode(Codec("off"), words)), words);
 }

@@ -38,7 +38,7 @@ class Sized {
   std::size_t size_;
 };
 
-// An output of any size: filled as far as it goes, cleared behind, refused where it is no size.
+// An output of any size: filled as far as it goes, cleared after, refused where it is no size.
 template <class Struct>
 void expect_output_grows(const char* name, const std::function<tw_status(Struct*)>& call) {
   SCOPED_TRACE(name);

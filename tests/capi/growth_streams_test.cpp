@@ -80,7 +80,7 @@ struct One {
   tw_stream_call call{};
 };
 
-// What becomes of a transport over CUDA streams.
+// Makes a transport over CUDA streams.
 tw_status with_gpu() {
   uint32_t devices = 0;
   return tw_device_count(&devices);

@@ -63,7 +63,7 @@ tw_collective_choice plan(const tw_codec* codec, const tw_codec_cost& cost, std:
   return choice;
 }
 
-// What a communicator of two ranks plans by that table, on rank 0.
+// The plan of a communicator of two ranks by that table, on rank 0.
 tw_collective_report plan_of_communicator(const tw_codec* codec, const tw_costs* costs,
                                           std::uint32_t operation, double link) {
   std::vector<tw_transport> transports(2);

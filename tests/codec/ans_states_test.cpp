@@ -29,7 +29,7 @@ Bytes some_plane(std::size_t size, unsigned kinds, double steepness, std::mt1993
 
 struct Taken {
   States states;
-  Bytes words;  // behind as many bytes as the states of a payload have
+  Bytes words;  // after as many bytes as the states of a payload have
   bool fits = false;
 };
 

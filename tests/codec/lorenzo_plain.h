@@ -43,7 +43,7 @@ inline PlainPlace plain_place(const std::vector<std::size_t>& extents, std::size
           kPiece[z % 2][y % 4] * piece_values + x % piece_values};
 }
 
-// Bits one behind the other, the lowest of a byte first.
+// Bits one after the other, the lowest of a byte first.
 class PlainPlanes {
  public:
   void put(std::uint64_t value, int bits) {

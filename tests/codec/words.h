@@ -95,7 +95,7 @@ std::vector<std::byte> encoded(const Codec& codec, const std::vector<Word>& valu
 template <typename Word>
 Status decoded(const Codec& codec, const std::vector<std::byte>& payload, const Shape& shape,
                std::uint64_t parameter, std::vector<Word>& out) {
-  // Fresh memory of just this size, so that reading behind it is seen.
+  // Fresh memory of just this size, so that reading after it is seen.
   const std::vector<std::byte> exact(payload);
   out.assign(shape.count(), static_cast<Word>(0x5A5A));
   return codec.decode(exact, {kDtypeOf<Word>, shape}, parameter,

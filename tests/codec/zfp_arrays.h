@@ -118,7 +118,7 @@ inline const std::vector<Shape>& some_shapes() {
 // The parameter word of a rate.
 constexpr std::uint64_t rate_word(double rate) { return static_cast<std::uint64_t>(rate * 64); }
 
-// The payloads of all chunks of an array, one behind the other.
+// The payloads of all chunks of an array, one after the other.
 template <typename Scalar>
 Result<std::vector<std::byte>> encode_array(const std::vector<Scalar>& values, const Shape& shape,
                                             std::uint64_t parameter) {

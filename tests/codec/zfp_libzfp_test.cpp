@@ -53,7 +53,7 @@ class Libzfp {
   zfp_field* field_;
 };
 
-// With the zeros behind it that a libzfp of 64-bit stream words, its default, writes itself; some
+// With the zeros after it that a libzfp of 64-bit stream words, its default, writes itself; some
 // packages are built with words of 8 bits.
 template <typename Scalar>
 std::vector<std::byte> libzfp_encode(std::vector<Scalar> values, const Shape& shape,

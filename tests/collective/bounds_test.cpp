@@ -134,9 +134,9 @@ double check_sums(Kind kind, std::size_t size, double bound, Tallies& tallies) {
   return most;
 }
 
-// What a budget refuses is not tested: how often that is so, exactly, of 27. fp32 has too few
-// digits for the finest bound beside arrays of large numbers, and for sums on a lattice there
-// sooner; the fewer additions follow one another, the later.
+// Cases of 27, exactly, that a budget refuses and that are not tested. fp32 has too few digits for
+// the finest bound beside arrays of large numbers, and for sums on a lattice there sooner; the
+// fewer additions follow one another, the later.
 int refusals_of(Kind kind, const std::string& name) {
   if (kind == Kind::kMixed) {
     if (name == "lattice") return 12;
@@ -187,7 +187,7 @@ TYPED_TEST(Bounds, HoldForEveryAlgorithmOnHardData) {
   }
 }
 
-// Where a bound is hardly above what additions round, the rest is small and still kept.
+// If a bound is hardly above what additions round, the rest is small and still kept.
 TYPED_TEST(Bounds, HoldNearTheRoundingOfTheAdditions) {
   constexpr double kUnit = sizeof(TypeParam) == 4 ? 0x1p-24 : 0x1p-53;
   int coded = 0, refused = 0;

@@ -49,7 +49,7 @@ TEST(Budget, RefusesWhatAdditionsAloneMayBreak) {
   EXPECT_EQ(divide(about).reason, Reason::kBoundTooSmall);
 }
 
-// Of values that are multiplied before they are added.
+// Values are multiplied before they are added.
 TEST(Budget, ChargesTheRoundingsOfFactorsAndTheirProducts) {
   BudgetFacts about = facts();
   about.factor = 0.25;

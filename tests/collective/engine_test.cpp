@@ -1,4 +1,4 @@
-// What becomes of one piece: packets of values and frames, reduced into what is there.
+// Work on one piece: packets of values and frames, reduced into what is there.
 #include "collective/engine.h"
 
 #include <gtest/gtest.h>

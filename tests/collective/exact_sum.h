@@ -23,7 +23,7 @@ class ExactSum {
     if (value != 0) parts_.push_back(value);
   }
 
-  // Of the exact value: -1, 0 or 1.
+  // The sign of the exact value: -1, 0 or 1.
   int sign() const {
     if (parts_.empty()) return 0;
     return parts_.back() < 0 ? -1 : 1;

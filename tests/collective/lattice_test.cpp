@@ -101,7 +101,7 @@ TYPED_TEST(Lattice, GivesRecursiveDoublingTheShareOfARank) {
   EXPECT_LE(budget.coding, 0.1);
 }
 
-// What a sum of lattice points is rounded by follows the longest way to it: a tree's is short.
+// The rounding of a sum of lattice points follows the longest way to it: a tree's is short.
 TEST(FewAdditions, KeepSumsOfManyRanksOnTheLattice) {
   BudgetFacts facts{.bound = {codec::ResultBound::Kind::kAbsolute, 64 * 2 * 1e-4},
                     .codec = &szp(),

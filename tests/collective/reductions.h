@@ -25,7 +25,8 @@ class Reducer {
   Reducer(const codec::Codec& codec, std::uint64_t parameter, Reduction reduction)
       : codec_(codec), parameter_(parameter), reduction_(reduction) {}
 
-  // What `values` become where they are coded, chunk by chunk, and chunks that do not shrink stay.
+  // Values that `values` become if they are coded, chunk by chunk, and chunks that do not shrink
+  // stay.
   Array<Value> coded(const Array<Value>& values) const {
     Array<Value> result = values;
     const Shape chunk = codec_.chunk_shape(Shape::line(values.size()), kDtypeOf<Value>, parameter_);

@@ -1,4 +1,4 @@
-// What arrays' values are like, against a plain loop.
+// Statistics of arrays' values, against a plain loop.
 #include <gtest/gtest.h>
 
 #include <cfloat>

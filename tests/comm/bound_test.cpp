@@ -53,7 +53,7 @@ bool is_within(double found, double exact, double bound) {
   return std::abs(found - exact) <= bound + 1e-12;
 }
 
-// Of as many values as there is room for in `receive`.
+// A call of as many values as there is room for in `receive`.
 Call call_of(const collective::Row& row, const std::vector<float>& send,
              std::vector<float>& receive, const codec::Spec& spec) {
   return {.operation = row.operation,
@@ -71,7 +71,7 @@ struct Outcome {
   std::vector<Report> reports;
 };
 
-// What a test changes of the usual allreduce.
+// Changes that a test makes to the usual allreduce.
 struct Variation {
   bool has_specials = false;
   std::vector<std::int32_t> nodes = {};
@@ -169,7 +169,8 @@ TEST(Bounds, RelativeOnesAreOfTheSumOfRanges) {
   EXPECT_LT(outcome.reports[0].bound, 1e-4 * 4 * 2.2);
 }
 
-// What this rank gets of a Reduce to rank 0, or of a Reduce-scatter, against the exact sums.
+// Counts values of a Reduce to rank 0, or of a Reduce-scatter, that this rank gets outside the
+// bound, against the exact sums.
 std::size_t count_outside(Communicator& communicator, const collective::Row& row,
                           const Exact& exact) {
   const auto rank = static_cast<std::uint64_t>(communicator.rank());

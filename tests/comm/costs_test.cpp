@@ -1,4 +1,4 @@
-// What a codec costs, learned when all ranks may wait and used by plans that wait for nobody.
+// Costs of a codec, learned when all ranks may wait and used by plans that wait for nobody.
 
 #include "ranks.h"
 
@@ -50,7 +50,7 @@ TEST(Costs, ArePlannedWithWhenTheyAreSettled) {
   }
 }
 
-// What a rank sends to itself says nothing of the others, who settle with it.
+// A rank's message to itself says nothing of the others, who settle with it.
 TEST(Costs, OfCallsWithListsAreSettled) {
   run_ranks(3, options_of(kSlow), [](Communicator& comm) {
     std::vector<std::uint64_t> counts(3, 10'000), places(3);

@@ -1,5 +1,5 @@
-// What damage and failures on the way come to: an error where the data was needed, never a hang and
-// never a wrong result.
+// Damage and failures on the way: an error where the data was needed, never a hang and never a
+// wrong result.
 #include <algorithm>
 #include <cmath>
 #include <mutex>

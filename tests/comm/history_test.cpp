@@ -1,4 +1,4 @@
-// What results of earlier calls are kept.
+// Results of earlier calls that are kept.
 #include "comm/history.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What communicators keep between calls: nothing.
+// Communicators keep no memory between calls.
 #include <gtest/gtest.h>
 
 #include <barrier>

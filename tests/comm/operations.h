@@ -25,7 +25,7 @@ struct Case {
   static Case make(plan::Operation operation, int rank, int size, std::uint64_t count, int root,
                    bool in_place, bool varied);
 
-  // Of Bcast: values that a lossy codec cannot keep.
+  // Values for a Bcast that a lossy codec cannot keep.
   void make_uneven(bool is_root);
 
  private:
@@ -102,7 +102,8 @@ inline void Case::fill_blocks(int rank, int size, bool varied) {
   call.varied = varied && call.operation != Operation::kAllgather;
 }
 
-// What rank i sends to rank j has value_of(i, j * 1000 + index), and count + 7 i values if varied.
+// The block that rank i sends to rank j has value_of(i, j * 1000 + index), and count + 7 i values
+// if varied.
 inline void Case::fill_alltoall(int rank, int size, bool varied) {
   std::uint64_t sent = 0, received = 0;
   for (int peer = 0; peer < size; ++peer) {

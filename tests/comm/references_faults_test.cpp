@@ -1,5 +1,5 @@
-// What goes wrong in a call that is coded against a result of an earlier one, or that gives one:
-// an error where data was needed, and all forget what one has lost.
+// Faults in a call that is coded against a result of an earlier one, or that gives one: an error
+// where data was needed, and all forget what one has lost.
 #include <atomic>
 #include <map>
 #include <new>

@@ -39,7 +39,7 @@ struct Books {
   }
 };
 
-// Of sizes that no other test takes. The pool keeps nothing more idle meanwhile.
+// Sizes that no other test takes. The pool keeps nothing more idle meanwhile.
 class ProgramsMemory : public testing::Test {
  protected:
   void SetUp() override { set_idle_bound(0); }
@@ -74,7 +74,7 @@ TEST_F(ProgramsMemory, StaysWithThePoolUpToItsBound) {
   for (int turn = 0; turn < 3; ++turn) ASSERT_TRUE(acquire_device(kGpu, kBytes).ok());
   EXPECT_EQ(books.allocations, 1);
   EXPECT_EQ(books.given.size(), 1u);
-  // What lies idle is the first allocator's, whoever gives memory by then.
+  // Idle memory is the first allocator's, whoever gives memory by then.
   set_allocator(nullptr);
   set_idle_bound(0);
   ASSERT_TRUE(acquire_device(kGpu, kBytes).ok());

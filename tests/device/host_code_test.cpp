@@ -130,7 +130,7 @@ TEST(PinnedMemory, MakesNoContextOfAnotherGpu) {
   EXPECT_EXIT(pin(false), testing::ExitedWithCode(0), "") << "a thread that has no context";
 }
 
-// From GPU 0 to GPU 1, behind a stream of GPU 1 that is still to write the frame.
+// From GPU 0 to GPU 1, after a stream of GPU 1 that is still to write the frame.
 TEST_F(HostCode, AStreamOfAnotherGpuIsWaitedFor) {
   const auto values = values_of(3);
   const auto expected = frame_of(values);

@@ -1,4 +1,4 @@
-// What the GPU functions of the C ABI do in a process that has no GPU or does not use it.
+// GPU functions of the C ABI in a process that has no GPU or does not use it.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 

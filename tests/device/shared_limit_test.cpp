@@ -1,4 +1,4 @@
-// Of two devices that are not alike, each has its own limit.
+// Two devices that are not alike have a limit each.
 #include <gtest/gtest.h>
 
 #include "device/shared_limit.h"

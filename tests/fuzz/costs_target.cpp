@@ -1,4 +1,4 @@
-// costs: any text behind a right heading, or any at all. What is read has sound rows.
+// costs: any text after a right heading, or any at all. What is read has sound rows.
 #include <cmath>
 #include <memory>
 #include <string>

@@ -80,7 +80,7 @@ void run_decode(const Target& target, ByteView input) {
   const WatchedBuffer frame(seal_frame(recipe, cut_payloads(recipe, layout, reader)), recipe.shift);
   const auto info = message::inspect(frame.view(), frame::file_mark());
   if (!info.ok()) {
-    // What is known to be too short without a look at the payloads.
+    // The frame is known to be too short without a look at the payloads.
     THINWIRE_FUZZ_CHECK(info.status().code() == StatusCode::kDamaged && target.codec->fixed_size);
     return;
   }
@@ -100,8 +100,7 @@ void run_decode(const Target& target, ByteView input) {
 
 namespace {
 
-// What the codec makes of such an array as the rest of an input of run_decode(); empty where it
-// declines.
+// Such an array, encoded, as the rest of an input of run_decode(); empty if the codec declines.
 Bytes encoded_rest(const Recipe& recipe, ByteView values) {
   const codec::Codec& codec = *recipe.coder.codec;
   const codec::Layout layout = codec::make_layout(codec, recipe.coder.parameter, recipe.array);

@@ -65,7 +65,7 @@ std::size_t mend_delta(const Target&, MutableByteView input, std::size_t length,
   return length;
 }
 
-// Of the frames of every codec some, in their place and not, and against another reference.
+// Some of the frames of every codec, in their place and not, and against another reference.
 std::vector<Bytes> delta_seeds(const Target& target) {
   std::vector<Bytes> seeds;
   unsigned number = 0;

@@ -39,7 +39,7 @@ namespace {
 constexpr std::uint64_t kMostRawBytes = 16 << 10;  // larger arrays are refused as too large
 constexpr std::size_t kEdge = 64;
 
-// What the library takes from the heap; counted under the address sanitizer alone.
+// Bytes that the library takes from the heap; counted under the address sanitizer alone.
 std::uint64_t g_taken = 0;
 
 void watch_memory() {

@@ -31,7 +31,7 @@ void add_frames(const codec::Codec& codec, const codec::Chunk& array, std::uint6
     const auto length = message::encode(coder, array, values.data(), frame, options);
     if (!length.ok() || *length > kLongestOrigin) continue;
     frame.resize(*length);
-    // What the codec declines is a frame of another.
+    // A frame that the codec declines is one of another codec.
     if (frame::unpack(frame, options.mark)->codec != codec.id) continue;
     origin.frames.push_back(std::move(frame));
   }
@@ -113,7 +113,7 @@ MutableByteView forge(const Origin& origin, Random& random, MutableByteView room
   const std::uint64_t kind = random.below(16);
   if (kind < 3) frame = change_length(random, frame, room);
   for (std::uint64_t times = 1 + random.below(3); times > 0; --times) {
-    // Behind the mark: what has none is refused at the first look.
+    // After the mark: what has none is refused at the first look.
     const std::size_t header = std::min<std::size_t>(frame.size(), frame::kFixedHeaderBytes);
     change_bytes(random, kind == 3 ? frame.subspan(16, header - 16) : frame.subspan(header));
   }

@@ -20,7 +20,8 @@ struct Origin {
   std::uint64_t decoded = 0;
 };
 
-// Of every codec of the registry that this host can decode, one for each of its types.
+// Makes origins of every codec of the registry that this host can decode, one for each of its
+// types.
 std::vector<Origin> make_origins();
 
 // Writes one of the origin's frames, changed and sealed again, into `room` (kLongestForgery bytes),

@@ -101,8 +101,8 @@ std::size_t mend_frame(const Target&, MutableByteView input, std::size_t length,
   return length;
 }
 
-// Of the frames of every codec some as they are, and one with each small field of its header wrong
-// under a right checksum, or with bytes behind its last chunk.
+// Some of the frames of every codec as they are, and one with each small field of its header wrong
+// under a right checksum, or with bytes after its last chunk.
 std::vector<Bytes> frame_seeds(const Target&) {
   constexpr std::size_t kSmallFields = 16;
   constexpr std::size_t kSmallFieldsEnd = 24;

@@ -22,7 +22,7 @@ Bytes read_header(Reader& reader) {
   return bytes;
 }
 
-// What spec/frame.md says of such a header, worked out another way than the library does.
+// True for a header that is sound by spec/frame.md, worked out another way than the library does.
 bool is_sound(const Bytes& bytes) {
   const auto field = [&](std::size_t at) { return load<std::uint64_t>(bytes.data() + at); };
   const auto byte = [&](std::size_t at) { return load<std::uint8_t>(bytes.data() + at); };
@@ -61,7 +61,8 @@ void check_c_abi(const Bytes& bytes, bool sound) {
     THINWIRE_FUZZ_CHECK(tw_codec_id(codec) == static_cast<std::int32_t>(info.codec_id));
     tw_codec_destroy(codec);
   } else {
-    // Of the codec that it names: not here, another version, or not its dtype, rank or parameter.
+    // The codec that it names is not here, of another version, or not of its dtype, rank or
+    // parameter.
     THINWIRE_FUZZ_CHECK(status == TW_UNSUPPORTED || status == TW_VERSION || status == TW_DAMAGED);
   }
 }
@@ -99,7 +100,7 @@ std::vector<Bytes> header_seeds(const Target&) {
     Bytes seed = {static_cast<std::byte>(rank - 1), std::byte{kMostBehind}};
     const std::size_t bytes = frame::kFixedHeaderBytes + 8 * (rank - 1u);
     seed.insert(seed.end(), frame.begin() + 16, frame.begin() + static_cast<std::ptrdiff_t>(bytes));
-    // A body that fits behind it.
+    // A body that fits after it.
     store(seed.data() + 2 + 40 - 16, std::uint64_t{number % kMostBehind});
     seeds.push_back(seed);
     // The same array coded as one line, which version 1 alone can say.

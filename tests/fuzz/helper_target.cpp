@@ -71,7 +71,7 @@ struct Rank {
       THINWIRE_FUZZ_CHECK(blocks.take(part->block, to, {}).bytes <= sizeof to);
     }
     if (const auto* took = std::get_if<Took>(&message)) {
-      // What was taken is not said again, and no more than was said can be taken.
+      // Messages that were taken are not said again, and no more can be taken than were said.
       const bool fits = outbox.rewind(took->count);
       THINWIRE_FUZZ_CHECK(fits == (took->count >= took_before && took->count <= kMessages));
       if (fits) took_before = took->count;
@@ -91,13 +91,13 @@ struct Rank {
 
 }  // namespace
 
-// Messages one behind the other, as a connection has them.
+// Messages one after the other, as a connection has them.
 void run_helper(const Target&, thinwire::ByteView input) {
   Rank rank;
   while (input.size() >= kFrontBytes) {
     const auto length =
         std::min<std::size_t>(load<std::uint32_t>(input.data()), input.size() - kFrontBytes);
-    // Memory of its own, so that a read behind its end is seen.
+    // Memory of its own, so that a read after its end is seen.
     const Bytes own(input.begin() + kFrontBytes,
                     input.begin() + static_cast<std::ptrdiff_t>(kFrontBytes + length));
     input = input.subspan(kFrontBytes + length);

@@ -16,7 +16,7 @@
 
 namespace thinwire::fuzz {
 
-// Takes values from the front of an input; zeros behind its end.
+// Takes values from the front of an input; zeros after its end.
 class Reader {
  public:
   explicit Reader(ByteView input) : left_(input) {}
@@ -37,7 +37,7 @@ class Reader {
 };
 
 // Heap memory of exactly so many bytes, `shift` bytes off the allocator's alignment. The address
-// sanitizer watches what lies behind; without it, and in front, canaries are checked at the end.
+// sanitizer watches what lies after; without it, and in front, canaries are checked at the end.
 class WatchedBuffer {
  public:
   WatchedBuffer(std::uint64_t bytes, std::byte fill, std::size_t shift = 0)

@@ -13,7 +13,7 @@ namespace pmi = mpi::pmi;
 
 constexpr int kMostRanks = 64;
 
-// A field lies inside its line, behind its key, and has no space in it.
+// A field lies inside its line, after its key, and has no space in it.
 void check_field(std::string_view line, std::string_view key) {
   const auto value = pmi::field(line, key);
   if (!value) return;

@@ -28,7 +28,7 @@ inline constexpr std::uint8_t kManyFlags = 0xF0;
 
 Recipe read_recipe(const codec::Codec& codec, Reader& reader);
 
-// What read_recipe() reads back as the same; of the shift, 0.
+// Writes what read_recipe() reads back as the same; of the shift, 0.
 Bytes write_recipe(const codec::Codec& codec, const codec::Chunk& array, std::uint64_t parameter,
                    std::uint8_t flags);
 

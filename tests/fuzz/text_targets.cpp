@@ -48,7 +48,7 @@ void check_bound(const tw_codec* codec, Reader& reader) {
   shape.dtype = reader.take<std::uint8_t>() % 8;
   shape.rank = reader.take<std::uint8_t>() % 6;
   for (std::uint64_t& extent : shape.extent) {
-    // Of any size, small ones as likely as large ones.
+    // Extents of any size, small ones as likely as large ones.
     extent = reader.take<std::uint32_t>();
     extent <<= reader.take<std::uint8_t>() % 40;
   }

@@ -29,7 +29,7 @@ tw_status inspect(ByteView wire, std::string_view job, tw_message_info* info) {
   return tw_message_inspect(wire.data(), wire.size(), &options, info);
 }
 
-// Of any three numbers.
+// Checks any three numbers.
 void check_length(std::uint64_t frame, std::uint64_t raw, std::uint64_t shortest) {
   const std::uint64_t length = mpi::wire_length(frame, raw, shortest);
   const std::uint64_t least = std::max(frame, shortest);

@@ -15,7 +15,7 @@ std::vector<Bytes> wire_seeds(const Target& target);
 void run_capabilities(const Target& target, ByteView input);
 std::vector<Bytes> capabilities_seeds(const Target& target);
 
-// What a launcher of MPICH's kin answers: lines, and which rank runs on which node.
+// Answers of a launcher of MPICH's kin: lines, and which rank runs on which node.
 void run_launcher(const Target& target, ByteView input);
 std::vector<Bytes> launcher_seeds(const Target& target);
 

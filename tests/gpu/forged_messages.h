@@ -34,7 +34,7 @@ inline void forge_words(fuzz::Random& random, slot::SlotWords& words) {
 inline void forge_frame(fuzz::Random& random, MutableByteView frame, const frame::Mark& mark) {
   if (frame.empty()) return;
   for (std::uint64_t times = 1 + random.below(3); times > 0; --times) {
-    // Behind the mark in one of four: what has none is refused at the first look.
+    // After the mark in one of four: what has none is refused at the first look.
     const std::uint64_t header = std::min<std::uint64_t>(frame.size(), frame::kFixedHeaderBytes);
     const bool in_header = random.below(4) == 0 || header == frame.size();
     const std::uint64_t at = in_header ? std::min<std::uint64_t>(16, header - 1) : header;
@@ -44,8 +44,8 @@ inline void forge_frame(fuzz::Random& random, MutableByteView frame, const frame
   if (random.below(16) != 0) fuzz::reseal(frame, mark, random.below(16) == 0);
 }
 
-// What goes from a rank to another: two of three messages are changed, the same ones for the same
-// seed.
+// Forges what goes from a rank to another: two of three messages are changed, the same ones for the
+// same seed.
 inline void forge(std::uint64_t seed, const frame::Mark& mark, MutableByteView message, int from,
                   int to, int number) {
   fuzz::Random random(seed * 0x9E3779B97F4A7C15u +

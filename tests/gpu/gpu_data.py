@@ -113,7 +113,7 @@ def _as(values: np.ndarray, dtype: str) -> np.ndarray:
     if dtype == "bf16":
         return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
     if dtype in ("e4m3", "e5m2"):
-        # Of fp16, whose upper byte is an e5m2; for the other a range that it has, cut to it.
+        # The upper byte of an fp16 is an e5m2; the other type gets a range that it has, cut to it.
         words = values.astype(np.float16).view(np.uint16).astype(np.int32)
         if dtype == "e5m2":
             return (words >> 8).astype(np.uint8)

@@ -1,7 +1,7 @@
-// What an AllReduce of fp32 values takes on the stream, made by the host and replayed from a CUDA
-// graph, raw and under the library, by turns. Prints a line of JSON: milliseconds a call, medians
-// of the turns; whether a replay has the bits of the call without a graph; the largest error, of
-// the largest sum.
+// Measures what an AllReduce of fp32 values takes on the stream, made by the host and replayed from
+// a CUDA graph, raw and under the library, by turns. Prints a line of JSON: milliseconds a call,
+// medians of the turns; whether a replay has the bits of the call without a graph; the largest
+// error, of the largest sum.
 //
 // nccl_graph_time MIB TURNS
 #include <dlfcn.h>

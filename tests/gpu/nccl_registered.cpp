@@ -27,7 +27,7 @@ float value(int rank, std::size_t at, int call) {
          static_cast<float>(call % 64);
 }
 
-// What both operations take, a piece of memory each.
+// Arrays of both operations, a piece of memory each.
 struct Arrays {
   std::byte* mine;
   std::byte* sum;

@@ -1,4 +1,4 @@
-// What a call is lent is read by nobody once its record says that it is complete. A lossy gather in
+// Nobody reads what a call was lent after its record says that it is complete. A lossy gather in
 // two levels copies this rank's own values out of lent memory as its last step: here that memory is
 // the host's, which a GPU reads slowly, and a thread overwrites it as soon as it sees the end. Exit
 // code 0 where results are those of the host, 1 where one is not, 77 where there is no GPU.

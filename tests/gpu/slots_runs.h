@@ -41,7 +41,8 @@ struct Case {
   bool damaged = false;      // what goes from the first rank to the third
   bool lent_pinned = false;  // a GPU works in memory of the host
   Change change = {};        // of what goes from rank to rank; mailboxes are aborted then
-  // Of each rank, the host's and those of the other side; none: calls have no references.
+  // Memory for references of each rank, the host's and those of the other side; none: calls have no
+  // references.
   const std::vector<Room>* host_references = nullptr;
   const std::vector<Room>* other_references = nullptr;
 };

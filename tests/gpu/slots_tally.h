@@ -17,7 +17,7 @@ inline bool agree(const Found& one, const Found& other, bool receives) {
          a.difference_bytes == b.difference_bytes && (!receives || one.values == other.values);
 }
 
-// What of a rank does not agree.
+// Tells what of a rank does not agree.
 inline void tell(int rank, const Found& one, const Found& other) {
   const SlotReport &a = one.report, &b = other.report;
   const auto print = [](const char* what, auto host, auto gpu) {

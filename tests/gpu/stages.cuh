@@ -25,7 +25,7 @@ class DeviceVector {
  public:
   explicit DeviceVector(std::size_t count) : count_(count) {
     check(cudaMalloc(&data_, count * sizeof(T)));
-    // What no stage leaves behind, so that a result which nobody wrote differs.
+    // Bytes that no stage leaves behind, so that a result which nobody wrote differs.
     check(cudaMemset(data_, 0xC5, count * sizeof(T)));
   }
   explicit DeviceVector(const std::vector<T>& host) : DeviceVector(host.size()) {

@@ -1,4 +1,4 @@
-// What the stages of all codecs come to.
+// Stages of all codecs, and what they come to.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Report {
 
 using Compare = void (*)(Report& report);
 
-// Of every codec that has stages.
+// The comparisons of every codec that has stages.
 inline std::vector<Compare>& comparisons() {
   static std::vector<Compare> all;
   return all;

@@ -8,7 +8,7 @@ namespace {
 
 using namespace codec::blockq;
 
-// What follows from one fp32.
+// Scalars that follow from one fp32.
 template <Element kElement>
 struct Scalars {
   using In = std::uint32_t;

@@ -35,7 +35,7 @@ comm.Sendrecv(mine, right, recvbuf=theirs, source=left)
 requests = [comm.Irecv(third, left, 7), comm.Isend(mine, right, 7)]
 MPI.Request.Waitall(requests)
 points = digest(theirs, third)
-# Two receives into one buffer, one behind the other, as bandwidth tests post them.
+# Two receives into one buffer, one after the other, as bandwidth tests post them.
 for turn in range(2):
     receive = comm.Irecv(third, left, turn)
     comm.Send(theirs if turn else mine, right, turn)

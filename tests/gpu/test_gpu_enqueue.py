@@ -30,7 +30,7 @@ KINDS = ("smooth", "special", "constant", "random", "smooth", "zeros")
 
 
 def expected_of(coder: Coder, values: np.ndarray) -> tuple[int, np.ndarray]:
-    # What is enqueued does not look for integers.
+    # Enqueued work does not look for integers.
     flag = library().TW_MESSAGE_DECLINE | library().TW_MESSAGE_INTEGERS
     return encode_on_host(coder.codec(), coder.dtype, values.shape, values, flag)
 

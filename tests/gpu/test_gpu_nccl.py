@@ -9,7 +9,7 @@ import pytest
 from test_gpu_programs import program
 
 ROUNDS = 14
-# Of types in the order of the program's communicators.
+# Types in the order of the program's communicators.
 TYPES = ("fp32", "bf16", "fp16", "fp64")
 
 # A codec, the types that it takes, what a value of up to 512 may be off each time (none: exact),
@@ -165,7 +165,7 @@ def test_a_host_that_is_a_thousand_calls_ahead(more: dict[str, str], tmp_path: P
     for rank in range(2):
         for name in ("AllGather", "AllReduce"):
             spilled = by_operation(job, rank, "spilled_blocks", name)
-            # Of 250 calls, on each of both communicators: a change of the class comes 64 later.
+            # Each of both communicators has 250 calls: a change of the class comes 64 later.
             assert len(spilled) == 2 and min(spilled) >= 50, spilled
 
 
@@ -239,7 +239,7 @@ def test_programs_that_end_while_calls_are_under_way(way: str, tmp_path: Path) -
         assert min(by_operation(job, rank, "compressed_calls", "AllGather")) > 0
 
 
-# Of a fixed size a captured call is compressed as the eager ones are, at each replay.
+# Under a codec of fixed size a captured call is compressed as the eager ones are, at each replay.
 @pytest.mark.parametrize(
     ("codec", "words"),
     [

@@ -56,7 +56,7 @@ def test_communicators_that_end_at_random_moments(
     own = settings("mpc", THINWIRE_LOG="off")
     job = nccl_job.run(words, 3, tmp_path, own, seconds=60 + 15 * rounds)
     assert [rank.output for rank in job.ranks] == ["ok\n"] * 3, job.said()
-    # Of the 150 calls that each communicator of all makes the later ones.
+    # The later ones of the 150 calls of each communicator are compressed.
     assert job.total("compressed_calls") > 3 * rounds * 20
     assert job.total("spilled_blocks") > 0
 

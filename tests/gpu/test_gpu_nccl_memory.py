@@ -43,6 +43,6 @@ def test_memory_of_connections_is_what_was_expected_at_most(layout: str) -> None
     assert told["memory"]["most_held_bytes"] < 64 * MIB
     grown = compressed["taken"]["call 400"] - compressed["taken"]["call 5"]
     assert grown <= expected + ROUGHLY
-    # What stays raw connects nobody.
+    # Calls that stay raw connect nobody.
     assert raw["reported"]["connections"]["ranks"] == 0
     assert abs(raw["taken"]["call 400"] - raw["taken"]["call 5"]) <= ROUGHLY

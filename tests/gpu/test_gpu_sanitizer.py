@@ -68,7 +68,7 @@ def test_forged_frames_and_slots(checker: str) -> None:
     run(checker, program("gpu_forged"), "small")
 
 
-# What lies in a slot behind its frame is sent as it is: initcheck would tell of that.
+# Bytes of a slot after its frame are sent as they are: initcheck would tell of that.
 @pytest.mark.parametrize("checker", ["memcheck", "racecheck", "synccheck"])
 def test_slots(checker: str) -> None:
     """With kernels that wait for a thread of the host."""

@@ -13,7 +13,7 @@ from test_gpu_programs import program
 from thinwire import gpu_count
 from thinwire.bench.programs import mpi_is_gpu_aware
 
-# What a program may take an MPI without the library.
+# Seconds that a program may take under an MPI without the library.
 NATIVE_SECONDS = 60
 
 # A codec and the relative error that its messages may have.

@@ -54,7 +54,7 @@ def test_training_comes_to_the_same_losses(tmp_path: Path) -> None:
         for way, losses in of_rank.items():
             assert losses[-1] < losses[0] * 0.8, (way, losses)
 
-    # What moves is compressed, and what is added is NCCL's own: to the bit.
+    # Moved data is compressed, and NCCL itself adds: to the bit.
     job, losses = train(tmp_path / "moves", "lossless:reductions=native")
     assert losses == native
     assert coded(job, "AllGather") > 100 and coded(job, "Broadcast") > 20, job.said()

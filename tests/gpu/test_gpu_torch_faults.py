@@ -85,7 +85,7 @@ def test_an_all_reduce_in_a_graph(tmp_path: Path) -> None:
     for rank, ended in enumerate(job.ranks):
         found = json.loads(ended.output.splitlines()[-1])
         assert found["equal"], found
-        # Of 8 bits; in fp32 it were below a millionth.
+        # The error is that of 8 bits; in fp32 it would be below a millionth.
         assert 1e-4 < found["error"] < 0.03, found
         (sums,) = sums_of(job.communicators(rank))
         assert "captured into a graph" not in sums["raw_by_reason"]

@@ -106,7 +106,7 @@ TEST(Hostile, OlderVersionsAreReadWhereTheyMeanTheSame) {
   }
 }
 
-// A header that claims more than the bytes behind it can hold is refused before anybody makes room.
+// A header that claims more than the bytes after it can hold is refused before anybody makes room.
 TEST(Hostile, ClaimsAreWeighedBeforeMemoryIsMade) {
   for_each_coder([](const Coder& coder, Dtype dtype) {
     if (coder.codec->test_only()) return;
@@ -133,7 +133,7 @@ TEST(Hostile, ChunkTablesThatLieAreAnError) {
 TEST(Hostile, BytesLeftBehindTheLastChunkAreAnError) {
   auto frame = zfp_frame(20000);
   frame.resize(frame.size() + 8);
-  EXPECT_EQ(decode_code(frame), StatusCode::kOk);  // padding behind the frame
+  EXPECT_EQ(decode_code(frame), StatusCode::kOk);  // padding after the frame
   store(frame.data() + 40, load<std::uint64_t>(frame.data() + 40) + 8);
   reseal(frame);
   EXPECT_EQ(decode_code(frame), StatusCode::kDamaged);  // bytes inside it

@@ -76,8 +76,8 @@ TEST(Plan, NamesEachReasonToGoRaw) {
             Reason::kPeerNotReady);
 }
 
-// What auto makes of the data is not known before it is sampled: the plan says from which ratio on
-// it would pay, and goes raw at once where no lossless codec reaches that.
+// The plan does not know what auto makes of the data before it is sampled: it says from which ratio
+// on it would pay, and goes raw at once where no lossless codec reaches that.
 TEST(Plan, AutoAsksForARatioThatPays) {
   Settings with = settings();
   with.link_bytes_per_second = 125e6;

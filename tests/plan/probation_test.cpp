@@ -61,8 +61,8 @@ TEST(Probation, IsSpreadLaterAsManyEachWay) {
   }
 }
 
-// Of calls of which compressed ones take 0.7 of the time: whether they are found not to pay, where
-// the link is slow for some calls from `slow` on.
+// True if calls of which compressed ones take 0.7 of the time are found not to pay, as the link is
+// slow for some calls from `slow` on.
 bool is_misled(std::uint64_t probation, std::uint64_t slow) {
   constexpr std::uint64_t kSlowCalls = 12;
   TypicalTime raw, coded;
@@ -95,7 +95,7 @@ TEST(Probation, ATypicalTimeIsTheSecondLeastOfEight) {
   EXPECT_EQ(time.get(), 400);
 }
 
-// What comes of eight calls of each way.
+// Times from eight calls of each way.
 ProbationTimes times_of(const std::vector<std::uint64_t>& raw,
                         const std::vector<std::uint64_t>& coded) {
   TypicalTime typical[2];

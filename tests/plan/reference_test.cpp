@@ -37,7 +37,7 @@ TEST(Reference, NeverWhereItIsNoSmallerOrNotKnown) {
   EXPECT_GT(reference_gain(facts), 0u);
   facts.seconds_per_byte = NAN;
   EXPECT_EQ(reference_gain(facts), 0u);
-  // What grows under ordinary coding goes raw.
+  // Data that grow under ordinary coding go raw.
   facts = {.plain_share = 1.2, .difference_share = 1.1};
   EXPECT_EQ(reference_gain(facts), 0u);
   facts = {.plain_share = 1, .difference_share = 0};

@@ -1,4 +1,4 @@
-// What the cost model makes of blocks that leave a node and of those that stay there.
+// The cost model of blocks that leave a node and of those that stay there.
 #include "plan/work.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ double coded(Operation operation, Algorithm algorithm) {
   return predicted(operation, algorithm, {50e9, 50e9, kRatio});
 }
 
-// Of 16 blocks of 4 MiB 12 leave the node and 3 stay in it: of each of the `ranks` that share a
+// 12 of 16 blocks of 4 MiB leave the node and 3 stay in it: of each of the `ranks` that share a
 // link.
 void expect_blocks(Operation operation, Algorithm algorithm, double ranks) {
   const double leave = ranks * 12 * 4 * kMiB / kLink, stay = ranks * 3 * 4 * kMiB / kInside;

@@ -28,7 +28,7 @@ from program_table import Place, Program
 
 from thinwire.lab import Lab
 
-# What a native run takes without any link to wait for.
+# The link of a native run that waits for none.
 UNSHAPED = "none"
 # On faster links inputs are longer, as a run of a second would be all start.
 LONGER = {"1gbit": 3}
@@ -50,7 +50,7 @@ def measure(program: Program, mpi: ProgramMpi, links: list[str], turns: int) -> 
         row = Measured(program, place, CACHE / f"measured-{program.name}-{mpi.name}")
         for link in links:
             found["links"][link] = _on(row, link, turns)
-    # What skips or fails a test ends a row here.
+    # A skip or a failure of a test ends a row here.
     except (Unmeasured, AssertionError, pytest.skip.Exception, pytest.fail.Exception) as error:
         found["failed"] = str(error)
         say(f"{program.name}, {mpi.name}: {error}")

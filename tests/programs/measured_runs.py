@@ -21,7 +21,7 @@ NATIVE, DEFAULTS, SET = "native", "nothing said", "the setting"
 WAYS = (NATIVE, DEFAULTS, SET)
 NOTHING = Setting(())
 CLOCK = SOURCES / "rank_clock.sh"
-# What ranks on other hosts get of the environment; a launcher passes on what it is told to.
+# Variables that ranks on other hosts get; a launcher passes on what it is told to.
 HANDED_ON = ("LD_LIBRARY_PATH", "OMP_NUM_THREADS")
 SECONDS = 180.0
 

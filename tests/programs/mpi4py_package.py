@@ -16,7 +16,7 @@ from program_mpis import CACHE, ProgramMpi
 
 VERSION = "4.1.2"
 ROOT = CACHE / f"mpi4py-{VERSION}"
-# What builds it; pip takes these in its own environment for the build.
+# Packages that build it; pip takes these in its own environment for the build.
 BUILDERS = ("cython==3.3.1", "setuptools==80.9.0")
 # The file is large, and nothing in it is to be fast.
 FLAGS = {"CFLAGS": "-O0 -g0"}

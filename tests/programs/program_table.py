@@ -8,7 +8,7 @@ from debian_packages import Debian, library_folders
 from program_mpis import ProgramMpi
 from program_runs import SHRINK, ProgramRun
 
-# What came of a run, by name: each to be equal to what came of the native one.
+# Results of a run, by name: each to be equal to that of the native one.
 Results = Mapping[str, str | bytes]
 
 LOSSLESS = ("mpc", "lorenzo", "ndzip", SHRINK)

@@ -21,8 +21,8 @@ CODECS = {
     "mpc": Compression("mpc", "1", "on"),
     "szp": Compression("szp:abs=1e-9", "1", "on"),
 }
-# What is worse runs again once, natively too: on a machine with other work a native run may have
-# had the luck that the other had not.
+# Attempts at what is worse, natively too: on a machine with other work a native run may have had
+# the luck that the other had not.
 ATTEMPTS = 1
 CASES = [
     *(("wheel", mpi, ranks) for mpi in EVERY for ranks in RANKS),

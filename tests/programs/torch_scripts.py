@@ -183,7 +183,7 @@ def _finish(words: list[str], folder: Path, limit: float) -> dict[str, Any]:
             why = f"it had not ended after {limit:.0f} s"
         output.seek(0)
         text = output.read()
-    # What went wrong stands before torchrun's own account of it.
+    # The fault stands before torchrun's own account of it.
     said = re.split(r"\n.*ChildFailedError|\nE\d{4} .*failed \(exitcode", text)[0][-1500:]
     return {"output": text, **({"failed": f"{why}: {said}"} if why else {})}
 

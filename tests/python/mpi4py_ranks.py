@@ -147,7 +147,7 @@ def main() -> None:
     same_as_mpi(world, ours)
     lossy_and_reported(world, ours)
     two_levels(world, sys.argv[1])
-    # Of a group in another order, made and closed while the first is in use.
+    # A group in another order, made and closed while the first is in use.
     turned = world.Split(0, key=-world.rank)
     with thinwire.Communicator(turned, codec="off") as other:
         block = np.full(1, world.rank, np.int64)

@@ -25,7 +25,7 @@ VERSIONS = {
     "other": "HPE mpt 2.29  01/01/24 00:00:00",
 }
 
-# What a preload library that does nothing exports, by its place in MPI_SHIMS: no program here calls
+# Exports of a preload library that does nothing, by its place in MPI_SHIMS: no program here calls
 # these.
 _IDLE_CALLS = ("MPI_Isend", "MPI_Isendrecv", "MPI_Request_get_status_all")
 

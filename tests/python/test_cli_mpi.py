@@ -42,7 +42,7 @@ def machine(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
         (tmp_path / mpi).symlink_to(made / mpi)
     make_script(tmp_path / "job.sh", "#!/bin/sh")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    # Where the MPI of a launcher is looked for that has no installation.
+    # The path where the MPI of a launcher is looked for that has no installation.
     monkeypatch.setenv("LD_LIBRARY_PATH", str(made))
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -19,7 +19,7 @@ from thinwire.launch import elf, program
 from thinwire.traces.page import page
 
 MOST_ARRAY = 1 << 20
-# What a reader needs to be guided, which takes longer than the reading.
+# Effort that a reader needs to be guided, which takes longer than the reading.
 SHARE = 5
 
 

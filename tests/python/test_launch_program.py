@@ -101,7 +101,7 @@ def test_an_mpi4py_for_several_mpis_leaves_it_open(
     monkeypatch.delenv("MPI4PY_MPIABI", raising=False)
     found = find_program([str(python), "program.py"])
     assert found is not None and found.mpis == {"mpich", "openmpi"}
-    # What is certain goes before what is not.
+    # A certain answer goes before one that is not.
     program = make_program(tmp_path / "program", tmp_path / "libmpi.so.40")
     found = find_program([str(python), "run.py", str(program)])
     assert found is not None and found.path == str(program)

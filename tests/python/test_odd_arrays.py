@@ -60,7 +60,7 @@ def test_a_note_of_a_shape_that_is_damaged_is_refused(shape: tuple[int, ...], cu
     for read in (thinwire.decompress, thinwire.inspect):
         with pytest.raises(thinwire.ThinwireError, match="damaged"):
             read(damaged)
-    # What is no note may follow.
+    # Bytes that are no note may follow.
     assert thinwire.decompress(frame[:size] + b"something else").size == np.ones(shape).size
 
 

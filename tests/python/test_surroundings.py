@@ -21,7 +21,7 @@ from thinwire.cli import command_line
 
 pytestmark = pytest.mark.multiproc
 
-# What each command is called with, from a folder with those files; the shortest that it does.
+# Words that each command is called with, from a folder with those files; the shortest that it does.
 WORDS = {
     "env": "",
     "codecs": "",

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kRanks = 16;
 
-// What the busiest rank or node has to do, in blocks of single ranks.
+// Work of the busiest rank or node, in blocks of single ranks.
 struct Count {
   double encodes = 0;  // of a rank
   double decodes = 0;
@@ -70,7 +70,7 @@ TEST(Blocks, AreCountedByThePlan) {
       EXPECT_DOUBLE_EQ(work.block, 1.0 / kRanks);
       EXPECT_DOUBLE_EQ(work.wire, count.leaving / kRanks);
       EXPECT_DOUBLE_EQ(work.inside, count.inside / kRanks);
-      // Where nothing travels nothing is coded, whatever the count.
+      // If nothing travels, nothing is coded, whatever the count.
       if (a_node == kRanks) continue;
       EXPECT_DOUBLE_EQ(work.encode, count.encodes / kRanks);
       EXPECT_DOUBLE_EQ(work.decode, count.decodes / kRanks);

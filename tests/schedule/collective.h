@@ -33,13 +33,13 @@ struct Collective {
   // All ranks that get something must end with the same bits.
   bool identical = false;
 
-  // Of Bcast the root gets something too; else its values must stay untouched.
+  // True if the root of a Bcast gets something too; else its values must stay untouched.
   bool root_decodes = false;
 
   std::vector<Schedule> ranks;
 };
 
-// Of the topology's rank no notice is taken.
+// Takes no notice of the topology's rank.
 Collective collective_of(const Row& row, const Topology& topology);
 
 // One number for a block on all ranks, whatever their schedules call it.
@@ -62,7 +62,7 @@ std::uint64_t wanted(const Collective& collective, std::uint32_t block);
 
 bool is_empty(const Collective& collective, std::uint32_t meaning);
 
-// Of step kinds.
+// Truths about step kinds.
 bool sends(Action action);
 bool receives(Action action);
 bool uses_slot(Action action);

@@ -6,7 +6,7 @@ namespace thinwire::collective::testing {
 
 namespace {
 
-// What is wrong with a step by itself; nullptr if nothing is.
+// The flaw of a step by itself; nullptr if there is none.
 const char* flaw_of(const Collective& collective, int rank, const Schedule& schedule,
                     const Step& step) {
   const auto may_touch = [&](Area area) {
@@ -91,7 +91,7 @@ std::string match(const Collective& collective, std::vector<Happening>& happenin
   return {};
 }
 
-// What must come before what: pairs of begins (2 n) and completions (2 n + 1).
+// The order of what must come before what: pairs of begins (2 n) and completions (2 n + 1).
 class Graph {
  public:
   Graph(const Collective& collective, const Timeline& timeline)

@@ -36,7 +36,7 @@ struct Timeline {
   std::string fault;  // empty where there is an order
 };
 
-// Where the places of a rank begin. Of its values scratch comes first, then the user's blocks,
+// The beginnings of a rank's places. Of its values scratch comes first, then the user's blocks,
 // input before output, window after window.
 struct Places {
   std::uint32_t slots = 0;
@@ -48,7 +48,7 @@ struct Places {
   std::uint32_t output(int window, std::uint32_t block) const;
 };
 
-// Of all ranks, and after them where the last one's end.
+// Places of all ranks, and after them where the last one's end.
 std::vector<Places> places_of(const Collective& collective);
 
 Timeline order_of(const Collective& collective);

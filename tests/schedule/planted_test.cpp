@@ -134,7 +134,7 @@ TEST(Prover, KnowsWhereEqualValuesMustBeEncodedToEqualPackets) {
   EXPECT_NE(prove(collective).fault.find("other bits"), std::string::npos);
 }
 
-// Of a packet that stayed raw the values are sent from where they lie.
+// Values of a packet that stayed raw are sent from where they lie.
 TEST(Prover, FindsPacketsWhoseValuesHaveChanged) {
   auto collective = collective_of_row(Operation::kAllreduce, Algorithm::kRecursiveDoubling, 3);
   auto& steps = collective.ranks[1].steps;
@@ -145,7 +145,7 @@ TEST(Prover, FindsPacketsWhoseValuesHaveChanged) {
   const auto reduced = std::find_if(
       to_listener, steps.end(), [](const Step& step) { return step.action == Action::kReduce; });
   ASSERT_NE(reduced, steps.end());
-  // Behind the reduction, and before the other packet, which the listener awaits second.
+  // After the reduction, and before the other packet, which the listener awaits second.
   std::rotate(to_listener, to_listener + 1, reduced + 1);
   std::erase_if(steps,
                 [](const Step& step) { return step.action == Action::kSend && step.peer == 0; });

@@ -17,7 +17,7 @@ struct Value {
   std::uint32_t block = 0;
 };
 
-// What a slot holds: what it decodes to, and where it was encoded from.
+// The content of a slot: what it decodes to, and where it was encoded from.
 struct Packet {
   Value value;
   std::uint32_t source = kNone;
@@ -122,7 +122,7 @@ class Machine {
   void open_slot(const Happening& happening) {
     Packet& packet = packets_[happening.slot];
     put(happening.to, use(packet, happening));
-    // Where they came from they are what the packet holds, coded or not.
+    // At their source the values are what the packet holds, coded or not.
     if (packet.source == happening.to) packet.version = versions_[happening.to];
   }
 

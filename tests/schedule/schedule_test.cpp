@@ -74,7 +74,7 @@ TEST_P(Schedules, FollowOneAnother) {
   });
 }
 
-// Where the transport does not reach the values, those that travel pass through slots.
+// If the transport does not reach the values, those that travel pass through slots.
 TEST_P(StagedSchedules, DoTheSame) {
   for_each_trial([&](const Trial& trial, Collective collective) {
     const int size = trial.topology.size;
@@ -87,7 +87,7 @@ TEST_P(StagedSchedules, DoTheSame) {
   });
 }
 
-// Where ranks code what they begin with themselves.
+// Ranks code what they begin with themselves.
 TEST_P(QuantisedSchedules, DoTheSame) {
   for_each_trial([&](const Trial&, Collective collective) {
     for (Schedule& schedule : collective.ranks) quantise_own(schedule);

@@ -1,4 +1,4 @@
-// What the table says of its rows, and what they may cost.
+// Facts of the table about its rows, and what they may cost.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,8 @@ TEST(Table, CodesNothingForOneRank) {
   }
 }
 
-// Of one rank. Bruck's algorithm and recursive doubling pass on all they have in each round.
+// True if one rank keeps all packets. Bruck's algorithm and recursive doubling pass on all they
+// have in each round.
 bool keeps_all_packets(const Row& row) {
   return row.operation == Operation::kAllgather &&
          (row.algorithm == Algorithm::kBruck || row.algorithm == Algorithm::kRecursiveDoubling);

@@ -49,7 +49,7 @@ struct End {
 End& end_at(void* context) { return *static_cast<End*>(context); }
 tw_status nothing(void*) { return TW_OK; }
 
-// A message is a host function like all others, behind both posts of it.
+// A message is a host function like all others, after both posts of it.
 void meet(Ends& ends, Posted& way) {
   if (way.from == nullptr || way.to == nullptr) return;
   static Posted copies[64];

@@ -309,7 +309,7 @@ TEST(References, AnotherReferenceIsAnError) {
   on_ranks(asked.ranks, [&](int rank) {
     Rank own(world, rank, asked);
     own.make(arrays(asked, 0, 0), 1, carrier);
-    // The sum of the first rank's block, behind the table and the blocks.
+    // The sum of the first rank's block, after the table and the blocks.
     const std::uint64_t sums = kTable + 2 * kArray / 256 * 256;
     if (rank == 1) own.references()[sums] ^= std::byte{1};
     own.make(arrays(asked, 0, 1), 2, carrier, rank == 1 ? TW_DAMAGED : TW_OK);

@@ -213,7 +213,7 @@ TEST(Streams, TwoStreamsOfOneCommunicator) {
   });
 }
 
-// Without the group the first Send would wait for a Receive that is behind another Send.
+// Without the group the first Send would wait for a Receive that is after another Send.
 TEST(Groups, EveryRankSendsToTheNextAndReceivesAtOnce) {
   constexpr int kRanks = 3;
   World world(kRanks);

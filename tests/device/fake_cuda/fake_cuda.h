@@ -12,10 +12,10 @@ namespace thinwire::fake_cuda {
 
 inline constexpr int kDevices = 2;
 
-// What a thread block may have, as of compute capabilities 7.5 and 9.0.
+// Shared memory that a thread block may have, as of compute capabilities 7.5 and 9.0.
 inline constexpr int kSharedBytes[kDevices] = {64 * 1024, 227 * 1024};
 
-// What is enqueued and has not run, on all streams.
+// The number of operations that are enqueued and have not run, on all streams.
 std::size_t pending();
 
 // Enqueues work of the test's.

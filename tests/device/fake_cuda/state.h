@@ -1,4 +1,4 @@
-// What the fake runtime and the fake driver share.
+// State that the fake runtime and the fake driver share.
 #pragma once
 
 #include <cuda_runtime_api.h>

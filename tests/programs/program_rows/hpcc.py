@@ -46,7 +46,7 @@ HPL.out
 0
 40
 """
-# Of the summary: what does not depend on time.
+# Lines of the summary that do not depend on time.
 KEPT = (
     "Success",
     "PTRANS_residual",

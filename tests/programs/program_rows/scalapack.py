@@ -62,7 +62,7 @@ QR = """'Orthogonal factorizations'
 {grids}
 5.0
 """
-# Of the solve: order, right-hand sides, block; the second where runs are to be longer.
+# Sizes of the solve: order, right-hand sides, block; the second if runs are to be longer.
 LARGE = (("1280", "256", "64"), ("2048", "512", "64"))
 GRIDS = {2: "2\n1 2\n2 1", 4: "3\n2 1 4\n2 4 1"}
 

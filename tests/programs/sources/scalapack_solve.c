@@ -21,7 +21,7 @@ extern void pdgesv_(const int* n, const int* nrhs, double* a, const int* ia, con
 static int n = 192, right = 24, block = 16;
 static const int zero = 0, one = 1;
 
-/* Where a local index lies in the whole. */
+/* The place of a local index in the whole. */
 static int global(int local, int own, int of) {
   return (local / block * of + own) * block + local % block;
 }
