@@ -34,9 +34,18 @@ inline void tell(int rank, const Found& one, const Found& other) {
   print("bytes as differences", a.difference_bytes, b.difference_bytes);
   print("capacity needed, of the first exchange", a.needed[0], b.needed[0]);
   print("capacity needed, of the second exchange", a.needed[1], b.needed[1]);
-  const auto [at, found] = std::ranges::mismatch(one.values, other.values);
-  print("first byte that differs, of as many", at - one.values.begin(),
-        static_cast<std::ptrdiff_t>(one.values.size()));
+  const auto at = std::ranges::mismatch(one.values, other.values).in1;
+  if (at == one.values.end()) return;
+  const auto first = static_cast<std::size_t>(at - one.values.begin());
+  std::printf("    byte %zu of %zu is the first that differs; from the word before on:\n", first,
+              one.values.size());
+  for (const auto* values : {&one.values, &other.values}) {
+    for (std::size_t byte = first / 8 * 8; byte < std::min(first / 8 * 8 + 32, values->size());
+         ++byte) {
+      std::printf("%s%02x", byte % 8 == 0 ? " " : "", static_cast<unsigned>((*values)[byte]));
+    }
+    std::printf("\n");
+  }
 }
 
 struct Tally {
