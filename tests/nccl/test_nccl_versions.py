@@ -19,9 +19,10 @@ ABI = ROOT / "shim" / "nccl" / "native"
 TABLES = (ABI / "taken.h").read_text()
 # Of collectives, each with its twin.
 COLLECTIVES = {
-    name + twin for name in re.findall(r"X\((\w\w+), \w+\)", TABLES) for twin in ("", "Config")
+    name + twin for name in re.findall(r"C\((\w\w+), \w+, ", TABLES) for twin in ("", "Config")
 }
-TAKEN = {f"nccl{name}" for name in {*re.findall(r"X\((\w\w+)\)", TABLES), *COLLECTIVES}}
+MESSAGES = set(re.findall(r"M\((\w\w+)\)", TABLES))
+TAKEN = {f"nccl{name}" for name in {*re.findall(r"X\((\w\w+)\)", TABLES), *COLLECTIVES, *MESSAGES}}
 CUDA = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
 # What headers of earlier versions lack, as later ones have it.
 LATER = {

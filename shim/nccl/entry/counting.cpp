@@ -34,8 +34,7 @@ void count_call(const Call& call, Communicator& communicator, int reason, int ru
   const bool is_root = call.peer == communicator.rank;
   const bool sends_none =
       plan != nullptr && plan->info.raw_bytes == 0 && plan->info.plain_bytes == 0;
-  const bool keeps =
-      is_root && (call.operation == kGather || (call.operation == kReduce && sends_none));
+  const bool keeps = is_root && call.does(kAtRoot) && (call.is_exchange() || sends_none);
   const bool gives = call.reads(communicator.rank) && !keeps;
   const std::uint64_t bytes = gives ? bytes_given(call, communicator) : 0;
   Count made{.communicator = &communicator,

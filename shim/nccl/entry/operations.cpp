@@ -10,7 +10,7 @@ using namespace thinwire::nccl;
 #define THINWIRE_NCCL_HAS_SUM op, 0
 #define THINWIRE_NCCL_HAS_SUM_AT_ROOT op, root
 
-#define THINWIRE_NCCL_CALL(name, kind)                                                             \
+#define THINWIRE_NCCL_CALL(name, kind, ...)                                                        \
   THINWIRE_EXPORTED ncclResult_t nccl##name(                                                       \
       const void* send, void* receive, std::size_t elements, ncclDataType_t type,                  \
       THINWIRE_NCCL_TAKES_##kind ncclComm_t comm, cudaStream_t stream) {                           \

@@ -102,8 +102,7 @@ void note_news(const Planned& planned) {
   const Decision& decision = planned.decision;
   const agree::Value& value = *decision.turn->news;
   // As in class_key(): of the others the root makes no difference.
-  const bool is_named_by_peer =
-      call.is_message() || call.operation == kBroadcast || call.operation == kScatter;
+  const bool is_named_by_peer = call.is_message() || call.does(kOfRoot);
   note_verdict(*planned.communicator,
                {.operation = call.operation,
                 .dtype = decision.dtype,

@@ -30,7 +30,7 @@ const Taken kTaken[] = {
 #define THINWIRE_NCCL_CALL(function)                           \
   {"nccl" #function, reinterpret_cast<void*>(&nccl##function), \
    [] { return reinterpret_cast<void*>(real().function); }},
-#define THINWIRE_NCCL_COLLECTIVE(function, kind) \
+#define THINWIRE_NCCL_COLLECTIVE(function, ...) \
   THINWIRE_NCCL_CALL(function) THINWIRE_NCCL_CALL(function##Config)
     THINWIRE_NCCL_TAKEN(THINWIRE_NCCL_CALL) THINWIRE_NCCL_COLLECTIVES(THINWIRE_NCCL_COLLECTIVE)
 #undef THINWIRE_NCCL_COLLECTIVE

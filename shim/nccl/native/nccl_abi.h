@@ -127,7 +127,7 @@ ncclResult_t ncclCommUserRank(ncclComm_t comm, int* rank);
 ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* op, void* scalar, ncclDataType_t type,
                                       ncclScalarResidence_t where, ncclComm_t comm);
 ncclResult_t ncclRedOpDestroy(ncclRedOp_t op, ncclComm_t comm);
-#define THINWIRE_NCCL_CALL(name, kind)                                                             \
+#define THINWIRE_NCCL_CALL(name, kind, ...)                                                        \
   ncclResult_t nccl##name(const void* send, void* receive, std::size_t count, ncclDataType_t type, \
                           THINWIRE_NCCL_TAKES_##kind ncclComm_t comm, cudaStream_t stream);        \
   ncclResult_t nccl##name##Config(const void* send, void* receive, std::size_t count,              \

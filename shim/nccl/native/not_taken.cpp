@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kTakenNames[] = {
 #define THINWIRE_NCCL_CALL(function) "nccl" #function,
-#define THINWIRE_NCCL_COLLECTIVE(function, kind) \
+#define THINWIRE_NCCL_COLLECTIVE(function, ...) \
   THINWIRE_NCCL_CALL(function) THINWIRE_NCCL_CALL(function##Config)
     THINWIRE_NCCL_TAKEN(THINWIRE_NCCL_CALL) THINWIRE_NCCL_COLLECTIVES(THINWIRE_NCCL_COLLECTIVE)
 #undef THINWIRE_NCCL_COLLECTIVE

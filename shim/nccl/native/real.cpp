@@ -39,7 +39,7 @@ Real resolve() {
   Real found;
 #define THINWIRE_NCCL_CALL(name) \
   found.name = reinterpret_cast<decltype(found.name)>(find("pnccl" #name));
-#define THINWIRE_NCCL_COLLECTIVE(name, kind) \
+#define THINWIRE_NCCL_COLLECTIVE(name, ...) \
   THINWIRE_NCCL_CALL(name) THINWIRE_NCCL_CALL(name##Config)
   THINWIRE_NCCL_CALLS(THINWIRE_NCCL_CALL)
   THINWIRE_NCCL_COLLECTIVES(THINWIRE_NCCL_COLLECTIVE)

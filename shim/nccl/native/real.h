@@ -20,7 +20,7 @@ namespace thinwire::nccl {
 struct Real {
 #define THINWIRE_NCCL_CALL(name) decltype(&nccl##name) name = nullptr;
   THINWIRE_NCCL_CALLS(THINWIRE_NCCL_CALL)
-#define THINWIRE_NCCL_COLLECTIVE(name, kind) \
+#define THINWIRE_NCCL_COLLECTIVE(name, ...) \
   THINWIRE_NCCL_CALL(name) THINWIRE_NCCL_CALL(name##Config)
   THINWIRE_NCCL_COLLECTIVES(THINWIRE_NCCL_COLLECTIVE)
 #undef THINWIRE_NCCL_COLLECTIVE

@@ -1,4 +1,4 @@
-// The functions of NCCL that this library has wrappers of, as exports.map names them.
+// The functions of NCCL that this library has wrappers of.
 #pragma once
 
 // clang-format off
@@ -10,13 +10,25 @@
   X(GetUniqueId) X(GroupEnd) X(GroupSimulateEnd) X(GroupStart) X(Recv)                   \
   X(RedOpCreatePreMulSum) X(RedOpDestroy) X(Send)
 
-// The collectives, each of which has a twin since 2.31, whose name ends in Config and which takes a
-// configuration of the call. What is alike of them comes from this table. SUM: it takes a
-// reduction; ROOT: a root; MOVES: neither.
-#define THINWIRE_NCCL_COLLECTIVES(X)                                                     \
-  X(AllReduce, SUM) X(Reduce, SUM_AT_ROOT) X(ReduceScatter, SUM) X(AllGather, MOVES)     \
-  X(Broadcast, ROOT) X(AlltoAll, MOVES) X(Gather, ROOT) X(Scatter, ROOT)
+// Every operation, a row each; its place is its number in what ranks agree on, so new ones come last.
+// C is a collective: its name, what it takes (SUM: a reduction, ROOT: a root, MOVES: neither), what
+// rules of a policy and the core call it, and what it does (state/operation.h). Each has a twin
+// since 2.31, whose name ends in Config and which takes a configuration of the call.
+#define THINWIRE_NCCL_OPERATIONS(C, M)                                                          \
+  C(AllReduce, SUM, TW_ALLREDUCE, TW_STREAM_ALLREDUCE, kReduces)                                \
+  C(Reduce, SUM_AT_ROOT, TW_REDUCE, TW_STREAM_REDUCE, kReduces | kAtRoot)                       \
+  C(ReduceScatter, SUM, TW_REDUCE_SCATTER, TW_STREAM_REDUCE_SCATTER, kReduces | kBlockEach)     \
+  C(AllGather, MOVES, TW_ALLGATHER, TW_STREAM_ALLGATHER, kToAll)                                \
+  C(Broadcast, ROOT, TW_BCAST, TW_STREAM_BCAST, kOfRoot | kToAll)                               \
+  M(Send) M(Recv)                                                                               \
+  C(AlltoAll, MOVES, TW_ALLTOALL, TW_STREAM_ALLTOALL, kOfMessages | kBlockEach)                 \
+  C(Gather, ROOT, TW_GATHER, TW_STREAM_GATHER_AT_ROOT, kOfMessages | kAtRoot)                   \
+  C(Scatter, ROOT, TW_SCATTER, TW_STREAM_SCATTER, kOfMessages | kOfRoot | kBlockEach)
 // clang-format on
+
+// The collectives alone.
+#define THINWIRE_NCCL_COLLECTIVES(X) THINWIRE_NCCL_OPERATIONS(X, THINWIRE_NCCL_NO_MESSAGE)
+#define THINWIRE_NCCL_NO_MESSAGE(name)
 
 // Their parameters between the type and the communicator.
 #define THINWIRE_NCCL_TAKES_MOVES

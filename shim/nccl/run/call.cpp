@@ -19,16 +19,16 @@ ncclResult_t pass_as_messages(const Call& call) {
   if (result != ncclSuccess) return result;
   const std::uint64_t block = call.elements * element_bytes(call.type);
   const bool gives_many = call.blocks(ranks) > 1, gives = call.reads(rank);
-  const bool takes_many = call.operation != kScatter, takes = call.writes(rank);
+  const bool takes_many = !call.does(kOfRoot), takes = call.writes(rank);
   for (int peer = 0; peer < ranks && result == ncclSuccess; ++peer) {
     const auto at = block * static_cast<std::uint64_t>(peer);
     const auto* const from = static_cast<const std::byte*>(call.send) + (gives_many ? at : 0);
     auto* const to = static_cast<std::byte*>(call.receive) + (takes_many ? at : 0);
     if (peer == rank && gives && takes && from == to) continue;  // in place
-    if (gives && (call.operation != kGather || peer == call.peer)) {
+    if (gives && (!call.does(kAtRoot) || peer == call.peer)) {
       result = THINWIRE_PASS(Send, from, call.elements, call.type, peer, call.comm, call.stream);
     }
-    if (result == ncclSuccess && takes && (call.operation != kScatter || peer == call.peer)) {
+    if (result == ncclSuccess && takes && (!call.does(kOfRoot) || peer == call.peer)) {
       result = THINWIRE_PASS(Recv, to, call.elements, call.type, peer, call.comm, call.stream);
     }
   }
@@ -46,7 +46,7 @@ ncclResult_t pass_as_messages(const Call& call) {
 
 ncclResult_t pass(const Call& call) {
   switch (call.operation) {
-#define THINWIRE_NCCL_CALL(name, kind)                                                      \
+#define THINWIRE_NCCL_CALL(name, kind, ...)                                                 \
   case k##name:                                                                             \
     if (call.config != nullptr) {                                                           \
       return THINWIRE_PASS(name##Config, call.send, call.receive, call.elements, call.type, \

@@ -10,6 +10,7 @@
 #include "native/nccl_abi.h"
 #include "run/configured.h"
 #include "state/communicators.h"
+#include "state/operation.h"
 #include "state/own_sums.h"
 #include "state/policy.h"
 
@@ -38,34 +39,20 @@ struct Call {
 
   bool is_captured() const { return capture.state == Capture::State::kActive; }
   bool is_message() const { return operation == kSend || operation == kRecv; }
+  bool does(unsigned traits) const { return (kOperationRows[operation].traits & traits) != 0; }
+  bool is_exchange() const { return does(kOfMessages); }
+  // Whether every rank gives to every other.
+  bool is_of_all_pairs() const { return is_exchange() && !does(kOfRoot | kAtRoot); }
   // Whether NCCL makes messages of it: after a group's collectives, in the program's order.
   bool is_of_messages() const { return is_message() || is_exchange(); }
-  bool is_exchange() const {
-    return operation == kAlltoAll || operation == kGather || operation == kScatter;
-  }
-  bool has_peer() const {
-    return is_message() || operation == kBroadcast || operation == kReduce ||
-           operation == kGather || operation == kScatter;
-  }
-  bool reduces() const {
-    return operation == kAllReduce || operation == kReduce || operation == kReduceScatter;
-  }
+  bool has_peer() const { return is_message() || does(kOfRoot | kAtRoot); }
+  bool reduces() const { return does(kReduces); }
   bool sums() const { return op == ncclSum || op == ncclAvg || factor; }
   // Whether this rank's data goes to others: `send` is read.
-  bool reads(int rank) const {
-    const bool of_root = operation == kBroadcast || operation == kScatter;
-    return operation != kRecv && (!of_root || peer == rank);
-  }
-  bool writes(int rank) const {
-    const bool at_root = operation == kGather || operation == kReduce;
-    return operation != kSend && (!at_root || peer == rank);
-  }
+  bool reads(int rank) const { return operation != kRecv && (!does(kOfRoot) || peer == rank); }
+  bool writes(int rank) const { return operation != kSend && (!does(kAtRoot) || peer == rank); }
   // How many blocks of `elements` a rank gives that reads.
-  int blocks(int ranks) const {
-    const bool many =
-        operation == kReduceScatter || operation == kAlltoAll || operation == kScatter;
-    return many ? ranks : 1;
-  }
+  int blocks(int ranks) const { return does(kBlockEach) ? ranks : 1; }
 };
 
 // NCCL's own function for it.

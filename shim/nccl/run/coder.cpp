@@ -251,8 +251,7 @@ void Coder::decide_raw(const Call& call, PlanKey key, agree::Value value, Decisi
 }
 
 bool Coder::keeps_results(const Call& call) {
-  const bool moves_to_all = call.operation == kAllGather || call.operation == kBroadcast;
-  return moves_to_all && settings().references > 0 && !call.is_captured();
+  return call.does(kToAll) && settings().references > 0 && !call.is_captured();
 }
 
 std::uint64_t Coder::reference_bytes_of(const Call& call, unsigned codec) {

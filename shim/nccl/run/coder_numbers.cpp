@@ -4,7 +4,7 @@
 namespace thinwire::nccl {
 
 Track& Coder::track_of(const Call& call) {
-  if (call.operation == kAlltoAll) connected_.note_messages_with_all();
+  if (call.is_of_all_pairs()) connected_.note_messages_with_all();
   if (!call.is_message()) return collectives_;
   const bool outgoing = call.operation == kSend;
   const auto found = messages_.find({call.peer, outgoing});

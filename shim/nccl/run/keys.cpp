@@ -13,37 +13,16 @@ constexpr std::uint64_t kMostGathered = 64 << 10;
 
 constexpr std::uint64_t kWhole = 512;  // a capacity that holds any block
 
-std::uint32_t stream_operation(Operation operation) {
-  switch (operation) {
-    case kAllGather:
-      return TW_STREAM_ALLGATHER;
-    case kBroadcast:
-      return TW_STREAM_BCAST;
-    case kAlltoAll:
-      return TW_STREAM_ALLTOALL;
-    case kGather:
-      return TW_STREAM_GATHER_AT_ROOT;
-    case kScatter:
-      return TW_STREAM_SCATTER;
-    case kReduceScatter:
-      return TW_STREAM_REDUCE_SCATTER;
-    case kReduce:
-      return TW_STREAM_REDUCE;
-    default:
-      return TW_STREAM_ALLREDUCE;
-  }
-}
-
 // Messages of a group of the program's are part of it.
 bool goes_in_rounds(const Call& call, bool is_whole) {
-  return settings().rounds && !is_whole && (call.reduces() || call.operation == kAlltoAll);
+  return settings().rounds && !is_whole && (call.reduces() || call.is_of_all_pairs());
 }
 
 }  // namespace
 
 PlanKey plan_key(const Call& call, int ranks, bool is_whole) {
   PlanKey key;
-  key.operation = stream_operation(call.operation);
+  key.operation = kOperationRows[call.operation].of_stream;
   key.dtype = dtype_of(call.type);
   key.peer = call.has_peer() ? call.peer : 0;
   key.count = call.elements;
@@ -63,9 +42,7 @@ std::uint64_t class_key(const Call& call, const PlanKey& plan, unsigned exchange
       static_cast<unsigned>(std::bit_width(call.elements * element_bytes(call.type)));
   const std::uint64_t way = plan.way * 2 + exchange;
   const std::uint64_t operation = call.operation;
-  const std::uint64_t root = call.operation == kBroadcast || call.operation == kScatter
-                                 ? static_cast<std::uint32_t>(call.peer)
-                                 : 0;
+  const std::uint64_t root = call.does(kOfRoot) ? static_cast<std::uint32_t>(call.peer) : 0;
   const std::uint64_t codecs = call.choice.codec[kWithinNode] | call.choice.codec[kBetweenNodes]
                                                                     << 6;
   static_assert(kOperations <= 16 && TW_STREAM_DIRECT < 8 && TW_F8_E5M2 < 16);

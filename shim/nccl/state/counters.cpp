@@ -9,13 +9,6 @@ void add(std::atomic<std::uint64_t>& to, const std::atomic<std::uint64_t>& more)
 
 }  // namespace
 
-const char* operation_name(int operation) {
-  constexpr const char* kNames[kOperations] = {"AllReduce", "Reduce", "ReduceScatter", "AllGather",
-                                               "Broadcast", "Send",   "Recv",          "AlltoAll",
-                                               "Gather",    "Scatter"};
-  return kNames[operation];
-}
-
 void add(Counters& to, const Counters& more) {
   for (std::size_t reason = 0; reason < kReasons; ++reason) add(to.raw[reason], more.raw[reason]);
   add(to.calls, more.calls);

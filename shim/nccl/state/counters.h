@@ -5,24 +5,10 @@
 #include <atomic>
 #include <cstdint>
 
+#include "state/operation.h"
 #include "state/reason.h"
 
 namespace thinwire::nccl {
-
-enum Operation {
-  kAllReduce,
-  kReduce,
-  kReduceScatter,
-  kAllGather,
-  kBroadcast,
-  kSend,
-  kRecv,
-  kAlltoAll,
-  kGather,
-  kScatter,
-  kOperations
-};
-const char* operation_name(int operation);
 
 // Counts of one operation on one communicator.
 struct Counters {

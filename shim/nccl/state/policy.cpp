@@ -2,6 +2,8 @@
 
 #include <sstream>
 
+#include "state/operation.h"
+
 namespace thinwire::nccl {
 namespace {
 
@@ -15,14 +17,6 @@ std::array<ByRule, kMostRules>& counters() {
   return of_process;
 }
 
-// Both ends of a message are asked for alike.
-std::uint32_t operation_of(int operation) {
-  constexpr std::uint32_t kAs[kOperations] = {
-      TW_ALLREDUCE,   TW_REDUCE,      TW_REDUCE_SCATTER, TW_ALLGATHER, TW_BCAST,
-      TW_POLICY_SEND, TW_POLICY_SEND, TW_ALLTOALL,       TW_GATHER,    TW_SCATTER};
-  return kAs[operation];
-}
-
 }  // namespace
 
 Choice choose(int operation, std::uint32_t dtype, std::uint64_t bytes, std::uint64_t rules) {
@@ -30,7 +24,8 @@ Choice choose(int operation, std::uint32_t dtype, std::uint64_t bytes, std::uint
   if (rules == 0) return made;
   for (const Side side : {kWithinNode, kBetweenNodes}) {
     const std::uint32_t span = side == kWithinNode ? TW_SPAN_WITHIN_NODE : TW_SPAN_BETWEEN_NODES;
-    const tw_policy_call call{sizeof call, operation_of(operation), dtype, span, bytes, rules};
+    const tw_policy_call call{sizeof call, kOperationRows[operation].of_policy, dtype, span, bytes,
+                              rules};
     const int rule = tw_policy_match(settings().policy, &call);
     made.rule[side] = rule;
     if (rule >= 0) made.codec[side] = settings().codec_of_rule[static_cast<std::size_t>(rule)];

@@ -26,7 +26,7 @@ bool take(const ncclCollConfig_t* config) {
 
 }  // namespace
 
-#define TWIN(name, kind)                                                                           \
+#define TWIN(name, kind, ...)                                                                      \
   extern "C" ncclResult_t pnccl##name(                                                             \
       const void* send, void* receive, std::size_t count, ncclDataType_t type,                     \
       THINWIRE_NCCL_TAKES_##kind ncclComm_t comm, cudaStream_t stream);                            \
