@@ -1,4 +1,4 @@
-// What becomes of a slot that came, by its header, its frame's header and the decoder's word.
+// A slot that came: its header, its frame's header and the decoder's word decide what becomes of it.
 #include "slot/verdict.h"
 
 #include <gtest/gtest.h>
