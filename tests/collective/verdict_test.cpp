@@ -1,4 +1,4 @@
-// A slot that came: its header, its frame's header and the decoder's word decide what becomes of it.
+// A slot that came: its header, its frame's header and the decoder's word say what becomes of it.
 #include "slot/verdict.h"
 
 #include <gtest/gtest.h>
