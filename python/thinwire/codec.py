@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from thinwire import dtypes
-from thinwire.library import c_text, check, ffi, ffi_new, library, new_struct, text
+from thinwire.library import as_c, c_text, check, ffi, ffi_new, library, new_struct, text
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,11 @@ class Codec:
         or on the GPU `device`."""
         cost = new_struct("tw_codec_cost")
         lib, code = library(), dtypes.CODES[dtype]
+        nbytes = as_c("uint64_t", "nbytes", nbytes)
         if device is None:
             check(lib.tw_codec_measure(self.handle, code, nbytes, cost))
         else:
+            device = as_c("int", "device", device)
             check(lib.tw_codec_measure_device(self.handle, device, code, nbytes, cost))
         return CodecCost(cost.encode_bytes_per_second, cost.decode_bytes_per_second, cost.ratio)
 

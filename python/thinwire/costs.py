@@ -7,7 +7,7 @@ from typing import Any
 
 from thinwire import dtypes
 from thinwire.codec import Codec, CodecCost
-from thinwire.library import c_text, check, ffi, ffi_new, library, new_struct, text
+from thinwire.library import as_c, c_text, check, ffi, ffi_new, library, new_struct, text
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def find_here(codec: Codec, dtype: str, nbytes: int) -> CodecCost | None:
 
 def _find(handle: Any, codec: Codec, dtype: str, nbytes: int, on_gpu: bool) -> CodecCost | None:
     cost = new_struct("tw_codec_cost")
-    code = dtypes.CODES[dtype]
+    code, nbytes = dtypes.CODES[dtype], as_c("uint64_t", "nbytes", nbytes)
     found = library().tw_costs_find(handle, codec.handle, code, nbytes, int(on_gpu), cost)
     return _cost_of(cost) if found else None
 

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 import threading
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,31 @@ def new_struct(kind: str) -> Any:
     struct = ffi_new(f"{kind} *")
     struct.size = ffi.sizeof(kind)
     return struct
+
+
+def set_numbers(struct: Any, **numbers: int) -> None:
+    """Fields of a struct; ValueError for a number that C has no room for, naming the field."""
+    for name, number in numbers.items():
+        try:
+            setattr(struct, name, number)
+        except OverflowError:
+            raise ValueError(f"{name}: {number} is out of range") from None
+
+
+def as_c(kind: str, name: str, number: int) -> int:
+    """An argument of a call, as of "uint64_t"; ValueError for a number that C has no room for."""
+    try:
+        return int(ffi.new(f"{kind} *", number)[0])
+    except OverflowError:
+        raise ValueError(f"{name}: {number} is out of range") from None
+
+
+def new_list(kind: str, name: str, numbers: Sequence[int]) -> Any:
+    """An array in C, as of "int32_t"; ValueError for numbers that it has no room for."""
+    try:
+        return ffi.new(f"{kind}[]", list(numbers))
+    except OverflowError:
+        raise ValueError(f"{name}: {list(numbers)} has a number that is out of range") from None
 
 
 def text(pointer: Any) -> str:

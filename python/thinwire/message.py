@@ -134,7 +134,8 @@ def _shape_to_code(
         own = (view.nbytes // itemsize,)
     count = view.nbytes // itemsize
     if given is not None:
-        if int(np.prod(given, dtype=object)) != count or not 1 <= len(given) <= MAX_RANK:
+        fits = 1 <= len(given) <= MAX_RANK and all(extent >= 0 for extent in given)
+        if not fits or int(np.prod(given, dtype=object)) != count:
             raise ValueError(f"shape {given} is not one of {count} elements, rank 1 to {MAX_RANK}")
         return (dtype, tuple(given)), tuple(given)
     if "shape=" in codec.spec:

@@ -6,7 +6,7 @@ from typing import Any
 from thinwire import dtypes
 from thinwire.codec import Codec, CodecCost
 from thinwire.comm.words import algorithms, code_of, codings, name_of, operations
-from thinwire.library import check, library, new_struct, text
+from thinwire.library import check, library, new_struct, set_numbers, text
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ def plan_message(
     """Of a message to a rank that has the library, on another node or on the same."""
     lib = library()
     facts = new_struct("tw_plan_facts")
-    facts.dtype, facts.bytes = dtypes.CODES[dtype], nbytes
+    facts.dtype = dtypes.CODES[dtype]
+    set_numbers(facts, bytes=nbytes)
     facts.peer = lib.TW_PEER_SAME_NODE if same_node else lib.TW_PEER_OTHER_NODE
     facts.peer_ready = 1
     choice = new_struct("tw_plan_choice")
@@ -64,8 +65,8 @@ def plan_collective(
     allreduce, else the blocks of all ranks. Reductions are sums."""
     facts = new_struct("tw_collective_facts")
     facts.operation = code_of("operation", operations(), operation)
-    facts.dtype, facts.bytes = dtypes.CODES[dtype], nbytes
-    facts.ranks, facts.nodes = ranks, nodes
+    facts.dtype = dtypes.CODES[dtype]
+    set_numbers(facts, bytes=nbytes, ranks=ranks, nodes=nodes)
     choice = new_struct("tw_collective_choice")
     check(library().tw_plan_collective(codec.handle, _struct_of(settings), facts, choice))
     return Choice(
@@ -78,7 +79,7 @@ def plan_collective(
 
 def _struct_of(settings: PlanSettings) -> Any:
     struct = new_struct("tw_plan_settings")
-    struct.threshold, struct.same_node = settings.threshold, int(settings.same_node)
+    set_numbers(struct, threshold=settings.threshold, same_node=int(settings.same_node))
     struct.link_bytes_per_second = settings.link or 0
     if settings.cost is not None:
         struct.cost.encode_bytes_per_second = settings.cost.encode_bytes_per_second

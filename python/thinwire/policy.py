@@ -4,7 +4,17 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 
 from thinwire import dtypes
-from thinwire.library import c_text, check, ffi, ffi_new, library, new_struct, text
+from thinwire.library import (
+    as_c,
+    c_text,
+    check,
+    ffi,
+    ffi_new,
+    library,
+    new_struct,
+    set_numbers,
+    text,
+)
 
 SPANS = {"": 0, "within-node": 1, "between-nodes": 2}
 
@@ -81,9 +91,9 @@ class Policy:
         call.operation = _code(operation, _operations(), "operation")
         call.dtype = _code(dtype, dtypes.CODES, "dtype")
         call.span = _code(span, SPANS, "span")
-        call.bytes = nbytes
+        set_numbers(call, bytes=nbytes)
         name = ffi.NULL if communicator is None else c_text(communicator)
-        call.rules = lib.tw_policy_rules(self.handle, name, ranks)
+        call.rules = lib.tw_policy_rules(self.handle, name, as_c("uint32_t", "ranks", ranks))
         found = lib.tw_policy_match(self.handle, call)
         return None if found < 0 else self._rule(found)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from thinwire.library import check, ffi_new, library, new_struct
+from thinwire.library import as_c, check, ffi_new, library, new_struct
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ def host_pool_counters() -> PoolCounters:
 
 
 def _describe(memory: int, device: int) -> PoolCounters:
+    device = as_c("int", "gpu", device)
     counters = new_struct("tw_pool_counters")
     check(library().tw_pool_describe(memory, device, counters))
     return PoolCounters(

@@ -14,8 +14,9 @@ import pytest
 
 import thinwire
 from thinwire import whole_file
-from thinwire.costs import Costs
+from thinwire.costs import Costs, find_here
 from thinwire.library import parse_link_rate, parse_size
+from thinwire.plan import PlanSettings, plan_collective, plan_message
 
 CORPUS = Path(__file__).parents[1] / "fuzz" / "corpus"
 COMMAND = [sys.executable, "-m", "thinwire"]
@@ -204,3 +205,54 @@ def test_odd_tables_beside_data_are_passed_over(tmp_path: Path, table: str) -> N
     (tmp_path / "README.md").write_text(table)
     done = _run("advise", tmp_path / "a.f32", "--link", "1gbit")
     assert "Traceback" not in done.stderr, done.stderr
+
+
+HUGE = 1 << 70
+_ARRAY = np.zeros(64, np.float32)
+
+
+def _mpc() -> thinwire.Codec:
+    return thinwire.Codec("mpc")
+
+
+def _alone(**options: object) -> thinwire.Communicator:
+    return thinwire.local_ranks(1, **options)[0]
+
+
+OUT_OF_RANGE: dict[str, Callable[[int], object]] = {
+    "root": lambda number: _alone().Bcast(_ARRAY, root=number),
+    "ranks": thinwire.Transport.local,
+    "threshold": lambda number: _alone(threshold=number),
+    "piece": lambda number: _alone(piece=number),
+    "references": lambda number: _alone(references=number),
+    "nodes": lambda number: _alone(nodes=[number]),
+    "count of a plan": lambda number: _alone().plan("bcast", number),
+    "root of a plan": lambda number: _alone().plan("bcast", 1, root=number),
+    "shape": lambda number: thinwire.compress(_ARRAY, "mpc", shape=(number, number)),
+    "bytes of a policy": lambda number: _policy().match("send", "f32", number),
+    "ranks of a policy": lambda number: _policy().match("send", "f32", 8, ranks=number),
+    "bytes measured": lambda number: _mpc().measure(nbytes=number),
+    "bytes of a cost": lambda number: find_here(_mpc(), "f32", number),
+    "gpu": thinwire.pool_counters,
+    "threshold of a plan": lambda number: plan_message(_mpc(), PlanSettings(number), "f32", 8),
+    "bytes of a plan": lambda number: plan_message(_mpc(), PlanSettings(0), "f32", number),
+    "nodes of a plan": lambda number: plan_collective(
+        _mpc(), PlanSettings(0), "bcast", "f32", 8, ranks=2, nodes=number
+    ),
+}
+
+
+@pytest.mark.parametrize("number", [HUGE, -HUGE])
+@pytest.mark.parametrize("call", OUT_OF_RANGE)
+def test_a_number_that_c_has_no_room_for_is_an_error(call: str, number: int) -> None:
+    """It was an OverflowError, which is neither Thinwire's error nor a ValueError."""
+    with pytest.raises((ValueError, thinwire.ThinwireError)):
+        OUT_OF_RANGE[call](number)
+
+
+@pytest.mark.parametrize(
+    "call", ["threshold", "piece", "references", "count of a plan", "bytes of a policy", "ranks"]
+)
+def test_a_negative_size_is_an_error(call: str) -> None:
+    with pytest.raises(ValueError, match="-1 is out of range"):
+        OUT_OF_RANGE[call](-1)

@@ -18,7 +18,16 @@ from thinwire.comm.report import CollectiveReport, report_of
 from thinwire.comm.transport import Transport
 from thinwire.comm.words import algorithms, code_of, codings, operations, reduction_code
 from thinwire.driver import wait_for_stream
-from thinwire.library import ffi, ffi_new, library, new_struct, parse_link_rate, parse_size
+from thinwire.library import (
+    ffi,
+    ffi_new,
+    library,
+    new_list,
+    new_struct,
+    parse_link_rate,
+    parse_size,
+    set_numbers,
+)
 
 DEFAULT_THRESHOLD = "64KiB"
 
@@ -75,7 +84,7 @@ class Communicator(Operations):
         if is_mpi and nodes is None:
             nodes = mpi.nodes_of(ranks)
         options, kept = self._options(threshold, link, nodes, piece, job, transport.ranks)
-        options.reference_bytes = _bytes(references or 0)
+        set_numbers(options, reference_bytes=_bytes(references or 0))
         # An MPI has no way to withdraw from a wait.
         if not is_mpi:
             options.interrupted = interrupted()
@@ -100,15 +109,14 @@ class Communicator(Operations):
         """tw_comm_options, and what it points to."""
         options = new_struct("tw_comm_options")
         options.codec = self._codec.handle
-        options.threshold = _bytes(threshold)
-        options.piece_bytes = _bytes(piece or 0)
+        set_numbers(options, threshold=_bytes(threshold), piece_bytes=_bytes(piece or 0))
         if link is not None:
             options.link_bytes_per_second = parse_link_rate(link) if isinstance(link, str) else link
         kept = []
         if nodes is not None:
             if len(nodes) != ranks:
                 raise ValueError(f"nodes: {len(nodes)} numbers, where there are {ranks} ranks")
-            kept.append(ffi.new("int32_t[]", list(nodes)))
+            kept.append(new_list("int32_t", "nodes", nodes))
             options.nodes = kept[-1]
         if job is not None:
             kept.append(ffi.from_buffer(job))
@@ -170,7 +178,7 @@ class Communicator(Operations):
         not run. Where a link is stated, the first call with a codec and dtype is collective.
         """
         call = self._call(operation, dtype, op, root, algorithm, coding)
-        call.count = count
+        set_numbers(call, count=count)
         kept = self._set_codec(call, codec)
         report = new_struct("tw_collective_report")
         check(library().tw_comm_plan(self._open(), call, report))
@@ -205,7 +213,7 @@ class Communicator(Operations):
         call.operation = code_of("operation", operations(), operation)
         call.dtype = dtypes.CODES[dtype]
         call.reduction = 0 if op is None else reduction_code(op)
-        call.root = root
+        set_numbers(call, root=root)
         call.algorithm = code_of("algorithm", algorithms(), algorithm)
         call.coding = code_of("coding", codings(), coding)
         return call

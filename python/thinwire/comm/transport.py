@@ -5,6 +5,8 @@ from typing import Any, Self
 from thinwire.comm import mpi
 from thinwire.library import check, ffi, ffi_new, library, new_struct
 
+MOST_RANKS = 2**31 - 1  # numbers of ranks are int in MPI
+
 
 class Transport:
     """One rank's end of a tw_transport. The communicator made from it owns it from then on; until
@@ -18,7 +20,10 @@ class Transport:
 
     @classmethod
     def local(cls, ranks: int) -> list[Self]:
-        """The ends of ranks that are threads of this process. Raises ThinwireError."""
+        """The ends of ranks that are threads of this process. Raises ThinwireError, ValueError for
+        a number that is none of ranks."""
+        if not 0 <= ranks <= MOST_RANKS:
+            raise ValueError(f"ranks: {ranks} is out of range")
         structs = ffi_new(f"tw_transport[{max(1, ranks)}]")
         for index in range(ranks):
             structs[index].size = ffi.sizeof("tw_transport")
