@@ -22,6 +22,17 @@ struct HeaderWords {
   THINWIRE_HOST_DEVICE constexpr std::uint64_t bytes() const { return 8 * std::uint64_t{count}; }
 };
 
+// The words of a header that say how long its frame is.
+struct HeaderStart {
+  std::uint64_t word[kBodyBytesWord + 1];
+};
+
+// The length of a frame by its header, of one whose checksum holds.
+THINWIRE_HOST_DEVICE constexpr std::uint64_t length_by(const HeaderStart& start) {
+  const std::uint64_t rank = start.word[2] >> 32 & 0xff;  // byte 20
+  return 8 * (kFixedHeaderWords - 1 + rank) + start.word[kBodyBytesWord];
+}
+
 // The checksum of a header's words; it covers all but its own.
 THINWIRE_HOST_DEVICE constexpr std::uint64_t header_checksum(const HeaderWords& header) {
   std::uint64_t sum = 0;

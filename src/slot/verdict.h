@@ -31,29 +31,18 @@ THINWIRE_HOST_DEVICE constexpr SlotKind kind_after(device::Outcome encoded,
   return declined ? SlotKind::kSpilled : SlotKind::kLost;
 }
 
-// The first words of what lies in the place of a slot's frame.
-struct FrameStart {
-  std::uint64_t word[frame::kBodyBytesWord + 1];
-};
-
-// The length of a frame by its own header, of one that was decoded: its checksum held.
-THINWIRE_HOST_DEVICE constexpr std::uint64_t length_by_header(const FrameStart& start) {
-  const std::uint64_t rank = start.word[2] >> 32 & 0xff;  // byte 20, see spec/frame.md
-  return 8 * (frame::kFixedHeaderWords - 1 + rank) + start.word[frame::kBodyBytesWord];
-}
-
 // The outcome of a slot that came, whose frame, if it has one, was decoded with that outcome; 0
 // where its values are still to be taken, as they were spilled. A GPU decodes from the whole slot,
 // so a frame that is longer than the slot says is found out here.
 THINWIRE_HOST_DEVICE constexpr device::Outcome verdict(const SlotWords& header, const SlotTag& tag,
                                                        std::uint64_t slot_bytes,
                                                        device::Outcome decoded,
-                                                       const FrameStart& start) {
+                                                       const frame::HeaderStart& start) {
   if (!is_slot_of(header, tag, slot_bytes)) return device::make_outcome(StatusCode::kDamaged, 0);
   if (kind_of(header) == SlotKind::kSpilled) return 0;
   if (kind_of(header) == SlotKind::kLost) return failure(SlotFailure::kLost);
   // The bytes that came are no frame of the block, whatever is wrong with them.
-  const bool is_frame = !is_error(decoded) && length_by_header(start) <= frame_bytes_of(header);
+  const bool is_frame = !is_error(decoded) && frame::length_by(start) <= frame_bytes_of(header);
   return device::make_outcome(is_frame ? StatusCode::kOk : StatusCode::kDamaged, 0);
 }
 

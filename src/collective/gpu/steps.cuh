@@ -49,7 +49,7 @@ __device__ void make_nan(std::byte* values, std::uint64_t bytes) {
 
 // See verdict(). One thread.
 __device__ inline device::Outcome verdict_of(const DeviceSlot& slot) {
-  const auto& start = *reinterpret_cast<const slot::FrameStart*>(slot.at + kSlotHeaderBytes);
+  const auto& start = *reinterpret_cast<const frame::HeaderStart*>(slot.at + kSlotHeaderBytes);
   const auto& header = *reinterpret_cast<const SlotWords*>(slot.at);
   return verdict(header, slot.tag, slot.bytes, *slot.outcome, start);
 }

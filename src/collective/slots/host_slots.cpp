@@ -135,7 +135,7 @@ bool take_spilled(const FinishStep& step) {
 
 void HostSlots::finish(const FinishStep& step) {
   const SlotPlace& place = step.place;
-  const auto start = load<slot::FrameStart>(place.slot.data() + kSlotHeaderBytes);
+  const auto start = load<frame::HeaderStart>(place.slot.data() + kSlotHeaderBytes);
   Outcome outcome = verdict(header_of(place), place.tag, place.slot.size(), *place.outcome, start);
   if (outcome == 0) {
     outcome = take_spilled(step) ? device::make_outcome(StatusCode::kOk, place.tag.raw_bytes)
