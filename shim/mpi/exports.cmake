@@ -17,11 +17,14 @@ set(THINWIRE_MPI_abi_SHIMS abi)
 set(THINWIRE_MPI_abi_GROUPS kVersion4 kVersion41 kLargeCounts)
 
 # Calls that are no part of MPI's standard.
-set(revocation "    MPIX_Comm_revoke;\n    PMPIX_Comm_revoke;\n")
-set(THINWIRE_MPI_openmpi5_MORE ${revocation})
-set(THINWIRE_MPI_mpich3_MORE ${revocation})
-set(THINWIRE_MPI_mpich4_MORE ${revocation})
-set(THINWIRE_MPI_mpich5_MORE ${revocation})
+set(after_failures)
+foreach(name IN ITEMS Comm_revoke Comm_shrink)
+  string(APPEND after_failures "    MPIX_${name};\n    PMPIX_${name};\n")
+endforeach()
+set(THINWIRE_MPI_openmpi5_MORE ${after_failures})
+set(THINWIRE_MPI_mpich3_MORE ${after_failures})
+set(THINWIRE_MPI_mpich4_MORE ${after_failures})
+set(THINWIRE_MPI_mpich5_MORE ${after_failures})
 
 # Writes the version script of a library to `path`. A name in full goes before a pattern there.
 function(write_exports shim path)

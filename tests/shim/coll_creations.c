@@ -4,13 +4,19 @@
 //   after    a collective waits for what another thread does after a creation
 //   idup     a duplicate is begun before a collective on one rank, after it on the other (no
 //   threads)
+//   shrink   as amid, with MPIX_Comm_shrink
+//   left     an error handler leaves a creation by longjmp() (no threads)
+//   freed    prints what MPI_Request_free says of a duplicate, and of a broadcast, under way
 // Prints "all right" on each rank.
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #ifdef SHIM_TEST_STANDARD_ABI
 #include <mpi_abi.h>
 #else
 #include <mpi.h>
 #endif
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,12 +96,15 @@ static void threads(void) {
 static void tell(int to) { MPI_Send(NULL, 0, MPI_BYTE, to, 1, parents[1]); }
 static void hear(int from) { MPI_Recv(NULL, 0, MPI_BYTE, from, 1, parents[1], MPI_STATUS_IGNORE); }
 
+typedef int (*Make)(MPI_Comm, MPI_Comm*);
+static Make make = MPI_Comm_dup;
+
 static void* make_one(void* when) {
   const int last = size - 1;
   if (strcmp(when, "after") == 0) usleep(200000);
   if (strcmp(when, "amid") == 0 && rank == last) hear(last);
   MPI_Comm made;
-  MPI_Comm_dup(parents[0], &made);
+  make(parents[0], &made);
   MPI_Comm_free(&made);
   if (strcmp(when, "after") == 0 && rank == 0) tell(last);
   return NULL;
@@ -122,9 +131,82 @@ static void beside_a_duplicate(void) {
   MPI_Comm_free(&made);
 }
 
+static jmp_buf before;
+
+static void leave(MPI_Comm* where, int* code, ...) {
+  (void)where;
+  (void)code;
+  longjmp(before, 1);
+}
+
+// What comes after it is called from deeper, so that the frames of the call that was left are not
+// all written over.
+static void leave_a_creation(void) {
+  MPI_Errhandler handler;
+  MPI_Comm made;
+  MPI_Comm_create_errhandler(leave, &handler);
+  MPI_Comm_set_errhandler(parents[0], handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);  // MPICH 4.0 tells that one
+  if (setjmp(before) == 0) {
+    MPI_Comm_create(parents[0], MPI_GROUP_NULL, &made);
+    mistakes += 1;
+  }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+  MPI_Errhandler_free(&handler);
+}
+
+static void free_one(MPI_Request* request, const char* what) {
+  int error_class = MPI_SUCCESS;
+  const int error = MPI_Request_free(request);
+  if (error != MPI_SUCCESS) MPI_Error_class(error, &error_class);
+  printf("%s: %s, %s\n", what, error_class == MPI_SUCCESS ? "freed" : "refused",
+         *request == MPI_REQUEST_NULL ? "gone" : "there");
+  if (*request != MPI_REQUEST_NULL) MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+// The others come later, so that both are under way.
+static void free_what_is_under_way(void) {
+  static float values[kCount];
+  MPI_Comm made = MPI_COMM_NULL;
+  MPI_Request request;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (int round = 0; round < kRounds; ++round) broadcast(MPI_COMM_WORLD, 0, round, "before");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank != 0) usleep(300000);
+  MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
+  free_one(&request, "duplicate");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank != 0) usleep(300000);
+  MPI_Ibcast(values, kCount, MPI_FLOAT, size - 1, MPI_COMM_WORLD, &request);
+  free_one(&request, "broadcast");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (made != MPI_COMM_NULL) MPI_Comm_free(&made);
+}
+
+static int needs_threads(const char* mode) {
+  return strcmp(mode, "idup") != 0 && strcmp(mode, "left") != 0;
+}
+
+static void run(const char* mode) {
+  if (strcmp(mode, "threads") == 0) {
+    threads();
+  } else if (strcmp(mode, "left") == 0) {
+    leave_a_creation();
+  } else if (strcmp(mode, "freed") == 0) {
+    free_what_is_under_way();
+  } else if (strcmp(mode, "idup") == 0) {
+    beside_a_duplicate();
+  } else if (strcmp(mode, "shrink") == 0) {
+    *(void**)&make = dlsym(RTLD_DEFAULT, "MPIX_Comm_shrink");
+    beside_a_creation("amid");
+  } else {
+    beside_a_creation(mode);
+  }
+}
+
 int main(int argc, char** argv) {
   const char* const mode = argc > 1 ? argv[1] : "threads";
-  const int has_threads = strcmp(mode, "idup") != 0;
+  const int has_threads = needs_threads(mode);
   int provided = 0;
   MPI_Init_thread(&argc, &argv, has_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   if (has_threads && provided < MPI_THREAD_MULTIPLE) {
@@ -136,13 +218,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   for (int at = 0; at < kThreads; ++at) MPI_Comm_dup(MPI_COMM_WORLD, &parents[at]);
   MPI_Comm_dup(MPI_COMM_WORLD, &used);
-  if (strcmp(mode, "threads") == 0) {
-    threads();
-  } else if (has_threads) {
-    beside_a_creation(mode);
-  } else {
-    beside_a_duplicate();
-  }
+  run(mode);
   for (int round = 0; round < kLater; ++round) broadcast(used, 0, round, "later");
   for (int at = 0; at < kThreads; ++at) MPI_Comm_free(&parents[at]);
   MPI_Comm_free(&used);

@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 
 #include <atomic>
+#include <csetjmp>
 #include <future>
 
 #include "fake_pmi_server.h"
@@ -247,6 +248,33 @@ TEST(PmiLauncher, AsksNothingDuringTheMpisOwnCalls) {
     EXPECT_FALSE(launcher.capabilities_of(1).known);
   }
   EXPECT_EQ(server.requests().size(), before);
+  EXPECT_EQ(launcher.capabilities_of(1).text, kCapabilities);
+}
+
+std::jmp_buf g_before;
+
+[[gnu::noinline]] void leave_a_call() {
+  const LauncherCall spawn;
+  std::longjmp(g_before, 1);
+}
+
+[[gnu::noinline]] CapabilitiesText ask_from_deeper(PmiLauncher& launcher) {
+  volatile char frame[4096];
+  frame[0] = 0;
+  return launcher.capabilities_of(1 + frame[0]);
+}
+
+// As an error handler of the program's may, if MPI_Comm_spawn fails.
+TEST(PmiLauncher, AsksAgainAfterACallThatWasLeftByAJump) {
+  FakePmiServer server;
+  PmiLauncher launcher(server.client_end(), 1, 4, kPatience);
+  ASSERT_TRUE(publish(launcher));
+  if (setjmp(g_before) == 0) leave_a_call();
+  EXPECT_EQ(ask_from_deeper(launcher).text, kCapabilities);
+  {
+    const LauncherCall spawn;
+    EXPECT_FALSE(launcher.capabilities_of(1).known);
+  }
   EXPECT_EQ(launcher.capabilities_of(1).text, kCapabilities);
 }
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from mpis import ALL, Mpi
+from mpis import ALL, OTHERS, Mpi
 from shim_runs import mpirun
 
 pytestmark = pytest.mark.multiproc
@@ -33,3 +33,43 @@ def test_what_cannot_be_made_is_made_later(tmp_path: Path) -> None:
     done = mpirun(2, program, mpi.production, CODEC, tmp_path / "report", mpi=mpi).all_right(2)
     assert done.collectives["native_by_reason"] == {MAKING: 2}
     assert done.collectives["compressed"] == 2 * LATER
+
+
+def test_a_creation_beside_a_shrink(tmp_path: Path) -> None:
+    """As "amid": one thread waits in a call that makes a communicator of those who are left."""
+    shrinking = [mpi for mpi in OTHERS if mpi.abi == "openmpi"]
+    if not shrinking:
+        pytest.skip("no Open MPI 5 here")
+    for mpi in shrinking:
+        launcher = (*mpi.launcher, "--with-ft", "ulfm")
+        tolerant = Mpi(mpi.name, mpi.abi, launcher, mpi.programs)
+        program = [mpi.programs / "shim_coll_creations", "shrink"]
+        done = mpirun(2, program, mpi.production, CODEC, tmp_path / mpi.name, 60, tolerant)
+        done.all_right(2)
+        assert done.collectives["native_by_reason"].get(MAKING, 0) > 0
+        assert done.collectives["compressed"] >= 2 * (LATER - 6)
+
+
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_a_creation_that_is_left_by_a_jump_has_ended(mpi: Mpi, tmp_path: Path) -> None:
+    """A destructor that does not run kept all later collectives raw."""
+    program = [mpi.programs / "shim_coll_creations", "left"]
+    done = mpirun(2, program, mpi.production, CODEC, tmp_path / "report", mpi=mpi).all_right(2)
+    assert done.collectives["compressed"] == 2 * LATER
+
+
+@pytest.mark.parametrize("mpi", ALL, ids=lambda mpi: mpi.name)
+def test_what_is_under_way_is_freed_as_natively(mpi: Mpi, tmp_path: Path) -> None:
+    program = [mpi.programs / "shim_coll_creations", "freed"]
+    native = mpirun(2, program, mpi=mpi)
+    if "one thread at a time" in native.output:
+        pytest.skip("this MPI has no MPI_THREAD_MULTIPLE")
+    ours = mpirun(2, program, mpi.production, CODEC, tmp_path / "report", mpi=mpi).all_right(2)
+
+    def answers(output: str) -> list[str]:
+        # MPICH 5 frees collectives that are under way, MPICH 4 does not; compressed ones are freed.
+        looked_at = ("duplicate", "broadcast") if mpi.abi == "openmpi" else ("duplicate",)
+        return sorted(line for line in output.splitlines() if line.startswith(looked_at))
+
+    assert answers(ours.output) == answers(native.output)
+    assert len(answers(ours.output)) >= 2

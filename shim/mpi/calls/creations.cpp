@@ -1,6 +1,7 @@
 // Calls that make communicators, windows and files, which have communicators inside.
 #include "collectives/creations.h"
 #include "abi/real.h"
+#include "peers/launcher.h"
 
 using namespace thinwire::mpi;
 
@@ -86,6 +87,18 @@ extern "C" int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* m
   return error;
 }
 THINWIRE_ALSO_PMPI(Comm_idup_with_info);
+
+// No call of MPI's standard yet (exports.cmake). The MPI asks its launcher who is left.
+extern "C" __attribute__((visibility("default"))) int MPIX_Comm_shrink(MPI_Comm comm,
+                                                                       MPI_Comm* made) {
+  using Call = int (*)(MPI_Comm, MPI_Comm*);
+  static const auto native = reinterpret_cast<Call>(native_call("PMPIX_Comm_shrink"));
+  const Creation creation;
+  const LauncherCall call;
+  return native(comm, made);
+}
+extern "C" __attribute__((visibility("default"), alias("MPIX_Comm_shrink"))) int PMPIX_Comm_shrink(
+    MPI_Comm comm, MPI_Comm* made);
 
 // The order matters.
 // clang-format off

@@ -13,6 +13,7 @@
 #include "process/shortcut.h"
 #include "requests/continuations.h"
 #include "requests/persistent.h"
+#include "requests/running.h"
 #include "wire/watched.h"
 
 using namespace thinwire::mpi;
@@ -73,6 +74,25 @@ int receive_init(const Incoming& message, MPI_Request* request) {
   return error;
 }
 
+// MPI forbids to free the request of a collective under way: Open MPI refuses it, and would not
+// know the request that stands for a compressed one; MPICH 5 frees it.
+constexpr bool refuses_collectives() {
+#ifdef OPEN_MPI
+  return true;
+#else
+  return false;
+#endif
+}
+
+// The MPI raises the error if it refuses; the request is then what it was.
+int free_natively(MPI_Request* request, ContinuationPointer continuation) {
+  const MPI_Request freed = *request;
+  put_continuation(freed, std::move(continuation));
+  const int error = real().Request_free(request);
+  if (error == MPI_SUCCESS) take_continuation(freed).reset();
+  return error;
+}
+
 }  // namespace
 }  // namespace thinwire::mpi
 
@@ -126,9 +146,18 @@ extern "C" int MPI_Request_free(MPI_Request* request) {
   }
   forget_watched(*request);
   if (ContinuationPointer continuation = take_continuation(*request)) {
+    if (continuation->staged && !continuation->staged->may_be_freed()) {
+      return free_natively(request, std::move(continuation));
+    }
     adopt_orphan(*request, std::move(continuation));
     *request = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
+  }
+  // MPI forbids it of collectives that are under way, and MPIs refuse it. Of the request that
+  // stands for a compressed one the MPI would not know.
+  if (is_running(*request)) {
+    MPI_Request none = MPI_REQUEST_NULL;
+    return real().Request_free(&none);
   }
   return real().Request_free(request);
 }

@@ -4,6 +4,7 @@
 
 #include "collectives/creation_count.h"
 #include "process/shortcut.h"
+#include "process/stack_frame.h"
 #include "requests/continuations.h"
 
 namespace thinwire::mpi {
@@ -12,24 +13,35 @@ namespace {
 CreationCount g_creations;
 
 // An MPI's call may be made of others of its calls, which find the wrappers.
-thread_local int own_depth = 0;
+thread_local OutermostCall own_call;
+thread_local bool has_quiet_time = false;
+
+void end_if_left() {
+  const char here = 0;
+  if (own_call.forget_if_left(&here)) g_creations.end();
+}
 
 // The creation by a call that does not block, until its request is complete or goes.
 class PendingCreation : public Staged {
  public:
   ~PendingCreation() override { g_creations.end(); }
+  bool may_be_freed() const override { return false; }
   int finish() override { return MPI_SUCCESS; }
 };
 
 }  // namespace
 
-Creation::Creation() : counts_(kMadeOneAfterAnother && own_depth++ == 0 && shim_is_active()) {
+// The code that it returns to is the call's.
+[[gnu::noinline]] Creation::Creation() {
+  if (!kMadeOneAfterAnother || has_quiet_time || !shim_is_active()) return;
+  bool left = false;
+  counts_ = own_call.enter(this, __builtin_return_address(0), left);
+  if (left) g_creations.end();
   if (counts_) g_creations.begin();
 }
 
 Creation::~Creation() {
-  if (kMadeOneAfterAnother) --own_depth;
-  if (counts_) g_creations.end();
+  if (own_call.leave(this) && counts_) g_creations.end();
 }
 
 void Creation::goes_on(MPI_Request* request) {
@@ -38,16 +50,21 @@ void Creation::goes_on(MPI_Request* request) {
   counts_ = false;
 }
 
-QuietTime::QuietTime() : has_begun_(g_creations.begin_quiet()) {
-  if (has_begun_) ++own_depth;
+QuietTime::QuietTime() {
+  end_if_left();
+  has_begun_ = g_creations.begin_quiet();
+  has_quiet_time = has_begun_;
 }
 
 QuietTime::~QuietTime() {
   if (!has_begun_) return;
-  --own_depth;
+  has_quiet_time = false;
   g_creations.end_quiet();
 }
 
-bool creations_are_under_way() { return !g_creations.is_idle(); }
+bool creations_are_under_way() {
+  end_if_left();
+  return !g_creations.is_idle();
+}
 
 }  // namespace thinwire::mpi

@@ -19,7 +19,9 @@ constexpr bool kMadeOneAfterAnother = true;  // or not known
 #endif
 
 // A call of the program's that makes a communicator, or something that has one inside. Waits while
-// the library makes one, which waits for nothing of the program.
+// the library makes one, which waits for nothing of the program. It lies in the call's own frame:
+// one that the program leaves by longjmp() ends when the thread next makes a communicator, or comes
+// to where the library would.
 class Creation {
  public:
   Creation();
@@ -32,7 +34,7 @@ class Creation {
   void goes_on(MPI_Request* request);
 
  private:
-  bool counts_;  // false: part of another one in this thread
+  bool counts_ = false;  // not if part of another one in this thread
 };
 
 // While it lives, this process makes no communicator but the one that this thread makes.
@@ -47,7 +49,7 @@ class QuietTime {
   bool has_begun() const { return has_begun_; }
 
  private:
-  bool has_begun_;
+  bool has_begun_ = false;
 };
 
 bool creations_are_under_way();

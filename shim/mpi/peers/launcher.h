@@ -50,10 +50,11 @@ class Launcher {
 // Held around an MPI call in which the MPI itself may speak with the launcher: MPI_Comm_spawn and
 // _multiple; MPI_Publish_name, _Unpublish_name and _Lookup_name; MPI_Comm_get_attr and
 // MPI_Attr_get of MPI_UNIVERSE_SIZE; MPI_Session_init and _finalize, MPI_Comm_create_from_group and
-// MPI_Intercomm_create_from_groups; and the calls that ask who died (MPIX_Comm_failure_ack,
-// _get_failed, _agree, _shrink). Ports, accept, connect and disconnect do without the launcher.
-// Where both speak on one descriptor, what must be asked meanwhile is not known now. Waits for an
-// exchange under way, never for another such call.
+// MPI_Intercomm_create_from_groups; and of the calls that ask who died MPIX_Comm_shrink. Ports,
+// accept, connect and disconnect do without the launcher. Where both speak on one descriptor, what
+// must be asked meanwhile is not known now. Waits for an exchange under way, never for another such
+// call. It lies in the call's own frame, and ends when the thread next asks, or makes such a call,
+// if the program has left the call by longjmp().
 class LauncherCall {
  public:
   LauncherCall();

@@ -10,6 +10,7 @@
 #include "abi/symbols.h"
 #include "peers/capabilities.h"
 #include "peers/pmi_wire.h"
+#include "process/stack_frame.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 // by each call of the MPI's own.
 std::mutex g_descriptor;
 int g_calls_of_mpi = 0;
+thread_local OutermostCall own_call;
 
 std::string key_of(int rank) { return "thinwire.capabilities." + std::to_string(rank); }
 
@@ -48,12 +50,17 @@ bool speaks_in_known_calls_only() {
 
 }  // namespace
 
-LauncherCall::LauncherCall() {
+// The code that it returns to is the call's.
+[[gnu::noinline]] LauncherCall::LauncherCall() {
+  bool left = false;
+  const bool counts = own_call.enter(this, __builtin_return_address(0), left);
+  if (left || !counts) return;  // in the place of the one that was left, or inside of another
   const std::lock_guard lock(g_descriptor);
   ++g_calls_of_mpi;
 }
 
 LauncherCall::~LauncherCall() {
+  if (!own_call.leave(this)) return;
   const std::lock_guard lock(g_descriptor);
   --g_calls_of_mpi;
 }
@@ -112,8 +119,9 @@ bool PmiLauncher::put(const std::string& key, const std::string& value) {
 }
 
 CapabilitiesText PmiLauncher::capabilities_of(int world_rank) {
-  constexpr CapabilitiesText kNotNow{false, std::nullopt};
+  const CapabilitiesText kNotNow{false, std::nullopt};
   const std::lock_guard lock(g_descriptor);
+  if (own_call.forget_if_left(&kNotNow)) --g_calls_of_mpi;
   if (silent_ || g_calls_of_mpi > 0) return kNotNow;
   const auto answer = channel_.ask("cmd=get kvsname=" + name_ + " key=" + key_of(world_rank));
   if (!answer) return kNotNow;

@@ -53,6 +53,9 @@ class Staged {
 
   // Returns what went wrong, raised.
   virtual int finish() = 0;
+
+  // False: MPI_Request_free is the MPI's to judge.
+  virtual bool may_be_freed() const { return true; }
 };
 using StagedPointer = std::shared_ptr<Staged>;
 

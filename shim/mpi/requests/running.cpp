@@ -48,6 +48,10 @@ void remove_running(MPI_Request request) {
   running_requests.store(all.list.size(), std::memory_order_relaxed);
 }
 
+bool is_running(MPI_Request request) {
+  return running_requests.load(std::memory_order_relaxed) != 0 && runner_of(request) != nullptr;
+}
+
 void wait_for_running(int count, const MPI_Request* requests) {
   for (int at = 0; at < count; ++at) {
     if (const auto runner = runner_of(requests[at])) runner->run_until_done(requests[at]);

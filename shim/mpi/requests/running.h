@@ -28,6 +28,7 @@ extern std::atomic<std::uint64_t> running_requests;
 // From before the program has the handle until just before it is complete.
 void add_running(MPI_Request request, std::shared_ptr<Runner> runner);
 void remove_running(MPI_Request request);
+bool is_running(MPI_Request request);
 
 // Returns once none of these is running; the MPI's own wait takes the rest. For calls that wait for
 // all of them.
