@@ -120,7 +120,7 @@ std::uint64_t TcpLinks::most_pending() const {
   return most;
 }
 
-std::span<const plan::Growth> TcpLinks::grown() {
+std::span<const choose::Growth> TcpLinks::grown() {
   if (was_found_) find(true);
   grown_.clear();
   std::erase_if(connections_, [this](const Connection& each) {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "plan/large_interval.h"
+#include "choose/large_interval.h"
 
 namespace thinwire::shim {
 
@@ -24,7 +24,7 @@ class TcpLinks {
   bool begin();
 
   // Growth of each connection since; for connections that were opened since, all that they did.
-  std::span<const plan::Growth> grown();
+  std::span<const choose::Growth> grown();
 
   // The most that one connection has on its way: the kernel has it, and the other side has not
   // acknowledged it.
@@ -42,7 +42,7 @@ class TcpLinks {
   void find(bool are_new);
   bool find_if_due();
 
-  std::vector<plan::Growth> grown_;
+  std::vector<choose::Growth> grown_;
   std::vector<Connection> connections_;
   int until_found_again_ = 0, looks_between_finds_ = 0;
   bool was_found_ = false;  // at the beginning

@@ -7,7 +7,7 @@
 
 #include "abi/mpi_abi.h"
 #include "abi/real.h"
-#include "plan/call_class.h"
+#include "choose/call_kind.h"
 
 namespace thinwire::mpi {
 
@@ -20,7 +20,7 @@ class CallClock {
   CallClock& operator=(const CallClock&) = delete;
 
   // The call is to be timed; `own` is the communicator that the program knows nothing of.
-  void set(MPI_Comm own, plan::CallClass& of, bool is_coded) {
+  void set(MPI_Comm own, choose::CallClass& of, bool is_coded) {
     own_ = own;
     of_ = &of;
     is_coded_ = is_coded;
@@ -48,7 +48,7 @@ class CallClock {
   void end();
 
   MPI_Comm own_{};
-  plan::CallClass* of_ = nullptr;
+  choose::CallClass* of_ = nullptr;
   bool is_coded_ = false;
   std::chrono::steady_clock::time_point began_;
 };

@@ -17,7 +17,7 @@ std::map<std::vector<int>, CallClasses>& groups() {
 
 std::uint64_t of_text(std::string_view text) {
   std::uint64_t mixed = 0;
-  for (const char letter : text) mixed = plan::mix(mixed, static_cast<unsigned char>(letter));
+  for (const char letter : text) mixed = choose::mix(mixed, static_cast<unsigned char>(letter));
   return mixed;
 }
 
@@ -43,9 +43,9 @@ std::uint64_t fingerprint(const CallClasses& classes) {
   for (const auto& [of, each] : classes) {
     std::uint64_t mixed = of_text(of.codec == nullptr ? "" : tw_codec_spec(of.codec));
     for (const std::uint64_t word : {of.operation, of.dtype, of.size_bits}) {
-      mixed = plan::mix(mixed, word);
+      mixed = choose::mix(mixed, word);
     }
-    sum += plan::mix(mixed, each.fingerprint());
+    sum += choose::mix(mixed, each.fingerprint());
   }
   return sum;
 }

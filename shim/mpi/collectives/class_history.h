@@ -6,12 +6,12 @@
 #include <map>
 #include <vector>
 
-#include "plan/call_class.h"
+#include "choose/call_kind.h"
 #include "process/plan_log.h"
 
 namespace thinwire::mpi {
 
-using CallClasses = std::map<PlanClass, plan::CallClass>;
+using CallClasses = std::map<PlanClass, choose::CallClass>;
 
 // Remembers the classes of a communicator that goes, by its ranks in the job's world. Any threads.
 void remember_classes(const std::vector<int>& world_ranks, const CallClasses& classes);

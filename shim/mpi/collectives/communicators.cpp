@@ -108,8 +108,8 @@ bool learn_of_ranks(MPI_Comm comm, Collectives& made) {
 }
 
 // Collective. The lowest rate of those that know one, and where the most certain has it from.
-plan::LinkRate agree_on_link(const Collectives& kept) {
-  const plan::LinkRate own =
+choose::LinkRate agree_on_link(const Collectives& kept) {
+  const choose::LinkRate own =
       lies_on_one_node(kept) ? link_rate(TW_PEER_SAME_NODE) : link_rate_now();
   // The one minimum of both: rates are positive.
   const double mine[2] = {own.bytes_per_second > 0 ? own.bytes_per_second : HUGE_VAL,
@@ -119,7 +119,7 @@ plan::LinkRate agree_on_link(const Collectives& kept) {
       all[0] == HUGE_VAL) {
     return {};
   }
-  return {all[0], static_cast<plan::RateSource>(static_cast<int>(-all[1]))};
+  return {all[0], static_cast<choose::RateSource>(static_cast<int>(-all[1]))};
 }
 
 // The rate for plans. If compression is forced, a rate that nobody has stated decides nothing.
@@ -131,7 +131,7 @@ double rate_for_plans(const Collectives& kept) {
 
 // By which messages travel in parts: not by a guess, as the network may be one that needs none.
 double rate_for_parts(const Collectives& kept) {
-  return plan::is_vouched_for(kept.link) ? kept.link.bytes_per_second : 0;
+  return choose::is_vouched_for(kept.link) ? kept.link.bytes_per_second : 0;
 }
 
 NativeReason create(MPI_Comm comm, Collectives& made, bool speaks) {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "abi/mpi_abi.h"
+#include "choose/link.h"
 #include "collectives/call_queue.h"
 #include "collectives/class_history.h"
 #include "collectives/native.h"
 #include "collectives/worker.h"
-#include "plan/link.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
@@ -33,7 +33,7 @@ struct Collectives {
   int (*revoke)(MPI_Comm) = nullptr;             // once the communicator was revoked
   std::vector<std::int32_t> nodes;               // of its ranks
   std::uint64_t rules = 0;  // of the policy, that may take its calls: the same on all ranks
-  plan::LinkRate link;      // by which its calls are planned: the same on all ranks
+  choose::LinkRate link;    // by which its calls are planned: the same on all ranks
   std::uint64_t calls = 0;  // that were planned: the same on all ranks
   std::uint64_t next_agreement = 2;  // on the link, at the call of this number or after
   CallClasses classes;               // of its calls: the same on all ranks

@@ -38,14 +38,14 @@ bool leaves_choice(NativeReason planned, const tw_collective& collective) {
 
 // By what all ranks know. Once for the run where the results depend on the way that a call goes:
 // under a lossy codec, and of sums, whose order of additions is another one.
-plan::CallClass& class_of(const Part& part, Collectives& kept) {
+choose::CallClass& class_of(const Part& part, Collectives& kept) {
   PlanClass of = plan_class_of(part);
   if (taken_over_by_name_alone(part.form->call)) of.size_bits = part.largest_bits;
   const bool once = part.is_lossy || part.form->reduces;
   return kept.classes.try_emplace(of, once).first->second;
 }
 
-plan::Foreseen foreseen(const Part& part, NativeReason planned) {
+choose::Foreseen foreseen(const Part& part, NativeReason planned) {
   return {part.planned.raw_seconds, part.planned.seconds, planned == NativeReason::kCompressed};
 }
 
@@ -59,7 +59,7 @@ NativeReason compress(const Part& part, NativeReason planned, tw_collective& col
 }
 
 // Collective. Where the ranks cannot agree nothing pays.
-void agree_on_times(const Part& part, plan::CallClass& of, Collectives& kept) {
+void agree_on_times(const Part& part, choose::CallClass& of, Collectives& kept) {
   const std::uint64_t own[2] = {of.own().raw, of.own().coded};
   std::uint64_t largest[2] = {};
   if (real().Allreduce(own, largest, 2, MPI_UINT64_T, MPI_MAX, kept.own->comm()) != MPI_SUCCESS) {
@@ -74,7 +74,7 @@ void agree_on_times(const Part& part, plan::CallClass& of, Collectives& kept) {
 
 // True for a rate that the machine alone says: it begins nothing that is not timed.
 bool is_guessed(const Collectives& kept) {
-  return !lies_on_one_node(kept) && !plan::is_vouched_for(kept.link);
+  return !lies_on_one_node(kept) && !choose::is_vouched_for(kept.link);
 }
 
 NativeReason ask_as_agreed(const Asked& asked, const Part& part, Collectives& kept) {
@@ -82,7 +82,7 @@ NativeReason ask_as_agreed(const Asked& asked, const Part& part, Collectives& ke
   collective.flags |= TW_AS_AGREED;
   const NativeReason planned = ask(part, collective, kept);
   if (!leaves_choice(planned, collective)) return planned;
-  plan::CallClass& of = class_of(part, kept);
+  choose::CallClass& of = class_of(part, kept);
   if (!of.is_decided() && is_guessed(kept)) return NativeReason::kNoLink;
   if (of.is_decided()) part.gain = of.saving();  // what a plan foresees is told as no gain
   if (of.codes(foreseen(part, planned))) return compress(part, planned, collective, kept);
@@ -110,9 +110,9 @@ NativeReason plan_blocking(const Part& part, tw_collective& collective, Collecti
   agree_on_link_if_due(kept);
   const NativeReason planned = ask(part, collective, kept);
   if (!leaves_choice(planned, collective)) return planned;
-  plan::CallClass& of = class_of(part, kept);
+  choose::CallClass& of = class_of(part, kept);
   if (of.is_due()) agree_on_times(part, of, kept);
-  const plan::CallTurn turn = of.next(foreseen(part, planned));
+  const choose::CallTurn turn = of.next(foreseen(part, planned));
   if (turn.is_timed) clock.set(kept.own->comm(), of, turn.is_coded);
   if (of.is_decided()) part.gain = of.saving();  // what a plan foresees is told as no gain
   if (turn.is_coded) return compress(part, planned, collective, kept);

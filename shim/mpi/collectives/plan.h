@@ -9,7 +9,7 @@
 namespace thinwire::mpi {
 
 // Plans a blocking call, with the communicator's queue idle: as its class is decided by what calls
-// took both ways (plan/call_class.h), unless compression is forced. `clock` is set if the call is
+// took both ways (choose/call_kind.h), unless compression is forced. `clock` is set if the call is
 // to be timed. Collective where a cost is to be learned, or the ranks agree on what calls took.
 NativeReason plan_blocking(const Part& part, tw_collective& collective, Collectives& kept,
                            CallClock& clock);

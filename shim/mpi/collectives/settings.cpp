@@ -3,7 +3,7 @@
 #include <optional>
 #include <sstream>
 
-#include "plan/probation.h"
+#include "choose/timing_round.h"
 
 namespace thinwire::mpi {
 namespace {
@@ -99,7 +99,7 @@ std::string collective_settings_text(const CollectiveSettings& settings, const t
   if (settings.root_decodes) out << ", decoded at a broadcast's root";
   if (plan.force != 0) out << ", forced";
   if (settings.policy != 0) out << ", policy " << std::hex << settings.policy << std::dec;
-  out << ", " << plan::kTimingRules << ", version " << tw_version();
+  out << ", " << choose::kTimingRules << ", version " << tw_version();
   return out.str();
 }
 

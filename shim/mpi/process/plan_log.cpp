@@ -98,10 +98,10 @@ std::string predicted_text(const Planned& planned) {
   if (planned.least_ratio > 0) {
     text += ", which needs a ratio of " + number_text(planned.least_ratio);
   }
-  const plan::LinkRate& link = planned.link;
+  const choose::LinkRate& link = planned.link;
   if (link.bytes_per_second <= 0) return text;
   return text + ", at " + number_text(1e-6 * link.bytes_per_second) + " MB/s (" +
-         plan::source_text(link.source) + ")";
+         choose::source_text(link.source) + ")";
 }
 
 std::string ratio_text(std::uint64_t bytes, std::uint64_t wire_bytes) {

@@ -6,8 +6,8 @@
 #include <compare>
 #include <cstdint>
 
+#include "choose/link.h"
 #include "collectives/native.h"
-#include "plan/link.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
@@ -20,7 +20,7 @@ struct Planned {
   double raw_seconds = 0;
   double seconds = 0;
   double least_ratio = 0;
-  plan::LinkRate link;
+  choose::LinkRate link;
 };
 
 struct PlanClass {

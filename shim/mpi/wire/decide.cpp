@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "abi/real.h"
-#include "plan/guard.h"
+#include "choose/pay_check.h"
 #include "process/process.h"
 #include "wire/link_rate.h"
 
@@ -28,7 +28,7 @@ constexpr double kAssumedRate = 1e9;
 struct Known {
   tw_codec_cost measured{};
   bool is_assumed = false;
-  plan::Guard guard;
+  choose::Guard guard;
 };
 
 using Kind = std::tuple<const CodecUse*, std::uint32_t, bool>;  // its type, on a GPU
@@ -130,9 +130,9 @@ Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& t
   decision.reason = static_cast<tw_reason>(plan(use, settings, type.leaf, bytes, peer).reason);
   if (decision.reason != TW_COMPRESS) return decision;
   decision.link = link_rate(peer.place);
-  if (use.plan.force != 0 && decision.link.source != plan::RateSource::kStated) return decision;
+  if (use.plan.force != 0 && decision.link.source != choose::RateSource::kStated) return decision;
   // A guess begins nothing.
-  const bool is_known = peer.place == TW_PEER_OTHER_NODE ? plan::is_vouched_for(decision.link)
+  const bool is_known = peer.place == TW_PEER_OTHER_NODE ? choose::is_vouched_for(decision.link)
                                                          : decision.link.bytes_per_second > 0;
   const bool is_lossy = use.is_lossy;
   if (!is_known) {
@@ -161,14 +161,14 @@ Decision decide(const Outgoing& message, const CodecUse& use, const TypeFacts& t
   const bool pays = known.guard.codes();
   decision.turn = next_turn(class_of(use, type.leaf, bytes, peer.place), peer.world_rank,
                             {decision.raw_seconds, decision.seconds, pays},
-                            decision.link.source == plan::RateSource::kStated);
+                            decision.link.source == choose::RateSource::kStated);
   if (!takes || (pays && !decision.turn.is_coded)) {
     decision.reason = TW_RAW_LINK_FASTER;
     return decision;
   }
   // A try has paid for its encoding already.
   const double codec_seconds = pays ? decision.codec_seconds : decision.decode_seconds;
-  decision.least_ratio = std::max(1.0, plan::least_ratio_of(decision.raw_seconds, codec_seconds));
+  decision.least_ratio = std::max(1.0, choose::least_ratio_of(decision.raw_seconds, codec_seconds));
   return decision;
 }
 

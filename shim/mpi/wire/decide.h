@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "abi/datatypes.h"
+#include "choose/link.h"
 #include "peers/peers.h"
-#include "plan/link.h"
 #include "process/settings.h"
 #include "wire/encode.h"
 #include "wire/message_classes.h"
@@ -15,7 +15,7 @@ namespace thinwire::mpi {
 struct Decision {
   tw_reason reason = TW_COMPRESS;
   double least_ratio = 0;  // the frame is sent if it is so much shorter; 0: if it is shorter at all
-  plan::LinkRate link;     // by which it was decided
+  choose::LinkRate link;   // by which it was decided
   double raw_seconds = 0;  // predicted; 0 where no rate is known
   double seconds = 0;  // predicted, compressed; before it is tried at the best that is hoped for
   double encode_seconds = 0;  // predicted, of the codec as it was measured once; 0: it was not

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <span>
 
-#include "plan/large_interval.h"
+#include "choose/large_interval.h"
 #include "process/process.h"
 #include "process/shortcut.h"
 #include "shim/common/tcp_links.h"
@@ -29,15 +29,15 @@ constexpr std::chrono::seconds kLongest{10};
 struct Meter {
   std::mutex mutex;  // guards all but what is atomic
   shim::TcpLinks connections;
-  plan::LinkEstimate estimate;
-  plan::RateOfRaw of_raw;     // of intervals that had raw messages alone
+  choose::LinkEstimate estimate;
+  choose::RateOfRaw of_raw;   // of intervals that had raw messages alone
   bool has_raw_alone = true;  // the interval that is open
-  plan::LargeInterval interval;
+  choose::LargeInterval interval;
   Clock::time_point opened, looked_beside, next_look_under_way;
   std::uint64_t under_way = 0;
   std::atomic<Clock::duration::rep> next_look{0};
   std::atomic<double> rate{0}, rate_of_raw{0};
-  std::atomic<plan::RateSource> source{plan::RateSource::kUnknown};
+  std::atomic<choose::RateSource> source{choose::RateSource::kUnknown};
 };
 
 Meter& meter() {
@@ -65,8 +65,8 @@ void begin_interval(Meter& meter, Clock::time_point now) {
   large_are_under_way.store(true, std::memory_order_relaxed);
 }
 
-void end_interval(Meter& meter, std::span<const plan::Growth> grown, Clock::time_point now) {
-  plan::Delivered delivered = meter.interval.close(grown);
+void end_interval(Meter& meter, std::span<const choose::Growth> grown, Clock::time_point now) {
+  choose::Delivered delivered = meter.interval.close(grown);
   const double passed = seconds_of(now) - seconds_of(meter.opened);
   delivered.busy_seconds = std::min(delivered.busy_seconds, passed);
   meter.estimate.add(delivered);
@@ -97,20 +97,20 @@ void look_if_due(Meter& meter) {
   if (lock) look(meter, now);
 }
 
-plan::LinkRate first_rate() {
+choose::LinkRate first_rate() {
   const double stated = process().settings.collectives.link_bytes_per_second;
-  if (stated > 0) return {stated, plan::RateSource::kStated};
+  if (stated > 0) return {stated, choose::RateSource::kStated};
   const double fastest = tw_link_of_machine();
   if (fastest <= 0) return {};
   const int ranks = process().job.reachable() ? process().job.ranks_on_this_node() : 1;
-  return {plan::share_of(fastest, ranks), plan::RateSource::kMachine};
+  return {choose::share_of(fastest, ranks), choose::RateSource::kMachine};
 }
 
 // What the user states is believed of memory too, where he has ranks of one node compress.
-plan::LinkRate rate_of_memory() {
+choose::LinkRate rate_of_memory() {
   const double stated = process().settings.collectives.link_bytes_per_second;
-  if (stated > 0) return {stated, plan::RateSource::kStated};
-  return {plan::kMemoryBytesPerSecond, plan::RateSource::kMachine};
+  if (stated > 0) return {stated, choose::RateSource::kStated};
+  return {choose::kMemoryBytesPerSecond, choose::RateSource::kMachine};
 }
 
 }  // namespace
@@ -118,18 +118,18 @@ plan::LinkRate rate_of_memory() {
 void start_link_rate() {
   Meter& here = meter();
   const std::lock_guard lock(here.mutex);
-  here.estimate = plan::LinkEstimate(first_rate());
+  here.estimate = choose::LinkEstimate(first_rate());
   publish(here);
 }
 
-plan::LinkRate link_rate(tw_peer place) {
+choose::LinkRate link_rate(tw_peer place) {
   if (place == TW_PEER_SELF || place == TW_PEER_SAME_NODE) return rate_of_memory();
   Meter& here = meter();
   look_if_due(here);
   return {here.rate.load(std::memory_order_relaxed), here.source.load(std::memory_order_relaxed)};
 }
 
-plan::LinkRate link_rate_now() {
+choose::LinkRate link_rate_now() {
   Meter& here = meter();
   const std::lock_guard lock(here.mutex);
   look(here, Clock::now());

@@ -2,7 +2,7 @@
 // what its connections are seen to deliver.
 #pragma once
 
-#include "plan/link.h"
+#include "choose/link.h"
 #include "thinwire/thinwire.h"
 
 namespace thinwire::mpi {
@@ -12,10 +12,10 @@ void start_link_rate();
 
 // To a peer there. Looks at the connections where that is due: some microseconds, in one of many
 // calls. Any thread.
-plan::LinkRate link_rate(tw_peer place);
+choose::LinkRate link_rate(tw_peer place);
 
 // The same, looking now. For collectives.
-plan::LinkRate link_rate_now();
+choose::LinkRate link_rate_now();
 
 // The rate by which the report tells what raw messages would have taken: the fastest of link_rate()
 // and of what raw ones were measured at. The end of a short message waits for its receiver, who

@@ -22,14 +22,14 @@ constexpr int kAllPeers = -1;
 
 struct OfPeer {
   std::uint64_t messages = 0;  // before it has a class of its own
-  std::optional<plan::MessageClass> own;
+  std::optional<choose::MessageClass> own;
 };
 
 // The message that is watched.
 struct Watch {
-  plan::MessageClass* of = nullptr;  // null: none is
-  std::uintptr_t request = 0;        // 0: its thread's next message
-  std::uint32_t wanted = 0;          // by other classes, so often
+  choose::MessageClass* of = nullptr;  // null: none is
+  std::uintptr_t request = 0;          // 0: its thread's next message
+  std::uint32_t wanted = 0;            // by other classes, so often
 };
 
 // A class whose message the program leaves alone is not waited for any longer.
@@ -38,7 +38,7 @@ constexpr std::uint32_t kMostWanted = 64;
 struct Classes {
   std::mutex mutex;  // guards all below, what the turns point to as well
   Watch watch;
-  std::map<PlanClass, plan::MessageClass> of_all;
+  std::map<PlanClass, choose::MessageClass> of_all;
   std::map<std::pair<int, PlanClass>, OfPeer> of_peers;
 };
 
@@ -48,9 +48,9 @@ Classes& classes() {
 }
 
 // Under the lock.
-plan::MessageClass& class_of(Classes& here, const PlanClass& of, int world_rank,
-                             bool begins_coded) {
-  plan::MessageClass& all = here.of_all.try_emplace(of, begins_coded).first->second;
+choose::MessageClass& class_of(Classes& here, const PlanClass& of, int world_rank,
+                               bool begins_coded) {
+  choose::MessageClass& all = here.of_all.try_emplace(of, begins_coded).first->second;
   const std::pair key{world_rank, of};
   const bool has_room = here.of_peers.size() < kMostClasses || here.of_peers.contains(key);
   if (world_rank == kAllPeers || !has_room) return all;
@@ -60,7 +60,7 @@ plan::MessageClass& class_of(Classes& here, const PlanClass& of, int world_rank,
     ++peer.messages;
     return all;
   }
-  plan::MessageClass& own = peer.own.emplace(all, peer.messages);
+  choose::MessageClass& own = peer.own.emplace(all, peer.messages);
   if (here.watch.of == &all && own.is_watched()) {
     here.watch.of = &own;
     all.drop_watched();
@@ -96,7 +96,7 @@ void note_complete(Watch& watch) {
   is_done.store(true, std::memory_order_relaxed);
 }
 
-void watch_if_wanted(Watch& watch, plan::MessageClass& of) {
+void watch_if_wanted(Watch& watch, choose::MessageClass& of) {
   if (!of.wants_watch()) return;
   const bool is_free = watch.of == nullptr || !watch.of->is_watched();
   if (!is_free && ++watch.wanted < kMostWanted) return;
@@ -118,7 +118,7 @@ double messages_under_way(const PlanClass& of) {
 
 }  // namespace
 
-TimedTurn next_turn(const PlanClass& of, int world_rank, const plan::Foreseen& foreseen,
+TimedTurn next_turn(const PlanClass& of, int world_rank, const choose::Foreseen& foreseen,
                     bool begins_coded) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
   const std::uint64_t nanoseconds =
@@ -126,18 +126,18 @@ TimedTurn next_turn(const PlanClass& of, int world_rank, const plan::Foreseen& f
   const double under_way = messages_under_way(of);
   Classes& here = classes();
   TimedTurn turn;
-  plan::MessageClass after(false);
+  choose::MessageClass after(false);
   std::uint32_t trials_before = 0;
   {
     const std::lock_guard lock(here.mutex);
     if (is_of_this_thread()) note_complete(here.watch);
-    plan::MessageClass& found = class_of(here, of, world_rank, begins_coded);
+    choose::MessageClass& found = class_of(here, of, world_rank, begins_coded);
     if (is_done.load(std::memory_order_relaxed)) {
       here.watch.of->end_watch(under_way);
       end_watch(here.watch);
     }
     trials_before = found.trials();
-    const plan::MessageTurn next =
+    const choose::MessageTurn next =
         found.next(foreseen, nanoseconds, waits_so_far.load(std::memory_order_relaxed));
     watch_if_wanted(here.watch, found);
     const bool is_decided = found.trials() > 0 && found.is_timed();

@@ -1,12 +1,12 @@
-// The classes of messages whose way is timed (plan/message_class.h): where to, type, size from one
+// The classes of messages whose way is timed (choose/message_kind.h): where to, type, size from one
 // power of two to the next, codec.
 #pragma once
 
 #include <cstdint>
 
 #include "abi/mpi_abi.h"
+#include "choose/message_kind.h"
 #include "peers/peers.h"
-#include "plan/message_class.h"
 #include "process/plan_log.h"
 
 namespace thinwire::mpi {
@@ -14,23 +14,23 @@ namespace thinwire::mpi {
 struct TimedTurn {
   bool is_coded = false;
   bool is_trial = false;
-  bool is_foreseen = false;          // that compression gains
-  bool is_decided = false;           // by a trial
-  double saving = 0;                 // nanoseconds a frame, if decided
-  plan::MessageClass* of = nullptr;  // null: not of a class
+  bool is_foreseen = false;            // that compression gains
+  bool is_decided = false;             // by a trial
+  double saving = 0;                   // nanoseconds a frame, if decided
+  choose::MessageClass* of = nullptr;  // null: not of a class
 };
 
 // How the next message of a class goes. A peer has a class of its own from its eighth message on;
 // those before are timed together with what goes to other peers, as many peers get few. Any thread.
-TimedTurn next_turn(const PlanClass& of, int world_rank, const plan::Foreseen& foreseen,
+TimedTurn next_turn(const PlanClass& of, int world_rank, const choose::Foreseen& foreseen,
                     bool begins_coded);
 
 // A message whose turn was to be compressed became a frame.
 void note_frame(const TimedTurn& turn);
 
-// How many messages a program keeps in flight is learned from one at a time (plan/lag.h). Of a send
-// that blocks the program has seen that it is complete as its thread sends the next; of one that
-// does not, as a call says that its request is (wire/watched.h).
+// How many messages a program keeps in flight is learned from one at a time (choose/lag.h). Of a
+// send that blocks the program has seen that it is complete as its thread sends the next; of one
+// that does not, as a call says that its request is (wire/watched.h).
 //
 // This thread's last message has this request.
 void watch_request(MPI_Request request);

@@ -28,9 +28,9 @@ struct Offer {
   std::uint16_t needed = 0;  // the largest fraction of the raw bytes, in 1/512, rounded up
   std::uint16_t veto = 0;    // not 0: raw, for this reason; the caller's number
 
-  // Whether it pays is measured in probations (plan/probation.h), numbered from 1 on. The one that
-  // this rank asks for, if there has been none of that number; 0: what fits is coded, whatever it
-  // costs.
+  // Whether it pays is measured in probations (choose/timing_round.h), numbered from 1 on. The one
+  // that this rank asks for, if there has been none of that number; 0: what fits is coded, whatever
+  // it costs.
   std::uint16_t asks = 0;
   std::uint16_t span = 0;   // most calls of the class in one group
   std::uint16_t timed = 0;  // the last one that this rank has come past, and what it saw there

@@ -1,5 +1,5 @@
 #include "agree/agree.h"
-#include "plan/probation.h"
+#include "choose/timing_round.h"
 
 namespace thinwire::nccl::agree {
 namespace {
@@ -28,10 +28,10 @@ Value decide(const Value& in_force, const Offer& of_all) {
   if (of_all.asks > made.probation && made.probation == made.decided) {
     if (made.probation == 0) made.codes = false;
     ++made.probation;
-    made.calls = static_cast<std::uint16_t>(plan::probation_calls(of_all.span));
+    made.calls = static_cast<std::uint16_t>(choose::probation_calls(of_all.span));
   } else if (made.probation > made.decided && of_all.timed == made.probation) {
     made.decided = made.probation;
-    made.codes = plan::pays(
+    made.codes = choose::pays(
         {of_all.raw_ns, of_all.coded_ns, of_all.raw_mean_ns, of_all.coded_mean_ns}, made.codes);
     made.raw_ns = of_all.raw_ns;
     made.coded_ns = of_all.coded_ns;
@@ -47,7 +47,7 @@ bool may_be_decided(const Value& value) {
   const bool is_timed = value.probation > value.decided;
   const bool in_order = value.decided <= value.probation && value.probation - value.decided <= 1;
   return value.capacity <= kMostCapacity && (is_raw ? has_reason : value.reason == 0) && in_order &&
-         value.calls <= plan::kMostTimed && (!is_timed || value.calls > 0);
+         value.calls <= choose::kMostTimed && (!is_timed || value.calls > 0);
 }
 
 }  // namespace thinwire::nccl::agree

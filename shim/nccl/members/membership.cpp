@@ -11,11 +11,11 @@
 #include <span>
 #include <utility>
 
+#include "choose/timing_round.h"
 #include "members/node.h"
 #include "native/call_native.h"
 #include "native/cuda.h"
 #include "native/refused.h"
-#include "plan/probation.h"
 #include "run/coder.h"
 #include "run/device.h"
 #include "shim/common/silence.h"
@@ -91,7 +91,7 @@ agree::Terms terms(bool blocks, std::uint64_t rules) {
       {"how reductions and all-to-alls travel", settings().rounds ? "in rounds" : "at once"},
       {"the link", link == nullptr ? "not stated" : link},
       {"what ranks of one node exchange", settings().same_node ? "compressed" : "raw"},
-      {"how calls are timed", plan::kTimingRules},
+      {"how calls are timed", choose::kTimingRules},
       {"how sums are made", kSumRules},
       {"what does not pay", settings().force ? "compressed" : "raw"},
       {"the memory for references", std::to_string(settings().references)},

@@ -13,7 +13,7 @@ constexpr std::uint64_t kFirstTrials = 4;
 constexpr std::uint64_t kWhileUndecided = 32;
 // Messages that are compared, whose types may take turns.
 constexpr std::uint64_t kCompared = 8;
-plan::ProbationTimes times_of(const agree::Value& value) {
+choose::ProbationTimes times_of(const agree::Value& value) {
   return {value.raw_ns, value.coded_ns, value.raw_mean_ns, value.coded_mean_ns};
 }
 
@@ -62,11 +62,11 @@ Turn Class::turn(const agree::Value& value, bool once) {
   const std::uint64_t position = position_in(value.probation);
   if (value.probation > value.decided) {
     const auto place = [&](std::uint64_t at) {
-      return plan::place_in_probation(at, value.probation, value.calls);
+      return choose::place_in_probation(at, value.probation, value.calls);
     };
     turn.is_before_timed = place(position + 1).is_timed;
     turn.begins = position == 0;
-    const plan::ProbationPlace here = place(position);
+    const choose::ProbationPlace here = place(position);
     if (!here.is_timed) return turn;
     turn.codes = here.is_other_way != value.codes;
     turn.probation = value.probation;
@@ -78,12 +78,12 @@ Turn Class::turn(const agree::Value& value, bool once) {
     confirmed_ = last_.decided != 0 && last_.codes == value.codes ? confirmed_ + 1 : 0;
     last_ = value;
     turn.news = &last_;
-    next_ask_ =
-        turns_ + plan::calls_between(times_of(value), value.calls, confirmed_, value.decided == 1);
+    next_ask_ = turns_ +
+                choose::calls_between(times_of(value), value.calls, confirmed_, value.decided == 1);
   }
   if (once) return turn;
   turn.asks = turns_ == next_ask_;
-  const std::uint64_t to_watched = plan::calls_to_a_watched_one(confirmed_);
+  const std::uint64_t to_watched = choose::calls_to_a_watched_one(confirmed_);
   turn.is_before_timed = (turns_ + 1) % to_watched == 0;
   if (turns_ % to_watched == 0) {
     turn.probation = value.decided;
@@ -127,10 +127,11 @@ void Class::watch(const Turn& turn, std::uint64_t nanoseconds) {
   }
   watched_times_.add(nanoseconds);
   watched_mean_.add(nanoseconds);
-  if (++watched_ < plan::kWatched) return;
+  if (++watched_ < choose::kWatched) return;
   watched_ = 0;
-  const bool is_overtaken = plan::is_overtaken(watched_times_.get(), turn.took, turn.codes) ||
-                            plan::is_overtaken_by_means(watched_mean_.get(), turn.took, turn.codes);
+  const bool is_overtaken =
+      choose::is_overtaken(watched_times_.get(), turn.took, turn.codes) ||
+      choose::is_overtaken_by_means(watched_mean_.get(), turn.took, turn.codes);
   if (is_overtaken) ask(turn.probation);
 }
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "agree/agree.h"
-#include "plan/probation.h"
+#include "choose/timing_round.h"
 #include "run/needs.h"
 
 namespace thinwire::nccl {
@@ -21,7 +21,7 @@ struct Turn {
   bool codes = true;
   std::uint16_t probation = 0;         // not 0: it is timed, in this one
   std::uint16_t calls = 0;             // that the probation times of each way; 0: it is over
-  plan::ProbationTimes took{};         // what came of it then
+  choose::ProbationTimes took{};       // what came of it then
   bool asks = false;                   // it is time for another probation
   bool is_before_timed = false;        // the class's next call is timed
   bool begins = false;                 // it is the first one of a probation
@@ -109,8 +109,8 @@ class Class {
   struct Seen {
     std::uint16_t probation = 0;
     std::uint32_t calls = 0;
-    plan::TypicalTime times[2] = {};  // raw, coded
-    plan::MeanTime means[2] = {};
+    choose::TypicalTime times[2] = {};  // raw, coded
+    choose::MeanTime means[2] = {};
   };
 
   // Calls after which a class that did not get smaller is tried again: data changes its nature
@@ -147,8 +147,8 @@ class Class {
   bool waits_ = false;
   bool has_coded_ = false;
   std::uint32_t watched_ = 0;  // since the last look at their times
-  plan::TypicalTime watched_times_;
-  plan::MeanTime watched_mean_;
+  choose::TypicalTime watched_times_;
+  choose::MeanTime watched_mean_;
   bool vetoed_ = false;
   Needs needs_;
   Seen seen_;

@@ -1,10 +1,10 @@
-#include "plan/link.h"
+#include "choose/link.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 constexpr double kMega = 1e6;
@@ -174,4 +174,4 @@ TEST(ShareOf, DividesAmongANodesRanks) {
 }
 
 }  // namespace
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

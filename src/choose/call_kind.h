@@ -2,7 +2,7 @@
 // Pure: all ranks come to the same, as they count the same calls, foresee the same and are told, at
 // the same calls, what they have agreed on.
 //
-// In a timing round (plan/probation.h) some calls go each way and are timed:
+// In a timing round (choose/timing_round.h) some calls go each way and are timed:
 //
 //   round                  order of its calls                       why
 //   the first, and one     those of one way in a run; two raw ones  it is to be over soon: two
@@ -13,9 +13,9 @@
 
 #include <cstdint>
 
-#include "plan/probation.h"
+#include "choose/timing_round.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 
 // The plan's prediction for a call.
 struct Foreseen {
@@ -96,4 +96,4 @@ class CallClass {
   std::uint32_t quiet_ = 0;    // times that these were agreed on and all was well
 };
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

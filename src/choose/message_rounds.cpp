@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "plan/message_class.h"
+#include "choose/message_kind.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 constexpr double kMostTimes = 32;
@@ -167,4 +167,4 @@ void MessageClass::end_trial() {
   due_ = next_trial();
 }
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

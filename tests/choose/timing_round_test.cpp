@@ -1,5 +1,5 @@
 // Whether calls of a class are compressed, from what they took both ways.
-#include "plan/probation.h"
+#include "choose/timing_round.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 TEST(Probation, BeginsWhereATwentiethIsGained) {
@@ -207,4 +207,4 @@ TEST(Probation, HasNoNumberTooLarge) {
 }
 
 }  // namespace
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

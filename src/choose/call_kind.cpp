@@ -1,11 +1,11 @@
-#include "plan/call_class.h"
+#include "choose/call_kind.h"
 
 #include <algorithm>
 #include <bit>
 
 #include "base/float_mode.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 constexpr std::uint32_t kCalls = probation_calls(1);  // of each way
@@ -149,4 +149,4 @@ std::uint64_t CallClass::fingerprint() const {
   return mixed;
 }
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

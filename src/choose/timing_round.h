@@ -13,7 +13,7 @@
 
 #include "base/checksum_core.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 
 // A name of the rules below, which ranks must have alike: builds with others compress nothing
 // together.
@@ -170,4 +170,4 @@ constexpr bool is_overtaken(std::uint64_t now, const ProbationTimes& took, bool 
   return took.coded != 0 && now - std::min(now, most) > most / 20;
 }
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

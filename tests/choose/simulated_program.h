@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "plan/message_class.h"
+#include "choose/message_kind.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 
 // The next message of a program that waits for each in the round in which it is sent.
 inline MessageTurn next_of(MessageClass& of, const Foreseen& foreseen, std::uint64_t nanoseconds,
@@ -78,4 +78,4 @@ class SimulatedProgram {
   double now_ = kBegins;
 };
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

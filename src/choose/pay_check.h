@@ -3,13 +3,13 @@
 
 #include "plan/cost.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 
 // Watches whether one codec pays on arrays of one kind, on one rank.
 class Guard {
  public:
   // The codec's cost by now: as it was measured once, slowed down as the attempts since were.
-  CodecCost cost(const CodecCost& measured) const;
+  plan::CodecCost cost(const plan::CodecCost& measured) const;
 
   // Whether to code a message that is predicted to take so long raw, and coded at the most that can
   // be hoped for. Starts only for a clear gain and stops at the first loss. Where it does not pay,
@@ -33,4 +33,4 @@ class Guard {
 // where none is.
 double least_ratio_of(double raw_seconds, double codec_seconds);
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

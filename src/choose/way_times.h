@@ -1,7 +1,7 @@
-// Times of rounds that went raw and of rounds that went compressed (plan/message_class.h).
+// Times of rounds that went raw and of rounds that went compressed (choose/message_kind.h).
 #pragma once
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 
 // Times of one way. Most are compared by their logarithms: what a busy machine adds makes a few of
 // them very long, and ways differ by a factor.
@@ -58,4 +58,4 @@ class BothWays {
   double last_pair_ = 0;
 };
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

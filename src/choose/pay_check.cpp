@@ -1,11 +1,11 @@
-#include "plan/guard.h"
+#include "choose/pay_check.h"
 
 #include <algorithm>
 #include <limits>
 
 #include "base/float_mode.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 // Coding starts below this share of the raw time, and goes on up to the whole.
@@ -19,7 +19,7 @@ constexpr double kMostOfOne = 8, kLeastOfOne = 0.125;
 
 }  // namespace
 
-CodecCost Guard::cost(const CodecCost& measured) const {
+plan::CodecCost Guard::cost(const plan::CodecCost& measured) const {
   return {measured.encode_bytes_per_second / slowdown_,
           measured.decode_bytes_per_second / slowdown_, measured.ratio};
 }
@@ -52,4 +52,4 @@ double least_ratio_of(double raw_seconds, double codec_seconds) {
                                      : std::numeric_limits<double>::infinity();
 }
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

@@ -6,9 +6,9 @@
 
 #include <span>
 
-#include "plan/link.h"
+#include "choose/link.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 
 // Growth of one connection's counters, since the interval began.
 struct Growth {
@@ -52,4 +52,4 @@ class LargeInterval {
   double last_small_ = 0;
 };
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

@@ -1,11 +1,11 @@
-#include "plan/large_interval.h"
+#include "choose/large_interval.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <vector>
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 constexpr double kMiB = 1 << 20, kRate = 1e9;
@@ -98,4 +98,4 @@ TEST(LargeInterval, OfCollectivesWhatIsDeliveredIsEnough) {
 }
 
 }  // namespace
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

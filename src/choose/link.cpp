@@ -1,10 +1,10 @@
-#include "plan/link.h"
+#include "choose/link.h"
 
 #include <algorithm>
 
 #include "base/float_mode.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 // The kernel counts busy time in ticks of 4 ms on many systems: ten of them keep the error small.
@@ -117,4 +117,4 @@ void LinkEstimate::take(const Delivered& window) {
   rate_ = {rate_of(sum), RateSource::kMeasured};
 }
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

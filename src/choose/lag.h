@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 
 class Lag {
  public:
@@ -41,4 +41,4 @@ class Lag {
   std::uint64_t began_ = 0, seen_ = 0, next_ = 0, rounds_ = 0;
 };
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

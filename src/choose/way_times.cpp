@@ -1,9 +1,9 @@
-#include "plan/way_times.h"
+#include "choose/way_times.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 // Times are believed to differ by so much of their mean, as if so many had been seen to.
@@ -73,4 +73,4 @@ double BothWays::part_slower(bool codes) const {
   return std::max(0.0, std::exp(codes ? logs : -logs) - 1);
 }
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "plan/message_class.h"
+#include "choose/message_kind.h"
 #include "simulated_program.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 std::vector<double> by_chance(int rounds, double spread) {
@@ -175,4 +175,4 @@ TEST(MessageLag, APeersOwnKnowsHowManyAreInFlight) {
 }
 
 }  // namespace
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

@@ -1,5 +1,5 @@
 // Whether collectives of a class are compressed, from what their calls took both ways.
-#include "plan/call_class.h"
+#include "choose/call_kind.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 constexpr Foreseen kGains{1e-3, 0.5e-3, true}, kLoses{1e-3, 10e-3, false};
@@ -203,4 +203,4 @@ TEST(CallClass, FingerprintIsOfWhatAllRanksKnow) {
 }
 
 }  // namespace
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

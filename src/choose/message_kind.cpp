@@ -1,4 +1,4 @@
-#include "plan/message_class.h"
+#include "choose/message_kind.h"
 
 #include <algorithm>
 #include <bit>
@@ -6,7 +6,7 @@
 
 #include "base/float_mode.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 constexpr double kMostFrames = 32;  // rounds with them
@@ -118,4 +118,4 @@ double MessageClass::saving() const {
   return frames_ > 0 ? a_round * rounds_ / frames_ : a_round;
 }
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

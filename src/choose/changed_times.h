@@ -9,9 +9,9 @@
 
 #include <cstdint>
 
-#include "plan/way_times.h"
+#include "choose/way_times.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 
 class ChangedTimes {
  public:
@@ -43,4 +43,4 @@ class ChangedTimes {
   double price_ = 0;          // of trials
 };
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

@@ -1,10 +1,10 @@
-#include "plan/lag.h"
+#include "choose/lag.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 // More are taken for so many.
@@ -56,4 +56,4 @@ void Lag::note(std::uint64_t rounds, std::uint64_t position) {
   rounds_ = rounds >= rounds_ ? rounds : rounds_ - (rounds_ - rounds + 3) / 4;
 }
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

@@ -1,9 +1,9 @@
-#include "plan/changed_times.h"
+#include "choose/changed_times.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 // The logarithm of what such rounds differ by, and standard deviations of their mean.
@@ -61,4 +61,4 @@ void ChangedTimes::note_trial(bool has_changed_way, double nanoseconds) {
   wanted_ = has_changed_way ? kFewest : std::min(2 * wanted_, kMost);
 }
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 
 enum class RateSource : std::uint32_t {
   kUnknown = 0,
@@ -85,4 +85,4 @@ class RateOfRaw {
   LinkEstimate of_raw_;
 };
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

@@ -1,4 +1,4 @@
-#include "plan/large_interval.h"
+#include "choose/large_interval.h"
 
 #include <algorithm>
 #include <functional>
@@ -7,7 +7,7 @@
 
 #include "base/float_mode.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 // A connection that delivered less carried no large message, or so little of one that the kernel's
@@ -91,4 +91,4 @@ Delivered LargeInterval::close(std::span<const Growth> connections) {
   return sum.delivered;
 }
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

@@ -1,5 +1,5 @@
 // Whether messages of a class are compressed, from what passed between them both ways.
-#include "plan/message_class.h"
+#include "choose/message_kind.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "simulated_program.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 constexpr Foreseen kGains{1e-3, 0.5e-3, true}, kLoses{1e-3, 10e-3, false};
@@ -202,4 +202,4 @@ TEST(MessageClass, APeersOwnGoesOn) {
 }
 
 }  // namespace
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

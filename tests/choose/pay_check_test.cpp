@@ -1,11 +1,11 @@
-#include "plan/guard.h"
+#include "choose/pay_check.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 TEST(Guard, StartsForAClearGainAndStopsAtALoss) {
@@ -25,11 +25,11 @@ TEST(Guard, TakesNoCostThatWasNeverMeasured) {
 
 TEST(Guard, NoticesASlowCodecWithinAFewMessages) {
   Guard guard;
-  const CodecCost measured{1e9, 1e9, 2};
+  const plan::CodecCost measured{1e9, 1e9, 2};
   int coded = 0;
   for (int message = 0; message < 20; ++message) {
     // 1 MB at 125 MB/s; encoding takes ten times what was measured.
-    const CodecCost cost = guard.cost(measured);
+    const plan::CodecCost cost = guard.cost(measured);
     const double seconds = 1e6 / cost.encode_bytes_per_second + 1e6 / cost.decode_bytes_per_second;
     if (!guard.takes(0.008, seconds + 0.008 / 2)) continue;
     ++coded;
@@ -55,11 +55,11 @@ TEST(Guard, TriesAgainAtABoundedRate) {
 
 TEST(Guard, ComesBackWhenTriesShowThatItPays) {
   Guard guard;
-  const CodecCost measured{1e9, 1e9, 2};
+  const plan::CodecCost measured{1e9, 1e9, 2};
   for (int attempt = 0; attempt < 10; ++attempt) guard.took(0.001, 0.020);
   int until = 0;
   for (; until < 100000 && !guard.codes(); ++until) {
-    const CodecCost cost = guard.cost(measured);
+    const plan::CodecCost cost = guard.cost(measured);
     const double seconds = 1e6 / cost.encode_bytes_per_second + 1e6 / cost.decode_bytes_per_second;
     if (guard.takes(0.008, seconds + 0.004)) guard.took(0.001, 0.001);
   }
@@ -83,4 +83,4 @@ TEST(LeastRatio, IsWhereCodingAndRawTakeAsLong) {
 }
 
 }  // namespace
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "plan/message_class.h"
+#include "choose/message_kind.h"
 #include "simulated_program.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 namespace {
 
 // How many rounds from `from` on come before the first of eight in a row of that way.
@@ -115,4 +115,4 @@ TEST(MessagePhases, LongPhasesAreFollowed) {
 }
 
 }  // namespace
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

@@ -7,20 +7,20 @@
 // encoding, transfer, decoding, what ranks wait for each other, and what a program computes beside
 // its messages.
 //
-// In trials (plan/trial.h) rounds go both ways. Which rounds these are depends on their numbers
-// alone, so that ranks that exchange as many with each other have their trials together: of two
-// that send at once, one alone would find that nothing changes.
+// In trials (choose/message_round.h) rounds go both ways. Which rounds these are depends on their
+// numbers alone, so that ranks that exchange as many with each other have their trials together: of
+// two that send at once, one alone would find that nothing changes.
 #pragma once
 
 #include <cstdint>
 
-#include "plan/call_class.h"
-#include "plan/changed_times.h"
-#include "plan/lag.h"
-#include "plan/trial.h"
-#include "plan/way_times.h"
+#include "choose/call_kind.h"
+#include "choose/changed_times.h"
+#include "choose/lag.h"
+#include "choose/message_round.h"
+#include "choose/way_times.h"
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 
 // How one message goes.
 struct MessageTurn {
@@ -115,4 +115,4 @@ class MessageClass {
   double rounds_ = 0, frames_ = 0;  // rounds with frames, and these
 };
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose

@@ -2,7 +2,7 @@
 // one length; of a longer trial eight runs, so that whatever a program does by turns is in as many
 // of one way as of the other.
 //
-// If a program keeps several messages in flight (plan/lag.h), the first rounds after a change of
+// If a program keeps several messages in flight (choose/lag.h), the first rounds after a change of
 // way are those in which it waits for messages of the other one. So there are so many more.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace thinwire::plan {
+namespace thinwire::choose {
 
 // Pauses between trials are powers of two and trials begin at multiples of them: so those of
 // several ranks meet.
@@ -55,4 +55,4 @@ inline bool begins_coded(std::uint64_t began) {
   return std::popcount(began & kEverySecondBit) % 2 != 0;
 }
 
-}  // namespace thinwire::plan
+}  // namespace thinwire::choose
