@@ -12,7 +12,6 @@ def part(
     caption: str,
     *pages: str,
     folder: str = "",
-    newest_first: bool = False,
     shown: bool = False,
 ) -> str:
     """A part of the contents; a page with a star stands for those that no other entry names. Shown
@@ -23,7 +22,7 @@ def part(
             str(path.relative_to(ROOT / folder)) for path in (ROOT / folder).glob(f"{pattern}.md")
         )
         others = {name.removesuffix(".md") for name in found} - set(listed) - {"README"}
-        listed += sorted(others, reverse=newest_first)
+        listed += sorted(others)
     options = (
         ":maxdepth: 1\n" + ":hidden:\n" * (not shown) + f":caption: {caption}\n" * bool(caption)
     )
@@ -100,12 +99,15 @@ OF_PAGES = {
     "docs/results/README": part(
         "",
         "programs",
-        "gpu-suite",
-        "make-test",
-        "20*",
+        "applications",
+        "training",
+        "dask",
+        "gpu-messages",
+        "collectives",
+        "nccl",
+        "never-lose",
+        "*",
         folder="docs/results",
-        newest_first=True,
-        shown=True,
     ),
     "docs/decisions/README": part("", "0*", folder="docs/decisions", shown=True),
 }

@@ -30,7 +30,7 @@ SHRINK = {
 # Libevent without epoll. The server of PMIx, in mpirun, closes the socket of a process that has
 # ended and may leave it in the table of what libevent waits for. With epoll the next process whose
 # socket gets that number is then never heard, and waits in MPI_Init for ever
-# (docs/results/2026-11-23-spawned-jobs.md).
+# (docs/results/conformance.md#spawned-processes-that-wait-for-ever-2026-11-23).
 SPAWNING = {"EVENT_NOEPOLL": "1"}
 ZFP = {"THINWIRE_CODEC": "zfp:rate=16", "THINWIRE_SAME_NODE": "1"}
 
